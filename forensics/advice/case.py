@@ -1,4 +1,4 @@
-"""The facts that remedies may speak of: those of the evidence, and what programs, settings and arithmetic add.
+"""Collect the facts that remedies may name: those of the evidence, and those of programs, settings and calculations.
 
 Habit("kept_loss", "train.py", 14, "losses.append(loss)")   -> kept_loss "train.py:14", kept_loss_code "losses.append(loss)"
 Habit("batch_size", "train.py", 3, "batch_size = 64", 64)   -> batch_size 64, batch_size_place "train.py:3"
@@ -14,7 +14,7 @@ from forensics.model import HABITS, Fields, Habit, JobContext, Value
 
 LOOP = re.compile(r"loop\d+(?:p\d+)?")
 DRIVER_FIELDS = ("cuda_version", "driver_version", "driver_minimum", "driver_table")
-# Settings whose largest value counts where there are several: it needs most memory.
+# Settings of which the largest value counts, if there are several: it needs most memory.
 NUMBER_FACTS = (
     "batch_size",
     "accumulation",
@@ -26,19 +26,19 @@ NUMBER_FACTS = (
     "sample_values",
     "heads",
 )
-PLACED_FACTS = ("mixed_precision", "fused_attention")  # settings whose place is all that they tell
+PLACED_FACTS = ("mixed_precision", "fused_attention")  # settings without a value: only the place is a fact
 
 TENSOR_FRAMEWORKS = {"torch", "lightning", "transformers", "tensorflow", "keras", "jax"}
-SAID_FACT = "said"  # the text of the evidence lines
+EVIDENCE_FACT = "evidence"  # the text of the evidence lines, for conditions of remedies
 REASON_PLACE = "reason_place"  # the place of the line that most likely says why: `build.log:12`
-UNEXPLAINED = "unexplained"  # of a first cause that no other one explains: "nothing given says why"
+UNEXPLAINED = "unexplained"  # a fact of the first cause, which no other one explains: "nothing given says why"
 
 
 def case_fields() -> set[str]:
     """The names of all facts that are added to those of the evidence."""
     numbers = {n for name in NUMBER_FACTS for n in (name, f"{name}_place")}
     own = {
-        SAID_FACT,
+        EVIDENCE_FACT,
         REASON_PLACE,
         UNEXPLAINED,
         "long_run",
@@ -52,21 +52,21 @@ def case_fields() -> set[str]:
     return {*own, *numbers, *ESTIMATE_FACTS, *DRIVER_FIELDS, *HABITS, *(f"{h}_code" for h in HABITS)}
 
 
-def case_facts(facts: Fields, around: JobContext) -> dict[str, Value]:
-    """`facts` of the evidence over those of what is `around` the job: evidence has the last word."""
-    known = {**_settings(around), **_habits(around), **facts}
-    if around.last_reading:
-        known["long_run"] = around.last_reading.place
-    if around.profiled:
-        known |= {"profiled": around.profiled.place, "profiled_code": around.profiled.text}
-        known["profiled_bytes"] = int(around.profiled.value or 0)
-    if holder := around.lock_holder:
+def case_facts(facts: Fields, context: JobContext) -> dict[str, Value]:
+    """The facts of the job's context and `facts` of the evidence; if both give a fact, the evidence counts."""
+    known = {**_settings(context), **_habits(context), **facts}
+    if context.last_reading:
+        known["long_run"] = context.last_reading.place
+    if context.profiled:
+        known |= {"profiled": context.profiled.place, "profiled_code": context.profiled.text}
+        known["profiled_bytes"] = int(context.profiled.value or 0)
+    if holder := context.lock_holder:
         known |= {"lock_holder": holder.place, "held_lock": holder.lock, "lock_threads": holder.threads}
         known |= {"lock_circle": f"{holder.lock} and {holder.waits_for}"} if holder.circle else {}
     return {
-        **memory_facts(known, around),
-        **_driver(known, around),
-        **_shm_space(around),
+        **memory_facts(known, context),
+        **_driver(known, context),
+        **_shm_space(context),
         **_loop_device(known),
         **_own_folder(known),
         **known,
@@ -74,27 +74,27 @@ def case_facts(facts: Fields, around: JobContext) -> dict[str, Value]:
 
 
 def _loop_device(facts: Fields) -> dict[str, Value]:
-    """A device that is a file: it has no health record of its own."""
+    """The device if it is a file: such a device has no health record of its own."""
     device = str(facts.get("device", ""))
     return {"loop_device": device} if LOOP.fullmatch(device) else {}
 
 
 def _own_folder(facts: Fields) -> dict[str, Value]:
-    """The folder that holds a package which could not be imported: one of those above the importing file is called like it."""
+    """The folder with a package that could not be imported: a folder above the importing file has the package's name."""
     folder, found, _ = str(facts.get("file", "")).rpartition(f"/{str(facts.get('module', '')).split('.')[0]}/")
     own = found != "//" and folder and not LIBRARY_PATH_PATTERN.search(f"{folder}/")
     return {"own_folder": folder} if own else {}
 
 
-def _shm_space(around: JobContext) -> dict[str, Value]:
-    """What `df` says of the file system for shared memory: size, used, free, share."""
-    columns = [s.value for s in around.settings if s.name == "/dev/shm"]
+def _shm_space(context: JobContext) -> dict[str, Value]:
+    """The line of `df` about the file system for shared memory: size, used, free, share."""
+    columns = [s.value for s in context.settings if s.name == "/dev/shm"]
     return {"shm_space": columns[-1]} if columns else {}
 
 
-def _driver(facts: Fields, around: JobContext) -> dict[str, Value]:
-    """Where both the CUDA release and the driver are known: which driver the release needs, if this one is older."""
-    known_settings = {s.name: s.value for s in reversed(around.settings)}
+def _driver(facts: Fields, context: JobContext) -> dict[str, Value]:
+    """The driver that the CUDA release needs, if both are known and this driver is older."""
+    known_settings = {s.name: s.value for s in reversed(context.settings)}
     asked = str(facts.get("cuda_needed") or facts.get("torch_cuda") or known_settings.get("CUDA runtime") or "")
     driver = str(facts.get("driver_version") or known_settings.get("driver") or "")
     found = find_release(asked) if asked else None
@@ -104,15 +104,15 @@ def _driver(facts: Fields, around: JobContext) -> dict[str, Value]:
     return {"cuda_version": found.cuda, "driver_version": driver, "driver_minimum": needed, "driver_table": found.sentence}
 
 
-def settings_of(around: JobContext) -> list[Habit]:
-    """What the log says of the run's settings, else what the programs beside it do: defaults there may have been overridden."""
-    said = {r.kind for r in around.run}
-    return [*around.run, *(r for p in around.programs for r in p.settings if r.kind not in said)]
+def settings_of(context: JobContext) -> list[Habit]:
+    """The run's settings in the log, and those of the given programs that the log does not have: it may override defaults."""
+    said = {r.kind for r in context.run}
+    return [*context.run, *(r for p in context.programs for r in p.settings if r.kind not in said)]
 
 
-def _settings(around: JobContext) -> dict[str, Value]:
+def _settings(context: JobContext) -> dict[str, Value]:
     facts: dict[str, Value] = {}
-    every = settings_of(around)
+    every = settings_of(context)
     for name in NUMBER_FACTS:
         if most := max((r for r in every if r.kind == name), key=lambda r: r.value or 0, default=None):
             facts |= {name: int(most.value or 0), f"{name}_place": most.place}
@@ -124,10 +124,10 @@ def _settings(around: JobContext) -> dict[str, Value]:
     return facts
 
 
-def _habits(around: JobContext) -> dict[str, Value]:
+def _habits(context: JobContext) -> dict[str, Value]:
     """The first habit of each kind, its place and its code. A loss is a tensor only where a framework makes it one."""
-    tensors = TENSOR_FRAMEWORKS & around.environment.get("framework", set())
-    return _places(h for p in around.programs for h in p.habits if tensors or h.kind != "kept_loss")
+    tensors = TENSOR_FRAMEWORKS & context.environment.get("framework", set())
+    return _places(h for p in context.programs for h in p.habits if tensors or h.kind != "kept_loss")
 
 
 def _places(habits: Iterable[Habit]) -> dict[str, Value]:

@@ -1,4 +1,4 @@
-"""The facts and the evidence lines of a cause, from its events in the order of certainty.
+"""Choose the facts and the evidence lines of a cause, from its events in the order of certainty.
 
 If several processes died one after the other, the last deaths come first: a person who looks into a kernel log is interested in
 those. If one log has several attempts of a run, the events of the last attempt come first.

@@ -1,4 +1,5 @@
-"""A Diagnosis to what a report says of each cause: role, summary, evidence lines, facts, remedies, open questions."""
+"""Turn a Diagnosis into the findings of a report: for each cause role, summary, evidence lines, facts, remedies, open
+questions."""
 
 from bisect import bisect_right
 from collections import defaultdict
@@ -7,7 +8,7 @@ from pathlib import PurePath
 
 from msgspec.structs import replace
 
-from forensics.advice.case import REASON_PLACE, SAID_FACT, UNEXPLAINED, case_facts
+from forensics.advice.case import EVIDENCE_FACT, REASON_PLACE, UNEXPLAINED, case_facts
 from forensics.advice.evidence import facts_of, proofs_of
 from forensics.advice.remedies import fitting_remedies, missing_facts
 from forensics.advice.whereabouts import HOSTS, location_text
@@ -18,9 +19,9 @@ from forensics.model import Advice, Fields, Finding, JobContext, Observation, Op
 from forensics.model.answers import OUTCOME_LINE, REASON_LINE
 from forensics.model.verdicts import Candidate, Diagnosis
 
-NO_SURROUNDINGS = JobContext()
-MIN_SURE = 0.6  # probability of a first cause whose remedies are told as they are; below it, nearly every second one is wrong
-MAX_RECOVERY_LINES = 4  # chosen by hand: the last lines that show that it went on; more show the same
+NO_CONTEXT = JobContext()
+MIN_SURE_PROBABILITY = 0.6  # of a first cause for all its remedies; below it, nearly every second first cause is wrong
+MAX_RECOVERY_LINES = 4  # chosen by hand: the last lines that show that it continued; more show the same
 MAX_RANK_DIGITS = 8  # a longer number is no rank
 UNPROVEN = (
     OpenQuestion(
@@ -34,7 +35,7 @@ UNPROVEN = (
         command="python train.py > job.log 2>&1",
     ),
 )
-UNTIED = OpenQuestion(
+UNLINKED = OpenQuestion(
     what="whether the process that died was the job's",
     why="The job's log has neither its pid nor a consequence at that moment.",
     command='python train.py > job.log 2>&1 & echo "pid $!"; wait $!; echo "exit status $?"',
@@ -42,31 +43,32 @@ UNTIED = OpenQuestion(
 
 
 def findings(
-    diagnosis: Diagnosis, database: Database, around: JobContext = NO_SURROUNDINGS, reasons: Sequence[Proof] = ()
+    diagnosis: Diagnosis, database: Database, context: JobContext = NO_CONTEXT, reasons: Sequence[Proof] = ()
 ) -> tuple[Finding, ...]:
-    """What is said of each candidate, in order; remedies, which fit what is `around` the job, for the first one only.
+    """The finding of each candidate, in order; remedies, which fit the job's `context`, for the first one only.
 
-    `reasons`: lines that most likely say why it ended, where no line proves a cause. They lead the first one's evidence.
+    `reasons`: lines that most likely say why it ended, if no line proves a cause. They come first in the evidence of the first
+    finding.
     """
-    return tuple(_finding(c, i == 0, diagnosis, database, around, reasons) for i, c in enumerate(diagnosis.candidates))
+    return tuple(_finding(c, i == 0, diagnosis, database, context, reasons) for i, c in enumerate(diagnosis.candidates))
 
 
 def open_questions(
-    diagnosis: Diagnosis, found: Sequence[Finding], database: Database, around: JobContext = NO_SURROUNDINGS
+    diagnosis: Diagnosis, found: Sequence[Finding], database: Database, context: JobContext = NO_CONTEXT
 ) -> tuple[OpenQuestion, ...]:
-    """What the logs did not say, most important first; nothing where nothing ended badly."""
+    """The questions that the logs leave open, most important first; empty if nothing ended badly."""
     first = diagnosis.candidates[0]
     if diagnosis.verdict == "no_crash" or first.cause not in database.causes:
         return ()
     facts = dict(found[0].facts) | _reason_place(found[0].facts, found[0].evidence)
-    asked = missing_facts(database.causes[first.cause], case_facts(facts, around), around.environment)
+    asked = missing_facts(database.causes[first.cause], case_facts(facts, context), context.environment)
     if first.owned and all(o.owner == "unknown" for o in first.owned):
-        asked = (UNTIED, *asked)
+        asked = (UNLINKED, *asked)
     return asked if first.owned else (*UNPROVEN, *asked)
 
 
 def _finding(
-    candidate: Candidate, first: bool, diagnosis: Diagnosis, database: Database, around: JobContext, reasons: Sequence[Proof]
+    candidate: Candidate, first: bool, diagnosis: Diagnosis, database: Database, context: JobContext, reasons: Sequence[Proof]
 ) -> Finding:
     cause = database.causes[candidate.cause]
     deaths = "process_death" in cause.traits
@@ -74,23 +76,23 @@ def _finding(
     earlier = _in_earlier_attempts(candidate)
     facts = facts_of(observations, deaths, earlier)
     proofs = proofs_of(observations, deaths, earlier)
-    if not proofs and first:  # the ending itself is what can be shown
+    if not proofs and first:  # only the ending itself can be shown
         proofs = tuple(Proof(source, line, text, OUTCOME_LINE, "hint") for source, line, text in diagnosis.outcome.lines)
-    said = facts | _silence(first)
+    known = facts | _unexplained(first)
     if first and diagnosis.verdict == "no_crash":
-        proofs = (*proofs, *_overcome(diagnosis))
+        proofs = (*proofs, *_recovered_lines(diagnosis))
     elif reasons and first:
         proofs = _with_reasons(proofs, reasons)
-        said |= _reason_place(facts, proofs)
+        known |= _reason_place(facts, proofs)
     return Finding(
         id=cause.id,
         title=cause.title,
         role=_role(candidate, first),
         probability=candidate.probability,
-        summary=summary(cause, said),
+        summary=summary(cause, known),
         evidence=proofs,
         facts=facts,
-        remediations=_advice(cause, said | quoted_evidence(proofs), around, _line_to_read(candidate, proofs))
+        remediations=_advice(cause, known | quoted_evidence(proofs), context, _line_to_read(candidate, proofs))
         if first and cause.id != HEALTHY
         else (),
         ledger=candidate.ledger,
@@ -100,7 +102,7 @@ def _finding(
 
 
 def _with_reasons(proofs: tuple[Proof, ...], reasons: Sequence[Proof]) -> tuple[Proof, ...]:
-    """Evidence led by `reasons`, or followed where a line of it is more than a hint. No line stands twice."""
+    """`reasons` and the evidence, each line once. The evidence comes first if its first line is more than a hint."""
     own = {(p.source, p.line): p for p in proofs}
     both = [own.get((r.source, r.line), r) for r in reasons]
     if proofs and proofs[0].weight != "hint":
@@ -109,19 +111,19 @@ def _with_reasons(proofs: tuple[Proof, ...], reasons: Sequence[Proof]) -> tuple[
 
 
 def _reason_place(facts: Fields, proofs: Sequence[Proof]) -> dict[str, Value]:
-    """Where no exception is known: the place of the line that most likely says why it ended."""
+    """The place of the line that most likely says why it ended, if no exception is known."""
     first = next((p for p in proofs if p.signature == REASON_LINE), None)
     return {REASON_PLACE: f"{PurePath(first.source).name}:{first.line}"} if first and "exc_type" not in facts else {}
 
 
 def _line_to_read(candidate: Candidate, proofs: Sequence[Proof]) -> str:
-    """Of a cause that is not sure, the place of its first line of evidence: `build.log:12`."""
-    unsure = candidate.probability < MIN_SURE and proofs
+    """The place of the first line of evidence of a cause that is not sure: `build.log:12`; empty for a sure one."""
+    unsure = candidate.probability < MIN_SURE_PROBABILITY and proofs
     return f"{PurePath(proofs[0].source).name}:{proofs[0].line}" if unsure else ""
 
 
 def _in_earlier_attempts(candidate: Candidate) -> set[tuple[str, int]]:
-    """Lines that show it to have ended attempts of a job before the last one of the same source that it ended."""
+    """The (source, line) of evidence in earlier attempts than the last one of the same source with this evidence."""
     attempts: dict[str, dict[int, int]] = defaultdict(dict)  # by source: line -> number of its attempt
     for o in (o for o in candidate.owned if o.observation.ends != "nothing"):
         starts = [a.first_line for a in o.lane.attempts] if o.lane and o.lane.kind in ("job", "notebook") else []
@@ -131,13 +133,13 @@ def _in_earlier_attempts(candidate: Candidate) -> set[tuple[str, int]]:
 
 
 def quoted_evidence(proofs: Sequence[Proof]) -> dict[str, Value]:
-    """The text of the evidence lines, which only conditions of remedies use; it is not shown."""
-    return {SAID_FACT: "\n".join(p.text for p in proofs)}
+    """The text of the evidence lines as a fact for conditions of remedies; it is not shown."""
+    return {EVIDENCE_FACT: "\n".join(p.text for p in proofs)}
 
 
-def _advice(cause: Cause, facts: Fields, around: JobContext, first_line: str) -> tuple[Advice, ...]:
-    """The remedies of a cause with what this case, its programs and its numbers tell. `first_line`: see `fitting_remedies`."""
-    return fitting_remedies(cause, case_facts(facts, around), around.environment, first_line)
+def _advice(cause: Cause, facts: Fields, context: JobContext, first_line: str) -> tuple[Advice, ...]:
+    """The remedies of a cause that fit this case, its programs and its numbers. `first_line`: see `fitting_remedies`."""
+    return fitting_remedies(cause, case_facts(facts, context), context.environment, first_line)
 
 
 def _ranks(observations: Sequence[Observation]) -> tuple[int, ...]:
@@ -147,17 +149,17 @@ def _ranks(observations: Sequence[Observation]) -> tuple[int, ...]:
 
 
 def _host_of_rank(facts: Fields, diagnosis: Diagnosis) -> dict[str, Value]:
-    """The host of the rank that `facts` name, where a line of another cause tells it, as a launcher's table of failures does."""
+    """The host of the rank in `facts`, if a line of another cause gives it, as a launcher's table of failures does."""
     rank = facts.get("culprit_rank", facts.get("rank"))
     if rank is None or any(name in facts for name in HOSTS):
         return {}
-    told = (o.observation.fields for c in diagnosis.candidates for o in c.owned if o.owner == "mine")
-    hosts = {str(f["host"]) for f in told if "host" in f and f.get("rank") == rank}
+    own_fields = (o.observation.fields for c in diagnosis.candidates for o in c.owned if o.owner == "mine")
+    hosts = {str(f["host"]) for f in own_fields if "host" in f and f.get("rank") == rank}
     return {"host": hosts.pop()} if len(hosts) == 1 else {}
 
 
-def _overcome(diagnosis: Diagnosis) -> tuple[Proof, ...]:
-    """The lines that look like an end and were none: who reads that nothing crashed wants to see that they were read."""
+def _recovered_lines(diagnosis: Diagnosis) -> tuple[Proof, ...]:
+    """The lines that look like an end and were none: they show a reader of "nothing crashed" that they were considered."""
     found = (
         o.observation for c in diagnosis.candidates[1:] for o in c.owned if o.owner == "mine" and o.observation.ends != "nothing"
     )
@@ -166,13 +168,14 @@ def _overcome(diagnosis: Diagnosis) -> tuple[Proof, ...]:
 
 
 def _observations_shown(candidate: Candidate, of_the_machine: bool) -> list[Observation]:
-    """Its observations; those of the subject only, where some are, unless it is a fault `of_the_machine`, which all feel."""
+    """The subject's own observations of it; all of them if there are none, or if it is a fault `of_the_machine`, which affects
+    every program."""
     mine = [o.observation for o in candidate.owned if o.owner == "mine" or of_the_machine]
     return mine or [o.observation for o in candidate.owned]
 
 
-def _silence(first: bool) -> dict[str, Value]:
-    """That nothing given explains the first cause: a sentence that says so names this fact, and is left out for consequences."""
+def _unexplained(first: bool) -> dict[str, Value]:
+    """The fact that nothing explains the first cause: a sentence with this fact is left out for consequences."""
     return {UNEXPLAINED: "nothing given says why"} if first else {}
 
 

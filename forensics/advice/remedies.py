@@ -1,4 +1,4 @@
-"""Chooses the remedies and open questions of a cause that fit this case and the environment where it ran.
+"""Choose the remedies and open questions of a cause that fit this case and the environment where it ran.
 
     sbatch --mem=SIZE job.sh        a command of Slurm: left out where a pod ran, first where a Slurm job did
 
@@ -19,12 +19,11 @@ NO_ENVIRONMENT: Environment = {}
 READ_FIRST = "Read {} and the lines around it before you try a remedy"
 WHY_READ_FIRST = "It is what speaks most for this cause, but the cause is not sure; what is written there may say something else."
 MAX_COMMANDS = 4  # chosen by hand: of one remedy; a person types them one after the other
-MAX_GENERAL = (
-    3  # remedies: read in drawn reports, most of those that did not apply were the fourth, and the last of a file fit the least
-)
-MAX_UNSURE = 1  # of those that need nothing, where the cause is not sure
-MAX_CONDITIONAL = 2  # remedies that are told under a condition, each under another one
-MIN_GENERAL = 2  # of those that need nothing are told beside any number that the case shows the need of
+# Of remedies: in drawn reports, most of those that did not apply were the fourth, and the last of a file fit the least.
+MAX_GENERAL = 3
+MAX_UNSURE = 1  # chosen by hand: remedies without conditions, if the cause is not sure
+MAX_CONDITIONAL = 2  # chosen by hand: remedies that are shown with a condition, each with another one
+MIN_GENERAL = 2  # chosen by hand: remedies without conditions that are shown after any number of confirmed ones
 
 
 def fitting_remedies(

@@ -1,4 +1,4 @@
-"""The facts of a case to who was hit and where, in words.
+"""Say in words who was affected and where, from the facts of a case.
 
 {"culprit_rank": 37, "node": "node04", "gpu": 3, "job": "4711"}   -> where "rank 37 on node04, GPU 3, job 4711", who "job 4711"
 {"task": "python", "pid": 912, "owner": "Slurm step 4001.0"}      -> where "python (pid 912), Slurm step 4001.0", who "job 4001"
@@ -13,27 +13,27 @@ SLURM_OWNER_PATTERN = re.compile(r"Slurm (?:step|job) (?P<job>\d+)")
 SESSION = "the session of"
 LIBRARY_PATH_PATTERN = re.compile(
     r"\A<frozen|[/\\](?:site|dist)-packages[/\\]|/lib/python\d|(?i:\\Python\d*\\Lib\\)|\A(?:argparse|threading|runpy)\.py\Z"
-)  # where a library noticed is not where to look
-OWNER_FACTS = ("pod", "container", "unit")  # facts that name whose processes they were
+)  # files of libraries: they only report the fault
+OWNER_FACTS = ("pod", "container", "unit")  # facts that name the owner of the processes
 HOSTS = ("host", "node")
-LOCAL_HOST_NAMES = ("localhost", "127.0.0.1")  # every machine's name for itself
-MAX_PLACE_CHARS = 60  # characters of one part; a path keeps its end
+LOCAL_HOST_NAMES = ("localhost", "127.0.0.1")  # the name of every machine for itself
+MAX_PLACE_CHARS = 60  # chosen by hand: of one part, which fits in a row of the report; the end of a path is kept
 
 
 def affected(facts: Fields) -> str:
-    """Who was hit, as short as a list of incidents needs it: `job 4711`, `python (pid 912)`; empty where nothing tells it."""
-    owners = [o for o in _owners(facts) if not o.startswith(SESSION)]  # in which a user runs anything
+    """Who was affected, short enough for a list of incidents: `job 4711`, `python (pid 912)`; empty if unknown."""
+    owners = [o for o in _owners(facts) if not o.startswith(SESSION)]  # a user runs many things in a session
     return next(iter((*owners, *_processes(facts), *_ranks(facts), *_devices(facts))), "")
 
 
 def location_text(facts: Fields) -> str:
-    """All that tells where it happened, the narrowest first; empty where nothing does."""
+    """All parts of where it happened, the most exact first; empty if unknown."""
     parts = [*_ranks(facts), *_processes(facts), *_code(facts), *_cells(facts), *_devices(facts), *_owners(facts)]
     return ", ".join(dict.fromkeys(parts))
 
 
 def _ranks(facts: Fields) -> list[str]:
-    """The rank to look at. One that only reports that it waited is not that rank, and said to report."""
+    """The rank to look at. For a rank that only reports that it waited, the text says `reports it`."""
     reports = ""
     host = next((str(facts[n]) for n in HOSTS if n in facts and facts[n] not in LOCAL_HOST_NAMES), "")
     if "culprit_rank" in facts:

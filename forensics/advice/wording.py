@@ -1,4 +1,4 @@
-"""Templates of cause files to sentences: {fields} written for people, a sentence with an unknown field left out."""
+"""Fill the templates of cause files: {fields} in readable units; a sentence with an unknown field is left out."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -8,20 +8,20 @@ from forensics.database import Cause
 from forensics.database.entries import TEMPLATE_FIELD_PATTERN
 from forensics.model import Fields, Value
 
-# `{oom_kills} kill(s)`: one or several by the number; `rank(s) {missing_ranks}`: by how many are listed
+# `{oom_kills} kill(s)`: singular or plural by the number; `rank(s) {missing_ranks}`: by the length of the list
 NUMBER_NOUN_PATTERN = re.compile(r"\{(?P<field>\w+)\} (?P<noun>\w+)\(s\)")
 NOUN_LIST_PATTERN = re.compile(r"(?P<noun>\w+)\(s\) \{(?P<field>\w+)\}")
 FIELD_AND_STOP_PATTERN = re.compile(rf"{TEMPLATE_FIELD_PATTERN.pattern}(\.(?=\s|$))?")
 FILE_FACTS = ("file", "python_file")
 LIBRARY_FOLDER_PATTERN = re.compile(
     r"(.{20,})/(?:site|dist)-packages/"
-)  # of an environment, whose path tells nothing of the fault
+)  # the path of a Python environment does not matter for the fault
 CUDA_NUMBER_PATTERN = re.compile(r"\d{4,5}")  # CUDA writes its versions as one number: 11040 is 11.4 (cudaDriverGetVersion)
 SEVERAL_NUMBERS_PATTERN = re.compile(r"\d\D+\d")
 
 
 def duration_text(count: float) -> str:
-    """Seconds for people: `3 s`, `10 min`, `2 h`; whole units only where nothing is lost."""
+    """Seconds for the reader: `3 s`, `10 min`, `2 h`; in larger units only if no digits are lost."""
     for unit, name in ((3600, "h"), (60, "min")):
         if count >= 2 * unit and count % unit == 0:
             return f"{count / unit:g} {name}"
@@ -29,7 +29,7 @@ def duration_text(count: float) -> str:
 
 
 def fact_text(name: str, value: Value) -> str:
-    """One fact for people, safe to print."""
+    """One fact for the reader, safe to print."""
     if name.endswith("_bytes") and isinstance(value, int):
         return format_size(value)
     if name.endswith("_s") and isinstance(value, (int, float)):
@@ -50,19 +50,21 @@ def fields_of(template: str) -> list[str]:
 
 
 def fill_template(template: str, facts: Fields) -> str | None:
-    """The template with this case's facts; None when one is not known."""
+    """The template with this case's facts; None if one of them is not known."""
     if any(name not in facts for name in fields_of(template)):
         return None
-    return FIELD_AND_STOP_PATTERN.sub(lambda m: _told(fact_text(m[1], facts[m[1]]), m[2] or ""), _in_number(template, facts))
+    return FIELD_AND_STOP_PATTERN.sub(
+        lambda m: _with_full_stop(fact_text(m[1], facts[m[1]]), m[2] or ""), _plurals(template, facts)
+    )
 
 
-def _told(value: str, stop: str) -> str:
-    """A value and the full stop behind it, which is left out where the value ends its sentence itself: `Try again.`"""
+def _with_full_stop(value: str, stop: str) -> str:
+    """A value and the full stop after it, which is left out if the value itself ends its sentence: `Try again.`"""
     return value if value.endswith((".", "!", "?", "\u2026")) else value + stop
 
 
-def _in_number(template: str, facts: Fields) -> str:
-    """The template with its `(s)` beside a field settled: `1 kill`, `2 kills`, `rank 3`, `ranks 3, 4`."""
+def _plurals(template: str, facts: Fields) -> str:
+    """The template with its `(s)` next to a field resolved: `1 kill`, `2 kills`, `rank 3`, `ranks 3, 4`."""
     numbered = NUMBER_NOUN_PATTERN.sub(
         lambda m: f"{{{m['field']}}} {m['noun']}{'' if str(facts[m['field']]) == '1' else 's'}", template
     )
@@ -72,7 +74,7 @@ def _in_number(template: str, facts: Fields) -> str:
 
 
 def fill_command(template: str, facts: Fields) -> str:
-    """A command with this case's facts; what is not known stays as `<name>`. Shell metacharacters of a log never get in."""
+    """A command with this case's facts; an unknown one stays as `<name>`. Shell metacharacters of a log are never inserted."""
 
     def value(found: re.Match[str]) -> str:
         text = str(facts.get(found[1], ""))
@@ -87,6 +89,6 @@ def first_known(alternatives: Sequence[str], facts: Fields) -> str | None:
 
 
 def summary(cause: Cause, facts: Mapping[str, Value]) -> str:
-    """What happened, in this case's numbers; the cause's meaning where no sentence fits."""
+    """What happened, in this case's numbers; the cause's general meaning if no sentence fits."""
     sentences = [text for alternatives in cause.summary if (text := first_known(alternatives, facts))]
     return " ".join(sentences) or cause.means

@@ -36,7 +36,7 @@ def register(app: typer.Typer) -> None:
         check_format(form)
         found = answer_about_pod(pod, Kubectl(context, namespace))
         text = rendered(found.report, OutputOptions(form, output, exit_code, redact))
-        head = "".join(f"{line}\n" for line in found.said) if form == "text" and not redact else ""
+        head = "".join(f"{line}\n" for line in found.sentences) if form == "text" and not redact else ""
         write(f"{head}\n{text}" if head else text, output)
         if exit_code and found.report.verdict == "crash":
             raise typer.Exit(1)

@@ -38,7 +38,7 @@ def register(app: typer.Typer) -> None:
         found = answer_about_job(job)
         telling = OutputOptions(form, output, exit_code, redact)
         text = rendered(remembered(found.report, remember, accounted=found.accounted), telling)
-        head = "".join(f"{line}\n" for line in found.said) if form == "text" and not redact else ""
+        head = "".join(f"{line}\n" for line in found.sentences) if form == "text" and not redact else ""
         write(f"{head}\n{text}" if head else text, output)
         if exit_code and found.report.verdict == "crash":
             raise typer.Exit(1)

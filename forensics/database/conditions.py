@@ -2,7 +2,7 @@
 
     when: [limit_bytes, scheduler=slurm]         the limit is known, and the job ran under Slurm
     unless: [framework=keras|tensorflow]         not if the job used Keras or TensorFlow
-    when: ['said~divisible|multiple of']         a fact, here the evidence lines, has such words in it
+    when: ['evidence~divisible|multiple of']         a fact, here the evidence lines, has such words in it
     sbatch --mem=SIZE job.sh                     a command of Slurm, by tables/tools.csv; the remedy needs no condition for it
     Use fewer loader workers                     names a data loader: needs a condition, by tables/needs.csv
 

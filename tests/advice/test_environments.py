@@ -32,7 +32,7 @@ ENVIRONMENTS: dict[str, dict[str, set[str]]] = {
 }  # fmt: skip
 NUMBERS: dict[str, str | int] = {
     "batch_size": 512, "batch_size_place": "train.py:7", "fitting_batch": 96, "step_batch": 64, "accumulation_steps": 8,
-    "margin_told": "20% of it stays free", "memory_told": "weights 10 MiB + activations 4.9 GiB (estimated) = 5 GiB for 512 samples, and the limit is 1 GiB",
+    "memory_margin": "20% of it stays free", "memory_estimate": "weights 10 MiB + activations 4.9 GiB (estimated) = 5 GiB for 512 samples, and the limit is 1 GiB",
 }  # fmt: skip
 FACTS: dict[str, dict[str, str | int]] = {
     "host_memory.oom_cgroup": {"limit_bytes": 1 << 30, **NUMBERS},

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from forensics.advice import findings, open_questions
-from forensics.advice.findings import UNPROVEN, UNTIED
+from forensics.advice.findings import UNLINKED, UNPROVEN
 from forensics.database import HEALTHY, Database
 from forensics.decision.decide import DecisionInput, decide
 from forensics.decision.precedence import Precedence
@@ -53,9 +53,9 @@ def test_where_nothing_is_proven_the_ending_is_shown_and_what_to_collect_is_aske
 def test_of_a_death_that_only_time_ties_it_is_asked_whose_it_was(knowledge: Database) -> None:
     unknown = seen(KILL, 5, "proof", "unknown", source="dmesg.txt", before=1.0)
     diagnosis = decided(knowledge, question(unknown))
-    assert open_questions(diagnosis, findings(diagnosis, knowledge), knowledge)[0] == UNTIED
+    assert open_questions(diagnosis, findings(diagnosis, knowledge), knowledge)[0] == UNLINKED
     own = decided(knowledge, question(seen(KILL, 5, "proof")))
-    assert UNTIED not in open_questions(own, findings(own, knowledge), knowledge)
+    assert UNLINKED not in open_questions(own, findings(own, knowledge), knowledge)
 
 
 @pytest.mark.parametrize(("whose", "lines"), [("mine", [5, 6]), ("unknown", [5])])

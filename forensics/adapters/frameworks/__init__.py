@@ -1,4 +1,4 @@
-"""One thin module a framework: each starts forensics.guard() where the framework trains and ends it where that ends.
+"""One thin module per framework: each starts forensics.guard() when the framework begins to train, and ends it after that.
 
 lightning      Trainer(callbacks=[ForensicsCallback()])
 transformers   Trainer(callbacks=[ForensicsCallback()])

@@ -1,5 +1,5 @@
-"""For Dask: `client.register_plugin(ForensicsPlugin())` watches every worker process, those that join later and those that a
-nanny starts again included; a bundle lies on the worker's node."""
+"""For Dask: `client.register_plugin(ForensicsPlugin())` watches every worker process, also those that join later or that a nanny
+starts again. A bundle is on the worker's node."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ class ForensicsPlugin(WorkerPlugin):  # type: ignore[misc]
         self.guard: Any = None
 
     def setup(self, worker: Any) -> None:
-        """A worker begins."""
+        """Begin to watch when a worker starts."""
         self.guard = forensics.guard(**self.options).__enter__()
         self.guard.note(framework="dask", worker=worker.address, scheduler=worker.scheduler.address)
 
     def teardown(self, worker: Any) -> None:
-        """It ends as it should."""
+        """End the watch: the worker ends in an orderly way."""
         guard, self.guard = self.guard, None
         if guard is not None:
             guard.__exit__(None, None, None)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What goes to the workers."""
+        """The state that is sent to the workers: only the options."""
         return {"options": self.options, "guard": None}

@@ -1,4 +1,5 @@
-"""For Lightning: `Trainer(callbacks=[ForensicsCallback()])`; `lightning`, or `pytorch_lightning` where only that is there."""
+"""For Lightning: `Trainer(callbacks=[ForensicsCallback()])`; with `lightning`, or with `pytorch_lightning` if only that
+exists."""
 
 from __future__ import annotations
 
@@ -13,9 +14,9 @@ except ImportError:
 
 
 class ForensicsCallback(Callback):  # type: ignore[misc]
-    """Each rank is watched by another process while the Trainer runs; exceptions and kills are recorded.
+    """Another process watches each rank while the Trainer runs; exceptions and kills are recorded.
 
-    `options`: those of forensics.guard(), as stall_s=600 or name="my model".
+    `options`: those of forensics.guard(), for example stall_s=600 or name="my model".
     """
 
     def __init__(self, **options: Any) -> None:
@@ -29,16 +30,16 @@ class ForensicsCallback(Callback):  # type: ignore[misc]
             self.guard.note(framework="lightning", stage=stage, rank=trainer.global_rank, world_size=trainer.world_size)
 
     def on_train_epoch_end(self, trainer: Any, pl_module: Any) -> None:
-        """Note the epoch reached."""
+        """Note the epoch."""
         if self.guard is not None:
             self.guard.note(epoch=trainer.current_epoch, step=trainer.global_step)
 
     def on_exception(self, trainer: Any, pl_module: Any, exception: BaseException) -> None:
-        """The Trainer gives up."""
+        """End the watch with the exception that ends the Trainer."""
         self._end(exception)
 
     def teardown(self, trainer: Any, pl_module: Any, stage: str) -> None:
-        """The Trainer is done."""
+        """End the watch: the Trainer has finished."""
         self._end(None)
 
     def _end(self, error: BaseException | None) -> None:

@@ -10,19 +10,19 @@ from typing import Any
 
 import forensics
 
-IDLE = "ray::IDLE.*"  # how Ray names a worker without a task: those are ended when they are not needed, and at the end of all
+IDLE = "ray::IDLE.*"  # Ray's name of a worker without a task: Ray ends such workers when it does not need them
 _GUARDS: list[Any] = []
 
 
 def watch_worker() -> None:
-    """Runs in each worker when it starts; the watch lasts as long as the process."""
+    """Watch this worker until it ends; Ray calls this in each worker when it starts."""
     guard = forensics.guard(name="ray worker", tell=False, idle=IDLE, detach=True, every_s=1.0, files=_written())
     _GUARDS.append(guard.__enter__())
     guard.note(framework="ray", job=os.environ.get("RAY_JOB_ID", ""), node=os.environ.get("RAY_NODE_ID", ""))
 
 
 def _written() -> list[str]:
-    """The files that this worker's output goes to: Ray keeps one for each worker, and in it are the stacks of a crash."""
+    """The files of this worker's output: Ray has one for each worker, which also gets the stacks of a crash."""
     return [path for fd in (1, 2) if os.path.isfile(path := os.path.realpath(f"/proc/self/fd/{fd}"))]  # noqa: PTH113
 
 

@@ -16,7 +16,8 @@ import forensics
 
 
 class ForensicsLogsSpecs(DefaultLogsSpecs):  # type: ignore[misc]
-    """DefaultLogsSpecs that keeps what each rank writes in a bundle, where no --log-dir was given; removed after a good end."""
+    """DefaultLogsSpecs that keeps the output of each rank in a bundle if no --log-dir is given; it is removed after a good
+    end."""
 
     def __init__(self, log_dir: str | None = None, redirects: Any = Std.NONE, tee: Any = Std.NONE, **others: Any) -> None:
         self.guard = forensics.guard(name=f"torchrun {_script()}").__enter__()
@@ -29,5 +30,5 @@ class ForensicsLogsSpecs(DefaultLogsSpecs):  # type: ignore[misc]
 
 
 def _script() -> str:
-    """The script that torchrun was given, for a name that the next run shares."""
+    """The script that torchrun was given; the next run of it has the same name."""
     return next((os.path.abspath(a) for a in sys.argv[1:] if a.endswith(".py")), "")  # noqa: PTH100  symlinks stay

@@ -1,7 +1,7 @@
 """For transformers: `Trainer(callbacks=[ForensicsCallback()])`.
 
-Trainer has no hook for exceptions, so an exception that ends the program is taken from sys.excepthook. One that a notebook shows
-and survives ends the watch at the next train(). A kill of the process is recorded by the watching process.
+Trainer has no hook for exceptions, so an exception that ends the program is taken from sys.excepthook. After an exception that a
+notebook survives, the watch ends at the next train(). The watching process records a kill of this process.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class ForensicsCallback(TrainerCallback):  # type: ignore[misc]
-    """This process is watched from beside while it trains. `options`: those of forensics.guard()."""
+    """Another process watches this one while it trains. `options`: those of forensics.guard()."""
 
     def __init__(self, **options: Any) -> None:
         self.options = options
@@ -33,12 +33,12 @@ class ForensicsCallback(TrainerCallback):  # type: ignore[misc]
         self._hook, sys.excepthook = sys.excepthook, self._raised
 
     def on_log(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """Note the step reached."""
+        """Note the step."""
         if self.guard is not None:
             self.guard.note(epoch=state.epoch, step=state.global_step)
 
     def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """Training is done."""
+        """End the watch: the training has finished."""
         self._end(None, None, None)
 
     def _raised(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

@@ -1,15 +1,15 @@
-"""Says in the notebook why its kernel died, in the cell that was running, before the kernel is restarted.
+"""Say in the notebook why its kernel died, in the cell that was running, before the kernel is restarted.
 
     provisioner   starts the kernel, delays its restart until the reason is shown, knows which ends were requested
-    kernel_watch  a thread beside each kernel: its messages, its stderr, its pidfd; at the death: bundle, report, message
-    running_cell  which cell is running and what it printed last
-    analysis      a small process of its own that reads bundles, so that the server never waits
-    stand_in      speaks on the dead kernel's ports, so that every client shows the message
-    launcher      starts the kernel for clients that know no provisioners, as VS Code; `__main__` writes their kernel.json
-    server        extension of Jupyter Server: switches the provisioner on, serves the reports as pages
+    kernel_watch  a thread for each kernel: its messages, its stderr, its pidfd; after a death: bundle, report, message
+    running_cell  which cell is running, and its last output
+    analysis      a small process of its own that analyses bundles, so that the server never waits
+    stand_in      answers on the dead kernel's ports, so that every client shows the message
+    launcher      starts the kernel for clients without provisioners, such as VS Code; `__main__` writes their kernel.json
+    server        extension of Jupyter Server: enables the provisioner, serves the reports as pages
 
-`pip install 'training-forensics[jupyter]'` switches it on in Jupyter Server. papermill, nbclient and nbconvert start kernels with
-it where JUPYTER_DEFAULT_PROVISIONER_NAME=forensics-provisioner is set.
+`pip install 'training-forensics[jupyter]'` enables it in Jupyter Server. papermill, nbclient and nbconvert use it if
+JUPYTER_DEFAULT_PROVISIONER_NAME=forensics-provisioner is set.
 """
 
 TYPE_CHECKING = False

@@ -1,6 +1,6 @@
-"""`python -m forensics.adapters.jupyter install [KERNEL]`: a kernel that says why it died in any client, VS Code too.
+"""`python -m forensics.adapters.jupyter install [KERNEL]`: a kernel that says why it died in any client, also in VS Code.
 
-It writes a copy of that kernel's kernel.json, called KERNEL-forensics, whose kernel is started by `launcher`; nothing else is
+It writes a copy of that kernel's kernel.json, called KERNEL-forensics, which starts the kernel with `launcher`; nothing else is
 changed. `jupyter kernelspec remove KERNEL-forensics` removes the copy.
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 
 from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 
-from forensics.adapters.jupyter.launcher import CONNECTION_MARK
+from forensics.adapters.jupyter.launcher import CONNECTION_PLACEHOLDER
 
 PLACEHOLDER = "{connection_file}"
 LAUNCHER = [sys.executable, "-m", "forensics.adapters.jupyter.launcher", PLACEHOLDER]
@@ -24,13 +24,13 @@ OWN_PYTHON = ("python", "python3", f"python3.{sys.version_info[1]}")  # jupyter_
 
 
 def wrapped(kernel: dict[str, Any], folder: str) -> dict[str, Any]:
-    """The content of a kernel.json, from that of another one, which lies in `folder`.
+    """The content of a kernel.json that starts `kernel`, whose kernel.json is in `folder`, with the launcher.
 
-    A Python kernel is interrupted by a message, as its process is not the one that the client holds; a kernel whose kernel.json
-    names a provisioner keeps none, so that it is not watched twice.
+    A Python kernel is interrupted by a message, because the client does not have its process but the launcher's. A provisioner in
+    the kernel.json is left out, so that the kernel is not watched twice.
     """
     command, *words = kernel["argv"]
-    words = [w.replace("{resource_dir}", folder).replace(PLACEHOLDER, CONNECTION_MARK) for w in words]
+    words = [w.replace("{resource_dir}", folder).replace(PLACEHOLDER, CONNECTION_PLACEHOLDER) for w in words]
     by_message = {"interrupt_mode": "message"} if any("ipykernel" in word for word in words) else {}
     metadata = {**kernel.get("metadata", {}), "kernel_provisioner": {"provisioner_name": "local-provisioner"}}
     argv = [*LAUNCHER, sys.executable if command in OWN_PYTHON else command, *words]
@@ -39,7 +39,10 @@ def wrapped(kernel: dict[str, Any], folder: str) -> dict[str, Any]:
 
 
 def install(kernel: str, in_environment: bool) -> str:
-    """Write the kernel.json beside the user's others, or into this environment; the folder. Raises NoSuchKernel, OSError."""
+    """Write the kernel.json into the user's folder of kernels or into this environment, and return its folder.
+
+    Raises NoSuchKernel, OSError.
+    """
     manager = KernelSpecManager()
     folder = manager.get_kernel_spec(kernel).resource_dir
     content = wrapped(json.loads(Path(folder, "kernel.json").read_text(encoding="utf-8")), folder)
@@ -51,7 +54,7 @@ def install(kernel: str, in_environment: bool) -> str:
 
 
 def main() -> None:
-    """Install, and say where."""
+    """Install, and print where."""
     parser = argparse.ArgumentParser(prog="python -m forensics.adapters.jupyter", description=__doc__.partition(":")[2])
     parser.add_argument("action", choices=["install"])
     parser.add_argument("kernel", nargs="?", default="python3", help="as `jupyter kernelspec list` names it; python3")

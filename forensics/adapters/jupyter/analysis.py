@@ -16,7 +16,7 @@ WORKER_COMMAND = [sys.executable, "-P", "-m", "forensics.adapters.jupyter.worker
 
 
 class Analysis:
-    """Starts the process when it is first needed and keeps it; several threads may use it."""
+    """Starts the process when it is first needed and keeps it running; several threads may use it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -24,12 +24,12 @@ class Analysis:
         self._ready = False
 
     def warm(self) -> None:
-        """Begin to load the database before it is needed. Raises OSError where no process can be started."""
+        """Begin to load the database before it is needed. Raises OSError if no process can be started."""
         with self._lock:
             self._start()
 
     def of(self, facts: dict[str, Any], within_s: float) -> dict[str, Any]:
-        """The message on a death (see `message.compose`); without a report where that takes longer than `within_s`."""
+        """The message on a death (see `message.death_message`); without a report if that takes longer than `within_s`."""
         until = time.monotonic() + within_s
         with self._lock:
             try:
@@ -43,7 +43,7 @@ class Analysis:
                         return found
             except (OSError, ValueError) as error:
                 return death_message(None, facts) | {"fault": str(error)}
-            if self._ready:  # an answer that comes late would be taken for the next one's
+            if self._ready:  # a late answer would be taken for the next one
                 self._stop()
         return death_message(None, facts)
 

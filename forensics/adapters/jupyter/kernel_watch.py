@@ -1,7 +1,7 @@
 """A thread for one kernel process, from its start to its end: it follows the kernel's messages and reports why it died.
 
-At the death the thread, and not the server's loop, takes over the kernel's ports, closes the capture, has the bundle analysed and
-publishes the message. An end that a user requested is not reported.
+After a death this thread, and not the server's loop, takes over the kernel's ports, closes the capture, has the bundle analysed
+and publishes the message. An end that a user requested is not reported.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
 
 STDERR = "kernel.stderr"
 MAX_STDERR_BYTES = 16 << 20  # chosen by hand: of one kernel; a cell that prints in a loop must not fill the disk
-ECHO_S = 0.5  # the kernel's stderr is passed on so often
+ECHO_S = 0.5  # chosen by hand: the interval at which the kernel's stderr is passed on
 ZOMBIE_S = 0.03  # before Linux 6.15 the watcher reads the status of the zombie, so it is reaped a little later
-MAX_BIND_ATTEMPTS = 10  # another program may take the free port between the asking and the binding; ten times in a row none does
-INTERRUPTED_S = 5.0  # a kernel that ends by SIGINT so soon behind an interrupt was asked to
+MAX_BIND_ATTEMPTS = 10  # another program may take the free port before it is bound; it does not do so ten times in a row
+MAX_INTERRUPT_TO_END_S = 5.0  # chosen by hand: a kernel that ends by SIGINT so soon after an interrupt was asked to end
 
 
 class Kernel(NamedTuple):
-    """A kernel that was just started. `group`: its process group, None where it shares ours; `name`: of its notebook."""
+    """A kernel that was just started. `group`: its process group, None if it is that of this process. `name`: its notebook."""
 
     process: subprocess.Popen[bytes]
     connection: dict[str, Any]
@@ -52,7 +52,7 @@ class Kernel(NamedTuple):
 
 
 class Timeouts(NamedTuple):
-    """The most seconds to wait until the capture is complete, for the report, and until the kernel's clients come back."""
+    """How many seconds to wait at most: until the capture is complete, for the report, and until the clients reconnect."""
 
     capture_s: float
     report_s: float
@@ -60,8 +60,11 @@ class Timeouts(NamedTuple):
 
 
 class DeathReporter(NamedTuple):
-    """How deaths are reported: who analyses; how long each step may take; where reports are served; whether requests are
-    answered; who else is notified."""
+    """How deaths are reported.
+
+    `analysis`: the process that analyses. `timeouts`: how long each step may take. `link`: bundle -> URL of its report.
+    `answers`: answer requests of clients in place of the kernel. `report_death`: called with each death.
+    """
 
     analysis: Analysis
     timeouts: Timeouts
@@ -71,13 +74,16 @@ class DeathReporter(NamedTuple):
 
 
 class KernelWatch(threading.Thread):
-    """Watches `kernel`. `done` is set when its death was reported, or when there is nothing to report; `captures` when the
-    capture holds the process, so that it may be reaped; `left`, by the provisioner, when nobody speaks with this kernel any
-    more. `kernel_info`: what the kernel said that it is, as far as its client asked."""
+    """Watches `kernel`.
 
-    def __init__(self, kernel: Kernel, teller: DeathReporter) -> None:
+    `done` is set when its death was reported, or when there is nothing to report. `captures` is set when the capture has the
+    process, so that it may be reaped. The provisioner sets `left` when no client uses this kernel any more. `kernel_info`: the
+    kernel's description of itself, if its client has requested it.
+    """
+
+    def __init__(self, kernel: Kernel, reporter: DeathReporter) -> None:
         super().__init__(name=f"forensics-{kernel.process.pid}", daemon=True)
-        self.kernel, self.reporter = kernel, teller
+        self.kernel, self.reporter = kernel, reporter
         self.pidfd = os.pidfd_open(kernel.process.pid)
         self.done, self.captures, self.left = threading.Event(), threading.Event(), threading.Event()
         self.cell = RunningCell()
@@ -88,7 +94,7 @@ class KernelWatch(threading.Thread):
         self._copied = 0
 
     def ask(self, signum: int = signal.SIGTERM) -> None:
-        """The user, or the server for them, ends or interrupts the kernel now."""
+        """Note that the user, or the server for them, ends or interrupts the kernel now."""
         if signum == signal.SIGINT:
             self._interrupted = time.monotonic()
             return
@@ -99,13 +105,13 @@ class KernelWatch(threading.Thread):
             self._capture.close()
 
     def run(self) -> None:
-        """The thread. A fault in it is written to the log and has no other effect."""
+        """The thread's work. A fault in it is written to the log and has no other effect."""
         try:
             socket = subscriber(self._context, self.kernel.connection, TOPICS)  # before the kernel says its first word
             self._begin()
-            self._hear(socket)
-            if self._unasked():
-                self._tell()
+            self._follow_messages(socket)
+            if self._died_unrequested():
+                self._report_death()
         except Exception as error:
             print(f"forensics: a kernel's death could not be reported: {type(error).__name__}: {error}", file=sys.stderr)
         finally:
@@ -126,7 +132,7 @@ class KernelWatch(threading.Thread):
         if self._asked:
             self._capture.close()
 
-    def _hear(self, socket: Any) -> None:
+    def _follow_messages(self, socket: Any) -> None:
         """Follow the messages until the process ends."""
         poller = zmq.Poller()
         poller.register(socket, zmq.POLLIN)
@@ -150,20 +156,20 @@ class KernelWatch(threading.Thread):
                 file.truncate(0)
                 self._copied = 0
 
-    def _unasked(self) -> bool:
-        """Did it end badly, and without a request?"""
+    def _died_unrequested(self) -> bool:
+        """Did the kernel end badly, and without a request?"""
         time.sleep(ZOMBIE_S)
         status = self._status()
-        if status == -signal.SIGINT and time.monotonic() - self._interrupted < INTERRUPTED_S:
+        if status == -signal.SIGINT and time.monotonic() - self._interrupted < MAX_INTERRUPT_TO_END_S:
             self.ask()
         return bool(status) and not self._asked
 
     def _status(self) -> int:
-        """The status as in Popen: -9 for signal 9; 0 where unknown."""
+        """The status as in Popen: -9 for signal 9; 0 if unknown."""
         select.select([self.pidfd], [], [], 1.0)
         return self.kernel.process.poll() or 0
 
-    def _tell(self) -> None:
+    def _report_death(self) -> None:
         moment = datetime.now(UTC)
         cell = self.cell.now
         stand_in = self._stand_in()
@@ -199,7 +205,8 @@ class KernelWatch(threading.Thread):
         self._capture.wait(self.reporter.timeouts.capture_s)
 
     def _stand_in(self) -> StandIn | None:
-        """Take over the kernel's ports, which children of the dead kernel may still hold: the restart kills them, too."""
+        """Take over the kernel's ports. Children of the dead kernel may still have them open; they are killed, as at a
+        restart."""
         for attempt in range(MAX_BIND_ATTEMPTS):
             try:
                 return StandIn(self._context, self.kernel.connection, self.reporter.timeouts.clients_s)
@@ -222,7 +229,7 @@ class KernelWatch(threading.Thread):
 
 
 def cell_error(why: str, traceback: list[str]) -> dict[str, Any]:
-    """The content of a cell's error."""
+    """The content of an error message of a cell."""
     return {"ename": ERROR_NAME, "evalue": why, "traceback": traceback}
 
 
@@ -236,7 +243,7 @@ def describe_status(status: int) -> str:
 
 
 def new_bundle(name: str, kernel_id: str) -> str:
-    """A folder for what is captured of a kernel. Raises OSError."""
+    """A new folder for the capture of a kernel. Raises OSError."""
     notebook = re.sub(r"[^\w.-]", "-", Path(name).name)[:40] or "kernel"
     folder = Path(state_folder(), f"{time.strftime('%Y%m%d-%H%M%S')}-{notebook}-{kernel_id[:8]}")
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)

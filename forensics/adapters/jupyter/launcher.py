@@ -1,9 +1,9 @@
-"""Starts a kernel for clients that know nothing of provisioners, as VS Code, and outlives it to say in the cell why it died.
+"""Start a kernel for clients without provisioners, such as VS Code, and say in the cell why it died.
 
     "argv": ["python", "-m", "forensics.adapters.jupyter.launcher", "{connection_file}", "python", "-m", "ipykernel", ...]
 
-`python -m forensics.adapters.jupyter install` writes a kernel.json with such a line. The client sees this process: it ends when
-its kernel has ended, after the reason was published on the kernel's own ports; a client that ends this process ends the kernel.
+`python -m forensics.adapters.jupyter install` writes a kernel.json with such a line. The client sees this process: it ends after
+its kernel has ended and the reason was published on the kernel's own ports. A client that ends this process ends the kernel.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from forensics.adapters.jupyter.kernel_watch import STDERR, DeathReporter, Kerne
 if TYPE_CHECKING:
     from types import FrameType
 
-CONNECTION_MARK = "@connection_file@"  # VS Code replaces {connection_file} in one word of argv only
-PATIENCE = Timeouts(capture_s=5, report_s=90, clients_s=2)  # no process was warmed up: the knowledge is loaded at the death
-MORE_S = 2.0  # a client that goes on after a failed cell is answered so long
-ENDED_S = 5.0  # a kernel that was asked to end by SIGTERM and does not is killed
-PARENT_LOOK_S = 1.0  # as often as ipykernel looks whether its client is still there
+CONNECTION_PLACEHOLDER = "@connection_file@"  # VS Code replaces {connection_file} in one word of argv only
+LAUNCHER_WAITS = Timeouts(capture_s=5, report_s=90, clients_s=2)  # the database is loaded only after the death
+ANSWERED_S = 2.0  # chosen by hand: a client that continues after a failed cell is answered so long
+TERM_GRACE_S = 5.0  # chosen by hand: a kernel that has not ended so long after SIGTERM is killed
+PARENT_POLL_S = 1.0  # as often as ipykernel checks whether its client is alive
 PR_SET_PDEATHSIG = 1  # include/uapi/linux/prctl.h
 
 
 def launch(connection_file: str, command: list[str]) -> int:
-    """Start `command`, a kernel, and return its exit status, as a shell gives it, once its end was reported. Raises OSError."""
-    command = [word.replace(CONNECTION_MARK, connection_file) for word in command]
+    """Start `command`, a kernel, and return its exit status, as in a shell, after its end was reported. Raises OSError."""
+    command = [word.replace(CONNECTION_PLACEHOLDER, connection_file) for word in command]
     name = os.environ.get("JPY_SESSION_NAME") or str(Path.cwd())
     try:
         bundle = new_bundle(name, Path(connection_file).stem.removeprefix("kernel-"))
@@ -48,25 +48,25 @@ def launch(connection_file: str, command: list[str]) -> int:
         process = subprocess.Popen(command, stderr=file, env=environment, process_group=0, preexec_fn=_end_with_parent)
     watch = KernelWatch(
         Kernel(process, connection, bundle, name, process.pid),
-        DeathReporter(Analysis(), PATIENCE, lambda _: "", answers=True, report_death=lambda _: None),
+        DeathReporter(Analysis(), LAUNCHER_WAITS, lambda _: "", answers=True, report_death=lambda _: None),
     )
     _pass_on_signals(watch)
     watch.start()
-    while not watch.done.wait(PARENT_LOOK_S):
+    while not watch.done.wait(PARENT_POLL_S):
         if client not in (None, os.getppid()):
             os.kill(os.getpid(), signal.SIGTERM)
-    watch.left.wait(MORE_S)
+    watch.left.wait(ANSWERED_S)
     watch.left.set()
     with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(ENDED_S)
+        process.wait(TERM_GRACE_S)
     process.kill()
-    watch.join(ENDED_S)
+    watch.join(TERM_GRACE_S)
     status = process.wait()
     return status if status >= 0 else 128 - status
 
 
 def _pass_on_signals(watch: KernelWatch) -> None:
-    """What this process is sent is meant for the kernel, and asked for."""
+    """Forward signals that this process receives to the kernel, as requested ends or interrupts."""
 
     def take(signum: int, _: FrameType | None) -> None:
         watch.ask(signum)
@@ -78,7 +78,7 @@ def _pass_on_signals(watch: KernelWatch) -> None:
 
 
 def _end_with_parent() -> None:
-    """In the kernel's process, before it begins: where this one is killed the kernel is killed, too."""
+    """In the kernel's process, before it begins: if the launcher is killed, the kernel is killed, too."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 

@@ -1,4 +1,4 @@
-"""What a notebook shows for a dead kernel: a report in few lines, as text and as HTML.
+"""The message that a notebook shows for a dead kernel: a report in few lines, as text and as HTML.
 
 The kernel died: A memory limit was hit (97 %)
 The kernel killed python (pid 1917, 3.9 GiB resident) because its cgroup reached its limit of 4 GiB.
@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from forensics.api import Report
 
-REMEDIES_IN_MESSAGE = 3  # the first ones of the report, which the message links; it stands in a notebook's cell
+REMEDIES_IN_MESSAGE = 3  # chosen by hand: the message is in a notebook's cell and links the whole report
 ERROR_NAME = "KernelDied"
 
 
 def death_message(report: Report | None, facts: dict[str, Any]) -> dict[str, Any]:
     """The message as plain values: `text`, `html`, `error` (one line), `metadata`.
 
-    `report`: on the bundle; None where it could not be read. `facts`: status ("was ended by signal 9 (SIGKILL)"), count and
-    first_line of the cell (0 and "" for none), pid, bundle, link (where the full report is served; "" for nowhere).
+    `report`: on the bundle; None if there is none. `facts`: status ("was ended by signal 9 (SIGKILL)"), count and first_line of
+    the cell (0 and "" for none), pid, bundle, link (the URL of the full report; "" for none).
     """
     is_crash = report is not None and report.verdict == "crash"
     cause = report.causes[0] if report is not None and is_crash else None
@@ -52,7 +52,7 @@ def death_message(report: Report | None, facts: dict[str, Any]) -> dict[str, Any
 
 
 def facts_of_bundle(bundle: str) -> dict[str, Any]:
-    """The facts of a death of which only the bundle is known."""
+    """The facts of a death if only the bundle is known."""
     return {"bundle": bundle, "status": "ended", "count": 0, "first_line": "", "pid": 0, "time": "", "link": ""}
 
 

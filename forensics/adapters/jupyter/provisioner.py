@@ -1,8 +1,8 @@
-"""Starts a kernel as jupyter_client does, with a watch that reports why it died.
+"""Start a kernel as jupyter_client does, with a watch that reports why it died.
 
-Requested ends of a kernel - shutdown, restart, culling, the server's end - come through here, so they are known and not
-reported. After a death `poll` says "alive" until the reason is shown, so that the message is there before the restart, or
-before nbclient gives up. (jupyter_client: "Customizing the kernel's runtime environment".)
+Requested ends of a kernel - shutdown, restart, culling, the server's end - pass through this class, so they are known and not
+reported. After a death `poll` returns "alive" until the reason is shown, so that the message comes before the restart, or before
+nbclient gives up. (jupyter_client: "Customizing the kernel's runtime environment".)
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 PROVISIONER_NAME = "forensics-provisioner"
 SERVER_WAITS = Timeouts(capture_s=5, report_s=15, clients_s=5)  # a user waits for the restart: after that, less is shown
-PIPELINE_WAITS = Timeouts(capture_s=60, report_s=90, clients_s=60)  # nobody waits: time to load the knowledge on a busy machine
-MOST_HELD_S = sum(PIPELINE_WAITS)  # a death that was not reported by then is never reported
+PIPELINE_WAITS = Timeouts(capture_s=60, report_s=90, clients_s=60)  # nobody waits: time to load the database on a busy machine
+MAX_REPORTING_S = sum(PIPELINE_WAITS)  # a death that was not reported by then is never reported
 
 
 class ForensicsProvisioner(LocalProvisioner):  # type: ignore[misc]
-    """A LocalProvisioner that reports the death of its kernels. `server`: of Jupyter Server's extension, None elsewhere."""
+    """A LocalProvisioner that reports the death of its kernels. `server`: set by the extension of Jupyter Server, else None."""
 
     analysis: ClassVar[Analysis] = Analysis()
     server: ClassVar[Any] = None
@@ -39,8 +39,8 @@ class ForensicsProvisioner(LocalProvisioner):  # type: ignore[misc]
     _dead_since: float | None = None
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:
-        """Start the kernel; its stderr goes through a file, in which the stacks of a crash are found."""
-        self._leave()
+        """Start the kernel. Its stderr goes through a file, which gets the stacks of a crash."""
+        self._set_left()
         if self.server is None and self.parent is not None:
             self.parent.client_factory = _noting(self.parent.client_factory, lambda: self.watch)
         try:
@@ -53,7 +53,7 @@ class ForensicsProvisioner(LocalProvisioner):  # type: ignore[misc]
             connection = await super().launch_kernel(cmd, **({"stderr": file} | kwargs))
         if hasattr(os, "pidfd_open"):
             kernel = Kernel(self.process, dict(connection), bundle, self._name(kwargs), self.pgid)
-            self.watch = KernelWatch(kernel, self._teller())
+            self.watch = KernelWatch(kernel, self._reporter())
             self.watch.start()
         return connection
 
@@ -62,7 +62,7 @@ class ForensicsProvisioner(LocalProvisioner):  # type: ignore[misc]
         given = (kwargs.get("env") or {}).get("JPY_SESSION_NAME", "")
         return str(given or kwargs.get("cwd") or Path.cwd())
 
-    def _teller(self) -> DeathReporter:
+    def _reporter(self) -> DeathReporter:
         restarts = getattr(self.parent, "_restarter", None) is not None or self.server is not None
         link = self.server.link if self.server is not None else lambda _: ""
         notify = self.server.report_death if self.server is not None else lambda _: None
@@ -71,15 +71,15 @@ class ForensicsProvisioner(LocalProvisioner):  # type: ignore[misc]
     async def poll(self) -> int | None:
         """The exit status; None while it lives, and while its death is being reported."""
         if self.watch is not None and not self.watch.captures.is_set():
-            return None  # a process that is reaped now could not be held any more
+            return None  # the capture needs the process until it has read its status
         status: int | None = await super().poll()
         if status is None or self.watch is None or self.watch.done.is_set():
             return status
         self._dead_since = self._dead_since or time.monotonic()
-        return None if time.monotonic() - self._dead_since < MOST_HELD_S else status
+        return None if time.monotonic() - self._dead_since < MAX_REPORTING_S else status
 
     async def shutdown_requested(self, restart: bool = False) -> None:
-        """The kernel was asked to end by a message."""
+        """Note that a message asked the kernel to end."""
         self._ask(signal.SIGTERM)
         await super().shutdown_requested(restart=restart)
 
@@ -89,25 +89,25 @@ class ForensicsProvisioner(LocalProvisioner):  # type: ignore[misc]
         await super().send_signal(signum)
 
     async def kill(self, restart: bool = False) -> None:
-        """End it at once."""
+        """End the kernel at once."""
         self._ask(signal.SIGKILL)
         await super().kill(restart=restart)
 
     async def terminate(self, restart: bool = False) -> None:
-        """Ask it to end by a signal."""
+        """Ask the kernel to end by a signal."""
         self._ask(signal.SIGTERM)
         await super().terminate(restart=restart)
 
     async def cleanup(self, restart: bool = False) -> None:
-        """The kernel is gone."""
-        self._leave()
+        """Clean up after the kernel has ended."""
+        self._set_left()
         await super().cleanup(restart=restart)
 
     def _ask(self, signum: int) -> None:
         if self.watch is not None:
             self.watch.ask(signum)
 
-    def _leave(self) -> None:
+    def _set_left(self) -> None:
         if self.watch is not None:
             self.watch.left.set()
         self.watch, self._dead_since = None, None
@@ -120,7 +120,7 @@ def _noting(client: Any, watch: Callable[[], KernelWatch | None]) -> Any:
         return client
 
     def execute(self: Any, code: str, *args: Any, **kwargs: Any) -> Any:
-        """As the client does, and tell of it."""
+        """As the client does; note the request."""
         found = client.execute(self, code, *args, **kwargs)
         if isinstance(found, str) and (now := self.forensics_watch()) is not None:
             header = self.session.msg_header("execute_request") | {"msg_id": found}
@@ -128,7 +128,7 @@ def _noting(client: Any, watch: Callable[[], KernelWatch | None]) -> Any:
         return found
 
     def _handle_kernel_info_reply(self: Any, message: dict[str, Any]) -> None:
-        """As the client does, and keep it."""
+        """As the client does; keep the answer."""
         client._handle_kernel_info_reply(self, message)
         if (now := self.forensics_watch()) is not None:
             now.kernel_info = dict(message["content"])

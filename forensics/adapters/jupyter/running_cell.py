@@ -1,9 +1,9 @@
-"""The cell that a kernel is running, from its published messages (Jupyter's messaging protocol, 5.4, IOPub channel).
+"""Find the cell that a kernel is running, from its published messages (Jupyter's messaging protocol, 5.4, IOPub channel).
 
     [topic, <IDS|MSG>, signature, header, parent header, metadata, content]  ->  Cell(request, number=12, code="x = ...")
 
-Pictures and other display data are not subscribed to: only what names the cell and what it prints. A kernel that dies within
-milliseconds takes its last messages with it, so the requests count, too, where they are seen on their way to the kernel.
+Only messages that name the cell and messages with its output are subscribed to, no pictures and other display data. The last
+messages of a kernel that dies within milliseconds are lost, so requests are used, too, if they are seen on their way to it.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from collections import deque
 from typing import Any, NamedTuple
 
 MESSAGE_DELIMITER = b"<IDS|MSG>"
-# Kernels publish under these topics; a filter is applied by the sender, so that what is left out costs nothing.
+# Kernels publish under these topics; the sender applies the filter, so messages that are left out cost nothing.
 TOPICS = (b"kernel", b"stream", b"status", b"execute_input", b"error")
-MOST_REQUESTS = 500  # cells that wait at once
-MOST_PRINTED = 400  # messages; the last ones of the cell
-MAX_PRINTED_CHARS = 64_000  # chosen by hand: the last screens of a cell, where a traceback stands
+MAX_REQUESTS = 500  # bounds memory: cells that wait to be run
+MAX_PRINTED_MESSAGES = 400  # bounds memory: the last messages with output of the cell
+MAX_PRINTED_CHARS = 64_000  # chosen by hand: the last screens of a cell, where a traceback is
 
 
 class Cell(NamedTuple):
-    """A cell that is running. `request`: header of its execute_request; `number`: the one in brackets, 0 for unknown."""
+    """A cell that is running. `request`: header of its execute_request. `number`: the number in brackets, 0 if unknown."""
 
     request: dict[str, Any]
     number: int
@@ -35,31 +35,31 @@ class Cell(NamedTuple):
 
 
 class RunningCell:
-    """Takes the messages of one kernel as they come."""
+    """The state of one kernel, from its messages in order."""
 
     def __init__(self) -> None:
         self._now: Cell | None = None
         self._requested: dict[str, Cell] = {}  # by message, in order, without those that are over
-        self._over: deque[str] = deque(maxlen=MOST_REQUESTS)  # messages whose cell has ended
-        self._printed: deque[bytes] = deque(maxlen=MOST_PRINTED)
+        self._over: deque[str] = deque(maxlen=MAX_REQUESTS)  # messages whose cell has ended
+        self._printed: deque[bytes] = deque(maxlen=MAX_PRINTED_MESSAGES)
 
     @property
     def now(self) -> Cell | None:
-        """The cell that runs, or the first one that was asked for; None between two."""
+        """The cell that is running, or the first one that waits; None between two cells."""
         return self._now or next(iter(self._requested.values()), None)
 
     def requested(self, request: dict[str, Any], code: str) -> None:
-        """A client asks for a cell to be run; `request`: the header of its message. The kernel may have spoken of it already."""
+        """Note that a client requests a cell. `request`: the header of its message; the kernel may have answered it already."""
         if request["msg_id"] in self._over:
             return
-        while len(self._requested) >= MOST_REQUESTS:
+        while len(self._requested) >= MAX_REQUESTS:
             del self._requested[next(iter(self._requested))]
         self._requested[request["msg_id"]] = cell = Cell(request, 0, code)
         if self._now is not None and self._now.request["msg_id"] == request["msg_id"] and not self._now.code:
             self._now = cell
 
     def take(self, frames: list[bytes]) -> None:
-        """Take in one message, as received; anything else than a message of this protocol is ignored."""
+        """Take one message, as received; bytes that are no message of this protocol are ignored."""
         try:
             at = frames.index(MESSAGE_DELIMITER)
             header, parent, content = frames[at + 2], frames[at + 3], frames[at + 5]
@@ -91,7 +91,7 @@ class RunningCell:
             self._now = Cell(parent, int(content.get("execution_count") or 0), str(content.get("code", "")))
 
     def printed(self) -> str:
-        """What the cell printed last, and the tracebacks that it showed."""
+        """The last output of the cell, with its tracebacks."""
         printed_lines = []
         for content in self._printed:
             try:

@@ -3,7 +3,7 @@
     GET /forensics/deaths/NAME    the full report on one death, a page
     GET /forensics/api/deaths     the deaths of this server's kernels, the last first, as JSON
 
-Both below the server's base URL and behind its log-in, as in a JupyterHub single-user server.
+Both are below the server's base URL and need its log-in, as in a JupyterHub single-user server.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from forensics.capture.bundle import RUN_FILE, state_folder
 PAGE = r"/forensics/deaths/([\w.-]+)"
 API = "/forensics/api/deaths"
 V1 = "v1.kernel.websocket.jupyter.org"  # the subprotocol of Lab and Notebook 7
-PAGE_WAITS_S = 60.0  # for a report that was not ready when its death was reported
-MAX_DEATHS = 100  # chosen by hand: what a page asks for again after a reload; the bundles keep the rest
-# A report needs its own styles and script and nothing from outside.
+PAGE_WAIT_S = 60.0  # for a report that was not ready when its death was reported
+MAX_DEATHS = 100  # chosen by hand: the deaths that a page can list after a reload; the bundles have all of them
+# A report needs its own styles and script, and nothing from other servers.
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; sandbox allow-scripts allow-popups"
 )
@@ -49,7 +49,7 @@ class Deaths:
         return str(url_path_join(self.server.base_url, "forensics/deaths", bundle))
 
     def report_death(self, death: dict[str, Any]) -> None:
-        """Take in the death of a kernel; called from another thread."""
+        """Record the death of a kernel; called from another thread."""
         self.server.io_loop.add_callback(self._keep, death)
 
     def _keep(self, death: dict[str, Any]) -> None:
@@ -73,11 +73,11 @@ class ReportHandler(JupyterHandler):  # type: ignore[misc]
 
     @web.authenticated  # type: ignore[untyped-decorator]
     async def get(self, name: str) -> None:
-        """Answer the page; 404 where the bundle is gone."""
+        """Answer the page; 404 if the bundle is gone."""
         bundle = Path(state_folder(), name)
         path = bundle / "report.html"
         if re.fullmatch(r"\w[\w.-]*", name) and not path.is_file() and (bundle / RUN_FILE).is_file():
-            await asyncio.to_thread(ForensicsProvisioner.analysis.of, facts_of_bundle(str(bundle)), PAGE_WAITS_S)
+            await asyncio.to_thread(ForensicsProvisioner.analysis.of, facts_of_bundle(str(bundle)), PAGE_WAIT_S)
         if not re.fullmatch(r"\w[\w.-]*", name) or not path.is_file():
             raise web.HTTPError(404, f"there is no report {name} any more; old ones are removed")
         self.set_header("Content-Type", "text/html; charset=UTF-8")
@@ -89,8 +89,8 @@ def with_request_notes(connection: Any) -> Any:
     """A subclass of the websocket class `connection` that reports each request of a browser to the kernel's watch."""
 
     def handle_incoming_message(self: Any, message: Any) -> None:
-        """As the connection does, and note the request before it goes to the kernel."""
-        with contextlib.suppress(Exception):  # what cannot be read here is the connection's to complain about
+        """As the connection does; note the request before it goes to the kernel."""
+        with contextlib.suppress(Exception):  # the connection itself reports a message that cannot be read
             watch = getattr(self.kernel_manager.provisioner, "watch", None)
             if watch is not None and (found := _request(message, self.subprotocol)):
                 watch.cell.requested(*found)
@@ -115,7 +115,7 @@ def _request(message: Any, subprotocol: str) -> tuple[dict[str, Any], str] | Non
 
 
 def load_extension(server: Any) -> None:
-    """Switch the extension on in `server`, a ServerApp. Kernels whose specification names another provisioner keep that one."""
+    """Enable the extension in `server`, a ServerApp. Kernels whose specification names another provisioner keep that one."""
     deaths = Deaths(server)
     ForensicsProvisioner.server = deaths
     base = server.base_url

@@ -1,7 +1,7 @@
-"""Answers in place of a dead kernel, on its ports, until the next kernel is started.
+"""Answer in place of a dead kernel, on its ports, until the next kernel is started.
 
-A client's sockets reconnect by themselves within 0.2 s (ZMQ_RECONNECT_IVL, 100 ms and up to as much again by chance). So whatever
-the client is - Lab, Notebook, a terminal, nbclient - what is published here lands in the cell that was running.
+A client's sockets reconnect by themselves within 0.2 s (ZMQ_RECONNECT_IVL, 100 ms, and a random delay of at most that). So in
+every client - Lab, Notebook, a terminal, nbclient - a message that is published here appears in the cell that was running.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from jupyter_client.session import Session
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-SERVED_S = 30.0  # after this time without a request the client is done
-RECONNECTED_S = 0.25  # within this time every living client has reconnected
-POLL_S = 0.02  # chosen by hand: a client that waits does not notice so short a time
+SERVED_S = 30.0  # chosen by hand: after this time without a request the client has finished
+RECONNECTED_S = 0.25  # within this time every running client has reconnected
+POLL_S = 0.02  # chosen by hand: a client that waits does not notice such a short time
 
 
 class StandIn:
-    """Bound to the ports of `connection`, a kernel's connection_info. Raises zmq.ZMQError where they are still taken.
+    """Sockets on the ports of `connection`, a kernel's connection_info. Raises zmq.ZMQError if they are still in use.
 
-    `reach_s`: how long to wait for a client; one in a busy process needs a while to come back.
+    `reach_s`: how long to wait for a client; one in a busy process needs some time to reconnect.
     """
 
     def __init__(self, context: Any, connection: Mapping[str, Any], reach_s: float) -> None:
@@ -54,7 +54,7 @@ class StandIn:
         return socket
 
     def publish(self, messages: Sequence[tuple[str, dict[str, Any], dict[str, Any]]], request: dict[str, Any]) -> None:
-        """Send (type, content, metadata) as answers to `request`, when the clients had time to come back."""
+        """Send messages (type, content, metadata) as answers to `request`, after the clients had time to reconnect."""
         reached = self.publisher.poll(int(self.reach_s * 1000))
         rest = self.started + RECONNECTED_S - time.monotonic()
         if reached and rest > 0:
@@ -65,8 +65,11 @@ class StandIn:
             self.session.send(self.publisher, kind, content, request, metadata=metadata, ident=kind.encode())
 
     def reply(self, content: dict[str, Any], request: dict[str, Any]) -> None:
-        """Answer the request itself with an error, and publish that the cell has ended. The answer does not reach a client that
-        has not come back, or whose socket has another name than its session, as VS Code's."""
+        """Answer the request itself with an error, and publish that the cell has ended.
+
+        The answer does not reach a client that has not reconnected, or whose socket has another name than its session, such as
+        VS Code's.
+        """
         until = time.monotonic() + self.reach_s
         while time.monotonic() < until:
             with contextlib.suppress(zmq.ZMQError):
@@ -76,9 +79,11 @@ class StandIn:
         self.session.send(self.publisher, "status", {"execution_state": "idle"}, request, ident=b"status")
 
     def serve(self, error: dict[str, Any], kernel_info: dict[str, Any], left: threading.Event) -> None:
-        """Answer what the client asks next - each further cell with `error`, what the kernel is with `kernel_info`, as far as it
-        is known - until `left` is set, or nothing more is asked. Papermill asks before it tells of a failure; a client that goes
-        on after errors gets to the end of the notebook."""
+        """Answer the client's next requests until `left` is set, or no more request comes.
+
+        Each further cell is answered with `error`, a request for the kernel's description with `kernel_info`, if that is known.
+        Papermill sends one before it reports a failure; a client that continues after errors gets to the end of the notebook.
+        """
         until = time.monotonic() + SERVED_S
         while time.monotonic() < until and not left.is_set():
             if not self.shell.poll(int(POLL_S * 1000)):
@@ -88,7 +93,7 @@ class StandIn:
                 ident, parts = self.session.feed_identities(self.shell.recv_multipart())
                 request = self.session.deserialize(parts)
                 self._answer(request, ident, error, kernel_info)
-            except (zmq.ZMQError, ValueError, KeyError):  # what is no message of this protocol has no answer
+            except (zmq.ZMQError, ValueError, KeyError):  # no message of this protocol: it gets no answer
                 continue
 
     def _answer(self, request: dict[str, Any], ident: list[bytes], error: dict[str, Any], kernel_info: dict[str, Any]) -> None:

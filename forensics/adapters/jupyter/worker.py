@@ -1,4 +1,4 @@
-"""`python -m forensics.adapters.jupyter.worker`: reads one JSON object a line, writes the message on that death as another.
+"""`python -m forensics.adapters.jupyter.worker`: reads one JSON object per line, and writes the message on that death as another.
 
     {"bundle": ..., "status": ..., "count": 12, ...}  ->  {"text": ..., "html": ..., "error": ..., "metadata": {...}}
 
@@ -51,7 +51,7 @@ def main() -> None:
         signal.signal(number, signal.SIG_IGN)
     knowledge = Knowledge()
     out = os.dup(1)
-    os.dup2(2, 1)  # nothing but answers may go there
+    os.dup2(2, 1)  # only answers may go to the original standard output
     os.write(out, b"{}\n")
     _rehearse(knowledge)
     for line in sys.stdin:

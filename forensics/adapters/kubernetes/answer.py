@@ -1,9 +1,9 @@
-"""The files of one pod, and the report on them.
+"""Gather the files of one pod, and make the report on them.
 
 describe.txt               kubectl describe pod: states, exit codes, limits, termination messages
 CONTAINER.log              kubectl logs -c CONTAINER;    CONTAINER.previous.log  of the container before its last restart
-events.json                the pod's events with whole times (describe tells ages)
-node.json, node-events.json   the node's conditions and what happened on it, where they may be read
+events.json                the pod's events with full times (describe has only ages)
+node.json, node-events.json   the node's conditions and its events, if the user may read them
 """
 
 from __future__ import annotations
@@ -25,35 +25,35 @@ from forensics.model import Notice, OpenQuestion
 
 POD_ARGUMENT_PATTERN = re.compile(r"(?:pods?/)?(?P<pod>[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)")
 STATUSES = ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses")
-NO_PREVIOUS = "previous terminated container"
+NO_PREVIOUS_ERROR = "previous terminated container"
 DESCRIBE = "describe.txt"
 
 
 class PodAnswer(NamedTuple):
-    """The report, and in `said` the states of pod and containers by Kubernetes, a sentence each."""
+    """The report, and the states of pod and containers according to Kubernetes, a sentence each."""
 
-    said: tuple[str, ...]
+    sentences: tuple[str, ...]
     report: Report
 
 
 def answer_about_pod(asked: str, kubectl: Kubectl) -> PodAnswer:
-    """Why the pod died. Raises UsageError for what is no pod's name, and where kubectl gives nothing of it."""
+    """Why the pod died. Raises UsageError if `asked` is no name of a pod, and if kubectl shows nothing about it."""
     found = POD_ARGUMENT_PATTERN.fullmatch(asked)
     if found is None:
         raise UsageError(f"{asked!r} is not the name of a pod", advice="write the name that `kubectl get pods` shows")
     with tempfile.TemporaryDirectory(prefix="forensics-") as folder:
         ours = Path(folder)
         pod, missing = gather_pod(found["pod"], kubectl, ours)
-        with contextlib.chdir(ours):  # so that the report calls the files by these names
+        with contextlib.chdir(ours):  # so that the report has the bare names of the files
             report = analyze(sorted(p.name for p in ours.iterdir()))
-        said = tuple(status_sentences(pod))
-        notices = tuple(_notices(said, ours / DESCRIBE)) + report.notices
+        sentences = tuple(status_sentences(pod))
+        notices = tuple(_notices(sentences, ours / DESCRIBE)) + report.notices
         report = replace(report, case=f"pod {found['pod']}", notices=notices, missing=(*report.missing, *missing))
-        return PodAnswer(said, report)
+        return PodAnswer(sentences, report)
 
 
 def gather_pod(name: str, kubectl: Kubectl, folder: Path) -> tuple[dict[str, Any], list[OpenQuestion]]:
-    """Fill `folder`. Returns the pod's API object, and what could not be read. Raises UsageError without the pod itself."""
+    """Fill `folder`. Returns the pod's API object, and what could not be read. Raises UsageError if there is no such pod."""
     shown = kubectl.ask("get", "pod", name, "-o", "json")
     if shown.fault:
         raise UsageError(
@@ -93,7 +93,7 @@ def _logs(name: str, pod: dict[str, Any], kubectl: Kubectl, folder: Path, missin
         wanted += [(f"{container}.previous.log", [*words, "--previous"])] if status.get("restartCount", 0) else []
         for target, command in wanted:
             fault = kubectl.save(folder / target, *command)
-            if fault and NO_PREVIOUS not in fault:
+            if fault and NO_PREVIOUS_ERROR not in fault:
                 missing.append(OpenQuestion(f"the log of container {container}", fault, " ".join([*kubectl.command, *command])))
             if (folder / target).exists() and not (folder / target).stat().st_size:
                 (folder / target).unlink()
@@ -142,10 +142,10 @@ def _signal(code: Any) -> str:
     return f" (signal {code - 128})" if isinstance(code, int) and 128 < code < 160 else ""
 
 
-def _notices(said: tuple[str, ...], describe: Path) -> Iterator[Notice]:
+def _notices(sentences: tuple[str, ...], describe: Path) -> Iterator[Notice]:
     """A notice for each sentence, with its line in describe.txt: the container's own, else the first."""
     lines = describe.read_text(encoding="utf-8").splitlines() if describe.exists() else []
-    for text in said:
+    for text in sentences:
         name = text.removeprefix("container ").partition(":")[0] if text.startswith("container ") else ""
         at = next((n for n, line in enumerate(lines, 1) if name and line.strip() == f"{name}:"), 1)
         if lines:

@@ -1,4 +1,4 @@
-"""The user's kubectl, with the context and the namespace that were asked for."""
+"""Run the user's kubectl, with the context and the namespace that the user gave."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MAX_CONTAINER_LOG_BYTES = 256 << 20  # of one container; kubelet keeps 10 MiB of
 
 
 class KubectlOutput(NamedTuple):
-    """The output of kubectl. `fault`: the error where it failed, in one line."""
+    """The output of kubectl. `fault`: the error in one line if it failed, else empty."""
 
     text: str
     fault: str = ""
@@ -25,7 +25,7 @@ class Kubectl:
         self.namespace = [f"--namespace={namespace}"] if namespace else []
 
     def ask(self, *words: str, everywhere: bool = False) -> KubectlOutput:
-        """The output of `kubectl WORDS...`. `everywhere`: without the namespace, for objects that have none."""
+        """The output of `kubectl WORDS...`. `everywhere`: leave out the namespace, for objects that have none."""
         command = [*self.command, *([] if everywhere else self.namespace), *words]
         try:
             done = subprocess.run(command, capture_output=True, timeout=KUBECTL_TIMEOUT_S, check=False, stdin=subprocess.DEVNULL)
@@ -38,7 +38,7 @@ class Kubectl:
         return KubectlOutput(done.stdout.decode("utf-8", "replace"), _fault(done.returncode, done.stderr))
 
     def save(self, target: Path, *words: str) -> str:
-        """Write the output to a file, for logs, which are large. Returns the error, in one line."""
+        """Write the output to a file, for logs, which are large. Returns the error in one line, empty for none."""
         command = [*self.command, *self.namespace, *words]
         try:
             with target.open("wb") as file:

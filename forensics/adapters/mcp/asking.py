@@ -1,4 +1,4 @@
-"""One call of the command line in a separate process: a log that is too large for it cannot end the server."""
+"""Call the command line in a separate process: a log that is too large for it cannot end the server."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from anyio.abc import ByteReceiveStream
 from forensics.core.errors import UsageError
 
 ANALYSIS_TIMEOUT_S = 600.0  # chosen by hand: an agent that waits longer has given up
-MAX_STDERR_BYTES_KEPT = 4096  # the one line of a usage error, or the end of what went wrong, stands in them
-MAX_PATHS = 50  # chosen by hand: a list that an agent writes by hand is shorter; a folder has no such limit
+MAX_KEPT_STDERR_BYTES = 4096  # enough for the one line of a usage error, or for the end of a traceback
+MAX_PATHS = 50  # chosen by hand: the list of an agent is shorter; a folder has no such limit
 
 
 class AllowedPaths:
@@ -24,7 +24,8 @@ class AllowedPaths:
         self.roots = [root.resolve() for root in roots]
 
     def checked(self, paths: Sequence[str]) -> list[str]:
-        """The paths as the command takes them; raises UsageError for one that is not there, or lies elsewhere (links too)."""
+        """The paths as arguments of the command; raises UsageError for a path that does not exist, or that leads elsewhere, also
+        by a symbolic link."""
         if not paths:
             raise UsageError("no path was given", advice="give files or folders")
         if len(paths) > MAX_PATHS:
@@ -40,10 +41,10 @@ class AllowedPaths:
         return found
 
 
-async def run_command_line(arguments: Sequence[str], most_bytes: int, allowed: Sequence[int] = (0,)) -> tuple[str, bool]:
-    """What `forensics ARGUMENTS...` prints, its first `most_bytes` alone, and whether there was more.
+async def run_command_line(arguments: Sequence[str], max_bytes: int, allowed: Sequence[int] = (0,)) -> tuple[str, bool]:
+    """The first `max_bytes` of the output of `forensics ARGUMENTS...`, and whether there was more.
 
-    `allowed`: statuses that are no fault. Raises UsageError with the line on stderr for any other, and when time is up.
+    `allowed`: exit statuses that are no fault. Raises UsageError with the line on stderr for any other, and after the time limit.
     """
     command = [sys.executable, "-P", "-m", "forensics", *arguments]
     environment = {**os.environ, "NO_COLOR": "1"}
@@ -54,8 +55,8 @@ async def run_command_line(arguments: Sequence[str], most_bytes: int, allowed: S
                 assert process.stderr is not None
                 said: list[bytes] = []
                 async with anyio.create_task_group() as tasks:
-                    tasks.start_soon(_take, process.stderr, MAX_STDERR_BYTES_KEPT, said)
-                    text, more = await _first(process.stdout, most_bytes)
+                    tasks.start_soon(_drain, process.stderr, MAX_KEPT_STDERR_BYTES, said)
+                    text, more = await _first(process.stdout, max_bytes)
                     if more:
                         process.kill()
                 status = await process.wait()
@@ -69,18 +70,18 @@ async def run_command_line(arguments: Sequence[str], most_bytes: int, allowed: S
     return text, more
 
 
-async def _first(stream: ByteReceiveStream, most_bytes: int) -> tuple[str, bool]:
+async def _first(stream: ByteReceiveStream, max_bytes: int) -> tuple[str, bool]:
     taken = bytearray()
     async for piece in stream:
         taken += piece
-        if len(taken) > most_bytes:
-            return taken[:most_bytes].decode("utf-8", "replace"), True
+        if len(taken) > max_bytes:
+            return taken[:max_bytes].decode("utf-8", "replace"), True
     return taken.decode("utf-8", "replace"), False
 
 
-async def _take(stream: ByteReceiveStream, most_bytes: int, said: list[bytes]) -> None:
-    """Read to the end, so that the process never waits for us; keep the last bytes."""
+async def _drain(stream: ByteReceiveStream, max_bytes: int, said: list[bytes]) -> None:
+    """Read to the end, so that the process never waits for a reader; keep the last bytes."""
     kept = b""
     async for piece in stream:
-        kept = (kept + piece)[-most_bytes:]
+        kept = (kept + piece)[-max_bytes:]
     said.append(kept)

@@ -1,4 +1,4 @@
-"""Secrets masked, and names as stand-ins that stay the same for a session: host-1 of one answer is host-1 of the next."""
+"""Mask secrets, and replace names by stand-ins that stay the same for a session: host-1 of one answer is host-1 of the next."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Redactor:
         self._known = Names.among([], [])
 
     def text(self, text: str) -> str:
-        """`text` without secrets, and without names unless these are shown."""
+        """`text` without secrets and, unless names are shown, without names."""
         lines = [mask_text(line) for line in text.split("\n")]
         if not self.names:
             self._learn([], lines)
@@ -28,7 +28,7 @@ class Redactor:
     def report(self, report: Report) -> None:
         """Learn the names of a report: its records have more of them than its text."""
         if not self.names:
-            # What a case is called after is the path that the agent gave.
+            # The name of the case comes from the path that the agent gave.
             self._learn([pair for pair in _pairs(with_stand_ins(report)[1]) if pair[1] != report.case], [])
 
     def _learn(self, pairs: Iterable[tuple[str, str]], lines: Iterable[str]) -> None:

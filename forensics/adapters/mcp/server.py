@@ -155,11 +155,11 @@ def _with_usage_errors(tool: Tool, hiding: Redactor) -> Tool:
     return called
 
 
-def bounded(text: str, most_chars: int) -> str:
-    """The first whole lines of `text` within `most_chars`."""
-    if len(text) <= most_chars:
+def bounded(text: str, max_chars: int) -> str:
+    """The first whole lines of `text` within `max_chars`."""
+    if len(text) <= max_chars:
         return text
-    return cut_to(text[:most_chars] + "\n…", len(text[:most_chars].encode("utf-8", "replace")))
+    return cut_to(text[:max_chars] + "\n…", len(text[:max_chars].encode("utf-8", "replace")))
 
 
 def _options(**given: str) -> list[str]:

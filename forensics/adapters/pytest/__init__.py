@@ -1,11 +1,11 @@
 """`pytest --forensics` says why a worker of pytest-xdist crashed, or why the whole session was killed.
 
-    watched    one pytest process, session or worker, is watched by another process; the message on its death
-    results    what a session notes of its tests, and `junit`, the report that is made of it
-    survivor   the parent that outlives a killed session, and writes its summary and its JUnit report
-    workers    what the controller of pytest-xdist does when a worker is down
+    watched    another process watches one pytest process, session or worker; the message on its death
+    results    the notes of a session about its tests, and `junit`, the report that is made of them
+    survivor   the parent process, which survives a killed session and writes its summary and its JUnit report
+    workers    the hooks of the controller of pytest-xdist when a worker is down
 
-pytest imports this module at each start, with the option or without: so it imports nothing that pytest did not import already.
+pytest imports this module at each start, with the option or without, so it imports only modules that pytest has imported already.
 """
 
 from __future__ import annotations

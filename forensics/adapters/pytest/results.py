@@ -1,4 +1,4 @@
-"""What a session noted of its tests, a line each, for the process that outlives it.
+"""The notes of a session about its tests, a line each, for the process that survives it.
 
 {"start": "test_a.py::test_b"}   {"test": "test_a.py::test_b", "when": "call", "outcome": "passed", "seconds": 0.1, "text": ""}
 """
@@ -10,7 +10,7 @@ from typing import IO, Any
 
 
 class TestNotes:
-    """What the session noted: `running`, `finished`, and of each test what it became."""
+    """The notes of the session: `running`, `finished`, and the result of each test."""
 
     def __init__(self) -> None:
         self.running: list[str] = []
@@ -18,7 +18,7 @@ class TestNotes:
         self.done: dict[str, dict[str, Any]] = {}
 
     def take(self, note: dict[str, Any]) -> None:
-        """One line of the session's."""
+        """Take one line of the session."""
         self.finished = self.finished or "finished" in note
         if "start" in note:
             self.running.append(note["start"])
@@ -32,7 +32,7 @@ class TestNotes:
 
 
 def read_notes(results: IO[bytes]) -> TestNotes:
-    """All that was noted; a last line that is cut is left out."""
+    """All notes; a last line that is incomplete is left out."""
     tests = TestNotes()
     results.seek(0)
     for line in results:

@@ -1,7 +1,7 @@
-"""The process that survives a killed session, and writes what the session could not write any more.
+"""The process that survives a killed session, and writes the summary that the session could not write.
 
 It forks before any code of the user is imported: the child is the session; the parent waits, forwards signals, and ends with the
-same status. It writes something only where the child died.
+same status. It writes something only if the child died.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from forensics.adapters.pytest.watched import Watched, death_of, new_bundle
 if TYPE_CHECKING:
     import pytest
 
-PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
+FORWARDED_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
 
 
 def fork_survivor(config: pytest.Config) -> None:
@@ -30,7 +30,7 @@ def fork_survivor(config: pytest.Config) -> None:
     bundle, results, began = new_bundle("session"), tempfile.TemporaryFile(), time.time()  # noqa: SIM115  both processes need it
     sys.stdout.flush()
     sys.stderr.flush()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, (*PASSED_ON, signal.SIGCHLD))
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (*FORWARDED_SIGNALS, signal.SIGCHLD))
     pid = os.fork()
     if pid == 0:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -49,9 +49,9 @@ def fork_survivor(config: pytest.Config) -> None:
 
 
 def _end_of(pid: int) -> int:
-    """The status of the child, when it has ended. A terminal sends its signals to both of us; others are passed on."""
+    """The status of the child after it has ended. A terminal sends its signals to both processes; others are forwarded."""
     while True:
-        found = signal.sigwaitinfo((*PASSED_ON, signal.SIGCHLD))
+        found = signal.sigwaitinfo((*FORWARDED_SIGNALS, signal.SIGCHLD))
         if found.si_signo != signal.SIGCHLD:
             if found.si_code <= 0:  # SI_USER: a process sent it, and the child did not get it
                 os.kill(pid, found.si_signo)

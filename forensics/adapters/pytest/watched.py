@@ -1,4 +1,4 @@
-"""One pytest process that another process watches, and the message on its death."""
+"""Have another process watch this pytest process, and make the message on its death."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 PLUGIN_WAIT_S = 180.0  # a report takes a second or two on a quiet machine; the first one there is compiles the signatures
 STACKS_FILE = "faulthandler.log"
 MAX_STACK_LINES = 12  # chosen by hand: the innermost frames, in a summary that stays on a screen; the bundle has all
-MOST_TEXT_CHARS = 20_000  # of a failure, in the results that a killed session leaves
+MAX_FAILURE_CHARS = 20_000  # chosen by hand: of one failure, in the report of a killed session
 
 
 class Death(NamedTuple):
-    """The message on a process that died. `lines`: for people; `properties`: for JUnit, name and value."""
+    """The message on a process that died. `lines`: for the reader. `properties`: for JUnit, name and value."""
 
     lines: list[str]
     properties: list[tuple[str, str]]
 
 
 class Watched:
-    """This process, from now to the end of `config`. `results`: where a session notes each test, for the one that outlives it."""
+    """Watches this process from now to the end of `config`. `results`: the file in which a session notes each test."""
 
     def __init__(self, config: pytest.Config, bundle: str, results: IO[bytes] | None = None) -> None:
         self.results = results
@@ -39,22 +39,22 @@ class Watched:
         config.add_cleanup(self.finish)
 
     def pytest_sessionstart(self) -> None:
-        """The stacks of a crash go into the bundle, and from there to the terminal; pytest has them on stderr until now."""
+        """Send the stacks of a crash into the bundle, and from there to the terminal; until now they went to pytest's stderr."""
         if self.guard.bundle and faulthandler.is_enabled():
             self._stacks = Path(self.guard.bundle, STACKS_FILE).open("wb")  # noqa: SIM115  closed by finish
             faulthandler.enable(self._stacks)
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        """Note which test runs."""
+        """Note the test that runs."""
         self._note(start=nodeid)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note what became of it."""
-        text = report.longreprtext[:MOST_TEXT_CHARS] if report.failed else ""
+        """Note the result of the test."""
+        text = report.longreprtext[:MAX_FAILURE_CHARS] if report.failed else ""
         self._note(test=report.nodeid, when=report.when, outcome=report.outcome, seconds=report.duration, text=text)
 
     def finish(self) -> None:
-        """The process ends as it should, whatever the tests said."""
+        """End the watch: the process ends in an orderly way, with whatever result of the tests."""
         self._note(finished=True)
         self.guard.__exit__(None, None, None)
         if self._stacks is not None and not self._stacks.closed:
@@ -67,13 +67,13 @@ class Watched:
 
 
 def new_bundle(name: str) -> str:
-    """A folder that a watch will fill: 20261122-174701-pytest-gw0-4711-1"""
+    """The path of a new folder for a watch: 20261122-174701-pytest-gw0-4711-1"""
     place = Path(state_folder(), f"{time.strftime('%Y%m%d-%H%M%S')}-pytest-{name}-{os.getpid()}")
     return str(place)
 
 
 def reap(bundle: str) -> None:
-    """Take the exit status of the child that `bundle` is about: only then its watch learns of it, too."""
+    """Take the exit status of the child that `bundle` is about: only then its watch learns it, too."""
     pid = json.loads(_text(Path(bundle, RUN_FILE)) or "{}").get("command", {}).get("pid", 0)
     if pid:
         with contextlib.suppress(ChildProcessError):  # it is on another machine, or somebody took it already
@@ -81,7 +81,7 @@ def reap(bundle: str) -> None:
 
 
 def death_of(bundle: str, how: str, within_s: float = PLUGIN_WAIT_S) -> Death:
-    """What the report on `bundle` says, which may take `within_s` to come. `how`: "worker gw0 was ended by signal 9"."""
+    """The message from the report on `bundle`, which may take up to `within_s`. `how`: "worker gw0 was ended by signal 9"."""
     report = _report(Path(bundle), within_s)
     lines, properties = [how], [("forensics.bundle", bundle)]
     if report.get("verdict") == "crash":
@@ -101,7 +101,7 @@ def death_of(bundle: str, how: str, within_s: float = PLUGIN_WAIT_S) -> Death:
 
 
 def _report(bundle: Path, within_s: float) -> dict[str, Any]:
-    """The report as soon as it is complete; empty where there will be none."""
+    """The report, as soon as it is complete; empty if there will be none."""
     until = time.monotonic() + within_s
     while time.monotonic() < until and bundle.is_dir():
         if json.loads(_text(bundle / RUN_FILE) or "{}").get("complete"):

@@ -1,4 +1,4 @@
-"""What the controller of pytest-xdist does: each worker is given a folder, and the reason is shown when one crashes.
+"""Hooks of the controller of pytest-xdist: give each worker a folder, and show the reason if one crashes.
 
 worker 'gw0' crashed while running 'tests/test_a.py::test_b'    ->  the test's properties in JUnit, and the summary
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Workers:
-    """Hooks of the controller; those of pytest-xdist are never called where it is not installed."""
+    """Hooks of the controller; those of pytest-xdist are never called if it is not installed."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
@@ -26,18 +26,19 @@ class Workers:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """A worker is about to start."""
+        """Give a worker its folder before it starts."""
         node.workerinput[BUNDLE] = new_bundle(node.gateway.id)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_handlecrashitem(self, crashitem: str, report: Any) -> None:
-        """A worker crashed while it ran `crashitem`."""
+        """Record that a worker crashed while it ran `crashitem`."""
         death = self._death(report.node, f"worker {report.node.gateway.id} crashed while {crashitem} ran")
         report.user_properties += death.properties
         self._into_junit(report, death)
 
     def _into_junit(self, report: Any, death: Death) -> None:
-        """pytest takes a report's properties at its teardown, which there is none of; so does its fixture record_property."""
+        """Add the properties to JUnit's report directly: pytest reads them at the teardown, which a crashed test does not
+        have."""
         with contextlib.suppress(ImportError, AttributeError):
             from _pytest.junitxml import xml_key
 
@@ -47,7 +48,7 @@ class Workers:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
-        """A worker is down; `error` where it did not say goodbye. Of its test pytest-xdist tells next."""
+        """Record that a worker is down; `error` if it ended unexpectedly. pytest-xdist reports its test after this call."""
         if error and not getattr(node, "shutting_down", False) and BUNDLE in node.workerinput:
             self.deaths.setdefault(node.workerinput[BUNDLE], Death([f"worker {node.gateway.id} crashed between two tests"], []))
 
@@ -58,7 +59,7 @@ class Workers:
         return self.deaths[bundle]
 
     def pytest_terminal_summary(self, terminalreporter: TerminalReporter) -> None:
-        """Tell of each death."""
+        """Write the message on each death."""
         for bundle, death in self.deaths.items():
             if not death.properties:
                 reap(bundle)

@@ -1,4 +1,4 @@
-"""The output of sacct and scontrol as rows, and in sentences.
+"""Read the output of sacct and scontrol: as rows, and in sentences.
 
     17     step_oom  COMPLETED      0:0    0:125     ->  job 17 (step_oom): COMPLETED, exit status 0
     17.0   python3   OUT_OF_MEMORY  0:125            ->  step 17.0 (python3): OUT_OF_MEMORY
@@ -25,14 +25,14 @@ GOOD_STATES, WAITING_STATES, LIVE_STATES, REQUEUED_STATES = (
     ("REQUEUED",),
 )
 CRASH_SIGNALS = {signal.SIGILL, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGSEGV}
-MEMORY_MARK = 125  # in place of a signal
+MEMORY_KILL_CODE = 125  # in place of a signal
 SHOWN_FIELDS = (
     *("JobID", "JobName", "User", "State", "ExitCode", "DerivedExitCode", "Reason", "NodeList", "ReqMem", "MaxRSS"),
-    *("Timelimit", "Elapsed", "Start", "End"),  # times stand last, where a reader of the table looks for them
+    *("Timelimit", "Elapsed", "Start", "End"),  # times come last, as in the tables of sacct
 )
-MAX_SACCT_ROWS = 200_000  # of an array with its steps
-MOST_SHOWN = 50  # jobs of it whose rows are analysed
-REQUEUED_WITHIN = timedelta(minutes=10)  # of its end a requeued job is submitted again
+MAX_SACCT_ROWS = 200_000  # bounds memory: rows of an array with its steps
+MAX_SHOWN_JOBS = 50  # chosen by hand: jobs of an array whose rows are analysed
+MAX_REQUEUE_DELAY = timedelta(minutes=10)  # between the end of an attempt and its new submission
 
 
 class SacctRow(Struct, frozen=True):
@@ -41,7 +41,7 @@ class SacctRow(Struct, frozen=True):
     fields: dict[str, str]
 
     def __getitem__(self, name: str) -> str:
-        """The field of that name; empty where Slurm does not know it."""
+        """The field of that name; empty if Slurm does not know it."""
         return self.fields.get(name, "")
 
     @property
@@ -51,7 +51,7 @@ class SacctRow(Struct, frozen=True):
 
     @property
     def job(self) -> str:
-        """The job that a step is of; of a job itself its own id."""
+        """The id of the job of a step; of a job its own id."""
         return self.id.partition(".")[0]
 
     @property
@@ -66,7 +66,7 @@ class SacctRow(Struct, frozen=True):
 
     @property
     def failed(self) -> bool:
-        """Did it end otherwise than well? One that waits or runs has not ended."""
+        """Did it end badly? A job that waits or runs has not ended."""
         return bool(self.state) and self.state not in (*GOOD_STATES, *WAITING_STATES, *LIVE_STATES, *REQUEUED_STATES)
 
     @property
@@ -76,19 +76,19 @@ class SacctRow(Struct, frozen=True):
 
     @property
     def crashed(self) -> bool:
-        """Did a signal of a crash end it, or something in it, as exit status too: `0:11`, `139:0`, `11:0`?"""
+        """Did a signal of a crash end it or a program in it? Also as an exit status: `0:11`, `139:0`, `11:0`."""
         codes = {int(n) for field in ("ExitCode", "DerivedExitCode") for n in self[field].split(":") if n.isdigit()}
         return any(n in CRASH_SIGNALS or n - 128 in CRASH_SIGNALS for n in codes)
 
     @property
     def end_known(self) -> bool:
-        """Does the accounting know of its end, or that there will be none?"""
+        """Does the accounting have its end, or is there none because it never started?"""
         return self.state not in LIVE_STATES and (not self.started or self["End"][:1].isdigit())
 
     @property
     def ended(self) -> str:
-        """How, in words: `FAILED, exit status 1`, `CANCELLED by 1001, signal 15 (SIGTERM)`."""
-        return ", ".join(filter(None, (self["State"], exit_words(self["ExitCode"], self.state))))
+        """How it ended, in words: `FAILED, exit status 1`, `CANCELLED by 1001, signal 15 (SIGTERM)`."""
+        return ", ".join(filter(None, (self["State"], exit_text(self["ExitCode"], self.state))))
 
 
 class Job(Struct, frozen=True):
@@ -100,27 +100,27 @@ class Job(Struct, frozen=True):
 
     @property
     def failed_steps(self) -> tuple[SacctRow, ...]:
-        """Steps that ended otherwise than well."""
+        """The steps that ended badly."""
         return tuple(s for s in self.steps if s.failed)
 
     @property
     def concerned(self) -> tuple[SacctRow, ...]:
-        """The jobs to look at: of an array or a heterogeneous job those with a failure in them, where there are any."""
+        """The jobs to look at: of an array or a heterogeneous job those with a failure, if there are any."""
         bad = {s.job for s in self.failed_steps}
         chosen = tuple(j for j in self.jobs if j.failed or j.id in bad)
         return chosen or self.jobs
 
     @property
     def went_wrong(self) -> bool:
-        """Does Slurm know of anything that ended otherwise than well?"""
+        """Does Slurm know of a job or step that ended badly?"""
         return any(j.failed for j in self.jobs) or bool(self.failed_steps)
 
 
 def read_accounting(text: str, asked: str) -> Job:
-    """The answer of sacct; `asked`: 4711, 4711_2, 4711+1, or a step of these, 4711.0.
+    """The Job in the output of sacct. `asked`: 4711, 4711_2, 4711+1, or a step of these, 4711.0.
 
-    sacct finds a number both as a job id and as the raw id of an array's task, and ids are used again after years. What counts is
-    the job with that id, its latest use, and attempts that were requeued into it.
+    sacct finds a number both as a job id and as the raw id of an array's task, and ids are used again after years. The result is
+    the job with that id, in its latest use, with the attempts that were requeued into it.
     """
     head, *lines = text.splitlines() or [""]
     names = head.split(FIELD_DELIMITER)
@@ -144,7 +144,7 @@ def _requeued_into(row: SacctRow, jobs: list[SacctRow]) -> bool:
         ]
     except ValueError:
         return False
-    return any(abs(moment - end) <= REQUEUED_WITHIN for moment in again)
+    return any(abs(moment - end) <= MAX_REQUEUE_DELAY for moment in again)
 
 
 def control_fields(text: str) -> dict[str, str]:
@@ -157,12 +157,12 @@ def control_fields(text: str) -> dict[str, str]:
     return {m["name"]: m["value"].strip() for m in found}
 
 
-def exit_words(code: str, state: str = "") -> str:
-    """`1:0` -> `exit status 1`, `0:11` -> `signal 11 (SIGSEGV)`; empty for a memory kill's mark and where the state says it."""
+def exit_text(code: str, state: str = "") -> str:
+    """`1:0` -> `exit status 1`, `0:11` -> `signal 11 (SIGSEGV)`; empty for the code of a memory kill and if the state says it."""
     status, _, number = code.partition(":")
     if not status.isdigit() or not number.isdigit():
         return ""
-    if int(number) == MEMORY_MARK:
+    if int(number) == MEMORY_KILL_CODE:
         return ""
     if int(number):
         return f"signal {number} ({_signal_name(int(number))})"
@@ -177,9 +177,9 @@ def _signal_name(number: int) -> str:
 
 
 def sacct_table(job: Job) -> list[str]:
-    """The rows that concern the question as sacct prints them with -P: the head, then jobs with their steps below them."""
+    """The rows of the concerned jobs as sacct prints them with -P: the head, then jobs with their steps below them."""
     lines = ["|".join(SHOWN_FIELDS)]
-    for one in job.concerned[:MOST_SHOWN]:
+    for one in job.concerned[:MAX_SHOWN_JOBS]:
         lines += [_line(row) for row in (one, *(s for s in job.steps if s.job == one.id))]
     return lines
 
@@ -196,7 +196,7 @@ def accounting_sentences(job: Job, control: dict[str, str]) -> Iterator[tuple[st
         every = ", ".join(f"{n} {state}" for state, n in counts.most_common())
         yield f"{len(job.jobs)} parts of one job: {every}", concerned[0]
     for one in concerned[:5]:
-        yield _job_words(one, control), one
+        yield _job_text(one, control), one
         steps = [s for s in job.failed_steps if s.job == one.id]
         steps = [s for s in steps if not s.id.endswith((".batch", ".extern"))] or steps
         for step in steps[:3]:
@@ -210,7 +210,7 @@ def accounting_sentences(job: Job, control: dict[str, str]) -> Iterator[tuple[st
         yield f"an earlier attempt, started {attempt['Start']},{until} {what}", attempt
 
 
-def _job_words(row: SacctRow, control: dict[str, str]) -> str:
+def _job_text(row: SacctRow, control: dict[str, str]) -> str:
     name = f"job {row.id} ({row['JobName']})" + (f" of {row['User']}" if row["User"] else "")
     if not row.started:
         reason = control.get("Reason") or row["Reason"]

@@ -1,12 +1,12 @@
-"""At a job's end: reports why it ended badly, in a separate process that neither slurmd nor the job waits for.
+"""At a job's end, report why it ended badly, in a separate process for which neither slurmd nor the job waits.
 
     Epilog=/etc/slurm/epilog.d/forensics            what `forensics slurm epilog --script` prints
     EpilogSlurmctld=/etc/slurm/epilog.d/forensics   on the controller, for sites that want no work on nodes
 
-An Epilog with an exit status other than 0 drains its node, so no fault in here may show: the script starts this program in the
-background and always ends with 0; `forensics slurm epilog` itself ends with 0, too, as soon as it has forked. As root it reads
-the node's logs, and then becomes the job's user for good before it touches any file of the user: a symbolic link in place of
-the output leads only where that user may write.
+An Epilog with an exit status other than 0 drains its node, so no fault in this module may have an effect: the script starts this
+program in the background and always ends with 0; `forensics slurm epilog` itself ends with 0, too, as soon as it has forked. As
+root it reads the node's logs, and then becomes the job's user irreversibly before it opens any file of the user: a symbolic link
+in place of the output leads only where that user may write.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
     from forensics.adapters.slurm.accounting import Job
 
-EPILOG_TIMEOUT_S = 300  # of processor and of clock: then the kernel or the alarm ends us
-TURN_S = 3600  # the wait for others of ours, which costs nothing: all jobs of a node may end at once
-MEMORY_BYTES = 4 << 30  # of address space
-ACCOUNTED_S = 30.0  # the wait for the job's end in the accounting; after that its records are used as they are
+EPILOG_TIMEOUT_S = 300  # chosen by hand: of processor time and of clock time: then the kernel or the alarm ends this process
+LOCK_WAIT_S = 3600  # chosen by hand: the wait for other epilogs of this node; all its jobs may end at once
+MEMORY_BYTES = 4 << 30  # chosen by hand: of address space
+ACCOUNTING_WAIT_S = 30.0  # chosen by hand: the wait for the job's end in the accounting; then its records are used as they are
 MAX_COMMENT_CHARS = 200  # chosen by hand: a comment is shown in one column of `sacct`
-FAULT = "\1"  # in front of what a child could not do
-MAX_APPENDED_BYTES = 8192  # chosen by hand: a report is shorter; nobody's output file grows by more
+FAULT_PREFIX = "\1"  # before the error of a child process
+MAX_APPENDED_BYTES = 8192  # chosen by hand: a report is shorter; no output file grows by more
 TASK_EPILOG = "epilog_task"  # the context of a TaskEpilog, to which Slurm does not say how the job ended
 HELP = """usage: forensics slurm epilog [--append] [--folder DIR] [--comment] [--script]
 
@@ -58,13 +58,13 @@ class Options:
             self.append = True
 
     def words(self) -> list[str]:
-        """As they are typed."""
+        """The options as the user types them."""
         found = [f"--{n}" for n in ("append", "comment") if getattr(self, n)]
         return found + (["--folder", self.folder] if self.folder else [])
 
 
 def main(given: Sequence[str]) -> int:
-    """The command; 0, whatever happens. The process that called it goes on at once, the work is a child's."""
+    """The command; always 0. The calling process continues at once; a child does the work."""
     try:
         options = Options(given)
         if options.script or options.help:
@@ -80,7 +80,7 @@ def main(given: Sequence[str]) -> int:
 
 
 def script(options: Options) -> str:
-    """A shell script that ends with 0 at once, even where Python or this package is gone."""
+    """A shell script that ends with 0 at once, even if Python or this package is gone."""
     command = shlex.join([sys.executable, "-P", "-m", "forensics", "slurm", "epilog", *options.words()])
     return f"""#!/bin/sh
 # Says why a job ended badly. Works in the background: whatever goes wrong there, the node is not drained.
@@ -93,7 +93,7 @@ exit 0
 
 
 def _detached() -> bool:
-    """Fork; True in the child, which leads a session of its own and holds none of the caller's files."""
+    """Fork; True in the child, which leads a session of its own and has no file of the caller open."""
     if os.fork():
         return False
     with contextlib.suppress(OSError):
@@ -108,11 +108,11 @@ def _detached() -> bool:
 
 
 def _work(options: Options, env: Mapping[str, str]) -> int:
-    """The work in the background. The resource limits hold for children, too."""
+    """The work in the background. The resource limits are valid for children, too."""
     import signal
 
     signal.signal(signal.SIGALRM, _too_long)
-    signal.alarm(TURN_S)
+    signal.alarm(LOCK_WAIT_S)
     for what, most in ((resource.RLIMIT_CPU, EPILOG_TIMEOUT_S), (resource.RLIMIT_AS, MEMORY_BYTES), (resource.RLIMIT_CORE, 0)):
         with contextlib.suppress(OSError, ValueError):
             resource.setrlimit(what, (most, most))
@@ -122,9 +122,9 @@ def _work(options: Options, env: Mapping[str, str]) -> int:
     if not job:
         return 0
     try:
-        held = _turn()
+        held = _lock()
         signal.alarm(EPILOG_TIMEOUT_S)
-        _tell(job, options, env)
+        _report(job, options, env)
         del held
     except Exception as error:
         _note(options.folder, job, f"{type(error).__name__}: {error}")
@@ -132,10 +132,10 @@ def _work(options: Options, env: Mapping[str, str]) -> int:
 
 
 def _too_long(_number: int, _frame: object) -> None:
-    raise TimeoutError(f"not done within {EPILOG_TIMEOUT_S} s, or not begun within {TURN_S} s")
+    raise TimeoutError(f"not done within {EPILOG_TIMEOUT_S} s, or not begun within {LOCK_WAIT_S} s")
 
 
-def _turn() -> int:
+def _lock() -> int:
     """Wait for the lock of this machine, because a node's jobs may all end at once; returns the locked file."""
     import fcntl
     import tempfile
@@ -147,7 +147,7 @@ def _turn() -> int:
     return held
 
 
-def _tell(job: str, options: Options, env: Mapping[str, str]) -> None:
+def _report(job: str, options: Options, env: Mapping[str, str]) -> None:
     """Gather the node's logs as this user, analyse as the job's user, and write the report to the requested places."""
     import tempfile
     from pathlib import Path
@@ -180,12 +180,12 @@ def _tell(job: str, options: Options, env: Mapping[str, str]) -> None:
 
 
 def _accounted(job: str) -> Job:
-    """What the accounting says of the job, once it knows of its end."""
+    """The job in the accounting, as soon as that has its end."""
     from forensics.adapters.slurm import accounting, programs
 
-    until = time.monotonic() + ACCOUNTED_S
+    until = time.monotonic() + ACCOUNTING_WAIT_S
     while True:
-        rows = accounting.read_accounting(programs.ask_accounting(job).text, job)
+        rows = accounting.read_accounting(programs.run_sacct(job).text, job)
         mine = [j for j in rows.jobs if j["JobIDRaw"] == job] or rows.jobs
         if (mine and all(j.end_known for j in mine)) or time.monotonic() > until:
             return rows
@@ -193,7 +193,7 @@ def _accounted(job: str) -> Job:
 
 
 def _as_user(uid: int, work: Callable[[], str]) -> str:
-    """The result of `work` in a process that has become the user `uid`; raises RuntimeError where it fails."""
+    """The result of `work` in a process that has become the user `uid`; raises RuntimeError if it fails."""
     import signal
 
     heard, said = os.pipe()
@@ -205,7 +205,7 @@ def _as_user(uid: int, work: Callable[[], str]) -> str:
             become_user(uid)
             result = work()
         except BaseException as error:
-            result = f"{FAULT}{type(error).__name__}: {error}"
+            result = f"{FAULT_PREFIX}{type(error).__name__}: {error}"
         try:
             with os.fdopen(said, "w", encoding="utf-8", errors="replace") as out:
                 out.write(result)
@@ -215,13 +215,13 @@ def _as_user(uid: int, work: Callable[[], str]) -> str:
     with os.fdopen(heard, encoding="utf-8", errors="replace") as answered:
         text = answered.read()
     os.waitpid(pid, 0)
-    if text.startswith(FAULT):
-        raise RuntimeError(text.removeprefix(FAULT))
+    if text.startswith(FAULT_PREFIX):
+        raise RuntimeError(text.removeprefix(FAULT_PREFIX))
     return text
 
 
 def become_user(uid: int) -> None:
-    """Take the identity, groups and home of a user, irreversibly. Raises OSError where that is refused."""
+    """Take the identity, groups and home of a user, irreversibly. Raises OSError if that is refused."""
     import pwd
 
     if os.getuid() != 0 or uid == 0:
@@ -244,7 +244,7 @@ def _answered(job: str, ours: Path, options: Options, env: Mapping[str, str]) ->
     if not asked.job.went_wrong:
         return ""
     found = answer.answer_from_evidence(job, asked, ours)
-    said = "".join(f"{line}\n" for line in found.said)
+    said = "".join(f"{line}\n" for line in found.sentences)
     text = f"{said}\n{found.report.to_text()}"
     if options.append:
         places = [env["SLURM_JOB_STDOUT"]] if env.get("SLURM_JOB_STDOUT") else [p for p in asked.paths if p.startswith("/")]
@@ -255,8 +255,8 @@ def _answered(job: str, ours: Path, options: Options, env: Mapping[str, str]) ->
 
 
 def append(path: str, text: str) -> None:
-    """Add to a plain file that is there; raises OSError where this user may not. No link to elsewhere is made use of by root,
-    for `become_user` came first."""
+    """Append to an existing plain file; raises OSError if this user may not. Root never follows a link of the user here, because
+    `become_user` was called first."""
     fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NONBLOCK | os.O_NOCTTY)
     try:
         if stat.S_ISREG(os.fstat(fd).st_mode):
@@ -266,7 +266,7 @@ def append(path: str, text: str) -> None:
 
 
 def _comment(job: str, line: str) -> None:
-    """Into the accounting; the controller sends a comment on only while the job ends."""
+    """Write the comment into the accounting; the controller accepts a comment only while the job ends."""
     from forensics.adapters.slurm import programs
 
     text = "".join(c for c in line if c.isprintable() and c not in "'\"\\")[:MAX_COMMENT_CHARS]

@@ -1,10 +1,10 @@
-"""The evidence on a job: its own files where they are, and records and extracts of logs in a folder.
+"""Gather the evidence on a job: its own files where they are, and records and extracts of logs in a folder.
 
 sacct.txt       the rows of the accounting that concern the question
 scontrol.txt    what slurmctld still knows of the job
 slurmd.log      lines of the node's slurmd that name the job; slurmctld.log on the machine of the controller
 kernel.log      the kernel's log of that node from the job's start to its end
-/home/alice/slurm-4711.out, bundles of `forensics run`: as they lie
+/home/alice/slurm-4711.out, bundles of `forensics run`: read where they are
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from forensics.adapters.slurm.node import LOGS, Missing, leave_out_crashes, node
 from forensics.capture.bundle import RUN_FILE, state_folder
 from forensics.core.errors import UsageError
 
-EPILOG_FIRST_LINE = "forensics: why this job ended"  # the first line of what an epilog adds to a job's output
+EPILOG_FIRST_LINE = "forensics: why this job ended"  # the first line of the report that an epilog adds to a job's output
 JOB_ARGUMENT_PATTERN = re.compile(r"(?P<job>\d{1,10})(?:_\d{1,7}|\+\d{1,3})?(?:\.(?:\d{1,10}|batch|extern|interactive))?")
-MAX_OUTPUTS = 20  # chosen by hand: logs of steps and tasks; more of them say the same
-MAX_BUNDLES = 16  # of a job: a node's ranks and their retries, the latest ones
-REPORT_BYTES = 64 << 10  # at the end of an output: an epilog's report is shorter
+MAX_OUTPUTS = 20  # chosen by hand: logs of steps and tasks; further ones repeat them
+MAX_BUNDLES = 16  # chosen by hand: the latest ones of a job: a node's ranks and their retries
+REPORT_BYTES = 64 << 10  # read from the end of an output; an epilog's report is shorter
 
 
 class Evidence(NamedTuple):
-    """`paths`: what is to be analysed, files of `folder` by their bare names. `missing`: what could not be had."""
+    """The evidence on one job. `paths`: to analyse, files of the folder by their bare names. `missing`: what is not available."""
 
     job: Job
     control: dict[str, str]
@@ -40,14 +40,14 @@ class Evidence(NamedTuple):
 def gather_evidence(asked: str, folder: Path, logs: bool = True) -> Evidence:
     """Fill `folder` with Slurm's and this machine's records of the job `asked`, and name the files that the job wrote.
 
-    `logs`: look for the node's logs, too; without it those that lie in `folder` are taken. Raises UsageError for what is no job
-    id, and where neither sacct nor scontrol knows it.
+    `logs`: read the node's logs, too; without it those in `folder` are used. Raises UsageError if `asked` is no job id, and if
+    neither sacct nor scontrol knows it.
     """
     found = JOB_ARGUMENT_PATTERN.fullmatch(asked)
     if found is None:
         raise UsageError(f"{asked!r} is not the id of a Slurm job", advice="write 4711, 4711.0, 4711_2 or 4711+1")
     number = asked.partition(".")[0]
-    rows, shown = programs.ask_accounting(number), programs.run_program(["scontrol", "show", "job", number])
+    rows, shown = programs.run_sacct(number), programs.run_program(["scontrol", "show", "job", number])
     job = read_accounting(rows.text, asked)
     missing = [Missing("Slurm's accounting of the job", f"sacct: {rows.fault}", f"sacct -j {number}")] if rows.fault else []
     if not job.jobs and shown.text.strip():
@@ -70,7 +70,7 @@ def gather_evidence(asked: str, folder: Path, logs: bool = True) -> Evidence:
 
 
 def _known_to_controller(control: dict[str, str]) -> Job:
-    """A job that only slurmctld knows, where there is no accounting."""
+    """The Job if only slurmctld knows it, as there is no accounting."""
     if "JobId" not in control:
         return Job((), (), ())
     names = {"JobID": "JobId", "JobIDRaw": "JobId", "JobName": "JobName", "State": "JobState", "ExitCode": "ExitCode"}
@@ -80,7 +80,7 @@ def _known_to_controller(control: dict[str, str]) -> Job:
 
 
 def _record(text: str, raw: str) -> dict[str, str]:
-    """The fields of one job among those that scontrol showed."""
+    """The fields of one job in the output of scontrol."""
     records = [control_fields(part) for part in text.strip().split("\n\n")]
     return next((r for r in records if r.get("JobId") == raw), {})
 
@@ -92,7 +92,7 @@ def _lines(text: str, concerned: tuple[SacctRow, ...]) -> list[str]:
 
 
 def write(folder: Path, texts: dict[str, list[str]]) -> list[str]:
-    """Files of `folder`, those with anything in them; their names."""
+    """Write those `texts` that are not empty as files of `folder`, and return their names."""
     for name, lines in texts.items():
         if lines:
             (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8", errors="replace")
@@ -113,7 +113,7 @@ def _outputs(row: SacctRow, control: dict[str, str], folder: Path, paths: list[s
 
 
 def _without_report(path: str, folder: Path) -> str:
-    """`path`, or a copy in `folder` where an epilog added a report at its end: what we said is no evidence."""
+    """`path`, or a copy in `folder` without the report that an epilog added at its end: our own report is no evidence."""
     with Path(path).open("rb") as file:
         first = max(0, file.seek(0, os.SEEK_END) - REPORT_BYTES)
         file.seek(first)
@@ -129,7 +129,7 @@ def _without_report(path: str, folder: Path) -> str:
 
 
 def bundles_of_jobs(raws: set[str]) -> list[str]:
-    """What `forensics run` captured inside these jobs, below this user's state folder."""
+    """The bundles that `forensics run` captured inside these jobs, in this user's state folder."""
     found = []
     try:
         entries = sorted(os.scandir(state_folder()), key=lambda e: e.name, reverse=True)

@@ -1,8 +1,8 @@
-"""The lines about one job, and no other, in a node's logs: the kernel's, slurmd's, and on the controller slurmctld's.
+"""Take the lines about one job, and no other, from a node's logs: the kernel's, slurmd's, and on the controller slurmctld's.
 
 [2026-11-22T21:19:51.009] [1.batch] error: Detected 1 oom-kill event(s) in StepId=1.batch    names job 1
 2026-11-22T21:19:50.534368 Memory cgroup out of memory: Killed process 25268 (python3)       in a report on /slurm_n1/.../job_1/
-2026-11-22T21:20:02.386945 python3[25650]: segfault at 0                                     whose? Slurm's status tells
+2026-11-22T21:20:02.386945 python3[25650]: segfault at 0                                     of which job? see leave_out_crashes
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from forensics.adapters.slurm import programs
 from forensics.adapters.slurm.accounting import SacctRow
 from forensics.capture.kernel import KernelLog
 
-MAX_DAEMON_LOG_BYTES = 64 << 20  # of a daemon's log, from its end
-AROUND = timedelta(minutes=2)  # the kernel's lines on a kill may be later than the end that Slurm records
-CRASH = re.compile(r"\[(?P<pid>\d+)\]:? (?:segfault at|general protection|trap |bad frame)")
+MAX_DAEMON_LOG_BYTES = 64 << 20  # bounds time: read from the end of a daemon's log
+KERNEL_LOG_MARGIN = timedelta(minutes=2)  # the kernel's lines on a kill may be later than the end that Slurm records
+CRASH_PATTERN = re.compile(r"\[(?P<pid>\d+)\]:? (?:segfault at|general protection|trap |bad frame)")
 WHOLE_HOST = "Out of memory: Killed process"
 CGROUP_LINE_PATTERN = re.compile(
     r"\bcgroups?\b.*\s/[\w.-]+"
 )  # cgroup: fork rejected by pids controller in /system.slice/other.service
 KILLED_PROCESS_PATTERN = re.compile(r"(?:Killed process|oom_reaper: (?:reaped|unable to reap)[\w ]*?) (?:pid:)?(?P<pid>\d+)")
-OF_A_GROUP = re.compile(r"CONSTRAINT_MEMCG|Memory cgroup out of memory|killed as a result of limit of")
-MOST_REPORT_LINES = 300  # of one kill: the tasks of a large group
+CGROUP_KILL_PATTERN = re.compile(r"CONSTRAINT_MEMCG|Memory cgroup out of memory|killed as a result of limit of")
+MAX_REPORT_LINES = 300  # chosen by hand: of one kill: the tasks of a large group
 OUTPUT_END_BYTES = 1 << 20  # of a command's output: the end of the job is at its end, some 10,000 lines
 DAEMONS = {"slurmd.log": "SlurmdLogFile", "slurmctld.log": "SlurmctldLogFile"}
 LOGS = (*DAEMONS, "kernel.log")
 
 
 class Missing(NamedTuple):
-    """What could not be had, why, and a command that gives it."""
+    """Evidence that is not available, the reason, and a command that gives it."""
 
     what: str
     why: str
@@ -87,7 +87,7 @@ def _for_node(pattern: str, node: str) -> str:
 
 
 def _naming(path: str, raws: set[str]) -> list[str]:
-    """The lines of a daemon's log that name one of the jobs; none where it may not be read."""
+    """The lines of a daemon's log that name one of the jobs; empty if it may not be read."""
     try:
         with Path(path).open("rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - MAX_DAEMON_LOG_BYTES))
@@ -99,22 +99,22 @@ def _naming(path: str, raws: set[str]) -> list[str]:
 
 
 def kernel_log(ran: list[SacctRow]) -> tuple[list[str], str]:
-    """The kernel's lines from the first start to AROUND behind the last end, and why there are none."""
+    """The kernel's lines from the first start to KERNEL_LOG_MARGIN after the last end, and the reason if there are none."""
     start, end = _moment(ran[0]["Start"]), _moment(ran[-1]["End"])
     log = KernelLog()
     log.started = min(_moment(r["Start"]) for r in ran).timestamp() if start else log.started
     log.stop_following()
     lines = log.finish()
-    last = max(end, start) + AROUND
+    last = max(end, start) + KERNEL_LOG_MARGIN
     lines = [text for text, moment in map(_local, lines) if moment is None or moment <= last]
     return without_others(lines, {r["JobIDRaw"] for r in ran}), "" if log.method else log.unavailable
 
 
 def without_others(lines: list[str], raws: set[str]) -> list[str]:
-    """The kernel's lines without those on control groups of other jobs, above all reports on their memory limits: these say
-    nothing about this job, and list other users' processes.
+    """The kernel's lines without those about control groups of other jobs, above all reports on their memory limits.
 
-    The rest of a report whose head was overwritten counts as another job's, unless it names this one.
+    Such reports say nothing about this job, and list other users' processes. A report whose first lines were overwritten counts
+    as another job's, unless it names this one.
     """
     ours = re.compile(rf"/job_(?:{'|'.join(map(re.escape, sorted(raws)))})(?!\d)")
     kept: list[str] = []
@@ -125,11 +125,11 @@ def without_others(lines: list[str], raws: set[str]) -> list[str]:
         if "invoked oom-killer" in line:
             kept += report
             report, inside, first = [line], True, False
-        elif inside or (first and number < MOST_REPORT_LINES):  # the log may begin in the middle of a report
+        elif inside or (first and number < MAX_REPORT_LINES):  # the log may begin in the middle of a report
             report.append(line)
             if killed:
                 text = "\n".join(report)
-                group = OF_A_GROUP.search(text) or (first and WHOLE_HOST not in text)
+                group = CGROUP_KILL_PATTERN.search(text) or (first and WHOLE_HOST not in text)
                 if group and not ours.search(text):
                     theirs.add(killed["pid"])
                 else:
@@ -142,19 +142,19 @@ def without_others(lines: list[str], raws: set[str]) -> list[str]:
 
 
 def leave_out_crashes(folder: Path, rows: tuple[SacctRow, ...], outputs_of_it: list[str]) -> None:
-    """Take the crashes of other jobs' processes out of kernel.log.
+    """Remove the crashes of other jobs' processes from kernel.log.
 
-    The kernel names a process and no job. Slurm says of each step whether a signal ended it: where none of a crash did, a crash
-    counts only where the job's own output has its process's number.
+    The kernel names a process and no job. Slurm records for each step whether a signal ended it. If no step of the job was ended
+    by the signal of a crash, a crash is kept only if the job's own output has the pid of its process.
     """
     path = folder / "kernel.log"
     if not path.is_file() or any(row.crashed for row in rows):
         return
     lines = path.read_text(encoding="utf-8").splitlines()
-    last = [_end_of(p) for p in outputs_of_it] if any(map(CRASH.search, lines)) else []
+    last = [_end_of(p) for p in outputs_of_it] if any(map(CRASH_PATTERN.search, lines)) else []
 
     def ours(line: str) -> bool:
-        found = CRASH.search(line)
+        found = CRASH_PATTERN.search(line)
         return found is None or any(re.search(rf"(?<!\d){found['pid']}(?!\d)", text) for text in last)
 
     path.unlink()
@@ -172,7 +172,7 @@ def _end_of(path: str) -> str:
 
 
 def _moment(text: str) -> datetime:
-    """A time of Slurm, which is local; now where it is not known yet."""
+    """A time of Slurm, which is local; the present time if it is not known yet."""
     try:
         return datetime.fromisoformat(text).astimezone()
     except ValueError:
@@ -180,7 +180,7 @@ def _moment(text: str) -> datetime:
 
 
 def _local(line: str) -> tuple[str, datetime | None]:
-    """A line in the clock of this machine without its zone, as Slurm's own times are, so that both stay on one clock."""
+    """A line with its time in this machine's clock without a zone, as Slurm's own times are, so that both are on one clock."""
     stamp, _, text = line.partition(" ")
     try:
         moment = datetime.fromisoformat(stamp.replace(",", ".")).astimezone()

@@ -1,4 +1,4 @@
-r"""Where the output of a job lies.
+r"""Find the paths of a job's output.
 
 StdOut=/home/alice/slurm-4711.out of scontrol, which knows a job for some minutes after its end; else the options it was submitted
 with, `sbatch -o logs/%x-%j.out train.sh`, or the `#SBATCH` lines of that script; else slurm-%j.out, slurm-%A_%a.out (sbatch(1)).
@@ -12,14 +12,14 @@ from pathlib import Path
 
 from forensics.adapters.slurm.accounting import SacctRow
 
-MAX_SCRIPT_BYTES = 1 << 20  # the directives stand at the start of a script; a longer file is not read whole
+MAX_SCRIPT_BYTES = 1 << 20  # the directives are at the start of a script; a longer file is not read whole
 NAME_SIGN_PATTERN = re.compile(r"%(?P<width>\d{0,2})(?P<sign>[%AajNnsutxJ])")
 DIRECTIVE = re.compile(r"^#SBATCH\s+(?P<options>.+)$", re.MULTILINE)
 OPTION_NAMES = {"-o": "output", "--output": "output", "-e": "error", "--error": "error", "-D": "chdir", "--chdir": "chdir"}
 
 
 def output_paths(row: SacctRow, control: dict[str, str]) -> list[str]:
-    """The files that job `row` wrote its output and errors to, whether they can be read or not."""
+    """The files for the output and errors of job `row`, whether they can be read or not."""
     known = [control[k] for k in ("StdOut", "StdErr") if control.get("JobId") == row["JobIDRaw"] and control.get(k)]
     if known:
         return list(dict.fromkeys(known))
@@ -47,7 +47,7 @@ def expand_pattern(pattern: str, row: SacctRow) -> str:
 
 
 def _options(submitted: str, folder: str) -> dict[str, str]:
-    """Options that tell where output goes, of the command line, else of the script that it names."""
+    """The options that name the output: of the command line, else of the script that it names."""
     words = _words(submitted)
     given = _read(words[1:])
     script = next((w for w in words[1:] if not w.startswith("-") and Path(folder, w).is_file()), "")

@@ -1,4 +1,4 @@
-"""Runs the programs of Slurm. What they refuse is returned as a fault, not raised.
+"""Run the programs of Slurm. Their errors are returned as a fault, not raised.
 
 sacct -j 4711 --duplicates --parsable2 ...        ["JobID\x1fJobName\x1f...", ...]
 scontrol show job 4711                            "JobId=4711 JobName=train ... StdOut=/home/alice/slurm-4711.out ..."
@@ -9,30 +9,30 @@ from __future__ import annotations
 import subprocess
 from typing import NamedTuple
 
-SLURM_QUERY_TIMEOUT_S = 20.0  # a database that is slow is waited for; one that hangs is not
-FIELD_DELIMITER = "\x1f"  # no name, command or path of a job has it, as a command may have a |
+SLURM_QUERY_TIMEOUT_S = 20.0  # chosen by hand: longer than a slow database takes
+FIELD_DELIMITER = "\x1f"  # occurs in no name, command or path of a job, unlike |
 SACCT_FIELDS = (
     *("JobID", "JobIDRaw", "JobName", "User", "State", "ExitCode", "DerivedExitCode", "Reason", "NodeList", "ReqMem", "MaxRSS"),
     *("Timelimit", "Elapsed", "Submit", "Start", "End", "WorkDir", "SubmitLine"),
 )
-SINCE_21_08 = ("SubmitLine",)
+FIELDS_SINCE_21_08 = ("SubmitLine",)
 
 
 class ProgramOutput(NamedTuple):
-    """What a program printed; `fault`: why it did not, in one line."""
+    """The output of a program. `fault`: the error in one line if it failed, else empty."""
 
     text: str
     fault: str = ""
 
 
 def sacct_command(job: str, fields: tuple[str, ...] = SACCT_FIELDS) -> list[str]:
-    """The command that asks the accounting for all rows of a job, earlier attempts too."""
+    """The command that prints all rows of a job in the accounting, also of earlier attempts."""
     options = ["--duplicates", "--noconvert", "--parsable2", f"--delimiter={FIELD_DELIMITER}"]
     return ["sacct", f"--jobs={job}", *options, f"--format={','.join(fields)}"]
 
 
 def run_program(command: list[str]) -> ProgramOutput:
-    """What a program answers within SLURM_QUERY_TIMEOUT_S."""
+    """The output of a program within SLURM_QUERY_TIMEOUT_S."""
     try:
         done = subprocess.run(
             command,
@@ -55,9 +55,9 @@ def run_program(command: list[str]) -> ProgramOutput:
     return ProgramOutput(done.stdout)
 
 
-def ask_accounting(job: str) -> ProgramOutput:
-    """The rows of sacct; an older Slurm is asked without the fields that it does not know."""
+def run_sacct(job: str) -> ProgramOutput:
+    """The rows of sacct; for an older Slurm without the fields that it does not know."""
     found = run_program(sacct_command(job))
     if "nvalid field" in found.fault:
-        return run_program(sacct_command(job, tuple(f for f in SACCT_FIELDS if f not in SINCE_21_08)))
+        return run_program(sacct_command(job, tuple(f for f in SACCT_FIELDS if f not in FIELDS_SINCE_21_08)))
     return found

@@ -1,6 +1,6 @@
 """The memory arithmetic of one case: computes facts from the model summary, batch size and limit, or an allocator's message.
 
-    Total params: 2,660,000, batch_size=12800, limit 4 GiB   -> fitting_batch 256, memory_told "weights 10 MiB + ..."
+    Total params: 2,660,000, batch_size=12800, limit 4 GiB   -> fitting_batch 256, memory_estimate "weights 10 MiB + ..."
     Tried to allocate 2.00 GiB, 22 GiB allocated, of 24 GiB, batch 64 -> most_batch 61: more cannot fit, whatever the model
 
 Weights, gradients and optimizer states are counted; activations and libraries are estimated. An allocator's message gives a
@@ -25,8 +25,8 @@ from forensics.core.text import format_size
 from forensics.model import Architecture, Fields, JobContext, Value
 
 ESTIMATE_FACTS = (
-    "fitting_batch", "most_batch", "accumulation_steps", "step_batch", "memory_told", "needed_at_least_bytes", "savings_told",
-    "state_told", "margin_told", "shuffle_bytes", "shuffle_told", "sample_bytes",
+    "fitting_batch", "most_batch", "accumulation_steps", "step_batch", "memory_estimate", "memory_savings",
+    "needed_at_least_bytes", "optimizer_memory", "memory_margin", "shuffle_bytes", "shuffle_estimate", "sample_bytes",
 )  # fmt: skip
 MAX_SAVINGS = 3  # chosen by hand: the largest ones; more advice is read less
 
@@ -52,16 +52,16 @@ def _of_model(model: Architecture, batch: int, limit: int, facts: Fields, contex
     free = f"{need.margin:.0%} of it stays free"
     assumed = f" (where {need.sample.assumed})" if need.sample.assumed else ""
     facts_of_model: dict[str, Value] = {
-        "margin_told": free,
-        "memory_told": f"{_sum(made)} for {batch} samples{assumed}, and the limit is {format_size(limit)}",
+        "memory_margin": free,
+        "memory_estimate": f"{_sum(made)} for {batch} samples{assumed}, and the limit is {format_size(limit)}",
     }
-    facts_of_model["savings_told"] = "; ".join(
+    facts_of_model["memory_savings"] = "; ".join(
         f"{s.name} would save {format_size(s.bytes)} and make room for {s.batch} samples ({s.cost})"
         for s in savings(need, limit)[:MAX_SAVINGS]
     )
     state = next(p for p in made.parts if p.name == "optimizer")
     if state.bytes:
-        facts_of_model["state_told"] = f"{format_size(state.bytes)} ({state.formula})"
+        facts_of_model["optimizer_memory"] = f"{format_size(state.bytes)} ({state.formula})"
     return facts_of_model | _batches(batch, fitting)
 
 
@@ -117,7 +117,7 @@ def _shuffle(facts: Mapping[str, Value]) -> dict[str, Value]:
         return {}
     whole = count * numbers * FLOAT_BYTES
     calculation = f"{count:,} elements x {format_size(numbers * FLOAT_BYTES)} = {format_size(whole)}"
-    return {"shuffle_bytes": whole, "shuffle_told": calculation}
+    return {"shuffle_bytes": whole, "shuffle_estimate": calculation}
 
 
 def _sum(made: Estimate) -> str:

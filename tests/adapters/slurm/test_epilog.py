@@ -103,7 +103,7 @@ def told(name: str, slurm: Cluster, *words: str) -> Path:
         "SLURM_JOB_UID": str(os.getuid()),
         "SLURM_JOB_STDOUT": str(slurm.folder / f"slurm-{number(name)}.out"),
     }
-    assert epilog._tell(number(name), epilog.Options(["--folder", str(folder), *words]), env) is None
+    assert epilog._report(number(name), epilog.Options(["--folder", str(folder), *words]), env) is None
     return folder
 
 

@@ -238,7 +238,7 @@ def test_an_array_of_two_thousand_is_read_in_a_moment() -> None:
     found = accounting.read_accounting(accounted(*rows, *steps), "9")
     assert len(found.jobs) == 2_000
     assert len(found.concerned) == 1_000
-    assert len(accounting.sacct_table(found)) == 1 + 2 * accounting.MOST_SHOWN
+    assert len(accounting.sacct_table(found)) == 1 + 2 * accounting.MAX_SHOWN_JOBS
     assert next(accounting.accounting_sentences(found, {}))[0] == "2000 parts of one job: 1000 COMPLETED, 1000 FAILED"
 
 
@@ -284,7 +284,7 @@ def test_the_scripts_own_options_count_where_the_command_line_has_none(tmp_path:
      ("0:0", "COMPLETED", "exit status 0"), ("", "", ""), ("0:77", "FAILED", "signal 77 (unknown)")],
 )  # fmt: skip
 def test_exit_codes_in_words(code: str, state: str, words: str) -> None:
-    assert accounting.exit_words(code, state) == words
+    assert accounting.exit_text(code, state) == words
 
 
 def test_node_lists() -> None:
