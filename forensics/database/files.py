@@ -75,3 +75,8 @@ def _content(path: Path) -> bytes:
     if len(data) > limits.current.cause_file:
         raise DatabaseError(f"larger than {limits.current.cause_file} bytes", f"{path}:1")
     return data
+
+
+def is_within(path: str, folder: Path) -> bool:
+    """Is `path` that file or folder, or below it? Both as they are written: thousands of places are asked for."""
+    return f"{path}{os.sep}".startswith(f"{folder}{os.sep}")

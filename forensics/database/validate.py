@@ -11,6 +11,7 @@ import regex
 
 from forensics.database.confirm import Confirmer
 from forensics.database.entries import Cause, Example, Place, Signature
+from forensics.database.files import is_within
 from forensics.database.form import Fault
 from forensics.database.slow_patterns import nests_repeats
 
@@ -44,7 +45,7 @@ def check(
 
 
 def _in(signature: Signature, folder: Path) -> bool:
-    return Path(signature.place.path).is_relative_to(folder)
+    return is_within(signature.place.path, folder)
 
 
 def _again(cause: Cause, causes: list[Cause]) -> bool:

@@ -18,7 +18,7 @@ from forensics.core import lazy
 from forensics.core.errors import UsageError
 from forensics.database import HEALTHY, Cause, Signature, builtin_folder, read_folders
 from forensics.database.entries import Place
-from forensics.database.files import cause_files, content_hash
+from forensics.database.files import cause_files, content_hash, is_within
 from forensics.database.form import Fault
 from forensics.database.program_sources import SourceMatch, best_matches, look_up, not_named, read_verified
 from forensics.database.rates import read_fired
@@ -202,4 +202,4 @@ def _places(cause: Cause) -> Iterator[Place]:
 
 
 def _within(place: Place, folder: Path) -> bool:
-    return Path(place.path).is_relative_to(folder)
+    return is_within(place.path, folder)
