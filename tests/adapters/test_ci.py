@@ -112,7 +112,7 @@ def test_the_kernels_log_of_the_runner_is_read_and_not_kept(work: Path) -> None:
 
 
 @pytest.mark.seconds
-def test_odd_paths_are_paths_and_missing_ones_a_warning(work: Path) -> None:
+def test_unusual_paths_are_read_and_missing_ones_are_a_warning(work: Path) -> None:
     odd = "$(touch hacked) --output=x.log"
     (work / odd).write_text(LOG)
     done = github(work, PATHS=f"{odd}\nabsent.log\n--help")

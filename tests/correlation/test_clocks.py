@@ -30,7 +30,7 @@ def times(text: str, clock: Clock) -> list[str | None]:
     return [p.time.isoformat() if p.time else None for p in placed(text, clock)]
 
 
-def test_a_year_goes_on_over_new_year() -> None:
+def test_the_year_rises_at_new_year() -> None:
     text = "Dec 31 23:59:58 n kernel: a\nJan  1 00:00:03 n kernel: b\n"
     clock, noted = clock_for(text, datetime(2026, 1, 2, tzinfo=UTC))
     assert times(text, clock) == ["2025-12-31T23:59:58+00:00", "2026-01-01T00:00:03+00:00"]
@@ -56,13 +56,13 @@ def test_year_and_zone_come_from_the_journals_header() -> None:
     assert [w.kind for w in noted] == ["zone"] and "+0200" in noted[0].message
 
 
-def test_without_anything_to_go_by_there_is_no_time() -> None:
+def test_without_any_date_there_is_no_time() -> None:
     clock, noted = clock_for("Aug 22 03:00:07 n kernel: a\n")
     assert clock.first is None
     assert any(w.kind == "year" and "nothing shows it" in w.message for w in noted)
 
 
-def test_a_time_of_day_goes_on_over_midnight() -> None:
+def test_the_day_rises_at_midnight() -> None:
     text = "[I 23:59:59.000 NotebookApp] a\n[I 00:00:02.000 NotebookApp] b\n[I 00:00:01.900 NotebookApp] late\n"
     clock, noted = clock_for(text, datetime(2025, 8, 22, 0, 5, tzinfo=UTC))
     assert times(text, clock) == ["2025-08-21T23:59:59+00:00", "2025-08-22T00:00:02+00:00", "2025-08-22T00:00:01.900000+00:00"]
@@ -140,7 +140,7 @@ def test_an_anchor_gives_its_boot_times_and_no_other() -> None:
         ("-- Boot 5936b00ee7ee04cff9afb308244ef8aa --\n[    9.000000] b\n", ["boot of a.log"]),
     ],
 )
-def test_boots_are_told_apart(text: str, lanes: list[str]) -> None:
+def test_boots_get_lanes_of_their_own(text: str, lanes: list[str]) -> None:
     assert [p.lane for p in placed(text, clock_for(text)[0])] == lanes
 
 
@@ -157,7 +157,7 @@ def test_steps_of_dmesg_stay_within_their_minute() -> None:
     assert all(p.uncertainty_s and p.uncertainty_s >= 60 for p in got)
 
 
-def test_newest_first_is_found_and_turned() -> None:
+def test_a_log_with_the_newest_line_first_is_read_backwards() -> None:
     text = "".join(f"2025-08-22 03:00:{s:02d},000 INFO x{s}\n" for s in range(20, 10, -1))
     clock, _ = clock_for(text)
     assert clock.backwards
@@ -194,5 +194,5 @@ def test_a_journal_of_two_boots_in_every_mode(mode: str, first: str | None, last
         assert [e.lane for e in got[-2:]] == ["boot of a.log", "boot 2 of a.log"]
 
 
-def test_a_mark_without_a_stamp_has_no_place() -> None:
+def test_a_sample_without_a_stamp_has_no_time() -> None:
     assert TimestampResolver(Clock("wall"), "a.log").place(ClockSample(1)).time is None

@@ -32,12 +32,12 @@ def shuffled(lines: list[str], seed: int = 1) -> list[str]:
         pytest.param([f"[  {x[17:19]}.000000] usb 1-1: x" for x in shuffled(STEPS)], True, id="seconds since boot"),
     ],
 )
-def test_lines_in_no_order_are_known(lines: list[str], expected: bool) -> None:
+def test_shuffled_lines_are_recognised_as_disordered(lines: list[str], expected: bool) -> None:
     found = (clock_sample(Line(number, text)) for number, text in enumerate(lines, 1))
     assert is_disordered(m for m in found if m) is expected
 
 
-def test_what_such_a_log_tells_is_not_told_with_confidence(analyze: Callable[..., Report]) -> None:
+def test_a_cause_from_a_disordered_log_gets_a_low_probability(analyze: Callable[..., Report]) -> None:
     ordered = analyze(train_log="\n".join([*STEPS, FULL]))
     report = analyze(train_log="\n".join(shuffled([*STEPS, FULL])))
     assert ordered.causes[0].id == report.causes[0].id == "storage.full"

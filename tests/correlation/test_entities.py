@@ -65,7 +65,7 @@ def test_a_list_of_gpus_tells_their_uuids() -> None:
     assert mappings(f"GPU 3: NVIDIA A100-SXM4-80GB (UUID: GPU-{uuid})", 1) == [(1, {"gpu": 3, "uuid": f"gpu-{uuid}"})]
 
 
-def test_the_scanner_finds_such_lines(knowledge) -> None:  # type: ignore[no-untyped-def]
+def test_the_scanner_finds_the_lines_of_id_tables(knowledge) -> None:  # type: ignore[no-untyped-def]
     from forensics.scan import scan
 
     read = scan(text_source("train.log", "start\n" + SMI + TABLE), knowledge, print)

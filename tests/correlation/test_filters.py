@@ -69,7 +69,7 @@ def test_a_message_that_comes_again_days_later_is_two_incidents(about: Callable[
     assert 4 in [p.line for p in report.causes[0].evidence]
 
 
-def test_parts_keep_every_line_and_count() -> None:
+def test_the_bursts_of_an_event_keep_its_lines_and_its_count() -> None:
     one = event("a", 1, "2026-11-18 09:30:00,000 x")
     proofs = [one.proofs[0]]
     for line, stamp in ((2, "2026-11-18 09:31:00,000"), (7, "2026-11-18 19:31:00,000"), (9, "2026-11-18 19:32:00,000")):
@@ -165,7 +165,7 @@ def test_a_job_is_known_by_its_name_and_a_number_only_behind_a_word_for_jobs(job
 
 
 @pytest.mark.parametrize("text", ["yesterday-ish", "-2parsecs", "2026-13-01", "", "-", "25:00"])
-def test_what_is_no_time_is_told(text: str) -> None:
+def test_a_text_that_is_no_time_is_a_usage_error(text: str) -> None:
     with pytest.raises(UsageError, match=r"--since takes a time, and .* is not one"):
         parse_time_bound(text, "--since")
 
@@ -182,7 +182,7 @@ def test_every_time_is_read_as_it_was_written(moment: datetime, minutes: int) ->
 
 
 @pytest.mark.seconds
-def test_the_command_line_takes_them(tmp_path: Path) -> None:
+def test_the_filters_are_options_of_the_command_line(tmp_path: Path) -> None:
     from typer.testing import CliRunner
 
     from forensics.cli.app import build

@@ -36,7 +36,7 @@ UNDER = UID.replace("-", "_")
         ("/user.slice/user-1000.slice", CgroupOwner()),
     ],
 )
-def test_a_path_or_line_tells_whose_it_is(text: str, told: CgroupOwner) -> None:
+def test_a_cgroup_path_or_a_line_names_its_owner(text: str, told: CgroupOwner) -> None:
     assert cgroup_owner(text) == told
 
 
@@ -68,11 +68,11 @@ def test_the_innermost_unit_counts(path: str, name: str) -> None:
         ("train.log", {}),
     ],
 )
-def test_a_files_name_tells_whose_it_is(name: str, told: dict[str, str | bool]) -> None:
+def test_the_name_of_a_file_names_its_owner(name: str, told: dict[str, str | bool]) -> None:
     found = ids_of_file_name(name)
     assert {k: v for k in ("job", "container", "pod", "pod_uid", "array") if (v := getattr(found, k))} == told
 
 
 @given(st.text(alphabet="kubepods/-._job container:123abc(=", max_size=2000))
-def test_any_text_is_read(text: str) -> None:
+def test_cgroup_owner_accepts_any_text(text: str) -> None:
     assert isinstance(cgroup_owner(text), CgroupOwner)

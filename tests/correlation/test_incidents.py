@@ -32,7 +32,7 @@ def joined(texts: dict[str, str], events: list[Observation]) -> tuple[list[Obser
         ("10:22:04", "10:22:04", False),
     ],
 )
-def test_a_shared_pid_tells_a_zone(own: str, told: str, kept: bool) -> None:
+def test_a_shared_pid_shows_the_time_zone(own: str, told: str, kept: bool) -> None:
     kernel, job = f"[Fri May  2 17:15:03 2025] {KILL}", DIED.format(time=own + ",000")
     events = [
         event("dmesg.log", 1, kernel, "host_memory.oom_cgroup", pid=4242),
@@ -45,7 +45,7 @@ def test_a_shared_pid_tells_a_zone(own: str, told: str, kept: bool) -> None:
     assert any("share pid 4242" in w.message for w in noted) == kept
 
 
-def test_a_kill_and_a_restart_tell_a_zone_when_seconds_agree() -> None:
+def test_a_kill_and_a_restart_show_the_time_zone_if_their_seconds_agree() -> None:
     kernel = f"[Fri May  2 17:15:03 2025] {KILL}"
     near, far = "[I 2025-05-02 19:15:05.100 ServerApp] restarting", "[I 2025-05-02 19:21:05.100 ServerApp] restarting"
     for text, offset in ((near, timedelta(hours=2)), (far, timedelta())):

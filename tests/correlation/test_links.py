@@ -108,16 +108,16 @@ APART = [
 
 
 @pytest.mark.parametrize(("a", "b"), [c[1:] for c in APART], ids=[c[0] for c in APART])
-def test_what_speaks_against_it_keeps_two_apart(a: Observation, b: Observation) -> None:
+def test_a_contradiction_prevents_a_link(a: Observation, b: Observation) -> None:
     assert by(a, b) == []
 
 
-def test_a_host_may_lack_its_domain() -> None:
+def test_hosts_are_compared_without_their_domain() -> None:
     assert by(made("a", pid=4711, host="gpu-7"), made("b", pid=4711, host="GPU-7.cluster.example")) == ["pid 4711"]
     assert by(made("a", pid=4711, host="gpu-7"), made("b", pid=4711, host="gpu-70")) == []
 
 
-def test_a_folder_called_after_a_host_is_that_hosts() -> None:
+def test_a_folder_with_the_name_of_a_host_belongs_to_it() -> None:
     table = made("train.log", pid=4711, rank=9, host="node-1")
     assert by(table, made("node-1/dmesg.log", pid=4711)) == ["pid 4711"]
     assert by(table, made("node-2/dmesg.log", pid=4711), made("b", host="node-2", at=0)) == []

@@ -13,23 +13,23 @@ def test_an_address_in_any_spelling_is_one(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "3b", "12:34:56:78", "GPU-3b:00.0", "0000:3b:00.0:1"])
-def test_what_is_no_address_is_none(text: str) -> None:
+def test_a_text_that_is_no_pci_address_gives_none(text: str) -> None:
     assert normalise.normalise_pci(text) == ""
 
 
 @pytest.mark.parametrize(("number", "address"), [("65000", "0000:65:00"), ("1e0", "0000:00:1e"), ("101c00000", "101c:00:00")])
-def test_nccls_number_is_the_digits_of_an_address(number: str, address: str) -> None:
+def test_the_bus_id_of_nccl_is_a_pci_address_without_separators(number: str, address: str) -> None:
     assert normalise.bus_id(number) == address
 
 
 @given(st.integers(0, 0xFFFF), st.integers(0, 0xFF), st.integers(0, 0x1F), st.integers(0, 7))
-def test_both_ways_to_write_an_address_agree(domain: int, bus: int, device: int, function: int) -> None:
+def test_the_two_spellings_of_a_pci_address_give_the_same_result(domain: int, bus: int, device: int, function: int) -> None:
     digits = f"{domain:x}{bus:02x}{device:02x}{function:x}".lstrip("0") or "0"
     assert normalise.bus_id(digits) == normalise.normalise_pci(f"{domain:08X}:{bus:02X}:{device:02X}.{function}")
 
 
 @pytest.mark.parametrize("text", ["localhost", "localhost.localdomain", "10.0.0.4", "fe80::1", "3", "", "kernel"])
-def test_a_name_that_every_host_has_names_none(text: str) -> None:
+def test_a_host_name_that_every_machine_has_is_ignored(text: str) -> None:
     assert normalise.normalise_host(text) == ""
 
 
@@ -44,10 +44,10 @@ def test_a_name_is_cut_as_the_kernel_cuts_it() -> None:
 
 
 @pytest.mark.parametrize("name", ["python3.11", "pt_main_thread", "bash", "java", "sh", ""])
-def test_a_name_of_many_processes_tells_nothing(name: str) -> None:
+def test_a_common_process_name_is_not_distinctive(name: str) -> None:
     assert not normalise.is_distinctive(name)
 
 
 @pytest.mark.parametrize("name", ["ray::train_work", "gunicorn", "tritonserver", "raylet"])
-def test_a_name_of_few_processes_tells_something(name: str) -> None:
+def test_a_rare_process_name_is_distinctive(name: str) -> None:
     assert normalise.is_distinctive(name)

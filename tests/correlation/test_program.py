@@ -17,6 +17,6 @@ from tests.conftest import text_source
         ("processed 4711 rows, pids 12", set()),
     ],
 )
-def test_lines_that_name_processes(line: str, pids: set[int]) -> None:
+def test_pids_are_read_from_lines_that_name_processes(line: str, pids: set[int]) -> None:
     scan = Scan(text_source("train.log", b""), 0, 1, (), {}, (Line(1, line),), ())
     assert program_pids(scan) == pids

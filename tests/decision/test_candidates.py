@@ -66,7 +66,7 @@ def test_what_ends_nothing_is_a_notice_whatever_its_weight(knowledge: Database) 
     assert (found["proof"], found["notice only"], found["notice proof"]) == (0, 1, 1)
 
 
-def test_a_measured_rate_is_used_and_a_promise_where_there_is_none(knowledge: Database) -> None:
+def test_a_measured_rate_is_used_or_else_the_prior(knowledge: Database) -> None:
     one = seen("code.shape", 1)
     measured = features_of(candidates([one], {}, knowledge, {one.observation.kind: (1.5, -2.0)}), "code.shape")
     assert measured["rate"] == -2.0
@@ -88,7 +88,7 @@ def test_a_hint_explains_as_a_hint(knowledge: Database) -> None:
     assert (found["explained"], found["explained by hint"]) == (0, 1)
 
 
-def test_an_aftermath_counts_by_what_was_survived_least(knowledge: Database) -> None:
+def test_the_least_continued_observation_counts_for_the_aftermath(knowledge: Database) -> None:
     both = [seen("code.shape", 10, repeated=40, progress=2), seen("code.shape", 90, repeated=3)]
     found = features_of(candidates(both, {}, knowledge, {}), "code.shape")
     assert found["again"] == pytest.approx(log1p(3))
@@ -97,12 +97,12 @@ def test_an_aftermath_counts_by_what_was_survived_least(knowledge: Database) -> 
 
 
 @pytest.mark.parametrize(("owner", "longer"), [("mine", log1p(38)), ("unknown", 0.0)])
-def test_a_cause_was_survived_longer_only_than_what_is_surely_the_jobs(knowledge: Database, owner: Owner, longer: float) -> None:
+def test_only_the_subjects_own_rivals_count_for_outlived(knowledge: Database, owner: Owner, longer: float) -> None:
     both = [seen("code.shape", 10, repeated=40), seen("storage.full", 90, owner=owner, repeated=2)]
     assert features_of(candidates(both, {}, knowledge, {}), "code.shape")["outlived"] == pytest.approx(longer)
 
 
-def test_what_only_time_ties_to_the_subject_is_marked(knowledge: Database) -> None:
+def test_evidence_linked_by_time_alone_has_a_feature(knowledge: Database) -> None:
     kill = seen(KILL, 5, "proof", "unknown", source="dmesg.txt", before=9.0)
     alone = features_of(candidates([kill], {}, knowledge, {}), KILL)
     assert alone["unknown owner"] == 1
@@ -159,7 +159,7 @@ def test_names_of_endings_exceptions_and_stops_count_by_whether_there_is_a_rival
 
 
 @pytest.mark.parametrize(("line", "behind"), [(50, 1), (5, 0)])
-def test_a_stop_that_is_first_seen_behind_the_end_took_down_what_had_ended(knowledge: Database, line: int, behind: int) -> None:
+def test_a_stop_after_the_end_of_another_cause_has_a_feature(knowledge: Database, line: int, behind: int) -> None:
     owned = [seen("code.shape", 10), seen("stopped.preempted", line)]
     found = candidates(owned, {}, knowledge, {})
     assert features_of(found, "stopped.preempted")["stop behind"] == behind

@@ -44,7 +44,7 @@ def test_what_did_not_end_badly_is_no_crash_whatever_stands_in_it(knowledge: Dat
     assert [n.line for n in found.notices] == [9]
 
 
-def test_no_evidence_line_no_cause(knowledge: Database) -> None:
+def test_a_cause_without_an_evidence_line_is_not_reported(knowledge: Database) -> None:
     """Words order causes that have evidence, and speak where there is none; they make no crash."""
     words = {"flurb": {"code.shape": 9.0, "storage.full": 0.0}}
     asked = question(lanes=(lane(trouble=("error: flurb",)),))
@@ -94,7 +94,7 @@ def test_the_words_of_the_end_are_those_of_the_log_with_strong_evidence(knowledg
     assert question(hint, lanes=(job, beside)).ending_rows(knowledge) == ending_rows(beside), "the one that ends worse"
 
 
-def test_two_that_are_as_likely_are_undetermined(knowledge: Database) -> None:
+def test_two_equally_likely_causes_are_undetermined(knowledge: Database) -> None:
     both = question(seen("code.shape", 10), seen("storage.full", 10), seen("data.missing", 10))
     assert decided(knowledge, both).verdict == "undetermined"
 
@@ -121,13 +121,13 @@ def test_somebody_elses_death_is_a_notice_and_never_a_cause(knowledge: Database)
     assert "somebody else's" in found.notices[0].why
 
 
-def test_what_only_time_ties_never_reaches_confidence(knowledge: Database) -> None:
+def test_evidence_linked_by_time_alone_never_reaches_a_high_probability(knowledge: Database) -> None:
     found = decided(knowledge, question(seen(KILL, 5, "proof", "unknown", source="dmesg.txt", before=1.0)))
     assert (found.candidates[0].cause, found.candidates[0].probability) == (KILL, UNKNOWN_OWNER_MAX_PROBABILITY)
     assert UNKNOWN_OWNER_MAX_PROBABILITY < 0.9
 
 
-def test_what_only_time_ties_never_outranks_the_subjects_own_exception(knowledge: Database) -> None:
+def test_evidence_linked_by_time_alone_never_outranks_the_subjects_own_exception(knowledge: Database) -> None:
     asked = question(seen(KILL, 5, "proof", "unknown", source="dmesg.txt", before=1.0), seen("code.shape", 99))
     assert decided(knowledge, asked, model(6.0, proof=9.0, strong=1.0)).candidates[0].cause == "code.shape"
 
@@ -140,7 +140,7 @@ def test_the_state_follows_from_the_causes_traits(knowledge: Database, cause: st
     assert decided(knowledge, question(seen(cause, 90, progress=9))).outcome.state == state
 
 
-def test_what_made_nothing_more_made_nothing_worthless(knowledge: Database) -> None:
+def test_a_spoiled_run_that_did_not_continue_has_failed(knowledge: Database) -> None:
     assert decided(knowledge, question(seen("numerics.nan", 99))).outcome.state == "failed"
 
 
@@ -155,7 +155,7 @@ def test_what_made_nothing_more_made_nothing_worthless(knowledge: Database) -> N
         pytest.param(DecisionInput((), (), False, False), "unknown", id="nothing"),
     ],
 )
-def test_what_did_not_end_badly_says_what_holds(knowledge: Database, asked: DecisionInput, state: str) -> None:
+def test_a_good_or_unknown_end_has_its_state(knowledge: Database, asked: DecisionInput, state: str) -> None:
     found = decided(knowledge, asked, model(-4.0))
     assert (found.verdict, found.outcome.state) == ("no_crash", state)
     assert found.outcome.why
@@ -169,7 +169,7 @@ def test_the_ledger_adds_up_to_what_was_decided(knowledge: Database) -> None:
 
 
 @given(st.floats(-20, 20), st.lists(st.sampled_from(["code.shape", "storage.full", "data.missing", KILL]), max_size=5))
-def test_probabilities_are_shares_of_one(knowledge: Database, bad: float, causes: list[str]) -> None:
+def test_probabilities_add_up_to_at_most_1(knowledge: Database, bad: float, causes: list[str]) -> None:
     found = decided(knowledge, question(*(seen(c, 10 + i) for i, c in enumerate(causes))), model(bad, **SURE))
     told = [c.probability for c in found.candidates]
     assert 0 < len(told) <= MAX_CAUSES

@@ -124,7 +124,7 @@ Expected function 76 (GSP_RM_CONTROL) (0x2080a026 0x1c).
     assert first_of(tmp_path, kernel)[1] == "gpu_hardware.firmware"
 
 
-def test_an_adapter_whose_queue_hangs_is_the_network_card(tmp_path: Path) -> None:
+def test_a_hanging_transmit_queue_is_a_fault_of_the_network_card(tmp_path: Path) -> None:
     kernel = """\
 [81023.100102] ixgbe 0000:02:00.0 eth2: Detected Tx Unit Hang
 [81023.200102] ixgbe 0000:02:00.0 eth2: tx hang 1 detected on queue 3, resetting adapter

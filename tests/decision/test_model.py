@@ -47,7 +47,7 @@ def small(causes: int = 3, seed: int = 1) -> tuple[Model, list[frozenset[str]], 
 
 @pytest.mark.seconds
 @pytest.mark.parametrize("causes", [2, 3, 5])
-def test_words_are_weighed_as_scikit_learn_weighs_them(causes: int) -> None:
+def test_probabilities_by_words_equal_those_of_scikit_learn(causes: int) -> None:
     made, texts, vectors, learner = small(causes)
     for row, expected in zip(texts, learner.predict_proba(vectors), strict=True):  # type: ignore[attr-defined]
         found = made.text(row | {"never-seen"})
@@ -88,7 +88,7 @@ def test_a_damaged_file_is_never_taken_for_another_model(at: int, change: int) -
 
 
 @given(st.binary(max_size=200))
-def test_anything_else_is_told_to_be_no_model(data: bytes) -> None:
+def test_bytes_that_are_no_model_are_refused(data: bytes) -> None:
     with pytest.raises(ForeignModelError, match=r"no model file|made for another version|damaged"):
         model_from_bytes(data)
 
@@ -104,13 +104,13 @@ def test_a_model_of_other_features_or_shape_is_foreign() -> None:
 
 
 @given(st.lists(st.floats(-700, 700), min_size=1, max_size=9))
-def test_shares_are_a_distribution_in_the_order_of_the_utilities(utilities: list[float]) -> None:
+def test_probabilities_sum_to_1_in_the_order_of_the_utilities(utilities: list[float]) -> None:
     found = softmax(utilities)
     assert sum(found) == pytest.approx(1)
     assert found[utilities.index(max(utilities))] == max(found)
 
 
-def test_candidates_are_weighed_by_the_same_weights() -> None:
+def test_all_candidates_are_ranked_with_the_same_weights() -> None:
     rows = {"a": [float(n == "proof") for n in FEATURE_NAMES], "b": [float(n == "hint") for n in FEATURE_NAMES]}
     found = tiny().rank(rows)
     assert found["a"] / found["b"] == pytest.approx(2.718281828**2.5)
@@ -153,7 +153,7 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
     ],
     ids=["no number", "infinite", "a cause twice", "no cause"],
 )
-def test_a_model_that_cannot_be_is_refused_though_it_is_whole(wrong: Model) -> None:
+def test_a_model_with_impossible_values_is_refused(wrong: Model) -> None:
     with pytest.raises(ForeignModelError):
         model_from_bytes(model_to_bytes(wrong))
 

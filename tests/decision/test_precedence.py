@@ -23,7 +23,7 @@ def offered(weight: str = "proof", owner: str = "mine") -> tuple[Candidate, Cand
     return first, Candidate(DIED, (seen(DIED, 9),), {}, 0.7)
 
 
-def test_a_row_exchanges_the_two_it_names(knowledge: Database) -> None:
+def test_a_row_exchanges_the_probabilities_of_its_two_causes(knowledge: Database) -> None:
     row = Row(KILL, DIED, "a signal is how a process is ended, and no reason")
     assert ranked(knowledge, row, *offered()) == {KILL: 0.7, DIED: 0.2}
     assert ranked(knowledge, row, *(replace(c, probability=1.0) for c in offered())) == {KILL: 1.0, DIED: 1.0}
@@ -48,20 +48,20 @@ def test_a_row_names_causes_families_or_traits(knowledge: Database) -> None:
     assert ranked(knowledge, Row("host_memory", DIED, ""), *offered())[KILL] == 0.2, "a family is written with a star"
 
 
-def test_a_row_moves_nothing_that_stands_in_its_order_already(knowledge: Database) -> None:
+def test_a_row_changes_nothing_if_the_order_is_right_already(knowledge: Database) -> None:
     first, second = offered()
     leads = (replace(first, probability=0.7), replace(second, probability=0.2))
     assert ranked(knowledge, Row(KILL, DIED, ""), *leads) == {KILL: 0.7, DIED: 0.2}
 
 
-def test_what_is_ranked_in_front_of_several_takes_the_highest_probability(knowledge: Database) -> None:
+def test_a_cause_before_several_others_gets_the_highest_probability(knowledge: Database) -> None:
     other = Candidate("process.segfault", (seen("process.segfault", 7),), {}, 0.8)
     found = ranked(knowledge, Row(KILL, "process.*", ""), *offered(), other)
     assert found[KILL] == 0.8
     assert sorted(found.values()) == [0.2, 0.7, 0.8]
 
 
-def test_a_file_without_rows_and_none_at_all_change_nothing(tmp_path: Path) -> None:
+def test_no_rows_change_nothing(tmp_path: Path) -> None:
     assert read_precedence(tmp_path) == ((), [])
     (tmp_path / "precedence.yaml").write_text(f"- before: {KILL}\n  after: {DIED}\n  why: a signal is\n    no reason\n")
     assert read_precedence(tmp_path) == (((KILL, DIED, "a signal is no reason"),), [])

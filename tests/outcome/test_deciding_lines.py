@@ -54,7 +54,7 @@ def decide(knowledge: Database, scans: list[Scan], baseline: Sequence[Source] = 
     return [m for m in lines_to_read(rank_lines(scans, classes, WEIGHTS, baseline), scans, classes) if not m.context]
 
 
-def test_what_is_said_late_and_with_words_of_failure_decides(knowledge: Database) -> None:
+def test_late_lines_with_words_of_failure_rank_first(knowledge: Database) -> None:
     log = START + steps(3000) + "\n".join(ODD) + "\n" + steps(5, 3000)
     found = decide(knowledge, scanned(knowledge, text_source("train.log", log)))
     assert [(m.line, m.text, m.alarming) for m in found] == [(3005, ODD[1], True)]
@@ -106,7 +106,7 @@ def test_reasons_lead_the_evidence_where_nothing_proves_a_cause(analyze: Callabl
     assert not {(p.source, p.line) for p in evidence} & {(m.source, m.line) for m in found.unusual if not m.context}
 
 
-def test_what_a_good_run_says_does_not_decide(knowledge: Database) -> None:
+def test_messages_of_a_good_run_are_left_out(knowledge: Database) -> None:
     log = START + steps(3000) + ODD[0] + "\n" + ODD[1] + "\n"
     good = text_source("good.log", START.replace("12", "24") + steps(100) + ODD[1] + "\n")
     assert [m.text for m in decide(knowledge, scanned(knowledge, text_source("train.log", log)), [good])] == ODD[:1]
@@ -136,7 +136,7 @@ def test_what_can_be_read_only_once_is_known_by_what_the_scan_kept(knowledge: Da
     assert [(m.line, m.text) for m in found] == [(501, ODD[0])]
 
 
-def test_one_line_of_a_crowd_is_shown_and_none_that_is_much_less_likely(knowledge: Database) -> None:
+def test_close_lines_are_shown_once_and_unlikely_ones_not_at_all(knowledge: Database) -> None:
     words = ["apple", "bread", "cheese", "date", "egg", "fig"]
     crowd = "".join(f"cannot open the {word} box\n" for word in words)
     far = "".join(f"{steps(20, 100 * i)}cannot close the {word} box\n" for i, word in enumerate(words * 3) if i % 4 == 0)
@@ -169,7 +169,7 @@ def test_a_line_is_described_by_its_words_and_its_place(knowledge: Database) -> 
 
 
 @pytest.mark.seconds
-def test_of_many_sources_only_the_last_forms_of_each_are_looked_at(knowledge: Database) -> None:
+def test_with_many_sources_only_the_last_templates_of_each_are_scored(knowledge: Database) -> None:
     word = ["".join(chr(97 + (i // 26**k) % 26) for k in range(4)) for i in range(MAX_DECIDING_TEMPLATES + 500)]
     many = "".join(f"{w} happened\n" for w in word)
     one: list[CandidateLine] = candidate_lines(scanned(knowledge, text_source("a", many)), line_classes(knowledge))
@@ -212,13 +212,13 @@ def test_what_to_do_against_a_guess_is_not_shown(analyze: Callable[..., Report],
     assert guess.causes[0].remediations[0].action not in render(guess, form).split("<script")[0]
 
 
-def test_they_come_back_from_a_saved_report(report: Report) -> None:
+def test_lines_to_read_are_restored_from_a_saved_report(report: Report) -> None:
     from forensics.report.reading import read_report
 
     assert read_report(json.loads(render(report, "json")), "r").unusual == report.unusual
 
 
-def test_secrets_in_them_are_masked(analyze: Callable[..., Report]) -> None:
+def test_secrets_in_the_lines_to_read_are_masked(analyze: Callable[..., Report]) -> None:
     secret = "hf_" + "aB3" * 12
     found = analyze(train_log=UNKNOWN + f"flurbler error: token {secret} refused by the flurb\n")
     assert found.verdict == "undetermined"
@@ -252,7 +252,7 @@ def test_a_baseline_is_given_on_the_command_line(tmp_path: Path) -> None:
     assert "no such file or folder for the baseline" in str(missing.exception)
 
 
-def test_structure_tells_where_trouble_stands_around_a_line(knowledge: Database) -> None:
+def test_structure_has_the_distances_to_the_trouble_around_a_line(knowledge: Database) -> None:
     """Five lines on each side count as near; distances are logarithms of lines."""
     quiet = [f"reading shard {name} of the corpus" for name in ("red", "blue", "green", "white", "black", "brown", "pink")]
     lines = [quiet[0], "flurb error in the lease", *quiet[1:6], "flurb failure of the mount", quiet[6]]
@@ -270,7 +270,7 @@ def test_structure_tells_where_trouble_stands_around_a_line(knowledge: Database)
     assert (by_number[7]["no trouble behind"], by_number[7]["to trouble"]) == (1, 0)
 
 
-def test_words_count_by_the_root_of_how_many_there_are() -> None:
+def test_the_score_by_words_is_divided_by_the_root_of_their_number() -> None:
     weights = LineWeights([2.0, 4.0, 6.0, 8.0] + [0.0] * (WORD_ROWS - 4), [0.0] * len(STRUCTURE))
     line = CandidateLine(text_source("train.log", ""), "x", 1, 1, 1, structure=(0.0,) * len(STRUCTURE), words=(0, 1, 2, 3))
     assert weights.score(line) == pytest.approx((2 + 4 + 6 + 8) / 2)

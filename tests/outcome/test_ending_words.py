@@ -15,13 +15,13 @@ def words(text: str, knowledge: Database) -> set[str]:
     return ending_words(lane)
 
 
-def test_the_last_line_stands_apart_from_those_before_it(knowledge: Database) -> None:
+def test_words_of_the_last_line_are_marked_as_such(knowledge: Database) -> None:
     found = words("Linking objects\nBuild finished\n", knowledge)
     assert {"last:build", "last:finished", "last:build finished", "end:linking", "end:linking objects", "end:build"} <= found
     assert "last:linking" not in found
 
 
-def test_lines_of_trouble_are_read_wherever_they_stand(knowledge: Database) -> None:
+def test_words_of_lines_of_trouble_are_read_anywhere_in_the_lane(knowledge: Database) -> None:
     text = "error: widget 7 is broken\n" + "".join(f"step {i} of 40 is done\n" for i in range(40))
     found = words(text, knowledge)
     assert "trouble:widget" in found
@@ -29,7 +29,7 @@ def test_lines_of_trouble_are_read_wherever_they_stand(knowledge: Database) -> N
 
 
 @pytest.mark.parametrize(("number", "word"), [("0", "0"), ("0.0", "0"), ("1", "1"), ("2", "N"), ("1.5", "N"), ("40", "N")])
-def test_of_a_number_only_none_one_and_more_are_told_apart(number: str, word: str, knowledge: Database) -> None:
+def test_numbers_count_as_0_1_or_more(number: str, word: str, knowledge: Database) -> None:
     assert f"last:tests {word}" in words(f"failed tests {number}\n", knowledge)
 
 
@@ -40,7 +40,7 @@ def test_paths_addresses_and_times_are_left_out(noise: str, knowledge: Database)
     assert words(f"made of wood {noise}\n", knowledge) == words("made of wood\n", knowledge)
 
 
-def test_rows_are_in_order_and_nothing_has_none(knowledge: Database) -> None:
+def test_hashed_rows_are_sorted_and_empty_without_a_lane(knowledge: Database) -> None:
     (lane,) = lanes_of("one two three\n", knowledge).values()
     rows = ending_rows(lane)
     assert len(rows) == len(ending_words(lane))
@@ -51,7 +51,7 @@ def test_rows_are_in_order_and_nothing_has_none(knowledge: Database) -> None:
 
 
 @pytest.mark.seconds
-def test_what_bad_ends_alone_say_is_learned(knowledge: Database) -> None:
+def test_words_that_occur_only_in_bad_ends_get_positive_log_odds(knowledge: Database) -> None:
     def rows(text: str) -> tuple[int, ...]:
         return ending_rows(*lanes_of(text, knowledge).values())
 

@@ -31,17 +31,17 @@ def told(o: OwnedObservation, lane: Lane, knowledge: Database) -> Mapping[str, f
     return dict(zip(OUTCOME_FEATURES, features([o], [lane], False, False, knowledge, UNTRAINED_ENDING_MODEL), strict=True))
 
 
-def test_names_stand_once() -> None:
+def test_feature_names_are_unique() -> None:
     assert len(set(OUTCOME_FEATURES)) == len(OUTCOME_FEATURES)
 
 
-def test_nothing_is_known_of_nothing(knowledge: Database) -> None:
+def test_features_without_observations_and_lanes_are_absent(knowledge: Database) -> None:
     found = dict(zip(OUTCOME_FEATURES, features([], [], False, False, knowledge, UNTRAINED_ENDING_MODEL), strict=True))
     assert found["strong.count"] == 0
     assert found["strong.behind"] == found["lane.trouble"] == ABSENT
 
 
-def test_what_ends_a_log_and_what_it_goes_on_behind_differ(knowledge: Database) -> None:
+def test_an_error_at_the_end_and_one_with_work_after_it_have_different_features(knowledge: Database) -> None:
     last = told(*owned(STEPS + "RuntimeError: x\n", 41, knowledge), knowledge)
     survived = told(*owned("step 0 loss 1.2\nRuntimeError: x\n" + STEPS, 2, knowledge), knowledge)
     assert (last["strong.count"], last["strong.behind"], last["strong.again"], last["lane.trouble"]) == (log1p(1), 0, 0, 0)
@@ -95,12 +95,12 @@ def test_a_kill_for_memory_by_the_kernel_is_an_end(
     assert is_terminal_by_nature([o], [lane(good=good)], machine, knowledge) is terminal
 
 
-def test_of_two_lanes_the_one_whose_very_last_line_is_trouble_is_looked_at() -> None:
+def test_the_worst_of_two_lanes_ends_with_trouble_in_its_last_line() -> None:
     last, earlier = (replace(lane(), digest=replace(DIGEST, trouble=n, trouble_count=1)) for n in (0, 5))
     assert worst_lane([earlier, last]) is last
 
 
-def test_rates_may_be_given_in_place_of_the_databases(knowledge: Database) -> None:
+def test_given_rates_replace_those_of_the_database(knowledge: Database) -> None:
     o, lane = owned(STEPS + "RuntimeError: x\n", 41, knowledge)
     place = OUTCOME_FEATURES.index("strong.rate")
     assert (
@@ -109,14 +109,14 @@ def test_rates_may_be_given_in_place_of_the_databases(knowledge: Database) -> No
     assert features([o], [lane], False, False, knowledge, UNTRAINED_ENDING_MODEL, {})[place] > 0, "the promise of its weight"
 
 
-def test_the_lane_that_ends_with_trouble_is_looked_at(knowledge: Database) -> None:
+def test_the_worst_lane_ends_with_trouble(knowledge: Database) -> None:
     text = "".join(f"[rank{r}]: step {i} loss 0.5\n" for i in range(30) for r in (0, 1)) + "[rank1]: RuntimeError: x\n"
     found = lanes_of(text, knowledge)
     assert worst_lane(found.values()) is found["rank 1"]
     assert worst_lane([]) is None
 
 
-def test_an_observation_speaks_by_its_weight_its_end_and_its_lane(knowledge: Database) -> None:
+def test_the_tier_follows_from_weight_ends_and_lane(knowledge: Database) -> None:
     o, _ = owned(STEPS + "RuntimeError: x\n", 41, knowledge)
     by_weight = {
         w: evidence_tier(replace(o, observation=replace(o.observation, weight=w, ends="process")), knowledge) for w in WEIGHTS

@@ -35,11 +35,11 @@ from tests.outcome.made import lanes_of, scan_of
         pytest.param("", None, id="nothing"),
     ],
 )
-def test_what_stands_in_front_of_a_line_names_its_writer(line: str, key: tuple[str, str] | None) -> None:
+def test_the_prefix_of_a_line_names_its_writer(line: str, key: tuple[str, str] | None) -> None:
     assert lane_key(line.encode()) == key
 
 
-def test_a_redrawn_progress_bar_has_one_form_whatever_its_numbers() -> None:
+def test_a_redrawn_progress_bar_has_one_template_whatever_its_numbers() -> None:
     """By its form a line is known to repeat, so that a program is known to work on."""
     bars = "Epoch one  3%\rEpoch one 40% 3/9 done\nEpoch one  4%\rEpoch one 71% 7/9 done\n"
     assert [row.template for _, row in lane_rows(scan_of(bars), "")] == [b"Epoch one done"] * 2
@@ -68,7 +68,7 @@ def test_a_number_in_front_is_a_rank_only_where_srun_labels_lines() -> None:
         ("train.log", None, "logging", "job"),
     ],
 )
-def test_lines_that_name_nobody_are_of_who_writes_such_a_file(
+def test_lines_without_a_prefix_belong_to_the_files_own_program(
     name: str, source_format: str | None, layout: str, kind: str
 ) -> None:
     assert lane_kind(MAIN_PROGRAM, scan_of("x\n", name, source_format), layout) == kind

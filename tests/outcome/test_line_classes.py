@@ -74,7 +74,7 @@ def test_a_heading_a_figure_or_a_count_of_none_is_no_trouble(knowledge: Database
         "[ 8812.596952] nvme nvme0: failed to start",
     ],
 )
-def test_what_only_looks_like_one_is_trouble(knowledge: Database, text: str) -> None:
+def test_an_error_in_an_unusual_wording_is_trouble(knowledge: Database, text: str) -> None:
     assert trouble_test(knowledge)(text)
     assert not line_classes(knowledge).classify(text) & NOT_AN_END
 
@@ -88,7 +88,7 @@ def test_what_only_looks_like_one_is_trouble(knowledge: Database, text: str) -> 
         "workers get a signal at the end, which may fail: this is expected",
     ],
 )
-def test_what_services_and_routine_lines_fail_at_is_taken_back(knowledge: Database, line: str) -> None:
+def test_errors_of_services_and_routine_lines_show_no_end(knowledge: Database, line: str) -> None:
     found = line_classes(knowledge).classify(line)
     assert not found & TROUBLE or found & NOT_AN_END
 

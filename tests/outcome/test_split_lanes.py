@@ -28,20 +28,20 @@ def aftermath_of(text: str, number: int, knowledge: Database) -> Aftermath:
     return lanes_of(text, knowledge, [seen])["job train.log"].aftermath[number, seen.kind]
 
 
-def test_a_program_that_works_on_behind_its_trouble_is_seen_to(knowledge: Database) -> None:
+def test_work_after_an_error_is_counted_with_its_last_line(knowledge: Database) -> None:
     text = log(*STEPS[:20], ERROR, *STEPS[20:])
     after = aftermath_of(text, 21, knowledge)
     assert (after.lines_after, after.repeated, after.progress, after.trouble) == (20, 20, 20, 0)
     assert after.repeated_line == 41
 
 
-def test_lines_that_were_not_there_before_are_no_going_on(knowledge: Database) -> None:
+def test_lines_with_new_templates_do_not_show_that_the_program_continued(knowledge: Database) -> None:
     text = log(*STEPS, ERROR, "collecting what is left", "the queue holds nothing", "bye to everybody")
     after = aftermath_of(text, 41, knowledge)
     assert (after.lines_after, after.repeated, after.progress) == (3, 0, 0)
 
 
-def test_lines_without_words_show_no_program_that_goes_on(knowledge: Database) -> None:
+def test_lines_without_words_do_not_show_that_the_program_continued(knowledge: Database) -> None:
     assert own(log("7", "8", ERROR, "9", "10"), knowledge).digest.again_after_trouble == 0
     assert own(log(*STEPS[:2], ERROR, *STEPS[2:4]), knowledge).digest.again_after_trouble == 2
     assert own(log("shards read, 3 errors", "shards read, 0 errors"), knowledge).digest.again_after_trouble == 0
@@ -67,7 +67,7 @@ def test_of_a_long_log_the_lines_between_the_samples_count(knowledge: Database) 
         assert found.digest.lines == lines
 
 
-def test_another_programs_lines_are_not_behind_it(knowledge: Database) -> None:
+def test_lines_of_another_program_do_not_count_as_lines_after(knowledge: Database) -> None:
     """A log of a job that died, with the host's services logging on behind it."""
     host = [f"Aug 22 03:00:{i:02d} node-7 cron[9]: (root) CMD (true)" for i in range(60)]
     text = log(*STEPS, "torch.OutOfMemoryError: CUDA out of memory", *host)
@@ -75,7 +75,7 @@ def test_another_programs_lines_are_not_behind_it(knowledge: Database) -> None:
     assert (after.lines_after, after.repeated, after.progress) == (0, 0, 0)
 
 
-def test_a_launcher_that_starts_its_ranks_anew_starts_each_of_them(knowledge: Database) -> None:
+def test_a_launchers_restart_begins_an_attempt_of_each_rank(knowledge: Database) -> None:
     raised = "[rank1]: RuntimeError: the object store answered 503"
     text = log(*STEPS[:9], raised, "W1121 api.py:900] restarting worker group, torchelastic restart 1 of 3", *STEPS[9:])
     seen = seen_at(text, 10)
@@ -130,14 +130,14 @@ def test_a_line_that_starts_a_run_begins_an_attempt(knowledge: Database, again: 
     assert aftermath_of(text, 22, knowledge).later_attempts == 1
 
 
-def test_a_banner_that_returns_and_a_counter_that_falls_begin_one(knowledge: Database) -> None:
+def test_a_repeated_banner_and_a_restarted_counter_begin_an_attempt(knowledge: Database) -> None:
     banner = "loading the data set from disk"
     assert len(own(log(banner, *STEPS[:9], "Killed", banner, "a line between", *STEPS[:9]), knowledge).attempts) == 2
     assert len(own(log("some text here", "more of it", "and more", *STEPS[:9], *STEPS[:9]), knowledge).attempts) == 2
     assert len(own(log("some text here", "more of it", "and more", *STEPS), knowledge).attempts) == 1
 
 
-def test_a_head_that_returns_while_steps_count_on_begins_none(knowledge: Database) -> None:
+def test_a_repeated_table_head_begins_no_attempt_while_steps_count_on(knowledge: Database) -> None:
     """The heading of a table of progress is printed again and again; a program that starts anew counts anew."""
     head = ["column names of the table", "---- ---- ---- ----", "units of the columns here", "another line of it"]
     again = [line for i in range(0, 40, 10) for line in (*head, *STEPS[i : i + 10])]
@@ -146,7 +146,7 @@ def test_a_head_that_returns_while_steps_count_on_begins_none(knowledge: Databas
     assert len(own(log(*STEPS), knowledge).attempts) == 1  # the first lines are steps themselves
 
 
-def test_a_short_first_line_that_returns_behind_a_traceback_begins_one_and_the_traceback_none(knowledge: Database) -> None:
+def test_a_repeated_short_first_line_after_a_traceback_begins_an_attempt(knowledge: Database) -> None:
     trace = [
         "Traceback (most recent call last):",
         '  File "/home/u/train.py", line 3, in load',
@@ -171,7 +171,7 @@ def test_a_traceback_is_found_and_what_repeats_behind_it_is_counted(knowledge: D
     assert (digest.traceback, digest.traceback_count, digest.again_after_traceback) == (5, 1, 3)
 
 
-def test_trouble_lines_are_the_last_ones_that_nothing_takes_back(knowledge: Database) -> None:
+def test_trouble_lines_leave_out_lines_that_show_no_end(knowledge: Database) -> None:
     lane = own(log(ERROR, *STEPS[:3], "corrupt image 17.jpg, skipping", "worker 3 died", *STEPS[3:6]), knowledge)
     assert [(x.number, x.text) for x in lane.trouble_lines] == [(1, ERROR), (6, "worker 3 died")]
     assert [x.text for x in lane.last_lines] == ["corrupt image 17.jpg, skipping", "worker 3 died", *STEPS[3:6]]
@@ -228,7 +228,7 @@ def test_a_traceback_in_a_logger_s_record_is_told_from_a_bare_one(before: list[s
     assert (digest.traceback_in_record, digest.trouble_in_record) == (in_record, 0)
 
 
-def test_a_requeued_job_starts_anew(knowledge: Database) -> None:
+def test_a_requeued_job_begins_another_attempt(knowledge: Database) -> None:
     requeued = "slurmstepd-n1: error: *** JOB 50 ON n1 CANCELLED AT 2026-11-22T21:53:23 DUE TO JOB REQUEUE ***"
     lane = own(
         log("epoch 0 loss 1.0", "epoch 1 loss 0.9", "epoch 2 loss 0.8", "epoch 3 loss 0.7", requeued, *STEPS[:9]), knowledge

@@ -28,25 +28,25 @@ def test_trees_add_up_and_are_calibrated() -> None:
     assert Trees((), 0.0).probability([]) == 0.5
 
 
-def test_what_is_terminal_by_its_nature_has_ended_whatever_the_features_say() -> None:
+def test_a_terminal_event_raises_the_probability_whatever_the_features_say() -> None:
     quiet = Trees((), -6.0, terminal=3.0)
     assert quiet.probability([]) < 0.01
     assert quiet.probability([], terminal=True) == pytest.approx(0.953, abs=0.001)
 
 
-def test_of_both_kinds_of_trees_the_mean_counts_and_no_share_is_certain() -> None:
+def test_the_mean_of_both_forests_counts_and_no_leaf_is_certain() -> None:
     trees = Trees(("a",), 1.0, STUMP, HALF)
     assert trees.raw([1.0]) == 0.0, "log odds 0 by the boosted ones, a half by the others"
     assert 4.0 < trees.raw([2.0]) < 6.0
 
 
 @given(st.floats(-1e9, 1e9))
-def test_a_probability_is_one(base: float) -> None:
+def test_a_probability_is_between_0_and_1(base: float) -> None:
     assert 0.0 <= Trees((), base).probability([]) <= 1.0
 
 
 @pytest.mark.seconds
-def test_they_say_what_scikit_learn_says(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_both_forests_give_the_values_of_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
     import numpy as np
     from sklearn import ensemble
 
@@ -77,7 +77,7 @@ def test_they_say_what_scikit_learn_says(monkeypatch: pytest.MonkeyPatch) -> Non
     assert sum((made.raw(row) > 0) == truth for row, truth in zip(rows.tolist(), bad, strict=True)) > 150
 
 
-def test_calibration_makes_blind_answers_true() -> None:
+def test_calibration_turns_overconfident_scores_into_measured_shares() -> None:
     from forensics.train import outcome_fit
 
     raw = [4.0] * 100 + [-4.0] * 100  # too sure: of the first, 75 are bad, of the others 25

@@ -76,7 +76,7 @@ def memcg(time: str, group: str, pid: int = 7) -> str:
     return MEMCG.format(time=time, group=group, pid=pid)
 
 
-def test_what_was_killed_before_the_job_began_was_another(analyze: Callable[..., Report]) -> None:
+def test_a_kill_before_the_job_began_is_anothers(analyze: Callable[..., Report]) -> None:
     assert analyze(dmesg_txt=memcg("02:59:30", "/a"), train_log=KEY_ERROR).causes[0].id == "code.exception"
 
 

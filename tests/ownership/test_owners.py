@@ -55,7 +55,7 @@ def test_a_hosts_log_alone_is_about_the_machine(knowledge: Database) -> None:
     assert of_kernel(found) == {("mine", "the machine's own log")}
 
 
-def test_a_pid_that_the_job_tells_is_a_link(knowledge: Database) -> None:
+def test_a_pid_in_the_jobs_log_is_a_link(knowledge: Database) -> None:
     log = steps() + "RuntimeError: DataLoader worker (pid 4711) is killed by signal: Killed.\n"
     found, about = asked(knowledge, **{"dmesg.txt": killed(4711, "03:39:41"), "train.log": log})
     assert about.own == {"train.log"}
@@ -65,13 +65,13 @@ def test_a_pid_that_the_job_tells_is_a_link(knowledge: Database) -> None:
     assert {(whose, "4711" in link) for whose, link in of_kernel(found)} == {("mine", True)}
 
 
-def test_another_process_than_the_job_tells_of_is_somebody_elses(knowledge: Database) -> None:
+def test_a_process_that_the_job_does_not_name_is_anothers(knowledge: Database) -> None:
     log = steps() + "RuntimeError: DataLoader worker (pid 4711) is killed by signal: Killed.\n"
     found, _ = asked(knowledge, **{"dmesg.txt": killed(5820, "03:39:41"), "train.log": log})
     assert {whose for whose, _ in of_kernel(found)} == {"others"}
 
 
-def test_numbers_of_another_size_tell_nothing(knowledge: Database) -> None:
+def test_pids_of_another_size_show_nothing(knowledge: Database) -> None:
     """A container counts its processes from 1; the kernel's log has the host's numbers."""
     log = steps() + "RuntimeError: DataLoader worker (pid 47) is killed by signal: Killed.\n"
     found, _ = asked(knowledge, **{"dmesg.txt": killed(581200, "03:39:41"), "train.log": log})
@@ -86,7 +86,7 @@ def test_the_job_in_a_files_name_owns_the_group_of_that_job(knowledge: Database,
     assert {w for w, link in of_kernel(found) if str(job) in link} == {whose}
 
 
-def test_an_arrays_name_tells_no_job(knowledge: Database) -> None:
+def test_the_file_name_of_an_array_names_no_job(knowledge: Database) -> None:
     texts = {"dmesg.txt": killed(4711, "03:39:41", "/slurm/uid_1000/job_127/step_0"), "slurm-123_4.out": steps()}
     found, _ = asked(knowledge, **texts)
     assert {whose for whose, _ in of_kernel(found)} == {"unknown"}
@@ -100,18 +100,18 @@ def test_the_container_in_a_files_name_owns_its_group(knowledge: Database, conta
     assert {w for w, _ in of_kernel(found)} <= {whose, "unknown"}
 
 
-def test_what_stands_in_front_of_the_jobs_start_is_somebody_elses(knowledge: Database) -> None:
+def test_an_observation_before_the_jobs_start_is_anothers(knowledge: Database) -> None:
     found, _ = asked(knowledge, **{"dmesg.txt": killed(4711, "03:10:00"), "train.log": steps() + "Killed\n"})
     assert {(whose, link.endswith("before the job began")) for whose, link in of_kernel(found)} == {("others", True)}
 
 
-def test_what_is_near_in_time_is_nobodys_for_sure(knowledge: Database) -> None:
+def test_near_in_time_alone_leaves_the_owner_unknown(knowledge: Database) -> None:
     found, _ = asked(knowledge, **{"dmesg.txt": killed(4711, "03:39:39"), "train.log": steps()})
     assert of_kernel(found) == {("unknown", "time, 1.0 s before its last line")}
     assert {o.seconds_before for o in found if o.observation.source == "dmesg.txt"} == {1.0}
 
 
-def test_what_stands_behind_an_end_that_the_job_tells_itself_is_somebody_elses(knowledge: Database) -> None:
+def test_an_observation_after_an_end_in_the_jobs_own_log_is_anothers(knowledge: Database) -> None:
     log = steps() + "RuntimeError: CUDA out of memory.\n"
     found, _ = asked(knowledge, **{"dmesg.txt": killed(4711, "03:39:50"), "train.log": log})
     assert of_kernel(found) == {("others", "10.0 s after the job had ended")}
@@ -119,7 +119,7 @@ def test_what_stands_behind_an_end_that_the_job_tells_itself_is_somebody_elses(k
     assert of_kernel(found) == {("unknown", "time, 10.0 s behind its last line")}
 
 
-def test_without_a_time_what_lies_beside_is_unknown(knowledge: Database) -> None:
+def test_without_times_the_owner_is_unknown(knowledge: Database) -> None:
     found, _ = asked(knowledge, **{"dmesg.txt": killed(4711), "train.log": "step 1 of it\nKilled\n"})
     assert of_kernel(found) == {("unknown", "given beside it")}
     assert {o.seconds_before for o in found} == {None}
@@ -323,7 +323,7 @@ def test_each_fact_names_the_line_that_shows_it(knowledge: Database) -> None:
     assert other.facts == (Fact("mine", False, "dmesg.txt", 2),)
 
 
-def test_what_stands_behind_the_end_says_so(knowledge: Database) -> None:
+def test_an_observation_after_the_end_has_the_fact_after_end(knowledge: Database) -> None:
     found, _ = asked(
         knowledge, **{"dmesg.txt": killed(4711, "03:39:50"), "train.log": steps() + "RuntimeError: CUDA out of memory.\n"}
     )

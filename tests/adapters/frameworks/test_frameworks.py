@@ -115,7 +115,7 @@ def test_a_crash_is_told_and_a_good_end_leaves_nothing(module: str, code: str, e
         assert {t["causes"][0] for t in told} == {"process.segfault"}
 
 
-def test_of_a_crashed_ray_worker_the_line_is_told(tmp_path: Path) -> None:
+def test_the_crash_of_a_ray_worker_is_found_with_its_line(tmp_path: Path) -> None:
     assert train("ray", RAY, SEGFAULT, tmp_path)
     log = next(tmp_path.glob("forensics/*/job.log")).read_text()
     assert "in string_at" in log
@@ -123,7 +123,7 @@ def test_of_a_crashed_ray_worker_the_line_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("module", "code"), [("lightning", LIGHTNING), ("transformers", TRANSFORMERS)])
-def test_an_exception_is_written_down(module: str, code: str, tmp_path: Path) -> None:
+def test_an_exception_of_a_framework_is_in_the_bundle(module: str, code: str, tmp_path: Path) -> None:
     (told,) = train(module, code, RAISE, tmp_path)
     assert told["notes"]["framework"] == module
     log = next(tmp_path.glob("forensics/*/job.log")).read_text()

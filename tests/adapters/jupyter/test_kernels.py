@@ -81,7 +81,7 @@ def test_a_notebook_that_runs_well_leaves_nothing_behind(kernels: Path) -> None:
 
 
 @pytest.mark.parametrize("end", ["shutdown", "now", "restart", "interrupt"])
-def test_what_the_user_asked_for_is_silent(end: str, kernels: Path) -> None:
+def test_an_end_that_the_user_requested_is_not_reported(end: str, kernels: Path) -> None:
     async def ends() -> None:
         manager = AsyncKernelManager(kernel_name="python3")
         await manager.start_kernel()

@@ -186,7 +186,7 @@ def test_an_interrupt_is_a_message_and_the_kernel_goes_on(kernel: Raw, tmp_path:
 
 
 @pytest.mark.parametrize("end", ["disposed", "asked by message", "terminated"])
-def test_what_the_user_asked_for_is_silent_and_leaves_nothing(end: str, kernel: Raw, tmp_path: Path) -> None:
+def test_an_end_that_the_user_requested_is_not_reported_and_leaves_no_bundle(end: str, kernel: Raw, tmp_path: Path) -> None:
     kernel.busy("print(1)" if end == "asked by message" else "import time; print(1, flush=True); time.sleep(600)")
     if end == "disposed":
         kernel.dispose()
@@ -209,7 +209,7 @@ def test_a_kernel_does_not_outlive_its_launcher(kernel: Raw) -> None:
     os.close(pidfd)
 
 
-def test_a_kernel_of_another_language_keeps_its_ways() -> None:
+def test_a_kernel_of_another_language_keeps_its_interrupt_mode() -> None:
     kernel = {
         "argv": ["R", "-e", "start({resource_dir})", "{connection_file}"], "display_name": "R", "language": "R", "interrupt_mode": "signal",
         "metadata": {"kernel_provisioner": {"provisioner_name": "forensics-provisioner"}, "x": 1},

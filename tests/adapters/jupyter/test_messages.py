@@ -56,13 +56,13 @@ def test_a_request_that_is_noted_late_names_the_cell_that_runs_and_none_that_is_
 
 
 @pytest.mark.parametrize("frames", [[], [b"x"], [b"t", b"<IDS|MSG>", b"", b"{", b"{}", b"{}", b"{}"], [b"t", b"<IDS|MSG>", b""]])
-def test_what_is_no_message_is_passed_over(frames: list[bytes]) -> None:
+def test_bytes_that_are_no_message_are_ignored(frames: list[bytes]) -> None:
     cell = RunningCell()
     cell.take(frames)
     assert cell.now is None
 
 
-def test_only_requests_to_run_a_cell_make_one_run() -> None:
+def test_only_an_execute_request_makes_a_cell_run() -> None:
     cell = RunningCell()
     cell.take(message("status", {"execution_state": "busy"}, {"msg_id": "i", "msg_type": "kernel_info_request"}))
     assert cell.now is None

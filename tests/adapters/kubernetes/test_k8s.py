@@ -67,7 +67,7 @@ def test_what_kubectl_may_not_read_is_told_and_the_rest_is_analysed(kubectl: str
         ("A_b", "not the name of a pod"),
     ],
 )
-def test_no_pod_is_a_line_and_status_two(pod: str, line: str, kubectl: str) -> None:
+def test_a_missing_pod_is_one_line_and_status_2(pod: str, line: str, kubectl: str) -> None:
     done = forensics("k8s", pod, "-n", "research", "--context", "stub", PATH=kubectl)
     assert done.returncode == 2
     assert line in done.stderr

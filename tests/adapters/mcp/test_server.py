@@ -81,7 +81,7 @@ def test_analyze_tells_verdict_cause_and_the_lines_that_prove_it(answers: list[A
     assert json.loads(text(answers[0])) == told
 
 
-def test_answers_are_bounded_and_names_and_secrets_stay_here(answers: list[Any]) -> None:
+def test_answers_are_bounded_and_without_names_and_secrets(answers: list[Any]) -> None:
     told = answers[1].structured_content
     assert told["cause"] == "code.exception"
     assert 650 < len(text(answers[1])) <= 900
@@ -106,7 +106,7 @@ def test_each_tool_answers_what_the_command_line_does(answers: list[Any]) -> Non
     assert "loss" in text(answers[5])
 
 
-def test_wrong_use_is_an_error_in_a_line_and_no_value_becomes_an_option(answers: list[Any]) -> None:
+def test_wrong_usage_is_an_error_in_one_line_and_no_value_becomes_an_option(answers: list[Any]) -> None:
     assert answers[6].is_error
     assert "no such file or folder" in text(answers[6])
     assert "Traceback" not in text(answers[6])
@@ -146,7 +146,7 @@ def test_with_names_only_secrets_are_hidden() -> None:
     assert "hf_AbCd" not in said
 
 
-def test_a_question_that_prints_without_end_is_cut_and_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_that_prints_without_end_is_cut_and_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
 
     async def taken() -> tuple[str, bool]:

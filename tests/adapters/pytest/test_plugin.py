@@ -85,7 +85,7 @@ def test_a_session_that_ends_by_itself_says_nothing_more(end: str, tmp_path: Pat
     assert not bundles(tmp_path)
 
 
-def test_without_the_option_nothing_of_ours_is_loaded_but_the_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_option_only_the_plugin_itself_is_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "import sys\ndef test_it(): print('\\n', *sorted(m for m in sys.modules if m.startswith('forensics')))\n"
     done = session(tmp_path, monkeypatch, text, "-s")
     loaded = next(line for line in done.stdout.splitlines() if line.startswith(" forensics"))

@@ -43,7 +43,7 @@ def test_the_command_ends_with_zero_whatever_it_is_given(words: list[str]) -> No
     assert bool(done.stdout) is bool({"--help", "--script"} & set(words))
 
 
-def test_the_whole_epilog_works_behind_the_back_of_who_called_it(slurm: Cluster, tmp_path: Path) -> None:
+def test_the_epilog_works_in_the_background_after_its_caller_has_continued(slurm: Cluster, tmp_path: Path) -> None:
     """Programs that print what those of a real Slurm printed stand in for sacct and scontrol, and one that notes for sacctmgr."""
     (tmp_path / "bin").mkdir()
     answers = {
@@ -137,7 +137,7 @@ def test_a_good_end_leaves_nothing(slurm: Cluster) -> None:
     assert output.read_text() == before
 
 
-def test_a_fault_of_ours_is_told_in_the_folder_alone(slurm: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_the_epilog_is_written_to_its_folder_only(slurm: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object) -> str:
         raise ValueError("something is wrong")
 
@@ -148,7 +148,7 @@ def test_a_fault_of_ours_is_told_in_the_folder_alone(slurm: Cluster, monkeypatch
     assert (slurm.folder / "56.fault").read_text() == "RuntimeError: ValueError: something is wrong\n"
 
 
-def test_only_a_plain_file_is_added_to(tmp_path: Path) -> None:
+def test_only_a_plain_file_gets_the_report_appended(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)

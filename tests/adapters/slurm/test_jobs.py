@@ -44,7 +44,7 @@ def asked(name: str, *options: str) -> "CompletedProcess[str]":
 
 @pytest.mark.seconds
 @pytest.mark.parametrize("name", FIRST)
-def test_why_a_job_ended(name: str, slurm: Cluster) -> None:
+def test_the_report_names_the_first_cause_of_each_recorded_job(name: str, slurm: Cluster) -> None:
     done = asked(name, "-f", "json")
     report = json.loads(done.stdout)
     causes, words = FIRST[name]
@@ -71,7 +71,7 @@ def test_a_job_is_remembered_with_its_name_and_what_it_asked_for(slurm: Cluster,
 
 
 @pytest.mark.seconds
-def test_slurms_word_stands_in_front_and_a_step_that_contradicts_it(slurm: Cluster) -> None:
+def test_slurms_state_comes_first_with_a_step_that_contradicts_it(slurm: Cluster) -> None:
     done = asked("step_oom", "--exit-code")
     assert done.returncode == 1
     job, step, but = done.stdout.splitlines()[:3]
@@ -81,7 +81,7 @@ def test_slurms_word_stands_in_front_and_a_step_that_contradicts_it(slurm: Clust
     assert asked("step_oom", "--redact").stdout.startswith("A memory limit was hit")
 
 
-def test_one_step_one_task_one_component(slurm: Cluster) -> None:
+def test_a_step_a_task_and_a_component_can_be_asked_for(slurm: Cluster) -> None:
     job, array, het = number("step_fails"), number("array"), number("het")
     assert "step 54.0" in forensics("slurm", f"{job}.0").stdout
     rows = accounting.read_accounting(slurm.lines[" ".join(programs.sacct_command(array))], f"{array}_1")
@@ -101,7 +101,7 @@ def test_without_the_controllers_memory_the_output_is_found_by_the_options_of_sb
     assert str(slurm.folder / "slurm-49.out") in asked("exception").stdout
 
 
-def test_without_accounting_the_controllers_word_is_taken(slurm: Cluster) -> None:
+def test_without_accounting_the_controllers_record_is_used(slurm: Cluster) -> None:
     slurm.forgets = {"sacct"}
     done = asked("exception", "-f", "json")
     report = json.loads(done.stdout)
@@ -109,7 +109,7 @@ def test_without_accounting_the_controllers_word_is_taken(slurm: Cluster) -> Non
     assert any("sacct: is not installed here" in m["why"] for m in report["missing"])
 
 
-def test_what_is_not_here_is_told_with_the_command_that_gets_it(slurm: Cluster) -> None:
+def test_missing_evidence_is_reported_with_the_command_that_gives_it(slurm: Cluster) -> None:
     (slurm.folder / "slurm-49.out").unlink()
     missing = {m["what"]: m for m in json.loads(asked("exception", "-f", "json").stdout)["missing"]}
     assert "there is no such file on this machine" in missing[f"the output of job 49, {slurm.folder}/slurm-49.out"]["why"]
@@ -117,13 +117,13 @@ def test_what_is_not_here_is_told_with_the_command_that_gets_it(slurm: Cluster) 
 
 
 @pytest.mark.parametrize("wrong", ["train", "47;reboot", "-1", "4711x", ""])
-def test_what_is_no_job_is_a_line_and_status_two(wrong: str, slurm: Cluster) -> None:
+def test_a_text_that_is_no_job_id_is_one_line_and_status_2(wrong: str, slurm: Cluster) -> None:
     done = forensics("slurm", "--", wrong)
     assert done.returncode == 2
     assert "is not the id of a Slurm job" in done.stderr
 
 
-def test_a_job_that_nobody_knows_is_a_line_and_status_two(slurm: Cluster) -> None:
+def test_an_unknown_job_is_one_line_and_status_2(slurm: Cluster) -> None:
     done = forensics("slurm", "99999")
     assert done.returncode == 2
     assert "nothing is known of job 99999 (sacct: no such job; scontrol: Invalid job id specified)" in done.stderr
@@ -266,7 +266,7 @@ def row(**fields: str) -> SacctRow:
         ("sbatch --wrap 'echo \"x'", ["/work/slurm-12_3.out"]),
     ],
 )
-def test_where_output_lies_by_the_options_of_sbatch(submitted: str, found: list[str]) -> None:
+def test_the_options_of_sbatch_give_the_paths_of_the_output(submitted: str, found: list[str]) -> None:
     assert outputs.output_paths(row(SubmitLine=submitted), {}) == found
 
 
@@ -283,11 +283,11 @@ def test_the_scripts_own_options_count_where_the_command_line_has_none(tmp_path:
     [("1:0", "FAILED", "exit status 1"), ("0:9", "FAILED", "signal 9 (SIGKILL)"), ("0:125", "OUT_OF_MEMORY", ""), ("0:0", "TIMEOUT", ""),
      ("0:0", "COMPLETED", "exit status 0"), ("", "", ""), ("0:77", "FAILED", "signal 77 (unknown)")],
 )  # fmt: skip
-def test_exit_codes_in_words(code: str, state: str, words: str) -> None:
+def test_exit_codes_are_written_in_words(code: str, state: str, words: str) -> None:
     assert accounting.exit_text(code, state) == words
 
 
-def test_node_lists() -> None:
+def test_a_list_of_nodes_is_expanded_up_to_a_thousand() -> None:
     assert node.node_names("n[01-03,07],login") == ["n01", "n02", "n03", "n07", "login"]
     assert len(node.node_names("n[1-99999]")) == 1000
 
