@@ -1,8 +1,11 @@
 """Logs of several runs: the last one is what is asked about, the others are attempts before it. All logs are made for these tests."""
 
+from datetime import UTC, datetime, timedelta
+
 from forensics import pipeline
 from forensics.database import Database
-from forensics.model import Report
+from forensics.model import Report, SourceSummary
+from forensics.ownership.runs import separate_runs
 from tests.conftest import text_source
 
 SHAPES = "RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)\n"
@@ -97,3 +100,32 @@ def test_of_many_runs_the_last_ones_are_listed(knowledge: Database) -> None:
     assert found.subject is not None
     assert (found.subject.name, found.subject.attempts) == ("4029", 30)
     assert [a.number for a in found.earlier_attempts] == list(range(10, 30))
+
+
+def summary(name: str, hour: int) -> SourceSummary:
+    first = datetime(2025, 8, 22, hour, tzinfo=UTC)
+    return SourceSummary(name, "plain", None, 100, 30, 2, first, first + timedelta(minutes=9), "wall")
+
+
+def runs_of(*given: tuple[str, int], head: str = "starting training") -> list[set[str]]:
+    own = [summary(name, hour) for name, hour in given]
+    return [set(names) for names in separate_runs(own, {s.name: [head] for s in own})]
+
+
+def test_a_log_that_names_no_run_counts_to_the_last_one() -> None:
+    assert runs_of(("run1.log", 1), ("run2.log", 2), ("run3.log", 3), ("run2.err", 9), ("dmesg.log", 9)) == [
+        {"run1.log"},
+        {"run2.log", "run2.err"},
+        {"run3.log", "dmesg.log"},
+    ]
+
+
+def test_of_two_programs_the_one_with_more_logs_tells_the_runs() -> None:
+    own = [("eval1.log", 1), ("eval2.log", 2), ("train1.log", 1), ("train2.log", 2), ("train3.log", 3)]
+    assert runs_of(*own) == [{"train1.log", "eval1.log"}, {"train2.log", "eval2.log"}, {"train3.log"}]
+
+
+def test_a_first_line_of_one_word_may_begin_any_log() -> None:
+    own = [("run1.log", 1), ("run2.log", 2)]
+    assert len(runs_of(*own)) == 2
+    assert len(runs_of(*own, head="loading 7")) == 1

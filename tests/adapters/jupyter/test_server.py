@@ -1,7 +1,17 @@
-"""The extension of Jupyter Server, with a server that is set up and not started. Skipped where there is none."""
+"""The extension of Jupyter Server, and a server that runs with it. Skipped where there is none."""
 
+import contextlib
 import json
+import os
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -39,3 +49,78 @@ def test_a_browsers_request_is_noted_and_passed_on(subprotocol: str) -> None:
         connection.handle_incoming_message(message)
     assert noted == [("1", "f()")]
     assert passed == messages
+
+
+TOKEN = "a-token-of-the-tests"
+
+
+class Running:
+    """A Jupyter server with the extension, and requests to it."""
+
+    def __init__(self, folder: Path) -> None:
+        env = os.environ | {"XDG_STATE_HOME": str(folder), "JUPYTER_RUNTIME_DIR": str(folder / "runtime")}
+        extension = '--ServerApp.jpserver_extensions={"forensics.adapters.jupyter": True}'
+        options = ["--no-browser", "--allow-root", "--port=0", f"--IdentityProvider.token={TOKEN}", extension]
+        self.log, self.runtime = folder / "server.log", folder / "runtime"
+        with self.log.open("wb") as log:
+            command = [sys.executable, "-m", "jupyter_server", *options]
+            self.process = subprocess.Popen(command, cwd=folder, env=env, stdout=log, stderr=log)
+        self.url = str(self.until(self._started))
+
+    def _started(self) -> str:
+        return next((json.loads(p.read_text())["url"] for p in self.runtime.glob("jpserver-*.json")), "")
+
+    def until(self, found: Any) -> Any:
+        last = time.monotonic() + 200
+        while not (answer := found()):
+            assert time.monotonic() < last and self.process.poll() is None, self.log.read_text()
+            time.sleep(0.1)
+        return answer
+
+    def ask(self, path: str, data: bytes | None = None, token: str = TOKEN) -> tuple[int, dict[str, str], str]:
+        request = urllib.request.Request(f"{self.url}{path}", data, {"Authorization": f"token {token}"})
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return answer.status, dict(answer.headers), answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, {}, error.read().decode()
+
+    @contextlib.contextmanager
+    def executing(self, code: str) -> Iterator[None]:
+        """Run `code` in the kernel that there is, as a client beside the browser does."""
+        from jupyter_client.blocking.client import BlockingKernelClient
+
+        (connection,) = self.runtime.glob("kernel-*.json")
+        client = BlockingKernelClient(connection_file=str(connection))
+        client.load_connection_file()
+        client.start_channels()
+        client.execute(code)  # waits in the client until the kernel is there
+        yield
+        client.stop_channels()
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[Running]:
+    made = Running(tmp_path)
+    yield made
+    made.process.terminate()
+    made.process.wait(60)
+
+
+@pytest.mark.seconds
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
+def test_a_server_tells_of_a_kernels_death_and_shows_the_report_to_who_is_logged_in(running: Running) -> None:
+    pytest.importorskip("ipykernel", reason="needs ipykernel")
+    assert running.ask("forensics/api/deaths")[::2] == (200, '{"deaths": []}')
+    assert running.ask("api/kernels", b'{"name": "python3"}')[0] == 201
+    with running.executing("import ctypes; ctypes.string_at(0)"):
+        (death,) = running.until(lambda: json.loads(running.ask("forensics/api/deaths")[2])["deaths"])
+    assert "signal 11 (SIGSEGV)" in json.dumps(death)
+    assert "died:" in running.log.read_text()
+    name = Path(death["bundle"]).name
+    status, headers, page = running.ask(f"forensics/deaths/{name}")
+    assert (status, page[:15]) == (200, "<!DOCTYPE html>")
+    assert headers["Content-Security-Policy"].startswith("default-src 'none'")
+    assert running.ask("forensics/deaths/..%2F..%2Fetc")[0] == 404
+    assert running.ask("forensics/deaths/gone")[0] == 404
+    assert running.ask("forensics/api/deaths", token="wrong")[0] == 403
