@@ -39,6 +39,7 @@ def test_features_without_observations_and_lanes_are_absent(knowledge: Database)
     found = dict(zip(OUTCOME_FEATURES, features([], [], False, False, knowledge, UNTRAINED_ENDING_MODEL), strict=True))
     assert found["strong.count"] == 0
     assert found["strong.behind"] == found["lane.trouble"] == ABSENT
+    assert found["strong.handled"] == found["strong.mild"] == found["strong.repeats"] == 0
 
 
 def test_an_error_at_the_end_and_one_with_work_after_it_have_different_features(knowledge: Database) -> None:
@@ -60,6 +61,11 @@ def test_only_the_subjects_own_observations_count(knowledge: Database) -> None:
 def test_a_good_end_that_a_signature_knows_is_a_feature_of_its_own(knowledge: Database) -> None:
     found = told(*owned(STEPS + "all is done\n", 41, knowledge, HEALTHY, "proof"), knowledge)
     assert (found["healthy.told"], found["healthy.behind"], found["strong.count"]) == (2.0, 0.0, 0.0)
+
+
+def test_a_hint_alone_shows_no_good_end(knowledge: Database) -> None:
+    found = told(*owned(STEPS + "all is well\n", 41, knowledge, HEALTHY, "hint"), knowledge)
+    assert (found["healthy.told"], found["healthy.behind"], found["lanes.own end good"]) == (0, ABSENT, 0)
 
 
 def test_a_cause_is_no_good_end(knowledge: Database) -> None:

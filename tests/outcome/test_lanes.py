@@ -43,6 +43,8 @@ def test_a_redrawn_progress_bar_has_one_template_whatever_its_numbers() -> None:
     """By its form a line is known to repeat, so that a program is known to work on."""
     bars = "Epoch one  3%\rEpoch one 40% 3/9 done\nEpoch one  4%\rEpoch one 71% 7/9 done\n"
     assert [row.template for _, row in lane_rows(scan_of(bars), "")] == [b"Epoch one done"] * 2
+    (row,) = [row for _, row in lane_rows(scan_of("first frame\rsecond frame\rEpoch one 71% done\r\n"), "")]
+    assert row.template == b"Epoch one done"
 
 
 def test_a_number_in_front_is_a_rank_only_where_srun_labels_lines() -> None:

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from forensics import outcome
 from forensics.database import Database
 from forensics.model.verdicts import Aftermath, Lane
+from forensics.outcome.digest import IN_TAILS, TAIL_LINES
 from tests.outcome.made import lanes_of, scan_of, seen_at
 
 STEPS = [f"step {i} loss 0.{90 - i}" for i in range(1, 41)]
@@ -93,6 +94,10 @@ def test_what_says_that_it_goes_on_or_stands_next_to_such_a_line_is_handled(know
     assert aftermath_of(near, 10, knowledge).handled
     far = log(*STEPS[:9], ERROR, *STEPS[9:20], "will try again with the next mirror", *STEPS[20:])
     assert not aftermath_of(far, 10, knowledge).handled
+    announced = log(*STEPS[:8], "will try again with the next mirror", ERROR, *STEPS[8:])
+    assert aftermath_of(announced, 10, knowledge).handled_line == 9
+    long_before = log(*STEPS[:2], "will try again with the next mirror", *STEPS[2:9], ERROR, *STEPS[9:])
+    assert not aftermath_of(long_before, 11, knowledge).handled
 
 
 @pytest.mark.parametrize(
@@ -107,6 +112,25 @@ def test_what_says_that_it_goes_on_or_stands_next_to_such_a_line_is_handled(know
 )
 def test_the_records_own_level_tells_whether_its_severity_is_low(knowledge: Database, line: str, low: bool) -> None:
     assert aftermath_of(log("begin of it", line), 2, knowledge).low_severity is low
+
+
+def test_only_the_first_line_of_the_evidence_tells_its_level(knowledge: Database) -> None:
+    text = log("begin of it", "2025-08-22 03:00:00,000 ERROR train: x", "2025-08-22 03:00:01,000 INFO train: it was")
+    seen = seen_at(text, 2)
+    both = replace(seen, proofs=(replace(seen.proofs[0], text="could not read"), *seen_at(text, 3).proofs))
+    (lane,) = lanes_of(text, knowledge, [both]).values()
+    assert lane.aftermath[2, both.kind].low_severity is False
+
+
+def test_the_share_of_trouble_at_the_end_is_known_for_the_last_1_3_10_and_50_lines(knowledge: Database) -> None:
+    (lane,) = lanes_of(log(*STEPS, *STEPS, ERROR, "bye to everybody", ERROR), knowledge).values()
+    at = IN_TAILS.index("trouble") * len(TAIL_LINES)
+    assert lane.digest.ends_with[at : at + len(TAIL_LINES)] == pytest.approx((1.0, 2 / 3, 2 / 10, 2 / 50))
+
+
+def test_without_a_good_end_there_is_no_line_of_one(knowledge: Database) -> None:
+    after = aftermath_of(log(*STEPS, ERROR), 41, knowledge)
+    assert (after.good, after.good_line) == (0, 0)
 
 
 def test_a_good_end_behind_trouble_is_told_with_its_line(knowledge: Database) -> None:
