@@ -6,7 +6,7 @@ redraws itself with carriage returns: each redraw is a frame, and one frame of t
 
 import os
 import string
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from forensics.core import lazy, limits
 
@@ -52,6 +52,14 @@ def last_frame(raw: bytes) -> str:
     """The text of a line after its last carriage return, at most `limits.text` bytes."""
     raw = raw.rstrip(b"\r")
     return decode_line(raw[raw.rfind(b"\r") + 1 :][: limits.current.text])
+
+
+def last_frames(lines: Sequence[bytes]) -> list[str]:
+    """last_frame() of each of `lines`, which are decoded together where none has several frames or escapes."""
+    joined = b"\n".join(lines)
+    if not lines or b"\r" in joined or b"\x1b" in joined or len(joined) > limits.current.text:
+        return [last_frame(raw) for raw in lines]
+    return joined.decode("utf-8", "replace").split("\n")
 
 
 def frame_at(data: bytes, start: int, end: int, at: int) -> str:

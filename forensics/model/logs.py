@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field
 
-from forensics.core.text import last_frame
+from forensics.core.text import last_frames
 
 Weight = Literal["proof", "strong", "hint"]
 Value = str | int | float
@@ -83,14 +83,14 @@ class Region(Struct, frozen=True):
         """The lines before it, in order."""
         raw = self.before.split(b"\n")[:-1][-self.most_before :] if self.most_before else []
         first = self.number - len(raw)
-        return [Line(first + i, last_frame(r)) for i, r in enumerate(raw)]
+        return [Line(first + i, text) for i, text in enumerate(last_frames(raw))]
 
     def lines_after(self) -> list[Line]:
         """The lines after it, in order."""
         raw = self.after.split(b"\n", self.most_after)[: self.most_after] if self.after else []
         if raw and not raw[-1]:
             raw.pop()
-        return [Line(self.number + 1 + i, last_frame(r)) for i, r in enumerate(raw)]
+        return [Line(self.number + 1 + i, text) for i, text in enumerate(last_frames(raw))]
 
     def lines(self) -> list[Line]:
         """The line and its neighbours, in order."""
