@@ -8,9 +8,9 @@ from collections.abc import Sequence, Set
 from itertools import pairwise
 
 from forensics.model import Observation, Proof, Value
+from forensics.model.logs import completed_fields
 
 IDENTITY = ("pid", "rank", "gpu", "pci", "host", "task", "job", "container")
-TOGETHER = ({"file", "line_no", "function"}, {"exc_type", "exc_message"})  # one event's place, one event's words
 MAX_EVIDENCE_LINES = 12  # chosen by hand: of all the events together; the timeline has the rest
 WEIGHT_ORDER = {"proof": 0, "strong": 1, "hint": 2}
 MAX_DEATH_GAP_S = 10.0  # processes of one job die within seconds of each other
@@ -45,8 +45,7 @@ def facts_of(
     facts: dict[str, Value] = {}
     for event in _surest_first(events, deaths, earlier):
         if all(facts.get(name, event.fields[name]) == event.fields[name] for name in IDENTITY if name in event.fields):
-            rest = {n for group in TOGETHER if group & facts.keys() for n in group}
-            facts = {**{n: v for n, v in event.fields.items() if n not in rest}, **facts}
+            facts = completed_fields(facts, event.fields)
     return facts
 
 

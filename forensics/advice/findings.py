@@ -8,10 +8,11 @@ from pathlib import PurePath
 
 from msgspec.structs import replace
 
-from forensics.advice.case import EVIDENCE_FACT, REASON_PLACE, UNEXPLAINED, case_facts
+from forensics.advice.case import EVIDENCE_FACT, NAMED_PLACE, REASON_PLACE, UNEXPLAINED, case_facts
 from forensics.advice.evidence import facts_of, proofs_of
+from forensics.advice.named_place import named_place
 from forensics.advice.remedies import fitting_remedies, missing_facts
-from forensics.advice.whereabouts import HOSTS, location_text
+from forensics.advice.whereabouts import HOSTS, knows_own_code, location_text
 from forensics.advice.wording import summary
 from forensics.core.text import numbers_in
 from forensics.database import HEALTHY, Cause, Database
@@ -22,6 +23,8 @@ from forensics.model.verdicts import Candidate, Diagnosis
 NO_CONTEXT = JobContext()
 MIN_SURE_PROBABILITY = 0.6  # of a first cause for all its remedies; below it, nearly every second first cause is wrong
 MAX_RECOVERY_LINES = 4  # chosen by hand: the last lines that show that it continued; more show the same
+PLACE_NAMES = {"file", "line_no", "function"}
+MAX_TRACEBACK_GAP_LINES = 12  # between a traceback and a message that belongs to it; as many as an exception's own text may have
 MAX_RANK_DIGITS = 8  # a longer number is no rank
 UNPROVEN = (
     OpenQuestion(
@@ -76,6 +79,7 @@ def _finding(
     earlier = _in_earlier_attempts(candidate)
     facts = facts_of(observations, deaths, earlier)
     proofs = proofs_of(observations, deaths, earlier)
+    facts = _code_of_traceback(facts, proofs, diagnosis) | facts
     if not proofs and first:  # only the ending itself can be shown
         proofs = tuple(Proof(source, line, text, OUTCOME_LINE, "hint") for source, line, text in diagnosis.outcome.lines)
     known = facts | _unexplained(first)
@@ -84,6 +88,8 @@ def _finding(
     elif reasons and first:
         proofs = _with_reasons(proofs, reasons)
         known |= _reason_place(facts, proofs)
+    if first and diagnosis.verdict != "no_crash" and not PLACE_NAMES & facts.keys() and (place := named_place(proofs)):
+        known |= {NAMED_PLACE: place}
     return Finding(
         id=cause.id,
         title=cause.title,
@@ -96,7 +102,7 @@ def _finding(
         if first and cause.id != HEALTHY
         else (),
         ledger=candidate.ledger,
-        where=location_text(facts | _host_of_rank(facts, diagnosis)),
+        where=location_text(known | _host_of_rank(facts, diagnosis)),
         ranks=_ranks(observations),
     )
 
@@ -156,6 +162,20 @@ def _host_of_rank(facts: Fields, diagnosis: Diagnosis) -> dict[str, Value]:
     own_fields = (o.observation.fields for c in diagnosis.candidates for o in c.owned if o.owner == "mine")
     hosts = {str(f["host"]) for f in own_fields if "host" in f and f.get("rank") == rank}
     return {"host": hosts.pop()} if len(hosts) == 1 else {}
+
+
+def _code_of_traceback(facts: Fields, proofs: Sequence[Proof], diagnosis: Diagnosis) -> dict[str, Value]:
+    """The line of the user's program that the nearest traceback names, where `facts` name none: a message may stand below the
+    traceback that it belongs to (TensorFlow), or above that of the process that noticed the end of its worker."""
+    if not proofs or PLACE_NAMES & facts.keys():
+        return {}
+    near: list[tuple[int, Fields]] = []
+    for o in (o.observation for c in diagnosis.candidates for o in c.owned if o.owner == "mine"):
+        same_rank = facts.get("rank", o.fields.get("rank")) == o.fields.get("rank", facts.get("rank"))
+        if o.source == proofs[0].source and same_rank and knows_own_code(o.fields):
+            near.append((min(abs(p.line - proofs[0].line) for p in o.proofs), o.fields))
+    gap, fields = min(near, key=lambda n: n[0], default=(0, facts))
+    return {n: v for n, v in fields.items() if n in (*PLACE_NAMES, "cell")} if gap <= MAX_TRACEBACK_GAP_LINES else {}
 
 
 def _recovered_lines(diagnosis: Diagnosis) -> tuple[Proof, ...]:

@@ -4,8 +4,8 @@
 
 A remedy is left out if a fact that it needs is not known, if the environment excludes it, or if all its commands and sentences
 name tools that do not exist there. If a condition of a remedy is unknown, the remedy is shown after the others, with the
-condition as its first words. Remedies whose conditions the case confirms are always shown; remedies without conditions are added
-up to MAX_GENERAL.
+condition as its first words. If every remedy lacks its tools, the first one is shown without commands. Remedies whose conditions
+the case confirms are always shown; remedies without conditions are added up to MAX_GENERAL.
 """
 
 from collections.abc import Iterator, Sequence
@@ -36,19 +36,20 @@ def fitting_remedies(
     """
     shown: list[tuple[Remedy, str, bool]] = []  # remedy, its text, and whether it has conditions (the case confirms them)
     conditional: dict[str, tuple[Remedy, str]] = {}  # condition to the first remedy that has it, and its text
+    without_tools: list[tuple[Remedy, str, bool]] = []  # as `shown`; no command of theirs exists there
     for remedy in cause.remedies:
         condition = condition_of(remedy, facts, environment)
         action = fill_template(remedy.do, facts) if condition is not None else None
         if action is None or tools_available(remedy.do, environment) is False:
             continue
         if remedy.commands and not commands_for(remedy.commands, environment) and _needs_tool(remedy, environment):
-            continue
-        if condition:
+            without_tools += [] if condition else [(remedy, action, bool(remedy.when))]
+        elif condition:
             conditional.setdefault(condition, (remedy, f"{condition}: {action[:1].lower()}{action[1:]}"))
         else:
             shown.append((remedy, action, bool(remedy.when)))
     unsure = (Advice(1, "user", READ_FIRST.format(first_line), WHY_READ_FIRST, (), None),) if first_line else ()
-    chosen = _chosen(shown, list(conditional.values())[:MAX_CONDITIONAL], bool(first_line))
+    chosen = _chosen(shown or without_tools[:1], list(conditional.values())[:MAX_CONDITIONAL], bool(first_line))
     return unsure + tuple(
         Advice(
             rank=rank,

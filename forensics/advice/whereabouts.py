@@ -6,17 +6,36 @@
 
 import re
 
-from forensics.advice.wording import fact_text, fill_template
+from forensics.advice.wording import CELL_PATTERN, fact_text, fill_template
 from forensics.model import Fields
 
 SLURM_OWNER_PATTERN = re.compile(r"Slurm (?:step|job) (?P<job>\d+)")
 SESSION = "the session of"
 LIBRARY_PATH_PATTERN = re.compile(
-    r"\A<frozen|[/\\](?:site|dist)-packages[/\\]|/lib/python\d|(?i:\\Python\d*\\Lib\\)|\A(?:argparse|threading|runpy)\.py\Z"
+    r"\A<frozen|[/\\](?:site|dist)-packages[/\\]|/lib(?:64)?/python\d|(?i:\\(?:Python\d*|\w*conda\w*|mini\w+|envs\\[^\\]+|\w*venv\w*)\\Lib\\)"
+    r"|\A(?:argparse|threading|runpy)\.py\Z|\.pyx\Z"
 )  # files of libraries: they only report the fault
+INSTALLED_FOLDER_PATTERN = re.compile(r".*[/\\](?:(?:site|dist)-packages|lib(?:64)?/python\d[\d.]*|(?i:Lib))[/\\]")
+NAMED_FACTS = {  # what to call facts that tell the place where nothing narrower does, the most telling first
+    "named_place": "",
+    "path": "path",
+    "dimm": "memory module",
+    "interface": "network interface",
+    "server": "server",
+    "cpu": "CPU",
+    "kernel_function": "kernel function",
+    "port": "port",
+    "layer": "layer",
+    "module": "module",
+    "device": "device",
+    "program": "program",
+}
 OWNER_FACTS = ("pod", "container", "unit")  # facts that name the owner of the processes
 HOSTS = ("host", "node")
 LOCAL_HOST_NAMES = ("localhost", "127.0.0.1")  # the name of every machine for itself
+TEMPORARY_CELL = "ipykernel_"  # in the name of the file that a cell's code is run from: `/tmp/ipykernel_5460/1196984475.py`
+STEP_FACTS = ("step_no", "onset_step", "last_step")
+CODE_FACTS = (("file", "line_no"), ("python_file", "python_line"))
 MAX_PLACE_CHARS = 60  # chosen by hand: of one part, which fits in a row of the report; the end of a path is kept
 
 
@@ -29,7 +48,14 @@ def affected(facts: Fields) -> str:
 def location_text(facts: Fields) -> str:
     """All parts of where it happened, the most exact first; empty if unknown."""
     parts = [*_ranks(facts), *_processes(facts), *_code(facts), *_cells(facts), *_devices(facts), *_owners(facts)]
-    return ", ".join(dict.fromkeys(parts))
+    named = (f"{said} {_cut(fact_text(n, facts[n]))}".lstrip() for n, said in NAMED_FACTS.items() if n in facts)
+    parts = parts or _library_code(facts) or list(named)[:1]
+    return ", ".join(dict.fromkeys([*parts, *_steps(facts)]))
+
+
+def knows_own_code(facts: Fields) -> bool:
+    """Do `facts` name a line of the user's own program?"""
+    return bool(_code(facts))
 
 
 def _ranks(facts: Fields) -> list[str]:
@@ -57,14 +83,30 @@ def _processes(facts: Fields) -> list[str]:
 
 
 def _code(facts: Fields) -> list[str]:
-    for file, line in (("file", "line_no"), ("python_file", "python_line")):
+    for file, line in CODE_FACTS:
         if file in facts and line in facts and not LIBRARY_PATH_PATTERN.search(str(facts[file])):
-            return [f"{_cut(fact_text(file, facts[file]))}:{facts[line]}"]
+            cell = CELL_PATTERN.fullmatch(str(facts[file]))
+            number = cell["number"] if cell else facts.get("cell") if TEMPORARY_CELL in str(facts[file]) else None
+            own = f"cell {number}, line " if number else f"{_cut(fact_text(file, facts[file]))}:"
+            return [f"{own}{facts[line]}"]
     return []
 
 
+def _library_code(facts: Fields) -> list[str]:
+    """Where a library raised it, without the folders of its environment, where no line of the user's own program is known."""
+    file, line = CODE_FACTS[0]
+    name = INSTALLED_FOLDER_PATTERN.sub("", str(facts.get(file, "")))
+    return [f"{_cut(name)}:{facts[line]}, in a library"] if name and line in facts and not name.startswith("<") else []
+
+
 def _cells(facts: Fields) -> list[str]:
-    return [f"cell {facts['cell']}"] if "cell" in facts else []
+    file = str(facts.get("file", ""))
+    told = "cell" not in facts or TEMPORARY_CELL in file or CELL_PATTERN.fullmatch(file)
+    return [] if told else [f"cell {facts['cell']}"]
+
+
+def _steps(facts: Fields) -> list[str]:
+    return [f"step {facts[name]}" for name in STEP_FACTS if name in facts][:1]
 
 
 def _devices(facts: Fields) -> list[str]:
@@ -75,6 +117,8 @@ def _devices(facts: Fields) -> list[str]:
 def _owners(facts: Fields) -> list[str]:
     if "job" in facts:
         return [f"job {_cut(fact_text('job', facts['job']))}"]
+    if "kernel_id" in facts:
+        return [f"notebook kernel {_cut(fact_text('kernel_id', facts['kernel_id']))}"]
     owner = fact_text("owner", facts["owner"]) if "owner" in facts else ""
     slurm = SLURM_OWNER_PATTERN.fullmatch(owner) or SLURM_OWNER_PATTERN.match(owner)
     if slurm:

@@ -12,6 +12,8 @@ from forensics.model import Fields, Value
 NUMBER_NOUN_PATTERN = re.compile(r"\{(?P<field>\w+)\} (?P<noun>\w+)\(s\)")
 NOUN_LIST_PATTERN = re.compile(r"(?P<noun>\w+)\(s\) \{(?P<field>\w+)\}")
 FIELD_AND_STOP_PATTERN = re.compile(rf"{TEMPLATE_FIELD_PATTERN.pattern}(\.(?=\s|$))?")
+CODE_PLACE = "{file}:{line_no}"  # in templates
+CELL_PATTERN = re.compile(r"Cell In ?\[(?P<number>\d+)\]")  # as Jupyter writes it: `Cell In[12], line 3`
 FILE_FACTS = ("file", "python_file")
 LIBRARY_FOLDER_PATTERN = re.compile(
     r"(.{20,})/(?:site|dist)-packages/"
@@ -53,13 +55,17 @@ def fill_template(template: str, facts: Fields) -> str | None:
     """The template with this case's facts; None if one of them is not known."""
     if any(name not in facts for name in fields_of(template)):
         return None
+    if cell := CELL_PATTERN.fullmatch(str(facts.get("file", ""))):
+        template = template.replace(CODE_PLACE, f"cell {cell['number']}, line {{line_no}}")
     return FIELD_AND_STOP_PATTERN.sub(
         lambda m: _with_full_stop(fact_text(m[1], facts[m[1]]), m[2] or ""), _plurals(template, facts)
     )
 
 
 def _with_full_stop(value: str, stop: str) -> str:
-    """A value and the full stop after it, which is left out if the value itself ends its sentence: `Try again.`"""
+    """A value and the full stop after it, which is left out if the value itself ends its sentence: `Try again.`
+    A colon at its end is left out: what it announced is another line."""
+    value = value.removesuffix(":") if stop else value
     return value if value.endswith((".", "!", "?", "\u2026")) else value + stop
 
 
@@ -91,4 +97,9 @@ def first_known(alternatives: Sequence[str], facts: Fields) -> str | None:
 def summary(cause: Cause, facts: Mapping[str, Value]) -> str:
     """What happened, in this case's numbers; the cause's general meaning if no sentence fits."""
     sentences = [text for alternatives in cause.summary if (text := first_known(alternatives, facts))]
-    return " ".join(sentences) or cause.means
+    return " ".join([*map(_ended, sentences[:-1]), *sentences[-1:]]) or cause.means
+
+
+def _ended(sentence: str) -> str:
+    """A sentence in front of another one: with a full stop, where it ends with a message that has none."""
+    return sentence if sentence.rstrip("\"'`)").endswith((".", "!", "?", ":", "\u2026")) else f"{sentence}."

@@ -200,7 +200,7 @@ WHY: Mapping[OutcomeState, str] = {
     "ended_well": "its last lines tell that it did what it was asked for",
     "going_on": "its lines go on to the end of the log, and nothing in them tells of an end",
     "cut_off": "the log stops while it was at work, and nothing tells of an end",
-    "unknown": "nothing here speaks of an end",
+    "unknown": "none of its last lines is known to tell of an end",
 }
 
 

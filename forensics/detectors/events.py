@@ -9,9 +9,11 @@ from msgspec.structs import replace
 
 from forensics.database import HEALTHY
 from forensics.detectors.base import Record
+from forensics.detectors.traceback import is_library_file
 from forensics.detectors.units import typed_fields
 from forensics.line_formats import parse_prefix
 from forensics.model import Hit, Line, Observation, Prefix, Proof, Scan, Stamp, Value
+from forensics.model.logs import completed_fields
 
 QUOTED_CONTEXT_LINES = 2  # on either side of what is quoted, so that a reader sees where it stands; chosen by hand
 READ_WHOLE = 200  # characters: in a line up to this length a reader finds the message without a mark
@@ -107,9 +109,11 @@ def _from_hit(scan: Scan, hit: Hit, records_at: RecordIndex) -> Observation:
     prefix, stamp = _placed(hit)
     fields: dict[str, Value] = {**_prefix_fields(prefix), **typed_fields(hit.fields)}
     lines = [Line(hit.line, hit.text)]
-    for record in records_at.lenders(hit):
-        fields = {**record.fields, **fields}
+    lent: dict[str, Value] = {}
+    for record in sorted(records_at.lenders(hit), key=lambda r: is_library_file(str(r.fields.get("file", "")))):
+        lent = completed_fields(lent, record.fields)
         lines += [line for line in record.quote if line.number != hit.line]
+    fields = {**lent, **fields}
     lines += [line for line in hit.also if line.number not in {x.number for x in lines}]
     neighbours = {line.number: line for line in hit.region.lines()}
     spans = {hit.line: hit.span}

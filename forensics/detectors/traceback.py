@@ -15,8 +15,16 @@ TRACEBACK_HEAD = "Traceback (most recent call last)"
 FRAME_PATTERN = lazy.regex(r'File "(?P<file>[^"]+)", line (?P<line_no>\d+)(?:, in (?P<function>.+))?')
 NOTEBOOK_FRAME = lazy.regex(
     r"(?:File (?P<file>\S+?):(?P<line_no>\d+), in (?P<function>[\w.<>]+)|"
-    r"(?P<cell>Cell In\s?\[\d+\]|<ipython-input-[\w-]+>)(?:, line (?P<cell_line>\d+))?(?:, in (?P<cell_function>[\w.<>]+))?)"
+    r"(?P<cell>(?:Cell|Input) In\s?\[\d+\]|<ipython-input-[\w-]+>)(?:, line (?P<cell_line>\d+))?"
+    r"(?:,? in (?:<cell line: \d+>|(?P<cell_function>[\w.<>]+)))?)"
 )
+# IPython before 8: `~/seg/unet.py in forward(self, x)`; the line's number stands below, behind an arrow, but not for Cython.
+OLD_NOTEBOOK_FRAME = lazy.regex(r"\A(?P<file>[^\s:][^\n]{0,400}\.pyx?) in (?P<function>[\w.<>]+)(?:\(.*\))?\s*\Z")
+EDITOR_FRAME = lazy.regex(r"\A(?P<file>[^\n]{1,400}\.ipynb Cell \d{1,7}) line (?P<line_no>\d{1,7})\s*\Z")  # Visual Studio Code's
+ENDED_CELL_PATTERN = lazy.regex(r"\AIn \[(?P<number>\d{1,9})\]: (?:ended with|raised)")  # see sources/formats/notebook.py
+ARROW_PATTERN = lazy.regex(r"\A-+> ?(?P<line_no>\d{1,7})\b")
+OLD_CELL_PATTERN = lazy.regex(r"\A(?:<ipython-input-(?P<number>\d{1,9})-\w+>|Input In\s?\[(?P<input>\d{1,9})\])\Z")
+CYTHON = (".pyx", ".pxd", ".pxi")  # compiled code, named relative to where it was built: the place to look is what called it
 EXCEPTION = lazy.regex(r"^(?P<exc_type>(?:[A-Za-z_]\w*\.)*[A-Z]\w*|(?:[a-z_]\w*\.)+\w+)(?:: (?P<exc_message>.*)|:?\s*$)")
 NOTEBOOK_HEAD = lazy.regex(r"(?<!\w)(?P<name>[A-Z]\w{1,200})\s{3,200}Traceback \(most recent")
 # One that lost its line breaks: `Traceback (most recent call last): File "a.py", line 2, in f assert x AssertionError`.
@@ -27,11 +35,13 @@ FOREIGN_PATHS = (
     "site-packages",
     "dist-packages",
     "/lib/python",
+    "/lib64/python",
     "<frozen",
     "importlib",
     "<string>",
     "<__array_function__ internals>",
 )
+WINDOWS_LIBRARY_PATTERN = lazy.regex(r"(?i)\\(?:\w*conda\w*|mini\w+|envs\\[^\\]+|python\d*|\w*venv\w*)\\lib\\")
 SCRIPT_PATH_PATTERN = lazy.regex(r"/bin/[\w.-]+$")  # what pip installs to start a package: papermill, torchrun, jupyter-execute
 # Exceptions by which a launcher, a pool or a broken pipe reports that another process failed, without the reason.
 REPORTERS = {
@@ -78,6 +88,7 @@ OUTCOMES = (UNCAUGHT, IGNORED_OUTCOME)
 # An exception that was being handled when another occurred is context: the later one ended the program.
 HANDLED = "During handling of the above exception"
 CHAIN = (HANDLED, "The above exception was the direct cause")
+MAX_FRAME_ROWS = 12  # of code that IPython prints with a frame: five, and lines that a statement goes on for
 MAX_MESSAGE_LINES = 12  # of an exception whose text has several: PyTorch's CUDA errors have five; lists of keys are cut
 # Threads of Weights & Biases' client (sdk/wandb_run.py, interface/router.py): the run does without them.
 TRACKER = lazy.regex(r"\bException in thread (?:ChkStopThr|NetStatThr|IntMsgThr|MsgRouterThr|SockSrv\w{0,12}Thr|SockAcceptThr):")
@@ -120,6 +131,8 @@ def read(region: Region) -> Record | None:
         fields["exc_message"] = _inner_message(rows[place + 1 :])
     if head.prefix.rank is not None:
         fields["rank"] = head.prefix.rank
+    if notebook and (cell := next(filter(None, (ENDED_CELL_PATTERN.match(r.message) for r in rows[place + 1 :])), None)):
+        fields["cell"] = int(cell["number"])
     last = _message_end(rows, place)
     kind = str(fields["exc_type"]).rpartition(".")[2]
     handled = any(r.message.startswith(HANDLED) for r in rows[place : place + MAX_MESSAGE_LINES])
@@ -205,20 +218,41 @@ def _own_frame(rows: list[ParsedLine]) -> tuple[dict[str, Value], Line | None]:
     """The innermost frame outside of installed libraries; else the innermost frame."""
     best: tuple[dict[str, Value], Line | None] = ({}, None)
     only_foreign = True
-    for row in rows:
-        found = FRAME_PATTERN.search(row.message) or NOTEBOOK_FRAME.search(row.message)
-        if not found:
-            continue
-        groups = {k: v for k, v in found.groupdict().items() if v}
-        fields: dict[str, Value] = {"file": groups.get("file") or groups.get("cell", "")}
-        if number := groups.get("line_no") or groups.get("cell_line"):
-            fields["line_no"] = int(number[:18])
-        if function := groups.get("function") or groups.get("cell_function"):
-            fields["function"] = function.strip(" │")
-        foreign = _is_library_file(str(fields["file"]))
-        if not foreign or only_foreign:
-            best, only_foreign = (fields, row.line), foreign
+    for i, row in enumerate(rows):
+        fields = _frame(row.message, rows[i + 1 : i + 1 + MAX_FRAME_ROWS])
+        if fields:
+            foreign = is_library_file(str(fields["file"]))
+            if not foreign or only_foreign:
+                best, only_foreign = (fields, row.line), foreign
     return best
+
+
+def _frame(message: str, below: list[ParsedLine]) -> dict[str, Value]:
+    """File, line number and function of a frame, as far as it tells them; nothing where it is none. `below`: the rows behind."""
+    patterns = (FRAME_PATTERN, NOTEBOOK_FRAME, OLD_NOTEBOOK_FRAME, EDITOR_FRAME)
+    found = next(filter(None, (p.search(message) for p in patterns)), None)
+    if not found:
+        return {}
+    groups = {k: v for k, v in found.groupdict().items() if v}
+    file = groups.get("file") or groups.get("cell", "")
+    cell = OLD_CELL_PATTERN.match(file)
+    fields: dict[str, Value] = {"file": f"Cell In[{cell['number'] or cell['input']}]" if cell else file}
+    number = groups.get("line_no") or groups.get("cell_line") or (_arrow(below) if cell or "file" in groups else None)
+    if number:
+        fields["line_no"] = int(number[:18])
+    if function := groups.get("function") or groups.get("cell_function"):
+        fields["function"] = function.strip(" │")
+    return fields
+
+
+def _arrow(below: list[ParsedLine]) -> str | None:
+    """The number of the line that an arrow marks, in the code that IPython prints below a frame, up to a blank line."""
+    for row in below:
+        if not row.message.strip():
+            return None
+        if found := ARROW_PATTERN.match(row.message):
+            return found["line_no"]
+    return None
 
 
 def _inner_message(rows: list[ParsedLine]) -> str:
@@ -227,10 +261,13 @@ def _inner_message(rows: list[ParsedLine]) -> str:
     return rows[place].message.strip()[:500] if place is not None else TRACEBACK_HEAD
 
 
-def _is_library_file(file: str) -> bool:
+def is_library_file(file: str) -> bool:
     """Is the file part of an installed package, or the script that starts one?"""
-    return any(part in file for part in FOREIGN_PATHS) or (
-        SCRIPT_PATH_PATTERN.search(file) is not None and not file.endswith(".py")
+    return (
+        any(part in file for part in FOREIGN_PATHS)
+        or file.endswith(CYTHON)
+        or WINDOWS_LIBRARY_PATTERN.search(file) is not None
+        or (SCRIPT_PATH_PATTERN.search(file) is not None and not file.endswith(".py"))
     )
 
 

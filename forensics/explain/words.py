@@ -26,7 +26,8 @@ CAPITAL_PATTERN = re.compile(r"\B(?=[A-Z])")
 SYNONYMS = {  # stem -> the stems that are used instead; a word may become several
     "vram": "gpu memory", "ram": "memory", "rss": "memory",
     **dict.fromkeys(("grow", "grew", "ris", "accumulat", "climb", "creep", "balloon"), "increas"),
-    **dict.fromkeys(("stuck", "hung", "freez", "frozen", "froz", "stall", "halt", "stagnat"), "hang"),
+    **dict.fromkeys(("stuck", "hung", "freez", "frozen", "froz", "unfreez", "stall", "halt", "stagnat"), "hang"),
+    **dict.fromkeys(("nvidia", "geforc", "rtx", "titan"), "gpu"),
     **dict.fromkeys(("dead", "dying", "crash"), "die"),
     **dict.fromkeys(("fre", "clear", "clean"), "releas"),
     "dataset": "data", "dataloader": "data loader",

@@ -13,6 +13,13 @@ Value = str | int | float
 Time = Annotated[datetime, Meta(tz=True)]
 Fields = Mapping[str, Value]
 Block = tuple[int, bytes]  # number of its first line, whole lines
+WHOLE_FIELDS = ({"file", "line_no", "function"}, {"exc_type", "exc_message"})  # one event's place, one event's words
+
+
+def completed_fields(fields: Fields, more: Fields) -> dict[str, Value]:
+    """`fields` with what `more` tells besides; a place, or an exception and its message, is never put together from two."""
+    whole = {name for group in WHOLE_FIELDS if group & fields.keys() for name in group}
+    return {**{name: value for name, value in more.items() if name not in whole}, **fields}
 
 
 class Warning(Struct, frozen=True):

@@ -3,11 +3,13 @@
 rank 37 on node04, GPU 3, job 4711; 63 other ranks waited or failed with it | 2026-11-21 08:46:17 | Read the log of rank 37 first
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from forensics.core import lazy
 from forensics.core.text import number_ranges, with_noun
-from forensics.model import Report
+from forensics.model import MessageGroup, Proof, Report
+from forensics.model.answers import REASON_LINE
 from forensics.report.incidents import Group, incident_groups
 from forensics.report.paths import Paths
 from forensics.report.phrases import duration_text, exactly, is_guess, remedies, symptoms
@@ -64,11 +66,12 @@ def do_first(report: Report) -> str:
     advised = remedies(report)
     if advised:
         return ("ask the administrator: " if advised[0].who == "admin" else "") + advised[0].action
-    reason = next((m for m in report.unusual if not m.context), None)
-    if is_guess(report) and reason:
-        return f"Read {Paths.of(report).place(reason.source, reason.line)} and the lines around it"
+    reasons: Sequence[Proof | MessageGroup]
+    reasons = [p for p in report.causes[0].evidence if p.signature == REASON_LINE] or [m for m in report.unusual if not m.context]
+    if is_guess(report) and reasons:
+        return f"Read {Paths.of(report).place(reasons[0].source, reasons[0].line)} and the lines around it"
     if report.verdict != "no_crash" and report.missing:
-        return f"collect {report.missing[0].what}: {report.missing[0].command}"
+        return f"Collect {report.missing[0].what}: {report.missing[0].command}"
     return ""
 
 

@@ -14,6 +14,7 @@ VERDICTS = {
     "crash": "",
     "no_crash": "",
     "undetermined": "Nothing here proves a cause. This is the most likely one; see what would settle it.",
+    "separate": "{} unrelated incidents are shown here, each by a line of its own; this one is the most likely to be meant.",
     "likely": "No line here shows it alone; all of them together make it this likely. See what would settle it.",
 }
 WHO = {"user": "you", "admin": "admin"}
@@ -56,7 +57,9 @@ def evidence_head(report: Report) -> str:
 def evidence_worth(report: Report) -> str:
     """The weight of the first cause's lines in words; empty where they only show how it ended."""
     if report.verdict == "no_crash":
-        return "lines that tell of a good end, or look alarming and ended nothing"
+        good = report.subject is not None and report.subject.outcome == "ended_well"
+        told = "tell of a good end" if good else "are its last"
+        return f"lines that {told}, or look alarming and ended nothing"
     return "" if is_guess(report) or not report.causes[0].evidence else SURENESS[report.causes[0].evidence[0].weight]
 
 
@@ -64,7 +67,18 @@ def headline(report: Report) -> str:
     """What the report says in a few words: the first cause, where there is more than a guess."""
     if is_guess(report):
         return "No cause is proven"
-    return titled(report.verdict, report.causes[0])
+    return report.causes[0].title if separate_causes(report) else titled(report.verdict, report.causes[0])
+
+
+def separate_causes(report: Report) -> list[Finding]:
+    """The causes of a machine's log that stand beside each other, each shown by a line of its own, where none is likely to be the
+    one that is asked about: they share the probability, and yet each of them happened. Empty where it is not so."""
+    if report.verdict != "undetermined" or report.subject is None or report.subject.kind != "machine":
+        return []
+    shown = [f for f in report.causes if f.role != "symptom" and any(p.weight != "hint" for p in f.evidence)]
+    likely = [f for f in shown if f.probability >= MIN_MENTIONED_PROBABILITY]
+    alone = likely[:1] == [report.causes[0]] and len(likely) > 1
+    return likely if alone and sum(f.probability for f in likely) > MORE_LIKELY_THAN_NOT else []
 
 
 def titled(verdict: str, finding: Finding) -> str:
@@ -83,6 +97,8 @@ def verdict(report: Report) -> str:
     """What is to be said of the first cause before anything else."""
     if is_guess(report):
         return ""
+    if separate := separate_causes(report):
+        return VERDICTS["separate"].format(len(separate))
     return VERDICTS["likely" if report.verdict == "undetermined" and is_likely(report.causes[0]) else report.verdict]
 
 
@@ -138,7 +154,9 @@ def also_possible(report: Report) -> list[Finding]:
 
 def others_head(report: Report) -> str:
     """What `also_possible` is called."""
-    return "Nearest known causes, by their words" if is_guess(report) else "Also possible"
+    if is_guess(report):
+        return "Nearest known causes, by their words"
+    return "The others" if separate_causes(report) else "Also possible"
 
 
 def _places(proofs: Sequence[Proof]) -> list[tuple[str, int]]:

@@ -67,7 +67,7 @@ def _of_machine(subject: SubjectSummary, said: str) -> EndingSentence:
     if subject.outcome in BAD:
         return EndingSentence("on this machine something", "", said, subject.why)
     if subject.outcome == "ended_well":
-        return EndingSentence("nothing on this machine ended badly", "", "", subject.why)
+        return EndingSentence("nothing on this machine ended badly", "", "", "")
     return EndingSentence("this machine", "", said, subject.why)
 
 

@@ -63,3 +63,12 @@ def test_the_subjects_own_lines_are_told_where_there_are_some(knowledge: Databas
     second: OwnedObservation = replace(seen(KILL, 6, "proof"), owner=whose)
     found = findings(decided(knowledge, question(seen(KILL, 5, "proof"), second)), knowledge)
     assert [p.line for p in found[0].evidence] == lines
+
+
+@pytest.mark.parametrize(("traceback_line", "where"), [(60, "train.py:7"), (90, "")])
+def test_the_place_is_that_of_the_traceback_next_to_the_message(knowledge: Database, traceback_line: int, where: str) -> None:
+    """TensorFlow prints `indices[2] = 1000 is not in [0, 1000)` some lines below the traceback that it belongs to."""
+    raised = seen("code.exception", traceback_line, "hint")
+    raised = replace(raised, observation=replace(raised.observation, fields={"file": "train.py", "line_no": 7}))
+    found = findings(decided(knowledge, question(seen("code.index", 50, "proof"), raised)), knowledge)
+    assert (found[0].id, found[0].where) == ("code.index", where)

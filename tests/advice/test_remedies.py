@@ -27,6 +27,14 @@ def test_what_nothing_tells_of_is_told_under_a_condition_behind_the_others() -> 
     assert told(both, loader="workers") == ["Use fewer loader workers", "Look at the core dump"]
 
 
+def test_where_every_remedy_lacks_its_tools_the_first_is_told_without_commands() -> None:
+    debug = Remedy(do="Read the traceback", who="user", why="", commands=("python -m pdb train.py",))
+    ask = Remedy(do="Print the versions", who="user", why="", commands=("python -m pip list",))
+    found = fitting_remedies(cause(debug, ask), {}, {"language": {"julia"}})
+    assert [(a.action, a.commands) for a in found] == [("Read the traceback", ())]
+    assert [a.action for a in fitting_remedies(cause(debug, ask, remedy("Look")), {}, {"language": {"julia"}})] == ["Look"]
+
+
 def test_what_the_case_excludes_is_not_told() -> None:
     assert told(cause(remedy("Ask the pod", "scheduler=kubernetes")), scheduler="slurm") == []
 

@@ -5,7 +5,7 @@ import pytest
 from forensics.advice.remedies import fitting_remedies, missing_facts
 from forensics.advice.wording import fact_text, fill_command, fill_template, summary
 from forensics.core.text import format_size
-from forensics.database import Cause, Missing, Remedy
+from forensics.database import Cause, Database, Missing, Remedy
 
 CAUSE = Cause(
     id="family.thing",
@@ -116,3 +116,11 @@ def test_a_noun_beside_a_number_is_in_its_form(template: str, facts: dict[str, i
 def test_a_sentence_that_ends_in_a_quoted_sentence_has_one_full_stop(value: str, told: str) -> None:
     assert fill_template("It said: {message}. Then it left.", {"message": value}) == told
     assert fill_template("{message}.txt is gone.", {"message": "a."}) == "a..txt is gone."
+
+
+def test_a_cell_is_told_as_people_call_it_and_a_message_ends_its_sentence(knowledge: Database) -> None:
+    place = {"file": "Cell In[28]", "line_no": 35}
+    assert fill_template("Start at {file}:{line_no}", place) == "Start at cell 28, line 35"
+    raised = {"exc_message": "takes 1 positional argument but 2 were given", "function": "fetch", **place}
+    said = summary(knowledge.causes["code.config"], raised)
+    assert "The message was: takes 1 positional argument but 2 were given. It was raised at cell 28, line 35 in fetch." in said

@@ -125,6 +125,41 @@ def test_a_notebook_traceback_is_read_to_its_message(events: Callable[[str], lis
     assert event.fields["exc_message"] == "it did not work"
 
 
+OLD_NOTEBOOK = (
+    "---------------------------------------------------------------------------\n"
+    "StrangeError                              Traceback (most recent call last)\n"
+    "{frames}"
+    "StrangeError: it did not work\n"
+)
+OLD_CELL = "<ipython-input-20-6679c3901f12> in <module>\n      1 model = net()\n----> 3 out = model(x)\n\n"
+
+
+@pytest.mark.parametrize(
+    ("frames", "place"),
+    [
+        (OLD_CELL, ("Cell In[20]", 3)),
+        (f"{OLD_CELL}~/seg/unet.py in forward(self, x)\n    160 \n--> 162         x, y = self.down(x)\n\n", ("~/seg/unet.py", 162)),
+        (f"{OLD_CELL}~/.conda/envs/a/lib/python3.7/site-packages/torch/nn/modules/module.py in _call_impl(self, *input)\n"
+         "--> 889             result = self.forward(*input)\n\n", ("Cell In[20]", 3)),
+        (f"{OLD_CELL}rasterio/_err.pyx in rasterio._err.exc_wrap_pointer()\n\n", ("Cell In[20]", 3)),
+        ("Input In [5], in <cell line: 2>()\n----> 2 read('a.csv')\n\nFile C:\\Users\\u\\anaconda3\\lib\\encodings\\cp1252.py:23, in decode(self)\n",
+         ("Cell In[5]", 2)),
+        ("/home/u/a.ipynb Cell 5 line 3\n---> 36 with open('x', 'w') as f:\n\n", ("/home/u/a.ipynb Cell 5", 3)),
+    ],
+)  # fmt: skip
+def test_frames_of_older_notebooks_and_editors_have_their_line(
+    events: Callable[[str], list[Observation]], frames: str, place: tuple[str, int]
+) -> None:
+    (event,) = tracebacks(events(OLD_NOTEBOOK.format(frames=frames)))
+    assert (event.fields["file"], event.fields["line_no"]) == place
+
+
+def test_compiled_code_of_cython_is_not_where_to_look(events: Callable[[str], list[Observation]]) -> None:
+    frame = '  File "rasterio/_base.pyx", line 310, in rasterio._base.DatasetBase.__init__\n'
+    (event,) = tracebacks(events(PLAIN.replace("mypackage.errors", f"{frame}mypackage.errors")))
+    assert str(event.fields["file"]).endswith("/train.py")
+
+
 def test_a_traceback_that_was_cut_is_no_record(events: Callable[[str], list[Observation]]) -> None:
     assert tracebacks(events("\n".join(PLAIN.splitlines()[:4]))) == []
 

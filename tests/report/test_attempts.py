@@ -4,10 +4,13 @@ import json
 
 from msgspec.structs import replace
 
+from forensics import pipeline
+from forensics.database import Database
 from forensics.model import Report
 from forensics.model.answers import Change
 from forensics.report import Style, render
 from tests.report import made
+from tests.report.never_said import CAPTURED
 
 CHANGES = (
     Change("reached", "epoch 2", "epoch 5", 4, 90),
@@ -22,6 +25,11 @@ def report(changes: tuple[Change, ...] = CHANGES, unchanged: tuple[str, ...] = (
     return replace(made_up, earlier_attempts=tuple(replace(one, number=n) for n in range(1, attempts + 1)))
 
 
+def of_captured(name: str, knowledge: Database) -> Report:
+    logs = sorted(p for p in (CAPTURED / name).iterdir() if p.suffix != ".py")
+    return pipeline.analyze_paths(logs, name, knowledge)
+
+
 def told(form: str, given: Report) -> str:
     text = render(given, form, Style(width=100))
     return " ".join(text[text.lower().index("earlier attempts") :].split())
@@ -34,6 +42,26 @@ def test_what_changed_is_told_in_words() -> None:
         assert "it reached epoch 2, the last one epoch 5; node gpu-03 -> gpu-07; --batch-size 64 -> 32" in said
     page = render(report(), "html")
     assert '<tr><th scope="row">node</th><td>gpu-03</td><td>gpu-07</td></tr>' in page
+
+
+def test_runs_in_files_of_their_own_are_attempts_and_the_last_one_is_told(knowledge: Database) -> None:
+    """run1.log and run2.log of one program, captured: the second one ran with another batch size."""
+    report = of_captured("several_files", knowledge)
+    assert (report.verdict, report.causes[0].id) == ("crash", "code.exception")
+    assert {p.source.rsplit("/", 1)[-1] for p in report.causes[0].evidence} == {"run2.log"}
+    assert report.subject and (report.subject.attempt, report.subject.attempts) == (2, 2)
+    said = told("text", report)
+    assert "IndexError: index 400 is out of bounds" in said
+    assert "it reached step 11, the last one step 29; batch size 32 -> 16" in said
+
+
+def test_a_rotated_log_is_one_run(knowledge: Database) -> None:
+    """train.log.1 and train.log of one run, captured: the full log was moved aside while it went on."""
+    report = of_captured("rotated", knowledge)
+    assert (report.verdict, report.causes[0].facts["exc_message"]) == ("crash", "'val_loss'")
+    assert report.subject and report.subject.attempts == 1
+    assert not report.earlier_attempts
+    assert [s.name.rsplit("/", 1)[-1] for s in report.sources] == ["train.log.1", "train.log"]
 
 
 def test_what_stayed_is_told_where_nothing_changed() -> None:

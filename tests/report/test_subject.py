@@ -9,6 +9,7 @@ from forensics.database import Database
 from forensics.decision.decide import WHY
 from forensics.model import Report, SourceSummary, SubjectSummary
 from forensics.model.verdicts import OutcomeState
+from forensics.report import render
 from forensics.report.subject import ending_sentence, split_outcome_line
 from tests.report import made
 from tests.report.samples import CASES, rendered, sample
@@ -28,7 +29,7 @@ OF_MACHINE = {
     "stalled": "on this machine something hung: why",
     "spoiled": "on this machine something went wrong: why",
     "stopped": "on this machine something was stopped: why",
-    "ended_well": "nothing on this machine ended badly: why",
+    "ended_well": "nothing on this machine ended badly",
     "going_on": "this machine is still going on: why",
     "cut_off": "this machine breaks off: why",
     "unknown": "this machine: why",
@@ -48,6 +49,21 @@ def said(report: Report) -> str:
     told = ending_sentence(report)
     assert told is not None
     return str(told)
+
+
+def test_unrelated_incidents_of_a_machine_are_each_proven() -> None:
+    """None of them is likely to be the one that is asked about, so that all of them together made the report "not proven"."""
+    first, second, *_ = about("machine", "", "failed", "undetermined").causes
+    causes = (replace(first, probability=0.49), replace(second, role="contributing", probability=0.45))
+    machine = replace(about("machine", "", "failed", "undetermined"), causes=causes)
+    for form in ("text", "markdown", "html"):
+        told = " ".join(render(machine, form).split())
+        assert "2 unrelated incidents are shown here, each by a line of its own" in told, form
+        assert "Not proven" not in told and "Also possible" not in told, form
+    job = replace(about("job", "logs/a.log", "failed", "undetermined"), causes=causes)
+    assert "Not proven" in render(job, "text")  # of a job one of them is the reason, and it is not known which
+    hints = tuple(replace(f, evidence=tuple(replace(p, weight="hint") for p in f.evidence)) for f in causes)
+    assert "Not proven" in render(replace(machine, causes=hints), "text")
 
 
 def test_every_outcome_has_its_words() -> None:

@@ -1,0 +1,46 @@
+"""The line of a program that a message itself names, where no traceback tells one.
+
+./run_splice.sh: line 3: syntax error near unexpected token `&'    ->  ./run_splice.sh:3
+switch_button.go:21:2: DefaultLanguage redeclared in this block    ->  switch_button.go:21
+kernel BUG at fs/ext4/inode.c:2700!                                ->  fs/ext4/inode.c:2700
+"""
+
+from collections.abc import Iterator, Sequence
+
+from forensics.advice.whereabouts import LIBRARY_PATH_PATTERN
+from forensics.core import lazy
+from forensics.model import Proof
+
+SOURCE_SUFFIXES = (
+    "py|c|cc|cpp|cxx|cu|cuh|h|hh|hpp|rs|go|java|kt|scala|groovy|js|mjs|ts|tsx|jsx|jl|R|sh|bash|f90|F90|pl|rb|php|cs|swift|lua"
+    "|sql|sv|hs|ml|yaml|yml|toml|cmake|gradle|ipynb"
+)
+# `a.py:7`, `Main.java(7)`, `"a.f90", line 7`; not `op_kernel.cc:1858]`, the place in the logger's own program
+PLACE_PATTERN = lazy.regex(
+    rf"(?P<file>(?:[A-Za-z]:)?[^\s\"'`():=<>\[\]|,;]{{1,200}}\.(?:{SOURCE_SUFFIXES}))"
+    r"(?:[:(]|\"?, line )(?P<line>\d{1,7})\b(?!\])"
+)
+SHELL_PLACE_PATTERN = lazy.regex(r"(?P<file>[^\s:\"']{1,200}): line (?P<line>\d{1,7}): ")
+MAKEFILE_PATTERN = lazy.regex(r"(?P<file>[\w./-]{0,200}Makefile\d{0,3}):(?P<line>\d{1,7})\b")
+BUILT_ELSEWHERE_PATTERN = lazy.regex(  # where the libraries of others were built
+    r"aten/src|third_party|conda-bld|(?:\A|/)pytorch/|tensorflow/(?:core|compiler|stream_executor)|torch/csrc|/rustc|csrc/"
+)
+MAX_READ_PROOFS = 3  # chosen by hand: the first ones decide; what stands behind is further from the reason
+
+
+def named_place(proofs: Sequence[Proof]) -> str:
+    """`file:line` of the first line of evidence that names one, or of the lines around the first of it; empty where none does."""
+    return next((place for text in _texts(proofs) for place in _places(text)), "")
+
+
+def _texts(proofs: Sequence[Proof]) -> Iterator[str]:
+    yield from (p.text for p in proofs[:MAX_READ_PROOFS])
+    for near in proofs[:1]:
+        yield from (line.text for line in (*near.after, *reversed(near.before)))
+
+
+def _places(text: str) -> Iterator[str]:
+    for pattern in (PLACE_PATTERN, SHELL_PLACE_PATTERN, MAKEFILE_PATTERN):
+        for found in pattern.finditer(text):
+            if not LIBRARY_PATH_PATTERN.search(found["file"]) and not BUILT_ELSEWHERE_PATTERN.search(found["file"]):
+                yield f"{found['file']}:{found['line']}"
