@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from forensics import cli
-from tests.commandline import forensics
+from tests.commandline import forensics, unchanged_process
 
 SHAPE = "RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)\n"
 
@@ -54,7 +54,7 @@ def test_streams_of_text_are_written_to_and_read_from(logs: Path, monkeypatch: p
         with monkeypatch.context() as patch:
             for name, stream in streams.items():
                 patch.setattr(sys, name, stream)
-            with pytest.raises(SystemExit) as left:
+            with unchanged_process(), pytest.raises(SystemExit) as left:
                 cli.main()
         assert not left.value.code
         assert "code.shape" in streams["stdout"].getvalue()  # type: ignore[union-attr]

@@ -132,6 +132,11 @@ def test_evidence_linked_by_time_alone_never_outranks_the_subjects_own_exception
     assert decided(knowledge, asked, model(6.0, proof=9.0, strong=1.0)).candidates[0].cause == "code.shape"
 
 
+def test_a_mere_hint_of_the_subjects_own_log_outranks_nothing(knowledge: Database) -> None:
+    asked = question(seen(KILL, 5, "proof", "unknown", source="dmesg.txt", before=1.0), seen("code.shape", 99, "hint"))
+    assert decided(knowledge, asked, model(6.0, proof=9.0, strong=1.0)).candidates[0].cause == KILL
+
+
 @pytest.mark.parametrize(
     ("cause", "state"),
     [("stopped.user", "stopped"), ("numerics.nan", "spoiled"), ("process.stalled", "stalled"), ("code.shape", "failed")],

@@ -17,6 +17,7 @@ from forensics.outcome.line_classes import (
     START,
     TRACEBACK,
     TROUBLE,
+    LineClasses,
 )
 
 
@@ -102,3 +103,18 @@ def test_any_text_has_classes_and_the_rest_of_a_long_line_changes_none(knowledge
 
 def test_classes_are_compiled_once_for_a_database(knowledge: Database) -> None:
     assert line_classes(knowledge) is line_classes(knowledge)
+
+
+def test_trouble_is_a_word_of_failure_that_no_other_phrase_takes_back() -> None:
+    def anything_possible(_text: str) -> tuple[int, int]:
+        return 0b11, 0
+
+    phrases = {"trouble": (("fail", "lost"), (r"fail\w*", "lost")), "no_trouble": ((), ("no failures",))}
+    made = LineClasses(phrases, anything_possible)
+    assert [made.is_trouble(text) for text in ("it failed", "contact lost", "no failures", "all is well")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    assert not LineClasses({}, anything_possible).is_trouble("it failed")

@@ -159,6 +159,10 @@ def test_a_repeated_banner_and_a_restarted_counter_begin_an_attempt(knowledge: D
     assert len(own(log(banner, *STEPS[:9], "Killed", banner, "a line between", *STEPS[:9]), knowledge).attempts) == 2
     assert len(own(log("some text here", "more of it", "and more", *STEPS[:9], *STEPS[:9]), knowledge).attempts) == 2
     assert len(own(log("some text here", "more of it", "and more", *STEPS), knowledge).attempts) == 1
+    for last, attempts in ((2, 1), (3, 2)):  # two runs of two steps each may be two loops of one run
+        assert (
+            len(own(log("some text here", "more of it", "and more", *STEPS[:last], *STEPS[:9]), knowledge).attempts) == attempts
+        )
 
 
 def test_a_repeated_table_head_begins_no_attempt_while_steps_count_on(knowledge: Database) -> None:
