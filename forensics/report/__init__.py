@@ -36,7 +36,7 @@ def render(report: "Report", form: str, style: Style | None = None) -> str:
 
 
 def in_one_document(form: str) -> bool:
-    """Do several reports make one document in this format, as a table with one head does?"""
+    """Are several reports one document in this format, as in a table with one head?"""
     return hasattr(importlib.import_module(f"{package.__name__}.{form}"), "render_many")
 
 

@@ -1,5 +1,4 @@
-"""A document made of blocks, each with its worth: what does not fit is left out, the least important first, and the document
-says so.
+"""Fit a document of blocks into a number of characters: the least important blocks are left out, and the document says so.
 
 summary (0), evidence (1), what was read (11) in 2,000 characters -> summary, evidence, "Left out to fit: what was read."
 """
@@ -12,7 +11,7 @@ LEFT_OUT = "*Left out to fit: {}. `forensics analyze --format json` has all of i
 
 
 class Block(Struct, frozen=True):
-    """Some lines of the document. `worth`: 0 always stays; a block with a greater number is left out earlier."""
+    """Some lines of the document. `worth`: 0 is always kept; a block with a greater number is left out earlier."""
 
     name: str
     worth: int

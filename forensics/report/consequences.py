@@ -1,9 +1,9 @@
 """The consequences of the first cause, and symptoms that it would explain but that come before it.
 
-A consequence is never shown before its cause: by the times where one clock has both, by the lines inside one source.
+A consequence is never before its cause: by their times if one clock has both, by their lines inside one source.
 
     12:00:00 Killed process 4711    12:00:02 kernel died, restarting     what followed from it, 2.0 s later
-    12:00:00 Killed process 4711    11:58:00 kernel died, restarting     told beside it
+    12:00:00 Killed process 4711    11:58:00 kernel died, restarting     an unconfirmed consequence, in a list of its own
 
 The report does not claim that the latter came first, either: a line without a stamp has the time of a line above it.
 """
@@ -13,13 +13,13 @@ from datetime import datetime
 from forensics.model import Finding, Proof, Report
 from forensics.report.phrases import symptoms, time_between
 
-FOLLOWS_WITHIN_S = 7200.0  # collectives and mounts give up within an hour; two hours of silence also separate incidents
+MAX_FOLLOW_S = 7200.0  # collectives and mounts give up within an hour; two hours of silence also separate incidents
 FOLLOWED = "What followed from it"
-BESIDE = "Told beside it"
+UNCONFIRMED = "Told beside it"
 
 
 def consequences(report: Report) -> list[Finding]:
-    """The symptoms of the first cause that are neither before it nor hours behind it."""
+    """The symptoms of the first cause that are neither before it nor hours after it."""
     return [f for f in symptoms(report) if not _apart(f, report.causes[0])]
 
 
@@ -29,18 +29,18 @@ def unconfirmed_consequences(report: Report) -> list[Finding]:
 
 
 def _apart(finding: Finding, cause: Finding) -> bool:
-    return stands_before(finding, cause) or _comes_too_late(finding, cause)
+    return is_before(finding, cause) or _comes_too_late(finding, cause)
 
 
 def _comes_too_late(finding: Finding, cause: Finding) -> bool:
-    """Is `finding` so long behind the last line of `cause` that something else may be its reason?"""
+    """Is `finding` so long after the last line of `cause` that it may have another reason?"""
     last = max((p.time.timestamp() for p in cause.evidence if p.time), default=None)
     shown = finding.evidence[0].time if finding.evidence else None
-    return last is not None and shown is not None and shown.timestamp() - last > FOLLOWS_WITHIN_S
+    return last is not None and shown is not None and shown.timestamp() - last > MAX_FOLLOW_S
 
 
-def stands_before(finding: Finding, cause: Finding) -> bool:
-    """Is the line of `finding` before all lines of `cause`, by more than their clocks may differ?"""
+def is_before(finding: Finding, cause: Finding) -> bool:
+    """Is the line of `finding` before all lines of `cause`, by more than the difference of their clocks?"""
     if not finding.evidence or not cause.evidence:
         return False
     shown = finding.evidence[0]
@@ -52,7 +52,7 @@ def stands_before(finding: Finding, cause: Finding) -> bool:
 
 
 def delay_text(finding: Finding, cause: Finding) -> str:
-    """The time from `cause` to `finding`, in words; empty where no common clock has it, or where it would be negative."""
+    """The time from `cause` to `finding`, in words; empty if they have no common clock, or if it would be negative."""
     a, b = (f.evidence[0] if f.evidence else None for f in (cause, finding))
     if not a or not b or not a.time or not b.time:
         return ""

@@ -12,12 +12,12 @@ from forensics.model import Curve, Report
 BARS = "▁▂▃▄▅▆▇█"
 LOST_MARK = "×"  # a reading that was NaN or infinite
 SPARKLINE_CHARS = 32  # a third of a row of 100 columns, beside the first and the last value
-MIN_LOG_SCALE_RATIO = 1000.0  # on a plain scale of 32 to 120 steps the smaller values would all lie on the ground
+MIN_LOG_SCALE_RATIO = 1000.0  # on a linear scale of 32 to 120 steps all smaller values would be drawn as zero
 MIN_DRAWN_POINTS = 3  # two are a straight line
-GREW = 1.1  # the memory of any program varies by less
-LEFT_ITS_RANGE = 3.0  # a loss that only falls ends below its median; one that is lost rises far above it
-FELL = 2.0  # rates vary by some ten percent from step to step
-BEARS = {"host_memory": "memory", "gpu_memory": "memory", "numerics": "loss", "process": "throughput"}
+MIN_GROWTH_RATIO = 1.1  # the memory of any program varies by less
+MIN_LOSS_RATIO = 3.0  # a loss that only falls ends below its median; a loss that diverges rises far above it
+MIN_FALL_RATIO = 2.0  # rates vary by some ten percent from step to step
+CURVES_OF_FAMILY = {"host_memory": "memory", "gpu_memory": "memory", "numerics": "loss", "process": "throughput"}
 
 
 def relevant_curves(report: Report) -> list[Curve]:
@@ -25,7 +25,7 @@ def relevant_curves(report: Report) -> list[Curve]:
 
     Of curves with the same course, as those of equal ranks, only the first.
     """
-    kind = BEARS.get(report.causes[0].id.split(".")[0])
+    kind = CURVES_OF_FAMILY.get(report.causes[0].id.split(".")[0])
     relevant: dict[str, Curve] = {}
     for curve in report.curves:
         if curve.kind == kind and is_informative(curve):
@@ -42,10 +42,10 @@ def is_informative(curve: Curve) -> bool:
         return False
     low, high, usual = min(known), max(known), median(known)
     if curve.kind == "memory":
-        return high > GREW * max(low, 1.0)
+        return high > MIN_GROWTH_RATIO * max(low, 1.0)
     if curve.kind == "loss":
-        return high > LEFT_ITS_RANGE * abs(usual)
-    return known[-1] < usual / FELL
+        return high > MIN_LOSS_RATIO * abs(usual)
+    return known[-1] < usual / MIN_FALL_RATIO
 
 
 def sparkline(curve: Curve, chars: int = SPARKLINE_CHARS) -> str:
@@ -64,13 +64,13 @@ def scaled_values(curve: Curve) -> list[float | None]:
 
 
 def is_wide(curve: Curve) -> bool:
-    """Does a loss run over so many powers of ten that a plain scale shows nothing but its peak?"""
+    """Does a loss cover so many powers of ten that a linear scale shows only its peak?"""
     known = [v for _, v in curve.points if v is not None]
     return curve.kind == "loss" and bool(known) and min(known) > 0 and max(known) > MIN_LOG_SCALE_RATIO * min(known)
 
 
 def level(value: float, low: float, high: float, steps: int) -> int:
-    """Where `value` lies between `low` and `high`, 0 to `steps`."""
+    """The position of `value` between `low` and `high`, 0 to `steps`."""
     return round((value - low) / (high - low) * steps) if high > low else 0
 
 
@@ -81,7 +81,7 @@ def first_to_last(curve: Curve) -> str:
 
 
 def value_text(value: float | None, unit: str) -> str:
-    """A value for people: `434 MiB`, `2.31`, `6.9 1/s`; `NaN` for what was none."""
+    """A value for the reader: `434 MiB`, `2.31`, `6.9 1/s`; `NaN` for None."""
     if value is None:
         return "NaN"
     if unit == "B":

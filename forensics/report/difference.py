@@ -23,13 +23,12 @@ from forensics.report.style import Style
 COMPARE_SCHEMA = "forensics-compare/1"
 DIFFERENCE_FORMATS = ("text", "markdown", "json")
 MAX_PASSAGE_GAP_LINES = 3  # new lines that are no further apart form one passage
-MAX_WHOLE_PASSAGE_LINES = 4  # lines of a passage that is shown whole; of a longer one its first and last and the alarming ones
-MAX_DIFFERENCE_LINE_CHARS = 400  # four rows of 100 columns; what tells two lines apart mostly stands before
+MAX_WHOLE_PASSAGE_LINES = 4  # chosen by hand: a longer passage is shown with its first and last line and those with error words
+MAX_DIFFERENCE_LINE_CHARS = 400  # four rows of 100 columns; two lines mostly differ before that
 
 
 def render_difference(found: Difference, form: str, most: int, style: Style) -> str:
-    """`found` in one of DIFFERENCE_FORMATS, ending with a line end. `most`: passages that people are shown; JSON has
-    everything."""
+    """`found` in one of DIFFERENCE_FORMATS, ending with a line end. `most`: the number of passages; JSON has all of them."""
     found = mask_secrets(found)
     if form == "json":
         return escape_controls(json.dumps(_document(found), indent=2, ensure_ascii=False)) + "\n"
@@ -83,7 +82,7 @@ def _ends(found: Difference, left: int) -> Iterator[str]:
 
 
 def _again(message: MessageGroup, paths: Paths) -> str:
-    """How often, and where last."""
+    """How often it occurs, and the last place."""
     if message.count < 2:
         return ""
     there = message.last_source == message.source

@@ -1,4 +1,4 @@
-"""A Report to the document of schema `forensics-report/1`: plain dicts, RFC 3339 times, text safe to print."""
+"""Turn a Report into the document of schema `forensics-report/1`: plain dicts, RFC 3339 times, text safe to print."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -10,7 +10,7 @@ from forensics.model.logs import Fields
 from forensics.report.incidents import incident_groups
 
 REPORT_SCHEMA = "forensics-report/1"
-MAX_CONTEXT_LINE_CHARS = 500  # a quarter of what the evidence itself may have: it is only seen beside it
+MAX_CONTEXT_LINE_CHARS = 500  # a quarter of the limit for an evidence line: context lines are less important
 
 
 def time_text(time: datetime | None) -> str | None:
@@ -47,7 +47,7 @@ def document(report: Report) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> dict[str, Any]:
-    """A flat struct as a dict under its own names, times written out, text safe to print (names of sources as they are)."""
+    """A flat struct as a dict of its fields, times as text, text safe to print (names of sources are unchanged)."""
     return {n: _safe(getattr(value, n), n in ("source", "last_source", "name")) for n in value.__struct_fields__}
 
 

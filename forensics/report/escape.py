@@ -1,4 +1,4 @@
-"""Text of logs escaped for Markdown and HTML.
+"""Escape text of logs for Markdown and HTML.
 
 `<img src=x onerror=...> **bold** @you #1` -> a backslash before every character that has a meaning there
 """
@@ -10,24 +10,24 @@ from forensics.core import lazy
 from forensics.core.text import printable
 
 # `@` and `#` are in it as they would notify somebody or point at another issue, `$` and `{` as they start formulas and macros.
-ACTS = lazy.regex(r"([\\`*_{}\[\]<>|#~@&$])")
-LEADS = lazy.regex(r"^(?:([-+=!>])|(\d+)([.)])(?=\s|$))")  # at the start of a line: a list, a heading, a quotation
-UNSEEN = lazy.regex("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
-# Words that GitHub links, mentions, draws or closes by: @you, #1, GH-1, a/b#1, a commit's hash, :tada:, $x$, addresses.
+ACTIVE_CHARACTERS = lazy.regex(r"([\\`*_{}\[\]<>|#~@&$])")
+LINE_START_PATTERN = lazy.regex(r"^(?:([-+=!>])|(\d+)([.)])(?=\s|$))")  # at the start of a line: a list, a heading, a quotation
+INVISIBLE_CHARACTERS = lazy.regex("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+# Words that GitHub turns into links, mentions, pictures or commands: @you, #1, GH-1, a/b#1, a commit's hash, :tada:, $x$, URLs.
 RISKY = r"\S*(?:@|#\d|\b[Gg][Hh]-\d|://|\bwww\.|:[A-Za-z]\w*:|\$|\b[0-9a-f]{7,40}\b)\S*"
-WORTH_QUOTING = lazy.regex(r"[^\W\d_].|[^\w\s]\S")  # a number, or one letter, is written like our own words
+WORTH_QUOTING = lazy.regex(r"[^\W\d_].|[^\w\s]\S")  # a number or a single letter is not quoted
 URL_PATTERN = lazy.regex(r"(?i)(https?|ftp|mailto)(:)|\b(www)(\.)")  # would become a link
 
 
 def escape(text: str) -> str:
     """Text on one line in which nothing is interpreted as Markdown or HTML."""
-    line = ACTS.sub(r"\\\1", printable(" ".join(text.split()), 4000))
+    line = ACTIVE_CHARACTERS.sub(r"\\\1", printable(" ".join(text.split()), 4000))
     line = URL_PATTERN.sub(lambda m: f"{m[1] or m[3]}\\{m[2] or m[4]}", line)
-    return LEADS.sub(lambda m: f"\\{m[1]}" if m[1] else f"{m[2]}\\{m[3]}", line)
+    return LINE_START_PATTERN.sub(lambda m: f"\\{m[1]}" if m[1] else f"{m[2]}\\{m[3]}", line)
 
 
 def prose(text: str, logged: Iterable[str] = ()) -> str:
-    """Our own sentence as Markdown; what it quotes from a log becomes code spans. `logged`: the pieces that come from a log.
+    """A sentence of the report as Markdown; quotations from a log become code spans. `logged`: the parts that come from a log.
 
     A backslash does not stop GitHub from linking `@name`, `#123` or an address; a code span does. So every word with such a sign
     becomes one.
@@ -49,13 +49,13 @@ def prose(text: str, logged: Iterable[str] = ()) -> str:
 
 
 def _spaced(text: str) -> str:
-    """`escape`, which takes the space at the ends away, with it."""
+    """`escape`, but spaces at both ends are kept."""
     lead, tail = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :] if text.strip() else ""
     return f"{lead}{escape(text)}{tail}"
 
 
 def code(text: str) -> str:
-    """Text as inline code that its own backticks cannot end. A bar would end a table's cell, so it becomes `¦`."""
+    """Text as inline code that backticks in it cannot end. A bar would end a table's cell, so it becomes `¦`."""
     text = printable(" ".join(text.split()), 4000)
     fence = "`" * (1 + longest_run(text))
     pad = " " if text.startswith("`") or text.endswith("`") else ""
@@ -68,7 +68,7 @@ def code_cell(text: str) -> str:
 
 
 def fenced_block(lines: list[str], language: str = "text") -> list[str]:
-    """Lines in a fenced block that none of them can close."""
+    """Lines in a fenced block that no line can close."""
     safe = [printable(line, 4000) for line in lines]
     fence = "`" * max(3, 1 + max(map(longest_run, safe), default=0))
     return [fence + language, *safe, fence]
@@ -80,13 +80,13 @@ def longest_run(text: str) -> int:
 
 
 def link_text(url: str) -> str:
-    """A reference as a link; one that is no plain https address as code."""
+    """A reference as a link; if it is no plain https URL, as code."""
     return f"<{url}>" if re.fullmatch(r"https?://[\w./?=&%#:+~,;@!()-]{3,400}", url) else code(url)
 
 
 def escape_controls(document: str) -> str:
     """A JSON document with control characters and direction marks written as escapes."""
-    return UNSEEN.sub(lambda m: f"\\u{ord(m[0]):04x}", document)
+    return INVISIBLE_CHARACTERS.sub(lambda m: f"\\u{ord(m[0]):04x}", document)
 
 
 def escape_html(text: str) -> str:

@@ -20,13 +20,13 @@ from forensics.report.rows import Row, cut_text, wrap_rows
 from forensics.report.steps import course_steps
 from forensics.report.subject import ending_sentence
 
-SUMMARY_ROWS = 6  # of the screen, which has 24
-LABELLED_ROWS = 2  # of each of the three labels, so that the first screen stays one
-LABEL_COLUMNS = 10  # columns of `where`, `when`, `do first`
+SUMMARY_ROWS = 6  # of a screen of 24 rows
+LABELLED_ROWS = 2  # for each of the three labels, so that it fits on one screen
+LABEL_COLUMNS = 10  # the width of `where`, `when`, `do first`
 
 
 def labelled(width: int, label: str, text: str) -> Iterator[Row]:
-    """`text` behind its label; nothing where it is empty."""
+    """`text` after its label; no row if it is empty."""
     for i, row in enumerate(cut_text(text, width - LABEL_COLUMNS, LABELLED_ROWS) if text else ()):
         yield Row((("" if i else label).ljust(LABEL_COLUMNS), "head"), (row, ""))
 

@@ -1,4 +1,4 @@
-"""What is remembered of earlier incidents, in one sentence.
+"""Say in one sentence what the history has about earlier incidents.
 
 seen 7 times since 3 Oct 2026, on 2 nodes; 5 of them on gpu-0412; after --mem 64G it did not return
 """
@@ -7,11 +7,11 @@ from datetime import datetime
 
 from forensics.model import History, Report
 
-MIN_NODE_SHARE = 0.5  # of the incidents on one node: worth naming it
+MIN_NODE_SHARE = 0.5  # of the incidents on one node: then its name is shown
 
 
 def seen_before(report: Report) -> str:
-    """The sentence; empty where no history was asked, and for a run that ended well."""
+    """The sentence; empty if no history is used, and for a run that ended well."""
     history = report.history
     if history is None or report.verdict == "no_crash":
         return ""
@@ -42,7 +42,7 @@ def _where(history: History) -> str:
 
 
 def _most(history: History) -> str:
-    """`5 of them on gpu-0412`, where one of several nodes has most of them."""
+    """`5 of them on gpu-0412`, if one of several nodes has most of them."""
     if history.node_count < 2 or history.nodes[0].seen < 2 or history.nodes[0].seen < MIN_NODE_SHARE * history.seen:
         return ""
     return f"{history.nodes[0].seen:,} of them on {history.nodes[0].name}"

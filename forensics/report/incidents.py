@@ -1,4 +1,4 @@
-"""The incidents of a report: alike ones folded into one row, and any of them shown as if it were the first.
+"""Group the similar incidents of a report into one row each, and show any incident as if it were the first.
 
 1 job 4001, A memory limit was hit    2 job 4002, A memory limit was hit ... 199 job 4199, A memory limit was hit
 -> 1 alone, then one group: 198 times, "jobs 4002 to 4199", a median of 420 s from one to the next
@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from forensics.core.errors import UsageError
 from forensics.model import Finding, IncidentSummary, Report, TimelineEntry
 
-FOLDED_MIN = 3  # similar incidents share one row from this number on
-REGULAR = 0.5  # of the median: "every 7 min" is written where half of the gaps are this close to it
+MIN_GROUPED_INCIDENTS = 3  # chosen by hand: so many similar incidents share one row
+MAX_GAP_DEVIATION = 0.5  # of the median: "every 7 min" is written if half of the gaps are this close to it
 NUMBERED_NAME_PATTERN = re.compile(r"(?P<kind>.*\D)(?P<number>\d{1,15})")
 PROCESS_NAME_PATTERN = re.compile(r"(?P<name>.+) \(pid \d+\)")
 MAX_INCIDENT_PROOFS = 5  # as in the text report
@@ -25,11 +25,11 @@ ENDED_NOTHING = "Nothing ended badly"
 
 
 class Group(Struct, frozen=True):
-    """Incidents that are alike, in their order: same verdict, same first cause, same kind of subject.
+    """Similar incidents in their order: same verdict, same first cause, same kind of subject.
 
-    `ids`: of its incidents. `cause`, `title`, `probability`: of the first cause, the probability as it is for the first of them.
-    `subject`: who was hit, all of them in a few words. `start`, `end`: the earliest and latest known time. `every_s`: seconds
-    from one to the next, the median, where they come regularly. A group may hold a single incident.
+    `ids`: of its incidents. `cause`, `title`, `probability`: of the first cause; the probability is that of the first incident.
+    `subject`: all subjects in a few words. `start`, `end`: the earliest and latest known time. `every_s`: the median of the
+    seconds from one to the next, if they are regular. A group may have a single incident.
     """
 
     ids: tuple[int, ...]
@@ -44,7 +44,7 @@ class Group(Struct, frozen=True):
 
 
 def incident_groups(report: Report) -> list[Group]:
-    """The first incident alone, then all others, three or more that are alike in one group; nothing where none was found."""
+    """The first incident alone, then all others, three or more similar ones in one group; empty if there is no incident."""
     if not report.incidents:
         return []
     alike: dict[tuple[str, str, str], list[IncidentSummary]] = {}
@@ -53,7 +53,7 @@ def incident_groups(report: Report) -> list[Group]:
     made = [_group(report, report.incidents[:1])]
     for incident in report.incidents[1:]:
         same = alike[_likeness(incident)]
-        if len(same) < FOLDED_MIN:
+        if len(same) < MIN_GROUPED_INCIDENTS:
             made.append(_group(report, (incident,)))
         elif same[0] is incident:
             made.append(_group(report, same))
@@ -61,7 +61,7 @@ def incident_groups(report: Report) -> list[Group]:
 
 
 def focus_on(report: Report, number: int) -> Report:
-    """`report` about incident `number`; raises UsageError where there is no such incident."""
+    """`report` about incident `number`; raises UsageError if there is no such incident."""
     numbers = [i.id for i in report.incidents]
     if number not in numbers:
         known = f"there are {len(numbers)}, 1 to {max(numbers)}" if len(numbers) > 1 else f"there is {_one_or_none(numbers)}"
@@ -96,7 +96,7 @@ def _causes(incident: IncidentSummary) -> tuple[Finding, ...]:
 
 
 def _moved(report: Report, at: int) -> tuple[TimelineEntry, ...]:
-    """The timeline, which is in order of incidents, with those of the incident at `at` in front."""
+    """The timeline, which is in order of incidents, with the entries of the incident at `at` first."""
     start = sum(i.events for i in report.incidents[:at])
     own = report.timeline[start : start + report.incidents[at].events]
     return (*own, *report.timeline[:start], *report.timeline[start + len(own) :])
@@ -131,7 +131,7 @@ def _group(report: Report, same: Sequence[IncidentSummary]) -> Group:
 def subjects_text(names: Sequence[str]) -> str:
     """`jobs 4001 to 4199`, `python, 12 processes`, `unit a.service, unit b.service and 3 more`."""
     different = list(dict.fromkeys(n for n in names if n))
-    if len(different) < FOLDED_MIN:
+    if len(different) < MIN_GROUPED_INCIDENTS:
         return " and ".join(different)
     processes = [PROCESS_NAME_PATTERN.fullmatch(n) for n in different]
     if len({p["name"] if p else "" for p in processes}) == 1 and processes[0]:
@@ -147,15 +147,15 @@ def subjects_text(names: Sequence[str]) -> str:
 
 def _every_s(times: Sequence[datetime]) -> float | None:
     gaps = [(b - a).total_seconds() for a, b in pairwise(times)]
-    if len(gaps) < FOLDED_MIN:
+    if len(gaps) < MIN_GROUPED_INCIDENTS:
         return None
     middle = median(gaps)
     low, _, high = quantiles(gaps, n=4)
-    return round(middle, 1) if middle > 0 and high - low <= 2 * REGULAR * middle else None
+    return round(middle, 1) if middle > 0 and high - low <= 2 * MAX_GAP_DEVIATION * middle else None
 
 
 class IncidentEntry(Struct, frozen=True):
-    """An incident with its first finding, for formats with one entry for each. `id`: 0 where no incident was found."""
+    """An incident with its first finding, for formats with one entry for each. `id`: 0 if there is no incident."""
 
     id: int
     verdict: str
@@ -165,7 +165,7 @@ class IncidentEntry(Struct, frozen=True):
 
 
 def incident_entries(report: Report) -> list[IncidentEntry]:
-    """Each incident with its first cause, the report's own one first; the report's verdict alone where it has no incident."""
+    """Each incident with its first cause, the report's own one first; only the report's verdict if it has no incident."""
     first = report.incidents[0] if report.incidents else None
     main = IncidentEntry(
         id=first.id if first else 0,

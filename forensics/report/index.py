@@ -19,12 +19,13 @@ from forensics.report.phrases import headline, is_guess, percent_text, what_happ
 from forensics.report.redaction import without_secrets
 
 PLAIN_NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,80}")
-MAX_SUMMARY_CHARS = 300  # three rows of a table's cell; the case's own page has the whole
+MAX_SUMMARY_CHARS = 300  # three rows of a table's cell; the case's own page has all of it
 NO_CRASH = "no_crash"
 
 
 class Row(Struct, frozen=True):
-    """One case. `odds`: empty where the cause is a guess. `hosts`, `jobs`: all that are named; `time`: when its end was shown."""
+    """One case. `odds`: the probability as text, empty if the cause is a guess. `hosts`, `jobs`: all that are named. `time`: when
+    its end was shown."""
 
     case: str
     page: str
@@ -41,7 +42,7 @@ class Row(Struct, frozen=True):
 
 
 class Count(Struct, frozen=True):
-    """How many cases have a cause. `share`: of the commonest one, 0 to 100."""
+    """How many cases have a cause. `share`: in percent of the most frequent one, 0 to 100."""
 
     cause: str
     title: str
@@ -50,7 +51,7 @@ class Count(Struct, frozen=True):
 
 
 def index_row(report: Report, page: str) -> Row:
-    """The row of a report whose page lies at `page`; secrets taken out."""
+    """The row of a report whose page is at `page`, without secrets."""
     report = without_secrets(report)
     first = report.causes[0]
     incident = report.incidents[0] if report.incidents else None
@@ -74,7 +75,7 @@ def index_row(report: Report, page: str) -> Row:
 
 
 def cause_counts(rows: Sequence[Row]) -> list[Count]:
-    """How many cases each cause has, the commonest first; those in which nothing ended badly last."""
+    """How many cases each cause has, the most frequent first; cases in which nothing ended badly come last."""
     found = Counter((r.verdict == NO_CRASH, r.cause, r.title) for r in rows)
     most = max(found.values(), default=1)
     ordered = sorted(found.items(), key=lambda item: (item[0][0], -item[1], item[0][1]))
@@ -82,7 +83,7 @@ def cause_counts(rows: Sequence[Row]) -> list[Count]:
 
 
 def file_name(case: str, ending: str, taken: set[str]) -> str:
-    """A name for a case's page that any file system takes, and none of `taken`, to which it is added."""
+    """A name for a case's page that every file system accepts and that is not in `taken`; it is added to `taken`."""
     stem = (
         case
         if PLAIN_NAME_PATTERN.fullmatch(case)
@@ -90,7 +91,7 @@ def file_name(case: str, ending: str, taken: set[str]) -> str:
     )
     name = f"{stem}{ending}"
     number = 2
-    while name.lower() in taken:  # file systems that know no case
+    while name.lower() in taken:  # some file systems ignore case
         name, number = f"{stem}-{number}{ending}", number + 1
     taken.add(name.lower())
     return name
@@ -101,7 +102,7 @@ def _digest(text: str) -> str:
 
 
 def index_html(rows: Sequence[Row], title: str) -> str:
-    """The index as a page that needs nothing but the pages that it links to."""
+    """The index as one HTML page without other files; it links the pages of the cases."""
     from forensics.report.page.templates import policy, template, text_of
 
     style, script = text_of("page.css") + text_of("index.css"), text_of("table.js")

@@ -1,4 +1,4 @@
-"""Why the first cause and not its best rival: what each feature contributed to both, and the line behind it.
+"""Show why the first cause is ranked before its best rival: the contribution of each feature to both, with its line.
 
 why
   ended badly: 98 %, the first factor of each probability
@@ -19,21 +19,21 @@ from forensics.report.redaction import without_secrets
 from forensics.report.rows import Row, coloured_text, cut_text, plain_text, wrap_rows
 from forensics.report.style import Style
 
-LEDGER_PLACE_CHARS = 32  # of 100 columns, beside two numbers and what the feature means
-MIN_MEANING_CHARS = 30  # of a page's width beside the place; where there are fewer, what a feature means stands below it
-NARROW_INDENT = 14  # behind the number of a row, under which its meaning stands
-MIN_LEDGER_CHARS = 60  # in fewer columns the table cannot be read; then its rows are broken by the terminal
+LEDGER_PLACE_CHARS = 32  # of 100 columns, next to two numbers and the meaning of the feature
+MIN_MEANING_CHARS = 30  # of a page's width next to the place; if there are fewer, the meaning of a feature is below its name
+NARROW_INDENT = 14  # the indent of such a meaning
+MIN_LEDGER_CHARS = 60  # with fewer columns the table cannot be read; then the terminal breaks its rows
 NUMBERS_CHARS = 26  # two numbers and the space around them and around the place
 
 
 def render_ledger(report: Report, meanings: Mapping[str, str], style: Style) -> str:
-    """The table as text, ending with a line end. `meanings`: feature -> what it is."""
+    """The table as text, ending with a line end. `meanings`: feature -> what it measures."""
     rows = list(_rows(without_secrets(report), meanings, max(MIN_LEDGER_CHARS, style.width)))
     return coloured_text(rows, style.width) if style.colour else plain_text(rows)
 
 
 def compared_findings(report: Report) -> list[Finding]:
-    """The first cause and its best rival: the most probable other one that features speak for or against."""
+    """The first cause and its best rival: the most probable other cause that has a ledger."""
     rivals = sorted((f for f in report.causes[1:] if f.ledger), key=lambda f: -f.probability)
     return [report.causes[0], *rivals[:1]]
 

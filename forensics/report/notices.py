@@ -1,4 +1,4 @@
-"""The notices to show: observations that ended nothing, of others or worth knowing; a few of each group.
+"""Choose the notices to show: observations that ended nothing, of others or worth knowing; a few of each group.
 
 also on this host
   dmesg.log:3  INFO: task python:8055 blocked for more than 120 seconds.
@@ -20,7 +20,7 @@ OWN_TITLE = "Worth knowing"
 
 
 class NoticeGroup(Struct, frozen=True):
-    """Some of the notices of one group, in their order, each with its reason or nothing where the next one's is the same.
+    """Some of the notices of one group, in their order, each with its reason; the reason is empty if the next one has the same.
 
     `more`: how many are not shown.
     """

@@ -1,4 +1,4 @@
-"""Where, first_shown when, and what to do first: the answers of the first screen besides what happened.
+"""Say where it happened, since when, and what to do first: the first screen shows these after what happened.
 
 rank 37 on node04, GPU 3, job 4711; 63 other ranks waited or failed with it | 2026-11-21 08:46:17 | Read the log of rank 37 first
 """
@@ -12,15 +12,15 @@ from forensics.model import MessageGroup, Proof, Report
 from forensics.model.answers import REASON_LINE
 from forensics.report.incidents import Group, incident_groups
 from forensics.report.paths import Paths
-from forensics.report.phrases import duration_text, exactly, is_guess, remedies, symptoms
+from forensics.report.phrases import duration_text, is_guess, remedies, symptoms, two_unit_duration
 
-RUNS = 3  # of numbers, told one after the other
+MAX_NUMBER_RANGES = 3  # chosen by hand: `1-4, 6-12, 20`
 KERNEL_STAMP_PATTERN = lazy.regex(r"\s{0,8}(?:<\d{1,4}>)?\[\s{0,8}(\d{1,10}\.\d{1,9})\]")  # `<6>[ 9120.213456]`
 MAX_LISTED_INCIDENTS = 5  # rows of other incidents on the first screen
 
 
 def location(report: Report) -> str:
-    """Where it happened, and how many other ranks it hit; empty where unknown, or where nothing ended badly."""
+    """Where it happened, and how many other ranks it affected; empty if unknown, or if nothing ended badly."""
     if report.verdict == "no_crash" or is_guess(report):
         return ""
     first = report.causes[0]
@@ -33,8 +33,10 @@ def location(report: Report) -> str:
 
 
 def first_shown(report: Report) -> str:
-    """When the first cause was first shown: `2026-11-21 08:46:17`, with its offset where the log itself tells a zone; where no
-    clock is known, how long after boot."""
+    """When the first cause was first shown: `2026-11-21 08:46:17`, with its offset if the log itself has a zone.
+
+    If no clock is known, how long after boot.
+    """
     if report.verdict == "no_crash":
         return ""
     found = cause_time(report)
@@ -42,11 +44,11 @@ def first_shown(report: Report) -> str:
 
 
 def _after_boot(report: Report) -> str:
-    """`12.4 s after boot`, `2 h 32 min after boot`: where a kernel's log counts from there and no clock is known."""
+    """`12.4 s after boot`, `2 h 32 min after boot`: if a kernel's log counts from boot and no clock is known."""
     counting = {s.name for s in report.sources if s.clock == "mono"}
     stamps = [KERNEL_STAMP_PATTERN.match(p.text) for p in report.causes[0].evidence if p.source in counting]
     first = min((float(s[1]) for s in stamps if s), default=None)
-    return f"{exactly(first)} after boot" if first is not None else ""
+    return f"{two_unit_duration(first)} after boot" if first is not None else ""
 
 
 def cause_time(report: Report) -> tuple[datetime, str] | None:
@@ -56,13 +58,13 @@ def cause_time(report: Report) -> tuple[datetime, str] | None:
 
 
 def clock_time(time: datetime, source: str, report: Report) -> str:
-    """`time` as in `source`: with an offset where its lines have one."""
+    """`time` as in `source`: with an offset if its lines have one."""
     zoned = any(s.name == source and s.clock == "wall+zone" for s in report.sources)
     return time.isoformat(sep=" ", timespec="seconds") if zoned else time.strftime("%Y-%m-%d %H:%M:%S")
 
 
 def do_first(report: Report) -> str:
-    """The first remedy; where there is none, the line to read, or what would settle it; empty where nothing ended badly."""
+    """The first remedy; if there is none, the line to read, or the first open question; empty if nothing ended badly."""
     advised = remedies(report)
     if advised:
         return ("ask the administrator: " if advised[0].who == "admin" else "") + advised[0].action
@@ -76,23 +78,23 @@ def do_first(report: Report) -> str:
 
 
 def other_incidents(report: Report) -> list[Group]:
-    """The incident_groups of incidents after the first that ended badly, or may have; nothing where there are none."""
+    """The groups of incidents after the first that ended badly, or may have; empty if there are none."""
     return [g for g in incident_groups(report)[1:] if g.verdict != "no_crash"]
 
 
 def quiet_incidents(report: Report) -> int:
-    """How many of the later incidents have notices only: nothing ended in them."""
+    """How many of the later incidents have only notices: nothing ended in them."""
     return sum(len(g.ids) for g in incident_groups(report)[1:] if g.verdict == "no_crash")
 
 
 def incident_numbers(group: Group) -> str:
     """The numbers of its incidents: `2`, `2-12`, `1-4, 6-12`."""
     runs = number_ranges(group.ids).split(", ")
-    return ", ".join(runs[:RUNS]) + (", …" if len(runs) > RUNS else "")
+    return ", ".join(runs[:MAX_NUMBER_RANGES]) + (", …" if len(runs) > MAX_NUMBER_RANGES else "")
 
 
 def group_text(group: Group) -> str:
-    """`198 more: A memory limit was hit, jobs 4002 to 4199, about every 7 min`; of one alone its subject and cause."""
+    """`198 more: A memory limit was hit, jobs 4002 to 4199, about every 7 min`; for a single one its subject and cause."""
     if len(group.ids) == 1:
         return ", ".join(filter(None, (group.subject, group.title)))
     rhythm = f"about every {duration_text(group.every_s)}" if group.every_s else ""

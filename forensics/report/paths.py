@@ -1,4 +1,4 @@
-"""Names of sources, short: the folder that they share is named once.
+"""Shorten the names of sources: the folder that they share is named once.
 
 data/jobs/4711/node1/dmesg.log, data/jobs/4711/node2/dmesg.log -> in data/jobs/4711/: node1/dmesg.log, node2/dmesg.log
 """
@@ -9,11 +9,11 @@ from msgspec import Struct
 
 from forensics.model import Report
 
-MIN_FOLDER_CHARS = 16  # characters of a folder that are worth telling only once
+MIN_FOLDER_CHARS = 16  # chosen by hand: a shorter folder is repeated in each name
 
 
 class Paths(Struct, frozen=True):
-    """`shared`: the folder left out of every name, ending in `/`; empty where names stay as they are."""
+    """`shared`: the folder left out of every name, ending in `/`; empty if names are not shortened."""
 
     shared: str = ""
 
@@ -36,7 +36,7 @@ class Paths(Struct, frozen=True):
         return f"{self.short(name)}:{line}"
 
     def within(self, text: str) -> str:
-        """`text` with the names in it short."""
+        """`text` with the names in it shortened."""
         return text.replace(self.shared, "") if self.shared else text
 
 

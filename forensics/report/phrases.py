@@ -1,4 +1,4 @@
-"""Sentences, labels and choices that the formats for people share."""
+"""Sentences, labels and choices that the readable formats share."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -18,7 +18,7 @@ VERDICTS = {
     "likely": "No line here shows it alone; all of them together make it this likely. See what would settle it.",
 }
 WHO = {"user": "you", "admin": "admin"}
-SURENESS = {
+WEIGHT_PHRASES = {
     "proof": "the line marked > alone shows the cause",
     "strong": "the line marked > nearly always means this cause",
     "hint": "hints only; none of these lines proves it",
@@ -30,9 +30,9 @@ GUESSED = (
 )
 MAX_FIRST_SENTENCES = 4  # chosen by hand: of the summary, on the first screen; the cause and what led to it
 UNDRAWN = "\b\x7f \t\r\n"
-MIN_MENTIONED_PROBABILITY = 0.03  # one in thirty: what is less likely is left to json
+MIN_MENTIONED_PROBABILITY = 0.03  # one in thirty: less probable causes are only in the JSON document
 MORE_LIKELY_THAN_NOT = 0.5  # the meaning of the words
-NO_CAUSE = "none."  # the family of what says that nothing ended badly: no cause that words could be like
+NO_CAUSE = "none."  # the family of causes that mean that nothing ended badly
 TIME_LINK_PATTERN = lazy.regex(r"time, [\d.]+ s apart(?:, known within \d+ s)?")
 SENTENCE_END = lazy.regex(r"(?<=[a-z0-9)\"'%\]][.!?]) (?=[A-Z])")
 
@@ -55,24 +55,26 @@ def evidence_head(report: Report) -> str:
 
 
 def evidence_worth(report: Report) -> str:
-    """The weight of the first cause's lines in words; empty where they only show how it ended."""
+    """The weight of the first cause's lines in words; empty if they only show how it ended."""
     if report.verdict == "no_crash":
         good = report.subject is not None and report.subject.outcome == "ended_well"
         told = "tell of a good end" if good else "are its last"
         return f"lines that {told}, or look alarming and ended nothing"
-    return "" if is_guess(report) or not report.causes[0].evidence else SURENESS[report.causes[0].evidence[0].weight]
+    return "" if is_guess(report) or not report.causes[0].evidence else WEIGHT_PHRASES[report.causes[0].evidence[0].weight]
 
 
 def headline(report: Report) -> str:
-    """What the report says in a few words: the first cause, where there is more than a guess."""
+    """What the report says in a few words: the first cause, if it is more than a guess."""
     if is_guess(report):
         return "No cause is proven"
     return report.causes[0].title if separate_causes(report) else titled(report.verdict, report.causes[0])
 
 
 def separate_causes(report: Report) -> list[Finding]:
-    """The causes of a machine's log that stand beside each other, each shown by a line of its own, where none is likely to be the
-    one that is asked about: they share the probability, and yet each of them happened. Empty where it is not so."""
+    """Independent causes in a machine's log, each shown by a line of its own, if none is likely to be the one the user means.
+
+    They share the probability, although each of them happened. Empty for other reports.
+    """
     if report.verdict != "undetermined" or report.subject is None or report.subject.kind != "machine":
         return []
     shown = [f for f in report.causes if f.role != "symptom" and any(p.weight != "hint" for p in f.evidence)]
@@ -82,19 +84,19 @@ def separate_causes(report: Report) -> list[Finding]:
 
 
 def titled(verdict: str, finding: Finding) -> str:
-    """The title of a cause; in front of one that nothing proves whether it is more likely than not."""
+    """The title of a cause; for an unproven one with `Probably` or `Not proven` before it."""
     if verdict != "undetermined":
         return finding.title
     return f"{'Probably' if is_likely(finding) else 'Not proven'}: {finding.title}"
 
 
 def is_likely(finding: Finding) -> bool:
-    """Is it likelier that it was this than that it was not?"""
+    """Is this cause more likely than not?"""
     return finding.probability > MORE_LIKELY_THAN_NOT
 
 
 def verdict(report: Report) -> str:
-    """What is to be said of the first cause before anything else."""
+    """The sentence about the first cause that comes before all others; empty for most reports."""
     if is_guess(report):
         return ""
     if separate := separate_causes(report):
@@ -103,21 +105,21 @@ def verdict(report: Report) -> str:
 
 
 def what_happened(report: Report) -> str:
-    """The summary of the first cause, cut behind its fourth sentence; of a guess only that it is one."""
+    """The first MAX_FIRST_SENTENCES sentences of the first cause's summary; for a guess only that it is one."""
     if is_guess(report):
         return GUESSED
     return " ".join(SENTENCE_END.split(report.causes[0].summary)[:MAX_FIRST_SENTENCES])
 
 
 def remedies(report: Report) -> tuple[Advice, ...]:
-    """What to do; nothing where the cause is a guess."""
+    """The remedies; empty if the cause is a guess."""
     return () if is_guess(report) else report.causes[0].remediations
 
 
 def symptoms(report: Report) -> list[Finding]:
     """The symptoms that the first cause explains, without those on the same lines, and without hints on the lines of another.
 
-    None where nothing ended badly.
+    Empty if nothing ended badly.
     """
     if report.verdict == "no_crash":
         return []
@@ -136,12 +138,12 @@ def symptoms(report: Report) -> list[Finding]:
 
 
 def as_consequence(title: str) -> str:
-    """The title of a cause that is a consequence here: without the words that its reason is not shown or that it was first."""
+    """The title of a cause that is a consequence here, without the words that its reason is not shown or that it was first."""
     return title.split(", and the logs do not")[0].removesuffix(" first")
 
 
 def also_possible(report: Report) -> list[Finding]:
-    """Other causes that may have a part in it; all of them where they are guesses, without the lines that name none."""
+    """Other causes that may have contributed; all of them if they are guesses, without causes that mean nothing ended badly."""
     if is_guess(report):
         found = (f for f in report.causes if not f.id.startswith(NO_CAUSE))
         others = [replace(f, evidence=tuple(p for p in f.evidence if p.signature not in NO_SIGNATURE)) for f in found]
@@ -153,7 +155,7 @@ def also_possible(report: Report) -> list[Finding]:
 
 
 def others_head(report: Report) -> str:
-    """What `also_possible` is called."""
+    """The heading of `also_possible`."""
     if is_guess(report):
         return "Nearest known causes, by their words"
     return "The others" if separate_causes(report) else "Also possible"
@@ -164,7 +166,7 @@ def _places(proofs: Sequence[Proof]) -> list[tuple[str, int]]:
 
 
 def quoted_evidence(finding: Finding, most: int) -> list[Proof]:
-    """The `most` best evidence lines as a reader wants them: by source in order of worth, inside a source by line."""
+    """The `most` best evidence lines in reading order: sources in order of their best line, inside a source by line."""
     best: dict[tuple[str, int], Proof] = {}
     for proof in finding.evidence:
         best.setdefault((proof.source, proof.line), proof)
@@ -174,7 +176,7 @@ def quoted_evidence(finding: Finding, most: int) -> list[Proof]:
 
 
 def line_excerpt(proof: Proof, room: int) -> str:
-    """The evidence line in at most `room` characters; from the match on, where that would not be visible otherwise.
+    """The evidence line in at most `room` characters; it begins at the match if that would not be visible otherwise.
 
     Characters at the end that a terminal does not draw (backspaces of a progress bar) are left out.
     """
@@ -184,7 +186,7 @@ def line_excerpt(proof: Proof, room: int) -> str:
 
 
 def context_helps(finding: Finding) -> bool:
-    """Do the lines around the evidence help? They do where it is a single line."""
+    """Do the lines around the evidence help? They do if it is a single line."""
     return len({(p.source, p.line) for p in finding.evidence}) == 1
 
 
@@ -195,7 +197,7 @@ def link_text(link: str) -> str:
 
 
 def repetition_text(message: MessageGroup) -> str:
-    """`  3 times, last on 120`; nothing for a message that stands there once."""
+    """`  3 times, last on 120`; empty for a message that occurs once."""
     return f"  {message.count:,} times, last on {message.last_line}" if message.count > 1 else ""
 
 
@@ -212,8 +214,8 @@ def duration_text(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
 
 
-def exactly(seconds: float) -> str:
-    """A length of time without a loss that matters: `12.4 s`, `2 h 32 min`, `3 days 4 h`."""
+def two_unit_duration(seconds: float) -> str:
+    """A length of time in two units: `12.4 s`, `2 h 32 min`, `3 days 4 h`."""
     for size, unit, part, small in ((86400, "day", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s")):
         if seconds >= size:
             whole, rest = int(seconds // size), int(seconds % size // part)

@@ -27,8 +27,7 @@ PLOT_DPI = 200  # sharp on a screen of twice the usual density
 
 
 def plot(report: Report, path: Path) -> None:
-    """Draw `report` to `path`; raises UsageError for a kind of file that is not in PICTURE_SUFFIXES, or one that cannot be
-    written."""
+    """Draw `report` to `path`; raises UsageError if its kind is not in PICTURE_SUFFIXES or it cannot be written."""
     if path.suffix.lower() not in PICTURE_SUFFIXES:
         raise UsageError("pictures are .png, .svg or .pdf", str(path))
     import matplotlib

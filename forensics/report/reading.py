@@ -1,9 +1,9 @@
-"""A document of schema `forensics-report/1` back to the Report it was made of, so that a saved report can be shown again.
+"""Read a document of schema `forensics-report/1` back into a Report, so that a saved report can be shown again.
 
 {"schema": "forensics-report/1", "case": "run7", "verdict": "crash", "causes": [...], ...} -> Report(case="run7", ...)
 
-The types of the model say what may stand where. Fields that later versions add are ignored, those that earlier versions did not
-write get their defaults.
+The types of the model say which values are valid. Fields that later versions add are ignored; fields that earlier versions did
+not write get their defaults.
 """
 
 import json
@@ -16,7 +16,7 @@ from forensics.report.document import REPORT_SCHEMA
 
 
 def read_report(document: object, name: str) -> Report:
-    """The Report that `document`, read from `name`, was written from; raises UsageError when it is no such document."""
+    """The Report in `document`, which was read from `name`; raises UsageError if it is no such document."""
     try:
         if not isinstance(document, dict) or document.get("schema") != REPORT_SCHEMA:
             raise ValueError(f"no document of schema {REPORT_SCHEMA}")

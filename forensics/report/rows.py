@@ -27,7 +27,7 @@ Span = tuple[str, str]
 
 
 class Row:
-    """Texts with the names of their styles, side by side. Everything in them is made safe to print."""
+    """Texts side by side, each with the name of its style. All of them are made safe to print."""
 
     def __init__(self, *spans: Span, link: str = "") -> None:
         self.spans = [(printable(text, 4000), style) for text, style in spans]
@@ -39,7 +39,7 @@ class Row:
 
 
 def wrap_rows(text: str, width: int, indent: int = 0, first: str | None = None, style: str = "") -> Iterator[Row]:
-    """`text` in rows of at most `width`, behind `indent` spaces; the first behind `first` where it is given."""
+    """`text` in rows of at most `width`, after `indent` spaces; the first row after `first` if it is given."""
     lead = " " * indent
     lines = textwrap.wrap(
         printable(text, 20_000), max(width, indent + 20), initial_indent=lead, subsequent_indent=lead, break_on_hyphens=False
@@ -49,9 +49,9 @@ def wrap_rows(text: str, width: int, indent: int = 0, first: str | None = None, 
 
 
 def cut_text(text: str, width: int, most: int) -> list[str]:
-    """`text` in at most `most` pieces of `width`; an ellipsis stands for what is left out. Breaks at spaces where it can.
+    """`text` in at most `most` pieces of `width`, broken at spaces if possible; an ellipsis replaces the rest.
 
-    Each piece stands in the text as it is, tabs too: `grep -F` finds it.
+    Each piece is unchanged text, also its tabs, so that `grep -F` finds it.
     """
     text = printable(text, 4000).rstrip()
     if most == 1:
@@ -88,7 +88,7 @@ def coloured_text(rows: Iterable[Row], width: int) -> str:
 
 
 def _target(source: str) -> str:
-    """`file:` address of a source that is a plain file here; nothing for members of archives and the like."""
+    """The `file:` URL of a source that is a plain file on this machine; empty for others, such as members of archives."""
     try:
         path = Path(source).absolute()
         return path.as_uri() if path.is_file() else ""

@@ -1,6 +1,6 @@
 """The text report cut to a number of bytes at the end of a line; its most important part comes first.
 
-For places that take little: a container's termination message, the last lines of a job's output, an agent's answer.
+For small places: a container's termination message, the last lines of a job's output, an agent's answer.
 """
 
 from forensics.model import Report
@@ -16,7 +16,7 @@ def short(report: Report, most_bytes: int = MESSAGE_BYTES) -> str:
 
 
 def cut_to(text: str, most_bytes: int) -> str:
-    """The first lines of `text` that fit, and a word where some were left out."""
+    """The first lines of `text` that fit, and a note if some are left out."""
     if len(text.encode("utf-8", "replace")) <= most_bytes:
         return text
     room = most_bytes - len(CUT_NOTE.encode())

@@ -12,11 +12,11 @@ from forensics.report.consequences import consequences
 from forensics.report.phrases import as_consequence, time_between
 
 MAX_STEPS = 5  # chosen by hand: a chain that is read as one sentence
-MOMENT_S = 0.05  # less counts as the same moment
+SAME_MOMENT_S = 0.05  # chosen by hand: two events this close have the same time
 
 
 class CourseStep(Struct, frozen=True):
-    """The first line of a cause. `gap`: the time since the step before it, in words; empty where unknown."""
+    """The first line of a cause. `gap`: the time since the step before it, in words; empty if unknown."""
 
     source: str
     line: int
@@ -29,7 +29,7 @@ class CourseStep(Struct, frozen=True):
 def course_steps(report: Report) -> list[CourseStep]:
     """The first cause and what followed from it, in order of time on one clock; in order of line inside one source.
 
-    None where the order is unknown, where there is only one, or where nothing ended badly. Events before the cause are no steps.
+    Empty if the order is unknown, if there is only one, or if nothing ended badly. Events before the cause are no steps.
     """
     if report.verdict == "no_crash":
         return []
@@ -38,7 +38,7 @@ def course_steps(report: Report) -> list[CourseStep]:
     begin = min((p.time for p in report.causes[0].evidence if p.time), default=None)
     for moment in _first_incident(report):
         too_early = moment.cause == report.causes[0].id and begin and moment.time and moment.time < begin
-        if moment.cause in findings and not too_early:  # the same happened to somebody else before
+        if moment.cause in findings and not too_early:  # an earlier one happened to another process
             first.setdefault(moment.cause or "", moment)
     moments = list(first.values())
     if len(moments) < 2 or report.causes[0].id not in first:
@@ -61,13 +61,13 @@ def _title(finding: Finding) -> str:
 
 
 def _first_incident(report: Report) -> list[TimelineEntry]:
-    """The moments that belong to the incident the causes speak of."""
+    """The moments of the incident that the causes are about."""
     incident = report.incidents[0] if report.incidents else None
     return list(report.timeline[: incident.events]) if incident else []
 
 
 def _step(moment: TimelineEntry, before: TimelineEntry | None, title: str) -> CourseStep:
     gap = ""
-    if before and before.time and moment.time and abs((moment.time - before.time).total_seconds()) >= MOMENT_S:
+    if before and before.time and moment.time and abs((moment.time - before.time).total_seconds()) >= SAME_MOMENT_S:
         gap = time_between(before.time, moment.time)
     return CourseStep(moment.source, moment.line, title, moment.role, moment.time, gap)

@@ -1,14 +1,14 @@
-"""How a report is to look: what the reader's terminal or ticket can take."""
+"""The style of a report: the limits of the reader's terminal or ticket."""
 
 from typing import NamedTuple
 
-PAGE_CHARS = 100  # where stdout is no terminal: wide enough for most log lines, and for a mail or an issue
-ISSUE_CHARS = 32_000  # Jira takes 32,767 characters, GitHub 65,536, GitLab a million
+PAGE_CHARS = 100  # if stdout is no terminal: wide enough for most log lines, and for a mail or an issue
+ISSUE_CHARS = 32_000  # Jira accepts 32,767 characters, GitHub 65,536, GitLab a million
 
 
 class Style(NamedTuple):
     """`width`: columns of the text report. `colour`: it goes to a terminal that shows colours and links.
-    `max_chars`: what a Markdown report may take at most. `every_incident`: those after the first are shown in full, too."""
+    `max_chars`: the limit of a Markdown report. `every_incident`: incidents after the first are shown in full, too."""
 
     width: int = PAGE_CHARS
     colour: bool = False

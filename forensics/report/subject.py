@@ -1,4 +1,4 @@
-"""The subject of the verdict, how it ended and the reason for that, in one line.
+"""Say in one line what the verdict is about, how it ended and why it is said to.
 
 SubjectSummary("job", "logs/slurm-4711.out", ..., "failed", "nothing shows that it went on ...")
 -> slurm-4711.out ended badly: nothing shows that it went on behind the lines that tell of its end
@@ -11,9 +11,9 @@ from msgspec import Struct
 from forensics.core import lazy
 from forensics.model import Report, SubjectSummary
 
-LONGEST_NAME = 60  # characters: the line is to stay one
+MAX_NAME_CHARS = 60  # so that it stays one line
 PLACE_AND_TEXT = lazy.regex(r"(?s)(.*?:\d+): (.*)")
-# outcome -> what is said of it where the verdict is sure, and where it is not
+# outcome -> its words if the verdict is sure, and if it is not
 OUTCOME_PHRASES: Mapping[str, tuple[str, str]] = {
     "failed": ("ended badly", "probably ended badly"),
     "stalled": ("hung", "probably hung"),
@@ -27,7 +27,7 @@ BAD = ("failed", "stalled", "spoiled", "stopped")
 
 
 class EndingSentence(Struct, frozen=True):
-    """One sentence in four parts. `name` comes from a log or a file's name; `lead` and `said` are our own words."""
+    """One sentence in four parts. `name` comes from a log or a file's name; `lead` and `said` are fixed words."""
 
     lead: str
     name: str
@@ -39,13 +39,13 @@ class EndingSentence(Struct, frozen=True):
         return self.written(str, str)
 
     def written(self, name: Callable[[str], str], why: Callable[[str], str]) -> str:
-        """The sentence with its name and its reason as a format writes them."""
+        """The sentence, with its name and its reason escaped as the format needs it."""
         parts = " ".join(filter(None, (self.lead, name(self.name), self.said)))
         return f"{parts}: {why(self.why)}" if self.why else parts
 
 
 def ending_sentence(report: Report) -> EndingSentence | None:
-    """How the subject ended; None where nothing was read, or an earlier version wrote the report."""
+    """How the subject ended; None if nothing was read, or if an earlier version wrote the report."""
     subject = report.subject
     if subject is None or not report.sources:
         return None
@@ -72,7 +72,7 @@ def _of_machine(subject: SubjectSummary, said: str) -> EndingSentence:
 
 
 def _named(subject: SubjectSummary, report: Report) -> tuple[str, str]:
-    """What stands in front of the subject's name, and the name: of a file without its folders, where one has that name."""
+    """The words before the subject's name, and the name; that of a file without its folders if it is unique."""
     names = [s.name for s in report.sources]
     if not subject.name:
         return f"the {subject.kind}", ""
@@ -84,4 +84,4 @@ def _named(subject: SubjectSummary, report: Report) -> tuple[str, str]:
 
 
 def _cut(name: str) -> str:
-    return name if len(name) <= LONGEST_NAME else "…" + name[1 - LONGEST_NAME :]
+    return name if len(name) <= MAX_NAME_CHARS else "…" + name[1 - MAX_NAME_CHARS :]

@@ -10,7 +10,7 @@ from typing import Any
 
 from forensics.model import Finding, Report
 from forensics.report import attempts, overview
-from forensics.report.consequences import BESIDE, FOLLOWED, consequences, unconfirmed_consequences
+from forensics.report.consequences import FOLLOWED, UNCONFIRMED, consequences, unconfirmed_consequences
 from forensics.report.document import document
 from forensics.report.escape import escape_controls
 from forensics.report.history import seen_before
@@ -53,7 +53,7 @@ def render(report: Report, _style: Style) -> str:
         steps=course_steps(report),
         followed=[
             (FOLLOWED, "followed", consequences(report)),
-            (BESIDE, "beside", unconfirmed_consequences(report)),
+            (UNCONFIRMED, "beside", unconfirmed_consequences(report)),
             (others_head(report), "others", also_possible(report)),
         ],
         consequences=FOLLOWED,

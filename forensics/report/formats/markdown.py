@@ -10,7 +10,7 @@ from forensics.core.text import format_size, with_noun
 from forensics.model import Advice, Finding, Proof, Report
 from forensics.report import attempts, overview
 from forensics.report.blocks import Block, fit_blocks
-from forensics.report.consequences import BESIDE, FOLLOWED, consequences, unconfirmed_consequences
+from forensics.report.consequences import FOLLOWED, UNCONFIRMED, consequences, unconfirmed_consequences
 from forensics.report.curves import first_to_last, relevant_curves, sparkline
 from forensics.report.escape import code, code_cell, escape, escape_html, fenced_block, link_text, prose
 from forensics.report.history import seen_before
@@ -58,7 +58,7 @@ def _blocks(report: Report, every: bool) -> Iterator[Block]:
     yield Block("course", 5, tuple(_course(report, paths)))
     yield Block("evidence", 1, tuple(_evidence(first, paths, MAX_MARKDOWN_PROOFS, evidence_head(report))))
     yield Block("what followed", 4, tuple(_others(FOLLOWED, consequences(report), paths, odds=False)))
-    yield Block("what was told beside it", 4, tuple(_others(BESIDE, unconfirmed_consequences(report), paths, odds=False)))
+    yield Block("what was told beside it", 4, tuple(_others(UNCONFIRMED, unconfirmed_consequences(report), paths, odds=False)))
     yield Block("other causes", 6, tuple(_others(others_head(report), also_possible(report), paths, odds=True)))
     yield Block("lines to read first", 2, tuple(_unusual(report, paths)))
     advised = remedies(report)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from forensics.core.text import with_noun
 from forensics.model import Advice, Finding, Proof, Report
 from forensics.report import attempts
-from forensics.report.consequences import BESIDE, FOLLOWED, consequences, delay_text, unconfirmed_consequences
+from forensics.report.consequences import FOLLOWED, UNCONFIRMED, consequences, delay_text, unconfirmed_consequences
 from forensics.report.curves import SPARKLINE_CHARS, first_to_last, relevant_curves, sparkline
 from forensics.report.first_screen import FirstScreen, labelled
 from forensics.report.notices import notice_groups
@@ -129,7 +129,7 @@ class _Text:
             yield Row((f"  {label if i == 0 else '':<{column}}  {piece}", style))
 
     def _followed(self) -> Iterator[Row]:
-        for head, findings in ((FOLLOWED, consequences(self.report)), (BESIDE, unconfirmed_consequences(self.report))):
+        for head, findings in ((FOLLOWED, consequences(self.report)), (UNCONFIRMED, unconfirmed_consequences(self.report))):
             if findings:
                 yield Row()
                 yield Row((head.lower(), "head"))
