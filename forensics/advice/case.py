@@ -50,7 +50,7 @@ def case_fields() -> set[str]:
         "optimizer",
         *PLACED_FACTS,
     }
-    own |= {"shm_space", "loop_device", "own_folder", "lock_holder", "held_lock", "lock_threads", "lock_circle"}
+    own |= {"shm_space", "loop_device", "own_folder", "package", "lock_holder", "held_lock", "lock_threads", "lock_circle"}
     return {*own, *numbers, *ESTIMATE_FACTS, *DRIVER_FIELDS, *HABITS, *(f"{h}_code" for h in HABITS)}
 
 
@@ -71,6 +71,7 @@ def case_facts(facts: Fields, context: JobContext) -> dict[str, Value]:
         **_shm_space(context),
         **_loop_device(known),
         **_own_folder(known),
+        **_package(known),
         **known,
     }
 
@@ -86,6 +87,12 @@ def _own_folder(facts: Fields) -> dict[str, Value]:
     folder, found, _ = str(facts.get("file", "")).rpartition(f"/{str(facts.get('module', '')).split('.')[0]}/")
     own = found != "//" and folder and not LIBRARY_PATH_PATTERN.search(f"{folder}/")
     return {"own_folder": folder} if own else {}
+
+
+def _package(facts: Fields) -> dict[str, Value]:
+    """The package of which a part could not be imported: Python names the whole where that is what it lacks."""
+    package, dot, part = str(facts.get("module", "")).partition(".")
+    return {"package": package} if dot and part and package.isidentifier() else {}
 
 
 def _shm_space(context: JobContext) -> dict[str, Value]:

@@ -56,7 +56,7 @@ def fitting_remedies(
             who=remedy.who,
             action=action,
             why=_why(remedy.why, facts, environment),
-            commands=tuple(fill_command(c, facts) for c in commands_for(remedy.commands, environment)),
+            commands=tuple(fill_command(c, facts) for c in commands_for(_runnable(remedy.commands, facts), environment)),
             reference=remedy.source or None,
         )
         for rank, (remedy, action) in enumerate(chosen, 1 + len(unsure))
@@ -94,6 +94,13 @@ def commands_for(commands: Sequence[str], environment: Environment) -> tuple[str
     confirmed = [c for c in sure if is_confirmed(c, environment)]
     chosen = sure or [c for c, fit in fits if fit is None]
     return tuple(sorted(chosen, key=lambda c: c not in confirmed)[:MAX_COMMANDS])
+
+
+def _runnable(commands: Sequence[str], facts: Fields) -> tuple[str, ...]:
+    """`commands` without Python's debugger for a file that is none of Python's."""
+    file = str(facts.get("file", ""))
+    other = "." in file.rpartition("/")[2] and not file.endswith((".py", ".pyw"))
+    return tuple(c for c in commands if not (other and "-m pdb" in c and "{file}" in c))
 
 
 def _needs_tool(remedy: Remedy, environment: Environment) -> bool:

@@ -171,9 +171,10 @@ ENVIRONMENT_SIGNS = (
     ContextSign(
         "device",
         "rocm",
-        ("HIP out of memory", "HIP error", "amdgpu", "ROCm", "rocm"),
-        lazy.regex(r"HIP (?:out of memory|error)|\bamdgpu\b|\bROCm\b|hipError"),
+        ("HIP out of memory", "HIP error", "amdgpu", "ROCm", "rocm", "ROCk", "HSA_STATUS"),
+        lazy.regex(r"HIP (?:out of memory|error)|\bamdgpu\b|\bROC[mk]\b|hipError|HSA_STATUS_ERROR"),
     ),
+    ContextSign("device", "intel", ("i915", "GPU HANG: ecode"), lazy.regex(r"\bi915 0000:|GPU HANG: ecode"), weak=True),
     ContextSign("device", "mps", ("MPS backend out of memory",)),
     ContextSign("device", "tpu", ("TPU",), lazy.regex(r"libtpu|TPU (?:v\d|driver|worker)|/dev/accel\d")),
     ContextSign(
@@ -239,8 +240,11 @@ ENVIRONMENT_SIGNS = (
     ContextSign(
         "language",
         "java",
-        (".java:", "java.lang.", "org.apache.", "org.gradle", "BUILD FAILURE"),
-        lazy.regex(r"\(\w+\.java:\d+\)|\bjava\.(?:lang|util|io)\.\w+(?:Exception|Error)|org\.gradle|Failed to execute goal"),
+        (".java:", "java.lang.", "org.apache.", "org.gradle", "BUILD FAILURE", "JRE version", "Java VM"),
+        lazy.regex(
+            r"\(\w+\.java:\d+\)|\bjava\.(?:lang|util|io)\.\w+(?:Exception|Error)|org\.gradle|Failed to execute goal"
+            r"|# (?:JRE version|Java VM)"
+        ),
         weak=True,
     ),
     ContextSign(
@@ -256,8 +260,8 @@ ENVIRONMENT_SIGNS = (
     ContextSign(
         "system",
         "android",
-        ("androidboot", "init: Service", "qcom", "MediaTek"),
-        lazy.regex(r"androidboot\.|\bMediaTek\b|\bqcom,"),
+        ("androidboot", "binder: ", "android.", "mtk_", "MediaTek"),
+        lazy.regex(r"androidboot\.|\bMediaTek\b|\bbinder: \d+:\d+|\bandroid\.(?:hardwar|sys)|\bmtk_\w+"),
         weak=True,
     ),
     ContextSign(

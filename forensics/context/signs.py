@@ -26,19 +26,21 @@ def context_signs(scans: Iterable[Scan], programs: Iterable[Program] = ()) -> tu
     texts = ["\n".join(line.text for line in lines) for _, lines in looked_at]
     for (source, lines), text, signs in zip(looked_at, texts, _possible_signs(texts), strict=True):
         origin = source.origin or int
+        if source.format == "notebook":
+            weak.setdefault(("notebook", "jupyter"), Setting("notebook", "jupyter", source.name, 1))
         for sign, line in _of(lines, text, signs):
             kept = weak if sign.weak else found
             kept.setdefault((sign.fact, sign.value), Setting(sign.fact, sign.value, source.name, origin(line.number)))
-    without_loader: list[Program] = []
+    without_loader: list[str] = []
     for program in programs:
         for value, number in program.frameworks:
             weak.setdefault(("framework", value), Setting("framework", value, program.name, number))
         for remark in (r for r in program.settings if r.kind == "workers" and r.value):
             weak.setdefault(("loader", "workers"), Setting("loader", "workers", program.name, remark.line))
-        if program.frameworks and not any(r.kind == "workers" for r in program.settings):
-            without_loader.append(program)
+        if not any(r.kind == "workers" for r in program.settings):
+            without_loader.append(program.name)
     if without_loader and ("loader", "workers") not in weak:
-        weak["loader", "none"] = Setting("loader", "none", without_loader[0].name, without_loader[0].frameworks[0][1])
+        weak["loader", "none"] = Setting("loader", "none", without_loader[0], 1)
     known_facts = {fact for fact, _ in found}
     return (*found.values(), *(s for (fact, _), s in weak.items() if fact not in known_facts))
 
