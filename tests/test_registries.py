@@ -5,8 +5,9 @@ from types import ModuleType
 
 import pytest
 
-from forensics import detectors, line_formats
+from forensics import cli, detectors, line_formats
 from forensics.cli import app
+from forensics.core.errors import RegistrationError
 from forensics.detectors import sxid, xid
 from forensics.line_formats import glog, syslog
 from forensics.sources import formats
@@ -32,7 +33,7 @@ def test_a_name_used_twice_names_both_modules(
     room: ModuleType, one: ModuleType, other: ModuleType, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(one, name, getattr(other, name))
-    with pytest.raises(ValueError, match=r"is .* and (?:in|of) .*: rename one") as told:
+    with pytest.raises(RegistrationError, match=r" and .*: both .*; rename one") as told:
         (room.triggers if room is detectors else room.all_formats)()
     assert one.__name__ in str(told.value)
     assert other.__name__ in str(told.value)
@@ -51,11 +52,39 @@ def test_a_module_that_registers_nothing_says_what_it_lacks(
     ask: Callable[[], object], module: ModuleType, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delattr(module, name)
-    with pytest.raises(TypeError, match=rf"{module.__name__} .*{name}.*, or name the module in"):
+    with pytest.raises(RegistrationError, match=rf"{module.__name__}: no .*{name}.*, or name the module in"):
         ask()
 
 
 def test_a_command_without_register_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app, "NOT_COMMANDS", app.NOT_COMMANDS - {"tables"})
-    with pytest.raises(TypeError, match=r"forensics\.cli\.tables has no register\(app\): add it, or name the module in"):
+    with pytest.raises(RegistrationError, match=r"forensics\.cli\.tables: no register\(app\); add it, or name the module in"):
         app.build()
+
+
+@pytest.mark.parametrize(
+    ("error", "line", "status"),
+    [
+        (RegistrationError("no TRIGGER", "forensics.detectors.x", "add it"), "forensics.detectors.x: no TRIGGER; add it", 2),
+        (ModuleNotFoundError("", name="forensics.series"), "the module forensics.series is missing; reinstall the package", 2),
+        (ModuleNotFoundError("", name="typing_extensions"), "internal error (ModuleNotFoundError", 3),
+    ],
+    ids=["a module of a room", "a room that is missing", "a dependency that is missing"],
+)
+def test_the_command_line_says_in_one_line_what_to_do(
+    error: Exception, line: str, status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken() -> None:
+        raise error
+
+    monkeypatch.setattr(app, "build", broken)
+    monkeypatch.delenv("FORENSICS_DEBUG", raising=False)
+    monkeypatch.setattr(cli.signal, "signal", lambda *_: None)
+    monkeypatch.setattr(cli.gc, "set_threshold", lambda _: None)
+    monkeypatch.setattr(cli.atexit, "register", lambda _: None)
+    monkeypatch.setattr(cli.os, "dup2", lambda *_: None)
+    with pytest.raises(SystemExit) as exited:
+        cli.main()
+    err = capsys.readouterr().err
+    assert exited.value.code == status
+    assert err.startswith(f"forensics: {line}") and err.count("\n") == 1

@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 
-from forensics.core.errors import ForensicsError, unexpected
+from forensics.core.errors import ForensicsError, missing_module, unexpected
 
 __all__ = ["main"]
 
@@ -37,6 +37,9 @@ def main() -> None:
     except ForensicsError as error:
         print(f"forensics: {error}", file=sys.stderr)
         sys.exit(2)
+    except ModuleNotFoundError as error:
+        own = (error.name or "").startswith("forensics.")
+        _leave(f"forensics: {missing_module(str(error.name)) if own else unexpected(error)}", 2 if own else 3)
     except BrokenPipeError:  # the reader had enough: `forensics ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)

@@ -6,6 +6,7 @@ import pkgutil
 import typer
 
 import forensics.cli as package
+from forensics.core.errors import RegistrationError
 from forensics.version import VERSION
 
 NOT_COMMANDS = {"app", "common", "manual", "progress", "remembering", "tables"}
@@ -31,6 +32,6 @@ def build() -> typer.Typer:
     for name in sorted(m.name for m in pkgutil.iter_modules(package.__path__) if m.name not in NOT_COMMANDS):
         module = importlib.import_module(f"{package.__name__}.{name}")
         if not hasattr(module, "register"):
-            raise TypeError(f"{module.__name__} has no register(app): add it, or name the module in {__name__}.NOT_COMMANDS")
+            raise RegistrationError("no register(app)", module.__name__, f"add it, or name the module in {__name__}.NOT_COMMANDS")
         module.register(app)
     return app

@@ -34,6 +34,15 @@ class DatabaseError(ForensicsError):
     """The signature database is wrong; `where` is `path:line`."""
 
 
+class RegistrationError(ForensicsError):
+    """A module of this package lacks what its folder needs, or uses a name of another module. For authors of modules."""
+
+
+def missing_module(name: str) -> ForensicsError:
+    """The error for a module of this package that is not there: a folder was moved, or the installation is damaged."""
+    return RegistrationError(f"the module {name} is missing", "", "reinstall the package, or put its file or folder back")
+
+
 def unexpected(error: Exception) -> str:
     """The message for an exception that no code expects: `internal error (KeyError, gather.py:88), please report it`.
 

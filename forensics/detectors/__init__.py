@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from functools import partial
 from types import ModuleType
 
-from forensics.core.errors import unexpected
+from forensics.core.errors import RegistrationError, unexpected
 from forensics.database import Database, Records
 from forensics.detectors.base import Record, with_cause
 from forensics.detectors.events import to_events
@@ -41,17 +41,17 @@ NOT_DETECTORS = {
 
 @functools.cache
 def _parsers() -> dict[str, ModuleType]:
-    """The modules by kind, in order. Raises TypeError for an incomplete module, ValueError for a kind that two modules have."""
+    """The modules by kind, in order. Raises RegistrationError for an incomplete module and for a kind that two modules have."""
     found: dict[str, ModuleType] = {}
     for name in sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name not in NOT_DETECTORS):
         module = importlib.import_module(f"{__name__}.{name}")
         if not (hasattr(module, "TRIGGER") or hasattr(module, "TRIGGERS")) or not hasattr(module, "read"):
-            raise TypeError(
-                f"{module.__name__} lacks TRIGGER or read(): add them, or name the module in {__name__}.NOT_DETECTORS"
-            )
+            advice = f"add them, or name the module in {__name__}.NOT_DETECTORS"
+            raise RegistrationError("no TRIGGER or no read()", module.__name__, advice)
         kind = _triggers_of(module)[0].kind
         if kind in found:
-            raise ValueError(f"kind {kind!r} is that of {found[kind].__name__} and of {module.__name__}: rename one")
+            where = f"{found[kind].__name__} and {module.__name__}"
+            raise RegistrationError(f"both have the kind {kind!r}", where, "rename one")
         found[kind] = module
     return dict(sorted(found.items()))
 

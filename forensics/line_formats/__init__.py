@@ -15,6 +15,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
+from forensics.core.errors import RegistrationError
 from forensics.line_formats.base import MAX_PREFIX_CHARS, LineFormat, shape
 from forensics.model import Line, Prefix, Stamp
 
@@ -27,19 +28,21 @@ NOT_LINE_FORMATS = {"base", "cgroup_paths", "clock", "months", "zones"}
 
 @functools.cache
 def all_formats() -> tuple[LineFormat, ...]:
-    """All formats of this package, the most specific first. Raises TypeError for a module without formats and ValueError for a
-    name that is used twice; both messages say what to do."""
+    """All formats of this package, the most specific first.
+
+    Raises RegistrationError, which says what to do, for a module without formats and for a name that is used twice.
+    """
     found: dict[str, tuple[str, LineFormat]] = {}
     for module in sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name not in NOT_LINE_FORMATS):
         place = f"{__name__}.{module}"
         formats = getattr(importlib.import_module(place), "LINE_FORMATS", None)
         if formats is None:
-            raise TypeError(
-                f"{place} has no LINE_FORMATS: export a tuple of LineFormat, or name the module in {__name__}.NOT_LINE_FORMATS"
-            )
+            advice = f"export a tuple of LineFormat, or name the module in {__name__}.NOT_LINE_FORMATS"
+            raise RegistrationError("no LINE_FORMATS", place, advice)
         for form in formats:
             if form.name in found:
-                raise ValueError(f"line format {form.name!r} is defined in {found[form.name][0]} and in {place}: rename one")
+                where = f"{found[form.name][0]} and {place}"
+                raise RegistrationError(f"both define the line format {form.name!r}", where, "rename one")
             found[form.name] = place, form
     return tuple(sorted((form for _, form in found.values()), key=lambda form: form.rank))
 

@@ -10,6 +10,7 @@ import functools
 import importlib
 import pkgutil
 
+from forensics.core.errors import RegistrationError
 from forensics.sources.formats.base import Format, Head
 
 __all__ = ["Format", "Head", "all_formats", "recognise"]
@@ -19,17 +20,22 @@ NOT_FORMATS = {"base", "documents", "entry", "stamps"}
 
 @functools.cache
 def all_formats() -> tuple[Format, ...]:
-    """Every format of this package, in the order in which they are asked. Raises TypeError for a module without any, ValueError
-    for a name used twice; both say what to do."""
+    """Every format of this package, in the order in which they are tried.
+
+    Raises RegistrationError, which says what to do, for a module without formats and for a name that is used twice.
+    """
     found: dict[str, tuple[str, Format]] = {}
     for module in sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name not in NOT_FORMATS):
         place = f"{__name__}.{module}"
         formats = getattr(importlib.import_module(place), "FORMATS", None)
         if formats is None:
-            raise TypeError(f"{place} has no FORMATS: export a tuple of Format, or name the module in {__name__}.NOT_FORMATS")
+            raise RegistrationError(
+                "no FORMATS", place, f"export a tuple of Format, or name the module in {__name__}.NOT_FORMATS"
+            )
         for form in formats:
             if form.name in found:
-                raise ValueError(f"format {form.name!r} is defined in {found[form.name][0]} and in {place}: rename one")
+                where = f"{found[form.name][0]} and {place}"
+                raise RegistrationError(f"both define the format {form.name!r}", where, "rename one")
             found[form.name] = place, form
     return tuple(sorted((form for _, form in found.values()), key=lambda form: form.rank))
 
