@@ -4,15 +4,15 @@ Habit("kept_loss", "train.py", 14, "losses.append(loss)")   -> kept_loss "train.
 Habit("batch_size", "train.py", 3, "batch_size = 64", 64)   -> batch_size 64, batch_size_place "train.py:3"
 """
 
-import re
 from collections.abc import Iterable
 
 from forensics.advice.memory.case import ESTIMATE_FACTS, memory_facts
 from forensics.advice.whereabouts import LIBRARY_PATH_PATTERN
+from forensics.core import lazy
 from forensics.database.releases import find_release, is_older
 from forensics.model import HABITS, Fields, Habit, JobContext, Value
 
-LOOP = re.compile(r"loop\d+(?:p\d+)?")
+LOOP = lazy.regex(r"loop\d+(?:p\d+)?")
 DRIVER_FIELDS = ("cuda_version", "driver_version", "driver_minimum", "driver_table")
 # Settings of which the largest value counts, if there are several: it needs most memory.
 NUMBER_FACTS = (

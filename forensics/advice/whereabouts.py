@@ -4,18 +4,17 @@
 {"task": "python", "pid": 912, "owner": "Slurm step 4001.0"}      -> where "python (pid 912), Slurm step 4001.0", who "job 4001"
 """
 
-import re
-
 from forensics.advice.wording import CELL_PATTERN, fact_text, fill_template
+from forensics.core import lazy
 from forensics.model import Fields
 
-SLURM_OWNER_PATTERN = re.compile(r"Slurm (?:step|job) (?P<job>\d+)")
+SLURM_OWNER_PATTERN = lazy.regex(r"Slurm (?:step|job) (?P<job>\d+)")
 SESSION = "the session of"
-LIBRARY_PATH_PATTERN = re.compile(
+LIBRARY_PATH_PATTERN = lazy.regex(
     r"\A<frozen|[/\\](?:site|dist)-packages[/\\]|/lib(?:64)?/python\d|(?i:\\(?:Python\d*|\w*conda\w*|mini\w+|envs\\[^\\]+|\w*venv\w*)\\Lib\\)"
     r"|\A(?:argparse|threading|runpy)\.py\Z|\.pyx\Z"
 )  # files of libraries: they only report the fault
-INSTALLED_FOLDER_PATTERN = re.compile(r".*[/\\](?:(?:site|dist)-packages|lib(?:64)?/python\d[\d.]*|(?i:Lib))[/\\]")
+INSTALLED_FOLDER_PATTERN = lazy.regex(r".*[/\\](?:(?:site|dist)-packages|lib(?:64)?/python\d[\d.]*|(?i:Lib))[/\\]")
 NAMED_FACTS = {  # what to call facts that tell the place where nothing narrower does, the most telling first
     "named_place": "",
     "path": "path",

@@ -3,23 +3,24 @@
 import re
 from collections.abc import Mapping, Sequence
 
+from forensics.core import lazy
 from forensics.core.text import format_size, printable
 from forensics.database import Cause
 from forensics.database.entries import TEMPLATE_FIELD_PATTERN
 from forensics.model import Fields, Value
 
 # `{oom_kills} kill(s)`: singular or plural by the number; `rank(s) {missing_ranks}`: by the length of the list
-NUMBER_NOUN_PATTERN = re.compile(r"\{(?P<field>\w+)\} (?P<noun>\w+)\(s\)")
-NOUN_LIST_PATTERN = re.compile(r"(?P<noun>\w+)\(s\) \{(?P<field>\w+)\}")
-FIELD_AND_STOP_PATTERN = re.compile(rf"{TEMPLATE_FIELD_PATTERN.pattern}(\.(?=\s|$))?")
+NUMBER_NOUN_PATTERN = lazy.regex(r"\{(?P<field>\w+)\} (?P<noun>\w+)\(s\)")
+NOUN_LIST_PATTERN = lazy.regex(r"(?P<noun>\w+)\(s\) \{(?P<field>\w+)\}")
+FIELD_AND_STOP_PATTERN = lazy.regex(rf"{TEMPLATE_FIELD_PATTERN.pattern}(\.(?=\s|$))?")
 CODE_PLACE = "{file}:{line_no}"  # in templates
-CELL_PATTERN = re.compile(r"Cell In ?\[(?P<number>\d+)\]")  # as Jupyter writes it: `Cell In[12], line 3`
+CELL_PATTERN = lazy.regex(r"Cell In ?\[(?P<number>\d+)\]")  # as Jupyter writes it: `Cell In[12], line 3`
 FILE_FACTS = ("file", "python_file")
-LIBRARY_FOLDER_PATTERN = re.compile(
+LIBRARY_FOLDER_PATTERN = lazy.regex(
     r"(.{20,})/(?:site|dist)-packages/"
 )  # the path of a Python environment does not matter for the fault
-CUDA_NUMBER_PATTERN = re.compile(r"\d{4,5}")  # CUDA writes its versions as one number: 11040 is 11.4 (cudaDriverGetVersion)
-SEVERAL_NUMBERS_PATTERN = re.compile(r"\d\D+\d")
+CUDA_NUMBER_PATTERN = lazy.regex(r"\d{4,5}")  # CUDA writes its versions as one number: 11040 is 11.4 (cudaDriverGetVersion)
+SEVERAL_NUMBERS_PATTERN = lazy.regex(r"\d\D+\d")
 
 
 def duration_text(count: float) -> str:

@@ -22,24 +22,24 @@ from forensics.model.verdicts import Entity, LaneKind
 from forensics.outcome.supervisors import SUPERVISORS, supervised_entity
 
 LaneKey = tuple[str, str]  # kind of entity or supervisor of its records, name
-SYSLOG_PREFIX = re.compile(
+SYSLOG_PREFIX = lazy.regex(
     rb"(?:<\d{1,3}>)?(?:[A-Z][a-z]{2} [ \d]\d (?:\d{4} )?\d\d:\d\d:\d\d(?:\.\d+)?"
     rb"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)"
     rb" (?!(?:INFO|DEBUG|WARN|WARNING|ERROR|CRITICAL|FATAL|TRACE)\b)[\w.:-]{1,80} "
     rb"(?P<program>[\w./@+-]{1,60}?)(?:\([^)\s]{1,30}\))?(?:\[(?P<pid>\d+)\])?: ?"
 )
-KERNEL_PREFIX = re.compile(
+KERNEL_PREFIX = lazy.regex(
     rb"(?:<\d{1,3}>|\w{1,9} *:\w{1,9} *: )?\[ {0,6}\d{1,9}\.\d{6}\](?:\[ *[TC]\d+\])? ?|\d,\d{1,9},\d{1,15},[-c];|"
     rb"\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)? \d{4}\] "
 )
-RANK_PREFIX = re.compile(
+RANK_PREFIX = lazy.regex(
     rb"\[(?:rank|default|trainer|worker)[ _]?(?P<a>\d{1,5})\](?::|\s)|\[\d+,(?P<b>\d{1,5})\]<std(?:out|err)>"
 )
-SRUN_PREFIX = re.compile(rb" {0,4}(\d{1,5}): (?=\D)")
-RAY_ACTOR_PATTERN = re.compile(rb"(?:\x1b\[\d{1,2}m)*\((?P<name>[A-Za-z][\w.:<>-]{0,60}) (?:rank=\d+, ?)?pid=(?P<pid>\d+)")
+SRUN_PREFIX = lazy.regex(rb" {0,4}(\d{1,5}): (?=\D)")
+RAY_ACTOR_PATTERN = lazy.regex(rb"(?:\x1b\[\d{1,2}m)*\((?P<name>[A-Za-z][\w.:<>-]{0,60}) (?:rank=\d+, ?)?pid=(?P<pid>\d+)")
 MAIN_PROGRAM: LaneKey = ("job", "")
-SCHEDULERS = re.compile(r"slurm\w*|pbs\w*|sge\w*|lsf\w*|kube-scheduler|kube-controller\S*", re.IGNORECASE)
-RUNTIMES = re.compile(r"systemd\S*|dockerd?|containerd\S*|kubelet|crio|podman|supervisord|k3s|runc|conmon", re.IGNORECASE)
+SCHEDULERS = lazy.regex(r"slurm\w*|pbs\w*|sge\w*|lsf\w*|kube-scheduler|kube-controller\S*", re.IGNORECASE)
+RUNTIMES = lazy.regex(r"systemd\S*|dockerd?|containerd\S*|kubelet|crio|podman|supervisord|k3s|runc|conmon", re.IGNORECASE)
 KERNEL_FORMATS = ("dmesg", "kmsg", "pstore", "vmcore", "kernel")
 HOST_FORMATS = ("dmesg", "syslog", "journal", "kmsg", "pstore", "vmcore", "kernel")
 SLURM_DAEMON_LOG = lazy.regex(r"(?:^|[/!])(?:slurmd|slurmctld|slurmdbd|slurmstepd)\b[^/]*$")
@@ -125,7 +125,8 @@ def entity_of(key: LaneKey, source: str) -> Entity:
 def lane_rows(scan: Scan, layout: str) -> Iterator[tuple[LaneKey, Row]]:
     """Every line of the sample that is not blank, in order, with its lane."""
     host = is_host_log(scan, layout)
-    ends = [line.text.encode("utf-8", "replace") for line in (*scan.head, *scan.tail)]
+    kept = scan.head if scan.lines <= len(scan.head) else (*scan.head, *scan.tail)  # of a short source both are the same lines
+    ends = [line.text.encode("utf-8", "replace") for line in kept]
     ranks = sum(1 for raw in ends if SRUN_PREFIX.match(raw)) > MIN_RANK_LINE_SHARE * max(1, len(ends))
     several = host or ranks or any(lane_key(raw) for raw in ends) or _has_several_programs(scan)
     for first, block in scan.sample:

@@ -8,7 +8,6 @@ The input is the scanner's sample: all lines of a short log, an even sample of a
 
 import functools
 import operator
-import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -39,7 +38,7 @@ MAX_TROUBLE_LINES = 20  # chosen by hand: the last lines of trouble, from which 
 MAX_LAST_LINES_SHOWN = 5  # chosen by hand: enough to see how a lane ended
 NEAR_ROWS = 3  # after an observation: in these rows a program says that it continues
 NEAR_ROWS_BEFORE = 2  # a program may say that it will continue before it prints the exception that it caught
-CELL_HEADING = re.compile(
+CELL_HEADING = lazy.regex(
     rb"(?:\d{4}-\d\d-\d\dT\S+ )?In \[[ \d]{1,9}\]:$"
 )  # the heading of a notebook's cell; each cell is an attempt
 TRACEBACK_RECORD = "traceback"

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from forensics.core import lazy
 from forensics.model.verdicts import EntityKind, LaneKind
 
 
@@ -37,13 +38,13 @@ UUID = rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 # supervisor 4 (process.py), jupyter_server 1 and 2 (services/kernels/kernelmanager.py), containerd 1.2 to 1.7 (runtime/v2).
 SUPERVISORS: Mapping[str, Supervisor] = {
     "slurm": Supervisor(
-        re.compile(SLURM_STAMP + rb"(?:\[(\d{1,10})\.(?:\d{1,5}|batch|extern|interactive)\]|.{0,120}?\bJobId=(\d{1,10}))"),
+        lazy.regex(SLURM_STAMP + rb"(?:\[(\d{1,10})\.(?:\d{1,5}|batch|extern|interactive)\]|.{0,120}?\bJobId=(\d{1,10}))"),
         b"] ",
         "job",
         "scheduler",
     ),
     "supervisord": Supervisor(
-        re.compile(
+        lazy.regex(
             rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} (?:INFO|WARN|CRIT|DEBG) "
             rb"(?:spawned: '([^']{1,60})'|(?:success|exited|gave up|stopped|spawnerr): ([\w.:-]{1,60})|"
             rb"(?:killing|waiting for) '?([\w.:-]{1,60}))"
@@ -53,13 +54,13 @@ SUPERVISORS: Mapping[str, Supervisor] = {
         "runtime",
     ),
     "jupyter": Supervisor(
-        re.compile(rb"\[[IWEDC] [\d:. -]{8,24}(?:\w{1,30}App|\w{1,30})\] .{0,60}?\b[Kk]ernel.{0,40}?(" + UUID + rb")"),
+        lazy.regex(rb"\[[IWEDC] [\d:. -]{8,24}(?:\w{1,30}App|\w{1,30})\] .{0,60}?\b[Kk]ernel.{0,40}?(" + UUID + rb")"),
         b"ernel",
         "notebook",
         "notebook",
     ),
     "containerd": Supervisor(
-        re.compile(rb"time=\"[^\"]{10,40}\" level=\w{4,7} msg=.{1,400}?(?:\bid=|[cC]ontainer\W{1,4})\"?([0-9a-f]{12,64})\b"),
+        lazy.regex(rb"time=\"[^\"]{10,40}\" level=\w{4,7} msg=.{1,400}?(?:\bid=|[cC]ontainer\W{1,4})\"?([0-9a-f]{12,64})\b"),
         b"level=",
         "container",
         "runtime",

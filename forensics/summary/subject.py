@@ -3,15 +3,15 @@
 Diagnosis, Asked -> SubjectSummary("job", "4711", attempts 2, ...), EarlierAttempt(1, "train.log", lines 1 to 812, ...)
 """
 
-import re
 from collections.abc import Sequence
 
 from forensics import advice
+from forensics.core import lazy
 from forensics.model import EarlierAttempt, Finding, SubjectSummary
 from forensics.model.verdicts import Diagnosis, Entity
 from forensics.ownership import Subject
 
-JOB_PATTERN = re.compile(r"job (?P<number>\d+)")
+JOB_PATTERN = lazy.regex(r"job (?P<number>\d+)")
 MAX_EARLIER_ATTEMPTS = 20  # the last of them
 
 
