@@ -1,1 +1,1 @@
-"""The formats: each module here with `render(report, style) -> str` is one, under its own name."""
+"""The formats: each module of this folder with `render(report, style) -> str` is one, under its own name."""

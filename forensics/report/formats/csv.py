@@ -1,4 +1,4 @@
-"""The incidents as a table for a spreadsheet: one row each, with the line that decides.
+"""The incidents as a table for a spreadsheet: one row each, with the best line of evidence.
 
 case,incident,verdict,time,subject,where,cause,title,probability,source,line,text,do_first
 run7,1,crash,2026-11-21T08:46:17+00:00,job 4711,rank 37 on node04,host_memory.oom_cgroup,A memory limit was hit,0.97,...
@@ -21,7 +21,7 @@ CSV_COLUMNS = (
 
 
 def render(report: Report, style: Style) -> str:
-    """The table with its head; text that a spreadsheet would take for a formula stands behind a quote."""
+    """The table with its head; a text that a spreadsheet would take for a formula begins with a quote."""
     return render_many([report], style)
 
 

@@ -1,4 +1,4 @@
-"""The report as annotations of a GitHub workflow: one workflow command a line.
+"""The report as annotations of a GitHub workflow: one workflow command per line.
 
     ::error file=train.log,line=82,title=A memory limit was hit (97 %25)::The kernel killed python3 ... Do first: ...
 
@@ -15,14 +15,14 @@ from forensics.report.notices import notice_groups
 from forensics.report.phrases import percent_text, titled
 from forensics.report.style import Style
 
-MAX_ANNOTATIONS = 10  # of a kind: GitHub drops the others of a step
+MAX_ANNOTATIONS = 10  # of each kind: GitHub drops further ones of a step
 LEVEL_OF_VERDICT = {"crash": "error", "undetermined": "warning"}
 IN_DATA = (("%", "%25"), ("\r", "%0D"), ("\n", "%0A"))
 IN_PROPERTY = (*IN_DATA, (":", "%3A"), (",", "%2C"))
 
 
 def render(report: Report, _style: Style) -> str:
-    """The commands, the first incident's first."""
+    """The commands; those of the first incident come first."""
     every = incident_entries(report)
     bad = [t for t in every if t.verdict in LEVEL_OF_VERDICT]
     lines = [_told(t) for level in LEVEL_OF_VERDICT for t in [x for x in bad if x.verdict == level][:MAX_ANNOTATIONS]]

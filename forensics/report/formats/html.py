@@ -127,6 +127,6 @@ def _marked(drawn: list[Drawing], finding: Finding) -> dict[tuple[str, int], int
 
 
 def _data(report: Report) -> str:
-    """The document for machines, with nothing in it that could end the element it stands in."""
+    """The JSON document, without characters that could end the HTML element around it."""
     text = escape_controls(json.dumps(document(report), ensure_ascii=False, allow_nan=False))
     return re.sub(r"[<>&\u2028\u2029]", lambda m: f"\\u{ord(m[0]):04x}", text)

@@ -17,7 +17,7 @@ from forensics.report.phrases import percent_text, titled
 from forensics.report.style import Style
 from forensics.report.subject import ending_sentence
 
-MAX_JUNIT_PROOFS = 5  # as the text report's: CI systems show it in a narrow pane
+MAX_JUNIT_PROOFS = 5  # as in the text report: CI systems show it in a narrow pane
 
 
 def render(report: Report, style: Style) -> str:

@@ -41,7 +41,7 @@ from forensics.report.subject import ending_sentence
 
 MAX_MARKDOWN_PROOFS = 8  # chosen by hand: a comment on an issue that is read without folding; json has all
 MAX_MARKDOWN_LINE_CHARS = 500  # five rows of a page; GitHub does not wrap what is quoted as code
-MAX_TABLE_ROWS = 40  # of a table
+MAX_TABLE_ROWS = 40  # chosen by hand: of a table in an issue
 
 
 def render(report: Report, style: Style) -> str:
@@ -102,12 +102,12 @@ def _overview(report: Report) -> Iterator[str]:
 
 
 def _logged(report: Report) -> list[str]:
-    """The texts of the log that our sentences about the first cause may hold."""
+    """The texts of the log that may occur in the sentences about the first cause."""
     return [v for v in report.causes[0].facts.values() if isinstance(v, str)]
 
 
 def _incidents(report: Report) -> Iterator[str]:
-    """The other incidents, alike ones in one row."""
+    """The other incidents, similar ones in one row."""
     others = overview.other_incidents(report)
     if not others:
         return
@@ -253,7 +253,7 @@ def _unknown(report: Report) -> Iterator[str]:
 
 
 def _notices(group: NoticeGroup, paths: Paths) -> Iterator[str]:
-    """In a fence with their reasons: these, too, have words of the log in them."""
+    """The notices in a fence with their reasons, which also have words of the log in them."""
     lines: list[str] = []
     for notice, why in group.shown:
         lines += [

@@ -21,7 +21,7 @@ from forensics.report.style import Style
 
 SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 LEVEL_OF_VERDICT = {"crash": "error", "undetermined": "warning"}
-NOTE = "notice"  # the rule of what ended nothing and names no cause
+NOTE = "notice"  # the rule for notices without a cause
 MAX_SARIF_NOTES = 40  # as many as the decision keeps (decision/decide.py)
 
 
@@ -127,13 +127,13 @@ def _notifications(report: Report) -> list[dict[str, Any]]:
 
 
 def _uri(name: str) -> str:
-    """A source's name as a URI reference: relative as it stands, an absolute path as `file:`."""
+    """A source's name as a URI reference: a relative path unchanged, an absolute one as `file:`."""
     path = quote(name.encode("utf-8", "replace"), safe="/!$&'()*+,;=@~-._")
     return f"file://{path}" if path.startswith("/") else path
 
 
 def _fingerprint(entry: IncidentEntry) -> str:
-    """The same for the same cause, subject and message in another log."""
+    """The fingerprint: the same for the same cause, subject and message in another log."""
     text = entry.finding.evidence[0].text if entry.finding.evidence else ""
     words = "".join(c for c in text if not c.isdigit())
     return hashlib.sha256("\0".join((entry.finding.id, entry.subject, words)).encode("utf-8", "replace")).hexdigest()[:32]

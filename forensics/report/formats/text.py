@@ -31,12 +31,12 @@ from forensics.report.rows import Row, coloured_text, cut_text, plain_text, wrap
 from forensics.report.style import Style
 
 MAX_TEXT_PROOFS = 5  # with the cause and the first remedy they fit on a terminal's first screen or two
-IN_FULL = 3  # remedies with reason, command and reference; the others in one line
+IN_FULL = 3  # chosen by hand: remedies with reason, command and reference; the others in one line
 MAX_NAMED_SOURCES = 8  # chosen by hand: logs that are named one by one; json names all
-MAX_TEXT_CURVES = 2  # chosen by hand: the two that bear on the cause most; the page shows more
-MIN_CURVE_CHARS = 8  # of a curve, however narrow the page
+MAX_TEXT_CURVES = 2  # chosen by hand: the two that are most relevant to the cause; the page shows more
+MIN_CURVE_CHARS = 8  # chosen by hand: of a curve, however narrow the page is
 MAX_PLACE_COLUMN_CHARS = 40  # of 100 columns: more than half is left to what the lines say
-MIN_SAID_CHARS = 20  # of a line beside its place and how often it stands there; cut_text leaves no less
+MIN_SAID_CHARS = 20  # of a line, next to its place and its count; cut_text keeps no less
 
 
 def render(report: Report, style: Style) -> str:
@@ -65,7 +65,7 @@ class _Text:
         yield from self._read()
 
     def _numbers(self) -> Iterator[Row]:
-        """The curves that bear on the cause, small; where each comes from, if there is room for it."""
+        """The curves that are relevant to the cause, small, with their places if there is room."""
         for curve in relevant_curves(self.report)[:MAX_TEXT_CURVES]:
             place = f"  {self.paths.short(curve.source)}{f', rank {curve.rank}' if curve.rank is not None else ''}"
             name, course = f"{cut_text(curve.name, 24, 1)[0]}  ", f"  {first_to_last(curve)}"
@@ -91,7 +91,7 @@ class _Text:
             yield from wrap_rows(worth, self.width, 2, style="dim")
         column = min(MAX_PLACE_COLUMN_CHARS, max(len(self._place(p)) for p in proofs))
         shown: set[str] = set()
-        for proof in sorted(proofs, key=lambda p: p != main):  # the one that decides, then the others as they stand
+        for proof in sorted(proofs, key=lambda p: p != main):  # the best one, then the others in their order
             yield from self._proof(proof, column, proof == main)
             if proof.linked_by and proof.source not in shown:
                 yield from self._linked(f"linked by {proof.linked_by}", column + 4)
@@ -109,7 +109,7 @@ class _Text:
             yield from self._line(str(line.number).rjust(column), line.text, column, 1, "dim")
         place = self._place(proof)
         mark, rows, room = "> " if main else "  ", 3 if main else 2, self.width - column - 4
-        if len(place) > column:  # too long to stand beside its text
+        if len(place) > column:  # too long for one row with its text
             yield Row((mark, "cause"), (place, "place"), link=proof.source)
             yield from self._line("", line_excerpt(proof, rows * room), column, rows, "main" if main else "")
         else:
@@ -233,7 +233,7 @@ class _Text:
             yield Row((f"  {more}", "dim"))
 
     def _every_incident(self) -> Iterator[Row]:
-        """Each incident after the first in full, where that was asked for."""
+        """Each incident after the first in full, if the style asks for it."""
         total = len(self.report.incidents)
         for incident in self.report.incidents[1:] if self.every else ():
             if not incident.findings:

@@ -1,4 +1,4 @@
-"""Curves as the points of a polyline, and the table of processes as shares of the biggest.
+"""Curves as the points of a polyline, and the table of processes as shares of the largest.
 
 Curve(points=((1, 2.0), (2, None), (3, 4.0))) -> two pieces, as nothing joins them over the reading that was lost
 """
@@ -11,11 +11,11 @@ from forensics.report.curves import first_to_last, is_wide, relevant_curves, sca
 # Units of the drawing, which scales to the page: five to one, so that several fit on a screen.
 CHART_WIDTH, CHART_HEIGHT = 600, 120
 MAX_CHARTS = 12  # as many as the report has curves (context/curves.py)
-MAX_CHART_PROCESSES = 12  # the biggest ones; the bars of the rest would not be seen
+MAX_CHART_PROCESSES = 12  # chosen by hand: the largest ones; the bars of the rest would be invisible
 
 
 class Chart(Struct, frozen=True):
-    """One curve, drawn in CHART_WIDTH x CHART_HEIGHT. `pieces`: polylines. `lost`: x of readings that were no numbers."""
+    """One curve, drawn in CHART_WIDTH x CHART_HEIGHT. `pieces`: polylines. `lost`: x of readings that were NaN or infinite."""
 
     curve: Curve
     pieces: tuple[str, ...]
@@ -26,7 +26,7 @@ class Chart(Struct, frozen=True):
 
 
 class Bar(Struct, frozen=True):
-    """One process. `share`: of the biggest one's memory, 0 to 100."""
+    """One process. `share`: its memory in percent of the largest one's, 0 to 100."""
 
     process: ProcessMemory
     share: float
@@ -34,12 +34,12 @@ class Bar(Struct, frozen=True):
 
 
 def charts(report: Report) -> list[Chart]:
-    """The curves that bear on the cause and tell something, at most MAX_CHARTS."""
+    """The curves that are relevant to the cause and informative, at most MAX_CHARTS."""
     return [_chart(c) for c in relevant_curves(report)[:MAX_CHARTS] if any(v is not None for _, v in c.points)]
 
 
 def bars(report: Report) -> list[Bar]:
-    """The processes of the report, at most MAX_CHART_PROCESSES, the biggest first."""
+    """The processes of the report, at most MAX_CHART_PROCESSES, the largest first."""
     rows = report.processes[:MAX_CHART_PROCESSES]
     most = max((p.rss_bytes for p in rows), default=0) or 1
     return [Bar(p, round(100 * p.rss_bytes / most, 1), value_text(float(p.rss_bytes), "B")) for p in rows]

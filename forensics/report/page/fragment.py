@@ -1,4 +1,4 @@
-"""The report as a part of another page: what a notebook shows for it.
+"""The report as a part of another page, as a notebook shows it.
 
 Without a script and without an address that loads anything; colours are those of the page around it, dark or light.
 """
@@ -23,12 +23,12 @@ from forensics.report.phrases import (
 from forensics.report.redaction import without_secrets
 from forensics.report.subject import ending_sentence
 
-MAX_FRAGMENT_PROOFS = 6  # chosen by hand: it stands in somebody else's page or in a notebook; the full report is linked
-MAX_FRAGMENT_REMEDIES = 3  # as many as the text report tells in full
+MAX_FRAGMENT_PROOFS = 6  # chosen by hand: it is a part of another page or of a notebook; the full report is linked
+MAX_FRAGMENT_REMEDIES = 3  # as many as the text report shows in full
 
 
 def fragment(report: Report) -> str:
-    """One `<div>`, secrets taken out."""
+    """One `<div>`, without secrets."""
     report = without_secrets(report)
     advised = remedies(report)
     return template("fragment.html.j2").render(

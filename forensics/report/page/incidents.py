@@ -11,7 +11,7 @@ from forensics.report.phrases import percent_text
 
 
 class Row(Struct, frozen=True):
-    """One incident. `first`: the line that shows its first cause best, where it is known. `odds`: empty where none is known."""
+    """One incident. `first`: the best line of its first cause, if known. `odds`: the probability as text, empty if unknown."""
 
     id: int
     time: datetime | None
@@ -28,7 +28,7 @@ def rows(report: Report) -> list[Row]:
 
 
 def kinds(listed: Sequence[Row]) -> list[tuple[str, str, int]]:
-    """(cause, title, how many) of the incidents' causes, the commonest first."""
+    """(cause, title, number of incidents) of the incidents' causes, the most frequent first."""
     titles = {r.cause: r.title for r in listed}
     return [(cause, titles[cause], count) for cause, count in Counter(r.cause for r in listed).most_common()]
 

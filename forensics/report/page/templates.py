@@ -17,7 +17,7 @@ FOLDER = Path(__file__).parent
 
 
 def template(name: str) -> "Template":
-    """The template of that file."""
+    """The template in the file of this name."""
     return _environment().get_template(name)
 
 
@@ -54,11 +54,11 @@ def _environment() -> "Environment":
         "share": lambda value: f"{100 * value:.3f}%",
         "reference": _reference,
         "consequence": as_consequence,
-        "own": Markup,  # for the style and script that come with this package, and for data that was made safe before
+        "own": Markup,  # for the style and script of this package, and for data that was made safe before
     }
     return environment
 
 
 def _reference(url: Any) -> str:
-    """An address that a click may open; nothing for any other scheme."""
+    """A URL that a click may open; empty for any other scheme."""
     return url if isinstance(url, str) and re.match(r"https?://", url) else ""

@@ -16,7 +16,7 @@ MAX_TIMELINE_LANES = 24  # eight nodes with three logs each; drawn at ROW_HEIGHT
 ROW_HEIGHT = 46  # units of the drawing: a mark, its label and room for a second label
 TIMELINE_MARGIN_SHARE = 0.04  # of the width, at both ends
 TIMELINE_TICKS = 4  # chosen by hand: five times with dates fit under the drawing on a phone
-ALIKE_MIN = 3  # sources that tell of the same share a row from this number on
+MIN_SIMILAR_LANES = 3  # chosen by hand: so many sources with the same causes share one row
 NAMES_OF_CLOCKS = {"wall": "time of day", "mono": "time since the machine was started"}
 Numbered = tuple[int, TimelineEntry]
 
@@ -57,7 +57,7 @@ class Drawing(Struct, frozen=True):
 
     @property
     def height(self) -> int:
-        """In pixels, without the scale."""
+        """The height in pixels, without the scale."""
         return len(self.lanes) * ROW_HEIGHT + 8
 
 
@@ -83,7 +83,7 @@ def _drawing(report: Report, clock: str, moments: list[Numbered]) -> Drawing:
 
 
 def _alike(moments: Sequence[Numbered]) -> list[list[str]]:
-    """The sources, the most important first, together those that tell of the same causes in the same roles."""
+    """The sources, the most important first; sources with the same causes in the same roles are together."""
     causes_of: dict[str, set[tuple[str, str]]] = defaultdict(set)
     for _, moment in sorted(moments, key=_importance):
         causes_of[moment.source].add((moment.cause or moment.event, moment.role))
@@ -91,7 +91,7 @@ def _alike(moments: Sequence[Numbered]) -> list[list[str]]:
     for name, what in causes_of.items():
         groups[frozenset(what)].append(name)
     ordered = list(causes_of)
-    found = [part for names in groups.values() for part in ([names] if len(names) >= ALIKE_MIN else [[n] for n in names])]
+    found = [part for names in groups.values() for part in ([names] if len(names) >= MIN_SIMILAR_LANES else [[n] for n in names])]
     return sorted(found, key=lambda names: ordered.index(names[0]))
 
 

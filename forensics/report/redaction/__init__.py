@@ -1,4 +1,4 @@
-"""A Report to one that may be given to others.
+"""Redact a Report, so that it may be given to others.
 
     without_secrets(report)          always, in every format: tokens, keys, passwords -> [REDACTED:github-token]
     without_names(report)            on demand: hosts, users, addresses, home paths, jobs -> host-1, user-2, ip-1, ...
@@ -22,13 +22,13 @@ __all__ = ["mask_secrets", "without_names", "without_secrets"]
 T = TypeVar("T")
 M = TypeVar("M", EarlierAttempt, MessageGroup, Notice)
 
-SWEPT = 8  # characters a secret must have to be looked for elsewhere: shorter ones are words, too
+SWEPT = 8  # characters of a secret that is also searched for in the rest of the report; shorter ones may be ordinary words
 KEY_HEAD = "PRIVATE KEY-----"
 KEY_LINE = re.compile(r"\A\S*+(?<=[A-Za-z0-9+/=]{4})\s*\Z")
 
 
 def without_secrets(report: Report) -> Report:
-    """`report` with every secret masked; the same object where there is none."""
+    """`report` with every secret masked; the same object if there is none."""
     return mask_secrets(_without_key_blocks(report))
 
 
@@ -45,13 +45,13 @@ def mask_secrets(value: T) -> T:
 
 
 def without_names(report: Report) -> tuple[Report, dict[str, str]]:
-    """`report` with stand-ins for names that tell who and where, and the key: stand-in -> name."""
+    """`report` with stand-ins for names of persons and places, and the key: stand-in -> name."""
     names = Names.of(report)
     return changed(report, names.hide) if names.pattern else report, names.key()
 
 
 def _without_key_blocks(report: Report) -> Report:
-    """Lines of a private key that the quotations of a log show beside each other."""
+    """Lines of a private key that are next to each other in the quotations of a log."""
     subject = report.subject
     shown = [split_outcome_line(line)[1] for line in subject.outcome_lines] if subject else []
     if not any(_is_key(text) for text in {*texts(report), *shown}):
@@ -70,7 +70,7 @@ def _without_key_blocks(report: Report) -> Report:
 
 
 def _messages(given: tuple[M, ...]) -> tuple[M, ...]:
-    """Quoted lines that stand beside each other: all of them looked at where one is of a key."""
+    """Quoted lines that are next to each other; all of them are tested if one belongs to a key."""
     return tuple(replace(m, text=_key_line(m.text)) for m in given) if any(_is_key(m.text) for m in given) else given
 
 

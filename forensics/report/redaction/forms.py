@@ -1,10 +1,10 @@
-"""Secrets that are known by their own form, wherever they stand: (kind, anchors in lower case, pattern).
+"""Secrets that are recognised by their own form, in any place: (kind, anchors in lower case, pattern).
 
 Sources: the issuers' documentation of their token prefixes, and the public lists of push protection and secret scanning. The
 last column of docs/redaction.md says which of them are measured.
 """
 
-W = r"(?<![A-Za-z0-9_-])"  # no letter, digit or dash in front: not the middle of something else
+W = r"(?<![A-Za-z0-9_-])"  # no letter, digit or dash before it: not the middle of another word
 
 SECRET_FORMS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     # git hosts

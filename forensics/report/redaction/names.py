@@ -1,4 +1,4 @@
-"""Names of people, hosts, addresses and jobs to stand-ins, the same in every part of a report.
+"""Replace names of people, hosts, addresses and jobs by stand-ins, the same in every part of a report.
 
     Nov 21 08:23:04 gpu-node17 kernel: ... task=python   /home/alice/run/train.py   10.4.0.17
     Nov 21 08:23:04 host-1 kernel: ... task=python       /home/user-1/run/train.py  ip-1
@@ -18,7 +18,7 @@ from forensics.model import Finding, Report
 from forensics.report.redaction.walk import texts
 from forensics.report.subject import split_outcome_line
 
-# Words that are no one's name although they stand where names stand.
+# Words that are no names, although they occur in the places of names.
 COMMON_WORDS_TEXT = """
     root user users admin nobody daemon system kernel python python3 localhost none null unknown true false default ubuntu debian
     centos ec2-user jovyan runner shared public guest slurm docker containerd kubelet systemd jupyter torchrun train training main
@@ -26,7 +26,7 @@ COMMON_WORDS_TEXT = """
     data work test tmp var opt usr lib bin src run job the and for not with from this that was has are case stdin version name
 """
 COMMON_NAMES = frozenset(COMMON_WORDS_TEXT.split())
-# Sites that everybody's logs name; they tell nothing about whose log it is.
+# Sites that occur in everybody's logs; they do not identify the owner of a log.
 PUBLIC = lazy.regex(
     r"\A(?:(?:.*\.)?(?:github|gitlab|githubusercontent|google|googleapis|nvidia|amazonaws|microsoft|docker|slack|discord|wandb|anaconda)\.\w+\Z"
     r"|(?:.*\.)?(?:pytorch|tensorflow|python|kernel|gnu|apache|jupyter|readthedocs|numpy|freedesktop|man7|kubernetes)\.(?:org|io)\Z"
@@ -39,7 +39,7 @@ JOB_NAME_GROUP = r"(?P<name>[A-Za-z0-9][\w.-]{2,120})"
 STAMP_TEXT_PATTERN = (
     r"(?:[A-Z][a-z]{2}\s+\d{1,2}\s\d\d:\d\d:\d\d(?:\.\d+)?|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)"
 )
-# Kind, lower-case texts of which one must occur, and where the name stands. A text without any costs a few substring searches.
+# Kind, lower-case texts of which one must occur, and the place of the name. A text without any costs a few substring searches.
 PLACES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
     ("host", (": ",), lazy.regex(rf"^(?:<\d+>)?{STAMP_TEXT_PATTERN} {HOST_NAME_GROUP} [\w./-]+(?:\[\d+\])?: ")),
     ("host", (" nccl ",), lazy.regex(rf"(?:^|\s|\]){HOST_NAME_GROUP}:\d{{2,7}}:\d{{2,7}} \[\d+\] NCCL ")),
@@ -114,12 +114,12 @@ class Names(Struct):
 
     @classmethod
     def of(cls, report: Report) -> "Names":
-        """The names that `report` holds."""
+        """The names in `report`."""
         return cls.among(_facts(report), _from_logs(report))
 
     @classmethod
     def among(cls, known: Iterable[tuple[str, str]], lines: Iterable[str]) -> "Names":
-        """The `known` names (kind, name), and those that `lines` of logs tell."""
+        """The `known` names (kind, name), and those in `lines` of logs."""
         names = cls()
         for kind, name in (*known, *(found for text in dict.fromkeys(lines) for found in _found(text))):
             names.add(kind, name)
@@ -143,12 +143,12 @@ class Names(Struct):
         return self.pattern.sub(lambda m: self.stand_ins[m[0]], text) if self.pattern else text
 
     def key(self) -> dict[str, str]:
-        """From stand-in to name, for the owner."""
+        """Stand-in -> name, for the owner of the report."""
         return {v: k for k, v in self.stand_ins.items()}
 
 
 def _from_logs(report: Report) -> Iterator[str]:
-    """The texts of `report` that come out of logs; its own sentences name only hosts that everybody may know."""
+    """The texts of `report` that come from logs; its own sentences name only public hosts."""
     yield report.case
     for finding in _findings(report):
         yield from texts((finding.evidence, finding.facts))
@@ -167,7 +167,7 @@ def _findings(report: Report) -> Iterator[Finding]:
 
 
 def _facts(report: Report) -> Iterator[tuple[str, str]]:
-    if re.search(r"[\d._-]", report.case) and len(report.case) >= 6:  # named after the job, more often than not
+    if re.search(r"[\d._-]", report.case) and len(report.case) >= 6:  # the case is often named after the job
         yield "job", report.case
     if report.subject and report.subject.name not in {s.name for s in report.sources}:
         yield from (("job", name) for name in report.subject.name.split(" and ") if PLAIN_NAME.fullmatch(name))

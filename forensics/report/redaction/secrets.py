@@ -1,4 +1,4 @@
-"""Text to text without secrets, which are recognised by their form or by their name.
+"""Mask the secrets in a text; they are recognised by their form or by their name.
 
     WANDB_API_KEY=0123...cdef                      -> WANDB_API_KEY=[REDACTED:secret]
     https://bot:hunter2@git.example.com/x.git      -> https://bot:[REDACTED:password]@git.example.com/x.git
@@ -16,7 +16,7 @@ from forensics.core import lazy
 from forensics.report.redaction.forms import SECRET_FORMS
 
 MASK = "[REDACTED:{}]"
-# Values in the place of a secret that are none.
+# Values in the place of a secret that are no secrets.
 EMPTY_VALUE_PATTERN = lazy.regex(
     r"\A(?:none|null|nil|true|false|undefined|default|unset|empty|redacted|hidden|required|optional|missing|invalid|expired|incorrect"
     r"|authentication|auth|failed|str|string|bytes|int|bool|yes|no|not|is|was|for|and|or|the|x{3,}|\.{2,}\S*|\*+|-+|[<$%{\[(].*"
@@ -32,7 +32,7 @@ NAME_END = r"(?P<close>\\?[\"'])?(?:\s{0,3}[=:]\s{0,3}|\s*=>\s*)"
 
 class Rule(Struct, frozen=True):
     """`kind`: the word in the mask. `anchors`: lower-case texts of which one must occur. `pattern`: its group `secret`, or all
-    of the match, is masked. `weak`: the value has to look random to be taken for one."""
+    of the match, is masked. `weak`: the value counts only if it looks random."""
 
     kind: str
     anchors: tuple[str, ...]
@@ -140,7 +140,7 @@ LONE_KEY_LINE = lazy.regex(r"\A\s*+(?P<secret>[A-Za-z0-9+/]{40,}+={0,2}+)\s*\Z")
 
 
 def mask_text(text: str, seen: dict[str, str] | None = None) -> str:
-    """`text` with every secret replaced by a mask that names its kind; into `seen` go the secrets and their masks."""
+    """`text` with every secret replaced by a mask that names its kind; secrets and masks are added to `seen`."""
     low = text.lower()
     for number in sorted({number for anchor, number in RULE_ANCHORS if anchor in low}):
         text = _applied(RULES[number], text, seen)
@@ -174,7 +174,7 @@ def _spans(rule: Rule, text: str, group: str | int) -> Iterator[tuple[int, int]]
 
 
 def looks_random(value: str) -> bool:
-    """Is it long, of one piece, and more than a word, a number or a path?"""
+    """Is it long, without spaces, and no word, number or path?"""
     if (
         len(value) < 8
         or " " in value

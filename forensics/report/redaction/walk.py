@@ -1,4 +1,4 @@
-"""All texts of a Report: to read them, or to change each of them."""
+"""Go through all texts of a Report: to read them, or to change each of them."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -8,11 +8,11 @@ from msgspec import Struct
 from msgspec.structs import astuple, replace
 
 T = TypeVar("T")
-NO_TEXT = (type(None), int, float, datetime)  # most values of a report; looked at first, because Mapping is slow to ask for
+NO_TEXT = (type(None), int, float, datetime)  # most values of a report; tested first, because a test for Mapping is slow
 
 
 def texts(value: Any) -> list[str]:
-    """Every text inside structs, tuples and mappings (keys of mappings are our own words), in their order."""
+    """Every text inside structs, tuples and mappings in their order; without keys of mappings, which come from no log."""
     found: list[str] = []
     _gather(value, found.append)
     return found
@@ -35,7 +35,7 @@ def _gather(value: Any, take: Callable[[str], None]) -> None:
 
 
 def changed(value: T, change: Callable[[str], str]) -> T:
-    """The same value with every text changed; what no change touches stays the same object."""
+    """The same value with every text changed; a part without a change stays the same object."""
     return cast(T, _changed(value, change))
 
 
