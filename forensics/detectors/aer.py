@@ -23,10 +23,12 @@ PCIE_ERROR_PATTERN = lazy.regex(
     r"severity=(?P<severity>[A-Z]\w+(?: \((?:Non-)?Fatal\))?), type=(?P<layer>[\w ]+?)(?: Layer)?,"
     r"(?: id=(?P<id>[0-9a-f]{4}))?\s?\((?P<agent>[\w ]+ ID)\)"
 )
-RECEIVED = lazy.regex(
+AER_RECEIVED_PATTERN = lazy.regex(
     rf"AER: (?:Multiple )?\w+(?: \([\w-]+\))? error (?:message )?received(?: from)?:? (?:id=)?(?P<origin>{AER_PCI}|[0-9a-f]{{4}})"
 )
-VENDOR = lazy.regex(r"device \[(?P<vendor>[0-9a-f]{4}):(?P<device_id>[0-9a-f]{4})\] error status/mask=(?P<status>[0-9a-f]{8})")
+PCI_DEVICE_ID_PATTERN = lazy.regex(
+    r"device \[(?P<vendor>[0-9a-f]{4}):(?P<device_id>[0-9a-f]{4})\] error status/mask=(?P<status>[0-9a-f]{8})"
+)
 ERROR_BIT_PATTERN = lazy.regex(r"\[ ?(?P<bit>\d{1,2})\] (?P<name>[A-Z]\w[\w /-]*?)\s*(?P<first>\(First\))?\s*$")
 AER_TAIL_PATTERN = lazy.regex(
     rf"(?<![\w-])(?P<driver>[\w-]{{1,64}}) (?P<pci>{AER_PCI}): (?:AER: )?"
@@ -46,7 +48,7 @@ def read(region: Region) -> Record | None:
     if found is None:
         return None
     own = Line(region.number, region.text)
-    head = [line for line in region.lines_before()[-1:] if RECEIVED.search(line.text)]
+    head = [line for line in region.lines_before()[-1:] if AER_RECEIVED_PATTERN.search(line.text)]
     rows = _rows(region.lines_after())
     driver, address = found["driver"] or "", found["pci"] or ""
     fields: dict[str, Value] = {"severity": found["severity"], "layer": found["layer"], "agent": found["agent"]}
@@ -55,7 +57,7 @@ def read(region: Region) -> Record | None:
     names = [m["name"] for row in rows if (m := ERROR_BIT_PATTERN.search(row.text))]
     if names:
         fields["errors"] = ", ".join(dict.fromkeys(names))
-    vendor = next((m for row in rows if (m := VENDOR.search(row.text))), None)
+    vendor = next((m for row in rows if (m := PCI_DEVICE_ID_PATTERN.search(row.text))), None)
     if vendor:
         fields |= {"device": f"{vendor['vendor']}:{vendor['device_id']}", "error_status": vendor["status"]}
     behind = [(row, m) for row in rows if (m := AER_TAIL_PATTERN.search(row.text))]
@@ -92,7 +94,7 @@ def _rows(after: list[Line]) -> list[Line]:
     for line in after:
         if (
             PCIE_ERROR_PATTERN.search(line.text)
-            or RECEIVED.search(line.text)
+            or AER_RECEIVED_PATTERN.search(line.text)
             or not AER_LINE_PATTERN.search(line.text)
             or "NVRM" in line.text
         ):

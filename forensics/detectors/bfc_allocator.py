@@ -39,26 +39,26 @@ BFC_SIZE_PATTERN = r"([\d.]{1,40} ?[KMGT]?i?B)"
 REFUSED_SIZE_PATTERN = lazy.regex(
     rf"Allocator \((?P<name>[^)]{{1,40}})\) ran out of memory trying to allocate {BFC_SIZE_PATTERN}"
 )
-ROUNDED = lazy.regex(r"\(rounded to (\d+)\)")
-REGION = lazy.regex(r"Next region of size (\d+)")
-SUM = lazy.regex(rf"Sum Total of in-use chunks: {BFC_SIZE_PATTERN}")
+ROUNDED_SIZE_PATTERN = lazy.regex(r"\(rounded to (\d+)\)")
+REGION_SIZE_PATTERN = lazy.regex(r"Next region of size (\d+)")
+IN_USE_TOTAL_PATTERN = lazy.regex(rf"Sum Total of in-use chunks: {BFC_SIZE_PATTERN}")
 BFC_TOTALS_PATTERN = lazy.regex(r"total_region_allocated_bytes_: (\d+) memory_limit_: (\d+)")
-STATS = {
+STATISTICS_PATTERNS = {
     "limit_bytes": lazy.regex(r"^\s*Limit:\s+(\d+)"),
     "allocated_bytes": lazy.regex(r"^\s*InUse:\s+(\d+)"),
     "peak_bytes": lazy.regex(r"^\s*MaxInUse:\s+(\d+)"),
     "largest_request_bytes": lazy.regex(r"^\s*MaxAllocSize:\s+(\d+)"),
     "largest_bytes": lazy.regex(r"^\s*LargestFreeBlock:\s+(\d+)"),
 }
-CARD = lazy.regex(rf"totalMemory: {BFC_SIZE_PATTERN}")
+CARD_MEMORY_PATTERN = lazy.regex(rf"totalMemory: {BFC_SIZE_PATTERN}")
 GPU_DEVICE_PATTERN = lazy.regex(r"(?i)gpu[_:]?(\d+)")
-BENIGN = "this is not a failure"
+BENIGN_MESSAGE = "this is not a failure"
 TOO_SMALL, IN_PIECES, HELD_BY_ANOTHER = "too_small", "in_pieces", "held_by_another"
 OUTCOMES = (TOO_SMALL, IN_PIECES, HELD_BY_ANOTHER)
 MAX_BFC_SUMMARY_LINES = 20_000  # a summary of a big model lists that many chunks
-TINY_BYTES = 256 << 20  # no card for training is this small, and no model needs so little
-MOST_OF_CARD = 0.6  # TensorFlow takes more than 90 % of a free card
-GROWN = 0.9  # of the limit: regions that reach it took all of their memory
+MIN_CARD_BYTES = 256 << 20  # no card for training is this small, and no model needs so little
+MIN_LIMIT_SHARE_OF_CARD = 0.6  # TensorFlow takes more than 90 % of a free card
+MIN_GROWN_SHARE_OF_LIMIT = 0.9  # of the limit: regions that reach it took all of their memory
 
 
 def read(region: Region) -> Record | None:
@@ -66,23 +66,23 @@ def read(region: Region) -> Record | None:
     text = region.text
     fields: dict[str, Value] = {}
     if asked := REFUSED_SIZE_PATTERN.search(text):
-        if BENIGN in text:
+        if BENIGN_MESSAGE in text:
             return None
         fields |= {"allocator": asked["name"], "request_bytes": size_bytes(asked[2]) or 0}
-        if rounded := ROUNDED.search(text):
+        if rounded := ROUNDED_SIZE_PATTERN.search(text):
             fields["request_bytes"] = int(rounded[1][:18])
-    if found := REGION.search(text):
+    if found := REGION_SIZE_PATTERN.search(text):
         fields["region_bytes"] = int(found[1][:18])
-    if found := SUM.search(text):
+    if found := IN_USE_TOTAL_PATTERN.search(text):
         fields["allocated_bytes"] = size_bytes(found[1]) or 0
     if found := BFC_TOTALS_PATTERN.search(text):
         fields |= {"regions_bytes": int(found[1][:18]), "limit_bytes": int(found[2][:18])}
-    if found := CARD.search(text):
+    if found := CARD_MEMORY_PATTERN.search(text):
         fields["total_bytes"] = size_bytes(found[1]) or 0
     last = region.number
     if "MaxInUse" in text:
         for line in region.lines():
-            for name, pattern in STATS.items():
+            for name, pattern in STATISTICS_PATTERNS.items():
                 if found := pattern.search(line.text):
                     fields[name] = int(found[1][:18])
                     last = max(last, line.number)
@@ -144,22 +144,27 @@ def classify_bfc_shortage(sizes: dict[str, int]) -> tuple[str, Weight, str] | No
     allocated (in use), total (the card); unknown sizes are missing."""
     limit, regions, total = (sizes.get(f"{n}_bytes") for n in ("limit", "regions", "total"))
     request, used = sizes.get("request_bytes"), sizes.get("allocated_bytes")
-    if limit is not None and total and limit < total * MOST_OF_CARD:
+    if limit is not None and total and limit < total * MIN_LIMIT_SHARE_OF_CARD:
         return (
             HELD_BY_ANOTHER,
             "strong",
             "the limit taken at the start is far below the card's memory, so another process held the rest",
         )
-    if limit is not None and limit < TINY_BYTES:
+    if limit is not None and limit < MIN_CARD_BYTES:
         return HELD_BY_ANOTHER, "strong", "almost nothing of the card was free at the start, so another process held it"
-    if regions is not None and limit is not None and regions < limit * GROWN and (request or 0) <= limit - regions:
+    if (
+        regions is not None
+        and limit is not None
+        and regions < limit * MIN_GROWN_SHARE_OF_LIMIT
+        and (request or 0) <= limit - regions
+    ):
         return HELD_BY_ANOTHER, "strong", "the card refused memory well below the limit, so something else held it"
-    if regions is not None and limit is None and regions < TINY_BYTES and request is not None and request > regions:
+    if regions is not None and limit is None and regions < MIN_CARD_BYTES and request is not None and request > regions:
         return HELD_BY_ANOTHER, "strong", "the card gave this process almost nothing, so something else held it"
-    if regions is not None and limit is None and regions < TINY_BYTES and not used and request is None:
+    if regions is not None and limit is None and regions < MIN_CARD_BYTES and not used and request is None:
         return HELD_BY_ANOTHER, "strong", "the card gave this process almost nothing, so something else held it"
     if limit is None or request is None:
-        full = limit is not None and used is not None and used >= limit * GROWN
+        full = limit is not None and used is not None and used >= limit * MIN_GROWN_SHARE_OF_LIMIT
         return (TOO_SMALL, "strong", "") if request is not None or full else None
     largest = sizes.get("largest_bytes", 0)
     if used is not None and limit - used >= 2 * request and largest < request:

@@ -21,7 +21,7 @@ BOOT_CONTEXT_LINES = 40
 TRIGGER = Trigger("boot", ("linux version ", "-- reboot --", "-- boot "), before=BOOT_CONTEXT_LINES, after=BOOT_CONTEXT_LINES)
 BOOT_HEADER_PATTERN = lazy.regex(r"^-- (?:Boot [0-9a-f]{32}|Reboot) --")
 LINUX_VERSION_PATTERN = lazy.regex(r"\bLinux version \d")
-ORDERLY = lazy.regex(
+SHUTDOWN_PATTERN = lazy.regex(
     r"(?i)\bReached target (?:System )?(?:shutdown|power-?off|reboot|halt|final step|unmount)|\bsystemd-shutdow|"
     r"\bsystem (?:is|will) (?:now )?(?:be )?(?:rebooting|reboot|powering|power|going down|halt)|\bshutting down\b|"
     r"Power key pressed|\bjournal stopped|(?:exiting|terminating|terminated) on signal 15|Received SIGTERM from PID 1 |"
@@ -29,7 +29,7 @@ ORDERLY = lazy.regex(
     r"Stopped target|Deactivat(?:ing|ed) swap"
 )
 MAX_LINES_BEFORE_BOOT = 5  # lines in front of the boot, one of which a program must have written
-PROGRAMS = {"kernel", None}
+NO_PROGRAMS = {"kernel", None}
 NO_SHUTDOWN = "no_shutdown"
 OUTCOMES = (NO_SHUTDOWN,)
 
@@ -47,9 +47,9 @@ def read(region: Region) -> Record | None:
     else:
         return None
     lines = _of_one_boot(earlier)
-    if not any(p.prefix.stamp and p.prefix.program not in PROGRAMS for p in lines[:MAX_LINES_BEFORE_BOOT]):
+    if not any(p.prefix.stamp and p.prefix.program not in NO_PROGRAMS for p in lines[:MAX_LINES_BEFORE_BOOT]):
         return None
-    if any(ORDERLY.search(p.line.text) for p in lines):
+    if any(SHUTDOWN_PATTERN.search(p.line.text) for p in lines):
         return None
     return Record("boot", own.number, own.number, NO_SHUTDOWN, "hint", (own, lines[0].line))
 

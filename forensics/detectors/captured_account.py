@@ -21,7 +21,7 @@ PROCESS_END_PATTERN = lazy.regex(
     + r"(?:.* it held (?P<rss_mib>[\d.]+) MiB)?"
 )  # fmt: skip
 COMMAND_END_PATTERN = lazy.regex(r"the command, pid (?P<pid>\d+)(?: \((?P<task>.{1,64}?)\))?, " + ENDING_PATTERN)
-SENT = lazy.regex(
+SENT_SIGNAL_PATTERN = lazy.regex(
     r"signal (?P<signal>\d+) \((?P<signal_name>\w+)\) was sent to pid (?P<pid>\d+) \(.{1,64}?\) by (?:the (?P<kernel>kernel)|"
     r"pid (?P<sender_pid>\d+) \((?P<sender>[^)]{1,64}?)(?:, user \d+)?\)(?:: (?P<sender_command>.*))?|a process)"
 )
@@ -34,12 +34,14 @@ HOST_COUNT_PATTERN = lazy.regex(
     r"the host counted (?P<kills>no|\d+) memory kills?; at least (?P<percent>\d+) % .*?(?:waited for memory (?P<waited>\d+) %|$)"
 )
 NO_OUTPUT_PATTERN = lazy.regex(r"no output came for ")
-STOOD = lazy.regex(r"in that silence pid (?P<pid>\d+) \(.*?\) stood in (?P<function>.*)")
-FULL_SHM = lazy.regex(r"/dev/shm was full")
-REFUSED = lazy.regex(r"the command, pid (?P<pid>\d+), could not be started: (?P<path>.*?): (?P<exc_message>[^:]+)$")
-JOB_LIMIT = lazy.regex(r"the scheduler's time limit was at ")
+WAITING_FUNCTION_PATTERN = lazy.regex(r"in that silence pid (?P<pid>\d+) \(.*?\) stood in (?P<function>.*)")
+FULL_SHM_PATTERN = lazy.regex(r"/dev/shm was full")
+NOT_STARTED_PATTERN = lazy.regex(r"the command, pid (?P<pid>\d+), could not be started: (?P<path>.*?): (?P<exc_message>[^:]+)$")
+JOB_TIME_LIMIT_PATTERN = lazy.regex(r"the scheduler's time limit was at ")
 NO_END_PATTERN = lazy.regex(r"the capture has no end")
-CPU_LIMIT = lazy.regex(r"pid (?P<pid>\d+) \((?P<task>.{1,64}?)\) had used its limit of (?P<timeout_s>\d+) s of processor time")
+CPU_TIME_LIMIT_PATTERN = lazy.regex(
+    r"pid (?P<pid>\d+) \((?P<task>.{1,64}?)\) had used its limit of (?P<timeout_s>\d+) s of processor time"
+)
 
 
 class AccountLine(Struct, frozen=True):
@@ -73,12 +75,17 @@ class Account:
         kinds = (
             (COMMAND_END_PATTERN, self.command),
             (PROCESS_END_PATTERN, self.deaths),
-            (SENT, self.sent),
+            (SENT_SIGNAL_PATTERN, self.sent),
             (CGROUP_COUNT_PATTERN, self.groups),
             (HOST_COUNT_PATTERN, self.host),
         )
-        more = ((NO_OUTPUT_PATTERN, self.silence), (STOOD, self.silence), (FULL_SHM, self.shm), (REFUSED, self.refused))
-        timed = ((JOB_LIMIT, self.limits), (CPU_LIMIT, self.cpu), (NO_END_PATTERN, self.open))
+        more = (
+            (NO_OUTPUT_PATTERN, self.silence),
+            (WAITING_FUNCTION_PATTERN, self.silence),
+            (FULL_SHM_PATTERN, self.shm),
+            (NOT_STARTED_PATTERN, self.refused),
+        )
+        timed = ((JOB_TIME_LIMIT_PATTERN, self.limits), (CPU_TIME_LIMIT_PATTERN, self.cpu), (NO_END_PATTERN, self.open))
         for line, text, moment in rows:
             for pattern, where in (*kinds, *more, *timed):
                 if found := pattern.match(text):

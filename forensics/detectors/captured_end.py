@@ -13,7 +13,7 @@ forensics/capture/account.py.
 
 from forensics.database import signal_outcome
 from forensics.detectors.base import Record, parse_lines
-from forensics.detectors.captured_account import CAPTURE_PREFIX, NO_OUTPUT_PATTERN, STOOD, Account, AccountLine
+from forensics.detectors.captured_account import CAPTURE_PREFIX, NO_OUTPUT_PATTERN, WAITING_FUNCTION_PATTERN, Account, AccountLine
 from forensics.detectors.units import typed_fields
 from forensics.model import Region, Trigger, Value, Weight
 
@@ -164,7 +164,7 @@ def _stalled(account: Account) -> Found | None:
     stopped = _stopped(account) or _time_limit(account)
     if stopped is None and account.end.number("signal") != SIGKILL:
         return None
-    seen = any(STOOD.match(s.line.text.partition(CAPTURE_PREFIX)[2]) for s in account.silence)
+    seen = any(WAITING_FUNCTION_PATTERN.match(s.line.text.partition(CAPTURE_PREFIX)[2]) for s in account.silence)
     return NO_OUTPUT, "proof" if seen else "strong", [*account.silence[:3], *(stopped[2][:1] if stopped else [])]
 
 

@@ -18,7 +18,7 @@ TRIGGER = Trigger("cgroup_counts", ("oom_kill ",), before=6, after=0)
 OOM_KILL_COUNT_PATTERN = lazy.regex(
     r"^(?P<path>\S*memory\.(?:events(?:\.local)?|oom_control):)?\s*oom_kill (?P<oom_kills>[1-9]\d{0,6})\s*$"
 )
-OWN_FILE = lazy.regex(r"(?:^|[/!.])memory\.(?:events(?:\.local)?|oom_control)(?:\.\w{1,8})?$")
+CGROUP_FILE_NAME_PATTERN = lazy.regex(r"(?:^|[/!.])memory\.(?:events(?:\.local)?|oom_control)(?:\.\w{1,8})?$")
 NEIGHBOUR_ROW_PATTERNS = (lazy.regex(r"\boom_kill_disable [01]\s*$"), lazy.regex(r"\boom \d+\s*$"), lazy.regex(r"\bmax \d+\s*$"))
 
 MEMORY_LIMIT = "memory_limit"
@@ -32,7 +32,7 @@ def read(region: Region) -> Record | None:
         return None
     before = region.lines_before()
     beside = [next((x for x in reversed(before) if pattern.search(x.text)), None) for pattern in NEIGHBOUR_ROW_PATTERNS]
-    named = found["path"] or OWN_FILE.search(region.source)
+    named = found["path"] or CGROUP_FILE_NAME_PATTERN.search(region.source)
     if not named and beside[0] is None and (beside[1] is None or beside[2] is None):
         return None
     own = Line(region.number, region.text)

@@ -14,7 +14,7 @@ from forensics.model import Line, Region, Trigger, Value
 
 TRIGGER = Trigger("fallen_gpu", ("installed in this system has",), before=2, after=2)
 FALLEN_GPU_PATTERN = lazy.regex(r"NVRM: The NVIDIA GPU (?P<pci>(?:[0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-9a-fA-F])")
-MODEL = lazy.regex(r"\(PCI ID: (?P<device>10de:[0-9a-fA-F]{4})\)")
+PCI_ID_PATTERN = lazy.regex(r"\(PCI ID: (?P<device>10de:[0-9a-fA-F]{4})\)")
 FALLEN = "fallen off the bus"
 LOST = "lost"
 OUTCOMES = (LOST,)
@@ -31,7 +31,7 @@ def read(region: Region) -> Record | None:
     rows = [line for line in [*before, own, *region.lines_after()] if (head or own).number <= line.number <= end.number]
     text = "\n".join(line.text for line in rows)
     fields: dict[str, Value] = {}
-    for pattern in (FALLEN_GPU_PATTERN, MODEL):
+    for pattern in (FALLEN_GPU_PATTERN, PCI_ID_PATTERN):
         if found := pattern.search(text):
             fields |= {k: v for k, v in found.groupdict().items() if v}
     quote = (end, *(line for line in rows if line != end))

@@ -30,12 +30,12 @@ DUMP_HEAD_PATTERN = lazy.regex(
     r"(?:(?P<kind>Fatal Python error|Windows fatal exception): (?P<what>\S.{0,160}?)|"
     r"Timeout \((?P<after>\d+:\d\d:\d\d)[\d.]*\)!)\s*$"
 )
-SPY = lazy.regex(r'Thread (?:0x)?[0-9a-fA-F]+ \((?P<doing>idle|active(?:\+gil)?)\): "MainThread"')
+PY_SPY_THREAD_PATTERN = lazy.regex(r'Thread (?:0x)?[0-9a-fA-F]+ \((?P<doing>idle|active(?:\+gil)?)\): "MainThread"')
 DUMP_THREAD_PATTERN = lazy.regex(
     r"(?P<current>Current thread|Thread) 0x[0-9a-f]+(?: \[[^\]]{0,64}\])? \(most recent call first\)"
 )
 DUMP_FRAME_PATTERN = lazy.regex(r'File "(?P<file>[^"]{1,500})", line (?P<line_no>\d{1,9}) in (?P<function>\S.{0,200})')
-SPY_FRAME = lazy.regex(r"^\s+(?P<function>[\w.<>]+) \((?P<file>[^():]{1,300}):(?P<line_no>\d{1,9})\)")
+PY_SPY_FRAME_PATTERN = lazy.regex(r"^\s+(?P<function>[\w.<>]+) \((?P<file>[^():]{1,300}):(?P<line_no>\d{1,9})\)")
 STALLED, ACCESS_VIOLATION, STACK_OVERFLOW = "stalled", "access_violation", "stack_overflow"
 BY_WHAT: tuple[tuple[str, str, Weight, int], ...] = (
     ("Segmentation fault", signal_outcome(11), "proof", 11),
@@ -51,7 +51,7 @@ OUTCOMES = (STALLED, *(outcome for _, outcome, _, _ in BY_WHAT))
 
 def read(region: Region) -> Record | None:
     """The dump that starts on the region's line, or whose main thread does for py-spy; None where the line is none."""
-    spy = SPY.search(region.text)
+    spy = PY_SPY_THREAD_PATTERN.search(region.text)
     if spy:
         return _spy(region, spy["doing"])
     head, *rows = parse_lines([Line(region.number, region.text), *region.lines_after()])
@@ -126,7 +126,7 @@ def _spy(region: Region, doing: str) -> Record | None:
     """py-spy's dump of the main thread, whose frames have no "File". It has no outcome; signatures on its frames do."""
     frames: list[Line] = []
     for line in region.lines_after():
-        if not SPY_FRAME.match(line.text):
+        if not PY_SPY_FRAME_PATTERN.match(line.text):
             break
         frames.append(line)
     own = _own_spy(frames)
@@ -139,6 +139,6 @@ def _spy(region: Region, doing: str) -> Record | None:
 
 def _own_spy(frames: list[Line]) -> tuple[Line, re.Match[str]] | None:
     """py-spy shortens paths to the package (`torch/autograd/__init__.py`); a plain file name may be the user's own."""
-    found = [(line, match) for line in frames if (match := SPY_FRAME.match(line.text))]
+    found = [(line, match) for line in frames if (match := PY_SPY_FRAME_PATTERN.match(line.text))]
     outer = [f for f in found if f[1]["function"] in ("<module>", "main")]
     return (outer[0] if outer else found[-1]) if found else None

@@ -47,15 +47,17 @@ LINES = (
     lazy.regex(r"^\s*Free swap\s+= (?P<swap_free_kb>\d+)kB"),
     lazy.regex(r"^\s*Total swap = (?P<swap_total_kb>\d+)kB"),
 )
-KILL = lazy.regex(
+OOM_KILL_PATTERN = lazy.regex(
     r"(?P<memcg>Memory cgroup out of memory: )?(?P<plain>Out of memory[^:]*: )?Kill(?P<done>ed)? process (?P<pid>\d+),? "
     r"(?:UID:? ?(?P<uid>\d+),? )?\((?P<task>[^)]*)\)"
     r"(?:.*?total-vm:(?P<total_vm_kb>\d+)kB, anon-rss:(?P<anon_rss_kb>\d+)kB, file-rss:(?P<file_rss_kb>\d+)kB)?"
     r"(?:, shmem-rss:(?P<shmem_rss_kb>\d+)kB)?(?:, UID:(?P<uid2>\d+))?"
 )
-TASK_ROW = lazy.regex(r"^\[\s*(?P<pid>\d+)\]\s+\d+\s+\d+\s+\d+\s+(?P<rss>\d+)\s.*?(?P<task>\S.*)$")
-STACK_CGROUP = lazy.regex(r"\b_{0,2}(?:mem_cgroup_(?:out_of_memory|oom\w*|(?:try_|do_)?charge\w*)|try_charge_memcg)\b")
-STACK_GLOBAL = lazy.regex(r"\b__alloc_pages_slowpath\b")
+TASK_ROW_PATTERN = lazy.regex(r"^\[\s*(?P<pid>\d+)\]\s+\d+\s+\d+\s+\d+\s+(?P<rss>\d+)\s.*?(?P<task>\S.*)$")
+CGROUP_CHARGE_FRAME_PATTERN = lazy.regex(
+    r"\b_{0,2}(?:mem_cgroup_(?:out_of_memory|oom\w*|(?:try_|do_)?charge\w*)|try_charge_memcg)\b"
+)
+PAGE_ALLOCATION_FRAME_PATTERN = lazy.regex(r"\b__alloc_pages_slowpath\b")
 UNLIMITED_BYTES = 1 << 60  # the kernel writes its largest counter for "no limit", 2**63 less a page
 MAX_TOP_TASKS = 5  # the largest ones; of what is smaller the machine does not run out
 PRINTED_S = 10.0  # a serial console takes seconds to print a long report
@@ -98,7 +100,7 @@ class _Report:
     def feed(self, row: ParsedLine) -> None:
         """Take in one line of the report."""
         message = row.message
-        kill = KILL.search(message)
+        kill = OOM_KILL_PATTERN.search(message)
         if kill:
             self._kill(kill, row.line)
             return
@@ -108,14 +110,14 @@ class _Report:
                 self.fields |= typed_fields({k: v for k, v in found.groupdict().items() if v})
                 self._seen(row.line, 2 if rank in (1, 2) else 3 if rank == 4 else 4 if rank == 0 else 9)
                 return
-        task = TASK_ROW.match(message)
+        task = TASK_ROW_PATTERN.match(message)
         if task:
             count, pages = self.tasks[task["task"].split()[-1]]
             self.tasks[task["task"].split()[-1]] = count + 1, pages + int(task["rss"][:18])
             self.last = row.line.number
-        elif STACK_CGROUP.search(message):
+        elif CGROUP_CHARGE_FRAME_PATTERN.search(message):
             self.said.add("stack cgroup")
-        elif STACK_GLOBAL.search(message):
+        elif PAGE_ALLOCATION_FRAME_PATTERN.search(message):
             self.said.add("stack global")
 
     def _kill(self, found: re.Match[str], line: Line) -> None:

@@ -30,16 +30,16 @@ FOLDS = True
 EXIT_CODE_PATTERN = lazy.regex(r"^(?P<indent>\s*)Exit Code:\s+(?P<code>\d{1,3})\s*$")
 TERMINATED_PATTERN = lazy.regex(r"^(?P<indent>\s*)(?P<name>(?:Last )?State):\s+Terminated\b")
 REASON_PATTERN = lazy.regex(r"^\s*Reason:\s+(?P<reason>\w+)\s*$")
-MESSAGE = lazy.regex(r"^\s*Message:\s+(?P<message>\S.*)")
+POD_MESSAGE_PATTERN = lazy.regex(r"^\s*Message:\s+(?P<message>\S.*)")
 CONTAINER_NAME_PATTERN = lazy.regex(r"^(?P<indent>\s*)(?P<name>[a-z0-9][\w.-]{0,252}):\s*$")
-FINISHED = lazy.regex(r"^\s*Finished:\s+\S")
-NODE = lazy.regex(r"^Node:\s+(?P<node>[\w.-]+)(?:/\S*)?\s*$")
+FINISHED_ROW_PATTERN = lazy.regex(r"^\s*Finished:\s+\S")
+NODE_ROW_PATTERN = lazy.regex(r"^Node:\s+(?P<node>[\w.-]+)(?:/\S*)?\s*$")
 CONTAINER_ID_ROW_PATTERN = lazy.regex(r"^\s*Container ID:\s+\S{1,40}://(?P<id>[0-9a-f]{64})\s*$")
-POD_UID = lazy.regex(r"\bin pod \S{1,400}\((?P<uid>[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})\)")
+POD_UID_IN_EVENT_PATTERN = lazy.regex(r"\bin pod \S{1,400}\((?P<uid>[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})\)")
 POD_NAME_PATTERN = lazy.regex(r"^Name:\s+(?P<pod>\S+)\s*$")
 MEMORY_LIMIT_PATTERN = lazy.regex(r"^\s*memory:\s+(?P<size>[\d.]+\w{0,2})\s*$")
-RESTARTS = lazy.regex(r"^\s*Restart Count:\s+(?P<count>\d{1,9})")
-EVICTED = lazy.regex(
+RESTART_COUNT_PATTERN = lazy.regex(r"^\s*Restart Count:\s+(?P<count>\d{1,9})")
+EVICTION_PATTERN = lazy.regex(
     r"The node was low on resource: (?P<resource>[\w-]+)\.?(?: Threshold quantity: (?P<threshold>[\d.]+\w{0,2}), "
     r"available: (?P<available>[\d.]+\w{0,2})\.)?(?: ?Container (?P<container>\S+) was using (?P<usage>[\d.]+\w{0,2}), "
     r"(?:which exceeds its request of|request is) (?P<request>[\d.]+\w{0,2}))?"
@@ -81,7 +81,7 @@ def read(region: Region) -> Record | None:
     """A container that ended otherwise than well, or a pod that was evicted; None for anything else with such words."""
     if EXIT_CODE_PATTERN.match(region.text):
         return _terminated(region)
-    evicted = EVICTED.search(region.text)
+    evicted = EVICTION_PATTERN.search(region.text)
     return _evicted(region, evicted) if evicted else None
 
 
@@ -115,14 +115,16 @@ def _terminated(region: Region) -> Record | None:
     reason = next((m["reason"] for row in rows if (m := REASON_PATTERN.match(row.text))), "")
     if reason:
         fields["reason"] = reason
-    if message := next((m["message"] for row in rows if (m := MESSAGE.match(row.text))), ""):
+    if message := next((m["message"] for row in rows if (m := POD_MESSAGE_PATTERN.match(row.text))), ""):
         fields["message"] = message[:300]
     decided = _decide(code, reason, str(fields.get("container", "")), after)
     if decided is None:
         return None
     outcome, weight, telling = decided
     quote = [
-        row for row in rows if REASON_PATTERN.match(row.text) or EXIT_CODE_PATTERN.match(row.text) or FINISHED.match(row.text)
+        row
+        for row in rows
+        if REASON_PATTERN.match(row.text) or EXIT_CODE_PATTERN.match(row.text) or FINISHED_ROW_PATTERN.match(row.text)
     ]
     quote += [row for row in after if row.number in telling]
     return Record("kubectl_describe", rows[0].number, rows[-1].number, outcome, weight, tuple(quote), fields)
@@ -162,10 +164,10 @@ def _ids(before: list[Line], after: list[Line], is_current: bool) -> dict[str, V
             ids["container_id"] = found["id"]
         if CONTAINER_NAME_PATTERN.match(line.text):
             is_current = False  # what stands further up is of another container
-        if found := NODE.match(line.text):
+        if found := NODE_ROW_PATTERN.match(line.text):
             ids["node"] = found["node"]
             break
-    uid = next((m["uid"] for line in after if (m := POD_UID.search(line.text))), "")
+    uid = next((m["uid"] for line in after if (m := POD_UID_IN_EVENT_PATTERN.search(line.text))), "")
     return {**ids, "pod_uid": uid} if uid else ids
 
 
@@ -195,7 +197,7 @@ def _container(after: list[Line], indent: int) -> dict[str, Value]:
             and (size := quantity(found["size"])) is not None
         ):
             fields["limit_bytes"] = size
-        if found := RESTARTS.match(line.text):
+        if found := RESTART_COUNT_PATTERN.match(line.text):
             fields["restarts"] = int(found["count"])
     return fields
 

@@ -13,8 +13,8 @@ from forensics.detectors.base import Record
 from forensics.model import Line, Region, Trigger
 
 TRIGGER = Trigger("last_boots", ("reboot   system boot",), before=40, after=40)
-BOOT = lazy.regex(r"^reboot +system boot ")
-DOWN = lazy.regex(r"^(?:shutdown +system down|runlevel +\(to lvl [06]\)) ")
+BOOT_ROW_PATTERN = lazy.regex(r"^reboot +system boot ")
+SHUTDOWN_ROW_PATTERN = lazy.regex(r"^(?:shutdown +system down|runlevel +\(to lvl [06]\)) ")
 STILL_RUNNING = "still running"
 NO_SHUTDOWN = "no_shutdown"
 OUTCOMES = (NO_SHUTDOWN,)
@@ -23,16 +23,16 @@ OUTCOMES = (NO_SHUTDOWN,)
 def read(region: Region) -> Record | None:
     """The boot on the region's line and the newer one above it, where no shutdown is between them."""
     own = Line(region.number, region.text)
-    if not BOOT.search(own.text):
+    if not BOOT_ROW_PATTERN.search(own.text):
         return None
     down = False
     for line in reversed(region.lines_before()):
-        if BOOT.search(line.text):
+        if BOOT_ROW_PATTERN.search(line.text):
             break
-        down = down or bool(DOWN.search(line.text))
+        down = down or bool(SHUTDOWN_ROW_PATTERN.search(line.text))
     else:
         return None
-    ended = STILL_RUNNING in own.text or any(DOWN.search(line.text) for line in region.lines())
+    ended = STILL_RUNNING in own.text or any(SHUTDOWN_ROW_PATTERN.search(line.text) for line in region.lines())
     if down or not ended:
         return None
     return Record("last_boots", own.number, own.number, NO_SHUTDOWN, "strong", (own, line))

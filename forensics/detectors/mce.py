@@ -28,17 +28,17 @@ MCE_STATUS_PATTERNS = (
     lazy.regex(r"CPU:?(?P<cpu>\d{1,5}) \([0-9a-f:]+\) MC(?P<bank>\d{1,3})_STATUS\[[^\]]{0,80}\]: 0x(?P<status>[0-9a-f]{16})\b"),
     lazy.regex(r"\bSTATUS (?P<status>[0-9a-f]{1,16}) MCGSTATUS"),
 )
-OLD_BANK = lazy.regex(r"\bCPU (?P<cpu>\d{1,5}) BANK (?P<bank>\d{1,3})\b")
-PROCESSOR = lazy.regex(r"PROCESSOR (?P<vendor>\d+):[0-9a-f]+ TIME (?P<time>\d{1,12}) SOCKET (?P<socket>\d+)")
+OLD_BANK_PATTERN = lazy.regex(r"\bCPU (?P<cpu>\d{1,5}) BANK (?P<bank>\d{1,3})\b")
+PROCESSOR_PATTERN = lazy.regex(r"PROCESSOR (?P<vendor>\d+):[0-9a-f]+ TIME (?P<time>\d{1,12}) SOCKET (?P<socket>\d+)")
 MCE_ADDRESS_PATTERN = lazy.regex(r"\b(?:ADDR|Error Addr:) (?:0x)?(?P<address>[0-9a-f]{1,16})\b")
-IPID = lazy.regex(r"\bIPID:? (?:0x)?(?P<ipid>[0-9a-f]{1,16})\b")
-DIMM = lazy.regex(r"EDAC MC\d+: \d+ (?P<kind>CE|UE) .{0,120}?\bon (?P<dimm>[^()]{1,160}?) ?\(")
-AMD_MEMORY = lazy.regex(r"DRAM ECC error|Unified Memory Controller|ECC/ChipKill ECC error")
+IPID_PATTERN = lazy.regex(r"\bIPID:? (?:0x)?(?P<ipid>[0-9a-f]{1,16})\b")
+DIMM_PATTERN = lazy.regex(r"EDAC MC\d+: \d+ (?P<kind>CE|UE) .{0,120}?\bon (?P<dimm>[^()]{1,160}?) ?\(")
+AMD_MEMORY_PATTERN = lazy.regex(r"DRAM ECC error|Unified Memory Controller|ECC/ChipKill ECC error")
 MCE_LINE_PATTERN = lazy.regex(
     r"\[Hardware Error\]|\bEDAC\b|^(?:CPU|MCE|TIME|MISC|ADDR|MCG|MCi|MCA|STATUS|"
     r"Hardware event|CPUID|SOCKET|Transaction)\b|microcode"
 )
-VERDICT = lazy.regex(r"Machine check: (?P<verdict>[A-Z][^\n]{3,80})")
+MCE_VERDICT_PATTERN = lazy.regex(r"Machine check: (?P<verdict>[A-Z][^\n]{3,80})")
 MEMORY, CODED, UNKNOWN_CODE = "memory", "coded", "unknown_code"
 OUTCOMES = (MEMORY, CODED, UNKNOWN_CODE)
 AMD = "2"  # x86 vendor number of AMD in the kernel; 0 is Intel
@@ -59,16 +59,16 @@ def read(region: Region) -> Record | None:
     before = _before(region) if "bank" not in fields else []
     rows = [*before, own, *_after(region)]
     text = "\n".join(row.text for row in rows)
-    if "bank" not in fields and (old := OLD_BANK.search(text)):
+    if "bank" not in fields and (old := OLD_BANK_PATTERN.search(text)):
         fields |= {k: int(v[:18]) for k, v in old.groupdict().items()}
     status = int(found["status"], 16)
     decided = decode_status(status, _vendor(text), _ipid(text))
     if not status & VALID or decided is None:
         return None
     outcome, cause, meaning = decided
-    if AMD_MEMORY.search(text):
+    if AMD_MEMORY_PATTERN.search(text):
         outcome, meaning = MEMORY, "an error of RAM (ECC)"
-    if dimm := DIMM.search(text):
+    if dimm := DIMM_PATTERN.search(text):
         outcome = MEMORY
         fields |= {"dimm": dimm["dimm"].strip()}
     fields |= {
@@ -81,7 +81,12 @@ def read(region: Region) -> Record | None:
     weight: Weight = "proof" if status & UNCORRECTED else "strong"
     quote = [
         own,
-        *(r for r in rows if r is not own and (DIMM.search(r.text) or VERDICT.search(r.text) or AMD_MEMORY.search(r.text))),
+        *(
+            r
+            for r in rows
+            if r is not own
+            and (DIMM_PATTERN.search(r.text) or MCE_VERDICT_PATTERN.search(r.text) or AMD_MEMORY_PATTERN.search(r.text))
+        ),
     ]
     named = cause if outcome == CODED else None
     return Record("mce", rows[0].number, rows[-1].number, outcome, weight, tuple(quote[:4]), fields, cause=named)
@@ -126,25 +131,25 @@ def _detail(name: str, code: int) -> str:
 
 def _details(text: str) -> dict[str, Value]:
     details: dict[str, Value] = {}
-    if found := PROCESSOR.search(text):
+    if found := PROCESSOR_PATTERN.search(text):
         details["socket"] = int(found["socket"][:6])
         # A machine check that reset the host is read at the next boot: this time is the fault's, the line's is the boot's.
         if time := int(found["time"][:18]):
             details["fault_time"] = datetime.fromtimestamp(time % (1 << 33), UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     if found := MCE_ADDRESS_PATTERN.search(text):
         details["address"] = found["address"]
-    if found := VERDICT.search(text):
+    if found := MCE_VERDICT_PATTERN.search(text):
         details["verdict"] = found["verdict"].strip()
     return details
 
 
 def _vendor(text: str) -> str:
-    found = PROCESSOR.search(text)
+    found = PROCESSOR_PATTERN.search(text)
     return found["vendor"] if found else AMD if "_STATUS[" in text else ""
 
 
 def _ipid(text: str) -> int | None:
-    found = IPID.search(text)
+    found = IPID_PATTERN.search(text)
     return int(found["ipid"], 16) if found and int(found["ipid"], 16) else None
 
 
@@ -163,7 +168,7 @@ def _before(region: Region) -> list[Line]:
     rows: list[Line] = []
     for line in reversed(region.lines_before()):
         rows.insert(0, line)
-        if OLD_BANK.search(line.text):
+        if OLD_BANK_PATTERN.search(line.text):
             return rows
         if not MCE_LINE_PATTERN.search(line.text):
             break

@@ -36,7 +36,7 @@ TRIGGER = Trigger(
     ),
     after=2,
 )
-WORK = lazy.regex(
+TIMED_OUT_WORK_PATTERN = lazy.regex(
     r"(?:\[Rank (?P<rank>\d+)\] )?(?:Watchdog caught|[Cc]aught) collective operation timeout: Work\w+\((?:SeqNum=(?P<seq>\d+), )?"
     r"OpType=(?P<op>\w+)(?:, TensorShape=\[[^\]]{0,200}\])?(?:, NumelIn=(?P<numel_in>\d+))?(?:, NumelOut=(?P<numel_out>\d+))?"
     r"(?:, Timeout\(ms\)=(?P<timeout_ms>\d+))?"
@@ -46,13 +46,19 @@ GROUP_STATUS_PATTERN = lazy.regex(
     r"last enqueued (?:NCCL )?work: (?P<last_enqueued>-?\d+)(?:, last started (?:NCCL )?work: -?\d+(?: \(\w+\))?)?"
     r"(?:, last completed (?:NCCL )?work: (?P<last_completed>-?\d+))?"
 )
-DUMP = lazy.regex(r"dump signal due to a collective timeout from (?:this local rank|\s?rank (?P<first_rank>\d+))")
-DUMPED = lazy.regex(r"Last enqueued NCCL work: (?P<last_enqueued>-?\d+), last completed NCCL work: (?P<last_completed>-?\d+)")
-ABORTED = lazy.regex(r"NCCLABORTEDCOMM\S* from rank:? ?(?P<first_rank>\d+)")
+DUMP_SIGNAL_PATTERN = lazy.regex(r"dump signal due to a collective timeout from (?:this local rank|\s?rank (?P<first_rank>\d+))")
+LAST_WORK_PATTERN = lazy.regex(
+    r"Last enqueued NCCL work: (?P<last_enqueued>-?\d+), last completed NCCL work: (?P<last_completed>-?\d+)"
+)
+ABORTED_COMMUNICATOR_PATTERN = lazy.regex(r"NCCLABORTEDCOMM\S* from rank:? ?(?P<first_rank>\d+)")
 JOINED_RANKS_PATTERN = lazy.regex(r"\[(?P<ranks>[\d, ]{1,400})\] joined but didn't finish collective #(?P<seq>\d+)")
-STAYED = lazy.regex(r"\[(?P<ranks>[\d, ]{1,400})\] finished collective #\d+, but didn't join collective #(?P<seq>\d+)")
-LAGGING = lazy.regex(r"ranks \[(?P<ranks>[\d, ]{1,400})\] are the lagging ranks that caused this timeout")
-OTHER_ERROR = lazy.regex(r"watchdog thread terminated with exception: (?!\[Rank \d+\] Watchdog caught)(?P<error>[^\n]{4,160})")
+NOT_JOINED_RANKS_PATTERN = lazy.regex(
+    r"\[(?P<ranks>[\d, ]{1,400})\] finished collective #\d+, but didn't join collective #(?P<seq>\d+)"
+)
+LAGGING_RANKS_PATTERN = lazy.regex(r"ranks \[(?P<ranks>[\d, ]{1,400})\] are the lagging ranks that caused this timeout")
+OTHER_WATCHDOG_ERROR_PATTERN = lazy.regex(
+    r"watchdog thread terminated with exception: (?!\[Rank \d+\] Watchdog caught)(?P<error>[^\n]{4,160})"
+)
 PROCESS_GROUP_PATTERN = lazy.regex(
     r"\[PG (?:ID (?P<id>\d+) PG GUID (?P<guid>[\w:.-]+?)(?:\((?P<desc>[^)]{0,60})\))?|"
     r"(?P<old>\w+)(?: \((?P<old_desc>[^)]{0,60})\))?)"
@@ -69,21 +75,30 @@ def read(region: Region) -> Record | None:
     """The record of one line, with its raw numbers as fields, for `join`."""
     text = _unwrapped(region)
     fields: dict[str, Value] = {}
-    for name, pattern in (("caught", WORK), ("status", GROUP_STATUS_PATTERN), ("dump", DUMP), ("dump", ABORTED)):
+    for name, pattern in (
+        ("caught", TIMED_OUT_WORK_PATTERN),
+        ("status", GROUP_STATUS_PATTERN),
+        ("dump", DUMP_SIGNAL_PATTERN),
+        ("dump", ABORTED_COMMUNICATOR_PATTERN),
+    ):
         found = pattern.search(text)
         if found:
             fields["says"] = fields.get("says", name)
             fields |= {k: _value(k, v) for k, v in found.groupdict().items() if v and k not in fields}
-    if fields.get("says") == "dump" and (numbers := DUMPED.search(text)):
+    if fields.get("says") == "dump" and (numbers := LAST_WORK_PATTERN.search(text)):
         fields |= {k: int(v[:18]) for k, v in numbers.groupdict().items()}
-    for name, pattern in (("joined", JOINED_RANKS_PATTERN), ("stayed_away", STAYED), ("stayed_away", LAGGING)):
+    for name, pattern in (
+        ("joined", JOINED_RANKS_PATTERN),
+        ("stayed_away", NOT_JOINED_RANKS_PATTERN),
+        ("stayed_away", LAGGING_RANKS_PATTERN),
+    ):
         if found := pattern.search(text):
             fields |= {
                 "says": name,
                 "ranks": found["ranks"],
                 **({"seq": int(found["seq"][:18])} if "seq" in found.groupdict() else {}),
             }
-    if "says" not in fields and (other := OTHER_ERROR.search(text)):
+    if "says" not in fields and (other := OTHER_WATCHDOG_ERROR_PATTERN.search(text)):
         fields |= {"says": "error", "error": other["error"].strip()}
     if "says" not in fields:
         return None
@@ -209,7 +224,7 @@ def _unwrapped(region: Region) -> str:
 
 def _whole(text: str) -> bool:
     """Does each message that begins in `text` have its numbers?"""
-    work, status = WORK.search(text), GROUP_STATUS_PATTERN.search(text)
+    work, status = TIMED_OUT_WORK_PATTERN.search(text), GROUP_STATUS_PATTERN.search(text)
     if "collective operation timeout: Work" in text and not (work and work["timeout_ms"]):
         return False
     begun = "detected by watchdog at work" in text or "Timeout at NCCL work:" in text

@@ -21,7 +21,7 @@ SXID_LINE_PATTERN = lazy.regex(
     r"nvidia-nvswitch(?P<nvswitch>\d{1,4}): SXid \((?:PCI:)?(?P<pci>[0-9a-fA-F:.]+)\): (?P<sxid>\d{1,6}), "
     r"(?:(?P<severity>Fatal|Non-fatal|Correctable|Severity \d|Data)\b)?(?:, Link (?P<link>\d{1,4}))?,? ?(?P<detail>.*)"
 )
-MANAGER = lazy.regex(
+FABRIC_MANAGER_PATTERN = lazy.regex(
     r"detected NVSwitch (?P<severity>fatal|non-fatal) error (?P<sxid>\d{1,6}) on fid \d+ "
     r"on NVSwitch pci bus id (?P<pci>[0-9a-fA-F:.]+)"
     r"(?: physical id (?P<nvswitch>\d{1,4}))?(?:.{0,20} port (?P<link>\d{1,4}))?"
@@ -34,7 +34,7 @@ MINOR = {"11012", "11021", "11022", "11023", "19049", "19084", "20009", "20012",
 
 def read(region: Region) -> Record | None:
     """The SXid of the region's line; None when the line only looks like one."""
-    found = SXID_LINE_PATTERN.search(region.text) or MANAGER.search(region.text)
+    found = SXID_LINE_PATTERN.search(region.text) or FABRIC_MANAGER_PATTERN.search(region.text)
     if found is None:
         return None
     groups = {k: v for k, v in found.groupdict().items() if v}

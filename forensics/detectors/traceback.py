@@ -13,7 +13,7 @@ from forensics.model import Line, Region, Trigger, Value
 TRIGGER = Trigger("traceback", ("Traceback (most recent call last)",), before=4, after=150)
 TRACEBACK_HEAD = "Traceback (most recent call last)"
 FRAME_PATTERN = lazy.regex(r'File "(?P<file>[^"]+)", line (?P<line_no>\d+)(?:, in (?P<function>.+))?')
-NOTEBOOK_FRAME = lazy.regex(
+NOTEBOOK_FRAME_PATTERN = lazy.regex(
     r"(?:File (?P<file>\S+?):(?P<line_no>\d+), in (?P<function>[\w.<>]+)|"
     r"(?P<cell>(?:Cell|Input) In\s?\[\d+\]|<ipython-input-[\w-]+>)(?:, line (?P<cell_line>\d+))?"
     r"(?:,? in (?:<cell line: \d+>|(?P<cell_function>[\w.<>]+)))?)"
@@ -25,10 +25,12 @@ ENDED_CELL_PATTERN = lazy.regex(r"\AIn \[(?P<number>\d{1,9})\]: (?:ended with|ra
 ARROW_PATTERN = lazy.regex(r"\A-+> ?(?P<line_no>\d{1,7})\b")
 OLD_CELL_PATTERN = lazy.regex(r"\A(?:<ipython-input-(?P<number>\d{1,9})-\w+>|Input In\s?\[(?P<input>\d{1,9})\])\Z")
 CYTHON = (".pyx", ".pxd", ".pxi")  # compiled code, named relative to where it was built: the place to look is what called it
-EXCEPTION = lazy.regex(r"^(?P<exc_type>(?:[A-Za-z_]\w*\.)*[A-Z]\w*|(?:[a-z_]\w*\.)+\w+)(?:: (?P<exc_message>.*)|:?\s*$)")
-NOTEBOOK_HEAD = lazy.regex(r"(?<!\w)(?P<name>[A-Z]\w{1,200})\s{3,200}Traceback \(most recent")
+EXCEPTION_LINE_PATTERN = lazy.regex(
+    r"^(?P<exc_type>(?:[A-Za-z_]\w*\.)*[A-Z]\w*|(?:[a-z_]\w*\.)+\w+)(?:: (?P<exc_message>.*)|:?\s*$)"
+)
+NOTEBOOK_HEAD_PATTERN = lazy.regex(r"(?<!\w)(?P<name>[A-Z]\w{1,200})\s{3,200}Traceback \(most recent")
 # One that lost its line breaks: `Traceback (most recent call last): File "a.py", line 2, in f assert x AssertionError`.
-ONE_LINE = lazy.regex(
+ONE_LINE_TRACEBACK_PATTERN = lazy.regex(
     r"Traceback \(most recent call last\): ?File [\"“][^\n]{1,4000}\b(?P<name>[A-Z]\w{0,60}(?:Error|Exception))\b"
 )
 FOREIGN_PATHS = (
@@ -91,11 +93,15 @@ CHAIN = (HANDLED, "The above exception was the direct cause")
 MAX_FRAME_ROWS = 12  # of code that IPython prints with a frame: five, and lines that a statement goes on for
 MAX_MESSAGE_LINES = 12  # of an exception whose text has several: PyTorch's CUDA errors have five; lists of keys are cut
 # Threads of Weights & Biases' client (sdk/wandb_run.py, interface/router.py): the run does without them.
-TRACKER = lazy.regex(r"\bException in thread (?:ChkStopThr|NetStatThr|IntMsgThr|MsgRouterThr|SockSrv\w{0,12}Thr|SockAcceptThr):")
+TRACKER_THREAD_PATTERN = lazy.regex(
+    r"\bException in thread (?:ChkStopThr|NetStatThr|IntMsgThr|MsgRouterThr|SockSrv\w{0,12}Thr|SockAcceptThr):"
+)
 # Their threads without a name, and those of other trackers, by the first frame that is not Python's own.
 THREAD_PREFIX = "Exception in thread "  # only that thread ends; later lines show whether the program continues without it
-THREADING = lazy.regex(r"[\\/]threading\.py\"")
-OF_TRACKER = lazy.regex(r'^\s*File "[^"\n]{0,200}[\\/](?:wandb[\\/](?:sdk|internal)|comet_ml|neptune|clearml|mlflow)[\\/]')
+THREADING_FRAME_PATTERN = lazy.regex(r"[\\/]threading\.py\"")
+TRACKER_FRAME_PATTERN = lazy.regex(
+    r'^\s*File "[^"\n]{0,200}[\\/](?:wandb[\\/](?:sdk|internal)|comet_ml|neptune|clearml|mlflow)[\\/]'
+)
 # The interrupted call, where it is one that waits for others.
 WAITING_CALL_PATTERN = lazy.regex(
     r"\s+(?:(?:if|while|return|\w{1,40} =) )?"
@@ -109,7 +115,7 @@ def read(region: Region) -> Record | None:
     """The traceback that starts on the region's line; None where it is cut before its exception and no heading names one."""
     head, *rest = parse_lines([Line(region.number, region.text), *region.lines_after()])
     rows = [r for r in rest if r.prefix.rank == head.prefix.rank] if head.prefix.rank is not None else rest
-    notebook = NOTEBOOK_HEAD.search(head.message)
+    notebook = NOTEBOOK_HEAD_PATTERN.search(head.message)
     if not notebook:
         head, *rows = unwrapped([head, *rows], TRACEBACK_HEAD)
     place = _notebook_end(rows, notebook["name"]) if notebook else _end(rows)
@@ -119,7 +125,7 @@ def read(region: Region) -> Record | None:
     if place is None:
         return _cut(region, head, notebook["name"] if notebook else "")
     exception = rows[place]
-    found = EXCEPTION.match(exception.message.strip())
+    found = EXCEPTION_LINE_PATTERN.match(exception.message.strip())
     if found is None:
         return None
     frame, frame_line = _own_frame(rows[:place])
@@ -151,7 +157,7 @@ def read(region: Region) -> Record | None:
 def _cut(region: Region, head: ParsedLine, name: str) -> Record | None:
     """A traceback that is cut before its message, or pasted as one line: a notebook's heading tells `name`, the line its end;
     None where nothing tells which exception it was."""
-    pasted = ONE_LINE.search(head.message)
+    pasted = ONE_LINE_TRACEBACK_PATTERN.search(head.message)
     exception = name or (pasted["name"] if pasted else "")
     if exception in REPORTERS or not exception.endswith(("Error", "Exception")):
         return None
@@ -162,7 +168,7 @@ def _ignored(region: Region) -> bool:
     """Is it an exception that Python printed and ignored, or one of a tracker's threads? The line in front says so, or the one
     before where it was broken."""
     *_, further, near = [Line(0, ""), Line(0, ""), *region.lines_before()]
-    if any(said in near.text for said in IGNORED) or TRACKER.search(near.text):
+    if any(said in near.text for said in IGNORED) or TRACKER_THREAD_PATTERN.search(near.text):
         return True
     if CALLBACK in further.text and near.text.lstrip().startswith("handle:"):
         return True
@@ -174,8 +180,8 @@ def _of_tracker(region: Region, rows: list[ParsedLine]) -> bool:
     if not any(THREAD_PREFIX in line.text for line in region.lines_before()[-1:]):
         return False
     frames = (r.message for r in rows if r.message.lstrip().startswith('File "'))
-    first = next((frame for frame in frames if not THREADING.search(frame)), "")
-    return OF_TRACKER.match(first) is not None
+    first = next((frame for frame in frames if not THREADING_FRAME_PATTERN.search(frame)), "")
+    return TRACKER_FRAME_PATTERN.match(first) is not None
 
 
 def _end(rows: list[ParsedLine]) -> int | None:
@@ -188,7 +194,7 @@ def _end(rows: list[ParsedLine]) -> int | None:
         if message[0] in " \t" or message.lstrip()[0] in "│╭╰┃┏┗❱~^" or message.startswith("> File "):  # Loguru's mark
             frames += 1
             continue
-        if EXCEPTION.match(message.strip()):
+        if EXCEPTION_LINE_PATTERN.match(message.strip()):
             return i
         if message.startswith("File ") or frames:  # a paste that lost its indentation, or a message glued to output
             frames += 1
@@ -229,7 +235,7 @@ def _own_frame(rows: list[ParsedLine]) -> tuple[dict[str, Value], Line | None]:
 
 def _frame(message: str, below: list[ParsedLine]) -> dict[str, Value]:
     """File, line number and function of a frame, as far as it tells them; nothing where it is none. `below`: the rows behind."""
-    patterns = (FRAME_PATTERN, NOTEBOOK_FRAME, OLD_NOTEBOOK_FRAME, EDITOR_FRAME)
+    patterns = (FRAME_PATTERN, NOTEBOOK_FRAME_PATTERN, OLD_NOTEBOOK_FRAME, EDITOR_FRAME)
     found = next(filter(None, (p.search(message) for p in patterns)), None)
     if not found:
         return {}

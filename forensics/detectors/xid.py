@@ -19,11 +19,11 @@ XID_LINE_PATTERN = lazy.regex(
     r"NVRM: Xid \((?:PCI:)?(?P<pci>[0-9a-fA-F:.]+)(?P<mig>[^)]*)\): (?P<xid>\d{1,9})"
     r"(?:, *pid='?(?P<pid>\d+|<unknown>)'?)?(?:, *name=(?P<task>[^,]*))?(?:, )?(?P<detail>.*)"
 )
-PREVIOUS = lazy.regex(r"caused by previous Xid (\d+)")
-SETTLED = lazy.regex(r"recovery action changed from \w+ \([^)]*\) to 0x0\b")  # Xid 154: nothing is left to be done
-LINK_WORDS = lazy.regex(r"NVLink: (?:fatal|non-?fatal|uncorrectable|link)", re.IGNORECASE)
+PREVIOUS_XID_PATTERN = lazy.regex(r"caused by previous Xid (\d+)")
+RECOVERY_DONE_PATTERN = lazy.regex(r"recovery action changed from \w+ \([^)]*\) to 0x0\b")  # Xid 154: nothing is left to be done
+NVLINK_ERROR_PATTERN = lazy.regex(r"NVLink: (?:fatal|non-?fatal|uncorrectable|link)", re.IGNORECASE)
 LINK_CODE = "74"
-NONFATAL = lazy.regex(r"\bnon-?fatal\b", re.IGNORECASE)
+NONFATAL_PATTERN = lazy.regex(r"\bnon-?fatal\b", re.IGNORECASE)
 CODED, HARMLESS, UNKNOWN_CODE = "coded", "harmless", "unknown_code"
 OUTCOMES = (CODED, HARMLESS, UNKNOWN_CODE)
 
@@ -34,15 +34,17 @@ def read(region: Region) -> Record | None:
     if found is None:
         return None
     code = found["xid"]
-    if LINK_WORDS.match(found["detail"]):  # node agents print these words of Xid 74 behind other numbers; 71 is a copy engine's
+    if NVLINK_ERROR_PATTERN.match(
+        found["detail"]
+    ):  # node agents print these words of Xid 74 behind other numbers; 71 is a copy engine's
         code = LINK_CODE
-    previous = PREVIOUS.search(found["detail"])
+    previous = PREVIOUS_XID_PATTERN.search(found["detail"])
     row = _row(code)
     speaking = _row(previous[1]) if previous and previous[1] != code else row
     outcome, weight = _speaks_for(speaking)
-    if NONFATAL.search(found["detail"]):
+    if NONFATAL_PATTERN.search(found["detail"]):
         weight = "hint"
-    if SETTLED.search(found["detail"]):
+    if RECOVERY_DONE_PATTERN.search(found["detail"]):
         outcome = HARMLESS
     fields: dict[str, Value] = {
         "xid": int(found["xid"]),

@@ -1,7 +1,7 @@
 """The scanner: raw blocks of a Source become Hits and Regions, in one pass.
 
-Hyperscan reports where any anchor of any signature or record ends. Only those lines become Python text, and only those signatures
-are confirmed on them. Python never reads bytes without an anchor.
+Hyperscan reports the places where an anchor of a signature or of a detector ends. Only the lines with such a place are decoded,
+and only the signatures with that anchor are tested on them.
 """
 
 from forensics.scan.matcher import Matcher, matcher_of

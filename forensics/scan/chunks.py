@@ -1,4 +1,4 @@
-"""Blocks of any size to chunks of whole lines, each with the neighbourhood that a region may need."""
+"""Blocks of any size to chunks of whole lines, each with the chunks before and after it, which a region may need."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ MARGIN_BYTES = 256 << 10  # a region reads some thousand lines on either side of
 
 
 class Chunk(Struct, frozen=True):
-    """`data`: whole lines. `before`, `after`: the chunks around it; nothing is copied until it is asked for."""
+    """`data`: whole lines. `before`, `after`: the chunks around it. Nothing is copied before around() is called."""
 
     data: bytes
     before: bytes = b""
@@ -26,7 +26,7 @@ class Chunk(Struct, frozen=True):
 
 
 def whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """`blocks` cut anew behind line ends; a line longer than `limits.line` is cut where it stands."""
+    """`blocks` cut again after line ends. A line longer than `limits.line` is cut at the end of a block."""
     carry: list[bytes] = []
     size = 0
     for block in blocks:
@@ -43,7 +43,7 @@ def whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def chunks(blocks: Iterator[bytes]) -> Iterator[Chunk]:
-    """Chunks in order; one is read ahead so that a region may reach past the end of its own."""
+    """Chunks in order. One chunk is read ahead, so that a region may reach beyond the end of its chunk."""
     before = b""
     current: bytes | None = None
     for following in whole_lines(blocks):

@@ -1,4 +1,4 @@
-"""Bounded memory for what repeats: the same message a million times is one Hit with a count."""
+"""Keep repeated messages in bounded memory: a message that occurs a million times becomes one Hit with a count."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ class FirstAndLast(Generic[T]):
         return self.total - len(self.first) - len(self.last)
 
     def more(self, count: int) -> None:
-        """Count some that were never made."""
+        """Add `count` to the total, for items that were counted and never made."""
         self.total += count
 
     def add(self, item: T) -> None:
@@ -46,7 +46,7 @@ class FirstAndLast(Generic[T]):
 
 
 class EvenSample(Generic[T]):
-    """Keeps an even sample of at most `most`: when full, every second goes and the stride doubles."""
+    """Keeps an even sample of at most `most` items. When it is full, every second item is dropped and the stride doubles."""
 
     def __init__(self, most: int = MAX_SAMPLED) -> None:
         self.most = most
@@ -55,12 +55,12 @@ class EvenSample(Generic[T]):
         self.seen = 0
 
     def wants(self) -> bool:
-        """Is the next one to be kept? Counts it either way."""
+        """Should the next item be added? It is counted in both cases."""
         self.seen += 1
         return (self.seen - 1) % self.stride == 0
 
     def add(self, item: T) -> None:
-        """Keep `item`, which `wants` asked for."""
+        """Keep `item`, for which wants() returned True."""
         self.kept.append(item)
         if len(self.kept) >= self.most:
             del self.kept[1::2]
@@ -71,6 +71,8 @@ Key = tuple[tuple[str, str], ...]
 
 
 class _Folded(Struct):
+    """A hit, how often its message occurs, its last line, and a few of its other lines."""
+
     hit: Hit
     count: int = 1
     last: Line | None = None
@@ -85,10 +87,10 @@ class HitFold:
 
     def __init__(self) -> None:
         self.kept: dict[Key, _Folded] = {}
-        self.more = 0  # of the same that were only counted
+        self.more = 0  # messages of the same signature that were counted and not read
 
-    def again(self, fields: Mapping[str, str], line: Line) -> bool:
-        """Was this message seen before? Then it is counted, and no Hit has to be made for it."""
+    def count_repeat(self, fields: Mapping[str, str], line: Line) -> bool:
+        """Count a message that was seen before; False for a new one, for which a Hit has to be made."""
         same = self.kept.get(self._key(fields))
         if same is None:
             return False
@@ -99,7 +101,7 @@ class HitFold:
         return True
 
     def add(self, hit: Hit) -> None:
-        """Keep a message that `again` did not know."""
+        """Keep a message that count_repeat() does not know."""
         self.kept[self._key(hit.fields)] = _Folded(hit)
 
     def _key(self, fields: Mapping[str, str]) -> Key:

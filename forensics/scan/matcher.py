@@ -17,16 +17,16 @@ from forensics.core.text import line_ends
 from forensics.database import Database, whole_anchors
 
 MAX_FIRST_PLACES = 500  # of an anchor in a chunk; more of one message say nothing new, and each is confirmed by its pattern
-MAX_LAST_PLACES = 32  # of the same anchor: what came last is what the end is told by
-DENSE = 1500  # places in a chunk; of more, the first and last of each anchor are enough
-PROBED_REPORTS = 1600  # by how soon they come it is told whether a chunk will have FLOOD
-FLOOD = 12_000  # reports in a chunk; behind so many, looking for each anchor by itself costs less than a call for each report
-EVEN = 3000  # places of an anchor of series in a chunk; its lines are sampled anyway
-GOLDEN_RATIO = 0.6180339887  # its multiples spread most evenly, so that a sample falls in with no period of the lines
-ALL_BYTES = 1 << 20  # a chunk, where no line is longer
+MAX_LAST_PLACES = 32  # of the same anchor: the last places show how the log ended
+MIN_DENSE_PLACES = 1500  # places in a chunk; of more, the first and last of each anchor are enough
+PROBED_REPORTS = 1600  # how early a chunk reaches so many predicts whether it will have MAX_REPORTS
+MAX_REPORTS = 12_000  # in a chunk; beyond it, a search for each anchor costs less than a call for each report
+MAX_SERIES_PLACES = 3000  # places of an anchor of series in a chunk; its lines are sampled anyway
+GOLDEN_RATIO = 0.6180339887  # its multiples are spread most evenly, so a sample does not follow any period of the lines
+WHOLLY_SCANNED_BYTES = 1 << 20  # a chunk, where no line is longer
 WINDOW_BYTES = 256 << 10  # each anchor of numbers is reported once in each: a few places of each in a chunk
 GLANCE_BYTES = 32 << 10  # chosen by hand: some 300 lines, among which a program that reports progress does so
-DENSE_CHUNKS = 64  # of a source; behind them only the start of each chunk is looked at for numbers
+WHOLLY_SCANNED_CHUNKS = 64  # of a source; behind them only the start of each chunk is looked at for numbers
 
 
 class Matches(Struct, frozen=True):
@@ -77,7 +77,7 @@ class Matcher:
         def seen(anchor: int, _start: int, to: int, _flags: int, _context: Any) -> bool:
             reported.append((to, anchor))
             count = len(reported)
-            return to * FLOOD < len(data) * PROBED_REPORTS if count == PROBED_REPORTS else count > FLOOD
+            return to * MAX_REPORTS < len(data) * PROBED_REPORTS if count == PROBED_REPORTS else count > MAX_REPORTS
 
         try:
             self.all.scan(data, match_event_handler=seen, scratch=self._scratch("all", self.all))
@@ -86,10 +86,10 @@ class Matcher:
         places = whole_anchors(data, reported, self.anchors, self.cuts)
         places.sort()  # reported were the ends of what is looked for, not those of anchors
         counts = dict(Counter(anchor for _, anchor in places))
-        return (first_and_last(places, counts) if len(places) > DENSE else places), counts
+        return (first_and_last(places, counts) if len(places) > MIN_DENSE_PLACES else places), counts
 
     def _flooded(self, data: bytes) -> tuple[list[tuple[int, int]], dict[int, int]]:
-        """As `_places`, for more reports: asked once which anchors there are, and each counted without a call for each place."""
+        """As `_places`, for a chunk with more reports: find which anchors it has, then count each without a call per place."""
         present: list[int] = []
         with self.lock:
             once = self.database.once()
@@ -102,7 +102,7 @@ class Matcher:
                 continue
             text = self.anchors[anchor].encode()
             count = folded.count(text)
-            if not count:  # only what the matcher looks for of it is there
+            if not count:  # the matcher looks for a part of the anchor, and only that part is there
                 continue
             counts[anchor] = count
             forth = _ends(folded, text, MAX_FIRST_PLACES)
@@ -122,11 +122,13 @@ class Matcher:
 
         begin = 0
         if number == 0:
-            self.thin_all.scan(data[:ALL_BYTES], match_event_handler=seen, scratch=self._scratch("thin_all", self.thin_all))
-            found = _evenly(found)
-            begin = ALL_BYTES
+            self.thin_all.scan(
+                data[:WHOLLY_SCANNED_BYTES], match_event_handler=seen, scratch=self._scratch("thin_all", self.thin_all)
+            )
+            found = _even_sample(found)
+            begin = WHOLLY_SCANNED_BYTES
         scratch = self._scratch("thin_one", self.thin_one)
-        size, end = (WINDOW_BYTES, len(data)) if number < DENSE_CHUNKS else (GLANCE_BYTES, 1)
+        size, end = (WINDOW_BYTES, len(data)) if number < WHOLLY_SCANNED_CHUNKS else (GLANCE_BYTES, 1)
         for offset in range(begin, end, size):
             self.thin_one.scan(data[offset : offset + size], match_event_handler=seen, scratch=scratch)
         found.sort()
@@ -153,11 +155,11 @@ def matcher_of(database: Database) -> Matcher:
 
 def first_and_last(places: Sequence[tuple[int, int]], counts: Mapping[int, int]) -> list[tuple[int, int]]:
     """`places` with only the first and last of each anchor, which stands there `counts` times, in order."""
-    nth = dict.fromkeys(counts, 0)
+    seen = dict.fromkeys(counts, 0)
     kept: list[tuple[int, int]] = []
     for place in places:
-        nth[place[1]] += 1
-        if nth[place[1]] <= MAX_FIRST_PLACES or nth[place[1]] > counts[place[1]] - MAX_LAST_PLACES:
+        seen[place[1]] += 1
+        if seen[place[1]] <= MAX_FIRST_PLACES or seen[place[1]] > counts[place[1]] - MAX_LAST_PLACES:
             kept.append(place)
     return kept
 
@@ -176,11 +178,12 @@ def last_of_each(places: Sequence[tuple[int, int]], anchors: set[int]) -> list[t
     return kept
 
 
-def _evenly(places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """`places` with about EVEN of each anchor at most: evenly, and by the golden ratio, with which no period falls in."""
-    if len(places) <= EVEN:
+def _even_sample(places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """`places` with about MAX_SERIES_PLACES of each anchor at most: evenly, and by the golden ratio, so that it follows no
+    period of the lines."""
+    if len(places) <= MAX_SERIES_PLACES:
         return list(places)
-    shares = {anchor: min(1.0, EVEN / count) for anchor, count in Counter(anchor for _, anchor in places).items()}
+    shares = {anchor: min(1.0, MAX_SERIES_PLACES / count) for anchor, count in Counter(anchor for _, anchor in places).items()}
     seen = dict.fromkeys(shares, 0)
     kept: list[tuple[int, int]] = []
     for place in places:

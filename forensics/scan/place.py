@@ -1,14 +1,14 @@
-"""One place where an anchor ended, and its line; text and region are made when asked for."""
+"""A place where an anchor ends, and its line. Text and region are made at the first use."""
 
 from forensics.core.text import ascii_lower, frame_at, line_ends
 from forensics.model import Region
 from forensics.scan.chunks import Chunk
 
-BYTES_A_LINE = 200  # what a neighbouring line may take on average
+MEAN_LINE_BYTES = 200  # what a neighbouring line may take on average
 
 
 class LineNumbers:
-    """The numbers of a chunk's lines, `first` and on, counted as far as somebody asks: of most places nobody does."""
+    """The numbers of a chunk's lines, of which the first is `first`. Lines are only counted as far as a number is asked for."""
 
     __slots__ = ("counted", "data", "number")
 
@@ -16,7 +16,7 @@ class LineNumbers:
         self.data, self.number, self.counted = data, first, 0
 
     def of(self, start: int) -> int:
-        """The number of the line that begins with byte `start`; quick where it stands behind those asked for before."""
+        """The number of the line that begins with byte `start`; fast for a line after those asked for before."""
         if start < self.counted:
             return self.number - line_ends(self.data, start, self.counted)
         self.number += line_ends(self.data, self.counted, start)
@@ -25,8 +25,8 @@ class LineNumbers:
 
 
 class AnchorPlace:
-    """Byte `at` of `chunk`, in the line data[start:end], of which `numbers` tells the number, in its frame that ends with byte
-    `frame`."""
+    """Byte `at` of `chunk`, in the line data[start:end], in the frame that ends at byte `frame`. `numbers` gives the line's
+    number."""
 
     __slots__ = ("_folded", "_text", "at", "chunk", "end", "frame", "numbers", "start")
 
@@ -58,8 +58,8 @@ class AnchorPlace:
             source=source,
             number=self.number,
             text=self.text(),
-            before=self.chunk.around(self.start - before * BYTES_A_LINE, self.start) if before else b"",
-            after=self.chunk.around(self.end + 1, self.end + 1 + after * BYTES_A_LINE) if after else b"",
+            before=self.chunk.around(self.start - before * MEAN_LINE_BYTES, self.start) if before else b"",
+            after=self.chunk.around(self.end + 1, self.end + 1 + after * MEAN_LINE_BYTES) if after else b"",
             most_before=before,
             most_after=after,
             end=self.frame - self.start,

@@ -1,4 +1,6 @@
-"""Blocks of whole lines of one source for those who ask how it went on: all of a short one, an even sample of a long one.
+"""A sample of the lines of one source, in blocks: all lines of a short source, an even sample of a long one.
+
+The stage that splits a source into lanes reads it to see how the source goes on after a line.
 
 0.5 MB log -> one block, the whole log        10 GB log -> its first 512 KiB, 64 pieces of 4 KiB, its last 128 KiB
 """
@@ -12,7 +14,7 @@ MAX_PIECES = 64  # 256 KiB together, whatever the length of the log
 
 
 class LineSample:
-    """Gathers the sample while chunks pass; what it keeps is bounded, whatever the source's length."""
+    """Takes the sample chunk by chunk, in bounded memory."""
 
     def __init__(self) -> None:
         self.head: list[bytes] = []

@@ -47,15 +47,15 @@ class _Scanner:
             tuple[str, bool], EvenSample[Region]
         ] = {}  # by kind, those of the first chunk apart: it has all its places
         self.seen: dict[int, int] = {}  # places of each anchor so far
-        self.tried: dict[int, int] = {}  # of these, looked at
-        self.confirmed: dict[tuple[int, int], int] = {}  # of these, confirmed by this signature
+        self.tried: dict[int, int] = {}  # those of them whose line was tested
+        self.confirmed: dict[tuple[int, int], int] = {}  # by anchor and signature: those of them that the signature confirmed
         self.head: list[Line] = []
         self.tail: bytes = b""
         self.sample = LineSample()
-        self.slow: dict[int, int] = {}  # lines on which this signature took too long
+        self.slow: dict[int, int] = {}  # by signature: lines on which it took too long
 
     def feed(self, chunk: Chunk, found: Matches) -> None:
-        """Confirm what was found in one chunk; line numbers go on from the chunk before."""
+        """Confirm the places that were found in one chunk. Line numbers continue from the previous chunk."""
         common = {a for a in found.counts if self.seen.get(a, 0) > MAX_FIRST_PLACES}
         places = last_of_each(found.places, common) if common else found.places
         for anchor, count in found.counts.items():
@@ -109,7 +109,7 @@ class _Scanner:
             return False
         fields = {k: v for k, v in found.groupdict().items() if v is not None}
         fold = self.folds.setdefault(i, HitFold())
-        if not fold.again(fields, Line(place.number, place.text())):
+        if not fold.count_repeat(fields, Line(place.number, place.text())):
             signature = self.database.confirmers[i].signature
             fold.add(
                 Hit(
@@ -196,7 +196,7 @@ class _Scanner:
         return (*shared, *last)
 
     def _count_the_rest(self) -> None:
-        """Places that were not looked at count like those that were: in the share that was confirmed."""
+        """Estimate the hits at places that were not tested from the share of tested places that were confirmed."""
         for anchor, seen in self.seen.items():
             tried = self.tried.get(anchor, 0)
             if seen == tried:

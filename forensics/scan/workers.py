@@ -1,6 +1,6 @@
-"""Chunks of a source, each with what the matcher found in it; those of a large source are matched by threads, ahead and in order.
+"""Match the chunks of a source; for a large source in threads, a few chunks ahead, with the results in order.
 
-A small source is matched where it stands: handing it over would take longer, and many a run has no other.
+A small source is matched in the calling thread: starting threads would take longer.
 """
 
 from collections import deque
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class Workers:
-    """So many threads, started when there is work for them."""
+    """A pool of `count` threads, started with the first piece of work."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -35,7 +35,7 @@ class Workers:
             self._pool.shutdown()
 
     def submit(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> "Future[T]":
-        """What `work` will return."""
+        """The future result of `work`."""
         if self._pool is None:
             from concurrent.futures import ThreadPoolExecutor  # imports logging, which a small log would wait for
 

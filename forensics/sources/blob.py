@@ -18,7 +18,7 @@ from forensics.model import Warn, Warning
 
 BLOCK_BYTES = 1 << 20  # read and unpacked at once; fits into the processor's cache
 LINE_BYTES = 4096  # at the end of a block, in which its last line end is looked for
-# A kind is known by these: tar's mark stands at 257, and a log shows its format in its first lines.
+# Bytes from which the kind is recognised: the mark of a tar is at byte 257, and a log shows its format in its first lines.
 PACKING_PROBE_BYTES = 64 << 10
 
 
@@ -42,8 +42,8 @@ class Blob(Struct, frozen=True):
     stored: int = 0
 
     def start(self) -> bytes:
-        """Its first PACKING_PROBE_BYTES; fewer when it is damaged behind them. Raises OSError or EOFError when nothing can be
-        read."""
+        """Its first PACKING_PROBE_BYTES; fewer if it is shorter, or damaged within them. Raises OSError or EOFError if nothing
+        can be read."""
         if self.head is not None:
             return self.head
         with contextlib.closing(self.open()) as file:
@@ -67,11 +67,11 @@ class FileAsOpened(io.RawIOBase):
         try:
             self.size = file.seek(0, io.SEEK_END)
             file.seek(0)
-        except OSError:  # as of what cannot be sought in
+        except OSError:  # a file without random access
             self.size = 0
 
     def read(self, size: int = -1) -> bytes:
-        """At most `size` bytes, none behind the size at opening."""
+        """At most `size` bytes, and none beyond the size at opening."""
         if self.size:
             left = max(0, self.size - self.at)
             size = min(size, left) if size >= 0 else left
@@ -80,19 +80,19 @@ class FileAsOpened(io.RawIOBase):
         return data
 
     def read_lines(self, most: int) -> bytes:
-        """As `read`, but up to the last line end of these bytes where it is near their end: no line has to be joined again."""
+        """As `read`, but up to the last line end of these bytes if it is near their end, so that no line has to be joined."""
         near = b""
         if self.size - self.at > most and hasattr(os, "pread"):
             near = os.pread(self.file.fileno(), LINE_BYTES, self.at + most - LINE_BYTES)
         return self.read(most - len(near) + near.rfind(b"\n") + 1 if b"\n" in near else most)
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """To `offset`, from the size at opening for SEEK_END."""
+        """Move to `offset`; SEEK_END counts from the size at opening."""
         self.at = self.file.seek(self.size + offset) if whence == io.SEEK_END else self.file.seek(offset, whence)
         return self.at
 
     def tell(self) -> int:
-        """Where the next read begins."""
+        """The offset of the next read."""
         return self.at
 
     def close(self) -> None:
@@ -105,7 +105,7 @@ class FileAsOpened(io.RawIOBase):
         return True
 
     def seekable(self) -> bool:
-        """Whether the file is."""
+        """True, as for every file."""
         return True
 
     def grown(self) -> bool:
@@ -122,7 +122,7 @@ def file_blob(path: Path) -> Blob:
 
 
 def first_bytes(file: BinaryIO, size: int = PACKING_PROBE_BYTES) -> bytes:
-    """The first `size` bytes of `file`; what could be read of it when an error stops it. Raises where that is nothing."""
+    """The first `size` bytes of `file`, fewer if an error stops the reading. Raises that error if nothing could be read."""
     parts: list[bytes] = []
     left = size
     try:
@@ -136,7 +136,7 @@ def first_bytes(file: BinaryIO, size: int = PACKING_PROBE_BYTES) -> bytes:
 
 
 def read_blocks(blob: Blob, warn: Warn) -> Iterator[bytes]:
-    """The bytes of `blob` in blocks; what stops the reading early becomes a Warning."""
+    """The bytes of `blob` in blocks. An error that stops the reading becomes a Warning."""
     try:
         with contextlib.closing(blob.open()) as file:
             read = file.read_lines if isinstance(file, FileAsOpened) else file.read

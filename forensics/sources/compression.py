@@ -92,7 +92,7 @@ class _Zstd:
         return self.engine.unused_data
 
 
-ENGINES: dict[str, tuple[Callable[[], Any], int]] = {  # how to make one, and the bite of input it gets
+ENGINES: dict[str, tuple[Callable[[], Any], int]] = {  # the decompressor, and how many bytes of input it is given at once
     "gzip": (_gzip, 256 << 10),
     "zlib": (_zlib, 256 << 10),
     "xz": (_xz, 256 << 10),
@@ -102,12 +102,12 @@ ENGINES: dict[str, tuple[Callable[[], Any], int]] = {  # how to make one, and th
 
 
 class UnpackedStream(io.RawIOBase):
-    """Reads `raw` through one decompressor after the other."""
+    """Reads `raw` through decompressors, a new one for each stream in a row. `input_bytes`: what it is given at once."""
 
-    def __init__(self, raw: BinaryIO, make: Callable[[], Any], bite: int) -> None:
-        self.raw, self.make, self.bite = raw, make, bite
+    def __init__(self, raw: BinaryIO, make: Callable[[], Any], input_bytes: int) -> None:
+        self.raw, self.make, self.input_bytes = raw, make, input_bytes
         self.engine = make()
-        self.taken = self.given = self.last_bite = 0
+        self.bytes_in = self.bytes_out = self.last_input_bytes = 0
         self.stopped: Exception | None = None
 
     def readable(self) -> bool:
@@ -115,7 +115,7 @@ class UnpackedStream(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """Up to `size` bytes, fewer only before the end or the error that stops the reading."""
+        """`size` bytes; fewer only at the end, or at an error that stops the reading."""
         parts: list[bytes] = []
         left = size if size >= 0 else 1 << 62
         while left > 0 and self.stopped is None:
@@ -140,12 +140,12 @@ class UnpackedStream(io.RawIOBase):
     def _some(self, most: int) -> bytes | None:
         """A few more bytes, None at the end."""
         if self.engine.eof:
-            data = (self.engine.unused_data or self._bite()).lstrip(b"\0")  # tapes and archives pad with zeros
+            data = (self.engine.unused_data or self._next_input()).lstrip(b"\0")  # tapes and archives pad with zeros
             if not data:
                 return b"" if self._padded() else None
             self.engine = self.make()
         elif self.engine.needs_input:
-            data = self._bite()
+            data = self._next_input()
             if not data:
                 raise EOFError("the compressed data ends too early")
         else:
@@ -158,18 +158,18 @@ class UnpackedStream(io.RawIOBase):
         return out
 
     def _padded(self) -> bool:
-        """Was the last bite nothing but zeros, so that more may follow?"""
-        return self.last_bite > 0 and not self.engine.unused_data
+        """Was the last input nothing but zeros, so that another stream may follow?"""
+        return self.last_input_bytes > 0 and not self.engine.unused_data
 
-    def _bite(self) -> bytes:
-        data = self.raw.read(self.bite) or b""
-        self.last_bite = len(data)
-        self.taken += len(data)
+    def _next_input(self) -> bytes:
+        data = self.raw.read(self.input_bytes) or b""
+        self.last_input_bytes = len(data)
+        self.bytes_in += len(data)
         return data
 
     def _count(self, more: int) -> None:
-        self.given += more
-        if self.given > limits.current.free and self.given > self.taken * limits.current.ratio:
+        self.bytes_out += more
+        if self.bytes_out > limits.current.free and self.bytes_out > self.bytes_in * limits.current.ratio:
             self.stopped = LimitError(f"it grows more than {limits.current.ratio} times when unpacked; the rest was not read")
-        if self.given > limits.current.unpacked:
+        if self.bytes_out > limits.current.unpacked:
             self.stopped = LimitError(f"more than {limits.current.unpacked >> 30} GiB when unpacked; the rest was not read")

@@ -15,16 +15,16 @@ from forensics.core import lazy
 
 BOMS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 ENCODING_PROBE_BYTES = 8192  # some hundred lines of text; the start of a binary file shows within the first page
-MOST_ODD = 0.3  # control characters and bad bytes; a text in an old encoding has fewer
-MOST_HOLES = 8  # runs of zeros in ENCODING_PROBE_BYTES; a crash leaves few and long ones, a binary file many
-MAX_ODD_AMONG_ZEROS = 0.005  # a binary file has other control characters as well as zeros
-MAX_BYTES_A_LINE = 400  # on average; the strings of a binary are not in lines
-JOURNAL = b"LPKSHHRH"
-CONTROLS = bytes((*range(7), *range(14, 27), *range(28, 32)))
-ODD = lazy.regex("[\x00-\x06\x0e-\x1a\x1c-\x1f\ufffd]")
+MAX_ODD_SHARE = 0.3  # control characters and bad bytes; a text in an old encoding has fewer
+MAX_ZERO_RUNS = 8  # runs of zeros in ENCODING_PROBE_BYTES; a crash leaves few and long ones, a binary file many
+MAX_ODD_SHARE_AMONG_ZEROS = 0.005  # a binary file has other control characters as well as zeros
+MAX_MEAN_LINE_BYTES = 400  # on average; the strings of a binary are not in lines
+BINARY_JOURNAL_MAGIC = b"LPKSHHRH"
+CONTROL_BYTES = bytes((*range(7), *range(14, 27), *range(28, 32)))
+ODD_CHARACTER_PATTERN = lazy.regex("[\x00-\x06\x0e-\x1a\x1c-\x1f\ufffd]")
 # Recognised so that a message can say what it is.
 FOREIGN_ENCODINGS = {
-    JOURNAL: "binary systemd journal",
+    BINARY_JOURNAL_MAGIC: "binary systemd journal",
     b"\x7fELF": "program or core dump",
     b"\x04\x22\x4d\x18": "lz4 archive; unpack it with `lz4 -d`",
     b"7z\xbc\xaf\x27\x1c": "7z archive; unpack it first",
@@ -59,35 +59,34 @@ def binary_kind(head: bytes) -> str | None:
             return kind
     if detect_encoding(head):
         return None
-    holes = re.findall(rb"\0+", head[:ENCODING_PROBE_BYTES]) if b"\0" in head else []
+    zero_runs = re.findall(rb"\0+", head[:ENCODING_PROBE_BYTES]) if b"\0" in head else []
     if (
-        len(holes) > MOST_HOLES
-        and not _separated(head[:ENCODING_PROBE_BYTES], len(holes))
+        len(zero_runs) > MAX_ZERO_RUNS
+        and not _are_record_separators(head[:ENCODING_PROBE_BYTES], len(zero_runs))
         and not _reads_as_text(head[:ENCODING_PROBE_BYTES])
     ):
         return "binary data"
     start = head.translate(None, b"\0")[:ENCODING_PROBE_BYTES]
     if not start:
         return "nothing but zeros"
-    if start.isascii() and len(start.translate(None, CONTROLS)) == len(start):  # most of all texts: no need to decode it
+    if start.isascii() and len(start.translate(None, CONTROL_BYTES)) == len(start):  # most of all texts: no need to decode it
         return None
     text = start.decode("utf-8", "replace")
-    return "binary data" if len(ODD.findall(text)) > len(text) * MOST_ODD else None
+    return "binary data" if len(ODD_CHARACTER_PATTERN.findall(text)) > len(text) * MAX_ODD_SHARE else None
 
 
-def _separated(start: bytes, holes: int) -> bool:
-    """Are the zeros separators of records, one behind each line end, as in `/dev/kmsg` read as a whole?"""
-    return holes <= start.count(b"\n\0") + MOST_HOLES
+def _are_record_separators(start: bytes, zero_runs: int) -> bool:
+    """Do the zeros separate records, one after each line end, as in `/dev/kmsg` read as a whole?"""
+    return zero_runs <= start.count(b"\n\0") + MAX_ZERO_RUNS
 
 
 def _reads_as_text(start: bytes) -> bool:
-    """Is the rest without zeros text in lines? A log that was truncated while its writer continued (copytruncate) is like
-    that."""
+    """Is the rest without zeros text in lines, as in a log that was truncated while its writer continued (copytruncate)?"""
     rest = start.translate(None, b"\0")
-    if rest.count(b"\n") * MAX_BYTES_A_LINE < len(rest):
+    if rest.count(b"\n") * MAX_MEAN_LINE_BYTES < len(rest):
         return False
     text = rest.decode("utf-8", "replace")
-    return len(ODD.findall(text)) <= len(text) * MAX_ODD_AMONG_ZEROS
+    return len(ODD_CHARACTER_PATTERN.findall(text)) <= len(text) * MAX_ODD_SHARE_AMONG_ZEROS
 
 
 def decode_blocks(blocks: Iterator[bytes], name: str | None) -> Iterator[bytes]:

@@ -17,7 +17,7 @@ from forensics.sources import bundles
 from forensics.sources.archives import archive_members, detect_archive
 from forensics.sources.blob import Blob, error_text, first_bytes
 from forensics.sources.compression import detect_compression, unpacked_stream
-from forensics.sources.encodings import JOURNAL
+from forensics.sources.encodings import BINARY_JOURNAL_MAGIC
 from forensics.sources.texts import text_source
 
 MIN_HEAD_BYTES = 4096  # fewer unpacked bytes are too few to tell what it is: then it is opened anew
@@ -57,7 +57,7 @@ def _opened(blob: Blob, warn: Warn, archives: int) -> Iterator[Source]:
         yield from _packed(blob, kind, head, warn, archives)
     elif kind := detect_archive(head):
         yield from _archived(blob, kind, warn, archives)
-    elif head.startswith(JOURNAL):
+    elif head.startswith(BINARY_JOURNAL_MAGIC):
         from forensics.sources.binary_journal import journal_source  # rare, and slow to import
 
         yield from journal_source(blob, warn)

@@ -5,6 +5,7 @@ kern.log.1: a b c d      kern.log: c d e f      ->  a b c d, e f   (line 1 of wh
 
 from collections import deque
 from collections.abc import Iterator
+from itertools import chain
 
 from msgspec.structs import replace
 
@@ -13,8 +14,8 @@ from forensics.model import Source, Warn, Warning
 from forensics.sources.turning import line_time
 
 COMPARED_TAIL_BYTES = 8 << 20  # chosen by hand: a collector that starts anew repeats some seconds; held in memory
-MAX_OVERLAP_STARTS = 200  # places of an equal line that are tried: a line that occurs more often is no mark
-MIN_COMMON_LINES = 5  # lines without a time
+MAX_OVERLAP_STARTS = 200  # places of the first line that are compared; a line that occurs more often identifies no place
+MIN_COMMON_LINES = 5  # fewer equal lines may be a coincidence, unless one of them has a time
 
 
 class _Tail:
@@ -61,7 +62,7 @@ def _without(source: Source, before: tuple[str, _Tail] | None, tail: _Tail) -> S
                 message = f"it begins with the last {with_noun(left_out, 'line')} of {before[0]}; they were read once"
                 warn(Warning("duplicate", message, source.name))
         if start:
-            yield from tail.watch(_again(start, given))
+            yield from tail.watch(chain([start], given))
         else:
             yield from tail.watch(given)
 
@@ -72,13 +73,8 @@ def _without(source: Source, before: tuple[str, _Tail] | None, tail: _Tail) -> S
     return replace(source, blocks=blocks, origin=origin, size=None, coded=0)  # it has to be read behind the one before
 
 
-def _again(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
-    yield first
-    yield from rest
-
-
-def _telling(lines: bytes) -> bool:
-    """Are these too many lines, or with too exact times, to have been written twice by chance?"""
+def _is_no_coincidence(lines: bytes) -> bool:
+    """Are these so many lines, or lines with a time, that they were hardly written twice by chance?"""
     if lines.count(b"\n") >= MIN_COMMON_LINES:
         return True
     return any(line_time(line[:100].decode("utf-8", "replace")) for line in lines.split(b"\n"))
@@ -100,6 +96,6 @@ def _cut(given: Iterator[bytes], tail: bytes) -> tuple[bytes, int]:
         wanted = len(tail) - at
         while len(start) < wanted and (more := next(given, b"")):
             start += more
-        if start.startswith(tail[at:]) and _telling(tail[at:]):
+        if start.startswith(tail[at:]) and _is_no_coincidence(tail[at:]):
             return start[wanted:], tail.count(b"\n", at)
     return start, 0

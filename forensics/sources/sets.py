@@ -16,9 +16,9 @@ from forensics.sources.overlap import without_overlap
 from forensics.sources.turning import Moment, line_time
 
 PACKED_SUFFIX_PATTERN = lazy.regex(r"\.(?:gz|xz|bz2|zst|Z)$")
-ROTATED = lazy.regex(r"(?:\.(\d{1,4})|[.-](\d{8}(?:[-_T]?\d{2,6})?|\d{4}-\d\d-\d\d))$")
+ROTATION_SUFFIX_PATTERN = lazy.regex(r"(?:\.(\d{1,4})|[.-](\d{8}(?:[-_T]?\d{2,6})?|\d{4}-\d\d-\d\d))$")
 LOG_END_PATTERN = lazy.regex(r"(?:log|messages|dmesg|secure|out|err)$")
-PSTORE_NAME = lazy.regex(r"(^|[/!])dmesg-[\w-]+-\d+[^/]*$")
+PSTORE_NAME_PATTERN = lazy.regex(r"(^|[/!])dmesg-[\w-]+-\d+[^/]*$")
 PSTORE_FILE_PATTERN = lazy.regex(r"\A(\w{1,64})#(\d{1,18}) Part(\d{1,18})$")
 PROBED_LINES = 200  # chosen by hand: of each log, until one has a time; a banner before the first is seldom longer
 STAMP_CHARS = 100  # of a line, in which its time stands; a host, a program and a level may come before it
@@ -41,15 +41,15 @@ def order_rotated(found: Iterable[Source]) -> list[Source]:
 
 def _base(name: str) -> str:
     """The name that all members of a set share; the name itself where it is of no set."""
-    if PSTORE_NAME.search(name):
+    if PSTORE_NAME_PATTERN.search(name):
         return re.sub(r"-\d+[^/]*$", "", name)
-    return ROTATED.sub("", PACKED_SUFFIX_PATTERN.sub("", name))
+    return ROTATION_SUFFIX_PATTERN.sub("", PACKED_SUFFIX_PATTERN.sub("", name))
 
 
 def _is_set(base: str, group: list[Source]) -> bool:
     """Were they one log? `stderr.0` and `stderr.1` are two ranks: rotation counts from 1, or keeps the bare name in use."""
     names = [PACKED_SUFFIX_PATTERN.sub("", s.name) for s in group]
-    if base in names or PSTORE_NAME.search(names[0]):
+    if base in names or PSTORE_NAME_PATTERN.search(names[0]):
         return True
     return bool(LOG_END_PATTERN.search(base)) and not any(name.endswith(".0") for name in names)
 
@@ -83,7 +83,7 @@ def _comparable(moments: list[Moment | None]) -> list[float] | None:
 
 def _number(name: str) -> float:
     """The age of a file by its name: `kern.log` 0, `kern.log.2.gz` 2; with dates, the later the younger."""
-    found = ROTATED.search(PACKED_SUFFIX_PATTERN.sub("", name))
+    found = ROTATION_SUFFIX_PATTERN.search(PACKED_SUFFIX_PATTERN.sub("", name))
     if not found:
         return 0.0
     digits = re.sub(r"\D", "", found[1] or found[2])

@@ -45,7 +45,7 @@ def stream_sources(stream: BinaryIO, name: str, warn: Warn) -> list[Source]:
             )
         blob = Blob(name, lambda: cast(BinaryIO, io.BytesIO(held)))
     else:
-        once = _Once(kept, stream)
+        once = _ReadOnceStream(kept, stream)
         blob = Blob(name, once.open)
     found = list(open_blob(blob, noted.append))
     for warning in noted:
@@ -67,7 +67,7 @@ def _is_archive(head: bytes) -> bool:
     return detect_archive(head[:PACKING_PROBE_BYTES]) is not None
 
 
-class _Once:
+class _ReadOnceStream:
     """A stream whose first bytes can be read any number of times, and the rest once."""
 
     def __init__(self, kept: bytes, rest: BinaryIO) -> None:
@@ -75,11 +75,11 @@ class _Once:
         self.gone = False
 
     def open(self) -> BinaryIO:
-        return cast(BinaryIO, _Joined(self))
+        return cast(BinaryIO, _ReplayedStream(self))
 
 
-class _Joined(io.RawIOBase):
-    def __init__(self, once: _Once) -> None:
+class _ReplayedStream(io.RawIOBase):
+    def __init__(self, once: _ReadOnceStream) -> None:
         self.once, self.at, self.owner = once, 0, False
 
     def readable(self) -> bool:

@@ -14,14 +14,14 @@ from forensics.core import lazy, limits
 from forensics.sources.formats.base import Note
 from forensics.sources.origin import Piece
 
-PROBED_PIECES = 200  # chosen by hand: an order shows within a screen or two; the rest need not be held in memory to see it
-MIN_FALLS_OF_PIECES = 2  # one fall is a clock that was set, or a file put behind another
+PROBED_PIECES = 200  # chosen by hand: the order shows within so many records; the others need not be held in memory for it
+MIN_FALLS_OF_PIECES = 2  # one fall may be a clock that was set, or a file that was appended to another
 MONTH_NUMBERS = {
     m: i for i, m in enumerate(("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"), 1)
 }
 ISO_LINE_PATTERN = lazy.regex(r"(?:\[[DIWEC] )?[\[<\d>\"' ]{0,8}?(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?")
 SYSLOG_STAMP_PATTERN = lazy.regex(r"(?:<\d+>)?(\w{3}) {1,2}(\d{1,2}) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?")
-COLAB = lazy.regex(r"\"?(\w{3}) (\d{1,2}), (\d{4}), (\d{1,2}):(\d\d):(\d\d)\s?([AP])M")
+COLAB_STAMP_PATTERN = lazy.regex(r"\"?(\w{3}) (\d{1,2}), (\d{4}), (\d{1,2}):(\d\d):(\d\d)\s?([AP])M")
 UPTIME_PATTERN = lazy.regex(r"(?:<\d+>)?\[\s*(\d+)\.(\d{6})\]")
 
 Moment = tuple[str, float]
@@ -32,20 +32,22 @@ def line_time(line: str) -> Moment | None:
     """The time at the start of `line`, with its kind: only times of one kind can be compared."""
     if found := ISO_LINE_PATTERN.match(line):
         year, month, day, hour, minute, second = (int(found[i]) for i in range(1, 7))
-        return _wall("iso", year, month, day, hour, minute, second, found[7])
+        return _wall_moment("iso", year, month, day, hour, minute, second, found[7])
     if found := SYSLOG_STAMP_PATTERN.match(line):
         month = MONTH_NUMBERS.get(found[1].lower(), 0)
-        return _wall("syslog", 1904, month, int(found[2]), int(found[3]), int(found[4]), int(found[5]), found[6])
-    if found := COLAB.match(line):
+        return _wall_moment("syslog", 1904, month, int(found[2]), int(found[3]), int(found[4]), int(found[5]), found[6])
+    if found := COLAB_STAMP_PATTERN.match(line):
         hour = int(found[4]) % 12 + (12 if found[7] == "P" else 0)
         month = MONTH_NUMBERS.get(found[1].lower(), 0)
-        return _wall("colab", int(found[3]), month, int(found[2]), hour, int(found[5]), int(found[6]), None)
+        return _wall_moment("colab", int(found[3]), month, int(found[2]), hour, int(found[5]), int(found[6]), None)
     if found := UPTIME_PATTERN.match(line):
         return "uptime", float(f"{found[1]}.{found[2]}")
     return None
 
 
-def _wall(kind: str, year: int, month: int, day: int, hour: int, minute: int, second: int, part: str | None) -> Moment | None:
+def _wall_moment(
+    kind: str, year: int, month: int, day: int, hour: int, minute: int, second: int, part: str | None
+) -> Moment | None:
     try:
         whole = datetime(year, month, day, hour, minute, min(second, 59)).toordinal() * 86400 + hour * 3600 + minute * 60 + second
     except ValueError:
@@ -70,8 +72,7 @@ def is_newest_first(lines: Iterable[str], least: int = MIN_FALLS_OF_PIECES) -> b
 
 
 def oldest_first(pieces: Iterable[Piece], note: Note, least: int = MIN_FALLS_OF_PIECES) -> Iterator[Piece]:
-    """`pieces` in order of time: as they come, or backwards when the first of them are newest first. `least`: so many
-    falls of the time show it."""
+    """`pieces` in order of time: reversed if the times of the first of them fall `least` times or more and never rise."""
     pieces = iter(pieces)
     first = list(itertools.islice(pieces, PROBED_PIECES))
     if not is_newest_first((p[2][:100].decode("utf-8", "replace") for p in first), least):

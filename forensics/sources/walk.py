@@ -17,11 +17,11 @@ from forensics.model import Warn, Warning
 
 SKIPPED_FOLDERS = {".git", "__pycache__", ".ipynb_checkpoints"}
 SKIPPED_FILES = {"expected.yaml", "labels.jsonl"}  # the labels of a labelled case are no logs
-SEEN = 50  # times as many names as files that may be read are compared
+MAX_NAMES_PER_FILE = 50  # for each file that may be read, so many names are compared; more would take seconds
 LOG_NAME_PATTERN = lazy.regex(
     r"(?i)(?:^|[._-])(?:logs?|out|err|errors?|stdout|stderr|dmesg|messages|syslog|kern|kmsg|journal|console|crash|ipynb)(?:[._-]|\d*$)"
 )
-Rank = tuple[bool, float]  # called like a log, time of the last change
+Rank = tuple[bool, float]  # has the name of a log, time of the last change
 
 
 def walk_files(top: Path, warn: Warn) -> Iterator[Path]:
@@ -31,26 +31,27 @@ def walk_files(top: Path, warn: Warn) -> Iterator[Path]:
             yield top
         return
     most = limits.current.files
-    kept: list[tuple[Rank, int, str]] = []  # a heap, the least worth reading first; the place in order, negative
+    kept: list[tuple[Rank, int, str]] = []  # a heap, the lowest rank first; (rank, negative place in order, path)
     seen, left = 0, ""
     for rank, path in _below(top, warn):
         seen += 1
-        if seen > most * SEEN:
+        if seen > most * MAX_NAMES_PER_FILE:
             break
         if len(kept) < most:
             heapq.heappush(kept, (rank, -seen, path))
         else:
             left = heapq.heappushpop(kept, (rank, -seen, path))[2]
     if left:
-        warn(Warning("limit", _told(seen, most, os.path.relpath(left, top)), str(top)))
+        warn(Warning("limit", _left_out_message(seen, most, os.path.relpath(left, top)), str(top)))
     yield from (Path(path) for _, _, path in sorted(kept, key=lambda k: -k[1]))
 
 
-def _told(seen: int, most: int, left: str) -> str:
+def _left_out_message(seen: int, most: int, left: str) -> str:
     """The warning about files left out, with an example, and how to have them read."""
-    stopped = f"; the folder holds more than {seen - 1:,}" if seen > most * SEEN else ""
+    stopped = f"; the folder holds more than {seen - 1:,}" if seen > most * MAX_NAMES_PER_FILE else ""
     return (
-        f"{most:,} of {min(seen, most * SEEN):,} files were read, those called like logs first, then the newest{stopped}; "
+        f"{most:,} of {min(seen, most * MAX_NAMES_PER_FILE):,} files were read, those called like logs first, "
+        f"then the newest{stopped}; "
         f"left out was {left}, for one. Give the folders that matter, or set FORENSICS_LIMIT_FILES={seen}"
     )
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from forensics.database import Database
 from forensics.database.literals import EACH_BYTE, LITERAL_PIECE_BYTES, compile_anchors, literal_lengths, whole_anchors
 from forensics.scan import Matcher
-from forensics.scan.matcher import DENSE
+from forensics.scan.matcher import MIN_DENSE_PLACES
 
 ANCHORS = ("out of memory", "memory error in", "killed", "é wurde beendet: signal")
 CUTS = (8, 13, 6, 12)
@@ -62,6 +62,6 @@ def test_a_flood_of_parts_is_not_a_flood_of_anchors(knowledge: Database) -> None
     i = max(range(len(knowledge.anchors)), key=lambda a: len(knowledge.anchors[a].encode()) - knowledge.cuts[a])
     anchor = knowledge.anchors[i].encode()
     part = anchor[: knowledge.cuts[i]]
-    found = Matcher(knowledge).find((part + b"\n" + EACH_BYTE) * (DENSE + 1) + b" " + anchor + b"\n", 0)
+    found = Matcher(knowledge).find((part + b"\n" + EACH_BYTE) * (MIN_DENSE_PLACES + 1) + b" " + anchor + b"\n", 0)
     assert found.counts.get(i) == 1
-    assert [at for at in found.places if at[1] == i] == [((len(part) + 3) * (DENSE + 1) + 1 + len(anchor), i)]
+    assert [at for at in found.places if at[1] == i] == [((len(part) + 3) * (MIN_DENSE_PLACES + 1) + 1 + len(anchor), i)]

@@ -25,7 +25,7 @@ from forensics.sources.slices import Slices
 
 BUNDLE_START = b"Start of NVIDIA bug report log file"
 SECTION_RULE = b"____________________________________________"
-TITLE = lazy.regex(rb"^" + SECTION_RULE + rb"\r?\n(?:\r?\n)*([^\r\n_][^\r\n]*)", re.MULTILINE)
+SECTION_TITLE_PATTERN = lazy.regex(rb"^" + SECTION_RULE + rb"\r?\n(?:\r?\n)*([^\r\n_][^\r\n]*)", re.MULTILINE)
 FIRST_SECTION = "the report itself"
 
 
@@ -56,7 +56,7 @@ def _found(blob: Blob) -> list[tuple[int, int, str]]:
     found = [(0, 1, FIRST_SECTION)]
     at = 0
     for number, _, block in numbered_blocks(read_blocks(blob, lambda _w: None)):
-        for match in TITLE.finditer(block):
+        for match in SECTION_TITLE_PATTERN.finditer(block):
             line = number + block.count(b"\n", 0, match.start())
             found.append((at + match.start(), line, printable(match[1].decode("utf-8", "replace").strip(), 120)))
         at += len(block) + 1

@@ -18,9 +18,9 @@ from forensics.core import lazy
 from forensics.sources.formats.base import Decode, Format, Head, Note
 from forensics.sources.origin import Piece
 
-RUN = lazy.regex(r'\A\{\s{0,9}"schema": ?"forensics-(?:run|report)/1"')
-EXITS = lazy.regex(r'\A\{"pid": \d+, (?=[^\n]*"how": ")')
-SAMPLES = lazy.regex(r'\A\{"time": "[^"]{19,40}", "monotonic_s": ')
+RUN_DOCUMENT_PATTERN = lazy.regex(r'\A\{\s{0,9}"schema": ?"forensics-(?:run|report)/1"')
+EXIT_RECORD_PATTERN = lazy.regex(r'\A\{"pid": \d+, (?=[^\n]*"how": ")')
+SAMPLE_RECORD_PATTERN = lazy.regex(r'\A\{"time": "[^"]{19,40}", "monotonic_s": ')
 UNFINISHED_PATTERN = re.compile(rb'\A\{\s{0,9}"schema": ?"forensics-run/1",\s{0,9}"complete": ?false\b')
 CAPTURED_HEAD_BYTES = 4096  # `complete` is the second field that a capture writes
 TIMES_PATTERN = lazy.regex(r"\A\[\d+, \d+\.\d+\]\n")
@@ -57,9 +57,11 @@ def _format(name: str, pattern: re.Pattern[str], sample: bytes, decode: Decode =
 
 
 FORMATS = (
-    _format("run", RUN, b'{\n  "schema": "forensics-run/1",\n  "complete": true\n}\n', _unfinished),
-    _format("exits", EXITS, b'{"pid": 4713, "ppid": 4711, "comm": "python3", "how": "pidfd", "signal": 9}\n'),
-    _format("samples", SAMPLES, b'{"time": "2026-08-22T03:00:07.120000+00:00", "monotonic_s": 12.5, "processes": 3}\n'),
+    _format("run", RUN_DOCUMENT_PATTERN, b'{\n  "schema": "forensics-run/1",\n  "complete": true\n}\n', _unfinished),
+    _format("exits", EXIT_RECORD_PATTERN, b'{"pid": 4713, "ppid": 4711, "comm": "python3", "how": "pidfd", "signal": 9}\n'),
+    _format(
+        "samples", SAMPLE_RECORD_PATTERN, b'{"time": "2026-08-22T03:00:07.120000+00:00", "monotonic_s": 12.5, "processes": 3}\n'
+    ),
     _format("times", TIMES_PATTERN, b"[81920, 1911.906]\n"),
     _format("stacks", STACKS_PATTERN, b"forensics run: stacks of pid 4711 (python3)\nProcess 4711: python3\n"),
     _format("report", REPORT_PATTERN, b"forensics report on this run\nA memory limit was hit   host_memory.oom_cgroup   97 %\n"),

@@ -19,9 +19,9 @@ from forensics.sources.turning import oldest_first
 COLAB_TIME_PATTERN = r"(?:\w{3} \d{1,2}, \d{4}, \d{1,2}:\d\d:\d\d\s[AP]M)"
 # Bounded blanks: unbounded ones beside each other take cubic time on a line of blanks.
 COLAB_ROW_PATTERN = lazy.regex(rf"\s{{0,9}}(?:\|\s{{0,9}})?{COLAB_TIME_PATTERN}\s{{0,9}}[\t|]\s{{0,9}}\w{{1,20}}\s{{0,9}}[\t|]")
-CSV_ROW = lazy.regex(rf"\"{COLAB_TIME_PATTERN}\",\"?\w*\"?,")
+COLAB_CSV_ROW_PATTERN = lazy.regex(rf"\"{COLAB_TIME_PATTERN}\",\"?\w*\"?,")
 TABLE_RULE_PATTERN = lazy.regex(rb"\A[\s|:-]*+$")
-NARROW = "\u202f".encode()
+NARROW_SPACE = "\u202f".encode()
 
 
 def _shows(head: Head, row: re.Pattern[str]) -> bool:
@@ -35,7 +35,7 @@ def _decode_table(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
     def records() -> Iterator[Piece]:
         start, parts = 0, list[bytes]()
         for number, line in numbered_lines(blocks):
-            line = line.replace(NARROW, b" ")
+            line = line.replace(NARROW_SPACE, b" ")
             if COLAB_ROW_PATTERN.match(line[:100].decode("utf-8", "replace")):
                 if parts:
                     yield start, 1, b"\n".join(parts)
@@ -60,7 +60,7 @@ def _decode_csv(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
             nonlocal taken
             for number, line in numbered_lines(blocks):
                 taken = number
-                yield line.replace(NARROW, b" ").decode("utf-8", "replace").replace("\0", "") + "\n"
+                yield line.replace(NARROW_SPACE, b" ").decode("utf-8", "replace").replace("\0", "") + "\n"
 
         before = 0
         for row in csv.reader(lines()):
@@ -74,7 +74,11 @@ def _decode_csv(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
 
 FORMATS = (
     Format(
-        "colab csv", lambda head: _shows(head, CSV_ROW), _decode_csv, b'"Oct 18, 2019, 7:54:49 AM",INFO,"text"\n', "colab csv"
+        "colab csv",
+        lambda head: _shows(head, COLAB_CSV_ROW_PATTERN),
+        _decode_csv,
+        b'"Oct 18, 2019, 7:54:49 AM",INFO,"text"\n',
+        "colab csv",
     ),
     Format(
         "colab table",

@@ -21,8 +21,8 @@ from forensics.sources.formats.base import Note
 Path = tuple[str | int, ...]
 # A string that is cut short reaches to the end.
 JSON_TOKEN_PATTERN = lazy.regex(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
-SPACE = lazy.regex(r"[\s,]*")
-LENIENT = json.JSONDecoder(strict=False)  # takes control characters inside strings
+SEPARATORS_BETWEEN_DOCUMENTS_PATTERN = lazy.regex(r"[\s,]*")
+LENIENT_JSON_DECODER = json.JSONDecoder(strict=False)  # takes control characters inside strings
 MAX_STRING_PART_BYTES = 4 << 20  # bytes of a string that are held together
 MAX_ESCAPE_BYTES = 6  # bytes of the longest: \\u00e9
 
@@ -37,7 +37,7 @@ def parsed(text: str | bytes) -> Any:
 
 def single(text: str) -> Any:
     """The value of a JSON text that is no object and no list; raises ValueError for what is no JSON text."""
-    return LENIENT.decode(text)
+    return LENIENT_JSON_DECODER.decode(text)
 
 
 def whole(blocks: Iterator[bytes], note: Note) -> str:
@@ -88,7 +88,7 @@ class _Text:
     def begun(self) -> bool:
         """Go to the next object or value; False at the end of the list or of the text."""
         while True:
-            self.to(SPACE.match(self.text, self.at).end())  # type: ignore[union-attr]  # it matches nothing as well
+            self.to(SEPARATORS_BETWEEN_DOCUMENTS_PATTERN.match(self.text, self.at).end())  # type: ignore[union-attr]  # it matches nothing as well
             if self.at < len(self.text):
                 return self.text[self.at] != "]"
             if not self.more(1):

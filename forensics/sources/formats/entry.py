@@ -23,7 +23,7 @@ JOURNAL_FIELDS = {
     "host": "_HOSTNAME", "identifier": "SYSLOG_IDENTIFIER", "command": "_COMM", "syslog_pid": "SYSLOG_PID", "pid": "_PID",
     "transport": "_TRANSPORT",
 }  # fmt: skip
-NO_NAME = lazy.regex(r"[\s\[\]:]+")
+NO_PROGRAM_NAME_PATTERN = lazy.regex(r"[\s\[\]:]+")
 
 
 class Entry(Struct, gc=False, rename=lambda name: JOURNAL_FIELDS[name]):
@@ -88,7 +88,7 @@ def _front(entry: Entry) -> str:
 @functools.lru_cache(maxsize=4096)
 def _who(host: str | None, name: str | None, pid: str | None) -> str:
     number = f"[{pid}]" if pid and pid.isdigit() else ""
-    return f"{host + ' ' if host else ''}{NO_NAME.sub('_', name or 'unknown')[:64]}{number}: "
+    return f"{host + ' ' if host else ''}{NO_PROGRAM_NAME_PATTERN.sub('_', name or 'unknown')[:64]}{number}: "
 
 
 def _uptime(entry: Entry) -> str:

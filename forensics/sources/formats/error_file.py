@@ -15,11 +15,11 @@ from forensics.sources.formats.stamps import from_value
 from forensics.sources.origin import Piece
 
 ERROR_FILE_PATTERN = lazy.regex(r'\A\s*\{\s*"message"\s*:\s*\{')
-STACK = lazy.regex(r'"py_callstack"')
+CALL_STACK_PATTERN = lazy.regex(r'"py_callstack"')
 
 
 def _recognises(head: Head) -> bool:
-    return bool(ERROR_FILE_PATTERN.match(head.text) and STACK.search(head.text))
+    return bool(ERROR_FILE_PATTERN.match(head.text) and CALL_STACK_PATTERN.search(head.text))
 
 
 def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:

@@ -17,19 +17,21 @@ from forensics.sources.formats.stamps import from_value
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
 
-TAGGED = lazy.regex(rf"\A({ISO_TIME}(?:[.,]\d+)? ?(?:Z|[+-]\d\d:?\d\d))(?:\t| )(\S{{1,300}}?)(?:\t|: )(\{{.*\}})\s*\Z")
-PRINTED = lazy.regex(r"\A\[\d+\] (\S{1,300}): \[\[?(\d{9,10}(?:\.\d+)?)(?:, \{.*?\}\])?, (\{.*\})\]\s*\Z")
-ARROW = lazy.regex(r'("(?:[^"\\]|\\.)*")=>')
+TAGGED_RECORD_PATTERN = lazy.regex(
+    rf"\A({ISO_TIME}(?:[.,]\d+)? ?(?:Z|[+-]\d\d:?\d\d))(?:\t| )(\S{{1,300}}?)(?:\t|: )(\{{.*\}})\s*\Z"
+)
+PRINTED_RECORD_PATTERN = lazy.regex(r"\A\[\d+\] (\S{1,300}): \[\[?(\d{9,10}(?:\.\d+)?)(?:, \{.*?\}\])?, (\{.*\})\]\s*\Z")
+RUBY_HASH_ARROW_PATTERN = lazy.regex(r'("(?:[^"\\]|\\.)*")=>')
 MIN_RECORD_SHARE = 0.6  # of the lines; chosen by hand: a collector's own start-up text may stand between the records
 PROBED_RECORDS = 60  # parsing is slow, and a file is of one kind from its start
 
 
 def _read(line: str) -> str | None:
     """`TIME text` of a record; None for a line that is none or has no text."""
-    if found := TAGGED.match(line):
+    if found := TAGGED_RECORD_PATTERN.match(line):
         time, body = found[1], found[3]
-    elif found := PRINTED.match(line):
-        time, body = from_value(float(found[2])) or "", ARROW.sub(r"\1:", found[3])
+    elif found := PRINTED_RECORD_PATTERN.match(line):
+        time, body = from_value(float(found[2])) or "", RUBY_HASH_ARROW_PATTERN.sub(r"\1:", found[3])
     else:
         return None
     try:

@@ -27,7 +27,7 @@ LEVEL_KEYS = ("level", "severity", "levelname", "loglevel", "log.level", "lvl")
 TRACES = ("traceback", "exc_info", "exc_text", "exception", "stack_trace", "stacktrace", "stack", "py_callstack")
 LEVEL_VALUES = {"DEBUG", "INFO", "WARNING", "WARN", "ERROR", "CRITICAL", "FATAL"}
 BUNYAN = {10: "DEBUG", 20: "DEBUG", 30: "INFO", 40: "WARNING", 50: "ERROR", 60: "FATAL"}
-LIST = lazy.regex(r'\A\s*(?:\[\s*\{|\{\s*"(events|entries)"\s*:\s*\[)')
+JSON_LIST_PATTERN = lazy.regex(r'\A\s*(?:\[\s*\{|\{\s*"(events|entries)"\s*:\s*\[)')
 PROBED_RECORDS = 60  # parsing is slow, and a file is of one kind from its start
 MIN_RECORD_SHARE = 0.6  # of the lines; chosen by hand: tracebacks and a program's start-up text may stand between the records
 
@@ -120,7 +120,7 @@ def _decode_lines(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
 
 def _decode_list(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
     first = next(blocks, b"")
-    inside = LIST.match(first[:4096].decode("utf-8", "replace"))
+    inside = JSON_LIST_PATTERN.match(first[:4096].decode("utf-8", "replace"))
     found = objects(_again(first, blocks), note, inside[1] if inside else None)
     return oldest_first(_joined(found), note)
 
@@ -149,7 +149,7 @@ def _joined(found: Iterator[tuple[int, dict[str, Any], str]]) -> Iterator[Piece]
 
 
 def _recognises_list(head: Head) -> bool:
-    if not LIST.match(head.text[:4096]):
+    if not JSON_LIST_PATTERN.match(head.text[:4096]):
         return False
     start = head.text.index("[") + 1
     decoder = json.JSONDecoder()

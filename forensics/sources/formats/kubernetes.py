@@ -20,7 +20,7 @@ from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
 
 API_VERSION_PATTERN = lazy.regex(r'"apiVersion"\s*:\s*"')
-YAML = lazy.regex(r"(?m)^(?:- )?apiVersion: \S")
+YAML_OBJECT_PATTERN = lazy.regex(r"(?m)^(?:- )?apiVersion: \S")
 OBJECT_KIND_PATTERN = lazy.regex(
     r"""["']?kind["']?\s*:\s*["']?(?:List|Pod|PodList|Node|NodeList|Observation|EventList|Job|PyTorchJob)\b"""
 )
@@ -45,7 +45,7 @@ SKIPPED_KEYS = {
 }
 LIMITS = {"limits", "requests"}
 YAML_KEY_PATTERN = lazy.regex(r"\A( *)((?:- +)*)([\w./-]+):(?: +(.*))?$")
-ITEM = lazy.regex(r"\A( *)- +(.*)$")
+YAML_ITEM_PATTERN = lazy.regex(r"\A( *)- +(.*)$")
 
 Leaf = tuple[Path, Any, int]
 
@@ -59,7 +59,7 @@ def _json(head: Head) -> bool:
 def _yaml(head: Head) -> bool:
     if "apiVersion" not in head.text or head.text.lstrip().startswith("{"):
         return False
-    return bool(YAML.search(head.text[:4096]) and OBJECT_KIND_PATTERN.search(head.text))
+    return bool(YAML_OBJECT_PATTERN.search(head.text[:4096]) and OBJECT_KIND_PATTERN.search(head.text))
 
 
 def _decode_json(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
@@ -116,7 +116,7 @@ def _leaves(blocks: Iterator[bytes]) -> Iterator[Leaf]:
         line = raw.decode("utf-8", "replace")
         key = YAML_KEY_PATTERN.match(line)
         if key is None:
-            if held and line.strip() and not ITEM.match(line):
+            if held and line.strip() and not YAML_ITEM_PATTERN.match(line):
                 held = (held[0], f"{held[1]} {line.strip()}", held[2])
             continue
         if held:

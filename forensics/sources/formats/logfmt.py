@@ -14,7 +14,7 @@ from forensics.sources.formats.stamps import from_value
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
 
-PAIR = lazy.regex(r'(?<![\w.@-])([\w.@-]{1,200})=("(?:[^"\\]|\\.)*"|[^\s"]*)')
+LOGFMT_PAIR_PATTERN = lazy.regex(r'(?<![\w.@-])([\w.@-]{1,200})=("(?:[^"\\]|\\.)*"|[^\s"]*)')
 LOGFMT_LINE_PATTERN = lazy.regex(r'(?:time|ts|t)="?\d{4}-\d\d-\d\dT[^ ]+ (?:\S+=\S+ )*(?:level|lvl|msg)=')
 MIN_RECORD_SHARE = 0.6  # of the lines; chosen by hand: a panic's stack may stand between the records
 LEVEL_OF_WORD = {
@@ -41,7 +41,7 @@ def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
         if not LOGFMT_LINE_PATTERN.match(line):
             yield number, 1, raw
             continue
-        found = {name: _bare(value) for name, value in PAIR.findall(line)}
+        found = {name: _bare(value) for name, value in LOGFMT_PAIR_PATTERN.findall(line)}
         time = from_value(next((found.pop(n) for n in ("time", "ts", "t") if n in found), ""))
         level = LEVEL_OF_WORD.get(next((found.pop(n) for n in ("level", "lvl") if n in found), "").lower(), "")
         message = found.pop("msg", "")

@@ -14,11 +14,11 @@ from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
 
 PSTORE_PART_PATTERN = lazy.regex(rb"\A(\w{1,64})#(\d{1,18}) Part(\d{1,18})$")
-TEXT_PART = lazy.regex(r"\A\w{1,64}#\d{1,18} Part\d{1,18}$")
+PSTORE_PART_HEADER_PATTERN = lazy.regex(r"\A\w{1,64}#\d{1,18} Part\d{1,18}$")
 
 
 def _recognises(head: Head) -> bool:
-    return bool(TEXT_PART.match(head.first.strip()))
+    return bool(PSTORE_PART_HEADER_PATTERN.match(head.first.strip()))
 
 
 def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:

@@ -12,14 +12,14 @@ from forensics.sources.strips.base import Strip
 MIN_BOXED_SHARE = 0.3  # of the lines; chosen by hand: a box around a traceback stands in an ordinary log
 MIN_DECORATED_LINES = 3  # a single bar or quotation mark is text
 SIDES = "│┃║"
-BORDER = lazy.regex(rf"^\s*[{SIDES}].*[{SIDES}]\s*$")
+BOXED_LINE_PATTERN = lazy.regex(rf"^\s*[{SIDES}].*[{SIDES}]\s*$")
 
 
 def _shows(head: Head) -> bool:
     if not any(side in head.text for side in SIDES):
         return False
     lines = head.written
-    boxed = sum(bool(BORDER.match(line)) for line in lines)
+    boxed = sum(bool(BOXED_LINE_PATTERN.match(line)) for line in lines)
     return boxed >= MIN_DECORATED_LINES and boxed >= MIN_BOXED_SHARE * len(lines)
 
 
@@ -28,5 +28,5 @@ SIDE_PATTERN = "|".join(SIDES).encode()
 EMPTY_ROW_PATTERN = rb"^[ \t]*+(?:" + SIDE_PATTERN + rb")[ \t]*+(?:" + SIDE_PATTERN + rb")[ \t]*+\r?$"
 LEFT_SIDE_PATTERN = rb"^[ \t]*+(?:" + SIDE_PATTERN + rb") ?"
 RIGHT_SIDE_PATTERN = rb"(?<![ \t])[ \t]*+(?:" + SIDE_PATTERN + rb")[ \t]*+\r?$"
-BORDERS = lazy.regex(rb"|".join((EMPTY_ROW_PATTERN, LEFT_SIDE_PATTERN, RIGHT_SIDE_PATTERN)), re.MULTILINE)
-STRIPS = (Strip("boxes", _shows, BORDERS),)
+BOX_SIDES_PATTERN = lazy.regex(rb"|".join((EMPTY_ROW_PATTERN, LEFT_SIDE_PATTERN, RIGHT_SIDE_PATTERN)), re.MULTILINE)
+STRIPS = (Strip("boxes", _shows, BOX_SIDES_PATTERN),)
