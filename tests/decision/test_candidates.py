@@ -158,7 +158,7 @@ def test_names_of_endings_exceptions_and_stops_count_by_whether_there_is_a_rival
     assert tuple(found[n] for n in ("fallback", "fallback alone", "exception", "stop")) == expected
 
 
-@pytest.mark.parametrize(("line", "behind"), [(50, 1), (5, 0)])
+@pytest.mark.parametrize(("line", "behind"), [(50, 1), (10, 0), (5, 0)])
 def test_a_stop_after_the_end_of_another_cause_has_a_feature(knowledge: Database, line: int, behind: int) -> None:
     owned = [seen("code.shape", 10), seen("stopped.preempted", line)]
     found = candidates(owned, {}, knowledge, {})

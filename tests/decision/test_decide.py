@@ -132,9 +132,10 @@ def test_evidence_linked_by_time_alone_never_outranks_the_subjects_own_exception
     assert decided(knowledge, asked, model(6.0, proof=9.0, strong=1.0)).candidates[0].cause == "code.shape"
 
 
-def test_a_mere_hint_of_the_subjects_own_log_outranks_nothing(knowledge: Database) -> None:
-    asked = question(seen(KILL, 5, "proof", "unknown", source="dmesg.txt", before=1.0), seen("code.shape", 99, "hint"))
-    assert decided(knowledge, asked, model(6.0, proof=9.0, strong=1.0)).candidates[0].cause == KILL
+def test_what_a_linked_death_loses_goes_to_the_subjects_own_proof_and_not_to_a_hint(knowledge: Database) -> None:
+    death = seen(KILL, 5, "proof", "unknown", source="dmesg.txt", before=1.0)
+    asked = question(death, seen("code.shape", 99), seen("storage.full", 98, "hint"))
+    assert decided(knowledge, asked, model(6.0, proof=9.0, strong=-2.0)).candidates[0].cause == "code.shape"
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,12 @@ def test_a_good_end_that_a_signature_knows_is_a_feature_of_its_own(knowledge: Da
     assert (found["healthy.told"], found["healthy.behind"], found["strong.count"]) == (2.0, 0.0, 0.0)
 
 
+def test_an_observation_that_ends_nothing_is_no_good_end(knowledge: Database) -> None:
+    found, lane = owned(STEPS + "RuntimeError: x\n", 41, knowledge)
+    harmless = replace(found, observation=replace(found.observation, ends="nothing"))
+    assert told(harmless, lane, knowledge)["lanes.own end good"] == 0
+
+
 def test_a_hint_alone_shows_no_good_end(knowledge: Database) -> None:
     found = told(*owned(STEPS + "all is well\n", 41, knowledge, HEALTHY, "hint"), knowledge)
     assert (found["healthy.told"], found["healthy.behind"], found["lanes.own end good"]) == (0, ABSENT, 0)

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from forensics import outcome
 from forensics.database import Database
 from forensics.model.verdicts import Aftermath, Lane
+from forensics.outcome import digest
 from forensics.outcome.digest import IN_TAILS, TAIL_LINES
 from tests.outcome.made import lanes_of, scan_of, seen_at
 
@@ -126,6 +127,11 @@ def test_the_share_of_trouble_at_the_end_is_known_for_the_last_1_3_10_and_50_lin
     (lane,) = lanes_of(log(*STEPS, *STEPS, ERROR, "bye to everybody", ERROR), knowledge).values()
     at = IN_TAILS.index("trouble") * len(TAIL_LINES)
     assert lane.digest.ends_with[at : at + len(TAIL_LINES)] == pytest.approx((1.0, 2 / 3, 2 / 10, 2 / 50))
+
+
+def test_only_templates_from_before_the_trouble_count_as_repeated_after_it() -> None:
+    assert digest._repeated_after([0, 1, 0], 1) == 1
+    assert digest._repeated_after([0, 1, 1], 1) == 0
 
 
 def test_without_a_good_end_there_is_no_line_of_one(knowledge: Database) -> None:
