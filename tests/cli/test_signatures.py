@@ -148,14 +148,14 @@ def test_own_signatures_come_by_the_environment_and_the_file(mine: Path, logs: P
     other = tmp_path / "other"
     (other / "storage").mkdir(parents=True)
     (other / "storage" / "full.yaml").write_text("cause: storage.full\ntitle: Full as told by the other folder\n")
+    config, kept = tmp_path / "config.yaml", tmp_path / "kept"
+    config.write_text("signatures: [mine, other]\ncache: kept\n")
+    told = forensics("analyze", str(logs), FORENSICS_CONFIG=str(config), FORENSICS_CACHE="").stdout.decode()
+    (compiled,) = kept.glob("*.db")
+    assert "storage.full" in told and "Full as told by the other folder" in told
     named = os.pathsep.join([str(mine), str(other)])
-    text = forensics("analyze", str(logs), FORENSICS_SIGNATURES=named).stdout.decode()
-    assert "storage.full" in text and "Full as told by the other folder" in text
-    config = tmp_path / "config.yaml"
-    config.write_text("signatures: [mine]\ncache: kept\n")
-    done = forensics("analyze", str(logs), FORENSICS_CONFIG=str(config), FORENSICS_CACHE="")
-    assert "storage.full" in done.stdout.decode()
-    assert list((tmp_path / "kept").glob("*.db"))
+    assert forensics("analyze", str(logs), FORENSICS_SIGNATURES=named, FORENSICS_CACHE=str(kept)).stdout.decode() == told
+    assert list(kept.glob("*.db")) == [compiled]  # the same signatures are not compiled again
 
 
 def test_a_faulty_own_database_is_one_line_with_its_place(mine: Path, logs: Path) -> None:
