@@ -19,7 +19,7 @@ from forensics.capture import bundle, cgroups, guard, joblog
 from forensics.capture.collect import collect
 from forensics.capture.joblog import JobLog
 from forensics.cli.app import build
-from tests.capture.test_run import captured
+from tests.capture.test_run import WATCHED, captured
 from tests.commandline import in_text
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
@@ -32,7 +32,8 @@ GROW = "x = []\nwhile True: x.append(bytearray(1 << 20))"
 def crashed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The bundle of a program whose worker dies of a segmentation fault, and that fails for it."""
     folder = tmp_path_factory.mktemp("bundle") / "b"
-    script = "echo step 1 loss 0.5; sh -c 'sleep 0.3; kill -SEGV $$'; echo worker is gone >&2; exit 1"
+    worker = f"export WATCH=$PPID; sh -c '{WATCHED}; kill -SEGV $$'"
+    script = f"echo step 1 loss 0.5; {worker}; echo worker is gone >&2; exit 1"
     subprocess.run(captured(["/bin/sh", "-c", script], folder), capture_output=True, check=False)
     return folder
 

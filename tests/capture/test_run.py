@@ -22,6 +22,10 @@ def captured(command: list[str], folder: Path) -> list[str]:
     return [*PYTHON, Options(command=command, folder=str(folder), keep="always", report=False, quiet=True).to_json()]
 
 
+# In a shell that the job started: waits until what watches the job (its process id is in $WATCH) watches this shell, too.
+WATCHED = r'i=0; until grep -qs "^Pid:[[:space:]]*$$\$" /proc/$WATCH/fdinfo/* || [ $i = 900 ]; do i=$((i+1)); sleep 0.05; done'
+
+
 def told(folder: Path) -> dict[str, object]:
     return json.loads((folder / "run.json").read_text())  # type: ignore[no-any-return]
 
@@ -90,7 +94,7 @@ def test_a_signal_to_the_whole_group_reaches_the_job_once(tmp_path: Path) -> Non
 
 
 def test_the_end_of_a_grandchild_is_known(tmp_path: Path) -> None:
-    script = "sh -c 'sleep 1; kill -9 $$' & wait $!; echo $?; exit 1"
+    script = f"export WATCH=$PPID; sh -c '{WATCHED}; kill -9 $$' & wait $!; echo $?; exit 1"
     done = subprocess.run(captured(["/bin/sh", "-c", script], tmp_path / "b"), capture_output=True, check=False)
     assert done.stdout == b"137\n"
     exits = [json.loads(line) for line in (tmp_path / "b" / "exits.jsonl").read_text().splitlines()]
