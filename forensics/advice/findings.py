@@ -98,7 +98,7 @@ def _finding(
         summary=summary(cause, known),
         evidence=proofs,
         facts=facts,
-        remediations=_advice(cause, known | quoted_evidence(proofs), context, _line_to_read(candidate, proofs))
+        remediations=_advice(cause, known | quoted_evidence(proofs), context, _line_to_read(candidate, proofs, known))
         if first and cause.id != HEALTHY
         else (),
         ledger=candidate.ledger,
@@ -122,10 +122,10 @@ def _reason_place(facts: Fields, proofs: Sequence[Proof]) -> dict[str, Value]:
     return {REASON_PLACE: f"{PurePath(first.source).name}:{first.line}"} if first and "exc_type" not in facts else {}
 
 
-def _line_to_read(candidate: Candidate, proofs: Sequence[Proof]) -> str:
+def _line_to_read(candidate: Candidate, proofs: Sequence[Proof], known: Fields) -> str:
     """The place of the first line of evidence of a cause that is not sure: `build.log:12`; empty for a sure one."""
     unsure = candidate.probability < MIN_SURE_PROBABILITY and proofs
-    return f"{PurePath(proofs[0].source).name}:{proofs[0].line}" if unsure else ""
+    return str(known.get(REASON_PLACE, f"{PurePath(proofs[0].source).name}:{proofs[0].line}")) if unsure else ""
 
 
 def _in_earlier_attempts(candidate: Candidate) -> set[tuple[str, int]]:

@@ -40,7 +40,7 @@ def fitting_remedies(
     for remedy in cause.remedies:
         condition = condition_of(remedy, facts, environment)
         action = fill_template(remedy.do, facts) if condition is not None else None
-        if action is None or tools_available(remedy.do, environment) is False:
+        if action is None or (first_line and first_line in action) or tools_available(remedy.do, environment) is False:
             continue
         if remedy.commands and not commands_for(remedy.commands, environment) and _needs_tool(remedy, environment):
             without_tools += [] if condition else [(remedy, action, bool(remedy.when))]

@@ -171,8 +171,8 @@ ENVIRONMENT_SIGNS = (
     ContextSign(
         "device",
         "rocm",
-        ("HIP out of memory", "HIP error", "amdgpu", "ROCm", "rocm", "ROCk", "HSA_STATUS"),
-        lazy.regex(r"HIP (?:out of memory|error)|\bamdgpu\b|\bROC[mk]\b|hipError|HSA_STATUS_ERROR"),
+        ("HIP out of memory", "HIP error", "amdgpu", "ROCm", "rocm", "ROCk", "HSA_STATUS", "rocBLAS", "MIOpen"),
+        lazy.regex(r"HIP (?:out of memory|error)|\bamdgpu\b|\bROC[mk]\b|hipError|HSA_STATUS_ERROR|rocBLAS error|MIOpen"),
     ),
     ContextSign("device", "intel", ("i915", "GPU HANG: ecode"), lazy.regex(r"\bi915 0000:|GPU HANG: ecode"), weak=True),
     ContextSign("device", "mps", ("MPS backend out of memory",)),
