@@ -22,6 +22,7 @@ from forensics.model.verdicts import Candidate, Diagnosis, Lane, Outcome, Outcom
 from forensics.outcome import features as outcome_features
 from forensics.outcome import recorded_status
 from forensics.outcome.ending_words import EndingModel, ending_rows
+from forensics.outcome.exit_line import exit_status
 from forensics.outcome.recorded_status import RecordedStatus
 from forensics.outcome.tiers import ENDING_STRONG, NOTICE, evidence_tier
 
@@ -63,6 +64,10 @@ class DecisionInput:
         """The hashed words that the subject's log ends with, see EndingModel."""
         return ending_rows(outcome_features.decisive_lane(self.owned, self.lanes, database))
 
+    def exit_status(self, database: Database) -> int | None:
+        """The exit status that the last lines of the subject's log record, see outcome/exit_line.py."""
+        return exit_status(outcome_features.decisive_lane(self.owned, self.lanes, database))
+
     def words(self) -> set[str]:
         """The words of its lines of trouble, see trouble_words."""
         return trouble_words(trouble_text(self.owned, self.lanes))
@@ -78,7 +83,9 @@ def decide(
     rates = database.rates if rates is None else rates
     silent = outcome_features.is_silent(given.owned, given.lanes)
     terminal = outcome_features.is_terminal_by_nature(given.owned, given.lanes, given.machine, database)
-    shown = model.outcome.probability(given.features_of_outcome(database, model.ending, rates), terminal, silent)
+    shown = model.outcome.probability(
+        given.features_of_outcome(database, model.ending, rates), terminal, silent, given.exit_status(database)
+    )
     bad = given.end.bad_end_probability(shown) if given.end else shown
     bad_as_shown = bad * recorded_status.share_shown_by_output(shown) if given.end else bad
     offered = candidates(given.owned, model.text(given.words()), database, rates)

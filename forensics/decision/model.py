@@ -37,7 +37,7 @@ from forensics.outcome.deciding_lines import STRUCTURE, UNTRAINED_LINE_WEIGHTS, 
 from forensics.outcome.ending_words import ENDING_ROWS, UNTRAINED_ENDING_MODEL, EndingModel
 from forensics.outcome.trees import Forest, Trees
 
-MODEL_FORMAT = "forensics-model/4"
+MODEL_FORMAT = "forensics-model/5"
 BUILT_IN = Path(__file__).parent / "model.weights"
 MAX_MODEL_BYTES = 64 << 20  # many times the built-in one: a larger file is no model, and is not read into memory
 
@@ -106,7 +106,7 @@ def model_to_bytes(model: Model) -> bytes:
         "vocabulary": sorted(model.vocabulary, key=lambda w: model.vocabulary[w]),
         "outcome": {
             "names": outcome.names,
-            "numbers": (outcome.base, outcome.slope, outcome.shift, outcome.terminal),
+            "numbers": (outcome.base, outcome.slope, outcome.shift, outcome.terminal, outcome.status_zero, outcome.status_other),
             "trees": [(len(f.roots), len(f.feature)) for f in (outcome.boosted, outcome.random)],
         },
     }
@@ -152,7 +152,7 @@ def model_from_bytes(data: bytes) -> Model:
     ending_intercept, ending = parts.floats(1)[0], parts.floats(ENDING_ROWS)
     lines = LineWeights(parts.floats(WORD_ROWS), parts.floats(len(STRUCTURE)))
     boosted, random = (parts.forest(trees, nodes) for trees, nodes in outcome.trees)
-    base, slope, shift, terminal = outcome.numbers
+    base, *calibration = outcome.numbers
     return Model(
         causes=causes,
         vocabulary={w: i for i, w in enumerate(words)},
@@ -160,7 +160,7 @@ def model_from_bytes(data: bytes) -> Model:
         intercepts=intercepts,
         coefficients=coefficients,
         feature_weights=tuple(head.features.values()),
-        outcome=Trees(outcome.names, base, boosted, random, slope, shift, terminal),
+        outcome=Trees(outcome.names, base, boosted, random, *calibration),
         ending=EndingModel(ending, ending_intercept),
         lines=lines,
         hash=hashlib.sha256(data).hexdigest(),
@@ -169,7 +169,7 @@ def model_from_bytes(data: bytes) -> Model:
 
 class _HeadOfTrees(Struct):
     names: tuple[str, ...]
-    numbers: tuple[float, float, float, float]
+    numbers: tuple[float, float, float, float, float, float]
     trees: tuple[tuple[int, int], tuple[int, int]]
 
 

@@ -25,16 +25,23 @@ CLASSES = {
     "run_start": START,
     "shut_down": SHUT_DOWN,
     "host_service": SERVICE,
+    "stack_head": TRACEBACK,
 }
 CLASS_NAMES = (
     *("trouble", "goes_on", "good_end", "progress", "run_start", "shut_down", "traceback", "frame", "host_service", "saved"),
     *("bad_end", "run_failed"),
 )  # in the order of their bits
-TRACEBACK_HEAD = "Traceback (most recent call last)"
+# One line of a stack, matched at the beginning of the line. Row by row: Python, JavaScript, Java, C#; Java; Go; Rust; Ruby, PHP,
+# gdb; native code; kernel.
 FRAMES = lazy.regex(
     r"\s{2,}(?:File \"|at |raise |return |\^|~)|\s*File \".{1,300}\", line \d"
-    r"|\[<[0-9a-f]+>\]| {1,4}\S.{0,80}\+0x[0-9a-f]+/0x|\s*#\d+ +0x|Call Trace:|\w{3,20}: 0{4}"
-)  # matched at the beginning of a line
+    r"|\s+\.\.\. \d+ (?:more|common frames omitted)"
+    r"|\t\S{1,200}\.go:\d+(?: \+0x[0-9a-f]+)?\s*$|created by \S+(?: in goroutine \d+)?$|[\w./*()-]{3,200}\(\{?0x[0-9a-f]+[,)]"
+    r"| {1,4}\d{1,3}: +(?:0x[0-9a-f]+ - )?[\w<]+(?:::|>)"
+    r"|\s+from \S{1,200}:\d+:in |\s*#\d+ +(?:0x|/|\{main\}|\[internal function\])"
+    r"|\S{1,200}\([^)]{0,200}\+0x[0-9a-f]+\) ?\[0x|\[\S{1,80}:\d+\] \[ ?\d{1,2}\] |[0-9A-F]{16} \(\(?"
+    r"|\[<[0-9a-f]+>\]| {1,4}\S.{0,80}\+0x[0-9a-f]+/0x|Call Trace:|\w{3,20}: 0{4}"
+)
 NEVER = "(?!)"
 
 
@@ -66,7 +73,7 @@ class LineClasses:
                 found |= bit
         if FRAMES.match(text):
             return found & GOES_ON | FRAME
-        if TRACEBACK_HEAD in text:
+        if found & TRACEBACK:
             return found & GOES_ON | TRACEBACK | TROUBLE
         return found | TROUBLE if self._is_trouble(text, possible, sure) else found
 

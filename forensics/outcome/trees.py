@@ -43,7 +43,8 @@ class Trees(Struct, frozen=True):
     """The model of the outcome.
 
     `names`: the features. `boosted`: log odds without `base`. `random`: shares of bad ends; may be empty. `slope`, `shift`: the
-    calibration on logs that were not learned from. `terminal`: measured log odds of what is terminal by nature, a lower bound.
+    calibration on logs that were not learned from. `status_zero`, `status_other`: what it adds where the last lines record the
+    exit status 0, or another one (see exit_line.py). `terminal`: measured log odds of what is terminal by nature, a lower bound.
     """
 
     names: tuple[str, ...]
@@ -53,10 +54,13 @@ class Trees(Struct, frozen=True):
     slope: float = 1.0
     shift: float = 0.0
     terminal: float = -30.0
+    status_zero: float = 0.0
+    status_other: float = 0.0
 
-    def log_odds(self, features: Sequence[float]) -> float:
-        """Calibrated log odds; `features` in the order of `names`."""
-        return self.slope * self.raw(features) + self.shift
+    def log_odds(self, features: Sequence[float], status: int | None = None) -> float:
+        """Calibrated log odds; `features` in the order of `names`. `status`: the exit status that the last lines record."""
+        recorded = 0.0 if status is None else self.status_other if status else self.status_zero
+        return self.slope * self.raw(features) + self.shift + recorded
 
     def raw(self, features: Sequence[float]) -> float:
         """Log odds before calibration."""
@@ -67,10 +71,12 @@ class Trees(Struct, frozen=True):
         share = max(MIN_LEAF_SHARE, min(1 - MIN_LEAF_SHARE, share))
         return (boosted + log(share / (1 - share))) / 2
 
-    def probability(self, features: Sequence[float], terminal: bool = False, silent: bool = False) -> float:
+    def probability(
+        self, features: Sequence[float], terminal: bool = False, silent: bool = False, status: int | None = None
+    ) -> float:
         """The probability that the subject ended badly.
 
-        `terminal`: see features.is_terminal_by_nature. `silent`: see features.is_silent.
+        `terminal`: see features.is_terminal_by_nature. `silent`: see features.is_silent. `status`: see log_odds.
         """
         least, most = self.terminal if terminal else -30.0, MAX_SILENT_LOG_ODDS if silent else 30.0
-        return 1.0 / (1.0 + exp(-max(least, min(most, self.log_odds(features)))))
+        return 1.0 / (1.0 + exp(-max(least, min(most, self.log_odds(features, status)))))

@@ -45,7 +45,8 @@ def train(
     rows = outcome_fit.outcome_matrix(cases, rates, _out_of_fold_endings(words, bad, weight, fold), knowledge)
     fold_trees = _out_of_fold_trees(rows, bad, weight, fold)
     raw = [fold_trees[f].raw(row) for f, row in zip(fold, rows.tolist(), strict=True)]
-    outcome = outcome_fit.calibrate(outcome_fit.fit_trees(rows, bad, weight), raw, bad, weight)
+    statuses = [c.question.exit_status(knowledge) for c in cases]
+    outcome = outcome_fit.calibrate(outcome_fit.fit_trees(rows, bad, weight), raw, statuses, bad, weight)
     ending = outcome_fit.fit_ending(words, bad, weight)
     outcome = outcome_fit.with_terminal_minimum(outcome, cases, weight, knowledge)
     failed = [i for i, c in enumerate(cases) if c.right[0] != HEALTHY and c.cause_known]

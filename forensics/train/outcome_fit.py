@@ -28,6 +28,7 @@ SEEDS_COUNT = 2  # chosen by hand: the mean of two seeds is steadier than one, a
 RANDOM_TREES = 80  # chosen by hand: their mean stands beside that of the boosted ones
 MIN_RANDOM_LEAF_CASES = 6  # chosen by hand: a leaf of fewer remembers single logs
 RANDOM_SPLIT_FEATURES_SHARE = 0.3  # chosen by hand: more than SPLIT_FEATURES_SHARE, as random cuts are mostly bad ones
+CALIBRATION_STRENGTH = 1.0  # scikit-learn's C and default: few cases record a status, and none of them decides alone
 ENDING_STRENGTH = 30.0  # scikit-learn's C, the inverse of the penalty: the words of an ending
 
 
@@ -160,11 +161,17 @@ def forest_of_trees(trees: Sequence[Sequence[_Node]]) -> Forest:
     return Forest(roots, features, rights, array("f", numbers))
 
 
-def calibrate(trees: Trees, raw: Sequence[float], bad: Sequence[bool], weight: Sequence[float]) -> Trees:
-    """`trees` with slope and shift that convert raw log odds to calibrated ones (Platt scaling). `raw`: out-of-fold
-    predictions."""
+def calibrate(
+    trees: Trees, raw: Sequence[float], statuses: Sequence[int | None], bad: Sequence[bool], weight: Sequence[float]
+) -> Trees:
+    """`trees` with what converts raw log odds to calibrated ones (Platt scaling, with the recorded exit status beside it).
+
+    `raw`: out-of-fold predictions. `statuses`: the exit status that the last lines of each case record, see exit_line.py.
+    """
     import numpy as np
     from sklearn.linear_model import LogisticRegression
 
-    learner = LogisticRegression(C=1e6).fit(np.array(raw)[:, None], np.array(bad), sample_weight=np.array(weight))
-    return replace(trees, slope=float(learner.coef_[0, 0]), shift=float(learner.intercept_[0]))
+    rows = np.array([(r, s == 0, bool(s)) for r, s in zip(raw, statuses, strict=True)], dtype=float)
+    learner = LogisticRegression(C=CALIBRATION_STRENGTH, max_iter=300).fit(rows, np.array(bad), sample_weight=np.array(weight))
+    slope, zero, other = learner.coef_[0].tolist()
+    return replace(trees, slope=slope, shift=float(learner.intercept_[0]), status_zero=zero, status_other=other)

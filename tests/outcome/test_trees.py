@@ -82,5 +82,17 @@ def test_calibration_turns_overconfident_scores_into_measured_shares() -> None:
 
     raw = [4.0] * 100 + [-4.0] * 100  # too sure: of the first, 75 are bad, of the others 25
     bad = [True] * 75 + [False] * 25 + [True] * 25 + [False] * 75
-    made = outcome_fit.calibrate(Trees(("a",), 4.0), raw, bad, [1.0] * 200)
+    made = outcome_fit.calibrate(Trees(("a",), 4.0), raw, [None] * 200, bad, [1.0] * 200)
     assert made.probability([0.0]) == pytest.approx(0.75, abs=0.01)
+
+
+def test_a_recorded_exit_status_counts_beside_what_the_output_shows() -> None:
+    from forensics.train import outcome_fit
+
+    raw = [1.0] * 200  # the output looks the same in all; the status tells most of them apart
+    statuses = [0] * 50 + [1] * 50 + [None] * 100
+    bad = [False] * 49 + [True] * 50 + [True] + [True, False] * 50
+    made = outcome_fit.calibrate(Trees(("a",), 1.0), raw, statuses, bad, [1.0] * 200)
+    assert made.probability([0.0], status=0) < 0.2
+    assert made.probability([0.0]) == pytest.approx(0.5, abs=0.05)
+    assert made.probability([0.0], status=137) > 0.8

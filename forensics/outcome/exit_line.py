@@ -1,0 +1,33 @@
+"""The exit status that the last lines of a log record, as a wrapper, a shell or a CI system prints it.
+
+    Done. Your build exited with 1.   -> 1
+    exit status 0                     -> 0
+    status code 200 of /health        -> None: it is no status of the program
+
+Such a line is written by the process that waited for the program, so it counts beside what the program itself printed.
+"""
+
+from collections.abc import Sequence
+
+from forensics.core import lazy
+from forensics.model.verdicts import Lane
+
+LAST_LINES_WITH_STATUS = 3  # chosen by hand: a date or a closing line may follow the status
+MAX_STATUS = 255  # of a process
+EXIT_LINE_PATTERN = lazy.regex(
+    r"(?i)(?:\b(?:exit(?:ed|s|ing|code|status)?|return(?:ed|code)?|rc)(?:[ _](?:with|by|status|code|value|non-zero))*\W{0,4}"
+    r"|^\W*(?:exit[ _]?)?(?:status|rc|code)\W{1,3})(\d{1,3})\W*$"
+)
+
+
+def exit_status(lane: Lane | None) -> int | None:
+    """The last exit status that the last lines of `lane` record; None where they record none."""
+    return _last_status([line.text for line in lane.last_lines if line.text.strip()]) if lane else None
+
+
+def _last_status(texts: Sequence[str]) -> int | None:
+    for text in reversed(texts[-LAST_LINES_WITH_STATUS:]):
+        found = EXIT_LINE_PATTERN.search(text)
+        if found and int(found[1]) <= MAX_STATUS:
+            return int(found[1])
+    return None

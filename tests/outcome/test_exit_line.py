@@ -1,0 +1,41 @@
+"""The exit status in the last lines of a log."""
+
+import pytest
+
+from forensics.database import Database
+from forensics.outcome.exit_line import exit_status
+from tests.outcome.made import lanes_of
+
+
+def status_of(text: str, knowledge: Database) -> int | None:
+    return exit_status(*lanes_of(text, knowledge).values())
+
+
+@pytest.mark.parametrize(
+    ("line", "status"),
+    [
+        ("exit status 0", 0),
+        ("Done. Your build exited with 1.", 1),
+        ("web_1 exited with code 132", 132),
+        ("Process finished with exit code 0", 0),
+        ("Command exited with non-zero status 1", 1),
+        ("EXIT_CODE=137", 137),
+        ("rc=1", 1),
+        ("status: 0", 0),
+    ],
+)
+def test_a_status_in_the_words_of_shells_and_wrappers(line: str, status: int, knowledge: Database) -> None:
+    assert status_of(f"step 1\nstep 2\n{line}\n", knowledge) == status
+
+
+@pytest.mark.parametrize("line", ["GET /health status 200", "status code 404", "loss: 0", "returned 0.5", "exit 0 of 3 doors"])
+def test_another_number_is_no_exit_status(line: str, knowledge: Database) -> None:
+    assert status_of(f"step 1\n{line}\n", knowledge) is None
+
+
+def test_a_status_far_from_the_end_is_that_of_a_part(knowledge: Database) -> None:
+    assert status_of("exit status 1\n" + "next file\n" * 9, knowledge) is None
+
+
+def test_of_two_the_last_counts(knowledge: Database) -> None:
+    assert status_of("exit status 1\nexit status 0\n", knowledge) == 0
