@@ -71,7 +71,7 @@ def beside_a_healthy_log(case: str, knowledge: Database, megabytes: float) -> tu
 
 NEAR = 0.3  # a second log makes some causes less sure, and none another
 # Here only the host's log tells why, and time alone ties it to the job. Beside a second job's log it may be that job's.
-TIED_BY_TIME = ("jupyter_segfault_after_oom", "mmap_io_error", "papermill_oom")
+TIED_BY_TIME = ("jupyter_segfault_after_oom", "mmap_io_error", "papermill_oom", "swap_full")
 
 
 def same(by_itself: Report, beside: Report) -> None:
