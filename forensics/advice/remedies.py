@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from forensics.advice.wording import fields_of, fill_command, fill_template
 from forensics.database import Cause, Remedy
-from forensics.database.conditions import Environment, condition_holds, is_confirmed, told_if, tools_available
+from forensics.database.conditions import Environment, condition_holds, condition_text, is_confirmed, tools_available
 from forensics.model import Advice, Fields, OpenQuestion
 
 NO_ENVIRONMENT: Environment = {}
@@ -83,8 +83,8 @@ def condition_of(remedy: Remedy, facts: Fields, environment: Environment) -> str
     open_ones = [c for c in remedy.when if not condition_holds(c, facts, environment)]
     if any(condition_holds(c, facts, environment) is False for c in open_ones):
         return None
-    told = [told_if(c) for c in open_ones]
-    return None if None in told or len(told) > 1 else (told[0] if told else "")
+    texts = [condition_text(c) for c in open_ones]
+    return None if None in texts or len(texts) > 1 else (texts[0] if texts else "")
 
 
 def commands_for(commands: Sequence[str], environment: Environment) -> tuple[str, ...]:

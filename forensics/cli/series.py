@@ -66,7 +66,7 @@ def listing(found: "Iterable[tuple[str, tuple[Series, ...], list[Observation]]]"
     for source, series, events in found:
         several = sorted((s for s in series if len(s.readings) > 1), key=lambda s: (-len(s.readings), s.name, s.scope))
         rows += [_row(printable(source, 80), s) for s in several]
-        event_lines += [_told(e) for e in events]
+        event_lines += [_event_line(e) for e in events]
     if len(rows) == 1:
         return "no number is printed twice in what was given\n"
     widths = [max(len(row[i]) for row in rows) for i in range(len(SERIES_HEADER))]
@@ -94,7 +94,7 @@ def number(value: float, unit: str) -> str:
     return f"{value:.4g} {names[0]}"
 
 
-def _told(event: "Observation") -> str:
+def _event_line(event: "Observation") -> str:
     from forensics.core.text import printable
 
     facts = ", ".join(f"{k} {v}" for k, v in event.fields.items())

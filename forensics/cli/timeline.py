@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Print = Callable[[Iterable["Entry"]], None]
 TIMELINE_COLUMNS = ("time", "uncertainty_s", "lane", "uptime_s", "source", "line", "level", "host", "rank", "event", "text")
-TOLD_WARNING_KINDS = ("clock", "year", "date", "zone", "order", "truncated", "unreadable", "binary")
+SHOWN_WARNING_KINDS = ("clock", "year", "date", "zone", "order", "truncated", "unreadable", "binary")
 
 
 def register(app: typer.Typer) -> None:
@@ -148,7 +148,7 @@ def _known(scans: "list[Scan]", found: "dict[str, list[Observation]]") -> dict[t
 def _note(noted: "list[Warning]", apart: "list[Source]", wanted: _Wanted) -> None:
     """Print assumptions and sources without a common clock to stderr."""
     for warning in dict.fromkeys(noted):
-        if warning.kind in TOLD_WARNING_KINDS:
+        if warning.kind in SHOWN_WARNING_KINDS:
             print(f"forensics: note: {warning.source}: {warning.message}", file=sys.stderr)
     for source in apart:
         left_out = "left out, for --since and --until need times" if wanted.event_filter.timed else "in a lane of its own"

@@ -67,7 +67,7 @@ class Need(Struct, frozen=True):
     name: str
     pattern: re.Pattern[str]
     when: str
-    told: str
+    wording: str
     shown_by: re.Pattern[str] | None
 
 
@@ -75,7 +75,7 @@ class Need(Struct, frozen=True):
 def needs() -> tuple[Need, ...]:
     """The rows of tables/needs.csv."""
     return tuple(
-        Need(r["need"], re.compile(r["pattern"]), r["when"], r["told"], re.compile(r["shown_by"]) if r["shown_by"] else None)
+        Need(r["need"], re.compile(r["pattern"]), r["when"], r["wording"], re.compile(r["shown_by"]) if r["shown_by"] else None)
         for r in read_rows("needs")
     )
 
@@ -86,9 +86,9 @@ def needs_of(text: str, cause: str) -> list[str]:
     return words + [t.name for t in tools() if t.when and t.pattern.search(text)]
 
 
-def told_if(condition: str) -> str | None:
+def condition_text(condition: str) -> str | None:
     """An unknown condition in words: `If it ran in a container`; None if it has no wording."""
-    return next((n.told for n in needs() if n.when == condition), None)
+    return next((n.wording for n in needs() if n.when == condition), None)
 
 
 def condition_fault(condition: str) -> str | None:

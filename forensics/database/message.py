@@ -112,15 +112,15 @@ def _hole(written: str) -> Hole:
     return Hole(field, kind)
 
 
-def message_pattern(messages: Iterable[str], any_case: bool = False, beside: str = "") -> str:
+def message_pattern(messages: Iterable[str], any_case: bool = False, alternative: str = "") -> str:
     """The pattern (syntax of `regex`) that finds any of `messages`, of which the case may not matter; raises BadMessageError.
 
-    `beside`: a pattern for what no message can say; the messages are tried first.
+    `alternative`: a pattern for lines that no message can describe; the messages are tried first.
     """
     found = "|".join(_with_one_start(wordings(messages)))
-    if not beside:
+    if not alternative:
         return f"(?i){found}" if any_case else found
-    return f"(?i:{found})|{beside}" if any_case else f"{found}|{beside}"
+    return f"(?i:{found})|{alternative}" if any_case else f"{found}|{alternative}"
 
 
 def wordings(messages: Iterable[str]) -> list[str]:

@@ -175,10 +175,10 @@ def incident_entries(report: Report) -> list[IncidentEntry]:
         finding=report.causes[0],
     )
     rest = (i for i in report.incidents[1:])
-    return [main, *(_told(i) for i in rest if i.findings or i.candidates)]
+    return [main, *(_entry(i) for i in rest if i.findings or i.candidates)]
 
 
-def _told(incident: IncidentSummary) -> IncidentEntry:
+def _entry(incident: IncidentSummary) -> IncidentEntry:
     found = (*incident.findings, *_causes(incident))
     return IncidentEntry(
         incident.id, incident.verdict or "undetermined", incident.time or incident.start, incident.subject, found[0]

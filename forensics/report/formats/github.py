@@ -25,14 +25,14 @@ def render(report: Report, _style: Style) -> str:
     """The commands; those of the first incident come first."""
     every = incident_entries(report)
     bad = [t for t in every if t.verdict in LEVEL_OF_VERDICT]
-    lines = [_told(t) for level in LEVEL_OF_VERDICT for t in [x for x in bad if x.verdict == level][:MAX_ANNOTATIONS]]
+    lines = [_annotation(t) for level in LEVEL_OF_VERDICT for t in [x for x in bad if x.verdict == level][:MAX_ANNOTATIONS]]
     if not bad:
         first = report.causes[0]
         lines.append(_command("notice", {"title": first.title}, first.summary))
     return "\n".join([*lines, *list(_notices(report))[: MAX_ANNOTATIONS - (not bad)]]) + "\n"
 
 
-def _told(entry: IncidentEntry) -> str:
+def _annotation(entry: IncidentEntry) -> str:
     finding = entry.finding
     proof = finding.evidence[0] if finding.evidence else None
     said = [finding.summary, f"Where: {finding.where}." if finding.where else "", f"Evidence: {proof.text}" if proof else ""]

@@ -139,7 +139,7 @@ def _every_incident(report: Report, paths: Paths) -> Iterator[Block]:
         lines += [prose(finding.summary[:3000], logged)]
         lines += ["", f"Where: {code(finding.where)}"] if finding.where else []
         proofs = quoted_evidence(finding, MAX_MARKDOWN_PROOFS)
-        lines += ["", *fenced_block([_told(p, paths) for p in proofs])] if proofs else []
+        lines += ["", *fenced_block([_quoted_line(p, paths) for p in proofs])] if proofs else []
         lines += ["", f"Do first: {prose(finding.remediations[0].action, logged)}"] if finding.remediations else []
         yield Block(f"incident {incident.id}", 13, tuple(lines))
 
@@ -187,7 +187,7 @@ def _evidence(finding: Finding, paths: Paths, most: int, head: str) -> Iterator[
     for proof in proofs:
         around = context_helps(finding)
         lines += [f"{' ' * 4}{x.number}: {x.text[:MAX_MARKDOWN_LINE_CHARS]}" for x in (proof.before if around else ())]
-        lines.append(_told(proof, paths))
+        lines.append(_quoted_line(proof, paths))
         lines += [f"{' ' * 4}{x.number}: {x.text[:MAX_MARKDOWN_LINE_CHARS]}" for x in (proof.after if around else ())]
     yield from ("", f"### {head}" + (f" in {code(paths.shared)}" if paths.shared else ""), "", *fenced_block(lines))
     links = {p.source: p.linked_by for p in reversed(proofs) if p.linked_by}
@@ -201,7 +201,7 @@ def _evidence(finding: Finding, paths: Paths, most: int, head: str) -> Iterator[
         yield from ("", f"and {with_noun(rest, 'more line')}")
 
 
-def _told(proof: Proof, paths: Paths) -> str:
+def _quoted_line(proof: Proof, paths: Paths) -> str:
     return f"{paths.place(proof.source, proof.line)}: {line_excerpt(proof, MAX_MARKDOWN_LINE_CHARS)[:MAX_MARKDOWN_LINE_CHARS]}"
 
 
@@ -225,7 +225,7 @@ def _others(head: str, findings: list[Finding], paths: Paths, odds: bool) -> Ite
         for proof in finding.evidence[:1]:
             yield from (
                 "",
-                *(f"  {x}" for x in fenced_block([_told(proof, paths)])),
+                *(f"  {x}" for x in fenced_block([_quoted_line(proof, paths)])),
             )
             if proof.linked_by:
                 yield from ("", f"  linked by {code(paths.within(proof.linked_by))}")
