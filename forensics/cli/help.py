@@ -21,7 +21,7 @@ def register(app: typer.Typer) -> None:
     ) -> None:
         """Show what a command does and its options.
 
-        \\b
+        \b
         Examples:
           forensics help
           forensics help analyze

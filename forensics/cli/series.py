@@ -26,8 +26,12 @@ def register(app: typer.Typer) -> None:
     ) -> None:
         """List the numbers over time in PATHS: losses, rates, step times, memory, temperatures, and what they show.
 
-        Of very many readings an even sample is used. Examples: forensics series train.log;
-        forensics series ./logs --export numbers.csv --plot numbers.png
+        \b
+        Examples:
+          forensics series train.log
+          forensics series ./logs --export numbers.csv --plot numbers.png
+
+        Of very many readings an even sample is used.
         """
         from forensics.series import export as exporting
         from forensics.series import plot as plotting

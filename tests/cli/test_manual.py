@@ -40,3 +40,10 @@ def test_shells_complete_commands_and_options() -> None:
     assert done.stdout.split() == ["analyze"]
     done = in_text(_FORENSICS_COMPLETE="complete_bash", COMP_WORDS="forensics analyze --red", COMP_CWORD="2")
     assert set(done.stdout.split()) == {"--redact", "--redact-map"}
+
+
+def test_examples_stand_on_lines_of_their_own() -> None:
+    """A paragraph keeps its lines behind click's mark, a backspace; written as two characters it would be printed."""
+    written = in_text("help", "--markdown").stdout
+    assert "\\b Examples" not in written and "\\b\n" not in written
+    assert "Examples: forensics" not in written
