@@ -82,4 +82,4 @@ def test_no_remedy_of_the_database_speaks_of_what_nothing_shows(knowledge: Datab
 
 
 def test_every_condition_has_words() -> None:
-    assert all(n.told.startswith("If ") for n in needs())
+    assert all(n.wording.startswith("If ") for n in needs())
