@@ -86,7 +86,7 @@ def test_messages_that_begin_alike_find_what_each_of_them_finds() -> None:
 
 
 def test_a_pattern_beside_messages_finds_what_no_message_can_say() -> None:
-    both = regex.compile(message_pattern(("The lease ended",), any_case=True, beside=r"node (?P<node>[a-f]+)(?!\d) lost"))
+    both = regex.compile(message_pattern(("The lease ended",), any_case=True, alternative=r"node (?P<node>[a-f]+)(?!\d) lost"))
     assert both.search("the LEASE ended")
     assert both.search("node cafe lost")["node"] == "cafe"
     assert not both.search("NODE cafe lost")
