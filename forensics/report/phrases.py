@@ -14,7 +14,7 @@ VERDICTS = {
     "crash": "",
     "no_crash": "",
     "undetermined": "Nothing here proves a cause. This is the most likely one; see what would settle it.",
-    "separate": "{} unrelated incidents are shown here, each by a line of its own; this one is the most likely to be meant.",
+    "separate": "{} unrelated incidents are shown here, each by a line of its own; nothing says which of them is meant.",
     "likely": "No line here shows it alone; all of them together make it this likely. See what would settle it.",
 }
 WHO = {"user": "you", "admin": "admin"}

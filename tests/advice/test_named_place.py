@@ -1,0 +1,31 @@
+"""The line of a program that a message itself names."""
+
+import pytest
+
+from forensics.advice.named_place import named_place
+from tests.report.made import proof
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("./run_splice.sh: line 3: syntax error near unexpected token `&'", "./run_splice.sh:3"),
+        ("switch_button.go:21:2: DefaultLanguage redeclared in this block", "switch_button.go:21"),
+        ("kernel BUG at fs/ext4/inode.c:2700!", "fs/ext4/inode.c:2700"),
+        ("at com.example.Main.run(Main.java:17)", "Main.java:17"),
+        ('File "solve.f90", line 7', "solve.f90:7"),
+        ("make: *** [Makefile:12: all] Error 2", "Makefile:12"),
+        ("2026-03-01 12:00:00 W op_kernel.cc:1858] OP_REQUIRES failed", ""),
+        ("/usr/lib/python3/dist-packages/apt/cache.py:169: it failed", ""),
+        ("at ../aten/src/ATen/native/cuda/Loss.cu:250", ""),
+        ("the run ended at 12:30:05", ""),
+    ],
+)
+def test_the_place_that_a_message_names(text: str, place: str) -> None:
+    assert named_place([proof(text)]) == place
+
+
+def test_the_first_line_of_evidence_that_names_one_counts() -> None:
+    lines = [proof("it failed"), proof("a.c:3: no such field"), proof("b.c:9: here too")]
+    assert named_place(lines) == "a.c:3"
+    assert named_place([proof("it failed")] * 3 + lines[1:]) == ""
