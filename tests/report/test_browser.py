@@ -267,6 +267,7 @@ def test_two_thousand_cases_open_at_once_and_can_be_chosen_from(browser: Any, tm
 
 def test_incidents_are_searched_and_lines_are_copied(browser: Any, tmp_path: Path) -> None:
     from selenium.webdriver.common.by import By
+    from selenium.webdriver.support.ui import WebDriverWait
 
     opened(browser, tmp_path / "r.html", render(made.big(60), "html"))
     browser.find_element(By.CSS_SELECTOR, "[data-search]").send_keys("node17")
@@ -276,4 +277,5 @@ def test_incidents_are_searched_and_lines_are_copied(browser: Any, tmp_path: Pat
     button = browser.find_element(By.CSS_SELECTOR, "#e0 [data-copy]")
     assert button.get_attribute("data-copy").startswith("logs/run/train.log:7: ")
     button.click()
-    assert browser.execute_script("return document.querySelector('#e0 [data-copy]').textContent") == "copied"
+    copied = "return document.querySelector('#e0 [data-copy]').textContent == 'copied'"
+    WebDriverWait(browser, 20).until(lambda b: b.execute_script(copied))  # the clipboard answers later
