@@ -1,4 +1,4 @@
-"""TensorFlow's and JAX's allocation summary: limit, usage and request of the process; arithmetic tells the kind of shortage.
+"""Reads the allocation summary of TensorFlow and JAX. The limit, usage and request of the process tell the kind of shortage.
 
     Allocator (GPU_0_bfc) ran out of memory trying to allocate 2.00GiB (rounded to 2147483648)requested by op Conv2D
     Next region of size 72080128
@@ -9,9 +9,9 @@
     MaxInUse:                568350976
 
 From bfc_allocator.cc and allocator.cc (tensorflow/core/common_runtime up to 2.x, tsl and xla later; the statistics have no
-prefix of their own). At its start TensorFlow takes the free memory of the card as its limit. So a limit far below the card's size
-means that another process was there before, and regions that end far below the limit mean that the card was full before the limit
-was reached.
+prefix of their own). At its start, TensorFlow takes the free GPU memory as its limit. So if the limit is far below the size of
+the GPU memory, another process held memory before. If the regions together are far below the limit, the GPU memory was full
+before the process reached its limit. All sizes are in bytes.
 """
 
 from collections.abc import Iterable
@@ -55,14 +55,14 @@ GPU_DEVICE_PATTERN = lazy.regex(r"(?i)gpu[_:]?(\d+)")
 BENIGN_MESSAGE = "this is not a failure"
 TOO_SMALL, IN_PIECES, HELD_BY_ANOTHER = "too_small", "in_pieces", "held_by_another"
 OUTCOMES = (TOO_SMALL, IN_PIECES, HELD_BY_ANOTHER)
-MAX_BFC_SUMMARY_LINES = 20_000  # a summary of a big model lists that many chunks
-MIN_CARD_BYTES = 256 << 20  # no card for training is this small, and no model needs so little
-MIN_LIMIT_SHARE_OF_CARD = 0.6  # TensorFlow takes more than 90 % of a free card
-MIN_GROWN_SHARE_OF_LIMIT = 0.9  # of the limit: regions that reach it took all of their memory
+MAX_BFC_SUMMARY_LINES = 20_000  # the summary of a big model can list so many chunks
+MIN_CARD_BYTES = 256 << 20  # no GPU for training has so little memory, and no model needs so little
+MIN_LIMIT_SHARE_OF_CARD = 0.6  # TensorFlow takes more than 90 % of the memory of a free GPU
+MIN_GROWN_SHARE_OF_LIMIT = 0.9  # a process whose regions reach this share got all of its memory
 
 
 def read(region: Region) -> Record | None:
-    """The raw numbers of one place, for `join`. None for the warning that "is not a failure"."""
+    """The raw numbers of one place in the log, for `join`. None for the warning that "is not a failure"."""
     text = region.text
     fields: dict[str, Value] = {}
     if asked := REFUSED_SIZE_PATTERN.search(text):
@@ -93,7 +93,7 @@ def read(region: Region) -> Record | None:
 
 
 def join(records: list[Record]) -> list[Record]:
-    """One record for each failed request with the summary behind it; a summary whose head was cut off counts as well."""
+    """One record for each failed request with the summary after it. A summary whose first lines are missing counts as well."""
     card = 0
     joined: list[Record] = []
     group: list[Record] = []
@@ -140,8 +140,11 @@ def _summary(group: list[Record], card: int) -> Iterable[Record]:
 
 
 def classify_bfc_shortage(sizes: dict[str, int]) -> tuple[str, Weight, str] | None:
-    """The kind of shortage, its weight, and the reason. Sizes in bytes: request, limit, regions (taken from the card),
-    allocated (in use), total (the card); unknown sizes are missing."""
+    """The kind of shortage, its weight, and the reason. None if the sizes do not tell it.
+
+    `sizes`: in bytes, by name: request, limit, regions (taken from the GPU), allocated (in use), largest (free block), total (GPU
+    memory), each with `_bytes` at its end. Unknown sizes are missing.
+    """
     limit, regions, total = (sizes.get(f"{n}_bytes") for n in ("limit", "regions", "total"))
     request, used = sizes.get("request_bytes"), sizes.get("allocated_bytes")
     if limit is not None and total and limit < total * MIN_LIMIT_SHARE_OF_CARD:

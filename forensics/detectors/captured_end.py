@@ -1,4 +1,4 @@
-"""The account that `forensics run` writes behind a job's output: how each process died, who sent signals, what was counted.
+"""Reads the lines that `forensics run` writes after a job's output: how processes died, who sent signals, what was counted.
 
     ... forensics run: pid 4713 (python3), child of pid 4711, was ended by signal 9 (SIGKILL) after 12.3 s; it held 196.0 MiB
     ... forensics run: signal 9 (SIGKILL) was sent to pid 4713 (python3) by pid 880 (earlyoom): earlyoom -r 60
@@ -6,9 +6,9 @@
     ... forensics run: the host counted 1 memory kill; at least 71 % of its 23.5 GiB were available
     ... forensics run: the command, pid 4711 (python3), ended with exit status 1 after 14.2 s
 
-No single line shows a cause; together they do. A SIGKILL and a kill counted by the process's own memory group prove a memory kill
-without any kernel log; a SIGKILL without such a count, while memory was available, was sent by somebody. The lines are written by
-forensics/capture/account.py.
+No single line shows a cause, but several lines together do. A SIGKILL and a kill that the process's own memory group (cgroup)
+counted prove a memory kill; no kernel log is needed. A SIGKILL without such a count, while memory was available, was sent by
+another process. forensics/capture/account.py writes the lines.
 """
 
 from forensics.database import signal_outcome
@@ -20,10 +20,10 @@ from forensics.model import Region, Trigger, Value, Weight
 TRIGGER = Trigger(
     "captured_end", ("forensics run: the command, pid ", "forensics run: the capture has no end"), before=160, after=0
 )
-FOREIGN_MACHINE = "another kind of machine"  # the system's own words for it have a signature
+FOREIGN_MACHINE = "another kind of machine"  # a signature matches the system's own message for this case
 
-SIGKILL, SIGBUS = 9, 7  # by Linux' numbers: the log may be read on another system
-NOT_STARTED = 127  # as a shell answers (POSIX, 2.8.2)
+SIGKILL, SIGBUS = 9, 7  # numbers of Linux, because the log may be read on another system
+NOT_STARTED = 127  # a shell's exit status for a command that was not found (POSIX, 2.8.2)
 TIMED_OUT = 124  # the exit status of timeout(1)
 FAULT_SIGNALS = (4, 5, 6, 7, 8, 11, 24, 25, 31)  # ILL TRAP ABRT BUS FPE SEGV XCPU XFSZ SYS
 MEMORY_LIMIT, HOST_MEMORY_EXHAUSTED, MEMORY_GUARD = "memory_limit", "host_memory_exhausted", "memory_guard"
@@ -38,15 +38,15 @@ OUTCOMES = (
 STOP_SIGNALS = (1, 2, 3, 10, 12, 15)  # HUP INT QUIT USR1 USR2 TERM
 MEMORY_GUARDS = ("earlyoom", "systemd-oomd", "oomd", "nohang", "raylet", "kubelet")
 TIMERS = ("timeout",)
-REACHED_PERCENT = 95  # the peak of a group is read after the kill, and less than the limit by what the kernel charges in advance
-SHORT_PERCENT = 5  # earlyoom acts at 10 % of memory and of swap, systemd-oomd on pressure
-PRESSED_PERCENT = 10  # of ten seconds in which all tasks waited for memory; chosen by hand: an idle machine has 0
-MAX_DEATH_AGE_S = 2100.0  # of the end: a collective gives up half an hour after a rank has died
-STOPPED_WITHIN_S = 120.0  # a scheduler waits so long at most between its SIGTERM and its SIGKILL
+REACHED_PERCENT = 95  # of the limit. The recorded peak can be below it, because the kernel charges memory in advance
+SHORT_PERCENT = 5  # of memory available. earlyoom acts at 10 % of memory and of swap, systemd-oomd on pressure
+PRESSED_PERCENT = 10  # share of ten seconds in which all tasks waited for memory. Chosen by hand; an idle machine has 0
+MAX_DEATH_AGE_S = 2100.0  # before the end. Other ranks may wait half an hour in a collective after one rank died
+STOPPED_WITHIN_S = 120.0  # the longest time that a scheduler waits between SIGTERM and SIGKILL
 
 
 def read(region: Region) -> Record | None:
-    """What the account proves, without a cause where only a bad end is recorded; None where the command ended well."""
+    """What the lines prove. The record has no cause if only a bad exit status is known. None if the command ended well."""
     rows = []
     for row in parse_lines(region.lines()):
         text = row.message.partition(CAPTURE_PREFIX)[2] if CAPTURE_PREFIX in row.message else ""
@@ -96,7 +96,7 @@ def _record(region: Region, account: Account, outcome: str, weight: Weight, said
 
 
 def _of_bare_end(account: Account, number: int) -> Record | None:
-    """A bad end without a known reason, or an end of unknown status."""
+    """A bad end whose reason is unknown, or an end whose status is unknown."""
     if account.open:
         return Record("captured_end", number, number, None, "hint", (account.open[0].line,), {"command_status": "unknown"})
     if not account.command or not (status := _status(account.end)):
@@ -105,7 +105,7 @@ def _of_bare_end(account: Account, number: int) -> Record | None:
 
 
 def _status(end: AccountLine) -> dict[str, Value]:
-    """The exit status as a shell gives it, see outcome/recorded_status.py; nothing where the line says that it still runs."""
+    """The exit status as a shell gives it (128 + a signal), see outcome/recorded_status.py. Empty if the line tells no end."""
     if "signal" in end.fields:
         return {"command_status": 128 + end.number("signal")}
     if "exit_code" in end.fields:
@@ -114,7 +114,7 @@ def _status(end: AccountLine) -> dict[str, Value]:
 
 
 def _dead(account: Account) -> list[AccountLine]:
-    """Deaths by a signal that may have to do with the end, in order, the command's own last."""
+    """Deaths by a signal that are near enough to the end to explain it, in order. The command's own death is the last."""
     end = account.end
     near = [
         d
@@ -125,7 +125,7 @@ def _dead(account: Account) -> list[AccountLine]:
 
 
 def _sender(account: Account, death: AccountLine) -> AccountLine | None:
-    """Who sent the signal that ended a process: the last such message to it."""
+    """Who sent the signal that ended a process: the last sent signal with the same process ID and signal number."""
     same = [s for s in account.sent if s.number("pid") == death.number("pid") and s.number("signal") == death.number("signal")]
     return same[-1] if same else None
 
@@ -146,7 +146,7 @@ def _memory_kill(account: Account) -> Found | None:
     if not own and not (host and others and by_kernel):
         return None
     if killed and not others:
-        return None  # each of them was ended by a process that is known
+        return None  # a known process killed each of them
     limited = [
         g for g in account.groups if "limit_mib" in g.fields and (g.number("percent") >= REACHED_PERCENT or g.number("kills"))
     ]
@@ -158,7 +158,7 @@ def _memory_kill(account: Account) -> Found | None:
 
 
 def _stalled(account: Account) -> Found | None:
-    """A long silence, after which somebody ended the command."""
+    """The command printed nothing for a long time, and was then stopped from outside."""
     if not account.silence or not NO_OUTPUT_PATTERN.match(account.silence[0].line.text.partition(CAPTURE_PREFIX)[2]):
         return None
     stopped = _stopped(account) or _time_limit(account)
@@ -169,7 +169,7 @@ def _stalled(account: Account) -> Found | None:
 
 
 def _time_limit(account: Account) -> Found | None:
-    """A timer of the command line, the scheduler's limit, or that of processor seconds ended it."""
+    """A timer (such as timeout(1)), the scheduler's time limit or the limit of CPU time ended the command."""
     end = account.end
     timers = [d for d in (*account.deaths, end) if d.fields.get("task") in TIMERS and _sender(account, d) is None]
     ran_out = [d for d in timers if d.number("exit_code") in (TIMED_OUT, 128 + SIGKILL) or d.number("signal") == SIGKILL]
@@ -185,7 +185,7 @@ def _time_limit(account: Account) -> Found | None:
 
 
 def _stopped(account: Account) -> Found | None:
-    """The command got a signal to stop, or was killed by a known sender."""
+    """The command got a signal to stop, or a known sender killed one of its processes."""
     end = account.end
     asked = [s for s in account.sent if s.number("pid") == end.number("pid") and not _by_its_own(account, s)]
     asked = [s for s in asked if s.number("signal") in (*STOP_SIGNALS, SIGKILL) and end.moment - s.moment < STOPPED_WITHIN_S]
@@ -218,7 +218,7 @@ def _crashed(account: Account) -> Found | None:
 
 
 def _killed(account: Account) -> Found | None:
-    """A SIGKILL without a counted memory kill."""
+    """A SIGKILL, while no memory kill explains it (see _memory_kill)."""
     killed = [d for d in _dead(account) if d.number("signal") == SIGKILL and not _by_its_own(account, _sender(account, d))]
     if not killed:
         return None

@@ -1,10 +1,10 @@
-"""The rank that did not join a collective: from the watchdog reports of all ranks to the rank to look at first, and why.
+"""Finds the rank that did not join a collective, from the watchdog reports of all ranks, and tells the reason.
 
     rank 1: waits in work 808, last enqueued 811      rank 2: the same      rank 3: last enqueued 807
         -> culprit_rank 3, "last enqueued work is 807 where others had reached 811"
 
-A rank whose watchdog times out waits for another rank. The rank that it waits for has enqueued less work, runs another operation
-under the same number, failed in another way, or reports nothing.
+A rank whose watchdog times out was waiting for another rank. That other rank enqueued less work, runs another operation under
+the same sequence number, failed in another way, or reports nothing.
 """
 
 from collections import Counter, defaultdict
@@ -20,8 +20,9 @@ WHOLE_GROUP_OPERATIONS = ("ALLGATHER_BASE", "_ALLGATHER_BASE", "REDUCE_SCATTER_B
 class Report(Struct, frozen=True):
     """The fields of one line of one rank.
 
-    `says`: caught, status, dump, joined, stayed_away or error. `rank`: in the job, as far as known; `group_rank`: in the process
-    group named `group`, "" where the line names none. `numel`: elements in and out. `ranks`: those that the line itself names.
+    `says`: the kind of line: caught, status, dump, joined, stayed_away or error. `rank`: the rank in the job, as far as known.
+    `group_rank`: the rank in the process group. `group`: the group's name, "" if the line names none. `numel`: number of elements
+    of the input and of the output. `ranks`: the ranks that the line itself names.
     """
 
     says: str
@@ -38,14 +39,14 @@ class Report(Struct, frozen=True):
 
 
 class CulpritRank(Struct, frozen=True):
-    """`fields` of the result, and the indices of the reports whose `lines` show it; both empty where no rank can be named."""
+    """`fields`: the result. `lines`: indices of the reports that show it; empty if no report of a culprit does."""
 
     fields: dict[str, Value] = field(default_factory=dict)
     lines: tuple[int, ...] = ()
 
 
 def find_culprit(reports: Sequence[Report]) -> CulpritRank:
-    """The rank to look at, by the surest kind of evidence; `first_rank` is the rank that reported the time-out first."""
+    """The rank to look at first, from the surest evidence there is. `first_rank` is the rank that reported the time-out first."""
     numbered = list(enumerate(reports))
     fields: dict[str, Value] = {}
     first = next((r.first_rank for r in reports if r.first_rank is not None), None)
@@ -69,7 +70,7 @@ Numbered = list[tuple[int, Report]]
 
 
 def _from_desync_report(reports: Numbered) -> CulpritRank:
-    """PyTorch's own desync report names them."""
+    """The ranks that PyTorch's own desync report names."""
     for i, report in reports:
         if report.says == "stayed_away" and report.ranks:
             return CulpritRank(_culprit(report.ranks, "named as lagging by PyTorch's desync report"), (i,))
@@ -91,14 +92,14 @@ def _with_other_error(reports: Numbered) -> CulpritRank:
 
 
 def _least_enqueued(reports: Numbered) -> CulpritRank:
-    """The rank of a process group with the lowest last enqueued work: it did not enqueue the work that the others wait in."""
+    """The rank with the lowest last enqueued work in its process group. It did not enqueue the work that the others wait for."""
     groups: dict[str, dict[int, tuple[int, Report]]] = defaultdict(dict)
     for i, report in reports:
         if report.last_enqueued is not None and report.rank is not None and report.group:
             groups[report.group].setdefault(report.rank, (i, report))
     for members in groups.values():
         inner = [r.group_rank for _, r in members.values()]
-        if len(members) < 2 or len(set(inner)) < len(inner):  # several groups under one number
+        if len(members) < 2 or len(set(inner)) < len(inner):  # several process groups share one name
             continue
         reached = Counter(r.last_enqueued for _, r in members.values() if r.last_enqueued is not None)
         least, most = min(reached), max(reached)
@@ -111,7 +112,7 @@ def _least_enqueued(reports: Numbered) -> CulpritRank:
 
 
 def _other_operation(reports: Numbered) -> CulpritRank:
-    """A rank that runs another operation, or another size, under the number that the others wait in."""
+    """A rank that runs another operation or another size under the sequence number that the others wait for."""
     by_work: dict[tuple[str, int], dict[int, tuple[int, Report]]] = defaultdict(dict)
     for i, report in reports:
         if report.says == "caught" and report.rank is not None and report.seq is not None:
@@ -134,7 +135,7 @@ def _other_operation(reports: Numbered) -> CulpritRank:
 
 
 def _oldest_unfinished(reports: Numbered) -> CulpritRank:
-    """The rank with the oldest unfinished work of one kind; for PyTorch before 2.3, whose lines do not show what was enqueued."""
+    """The rank with the lowest unfinished sequence number. For PyTorch before 2.3, whose lines do not show what was enqueued."""
     oldest: dict[int, tuple[int, Report]] = {}
     for i, report in reports:
         if report.says == "caught" and report.rank is not None and report.seq is not None:
@@ -154,10 +155,10 @@ def _oldest_unfinished(reports: Numbered) -> CulpritRank:
 
 
 def _without_report(reports: Numbered) -> CulpritRank:
-    """Ranks that report nothing while most do: gaps in the numbers, up to the group size that a gather's sizes show."""
+    """Ranks that report nothing while most ranks do: gaps in the rank numbers, up to the group size if an operation shows it."""
     heard = {r.rank for _, r in reports if r.rank is not None}
     most = max(heard, default=0)
-    if len(heard) < 2 or most >= 2 * len(heard):  # as many gaps as ranks, or a number that no rank has
+    if len(heard) < 2 or most >= 2 * len(heard):  # about as many gaps as ranks, or a wrong rank number
         return CulpritRank()
     missing = sorted(set(range(most)) - heard)
     for _, report in reports:
@@ -175,7 +176,7 @@ def _without_report(reports: Numbered) -> CulpritRank:
 
 
 def _group_size(report: Report) -> int | None:
-    """Ranks in the group, from the sizes of an operation that spreads or collects equal shares."""
+    """Number of ranks in the group, from the input and output sizes of an operation in which each rank has an equal share."""
     small, large = sorted((report.numel[0] or 0, report.numel[1] or 0))
     if report.op not in WHOLE_GROUP_OPERATIONS or not small or large % small:
         return None

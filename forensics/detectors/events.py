@@ -1,5 +1,5 @@
-"""Hits and records of one source to Observations, each with its stamp. Hits of noise are dropped; hits inside a record belong to
-the record."""
+"""Turns the hits and records of one source into Observations, each with its time stamp. A hit that overlaps known harmless text
+is dropped. A hit inside a record becomes part of the record, if the record replaces hits of its cause."""
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
@@ -15,11 +15,11 @@ from forensics.line_formats import parse_prefix
 from forensics.model import Hit, Line, Observation, Prefix, Proof, Scan, Stamp, Value
 from forensics.model.logs import completed_fields
 
-QUOTED_CONTEXT_LINES = 2  # on either side of what is quoted, so that a reader sees where it stands; chosen by hand
-READ_WHOLE = 200  # characters: in a line up to this length a reader finds the message without a mark
-MAX_MATCHED_CHARS = 200  # two lines of a report
+QUOTED_CONTEXT_LINES = 2  # before and after a quoted line, so that a reader sees its context. Chosen by hand
+READ_WHOLE = 200  # characters: in a line up to this length, a reader finds the message without highlighting
+MAX_MATCHED_CHARS = 200  # about two lines of a report
 WORTH = ("proof", "strong", "hint")
-# Exceptions of the program's own making: that the file of a frame lies on a mount is no sign of trouble with the mount.
+# Exceptions from the program's own code. If the file of a frame is on a mount, such an exception is no sign of a broken mount.
 NOT_OF_FILES = {
     "AssertionError", "AttributeError", "ImportError", "IndexError", "KeyError", "ModuleNotFoundError", "NameError",
     "NotImplementedError", "TypeError", "UnboundLocalError", "ValueError", "ZeroDivisionError",
@@ -27,7 +27,7 @@ NOT_OF_FILES = {
 
 
 def to_events(scan: Scan, records: list[Record]) -> list[Observation]:
-    """Observations in order of line. Each hit and record becomes exactly one, or is silenced, or is absorbed by a record."""
+    """Observations in the order of their lines. Each hit or record becomes one Observation, is dropped, or joins a record."""
     hits = _without_noise(scan.hits)
     noisy = {line.number for h in hits if h.cause == HEALTHY for line in h.lines}
     records_at, hits_at = RecordIndex(records), HitIndex(hits)
@@ -50,12 +50,12 @@ def _without_noise(hits: Iterable[Hit]) -> list[Hit]:
 
 
 def _only_lies_there(hit: Hit, records_at: "RecordIndex") -> bool:
-    """Does the hit only show that a traceback's code lies on a mount, while the exception has nothing to do with files?"""
+    """Does the hit only show that a traceback's code is on a mount, while the exception has nothing to do with files?"""
     return "drive_file" in hit.fields and any(r.fields.get("exc_type") in NOT_OF_FILES for r in records_at.lenders(hit))
 
 
 class RecordIndex:
-    """The records on a line. Records of one line are found by a table; the few longer ones are compared one by one."""
+    """Finds the records on a line: those of one line in a table, the few longer ones by comparing each."""
 
     def __init__(self, records: list[Record]) -> None:
         self.single: dict[int, list[Record]] = defaultdict(list)
@@ -68,7 +68,7 @@ class RecordIndex:
                     self.longer.append((first, last, record))
 
     def at(self, line: int) -> list[Record]:
-        """The records that hold `line`."""
+        """The records that contain `line`."""
         return [*self.single.get(line, ()), *(r for a, b, r in self.longer if a <= line <= b)]
 
     def absorbs(self, hit: Hit) -> bool:
@@ -81,7 +81,7 @@ class RecordIndex:
 
 
 class HitIndex:
-    """The hits on a range of lines, by bisection: there may be hundreds of records and of hits."""
+    """Finds the hits in a range of lines, by bisection, because there may be hundreds of records and of hits."""
 
     def __init__(self, hits: Sequence[Hit]) -> None:
         places = sorted((line.number, i) for i, hit in enumerate(hits) for line in hit.lines)
@@ -139,7 +139,7 @@ def _from_record(scan: Scan, record: Record, hits_at: HitIndex, absorbed: Contai
     mine = [h for h in inside if id(h) in absorbed and record.speaks_for(h.cause)]
     quoted = {line.number for line in record.quote}
     more = [h for h in mine if h.line not in quoted and h.cause == record.cause and _contains_line(record, h.line)]
-    extra = [Line(h.line, h.text) for h in sorted(more, key=lambda h: WORTH.index(h.weight))]  # a hint, as a stack frame, last
+    extra = [Line(h.line, h.text) for h in sorted(more, key=lambda h: WORTH.index(h.weight))]  # hints (stack frames) come last
     neighbours = {line.number: line for h in inside if _contains_line(record, h.line) for line in h.region.lines()}
     fields = dict(record.fields)
     for hit in mine:
@@ -147,7 +147,7 @@ def _from_record(scan: Scan, record: Record, hits_at: HitIndex, absorbed: Contai
     spans = {h.line: h.span for h in sorted(inside, key=lambda h: (WORTH.index(h.weight), h.span[0]), reverse=True)}
     stamp, prefix = None, parse_prefix(record.quote[0].text) if record.quote else Prefix("")
     around = sorted(neighbours.values(), key=lambda x: (x.number > record.first, abs(x.number - record.first)))
-    for line in (*record.quote, *around):  # an exception was printed by whoever wrote the line in front of it
+    for line in (*record.quote, *around):  # a traceback has no stamp: it takes that of the line before it
         stamp = stamp or parse_prefix(line.text).stamp
     return Observation(
         kind=record.kind,
@@ -166,7 +166,7 @@ def _from_record(scan: Scan, record: Record, hits_at: HitIndex, absorbed: Contai
 def _proof(
     scan: Scan, line: Line, signature: str, weight: str, neighbours: Mapping[int, Line], spans: Mapping[int, tuple[int, int]]
 ) -> Proof:
-    """`spans`: by line, where in its text the message stands."""
+    """One quoted line with its context. `spans`: for each line number, where the message is in the text."""
     near = range(1, QUOTED_CONTEXT_LINES + 1)
     first, last = spans.get(line.number, (0, 0)) if len(line.text) > READ_WHOLE else (0, 0)
     return Proof(
@@ -182,7 +182,7 @@ def _proof(
 
 
 def _placed(hit: Hit) -> tuple[Prefix, Stamp | None]:
-    """The prefix of a hit's line, and its stamp or that of the nearest stamped line in front of it."""
+    """The prefix of a hit's line, and its time stamp, or that of the nearest line before it that has one."""
     prefix = parse_prefix(hit.text)
     if prefix.stamp:
         return prefix, prefix.stamp

@@ -1,4 +1,4 @@
-"""Python's own dump at a fatal signal or of a hanging run: the thread in question, and its innermost frame in the user's code.
+"""Reads Python's dump of its threads at a fatal signal or in a hanging run: the innermost frame of the user's code.
 
     Fatal Python error: Segmentation fault
 
@@ -7,9 +7,9 @@
       File "/home/u/train.py", line 88 in load
       ...
 
-Written by CPython's Modules/faulthandler.c and Python/pylifecycle.c: no comma before "in", innermost frame first, main thread
-last. `Timeout (0:10:00)!` is faulthandler.dump_traceback_later: the time passed. `Thread 4711 (idle): "MainThread"` is py-spy
-dump, which somebody runs on a program that hangs.
+CPython's Modules/faulthandler.c and Python/pylifecycle.c write it. No comma stands before "in", the innermost frame comes
+first, and the main thread comes last. faulthandler.dump_traceback_later writes `Timeout (0:10:00)!` after that time (hours,
+minutes, seconds). `Thread 4711 (idle): "MainThread"` is from `py-spy dump`, which a person runs on a program that hangs.
 """
 
 import re
@@ -50,7 +50,7 @@ OUTCOMES = (STALLED, *(outcome for _, outcome, _, _ in BY_WHAT))
 
 
 def read(region: Region) -> Record | None:
-    """The dump that starts on the region's line, or whose main thread does for py-spy; None where the line is none."""
+    """The dump that starts on the region's line (for py-spy, the main thread of the dump). None if no such dump starts there."""
     spy = PY_SPY_THREAD_PATTERN.search(region.text)
     if spy:
         return _spy(region, spy["doing"])
@@ -85,8 +85,8 @@ def _decide(head: re.Match[str]) -> tuple[str | None, Weight, dict[str, Value]]:
 def _thread(rows: list[ParsedLine], waiting: bool) -> tuple[list[Line], int]:
     """The frames of the thread that matters, innermost first, and the number of the dump's last line.
 
-    It is the current one; of a run that hangs, the main thread, which stands last. Frames that no thread stands above, as in a
-    cut dump, belong to a thread that is not the current one.
+    That is the current thread. In a run that hangs (`waiting`), it is the main thread, which comes last. Frames without a
+    thread's heading above them, as in a cut dump, are counted as a thread that is not the current one.
     """
     threads: list[tuple[bool, list[Line]]] = []
     last = 0
@@ -123,7 +123,7 @@ def _frame(found: re.Match[str]) -> dict[str, Value]:
 
 
 def _spy(region: Region, doing: str) -> Record | None:
-    """py-spy's dump of the main thread, whose frames have no "File". It has no outcome; signatures on its frames do."""
+    """py-spy's dump of the main thread. Its frames have no "File". The record has no outcome; signatures can match its frames."""
     frames: list[Line] = []
     for line in region.lines_after():
         if not PY_SPY_FRAME_PATTERN.match(line.text):
@@ -138,7 +138,8 @@ def _spy(region: Region, doing: str) -> Record | None:
 
 
 def _own_spy(frames: list[Line]) -> tuple[Line, re.Match[str]] | None:
-    """py-spy shortens paths to the package (`torch/autograd/__init__.py`); a plain file name may be the user's own."""
+    """The innermost frame of a function `<module>` or `main`; else the outermost frame. The paths do not tell which frame is the
+    user's: py-spy shortens them to the package (`torch/autograd/__init__.py`), and a plain file name may be the user's own."""
     found = [(line, match) for line in frames if (match := PY_SPY_FRAME_PATTERN.match(line.text))]
     outer = [f for f in found if f[1]["function"] in ("<module>", "main")]
     return (outer[0] if outer else found[-1]) if found else None

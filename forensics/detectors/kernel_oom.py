@@ -1,12 +1,13 @@
-"""The kernel's out-of-memory report: the process that asked for memory, the limit, the victim and its memory.
+"""Reads the kernel's out-of-memory report: the process that asked for memory, the limit, the killed process and its memory.
 
     python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0
     ... memory: usage 409600kB, limit 409600kB, failcnt 331 ...
     oom-kill:constraint=CONSTRAINT_MEMCG,...,oom_memcg=/job,task_memcg=/job,task=python3,pid=1917,uid=0
     Memory cgroup out of memory: Killed process 1917 (python3) total-vm:469992kB, anon-rss:393356kB, ...
 
-Wordings of mm/oom_kill.c and mm/memcontrol.c from 2.6 to 6.x. The process that invoked the killer is often not its victim.
-Whether the host or a cgroup ran out is given by the constraint, else by the sentence, else by the call trace.
+The wordings are those of mm/oom_kill.c and mm/memcontrol.c from Linux 2.6 to 6.x. The process that invoked the killer is often
+not the one that was killed. The constraint tells whether the host or a cgroup ran out of memory; without it, the sentence about
+the kill does, and without that, the call trace.
 """
 
 import re
@@ -22,7 +23,7 @@ from forensics.model import Line, Region, Stamp, Trigger, Value, Weight
 
 TRIGGERS = (
     Trigger("kernel_oom", ("invoked oom-killer",), after=500),
-    # A report whose head was cut off: its last lines still name the victim.
+    # A report whose first lines are missing: its last lines still name the killed process.
     Trigger(
         "kernel_oom", ("oom-kill:constraint=", "killed as a result of limit of", "Killed process", "Kill process "), after=10
     ),
@@ -58,19 +59,19 @@ CGROUP_CHARGE_FRAME_PATTERN = lazy.regex(
     r"\b_{0,2}(?:mem_cgroup_(?:out_of_memory|oom\w*|(?:try_|do_)?charge\w*)|try_charge_memcg)\b"
 )
 PAGE_ALLOCATION_FRAME_PATTERN = lazy.regex(r"\b__alloc_pages_slowpath\b")
-UNLIMITED_BYTES = 1 << 60  # the kernel writes its largest counter for "no limit", 2**63 less a page
-MAX_TOP_TASKS = 5  # the largest ones; of what is smaller the machine does not run out
-PRINTED_S = 10.0  # a serial console takes seconds to print a long report
+UNLIMITED_BYTES = 1 << 60  # for "no limit" the kernel writes its largest counter, 2**63 minus a page
+MAX_TOP_TASKS = 5  # the largest ones; smaller processes do not fill the memory
+PRINTED_S = 10.0  # seconds; a serial console needs several to print a long report
 
 
 def read(region: Region) -> Record | None:
-    """The report that starts on the region's line; None for one that a person triggered (sysrq) or that names no victim."""
+    """The report that starts on the region's line. None if a person triggered it (sysrq), or if no line of a report was found."""
     rows = [
         r for r in parse_lines([Line(region.number, region.text), *region.lines_after()]) if r.prefix.program in (None, "kernel")
     ]
     report = _Report()
     for i, row in enumerate(rows):
-        again = "constraint" in report.fields and row.message.startswith("oom-kill:")  # a log that holds only such lines
+        again = "constraint" in report.fields and row.message.startswith("oom-kill:")  # a log that has only such lines
         if i and (again or "invoked oom-killer" in row.message or _later(rows[0].prefix.stamp, row.prefix.stamp)):
             break
         report.feed(row)
@@ -78,7 +79,7 @@ def read(region: Region) -> Record | None:
 
 
 def _later(start: Stamp | None, now: Stamp | None) -> bool:
-    """Is a line of another time than the first line of the report? So it is in the output of a search for kills."""
+    """Is a line more than PRINTED_S from the report's first line? It is then another report, as in the output of grep."""
     if start is None or now is None:
         return False
     if start.mono is not None and now.mono is not None:
@@ -98,7 +99,7 @@ class _Report:
         self.said: set[str] = set()
 
     def feed(self, row: ParsedLine) -> None:
-        """Take in one line of the report."""
+        """Add one line of the report."""
         message = row.message
         kill = OOM_KILL_PATTERN.search(message)
         if kill:
@@ -137,7 +138,7 @@ class _Report:
         self.last = max(self.last, line.number)
 
     def record(self, first: int) -> Record | None:
-        """The Record of everything fed so far."""
+        """The Record of all lines that were added."""
         if self.fields.get("order") == -1 or not (self.kills or "invoker" in self.fields or "constraint" in self.fields):
             return None
         outcome, sure = self._outcome()

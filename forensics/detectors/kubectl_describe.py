@@ -1,4 +1,4 @@
-"""The end of a container in the output of `kubectl describe`: container, pod, reason, and its memory limit.
+"""Reads the end of a container in the output of `kubectl describe`: container, pod, reason and memory limit.
 
     Name:             train-0
     Containers:
@@ -14,8 +14,9 @@ and a pod that was evicted:
     Message:          The node was low on resource: memory. Threshold quantity: 100Mi, available: 88Mi. Container main was using
                       1924152Ki, which exceeds its request of 0.
 
-Layout of kubectl's describe.go, all versions; texts of kubelet's eviction manager (request of: to 1.25, request is: later).
-OOMKilled proves the limit. Code 137 with the reason Error does not: a liveness probe, a drained node or a person kills like that.
+The layout is that of kubectl's describe.go in all versions. The eviction texts are those of kubelet's eviction manager ("request
+of" up to 1.25, "request is" later). OOMKilled proves that the memory limit was reached. Exit code 137 with the reason Error does
+not prove it: a liveness probe, a drained node or a person also kills with SIGKILL.
 """
 
 import re
@@ -53,7 +54,7 @@ BY_RESOURCE = {
     "inodes": "evicted_disk",
     "pids": "evicted_pids",
 }
-# The meaning of an exit code with the reason Error: the program failed, it was never started, or 128 + the signal.
+# The meaning of an exit code with the reason Error: the program failed, it was never started, or a signal ended it (128 + n).
 BY_CODE = {
     1: PROGRAM_FAILED,
     2: PROGRAM_FAILED,
@@ -74,11 +75,11 @@ BYTES_PER_QUANTITY_UNIT: dict[str, float] = {
     "Ti": 1 << 40,
 }
 BYTES_PER_QUANTITY_UNIT |= {"m": 0.001}
-MAX_STATE_ROWS = 14  # of a state: Reason, Message of several lines, Exit Code, Signal, Started, Finished
+MAX_STATE_ROWS = 14  # rows of one state: Reason, Message of several lines, Exit Code, Signal, Started, Finished
 
 
 def read(region: Region) -> Record | None:
-    """A container that ended otherwise than well, or a pod that was evicted; None for anything else with such words."""
+    """A container that ended badly, or a pod that was evicted. None for any other line that contains the same words."""
     if EXIT_CODE_PATTERN.match(region.text):
         return _terminated(region)
     evicted = EVICTION_PATTERN.search(region.text)
@@ -86,7 +87,7 @@ def read(region: Region) -> Record | None:
 
 
 def quantity(text: str) -> int | None:
-    """A quantity of Kubernetes in bytes: `512Mi`, `1.5G`, `1924152Ki`, `2147483648`."""
+    """A Kubernetes quantity, converted to bytes: `512Mi`, `1.5G`, `1924152Ki`, `2147483648`."""
     found = re.fullmatch(r"([\d.]+)(m|k|M|G|T|Ki|Mi|Gi|Ti)?", text)
     try:
         return round(float(found[1]) * BYTES_PER_QUANTITY_UNIT[found[2] or ""]) if found else None
@@ -131,7 +132,7 @@ def _terminated(region: Region) -> Record | None:
 
 
 def _decide(code: int, reason: str, container: str, after: list[Line]) -> tuple[str, Weight, set[int]] | None:
-    """The outcome, its weight, and the numbers of further lines that show it."""
+    """The outcome, its weight, and the numbers of more lines that show it."""
     if reason == OOM_KILLED:
         return OOM_KILLED, "proof", set()
     probe = f"Container {container} failed liveness probe"
@@ -144,7 +145,7 @@ def _decide(code: int, reason: str, container: str, after: list[Line]) -> tuple[
 
 
 def _names(before: list[Line], indent: int) -> dict[str, Value]:
-    """Container: the nearest name that stands further left than its state. Pod: the nearest name at the margin."""
+    """Container: the nearest name above, indented less than the state. Pod: the nearest `Name:` row without indentation."""
     names: dict[str, Value] = {}
     for line in reversed(before):
         found = CONTAINER_NAME_PATTERN.match(line.text)
@@ -157,13 +158,13 @@ def _names(before: list[Line], indent: int) -> dict[str, Value]:
 
 
 def _ids(before: list[Line], after: list[Line], is_current: bool) -> dict[str, Value]:
-    """The node, the pod's uid and the container's id. A restarted container has another id than the dead one."""
+    """The node, the pod's UID and the container's ID. A restarted container has a new ID: only a current state's ID counts."""
     ids: dict[str, Value] = {}
     for line in reversed(before):
         if is_current and "container_id" not in ids and (found := CONTAINER_ID_ROW_PATTERN.match(line.text)):
             ids["container_id"] = found["id"]
         if CONTAINER_NAME_PATTERN.match(line.text):
-            is_current = False  # what stands further up is of another container
+            is_current = False  # rows further up belong to another container
         if found := NODE_ROW_PATTERN.match(line.text):
             ids["node"] = found["node"]
             break
@@ -172,7 +173,7 @@ def _ids(before: list[Line], after: list[Line], is_current: bool) -> dict[str, V
 
 
 def _deeper(after: list[Line], indent: int) -> list[Line]:
-    """The rows of the same state: those indented more than its first one."""
+    """The rows of the same state: those that are indented more than its first row."""
     rows: list[Line] = []
     for line in after[:MAX_STATE_ROWS]:
         if len(line.text) - len(line.text.lstrip()) <= indent or not line.text.strip():
@@ -182,7 +183,7 @@ def _deeper(after: list[Line], indent: int) -> list[Line]:
 
 
 def _container(after: list[Line], indent: int) -> dict[str, Value]:
-    """From the lines below in the same container: its memory limit and its restart count."""
+    """The memory limit and the restart count, from the lines below the state in the same container."""
     fields: dict[str, Value] = {}
     block = ""
     for line in after:

@@ -1,13 +1,13 @@
-"""A machine check: which CPU and bank, and what the status word means; whether a memory module fails or a processor.
+"""Reads a machine check: the CPU, the bank, the meaning of the status word, and whether a memory module or a processor fails.
 
     mce: [Hardware Error]: CPU 18: Machine Check Exception: 5 Bank 7: be00000001010091
     mce: [Hardware Error]: TSC ae4b410af0b8 ADDR 314d193000 MISC 200400c008002086
     mce: [Hardware Error]: PROCESSOR 0:50657 TIME 1605843017 SOCKET 1 APIC 40 microcode 5000021
         -> uncorrected, MCACOD 0x0091: the memory controller read wrong data on channel 1
 
-Line forms of print_mce() in arch/x86/kernel/cpu/mce/core.c, EDAC's decoders, amd_decode_mce() in drivers/edac/mce_amd.c, and
-mcelog. Codes in signatures/tables/mce.csv; bits of the word: 63 valid, 61 uncorrected, 57 processor context corrupt (Intel
-SDM vol. 3B 17.3).
+The line forms are those of print_mce() in arch/x86/kernel/cpu/mce/core.c, EDAC's decoders, amd_decode_mce() in
+drivers/edac/mce_amd.c, and mcelog. Codes in signatures/tables/mce.csv; bits of the word: 63 valid, 61 uncorrected, 57 processor
+context corrupt (Intel SDM vol. 3B 17.3).
 """
 
 import functools
@@ -50,7 +50,7 @@ UNCORRECTED, CORRUPT, VALID = 1 << 61, 1 << 57, 1 << 63
 
 
 def read(region: Region) -> Record | None:
-    """The machine check whose status word stands on the region's line; None for a line without one, or an empty word."""
+    """The machine check whose status word is on the region's line. None if it has no status word, or one without an error."""
     found = next((m for pattern in MCE_STATUS_PATTERNS if (m := pattern.search(region.text))), None)
     if found is None:
         return None
@@ -93,9 +93,9 @@ def read(region: Region) -> Record | None:
 
 
 def decode_status(status: int, vendor: str = "", ipid: int | None = None) -> tuple[str, str | None, str] | None:
-    """Outcome, cause of the code and meaning of a status word; None for a word without an error.
+    """Outcome, cause and meaning of a status word. None for a status word without an error.
 
-    `vendor`: the kernel's number, "2" is AMD. `ipid`: AMD's MCA_IPID, whose bits 43 to 32 name the unit of the bank.
+    `vendor`: the kernel's vendor number, "2" is AMD. `ipid`: AMD's MCA_IPID, whose bits 43 to 32 name the unit of the bank.
     """
     kinds = (("amd", status), ("ipid", ipid >> 32 if ipid is not None else None), ("code", status))
     for kind, word in kinds:
@@ -109,14 +109,14 @@ def decode_status(status: int, vendor: str = "", ipid: int | None = None) -> tup
 
 
 def severity(status: int) -> str:
-    """`corrected`, `uncorrected`, or `fatal` where the processor's own state is lost."""
+    """`corrected`, `uncorrected`, or `fatal` if the state of the processor is lost."""
     if status & CORRUPT:
         return "fatal"
     return "uncorrected" if status & UNCORRECTED else "corrected"
 
 
 def _detail(name: str, code: int) -> str:
-    """What the low bits of a compound code add: memory 1MMM CCCC, cache RRRR TTLL."""
+    """Details from the low bits of a compound error code: memory 1MMM CCCC, cache RRRR TTLL."""
     if name == "memory controller":
         kind, channel = code >> 4 & 7, code & 15
         what = TRANSACTIONS[kind] if kind < len(TRANSACTIONS) else ""
@@ -133,7 +133,8 @@ def _details(text: str) -> dict[str, Value]:
     details: dict[str, Value] = {}
     if found := PROCESSOR_PATTERN.search(text):
         details["socket"] = int(found["socket"][:6])
-        # A machine check that reset the host is read at the next boot: this time is the fault's, the line's is the boot's.
+        # The kernel reads a machine check that reset the host at the next boot. TIME is the time of the fault; the stamp
+        # of the line is that of the boot.
         if time := int(found["time"][:18]):
             details["fault_time"] = datetime.fromtimestamp(time % (1 << 33), UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     if found := MCE_ADDRESS_PATTERN.search(text):
@@ -154,7 +155,7 @@ def _ipid(text: str) -> int | None:
 
 
 def _after(region: Region) -> list[Line]:
-    """The further lines of this machine check: up to the next status word or another message."""
+    """The lines of this machine check after the status word. They end at the next status word or at another message."""
     rows: list[Line] = []
     for line in region.lines_after():
         if any(p.search(line.text) for p in MCE_STATUS_PATTERNS) or not MCE_LINE_PATTERN.search(line.text):

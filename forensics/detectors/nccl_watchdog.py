@@ -1,4 +1,4 @@
-"""The lines of PyTorch's NCCL watchdog, from each rank, to one record of the time-out and of the rank that did not join.
+"""Reads the lines that PyTorch's NCCL watchdog prints on each rank. One record tells the time-out and the rank that did not join.
 
     [rank1]:[E626 06:24:44 ...] [Rank 1] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=808, OpType=ALLREDUCE,
         NumelIn=9801523, NumelOut=9801523, Timeout(ms)=600000) ran for 600020 milliseconds before timing out.
@@ -6,8 +6,8 @@
 
 Wordings of torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp and TraceUtils.h, PyTorch 1.8 (no number), 1.9 (SeqNum), 2.2
 (sizes, "watchdog thread terminated"), 2.3 ([rankN]: in front, last enqueued), 2.4 ([PG 1 Rank 0]), 2.5 (PG GUID), 2.6
-("failure detected by watchdog at work sequence id"), later "last started work". Ranks write at once, so lines are glued,
-wrapped and out of order.
+("failure detected by watchdog at work sequence id"), later "last started work". All ranks write at the same time, so lines can
+be joined, broken or out of order.
 """
 
 import re
@@ -68,11 +68,11 @@ GLOBAL_RANK_PATTERN = lazy.regex(r"\[rank(\d+)\]:")
 TIMEOUT = "timeout"
 OUTCOMES = (TIMEOUT,)
 MAX_TIMEOUT_GAP_S = 1800.0  # a restarted job times out again no sooner than its time limit, usually 10 or 30 minutes
-MAX_QUOTED_LINES = 12  # chosen by hand: one for each rank of a node and some beside
+MAX_QUOTED_LINES = 12  # chosen by hand: one line for each of eight ranks of a node, and some more
 
 
 def read(region: Region) -> Record | None:
-    """The record of one line, with its raw numbers as fields, for `join`."""
+    """The record of one line. Its fields are the raw numbers of the line; `join` combines them."""
     text = _unwrapped(region)
     fields: dict[str, Value] = {}
     for name, pattern in (
@@ -109,7 +109,7 @@ def read(region: Region) -> Record | None:
 
 
 def join(records: list[Record]) -> list[Record]:
-    """One record for each time-out: the lines of all ranks up to a gap of MAX_TIMEOUT_GAP_S between two stamps."""
+    """One record for each time-out, from the lines of all ranks. A gap of more than MAX_TIMEOUT_GAP_S starts a new one."""
     groups: list[list[Record]] = []
     last = None
     for record in records:
@@ -124,7 +124,7 @@ def join(records: list[Record]) -> list[Record]:
 
 
 def _joined(group: list[Record]) -> Record | None:
-    """The time-out in the lines; None where there is none."""
+    """The time-out that these lines report. None if they report no time-out."""
     first = next((r for r in group if r.fields["says"] == "caught"), None)
     if first is None:
         first = next((r for r in group if r.fields["says"] != "error"), None)
@@ -156,7 +156,7 @@ def _joined(group: list[Record]) -> Record | None:
 
 
 def _status_weight(record: Record) -> Weight:
-    """ "Exception (either an error or timeout)" and "failure detected" stand for errors as well; "Timeout at" does not."""
+    """ "Timeout at" always means a time-out. "Exception (either an error or timeout)" and "failure detected" may be errors."""
     return "strong" if "Timeout at" in record.quote[0].text else "hint"
 
 
@@ -195,7 +195,7 @@ def _report(record: Record) -> Report:
 
 
 def _who(text: str) -> dict[str, Value]:
-    """Rank (of the whole job where the line has it), rank in the group, and the group's name."""
+    """The rank (in the whole job if the line has it, else in the group), the rank in the group, and the group's name."""
     who: dict[str, Value] = {}
     group = PROCESS_GROUP_PATTERN.search(text)
     if group:
@@ -211,7 +211,7 @@ def _who(text: str) -> dict[str, Value]:
 
 
 def _unwrapped(region: Region) -> str:
-    """The region's line; with the one behind it where a terminal or a log collector broke it in the middle of its numbers."""
+    """The region's line. The next line is added if a terminal or a log collector broke the line before its last number."""
     text = region.text
     if _whole(text):
         return text
@@ -223,7 +223,7 @@ def _unwrapped(region: Region) -> str:
 
 
 def _whole(text: str) -> bool:
-    """Does each message that begins in `text` have its numbers?"""
+    """Does each message that begins in `text` have all of its numbers?"""
     work, status = TIMED_OUT_WORK_PATTERN.search(text), GROUP_STATUS_PATTERN.search(text)
     if "collective operation timeout: Work" in text and not (work and work["timeout_ms"]):
         return False

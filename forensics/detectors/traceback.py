@@ -1,4 +1,4 @@
-"""Python tracebacks (chained, per rank, in notebooks, in Rich boxes) to the exception, its message and the user's last frame.
+"""Reads Python tracebacks (chained, per rank, in notebooks, in Rich boxes): the exception, its message, the user's last frame.
 
 Traceback (most recent call last):
   File "/home/u/train.py", line 12, in main
@@ -18,18 +18,18 @@ NOTEBOOK_FRAME_PATTERN = lazy.regex(
     r"(?P<cell>(?:Cell|Input) In\s?\[\d+\]|<ipython-input-[\w-]+>)(?:, line (?P<cell_line>\d+))?"
     r"(?:,? in (?:<cell line: \d+>|(?P<cell_function>[\w.<>]+)))?)"
 )
-# IPython before 8: `~/seg/unet.py in forward(self, x)`; the line's number stands below, behind an arrow, but not for Cython.
+# IPython before 8: `~/seg/unet.py in forward(self, x)`. An arrow in the code below marks the line number, but not for Cython.
 OLD_NOTEBOOK_FRAME = lazy.regex(r"\A(?P<file>[^\s:][^\n]{0,400}\.pyx?) in (?P<function>[\w.<>]+)(?:\(.*\))?\s*\Z")
 EDITOR_FRAME = lazy.regex(r"\A(?P<file>[^\n]{1,400}\.ipynb Cell \d{1,7}) line (?P<line_no>\d{1,7})\s*\Z")  # Visual Studio Code's
 ENDED_CELL_PATTERN = lazy.regex(r"\AIn \[(?P<number>\d{1,9})\]: (?:ended with|raised)")  # see sources/formats/notebook.py
 ARROW_PATTERN = lazy.regex(r"\A-+> ?(?P<line_no>\d{1,7})\b")
 OLD_CELL_PATTERN = lazy.regex(r"\A(?:<ipython-input-(?P<number>\d{1,9})-\w+>|Input In\s?\[(?P<input>\d{1,9})\])\Z")
-CYTHON = (".pyx", ".pxd", ".pxi")  # compiled code, named relative to where it was built: the place to look is what called it
+CYTHON = (".pyx", ".pxd", ".pxi")  # compiled code; its path is that of the build. The caller is the place to look at
 EXCEPTION_LINE_PATTERN = lazy.regex(
     r"^(?P<exc_type>(?:[A-Za-z_]\w*\.)*[A-Z]\w*|(?:[a-z_]\w*\.)+\w+)(?:: (?P<exc_message>.*)|:?\s*$)"
 )
 NOTEBOOK_HEAD_PATTERN = lazy.regex(r"(?<!\w)(?P<name>[A-Z]\w{1,200})\s{3,200}Traceback \(most recent")
-# One that lost its line breaks: `Traceback (most recent call last): File "a.py", line 2, in f assert x AssertionError`.
+# A traceback without its line breaks: `Traceback (most recent call last): File "a.py", line 2, in f assert x AssertionError`.
 ONE_LINE_TRACEBACK_PATTERN = lazy.regex(
     r"Traceback \(most recent call last\): ?File [\"“][^\n]{1,4000}\b(?P<name>[A-Z]\w{0,60}(?:Error|Exception))\b"
 )
@@ -44,7 +44,7 @@ FOREIGN_PATHS = (
     "<__array_function__ internals>",
 )
 WINDOWS_LIBRARY_PATTERN = lazy.regex(r"(?i)\\(?:\w*conda\w*|mini\w+|envs\\[^\\]+|python\d*|\w*venv\w*)\\lib\\")
-SCRIPT_PATH_PATTERN = lazy.regex(r"/bin/[\w.-]+$")  # what pip installs to start a package: papermill, torchrun, jupyter-execute
+SCRIPT_PATH_PATTERN = lazy.regex(r"/bin/[\w.-]+$")  # start scripts that pip installs: papermill, torchrun, jupyter-execute
 # Exceptions by which a launcher, a pool or a broken pipe reports that another process failed, without the reason.
 REPORTERS = {
     "ChildFailedError",
@@ -75,8 +75,8 @@ REPORTERS = {
     "BrokenPipeError",
     "ConnectionResetError",
 }
-# Printed before exceptions that are ignored: by Python for a destructor or exit hook, by Jupyter for an extension that it does
-# without, by Dask for a connection that it closes, by asyncio on Windows for a browser that closed its connection.
+# Texts that are printed before an exception that is ignored: by Python for a destructor or an exit hook, by Jupyter for an
+# extension that failed to load, by Dask for a connection that it closes, by asyncio on Windows for a browser that disconnected.
 IGNORED = (
     "Exception ignored in",
     "error adding extension (",
@@ -87,32 +87,33 @@ IGNORED = (
 )
 UNCAUGHT, IGNORED_OUTCOME = "uncaught", "ignored"
 OUTCOMES = (UNCAUGHT, IGNORED_OUTCOME)
-# An exception that was being handled when another occurred is context: the later one ended the program.
+# Two texts between the tracebacks of a chain. After the first one, the earlier exception is only context: the later exception
+# ended the program.
 HANDLED = "During handling of the above exception"
 CHAIN = (HANDLED, "The above exception was the direct cause")
-MAX_FRAME_ROWS = 12  # of code that IPython prints with a frame: five, and lines that a statement goes on for
-MAX_MESSAGE_LINES = 12  # of an exception whose text has several: PyTorch's CUDA errors have five; lists of keys are cut
-# Threads of Weights & Biases' client (sdk/wandb_run.py, interface/router.py): the run does without them.
+MAX_FRAME_ROWS = 12  # rows of code that IPython prints with a frame: five, and more for a statement of several lines
+MAX_MESSAGE_LINES = 12  # of one exception's text. PyTorch's CUDA errors have five lines; longer lists of keys are cut
+# Threads of the Weights & Biases client (sdk/wandb_run.py, interface/router.py). The run continues when one of them fails.
 TRACKER_THREAD_PATTERN = lazy.regex(
     r"\bException in thread (?:ChkStopThr|NetStatThr|IntMsgThr|MsgRouterThr|SockSrv\w{0,12}Thr|SockAcceptThr):"
 )
-# Their threads without a name, and those of other trackers, by the first frame that is not Python's own.
+# Threads without a name of its own, and threads of other trackers. The first frame outside threading.py identifies them.
 THREAD_PREFIX = "Exception in thread "  # only that thread ends; later lines show whether the program continues without it
 THREADING_FRAME_PATTERN = lazy.regex(r"[\\/]threading\.py\"")
 TRACKER_FRAME_PATTERN = lazy.regex(
     r'^\s*File "[^"\n]{0,200}[\\/](?:wandb[\\/](?:sdk|internal)|comet_ml|neptune|clearml|mlflow)[\\/]'
 )
-# The interrupted call, where it is one that waits for others.
+# The interrupted call, if it waits for another thread or process.
 WAITING_CALL_PATTERN = lazy.regex(
     r"\s+(?:(?:if|while|return|\w{1,40} =) )?"
     r"(?P<call>[\w.]{0,60}?(?:lock|waiter|cond\w*|sem\w*|queue|event|barrier|not_empty|not_full|_handle)\.(?:acquire|wait|join|get)\([^)]{0,80}\)):?\s*"
 )
-MARKS_PATTERN = lazy.regex(r"\s*[~^]+\s*")  # below the call, since CPython 3.11
+MARKS_PATTERN = lazy.regex(r"\s*[~^]+\s*")  # marks below the call that CPython prints since 3.11
 RULE_LINE_PATTERN = lazy.regex(r"\A[-=*]{20,}\s*$")
 
 
 def read(region: Region) -> Record | None:
-    """The traceback that starts on the region's line; None where it is cut before its exception and no heading names one."""
+    """The traceback that starts on the region's line. None if it is cut before its exception and no heading names that."""
     head, *rest = parse_lines([Line(region.number, region.text), *region.lines_after()])
     rows = [r for r in rest if r.prefix.rank == head.prefix.rank] if head.prefix.rank is not None else rest
     notebook = NOTEBOOK_HEAD_PATTERN.search(head.message)
@@ -155,8 +156,11 @@ def read(region: Region) -> Record | None:
 
 
 def _cut(region: Region, head: ParsedLine, name: str) -> Record | None:
-    """A traceback that is cut before its message, or pasted as one line: a notebook's heading tells `name`, the line its end;
-    None where nothing tells which exception it was."""
+    """A traceback that is cut before its message, or that was pasted as one line.
+
+    `name`: the exception's name from a notebook's heading, or "". Without it, the name is searched in the pasted line. None if
+    neither names an exception, or if the exception only reports the failure of another process.
+    """
     pasted = ONE_LINE_TRACEBACK_PATTERN.search(head.message)
     exception = name or (pasted["name"] if pasted else "")
     if exception in REPORTERS or not exception.endswith(("Error", "Exception")):
@@ -165,8 +169,8 @@ def _cut(region: Region, head: ParsedLine, name: str) -> Record | None:
 
 
 def _ignored(region: Region) -> bool:
-    """Is it an exception that Python printed and ignored, or one of a tracker's threads? The line in front says so, or the one
-    before where it was broken."""
+    """Was the exception printed and then ignored, or raised in a tracker's thread? The line before the traceback shows it, or the
+    second line before it if the message was broken into two lines."""
     *_, further, near = [Line(0, ""), Line(0, ""), *region.lines_before()]
     if any(said in near.text for said in IGNORED) or TRACKER_THREAD_PATTERN.search(near.text):
         return True
@@ -176,7 +180,7 @@ def _ignored(region: Region) -> bool:
 
 
 def _of_tracker(region: Region, rows: list[ParsedLine]) -> bool:
-    """Did it end a thread of an experiment tracker? The run continues without it."""
+    """Did the exception end a thread of an experiment tracker? The run continues without that thread."""
     if not any(THREAD_PREFIX in line.text for line in region.lines_before()[-1:]):
         return False
     frames = (r.message for r in rows if r.message.lstrip().startswith('File "'))
@@ -185,7 +189,7 @@ def _of_tracker(region: Region, rows: list[ParsedLine]) -> bool:
 
 
 def _end(rows: list[ParsedLine]) -> int | None:
-    """Index of the exception: the first line that is neither indented nor a box, behind at least one frame."""
+    """Index of the exception's row: the first row with the form of one that is not indented and not in a Rich box."""
     frames = 0
     for i, row in enumerate(rows):
         message = row.message
@@ -206,7 +210,7 @@ def _end(rows: list[ParsedLine]) -> int | None:
 
 
 def _notebook_end(rows: list[ParsedLine], name: str) -> int | None:
-    """A notebook repeats the exception's name in front of its message, behind the frames."""
+    """Index of the exception's row in a notebook's traceback: after the frames, it repeats the name from the heading."""
     for i, row in enumerate(rows):
         if row.message.strip().startswith((f"{name}:", f"{name} :")) or row.message.strip() == name:
             return i
@@ -214,7 +218,7 @@ def _notebook_end(rows: list[ParsedLine], name: str) -> int | None:
 
 
 def _wait(rows: list[ParsedLine]) -> dict[str, Value]:
-    """The call that waits for others, where the last one of these rows of a traceback is such a call."""
+    """The call that waits for another thread or process, if the last row of code in the traceback is such a call."""
     code = next((r.message for r in reversed(rows) if not MARKS_PATTERN.fullmatch(r.message)), "")
     found = WAITING_CALL_PATTERN.fullmatch(code)
     return {"waited_in": found["call"]} if found else {}
@@ -234,7 +238,7 @@ def _own_frame(rows: list[ParsedLine]) -> tuple[dict[str, Value], Line | None]:
 
 
 def _frame(message: str, below: list[ParsedLine]) -> dict[str, Value]:
-    """File, line number and function of a frame, as far as it tells them; nothing where it is none. `below`: the rows behind."""
+    """File, line number and function of a frame, as far as known. Empty if `message` is no frame. `below`: the next rows."""
     patterns = (FRAME_PATTERN, NOTEBOOK_FRAME_PATTERN, OLD_NOTEBOOK_FRAME, EDITOR_FRAME)
     found = next(filter(None, (p.search(message) for p in patterns)), None)
     if not found:
@@ -252,7 +256,7 @@ def _frame(message: str, below: list[ParsedLine]) -> dict[str, Value]:
 
 
 def _arrow(below: list[ParsedLine]) -> str | None:
-    """The number of the line that an arrow marks, in the code that IPython prints below a frame, up to a blank line."""
+    """The line number that an arrow marks in the code that IPython prints below a frame. The code ends at a blank line."""
     for row in below:
         if not row.message.strip():
             return None
@@ -262,7 +266,7 @@ def _arrow(below: list[ParsedLine]) -> str | None:
 
 
 def _inner_message(rows: list[ParsedLine]) -> str:
-    """The last line of a message that is itself a traceback: the exception of another process or thread, raised again as text."""
+    """The exception line of a message that is itself a traceback: another process or thread failed, and it was raised as text."""
     place = _end(rows)
     return rows[place].message.strip()[:500] if place is not None else TRACEBACK_HEAD
 
@@ -278,7 +282,7 @@ def is_library_file(file: str) -> bool:
 
 
 def _message_end(rows: list[ParsedLine], place: int) -> int:
-    """Number of the message's last line: it may go on for a few lines, up to a blank or stamped one or the rule over a banner."""
+    """Number of the message's last line. It ends before a blank line, a time stamp, another traceback or a line of dashes."""
     last = rows[place].line.number
     for row in rows[place + 1 : place + 1 + MAX_MESSAGE_LINES]:
         text = row.message
