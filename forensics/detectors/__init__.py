@@ -1,10 +1,11 @@
 """Detectors: hits and regions become Observations with named fields.
 
 A detector is a module of this package with a `TRIGGER` (or `TRIGGERS`, all of one kind), `OUTCOMES` and `read(region) -> Record |
-None`; it is registered by being in this folder. A record has one of the outcomes; signatures/records.yaml says which cause that
-proves. A module may have `join(records) -> records`, if only several places of a source together show something, and `FOLDS =
-True`, if equal records of several lines count as one. A record with an outcome replaces the hits inside it; a record without one
-gives them its fields. A hit of none.healthy silences the hits that overlap it in its line.
+None`. A module is registered by being in this folder. A record has one of the outcomes, or None if it proves nothing by itself;
+signatures/records.yaml says which cause each outcome proves. A module may also have `join(records) -> records`, for findings that
+need several places of a source together, and `FOLDS = True`, if equal records of several lines count as one. A record with an
+outcome replaces the hits inside it; a record without one adds its fields to them. A hit of none.healthy suppresses the hits that
+overlap it in its line.
 """
 
 import functools
@@ -71,8 +72,8 @@ def outcomes() -> dict[str, tuple[str, ...]]:
 
 
 def read(scan: Scan, knowledge: Database, warn: Warn | None = None) -> list[Observation]:
-    """The events of one source, in order of line. `knowledge`: has the cause that each outcome proves. `warn`: gets a Warning for
-    each place where a parser failed; without it, such a fault raises."""
+    """The events of one source, in order of line. `knowledge`: the database, with the cause that each outcome proves. `warn`: is
+    called with a Warning for each place where a parser failed; without it, the parser's exception is raised."""
     read_records = partial(_records, proves=knowledge.records, warn=warn)
     found = {k: read_records(parser, scan.regions[k]) for k, parser in _parsers().items() if scan.regions.get(k)}
     folded: list[Record] = []
@@ -86,7 +87,7 @@ def _records(parser: ModuleType, regions: Sequence[Region], proves: Records, war
     records: list[Record] = []
     past = 0
     for region in sorted(regions, key=lambda r: r.number):
-        if region.number <= past:  # inside the record before it
+        if region.number <= past:  # it is inside the previous record
             continue
         one = _record(parser, region, warn)
         if one:

@@ -1,4 +1,4 @@
-"""A PCIe AER report of two to six lines: which device, how bad, which errors, and whether a GPU hangs on that link.
+"""A PCIe AER (Advanced Error Reporting) report of two to six lines: device, severity, errors, and whether a GPU is on that link.
 
     pcieport 0000:00:02.0: AER: Uncorrected (Fatal) error received: id=0010
     pcieport 0000:00:02.0: PCIe Bus Error: severity=Uncorrected (Fatal), type=Transaction Layer, id=0010(Receiver ID)
@@ -6,9 +6,10 @@
     pcieport 0000:00:02.0:    [ 5] Surprise Down Error    (First)
     nvidia 0000:02:00.0: device has no AER-aware driver
 
-Wordings of drivers/pci/pcie/aer.c: `id=0010(Receiver ID)` to 4.x, `error received: 0000:00:02.0` from 4.20, "Correctable",
-"Uncorrectable ... error message received from" from 6.7. The port is often the only name; the driver of a device behind it,
-or a vendor number, identifies a GPU. Where neither is there, the record has no outcome and the signatures of the lines count.
+The wordings are those of the Linux kernel's drivers/pci/pcie/aer.c: `id=0010(Receiver ID)` to 4.x, `error received: 0000:00:02.0`
+from 4.20, "Correctable", "Uncorrectable ... error message received from" from 6.7. Often the report names only the PCIe port. A
+GPU is then recognised by the driver of a device behind the port, or by a PCI vendor number. If only a port is named and the
+device behind it is unknown, the record has no outcome, and the signatures of the single lines count.
 """
 
 from forensics.core import lazy
@@ -73,7 +74,7 @@ def read(region: Region) -> Record | None:
 
 
 def _class(driver: str, vendor: str, gpu_behind: bool, behind: list[str]) -> str | None:
-    """GPU or another device; None where only a port is named and the device behind it is unknown."""
+    """The outcome: a GPU's link or another device's; None if only a port is named and the device behind it is unknown."""
     if driver in GPU_DRIVERS or gpu_behind or (vendor in GPU_VENDORS and (driver in PORTS or "snd" in driver)):
         return GPU_LINK
     if driver not in PORTS or any(d not in PORTS for d in behind):
@@ -89,7 +90,7 @@ def _weight(severity: str, outcome: str) -> Weight:
 
 
 def _rows(after: list[Line]) -> list[Line]:
-    """The lines of this report: up to the next one, or to a line that is none of it."""
+    """The lines of this report: up to the next report, or up to the first line that is no part of it."""
     rows: list[Line] = []
     for line in after:
         if (

@@ -1,4 +1,4 @@
-"""What a record parser returns, and the small tools they share."""
+"""The Record that every detector returns, and small functions that the detectors share."""
 
 import re
 from collections.abc import Sequence
@@ -15,13 +15,13 @@ from forensics.model import Line, Prefix, Value, Weight
 class Record(Struct, frozen=True):
     """Several lines that form one report.
 
-    `first`, `last`: its lines. `outcome`: one of its detector's OUTCOMES, None where it proves nothing by itself. `quote`: the
-    lines worth quoting, best first. `lends`: its fields are added to the hits inside it, too. `over`: other OUTCOMES; hits of
-    their causes inside the record are dropped, too. `count`: how many equal records this one stands for; `places`: first and
-    last line of each of them, as far as known, empty for one.
+    `first`, `last`: numbers of its first and last line. `outcome`: one of its detector's OUTCOMES, or None if it proves nothing
+    by itself. `quote`: the lines worth quoting, best first. `lends`: its fields are also added to the hits inside it. `over`:
+    other OUTCOMES; hits of their causes inside the record are dropped, too. `count`: how many equal records this one stands for.
+    `places`: first and last line of each of them, as far as known; empty for a single place.
 
-    `cause`: from the table of a code, else None until `with_cause` looks it up. `decides`: causes or families (`gpu_memory.*`)
-    whose hits inside the record are dropped in favour of `cause`.
+    `cause`: from the table of a code (Xid, SXid), else None until `with_cause` looks it up. `decides`: causes or families
+    (`gpu_memory.*`) whose hits inside the record are dropped in favour of `cause`.
     """
 
     kind: str
@@ -44,7 +44,10 @@ class Record(Struct, frozen=True):
         return self.places or ((self.first, self.last),)
 
     def speaks_for(self, cause: str) -> bool:
-        """Is a hit of `cause` inside it dropped: because it is the same cause, or one that the record decides between?"""
+        """Is a hit of `cause` inside the record dropped?
+
+        It is if `decides` names the cause or its family, or if the record lends its fields and has the same cause.
+        """
         family = cause.split(".")[0] + ".*"
         return cause in self.decides or family in self.decides or (self.lends and cause == self.cause)
 
@@ -77,14 +80,14 @@ def parse_lines(lines: Sequence[Line]) -> list[ParsedLine]:
 
 
 NUMBERS_PATTERN = lazy.regex(r"[0-9a-f]*\d[0-9a-f]*")
-MAX_UNKNOWN_PREFIX_CHARS = 200  # a longer text is not the prefix of a tool
+MAX_UNKNOWN_PREFIX_CHARS = 200  # longer text in front of the mark is not taken for the prefix of a tool
 
 
 def unwrapped(rows: list[ParsedLine], mark: str) -> list[ParsedLine]:
-    """`rows` without the text before `mark` in the first row, where all rows have that text except for its numbers.
+    """`rows` without the prefix that an unknown tool wrote before `mark` in the first row. Only numbers in it may differ.
 
-    A tool of unknown format wrote `logs/r3.err:88:Traceback ...` and `logs/r3.err:89:  File ...`: the part in front of the
-    first line's known words is the wrapper.
+    Example: `grep -n` writes `logs/r3.err:88:Traceback ...` and `logs/r3.err:89:  File ...`. The text in front of `Traceback`
+    is the prefix. A row without such a prefix stays as it is.
     """
     front, found, _ = rows[0].message.partition(mark)
     if not front or not found or len(front) > MAX_UNKNOWN_PREFIX_CHARS:

@@ -4,10 +4,10 @@
     -- Reboot --
     Mar 08 18:35:20 n7 kernel: Linux version 5.13.0-51-generic (buildd@example) ...
 
-An orderly shutdown leaves lines: units stop, daemons exit on signal 15, the journal is closed. Where programs wrote until the
-boot and no such line exists, nobody asked for the boot. This is only a hint: a hang, a panic and a reset button look alike. A
-kernel's log alone never shows a shutdown, so it proves nothing. `journalctl -r` prints the newest line first; its stamps show
-that.
+An orderly shutdown leaves lines: units stop, daemons exit on signal 15, the journal is closed. If programs wrote until the boot
+and there is no such line, nobody asked for the boot. This is only a hint, because a hang, a panic and a reset button look
+alike. A kernel log alone never shows a shutdown, so it proves nothing. `journalctl -r` prints the newest line first; the
+timestamps show this order.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from forensics.core import lazy
 from forensics.detectors.base import ParsedLine, Record, parse_lines
 from forensics.model import Line, Region, Trigger
 
-# A machine's first lines tell its clock and firmware, its last ones whether it was shut down; chosen by hand.
+# Chosen by hand. The last lines before a boot show whether the machine was shut down; the first ones show clock and firmware.
 BOOT_CONTEXT_LINES = 40
 TRIGGER = Trigger("boot", ("linux version ", "-- reboot --", "-- boot "), before=BOOT_CONTEXT_LINES, after=BOOT_CONTEXT_LINES)
 BOOT_HEADER_PATTERN = lazy.regex(r"^-- (?:Boot [0-9a-f]{32}|Reboot) --")
@@ -35,7 +35,7 @@ OUTCOMES = (NO_SHUTDOWN,)
 
 
 def read(region: Region) -> Record | None:
-    """A reset, where the lines before a boot show no shutdown; None where they show one, or where no program wrote them."""
+    """A reset, if the lines before a boot show no shutdown; None if they show one, or if no program wrote them."""
     own = Line(region.number, region.text)
     before, after = parse_lines(region.lines_before()), parse_lines(region.lines_after())
     if BOOT_HEADER_PATTERN.search(region.text):
@@ -55,7 +55,7 @@ def read(region: Region) -> Record | None:
 
 
 def _of_one_boot(earlier: Sequence[ParsedLine]) -> list[ParsedLine]:
-    """Of the lines before a boot, nearest first, those of the boot before it that carry a stamp."""
+    """The lines of the previous boot that have a timestamp. `earlier`: the lines before a boot, nearest first."""
     lines: list[ParsedLine] = []
     for one in earlier:
         if BOOT_HEADER_PATTERN.search(one.line.text):
@@ -66,7 +66,7 @@ def _of_one_boot(earlier: Sequence[ParsedLine]) -> list[ParsedLine]:
 
 
 def _newest_first(above: Sequence[ParsedLine], below: Sequence[ParsedLine]) -> bool:
-    """Do the stamps fall from the lines above a header to those below it?"""
+    """Are the timestamps above a boot header later than those below it?"""
     upper = next((p.prefix.stamp.wall for p in reversed(above) if p.prefix.stamp and p.prefix.stamp.wall), None)
     lower = next((p.prefix.stamp.wall for p in below if p.prefix.stamp and p.prefix.stamp.wall), None)
     if upper is None or lower is None:

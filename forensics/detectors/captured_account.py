@@ -1,4 +1,4 @@
-"""The lines that `forensics run` writes behind a job's output, parsed by kind: deaths, signals, counts, limits.
+"""The lines that `forensics run` adds to the end of a job's output, sorted by kind: ended processes, signals, counts, limits.
 
 ... forensics run: pid 4713 (python3), child of pid 4711, was ended by signal 9 (SIGKILL) after 12.3 s; it held 196.0 MiB
 -> Account.deaths: pid 4713, signal 9, parent 4711, rss_mib 196.0
@@ -45,20 +45,20 @@ CPU_TIME_LIMIT_PATTERN = lazy.regex(
 
 
 class AccountLine(Struct, frozen=True):
-    """One line with its fields. `moment`: seconds since 1970."""
+    """One line with its fields. `moment`: its time, in seconds since 1970 (Unix time)."""
 
     line: Line
     fields: dict[str, str]
     moment: float
 
     def number(self, name: str) -> int:
-        """A field as a number; 0 for `no` and for a field that the line lacks."""
+        """A field as a number; 0 for the word `no`, and if the line lacks the field."""
         text = self.fields.get(name, "0")
         return int(text) if text.isdigit() else 0
 
 
 class Account:
-    """All lines that were written at one end of a command."""
+    """All lines that `forensics run` wrote when one command ended, one list for each kind of line."""
 
     def __init__(self, rows: Iterable[tuple[Line, str, float]]) -> None:
         self.deaths: list[AccountLine] = []

@@ -6,8 +6,8 @@
     oom 1
     oom_kill 1                (memory.events of a cgroup v2)
 
-Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst of the kernel. The same words stand in /proc/vmstat, among other
-neighbours, where they count every kill since the boot of the host and tell nothing of one group.
+The counters are documented in the kernel's Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst. /proc/vmstat also
+has a row `oom_kill`, between other rows. There it counts every kill since the host booted and says nothing about one cgroup.
 """
 
 from forensics.core import lazy
@@ -26,7 +26,7 @@ OUTCOMES = (MEMORY_LIMIT,)
 
 
 def read(region: Region) -> Record | None:
-    """A group's count of kills; None where it is 0, or the count is not a group's."""
+    """The count of kills of one cgroup; None if it is 0, or if it is not the count of a cgroup."""
     found = OOM_KILL_COUNT_PATTERN.search(region.text)
     if not found:
         return None

@@ -1,10 +1,10 @@
-"""PyTorch's CUDA or HIP out-of-memory message: arithmetic on its sizes shows the kind of shortage.
+"""PyTorch's CUDA or HIP out-of-memory message: the sizes in it are compared to find the kind of shortage.
 
     CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.69 GiB of which 1.15 GiB is free. Process
     4711 has 20.31 GiB memory in use. Including non-PyTorch memory, this process has 2.10 GiB memory in use. Of the allocated
     memory 1.50 GiB is allocated by PyTorch, and 120.00 MiB is reserved by PyTorch but unallocated.
 
-Wordings from c10/cuda/CUDACachingAllocator.cpp, PyTorch 0.4 to 2.13. The advice at its end is not read.
+The wordings are from c10/cuda/CUDACachingAllocator.cpp, PyTorch 0.4 to 2.13. The advice at the end of the message is not read.
 """
 
 import re
@@ -33,11 +33,11 @@ CUDA_OOM_PATTERNS = {
 }
 OTHER_PROCESS_PATTERN = lazy.regex(rf"Process (\d+) has {CUDA_SIZE_PATTERN} memory in use")
 GPU_INDEX_PATTERN = lazy.regex(r"\bGPU (\d+)")
-HEADROOM_BYTES = 1 << 30  # the CUDA context and libraries of a process itself, which no PyTorch counter shows
-NEGLIGIBLE = 0.1  # of the card: what desktop programs and rounding may hold
-MAX_CACHE_ROUNDING_SHARE = 0.05  # of what is reserved: blocks are rounded, so even a full cache has this much unallocated
-SLACK_BYTES = 2 << 30  # and no card, however large, more than this
-MAX_LISTED_PROCESSES = 3  # several ranks of one job on one card print a list of similar processes
+HEADROOM_BYTES = 1 << 30  # for the CUDA context and libraries of the process, which no PyTorch counter includes
+NEGLIGIBLE = 0.1  # share of the GPU's memory that desktop programs and rounding may take up
+MAX_CACHE_ROUNDING_SHARE = 0.05  # share of reserved memory; sizes are rounded up, so even a full cache has this unallocated
+SLACK_BYTES = 2 << 30  # upper limit of that rounding, for GPUs of any size
+MAX_LISTED_PROCESSES = 3  # from this many on, similar processes are taken for ranks of one job on one GPU
 TOO_SMALL, IN_PIECES, HELD_BY_ANOTHER = "too_small", "in_pieces", "held_by_another"
 OWN_LIMIT, TOO_MANY_RANKS = "own_limit", "too_many_ranks"
 OUTCOMES = (TOO_SMALL, IN_PIECES, HELD_BY_ANOTHER, OWN_LIMIT, TOO_MANY_RANKS)
@@ -83,10 +83,11 @@ def _begins_record(text: str) -> bool:
 def classify_shortage(sizes: dict[str, int], others: list[int]) -> str:
     """The kind of shortage. All sizes in bytes; unknown ones are missing from `sizes`. `others`: memory of each other process.
 
-    A self-set limit: `allowed` below the card's total while the card still has room. Too many ranks on one card: several
-    processes of similar size. Another process: memory that this process cannot account for is at least the shortfall.
-    Fragmentation: reserved but unallocated is at least the request, and more than the slack of a card that is simply full.
-    Otherwise the card is too small for the job.
+    The first rule that applies decides. OWN_LIMIT: `allowed_bytes` is below 95 % of the GPU's memory, and the request would fit
+    into the free memory. TOO_MANY_RANKS: several other processes of similar size. HELD_BY_ANOTHER: the memory in use
+    that this process does not hold is at least the shortfall, HEADROOM_BYTES and the share NEGLIGIBLE of the GPU's memory.
+    IN_PIECES (fragmentation): reserved but unallocated memory is at least the request, and at least what rounding leaves in a
+    full cache. TOO_SMALL: in all other cases, the GPU is too small for the job.
     """
     request = sizes["request_bytes"]
     total, free, allowed = (sizes.get(f"{name}_bytes") for name in ("total", "free", "allowed"))
@@ -106,10 +107,10 @@ def classify_shortage(sizes: dict[str, int], others: list[int]) -> str:
 
 
 def _own(printed: int | None, reserved: int, others: list[int]) -> int:
-    """Bytes of the card that this process holds: as printed, else what it reserved plus its context.
+    """Bytes of the GPU's memory that this process holds: the printed size, or what it reserved plus its context if that is more.
 
-    In a container PyTorch does not find its own pid and lists itself as another process: then the largest one that covers what
-    is reserved is itself.
+    In a container PyTorch does not find its own pid and lists itself as another process. If no own size is printed, the largest
+    listed process is taken for this one, if it holds at least what is reserved.
     """
     itself = max(others, default=0) if printed is None else 0
     return max(printed or 0, reserved + HEADROOM_BYTES, itself if itself >= reserved else 0)

@@ -1,12 +1,12 @@
-"""The words of an exception's message to the cause that they name, for messages that no signature knows.
+"""The likely cause of an exception, from the words of its message, for messages that no signature knows.
 
     ValueError: The hidden sizes of encoder and decoder must match   ->  code.shape: "match", "of", "sizes", "and"
     RuntimeError: the scheduler lost its state                       ->  code.exception: nothing more than an exception
 
-Libraries word thousands of messages, and a signature knows a few of them. What most share are their words. They were learned from
-some thousand messages of libraries and daemons (signatures/tables/exception_messages.csv) as a logistic regression; its weights
-stand in signatures/tables/exception_words.csv, and scripts/exception_words.py learns them anew. The words speak only where no
-signature does, and only for causes that an exception of a program's own can mean.
+Libraries have thousands of messages, and signatures know only some of them; but most messages share their words. The model is a
+logistic regression, fitted to some thousand messages of libraries and daemons (signatures/tables/exception_messages.csv). Its
+weights are in signatures/tables/exception_words.csv; scripts/exception_words.py fits them again. The words are used only where no
+signature matches, and only for causes that an exception of a program's own can mean.
 """
 
 import csv
@@ -22,13 +22,13 @@ from forensics.database import Database, builtin_folder
 from forensics.model import Observation
 
 KIND = "exception_words"
-LEAST_READING_PROBABILITY = 0.4  # below it the likeliest of the nine causes is wrong more often than right
+LEAST_READING_PROBABILITY = 0.4  # below this, the likeliest of the nine causes is wrong more often than right
 SURE_READING_PROBABILITY = 0.8  # from here on 88 of 100 are right: the words then prove as much as the exception itself
 LEAST_WORDS_KNOWN = 2  # chosen by hand: one word alone says too little
-MAX_EXCEPTION_CHARS = 300  # chosen by hand: what follows is a dump of values
+MAX_EXCEPTION_CHARS = 300  # chosen by hand: after so much text, a message usually lists values
 TELLING_WORDS_SHOWN = 4  # chosen by hand, for reading
 INTERCEPT = "(always)"
-# Python's own classes that say what is wrong, whatever the names in their messages mean.
+# Python's own exception classes that say by themselves what is wrong; the names in their messages are not evidence.
 MISTAKES_OF_CODE = {
     "AttributeError", "IndentationError", "KeyError", "NameError", "RecursionError", "StopIteration", "SyntaxError",
     "UnboundLocalError", "ZeroDivisionError",
@@ -38,7 +38,7 @@ STEM_SUFFIX_PATTERN = lazy.regex(r"(?<=[a-z]{3})(?:ing|ed|es|s)$")
 
 
 class Reading(Struct, frozen=True):
-    """The cause that words name, how probable it is among all that an exception can mean, and the words that said most for it."""
+    """A cause, its probability among all causes that an exception can mean, and the words that count most for it."""
 
     cause: str
     probability: float
@@ -46,7 +46,10 @@ class Reading(Struct, frozen=True):
 
 
 def read_exceptions(events: Sequence[Observation], database: Database) -> list[Observation]:
-    """`events`, and behind each exception on whose lines no signature speaks for another cause what its words name."""
+    """`events`; after each exception, an event for the cause that its words name, if its message names another cause well enough.
+
+    An exception is skipped if a signature already names another cause on its lines.
+    """
     named = {line for e in events if e.cause is not None and not _is_exception(e, database) for line in _lines(e)}
     found: list[Observation] = []
     for event in events:
@@ -60,7 +63,7 @@ def read_exceptions(events: Sequence[Observation], database: Database) -> list[O
 
 
 def read_message(exception: str, message: str) -> Reading | None:
-    """What the words of a message name; None where too few of them are known, or the class of the exception says it all."""
+    """The cause that the words of a message name; None if too few words are known, or if the exception's class says enough."""
     causes, weights = _weights()
     known = {stem: word for stem, word in stems_of(exception, message).items() if stem in weights}
     if exception.rpartition(".")[2] in MISTAKES_OF_CODE or sum(map(bool, known.values())) < LEAST_WORDS_KNOWN:
@@ -74,7 +77,7 @@ def read_message(exception: str, message: str) -> Reading | None:
 
 
 def stems_of(exception: str, message: str) -> dict[str, str]:
-    """The stems of a message's words, each with the word as it stands there; first `class:ValueError`, with no word."""
+    """The stems of a message's words, each with the word as written. The first is the class, `class:ValueError`, with no word."""
     found = {f"class:{exception.rpartition('.')[2]}": ""}
     for word in MESSAGE_WORD_PATTERN.findall(message[:MAX_EXCEPTION_CHARS]):
         if len(word) > 1 or not word.isalpha():
@@ -83,7 +86,7 @@ def stems_of(exception: str, message: str) -> dict[str, str]:
 
 
 def likeliest(stems: Iterable[str], causes: Sequence[str], weights: Mapping[str, Sequence[float]]) -> tuple[str, float]:
-    """The cause that the stems speak for most, and its probability. `weights`: stem to a number for each cause."""
+    """The most probable cause for these stems, and its probability. `weights`: for each stem, a number for each cause."""
     rows = [weights[INTERCEPT], *(weights[stem] for stem in stems if stem in weights)]
     scores = [sum(column) for column in zip(*rows, strict=True)]
     best = max(range(len(causes)), key=scores.__getitem__)
@@ -110,13 +113,13 @@ def _is_exception(event: Observation, database: Database) -> bool:
 
 
 def _lines(event: Observation) -> set[int]:
-    """The lines that it quotes: of a traceback the last one and the program's own frame."""
+    """The numbers of the lines that the event quotes; for a traceback, its last line and the program's own frame."""
     return {proof.line for proof in event.proofs} or {event.line}
 
 
 @functools.cache
 def _weights() -> tuple[Sequence[str], Mapping[str, tuple[float, ...]]]:
-    """The causes, and for each stem a number for each cause: log odds, to be added up."""
+    """The causes, and for each stem a weight for each cause. Weights are log odds: those of all stems are added up."""
     with (builtin_folder() / "tables" / "exception_words.csv").open(encoding="utf-8", newline="") as file:
         head, *rows = csv.reader(file)
     return head[1:], {row[0]: tuple(map(float, row[1:])) for row in rows}

@@ -1,11 +1,11 @@
-"""A GPU that was lost without an Xid: one sentence of the driver over two or three lines.
+"""A GPU that was lost without an Xid: the driver prints one sentence on two or three lines.
 
     [14387.209961] NVRM: The NVIDIA GPU 0000:5d:00.0
                    NVRM: (PCI ID: 10de:2330) installed in this system has
                    NVRM: fallen off the bus and is not responding to commands.
 
-Printed by nv_check_gpu_state and at probe (open-gpu-kernel-modules src/nvidia/arch/nvalloc/unix/src/osapi.c); the lines
-behind the first carry no stamp, a journal puts one in front of each, and some collectors join them to one.
+The driver prints it in nv_check_gpu_state and at probe (open-gpu-kernel-modules src/nvidia/arch/nvalloc/unix/src/osapi.c). The
+lines after the first have no timestamp in a kernel log. A journal adds one to each line, and some log collectors join them.
 """
 
 from forensics.core import lazy
@@ -21,7 +21,7 @@ OUTCOMES = (LOST,)
 
 
 def read(region: Region) -> Record | None:
-    """The record of the message around the region's line; None where its end is missing."""
+    """The record of the message around the region's line; None if the end of the message is missing."""
     before = region.lines_before()
     head = next((line for line in reversed(before) if FALLEN_GPU_PATTERN.search(line.text)), None)
     own = Line(region.number, region.text)

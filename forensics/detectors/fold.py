@@ -1,10 +1,10 @@
-"""Equal records to one with a count: a million lines of one Xid on one GPU are one Observation, those on two GPUs are two.
+"""Equal records become one with a count: a million lines of one Xid on one GPU are one Observation; on two GPUs they are two.
 
     NVRM: Xid (PCI:0000:3b:00): 63, Row Remapper: New row marked for remapping       (40,000 times)
         -> Record(kind="xid/63", count=40000, places=((12, 12), (15, 15), ...))
 
-Equal are records of one kind, cause and subject that follow each other within MAX_REPEAT_GAP_S; a fault that comes back the
-next day stays an event of that day.
+Records are equal if they have the same kind, cause, weight, host and subject (the fields in SUBJECT), and each follows the one
+before it within MAX_REPEAT_GAP_S. A fault that comes back the next day is an event of its own.
 """
 
 from collections.abc import Sequence
@@ -32,12 +32,12 @@ SUBJECT = (
     "link",
     "request_bytes",
 )
-MAX_REPEAT_GAP_S = 7200.0  # chosen by hand: a fault that comes back after hours is looked at as another one
+MAX_REPEAT_GAP_S = 7200.0  # chosen by hand: a fault that comes back after hours counts as another one
 MAX_KEPT_PLACES = 600  # the first and last KEPT_ENDS that the scanner keeps
 
 
 class _Group(Struct):
-    """Equal records in order of their lines; `stamp`: the last known one."""
+    """Equal records in order of their lines. `stamp`: the last known timestamp. `more`: estimated number of records not read."""
 
     records: list[Record]
     stamp: Stamp | None
@@ -55,11 +55,11 @@ class _Group(Struct):
 
 
 def fold_records(records: Sequence[Record], places: int = 0, seen: int = 0, longer: bool = False) -> list[Record]:
-    """`records` of one parser with equal ones made one, in order of their first lines.
+    """`records` of one parser, with equal ones folded into one, in order of their first lines.
 
-    `places`: how many places were read; `seen`: how many such places the source has. Places that were not read are counted in
-    proportion, so `count` is an estimate then. `longer`: fold records of several lines, too; by default only records of one line
-    are folded, because a longer report holds more than the fields that are read from it.
+    `places`: how many places were read. `seen`: how many such places the source has. If some were not read, the groups with
+    repeats get a share of them, and `count` is an estimate. `longer`: also fold records of several lines. By default only records
+    of one line are folded, because a longer report holds more than the fields that are read from it.
     """
     open_groups: dict[tuple[object, ...], _Group] = {}
     done: list[_Group] = []
@@ -86,7 +86,7 @@ def _key(record: Record) -> tuple[object, ...]:
 
 
 def _apart(last: Stamp | None, now: Stamp | None) -> bool:
-    """Do more than MAX_REPEAT_GAP_S, or a boot, lie between two stamps?"""
+    """Is there more than MAX_REPEAT_GAP_S, or a boot, between two timestamps? False if they cannot be compared."""
     if last is None or now is None:
         return False
     if last.mono is not None and now.mono is not None:

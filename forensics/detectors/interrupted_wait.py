@@ -4,9 +4,9 @@
         with b_lock:                                      -> waited for b_lock at train.py:18
     KeyboardInterrupt
 
-A main thread that waits for its workers is normal, so a single wait is a hint. A lock taken in the program's own line, or waits
-of several processes at one Ctrl-C, are stronger evidence. Names of frames: CPython's Lib/threading.py, queue.py,
-multiprocessing, concurrent/futures.
+A main thread that waits for its workers is normal, so a single wait is only a hint. Stronger evidence is a lock taken in the
+program's own line, or several processes that all waited when Ctrl-C was pressed. The names of the frames are from CPython's
+Lib/threading.py, queue.py, selectors.py, multiprocessing and concurrent/futures.
 """
 
 from msgspec.structs import replace
@@ -30,12 +30,12 @@ WAITING_FRAME_PATTERN = lazy.regex(
 )
 WAIT_INTERRUPTED = "waited"
 OUTCOMES = (WAIT_INTERRUPTED,)
-MIN_WAITING_PROCESSES = 2  # a single one may wait for work; several that wait for each other hang
+MIN_WAITING_PROCESSES = 2  # a single process may wait for work; if several wait and none computes, the job hangs
 
 
 def read(region: Region) -> Record | None:
-    """The wait that the Ctrl-C on this region's line ended. Without an outcome where the program was computing; None without a
-    traceback above the line."""
+    """The wait that the Ctrl-C on this region's line ended. The record has no outcome if the program was computing. None if
+    there is no traceback above the line."""
     *above, end = parse_lines([*region.lines_before(), Line(region.number, region.text)])
     if not INTERRUPT_PATTERN.match(end.message.strip()):
         return None
@@ -64,7 +64,7 @@ def read(region: Region) -> Record | None:
 
 
 def join(records: list[Record]) -> list[Record]:
-    """The waits among the interrupted processes. Where several waited and none was computing, the weight is higher."""
+    """The waits among the interrupted processes. If several waited and none was computing, the weight is higher."""
     waits = [r for r in records if r.outcome]
     if len(waits) < max(MIN_WAITING_PROCESSES, len(records)):
         return waits

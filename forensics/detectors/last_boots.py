@@ -4,8 +4,8 @@
     reboot   system boot  5.15.0-91-generi Fri Mar  8 09:12   still running
     reboot   system boot  5.15.0-91-generi Mon Mar  4 17:40   still running
 
-The table begins with the newest. A boot that is `still running` below a newer one had no orderly end. Where the table has
-shutdowns (`last -x`), two boots without one between them show the same. A table without shutdowns shows nothing.
+The table begins with the newest boot. An older boot that is still marked `still running` had no orderly end. If the table lists
+shutdowns (`last -x`), two boots without a shutdown between them show the same. Otherwise the table proves nothing.
 """
 
 from forensics.core import lazy
@@ -21,7 +21,7 @@ OUTCOMES = (NO_SHUTDOWN,)
 
 
 def read(region: Region) -> Record | None:
-    """The boot on the region's line and the newer one above it, where no shutdown is between them."""
+    """The boot on the region's line and the newer one above it, if there is no shutdown between them; else None."""
     own = Line(region.number, region.text)
     if not BOOT_ROW_PATTERN.search(own.text):
         return None

@@ -17,7 +17,7 @@ MAX_TIMEOUT_GAP_S = 1800.0  # a restarted job times out again no sooner than its
 
 
 def merge_nccl_timeouts(events: Mapping[str, Sequence[Observation]]) -> dict[str, list[Observation]]:
-    """`events`, by source; a time-out that several sources report gets the rank that did not join."""
+    """`events`, by source. If several sources report one time-out, their events get the fields on the rank that did not join."""
     reports = [e for found in events.values() for e in found if e.kind == NCCL_TIMEOUT_KIND]
     first_of_timeout: dict[int, Observation] = {}
     for group in _at_once(reports):
@@ -33,7 +33,7 @@ def merge_nccl_timeouts(events: Mapping[str, Sequence[Observation]]) -> dict[str
 
 
 def _at_once(reports: Sequence[Observation]) -> list[list[Observation]]:
-    """Groups of reports of one time-out: of each source its last report, where their stamps are close together."""
+    """Reports grouped by time-out. Each source gives its last report; reports with timestamps close together are one time-out."""
     groups: list[list[Observation]] = []
     for event in {e.source: e for e in reports}.values():
         near = next((g for g in groups if not _apart(g[0], event)), None)

@@ -5,8 +5,8 @@
     nvidia-nvswitch3: SXid (PCI:0000:05:00.0): 26006, SOE HALTED
     [ERROR] [tid 12] detected NVSwitch fatal error 20034 on fid 0 on NVSwitch pci bus id 00000000:85:00.0 physical id 2 port 31
 
-The first three are printed by the driver (open-gpu-kernel-modules, nvswitch errors), the last by the fabric manager. The line's
-own word for its severity counts for more than the table's. An unknown code is reported as unknown.
+The driver prints the first three (open-gpu-kernel-modules, nvswitch errors); the fabric manager prints the last. The severity in
+the line counts for more than the one in the table. A code that the table lacks is reported as unknown.
 """
 
 import functools
@@ -28,7 +28,7 @@ FABRIC_MANAGER_PATTERN = lazy.regex(
 )
 CODED, HARMLESS, UNKNOWN_CODE = "coded", "harmless", "unknown_code"
 OUTCOMES = (CODED, HARMLESS, UNKNOWN_CODE)
-# Corrected by the link, or counted: they come on working systems as well.
+# The link corrects these errors or only counts them; working systems report them, too.
 MINOR = {"11012", "11021", "11022", "11023", "19049", "19084", "20009", "20012", "22013"}
 
 

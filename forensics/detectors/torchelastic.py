@@ -9,9 +9,10 @@
       error_file: <N/A>
       traceback : Signal 9 (SIGKILL) received by PID 4711
 
-First means by time only, so it is never proof. Printed by torch/distributed/elastic/multiprocessing/errors/__init__.py,
-ChildFailedError.format_msg. The ranks that failed later stand above it, under "Failures:". The launcher ends the others with
-SIGTERM and, after half a minute, with SIGKILL: a rank killed that much later was killed by the launcher.
+"First" means first by time only, so it is never proof. The table is printed by ChildFailedError.format_msg in
+torch/distributed/elastic/multiprocessing/errors/__init__.py. The ranks that failed later are listed above, under "Failures:".
+After a failure the launcher ends the other ranks with SIGTERM and, 30 s later, with SIGKILL. So a rank that SIGKILL ended well
+after the first failure was killed by the launcher.
 """
 
 from collections.abc import Iterator
@@ -31,7 +32,7 @@ ROW_PATTERNS = {
     "error_file": lazy.regex(r"^\s*error_file: (?P<error_file>\S+)"),
     "traceback": lazy.regex(r"^\s*traceback : Signal (?P<signal>\d+) \((?P<signal_name>\w+)\)"),
 }
-GRACE = timedelta(seconds=15)  # SIGKILL comes 30 s after SIGTERM; ranks that fail of one thing do so within seconds
+GRACE = timedelta(seconds=15)  # SIGKILL comes 30 s after SIGTERM; ranks that fail for one reason do so within seconds
 PROGRAM_FAILED = "failed"
 STAMP_FORMAT = "%Y-%m-%d_%H:%M:%S"
 NUMBER_ROWS = ("rank", "local_rank", "exit_code", "pid", "signal")
@@ -41,7 +42,7 @@ OUTCOMES = (PROGRAM_FAILED, *map(signal_outcome, DEATH_SIGNALS))
 
 
 def read(region: Region) -> Record | None:
-    """The first failure of the table; None when its rows were cut off."""
+    """The first failure of the table; None if its rows were cut off."""
     fields: dict[str, Value] = {}
     quote: list[Line] = []
     last = region.number
@@ -87,7 +88,7 @@ def _by_launcher(region: Region, first: str) -> Iterator[tuple[int, int]]:
 
 
 def _apart(first: str, later: str) -> timedelta:
-    """The time between two stamps of the table; none where one is not legible."""
+    """The time between two timestamps of the table; zero if one of them cannot be parsed."""
     try:
         return datetime.strptime(later, STAMP_FORMAT) - datetime.strptime(first, STAMP_FORMAT)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Raw regex groups to facts: sizes in bytes, times in seconds, counts as integers, by the suffix of the group's name.
+"""Named regex groups become typed fields, by the suffix of the name: sizes in bytes, times in seconds, counts as integers.
 
 {"limit_kb": "409600", "request_size": "20.00 GiB", "pid": "4711"} -> {"limit_bytes": 419430400, "request_bytes": 21474836480,
 "pid": 4711}
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from forensics.core import lazy
 from forensics.model import Value
 
-# Powers of 1024 throughout: the kernel's kB and the frameworks' MB and GB are binary.
+# All units are powers of 1024: the kernel's kB and the frameworks' MB and GB are binary units. A page is 4096 bytes.
 BYTES_BY_UNIT = {
     "kb": 1 << 10,
     "kib": 1 << 10,
@@ -21,7 +21,7 @@ BYTES_BY_UNIT = {
     "pages": 4096,
 }
 SIZE_FIELD_PATTERN = lazy.regex(r"\A([\d.,]{1,40})\s{0,8}([kKmMgGtT]?)i?(?:[bB](?:ytes?)?)?\b")
-MAX_NUMBER = 1e24  # beyond every memory and every age
+MAX_NUMBER = 1e24  # larger than any size in bytes or time in seconds
 INTEGERS = {
     "pid", "ppid", "uid", "rank", "local_rank", "world_size", "exit_code", "signal", "gpu", "xid", "sxid", "seq", "step_no",
     "epoch", "cpu", "line_no", "port", "status", "count", "kills", "order", "oom_score_adj", "invoker_pid",
@@ -29,7 +29,7 @@ INTEGERS = {
 
 
 def typed_fields(groups: Mapping[str, str]) -> dict[str, Value]:
-    """The facts of raw groups. A value that does not parse stays as text, under its own name."""
+    """The typed fields of named groups; empty groups are left out. A value that does not parse stays text, under its own name."""
     facts: dict[str, Value] = {}
     for name, text in groups.items():
         text = text.strip()
@@ -55,7 +55,7 @@ def typed_fields(groups: Mapping[str, str]) -> dict[str, Value]:
 
 
 def size_bytes(text: str) -> int | None:
-    """`20.00 GiB`, `512M`, `1234 bytes` or `1234` in bytes."""
+    """A size such as `20.00 GiB`, `512M`, `1234 bytes` or `1234`, in bytes; None if it does not parse."""
     found = SIZE_FIELD_PATTERN.match(text)
     number = _number(found[1]) if found else None
     if found is None or number is None:
@@ -64,7 +64,7 @@ def size_bytes(text: str) -> int | None:
 
 
 def _number(text: str) -> float | None:
-    """The number in `text`; None where it is none, or too large for a size or a time (`inf`, 400 digits)."""
+    """The number in `text`; None if it is no number, or too large for a size or a time (`inf`, 400 digits)."""
     try:
         number = float(text.replace(",", ""))
     except ValueError:

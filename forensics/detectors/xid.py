@@ -2,8 +2,8 @@
 
     NVRM: Xid (PCI:0000:3b:00): 79, pid=1234, name=python, GPU has fallen off the bus.
 
-All grammars of the driver (open-gpu-kernel-modules kernel_rc.c) and old forms: without `PCI:`, with a MIG instance in the
-bracket, with pid and name missing or `<unknown>`, with `caused by previous Xid N`.
+It reads all forms that the driver prints (open-gpu-kernel-modules kernel_rc.c) and older ones: without `PCI:`, with a MIG
+instance in the parentheses, with pid and name missing or `<unknown>`, with `caused by previous Xid N`.
 """
 
 import functools
@@ -20,7 +20,7 @@ XID_LINE_PATTERN = lazy.regex(
     r"(?:, *pid='?(?P<pid>\d+|<unknown>)'?)?(?:, *name=(?P<task>[^,]*))?(?:, )?(?P<detail>.*)"
 )
 PREVIOUS_XID_PATTERN = lazy.regex(r"caused by previous Xid (\d+)")
-RECOVERY_DONE_PATTERN = lazy.regex(r"recovery action changed from \w+ \([^)]*\) to 0x0\b")  # Xid 154: nothing is left to be done
+RECOVERY_DONE_PATTERN = lazy.regex(r"recovery action changed from \w+ \([^)]*\) to 0x0\b")  # Xid 154: no action is left to do
 NVLINK_ERROR_PATTERN = lazy.regex(r"NVLink: (?:fatal|non-?fatal|uncorrectable|link)", re.IGNORECASE)
 LINK_CODE = "74"
 NONFATAL_PATTERN = lazy.regex(r"\bnon-?fatal\b", re.IGNORECASE)
@@ -74,7 +74,7 @@ def _row(code: str) -> dict[str, str]:
 
 
 def _speaks_for(row: dict[str, str]) -> tuple[str, Weight]:
-    """Cause and weight of a row of the table; a code that the table lacks is trouble of the driver, as a hint."""
+    """Outcome and weight for a row of the table; a code that the table lacks is an unknown code, as a hint."""
     if not row:
         return UNKNOWN_CODE, "hint"
     if row["cause"] == HEALTHY:

@@ -2,9 +2,9 @@
 
     NVRM: Xid (PCI:0000:3b:00): 48, ... DBE (double bit error) ...
     NVRM: Xid (PCI:0000:3b:00): 13, ... Graphics SM Warp Exception on (GPC 1, TPC 3, SM 0): Out Of Range Address
-        -> the 13 is a consequence of the 48: reason "the GPU reported Xid 48 ... beside it"
+        -> the 13 is a consequence of the 48: reason "the same GPU reported Xid 48 (...) before it, ..."
 
-Xid 13, 31 and similar ones are printed for a program with an invalid memory access, and for a GPU that computes wrong addresses.
+The driver prints Xid 13, 31 and similar ones for a program with an invalid memory access, and for a GPU with wrong addresses.
 NVIDIA's catalogue of Xids distinguishes them by what repeats: the same unit (GPC, TPC), or the same GPU with different programs,
 points to the hardware; many units at once in one program point to the program.
 """
@@ -29,7 +29,7 @@ NEAR_RECORDS = 32  # on either side; in a flood, the nearest records are enough
 
 
 def resolve_xids(found: Mapping[str, list[Record]], knowledge: Database) -> dict[str, list[Record]]:
-    """`found`, by kind, with the records completed whose meaning depends on others of the same source."""
+    """`found`, by kind; the Xids whose meaning depends on other records of the same source are completed."""
     xids = found.get("xid", [])
     if not xids:
         return dict(found)
@@ -42,15 +42,15 @@ def resolve_xids(found: Mapping[str, list[Record]], knowledge: Database) -> dict
 
 
 def slot(pci: str) -> str:
-    """Bus and device of a PCI address in any spelling: `0000:3b:00.0`, `00000000:3B:00`, `3b:00` -> `3b:00`; a domain that is
-    not 0 stays."""
+    """Bus and device of a PCI address in any spelling: `0000:3b:00.0`, `00000000:3B:00`, `3b:00` -> `3b:00`; a domain other
+    than 0 is kept."""
     parts = pci.lower().split(".")[0].split(":")
     domain = parts[-3].lstrip("0") if len(parts) > 2 else ""
     return ":".join([domain, *parts[-2:]] if domain else parts[-2:])
 
 
 def _classified(record: Record, same_gpu: Sequence[Record], knowledge: Database) -> Record:
-    """An Xid that can be either, classified and with the reason; any other Xid as it is."""
+    """An Xid that a program or the GPU can cause, with the reason for one of them if there is one; any other Xid unchanged."""
     if record.fields.get("xid") not in PROGRAM_OR_GPU:
         return record
     at = bisect_left(same_gpu, record.first, key=lambda r: r.first)
@@ -96,7 +96,7 @@ def _programs(alike: Iterable[Record]) -> set[str]:
 
 
 def _with_link(record: Record) -> Record:
-    """Xid 144 to 150 with the table's meaning of its two words; the first row where several have the same."""
+    """Xid 144 to 150 with the meaning of its two status words from the table; the first row if several match."""
     row = next(decode_line(record.quote[0].text), None) if record.quote else None
     if row is None:
         return record

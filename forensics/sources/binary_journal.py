@@ -1,7 +1,7 @@
-"""Binary systemd journals to text, by `journalctl` where there is one: `system.journal` -> what `-o json` prints, decoded.
+"""Binary systemd journals become text, if `journalctl` is installed: its output (`-o json`) for `system.journal` is decoded.
 
-The format changes with systemd (compression, hashes, "compact mode"), so systemd's own reader reads it. A journal has no lines:
-entries are counted as lines.
+The file format changes with systemd's version (compression, hashes, "compact mode"), so systemd's own tool reads it. A journal
+has no lines, so its entries are counted as lines.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ from forensics.sources.blob import BLOCK_BYTES, Blob, error_text, first_bytes
 from forensics.sources.formats.journal_json import decode
 from forensics.sources.origin import LineOrigin, line_blocks
 
-MEMORY_FOLDER = Path("/dev/shm")  # a file system in memory: journalctl wants a file with a name, and nothing is unpacked to disk
+MEMORY_FOLDER = Path("/dev/shm")  # in memory: journalctl needs a file with a name, and nothing is unpacked to disk
 EXPORT_ADVICE = "binary systemd journal; export it where systemd is: journalctl --file {name} -o short-iso-precise > journal.txt"
 
 
@@ -40,7 +40,7 @@ def journal_source(blob: Blob, warn: Warn) -> Iterator[Source]:
 
 
 def _printed(tool: str, blob: Blob, packed: bool, warn: Warn) -> Iterator[bytes]:
-    """The output of journalctl for `blob`; its failure becomes a Warning."""
+    """The output of journalctl for `blob`. If journalctl fails, that becomes a Warning."""
     command = [tool, "-o", "json", "--all", "--no-pager", "--quiet", "--file"]
     with contextlib.ExitStack() as stack:
         path = blob.name
@@ -62,7 +62,7 @@ def _printed(tool: str, blob: Blob, packed: bool, warn: Warn) -> Iterator[bytes]
 
 @contextlib.contextmanager
 def _in_memory(blob: Blob) -> Iterator[str]:
-    """The path of a file in memory with what `blob` holds; raises OSError when that is more than may be held or does not fit."""
+    """The path of a file in memory with the contents of `blob`. Raises OSError if they exceed the limit or do not fit."""
     with contextlib.closing(blob.open()) as file:
         data = first_bytes(file, limits.current.journal + 1)
     if len(data) > limits.current.journal:

@@ -1,4 +1,4 @@
-"""A blob to Sources: unpacked, taken out of archives and bundles, and read as text, until only text is left.
+"""A blob becomes Sources: it is decompressed and taken out of archives and bundles, until only text is left.
 
 bundle.tar.gz -> bundle.tar.gz!kern.log (compression `gzip+tar`), bundle.tar.gz!old/job.zip!train.log, ...
 """
@@ -20,12 +20,12 @@ from forensics.sources.compression import detect_compression, unpacked_stream
 from forensics.sources.encodings import BINARY_JOURNAL_MAGIC
 from forensics.sources.texts import text_source
 
-MIN_HEAD_BYTES = 4096  # fewer unpacked bytes are too few to tell what it is: then it is opened anew
+MIN_HEAD_BYTES = 4096  # fewer unpacked bytes do not show what the data is; it is then opened again
 COUNTED_KINDS = ("empty", "binary")
 
 
 def open_blob(blob: Blob, warn: Warn, archives: int = 0) -> Iterator[Source]:
-    """Every Source in `blob`. What cannot be read becomes a Warning, whether the fault is in the data or in this program."""
+    """Every Source in `blob`. What cannot be read becomes a Warning, for faults in the data and for faults in this program."""
     try:
         for source in _opened(blob, warn, archives):
             yield source if archives else replace(source, blocks=_until_fault(source))
@@ -34,7 +34,7 @@ def open_blob(blob: Blob, warn: Warn, archives: int = 0) -> Iterator[Source]:
 
 
 def _until_fault(source: Source) -> Callable[[Warn], Iterator[bytes]]:
-    """The blocks of `source` up to a fault in what decodes them."""
+    """The blocks of `source`. If decoding them raises an exception, they end there, with a Warning."""
 
     def blocks(warn: Warn) -> Iterator[bytes]:
         try:
@@ -71,7 +71,7 @@ def _packed(blob: Blob, kind: str, head: bytes, warn: Warn, archives: int) -> It
         return
     bare = replace(blob, head=None)
     inner = replace(bare, open=lambda: unpacked_stream(bare.open(), kind), packing=(*blob.packing, kind), size=None)
-    try:  # the first bytes are at hand; opening again would cost a seek in an archive
+    try:  # use the first bytes, which are already read; to open it again would cost a seek in an archive
         start = first_bytes(unpacked_stream(cast(BinaryIO, BytesIO(head)), kind))
     except (OSError, EOFError):
         start = b""

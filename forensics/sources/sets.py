@@ -1,9 +1,9 @@
-"""Files that are parts of one log: put in the order in which they were written; lines that two of them share are read once.
+"""Files that are parts of one log are put in the order in which they were written. Lines that two of them share are read once.
 
     kern.log, kern.log.1, kern.log.2.gz     -> kern.log.2.gz, kern.log.1, kern.log   (rotated)
     dmesg-erst-1, dmesg-erst-2              -> Part2, Part1                          (pstore: the highest part is the oldest)
 
-The times of their first lines give the order where they can be compared, else the numbers in their names.
+The order is that of the times in their first lines. If these cannot be compared, it is that of the numbers in their names.
 """
 
 import re
@@ -20,13 +20,13 @@ ROTATION_SUFFIX_PATTERN = lazy.regex(r"(?:\.(\d{1,4})|[.-](\d{8}(?:[-_T]?\d{2,6}
 LOG_END_PATTERN = lazy.regex(r"(?:log|messages|dmesg|secure|out|err)$")
 PSTORE_NAME_PATTERN = lazy.regex(r"(^|[/!])dmesg-[\w-]+-\d+[^/]*$")
 PSTORE_FILE_PATTERN = lazy.regex(r"\A(\w{1,64})#(\d{1,18}) Part(\d{1,18})$")
-PROBED_LINES = 200  # chosen by hand: of each log, until one has a time; a banner before the first is seldom longer
-STAMP_CHARS = 100  # of a line, in which its time stands; a host, a program and a level may come before it
+PROBED_LINES = 200  # chosen by hand: how many first lines of a log are searched for a time; a banner is seldom longer
+STAMP_CHARS = 100  # the time is searched in so much of a line; a host, a program and a level may come before it
 YEAR_S = 366 * 86400.0
 
 
 def order_rotated(found: Iterable[Source]) -> list[Source]:
-    """`found` with the members of each set in order of writing, at the place of the first of them."""
+    """`found`, with the members of each set together, in order of writing, at the place of the first of them."""
     found = list(found)
     groups: dict[str, list[Source]] = defaultdict(list)
     for source in found:
@@ -40,14 +40,14 @@ def order_rotated(found: Iterable[Source]) -> list[Source]:
 
 
 def _base(name: str) -> str:
-    """The name that all members of a set share; the name itself where it is of no set."""
+    """The name that all members of a set share; the name itself if it is not that of a member."""
     if PSTORE_NAME_PATTERN.search(name):
         return re.sub(r"-\d+[^/]*$", "", name)
     return ROTATION_SUFFIX_PATTERN.sub("", PACKED_SUFFIX_PATTERN.sub("", name))
 
 
 def _is_set(base: str, group: list[Source]) -> bool:
-    """Were they one log? `stderr.0` and `stderr.1` are two ranks: rotation counts from 1, or keeps the bare name in use."""
+    """Are these files one log? `stderr.0` and `stderr.1` are two ranks: rotation counts from 1, or there is a file `stderr`."""
     names = [PACKED_SUFFIX_PATTERN.sub("", s.name) for s in group]
     if base in names or PSTORE_NAME_PATTERN.search(names[0]):
         return True
@@ -68,10 +68,10 @@ def _ordered(group: list[Source]) -> list[Source]:
 
 
 def _comparable(moments: list[Moment | None]) -> list[float] | None:
-    """The times as numbers, when all are of one clock. Without a year, the year turns in the widest gap between them."""
+    """The times as numbers; None unless all are of one clock. Without a year, the widest gap is taken for the new year."""
     known = [m for m in moments if m]
     if len(known) < len(moments) or len({m[0] for m in known}) > 1 or known[0][0] == "uptime":
-        return None  # every boot counts its uptime anew
+        return None  # uptime starts at 0 at each boot, so uptimes of two files cannot be compared
     times = [m[1] for m in known]
     if known[0][0] != "syslog":
         return times
@@ -82,7 +82,7 @@ def _comparable(moments: list[Moment | None]) -> list[float] | None:
 
 
 def _number(name: str) -> float:
-    """The age of a file by its name: `kern.log` 0, `kern.log.2.gz` 2; with dates, the later the younger."""
+    """The age of a file by its name: `kern.log` 0, `kern.log.2.gz` 2. With dates, a later date gives a smaller number."""
     found = ROTATION_SUFFIX_PATTERN.search(PACKED_SUFFIX_PATTERN.sub("", name))
     if not found:
         return 0.0

@@ -8,22 +8,22 @@ import io
 from collections.abc import Callable
 from typing import BinaryIO, cast
 
-SKIP_BYTES = 1 << 20  # a compressed stream is read to be skipped: in pieces, so that memory stays small
+SKIP_BYTES = 1 << 20  # a compressed stream must be read to skip a part of it; small pieces need little memory
 
 
 class Slices:
-    """`open` yields the whole stream anew."""
+    """The parts of one stream. `open`: opens the whole stream again, from its start."""
 
     def __init__(self, open: Callable[[], BinaryIO]) -> None:
         self.open = open
         self.idle: tuple[int, BinaryIO] | None = None
 
     def part(self, start: int, size: int, last: bool = False) -> BinaryIO:
-        """The `size` bytes from `start` on, as a file; of the `last` part, as many as there are."""
+        """The `size` bytes from `start` on, as a file. The `last` part may end early; any other part then raises EOFError."""
         return cast(BinaryIO, _Part(self, start, size, last))
 
     def borrow(self, start: int) -> BinaryIO:
-        """The stream, standing at `start`; raises OSError or EOFError when it cannot get there."""
+        """The stream, positioned at `start`. Raises OSError or EOFError if it cannot get there."""
         if self.idle and self.idle[0] <= start:
             (at, stream), self.idle = self.idle, None
         else:
@@ -39,7 +39,7 @@ class Slices:
         return stream
 
     def give_back(self, stream: BinaryIO, at: int) -> None:
-        """The stream is free again and stands at `at`."""
+        """Return a borrowed stream, which is now at position `at`, for the next part."""
         if self.idle:
             self.idle[1].close()
         self.idle = (at, stream)

@@ -1,4 +1,4 @@
-"""A blob of text to its Source: encoding, quoting and container are recognised by its first bytes, and decoded while it is read.
+"""A blob of text becomes a Source. Its first bytes show encoding, quoting and container format; it is decoded while it is read.
 
 Plain text passes unchanged, block by block.
 """
@@ -20,8 +20,8 @@ from forensics.sources.strips import Strip, needed
 
 
 def text_source(blob: Blob, head: bytes, warn: Warn, first: int = 1) -> Source | None:
-    """The Source of `blob`, or None (with a Warning) when it is no text. `head`: its first bytes; `first`: the number that its
-    first line has in the original, for a section of a longer file."""
+    """The Source of `blob`, or None (with a Warning) if it is not text. `head`: its first bytes. `first`: the number that its
+    first line has in the original file, if it is a section of a longer one."""
     blob = replace(blob, head=None)
     complete = len(head) < PACKING_PROBE_BYTES
     source = _text_source(blob, head, complete, warn, first)
