@@ -1,9 +1,9 @@
-"""Containers of records to lines of text, each line with its number in the original.
+"""Convert container formats of log records to lines of text; each line keeps its number in the original file.
 
     {"log":"Killed\\n","stream":"stderr","time":"2026-08-22T03:00:07.1Z"}  ->  2026-08-22T03:00:07.1Z Killed
 
-Each module of this package is one container format and exports FORMATS, a tuple of Format; a module in the folder is registered.
-Lines of a container that are no records pass unchanged.
+Each module of this package handles one kind of container and exports FORMATS, a tuple of Format. Every module in this folder is
+registered, except those in NOT_FORMATS. Most formats pass lines that are not records unchanged.
 """
 
 import functools
@@ -41,5 +41,5 @@ def all_formats() -> tuple[Format, ...]:
 
 
 def recognise(head: Head, raw: bool) -> Format | None:
-    """The format that `head` is written in, among those read raw or among those read as text; None for plain text."""
+    """The first format that recognises `head`, among those with this value of `raw`; None for plain text."""
     return next((f for f in all_formats() if f.raw == raw and f.recognises(head)), None)

@@ -1,6 +1,6 @@
-"""Text with the newest line first (`journalctl -r`, a log viewer's export) to the oldest line first.
+"""Reverse text that has the newest line first (`journalctl -r`, the export of a log viewer), so that the oldest line is first.
 
-A record is a line that begins with a time and the lines behind it that do not, so a traceback keeps its order.
+A record is a line that begins with a time, with the following lines that do not. So the lines of a traceback keep their order.
 """
 
 from collections.abc import Iterator
@@ -10,8 +10,8 @@ from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
 from forensics.sources.turning import is_newest_first, line_time, oldest_first
 
-MIN_FALLS = 8  # falls without a single rise: clocks that jump and logs that were put together show rises
-STAMP_CHARS = 100  # of a line, in which its time stands; a host, a program and a level may come before it
+MIN_FALLS = 8  # decreases of the time, without one increase: a clock that jumps, or concatenated logs, also show increases
+STAMP_CHARS = 100  # the time is searched in this many first characters of a line
 
 
 def _recognises(head: Head) -> bool:

@@ -1,4 +1,4 @@
-"""The form of a format: how it is recognised by its first bytes, and how its records become lines."""
+"""The interface of a format: how a file is recognised by its first bytes, and how its records become lines."""
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
@@ -8,13 +8,13 @@ from msgspec import Struct
 from forensics.sources.origin import Piece
 
 Note = Callable[[str, str, int | None], None]
-"""note(kind, message, line): trouble or an assumption, to become a Warning of this source."""
+"""note(kind, message, line): reports a problem or an assumption, which becomes a Warning of this source."""
 Decode = Callable[[Iterator[bytes], Note], Iterator[Piece]]
 ISO_TIME = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d"
 
 
 class Head:
-    """The first text of a source. `complete`: it is the whole text."""
+    """The first part of the text of a source. `complete`: this part is the whole text."""
 
     def __init__(self, data: bytes, complete: bool = True) -> None:
         self.data, self.complete = data, complete
@@ -26,7 +26,7 @@ class Head:
 
     @cached_property
     def lines(self) -> list[str]:
-        """Its complete lines without line ends; the last line, which may be cut, only where it is the only one."""
+        """Its complete lines, without line ends. The last line may be cut, so it is included then only if it is the only line."""
         lines = self.text.split("\n")
         if len(lines) > 1 and (not self.complete or not lines[-1]):
             lines.pop()
@@ -46,9 +46,9 @@ class Head:
 class Format(Struct, frozen=True):
     """One way to write records.
 
-    `label`: as in the report's sources; None for plain text, whose line format is reported instead.
-    `raw`: it is decoded from the undecoded bytes, with zeros. `rank`: a smaller one is tried first. `sample`: the start of a
-    file.
+    `label`: the name in the report's list of sources; None for plain text, whose line format is reported instead.
+    `raw`: the format needs the original bytes, with NUL bytes. `rank`: the format with the smallest rank is tried first.
+    `sample`: an example of the start of such a file.
     """
 
     name: str

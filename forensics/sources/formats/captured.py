@@ -1,4 +1,4 @@
-"""The files of a captured run (`forensics run`, `collect`, `guard`) that are no logs, and our own reports: they are not read.
+"""Recognise files that are not logs, so that they are not read: other files of a captured run, and reports of this program.
 
     run.json       {"schema": "forensics-run/1", ...}
     exits.jsonl    {"pid": 4713, "ppid": 4711, "comm": ..., "how": "pidfd", ...}
@@ -7,8 +7,8 @@
     stacks/1.txt   forensics run: stacks of pid 1 (python3)
     report.txt     A memory limit was hit   host_memory.oom_cgroup                97 %
 
-Their content is summarised at the end of job.log. A stack that was taken shortly before a time limit shows no hang, and a report
-quotes evidence that is in the logs already.
+`forensics run`, `collect` and `guard` write the files of a captured run. Their content is summarised at the end of job.log. A
+stack that was taken shortly before a time limit does not prove a hang. A report quotes evidence that is already in the logs.
 """
 
 import re
@@ -25,7 +25,7 @@ UNFINISHED_PATTERN = re.compile(rb'\A\{\s{0,9}"schema": ?"forensics-run/1",\s{0,
 CAPTURED_HEAD_BYTES = 4096  # `complete` is the second field that a capture writes
 TIMES_PATTERN = lazy.regex(r"\A\[\d+, \d+\.\d+\]\n")
 STACKS_PATTERN = lazy.regex(r"\Aforensics run: stacks of pid \d+ ")
-REPORT_PATTERN = lazy.regex(  # a title too long for its line has the name of the cause below it
+REPORT_PATTERN = lazy.regex(  # where the title is too long, the name of the cause is on the next line
     r"\A(?:forensics report on this run\n|[A-Z][^\n]{3,110}? {3}(?:[a-z_]+\.[a-z_]+ {2,}\d+ %|\s*\d+ %\n[a-z_]+\.[a-z_]+)\n)"
 )
 
@@ -35,7 +35,7 @@ def _recognises(pattern: re.Pattern[str]) -> Callable[[Head], bool]:
 
 
 def _unfinished(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
-    """One line that says that the capture was never closed; nothing for a complete one."""
+    """One line which says that the capture was never completed; no line for a complete capture."""
     head = b""
     for block in blocks:
         head = (head + block)[:CAPTURED_HEAD_BYTES]

@@ -1,10 +1,10 @@
-"""Colab's "View runtime logs", newest line first: a table with tabs or bars keeps its form, a CSV becomes a table with bars.
+"""Reverse Colab's "View runtime logs" (newest line first). A table with tabs or bars keeps its form; CSV gets bars.
 
     Timestamp,Level,Message
     "Oct 18, 2019, 7:54:49 AM",INFO,"KernelRestarter: restarting kernel"  ->  Oct 18, 2019, 7:54:49 AM | INFO | Kernel...
 
-New browsers write a narrow no-break space before AM and PM, which becomes a space. The level is that of the pipe (stdout, stderr)
-and not of the message.
+Recent browsers write a narrow no-break space before AM and PM, which becomes a space. The level depends on the pipe (stdout or
+stderr), not on the message.
 """
 
 import re
@@ -17,7 +17,7 @@ from forensics.sources.origin import Piece
 from forensics.sources.turning import oldest_first
 
 COLAB_TIME_PATTERN = r"(?:\w{3} \d{1,2}, \d{4}, \d{1,2}:\d\d:\d\d\s[AP]M)"
-# Bounded blanks: unbounded ones beside each other take cubic time on a line of blanks.
+# The number of blanks is bounded: adjacent unbounded repetitions take cubic time on a line of blanks.
 COLAB_ROW_PATTERN = lazy.regex(rf"\s{{0,9}}(?:\|\s{{0,9}})?{COLAB_TIME_PATTERN}\s{{0,9}}[\t|]\s{{0,9}}\w{{1,20}}\s{{0,9}}[\t|]")
 COLAB_CSV_ROW_PATTERN = lazy.regex(rf"\"{COLAB_TIME_PATTERN}\",\"?\w*\"?,")
 TABLE_RULE_PATTERN = lazy.regex(rb"\A[\s|:-]*+$")
@@ -51,7 +51,7 @@ def _decode_table(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
 
 
 def _decode_csv(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
-    import csv  # only here: everything else of this package is loaded for every input
+    import csv  # imported only when needed, because this module is loaded for every input
 
     def records() -> Iterator[Piece]:
         taken = 0

@@ -1,9 +1,9 @@
-"""The log of a container runtime's interface (containerd, CRI-O) with the parts of long lines joined.
+"""Join the parts of long lines in a log of the container runtime interface (CRI: containerd, CRI-O).
 
     2016-10-06T00:17:09.669794203Z stderr P first half, |  ->  2016-10-06T00:17:09.669794203Z stderr F first half, second half
     2016-10-06T00:17:09.669794203Z stderr F second half |
 
-A `P` record is a part; `F` ends the line. Text without parts passes block by block.
+A `P` record is one part of a line, and an `F` record ends the line. A block of text without `P` records passes unchanged.
 """
 
 import re

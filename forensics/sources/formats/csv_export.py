@@ -1,10 +1,10 @@
-"""A console's table of log records, saved as CSV, to lines: `TIME text`, and the rest of a text that has several lines behind it.
+"""Convert log records that a cloud console saved as CSV to lines `TIME text`; further lines of a text follow.
 
     @timestamp,@message                                     (CloudWatch, Azure, Datadog, Google Cloud, Grafana: other names)
     2026-08-22 03:00:07.123,"Traceback (most recent call last):
     ..."                                                ->  2026-08-22 03:00:07.123 Traceback (most recent call last):
 
-Tables with the newest record first are reversed. A table without a column of texts, such as measurements, is no log.
+A table with the newest record first is reversed. A table without a time column or a text column (measurements) is not a log.
 """
 
 import csv
@@ -44,11 +44,11 @@ TEXT_COLUMNS = (
     "body",
     "event",
 )
-MAX_RECORD_LINES = 2_000  # of one record; behind that, its opening quote is taken for a lone one
+MAX_RECORD_LINES = 2_000  # of one record; in a longer one, the opening quote is assumed to have no closing quote
 
 
 def _row(record: str) -> list[str]:
-    """The fields of a record; none where the csv module cannot parse it."""
+    """The fields of a record; an empty list if the csv module cannot parse it."""
     try:
         return next(csv.reader(io.StringIO(record)), [])
     except csv.Error:  # a field of more than 128 KiB
@@ -56,7 +56,7 @@ def _row(record: str) -> list[str]:
 
 
 def _columns(line: str) -> tuple[int, int] | None:
-    """Indices of the columns of time and text in a heading; None where it has no text column."""
+    """The indices of the time column and the text column in a header line; None if it lacks one of them."""
     names = [n.strip().lower() for n in _row(line.lstrip("\ufeff"))]
     if len(names) < 2:
         return None
@@ -70,7 +70,7 @@ def _recognises(head: Head) -> bool:
 
 
 def _records(blocks: Iterator[bytes]) -> Iterator[tuple[int, list[str], bool]]:
-    """The lines of each record with the number of the first, as quotes may hold line ends; and whether its quotes are closed."""
+    """For each record: the number of its first line, its lines (quotes may hold line ends), and whether its quotes are closed."""
     start, parts, quotes, size = 0, list[str](), 0, 0
     for number, raw in numbered_lines(blocks):
         line = raw.decode("utf-8", "replace")
@@ -96,7 +96,7 @@ def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
                 continue
             row = _row(record) if closed else []
             time, text = columns
-            if len(row) <= text:  # as they stand: nothing of them is lost
+            if len(row) <= text:  # the lines pass unchanged, so that nothing is lost
                 yield number, 1, record.encode("utf-8", "replace")
                 continue
             stamp = from_value(row[time]) or row[time] if time < len(row) else ""

@@ -1,8 +1,8 @@
-"""Docker's json-file log to lines, `TIME text`, the parts of long lines joined.
+"""Convert the log of Docker's json-file driver to lines `TIME text`, and join the parts of long lines.
 
     {"log":"Killed\\n","stream":"stderr","time":"2026-08-22T03:00:07.123456789Z"}  ->  2026-08-22T03:00:07.123456789Z Killed
 
-A line of more than 16 KiB comes in several records of its stream, of which only the last ends with a line end.
+Docker splits a line of more than 16 KiB into several records of its stream. Only the last of them ends with a line end.
 """
 
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ class Record(Struct, gc=False):
 
 
 class Whole(Struct, gc=False):
-    """The fields that are needed of a record that is a whole line."""
+    """The fields that are needed from a record that is one whole line."""
 
     log: str
     time: str
@@ -35,24 +35,24 @@ class Whole(Struct, gc=False):
 
 RECORD_DECODER = json.Decoder(Record)
 WHOLE_DECODER = json.Decoder(Whole)
-LAST_CHAR = itemgetter(slice(-1, None))  # a text's last character, or none
+LAST_CHAR = itemgetter(slice(-1, None))  # the last character of a text; an empty string for an empty text
 DOCKER_PROBED_LINES = 3  # one may be cut and one may be a part of a long line
 MIN_PARTIAL_CHARS = 8_192  # characters; Docker cuts at 16 KiB
 
 
 def _recognises(head: Head) -> bool:
-    """Are these Docker's records? The first one may be cut, because people copy the end of a log."""
+    """Are these records from Docker? The first one may be cut, because people often copy only the end of a log."""
     records = [r for line in head.lines[:DOCKER_PROBED_LINES] if line.startswith("{") and (r := _record(line.encode()))]
-    # Collectors write the same names without the line's end.
+    # Log collectors use the same field names, but their texts have no line end.
     return any(r.time and (r.log.endswith("\n") or len(r.log) >= MIN_PARTIAL_CHARS) for r in records)
 
 
 def _record(line: bytes) -> Record | None:
     try:
         return RECORD_DECODER.decode(line)
-    except RecursionError:  # no record is nested
+    except RecursionError:  # records of Docker are not nested
         return None
-    except ValueError:  # bad bytes in a text, or no record
+    except ValueError:  # invalid bytes in a text, or not a record
         try:
             return convert(parsed(line), Record)
         except (ValueError, RecursionError):
@@ -73,11 +73,11 @@ def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
 
 
 def _whole_lines(block: bytes, count: int) -> bytes | None:
-    """The text of a block of `count` records that are one whole line each, as nearly all are; None where one is anything else."""
+    """The text of a block of `count` records, if each is one whole line, as is usual; None if one of them is not."""
     try:
         found = WHOLE_DECODER.decode_lines(block)
         logs = [r.log for r in found]
-        parts = [" "] * (3 * len(found))  # and joined: twice as fast as an f-string for each
+        parts = [" "] * (3 * len(found))  # one list that is joined at the end is twice as fast as an f-string for each record
         parts[::3], parts[2::3] = [r.time for r in found], logs
         text = "".join(parts).encode()
     except (ValueError, RecursionError):
@@ -88,7 +88,7 @@ def _whole_lines(block: bytes, count: int) -> bytes | None:
 
 
 def _joined(number: int, line: bytes, open_lines: dict[str, tuple[int, str, list[str]]]) -> Iterator[Piece]:
-    """The line that a record ends, if it ends one; `open_lines`: by stream, those of which parts came."""
+    """The line that this record completes, if any. `open_lines`: for each stream, the line of which some parts were read."""
     record = _record(line)
     if record is None:
         if line.strip():

@@ -1,12 +1,12 @@
-"""JSON documents to their records, each with the number of the line on which it begins.
+"""Split JSON documents into their records, each with the number of the line on which it begins.
 
     [                                  objects(...)  ->  (2, {"time": 1.5, ...}, ...), (3, {...}, ...)
       {"time": 1.5, "data": "text"},
       {"time": 1.6, "data": "more"}
     ]
 
-and to their single values, each with its path and line, for documents that are one deep tree (a notebook, a pod). Both are read
-block by block; a document that is cut short gives what it holds.
+A document that is one deep tree (a notebook, a pod) is split into single values, each with its path and line. Both ways read
+block by block, and return the content of a truncated document up to its end.
 """
 
 import codecs
@@ -19,16 +19,16 @@ from forensics.core import lazy, limits
 from forensics.sources.formats.base import Note
 
 Path = tuple[str | int, ...]
-# A string that is cut short reaches to the end.
+# A truncated string extends to the end of the data.
 JSON_TOKEN_PATTERN = lazy.regex(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
 SEPARATORS_BETWEEN_DOCUMENTS_PATTERN = lazy.regex(r"[\s,]*")
-LENIENT_JSON_DECODER = json.JSONDecoder(strict=False)  # takes control characters inside strings
-MAX_STRING_PART_BYTES = 4 << 20  # bytes of a string that are held together
-MAX_ESCAPE_BYTES = 6  # bytes of the longest: \\u00e9
+LENIENT_JSON_DECODER = json.JSONDecoder(strict=False)  # accepts control characters inside strings
+MAX_STRING_PART_BYTES = 4 << 20  # bytes; a longer string is returned in several parts
+MAX_ESCAPE_BYTES = 6  # bytes of the longest escape, such as \\u00e9
 
 
 def parsed(text: str | bytes) -> Any:
-    """The value of a JSON text; raises ValueError for every other one, also for one nested deeper than Python can follow."""
+    """The value of a JSON text. Raises ValueError for invalid JSON, and for JSON that is nested too deeply for Python."""
     try:
         return json.loads(text)
     except RecursionError as error:
@@ -36,12 +36,12 @@ def parsed(text: str | bytes) -> Any:
 
 
 def single(text: str) -> Any:
-    """The value of a JSON text that is no object and no list; raises ValueError for what is no JSON text."""
+    """The value of a JSON text that is neither an object nor a list. Raises ValueError for invalid JSON."""
     return LENIENT_JSON_DECODER.decode(text)
 
 
 def whole(blocks: Iterator[bytes], note: Note) -> str:
-    """All of `blocks`, a short document, as text; what lies behind the limit of an entry is left out with a note."""
+    """All of `blocks`, a short document, as text. What follows after the size limit of an entry is left out, with a note."""
     parts: list[bytes] = []
     size = 0
     for block in blocks:
@@ -54,7 +54,7 @@ def whole(blocks: Iterator[bytes], note: Note) -> str:
 
 
 class _Text:
-    """The text of `blocks` from `at` on, read as far as needed."""
+    """The text of `blocks`, read only as far as needed. `at`: the current position in `text`; `line`: its line number."""
 
     def __init__(self, blocks: Iterator[bytes]) -> None:
         self.blocks = blocks
@@ -62,7 +62,7 @@ class _Text:
         self.text, self.at, self.line = "", 0, 1
 
     def more(self, size: int) -> bool:
-        """Read about `size` characters more; False at the end."""
+        """Read at least `size` more bytes, if there are so many; False at the end of the input."""
         parts = [self.text[self.at :]]
         self.at, read = 0, 0
         while read < size and (block := next(self.blocks, None)) is not None:
@@ -72,12 +72,12 @@ class _Text:
         return read > 0
 
     def to(self, at: int) -> None:
-        """Go on to `at`, counting lines."""
+        """Move to the position `at` and count the lines on the way."""
         self.line += self.text.count("\n", self.at, at)
         self.at = at
 
     def past(self, mark: str) -> None:
-        """Go behind the next `mark`; to the end where there is none."""
+        """Move behind the next `mark`, or to the end if there is none."""
         while (found := self.text.find(mark, self.at)) < 0:
             self.to(max(self.at, len(self.text) - len(mark)))
             if not self.more(1):
@@ -86,9 +86,9 @@ class _Text:
         self.to(found + len(mark))
 
     def begun(self) -> bool:
-        """Go to the next object or value; False at the end of the list or of the text."""
+        """Move to the next object or value; False at the end of the list or of the text."""
         while True:
-            self.to(SEPARATORS_BETWEEN_DOCUMENTS_PATTERN.match(self.text, self.at).end())  # type: ignore[union-attr]  # it matches nothing as well
+            self.to(SEPARATORS_BETWEEN_DOCUMENTS_PATTERN.match(self.text, self.at).end())  # type: ignore[union-attr]  # it also matches the empty string
             if self.at < len(self.text):
                 return self.text[self.at] != "]"
             if not self.more(1):
@@ -96,8 +96,10 @@ class _Text:
 
 
 def objects(blocks: Iterator[bytes], note: Note, inside: str | None = None) -> Iterator[tuple[int, dict[str, Any], str]]:
-    """The objects of a list of objects (`inside`: under this name in an outer object), or of objects in a row, each with the
-    line it begins on and its own text."""
+    """The objects of a list, or objects that follow each other, each with the line on which it begins and its own text.
+
+    `inside`: the list is the value of this name in an outer object.
+    """
     text = _Text(_bounded(blocks, note))
     if inside is not None:
         text.past(f'"{inside}"')
@@ -110,7 +112,7 @@ def objects(blocks: Iterator[bytes], note: Note, inside: str | None = None) -> I
             return
         try:
             found, end = decoder.raw_decode(text.text, text.at)
-            if end == len(text.text) and text.more(1):  # a number may go on
+            if end == len(text.text) and text.more(1):  # a number may continue in the next block
                 continue
         except (ValueError, RecursionError):
             waiting = len(text.text) - text.at
@@ -137,7 +139,7 @@ def _bounded(blocks: Iterator[bytes], note: Note) -> Iterator[bytes]:
 
 
 def _rest(text: str) -> dict[str, Any]:
-    """The values of an object that is cut short, as far as they go."""
+    """The values of a truncated object, up to the point where it ends."""
     found: dict[str, Any] = {}
     for path, value, _ in values(iter([text.encode("utf-8", "replace")]), lambda *_: None):
         inner = found
@@ -150,8 +152,11 @@ def _rest(text: str) -> dict[str, Any]:
 
 
 def values(blocks: Iterator[bytes], note: Note) -> Iterator[tuple[Path, Any, int]]:
-    """Every scalar of a JSON document with its path (names, and indices from 0) and line, in order; none deeper than the limit. A
-    string of more than MAX_STRING_PART_BYTES comes in several parts, one after the other."""
+    """Every scalar of a JSON document, in order, with its path (names, and indices from 0) and line.
+
+    Values that are nested deeper than the limit are left out. A string of more than MAX_STRING_PART_BYTES is returned in several
+    parts, one after the other.
+    """
     path: list[str | int] = []
     key: str | None = None
     deeper = 0
@@ -181,13 +186,13 @@ def values(blocks: Iterator[bytes], note: Note) -> Iterator[tuple[Path, Any, int
 
 
 def _tokens(blocks: Iterator[bytes], note: Note) -> Iterator[tuple[bytes, int]]:
-    """The strings, numbers and marks of a document, each with its line."""
+    """The tokens of a document (strings, other scalars and punctuation), each with its line."""
     rest, line, left = b"", 1, limits.current.values
     for block in blocks:
         data = rest + block
         counted, cut = 0, len(data)
         for token in JSON_TOKEN_PATTERN.finditer(data):
-            if token.end() == len(data):  # it may go on
+            if token.end() == len(data):  # it may continue in the next block
                 cut = token.start()
                 break
             start = token.start()
@@ -209,8 +214,8 @@ def _tokens(blocks: Iterator[bytes], note: Note) -> Iterator[tuple[bytes, int]]:
 
 
 def _part(text: bytes) -> int:
-    """Where to cut a string that is too long: at MAX_STRING_PART_BYTES, in front of an escape or a character that would be cut
-    in two."""
+    """Where to split a string that is too long: at MAX_STRING_PART_BYTES, or just before an escape or a character that this
+    position would split."""
     at = MAX_STRING_PART_BYTES
     slash = text.rfind(b"\\", at - MAX_ESCAPE_BYTES, at)
     if slash >= 0:
@@ -222,7 +227,7 @@ def _part(text: bytes) -> int:
 
 
 def _enter(path: list[str | int], key: str | None) -> None:
-    """The next value of the innermost object or list begins."""
+    """Set the last element of `path` for the next value of the innermost object (its key) or list (its index)."""
     if path:
         last = path[-1]
         path[-1] = last + 1 if isinstance(last, int) else str(key)
@@ -230,14 +235,14 @@ def _enter(path: list[str | int], key: str | None) -> None:
 
 def _value(mark: bytes) -> Any:
     text = mark.decode("utf-8", "replace")
-    if text[0] == '"' == text[-1] and "\\" not in text and len(text) > 1:  # nearly all; nothing in it means anything else
+    if text[0] == '"' == text[-1] and "\\" not in text and len(text) > 1:  # usual case: no escape, so no decoding is needed
         return text[1:-1]
     try:
         return single(text)
     except ValueError:
         if not text.startswith('"'):
             return text
-    for cut in range(1, 7):  # the last escape may be half there
+    for cut in range(1, 7):  # the last escape may be incomplete
         try:
             return single(text[: len(text) - cut + 1] + '"')
         except ValueError:

@@ -1,11 +1,11 @@
-"""One journal entry to the line that `journalctl -o short-iso-precise` prints of it.
+"""Convert a journal entry to the line that `journalctl -o short-iso-precise` prints for it.
 
     2025-08-22T03:00:07.123456+00:00 gpu-node-7 systemd[1]: jupyter.service: Failed with result 'oom-kill'.
     2025-08-22T03:00:07.123456+00:00 gpu-node-7 kernel: [11686.888104] python3 invoked oom-killer: ...
 
-A kernel line has its uptime as well, as in a syslog file, which gives the time of the boot. Further lines of a message follow
+A kernel line also has its uptime, as in a syslog file; the time of the boot follows from it. Further lines of a message follow
 unchanged. A change of boot is marked by `-- Boot ID --`, as journalctl does.
-(Fields: systemd.journal-fields(7); the times in use: `_SOURCE_...` before `__...`, as journalctl's short forms.)
+(The fields are from systemd.journal-fields(7). As in journalctl's short formats, `_SOURCE_...` times are preferred to `__...`.)
 """
 
 import functools
@@ -27,7 +27,7 @@ NO_PROGRAM_NAME_PATTERN = lazy.regex(r"[\s\[\]:]+")
 
 
 class Entry(Struct, gc=False, rename=lambda name: JOURNAL_FIELDS[name]):
-    """The fields of an entry that its line is made of; in documents they have journald's names."""
+    """The fields of an entry that are used for its line. In documents they have the names that journald gives them."""
 
     message: str | None = None
     realtime: str | None = None
@@ -44,15 +44,15 @@ class Entry(Struct, gc=False, rename=lambda name: JOURNAL_FIELDS[name]):
 
 
 class Entries:
-    """Renders entries in order and remembers the boot."""
+    """Converts entries to lines, in order, and remembers the boot of the last one."""
 
     def __init__(self) -> None:
         self.boot: str | None = None
 
     def pieces(self, entry: Entry, number: int, step: int = 0) -> Iterator[Piece]:
-        """The line of one entry, after a line for its boot where that changed; none for an entry without a message.
+        """The line of one entry, after a line for the boot if that changed; nothing for an entry without a message.
 
-        `number`: the message's line in the original file. `step`: from one line of the message to the next in that file.
+        `number`: the line of the message in the original file. `step`: the distance in that file between lines of the message.
         """
         if entry.message is None:
             return
@@ -64,7 +64,7 @@ class Entries:
         yield number, step, f"{_front(entry)}{text}".encode("utf-8", "replace")
 
     def lines(self, entries: Sequence[Entry]) -> bytes | None:
-        """The lines of entries of one line each and of one boot; None where one is not so."""
+        """The lines of entries that have one line each and the same boot; None if an entry is different."""
         boot = self.boot or entries[0].boot
         lines: list[str] = []
         for entry in entries:

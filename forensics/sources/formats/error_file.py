@@ -1,8 +1,8 @@
-"""torchelastic's error file, which torchrun leaves for each rank that failed, to the traceback in it.
+"""Extract the traceback from torchelastic's error file, which torchrun leaves for each rank that failed.
 
     {"message": {"message": "RuntimeError: ...", "extraInfo": {"py_callstack": "Traceback ...", "timestamp": "1755831607"}}}
 
-The time goes in front of the first line. (torch.distributed.elastic.multiprocessing.errors: TORCHELASTIC_ERROR_FILE.)
+The time is put before the first line. (Source: torch.distributed.elastic.multiprocessing.errors, TORCHELASTIC_ERROR_FILE.)
 """
 
 from collections.abc import Iterator

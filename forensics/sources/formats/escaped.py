@@ -1,4 +1,4 @@
-"""rsyslog's escapes undone: it writes a line feed inside a message as `#012`, a tab as `#011`, ESC as `#033`.
+"""Decode the escapes of rsyslog, which writes a line feed inside a message as `#012`, a tab as `#011` and ESC as `#033`.
 
 Aug 22 03:00:07 node-7 kernel: Mem-Info:#012 active_anon:7355653  ->  ... kernel: Mem-Info:
                                                                        active_anon:7355653
@@ -15,7 +15,7 @@ from forensics.sources.origin import Piece
 SYSLOG_LINE_PATTERN = lazy.regex(rf"(?:<\d+>)?(?:\w{{3}} [ \d]\d \d\d:\d\d:\d\d|{ISO_TIME}\S*) \S+")
 OCTAL_ESCAPE_PATTERN = lazy.regex(rb"#0(?:11|12|33)")
 UNESCAPED = {b"#011": b"\t", b"#012": b"\n", b"#033": b"\x1b"}
-MIN_SYSLOG_SHARE = 0.5  # of the lines; chosen by hand: a program's raw output may stand between syslog's lines
+MIN_SYSLOG_SHARE = 0.5  # of the lines; chosen by hand: raw output of a program may be between the lines of syslog
 
 
 def _recognises(head: Head) -> bool:

@@ -1,10 +1,10 @@
-"""What Fluentd and Fluent Bit print of the records they collect, to lines: `TIME text`.
+"""Convert the records that Fluentd and Fluent Bit print to lines `TIME text`.
 
     2026-08-22T03:00:07+00:00<TAB>kube.train<TAB>{"log":"Killed","stream":"stderr"}          (Fluentd's files and standard output)
     [0] kube.train: [[1787367607.123456789, {}], {"log"=>"Killed", "stream"=>"stderr"}]     (Fluent Bit's standard output)
 ->  2026-08-22T03:00:07+00:00 Killed
 
-Fluent Bit writes `=>` where JSON has a colon; before 2.1 there is no `{}` beside the time.
+Fluent Bit writes `=>` where JSON has a colon. Versions before 2.1 write no `{}` after the time.
 """
 
 from collections.abc import Iterator
@@ -22,12 +22,12 @@ TAGGED_RECORD_PATTERN = lazy.regex(
 )
 PRINTED_RECORD_PATTERN = lazy.regex(r"\A\[\d+\] (\S{1,300}): \[\[?(\d{9,10}(?:\.\d+)?)(?:, \{.*?\}\])?, (\{.*\})\]\s*\Z")
 RUBY_HASH_ARROW_PATTERN = lazy.regex(r'("(?:[^"\\]|\\.)*")=>')
-MIN_RECORD_SHARE = 0.6  # of the lines; chosen by hand: a collector's own start-up text may stand between the records
-PROBED_RECORDS = 60  # parsing is slow, and a file is of one kind from its start
+MIN_RECORD_SHARE = 0.6  # of the lines; chosen by hand: start-up messages of the collector may be between the records
+PROBED_RECORDS = 60  # parsing is slow, and the format of a file shows in its first records
 
 
 def _read(line: str) -> str | None:
-    """`TIME text` of a record; None for a line that is none or has no text."""
+    """`TIME text` of a record; None for a line that is not a record or has no text."""
     if found := TAGGED_RECORD_PATTERN.match(line):
         time, body = found[1], found[3]
     elif found := PRINTED_RECORD_PATTERN.match(line):

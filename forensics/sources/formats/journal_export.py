@@ -1,12 +1,12 @@
-"""The journal's export format, as `journalctl -o export` writes it, to lines.
+"""Convert the export format of the systemd journal (`journalctl -o export`) to lines.
 
     __REALTIME_TIMESTAMP=1755831607123456
     _HOSTNAME=gpu-node-7
     MESSAGE=python3 invoked oom-killer: ...
     <blank line>
 
-A field with a binary value is written as its name, a line end, eight bytes with the length (little-endian), the value and a line
-end. (systemd: Journal Export Formats.)
+A field with a binary value is written as its name, a line end, the length (eight bytes, little-endian), the value and a line
+end. (Source: Journal Export Formats, of systemd.)
 """
 
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ def _raw_lines(blocks: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
 
 
 def _entries(lines: Iterator[tuple[int, bytes]], note: Note) -> Iterator[tuple[int, dict[str, str]]]:
-    """The wanted fields of each entry with the line on which its message begins."""
+    """The needed fields of each entry, with the line on which its message begins."""
     fields: dict[str, str] = {}
     at = 1
     for number, line in lines:
@@ -60,12 +60,12 @@ def _entries(lines: Iterator[tuple[int, bytes]], note: Note) -> Iterator[tuple[i
 
 
 def _binary(lines: Iterator[tuple[int, bytes]]) -> tuple[bytes, bool]:
-    """The value of a binary field, whose bytes may hold line ends; False when it is not all there."""
+    """The value of a binary field, which may contain line ends, and whether the value is complete."""
     data = b""
     wanted = 8
     known = False
     parts: list[bytes] = []
-    size = -1  # no line end stands in front of the first part
+    size = -1  # there is no line end before the first part
     for _, line in lines:
         parts.append(line)
         size += len(line) + 1

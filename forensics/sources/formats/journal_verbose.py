@@ -1,11 +1,11 @@
-"""`journalctl -o verbose` to lines: a head line with the cursor, then every field on a line of its own.
+"""Convert `journalctl -o verbose` to lines. An entry has a head line with the cursor, then one line for each field.
 
     Fri 2025-08-22 03:00:07.123456 UTC [s=fefa15e3;i=1;b=493676ee;m=2b897c2ad;t=63ceb673a5e00;x=6b70ca4d]
         _HOSTNAME=gpu-node-7
         MESSAGE=multi
                 line message
 
-`t` of the cursor is the time in hexadecimal microseconds, exact whatever zone the head line is in.
+`t` of the cursor is the time in microseconds since 1970, in hexadecimal. It does not depend on the time zone of the head line.
 """
 
 import re
@@ -50,7 +50,7 @@ def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
 
 
 def _cursor(text: str) -> dict[str, str]:
-    """Times and boot out of `s=...;b=...;m=...;t=...`, m and t in hexadecimal."""
+    """The times and the boot from `s=...;b=...;m=...;t=...`; m and t are hexadecimal."""
     parts = dict(p.split("=", 1) for p in text.split(";") if "=" in p)
     found: dict[str, str] = {}
     for key, name in (("t", "__REALTIME_TIMESTAMP"), ("m", "__MONOTONIC_TIMESTAMP")):

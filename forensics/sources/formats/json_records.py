@@ -1,11 +1,11 @@
-"""Logs written as JSON, one object a record, to lines: `TIME LEVEL message`, and a traceback's lines behind it.
+"""Convert JSON logs with one object for each record to lines `TIME LEVEL message`; the lines of a traceback follow.
 
     {"pid":7,"type":"jupyter","level":40,"msg":"AsyncIOLoopKernelRestarter: ...","time":"2023-07-29T14:32:52.000Z"}   (Colab)
     {"textPayload":"Killed","timestamp":"2026-08-22T03:00:07.123Z","severity":"ERROR", ...}            (Google Cloud, one a line
     [{"stream_name":"stderr","time":12.3,"data":"Killed\\n"}                                (Kaggle)    or a list of them)
     {"events":[{"timestamp":1755831607123,"message":"Killed"}, ...]}                                   (CloudWatch)
 
-Lists with the newest record first are reversed. A line that is no record passes unchanged.
+A log with the newest record first is reversed. A line that is not a record passes unchanged.
 """
 
 import json
@@ -28,12 +28,12 @@ TRACES = ("traceback", "exc_info", "exc_text", "exception", "stack_trace", "stac
 LEVEL_VALUES = {"DEBUG", "INFO", "WARNING", "WARN", "ERROR", "CRITICAL", "FATAL"}
 BUNYAN = {10: "DEBUG", 20: "DEBUG", 30: "INFO", 40: "WARNING", 50: "ERROR", 60: "FATAL"}
 JSON_LIST_PATTERN = lazy.regex(r'\A\s*(?:\[\s*\{|\{\s*"(events|entries)"\s*:\s*\[)')
-PROBED_RECORDS = 60  # parsing is slow, and a file is of one kind from its start
-MIN_RECORD_SHARE = 0.6  # of the lines; chosen by hand: tracebacks and a program's start-up text may stand between the records
+PROBED_RECORDS = 60  # parsing is slow, and the format of a file shows in its first records
+MIN_RECORD_SHARE = 0.6  # of the lines; chosen by hand: tracebacks and start-up messages may be between the records
 
 
 def _text(record: dict[str, Any]) -> tuple[str, str] | None:
-    """The message of a record and the name it stands under."""
+    """The message of a record, and the name of its field."""
     for name in TEXT_KEYS:
         if isinstance(record.get(name), str):
             return record[name], name
@@ -44,7 +44,7 @@ def _text(record: dict[str, Any]) -> tuple[str, str] | None:
 
 
 def text_of(record: dict[str, Any]) -> str | None:
-    """The message of a record that a collector wrote; None where it has none."""
+    """The message of a record that a log collector wrote; None if it has no message."""
     found = _text(record)
     return found[0] if found else None
 
@@ -67,17 +67,17 @@ def _level(record: dict[str, Any]) -> str:
 
 def _is_log(record: object) -> bool:
     if not isinstance(record, dict) or not _text(record) or ("stream" in record and str(record.get("log", "")).endswith("\n")):
-        return False  # the last is Docker's
+        return False  # the last condition excludes records of Docker, which have a format of their own
     return bool(_time(record) or _level(record) or "stream_name" in record)
 
 
 def _line(record: dict[str, Any]) -> str | None:
-    """The lines of a record; None when it has no message."""
+    """The lines of a record; None if it has no message."""
     found = _text(record)
     if found is None:
         return None
     text = found[0]
-    if text.endswith(("\\r\\n", "\\n")):  # Google's serial consoles escape once more (`is_text_escaped`)
+    if text.endswith(("\\r\\n", "\\n")):  # the serial consoles of Google Cloud escape twice (`is_text_escaped`)
         text = text.replace("\\r\\n", "\n").replace("\\n", "\n")
     traces = [v for name in TRACES if isinstance(v := record.get(name), str) and v.strip() not in text and "\n" in v]
     front = " ".join(p for p in (_time(record), _level(record)) if p)
@@ -131,7 +131,7 @@ def _again(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _joined(found: Iterator[tuple[int, dict[str, Any], str]]) -> Iterator[Piece]:
-    """A piece for each record; Kaggle's chunks of a stream are joined up to their line ends."""
+    """A piece for each record. Kaggle splits a stream into chunks, which are joined until a line end."""
     start, chunk = 0, ""
     for line, record, raw in found:
         text, name = _text(record) or ("", "")

@@ -1,11 +1,11 @@
-"""Records of /dev/kmsg, and dmesg's JSON, to the lines that `dmesg -r` prints.
+"""Convert records of /dev/kmsg, and the JSON of dmesg, to the lines that `dmesg -r` prints.
 
     6,3964,206764307,-,caller=T1;nvidia-nvswitch2: open (major=510)  ->  <6>[  206.764307][   T1] nvidia-nvswitch2: open
      SUBSYSTEM=pci                                                       (says what device, left out)
     {"pri": 4, "time": 64.000000, "caller": "T5", "msg": "text"}     ->  <4>[   64.000000][   T5] text
 
-Records are `priority,sequence,microseconds,flags;text`, with unprintable bytes as `\\x0a`. A gap in the sequence means lost
-messages. (kernel: Documentation/ABI/testing/dev-kmsg.)
+A record is `priority,sequence,microseconds,flags;text`, with unprintable bytes as `\\x0a`. A gap in the sequence numbers means
+that messages were lost. (Source: Documentation/ABI/testing/dev-kmsg of the Linux kernel.)
 """
 
 import re
@@ -65,7 +65,7 @@ def _decode_json(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
                 0,
                 _line(priority if isinstance(priority, int) and 0 <= priority < 1 << 20 else 6, float(time), caller, text),
             )
-        else:  # another --time-format
+        else:  # dmesg was called with another --time-format
             yield number, 0, (f"[{time}] ".encode() if time else b"") + text
 
 

@@ -1,8 +1,8 @@
-"""Kubernetes objects (`kubectl get pod|node|events -o json|yaml`) to the lines that `kubectl describe` prints of them.
+"""Convert Kubernetes objects (`kubectl get pod|node|events -o json|yaml`) to lines as in `kubectl describe`.
 
     "lastState": {"terminated": {"exitCode": 137, "finishedAt": "2026-08-22T03:00:07Z", "reason": "OOMKilled"}}
 
-becomes, each line with the number of its own in the file,
+becomes these lines, each with the line number of its value in the file:
 
     2026-08-22T03:00:07Z Last State:     Terminated
           Exit Code:    137
@@ -71,7 +71,7 @@ def _decode_yaml(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
 
 
 def _described(leaves: Iterable[Leaf]) -> Iterator[Piece]:
-    """A line for each value in use; a container's state begins with a line of its own, with its time."""
+    """A line for each value that is used. The state of a container begins with an extra line, which has its time."""
     inside: Path = ()
     group: list[Leaf] = []
     for leaf in leaves:
@@ -84,7 +84,7 @@ def _described(leaves: Iterable[Leaf]) -> Iterator[Piece]:
 
 
 def _group(inside: Path, group: list[Leaf]) -> Iterator[Piece]:
-    """The lines of one object. Its time goes before the first line that can have one."""
+    """The lines of one object. If it has a time, the first line begins with that time."""
     time = next((str(v) for path, v, _ in group if path[-1] in TIME_FIELDS and v), "")
     state = STATES.get(str(inside[-2])) if len(inside) > 1 else None
     if state and group:
@@ -100,7 +100,7 @@ def _group(inside: Path, group: list[Leaf]) -> Iterator[Piece]:
 
 
 def _title(inside: Path) -> str:
-    """The kind of the object, from its nearest name."""
+    """The title of an object: the last name in its path."""
     return str(next((p for p in reversed(inside) if isinstance(p, str)), "event"))
 
 
@@ -109,7 +109,7 @@ def _piece(line: int, text: str) -> Piece:
 
 
 def _leaves(blocks: Iterator[bytes]) -> Iterator[Leaf]:
-    """The single values of block-style YAML as kubectl writes it; a folded value's further lines belong to it."""
+    """The single values of block-style YAML, as kubectl writes it. The further lines of a folded value are joined to it."""
     stack: list[tuple[int, str]] = []
     held: Leaf | None = None
     for number, raw in numbered_lines(blocks):

@@ -1,4 +1,4 @@
-"""logfmt, as containerd, Docker and Prometheus' exporters write it, to lines: time, level, message, and the rest behind it.
+"""Convert logfmt (containerd, Docker, Prometheus exporters) to lines: the time, the level, the message, then other fields.
 
 time="2017-02-01T17:58:34.99-08:00" level=error msg="task exited\\n status 137" id=ab3f
 ->  2017-02-01T17:58:34.99-08:00 ERROR task exited
@@ -16,7 +16,7 @@ from forensics.sources.origin import Piece
 
 LOGFMT_PAIR_PATTERN = lazy.regex(r'(?<![\w.@-])([\w.@-]{1,200})=("(?:[^"\\]|\\.)*"|[^\s"]*)')
 LOGFMT_LINE_PATTERN = lazy.regex(r'(?:time|ts|t)="?\d{4}-\d\d-\d\dT[^ ]+ (?:\S+=\S+ )*(?:level|lvl|msg)=')
-MIN_RECORD_SHARE = 0.6  # of the lines; chosen by hand: a panic's stack may stand between the records
+MIN_RECORD_SHARE = 0.6  # of the lines; chosen by hand: the stack of a panic may be between the records
 LEVEL_OF_WORD = {
     "debug": "DEBUG",
     "info": "INFO",

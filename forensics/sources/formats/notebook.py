@@ -1,16 +1,17 @@
-"""A notebook's outputs to lines, each cell's under `In [N]:`, as Jupyter shows them, in the order in which the cells ran.
+"""Convert the outputs of a notebook to lines, under `In [N]:` for each cell, in the order in which the cells ran.
 
     "outputs": [{"output_type": "stream", "name": "stderr", "text": ["loading\\n", "Killed\\n"]}]  ->  In [3]:
                                                                                                      loading
                                                                                                      Killed
 
-Texts are strings or lists of strings, and a line may continue in the next string; an error's traceback has terminal colours. The
-code of the cells is left out, because it is no event. (nbformat 3 and 4.) Where the front end recorded when a cell ran, its
-heading begins with that time. A cell that ran without an output has only its heading, which shows that the notebook continued. A
-cell that an error ended gets a last line `In [3]: ended with KeyError`, unless its tags allow the error.
+The formats are nbformat 3 and 4. A text is a string or a list of strings, and a line may continue in the next string. The
+traceback of an error contains terminal colours. The code of the cells is left out, because it is not an event. If the front end
+recorded when a cell ran, its heading begins with that time. A cell that ran without an output has only its heading, which shows
+that the notebook continued. A cell that an error ended gets a last line `In [3]: ended with KeyError`; if its tags allow the
+error, that line says so.
 
-The cell that ran last comes last: cells are in the order of their execution counts. A count that
-occurs twice is from two sessions of the kernel, whose order is unknown; their cells keep their order in the file.
+Cells are in the order of their execution counts, so the cell that ran last comes last. A count that occurs twice is from two
+sessions of the kernel, whose order is unknown. Such cells keep their order in the file.
 """
 
 from collections.abc import Iterator
@@ -24,7 +25,7 @@ from forensics.sources.formats.documents import Path, values
 from forensics.sources.formats.stamps import from_value
 from forensics.sources.origin import Piece
 
-MAX_SORTED_BYTES = 64 << 20  # the cells are held in memory while they are sorted by the time they ran
+MAX_SORTED_BYTES = 64 << 20  # bytes; the cells are held in memory while they are sorted in the order in which they ran
 STARTED = ("iopub.execute_input", "shell.execute_reply.started", "iopub.status.busy", "start_time")
 
 
@@ -34,8 +35,10 @@ def _recognises(head: Head) -> bool:
 
 
 class _Cell(Struct):
-    """One code cell while it is read. `said`: has its heading been printed? `failed`: the name of the error that ended
-    it. `may_fail`: its tags allow an error."""
+    """One cell while it is read.
+
+    `said`: its heading was already written. `failed`: the name of the error that it raised. `may_fail`: its tags allow an error.
+    """
 
     at: Path
     line: int
@@ -59,7 +62,7 @@ def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
     for cell, pieces in cells:
         ran.append((cell, pieces))
         size += sum(len(p[2]) for p in pieces)
-        if size > MAX_SORTED_BYTES:  # more text than anybody prints: as it stands
+        if size > MAX_SORTED_BYTES:  # more text than is usual: the order of the file is kept
             yield from (p for _, found in ran for p in found)
             yield from (p for _, found in cells for p in found)
             return
@@ -73,8 +76,9 @@ def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
 def _in_order_of_execution(cells: list[_Cell]) -> list[int]:
     """The indices of the cells in the order in which they ran.
 
-    Where some cells have a count, the outputs of others are from an earlier session of the kernel and come first. The exception
-    is the cell behind the last one that ran: it was running when the log ended, unless an error ended either of the two.
+    If some cells have a count, the outputs of cells without one are from an earlier session of the kernel and come first. The
+    exception is the next code cell without a count after the last cell that ran. It was running when the log ended, unless an
+    error ended one of these two cells.
     """
     counts = {i: cell.number for i, cell in enumerate(cells) if isinstance(cell.number, int)}
     if not counts:
@@ -117,7 +121,7 @@ def _cells(blocks: Iterator[bytes], note: Note) -> Iterator[tuple[_Cell, list[Pi
 
 
 def _places(path: Path) -> tuple[Path, Path] | None:
-    """The path of a cell and the path inside it; None outside of cells."""
+    """The path of a cell, and the path inside that cell; None for a path outside of cells."""
     for i, name in enumerate(path):
         if name == "cells" and i + 1 < len(path):
             return path[: i + 2], path[i + 2 :]
@@ -136,7 +140,7 @@ def _about(cell: _Cell, rest: Path, value: Any) -> None:
 
 
 def _output(cell: _Cell, rest: Path, value: Any, line: int) -> Iterator[Piece]:
-    """Lines of one value of an output."""
+    """The lines of one value of an output."""
     name = rest[0] if rest else ""
     cell.outputs = True
     if name in ("ename", "traceback"):
@@ -157,7 +161,7 @@ def _output(cell: _Cell, rest: Path, value: Any, line: int) -> Iterator[Piece]:
 
 
 def _end(cell: _Cell) -> Iterator[Piece]:
-    """The last lines of a cell; its heading where it ran and printed nothing."""
+    """The last lines of a cell, and its heading if it ran and printed nothing."""
     yield from _rest(cell)
     if cell.code and isinstance(cell.number, int):
         yield from _said(cell, cell.line)
@@ -188,21 +192,21 @@ def _heading(cell: _Cell) -> str:
 
 
 class _Ends:
-    """Where the kernel may have died, as far as the notebook shows it: behind the last cell that ran."""
+    """Finds where the kernel may have died: in the code cell after the last one that ran."""
 
     def __init__(self) -> None:
         self.last: _Cell | None = None
         self.behind: _Cell | None = None
 
     def of(self, cell: _Cell) -> None:
-        """Take in a cell."""
+        """Add the next cell of the file."""
         if cell.code and (cell.outputs or isinstance(cell.number, int)):
             self.last, self.behind = cell, None
         elif cell.code and self.behind is None:
             self.behind = cell
 
     def tell(self, note: Note) -> None:
-        """The note about it, if there is a cell behind the last one that ran."""
+        """Write the note, if there is a code cell after the last one that ran."""
         if self.last and self.behind:
             message = (
                 f"the last cell that ran to its end is In [{self.last.number}]; if the kernel died, then in the cell behind it"

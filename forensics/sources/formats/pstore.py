@@ -1,4 +1,4 @@
-"""A panic kept in pstore, its parts in order: the firmware stores the end first, and the highest part is the oldest.
+"""Sort the parts of a kernel panic from pstore. The end of the log is stored first, so the highest part is the oldest.
 
 Panic#1 Part1                                          Panic#1 Part2
 <6>[   13.826897] RAPL PMU: API unit is 2^-32 Joules   <6>[   13.801000] ...
@@ -22,7 +22,7 @@ def _recognises(head: Head) -> bool:
 
 
 def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
-    parts: list[tuple[int, int, int, list[bytes]]] = []  # of the panic, part, first line, lines
+    parts: list[tuple[int, int, int, list[bytes]]] = []  # numbers of panic, part and first line; the lines
     size = 0
     for number, line in numbered_lines(blocks):
         found = PSTORE_PART_PATTERN.match(line.strip())

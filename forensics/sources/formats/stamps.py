@@ -1,4 +1,4 @@
-"""Times of records to the one form of all decoded lines: RFC 3339 with microseconds and offset.
+"""Convert numeric times of records to RFC 3339 text with microseconds and offset.
 
 1755831607123456 (microseconds)  ->  2025-08-22T03:00:07.123456+00:00
 """
@@ -9,30 +9,33 @@ from datetime import UTC, datetime, timedelta
 from forensics.core import lazy
 
 UNIX_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-FIRST_YEAR = 1990  # a number that would be an earlier time is no time
-LAST_YEAR = 2100  # a number that would be a later time is no time
+FIRST_YEAR = 1990  # a number that would be an earlier time is not a time
+LAST_YEAR = 2100  # a number that would be a later time is not a time
 ISO_STAMP_PATTERN = lazy.regex(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?(?:Z|[+-]\d\d:?\d\d))?$")
 EPOCH_DIGITS_PATTERN = lazy.regex(r"\d{10}(?:\.\d+)?$|\d{13}$|\d{16}$|\d{19}$")
 
 
 def from_usec(usec: int) -> str | None:
-    """Microseconds since 1970 as text; None for what is no time of a log."""
+    """Microseconds since 1970 as text; None if this cannot be the time of a log record."""
     whole = from_second(str(usec // 1_000_000))
     return f"{whole}.{usec % 1_000_000:06d}+00:00" if whole else None
 
 
-@functools.lru_cache(maxsize=4096)  # a log has many lines a second, and making the text of a time is slow
+@functools.lru_cache(maxsize=4096)  # a log may have many lines per second, and formatting a time is slow
 def from_second(seconds: str) -> str | None:
-    """Seconds since 1970, in digits, as text without a zone; None for what is no time of a log."""
+    """Seconds since 1970 (digits) as text without a zone; None if this cannot be the time of a log record."""
     try:
         time = UNIX_EPOCH + timedelta(seconds=int(seconds or "0"))
-    except (OverflowError, ValueError):  # int() takes no number of thousands of digits
+    except (OverflowError, ValueError):  # int() rejects a number with thousands of digits
         return None
     return f"{time:%Y-%m-%dT%H:%M:%S}" if FIRST_YEAR <= time.year <= LAST_YEAR else None
 
 
 def from_value(value: object) -> str | None:
-    """A JSON value that is a time, as text: ISO as it stands, a number by its size in s, ms, us or ns; None for others."""
+    """The time in a JSON value, as text; None for another value.
+
+    ISO text is kept, with a decimal point for a decimal comma. The size of a number shows whether its unit is s, ms, us or ns.
+    """
     if isinstance(value, str):
         value = value.strip()
         if ISO_STAMP_PATTERN.match(value):

@@ -1,4 +1,4 @@
-"""Lines that a terminal or a mail program wrapped at 70 to 80 columns, joined again where their width shows the wrapping.
+"""Join lines that a terminal or a mail program wrapped at 70 to 80 columns, if their lengths show the wrapping.
 
     RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB (GPU 0; 15.78 GiB tota
     l capacity; 14.32 GiB already allocated)
@@ -6,9 +6,9 @@
     AssertionError: Check batch related parameters. train_batch_size is not
     equal to micro_batch_per_gpu * gradient_acc_step
 
-A terminal cuts at the last column: then no line is longer than the width, many have exactly that length, and most cuts are inside
-a word. Lines that have that length by chance are not joined. A program that wraps at words leaves lines to which the first word
-of the next line would not fit. Nothing is joined to a line that begins like a record of its own.
+A terminal cuts at the last column. Then no line is longer than the width, many lines have exactly that length, and most cuts are
+inside a word. Lines that have that length by chance are not joined. Other programs wrap at words. Then the first word of the next
+line would not fit on a line. A line that begins like a new record is never joined to the line before it.
 """
 
 import itertools
@@ -20,15 +20,15 @@ from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
 
 WIDTHS = range(70, 81)
-MIN_WRAPPED_LINES = 3  # two lines of one length are chance
+MIN_WRAPPED_LINES = 3  # two lines of the same length may be chance
 MIN_WRAPPED_SHARE = 0.1  # of the lines; chosen by hand: most lines of a log are shorter than the column
-SHARE_INSIDE = 0.5  # of the cuts: a column ends inside a word two times of three, records of one width end with words
+SHARE_INSIDE = 0.5  # of the cuts: about two of three cuts at a column are inside a word; records of one width end with words
 SENTENCE_ENDS = (".", "!", "?", ")")
-MIN_WORD_WRAPS = 4  # cut lines prove more than wrapped ones, so one more than MIN_WRAPPED_LINES
-MIN_WORD_WRAP_SHARE = 0.9  # of the lines that may be a rest; chosen by hand: a single program wraps, so nearly all must fit
-MAX_SHORTER_CHARS = 24  # a line that was wrapped at words is not shorter than the width by more
+MIN_WORD_WRAPS = 4  # one more than MIN_WRAPPED_LINES, because wraps at words are weaker evidence than cuts inside words
+MIN_WORD_WRAP_SHARE = 0.9  # of possible continuation lines; chosen by hand: one program wrapped all, so nearly all must fit
+MAX_SHORTER_CHARS = 24  # a line that was wrapped at words is at most this much shorter than the width
 MAX_JOINED_LINES = 40  # 2,800 characters at 70 columns; a longer run is text that fills the width
-MAX_COMMON_START_CHARS = 8  # characters; `epoch 12` and `epoch 13` are records of one width
+MAX_COMMON_START_CHARS = 8  # lines that begin alike (`epoch 12`, `epoch 13`) are separate records
 CHARS_TO_ZEROS = str.maketrans("123456789", "000000000")
 STAMPS = rf"{ISO_TIME}|\w{{3}} [ \d]\d \d\d:\d\d:\d\d|[IWEF]\d{{4}} |\d+:\d\d"
 RECORD_START_WORDS = r"Traceback|(?:\w+\.)*\w+(?:Error|Exception|Warning): |(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)\b|\S+:\d+:|\w+="
@@ -38,7 +38,7 @@ TABLE_PATTERN = lazy.regex(r"\S {3,}\S")
 
 
 def _begins(line: str, following: str) -> bool:
-    """Does `following` begin like a record of its own, or with the word with which `line` does?"""
+    """Does `following` begin like a new record, or with the same characters as `line` (all digits count as equal)?"""
     alike = (
         line[:MAX_COMMON_START_CHARS].translate(CHARS_TO_ZEROS) == following[:MAX_COMMON_START_CHARS].translate(CHARS_TO_ZEROS)
         and line[:1].isalpha()
@@ -47,21 +47,21 @@ def _begins(line: str, following: str) -> bool:
 
 
 def _cut(width: int, line: str, following: str) -> bool:
-    """May `following` be the rest of `line`, cut where the column ended?"""
+    """May `following` be the rest of `line`, which was cut at the last column?"""
     if len(line) != width or not following or (line.endswith(SENTENCE_ENDS) and following[0].isupper()):
         return False
     return not (_begins(line, following) or TABLE_PATTERN.search(line))
 
 
 def _no_end(line: str, following: str) -> bool:
-    """Does a word continue on the next line, or does the line end with a space? No program ends its lines like that."""
+    """Does a word continue on the next line, or does the line end with a space? Programs do not usually end lines so."""
     return line[-1] == " " or (
         line[-1].isalnum() and following[0].isalnum() and not (line[-1].islower() and following[0].isupper())
     )
 
 
 def _worded(width: int, line: str, following: str) -> bool:
-    """May `following` go on where `line` was wrapped because the next word had no room?"""
+    """May `following` continue `line`, which was wrapped because the next word did not fit?"""
     if (
         len(line) < width - MAX_SHORTER_CHARS
         or not width
@@ -74,7 +74,7 @@ def _worded(width: int, line: str, following: str) -> bool:
 
 
 def _wrapping(lines: Sequence[str]) -> tuple[int, bool]:
-    """The width at which `lines` were wrapped and whether at words; 0 where they were not."""
+    """The width at which `lines` were wrapped, and whether they were wrapped at words; the width is 0 if they were not."""
     width = max(map(len, lines), default=0)
     if width not in WIDTHS:
         return 0, False
@@ -91,7 +91,7 @@ def _wrapping(lines: Sequence[str]) -> tuple[int, bool]:
 def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
     first = next(blocks, b"")
     width, words = _wrapping(Head(first[: 64 << 10], len(first) < 64 << 10).lines)
-    if width:  # what was recognised may have been less than this
+    if width:  # the text by which the format was recognised may have been shorter than this block
         note("unwrapped", f"its lines were wrapped at {width} columns; they were joined again", None)
     goes_on, glue = (_worded, " ") if words else (_cut, "")
     start, parts = 0, list[str]()
