@@ -18,13 +18,14 @@ from forensics.core.text import numbers_in
 from forensics.database import HEALTHY, Cause, Database
 from forensics.model import Advice, Fields, Finding, JobContext, Observation, OpenQuestion, Proof, Role, Value
 from forensics.model.answers import OUTCOME_LINE, REASON_LINE
-from forensics.model.verdicts import Candidate, Diagnosis
+from forensics.model.verdicts import Candidate, Diagnosis, OwnedObservation
 
 NO_CONTEXT = JobContext()
 MIN_SURE_PROBABILITY = 0.6  # of a first cause for all its remedies; below it, nearly every second first cause is wrong
 MAX_RECOVERY_LINES = 4  # chosen by hand: the last lines that show that it continued; more show the same
 PLACE_NAMES = {"file", "line_no", "function"}
 MAX_TRACEBACK_GAP_LINES = 12  # between a traceback and a message that belongs to it; as many as an exception's own text may have
+MAX_CONTINUED_LINES = 10  # while it ends a program may print a few lines like earlier ones
 MAX_RANK_DIGITS = 8  # a longer number is no rank
 UNPROVEN = (
     OpenQuestion(
@@ -77,6 +78,8 @@ def _finding(
     deaths = "process_death" in cause.traits
     observations = _observations_shown(candidate, "machine_fault" in cause.traits)
     earlier = _in_earlier_attempts(candidate)
+    if "worthless_result" not in cause.traits:  # of a spoiled result the first sign is the one to read
+        earlier |= _continued_from(candidate)
     facts = facts_of(observations, deaths, earlier)
     proofs = proofs_of(observations, deaths, earlier)
     facts = _code_of_traceback(facts, proofs, diagnosis) | facts
@@ -131,11 +134,25 @@ def _line_to_read(candidate: Candidate, proofs: Sequence[Proof], known: Fields) 
 def _in_earlier_attempts(candidate: Candidate) -> set[tuple[str, int]]:
     """The (source, line) of evidence in earlier attempts than the last one of the same source with this evidence."""
     attempts: dict[str, dict[int, int]] = defaultdict(dict)  # by source: line -> number of its attempt
-    for o in (o for o in candidate.owned if o.observation.ends != "nothing"):
-        starts = [a.first_line for a in o.lane.attempts] if o.lane and o.lane.kind in ("job", "notebook") else []
+    for o in _ends_of_programs(candidate):
+        starts = [a.first_line for a in o.lane.attempts] if o.lane else []
         for line in o.observation.shown_on:
             attempts[o.observation.source][line] = bisect_right(starts, line)
     return {(s, n) for s, lines in attempts.items() for n, attempt in lines.items() if attempt < max(lines.values())}
+
+
+def _continued_from(candidate: Candidate) -> set[tuple[str, int]]:
+    """The (source, line) of evidence after which the program continued for longer than after other evidence of the source."""
+    continued: dict[str, dict[int, int]] = defaultdict(dict)  # by source: line -> lines by which the program continued
+    for o in _ends_of_programs(candidate):
+        for line in o.observation.shown_on:
+            continued[o.observation.source][line] = o.aftermath.repeated + o.aftermath.progress
+    last = {s: min(lines.values()) + MAX_CONTINUED_LINES for s, lines in continued.items()}
+    return {(s, n) for s, lines in continued.items() for n, more in lines.items() if more > last[s]}
+
+
+def _ends_of_programs(candidate: Candidate) -> list[OwnedObservation]:
+    return [o for o in candidate.owned if o.observation.ends != "nothing" and o.lane and o.lane.kind in ("job", "notebook")]
 
 
 def quoted_evidence(proofs: Sequence[Proof]) -> dict[str, Value]:

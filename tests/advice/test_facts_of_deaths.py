@@ -23,6 +23,18 @@ def test_the_last_of_several_deaths_speaks(analyze: Callable[..., Report]) -> No
         assert 3 in lines
 
 
+def test_an_error_after_which_the_program_continued_does_not_speak_for_the_last_one(analyze: Callable[..., Report]) -> None:
+    steps = [f"2026-11-22 10:{i // 60:02d}:{i % 60:02d} INFO step {i} loss 0.{i % 10}1" for i in range(240)]
+    tracebacks = [
+        ["Traceback (most recent call last):", f'  File "/job/train.py", line {line}, in {where}', "    run()", error]
+        for line, where, error in ((12, "save", "AttributeError: no saver"), (40, "step", "ZeroDivisionError: division by zero"))
+    ]
+    first = analyze(job="\n".join([*steps[:60], *tracebacks[0], *steps[60:], *tracebacks[1]])).causes[0]
+    assert first.id == "code.exception"
+    assert first.facts["exc_type"] == "ZeroDivisionError"
+    assert first.evidence[0].text == "ZeroDivisionError: division by zero"
+
+
 def test_a_crash_right_behind_a_refused_fork_is_a_consequence_of_it(analyze: Callable[..., Report]) -> None:
     refused = "[  100.000000] cgroup: fork rejected by pids controller in /job"
     causes = analyze(dmesg="\n".join([refused, crashed(101, 22)])).causes
