@@ -14,6 +14,7 @@ from forensics.advice.named_place import named_place
 from forensics.advice.remedies import fitting_remedies, missing_facts
 from forensics.advice.whereabouts import HOSTS, knows_own_code, location_text
 from forensics.advice.wording import summary
+from forensics.core import lazy
 from forensics.core.text import numbers_in
 from forensics.database import HEALTHY, Cause, Database
 from forensics.model import Advice, Fields, Finding, JobContext, Observation, OpenQuestion, Proof, Role, Value
@@ -26,6 +27,8 @@ MAX_RECOVERY_LINES = 4  # chosen by hand: the last lines that show that it conti
 PLACE_NAMES = {"file", "line_no", "function"}
 MAX_TRACEBACK_GAP_LINES = 12  # between a traceback and a message that belongs to it; as many as an exception's own text may have
 MAX_CONTINUED_LINES = 10  # while it ends a program may print a few lines like earlier ones
+MAX_CHAIN_LINES = 200  # chosen by hand: between a traceback of library frames alone and the one of its chain with an own frame
+CAUSED_BY_PATTERN = lazy.regex(r"\s*Caused by: (?P<exc_type>[\w.$]{1,200}): (?P<exc_message>\S.{0,499})")  # of Java
 MAX_RANK_DIGITS = 8  # a longer number is no rank
 UNPROVEN = (
     OpenQuestion(
@@ -82,9 +85,11 @@ def _finding(
         earlier |= _continued_from(candidate)
     facts = facts_of(observations, deaths, earlier)
     proofs = proofs_of(observations, deaths, earlier)
-    facts = _code_of_traceback(facts, proofs, diagnosis) | facts
+    facts = facts | _code_of_traceback(facts, proofs, diagnosis)
     if not proofs and first:  # only the ending itself can be shown
         proofs = tuple(Proof(source, line, text, OUTCOME_LINE, "hint") for source, line, text in diagnosis.outcome.lines)
+    if reasons and first:
+        facts |= _last_of_chain(facts, reasons)
     known = facts | _unexplained(first)
     if first and diagnosis.verdict == "no_crash":
         proofs = (*proofs, *_recovered_lines(diagnosis))
@@ -182,17 +187,33 @@ def _host_of_rank(facts: Fields, diagnosis: Diagnosis) -> dict[str, Value]:
 
 
 def _code_of_traceback(facts: Fields, proofs: Sequence[Proof], diagnosis: Diagnosis) -> dict[str, Value]:
-    """The line of the user's program that the nearest traceback names, where `facts` name none: a message may stand below the
-    traceback that it belongs to (TensorFlow), or above that of the process that noticed the end of its worker."""
-    if not proofs or PLACE_NAMES & facts.keys():
+    """The line of the user's program that another traceback names, where `facts` name none.
+
+    If `facts` name no code at all, the nearest traceback: a message may stand below the traceback that it belongs to
+    (TensorFlow), or above that of the process that noticed the end of its worker. A notebook's traceback can be long; its heading
+    names the exception. If `facts` name a library's code, the next traceback: later exceptions of a chain are raised nearer to
+    the program.
+    """
+    if not proofs or knows_own_code(facts):
         return {}
+    decisive, in_library = proofs[0], bool(PLACE_NAMES & facts.keys())
     near: list[tuple[int, Fields]] = []
     for o in (o.observation for c in diagnosis.candidates for o in c.owned if o.owner == "mine"):
         same_rank = facts.get("rank", o.fields.get("rank")) == o.fields.get("rank", facts.get("rank"))
-        if o.source == proofs[0].source and same_rank and knows_own_code(o.fields):
-            near.append((min(abs(p.line - proofs[0].line) for p in o.proofs), o.fields))
-    gap, fields = min(near, key=lambda n: n[0], default=(0, facts))
-    return {n: v for n, v in fields.items() if n in (*PLACE_NAMES, "cell")} if gap <= MAX_TRACEBACK_GAP_LINES else {}
+        if o.source != decisive.source or not same_rank or not o.proofs or not knows_own_code(o.fields):
+            continue
+        gaps = [p.line - decisive.line for p in o.proofs]
+        named = decisive.text.startswith(f"{o.fields.get('exc_type')}:") and max(gaps) <= 0
+        if (0 < max(gaps) <= MAX_CHAIN_LINES) if in_library else (named or min(map(abs, gaps)) <= MAX_TRACEBACK_GAP_LINES):
+            near.append((min(map(abs, gaps)), o.fields))
+    _, fields = min(near, key=lambda n: n[0], default=(0, {}))
+    return {n: v for n, v in fields.items() if n in (*PLACE_NAMES, "cell")}
+
+
+def _last_of_chain(facts: Fields, reasons: Sequence[Proof]) -> dict[str, Value]:
+    """Class and message of the exception that a chain of Java exceptions ends with, which caused all the others."""
+    found = [m for r in sorted(reasons, key=lambda r: r.line) if (m := CAUSED_BY_PATTERN.match(r.text))]
+    return dict(found[-1].groupdict()) if found and "exc_message" in facts else {}
 
 
 def _recovered_lines(diagnosis: Diagnosis) -> tuple[Proof, ...]:

@@ -3,6 +3,7 @@
 ./run_splice.sh: line 3: syntax error near unexpected token `&'    ->  ./run_splice.sh:3
 switch_button.go:21:2: DefaultLanguage redeclared in this block    ->  switch_button.go:21
 kernel BUG at fs/ext4/inode.c:2700!                                ->  fs/ext4/inode.c:2700
+FAILED tests/test_api.py::TestUser::test_name - AssertionError     ->  tests/test_api.py, test_name
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,7 +25,15 @@ SHELL_PLACE_PATTERN = lazy.regex(r"(?P<file>[^\s:\"']{1,200}): line (?P<line>\d{
 MAKEFILE_PATTERN = lazy.regex(r"(?P<file>[\w./-]{0,200}Makefile\d{0,3}):(?P<line>\d{1,7})\b")
 BUILT_ELSEWHERE_PATTERN = lazy.regex(  # where the libraries of others were built
     r"aten/src|third_party|conda-bld|(?:\A|/)pytorch/|tensorflow/(?:core|compiler|stream_executor)|torch/csrc|/rustc|csrc/"
+    r"|(?:\A|/)(?:sysdeps|libsanitizer|libstdc\+\+-v3)/|\A/usr/include/"
 )
+# A frame of the Java library or of a widely used one, as its package tells: `at java.base/java.lang.Thread.run(Thread.java:833)`.
+JVM_LIBRARY_FRAME_PATTERN = lazy.regex(
+    r"\bat (?:[\w.]{1,60}/)?(?:javax?|jdk|jakarta|sun|com\.sun|kotlinx?|scala|clojure|groovy|akka|reactor"
+    r"|org\.(?:springframework|apache|hibernate|eclipse|junit|gradle|jboss|slf4j|postgresql|mariadb|codehaus|elasticsearch|mockito)"
+    r"|com\.(?:mysql|zaxxer|google|fasterxml|oracle|netflix|microsoft|mongodb)|io\.(?:netty|micrometer|grpc|undertow))\."
+)
+PYTEST_TEST_PATTERN = lazy.regex(r"\A(?:FAILED|ERROR) (?P<file>[^\s:]{1,200}\.py)::(?:\w{1,200}::)*(?P<test>\w{1,200})")
 MAX_READ_PROOFS = 3  # chosen by hand: the first ones decide; what stands behind is further from the reason
 
 
@@ -40,6 +49,10 @@ def _texts(proofs: Sequence[Proof]) -> Iterator[str]:
 
 
 def _places(text: str) -> Iterator[str]:
+    if JVM_LIBRARY_FRAME_PATTERN.search(text):
+        return
+    if test := PYTEST_TEST_PATTERN.match(text):
+        yield f"{test['file']}, {test['test']}"
     for pattern in (PLACE_PATTERN, SHELL_PLACE_PATTERN, MAKEFILE_PATTERN):
         for found in pattern.finditer(text):
             if not LIBRARY_PATH_PATTERN.search(found["file"]) and not BUILT_ELSEWHERE_PATTERN.search(found["file"]):

@@ -12,7 +12,7 @@ SLURM_OWNER_PATTERN = lazy.regex(r"Slurm (?:step|job) (?P<job>\d+)")
 SESSION = "the session of"
 LIBRARY_PATH_PATTERN = lazy.regex(
     r"\A<frozen|[/\\](?:site|dist)-packages[/\\]|/lib(?:64)?/python\d|(?i:\\(?:Python\d*|\w*conda\w*|mini\w+|envs\\[^\\]+|\w*venv\w*)\\Lib\\)"
-    r"|\A(?:argparse|threading|runpy)\.py\Z|\.pyx\Z"
+    r"|\A(?:argparse|threading|runpy)\.py\Z|\.pyx\Z|/torchinductor_"
 )  # files of libraries: they only report the fault
 INSTALLED_FOLDER_PATTERN = lazy.regex(r".*[/\\](?:(?:site|dist)-packages|lib(?:64)?/python\d[\d.]*|(?i:Lib))[/\\]")
 NAMED_FACTS = {  # what to call facts that tell the place where nothing narrower does, the most telling first

@@ -41,6 +41,7 @@ FOREIGN_PATHS = (
     "<frozen",
     "importlib",
     "<string>",
+    "/torchinductor_",  # code that torch.compile generates
     "<__array_function__ internals>",
 )
 WINDOWS_LIBRARY_PATTERN = lazy.regex(r"(?i)\\(?:\w*conda\w*|mini\w+|envs\\[^\\]+|python\d*|\w*venv\w*)\\lib\\")
@@ -124,7 +125,7 @@ def read(region: Region) -> Record | None:
         last = _message_end(rows, place) if place is not None else region.number
         return Record("traceback/ignored", region.number, last, IGNORED_OUTCOME, "hint", (head.line,))
     if place is None:
-        return _cut(region, head, notebook["name"] if notebook else "")
+        return _cut(region, head, rows, notebook["name"] if notebook else "")
     exception = rows[place]
     found = EXCEPTION_LINE_PATTERN.match(exception.message.strip())
     if found is None:
@@ -135,7 +136,10 @@ def read(region: Region) -> Record | None:
     if fields["exc_type"] == "KeyboardInterrupt":
         fields |= _wait(rows[:place])
     if str(fields.get("exc_message", "")).startswith(TRACEBACK_HEAD):
-        fields["exc_message"] = _inner_message(rows[place + 1 :])
+        inner, inner_frame, inner_line = _inner(rows[place + 1 :])
+        fields["exc_message"] = inner
+        if inner_frame and not is_library_file(str(inner_frame["file"])):
+            fields, frame_line = fields | inner_frame, inner_line
     if head.prefix.rank is not None:
         fields["rank"] = head.prefix.rank
     if notebook and (cell := next(filter(None, (ENDED_CELL_PATTERN.match(r.message) for r in rows[place + 1 :])), None)):
@@ -155,8 +159,9 @@ def read(region: Region) -> Record | None:
     )
 
 
-def _cut(region: Region, head: ParsedLine, name: str) -> Record | None:
-    """A traceback that is cut before its message, or that was pasted as one line.
+def _cut(region: Region, head: ParsedLine, rows: list[ParsedLine], name: str) -> Record | None:
+    """A traceback that is cut before its message, or that was pasted as one line. `rows`: its lines below `head`, as far as read;
+    a notebook prints the frames of its cells first.
 
     `name`: the exception's name from a notebook's heading, or "". Without it, the name is searched in the pasted line. None if
     neither names an exception, or if the exception only reports the failure of another process.
@@ -165,7 +170,12 @@ def _cut(region: Region, head: ParsedLine, name: str) -> Record | None:
     exception = name or (pasted["name"] if pasted else "")
     if exception in REPORTERS or not exception.endswith(("Error", "Exception")):
         return None
-    return Record("traceback", region.number, region.number, UNCAUGHT, "strong", (head.line,), fields={"exc_type": exception})
+    upto = next((i for i, row in enumerate(rows) if TRACEBACK_HEAD in row.message), len(rows))
+    frame = _own_frame(rows[:upto])[0] if name else {}
+    own = {} if is_library_file(str(frame.get("file", ""))) else frame
+    fields: dict[str, Value] = {"exc_type": exception, **own}
+    last = rows[upto - 1].line.number if own else region.number
+    return Record("traceback", region.number, last, UNCAUGHT, "strong", (head.line,), fields=fields)
 
 
 def _ignored(region: Region) -> bool:
@@ -265,10 +275,11 @@ def _arrow(below: list[ParsedLine]) -> str | None:
     return None
 
 
-def _inner_message(rows: list[ParsedLine]) -> str:
-    """The exception line of a message that is itself a traceback: another process or thread failed, and it was raised as text."""
+def _inner(rows: list[ParsedLine]) -> tuple[str, dict[str, Value], Line | None]:
+    """The exception line and the own frame of a message that is itself a traceback: another process or thread failed, and its
+    traceback was raised again as text."""
     place = _end(rows)
-    return rows[place].message.strip()[:500] if place is not None else TRACEBACK_HEAD
+    return (rows[place].message.strip()[:500], *_own_frame(rows[:place])) if place is not None else (TRACEBACK_HEAD, {}, None)
 
 
 def is_library_file(file: str) -> bool:

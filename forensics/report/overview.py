@@ -9,7 +9,7 @@ from datetime import datetime
 from forensics.core import lazy
 from forensics.core.text import number_ranges, with_noun
 from forensics.model import MessageGroup, Proof, Report
-from forensics.model.answers import REASON_LINE
+from forensics.model.answers import OUTCOME_LINE, REASON_LINE
 from forensics.report.incidents import Group, incident_groups
 from forensics.report.paths import Paths
 from forensics.report.phrases import duration_text, is_guess, remedies, symptoms, two_unit_duration
@@ -21,7 +21,7 @@ MAX_LISTED_INCIDENTS = 5  # rows of other incidents on the first screen
 
 def location(report: Report) -> str:
     """Where it happened, and how many other ranks it affected; empty if unknown, or if nothing ended badly."""
-    if report.verdict == "no_crash" or is_guess(report):
+    if report.verdict == "no_crash":
         return ""
     first = report.causes[0]
     own = first.facts.get("culprit_rank", first.facts.get("rank"))
@@ -69,7 +69,8 @@ def do_first(report: Report) -> str:
     if advised:
         return ("ask the administrator: " if advised[0].who == "admin" else "") + advised[0].action
     reasons: Sequence[Proof | MessageGroup]
-    reasons = [p for p in report.causes[0].evidence if p.signature == REASON_LINE] or [m for m in report.unusual if not m.context]
+    reasons = [p for name in (REASON_LINE, OUTCOME_LINE) for p in report.causes[0].evidence if p.signature == name]
+    reasons = reasons or [m for m in report.unusual if not m.context]
     if is_guess(report) and reasons:
         return f"Read {Paths.of(report).place(reasons[0].source, reasons[0].line)} and the lines around it"
     if report.verdict != "no_crash" and report.missing:

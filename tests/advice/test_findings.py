@@ -8,6 +8,8 @@ from forensics.advice.findings import UNLINKED, UNPROVEN
 from forensics.database import HEALTHY, Database
 from forensics.decision.decide import DecisionInput, decide
 from forensics.decision.precedence import Precedence
+from forensics.model import Proof, Value
+from forensics.model.answers import REASON_LINE
 from forensics.model.verdicts import Diagnosis, OwnedObservation
 from tests.decision.made import lane, model, question, seen
 
@@ -72,3 +74,41 @@ def test_the_place_is_that_of_the_traceback_next_to_the_message(knowledge: Datab
     raised = replace(raised, observation=replace(raised.observation, fields={"file": "train.py", "line_no": 7}))
     found = findings(decided(knowledge, question(seen("code.index", 50, "proof"), raised)), knowledge)
     assert (found[0].id, found[0].where) == ("code.index", where)
+
+
+def with_fields(observation: OwnedObservation, **fields: Value) -> OwnedObservation:
+    return replace(observation, observation=replace(observation.observation, fields=fields))
+
+
+@pytest.mark.parametrize(("outer_line", "where"), [(90, "train.py:7"), (40, "urllib3/pool.py:3, in a library")])
+def test_of_a_chain_of_exceptions_the_place_is_the_programs_own(knowledge: Database, outer_line: int, where: str) -> None:
+    """The first exception is raised and caught inside a library; the later ones of its chain have the program's frames."""
+    inner = with_fields(seen("data.download", 50, "proof"), file="/e/site-packages/urllib3/pool.py", line_no=3)
+    outer = with_fields(seen("code.exception", outer_line, "hint"), file="train.py", line_no=7)
+    found = findings(decided(knowledge, question(inner, outer)), knowledge)
+    assert (found[0].id, found[0].where) == ("data.download", where)
+
+
+def test_a_long_traceback_belongs_to_the_message_that_it_names(knowledge: Database) -> None:
+    """IPython prints the code around each frame: a hundred lines may stand between a traceback's heading and its message."""
+    message = seen("gpu_memory.capacity", 95, "proof")
+    told = replace(message.observation.proofs[0], text="OutOfMemoryError: CUDA out of memory.")
+    message = replace(message, observation=replace(message.observation, proofs=(told,)))
+    heading = with_fields(seen("code.exception", 50, "hint"), exc_type="OutOfMemoryError", file="Cell In[35]", line_no=17)
+    other = with_fields(seen("code.exception", 20, "hint"), exc_type="ValueError", file="Cell In[3]", line_no=1)
+    found = findings(decided(knowledge, question(message, heading, other)), knowledge)
+    assert (found[0].id, found[0].where) == ("gpu_memory.capacity", "cell 35, line 17")
+
+
+def test_a_java_chain_is_told_by_what_caused_the_others(knowledge: Database) -> None:
+    thrown = with_fields(seen("code.config", 50), exc_type="org.example.BeanError", exc_message="Error creating bean")
+    reasons = [
+        Proof("app.log", n, text, REASON_LINE, "hint")
+        for n, text in (
+            (80, "Caused by: java.sql.SQLException: Access denied for user 'root'"),
+            (60, "Caused by: a.B: no session"),
+        )
+    ]
+    found = findings(decided(knowledge, question(thrown)), knowledge, reasons=reasons)
+    assert found[0].facts["exc_message"] == "Access denied for user 'root'"
+    assert found[0].facts["exc_type"] == "java.sql.SQLException"

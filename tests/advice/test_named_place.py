@@ -18,6 +18,13 @@ from tests.report.made import proof
         ("2026-03-01 12:00:00 W op_kernel.cc:1858] OP_REQUIRES failed", ""),
         ("/usr/lib/python3/dist-packages/apt/cache.py:169: it failed", ""),
         ("at ../aten/src/ATen/native/cuda/Loss.cu:250", ""),
+        ("#8 0x7fccae105fcf in __libc_start_call_main ../sysdeps/nptl/libc_start_call_main.h:58", ""),
+        (
+            "\tat com.mysql.cj.jdbc.exceptions.SQLError.createSQLException(SQLError.java:130) ~[mysql-connector-j-8.3.0.jar!/:8.3.0]",
+            "",
+        ),
+        ("\tat java.base/java.lang.Thread.run(Thread.java:833)", ""),
+        ("FAILED tests/test_api.py::TestUser::test_name[a-1] - AssertionError", "tests/test_api.py, test_name"),
         ("the run ended at 12:30:05", ""),
     ],
 )

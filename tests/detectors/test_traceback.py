@@ -227,7 +227,7 @@ def test_a_message_that_is_a_traceback_tells_what_that_one_ends_with(events: Cal
     first = 'Traceback (most recent call last):\n  File "/home/u/main.py", line 9, in <module>\n    raise RuntimeError(text)\n'
     found = tracebacks(events(first + "RuntimeError: " + PLAIN))
     assert found[0].fields["exc_message"] == "mypackage.errors.StrangeError: it did not work"
-    assert found[0].fields["file"] == "/home/u/main.py"
+    assert found[0].fields["file"] == "/home/u/train.py", "where it failed, not where it was raised again"
 
 
 def test_a_rule_over_a_banner_ends_the_message(events: Callable[[str], list[Observation]]) -> None:

@@ -185,3 +185,13 @@ def test_where_no_clock_is_known_seconds_after_boot_are_told() -> None:
     early = replace(first, evidence=(replace(proof, text="<6>[   12.412345] Killed process 1917"),))
     assert overview.first_shown(replace(report, causes=(early,), sources=sources)) == "12.4 s after boot"
     assert overview.first_shown(replace(report, causes=(first,))) == ""  # a number in brackets of a log that is no kernel's
+
+
+def test_where_no_cause_is_proven_the_line_that_shows_the_end_is_to_be_read() -> None:
+    first = made.report().causes[0]
+    shown = replace(made.proof("src/checker.rs:105: no such variant", line=16), signature=OUTCOME_LINE, weight="hint")
+    unproven = replace(first, evidence=(shown,), remediations=(), where="src/checker.rs:105")
+    report = replace(made.report(), verdict="undetermined", causes=(unproven,))
+    assert is_guess(report)
+    assert overview.do_first(report) == "Read logs/run/train.log:16 and the lines around it"
+    assert overview.location(report) == "src/checker.rs:105"
