@@ -35,6 +35,7 @@ NOT_DETECTORS = {
     "events",
     "exception_words",
     "fold",
+    "library_files",
     "culprit_rank",
     "units",
 }

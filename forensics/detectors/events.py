@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from forensics.database import HEALTHY
 from forensics.detectors.base import Record
-from forensics.detectors.traceback import is_library_file
+from forensics.detectors.library_files import is_library_file
 from forensics.detectors.units import typed_fields
 from forensics.line_formats import parse_prefix
 from forensics.model import Hit, Line, Observation, Prefix, Proof, Scan, Stamp, Value

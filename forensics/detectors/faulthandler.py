@@ -17,7 +17,7 @@ import re
 from forensics.core import lazy
 from forensics.database import signal_outcome
 from forensics.detectors.base import ParsedLine, Record, parse_lines
-from forensics.detectors.traceback import FOREIGN_PATHS
+from forensics.detectors.library_files import FOREIGN_PATHS
 from forensics.model import Line, Region, Trigger, Value, Weight
 
 TRIGGER = Trigger(

@@ -13,7 +13,8 @@ from msgspec.structs import replace
 
 from forensics.core import lazy
 from forensics.detectors.base import Record, parse_lines
-from forensics.detectors.traceback import FOREIGN_PATHS, FRAME_PATTERN, TRACEBACK_HEAD
+from forensics.detectors.library_files import FOREIGN_PATHS
+from forensics.detectors.traceback import FRAME_PATTERN, TRACEBACK_HEAD
 from forensics.model import Line, Region, Trigger, Value, Weight
 
 TRIGGER = Trigger("interrupted_wait", ("KeyboardInterrupt",), before=60)

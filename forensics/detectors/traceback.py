@@ -8,6 +8,7 @@ RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)
 
 from forensics.core import lazy
 from forensics.detectors.base import ParsedLine, Record, parse_lines, unwrapped
+from forensics.detectors.library_files import is_library_file
 from forensics.model import Line, Region, Trigger, Value
 
 TRIGGER = Trigger("traceback", ("Traceback (most recent call last)",), before=4, after=150)
@@ -24,7 +25,6 @@ EDITOR_FRAME = lazy.regex(r"\A(?P<file>[^\n]{1,400}\.ipynb Cell \d{1,7}) line (?
 ENDED_CELL_PATTERN = lazy.regex(r"\AIn \[(?P<number>\d{1,9})\]: (?:ended with|raised)")  # see sources/formats/notebook.py
 ARROW_PATTERN = lazy.regex(r"\A-+> ?(?P<line_no>\d{1,7})\b")
 OLD_CELL_PATTERN = lazy.regex(r"\A(?:<ipython-input-(?P<number>\d{1,9})-\w+>|Input In\s?\[(?P<input>\d{1,9})\])\Z")
-CYTHON = (".pyx", ".pxd", ".pxi")  # compiled code; its path is that of the build. The caller is the place to look at
 EXCEPTION_LINE_PATTERN = lazy.regex(
     r"^(?P<exc_type>(?:[A-Za-z_]\w*\.)*[A-Z]\w*|(?:[a-z_]\w*\.)+\w+)(?:: (?P<exc_message>.*)|:?\s*$)"
 )
@@ -33,19 +33,6 @@ NOTEBOOK_HEAD_PATTERN = lazy.regex(r"(?<!\w)(?P<name>[A-Z]\w{1,200})\s{3,200}Tra
 ONE_LINE_TRACEBACK_PATTERN = lazy.regex(
     r"Traceback \(most recent call last\): ?File [\"“][^\n]{1,4000}\b(?P<name>[A-Z]\w{0,60}(?:Error|Exception))\b"
 )
-FOREIGN_PATHS = (
-    "site-packages",
-    "dist-packages",
-    "/lib/python",
-    "/lib64/python",
-    "<frozen",
-    "importlib",
-    "<string>",
-    "/torchinductor_",  # code that torch.compile generates
-    "<__array_function__ internals>",
-)
-WINDOWS_LIBRARY_PATTERN = lazy.regex(r"(?i)\\(?:\w*conda\w*|mini\w+|envs\\[^\\]+|python\d*|\w*venv\w*)\\lib\\")
-SCRIPT_PATH_PATTERN = lazy.regex(r"/bin/[\w.-]+$")  # start scripts that pip installs: papermill, torchrun, jupyter-execute
 # Exceptions by which a launcher, a pool or a broken pipe reports that another process failed, without the reason.
 REPORTERS = {
     "ChildFailedError",
@@ -131,26 +118,22 @@ def read(region: Region) -> Record | None:
     if found is None:
         return None
     frame, frame_line = _own_frame(rows[:place])
-    fields: dict[str, Value] = {k: v.strip()[:500] for k, v in found.groupdict().items() if v and v.strip()}
-    fields |= frame
+    fields = {k: v.strip()[:500] for k, v in found.groupdict().items() if v and v.strip()} | frame
     if fields["exc_type"] == "KeyboardInterrupt":
         fields |= _wait(rows[:place])
     if str(fields.get("exc_message", "")).startswith(TRACEBACK_HEAD):
-        inner, inner_frame, inner_line = _inner(rows[place + 1 :])
-        fields["exc_message"] = inner
-        if inner_frame and not is_library_file(str(inner_frame["file"])):
-            fields, frame_line = fields | inner_frame, inner_line
+        inner, inner_line = _inner(rows[place + 1 :])
+        fields, frame_line = fields | inner, inner_line or frame_line
     if head.prefix.rank is not None:
         fields["rank"] = head.prefix.rank
     if notebook and (cell := next(filter(None, (ENDED_CELL_PATTERN.match(r.message) for r in rows[place + 1 :])), None)):
         fields["cell"] = int(cell["number"])
-    last = _message_end(rows, place)
     kind = str(fields["exc_type"]).rpartition(".")[2]
     handled = any(r.message.startswith(HANDLED) for r in rows[place : place + MAX_MESSAGE_LINES])
     return Record(
         kind="traceback",
         first=region.number,
-        last=last,
+        last=_message_end(rows, place),
         outcome=UNCAUGHT,
         weight="hint" if handled or kind in REPORTERS else "strong",
         quote=(exception.line, *([frame_line] if frame_line else [])),
@@ -275,21 +258,15 @@ def _arrow(below: list[ParsedLine]) -> str | None:
     return None
 
 
-def _inner(rows: list[ParsedLine]) -> tuple[str, dict[str, Value], Line | None]:
-    """The exception line and the own frame of a message that is itself a traceback: another process or thread failed, and its
+def _inner(rows: list[ParsedLine]) -> tuple[dict[str, Value], Line | None]:
+    """The message and the program's own frame of a message that is itself a traceback: another process or thread failed, and its
     traceback was raised again as text."""
     place = _end(rows)
-    return (rows[place].message.strip()[:500], *_own_frame(rows[:place])) if place is not None else (TRACEBACK_HEAD, {}, None)
-
-
-def is_library_file(file: str) -> bool:
-    """Is the file part of an installed package, or the script that starts one?"""
-    return (
-        any(part in file for part in FOREIGN_PATHS)
-        or file.endswith(CYTHON)
-        or WINDOWS_LIBRARY_PATTERN.search(file) is not None
-        or (SCRIPT_PATH_PATTERN.search(file) is not None and not file.endswith(".py"))
-    )
+    if place is None:
+        return {"exc_message": TRACEBACK_HEAD}, None
+    frame, line = _own_frame(rows[:place])
+    message: dict[str, Value] = {"exc_message": rows[place].message.strip()[:500]}
+    return (message | frame, line) if frame and not is_library_file(str(frame["file"])) else (message, None)
 
 
 def _message_end(rows: list[ParsedLine], place: int) -> int:
