@@ -24,6 +24,8 @@ def location(report: Report) -> str:
     if report.verdict == "no_crash":
         return ""
     first = report.causes[0]
+    if is_guess(report):  # a line that shows the end names a place; nothing else is known
+        return first.where
     own = first.facts.get("culprit_rank", first.facts.get("rank"))
     felt = {rank for f in (first, *symptoms(report)) for rank in f.ranks} - {own}
     if own is None and len(felt) == 1 and "rank" not in first.where:  # it is the one that it happened to
