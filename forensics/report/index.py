@@ -17,6 +17,7 @@ from forensics.model import Report
 from forensics.report.escape import code_cell
 from forensics.report.phrases import headline, is_guess, percent_text, what_happened
 from forensics.report.redaction import without_secrets
+from forensics.report.tables import table_lines
 
 PLAIN_NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,80}")
 MAX_SUMMARY_CHARS = 300  # three rows of a table's cell; the case's own page has all of it
@@ -129,10 +130,11 @@ def index_markdown(rows: Sequence[Row], title: str) -> str:
     crashed = sum(r.verdict != NO_CRASH for r in rows)
     lines = [f"# {code_cell(title)}: {len(rows)} case{'' if len(rows) == 1 else 's'}, {crashed} ended badly or may have", ""]
     lines += [f"- {c.cases} × {c.title}{f' ({code_cell(c.cause)})' if c.cause else ''}" for c in cause_counts(rows)]
-    lines += ["", "| case | when | cause | sure | who |", "|---|---|---|---:|---|"]
+    cells = []
     for r in rows:
         name = f"[{code_cell(r.case)}]({quote(r.page)})" if r.page else code_cell(r.case)
         when = r.time.strftime("%Y-%m-%d %H:%M:%S") if r.time else ""
         who = r.where or r.subject
-        lines.append(f"| {name} | {when} | {r.title} | {r.odds} | {code_cell(who) if who else ''} |".replace("\n", " "))
+        cells.append([c.replace("\n", " ") for c in (name, when, r.title, r.odds, code_cell(who) if who else "")])
+    lines += ["", *table_lines(("case", "when", "cause", "sure", "who and where"), cells, right=("sure",))]
     return "\n".join(lines) + "\n"

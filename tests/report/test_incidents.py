@@ -1,6 +1,7 @@
 """Incidents of a report: alike ones in one group, any of them told as the first."""
 
-from datetime import timedelta
+import re
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from msgspec.structs import replace
@@ -10,6 +11,7 @@ from forensics.core.errors import UsageError
 from forensics.model import Fields
 from forensics.report import render
 from forensics.report.incidents import focus_on, incident_groups, subjects_text
+from forensics.report.index import index_html, index_markdown, index_row
 from tests.report import made
 
 
@@ -120,3 +122,27 @@ def test_who_was_hit_and_where(facts: Fields, whom: str, place: str | None) -> N
     assert affected(facts) == whom
     if place is not None:
         assert location_text(facts) == place
+
+
+@pytest.mark.parametrize(("known", "columns"), [(True, ["#", "time", "who", "cause", "sure"]), (False, ["#", "cause", "sure"])])
+def test_a_column_that_says_nothing_is_left_out(known: bool, columns: list[str]) -> None:
+    report = made.many(6)
+    if not known:
+        report = replace(
+            report, incidents=tuple(replace(i, time=None, start=None, end=None, subject="", hosts=()) for i in report.incidents)
+        )
+    page, text = render(report, "html"), render(report, "markdown")
+    head = page.partition('<table data-rows="incidents">')[2].partition("</tr>")[0]
+    assert re.findall(r"<th>(.*?)</th>", head) == columns
+    rows = [line for line in text.splitlines() if line.startswith("| number |")]
+    assert rows == [f"| number |{' time |' if known else ''} what | probability |"]
+
+
+def test_the_index_leaves_out_a_column_that_says_nothing() -> None:
+    bare = index_row(made.report(), "a.html")
+    bare = replace(bare, time=None, where="", subject="")
+    full = replace(bare, time=datetime(2026, 11, 21, tzinfo=UTC), where="rank 3")
+    for rows, timed in (([bare], False), ([bare, full], True)):
+        assert ("| when |" in index_markdown(rows, "cases")) == timed
+        assert ('class="when"' in index_html(rows, "cases")) == timed
+        assert ('class="who"' in index_html(rows, "cases")) == timed

@@ -38,6 +38,7 @@ from forensics.report.phrases import (
 from forensics.report.steps import course_steps
 from forensics.report.style import Style
 from forensics.report.subject import ending_sentence
+from forensics.report.tables import table_lines
 
 MAX_MARKDOWN_PROOFS = 8  # chosen by hand: a comment on an issue that is read without folding; json has all
 MAX_MARKDOWN_LINE_CHARS = 500  # five rows of a page; GitHub does not wrap what is quoted as code
@@ -113,12 +114,13 @@ def _incidents(report: Report) -> Iterator[str]:
         return
     number = report.incidents[0].id
     yield from ("", f"### {len(report.incidents):,} incidents; number {number} is told here", "")
-    yield from ("| number | time | what | probability |", "|---|---|---|--:|")
+    rows = []
     for group in others[:MAX_TABLE_ROWS]:
         time = group.start.strftime("%Y-%m-%d %H:%M:%S") if group.start else ""
         share = percent_text(group.probability) if group.probability is not None else ""
         what = prose(overview.group_text(group), [group.subject]).replace("|", "¦")
-        yield f"| {overview.incident_numbers(group)} | {time} | {what} | {share} |"
+        rows.append((overview.incident_numbers(group), time, what, share))
+    yield from table_lines(("number", "time", "what", "probability"), rows, right=("probability",))
     quiet = overview.quiet_incidents(report)
     if quiet:
         yield from ("", f"In {with_noun(quiet, 'more stretch', 'more stretches')} of time nothing ended badly.")
@@ -168,12 +170,12 @@ def _ending(report: Report) -> Iterator[str]:
 
 
 def _course(report: Report, paths: Paths) -> Iterator[str]:
-    course = course_steps(report)
-    if course:
-        yield from ("", "| when | where | what |", "|---|---|---|")
-    for i, step in enumerate(course):
+    rows = []
+    for i, step in enumerate(course_steps(report)):
         when = step.time.isoformat(sep=" ", timespec="seconds") if step.time and not i else f"+ {step.gap}" if step.gap else ""
-        yield f"| {when} | {code_cell(paths.place(step.source, step.line))} | {escape(step.title)} |"
+        rows.append((when, code_cell(paths.place(step.source, step.line)), escape(step.title)))
+    if rows:
+        yield from ("", *table_lines(("when", "where", "what"), rows))
     for curve in relevant_curves(report)[:2]:
         yield ""
         yield f"{code(curve.name)} {sparkline(curve)} {first_to_last(curve)} ({code(paths.short(curve.source))})"
