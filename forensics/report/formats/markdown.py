@@ -268,10 +268,9 @@ def _notices(group: NoticeGroup, paths: Paths) -> Iterator[str]:
 
 
 def _environment(report: Report, paths: Paths) -> Iterator[str]:
-    if report.environment:
-        yield from ("", "### Environment", "", "| what | value | where |", "|---|---|---|")
-    for setting in report.environment:
-        yield f"| {escape(setting.name)} | {code_cell(setting.value)} | {code_cell(paths.place(setting.source, setting.line))} |"
+    rows = [(escape(s.name), code_cell(s.value), code_cell(paths.place(s.source, s.line))) for s in report.environment]
+    if rows:
+        yield from ("", "### Environment", "", *table_lines(("what", "value", "where"), rows))
 
 
 def _processes(report: Report, paths: Paths) -> Iterator[str]:
