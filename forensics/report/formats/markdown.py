@@ -276,24 +276,18 @@ def _environment(report: Report, paths: Paths) -> Iterator[str]:
 def _processes(report: Report, paths: Paths) -> Iterator[str]:
     if not report.processes:
         return
-    yield from (
-        "",
-        "<details><summary>Processes when memory ran out</summary>",
-        "",
-        "| pid | process | resident, with files | |",
-        "|--:|---|--:|---|",
-    )
-    for row in report.processes:
-        yield f"| {row.pid} | {code_cell(row.task)} | {format_size(row.rss_bytes)} | {'killed' if row.killed else ''} |"
+    rows = [(str(p.pid), code_cell(p.task), format_size(p.rss_bytes), "killed" if p.killed else "") for p in report.processes]
+    yield from ("", "<details><summary>Processes when memory ran out</summary>", "")
+    yield from table_lines(("pid", "process", "resident, with files", " "), rows, right=("pid", "resident, with files"))
     yield from ("", "</details>")
 
 
 def _read(report: Report) -> Iterator[str]:
-    yield from ("", "<details><summary>What was read</summary>", "", "| source | lines | format | clock |", "|---|--:|---|---|")
-    for source in report.sources[:MAX_TABLE_ROWS]:
-        yield f"| {code_cell(source.name)} | {source.lines} | {escape(source.format)} | {escape(source.clock)} |"
+    rows = [(code_cell(s.name), str(s.lines), escape(s.format), escape(s.clock)) for s in report.sources[:MAX_TABLE_ROWS]]
     if len(report.sources) > MAX_TABLE_ROWS:
-        yield f"| and {with_noun(len(report.sources) - MAX_TABLE_ROWS, 'more source')} | | | |"
+        rows.append((f"and {with_noun(len(report.sources) - MAX_TABLE_ROWS, 'more source')}", "", "", ""))
+    yield from ("", "<details><summary>What was read</summary>", "")
+    yield from table_lines(("source", "lines", "format", "clock"), rows, right=("lines",))
     found_notes = warning_notes(report)
     lines = [f"{f'{where}: ' if where else ''}{message}" for where, message in found_notes[:MAX_TABLE_ROWS]]
     lines += [f"and {with_noun(len(found_notes) - MAX_TABLE_ROWS, 'more note')}"] if len(found_notes) > MAX_TABLE_ROWS else []
