@@ -30,6 +30,7 @@ PLACED_FACTS = ("mixed_precision", "fused_attention")  # settings without a valu
 
 TENSOR_FRAMEWORKS = {"torch", "lightning", "transformers", "tensorflow", "keras", "jax"}
 EVIDENCE_FACT = "evidence"  # the text of the evidence lines, for conditions of remedies
+AROUND_FACT = "around"  # the evidence lines with the lines before and after them, for conditions of remedies
 REASON_PLACE = "reason_place"  # the place of the line that most likely says why: `build.log:12`
 NAMED_PLACE = "named_place"  # a line of a program that a message names: `run.sh:3`; nothing else tells where it was
 UNEXPLAINED = "unexplained"  # a fact of the first cause, which no other one explains: "nothing given says why"
@@ -40,6 +41,7 @@ def case_fields() -> set[str]:
     numbers = {n for name in NUMBER_FACTS for n in (name, f"{name}_place")}
     own = {
         EVIDENCE_FACT,
+        AROUND_FACT,
         REASON_PLACE,
         NAMED_PLACE,
         UNEXPLAINED,
@@ -50,7 +52,17 @@ def case_fields() -> set[str]:
         "optimizer",
         *PLACED_FACTS,
     }
-    own |= {"shm_space", "loop_device", "own_folder", "package", "lock_holder", "held_lock", "lock_threads", "lock_circle"}
+    own |= {
+        "machine",
+        "shm_space",
+        "loop_device",
+        "own_folder",
+        "package",
+        "lock_holder",
+        "held_lock",
+        "lock_threads",
+        "lock_circle",
+    }
     return {*own, *numbers, *ESTIMATE_FACTS, *DRIVER_FIELDS, *HABITS, *(f"{h}_code" for h in HABITS)}
 
 
@@ -68,6 +80,7 @@ def case_facts(facts: Fields, context: JobContext) -> dict[str, Value]:
     return {
         **memory_facts(known, context),
         **_driver(known, context),
+        **_machine(context),
         **_shm_space(context),
         **_loop_device(known),
         **_own_folder(known),
@@ -99,6 +112,11 @@ def _shm_space(context: JobContext) -> dict[str, Value]:
     """The line of `df` about the file system for shared memory: size, used, free, share."""
     columns = [s.value for s in context.settings if s.name == "/dev/shm"]
     return {"shm_space": columns[-1]} if columns else {}
+
+
+def _machine(context: JobContext) -> dict[str, Value]:
+    """The hardware's name as the kernel prints it: `QEMU Standard PC (i440FX + PIIX, 1996)` for a virtual machine."""
+    return {s.name: s.value for s in context.settings if s.name == "machine"}
 
 
 def _driver(facts: Fields, context: JobContext) -> dict[str, Value]:

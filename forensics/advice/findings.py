@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from msgspec.structs import replace
 
-from forensics.advice.case import EVIDENCE_FACT, NAMED_PLACE, REASON_PLACE, UNEXPLAINED, case_facts
+from forensics.advice.case import AROUND_FACT, EVIDENCE_FACT, NAMED_PLACE, REASON_PLACE, UNEXPLAINED, case_facts
 from forensics.advice.evidence import facts_of, proofs_of
 from forensics.advice.named_place import named_place
 from forensics.advice.remedies import fitting_remedies, missing_facts
@@ -17,6 +17,7 @@ from forensics.advice.wording import summary
 from forensics.core import lazy
 from forensics.core.text import numbers_in
 from forensics.database import HEALTHY, Cause, Database
+from forensics.database.conditions import SIGNATURE_FACT
 from forensics.model import Advice, Fields, Finding, JobContext, Observation, OpenQuestion, Proof, Role, Value
 from forensics.model.answers import OUTCOME_LINE, REASON_LINE
 from forensics.model.verdicts import Candidate, Diagnosis, OwnedObservation
@@ -161,8 +162,14 @@ def _ends_of_programs(candidate: Candidate) -> list[OwnedObservation]:
 
 
 def quoted_evidence(proofs: Sequence[Proof]) -> dict[str, Value]:
-    """The text of the evidence lines as a fact for conditions of remedies; it is not shown."""
-    return {EVIDENCE_FACT: "\n".join(p.text for p in proofs)}
+    """Text, neighbours and signatures of the evidence lines as facts for conditions of remedies; they are not shown."""
+    signatures = dict.fromkeys(part for p in proofs for part in p.signature.split("/"))
+    around = [text for p in proofs for text in (*(n.text for n in p.before), p.text, *(n.text for n in p.after))]
+    return {
+        EVIDENCE_FACT: "\n".join(p.text for p in proofs),
+        AROUND_FACT: "\n".join(around),
+        SIGNATURE_FACT: "\n".join(signatures),
+    }
 
 
 def _advice(cause: Cause, facts: Fields, context: JobContext, first_line: str) -> tuple[Advice, ...]:

@@ -25,7 +25,7 @@ SHELL_PLACE_PATTERN = lazy.regex(r"(?P<file>[^\s:\"']{1,200}): line (?P<line>\d{
 MAKEFILE_PATTERN = lazy.regex(r"(?P<file>[\w./-]{0,200}Makefile\d{0,3}):(?P<line>\d{1,7})\b")
 BUILT_ELSEWHERE_PATTERN = lazy.regex(  # where the libraries of others were built
     r"aten/src|third_party|conda-bld|(?:\A|/)pytorch/|tensorflow/(?:core|compiler|stream_executor)|torch/csrc|/rustc|csrc/"
-    r"|(?:\A|/)(?:sysdeps|libsanitizer|libstdc\+\+-v3)/|\A/usr/include/"
+    r"|(?:\A|/)(?:sysdeps|libsanitizer|libstdc\+\+-v3)/|\A/usr/include/|node_modules[/\\]"
 )
 # A frame of the Java library or of a widely used one, as its package tells: `at java.base/java.lang.Thread.run(Thread.java:833)`.
 JVM_LIBRARY_FRAME_PATTERN = lazy.regex(

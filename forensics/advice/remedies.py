@@ -2,28 +2,31 @@
 
     sbatch --mem=SIZE job.sh        a command of Slurm: left out where a pod ran, first where a Slurm job did
 
-A remedy is left out if a fact that it needs is not known, if the environment excludes it, or if all its commands and sentences
-name tools that do not exist there. If a condition of a remedy is unknown, the remedy is shown after the others, with the
-condition as its first words. If every remedy lacks its tools, the first one is shown without commands. Remedies whose conditions
-the case confirms are always shown; remedies without conditions are added up to MAX_GENERAL.
+A remedy is shown only if the case confirms all its conditions: one whose condition is unknown is left out like one whose
+condition is false. It is also left out if all its commands and sentences name tools that do not exist there; if every remedy
+lacks its tools, the first one is shown without commands. A remedy without conditions is general, and shown only if fewer than
+MAX_GENERAL stand before it.
 """
 
 from collections.abc import Iterator, Sequence
 
 from forensics.advice.wording import fields_of, fill_command, fill_template
 from forensics.database import Cause, Remedy
-from forensics.database.conditions import Environment, condition_holds, condition_text, is_confirmed, tools_available
+from forensics.database.conditions import (
+    EARLIER_REMEDY,
+    Environment,
+    condition_holds,
+    is_confirmed,
+    is_for_scheduler,
+    tools_available,
+)
 from forensics.model import Advice, Fields, OpenQuestion
 
 NO_ENVIRONMENT: Environment = {}
 READ_FIRST = "Read {} and the lines around it before you try a remedy"
 WHY_READ_FIRST = "It is what speaks most for this cause, but the cause is not sure; what is written there may say something else."
 MAX_COMMANDS = 4  # chosen by hand: of one remedy; a person types them one after the other
-# Of remedies: in drawn reports, most of those that did not apply were the fourth, and the last of a file fit the least.
-MAX_GENERAL = 3
-MAX_UNSURE = 1  # chosen by hand: remedies without conditions, if the cause is not sure
-MAX_CONDITIONAL = 2  # chosen by hand: remedies that are shown with a condition, each with another one
-MIN_GENERAL = 2  # chosen by hand: remedies without conditions that are shown after any number of confirmed ones
+MAX_GENERAL = 2  # in 40 drawn reports, every second remedy behind the second one did not apply
 
 
 def fitting_remedies(
@@ -32,24 +35,19 @@ def fitting_remedies(
     """The remedies that fit `facts` and `environment`, ranked from 1.
 
     `first_line`: of a cause that is not sure, the place of the line that led to it. It is to be read first, and only what the
-    case confirms, and MAX_UNSURE of the rest, follow.
+    case confirms follows.
     """
-    shown: list[tuple[Remedy, str, bool]] = []  # remedy, its text, and whether it has conditions (the case confirms them)
-    conditional: dict[str, tuple[Remedy, str]] = {}  # condition to the first remedy that has it, and its text
-    without_tools: list[tuple[Remedy, str, bool]] = []  # as `shown`; no command of theirs exists there
+    shown: list[tuple[Remedy, str]] = []
+    without_tools: list[tuple[Remedy, str]] = []  # no command of theirs exists there
     for remedy in cause.remedies:
-        condition = condition_of(remedy, facts, environment)
-        action = fill_template(remedy.do, facts) if condition is not None else None
+        known = {**facts, EARLIER_REMEDY: "yes"} if shown else facts
+        action = fill_template(remedy.do, facts) if applies(remedy, known, environment) else None
         if action is None or (first_line and first_line in action) or tools_available(remedy.do, environment) is False:
             continue
-        if remedy.commands and not commands_for(remedy.commands, environment) and _needs_tool(remedy, environment):
-            without_tools += [] if condition else [(remedy, action, bool(remedy.when))]
-        elif condition:
-            conditional.setdefault(condition, (remedy, f"{condition}: {action[:1].lower()}{action[1:]}"))
-        else:
-            shown.append((remedy, action, bool(remedy.when)))
+        lacks_tools = remedy.commands and not commands_for(remedy.commands, environment) and _needs_tool(remedy, environment)
+        (without_tools if lacks_tools else shown).append((remedy, action))
     unsure = (Advice(1, "user", READ_FIRST.format(first_line), WHY_READ_FIRST, (), None),) if first_line else ()
-    chosen = _chosen(shown or without_tools[:1], list(conditional.values())[:MAX_CONDITIONAL], bool(first_line))
+    chosen = _chosen(shown or without_tools[:1], bool(first_line))
     return unsure + tuple(
         Advice(
             rank=rank,
@@ -63,37 +61,25 @@ def fitting_remedies(
     )
 
 
-def _chosen(
-    shown: Sequence[tuple[Remedy, str, bool]], conditional: Sequence[tuple[Remedy, str]], unsure: bool
-) -> Iterator[tuple[Remedy, str]]:
-    """All remedies whose conditions the case confirms, and the first of the others, up to MAX_GENERAL in all."""
-    confirmed = sum(needed for _, _, needed in shown)
-    room = max(0, MAX_UNSURE - confirmed) if unsure else max(MIN_GENERAL, MAX_GENERAL - confirmed)
-    for remedy, action, needed in shown:
-        if needed or room > 0:
-            yield remedy, action
-        room -= not needed
-    yield from conditional[: max(0, room)]
+def _chosen(shown: Sequence[tuple[Remedy, str]], unsure: bool) -> Iterator[tuple[Remedy, str]]:
+    """All remedies with conditions, and those of the others that stand among the first MAX_GENERAL."""
+    most = 0 if unsure else MAX_GENERAL
+    return ((remedy, action) for i, (remedy, action) in enumerate(shown) if remedy.when or i < most)
 
 
-def condition_of(remedy: Remedy, facts: Fields, environment: Environment) -> str | None:
-    """The condition to show with a remedy: "" if the case confirms all its conditions, None if it is not to be shown."""
-    if any(condition_holds(c, facts, environment) for c in remedy.unless):
-        return None
-    open_ones = [c for c in remedy.when if not condition_holds(c, facts, environment)]
-    if any(condition_holds(c, facts, environment) is False for c in open_ones):
-        return None
-    texts = [condition_text(c) for c in open_ones]
-    return None if None in texts or len(texts) > 1 else (texts[0] if texts else "")
+def applies(remedy: Remedy, facts: Fields, environment: Environment) -> bool:
+    """Does the case confirm all conditions of the remedy, and none that excludes it?"""
+    return all(condition_holds(c, facts, environment) for c in remedy.when) and not any(
+        condition_holds(c, facts, environment) for c in remedy.unless
+    )
 
 
 def commands_for(commands: Sequence[str], environment: Environment) -> tuple[str, ...]:
-    """The commands whose tools exist where the job ran; if there are none, those of which it is unknown."""
+    """The commands whose tools exist where the job ran, confirmed ones first; if there are none, those of which it is unknown,
+    but not those of a scheduler."""
     fits = [(c, tools_available(c, environment)) for c in commands]
-    sure = [c for c, fit in fits if fit]
-    confirmed = [c for c in sure if is_confirmed(c, environment)]
-    chosen = sure or [c for c, fit in fits if fit is None]
-    return tuple(sorted(chosen, key=lambda c: c not in confirmed)[:MAX_COMMANDS])
+    chosen = [c for c, fit in fits if fit] or [c for c, fit in fits if fit is None and not is_for_scheduler(c)]
+    return tuple(sorted(chosen, key=lambda c: not is_confirmed(c, environment))[:MAX_COMMANDS])
 
 
 def _runnable(commands: Sequence[str], facts: Fields) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ ENVIRONMENT_SIGNS = (
         "framework",
         "torch",
         ("torch.", "[rank"),
-        lazy.regex(r"\btorch\.(?:cuda\.)?OutOfMemoryError|\btorch\.distributed\b|ProcessGroup(?:NCCL|Gloo)"),
+        lazy.regex(r"\btorch\.(?:cuda\.)?OutOfMemoryError|\btorch\.distributed\b|ProcessGroup(?:NCCL|Gloo)|\btorch\.Size\("),
     ),
     ContextSign(
         "framework",
@@ -86,9 +86,10 @@ ENVIRONMENT_SIGNS = (
     ContextSign("launcher", "horovod", ("horovodrun", "-packages/horovod/", "HOROVOD_")),
     ContextSign("launcher", "mpi", ("mpirun", "prterun", "MPI_ABORT", "mpiexec")),
     ContextSign("launcher", "spawn", ("multiprocessing/spawn.py", "ProcessRaisedException")),
-    ContextSign("launcher", "ray", ("ray::", "(raylet)", "-packages/ray/")),
+    ContextSign("launcher", "ray", ("ray::", "(raylet)", "-packages/ray/", "ray.memory_monitor", "RayOutOfMemoryError")),
     ContextSign("launcher", "dask", ("distributed.nanny", "distributed.worker", "distributed.scheduler")),
     ContextSign("scheduler", "slurm", ("slurmstepd", "slurmd", "srun:", "sbatch:", "SLURM_", "slurmctld", "slurm_load")),
+    ContextSign("scheduler", "slurm", ("*** JOB ", "*** STEP "), lazy.regex(r"\*\*\* (?:JOB|STEP) [\d._+]+ ON \S+ CANCELLED AT")),
     ContextSign(
         "scheduler", "pbs", ("PBS_JOBID", "PBS: job killed", "pbs_mom", "qsub:"), lazy.regex(r"PBS_JOBID|=>> PBS|pbs_mom|\bqsub:")
     ),
@@ -224,9 +225,10 @@ ENVIRONMENT_SIGNS = (
     ContextSign(
         "language",
         "javascript",
-        ("node:internal", "node_modules/", "npm ", "yarn ", "at Object.<anonymous>"),
+        ("node:internal", "node_modules", "npm ", "yarn ", "at Object.<anonymous>"),
         lazy.regex(
-            r"node:internal/|/node_modules/|\bnpm (?:ERR!|error|WARN|warn|verb|info)|\bverbose stack\b|^yarn (?:run|install) v"
+            r"node:internal/|[/\\]node_modules[/\\]|\bnpm (?:ERR!|error|WARN|warn|verb|info)|\bverbose stack\b"
+            r"|^yarn (?:run|install) v"
         ),
         weak=True,
     ),

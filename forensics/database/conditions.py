@@ -3,11 +3,13 @@
     when: [limit_bytes, scheduler=slurm]         the limit is known, and the job ran under Slurm
     unless: [framework=keras|tensorflow]         not if the job used Keras or TensorFlow
     when: ['evidence~divisible|multiple of']         a fact, here the evidence lines, has such words in it
+    unless: [earlier_remedy]                     another remedy of the cause, above this one, is shown
+    when: [signature=ena|efa]                    a line of the evidence matched one of these signatures of the cause
     sbatch --mem=SIZE job.sh                     a command of Slurm, by tables/tools.csv; the remedy needs no condition for it
     Use fewer loader workers                     names a data loader: needs a condition, by tables/needs.csv
 
 A condition over the environment has three results: it holds, it is excluded (the fact is known with another value), or it is
-unknown. An unknown one is shown as a condition: "If its data loader has workers: ...".
+unknown. A remedy is shown only if all its conditions hold.
 """
 
 import functools
@@ -35,6 +37,8 @@ ENVIRONMENT: Mapping[str, frozenset[str]] = {
     "language": frozenset(("python", "javascript", "julia", "java", "c")),
     "system": frozenset(("ubuntu", "debian", "redhat", "suse", "arch", "windows", "wsl", "macos", "android")),
 }
+SIGNATURE_FACT = "signature"  # the ids of the signatures of the evidence, one a line
+EARLIER_REMEDY = "earlier_remedy"  # an earlier remedy of the same cause is shown; for one that is only a last resort
 Environment = Mapping[str, Collection[str]]  # fact -> what the logs tell of it
 
 
@@ -59,7 +63,7 @@ def tools() -> tuple[Tool, ...]:
 
 
 class Need(Struct, frozen=True):
-    """A need of a remedy, by its words: the condition that shows it, and its wording if the condition is unknown.
+    """A need of a remedy, by its words, and the condition that shows it.
 
     `shown_by`: causes that show it by themselves, as GPU causes show a GPU.
     """
@@ -67,7 +71,6 @@ class Need(Struct, frozen=True):
     name: str
     pattern: re.Pattern[str]
     when: str
-    wording: str
     shown_by: re.Pattern[str] | None
 
 
@@ -75,7 +78,7 @@ class Need(Struct, frozen=True):
 def needs() -> tuple[Need, ...]:
     """The rows of tables/needs.csv."""
     return tuple(
-        Need(r["need"], re.compile(r["pattern"]), r["when"], r["wording"], re.compile(r["shown_by"]) if r["shown_by"] else None)
+        Need(r["need"], re.compile(r["pattern"]), r["when"], re.compile(r["shown_by"]) if r["shown_by"] else None)
         for r in read_rows("needs")
     )
 
@@ -84,11 +87,6 @@ def needs_of(text: str, cause: str) -> list[str]:
     """The needs of a remedy of `cause` that the cause itself does not show, with tools: `data loader`, `slurm`."""
     words = [n.name for n in needs() if n.pattern.search(text) and not (n.shown_by and n.shown_by.match(cause))]
     return words + [t.name for t in tools() if t.when and t.pattern.search(text)]
-
-
-def condition_text(condition: str) -> str | None:
-    """An unknown condition in words: `If it ran in a container`; None if it has no wording."""
-    return next((n.wording for n in needs() if n.when == condition), None)
 
 
 def condition_fault(condition: str) -> str | None:
@@ -100,7 +98,7 @@ def condition_fault(condition: str) -> str | None:
             return f"{condition!r} does not compile: {error}"
         return None
     fact, equals, values = condition.partition("=")
-    if not equals:
+    if not equals or fact == SIGNATURE_FACT:
         return None
     if fact not in ENVIRONMENT:
         return f"{fact} is no fact of the environment; known are {', '.join(ENVIRONMENT)}"
@@ -117,6 +115,8 @@ def condition_terms(pattern: str) -> re.Pattern[str]:
 
 def condition_field(condition: str) -> str | None:
     """The field of the case that a condition needs; None for a fact of the environment."""
+    if condition.startswith(f"{SIGNATURE_FACT}="):
+        return SIGNATURE_FACT
     field, about, _ = condition.partition("~")
     return field if about or "=" not in condition else None
 
@@ -129,6 +129,8 @@ def condition_holds(condition: str, known: Fields, environment: Environment) -> 
     fact, equals, values = condition.partition("=")
     if not equals:
         return fact in known
+    if fact == SIGNATURE_FACT:
+        return not set(values.split("|")).isdisjoint(str(known.get(fact, "")).splitlines())
     value = environment.get(fact)
     return not set(values.split("|")).isdisjoint(value) if value else None
 
@@ -146,6 +148,11 @@ def tools_available(text: str, environment: Environment) -> bool | None:
         if fits is None and tool.hidden:
             answer = None
     return answer
+
+
+def is_for_scheduler(text: str) -> bool:
+    """Does `text` name a tool of one scheduler? A job of a scheduler nearly always shows which one it is."""
+    return any(t.when.startswith("scheduler=") and t.pattern.search(text) for t in tools())
 
 
 def is_confirmed(text: str, environment: Environment) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from forensics import detectors
-from forensics.advice.case import EVIDENCE_FACT, case_fields
+from forensics.advice.case import AROUND_FACT, EVIDENCE_FACT, case_fields
 from forensics.advice.findings import quoted_evidence
 from forensics.advice.remedies import fitting_remedies
 from forensics.advice.wording import summary
@@ -191,7 +191,7 @@ def _of_codes(codes: Iterable[Code], database: Database) -> Iterator[ExplainedCa
 def _in_general(cause: Cause) -> ExplainedCause:
     """A cause without a case: its remedies with fields as `<name>`, without those that need facts of a program or its numbers."""
     own: set[str | None] = {*case_fields()}
-    own.discard(EVIDENCE_FACT)
+    own -= {EVIDENCE_FACT, AROUND_FACT}
     remedies = (
         Advice(i, r.who, _open(r.do), _open(r.why), tuple(map(_open, r.commands)), r.source or None)
         for i, r in enumerate((r for r in cause.remedies if own.isdisjoint(map(condition_field, r.when))), 1)

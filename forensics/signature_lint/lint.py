@@ -74,7 +74,9 @@ def lint(own: Path | None = None, alone: bool = False) -> LintResult:
         faults += [Fault(s.place.path, s.place.line, f"{s.id}: {what}") for s in signatures for what in never_fires(s)]
         for fault, harmless in _crossed(causes, own):
             (notes if harmless else faults).append(fault)
-    faults += [f for c in ours for f in (*unfilled_fields(c, record_fields(), fact_names_of_groups), *unshown(c))]
+    faults += [
+        f for c in ours for f in (*unfilled_fields(c, record_fields(), fact_names_of_groups, record_outcomes()), *unshown(c))
+    ]
     faults += _frequent_in_healthy_logs(ours)
     if builtin_folder() in folders:
         faults += record_faults(builtin_folder(), record_outcomes(), {c.id for c in causes})

@@ -7,18 +7,20 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 
 import regex
 
-from forensics.database.conditions import condition_fault, condition_field, needs_of
+from forensics.database.conditions import EARLIER_REMEDY, SIGNATURE_FACT, condition_fault, condition_field, needs_of
 from forensics.database.entries import TEMPLATE_FIELD_PATTERN, Cause, Place, Signature
 from forensics.database.form import Fault
 
 
-def unfilled_fields(cause: Cause, given: Collection[str], facts: Callable[[Iterable[str]], set[str]]) -> list[Fault]:
+def unfilled_fields(
+    cause: Cause, given: Collection[str], facts: Callable[[Iterable[str]], set[str]], records: Collection[str] = ()
+) -> list[Fault]:
     """The fields in texts of `cause` that nothing gives, once for each place.
 
     `given`: names of the facts that detectors and line prefixes give to any cause. `facts`: converts the names of groups to those
-    of facts (`limit_kb` -> `limit_bytes`).
+    of facts (`limit_kb` -> `limit_bytes`). `records`: the names of all records, which conditions may name like signatures.
     """
-    known = {*given, *facts(n for s in cause.signatures for n in group_names(s))}
+    known = {*given, SIGNATURE_FACT, EARLIER_REMEDY, *facts(n for s in cause.signatures for n in group_names(s))}
     found = {
         (place, f"{{{name}}}: no signature of {cause.id} and no record gives it")
         for place, text in template_texts(cause)
@@ -29,6 +31,13 @@ def unfilled_fields(cause: Cause, given: Collection[str], facts: Callable[[Itera
         (place, f"{name} under when or unless: {condition_fault(name) or f'no signature of {cause.id} and no record gives it'}")
         for place, name in _conditions(cause)
         if condition_fault(name) or ((field := condition_field(name)) is not None and field not in known)
+    }
+    own = {*records, *(s.id.rpartition("/")[2] for s in cause.signatures)}
+    found |= {
+        (place, f"{name} under when or unless: {cause.id} has no signature {strange}")
+        for place, name in _conditions(cause)
+        if name.startswith(f"{SIGNATURE_FACT}=")
+        for strange in sorted(set(name.partition("=")[2].split("|")) - own)
     }
     return sorted(Fault(p.path, p.line, what) for p, what in found)
 

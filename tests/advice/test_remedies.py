@@ -1,12 +1,12 @@
-"""Which remedies are told: those that the case shows the need of, a few that need nothing, and the rest under a condition."""
+"""Which remedies are told: those that the case shows the need of, and a few that need nothing."""
 
 import pytest
 
-from forensics.advice.remedies import MAX_GENERAL, MIN_GENERAL, fitting_remedies
+from forensics.advice.remedies import MAX_GENERAL, fitting_remedies
 from forensics.database import Cause, Database
-from forensics.database.conditions import needs, needs_of
+from forensics.database.conditions import needs_of
 from forensics.database.entries import Remedy
-from forensics.signature_lint.template_fields import unshown
+from forensics.signature_lint.template_fields import unfilled_fields, unshown
 
 
 def remedy(do: str, *when: str, unless: tuple[str, ...] = ()) -> Remedy:
@@ -21,9 +21,9 @@ def told(given: Cause, **environment: str) -> list[str]:
     return [a.action for a in fitting_remedies(given, {}, {k: {v} for k, v in environment.items()})]
 
 
-def test_what_nothing_tells_of_is_told_under_a_condition_behind_the_others() -> None:
+def test_what_nothing_tells_of_is_not_told() -> None:
     both = cause(remedy("Use fewer loader workers", "loader=workers"), remedy("Look at the core dump"))
-    assert told(both) == ["Look at the core dump", "If its data loader has workers: use fewer loader workers"]
+    assert told(both) == ["Look at the core dump"]
     assert told(both, loader="workers") == ["Use fewer loader workers", "Look at the core dump"]
 
 
@@ -39,30 +39,47 @@ def test_what_the_case_excludes_is_not_told() -> None:
     assert told(cause(remedy("Ask the pod", "scheduler=kubernetes")), scheduler="slurm") == []
 
 
-def test_of_remedies_with_the_same_open_condition_the_first_is_told() -> None:
-    assert told(cause(remedy("Ask A", "work=training"), remedy("Ask B", "work=training"))) == ["If a training ran there: ask A"]
-
-
-def test_general_remedies_fill_up_and_shown_ones_are_always_told() -> None:
+def test_a_general_remedy_is_told_only_among_the_first_and_shown_ones_always() -> None:
     general = [remedy(f"General {i}") for i in range(9)]
     shown = [remedy(f"Shown {i}", "loader=workers") for i in range(5)]
-    assert len(told(cause(*general))) == MAX_GENERAL
-    both = told(cause(*general, *shown), loader="workers")
-    assert [t for t in both if t.startswith("Shown")] == [f"Shown {i}" for i in range(5)]
-    assert len(both) == MIN_GENERAL + 5
+    assert told(cause(*general)) == [f"General {i}" for i in range(MAX_GENERAL)]
+    assert told(cause(*general, *shown), loader="workers") == [
+        *(f"General {i}" for i in range(MAX_GENERAL)),
+        *(f"Shown {i}" for i in range(5)),
+    ]
+    assert told(cause(*shown, *general), loader="workers") == [f"Shown {i}" for i in range(5)]
 
 
-def test_of_a_cause_that_is_not_sure_the_line_comes_first_and_little_follows() -> None:
-    given = cause(
-        remedy("General 1"),
-        remedy("General 2"),
-        remedy("Shown", "exit_code"),
-        remedy("Use fewer loader workers", "loader=workers"),
-    )
+def test_a_last_resort_is_told_only_if_no_other_remedy_above_it_is() -> None:
+    given = cause(remedy("Own", "exit_code"), remedy("Last", unless=("earlier_remedy",)))
+    assert [a.action for a in fitting_remedies(given, {"exit_code": 1})] == ["Own"]
+    assert told(given) == ["Last"]
+
+
+def test_a_remedy_for_signatures_needs_one_of_them_in_the_evidence() -> None:
+    given = cause(remedy("Own", "signature=ena|efa"))
+    assert [a.action for a in fitting_remedies(given, {"signature": "host_hardware.nic\nefa"})] == ["Own"]
+    assert not fitting_remedies(given, {"signature": "enable"})
+    assert not fitting_remedies(given, {})
+
+
+def test_a_condition_names_signatures_that_the_cause_has() -> None:
+    faults = unfilled_fields(cause(remedy("Own", "signature=ena|kernel_oom")), (), set, ("kernel_oom",))
+    assert [f.what for f in faults] == ["signature=ena|kernel_oom under when or unless: process.x has no signature ena"]
+
+
+def test_of_a_cause_that_is_not_sure_the_line_comes_first_and_only_what_the_case_shows_follows() -> None:
+    given = cause(remedy("General"), remedy("Shown", "exit_code"), remedy("Use fewer loader workers", "loader=workers"))
     bare = fitting_remedies(given, {}, {}, "build.log:12")
-    assert [a.action for a in bare] == ["Read build.log:12 and the lines around it before you try a remedy", "General 1"]
+    assert [a.action for a in bare] == ["Read build.log:12 and the lines around it before you try a remedy"]
     shown = fitting_remedies(given, {"exit_code": 1}, {}, "build.log:12")
     assert [(a.rank, a.action.split()[0]) for a in shown] == [(1, "Read"), (2, "Shown")]
+
+
+def test_a_scheduler_that_nothing_shows_gets_no_command() -> None:
+    again = Remedy(do="Start it again", who="user", why="", commands=("sbatch --requeue job.sh",))
+    assert [a.commands for a in fitting_remedies(cause(again), {}, {})] == [()]
+    assert [a.commands for a in fitting_remedies(cause(again), {}, {"scheduler": {"slurm"}})] == [again.commands]
 
 
 @pytest.mark.parametrize("text", ["Use fewer loader workers", "Drain it with sbatch", "Ask the pod", "Call torch.load"])
@@ -79,7 +96,3 @@ def test_a_cause_of_gpus_shows_the_gpu_and_an_if_asks_for_nothing() -> None:
 
 def test_no_remedy_of_the_database_speaks_of_what_nothing_shows(knowledge: Database) -> None:
     assert [f.what for c in knowledge.causes.values() for f in unshown(c)] == []
-
-
-def test_every_condition_has_words() -> None:
-    assert all(n.wording.startswith("If ") for n in needs())
