@@ -31,6 +31,7 @@ PLACED_FACTS = ("mixed_precision", "fused_attention")  # settings without a valu
 TENSOR_FRAMEWORKS = {"torch", "lightning", "transformers", "tensorflow", "keras", "jax"}
 EVIDENCE_FACT = "evidence"  # the text of the evidence lines, for conditions of remedies
 AROUND_FACT = "around"  # the evidence lines with the lines before and after them, for conditions of remedies
+EVIDENCE_PLACE = "evidence_place"  # the place of the first line of evidence
 REASON_PLACE = "reason_place"  # the place of the line that most likely says why: `build.log:12`
 NAMED_PLACE = "named_place"  # a line of a program that a message names: `run.sh:3`; nothing else tells where it was
 UNEXPLAINED = "unexplained"  # a fact of the first cause, which no other one explains: "nothing given says why"
@@ -42,6 +43,7 @@ def case_fields() -> set[str]:
     own = {
         EVIDENCE_FACT,
         AROUND_FACT,
+        EVIDENCE_PLACE,
         REASON_PLACE,
         NAMED_PLACE,
         UNEXPLAINED,

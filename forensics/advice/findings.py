@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from msgspec.structs import replace
 
-from forensics.advice.case import AROUND_FACT, EVIDENCE_FACT, NAMED_PLACE, REASON_PLACE, UNEXPLAINED, case_facts
+from forensics.advice.case import AROUND_FACT, EVIDENCE_FACT, EVIDENCE_PLACE, NAMED_PLACE, REASON_PLACE, UNEXPLAINED, case_facts
 from forensics.advice.evidence import facts_of, proofs_of
 from forensics.advice.named_place import named_place
 from forensics.advice.remedies import fitting_remedies, missing_facts
@@ -26,6 +26,7 @@ NO_CONTEXT = JobContext()
 MIN_SURE_PROBABILITY = 0.6  # of a first cause for all its remedies; below it, nearly every second first cause is wrong
 MAX_RECOVERY_LINES = 4  # chosen by hand: the last lines that show that it continued; more show the same
 PLACE_NAMES = {"file", "line_no", "function"}
+OTHER_PLACES = {*PLACE_NAMES, EVIDENCE_PLACE, REASON_PLACE}
 MAX_TRACEBACK_GAP_LINES = 12  # between a traceback and a message that belongs to it; as many as an exception's own text may have
 MAX_CONTINUED_LINES = 10  # while it ends a program may print a few lines like earlier ones
 MAX_CHAIN_LINES = 200  # chosen by hand: between a traceback of library frames alone and the one of its chain with an own frame
@@ -107,7 +108,7 @@ def _finding(
         summary=summary(cause, known),
         evidence=proofs,
         facts=facts,
-        remediations=_advice(cause, known | quoted_evidence(proofs), context, _line_to_read(candidate, proofs, known))
+        remediations=_advice(cause, known | quoted_evidence(proofs), context, _line_to_read(candidate, proofs))
         if first and cause.id != HEALTHY
         else (),
         ledger=candidate.ledger,
@@ -128,13 +129,17 @@ def _with_reasons(proofs: tuple[Proof, ...], reasons: Sequence[Proof]) -> tuple[
 def _reason_place(facts: Fields, proofs: Sequence[Proof]) -> dict[str, Value]:
     """The place of the line that most likely says why it ended, if no exception is known."""
     first = next((p for p in proofs if p.signature == REASON_LINE), None)
-    return {REASON_PLACE: f"{PurePath(first.source).name}:{first.line}"} if first and "exc_type" not in facts else {}
+    return {REASON_PLACE: _place(first)} if first and "exc_type" not in facts else {}
 
 
-def _line_to_read(candidate: Candidate, proofs: Sequence[Proof], known: Fields) -> str:
+def _place(proof: Proof) -> str:
+    """A line as a reader finds it: `build.log:12`."""
+    return f"{PurePath(proof.source).name}:{proof.line}"
+
+
+def _line_to_read(candidate: Candidate, proofs: Sequence[Proof]) -> str:
     """The place of the first line of evidence of a cause that is not sure: `build.log:12`; empty for a sure one."""
-    unsure = candidate.probability < MIN_SURE_PROBABILITY and proofs
-    return str(known.get(REASON_PLACE, f"{PurePath(proofs[0].source).name}:{proofs[0].line}")) if unsure else ""
+    return _place(proofs[0]) if proofs and candidate.probability < MIN_SURE_PROBABILITY else ""
 
 
 def _in_earlier_attempts(candidate: Candidate) -> set[tuple[str, int]]:
@@ -162,10 +167,11 @@ def _ends_of_programs(candidate: Candidate) -> list[OwnedObservation]:
 
 
 def quoted_evidence(proofs: Sequence[Proof]) -> dict[str, Value]:
-    """Text, neighbours and signatures of the evidence lines as facts for conditions of remedies; they are not shown."""
+    """The place of the first evidence line; and, for conditions of remedies, text, neighbours and signatures of all of them."""
     signatures = dict.fromkeys(part for p in proofs for part in p.signature.split("/"))
     around = [text for p in proofs for text in (*(n.text for n in p.before), p.text, *(n.text for n in p.after))]
-    return {
+    place: dict[str, Value] = {EVIDENCE_PLACE: _place(proofs[0])} if proofs else {}
+    return place | {
         EVIDENCE_FACT: "\n".join(p.text for p in proofs),
         AROUND_FACT: "\n".join(around),
         SIGNATURE_FACT: "\n".join(signatures),
@@ -173,7 +179,10 @@ def quoted_evidence(proofs: Sequence[Proof]) -> dict[str, Value]:
 
 
 def _advice(cause: Cause, facts: Fields, context: JobContext, first_line: str) -> tuple[Advice, ...]:
-    """The remedies of a cause that fit this case, its programs and its numbers. `first_line`: see `fitting_remedies`."""
+    """The remedies of a cause that fit this case, its programs and its numbers. `first_line`: see `fitting_remedies`; if there is
+    one, no other place is advised to be read."""
+    if first_line:
+        facts = {name: value for name, value in facts.items() if name not in OTHER_PLACES}
     return fitting_remedies(cause, case_facts(facts, context), context.environment, first_line)
 
 

@@ -34,10 +34,10 @@ ENVIRONMENT_SIGNS = (
     ContextSign(
         "framework",
         "torch",
-        ("torch.py", "DataLoader", "torchelastic", "pytorch", "PyTorch", "DefaultCPUAllocator"),
+        ("torch.py", "DataLoader", "torchelastic", "pytorch", "PyTorch", "DefaultCPUAllocator", "total capacity"),
         lazy.regex(
             r"DataLoader worker|reserved in total by PyTorch|allocated by PyTorch|PYTORCH_CUDA_ALLOC|torchelastic|PyTorch version"
-            r"|DefaultCPUAllocator"
+            r"|DefaultCPUAllocator|GiB total capacity; "
         ),
     ),
     ContextSign(
