@@ -41,7 +41,7 @@ def register(app: typer.Typer) -> None:
         \b
         Knows causes, families and signatures by id; Xid, SXid, CUDA errors, exit codes, signals and
         NTSTATUS by number or name; messages in lines of a log; words such as deadlock or swap.
-        Exit status: 1 if nothing is known about it.
+        Exit status: 1 if nothing is known about it, or if its words name no cause.
         """
         from forensics import pipeline
         from forensics.explain import MAX_TEXT_BYTES
@@ -61,7 +61,7 @@ def register(app: typer.Typer) -> None:
 
 
 def as_json(found: "Explanation") -> str:
-    """One document: asked, reading, terms, codes, sub_codes, matches, signatures, causes, near."""
+    """One document: asked, reading, terms, codes, sub_codes, matches, signatures, causes, near, names_nothing."""
     import json
 
     from msgspec import Struct
@@ -79,8 +79,20 @@ def as_json(found: "Explanation") -> str:
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
+NAMES_NOTHING = (
+    "Many causes look like this from outside, and these words tell none of them from the others. The log does:",
+    "  $ forensics analyze LOG...               every log of the run, and the kernel's if there is one",
+    "  $ tail -n 50 LOG | forensics explain -   the last lines alone",
+    "  $ forensics explain exit code N          if all that is known is how it ended",
+)
+
+
 def as_text(found: "Explanation") -> Iterator[str]:
     """The lines that a person reads."""
+    if found.names_nothing:
+        yield f"{_shown(found.asked)} names no cause."
+        yield from NAMES_NOTHING
+        return
     if not found.known:
         yield f"Nothing is known of {_shown(found.asked)}."
         yield from (f"Did you mean {name}?" for name in found.near)

@@ -19,7 +19,7 @@ from forensics.database.codes import Code, codes_asked_for, codes_in_line
 from forensics.database.conditions import condition_field
 from forensics.database.entries import HEALTHY, TEMPLATE_FIELD_PATTERN
 from forensics.database.nvlink5 import decode_line
-from forensics.explain.likeness import likely_causes
+from forensics.explain.likeness import NOTHING, likely_causes
 from forensics.explain.words import Term, codes_in, terms_in
 from forensics.model import Advice, Fields, Observation, Source
 from forensics.scan import scan
@@ -54,6 +54,7 @@ class Explanation(Struct, frozen=True):
     """What is known about `asked`; all other fields are empty if nothing is known. `near`: ids with similar spelling.
 
     `reading`: how `asked` was read, in words; empty if it is an id. `terms`: the terms for causes that it uses.
+    `names_nothing`: it is a question whose words, such as "training stops", fit nearly every cause.
     """
 
     asked: str
@@ -65,6 +66,7 @@ class Explanation(Struct, frozen=True):
     signatures: tuple[Signature, ...] = ()
     causes: tuple[ExplainedCause, ...] = ()
     near: tuple[str, ...] = ()
+    names_nothing: bool = False
 
     @property
     def is_guess(self) -> bool:
@@ -115,8 +117,10 @@ def _article(word: str) -> str:
 
 def _words(text: str, database: Database) -> Explanation | None:
     """The explanation of a question in a person's own words; None if it has no known word."""
-    codes, terms = codes_in(text), terms_in(text)
+    codes, terms = codes_in(text), tuple(t for t in terms_in(text) if NOTHING not in t.causes)
     likely = likely_causes(text, database, CAUSES_SHOWN)
+    if not codes and likely == (NOTHING,):
+        return Explanation(text, "words that name no cause", names_nothing=True)
     if not codes and not likely:
         return None
     named = dict.fromkeys((*(c for code in codes for c in code.causes), *likely))

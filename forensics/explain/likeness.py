@@ -1,47 +1,60 @@
-"""The causes whose texts are most similar to a question: earlier questions, the phrases of words.csv, the causes' own texts.
+"""The causes that a question in words may mean: a linear model over all texts that are known about causes.
 
 "VRAM still occupied after the run" -> gpu_memory.leak, gpu_memory.other_process
+"Training stops at epoch 3"         -> nothing: these words name no cause
 
-The features of a question are its words (as stems), its pairs of neighbouring words, and the four-letter pieces of its words, so
-that a misspelt word still counts. A feature is evidence for the causes whose texts have it more often than all texts together:
-the logarithms of these ratios are added (naive Bayes without negative evidence, because a short question lacks nearly all
-features). signatures/tables/questions.csv has titles of public issues with the causes that answer them; a row added there is
-used at once.
+The texts are titles of public issues with the causes that answer them (signatures/tables/questions.csv; `nothing` stands for
+titles that name no cause), the phrases of words.csv, and the causes' own titles. The features of a text are its words (as stems),
+its pairs of neighbouring words, and the pieces of three to five letters of its words, so that a misspelt word still counts. They
+are weighted by inverse document frequency, and ridge regression gives each cause a weight for each feature (scikit-learn's
+TfidfVectorizer and Ridge do the same). The model is fitted when the first question is asked, in about a second; a row that is
+added is used at once.
 """
 
 import functools
 import itertools
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from forensics.database import Database, read_rows
 from forensics.database.entries import HEALTHY
 from forensics.explain.words import Term, stems, terms_in
 
-PIECE_CHARS = 4  # a stem in a longer word, "alloc" in "reallocation"; chosen by hand, measured on titles not learned from
-SHARES = {"word": 1.0, "pair": 1.0, "piece": 0.4}  # of a feature's evidence; pieces overlap each other and their word
-SMOOTHING_TEXTS = 10.0  # texts that are added to each cause, with the features of all texts
-PRIOR_SHARE = 0.6  # of the logarithm of how often a cause is asked for
-QUESTION_WEIGHT = 6.0  # a question counts as much as this many phrases
-TERM_SCORE = 10.0  # what the likeliest cause of the first term adds: a phrase that stands in the question is worth some words
-LEAST_LOG_RATIO = 1.5  # of the most telling word, below which nothing is like the question; pieces alone prove nothing
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+NOTHING = "nothing"  # in questions.csv and words.csv: the words name no cause
+PIECE_CHARS = (3, 4, 5)  # of the pieces of words
+RIDGE = 3.0  # the penalty of the weights; the best of .3, 1, 3 in five-fold cross-validation over questions.csv
+LEAST_SCORE = 0.2  # of the best cause, about 1 for a text that was learned; below it most answers are wrong
+TERM_SCORE = 0.1  # what the likeliest cause of the first term adds: a phrase of words.csv stands in the question
+CAUSE_TEXT_WEIGHT, PHRASE_WEIGHT = 0.5, 0.4  # of one text; a question of users counts as 1, shared by its causes
 
 Feature = tuple[str, str]
 
 
 def likely_causes(question: str, database: Database, most: int) -> tuple[str, ...]:
-    """Ids of the causes that a question may mean, most likely first; empty if no word of it is related to a cause."""
-    texts = _Texts.of(database)
+    """Ids of the causes that a question may mean, most likely first; NOTHING alone if its words name none.
+
+    Empty if none of its words is known.
+    """
+    model = _fitted(tuple((c.id, c.title, c.means) for c in database.causes.values()))
     terms = terms_in(question)
-    scores = texts.scores(question)
-    if not terms and texts.most_telling_word(question) < LEAST_LOG_RATIO:
+    scores = model.scores(question)
+    if not terms and not scores:
         return ()
     for cause, score in _of_terms(terms):
-        if cause in database.causes:
+        if cause in (NOTHING, *database.causes):
             scores[cause] = scores.get(cause, 0.0) + score
-    ranked = sorted(scores, key=lambda c: (-scores[c] - texts.prior(c), c))
-    return tuple(ranked[:most])
+    ranked = sorted(scores, key=lambda c: (-scores[c], c))
+    if not ranked or ranked[0] == NOTHING or scores[ranked[0]] < LEAST_SCORE:
+        return (NOTHING,)
+    return tuple(c for c in ranked if c != NOTHING)[:most]
 
 
 def _of_terms(terms: Iterable[Term]) -> Iterator[tuple[str, float]]:
@@ -53,76 +66,89 @@ def _of_terms(terms: Iterable[Term]) -> Iterator[tuple[str, float]]:
                 yield cause, TERM_SCORE / (1 + i) / (1 + 0.6 * j)
 
 
-def features(text: str) -> set[Feature]:
-    """The words, pairs of words and pieces of words of a text."""
+def features(text: str) -> tuple[set[Feature], set[Feature]]:
+    """The words and pairs of words of a text, and the pieces of its words."""
     words = list(stems(text))
-    pairs = {("pair", " ".join(sorted(pair))) for pair in itertools.pairwise(words)}
-    pieces = {("piece", f"_{w}_"[i : i + PIECE_CHARS]) for w in words if len(w) >= PIECE_CHARS for i in range(len(w) - 1)}
-    return {("word", w) for w in words} | pairs | pieces
+    pairs = {("pair", " ".join(pair)) for pair in itertools.pairwise(words)}
+    marked = [f" {w} " for w in words]
+    pieces = {("piece", w[i : i + n]) for w in marked for n in PIECE_CHARS for i in range(max(1, len(w) - n + 1))}
+    return {("word", w) for w in words} | pairs, pieces
 
 
-class _Texts:
-    """How often each feature occurs in the texts of each cause."""
+class _Model(Struct, frozen=True):
+    """`columns`: the number of each feature. `idf`: its inverse document frequency. `weights`: of each feature for each cause."""
 
-    def __init__(self, texts: Iterable[tuple[str, str, float]]) -> None:
-        self.by_feature: dict[Feature, dict[str, float]] = defaultdict(lambda: defaultdict(float))
-        self.by_cause: dict[str, float] = defaultdict(float)
-        for text, cause, weight in texts:
-            self.by_cause[cause] += weight
-            for feature in features(text):
-                self.by_feature[feature][cause] += weight
-        self.total = sum(self.by_cause.values())
-
-    @classmethod
-    def of(cls, database: Database) -> "_Texts":
-        return _read(tuple((c.id, c.title, c.means) for c in database.causes.values()))
-
-    def prior(self, cause: str) -> float:
-        return PRIOR_SHARE * math.log(self.by_cause.get(cause, 1.0) / self.total)
+    causes: tuple[str, ...]
+    columns: dict[Feature, int]
+    idf: "NDArray[np.float64]"
+    weights: "NDArray[np.float64]"
 
     def scores(self, question: str) -> dict[str, float]:
-        """Cause -> the sum of the evidence of the question's features for it."""
-        scores: dict[str, float] = defaultdict(float)
-        for feature in features(question):
-            for cause, ratio in self._log_ratios(feature):
-                scores[cause] += SHARES[feature[0]] * ratio
-        return scores
+        """Cause -> about 1 if the question means it, about 0 if not; empty if no word of it is known."""
+        if not any(("word", w) in self.columns for w in stems(question)):
+            return {}
+        rows = list(_weighted(features(question), self.columns, self.idf))
+        total = sum(value * self.weights[column] for column, value in rows)
+        return dict(zip(self.causes, map(float, total), strict=True))
 
-    def most_telling_word(self, question: str) -> float:
-        """The largest log ratio of a word of the question; 0 if no text has any of its words."""
-        ratios = (ratio for word in stems(question) for _, ratio in self._log_ratios(("word", word)))
-        return max(ratios, default=0.0)
 
-    def _log_ratios(self, feature: Feature) -> Iterator[tuple[str, float]]:
-        """(cause, natural logarithm of how much more often its texts have the feature than all texts), at least 0."""
-        counts = self.by_feature.get(feature, {})
-        share = sum(counts.values()) / self.total
-        for cause, count in counts.items():
-            own = (count + SMOOTHING_TEXTS * share) / (self.by_cause[cause] + SMOOTHING_TEXTS)
-            yield cause, max(0.0, math.log(own / share))
+def _weighted(
+    groups: Iterable[set[Feature]], columns: dict[Feature, int], idf: "NDArray[np.float64]"
+) -> Iterator[tuple[int, float]]:
+    """(column, value) of the known features of a text; the words, and the pieces, have the length 1 together."""
+    for group in groups:
+        known = [columns[f] for f in group if f in columns]
+        length = math.sqrt(sum(float(idf[c]) ** 2 for c in known))
+        yield from ((c, float(idf[c]) / length) for c in known)
 
 
 @functools.lru_cache(maxsize=2)
-def _read(causes: tuple[tuple[str, str, str], ...]) -> _Texts:
-    return _Texts(_texts(causes))
+def _fitted(causes: tuple[tuple[str, str, str], ...]) -> _Model:
+    import numpy as np
+
+    texts = list(_texts(causes))
+    names = tuple(sorted({cause for _, meant, _ in texts for cause in meant}))
+    split = [features(text) for text, _, _ in texts]
+    counted = Counter(f for groups in split for group in groups for f in group)
+    columns = {f: i for i, f in enumerate(counted)}
+    idf = np.array([math.log((1 + len(texts)) / (1 + n)) + 1 for n in counted.values()])
+    rows = [list(_weighted(groups, columns, idf)) for groups in split]
+    having: dict[int, list[tuple[int, float]]] = defaultdict(list)
+    for i, row in enumerate(rows):
+        for column, value in row:
+            having[column].append((i, value))
+    products = np.zeros((len(texts), len(texts)))
+    for found in having.values():
+        at, values = np.array([i for i, _ in found]), np.array([v for _, v in found])
+        products[np.ix_(at, at)] += np.outer(values, values)
+    wanted = np.zeros((len(texts), len(names)))
+    for i, (_, meant, _) in enumerate(texts):
+        for cause, share in meant.items():
+            wanted[i, names.index(cause)] = share
+    penalty = np.diag([RIDGE / weight for _, _, weight in texts])
+    shares = np.linalg.solve(products + penalty, wanted)
+    weights = np.zeros((len(columns), len(names)))
+    for i, row in enumerate(rows):
+        at, values = np.array([c for c, _ in row], dtype=int), np.array([v for _, v in row])
+        weights[at] += np.outer(values, shares[i])
+    return _Model(names, columns, idf, weights)
 
 
-def _texts(causes: Iterable[tuple[str, str, str]]) -> Iterator[tuple[str, str, float]]:
-    """(text, cause, weight) of all texts about causes, without messages. `none.healthy` is left out: no question means it."""
+def _texts(causes: Iterable[tuple[str, str, str]]) -> Iterator[tuple[str, dict[str, float], float]]:
+    """(text, how much it means each cause from 0 to 1, weight) of all texts about causes, without messages.
+
+    `none.healthy` is left out: no question means it.
+    """
     known = set()
     for name, title, means in causes:
         if name != HEALTHY:
             known.add(name)
-            yield name.replace(".", " ").replace("_", " "), name, 1.0
-            yield title, name, 2.0
-            yield means, name, 1.0
+            own = (name.replace(".", " ").replace("_", " "), title, means)
+            yield from ((text, {name: 1.0}, CAUSE_TEXT_WEIGHT) for text in own)
     for row in read_rows("words"):
-        for i, name in enumerate(c for c in row["causes"].split() if c in known):
-            weight = 1.0 if i == 0 else 0.3 / i
-            yield row["means"], name, weight / 2
-            for phrase in (row["term"], *row["phrases"].split(";")):
-                yield phrase, name, weight
+        named = [c for c in row["causes"].split() if c in known or c == NOTHING]
+        meant = {name: 1.0 if i == 0 else 0.3 / i for i, name in enumerate(named)}
+        yield from ((phrase, meant, PHRASE_WEIGHT) for phrase in (row["term"], *row["phrases"].split(";")))
     for row in read_rows("questions"):
-        names = [c for c in row["causes"].split() if c in known]
-        for name in names:
-            yield row["question"], name, QUESTION_WEIGHT / len(names)
+        names = [c for c in row["causes"].split() if c in known or c == NOTHING]
+        yield row["question"], {name: 1.0 / math.sqrt(len(names)) for name in names}, 1.0

@@ -7,6 +7,7 @@ import pytest
 
 from forensics.database import Database, read_rows
 from forensics.explain import explain
+from forensics.explain.likeness import NOTHING
 from forensics.explain.words import codes_in, stems, terms_in
 
 QUESTIONS = Path(__file__).parents[2] / "benchmarks" / "questions.csv"
@@ -51,6 +52,19 @@ def test_what_nobody_knows_is_not_known(asked: str, knowledge: Database) -> None
     assert not explain(asked, knowledge).known
 
 
+@pytest.mark.parametrize(
+    "asked", ["training stops at random", "Error when I run it", "it crashes, please help", "some jobs failed"]
+)
+def test_words_that_name_no_cause_are_said_to_name_none(asked: str, knowledge: Database) -> None:
+    found = explain(asked, knowledge)
+    assert found.names_nothing
+    assert (found.known, found.causes, found.terms) == (False, (), ())
+
+
+def test_a_word_that_names_a_cause_counts_more_than_those_that_do_not(knowledge: Database) -> None:
+    assert explain("training stops at random: disk quota exceeded", knowledge).causes[0].cause.id == "storage.full"
+
+
 def test_a_phrase_is_words_close_together_in_any_form_and_order() -> None:
     assert [t.name for t in terms_in("Loss becomes NaN")] == [t.name for t in terms_in("nan loss")] == ["nan"]
     assert "GPU hang" not in [t.name for t in terms_in("it hangs as soon as a second GPU is used")]
@@ -86,7 +100,7 @@ def test_every_term_leads_to_causes_that_there_are(knowledge: Database) -> None:
     rows = read_rows("words")
     assert len({r["term"] for r in rows}) == len(rows) > 60
     for row in rows:
-        assert set(row["causes"].split()) <= set(knowledge.causes), row["term"]
+        assert set(row["causes"].split()) <= {*knowledge.causes, NOTHING}, row["term"]
         assert row["means"].endswith(".") and row["phrases"]
 
 
@@ -104,7 +118,7 @@ def test_questions_of_users_are_answered_by_the_right_page(knowledge: Database) 
         right += bool(shown) and shown[0] in row["right"].split()
         assert row["title"].lower() not in learned
     assert len(rows) == 119
-    assert right / len(rows) >= 0.9
+    assert right / len(rows) >= 0.95
 
 
 @pytest.mark.parametrize(
@@ -127,4 +141,4 @@ def test_questions_that_are_learned_from_lead_to_causes_that_there_are(knowledge
     rows = read_rows("questions")
     assert len({r["question"].lower() for r in rows}) == len(rows)
     for row in rows:
-        assert set(row["causes"].split()) <= set(knowledge.causes), row["question"]
+        assert set(row["causes"].split()) <= {*knowledge.causes, NOTHING}, row["question"]
