@@ -92,3 +92,41 @@ def test_lines_of_one_length_by_chance_are_not_joined() -> None:
     assert {len(line) for line in lines if len(line) > 20} == {len(head)}
     found = read_bytes("\n".join(lines).encode())
     assert (found.lines, found.warnings) == (lines, [])
+
+
+RECORD = ["+ python train.py", "+ ~~~~~~~~~~~~~~~", "    + CategoryInfo", "   : NotSpecified:", "   (Traceback)", " "]
+
+
+def powershell(errors: list[str], width: int, place: str = "At line:1 char:1") -> str:
+    """`errors` of a program as Windows PowerShell writes them: wrapped, with an error record behind the first line."""
+    rows: list[str] = []
+    for number, line in enumerate(errors):
+        while len(line) > width:
+            at = line.rfind(" ", 0, width) + 1
+            if len(line[at:].split(" ", 1)[0]) > width or not line[:at].strip():
+                at = width
+            rows.append(line[:at])
+            line = line[at:]
+        rows += [line, place, *RECORD] if number == 0 else [line]
+    return "\r\n".join(rows)
+
+
+def test_what_powershell_wrapped_is_joined_and_its_record_is_one_line() -> None:
+    path = r"C:\job\training_of_the_large_model_with_pretrained_weights\loaders\record_reader_of_examples.py"
+    frame = f'  File "{path}", line 40, in collate_the_batch_of_examples_by_length'
+    errors = [
+        "python : Traceback (most recent call last):",
+        *[frame] * 3,
+        "ValueError: the batch has examples of several lengths",
+    ]
+    for width, place in ((24, "At line:1 char:1"), (60, "In Zeile:1 Zeichen:1"), (31, "所在位置 行:1 字符: 106")):
+        found = read_bytes(powershell(errors, width, place).encode("utf-16"))
+        assert found.lines[0] == errors[0]
+        assert found.lines[1].startswith(f"    {place} + python train.py + ~~~")
+        assert [line for line in found.lines[2:] if line.strip()] == errors[1:]
+        assert [w.kind for w in found.warnings] == ["unwrapped"]
+
+
+def test_the_lines_of_a_patch_are_no_record_of_powershell() -> None:
+    lines = ["@@ -1,3 +1,4 @@ at 1:40", "+ ~~~~~~~~", "+ one more line", "  as it was"]
+    assert read_bytes("\n".join(lines).encode()).lines == lines

@@ -37,7 +37,7 @@ RECORD_START_PATTERN = lazy.regex(rf"\A(?:\s|[\[<{{|>*=+#$-]|{STAMPS}|{RECORD_ST
 TABLE_PATTERN = lazy.regex(r"\S {3,}\S")
 
 
-def _begins(line: str, following: str) -> bool:
+def begins_record(line: str, following: str) -> bool:
     """Does `following` begin like a new record, or with the same characters as `line` (all digits count as equal)?"""
     alike = (
         line[:MAX_COMMON_START_CHARS].translate(CHARS_TO_ZEROS) == following[:MAX_COMMON_START_CHARS].translate(CHARS_TO_ZEROS)
@@ -50,7 +50,7 @@ def _cut(width: int, line: str, following: str) -> bool:
     """May `following` be the rest of `line`, which was cut at the last column?"""
     if len(line) != width or not following or (line.endswith(SENTENCE_ENDS) and following[0].isupper()):
         return False
-    return not (_begins(line, following) or TABLE_PATTERN.search(line))
+    return not (begins_record(line, following) or TABLE_PATTERN.search(line))
 
 
 def _no_end(line: str, following: str) -> bool:
@@ -66,7 +66,7 @@ def _worded(width: int, line: str, following: str) -> bool:
         len(line) < width - MAX_SHORTER_CHARS
         or not width
         or not following
-        or _begins(line, following)
+        or begins_record(line, following)
         or TABLE_PATTERN.search(line)
     ):
         return False
