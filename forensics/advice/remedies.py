@@ -40,7 +40,7 @@ def fitting_remedies(
     shown: list[tuple[Remedy, str]] = []
     without_tools: list[tuple[Remedy, str]] = []  # no command of theirs exists there
     for remedy in cause.remedies:
-        known = {**facts, EARLIER_REMEDY: "yes"} if shown else facts
+        known = {**facts, EARLIER_REMEDY: "yes"} if shown or first_line else facts
         action = fill_template(remedy.do, facts) if applies(remedy, known, environment) else None
         if action is None or (first_line and first_line in action) or tools_available(remedy.do, environment) is False:
             continue

@@ -286,8 +286,11 @@ ENVIRONMENT_SIGNS = (
     ContextSign(
         "system",
         "macos",
-        ("/Users/", "/opt/homebrew/", " _sigtramp", "not supported in Windows or MacOs"),
-        lazy.regex(r"\"/Users/\w+|/opt/homebrew/|\bDarwin\b|^\s*@\s+0x[0-9a-f]+ _sigtramp|not supported in Windows or MacOs"),
+        ("/Users/", "/opt/homebrew/", " _sigtramp", "not supported in Windows or MacOs", "panic(cpu "),
+        lazy.regex(
+            r"\"/Users/\w+|/opt/homebrew/|\bDarwin\b|^\s*@\s+0x[0-9a-f]+ _sigtramp|not supported in Windows or MacOs"
+            r"|panic\(cpu \d+ caller"
+        ),
     ),
     ContextSign("system", "windows", ("not supported in Windows or MacOs",)),
 )
