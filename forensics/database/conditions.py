@@ -20,6 +20,7 @@ from msgspec import Struct
 
 from forensics.database.tables import read_rows
 from forensics.model import Fields
+from forensics.model.answers import OUTCOME_LINE, REASON_LINE
 
 # The facts of the environment in which a job ran, and the possible values of each.
 ENVIRONMENT: Mapping[str, frozenset[str]] = {
@@ -38,6 +39,7 @@ ENVIRONMENT: Mapping[str, frozenset[str]] = {
     "system": frozenset(("ubuntu", "debian", "redhat", "suse", "arch", "windows", "wsl", "macos", "android")),
 }
 SIGNATURE_FACT = "signature"  # the ids of the signatures of the evidence, one a line
+LINES_WITHOUT_SIGNATURE = (OUTCOME_LINE, REASON_LINE)  # evidence that no signature matched; conditions name it alike
 EARLIER_REMEDY = "earlier_remedy"  # an earlier remedy of the same cause is shown; for one that is only a last resort
 Environment = Mapping[str, Collection[str]]  # fact -> what the logs tell of it
 

@@ -7,10 +7,16 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 
 import regex
 
-from forensics.database.conditions import EARLIER_REMEDY, SIGNATURE_FACT, condition_fault, condition_field, needs_of
+from forensics.database.conditions import (
+    EARLIER_REMEDY,
+    LINES_WITHOUT_SIGNATURE,
+    SIGNATURE_FACT,
+    condition_fault,
+    condition_field,
+    needs_of,
+)
 from forensics.database.entries import TEMPLATE_FIELD_PATTERN, Cause, Place, Signature
 from forensics.database.form import Fault
-from forensics.model.answers import OUTCOME_LINE, REASON_LINE
 
 
 def unfilled_fields(
@@ -33,7 +39,7 @@ def unfilled_fields(
         for place, name in _conditions(cause)
         if condition_fault(name) or ((field := condition_field(name)) is not None and field not in known)
     }
-    own = {*records, REASON_LINE, OUTCOME_LINE, *(s.id.rpartition("/")[2] for s in cause.signatures)}
+    own = {*records, *LINES_WITHOUT_SIGNATURE, *(s.id.rpartition("/")[2] for s in cause.signatures)}
     found |= {
         (place, f"{name} under when or unless: {cause.id} has no signature {strange}")
         for place, name in _conditions(cause)
