@@ -29,7 +29,9 @@ ENVIRONMENT_SIGNS = (
         "framework",
         "torch",
         ("torch.", "[rank"),
-        lazy.regex(r"\btorch\.(?:cuda\.)?OutOfMemoryError|\btorch\.distributed\b|ProcessGroup(?:NCCL|Gloo)|\btorch\.Size\("),
+        lazy.regex(
+            r"\btorch\.(?:cuda\.)?OutOfMemoryError|\btorch\.distributed\b|ProcessGroup(?:NCCL|Gloo)|\btorch\.(?:Size\(|cuda\.\w)"
+        ),
     ),
     ContextSign(
         "framework",
