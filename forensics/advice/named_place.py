@@ -21,12 +21,13 @@ PLACE_PATTERN = lazy.regex(
     rf"(?P<file>(?:[A-Za-z]:)?[^\s\"'`():=<>\[\]|,;]{{1,200}}\.(?:{SOURCE_SUFFIXES}))"
     r"(?:[:(]|\"?, line )(?P<line>\d{1,7})\b(?!\])"
 )
-SHELL_PLACE_PATTERN = lazy.regex(r"(?P<file>[^\s:\"']{1,200}): line (?P<line>\d{1,7}): ")
+SHELL_PLACE_PATTERN = lazy.regex(r"(?P<file>(?!-?(?:ba|da|k|z)?sh:)[^\s:\"']{1,200}): line (?P<line>\d{1,7}): ")
 MAKEFILE_PATTERN = lazy.regex(r"(?P<file>[\w./-]{0,200}Makefile\d{0,3}):(?P<line>\d{1,7})\b")
 BUILT_ELSEWHERE_PATTERN = lazy.regex(  # where the libraries of others were built
     r"aten/src|third_party|conda-bld|(?:\A|/)pytorch/|tensorflow/(?:core|compiler|stream_executor)|torch/csrc|/rustc|csrc/"
-    r"|(?:\A|/)(?:sysdeps|libsanitizer|libstdc\+\+-v3)/|\A/usr/include/|node_modules[/\\]"
+    r"|(?:\A|/)(?:sysdeps|libsanitizer|libstdc\+\+-v3|CMakeFiles)/|\A/usr/include/"
 )
+OWN_SOURCE_PATTERN = lazy.regex(r"\bNCCL (?:WARN|INFO|TRACE)\b")  # NCCL begins its messages with a place in its own source
 # A frame of the Java library or of a widely used one, as its package tells: `at java.base/java.lang.Thread.run(Thread.java:833)`.
 JVM_LIBRARY_FRAME_PATTERN = lazy.regex(
     r"\bat (?:[\w.]{1,60}/)?(?:javax?|jdk|jakarta|sun|com\.sun|kotlinx?|scala|clojure|groovy|akka|reactor"
@@ -49,7 +50,7 @@ def _texts(proofs: Sequence[Proof]) -> Iterator[str]:
 
 
 def _places(text: str) -> Iterator[str]:
-    if JVM_LIBRARY_FRAME_PATTERN.search(text):
+    if JVM_LIBRARY_FRAME_PATTERN.search(text) or OWN_SOURCE_PATTERN.search(text):
         return
     if test := PYTEST_TEST_PATTERN.match(text):
         yield f"{test['file']}, {test['test']}"

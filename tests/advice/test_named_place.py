@@ -25,6 +25,9 @@ from tests.report.made import proof
         ),
         ("\tat java.base/java.lang.Thread.run(Thread.java:833)", ""),
         ("FAILED tests/test_api.py::TestUser::test_name[a-1] - AssertionError", "tests/test_api.py, test_name"),
+        ("[3] include/shm.h:48 NCCL WARN Error while creating shared memory segment", ""),
+        ("bash: line 1:  2596 Bus error               python replay.py", ""),
+        ("make[1]: *** [CMakeFiles/Makefile2:83: CMakeFiles/converter.dir/all] Error 2", ""),
         ("the run ended at 12:30:05", ""),
     ],
 )
