@@ -21,7 +21,7 @@ PLACE_PATTERN = lazy.regex(
     rf"(?P<file>(?:[A-Za-z]:)?[^\s\"'`():=<>\[\]|,;]{{1,200}}\.(?:{SOURCE_SUFFIXES}))"
     r"(?:[:(]|\"?, line )(?P<line>\d{1,7})\b(?!\])"
 )
-SHELL_PLACE_PATTERN = lazy.regex(r"(?P<file>(?!-?(?:ba|da|k|z)?sh:)[^\s:\"']{1,200}): line (?P<line>\d{1,7}): ")
+SHELL_PLACE_PATTERN = lazy.regex(r"(?<![\w-])(?!-?(?:ba|da|k|z)?sh:)(?P<file>[^\s:\"']{1,200}): line (?P<line>\d{1,7}): ")
 MAKEFILE_PATTERN = lazy.regex(r"(?P<file>[\w./-]{0,200}Makefile\d{0,3}):(?P<line>\d{1,7})\b")
 BUILT_ELSEWHERE_PATTERN = lazy.regex(  # where the libraries of others were built
     r"aten/src|third_party|conda-bld|(?:\A|/)pytorch/|tensorflow/(?:core|compiler|stream_executor)|torch/csrc|/rustc|csrc/"
