@@ -44,6 +44,23 @@ UNPROVEN = (
         command="python train.py > job.log 2>&1",
     ),
 )
+BROKEN_OFF = (  # in the order of how often each settles it
+    OpenQuestion(
+        what="whether the program still runs, or how it ended",
+        why="The log stops while it was at work. A program that is killed from outside writes nothing about it.",
+        command="ps -eo pid,etime,stat,args | grep '[p]ython'",
+    ),
+    OpenQuestion(
+        what="what the machine says of that moment",
+        why="A kill for lack of memory, a crash in native code and a lost GPU stand in the kernel's log alone.",
+        command="journalctl -k --since '1 hour ago' > kernel.log",
+    ),
+    OpenQuestion(
+        what="the exit status, from whoever started it",
+        why="A scheduler, a container runtime or a shell keeps it: 137 is a kill, 139 a crash, 143 a request to stop.",
+        command="echo $?   # in the shell that started it, right behind it",
+    ),
+)
 UNLINKED = OpenQuestion(
     what="whether the process that died was the job's",
     why="The job's log has neither its pid nor a consequence at that moment.",
@@ -65,8 +82,10 @@ def findings(
 def open_questions(
     diagnosis: Diagnosis, found: Sequence[Finding], database: Database, context: JobContext = NO_CONTEXT
 ) -> tuple[OpenQuestion, ...]:
-    """The questions that the logs leave open, most important first; empty if nothing ended badly."""
+    """The questions that the logs leave open, most important first; empty if a good end is shown."""
     first = diagnosis.candidates[0]
+    if diagnosis.verdict == "no_crash" and diagnosis.outcome.state == "cut_off":
+        return BROKEN_OFF
     if diagnosis.verdict == "no_crash" or first.cause not in database.causes:
         return ()
     facts = dict(found[0].facts) | _reason_place(found[0].facts, found[0].evidence)

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from forensics.advice import findings, open_questions
-from forensics.advice.findings import UNLINKED, UNPROVEN
+from forensics.advice.findings import BROKEN_OFF, UNLINKED, UNPROVEN
 from forensics.database import HEALTHY, Database
 from forensics.decision.decide import DecisionInput, decide
 from forensics.decision.precedence import Precedence
@@ -37,9 +37,17 @@ def test_only_the_first_cause_has_remedies_and_every_one_its_evidence(knowledge:
 
 def test_a_log_that_ended_well_gets_no_advice_and_no_questions(knowledge: Database) -> None:
     diagnosis = decided(knowledge, question(), -4.0)
+    diagnosis = replace(diagnosis, outcome=replace(diagnosis.outcome, state="ended_well"))
     found = findings(diagnosis, knowledge)
     assert [(f.id, f.remediations) for f in found] == [(HEALTHY, ())]
     assert open_questions(diagnosis, found, knowledge) == ()
+
+
+def test_of_a_log_that_breaks_off_it_is_asked_how_it_ended(knowledge: Database) -> None:
+    whole = decided(knowledge, question(), -4.0)
+    broken = replace(whole, outcome=replace(whole.outcome, state="cut_off"))
+    assert broken.verdict == "no_crash"
+    assert open_questions(broken, findings(broken, knowledge), knowledge) == BROKEN_OFF
 
 
 def test_where_nothing_is_proven_the_ending_is_shown_and_what_to_collect_is_asked(knowledge: Database) -> None:
