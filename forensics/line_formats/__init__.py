@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from forensics.core.errors import RegistrationError
-from forensics.line_formats.base import MAX_PREFIX_CHARS, LineFormat, shape
+from forensics.line_formats.base import MAX_PREFIX_CHARS, SHAPE_CHARS, LineFormat, shape
 from forensics.model import Line, Prefix, Stamp
 
 __all__ = ["LineFormat", "all_formats", "count_records", "parse_prefix", "recognise"]
@@ -51,6 +51,12 @@ def all_formats() -> tuple[LineFormat, ...]:
 def formats_for(shape: str) -> tuple[LineFormat, ...]:
     """The formats that are possible for a line with this shape: usually none or a few, so most patterns need not be tried."""
     return tuple(form for form in all_formats() if form.starts(shape))
+
+
+@functools.lru_cache(maxsize=4096)
+def _formats_by_start(start: str) -> tuple[tuple[str, LineFormat], ...]:
+    """What formats_for() gives for a line that starts with `start`, each with the text that such a line contains."""
+    return tuple((form.within, form) for form in formats_for(shape(start)))
 
 
 def parse_prefix(text: str) -> Prefix:
@@ -88,8 +94,9 @@ _parse_cached = functools.lru_cache(maxsize=30_000)(_parse)
 
 
 def _parse_one(text: str) -> Prefix | None:
-    for form in formats_for(shape(text)) if text else ():  # the same as LineFormat.parse, without a call per format (faster)
-        if form.within and form.within not in text:
+    # The same as LineFormat.parse, without a call per format (faster).
+    for within, form in _formats_by_start(text[:SHAPE_CHARS]) if text else ():
+        if within not in text:  # the empty text is in each
             continue
         found = form.compiled.match(text, 0, MAX_PREFIX_CHARS)
         prefix = form.read(found, text) if found else None

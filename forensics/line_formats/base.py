@@ -10,6 +10,7 @@ from forensics.line_formats import clock
 from forensics.model import Prefix
 
 MAX_PREFIX_CHARS = 1024  # a prefix is never longer; the rest is message
+SHAPE_CHARS = 6  # of a line: enough to tell most formats apart, and few enough to repeat from line to line
 
 
 class LineFormat(Struct, frozen=True, dict=True):
@@ -75,7 +76,7 @@ def shape(text: str) -> str:
 
     `2026-11-21 08:23` -> `2000-0`. There are so few shapes that the possible formats of each can be cached.
     """
-    return _shape(text[:6])
+    return _shape(text[:SHAPE_CHARS])
 
 
 @lru_cache(maxsize=4096)

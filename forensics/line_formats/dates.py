@@ -28,7 +28,7 @@ LINE_FORMATS = (
         rf"[^\W\d]{{1,4}}\.? (?P<d>\d{{1,2}})\.? {ANY_MONTH} (?P<y>\d{{4}}),? {TIME_OF_DAY}(?: {NAMED_ZONE})?\s*$",
         ("Fr 22. Aug 2025 03:00:07 CEST", "ven. 22 août 2025 03:00:07 CEST"),
         rank=60,
-        first=r"[^\W\d][\w. ]",
+        first=r"[^\W\d]{1,4}\.? (?:\d|$)",
         within=":",
     ),
     LineFormat(

@@ -62,6 +62,7 @@ LINE_FORMATS = (
         rf"{ISO_STAMP}: (?P<level>[IWEF]) {SOURCE_FILE_PATTERN}",
         ("2025-06-04 09:59:45.928804: E external/local_xla/xla/stream_executor/cuda/cuda_fft.cc:477] Unable to register",),
         first=r"\d{4}-",
+        within="]",
     ),
     LineFormat(
         "vllm",

@@ -48,14 +48,14 @@ LINE_FORMATS = (
             "Info 14:16:26: Registering dummy command feature",
             "info 17:49:32.601: Spawned kernel",
         ),
-        first=r"[TtDdIiWwEe][renar]",
+        first=r"(?:[Tt]r|[Dd]e|[Ee]r)aaa |[Ii]naa \d|[Ww]a(?:aa \d|aaaa)",
     ),
     LineFormat(
         "vs code, dated",
         "wall",
         rf"{VSCODE_LEVEL_PATTERN} {ISO_STAMP}: ",
         ("Error 2021-11-09 10:56:35: Failed to start the kernel",),
-        first=r"[TtDdIiWwEe][renar]",
+        first=r"(?:[Tt]r|[Dd]e|[Ee]r)aaa |[Ii]naa \d|[Ww]a(?:aa \d|aaaa)",
     ),
     LineFormat(
         "colab",

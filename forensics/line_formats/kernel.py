@@ -58,6 +58,7 @@ LINE_FORMATS = (
             "kern  :warn  : 2025-01-21T04:41:44,285060+00:00 VFS: file-max limit 1000000 reached",
         ),
         first=r"\d{4}-|<\d|ke|us|ma|da|au|sy|lp|ne|lo",
+        within="T",
     ),
     LineFormat(
         "dmesg -H",

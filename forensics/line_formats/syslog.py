@@ -29,7 +29,7 @@ LINE_FORMATS = (
             "Feb 23 00:28:16 kernel: mce: [Hardware Error]: Machine check events logged",
             "<34>Oct 11 22:14:15 mymachine su: 'su root' failed for lonvick on /dev/pts/8",
         ),
-        first=r"(?:\d[\d ]|<\d|Ja|Fe|Ma|Ap|Ju|Au|Se|Oc|No|De)",
+        first=r"<\d|\d{1,5} |\d{6}|Ja|Fe|Ma|Ap|Ju|Au|Se|Oc|No|De",
     ),
     LineFormat(
         "syslog, other language",
@@ -42,7 +42,7 @@ LINE_FORMATS = (
             "8月 22 03:00:07 node7 kernel: Out of memory: Killed process 4242 (python3)",
         ),
         rank=60,
-        first=r"(?!\d{4}-)\w[\w.]",
+        first=r"\d{1,2}[月월]|[^\W\d_]{2,5}[. ]|[^\W\d_a-zA-Z]{6}",
         within=":",
     ),
     LineFormat(
@@ -55,6 +55,7 @@ LINE_FORMATS = (
             "<6>2024-04-17T00:26:33.540821+05:30 host-name kernel: [   29.751657] i40e 0000:5d:00.0 eth5: Changing Rx descriptor",
         ),
         first=r"\d{4}-|<\d|\d{1,5} |\d{6}",
+        within="T",
     ),
     LineFormat(
         "syslog 5424",

@@ -18,6 +18,7 @@ from forensics.series import memory_tools, processes, tables, usage_reports
 from forensics.series.base import Reading, Series
 from forensics.series.epoch_time import EPOCH_TIME_ANCHORS, epoch_seconds
 from forensics.series.labels import factor_of_unknown_unit
+from forensics.series.numbers import number
 from forensics.series.plans import HELD_OUT_PATTERN, Key, plan
 
 MEMORY_TRIGGER = Trigger(
@@ -95,8 +96,10 @@ def _sampled_lines(scan: Scan) -> Iterator[Line]:
         for region in _evenly(regions):
             found.setdefault((region.number, region.end), Line(region.number, region.text))
     if found:
-        known, numbers = set(found.values()), {number for number, _ in found}
-        for line in scan.tail:
+        numbers = {number for number, _ in found}
+        frames = [line for line in scan.tail if line.number not in numbers or "\r" in line.text]
+        known = set(found.values()) if frames else set()
+        for line in frames:
             last = Line(line.number, _frame(line.text))
             if line.number not in numbers or (last.text != line.text and last not in known):
                 found[line.number, math.inf] = last
@@ -133,10 +136,12 @@ class _Gathered:
             name = f"held-out {epoch[1]}" if HELD_OUT_PATTERN.match(text.strip()) else epoch[1]
             self.found["epoch_time", name, "s", "", "", False].append(Reading(line.number, text, epoch[0]))
         step, total = line_plan.step_of_total(text)
-        for number in line_plan.values:
-            value = number.read(text)
-            if value is not None:
-                self.found[number.key].append(Reading(line.number, text, value, step))
+        for at, key, factor, inverse in line_plan.values:
+            value = number(text[at]) * factor
+            if not inverse:
+                self.found[key].append(Reading(line.number, text, value, step))
+            elif value > 0:  # a rate of zero has no inverse
+                self.found[key].append(Reading(line.number, text, 1 / value, step))
         if line_plan.is_progress:
             self.progress.append(Progress(line, step, total, line_plan.scope))
 

@@ -9,6 +9,7 @@ a name (`rank 3`, `s0.loss`) select a plan of the shape, because each such name 
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -50,20 +51,13 @@ DIGITS_PATTERN = lazy.regex(r"\d+")
 Key = tuple[str, str, str, str, str, bool]  # of a series: quantity, name, unit, scope, sense, gpu
 
 
-class Value(Struct, frozen=True):
+class Value(NamedTuple):
     """One number of a plan: its position, the key of its series, the factor to the series' unit; `inverse` as in Meaning."""
 
     at: slice
     key: Key
     factor: float
     inverse: bool
-
-    def read(self, text: str) -> float | None:
-        """The value in the unit of its series; None for a rate of zero, which has no inverse."""
-        value = number(text[self.at]) * self.factor
-        if not self.inverse:
-            return value
-        return 1 / value if value > 0 else None
 
 
 class Plan(Struct, frozen=True):
@@ -85,7 +79,7 @@ class Plan(Struct, frozen=True):
 
     def may_end_epoch(self, text: str) -> bool:
         """May the line hold the duration of an epoch?"""
-        return self.of_epoch or any(text[at] == text[of] for at, of in self.step_counts)
+        return self.of_epoch or (bool(self.step_counts) and any(text[at] == text[of] for at, of in self.step_counts))
 
     def step_of_total(self, text: str) -> tuple[float | None, float | None]:
         """(step, total) of a line: a named step, else that of a pair `840/1352`, else the epoch; None for what is unknown."""
