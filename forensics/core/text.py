@@ -65,8 +65,9 @@ def last_frames(lines: Sequence[bytes]) -> list[str]:
 def frame_at(data: bytes, start: int, end: int, at: int) -> str:
     """The text of the frame that holds byte `at` of the line data[start:end], at most `limits.text` bytes around `at`."""
     max_bytes = limits.current.text
-    near, far = max(start, at - max_bytes), min(end, at + max_bytes)  # a line may have gigabytes: search only this near
-    left = max(near, data.rfind(b"\r", near, at) + 1)
+    is_long = end - start > max_bytes  # a line may have gigabytes: it is searched near `at` only
+    near, far = (max(start, at - max_bytes), min(end, at + max_bytes)) if is_long else (start, end)
+    left = data.rfind(b"\r", near, at) + 1 or near
     right = data.find(b"\r", at, far)
     right = far if right < 0 else right
     if right - left > max_bytes:

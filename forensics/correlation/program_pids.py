@@ -14,11 +14,17 @@ PID_PHRASE_PATTERN = lazy.regex(r"(?i)\b(?:pid|process(?: id)?)(?: is)?[ =:#]{1,
 def program_pids(scan: Scan) -> frozenset[int]:
     """The pids in the first and last lines of the log."""
     found: set[int] = set()
-    for text in {line.number: line.text for line in (*scan.head, *scan.tail)}.values():
+    texts = {line.number: line.text for line in (*scan.head, *scan.tail)}.values()
+    are_named = _has_pid_word("\n".join(texts))  # in most logs no line has one of the words
+    for text in texts:
         prefix = parse_prefix(text)
         if prefix.pid:
             found.add(prefix.pid)
-        low = prefix.message.lower()
-        if "pid" in low or "process" in low:
+        if are_named and _has_pid_word(prefix.message):
             found.update(int(m["pid"]) for m in PID_PHRASE_PATTERN.finditer(prefix.message))
     return frozenset(found)
+
+
+def _has_pid_word(text: str) -> bool:
+    low = text.lower()
+    return "pid" in low or "process" in low

@@ -5,12 +5,14 @@ $ dmesg | grep -i "out of memory"                                               
 """
 
 import functools
-
-import regex
+from typing import TYPE_CHECKING
 
 from forensics.core import lazy, limits
 from forensics.core.text import ascii_lower
 from forensics.database.entries import Signature
+
+if TYPE_CHECKING:
+    import regex
 
 # Time, host and program, as syslog and `journalctl` write them; a level at the position of the host is not a host.
 SYSLOG_HOST_PATTERN = lazy.regex(
@@ -38,6 +40,8 @@ def _anchors(pattern: str) -> tuple[str, ...]:
 @functools.cache
 def compiled(pattern: str) -> "regex.Pattern[str]":
     """`pattern`, compiled once per process. Only patterns with a candidate line are compiled."""
+    import regex  # takes 10 ms, and a log without a candidate line needs none
+
     return regex.compile(pattern)
 
 

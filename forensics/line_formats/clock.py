@@ -70,9 +70,13 @@ def _wall(groups: Mapping[str, str], uptime: float | None) -> Stamp | None:
     if minute is None:
         return None
     fraction, seconds = get("frac") or "", get("s")
-    wall = minute.replace(second=min(int(seconds or 0), 59), microsecond=int(fraction.ljust(6, "0")[:6] or 0))
+    microsecond = int(fraction.ljust(6, "0")[:6]) if fraction else 0
+    wall = minute
+    if seconds:  # a new time takes half as long as replace()
+        at = minute.year, minute.month, minute.day, minute.hour, minute.minute
+        wall = datetime(*at, min(int(seconds), 59), microsecond, minute.tzinfo)
     resolution = 10.0 ** -len(fraction) if seconds else 60.0
-    unknown_zone = zone_name if wall.tzinfo is None else ""
+    unknown_zone = zone_name if zone_name and wall.tzinfo is None else ""
     return Stamp(wall, uptime, "" if year else "year" if day else "date", resolution, None, unknown_zone)
 
 

@@ -33,6 +33,8 @@ def starts_of(rows: Sequence[Row], bits: Sequence[int]) -> tuple[list[int], list
     if len(rows) <= BANNER_ROWS:
         return [], []
     banners, counts = _banners(rows, bits), _step_counts(rows, bits)
+    if not banners and not any(b & START for b in bits) and all(c is None or c > 1 for c in counts):
+        return [], []
     next_counts = _next_known(counts)
     found: list[int] = []
     explicit: list[int] = []

@@ -44,6 +44,10 @@ KERNEL_FORMATS = ("dmesg", "kmsg", "pstore", "vmcore", "kernel")
 HOST_FORMATS = ("dmesg", "syslog", "journal", "kmsg", "pstore", "vmcore", "kernel")
 SLURM_DAEMON_LOG = lazy.regex(r"(?:^|[/!])(?:slurmd|slurmctld|slurmdbd|slurmstepd)\b[^/]*$")
 MIN_RANK_LINE_SHARE = 0.3  # of the lines: `3: text` is a rank of srun only where many lines are written so
+CARRIAGE_RETURN = 0x0D  # as a number: to look for one byte as bytes takes ten times as long
+KERNEL_OR_RANK_STARTS = frozenset((b"[", b"<", b"k"))  # `kern  :warn  : [` is how dmesg -x begins
+INDENT_BYTES = frozenset((b" ", b"\t"))
+MAX_ROW_TEXT_BYTES = 2000  # of a line: as much as a report quotes
 MAX_SHAPE_BYTES = 300  # of a line; a longer one hardly ever has the shape of another one
 
 
@@ -58,8 +62,10 @@ class Row(Struct):
     def text(self) -> str:
         """The text of the line: its last frame, without terminal escapes."""
         if self.decoded is None:
-            raw = self.raw.rstrip(b"\r")
-            self.decoded = decode_line(raw.rpartition(b"\r")[2][:2000] if b"\r" in raw else raw[:2000])
+            raw = self.raw
+            if CARRIAGE_RETURN in raw:
+                raw = raw.rstrip(b"\r").rpartition(b"\r")[2]
+            self.decoded = decode_line(raw[:MAX_ROW_TEXT_BYTES])
         return self.decoded
 
 
@@ -76,7 +82,7 @@ def is_kernel_log(scan: Scan, layout: str) -> bool:
 def lane_key(raw: bytes, ranks: bool = False) -> LaneKey | None:
     """The lane of a line, by its prefix; None if it has no prefix. `ranks`: `3: text` names a rank."""
     first = raw[:1]
-    if first in b"[<k" or first.isdigit():  # `kern  :warn  : [` is how dmesg -x begins
+    if first in KERNEL_OR_RANK_STARTS or first.isdigit():
         if KERNEL_PREFIX.match(raw):
             return ("kernel", "")
         if found := RANK_PREFIX.match(raw):
@@ -142,14 +148,14 @@ def lane_rows(scan: Scan, layout: str) -> Iterator[tuple[LaneKey, Row]]:
             if key and "0" in key[1]:  # the name has digits, of which the shape tells zeros only
                 key = lane_key(raw, ranks)
             if key is None:  # in a host's log, a line without a prefix continues the record before it
-                key = last if host or raw[:1] in b" \t" else MAIN_PROGRAM
+                key = last if host or raw[:1] in INDENT_BYTES else MAIN_PROGRAM
             last = key
             yield key, Row(number, template, raw)
 
 
 def _template_and_lane(raw: bytes, several: bool, ranks: bool) -> tuple[bytes, LaneKey | None]:
     """The template of a line (its first words, of a redrawn progress bar those of the last frame), and its lane."""
-    frame = raw.rstrip(b"\r").rpartition(b"\r")[2] if b"\r" in raw else raw
+    frame = raw.rstrip(b"\r").rpartition(b"\r")[2] if CARRIAGE_RETURN in raw else raw
     template = b" ".join([w for w in frame.translate(WORDS_ONLY).split() if len(w) > 2][:8])
     return template, lane_key(raw, ranks) if several else MAIN_PROGRAM
 

@@ -66,9 +66,11 @@ class LineClasses:
         """The classes of one line, as bits. `text`: without terminal escapes."""
         text = text[:MAX_CLASSIFIED_CHARS]
         possible, sure = self.possible(text)
-        low = text.lower() if possible else ""
+        if not possible:
+            return FRAME if FRAMES.match(text) else 0
+        low = text.lower()
         found = 0
-        for place, bit, words, pattern in self.others if possible else ():
+        for place, bit, words, pattern in self.others:
             if possible & place and (not words or any(map(low.__contains__, words))) and (sure & place or pattern.search(text)):
                 found |= bit
         if FRAMES.match(text):

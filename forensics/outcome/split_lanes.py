@@ -78,7 +78,7 @@ def split_lanes(scan: Scan, layout: str, observations: Sequence[Observation], cl
                 last_lines=own.last_lines(),
                 good_lines=own.good_lines(),
                 aftermath={(o.line, o.kind): own.aftermath(o) for o in by_key.get(key, ())},
-                superseded=any(s > own.numbers[-1] for s in own.starts()) if own.numbers else False,
+                superseded=own.is_superseded(),
             )
         )
     return tuple(sorted(made, key=lambda lane: -lane.digest.lines))
@@ -212,6 +212,11 @@ class _LaneRows:
             self._starts = self._found_starts()
         return self._starts
 
+    def is_superseded(self) -> bool:
+        """Does a further attempt begin after its last line?"""
+        starts = self.starts()
+        return bool(starts and self.numbers) and starts[-1] > self.numbers[-1]
+
     def _found_starts(self) -> list[int]:
         if self.cells:
             return [r.number for r in self.rows[BANNER_ROWS:] if CELL_HEADING.match(r.raw)]
@@ -231,9 +236,10 @@ class _LaneRows:
         """The attempts of the lane, in order; one where it has no rows."""
         if not self.rows:
             return (Attempt(1, 0, 0),)
-        if not self.starts():
+        starts = self.starts()
+        if not starts:
             return (Attempt(1, self.numbers[0], self.numbers[-1]),)
-        first = [self.numbers[0], *(s for s in self.starts() if self.numbers[0] < s <= self.numbers[-1])]
+        first = [self.numbers[0], *(s for s in starts if self.numbers[0] < s <= self.numbers[-1])]
         last = [*(n - 1 for n in first[1:]), self.numbers[-1]]
         return tuple(Attempt(i, a, b) for i, (a, b) in enumerate(zip(first, last, strict=True), 1))
 

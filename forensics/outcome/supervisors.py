@@ -66,7 +66,7 @@ SUPERVISORS: Mapping[str, Supervisor] = {
         "runtime",
     ),
 }
-FIRST_BYTES = b"[t0123456789"  # each of these records begins with one of them
+FIRST_BYTES = frozenset(bytes([c]) for c in b"[t0123456789")  # each of these records begins with one of them
 
 
 def supervised_entity(raw: bytes) -> tuple[str, str] | None:

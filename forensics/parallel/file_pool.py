@@ -11,11 +11,15 @@ process died is read here.
 import signal
 import sys
 from collections.abc import Callable, Generator, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from forensics.model import Source
 
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
 T = TypeVar("T")
+Packing = Callable[[Any], Any]  # from a result to what is sent from a process, or back
 MAX_SMALL_BYTES = 1 << 20  # one block: threads would have nothing to share
 MIN_POOLED_SOURCES = 96  # starting the processes takes as long as reading some thirty
 SOURCES_PER_BATCH = 32  # a third of MIN_POOLED_SOURCES: so every process gets one, and handing over costs little
@@ -29,10 +33,20 @@ def is_small(source: Source) -> bool:
     return source.size is not None and source.size <= MAX_SMALL_BYTES
 
 
-def read_in_pool(sources: Sequence[Source], read: Callable[[Source], T], processes: int) -> Generator[T]:
+def _unchanged(value: Any) -> Any:
+    return value
+
+
+def read_in_pool(
+    sources: Sequence[Source],
+    read: Callable[[Source], T],
+    processes: int,
+    pack: Packing = _unchanged,
+    unpack: Packing = _unchanged,
+) -> Generator[T]:
     """The result of `read` for each of `sources`, in order, by at most so many processes. They end when the generator is closed.
 
-    A result must be something that can be pickled.
+    `pack` makes of a result what is sent from a process and can be pickled; `unpack` makes the result of that.
     """
     if processes < 2 or len(sources) < MIN_POOLED_SOURCES or sys.platform != "linux":
         yield from map(read, sources)
@@ -48,7 +62,7 @@ def read_in_pool(sources: Sequence[Source], read: Callable[[Source], T], process
     batches = [slice(at, at + SOURCES_PER_BATCH) for at in range(0, len(sources), SOURCES_PER_BATCH)]
     others = set(active_children())
     # A forked process inherits `read_here`, so that it need not be pickled.
-    pool = ProcessPoolExecutor(min(processes, len(batches), MAX_PROCESSES), get_context("fork"), _begin, (read_here,))
+    pool = ProcessPoolExecutor(min(processes, len(batches), MAX_PROCESSES), get_context("fork"), _begin, (read_here, pack))
     try:
         coming = [pool.submit(_read, batch) for batch in batches]  # the first one forks
     except (OSError, BrokenExecutor):  # no more processes to be had, as in a bounded container; or one was killed at once
@@ -60,18 +74,23 @@ def read_in_pool(sources: Sequence[Source], read: Callable[[Source], T], process
     try:
         yield first
         for batch, future in zip(batches, coming, strict=True):
-            try:
-                found = future.result()
-            except Exception:  # of a process that was killed, or an error, which is clearer when it is raised here
-                found = read_here(batch)
-            yield from found
+            found = _received(future, unpack)
+            yield from read_here(batch) if found is None else found
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _begin(read_batch: Callable[[slice], list[Any]]) -> None:
+def _received(future: "Future[list[Any]]", unpack: Packing) -> list[Any] | None:
+    """The results of a batch; None if its process was killed, or raised an error, which is clearer when it is raised here."""
+    try:
+        return [unpack(packed) for packed in future.result()]
+    except Exception:
+        return None
+
+
+def _begin(read_batch: Callable[[slice], list[Any]], pack: Packing) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of a terminal; the first one ends the others
-    _readers.append(read_batch)
+    _readers.append(lambda batch: list(map(pack, read_batch(batch))))
 
 
 def _read(batch: slice) -> list[Any]:

@@ -19,8 +19,9 @@ class LineNumbers:
         """The number of the line that begins with byte `start`; fast for a line after those asked for before."""
         if start < self.counted:
             return self.number - line_ends(self.data, start, self.counted)
-        self.number += line_ends(self.data, self.counted, start)
-        self.counted = start
+        if start > self.counted:
+            self.number += line_ends(self.data, self.counted, start)
+            self.counted = start
         return self.number
 
 
@@ -54,13 +55,7 @@ class AnchorPlace:
 
     def region(self, source: str, before: int, after: int) -> Region:
         """The line and about as many bytes around it as `before` and `after` lines take."""
-        return Region(
-            source=source,
-            number=self.number,
-            text=self.text(),
-            before=self.chunk.around(self.start - before * MEAN_LINE_BYTES, self.start) if before else b"",
-            after=self.chunk.around(self.end + 1, self.end + 1 + after * MEAN_LINE_BYTES) if after else b"",
-            most_before=before,
-            most_after=after,
-            end=self.frame - self.start,
-        )
+        lines_before = self.chunk.around(self.start - before * MEAN_LINE_BYTES, self.start) if before else b""
+        lines_after = self.chunk.around(self.end + 1, self.end + 1 + after * MEAN_LINE_BYTES) if after else b""
+        number, end = self.numbers.of(self.start), self.frame - self.start
+        return Region(source, number, self.text(), lines_before, lines_after, before, after, end)

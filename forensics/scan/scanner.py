@@ -56,16 +56,13 @@ class _Scanner:
 
     def feed(self, chunk: Chunk, found: Matches) -> None:
         """Confirm the places that were found in one chunk. Line numbers continue from the previous chunk."""
-        common = {a for a in found.counts if self.seen.get(a, 0) > MAX_FIRST_PLACES}
-        places = last_of_each(found.places, common) if common else found.places
-        for anchor, count in found.counts.items():
-            self.seen[anchor] = self.seen.get(anchor, 0) + count
-        data = chunk.data
+        data, thin_triggers = chunk.data, self.matcher.thin_triggers
+        evens: dict[int, EvenSample[Region]] = {}
         start = end = frame = 0
         numbers = LineNumbers(data, self.lines + 1)
         tested: set[int] = set()
         framed: set[int] = set()
-        for to, anchor in sorted([*places, *found.thin]) if found.thin else places:  # two runs in order: merged
+        for to, anchor in self._places(found):
             at = to - 1
             if at >= end:  # a line we have not looked at
                 start = data.rfind(b"\n", start, at) + 1 or start
@@ -79,10 +76,15 @@ class _Scanner:
                 frame = data.find(b"\r", at, end)
                 frame = end if frame < 0 else frame
                 framed = set()
-            i = self.matcher.thin_triggers[-1 - anchor][0]
-            if i not in framed:
-                framed.add(i)
-                self._sample(self.database.triggers[i], AnchorPlace(chunk, start, end, at, numbers, frame))
+            i = thin_triggers[-1 - anchor][0]
+            if i in framed:
+                continue
+            framed.add(i)
+            even = evens.get(i) or evens.setdefault(i, self._even_sample(i))
+            if even.wants():
+                trigger = self.database.triggers[i]
+                place = AnchorPlace(chunk, start, end, at, numbers, frame)
+                even.add(place.region(self.source.name, trigger.before, trigger.after))
         self._edges(data)
         self.sample.feed(data, self.lines + 1)
         if self.bytes < COUNTED_BYTES:  # two passes that a large log can do without
@@ -90,6 +92,14 @@ class _Scanner:
             self.continued += data.count(b"\n ") + tabs + data.startswith((b" ", b"\t"))
         self.bytes += len(data)
         self.lines += found.line_ends + (not data.endswith(b"\n"))
+
+    def _places(self, found: Matches) -> list[tuple[int, int]]:
+        """The places to look at, in order; of an anchor that was seen often, only the last ones. They are counted."""
+        common = {a for a in found.counts if self.seen.get(a, 0) > MAX_FIRST_PLACES}
+        places = last_of_each(found.places, common) if common else found.places
+        for anchor, count in found.counts.items():
+            self.seen[anchor] = self.seen.get(anchor, 0) + count
+        return sorted([*places, *found.thin]) if found.thin else places  # two runs in order: merged
 
     def _look(self, place: AnchorPlace, anchor: int, tested: set[int]) -> None:
         self.tried[anchor] = self.tried.get(anchor, 0) + 1
@@ -140,11 +150,9 @@ class _Scanner:
                 self.warn(Warning("timeout", message, self.source.name, place.number))
             return None
 
-    def _sample(self, trigger: Trigger, place: AnchorPlace) -> None:
-        key = (trigger.kind, self.bytes > 0)
-        even = self.evens.get(key) or self.evens.setdefault(key, EvenSample())
-        if even.wants():
-            even.add(place.region(self.source.name, trigger.before, trigger.after))
+    def _even_sample(self, i: int) -> EvenSample[Region]:
+        """The sample of the regions of trigger `i` that a chunk belongs to."""
+        return self.evens.setdefault((self.database.triggers[i].kind, self.bytes > 0), EvenSample())
 
     def _keep(self, trigger: Trigger, place: AnchorPlace) -> None:
         ends = self.ends.setdefault(trigger.kind, FirstAndLast())

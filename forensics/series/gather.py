@@ -94,7 +94,9 @@ def _sampled_lines(scan: Scan) -> Iterator[Line]:
     for trigger in LINE_TRIGGERS:
         regions: tuple[Region, ...] = scan.regions.get(trigger.kind, ())
         for region in _evenly(regions):
-            found.setdefault((region.number, region.end), Line(region.number, region.text))
+            place = region.number, region.end
+            if place not in found:
+                found[place] = Line(region.number, region.text)
     if found:
         numbers = {number for number, _ in found}
         frames = [line for line in scan.tail if line.number not in numbers or "\r" in line.text]
@@ -132,7 +134,12 @@ class _Gathered:
         """Add the numbers of one line."""
         text = line.text
         line_plan = plan(text)
-        if line_plan.may_end_epoch(text) and (epoch := epoch_seconds(text, text.lower())):
+        # Of most lines it is known without a call that they end no epoch.
+        if (
+            (line_plan.of_epoch or line_plan.step_counts)
+            and line_plan.may_end_epoch(text)
+            and (epoch := epoch_seconds(text, text.lower()))
+        ):
             name = f"held-out {epoch[1]}" if HELD_OUT_PATTERN.match(text.strip()) else epoch[1]
             self.found["epoch_time", name, "s", "", "", False].append(Reading(line.number, text, epoch[0]))
         step, total = line_plan.step_of_total(text)

@@ -79,7 +79,7 @@ class Plan(Struct, frozen=True):
 
     def may_end_epoch(self, text: str) -> bool:
         """May the line hold the duration of an epoch?"""
-        return self.of_epoch or (bool(self.step_counts) and any(text[at] == text[of] for at, of in self.step_counts))
+        return self.of_epoch or any(text[at] == text[of] for at, of in self.step_counts)
 
     def step_of_total(self, text: str) -> tuple[float | None, float | None]:
         """(step, total) of a line: a named step, else that of a pair `840/1352`, else the epoch; None for what is unknown."""
@@ -97,6 +97,7 @@ class Plan(Struct, frozen=True):
 
 _names: dict[bytes, tuple[slice, ...]] = {}  # shape -> the positions of digits that are part of names
 _plans: dict[tuple[bytes, tuple[str, ...]], Plan] = {}  # (shape, these digits) -> its plan
+_only_plans: dict[bytes, Plan] = {}  # shape without such digits -> its plan
 
 
 def plan(text: str) -> Plan:
@@ -104,15 +105,20 @@ def plan(text: str) -> Plan:
     if len(text) > MAX_CACHED_LINE_CHARS:
         return _make_plan(text)[0]
     shape = text.encode("utf-8", "surrogatepass").translate(DIGITS_TO_ZEROS)
-    names = _names.get(shape)
-    if names is not None and (known := _plans.get((shape, tuple([text[at] for at in names])))):
+    if known := _only_plans.get(shape):
+        return known
+    names = _names.get(shape, ())
+    if names and (known := _plans.get((shape, tuple([text[at] for at in names])))):
         return known
     made, names = _make_plan(text)
-    if len(_plans) >= MAX_CACHED_PLANS:
-        _plans.clear()
-        _names.clear()
-    _names[shape] = names
-    _plans[shape, tuple([text[at] for at in names])] = made
+    if len(_plans) + len(_only_plans) >= MAX_CACHED_PLANS:
+        for cache in (_only_plans, _plans, _names):
+            cache.clear()
+    if names:
+        _names[shape] = names
+        _plans[shape, tuple([text[at] for at in names])] = made
+    else:
+        _only_plans[shape] = made
     return made
 
 

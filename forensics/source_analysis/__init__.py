@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from functools import partial
 
-from msgspec import Struct
+from msgspec import Struct, json
 from msgspec.structs import replace
 
 from forensics import context, correlation, detectors, line_formats, outcome, series
@@ -54,7 +54,7 @@ def analyze_sources(given: Iterable[Source], knowledge: Database, warn: Warn, wo
     done: list[SourceAnalysis] = []
     with (
         Workers(count) as threads,
-        closing(read_in_pool(small, partial(_analyze_in_process, knowledge, matcher), count)) as pooled,
+        closing(read_in_pool(small, partial(_analyze_small, knowledge, matcher), count, _packed, _unpacked)) as pooled,
     ):
         try:
             for source in given:
@@ -73,11 +73,27 @@ def analyze_sources(given: Iterable[Source], knowledge: Database, warn: Warn, wo
     return done
 
 
-def _analyze_in_process(knowledge: Database, matcher: Matcher, source: Source) -> tuple[SourceAnalysis | None, list[Warning]]:
-    """The analysis of a source in a form that can be pickled: without the function that opens it; and its warnings."""
+def _analyze_small(knowledge: Database, matcher: Matcher, source: Source) -> tuple[SourceAnalysis | None, list[Warning]]:
+    """The analysis of a source, and its warnings."""
     noted: list[Warning] = []
-    found = analyze_source(source, knowledge, matcher, noted.append)
-    return found and replace(found, scan=replace(found.scan, source=Source(source.name, _no_blocks))), noted
+    return analyze_source(source, knowledge, matcher, noted.append), noted
+
+
+def _packed(result: tuple[SourceAnalysis | None, list[Warning]]) -> tuple[SourceAnalysis | None, bytes, list[Warning]]:
+    """What _analyze_small() gave, in a form that can be pickled: without the function that opens the source.
+
+    There are many samples, and pickle takes three times as long for them as JSON. (MessagePack would lose their zones.)
+    """
+    found, noted = result
+    if found is None:
+        return None, b"", noted
+    scanned = replace(found.scan, source=Source(found.name, _no_blocks))
+    return replace(found, scan=scanned, samples=()), json.encode(found.samples), noted
+
+
+def _unpacked(packed: tuple[SourceAnalysis | None, bytes, list[Warning]]) -> tuple[SourceAnalysis | None, list[Warning]]:
+    found, samples, noted = packed
+    return found and replace(found, samples=json.decode(samples, type=tuple[correlation.ClockSample, ...])), noted
 
 
 def _no_blocks(_warn: Warn) -> Iterator[bytes]:

@@ -109,3 +109,15 @@ def test_a_report_does_not_depend_on_the_number_of_processes(tmp_path: Path, kno
     assert sum(map(is_small, open_paths([tmp_path], lambda _warning: None))) > MIN_POOLED_SOURCES + SOURCES_PER_BATCH
     reports = [msgspec.json.encode(pipeline.analyze_paths([tmp_path], "case", knowledge, workers=n)) for n in (1, 2, 5)]
     assert reports[0] == reports[1] == reports[2]
+
+
+def test_what_comes_from_a_process_is_packed_there_and_unpacked_here() -> None:
+    def pack(name: str) -> tuple[str, int]:
+        return name, os.getpid()
+
+    def unpack(packed: tuple[str, int]) -> str:
+        assert packed[1] != HERE
+        return packed[0].upper()
+
+    found = list(read_in_pool(SOURCES, lambda source: source.name, 2, pack, unpack))
+    assert found == [SOURCES[0].name, *(s.name.upper() for s in SOURCES[1:])]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.series.numbers import number, tokens
-from forensics.series.plans import MAX_CACHED_PLANS, _make_plan, _names, _plans, plan
+from forensics.series.plans import MAX_CACHED_PLANS, Value, _make_plan, _names, _only_plans, _plans, plan
 
 NUMBER = st.sampled_from(
     ["7", "12", "123", "0.5", "1.", ".5", "-3", "1e-5", "2.1E+00", "1,234", "1,234.5", "007", "nan", "1.2.3", "-inf", "99999"]
@@ -18,8 +18,13 @@ SHAPE = st.lists(WORD | st.none(), min_size=1, max_size=14)
 
 
 def forget() -> None:
-    _names.clear()
-    _plans.clear()
+    for cache in (_names, _plans, _only_plans):
+        cache.clear()
+
+
+def value(of: Value, line: str) -> float:
+    read = number(line[of.at]) * of.factor
+    return 1 / read if of.inverse else read
 
 
 @given(SHAPE, st.lists(st.lists(NUMBER, min_size=14, max_size=14), min_size=2, max_size=4))
@@ -33,16 +38,16 @@ def test_a_shape_that_was_seen_reads_like_a_new_one(shape: list[str | None], fil
 def test_lines_of_one_shape_share_a_plan() -> None:
     forget()
     lines = [f"2026-11-01 10:53:{i},000 INFO step {i} loss 2.{i} rss {i}.5 MB {i}.25it/s {i}/90" for i in range(10, 60)]
-    read = [([v.read(line) for v in plan(line).values], plan(line).step_of_total(line)) for line in lines]
+    read = [([value(v, line) for v in plan(line).values], plan(line).step_of_total(line)) for line in lines]
     assert read == [([float(f"2.{i}"), (i + 0.5) * 2**20, 1 / (i + 0.25)], (i, 90)) for i in range(10, 60)]
-    assert len(_plans) == 1
+    assert len(_only_plans) == 1 and not _plans
 
 
 def test_digits_of_names_are_no_numbers() -> None:
     """A plan is made for each rank and for each name, though the lines differ in digits alone."""
     forget()
     lines = [f"rank {r}: s{s}.loss 0.{s}{r}" for r in range(3) for s in range(3)]
-    assert [(v.key[1], v.key[3], v.read(line)) for line in lines for v in plan(line).values] == [
+    assert [(v.key[1], v.key[3], value(v, line)) for line in lines for v in plan(line).values] == [
         (f"s{s} loss", f"rank {r}", float(f"0.{s}{r}")) for r in range(3) for s in range(3)
     ]
 
@@ -52,7 +57,8 @@ def test_plans_are_bounded() -> None:
     forget()
     for i in range(2 * MAX_CACHED_PLANS):
         plan(f"rank {i}: loss 0.5")
-    assert len(_plans) <= MAX_CACHED_PLANS and len(_names) <= MAX_CACHED_PLANS
+        plan(f"{'x' * (i % 900)} loss 0.5")
+    assert len(_plans) + len(_only_plans) <= MAX_CACHED_PLANS and len(_names) <= MAX_CACHED_PLANS
 
 
 def test_a_nul_in_a_line_is_not_taken_for_a_number() -> None:
@@ -63,4 +69,7 @@ def test_a_nul_in_a_line_is_not_taken_for_a_number() -> None:
         [1],
     ]
     forget()
-    assert [[v.read(text) for v in plan(text).values] for text in ("loss 1 rss 2GB", "loss \0 rss 2GB")] == [[1, 2**31], [2**31]]
+    assert [[value(v, text) for v in plan(text).values] for text in ("loss 1 rss 2GB", "loss \0 rss 2GB")] == [
+        [1, 2**31],
+        [2**31],
+    ]

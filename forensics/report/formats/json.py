@@ -2,6 +2,8 @@
 
 import json
 
+import msgspec
+
 from forensics.model import Report
 from forensics.report.document import document
 from forensics.report.escape import escape_controls
@@ -10,4 +12,6 @@ from forensics.report.style import Style
 
 def render(report: Report, _style: Style) -> str:
     """The document of schema `forensics-report/1`."""
-    return escape_controls(json.dumps(document(report), indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
+    # Without an indent, `json` writes in C; names of files may hold bytes that are no text, which `msgspec` takes as bytes only.
+    text = json.dumps(document(report), ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogatepass")
+    return escape_controls(msgspec.json.format(text, indent=2).decode("utf-8", "surrogatepass")) + "\n"
