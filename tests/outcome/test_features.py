@@ -10,7 +10,7 @@ from forensics.database import HEALTHY, Database
 from forensics.model import Weight
 from forensics.model.verdicts import Aftermath, Lane, LaneKind, OwnedObservation, Owner
 from forensics.outcome.ending_words import UNTRAINED_ENDING_MODEL
-from forensics.outcome.features import ABSENT, OUTCOME_FEATURES, features, is_terminal_by_nature, worst_lane
+from forensics.outcome.features import ABSENT, OUTCOME_FEATURES, features, is_silent, is_terminal_by_nature, worst_lane
 from forensics.outcome.tiers import ENDING_HINT, ENDING_PROOF, ENDING_STRONG, NOTICE, evidence_tier
 from tests.decision.made import DIGEST, lane, seen
 from tests.outcome.made import lanes_of, seen_at
@@ -72,6 +72,14 @@ def test_an_observation_that_ends_nothing_is_no_good_end(knowledge: Database) ->
 def test_a_hint_alone_shows_no_good_end(knowledge: Database) -> None:
     found = told(*owned(STEPS + "all is well\n", 41, knowledge, HEALTHY, "hint"), knowledge)
     assert (found["healthy.told"], found["healthy.behind"], found["lanes.own end good"]) == (0, ABSENT, 0)
+
+
+def test_words_of_trouble_are_a_sign_in_a_jobs_log_and_none_in_a_kernels(knowledge: Database) -> None:
+    said = ("usb 1-2: device descriptor read error",)
+    assert not is_silent([], [lane("job", said)])
+    assert not is_silent([], [lane("kernel", said), lane("job", said)])
+    assert is_silent([], [lane("kernel", said)])
+    assert not is_silent([seen("host_os.panic")], [lane("kernel", said)])
 
 
 def test_a_cause_is_no_good_end(knowledge: Database) -> None:
