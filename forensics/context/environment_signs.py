@@ -164,6 +164,7 @@ ENVIRONMENT_SIGNS = (
             "CUDA out of memory",
             "CUDA error",
             "NVIDIA-SMI",
+            "controller: NVIDIA Corporation",
             "cudaError",
             "Created device /job:localhost/replica:0/task:0/device:GPU",
             "GPU_0_bfc",
