@@ -190,7 +190,7 @@ def pages() -> dict[str, str]:
     return {
         "report": render(made.report(), "html"),
         "healthy": render(replace(made.report(), verdict="no_crash"), "html"),
-        "index": index.index_html(many, "incidents"),
+        "index": index.index_html([*many, replace(many[0], cause="a.b", title="A long name of a cause, " * 4)], "incidents"),
         "history": history(),
     }
 

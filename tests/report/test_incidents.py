@@ -144,5 +144,5 @@ def test_the_index_leaves_out_a_column_that_says_nothing() -> None:
     full = replace(bare, time=datetime(2026, 11, 21, tzinfo=UTC), where="rank 3")
     for rows, timed in (([bare], False), ([bare, full], True)):
         assert ("| when |" in index_markdown(rows, "cases")) == timed
-        assert ('class="when"' in index_html(rows, "cases")) == timed
-        assert ('class="who"' in index_html(rows, "cases")) == timed
+        assert ('class="column-when"' in index_html(rows, "cases")) == timed
+        assert ('class="column-who"' in index_html(rows, "cases")) == timed
