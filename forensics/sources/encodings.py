@@ -18,11 +18,12 @@ ENCODING_PROBE_BYTES = 8192  # some hundred lines of text; the start of a binary
 MAX_ODD_SHARE = 0.3  # control characters and bad bytes; a text in an old encoding has fewer
 MAX_ZERO_RUNS = 8  # runs of zeros in ENCODING_PROBE_BYTES; a crash leaves few and long ones, a binary file many
 MIN_CLEAN_SHARE = 0.25  # in clean lines; of 1,288 binary files those that begin with a clean line had .11 at most
+MIN_FIRST_LINE_BYTES = 8  # more than the mark of a format, which may end like a line
 MAX_CLEAN_LINE_BYTES = 2000  # the strings of a binary file are not in lines
 BINARY_JOURNAL_MAGIC = b"LPKSHHRH"
 CONTROL_BYTES = bytes((*range(7), *range(14, 27), *range(28, 32)))
 ODD_CHARACTER_PATTERN = lazy.regex("[\x00-\x06\x0e-\x1a\x1c-\x1f\ufffd]")
-CLEAN_LINE_PATTERN = lazy.regex(rb"(?:^|(?<=[\n\0]))[\t\x1b\x20-\x7e\x80-\xff]{1,%d}\r?\n" % MAX_CLEAN_LINE_BYTES)
+CLEAN_LINE_PATTERN = lazy.regex(rb"(?:^|(?<=[\n\r\0]))[\t\x1b\x20-\x7e\x80-\xff]{1,%d}\0*[\r\n]" % MAX_CLEAN_LINE_BYTES)
 # Recognised so that a message can say what it is.
 FOREIGN_ENCODINGS = {
     BINARY_JOURNAL_MAGIC: "binary systemd journal",
@@ -80,8 +81,8 @@ def _reads_as_text(start: bytes) -> bool:
     """
     zeros = start.count(0)
     clean = sum(len(line) for line in CLEAN_LINE_PATTERN.findall(start))
-    first = len(start) - len(start.lstrip(b"\0"))
-    return CLEAN_LINE_PATTERN.match(start, first) is not None and clean >= MIN_CLEAN_SHARE * (len(start) - zeros)
+    first = CLEAN_LINE_PATTERN.match(start, len(start) - len(start.lstrip(b"\0")))
+    return first is not None and len(first[0]) >= MIN_FIRST_LINE_BYTES and clean >= MIN_CLEAN_SHARE * (len(start) - zeros)
 
 
 def decode_blocks(blocks: Iterator[bytes], name: str | None) -> Iterator[bytes]:

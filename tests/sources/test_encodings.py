@@ -53,6 +53,7 @@ def test_a_mark_in_the_middle_of_an_appended_file_goes() -> None:
         (b"\x1b[31mred\x1b[0m\r 3%|#  |\r\n" * 50, None),
         (b"6,1,2,-;text\n\0" * 300, None),
         (b"[  1.5] dump follows\n" + (b"[  2.5] regs: \x01\x02\0\x03\n" + b"[  2.6] Code: 00 00\n") * 200, None),
+        (b"a warning of the loader\n" + (b"\r  6%|#  | 12/200 [05:53<1:29:56, 28.70s/it]" + bytes(40)) * 90, None),
         (b"\xcb\r\r\n" + (b"\0\x01\x02\0" + b"A long text of documentation in lines.\n" * 5) * 20, "binary data"),
     ],
 )
