@@ -54,7 +54,7 @@ OOM_KILL_PATTERN = lazy.regex(
     r"(?:.*?total-vm:(?P<total_vm_kb>\d+)kB, anon-rss:(?P<anon_rss_kb>\d+)kB, file-rss:(?P<file_rss_kb>\d+)kB)?"
     r"(?:, shmem-rss:(?P<shmem_rss_kb>\d+)kB)?(?:, UID:(?P<uid2>\d+))?"
 )
-TASK_ROW_PATTERN = lazy.regex(r"^\[\s*(?P<pid>\d+)\]\s+\d+\s+\d+\s+\d+\s+(?P<rss>\d+)\s.*?(?P<task>\S.*)$")
+TASK_ROW_PATTERN = lazy.regex(r"^\[\s*(?P<pid>\d+)\]\s+\d+\s+\d+\s+\d+\s+(?P<rss>\d+)(?:\s+-?\d+)+\s+(?P<task>\S.{0,60}?)\s*$")
 CGROUP_CHARGE_FRAME_PATTERN = lazy.regex(
     r"\b_{0,2}(?:mem_cgroup_(?:out_of_memory|oom\w*|(?:try_|do_)?charge\w*)|try_charge_memcg)\b"
 )
@@ -113,8 +113,8 @@ class _Report:
                 return
         task = TASK_ROW_PATTERN.match(message)
         if task:
-            count, pages = self.tasks[task["task"].split()[-1]]
-            self.tasks[task["task"].split()[-1]] = count + 1, pages + int(task["rss"][:18])
+            count, pages = self.tasks[task["task"]]
+            self.tasks[task["task"]] = count + 1, pages + int(task["rss"][:18])
             self.last = row.line.number
         elif CGROUP_CHARGE_FRAME_PATTERN.search(message):
             self.said.add("stack cgroup")

@@ -52,6 +52,11 @@ def test_a_cgroup_report_is_read_whole(knowledge: Database) -> None:
     assert first.evidence[0].line == 8
 
 
+def test_a_process_whose_name_has_spaces_keeps_its_name(knowledge: Database) -> None:
+    first = report(NEW.replace("             0 bash", "           167 Isolated Web Co"), knowledge).causes[0]
+    assert "Isolated Web Co" in str(first.facts)
+
+
 def test_the_invoker_is_not_taken_for_the_victim(knowledge: Database) -> None:
     text = (
         "[1.000000] postgres invoked oom-killer: gfp_mask=0x140dca(GFP_HIGHUSER_MOVABLE|__GFP_ZERO), order=0, oom_score_adj=0\n"
