@@ -44,10 +44,10 @@ UNPROVEN = (
         command="python train.py > job.log 2>&1",
     ),
 )
-BROKEN_OFF = (  # in the order of how often each settles it
+NO_END_SHOWN = (  # in the order of how often each settles it
     OpenQuestion(
         what="whether the program still runs, or how it ended",
-        why="The log stops while it was at work. A program that is killed from outside writes nothing about it.",
+        why="The log shows no end. A program that is killed from outside writes nothing about it.",
         command="ps -eo pid,etime,stat,args | grep '[p]ython'",
     ),
     OpenQuestion(
@@ -84,8 +84,8 @@ def open_questions(
 ) -> tuple[OpenQuestion, ...]:
     """The questions that the logs leave open, most important first; empty if a good end is shown."""
     first = diagnosis.candidates[0]
-    if diagnosis.verdict == "no_crash" and diagnosis.outcome.state == "cut_off":
-        return BROKEN_OFF
+    if diagnosis.verdict == "no_crash" and diagnosis.outcome.lines and diagnosis.outcome.state in ("cut_off", "unknown"):
+        return NO_END_SHOWN
     if diagnosis.verdict == "no_crash" or first.cause not in database.causes:
         return ()
     facts = dict(found[0].facts) | _reason_place(found[0].facts, found[0].evidence)

@@ -32,6 +32,7 @@ MAX_CAUSES = 8  # chosen by hand: probabilities add up to one, so little is left
 MAX_NOTICES = 40  # chosen by hand: true facts that ended nothing; nobody reads more of them
 MIN_LISTED_PROBABILITY = 0.03  # a report shows such a cause after the first one
 NEAR_END_LINES = 50  # after a good end a program may still print how it shuts down
+MIN_REPEATED_SIGNS = 3  # of one observation: a traceback shows the line of code and the message, which are two
 MIN_LOG_ODDS = 0.01  # a smaller contribution is rounded to none
 
 
@@ -195,7 +196,9 @@ def _state(given: DecisionInput, bad: float, first: Candidate, lane: Lane | None
 def _continued(o: OwnedObservation) -> bool:
     """Did the program continue after it? A finding of a time series always covers the log to its end."""
     return (
-        bool(o.aftermath.progress or o.aftermath.repeated) or o.observation.count > 1 or o.observation.kind.startswith("series/")
+        bool(o.aftermath.progress or o.aftermath.repeated)
+        or o.observation.count >= MIN_REPEATED_SIGNS
+        or o.observation.kind.startswith("series/")
     )
 
 

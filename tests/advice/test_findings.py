@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from forensics.advice import findings, open_questions
-from forensics.advice.findings import BROKEN_OFF, UNLINKED, UNPROVEN
+from forensics.advice.findings import NO_END_SHOWN, UNLINKED, UNPROVEN
 from forensics.database import HEALTHY, Database
 from forensics.decision.decide import DecisionInput, decide
 from forensics.decision.precedence import Precedence
@@ -43,11 +43,14 @@ def test_a_log_that_ended_well_gets_no_advice_and_no_questions(knowledge: Databa
     assert open_questions(diagnosis, found, knowledge) == ()
 
 
-def test_of_a_log_that_breaks_off_it_is_asked_how_it_ended(knowledge: Database) -> None:
+def test_of_a_log_that_shows_no_end_it_is_asked_how_it_ended(knowledge: Database) -> None:
     whole = decided(knowledge, question(), -4.0)
-    broken = replace(whole, outcome=replace(whole.outcome, state="cut_off"))
-    assert broken.verdict == "no_crash"
-    assert open_questions(broken, findings(broken, knowledge), knowledge) == BROKEN_OFF
+    assert whole.verdict == "no_crash"
+    for state, asked in (("cut_off", NO_END_SHOWN), ("unknown", NO_END_SHOWN), ("going_on", ())):
+        broken = replace(whole, outcome=replace(whole.outcome, state=state))
+        assert open_questions(broken, findings(broken, knowledge), knowledge) == asked
+    no_log = replace(whole, outcome=replace(whole.outcome, state="unknown", lines=()))
+    assert open_questions(no_log, findings(no_log, knowledge), knowledge) == ()
 
 
 def test_where_nothing_is_proven_the_ending_is_shown_and_what_to_collect_is_asked(knowledge: Database) -> None:
