@@ -15,9 +15,9 @@ of its window: behind the last space that fits, which it keeps, or at the last c
 becomes one indented line, so that it does not stand in the middle of a message. The standard output stays as it is.
 """
 
+import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
 
 from forensics.core import lazy
 from forensics.sources.formats.base import Format, Head, Note
@@ -50,7 +50,7 @@ def _width(lines: Sequence[str]) -> int:
     No row of a record is wider than the window.
     """
     least = max([MIN_WIDTH, *(len(line) for line in lines if RECORD_ROW_PATTERN.match(line))])
-    cuts = Counter(len(a) for a, b in pairwise(lines) if len(a) >= least and CUT_PATTERN.search(a[-1] + b[:1]))
+    cuts = Counter(len(a) for a, b in itertools.pairwise(lines) if len(a) >= least and CUT_PATTERN.search(a[-1] + b[:1]))
     width, count = max(cuts.items(), key=lambda item: (item[1], item[0]), default=(0, 0))
     return width if count >= MIN_CUTS else 0
 
@@ -103,15 +103,10 @@ def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
     width = _width(Head(first[: 64 << 10], len(first) < 64 << 10).lines)
     if width:
         note("unwrapped", f"PowerShell wrapped its errors at {width} columns; they were joined again", None)
-    raw = numbered_lines(_again(first, blocks))
+    raw = numbered_lines(itertools.chain((first,), blocks))
     lines = ((number, line.decode("utf-8", "replace").removesuffix("\r")) for number, line in raw)
     for number, text in _with_records_in_one_line(_joined(width, lines)):
         yield number, 1, text.encode("utf-8", "replace")
-
-
-def _again(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
-    yield first
-    yield from rest
 
 
 SAMPLE = (

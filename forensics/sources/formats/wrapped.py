@@ -95,7 +95,7 @@ def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
         note("unwrapped", f"its lines were wrapped at {width} columns; they were joined again", None)
     goes_on, glue = (_worded, " ") if words else (_cut, "")
     start, parts = 0, list[str]()
-    for number, raw in numbered_lines(_again(first, blocks)):
+    for number, raw in numbered_lines(itertools.chain((first,), blocks)):
         line = raw.decode("utf-8", "replace")
         if parts and len(parts) < MAX_JOINED_LINES and goes_on(width, parts[-1], line):
             parts.append(line)
@@ -105,11 +105,6 @@ def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
         start, parts = number, [line]
     if parts:
         yield start, 1, glue.join(parts).encode("utf-8", "replace")
-
-
-def _again(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
-    yield first
-    yield from rest
 
 
 SAMPLE = b"".join(b"x" * 79 + b"\n" + b"y" * 20 + b"\n" for _ in range(4))
