@@ -4,28 +4,42 @@ step 0 rss 665 MiB ... step 185 rss 1116 MiB -> host_memory.leak, 665 MiB to 1.0
 MEM 6.69 1795406401.4 ... MEM 240.76 1795406430.5  -> the same, 28 GiB per hour, 475 MiB after the same time again
 
 The test is the one of trend.py. It is strong evidence with MIN_STRONG_READINGS readings and a rise of MIN_STRONG_RISE_SHARE of
-the first value, else a hint. Three to seven readings are a hint at most. A high-water mark, or the reserve of a caching
-allocator, rises now and then in healthy runs and needs MIN_STRONG_READINGS. Two series have rules of their own:
+the first value, else a hint. A watcher often starts before the program and goes on behind its end: only the readings while the
+program held its memory count, and if it was given back at the end, growth is a hint. Three to seven readings are a hint at most.
+A high-water mark, or the reserve of a caching allocator, rises now and then in healthy runs and needs MIN_STRONG_READINGS. Two
+series have rules of their own:
 - nvidia-smi's memory grows while the numbers of PyTorch stay constant: a leak outside PyTorch's allocator, however slow;
 - free GPU memory shrinks and never recovers, in a log with failed allocations: memory that is not released.
 """
 
+import datetime
 import itertools
 import math
 from collections.abc import Sequence
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from forensics.model import Observation, Scan, Value, Weight
 from forensics.series.base import MIN_STRONG_READINGS, Reading, Series
-from forensics.series.observations import distinct_lines, scope_fields, series_observation, stamp_of
+from forensics.series.observations import distinct_lines, scope_fields, seconds_of, series_observation
 from forensics.series.outcomes import FREE_GPU_MEMORY_SINKS, GPU_MEMORY_GROWS, HOST_MEMORY_GROWS, Proves
-from forensics.series.trend import MIN_RISE_SHARE_OF_LEVEL, MIN_STRONG_RISE_SHARE, Rise, rise, short_rise, theil_sen
+from forensics.series.trend import (
+    MAX_TREND_POINTS,
+    MIN_RISE_SHARE_OF_LEVEL,
+    MIN_STRONG_RISE_SHARE,
+    Rise,
+    rise,
+    short_rise,
+    theil_sen,
+)
 
 MIN_FREE_FALL_SHARE = 0.15  # of the first free memory
 MIN_DRIVER_RISE_SHARE = 0.0002  # 16 MiB of an 80 GiB GPU: the driver counts in steps of 2 MiB, and nothing of PyTorch's moved
 MAX_GROWTH_EVENTS = 4  # strong evidence first; further series of one program tell of the same
 HOUR_S = 3600.0
+FIRST_DATE_S = 946_684_800.0  # the year 2000: what is smaller counts from a boot
+MAX_LOAD_READINGS = 3  # a watcher that reads every few seconds sees a model half loaded once or twice
 MINUTES_FROM_S = 600.0  # a longer time is told in whole minutes
 MIN_SPAN_S = 10.0  # in a shorter time a program loads its data: the rate says nothing about the rest
 # Chosen by hand: a percentage is printed as a whole number, so a small rise is one step of rounding.
@@ -35,15 +49,48 @@ MIN_VISIBLE_CHANGE_SHARE = 0.02  # of the last value; a report writes sizes with
 
 def growth_events(scan: Scan, series: Sequence[Series], proves: Proves) -> list[Observation]:
     """An Observation for each series of memory that grows, strong evidence first, at most MAX_GROWTH_EVENTS."""
-    memory = [_without_repeated_steps(s).evenly_spaced(1000) for s in series if s.quantity == "memory" and len(s.readings) >= 3]
-    found = [(s, r) for s in memory if (r := _rise(s))]
+    held = [_while_held(_without_repeated_steps(s)) for s in series if s.quantity == "memory" and len(s.readings) >= 3]
+    memory = [replace(h, series=h.series.evenly_spaced(1000)) for h in held]
+    found = [(h, r) for h in memory if (r := _rise(h.series))]
     found += [
-        (s, r)
-        for s in memory
-        if not any(s is f for f, _ in found) and (r := _only_driver_shows_growth(s, memory) or _free_falls(s, scan, proves))
+        (h, r)
+        for h in memory
+        if not any(h is f for f, _ in found)
+        and (r := _only_driver_shows_growth(h.series, [m.series for m in memory]) or _free_falls(h.series, scan, proves))
     ]
-    found.sort(key=lambda x: (_weight(*x) != "strong", x[0].sense != "used", -x[1].share))
-    return [_event(scan, s, r, series, proves) for s, r in found[:MAX_GROWTH_EVENTS]]
+    found.sort(key=lambda x: (_weight(*x) != "strong", x[0].series.sense != "used", -x[1].share))
+    return [_event(scan, h, r, series, proves) for h, r in found[:MAX_GROWTH_EVENTS]]
+
+
+class Held(Struct, frozen=True):
+    """The readings while a program held its memory; `released`: it was given back before the last reading."""
+
+    series: Series
+    released: bool
+
+
+def _while_held(series: Series) -> Held:
+    """`series` without what a watcher read before the program was loaded and after it ended.
+
+    Loaded: within MAX_LOAD_READINGS readings memory more than doubles, by at least half of what it rises afterwards, and never
+    comes back below that. Ended: it falls below half of its highest value at once and stays there.
+    """
+    values = series.values
+    if series.sense != "used" or len(values) < MIN_STRONG_READINGS or any(r.step is not None for r in series.readings):
+        return Held(series, False)
+    highest = max(values)
+    if not all(map(math.isfinite, values)) or highest <= 0:
+        return Held(series, False)
+    end = max(i for i, v in enumerate(values) if v >= highest / 2) + 1
+    highest_until = list(itertools.accumulate(values[:end], max))
+    lowest_since = list(itertools.accumulate(reversed(values[:end]), min))[::-1]
+    start = 0
+    for before, lowest in enumerate(highest_until):
+        for at in range(before + 1, min(before + 1 + MAX_LOAD_READINGS, end)):
+            if lowest_since[at] > max(2 * lowest, (2 * lowest + highest) / 3):
+                start = at
+                break
+    return Held(replace(series, readings=series.readings[start:end]), end < len(values))
 
 
 def _without_repeated_steps(series: Series) -> Series:
@@ -103,13 +150,14 @@ def _outcome(series: Series) -> str:
     return GPU_MEMORY_GROWS if series.gpu else HOST_MEMORY_GROWS
 
 
-def _weight(series: Series, found: Rise) -> Weight:
+def _weight(held: Held, found: Rise) -> Weight:
+    series = held.series
     many = len(series.readings) >= MIN_STRONG_READINGS and series.sense == "used" and found.share >= MIN_STRONG_RISE_SHARE
-    return "strong" if many else "hint"
+    return "strong" if many and not held.released else "hint"
 
 
-def _event(scan: Scan, series: Series, found: Rise, others: Sequence[Series], proves: Proves) -> Observation:
-    readings = series.readings
+def _event(scan: Scan, held: Held, found: Rise, others: Sequence[Series], proves: Proves) -> Observation:
+    series, readings = held.series, held.series.readings
     fields: dict[str, Value] = {
         "series": f"{series.name} {series.scope}".strip(),
         "readings": len(readings),
@@ -118,14 +166,14 @@ def _event(scan: Scan, series: Series, found: Rise, others: Sequence[Series], pr
     if series.unit == "bytes":
         fields |= {"growth_bytes": round(abs(found.slope)), **_from_to(series), **_by_step(series, scan, others)}
         if "step_bytes" not in fields:
-            fields |= _by_time(series) | _limit_ahead(series, scan, found, others)
+            fields |= _ahead(held, scan, found, others)
     else:
         fields |= {"first_percent": readings[0].value, "last_percent": readings[-1].value}
     return series_observation(
         scan,
         "sinking" if series.sense == "free" else "growth",
         proves[_outcome(series)].cause,
-        _weight(series, found),
+        _weight(held, found),
         distinct_lines((readings[0], readings[-1], readings[len(readings) // 2])),
         fields,
         len(readings),
@@ -150,52 +198,61 @@ def _by_step(series: Series, scan: Scan, others: Sequence[Series]) -> dict[str, 
     known = known[:: -(-len(known) // 200)]
     speed = theil_sen([v for _, v in known], [s for s, _ in known])
     fields: dict[str, Value] = {"step_bytes": round(abs(speed)), "last_step": int(known[-1][0])}
-    limit = None if series.gpu else _limit(scan, series.readings[-1], others)
+    limit = None if series.gpu else _limit(scan, series, others)
     if limit and speed > 0:
         fields |= {"limit_bytes": limit, "limit_step": math.ceil(known[-1][0] + (limit - known[-1][1]) / speed)}
     return fields
 
 
-def _by_time(series: Series) -> dict[str, Value]:
-    """Growth per hour, and the memory after the same time again; empty for free memory and for readings without a time."""
-    times = [(t, r.value) for r in (series.readings[0], series.readings[-1]) if (t := _seconds(r)) is not None]
-    if series.sense == "free" or len(times) < 2 or times[1][0] - times[0][0] < MIN_SPAN_S or times[1][1] <= times[0][1]:
+def _ahead(held: Held, scan: Scan, found: Rise, others: Sequence[Series]) -> dict[str, Value]:
+    """Growth per hour, and when a limit in the same log would be reached after the last reading; without a limit the memory after
+    the same time again. For readings without a time, how many more would reach the limit. Empty for free memory."""
+    series = held.series
+    if series.sense == "free":
         return {}
-    (first, low), (last, high) = times
-    hourly = (high - low) * HOUR_S / (last - first)
-    return {"hour_bytes": round(hourly), "span_s": round(last - first), "forecast_bytes": round(2 * high - low)}
+    last = series.readings[-1]
+    limit = None if held.released else _limit(scan, series, others)
+    speed, span = _speed(series)
+    if speed <= 0:
+        more = math.ceil((limit - last.value) / found.slope) if limit and found.slope > 0 else 0
+        return {"limit_bytes": limit, "limit_readings": more} if limit and more else {}
+    fields: dict[str, Value] = {"hour_bytes": round(speed * HOUR_S), "span_s": round(span)}
+    if not held.released:
+        fields["forecast_bytes"] = round(last.value + speed * span)
+    if limit:
+        left = (limit - last.value) / speed
+        left = 60 * round(left / 60) if left >= MINUTES_FROM_S else round(left)
+        fields |= {"limit_bytes": limit, "limit_in_s": left}
+        if series.gpu and (last_s := _seconds(last)) is not None and last_s >= FIRST_DATE_S:  # by the clock of the log
+            fields["limit_at"] = f"{datetime.datetime.fromtimestamp(last_s + left, datetime.UTC):%Y-%m-%d %H:%M}"
+    return fields
 
 
-def _limit_ahead(series: Series, scan: Scan, found: Rise, others: Sequence[Series]) -> dict[str, Value]:
-    """When a limit in the same log would be reached after the last reading: in seconds, or in readings if these have no time."""
-    limit = None if series.gpu or series.sense == "free" else _limit(scan, series.readings[-1], others)
-    if not limit or found.slope <= 0:
-        return {}
-    more = math.ceil((limit - series.readings[-1].value) / found.slope)
-    times = [t for r in (series.readings[0], series.readings[-1]) if (t := _seconds(r)) is not None]
-    if len(times) == 2 and times[1] - times[0] >= MIN_SPAN_S:
-        left = more * (times[1] - times[0]) / (len(series.readings) - 1)
-        return {"limit_bytes": limit, "limit_in_s": round(left) if left < MINUTES_FROM_S else 60 * round(left / 60)}
-    return {"limit_bytes": limit, "limit_readings": more}
+def _speed(series: Series) -> tuple[float, float]:
+    """Bytes per second after the warm-up, and the seconds from the first reading to the last; (0, 0) if unknown or too close."""
+    first, last = _seconds(series.readings[0]), _seconds(series.readings[-1])
+    if first is None or last is None or last - first < MIN_SPAN_S:
+        return 0.0, 0.0
+    body = series.readings[len(series.readings) // 4 :]
+    timed = [(t, r.value) for r in body[:: -(-len(body) // MAX_TREND_POINTS)] if (t := _seconds(r)) is not None]
+    return theil_sen([v for _, v in timed], [t for t, _ in timed]), last - first
 
 
 def _seconds(reading: Reading) -> float | None:
-    """The time of a reading in seconds: as its tool prints it, or that of the line's timestamp; None if it has none."""
-    if reading.time_s is not None:
-        return reading.time_s
-    stamp = stamp_of(reading.text)
-    if stamp is None or stamp.lacks == "date":
-        return None if stamp is None else stamp.mono
-    return stamp.wall.timestamp() if stamp.wall else stamp.mono
+    """The time of a reading: as its tool prints it, or that of its line."""
+    return seconds_of(reading.text) if reading.time_s is None else reading.time_s
 
 
-def _limit(scan: Scan, last: Reading, series: Sequence[Series]) -> int | None:
-    """A memory limit in the same log (a cgroup file, or the kernel's OOM report), if it is above the last reading."""
-    for one in series:
-        if one.quantity == "limit" and one.readings[-1].value >= last.value:
+def _limit(scan: Scan, series: Series, others: Sequence[Series]) -> int | None:
+    """A limit of this memory in the same log, if it is above the last reading: the size of the GPU; a cgroup's file, or what the
+    kernel's OOM report says."""
+    last = series.readings[-1].value
+    for one in others:
+        same = one.scope == series.scope if series.gpu else True
+        if one.quantity == "limit" and one.gpu == series.gpu and same and one.readings[-1].value >= last:
             return round(one.readings[-1].value)
-    for hit in scan.hits:
+    for hit in () if series.gpu else scan.hits:
         text = hit.fields.get("limit_kb", "")
-        if text.isdigit() and int(text) * 1024 >= last.value:
+        if text.isdigit() and int(text) * 1024 >= last:
             return int(text) * 1024
     return None

@@ -1,12 +1,14 @@
-"""Numbers in columns: of free, nvidia-smi, vmstat, sar -r, nvidia-smi dmon and nvidia-smi --query-gpu.
+"""Numbers in columns: of free, nvidia-smi (its picture, --query-gpu, -q -d MEMORY, dmon, pmon), vmstat and sar -r.
 
               total        used        free      shared  buff/cache   available
 Mem:       62880028     5909424    55600892       95508     1369712    56381080   -> used 5909424 KiB, available 56381080 KiB
 """
 
+import bisect
 import datetime
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from forensics.core import lazy
 from forensics.model import Line, Region, Scan, Trigger
@@ -21,21 +23,45 @@ from forensics.series.cells import (
     Measure,
     series_from_cells,
 )
+from forensics.series.observations import seconds_of
 
 FREE_TRIGGER = Trigger("free table", ("mem: ",), before=1, thin=True)
 SMI_TRIGGER = Trigger("nvidia-smi table", ("mib / ",), before=1, thin=True)
+SMI_DATE_TRIGGER = Trigger("nvidia-smi date", ("| nvidia-smi ",), before=2, thin=True)
+SMI_MEMORY_TRIGGER = Trigger("nvidia-smi -q memory", ("    fb memory usage",), before=1, after=4, thin=True)
+SMI_REPORT_TRIGGER = Trigger("nvidia-smi -q date", ("==nvsmi log==",), after=2, thin=True)
 CSV_TRIGGER = Trigger("nvidia-smi csv", (" mib,", " mib\n", " mhz,"), thin=True)
 CSV_HEADER_TRIGGER = Trigger(
     "nvidia-smi csv header",
-    ("memory.used", "used_memory [", "used_gpu_memory [", "temperature.gpu", "clocks_throttle_reasons.", "clocks_event_reasons."),
+    (
+        "memory.used",
+        "used_memory [",
+        "used_gpu_memory [",
+        "temperature.gpu",
+        "power.draw",
+        "clocks_throttle_reasons.",
+        "clocks_event_reasons.",
+    ),
     after=100,
     thin=True,
 )
 COLUMN_TABLE_TRIGGER = Trigger("column table", ("swpd", "kbmemfree", "# gpu ", "#date  ", "#time  "), after=100, thin=True)
-TRIGGERS = (FREE_TRIGGER, SMI_TRIGGER, CSV_TRIGGER, CSV_HEADER_TRIGGER, COLUMN_TABLE_TRIGGER)
+TRIGGERS = (
+    FREE_TRIGGER,
+    SMI_TRIGGER,
+    SMI_DATE_TRIGGER,
+    SMI_MEMORY_TRIGGER,
+    SMI_REPORT_TRIGGER,
+    CSV_TRIGGER,
+    CSV_HEADER_TRIGGER,
+    COLUMN_TABLE_TRIGGER,
+)
+MAX_SMI_PICTURE_LINES = 100  # from its version to its last GPU: 7 lines above the first one, 4 for each of 16
 
 TABLE_SIZE_PATTERN = lazy.regex(r"(\d{1,18}(?:\.\d{1,18})?)([KMGTP]?)i?B?$", re.IGNORECASE)
-USED_OF_TOTAL_PATTERN = lazy.regex(r"(\d{1,9})MiB / +\d{1,9}MiB")
+USED_OF_TOTAL_PATTERN = lazy.regex(r"(?P<used>\d{1,9})MiB / +(?P<total>\d{1,9})MiB")
+SMI_GPU_PATTERN = lazy.regex(r"^GPU (?P<bus>[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f])\s*$")
+SMI_SIZE_PATTERN = lazy.regex(r"^ {8}(?P<name>Total|Used) {2,}: (?P<mib>\d{1,9}) MiB\s*$")
 CELSIUS_PATTERN = lazy.regex(r"\b(\d{1,3})C\b")
 SMI_ROW_INDEX_PATTERN = lazy.regex(r"^\|\s+(\d{1,3})\s+\S")
 POWER_OF_UNIT = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
@@ -43,6 +69,7 @@ TEMPERATURE_MEASURE = Measure("temperature", "temperature", "C", gpu=True)
 CLOCK_MEASURE = Measure("SM clock", "clock", "MHz", gpu=True)
 POWER_MEASURE = Measure("power draw", "power", "W", gpu=True)
 GPU_USED_MEASURE = Measure("GPU memory used", "memory", "bytes", MIB, "used", True)
+GPU_SIZE_MEASURE = Measure("GPU memory size", "limit", "bytes", MIB, gpu=True)
 VMSTAT_AVAILABLE_COLUMNS = ("free", "buff", "cache")  # the memory available to a program is their sum
 # Column of a table -> what it measures. vmstat and sar count in KiB, nvidia-smi in MiB.
 COLUMN_MEASURES: Mapping[str, Measure] = {
@@ -56,6 +83,7 @@ COLUMN_MEASURES: Mapping[str, Measure] = {
     "used_memory": GPU_USED_MEASURE,
     "used_gpu_memory": GPU_USED_MEASURE,
     "memory.used": GPU_USED_MEASURE,
+    "memory.total": GPU_SIZE_MEASURE,
     "temperature.gpu": TEMPERATURE_MEASURE,
     "power.draw": POWER_MEASURE,
     "clocks.current.sm": CLOCK_MEASURE,
@@ -81,8 +109,12 @@ def series(scan: Scan) -> list[Series]:
 def _cells(scan: Scan) -> Iterator[Cell]:
     for region in scan.regions.get(FREE_TRIGGER.kind, ()):
         yield from _free(region)
+    dates = _smi_dates(scan)
     for region in scan.regions.get(SMI_TRIGGER.kind, ()):
-        yield from _smi(region)
+        yield from _smi(region, dates.before(region.number, MAX_SMI_PICTURE_LINES))
+    reports = _smi_report_dates(scan)
+    for region in scan.regions.get(SMI_MEMORY_TRIGGER.kind, ()):
+        yield from _smi_memory(region, reports.before(region.number, MAX_SMI_PICTURE_LINES))
     yield from _csv(scan)
     heads = scan.regions.get(COLUMN_TABLE_TRIGGER.kind, ())
     for region in heads:
@@ -118,17 +150,57 @@ def _free_factor(total: float) -> float:
     return float(KIB if total >= 4_000_000 else MIB if total >= 4096 else GIB)
 
 
-def _smi(region: Region) -> Iterator[Cell]:
+class _Dates(NamedTuple):
+    """Lines with a date, in order: their numbers and their times in seconds."""
+
+    lines: list[int]
+    times: list[float]
+
+    def before(self, number: int, max_lines: int) -> float | None:
+        """The time of the last of them before line `number`, if it is at most `max_lines` above it."""
+        at = bisect.bisect(self.lines, number) - 1
+        return self.times[at] if at >= 0 and number - self.lines[at] <= max_lines else None
+
+
+def _smi_dates(scan: Scan) -> _Dates:
+    """The dates that nvidia-smi prints above each picture: `Tue Oct 29 19:00:23 2024`, a rule, `| NVIDIA-SMI 550.54.15 ...`."""
+    return _dates(x for region in scan.regions.get(SMI_DATE_TRIGGER.kind, ()) for x in region.lines_before())
+
+
+def _smi_report_dates(scan: Scan) -> _Dates:
+    """The dates of `nvidia-smi -q`: `Timestamp    : Tue Oct 29 19:00:23 2024` below its title."""
+    return _dates(x for region in scan.regions.get(SMI_REPORT_TRIGGER.kind, ()) for x in region.lines_after())
+
+
+def _dates(lines: Iterable[Line]) -> _Dates:
+    dated = {x.number: time for x in lines if (time := seconds_of(x.text)) is not None}
+    return _Dates(sorted(dated), [dated[n] for n in sorted(dated)])
+
+
+def _smi(region: Region, time_s: float | None) -> Iterator[Cell]:
     """The two lines of a GPU in the table of nvidia-smi: its index in the first, temperature and memory in the second."""
-    used, hot = USED_OF_TOTAL_PATTERN.search(region.text), CELSIUS_PATTERN.search(region.text)
+    memory, hot = USED_OF_TOTAL_PATTERN.search(region.text), CELSIUS_PATTERN.search(region.text)
     above = region.lines_before()
     index = SMI_ROW_INDEX_PATTERN.match(above[-1].text) if above else None
-    if not used or not index:
+    if not memory or not index:
         return
-    line = Line(region.number, region.text)
-    yield Cell(line, GPU_USED_MEASURE, f"gpu {index[1]}", float(used[1]))
+    line, scope = Line(region.number, region.text), f"gpu {index[1]}"
+    yield Cell(line, GPU_USED_MEASURE, scope, float(memory["used"]), time_s=time_s)
+    yield Cell(line, GPU_SIZE_MEASURE, scope, float(memory["total"]), time_s=time_s)
     if hot:
-        yield Cell(line, TEMPERATURE_MEASURE, f"gpu {index[1]}", float(hot[1]))
+        yield Cell(line, TEMPERATURE_MEASURE, scope, float(hot[1]), time_s=time_s)
+
+
+def _smi_memory(region: Region, time_s: float | None) -> Iterator[Cell]:
+    """`nvidia-smi -q -d MEMORY -l`: the bus address of a GPU, `FB Memory Usage`, and below it its sizes."""
+    above = region.lines_before()
+    gpu = SMI_GPU_PATTERN.match(above[-1].text) if above else None
+    if gpu is None:
+        return
+    for line in region.lines_after():
+        if found := SMI_SIZE_PATTERN.match(line.text):
+            measure = GPU_USED_MEASURE if found["name"] == "Used" else GPU_SIZE_MEASURE
+            yield Cell(line, measure, gpu["bus"], float(found["mib"]), time_s=time_s)
 
 
 def _csv(scan: Scan) -> Iterator[Cell]:

@@ -110,3 +110,74 @@ def test_a_long_csv_is_read_throughout_where_memory_is_its_last_column(series_of
     rows = "".join(f"2026/03/21 1{i // 600}:{i // 10 % 60:02}:{i % 10 * 6:02}.123, {4000 + i} MiB\n" for i in range(1500))
     found = series_of("timestamp, memory.used [MiB]\n" + rows)["GPU memory used"]
     assert len(found.values) == 1500
+
+
+def picture(minute: int, used: list[int]) -> str:
+    """nvidia-smi's picture of driver 550, one GPU after the other."""
+    gpus = "".join(
+        f"|   {g}  NVIDIA L40S                    On  |   00000000:4A:00.0 Off |                    0 |\n"
+        f"| N/A   53C    P0            305W /  350W |   {u}MiB /  46068MiB |     93%      Default |\n"
+        "|                                         |                        |                  N/A |\n"
+        "+-----------------------------------------+------------------------+----------------------+\n"
+        for g, u in enumerate(used)
+    )
+    return (
+        f"Tue Oct 29 19:{minute:02}:23 2024       \n"
+        "+-----------------------------------------------------------------------------------------+\n"
+        "| NVIDIA-SMI 550.54.15              Driver Version: 550.54.15      CUDA Version: 12.4     |\n"
+        "|-----------------------------------------+------------------------+----------------------+\n"
+        "| GPU  Name                 Persistence-M | Bus-Id          Disp.A | Volatile Uncorr. ECC |\n"
+        "| Fan  Temp   Perf          Pwr:Usage/Cap |           Memory-Usage | GPU-Util  Compute M. |\n"
+        "|=========================================+========================+======================|\n" + gpus
+    )
+
+
+def test_pictures_tell_the_speed_and_when_the_gpu_is_full(told: Callable[[str], list[Observation]]) -> None:
+    """Of two GPUs the second grows by 500 MiB a minute from 20000 of 46068 MiB on; the last of 30 readings is of 19:29:23."""
+    (event,) = told("".join(picture(m, [11948, 20000 + 500 * m]) for m in range(30)))
+    assert (event.cause, event.weight, event.fields["gpu"]) == ("gpu_memory.leak", "strong", 1)
+    assert event.fields["hour_bytes"] == 30_000 << 20
+    assert event.fields["limit_bytes"] == 46_068 << 20
+    assert event.fields["limit_in_s"] == 60 * 23  # 11,568 MiB
+    assert event.fields["limit_at"] == "2024-10-29 19:52"
+
+
+def csv(used: list[int]) -> str:
+    """One reading every ten seconds."""
+    rows = (f"2026/03/21 10:{t // 6:02}:{t % 6}0.123, 0, {u} MiB, 24576 MiB\n" for t, u in enumerate(used))
+    return "timestamp, index, memory.used [MiB], memory.total [MiB]\n" + "".join(rows)
+
+
+def test_a_watcher_that_began_before_the_program_tells_the_speed_of_the_leak(told: Callable[[str], list[Observation]]) -> None:
+    leak = [8000 + 100 * i for i in range(60)]
+    (event,) = told(csv([3] * 40 + [500, 4000] + leak))
+    assert (event.weight, event.fields["hour_bytes"]) == ("strong", 36_000 << 20)
+    assert event.fields["first_bytes"] in (8000 << 20, 8100 << 20)
+
+
+def test_memory_that_was_given_back_at_the_end_is_a_hint_without_a_forecast(told: Callable[[str], list[Observation]]) -> None:
+    leak = [8000 + 100 * i for i in range(60)]
+    (event,) = told(csv([3] * 5 + leak + [3] * 10))
+    assert (event.weight, event.fields["hour_bytes"]) == ("hint", 36_000 << 20)
+    assert not event.fields.keys() & {"limit_in_s", "forecast_bytes"}
+    assert told(csv([3] * 5 + [8000] * 60 + [3] * 10)) == []
+
+
+def test_the_report_of_nvidia_smi_tells_speed_and_size(told: Callable[[str], list[Observation]]) -> None:
+    """`nvidia-smi -q -d MEMORY -l 60`."""
+    report = (
+        "\n==============NVSMI LOG==============\n\nTimestamp                                 : Tue Oct 29 19:{:02}:23 2024\n"
+        "Driver Version                            : 535.54.03\nCUDA Version                              : 12.2\n\n"
+        "Attached GPUs                             : 1\nGPU 00000000:01:00.0\n    FB Memory Usage\n"
+        "        Total                             : 49140 MiB\n        Reserved                          : 569 MiB\n"
+        "        Used                              : {} MiB\n        Free                              : {} MiB\n"
+        "    BAR1 Memory Usage\n        Total                             : 65536 MiB\n"
+        "        Used                              : 1 MiB\n        Free                              : 65535 MiB\n"
+    )
+    (event,) = told("".join(report.format(m, 1000 + 500 * m, 47_571 - 500 * m) for m in range(30)))
+    assert (event.fields["hour_bytes"], event.fields["limit_bytes"]) == (30_000 << 20, 49_140 << 20)
+
+
+def test_power_alone_is_a_series(series_of: OfText) -> None:
+    rows = "".join(f"2024/10/30 18:42:{33 + t}.189, 22.{t}9 W\n" for t in range(5))
+    assert series_of("timestamp, power.draw [W]\n" + rows)["power draw"].values == [22.09, 22.19, 22.29, 22.39, 22.49]
