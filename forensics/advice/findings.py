@@ -11,12 +11,12 @@ from msgspec.structs import replace
 from forensics.advice.case import AROUND_FACT, EVIDENCE_FACT, EVIDENCE_PLACE, NAMED_PLACE, REASON_PLACE, UNEXPLAINED, case_facts
 from forensics.advice.evidence import facts_of, proofs_of
 from forensics.advice.named_place import named_place
-from forensics.advice.remedies import fitting_remedies, missing_facts
+from forensics.advice.remedies import fitting_questions, fitting_remedies
 from forensics.advice.whereabouts import HOSTS, knows_own_code, location_text
 from forensics.advice.wording import summary
 from forensics.core import lazy
 from forensics.core.text import numbers_in
-from forensics.database import HEALTHY, Cause, Database
+from forensics.database import HEALTHY, Cause, Database, Missing
 from forensics.database.conditions import SIGNATURE_FACT
 from forensics.model import Advice, Fields, Finding, JobContext, Observation, OpenQuestion, Proof, Role, Value
 from forensics.model.answers import OUTCOME_LINE, REASON_LINE
@@ -33,38 +33,40 @@ MAX_CHAIN_LINES = 200  # chosen by hand: between a traceback of library frames a
 CAUSED_BY_PATTERN = lazy.regex(r"\s*Caused by: (?P<exc_type>[\w.$]{1,200}): (?P<exc_message>\S.{0,499})")  # of Java
 MAX_RANK_DIGITS = 8  # a longer number is no rank
 UNPROVEN = (
-    OpenQuestion(
+    Missing(
         what="a line that proves a cause",
         why="These logs hold no message of a known cause; the causes listed are those whose logs use the most similar words.",
-        command="journalctl -k --since '1 hour ago' > kernel.log",
+        commands=("journalctl -k --since '1 hour ago' > kernel.log",),
     ),
-    OpenQuestion(
+    Missing(
         what="the whole output of the job, from its start to its last line",
         why="The first error is often far above the last one.",
-        command="python train.py > job.log 2>&1",
+        commands=("python train.py > job.log 2>&1", "PROGRAM > job.log 2>&1"),
     ),
 )
 NO_END_SHOWN = (  # in the order of how often each settles it
-    OpenQuestion(
+    Missing(
         what="whether the program still runs, or how it ended",
         why="The log shows no end. A program that is killed from outside writes nothing about it.",
-        command="ps -eo pid,etime,stat,args | grep '[p]ython'",
+        commands=("ps -eo pid,etime,stat,args | grep '[p]ython'", "ps -eo pid,etime,stat,args"),
     ),
-    OpenQuestion(
+    Missing(
         what="what the machine says of that moment",
         why="A kill for lack of memory, a crash in native code and a lost GPU stand in the kernel's log alone.",
-        command="journalctl -k --since '1 hour ago' > kernel.log",
+        commands=("journalctl -k --since '1 hour ago' > kernel.log",),
     ),
-    OpenQuestion(
+    Missing(
         what="the exit status, from whoever started it",
         why="A scheduler, a container runtime or a shell keeps it: 137 is a kill, 139 a crash, 143 a request to stop.",
-        command="echo $?   # in the shell that started it, right behind it",
+        commands=("echo $?   # in the shell that started it, right behind it",),
     ),
 )
-UNLINKED = OpenQuestion(
-    what="whether the process that died was the job's",
-    why="The job's log has neither its pid nor a consequence at that moment.",
-    command='python train.py > job.log 2>&1 & echo "pid $!"; wait $!; echo "exit status $?"',
+UNLINKED = (
+    Missing(
+        what="whether the process that died was the job's",
+        why="The job's log has neither its pid nor a consequence at that moment.",
+        commands=('PROGRAM > job.log 2>&1 & echo "pid $!"; wait $!; echo "exit status $?"',),
+    ),
 )
 
 
@@ -85,14 +87,17 @@ def open_questions(
     """The questions that the logs leave open, most important first; empty if a good end is shown."""
     first = diagnosis.candidates[0]
     if diagnosis.verdict == "no_crash" and diagnosis.outcome.lines and diagnosis.outcome.state in ("cut_off", "unknown"):
-        return NO_END_SHOWN
+        return fitting_questions(NO_END_SHOWN, {}, context.environment)
     if diagnosis.verdict == "no_crash" or first.cause not in database.causes:
         return ()
-    facts = dict(found[0].facts) | _reason_place(found[0].facts, found[0].evidence)
-    asked = missing_facts(database.causes[first.cause], case_facts(facts, context), context.environment)
-    if first.owned and all(o.owner == "unknown" for o in first.owned):
-        asked = (UNLINKED, *asked)
-    return asked if first.owned else (*UNPROVEN, *asked)
+    shown = found[0]
+    facts = dict(shown.facts) | _reason_place(shown.facts, shown.evidence) | quoted_evidence(shown.evidence)
+    asked = database.causes[first.cause].missing
+    if not first.owned:
+        asked = (*UNPROVEN, *asked)
+    elif all(o.owner == "unknown" for o in first.owned):
+        asked = (*UNLINKED, *asked)
+    return fitting_questions(asked, case_facts(facts, context), context.environment)
 
 
 def _finding(

@@ -11,13 +11,13 @@ MAX_GENERAL stand before it.
 from collections.abc import Iterator, Sequence
 
 from forensics.advice.wording import fields_of, fill_command, fill_template
-from forensics.database import Cause, Remedy
+from forensics.core import lazy
+from forensics.database import Cause, Missing, Remedy
 from forensics.database.conditions import (
     EARLIER_REMEDY,
     Environment,
     condition_holds,
     is_confirmed,
-    is_for_scheduler,
     tools_available,
 )
 from forensics.model import Advice, Fields, OpenQuestion
@@ -25,6 +25,7 @@ from forensics.model import Advice, Fields, OpenQuestion
 NO_ENVIRONMENT: Environment = {}
 READ_FIRST = "Read {} and the lines around it before you try a remedy"
 WHY_READ_FIRST = "It is what speaks most for this cause, but the cause is not sure; what is written there may say something else."
+RUN_SCRIPT_PATTERN = lazy.regex(r"\b(?:python3?|torchrun|accelerate launch)\b[^|;#]*\b(?:YOUR_SCRIPT|TRAIN|train)\.py\b")
 MAX_COMMANDS = 4  # chosen by hand: of one remedy; a person types them one after the other
 MAX_GENERAL = 2  # in 40 drawn reports, every second remedy behind the second one did not apply
 
@@ -54,7 +55,9 @@ def fitting_remedies(
             who=remedy.who,
             action=action,
             why=_why(remedy.why, facts, environment),
-            commands=tuple(fill_command(c, facts) for c in commands_for(_runnable(remedy.commands, facts), environment)),
+            commands=tuple(
+                fill_command(c, facts) for c in commands_for(_runnable(remedy.commands, facts, environment), environment)
+            ),
             reference=remedy.source or None,
         )
         for rank, (remedy, action) in enumerate(chosen, 1 + len(unsure))
@@ -67,26 +70,28 @@ def _chosen(shown: Sequence[tuple[Remedy, str]], unsure: bool) -> Iterator[tuple
     return ((remedy, action) for i, (remedy, action) in enumerate(shown) if remedy.when or i < most)
 
 
-def applies(remedy: Remedy, facts: Fields, environment: Environment) -> bool:
-    """Does the case confirm all conditions of the remedy, and none that excludes it?"""
-    return all(condition_holds(c, facts, environment) for c in remedy.when) and not any(
-        condition_holds(c, facts, environment) for c in remedy.unless
+def applies(entry: Remedy | Missing, facts: Fields, environment: Environment) -> bool:
+    """Does the case confirm all conditions of a remedy or question, and none that excludes it?"""
+    return all(condition_holds(c, facts, environment) for c in entry.when) and not any(
+        condition_holds(c, facts, environment) for c in entry.unless
     )
 
 
 def commands_for(commands: Sequence[str], environment: Environment) -> tuple[str, ...]:
-    """The commands whose tools exist where the job ran, confirmed ones first; if there are none, those of which it is unknown,
-    but not those of a scheduler."""
-    fits = [(c, tools_available(c, environment)) for c in commands]
-    chosen = [c for c, fit in fits if fit] or [c for c, fit in fits if fit is None and not is_for_scheduler(c)]
+    """The commands whose tools exist where the job ran, as far as is known; those of which it is confirmed come first."""
+    chosen = [c for c in commands if tools_available(c, environment)]
     return tuple(sorted(chosen, key=lambda c: not is_confirmed(c, environment))[:MAX_COMMANDS])
 
 
-def _runnable(commands: Sequence[str], facts: Fields) -> tuple[str, ...]:
-    """`commands` without Python's debugger for a file that is none of Python's."""
+def _runnable(commands: Sequence[str], facts: Fields, environment: Environment) -> tuple[str, ...]:
+    """`commands` without Python's debugger for a file that is none of Python's, and without those that start a script where cells
+    of a notebook ran."""
     file = str(facts.get("file", ""))
     other = "." in file.rpartition("/")[2] and not file.endswith((".py", ".pyw"))
-    return tuple(c for c in commands if not (other and "-m pdb" in c and "{file}" in c))
+    cells = "notebook" in environment
+    return tuple(
+        c for c in commands if not (other and "-m pdb" in c and "{file}" in c) and not (cells and RUN_SCRIPT_PATTERN.search(c))
+    )
 
 
 def _needs_tool(remedy: Remedy, environment: Environment) -> bool:
@@ -104,10 +109,9 @@ def _why(text: str, facts: Fields, environment: Environment) -> str:
     return filled if not filled or filled.endswith((".", ")", ":")) or kept[-1:] == sentences[-1:] else f"{filled}."
 
 
-def missing_facts(cause: Cause, facts: Fields, environment: Environment = NO_ENVIRONMENT) -> tuple[OpenQuestion, ...]:
-    """The questions about this cause that the logs leave open."""
-    return tuple(
-        OpenQuestion(m.what, m.why, fill_command(m.command, facts))
-        for m in cause.missing
-        if not any(name in facts for name in m.unless) and tools_available(m.command, environment) is not False
+def fitting_questions(asked: Sequence[Missing], facts: Fields, environment: Environment) -> tuple[OpenQuestion, ...]:
+    """Those of the questions that this case leaves open, and that a command could answer where the job ran."""
+    fitting = (
+        (m, commands_for(_runnable(m.commands, facts, environment), environment)) for m in asked if applies(m, facts, environment)
     )
+    return tuple(OpenQuestion(m.what, m.why, fill_command(commands[0], facts)) for m, commands in fitting if commands)

@@ -28,18 +28,11 @@ ENVIRONMENT_SIGNS = (
     ContextSign(
         "framework",
         "torch",
-        ("torch.", "[rank"),
+        ("torch.", "[rank", "DataLoader", "torchelastic", "pytorch", "PyTorch", "DefaultCPUAllocator", "total capacity"),
         lazy.regex(
             r"\btorch\.(?:cuda\.)?OutOfMemoryError|\btorch\.distributed\b|ProcessGroup(?:NCCL|Gloo)|\btorch\.(?:Size\(|cuda\.\w)"
-        ),
-    ),
-    ContextSign(
-        "framework",
-        "torch",
-        ("torch.py", "DataLoader", "torchelastic", "pytorch", "PyTorch", "DefaultCPUAllocator", "total capacity"),
-        lazy.regex(
-            r"DataLoader worker|reserved in total by PyTorch|allocated by PyTorch|PYTORCH_CUDA_ALLOC|torchelastic|PyTorch version"
-            r"|DefaultCPUAllocator|GiB total capacity; "
+            r"|DataLoader worker|reserved in total by PyTorch|allocated by PyTorch|PYTORCH_CUDA_ALLOC|torchelastic"
+            r"|PyTorch version|DefaultCPUAllocator|GiB total capacity; "
         ),
     ),
     ContextSign(
@@ -107,12 +100,7 @@ ENVIRONMENT_SIGNS = (
         ),
     ),
     ContextSign("container", "kubernetes", ("kubepods", "CrashLoopBackOff")),
-    ContextSign(
-        "container",
-        "docker",
-        ("docker",),
-        lazy.regex(r"/docker/[0-9a-f]{12}|docker-[0-9a-f]{12}|docker: Error"),
-    ),
+    ContextSign("container", "docker", ("docker",), lazy.regex(r"/docker/[0-9a-f]{12}|docker-[0-9a-f]{12}|docker: Error")),
     ContextSign("container", "podman", ("libpod",), lazy.regex(r"libpod[-_/][0-9a-f]{8}|\bpodman\b")),
     ContextSign(
         "container",
@@ -144,6 +132,7 @@ ENVIRONMENT_SIGNS = (
     ),
     ContextSign("notebook", "kaggle", ("/kaggle/",)),
     ContextSign("cloud", "colab", ("google.colab", "/content/drive", "colab-jupyter")),
+    ContextSign("cloud", "colab", ("/content/",), lazy.regex(r"(?:^|[\s\"'=(])/content/\w"), weak=True),
     ContextSign(  # the table of a runtime's log, as it can be downloaded
         "cloud",
         "colab",
@@ -178,9 +167,11 @@ ENVIRONMENT_SIGNS = (
         ("HIP out of memory", "HIP error", "amdgpu", "ROCm", "rocm", "ROCk", "HSA_STATUS", "rocBLAS", "MIOpen"),
         lazy.regex(r"HIP (?:out of memory|error)|\bamdgpu\b|\bROC[mk]\b|hipError|HSA_STATUS_ERROR|rocBLAS error|MIOpen"),
     ),
-    ContextSign("device", "intel", ("i915", "GPU HANG: ecode"), lazy.regex(r"\bi915 0000:|GPU HANG: ecode"), weak=True),
+    ContextSign(
+        "device", "intel", ("i915", " xe ", "GPU HANG: ecode"), lazy.regex(r"\b(?:i915|xe) 0000:|GPU HANG: ecode"), weak=True
+    ),
     ContextSign("device", "mps", ("MPS backend out of memory",)),
-    ContextSign("device", "tpu", ("TPU",), lazy.regex(r"libtpu|TPU (?:v\d|driver|worker)|/dev/accel\d")),
+    ContextSign("device", "tpu", ("TPU",), lazy.regex(r"libtpu|TPU (?:v\d|driver|worker)|XLA:TPU|/dev/accel\d")),
     ContextSign(
         "build",
         "cpu",
@@ -205,6 +196,14 @@ ENVIRONMENT_SIGNS = (
         lazy.regex(
             r"\[rank[1-9]|\b[Rr]ank[ =:_-]{0,3}[1-9]|local_rank: [1-9]|world_?size[=: ]+(?:[2-9]|\d\d)|NCCL (?:INFO|WARN)"
             r"|ProcessGroup(?:NCCL|Gloo)|MPI_ABORT|mpirun|mpiexec|torchelastic|nranks (?:[2-9]|\d\d)"
+        ),
+    ),
+    ContextSign(
+        "machine",
+        "server",
+        ("PowerEdge", "ProLiant", "Supermicro", "ThinkSystem", "ipmi", "IPMI", "iDRAC", "DGX", "NVSwitch", "SXM", "slurmd"),
+        lazy.regex(
+            r"\b(?:PowerEdge|ProLiant|Supermicro|ThinkSystem|ipmi(?:_\w+)?|IPMI|iDRAC|DGX|NVSwitch|SXM\d?|slurmd|slurmstepd)\b"
         ),
     ),
     ContextSign(
@@ -283,17 +282,19 @@ ENVIRONMENT_SIGNS = (
         lazy.regex(r"Linux version \S*\.(?:el\d|fc\d)|Tainted: \S.*\.el\d|Red Hat Enterprise|CentOS Linux|Rocky Linux"),
     ),
     ContextSign(
-        "system", "windows", ("C:\\", "D:\\", "[WinError", "AppData\\"), lazy.regex(r"[CD]:\\\w|\[WinError \d+\]|AppData\\")
+        "system",
+        "windows",
+        ("C:\\", "D:\\", "[WinError", "AppData\\", "not supported in Windows or MacOs"),
+        lazy.regex(r"[CD]:\\\w|\[WinError \d+\]|AppData\\|not supported in Windows or MacOs"),
     ),
     ContextSign("system", "wsl", ("microsoft-standard-WSL",)),
     ContextSign(
         "system",
         "macos",
-        ("/Users/", "/opt/homebrew/", " _sigtramp", "not supported in Windows or MacOs", "panic(cpu "),
+        ("/Users/", "/opt/homebrew/", "Darwin", "Caskroom", " _sigtramp", "not supported in Windows or MacOs", "panic(cpu "),
         lazy.regex(
-            r"\"/Users/\w+|/opt/homebrew/|\bDarwin\b|^\s*@\s+0x[0-9a-f]+ _sigtramp|not supported in Windows or MacOs"
-            r"|panic\(cpu \d+ caller"
+            r"(?<![\w/])/Users/\w+|/opt/homebrew/|/Caskroom/|\bDarwin\b|^\s*@\s+0x[0-9a-f]+ _sigtramp|panic\(cpu \d+ caller"
+            r"|not supported in Windows or MacOs"
         ),
     ),
-    ContextSign("system", "windows", ("not supported in Windows or MacOs",)),
 )

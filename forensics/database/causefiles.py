@@ -66,7 +66,7 @@ SIGNATURE_KEYS = {
     "examples",
 }
 REMEDY_KEYS = {"do", "who", "why", "commands", "when", "unless", "source"}
-MISSING_KEYS = {"what", "why", "command", "unless"}
+MISSING_KEYS = {"what", "why", "command", "when", "unless"}
 
 
 def read_causes(folder: Path, known: Collection[str] = ()) -> tuple[list[Cause], list[Fault]]:
@@ -234,7 +234,8 @@ class _Reader:
         return Missing(
             what=one_line(data, "what"),
             why=one_line(data, "why"),
-            command=text(data, "command"),
+            commands=texts(data, "command"),
+            when=texts(data, "when"),
             unless=texts(data, "unless"),
             place=self.place(data),
         )

@@ -34,6 +34,7 @@ ENVIRONMENT: Mapping[str, frozenset[str]] = {
     "build": frozenset(("cpu", "cuda", "without_cuda")),  # the last: CUDA was asked for, and refused by the build
     "loader": frozenset(("workers", "none")),  # none: the program that was given has no loader with workers
     "ranks": frozenset(("several",)),
+    "machine": frozenset(("server",)),  # with a management controller
     "work": frozenset(("training", "serving")),
     "language": frozenset(("python", "javascript", "julia", "java", "c")),
     "system": frozenset(("ubuntu", "debian", "redhat", "suse", "arch", "windows", "wsl", "macos", "android")),
@@ -150,11 +151,6 @@ def tools_available(text: str, environment: Environment) -> bool | None:
         if fits is None and tool.hidden:
             answer = None
     return answer
-
-
-def is_for_scheduler(text: str) -> bool:
-    """Does `text` name a tool of one scheduler? A job of a scheduler nearly always shows which one it is."""
-    return any(t.when.startswith("scheduler=") and t.pattern.search(text) for t in tools())
 
 
 def is_confirmed(text: str, environment: Environment) -> bool:

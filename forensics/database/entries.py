@@ -119,11 +119,13 @@ class Remedy(Struct, frozen=True, omit_defaults=True):
 
 
 class Missing(Struct, frozen=True, omit_defaults=True):
-    """Missing information: reported unless one of the fields `unless` is known. The output of `command` would show it."""
+    """Missing information, with conditions as a remedy has them. The output of any of `commands` would show it; the first that
+    exists where the job ran is named."""
 
     what: str
     why: str
-    command: str
+    commands: tuple[str, ...]
+    when: tuple[str, ...] = ()
     unless: tuple[str, ...] = ()
     place: Place = NO_PLACE
 

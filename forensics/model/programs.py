@@ -134,8 +134,10 @@ class JobContext(Struct, frozen=True):
 
     @property
     def environment(self) -> dict[str, set[str]]:
-        """The values of each fact of the environment."""
+        """The values of each fact of the environment. Frameworks and notebooks show Python if nothing tells of a language."""
         values: dict[str, set[str]] = {}
         for sign in self.signs:
             values.setdefault(sign.name, set()).add(sign.value)
+        if not values.keys().isdisjoint(("framework", "notebook")):
+            values.setdefault("language", {"python"})
         return values

@@ -15,7 +15,7 @@ from forensics.database.conditions import (
     condition_field,
     needs_of,
 )
-from forensics.database.entries import TEMPLATE_FIELD_PATTERN, Cause, Place, Signature
+from forensics.database.entries import TEMPLATE_FIELD_PATTERN, Cause, Missing, Place, Remedy, Signature
 from forensics.database.form import Fault
 
 
@@ -76,11 +76,10 @@ def template_texts(cause: Cause) -> Iterator[tuple[Place, str]]:
     for remedy in cause.remedies:
         yield from ((remedy.place, text) for text in (remedy.do, remedy.why, *remedy.commands))
     for missing in cause.missing:
-        yield missing.place, missing.command
+        yield from ((missing.place, text) for text in missing.commands)
 
 
 def _conditions(cause: Cause) -> Iterator[tuple[Place, str]]:
-    for remedy in cause.remedies:
-        yield from ((remedy.place, name) for name in (*remedy.when, *remedy.unless))
-    for missing in cause.missing:
-        yield from ((missing.place, name) for name in missing.unless)
+    entries: tuple[Remedy | Missing, ...] = (*cause.remedies, *cause.missing)
+    for entry in entries:
+        yield from ((entry.place, name) for name in (*entry.when, *entry.unless))

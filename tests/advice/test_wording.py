@@ -2,7 +2,7 @@
 
 import pytest
 
-from forensics.advice.remedies import fitting_remedies, missing_facts
+from forensics.advice.remedies import fitting_questions, fitting_remedies
 from forensics.advice.wording import fact_text, fill_command, fill_template, summary
 from forensics.core.text import format_size
 from forensics.database import Cause, Database, Missing, Remedy
@@ -20,7 +20,7 @@ CAUSE = Cause(
         Remedy("Only without a pid", "user", "No pid.", unless=("pid",)),
     ),
     summary=(("{task} was killed at {limit_bytes}.", "{task} was killed.", "Something was killed."), ("It had pid {pid}.",)),
-    missing=(Missing("the limit", "it helps", "cat {path}", unless=("limit_bytes",)),),
+    missing=(Missing("the limit", "it helps", ("cat {path}",), unless=("limit_bytes",)),),
 )
 
 
@@ -77,8 +77,8 @@ def test_remedies_are_this_cases_own() -> None:
 
 
 def test_what_is_missing_is_asked_for_once_it_is_missing() -> None:
-    assert [m.what for m in missing_facts(CAUSE, {})] == ["the limit"]
-    assert missing_facts(CAUSE, {"limit_bytes": 1}) == ()
+    assert [m.what for m in fitting_questions(CAUSE.missing, {}, {})] == ["the limit"]
+    assert fitting_questions(CAUSE.missing, {"limit_bytes": 1}, {}) == ()
 
 
 @pytest.mark.parametrize("hostile", ["$(reboot)", "`id`", "; rm -rf /", "a b", "x\nrm", "'", '"', "|tee", ">f", "\u202e"])

@@ -49,7 +49,7 @@ def test_the_conditions_of_all_tools_are_sound() -> None:
         ("torch.cuda.empty_cache()", {}, None),
         ("journalctl -k", {"system": {"windows"}}, False),
         ("systemctl restart x", {"cloud": {"colab"}}, False),
-        ("np.load(FILE)", {"framework": {"keras"}}, True),
+        ("np.load(FILE)", {"language": {"python"}}, True),
     ],
 )
 def test_a_command_fits_where_its_tools_exist(command: str, environment: dict[str, set[str]], fits: bool | None) -> None:

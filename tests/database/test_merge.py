@@ -61,7 +61,7 @@ def test_remedies_come_first_and_replace_by_what_they_say_to_do(base: Path, mine
     cause = load(base, more=[mine]).causes["family.thing"]
     assert cause.title == "Our thing"
     assert [(r.do, r.who) for r in cause.remedies] == [("Call us", "user"), ("Mend it", "admin")]
-    assert [m.command for m in cause.missing] == ["our-ls"]
+    assert [m.commands for m in cause.missing] == [("our-ls",)]
 
 
 def test_a_new_cause_must_be_whole(base: Path, mine: Path) -> None:
