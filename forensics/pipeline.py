@@ -147,6 +147,7 @@ def analyze(
     answer = Answer(decided.verdict, found_causes, advice.open_questions(decided, found_causes, knowledge, around))
     answer = _undetermined_if_unmatched(_less_sure_if_disordered(answer, disordered, asked), unmatched)
     first = advice.annotate_links(answer.findings, every)
+    runs, notebooks = _earlier_runs(every, asked, knowledge, model), {s.name for s in seen.summaries if s.format == "notebook"}
     report = Report(
         tool={"name": "forensics", "version": VERSION, "signatures": knowledge.hash[:16], "model": model.hash[:16]},
         case=case,
@@ -159,7 +160,7 @@ def analyze(
         warnings=(),  # see _with_context
         subject=subject_summary(decided, asked, first[0]),
         notices=decided.notices,
-        earlier_attempts=earlier_attempts(decided, asked, first, _earlier_runs(every, asked, knowledge, model)),
+        earlier_attempts=earlier_attempts(decided, asked, first, runs, notebooks),
     )
     return _with_context(report, seen, ranked, knowledge)
 

@@ -5,11 +5,12 @@
 
 Three things begin an attempt: a phrase that says so (`Resuming from checkpoint`), a step counter that starts from the beginning,
 and the first lines of the program when they occur again, unless the step counter continues across them. Many programs begin with
-the same line of two words; such a line begins an attempt only after the exception of a traceback.
+the same line of two words; such a line begins an attempt only after the exception of a traceback. A log whose first line is a
+failure or a stack does not show how the program begins: each of 64 threads may print that line once.
 """
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from itertools import takewhile
 
 from forensics.core import lazy
 from forensics.outcome.lanes import Row
@@ -17,6 +18,9 @@ from forensics.outcome.line_classes import FRAME, PROGRESS, START, TRACEBACK, TR
 
 MAX_CLASSIFIED_TEMPLATES = 4000  # bounds time, per source; lines of further templates have no class
 BANNER_ROWS = 3  # first rows of a lane: a program prints them again when it is started again
+STACK_HEADING_ROWS = 3  # `Stack dump for pid 7` / `Thread 0x7f4a (active)` / the first frame
+PYTHON_WARNING_PATTERN = lazy.regex(r":\d{1,9}: \w{0,40}Warning: ")
+PID_PATTERN = lazy.regex(r"(?i)\bpid[ :=]{1,3}(\d{1,10})\b")
 MIN_SPACES = 2  # in the template of a line that few programs print
 MAX_STARTS = 50  # a banner that is repeated more often is an ordinary line
 # Begins with single letters, which are found five times as fast as the beginning of a word.
@@ -25,14 +29,14 @@ COUNTER_PATTERN = lazy.regex(
 )
 
 
-def starts_of(rows: Sequence[Row], bits: Sequence[int]) -> tuple[list[int], list[int]]:
+def starts_of(rows: Sequence[Row], bits: Sequence[int], failures: Collection[int] = ()) -> tuple[list[int], list[int]]:
     """The numbers of the lines at which a further attempt begins, and of those that say so themselves.
 
-    `bits`: the classes of each row.
+    `bits`: the classes of each row. `failures`: the numbers of the lines that show a known failure.
     """
     if len(rows) <= BANNER_ROWS:
         return [], []
-    banners, counts = _banners(rows, bits), _step_counts(rows, bits)
+    banners, counts = _banners(rows, bits, failures), _step_counts(rows, bits)
     if not banners and not any(b & START for b in bits) and all(c is None or c > 1 for c in counts):
         return [], []
     next_counts = _next_known(counts)
@@ -54,12 +58,41 @@ def starts_of(rows: Sequence[Row], bits: Sequence[int]) -> tuple[list[int], list
     return found, explicit
 
 
-def _banners(rows: Sequence[Row], bits: Sequence[int]) -> set[bytes]:
-    """The templates of the first rows that occur again, without counted steps and lines of tracebacks."""
-    first = zip(rows[:BANNER_ROWS], bits[:BANNER_ROWS], strict=True)
-    banner = {r.template for r, b in first if b" " in r.template and not b & (PROGRESS | TRACEBACK | FRAME)}
-    counts = Counter(r.template for r in rows if r.template in banner)
-    return {template for template, n in counts.items() if 1 < n <= MAX_STARTS}
+def _banners(rows: Sequence[Row], bits: Sequence[int], failures: Collection[int]) -> set[bytes]:
+    """The templates of the first rows that occur again, without counted steps: those before any failure and any stack.
+
+    A failure that is told again with another pid is one of another process, so a log that begins with it holds several runs.
+    """
+    first = [i for i in range(BANNER_ROWS) if b" " in rows[i].template and not bits[i] & PROGRESS]
+    sound = {*takewhile(lambda i: not _is_failure(i, rows, bits, failures), range(BANNER_ROWS))}
+    texts: dict[bytes, list[str]] = {rows[i].template: [] for i in first if i in sound or PID_PATTERN.search(rows[i].text())}
+    for row in rows:
+        if row.template in texts:
+            texts[row.template].append(row.text())
+    again = {template for template, same in texts.items() if 1 < len(same) <= MAX_STARTS}
+    return {rows[i].template for i in first if i in sound or _of_several_processes(texts.get(rows[i].template, []))} & again
+
+
+def _is_failure(place: int, rows: Sequence[Row], bits: Sequence[int], failures: Collection[int]) -> bool:
+    """Does the row tell of a failure, or is it part of a stack or its heading?"""
+    if rows[place].number in failures and not _is_warning(rows[place]):
+        return True
+    heads = (i for i in range(place, min(place + STACK_HEADING_ROWS, len(rows))) if bits[i] & (FRAME | TRACEBACK))
+    stack = next(heads, None)
+    if stack is None or (stack and _is_warning(rows[stack - 1])):
+        return False
+    return stack == place or not bits[stack] & TRACEBACK  # the heading of a traceback is the traceback's own
+
+
+def _is_warning(row: Row) -> bool:
+    """Is it a warning of Python's? The program goes on after it, and the line below it is a line of code."""
+    return PYTHON_WARNING_PATTERN.search(row.text()) is not None
+
+
+def _of_several_processes(texts: Sequence[str]) -> bool:
+    """Does each of the lines name another process?"""
+    pids = [found[1] for t in texts if (found := PID_PATTERN.search(t))]
+    return len(set(pids)) == len(texts)
 
 
 def _follows_exception(bits: Sequence[int], place: int) -> bool:

@@ -31,14 +31,14 @@ CLASS_NAMES = (
     *("trouble", "goes_on", "good_end", "progress", "run_start", "shut_down", "traceback", "frame", "host_service", "saved"),
     *("bad_end", "run_failed"),
 )  # in the order of their bits
-# One line of a stack, matched at the beginning of the line. Row by row: Python, JavaScript, Java, C#; Java; Go; Rust; Ruby, PHP,
-# gdb; native code; kernel.
+# One line of a stack, matched at the beginning of the line. Row by row: Python, JavaScript, Java, C#; Java; Go; Rust; py-spy,
+# Ruby, PHP, gdb; native code; kernel.
 FRAMES = lazy.regex(
     r"\s{2,}(?:File \"|at |raise |return |\^|~)|\s*File \".{1,300}\", line \d"
     r"|\s+\.\.\. \d+ (?:more|common frames omitted)"
     r"|\t\S{1,200}\.go:\d+(?: \+0x[0-9a-f]+)?\s*$|created by \S+(?: in goroutine \d+)?$|[\w./*()-]{3,200}\(\{?0x[0-9a-f]+[,)]"
     r"| {1,4}\d{1,3}: +(?:0x[0-9a-f]+ - )?[\w<]+(?:::|>)"
-    r"|\s+from \S{1,200}:\d+:in |\s*#\d+ +(?:0x|/|\{main\}|\[internal function\])"
+    r"|\s+\S{1,80} \([^\s()]{1,200}:\d+\)$|\s+from \S{1,200}:\d+:in |\s*#\d+ +(?:0x|/|\{main\}|\[internal function\])"
     r"|\S{1,200}\([^)]{0,200}\+0x[0-9a-f]+\) ?\[0x|\[\S{1,80}:\d+\] \[ ?\d{1,2}\] |[0-9A-F]{16} \(\(?"
     r"|\[<[0-9a-f]+>\]| {1,4}\S.{0,80}\+0x[0-9a-f]+/0x|Call Trace:|\w{3,20}: 0{4}"
 )

@@ -10,7 +10,7 @@ import functools
 import operator
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import accumulate, islice
 
 from forensics.core import lazy
@@ -63,7 +63,8 @@ def split_lanes(scan: Scan, layout: str, observations: Sequence[Observation], cl
     for key in sorted(dict.fromkeys([*of_lane, *by_key]), key=lambda k: k != MAIN_PROGRAM):
         total = 0 if whole or len(of_lane) > 1 else scan.lines
         alone = MAX_LAST_ROWS if len(of_lane) <= MAX_LANES_READ_LONG else MAX_LAST_ROWS_OF_MANY_LANES
-        own = _LaneRows(of_lane.get(key, []), classes, known, total, alone, cells)
+        failures = {line for o in by_key.get(key, ()) if o.ends != "nothing" for line in o.shown_on}
+        own = _LaneRows(of_lane.get(key, []), classes, known, total, alone, cells, failures)
         launcher = own if key == MAIN_PROGRAM else launcher
         if key[0] == "rank" and launcher:
             own.started_by(launcher)
@@ -100,13 +101,20 @@ class _LaneRows:
 
     `bits_by_template`: the classes of templates that other lanes of the source have. `total`: the number of lines of the source
     if it has one lane and `rows` are only a sample of it, else 0. `last`: how many rows at the end are classified one by one.
-    `cells`: the source is a notebook, whose cells are the attempts.
+    `cells`: the source is a notebook, whose cells are the attempts. `failures`: the numbers of the lines that show an end.
     """
 
     def __init__(
-        self, rows: list[Row], classes: LineClasses, bits_by_template: dict[bytes, int], total: int, last: int, cells: bool
+        self,
+        rows: list[Row],
+        classes: LineClasses,
+        bits_by_template: dict[bytes, int],
+        total: int,
+        last: int,
+        cells: bool,
+        failures: Collection[int],
     ) -> None:
-        self.rows, self.total = rows, total
+        self.rows, self.total, self.failures = rows, total, failures
         self.numbers = [r.number for r in rows]
         self.bits: list[int] = []
         alone = len(rows) - last
@@ -220,7 +228,7 @@ class _LaneRows:
     def _found_starts(self) -> list[int]:
         if self.cells:
             return [r.number for r in self.rows[BANNER_ROWS:] if CELL_HEADING.match(r.raw)]
-        found, self._explicit_starts = starts_of(self.rows, self.bits)
+        found, self._explicit_starts = starts_of(self.rows, self.bits, self.failures)
         return found
 
     def is_record(self, place: int) -> bool:
@@ -283,14 +291,7 @@ def _end_of(observation: Observation) -> int:
 
 def _is_low_severity(observation: Observation) -> bool:
     """Is the level of the record itself a warning or lower?"""
-    for text in _texts(observation.proofs[:1]):
-        level = parse_prefix(text).level
-        if level:
-            return level.lower() in LOW_SEVERITY_LEVELS
-        if RECORD_LEVEL.search(text[:MAX_LEVEL_CHARS]):
-            return True
-    return False
-
-
-def _texts(proofs: Iterable[object]) -> list[str]:
-    return [str(getattr(p, "text", "")) for p in proofs]
+    text = observation.proofs[0].text if observation.proofs else ""
+    if level := parse_prefix(text).level:
+        return level.lower() in LOW_SEVERITY_LEVELS
+    return bool(RECORD_LEVEL.search(text[:MAX_LEVEL_CHARS]))

@@ -3,7 +3,7 @@
 Diagnosis, Asked -> SubjectSummary("job", "4711", attempts 2, ...), EarlierAttempt(1, "train.log", lines 1 to 812, ...)
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from forensics import advice
 from forensics.core import lazy
@@ -44,16 +44,21 @@ def _own_source(decided: Diagnosis, asked: Subject) -> str:
 
 
 def earlier_attempts(
-    decided: Diagnosis, asked: Subject, causes: tuple[Finding, ...], runs: Sequence[tuple[Diagnosis, str]]
+    decided: Diagnosis,
+    asked: Subject,
+    causes: tuple[Finding, ...],
+    runs: Sequence[tuple[Diagnosis, str]],
+    notebooks: Collection[str],
 ) -> tuple[EarlierAttempt, ...]:
     """The earlier runs and attempts that ended badly: runs with logs of their own, then attempts in the log of the last run.
 
-    `runs`: (diagnosis, title of its first cause) of each earlier run.
+    `runs`: (diagnosis, title of its first cause) of each earlier run. `notebooks`: the sources that are notebooks, whose cells
+    are attempts. A notebook server restarts kernels and goes on: its log is one attempt.
     """
     first = len(asked.earlier) - len(runs)
     decisions = enumerate(zip(asked.earlier[first:], runs, strict=True), first + 1)
     before = [_earlier_run(number, run, *found) for number, (run, found) in decisions]
-    found = [*(a for a in before if a), *_attempts_of_last_run(decided, asked, causes)]
+    found = [*(a for a in before if a), *_attempts_of_last_run(decided, asked, causes, notebooks)]
     return tuple(found[-MAX_EARLIER_ATTEMPTS:])
 
 
@@ -72,10 +77,12 @@ def _earlier_run(number: int, run: Subject, decided: Diagnosis, title: str) -> E
     return EarlierAttempt(number, source, 1, max(last, line), first.cause, title, line, text, fields)
 
 
-def _attempts_of_last_run(decided: Diagnosis, asked: Subject, causes: tuple[Finding, ...]) -> list[EarlierAttempt]:
+def _attempts_of_last_run(
+    decided: Diagnosis, asked: Subject, causes: tuple[Finding, ...], notebooks: Collection[str]
+) -> list[EarlierAttempt]:
     """The attempts before the last one in the subject's main lane whose end a line stronger than a hint shows, in order."""
     lane = asked.main_lane()
-    if lane is None or asked.machine:
+    if lane is None or asked.machine or (lane.kind == "notebook" and lane.source not in notebooks):
         return []
     titles = {f.id: f.title for f in causes if not f.id.startswith("none.")}  # attempts that ended well are not listed
     overcome, quoted = decided.verdict == "no_crash", {p.line for p in causes[0].evidence if p.source == lane.source}
@@ -85,7 +92,7 @@ def _attempts_of_last_run(decided: Diagnosis, asked: Subject, causes: tuple[Find
         if c.cause in titles and c.explained_by is None
         for o in c.owned
         if o.owner == "mine" and o.observation.source == lane.source and o.observation.weight != "hint"
-        if o.observation.ends != "nothing" and not o.aftermath.handled
+        if o.observation.ends not in ("nothing", "machine") and not o.aftermath.handled
         for proof in o.observation.proofs
         if proof.line in o.observation.shown_on and not (overcome and proof.line in quoted)
     }

@@ -91,3 +91,103 @@ def test_of_one_cause_in_two_attempts_the_last_one_is_told(analyze: Analyze) -> 
     assert first.facts["request_bytes"] == 1 << 30
     assert first.evidence[0].line > text[: text.index("batch_size=32")].count("\n")
     assert "in place of 32" in first.remediations[0].action
+
+
+POOL = (
+    "OpenBLAS blas_thread_init: pthread_create failed for thread {} of 64: Resource temporarily unavailable\n"
+    "OpenBLAS blas_thread_init: RLIMIT_NPROC 4096 current, 513046 max\n"
+)
+ASSERTED = (
+    "/pytorch/aten/src/ATen/native/cuda/Loss.cu:250: nll_loss_forward_reduce_cuda_kernel_2d: block: [0,0,0], thread: [{},0,0]"
+    " Assertion `t >= 0 && t < n_classes` failed.\n"
+)
+SHM = (
+    "node7:9621:{} [3] misc/shmutils.cc:72 NCCL WARN Error: failed to extend /dev/shm/nccl-KWfVyt to 5967876 bytes\n"
+    "node7:9621:{} [3] NCCL INFO transport/shm.cc:114 -> 2\nnode7:9621:{} [3] NCCL INFO transport.cc:33 -> 2\n\n"
+)
+STACKS = (
+    "Stack dump for ann     {} 0.1  0.1 1751908 151888 pts/0  Sl   12:48   0:01 ray_worker\nThread 0x7F4AA36D9700 (active)\n"
+    "\t _periodically_flush_profile_events (ray/profiling.py:97)\n\t run (threading.py:864)\n\t _bootstrap (threading.py:884)\n"
+    "Thread 0x7F4AACDE7700 (active)\n\t _get_next_task_from_local_scheduler (ray/worker.py:988)\n\t main_loop (ray/worker.py:1005)\n\n"
+)
+CHAINED = (
+    "Failed to write server-info to /home/ann/runtime/nbserver-28811.json: [Errno 28] No space left on device\n"
+    "OSError: [Errno 28] No space left on device\n\nDuring handling of the above exception, another exception occurred:\n\n"
+    'Traceback (most recent call last):\n  File "/opt/conda/bin/jupyter-notebook", line 11, in <module>\n    sys.exit(main())\n'
+    '  File "/opt/conda/lib/notebook/notebookapp.py", line 1834, in start\n    self.write_browser_open_file()\n'
+    "OSError: [Errno 28] No space left on device\n"
+)
+RESTARTS = "[I 2026-03-01 09:00:01 ServerApp] Kernel started: 5ee29fc4-3eae-4aab-815a-3a49b20743fa\n" + "".join(
+    f"[I 2026-03-01 09:00:{3 * n:02} ServerApp] AsyncIOLoopKernelRestarter: restarting kernel ({n}/5), new random ports\n"
+    "[W 2026-03-01 09:00:{3 * n:02} ServerApp] kernel 5ee29fc4-3eae-4aab-815a-3a49b20743fa restarted\n"
+    for n in range(1, 6)
+)
+RESTARTS += "[W 2026-03-01 09:00:18 ServerApp] AsyncIOLoopKernelRestarter: restart failed\n"
+LOGINS = (
+    "ann      tty7         :0               Wed Aug 23 15:17   still logged in\n"
+    "reboot   system boot  6.1.0-10-amd64   Wed Aug 23 15:17   still running\n"
+    "ann      tty7         :0               Wed Aug 23 13:19 - crash  (01:58)\n"
+    "reboot   system boot  6.1.0-10-amd64   Wed Aug 23 13:18   still running\n"
+    "ann      tty7         :0               Wed Aug 23 09:26 - 13:18  (03:52)\n"
+)
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("train_log", "".join(map(POOL.format, range(50, 54)))),
+        ("stderr_txt", "".join(map(ASSERTED.format, range(30, 34))) + "RuntimeError: CUDA error: device-side assert triggered\n"),
+        ("nccl_log", "".join(SHM.format(n, n, n) for n in range(9688, 9692))),
+        ("stack_txt", "".join(map(STACKS.format, (20768, 20769, 20770)))),
+        ("jupyter_log", CHAINED),
+        ("server_log", RESTARTS),
+        ("last_txt", LOGINS),
+    ],
+    ids=["threads of a pool", "threads of a GPU", "threads of ranks", "processes", "chained exceptions", "restarts", "logins"],
+)
+def test_what_is_told_again_is_no_attempt(analyze: Analyze, name: str, text: str) -> None:
+    found = analyze(**{name: text})
+    assert found.verdict != "no_crash"
+    assert found.earlier_attempts == ()
+
+
+def test_the_jobs_of_one_file_are_attempts_and_parts_of_their_reports_are_not(analyze: Analyze) -> None:
+    """LSF writes its report, of a header, the script and the used resources, behind the output of each job."""
+    job = (
+        'Traceback (most recent call last):\n  File "main.py", line 10, in <module>\n    from {} import keyboard\n'
+        "ModuleNotFoundError: No module named '{}'\n\n" + "-" * 60 + "\nSender: LSF System <lsfadmin@n1>\nSubject: Job {}: <train> in"
+        " cluster <c> Exited\n\nJob <train> was submitted from host <login> by user <ann> in cluster <c> at Sat Nov 28 19:27:54 2020\n"
+        "Job was executed on host(s) <n1>, in queue <gpu>, as user <ann> in cluster <c> at Sat Nov 28 23:20:39 2020\n"
+        "</home/ann> was used as the home directory.\n</home/ann/run> was used as the working directory.\n"
+        "Started at Sat Nov 28 23:20:39 2020\nTerminated at Sat Nov 28 23:20:44 2020\n\nYour job looked like:\n\n" + "-" * 60
+        + "\n# LSBATCH: User input\npython main.py\n" + "-" * 60
+        + "\n\nExited with exit code 1.\n\nResource usage summary:\n\n    CPU time :   1.07 sec.\n    Max Memory : -\n\n"
+        "The output (if any) is above this job summary.\n\n"
+    )  # fmt: skip
+    found = analyze(out_txt=job.format("pynput", "pynput", 1) + job.format("pynput", "pynput", 2) + job.format("apex", "apex", 3))
+    assert [a.line for a in found.earlier_attempts] == [4, 36]
+
+
+def test_a_program_that_crashes_again_is_told_by_its_new_pid(analyze: Analyze) -> None:
+    crash = (
+        "PID {} received SIGSEGV for address: 0x0\n/srv/node_modules/segfault-handler.node(+0x3127)[0x7f235bdfe127]\n"
+        "/lib/x86_64-linux-gnu/libpthread.so.0(+0x12890)[0x7f2374b08890]\nnode(napi_delete_reference+0x28)[0x9d7cf8]\n"
+    )
+    found = analyze(crash_log="".join(map(crash.format, (28189, 28681, 28702))))
+    assert [a.line for a in found.earlier_attempts] == [1, 5]
+
+
+def test_a_warning_above_the_first_lines_does_not_hide_that_they_come_again(analyze: Analyze) -> None:
+    start = (
+        "2017-03-05 00:41:14,265 WARN org.apache.hadoop.util.NativeCodeLoader: Unable to load native-hadoop library for your platform\n"
+        "2017-03-05 00:41:14,845 INFO org.apache.hadoop.conf.Configuration.deprecation: session.id is deprecated\n"
+        "2017-03-05 00:41:14,849 INFO org.apache.hadoop.metrics.jvm.JvmMetrics: Initializing JVM Metrics with processName=JobTracker\n"
+        "2017-03-05 00:41:27,100 WARN org.apache.hadoop.mapred.LocalJobRunner: job_local1_0001\n"
+        "java.lang.Exception: java.lang.NoClassDefFoundError: org/apache/http/client/HttpClient\n"
+        "\tat org.apache.hadoop.mapred.LocalJobRunner$Job.runTasks(LocalJobRunner.java:489)\n"
+        "Caused by: java.lang.ClassNotFoundException: org.apache.http.client.HttpClient\n"
+        "\tat java.net.URLClassLoader.findClass(URLClassLoader.java:381)\n"
+    )
+    found = analyze(hadoop_log=start * 3)
+    assert len(found.earlier_attempts) == 2
