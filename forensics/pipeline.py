@@ -147,7 +147,6 @@ def analyze(
     answer = Answer(decided.verdict, found_causes, advice.open_questions(decided, found_causes, knowledge, around))
     answer = _undetermined_if_unmatched(_less_sure_if_disordered(answer, disordered, asked), unmatched)
     first = advice.annotate_links(answer.findings, every)
-    runs, notebooks = _earlier_runs(every, asked, knowledge, model), {s.name for s in seen.summaries if s.format == "notebook"}
     report = Report(
         tool={"name": "forensics", "version": VERSION, "signatures": knowledge.hash[:16], "model": model.hash[:16]},
         case=case,
@@ -160,9 +159,13 @@ def analyze(
         warnings=(),  # see _with_context
         subject=subject_summary(decided, asked, first[0]),
         notices=decided.notices,
-        earlier_attempts=earlier_attempts(decided, asked, first, runs, notebooks),
+        earlier_attempts=earlier_attempts(decided, asked, first, _earlier_runs(every, asked, knowledge, model), _notebooks(seen)),
     )
     return _with_context(report, seen, ranked, knowledge)
+
+
+def _notebooks(seen: PlacedCase) -> set[str]:
+    return {source.name for source in seen.summaries if source.format == "notebook"}
 
 
 def _unmatched(seen: PlacedCase, event_filter: correlation.Filter) -> OpenQuestion | None:
