@@ -3,7 +3,7 @@ questions."""
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from pathlib import PurePath
 
 from msgspec.structs import replace
@@ -108,7 +108,7 @@ def _finding(
     observations = _observations_shown(candidate, "machine_fault" in cause.traits)
     earlier = _in_earlier_attempts(candidate)
     if "worthless_result" not in cause.traits:  # of a spoiled result the first sign is the one to read
-        earlier |= _continued_from(candidate)
+        earlier |= _continued_from(candidate, earlier)
     facts = facts_of(observations, deaths, earlier)
     proofs = proofs_of(observations, deaths, earlier)
     facts = facts | _code_of_traceback(facts, proofs, diagnosis)
@@ -176,11 +176,14 @@ def _in_earlier_attempts(candidate: Candidate) -> set[tuple[str, int]]:
     return {(s, n) for s, lines in attempts.items() for n, attempt in lines.items() if attempt < max(lines.values())}
 
 
-def _continued_from(candidate: Candidate) -> set[tuple[str, int]]:
-    """The (source, line) of evidence after which the program continued for longer than after other evidence of the source."""
+def _continued_from(candidate: Candidate, earlier: Set[tuple[str, int]]) -> set[tuple[str, int]]:
+    """The (source, line) of evidence after which the program continued for longer than after other evidence of the source.
+
+    Lines of `earlier` attempts are not compared: what follows them is another attempt.
+    """
     continued: dict[str, dict[int, int]] = defaultdict(dict)  # by source: line -> lines by which the program continued
     for o in _ends_of_programs(candidate):
-        for line in o.observation.shown_on:
+        for line in (n for n in o.observation.shown_on if (o.observation.source, n) not in earlier):
             continued[o.observation.source][line] = o.aftermath.repeated + o.aftermath.progress
     last = {s: min(lines.values()) + MAX_CONTINUED_LINES for s, lines in continued.items()}
     return {(s, n) for s, lines in continued.items() for n, more in lines.items() if more > last[s]}
