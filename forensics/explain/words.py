@@ -19,7 +19,7 @@ from msgspec import Struct
 from forensics.database import read_rows
 from forensics.database.codes import Code, cuda, exit_status, signal, xid
 
-WORD_PATTERN = re.compile(r"[a-z0-9]+(?:'t)?")
+WORD_PATTERN = re.compile(r"[a-z0-9]+(?:'t)?|[^\W\d_a-z]+")  # the second: a word, or words without spaces, of any other script
 ERROR_WORD_PATTERN = re.compile(r"([a-z]{3,})error")  # `SSLError` is an SSL error
 NAME_PATTERN = re.compile(r"\b(?:[A-Z][a-z]+){3,}")  # `TooManyOpenFiles` is four words; two, as `PyTorch`, are often one name
 CAPITAL_PATTERN = re.compile(r"\B(?=[A-Z])")
