@@ -112,7 +112,7 @@ def _remedies(cause: Cause, database: Database) -> str:
 
 
 def _missing(cause: Cause) -> str:
-    rows = [(plain(m.what), plain(m.why), code(m.command)) for m in cause.missing]
+    rows = [(plain(m.what), plain(m.why), ", ".join(map(code, m.commands))) for m in cause.missing]
     return "## What a log may leave open\n\n" + table(("not known", "why it matters", "what settles it"), rows) if rows else ""
 
 
