@@ -16,6 +16,7 @@ from forensics.database import Cause, Missing, Remedy
 from forensics.database.conditions import (
     EARLIER_REMEDY,
     Environment,
+    condition_groups,
     condition_holds,
     is_confirmed,
     tools_available,
@@ -38,15 +39,16 @@ def fitting_remedies(
     `first_line`: of a cause that is not sure, the place of the line that led to it. It is to be read first, and only what the
     case confirms follows.
     """
-    shown: list[tuple[Remedy, str]] = []
-    without_tools: list[tuple[Remedy, str]] = []  # no command of theirs exists there
+    shown: list[tuple[Remedy, str, Fields]] = []
+    without_tools: list[tuple[Remedy, str, Fields]] = []  # no command of theirs exists there
     for remedy in cause.remedies:
         known = {**facts, EARLIER_REMEDY: "yes"} if shown or first_line else facts
-        action = fill_template(remedy.do, facts) if applies(remedy, known, environment) else None
+        told = {**facts, **condition_groups(remedy.when, facts)}
+        action = fill_template(remedy.do, told) if applies(remedy, known, environment) else None
         if action is None or (first_line and first_line in action) or tools_available(remedy.do, environment) is False:
             continue
         lacks_tools = remedy.commands and not commands_for(remedy.commands, environment) and _needs_tool(remedy, environment)
-        (without_tools if lacks_tools else shown).append((remedy, action))
+        (without_tools if lacks_tools else shown).append((remedy, action, told))
     unsure = (Advice(1, "user", READ_FIRST.format(first_line), WHY_READ_FIRST, (), None),) if first_line else ()
     chosen = _chosen(shown or without_tools[:1], bool(first_line))
     return unsure + tuple(
@@ -54,20 +56,20 @@ def fitting_remedies(
             rank=rank,
             who=remedy.who,
             action=action,
-            why=_why(remedy.why, facts, environment),
+            why=_why(remedy.why, told, environment),
             commands=tuple(
-                fill_command(c, facts) for c in commands_for(_runnable(remedy.commands, facts, environment), environment)
+                fill_command(c, told) for c in commands_for(_runnable(remedy.commands, told, environment), environment)
             ),
             reference=remedy.source or None,
         )
-        for rank, (remedy, action) in enumerate(chosen, 1 + len(unsure))
+        for rank, (remedy, action, told) in enumerate(chosen, 1 + len(unsure))
     )
 
 
-def _chosen(shown: Sequence[tuple[Remedy, str]], unsure: bool) -> Iterator[tuple[Remedy, str]]:
+def _chosen(shown: Sequence[tuple[Remedy, str, Fields]], unsure: bool) -> Iterator[tuple[Remedy, str, Fields]]:
     """All remedies with conditions, and those of the others that stand among the first MAX_GENERAL."""
     most = 0 if unsure else MAX_GENERAL
-    return ((remedy, action) for i, (remedy, action) in enumerate(shown) if remedy.when or i < most)
+    return (entry for i, entry in enumerate(shown) if entry[0].when or i < most)
 
 
 def applies(entry: Remedy | Missing, facts: Fields, environment: Environment) -> bool:

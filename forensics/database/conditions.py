@@ -3,6 +3,7 @@
     when: [limit_bytes, scheduler=slurm]         the limit is known, and the job ran under Slurm
     unless: [framework=keras|tensorflow]         not if the job used Keras or TensorFlow
     when: ['evidence~divisible|multiple of']         a fact, here the evidence lines, has such words in it
+    when: ["exc_message~name '(?P<name>\\w+)' is"]    as above; {name} of the remedy's texts is what the group found
     unless: [earlier_remedy]                     another remedy of the cause, above this one, is shown
     when: [signature=ena|efa]                    a line of the evidence matched one of these signatures of the cause
     sbatch --mem=SIZE job.sh                     a command of Slurm, by tables/tools.csv; the remedy needs no condition for it
@@ -12,9 +13,10 @@ A condition over the environment has three results: it holds, it is excluded (th
 unknown. A remedy is shown only if all its conditions hold.
 """
 
+import contextlib
 import functools
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from msgspec import Struct
 
@@ -122,6 +124,24 @@ def condition_field(condition: str) -> str | None:
         return SIGNATURE_FACT
     field, about, _ = condition.partition("~")
     return field if about or "=" not in condition else None
+
+
+def condition_groups(conditions: Iterable[str], known: Fields) -> dict[str, str]:
+    """What the named groups of the conditions find in the facts that they search."""
+    found: dict[str, str] = {}
+    for field, about, pattern in (c.partition("~") for c in conditions):
+        if about and (match := condition_terms(pattern).search(str(known.get(field, "")))):
+            found |= {name: text for name, text in match.groupdict().items() if text}
+    return found
+
+
+def group_names_of(conditions: Iterable[str]) -> set[str]:
+    """The names of the groups in the patterns of the conditions; none of a pattern that does not compile."""
+    names: set[str] = set()
+    for condition in conditions:
+        with contextlib.suppress(re.error):
+            names |= set(condition_terms(condition.partition("~")[2]).groupindex)
+    return names
 
 
 def condition_holds(condition: str, known: Fields, environment: Environment) -> bool | None:

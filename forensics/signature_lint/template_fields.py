@@ -3,6 +3,7 @@
 summary: 'The kernel killed {task} ({pdi})'   ->   {pdi}: no signature of this cause and no record gives it
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 
 import regex
@@ -13,6 +14,7 @@ from forensics.database.conditions import (
     SIGNATURE_FACT,
     condition_fault,
     condition_field,
+    group_names_of,
     needs_of,
 )
 from forensics.database.entries import TEMPLATE_FIELD_PATTERN, Cause, Missing, Place, Remedy, Signature
@@ -28,11 +30,12 @@ def unfilled_fields(
     of facts (`limit_kb` -> `limit_bytes`). `records`: the names of all records, which conditions may name like signatures.
     """
     known = {*given, SIGNATURE_FACT, EARLIER_REMEDY, *facts(n for s in cause.signatures for n in group_names(s))}
+    captured = defaultdict(set, {r.place: group_names_of(r.when) for r in cause.remedies})
     found = {
         (place, f"{{{name}}}: no signature of {cause.id} and no record gives it")
         for place, text in template_texts(cause)
         for name in TEMPLATE_FIELD_PATTERN.findall(text)
-        if name not in known
+        if name not in known | captured[place]
     }
     found |= {
         (place, f"{name} under when or unless: {condition_fault(name) or f'no signature of {cause.id} and no record gives it'}")
