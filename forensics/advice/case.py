@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from forensics.advice.memory.case import ESTIMATE_FACTS, memory_facts
 from forensics.advice.whereabouts import LIBRARY_PATH_PATTERN
 from forensics.core import lazy
+from forensics.database import read_table
 from forensics.database.releases import find_release, is_older
 from forensics.model import HABITS, Fields, Habit, JobContext, Value
 
@@ -60,6 +61,7 @@ def case_fields() -> set[str]:
         "loop_device",
         "own_folder",
         "package",
+        "distribution",
         "lock_holder",
         "held_lock",
         "lock_threads",
@@ -87,6 +89,7 @@ def case_facts(facts: Fields, context: JobContext) -> dict[str, Value]:
         **_loop_device(known),
         **_own_folder(known),
         **_package(known),
+        **_distribution(known),
         **known,
     }
 
@@ -108,6 +111,15 @@ def _package(facts: Fields) -> dict[str, Value]:
     """The package of which a part could not be imported: Python names the whole where that is what it lacks."""
     package, dot, part = str(facts.get("module", "")).partition(".")
     return {"package": package} if dot and part and package.isidentifier() else {}
+
+
+def _distribution(facts: Fields) -> dict[str, Value]:
+    """By which name a module that could not be imported is installed, if it is one of the widely used ones: `sklearn` is a part
+    of `scikit-learn`. Any other one may be a file of the user's own."""
+    module = str(facts.get("module", ""))
+    known = read_table("import_names")
+    row = known.get(module) or known.get(module.partition(".")[0])
+    return {"distribution": row["distribution"]} if row else {}
 
 
 def _shm_space(context: JobContext) -> dict[str, Value]:

@@ -197,13 +197,27 @@ def test_a_package_of_the_program_itself_is_not_installed(tmp_path: Path) -> Non
 
 def test_a_package_that_is_missing_is_installed(tmp_path: Path) -> None:
     first, *_ = imported(tmp_path, "/home/user/project/train.py")
-    assert first.action == "Install src with the very interpreter that runs the job"
+    own = "Start the program from the folder that holds src, if that is a file or folder of its own"
+    assert first.action == f"{own}; else install it for the interpreter that runs the job"
+
+
+def test_a_widely_used_package_is_installed_by_its_name(tmp_path: Path) -> None:
+    text = 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\n    import cv2\n'
+    first, *_ = advised(tmp_path, train_log=f"{text}ModuleNotFoundError: No module named 'cv2'\n")
+    assert first.action == "Install opencv-python for the interpreter that runs the job"
+    assert first.commands == ('python -m pip install "opencv-python"',)
+
+
+def test_a_remedy_uses_what_its_condition_found_in_the_message(tmp_path: Path) -> None:
+    text = 'Traceback (most recent call last):\n  File "a.py", line 7, in f\n    x.size\n'
+    first, *_ = advised(tmp_path, train_log=f"{text}AttributeError: 'NoneType' object has no attribute 'size'\n")
+    assert first.action == "Find out why the object at a.py:7 is None, of which `.size` is asked"
 
 
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ('Traceback (most recent call last):\n  File "train.py", line 3, in f\n    g()\nValueError: bad\n', "python -m pdb"),
+        ('Traceback (most recent call last):\n  File "train.py", line 3, in f\n    g()\nValueError: bad\n', ""),
         ("/app/x.js:3\n    at wrapSafe (node:internal/modules/cjs/loader:1666:18)\nSyntaxError: Unexpected token\n", ""),
         (
             "KeyError                Traceback (most recent call last)\nCell In[3], line 2\n      1 a\n----> 2 b\n\nKeyError: 'x'\n",

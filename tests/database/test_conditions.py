@@ -2,7 +2,15 @@
 
 import pytest
 
-from forensics.database.conditions import ENVIRONMENT, condition_fault, condition_holds, tools, tools_available
+from forensics.database.conditions import (
+    ENVIRONMENT,
+    condition_fault,
+    condition_groups,
+    condition_holds,
+    group_names_of,
+    tools,
+    tools_available,
+)
 
 
 @pytest.mark.parametrize(
@@ -55,3 +63,9 @@ def test_the_conditions_of_all_tools_are_sound() -> None:
 def test_a_command_fits_where_its_tools_exist(command: str, environment: dict[str, set[str]], fits: bool | None) -> None:
     assert environment.keys() <= ENVIRONMENT.keys()
     assert tools_available(command, environment) is fits
+
+
+def test_the_groups_of_a_condition_are_what_they_found() -> None:
+    conditions = ("exc_message~name '(?P<name>\\w+)' is(?P<never>x)?", "evidence~(?P<other>y)", "file")
+    assert condition_groups(conditions, {"exc_message": "name 'wandb' is not defined"}) == {"name": "wandb"}
+    assert group_names_of(conditions) == {"name", "never", "other"}
