@@ -24,11 +24,12 @@ TRIGGER = Trigger(
     "machine_load", ("swap: ", "---swap--", "full avg10=", "pswpin/s", "%swpused", "triggered tf.function retracing"), after=60
 )
 SWAP_ROW_PATTERN = lazy.regex(r"^\s*Swap:\s+([\d.]+)([KMGT]?)i?B?\s+([\d.]+)([KMGT]?)i?B?\s+([\d.]+)([KMGT]?)i?B?\s*$")
-PRESSURE = lazy.regex(r"\bfull avg10=([\d.]+) avg60=([\d.]+) avg300=([\d.]+)")
+PRESSURE = lazy.regex(r"\bfull avg10=([\d.]+) avg60=[\d.]+ avg300=[\d.]+")
+PRESSURE_FILE_PATTERN = lazy.regex(r"\bpressure[/_]?(cpu|io|memory)\b|\b(cpu|io|memory)[._]pressure\b")
 RETRACED = lazy.regex(r"(\d+) out of the last (\d+) calls to .{1,400}triggered tf\.function retracing")
 BYTES_PER_FREE_UNIT = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 FULL = 0.05  # of the swap space left
-MIN_MEMORY_STALL_PERCENT = 10.0  # percent of the time in which nothing at all could run for want of memory
+MIN_STALL_PERCENT = 10.0  # of the time in which nothing at all could run for want of memory, or of input and output
 SWAPPED_ROWS = 2  # one row is the average since the machine started
 NO_OWNER = "unknown"
 CHANGED_AT = {"series/slow-down": 1, "series/starved": 1, "series/throttled": 2}  # which line of the evidence shows the change
@@ -117,10 +118,14 @@ def _vmstat(region: Region) -> Made | None:
 
 
 def _pressure(region: Region) -> Made | None:
+    """One line of /proc/pressure/memory or io. Which file it is stands in the line (`grep .`) or in the name of the source."""
     found = PRESSURE.search(region.text)
-    if found is None or float(found[1]) < MIN_MEMORY_STALL_PERCENT:
+    if found is None or float(found[1]) < MIN_STALL_PERCENT:
         return None
-    return region.number, region.text, f"all tasks waited at once for {found[1]} % of the last ten seconds: the machine thrashed"
+    file = PRESSURE_FILE_PATTERN.search(region.text) or PRESSURE_FILE_PATTERN.search(region.source)
+    waited_for = {"memory": "memory: the machine thrashed", "io": "disks or the network", "cpu": "a processor"}
+    what = waited_for[file[1] or file[2]] if file else "one thing, memory or a disk; the line does not say which"
+    return region.number, region.text, f"all tasks waited at once for {found[1]} % of the last ten seconds, for {what}"
 
 
 def _sar(region: Region) -> Made | None:
@@ -204,22 +209,32 @@ def _in_common(ends: Sequence[Ended]) -> Iterator[Notice]:
             proof = found[-1].proofs[0]
             hint = "what it reads or does there is the same each time" if name == "step" else "a fault that comes and goes"
             why = f"{len(found)} of {len(ends)} deaths share {_named(name, value)}: {hint}, look there first"
-            yield Notice(proof.source, proof.line, proof.text, found[-1].cause, NO_OWNER, why)
+            yield Notice(proof.source, proof.line, proof.text, None, NO_OWNER, why)  # of all of them, not of this one's cause
 
 
 def _ends(
     incidents: Sequence[Incident], observed: Sequence[Observation], known: Mapping[str, Sequence[AttemptFacts]]
 ) -> list[Ended]:
     """What ended each incident, or each attempt where the attempts of one job make one incident."""
-    of_incidents = [(e, "") for i in incidents if (e := _end_of(i.events)) is not None]
+    of_incidents = [(e, _reached_in(e, known)) for i in incidents if (e := _end_of(i.events)) is not None]
     of_attempts: list[Ended] = []
     for source, attempts in known.items():
         own = [o for o in observed if o.source == source and o.proofs]
         for attempt in attempts:
             inside = [o for o in own if attempt.first_line <= o.proofs[0].line <= attempt.last_line]
             if (end := _end_of(inside)) is not None:
-                of_attempts.append((end, next((value for value, _ in attempt.said.get(REACHED, ())), "")))
+                of_attempts.append((end, _reached(attempt)))
     return of_attempts if len(of_attempts) > len(of_incidents) else of_incidents
+
+
+def _reached_in(end: Observation, known: Mapping[str, Sequence[AttemptFacts]]) -> str:
+    """The step that the attempt in which `end` stands had reached; empty if unknown."""
+    line = end.proofs[0].line if end.proofs else end.line
+    return next((_reached(a) for a in known.get(end.source, ()) if a.first_line <= line <= a.last_line), "")
+
+
+def _reached(attempt: AttemptFacts) -> str:
+    return next((value for value, _ in attempt.said.get(REACHED, ())), "")
 
 
 def _end_of(events: Iterable[Observation]) -> Observation | None:

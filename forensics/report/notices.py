@@ -36,7 +36,9 @@ def notice_groups(report: Report) -> list[NoticeGroup]:
     shown = () if report.verdict == "no_crash" else (report.causes[0], *symptoms(report))  # there the notice says why it is none
     quoted = {(p.source, p.line) for f in shown for p in f.evidence}
     rest = [n for n in report.notices if n.owner != "others" and not BARE_FRAME_PATTERN.match(n.text)]
-    rest = [n for n in rest if (n.source, n.line) not in quoted]
+    rest = [
+        n for n in rest if n.cause is None or (n.source, n.line) not in quoted
+    ]  # one without a cause tells of more than its line
     return [_group(head, found) for head, found in ((OTHERS_TITLE, others), (OWN_TITLE, rest)) if found]
 
 

@@ -6,7 +6,8 @@ Kinds of Observation:
 - `nan`: finite readings, then a part of which at least MIN_LOST_READINGS_SHARE, and the last reading, are NaN or infinite. A
   single inf is an overflow that the loss scaler skipped. A value of a held-out set says nothing about training.
 - `divergence`: the median of the last eighth is MIN_DIVERGED_LOSS_RATIO times the lowest median of an earlier stretch of that
-  length. GAN losses, rewards and single loss terms do this in healthy runs, so only the total loss of a run counts.
+  length, within the last trial or fold where each line names one. GAN losses, rewards and single loss terms do this in healthy
+  runs, so only the total loss of a run counts.
 - `explosion`: most gradient norms are above MIN_EXPLODED_NORM, however few there are. The largest float16 is 65504; an update of
   that size destroys a model.
 - `loss-scale`: the loss scale fell MIN_SCALE_FALLS times, never rose in between and is at most MIN_LOSS_SCALE.
@@ -16,6 +17,7 @@ import math
 import statistics
 from collections.abc import Sequence
 
+from forensics.core import lazy
 from forensics.model import Line, Observation, Scan, Value, Weight
 from forensics.series.base import MIN_STRONG_READINGS, Reading, Series
 from forensics.series.observations import distinct_lines, scope_fields, series_observation
@@ -38,6 +40,7 @@ TOTAL_LOSS_NAMES = {
     "nll loss",
     "avg loss",
 }
+TRIAL_PATTERN = lazy.regex(r"(?i)\b(?:trial|fold|run|experiment|seed|config(?:uration)?)\W{1,3}(?P<number>\d{1,9})\b")
 MAX_NAN_EVENTS = 3  # the loss, the gradient norm and one term: the rest follow from them
 
 
@@ -110,8 +113,16 @@ def _step(reading: Reading) -> dict[str, Value]:
     return {} if reading.step is None else {"step_no": int(reading.step)}
 
 
+def _of_last_trial(readings: Sequence[Reading]) -> Sequence[Reading]:
+    """The readings of the last model that is trained, where each line names its trial, fold or run: `trial 7: loss 3.5`."""
+    last = TRIAL_PATTERN.search(readings[-1].text)
+    if last is None:
+        return readings
+    return [r for r in readings if (own := TRIAL_PATTERN.search(r.text)) is None or own["number"] == last["number"]]
+
+
 def _diverged(scan: Scan, series: Series, cause: str | None) -> Observation | None:
-    readings = [r for r in series.readings if math.isfinite(r.value)]
+    readings = [r for r in _of_last_trial(series.readings) if math.isfinite(r.value)]
     values = [r.value for r in readings]
     if series.name not in TOTAL_LOSS_NAMES or len(values) < MIN_LOSS_READINGS or min(values) <= 0:
         return None

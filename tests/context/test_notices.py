@@ -2,11 +2,15 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
+from forensics import pipeline
 from forensics.context.notices import notices
+from forensics.database import Database
 from forensics.model import Incident, Observation, Proof, Report
+from forensics.report import render
 
 Analyze = Callable[..., Report]
 VMSTAT = """\
@@ -84,6 +88,35 @@ def death(day: int, hour: int, host: str) -> Incident:
 def test_what_three_deaths_share_is_told(deaths: list[Incident], told: list[str]) -> None:
     found = [n.why for n in notices([], [], deaths)]
     assert [w.split(":")[0] if "hour" not in w else w.rsplit(":", 1)[0] for w in found] == told
+
+
+@pytest.mark.parametrize(
+    ("head", "name", "why"),
+    [
+        ("", "proc/pressure/memory", "for memory: the machine thrashed"),
+        ("", "proc/pressure/io", "for disks or the network"),
+        ("/proc/pressure/io:", "all.log", "for disks or the network"),
+        ("", "cgroup/memory.pressure", "for memory: the machine thrashed"),
+        ("", "watch.log", "the line does not say which"),
+    ],
+)
+def test_a_stall_is_told_with_what_was_waited_for(head: str, name: str, why: str, knowledge: Database, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    kind = f"{head}some avg10=60.11 avg60=1.00 avg300=1.00 total=5\n{head}full avg10=34.10 avg60=20.02 avg300=9.11 total=5\n"
+    path.write_text(kind)
+    report = pipeline.analyze_paths([tmp_path], "case", knowledge)
+    assert [why in n.why for n in report.notices if "waited at once" in n.why] == [True]
+
+
+def test_runs_that_died_at_the_same_step_are_told_in_the_text(tmp_path: Path, knowledge: Database) -> None:
+    """Three runs, some minutes apart, each a file of its own, as a shell with `2>&1` leaves them."""
+    for run in range(3):
+        steps = "".join(f"2026-11-23 16:{10 * run:02}:{s:02} step {s} loss {2.3 - s / 100:.4f}\n" for s in range(38))
+        end = f"bash: line 1: {26546 + run} Segmentation fault      python3.11 train.py > run{run}.log 2>&1\n"
+        (tmp_path / f"run{run}.log").write_text(steps + end)
+    text = render(pipeline.analyze_paths([tmp_path], "case", knowledge), "text")
+    assert "3 of 3 deaths share the place they reached, step 37" in " ".join(text.split())
 
 
 def test_a_thing_that_a_watcher_prints_each_second_is_told_once(analyze: Callable[..., Report]) -> None:

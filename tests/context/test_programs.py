@@ -99,6 +99,12 @@ def test_a_fused_attention_is_a_setting(tmp_path: Path, line: str, said: bool) -
         ("    plt.figure()", "open_figures"),
         ("    model = keras.Sequential([x])", "rebuilt_model"),
         ("    step = tf.function(train)", "retraced"),
+        ("def build():\n    return keras.Sequential([x])\nfor n in sizes:\n    model = build()", "rebuilt_model"),
+        ("@tf.function\ndef step(x, n):\n    return x * n\nfor i in range(9):\n    step(x, i)", "retraced"),
+        (
+            "@tf.function\ndef step(x, n):\n    return x\nfor i, x in enumerate(d):\n    r = 1 / (1 + i)\n    step(x, r)",
+            "retraced",
+        ),
         ("@lru_cache(maxsize=None)\ndef f(x):\n    return x", "unbounded_cache"),
         ("mp.set_start_method('spawn')", "start_method"),
         ("p = mp.Process(target=f)", "no_main_guard"),
@@ -136,6 +142,10 @@ def test_each_habit_is_seen(tmp_path: Path, line: str, habit: str) -> None:
     "line",
     [
         "    losses.append(loss.item())",
+        "    layers.append(nn.Sequential(conv))",
+        "def build():\n    keras.backend.clear_session()\n    return keras.Model(a, b)\nfor n in sizes:\n    build()",
+        "@tf.function\ndef step(x, n):\n    return x * n\nfor i in range(9):\n    n = tf.constant(i)\n    step(x, n)",
+        "@tf.function\ndef step(x):\n    return x\nfor x in data:\n    step(x)",
         "    total += float(loss)",
         "    total += loss.detach()",
         "    names.append(name)",

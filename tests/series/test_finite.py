@@ -65,3 +65,10 @@ def test_a_loss_scale_that_reaches_its_floor_and_one_that_settles(told: Told) ->
     (event,) = [e for e in told(floor) if e.kind == "series/loss-scale"]
     assert event.fields["loss_scale"] == 0.5
     assert told(settles) == []
+
+
+def test_trials_with_models_of_their_own_do_not_diverge(told: Told) -> None:
+    losses = [56.5, 40.1, 3.5, 80.2, 4.1, 12.9, 7.7, 9.9, 26.3, 18_000.0, 41_000.0, 56_277.0]
+    assert told("".join(f"trial {i}: lr=0.01 loss={v}\n" for i, v in enumerate(losses))) == []
+    one = "".join(f"fold 3 epoch {i} loss {v}\n" for i, v in enumerate(losses))
+    assert [e.kind for e in told(one)] == ["series/divergence"]

@@ -5,6 +5,7 @@
     data = np.concatenate([data, part])     grown_array     copied at each step, twice in memory during the copy
     plt.figure() in a loop, no close        open_figures
     model = build() in a loop               rebuilt_model   Keras keeps the graphs of all of them
+    step(x, i) in a loop over i             retraced        a tf.function keeps a graph for each Python number
     set_start_method("spawn") at top level  start_method    every child runs it again
     Process(...).start() at top level       no_main_guard
 
@@ -35,9 +36,10 @@ def habits(codes: Sequence[Code]) -> list[Habit]:
     """The habits of the parts of one file, which share their imports and definitions."""
     named = {name for c in codes for name, _ in calls(c.tree)}
     lists = {name for c in codes for name in empty_lists(c)}
+    builders, traced = _builders(codes)
     found: list[Habit] = []
     for code in codes:
-        found += [*_kept(code), *_grown(code), *_figures(code, named), *_rebuilt(code), *_cached(code)]
+        found += [*_kept(code), *_grown(code), *_figures(code, named), *_rebuilt(code, builders, traced), *_cached(code)]
         found += [*_started(code), *_forked(code), *_copied_lists(code), *_shared(code, named), *_fed(code), *_taped(code)]
         found += [*function_habits(code), *growing_list(code, lists), *_stateful(code)]
     return found
@@ -84,16 +86,55 @@ def _figures(code: Code, named: set[str]) -> Marks:
         )
 
 
-def _rebuilt(code: Code) -> Marks:
-    """Models that are built or compiled in a loop without clear_session; functions that are traced in a loop."""
+def _rebuilt(code: Code, builders: set[str], traced: set[str]) -> Marks:
+    """Models that a loop builds without clear_session, itself or by a function of the file (`builders`); functions that are
+    traced in a loop, or once for each Python number that a loop gives them (`traced`: the functions with @tf.function)."""
     for loop in loops(code.tree):
         inside = list(calls(loop))
-        cleared = any(n.endswith("clear_session") for n, _ in inside)
-        yield from (code.remark("rebuilt_model", c) for n, c in inside if not cleared and n.split(".")[-1] in MODELS and "." in n)
+        if not any(n.endswith("clear_session") for n, _ in inside):
+            yield from (code.remark("rebuilt_model", c) for n, c in inside if _is_keras_model(n) or n in builders)
         yield from (code.remark("retraced", c) for n, c in inside if n in ("tf.function", "tensorflow.function"))
+        numbers = _python_numbers(loop)
+        for name, call in inside:
+            if name in traced and any(isinstance(a, ast.Name) and a.id in numbers for a in call.args):
+                yield code.remark("retraced", call)
         for node in ast.walk(loop):
-            if isinstance(node, ast.FunctionDef) and any("tf.function" in dotted_name(d) for d in node.decorator_list):
+            if isinstance(node, ast.FunctionDef) and _is_traced(node):
                 yield code.remark("retraced", node)
+
+
+def _is_keras_model(called: str) -> bool:
+    """`keras.Sequential`, `tf.keras.Model`; not `nn.Sequential`, which is PyTorch's and keeps nothing."""
+    return "." in called and called.split(".")[-1] in MODELS and called.split(".")[0] not in ("nn", "torch")
+
+
+def _is_traced(function: ast.FunctionDef) -> bool:
+    return any("tf.function" in dotted_name(d) for d in function.decorator_list)
+
+
+def _builders(codes: Sequence[Code]) -> tuple[set[str], set[str]]:
+    """The names of the functions of a file that build a Keras model and clear no session, and of those that are traced."""
+    functions = [n for c in codes for n in ast.walk(c.tree) if isinstance(n, ast.FunctionDef)]
+    called = {f.name: {n for n, _ in calls(f)} for f in functions}
+    cleared = {name for name, names in called.items() if any(n.endswith("clear_session") for n in names)}
+    building = {name for name, names in called.items() if any(map(_is_keras_model, names))}
+    return building - cleared, {f.name for f in functions if _is_traced(f)}
+
+
+def _python_numbers(loop: ast.For | ast.While) -> set[str]:
+    """The names that have another Python number in each round of a loop over range() or enumerate(), or are computed from one."""
+    counter = loop.iter if isinstance(loop, ast.For) else None
+    kind = dotted_name(counter.func) if isinstance(counter, ast.Call) else ""
+    target = loop.target if isinstance(loop, ast.For) else None
+    target = target.elts[0] if kind == "enumerate" and isinstance(target, ast.Tuple) else target
+    numbers = {target.id} if kind in ("range", "enumerate") and isinstance(target, ast.Name) else set()
+    for node in loop.body if numbers else ():
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            parts = list(ast.walk(node.value))
+            names = {n.id for n in parts if isinstance(n, ast.Name)}
+            if names & numbers and names <= numbers and not any(isinstance(n, ast.Call | ast.Subscript) for n in parts):
+                numbers.add(node.targets[0].id)
+    return numbers
 
 
 def _cached(code: Code) -> Marks:
