@@ -7,6 +7,7 @@ Habit("batch_size", "train.py", 3, "batch_size = 64", 64)   -> batch_size 64, ba
 from collections.abc import Iterable
 
 from forensics.advice.memory.case import ESTIMATE_FACTS, memory_facts
+from forensics.advice.printed_stack import STACK_FACTS
 from forensics.advice.whereabouts import LIBRARY_PATH_PATTERN
 from forensics.core import lazy
 from forensics.database import read_table
@@ -66,6 +67,7 @@ def case_fields() -> set[str]:
         "held_lock",
         "lock_threads",
         "lock_circle",
+        *STACK_FACTS,
     }
     return {*own, *numbers, *ESTIMATE_FACTS, *DRIVER_FIELDS, *HABITS, *(f"{h}_code" for h in HABITS)}
 

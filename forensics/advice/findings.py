@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from forensics.advice.case import AROUND_FACT, EVIDENCE_FACT, EVIDENCE_PLACE, NAMED_PLACE, REASON_PLACE, UNEXPLAINED, case_facts
 from forensics.advice.evidence import facts_of, proofs_of
 from forensics.advice.named_place import named_place
+from forensics.advice.printed_stack import stack_facts
 from forensics.advice.remedies import fitting_questions, fitting_remedies
 from forensics.advice.whereabouts import HOSTS, knows_own_code, location_text
 from forensics.advice.wording import summary
@@ -114,6 +115,8 @@ def _finding(
     facts = facts | _code_of_traceback(facts, proofs, diagnosis)
     if not proofs and first:  # only the ending itself can be shown
         proofs = tuple(Proof(source, line, text, OUTCOME_LINE, "hint") for source, line, text in diagnosis.outcome.lines)
+    if first:
+        facts |= stack_facts(cause.id, proofs, context.stacks)
     if reasons and first:
         facts |= _last_of_chain(facts, reasons)
     known = facts | _unexplained(first)

@@ -26,6 +26,8 @@ NAMED_FACTS = {  # what to call facts that tell the place where nothing narrower
     "port": "port",
     "layer": "layer",
     "module": "module",
+    "stack_module": "kernel module",
+    "stack_library": "library",
     "device": "device",
     "program": "program",
 }

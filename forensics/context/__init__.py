@@ -25,6 +25,8 @@ from forensics.context.lock_holders import TRIGGER as THREAD_STACKS
 from forensics.context.lock_holders import lock_holder
 from forensics.context.notices import TRIGGER as MACHINE_LOAD
 from forensics.context.notices import notices
+from forensics.context.printed_stacks import TRIGGER as PRINTED_STACKS
+from forensics.context.printed_stacks import printed_stacks
 from forensics.context.processes import processes
 from forensics.context.profiled import TRIGGER as PROFILED
 from forensics.context.profiled import largest_profiled_line
@@ -56,7 +58,7 @@ class Context(Struct, frozen=True):
 
 def triggers() -> tuple[Trigger, ...]:
     """The triggers of all lines that the readers of this package need."""
-    return (ENVIRONMENT, RUN_SETTINGS, ARCHITECTURE, MACHINE_LOAD, PROFILED, ATTEMPT, THREAD_STACKS)
+    return (ENVIRONMENT, RUN_SETTINGS, ARCHITECTURE, MACHINE_LOAD, PROFILED, ATTEMPT, THREAD_STACKS, PRINTED_STACKS)
 
 
 def job_context(
@@ -79,6 +81,7 @@ def job_context(
         last_reading(drawn),
         largest_profiled_line(scans),
         lock_holder(scans, given_programs),
+        printed_stacks(scans),
     )
 
 

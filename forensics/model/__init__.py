@@ -48,7 +48,7 @@ from forensics.model.logs import (
     Warning,
     Weight,
 )
-from forensics.model.programs import HABITS, Architecture, Guarded, Habit, JobContext, Layer, LockHolder, Program
+from forensics.model.programs import HABITS, Architecture, Guarded, Habit, JobContext, Layer, LockHolder, PrintedStack, Program
 
 __all__ = [
     "HABITS",
@@ -79,6 +79,7 @@ __all__ = [
     "Observation",
     "OpenQuestion",
     "Prefix",
+    "PrintedStack",
     "ProcessMemory",
     "Program",
     "Proof",

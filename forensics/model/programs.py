@@ -84,6 +84,17 @@ class LockHolder(Struct, frozen=True):
     circle: bool
 
 
+class PrintedStack(Struct, frozen=True):
+    """The highest frame of a printed stack that names a library (or, of the `kernel`'s own stack, a module) that may be at fault.
+    `line`: of the stack's first line. `function`: empty if the stack does not name it."""
+
+    source: str
+    line: int
+    library: str
+    function: str
+    kernel: bool
+
+
 class Layer(Struct, frozen=True):
     """One row of a model's summary: its class (`Conv2D`), parameters, and numbers in the output of one sample (0: unknown).
 
@@ -120,7 +131,8 @@ class JobContext(Struct, frozen=True):
     `signs`: framework, scheduler, container and so on. `settings`: versions and devices. `run`: batch size and other settings
     that the logs print. `programs`: the given programs. `architecture`: the model, if a summary of it was printed.
     `last_reading`: the last report of the loss, if there were many. `profiled`: the line of a program with the most memory in a
-    profile. `lock_holder`: the thread that holds the lock in a run that hangs, if a dump and the program show it.
+    profile. `lock_holder`: the thread that holds the lock in a run that hangs, if a dump and the program show it. `stacks`: the
+    stacks of native code and of the kernel that the logs print.
     """
 
     signs: tuple[Setting, ...] = ()
@@ -131,6 +143,7 @@ class JobContext(Struct, frozen=True):
     last_reading: Habit | None = None
     profiled: Habit | None = None
     lock_holder: LockHolder | None = None
+    stacks: tuple[PrintedStack, ...] = ()
 
     @property
     def environment(self) -> dict[str, set[str]]:

@@ -1,0 +1,61 @@
+"""The library and the function that stand highest in the stacks of native code and of the kernel that a log prints.
+
+    .../numba/runtime/_nrt_python.cpython-36m.so(+0x302e)[0x7f52eb6a21ce]      -> _nrt_python.cpython-36m.so
+    frame #1: at::native::embedding(...) + 0x51 (0x7f.. in libtorch_cpu.so)    -> libtorch_cpu.so, at::native::embedding
+    uvm_page_tree_get_ptes_async+0x93/0x970 [nvidia_uvm]                       -> nvidia_uvm, uvm_page_tree_get_ptes_async
+
+The C library, the run-time library of C++, the interpreter and the functions with which torch raises its errors are passed over:
+they only print the stack. So are the kernel's frames marked `?`, which it is not sure of, and those of no module. Formats:
+backtrace(3) of glibc, gdb, backward-cpp, torch's C++ traces, dump_stack of the kernel.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from forensics.core import lazy
+from forensics.model import PrintedStack, Region, Scan, Trigger
+
+MAX_FRAMES = 60  # lines of a stack that are read; the fault stands near its top
+TRIGGER = Trigger(
+    "printed_stacks",
+    ("= backtrace:", "call trace:", "frame #0: ", '#0    object "', '#0    source "', "#0  0x", "#0 0x"),
+    before=12,
+    after=MAX_FRAMES,
+)
+NATIVE_FRAME_PATTERN = lazy.regex(
+    r"^(?P<glibc>/[^\s(]{1,400})\((?P<glibc_function>[^()+]{0,300})(?:\+0x[0-9a-f]+)?\) ?\[0x"
+    r"|frame #\d+: (?P<torch_function>.{1,300}?) \+ 0x[0-9a-f]+ \(0x[0-9a-f]+ in (?P<torch>[^\s()]{1,400})\)"
+    r'|#\d+ +Object "(?P<backward>[^"]{1,400})", at 0x[0-9a-f]+, in (?P<backward_function>.{0,300})'
+    r"|#\d+ +(?:0x[0-9a-f]+ in )?(?P<gdb_function>[^\s(]{1,300}) \(.{0,300}\) from (?P<gdb>\S{1,400})"
+    r"|(?P<unsure>\? )?\b(?P<kernel_function>[\w.]{1,200})\+0x[0-9a-f]+/0x[0-9a-f]+ \[(?P<kernel>\w{1,64})\]"
+)
+FORMATS = ("glibc", "torch", "backward", "gdb", "kernel")
+NUMBER_PATTERN = lazy.regex(r"#(\d{1,3})\b")
+PASSED_OVER_PATTERN = lazy.regex(
+    r"^(?:libc|libpthread|libm|ld|ld-linux\S*|libstdc\+\+|libgcc_s|libpython\d\S*|linux-vdso|python[\d.]*)(?:[.-]|$)"
+)
+MANGLED = "_Z"  # a name of C++ that nobody reads
+RAISING_PATTERN = lazy.regex(r"^c10::(?:Error::Error|detail::torch\w+Fail|ThrowEnforce\w*)")
+
+
+def printed_stacks(scans: Iterable[Scan]) -> tuple[PrintedStack, ...]:
+    """The stacks in which a library or a module can be named, in the order of the logs."""
+    regions = ((scan, r) for scan in scans for r in scan.regions.get(TRIGGER.kind, ()))
+    return tuple(stack for scan, region in regions for stack in _of(scan, region))
+
+
+def _of(scan: Scan, region: Region) -> Iterator[PrintedStack]:
+    lines = list(region.lines())
+    here = next(i for i, line in enumerate(lines) if line.number == region.number)
+    numbered = NUMBER_PATTERN.search(region.text) is not None
+    upwards = numbered and here > 0 and "#1 " in lines[here - 1].text  # the innermost frame is printed last
+    origin = scan.source.origin or int
+    for line in reversed(lines[: here + 1]) if upwards else lines[here:]:
+        found = NATIVE_FRAME_PATTERN.search(line.text)
+        if found is None or found["unsure"]:
+            continue
+        form = next(f for f in FORMATS if found[f])
+        library, function = found[form].rpartition("/")[2], (found[f"{form}_function"] or "").strip()
+        if not PASSED_OVER_PATTERN.match(library) and not RAISING_PATTERN.match(function):
+            name = "" if function.startswith(MANGLED) else function.partition("(")[0]
+            yield PrintedStack(scan.source.name, origin(region.number), library, name, form == "kernel")
+            return
