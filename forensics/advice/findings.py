@@ -104,7 +104,7 @@ def open_questions(
 def _finding(
     candidate: Candidate, first: bool, diagnosis: Diagnosis, database: Database, context: JobContext, reasons: Sequence[Proof]
 ) -> Finding:
-    cause = database.causes[candidate.cause]
+    cause, role = database.causes[candidate.cause], _role(candidate, first)
     deaths = "process_death" in cause.traits
     observations = _observations_shown(candidate, "machine_fault" in cause.traits)
     earlier = _in_earlier_attempts(candidate)
@@ -129,8 +129,8 @@ def _finding(
         known |= {NAMED_PLACE: place}
     return Finding(
         id=cause.id,
-        title=cause.title,
-        role=_role(candidate, first),
+        title=cause.title if role != "symptom" else cause.as_consequence or cause.title,
+        role=role,
         probability=candidate.probability,
         summary=summary(cause, known),
         evidence=proofs,

@@ -40,6 +40,7 @@ MAX_PATTERN = 4000  # characters
 CAUSE_KEYS = {
     "cause",
     "title",
+    "as_consequence",
     "means",
     "explains",
     "fallback",
@@ -161,6 +162,7 @@ class _Reader:
         return Cause(
             id=self.id,
             title=text(data, "title") if "title" in data else "",
+            as_consequence=text(data, "as_consequence") if "as_consequence" in data else "",
             means=one_line(data, "means") if "means" in data else "",
             explains=texts(data, "explains"),
             fallback=_truth(data, "fallback"),

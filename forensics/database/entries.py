@@ -136,7 +136,8 @@ class Cause(Struct, frozen=True, omit_defaults=True):
     `explains`: ids of causes that follow from this one. `fallback`: named only when nothing deeper shows; any other
     cause with strong evidence explains it. `ends`, `scope`: see Signature, for those that say nothing of it and for records.
     `traits`: what the decision has to know of the cause (TRAIT_NAMES). `summary`: sentences, each a tuple of alternatives of
-    which the first whose {fields} are all known is shown.
+    which the first whose {fields} are all known is shown. `as_consequence`: its title where another cause explains it, saying no
+    more than its lines do; empty if that is `title`.
     """
 
     id: str
@@ -152,6 +153,7 @@ class Cause(Struct, frozen=True, omit_defaults=True):
     summary: tuple[tuple[str, ...], ...] = ()
     missing: tuple[Missing, ...] = ()
     place: Place = NO_PLACE
+    as_consequence: str = ""
 
     def leads_to(self, other: str) -> bool:
         """Does this cause explain `other`, by its id or its family?"""

@@ -5,7 +5,7 @@
 A new cause is added. For a known cause, a later file
   - adds its signatures; one with a known id replaces the older one;
   - puts its remedies and open questions first; one with the same `do` (or `what`) replaces the older one;
-  - replaces title, means and summary if it has them, adds to `explains`, and may set `fallback`.
+  - replaces title, as_consequence, means and summary if it has them, adds to `explains`, and may set `fallback`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,6 +31,7 @@ def _over(known: Cause, given: Cause) -> Cause:
     return replace(
         known,
         title=given.title or known.title,
+        as_consequence=given.as_consequence or known.as_consequence,
         means=given.means or known.means,
         summary=given.summary or known.summary,
         explains=tuple(dict.fromkeys((*known.explains, *given.explains))),

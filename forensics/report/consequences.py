@@ -5,7 +5,8 @@ A consequence is never before its cause: by their times if one clock has both, b
     12:00:00 Killed process 4711    12:00:02 kernel died, restarting     what followed from it, 2.0 s later
     12:00:00 Killed process 4711    11:58:00 kernel died, restarting     an unconfirmed consequence, in a list of its own
 
-The report does not claim that the latter came first, either: a line without a stamp has the time of a line above it.
+The report does not claim that the latter came first, either: a line without a stamp has the time of a line above it. A mere hint
+is no consequence: a launcher's report of an exit status shows no death of a worker. What is hours apart is another incident.
 """
 
 from datetime import datetime
@@ -19,24 +20,28 @@ UNCONFIRMED = "Told beside it"
 
 
 def consequences(report: Report) -> list[Finding]:
-    """The symptoms of the first cause that are neither before it nor hours after it."""
-    return [f for f in symptoms(report) if not _apart(f, report.causes[0])]
+    """The symptoms of the first cause that are neither before it nor hours apart from it."""
+    return [f for f in _shown_symptoms(report) if not is_before(f, report.causes[0])]
 
 
 def unconfirmed_consequences(report: Report) -> list[Finding]:
-    """The other symptoms: nothing shows that they followed from the first cause."""
-    return [f for f in symptoms(report) if _apart(f, report.causes[0])]
+    """The symptoms that come before the first cause: nothing shows that they followed from it."""
+    return [f for f in _shown_symptoms(report) if is_before(f, report.causes[0])]
 
 
-def _apart(finding: Finding, cause: Finding) -> bool:
-    return is_before(finding, cause) or _comes_too_late(finding, cause)
+def _shown_symptoms(report: Report) -> list[Finding]:
+    """The symptoms of the first cause's incident that a line stronger than a hint shows."""
+    found = (f for f in symptoms(report) if any(p.weight != "hint" for p in f.evidence))
+    return [f for f in found if not _is_hours_apart(f, report.causes[0])]
 
 
-def _comes_too_late(finding: Finding, cause: Finding) -> bool:
-    """Is `finding` so long after the last line of `cause` that it may have another reason?"""
-    last = max((p.time.timestamp() for p in cause.evidence if p.time), default=None)
-    shown = finding.evidence[0].time if finding.evidence else None
-    return last is not None and shown is not None and shown.timestamp() - last > MAX_FOLLOW_S
+def _is_hours_apart(finding: Finding, cause: Finding) -> bool:
+    """Is `finding` so long before or after all lines of `cause` that it may have another reason?"""
+    times = [p.time.timestamp() for p in cause.evidence if p.time]
+    shown = finding.evidence[0].time
+    if not times or shown is None:
+        return False
+    return not min(times) - MAX_FOLLOW_S <= shown.timestamp() <= max(times) + MAX_FOLLOW_S
 
 
 def is_before(finding: Finding, cause: Finding) -> bool:
@@ -52,8 +57,9 @@ def is_before(finding: Finding, cause: Finding) -> bool:
 
 
 def delay_text(finding: Finding, cause: Finding) -> str:
-    """The time from `cause` to `finding`, in words; empty if they have no common clock, or if it would be negative."""
-    a, b = (f.evidence[0] if f.evidence else None for f in (cause, finding))
+    """The time from the first line of `cause` to `finding`, in words; empty if they have no common clock, or if it would be
+    negative."""
+    a, b = min((p for p in cause.evidence if p.time), key=_time, default=None), finding.evidence[0] if finding.evidence else None
     if not a or not b or not a.time or not b.time:
         return ""
     gap, off = (b.time - a.time).total_seconds(), _doubt_s(a, b)

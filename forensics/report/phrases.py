@@ -137,11 +137,6 @@ def symptoms(report: Report) -> list[Finding]:
     return kept
 
 
-def as_consequence(title: str) -> str:
-    """The title of a cause that is a consequence here, without the words that its reason is not shown or that it was first."""
-    return title.split(", and the logs do not")[0].removesuffix(" first")
-
-
 def also_possible(report: Report) -> list[Finding]:
     """Other causes that may have contributed; all of them if they are guesses, without causes that mean nothing ended badly."""
     if is_guess(report):

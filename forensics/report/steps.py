@@ -7,9 +7,9 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from forensics.model import Finding, Report, TimelineEntry
+from forensics.model import Report, TimelineEntry
 from forensics.report.consequences import consequences
-from forensics.report.phrases import as_consequence, time_between
+from forensics.report.phrases import time_between
 
 MAX_STEPS = 5  # chosen by hand: a chain that is read as one sentence
 SAME_MOMENT_S = 0.05  # chosen by hand: two events this close have the same time
@@ -53,11 +53,7 @@ def course_steps(report: Report) -> list[CourseStep]:
     moments = moments[next(i for i, m in enumerate(moments) if m.cause == report.causes[0].id) :]
     if len(moments) < 2:
         return []
-    return [_step(m, moments[i - 1] if i else None, _title(findings[m.cause or ""])) for i, m in enumerate(moments[:MAX_STEPS])]
-
-
-def _title(finding: Finding) -> str:
-    return as_consequence(finding.title) if finding.role == "symptom" else finding.title
+    return [_step(m, moments[i - 1] if i else None, findings[m.cause or ""].title) for i, m in enumerate(moments[:MAX_STEPS])]
 
 
 def _first_incident(report: Report) -> list[TimelineEntry]:

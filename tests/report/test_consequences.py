@@ -6,10 +6,10 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
+from forensics.database import Database
 from forensics.model import Report
 from forensics.report import render
 from forensics.report.consequences import consequences, delay_text, unconfirmed_consequences
-from forensics.report.phrases import as_consequence
 from forensics.report.steps import course_steps
 from tests.report import made
 
@@ -64,13 +64,13 @@ def test_without_a_clock_the_lines_of_one_source_tell(source: str, line: int, be
     assert bool(consequences(report)) != before
 
 
-def test_a_line_behind_the_first_but_before_the_shown_one_of_the_cause_has_no_remark() -> None:
+def test_the_time_is_counted_from_the_first_line_of_the_cause() -> None:
     report = shown(1.0, source="logs/run/train.log", line=8)
     root, symptom = report.causes
     best = replace(root.evidence[0], line=9, time=made.START + timedelta(seconds=5))
     root = replace(root, evidence=(best, root.evidence[0]))
     assert [f.id for f in consequences(replace(report, causes=(root, symptom)))] == [symptom.id]
-    assert delay_text(symptom, root) == ""
+    assert delay_text(symptom, root) == "1.0 s later"
 
 
 @pytest.mark.parametrize(("seconds", "roles"), [(2.5, ["root", "symptom"]), (-30.0, [])])
@@ -94,6 +94,37 @@ def test_the_causes_own_line_read_once_more_is_no_consequence() -> None:
     assert (consequences(repeated), unconfirmed_consequences(repeated)) == ([], [])
 
 
-def test_what_followed_is_not_said_to_be_first() -> None:
-    assert as_consequence("Another rank or node died first") == "Another rank or node died"
-    assert as_consequence("A worker process was killed, and the logs do not show by what") == "A worker process was killed"
+def test_a_hint_is_no_consequence() -> None:
+    """`Sending process 19035 closing signal SIGTERM`, told as the death of another rank."""
+    report = made.report()
+    root, symptom = report.causes
+    hinted = replace(symptom, evidence=tuple(replace(p, weight="hint") for p in symptom.evidence))
+    for early in (0.0, -60.0):
+        moved = replace(
+            hinted, evidence=tuple(replace(p, time=p.time + timedelta(seconds=early)) for p in hinted.evidence if p.time)
+        )
+        given = replace(report, causes=(root, moved))
+        assert (consequences(given), unconfirmed_consequences(given), course_steps(given)) == ([], [], [])
+
+
+def test_what_stands_hours_before_is_of_another_incident() -> None:
+    """A greeter's session that ended at the login, told beside a kill of seven hours later."""
+    assert unconfirmed_consequences(shown(-60.0))
+    assert (consequences(shown(-25_000.0)), unconfirmed_consequences(shown(-25_000.0))) == ([], [])
+
+
+def test_one_distance_in_time_is_told() -> None:
+    """A kernel that never started: `--57 s-->` on the first screen, `45 s later` below it."""
+    report = shown(57.0)
+    root, symptom = report.causes
+    best = replace(root.evidence[0], line=9, time=made.START + timedelta(seconds=12))
+    report = replace(report, causes=(replace(root, evidence=(best, root.evidence[0])), symptom))
+    assert delay_text(symptom, report.causes[0]) == "57 s later"
+    assert [s.gap for s in course_steps(report)] == ["", "57 s"]
+
+
+@pytest.mark.parametrize("said", ["first", "the logs do not show", "Somebody", "worker", "program", "preempted"])
+def test_a_consequence_says_no_more_than_its_line(said: str, knowledge: Database) -> None:
+    """`Another rank or node died first`, `Somebody or some script stopped it`, of a launcher that stopped the other ranks."""
+    for cause in ("distributed.peer_lost", "process.worker_died", "stopped.user", "stopped.preempted", "code.exception"):
+        assert said not in (knowledge.causes[cause].as_consequence or knowledge.causes[cause].title)

@@ -56,7 +56,6 @@ def render(report: Report, _style: Style) -> str:
             (UNCONFIRMED, "beside", unconfirmed_consequences(report)),
             (others_head(report), "others", also_possible(report)),
         ],
-        consequences=FOLLOWED,
         notices=notice_groups(report),
         notes=warning_notes(report),
         unusual=UNUSUAL,

@@ -20,7 +20,6 @@ from forensics.report.phrases import (
     UNUSUAL,
     WHO,
     also_possible,
-    as_consequence,
     context_helps,
     evidence_head,
     headline,
@@ -219,11 +218,11 @@ def _unusual(report: Report, paths: Paths) -> Iterator[str]:
 def _others(head: str, findings: list[Finding], paths: Paths, odds: bool) -> Iterator[str]:
     if not findings:
         return
-    titles = "; ".join(_title(f, head) for f in findings)[:200]
+    titles = "; ".join(f.title for f in findings)[:200]
     yield from ("", f"<details><summary>{head}: {escape_html(titles)}</summary>", "")
     for finding in findings:
         chance = f", {percent_text(finding.probability)}" if odds else ""
-        yield f"- {escape(_title(finding, head))} ({code(finding.id)}{chance})"
+        yield f"- {escape(finding.title)} ({code(finding.id)}{chance})"
         for proof in finding.evidence[:1]:
             yield from (
                 "",
@@ -232,10 +231,6 @@ def _others(head: str, findings: list[Finding], paths: Paths, odds: bool) -> Ite
             if proof.linked_by:
                 yield from ("", f"  linked by {code(paths.within(proof.linked_by))}")
     yield from ("", "</details>")
-
-
-def _title(finding: Finding, head: str) -> str:
-    return as_consequence(finding.title) if head == FOLLOWED else finding.title
 
 
 def _remedy(advice: Advice, logged: list[str]) -> Iterator[str]:

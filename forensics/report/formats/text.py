@@ -14,7 +14,6 @@ from forensics.report.phrases import (
     UNUSUAL,
     WHO,
     also_possible,
-    as_consequence,
     context_helps,
     evidence_head,
     evidence_worth,
@@ -134,10 +133,7 @@ class _Text:
                 yield Row()
                 yield Row((head.lower(), "head"))
             for finding in findings:
-                if head == FOLLOWED:
-                    yield from self._other(finding, as_consequence(finding.title), delay_text(finding, self.first))
-                else:
-                    yield from self._other(finding, finding.title, "")
+                yield from self._other(finding, finding.title, delay_text(finding, self.first) if head == FOLLOWED else "")
         rest = also_possible(self.report)
         if rest:
             yield Row()

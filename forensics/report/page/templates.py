@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forensics.core.text import printable
-from forensics.report.phrases import as_consequence, percent_text
+from forensics.report.phrases import percent_text
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
@@ -53,7 +53,6 @@ def _environment() -> "Environment":
         "shown": printable,
         "share": lambda value: f"{100 * value:.3f}%",
         "reference": _reference,
-        "consequence": as_consequence,
         "own": Markup,  # for the style and script of this package, and for data that was made safe before
     }
     return environment
