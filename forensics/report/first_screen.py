@@ -91,7 +91,9 @@ class FirstScreen:
             yield from self._group(group)
         more = sum(len(g.ids) for g in others[overview.MAX_LISTED_INCIDENTS :])
         rest = [f"{more:,} more that ended badly, --all shows them" if more else ""]
-        rest += [f"{with_noun(quiet, 'stretch', 'stretches')} of time in which nothing ended badly" if quiet else ""]
+        rest += [
+            f"{with_noun(quiet, 'stretch', 'stretches')} of time in which nothing is shown to have ended badly" if quiet else ""
+        ]
         if any(rest):
             yield Row(("  and " + ", and ".join(filter(None, rest)), "dim"))
 

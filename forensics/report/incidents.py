@@ -21,7 +21,6 @@ MAX_GAP_DEVIATION = 0.5  # of the median: "every 7 min" is written if half of th
 NUMBERED_NAME_PATTERN = re.compile(r"(?P<kind>.*\D)(?P<number>\d{1,15})")
 PROCESS_NAME_PATTERN = re.compile(r"(?P<name>.+) \(pid \d+\)")
 MAX_INCIDENT_PROOFS = 5  # as in the text report
-ENDED_NOTHING = "Nothing ended badly"
 
 
 class Group(Struct, frozen=True):

@@ -81,13 +81,16 @@ def do_first(report: Report) -> str:
 
 
 def other_incidents(report: Report) -> list[Group]:
-    """The groups of incidents after the first that ended badly, or may have; empty if there are none."""
-    return [g for g in incident_groups(report)[1:] if g.verdict != "no_crash"]
+    """The groups of incidents after the first in which lines of their own show a bad end; empty if there are none.
+
+    Of an undetermined one nothing shows that it is more than a line beside the end that is told, or that end told again.
+    """
+    return [g for g in incident_groups(report)[1:] if g.verdict == "crash"]
 
 
 def quiet_incidents(report: Report) -> int:
-    """How many of the later incidents have only notices: nothing ended in them."""
-    return sum(len(g.ids) for g in incident_groups(report)[1:] if g.verdict == "no_crash")
+    """How many of the later incidents show no bad end of their own."""
+    return sum(len(g.ids) for g in incident_groups(report)[1:] if g.verdict != "crash")
 
 
 def incident_numbers(group: Group) -> str:

@@ -146,3 +146,15 @@ def test_the_index_leaves_out_a_column_that_says_nothing() -> None:
         assert ("| when |" in index_markdown(rows, "cases")) == timed
         assert ('class="column-when"' in index_html(rows, "cases")) == timed
         assert ('class="column-who"' in index_html(rows, "cases")) == timed
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "html"])
+def test_an_incident_without_an_end_of_its_own_is_not_listed(form: str) -> None:
+    """`initctl: not found` of a boot script, listed beside a lockup; the end of the log, told as two incidents."""
+    report = made.report()
+    sure = made.incident(2, report.causes[0], "job 4712", 5)
+    told = {v: replace(sure, verdict=v, subject=f"job of {v}") for v in ("crash", "undetermined")}
+    both = replace(report, incidents=(report.incidents[0], told["crash"], replace(told["undetermined"], id=3)))
+    said = render(both, form).split('<script type="application/json"')[0]
+    assert ("job of crash" in said, "job of undetermined" in said) == (True, False)
+    assert "nothing is shown to have ended badly" in " ".join(said.split())

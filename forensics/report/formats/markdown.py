@@ -122,7 +122,7 @@ def _incidents(report: Report) -> Iterator[str]:
     yield from table_lines(("number", "time", "what", "probability"), rows, right=("probability",))
     quiet = overview.quiet_incidents(report)
     if quiet:
-        yield from ("", f"In {with_noun(quiet, 'more stretch', 'more stretches')} of time nothing ended badly.")
+        yield from ("", f"In {with_noun(quiet, 'more stretch', 'more stretches')} of time nothing is shown to have ended badly.")
 
 
 def _every_incident(report: Report, paths: Paths) -> Iterator[Block]:

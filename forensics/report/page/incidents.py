@@ -7,6 +7,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from forensics.model import IncidentSummary, Proof, Report
+from forensics.report.overview import other_incidents
 from forensics.report.phrases import percent_text
 
 
@@ -23,8 +24,9 @@ class Row(Struct, frozen=True):
 
 
 def rows(report: Report) -> list[Row]:
-    """The incidents of the report in its order."""
-    return [_row(report, i, n == 0) for n, i in enumerate(report.incidents)]
+    """The incidents of the report in its order, without later ones that show no bad end."""
+    shown = {number for group in other_incidents(report) for number in group.ids}
+    return [_row(report, i, n == 0) for n, i in enumerate(report.incidents) if n == 0 or i.id in shown]
 
 
 def kinds(listed: Sequence[Row]) -> list[tuple[str, str, int]]:
