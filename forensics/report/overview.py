@@ -8,7 +8,7 @@ from datetime import datetime
 
 from forensics.core import lazy
 from forensics.core.text import number_ranges, with_noun
-from forensics.model import MessageGroup, Proof, Report
+from forensics.model import MessageGroup, Proof, Report, Value
 from forensics.model.answers import OUTCOME_LINE, REASON_LINE
 from forensics.report.incidents import Group, incident_groups
 from forensics.report.paths import Paths
@@ -26,12 +26,23 @@ def location(report: Report) -> str:
     first = report.causes[0]
     if is_guess(report):  # a line that shows the end names a place; nothing else is known
         return first.where
-    own = first.facts.get("culprit_rank", first.facts.get("rank"))
+    own = _own_rank(report)
     felt = {rank for f in (first, *symptoms(report)) for rank in f.ranks} - {own}
     if own is None and len(felt) == 1 and "rank" not in first.where:  # it is the one that it happened to
         return ", ".join(filter(None, (f"rank {felt.pop()}", first.where)))
-    others = f"{with_noun(len(felt), 'other rank' if own is not None else 'rank')} waited or failed with it" if felt else ""
+    if own is None:
+        others = f"lines of {with_noun(len(felt), 'rank')} tell of it" if felt else ""
+    else:
+        others = f"{with_noun(len(felt), 'other rank')} waited or failed with it" if felt else ""
     return "; ".join(filter(None, (first.where, others)))
+
+
+def _own_rank(report: Report) -> Value | None:
+    """The rank that it happened to; that of its process, if a line of a symptom gives it, as a launcher's report does."""
+    first = report.causes[0].facts
+    pid, known = first.get("pid"), first.get("culprit_rank", first.get("rank"))
+    same = (f.facts["rank"] for f in symptoms(report) if pid is not None and f.facts.get("pid") == pid and "rank" in f.facts)
+    return known if known is not None else next(same, None)
 
 
 def first_shown(report: Report) -> str:

@@ -16,6 +16,7 @@ from forensics.database import Database
 from forensics.report import Style, formats, overview, render
 from forensics.report.consequences import consequences, unconfirmed_consequences
 from forensics.report.curves import relevant_curves, value_text
+from forensics.report.overview import location
 from forensics.report.phrases import also_possible, headline, symptoms
 from forensics.report.steps import course_steps
 from forensics.sources import open_paths
@@ -105,6 +106,17 @@ def test_the_first_screen_names_the_rank_its_host_and_how_many_waited() -> None:
     first = replace(report.causes[0], facts=facts, where="rank 37 on node04", ranks=tuple(range(64)))
     screen = "\n".join(render(replace(report, causes=(first,)), "text", Style(width=80)).splitlines()[:24])
     assert "where     rank 37 on node04; 63 other ranks waited or failed with it" in screen
+
+
+def test_the_rank_that_died_is_not_among_those_that_waited() -> None:
+    """`2 ranks waited or failed with it`, of a run of two ranks of which one was killed."""
+    report = made.report()
+    killed, symptom = (replace(f, facts={"pid": 15372}, where="python (pid 15372)", ranks=()) for f in report.causes)
+    named = replace(symptom, facts={"pid": 15372, "rank": 1}, ranks=(1,))
+    other = replace(symptom, id="distributed.peer_lost", facts={"pid": 15371, "rank": 0}, ranks=(0,))
+    assert location(replace(report, causes=(killed, named, other))) == "python (pid 15372); 1 other rank waited or failed with it"
+    unknown = replace(named, facts={"rank": 1})
+    assert location(replace(report, causes=(killed, unknown, other))) == "python (pid 15372); lines of 2 ranks tell of it"
 
 
 def test_two_hundred_kills_are_a_list_and_not_one_story() -> None:
