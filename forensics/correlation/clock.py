@@ -8,7 +8,6 @@ from msgspec.structs import replace
 from forensics.correlation.clock_samples import BootCounter, ClockSample
 
 UPTIME_ERROR_S = 1.0  # a program stamps a line a little after the kernel counted its time
-MAX_UTC_OFFSET = timedelta(hours=14)  # Kiribati: no zone is further from UTC
 
 
 class Anchor(Struct, frozen=True):

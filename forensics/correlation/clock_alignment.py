@@ -11,8 +11,8 @@ from itertools import product
 from msgspec.structs import replace
 
 from forensics.correlation import normalise
-from forensics.correlation.clock import MAX_UTC_OFFSET, UPTIME_ERROR_S, Anchor, Clock
-from forensics.correlation.clock_samples import BootCounter, ClockSample
+from forensics.correlation.clock import UPTIME_ERROR_S, Anchor, Clock
+from forensics.correlation.clock_samples import MAX_UTC_OFFSET, BootCounter, ClockSample
 from forensics.correlation.links import seconds_apart
 from forensics.correlation.timestamp_resolver import ResolvedTime, TimestampResolver, span
 from forensics.database import Database

@@ -12,14 +12,13 @@ from itertools import pairwise
 
 from msgspec.structs import replace
 
-from forensics.correlation.clock import MAX_UTC_OFFSET, UPTIME_ERROR_S, Anchor, Clock
-from forensics.correlation.clock_samples import MIN_DAY_CHANGE, BootCounter, ClockSample
+from forensics.correlation.clock import UPTIME_ERROR_S, Anchor, Clock
+from forensics.correlation.clock_samples import MAX_UTC_OFFSET, MIN_DAY_CHANGE, SMALLEST_ZONE_STEP_S, BootCounter, ClockSample
 from forensics.correlation.timestamp_resolver import TimestampResolver, naive, nearest_year, span
 from forensics.model import Source, Stamp, Warn, Warning
 
 MAX_CLOCK_DIFFERENCE = timedelta(days=1)  # a file may be copied to a machine whose clock or zone differs
 HALF_YEAR = timedelta(days=182)
-SMALLEST_ZONE_STEP_S = 900  # all zones are whole quarters of an hour
 MAX_NEXT_LINE_GAP_S = 60.0  # chosen by hand: between two lines that follow each other
 MAX_PRINTED_DATE_GAP_S = 3600.0  # chosen by hand: between a line that `date` printed and the first line of the program
 MIN_CLOCK_FALLS = 3  # without a single rise: one is a clock that was set, two may be two programs
@@ -80,7 +79,8 @@ def _start(
     dated = [s.wall for s in walls if s.lacks == "year" and s.wall]
     if dated:
         year = _year(dated[-1], others, modified)
-        warn(Warning("year", f"its timestamps have no year; {f'{year} is assumed' if year else 'nothing shows it'}", name))
+        why = f"{year} is assumed" if year else "nothing shows it"
+        warn(Warning("year", f"the timestamps that were read have no year; {why}", name))
         return None if year is None else _valid(dated[0], year - sum(_new_years(dated)))
     times = [s.wall for s in walls if s.wall]
     date = _date(times[-1], others, modified)
@@ -141,12 +141,12 @@ def _zone(known: Sequence[ClockSample], name: str, warn: Warn) -> tzinfo | None:
         offset = _offset(zoned, bare)
         if offset is not None:
             assumption = f"{_shown(offset)} is assumed, as in line {zoned.line}"
-            warn(Warning("zone", f"its timestamps have no time zone; {assumption}", name))
+            warn(Warning("zone", f"the timestamps that were read have no time zone; {assumption}", name))
             return timezone(offset)
     if named:
         assumption = f"its zone {', '.join(named)} is ambiguous; UTC is assumed"
     else:
-        assumption = "its timestamps have no time zone; UTC is assumed, as for every source without one"
+        assumption = "the timestamps that were read have no time zone; UTC is assumed, as for every source without one"
     warn(Warning("zone", assumption, name))
     return None
 

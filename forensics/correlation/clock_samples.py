@@ -3,15 +3,18 @@
     -- Logs begin at Fri 2025-08-22 03:00:07 UTC, end at ... --   -> ClockSample(line, wall 2025-08-22 03:00:07 UTC, header)
     [    0.000000] Linux version 6.8.0-45-generic ...             -> ClockSample(line, mono 0.0, boot)
     [Feb13 23:31] example                                         -> ClockSample(line, wall 02-13 23:31, lacks the year)
+    Dec 12 09:13:10 node7 kernel: rtc_cmos 00:04: setting system clock to 2022-12-11T22:13:08 UTC
+                                                                  -> ClockSample(line, wall 2022-12-12 09:13:10 +11:00)
 
 A report needs only the lines that the scanner kept (the first and the last ones, hits, and those that TRIGGER finds). The
 timeline reads every line.
 """
 
 from collections.abc import Iterable, Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta, timezone
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from forensics.core import lazy
 from forensics.core.text import last_frame
@@ -29,11 +32,16 @@ TRIGGER = Trigger(
         "-- logs begin at",
         "-- journal begins at",
         "linux version ",
+        "setting system clock to",
         *(f"\n[{month}{day:>2} " for month in MONTH_PREFIXES for day in range(1, 32)),
     ),
 )
 BEGINS = lazy.regex(r"-- (?:Logs|Journal) begins? at (.{10,60}?), ends? at ")
 NEW_BOOT = lazy.regex(r"-- (?:Boot [0-9a-f]{32}|Reboot) --")
+CLOCK_SET = lazy.regex(r"setting system clock to (\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d) UTC")  # of the kernel, at boot
+MAX_UTC_OFFSET = timedelta(hours=14)  # Kiribati: no zone is further from UTC
+SMALLEST_ZONE_STEP_S = 900  # all zones are whole quarters of an hour
+MAX_LOGGED_LATER_S = 60.0  # between the setting of the clock and the first line that a log daemon writes
 MAX_DISORDER_S = 30.0  # chosen by hand: lines of two processors may be out of order by less; a new boot begins at zero
 # A stamp without a date that is earlier than the one before it: by less than this it is out of order, by more of the next day.
 MIN_DAY_CHANGE = timedelta(hours=6)
@@ -59,7 +67,22 @@ def clock_sample(line: Line, stamp: Stamp | None = None) -> ClockSample | None:
     stamp = stamp or parse_prefix(text).stamp
     if stamp is None:
         return None
+    if stamp.lacks == "year" and stamp.wall and (utc := CLOCK_SET.search(text)):
+        stamp = _with_year_and_zone(stamp, stamp.wall, datetime.fromisoformat(utc[1]))
     return ClockSample(line.number, stamp, boot=stamp.mono is not None and "Linux version " in text)
+
+
+def _with_year_and_zone(stamp: Stamp, wall: datetime, utc: datetime) -> Stamp:
+    """The complete `stamp` of a line written within a minute after `utc`; unchanged if no zone has its `wall`, without a year."""
+    if (wall.month, wall.day) == (2, 29):
+        return stamp
+    years = (wall.replace(year=utc.year + d, tzinfo=None) for d in (-1, 0, 1))
+    dated = min(years, key=lambda t: abs(t - utc))
+    ahead = (dated - utc).total_seconds()
+    offset = ahead // SMALLEST_ZONE_STEP_S * SMALLEST_ZONE_STEP_S
+    if ahead - offset > MAX_LOGGED_LATER_S or abs(offset) > MAX_UTC_OFFSET.total_seconds():
+        return stamp
+    return replace(stamp, wall=dated.replace(tzinfo=timezone(timedelta(seconds=offset))), lacks="")
 
 
 def clock_samples(scan: Scan, events: Iterable[Observation] = ()) -> list[ClockSample]:

@@ -105,6 +105,22 @@ def test_a_line_in_utc_beside_one_without_zone_tells_the_zone() -> None:
     assert times(far, clock_for(far)[0])[1] == "2024-05-01T14:07:06+00:00"
 
 
+@pytest.mark.parametrize(
+    ("logged", "year", "zone"),
+    [("Dec 12 09:13:10", 2022, "+11:00"), ("Dec 11 22:13:09", 2022, "+00:00"), ("Dec 11 18:43:08", 2022, "-03:30"), ("Dec 11 22:20:00", 2024, "+00:00")],
+)  # fmt: skip
+def test_year_and_zone_come_from_the_kernels_setting_of_the_clock(logged: str, year: int, zone: str) -> None:
+    """A syslog was said to have no year, and 2025 assumed, where the kernel prints the date at boot."""
+    text = (
+        f"{logged} n kernel: rtc_cmos 00:04: setting system clock to 2022-12-11T22:13:08 UTC (1670796788)\n"
+        f"{logged[:-2]}20 n systemd[1]: Started a.\n"
+    )
+    clock, noted = clock_for(text, MODIFIED)
+    last = times(text, clock)[1]
+    assert last and (last[:4], last[-6:]) == (str(year), zone)
+    assert ("year" in {w.kind for w in noted}) == (year == 2024)
+
+
 def test_a_zone_of_several_places_is_told_and_not_guessed() -> None:
     clock, noted = clock_for("Fri 2025-08-22 03:00:07 CST n kernel: x\n")
     assert clock.first == datetime(2025, 8, 22, 3, 0, 7, tzinfo=UTC)

@@ -221,3 +221,29 @@ def test_two_hundred_incidents_are_written_in_a_second_in_every_format() -> None
         start = time.process_time()
         render(report, form, Style(every_incident=True))
         assert time.process_time() - start <= 1.0, form
+
+
+@pytest.mark.parametrize(
+    ("cells", "told"),
+    [
+        ([(1, False), (2, False), (None, False)], "In [2]"),
+        ([(1, False), (2, True), (None, False)], ""),  # an error ended it, the kernel lived on
+        ([(1, False), (None, False), (7, False)], ""),  # a later cell ran
+        ([(3, False), (None, False), (2, False)], "In [3]"),
+        ([(1, False), (None, True)], ""),
+        ([(None, False)], ""),
+    ],
+)
+def test_a_notebook_whose_kernel_lived_on_is_not_said_to_have_lost_it(
+    cells: list[tuple[int | None, bool]], told: str, tmp_path: Path, knowledge: Database
+) -> None:
+    """`The last cell that ran to its end is In [9]; if the kernel died ...`, of the very cell that raised an error."""
+    error = {"output_type": "error", "ename": "OSError", "evalue": "x", "traceback": ["OSError: x"]}
+    made_cells = [
+        {"cell_type": "code", "execution_count": n, "metadata": {}, "source": ["f()"], "outputs": [error] if failed else []}
+        for n, failed in cells
+    ]
+    path = tmp_path / "train.ipynb"
+    path.write_text(json.dumps({"cells": made_cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    said = " ".join(w.message for w in pipeline.analyze_paths([path], "case", knowledge).warnings)
+    assert ("kernel died" in said, told in said) == (bool(told), True)

@@ -67,8 +67,7 @@ def test_a_notebook_gives_its_outputs_where_they_stand() -> None:
     for number, line in found.numbered:
         if line in ("loading", "no end") or line.startswith("RuntimeError"):
             assert line in rows[number - 1]
-    assert [w.kind for w in found.warnings] == ["notebook"]
-    assert "In [4]" in found.warnings[0].message
+    assert not found.warnings  # an error ended the cell that ran last: the kernel lived on
 
 
 def test_an_error_that_a_cells_tags_allow_ends_nothing() -> None:

@@ -192,25 +192,27 @@ def _heading(cell: _Cell) -> str:
 
 
 class _Ends:
-    """Finds where the kernel may have died: in the code cell after the last one that ran."""
+    """Finds where the kernel may have died: in the code cell without a count behind the one that ran last.
+
+    If an error ended the one that ran last, the kernel lived on.
+    """
 
     def __init__(self) -> None:
+        self.count = 0  # of the cell that ran last
         self.last: _Cell | None = None
         self.behind: _Cell | None = None
 
     def of(self, cell: _Cell) -> None:
         """Add the next cell of the file."""
-        if cell.code and (cell.outputs or isinstance(cell.number, int)):
-            self.last, self.behind = cell, None
-        elif cell.code and self.behind is None:
+        if isinstance(cell.number, int) and cell.number > self.count:
+            self.count, self.last, self.behind = cell.number, cell, None
+        elif cell.code and cell.number is None and self.behind is None:
             self.behind = cell
 
     def tell(self, note: Note) -> None:
-        """Write the note, if there is a code cell after the last one that ran."""
-        if self.last and self.behind:
-            message = (
-                f"the last cell that ran to its end is In [{self.last.number}]; if the kernel died, then in the cell behind it"
-            )
+        """Write the note, if there is such a cell."""
+        if self.last and self.behind and not (self.last.failed or self.behind.failed):
+            message = f"the cell that ran last, to its end, is In [{self.count}]; if the kernel died, then in the cell behind it"
             note("notebook", message, self.behind.line)
 
 
