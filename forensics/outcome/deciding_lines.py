@@ -42,6 +42,12 @@ CLOSE_LINES = 3  # lines that are this close mostly belong to one message: only 
 CONTEXT_LINES_BEFORE = 1  # shown around each line of trouble, blank lines not counted
 CONTEXT_LINES_AFTER = 2  # a message continues after its first line more often than it begins before it
 MAX_CONTEXT_CHARS = 300  # of a line of context
+# What a person typed (behind the prompt of a shell, or `> ` before the further lines of a command), what grep could not read, and
+# that a unit started, as at each boot: its name may have a word of failure (`Finished Restore x if the system crashed before`).
+NO_REASON_PATTERN = lazy.regex(
+    r"\[?[\w.-]{1,40}@[\w.-]{1,60}[: ][^\s$#]{0,200}[$#] |z?[ef]?grep: .{1,300}: No such file|> {1,8}\S.*\\$|> {2,8}[|&]"
+    r"|.{0,120}\bsystemd\[\d{1,7}\]: (?:Start(?:ed|ing)|Finished|Reached target|Listening on|Mounted|Created slice|Set up) "
+)
 PLACE_IN_CODE = lazy.regex(r"[\w./\\-]+\.\w{1,8}[:(]\d+")
 STRUCTURE = (
     *("from the end", "first", "last", "count", "no bad end behind", "to a bad end", "no trouble behind", "to trouble"),
@@ -93,8 +99,8 @@ def rank_lines(
     scans: Sequence[Scan], classes: LineClasses, weights: LineWeights, baseline: Sequence[Source] = ()
 ) -> list[CandidateLine]:
     """The lines of all sources with their `score`, most likely first. `baseline`: the logs of a good run; its messages are left
-    out."""
-    ranked = candidate_lines(scans, classes, baseline)
+    out, and so are lines that can tell no reason."""
+    ranked = [line for line in candidate_lines(scans, classes, baseline) if not NO_REASON_PATTERN.match(line.text)]
     for line in ranked:
         line.score = weights.score(line)
     return sorted(ranked, key=lambda line: (-line.score, line.source.name, line.line))

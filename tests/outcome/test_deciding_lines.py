@@ -276,3 +276,19 @@ def test_the_score_by_words_is_divided_by_the_root_of_their_number() -> None:
     assert weights.score(line) == pytest.approx((2 + 4 + 6 + 8) / 2)
     line.words = ()
     assert weights.score(line) == 0
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ann@node7:~$ grep -i crash /var/log/syslog",
+        "[root@node7 log]# journalctl -k | grep -iE 'error|fail'",
+        ">   /var/log/messages /var/log/syslog \\",
+        "grep: /var/log/messages: No such file or directory",
+        "Nov  5 06:54:51 orion systemd[1]: Finished Restore /etc/resolv.conf if the system crashed before the ppp link was shut down.",
+    ],
+)
+def test_what_somebody_typed_and_the_name_of_a_unit_are_no_reason(line: str, knowledge: Database) -> None:
+    """`grep -i crash`, and a unit that is there for the case of a crash, stood as evidence of a crash."""
+    found = rank_lines(scanned(knowledge, text_source("a.log", f"{line}\n{ODD[1]}\n")), line_classes(knowledge), WEIGHTS)
+    assert [c.text for c in found] == [ODD[1]]
