@@ -243,4 +243,4 @@ def _why(o: OwnedObservation, database: Database) -> str:
         return f"the program went on: {with_noun(max(after.repeated, after.progress), 'line')} as before behind it"
     if after.handled:
         return "the program says that it goes on"
-    return "it ends nothing by itself" if evidence_tier(o, database) == NOTICE else "nothing shows that it ended anything"
+    return "no known sign of an end" if evidence_tier(o, database) == NOTICE else "nothing shows that it ended the whole job"

@@ -105,7 +105,7 @@ def test_two_equally_likely_causes_are_undetermined(knowledge: Database) -> None
         ({"repeated": 3, "progress": 7}, "the program went on: 7 lines as before behind it"),
         ({"repeated": 9}, "the program went on: 9 lines as before behind it"),
         ({"handled": True}, "the program says that it goes on"),
-        ({}, "nothing shows that it ended anything"),
+        ({}, "nothing shows that it ended the whole job"),
     ],
 )
 def test_a_notice_says_why_it_ended_nothing(knowledge: Database, after: dict[str, int], why: str) -> None:
@@ -226,4 +226,4 @@ def test_a_death_that_nothing_ties_to_the_subject_is_told_beside_it(knowledge: D
     report = pipeline.analyze_paths([tmp_path], "job", knowledge)
     assert report.causes[0].id == "code.exception"
     (notice,) = [n for n in report.notices if "blender" in n.text]
-    assert (notice.owner, notice.why) == ("unknown", "it ends nothing by itself")
+    assert (notice.owner, notice.why) == ("unknown", "no known sign of an end")

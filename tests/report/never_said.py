@@ -43,6 +43,24 @@ KILLED = (
 
 CASES = (
     Once(
+        "Another rank or node died, a worker process was killed or vanished (a launcher's SIGTERM, an exit status of 1)",
+        captured("gloo_collective_timeout"),
+        ("Another rank or node died", "killed or vanished", "Somebody", "followed from it"),
+        ("A collective operation timed out",),
+    ),
+    Once(
+        "A worker process was killed or vanished (of the very process that the kernel killed)",
+        captured("whole_csv"),
+        ("worker process", "killed or vanished"),
+        ("The death of a process was reported",),
+    ),
+    Once(
+        "earlier attempts; the program stopped with an error of its own (a kernel's restarts, a request that failed)",
+        captured("jupyter_kernel_exits"),
+        ("(?i)earlier attempts", "stopped with an error of its own", "45 s later"),
+        ("never started", "An error was reported .* 57 s later"),
+    ),
+    Once(
         "Somebody or some script stopped it; nothing to repair (a server stopped hours after its kernel had died)",
         {
             "jupyter.log": "[I 2026-03-01 09:00:00.120 ServerApp] Kernel started: 4bb5b2f1-6c4e-4d70-a6cf-2f7ac9e5e0a1\n"

@@ -5,15 +5,19 @@ CASES are logs about which one was said. ELSEWHERE are sentences about a format,
 
 import importlib
 import re
+from pathlib import Path
 
 import pytest
 
 from forensics import pipeline
 from forensics.database import Database
 from forensics.report import Style, render
+from tests.commandline import in_text
 from tests.conftest import text_source
 from tests.report.never_said import CASES, Once
 
+TESTS = Path(__file__).parents[1]
+MAX_PROCESS_CALLS = 30  # places outside of the rooms that test processes; there were 22 in November 2026
 # what was said or was missing -> the test that holds it off: module of tests/, function
 ELSEWHERE = {
     "the kernel died 9.0 s earlier, under what followed from it": "report.test_consequences.test_what_is_earlier_did_not_follow",
@@ -26,8 +30,10 @@ ELSEWHERE = {
     "319 MiB in the text, 338 in the table": "report.test_never_said.test_memory_of_one_process_is_one_number_in_every_format",
     "1.02 beside 1.1 GiB": "report.test_misleading.test_a_number_of_bytes_is_the_same_in_curves_tables_and_sentences",
     "GB beside GiB": "report.test_misleading.test_sizes_have_one_unit_convention",
-    "1 sources, 1 faults": "report.test_misleading.test_one_of_a_thing_is_no_plural",
+    "1 sources": "report.test_misleading.test_one_of_a_thing_is_no_plural",
+    "1 faults (of a check)": "report.test_never_said.test_one_fault_is_no_plural",
     "1 kill(s), rank(s) 3": "advice.test_wording.test_a_noun_beside_a_number_is_in_its_form",
+    "text and Markdown name the last kill only": "report.test_never_said.test_markdown_lists_what_the_text_lists",
     "200 kills of 200 jobs told as one": "report.test_misleading.test_two_hundred_kills_are_a_list_and_not_one_story",
     "a kill hidden among 550 events of 22 hours": "report.test_misleading.test_a_kill_is_listed_among_the_events_of_a_day",
     "a cell that failed before the last run": "report.test_misleading.test_of_a_notebook_the_cell_that_ran_last_is_told",
@@ -50,6 +56,18 @@ ELSEWHERE = {
     "signatures loaded at each call": "api.test_api.test_knowledge_is_loaded_once_and_shared",
     "no py.typed": "api.test_api.test_a_typed_program_passes_mypy_strict",
     "another project's import of the same name": "api.test_api.test_another_package_of_the_name_is_told_apart",
+    "most of the suite's 390 s are processes": "report.test_never_said.test_few_tests_start_a_process",
+    "earlier attempts (threads, chained exceptions, a kernel's own restarts)": "context.test_attempts.test_what_is_told_again_is_no_attempt",
+    "three attempts of one LSF job": "context.test_attempts.test_the_jobs_of_one_file_are_attempts_and_parts_of_their_reports_are_not",
+    "another rank died first (a launcher's SIGTERM)": "report.test_consequences.test_a_hint_is_no_consequence",
+    "somebody stopped it, a worker was killed (what a launcher did or told)": "report.test_consequences.test_a_consequence_says_no_more_than_its_line",
+    "57 s and 45 s between the same two events": "report.test_consequences.test_one_distance_in_time_is_told",
+    "preempted, beside a kill of seven hours later": "report.test_consequences.test_what_stands_hours_before_is_of_another_incident",
+    "incident 2 of 2: the same death, a line of a boot script": "report.test_incidents.test_an_incident_without_an_end_of_its_own_is_not_listed",
+    "2 ranks waited (of two, one of them killed)": "report.test_misleading.test_the_rank_that_died_is_not_among_those_that_waited",
+    "if the kernel died, then in the cell behind the one that raised": "report.test_misleading.test_a_notebook_whose_kernel_lived_on_is_not_said_to_have_lost_it",
+    "no year, 2025 is assumed (the kernel prints the date)": "correlation.test_clocks.test_year_and_zone_come_from_the_kernels_setting_of_the_clock",
+    "grep -i crash as evidence of a crash": "outcome.test_deciding_lines.test_what_somebody_typed_and_the_name_of_a_unit_are_no_reason",
     "\\\\@everyone and fixes #123 act on GitHub": "report.test_markdown.test_what_a_log_says_stands_in_code_where_github_would_act_on_it",
 }
 
@@ -69,6 +87,33 @@ def test_what_was_said_is_not_said_again(once: Once, knowledge: Database) -> Non
 def test_what_was_said_elsewhere_has_its_test(test: str) -> None:
     module, _, name = test.rpartition(".")
     assert callable(getattr(importlib.import_module(f"tests.{module}"), name))
+
+
+def test_markdown_lists_what_the_text_lists(knowledge: Database) -> None:
+    """A dmesg with an Xid 79, an NFS hang, an EXT4 error and three kills; a kill of each of 60 jobs."""
+    for once in (c for c in CASES if any("job 18|" in p or "jobs 40" in p for p in c.but)):
+        report = pipeline.analyze([text_source(name, text) for name, text in once.logs.items()], "case", knowledge)
+        page = " ".join(render(report, "markdown").replace("`", "").split())
+        assert [p for p in once.but if not re.search(p.replace("60 in these logs", "60 incidents"), page)] == []
+
+
+def test_one_fault_is_no_plural(tmp_path: Path) -> None:
+    """`1 faults`, of a folder with one wrong file."""
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code" / "shape.yaml").write_text("cause: code.shape\nexplains: [code.gone]\n")
+    done = in_text("signatures", "check", str(tmp_path))
+    said = done.stdout + done.stderr
+    assert re.search(r"\b1 fault\b", said) and "1 faults" not in said
+
+
+def test_few_tests_start_a_process() -> None:
+    """A process takes 0.3 s, a command in this process a tenth of that: processes are for what only a process shows."""
+    started = {
+        str(path.relative_to(TESTS)): path.read_text().count("subprocess.run(") + path.read_text().count("subprocess.Popen(")
+        for path in TESTS.rglob("*.py")
+        if path.relative_to(TESTS).parts[0] not in ("capture", "hostile", "adapters")  # what they test are processes
+    }
+    assert sum(started.values()) <= MAX_PROCESS_CALLS, started
 
 
 def test_memory_of_one_process_is_one_number_in_every_format(knowledge: Database) -> None:
