@@ -65,7 +65,7 @@ NO_END_SHOWN = (  # in the order of how often each settles it
 UNLINKED = (
     Missing(
         what="whether the process that died was the job's",
-        why="The job's log has neither its pid nor a consequence at that moment.",
+        why="Nothing but the time ties it to the job's log, which does not name its pid.",
         commands=('PROGRAM > job.log 2>&1 & echo "pid $!"; wait $!; echo "exit status $?"',),
     ),
 )
