@@ -104,12 +104,15 @@ def attach_context(
     scans = list(scans)
     context = read_context(scans, report.causes[0], drawn)
     ended = known if report.verdict != "no_crash" else {}
-    quoted = {(p.source, p.line) for p in report.causes[0].evidence if p.signature != OUTCOME_LINE}
+    shown = report.causes[0].evidence if report.verdict != "no_crash" else ()  # lines of a good end are quoted, not explained
+    quoted = {(p.source, p.line) for p in shown if p.signature != OUTCOME_LINE}
+    found = notices(scans, observed, incidents, quoted, ended)
+    told = {(n.source, n.line) for n in found}
     return replace(
         report,
         environment=context.environment,
         curves=context.curves,
         processes=context.processes,
-        notices=(*report.notices, *notices(scans, observed, incidents, quoted, ended)),
+        notices=(*(n for n in report.notices if (n.source, n.line) not in told), *found),
         earlier_attempts=with_changes(report.earlier_attempts, known, report.causes[0]),
     )

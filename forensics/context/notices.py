@@ -33,6 +33,7 @@ MIN_STALL_PERCENT = 10.0  # of the time in which nothing at all could run for wa
 SWAPPED_ROWS = 2  # one row is the average since the machine started
 NO_OWNER = "unknown"
 CHANGED_AT = {"series/slow-down": 1, "series/starved": 1, "series/throttled": 2}  # which line of the evidence shows the change
+GROWTH_FIELDS = ("first_bytes", "last_bytes", "hour_bytes")
 SHARED_FIELD_PHRASES = {
     "host": "the host",
     "node": "the node",
@@ -157,7 +158,7 @@ NOTICE_READERS: tuple[Callable[[Region], Made | None], ...] = (_free, _vmstat, _
 
 
 def _of_pace(observed: Sequence[Observation]) -> Iterator[Notice]:
-    """Slow-downs, uneven epochs and saw-teeth of the series, one of each kind."""
+    """Growth, slow-downs, uneven epochs and saw-teeth of the series, one of each kind."""
     seen: set[str] = set()
     for one in observed:
         why = _pace(one)
@@ -169,6 +170,9 @@ def _of_pace(observed: Sequence[Observation]) -> Iterator[Notice]:
 
 def _pace(one: Observation) -> str | None:
     fields = one.fields
+    if one.kind == "series/growth" and "first_bytes" in fields:
+        first, last, hourly = (format_size(n) if isinstance(n := fields.get(f), int) else "" for f in GROWTH_FIELDS)
+        return f"{fields['series']} grew from {first} to {last}" + (f", by {hourly} an hour" if hourly else "")
     if one.kind in CHANGED_AT:
         since = f"from step {fields['step_no']} on" if "step_no" in fields else "from this line on"
         waiting = f"{fields['data_percent']} % of a step was waiting for data" if "data_percent" in fields else ""
@@ -178,7 +182,8 @@ def _pace(one: Observation) -> str | None:
     if one.kind == "series/uneven-epochs":
         return (
             f"epochs of the same work took {fields['fastest_s']:g} to {fields['slowest_s']:g} s: "
-            "a disk or network that others use, a GPU that gets hot, or hardware that begins to fail"
+            "another program on the machine, a disk or network that others use, a GPU that gets hot, "
+            "or hardware that begins to fail"
         )
     if one.kind == "series/saw-tooth":
         return "steps are fast and slow in turn: a buffer is emptied faster than it is filled, the input pipeline is too slow"

@@ -63,10 +63,10 @@ def growth_events(scan: Scan, series: Sequence[Series], proves: Proves) -> list[
 
 
 class Held(Struct, frozen=True):
-    """The readings while a program held its memory; `released`: it was given back before the last reading."""
+    """The readings while a program held its memory; `given_back`: the last reading, if the memory was given back before it."""
 
     series: Series
-    released: bool
+    given_back: Reading | None = None
 
 
 def _while_held(series: Series) -> Held:
@@ -77,10 +77,10 @@ def _while_held(series: Series) -> Held:
     """
     values = series.values
     if series.sense != "used" or len(values) < MIN_STRONG_READINGS or any(r.step is not None for r in series.readings):
-        return Held(series, False)
+        return Held(series)
     highest = max(values)
     if not all(map(math.isfinite, values)) or highest <= 0:
-        return Held(series, False)
+        return Held(series)
     end = max(i for i, v in enumerate(values) if v >= highest / 2) + 1
     highest_until = list(itertools.accumulate(values[:end], max))
     lowest_since = list(itertools.accumulate(reversed(values[:end]), min))[::-1]
@@ -90,7 +90,7 @@ def _while_held(series: Series) -> Held:
             if lowest_since[at] > max(2 * lowest, (2 * lowest + highest) / 3):
                 start = at
                 break
-    return Held(replace(series, readings=series.readings[start:end]), end < len(values))
+    return Held(replace(series, readings=series.readings[start:end]), series.readings[-1] if end < len(values) else None)
 
 
 def _without_repeated_steps(series: Series) -> Series:
@@ -153,7 +153,7 @@ def _outcome(series: Series) -> str:
 def _weight(held: Held, found: Rise) -> Weight:
     series = held.series
     many = len(series.readings) >= MIN_STRONG_READINGS and series.sense == "used" and found.share >= MIN_STRONG_RISE_SHARE
-    return "strong" if many and not held.released else "hint"
+    return "strong" if many and held.given_back is None else "hint"
 
 
 def _event(scan: Scan, held: Held, found: Rise, others: Sequence[Series], proves: Proves) -> Observation:
@@ -174,7 +174,9 @@ def _event(scan: Scan, held: Held, found: Rise, others: Sequence[Series], proves
         "sinking" if series.sense == "free" else "growth",
         proves[_outcome(series)].cause,
         _weight(held, found),
-        distinct_lines((readings[0], readings[-1], readings[len(readings) // 2])),
+        distinct_lines(
+            (readings[0], readings[-1], readings[len(readings) // 2], *([held.given_back] if held.given_back else []))
+        ),
         fields,
         len(readings),
     )
@@ -211,13 +213,13 @@ def _ahead(held: Held, scan: Scan, found: Rise, others: Sequence[Series]) -> dic
     if series.sense == "free":
         return {}
     last = series.readings[-1]
-    limit = None if held.released else _limit(scan, series, others)
+    limit = None if held.given_back else _limit(scan, series, others)
     speed, span = _speed(series)
     if speed <= 0:
         more = math.ceil((limit - last.value) / found.slope) if limit and found.slope > 0 else 0
         return {"limit_bytes": limit, "limit_readings": more} if limit and more else {}
     fields: dict[str, Value] = {"hour_bytes": round(speed * HOUR_S), "span_s": round(span)}
-    if not held.released:
+    if not held.given_back:
         fields["forecast_bytes"] = round(last.value + speed * span)
     if limit:
         left = (limit - last.value) / speed

@@ -67,6 +67,14 @@ def test_steps_that_slow_down_are_told_with_the_likely_reason(analyze: Analyze) 
     assert "another program on the machine" in found.why
 
 
+def test_memory_that_grew_until_it_was_given_back_is_told_with_its_speed(analyze: Analyze) -> None:
+    used = [3] * 5 + [8000 + 100 * i for i in range(60)] + [3] * 10
+    rows = "".join(f"2026/03/21 10:{t // 6:02}:{t % 6}0.123, 0, {u} MiB, 24576 MiB\n" for t, u in enumerate(used))
+    report = analyze(gpu_csv="timestamp, index, memory.used [MiB], memory.total [MiB]\n" + rows)
+    assert report.verdict == "no_crash"
+    assert [n.why for n in report.notices] == ["GPU memory used gpu 0 grew from 7.81 GiB to 13.6 GiB, by 35.2 GiB an hour"]
+
+
 def death(day: int, hour: int, host: str) -> Incident:
     time = datetime(2026, 3, day, hour, 5, tzinfo=UTC)
     proof = Proof("kern.log", day, "Killed process", "x/y", "proof")
