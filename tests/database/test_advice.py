@@ -64,7 +64,7 @@ def test_the_first_remedy_fits_and_what_is_ruled_out_is_absent(
 def test_what_is_left_out_there_is_given_where_it_fits(tmp_path: Path) -> None:
     for name, log, told in (
         ("library", SEGFAULT.format("libfoo.so.3"), "brings libfoo.so.3"),
-        ("nccl", NCCL, "nccl-tests"),
+        ("nccl", f"gpu-04:211:240 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB\n{NCCL}", "nccl-tests"),
         ("windows", "OSError: [WinError 1455] The paging file is too small for this operation to complete.", "On Windows"),
     ):
         (tmp_path / name).mkdir()
