@@ -33,9 +33,12 @@ LINE_FORMATS = (
     LineFormat(
         "absl before InitializeLog",
         "wall+zone",
-        # Month and day are 0000, and the seconds of the time of day are seconds since 1970.
-        rf"(?P<level>[IWEF])0000 00:00:(?P<unix>\d{{10}})\.(?P<frac>\d{{6}}) +(?P<pid>\d+) {SOURCE_FILE_PATTERN}",
-        ("E0000 00:00:1749031185.951235    9438 cuda_dnn.cc:8310] Unable to register cuDNN factory",),
+        # Month and day are 0000, hour and minute are those at which 1970 began here, the seconds are seconds since then.
+        rf"(?P<level>[IWEF])0000 [0-2]\d:\d\d:(?P<unix>\d{{10}})\.(?P<frac>\d{{6}}) +(?P<pid>\d+) {SOURCE_FILE_PATTERN}",
+        (
+            "E0000 00:00:1749031185.951235    9438 cuda_dnn.cc:8310] Unable to register cuDNN factory",
+            "E0000 02:00:1738697930.202924    7665 cuda_dnn.cc:522] Loaded runtime CuDNN library: 9.1.0",
+        ),
         first=r"[IWEF]0",
     ),
     LineFormat(
