@@ -14,6 +14,8 @@ IDENTITY = ("pid", "rank", "gpu", "pci", "host", "task", "job", "container")
 MAX_EVIDENCE_LINES = 12  # chosen by hand: of all the events together; the timeline has the rest
 WEIGHT_ORDER = {"proof": 0, "strong": 1, "hint": 2}
 MAX_DEATH_GAP_S = 10.0  # processes of one job die within seconds of each other
+MAX_SAME_DEATH_S = 1.0  # chosen by hand: of deaths this close neither is the later one, whatever their limits
+LIMIT_FACT = "limit_path"  # of the cgroup whose memory limit was reached
 
 
 def _surest_first(events: Sequence[Observation], deaths: bool, earlier: Set[tuple[str, int]]) -> list[Observation]:
@@ -25,13 +27,18 @@ def _surest_first(events: Sequence[Observation], deaths: bool, earlier: Set[tupl
 
 
 def _earlier_deaths(events: Sequence[Observation]) -> list[Observation]:
-    """The deaths that are followed by later deaths of other processes after a gap of more than MAX_DEATH_GAP_S seconds."""
+    """The deaths that are followed by later deaths of other processes after a gap of more than MAX_DEATH_GAP_S seconds, or, some
+    seconds later, by those of another memory limit."""
     deaths = [e for e in events if "pid" in e.fields and e.moment is not None]
     deaths.sort(key=lambda e: e.moment or 0.0)
-    cut = next(
-        (i for i, (a, b) in enumerate(pairwise(deaths[::-1])) if (a.moment or 0.0) - (b.moment or 0.0) > MAX_DEATH_GAP_S), None
-    )
+    cut = next((i for i, (later, before) in enumerate(pairwise(deaths[::-1])) if _are_of_two_jobs(before, later)), None)
     return [] if cut is None else deaths[: len(deaths) - 1 - cut]
+
+
+def _are_of_two_jobs(before: Observation, later: Observation) -> bool:
+    gap = (later.moment or 0.0) - (before.moment or 0.0)
+    limits = [e.fields.get(LIMIT_FACT) for e in (before, later)]
+    return gap > MAX_DEATH_GAP_S or (gap > MAX_SAME_DEATH_S and None not in limits and limits[0] != limits[1])
 
 
 def facts_of(

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from msgspec.structs import replace
 
 from forensics.advice.case import AROUND_FACT, EVIDENCE_FACT, EVIDENCE_PLACE, NAMED_PLACE, REASON_PLACE, UNEXPLAINED, case_facts
-from forensics.advice.evidence import facts_of, proofs_of
+from forensics.advice.evidence import LIMIT_FACT, facts_of, proofs_of
 from forensics.advice.named_place import named_place
 from forensics.advice.printed_stack import stack_facts
 from forensics.advice.remedies import fitting_questions, fitting_remedies
@@ -111,7 +111,7 @@ def _finding(
     if "worthless_result" not in cause.traits:  # of a spoiled result the first sign is the one to read
         earlier |= _continued_from(candidate, earlier)
     facts = facts_of(observations, deaths, earlier)
-    proofs = proofs_of(observations, deaths, earlier)
+    proofs = proofs_of([o for o in observations if not _of_another_limit(o, facts)], deaths, earlier)
     facts = facts | _code_of_traceback(facts, proofs, diagnosis)
     if not proofs and first:  # only the ending itself can be shown
         proofs = tuple(Proof(source, line, text, OUTCOME_LINE, "hint") for source, line, text in diagnosis.outcome.lines)
@@ -276,6 +276,11 @@ def _observations_shown(candidate: Candidate, of_the_machine: bool) -> list[Obse
     every program."""
     mine = [o.observation for o in candidate.owned if o.owner == "mine" or of_the_machine]
     return mine or [o.observation for o in candidate.owned]
+
+
+def _of_another_limit(observation: Observation, facts: Fields) -> bool:
+    """Does it name another memory limit than the one that is told? Its kills are incidents of their own."""
+    return LIMIT_FACT in facts and observation.fields.get(LIMIT_FACT, facts[LIMIT_FACT]) != facts[LIMIT_FACT]
 
 
 def _unexplained(first: bool) -> dict[str, Value]:

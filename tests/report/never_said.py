@@ -164,6 +164,17 @@ CASES = (
         ("train.service",),
     ),
     Once(
+        "a kill at another limit, seconds before, as evidence of this one",
+        {
+            "dmesg.txt": "".join(
+                KILLED.replace(" node7 kernel:", "").format(at=f"2026-03-01T10:00:0{s},000000+00:00", task="python3", kib=409600, group=f"/{g}", pid=p)
+                for s, g, p in ((0, "other", 100), (5, "train", 200))
+            )
+        },
+        ("Killed process 100", "/other reached"),
+        ("Killed process 200", "the cgroup /train reached"),
+    ),
+    Once(
         "(the last of three kills alone; a dmesg with an Xid 79, an NFS hang and an EXT4 error told one thing)",
         {
             "dmesg.txt": "2026-03-01T08:00:00,000000+00:00 NVRM: Xid (PCI:0000:3b:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.\n"
