@@ -52,6 +52,7 @@ COMPARED_SETTINGS = {"batch_size": "batch size", "workers": "loader workers", "a
 SECRET = lazy.regex(r"(?i)key|token|passw|secret|auth|credential|login")  # arguments whose values are nobody's business
 PROGRESS_PATTERN = lazy.regex(r"(?i)\b(epoch|step|iter(?:ation)?|round)s?\b\W{0,4}(\d{1,9})\b")
 PROGRESS_WORDS = (b"epoch", b"step", b"iter", b"round")  # one of them stands in each line that the pattern matches
+NUMBER = lazy.regex(r"\d+(?:\.\d+)?")
 REACHED = "reached"
 COMPARED_FACTS = {"limit_bytes": "memory limit", "gpu": "GPU", "node": "node", "host": "node", "device": "device"}  # of evidence
 FIRST = ("job", "node", "GPU", "visible GPUs", "processes", "memory limit", "batch size", "commit")
@@ -162,7 +163,13 @@ def _with_changes(attempt: EarlierAttempt, own: AttemptFacts | None, last: Attem
             same.append(f"{name} {', '.join(k for k in then if k in since)}")
         else:
             changes.append(Change(name, ", ".join(then), ", ".join(since), min(then.values()), min(since.values())))
-    return replace(attempt, same_cause=attempt.cause == first.id, changes=tuple(changes), unchanged=tuple(same))
+    return replace(attempt, same_cause=_is_same(attempt, first), changes=tuple(changes), unchanged=tuple(same))
+
+
+def _is_same(attempt: EarlierAttempt, first: Finding) -> bool:
+    """Did it end by the cause that is told, and, if both are exceptions, with the same message but for its numbers?"""
+    messages = [NUMBER.sub("0", str(f["exc_message"])) for f in (attempt.facts, first.facts) if "exc_message" in f]
+    return attempt.cause == first.id and len(set(messages)) < 2
 
 
 def _with_evidence(

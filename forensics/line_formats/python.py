@@ -9,7 +9,7 @@ from forensics.line_formats.base import LineFormat
 from forensics.line_formats.clock import ISO_DATE, ISO_STAMP, TIME_OF_DAY, ZONE
 
 LEVEL_NAME = r"(?P<level>DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL)"
-ZONE_FOLLOWS = r" ?(?:Z|[+-]\d\d:?\d\d)(?!\w)"
+ZONE_FOLLOWS = r" ?(?:(?:Z|[+-]\d\d:?\d\d)(?!\w)|[+-]\d\d:\d\d(?=Copy\[))"
 # Modules by which Airflow logs the output of a task's process, all of it at one level.
 AIRFLOW_RELAY = (
     r"(?:subprocess|pod_manager|pod_launcher|logging_mixin|process_utils|ssh|docker|log|bash|standard_task_runner)\.py:\d{1,5}\}"
@@ -63,8 +63,10 @@ LINE_FORMATS = (
     LineFormat(
         "stamped with zone",
         "wall+zone",
-        rf"{ISO_DATE}[T ]{TIME_OF_DAY} ?{ZONE}(?: std(?:out|err) [FP]| \d\d[OE]\+?)? {ANY_LEVEL_PATTERN}",
+        # `Copy`: the text of a button of the web page that the line was copied from.
+        rf"{ISO_DATE}[T ]{TIME_OF_DAY} ?{ZONE}(?: std(?:out|err) [FP]| \d\d[OE]\+?)?(?: |Copy(?=\[)){ANY_LEVEL_PATTERN}",
         (
+            "2022-07-11T12:10:56.528+02:00Copy[I 10:10:56.428 NotebookApp] KernelRestarter: restarting kernel (1/5)",
             "2026-08-22T03:00:07.123456789Z main starts",
             "2016-10-06T00:17:09.669794203Z stderr F log content 2",
             "2024-05-01T12:00:00.1234567Z ##[error]Process completed with exit code 137.",
