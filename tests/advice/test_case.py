@@ -217,7 +217,7 @@ def test_a_remedy_uses_what_its_condition_found_in_the_message(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ('Traceback (most recent call last):\n  File "train.py", line 3, in f\n    g()\nValueError: bad\n', ""),
+        ('Traceback (most recent call last):\n  File "train.py", line 3, in f\n    g()\nValueError: bad\n', "python -m pdb"),
         ("/app/x.js:3\n    at wrapSafe (node:internal/modules/cjs/loader:1666:18)\nSyntaxError: Unexpected token\n", ""),
         (
             "KeyError                Traceback (most recent call last)\nCell In[3], line 2\n      1 a\n----> 2 b\n\nKeyError: 'x'\n",
