@@ -19,7 +19,10 @@ from msgspec import Struct
 from forensics.database import read_rows
 from forensics.database.codes import Code, cuda, exit_status, signal, xid
 
-WORD_PATTERN = re.compile(r"[a-z0-9]+(?:'t)?|[^\W\d_a-z]+")  # the second: a word, or words without spaces, of any other script
+# English words; of Chinese and Japanese, which have no spaces, each pair of neighbouring characters; words of other scripts
+WORD_PATTERN = re.compile(
+    r"[a-z0-9]+(?:'t)?|[\u3040-\u30ff\u3400-\u9fff](?=([\u3040-\u30ff\u3400-\u9fff]))|[^\W\d_a-z\u3040-\u9fff]+"
+)
 ERROR_WORD_PATTERN = re.compile(r"([a-z]{3,})error")  # `SSLError` is an SSL error
 NAME_PATTERN = re.compile(r"\b(?:[A-Z][a-z]+){3,}")  # `TooManyOpenFiles` is four words; two, as `PyTorch`, are often one name
 CAPITAL_PATTERN = re.compile(r"\B(?=[A-Z])")
@@ -98,7 +101,8 @@ def _contains(words: list[str], phrase: frozenset[str]) -> bool:
 def stems(text: str) -> Iterator[str]:
     """The stems of the words of `text`, with synonyms replaced and without stop words: `Training gets killed` -> train, kill."""
     apart = NAME_PATTERN.sub(lambda name: CAPITAL_PATTERN.sub(" ", name[0]), text)
-    for word in WORD_PATTERN.findall(ERROR_WORD_PATTERN.sub(r"\1 error", apart.lower())):
+    for found in WORD_PATTERN.finditer(ERROR_WORD_PATTERN.sub(r"\1 error", apart.lower())):
+        word = found[0] + (found[1] or "")
         if word not in PASSED_OVER:
             stem = _stem(word)
             yield from SYNONYMS.get(word, SYNONYMS.get(stem, stem)).split()
