@@ -18,7 +18,7 @@ from forensics.decision.model import Model
 from forensics.decision.precedence import Precedence
 from forensics.decision.text import trouble_text, trouble_words
 from forensics.model import Adjustment, Notice, Verdict
-from forensics.model.verdicts import Candidate, Diagnosis, Lane, Outcome, OutcomeState, OwnedObservation
+from forensics.model.verdicts import Candidate, Diagnosis, Lane, LaneDigest, Outcome, OutcomeState, OwnedObservation
 from forensics.outcome import features as outcome_features
 from forensics.outcome import recorded_status
 from forensics.outcome.ending_words import EndingModel, ending_rows
@@ -181,7 +181,8 @@ def _state(given: DecisionInput, bad: float, first: Candidate, lane: Lane | None
         traits = database.causes[first.cause].traits if first.cause in database.causes else ()
         named: Mapping[str, OutcomeState] = {"external_stop": "stopped", "worthless_result": "spoiled", "stalls": "stalled"}
         state: OutcomeState = next((named[t] for t in traits if t in named), "failed")
-        return "failed" if state == "spoiled" and not any(map(_continued, first.owned)) else state
+        ran_on = any(map(_continued, first.owned)) and not (lane and _stopped_at_end(lane.digest))
+        return "failed" if state == "spoiled" and not ran_on else state
     if any(o.observation.weight != "hint" for o in first.owned):
         return "ended_well"
     if lane is None:
@@ -191,6 +192,12 @@ def _state(given: DecisionInput, bad: float, first: Candidate, lane: Lane | None
     if given.machine or lane.kind not in ("job", "notebook"):
         return "going_on"
     return "ended_well" if lane.kind == "notebook" else "cut_off" if lane.digest.progress >= 0 else "unknown"
+
+
+def _stopped_at_end(digest: LaneDigest) -> bool:
+    """Does a traceback or a bad end stand among its last lines, with no progress behind it?"""
+    ends = (d for d in (digest.traceback, digest.bad_end) if 0 <= d <= NEAR_END_LINES)
+    return any(digest.progress < 0 or d < digest.progress for d in ends)
 
 
 def _continued(o: OwnedObservation) -> bool:
