@@ -19,6 +19,7 @@ from forensics.outcome.line_classes import FRAME, PROGRESS, START, TRACEBACK, TR
 MAX_CLASSIFIED_TEMPLATES = 4000  # bounds time, per source; lines of further templates have no class
 BANNER_ROWS = 3  # first rows of a lane: a program prints them again when it is started again
 STACK_HEADING_ROWS = 3  # `Stack dump for pid 7` / `Thread 0x7f4a (active)` / the first frame
+MILD_RECORD_PATTERN = lazy.regex(r"^.{0,80}\b(?:WARN(?:ING)?|INFO|DEBUG|NOTICE)\b|Warning: ")
 PYTHON_WARNING_PATTERN = lazy.regex(r":\d{1,9}: \w{0,40}Warning: ")
 PID_PATTERN = lazy.regex(r"(?i)\bpid[ :=]{1,3}(\d{1,10})\b")
 MIN_SPACES = 2  # in the template of a line that few programs print
@@ -76,6 +77,8 @@ def _banners(rows: Sequence[Row], bits: Sequence[int], failures: Collection[int]
 def _is_failure(place: int, rows: Sequence[Row], bits: Sequence[int], failures: Collection[int]) -> bool:
     """Does the row tell of a failure, or is it part of a stack or its heading?"""
     if rows[place].number in failures and not _is_warning(rows[place]):
+        return True
+    if bits[place] & TROUBLE and not MILD_RECORD_PATTERN.search(rows[place].text()):
         return True
     heads = (i for i in range(place, min(place + STACK_HEADING_ROWS, len(rows))) if bits[i] & (FRAME | TRACEBACK))
     stack = next(heads, None)
