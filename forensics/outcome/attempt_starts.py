@@ -62,7 +62,8 @@ def starts_of(rows: Sequence[Row], bits: Sequence[int], failures: Collection[int
 def _banners(rows: Sequence[Row], bits: Sequence[int], failures: Collection[int]) -> set[bytes]:
     """The templates of the first rows that occur again, without counted steps: those before any failure and any stack.
 
-    A failure that is told again with another pid is one of another process, so a log that begins with it holds several runs.
+    If of these rows the last one alone occurs again, it is the first one of a loop in the program. A failure that is told again
+    with another pid is one of another process, so a log that begins with it holds several runs.
     """
     first = [i for i in range(BANNER_ROWS) if b" " in rows[i].template and not bits[i] & PROGRESS]
     sound = {*takewhile(lambda i: not _is_failure(i, rows, bits, failures), range(BANNER_ROWS))}
@@ -71,7 +72,8 @@ def _banners(rows: Sequence[Row], bits: Sequence[int], failures: Collection[int]
         if row.template in texts:
             texts[row.template].append(row.text())
     again = {template for template, same in texts.items() if 1 < len(same) <= MAX_STARTS}
-    return {rows[i].template for i in first if i in sound or _of_several_processes(texts.get(rows[i].template, []))} & again
+    found = [i for i in first if rows[i].template in again and (i in sound or _of_several_processes(texts[rows[i].template]))]
+    return {rows[i].template for i in found} if found and found[0] < BANNER_ROWS - 1 else set()
 
 
 def _is_failure(place: int, rows: Sequence[Row], bits: Sequence[int], failures: Collection[int]) -> bool:

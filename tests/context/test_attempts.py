@@ -132,10 +132,19 @@ LOGINS = (
 )
 
 
+LOOP = "2026-03-01 20:18:17,279 - INFO - Fetching the weather of all years\n2026-03-01 20:18:18,270 - INFO - API client initialized\n" + "".join(
+    f"2026-03-01 20:18:2{n},270 - INFO - Processing the year {2010 + n}\n2026-03-01 20:18:2{n},300 - INFO - Asking for {2010 + n}\n"
+    f"2026-03-01 20:18:2{n},800 - ERROR - Failed to download {2010 + n}: 403 Client Error: Forbidden for url: https://api.example.org/{n}\n"
+    "cost limits exceeded\n"
+    for n in range(6)
+)  # fmt: skip
+
+
 @pytest.mark.seconds
 @pytest.mark.parametrize(
     ("name", "text"),
     [
+        ("weather_log", LOOP),
         ("train_log", "".join(map(POOL.format, range(50, 54)))),
         ("stderr_txt", "".join(map(ASSERTED.format, range(30, 34))) + "RuntimeError: CUDA error: device-side assert triggered\n"),
         ("nccl_log", "".join(SHM.format(n, n, n) for n in range(9688, 9692))),
@@ -144,7 +153,16 @@ LOGINS = (
         ("server_log", RESTARTS),
         ("last_txt", LOGINS),
     ],
-    ids=["threads of a pool", "threads of a GPU", "threads of ranks", "processes", "chained exceptions", "restarts", "logins"],
+    ids=[
+        "a loop",
+        "threads of a pool",
+        "threads of a GPU",
+        "threads of ranks",
+        "processes",
+        "chained exceptions",
+        "restarts",
+        "logins",
+    ],
 )
 def test_what_is_told_again_is_no_attempt(analyze: Analyze, name: str, text: str) -> None:
     found = analyze(**{name: text})
