@@ -1,6 +1,6 @@
 """analyze(): all stages in order, Sources -> SourceAnalysis -> incidents -> Diagnosis -> Report."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -142,7 +142,7 @@ def analyze(
     around = _surroundings(decided, seen)
     disordered, unmatched = disordered_sources(seen.analyses, seen.noted), _unmatched(seen, event_filter)
     ranked = _ranked_lines(decided, seen, baseline, knowledge, bool(unmatched), bool(disordered))
-    found_causes = advice.findings(decided, knowledge, around, _reasons(ranked, seen, decided))
+    found_causes = advice.findings(decided, knowledge, around, _reasons(ranked, seen, decided), _near(seen))
     found, each = order_incidents(seen.incidents, each, decided, found_causes[0])
     answer = Answer(decided.verdict, found_causes, advice.open_questions(decided, found_causes, knowledge, around))
     answer = _undetermined_if_unmatched(_less_sure_if_disordered(answer, disordered, asked), unmatched)
@@ -269,6 +269,11 @@ def _ranked_lines(
     scans = [r.scan for r in seen.analyses]
     rank = partial(outcome.rank_lines, scans, outcome.line_classes(knowledge), active_model()[0].lines, good)
     return call_or_warn(rank, [], "the lines that may say why", None, seen.noted.append)
+
+
+def _near(seen: PlacedCase) -> Callable[[Proof], context.Around]:
+    """What gives the lines around a line of evidence."""
+    return context.lines_around([r.scan for r in seen.analyses])
 
 
 def _reasons(ranked: Sequence[CandidateLine], seen: PlacedCase, decided: Diagnosis) -> tuple[Proof, ...]:

@@ -10,10 +10,11 @@ from msgspec.structs import replace
 
 from forensics.advice.case import AROUND_FACT, EVIDENCE_FACT, EVIDENCE_PLACE, NAMED_PLACE, REASON_PLACE, UNEXPLAINED, case_facts
 from forensics.advice.evidence import LIMIT_FACT, facts_of, proofs_of
-from forensics.advice.named_place import named_place
+from forensics.advice.near_lines import NearLines, nothing_near
+from forensics.advice.places import PLACE_NAMES, code_of_consequence, code_of_traceback, host_of_rank, place_around
 from forensics.advice.printed_stack import stack_facts
 from forensics.advice.remedies import fitting_questions, fitting_remedies
-from forensics.advice.whereabouts import HOSTS, knows_own_code, location_text
+from forensics.advice.whereabouts import location_text
 from forensics.advice.wording import summary
 from forensics.core import lazy
 from forensics.core.text import numbers_in
@@ -26,11 +27,8 @@ from forensics.model.verdicts import Candidate, Diagnosis, OwnedObservation
 NO_CONTEXT = JobContext()
 MIN_SURE_PROBABILITY = 0.6  # of a first cause for all its remedies; below it, nearly every second first cause is wrong
 MAX_RECOVERY_LINES = 4  # chosen by hand: the last lines that show that it continued; more show the same
-PLACE_NAMES = {"file", "line_no", "function"}
 OTHER_PLACES = {*PLACE_NAMES, EVIDENCE_PLACE, REASON_PLACE}
-MAX_TRACEBACK_GAP_LINES = 12  # between a traceback and a message that belongs to it; as many as an exception's own text may have
 MAX_CONTINUED_LINES = 10  # while it ends a program may print a few lines like earlier ones
-MAX_CHAIN_LINES = 200  # chosen by hand: between a traceback of library frames alone and the one of its chain with an own frame
 CAUSED_BY_PATTERN = lazy.regex(r"\s*Caused by: (?P<exc_type>[\w.$]{1,200}): (?P<exc_message>\S.{0,499})")  # of Java
 MAX_RANK_DIGITS = 8  # a longer number is no rank
 UNPROVEN = (
@@ -72,14 +70,19 @@ UNLINKED = (
 
 
 def findings(
-    diagnosis: Diagnosis, database: Database, context: JobContext = NO_CONTEXT, reasons: Sequence[Proof] = ()
+    diagnosis: Diagnosis,
+    database: Database,
+    context: JobContext = NO_CONTEXT,
+    reasons: Sequence[Proof] = (),
+    around: NearLines = nothing_near,
 ) -> tuple[Finding, ...]:
     """The finding of each candidate, in order; remedies, which fit the job's `context`, for the first one only.
 
     `reasons`: lines that most likely say why it ended, if no line proves a cause. They come first in the evidence of the first
-    finding.
+    finding. `around`: gives the lines around a line of evidence; they may name the place.
     """
-    return tuple(_finding(c, i == 0, diagnosis, database, context, reasons) for i, c in enumerate(diagnosis.candidates))
+    both = enumerate(diagnosis.candidates)
+    return tuple(_finding(c, i == 0, diagnosis, database, context, reasons, around) for i, c in both)
 
 
 def open_questions(
@@ -102,31 +105,31 @@ def open_questions(
 
 
 def _finding(
-    candidate: Candidate, first: bool, diagnosis: Diagnosis, database: Database, context: JobContext, reasons: Sequence[Proof]
+    candidate: Candidate,
+    first: bool,
+    diagnosis: Diagnosis,
+    database: Database,
+    context: JobContext,
+    reasons: Sequence[Proof],
+    around: NearLines,
 ) -> Finding:
     cause, role = database.causes[candidate.cause], _role(candidate, first)
-    deaths = "process_death" in cause.traits
     observations = _observations_shown(candidate, "machine_fault" in cause.traits)
-    earlier = _in_earlier_attempts(candidate)
-    if "worthless_result" not in cause.traits:  # of a spoiled result the first sign is the one to read
-        earlier |= _continued_from(candidate, earlier)
-    facts = facts_of(observations, deaths, earlier)
-    proofs = proofs_of([o for o in observations if not _of_another_limit(o, facts)], deaths, earlier)
-    facts = facts | _code_of_traceback(facts, proofs, diagnosis)
+    facts, proofs = _facts_and_proofs(candidate, cause, observations, diagnosis)
     if not proofs and first:  # only the ending itself can be shown
         proofs = tuple(Proof(source, line, text, OUTCOME_LINE, "hint") for source, line, text in diagnosis.outcome.lines)
     if first:
         facts |= stack_facts(cause.id, proofs, context.stacks)
     if reasons and first:
         facts |= _last_of_chain(facts, reasons)
-    known = facts | _unexplained(first)
+    known = facts | ({UNEXPLAINED: "nothing given says why"} if first else {})  # a sentence with it is left out for consequences
     if first and diagnosis.verdict == "no_crash":
         proofs = (*proofs, *_recovered_lines(diagnosis))
     elif reasons and first:
         proofs = _with_reasons(proofs, reasons)
         known |= _reason_place(facts, proofs)
-    if first and diagnosis.verdict != "no_crash" and not PLACE_NAMES & facts.keys() and (place := named_place(proofs)):
-        known |= {NAMED_PLACE: place}
+    place = place_around(facts, proofs, around) if first and diagnosis.verdict != "no_crash" else {}
+    known |= {n: v for n, v in place.items() if n == NAMED_PLACE}
     return Finding(
         id=cause.id,
         title=cause.title if role != "symptom" else cause.as_consequence or cause.title,
@@ -135,13 +138,23 @@ def _finding(
         summary=summary(cause, known),
         evidence=proofs,
         facts=facts,
-        remediations=_advice(cause, known | quoted_evidence(proofs), context, _line_to_read(candidate, proofs))
-        if first and cause.id != HEALTHY
-        else (),
+        remediations=_advice(cause, known | quoted_evidence(proofs), context, _line_to_read(candidate, proofs)) if first else (),
         ledger=candidate.ledger,
-        where=location_text(known | _host_of_rank(facts, diagnosis)),
+        where=location_text(known | place | host_of_rank(facts, diagnosis)) or code_of_consequence(candidate, diagnosis),
         ranks=_ranks(observations),
     )
+
+
+def _facts_and_proofs(
+    candidate: Candidate, cause: Cause, observations: Sequence[Observation], diagnosis: Diagnosis
+) -> tuple[dict[str, Value], tuple[Proof, ...]]:
+    """What the cause's own observations tell, and their lines."""
+    deaths, earlier = "process_death" in cause.traits, _in_earlier_attempts(candidate)
+    if "worthless_result" not in cause.traits:  # of a spoiled result the first sign is the one to read
+        earlier |= _continued_from(candidate, earlier)
+    facts = facts_of(observations, deaths, earlier)
+    proofs = proofs_of([o for o in observations if not _of_another_limit(o, facts)], deaths, earlier)
+    return facts | code_of_traceback(facts, proofs, diagnosis), proofs
 
 
 def _with_reasons(proofs: tuple[Proof, ...], reasons: Sequence[Proof]) -> tuple[Proof, ...]:
@@ -211,6 +224,8 @@ def quoted_evidence(proofs: Sequence[Proof]) -> dict[str, Value]:
 def _advice(cause: Cause, facts: Fields, context: JobContext, first_line: str) -> tuple[Advice, ...]:
     """The remedies of a cause that fit this case, its programs and its numbers. `first_line`: see `fitting_remedies`; if there is
     one, no other place is advised to be read."""
+    if cause.id == HEALTHY:
+        return ()
     if first_line:
         facts = {name: value for name, value in facts.items() if name not in OTHER_PLACES}
     return fitting_remedies(cause, case_facts(facts, context), context.environment, first_line)
@@ -220,40 +235,6 @@ def _ranks(observations: Sequence[Observation]) -> tuple[int, ...]:
     ranks = {str(o.fields["rank"]) for o in observations if "rank" in o.fields}
     own = {int(rank) for rank in ranks if rank.isdecimal() and len(rank) < MAX_RANK_DIGITS}
     return tuple(sorted(own.union(*(numbers_in(str(o.fields.get("reporting_ranks", ""))) for o in observations))))
-
-
-def _host_of_rank(facts: Fields, diagnosis: Diagnosis) -> dict[str, Value]:
-    """The host of the rank in `facts`, if a line of another cause gives it, as a launcher's table of failures does."""
-    rank = facts.get("culprit_rank", facts.get("rank"))
-    if rank is None or any(name in facts for name in HOSTS):
-        return {}
-    own_fields = (o.observation.fields for c in diagnosis.candidates for o in c.owned if o.owner == "mine")
-    hosts = {str(f["host"]) for f in own_fields if "host" in f and f.get("rank") == rank}
-    return {"host": hosts.pop()} if len(hosts) == 1 else {}
-
-
-def _code_of_traceback(facts: Fields, proofs: Sequence[Proof], diagnosis: Diagnosis) -> dict[str, Value]:
-    """The line of the user's program that another traceback names, where `facts` name none.
-
-    If `facts` name no code at all, the nearest traceback: a message may stand below the traceback that it belongs to
-    (TensorFlow), or above that of the process that noticed the end of its worker. A notebook's traceback can be long; its heading
-    names the exception. If `facts` name a library's code, the next traceback: later exceptions of a chain are raised nearer to
-    the program.
-    """
-    if not proofs or knows_own_code(facts):
-        return {}
-    decisive, in_library = proofs[0], bool(PLACE_NAMES & facts.keys())
-    near: list[tuple[int, Fields]] = []
-    for o in (o.observation for c in diagnosis.candidates for o in c.owned if o.owner == "mine"):
-        same_rank = facts.get("rank", o.fields.get("rank")) == o.fields.get("rank", facts.get("rank"))
-        if o.source != decisive.source or not same_rank or not o.proofs or not knows_own_code(o.fields):
-            continue
-        gaps = [p.line - decisive.line for p in o.proofs]
-        named = decisive.text.startswith(f"{o.fields.get('exc_type')}:") and max(gaps) <= 0
-        if (0 < max(gaps) <= MAX_CHAIN_LINES) if in_library else (named or min(map(abs, gaps)) <= MAX_TRACEBACK_GAP_LINES):
-            near.append((min(map(abs, gaps)), o.fields))
-    _, fields = min(near, key=lambda n: n[0], default=(0, {}))
-    return {n: v for n, v in fields.items() if n in (*PLACE_NAMES, "cell")}
 
 
 def _last_of_chain(facts: Fields, reasons: Sequence[Proof]) -> dict[str, Value]:
@@ -281,11 +262,6 @@ def _observations_shown(candidate: Candidate, of_the_machine: bool) -> list[Obse
 def _of_another_limit(observation: Observation, facts: Fields) -> bool:
     """Does it name another memory limit than the one that is told? Its kills are incidents of their own."""
     return LIMIT_FACT in facts and observation.fields.get(LIMIT_FACT, facts[LIMIT_FACT]) != facts[LIMIT_FACT]
-
-
-def _unexplained(first: bool) -> dict[str, Value]:
-    """The fact that nothing explains the first cause: a sentence with this fact is left out for consequences."""
-    return {UNEXPLAINED: "nothing given says why"} if first else {}
 
 
 def _role(candidate: Candidate, first: bool) -> Role:

@@ -16,18 +16,22 @@ SOURCE_SUFFIXES = (
     "py|c|cc|cpp|cxx|cu|cuh|h|hh|hpp|rs|go|java|kt|scala|groovy|js|mjs|ts|tsx|jsx|jl|R|sh|bash|f90|F90|pl|rb|php|cs|swift|lua"
     "|sql|sv|hs|ml|yaml|yml|toml|cmake|gradle|ipynb"
 )
-# `a.py:7`, `Main.java(7)`, `"a.f90", line 7`; not `op_kernel.cc:1858]`, the place in the logger's own program
+# `a.py:7`, `Main.java(7)`, `"a.f90", line 7`; not `op_kernel.cc:1858]` or `[launch.py:434:kill]`, which the logger adds
 PLACE_PATTERN = lazy.regex(
     rf"(?P<file>(?:[A-Za-z]:)?[^\s\"'`():=<>\[\]|,;]{{1,200}}\.(?:{SOURCE_SUFFIXES}))"
-    r"(?:[:(]|\"?, line )(?P<line>\d{1,7})\b(?!\])"
+    r"(?:[:(]|\"?, line )(?P<line>\d{1,7})\b(?!\]|:\w{1,80}(?:\(\))?[\])])"
 )
 SHELL_PLACE_PATTERN = lazy.regex(r"(?<![\w-])(?!-?(?:ba|da|k|z)?sh:)(?P<file>[^\s:\"']{1,200}): line (?P<line>\d{1,7}): ")
 MAKEFILE_PATTERN = lazy.regex(r"(?P<file>[\w./-]{0,200}Makefile\d{0,3}):(?P<line>\d{1,7})\b")
 BUILT_ELSEWHERE_PATTERN = lazy.regex(  # where the libraries of others were built
     r"aten/src|third_party|conda-bld|(?:\A|/)pytorch/|tensorflow/(?:core|compiler|stream_executor)|torch/csrc|/rustc|csrc/"
-    r"|(?:\A|/)(?:sysdeps|libsanitizer|libstdc\+\+-v3|CMakeFiles)/|\A/usr/include/"
+    r"|(?:\A|[/-])(?:jenkins|workspace)[/-]|\A(?:container|process)_linux\.go\Z|(?:\A|/)(?:sysdeps|libsanitizer|libstdc\+\+-v3|CMakeFiles)/|\A/usr/include/"
 )
-OWN_SOURCE_PATTERN = lazy.regex(r"\bNCCL (?:WARN|INFO|TRACE)\b")  # NCCL begins its messages with a place in its own source
+# NCCL and UCX begin their messages with a place in their own source; py-spy names a library's file without its upper folders.
+OWN_SOURCE_PATTERN = lazy.regex(
+    r"\A\s+[\w.<>]{1,100} \([\w.-]{1,100}/[^():]{1,300}:\d{1,7}\)"
+    r"|\bNCCL (?:WARN|INFO|TRACE)\b|\bUCX +(?:ERROR|WARN|DIAG|INFO|FATAL)\b"
+)
 # A frame of the Java library or of a widely used one, as its package tells: `at java.base/java.lang.Thread.run(Thread.java:833)`.
 JVM_LIBRARY_FRAME_PATTERN = lazy.regex(
     r"\bat (?:[\w.]{1,60}/)?(?:javax?|jdk|jakarta|sun|com\.sun|kotlinx?|scala|clojure|groovy|akka|reactor"

@@ -4,6 +4,8 @@
 {"task": "python", "pid": 912, "owner": "Slurm step 4001.0"}      -> where "python (pid 912), Slurm step 4001.0", who "job 4001"
 """
 
+from collections.abc import Mapping
+
 from forensics.advice.wording import CELL_PATTERN, fact_text, fill_template
 from forensics.core import lazy
 from forensics.model import Fields
@@ -21,20 +23,23 @@ NAMED_FACTS = {  # what to call facts that tell the place where nothing narrower
     "dimm": "memory module",
     "interface": "network interface",
     "server": "server",
+    "nid": "server",
+    "endpoint": "endpoint",
+    "stack_module": "kernel module",
+    "stack_library": "library",
+    "native_library": "library",
+    "asking_task": "memory asked for by",
     "cpu": "CPU",
     "kernel_function": "kernel function",
     "port": "port",
-    "layer": "layer",
-    "module": "module",
-    "stack_module": "kernel module",
-    "stack_library": "library",
-    "device": "device",
-    "program": "program",
 }
+LAST_FACTS = {"layer": "layer", "module": "module", "device": "device", "program": "program"}  # they name a thing, not a place
+TERMINAL_PATTERN = lazy.regex(r"(?:tty|pts/|ttyS|:)\d")  # the device of a session, which is no place of a fault
 OWNER_FACTS = ("pod", "container", "unit")  # facts that name the owner of the processes
 HOSTS = ("host", "node")
 LOCAL_HOST_NAMES = ("localhost", "127.0.0.1")  # the name of every machine for itself
 TEMPORARY_CELL = "ipykernel_"  # in the name of the file that a cell's code is run from: `/tmp/ipykernel_5460/1196984475.py`
+EDITOR_CELL = ".ipynb Cell "  # in the name that Visual Studio Code gives a cell; it counts cells, not executions
 STEP_FACTS = ("step_no", "onset_step", "last_step")
 CODE_FACTS = (("file", "line_no"), ("python_file", "python_line"))
 MAX_PLACE_CHARS = 60  # chosen by hand: of one part, which fits in a row of the report; the end of a path is kept
@@ -49,9 +54,16 @@ def affected(facts: Fields) -> str:
 def location_text(facts: Fields) -> str:
     """All parts of where it happened, the most exact first; empty if unknown."""
     parts = [*_ranks(facts), *_processes(facts), *_code(facts), *_cells(facts), *_devices(facts), *_owners(facts)]
-    named = (f"{said} {_cut(fact_text(n, facts[n]))}".lstrip() for n, said in NAMED_FACTS.items() if n in facts)
-    parts = parts or _library_code(facts) or list(named)[:1]
+    if not parts or parts == [_host(facts)]:
+        parts += _named(facts, NAMED_FACTS)
+    parts = parts or _library_code(facts) or _named(facts, LAST_FACTS)
     return ", ".join(dict.fromkeys([*parts, *_steps(facts)]))
+
+
+def _named(facts: Fields, names: Mapping[str, str]) -> list[str]:
+    """The first of `names` that tells a place."""
+    known = (n for n in names if n in facts and not TERMINAL_PATTERN.match(str(facts[n])))
+    return [f"{names[n]} {_cut(fact_text(n, facts[n]))}".lstrip() for n in known][:1]
 
 
 def knows_own_code(facts: Fields) -> bool:
@@ -62,7 +74,11 @@ def knows_own_code(facts: Fields) -> bool:
 def _ranks(facts: Fields) -> list[str]:
     """The rank to look at. For a rank that only reports that it waited, the text says `reports it`."""
     reports = ""
-    host = next((str(facts[n]) for n in HOSTS if n in facts and facts[n] not in LOCAL_HOST_NAMES), "")
+    host = _host(facts)
+    if "reporters" in facts:
+        return [
+            _cut(str(facts["reporters"]).replace(" reports", f" on {host.removeprefix('host ')} reports" if host else " reports"))
+        ]
     if "culprit_rank" in facts:
         rank_text = f"rank {facts['culprit_rank']}"
     elif "culprit_ranks" in facts:
@@ -73,14 +89,21 @@ def _ranks(facts: Fields) -> list[str]:
         rank_text, reports = f"rank {facts['rank']}", " reports it" if "timeout_s" in facts else ""
     else:
         rank_text = f"local rank {facts['local_rank']}" if "local_rank" in facts else ""
-    both = f"{rank_text} on {host}" if rank_text and host else rank_text or (f"host {host}" if host else "")
+    both = f"{rank_text} on {host.removeprefix('host ')}" if rank_text and host else rank_text or host
     return [_cut(both + reports)] if both else []
+
+
+def _host(facts: Fields) -> str:
+    host = next((str(facts[n]) for n in HOSTS if n in facts and facts[n] not in LOCAL_HOST_NAMES), "")
+    return f"host {host}" if host else ""
 
 
 def _processes(facts: Fields) -> list[str]:
     if "task" in facts and "pid" in facts:
         return [f"{_cut(fact_text('task', facts['task']))} (pid {facts['pid']})"]
-    return [f"pid {facts['pid']}"] if "pid" in facts else []
+    if "task" in facts:
+        return [_cut(fact_text("task", facts["task"]))]
+    return [f"pid {facts['pid']}"] if "pid" in facts else [str(facts["own_program"])] if "own_program" in facts else []
 
 
 def _code(facts: Fields) -> list[str]:
@@ -88,7 +111,13 @@ def _code(facts: Fields) -> list[str]:
         if file in facts and line in facts and not LIBRARY_PATH_PATTERN.search(str(facts[file])):
             cell = CELL_PATTERN.fullmatch(str(facts[file]))
             number = cell["number"] if cell else facts.get("cell") if TEMPORARY_CELL in str(facts[file]) else None
-            own = f"cell {number}, line " if number else f"{_cut(fact_text(file, facts[file]))}:"
+            own = (
+                f"cell {number}, line "
+                if number
+                else "cell, line "
+                if facts[file] == "Cell"
+                else f"{_cut(fact_text(file, facts[file]))}:"
+            )
             return [f"{own}{facts[line]}"]
     return []
 
@@ -102,11 +131,13 @@ def _library_code(facts: Fields) -> list[str]:
 
 def _cells(facts: Fields) -> list[str]:
     file = str(facts.get("file", ""))
-    told = "cell" not in facts or TEMPORARY_CELL in file or CELL_PATTERN.fullmatch(file)
+    told = "cell" not in facts or TEMPORARY_CELL in file or CELL_PATTERN.fullmatch(file) or EDITOR_CELL in file
     return [] if told else [f"cell {facts['cell']}"]
 
 
 def _steps(facts: Fields) -> list[str]:
+    if "epoch" in facts:
+        return [f"epoch {facts['epoch']}"]
     return [f"step {facts[name]}" for name in STEP_FACTS if name in facts][:1]
 
 
@@ -117,7 +148,8 @@ def _devices(facts: Fields) -> list[str]:
 
 def _owners(facts: Fields) -> list[str]:
     if "job" in facts:
-        return [f"job {_cut(fact_text('job', facts['job']))}"]
+        job = _cut(fact_text("job", facts["job"]))
+        return [job if job.startswith("job_") else f"job {job}"]
     if "kernel_id" in facts:
         return [f"notebook kernel {_cut(fact_text('kernel_id', facts['kernel_id']))}"]
     owner = fact_text("owner", facts["owner"]) if "owner" in facts else ""

@@ -14,6 +14,9 @@ from msgspec import Struct, field
 
 from forensics.model import Value
 
+# Chosen by hand: a work is done only when its whole group joined it, so the oldest unfinished ones of a group are close together;
+# numbers further apart were counted in different groups, which these lines do not name.
+MAX_WORKS_APART = 1000
 WHOLE_GROUP_OPERATIONS = ("ALLGATHER_BASE", "_ALLGATHER_BASE", "REDUCE_SCATTER_BASE", "_REDUCE_SCATTER_BASE")
 
 
@@ -147,7 +150,7 @@ def _oldest_unfinished(reports: Numbered) -> CulpritRank:
         return CulpritRank()
     numbers = Counter(r.seq or 0 for _, r in oldest.values())
     least, most = min(numbers), max(numbers)
-    if least == most or numbers[least] > len(oldest) / 2:
+    if least == most or numbers[least] > len(oldest) / 2 or most - least > MAX_WORKS_APART:
         return CulpritRank()
     ranks = sorted(rank for rank, (_, r) in oldest.items() if r.seq == least)
     line = next(i for i, r in oldest.values() if r.seq == least)

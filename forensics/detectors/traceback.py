@@ -23,7 +23,7 @@ NOTEBOOK_FRAME_PATTERN = lazy.regex(
 OLD_NOTEBOOK_FRAME = lazy.regex(r"\A(?P<file>[^\s:][^\n]{0,400}\.pyx?) in (?P<function>[\w.<>]+)(?:\(.*\))?\s*\Z")
 EDITOR_FRAME = lazy.regex(r"\A(?P<file>[^\n]{1,400}\.ipynb Cell \d{1,7}) line (?P<line_no>\d{1,7})\s*\Z")  # Visual Studio Code's
 ENDED_CELL_PATTERN = lazy.regex(r"\AIn \[(?P<number>\d{1,9})\]: (?:ended with|raised)")  # see sources/formats/notebook.py
-ARROW_PATTERN = lazy.regex(r"\A-+> ?(?P<line_no>\d{1,7})\b")
+ARROW_PATTERN = lazy.regex(r"\A-+> ?(?:<a href='[^'\n]{1,900}'>)?(?P<line_no>\d{1,7})\b")  # an editor's notebook links the number
 OLD_CELL_PATTERN = lazy.regex(r"\A(?:<ipython-input-(?P<number>\d{1,9})-\w+>|Input In\s?\[(?P<input>\d{1,9})\])\Z")
 EXCEPTION_LINE_PATTERN = lazy.regex(
     r"^(?P<exc_type>(?:[A-Za-z_]\w*\.)*[A-Z]\w*|(?:[a-z_]\w*\.)+\w+)(?:: (?P<exc_message>.*)|:?\s*$)"
@@ -240,6 +240,8 @@ def _frame(message: str, below: list[ParsedLine]) -> dict[str, Value]:
     file = groups.get("file") or groups.get("cell", "")
     cell = OLD_CELL_PATTERN.match(file)
     fields: dict[str, Value] = {"file": f"Cell In[{cell['number'] or cell['input']}]" if cell else file}
+    if EDITOR_FRAME.search(message):  # its heading may have the first digit only
+        groups["line_no"] = _arrow(below) or groups["line_no"]
     number = groups.get("line_no") or groups.get("cell_line") or (_arrow(below) if cell or "file" in groups else None)
     if number:
         fields["line_no"] = int(number[:18])

@@ -28,13 +28,22 @@ def location(report: Report) -> str:
         return first.where
     own = _own_rank(report)
     felt = {rank for f in (first, *symptoms(report)) for rank in f.ranks} - {own}
-    if own is None and len(felt) == 1 and "rank" not in first.where:  # it is the one that it happened to
+    if own is None and len(felt) == 1 and "rank" not in first.where and not _only_waited(report):  # it happened to this one
         return ", ".join(filter(None, (f"rank {felt.pop()}", first.where)))
+    if first.where.startswith("ranks "):  # it names them
+        return first.where
+    if not first.where and felt:
+        return f"{'rank' if len(felt) == 1 else 'ranks'} {number_ranges(felt)} waited or failed with it"
     if own is None:
         others = f"lines of {with_noun(len(felt), 'rank')} tell of it" if felt else ""
     else:
         others = f"{with_noun(len(felt), 'other rank')} waited or failed with it" if felt else ""
     return "; ".join(filter(None, (first.where, others)))
+
+
+def _only_waited(report: Report) -> bool:
+    """Are all the ranks that are named those that waited for others until a limit?"""
+    return not report.causes[0].ranks and all("timeout_s" in f.facts for f in symptoms(report) if f.ranks)
 
 
 def _own_rank(report: Report) -> Value | None:

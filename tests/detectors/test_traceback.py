@@ -144,7 +144,7 @@ OLD_CELL = "<ipython-input-20-6679c3901f12> in <module>\n      1 model = net()\n
         (f"{OLD_CELL}rasterio/_err.pyx in rasterio._err.exc_wrap_pointer()\n\n", ("Cell In[20]", 3)),
         ("Input In [5], in <cell line: 2>()\n----> 2 read('a.csv')\n\nFile C:\\Users\\u\\anaconda3\\lib\\encodings\\cp1252.py:23, in decode(self)\n",
          ("Cell In[5]", 2)),
-        ("/home/u/a.ipynb Cell 5 line 3\n---> 36 with open('x', 'w') as f:\n\n", ("/home/u/a.ipynb Cell 5", 3)),
+        ("/home/u/a.ipynb Cell 5 line 3\n---> 36 with open('x', 'w') as f:\n\n", ("/home/u/a.ipynb Cell 5", 36)),
     ],
 )  # fmt: skip
 def test_frames_of_older_notebooks_and_editors_have_their_line(

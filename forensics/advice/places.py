@@ -1,0 +1,63 @@
+"""The place of a finding, put together: from its own facts, from the lines around its evidence, from other observations."""
+
+from collections.abc import Sequence
+
+from forensics.advice.case import NAMED_PLACE
+from forensics.advice.named_place import named_place
+from forensics.advice.near_lines import NearLines, place_near
+from forensics.advice.whereabouts import HOSTS, knows_own_code, location_text
+from forensics.model import Fields, Proof, Value
+from forensics.model.verdicts import Candidate, Diagnosis
+
+PLACE_NAMES = {"file", "line_no", "function"}
+MAX_TRACEBACK_GAP_LINES = 12  # between a traceback and a message that belongs to it; as many as an exception's own text may have
+MAX_CHAIN_LINES = 200  # chosen by hand: between a traceback of library frames alone and the one of its chain with an own frame
+
+
+def place_around(facts: Fields, proofs: Sequence[Proof], around: NearLines) -> dict[str, Value]:
+    """What the lines around the evidence tell of the place; without code in them or in `facts`, what a message itself names."""
+    place = place_near(facts, proofs, around)
+    named = "" if PLACE_NAMES & {*facts, *place} else named_place(proofs)
+    return place | ({NAMED_PLACE: named} if named else {})
+
+
+def host_of_rank(facts: Fields, diagnosis: Diagnosis) -> dict[str, Value]:
+    """The host of the rank in `facts`, if a line of another cause gives it, as a launcher's table of failures does."""
+    rank = facts.get("culprit_rank", facts.get("rank"))
+    if rank is None or any(name in facts for name in HOSTS):
+        return {}
+    own_fields = (o.observation.fields for c in diagnosis.candidates for o in c.owned if o.owner == "mine")
+    hosts = {str(f["host"]) for f in own_fields if "host" in f and f.get("rank") == rank}
+    return {"host": hosts.pop()} if len(hosts) == 1 else {}
+
+
+def code_of_traceback(facts: Fields, proofs: Sequence[Proof], diagnosis: Diagnosis) -> dict[str, Value]:
+    """The line of the user's program that another traceback names, where `facts` name none.
+
+    If `facts` name no code at all, the nearest traceback: a message may stand below the traceback that it belongs to
+    (TensorFlow), or above that of the process that noticed the end of its worker. A notebook's traceback can be long; its heading
+    names the exception. If `facts` name a library's code, the next traceback: later exceptions of a chain are raised nearer to
+    the program.
+    """
+    if not proofs or knows_own_code(facts):
+        return {}
+    decisive, in_library = proofs[0], bool(PLACE_NAMES & facts.keys())
+    near: list[tuple[int, Fields]] = []
+    for o in (o.observation for c in diagnosis.candidates for o in c.owned if o.owner == "mine"):
+        same_rank = facts.get("rank", o.fields.get("rank")) == o.fields.get("rank", facts.get("rank"))
+        if o.source != decisive.source or not same_rank or not o.proofs or not knows_own_code(o.fields):
+            continue
+        gaps = [p.line - decisive.line for p in o.proofs]
+        named = decisive.text.startswith(f"{o.fields.get('exc_type')}:") and max(gaps) <= 0
+        if (0 < max(gaps) <= MAX_CHAIN_LINES) if in_library else (named or min(map(abs, gaps)) <= MAX_TRACEBACK_GAP_LINES):
+            near.append((min(map(abs, gaps)), o.fields))
+    _, fields = min(near, key=lambda n: n[0], default=(0, {}))
+    return {n: v for n, v in fields.items() if n in (*PLACE_NAMES, "cell")}
+
+
+def code_of_consequence(candidate: Candidate, diagnosis: Diagnosis) -> str:
+    """The line of the user's program that failed with it by another log, where the cause's own lines name no place."""
+    own = {o.observation.source for o in candidate.owned}
+    caused = (c for c in diagnosis.candidates if c.explained_by == candidate.cause and diagnosis.verdict != "no_crash")
+    fields = (o.observation.fields for c in caused for o in c.owned if o.owner == "mine" and o.observation.source not in own)
+    return next((location_text({n: v for n, v in f.items() if n in PLACE_NAMES}) for f in fields if knows_own_code(f)), "")

@@ -1,0 +1,56 @@
+"""The lines around a line of evidence, as far as the scan kept them: both ends of a source, and the lines around each match.
+
+Proof("train.log", 8, "...DataLossError: corrupted record") -> the texts around it, and where it stands in them
+"""
+
+from collections.abc import Callable, Sequence
+
+from forensics.model import Line, Proof, Scan
+
+Around = tuple[Sequence[str], int]  # texts of lines that follow one another, and the index of the one asked about
+MAX_LINES = 450  # on each side of it: a traceback and the exceptions of its chain, or what one command printed
+NOTHING: Around = ((), 0)
+
+
+def lines_around(scans: Sequence[Scan]) -> Callable[[Proof], Around]:
+    """What gives the lines around a Proof, empty texts for those that were not kept; nothing if it was not kept itself."""
+    by_name = {scan.source.name: scan for scan in scans}
+    kept: dict[str, dict[int, str]] = {}
+
+    def around(proof: Proof) -> Around:
+        scan = by_name.get(proof.source)
+        if scan is None:
+            return NOTHING
+        texts = kept.get(proof.source) or kept.setdefault(proof.source, _kept(scan))
+        number = _number(scan, texts, proof)
+        if number is None:
+            return NOTHING
+        first = max(1, number - MAX_LINES)
+        last = min(max(texts), number + MAX_LINES)
+        return [texts.get(n, "") for n in range(first, last + 1)], number - first
+
+    return around
+
+
+def _kept(scan: Scan) -> dict[int, str]:
+    """Number -> text of all lines that were kept, numbered as they were decoded."""
+    found: dict[int, str] = {}
+
+    def keep(lines: Sequence[Line]) -> None:
+        for line in lines:
+            found.setdefault(line.number, line.text)
+
+    for hit in scan.hits:
+        keep(hit.region.lines())
+    for regions in scan.regions.values():
+        for region in regions:
+            keep(region.lines())
+    keep((*scan.head, *scan.tail))
+    return found
+
+
+def _number(scan: Scan, texts: dict[int, str], proof: Proof) -> int | None:
+    """The decoded number of the line of `proof`; in a decoded source several lines may have the number of one of the original."""
+    origin = scan.source.origin
+    same = [n for n in sorted(texts) if origin(n) == proof.line] if origin else [proof.line] if proof.line in texts else []
+    return next((n for n in same if texts[n] == proof.text), same[0] if same else None)

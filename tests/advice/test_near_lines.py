@@ -1,0 +1,101 @@
+"""What the lines around the evidence tell of the place."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from forensics.advice.near_lines import place_near
+from forensics.advice.whereabouts import location_text
+from forensics.model import Value
+from tests.report.made import proof
+
+LIBRARY = "/opt/venv/lib/python3.11/site-packages/torch/storage.py"
+CHAINED = f"""Traceback (most recent call last):
+  File "{LIBRARY}", line 414, in _new_shared
+    return cls._new(size)
+>RuntimeError: unable to open it
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "train.py", line 10, in <module>
+    main()
+  File "{LIBRARY}", line 7, in load"""
+OUTER = f"""Traceback (most recent call last):
+  File "train.py", line 10, in <module>
+    for batch in loader:
+  File "{LIBRARY}", line 7, in load
+RuntimeError: Caught RuntimeError in DataLoader worker process 0.
+Original Traceback (most recent call last):
+  File "{LIBRARY}", line 414, in _new_shared
+>RuntimeError: unable to open it"""
+COLAB = """RuntimeError                              Traceback (most recent call last)
+<ipython-input-19-adef1f515998> in <module>()
+     27         # the model
+---> 28         features = embedding(image)
+     29
+
+/usr/lib/python3.6/dist-packages/torch/nn/functional.py in pool(input)
+     486     return max_pool2d(
+--> 487         input)
+>RuntimeError: CUDA out of memory"""
+BACKTRACE = """>*** Error in `/usr/bin/python2.7': free(): invalid pointer: 0x00007f801fcdbb80 ***
+======= Backtrace: =========
+/lib/x86_64-linux-gnu/libc.so.6(+0x777e5)[0x7f80a2e69d75]
+/usr/lib/python2.7/dist-packages/torch/lib/libshm.so(_ZNSt6locale+0x142)[0x7f801fa7f292]
+======= Memory map: ========
+7f80-7f81 r-xp 00000000 08:01 123 /usr/lib/libother.so"""
+DUMP = """>Aborted (core dumped)
+Thread 0x7f80 (most recent call first):
+  File "/home/u/train.py", line 60 in run"""
+FAR = (
+    """Traceback (most recent call last):
+  File "train.py", line 10, in main
+ValueError: caught and logged
+INFO step 1
+INFO step 2
+"""
+    + "\n" * 20
+    + ">Killed"
+)
+POD_STATUS = """  "metadata": { "name": "train-579c57db7b-6xjnz" },
+  "status": {
+>    "message": "Pod was terminated in response to imminent node shutdown.",
+    "containerStatuses": [{"""
+TIMED_OUT = """[rank1] step 20: evaluating
+>[rank0]: RuntimeError: Timed out waiting 15000ms for recv operation to complete"""
+
+
+@pytest.mark.parametrize(
+    ("log", "facts", "where"),
+    [
+        (CHAINED, {"file": LIBRARY, "line_no": 414}, "train.py:10"),
+        (OUTER, {"file": LIBRARY, "line_no": 414}, "train.py:10"),
+        (COLAB, {"gpu": 0}, "cell 19, line 28, GPU 0"),
+        (BACKTRACE, {}, "library libshm.so"),
+        (DUMP, {}, ""),
+        (FAR, {}, ""),
+        (POD_STATUS, {}, "pod train-579c57db7b-6xjnz"),
+        (">web-7d9  0/1  ImagePullBackOff  0  13m", {}, "pod web-7d9"),
+        ("root@nas02[/]# nvidia-smi\n>Failed to initialize NVML", {}, "host nas02"),
+        ("[root@master ~]# kubectl describe node node1\n>Warning SystemOOM 17m kubelet, node1 System OOM", {}, "host node1"),
+        ("rdzv_endpoint    : 10.40.1.16\n>RendezvousConnectionError: The connection to the C10d store has failed", {}, "endpoint 10.40.1.16"),
+        (TIMED_OUT, {"rank": 0, "timeout_s": 15.0}, "rank 0 reports it, rank 1 not"),
+        (">[Rank 3] CUDA error: uncorrectable ECC error encountered", {}, "rank 3"),
+        (">Failed to write server-info to /home/u/run/server.json: [Errno 28] No space left", {}, "path /home/u/run/server.json"),
+        (">step: 16%|## | 1045/6400 [1:15:32<6:20:11, 4.2s/it] loss scale 64", {}, "step 1045"),
+        ("Epoch 2/10\n>9595/9595 [====] - 1s - loss: nan", {"step_no": 9595}, "epoch 2"),
+        (">Worker IP address: 10.1.2.3 Worker port: 10003 Worker PID: 912 Worker exit type: SYSTEM_ERROR", {}, "host 10.1.2.3, pid 912"),
+        (">2017-03-05 WARN LocalJobRunner: job_local825332237_0001", {"module": "org/apache/Http"}, "job_local825332237_0001"),
+    ],
+)  # fmt: skip
+def test_the_place_that_the_lines_around_tell(log: str, facts: Mapping[str, Value], where: str) -> None:
+    rows = log.split("\n")
+    at = next(i for i, row in enumerate(rows) if row.startswith(">"))
+    texts = [row.removeprefix(">") if i == at else row for i, row in enumerate(rows)]
+    found = place_near(facts, [proof(texts[at])], lambda _: (texts, at))
+    assert location_text({**facts, **found}) == where
+
+
+def test_without_evidence_nothing_is_told() -> None:
+    assert place_near({}, [], lambda _: ((), 0)) == {}
