@@ -23,7 +23,7 @@ NEAR = 3  # lines in which a message tells the rest of itself
 WIDE = 60  # lines of one report: a backtrace, a document of a pod
 MAX_PROMPT_LINES = 400  # chosen by hand: what one command printed
 MAX_READ_PROOFS = 3  # as in named_place
-RANK_PATTERN = lazy.regex(r"\[[Rr]ank ?(?P<rank>\d{1,6})\]|--local[_-]rank[= ](?P<local>\d{1,4})\b")
+RANK_TAG_PATTERN = lazy.regex(r"\[[Rr]ank ?(?P<rank>\d{1,6})\]|--local[_-]rank[= ](?P<local>\d{1,4})\b")
 TIMED_OUT_PATTERN = lazy.regex(r"(?i)tim(?:ed|e)[ -]?out|heartbeat monitor")
 MAX_QUIET_RANKS = 4  # chosen by hand: of more, each one is as likely
 PROMPT_PATTERN = lazy.regex(  # not of commands that ask another machine
@@ -57,9 +57,9 @@ RAY_WORKER_PATTERN = lazy.regex(r"Worker IP address: (?P<host>[\w.:]{3,45}) .{0,
 NAMED_PROCESS_PATTERN = lazy.regex(r"\((?P<task>\w[\w.-]{0,60}) pid=(?P<pid>\d{1,10})\)")  # vLLM's and Ray's prefix
 ALLOCATING_TASK_PATTERN = lazy.regex(r"\bPID: (?P<pid>\d{1,10}) Comm: (?P<task>\S{1,15})")
 CGROUP_OF_CONTAINER_PATTERN = lazy.regex(r"\bcpuset=(?P<container>[0-9a-f]{60,64})\b")
-CONTAINER_ID_PATTERN = lazy.regex(r'"containerID": ?"\w{1,20}://(?P<container>[0-9a-f]{64})"')
+STATUS_CONTAINER_PATTERN = lazy.regex(r'"containerID": ?"\w{1,20}://(?P<container>[0-9a-f]{64})"')
 PROGRAM_PATTERN = lazy.regex(r"'-u', '(?P<program>[^'\n]{1,200}\.py)', '--local_rank=\d")  # as DeepSpeed's launcher prints it
-JOB_PATTERN = lazy.regex(r"\b(?P<job>(?:job|application)_(?:local)?\d{6,20}_\d{1,8})\b")
+HADOOP_JOB_PATTERN = lazy.regex(r"\b(?P<job>(?:job|application)_(?:local)?\d{6,20}_\d{1,8})\b")
 PATH_PATTERN = lazy.regex(r"(?<!\S)['\"]?(?P<path>(?:/[^\s/:'\"]{1,200}){2,30})['\"]?: (?:\[Errno \d|OSError|No space)")
 BAR_PATTERN = lazy.regex(r"(?<![\d.])(?P<step>\d{1,9})/(?P<of>\d{1,9}) \[\d{1,3}:\d\d[^\]\n]{0,80}(?:it|s|ba|batch)/")
 EPOCH_PATTERN = lazy.regex(r"(?i)\bepoch\W{0,3}(?P<epoch>\d{1,7})(?:\s?/\s?(?P<of>\d{1,7}))?\b")
@@ -78,7 +78,7 @@ def place_near(facts: Fields, proofs: Sequence[Proof], around: NearLines) -> Fou
     if not lines:
         lines, at = [proofs[0].text], 0
     found: Found = code_near(facts, lines, at)
-    for read in READERS:
+    for read in PLACE_READERS:
         found |= {n: v for n, v in read(facts, proofs, lines, at).items() if n not in found}
     return found
 
@@ -87,7 +87,7 @@ def _rank(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int)
     """The rank whose tag the evidence has, if it has only one."""
     if any("rank" in name for name in facts):
         return {}
-    tags = {m.groups() for p in proofs[:MAX_READ_PROOFS] for m in RANK_PATTERN.finditer(p.text)}
+    tags = {m.groups() for p in proofs[:MAX_READ_PROOFS] for m in RANK_TAG_PATTERN.finditer(p.text)}
     if len(tags) != 1:
         return {}
     rank, local = tags.pop()
@@ -99,7 +99,7 @@ def _reporters(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at:
     """The ranks that report a time-out, and those that do not, by their tags; nothing if the culprit is known."""
     if "timeout_s" not in facts or "rank" not in facts or any(n.startswith(("culprit_", "missing_")) for n in facts):
         return {}
-    tagged = [(int(m["rank"]), text) for text in lines if (m := RANK_PATTERN.search(text)) and m["rank"]]
+    tagged = [(int(m["rank"]), text) for text in lines if (m := RANK_TAG_PATTERN.search(text)) and m["rank"]]
     reports = {rank for rank, text in tagged if TIMED_OUT_PATTERN.search(text)} | {int(str(facts["rank"]))}
     others = {rank for rank, _ in tagged} - reports
     said = "rank " if len(reports) == 1 else "ranks "
@@ -133,7 +133,7 @@ def _pod(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) 
     if not any(mark in text for text in near for mark in (*POD_MARKS, '"containerID"')):
         return {}
     for text in reversed(lines[max(0, at - WIDE) : at + 1]):
-        if found := CONTAINER_ID_PATTERN.search(text):
+        if found := STATUS_CONTAINER_PATTERN.search(text):
             return {"container": found["container"]}
         if found := POD_DOCUMENT_PATTERN.search(text):
             return {"pod": found["pod"]}
@@ -187,7 +187,7 @@ def _worker(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: in
 def _job(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
     if "job" in facts:
         return {}
-    found = next(filter(None, (JOB_PATTERN.search(t) for t in reversed(lines[max(0, at - NEAR) : at + NEAR]))), None)
+    found = next(filter(None, (HADOOP_JOB_PATTERN.search(t) for t in reversed(lines[max(0, at - NEAR) : at + NEAR]))), None)
     return {"job": found["job"]} if found else {}
 
 
@@ -211,7 +211,7 @@ def _step(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int)
     return found
 
 
-READERS: tuple[Callable[[Fields, Sequence[Proof], Sequence[str], int], Found], ...] = (
+PLACE_READERS: tuple[Callable[[Fields, Sequence[Proof], Sequence[str], int], Found], ...] = (
     _rank,
     _reporters,
     _worker,

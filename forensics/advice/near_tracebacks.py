@@ -25,7 +25,7 @@ OLD_FRAME_PATTERN = lazy.regex(
     r"\A(?:<ipython-input-(?P<number>\d{1,9})-\w+>|\[?(?P<file>[^\s:()\[\]]{1,300}\.pyx?)(?:\]\(http\S+\))?) in \S"
 )
 CELL_FILE_PATTERN = lazy.regex(r"/ipython-input-\S*\.py\Z")  # Colab's: it has no number of the cell
-ARROW_PATTERN = lazy.regex(r"\A-+> ?(?P<line>\d{1,7})\b")
+ARROW_LINE_PATTERN = lazy.regex(r"\A-+> ?(?P<line>\d{1,7})\b")
 FORWARD_LINES = 60  # between the warning with the forward call and the message; in the metadata of an operation
 ARROW_LINES = 12  # rows of code that IPython prints with a frame
 FORWARD_CALL = "Traceback of forward call that caused the error"  # of PyTorch's anomaly mode: the frames below it made the value
@@ -102,7 +102,7 @@ def _frame(lines: Sequence[str], i: int, tag: str | None) -> Frame | None:
         groups = found.groupdict()
         return i, str(groups.get("file") or f"Cell {groups['cell']}"), int(found["line"])
     if found := OLD_FRAME_PATTERN.match(text):
-        arrow = next(filter(None, (ARROW_PATTERN.match(t) for t in lines[i + 1 : i + 1 + ARROW_LINES])), None)
+        arrow = next(filter(None, (ARROW_LINE_PATTERN.match(t) for t in lines[i + 1 : i + 1 + ARROW_LINES])), None)
         file = f"Cell In[{found['number']}]" if found["number"] else str(found["file"])
         return (i, "Cell" if CELL_FILE_PATTERN.search(file) else file, int(arrow["line"])) if arrow else None
     return None

@@ -9,7 +9,7 @@ from forensics.model import Line, Proof, Scan
 
 Around = tuple[Sequence[str], int]  # texts of lines that follow one another, and the index of the one asked about
 MAX_LINES = 450  # on each side of it: a traceback and the exceptions of its chain, or what one command printed
-NOTHING: Around = ((), 0)
+NO_LINES: Around = ((), 0)
 
 
 def lines_around(scans: Sequence[Scan]) -> Callable[[Proof], Around]:
@@ -20,11 +20,11 @@ def lines_around(scans: Sequence[Scan]) -> Callable[[Proof], Around]:
     def around(proof: Proof) -> Around:
         scan = by_name.get(proof.source)
         if scan is None:
-            return NOTHING
+            return NO_LINES
         texts = kept.get(proof.source) or kept.setdefault(proof.source, _kept(scan))
         number = _number(scan, texts, proof)
         if number is None:
-            return NOTHING
+            return NO_LINES
         first = max(1, number - MAX_LINES)
         last = min(max(texts), number + MAX_LINES)
         return [texts.get(n, "") for n in range(first, last + 1)], number - first
