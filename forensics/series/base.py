@@ -64,7 +64,8 @@ class Series(Struct, frozen=True):
         """About `max_readings` readings at most, with similar distances between their lines.
 
         The scanner keeps each line at the beginning and the end of a large log and samples windows of the rest. If half of the
-        readings lie in the first fifth of the lines, all are thinned to the distance that is usual in the rest.
+        readings lie in the first fifth of the lines, all are thinned to the distance that is usual in the rest, and the last
+        one is kept.
         """
         first, last = self.readings[0].line, self.readings[-1].line
         if len(self.readings) < MIN_UNEVEN_READINGS or self.readings[len(self.readings) // 2].line - first >= (last - first) / 5:
@@ -74,6 +75,8 @@ class Series(Struct, frozen=True):
         for reading in self.readings[1:]:
             if reading.line - kept[-1].line >= min_gap:
                 kept.append(reading)
+        if kept[-1] is not self.readings[-1]:
+            kept.append(self.readings[-1])
         return replace(self, readings=tuple(kept)).evenly_sampled(max_readings)
 
 

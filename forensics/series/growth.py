@@ -41,6 +41,7 @@ HOUR_S = 3600.0
 FIRST_DATE_S = 946_684_800.0  # the year 2000: what is smaller counts from a boot
 MAX_LOAD_READINGS = 3  # a watcher that reads every few seconds sees a model half loaded once or twice
 MINUTES_FROM_S = 600.0  # a longer time is told in whole minutes
+HOURS_FROM_S = 14_400.0  # and a still longer one in whole hours
 MIN_SPAN_S = 10.0  # in a shorter time a program loads its data: the rate says nothing about the rest
 # Chosen by hand: a percentage is printed as a whole number, so a small rise is one step of rounding.
 MIN_PERCENT_RISE_SHARE = 0.15
@@ -212,32 +213,37 @@ def _ahead(held: Held, scan: Scan, found: Rise, others: Sequence[Series]) -> dic
     series = held.series
     if series.sense == "free":
         return {}
-    last = series.readings[-1]
+    last = series.readings[-1].value
     limit = None if held.given_back else _limit(scan, series, others)
-    speed, span = _speed(series)
+    timed = _timed(series)
+    speed = theil_sen([v for _, v in timed[len(timed) // 4 :]], [t for t, _ in timed[len(timed) // 4 :]])
     if speed <= 0:
-        more = math.ceil((limit - last.value) / found.slope) if limit and found.slope > 0 else 0
+        more = math.ceil((limit - last) / found.slope) if limit and found.slope > 0 else 0
         return {"limit_bytes": limit, "limit_readings": more} if limit and more else {}
-    fields: dict[str, Value] = {"hour_bytes": round(speed * HOUR_S), "span_s": round(span)}
+    (first_s, _), (last_s, last) = timed[0], timed[-1]
+    fields: dict[str, Value] = {"hour_bytes": round(speed * HOUR_S), "span_s": _rounded(last_s - first_s)}
     if not held.given_back:
-        fields["forecast_bytes"] = round(last.value + speed * span)
+        fields["forecast_bytes"] = round(last + speed * (last_s - first_s))
     if limit:
-        left = (limit - last.value) / speed
-        left = 60 * round(left / 60) if left >= MINUTES_FROM_S else round(left)
-        fields |= {"limit_bytes": limit, "limit_in_s": left}
-        if series.gpu and (last_s := _seconds(last)) is not None and last_s >= FIRST_DATE_S:  # by the clock of the log
+        left = (limit - last) / speed
+        fields |= {"limit_bytes": limit, "limit_in_s": _rounded(left)}
+        if series.gpu and last_s >= FIRST_DATE_S:  # by the clock of the log
             fields["limit_at"] = f"{datetime.datetime.fromtimestamp(last_s + left, datetime.UTC):%Y-%m-%d %H:%M}"
     return fields
 
 
-def _speed(series: Series) -> tuple[float, float]:
-    """Bytes per second after the warm-up, and the seconds from the first reading to the last; (0, 0) if unknown or too close."""
-    first, last = _seconds(series.readings[0]), _seconds(series.readings[-1])
-    if first is None or last is None or last - first < MIN_SPAN_S:
-        return 0.0, 0.0
-    body = series.readings[len(series.readings) // 4 :]
-    timed = [(t, r.value) for r in body[:: -(-len(body) // MAX_TREND_POINTS)] if (t := _seconds(r)) is not None]
-    return theil_sen([v for _, v in timed], [t for t, _ in timed]), last - first
+def _rounded(seconds: float) -> int:
+    """Seconds, whole minutes or whole hours, still in seconds: no more digits than a reader needs."""
+    unit = 3600 if seconds >= HOURS_FROM_S else 60 if seconds >= MINUTES_FROM_S else 1
+    return unit * round(seconds / unit)
+
+
+def _timed(series: Series) -> list[tuple[float, float]]:
+    """The readings that have a time, evenly chosen, with the last of them; empty if they are too close."""
+    stride = -(-len(series.readings) // MAX_TREND_POINTS)
+    chosen = (*series.readings[:-1:stride], series.readings[-1])
+    timed = [(t, r.value) for r in chosen if (t := _seconds(r)) is not None]
+    return timed if timed and timed[-1][0] - timed[0][0] >= MIN_SPAN_S else []
 
 
 def _seconds(reading: Reading) -> float | None:

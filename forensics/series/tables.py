@@ -6,6 +6,7 @@ Mem:       62880028     5909424    55600892       95508     1369712    56381080 
 
 import bisect
 import datetime
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -110,8 +111,9 @@ def _cells(scan: Scan) -> Iterator[Cell]:
     for region in scan.regions.get(FREE_TRIGGER.kind, ()):
         yield from _free(region)
     dates = _smi_dates(scan)
-    for region in scan.regions.get(SMI_TRIGGER.kind, ()):
-        yield from _smi(region, dates.before(region.number, MAX_SMI_PICTURE_LINES))
+    rows = scan.regions.get(SMI_TRIGGER.kind, ())
+    for above, line in (*((x.lines_before(), Line(x.number, x.text)) for x in rows), *_last_rows(scan, rows)):
+        yield from _smi(line, above[-1].text if above else "", dates.before(line.number, MAX_SMI_PICTURE_LINES))
     reports = _smi_report_dates(scan)
     for region in scan.regions.get(SMI_MEMORY_TRIGGER.kind, ()):
         yield from _smi_memory(region, reports.before(region.number, MAX_SMI_PICTURE_LINES))
@@ -164,7 +166,15 @@ class _Dates(NamedTuple):
 
 def _smi_dates(scan: Scan) -> _Dates:
     """The dates that nvidia-smi prints above each picture: `Tue Oct 29 19:00:23 2024`, a rule, `| NVIDIA-SMI 550.54.15 ...`."""
-    return _dates(x for region in scan.regions.get(SMI_DATE_TRIGGER.kind, ()) for x in region.lines_before())
+    heads = scan.regions.get(SMI_DATE_TRIGGER.kind, ())
+    last = scan.tail if heads else ()
+    return _dates((*(x for region in heads for x in region.lines_before()), *last))
+
+
+def _last_rows(scan: Scan, rows: Sequence[Region]) -> Iterator[tuple[list[Line], Line]]:
+    """The last lines of a source with pictures, each with the line above it; a sample of many pictures may lack them."""
+    if rows:
+        yield from (([above], line) for above, line in itertools.pairwise(scan.tail) if line.number > rows[-1].number)
 
 
 def _smi_report_dates(scan: Scan) -> _Dates:
@@ -177,14 +187,16 @@ def _dates(lines: Iterable[Line]) -> _Dates:
     return _Dates(sorted(dated), [dated[n] for n in sorted(dated)])
 
 
-def _smi(region: Region, time_s: float | None) -> Iterator[Cell]:
-    """The two lines of a GPU in the table of nvidia-smi: its index in the first, temperature and memory in the second."""
-    memory, hot = USED_OF_TOTAL_PATTERN.search(region.text), CELSIUS_PATTERN.search(region.text)
-    above = region.lines_before()
-    index = SMI_ROW_INDEX_PATTERN.match(above[-1].text) if above else None
+def _smi(line: Line, above: str, time_s: float | None) -> Iterator[Cell]:
+    """The two lines of a GPU in the table of nvidia-smi: its index in the one `above`, temperature and memory in the second."""
+    memory, hot, index = (
+        USED_OF_TOTAL_PATTERN.search(line.text),
+        CELSIUS_PATTERN.search(line.text),
+        SMI_ROW_INDEX_PATTERN.match(above),
+    )
     if not memory or not index:
         return
-    line, scope = Line(region.number, region.text), f"gpu {index[1]}"
+    scope = f"gpu {index[1]}"
     yield Cell(line, GPU_USED_MEASURE, scope, float(memory["used"]), time_s=time_s)
     yield Cell(line, GPU_SIZE_MEASURE, scope, float(memory["total"]), time_s=time_s)
     if hot:

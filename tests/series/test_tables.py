@@ -181,3 +181,14 @@ def test_the_report_of_nvidia_smi_tells_speed_and_size(told: Callable[[str], lis
 def test_power_alone_is_a_series(series_of: OfText) -> None:
     rows = "".join(f"2024/10/30 18:42:{33 + t}.189, 22.{t}9 W\n" for t in range(5))
     assert series_of("timestamp, power.draw [W]\n" + rows)["power draw"].values == [22.09, 22.19, 22.29, 22.39, 22.49]
+
+
+def test_a_watcher_of_many_hours_is_read_to_its_end(told: Callable[[str], list[Observation]]) -> None:
+    """Of so many lines a sample is kept; the last picture stands in it. One GPU is full after 36 hours of 20 MiB a minute."""
+    pictures = (picture(0, [2868 + 20 * m]) for m in range(1440))
+    days = (f"Tue Oct 29 {m // 60:02}:{m % 60:02}:23 2024" for m in range(1440))
+    text = "".join(p.replace("Tue Oct 29 19:00:23 2024", d, 1) for p, d in zip(pictures, days, strict=True))
+    (event,) = told(text)
+    assert (event.weight, event.fields["last_bytes"], event.fields["span_s"]) == ("strong", (2868 + 20 * 1439) << 20, 24 * 3600)
+    assert event.fields["hour_bytes"] == 1200 << 20
+    assert event.fields["limit_at"] == "2024-10-30 12:00"
