@@ -48,15 +48,21 @@ def _with(event: Observation, placed: ResolvedTime) -> Observation:
     if placed.time is None:
         return replace(event, lane=placed.lane)
     off = placed.uncertainty_s
-    proofs = tuple(replace(p, time=_own_time(p, event, placed.time), time_uncertainty_s=off) for p in event.proofs)
+    times = [(p, _own_time(p, event, placed.time)) for p in event.proofs]
+    proofs = tuple(replace(p, time=t, time_uncertainty_s=off if t else None) for p, t in times)
     return replace(event, time=placed.time, uncertainty_s=off, lane=placed.lane, proofs=proofs)
 
 
-def _own_time(proof: Proof, event: Observation, time: datetime) -> datetime:
-    """The time of one line of `event`: the event's `time` plus the difference between the two lines' stamps."""
+def _own_time(proof: Proof, event: Observation, time: datetime) -> datetime | None:
+    """The time of one line of `event`: the event's `time` plus the difference between the two lines' stamps.
+
+    None for a later line without a stamp of a message that was repeated: nothing tells when it was printed again.
+    """
     if event.stamp is None or len(event.proofs) == 1:
         return time
     own, of_event = parse_prefix(proof.text).stamp, event.stamp
+    if own is None and event.count > 1 and proof.line > event.line:
+        return None
     if own is None or own.lacks == "date" or own.lacks != of_event.lacks:
         return time
     if own.wall and of_event.wall and (own.wall.tzinfo is None) == (of_event.wall.tzinfo is None):

@@ -12,6 +12,7 @@ is no consequence: a launcher's report of an exit status shows no death of a wor
 from datetime import datetime
 
 from forensics.model import Finding, Proof, Report
+from forensics.report.moment import gap_text, is_floor, shown_proof
 from forensics.report.phrases import symptoms, time_between
 
 MAX_FOLLOW_S = 7200.0  # collectives and mounts give up within an hour; two hours of silence also separate incidents
@@ -57,12 +58,15 @@ def is_before(finding: Finding, cause: Finding) -> bool:
 
 
 def delay_text(finding: Finding, cause: Finding) -> str:
-    """The time from the first line of `cause` to `finding`, in words; empty if they have no common clock, or if it would be
+    """The time from the line that shows `cause` to `finding`, in words; empty if they have no common clock, or if it would be
     negative."""
-    a, b = min((p for p in cause.evidence if p.time), key=_time, default=None), finding.evidence[0] if finding.evidence else None
+    a, b = shown_proof(cause), finding.evidence[0] if finding.evidence else None
     if not a or not b or not a.time or not b.time:
         return ""
     gap, off = (b.time - a.time).total_seconds(), _doubt_s(a, b)
+    if gap >= 0 and a.source == b.source and (is_floor(a) or is_floor(b)):
+        exact = gap_text(a, b)
+        return f"{exact} later" if exact else ""
     doubt = f", the clocks agree within {off:.0f} s" if off >= abs(gap) else ""
     if not gap:
         return "at the same time"

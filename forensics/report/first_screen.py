@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from forensics.core.text import with_noun
 from forensics.model import Report
-from forensics.report import overview
+from forensics.report import moment, overview
 from forensics.report.history import seen_before
 from forensics.report.incidents import Group
 from forensics.report.phrases import headline, is_guess, percent_text, verdict, what_happened
@@ -76,7 +76,7 @@ class FirstScreen:
 
     def _when(self) -> Iterator[Row]:
         strip = list(self._strip())
-        since = overview.first_shown(self.report)
+        since = moment.first_shown(self.report)
         yield from strip or labelled(self.width, "when", since)
 
     def _incidents(self) -> Iterator[Row]:
@@ -100,7 +100,7 @@ class FirstScreen:
     def _group(self, group: Group) -> Iterator[Row]:
         share = percent_text(group.probability) if group.probability is not None else ""
         alone = group.start if len(group.ids) == 1 else None
-        lead = f"  {overview.incident_numbers(group):<6}" + (alone.strftime("%Y-%m-%d %H:%M:%S  ") if alone else "")
+        lead = f"  {overview.incident_numbers(group):<6}" + (moment.clock_text(alone, "", self.report) + "  " if alone else "")
         room = self.width - len(lead) - len(share) - 2
         for i, piece in enumerate(cut_text(overview.group_text(group), room, 2)):
             if i == 0:
@@ -112,8 +112,7 @@ class FirstScreen:
         course = course_steps(self.report)
         if not any(s.gap for s in course) and len({s.source for s in course}) < 2:
             return
-        time = course[0].time
-        lead = overview.clock_time(time, course[0].source, self.report) + " " if time else ""
+        lead = moment.first_shown(self.report) + " " if course[0].time else ""
         spans: list[tuple[str, str]] = [("when".ljust(LABEL_COLUMNS), "head"), (lead, "dim")]
         used = len(lead) + LABEL_COLUMNS
         for i, step in enumerate(course):

@@ -1,21 +1,18 @@
-"""Say where it happened, since when, and what to do first: the first screen shows these after what happened.
+"""Say where it happened, and what to do first: the first screen shows these after what happened.
 
-rank 37 on node04, GPU 3, job 4711; 63 other ranks waited or failed with it | 2026-11-21 08:46:17 | Read the log of rank 37 first
+rank 37 on node04, GPU 3, job 4711; 63 other ranks waited or failed with it | Read the log of rank 37 first
 """
 
 from collections.abc import Sequence
-from datetime import datetime
 
-from forensics.core import lazy
 from forensics.core.text import number_ranges, with_noun
 from forensics.model import MessageGroup, Proof, Report, Value
 from forensics.model.answers import OUTCOME_LINE, REASON_LINE
 from forensics.report.incidents import Group, incident_groups
 from forensics.report.paths import Paths
-from forensics.report.phrases import duration_text, is_guess, remedies, symptoms, two_unit_duration
+from forensics.report.phrases import duration_text, is_guess, remedies, symptoms
 
 MAX_NUMBER_RANGES = 3  # chosen by hand: `1-4, 6-12, 20`
-KERNEL_STAMP_PATTERN = lazy.regex(r"\s{0,8}(?:<\d{1,4}>)?\[\s{0,8}(\d{1,10}\.\d{1,9})\]")  # `<6>[ 9120.213456]`
 MAX_LISTED_INCIDENTS = 5  # rows of other incidents on the first screen
 
 
@@ -52,37 +49,6 @@ def _own_rank(report: Report) -> Value | None:
     pid, known = first.get("pid"), first.get("culprit_rank", first.get("rank"))
     same = (f.facts["rank"] for f in symptoms(report) if pid is not None and f.facts.get("pid") == pid and "rank" in f.facts)
     return known if known is not None else next(same, None)
-
-
-def first_shown(report: Report) -> str:
-    """When the first cause was first shown: `2026-11-21 08:46:17`, with its offset if the log itself has a zone.
-
-    If no clock is known, how long after boot.
-    """
-    if report.verdict == "no_crash":
-        return ""
-    found = cause_time(report)
-    return clock_time(*found, report) if found else _after_boot(report)
-
-
-def _after_boot(report: Report) -> str:
-    """`12.4 s after boot`, `2 h 32 min after boot`: if a kernel's log counts from boot and no clock is known."""
-    counting = {s.name for s in report.sources if s.clock == "mono"}
-    stamps = [KERNEL_STAMP_PATTERN.match(p.text) for p in report.causes[0].evidence if p.source in counting]
-    first = min((float(s[1]) for s in stamps if s), default=None)
-    return f"{two_unit_duration(first)} after boot" if first is not None else ""
-
-
-def cause_time(report: Report) -> tuple[datetime, str] | None:
-    """The time of the first cause's earliest evidence, and its source."""
-    times = [(p.time, p.source) for p in report.causes[0].evidence if p.time]
-    return min(times, key=lambda t: t[0].timestamp(), default=None)
-
-
-def clock_time(time: datetime, source: str, report: Report) -> str:
-    """`time` as in `source`: with an offset if its lines have one."""
-    zoned = any(s.name == source and s.clock == "wall+zone" for s in report.sources)
-    return time.isoformat(sep=" ", timespec="seconds") if zoned else time.strftime("%Y-%m-%d %H:%M:%S")
 
 
 def do_first(report: Report) -> str:

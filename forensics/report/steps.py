@@ -3,13 +3,15 @@
 08:23:04 dmesg.log: A memory limit was hit | 2.5 s later jupyter.log: The notebook kernel died
 """
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from forensics.model import Report, TimelineEntry
+from forensics.model import Finding, Proof, Report, TimelineEntry
 from forensics.report.consequences import consequences
-from forensics.report.phrases import time_between
+from forensics.report.moment import gap_text, shown_proof
 
 MAX_STEPS = 5  # chosen by hand: a chain that is read as one sentence
 SAME_MOMENT_S = 0.05  # chosen by hand: two events this close have the same time
@@ -33,15 +35,18 @@ def course_steps(report: Report) -> list[CourseStep]:
     """
     if report.verdict == "no_crash":
         return []
-    findings = {f.id: f for f in (report.causes[0], *consequences(report))}
+    root, findings = report.causes[0], {f.id: f for f in (report.causes[0], *consequences(report))}
     first: dict[str, TimelineEntry] = {}
-    begin = min((p.time for p in report.causes[0].evidence if p.time), default=None)
-    for moment in _first_incident(report):
-        too_early = moment.cause == report.causes[0].id and begin and moment.time and moment.time < begin
-        if moment.cause in findings and not too_early:  # an earlier one happened to another process
-            first.setdefault(moment.cause or "", moment)
+    begin = min((p.time for p in root.evidence if p.time), default=None)
+    for entry in _first_incident(report):
+        too_early = entry.cause == root.id and begin and entry.time and entry.time < begin
+        if entry.cause in findings and not too_early:  # an earlier one happened to another process
+            first.setdefault(entry.cause or "", entry)
+    shown = shown_proof(root)
+    if root.id in first and shown and shown.time and first[root.id].time:
+        first[root.id] = replace(first[root.id], time=shown.time, source=shown.source, line=shown.line)
     moments = list(first.values())
-    if len(moments) < 2 or report.causes[0].id not in first:
+    if len(moments) < 2 or root.id not in first:
         return []
     one_clock = len({m.lane for m in moments}) == 1
     if all(m.time for m in moments) and one_clock:
@@ -50,10 +55,10 @@ def course_steps(report: Report) -> list[CourseStep]:
         moments.sort(key=lambda m: m.line)
     else:
         return []
-    moments = moments[next(i for i, m in enumerate(moments) if m.cause == report.causes[0].id) :]
+    moments = moments[next(i for i, m in enumerate(moments) if m.cause == root.id) :]
     if len(moments) < 2:
         return []
-    return [_step(m, moments[i - 1] if i else None, findings[m.cause or ""].title) for i, m in enumerate(moments[:MAX_STEPS])]
+    return [_step(m, moments[i - 1] if i else None, findings) for i, m in enumerate(moments[:MAX_STEPS])]
 
 
 def _first_incident(report: Report) -> list[TimelineEntry]:
@@ -62,8 +67,16 @@ def _first_incident(report: Report) -> list[TimelineEntry]:
     return list(report.timeline[: incident.events]) if incident else []
 
 
-def _step(moment: TimelineEntry, before: TimelineEntry | None, title: str) -> CourseStep:
+def _step(entry: TimelineEntry, before: TimelineEntry | None, findings: Mapping[str, Finding]) -> CourseStep:
     gap = ""
-    if before and before.time and moment.time and abs((moment.time - before.time).total_seconds()) >= SAME_MOMENT_S:
-        gap = time_between(before.time, moment.time)
-    return CourseStep(moment.source, moment.line, title, moment.role, moment.time, gap)
+    if before and before.time and entry.time and abs((entry.time - before.time).total_seconds()) >= SAME_MOMENT_S:
+        gap = gap_text(_line_of(before, findings), _line_of(entry, findings))
+    return CourseStep(entry.source, entry.line, findings[entry.cause or ""].title, entry.role, entry.time, gap)
+
+
+def _line_of(entry: TimelineEntry, findings: Mapping[str, Finding]) -> Proof:
+    """The line of evidence at `entry`, with its time, and the doubt about it."""
+    doubts = (
+        p.time_uncertainty_s for p in findings[entry.cause or ""].evidence if (p.source, p.line) == (entry.source, entry.line)
+    )
+    return Proof(entry.source, entry.line, "", entry.event, "hint", time=entry.time, time_uncertainty_s=next(doubts, None))

@@ -101,6 +101,23 @@ def test_a_line_without_a_stamp_lies_between_its_neighbours(second: str, off: fl
     assert by[4].time is None
 
 
+def test_a_message_that_was_printed_again_has_no_time_where_its_line_has_no_stamp() -> None:
+    rows = [
+        "2025-05-02 10:00:00,000 WARN a",
+        "NoClassDefFoundError: x",
+        "2025-05-02 11:30:00,000 WARN a",
+        "NoClassDefFoundError: x",
+    ]
+    one = event("a.log", 1, rows[0])
+    again = replace(one.proofs[0], line=4, text=rows[3])
+    inside = replace(one, proofs=(one.proofs[0], replace(again, line=2)))
+    got, _ = joined({"a.log": "\n".join(rows)}, [replace(inside, proofs=(*inside.proofs, again), count=2)])
+    assert [p.time is None for p in got[0].proofs] == [False, True, True]
+    assert got[0].proofs[1].time_uncertainty_s is None
+    got, _ = joined({"a.log": "\n".join(rows)}, [inside])
+    assert [p.time is None for p in got[0].proofs] == [False, False]
+
+
 def test_two_clocks_in_one_source_make_two_incidents_not_one_a_turn() -> None:
     rows = [f"2025-05-02 {h}:00:0{s},000 INFO a" for s in range(4) for h in (10, 17)]
     events = [event("a.log", n, row) for n, row in enumerate(rows, 1)]

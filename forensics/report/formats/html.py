@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from forensics.model import Finding, Report
-from forensics.report import attempts, overview
+from forensics.report import attempts, moment, overview
 from forensics.report.consequences import FOLLOWED, UNCONFIRMED, consequences, unconfirmed_consequences
 from forensics.report.document import document
 from forensics.report.escape import escape_controls
@@ -86,7 +86,7 @@ def _answer(report: Report) -> dict[str, Any]:
         "odds": "" if is_guess(report) else percent_text(report.causes[0].probability),
         "ending": str(ending_sentence(report) or ""),
         "where": overview.location(report),
-        "since": overview.first_shown(report),
+        "since": moment.first_shown(report),
         "do_first": overview.do_first(report),
         "advised": remedies(report),
     }

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from forensics.core.text import format_size, with_noun
 from forensics.model import Advice, Finding, Proof, Report
-from forensics.report import attempts, overview
+from forensics.report import attempts, moment, overview
 from forensics.report.blocks import Block, fit_blocks
 from forensics.report.consequences import FOLLOWED, UNCONFIRMED, consequences, unconfirmed_consequences
 from forensics.report.curves import first_to_last, relevant_curves, sparkline
@@ -93,7 +93,7 @@ def _summary(report: Report) -> Iterator[str]:
 def _overview(report: Report) -> Iterator[str]:
     answers = (
         ("Where", code(overview.location(report))),
-        ("When", overview.first_shown(report)),
+        ("When", moment.first_shown(report)),
         ("History", escape(seen_before(report))),
     )
     steps_first = prose(overview.do_first(report), _logged(report))
@@ -115,7 +115,7 @@ def _incidents(report: Report) -> Iterator[str]:
     yield from ("", f"### {len(report.incidents):,} incidents; number {number} is told here", "")
     rows = []
     for group in others[:MAX_TABLE_ROWS]:
-        time = group.start.strftime("%Y-%m-%d %H:%M:%S") if group.start else ""
+        time = moment.clock_text(group.start, "", report)
         share = percent_text(group.probability) if group.probability is not None else ""
         what = prose(overview.group_text(group), [group.subject]).replace("|", "¦")
         rows.append((overview.incident_numbers(group), time, what, share))
@@ -171,7 +171,7 @@ def _ending(report: Report) -> Iterator[str]:
 def _course(report: Report, paths: Paths) -> Iterator[str]:
     rows = []
     for i, step in enumerate(course_steps(report)):
-        when = step.time.isoformat(sep=" ", timespec="seconds") if step.time and not i else f"+ {step.gap}" if step.gap else ""
+        when = moment.first_shown(report) if step.time and not i else f"+ {step.gap}" if step.gap else ""
         rows.append((when, code_cell(paths.place(step.source, step.line)), escape(step.title)))
     if rows:
         yield from ("", *table_lines(("when", "where", "what"), rows))

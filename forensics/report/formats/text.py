@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from forensics.core.text import with_noun
 from forensics.model import Advice, Finding, Proof, Report
-from forensics.report import attempts
+from forensics.report import attempts, moment
 from forensics.report.consequences import FOLLOWED, UNCONFIRMED, consequences, delay_text, unconfirmed_consequences
 from forensics.report.curves import SPARKLINE_CHARS, first_to_last, relevant_curves, sparkline
 from forensics.report.first_screen import FirstScreen, labelled
@@ -241,7 +241,7 @@ class _Text:
             yield from wrap_rows(first.summary, self.width, 2)
             time = incident.time or incident.start
             yield from labelled(self.width, "  where", first.where)
-            yield from labelled(self.width, "  when", time.strftime("%Y-%m-%d %H:%M:%S") if time else "")
+            yield from labelled(self.width, "  when", moment.clock_text(time, "", self.report))
             yield from labelled(self.width, "  do first", first.remediations[0].action if first.remediations else "")
             proofs = quoted_evidence(first, MAX_TEXT_PROOFS)
             column = min(MAX_PLACE_COLUMN_CHARS, max((len(self._place(p)) for p in proofs), default=0))

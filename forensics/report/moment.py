@@ -1,0 +1,91 @@
+"""When the first cause was shown, in words that claim no more than the stamps of the log.
+
+`2026-11-21 08:46:17`; with an offset if its lines have a zone; `02:53:08` if they have no date, `Dec 12 16:07:34` if they have no
+year, and no other source tells it; `after 08:39:24` for a line that has no stamp of its own; `12.4 s after boot`.
+"""
+
+from datetime import datetime
+
+from forensics.core import lazy
+from forensics.model import Finding, Proof, Report
+from forensics.report.phrases import time_between, two_unit_duration
+
+KERNEL_STAMP_PATTERN = lazy.regex(r"\s{0,8}(?:<\d{1,4}>)?\[\s{0,8}(\d{1,10}\.\d{1,9})\]")  # `<6>[ 9120.213456]`
+# A stamp of its own is at most this far off; a line without one has the time of one above it, and the pause as its doubt.
+MAX_STAMP_DOUBT_S = 5.0
+MAX_SAME_TROUBLE_S = 1800.0  # chosen by hand: what was printed longer before the best evidence was an earlier attempt's
+FORMATS = {"date": "%H:%M:%S", "year": "%b %d %H:%M:%S", "": "%Y-%m-%d %H:%M:%S"}  # by what the stamps lack
+
+
+def first_shown(report: Report) -> str:
+    """When the first cause was first shown; how long after boot if no clock is known; empty if nothing ended badly."""
+    if report.verdict == "no_crash":
+        return ""
+    proof = shown_proof(report.causes[0])
+    if proof is None or proof.time is None:
+        return _after_boot(report)
+    is_later = proof.source == report.causes[0].evidence[0].source and proof.line < report.causes[0].evidence[0].line
+    lead = "after " if is_floor(proof) or (is_later and report.causes[0].evidence[0].time is None) else ""
+    return lead + clock_text(proof.time, proof.source, report)
+
+
+def shown_proof(finding: Finding) -> Proof | None:
+    """The line whose time is told for `finding`: the first one of the trouble that its best evidence shows.
+
+    Of a slow-down it is the line of the change: the earliest one shows the speed before it. If the best evidence has no time it
+    is the stamped line that is nearest above.
+    """
+    timed = [p for p in finding.evidence if p.time]
+    if not timed:
+        return None
+    best = finding.evidence[0]
+    if "slower_by" in finding.facts and best.signature.startswith("series/"):
+        return sorted(timed, key=_time)[:2][-1]
+    if best.time:
+        return min((p for p in timed if _time(best) - _time(p) <= MAX_SAME_TROUBLE_S), key=_time)
+    above = [p for p in timed if p.source == best.source and p.line < best.line]
+    return max(above, key=lambda p: p.line) if above else min(timed, key=_time)
+
+
+def clock_text(time: datetime | None, source: str, report: Report) -> str:
+    """`time` as the lines of `source` give it: with an offset if they have one, without a year or a date that they lack.
+
+    `source`: empty for a time of several sources. Empty for an unknown time.
+    """
+    if time is None:
+        return ""
+    if any(s.name == source and s.clock == "wall+zone" for s in report.sources):
+        return time.isoformat(sep=" ", timespec="seconds")
+    return time.strftime(FORMATS[_assumed(source, report)])
+
+
+def gap_text(a: Proof, b: Proof) -> str:
+    """The time from `a` to `b` of one source, in words; empty if it is unknown, or none."""
+    if a.time is None or b.time is None or a.time == b.time or (is_floor(a) and is_floor(b)):
+        return ""
+    lead = "up to " if is_floor(a) else "at least " if is_floor(b) else ""
+    return lead + time_between(a.time, b.time)
+
+
+def is_floor(proof: Proof) -> bool:
+    """Is its time that of a stamp above it, so that the line itself was written at an unknown moment after it?"""
+    return (proof.time_uncertainty_s or 0.0) > MAX_STAMP_DOUBT_S
+
+
+def _assumed(source: str, report: Report) -> str:
+    """`year` or `date` if the stamps of `source`, or of any, lack it and no source with whole stamps tells it; else empty."""
+    lacking = {w.source: w.kind for w in report.warnings if w.kind in ("year", "date")}
+    whole = any(s.first_time and s.name not in lacking for s in report.sources)
+    return "" if whole else lacking.get(source, "") if source else max(lacking.values(), default="")
+
+
+def _after_boot(report: Report) -> str:
+    """`12.4 s after boot`, `2 h 32 min after boot`: if a kernel's log counts from boot and no clock is known."""
+    counting = {s.name for s in report.sources if s.clock == "mono"}
+    stamps = [KERNEL_STAMP_PATTERN.match(p.text) for p in report.causes[0].evidence if p.source in counting]
+    first = min((float(s[1]) for s in stamps if s), default=None)
+    return f"{two_unit_duration(first)} after boot" if first is not None else ""
+
+
+def _time(proof: Proof) -> float:
+    return proof.time.timestamp() if proof.time else 0.0
