@@ -25,7 +25,7 @@ from forensics.model import Advice, Fields, OpenQuestion
 
 NO_ENVIRONMENT: Environment = {}
 READ_FIRST = "Read {} and the lines around it before you try a remedy"
-WHY_READ_FIRST = "It is what speaks most for this cause, but the cause is not sure; what is written there may say something else."
+WHY_READ_FIRST = "The cause is not sure; what is written there may point to another one."
 RUN_SCRIPT_PATTERN = lazy.regex(r"\b(?:python3?|torchrun|accelerate launch)\b[^|;#]*\b(?:YOUR_SCRIPT|TRAIN|train)\.py\b")
 MAX_COMMANDS = 4  # chosen by hand: of one remedy; a person types them one after the other
 MAX_GENERAL = 2  # in 40 drawn reports, every second remedy behind the second one did not apply
