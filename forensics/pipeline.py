@@ -142,9 +142,9 @@ def analyze(
     around = _surroundings(decided, seen)
     disordered, unmatched = disordered_sources(seen.analyses, seen.noted), _unmatched(seen, event_filter)
     ranked = _ranked_lines(decided, seen, baseline, knowledge, bool(unmatched), bool(disordered))
-    found_causes = advice.findings(decided, knowledge, around, _reasons(ranked, seen, decided), _near(seen))
+    found_causes = advice.findings(decided, knowledge, around, _reasons(ranked, seen, decided), near := _near(seen))
     found, each = order_incidents(seen.incidents, each, decided, found_causes[0])
-    answer = Answer(decided.verdict, found_causes, advice.open_questions(decided, found_causes, knowledge, around))
+    answer = Answer(decided.verdict, found_causes, advice.open_questions(decided, found_causes, knowledge, around, near))
     answer = _undetermined_if_unmatched(_less_sure_if_disordered(answer, disordered, asked), unmatched)
     first = advice.annotate_links(answer.findings, every)
     report = Report(

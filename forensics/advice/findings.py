@@ -12,7 +12,7 @@ from forensics.advice.case import AROUND_FACT, EVIDENCE_FACT, EVIDENCE_PLACE, NA
 from forensics.advice.evidence import LIMIT_FACT, facts_of, proofs_of
 from forensics.advice.near_lines import NearLines, nothing_near
 from forensics.advice.places import PLACE_NAMES, code_of_consequence, code_of_traceback, host_of_rank, place_around
-from forensics.advice.printed_stack import stack_facts
+from forensics.advice.printed_stack import frames_near, stack_facts
 from forensics.advice.remedies import fitting_questions, fitting_remedies
 from forensics.advice.whereabouts import location_text
 from forensics.advice.wording import summary
@@ -86,7 +86,11 @@ def findings(
 
 
 def open_questions(
-    diagnosis: Diagnosis, found: Sequence[Finding], database: Database, context: JobContext = NO_CONTEXT
+    diagnosis: Diagnosis,
+    found: Sequence[Finding],
+    database: Database,
+    context: JobContext = NO_CONTEXT,
+    around: NearLines = nothing_near,
 ) -> tuple[OpenQuestion, ...]:
     """The questions that the logs leave open, most important first; empty if a good end is shown."""
     first = diagnosis.candidates[0]
@@ -95,7 +99,7 @@ def open_questions(
     if diagnosis.verdict == "no_crash" or first.cause not in database.causes:
         return ()
     shown = found[0]
-    facts = dict(shown.facts) | _reason_place(shown.facts, shown.evidence) | quoted_evidence(shown.evidence)
+    facts = dict(shown.facts) | _reason_place(shown.facts, shown.evidence) | quoted_evidence(shown.evidence, around)
     asked = database.causes[first.cause].missing
     if not first.owned:
         asked = (*UNPROVEN, *asked)
@@ -138,7 +142,9 @@ def _finding(
         summary=summary(cause, known),
         evidence=proofs,
         facts=facts,
-        remediations=_advice(cause, known | quoted_evidence(proofs), context, _line_to_read(candidate, proofs)) if first else (),
+        remediations=_advice(cause, known | quoted_evidence(proofs, around), context, _line_to_read(candidate, proofs))
+        if first
+        else (),
         ledger=candidate.ledger,
         where=location_text(known | place | host_of_rank(facts, diagnosis)) or code_of_consequence(candidate, diagnosis),
         ranks=_ranks(observations),
@@ -209,14 +215,15 @@ def _ends_of_programs(candidate: Candidate) -> list[OwnedObservation]:
     return [o for o in candidate.owned if o.observation.ends != "nothing" and o.lane and o.lane.kind in ("job", "notebook")]
 
 
-def quoted_evidence(proofs: Sequence[Proof]) -> dict[str, Value]:
-    """The place of the first evidence line; and, for conditions of remedies, text, neighbours and signatures of all of them."""
+def quoted_evidence(proofs: Sequence[Proof], near: NearLines = nothing_near) -> dict[str, Value]:
+    """The place of the first evidence line; and, for conditions of remedies, text, neighbours and signatures of all of them, with
+    the frames of the stack around the first one."""
     signatures = dict.fromkeys(part for p in proofs for part in p.signature.split("/"))
     around = [text for p in proofs for text in (*(n.text for n in p.before), p.text, *(n.text for n in p.after))]
     place: dict[str, Value] = {EVIDENCE_PLACE: _place(proofs[0])} if proofs else {}
     return place | {
         EVIDENCE_FACT: "\n".join(p.text for p in proofs),
-        AROUND_FACT: "\n".join(around),
+        AROUND_FACT: "\n".join((*around, *(frames_near(*near(proofs[0])) if proofs else ()))),
         SIGNATURE_FACT: "\n".join(signatures),
     }
 
