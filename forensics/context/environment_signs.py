@@ -164,10 +164,8 @@ ENVIRONMENT_SIGNS = (
     ContextSign(
         "device",
         "rocm",
-        ("HIP out of memory", "HIP error", "amdgpu", "ROCm", "rocm", "ROCk", "hsa_init", "HSA_STATUS", "rocBLAS", "MIOpen"),
-        lazy.regex(
-            r"HIP (?:out of memory|error)|\bhsa_init\b|\bamdgpu\b|\bROC[mk]\b|hipError|HSA_STATUS_ERROR|rocBLAS error|MIOpen"
-        ),
+        ("HIP ", "amdgpu", "ROCm", "rocm", "ROCk", "hsa_init", "HSA_STATUS", "rocBLAS", "MIOpen"),
+        lazy.regex(r"HIP (?:out of memory|error)|\bhsa_init\b|\bamdgpu\b|\bROC[mk]\b|hipError|HSA_STATUS_ERROR|rocBLAS|MIOpen"),
     ),
     ContextSign(
         "device", "intel", ("i915", " xe ", "GPU HANG: ecode"), lazy.regex(r"\b(?:i915|xe) 0000:|GPU HANG: ecode"), weak=True
