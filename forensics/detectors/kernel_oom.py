@@ -95,6 +95,7 @@ class _Report:
         self.quote: list[tuple[int, Line]] = []
         self.tasks: dict[str, tuple[int, int]] = defaultdict(lambda: (0, 0))
         self.kills: set[str] = set()
+        self.is_done = False
         self.last = 0
         self.said: set[str] = set()
 
@@ -127,6 +128,8 @@ class _Report:
             self.said.add("cgroup")
         elif found["plain"]:
             self.said.add("global")
+        if found["done"] and not self.is_done:  # kernels before 5.0 announce a process first, and may kill a child of it instead
+            self.kills, self.is_done = set(), True
         if found["done"] or "pid" not in self.fields:
             self.kills.add(found["pid"])
             if len(self.kills) == 1:

@@ -130,3 +130,14 @@ def test_reference_reports_give_the_expected_cause_and_victims(case: dict[str, A
 )
 def test_a_cgroup_is_told_in_words(path: str, words: str | None) -> None:
     assert owner_phrase(path) == words
+
+
+def test_of_kernels_that_announce_one_process_and_kill_its_child_the_child_is_told(knowledge: Database) -> None:
+    old = (
+        "[  100.000001] java invoked oom-killer: gfp_mask=0xd0, order=0, oom_score_adj=0\n"
+        "[  100.000003] memory: usage 409600kB, limit 409600kB, failcnt 331\n"
+        "[  100.000004] Memory cgroup out of memory: Kill process 25942 (java) score 996 or sacrifice child\n"
+        "[  100.000005] Killed process 11160 (worker) total-vm:20255636kB, anon-rss:306160kB, file-rss:13684kB\n"
+    )
+    facts = report(old, knowledge).causes[0].facts
+    assert (facts["pid"], facts["task"], facts["kills"]) == (11160, "worker", 1)
