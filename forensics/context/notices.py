@@ -186,7 +186,7 @@ def _pace(one: Observation) -> str | None:
             "or hardware that begins to fail"
         )
     if one.kind == "series/saw-tooth":
-        return "steps are fast and slow in turn, as they are where a buffer of batches is emptied faster than the input pipeline fills it"
+        return "steps are fast and slow in turn, as where a buffer of batches is emptied faster than it is filled"
     return None
 
 
