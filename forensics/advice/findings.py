@@ -25,6 +25,7 @@ from forensics.model.answers import OUTCOME_LINE, REASON_LINE
 from forensics.model.verdicts import Candidate, Diagnosis, OwnedObservation
 
 NO_CONTEXT = JobContext()
+SLOW_DOWN = "The run became slow"
 MIN_SURE_PROBABILITY = 0.6  # of a first cause for all its remedies; below it, nearly every second first cause is wrong
 MAX_RECOVERY_LINES = 4  # chosen by hand: the last lines that show that it continued; more show the same
 OTHER_PLACES = {*PLACE_NAMES, EVIDENCE_PLACE, REASON_PLACE}
@@ -136,7 +137,7 @@ def _finding(
     known |= {n: v for n, v in place.items() if n == NAMED_PLACE}
     return Finding(
         id=cause.id,
-        title=cause.title if role != "symptom" else cause.as_consequence or cause.title,
+        title=_title(cause, role, facts, proofs),
         role=role,
         probability=candidate.probability,
         summary=summary(cause, known),
@@ -149,6 +150,13 @@ def _finding(
         where=location_text(known | place | host_of_rank(facts, diagnosis)) or code_of_consequence(candidate, diagnosis),
         ranks=_ranks(observations),
     )
+
+
+def _title(cause: Cause, role: Role, facts: Fields, proofs: Sequence[Proof]) -> str:
+    """The title of `cause`; of a standstill that only slower steps show, that the run became slow."""
+    if "stalls" in cause.traits and "slower_by" in facts and proofs and proofs[0].signature.startswith("series/"):
+        return SLOW_DOWN
+    return cause.title if role != "symptom" else cause.as_consequence or cause.title
 
 
 def _facts_and_proofs(

@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forensics.context import environment, run_settings
+from forensics.context.last_step import Counter, last_counters
 from forensics.core import lazy
 from forensics.core.text import decode_line, format_size
 from forensics.model import EarlierAttempt, Finding, Habit, Region, Scan, Trigger
@@ -64,11 +65,15 @@ Said = tuple[str, int]  # a value, and the line that says it
 
 
 class AttemptFacts(Struct, frozen=True):
-    """The facts of one attempt: name -> values with their lines, numbered as in the original file."""
+    """The facts of one attempt: name -> values with their lines, numbered as in the original file.
+
+    `counters`: of the last attempt, see last_counters.
+    """
 
     first_line: int
     last_line: int
     said: Mapping[str, tuple[Said, ...]]
+    counters: tuple[Counter, ...] = ()
 
 
 def attempt_facts(scan: Scan, spans: Sequence[tuple[int, int]]) -> tuple[AttemptFacts, ...]:
@@ -86,10 +91,11 @@ def attempt_facts(scan: Scan, spans: Sequence[tuple[int, int]]) -> tuple[Attempt
     for own, (first, last) in zip(found, spans, strict=True):
         if reached := _reached(scan, first, last):
             own[REACHED] = [(reached[0], origin(reached[1]))]
-    return tuple(
+    told = [
         AttemptFacts(origin(first), origin(last), {n: tuple(v) for n, v in own.items()})
         for (first, last), own in zip(spans, found, strict=True)
-    )
+    ]
+    return (*told[:-1], replace(told[-1], counters=last_counters(scan, spans[-1][0])))
 
 
 def _facts(scan: Scan) -> Iterator[tuple[int, str, str]]:

@@ -13,6 +13,7 @@ from forensics.model import Report, SubjectSummary
 
 MAX_NAME_CHARS = 60  # so that it stays one line
 PLACE_AND_TEXT = lazy.regex(r"(?s)(.*?:\d+): (.*)")
+POD = lazy.regex(r"pod ([^\s,;]+)")
 # outcome -> its words if the verdict is sure, and if it is not
 OUTCOME_PHRASES: Mapping[str, tuple[str, str]] = {
     "failed": ("ended badly", "probably ended badly"),
@@ -52,7 +53,10 @@ def ending_sentence(report: Report) -> EndingSentence | None:
     sure, unsure = OUTCOME_PHRASES.get(subject.outcome, ("", ""))
     said = unsure if report.verdict == "undetermined" else sure
     if subject.kind == "machine":
-        return _of_machine(subject, said)
+        return _of_machine(subject, said, report.verdict == "undetermined")
+    if _is_slow_down(report):
+        slow = "probably became slow" if report.verdict == "undetermined" else "became slow"
+        return EndingSentence(*_named(subject, report), slow, "its steps go on, and each takes longer than before")
     return EndingSentence(*_named(subject, report), said, subject.why)
 
 
@@ -62,8 +66,18 @@ def split_outcome_line(line: str) -> tuple[str, str]:
     return (found[1], found[2]) if found else ("", line)
 
 
-def _of_machine(subject: SubjectSummary, said: str) -> EndingSentence:
-    """The sentence for a machine's log, which is about something on the machine: the machine itself need not have ended."""
+def _is_slow_down(report: Report) -> bool:
+    """Is the first cause shown by steps that take longer, not by an end of them?"""
+    first, subject = report.causes[0], report.subject
+    is_series = bool(first.evidence) and first.evidence[0].signature.startswith("series/")
+    return subject is not None and subject.outcome == "stalled" and is_series and "slower_by" in first.facts
+
+
+def _of_machine(subject: SubjectSummary, said: str, unsure: bool) -> EndingSentence:
+    """The sentence for a machine's log, which is about something on the machine: the machine itself need not have ended, and
+    its log need not show how it went on."""
+    if subject.outcome == "failed":
+        return EndingSentence("on this machine something", "", "probably went wrong" if unsure else "went wrong", "")
     if subject.outcome in BAD:
         return EndingSentence("on this machine something", "", said, subject.why)
     if subject.outcome == "ended_well":
@@ -78,6 +92,9 @@ def _named(subject: SubjectSummary, report: Report) -> tuple[str, str]:
         return f"the {subject.kind}", ""
     if subject.name not in names:
         return subject.kind, _cut(subject.name)
+    pod = POD.match(report.causes[0].where) if report.verdict != "no_crash" else None
+    if pod:
+        return "pod", _cut(pod[1])
     last = subject.name.rsplit("/", 1)[-1]
     alone = sum(n.rsplit("/", 1)[-1] == last for n in names) == 1
     return ("the notebook in" if subject.kind == "notebook" else ""), _cut(last if alone else subject.name)

@@ -25,7 +25,7 @@ WORDS = {
     "unknown": "a.log: why",
 }
 OF_MACHINE = {
-    "failed": "on this machine something ended badly: why",
+    "failed": "on this machine something went wrong",
     "stalled": "on this machine something hung: why",
     "spoiled": "on this machine something went wrong: why",
     "stopped": "on this machine something was stopped: why",
@@ -132,3 +132,18 @@ def test_every_report_says_under_its_headline_how_it_ended(case: str, knowledge:
     assert lines[2].replace("`", "").replace("\\", "") == told
     page = rendered(case, "html", knowledge)
     assert page.index("</h1>") < page.index('<p class="ending">') < page.index('<p class="happened">')
+
+
+def test_a_slow_run_is_not_said_to_hang() -> None:
+    report = about("job", "logs/a.log", "stalled")
+    cause = report.causes[0]
+    proof = replace(cause.evidence[0], signature="series/starved")
+    slow = replace(report, causes=(replace(cause, facts={"slower_by": 26.4}, evidence=(proof,)),))
+    assert said(slow).startswith("a.log became slow: ")
+    assert said(replace(slow, verdict="undetermined")).startswith("a.log probably became slow: ")
+
+
+def test_a_pod_is_named_where_the_lines_tell_it() -> None:
+    report = about("job", "logs/a.log", "failed")
+    pod = replace(report.causes[0], where="pod web-756fc6f94c-gcs4k, node n3")
+    assert said(replace(report, causes=(pod,))) == "pod web-756fc6f94c-gcs4k ended badly: why"

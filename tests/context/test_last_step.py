@@ -1,0 +1,52 @@
+"""How far a log shows that its run had come. The bars are tqdm's and Keras' own format."""
+
+from collections.abc import Callable
+
+import pytest
+
+from forensics.model import Report
+
+Analyze = Callable[..., Report]
+BAR = "  8%|###  | 200/2515 [46:16<9:01:34, 14.04s/it]"
+
+
+def told(analyze: Analyze, *lines: str) -> tuple[str, str, str]:
+    report = analyze(train_log="".join(f"{line}\n" for line in lines))
+    assert report.subject is not None
+    assert report.verdict == "no_crash"
+    return report.subject.outcome, report.subject.why, report.causes[0].title
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize(
+    ("lines", "place"),
+    [
+        (["{'loss': 3.1}", BAR, "{'loss': 2.98, 'epoch': 0.08}"], "at 200 of 2515"),
+        (["Epoch 3/5", "103/103 [==============================] - 53s 518ms/step - loss: 0.6211"], "after epoch 3 of 5"),
+        (["Epoch 3/5", " 50/103 [=============>................] - ETA: 9s - loss: 0.6211"], "in epoch 3 of 5, at 50 of 103"),
+        (["Epoch [2/4] loss 0.7", "Epoch [3/4] loss 0.6"], "after epoch 3 of 4"),
+        ([f"step:{n}/3250 train_loss:3.2" for n in (2875, 3000)], "after step 3000 of 3250"),
+    ],
+)
+def test_a_log_that_stops_before_the_last_step_says_where(analyze: Analyze, lines: list[str], place: str) -> None:
+    outcome, why, title = told(analyze, *lines)
+    assert outcome == "cut_off"
+    assert f"stops {place}," in why
+    assert "breaks off" in title
+
+
+@pytest.mark.seconds
+def test_a_log_that_reaches_its_last_step_does_not_break_off(analyze: Analyze) -> None:
+    outcome, why, title = told(analyze, *(f"step:{n}/3250 val_loss:3.27 step_avg:156.8ms" for n in (3000, 3125, 3250)))
+    assert (outcome, title) == ("ended_well", "Nothing here crashed")
+    assert "step 3250 of 3250" in why
+
+
+@pytest.mark.seconds
+def test_an_end_that_is_told_behind_the_last_counter_is_an_end(analyze: Analyze) -> None:
+    """Early stopping ends a run before its last epoch."""
+    outcome, _, title = told(analyze, "Epoch 4/10 loss 0.41", "Epoch 5/10 loss 0.40", "Training completed successfully.")
+    assert (outcome, title) == ("ended_well", "Nothing here crashed")
+    again, why, _ = told(analyze, "Training completed successfully.", "Epoch 4/10 loss 0.41", "Epoch 5/10 loss 0.40")
+    assert again == "cut_off"
+    assert "epoch 5 of 10" in why
