@@ -61,6 +61,7 @@ def test_a_number_in_front_is_a_rank_only_where_srun_labels_lines() -> None:
     [
         ("dmesg.log", "dmesg -T", "", "kernel"),
         ("a.log", None, "kernel", "kernel"),
+        ("kern.log", None, "talos", "kernel"),
         ("a.log", "journal", "", "service"),
         ("a.log", None, "syslog", "service"),
         ("nb.ipynb", "notebook", "", "notebook"),
