@@ -185,6 +185,9 @@ def test_a_year_or_date_that_no_log_gives_is_not_told(lacks: str, told: str) -> 
     dated = replace(report.sources[1], first_time=made.START, clock="wall")
     with_another = replace(report, sources=(report.sources[0], dated), warnings=(assumed,))
     assert moment.first_shown(with_another) == "2026-03-01 12:00:00"  # the other source gives it
+    for form in ("text", "markdown", "html"):
+        shown = render(replace(report, warnings=(assumed,)), form).partition("timeline")[0]
+        assert (lacks == "zone") == ("2026-03-01 12:00:0" in shown), form
 
 
 def test_a_line_without_a_stamp_of_its_own_is_told_as_after_the_stamp_above_it() -> None:

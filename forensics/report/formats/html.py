@@ -110,7 +110,13 @@ def _evidence(report: Report) -> dict[str, Any]:
 def _incidents(report: Report) -> dict[str, Any]:
     listed = rows(report)
     folded = [overview.group_text(g) for g in overview.other_incidents(report) if len(g.ids) > 1]
-    return {"incidents": listed, "kinds": kinds(listed), "folded": folded, "quiet": overview.quiet_incidents(report)}
+    return {
+        "incidents": listed,
+        "shown_time": lambda time: moment.clock_text(time, "", report),
+        "kinds": kinds(listed),
+        "folded": folded,
+        "quiet": overview.quiet_incidents(report),
+    }
 
 
 def _marked(drawn: list[Drawing], finding: Finding) -> dict[tuple[str, int], int]:
