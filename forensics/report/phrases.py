@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from forensics.core import lazy
 from forensics.core.text import with_noun
-from forensics.model import Advice, Finding, MessageGroup, Proof, Report, Warning
+from forensics.model import Advice, Finding, Line, MessageGroup, Proof, Report, Warning
 from forensics.model.answers import NO_SIGNATURE
 
 VERDICTS = {
@@ -34,6 +34,8 @@ MIN_MENTIONED_PROBABILITY = 0.03  # one in thirty: less probable causes are only
 MORE_LIKELY_THAN_NOT = 0.5  # the meaning of the words
 NO_CAUSE = "none."  # the family of causes that mean that nothing ended badly
 TIME_LINK_PATTERN = lazy.regex(r"time, [\d.]+ s apart(?:, known within \d+ s)?")
+SENTENCE_OVER_PATTERN = lazy.regex(r"[.!?\"'`)\]}>]\s*\Z")
+CONTINUATION_PATTERN = lazy.regex(r"\s*[-*\u2022] \S|\s+(?!File \"|at )\S|[a-z(](?![\w.-]*@)|\d+ (?:[!=<>]=|[-+*/x]) ?\d")
 SENTENCE_END = lazy.regex(r"(?<=[a-z0-9)\"'%\]][.!?]) (?=[A-Z])")
 
 
@@ -180,9 +182,26 @@ def line_excerpt(proof: Proof, room: int) -> str:
     return text if at < room // 4 or at + len(proof.matched) <= room else f"… {text[at:]}"
 
 
-def context_helps(finding: Finding) -> bool:
-    """Do the lines around the evidence help? They do if it is a single line."""
-    return len({(p.source, p.line) for p in finding.evidence}) == 1
+def neighbours_shown(finding: Finding, proof: Proof) -> tuple[Sequence[Line], Sequence[Line]]:
+    """The lines before and behind a line of evidence that are shown with it: all that are known if it is the only line, else
+    those in which its message continues."""
+    if len({(p.source, p.line) for p in finding.evidence}) == 1:
+        return proof.before, proof.after
+    behind: list[Line] = []
+    if proof == finding.evidence[0]:
+        last = Line(proof.line, proof.text)
+        for line in proof.after:
+            if line.number != last.number + 1 or not continues(last.text, line.text):
+                break
+            behind.append(line)
+            last = line
+    return (), behind
+
+
+def continues(text: str, following: str) -> bool:
+    """Does a message of several lines go on? Its line is no whole sentence, and the next one is no record, frame or sentence."""
+    open_end = text.rstrip().endswith((":", ",", "=", "(", "-")) or not SENTENCE_OVER_PATTERN.search(text)
+    return open_end and CONTINUATION_PATTERN.match(following) is not None
 
 
 def link_text(link: str) -> str:

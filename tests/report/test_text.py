@@ -13,7 +13,7 @@ from forensics.model.answers import OUTCOME_LINE
 from forensics.report import Style, moment, overview, render
 from forensics.report.curves import sparkline
 from forensics.report.paths import Paths
-from forensics.report.phrases import headline, is_guess, percent_text, time_between, warning_notes, what_happened
+from forensics.report.phrases import continues, headline, is_guess, percent_text, time_between, warning_notes, what_happened
 from forensics.report.steps import course_steps
 from forensics.report.subject import ending_sentence
 from tests.report import made
@@ -232,3 +232,12 @@ def test_where_no_cause_is_proven_the_line_that_shows_the_end_is_to_be_read() ->
     assert is_guess(report)
     assert overview.do_first(report) == "Read logs/run/train.log:16 and the lines around it"
     assert overview.location(report) == "src/checker.rs:105"
+
+
+def test_a_message_of_several_lines_is_quoted_to_its_end() -> None:
+    assert continues("ValueError: the two must match, but found", "- evaluation: STEPS")
+    assert continues("RuntimeError: Error(s) in loading state_dict for Net:", "\tsize mismatch for 1.weight: copying a param")
+    assert continues("AssertionError: train_batch_size is not equal to", "64 != 4 * 8")
+    assert not continues("ValueError: the two must match.", "- done")
+    assert not continues("KeyError: 'a'", '  File "train.py", line 3, in main')
+    assert not continues("Killed", "ann@node4:~$ ls")

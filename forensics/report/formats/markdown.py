@@ -20,11 +20,11 @@ from forensics.report.phrases import (
     UNUSUAL,
     WHO,
     also_possible,
-    context_helps,
     evidence_head,
     headline,
     is_guess,
     line_excerpt,
+    neighbours_shown,
     others_head,
     percent_text,
     quoted_evidence,
@@ -186,10 +186,10 @@ def _evidence(finding: Finding, paths: Paths, most: int, head: str) -> Iterator[
         return
     lines: list[str] = []
     for proof in proofs:
-        around = context_helps(finding)
-        lines += [f"{' ' * 4}{x.number}: {x.text[:MAX_MARKDOWN_LINE_CHARS]}" for x in (proof.before if around else ())]
+        before, after = neighbours_shown(finding, proof)
+        lines += [f"{' ' * 4}{x.number}: {x.text[:MAX_MARKDOWN_LINE_CHARS]}" for x in before]
         lines.append(_quoted_line(proof, paths))
-        lines += [f"{' ' * 4}{x.number}: {x.text[:MAX_MARKDOWN_LINE_CHARS]}" for x in (proof.after if around else ())]
+        lines += [f"{' ' * 4}{x.number}: {x.text[:MAX_MARKDOWN_LINE_CHARS]}" for x in after]
     yield from ("", f"### {head}" + (f" in {code(paths.shared)}" if paths.shared else ""), "", *fenced_block(lines))
     links = {p.source: p.linked_by for p in reversed(proofs) if p.linked_by}
     if links:

@@ -14,11 +14,11 @@ from forensics.report.phrases import (
     UNUSUAL,
     WHO,
     also_possible,
-    context_helps,
     evidence_head,
     evidence_worth,
     line_excerpt,
     link_text,
+    neighbours_shown,
     others_head,
     percent_text,
     quoted_evidence,
@@ -103,8 +103,8 @@ class _Text:
         return self.paths.place(proof.source, proof.line)
 
     def _proof(self, proof: Proof, column: int, main: bool, context: bool = True) -> Iterator[Row]:
-        context = context and context_helps(self.first)
-        for line in proof.before if context else ():
+        before, after = neighbours_shown(self.first, proof) if context else ((), ())
+        for line in before:
             yield from self._line(str(line.number).rjust(column), line.text, column, 1, "dim")
         place = self._place(proof)
         mark, rows, room = "> " if main else "  ", 3 if main else 2, self.width - column - 4
@@ -117,7 +117,7 @@ class _Text:
                 (mark, "cause"), (place.ljust(column), "place"), ("  " + lines[0], "main" if main else ""), link=proof.source
             )
             yield from (Row((" " * (column + 4) + text, "main" if main else "")) for text in lines[1:])
-        for line in proof.after if context else ():
+        for line in after:
             yield from self._line(str(line.number).rjust(column), line.text, column, 1, "dim")
 
     def _linked(self, link: str, indent: int) -> Iterator[Row]:
