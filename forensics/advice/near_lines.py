@@ -1,14 +1,13 @@
-"""What the lines around the evidence tell of the place: the program's own line, the pod, the host, the library, the step.
+"""What the lines around the evidence tell of the place: the program's own line, the pod, the host, the step.
 
   File "train_style.py", line 194, in main       below a traceback of library frames alone   -> file train_style.py, line_no 194
 root@nas02[/]# nvidia-smi                        above what the command printed              -> host nas02
-/usr/lib/python2.7/dist-packages/torch/lib/libshm.so(cfree+0x4c)[0x7f80]  in a backtrace     -> native_library libshm.so
 
-Formats: CPython's, IPython's and Rich's frames; glibc's and backward-cpp's backtraces; the prompts of bash and zsh; kubectl's
-tables, events and JSON; Docker's events; Ray's and PyTorch's messages; XLA's metadata.
+Formats: CPython's, IPython's and Rich's frames; the prompts of bash and zsh; kubectl's tables, events and JSON; Docker's events;
+Ray's and PyTorch's messages; XLA's metadata.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from forensics.advice.near_tracebacks import code_near
 from forensics.advice.whereabouts import knows_own_code
@@ -43,13 +42,6 @@ POD_PATTERNS = (
 POD_DOCUMENT_PATTERN = lazy.regex(rf'"name": ?"(?P<pod>{POD_NAME})"')
 POD_MARKS = ('"containerStatuses"', '"kind": "Pod"', '"kind":"Pod"')
 NODE_PATTERN = lazy.regex(r"\bkubelet, (?P<host>[a-z0-9][\w.-]{0,62})\b|\bon this host \((?P<named>[\w.-]{1,62})\)")
-BACKTRACE_LIBRARY_PATTERN = lazy.regex(
-    r'(?:\A|\s|")(?P<path>/[^\s"()]{1,300}\.so[\w.]*)(?:\([^)\n]{0,300}\)\s?\[0x|", at 0x)'
-    r"|\Wfrom (?P<from>/\S{1,300}\.so[\w.]*)\s*\Z"
-)
-SYSTEM_LIBRARY_PATTERN = lazy.regex(
-    r"/(?:libc|libc-[\d.]+|libpthread|libpthread-[\d.]+|ld-[\w.-]+|libstdc\+\+|libgcc_s|libm|libdl)\.so"
-)
 ENDPOINT_PATTERN = lazy.regex(
     r"(?:rdzv[_-]endpoint|MASTER_ADDR|master[_-]addr)['\"]?\s*[:=]\s*['\"]?(?P<endpoint>[\w.-]{1,100}(?::\d{1,5})?)"
 )
@@ -140,22 +132,6 @@ def _pod(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) 
     return {}
 
 
-def _library(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
-    """The first library of a native backtrace that is not the system's."""
-    if {"stack_library", "stack_module"} & facts.keys():
-        return {}
-    near = (m for t in _outwards(lines, at, WIDE) for m in BACKTRACE_LIBRARY_PATTERN.finditer(t))
-    paths = (str(m["path"] or m["from"]) for m in near)
-    path = next((p for p in paths if not SYSTEM_LIBRARY_PATTERN.search(p)), "")
-    return {"native_library": path.rsplit("/", 1)[-1]} if path else {}
-
-
-def _outwards(lines: Sequence[str], at: int, most: int) -> Iterator[str]:
-    """The lines from `at` on; then those before it in order, as a report of a crash may stand above its last line."""
-    yield from lines[at : at + most]
-    yield from lines[max(0, at - most) : at]
-
-
 def _endpoint(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
     """Where the ranks were to meet, if the message is about that."""
     if not any(word in proofs[0].text.lower() for word in ("rendezvous", "c10d", "tcpstore", "store")):
@@ -218,7 +194,6 @@ PLACE_READERS: tuple[Callable[[Fields, Sequence[Proof], Sequence[str], int], Fou
     _path,
     _host,
     _pod,
-    _library,
     _endpoint,
     _job,
     _step,

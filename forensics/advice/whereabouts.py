@@ -27,7 +27,6 @@ NAMED_FACTS = {  # what to call facts that tell the place where nothing narrower
     "endpoint": "endpoint",
     "stack_module": "kernel module",
     "stack_library": "library",
-    "native_library": "library",
     "asking_task": "memory asked for by",
     "cpu": "CPU",
     "kernel_function": "kernel function",

@@ -49,13 +49,20 @@ def _of(scan: Scan, region: Region) -> Iterator[PrintedStack]:
     numbered = NUMBER_PATTERN.search(region.text) is not None
     upwards = numbered and here > 0 and "#1 " in lines[here - 1].text  # the innermost frame is printed last
     origin = scan.source.origin or int
+    raised: PrintedStack | None = None  # where an error was only made: better than nothing
     for line in reversed(lines[: here + 1]) if upwards else lines[here:]:
         found = NATIVE_FRAME_PATTERN.search(line.text)
         if found is None or found["unsure"]:
             continue
         form = next(f for f in FORMATS if found[f])
         library, function = found[form].rpartition("/")[2], (found[f"{form}_function"] or "").strip()
-        if not PASSED_OVER_PATTERN.match(library) and not RAISING_PATTERN.match(function):
-            name = "" if function.startswith(MANGLED) else function.partition("(")[0]
-            yield PrintedStack(scan.source.name, origin(region.number), library, name, form == "kernel")
+        if PASSED_OVER_PATTERN.match(library):
+            continue
+        name = "" if function.startswith(MANGLED) else function.partition("(")[0]
+        stack = PrintedStack(scan.source.name, origin(region.number), library, name, form == "kernel")
+        if not RAISING_PATTERN.match(function):
+            yield stack
             return
+        raised = raised or stack
+    if raised:
+        yield raised

@@ -39,12 +39,6 @@ COLAB = """RuntimeError                              Traceback (most recent call
      486     return max_pool2d(
 --> 487         input)
 >RuntimeError: CUDA out of memory"""
-BACKTRACE = """>*** Error in `/usr/bin/python2.7': free(): invalid pointer: 0x00007f801fcdbb80 ***
-======= Backtrace: =========
-/lib/x86_64-linux-gnu/libc.so.6(+0x777e5)[0x7f80a2e69d75]
-/usr/lib/python2.7/dist-packages/torch/lib/libshm.so(_ZNSt6locale+0x142)[0x7f801fa7f292]
-======= Memory map: ========
-7f80-7f81 r-xp 00000000 08:01 123 /usr/lib/libother.so"""
 DUMP = """>Aborted (core dumped)
 Thread 0x7f80 (most recent call first):
   File "/home/u/train.py", line 60 in run"""
@@ -72,7 +66,6 @@ TIMED_OUT = """[rank1] step 20: evaluating
         (CHAINED, {"file": LIBRARY, "line_no": 414}, "train.py:10"),
         (OUTER, {"file": LIBRARY, "line_no": 414}, "train.py:10"),
         (COLAB, {"gpu": 0}, "cell 19, line 28, GPU 0"),
-        (BACKTRACE, {}, "library libshm.so"),
         (DUMP, {}, ""),
         (FAR, {}, ""),
         (POD_STATUS, {}, "pod train-579c57db7b-6xjnz"),
