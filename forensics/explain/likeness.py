@@ -23,8 +23,8 @@ from forensics.explain.words import stems
 
 NOTHING = "nothing"  # in questions.csv and words.csv: the words name no cause
 PIECE_CHARS = (3, 5)  # shortest and longest piece of a word
-QUESTION_STRENGTH = 0.2  # scikit-learn's C; the best of .1, .2, .3, 1 in five-fold cross-validation over questions.csv
-CAUSE_TEXT_WEIGHT, PHRASE_WEIGHT, MESSAGE_WEIGHT = 1.0, 0.8, 0.4  # a user's question counts as 1; cross-validated, too
+QUESTION_STRENGTH = 0.2  # scikit-learn's C; from .1 to 1 five-fold cross-validation over questions.csv differs by a hundredth
+CAUSE_TEXT_WEIGHT, PHRASE_WEIGHT, MESSAGE_WEIGHT = 1.0, 0.8, 0.4  # a question counts as 1; the best of a few that were compared
 SECOND_WEIGHT = 0.5  # of every further cause that a question may mean, beside the first one
 MAX_MESSAGES = 2  # of a signature: its other wordings differ little
 
