@@ -5,6 +5,7 @@
     memory 1.50 GiB is allocated by PyTorch, and 120.00 MiB is reserved by PyTorch but unallocated.
 
 The wordings are from c10/cuda/CUDACachingAllocator.cpp, PyTorch 0.4 to 2.13. The advice at the end of the message is not read.
+Where `CUDA out of memory.` was cut off or wrapped onto a line of its own, the sizes of the GPU behind the request identify it.
 """
 
 import re
@@ -15,8 +16,12 @@ from forensics.detectors.units import size_bytes
 from forensics.line_formats import parse_prefix
 from forensics.model import Region, Trigger, Value
 
-TRIGGER = Trigger("cuda_oom", ("out of memory. Tried to allocate",), after=6)
+TRIGGER = Trigger("cuda_oom", ("Tried to allocate ",), after=6)
 CUDA_SIZE_PATTERN = r"([\d.]{1,40} (?:[KMGT]i?B|bytes))"
+MESSAGE_START_PATTERN = lazy.regex(
+    r"out of memory\. Tried to allocate|"
+    rf"Tried to allocate {CUDA_SIZE_PATTERN}(?: \(GPU \d+; {CUDA_SIZE_PATTERN} total cap|\. GPU \d+ has a total capaci?ty of )"
+)
 CUDA_OOM_PATTERNS = {
     "request_bytes": lazy.regex(rf"Tried to allocate {CUDA_SIZE_PATTERN}"),
     "total_bytes": lazy.regex(rf"(?:total capaci?ty of {CUDA_SIZE_PATTERN}|; {CUDA_SIZE_PATTERN} total capacity)"),
@@ -46,10 +51,10 @@ OUTCOMES = (TOO_SMALL, IN_PIECES, HELD_BY_ANOTHER, OWN_LIMIT, TOO_MANY_RANKS)
 def read(region: Region) -> Record | None:
     """The message that starts on the region's line, joined with the lines it may have been broken over."""
     lines = region.lines()
-    start = region.text.find("out of memory. Tried to allocate")
-    if start < 0:
+    start = MESSAGE_START_PATTERN.search(region.text)
+    if not start:
         return None
-    text = region.text[start:]
+    text = region.text[start.start() :]
     last = region.number
     for line in region.lines_after():
         if "PYTORCH_" in text or not line.text.strip() or "Traceback" in line.text:

@@ -7,7 +7,8 @@
 
 The wordings are those of mm/oom_kill.c and mm/memcontrol.c from Linux 2.6 to 6.x. The process that invoked the killer is often
 not the one that was killed. The constraint tells whether the host or a cgroup ran out of memory; without it, the sentence about
-the kill does, and without that, the call trace.
+the kill does, without that the cgroup's usage or the call trace, and without these what was asked for: a cgroup is charged for
+plain GFP_KERNEL pages (0xd0 before Linux 4.4), the host mostly runs out of movable user pages.
 """
 
 import re
@@ -33,7 +34,7 @@ OUTCOMES = (MEMORY_LIMIT, HOST_MEMORY_EXHAUSTED)
 
 LINES = (
     lazy.regex(
-        r"(?P<invoker>\S{1,64}) invoked oom-killer: gfp_mask=\S+?,.*?order=(?P<order>-?\d+)"
+        r"(?P<invoker>\S{1,64}) invoked oom-killer: gfp_mask=(?P<gfp_mask>0x[0-9a-f]+)?\S*?,.*?order=(?P<order>-?\d+)"
         r"(?:.*?oom_score_adj=(?P<oom_score_adj>-?\d+))?"
     ),
     lazy.regex(
@@ -56,11 +57,13 @@ OOM_KILL_PATTERN = lazy.regex(
 )
 TASK_ROW_PATTERN = lazy.regex(r"^\[\s*(?P<pid>\d+)\]\s+\d+\s+\d+\s+\d+\s+(?P<rss>\d+)(?:\s+-?\d+)+\s+(?P<task>\S.{0,60}?)\s*$")
 CGROUP_CHARGE_FRAME_PATTERN = lazy.regex(
-    r"\b_{0,2}(?:mem_cgroup_(?:out_of_memory|oom\w*|(?:try_|do_)?charge\w*)|try_charge_memcg)\b"
+    r"\b_{0,2}(?:mem_cgroup_(?:out_of_memory|(?:handle_)?oom\w*|(?:try_|do_)?charge\w*)|try_charge_memcg)\b"
 )
 PAGE_ALLOCATION_FRAME_PATTERN = lazy.regex(r"\b__alloc_pages_slowpath\b")
 UNLIMITED_BYTES = 1 << 60  # for "no limit" the kernel writes its largest counter, 2**63 minus a page
 MAX_TOP_TASKS = 5  # the largest ones; smaller processes do not fill the memory
+# GFP_KERNEL and GFP_KERNEL_ACCOUNT as kernels printed them, from 2.6 on; the bits were numbered anew several times.
+GFP_KERNEL_MASKS = {"0xd0", "0x24000c0", "0x14000c0", "0x6000c0", "0xcc0", "0x400cc0"}
 PRINTED_S = 10.0  # seconds; a serial console needs several to print a long report
 
 
@@ -146,7 +149,9 @@ class _Report:
             return None
         outcome, sure = self._outcome()
         fields = {
-            k: v for k, v in self.fields.items() if not (k.endswith("_bytes") and isinstance(v, int) and v >= UNLIMITED_BYTES)
+            k: v
+            for k, v in self.fields.items()
+            if k != "gfp_mask" and not (k.endswith("_bytes") and isinstance(v, int) and v >= UNLIMITED_BYTES)
         }
         if outcome == HOST_MEMORY_EXHAUSTED:
             for name in ("limit_path", "limit_bytes", "usage_bytes"):
@@ -174,9 +179,13 @@ class _Report:
             return MEMORY_LIMIT, True
         if "global" in self.said:
             return HOST_MEMORY_EXHAUSTED, True
-        if "stack cgroup" in self.said:
+        if "stack cgroup" in self.said or "limit_bytes" in self.fields:
             return MEMORY_LIMIT, True
-        return HOST_MEMORY_EXHAUSTED, "stack global" in self.said
+        if "stack global" in self.said:
+            return HOST_MEMORY_EXHAUSTED, True
+        shows_host = "total_ram_bytes" in self.fields or "swap_total_bytes" in self.fields
+        is_charge = self.fields.get("gfp_mask") in GFP_KERNEL_MASKS and self.fields.get("order") == 0 and not shows_host
+        return MEMORY_LIMIT if is_charge else HOST_MEMORY_EXHAUSTED, False
 
     def _biggest(self) -> str:
         top: Iterable[tuple[str, tuple[int, int]]] = sorted(self.tasks.items(), key=lambda t: -t[1][1])[:MAX_TOP_TASKS]

@@ -102,3 +102,26 @@ def test_a_message_broken_over_lines_is_read_whole() -> None:
 
 def test_a_line_that_only_mentions_it_is_no_record() -> None:
     assert cuda_oom.read(Region("log", 1, "out of memory. Tried to allocate something")) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Tried to allocate 20.00 MiB (GPU 0; 10.76 GiB total capacity; 2.42 GiB already allocated; 26.12 MiB free; 2.75 GiB reserved in "
+        "total by PyTorch)",
+        "Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.69 GiB of which 1.15 GiB is free. Process 4711 has 18.31 GiB memory in "
+        "use. Including non-PyTorch memory, this process has 4.10 GiB memory in use. Of the allocated memory 3.50 GiB is allocated by "
+        "PyTorch, and 120.00 MiB is reserved by PyTorch but unallocated.",
+    ],
+)
+def test_sizes_without_their_first_words_are_read_alike(text: str) -> None:
+    assert read(text) == read(f"RuntimeError: CUDA out of memory. {text}")
+    assert read(text)[0] == "gpu_memory.other_process"
+
+
+def test_a_request_without_sizes_of_a_gpu_is_no_message_of_pytorch() -> None:
+    text = (
+        "MPS backend out of memory (MPS allocated: 17.9 GB, max allowed: 18.1 GB). Tried to allocate 256.00 MB on private pool."
+    )
+    assert cuda_oom.read(Region("log", 1, text)) is None
+    assert cuda_oom.read(Region("log", 1, "Tried to allocate 2.00 GiB for the buffer")) is None

@@ -141,3 +141,24 @@ def test_of_kernels_that_announce_one_process_and_kill_its_child_the_child_is_to
     )
     facts = report(old, knowledge).causes[0].facts
     assert (facts["pid"], facts["task"], facts["kills"]) == (11160, "worker", 1)
+
+
+@pytest.mark.parametrize(
+    ("lines", "cause"),
+    [
+        ("memory: usage 1048576kB, limit 1048576kB, failcnt 4021", "host_memory.oom_cgroup"),
+        ("Task in /docker/ab killed as a result of limit of /docker/ab", "host_memory.oom_cgroup"),
+        ("[<ffffffff811c4f1b>] mem_cgroup_handle_oom+0x1bb/0x1f0", "host_memory.oom_cgroup"),
+        ("Killed process 11160 (worker) total-vm:2025kB, anon-rss:306kB, file-rss:13kB", "host_memory.oom_cgroup"),
+        ("", "host_memory.oom_cgroup"),
+        ("Out of memory: Kill process 11160 (worker) score 996 or sacrifice child", "host_memory.oom_global"),
+        ("16777104 pages RAM", "host_memory.oom_global"),
+    ],
+)
+def test_a_charge_of_old_kernels_is_no_shortage_of_the_host_unless_the_report_shows_one(
+    lines: str, cause: str, knowledge: Database
+) -> None:
+    head = "[  100.000001] java invoked oom-killer: gfp_mask=0xd0, order=0, oom_score_adj=0\n"
+    answer = report(head + (f"[  100.000003] {lines}\n" if lines else ""), knowledge)
+    assert answer.causes[0].id == cause
+    assert "gfp_mask" not in answer.causes[0].facts
