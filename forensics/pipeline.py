@@ -1,6 +1,6 @@
 """analyze(): all stages in order, Sources -> SourceAnalysis -> incidents -> Diagnosis -> Report."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from forensics.model import (
     Finding,
     Incident,
     JobContext,
+    LinesAround,
     MessageGroup,
     Observation,
     OpenQuestion,
@@ -271,7 +272,7 @@ def _ranked_lines(
     return call_or_warn(rank, [], "the lines that may say why", None, seen.noted.append)
 
 
-def _near(seen: PlacedCase) -> Callable[[Proof], context.Around]:
+def _near(seen: PlacedCase) -> LinesAround:
     """What gives the lines around a line of evidence."""
     return context.lines_around([r.scan for r in seen.analyses])
 

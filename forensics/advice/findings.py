@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from forensics.advice.case import AROUND_FACT, EVIDENCE_FACT, EVIDENCE_PLACE, NAMED_PLACE, REASON_PLACE, UNEXPLAINED, case_facts
 from forensics.advice.evidence import LIMIT_FACT, facts_of, proofs_of
-from forensics.advice.near_lines import NearLines, nothing_near
+from forensics.advice.near_lines import nothing_near
 from forensics.advice.places import PLACE_NAMES, code_of_consequence, code_of_traceback, host_of_rank, place_around
 from forensics.advice.printed_stack import frames_near, stack_facts
 from forensics.advice.remedies import fitting_questions, fitting_remedies
@@ -20,7 +20,7 @@ from forensics.core import lazy
 from forensics.core.text import numbers_in
 from forensics.database import HEALTHY, Cause, Database, Missing
 from forensics.database.conditions import SIGNATURE_FACT
-from forensics.model import Advice, Fields, Finding, JobContext, Observation, OpenQuestion, Proof, Role, Value
+from forensics.model import Advice, Fields, Finding, JobContext, LinesAround, Observation, OpenQuestion, Proof, Role, Value
 from forensics.model.answers import OUTCOME_LINE, REASON_LINE
 from forensics.model.verdicts import Candidate, Diagnosis, OwnedObservation
 
@@ -75,7 +75,7 @@ def findings(
     database: Database,
     context: JobContext = NO_CONTEXT,
     reasons: Sequence[Proof] = (),
-    around: NearLines = nothing_near,
+    around: LinesAround = nothing_near,
 ) -> tuple[Finding, ...]:
     """The finding of each candidate, in order; remedies, which fit the job's `context`, for the first one only.
 
@@ -91,7 +91,7 @@ def open_questions(
     found: Sequence[Finding],
     database: Database,
     context: JobContext = NO_CONTEXT,
-    around: NearLines = nothing_near,
+    around: LinesAround = nothing_near,
 ) -> tuple[OpenQuestion, ...]:
     """The questions that the logs leave open, most important first; empty if a good end is shown."""
     first = diagnosis.candidates[0]
@@ -116,7 +116,7 @@ def _finding(
     database: Database,
     context: JobContext,
     reasons: Sequence[Proof],
-    around: NearLines,
+    around: LinesAround,
 ) -> Finding:
     cause, role = database.causes[candidate.cause], _role(candidate, first)
     observations = _observations_shown(candidate, "machine_fault" in cause.traits)
@@ -223,7 +223,7 @@ def _ends_of_programs(candidate: Candidate) -> list[OwnedObservation]:
     return [o for o in candidate.owned if o.observation.ends != "nothing" and o.lane and o.lane.kind in ("job", "notebook")]
 
 
-def quoted_evidence(proofs: Sequence[Proof], near: NearLines = nothing_near) -> dict[str, Value]:
+def quoted_evidence(proofs: Sequence[Proof], near: LinesAround = nothing_near) -> dict[str, Value]:
     """The place of the first evidence line; and, for conditions of remedies, text, neighbours and signatures of all of them, with
     the frames of the stack around the first one."""
     signatures = dict.fromkeys(part for p in proofs for part in p.signature.split("/"))

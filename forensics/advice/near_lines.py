@@ -13,10 +13,8 @@ from forensics.advice.near_tracebacks import code_near
 from forensics.advice.whereabouts import knows_own_code
 from forensics.core import lazy
 from forensics.core.text import number_ranges
-from forensics.model import Fields, Proof, Value
+from forensics.model import NO_LINES, Around, Fields, LinesAround, Proof, Value
 
-Around = tuple[Sequence[str], int]  # texts of lines that follow one another, and the index of the one asked about
-NearLines = Callable[[Proof], Around]
 Found = dict[str, Value]
 NEAR = 3  # lines in which a message tells the rest of itself
 WIDE = 60  # lines of one report: a backtrace, a document of a pod
@@ -59,10 +57,10 @@ EPOCH_PATTERN = lazy.regex(r"(?i)\bepoch\W{0,3}(?P<epoch>\d{1,7})(?:\s?/\s?(?P<o
 
 def nothing_near(_: Proof) -> Around:
     """For a report without its logs."""
-    return (), 0
+    return NO_LINES
 
 
-def place_near(facts: Fields, proofs: Sequence[Proof], around: NearLines) -> Found:
+def place_near(facts: Fields, proofs: Sequence[Proof], around: LinesAround) -> Found:
     """The facts on the place that the lines around the first of `proofs` tell and `facts` do not."""
     if not proofs:
         return {}

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from forensics.advice.case import NAMED_PLACE
 from forensics.advice.named_place import named_place
-from forensics.advice.near_lines import NearLines, place_near
+from forensics.advice.near_lines import place_near
 from forensics.advice.whereabouts import HOSTS, knows_own_code, location_text
-from forensics.model import Fields, Proof, Value
+from forensics.model import Fields, LinesAround, Proof, Value
 from forensics.model.verdicts import Candidate, Diagnosis
 
 PLACE_NAMES = {"file", "line_no", "function"}
@@ -14,7 +14,7 @@ MAX_TRACEBACK_GAP_LINES = 12  # between a traceback and a message that belongs t
 MAX_CHAIN_LINES = 200  # chosen by hand: between a traceback of library frames alone and the one of its chain with an own frame
 
 
-def place_around(facts: Fields, proofs: Sequence[Proof], around: NearLines) -> dict[str, Value]:
+def place_around(facts: Fields, proofs: Sequence[Proof], around: LinesAround) -> dict[str, Value]:
     """What the lines around the evidence tell of the place; without code in them or in `facts`, what a message itself names."""
     place = place_near(facts, proofs, around)
     named = "" if PLACE_NAMES & {*facts, *place} else named_place(proofs)

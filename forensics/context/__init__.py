@@ -21,7 +21,7 @@ from forensics.context.attempts import AttemptFacts, attempt_facts, settings_of_
 from forensics.context.curves import Ranked, curves, last_reading, longest_curves
 from forensics.context.environment import TRIGGER as ENVIRONMENT
 from forensics.context.environment import settings
-from forensics.context.kept_lines import Around, lines_around
+from forensics.context.kept_lines import lines_around
 from forensics.context.last_step import Counter, with_last_step
 from forensics.context.lock_holders import TRIGGER as THREAD_STACKS
 from forensics.context.lock_holders import lock_holder
@@ -38,7 +38,6 @@ from forensics.model import Curve, Finding, Incident, JobContext, Observation, P
 from forensics.model.answers import OUTCOME_LINE
 
 __all__ = [
-    "Around",
     "AttemptFacts",
     "Context",
     "Ranked",

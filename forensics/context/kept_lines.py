@@ -3,16 +3,14 @@
 Proof("train.log", 8, "...DataLossError: corrupted record") -> the texts around it, and where it stands in them
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from forensics.model import Line, Proof, Scan
+from forensics.model import NO_LINES, Around, Line, LinesAround, Proof, Scan
 
-Around = tuple[Sequence[str], int]  # texts of lines that follow one another, and the index of the one asked about
 MAX_LINES = 450  # on each side of it: a traceback and the exceptions of its chain, or what one command printed
-NO_LINES: Around = ((), 0)
 
 
-def lines_around(scans: Sequence[Scan]) -> Callable[[Proof], Around]:
+def lines_around(scans: Sequence[Scan]) -> LinesAround:
     """What gives the lines around a Proof, empty texts for those that were not kept; nothing if it was not kept itself."""
     by_name = {scan.source.name: scan for scan in scans}
     kept: dict[str, dict[int, str]] = {}

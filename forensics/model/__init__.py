@@ -29,11 +29,14 @@ from forensics.model.answers import (
     Verdict,
 )
 from forensics.model.logs import (
+    NO_LINES,
+    Around,
     CodePart,
     Fields,
     Hit,
     Incident,
     Line,
+    LinesAround,
     Link,
     Observation,
     Prefix,
@@ -52,9 +55,11 @@ from forensics.model.programs import HABITS, Architecture, Guarded, Habit, JobCo
 
 __all__ = [
     "HABITS",
+    "NO_LINES",
     "Adjustment",
     "Advice",
     "Architecture",
+    "Around",
     "CodePart",
     "Curve",
     "Difference",
@@ -71,6 +76,7 @@ __all__ = [
     "JobContext",
     "Layer",
     "Line",
+    "LinesAround",
     "Link",
     "LockHolder",
     "MessageGroup",

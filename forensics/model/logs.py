@@ -1,6 +1,6 @@
 """The values that the first stages make: Source, Line, Region, Trigger, Hit, Scan, Stamp, Prefix, Observation, Link, Incident."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Literal
 
@@ -217,6 +217,11 @@ class Proof(Struct, frozen=True):
     time_uncertainty_s: float | None = None
     linked_by: str | None = None
     matched: str = ""
+
+
+Around = tuple[Sequence[str], int]  # texts of lines that follow one another, and the index of the one asked about
+LinesAround = Callable[[Proof], Around]
+NO_LINES: Around = ((), 0)
 
 
 class Observation(Struct, frozen=True):
