@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from forensics.advice.near_tracebacks import code_near
 from forensics.advice.whereabouts import knows_own_code
 from forensics.core import lazy
+from forensics.core.progress import bar_counter, named_counters
 from forensics.core.text import number_ranges
 from forensics.model import NO_LINES, Around, Fields, LinesAround, Proof, Value
 
@@ -51,8 +52,6 @@ STATUS_CONTAINER_PATTERN = lazy.regex(r'"containerID": ?"\w{1,20}://(?P<containe
 PROGRAM_PATTERN = lazy.regex(r"'-u', '(?P<program>[^'\n]{1,200}\.py)', '--local_rank=\d")  # as DeepSpeed's launcher prints it
 HADOOP_JOB_PATTERN = lazy.regex(r"\b(?P<job>(?:job|application)_(?:local)?\d{6,20}_\d{1,8})\b")
 PATH_PATTERN = lazy.regex(r"(?<!\S)['\"]?(?P<path>(?:/[^\s/:'\"]{1,200}){2,30})['\"]?: (?:\[Errno \d|OSError|No space)")
-BAR_PATTERN = lazy.regex(r"(?<![\d.])(?P<step>\d{1,9})/(?P<of>\d{1,9}) \[\d{1,3}:\d\d[^\]\n]{0,80}(?:it|s|ba|batch)/")
-EPOCH_PATTERN = lazy.regex(r"(?i)\bepoch\W{0,3}(?P<epoch>\d{1,7})(?:\s?/\s?(?P<of>\d{1,7}))?\b")
 
 
 def nothing_near(_: Proof) -> Around:
@@ -175,13 +174,13 @@ def _path(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int)
 
 def _step(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
     """The step of a progress bar in the evidence; the epoch, where the step is the end of each epoch's bar."""
-    bars = [m for p in proofs[:1] for m in BAR_PATTERN.finditer(p.text)]
-    found: Found = {"step_no": int(bars[-1]["step"])} if bars and not any("step" in n for n in facts) else {}
+    bar = bar_counter(proofs[0].text)
+    found: Found = {"step_no": bar.now} if bar and bar.of_steps and not any("step" in n for n in facts) else {}
     step = facts.get("step_no")
     if step is not None and f"{step}/{step}" in proofs[0].text:
-        epochs = (EPOCH_PATTERN.search(t) for t in reversed(lines[max(0, at - NEAR) : at + 1]))
-        epoch = next(filter(None, epochs), None)
-        found |= {"epoch": int(epoch["epoch"])} if epoch else {}
+        above = reversed(lines[max(0, at - NEAR) : at + 1])
+        epoch = next((c.now for text in above for c in named_counters(text) if c.unit == "epoch"), None)
+        found |= {"epoch": epoch} if epoch is not None else {}
     return found
 
 

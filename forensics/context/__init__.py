@@ -22,7 +22,7 @@ from forensics.context.curves import Ranked, curves, last_reading, longest_curve
 from forensics.context.environment import TRIGGER as ENVIRONMENT
 from forensics.context.environment import settings
 from forensics.context.kept_lines import lines_around
-from forensics.context.last_step import Counter, with_last_step
+from forensics.context.last_step import NO_PROGRESS, Progress, with_last_step
 from forensics.context.lock_holders import TRIGGER as THREAD_STACKS
 from forensics.context.lock_holders import lock_holder
 from forensics.context.notices import TRIGGER as MACHINE_LOAD
@@ -111,7 +111,7 @@ def attach_context(
     quoted = {(p.source, p.line) for p in shown if p.signature != OUTCOME_LINE}
     found = notices(scans, observed, incidents, quoted, ended)
     told = {(n.source, n.line) for n in found}
-    worded = with_last_step(report, _last_counters(report, known)) if report.verdict == "no_crash" else report
+    worded = with_last_step(report, _last_progress(report, known)) if report.verdict == "no_crash" else report
     return replace(
         worded,
         environment=context.environment,
@@ -122,7 +122,7 @@ def attach_context(
     )
 
 
-def _last_counters(report: Report, known: Mapping[str, Sequence[AttemptFacts]]) -> tuple[Counter, ...]:
-    """Those of the last attempt in the log of the subject."""
+def _last_progress(report: Report, known: Mapping[str, Sequence[AttemptFacts]]) -> Progress:
+    """That of the last attempt in the log of the subject."""
     attempts = known.get(report.subject.name, ()) if report.subject else ()
-    return attempts[-1].counters if attempts else ()
+    return attempts[-1].progress if attempts else NO_PROGRESS

@@ -14,9 +14,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forensics.context import environment, run_settings
-from forensics.context.last_step import Counter, last_counters
+from forensics.context.last_step import NO_PROGRESS, Progress, last_progress, lines_from_end
 from forensics.core import lazy
-from forensics.core.text import decode_line, format_size
+from forensics.core.progress import NAMED_COUNT_TEXTS, named_counters
+from forensics.core.text import format_size
 from forensics.model import EarlierAttempt, Finding, Habit, Region, Scan, Trigger
 from forensics.model.answers import Change
 
@@ -51,8 +52,6 @@ SAID = (
 )  # fmt: skip
 COMPARED_SETTINGS = {"batch_size": "batch size", "workers": "loader workers", "accumulation": "gradient accumulation steps"}
 SECRET = lazy.regex(r"(?i)key|token|passw|secret|auth|credential|login")  # arguments whose values are nobody's business
-PROGRESS_PATTERN = lazy.regex(r"(?i)\b(epoch|step|iter(?:ation)?|round)s?\b\W{0,4}(\d{1,9})\b")
-PROGRESS_WORDS = (b"epoch", b"step", b"iter", b"round")  # one of them stands in each line that the pattern matches
 NUMBER = lazy.regex(r"\d+(?:\.\d+)?")
 REACHED = "reached"
 COMPARED_FACTS = {"limit_bytes": "memory limit", "gpu": "GPU", "node": "node", "host": "node", "device": "device"}  # of evidence
@@ -67,13 +66,13 @@ Said = tuple[str, int]  # a value, and the line that says it
 class AttemptFacts(Struct, frozen=True):
     """The facts of one attempt: name -> values with their lines, numbered as in the original file.
 
-    `counters`: of the last attempt, see last_counters.
+    `progress`: of the last attempt only.
     """
 
     first_line: int
     last_line: int
     said: Mapping[str, tuple[Said, ...]]
-    counters: tuple[Counter, ...] = ()
+    progress: Progress = NO_PROGRESS
 
 
 def attempt_facts(scan: Scan, spans: Sequence[tuple[int, int]]) -> tuple[AttemptFacts, ...]:
@@ -95,7 +94,7 @@ def attempt_facts(scan: Scan, spans: Sequence[tuple[int, int]]) -> tuple[Attempt
         AttemptFacts(origin(first), origin(last), {n: tuple(v) for n, v in own.items()})
         for (first, last), own in zip(spans, found, strict=True)
     ]
-    return (*told[:-1], replace(told[-1], counters=last_counters(scan, spans[-1][0])))
+    return (*told[:-1], replace(told[-1], progress=last_progress(scan, spans[-1][0])))
 
 
 def _facts(scan: Scan) -> Iterator[tuple[int, str, str]]:
@@ -122,18 +121,9 @@ def _of_line(region: Region) -> Iterator[tuple[str, str]]:
 
 def _reached(scan: Scan, first: int, last: int) -> Said | None:
     """The last step or epoch in the lines from `first` to `last`, if the sample has it."""
-    looked = 0
-    for start, block in reversed(scan.sample):
-        lines, lowered = block.split(b"\n"), block.lower().split(b"\n")
-        for i in range(min(len(lines), last + 1 - start) - 1, max(0, first - start) - 1, -1):
-            looked += 1
-            if looked > MOST_COUNTED:
-                return None
-            if not any(map(lowered[i].__contains__, PROGRESS_WORDS)):
-                continue
-            text = decode_line(lines[i].rstrip(b"\r").rpartition(b"\r")[2][:2000])
-            if counted := {m[1].lower(): m[2] for m in PROGRESS_PATTERN.finditer(text)}:
-                return ", ".join(f"{unit} {int(n)}" for unit, n in counted.items()), start + i
+    for number, text in lines_from_end(scan, NAMED_COUNT_TEXTS, MOST_COUNTED, first, last):
+        if counted := {c.unit: c.now for c in named_counters(text)}:
+            return ", ".join(f"{unit} {now}" for unit, now in counted.items()), number
     return None
 
 

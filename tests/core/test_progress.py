@@ -1,0 +1,60 @@
+"""What a line says of how far its run had come."""
+
+import pytest
+
+from forensics.core.progress import COUNT_TEXTS, NAMED_COUNT_TEXTS, bar_counter, named_counters
+
+
+@pytest.mark.parametrize(
+    ("line", "counted"),
+    [
+        ("[Epoch 3/5] step 200 loss 2.31", ["epoch 3 of 5", "step 200"]),
+        ("{'loss': 2.98, 'epoch': 3}", ["epoch 3"]),
+        ("Iterations: 12 of 20", ["iteration 12 of 20"]),
+        ("round 4/0", ["round 4"]),
+        ("step 3/10/2026", ["step 3"]),
+        ("epoch 2/4.5", ["epoch 2"]),
+        ("one more stepping stone 3/5", []),
+        ("steps_per_epoch=100", []),
+    ],
+)
+def test_counters_with_a_name(line: str, counted: list[str]) -> None:
+    assert [str(c) for c in named_counters(line)] == counted
+    assert not counted or any(text.decode() in line.lower() for text in NAMED_COUNT_TEXTS)
+
+
+@pytest.mark.parametrize(
+    ("line", "counted"),
+    [
+        ("  8%|3  | 200/2515 [46:16<9:01:34, 14.04s/it]", "200 of 2515"),
+        ("1/9 [00:01<00:08,  1.00it/s] 2/9 [00:02<00:07,  1.00it/s]", "2 of 9"),
+        ("103/103 [==============================] - 53s 518ms/step - loss: 0.6211", "103 of 103"),
+        ("served 3/4 [ok]", "None"),
+        ("2026/11/12 [10:00:00]", "None"),
+    ],
+)
+def test_counters_of_bars(line: str, counted: str) -> None:
+    assert str(bar_counter(line)) == counted
+    assert counted == "None" or any(text.decode() in line.lower() for text in COUNT_TEXTS)
+
+
+@pytest.mark.parametrize(
+    ("line", "of_steps"),
+    [
+        ("2/9 [00:02<00:07,  1.00it/s]", True),
+        ("2/9 [00:02<00:07,  3.50s/it]", True),
+        ("2/9 [==>...........] - ETA: 4s", True),
+        ("0/1 [00:00<?, ?cell/s]", False),
+        ("40/90 [00:02<00:07, 20.1 examples/s]", False),
+        ("2/9 [00:02", False),
+    ],
+)
+def test_a_bar_of_files_or_cells_counts_no_steps(line: str, of_steps: bool) -> None:
+    counter = bar_counter(line)
+    assert counter
+    assert counter.of_steps is of_steps
+
+
+def test_a_counter_without_a_total_is_never_complete() -> None:
+    whole, open_end = named_counters("epoch 5/5 step 9")
+    assert (whole.is_complete, open_end.is_complete) == (True, False)
