@@ -6,6 +6,7 @@ Habit("batch_size", "train.py", 3, "batch_size = 64", 64)   -> batch_size 64, ba
 
 from collections.abc import Iterable
 
+from forensics.advice.disk_use import DISK_FACTS
 from forensics.advice.memory.case import ESTIMATE_FACTS, memory_facts
 from forensics.advice.printed_stack import STACK_FACTS
 from forensics.advice.whereabouts import LIBRARY_PATH_PATTERN
@@ -68,6 +69,7 @@ def case_fields() -> set[str]:
         "lock_threads",
         "lock_circle",
         *STACK_FACTS,
+        *DISK_FACTS,
     }
     return {*own, *numbers, *ESTIMATE_FACTS, *DRIVER_FIELDS, *HABITS, *(f"{h}_code" for h in HABITS)}
 

@@ -9,6 +9,7 @@ from pathlib import PurePath
 from msgspec.structs import replace
 
 from forensics.advice.case import AROUND_FACT, EVIDENCE_FACT, EVIDENCE_PLACE, NAMED_PLACE, REASON_PLACE, UNEXPLAINED, case_facts
+from forensics.advice.disk_use import disk_facts
 from forensics.advice.evidence import LIMIT_FACT, facts_of, proofs_of
 from forensics.advice.near_lines import nothing_near
 from forensics.advice.places import PLACE_NAMES, code_of_consequence, code_of_traceback, host_of_rank, place_around
@@ -124,7 +125,7 @@ def _finding(
     if not proofs and first:  # only the ending itself can be shown
         proofs = tuple(Proof(source, line, text, OUTCOME_LINE, "hint") for source, line, text in diagnosis.outcome.lines)
     if first:
-        facts |= stack_facts(cause.id, proofs, context.stacks)
+        facts |= stack_facts(cause.id, proofs, context.stacks) | disk_facts(cause.traits, facts, context.disks)
     if reasons and first:
         facts |= _last_of_chain(facts, reasons)
     known = facts | ({UNEXPLAINED: "nothing given says why"} if first else {})  # a sentence with it is left out for consequences

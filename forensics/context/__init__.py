@@ -19,6 +19,8 @@ from forensics.context.architecture import architecture
 from forensics.context.attempts import TRIGGER as ATTEMPT
 from forensics.context.attempts import AttemptFacts, attempt_facts, settings_of_last_attempt, with_changes
 from forensics.context.curves import Ranked, curves, last_reading, longest_curves
+from forensics.context.disk_tables import TRIGGER as DISK_TABLE
+from forensics.context.disk_tables import disk_tables
 from forensics.context.environment import TRIGGER as ENVIRONMENT
 from forensics.context.environment import settings
 from forensics.context.kept_lines import lines_around
@@ -61,7 +63,7 @@ class Context(Struct, frozen=True):
 
 def triggers() -> tuple[Trigger, ...]:
     """The triggers of all lines that the readers of this package need."""
-    return (ENVIRONMENT, RUN_SETTINGS, ARCHITECTURE, MACHINE_LOAD, PROFILED, ATTEMPT, THREAD_STACKS, PRINTED_STACKS)
+    return (ENVIRONMENT, RUN_SETTINGS, ARCHITECTURE, MACHINE_LOAD, PROFILED, ATTEMPT, THREAD_STACKS, PRINTED_STACKS, DISK_TABLE)
 
 
 def job_context(
@@ -85,6 +87,7 @@ def job_context(
         largest_profiled_line(scans),
         lock_holder(scans, given_programs),
         printed_stacks(scans),
+        disk_tables(scans),
     )
 
 

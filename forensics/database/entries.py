@@ -32,6 +32,7 @@ TRAIT_NAMES = frozenset(
         "memory_kill",
         "child_death",
         "device_fault",
+        "disk_space",
         "shared_storage",
         "shared_network",
         "shared_power",

@@ -51,7 +51,18 @@ from forensics.model.logs import (
     Warning,
     Weight,
 )
-from forensics.model.programs import HABITS, Architecture, Guarded, Habit, JobContext, Layer, LockHolder, PrintedStack, Program
+from forensics.model.programs import (
+    HABITS,
+    Architecture,
+    DiskUse,
+    Guarded,
+    Habit,
+    JobContext,
+    Layer,
+    LockHolder,
+    PrintedStack,
+    Program,
+)
 
 __all__ = [
     "HABITS",
@@ -63,6 +74,7 @@ __all__ = [
     "CodePart",
     "Curve",
     "Difference",
+    "DiskUse",
     "EarlierAttempt",
     "Fields",
     "Finding",

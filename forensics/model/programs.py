@@ -125,6 +125,17 @@ class Architecture(Struct, frozen=True):
     input_bytes: int = 0
 
 
+class DiskUse(Struct, frozen=True):
+    """A row of df: how full the file system at `mount` was, in space or in `inodes`. `total`: as it is printed."""
+
+    source: str
+    line: int
+    mount: str
+    inodes: bool
+    total: str
+    percent: int
+
+
 class JobContext(Struct, frozen=True):
     """Where and how the job ran, from the logs and the files given with them.
 
@@ -132,7 +143,7 @@ class JobContext(Struct, frozen=True):
     that the logs print. `programs`: the given programs. `architecture`: the model, if a summary of it was printed.
     `last_reading`: the last report of the loss, if there were many. `profiled`: the line of a program with the most memory in a
     profile. `lock_holder`: the thread that holds the lock in a run that hangs, if a dump and the program show it. `stacks`: the
-    stacks of native code and of the kernel that the logs print.
+    stacks of native code and of the kernel that the logs print. `disks`: how full file systems were, from tables of df.
     """
 
     signs: tuple[Setting, ...] = ()
@@ -144,6 +155,7 @@ class JobContext(Struct, frozen=True):
     profiled: Habit | None = None
     lock_holder: LockHolder | None = None
     stacks: tuple[PrintedStack, ...] = ()
+    disks: tuple[DiskUse, ...] = ()
 
     @property
     def environment(self) -> dict[str, set[str]]:

@@ -1,0 +1,55 @@
+"""How full file systems were, from tables of df: their space, and their inodes.
+
+    Filesystem       Inodes    IUsed IFree IUse% Mounted on      -> DiskUse(mount="/data", inodes=True, percent=100)
+    /dev/sda1      61054976 61054976     0  100% /data
+
+A row is read from its end, because a long name of a file system stands on a line of its own. Images and other file systems that
+are always full are passed over. Formats: df of coreutils, busybox and macOS.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from forensics.core import lazy
+from forensics.model import DiskUse, Line, Region, Scan, Trigger
+
+MAX_ROWS = 60  # chosen by hand: machines with more file systems than this are rare
+TRIGGER = Trigger(
+    "disk_table", ("iuse% mounted on", "use% mounted on", "capacity mounted on", "%iused  mounted on"), after=MAX_ROWS
+)
+COUNT_PATTERN = r"[\d.]{1,20}[KMGTPkmgtp]?i?B?"
+ROW_PATTERN = lazy.regex(
+    rf"(?:(?P<device>\S{{1,200}})\s+)?(?<!\S)(?P<total>{COUNT_PATTERN})\s+(?P<used>{COUNT_PATTERN})\s+(?P<free>-?{COUNT_PATTERN})"
+    r"\s+(?P<percent>\d{1,3})%(?:\s+(?P<inodes_used>\d{1,20})\s+(?P<inodes_free>\d{1,20})\s+(?P<inodes_percent>\d{1,3})%)?"
+    r"\s+(?P<mount>/\S{0,300})\s*$"
+)
+ALWAYS_FULL_PATTERN = lazy.regex(r"^(?:/dev/(?:loop|sr)\d|devfs$|squashfs|iso9660)|^/(?:snap|sys|proc|cdrom|media/cdrom)(?:/|$)")
+INODE_HEADER_PATTERN = lazy.regex(r"(?i)\bInodes\s+I?Used\b")
+NAME_ALONE_PATTERN = lazy.regex(r"^\S+$")
+
+
+def disk_tables(scans: Iterable[Scan]) -> tuple[DiskUse, ...]:
+    """The rows of all tables, in the order of the logs."""
+    regions = ((scan, r) for scan in scans for r in scan.regions.get(TRIGGER.kind, ()))
+    return tuple(row for scan, region in regions for row in _of(scan, region))
+
+
+def _of(scan: Scan, region: Region) -> Iterator[DiskUse]:
+    origin = scan.source.origin or int
+    inodes = INODE_HEADER_PATTERN.search(region.text) is not None
+    name = ""  # that stands on the line before its row
+    for line in region.lines_after():
+        found = ROW_PATTERN.search(line.text)
+        if found is None and not name and NAME_ALONE_PATTERN.match(line.text):
+            name = line.text
+            continue
+        if found is None or (name and found["device"]):
+            return
+        name = ""
+        device, mount = found["device"] or "", found["mount"]
+        if ALWAYS_FULL_PATTERN.search(device) or ALWAYS_FULL_PATTERN.search(mount):
+            continue
+        place = Line(origin(line.number), line.text)
+        yield DiskUse(scan.source.name, place.number, mount, inodes, found["total"], int(found["percent"]))
+        if found["inodes_used"]:
+            total = str(int(found["inodes_used"]) + int(found["inodes_free"]))
+            yield DiskUse(scan.source.name, place.number, mount, True, total, int(found["inodes_percent"]))
