@@ -27,7 +27,7 @@ from forensics.context.kept_lines import lines_around
 from forensics.context.last_step import NO_PROGRESS, Progress, with_last_step
 from forensics.context.lock_holders import TRIGGER as THREAD_STACKS
 from forensics.context.lock_holders import lock_holder
-from forensics.context.notices import TRIGGER as MACHINE_LOAD
+from forensics.context.machine_load import TRIGGER as MACHINE_LOAD
 from forensics.context.notices import notices
 from forensics.context.printed_stacks import TRIGGER as PRINTED_STACKS
 from forensics.context.printed_stacks import printed_stacks

@@ -1,36 +1,22 @@
 """Notices on trouble that ended nothing by itself: a machine that swaps, steps that slow down, functions that are traced
 repeatedly, crashes that share a node, a memory module or an hour of the day.
 
-    Swap:  2.0Gi  2.0Gi  0B                 -> the swap space was full: what does not fit into memory moves at the speed of a disk
-    full avg10=34.10 avg60=20.02 ...        -> all tasks waited for memory 34 % of the last ten seconds
+    machine_load.py                         -> what free, vmstat, sar, pressure files and TensorFlow's warnings tell
     0.41 s ... 2.9 s a step from line 812   -> steps became 7.1 times slower from line 812 on
-    WARNING: 5 out of the last 5 calls ... triggered tf.function retracing
 
-Wordings: free and vmstat of procps, sar -W and -S of sysstat, /proc/pressure (Documentation/accounting/psi.rst), TensorFlow's
-polymorphic_function. Nothing here takes part in the decision.
+Nothing here takes part in the decision.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from types import MappingProxyType
 
 from forensics.context.attempts import REACHED, AttemptFacts
+from forensics.context.machine_load import load_signs
 from forensics.context.profiled import TRIGGER as PROFILED
 from forensics.context.profiled import largest_row
-from forensics.core import lazy
 from forensics.core.text import format_size
-from forensics.model import Incident, Notice, Observation, Region, Scan, Trigger
+from forensics.model import Incident, Notice, Observation, Scan
 
-TRIGGER = Trigger(
-    "machine_load", ("swap: ", "---swap--", "full avg10=", "pswpin/s", "%swpused", "triggered tf.function retracing"), after=60
-)
-SWAP_ROW_PATTERN = lazy.regex(r"^\s*Swap:\s+([\d.]+)([KMGT]?)i?B?\s+([\d.]+)([KMGT]?)i?B?\s+([\d.]+)([KMGT]?)i?B?\s*$")
-PRESSURE = lazy.regex(r"\bfull avg10=([\d.]+) avg60=[\d.]+ avg300=[\d.]+")
-PRESSURE_FILE_PATTERN = lazy.regex(r"\bpressure[/_]?(cpu|io|memory)\b|\b(cpu|io|memory)[._]pressure\b")
-RETRACED = lazy.regex(r"(\d+) out of the last (\d+) calls to .{1,400}triggered tf\.function retracing")
-BYTES_PER_FREE_UNIT = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-FULL = 0.05  # of the swap space left
-MIN_STALL_PERCENT = 10.0  # of the time in which nothing at all could run for want of memory, or of input and output
-SWAPPED_ROWS = 2  # one row is the average since the machine started
 NO_OWNER = "unknown"
 CHANGED_AT = {"series/slow-down": 1, "series/starved": 1, "series/throttled": 2}  # which line of the evidence shows the change
 GROWTH_FIELDS = ("first_bytes", "last_bytes", "hour_bytes")
@@ -44,7 +30,6 @@ SHARED_FIELD_PHRASES = {
 }
 MIN_SHARED_DEATHS = 3  # deaths that share something; two may by chance
 MAX_MACHINE_NOTICES = 6  # chosen by hand: beside a cause, which is what the reader came for
-Made = tuple[int, str, str]  # line, its text, why it is worth knowing
 
 
 def notices(
@@ -62,16 +47,8 @@ def notices(
 
 
 def _of_machine(scan: Scan) -> Iterator[Notice]:
-    """Each thing once: a watcher prints it every second."""
     origin = scan.source.origin or int
-    told: set[str] = set()
-    for region in scan.regions.get(TRIGGER.kind, ()):
-        for read in NOTICE_READERS:
-            if (made := read(region)) is not None and made[2] not in told:
-                line, text, why = made
-                told.add(why)
-                yield Notice(scan.source.name, origin(line), text, None, NO_OWNER, why)
-                break
+    yield from (Notice(scan.source.name, origin(sign.line), sign.text, None, NO_OWNER, sign.why) for sign in load_signs(scan))
 
 
 def _of_profile(scan: Scan) -> Iterator[Notice]:
@@ -82,79 +59,6 @@ def _of_profile(scan: Scan) -> Iterator[Notice]:
             row = next(x for x in region.lines_after() if most.text in x.text and x.text.split()[:1] == [str(most.line)])
             why = f"{most.place} took {format_size(int(most.value or 0))}, more than any other line of this profile"
             yield Notice(scan.source.name, origin(row.number), row.text, None, NO_OWNER, why)
-
-
-def _free(region: Region) -> Made | None:
-    found = SWAP_ROW_PATTERN.search(region.text)
-    if found is None:
-        return None
-    total, _, left = (float(found[i]) * BYTES_PER_FREE_UNIT[found[i + 1]] for i in (1, 3, 5))
-    if not total or left > total * FULL:
-        return None
-    why = "the swap space was full: what does not fit into memory moved at the speed of a disk, and a kill is near"
-    return region.number, region.text, why
-
-
-def _vmstat(region: Region) -> Made | None:
-    """The row with the most swapping, if several rows have some. The header names the columns."""
-    if "---swap--" not in region.text:
-        return None
-    rows = region.lines_after()
-    names = rows[0].text.split() if rows else []
-    if not {"si", "so"} <= set(names):
-        return None
-    at = names.index("si"), names.index("so")
-    cells = [(row, row.text.split()) for row in rows[1:]]
-    busy = [
-        (row, int(c[at[0]][:18]) + int(c[at[1]][:18]))
-        for row, c in cells
-        if len(c) >= len(names) and c[at[0]].isdigit() and c[at[1]].isdigit()
-    ]
-    swapping = [(row, moved) for row, moved in busy if moved]
-    if len(swapping) < SWAPPED_ROWS:
-        return None
-    row, moved = max(swapping, key=lambda r: r[1])
-    why = f"the machine swapped: {moved:,} KiB a second moved between memory and disk (columns si and so)"
-    return row.number, row.text, why
-
-
-def _pressure(region: Region) -> Made | None:
-    """One line of /proc/pressure/memory or io. Which file it is stands in the line (`grep .`) or in the name of the source."""
-    found = PRESSURE.search(region.text)
-    if found is None or float(found[1]) < MIN_STALL_PERCENT:
-        return None
-    file = PRESSURE_FILE_PATTERN.search(region.text) or PRESSURE_FILE_PATTERN.search(region.source)
-    waited_for = {"memory": "memory: the machine thrashed", "io": "disks or the network", "cpu": "a processor"}
-    what = waited_for[file[1] or file[2]] if file else "one thing, memory or a disk; the line does not say which"
-    return region.number, region.text, f"all tasks waited at once for {found[1]} % of the last ten seconds, for {what}"
-
-
-def _sar(region: Region) -> Made | None:
-    """The busiest row of `sar -W`, or one of `sar -S` with the swap space nearly used up."""
-    names = region.text.split()
-    name = next((n for n in ("pswpin/s", "%swpused") if n in names), None)
-    if name is None:
-        return None
-    at = names.index(name) - len(names)
-    cells = [(row, row.text.split()) for row in region.lines_after()]
-    readings = [(row, float(c[at])) for row, c in cells if len(c) >= -at and c[at].replace(".", "", 1).isdigit()]
-    if not readings:
-        return None
-    row, most = max(readings, key=lambda r: r[1])
-    if name == "pswpin/s":
-        return (row.number, row.text, f"the machine swapped: {most:g} pages a second came back from disk") if most > 1 else None
-    return (row.number, row.text, f"{most:g} % of the swap space was in use") if most > 100 * (1 - FULL) else None
-
-
-def _retraced(region: Region) -> Made | None:
-    found = RETRACED.search(region.text)
-    if found is None:
-        return None
-    why = f"{found[1]} of {found[2]} calls traced their function anew: each trace takes time, and its graph is kept in memory"
-    return region.number, region.text, why
-
-
-NOTICE_READERS: tuple[Callable[[Region], Made | None], ...] = (_free, _vmstat, _pressure, _sar, _retraced)
 
 
 def _of_pace(observed: Sequence[Observation]) -> Iterator[Notice]:

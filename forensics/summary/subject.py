@@ -24,7 +24,9 @@ def subject_summary(decided: Diagnosis, asked: Subject, first: Finding) -> Subje
             if entity.kind == "job" and decided.verdict != "no_crash"
             else None
         )
-        entity = Entity(entity.kind, job["number"] if job else _own_source(decided, asked) or entity.name)
+        own = _own_source(decided, asked) or entity.name
+        lane = max((x for x in asked.own_lanes() if x.source == own), key=lambda x: x.digest.lines, default=lane)
+        entity = Entity(entity.kind, job["number"] if job else own)
     attempts = len(asked.earlier) + (len(lane.attempts) if lane and not asked.machine else 1)
     shown = tuple(f"{source}:{line}: {text}" for source, line, text in decided.outcome.lines)
     ended = decided.outcome
@@ -32,14 +34,15 @@ def subject_summary(decided: Diagnosis, asked: Subject, first: Finding) -> Subje
 
 
 def _own_source(decided: Diagnosis, asked: Subject) -> str:
-    """If the subject has several logs, the one with evidence of the first cause or of a cause that it explains; else empty."""
-    first = decided.candidates[0]
+    """If the subject has several logs, the one with evidence of the first cause or of a cause that it explains, or, without a
+    crash, the one that shows how it ended; else empty."""
+    first, lane = decided.candidates[0], asked.main_lane()
     if decided.verdict == "no_crash":
-        return ""
+        shown = [source for source, _, _ in reversed(decided.outcome.lines) if source in asked.own]
+        return "" if lane is None or lane.source in shown else next(iter(shown), "")
     explained = [c for c in decided.candidates if c.explained_by == first.cause]
     owned = [o for c in (first, *explained) for o in c.owned if o.owner == "mine" and o.observation.source in asked.own]
     sources = [o.observation.source for o in owned]
-    lane = asked.main_lane()
     return "" if lane is None or lane.source in sources else next(iter(sources), "")
 
 

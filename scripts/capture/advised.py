@@ -131,6 +131,20 @@ def healthy_but_paging(stage: Callable[..., Stage]) -> Files:
         return {"train.log": output, "vmstat.log": one.read("vmstat.log")}
 
 
+@case("none.healthy")
+def healthy_thrashing(stage: Callable[..., Stage]) -> Files:
+    """Four workers draw from arrays that are together eight times their memory: all end well, and their group's pressure file is
+    printed beside them."""
+    with _swap_space(1200):
+        one = stage(memory_limit=100 * MIB, swap=1100 * MIB, pressure=True)
+        one.prepare("working_set.py")
+        watch = "date '+%F %T'; cat /sys/fs/cgroup/unified/train/memory.pressure; sleep 1"
+        start = 'for n in 1 2 3 4; do python working_set.py 200 12 & workers="$workers $!"; done'
+        script = f'{start}\n(while true; do {watch}; done) > memory.pressure.log &\nwait $workers\necho "exit status $?"\nkill %5'
+        output = one.run(script)
+        return {"train.log": output, "memory.pressure.log": one.read("memory.pressure.log")}
+
+
 @case("numerics.nan", ("run-3.log", "not finite at step 141"))
 def same_step(stage: Callable[..., Stage]) -> Files:
     """Three starts with other first weights end at the same step, where a record of the data is infinite."""

@@ -23,6 +23,7 @@ from pathlib import Path
 
 PROGRAMS = Path(__file__).parent / "programs"
 CGROUPS = Path("/sys/fs/cgroup/memory")
+CGROUPS_V2 = Path("/sys/fs/cgroup/unified")  # without controllers, but its groups have the files of pressure
 PACKAGES = (
     "torch==2.13.0",
     "numpy",
@@ -38,7 +39,8 @@ PACKAGES = (
     "mpi4py",
 )
 TENSORFLOW = ("tensorflow-cpu==2.21.0", "keras==3.15.1", "pandas", "opencv-python-headless")
-VENVS = {"venv": PACKAGES, "venv_tensorflow": TENSORFLOW}
+JAX = ("jax==0.10.2", "jaxlib==0.10.2", "flax", "optax")
+VENVS = {"venv": PACKAGES, "venv_tensorflow": TENSORFLOW, "venv_jax": JAX}
 UID = 1000
 MIB = 1 << 20
 _STAMP = re.compile(r"^\[ *(\d+\.\d+)\]")
@@ -52,7 +54,8 @@ class Stage:
 
     `memory_limit` (bytes) puts the victim into a memory cgroup of its own called `cgroup`; `mounts` are shell lines run
     as root before the victim starts. `venv`, one of VENVS, is what the victim sees as /home/user/venv. `swap` (bytes) is
-    what it may hold beyond `memory_limit` in the machine's swap space.
+    what it may hold beyond `memory_limit` in the machine's swap space. `pressure`: the kernel also writes how long the victim
+    waited, to /sys/fs/cgroup/unified/`cgroup`/memory.pressure.
     """
 
     work: Path
@@ -63,6 +66,7 @@ class Stage:
     network: bool = False
     venv: str = "venv"
     swap: int | None = None
+    pressure: bool = False
 
     @property
     def home(self) -> Path:
@@ -144,13 +148,12 @@ class Stage:
     def _own(self) -> None:
         subprocess.run(["chown", "-R", f"{UID}:{UID}", str(self.home.parent)], check=True)
 
-    def _command(self, procs: Path | None) -> list[str]:
+    def _command(self, procs: Sequence[Path]) -> list[str]:
         """The command line that enters the namespaces, mounts what the stage needs, and becomes the job."""
         base, quote = Path(sys.base_prefix), shlex.quote
         etc = self.work / "etc"
         lines = ["set -e"]
-        if procs:
-            lines.append(f"echo $$ > {quote(str(procs))}")
+        lines += [f"echo $$ > {quote(str(file))}" for file in procs]
         lines += [
             f"mount --bind {quote(str(self.home.parent))} /home",
             f"mount --bind {quote(str(self.work / self.venv))} /home/user/venv",
@@ -169,27 +172,35 @@ class Stage:
         return ["unshare", "-m", "-u", *([] if self.network else ["-n"]), "bash", "-c", "\n".join(lines)]
 
     @contextlib.contextmanager
-    def _cgroup(self) -> Iterator[Path | None]:
-        """A memory cgroup of the stage's own, removed afterwards; None when the stage has no limit."""
+    def _cgroup(self) -> Iterator[list[Path]]:
+        """The files that put a process into the stage's own cgroups, which are removed afterwards; none without a limit."""
         if self.memory_limit is None:
-            yield None
+            yield []
             return
         folder = CGROUPS / self.cgroup
-        folder.mkdir()
+        folders = [folder, CGROUPS_V2 / self.cgroup] if self.pressure else [folder]
+        for one in folders:
+            one.mkdir()
         try:
             (folder / "memory.limit_in_bytes").write_text(str(self.memory_limit))
             if self.swap is not None:
                 (folder / "memory.memsw.limit_in_bytes").write_text(str(self.memory_limit + self.swap))
-            yield folder / "cgroup.procs"
+            yield [one / "cgroup.procs" for one in folders]
         finally:
-            for _ in range(100):
-                for pid in (folder / "cgroup.procs").read_text().split():
-                    with contextlib.suppress(ProcessLookupError):
-                        os.kill(int(pid), signal.SIGKILL)
-                with contextlib.suppress(OSError):
-                    folder.rmdir()
-                    break
-                time.sleep(0.1)
+            for one in folders:
+                _remove(one)
+
+
+def _remove(folder: Path) -> None:
+    """Kill what still runs in a cgroup, and remove the cgroup."""
+    for _ in range(100):
+        for pid in (folder / "cgroup.procs").read_text().split():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(pid), signal.SIGKILL)
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+            break
+        time.sleep(0.1)
 
 
 def make_venv(work: Path, name: str = "venv") -> None:

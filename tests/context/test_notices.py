@@ -1,5 +1,6 @@
 """What is worth knowing beside the causes: swapping, slow-downs, retracing, and what several deaths share."""
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,7 +12,9 @@ from forensics.context.notices import notices
 from forensics.database import Database
 from forensics.model import Incident, Observation, Proof, Report
 from forensics.report import render
+from tests.report.samples import sample
 
+ROOT = Path(__file__).parents[2]
 Analyze = Callable[..., Report]
 VMSTAT = """\
 procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
@@ -32,6 +35,14 @@ procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
             "waited at once for 34.10 %",
         ),
         ("09:00:01 AM  pswpin/s pswpout/s\n09:10:01 AM    120.50     3.00\n", 2, "120.5 pages a second"),
+        (
+            "18:41:29     %smem-10  %smem-60 %smem-300     %smem  %fmem-10  %fmem-60 %fmem-300     %fmem\n"
+            "18:41:34        17.01      3.77      4.85     60.68      6.25      1.56      3.27     22.88\n"
+            "18:41:44        31.37      9.72      6.14     27.95     12.88      4.02      3.75     13.30\n"
+            "18:41:54        21.88     10.77      6.49     13.15     11.92      5.13      4.01      9.95\n",
+            3,
+            "waited at once for 12.88 %",  # sysstat 12.6.1, a machine whose job was made to swap
+        ),
         ("10:00:01  kbswpfree kbswpused  %swpused\n10:10:01       1000    999000     99.90\n", 2, "99.9 % of the swap space"),
         (
             "WARNING:tensorflow:5 out of the last 5 calls to <function f at 0x7> triggered tf.function retracing. Tracing is expensive\n",
@@ -53,6 +64,7 @@ def test_a_sign_of_trouble_is_told_with_its_line(analyze: Analyze, log: str, lin
         VMSTAT.format(0).replace("812", "  0").replace("911", "  0"),
         "full avg10=0.00 avg60=0.02 avg300=0.11 total=5\n",
         "09:00:01 AM  pswpin/s pswpout/s\n09:10:01 AM    0.50     0.00\n",
+        "10:00:01  %smem-10 %smem-60 %smem-300 %smem %fmem-10 %fmem-60 %fmem-300 %fmem\n10:00:02  17.01 3 4 60 6.25 1 3 22.88\n",
     ],
 )
 def test_a_machine_with_room_is_no_notice(analyze: Analyze, log: str) -> None:
@@ -104,7 +116,7 @@ def test_what_three_deaths_share_is_told(deaths: list[Incident], told: list[str]
         ("", "proc/pressure/memory", "for memory: the machine thrashed"),
         ("", "proc/pressure/io", "for disks or the network"),
         ("/proc/pressure/io:", "all.log", "for disks or the network"),
-        ("", "cgroup/memory.pressure", "for memory: the machine thrashed"),
+        ("", "cgroup/memory.pressure", "for memory: the control group thrashed"),
         ("", "watch.log", "the line does not say which"),
     ],
 )
@@ -115,6 +127,24 @@ def test_a_stall_is_told_with_what_was_waited_for(head: str, name: str, why: str
     path.write_text(kind)
     report = pipeline.analyze_paths([tmp_path], "case", knowledge)
     assert [why in n.why for n in report.notices if "waited at once" in n.why] == [True]
+
+
+def test_a_watcher_of_pressure_is_told_once_by_its_worst_reading(knowledge: Database) -> None:
+    """Captured: four workers that share too little memory, and the pressure file of their control group, read each second."""
+    report = sample("healthy_thrashing", knowledge)
+    (found,) = [n for n in report.notices if "waited at once" in n.why]
+    shares = [float(m[1]) for m in re.finditer(r"full avg10=([\d.]+)", (ROOT / found.source).read_text())]
+    assert f"for {max(shares):.2f} % of the last ten seconds, for memory: the control group thrashed" in found.why
+    assert "s of waiting from the first to the last reading" in found.why
+    assert f"full avg10={max(shares):.2f} " in found.text
+    assert report.subject.name.endswith("train.log")  # which ended well, not the watcher's file
+
+
+def test_a_counter_that_falls_gives_no_sum(analyze: Analyze) -> None:
+    """The group was made anew between two readings."""
+    stalls = "".join(f"full avg10=34.10 avg60=1.00 avg300=1.00 total={n}\n" for n in (9_000_000, 1_000_000))
+    (found,) = [n for n in analyze(memory_pressure=stalls).notices if "waited at once" in n.why]
+    assert "first to the last" not in found.why
 
 
 def test_runs_that_died_at_the_same_step_are_told_in_the_text(tmp_path: Path, knowledge: Database) -> None:
