@@ -11,7 +11,7 @@ from forensics import advice, context, correlation, detectors, outcome, series, 
 from forensics.config import config
 from forensics.core import limits
 from forensics.core.errors import SourceError
-from forensics.database import Database, load
+from forensics.database import HEALTHY, Database, load
 from forensics.decision.decide import ENDED_BADLY, DecisionInput, decide
 from forensics.decision.model import Model, active_model
 from forensics.decision.precedence import precedence_of
@@ -247,7 +247,8 @@ def _with_context(report: Report, seen: PlacedCase, ranked: Sequence[CandidateLi
     """`report` with its context: environment, curves, the lines of `ranked` to read first, and all warnings."""
     noted, scans = seen.noted, [r.scan for r in seen.analyses]
     drawn = [curve for r in seen.analyses for curve in r.curves]
-    around = partial(context.attach_context, report, scans, drawn, seen.kept, seen.incidents, seen.attempted)
+    cut_off = knowledge.causes[HEALTHY].as_cut_off
+    around = partial(context.attach_context, report, scans, drawn, seen.kept, seen.incidents, seen.attempted, cut_off)
     report = call_or_warn(around, report, "the context", None, noted.append)
     quoted = {(p.source, p.line) for p in report.causes[0].evidence}
     read = partial(outcome.lines_to_read, ranked, scans, outcome.line_classes(knowledge), quoted)

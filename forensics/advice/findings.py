@@ -21,12 +21,23 @@ from forensics.core import lazy
 from forensics.core.text import numbers_in
 from forensics.database import HEALTHY, Cause, Database, Missing
 from forensics.database.conditions import SIGNATURE_FACT
-from forensics.model import Advice, Fields, Finding, JobContext, LinesAround, Observation, OpenQuestion, Proof, Role, Value
+from forensics.model import (
+    Advice,
+    Fields,
+    Finding,
+    JobContext,
+    LinesAround,
+    Observation,
+    OpenQuestion,
+    Proof,
+    Role,
+    Value,
+    shows_slow_down,
+)
 from forensics.model.answers import OUTCOME_LINE, REASON_LINE
 from forensics.model.verdicts import Candidate, Diagnosis, OwnedObservation
 
 NO_CONTEXT = JobContext()
-SLOW_DOWN = "The run became slow"
 MIN_SURE_PROBABILITY = 0.6  # of a first cause for all its remedies; below it, nearly every second first cause is wrong
 MAX_RECOVERY_LINES = 4  # chosen by hand: the last lines that show that it continued; more show the same
 OTHER_PLACES = {*PLACE_NAMES, EVIDENCE_PLACE, REASON_PLACE}
@@ -154,9 +165,9 @@ def _finding(
 
 
 def _title(cause: Cause, role: Role, facts: Fields, proofs: Sequence[Proof]) -> str:
-    """The title of `cause`; of a standstill that only slower steps show, that the run became slow."""
-    if "stalls" in cause.traits and "slower_by" in facts and proofs and proofs[0].signature.startswith("series/"):
-        return SLOW_DOWN
+    """The title of `cause`, which has others where only slower steps show it, or where another cause explains it."""
+    if cause.as_slow_down and shows_slow_down(facts, proofs):
+        return cause.as_slow_down
     return cause.title if role != "symptom" else cause.as_consequence or cause.title
 
 

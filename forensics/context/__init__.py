@@ -104,9 +104,10 @@ def attach_context(
     observed: Sequence[Observation] = (),
     incidents: Sequence[Incident] = (),
     known: Mapping[str, Sequence[AttemptFacts]] = MappingProxyType({}),
+    cut_off: str = "",
 ) -> Report:
     """`report` with the context of its first cause, and with notices on lines that its evidence does not quote. `known`: the
-    facts of the attempts by source, from `attempt_facts`."""
+    facts of the attempts by source, from `attempt_facts`. `cut_off`: see `with_last_step`."""
     scans = list(scans)
     context = read_context(scans, report.causes[0], drawn)
     ended = known if report.verdict != "no_crash" else {}
@@ -114,7 +115,7 @@ def attach_context(
     quoted = {(p.source, p.line) for p in shown if p.signature != OUTCOME_LINE}
     found = notices(scans, observed, incidents, quoted, ended)
     told = {(n.source, n.line) for n in found}
-    worded = with_last_step(report, _last_progress(report, known)) if report.verdict == "no_crash" else report
+    worded = with_last_step(report, _last_progress(report, known), cut_off) if report.verdict == "no_crash" else report
     return replace(
         worded,
         environment=context.environment,

@@ -17,7 +17,6 @@ from forensics.model import Report, Scan
 MAX_SEARCHED_LINES = 2000  # from the end
 MAX_READ_CHARS = 2000  # of the end of a line, which may hold all the states of a bar
 FINISHED = "its last step was made: {}"
-BREAKS_OFF = "No crash is shown, but the log breaks off"
 STOPS = "the log stops {}, and nothing tells of an end"
 
 
@@ -31,8 +30,11 @@ class Progress(Struct, frozen=True):
 NO_PROGRESS = Progress()
 
 
-def with_last_step(report: Report, progress: Progress) -> Report:
-    """`report`, in which nothing shows a bad end, with the words that the last counters of its subject's log justify."""
+def with_last_step(report: Report, progress: Progress, cut_off: str) -> Report:
+    """`report`, in which nothing shows a bad end, with the words that the last counters of its subject's log justify.
+
+    `cut_off`: the title of its first cause where the log breaks off.
+    """
     subject, counters, last = report.subject, progress.counters, progress.line
     if subject is None or not counters or subject.kind != "job" or subject.outcome not in ("cut_off", "ended_well"):
         return report
@@ -42,7 +44,7 @@ def with_last_step(report: Report, progress: Progress) -> Report:
     is_end_told = subject.outcome == "ended_well" and max(told, default=last) >= last
     if is_end_told or counters[0].is_complete:
         return report
-    first = replace(report.causes[0], title=BREAKS_OFF)
+    first = replace(report.causes[0], title=cut_off or report.causes[0].title)
     stopped = replace(subject, outcome="cut_off", why=STOPS.format(_place(counters)))
     return replace(report, subject=stopped, causes=(first, *report.causes[1:]))
 

@@ -16,6 +16,7 @@ from forensics.database.entries import (
     ENDS,
     HEALTHY,
     SCOPES,
+    TITLE_KEYS,
     TRAIT_NAMES,
     WEIGHT_NAMES,
     Cause,
@@ -39,8 +40,7 @@ T = TypeVar("T")
 MAX_PATTERN = 4000  # characters
 CAUSE_KEYS = {
     "cause",
-    "title",
-    "as_consequence",
+    *TITLE_KEYS,
     "means",
     "explains",
     "fallback",
@@ -161,8 +161,7 @@ class _Reader:
             raise BadFormError(data[LINE_KEY], f"trait {brief(min(strange))} is not one of {', '.join(sorted(TRAIT_NAMES))}")
         return Cause(
             id=self.id,
-            title=text(data, "title") if "title" in data else "",
-            as_consequence=text(data, "as_consequence") if "as_consequence" in data else "",
+            **{"title": ""} | {key: text(data, key) for key in TITLE_KEYS if key in data},
             means=one_line(data, "means") if "means" in data else "",
             explains=texts(data, "explains"),
             fallback=_truth(data, "fallback"),

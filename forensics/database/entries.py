@@ -131,14 +131,18 @@ class Missing(Struct, frozen=True, omit_defaults=True):
     place: Place = NO_PLACE
 
 
+TITLE_KEYS = ("title", "as_consequence", "as_slow_down", "as_cut_off")
+
+
 class Cause(Struct, frozen=True, omit_defaults=True):
     """Everything known about one cause.
 
     `explains`: ids of causes that follow from this one. `fallback`: named only when nothing deeper shows; any other
     cause with strong evidence explains it. `ends`, `scope`: see Signature, for those that say nothing of it and for records.
     `traits`: what the decision has to know of the cause (TRAIT_NAMES). `summary`: sentences, each a tuple of alternatives of
-    which the first whose {fields} are all known is shown. `as_consequence`: its title where another cause explains it, saying no
-    more than its lines do; empty if that is `title`.
+    which the first whose {fields} are all known is shown. Other titles, empty where `title` is said: `as_consequence`, where
+    another cause explains it, says no more than its lines do; `as_slow_down`, where only slower steps show it;
+    `as_cut_off`, where the log breaks off.
     """
 
     id: str
@@ -155,6 +159,8 @@ class Cause(Struct, frozen=True, omit_defaults=True):
     missing: tuple[Missing, ...] = ()
     place: Place = NO_PLACE
     as_consequence: str = ""
+    as_slow_down: str = ""
+    as_cut_off: str = ""
 
     def leads_to(self, other: str) -> bool:
         """Does this cause explain `other`, by its id or its family?"""

@@ -5,14 +5,14 @@
 A new cause is added. For a known cause, a later file
   - adds its signatures; one with a known id replaces the older one;
   - puts its remedies and open questions first; one with the same `do` (or `what`) replaces the older one;
-  - replaces title, as_consequence, means and summary if it has them, adds to `explains`, and may set `fallback`.
+  - replaces its titles, means and summary if it has them, adds to `explains`, and may set `fallback`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from forensics.database.entries import Cause, Signature
+from forensics.database.entries import TITLE_KEYS, Cause, Signature
 from forensics.database.form import Fault
 
 
@@ -30,8 +30,7 @@ def _over(known: Cause, given: Cause) -> Cause:
     asked = {m.what for m in given.missing}
     return replace(
         known,
-        title=given.title or known.title,
-        as_consequence=given.as_consequence or known.as_consequence,
+        **{key: getattr(given, key) or getattr(known, key) for key in TITLE_KEYS},
         means=given.means or known.means,
         summary=given.summary or known.summary,
         explains=tuple(dict.fromkeys((*known.explains, *given.explains))),

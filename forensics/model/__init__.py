@@ -50,6 +50,7 @@ from forensics.model.logs import (
     Warn,
     Warning,
     Weight,
+    shows_slow_down,
 )
 from forensics.model.programs import (
     HABITS,
@@ -117,4 +118,5 @@ __all__ = [
     "Warn",
     "Warning",
     "Weight",
+    "shows_slow_down",
 ]

@@ -224,6 +224,11 @@ LinesAround = Callable[[Proof], Around]
 NO_LINES: Around = ((), 0)
 
 
+def shows_slow_down(facts: Fields, proofs: Sequence[Proof]) -> bool:
+    """Does the first line of evidence show that steps take longer than before, not that they ended?"""
+    return "slower_by" in facts and bool(proofs) and proofs[0].signature.startswith("series/")
+
+
 class Observation(Struct, frozen=True):
     """An event that was found in a log: its cause, its lines, its fields in base units.
 

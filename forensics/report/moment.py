@@ -7,7 +7,7 @@ year, and no other source tells it; `after 08:39:24` for a line that has no stam
 from datetime import datetime
 
 from forensics.core import lazy
-from forensics.model import Finding, Proof, Report
+from forensics.model import Finding, Proof, Report, shows_slow_down
 from forensics.report.phrases import time_between, two_unit_duration
 
 KERNEL_STAMP_PATTERN = lazy.regex(r"\s{0,8}(?:<\d{1,4}>)?\[\s{0,8}(\d{1,10}\.\d{1,9})\]")  # `<6>[ 9120.213456]`
@@ -39,7 +39,7 @@ def shown_proof(finding: Finding) -> Proof | None:
     if not timed:
         return None
     best = finding.evidence[0]
-    if "slower_by" in finding.facts and best.signature.startswith("series/"):
+    if shows_slow_down(finding.facts, finding.evidence):
         return sorted(timed, key=_time)[:2][-1]
     if best.time:
         return min((p for p in timed if _time(best) - _time(p) <= MAX_SAME_TROUBLE_S), key=_time)

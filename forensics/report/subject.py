@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct
 
 from forensics.core import lazy
-from forensics.model import Report, SubjectSummary
+from forensics.model import Report, SubjectSummary, shows_slow_down
 
 MAX_NAME_CHARS = 60  # so that it stays one line
 PLACE_AND_TEXT = lazy.regex(r"(?s)(.*?:\d+): (.*)")
@@ -69,8 +69,7 @@ def split_outcome_line(line: str) -> tuple[str, str]:
 def _is_slow_down(report: Report) -> bool:
     """Is the first cause shown by steps that take longer, not by an end of them?"""
     first, subject = report.causes[0], report.subject
-    is_series = bool(first.evidence) and first.evidence[0].signature.startswith("series/")
-    return subject is not None and subject.outcome == "stalled" and is_series and "slower_by" in first.facts
+    return subject is not None and subject.outcome == "stalled" and shows_slow_down(first.facts, first.evidence)
 
 
 def _of_machine(subject: SubjectSummary, said: str, unsure: bool) -> EndingSentence:
