@@ -4,23 +4,22 @@ questions."""
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Sequence, Set
-from pathlib import PurePath
 
 from msgspec.structs import replace
 
-from forensics.advice.case import AROUND_FACT, EVIDENCE_FACT, EVIDENCE_PLACE, NAMED_PLACE, REASON_PLACE, UNEXPLAINED, case_facts
+from forensics.advice.case import EVIDENCE_PLACE, NAMED_PLACE, REASON_PLACE, UNEXPLAINED, case_facts
 from forensics.advice.disk_use import disk_facts
 from forensics.advice.evidence import LIMIT_FACT, facts_of, proofs_of
 from forensics.advice.near_lines import nothing_near
 from forensics.advice.places import PLACE_NAMES, code_of_consequence, code_of_traceback, host_of_rank, place_around
-from forensics.advice.printed_stack import frames_near, stack_facts
+from forensics.advice.printed_stack import stack_facts
+from forensics.advice.quoted import place_of_line, quoted_evidence
 from forensics.advice.remedies import fitting_questions, fitting_remedies
 from forensics.advice.whereabouts import location_text
 from forensics.advice.wording import summary
 from forensics.core import lazy
 from forensics.core.text import numbers_in
 from forensics.database import HEALTHY, Cause, Database, Missing
-from forensics.database.conditions import SIGNATURE_FACT
 from forensics.model import (
     Advice,
     Fields,
@@ -195,17 +194,12 @@ def _with_reasons(proofs: tuple[Proof, ...], reasons: Sequence[Proof]) -> tuple[
 def _reason_place(facts: Fields, proofs: Sequence[Proof]) -> dict[str, Value]:
     """The place of the line that most likely says why it ended, if no exception is known."""
     first = next((p for p in proofs if p.signature == REASON_LINE), None)
-    return {REASON_PLACE: _place(first)} if first and "exc_type" not in facts else {}
-
-
-def _place(proof: Proof) -> str:
-    """A line as a reader finds it: `build.log:12`."""
-    return f"{PurePath(proof.source).name}:{proof.line}"
+    return {REASON_PLACE: place_of_line(first)} if first and "exc_type" not in facts else {}
 
 
 def _line_to_read(candidate: Candidate, proofs: Sequence[Proof]) -> str:
     """The place of the first line of evidence of a cause that is not sure: `build.log:12`; empty for a sure one."""
-    return _place(proofs[0]) if proofs and candidate.probability < MIN_SURE_PROBABILITY else ""
+    return place_of_line(proofs[0]) if proofs and candidate.probability < MIN_SURE_PROBABILITY else ""
 
 
 def _in_earlier_attempts(candidate: Candidate) -> set[tuple[str, int]]:
@@ -233,19 +227,6 @@ def _continued_from(candidate: Candidate, earlier: Set[tuple[str, int]]) -> set[
 
 def _ends_of_programs(candidate: Candidate) -> list[OwnedObservation]:
     return [o for o in candidate.owned if o.observation.ends != "nothing" and o.lane and o.lane.kind in ("job", "notebook")]
-
-
-def quoted_evidence(proofs: Sequence[Proof], near: LinesAround = nothing_near) -> dict[str, Value]:
-    """The place of the first evidence line; and, for conditions of remedies, text, neighbours and signatures of all of them, with
-    the frames of the stack around the first one."""
-    signatures = dict.fromkeys(part for p in proofs for part in p.signature.split("/"))
-    around = [text for p in proofs for text in (*(n.text for n in p.before), p.text, *(n.text for n in p.after))]
-    place: dict[str, Value] = {EVIDENCE_PLACE: _place(proofs[0])} if proofs else {}
-    return place | {
-        EVIDENCE_FACT: "\n".join(p.text for p in proofs),
-        AROUND_FACT: "\n".join((*around, *(frames_near(*near(proofs[0])) if proofs else ()))),
-        SIGNATURE_FACT: "\n".join(signatures),
-    }
 
 
 def _advice(cause: Cause, facts: Fields, context: JobContext, first_line: str) -> tuple[Advice, ...]:

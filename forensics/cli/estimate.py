@@ -147,9 +147,8 @@ def as_text(need: "Need", limit: int | None) -> str:
     lines.append("")
     if made.per_sample and fitting:
         lines.append(f"{fitting} samples fit into {format_size(limit)} and leave {need.margin:.0%} of it free.")
-        if fitting < need.batch:
-            step, times = accumulation(need.batch, fitting)
-            lines.append(f"{times} steps of {step} samples, added up, make a batch of {step * times}.")
+        if fitting < need.batch and (kept := accumulation(need.batch, fitting)):
+            lines.append(f"{kept[1]} steps of {kept[0]} samples, added up, make the batch of {need.batch}.")
     elif made.per_sample:
         lines.append(f"Not even one sample fits into {format_size(limit)}.")
     elif made.total > limit:

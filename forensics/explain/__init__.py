@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from forensics import detectors
 from forensics.advice.case import AROUND_FACT, EVIDENCE_FACT, case_fields
-from forensics.advice.findings import quoted_evidence
+from forensics.advice.quoted import quoted_evidence
 from forensics.advice.remedies import fitting_remedies
 from forensics.advice.wording import summary
 from forensics.database import Cause, Database, Signature

@@ -106,8 +106,10 @@ def _of_message(batch: int, limit: int, facts: Fields) -> dict[str, Value]:
 def _batches(batch: int, fitting: int) -> dict[str, Value]:
     if fitting < 1 or fitting >= batch:
         return {}
-    step, times = accumulation(batch, fitting)
-    return {"fitting_batch": fitting, "step_batch": step, "accumulation_steps": times}
+    found: dict[str, Value] = {"fitting_batch": fitting}
+    if kept := accumulation(batch, fitting):
+        found |= {"step_batch": kept[0], "accumulation_steps": kept[1]}
+    return found
 
 
 def _shuffle(facts: Mapping[str, Value]) -> dict[str, Value]:

@@ -8,6 +8,8 @@ from msgspec.structs import replace
 
 from forensics.advice.memory.estimate import MAPPED_BYTES, Need, estimate
 
+MAX_UNUSED = 4  # times: chosen by hand; a step that uses less of what fits wastes the device
+
 
 class Saving(Struct, frozen=True):
     """A measure that saves memory: `bytes` saved at the same batch size, the `batch` size that would fit then, and its cost."""
@@ -63,10 +65,10 @@ def savings(need: Need, limit_bytes: int) -> tuple[Saving, ...]:
     return tuple(sorted((s for s in found if s.bytes > before * 0.01), key=lambda s: -s.bytes))
 
 
-def accumulation(batch: int, fitting: int) -> tuple[int, int]:
-    """(batch size of one step, number of steps whose gradients are accumulated) for at least `batch` samples.
+def accumulation(batch: int, fitting: int) -> tuple[int, int] | None:
+    """(batch size of one step, number of steps whose gradients are accumulated) for exactly `batch` samples, with the largest
+    step that is at most `fitting`: 12800, 2100 -> (1600, 8).
 
-    The batch size of one step is a power of two that is at most `fitting`."""
-    step = 1 << max(0, fitting.bit_length() - 1)
-    step = min(step, batch)
-    return step, -(-batch // step)
+    None if the only such steps are far smaller than what fits, as for a prime number: then another batch is the better choice."""
+    step = next(size for size in range(min(batch, fitting), 0, -1) if batch % size == 0)
+    return (step, batch // step) if step * MAX_UNUSED >= min(batch, fitting) else None

@@ -1,0 +1,42 @@
+"""The texts of the evidence lines and of the lines around them, for conditions of remedies.
+
+Proof("train.log", 8, "RuntimeError: CUDA error: out of memory")
+    -> evidence_place "train.log:8", evidence: its text, around: the texts above, at and below it, signature: cuda_error_oom
+"""
+
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from forensics.advice.case import AROUND_FACT, EVIDENCE_FACT, EVIDENCE_PLACE
+from forensics.advice.near_lines import nothing_near
+from forensics.advice.printed_stack import frames_near
+from forensics.database.conditions import SIGNATURE_FACT
+from forensics.model import LinesAround, Proof, Value
+
+NEIGHBOURS = 8  # lines on each side of a line of evidence, as the scan keeps them around each hit
+
+
+def quoted_evidence(proofs: Sequence[Proof], near: LinesAround = nothing_near) -> dict[str, Value]:
+    """The place of the first evidence line; and, for conditions of remedies, text, neighbours and signatures of all of them, with
+    the frames of the stack around the first one."""
+    signatures = dict.fromkeys(part for p in proofs for part in p.signature.split("/"))
+    around = [text for p in proofs for text in _with_neighbours(p, near)]
+    place: dict[str, Value] = {EVIDENCE_PLACE: place_of_line(proofs[0])} if proofs else {}
+    return place | {
+        EVIDENCE_FACT: "\n".join(p.text for p in proofs),
+        AROUND_FACT: "\n".join((*around, *(frames_near(*near(proofs[0])) if proofs else ()))),
+        SIGNATURE_FACT: "\n".join(signatures),
+    }
+
+
+def _with_neighbours(proof: Proof, near: LinesAround) -> list[str]:
+    """Its line between those around it. A series gives its lines without them, so they are looked up."""
+    if proof.before or proof.after:
+        return [*(n.text for n in proof.before), proof.text, *(n.text for n in proof.after)]
+    lines, at = near(proof)
+    return [*lines[max(0, at - NEIGHBOURS) : at], proof.text, *lines[at + 1 : at + 1 + NEIGHBOURS]]
+
+
+def place_of_line(proof: Proof) -> str:
+    """A line as a reader finds it: `build.log:12`."""
+    return f"{PurePath(proof.source).name}:{proof.line}"
