@@ -7,11 +7,11 @@ from collections.abc import Sequence, Set
 
 from msgspec.structs import replace
 
-from forensics.advice.case import EVIDENCE_PLACE, NAMED_PLACE, REASON_PLACE, UNEXPLAINED, case_facts
+from forensics.advice.case import NAMED_PLACE, REASON_PLACE, UNEXPLAINED, case_facts
 from forensics.advice.disk_use import disk_facts
 from forensics.advice.evidence import LIMIT_FACT, facts_of, proofs_of
 from forensics.advice.near_lines import nothing_near
-from forensics.advice.places import PLACE_NAMES, code_of_consequence, code_of_traceback, host_of_rank, place_around
+from forensics.advice.places import code_of_consequence, code_of_traceback, host_of_rank, own_code, place_around
 from forensics.advice.printed_stack import stack_facts
 from forensics.advice.quoted import place_of_line, quoted_evidence
 from forensics.advice.remedies import fitting_questions, fitting_remedies
@@ -39,7 +39,6 @@ from forensics.model.verdicts import Candidate, Diagnosis, OwnedObservation
 NO_CONTEXT = JobContext()
 MIN_SURE_PROBABILITY = 0.6  # of a first cause for all its remedies; below it, nearly every second first cause is wrong
 MAX_RECOVERY_LINES = 4  # chosen by hand: the last lines that show that it continued; more show the same
-OTHER_PLACES = {*PLACE_NAMES, EVIDENCE_PLACE, REASON_PLACE}
 MAX_CONTINUED_LINES = 10  # while it ends a program may print a few lines like earlier ones
 CAUSED_BY_PATTERN = lazy.regex(r"\s*Caused by: (?P<exc_type>[\w.$]{1,200}): (?P<exc_message>\S.{0,499})")  # of Java
 MAX_RANK_DIGITS = 8  # a longer number is no rank
@@ -146,6 +145,7 @@ def _finding(
         known |= _reason_place(facts, proofs)
     place = place_around(facts, proofs, around) if first and diagnosis.verdict != "no_crash" else {}
     known |= {n: v for n, v in place.items() if n == NAMED_PLACE}
+    advised = known | own_code(place) | quoted_evidence(proofs, around) if first else {}
     return Finding(
         id=cause.id,
         title=_title(cause, role, facts, proofs),
@@ -154,9 +154,7 @@ def _finding(
         summary=summary(cause, known),
         evidence=proofs,
         facts=facts,
-        remediations=_advice(cause, known | quoted_evidence(proofs, around), context, _line_to_read(candidate, proofs))
-        if first
-        else (),
+        remediations=_advice(cause, advised, context, _line_to_read(candidate, proofs)) if first else (),
         ledger=candidate.ledger,
         where=location_text(known | place | host_of_rank(facts, diagnosis)) or code_of_consequence(candidate, diagnosis),
         ranks=_ranks(observations),
@@ -230,12 +228,9 @@ def _ends_of_programs(candidate: Candidate) -> list[OwnedObservation]:
 
 
 def _advice(cause: Cause, facts: Fields, context: JobContext, first_line: str) -> tuple[Advice, ...]:
-    """The remedies of a cause that fit this case, its programs and its numbers. `first_line`: see `fitting_remedies`; if there is
-    one, no other place is advised to be read."""
+    """The remedies of a cause that fit this case, its programs and its numbers. `first_line`: see `fitting_remedies`."""
     if cause.id == HEALTHY:
         return ()
-    if first_line:
-        facts = {name: value for name, value in facts.items() if name not in OTHER_PLACES}
     return fitting_remedies(cause, case_facts(facts, context), context.environment, first_line)
 
 

@@ -21,6 +21,11 @@ def place_around(facts: Fields, proofs: Sequence[Proof], around: LinesAround) ->
     return place | ({NAMED_PLACE: named} if named else {})
 
 
+def own_code(place: Fields) -> dict[str, Value]:
+    """The line of the user's own program in `place`, for advice alone: the message that stands near it does not name it."""
+    return {n: place[n] for n in ("file", "line_no")} if knows_own_code(place) and "file" in place else {}
+
+
 def host_of_rank(facts: Fields, diagnosis: Diagnosis) -> dict[str, Value]:
     """The host of the rank in `facts`, if a line of another cause gives it, as a launcher's table of failures does."""
     rank = facts.get("culprit_rank", facts.get("rank"))

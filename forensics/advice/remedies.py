@@ -10,6 +10,8 @@ MAX_GENERAL stand before it.
 
 from collections.abc import Iterator, Sequence
 
+from forensics.advice.case import EVIDENCE_PLACE, REASON_PLACE
+from forensics.advice.places import PLACE_NAMES
 from forensics.advice.wording import fields_of, fill_command, fill_template
 from forensics.core import lazy
 from forensics.database import Cause, Missing, Remedy
@@ -26,6 +28,8 @@ from forensics.model import Advice, Fields, OpenQuestion
 NO_ENVIRONMENT: Environment = {}
 READ_FIRST = "Read {} and the lines around it before you try a remedy"
 WHY_READ_FIRST = "The cause is not sure; what is written there may point to another one."
+OTHER_PLACES = {*PLACE_NAMES, EVIDENCE_PLACE, REASON_PLACE}
+EVIDENCE_CONDITIONS = ("evidence~", "exc_message~")
 RUN_SCRIPT_PATTERN = lazy.regex(r"\b(?:python3?|torchrun|accelerate launch)\b[^|;#]*\b(?:YOUR_SCRIPT|TRAIN|train)\.py\b")
 MAX_COMMANDS = 4  # chosen by hand: of one remedy; a person types them one after the other
 MAX_GENERAL = 2  # in 40 drawn reports, every second remedy behind the second one did not apply
@@ -36,21 +40,24 @@ def fitting_remedies(
 ) -> tuple[Advice, ...]:
     """The remedies that fit `facts` and `environment`, ranked from 1.
 
-    `first_line`: of a cause that is not sure, the place of the line that led to it. It is to be read first, and only what the
-    case confirms follows.
+    `first_line`: of a cause that is not sure, the place of the line that led to it. It is to be read first, no other place is,
+    and only what the case confirms follows. If words of the evidence itself ask for a remedy, that one is enough.
     """
     shown: list[tuple[Remedy, str, Fields]] = []
     without_tools: list[tuple[Remedy, str, Fields]] = []  # no command of theirs exists there
     for remedy in cause.remedies:
-        known = {**facts, EARLIER_REMEDY: "yes"} if shown or first_line else facts
-        told = {**facts, **condition_groups(remedy.when, facts)}
+        unsure_of = bool(first_line) and not _told_by_case(remedy)
+        known = {n: v for n, v in facts.items() if not unsure_of or n not in OTHER_PLACES}
+        told = {**known, **condition_groups(remedy.when, known)}
+        known |= {EARLIER_REMEDY: "yes"} if shown or unsure_of else {}
         action = fill_template(remedy.do, told) if applies(remedy, known, environment) else None
         if action is None or (first_line and first_line in action) or tools_available(remedy.do, environment) is False:
             continue
         lacks_tools = remedy.commands and not commands_for(remedy.commands, environment) and _needs_tool(remedy, environment)
         (without_tools if lacks_tools else shown).append((remedy, action, told))
-    unsure = (Advice(1, "user", READ_FIRST.format(first_line), WHY_READ_FIRST, (), None),) if first_line else ()
-    chosen = _chosen(shown or without_tools[:1], bool(first_line))
+    chosen = tuple(_chosen(shown or without_tools[:1], bool(first_line)))
+    read_first = first_line and not any(_told_by_case(remedy) for remedy, _, _ in chosen)
+    unsure = (Advice(1, "user", READ_FIRST.format(first_line), WHY_READ_FIRST, (), None),) if read_first else ()
     return unsure + tuple(
         Advice(
             rank=rank,
@@ -70,6 +77,11 @@ def _chosen(shown: Sequence[tuple[Remedy, str, Fields]], unsure: bool) -> Iterat
     """All remedies with conditions, and those of the others that stand among the first MAX_GENERAL."""
     most = 0 if unsure else MAX_GENERAL
     return (entry for i, entry in enumerate(shown) if entry[0].when or i < most)
+
+
+def _told_by_case(remedy: Remedy) -> bool:
+    """Do words of the case's own evidence ask for this remedy? It then fits whether or not its cause is the root."""
+    return any(condition.startswith(EVIDENCE_CONDITIONS) for condition in remedy.when)
 
 
 def applies(entry: Remedy | Missing, facts: Fields, environment: Environment) -> bool:

@@ -24,7 +24,7 @@ class ContextSign(Struct, frozen=True):
 
 ENVIRONMENT_SIGNS = (
     # frames and messages of frameworks; a banner is weak, because other frameworks import these
-    ContextSign("framework", "torch", ("-packages/torch/",)),
+    ContextSign("framework", "torch", ("-packages/torch/", "undefined symbol: _ZN3c10", "undefined symbol: _ZN2at")),
     ContextSign(
         "framework",
         "torch",
