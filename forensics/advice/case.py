@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from forensics.advice.disk_use import DISK_FACTS
 from forensics.advice.memory.case import ESTIMATE_FACTS, memory_facts
+from forensics.advice.phase import EVALUATING, GENERATING, PHASE_FACTS
 from forensics.advice.printed_stack import STACK_FACTS
 from forensics.advice.whereabouts import LIBRARY_PATH_PATTERN
 from forensics.core import lazy
@@ -20,6 +21,7 @@ DRIVER_FIELDS = ("cuda_version", "driver_version", "driver_minimum", "driver_tab
 # Settings of which the largest value counts, if there are several: it needs most memory.
 NUMBER_FACTS = (
     "batch_size",
+    "eval_batch_size",
     "accumulation",
     "workers",
     "prefetch",
@@ -70,6 +72,7 @@ def case_fields() -> set[str]:
         "lock_circle",
         *STACK_FACTS,
         *DISK_FACTS,
+        *PHASE_FACTS,
     }
     return {*own, *numbers, *ESTIMATE_FACTS, *DRIVER_FIELDS, *HABITS, *(f"{h}_code" for h in HABITS)}
 
@@ -86,7 +89,7 @@ def case_facts(facts: Fields, context: JobContext) -> dict[str, Value]:
         known |= {"lock_holder": holder.place, "held_lock": holder.lock, "lock_threads": holder.threads}
         known |= {"lock_circle": f"{holder.lock} and {holder.waits_for}"} if holder.circle else {}
     return {
-        **memory_facts(known, context),
+        **(memory_facts(known, context) if not {EVALUATING, GENERATING} & known.keys() else {}),  # they are about a training step
         **_driver(known, context),
         **_machine(context),
         **_shm_space(context),

@@ -44,7 +44,7 @@ def code_near(facts: Fields, lines: Sequence[str], at: int) -> dict[str, Value]:
     """The innermost frame outside of libraries: of the traceback that the message belongs to, else of those linked with it."""
     if knows_own_code(facts) and not any(FORWARD_CALL in text for text in lines[max(0, at - FORWARD_LINES) : at]):
         return {}
-    tracebacks = _tracebacks(lines, at)
+    tracebacks = tracebacks_near(lines, at)
     own = next((f for t in tracebacks for f in reversed(t) if not _foreign(f[1])), None)
     if own:
         return {"file": own[1], "line_no": own[2]}
@@ -54,7 +54,7 @@ def code_near(facts: Fields, lines: Sequence[str], at: int) -> dict[str, Value]:
     return {"file": library[1], "line_no": library[2]} if library else _of_xla(lines[at : at + FORWARD_LINES])
 
 
-def _tracebacks(lines: Sequence[str], at: int) -> list[list[Frame]]:
+def tracebacks_near(lines: Sequence[str], at: int) -> list[list[Frame]]:
     """The tracebacks linked with line `at`, that which holds or adjoins it first, then those behind it, then those before it."""
     begin = max(0, at - MAX_TRACEBACK_LINES)
     tag = TAG_PATTERN.match(lines[at])

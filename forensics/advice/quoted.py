@@ -9,6 +9,7 @@ from pathlib import PurePath
 
 from forensics.advice.case import AROUND_FACT, EVIDENCE_FACT, EVIDENCE_PLACE
 from forensics.advice.near_lines import nothing_near
+from forensics.advice.phase import phase_facts
 from forensics.advice.printed_stack import frames_near
 from forensics.database.conditions import SIGNATURE_FACT
 from forensics.model import LinesAround, Proof, Value
@@ -22,9 +23,13 @@ def quoted_evidence(proofs: Sequence[Proof], near: LinesAround = nothing_near) -
     signatures = dict.fromkeys(part for p in proofs for part in p.signature.split("/"))
     around = [text for p in proofs for text in _with_neighbours(p, near)]
     place: dict[str, Value] = {EVIDENCE_PLACE: place_of_line(proofs[0])} if proofs else {}
-    return place | {
+    lines, at = near(proofs[0]) if proofs else ((), 0)
+    phase = phase_facts(lines, at) if lines else {}
+    return {
+        **place,
+        **phase,
         EVIDENCE_FACT: "\n".join(p.text for p in proofs),
-        AROUND_FACT: "\n".join((*around, *(frames_near(*near(proofs[0])) if proofs else ()))),
+        AROUND_FACT: "\n".join((*around, *frames_near(lines, at))),
         SIGNATURE_FACT: "\n".join(signatures),
     }
 

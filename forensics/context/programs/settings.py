@@ -24,6 +24,8 @@ SETTING_OF_NAME = {
     "batch_size": "batch_size", "batchsize": "batch_size", "bs": "batch_size", "train_batch_size": "batch_size",
     "per_device_train_batch_size": "batch_size", "micro_batch_size": "batch_size",
     "train_micro_batch_size_per_gpu": "batch_size", "batch": "batch_size", "samples_per_gpu": "batch_size",
+    "per_device_eval_batch_size": "eval_batch_size", "eval_batch_size": "eval_batch_size", "val_batch_size": "eval_batch_size",
+    "valid_batch_size": "eval_batch_size", "validation_batch_size": "eval_batch_size", "test_batch_size": "eval_batch_size",
     "gradient_accumulation_steps": "accumulation", "accumulate_grad_batches": "accumulation",
     "num_workers": "workers", "dataloader_num_workers": "workers", "prefetch_factor": "prefetch",
     "max_seq_length": "sequence", "max_length": "sequence", "block_size": "sequence", "seq_len": "sequence",
