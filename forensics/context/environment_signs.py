@@ -183,10 +183,10 @@ ENVIRONMENT_SIGNS = (
     ContextSign(
         "loader",
         "workers",
-        ("DataLoader worker", "data_worker", "num_workers", "MultiProcessingDataLoaderIter", "_utils/worker.py", "loader worker"),
+        ("DataLoader", "data_worker", "num_workers", "_utils/worker.py", "loader worker", "_try_get_data"),
         lazy.regex(
             r"DataLoader worker|pt_data_worker|num_workers['\"]?\s*[:=]\s*[1-9]|_MultiProcessingDataLoaderIter|_utils/worker\.py"
-            r"|loader worker"
+            r"|loader worker|\b_try_get_data \("
         ),
     ),
     ContextSign(
@@ -291,10 +291,10 @@ ENVIRONMENT_SIGNS = (
     ContextSign(
         "system",
         "macos",
-        ("/Users/", "/opt/homebrew/", "Darwin", "Caskroom", " _sigtramp", "not supported in Windows or MacOs", "panic(cpu "),
+        ("/Users/", "/opt/homebrew/", "Darwin", "Caskroom", "~/Library/", " _sigtramp", "Windows or MacOs", "panic(cpu "),
         lazy.regex(
             r"(?<![\w/])/Users/\w+|/opt/homebrew/|/Caskroom/|\bDarwin\b|^\s*@\s+0x[0-9a-f]+ _sigtramp|panic\(cpu \d+ caller"
-            r"|not supported in Windows or MacOs"
+            r"|not supported in Windows or MacOs|~/Library/\w"
         ),
     ),
 )
