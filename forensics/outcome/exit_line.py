@@ -5,6 +5,11 @@
     status code 200 of /health        -> None: it is no status of the program
 
 Such a line is written by the process that waited for the program, so it counts beside what the program itself printed.
+
+The phrases `status` of good_end and bad_end ask something else: whether a line tells of an end, anywhere in a log and anywhere in
+the line. Of 613 lines with a status at their end in the logs of five corpora they match 386; the others (`return code -22` of a
+driver, `exit 1` of a script that is printed) are no ends there, but are the status if they are the last thing that is said. One
+pattern for both would move what was learned of either.
 """
 
 from collections.abc import Sequence
