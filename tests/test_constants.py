@@ -88,5 +88,21 @@ def test_a_number_has_its_reason_beside_it() -> None:
     assert not found, "write behind each, or above it, where its value comes from: " + "; ".join(found)
 
 
+def _unnamed_thresholds(path: Path) -> Iterator[str]:
+    """`file:line` of each comparison with a number that has no name; what 0, 1 and 2 mean is clear."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Compare):
+            numbers = [n.value for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, int | float)]
+            if not {-1, 0, 1, 2}.issuperset(numbers):
+                yield f"{path.relative_to(ROOT)}:{node.lineno}"
+
+
+@pytest.mark.parametrize("room", ["advice", "report"])
+def test_a_threshold_has_a_name(room: str) -> None:
+    """So that its reason stands beside it, see test_a_number_has_its_reason_beside_it."""
+    found = [place for path in sorted((ROOT / room).rglob("*.py")) for place in _unnamed_thresholds(path)]
+    assert not found, "give these numbers a name, and the reason beside it: " + "; ".join(found)
+
+
 def test_the_names_of_the_interface_are_in_use() -> None:
     assert INTERFACE.keys() <= constants().keys()

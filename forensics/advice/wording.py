@@ -20,6 +20,7 @@ LIBRARY_FOLDER_PATTERN = lazy.regex(
     r"(.{20,})/(?:site|dist)-packages/"
 )  # the path of a Python environment does not matter for the fault
 CUDA_NUMBER_PATTERN = lazy.regex(r"\d{4,5}")  # CUDA writes its versions as one number: 11040 is 11.4 (cudaDriverGetVersion)
+MAX_FACT_CHARS = 300  # three rows of a page: the message of an exception; more of it stands in the evidence
 SEVERAL_NUMBERS_PATTERN = lazy.regex(r"\d\D+\d")
 
 
@@ -44,7 +45,7 @@ def fact_text(name: str, value: Value) -> str:
         return f"{value:g}"
     if name in FILE_FACTS and (library := LIBRARY_FOLDER_PATTERN.match(str(value))):
         value = "…" + str(value)[library.end(1) :]
-    return printable(str(value), 300)
+    return printable(str(value), MAX_FACT_CHARS)
 
 
 def fields_of(template: str) -> list[str]:

@@ -32,9 +32,9 @@ def cell_text(name: str, value: Any) -> str:
         return datetime.fromtimestamp(value, UTC).strftime("%Y-%m-%d %H:%M")
     if isinstance(value, float):
         return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
-    from forensics.core.text import printable
+    from forensics.core.text import MAX_ROW_CHARS, printable
 
-    return printable(str(value), 4000)
+    return printable(str(value), MAX_ROW_CHARS)
 
 
 def _plain(name: str, value: Any) -> str:

@@ -13,6 +13,8 @@ from forensics.core import lazy, limits
 COUNT_CHUNK_BYTES = 128 << 10  # fits into the processor's L2 cache together with the comparison's result
 MIN_NUMPY_BYTES = 128 << 20  # with less to count in a process, the import of numpy (0.1 s) costs more than it saves
 MIN_NUMPY_CHUNK_BYTES = 16 << 10  # below this, bytes.count is as fast
+MAX_QUOTED_CHARS = 2000  # of a line of a log; the report promises as many
+MAX_ROW_CHARS = 2 * MAX_QUOTED_CHARS  # of a row or a cell: a quoted line with its place, and with its marks escaped
 FORMULA_START_CHARS = ("=", "+", "-", "@", "\t", "\r")
 DIGITS_TO_ZEROS = bytes.maketrans(b"123456789", b"000000000")  # lines that differ only in numbers become equal
 ASCII_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
@@ -76,7 +78,7 @@ def frame_at(data: bytes, start: int, end: int, at: int) -> str:
     return decode_line(data[left:right])
 
 
-def printable(text: str, limit: int = 2000) -> str:
+def printable(text: str, limit: int = MAX_QUOTED_CHARS) -> str:
     """`text`, safe to print: control and text direction characters are escaped, and it is cut at `limit` characters."""
     if len(text) > limit:
         text = text[: limit - 1] + "…"

@@ -15,7 +15,9 @@ from forensics.model import Finding, Proof, Report
 from forensics.report.moment import gap_text, is_floor, shown_proof
 from forensics.report.phrases import symptoms, time_between
 
-MAX_FOLLOW_S = 7200.0  # collectives and mounts give up within an hour; two hours of silence also separate incidents
+# Chosen by hand: what waits for something that failed gives up within an hour, collectives after 10 or 30 minutes, mounts later.
+# Twice as much leaves room for one retry, and it is also the pause that separates two incidents.
+MAX_FOLLOW_S = 2 * 3600.0
 FOLLOWED = "What followed from it"
 UNCONFIRMED = "Told beside it"
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 
 from forensics.core import lazy
-from forensics.core.text import printable
+from forensics.core.text import MAX_ROW_CHARS, printable
 
 # `@` and `#` are in it as they would notify somebody or point at another issue, `$` and `{` as they start formulas and macros.
 ACTIVE_CHARACTERS = lazy.regex(r"([\\`*_{}\[\]<>|#~@&$])")
@@ -21,7 +21,7 @@ URL_PATTERN = lazy.regex(r"(?i)(https?|ftp|mailto)(:)|\b(www)(\.)")  # would bec
 
 def escape(text: str) -> str:
     """Text on one line in which nothing is interpreted as Markdown or HTML."""
-    line = ACTIVE_CHARACTERS.sub(r"\\\1", printable(" ".join(text.split()), 4000))
+    line = ACTIVE_CHARACTERS.sub(r"\\\1", printable(" ".join(text.split()), MAX_ROW_CHARS))
     line = URL_PATTERN.sub(lambda m: f"{m[1] or m[3]}\\{m[2] or m[4]}", line)
     return LINE_START_PATTERN.sub(lambda m: f"\\{m[1]}" if m[1] else f"{m[2]}\\{m[3]}", line)
 
@@ -34,7 +34,7 @@ def prose(text: str, logged: Iterable[str] = ()) -> str:
 
         "It was raised at @me/x.py:3" with logged ["@me/x.py"] -> It was raised at `@me/x.py`:3
     """
-    line = printable(" ".join(text.split()), 4000)
+    line = printable(" ".join(text.split()), MAX_ROW_CHARS)
     pieces = sorted({printable(" ".join(p.split())) for p in logged if WORTH_QUOTING.search(p)}, key=len, reverse=True)
     quoted = "|".join(map(re.escape, pieces))
     pattern = re.compile(rf"(?<!\w)(?:{quoted})(?!\w)|{RISKY}" if pieces else RISKY)
@@ -56,7 +56,7 @@ def _spaced(text: str) -> str:
 
 def code(text: str) -> str:
     """Text as inline code that backticks in it cannot end. A bar would end a table's cell, so it becomes `¦`."""
-    text = printable(" ".join(text.split()), 4000)
+    text = printable(" ".join(text.split()), MAX_ROW_CHARS)
     fence = "`" * (1 + longest_run(text))
     pad = " " if text.startswith("`") or text.endswith("`") else ""
     return f"{fence}{pad}{text}{pad}{fence}" if text else ""
@@ -69,7 +69,7 @@ def code_cell(text: str) -> str:
 
 def fenced_block(lines: list[str], language: str = "text") -> list[str]:
     """Lines in a fenced block that no line can close."""
-    safe = [printable(line, 4000) for line in lines]
+    safe = [printable(line, MAX_ROW_CHARS) for line in lines]
     fence = "`" * max(3, 1 + max(map(longest_run, safe), default=0))
     return [fence + language, *safe, fence]
 
@@ -93,4 +93,4 @@ def escape_html(text: str) -> str:
     """Text inside an HTML element of a Markdown document."""
     import html  # loads the names of all characters, which most reports do not need
 
-    return html.escape(printable(" ".join(text.split()), 4000))
+    return html.escape(printable(" ".join(text.split()), MAX_ROW_CHARS))

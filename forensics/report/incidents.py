@@ -20,6 +20,7 @@ MIN_GROUPED_INCIDENTS = 3  # chosen by hand: so many similar incidents share one
 MAX_GAP_DEVIATION = 0.5  # of the median: "every 7 min" is written if half of the gaps are this close to it
 NUMBERED_NAME_PATTERN = re.compile(r"(?P<kind>.*\D)(?P<number>\d{1,15})")
 PROCESS_NAME_PATTERN = re.compile(r"(?P<name>.+) \(pid \d+\)")
+MAX_INCIDENT_CAUSES = 3  # chosen by hand: of an incident that is not the one asked about
 MAX_INCIDENT_PROOFS = 5  # as in the text report
 
 
@@ -69,7 +70,7 @@ def focus_on(report: Report, number: int) -> Report:
     if at == 0:
         return report
     first, chosen = report.incidents[0], report.incidents[at]
-    shown = tuple(replace(f, evidence=f.evidence[:MAX_INCIDENT_PROOFS], ledger=()) for f in report.causes[:3])
+    shown = tuple(replace(f, evidence=f.evidence[:MAX_INCIDENT_PROOFS], ledger=()) for f in report.causes[:MAX_INCIDENT_CAUSES])
     former = replace(first, findings=shown if first.verdict != "no_crash" else ())
     rest = (former, *(i for i in report.incidents[1:] if i is not chosen))
     return replace(

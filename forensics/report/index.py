@@ -20,6 +20,7 @@ from forensics.report.redaction import without_secrets
 from forensics.report.tables import table_lines
 
 PLAIN_NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,80}")
+MAX_STEM_CHARS = 60  # of a file name, which most file systems limit to 255 bytes; the digest behind it tells names apart
 MAX_SUMMARY_CHARS = 300  # three rows of a table's cell; the case's own page has all of it
 NO_CRASH = "no_crash"
 
@@ -88,7 +89,7 @@ def file_name(case: str, ending: str, taken: set[str]) -> str:
     stem = (
         case
         if PLAIN_NAME_PATTERN.fullmatch(case)
-        else f"{re.sub(r'[^A-Za-z0-9._-]+', '_', case)[:60].strip('._') or 'case'}-{_digest(case)}"
+        else f"{re.sub(r'[^A-Za-z0-9._-]+', '_', case)[:MAX_STEM_CHARS].strip('._') or 'case'}-{_digest(case)}"
     )
     name = f"{stem}{ending}"
     number = 2

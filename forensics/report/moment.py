@@ -13,7 +13,9 @@ from forensics.report.phrases import time_between, two_unit_duration
 KERNEL_STAMP_PATTERN = lazy.regex(r"\s{0,8}(?:<\d{1,4}>)?\[\s{0,8}(\d{1,10}\.\d{1,9})\]")  # `<6>[ 9120.213456]`
 # A stamp of its own is at most this far off; a line without one has the time of one above it, and the pause as its doubt.
 MAX_STAMP_DOUBT_S = 5.0
-MAX_SAME_TROUBLE_S = 1800.0  # chosen by hand: what was printed longer before the best evidence was an earlier attempt's
+# What waits for a process that died gives up by itself at last: a process group of PyTorch does so after 30 minutes, the longest
+# of the usual defaults. So an earlier line than that is not of the same trouble, but of an attempt before.
+MAX_SAME_TROUBLE_S = 30 * 60.0
 FORMATS = {"date": "%H:%M:%S", "year": "%b %d %H:%M:%S", "": "%Y-%m-%d %H:%M:%S"}  # by what the stamps lack
 
 

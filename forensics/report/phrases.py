@@ -32,6 +32,8 @@ MAX_FIRST_SENTENCES = 4  # chosen by hand: of the summary, on the first screen; 
 UNDRAWN = "\b\x7f \t\r\n"
 MIN_MENTIONED_PROBABILITY = 0.03  # one in thirty: less probable causes are only in the JSON document
 MORE_LIKELY_THAN_NOT = 0.5  # the meaning of the words
+MIN_WHOLE_SECONDS = 10  # from here on a tenth of a second is less than one per cent
+LEAD_PARTS = 4  # a line is shown from its start if what was matched begins in the first of so many parts of the room for it
 NO_CAUSE = "none."  # the family of causes that mean that nothing ended badly
 TIME_LINK_PATTERN = lazy.regex(r"time, [\d.]+ s apart(?:, known within \d+ s)?")
 SENTENCE_OVER_PATTERN = lazy.regex(r"[.!?\"'`)\]}>]\s*\Z")
@@ -179,7 +181,7 @@ def line_excerpt(proof: Proof, room: int) -> str:
     """
     text = proof.text.rstrip(UNDRAWN)
     at = text.find(proof.matched) if proof.matched else 0
-    return text if at < room // 4 or at + len(proof.matched) <= room else f"… {text[at:]}"
+    return text if at < room // LEAD_PARTS or at + len(proof.matched) <= room else f"… {text[at:]}"
 
 
 def neighbours_shown(finding: Finding, proof: Proof) -> tuple[Sequence[Line], Sequence[Line]]:
@@ -225,7 +227,7 @@ def duration_text(seconds: float) -> str:
     for size, unit in ((86400, "days"), (3600, "h"), (60, "min")):
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"
-    return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
+    return f"{seconds:.0f} s" if seconds >= MIN_WHOLE_SECONDS else f"{seconds:.1f} s"
 
 
 def two_unit_duration(seconds: float) -> str:

@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from forensics.core.text import printable
+from forensics.core.text import MAX_ROW_CHARS, printable
 
 STYLE_COLOURS = {
     "title": "bold",
@@ -23,6 +23,9 @@ STYLE_COLOURS = {
     "cause": "bold red",
     "symptom": "yellow",
 }
+MAX_PARAGRAPH_CHARS = 20_000  # chosen by hand: ten times the longest line that a report quotes; more is no sentence
+MIN_SAID_CHARS = 20  # chosen by hand: three words, which say something in however narrow a column
+LINK_CHARS = 400  # chosen by hand: room for the address of a link, which takes no columns of a terminal
 Span = tuple[str, str]
 
 
@@ -30,7 +33,7 @@ class Row:
     """Texts side by side, each with the name of its style. All of them are made safe to print."""
 
     def __init__(self, *spans: Span, link: str = "") -> None:
-        self.spans = [(printable(text, 4000), style) for text, style in spans]
+        self.spans = [(printable(text, MAX_ROW_CHARS), style) for text, style in spans]
         self.link = link
 
     def plain(self) -> str:
@@ -42,7 +45,11 @@ def wrap_rows(text: str, width: int, indent: int = 0, first: str | None = None, 
     """`text` in rows of at most `width`, after `indent` spaces; the first row after `first` if it is given."""
     lead = " " * indent
     lines = textwrap.wrap(
-        printable(text, 20_000), max(width, indent + 20), initial_indent=lead, subsequent_indent=lead, break_on_hyphens=False
+        printable(text, MAX_PARAGRAPH_CHARS),
+        max(width, indent + MIN_SAID_CHARS),
+        initial_indent=lead,
+        subsequent_indent=lead,
+        break_on_hyphens=False,
     )
     for i, line in enumerate(lines):
         yield Row((first, "title"), (line[indent:], style)) if i == 0 and first is not None else Row((line, style))
@@ -53,12 +60,12 @@ def cut_text(text: str, width: int, most: int) -> list[str]:
 
     Each piece is unchanged text, also its tabs, so that `grep -F` finds it.
     """
-    text = printable(text, 4000).rstrip()
+    text, room = printable(text, MAX_ROW_CHARS).rstrip(), max(width, MIN_SAID_CHARS)
     if most == 1:
-        return [text if len(text) <= width else text[: max(width, 20) - 2].rstrip() + " …"]
-    lines = textwrap.wrap(text, max(width, 20), break_on_hyphens=False, expand_tabs=False, replace_whitespace=False) or [""]
+        return [text if len(text) <= width else text[: room - 2].rstrip() + " …"]
+    lines = textwrap.wrap(text, room, break_on_hyphens=False, expand_tabs=False, replace_whitespace=False) or [""]
     if len(lines) > most:
-        lines = [*lines[: most - 1], lines[most - 1][: max(width, 20) - 2].rstrip() + " …"]
+        lines = [*lines[: most - 1], lines[most - 1][: room - 2].rstrip() + " …"]
     lead = text[: len(text) - len(text.lstrip())]
     return [lead[: width // 3] + lines[0].lstrip(), *lines[1:]]
 
@@ -75,7 +82,9 @@ def coloured_text(rows: Iterable[Row], width: int) -> str:
     from rich.console import Console
     from rich.text import Text
 
-    console = Console(file=io.StringIO(), force_terminal=True, width=max(width, 20) + 400, highlight=False, soft_wrap=True)
+    console = Console(
+        file=io.StringIO(), force_terminal=True, width=max(width, MIN_SAID_CHARS) + LINK_CHARS, highlight=False, soft_wrap=True
+    )
     with console.capture() as captured:
         for row in rows:
             line = Text(end="")

@@ -35,7 +35,7 @@ IN_FULL = [
 ]
 SUFFIXES = {"text": ".txt", "markdown": ".md"}
 PART_END = "\n\n"
-MAX_ROW_CHARS = 5000  # more than any sentence has
+UNWRAPPED_CHARS = 5000  # more than any sentence has
 
 
 def scrubbed(text: str) -> str:
@@ -108,7 +108,7 @@ def markdown_parts(text: str) -> list[tuple[str, int]]:
 def test_a_case_says_what_it_said_in_every_format(case: str, knowledge: Database, request: pytest.FixtureRequest) -> None:
     report = sample(case, knowledge)
     told = {form: rendered(case, form, knowledge) for form in ("markdown", "html", "json")}
-    said = digest(report, told | {"text": render(report, "text", Style(width=MAX_ROW_CHARS))})
+    said = digest(report, told | {"text": render(report, "text", Style(width=UNWRAPPED_CHARS))})
     compare(GOLD / "digests" / f"{case}.txt", said, request.config.getoption("--update"))
 
 

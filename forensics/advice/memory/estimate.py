@@ -89,7 +89,9 @@ def estimate(need: Need) -> Estimate:
     """The memory of one process of a training, in bytes."""
     weight, gradient, master, share = PRECISIONS[need.precision]
     each = {name: need.gpus if name in SHARDED[need.sharding] else 1 for name in ("weights", "gradients", "state")}
-    state = STATE_BYTES.get(need.optimizer, 8.0) * (0.5 if need.precision == "bf16" else 1.0)  # of the type of the weights
+    state = STATE_BYTES.get(need.optimizer, STATE_BYTES["adam"]) * (
+        0.5 if need.precision == "bf16" else 1.0
+    )  # of the type of the weights
     over = {name: f" / {n} GPUs" if n > 1 else "" for name, n in each.items()}
     alive = need.sample.peak * share * (CHECKPOINTED if need.checkpointing else 1.0)
     per_sample = round(alive * (1 + HEAP_GAPS * _in_heap(need))) + _holes(need) + need.sample.input

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from forensics.advice.memory.estimate import MAPPED_BYTES, Need, estimate
 
 MAX_UNUSED = 4  # times: chosen by hand; a step that uses less of what fits wastes the device
+MIN_SAVED_SHARE = 0.01  # of the memory before: what saves less is lost in the error of the estimate
 
 
 class Saving(Struct, frozen=True):
@@ -62,7 +63,7 @@ def savings(need: Need, limit_bytes: int) -> tuple[Saving, ...]:
             (f"sharding over {need.gpus} GPUs (FSDP, ZeRO-3)", replace(need, sharding="zero3"), "more traffic between GPUs")
         )
     found = [Saving(name, before - estimate(way).total, largest_batch(way, limit_bytes), cost) for name, way, cost in ways]
-    return tuple(sorted((s for s in found if s.bytes > before * 0.01), key=lambda s: -s.bytes))
+    return tuple(sorted((s for s in found if s.bytes > before * MIN_SAVED_SHARE), key=lambda s: -s.bytes))
 
 
 def accumulation(batch: int, fitting: int) -> tuple[int, int] | None:

@@ -17,6 +17,7 @@ from forensics.report.phrases import percent_text, titled
 from forensics.report.style import Style
 from forensics.report.subject import ending_sentence
 
+MAX_JUNIT_NAME_CHARS = 300  # chosen by hand: of a test, which CI systems show in a list
 MAX_JUNIT_PROOFS = 5  # as in the text report: CI systems show it in a narrow pane
 
 
@@ -51,7 +52,8 @@ def _suite(report: Report) -> ET.Element:
 def _case(report: Report, entry: IncidentEntry) -> ET.Element:
     subject = entry.subject or (str(ending_sentence(report) or "") if entry.finding is report.causes[0] else "") or report.case
     case = ET.Element(
-        "testcase", {"classname": printable(report.case), "name": printable(f"incident {entry.id}: {subject}", 300)}
+        "testcase",
+        {"classname": printable(report.case), "name": printable(f"incident {entry.id}: {subject}", MAX_JUNIT_NAME_CHARS)},
     )
     if entry.verdict == "no_crash":
         return case

@@ -41,6 +41,8 @@ from forensics.report.tables import table_lines
 
 MAX_MARKDOWN_PROOFS = 8  # chosen by hand: a comment on an issue that is read without folding; json has all
 MAX_MARKDOWN_LINE_CHARS = 500  # five rows of a page; GitHub does not wrap what is quoted as code
+MAX_MARKDOWN_SUMMARY_CHARS = 3000  # chosen by hand: thirty rows of a page; a longer summary quotes a long message
+MAX_TITLES_CHARS = 200  # two rows of a page, of a list that is folded
 MAX_TABLE_ROWS = 40  # chosen by hand: of a table in an issue
 
 
@@ -87,7 +89,7 @@ def _summary(report: Report) -> Iterator[str]:
     else:
         yield from (f"## {escape(headline(report))} ({percent_text(first.probability)})", "", *_ending(report))
         yield from (f"{code(first.id)} {verdict(report)}".rstrip(), "")
-    yield prose(what_happened(report)[:3000], _logged(report))
+    yield prose(what_happened(report)[:MAX_MARKDOWN_SUMMARY_CHARS], _logged(report))
 
 
 def _overview(report: Report) -> Iterator[str]:
@@ -137,7 +139,7 @@ def _every_incident(report: Report, paths: Paths) -> Iterator[Block]:
             f"### Incident {incident.id} of {len(report.incidents)}: {finding.title} ({percent_text(finding.probability)})",
             "",
         ]
-        lines += [prose(finding.summary[:3000], logged)]
+        lines += [prose(finding.summary[:MAX_MARKDOWN_SUMMARY_CHARS], logged)]
         lines += ["", f"Where: {code(finding.where)}"] if finding.where else []
         proofs = quoted_evidence(finding, MAX_MARKDOWN_PROOFS)
         lines += ["", *fenced_block([_quoted_line(p, paths) for p in proofs])] if proofs else []
@@ -218,7 +220,7 @@ def _unusual(report: Report, paths: Paths) -> Iterator[str]:
 def _others(head: str, findings: list[Finding], paths: Paths, odds: bool) -> Iterator[str]:
     if not findings:
         return
-    titles = "; ".join(f.title for f in findings)[:200]
+    titles = "; ".join(f.title for f in findings)[:MAX_TITLES_CHARS]
     yield from ("", f"<details><summary>{head}: {escape_html(titles)}</summary>", "")
     for finding in findings:
         chance = f", {percent_text(finding.probability)}" if odds else ""

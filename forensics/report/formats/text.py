@@ -26,7 +26,7 @@ from forensics.report.phrases import (
     repetition_text,
     warning_notes,
 )
-from forensics.report.rows import Row, coloured_text, cut_text, plain_text, wrap_rows
+from forensics.report.rows import MIN_SAID_CHARS, Row, coloured_text, cut_text, plain_text, wrap_rows
 from forensics.report.style import Style
 
 MAX_TEXT_PROOFS = 5  # with the cause and the first remedy they fit on a terminal's first screen or two
@@ -35,7 +35,9 @@ MAX_NAMED_SOURCES = 8  # chosen by hand: logs that are named one by one; json na
 MAX_TEXT_CURVES = 2  # chosen by hand: the two that are most relevant to the cause; the page shows more
 MIN_CURVE_CHARS = 8  # chosen by hand: of a curve, however narrow the page is
 MAX_PLACE_COLUMN_CHARS = 40  # of 100 columns: more than half is left to what the lines say
-MIN_SAID_CHARS = 20  # of a line, next to its place and its count; cut_text keeps no less
+MIN_PAGE_CHARS = 40  # chosen by hand: on a narrower page the places of lines would leave no room for what they say
+MAX_CURVE_NAME_CHARS = 24  # of 100 columns: a sparkline, two values and their places are beside it
+MIN_ONLY_SEEN_PROBABILITY = 0.8  # of the first cause: then the others were seen, but are hardly the answer
 
 
 def render(report: Report, style: Style) -> str:
@@ -46,7 +48,7 @@ def render(report: Report, style: Style) -> str:
 
 class _Text:
     def __init__(self, report: Report, style: Style) -> None:
-        self.report, self.width, self.every = report, max(40, style.width), style.every_incident
+        self.report, self.width, self.every = report, max(MIN_PAGE_CHARS, style.width), style.every_incident
         self.first = report.causes[0]
         self.paths = Paths.of(report)
 
@@ -67,7 +69,7 @@ class _Text:
         """The curves that are relevant to the cause, small, with their places if there is room."""
         for curve in relevant_curves(self.report)[:MAX_TEXT_CURVES]:
             place = f"  {self.paths.short(curve.source)}{f', rank {curve.rank}' if curve.rank is not None else ''}"
-            name, course = f"{cut_text(curve.name, 24, 1)[0]}  ", f"  {first_to_last(curve)}"
+            name, course = f"{cut_text(curve.name, MAX_CURVE_NAME_CHARS, 1)[0]}  ", f"  {first_to_last(curve)}"
             drawn = sparkline(curve, min(SPARKLINE_CHARS, max(MIN_CURVE_CHARS, self.width - len(name + course))))
             fits = len(name + drawn + course + place) <= self.width
             yield Row()
@@ -137,7 +139,7 @@ class _Text:
         rest = also_possible(self.report)
         if rest:
             yield Row()
-            sure = self.first.probability >= 0.8
+            sure = self.first.probability >= MIN_ONLY_SEEN_PROBABILITY
             yield Row(("also seen" if sure else others_head(self.report).lower(), "head"))
             for finding in rest:
                 yield from self._other(finding, finding.title, percent_text(finding.probability))

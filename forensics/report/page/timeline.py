@@ -16,6 +16,7 @@ MAX_TIMELINE_LANES = 24  # eight nodes with three logs each; drawn at ROW_HEIGHT
 ROW_HEIGHT = 46  # units of the drawing: a mark, its label and room for a second label
 TIMELINE_MARGIN_SHARE = 0.04  # of the width, at both ends
 TIMELINE_TICKS = 4  # chosen by hand: five times with dates fit under the drawing on a phone
+MAX_FINE_TICK_S = 10  # ticks that are closer show tenths of seconds: whole ones would be off by a tenth of their distance
 MIN_SIMILAR_LANES = 3  # chosen by hand: so many sources with the same causes share one row
 NAMES_OF_CLOCKS = {"wall": "time of day", "mono": "time since the machine was started"}
 Numbered = tuple[int, TimelineEntry]
@@ -133,7 +134,7 @@ def _links(report: Report, marks: tuple[Mark, ...]) -> tuple[tuple[Mark, Mark], 
 
 
 def _ticks(start: datetime, seconds: float) -> tuple[tuple[float, str], ...]:
-    fine = seconds < 10 * TIMELINE_TICKS
+    fine = seconds < MAX_FINE_TICK_S * TIMELINE_TICKS
     ticks = []
     for i in range(TIMELINE_TICKS + 1):
         time = start + timedelta(seconds=seconds * i / TIMELINE_TICKS)

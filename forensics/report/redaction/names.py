@@ -93,6 +93,8 @@ IPV4 = lazy.regex(r"(?<![\d.v])(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.){3}(?:25
 IPV6 = lazy.regex(r"(?<![\w:.])[0-9A-Fa-f:]{4,39}(?![\w:])")  # a candidate; `ipaddress` decides
 # This machine's own addresses, and what was replaced before.
 KNOWN_TO_ALL = lazy.regex(r"(?:0\.0\.0\.0|127\.\d+\.\d+\.\d+|255\.255\.255\.\d+|(?:host|user|job|ip|email)-\d+)\Z")
+MIN_CASE_NAME_CHARS = 6  # chosen by hand: a shorter one with a digit in it, as `run-1`, stands for anything in a log
+IPV4_DOTS, IPV6_COLONS = 3, 7  # of an address that is written in full
 PLAIN_NAME = lazy.regex(r"[\w.-]{2,253}")
 NAMING_FACTS = {
     "host": "host",
@@ -167,7 +169,7 @@ def _findings(report: Report) -> Iterator[Finding]:
 
 
 def _facts(report: Report) -> Iterator[tuple[str, str]]:
-    if re.search(r"[\d._-]", report.case) and len(report.case) >= 6:  # the case is often named after the job
+    if re.search(r"[\d._-]", report.case) and len(report.case) >= MIN_CASE_NAME_CHARS:  # the case is often named after the job
         yield "job", report.case
     if report.subject and report.subject.name not in {s.name for s in report.sources}:
         yield from (("job", name) for name in report.subject.name.split(" and ") if PLAIN_NAME.fullmatch(name))
@@ -189,10 +191,10 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
 def _found(text: str) -> Iterator[tuple[str, str]]:
     if "@" in text:
         yield from (("email", m[0]) for m in EMAIL.finditer(text))
-    if text.count(".") >= 3:
+    if text.count(".") >= IPV4_DOTS:
         yield from (("ip", m[0]) for m in IPV4.finditer(text))
     if text.count(":") >= 2:
-        yield from (("ip", m[0]) for m in IPV6.finditer(text) if "::" in m[0] or m[0].count(":") == 7 if _is_ipv6(m[0]))
+        yield from (("ip", m[0]) for m in IPV6.finditer(text) if "::" in m[0] or m[0].count(":") == IPV6_COLONS if _is_ipv6(m[0]))
     low = text.lower()
     for kind, anchors, pattern in PLACES:
         for anchor in anchors:

@@ -15,6 +15,8 @@ from msgspec import Struct
 from forensics.core import lazy
 from forensics.report.redaction.forms import SECRET_FORMS
 
+MIN_SECRET_CHARS = 8  # the least that a password has by NIST SP 800-63B
+MIN_LONG_SECRET_CHARS = 20  # longer than words are: so many letters without a space are random, or a name in camel case
 MASK = "[REDACTED:{}]"
 # Values in the place of a secret that are no secrets.
 EMPTY_VALUE_PATTERN = lazy.regex(
@@ -176,14 +178,16 @@ def _spans(rule: Rule, text: str, group: str | int) -> Iterator[tuple[int, int]]
 def looks_random(value: str) -> bool:
     """Is it long, without spaces, and no word, number or path?"""
     if (
-        len(value) < 8
+        len(value) < MIN_SECRET_CHARS
         or " " in value
         or re.fullmatch(r"[\d.,:_-]+|[A-Za-z]+(?:[_ .-][A-Za-z]+)*|(?:\.{0,2}/)[\w./-]*|</?\w+>", value)
     ):
         return (
-            len(value) >= 20 and re.fullmatch(r"[A-Za-z]+", value) is not None and not re.fullmatch(r"[A-Z]?[a-z]+|[A-Z]+", value)
+            len(value) >= MIN_LONG_SECRET_CHARS
+            and re.fullmatch(r"[A-Za-z]+", value) is not None
+            and not re.fullmatch(r"[A-Z]?[a-z]+|[A-Z]+", value)
         )
-    return any(c.isdigit() for c in value) or len(value) >= 20
+    return any(c.isdigit() for c in value) or len(value) >= MIN_LONG_SECRET_CHARS
 
 
 def _mixed(value: str) -> bool:
