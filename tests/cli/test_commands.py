@@ -106,7 +106,7 @@ def test_a_report_that_cannot_be_written_is_not_lost(logs: Path) -> None:
         (("batch", "/nowhere"), "no such folder"),
         (("frobnicate",), "No such command"),
         (("analyze", ".", "--since", "soon"), "--since takes a time, and 'soon' is not one"),
-        (("batch", str(Path(__file__).parents[1] / "gold")), "no sub-folders, so no cases"),
+        (("batch", str(Path(__file__).parents[1] / "gold" / "digests")), "no sub-folders, so no cases"),
         (("signatures", "list", "--format", "yaml"), "unknown format 'yaml'"),
         (("history", "add", "/nowhere/report.json"), "no such file"),
         (("why", "/nowhere"), "no such folder"),
