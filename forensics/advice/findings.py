@@ -76,6 +76,7 @@ UNLINKED = (
         what="whether the process that died was the job's",
         why="Nothing but the time ties it to the job's log, which does not name its pid.",
         commands=('PROGRAM > job.log 2>&1 & echo "pid $!"; wait $!; echo "exit status $?"',),
+        unless=("notebook=jupyter|jupyterhub|colab|kaggle|papermill",),  # a server starts its kernels; no shell prints a pid
     ),
 )
 
@@ -114,7 +115,7 @@ def open_questions(
     asked = database.causes[first.cause].missing
     if not first.owned:
         asked = (*UNPROVEN, *asked)
-    elif all(o.owner == "unknown" for o in first.owned):
+    elif all(o.owner == "unknown" for o in first.owned) and "process_death" in database.causes[first.cause].traits:
         asked = (*UNLINKED, *asked)
     return fitting_questions(asked, case_facts(facts, context), context.environment)
 
