@@ -33,13 +33,14 @@ def register(app: typer.Typer) -> None:
 
         Of very many readings an even sample is used.
         """
+        from forensics.core.pictures import check_picture_suffix
         from forensics.series import export as exporting
         from forensics.series import plot as plotting
 
         if export:
             exporting.check_kind(export)
         if plot:
-            plotting.check_kind(plot)
+            check_picture_suffix(plot)
         found = _found(paths)
         write(listing(found), None)
         if export:

@@ -14,6 +14,7 @@ from typing import Any
 
 from forensics.core.text import printable, with_noun
 from forensics.model import Difference, MessageGroup
+from forensics.report.document import plain
 from forensics.report.escape import code, code_cell, escape, escape_controls, fenced_block
 from forensics.report.paths import Paths
 from forensics.report.redaction import mask_secrets
@@ -153,20 +154,8 @@ def _document(found: Difference) -> dict[str, Any]:
         "lines": found.lines,
         "known": found.known,
         "left_out": found.left_out,
-        "messages": [_message_document(m) for m in found.messages],
+        "messages": [{n: v for n, v in plain(m).items() if n != "context"} for m in found.messages],
         "warnings": [
             {"source": w.source, "line": w.line, "kind": w.kind, "message": printable(w.message)} for w in found.warnings
         ],
-    }
-
-
-def _message_document(message: MessageGroup) -> dict[str, Any]:
-    return {
-        "source": message.source,
-        "line": message.line,
-        "last_source": message.last_source,
-        "last_line": message.last_line,
-        "count": message.count,
-        "text": printable(message.text),
-        "alarming": message.alarming,
     }

@@ -30,23 +30,23 @@ def document(report: Report) -> dict[str, Any]:
         "verdict": report.verdict,
         "causes": [_cause(f) for f in report.causes],
         "incidents": [_incident(i) for i in report.incidents],
-        "incident_groups": [_plain(g) for g in incident_groups(report)],
-        "timeline": [_plain(m) for m in report.timeline],
-        "sources": [_plain(s) for s in report.sources],
-        "missing": [_plain(m) for m in report.missing],
-        "subject": _plain(report.subject) if report.subject else None,
+        "incident_groups": [plain(g) for g in incident_groups(report)],
+        "timeline": [plain(m) for m in report.timeline],
+        "sources": [plain(s) for s in report.sources],
+        "missing": [plain(m) for m in report.missing],
+        "subject": plain(report.subject) if report.subject else None,
         "earlier_attempts": [_attempt(a) for a in report.earlier_attempts],
-        "notices": [_plain(n) for n in report.notices],
-        "history": _plain(report.history) | {"nodes": [_plain(n) for n in report.history.nodes]} if report.history else None,
-        "warnings": [_plain(w) for w in report.warnings],
-        "environment": [_plain(s) for s in report.environment],
-        "curves": [_plain(c) | {"points": [list(p) for p in c.points]} for c in report.curves],
-        "processes": [_plain(p) for p in report.processes],
-        "unusual": [_plain(m) for m in report.unusual],
+        "notices": [plain(n) for n in report.notices],
+        "history": plain(report.history) | {"nodes": [plain(n) for n in report.history.nodes]} if report.history else None,
+        "warnings": [plain(w) for w in report.warnings],
+        "environment": [plain(s) for s in report.environment],
+        "curves": [plain(c) | {"points": [list(p) for p in c.points]} for c in report.curves],
+        "processes": [plain(p) for p in report.processes],
+        "unusual": [plain(m) for m in report.unusual],
     }
 
 
-def _plain(value: Any) -> dict[str, Any]:
+def plain(value: Any) -> dict[str, Any]:
     """A flat struct as a dict of its fields, times as text, text safe to print (names of sources are unchanged)."""
     return {n: _safe(getattr(value, n), n in ("source", "last_source", "name")) for n in value.__struct_fields__}
 
@@ -60,8 +60,8 @@ def _safe(value: Any, is_name: bool = False) -> Any:
 
 
 def _incident(incident: IncidentSummary) -> dict[str, Any]:
-    return _plain(incident) | {
-        "candidates": [_plain(c) for c in incident.candidates],
+    return plain(incident) | {
+        "candidates": [plain(c) for c in incident.candidates],
         "findings": [_cause(f) for f in incident.findings],
     }
 
@@ -75,15 +75,15 @@ def _cause(finding: Finding) -> dict[str, Any]:
         "summary": printable(finding.summary),
         "evidence": [_proof(p) for p in finding.evidence],
         "facts": _facts(finding.facts),
-        "remediations": [_plain(a) for a in finding.remediations],
-        "ledger": [_plain(a) for a in finding.ledger],
+        "remediations": [plain(a) for a in finding.remediations],
+        "ledger": [plain(a) for a in finding.ledger],
         "where": printable(finding.where),
         "ranks": list(finding.ranks),
     }
 
 
 def _attempt(attempt: EarlierAttempt) -> dict[str, Any]:
-    return _plain(attempt) | {"facts": _facts(attempt.facts), "changes": [_plain(c) for c in attempt.changes]}
+    return plain(attempt) | {"facts": _facts(attempt.facts), "changes": [plain(c) for c in attempt.changes]}
 
 
 def _facts(facts: Fields) -> dict[str, Any]:

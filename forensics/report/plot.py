@@ -1,13 +1,11 @@
-"""The timeline as a picture for a paper or a slide: one row a source, marks by role, curves below on the same page.
-
-matplotlib is imported here only, and only when a picture is asked for.
-"""
+"""The timeline as a picture for a paper or a slide: one row a source, marks by role, curves below on the same page."""
 
 from collections import defaultdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from forensics.core.errors import UsageError
+from forensics.core.pictures import check_picture_suffix, draw_picture
 from forensics.core.text import printable
 from forensics.model import Report, TimelineEntry
 from forensics.report.curves import relevant_curves
@@ -21,37 +19,16 @@ ROLES = {  # colours that differ in lightness, too, and shapes that differ in pr
     "symptom": ("o", "#b87900", "consequence"),
     "noise": ("|", "#767c87", "other"),
 }
-PICTURE_SUFFIXES = {".png", ".svg", ".pdf"}
 MAX_PLOT_SOURCES = 16  # more rows of a picture cannot be read at the size of a page
 PLOT_DPI = 200  # sharp on a screen of twice the usual density
 
 
 def plot(report: Report, path: Path) -> None:
-    """Draw `report` to `path`; raises UsageError if its kind is not in PICTURE_SUFFIXES or it cannot be written."""
-    if path.suffix.lower() not in PICTURE_SUFFIXES:
-        raise UsageError("pictures are .png, .svg or .pdf", str(path))
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
-    settings: dict[Any, Any] = {
-        "svg.fonttype": "none",
-        "svg.hashsalt": "forensics",
-        "font.size": 8,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "text.parse_math": False,  # a dollar sign in a log is a dollar sign
-    }
-    with plt.rc_context(settings):
-        figure = _figure(without_secrets(report), plt)
-        try:
-            metadata = {"Date": None} if path.suffix.lower() == ".svg" else None
-            figure.savefig(path, dpi=PLOT_DPI, bbox_inches="tight", metadata=metadata)
-        except OSError as error:
-            raise UsageError(f"the picture could not be written there ({error.strerror})", str(path)) from error
-        finally:
-            plt.close(figure)
+    """Draw `report` to `path`; raises UsageError if it is of no kind of PICTURE_SUFFIXES or cannot be written."""
+    check_picture_suffix(path)
+    draw_picture(
+        path, PLOT_DPI, partial(_figure, without_secrets(report)), {"axes.spines.top": False, "axes.spines.right": False}
+    )
 
 
 def _figure(report: Report, plt: Any) -> Any:

@@ -1,34 +1,28 @@
-"""A picture of series: one panel per quantity with a common axis of lines or times, and their observations marked in all panels.
-
-matplotlib is imported only here, when a user asks for a picture.
-"""
+"""A picture of series: one panel per quantity with a common axis of lines or times; observations are marked in all panels."""
 
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from forensics.core.errors import UsageError
+from forensics.core.pictures import check_picture_suffix, draw_picture
 from forensics.line_formats import parse_prefix
 from forensics.model import Observation
 from forensics.series.base import Reading, Series
 from forensics.series.curves import SHOWN_QUANTITIES
 
-PLOT_SUFFIXES = (".png", ".svg", ".pdf")
 MAX_PANELS = 8  # below each other on one page
 MAX_CURVES_PER_PANEL = 6  # as many colours as can be told apart
 MAX_PLOT_POINTS = 2000  # the picture has no more dots in its width
 AXIS_UNITS = {"bytes": (1 / (1 << 30), "GiB"), "s": (1.0, "s"), "%": (1.0, "%"), "": (1.0, "")}
+SERIES_DPI = 150  # chosen by hand: 1,350 dots in the width of a page
 MARK_COLOUR = "#b3261e"
 
 Found = Sequence[tuple[str, Sequence[Series], Sequence[Observation]]]
-
-
-def check_kind(path: Path) -> None:
-    """Raises UsageError unless the suffix of `path` is that of a supported picture format."""
-    if path.suffix.lower() not in PLOT_SUFFIXES:
-        raise UsageError("pictures are .png, .svg or .pdf", str(path))
+Panels = dict[tuple[str, str], list[tuple[str, Series]]]
 
 
 def plot(found: Found, path: Path) -> int:
@@ -37,35 +31,27 @@ def plot(found: Found, path: Path) -> int:
 
     `found`: (name of the source, its series, its observations). The axis is time if all series have full timestamps, else lines.
     """
-    check_kind(path)
+    check_picture_suffix(path)
     panels = _panels(found)
     if not panels:
         raise UsageError("no series with three readings was found, so there is nothing to draw", str(path))
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
-    with plt.rc_context({"svg.fonttype": "none", "svg.hashsalt": "forensics", "font.size": 8, "text.parse_math": False}):
-        figure, axes = plt.subplots(len(panels), 1, figsize=(9, 1.2 + 1.5 * len(panels)), sharex=True, squeeze=False)
-        try:
-            timed = all(_time(s.readings[0]) and _time(s.readings[-1]) for _, series in panels.items() for _, s in series)
-            for axis, (quantity, series) in zip(axes[:, 0], panels.items(), strict=True):
-                _draw(axis, quantity, series, timed)
-                _mark(axis, found, timed)
-            axes[-1, 0].set_xlabel("time" if timed else "line")
-            metadata = {"Date": None} if path.suffix.lower() == ".svg" else None
-            figure.savefig(path, dpi=150, bbox_inches="tight", metadata=metadata)
-        except OSError as error:
-            raise UsageError(f"the picture could not be written there ({error.strerror})", str(path)) from error
-        finally:
-            plt.close(figure)
+    draw_picture(path, SERIES_DPI, partial(_figure, panels, found))
     return len(panels)
 
 
-def _panels(found: Found) -> dict[tuple[str, str], list[tuple[str, Series]]]:
+def _figure(panels: Panels, found: Found, plt: Any) -> Any:
+    figure, axes = plt.subplots(len(panels), 1, figsize=(9, 1.2 + 1.5 * len(panels)), sharex=True, squeeze=False)
+    timed = all(_time(s.readings[0]) and _time(s.readings[-1]) for _, series in panels.items() for _, s in series)
+    for axis, (quantity, series) in zip(axes[:, 0], panels.items(), strict=True):
+        _draw(axis, quantity, series, timed)
+        _mark(axis, found, timed)
+    axes[-1, 0].set_xlabel("time" if timed else "line")
+    return figure
+
+
+def _panels(found: Found) -> Panels:
     """Series by quantity and unit, at most MAX_CURVES_PER_PANEL in each, those with the most readings first."""
-    panels: dict[tuple[str, str], list[tuple[str, Series]]] = defaultdict(list)
+    panels: Panels = defaultdict(list)
     for source, series, _ in found:
         for one in series:
             if one.quantity in SHOWN_QUANTITIES and len(one.readings) >= 3:

@@ -62,11 +62,9 @@ def _pairs(body: Sequence[ast.stmt], held: tuple[str, ...]) -> Iterator[tuple[st
             continue
         now = held
         if isinstance(statement, ast.With | ast.AsyncWith):
-            for item in statement.items:
-                name = dotted_name(item.context_expr)
-                if LOCK_NAME_PATTERN.search(name):
-                    yield from ((before, name, item.context_expr) for before in now if before != name)
-                    now = (*now, name)
+            for name, node in _locks_of(statement):
+                yield from ((before, name, node) for before in now if before != name)
+                now = (*now, name)
         elif isinstance(statement, ast.Expr) and isinstance(call := statement.value, ast.Call):
             name, _, what = dotted_name(call.func).rpartition(".")
             if LOCK_NAME_PATTERN.search(name) and what == "acquire":
@@ -83,12 +81,16 @@ def guarded(code: Code) -> Iterator[Guarded]:
     for function in (n for n in ast.walk(code.tree) if isinstance(n, Function)):
         for node in ast.walk(function):
             if isinstance(node, ast.With | ast.AsyncWith):
-                for item in node.items:
-                    name = dotted_name(item.context_expr)
-                    if LOCK_NAME_PATTERN.search(name):
-                        yield Guarded(
-                            name, function.name, code.line(node), code.line(node) + (node.end_lineno or 0) - node.lineno
-                        )
+                last = code.line(node) + (node.end_lineno or 0) - node.lineno
+                yield from (Guarded(name, function.name, code.line(node), last) for name, _ in _locks_of(node))
+
+
+def _locks_of(statement: ast.With | ast.AsyncWith) -> Iterator[tuple[str, ast.expr]]:
+    """(name, node) of each lock that a `with` statement takes."""
+    for item in statement.items:
+        name = dotted_name(item.context_expr)
+        if LOCK_NAME_PATTERN.search(name):
+            yield name, item.context_expr
 
 
 def _growing(code: Code, function: Function) -> Marks:
