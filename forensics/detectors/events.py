@@ -34,7 +34,9 @@ def to_events(scan: Scan, records: list[Record]) -> list[Observation]:
     absorbed = {id(hit) for hit in hits if records_at.absorbs(hit) or _only_lies_there(hit, records_at)}
     events = [_from_hit(scan, hit, records_at) for hit in hits if id(hit) not in absorbed]
     for record in records:
-        if record.lends and (noisy & {line.number for line in record.quote[:1]} or _named(record, hits_at)):
+        if record.lends and (
+            noisy & {line.number for line in record.quote[:1]} or _named(record, hits_at) or records_at.decides_over(record)
+        ):
             continue
         events.append(_from_record(scan, record, hits_at, absorbed))
     return sorted(events, key=lambda e: (e.line, e.kind))
@@ -74,6 +76,11 @@ class RecordIndex:
     def absorbs(self, hit: Hit) -> bool:
         """Does each known line of the hit belong to a record that replaces hits of its cause?"""
         return all(any(r.speaks_for(hit.cause) for r in self.at(line.number)) for line in hit.lines)
+
+    def decides_over(self, record: Record) -> bool:
+        """Does a record of another kind, on the first line that `record` quotes, replace what is found of its cause?"""
+        cause, there = record.cause, self.at(record.quote[0].number)
+        return cause is not None and any(r.speaks_for(cause) for r in there if r.kind != record.kind)
 
     def lenders(self, hit: Hit) -> list[Record]:
         """The records whose fields are added to the hit, each once."""
