@@ -39,6 +39,7 @@ from forensics.source_analysis.call_or_warn import call_or_warn
 from forensics.source_analysis.placement import disordered_sources, find_incidents, placed_observations
 from forensics.sources.renumber import renumbered_lane
 from forensics.summary.incidents import incident_summaries, order_incidents, timeline
+from forensics.summary.moments import LogTimes, with_moment
 from forensics.summary.sources import source_summaries
 from forensics.summary.subject import MAX_EARLIER_ATTEMPTS, earlier_attempts, subject_summary
 from forensics.version import VERSION
@@ -147,7 +148,7 @@ def analyze(
     found, each = order_incidents(seen.incidents, each, decided, found_causes[0])
     answer = Answer(decided.verdict, found_causes, advice.open_questions(decided, found_causes, knowledge, around, near))
     answer = _undetermined_if_unmatched(_less_sure_if_disordered(answer, disordered, asked), unmatched)
-    first = advice.annotate_links(answer.findings, every)
+    first = with_moment(advice.annotate_links(answer.findings, every), _times(seen))
     report = Report(
         tool={"name": "forensics", "version": VERSION, "signatures": knowledge.hash[:16], "model": model.hash[:16]},
         case=case,
@@ -276,6 +277,13 @@ def _ranked_lines(
 def _near(seen: PlacedCase) -> LinesAround:
     """What gives the lines around a line of evidence."""
     return context.lines_around([r.scan for r in seen.analyses])
+
+
+def _times(seen: PlacedCase) -> LogTimes:
+    guessed = {w.source for w in seen.noted if w.kind in ("year", "date")}
+    dated = any(clock.first and name not in guessed for name, clock in seen.clocks.items())
+    lines = partial(context.all_lines, [r.scan for r in seen.analyses])
+    return LogTimes(lines, seen.clocks, dated)
 
 
 def _reasons(ranked: Sequence[CandidateLine], seen: PlacedCase, decided: Diagnosis) -> tuple[Proof, ...]:

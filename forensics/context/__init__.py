@@ -23,7 +23,7 @@ from forensics.context.disk_tables import TRIGGER as DISK_TABLE
 from forensics.context.disk_tables import disk_tables
 from forensics.context.environment import TRIGGER as ENVIRONMENT
 from forensics.context.environment import settings
-from forensics.context.kept_lines import lines_around
+from forensics.context.kept_lines import all_lines, lines_around
 from forensics.context.last_step import NO_PROGRESS, Progress, with_last_step
 from forensics.context.lock_holders import TRIGGER as THREAD_STACKS
 from forensics.context.lock_holders import lock_holder
@@ -43,6 +43,7 @@ __all__ = [
     "AttemptFacts",
     "Context",
     "Ranked",
+    "all_lines",
     "attach_context",
     "attempt_facts",
     "curves",

@@ -5,9 +5,12 @@ Proof("train.log", 8, "...DataLossError: corrupted record") -> the texts around 
 
 from collections.abc import Sequence
 
-from forensics.model import NO_LINES, Around, Line, LinesAround, Proof, Scan
+from forensics.core.text import last_frames
+from forensics.model import NO_LINES, Around, Line, LinesAround, Proof, Scan, Warning
 
 MAX_LINES = 450  # on each side of it: a traceback and the exceptions of its chain, or what one command printed
+MAX_BYTES_READ_AGAIN = 16 << 20  # chosen by hand: read in about a tenth of a second
+MAX_LINES_ABOVE, MAX_LINES_BELOW = 5000, 3000  # for the time of a line: the last stamp may be that of the program's start
 
 
 def lines_around(scans: Sequence[Scan]) -> LinesAround:
@@ -20,14 +23,37 @@ def lines_around(scans: Sequence[Scan]) -> LinesAround:
         if scan is None:
             return NO_LINES
         texts = kept.get(proof.source) or kept.setdefault(proof.source, _kept(scan))
-        number = _number(scan, texts, proof)
-        if number is None:
-            return NO_LINES
-        first = max(1, number - MAX_LINES)
-        last = min(max(texts), number + MAX_LINES)
-        return [texts.get(n, "") for n in range(first, last + 1)], number - first
+        return _around(scan, texts, proof, MAX_LINES, MAX_LINES)
 
     return around
+
+
+def all_lines(scans: Sequence[Scan], proof: Proof) -> Around:
+    """All lines around `proof`, up to some thousands: of a source too long to be read again, those that were kept or sampled."""
+    scan = next((s for s in scans if s.source.name == proof.source), None)
+    if scan is None:
+        return NO_LINES
+    texts = _kept(scan)
+    blocks = scan.sample
+    if sum(len(block) for _, block in blocks) < scan.bytes <= MAX_BYTES_READ_AGAIN:
+        blocks = ((1, b"".join(scan.source.blocks(_ignore))),)
+    for first, block in blocks:
+        for n, text in enumerate(last_frames(block.split(b"\n")), first):
+            texts.setdefault(n, text)
+    return _around(scan, texts, proof, MAX_LINES_ABOVE, MAX_LINES_BELOW)
+
+
+def _ignore(_: Warning) -> None:
+    """Whoever read it first said what is wrong with it."""
+
+
+def _around(scan: Scan, texts: dict[int, str], proof: Proof, above: int, below: int) -> Around:
+    number = _number(scan, texts, proof)
+    if number is None:
+        return NO_LINES
+    first = max(1, number - above)
+    last = min(max(texts), number + below)
+    return [texts.get(n, "") for n in range(first, last + 1)], number - first
 
 
 def _kept(scan: Scan) -> dict[int, str]:

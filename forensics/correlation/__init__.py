@@ -19,6 +19,7 @@ from forensics.correlation.id_tables import TRIGGERS, IdMapping, read_id_mapping
 from forensics.correlation.incidents import group_incidents, join_incidents
 from forensics.correlation.keys import LOCAL, Key, different_owners, entity_keys, hosts_differ, key_text
 from forensics.correlation.links import find_links
+from forensics.correlation.moment import Moment, completed, moment_of, moment_text, seconds_between
 from forensics.correlation.normalise import is_distinctive, same_host
 from forensics.correlation.program_pids import program_pids
 from forensics.correlation.split_bursts import split_bursts
@@ -35,10 +36,12 @@ __all__ = [
     "IdMapping",
     "IdMappings",
     "Key",
+    "Moment",
     "align_clocks",
     "apply_filter",
     "assign_times",
     "clock_samples",
+    "completed",
     "different_owners",
     "entity_ids",
     "entity_keys",
@@ -54,9 +57,12 @@ __all__ = [
     "join_incidents",
     "key_text",
     "last_incident",
+    "moment_of",
+    "moment_text",
     "program_pids",
     "read_id_mappings",
     "same_host",
+    "seconds_between",
     "split_bursts",
     "triggers",
     "unmatched",

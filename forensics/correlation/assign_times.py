@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from forensics.correlation.clock import Clock
 from forensics.correlation.clock_alignment import events_in_order
+from forensics.correlation.clock_samples import MIN_DAY_CHANGE
 from forensics.correlation.timestamp_resolver import ResolvedTime
 from forensics.line_formats import parse_prefix
 from forensics.model import Observation, Proof
@@ -49,7 +50,8 @@ def _with(event: Observation, placed: ResolvedTime) -> Observation:
         return replace(event, lane=placed.lane)
     off = placed.uncertainty_s
     times = [(p, _own_time(p, event, placed.time)) for p in event.proofs]
-    proofs = tuple(replace(p, time=t, time_uncertainty_s=off if t else None) for p, t in times)
+    stamped = any(parse_prefix(p.text).stamp for p in event.proofs)
+    proofs = tuple(replace(p, time=t, time_uncertainty_s=off if t else None, stamped=stamped or t is None) for p, t in times)
     return replace(event, time=placed.time, uncertainty_s=off, lane=placed.lane, proofs=proofs)
 
 
@@ -63,10 +65,12 @@ def _own_time(proof: Proof, event: Observation, time: datetime) -> datetime | No
     own, of_event = parse_prefix(proof.text).stamp, event.stamp
     if own is None and event.count > 1 and proof.line > event.line:
         return None
-    if own is None or own.lacks == "date" or own.lacks != of_event.lacks:
+    if own is None or own.lacks != of_event.lacks:
         return time
     if own.wall and of_event.wall and (own.wall.tzinfo is None) == (of_event.wall.tzinfo is None):
         apart = own.wall - of_event.wall
+        if own.lacks == "date" and abs(apart) > MIN_DAY_CHANGE:  # past midnight
+            return time
     elif own.mono is not None and of_event.mono is not None:
         apart = timedelta(seconds=own.mono - of_event.mono)
     else:

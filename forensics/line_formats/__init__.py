@@ -23,7 +23,7 @@ __all__ = ["LineFormat", "all_formats", "count_records", "parse_prefix", "recogn
 
 MAX_CACHED_CHARS = 300  # longer lines are not cached: they hardly ever occur twice
 MAX_PREFIXES = 6  # of one line
-NOT_LINE_FORMATS = {"base", "cgroup_paths", "clock", "months", "zones"}
+NOT_LINE_FORMATS = {"anywhere", "base", "cgroup_paths", "clock", "months", "zones"}
 
 
 @functools.cache

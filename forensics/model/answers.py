@@ -122,8 +122,8 @@ class Adjustment(Struct, frozen=True):
 class Finding(Struct, frozen=True):
     """One cause in the report.
 
-    `where`: where it happened, in words: `rank 37 on node04, GPU 3, job 4711`; empty if unknown. `ranks`: the ranks whose lines
-    show it.
+    `where`: where it happened, in words: `rank 37 on node04, GPU 3`; empty if unknown. `ranks`: those whose lines show it.
+    `when`: only of a first finding whose first line has no time of its own, by the lines around it: `after 15:54:07`.
     """
 
     id: str
@@ -137,6 +137,7 @@ class Finding(Struct, frozen=True):
     ledger: tuple[Adjustment, ...] = ()
     where: str = ""
     ranks: tuple[int, ...] = ()
+    when: str = ""
 
 
 class IncidentCause(Struct, frozen=True):
@@ -278,8 +279,7 @@ class History(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """The finished answer; a reporter only formats it. `unusual`: the lines that most likely say why it ended, if no cause is
-    sure."""
+    """The finished answer; a reporter only formats it. `unusual`: the lines that likely say why it ended, if no cause is sure."""
 
     tool: Mapping[str, str]
     case: str

@@ -203,7 +203,7 @@ class Proof(Struct, frozen=True):
     """One line of evidence, unchanged, with its neighbours for a reader.
 
     `linked_by`: what links it to the first evidence line of the report, if that is in another source: `pid 4711`. `matched`: the
-    decisive part of a long line; empty for a short line.
+    decisive part of a long line; empty for a short line. `stamped`: False if `time` is only that of a stamped line above it.
     """
 
     source: str
@@ -217,6 +217,7 @@ class Proof(Struct, frozen=True):
     time_uncertainty_s: float | None = None
     linked_by: str | None = None
     matched: str = ""
+    stamped: bool = True
 
 
 Around = tuple[Sequence[str], int]  # texts of lines that follow one another, and the index of the one asked about

@@ -12,8 +12,8 @@ is no consequence: a launcher's report of an exit status shows no death of a wor
 from datetime import datetime
 
 from forensics.model import Finding, Proof, Report
-from forensics.report.moment import gap_text, is_floor, shown_proof
-from forensics.report.phrases import symptoms, time_between
+from forensics.report.moment import exact_gap, gap_text, is_floor, shown_proof
+from forensics.report.phrases import symptoms
 
 # Chosen by hand: what waits for something that failed gives up within an hour, collectives after 10 or 30 minutes, mounts later.
 # Twice as much leaves room for one retry, and it is also the pause that separates two incidents.
@@ -66,15 +66,16 @@ def delay_text(finding: Finding, cause: Finding) -> str:
     if not a or not b or not a.time or not b.time:
         return ""
     gap, off = (b.time - a.time).total_seconds(), _doubt_s(a, b)
-    if gap >= 0 and a.source == b.source and (is_floor(a) or is_floor(b)):
-        exact = gap_text(a, b)
-        return f"{exact} later" if exact else ""
+    if is_floor(a) or is_floor(b):
+        exact = gap_text(a, b) if gap >= 0 and gap >= off else ""
+        return f"{exact} later" if exact else "at about the same time" if off >= abs(gap) and a.source != b.source else ""
     doubt = f", the clocks agree within {off:.0f} s" if off >= abs(gap) else ""
     if not gap:
         return "at the same time"
-    if gap < 0:
-        return f"at about the same time{doubt}" if doubt else ""
-    return f"{time_between(a.time, b.time)} later{doubt}"
+    exact = exact_gap(a.time, b.time)
+    if gap < 0 or not exact:
+        return f"at about the same time{doubt}" if doubt or gap > 0 else ""
+    return f"{exact} later{doubt}"
 
 
 def _doubt_s(a: Proof, b: Proof) -> float:

@@ -78,6 +78,7 @@ def _cause(finding: Finding) -> dict[str, Any]:
         "remediations": [plain(a) for a in finding.remediations],
         "ledger": [plain(a) for a in finding.ledger],
         "where": printable(finding.where),
+        "when": finding.when,
         "ranks": list(finding.ranks),
     }
 
@@ -97,6 +98,7 @@ def _proof(proof: Proof) -> dict[str, Any]:
         "text": printable(proof.text),
         "time": time_text(proof.time),
         "time_uncertainty_s": proof.time_uncertainty_s,
+        "stamped": proof.stamped,
         "signature": proof.signature,
         "weight": proof.weight,
         "linked_by": printable(proof.linked_by) if proof.linked_by else None,

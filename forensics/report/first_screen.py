@@ -112,7 +112,8 @@ class FirstScreen:
         course = course_steps(self.report)
         if not any(s.gap for s in course) and len({s.source for s in course}) < 2:
             return
-        lead = moment.first_shown(self.report) + " " if course[0].time else ""
+        since = moment.first_shown(self.report)
+        lead = f"{since} " if since else ""
         spans: list[tuple[str, str]] = [("when".ljust(LABEL_COLUMNS), "head"), (lead, "dim")]
         used = len(lead) + LABEL_COLUMNS
         for i, step in enumerate(course):

@@ -4,11 +4,12 @@
 year, and no other source tells it; `after 08:39:24` for a line that has no stamp of its own; `12.4 s after boot`.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from forensics.core import lazy
-from forensics.model import Finding, Proof, Report, shows_slow_down
-from forensics.report.phrases import time_between, two_unit_duration
+from forensics.model import EarlierAttempt, Finding, Proof, Report, shows_slow_down
+from forensics.report.phrases import duration_text, time_between, two_unit_duration
 
 KERNEL_STAMP_PATTERN = lazy.regex(r"\s{0,8}(?:<\d{1,4}>)?\[\s{0,8}(\d{1,10}\.\d{1,9})\]")  # `<6>[ 9120.213456]`
 # A stamp of its own is at most this far off; a line without one has the time of one above it, and the pause as its doubt.
@@ -16,6 +17,7 @@ MAX_STAMP_DOUBT_S = 5.0
 # What waits for a process that died gives up by itself at last: a process group of PyTorch does so after 30 minutes, the longest
 # of the usual defaults. So an earlier line than that is not of the same trouble, but of an attempt before.
 MAX_SAME_TROUBLE_S = 30 * 60.0
+MAX_RESTART_S = 60.0  # chosen by hand: a notebook's server starts a kernel again within seconds
 FORMATS = {"date": "%H:%M:%S", "year": "%b %d %H:%M:%S", "": "%Y-%m-%d %H:%M:%S"}  # by what the stamps lack
 
 
@@ -23,7 +25,9 @@ def first_shown(report: Report) -> str:
     """When the first cause was first shown; how long after boot if no clock is known; empty if nothing ended badly."""
     if report.verdict == "no_crash":
         return ""
-    proof = shown_proof(report.causes[0])
+    if report.causes[0].when:
+        return report.causes[0].when
+    proof = shown_proof(report.causes[0], report.earlier_attempts)
     if proof is None or proof.time is None:
         return _after_boot(report)
     is_later = proof.source == report.causes[0].evidence[0].source and proof.line < report.causes[0].evidence[0].line
@@ -31,20 +35,20 @@ def first_shown(report: Report) -> str:
     return lead + clock_text(proof.time, proof.source, report)
 
 
-def shown_proof(finding: Finding) -> Proof | None:
+def shown_proof(finding: Finding, earlier: Sequence[EarlierAttempt] = ()) -> Proof | None:
     """The line whose time is told for `finding`: the first one of the trouble that its best evidence shows.
 
     Of a slow-down it is the line of the change: the earliest one shows the speed before it. If the best evidence has no time it
-    is the stamped line that is nearest above.
+    is the stamped line that is nearest above. Lines of `earlier` attempts are of another trouble, unless it came back at once.
     """
-    timed = [p for p in finding.evidence if p.time]
+    timed = [p for p in finding.evidence if p.time and not _is_of_another(p, finding.evidence[0], earlier)]
     if not timed:
         return None
     best = finding.evidence[0]
     if shows_slow_down(finding.facts, finding.evidence):
         return sorted(timed, key=_time)[:2][-1]
     if best.time:
-        return min((p for p in timed if _time(best) - _time(p) <= MAX_SAME_TROUBLE_S), key=_time)
+        return min((p for p in timed if p is best or (p.stamped and _time(best) - _time(p) <= MAX_SAME_TROUBLE_S)), key=_time)
     above = [p for p in timed if p.source == best.source and p.line < best.line]
     return max(above, key=lambda p: p.line) if above else min(timed, key=_time)
 
@@ -65,13 +69,30 @@ def gap_text(a: Proof, b: Proof) -> str:
     """The time from `a` to `b` of one source, in words; empty if it is unknown, or none."""
     if a.time is None or b.time is None or a.time == b.time or (is_floor(a) and is_floor(b)):
         return ""
+    gap = exact_gap(a.time, b.time)
     lead = "up to " if is_floor(a) else "at least " if is_floor(b) else ""
-    return lead + time_between(a.time, b.time)
+    return lead + gap if gap else ""
+
+
+def exact_gap(earlier: datetime, later: datetime) -> str:
+    """The time between the two in words, no more exact than their stamps: in whole seconds if one has no fraction; empty if
+    that is none."""
+    if earlier.microsecond and later.microsecond:
+        return time_between(earlier, later)
+    seconds = round(abs((later - earlier).total_seconds()))
+    return duration_text(seconds).replace(".0 s", " s") if seconds else ""
 
 
 def is_floor(proof: Proof) -> bool:
     """Is its time that of a stamp above it, so that the line itself was written at an unknown moment after it?"""
-    return (proof.time_uncertainty_s or 0.0) > MAX_STAMP_DOUBT_S
+    return not proof.stamped or (proof.time_uncertainty_s or 0.0) > MAX_STAMP_DOUBT_S
+
+
+def _is_of_another(proof: Proof, best: Proof, earlier: Sequence[EarlierAttempt]) -> bool:
+    """Is `proof` of an earlier attempt than `best`, and not just before it?"""
+    if proof is best or _time(best) - _time(proof) <= MAX_RESTART_S:
+        return False
+    return any(a.source == proof.source and a.first_line <= proof.line <= a.last_line for a in earlier)
 
 
 def _assumed(source: str, report: Report) -> str:

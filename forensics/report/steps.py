@@ -42,7 +42,7 @@ def course_steps(report: Report) -> list[CourseStep]:
         too_early = entry.cause == root.id and begin and entry.time and entry.time < begin
         if entry.cause in findings and not too_early:  # an earlier one happened to another process
             first.setdefault(entry.cause or "", entry)
-    shown = shown_proof(root)
+    shown = shown_proof(root, report.earlier_attempts)
     if root.id in first and shown and shown.time and first[root.id].time:
         first[root.id] = replace(first[root.id], time=shown.time, source=shown.source, line=shown.line)
     moments = list(first.values())
@@ -76,7 +76,6 @@ def _step(entry: TimelineEntry, before: TimelineEntry | None, findings: Mapping[
 
 def _line_of(entry: TimelineEntry, findings: Mapping[str, Finding]) -> Proof:
     """The line of evidence at `entry`, with its time, and the doubt about it."""
-    doubts = (
-        p.time_uncertainty_s for p in findings[entry.cause or ""].evidence if (p.source, p.line) == (entry.source, entry.line)
-    )
-    return Proof(entry.source, entry.line, "", entry.event, "hint", time=entry.time, time_uncertainty_s=next(doubts, None))
+    same = next((p for p in findings[entry.cause or ""].evidence if (p.source, p.line) == (entry.source, entry.line)), None)
+    bare = Proof(entry.source, entry.line, "", entry.event, "hint", time=entry.time)
+    return replace(bare, time_uncertainty_s=same.time_uncertainty_s, stamped=same.stamped) if same else bare

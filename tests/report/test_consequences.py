@@ -31,9 +31,10 @@ def shown(seconds: float | None, source: str = "logs/run/jupyter.log", line: int
 @pytest.mark.parametrize(
     ("seconds", "doubt", "words"),
     [
-        (2.5, 1.0, "2.5 s later"),
-        (2.5, 4.0, "2.5 s later, the clocks agree within 4 s"),
+        (2.5, 1.0, "2 s later"),  # the cause has a stamp in whole seconds
+        (2.5, 4.0, "2 s later, the clocks agree within 4 s"),
         (0.0, 1.0, "at the same time"),
+        (0.4, 4.0, "at about the same time, the clocks agree within 4 s"),
         (-2.5, 4.0, "at about the same time, the clocks agree within 4 s"),
     ],
 )
@@ -70,7 +71,7 @@ def test_the_time_is_counted_from_the_first_line_of_the_cause() -> None:
     best = replace(root.evidence[0], line=9, time=made.START + timedelta(seconds=5))
     root = replace(root, evidence=(best, root.evidence[0]))
     assert [f.id for f in consequences(replace(report, causes=(root, symptom)))] == [symptom.id]
-    assert delay_text(symptom, root) == "1.0 s later"
+    assert delay_text(symptom, root) == "1 s later"
 
 
 @pytest.mark.parametrize(("seconds", "roles"), [(2.5, ["root", "symptom"]), (-30.0, [])])

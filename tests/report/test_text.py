@@ -120,11 +120,11 @@ def test_the_strip_tells_when_what_happened_where() -> None:
     course = course_steps(made.report())
     assert [(s.source, s.role, s.gap) for s in course] == [
         ("logs/run/train.log", "root", ""),
-        ("logs/run/jupyter.log", "symptom", "2.5 s"),
+        ("logs/run/jupyter.log", "symptom", "2 s"),
     ]
     text = render(made.report(), "text")
     assert "when      2026-03-01 12:00:00 train.log: A memory limit was hit\n" in text
-    assert "          --2.5 s--> jupyter.log: The notebook kernel died\n" in text
+    assert "          --2 s--> jupyter.log: The notebook kernel died\n" in text
 
 
 def test_no_order_is_told_where_clocks_cannot_be_compared() -> None:
@@ -198,9 +198,18 @@ def test_a_line_without_a_stamp_of_its_own_is_told_as_after_the_stamp_above_it()
     again = replace(cause.evidence[0], line=939, time=None)  # printed again, at an unknown time
     assert moment.first_shown(replace(report, causes=(replace(cause, evidence=(again, *cause.evidence)),))).startswith("after ")
     symptom = report.causes[1].evidence[0]
-    assert moment.gap_text(between, symptom) == "up to 2.5 s"
-    assert moment.gap_text(cause.evidence[0], replace(symptom, time_uncertainty_s=9.0)) == "at least 2.5 s"
+    assert moment.gap_text(between, symptom) == "up to 2 s"
+    assert moment.gap_text(cause.evidence[0], replace(symptom, time_uncertainty_s=9.0)) == "at least 2 s"
     assert moment.gap_text(between, replace(symptom, time_uncertainty_s=9.0)) == ""
+    near = replace(cause, when="between 11:59:58 and 12:00:03")
+    assert moment.first_shown(replace(report, causes=(near,))) == near.when
+
+
+def test_a_gap_is_as_exact_as_the_stamps() -> None:
+    fine = made.START.replace(microsecond=250000)
+    assert moment.exact_gap(fine, fine + timedelta(seconds=2.4)) == "2.4 s"
+    assert moment.exact_gap(made.START, fine + timedelta(seconds=2.4)) == "3 s"
+    assert moment.exact_gap(made.START, fine) == ""
 
 
 def test_the_time_told_is_that_of_the_trouble_shown_not_of_the_speed_or_the_attempt_before_it() -> None:

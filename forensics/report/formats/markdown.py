@@ -173,7 +173,7 @@ def _ending(report: Report) -> Iterator[str]:
 def _course(report: Report, paths: Paths) -> Iterator[str]:
     rows = []
     for i, step in enumerate(course_steps(report)):
-        when = moment.first_shown(report) if step.time and not i else f"+ {step.gap}" if step.gap else ""
+        when = moment.first_shown(report) if not i else f"+ {step.gap}" if step.gap else ""
         rows.append((when, code_cell(paths.place(step.source, step.line)), escape(step.title)))
     if rows:
         yield from ("", *table_lines(("when", "where", "what"), rows))
