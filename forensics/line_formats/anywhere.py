@@ -15,7 +15,7 @@ MAX_LEAD_CHARS = 100  # before a stamp: tags of programs and ranks
 NUMERIC_DATE = r"(?P<y>(?:20)?\d\d)[-/](?P<mo>[01]?\d)[-/](?P<d>[0-3]?\d)"
 AMERICAN_DATE = r"(?P<mo>[01]\d)/(?P<d>[0-3]\d)(?:/(?P<y>20\d\d))?"
 ZONED = r"(?: ?(?P<zone>Z|[+-]\d\d:?\d\d|[A-Z]{3,4})(?!\w))?(?!:?\d)"
-STAMPS = tuple(
+DATED_STAMPS = tuple(
     lazy.regex(rf"(?<![\w.:/-]){form}")
     for form in (
         rf"{NUMERIC_DATE}(?:[T _-]| ?, ?){TIME_OF_DAY}{ZONED}",
@@ -59,7 +59,7 @@ def find_stamp(text: str) -> Stamp | None:
 def record_stamp(text: str) -> Stamp | None:
     """The stamp of a line that gives the time of the whole record: `"ts":"2024-10-30T04:12:42Z",`; None for another line."""
     key = RECORD_PATTERN.search(text)
-    found = STAMPS[0].match(text, key.end()) if key else None
+    found = DATED_STAMPS[0].match(text, key.end()) if key else None
     return stamp(found.groupdict()) if found else None
 
 
@@ -70,7 +70,7 @@ def _glog_or_epoch(text: str) -> Stamp | None:
 
 def _written(text: str) -> Stamp | None:
     """A stamp with a date: behind tags only, or behind words that say that it is the present moment."""
-    for pattern in STAMPS:
+    for pattern in DATED_STAMPS:
         found = pattern.search(text)
         lead = text[: found.start()] if found else ""
         if found is None or ANOTHER_TIME_PATTERN.search(lead[-MAX_LEAD_CHARS:]):
