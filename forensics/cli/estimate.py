@@ -12,6 +12,7 @@ from forensics.core.errors import UsageError
 if TYPE_CHECKING:
     from forensics.advice.memory import Need
 
+SUMMARY_HELP = "A text with a summary of Keras or torchinfo, or memory_analysis() of JAX; - for stdin."
 COUNT_OF_SUFFIX = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9}
 
 
@@ -20,7 +21,7 @@ def register(app: typer.Typer) -> None:
 
     @app.command()
     def estimate(
-        summary: Annotated[Path | None, typer.Argument(help="A text with a summary of Keras or torchinfo; - for stdin.")] = None,
+        summary: Annotated[Path | None, typer.Argument(help=SUMMARY_HELP)] = None,
         parameters: Annotated[str | None, typer.Option(help="Parameters of the model: 125M, 7B, 2660000.")] = None,
         batch: Annotated[int, typer.Option(help="Samples per step on one GPU.", min=1)] = 1,
         memory: Annotated[str | None, typer.Option(help="The available memory: 24GiB, 16G.")] = None,
@@ -43,12 +44,13 @@ def register(app: typer.Typer) -> None:
         \b
         Examples:
           forensics estimate summary.txt --batch 256 --memory 16GiB --gpu
+          forensics estimate analysis.txt --batch 256 --memory 16GiB
           forensics estimate --parameters 125M --sequence 1024 --width 768 --layers 12 --batch 8 --memory 24GiB
           forensics estimate --parameters 7B --precision bf16 --gpus 8 --sharding zero3 --memory 80GiB
         """
         _check({"optimizer": optimizer, "precision": precision, "sharding": sharding, "format": form})
         need = (
-            _read(summary, heads, gpu or gpus > 1, flash)
+            _read(summary, heads, gpu or gpus > 1, flash, batch)
             if summary
             else _given(parameters, sequence, width, layers, heads, vocabulary, flash)
         )
@@ -74,19 +76,25 @@ def _with(need: "Need", **changes: Any) -> "Need":
     return replace(need, **changes)
 
 
-def _read(path: Path, heads: int, gpu: bool, flash: bool) -> "Need":
-    """The sizes of a training from a model's summary in a file, on a CPU or on a `gpu`."""
-    from forensics.advice.memory import Need, sample_of
+def _read(path: Path, heads: int, gpu: bool, flash: bool, batch: int) -> "Need":
+    """The sizes of a training from a model's summary in a file, or from XLA's plan of a step with `batch` samples, on a CPU or on
+    a `gpu`."""
+    from forensics.advice.memory import Need, Sample, sample_of
     from forensics.advice.memory.activations import kind_of
     from forensics.advice.memory.estimate import CONTEXT_BYTES, FREE_MEMORY_MARGIN, HOST_MEMORY_MARGIN, RUNTIME_BYTES
     from forensics.context.architecture import read_summary
+    from forensics.context.xla_plan import read_plan
     from forensics.model import Line
 
     try:
         text = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise UsageError(f"cannot be read: {error.strerror}", str(path)) from error
-    found = read_summary([Line(n, line) for n, line in enumerate(text.splitlines(), 1)], str(path))
+    lines = [Line(n, line) for n, line in enumerate(text.splitlines(), 1)]
+    if plan := read_plan(lines):
+        runtime, margin = (0, FREE_MEMORY_MARGIN) if gpu else (RUNTIME_BYTES["jax"], HOST_MEMORY_MARGIN)
+        return Need(0, 0, Sample(0, 0), batch, runtime=runtime, margin=margin, plan=plan, planned_batch=batch)
+    found = read_summary(lines, str(path))
     if found is None or not found.parameters:
         raise UsageError("no model summary in it", str(path), "it has a table of layers and a line `Total params: 12,345`")
     framework = kind_of(" ".join(layer.kind for layer in found.layers))

@@ -36,6 +36,8 @@ from forensics.context.profiled import TRIGGER as PROFILED
 from forensics.context.profiled import largest_profiled_line
 from forensics.context.run_settings import TRIGGER as RUN_SETTINGS
 from forensics.context.run_settings import run_settings
+from forensics.context.xla_plan import TRIGGER as XLA_PLAN
+from forensics.context.xla_plan import step_plan
 from forensics.model import Curve, Finding, Incident, JobContext, Observation, ProcessMemory, Report, Scan, Setting, Trigger
 from forensics.model.answers import OUTCOME_LINE
 
@@ -64,7 +66,18 @@ class Context(Struct, frozen=True):
 
 def triggers() -> tuple[Trigger, ...]:
     """The triggers of all lines that the readers of this package need."""
-    return (ENVIRONMENT, RUN_SETTINGS, ARCHITECTURE, MACHINE_LOAD, PROFILED, ATTEMPT, THREAD_STACKS, PRINTED_STACKS, DISK_TABLE)
+    return (
+        ENVIRONMENT,
+        RUN_SETTINGS,
+        ARCHITECTURE,
+        MACHINE_LOAD,
+        PROFILED,
+        ATTEMPT,
+        THREAD_STACKS,
+        PRINTED_STACKS,
+        DISK_TABLE,
+        XLA_PLAN,
+    )
 
 
 def job_context(
@@ -89,6 +102,7 @@ def job_context(
         lock_holder(scans, given_programs),
         printed_stacks(scans),
         disk_tables(scans),
+        step_plan(scans),
     )
 
 

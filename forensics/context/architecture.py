@@ -1,7 +1,8 @@
-"""Read the summary of a model, as Keras, torchinfo or torchsummary print it.
+"""Read the summary of a model, as Keras, torchinfo or torchsummary print it; of Flax' table only the number of parameters.
 
     │ conv2d (Conv2D)   │ (None, 224, 224, 64)  │   1,792 │     -> Layer("conv2d", "Conv2D", 1792, 3211264)
      Total params: 2,660,000 (10.15 MB)                           -> parameters 2660000
+     Total Parameters: 225,034 (900.1 KB)                         -> parameters 225034, of Flax
     ├─Conv2d: 1-1       [32, 64, 224, 224]      1,792             -> Layer("Conv2d: 1-1", "Conv2d", 1792, 3211264), batch 32
 
     Forward/backward pass size (MB): 1.97                        -> weighted_outputs 123,125: float32, its gradient, batch of 2
@@ -21,9 +22,9 @@ from forensics.core import lazy
 from forensics.model import Architecture, Layer, Line, Scan, Trigger
 
 MAX_SUMMARY_ROWS = 400  # rows of a summary
-TRIGGER = Trigger("architecture", ("total params:",), before=MAX_SUMMARY_ROWS, after=12)
-TOTAL = lazy.regex(r"(?i)\btotal params:\s*([\d,]+)")
-TRAINABLE = lazy.regex(r"(?i)(?<!non-)(?<!non)\btrainable params:\s*([\d,]+)")
+TRIGGER = Trigger("architecture", ("total params:", "total parameters:"), before=MAX_SUMMARY_ROWS, after=12)
+TOTAL = lazy.regex(r"(?i)\btotal param(eter)?s:\s*(?P<count>[\d,]+)")
+TRAINABLE = lazy.regex(r"(?i)(?<!non-)(?<!non)\btrainable params:\s*(?P<count>[\d,]+)")
 SHAPE = lazy.regex(r"[\[(]+((?:None|-?\d+)(?:,\s*(?:None|-?\d+))*),?[\])]+(?:[\s│┃|]*([\d,]+|--|\?)(?=[\s│┃|]|$))?")
 INPUT_SIZE = lazy.regex(r"Input size \(MB\): ([\d.]+)")
 INPUT_LAYER = "InputLayer"
@@ -62,7 +63,7 @@ def read_summary(lines: Sequence[Line], source: str = "", origin: Callable[[int]
         return None
     total = _count(TOTAL, lines[last].text) or 0
     trainable = next((n for x in lines[last : last + 8] if (n := _count(TRAINABLE, x.text)) is not None), total)
-    rows = _rows([line.text for line in lines[:last]])
+    rows = [] if _of_flax(lines[last].text) else _rows([line.text for line in lines[:last]])
     leaves = [r for r, after in zip_longest(rows, rows[1:]) if after is None or after.depth <= r.depth]
     batches = {r.batch for r in rows}
     batch = batches.pop() if len(batches) == 1 else None
@@ -75,6 +76,12 @@ def read_summary(lines: Sequence[Line], source: str = "", origin: Callable[[int]
     given = NUMBER_BYTES * sum(layer.outputs for layer in layers if layer.kind == INPUT_LAYER)
     given = given or int(read * 1e6 / max(1, batch or 1))
     return Architecture(source, origin(lines[last].number), total, trainable, layers, batch, weighted, given)
+
+
+def _of_flax(text: str) -> bool:
+    """Is it the last line of a table of Flax? That one has a row for each module, none for what functions make of its output."""
+    found = TOTAL.search(text)
+    return bool(found and found[1])
 
 
 def _rows(texts: Sequence[str]) -> list[Row]:
@@ -102,4 +109,4 @@ def _row(text: str, after: str) -> Row | None:
 
 def _count(pattern: re.Pattern[str], text: str) -> int | None:
     found = pattern.search(text)
-    return int(found[1].replace(",", "")) if found else None
+    return int(found["count"].replace(",", "")) if found else None

@@ -63,6 +63,7 @@ from forensics.model.programs import (
     LockHolder,
     PrintedStack,
     Program,
+    StepPlan,
 )
 
 __all__ = [
@@ -110,6 +111,7 @@ __all__ = [
     "Source",
     "SourceSummary",
     "Stamp",
+    "StepPlan",
     "SubjectSummary",
     "TimelineEntry",
     "Trigger",

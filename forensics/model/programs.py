@@ -125,6 +125,20 @@ class Architecture(Struct, frozen=True):
     input_bytes: int = 0
 
 
+class StepPlan(Struct, frozen=True):
+    """What XLA planned to hold for one step, in bytes: arguments (weights, states, the batch), results that share no memory with
+    them, and the memory in work. `largest_bytes`, `largest`: the largest buffer and the line of a program that makes it.
+    """
+
+    source: str
+    line: int
+    arguments: int
+    results: int
+    in_work: int
+    largest_bytes: int = 0
+    largest: Habit | None = None
+
+
 class DiskUse(Struct, frozen=True):
     """A row of df: how full the file system at `mount` was, in space or in `inodes`. `total`: as it is printed."""
 
@@ -143,7 +157,8 @@ class JobContext(Struct, frozen=True):
     that the logs print. `programs`: the given programs. `architecture`: the model, if a summary of it was printed.
     `last_reading`: the last report of the loss, if there were many. `profiled`: the line of a program with the most memory in a
     profile. `lock_holder`: the thread that holds the lock in a run that hangs, if a dump and the program show it. `stacks`: the
-    stacks of native code and of the kernel that the logs print. `disks`: how full file systems were, from tables of df.
+    stacks of native code and of the kernel that the logs print. `disks`: how full file systems were, from tables of df. `plan`:
+    what XLA planned to hold for one step of a JAX program.
     """
 
     signs: tuple[Setting, ...] = ()
@@ -156,6 +171,7 @@ class JobContext(Struct, frozen=True):
     lock_holder: LockHolder | None = None
     stacks: tuple[PrintedStack, ...] = ()
     disks: tuple[DiskUse, ...] = ()
+    plan: StepPlan | None = None
 
     @property
     def environment(self) -> dict[str, set[str]]:

@@ -14,6 +14,7 @@ _KILLED = "Memory cgroup out of memory: Killed process"
 _MEMORY = "host_memory.oom_cgroup"
 _DIED = ("process.worker_died",)
 TENSORFLOW = "venv_tensorflow"
+JAX = "venv_jax"
 
 
 def killed(one: Stage, program: str) -> Files:
@@ -35,6 +36,18 @@ def own_report(log: str) -> str:
 def keras_big_batch(stage: Callable[..., Stage]) -> Files:
     """A Keras CNN is fitted with a batch of 12,800 images in 1500 MiB; its summary stands in the log."""
     return killed(stage(memory_limit=1500 * MIB), "keras_big_batch.py")
+
+
+@case(_MEMORY, ("dmesg.log", _KILLED), symptoms=_DIED, venv=JAX)
+def jax_big_batch(stage: Callable[..., Stage]) -> Files:
+    """A CNN of Flax is trained with a batch of 4,096 images in 1500 MiB; nothing in the log tells what a step needs."""
+    return killed(stage(memory_limit=1500 * MIB), "jax_big_batch.py")
+
+
+@case(_MEMORY, ("dmesg.log", _KILLED), symptoms=_DIED, venv=JAX)
+def jax_planned_batch(stage: Callable[..., Stage]) -> Files:
+    """The same CNN of Flax in 1500 MiB, and the program prints what XLA planned for one step."""
+    return killed(stage(memory_limit=1500 * MIB), "jax_planned_batch.py")
 
 
 @case(_MEMORY, ("dmesg.log", _KILLED), symptoms=_DIED, venv=TENSORFLOW)

@@ -84,3 +84,11 @@ def test_a_count_without_a_table_is_a_model_without_layers() -> None:
 
 def test_what_is_no_summary_is_none() -> None:
     assert read_summary(lines("epoch 1 loss 2.3\n")) is None
+
+
+def test_the_table_of_flax_gives_the_parameters_alone() -> None:
+    """flax 0.12, module.tabulate(): it colours its text, and cuts the shapes to the width of the screen."""
+    text = "│ Conv_0  │ Conv   │ float32[64,28,28… │ float32[64,26,26… │\n  [1m   Total Parameters: 225,034 \x1b[0m\x1b[1;2m(900.1 KB)\x1b[0m\n"
+    found = read_summary([Line(n, line) for n, line in enumerate(text.splitlines(), 1)])
+    assert found is not None
+    assert (found.parameters, found.layers) == (225_034, ())

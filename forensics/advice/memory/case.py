@@ -1,6 +1,7 @@
 """The memory arithmetic of one case: computes facts from the model summary, batch size and limit, or an allocator's message.
 
     Total params: 2,660,000, batch_size=12800, limit 4 GiB   -> fitting_batch 256, memory_estimate "weights 10 MiB + ..."
+    CompiledMemoryStats(... temp_size_in_bytes=...), batch_size=2048, limit 1.5 GiB -> the same, by XLA's plan of a JAX step
     Tried to allocate 2.00 GiB, 22 GiB allocated, of 24 GiB, batch 64 -> most_batch 61: more cannot fit, whatever the model
 
 Weights, gradients and optimizer states are counted; activations and libraries are estimated. An allocator's message gives a
@@ -9,7 +10,7 @@ certain upper bound of the batch size.
 
 from collections.abc import Mapping
 
-from forensics.advice.memory.activations import FLOAT_BYTES, kind_of, sample_of
+from forensics.advice.memory.activations import FLOAT_BYTES, Sample, kind_of, sample_of
 from forensics.advice.memory.estimate import (
     CONTEXT_BYTES,
     FREE_MEMORY_MARGIN,
@@ -21,46 +22,61 @@ from forensics.advice.memory.estimate import (
     estimate,
 )
 from forensics.advice.memory.fit import accumulation, largest_batch, savings
+from forensics.advice.whereabouts import LIBRARY_PATH_PATTERN
 from forensics.core.text import format_size
 from forensics.model import Architecture, Fields, JobContext, Value
 
 ESTIMATE_FACTS = (
     "fitting_batch", "most_batch", "accumulation_steps", "step_batch", "memory_estimate", "memory_savings",
     "needed_at_least_bytes", "optimizer_memory", "memory_margin", "shuffle_bytes", "shuffle_estimate", "sample_bytes",
+    "largest_buffer", "largest_buffer_bytes",
 )  # fmt: skip
 MAX_SAVINGS = 3  # chosen by hand: the largest ones; more advice is read less
 
 
 def memory_facts(facts: Fields, context: JobContext) -> dict[str, Value]:
     """Facts about the memory of a shuffle buffer and, if batch size and limit are known, of the whole training."""
-    shuffle_facts = _shuffle(facts)
+    shuffle_facts = _shuffle(facts) | _largest(context)
     batch = facts.get("batch_size")
     limit = facts.get("total_bytes") or facts.get("limit_bytes")
     if not isinstance(batch, int) or batch < 1 or not isinstance(limit, int):
         return shuffle_facts
-    counted = _of_model(context.architecture, batch, limit, facts, context) if context.architecture else {}
+    need = _need(batch, facts, context)
+    counted = _of_need(need, batch, limit) if need else {}
     return shuffle_facts | (counted or _of_message(batch, limit, facts))
 
 
-def _of_model(model: Architecture, batch: int, limit: int, facts: Fields, context: JobContext) -> dict[str, Value]:
-    """Facts from a model summary: the memory of each part, the batch size that fits, and other measures."""
-    need = need_of(model, batch, facts, context)
+def _need(batch: int, facts: Fields, context: JobContext) -> Need | None:
+    """The sizes of this training; None if nothing gives them. JAX's are XLA's own: layers counted from a summary were 2.3 to 6
+    times too few on a CPU, where convolutions and attention are computed in other steps than they are written."""
+    if "jax" in context.environment.get("framework", set()):
+        gpu = "total_bytes" in facts
+        runtime, margin = (0, FREE_MEMORY_MARGIN) if gpu else (RUNTIME_BYTES["jax"], HOST_MEMORY_MARGIN)
+        nothing, planned = Sample(0, 0), context.plan
+        return Need(0, 0, nothing, batch, runtime=runtime, margin=margin, plan=planned, planned_batch=batch) if planned else None
+    return need_of(context.architecture, batch, facts, context) if context.architecture else None
+
+
+def _of_need(need: Need, batch: int, limit: int) -> dict[str, Value]:
+    """The memory of each part, the batch size that fits, and other measures."""
     made = estimate(need)
     if made.total <= limit or not made.per_sample:
         return {}  # the estimate does not explain the crash, so it gives no advice
     fitting = largest_batch(need, limit)
     free = f"{need.margin:.0%} of it stays free"
     assumed = f" (where {need.sample.assumed})" if need.sample.assumed else ""
+    planned = "By what XLA planned: " if need.plan else ""
     facts_of_model: dict[str, Value] = {
         "memory_margin": free,
-        "memory_estimate": f"{_sum(made)} for {batch} samples{assumed}, and the limit is {format_size(limit)}",
+        "memory_estimate": f"{planned}{_sum(made)} for {batch} samples{assumed}, and the limit is {format_size(limit)}",
     }
-    facts_of_model["memory_savings"] = "; ".join(
+    saved = "; ".join(
         f"{s.name} would save {format_size(s.bytes)} and make room for {s.batch} samples ({s.cost})"
         for s in savings(need, limit)[:MAX_SAVINGS]
     )
-    state = next(p for p in made.parts if p.name == "optimizer")
-    if state.bytes:
+    facts_of_model |= {"memory_savings": saved} if saved else {}
+    state = next((p for p in made.parts if p.name == "optimizer"), None)
+    if state and state.bytes:
         facts_of_model["optimizer_memory"] = f"{format_size(state.bytes)} ({state.formula})"
     return facts_of_model | _batches(batch, fitting)
 
@@ -110,6 +126,14 @@ def _batches(batch: int, fitting: int) -> dict[str, Value]:
     if kept := accumulation(batch, fitting):
         found |= {"step_batch": kept[0], "accumulation_steps": kept[1]}
     return found
+
+
+def _largest(context: JobContext) -> dict[str, Value]:
+    """The largest buffer that XLA lists, and the line that asks for it, if it is one of the user's own program."""
+    plan = context.plan
+    if plan is None or plan.largest is None or LIBRARY_PATH_PATTERN.search(plan.largest.source):
+        return {}
+    return {"largest_buffer": plan.largest.place, "largest_buffer_bytes": plan.largest_bytes}
 
 
 def _shuffle(facts: Mapping[str, Value]) -> dict[str, Value]:

@@ -16,7 +16,7 @@ from forensics.model import CodePart, Habit
 
 FRAMEWORKS = {
     "torch": "torch", "torchvision": "torch", "lightning": "lightning", "pytorch_lightning": "lightning",
-    "transformers": "transformers", "tensorflow": "tensorflow", "keras": "keras", "jax": "jax", "flax": "jax",
+    "transformers": "transformers", "tensorflow": "tensorflow", "keras": "keras", "jax": "jax", "flax": "jax", "optax": "jax",
     "sklearn": "sklearn", "xgboost": "boosting", "lightgbm": "boosting", "catboost": "boosting",
 }  # fmt: skip
 # Name of an argument, a variable or a key of a configuration -> the setting.
@@ -70,7 +70,7 @@ def _of_call(code: Code, name: str, call: ast.Call) -> Iterator[Habit]:
         for option in call.args:
             if isinstance(option, ast.Constant) and isinstance(option.value, str):
                 yield from _set(code, option.value.lstrip("-").replace("-", "_"), keyword(call, "default"), call)
-    elif OPTIMIZERS.match(last) and ("optim" in name.lower() or name == last):
+    elif OPTIMIZERS.match(last) and ("optim" in name.lower() or name == last or name.startswith("optax.")):
         yield Habit(f"optimizer {last.lower()}", code.name, code.line(call), ast.unparse(call)[:200])
     elif last == "compile" and isinstance(chosen := keyword(call, "optimizer") or first, ast.Constant):
         if isinstance(chosen.value, str) and OPTIMIZERS.match(chosen.value):

@@ -1,6 +1,7 @@
 """The arithmetic against numbers that can be computed by hand, and against what papers print."""
 
 import json
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -75,6 +76,25 @@ def test_a_relu_tells_no_framework(kinds: str, framework: str) -> None:
 def test_the_batch_itself_is_held_beside_its_successor() -> None:
     rows = [Layer("a", "Linear", 0, 100)]
     assert sample_of(rows, "torch", input_bytes=MIB).input == 3 * MIB
+
+
+PLANNED = (
+    "CompiledMemoryStats(generated_code_size_in_bytes=0, argument_size_in_bytes=17921148, output_size_in_bytes=5059920, "
+    "alias_size_in_bytes=0, temp_size_in_bytes=4534321384, host_temp_size_in_bytes=0)\n"
+)
+
+
+def test_a_plan_of_xla_gives_the_batch_that_fits(tmp_path: Path) -> None:
+    """Captured (sample_logs/jax_planned_batch): 4,096 samples in 1500 MiB died; 671 ran there, and 1,342 died too."""
+    given = tmp_path / "plan.txt"
+    given.write_text(PLANNED)
+    run = CliRunner().invoke(build(), ["estimate", str(given), "--batch", "4096", "--memory", "1500MiB", "-f", "json"])
+    made = json.loads(run.stdout)
+    assert [p["name"] for p in made["parts"]] == ["arguments", "results", "work", "libraries"]
+    assert made["largest_batch"] == 671
+    text = CliRunner().invoke(build(), ["estimate", str(given), "--batch", "4096", "--memory", "1500MiB"]).stdout
+    assert "8 steps of 512 samples, added up, make the batch of 4096" in text
+    assert "would save" not in text  # the plan does not tell what precision or checkpoints change
 
 
 def test_where_the_model_alone_is_too_large_no_batch_fits() -> None:
