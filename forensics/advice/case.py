@@ -10,6 +10,7 @@ from forensics.advice.disk_use import DISK_FACTS
 from forensics.advice.memory.case import ESTIMATE_FACTS, memory_facts
 from forensics.advice.phase import EVALUATING, GENERATING, PHASE_FACTS
 from forensics.advice.printed_stack import STACK_FACTS
+from forensics.advice.transport_status import STATUS_FACTS
 from forensics.advice.whereabouts import LIBRARY_PATH_PATTERN
 from forensics.core import lazy
 from forensics.database import read_table
@@ -71,6 +72,7 @@ def case_fields() -> set[str]:
         "lock_threads",
         "lock_circle",
         *STACK_FACTS,
+        *STATUS_FACTS,
         *DISK_FACTS,
         *PHASE_FACTS,
     }

@@ -15,6 +15,7 @@ from forensics.advice.places import code_of_consequence, code_of_traceback, host
 from forensics.advice.printed_stack import stack_facts
 from forensics.advice.quoted import place_of_line, quoted_evidence
 from forensics.advice.remedies import fitting_questions, fitting_remedies
+from forensics.advice.transport_status import status_facts
 from forensics.advice.whereabouts import location_text
 from forensics.advice.wording import summary
 from forensics.core import lazy
@@ -136,6 +137,7 @@ def _finding(
         proofs = tuple(Proof(source, line, text, OUTCOME_LINE, "hint") for source, line, text in diagnosis.outcome.lines)
     if first:
         facts |= stack_facts(cause.id, proofs, context.stacks) | disk_facts(cause.traits, facts, context.disks)
+        facts |= status_facts(facts, proofs)
     if reasons and first:
         facts |= _last_of_chain(facts, reasons)
     known = facts | ({UNEXPLAINED: "nothing given says why"} if first else {})  # a sentence with it is left out for consequences
