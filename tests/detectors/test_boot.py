@@ -34,6 +34,29 @@ def test_a_shutdown_in_order_is_none(said: str) -> None:
     assert records(f"{BUSY}\n{said}\n-- Reboot --\n{BOOT}") == []
 
 
+MODULES = "Mar 08 10:07:21 n7 systemd-modules-load[512]: Inserted module 'lp'"
+
+
+def test_a_lower_pid_after_a_silence_shows_the_boot_where_the_kernel_says_nothing() -> None:
+    (found,) = records(f"{BUSY}\n{MODULES}")
+    assert (found.cause, found.weight, found.fields["down_s"]) == ("host_hardware.power", "strong", 437.0)
+    assert [line.number for line in found.quote] == [3, 2]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{BUSY}\n{ORDERLY[1]}\n{MODULES}",
+        f"{BUSY}\n{MODULES.replace('10:07:21', '10:00:07')}",  # the same boot: nothing was silent
+        f"{BUSY}\n{MODULES.replace('512', '4096')}",  # pids go on: the service was started by hand
+        f"Mar 08 10:00:01 n7 kernel: eth0: renamed from veth\n{MODULES}",
+        MODULES,
+    ],
+)
+def test_such_a_line_tells_nothing_within_a_boot_or_behind_a_shutdown(text: str) -> None:
+    assert records(text) == []
+
+
 def test_newest_first_is_read_from_below() -> None:
     turned = "\n".join([*BOOT.split("\n")[::-1], "-- Reboot --", *BUSY.split("\n")[::-1]])
     (found,) = records(turned)
