@@ -90,7 +90,7 @@ def _pace(one: Observation) -> str | None:
             "or hardware that begins to fail"
         )
     if one.kind == "series/saw-tooth":
-        return "steps are fast and slow in turn, as where a buffer of batches is emptied faster than it is filled"
+        return "steps are fast and slow in turn: data that comes too slowly does that, and so does unequal work"
     return None
 
 

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from forensics.core.text import with_noun
 from forensics.database import HEALTHY, Database
 from forensics.decision.candidates import FEATURES, UNLISTED, candidates
+from forensics.decision.ending import bad_end_shown
 from forensics.decision.model import Model
 from forensics.decision.precedence import Precedence
 from forensics.decision.text import trouble_text, trouble_words
@@ -166,6 +167,13 @@ def _outcome(given: DecisionInput, bad: float, first: Candidate, database: Datab
     lane = outcome_features.worst_lane(given.lanes)
     state = _state(given, bad, first, lane, database)
     lines = [(o.observation.source, p.line, p.text) for o in first.owned for p in o.observation.proofs[:1]]
+    why = WHY[state]
+    if state == "failed":
+        decisive = outcome_features.decisive_lane(given.owned, given.lanes, database)
+        status = given.end.status if given.end else None
+        why = bad_end_shown(first.owned, decisive, given.exit_status(database), status, database)
+    elif state == "stalled" and any(map(_has_work_behind, first.owned)):
+        why = ""
     if not lines and given.end:
         end = given.end
         return Outcome(state, round(bad, 4), end.why, ((end.source, end.line, end.text),))
@@ -173,7 +181,7 @@ def _outcome(given: DecisionInput, bad: float, first: Candidate, database: Datab
         good = lane.good_lines if state == "ended_well" else ()
         shown = lane.trouble_lines[-1:] if bad >= ENDED_BADLY and lane.trouble_lines else (good or lane.last_lines)[-1:]
         lines = [(lane.source, x.number, x.text) for x in shown]
-    return Outcome(state, round(bad, 4), WHY[state], tuple(lines[:3]))
+    return Outcome(state, round(bad, 4), why, tuple(lines[:3]))
 
 
 def _state(given: DecisionInput, bad: float, first: Candidate, lane: Lane | None, database: Database) -> OutcomeState:
@@ -209,9 +217,15 @@ def _continued(o: OwnedObservation) -> bool:
     )
 
 
+def _has_work_behind(o: OwnedObservation) -> bool:
+    """Do lines behind it show that something was at work again, or was shut down in order?"""
+    after = o.aftermath
+    return bool(after.progress or after.repeated or after.good or after.later_attempts or after.handled)
+
+
 WHY: Mapping[OutcomeState, str] = {
-    "failed": "nothing shows that it went on",
-    "stalled": "it was alive, but nothing moved any more",
+    "failed": "",  # see bad_end_shown
+    "stalled": "nothing behind shows that it moved again",
     "spoiled": "it ran on, but what it made is worthless",
     "stopped": "somebody or something outside ended it",
     "ended_well": "its last lines tell that it did what it was asked for",
@@ -241,13 +255,15 @@ def _notices(given: DecisionInput, found: Sequence[Candidate], bad: float, datab
 
 
 def _why(o: OwnedObservation, database: Database) -> str:
+    """Why it is a notice: what was found about it, and no more."""
     if o.owner == "others":
-        return f"somebody else's: {o.link}"
+        return f"held for another's: {o.link}"
     if o.owner == "unknown" and evidence_tier(o, database) < NOTICE:
-        return "nothing ties it to what was asked about"
+        return "no number or name was found that ties it to what was asked about"
     after = o.aftermath
     if after.repeated or after.progress:
-        return f"the program went on: {with_noun(max(after.repeated, after.progress), 'line')} as before behind it"
+        count = max(after.repeated, after.progress)
+        return f"behind it {'comes' if count == 1 else 'come'} {with_noun(count, 'line')} like those before it"
     if after.handled:
-        return "the program says that it goes on"
-    return "no known sign of an end" if evidence_tier(o, database) == NOTICE else "nothing shows that it ended the whole job"
+        return "words there tell of a warning, a retry or a recovery"
+    return "it was not held for the cause"

@@ -1,7 +1,7 @@
 """Find the owner of each observation of an incident, the link that shows it, and what follows the observation.
 
 dmesg:   Killed process 15372 (python)      train.log: ... (pid: 15372) Killed       -> mine, "pid 15372"
-dmesg:   Killed process 900 (chrome)        train.log: pids of its own, none near    -> others, "pid 900 is none of the job's"
+dmesg:   Killed process 900 (chrome)        train.log: pids of its own, none near    -> others, "pid 900 is none that ..."
 dmesg:   Xid 79, 3 s before train.log ends                                           -> unknown, "time, 3.0 s earlier"
 """
 
@@ -82,7 +82,7 @@ def _owner(
     if pid and pid in subject.pids and not _on_another_host(o, subject):
         return "mine", f"pid {pid}"
     if pid and death and _is_none_of(pid, subject.pids, MAX_THREAD_ID_DISTANCE if o.fields.get("signal") else 0):
-        return "others", f"pid {pid} is none of the job's"
+        return "others", f"pid {pid} is none that the job's log names"
     return _by_time(o, subject, before)
 
 
@@ -123,10 +123,10 @@ def _by_time(o: Observation, subject: Subject, before: float | None) -> tuple[Ow
     tolerance_s = MAX_STAMP_DELAY_S + (o.uncertainty_s or 0.0)
     start = subject.start()
     if before is not None and before < -tolerance_s:
-        return "others", f"{-before:.1f} s after the job had ended"
+        return "others", f"{-before:.1f} s behind the last line of the job's log"
     if o.time and start and o.time < start - timedelta(seconds=tolerance_s):
         early = (start - o.time).total_seconds()
-        return "others", f"{early:.0f} s before the job began"
+        return "others", f"{early:.0f} s before the first line of the job's log"
     gap = _seconds_before(o, subject)
     if gap is None:
         return "unknown", "given beside it"
@@ -164,7 +164,7 @@ def _excluded_by_pid(o: OwnedObservation, mine: set[int], database: Database) ->
     pid = _pid(o.observation)
     if o.owner != "unknown" or not mine or not pid or pid in mine or not database.has_trait(o.observation.cause, "process_death"):
         return o
-    return replace(o, owner="others", link=f"pid {pid}; the job's is {min(mine)}")
+    return replace(o, owner="others", link=f"its pid is {pid}, and pid {min(mine)} is tied to the job")
 
 
 def _group(o: Observation) -> CgroupOwner:

@@ -1,16 +1,20 @@
-"""The consequences of the first cause, and symptoms that it would explain but that come before it.
+"""The consequences of the first cause, and symptoms that it would explain but that are not shown to come after it.
 
-A consequence is never before its cause: by their times if one clock has both, by their lines inside one source.
+What is told as following comes after its cause: by a clock that both have, by their lines inside one source, or by a number that
+ties it to the cause, as the pid of the killed process.
 
-    12:00:00 Killed process 4711    12:00:02 kernel died, restarting     what followed from it, 2.0 s later
-    12:00:00 Killed process 4711    11:58:00 kernel died, restarting     an unconfirmed consequence, in a list of its own
+    12:00:00 Killed process 4711    12:00:02 kernel died, restarting     what followed, 2.0 s later
+    12:00:00 Killed process 4711    11:58:00 kernel died, restarting     told beside it, in a list of its own
+    [ 2148.4] Killed process 4711   12:00:02 kernel died, restarting     told beside it: nothing joins the two clocks
 
 The report does not claim that the latter came first, either: a line without a stamp has the time of a line above it. A mere hint
-is no consequence: a launcher's report of an exit status shows no death of a worker. What is hours apart is another incident.
+is no consequence: a launcher's report of an exit status shows no death of a worker. What is hours apart is another incident. In
+the log of a machine, where a hundred programs write, two lines belong together if the kernel wrote both or both name one thing.
 """
 
 from datetime import datetime
 
+from forensics.core import lazy
 from forensics.model import Finding, Proof, Report
 from forensics.report.moment import exact_gap, gap_text, is_floor, shown_proof
 from forensics.report.phrases import symptoms
@@ -18,24 +22,73 @@ from forensics.report.phrases import symptoms
 # Chosen by hand: what waits for something that failed gives up within an hour, collectives after 10 or 30 minutes, mounts later.
 # Twice as much leaves room for one retry, and it is also the pause that separates two incidents.
 MAX_FOLLOW_S = 2 * 3600.0
-FOLLOWED = "What followed from it"
+MAX_KERNEL_FOLLOW_S = 1800.0  # chosen by hand: the kernel reports a blocked task within minutes, and again for half an hour
+KERNEL_LINE = lazy.regex(
+    r"^\W{0,3}\d{0,3}\W{0,3}\[ {0,8}\d{1,10}\.\d{1,9}\]|^.{0,90}\bkernel: "
+    r"|^\[\w{3} \w{3} +\d+ [\d:]+ \d{4}\]|^\[ {0,4}\+\d+\.\d+\]"
+)
+UPTIME = lazy.regex(r"\[ {0,8}(\d{1,10}\.\d{1,9})\]")
+TIED_BY = ("pid", "pci", "gpu", "unit", "container", "job", "device", "disk", "interface", "server")
+FOLLOWED = "What followed"
 UNCONFIRMED = "Told beside it"
 
 
 def consequences(report: Report) -> list[Finding]:
-    """The symptoms of the first cause that are neither before it nor hours apart from it."""
-    return [f for f in _shown_symptoms(report) if not is_before(f, report.causes[0])]
+    """The symptoms of the first cause that are shown to come after it, and not hours after it."""
+    return [f for f in _shown_symptoms(report) if is_after(f, report.causes[0])]
 
 
 def unconfirmed_consequences(report: Report) -> list[Finding]:
-    """The symptoms that come before the first cause: nothing shows that they followed from it."""
-    return [f for f in _shown_symptoms(report) if is_before(f, report.causes[0])]
+    """The symptoms of which nothing shows that they came after the first cause."""
+    return [f for f in _shown_symptoms(report) if not is_after(f, report.causes[0])]
 
 
 def _shown_symptoms(report: Report) -> list[Finding]:
-    """The symptoms of the first cause's incident that a line stronger than a hint shows."""
+    """The symptoms of the first cause's incident that a line stronger than a hint shows; of a machine those tied to the cause."""
+    first, machine = report.causes[0], report.subject is not None and report.subject.kind == "machine"
     found = (f for f in symptoms(report) if any(p.weight != "hint" for p in f.evidence))
-    return [f for f in found if not _is_hours_apart(f, report.causes[0])]
+    return [f for f in found if not _is_hours_apart(f, first) and not (machine and not _is_tied(f, first))]
+
+
+def _is_tied(finding: Finding, cause: Finding) -> bool:
+    """Do both name one process or one thing, or did the kernel write both of them within half an hour?"""
+    named = [(finding.facts[name], cause.facts[name]) for name in TIED_BY if name in finding.facts and name in cause.facts]
+    if named or _is_linked(finding):
+        return not named or any(a == b for a, b in named)
+    lines = (finding.evidence[0], cause.evidence[0])
+    gap = _seconds_between(*lines)
+    return all(KERNEL_LINE.search(p.text) for p in lines) and (gap is None or abs(gap) <= MAX_KERNEL_FOLLOW_S)
+
+
+def _seconds_between(a: Proof, b: Proof) -> float | None:
+    """Seconds from `b` to `a`, by the clock or by what the kernel counts from boot; None if unknown."""
+    if a.time and b.time:
+        return (a.time - b.time).total_seconds()
+    booted = [float(found[1]) for p in (a, b) if a.source == b.source and (found := UPTIME.search(p.text))]
+    return booted[0] - booted[1] if len(booted) == 2 else None
+
+
+def _is_linked(finding: Finding) -> bool:
+    """Does a number or a name tie its line to the cause, and not the time alone?"""
+    link = finding.evidence[0].linked_by if finding.evidence else None
+    return bool(link) and not str(link).startswith("time")
+
+
+def is_after(finding: Finding, cause: Finding) -> bool:
+    """Do the lines of `finding` come after the first line of `cause`, or does a number tie them to it?"""
+    if not finding.evidence or not cause.evidence:
+        return False
+    if _is_linked(finding):
+        return not is_before(finding, cause)
+    shared = {p.source for p in finding.evidence} & {p.source for p in cause.evidence}
+    if shared:
+        return all(_first_line(finding, name) > _first_line(cause, name) for name in shared) and not is_before(finding, cause)
+    ours, theirs = ([p.time for p in f.evidence if p.time] for f in (finding, cause))
+    return bool(ours) and bool(theirs) and min(ours) >= min(theirs)
+
+
+def _first_line(finding: Finding, source: str) -> int:
+    return min(p.line for p in finding.evidence if p.source == source)
 
 
 def _is_hours_apart(finding: Finding, cause: Finding) -> bool:

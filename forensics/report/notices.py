@@ -1,8 +1,8 @@
 """Choose the notices to show: observations that ended nothing, of others or worth knowing; a few of each group.
 
-also on this host
+also in these logs
   dmesg.log:3  INFO: task python:8055 blocked for more than 120 seconds.
-               somebody else's: 135.6 s after the job had ended
+               held for another's: 135.6 s behind the last line of the job's log
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from forensics.report.phrases import symptoms
 
 BARE_FRAME_PATTERN = lazy.regex(r'\s*File "[^"]+", line \d+')  # it tells nothing without its exception
 MAX_GROUP_NOTICES = 3  # shown of each group; all are in the JSON
-OTHERS_TITLE = "Also on this host"
+OTHERS_TITLE = "Also in these logs"
 OWN_TITLE = "Worth knowing"
 
 

@@ -13,20 +13,22 @@ from forensics.model.answers import NO_SIGNATURE
 VERDICTS = {
     "crash": "",
     "no_crash": "",
-    "undetermined": "Nothing here proves a cause. This is the most likely one; see what would settle it.",
+    "undetermined": "No cause is told as certain. This is the most likely one{}.",
     "separate": "{} unrelated incidents are shown here, each by a line of its own; nothing says which of them is meant.",
-    "likely": "No line here shows it alone; all of them together make it this likely. See what would settle it.",
+    "likely": "It is told as probable, not as certain{}.",
 }
 WHO = {"user": "you", "admin": "admin"}
+SETTLED = "; what would settle it stands below"  # said only where an open question with its command is shown
+# They say how the answer was found, and claim nothing of the line: other causes may print the same one.
 WEIGHT_PHRASES = {
-    "proof": "the line marked > alone shows the cause",
-    "strong": "the line marked > nearly always means this cause",
-    "hint": "hints only; none of these lines proves it",
+    "proof": "the line marked > decided it",
+    "strong": "the line marked > spoke most for it",
+    "hint": "hints only",
 }
-UNUSUAL = "those marked > look most like a reason"
+UNUSUAL = "no message of a known cause is among them; those marked > were chosen by their words"
 GUESSED = (
-    "These logs hold no message of a known cause. Below are the lines that look most like a reason, the known causes"
-    " whose logs use the most similar words, and what to collect."
+    "No message of a cause that this tool knows was found in these logs. Below are the lines with which they end, or"
+    " which stand out by their words, and the known causes whose logs use the most similar words."
 )
 MAX_FIRST_SENTENCES = 4  # chosen by hand: of the summary, on the first screen; the cause and what led to it
 UNDRAWN = "\b\x7f \t\r\n"
@@ -70,7 +72,7 @@ def evidence_worth(report: Report) -> str:
 def headline(report: Report) -> str:
     """What the report says in a few words: the first cause, if it is more than a guess."""
     if is_guess(report):
-        return "No cause is proven"
+        return "No cause was recognised"
     return report.causes[0].title if separate_causes(report) else titled(report.verdict, report.causes[0])
 
 
@@ -105,7 +107,8 @@ def verdict(report: Report) -> str:
         return ""
     if separate := separate_causes(report):
         return VERDICTS["separate"].format(len(separate))
-    return VERDICTS["likely" if report.verdict == "undetermined" and is_likely(report.causes[0]) else report.verdict]
+    said = VERDICTS["likely" if report.verdict == "undetermined" and is_likely(report.causes[0]) else report.verdict]
+    return said.format(SETTLED if report.missing else "")
 
 
 def what_happened(report: Report) -> str:
@@ -210,6 +213,14 @@ def link_text(link: str) -> str:
     """The link of a line to the first evidence line, in words, with the time between them."""
     found = TIME_LINK_PATTERN.match(link)
     return f"linked by time alone{link[found.end() :]}" if found else f"linked by {link}"
+
+
+def lines_to_read(report: Report) -> tuple[MessageGroup, ...]:
+    """The lines that may say why it ended badly; empty if a cause is told, whose own lines are better.
+
+    Of the lines so chosen in labelled logs beside a cause one in twenty was a line that people named as evidence.
+    """
+    return report.unusual if is_guess(report) else ()
 
 
 def repetition_text(message: MessageGroup) -> str:

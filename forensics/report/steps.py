@@ -29,7 +29,7 @@ class CourseStep(Struct, frozen=True):
 
 
 def course_steps(report: Report) -> list[CourseStep]:
-    """The first cause and what followed from it, in order of time on one clock; in order of line inside one source.
+    """The first cause and what followed, in order of time on one clock; in order of line inside one source.
 
     Empty if the order is unknown, if there is only one, or if nothing ended badly. Events before the cause are no steps.
     """

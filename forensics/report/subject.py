@@ -1,7 +1,10 @@
 """Say in one line what the verdict is about, how it ended and why it is said to.
 
-SubjectSummary("job", "logs/slurm-4711.out", ..., "failed", "nothing shows that it went on ...")
--> slurm-4711.out ended badly: nothing shows that it went on behind the lines that tell of its end
+SubjectSummary("job", "logs/slurm-4711.out", ..., "failed", "its last lines tell of it")
+-> slurm-4711.out ended badly: its last lines tell of it
+
+Where no end is shown - a log that may go on, the output of a query, a server that restarts what died - it claims none:
+-> in slurm-4711.out something went wrong
 """
 
 from collections.abc import Callable, Mapping
@@ -24,6 +27,14 @@ OUTCOME_PHRASES: Mapping[str, tuple[str, str]] = {
     "going_on": ("is still going on", "is still going on"),
     "cut_off": ("breaks off", "breaks off"),
 }
+# outcome -> its words if no line shows that the subject itself ended
+WORDS_WITHOUT_END: Mapping[str, str] = {
+    "failed": "something {}went wrong",
+    "stalled": "something {}hung",
+    "stopped": "something was {}stopped",
+}
+SERVER_FORMATS = ("jupyter server", "classic notebook")  # such a server goes on after the end of a kernel
+SERVED_CAUSES = "notebook."  # the family of what ends a kernel or its connection, and no server
 BAD = ("failed", "stalled", "spoiled", "stopped")
 
 
@@ -36,7 +47,7 @@ class EndingSentence(Struct, frozen=True):
     why: str
 
     def __str__(self) -> str:
-        """The sentence: `job 4711 ended badly: nothing shows that it went on`."""
+        """The sentence: `job 4711 ended badly: its last lines tell of it`."""
         return self.written(str, str)
 
     def written(self, name: Callable[[str], str], why: Callable[[str], str]) -> str:
@@ -57,13 +68,26 @@ def ending_sentence(report: Report) -> EndingSentence | None:
     if _is_slow_down(report):
         slow = "probably became slow" if report.verdict == "undetermined" else "became slow"
         return EndingSentence(*_named(subject, report), slow, "its steps go on, and each takes longer than before")
-    return EndingSentence(*_named(subject, report), said, subject.why)
+    lead, name = _named(subject, report)
+    unshown = WORDS_WITHOUT_END.get(subject.outcome)
+    if unshown and (not subject.why or _is_of_server(subject, report)):
+        doubt = "probably " if report.verdict == "undetermined" else ""
+        return EndingSentence(
+            " ".join(filter(None, ("in", lead.removeprefix("the notebook in")))), name, unshown.format(doubt), ""
+        )
+    return EndingSentence(lead, name, said, subject.why)
 
 
 def split_outcome_line(line: str) -> tuple[str, str]:
     """Place and text of one of a subject's `outcome_lines`: `a.log:7: Killed` -> `a.log:7`, `Killed`."""
     found = PLACE_AND_TEXT.fullmatch(line)
     return (found[1], found[2]) if found else ("", line)
+
+
+def _is_of_server(subject: SubjectSummary, report: Report) -> bool:
+    """Is it the log of a server, which goes on after the end of what it serves? Of a notebook file, too, one cell ended."""
+    formats, served = {s.name: s.format for s in report.sources}, report.causes[0].id.startswith(SERVED_CAUSES)
+    return served or subject.kind == "notebook" or formats.get(subject.name, "") in SERVER_FORMATS
 
 
 def _is_slow_down(report: Report) -> bool:

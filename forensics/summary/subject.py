@@ -7,12 +7,14 @@ from collections.abc import Collection, Sequence
 
 from forensics import advice
 from forensics.core import lazy
-from forensics.model import EarlierAttempt, Finding, SubjectSummary
-from forensics.model.verdicts import Diagnosis, Entity
+from forensics.model import EarlierAttempt, Finding, Observation, SubjectSummary, Value
+from forensics.model.verdicts import Attempt, Diagnosis, Entity
 from forensics.ownership import Subject
 
 JOB_PATTERN = lazy.regex(r"job (?P<number>\d+)")
 MAX_EARLIER_ATTEMPTS = 20  # the last of them
+# Chosen by hand: what is shorter is a message that each rank or thread printed, or a retry by one process, as often as a start.
+MIN_ATTEMPT_LINES = 6
 
 
 def subject_summary(decided: Diagnosis, asked: Subject, first: Finding) -> SubjectSummary:
@@ -35,14 +37,18 @@ def subject_summary(decided: Diagnosis, asked: Subject, first: Finding) -> Subje
 
 def _own_source(decided: Diagnosis, asked: Subject) -> str:
     """If the subject has several logs, the one with evidence of the first cause or of a cause that it explains, or, without a
-    crash, the one that shows how it ended; else empty."""
+    crash, the one that shows how it ended; else empty.
+
+    A log that goes on behind its evidence is that of a watcher, if another one ends with its own.
+    """
     first, lane = decided.candidates[0], asked.main_lane()
     if decided.verdict == "no_crash":
         shown = [source for source, _, _ in reversed(decided.outcome.lines) if source in asked.own]
         return "" if lane is None or lane.source in shown else next(iter(shown), "")
     explained = [c for c in decided.candidates if c.explained_by == first.cause]
     owned = [o for c in (first, *explained) for o in c.owned if o.owner == "mine" and o.observation.source in asked.own]
-    sources = [o.observation.source for o in owned]
+    over = [o for o in owned if not (o.aftermath.repeated or o.aftermath.progress)]
+    sources = [o.observation.source for o in over or owned]
     return "" if lane is None or lane.source in sources else next(iter(sources), "")
 
 
@@ -100,12 +106,20 @@ def _attempts_of_last_run(
         if proof.line in o.observation.shown_on and not (overcome and proof.line in quoted)
     }
     found: list[EarlierAttempt] = []
+    pid = causes[0].facts.get("pid")
     shown = max((p.line for p in causes[0].evidence if p.source == lane.source), default=lane.attempts[-1].last_line)
     for attempt in (a for a in lane.attempts[:-1] if a.last_line < shown):  # later attempts are no earlier ones
         lines = [n for n in ends if attempt.first_line <= n <= attempt.last_line]
-        if lines:
+        if lines and _is_another_start(attempt, ends[max(lines)][0], pid, lane.source in notebooks):
             end, proof = ends[max(lines)]
             cause = str(end.cause)
             place = (len(asked.earlier) + attempt.number, lane.source, attempt.first_line, attempt.last_line)
             found.append(EarlierAttempt(*place, cause, titles[cause], proof.line, proof.text, end.fields))
     return found
+
+
+def _is_another_start(attempt: Attempt, end: Observation, pid: Value | None, notebook: bool) -> bool:
+    """Is it a start of its own, and no line that threads, ranks or retries of one process repeat? `pid`: of the cause."""
+    if pid is not None and end.fields.get("pid") == pid:
+        return False
+    return notebook or "pid" in end.fields or attempt.last_line - attempt.first_line >= MIN_ATTEMPT_LINES - 1

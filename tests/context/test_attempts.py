@@ -209,3 +209,16 @@ def test_a_warning_above_the_first_lines_does_not_hide_that_they_come_again(anal
     )
     found = analyze(hadoop_log=start * 3)
     assert len(found.earlier_attempts) == 2
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "usage: train.py [-h] [--batch_size BATCH_SIZE]\ntrain.py: error: unrecognized arguments: --local-rank={}\n",
+        "distributed.nanny - WARNING - Worker exceeded 95% memory budget.  Restarting\n"
+        "distributed.nanny - WARNING - Worker process 4069{} was killed by unknown signal\n"
+        "distributed.nanny - WARNING - Restarting worker\n",
+    ],
+)
+def test_a_message_that_ranks_and_retries_repeat_is_no_attempt(analyze: Analyze, line: str) -> None:
+    assert analyze(train_log="".join(line.format(i) for i in range(3))).earlier_attempts == ()

@@ -102,10 +102,10 @@ def test_two_equally_likely_causes_are_undetermined(knowledge: Database) -> None
 @pytest.mark.parametrize(
     ("after", "why"),
     [
-        ({"repeated": 3, "progress": 7}, "the program went on: 7 lines as before behind it"),
-        ({"repeated": 9}, "the program went on: 9 lines as before behind it"),
-        ({"handled": True}, "the program says that it goes on"),
-        ({}, "nothing shows that it ended the whole job"),
+        ({"repeated": 3, "progress": 7}, "behind it come 7 lines like those before it"),
+        ({"repeated": 9}, "behind it come 9 lines like those before it"),
+        ({"handled": True}, "words there tell of a warning, a retry or a recovery"),
+        ({}, "it was not held for the cause"),
     ],
 )
 def test_a_notice_says_why_it_ended_nothing(knowledge: Database, after: dict[str, int], why: str) -> None:
@@ -118,7 +118,7 @@ def test_somebody_elses_death_is_a_notice_and_never_a_cause(knowledge: Database)
     found = decided(knowledge, asked)
     assert [c.cause for c in found.candidates] == ["code.shape", HEALTHY]
     assert [(n.source, n.line, n.owner) for n in found.notices] == [("dmesg.txt", 5, "others")]
-    assert "somebody else's" in found.notices[0].why
+    assert "held for another's" in found.notices[0].why
 
 
 def test_evidence_linked_by_time_alone_never_reaches_a_high_probability(knowledge: Database) -> None:
@@ -226,4 +226,4 @@ def test_a_death_that_nothing_ties_to_the_subject_is_told_beside_it(knowledge: D
     report = pipeline.analyze_paths([tmp_path], "job", knowledge)
     assert report.causes[0].id == "code.exception"
     (notice,) = [n for n in report.notices if "blender" in n.text]
-    assert (notice.owner, notice.why) == ("unknown", "no known sign of an end")
+    assert (notice.owner, notice.why) == ("unknown", "it was not held for the cause")

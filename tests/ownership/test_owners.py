@@ -102,7 +102,9 @@ def test_the_container_in_a_files_name_owns_its_group(knowledge: Database, conta
 
 def test_an_observation_before_the_jobs_start_is_anothers(knowledge: Database) -> None:
     found, _ = asked(knowledge, **{"dmesg.txt": killed(4711, "03:10:00"), "train.log": steps() + "Killed\n"})
-    assert {(whose, link.endswith("before the job began")) for whose, link in of_kernel(found)} == {("others", True)}
+    assert {(whose, link.endswith("before the first line of the job's log")) for whose, link in of_kernel(found)} == {
+        ("others", True)
+    }
 
 
 def test_near_in_time_alone_leaves_the_owner_unknown(knowledge: Database) -> None:
@@ -114,7 +116,7 @@ def test_near_in_time_alone_leaves_the_owner_unknown(knowledge: Database) -> Non
 def test_an_observation_after_an_end_in_the_jobs_own_log_is_anothers(knowledge: Database) -> None:
     log = steps() + "RuntimeError: CUDA out of memory.\n"
     found, _ = asked(knowledge, **{"dmesg.txt": killed(4711, "03:39:50"), "train.log": log})
-    assert of_kernel(found) == {("others", "10.0 s after the job had ended")}
+    assert of_kernel(found) == {("others", "10.0 s behind the last line of the job's log")}
     found, _ = asked(knowledge, **{"dmesg.txt": killed(4711, "03:39:50"), "train.log": steps()})
     assert of_kernel(found) == {("unknown", "time, 10.0 s behind its last line")}
 
@@ -224,7 +226,7 @@ def test_a_death_of_a_number_like_the_jobs_is_somebody_elses(
 
 
 def test_the_smallest_number_that_tells_processes_apart(knowledge: Database) -> None:
-    assert owner_of(knowledge, {"pid": 1000}, pids=(1500,)) == ("others", "pid 1000 is none of the job's")
+    assert owner_of(knowledge, {"pid": 1000}, pids=(1500,)) == ("others", "pid 1000 is none that the job's log names")
     assert owner_of(knowledge, {"pid": 999}, pids=(1500,))[0] == "unknown"
 
 
@@ -256,7 +258,7 @@ def test_a_job_of_several_numbers_is_named_by_them() -> None:
 def test_of_two_deaths_the_one_that_no_pid_ties_to_the_job_is_somebody_elses(knowledge: Database) -> None:
     mine, other = owned(knowledge, observed(KILL, "dmesg.txt", pid=4711), observed(KILL, "dmesg.txt", 2, pid=9500), pids=(4711,))
     assert (mine.owner, mine.link) == ("mine", "pid 4711")
-    assert (other.owner, other.link) == ("others", "pid 9500; the job's is 4711")
+    assert (other.owner, other.link) == ("others", "its pid is 9500, and pid 4711 is tied to the job")
     (other,) = owned(knowledge, observed(KILL, "dmesg.txt", 2, pid=9500), pids=(4711,))
     assert other.owner == "unknown"
 
@@ -299,7 +301,10 @@ def test_what_a_name_links_to_the_jobs_own_line_is_the_jobs(knowledge: Database,
 
 @pytest.mark.parametrize(
     ("weight", "owner"),
-    [("strong", ("others", "10.0 s after the job had ended")), ("hint", ("unknown", "time, 10.0 s behind its last line"))],
+    [
+        ("strong", ("others", "10.0 s behind the last line of the job's log")),
+        ("hint", ("unknown", "time, 10.0 s behind its last line")),
+    ],
 )
 def test_a_hint_does_not_show_that_the_job_had_ended(knowledge: Database, weight: Weight, owner: tuple[str, str]) -> None:
     end = datetime(2025, 8, 22, 3, 40, tzinfo=UTC)

@@ -98,8 +98,8 @@ def report(text: str = "RuntimeError: it broke", case: str | None = None) -> Rep
             EarlierAttempt(1, "logs/run/train.log", 1, 5, "numerics.nan", "The numbers became NaN", 4, text, {"op": text}, False, (Change(text, text, text, 1, 6),), (text,)),
         ),
         notices=(
-            Notice("logs/run/train.log", 3, text, "network.link_down", "mine", "no known sign of an end"),
-            Notice("logs/run/jupyter.log", 4, text, None, "others", f"somebody else's: unit {text} is another one"),
+            Notice("logs/run/train.log", 3, text, "network.link_down", "mine", "it was not held for the cause"),
+            Notice("logs/run/jupyter.log", 4, text, None, "others", f"held for another's: unit {text} is another one"),
         ),
     )  # fmt: skip
 

@@ -159,8 +159,8 @@ def test_what_is_not_proven_says_so_before_its_cause() -> None:
     for told, said in ((likely, "Probably: "), (unlikely, "Not proven: ")):
         assert render(told, "text").startswith(said)
         assert render(told, "markdown").startswith(f"## {said}")
-    assert "Nothing here proves a cause" not in render(likely, "text")  # it stands beside 98 %
-    assert "Nothing here proves a cause" in render(unlikely, "text")
+    assert "No cause is told as certain" not in render(likely, "text")  # it stands beside 98 %
+    assert "No cause is told as certain" in render(unlikely, "text")
 
 
 def test_a_curve_that_shows_nothing_is_not_drawn() -> None:

@@ -22,7 +22,7 @@ def noted(*notices: Notice) -> Report:
 def test_what_belongs_to_others_stands_for_itself() -> None:
     report = noted(notice(3), notice(4, owner="others"), notice(5, owner="unknown"), notice(6, owner="others"))
     told = [(g.head, [n.line for n, _ in g.shown], g.more) for g in notice_groups(report)]
-    assert told == [("Also on this host", [4, 6], 0), ("Worth knowing", [3, 5], 0)]
+    assert told == [("Also in these logs", [4, 6], 0), ("Worth knowing", [3, 5], 0)]
     assert notice_groups(noted()) == []
 
 
@@ -41,16 +41,16 @@ def test_the_same_reason_is_told_once() -> None:
 def test_the_text_shows_them_behind_the_remedies() -> None:
     text = render(noted(*(notice(i, owner="others", why="job 9 is another one") for i in range(1, 50))), "text")
     assert re.search(
-        r"^also on this host\n( +\S*train\.log:\d  text \d of it\n){3} +job 9 is another one\n  and 46 more", text, re.M
+        r"^also in these logs\n( +\S*train\.log:\d  text \d of it\n){3} +job 9 is another one\n  and 46 more", text, re.M
     )
-    assert text.index("\nnot known\n") < text.index("\nalso on this host\n") < text.index("\nread\n")
+    assert text.index("\nnot known\n") < text.index("\nalso in these logs\n") < text.index("\nread\n")
 
 
 @pytest.mark.parametrize("form", ["text", "markdown"])
 def test_they_move_nothing_that_stands_before_them(form: str) -> None:
     many = render(noted(*(notice(i, owner=o) for i in range(1, 99) for o in ("mine", "others"))), form)
     none = render(noted(), form)
-    head = {"text": "\nalso on this host\n", "markdown": "\n### Also on this host\n"}[form]
+    head = {"text": "\nalso in these logs\n", "markdown": "\n### Also in these logs\n"}[form]
     before = many[: many.index(head)]
     assert none.startswith(before)
     assert len(many.splitlines()) - len(none.splitlines()) <= 24
@@ -68,5 +68,5 @@ def test_markdown_has_their_words_in_fences_alone() -> None:
 
 def test_the_page_has_a_section_of_each() -> None:
     page = render(noted(notice(3), notice(4, owner="others", why="job 9 is another one")), "html")
-    for head in ("Also on this host", "Worth knowing", "job 9 is another one", "text 3 of it"):
+    for head in ("Also in these logs", "Worth knowing", "job 9 is another one", "text 3 of it"):
         assert page.split("<script", 1)[0].count(head) >= 1

@@ -88,13 +88,30 @@ def test_where_nothing_is_proven_a_bad_end_is_probable(outcome: str) -> None:
     [
         ("job", "4711", "job 4711 ended badly: why"),
         ("container", "6895a3e1", "container 6895a3e1 ended badly: why"),
-        ("notebook", "logs/a.log", "the notebook in a.log ended badly: why"),
+        ("notebook", "logs/a.log", "in a.log something went wrong"),
         ("job", "", "the job ended badly: why"),
         ("job", "x" * 500, f"job …{'x' * 59} ended badly: why"),
     ],
 )
 def test_the_subject_is_named(kind: str, name: str, words: str) -> None:
     assert said(about(kind, name, "failed")) == words
+
+
+@pytest.mark.parametrize(
+    ("outcome", "verdict", "words"),
+    [
+        ("failed", "crash", "in a.log something went wrong"),
+        ("failed", "undetermined", "in a.log something probably went wrong"),
+        ("stalled", "crash", "in a.log something hung"),
+    ],
+)
+def test_no_end_is_claimed_that_no_line_shows(outcome: str, verdict: str, words: str) -> None:
+    """`train.log ended badly: nothing shows that it went on`, of readings of memory without an end, and of a server's log."""
+    report = about("job", "logs/a.log", outcome, verdict)
+    assert report.subject is not None
+    assert said(replace(report, subject=replace(report.subject, why=""))) == words
+    server = tuple(replace(s, format="jupyter server") for s in report.sources)
+    assert said(replace(report, sources=server)) == words
 
 
 def test_a_file_whose_name_others_have_too_keeps_its_folder() -> None:

@@ -170,7 +170,7 @@ def test_lines_that_only_show_how_it_ended_prove_no_cause() -> None:
     for form, head in (("text", "how it ended"), ("markdown", "### How it ended"), ("html", ">How it ended")):
         said = render(replace(report, verdict="undetermined", causes=(first, healthy)), form)
         said = said.split('<script type="application/json"')[0]
-        assert "No cause is proven" in said
+        assert "No cause was recognised" in said
         assert head in said
         assert "What to do" not in said
         assert "what to do" not in said

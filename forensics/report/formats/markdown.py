@@ -24,6 +24,7 @@ from forensics.report.phrases import (
     headline,
     is_guess,
     line_excerpt,
+    lines_to_read,
     neighbours_shown,
     others_head,
     percent_text,
@@ -209,10 +210,10 @@ def _quoted_line(proof: Proof, paths: Paths) -> str:
 
 
 def _unusual(report: Report, paths: Paths) -> Iterator[str]:
-    if report.unusual:
+    if messages := lines_to_read(report):
         lines = [
             f"{' ' if m.context else '>'} {paths.place(m.source, m.line)}: {m.text[:MAX_MARKDOWN_LINE_CHARS]}{repetition_text(m)}"
-            for m in report.unusual
+            for m in messages
         ]
         yield from ("", "### Lines to read first", "", escape(UNUSUAL), "", *fenced_block(lines))
 

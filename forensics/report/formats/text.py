@@ -17,6 +17,7 @@ from forensics.report.phrases import (
     evidence_head,
     evidence_worth,
     line_excerpt,
+    lines_to_read,
     link_text,
     neighbours_shown,
     others_head,
@@ -167,7 +168,7 @@ class _Text:
                 yield from self._linked(link_text(proof.linked_by), 6 + len(self._place(proof)))
 
     def _unusual(self) -> Iterator[Row]:
-        messages = self.report.unusual
+        messages = lines_to_read(self.report)
         if not messages:
             return
         yield Row()
