@@ -145,7 +145,7 @@ CASES = (
             )
         },
         ("no progress",),
-        ("Nothing here crashed", "No crash is shown"),
+        ("No crash is shown",),
     ),
     Once(
         "6 lines, wrapped at 74 columns; evidence `(2x3 and 2x3)Epoch 1` (ten lines, none of them wrapped)",
