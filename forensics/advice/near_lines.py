@@ -9,6 +9,7 @@ Ray's and PyTorch's messages; XLA's metadata.
 
 from collections.abc import Callable, Sequence
 
+from forensics.advice.near_messages import MESSAGE_READERS
 from forensics.advice.near_tracebacks import code_near
 from forensics.advice.whereabouts import knows_own_code
 from forensics.core import lazy
@@ -67,7 +68,7 @@ def place_near(facts: Fields, proofs: Sequence[Proof], around: LinesAround) -> F
     if not lines:
         lines, at = [proofs[0].text], 0
     found: Found = code_near(facts, lines, at)
-    for read in PLACE_READERS:
+    for read in (*PLACE_READERS, *MESSAGE_READERS):
         found |= {n: v for n, v in read(facts, proofs, lines, at).items() if n not in found}
     return found
 
@@ -175,7 +176,7 @@ def _path(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int)
 def _step(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
     """The step of a progress bar in the evidence; the epoch, where the step is the end of each epoch's bar."""
     bar = bar_counter(proofs[0].text)
-    found: Found = {"step_no": bar.now} if bar and bar.of_steps and not any("step" in n for n in facts) else {}
+    found: Found = {"step_no": bar.now} if bar and bar.now and bar.of_steps and not any("step" in n for n in facts) else {}
     step = facts.get("step_no")
     if step is not None and f"{step}/{step}" in proofs[0].text:
         above = reversed(lines[max(0, at - NEAR) : at + 1])

@@ -13,7 +13,8 @@ from forensics.model import Fields
 SLURM_OWNER_PATTERN = lazy.regex(r"Slurm (?:step|job) (?P<job>\d+)")
 SESSION = "the session of"
 LIBRARY_PATH_PATTERN = lazy.regex(
-    r"\A<frozen|[/\\](?:site|dist)-packages[/\\]|/lib(?:64)?/python\d|(?i:\\(?:Python\d*|\w*conda\w*|mini\w+|envs\\[^\\]+|\w*venv\w*)\\Lib\\)"
+    r"\A<frozen|[/\\](?:site|dist)-packages[/\\]|/lib(?:64)?/python\d"
+    r"|(?i:\\(?:Python\d*|PythonSoftwareFoundation[^\\]+|\w*conda\w*|mini\w+|envs\\[^\\]+|\w*venv\w*)\\Lib\\)"
     r"|\A(?:argparse|threading|runpy)\.py\Z|\.pyx\Z|/torchinductor_"
 )  # files of libraries: they only report the fault
 INSTALLED_FOLDER_PATTERN = lazy.regex(r".*[/\\](?:(?:site|dist)-packages|lib(?:64)?/python\d[\d.]*|(?i:Lib))[/\\]")
@@ -23,14 +24,17 @@ NAMED_FACTS = {  # what to call facts that tell the place where nothing narrower
     "dimm": "memory module",
     "interface": "network interface",
     "server": "server",
+    "asked_url": "",
     "nid": "server",
     "endpoint": "endpoint",
+    "peer": "peer",
     "stack_module": "kernel module",
     "stack_library": "library",
     "asking_task": "memory asked for by",
     "cpu": "CPU",
     "kernel_function": "kernel function",
-    "port": "port",
+    "running_task": "task",
+    "listening_port": "port",
 }
 LAST_FACTS = {"layer": "layer", "module": "module", "device": "device", "program": "program"}  # they name a thing, not a place
 TERMINAL_PATTERN = lazy.regex(r"(?:tty|pts/|ttyS|:)\d")  # the device of a session, which is no place of a fault
@@ -52,9 +56,15 @@ def affected(facts: Fields) -> str:
 
 def location_text(facts: Fields) -> str:
     """All parts of where it happened, the most exact first; empty if unknown."""
-    parts = [*_ranks(facts), *_processes(facts), *_code(facts), *_cells(facts), *_devices(facts), *_owners(facts)]
-    if not parts or parts == [_host(facts)]:
-        parts += _named(facts, NAMED_FACTS)
+    code = _code(facts) or ([] if "path" in facts else _operation(facts))
+    parts = [*_ranks(facts), *_processes(facts), *code, *_cells(facts), *_devices(facts), *_owners(facts)]
+    named = _named(facts, NAMED_FACTS)
+    if (
+        "path" in facts and "kernel_id" in facts and parts == _owners(facts)
+    ):  # a path tells more than the number of a notebook's kernel
+        parts = named
+    elif not parts or parts == [_host(facts)]:
+        parts += named
     parts = parts or _library_code(facts) or _named(facts, LAST_FACTS)
     return ", ".join(dict.fromkeys([*parts, *_steps(facts)]))
 
@@ -102,6 +112,8 @@ def _processes(facts: Fields) -> list[str]:
         return [f"{_cut(fact_text('task', facts['task']))} (pid {facts['pid']})"]
     if "task" in facts:
         return [_cut(fact_text("task", facts["task"]))]
+    if "command" in facts and "pid" in facts and not any(f"/{facts['command']}:" in c for c in _code(facts)):
+        return [f"{_cut(str(facts['command']))} (pid {facts['pid']})"]
     return [f"pid {facts['pid']}"] if "pid" in facts else [str(facts["own_program"])] if "own_program" in facts else []
 
 
@@ -121,6 +133,10 @@ def _code(facts: Fields) -> list[str]:
     return []
 
 
+def _operation(facts: Fields) -> list[str]:
+    return [f"operation {_cut(str(facts['tf_operation']))}"] if "tf_operation" in facts else []
+
+
 def _library_code(facts: Fields) -> list[str]:
     """Where a library raised it, without the folders of its environment, where no line of the user's own program is known."""
     file, line = CODE_FACTS[0]
@@ -135,13 +151,18 @@ def _cells(facts: Fields) -> list[str]:
 
 
 def _steps(facts: Fields) -> list[str]:
+    if "growth_bytes" in facts:  # the last reading of memory that grew is no place
+        return []
     if "epoch" in facts:
         return [f"epoch {facts['epoch']}"]
     return [f"step {facts[name]}" for name in STEP_FACTS if name in facts][:1]
 
 
 def _devices(facts: Fields) -> list[str]:
-    gpu = [f"GPU {facts['gpu']}"] if "gpu" in facts else []
+    gpu = [f"GPU{'s' if ',' in str(facts['gpu']) else ''} {facts['gpu']}"] if "gpu" in facts else []
+    if "pci_devices" in facts:
+        named = [f"{facts[n]}" for n in ("interface", "device") if n in facts and str(facts[n]) not in str(facts["pci_devices"])]
+        return [*gpu, *named[:1], str(facts["pci_devices"])]
     return gpu + ([f"PCI device {_cut(fact_text('pci', facts['pci']))}"] if "pci" in facts else [])
 
 
@@ -151,6 +172,8 @@ def _owners(facts: Fields) -> list[str]:
         return [job if job.startswith("job_") else f"job {job}"]
     if "kernel_id" in facts:
         return [f"notebook kernel {_cut(fact_text('kernel_id', facts['kernel_id']))}"]
+    if "kernel_name" in facts:
+        return [f"notebook kernel {_cut(str(facts['kernel_name']))}"]
     owner = fact_text("owner", facts["owner"]) if "owner" in facts else ""
     slurm = SLURM_OWNER_PATTERN.fullmatch(owner) or SLURM_OWNER_PATTERN.match(owner)
     if slurm:
