@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 CASE = Path("sample_logs", "jupyter_oom")
 PICTURE = ROOT / "docs" / "report.png"
 WIDTH, HEIGHT = 1000, 677  # as wide as the README is shown; down to the head of the evidence
-PICTURE_COLOURS = 64  # a third of the bytes, and nobody sees a difference
+PICTURE_COLOURS = 256  # the most of an indexed picture: a third of the bytes, and every mark keeps its colour
 
 
 def main() -> None:
