@@ -7,6 +7,7 @@ Habit("batch_size", "train.py", 3, "batch_size = 64", 64)   -> batch_size 64, ba
 from collections.abc import Iterable
 
 from forensics.advice.disk_use import DISK_FACTS
+from forensics.advice.library_code import LIBRARY_FACTS
 from forensics.advice.memory.case import ESTIMATE_FACTS, memory_facts
 from forensics.advice.phase import EVALUATING, GENERATING, PHASE_FACTS
 from forensics.advice.printed_stack import STACK_FACTS
@@ -73,6 +74,7 @@ def case_fields() -> set[str]:
         "lock_circle",
         *STACK_FACTS,
         *STATUS_FACTS,
+        *LIBRARY_FACTS,
         *DISK_FACTS,
         *PHASE_FACTS,
     }

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from forensics.advice.case import NAMED_PLACE, REASON_PLACE, UNEXPLAINED, case_facts
 from forensics.advice.disk_use import disk_facts
 from forensics.advice.evidence import LIMIT_FACT, facts_of, proofs_of
+from forensics.advice.library_code import advised_code, library_code
 from forensics.advice.near_lines import nothing_near
 from forensics.advice.places import code_of_consequence, code_of_traceback, host_of_rank, own_code, place_around
 from forensics.advice.printed_stack import stack_facts
@@ -112,7 +113,7 @@ def open_questions(
     if diagnosis.verdict == "no_crash" or first.cause not in database.causes:
         return ()
     shown = found[0]
-    facts = dict(shown.facts) | _reason_place(shown.facts, shown.evidence) | quoted_evidence(shown.evidence, around)
+    facts = dict(shown.facts) | _reason_place(shown.facts, shown.evidence) | _around_evidence(shown.evidence, around)
     asked = database.causes[first.cause].missing
     if not first.owned:
         asked = (*UNPROVEN, *asked)
@@ -148,7 +149,7 @@ def _finding(
         known |= _reason_place(facts, proofs)
     place = place_around(facts, proofs, around) if first and diagnosis.verdict != "no_crash" else {}
     known |= {n: v for n, v in place.items() if n == NAMED_PLACE}
-    advised = known | own_code(place) | quoted_evidence(proofs, around) if first else {}
+    advised = advised_code(known | own_code(place)) | _around_evidence(proofs, around) if first else {}
     return Finding(
         id=cause.id,
         title=_title(cause, role, facts, proofs),
@@ -162,6 +163,11 @@ def _finding(
         where=location_text(known | place | host_of_rank(facts, diagnosis)) or code_of_consequence(candidate, diagnosis),
         ranks=_ranks(observations),
     )
+
+
+def _around_evidence(proofs: Sequence[Proof], around: LinesAround) -> dict[str, Value]:
+    """What the evidence and the lines around it tell for the conditions of remedies and questions."""
+    return quoted_evidence(proofs, around) | library_code(proofs, around)
 
 
 def _title(cause: Cause, role: Role, facts: Fields, proofs: Sequence[Proof]) -> str:

@@ -36,6 +36,7 @@ NOT_DETECTORS = {
     "exception_words",
     "fold",
     "library_files",
+    "package_misfit",
     "culprit_rank",
     "units",
 }

@@ -109,7 +109,7 @@ def _contains_line(record: Record, line: int) -> bool:
 def _named(record: Record, hits_at: HitIndex) -> bool:
     """Does a signature match the exception of this traceback, so that the traceback itself adds nothing?"""
     found = hits_at.on([(record.quote[0].number, record.last)])
-    return any(h.cause not in (record.cause, HEALTHY) for h in found)
+    return any(h.cause not in (record.cause, HEALTHY) and not record.speaks_for(h.cause) for h in found)
 
 
 def _from_hit(scan: Scan, hit: Hit, records_at: RecordIndex) -> Observation:

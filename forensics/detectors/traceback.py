@@ -9,6 +9,7 @@ RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)
 from forensics.core import lazy
 from forensics.detectors.base import ParsedLine, Record, parse_lines, unwrapped
 from forensics.detectors.library_files import is_library_file
+from forensics.detectors.package_misfit import packages_misfit
 from forensics.model import Line, Region, Trigger, Value
 
 TRIGGER = Trigger("traceback", ("Traceback (most recent call last)",), before=4, after=150)
@@ -73,8 +74,8 @@ IGNORED = (
     "distributed.batched - INFO - Batched Comm Closed",
     (CALLBACK := "Exception in callback _ProactorBasePipeTransport._call_connection_lost"),
 )
-UNCAUGHT, IGNORED_OUTCOME = "uncaught", "ignored"
-OUTCOMES = (UNCAUGHT, IGNORED_OUTCOME)
+UNCAUGHT, IGNORED_OUTCOME, MISFIT = "uncaught", "ignored", "packages_misfit"
+OUTCOMES = (UNCAUGHT, IGNORED_OUTCOME, MISFIT)
 # Two texts between the tracebacks of a chain. After the first one, the earlier exception is only context: the later exception
 # ended the program.
 HANDLED = "During handling of the above exception"
@@ -129,12 +130,13 @@ def read(region: Region) -> Record | None:
     if notebook and (cell := next(filter(None, (ENDED_CELL_PATTERN.match(r.message) for r in rows[place + 1 :])), None)):
         fields["cell"] = int(cell["number"])
     kind = str(fields["exc_type"]).rpartition(".")[2]
+    misfit = packages_misfit([r.message for r in rows[:place]], kind, str(fields.get("exc_message", "")))
     handled = any(r.message.startswith(HANDLED) for r in rows[place : place + MAX_MESSAGE_LINES])
     return Record(
         kind="traceback",
         first=region.number,
         last=_message_end(rows, place),
-        outcome=UNCAUGHT,
+        outcome=MISFIT if misfit else UNCAUGHT,
         weight="hint" if handled or kind in REPORTERS else "strong",
         quote=(exception.line, *([frame_line] if frame_line else [])),
         fields=fields,
