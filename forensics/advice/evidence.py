@@ -10,7 +10,7 @@ from itertools import pairwise
 from forensics.model import Observation, Proof, Value
 from forensics.model.logs import completed_fields
 
-IDENTITY = ("pid", "rank", "gpu", "pci", "host", "task", "job", "container")
+IDENTITY = ("pid", "rank", "gpu", "pci", "host", "task", "job", "container", "device", "interface")
 MAX_EVIDENCE_LINES = 12  # chosen by hand: of all the events together; the timeline has the rest
 WEIGHT_ORDER = {"proof": 0, "strong": 1, "hint": 2}
 MAX_DEATH_GAP_S = 10.0  # processes of one job die within seconds of each other

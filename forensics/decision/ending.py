@@ -53,6 +53,6 @@ def _is_last(after: Aftermath) -> bool:
 def _is_over(digest: LaneDigest) -> bool:
     """Does the log end with a stack, or with a line that says that what was asked for failed?"""
     stack = 0 <= digest.traceback <= MAX_LINES_OF_STACK and not digest.again_after_traceback and not digest.traceback_in_record
-    said = 0 <= digest.bad_end <= MAX_LINES_BEHIND and not digest.again_after_bad_end and not digest.attempts_after_bad_end
+    said = 0 <= digest.bad_end < MAX_LINES_OF_MESSAGE and not digest.again_after_bad_end and not digest.attempts_after_bad_end
     nearest = min([digest.traceback] * stack + [digest.bad_end] * said, default=-1)
     return nearest >= 0 and not 0 <= digest.progress < nearest and not 0 <= digest.good < nearest

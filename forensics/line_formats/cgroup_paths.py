@@ -27,6 +27,13 @@ OWNER_PHRASES = (
         "the container {id}",
     ),
     (lazy.regex(r"/lxc(?:\.payload)?[./](?P<id>[\w-]+)"), "the container {id}"),
+    (
+        lazy.regex(
+            r"user-(?P<uid>\d+)\.slice/(?:user@\d+\.service/(?:[^/]+\.slice/)*)?"
+            r"(?P<unit>(?!session-|user@)[^/]+\.(?:service|scope))$"
+        ),
+        "the unit {unit} of user id {uid}",
+    ),
     (lazy.regex(r"user@(?P<uid>\d+)\.service|user-(?P<uid2>\d+)\.slice"), "the session of user id {uid}"),
     (lazy.regex(r"/(?P<unit>[^/]+\.(?:service|scope|slice))$"), "the unit {unit}"),
     (lazy.regex(r"^(?P<path>/\S+)$"), "the cgroup {path}"),

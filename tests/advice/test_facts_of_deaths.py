@@ -39,3 +39,13 @@ def test_a_crash_right_behind_a_refused_fork_is_a_consequence_of_it(analyze: Cal
     refused = "[  100.000000] cgroup: fork rejected by pids controller in /job"
     causes = analyze(dmesg="\n".join([refused, crashed(101, 22)])).causes
     assert next(c.role for c in causes if c.id == "process.segfault") == "symptom"
+
+
+def test_a_fact_about_another_device_completes_no_sentence(analyze: Callable[..., Report]) -> None:
+    """`Reading or writing nvme0 failed at sector 9`: nvme0 stopped answering, and the sector is one of nvme1n1."""
+    first = analyze(
+        dmesg="[65421.815294] nvme nvme0: controller is down; will reset: CSTS=0xffffffff, PCI_STATUS=0xffff\n"
+        "[65425.950019] print_req_error: I/O error, dev nvme1n1, sector 895222784\n"
+    ).causes[0]
+    assert first.id == "storage.io_error"
+    assert not ("nvme0" in first.summary and "895222784" in first.summary)
