@@ -10,6 +10,7 @@ Ray's and PyTorch's messages; XLA's metadata.
 from collections.abc import Callable, Sequence
 
 from forensics.advice.near_messages import MESSAGE_READERS
+from forensics.advice.near_notebooks import NOTEBOOK_READERS
 from forensics.advice.near_tracebacks import code_near
 from forensics.advice.whereabouts import knows_own_code
 from forensics.core import lazy
@@ -68,7 +69,7 @@ def place_near(facts: Fields, proofs: Sequence[Proof], around: LinesAround) -> F
     if not lines:
         lines, at = [proofs[0].text], 0
     found: Found = code_near(facts, lines, at)
-    for read in (*PLACE_READERS, *MESSAGE_READERS):
+    for read in (*PLACE_READERS, *MESSAGE_READERS, *NOTEBOOK_READERS):
         found |= {n: v for n, v in read(facts, proofs, lines, at).items() if n not in found}
     return found
 

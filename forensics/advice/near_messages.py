@@ -79,7 +79,10 @@ FAULT_PATTERN = lazy.regex(r"\bOops\b|\bpanic\b|\bBUG: |Unable to handle kernel|
 KERNEL_FUNCTION_PATTERN = lazy.regex(
     r"(?:\bRIP: [\da-f]{4}:(?:\[<[\da-f]{8,16}>\] ?)*|\bpc : )(?P<function>[A-Za-z_][\w.]{1,100})\+0x"
 )
-ON_CPU_PATTERN = lazy.regex(r"\bCPU: \d{1,4} .{0,20}?PID: (?P<pid>\d{1,8}) Comm: (?P<task>\S{1,15})")
+ON_CPU_PATTERN = lazy.regex(r"\b(?:CPU: \d{1,4} .{0,20}?PID|Pid): (?P<pid>\d{1,8}),? [Cc]omm: (?P<task>[^\s,]{1,15})")
+BARE_DEATH_PATTERN = lazy.regex(
+    r"(?:Killed|Terminated|Aborted|Segmentation fault|Bus error|Illegal instruction)(?: \(core dumped\))?"
+)
 PROGRESS_PATTERNS = (
     lazy.regex(r"(?<![\d/])(?P<step>\d{1,9})/\d{1,9} \[[=>.]{5,60}\]"),  # Keras
     lazy.regex(r"\bEpoch \[(?P<epoch>\d{1,6})\]\[\d{1,9}/\d"),  # OpenMMLab
@@ -217,7 +220,10 @@ def progress(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: i
     """The step or the epoch of the first line of evidence, as a bar or a trainer's row tells it."""
     if any("step" in n or "epoch" in n for n in facts):
         return {}
-    found = next(filter(None, (p.search(proofs[0].text) for p in PROGRESS_PATTERNS)), None)
+    texts = [proofs[0].text]
+    if BARE_DEATH_PATTERN.fullmatch(proofs[0].text):  # a shell's word, right behind what the program printed last
+        texts = list(lines[max(0, at - 1) : at])
+    found = next((m for text in texts for m in (p.search(text) for p in PROGRESS_PATTERNS) if m), None)
     groups = found.groupdict() if found else {}
     return {"epoch": groups["epoch"]} if groups.get("epoch") else {"step_no": int(groups["step"])} if groups.get("step") else {}
 

@@ -170,6 +170,8 @@ def _owners(facts: Fields) -> list[str]:
     if "job" in facts:
         job = _cut(fact_text("job", facts["job"]))
         return [job if job.startswith("job_") else f"job {job}"]
+    if "notebook_file" in facts:
+        return [f"notebook {_cut(str(facts['notebook_file']))}"]
     if "kernel_id" in facts:
         return [f"notebook kernel {_cut(fact_text('kernel_id', facts['kernel_id']))}"]
     if "kernel_name" in facts:

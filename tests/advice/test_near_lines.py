@@ -100,6 +100,11 @@ TIMED_OUT = """[rank1] step 20: evaluating
         ("15:11:49.309 [info] Started Kernel course (Python 3.10.12) (pid: 9)\n>Canceled future\n15:12:38.090 [info] End cell 10 execution @ 16", {}, "cell 10, notebook kernel course"),
         (">Internal error: Oops: 96000005 [#1] SMP\npc : drm_setversion+0x1d4/0x2a0", {}, "kernel function drm_setversion"),
         (">  385/1000 [=====>.....] - ETA: 1:54 - loss: nan", {}, "step 385"),
+        ("[I 08:39:48.076 ServerApp] Saving file at /a/train.ipynb\n>kernel 5cc2 restarted", {"kernel_id": "5cc2"}, "notebook train.ipynb"),
+        ("Saving file at /a.ipynb\nSaving file at /b.ipynb\n>kernel 5cc2 restarted", {"kernel_id": "5cc2"}, "notebook kernel 5cc2"),
+        ("Input Notebook:  train.ipynb\nExecuting Cell 3-------\n>DeadKernelError: Kernel died", {}, "cell 3, notebook train.ipynb"),
+        ("mmdet - INFO - Start running, host: u@gpu-04, work_dir: /w\nEpoch [1][50/9870] lr: 1e-3\n>Killed", {}, "host gpu-04, epoch 1"),
+        (">failed (exitcode: -11) local_rank: 1 (pid: 297) of binary: /usr/bin/python", {}, "local rank 1, pid 297"),
         (">Training:   0%|          | 0/1000 [00:00<?, ?it/s]terminate called", {}, ""),
     ],
 )  # fmt: skip
