@@ -12,7 +12,7 @@ from forensics.advice.memory.case import ESTIMATE_FACTS, memory_facts
 from forensics.advice.phase import EVALUATING, GENERATING, PHASE_FACTS
 from forensics.advice.printed_stack import STACK_FACTS
 from forensics.advice.transport_status import STATUS_FACTS
-from forensics.advice.whereabouts import LIBRARY_PATH_PATTERN
+from forensics.advice.whereabouts import LIBRARY_PATH_PATTERN, QUIET_RANKS
 from forensics.core import lazy
 from forensics.database import read_table
 from forensics.database.releases import find_release, is_older
@@ -53,6 +53,7 @@ def case_fields() -> set[str]:
         EVIDENCE_PLACE,
         REASON_PLACE,
         NAMED_PLACE,
+        QUIET_RANKS,
         UNEXPLAINED,
         "long_run",
         "profiled",

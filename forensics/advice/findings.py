@@ -17,7 +17,7 @@ from forensics.advice.printed_stack import stack_facts
 from forensics.advice.quoted import place_of_line, quoted_evidence
 from forensics.advice.remedies import fitting_questions, fitting_remedies
 from forensics.advice.transport_status import status_facts
-from forensics.advice.whereabouts import location_text
+from forensics.advice.whereabouts import QUIET_RANKS, location_text
 from forensics.advice.wording import summary
 from forensics.core import lazy
 from forensics.core.text import numbers_in
@@ -148,7 +148,7 @@ def _finding(
         proofs = _with_reasons(proofs, reasons)
         known |= _reason_place(facts, proofs)
     place = place_around(facts, proofs, around) if first and diagnosis.verdict != "no_crash" else {}
-    known |= {n: v for n, v in place.items() if n == NAMED_PLACE}
+    known |= {n: v for n, v in place.items() if n in (NAMED_PLACE, QUIET_RANKS)}
     advised = advised_code(known | own_code(place)) | _around_evidence(proofs, around) if first else {}
     return Finding(
         id=cause.id,

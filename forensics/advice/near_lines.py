@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from forensics.advice.near_messages import MESSAGE_READERS
 from forensics.advice.near_notebooks import NOTEBOOK_READERS
 from forensics.advice.near_tracebacks import code_near
-from forensics.advice.whereabouts import knows_own_code
+from forensics.advice.whereabouts import QUIET_RANKS, knows_own_code
 from forensics.core import lazy
 from forensics.core.progress import bar_counter, named_counters
 from forensics.core.text import number_ranges
@@ -96,7 +96,8 @@ def _reporters(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at:
     said = "rank " if len(reports) == 1 else "ranks "
     text = f"{said}{number_ranges(reports)} {'reports' if len(reports) == 1 else 'report'} it"
     if others and len(others) < MAX_QUIET_RANKS:
-        return {"reporters": f"{text}, {'rank' if len(others) == 1 else 'ranks'} {number_ranges(others)} not"}
+        quiet = number_ranges(others)
+        return {"reporters": f"{text}, {'rank' if len(others) == 1 else 'ranks'} {quiet} not", QUIET_RANKS: quiet}
     return {"reporters": text} if len(reports) > 1 else {}
 
 

@@ -10,6 +10,7 @@ from forensics.advice.wording import CELL_PATTERN, fact_text, fill_template
 from forensics.core import lazy
 from forensics.model import Fields
 
+QUIET_RANKS = "quiet_ranks"  # those whose lines stand in the log and do not report the time-out: `1, 3`
 SLURM_OWNER_PATTERN = lazy.regex(r"Slurm (?:step|job) (?P<job>\d+)")
 SESSION = "the session of"
 LIBRARY_PATH_PATTERN = lazy.regex(

@@ -163,6 +163,9 @@ def _scale(printed_unit: str, said: list[str]) -> tuple[float, str]:
 def factor_of_unknown_unit(value: float) -> float:
     """The bytes of one unit of a number that was printed without a unit, guessed from its size.
 
-    From 1e8 on it is bytes (psutil, torch.cuda), from 1e6 on kB (/proc, ps), below that MB (mmengine, detectron2).
+    From 1e8 on it is bytes (psutil, torch.cuda), from 1e6 on kB (/proc, ps), below that MB (mmengine, detectron2). Below 1 it is
+    GB: no program holds less than a megabyte.
     """
+    if value < 1:
+        return float(1 << 30)
     return 1.0 if value >= 1e8 else 1024.0 if value >= 1e6 else float(1 << 20)
