@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from forensics.core.errors import UsageError
 from forensics.database import builtin_folder, read_folders
 from forensics.signature_lint import lint as linter
-from forensics.signature_lint.lint import fact_names_of_groups, folders_of, lint, record_fields
+from forensics.signature_lint.lint import fact_names_of_groups, folders_of, lint, record_fields, record_outcomes
 from forensics.signature_lint.template_fields import unfilled_fields
 from tests.database.test_causefiles import GOOD, write
 
@@ -29,7 +29,7 @@ def test_built_in_templates_ask_for_fields_that_are_given() -> None:
     lacking = {
         (c.id, f.what.strip("{").split("}")[0].split(" ")[0].rstrip(":"))
         for c in causes
-        for f in unfilled_fields(c, record_fields(), fact_names_of_groups)
+        for f in unfilled_fields(c, record_fields(), fact_names_of_groups, record_outcomes())
     }
     assert lacking == set()
 
