@@ -18,8 +18,18 @@ from forensics.core import lazy
 from forensics.database import read_table
 from forensics.model import Fields, LinesAround, Proof, Value
 
-LIBRARY_FACTS = LIBRARY_PLACE, RAISING, CALLING, ASKED = "library_place", "raising_package", "calling_package", "asked_package"
+LIBRARY_FACTS = LIBRARY_PLACE, RAISING, CALLING, ASKED, EXTENSION = (
+    "library_place",
+    "raising_package",
+    "calling_package",
+    "asked_package",
+    "extension_package",
+)
 PACKAGE_PATTERN = lazy.regex(r"[/\\](?:site|dist)-packages[/\\](?P<package>[A-Za-z_]\w{0,60})")
+EXTENSION_PATTERN = lazy.regex(  # a compiled part of a package, and what it lacks
+    r"[/\\](?:site|dist)-packages[/\\](?P<package>[A-Za-z_]\w{0,60})[^\s:]{0,300}\.(?:so|pyd)[\w.]{0,20}"
+    r": (?:undefined symbol|cannot open)"
+)
 ASKED_PATTERN = lazy.regex(
     r"module '(?P<module>\w+)[\w.]*' has no attribute '|cannot import name '\w+' from '(?P<source>\w+)"
     r"|No module named '(?P<whole>\w+)\.\w"
@@ -34,8 +44,12 @@ def advised_code(facts: Fields) -> dict[str, Value]:
 
 def library_code(proofs: Sequence[Proof], around: LinesAround = nothing_near) -> dict[str, Value]:
     """The packages at the end of the traceback of the first line of evidence, by the names by which they are installed."""
-    if not proofs:
-        return {}
+    extension = next(filter(None, (EXTENSION_PATTERN.search(p.text) for p in proofs)), None)
+    compiled: dict[str, Value] = {EXTENSION: _distribution(extension["package"])} if extension else {}
+    return compiled | (_last_packages(proofs, around) if proofs else {})
+
+
+def _last_packages(proofs: Sequence[Proof], around: LinesAround) -> dict[str, Value]:
     lines, at = around(proofs[0])
     nearest = next(iter(tracebacks_near(lines, at)), []) if lines else []
     if not nearest or not LIBRARY_PATH_PATTERN.search(nearest[-1][1]):

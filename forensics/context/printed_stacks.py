@@ -1,12 +1,13 @@
 """The library and the function that stand highest in the stacks of native code and of the kernel that a log prints.
 
-    .../numba/runtime/_nrt_python.cpython-36m.so(+0x302e)[0x7f52eb6a21ce]      -> _nrt_python.cpython-36m.so
+    .../site-packages/numba/_nrt_python.cpython-36m.so(+0x302e)[0x7f52eb6a21ce]   -> numba/_nrt_python.cpython-36m.so
+    [gpu07:1934] [ 1] /opt/hpc/lib/libfab.so.1(fab_send+0x3b)[0x7f13cc796603]  -> libfab.so.1, fab_send
     frame #1: at::native::embedding(...) + 0x51 (0x7f.. in libtorch_cpu.so)    -> libtorch_cpu.so, at::native::embedding
     uvm_page_tree_get_ptes_async+0x93/0x970 [nvidia_uvm]                       -> nvidia_uvm, uvm_page_tree_get_ptes_async
 
 The C library, the run-time library of C++, the interpreter and the functions with which torch raises its errors are passed over:
 they only print the stack. So are the kernel's frames marked `?`, which it is not sure of, and those of no module. Formats:
-backtrace(3) of glibc, gdb, backward-cpp, torch's C++ traces, dump_stack of the kernel.
+backtrace(3) of glibc, Open MPI and UCX, gdb, backward-cpp, torch's C++ traces, dump_stack of the kernel.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,12 +18,23 @@ from forensics.model import PrintedStack, Region, Scan, Trigger
 MAX_FRAMES = 60  # lines of a stack that are read; the fault stands near its top
 TRIGGER = Trigger(
     "printed_stacks",
-    ("= backtrace:", "call trace:", "frame #0: ", '#0    object "', '#0    source "', "#0  0x", "#0 0x"),
+    (
+        "= backtrace:",
+        "= backtrace (tid:",
+        "*** process received signal ***",
+        "call trace:",
+        "frame #0: ",
+        '#0    object "',
+        '#0    source "',
+        "#0  0x",
+        "#0 0x",
+    ),
     before=12,
     after=MAX_FRAMES,
 )
 NATIVE_FRAME_PATTERN = lazy.regex(
-    r"^(?P<glibc>/[^\s(]{1,400})\((?P<glibc_function>[^()+]{0,300})(?:\+0x[0-9a-f]+)?\) ?\[0x"
+    r"^(?:\[\S{1,100}:\d+\] \[ ?\d+\] |\s*\d+ +)?"
+    r"(?P<glibc>/[^\s(]{1,400})\((?P<glibc_function>[^()+]{0,300})(?:\+0x[0-9a-f]+)?\) ?\[0x"
     r"|frame #\d+: (?P<torch_function>.{1,300}?) \+ 0x[0-9a-f]+ \(0x[0-9a-f]+ in (?P<torch>[^\s()]{1,400})\)"
     r'|#\d+ +Object "(?P<backward>[^"]{1,400})", at 0x[0-9a-f]+, in (?P<backward_function>.{0,300})'
     r"|#\d+ +(?:0x[0-9a-f]+ in )?(?P<gdb_function>[^\s(]{1,300}) \(.{0,300}\) from (?P<gdb>\S{1,400})"
@@ -58,6 +70,7 @@ def _of(scan: Scan, region: Region) -> Iterator[PrintedStack]:
         library, function = found[form].rpartition("/")[2], (found[f"{form}_function"] or "").strip()
         if PASSED_OVER_PATTERN.match(library):
             continue
+        library = found[form].rpartition("-packages/")[2] if "-packages/" in found[form] else library
         name = "" if function.startswith(MANGLED) else function.partition("(")[0]
         stack = PrintedStack(scan.source.name, origin(region.number), library, name, form == "kernel")
         if not RAISING_PATTERN.match(function):

@@ -29,6 +29,7 @@ OWN = (
     '  File "/home/u/run.py", line 2, in get',
     "KeyError: 'tune'",
 )
+COMPILED = (f"{SITE}/flash_attn_2_cuda.cpython-39-x86_64-linux-gnu.so: undefined symbol: _ZN2at4_ops3sumE",)
 OF_PYTHON = (
     "Traceback (most recent call last):",
     '  File "/usr/lib/python3.9/json/decoder.py", line 355, in raw_decode',
@@ -54,6 +55,7 @@ OF_PYTHON = (
         ),
         (OWN, {}),
         (OF_PYTHON, {"library_place": "json/decoder.py:355"}),
+        (COMPILED, {"extension_package": "flash-attn"}),
         ((), {}),
     ],
 )

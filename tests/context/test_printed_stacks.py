@@ -14,6 +14,14 @@ GLIBC = """*** Error in `python': double free or corruption (!prev): 0x0000558b0
 /env/bin/python(PyDict_SetItem+0x360)[0x558afe952a70]
 Aborted (core dumped)
 """
+FASTMATH = "fastmath/_core.cpython-39-x86_64-linux-gnu.so"
+OPEN_MPI = """[gpu07:1934] *** Process received signal ***
+[gpu07:1934] Signal: Segmentation fault (11)
+[gpu07:1934] Signal code: Address not mapped (1)
+[gpu07:1934] [ 0] /lib/x86_64-linux-gnu/libpthread.so.0(+0x11390)[0x7f13ce25a390]
+[gpu07:1934] [ 1] /opt/hpc/lib/libfab.so.1(fab_send+0x3b)[0x7f13cc796603]
+[gpu07:1934] *** End of error message ***
+"""
 GDB = """Thread 1 "python" received signal SIGABRT, Aborted.
 #0  0x00007ffff7c2b9fc in pthread_kill () from /lib/x86_64-linux-gnu/libc.so.6
 #1  0x00007ffff7bd7476 in raise () from /lib/x86_64-linux-gnu/libc.so.6
@@ -37,7 +45,8 @@ KERNEL = """[ 5000.000001] INFO: task python3:4711 blocked for more than 120 sec
 @pytest.mark.parametrize(
     ("log", "cause", "where"),
     [
-        (GLIBC, "process.abort", {"stack_library": "_core.cpython-39-x86_64-linux-gnu.so", "stack_function": "release_array"}),
+        (GLIBC, "process.abort", {"stack_library": FASTMATH, "stack_function": "release_array"}),
+        (OPEN_MPI, "process.segfault", {"stack_library": "libfab.so.1", "stack_function": "fab_send"}),
         (GDB, "process.abort", {"stack_library": "libfastmath.so.2", "stack_function": "fit_rows"}),
         (KERNEL, "host_os.lockup", {"stack_module": "sunrpc", "stack_function": "rpc_wait_bit_killable"}),
     ],
