@@ -36,6 +36,7 @@ from forensics.context.profiled import TRIGGER as PROFILED
 from forensics.context.profiled import largest_profiled_line
 from forensics.context.run_settings import TRIGGER as RUN_SETTINGS
 from forensics.context.run_settings import run_settings
+from forensics.context.throttled import TRIGGER as THROTTLED
 from forensics.context.xla_plan import TRIGGER as XLA_PLAN
 from forensics.context.xla_plan import step_plan
 from forensics.model import Curve, Finding, Incident, JobContext, Observation, ProcessMemory, Report, Scan, Setting, Trigger
@@ -77,6 +78,7 @@ def triggers() -> tuple[Trigger, ...]:
         PRINTED_STACKS,
         DISK_TABLE,
         XLA_PLAN,
+        THROTTLED,
     )
 
 

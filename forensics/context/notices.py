@@ -14,6 +14,7 @@ from forensics.context.attempts import REACHED, AttemptFacts
 from forensics.context.machine_load import load_signs
 from forensics.context.profiled import TRIGGER as PROFILED
 from forensics.context.profiled import largest_row
+from forensics.context.throttled import throttle_signs
 from forensics.core.text import format_size
 from forensics.model import Incident, Notice, Observation, Scan
 
@@ -48,7 +49,8 @@ def notices(
 
 def _of_machine(scan: Scan) -> Iterator[Notice]:
     origin = scan.source.origin or int
-    yield from (Notice(scan.source.name, origin(sign.line), sign.text, None, NO_OWNER, sign.why) for sign in load_signs(scan))
+    for sign in (*load_signs(scan), *throttle_signs(scan)):
+        yield Notice(scan.source.name, origin(sign.line), sign.text, None, NO_OWNER, sign.why)
 
 
 def _of_profile(scan: Scan) -> Iterator[Notice]:
@@ -89,6 +91,10 @@ def _pace(one: Observation) -> str | None:
             "another program on the machine, a disk or network that others use, a GPU that gets hot, "
             "or hardware that begins to fail"
         )
+    if one.kind == "series/held-clocks":
+        where = f"GPU {fields['gpu']}" if "gpu" in fields else "a GPU"
+        share = f"{fields['held']} of {fields['readings']} readings"
+        return f"{fields['held_by']} held the clocks of {where} down in {share} ({fields['reason']})"
     if one.kind == "series/saw-tooth":
         return "steps are fast and slow in turn: data that comes too slowly does that, and so does unequal work"
     return None

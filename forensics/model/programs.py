@@ -11,6 +11,7 @@ HABITS = {
     "open_figures": "figures are made in a loop and never closed",
     "rebuilt_model": "models are built in a loop, and Keras keeps what belongs to each of them",
     "retraced": "a function is traced anew in a loop, and every trace is kept",
+    "reshaped": "a compiled function gets another shape in each round, and is compiled and kept for each",
     "unbounded_cache": "a cache without a bound keeps every result",
     "start_method": "the start method is set at top level, where every child sets it again",
     "no_main_guard": "processes are started at top level, where every child starts its own",

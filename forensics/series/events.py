@@ -11,6 +11,7 @@ from forensics.series.epochs import epoch_events
 from forensics.series.evaluation import evaluation_events
 from forensics.series.gather import Numbers
 from forensics.series.growth import growth_events
+from forensics.series.held_clocks import held_clocks
 from forensics.series.numerics import numeric_events
 from forensics.series.outcomes import NOT_FINITE, SILENT, Proves
 from forensics.series.ranks import straggler_events
@@ -33,6 +34,7 @@ def events(scan: Scan, found: Numbers, proves: Proves) -> list[Observation]:
 
 
 def _speed_events(scan: Scan, found: Sequence[Series], proves: Proves) -> list[Observation]:
-    """Observations of speed: a slow-down, else a saw-tooth; uneven epochs; a straggler."""
+    """Observations of speed: a slow-down, else a saw-tooth, else clocks held down; uneven epochs; a straggler."""
     slower = slowdown_events(scan, found, proves) or saw_tooth_events(scan, found)
-    return [*slower, *epoch_events(scan, found), *straggler_events(scan, found)]
+    held = [] if slower else held_clocks(scan, found)
+    return [*slower, *held, *epoch_events(scan, found), *straggler_events(scan, found)]

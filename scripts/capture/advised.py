@@ -74,6 +74,18 @@ def tf_retracing(stage: Callable[..., Stage]) -> Files:
     return killed(stage(memory_limit=700 * MIB), "tf_retracing.py")
 
 
+@case("code.exception", ("train.log", "words counted of"), venv=JAX)
+def lost_counts(stage: Callable[..., Stage]) -> Files:
+    """Threads add to one counter without a lock, and the sum at the end is too small."""
+    return _said(stage(), "lost_counts.py")
+
+
+@case("code.exception", ("train.log", "changed size during iteration"), venv=JAX)
+def changed_while_read(stage: Callable[..., Stage]) -> Files:
+    """A thread goes over a dictionary that two others fill."""
+    return _said(stage(), "changed_while_read.py")
+
+
 @case(_MEMORY, ("dmesg.log", _KILLED), symptoms=_DIED, venv=TENSORFLOW)
 def growing_generator(stage: Callable[..., Stage]) -> Files:
     """The generator that feeds Keras appends every sample to a list that nobody empties."""

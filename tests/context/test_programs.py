@@ -105,6 +105,9 @@ def test_a_fused_attention_is_a_setting(tmp_path: Path, line: str, said: bool) -
             "@tf.function\ndef step(x, n):\n    return x\nfor i, x in enumerate(d):\n    r = 1 / (1 + i)\n    step(x, r)",
             "retraced",
         ),
+        ("@tf.function\ndef step(x):\n    return x\nfor n in sizes:\n    step(x[:, :n])", "reshaped"),
+        ("step = jax.jit(train)\nfor x in rows:\n    n = size(x)\n    part = x[:n]\n    step(w, part)", "reshaped"),
+        ("@partial(jax.jit, static_argnums=1)\ndef f(x, k):\n    return x\nfor n in sizes:\n    f(x[n:], 2)", "reshaped"),
         ("@lru_cache(maxsize=None)\ndef f(x):\n    return x", "unbounded_cache"),
         ("mp.set_start_method('spawn')", "start_method"),
         ("p = mp.Process(target=f)", "no_main_guard"),
@@ -167,6 +170,8 @@ def test_each_habit_is_seen(tmp_path: Path, line: str, habit: str) -> None:
         "def my_loss(y, p):\n    return -y * tf.math.log(p + 1e-8) - torch.log(p.clamp(min=1e-6))",
         "def accuracy(y, p):\n    return tf.math.log(p)",
         "x = LSTM(8, stateful=False)(x)",
+        "@jax.jit\ndef f(x):\n    return x\nfor i in range(0, 99, 3):\n    f(x[i : i + 3])",
+        "@jax.jit\ndef f(x):\n    return x\nfor x in rows:\n    f(x[:64])",
     ],
 )
 def test_what_does_no_harm_is_no_habit(tmp_path: Path, line: str) -> None:

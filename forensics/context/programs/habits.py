@@ -16,6 +16,8 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from forensics.context.programs.functions import empty_lists, function_habits, growing_list
+from forensics.context.programs.shapes import compiled_functions, reshaped
+from forensics.context.programs.threads import shared_without_lock
 from forensics.context.programs.tree import Code, calls, constant_number, dotted_name, keyword, loops
 from forensics.core import lazy
 from forensics.model import Habit
@@ -37,11 +39,19 @@ def habits(codes: Sequence[Code]) -> list[Habit]:
     named = {name for c in codes for name, _ in calls(c.tree)}
     lists = {name for c in codes for name in empty_lists(c)}
     builders, traced = _builders(codes)
+    compiled = compiled_functions(codes)
     found: list[Habit] = []
     for code in codes:
         found += [*_kept(code), *_grown(code), *_figures(code, named), *_rebuilt(code, builders, traced), *_cached(code)]
-        found += [*_started(code), *_forked(code), *_copied_lists(code), *_shared(code, named), *_fed(code), *_taped(code)]
-        found += [*function_habits(code), *growing_list(code, lists), *_stateful(code)]
+        found += [
+            *_started(code),
+            *_forked(code),
+            *_copied_lists(code),
+            *shared_without_lock(code, named),
+            *_fed(code),
+            *_taped(code),
+        ]
+        found += [*function_habits(code), *growing_list(code, lists), *_stateful(code), *reshaped(code, compiled)]
     return found
 
 
@@ -202,24 +212,6 @@ def _copied_lists(code: Code) -> Marks:
 
 def _holds_list(node: ast.Assign) -> bool:
     return isinstance(node.value, ast.ListComp | ast.DictComp) and dotted_name(node.targets[0]).startswith("self.")
-
-
-def _shared(code: Code, named: set[str]) -> Marks:
-    """Global variables in a program that uses threads and has no lock, queue or event."""
-    if {n.split(".")[-1] for n in named} & {
-        "Lock",
-        "RLock",
-        "Queue",
-        "SimpleQueue",
-        "Event",
-        "Condition",
-        "Semaphore",
-        "Barrier",
-    }:
-        return
-    for node in ast.walk(code.tree):
-        if isinstance(node, ast.Global) and any(n.split(".")[-1] == "Thread" for n in named):
-            yield code.remark("shared_without_lock", node)
 
 
 def _fed(code: Code) -> Marks:
