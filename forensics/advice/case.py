@@ -11,6 +11,7 @@ from forensics.advice.library_code import LIBRARY_FACTS
 from forensics.advice.memory.case import ESTIMATE_FACTS, memory_facts
 from forensics.advice.phase import EVALUATING, GENERATING, PHASE_FACTS
 from forensics.advice.printed_stack import STACK_FACTS
+from forensics.advice.successors import successor_facts
 from forensics.advice.transport_status import STATUS_FACTS
 from forensics.advice.whereabouts import LIBRARY_PATH_PATTERN, QUIET_RANKS
 from forensics.core import lazy
@@ -69,6 +70,9 @@ def case_fields() -> set[str]:
         "own_folder",
         "package",
         "distribution",
+        "old_name",
+        "successor",
+        "gone_in",
         "lock_holder",
         "held_lock",
         "lock_threads",
@@ -102,6 +106,7 @@ def case_facts(facts: Fields, context: JobContext) -> dict[str, Value]:
         **_own_folder(known),
         **_package(known),
         **_distribution(known),
+        **successor_facts(str(known.get(EVIDENCE_FACT, ""))),
         **known,
     }
 

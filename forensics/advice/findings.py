@@ -17,7 +17,7 @@ from forensics.advice.printed_stack import stack_facts
 from forensics.advice.quoted import place_of_line, quoted_evidence
 from forensics.advice.remedies import fitting_questions, fitting_remedies
 from forensics.advice.transport_status import status_facts
-from forensics.advice.whereabouts import QUIET_RANKS, location_text
+from forensics.advice.whereabouts import QUIET_RANKS, knows_own_code, location_text
 from forensics.advice.wording import summary
 from forensics.core import lazy
 from forensics.core.text import numbers_in
@@ -158,7 +158,7 @@ def _finding(
         summary=summary(cause, known),
         evidence=proofs,
         facts=facts,
-        remediations=_advice(cause, advised, context, _line_to_read(candidate, proofs)) if first else (),
+        remediations=_advice(cause, advised, context, _line_to_read(candidate, cause, advised, proofs)) if first else (),
         ledger=candidate.ledger,
         where=location_text(known | place | host_of_rank(facts, diagnosis)) or code_of_consequence(candidate, diagnosis),
         ranks=_ranks(observations),
@@ -204,9 +204,13 @@ def _reason_place(facts: Fields, proofs: Sequence[Proof]) -> dict[str, Value]:
     return {REASON_PLACE: place_of_line(first)} if first and "exc_type" not in facts else {}
 
 
-def _line_to_read(candidate: Candidate, proofs: Sequence[Proof]) -> str:
-    """The place of the first line of evidence of a cause that is not sure: `build.log:12`; empty for a sure one."""
-    return place_of_line(proofs[0]) if proofs and candidate.probability < MIN_SURE_PROBABILITY else ""
+def _line_to_read(candidate: Candidate, cause: Cause, facts: Fields, proofs: Sequence[Proof]) -> str:
+    """The place of the first line of evidence of a cause that is not sure: `build.log:12`; empty for a sure one.
+
+    Also empty for an exception in the program's own code: whatever it is called, its message and its place are the ones to read.
+    """
+    own_error = "program_error" in cause.traits and "exc_message" in facts and knows_own_code(facts)
+    return place_of_line(proofs[0]) if proofs and candidate.probability < MIN_SURE_PROBABILITY and not own_error else ""
 
 
 def _in_earlier_attempts(candidate: Candidate) -> set[tuple[str, int]]:
