@@ -12,14 +12,16 @@ from forensics.core import lazy
 from forensics.database import read_table
 from forensics.model import Value
 
-ALIAS_PATTERN = lazy.regex(r"\._api\.v2|\.api\._v\d|\A_+")  # TensorFlow and Keras print the modules behind their names
-NAME_PATTERNS = (
+HIDDEN_MODULE_PATTERN = lazy.regex(r"\._api\.v2|\.api\._v\d|\A_+")  # TensorFlow and Keras print the modules behind their names
+MISSING_NAME_PATTERNS = (
     lazy.regex(r"module '(?P<owner>[\w.]{1,80})' has no attribute '(?P<old>\w{1,60})'"),
     lazy.regex(r"'(?P<owner>\w{1,60})'(?: object)? has no attribute '(?P<old>\w{1,60})'"),
     lazy.regex(r"cannot import name '(?P<old>\w{1,60})' from '(?P<owner>[\w.]{1,80})'"),
     lazy.regex(r"No module named '(?:(?P<owner>[\w.]{1,80})\.)?(?P<old>\w{1,60})'"),
 )
-ARGUMENT_PATTERN = lazy.regex(r"(?P<callee>\w{1,60})(?:\.__init__)?\(\) got an unexpected keyword argument '(?P<old>\w{1,60})'")
+REFUSED_ARGUMENT_PATTERN = lazy.regex(
+    r"(?P<callee>\w{1,60})(?:\.__init__)?\(\) got an unexpected keyword argument '(?P<old>\w{1,60})'"
+)
 
 
 @functools.cache
@@ -29,12 +31,12 @@ def _table() -> dict[str, dict[str, str]]:
 
 def successor_facts(text: str) -> dict[str, Value]:
     """The first name in messages of `text` that has a successor, with that one, and the release that took it out if known."""
-    for pattern in NAME_PATTERNS:
+    for pattern in MISSING_NAME_PATTERNS:
         for found in pattern.finditer(text):
-            owner = ALIAS_PATTERN.sub("", found["owner"] or "")
+            owner = HIDDEN_MODULE_PATTERN.sub("", found["owner"] or "")
             if row := _table().get(f"{owner}.{found['old']}".lstrip(".")):
                 return _facts(row["name"], row)
-    for found in ARGUMENT_PATTERN.finditer(text):
+    for found in REFUSED_ARGUMENT_PATTERN.finditer(text):
         if row := _table().get(f"{found['callee']}({found['old']})") or _table().get(f"({found['old']})"):
             return _facts(f"the argument {found['old']}", row)
     return {}
