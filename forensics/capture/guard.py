@@ -93,7 +93,7 @@ def watch(
     >>> held.note(cell=4)
     >>> held.close(wait=True)
     """
-    folder = str(bundle) or os.path.join(state_folder(), f"{time.strftime('%Y%m%d-%H%M%S')}-{_safe(name) or 'watch'}-{pid}")
+    folder = str(bundle) or _new_folder(f"{time.strftime('%Y%m%d-%H%M%S')}-{_safe(name) or 'watch'}-{pid}")
     os.makedirs(folder, mode=0o700, exist_ok=True)
     wanted = Options(**{"name": name, "command": _command(pid), **options})
     reads, link = os.pipe()
@@ -114,6 +114,17 @@ def watch(
     if wanted.detach:
         process.wait()
     return Watch(pid, folder, link, process)
+
+
+def _new_folder(name: str) -> str:
+    """A new folder of the state folder, `name` or `name-2`: two cells of one second do not share what one of them removes."""
+    number, folder = 1, os.path.join(state_folder(), name)
+    while True:
+        with contextlib.suppress(FileExistsError):
+            os.makedirs(folder, mode=0o700)
+            return folder
+        number += 1
+        folder = os.path.join(state_folder(), f"{name}-{number}")
 
 
 def _wait_readable(fd: int) -> None:
