@@ -45,6 +45,7 @@ def told(paths: Sequence[str | Path]) -> str:
     report = analyze(paths, workers=1)
     lines = [text for c in report.causes for text in (c.title, c.summary, *(p.text for p in c.evidence))]
     lines += [text for a in report.causes[0].remediations for text in (a.action, a.why, *a.commands)]
+    lines += [text for m in report.missing for text in (m.what, m.why, m.command)]
     return "\n".join([*lines, *(n.why for n in report.notices)])
 
 
