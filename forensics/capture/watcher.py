@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 REAP_WAIT_S = 5.0  # chosen by hand: before Linux 6.15 a status is known only after the parent has waited for its child
+LAST_NOTES_S = 2.0  # chosen by hand: a notebook server notices the end of its kernel within a second, and then tells the cell
 WATCHER_POLL_S = 0.2  # chosen by hand: without a link the end of the process is found by polling alone
 POOL_SHUTDOWN_S = 2.0  # chosen by hand: a pool that is shut down ends its workers first, and itself so soon after them
 
@@ -57,11 +58,18 @@ class Watcher:
         while self.closed is None and self.collector.root_end() is None and self.pid in self.collector.tree.living:
             self._receive(WATCHER_POLL_S if self.link < 0 else 1.0)
             self._watch_files()
-        self._receive(0)
+        self._receive_last_notes()
         until = time.monotonic() + REAP_WAIT_S
         while self.closed is None and self.collector.root_end() is None and time.monotonic() < until:
             time.sleep(0.05)
         self._close()
+
+    def _receive_last_notes(self) -> None:
+        """Whoever watches a kernel tells the notebook and the cell only after the kernel's end, then closes the link."""
+        until = time.monotonic() + LAST_NOTES_S
+        self._receive(0)
+        while self.link >= 0 and self.closed is None and time.monotonic() < until:
+            self._receive(0.05)
 
     def _was_ended_by_pool(self, end: dict[str, Any]) -> bool:
         """Did a pool end its worker: while the worker was idle, or together with the whole pool? Used if `idle` is given.

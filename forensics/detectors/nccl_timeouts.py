@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from forensics.detectors.culprit_rank import Report, find_culprit
+from forensics.detectors.nccl_watchdog import MAX_TIMEOUT_GAP_S
 from forensics.model import Observation, Value
 
 NCCL_TIMEOUT_KIND = "nccl_watchdog"
 DECIDED = ("culprit_rank", "culprit_ranks")
-MAX_TIMEOUT_GAP_S = 1800.0  # a restarted job times out again no sooner than its time limit, usually 10 or 30 minutes
 
 
 def merge_nccl_timeouts(events: Mapping[str, Sequence[Observation]]) -> dict[str, list[Observation]]:
