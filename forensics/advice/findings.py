@@ -16,6 +16,7 @@ from forensics.advice.places import code_of_consequence, code_of_traceback, host
 from forensics.advice.printed_stack import stack_facts
 from forensics.advice.quoted import place_of_line, quoted_evidence
 from forensics.advice.remedies import fitting_questions, fitting_remedies
+from forensics.advice.service_states import as_state
 from forensics.advice.transport_status import status_facts
 from forensics.advice.whereabouts import QUIET_RANKS, knows_own_code, location_text
 from forensics.advice.wording import summary
@@ -139,8 +140,7 @@ def _finding(
     if first:
         facts |= stack_facts(cause.id, proofs, context.stacks) | disk_facts(cause.traits, facts, context.disks)
         facts |= status_facts(facts, proofs)
-    if reasons and first:
-        facts |= _last_of_chain(facts, reasons)
+    facts |= _last_of_chain(facts, reasons) if first else {}
     known = facts | ({UNEXPLAINED: "nothing given says why"} if first else {})  # a sentence with it is left out for consequences
     if first and diagnosis.verdict == "no_crash":
         proofs = (*proofs, *_recovered_lines(diagnosis))
@@ -150,7 +150,7 @@ def _finding(
     place = place_around(facts, proofs, around) if first and diagnosis.verdict != "no_crash" else {}
     known |= {n: v for n, v in place.items() if n in (NAMED_PLACE, QUIET_RANKS)}
     advised = advised_code(known | own_code(place)) | _around_evidence(proofs, around) if first else {}
-    return Finding(
+    found = Finding(
         id=cause.id,
         title=_title(cause, role, facts, proofs),
         role=role,
@@ -163,6 +163,7 @@ def _finding(
         where=location_text(known | place | host_of_rank(facts, diagnosis)) or code_of_consequence(candidate, diagnosis),
         ranks=_ranks(observations),
     )
+    return as_state(found, facts | place) if first and diagnosis.verdict != "no_crash" else found
 
 
 def _around_evidence(proofs: Sequence[Proof], around: LinesAround) -> dict[str, Value]:

@@ -16,9 +16,10 @@ SOURCE_SUFFIXES = (
     "py|c|cc|cpp|cxx|cu|cuh|h|hh|hpp|rs|go|java|kt|scala|groovy|js|mjs|ts|tsx|jsx|jl|R|sh|bash|f90|F90|pl|rb|php|cs|swift|lua"
     "|sql|sv|hs|ml|yaml|yml|toml|cmake|gradle|ipynb"
 )
-# `a.py:7`, `Main.java(7)`, `"a.f90", line 7`; not `op_kernel.cc:1858]` or `[launch.py:434:kill]`, which the logger adds
+# `a.py:7`, `Main.java(7)`, `"a.f90", line 7`; not `op_kernel.cc:1858]`, `[launch.py:434:kill]` or `{taskinstance.py:88}`,
+# which the logger adds
 PLACE_PATTERN = lazy.regex(
-    rf"(?P<file>(?:[A-Za-z]:)?[^\s\"'`():=<>\[\]|,;]{{1,200}}\.(?:{SOURCE_SUFFIXES}))"
+    rf"(?P<file>(?:[A-Za-z]:)?[^\s\"'`():=<>\[\]{{}}|,;]{{1,200}}\.(?:{SOURCE_SUFFIXES}))"
     r"(?:[:(]|\"?, line )(?P<line>\d{1,7})\b(?!\]|:\w{1,80}(?:\(\))?[\])])"
 )
 SHELL_PLACE_PATTERN = lazy.regex(r"(?<![\w-])(?!-?(?:ba|da|k|z)?sh:)(?P<file>[^\s:\"']{1,200}): line (?P<line>\d{1,7}): ")
@@ -60,5 +61,10 @@ def _places(text: str) -> Iterator[str]:
         yield f"{test['file']}, {test['test']}"
     for pattern in (PLACE_PATTERN, SHELL_PLACE_PATTERN, MAKEFILE_PATTERN):
         for found in pattern.finditer(text):
-            if not LIBRARY_PATH_PATTERN.search(found["file"]) and not BUILT_ELSEWHERE_PATTERN.search(found["file"]):
+            of_logger = text[: found.start()].endswith("{")
+            if (
+                not of_logger
+                and not LIBRARY_PATH_PATTERN.search(found["file"])
+                and not BUILT_ELSEWHERE_PATTERN.search(found["file"])
+            ):
                 yield f"{found['file']}:{found['line']}"

@@ -42,6 +42,18 @@ POD_PATTERNS = (
 )
 POD_DOCUMENT_PATTERN = lazy.regex(rf'"name": ?"(?P<pod>{POD_NAME})"')
 POD_MARKS = ('"containerStatuses"', '"kind": "Pod"', '"kind":"Pod"')
+DESCRIBED_POD_PATTERN = lazy.regex(
+    rf"\AName:\s+(?P<pod>{POD_NAME})\s*\Z"
+)  # kubectl describe: its next rows tell namespace and node
+NAMESPACE_ROW_PATTERN = lazy.regex(r"\ANamespace:\s+(?P<namespace>[a-z0-9-]{1,63})\s*\Z")
+ASSIGNED_POD_PATTERN = lazy.regex(rf"Successfully assigned (?P<namespace>[a-z0-9-]{{1,63}})/(?P<pod>{POD_NAME}) to ")
+ASKED_POD_PATTERN = lazy.regex(
+    r"\bkubectl (?:-n (?P<namespace>[a-z0-9-]{1,63}) )?(?:describe|logs?|get) (?:pods?|po)[ /]"
+    rf"(?:-n (?P<later>[a-z0-9-]{{1,63}}) )?(?P<pod>{POD_NAME})(?:\s|\Z)"
+)
+SRUN_TASK_PATTERN = lazy.regex(r"\bsrun: error: (?P<host>[A-Za-z][\w.-]{1,62}): tasks? [\d,-]+: ")
+SLURM_STEP_PATTERN = lazy.regex(r"\b(?:StepId=|STEP |JobId=|JOB )(?P<job>\d{1,10})\b")
+COMPOSE_SERVICE_PATTERN = lazy.regex(r"\bCannot (?:start|create) (?:container for )?service (?P<service>\w[\w.-]{0,60})\b")
 NODE_PATTERN = lazy.regex(r"\bkubelet, (?P<host>[a-z0-9][\w.-]{0,62})\b|\bon this host \((?P<named>[\w.-]{1,62})\)")
 ENDPOINT_PATTERN = lazy.regex(
     r"(?:rdzv[_-]endpoint|MASTER_ADDR|master[_-]addr)['\"]?\s*[:=]\s*['\"]?(?P<endpoint>[\w.-]{1,100}(?::\d{1,5})?)"
@@ -122,6 +134,8 @@ def _pod(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) 
         if found := next(filter(None, (p.search(text) for p in POD_PATTERNS)), None):
             return {"pod": "/".join(filter(None, (found.groupdict().get("namespace"), found["pod"])))}
     near = lines[max(0, at - WIDE) : at + WIDE]
+    if described := _described_pod(lines, at):
+        return {"pod": described}
     if not any(mark in text for text in near for mark in (*POD_MARKS, '"containerID"')):
         return {}
     for text in reversed(lines[max(0, at - WIDE) : at + 1]):
@@ -130,6 +144,34 @@ def _pod(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) 
         if found := POD_DOCUMENT_PATTERN.search(text):
             return {"pod": found["pod"]}
     return {}
+
+
+def _described_pod(lines: Sequence[str], at: int) -> str:
+    """The pod whose description or events the line at `at` belongs to, as the command, the heading or the scheduler names it."""
+    first = max(0, at - MAX_PROMPT_LINES)
+    for i in range(min(at, len(lines) - 1), first - 1, -1):
+        if named := DESCRIBED_POD_PATTERN.match(lines[i]):
+            space = next(filter(None, map(NAMESPACE_ROW_PATTERN.match, lines[i + 1 : i + NEAR])), None)
+            return f"{space['namespace']}/{named['pod']}" if space else ""
+        if found := ASSIGNED_POD_PATTERN.search(lines[i]) or ASKED_POD_PATTERN.search(lines[i]):
+            groups = found.groupdict()
+            return "/".join(filter(None, (groups["namespace"] or groups.get("later"), groups["pod"])))
+    return ""
+
+
+def _task_of_srun(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
+    """The node whose task srun says has failed behind the evidence, and the job of its step; the service that Compose started."""
+    found: Found = {}
+    for text in lines[at : at + WIDE] if not {"host", "node"} & facts.keys() else ():
+        if "host" not in found and (task := SRUN_TASK_PATTERN.search(text)):
+            found["host"] = task["host"]
+        elif "host" in found and "job" not in facts and (step := SLURM_STEP_PATTERN.search(text)):
+            return found | {"job": step["job"]}
+    if "container" not in facts and (
+        m := next(filter(None, map(COMPOSE_SERVICE_PATTERN.search, lines[max(0, at - NEAR) : at + 1])), None)
+    ):
+        found["container"] = m["service"]
+    return found
 
 
 def _endpoint(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
@@ -193,6 +235,7 @@ PLACE_READERS: tuple[Callable[[Fields, Sequence[Proof], Sequence[str], int], Fou
     _worker,
     _path,
     _host,
+    _task_of_srun,
     _pod,
     _endpoint,
     _job,

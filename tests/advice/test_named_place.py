@@ -28,6 +28,7 @@ from tests.report.made import proof
         ("[3] include/shm.h:48 NCCL WARN Error while creating shared memory segment", ""),
         ("bash: line 1:  2596 Bus error               python replay.py", ""),
         ("make[1]: *** [CMakeFiles/Makefile2:83: CMakeFiles/converter.dir/all] Error 2", ""),
+        ("[2031-06-20 00:41:18] {scheduler_job_runner.py:2086} WARNING - Failing (1) jobs without heartbeat", ""),
         ("the run ended at 12:30:05", ""),
     ],
 )

@@ -105,6 +105,11 @@ TIMED_OUT = """[rank1] step 20: evaluating
         ("Input Notebook:  train.ipynb\nExecuting Cell 3-------\n>DeadKernelError: Kernel died", {}, "cell 3, notebook train.ipynb"),
         ("mmdet - INFO - Start running, host: u@gpu-04, work_dir: /w\nEpoch [1][50/9870] lr: 1e-3\n>Killed", {}, "host gpu-04, epoch 1"),
         (">failed (exitcode: -11) local_rank: 1 (pid: 297) of binary: /usr/bin/python", {}, "local rank 1, pid 297"),
+        ('>FATAL: "fit": executable file not found\nsrun: error: cn07: tasks 0-7: Exited with exit code 255\nsrun: Terminating StepId=4711.0', {}, "host cn07, job 4711"),
+        ("ERROR: for fit  Cannot start service fit: failed to create shim\n>nvml error: driver/library version mismatch", {}, "container fit"),
+        ("Name:             fit-0\nNamespace:        ml\nEvents:\n>  Warning  FailedScheduling  12s  0/1 nodes are available", {}, "pod ml/fit-0"),
+        ("  Normal  Scheduled  3m  Successfully assigned ml/fit-0 to n7\n>  Warning  Evicted  2m  kubelet  usage exceeds", {}, "pod ml/fit-0"),
+        ("$ kubectl describe pod fit-0\nEvents:\n>  Warning  Evicted  2m  kubelet  usage exceeds", {}, "pod fit-0"),
         (">Training:   0%|          | 0/1000 [00:00<?, ?it/s]terminate called", {}, ""),
     ],
 )  # fmt: skip

@@ -1,0 +1,135 @@
+"""Tell what a state means that a scheduler, a service manager or a container runtime reports, by tables/service_states.csv.
+
+    back-off 5m0s restarting failed container=fit pod=fit-0_ml(0a1b)     -> "Container fit of pod fit-0 ends again and again ...",
+                                                                             kubectl -n ml logs fit-0 -c fit --previous
+    0/6 nodes are available: 6 Insufficient nvidia.com/gpu.              -> "A pod waits: the scheduler found no node for it ..."
+
+These programs tell no traceback. They name the pod, unit, step or worker, its state, and seldom the reason: what a report can
+say is whose state it is, what it means, and where the reason stands.
+"""
+
+import functools
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from forensics.advice.whereabouts import location_text
+from forensics.advice.wording import fill_command, first_known
+from forensics.core import lazy
+from forensics.database import read_rows
+from forensics.database.message import wordings
+from forensics.model import Advice, Fields, Finding, Proof, Value
+
+OR = " || "  # between alternatives in a cell of the table, the most exact first
+MAX_READ_PROOFS = 4  # chosen by hand: the evidence comes in the order of certainty, and what stands further down tells of less
+MAX_NAMED = 4  # chosen by hand: of more pods the first ones stand for all
+POD_ID_PATTERN = lazy.regex(
+    r"(?P<pod>[a-z0-9][\w.-]*?)_(?P<namespace>[a-z0-9][a-z0-9-]*)\b"
+)  # as the kubelet writes it: fit-0_ml(0a1b-...)
+RUNTIME_MESSAGE_PATTERN = lazy.regex(
+    r"(?:unable to start container process|starting container process caused|container create failed|Error):? "
+    r"(?P<says>\S[^\n]{0,200})"
+)
+
+
+class ToldState(Struct, frozen=True):
+    """The state that the first cause is told as. `where`: facts that name its subject. `remedy`: None, if the cause's own fit."""
+
+    headline: str
+    says: str
+    where: Fields
+    remedy: Advice | None
+
+
+class _Row(Struct, frozen=True):
+    causes: tuple[str, ...]
+    patterns: tuple[re.Pattern[str], ...]
+    cells: dict[str, str]
+
+    def match(self, text: str) -> dict[str, str] | None:
+        found = next(filter(None, (p.search(text) for p in self.patterns)), None)
+        return {n: v.strip(" \"\\'").rstrip(".") for n, v in found.groupdict().items() if v} if found else None
+
+    def alternatives(self, column: str) -> tuple[str, ...]:
+        return tuple(self.cells[column].split(OR))
+
+
+@functools.cache
+def _rows() -> tuple[_Row, ...]:
+    rows = read_rows("service_states")
+    return tuple(_Row(tuple(r["cause"].split()), tuple(re.compile(w) for w in wordings(r["message"].split(OR))), r) for r in rows)
+
+
+def told_state(cause: str, facts: Fields, proofs: Sequence[Proof]) -> ToldState | None:
+    """The first state of the table, which has the more exact ones first, that belongs to `cause` and that one of the first
+    `proofs` reports; None if none does.
+
+    `facts`: of the evidence and of the place. What the line itself names comes before them.
+    """
+    for row in (r for r in _rows() if cause in r.causes):
+        for proof in proofs[:MAX_READ_PROOFS]:
+            if (groups := row.match(proof.text)) is not None:
+                return _told(row, _known(row, groups, facts, proofs))
+    return None
+
+
+def as_state(finding: Finding, facts: Fields) -> Finding:
+    """`finding` in the words of the state that its evidence reports, if any. `facts`: of the evidence and of the place.
+
+    The remedy of a state stands alone: those of the cause are for programs that print why they end.
+    """
+    state = told_state(finding.id, facts, finding.evidence)
+    if state is None:
+        return finding
+    return replace(
+        finding,
+        title=state.headline,
+        summary=state.says,
+        where=location_text({**facts, **state.where}),
+        remediations=(state.remedy,) if state.remedy else finding.remediations,
+    )
+
+
+def _told(row: _Row, known: Fields) -> ToldState | None:
+    says = first_known(row.alternatives("says"), known)
+    if says is None:
+        return None
+    where = {n: known[n] for n in ("unit", "node", "job", "step") if n in known}
+    if "pod" in known:
+        where["pod"] = "/".join(str(known[n]) for n in ("namespace", "pod") if n in known)
+    return ToldState(row.cells["headline"], says, where, _remedy(row, known))
+
+
+def _remedy(row: _Row, known: Fields) -> Advice | None:
+    action = first_known(row.alternatives("do"), known)
+    if not action:
+        return None
+    commands = tuple(fill_command(c, known) for c in row.alternatives("commands"))
+    return Advice(1, row.cells["who"], action, row.cells["why"], commands, row.cells["source"])
+
+
+def _known(row: _Row, groups: dict[str, str], facts: Fields, proofs: Sequence[Proof]) -> Fields:
+    """All that the templates may name: facts, what the line names, and the other subjects in the same state."""
+    known: dict[str, Value] = dict(facts) | _pod(str(facts.get("pod", ""))) | groups | _pod(groups.get("pod", ""))
+    others = [found for p in proofs if (found := row.match(p.text))]
+    if len(pods := list(dict.fromkeys(_pod(o.get("pod", "")).get("pod") for o in others if "pod" in o))) > 1:
+        known["pods"] = _listed([str(p) for p in pods])
+    if len(nodes := list(dict.fromkeys(o["node"] for o in others if "node" in o))) > 1:
+        known["nodes_named"] = _listed(nodes)
+    said = next((m["says"] for p in proofs if (m := RUNTIME_MESSAGE_PATTERN.search(p.text))), "")
+    return known | ({"runtime_says": said} if said else {})
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - MAX_NAMED
+    return ", ".join(names[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _pod(written: str) -> dict[str, Value]:
+    """Pod and namespace as the kubelet (`fit-0_ml(0a1b)`) and kubectl (`ml/fit-0`) write them."""
+    if found := POD_ID_PATTERN.match(written):
+        return dict(found.groupdict())
+    namespace, slash, pod = written.rpartition("/")
+    return {"pod": pod, **({"namespace": namespace} if slash else {})} if pod else {}
