@@ -23,7 +23,7 @@ from forensics.database.message import wordings
 from forensics.model import Advice, Fields, Finding, Proof, Value
 
 OR = " || "  # between alternatives in a cell of the table, the most exact first
-MAX_READ_PROOFS = 4  # chosen by hand: the evidence comes in the order of certainty, and what stands further down tells of less
+MAX_STATE_PROOFS = 4  # chosen by hand: the evidence comes in the order of certainty, and what stands further down tells of less
 MAX_NAMED = 4  # chosen by hand: of more pods the first ones stand for all
 POD_ID_PATTERN = lazy.regex(
     r"(?P<pod>[a-z0-9][\w.-]*?)_(?P<namespace>[a-z0-9][a-z0-9-]*)\b"
@@ -69,7 +69,7 @@ def told_state(cause: str, facts: Fields, proofs: Sequence[Proof]) -> ToldState 
     `facts`: of the evidence and of the place. What the line itself names comes before them.
     """
     for row in (r for r in _rows() if cause in r.causes):
-        for proof in proofs[:MAX_READ_PROOFS]:
+        for proof in proofs[:MAX_STATE_PROOFS]:
             if (groups := row.match(proof.text)) is not None:
                 return _told(row, _known(row, groups, facts, proofs))
     return None
