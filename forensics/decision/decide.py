@@ -226,7 +226,7 @@ def _has_work_behind(o: OwnedObservation) -> bool:
 WHY: Mapping[OutcomeState, str] = {
     "failed": "",  # see bad_end_shown
     "stalled": "nothing behind shows that it moved again",
-    "spoiled": "it ran on, but what it made is worthless",
+    "spoiled": "",
     "stopped": "somebody or something outside ended it",
     "ended_well": "its last lines tell that it did what it was asked for",
     "going_on": "its lines go on to the end of the log, and nothing in them tells of an end",

@@ -171,7 +171,7 @@ def _without_report(reports: Numbered) -> CulpritRank:
             missing = sorted(set(range(size)) - heard)
     if not missing or len(missing) >= len(heard):
         return CulpritRank()
-    why = "nothing was heard from there while the others report that they wait"
+    why = "nothing was heard from there while others report that they wait"
     facts: dict[str, Value] = {"missing_ranks": _listed(missing), "missing_reason": why}
     if len(missing) == 1:
         facts |= {"culprit_rank": missing[0], "culprit_reason": why}

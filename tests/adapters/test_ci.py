@@ -91,7 +91,7 @@ def test_a_failed_step_gets_annotations_a_summary_outputs_and_a_folder(work: Pat
     done = github(work)
     assert not done.returncode, done.stderr
     commands = [line for line in done.stdout.splitlines() if line.startswith("::")]
-    assert commands[0].startswith("::error file=train.log,line=6,title=The program stopped with an error of its own")
+    assert commands[0].startswith("::error file=train.log,line=6,title=The program stopped with an error")
     assert not any(line.startswith("::error file=forged.py") for line in done.stdout.splitlines())
     assert "code.exception" in (work.parent / "summary.md").read_text()
     outputs = dict(line.split("=", 1) for line in (work.parent / "output").read_text().splitlines())
@@ -145,7 +145,7 @@ def gitlab(work: Path, **env: str) -> "subprocess.CompletedProcess[str]":
 def test_a_failed_gitlab_job_tells_why_in_its_log_and_leaves_what_it_names_as_artefacts(work: Path) -> None:
     done = gitlab(work)
     assert not done.returncode, done.stderr
-    assert "The program stopped with an error of its own" in done.stdout
+    assert "The program stopped with an error" in done.stdout
     assert done.stdout.count("section_start:") == done.stdout.count("section_end:") == 1
     artefacts = GITLAB[".forensics"]["artifacts"]
     assert (work / artefacts["reports"]["junit"]).exists()
@@ -184,5 +184,5 @@ def test_the_template_runs_as_a_pipeline(work: Path) -> None:
         text=True,
         check=False,
     )
-    assert "The program stopped with an error of its own" in done.stdout + done.stderr
+    assert "The program stopped with an error" in done.stdout + done.stderr
     assert done.returncode

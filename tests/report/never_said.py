@@ -46,18 +46,18 @@ CASES = (
         "Another rank or node died, a worker process was killed or vanished (a launcher's SIGTERM, an exit status of 1)",
         captured("gloo_collective_timeout"),
         ("Another rank or node died", "or a connection in it, was lost", "killed or vanished", "Somebody", "followed from it"),
-        ("A collective operation timed out",),
+        ("A collective operation (?:stalled or )?timed out",),
     ),
     Once(
-        "A worker process was killed or vanished (of the very process that the kernel killed)",
+        "A process was killed or vanished (of the very process that the kernel killed)",
         captured("whole_csv"),
         ("worker process", "killed or vanished"),
         ("The death of a process was reported",),
     ),
     Once(
-        "earlier attempts; the program stopped with an error of its own (a kernel's restarts, a request that failed)",
+        "earlier attempts; the program stopped with an error (a kernel's restarts, a request that failed)",
         captured("jupyter_kernel_exits"),
-        ("(?i)earlier attempts", "stopped with an error of its own", "45 s later"),
+        ("(?i)earlier attempts", "stopped with an error", "45 s later"),
         ("did not start or did not answer", "An error was reported .* 57 s later"),
     ),
     Once(

@@ -228,7 +228,7 @@ def test_two_thousand_cases_open_at_once_and_can_be_chosen_from(browser: Any, tm
     from selenium.webdriver.common.by import By
 
     one = index.index_row(made.report("it broke"), "")
-    other = replace(one, cause="storage.full", title="A disk or a quota was full")
+    other = replace(one, cause="storage.full", title="Storage space ran out or ran low")
     rows = [
         replace(
             one if i % 4 else other,

@@ -136,6 +136,6 @@ def test_an_entry_point_leaves_its_report_in_the_termination_file(tmp_path: Path
         assert done.returncode == 1
     said = message.read_bytes()
     assert 0 < len(said) <= 4096
-    assert said.decode().splitlines()[0].split("   ")[:2] == ["The program stopped with an error of its own", "code.exception"]
+    assert said.decode().splitlines()[0].split("   ")[:2] == ["The program stopped with an error", "code.exception"]
     assert b"learning_rate" in said
     assert not absent.exists()
