@@ -32,7 +32,7 @@ def prose(text: str, logged: Iterable[str] = ()) -> str:
     A backslash does not stop GitHub from linking `@name`, `#123` or an address; a code span does. So every word with such a sign
     becomes one.
 
-        "It came from @me/x.py:3" with logged ["@me/x.py"] -> It was raised at `@me/x.py`:3
+        "It came from @me/x.py:3" with logged ["@me/x.py"] -> It came from `@me/x.py`:3
     """
     line = printable(" ".join(text.split()), MAX_ROW_CHARS)
     pieces = sorted({printable(" ".join(p.split())) for p in logged if WORTH_QUOTING.search(p)}, key=len, reverse=True)
