@@ -95,7 +95,7 @@ CASES = (
             "sacct.txt": "JobID|State|ExitCode|Start|End\n9|FAILED|1:0|2026-03-01T10:00:00|2026-03-01T11:00:00\n8|PREEMPTED|0:0|2026-03-01T08:00:00|2026-03-01T09:00:00\n",
         },
         ("took job 9", "Nothing in the program failed"),
-        ("disk or a quota was full",),
+        ("Storage space ran out",),
     ),
     Once(
         "A GPU library could not be loaded (g++ was missing)",
