@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from forensics.advice.disk_use import DISK_FACTS
 from forensics.advice.library_code import LIBRARY_FACTS
 from forensics.advice.memory.case import ESTIMATE_FACTS, memory_facts
+from forensics.advice.own_words import OWN_WORDS_FACTS
 from forensics.advice.phase import EVALUATING, GENERATING, PHASE_FACTS
 from forensics.advice.printed_stack import STACK_FACTS
 from forensics.advice.successors import successor_facts
@@ -82,6 +83,7 @@ def case_fields() -> set[str]:
         *LIBRARY_FACTS,
         *DISK_FACTS,
         *PHASE_FACTS,
+        *OWN_WORDS_FACTS,
     }
     return {*own, *numbers, *ESTIMATE_FACTS, *DRIVER_FIELDS, *HABITS, *(f"{h}_code" for h in HABITS)}
 

@@ -12,6 +12,7 @@ from forensics.advice.disk_use import disk_facts
 from forensics.advice.evidence import LIMIT_FACT, facts_of, proofs_of
 from forensics.advice.library_code import advised_code, library_code
 from forensics.advice.near_lines import nothing_near
+from forensics.advice.own_words import own_words, whole_message
 from forensics.advice.places import code_of_consequence, code_of_traceback, host_of_rank, own_code, place_around
 from forensics.advice.printed_stack import stack_facts
 from forensics.advice.quoted import place_of_line, quoted_evidence
@@ -139,7 +140,7 @@ def _finding(
         proofs = tuple(Proof(source, line, text, OUTCOME_LINE, "hint") for source, line, text in diagnosis.outcome.lines)
     if first:
         facts |= stack_facts(cause.id, proofs, context.stacks) | disk_facts(cause.traits, facts, context.disks)
-        facts |= status_facts(facts, proofs)
+        facts |= status_facts(facts, proofs) | whole_message(facts, proofs, around)
     facts |= _last_of_chain(facts, reasons) if first else {}
     known = facts | ({UNEXPLAINED: "nothing given says why"} if first else {})  # a sentence with it is left out for consequences
     if first and diagnosis.verdict == "no_crash":
@@ -147,8 +148,8 @@ def _finding(
     elif reasons and first:
         proofs = _with_reasons(proofs, reasons)
         known |= _reason_place(facts, proofs)
-    place = place_around(facts, proofs, around) if first and diagnosis.verdict != "no_crash" else {}
-    known |= {n: v for n, v in place.items() if n in (NAMED_PLACE, QUIET_RANKS)}
+    place, told = _told_around(facts, proofs, around) if first and diagnosis.verdict != "no_crash" else ({}, {})
+    known |= told
     advised = advised_code(known | own_code(place)) | _around_evidence(proofs, around) if first else {}
     found = Finding(
         id=cause.id,
@@ -164,6 +165,13 @@ def _finding(
         ranks=_ranks(observations),
     )
     return as_state(found, facts | place) if first and diagnosis.verdict != "no_crash" else found
+
+
+def _told_around(facts: Fields, proofs: Sequence[Proof], around: LinesAround) -> tuple[dict[str, Value], dict[str, Value]]:
+    """The place that the evidence and the lines around it tell, and what of it and of the message itself the texts may name."""
+    place = place_around(facts, proofs, around)
+    named = {n: v for n, v in place.items() if n in (NAMED_PLACE, QUIET_RANKS)}
+    return place, named | own_words(facts, proofs, around)
 
 
 def _around_evidence(proofs: Sequence[Proof], around: LinesAround) -> dict[str, Value]:

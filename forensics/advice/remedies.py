@@ -11,6 +11,7 @@ MAX_GENERAL stand before it.
 from collections.abc import Iterator, Sequence
 
 from forensics.advice.case import EVIDENCE_PLACE, REASON_PLACE
+from forensics.advice.own_words import ALLOWED, ASKED_FOR, FURTHER_LOG
 from forensics.advice.places import PLACE_NAMES
 from forensics.advice.wording import fields_of, fill_command, fill_template
 from forensics.core import lazy
@@ -29,7 +30,7 @@ NO_ENVIRONMENT: Environment = {}
 READ_FIRST = "Read {} and the lines around it before you try a remedy"
 WHY_READ_FIRST = "The cause is not sure; what is written there may point to another one."
 OTHER_PLACES = {*PLACE_NAMES, EVIDENCE_PLACE, REASON_PLACE}
-EVIDENCE_CONDITIONS = ("evidence~", "around~", "exc_message~")
+EVIDENCE_CONDITIONS = ("evidence~", "around~", "exc_message~", ASKED_FOR, ALLOWED, FURTHER_LOG)
 RUN_SCRIPT_PATTERN = lazy.regex(r"\b(?:python3?|torchrun|accelerate launch)\b[^|;#]*\b(?:YOUR_SCRIPT|TRAIN|train)\.py\b")
 MAX_COMMANDS = 4  # chosen by hand: of one remedy; a person types them one after the other
 MAX_GENERAL = 2  # in 40 drawn reports, every second remedy behind the second one did not apply
