@@ -1,9 +1,19 @@
 """Advice: the facts of a case, its summary, the evidence lines in order, and the remedies that fit them."""
 
 from forensics.advice.annotate_links import annotate_links
+from forensics.advice.earlier_events import is_another_start
 from forensics.advice.findings import findings, open_questions
 from forensics.advice.remedies import fitting_remedies
 from forensics.advice.whereabouts import affected, location_text
 from forensics.advice.wording import summary
 
-__all__ = ["affected", "annotate_links", "findings", "fitting_remedies", "location_text", "open_questions", "summary"]
+__all__ = [
+    "affected",
+    "annotate_links",
+    "findings",
+    "fitting_remedies",
+    "is_another_start",
+    "location_text",
+    "open_questions",
+    "summary",
+]

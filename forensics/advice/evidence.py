@@ -1,72 +1,92 @@
-"""Choose the facts and the evidence lines of a cause, from its events in the order of certainty.
+"""Choose the one event of a cause that a report tells, its facts, and the evidence lines.
 
-If several processes died one after the other, the last deaths come first: a person who looks into a kernel log is interested in
-those. If one log has several attempts of a run, the events of the last attempt come first.
+All facts are of one event: message, place, pid and time of different crashes make no sentence. If several processes died one
+after the other, the last deaths are told: a person who looks into a kernel log is interested in those. If one log has several
+attempts of a run, an event of the last attempt is told.
 """
 
 from collections.abc import Sequence, Set
-from itertools import pairwise
 
-from forensics.model import Observation, Proof, Value
-from forensics.model.logs import completed_fields
+from msgspec.structs import replace
 
+from forensics.advice.whereabouts import knows_own_code
+from forensics.model import Fields, Observation, Proof, Value
+from forensics.model.fields import Occurrence, completed_fields
+
+EXCEPTION = ("exc_type", "exc_message", "file", "line_no")
 IDENTITY = ("pid", "rank", "gpu", "pci", "host", "task", "job", "container", "device", "interface")
+SAME = (*EXCEPTION, *IDENTITY)  # of one event each has one value
 MAX_EVIDENCE_LINES = 12  # chosen by hand: of all the events together; the timeline has the rest
 WEIGHT_ORDER = {"proof": 0, "strong": 1, "hint": 2}
-MAX_DEATH_GAP_S = 10.0  # processes of one job die within seconds of each other
-MAX_SAME_DEATH_S = 1.0  # chosen by hand: of deaths this close neither is the later one, whatever their limits
+Place = tuple[str, int]  # source, line
 LIMIT_FACT = "limit_path"  # of the cgroup whose memory limit was reached
 
 
-def _surest_first(events: Sequence[Observation], deaths: bool, earlier: Set[tuple[str, int]]) -> list[Observation]:
-    over = {e.place for e in _earlier_deaths(events)} if deaths else set()
-    over |= {e.place for e in events if e.shown_on and all((e.source, n) in earlier for n in e.shown_on)}
-    return sorted(
-        events, key=lambda e: (WEIGHT_ORDER[e.weight], e.place in over, -len(e.fields), e.time is None, e.source, e.line)
-    )
+def told_first(events: Sequence[Observation], earlier: Set[Place]) -> list[Observation]:
+    """`events` with the one that is told in front: a sure one, which is not only on lines of `earlier`."""
+
+    def rank(e: Observation) -> tuple[int, bool, int, bool, str, int]:
+        return WEIGHT_ORDER[e.weight], _is_shown_only_on(e, earlier), -len(e.fields), e.time is None, e.source, e.line
+
+    return sorted(events, key=rank)
 
 
-def _earlier_deaths(events: Sequence[Observation]) -> list[Observation]:
-    """The deaths that are followed by later deaths of other processes after a gap of more than MAX_DEATH_GAP_S seconds, or, some
-    seconds later, by those of another memory limit."""
-    deaths = [e for e in events if "pid" in e.fields and e.moment is not None]
-    deaths.sort(key=lambda e: e.moment or 0.0)
-    cut = next((i for i, (later, before) in enumerate(pairwise(deaths[::-1])) if _are_of_two_jobs(before, later)), None)
-    return [] if cut is None else deaths[: len(deaths) - 1 - cut]
+def _is_shown_only_on(event: Observation, lines: Set[Place]) -> bool:
+    return bool(event.shown_on) and all((event.source, n) in lines for n in event.shown_on)
 
 
-def _are_of_two_jobs(before: Observation, later: Observation) -> bool:
-    gap = (later.moment or 0.0) - (before.moment or 0.0)
-    limits = [e.fields.get(LIMIT_FACT) for e in (before, later)]
-    return gap > MAX_DEATH_GAP_S or (gap > MAX_SAME_DEATH_S and None not in limits and limits[0] != limits[1])
+def facts_of(told: Sequence[Observation], earlier: Set[Place], apart: Set[Place]) -> dict[str, Value]:
+    """The facts of the first event of `told`, completed with those of others that speak of the same event.
 
-
-def facts_of(
-    events: Sequence[Observation], deaths: bool = False, earlier: Set[tuple[str, int]] = frozenset()
-) -> dict[str, Value]:
-    """The facts of the most certain event, completed with facts of other events about the same pid, rank, GPU and host.
-
-    `deaths`: the events are deaths of processes (trait process_death), so the last ones count. `earlier`: lines of attempts
-    before the last attempt that shows the cause.
+    `earlier`: lines that are not the ones to tell; `apart`: those of attempts and deaths before. Another event has lines of
+    `apart` only, or another value of a field in SAME.
     """
     facts: dict[str, Value] = {}
-    for event in _surest_first(events, deaths, earlier):
-        if all(facts.get(name, event.fields[name]) == event.fields[name] for name in IDENTITY if name in event.fields):
-            facts = completed_fields(facts, event.fields)
+    for event in told:
+        of_it = not _is_shown_only_on(event, apart) or _is_shown_only_on(told[0], apart)
+        one = _occurrence_told(event, earlier)
+        fields = one.fields if one else event.fields
+        if of_it and _agree(facts, fields):
+            facts = completed_fields(facts, fields)
     return facts
 
 
-def proofs_of(
-    events: Sequence[Observation], deaths: bool = False, earlier: Set[tuple[str, int]] = frozenset()
-) -> tuple[Proof, ...]:
-    """At most MAX_EVIDENCE_LINES different lines, the most certain first; the first line of each event before any second line."""
-    chosen: dict[tuple[str, int], Proof] = {}
-    ordered = [
-        sorted(e.proofs, key=lambda p: (p.source, p.line) in earlier) for e in _surest_first(events, deaths, earlier)
-    ]  # of a repeated message, the one of the last attempt
-    for place in range(max((len(own) for own in ordered), default=0)):
-        for own in ordered:
+def _occurrence_told(event: Observation, earlier: Set[Place]) -> Occurrence | None:
+    """Of a message that is part of several records, the first one to tell that names the most of its place."""
+    return max(_late_occurrences(event, earlier), key=lambda o: (knows_own_code(o.fields), len(o.fields)), default=None)
+
+
+def _late_occurrences(event: Observation, earlier: Set[Place]) -> Sequence[Occurrence]:
+    return [o for o in event.occurrences if (event.source, o.line) not in earlier] or event.occurrences
+
+
+def _agree(facts: Fields, more: Fields) -> bool:
+    """Can both speak of one event?"""
+    return all(facts.get(name, more[name]) == more[name] for name in SAME if name in more)
+
+
+def proofs_of(told: Sequence[Observation], earlier: Set[Place], apart: Set[Place]) -> tuple[Proof, ...]:
+    """At most MAX_EVIDENCE_LINES different lines of `told`, in its order; the first line of each event before any second line.
+
+    Of a repeated message, lines of `earlier` come last. Those of events `apart` are marked as earlier ones.
+    """
+    chosen: dict[Place, Proof] = {}
+    ordered = [(_is_shown_only_on(e, apart), _proofs_in_order(e, earlier)) for e in told]
+    for place in range(max((len(own) for _, own in ordered), default=0)):
+        for is_apart, own in ordered:
             if place < len(own) and len(chosen) < MAX_EVIDENCE_LINES:
                 proof = own[place]
-                chosen.setdefault((proof.source, proof.line), proof)
+                at = (proof.source, proof.line)
+                chosen.setdefault(at, replace(proof, earlier=is_apart or at in apart))
     return tuple(chosen.values())
+
+
+def _proofs_in_order(event: Observation, earlier: Set[Place]) -> list[Proof]:
+    """The lines of the event: the first one to tell, the frames of the record that is told, and the other lines."""
+    one = _occurrence_told(event, earlier)
+    if one is None:
+        return sorted(event.proofs, key=lambda p: (p.source, p.line) in earlier)
+    shown = {o.line for o in event.occurrences}.union(one.quoted)
+    own = [p for p in event.proofs if p.line in shown]
+    first = next(o.line for o in _late_occurrences(event, earlier) if _agree(one.fields, o.fields))
+    return sorted(own, key=lambda p: (p.line != first, p.line not in one.quoted, (p.source, p.line) in earlier))

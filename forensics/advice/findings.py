@@ -1,15 +1,14 @@
 """Turn a Diagnosis into the findings of a report: for each cause role, summary, evidence lines, facts, remedies, open
 questions."""
 
-from bisect import bisect_right
-from collections import defaultdict
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
 from forensics.advice.case import NAMED_PLACE, REASON_PLACE, UNEXPLAINED, case_facts
 from forensics.advice.disk_use import disk_facts
-from forensics.advice.evidence import LIMIT_FACT, facts_of, proofs_of
+from forensics.advice.earlier_events import earlier_lines
+from forensics.advice.evidence import LIMIT_FACT, facts_of, proofs_of, told_first
 from forensics.advice.library_code import advised_code, library_code
 from forensics.advice.near_lines import nothing_near
 from forensics.advice.own_words import own_words, whole_message
@@ -38,12 +37,11 @@ from forensics.model import (
     shows_slow_down,
 )
 from forensics.model.answers import OUTCOME_LINE, REASON_LINE
-from forensics.model.verdicts import Candidate, Diagnosis, OwnedObservation
+from forensics.model.verdicts import Candidate, Diagnosis
 
 NO_CONTEXT = JobContext()
 MIN_SURE_PROBABILITY = 0.6  # of a first cause for all its remedies; below it, nearly every second first cause is wrong
 MAX_RECOVERY_LINES = 4  # chosen by hand: the last lines that show that it continued; more show the same
-MAX_CONTINUED_LINES = 10  # while it ends a program may print a few lines like earlier ones
 CAUSED_BY_PATTERN = lazy.regex(r"\s*Caused by: (?P<exc_type>[\w.$]{1,200}): (?P<exc_message>\S.{0,499})")  # of Java
 MAX_RANK_DIGITS = 8  # a longer number is no rank
 UNPROVEN = (
@@ -190,11 +188,10 @@ def _facts_and_proofs(
     candidate: Candidate, cause: Cause, observations: Sequence[Observation], diagnosis: Diagnosis
 ) -> tuple[dict[str, Value], tuple[Proof, ...]]:
     """What the cause's own observations tell, and their lines."""
-    deaths, earlier = "process_death" in cause.traits, _in_earlier_attempts(candidate)
-    if "worthless_result" not in cause.traits:  # of a spoiled result the first sign is the one to read
-        earlier |= _continued_from(candidate, earlier)
-    facts = facts_of(observations, deaths, earlier)
-    proofs = proofs_of([o for o in observations if not _of_another_limit(o, facts)], deaths, earlier)
+    earlier, apart = earlier_lines(candidate, observations, cause.traits)
+    told = told_first(observations, earlier)
+    facts = facts_of(told, earlier, apart)
+    proofs = proofs_of([o for o in told if not _of_another_limit(o, facts)], earlier, apart)
     return facts | code_of_traceback(facts, proofs, diagnosis), proofs
 
 
@@ -220,33 +217,6 @@ def _line_to_read(candidate: Candidate, cause: Cause, facts: Fields, proofs: Seq
     """
     own_error = "program_error" in cause.traits and "exc_message" in facts and knows_own_code(facts)
     return place_of_line(proofs[0]) if proofs and candidate.probability < MIN_SURE_PROBABILITY and not own_error else ""
-
-
-def _in_earlier_attempts(candidate: Candidate) -> set[tuple[str, int]]:
-    """The (source, line) of evidence in earlier attempts than the last one of the same source with this evidence."""
-    attempts: dict[str, dict[int, int]] = defaultdict(dict)  # by source: line -> number of its attempt
-    for o in _ends_of_programs(candidate):
-        starts = [a.first_line for a in o.lane.attempts] if o.lane else []
-        for line in o.observation.shown_on:
-            attempts[o.observation.source][line] = bisect_right(starts, line)
-    return {(s, n) for s, lines in attempts.items() for n, attempt in lines.items() if attempt < max(lines.values())}
-
-
-def _continued_from(candidate: Candidate, earlier: Set[tuple[str, int]]) -> set[tuple[str, int]]:
-    """The (source, line) of evidence after which the program continued for longer than after other evidence of the source.
-
-    Lines of `earlier` attempts are not compared: what follows them is another attempt.
-    """
-    continued: dict[str, dict[int, int]] = defaultdict(dict)  # by source: line -> lines by which the program continued
-    for o in _ends_of_programs(candidate):
-        for line in (n for n in o.observation.shown_on if (o.observation.source, n) not in earlier):
-            continued[o.observation.source][line] = o.aftermath.repeated + o.aftermath.progress
-    last = {s: min(lines.values()) + MAX_CONTINUED_LINES for s, lines in continued.items()}
-    return {(s, n) for s, lines in continued.items() for n, more in lines.items() if more > last[s]}
-
-
-def _ends_of_programs(candidate: Candidate) -> list[OwnedObservation]:
-    return [o for o in candidate.owned if o.observation.ends != "nothing" and o.lane and o.lane.kind in ("job", "notebook")]
 
 
 def _advice(cause: Cause, facts: Fields, context: JobContext, first_line: str) -> tuple[Advice, ...]:

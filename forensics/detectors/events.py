@@ -13,7 +13,7 @@ from forensics.detectors.library_files import is_library_file
 from forensics.detectors.units import typed_fields
 from forensics.line_formats import parse_prefix
 from forensics.model import Hit, Line, Observation, Prefix, Proof, Scan, Stamp, Value
-from forensics.model.logs import completed_fields
+from forensics.model.fields import Occurrence, completed_fields
 
 QUOTED_CONTEXT_LINES = 2  # before and after a quoted line, so that a reader sees its context. Chosen by hand
 READ_WHOLE = 200  # characters: in a line up to this length, a reader finds the message without highlighting
@@ -84,7 +84,12 @@ class RecordIndex:
 
     def lenders(self, hit: Hit) -> list[Record]:
         """The records whose fields are added to the hit, each once."""
-        return list({id(r): r for line in hit.lines for r in self.at(line.number) if r.lends}.values())
+        return list({id(r): r for line in hit.lines for r in self.lenders_at(line.number)}.values())
+
+    def lenders_at(self, line: int) -> list[Record]:
+        """The records whose fields are added to a hit on `line`, those with the user's own code first."""
+        lent = [r for r in self.at(line) if r.lends]
+        return sorted(lent, key=lambda r: is_library_file(str(r.fields.get("file", ""))))
 
 
 class HitIndex:
@@ -138,7 +143,22 @@ def _from_hit(scan: Scan, hit: Hit, records_at: RecordIndex) -> Observation:
         ends="nothing" if hit.ends == "later" else hit.ends,
         scope=hit.scope,
         reads_another=hit.ends == "later",
+        occurrences=_occurrences(hit, records_at) if hit.count > 1 and lent else (),
     )
+
+
+def _occurrences(hit: Hit, records_at: RecordIndex) -> tuple[Occurrence, ...]:
+    """The lines of a repeated message, each with the fields of the records around it alone."""
+    found: list[Occurrence] = []
+    for line in hit.lines:
+        lent: dict[str, Value] = {}
+        lenders = records_at.lenders_at(line.number)
+        for record in lenders:
+            lent = completed_fields(lent, record.fields)
+        fields = {**lent, **_prefix_fields(parse_prefix(line.text)), **typed_fields(hit.fields)}
+        quoted = tuple(x.number for r in lenders for x in r.quote if x.number != line.number)
+        found.append(Occurrence(line.number, quoted, fields))
+    return tuple(found)
 
 
 def _from_record(scan: Scan, record: Record, hits_at: HitIndex, absorbed: Container[int]) -> Observation:

@@ -28,11 +28,11 @@ from forensics.model.answers import (
     TimelineEntry,
     Verdict,
 )
+from forensics.model.fields import Fields, Value
 from forensics.model.logs import (
     NO_LINES,
     Around,
     CodePart,
-    Fields,
     Hit,
     Incident,
     Line,
@@ -46,7 +46,6 @@ from forensics.model.logs import (
     Source,
     Stamp,
     Trigger,
-    Value,
     Warn,
     Warning,
     Weight,

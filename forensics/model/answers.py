@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field
 
-from forensics.model.logs import Fields, Proof, Time, Warning
+from forensics.model.fields import Fields
+from forensics.model.logs import Proof, Time, Warning
 
 Role = Literal["root", "contributing", "symptom"]
 Verdict = Literal["crash", "no_crash", "undetermined"]
@@ -90,9 +91,8 @@ class Change(Struct, frozen=True):
 class EarlierAttempt(Struct, frozen=True):
     """An attempt of the subject before its last one, and how it ended: the last line in it that shows a cause.
 
-    `number`: from 1. `first_line`, `last_line`: of `source`. `line`, `text`: the line that shows the cause. `facts`: of that
-    line. `same_cause`: the last attempt has the same cause. `changes`: values that differ in the last attempt. `unchanged`: equal
-    values, `batch size 64`. A value that only one of them prints is in neither.
+    `number`: from 1. `line`, `text`: the line that shows the cause. `facts`: of that line. `same_cause`: the last attempt has the
+    same cause. `changes`: values that differ in it. `unchanged`: equal values that both print, `batch size 64`.
     """
 
     number: int

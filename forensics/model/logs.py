@@ -7,19 +7,11 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct, field
 
 from forensics.core.text import last_frames
+from forensics.model.fields import Fields, Occurrence
 
 Weight = Literal["proof", "strong", "hint"]
-Value = str | int | float
 Time = Annotated[datetime, Meta(tz=True)]
-Fields = Mapping[str, Value]
 Block = tuple[int, bytes]  # number of its first line, whole lines
-WHOLE_FIELDS = ({"file", "line_no", "function"}, {"exc_type", "exc_message"})  # one event's place, one event's words
-
-
-def completed_fields(fields: Fields, more: Fields) -> dict[str, Value]:
-    """`fields` with what `more` tells besides; a place, or an exception and its message, is never put together from two."""
-    whole = {name for group in WHOLE_FIELDS if group & fields.keys() for name in group}
-    return {**{name: value for name, value in more.items() if name not in whole}, **fields}
 
 
 class Warning(Struct, frozen=True):
@@ -204,6 +196,7 @@ class Proof(Struct, frozen=True):
 
     `linked_by`: what links it to the first evidence line of the report, if that is in another source: `pid 4711`. `matched`: the
     decisive part of a long line; empty for a short line. `stamped`: False if `time` is only that of a stamped line above it.
+    `earlier`: it shows an earlier event of the same cause than the one that is told: of an attempt before, or a death before.
     """
 
     source: str
@@ -218,6 +211,7 @@ class Proof(Struct, frozen=True):
     linked_by: str | None = None
     matched: str = ""
     stamped: bool = True
+    earlier: bool = False
 
 
 Around = tuple[Sequence[str], int]  # texts of lines that follow one another, and the index of the one asked about
@@ -236,7 +230,8 @@ class Observation(Struct, frozen=True):
     `kind`: the signature or record that made it. `stamp`: the timestamp of its line. `time`, `uncertainty_s` and `lane` are set
     by the correlation (`lane`: its clock; observations of different lanes cannot be ordered). `ends`, `scope`: of the signature;
     empty means those of its cause. An Observation is never changed: later findings about it are stored as Facts.
-    `reads_another`: it only names the cause of another observation, and shows nothing of the end by itself.
+    `reads_another`: it only names the cause of another observation, and shows nothing of the end by itself. `occurrences`: where
+    the message is part of several records; `fields` has something of each then.
     """
 
     kind: str
@@ -255,6 +250,11 @@ class Observation(Struct, frozen=True):
     ends: str = ""
     scope: tuple[str, ...] = ()
     reads_another: bool = False
+    occurrences: tuple[Occurrence, ...] = ()
+
+    def fields_at(self, line: int) -> Fields:
+        """Its fields where it is on `line`."""
+        return next((o.fields for o in self.occurrences if o.line == line), self.fields)
 
     @property
     def moment(self) -> float | None:

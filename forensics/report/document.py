@@ -5,8 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from forensics.core.text import printable
-from forensics.model import EarlierAttempt, Finding, IncidentSummary, Line, Proof, Report
-from forensics.model.logs import Fields
+from forensics.model import EarlierAttempt, Fields, Finding, IncidentSummary, Line, Proof, Report
 from forensics.report.incidents import incident_groups
 
 REPORT_SCHEMA = "forensics-report/1"
@@ -99,6 +98,7 @@ def _proof(proof: Proof) -> dict[str, Any]:
         "time": time_text(proof.time),
         "time_uncertainty_s": proof.time_uncertainty_s,
         "stamped": proof.stamped,
+        "earlier": proof.earlier,
         "signature": proof.signature,
         "weight": proof.weight,
         "linked_by": printable(proof.linked_by) if proof.linked_by else None,

@@ -4,11 +4,10 @@
 year, and no other source tells it; `after 08:39:24` for a line that has no stamp of its own; `12.4 s after boot`.
 """
 
-from collections.abc import Sequence
 from datetime import datetime
 
 from forensics.core import lazy
-from forensics.model import EarlierAttempt, Finding, Proof, Report, shows_slow_down
+from forensics.model import Finding, Proof, Report, shows_slow_down
 from forensics.report.phrases import duration_text, time_between, two_unit_duration
 
 KERNEL_STAMP_PATTERN = lazy.regex(r"\s{0,8}(?:<\d{1,4}>)?\[\s{0,8}(\d{1,10}\.\d{1,9})\]")  # `<6>[ 9120.213456]`
@@ -17,7 +16,6 @@ MAX_STAMP_DOUBT_S = 5.0
 # What waits for a process that died gives up by itself at last: a process group of PyTorch does so after 30 minutes, the longest
 # of the usual defaults. So an earlier line than that is not of the same trouble, but of an attempt before.
 MAX_SAME_TROUBLE_S = 30 * 60.0
-MAX_RESTART_S = 60.0  # chosen by hand: a notebook's server starts a kernel again within seconds
 FORMATS = {"date": "%H:%M:%S", "year": "%b %d %H:%M:%S", "": "%Y-%m-%d %H:%M:%S"}  # by what the stamps lack
 
 
@@ -27,7 +25,7 @@ def first_shown(report: Report) -> str:
         return ""
     if report.causes[0].when:
         return report.causes[0].when
-    proof = shown_proof(report.causes[0], report.earlier_attempts)
+    proof = shown_proof(report.causes[0])
     if proof is None or proof.time is None:
         return _after_boot(report)
     is_later = proof.source == report.causes[0].evidence[0].source and proof.line < report.causes[0].evidence[0].line
@@ -35,13 +33,13 @@ def first_shown(report: Report) -> str:
     return lead + clock_text(proof.time, proof.source, report)
 
 
-def shown_proof(finding: Finding, earlier: Sequence[EarlierAttempt] = ()) -> Proof | None:
+def shown_proof(finding: Finding) -> Proof | None:
     """The line whose time is told for `finding`: the first one of the trouble that its best evidence shows.
 
     Of a slow-down it is the line of the change: the earliest one shows the speed before it. If the best evidence has no time it
-    is the stamped line that is nearest above. Lines of `earlier` attempts are of another trouble, unless it came back at once.
+    is the stamped line that is nearest above. Lines of earlier attempts and deaths are of another trouble.
     """
-    timed = [p for p in finding.evidence if p.time and not _is_of_another(p, finding.evidence[0], earlier)]
+    timed = [p for p in finding.evidence if p.time and not p.earlier]
     if not timed:
         return None
     best = finding.evidence[0]
@@ -88,13 +86,6 @@ def is_floor(proof: Proof) -> bool:
     return not proof.stamped or (proof.time_uncertainty_s or 0.0) > MAX_STAMP_DOUBT_S
 
 
-def _is_of_another(proof: Proof, best: Proof, earlier: Sequence[EarlierAttempt]) -> bool:
-    """Is `proof` of an earlier attempt than `best`, and not just before it?"""
-    if proof is best or _time(best) - _time(proof) <= MAX_RESTART_S:
-        return False
-    return any(a.source == proof.source and a.first_line <= proof.line <= a.last_line for a in earlier)
-
-
 def _assumed(source: str, report: Report) -> str:
     """`year` or `date` if the stamps of `source`, or of any, lack it and no source with whole stamps tells it; else empty."""
     lacking = {w.source: w.kind for w in report.warnings if w.kind in ("year", "date")}
@@ -105,7 +96,8 @@ def _assumed(source: str, report: Report) -> str:
 def _after_boot(report: Report) -> str:
     """`12.4 s after boot`, `2 h 32 min after boot`: if a kernel's log counts from boot and no clock is known."""
     counting = {s.name for s in report.sources if s.clock == "mono"}
-    stamps = [KERNEL_STAMP_PATTERN.match(p.text) for p in report.causes[0].evidence if p.source in counting]
+    shown = [p for p in report.causes[0].evidence if p.source in counting and not p.earlier]
+    stamps = [KERNEL_STAMP_PATTERN.match(p.text) for p in shown]
     first = min((float(s[1]) for s in stamps if s), default=None)
     return f"{two_unit_duration(first)} after boot" if first is not None else ""
 

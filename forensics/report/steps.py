@@ -42,7 +42,7 @@ def course_steps(report: Report) -> list[CourseStep]:
         too_early = entry.cause == root.id and begin and entry.time and entry.time < begin
         if entry.cause in findings and not too_early:  # an earlier one happened to another process
             first.setdefault(entry.cause or "", entry)
-    shown = shown_proof(root, report.earlier_attempts)
+    shown = shown_proof(root)
     if root.id in first and shown and shown.time and first[root.id].time:
         first[root.id] = replace(first[root.id], time=shown.time, source=shown.source, line=shown.line)
     moments = list(first.values())

@@ -6,6 +6,7 @@ a Docker json-file: line 3 of what was decoded stood in line 2 of container.log
 from msgspec.structs import replace
 
 from forensics.model import Line, Observation, Proof, Source
+from forensics.model.fields import Occurrence
 from forensics.model.verdicts import Aftermath, Attempt, Lane
 
 
@@ -47,5 +48,9 @@ def renumbered(event: Observation, source: Source) -> Observation:
         return replace(given, line=origin(given.line), before=lines(given.before), after=lines(given.after))
 
     return replace(
-        event, line=origin(event.line), last_line=origin(event.last_line), proofs=tuple(proof(p) for p in event.proofs)
+        event,
+        line=origin(event.line),
+        last_line=origin(event.last_line),
+        proofs=tuple(proof(p) for p in event.proofs),
+        occurrences=tuple(Occurrence(origin(o.line), tuple(map(origin, o.quoted)), o.fields) for o in event.occurrences),
     )

@@ -34,7 +34,8 @@ def with_moment(found: tuple[Finding, ...], times: LogTimes) -> tuple[Finding, .
     told = _moment(lines[0], times)
     if told is None or (not told.at and any(p.time and p.stamped and p.source != lines[0].source for p in lines)):
         return found  # another log has the time of the same trouble
-    above = {p.line: p for p in lines if p.source == lines[0].source and p.line < lines[0].line and p.weight != "hint"}
+    same = [p for p in lines if p.source == lines[0].source and p.weight != "hint" and not p.earlier]
+    above = {p.line: p for p in same if p.line < lines[0].line}
     for number in sorted(above, reverse=True):
         earlier = _moment(above[number], times)
         gap = correlation.seconds_between(earlier, told) if earlier else -1.0

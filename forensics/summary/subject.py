@@ -13,8 +13,6 @@ from forensics.ownership import Subject
 
 JOB_PATTERN = lazy.regex(r"job (?P<number>\d+)")
 MAX_EARLIER_ATTEMPTS = 20  # the last of them
-# Chosen by hand: what is shorter is a message that each rank or thread printed, or a retry by one process, as often as a start.
-MIN_ATTEMPT_LINES = 6
 
 
 def subject_summary(decided: Diagnosis, asked: Subject, first: Finding) -> SubjectSummary:
@@ -110,16 +108,16 @@ def _attempts_of_last_run(
     shown = max((p.line for p in causes[0].evidence if p.source == lane.source), default=lane.attempts[-1].last_line)
     for attempt in (a for a in lane.attempts[:-1] if a.last_line < shown):  # later attempts are no earlier ones
         lines = [n for n in ends if attempt.first_line <= n <= attempt.last_line]
-        if lines and _is_another_start(attempt, ends[max(lines)][0], pid, lane.source in notebooks):
+        if lines and _is_told(attempt, ends[max(lines)][0], pid, lane.source in notebooks):
             end, proof = ends[max(lines)]
             cause = str(end.cause)
             place = (len(asked.earlier) + attempt.number, lane.source, attempt.first_line, attempt.last_line)
-            found.append(EarlierAttempt(*place, cause, titles[cause], proof.line, proof.text, end.fields))
+            found.append(EarlierAttempt(*place, cause, titles[cause], proof.line, proof.text, end.fields_at(proof.line)))
     return found
 
 
-def _is_another_start(attempt: Attempt, end: Observation, pid: Value | None, notebook: bool) -> bool:
-    """Is it a start of its own, and no line that threads, ranks or retries of one process repeat? `pid`: of the cause."""
+def _is_told(attempt: Attempt, end: Observation, pid: Value | None, notebook: bool) -> bool:
+    """Is it a start of its own, or a cell of a notebook? `pid`: of the cause; what the same process printed is no other start."""
     if pid is not None and end.fields.get("pid") == pid:
         return False
-    return notebook or "pid" in end.fields or attempt.last_line - attempt.first_line >= MIN_ATTEMPT_LINES - 1
+    return notebook or advice.is_another_start(attempt, end)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from forensics.model import Report
+from forensics.report.moment import first_shown
 
 
 def killed(at: float, pid: int) -> str:
@@ -49,3 +50,32 @@ def test_a_fact_about_another_device_completes_no_sentence(analyze: Callable[...
     ).causes[0]
     assert first.id == "storage.io_error"
     assert not ("nvme0" in first.summary and "895222784" in first.summary)
+
+
+def run(place: int, device: str, steps: int = 12) -> list[str]:
+    """An attempt that ends at train.py:`place`: the message is the same in each, the place is not."""
+    told = f"Expected all tensors to be on the same device, but found at least two devices, {device} and cpu!"
+    frame = [f'  File "/job/train.py", line {place}, in step', "    y = adj @ x"]
+    return [
+        "loading the data from /job/data",
+        "building the model of 12 layers",
+        *(f"step {i} loss 0.{i}1" for i in range(steps)),
+        *("Traceback (most recent call last):", *frame, f"RuntimeError: {told}"),
+    ]
+
+
+def test_message_place_and_line_are_of_the_last_attempt(analyze: Callable[..., Report]) -> None:
+    """The same message at another place in each attempt: no sentence has the one's message and the other's place."""
+    lines = run(410, "cuda:0") + run(106, "cuda:0")
+    first = analyze(job="\n".join(lines)).causes[0]
+    assert first.facts["line_no"] == 106
+    assert first.evidence[0].line == len(lines)
+    assert [p.line for p in first.evidence if "410" in p.text] == []
+
+
+def test_the_time_told_is_that_of_the_death_told(analyze: Callable[..., Report]) -> None:
+    report = analyze(dmesg="\n".join(crashed(at, pid) for at, pid in ((6437, 11), (7665, 22), (8193, 33))))
+    first = report.causes[0]
+    assert first.facts["pid"] == 33
+    assert [(p.line, p.earlier) for p in first.evidence] == [(3, False), (1, True), (2, True)]
+    assert first_shown(report) == "2 h 16 min after boot"

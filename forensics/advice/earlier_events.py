@@ -1,0 +1,89 @@
+"""Which evidence lines of a cause show an earlier event than the one that a report tells.
+
+KeyError: 'a' / loading data / step 1 / KeyError: 'b'          -> the first line: of an attempt before
+python[11]: segfault ... / (an hour) / python[22]: segfault    -> the first line: a death before
+"""
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Collection, Sequence, Set
+from itertools import pairwise
+
+from forensics.advice.evidence import LIMIT_FACT, Place
+from forensics.model import Observation
+from forensics.model.verdicts import Attempt, Candidate, OwnedObservation
+
+MAX_CONTINUED_LINES = 10  # while it ends a program may print a few lines like earlier ones
+MAX_DEATH_GAP_S = 10.0  # processes of one job die within seconds of each other
+MAX_SAME_DEATH_S = 1.0  # chosen by hand: of deaths this close neither is the later one, whatever their limits
+# Chosen by hand: what is shorter is a message that each rank or thread printed, or a retry by one process, as often as a start.
+MIN_ATTEMPT_LINES = 6
+
+
+def earlier_lines(candidate: Candidate, events: Sequence[Observation], traits: Collection[str]) -> tuple[set[Place], set[Place]]:
+    """The lines of `events` that are not the ones to tell, and those among them that show events of their own: of attempts and
+    of deaths before. `traits`: of the cause."""
+    attempts = _in_earlier_attempts(candidate)
+    apart = {place for place, is_start in attempts.items() if is_start}
+    if "process_death" in traits:
+        apart |= _earlier_deaths(events)
+    earlier = {*attempts, *apart}
+    if "worthless_result" not in traits:  # of a spoiled result the first sign is the one to read
+        earlier |= _continued_from(candidate, earlier)
+    return earlier, apart
+
+
+def is_another_start(attempt: Attempt, end: Observation) -> bool:
+    """Is the attempt that ended with `end` a start of its own, and no line that threads, ranks or retries repeat?
+
+    A notebook's server starts a kernel again under its name: that is one event.
+    """
+    long = attempt.last_line - attempt.first_line >= MIN_ATTEMPT_LINES - 1
+    return "kernel_id" not in end.fields and ("pid" in end.fields or long)
+
+
+def _in_earlier_attempts(candidate: Candidate) -> dict[Place, bool]:
+    """The evidence in earlier attempts than the last one of the same source with this evidence: is it of another start?"""
+    found: dict[str, dict[int, tuple[int, bool]]] = defaultdict(dict)  # by source: line -> number of its attempt, another start
+    for o in _ends_of_programs(candidate):
+        attempts = o.lane.attempts if o.lane else ()
+        starts = [a.first_line for a in attempts]
+        for line in o.observation.shown_on:
+            number = bisect_right(starts, line)
+            of_start = bool(attempts) and is_another_start(attempts[max(number, 1) - 1], o.observation)
+            found[o.observation.source][line] = number, of_start
+    last = {source: max(number for number, _ in lines.values()) for source, lines in found.items()}
+    return {(s, n): of_start for s, lines in found.items() for n, (number, of_start) in lines.items() if number < last[s]}
+
+
+def _continued_from(candidate: Candidate, earlier: Set[Place]) -> set[Place]:
+    """The evidence after which the program continued for longer than after other evidence of the source.
+
+    Lines of `earlier` attempts are not compared: what follows them is another attempt.
+    """
+    continued: dict[str, dict[int, int]] = defaultdict(dict)  # by source: line -> lines by which the program continued
+    for o in _ends_of_programs(candidate):
+        for line in (n for n in o.observation.shown_on if (o.observation.source, n) not in earlier):
+            continued[o.observation.source][line] = o.aftermath.repeated + o.aftermath.progress
+    last = {s: min(lines.values()) + MAX_CONTINUED_LINES for s, lines in continued.items()}
+    return {(s, n) for s, lines in continued.items() for n, more in lines.items() if more > last[s]}
+
+
+def _ends_of_programs(candidate: Candidate) -> list[OwnedObservation]:
+    return [o for o in candidate.owned if o.observation.ends != "nothing" and o.lane and o.lane.kind in ("job", "notebook")]
+
+
+def _earlier_deaths(events: Sequence[Observation]) -> set[Place]:
+    """The (source, line) of deaths that are followed by later deaths of other processes after a gap of more than
+    MAX_DEATH_GAP_S seconds, or, some seconds later, by those of another memory limit."""
+    deaths = [e for e in events if "pid" in e.fields and e.moment is not None]
+    deaths.sort(key=lambda e: e.moment or 0.0)
+    cut = next((i for i, (later, before) in enumerate(pairwise(deaths[::-1])) if _are_of_two_jobs(before, later)), None)
+    before = [] if cut is None else deaths[: len(deaths) - 1 - cut]
+    return {(e.source, n) for e in before for n in e.shown_on}
+
+
+def _are_of_two_jobs(before: Observation, later: Observation) -> bool:
+    gap = (later.moment or 0.0) - (before.moment or 0.0)
+    limits = [e.fields.get(LIMIT_FACT) for e in (before, later)]
+    return gap > MAX_DEATH_GAP_S or (gap > MAX_SAME_DEATH_S and None not in limits and limits[0] != limits[1])
