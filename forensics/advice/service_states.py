@@ -28,6 +28,8 @@ MAX_NAMED = 4  # chosen by hand: of more pods the first ones stand for all
 POD_ID_PATTERN = lazy.regex(
     r"(?P<pod>[a-z0-9][\w.-]*?)_(?P<namespace>[a-z0-9][a-z0-9-]*)\b"
 )  # as the kubelet writes it: fit-0_ml(0a1b-...)
+PREEMPTION_PATTERN = lazy.regex(r" preemption: .*")  # why no other pod was ended for this one: the scheduler's second sentence
+PROBE_MESSAGE_PATTERN = lazy.regex(r"(?:Liveness|Startup) probe (?:failed|errored): (?P<says>\S[^\n]{0,200})")
 RUNTIME_MESSAGE_PATTERN = lazy.regex(
     r"(?:unable to start container process|starting container process caused|container create failed|Error):? "
     r"(?P<says>\S[^\n]{0,200})"
@@ -50,7 +52,9 @@ class _Row(Struct, frozen=True):
 
     def match(self, text: str) -> dict[str, str] | None:
         found = next(filter(None, (p.search(text) for p in self.patterns)), None)
-        return {n: v.strip(" \"\\'").rstrip(".") for n, v in found.groupdict().items() if v} if found else None
+        groups = found.groupdict() if found else {}
+        told = {n: PREEMPTION_PATTERN.sub("", v).strip(" \"\\'").rstrip(".") for n, v in groups.items() if v}
+        return told if found else None
 
     def alternatives(self, column: str) -> tuple[str, ...]:
         return tuple(self.cells[column].split(OR))
@@ -118,8 +122,10 @@ def _known(row: _Row, groups: dict[str, str], facts: Fields, proofs: Sequence[Pr
         known["pods"] = _listed([str(p) for p in pods])
     if len(nodes := list(dict.fromkeys(o["node"] for o in others if "node" in o))) > 1:
         known["nodes_named"] = _listed(nodes)
-    said = next((m["says"] for p in proofs if (m := RUNTIME_MESSAGE_PATTERN.search(p.text))), "")
-    return known | ({"runtime_says": said} if said else {})
+    for name, pattern in (("runtime_says", RUNTIME_MESSAGE_PATTERN), ("probe_says", PROBE_MESSAGE_PATTERN)):
+        if said := next((m["says"] for p in proofs if (m := pattern.search(p.text))), ""):
+            known[name] = said
+    return known
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -11,7 +11,19 @@ from forensics.database.message import wordings
 from forensics.model import Proof
 
 ROWS = read_rows("service_states")
-CONTEXT = {"pod", "namespace", "container", "exit_code", "limit_bytes", "pods", "nodes_named", "runtime_says", "job"}
+CONTEXT = {
+    "pod",
+    "namespace",
+    "container",
+    "exit_code",
+    "limit_bytes",
+    "pod_limit_bytes",
+    "pods",
+    "nodes_named",
+    "runtime_says",
+    "probe_says",
+    "job",
+}
 
 
 def proof(text: str) -> Proof:
