@@ -6,6 +6,7 @@ Habit("batch_size", "train.py", 3, "batch_size = 64", 64)   -> batch_size 64, ba
 
 from collections.abc import Iterable
 
+from forensics.advice.activation import ACTIVATION_FACTS
 from forensics.advice.disk_use import DISK_FACTS
 from forensics.advice.library_code import LIBRARY_FACTS
 from forensics.advice.memory.case import ESTIMATE_FACTS, memory_facts
@@ -78,6 +79,7 @@ def case_fields() -> set[str]:
         "held_lock",
         "lock_threads",
         "lock_circle",
+        *ACTIVATION_FACTS,
         *STACK_FACTS,
         *STATUS_FACTS,
         *LIBRARY_FACTS,

@@ -10,7 +10,8 @@ from collections.abc import Collection, Sequence, Set
 from itertools import pairwise
 
 from forensics.advice.evidence import LIMIT_FACT, Place
-from forensics.model import Observation
+from forensics.advice.wording import DEATHS
+from forensics.model import Fields, Observation, Value
 from forensics.model.verdicts import Attempt, Candidate, OwnedObservation
 
 MAX_CONTINUED_LINES = 10  # while it ends a program may print a few lines like earlier ones
@@ -31,6 +32,13 @@ def earlier_lines(candidate: Candidate, events: Sequence[Observation], traits: C
     if "worthless_result" not in traits:  # of a spoiled result the first sign is the one to read
         earlier |= _continued_from(candidate, earlier)
     return earlier, apart
+
+
+def deaths_of(events: Sequence[Observation], facts: Fields, apart: Set[Place]) -> dict[str, Value]:
+    """How many processes of the same program died in the same way, if some of them died before the one that `facts` tell."""
+    same = [e for e in events if "pid" in e.fields and e.fields.get("task") == facts.get("task")]
+    is_before = {str(e.fields["pid"]): (e.source, e.line) in apart for e in same}
+    return {DEATHS: len(is_before)} if any(is_before.values()) and not all(is_before.values()) else {}
 
 
 def is_another_start(attempt: Attempt, end: Observation) -> bool:

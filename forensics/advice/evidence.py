@@ -65,13 +65,14 @@ def _agree(facts: Fields, more: Fields) -> bool:
     return all(facts.get(name, more[name]) == more[name] for name in SAME if name in more)
 
 
-def proofs_of(told: Sequence[Observation], earlier: Set[Place], apart: Set[Place]) -> tuple[Proof, ...]:
+def proofs_of(told: Sequence[Observation], facts: Fields, earlier: Set[Place], apart: Set[Place]) -> tuple[Proof, ...]:
     """At most MAX_EVIDENCE_LINES different lines of `told`, in its order; the first line of each event before any second line.
 
-    Of a repeated message, lines of `earlier` come last. Those of events `apart` are marked as earlier ones.
+    Of a repeated message, lines of `earlier` come last. Those of events `apart`, and of other exceptions before the one that
+    `facts` tell, are marked as earlier ones.
     """
     chosen: dict[Place, Proof] = {}
-    ordered = [(_is_shown_only_on(e, apart), _proofs_in_order(e, earlier)) for e in told]
+    ordered = [(_is_before(e, told[0], facts, apart), _proofs_in_order(e, earlier)) for e in told]
     for place in range(max((len(own) for _, own in ordered), default=0)):
         for is_apart, own in ordered:
             if place < len(own) and len(chosen) < MAX_EVIDENCE_LINES:
@@ -79,6 +80,13 @@ def proofs_of(told: Sequence[Observation], earlier: Set[Place], apart: Set[Place
                 at = (proof.source, proof.line)
                 chosen.setdefault(at, replace(proof, earlier=is_apart or at in apart))
     return tuple(chosen.values())
+
+
+def _is_before(event: Observation, first: Observation, facts: Fields, apart: Set[Place]) -> bool:
+    """Is it of an attempt or a death before, or of another exception before the one that is told?"""
+    another = any(facts.get(name, event.fields[name]) != event.fields[name] for name in EXCEPTION if name in event.fields)
+    above = event.source == first.source and event.last_line < first.line
+    return _is_shown_only_on(event, apart) or (event is not first and above and another)
 
 
 def _proofs_in_order(event: Observation, earlier: Set[Place]) -> list[Proof]:

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from forensics.advice.activation import activation_facts
 from forensics.advice.case import NAMED_PLACE, REASON_PLACE, UNEXPLAINED, case_facts
 from forensics.advice.disk_use import disk_facts
-from forensics.advice.earlier_events import earlier_lines
+from forensics.advice.earlier_events import deaths_of, earlier_lines
 from forensics.advice.evidence import LIMIT_FACT, facts_of, proofs_of, told_first
 from forensics.advice.library_code import advised_code, library_code
 from forensics.advice.near_lines import nothing_near
@@ -139,7 +140,7 @@ def _finding(
     if first:
         facts |= stack_facts(cause.id, proofs, context.stacks) | disk_facts(cause.traits, facts, context.disks)
         facts |= status_facts(facts, proofs) | whole_message(facts, proofs, around)
-    facts |= _last_of_chain(facts, reasons) if first else {}
+        facts |= _last_of_chain(facts, reasons) | activation_facts(candidate, proofs, context.activations)
     known = facts | ({UNEXPLAINED: "nothing given says why"} if first else {})  # a sentence with it is left out for consequences
     if first and diagnosis.verdict == "no_crash":
         proofs = (*proofs, *_recovered_lines(diagnosis))
@@ -191,7 +192,8 @@ def _facts_and_proofs(
     earlier, apart = earlier_lines(candidate, observations, cause.traits)
     told = told_first(observations, earlier)
     facts = facts_of(told, earlier, apart)
-    proofs = proofs_of([o for o in told if not _of_another_limit(o, facts)], earlier, apart)
+    facts |= deaths_of(observations, facts, apart) if "process_death" in cause.traits else {}
+    proofs = proofs_of([o for o in told if not _of_another_limit(o, facts)], facts, earlier, apart)
     return facts | code_of_traceback(facts, proofs, diagnosis), proofs
 
 

@@ -21,6 +21,8 @@ LIBRARY_FOLDER_PATTERN = lazy.regex(
 )  # the path of a Python environment does not matter for the fault
 CUDA_NUMBER_PATTERN = lazy.regex(r"\d{4,5}")  # CUDA writes its versions as one number: 11040 is 11.4 (cudaDriverGetVersion)
 MAX_FACT_CHARS = 300  # three rows of a page: the message of an exception; more of it stands in the evidence
+DEATHS = "deaths"  # a fact: how many processes died alike, one after the other
+DEATHS_SENTENCE = f"It is the last of {{{DEATHS}}} such deaths in these logs."
 SEVERAL_NUMBERS_PATTERN = lazy.regex(r"\d\D+\d")
 
 
@@ -99,6 +101,8 @@ def first_known(alternatives: Sequence[str], facts: Fields) -> str | None:
 def summary(cause: Cause, facts: Mapping[str, Value]) -> str:
     """What happened, in this case's numbers; the cause's general meaning if no sentence fits."""
     sentences = [text for alternatives in cause.summary if (text := first_known(alternatives, facts))]
+    counted = fill_template(DEATHS_SENTENCE, facts) if sentences else None
+    sentences[1:1] = [counted] if counted else []
     return " ".join([*map(_ended, sentences[:-1]), *sentences[-1:]]) or cause.means
 
 

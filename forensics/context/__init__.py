@@ -14,6 +14,8 @@ from types import MappingProxyType
 from msgspec import Struct
 from msgspec.structs import replace
 
+from forensics.context.activations import TRIGGER as ACTIVATION
+from forensics.context.activations import failed_activations
 from forensics.context.architecture import TRIGGER as ARCHITECTURE
 from forensics.context.architecture import architecture
 from forensics.context.attempts import TRIGGER as ATTEMPT
@@ -39,7 +41,19 @@ from forensics.context.run_settings import run_settings
 from forensics.context.throttled import TRIGGER as THROTTLED
 from forensics.context.xla_plan import TRIGGER as XLA_PLAN
 from forensics.context.xla_plan import step_plan
-from forensics.model import Curve, Finding, Incident, JobContext, Observation, ProcessMemory, Report, Scan, Setting, Trigger
+from forensics.model import (
+    Curve,
+    Finding,
+    Incident,
+    JobContext,
+    Notice,
+    Observation,
+    ProcessMemory,
+    Report,
+    Scan,
+    Setting,
+    Trigger,
+)
 from forensics.model.answers import OUTCOME_LINE
 
 __all__ = [
@@ -79,6 +93,7 @@ def triggers() -> tuple[Trigger, ...]:
         DISK_TABLE,
         XLA_PLAN,
         THROTTLED,
+        ACTIVATION,
     )
 
 
@@ -105,6 +120,7 @@ def job_context(
         printed_stacks(scans),
         disk_tables(scans),
         step_plan(scans),
+        failed_activations(scans),
     )
 
 
@@ -138,9 +154,15 @@ def attach_context(
         environment=context.environment,
         curves=context.curves,
         processes=context.processes,
-        notices=(*(n for n in report.notices if (n.source, n.line) not in told), *found),
+        notices=(*(n for n in report.notices if (n.source, n.line) not in told and not _is_told(n, report.causes[0])), *found),
         earlier_attempts=with_changes(report.earlier_attempts, known, report.causes[0]),
     )
+
+
+def _is_told(notice: Notice, first: Finding) -> bool:
+    """Does the summary say what the notice is about: that an environment could not be activated?"""
+    said = str(first.facts.get("activation", ""))
+    return bool(said) and said in notice.text and said in first.summary
 
 
 def _last_progress(report: Report, known: Mapping[str, Sequence[AttemptFacts]]) -> Progress:

@@ -151,6 +151,15 @@ class DiskUse(Struct, frozen=True):
     percent: int
 
 
+class FailedActivation(Struct, frozen=True):
+    """A line on which a shell or conda says that an environment could not be activated. `said`: the part that says so."""
+
+    source: str
+    line: int
+    text: str
+    said: str
+
+
 class JobContext(Struct, frozen=True):
     """Where and how the job ran, from the logs and the files given with them.
 
@@ -159,7 +168,7 @@ class JobContext(Struct, frozen=True):
     `last_reading`: the last report of the loss, if there were many. `profiled`: the line of a program with the most memory in a
     profile. `lock_holder`: the thread that holds the lock in a run that hangs, if a dump and the program show it. `stacks`: the
     stacks of native code and of the kernel that the logs print. `disks`: how full file systems were, from tables of df. `plan`:
-    what XLA planned to hold for one step of a JAX program.
+    what XLA planned to hold for one step of a JAX program. `activations`: those of environments that failed.
     """
 
     signs: tuple[Setting, ...] = ()
@@ -173,6 +182,7 @@ class JobContext(Struct, frozen=True):
     stacks: tuple[PrintedStack, ...] = ()
     disks: tuple[DiskUse, ...] = ()
     plan: StepPlan | None = None
+    activations: tuple[FailedActivation, ...] = ()
 
     @property
     def environment(self) -> dict[str, set[str]]:

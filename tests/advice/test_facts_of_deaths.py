@@ -79,3 +79,4 @@ def test_the_time_told_is_that_of_the_death_told(analyze: Callable[..., Report])
     assert first.facts["pid"] == 33
     assert [(p.line, p.earlier) for p in first.evidence] == [(3, False), (1, True), (2, True)]
     assert first_shown(report) == "2 h 16 min after boot"
+    assert "It is the last of 3 such deaths" in first.summary
