@@ -114,7 +114,7 @@ def open_questions(
     if diagnosis.verdict == "no_crash" or first.cause not in database.causes:
         return ()
     shown = found[0]
-    facts = dict(shown.facts) | _reason_place(shown.facts, shown.evidence) | _around_evidence(shown.evidence, around)
+    facts = dict(shown.facts) | _reason_place(shown.facts, shown.evidence) | _around_evidence(shown.facts, shown.evidence, around)
     asked = database.causes[first.cause].missing
     if not first.owned:
         asked = (*UNPROVEN, *asked)
@@ -149,7 +149,7 @@ def _finding(
         known |= _reason_place(facts, proofs)
     place, told = _told_around(facts, proofs, around) if first and diagnosis.verdict != "no_crash" else ({}, {})
     known |= told
-    advised = advised_code(known | own_code(place)) | _around_evidence(proofs, around) if first else {}
+    advised = advised_code(known | own_code(place)) | _around_evidence(facts, proofs, around) if first else {}
     found = Finding(
         id=cause.id,
         title=_title(cause, role, facts, proofs),
@@ -173,9 +173,13 @@ def _told_around(facts: Fields, proofs: Sequence[Proof], around: LinesAround) ->
     return place, named | own_words(facts, proofs, around)
 
 
-def _around_evidence(proofs: Sequence[Proof], around: LinesAround) -> dict[str, Value]:
-    """What the evidence and the lines around it tell for the conditions of remedies and questions."""
-    return quoted_evidence(proofs, around) | library_code(proofs, around)
+def _around_evidence(facts: Fields, proofs: Sequence[Proof], around: LinesAround) -> dict[str, Value]:
+    """What the evidence and the lines around it tell for the conditions of remedies and questions.
+
+    Other exceptions, before the one that is told, ask for other remedies.
+    """
+    own = ("exc_type" in facts and [p for p in proofs if not p.earlier]) or proofs
+    return quoted_evidence(own, around) | library_code(own, around)
 
 
 def _title(cause: Cause, role: Role, facts: Fields, proofs: Sequence[Proof]) -> str:

@@ -80,3 +80,13 @@ def test_the_time_told_is_that_of_the_death_told(analyze: Callable[..., Report])
     assert [(p.line, p.earlier) for p in first.evidence] == [(3, False), (1, True), (2, True)]
     assert first_shown(report) == "2 h 16 min after boot"
     assert "It is the last of 3 such deaths" in first.summary
+
+
+def test_the_remedy_is_for_the_error_of_the_last_attempt(analyze: Callable[..., Report]) -> None:
+    numpy = (
+        "TypeError: can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
+    )
+    lines = [*run(410, "cuda:0")[:-1], numpy, *run(106, "cuda:0")]
+    first = analyze(job="\n".join(lines)).causes[0]
+    assert "NumPy" not in first.summary
+    assert not any("NumPy" in a.action for a in first.remediations)
