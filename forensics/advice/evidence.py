@@ -10,6 +10,7 @@ from collections.abc import Sequence, Set
 from msgspec.structs import replace
 
 from forensics.advice.whereabouts import knows_own_code
+from forensics.core import lazy
 from forensics.model import Fields, Observation, Proof, Value
 from forensics.model.fields import Occurrence, completed_fields
 
@@ -19,20 +20,27 @@ SAME = (*EXCEPTION, *IDENTITY)  # of one event each has one value
 MAX_EVIDENCE_LINES = 12  # chosen by hand: of all the events together; the timeline has the rest
 WEIGHT_ORDER = {"proof": 0, "strong": 1, "hint": 2}
 Place = tuple[str, int]  # source, line
+CODE_LINE_PATTERN = lazy.regex(r"(?:\[[\w ]{1,20}\]:)?\s{2,}(?:raise \w[\w.]{0,80}\(|[fr]{0,2}['\"].{0,400}['\"]\s*[,)]+\s*\Z)")
 LIMIT_FACT = "limit_path"  # of the cgroup whose memory limit was reached
 
 
 def told_first(events: Sequence[Observation], earlier: Set[Place]) -> list[Observation]:
-    """`events` with the one that is told in front: a sure one, which is not only on lines of `earlier`."""
+    """`events` with the one that is told in front: a sure one, which is not only on lines of `earlier`, nor on lines of code."""
 
-    def rank(e: Observation) -> tuple[int, bool, int, bool, str, int]:
-        return WEIGHT_ORDER[e.weight], _is_shown_only_on(e, earlier), -len(e.fields), e.time is None, e.source, e.line
+    def rank(e: Observation) -> tuple[bool, int, bool, int, bool, str, int]:
+        weight, over = WEIGHT_ORDER[e.weight], _is_shown_only_on(e, earlier)
+        return _is_code(e), weight, over, -len(e.fields), e.time is None, e.source, e.line
 
     return sorted(events, key=rank)
 
 
 def _is_shown_only_on(event: Observation, lines: Set[Place]) -> bool:
     return bool(event.shown_on) and all((event.source, n) in lines for n in event.shown_on)
+
+
+def _is_code(event: Observation) -> bool:
+    """Is it a line of code in a traceback? It has the message with names of variables in place of their values."""
+    return bool(event.proofs) and all(CODE_LINE_PATTERN.match(p.text) for p in event.proofs)
 
 
 def facts_of(told: Sequence[Observation], earlier: Set[Place], apart: Set[Place]) -> dict[str, Value]:

@@ -11,7 +11,7 @@ Only the message of the decisive event is read, with the lines that continue it:
 """
 
 from collections.abc import Iterable, Sequence
-from itertools import groupby, takewhile
+from itertools import groupby, pairwise, takewhile
 
 from forensics.advice.near_lines import nothing_near
 from forensics.core import lazy
@@ -41,14 +41,16 @@ CMAKE_PATTERN = lazy.regex(r"\ACMake Error at \S+:\d+ \(message\):\s*\Z")
 OTHER_OUTPUT_PATTERN = lazy.regex(  # a line that is no continuation of a message: it begins with a program, a time or a frame
     r"\A(?:[\w./-]{1,40}: |\[|\d{2,4}[-/:]\d\d|File \"|\S+Error: |E?\d{4} \d\d:|\d+%|During handling|The above exception|$)"
 )
-PREFIX_PATTERN = lazy.regex(r"\A\W{0,4}(?:\w+: )?(?i:fatal(?: error)?|error|critical)\b[\]!]?(?::\s*|!\s+)(?P<rest>\S.*)\Z")
+PREFIX_PATTERN = lazy.regex(
+    r"\A\W{0,4}(?:\w+: )?[\w.]*?(?i:fatal(?: error)?|error|critical|exception)\b[\]!]?(?::\s*|!\s+)(?P<rest>\S.*)\Z"
+)
 VERBS = (
     "Use|Try|Call|Set|Pass|Consider|Ensure|Make sure|Specify|Provide|Install|Upgrade|Update|Increase|Reduce|Run|Add|Remove|"
     "Change|Choose|Select|Enable|Disable|Downgrade|Define|Either|Restart|Decrease|Lower|Rename|Delete|Create"
 )
 WAY = "You (?:can|may|might|need to|should|must|have to)|To (?:fix|solve|avoid|overcome|resolve) this"
 SENTENCE_END_PATTERN = lazy.regex(
-    rf"\n|(?<=[.!?])\s+(?=[A-Z\"'`(])|(?<=[:;,)]) (?=(?:{VERBS}|{WAY})\b)|(?<=\S) (?=[Pp]lease \w)"
+    rf"\n|(?<=\S) (?=Available \w+:)|(?<=[.!?])\s+(?=[A-Z\"'`(])|(?<=[:;,)]) (?=(?:{VERBS}|{WAY})\b)|(?<=\S) (?=[Pp]lease \w)"
     r"|(?<=[;,.]) (?=(?:consider \w+ing|try \w+ing|use \S+ instead)\b)"
 )
 WAY_OUT_PATTERN = lazy.regex(
@@ -67,8 +69,8 @@ QUOTED = r"(?:'[^'\n]{1,60}'|\"[^\"\n]{1,60}\"|`[^`\n]{1,60}`)"
 VALUE = rf"(?:{QUOTED}|[\w./+-]{{1,40}})"
 ALLOWED_PATTERN = lazy.regex(
     r"(?:\b(?:[Ss]hould|[Mm]ust|[Hh]as to|[Nn]eeds to) be (?:one|any|either) of|\b[Ee]xpected one of|\bchoose (?:one )?from"
-    r"|\bselect one of|\b(?:[Ss]upported|[Aa]vailable|[Vv]alid|[Aa]llowed|[Pp]ossible|[Aa]cceptable) "
-    r"(?:\w+ ){0,3}(?:are|is|values|options|choices):?"
+    r"|\bselect one of|\b(?:[Ss]upported|[Aa]vailable|[Vv]alid|[Aa]llowed|[Pp]ossible|[Aa]cceptable)"
+    r"(?:(?: \w+){0,3} (?:are|is)|(?: \w+){0,3}(?=:))"
     r"|\b[Cc]hoices(?: are)?|\b[Oo]ptions(?: are)?|\bnot one of)"
     rf":? (?P<values>\[[^\]\n]{{2,240}}\]|\{{[^}}\n]{{2,240}}\}}|\({VALUE}, [^)\n]{{2,240}}\)"
     rf"|{VALUE}(?:(?:, (?:or |and )?| or | and | ?\| ?){VALUE}){{1,40}})"
@@ -76,7 +78,7 @@ ALLOWED_PATTERN = lazy.regex(
 REFUSED_PATTERN = lazy.regex(
     rf"\b(?i:unknown|invalid|unsupported|unrecogni[sz]ed|unexpected|no such|illegal)\b[\w :=-]{{0,40}}?(?P<a>{QUOTED})"
     rf"|\b(?:[Gg]ot|[Rr]eceived|but (?:is|was)|given)(?: value)?:? (?P<b>{QUOTED}|[\w.-]{{1,40}})"
-    rf"|\A(?P<c>{QUOTED}) (?:is|was) not\b"
+    rf"|(?P<c>{QUOTED}) (?:is not|was not|not)\b|\b(?P<d>[\w.-]{{1,40}}) (?:is )?not supported\b"
 )
 FURTHER_LOG_PATTERN = lazy.regex(
     r"(?i:\bconsult|\bsee(?: also)?|\bcheck|\brefer to|\bread|\blook (?:at|in|into)|\bwritten to|\blogged (?:in|to))"
@@ -156,7 +158,14 @@ def _continuation(lines: Sequence[str], at: int) -> list[str]:
 
 def _joined(rows: Sequence[str]) -> str:
     """The rows of a text as one line for each of its paragraphs."""
-    return "\n".join(" ".join(words) for blank, words in groupby(rows, lambda row: not row) if not blank)
+    return "\n".join(_one_line(list(part)) for blank, part in groupby(rows, lambda row: not row) if not blank)
+
+
+def _one_line(rows: Sequence[str]) -> str:
+    """The rows of a paragraph as one line; single words below each other are a list, and get commas."""
+    words = [" " not in row for row in rows]
+    gaps = [", " if one and other else " " for one, other in pairwise(words)]
+    return "".join(row + gap for row, gap in zip(rows, [*gaps, ""], strict=True))
 
 
 def _stated(block: Sequence[str], framed: bool) -> dict[str, Value]:
@@ -185,7 +194,7 @@ def _values(text: str) -> dict[str, Value]:
         return {}
     refused = REFUSED_PATTERN.search(text[: allowed.start()]) or REFUSED_PATTERN.search(text[allowed.end() :])
     given = next(filter(None, refused.groups()), None) if refused else None
-    return {ALLOWED: allowed["values"]} | ({REFUSED: given} if given and given not in allowed["values"] else {})
+    return {ALLOWED: allowed["values"].rstrip(".")} | ({REFUSED: given} if given and given not in allowed["values"] else {})
 
 
 def _further_log(proofs: Sequence[Proof], lines: Sequence[str], at: int) -> dict[str, Value]:

@@ -1,9 +1,11 @@
 """What the message of the decisive event itself says: statement, way out, values, log, and whether a file was to be written."""
 
+from collections.abc import Callable
+
 import pytest
 
 from forensics.advice.own_words import own_words, whole_message
-from forensics.model import Around, Fields, Proof, Value
+from forensics.model import Around, Fields, Proof, Report, Value
 
 RULE = "-" * 74
 SLOTS = (
@@ -48,6 +50,7 @@ LOAD = (
     "    torch.load(path)",
     "FileNotFoundError: [Errno 2] No such file or directory: 'runs/7.pt'",
 )
+HYDRA = ("hydra.errors.E: You must specify 'net', e.g, net=<OPTION>", "Available options:", "\tlarge", "\tsmall")
 OTHERS = ("KeyError: 'dice'", "wandb: You can sync this run to the cloud by running wandb sync")
 
 
@@ -64,6 +67,9 @@ def near(lines: tuple[str, ...], at: int) -> tuple[list[Proof], object]:
         (SLOTS, 2, {}, {"stated": "There are not enough slots for the 8 slots that were asked for:", "asked": "Either ask for fewer slots, or make more slots available for use"}),
         (PANIC, 0, {}, {"stated": "the table has no column 'dice'"}),
         (CMAKE, 0, {}, {"stated": "Failed to find the compiler.", "asked": "Please set the CUDA_ROOT variable"}),
+        (HYDRA, 0, {"exc_message": HYDRA[0][16:]}, {"allowed_values": "large, small", "asked": "You must specify 'net', e.g, net=<OPTION>"}),
+        (("E: x",), 0, {"exc_message": "Config 'de' not found. Available: ['en', 'fr']"}, {"allowed_values": "['en', 'fr']", "refused_value": "'de'"}),
+        (("ValueError: Output is not empty. Use --overwrite",), 0, {}, {"stated": "Output is not empty.", "asked": "Use --overwrite"}),
         ((MODE,), 0, {"exc_message": MODE[12:]}, {"allowed_values": "['train', 'test']", "refused_value": "'fast'"}),
         (DKMS, 2, {}, {"stated": "The build failed.", "further_log": "/var/lib/dkms/fast/1.2/build/make.log"}),
         (SAVE, 2, {"exc_message": SAVE[2][19:], "path": "runs/7.pt"}, {"written_path": "runs/7.pt"}),
@@ -95,3 +101,17 @@ def test_a_message_that_only_announces_the_next_line_is_completed(
 ) -> None:
     proofs, around = near(lines, 0)
     assert whole_message({"exc_message": message}, proofs, around).get("exc_message") == whole  # type: ignore[arg-type]
+
+
+def test_a_line_of_code_gives_no_values(analyze: Callable[..., Report]) -> None:
+    """The traceback shows the names of variables, where the message has their values."""
+    lines = [
+        "Traceback (most recent call last):",
+        '  File "/job/train.py", line 7, in <module>',
+        "    net = build(name)",
+        '  File "/opt/py/lib/python3.10/site-packages/timm/factory.py", line 113, in build',
+        "    raise RuntimeError('Unknown model (%s)' % name)",
+        "RuntimeError: Unknown model (vit_bse)",
+    ]
+    first = analyze(job="\n".join(lines)).causes[0]
+    assert first.facts["argument"] == "vit_bse"
