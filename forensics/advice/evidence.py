@@ -40,7 +40,7 @@ def _is_shown_only_on(event: Observation, lines: Set[Place]) -> bool:
 
 def _is_code(event: Observation) -> bool:
     """Is it a line of code in a traceback? It has the message with names of variables in place of their values."""
-    return bool(event.proofs) and all(CODE_LINE_PATTERN.match(p.text) for p in event.proofs)
+    return event.count == 1 and bool(event.proofs) and CODE_LINE_PATTERN.match(event.proofs[0].text) is not None
 
 
 def facts_of(told: Sequence[Observation], earlier: Set[Place], apart: Set[Place]) -> dict[str, Value]:
