@@ -11,7 +11,7 @@ from forensics.advice.disk_use import disk_facts
 from forensics.advice.earlier_events import deaths_of, earlier_lines
 from forensics.advice.evidence import LIMIT_FACT, facts_of, proofs_of, told_first
 from forensics.advice.library_code import advised_code, library_code
-from forensics.advice.near_lines import nothing_near
+from forensics.advice.near_lines import STALLED_FACTS, nothing_near
 from forensics.advice.own_words import own_words, whole_message
 from forensics.advice.places import code_of_consequence, code_of_traceback, host_of_rank, own_code, place_around
 from forensics.advice.printed_stack import stack_facts
@@ -169,7 +169,7 @@ def _finding(
 def _told_around(facts: Fields, proofs: Sequence[Proof], around: LinesAround) -> tuple[dict[str, Value], dict[str, Value]]:
     """The place that the evidence and the lines around it tell, and what of it and of the message itself the texts may name."""
     place = place_around(facts, proofs, around)
-    named = {n: v for n, v in place.items() if n in (NAMED_PLACE, QUIET_RANKS)}
+    named = {n: v for n, v in place.items() if n in (NAMED_PLACE, QUIET_RANKS, *STALLED_FACTS)}
     return place, named | own_words(facts, proofs, around)
 
 

@@ -31,7 +31,7 @@ BUILT_ELSEWHERE_PATTERN = lazy.regex(  # where the libraries of others were buil
 # NCCL and UCX begin their messages with a place in their own source; py-spy names a library's file without its upper folders.
 OWN_SOURCE_PATTERN = lazy.regex(
     r"\A\s+[\w.<>]{1,100} \([\w.-]{1,100}/[^():]{1,300}:\d{1,7}\)"
-    r"|\bNCCL (?:WARN|INFO|TRACE)\b|\bUCX +(?:ERROR|WARN|DIAG|INFO|FATAL)\b"
+    r"|\bNCCL (?:WARN|INFO|TRACE)\b|\bUCX +(?:ERROR|WARN|DIAG|INFO|FATAL)\b|\A\[[\w.-]{1,80}:\d+:\d+(?::\d+)?\] +\S{1,80}:\d+ "
 )
 # A frame of the Java library or of a widely used one, as its package tells: `at java.base/java.lang.Thread.run(Thread.java:833)`.
 JVM_LIBRARY_FRAME_PATTERN = lazy.regex(

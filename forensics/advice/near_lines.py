@@ -8,6 +8,7 @@ Ray's and PyTorch's messages; XLA's metadata.
 """
 
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 
 from forensics.advice.near_messages import MESSAGE_READERS
 from forensics.advice.near_notebooks import NOTEBOOK_READERS
@@ -25,6 +26,8 @@ MAX_PROMPT_LINES = 400  # chosen by hand: what one command printed
 MAX_READ_PROOFS = 3  # as in named_place
 RANK_TAG_PATTERN = lazy.regex(r"\[[Rr]ank ?(?P<rank>\d{1,6})\]|--local[_-]rank[= ](?P<local>\d{1,4})\b")
 TIMED_OUT_PATTERN = lazy.regex(r"(?i)tim(?:ed|e)[ -]?out|heartbeat monitor")
+STALLED_RANK_PATTERN = lazy.regex(r"(?:\A|[>\]:\s])(?P<rank>\d{1,6}): \[[\w.-]")  # of Horovod, below `Stalled ranks:`
+STALLED_FACTS = MISSING_RANKS, MISSING_REASON = "missing_ranks", "missing_reason"
 MAX_QUIET_RANKS = 4  # chosen by hand: of more, each one is as likely
 PROMPT_PATTERN = lazy.regex(  # not of commands that ask another machine
     r"\A\s{0,8}(?:\([\w.-]{1,40}\) ?)?\[?[a-z_][\w.-]{0,31}@(?P<host>[A-Za-z][\w.-]{0,62})"
@@ -111,6 +114,16 @@ def _reporters(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at:
         quiet = number_ranges(others)
         return {"reporters": f"{text}, {'rank' if len(others) == 1 else 'ranks'} {quiet} not", QUIET_RANKS: quiet}
     return {"reporters": text} if len(reports) > 1 else {}
+
+
+def _stalled(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
+    """The ranks that Horovod waits for, as it lists them below its warning: `Stalled ranks:`, `6: [allreduce.0, ...]`."""
+    if any(name in facts for name in (*STALLED_FACTS, "culprit_rank")):
+        return {}
+    head = next((i for i in range(max(0, at - NEAR), min(len(lines), at + WIDE)) if "Stalled ranks:" in lines[i]), len(lines))
+    listed = takewhile(bool, (STALLED_RANK_PATTERN.search(text) for text in lines[head + 1 :]))
+    ranks = {int(m["rank"]) for m in listed if m}
+    return {MISSING_RANKS: number_ranges(ranks), MISSING_REASON: "Horovod lists what waits for them"} if ranks else {}
 
 
 def _host(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
@@ -232,6 +245,7 @@ def _step(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int)
 PLACE_READERS: tuple[Callable[[Fields, Sequence[Proof], Sequence[str], int], Found], ...] = (
     _rank,
     _reporters,
+    _stalled,
     _worker,
     _path,
     _host,

@@ -49,6 +49,7 @@ HOST_PATTERNS = (
         r"(?:\A|[\s:>\]])(?P<host>[A-Za-z][\w.-]{1,62}):\d{2,8}:\d{2,8} \[\d{1,2}\] .{0,80}\bNCCL WARN"
         r"|(?:\A|\s)(?P<bare>[A-Za-z][\w.-]{1,62}):\d{2,8}:\d{2,8} \[\d{1,2}\] \S{1,60} WARN "
     ),
+    lazy.regex(r"\A\[(?P<host>[A-Za-z][\w.-]{1,62}):\d+:\d+(?::\d+)?\] +\S{1,80}\.c:\d+ "),  # of UCX
     lazy.regex(r" ON (?P<host>[A-Za-z][\w.-]{1,62}) CANCELLED AT |\Asrun: error: (?P<bare>[A-Za-z][\w.-]{1,62}): task"),
     lazy.regex(r"\[(?P<host>i-[0-9a-f]{8,17})/"),  # an instance of Amazon's
 )

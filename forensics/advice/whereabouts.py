@@ -21,6 +21,7 @@ LIBRARY_PATH_PATTERN = lazy.regex(
 INSTALLED_FOLDER_PATTERN = lazy.regex(r".*[/\\](?:(?:site|dist)-packages|lib(?:64)?/python\d[\d.]*|(?i:Lib))[/\\]")
 NAMED_FACTS = {  # what to call facts that tell the place where nothing narrower does, the most telling first
     "named_place": "",
+    "needed_by": "",
     "path": "path",
     "dimm": "memory module",
     "interface": "network interface",
@@ -38,7 +39,8 @@ NAMED_FACTS = {  # what to call facts that tell the place where nothing narrower
     "listening_port": "port",
 }
 LAST_FACTS = {"layer": "layer", "module": "module", "device": "device", "program": "program"}  # they name a thing, not a place
-TERMINAL_PATTERN = lazy.regex(r"(?:tty|pts/|ttyS|:)\d")  # the device of a session, which is no place of a fault
+NO_PLACE_PATTERN = lazy.regex(r"(?:tty|pts/|ttyS|:)\d|\^")  # the device of a session; `^lo`, which names what is left out
+NO_PROCESSES = ("0", "<unnamed>", "<unknown>", "swapper/0")  # the idle task, and threads without a name
 OWNER_FACTS = ("pod", "container", "unit")  # facts that name the owner of the processes
 HOSTS = ("host", "node")
 LOCAL_HOST_NAMES = ("localhost", "127.0.0.1")  # the name of every machine for itself
@@ -72,7 +74,7 @@ def location_text(facts: Fields) -> str:
 
 def _named(facts: Fields, names: Mapping[str, str]) -> list[str]:
     """The first of `names` that tells a place."""
-    known = (n for n in names if n in facts and not TERMINAL_PATTERN.match(str(facts[n])))
+    known = (n for n in names if n in facts and not NO_PLACE_PATTERN.match(str(facts[n])))
     return [f"{names[n]} {_cut(fact_text(n, facts[n]))}".lstrip() for n in known][:1]
 
 
@@ -109,6 +111,7 @@ def _host(facts: Fields) -> str:
 
 
 def _processes(facts: Fields) -> list[str]:
+    facts = {n: v for n, v in facts.items() if not (n in ("task", "pid") and str(v) in NO_PROCESSES)}
     if "task" in facts and "pid" in facts:
         return [f"{_cut(fact_text('task', facts['task']))} (pid {facts['pid']})"]
     if "task" in facts:

@@ -23,6 +23,8 @@ CUDA_NUMBER_PATTERN = lazy.regex(r"\d{4,5}")  # CUDA writes its versions as one 
 MAX_FACT_CHARS = 300  # three rows of a page: the message of an exception; more of it stands in the evidence
 DEATHS = "deaths"  # a fact: how many processes died alike, one after the other
 DEATHS_SENTENCE = f"It is the last of {{{DEATHS}}} such deaths in these logs."
+# What stands in the place of a message and is none: the number of errors that follow, a place in a source file
+NO_MESSAGE_PATTERN = lazy.regex(r"\s*(?:\(?\d{1,4}\)? root error\(s\) found\.?|\S{1,200}:\d{1,7}(?::\d{1,7})?:?)\s*")
 SEVERAL_NUMBERS_PATTERN = lazy.regex(r"\d\D+\d")
 
 
@@ -100,6 +102,8 @@ def first_known(alternatives: Sequence[str], facts: Fields) -> str | None:
 
 def summary(cause: Cause, facts: Mapping[str, Value]) -> str:
     """What happened, in this case's numbers; the cause's general meaning if no sentence fits."""
+    if NO_MESSAGE_PATTERN.fullmatch(str(facts.get("exc_message", ""))):
+        facts = {n: v for n, v in facts.items() if n != "exc_message"}
     sentences = [text for alternatives in cause.summary if (text := first_known(alternatives, facts))]
     counted = fill_template(DEATHS_SENTENCE, facts) if sentences else None
     sentences[1:1] = [counted] if counted else []

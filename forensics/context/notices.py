@@ -87,9 +87,8 @@ def _pace(one: Observation) -> str | None:
         return f"steps became {fields['slower_by']} times slower {since}: {heat or waiting or usual}"
     if one.kind == "series/uneven-epochs":
         return (
-            f"epochs of the same work took {fields['fastest_s']:g} to {fields['slowest_s']:g} s: "
-            "another program on the machine, a disk or network that others use, a GPU that gets hot, "
-            "or hardware that begins to fail"
+            f"rounds of the same number of steps took {fields['fastest_s']:g} to {fields['slowest_s']:g} s; "
+            "unequal work, another program on the machine, a shared disk or network, and heat can be why"
         )
     if one.kind == "series/held-clocks":
         where = f"GPU {fields['gpu']}" if "gpu" in fields else "a GPU"

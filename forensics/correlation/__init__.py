@@ -9,7 +9,7 @@ from forensics.correlation.assign_times import assign_times
 from forensics.correlation.clock import Clock
 from forensics.correlation.clock_alignment import align_clocks
 from forensics.correlation.clock_inference import full_times, has_date, infer_clock
-from forensics.correlation.clock_samples import TRIGGER, ClockSample, clock_samples
+from forensics.correlation.clock_samples import TRIGGER, ClockSample, clock_samples, printed_dates
 from forensics.correlation.disorder import is_disordered
 from forensics.correlation.entities import IdMappings
 from forensics.correlation.entity_ids import EntityIds, entity_ids
@@ -59,6 +59,7 @@ __all__ = [
     "last_incident",
     "moment_of",
     "moment_text",
+    "printed_dates",
     "program_pids",
     "read_id_mappings",
     "same_host",

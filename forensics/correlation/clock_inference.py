@@ -8,7 +8,7 @@ Sat Nov 21 00:35:34 PST 2026, then 2026-11-21 00:35:43      -> zone -08:00, one 
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from msgspec.structs import replace
 
@@ -18,6 +18,7 @@ from forensics.correlation.timestamp_resolver import TimestampResolver, naive, n
 from forensics.model import Source, Stamp, Warn, Warning
 
 MAX_CLOCK_DIFFERENCE = timedelta(days=1)  # a file may be copied to a machine whose clock or zone differs
+MAX_DAY_OFF = timedelta(days=3)  # a zone moves a day by one; the last days of a month count as its 28th
 HALF_YEAR = timedelta(days=182)
 MAX_NEXT_LINE_GAP_S = 60.0  # chosen by hand: between two lines that follow each other
 MAX_PRINTED_DATE_GAP_S = 3600.0  # chosen by hand: between a line that `date` printed and the first line of the program
@@ -35,8 +36,13 @@ def full_times(known: Iterable[ClockSample]) -> list[datetime]:
     return [w if w.tzinfo else w.replace(tzinfo=UTC) for w in walls]
 
 
-def infer_clock(source: Source, known: Sequence[ClockSample], others: list[datetime], warn: Warn) -> Clock:
-    """The clock of `source` from its samples `known`, in order of line. `others`: full times in the other sources."""
+def infer_clock(
+    source: Source, known: Sequence[ClockSample], others: list[datetime], warn: Warn, printed: Sequence[datetime] = ()
+) -> Clock:
+    """The clock of `source` from its samples `known`, in order of line.
+
+    `others`: full times in the other sources. `printed`: days that its lines print in full beside their stamps.
+    """
     name, modified = source.name, source.modified
     stamps = [m.stamp for m in known if m.stamp and not m.header]
     walls = [s for s in stamps if s.wall]
@@ -46,7 +52,8 @@ def infer_clock(source: Source, known: Sequence[ClockSample], others: list[datet
         return Clock("mono" if any(s.mono is not None for s in stamps) else "none", samples=tuple(known))
     backwards = _backwards(known)
     ordered = list(reversed(known)) if backwards else list(known)
-    clock = Clock("wall", start=_start(ordered, name, modified, others, warn), samples=tuple(ordered), backwards=backwards)
+    start = _start(ordered, name, modified, others, warn, printed)
+    clock = Clock("wall", start=start, samples=tuple(ordered), backwards=backwards)
     if all(s.wall and s.wall.tzinfo for s in walls):
         clock = replace(clock, kind="wall+zone")
     else:
@@ -69,7 +76,12 @@ def _backwards(known: Sequence[ClockSample]) -> bool:
 
 
 def _start(
-    known: Sequence[ClockSample], name: str, modified: datetime | None, others: list[datetime], warn: Warn
+    known: Sequence[ClockSample],
+    name: str,
+    modified: datetime | None,
+    others: list[datetime],
+    warn: Warn,
+    printed: Sequence[datetime],
 ) -> datetime | None:
     """The source's own wall clock at its first stamp."""
     whole = next((m.stamp.wall for m in known if m.stamp and m.stamp.wall and not m.stamp.lacks), None)
@@ -77,6 +89,8 @@ def _start(
         return naive(whole)
     walls = [m.stamp for m in known if m.stamp and m.stamp.wall]
     dated = [s.wall for s in walls if s.lacks == "year" and s.wall]
+    if dated and (first_year := _printed_year(dated, printed)):
+        return _valid(dated[0], first_year)
     if dated:
         year = _year(dated[-1], others, modified)
         why = f"{year} is assumed" if year else "nothing shows it"
@@ -90,6 +104,18 @@ def _start(
         return None
     midnights = sum(b < a - MIN_DAY_CHANGE for a, b in pairwise(times))
     return datetime(date.year, date.month, date.day, times[0].hour, times[0].minute) - timedelta(days=midnights)
+
+
+def _printed_year(dated: Sequence[datetime], printed: Sequence[datetime]) -> int | None:
+    """The year of the first stamp, if its lines print the day of a stamp in full, and all that do agree; else None.
+
+    Dec 29 21:58:37 ...  time: 2025-12-29_21:58:40     -> 2025
+    """
+    turns = accumulate([0, *map(int, _new_years(dated))]) if printed else ()
+    days = {(stamp.month, stamp.day, turn): stamp for stamp, turn in zip(dated, turns, strict=False)}
+    both = ((nearest_year(naive(stamp), day), day, turn) for (_, _, turn), stamp in days.items() for day in printed)
+    years = {wall.year - turn for wall, day, turn in both if wall and abs(wall - day) <= MAX_DAY_OFF}
+    return years.pop() if len(years) == 1 else None
 
 
 def _new_years(dated: Sequence[datetime]) -> list[bool]:

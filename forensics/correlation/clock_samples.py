@@ -11,7 +11,7 @@ timeline reads every line.
 """
 
 from collections.abc import Iterable, Iterator
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -45,6 +45,14 @@ MAX_LOGGED_LATER_S = 60.0  # between the setting of the clock and the first line
 MAX_DISORDER_S = 30.0  # chosen by hand: lines of two processors may be out of order by less; a new boot begins at zero
 # A stamp without a date that is earlier than the one before it: by less than this it is out of order, by more of the next day.
 MIN_DAY_CHANGE = timedelta(hours=6)
+
+
+MAX_PRINTED_TEXTS = 4000  # chosen by hand: lines that are searched for a full date
+MAX_PRINTED_DAYS = 200  # chosen by hand: no log of one failure has more
+DATE_PATTERN = lazy.regex(
+    r"(?<![\d.-])(?P<year>20[0-4]\d)-(?P<month>[01]\d)-(?P<day>[0-3]\d)(?!\d|-\d)"
+    r"|(?:\bTIME |\baudit\()(?P<epoch>1[0-9]{9})\b"  # of a machine check; of the kernel's audit
+)
 
 
 class ClockSample(Struct, frozen=True):
@@ -96,6 +104,18 @@ def clock_samples(scan: Scan, events: Iterable[Observation] = ()) -> list[ClockS
         if event.stamp:
             found.setdefault(event.line, ClockSample(event.line, event.stamp))
     return [found[n] for n in sorted(found)]
+
+
+def printed_dates(scan: Scan) -> list[datetime]:
+    """The full dates in the texts of the lines that a scan kept: `audit(1458695528.636:26)`, `2025-12-29_21:58:40`."""
+    texts = [x.text for x in (*scan.head, *scan.tail)] + [x.text for hit in scan.hits for x in hit.lines]
+    found: set[datetime] = set()
+    for m in (m for text in texts[:MAX_PRINTED_TEXTS] for m in DATE_PATTERN.finditer(text)):
+        if m["epoch"]:
+            found.add(datetime.fromtimestamp(int(m["epoch"]), UTC).replace(tzinfo=None))
+        elif 1 <= int(m["month"]) <= 12 and int(m["day"]):  # to the month's last days the 28th is near enough
+            found.add(datetime(int(m["year"]), int(m["month"]), min(28, int(m["day"]))))
+    return sorted({datetime(d.year, d.month, d.day) for d in found})[:MAX_PRINTED_DAYS]
 
 
 class BootCounter:

@@ -19,9 +19,9 @@ from forensics.model import Observation, Prefix
 
 MAX_PROOFS_READ = 3  # an event's first lines name its process; the later ones repeat it
 MAX_PROOF_CHARS = 2000  # as the report shows of a line; the ids are before that
-OWN_PID = {"nccl", "ray", "ray without name", "open mpi"}  # formats whose number is that of the process the line is about
+OWN_PID = {"nccl", "program in brackets", "pid in brackets", "open mpi"}  # their number is that of the line's own process
 OF_A_HOST = ("syslog", "journal")
-RAY = ("ray", "ray without name")
+RAY = ("program in brackets", "pid in brackets")
 SHARED_CGROUPS = {"/", "/user.slice", "/system.slice", "/machine.slice", "/init.scope", "/docker", "/kubepods", "/kubepods.slice"}
 DECIMAL_PATTERN = lazy.regex(r"\d{1,18}")
 ARRAY = lazy.regex(r"\d{1,12}_\d{1,12}")

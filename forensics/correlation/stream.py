@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from forensics.core.text import last_frame
 from forensics.correlation.clock import Clock
 from forensics.correlation.clock_inference import infer_clock
-from forensics.correlation.clock_samples import ClockSample, clock_sample, clock_samples, needed_samples
+from forensics.correlation.clock_samples import ClockSample, clock_sample, clock_samples, needed_samples, printed_dates
 from forensics.correlation.levels import parse_level
 from forensics.correlation.timestamp_resolver import WALL, TimestampResolver
 from forensics.line_formats import parse_prefix
@@ -67,7 +67,7 @@ def full_clock(scan: Scan, others: list[datetime], warn: Warn, events: Iterable[
     known, source = clock_samples(scan, events), scan.source
     if any(m.stamp and (m.stamp.wall is None or m.stamp.lacks == "date") for m in known):
         known = list(needed_samples(m for m in map(clock_sample, numbered_lines(source, _silent)) if m))
-    return infer_clock(source, known, others, warn)
+    return infer_clock(source, known, others, warn, printed_dates(scan))
 
 
 def _silent(_: Warning) -> None:

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from forensics.core.text import with_noun
 from forensics.database import HEALTHY, Database
 from forensics.decision.candidates import FEATURES, UNLISTED, candidates
 from forensics.decision.ending import bad_end_shown
@@ -262,8 +261,5 @@ def _why(o: OwnedObservation, database: Database) -> str:
         return "no number or name was found that ties it to what was asked about"
     after = o.aftermath
     if after.repeated or after.progress:
-        count = max(after.repeated, after.progress)
-        return f"behind it {'comes' if count == 1 else 'come'} {with_noun(count, 'line')} like those before it"
-    if after.handled:
-        return "words there tell of a warning, a retry or a recovery"
-    return "it was not held for the cause"
+        return "the log goes on behind it"
+    return "words there tell of a warning, a retry or a recovery" if after.handled else ""

@@ -77,7 +77,7 @@ LINE_FORMATS = (
         within=": ",
     ),
     LineFormat(
-        "ray",
+        "program in brackets",  # of Ray and vLLM
         "none",
         rf"{COLOUR}\((?P<program>[\w.:<>-]+) ?(?:rank=(?P<rank>\d+), ?)?(?:pid=(?P<pid>\d+))?(?:,? ?ip=(?P<host>[\d.a-f:]+))?\)"
         rf"{COLOUR} ",
@@ -91,7 +91,7 @@ LINE_FORMATS = (
         within=")",
     ),
     LineFormat(
-        "ray without name",
+        "pid in brackets",
         "none",
         rf"{COLOUR}\(pid=(?P<pid>\d+)(?:, ip=(?P<host>[\d.a-f:]+))?\){COLOUR} ",
         ("(pid=1328) text", "(pid=1328, ip=10.0.0.4) text"),

@@ -47,6 +47,8 @@ def _shown_symptoms(report: Report) -> list[Finding]:
     """The symptoms of the first cause's incident that a line stronger than a hint shows; of a machine those tied to the cause."""
     first, machine = report.causes[0], report.subject is not None and report.subject.kind == "machine"
     found = (f for f in symptoms(report) if any(p.weight != "hint" for p in f.evidence))
+    own = {(p.source, p.line) for p in first.evidence}
+    found = (f for f in found if (f.evidence[0].source, f.evidence[0].line) not in own)
     return [f for f in found if not _is_hours_apart(f, first) and not (machine and not _is_tied(f, first))]
 
 

@@ -14,6 +14,7 @@ LOST_MARK = "×"  # a reading that was NaN or infinite
 SPARKLINE_CHARS = 32  # a third of a row of 100 columns, beside the first and the last value
 MIN_LOG_SCALE_RATIO = 1000.0  # on a linear scale of 32 to 120 steps all smaller values would be drawn as zero
 MIN_DRAWN_POINTS = 3  # two are a straight line
+MIN_MEMORY_BYTES = 16 * 2**20  # an interpreter alone holds as much; less is a kernel that frees its start-up code
 MIN_GROWTH_RATIO = 1.1  # the memory of any program varies by less
 MIN_LOSS_RATIO = 3.0  # a loss that only falls ends below its median; a loss that diverges rises far above it
 MIN_FALL_RATIO = 2.0  # rates vary by some ten percent from step to step
@@ -42,7 +43,7 @@ def is_informative(curve: Curve) -> bool:
         return False
     low, high, usual = min(known), max(known), median(known)
     if curve.kind == "memory":
-        return high > MIN_GROWTH_RATIO * max(low, 1.0)
+        return high > max(MIN_GROWTH_RATIO * low, MIN_MEMORY_BYTES)
     if curve.kind == "loss":
         return high > MIN_LOSS_RATIO * abs(usual)
     return known[-1] < usual / MIN_FALL_RATIO

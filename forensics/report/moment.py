@@ -77,7 +77,7 @@ def exact_gap(earlier: datetime, later: datetime) -> str:
     that is none."""
     if earlier.microsecond and later.microsecond:
         return time_between(earlier, later)
-    seconds = round(abs((later - earlier).total_seconds()))
+    seconds = int(abs((later - earlier).total_seconds()))  # of 31 and 31.8 the first may be 31.9: none is shown
     return duration_text(seconds).replace(".0 s", " s") if seconds else ""
 
 

@@ -16,6 +16,7 @@ from forensics.series.base import Series
 from forensics.series.observations import distinct_lines, scope_fields, series_observation
 from forensics.series.trend import shift
 
+MIN_EPOCH_S = 10.0  # chosen by hand: of shorter rounds the start alone, or the length of a text, makes such differences
 MIN_EPOCHS = 6  # with the first left out five, of which two can be uneven by chance only where all are; chosen by hand
 MIN_EPOCH_TIME_RATIO = 1.3  # chosen by hand: a checkpoint or an evaluation adds less; recall and false alarms in docs/series.md
 MIN_UNEVEN_EPOCH_SHARE = 0.2  # chosen by hand: one in five is no single pause
@@ -32,9 +33,9 @@ def epoch_events(scan: Scan, series: Sequence[Series]) -> list[Observation]:
 def _uneven(scan: Scan, series: Series) -> Observation | None:
     readings = [r for r in series.readings[1:] if r.value > 0]
     values = [r.value for r in readings]
-    if len(values) < MIN_EPOCHS:
+    usual = statistics.median(values) if len(values) >= MIN_EPOCHS else 0.0
+    if usual < MIN_EPOCH_S:
         return None
-    usual = statistics.median(values)
     uneven = [v for v in values if v >= MIN_EPOCH_TIME_RATIO * usual or v * MIN_EPOCH_TIME_RATIO <= usual]
     if len(uneven) < max(2, MIN_UNEVEN_EPOCH_SHARE * len(values)) or _is_level_change(values):
         return None

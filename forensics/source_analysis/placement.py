@@ -64,7 +64,8 @@ def clocks_of(
     for r in analyses:
         name = r.name
         others = [] if times.get(name) else [t for n, t in every if n != name]  # its own lines give year and date
-        infer = partial(correlation.infer_clock, r.scan.source, r.samples, others, noted.append)
+        printed = () if correlation.has_date(r.samples) else correlation.printed_dates(r.scan)
+        infer = partial(correlation.infer_clock, r.scan.source, r.samples, others, noted.append, printed)
         clocks[name] = call_or_warn(infer, correlation.Clock("none"), "its times", name, noted.append)
     found = [e for found in events.values() for e in found]
     settled = partial(correlation.align_clocks, found, clocks, knowledge, noted.append)

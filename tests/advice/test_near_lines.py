@@ -110,6 +110,11 @@ TIMED_OUT = """[rank1] step 20: evaluating
         ("Name:             fit-0\nNamespace:        ml\nEvents:\n>  Warning  FailedScheduling  12s  0/1 nodes are available", {}, "pod ml/fit-0"),
         ("  Normal  Scheduled  3m  Successfully assigned ml/fit-0 to n7\n>  Warning  Evicted  2m  kubelet  usage exceeds", {}, "pod ml/fit-0"),
         ("$ kubectl describe pod fit-0\nEvents:\n>  Warning  Evicted  2m  kubelet  usage exceeds", {}, "pod fit-0"),
+        (">One or more tensors\n[1,0]<stderr>:Stalled ranks:\n[1,0]<stderr>:6: [horovod_allreduce.0]", {"rank": 0}, "rank 6 did not arrive"),
+        (">[n7:15:0:15] ib_mlx5_log.c:139  Transport retry count exceeded", {}, "host n7"),
+        (">thread panicked", {"task": "<unnamed>"}, ""),
+        (">GPU hang: ecode 12", {"pid": 0, "gpu": 1}, "GPU 1"),
+        (">no interface of that name", {"interface": "^lo"}, ""),
         (">Training:   0%|          | 0/1000 [00:00<?, ?it/s]terminate called", {}, ""),
     ],
 )  # fmt: skip

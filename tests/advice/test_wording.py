@@ -123,4 +123,6 @@ def test_a_cell_is_told_as_people_call_it_and_a_message_ends_its_sentence(knowle
     assert fill_template("Start at {file}:{line_no}", place) == "Start at cell 28, line 35"
     raised = {"exc_message": "takes 1 positional argument but 2 were given", "function": "fetch", **place}
     said = summary(knowledge.causes["code.config"], raised)
+    counted = summary(knowledge.causes["code.config"], {**raised, "exc_message": "2 root error(s) found."})
+    assert "root error" not in counted
     assert "The message was: takes 1 positional argument but 2 were given. It came from cell 28, line 35 in fetch." in said

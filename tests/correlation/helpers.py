@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from forensics.correlation import Clock, clock_samples, full_times, infer_clock
+from forensics.correlation import Clock, clock_samples, full_times, infer_clock, printed_dates
 from forensics.line_formats import parse_prefix
 from forensics.model import Line, Observation, Proof, Scan, Source, Value, Warning
 
@@ -24,7 +24,7 @@ def clock_for(
 ) -> tuple[Clock, list[Warning]]:
     noted: list[Warning] = []
     scan = scan_of(name, text, modified)
-    return infer_clock(scan.source, clock_samples(scan), list(others), noted.append), noted
+    return infer_clock(scan.source, clock_samples(scan), list(others), noted.append, printed_dates(scan)), noted
 
 
 def event(source: str, number: int, text: str, cause: str = "process.worker_died", **fields: Value) -> Observation:

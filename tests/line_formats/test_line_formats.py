@@ -255,7 +255,7 @@ FORMATS: list[tuple[str, str, str, dict[str, Any]]] = [
         {"level": "ERROR"},
     ),
     ("tqdm, last frame", "\r  3%|▎ | 30/1000 [00:10<05:23,  3.00it/s]\r  6%|...", "  6%|...", {}),
-    ("ray", "(train_fn pid=1328, ip=10.0.0.4) text", "text", {"pid": 1328, "host": "10.0.0.4"}),
+    ("program in brackets", "(train_fn pid=1328, ip=10.0.0.4) text", "text", {"pid": 1328, "host": "10.0.0.4"}),
     ("ray, colours lost", "[2m[36m(MemoryMonitorActor pid=128)[0m text", "text", {"pid": 128}),
     ("ray c++", "[2025-01-15 18:16:34,677 I 524674 524674] (raylet) main.cc:180: x", "main.cc:180: x", {"pid": 524674}),
     ("dask", "distributed.nanny - WARNING - Worker exceeded", "Worker exceeded", {"level": "WARNING"}),
