@@ -49,7 +49,7 @@ MIN_DAY_CHANGE = timedelta(hours=6)
 
 MAX_PRINTED_TEXTS = 4000  # chosen by hand: lines that are searched for a full date
 MAX_PRINTED_DAYS = 200  # chosen by hand: no log of one failure has more
-DATE_PATTERN = lazy.regex(
+PRINTED_DATE_PATTERN = lazy.regex(
     r"(?<![\d.-])(?P<year>20[0-4]\d)-(?P<month>[01]\d)-(?P<day>[0-3]\d)(?!\d|-\d)"
     r"|(?:\bTIME |\baudit\()(?P<epoch>1[0-9]{9})\b"  # of a machine check; of the kernel's audit
 )
@@ -110,7 +110,7 @@ def printed_dates(scan: Scan) -> list[datetime]:
     """The full dates in the texts of the lines that a scan kept: `audit(1458695528.636:26)`, `2025-12-29_21:58:40`."""
     texts = [x.text for x in (*scan.head, *scan.tail)] + [x.text for hit in scan.hits for x in hit.lines]
     found: set[datetime] = set()
-    for m in (m for text in texts[:MAX_PRINTED_TEXTS] for m in DATE_PATTERN.finditer(text)):
+    for m in (m for text in texts[:MAX_PRINTED_TEXTS] for m in PRINTED_DATE_PATTERN.finditer(text)):
         if m["epoch"]:
             found.add(datetime.fromtimestamp(int(m["epoch"]), UTC).replace(tzinfo=None))
         elif 1 <= int(m["month"]) <= 12 and int(m["day"]):  # to the month's last days the 28th is near enough
