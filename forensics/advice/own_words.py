@@ -63,7 +63,7 @@ NO_WAY_OUT_PATTERN = lazy.regex(  # what a message says to those who want to kno
     r"|\btraceback|for (?:more|further) (?:info|detail)|\bdebug|TORCH_USE_CUDA_DSA|CUDA_LAUNCH_BLOCKING|HYDRA_FULL_ERROR|verbose"
     r"|\b(?:see|refer to|check|consult|visit|read|look) (?:also )?(?:the|at|in|this|https?:|/)"
     r"|\bPlease (?:see|check|refer|read|visit)"
-    r"|\b(?:may|can) (?:also )?(?:see|find|ignore|safely)\b|TORCH_LOGS|NCCL_DEBUG|TORCHDYNAMO"
+    r"|\b(?:may|can) (?:also )?(?:see|find|ignore|safely)\b|\bmay or may not\b|TORCH_LOGS|NCCL_DEBUG|TORCHDYNAMO"
 )
 QUOTED = r"(?:'[^'\n]{1,60}'|\"[^\"\n]{1,60}\"|`[^`\n]{1,60}`)"
 VALUE = rf"(?:{QUOTED}|[\w./+-]{{1,40}})"

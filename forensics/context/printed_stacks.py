@@ -4,10 +4,13 @@
     [gpu07:1934] [ 1] /opt/hpc/lib/libfab.so.1(fab_send+0x3b)[0x7f13cc796603]  -> libfab.so.1, fab_send
     frame #1: at::native::embedding(...) + 0x51 (0x7f.. in libtorch_cpu.so)    -> libtorch_cpu.so, at::native::embedding
     uvm_page_tree_get_ptes_async+0x93/0x970 [nvidia_uvm]                       -> nvidia_uvm, uvm_page_tree_get_ptes_async
+    C  [libtable.so+0x2f10]  TableEnv::row(_jobject*) const+0x94               -> libtable.so, TableEnv::row
+    j  org.fit.gtk.Screens.open()V+6                                           -> org.fit.gtk.Screens, open
 
 The C library, the run-time library of C++, the interpreter and the functions with which torch raises its errors are passed over:
-they only print the stack. So are the kernel's frames marked `?`, which it is not sure of, and those of no module. Formats:
-backtrace(3) of glibc, Open MPI and UCX, gdb, backward-cpp, torch's C++ traces, dump_stack of the kernel.
+they only print the stack. So are the kernel's frames marked `?`, which it is not sure of, and those of no module, and the
+libraries and classes of a Java runtime. Formats: backtrace(3) of glibc, Open MPI and UCX, gdb, backward-cpp, torch's C++ traces,
+dump_stack of the kernel, native and Java frames of HotSpot's error files.
 """
 
 from collections.abc import Iterable, Iterator
@@ -28,6 +31,8 @@ TRIGGER = Trigger(
         '#0    source "',
         "#0  0x",
         "#0 0x",
+        "native frames: (",
+        "java frames: (",
     ),
     before=12,
     after=MAX_FRAMES,
@@ -39,11 +44,14 @@ NATIVE_FRAME_PATTERN = lazy.regex(
     r'|#\d+ +Object "(?P<backward>[^"]{1,400})", at 0x[0-9a-f]+, in (?P<backward_function>.{0,300})'
     r"|#\d+ +(?:0x[0-9a-f]+ in )?(?P<gdb_function>[^\s(]{1,300}) \(.{0,300}\) from (?P<gdb>\S{1,400})"
     r"|(?P<unsure>\? )?\b(?P<kernel_function>[\w.]{1,200})\+0x[0-9a-f]+/0x[0-9a-f]+ \[(?P<kernel>\w{1,64})\]"
+    r"|^C  \[(?P<hotspot>[^\s\]]{1,200})\+0x[0-9a-f]+\](?:  (?P<hotspot_function>[^\s+]{1,300}))?"
+    r"|^[jJ] +(?:\d+ )?(?:% )?(?:c[12] )?(?P<java>[\w.$]{1,300})\.(?P<java_function>[\w$<>]{1,200})\("
 )
-FORMATS = ("glibc", "torch", "backward", "gdb", "kernel")
+FORMATS = ("glibc", "torch", "backward", "gdb", "kernel", "hotspot", "java")
 NUMBER_PATTERN = lazy.regex(r"#(\d{1,3})\b")
 PASSED_OVER_PATTERN = lazy.regex(
-    r"^(?:libc|libpthread|libm|ld|ld-linux\S*|libstdc\+\+|libgcc_s|libpython\d\S*|linux-vdso|python[\d.]*)(?:[.-]|$)"
+    r"^(?:libc|libpthread|libm|ld|ld-linux\S*|ld-musl\S*|libstdc\+\+|libgcc_s|libpython\d\S*|linux-vdso|python[\d.]*"
+    r"|libj(?:ava|vm|li)|libn(?:io|et)|java|javax|jdk|sun)(?:[.-]|$)"
 )
 MANGLED = "_Z"  # a name of C++ that nobody reads
 RAISING_PATTERN = lazy.regex(r"^c10::(?:Error::Error|detail::torch\w+Fail|ThrowEnforce\w*)")

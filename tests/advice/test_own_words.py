@@ -70,6 +70,7 @@ def near(lines: tuple[str, ...], at: int) -> tuple[list[Proof], object]:
         (HYDRA, 0, {"exc_message": HYDRA[0][16:]}, {"allowed_values": "large, small", "asked": "You must specify 'net', e.g, net=<OPTION>"}),
         (("E: x",), 0, {"exc_message": "Config 'de' not found. Available: ['en', 'fr']"}, {"allowed_values": "['en', 'fr']", "refused_value": "'de'"}),
         (("ValueError: Output is not empty. Use --overwrite",), 0, {}, {"stated": "Output is not empty.", "asked": "Use --overwrite"}),
+        (("FATAL: one rank gave up. You may or may not see output of the others",), 0, {}, {"stated": "one rank gave up."}),
         ((MODE,), 0, {"exc_message": MODE[12:]}, {"allowed_values": "['train', 'test']", "refused_value": "'fast'"}),
         (DKMS, 2, {}, {"stated": "The build failed.", "further_log": "/var/lib/dkms/fast/1.2/build/make.log"}),
         (SAVE, 2, {"exc_message": SAVE[2][19:], "path": "runs/7.pt"}, {"written_path": "runs/7.pt"}),

@@ -40,6 +40,26 @@ KERNEL = """[ 5000.000001] INFO: task python3:4711 blocked for more than 120 sec
 [ 5000.000009]  rpc_wait_bit_killable+0x1e/0x90 [sunrpc]
 [ 5000.000010]  nfs4_do_open+0x2a5/0x7c0 [nfsv4]
 """
+HOTSPOT = """#
+# A fatal error has been detected by the Java Runtime Environment:
+#
+#  SIGSEGV (0xb) at pc=0x0000000000000003, pid=4711, tid=4720
+#
+# Problematic frame:
+# C  0x0000000000000003
+#
+Native frames: (J=compiled Java code, j=interpreted, Vv=VM code, C=native code)
+C  0x0000000000000003
+C  [ld-musl-x86_64.so.1+0x65c64]  dlopen+0x738
+V  [libjvm.so+0xacbefc]  os::Linux::dlopen_helper(char const*, char*, int)+0x28
+C  [libjava.so+0xf794]  Java_java_lang_ClassLoader_00024NativeLibrary_load0+0x154
+"""
+JNI = HOTSPOT + "C  [libtable.so+0x2f10]  TableEnv::row(_jobject*) const+0x94\n"
+JAVA = """
+Java frames: (J=compiled Java code, j=interpreted, Vv=VM code)
+j  java.lang.ClassLoader$NativeLibrary.load()Z+56 java.base@11.0.16
+J 7327 c2 org.fit.table.Native.open(Lorg/fit/table/Path;)V (238 bytes) @ 0x00007fa860ac0198
+"""
 
 
 @pytest.mark.parametrize(
@@ -48,6 +68,8 @@ KERNEL = """[ 5000.000001] INFO: task python3:4711 blocked for more than 120 sec
         (GLIBC, "process.abort", {"stack_library": FASTMATH, "stack_function": "release_array"}),
         (OPEN_MPI, "process.segfault", {"stack_library": "libfab.so.1", "stack_function": "fab_send"}),
         (GDB, "process.abort", {"stack_library": "libfastmath.so.2", "stack_function": "fit_rows"}),
+        (JNI + JAVA, "process.segfault", {"stack_library": "libtable.so", "stack_function": "TableEnv::row"}),
+        (HOTSPOT + JAVA, "process.segfault", {"stack_library": "org.fit.table.Native", "stack_function": "open"}),
         (KERNEL, "host_os.lockup", {"stack_module": "sunrpc", "stack_function": "rpc_wait_bit_killable"}),
     ],
 )
