@@ -29,6 +29,15 @@ def test_captured_text_logs_are_no_containers() -> None:
         assert recognise(head, raw=False) is None, path
 
 
+def test_a_carriage_return_outside_of_quotes_loses_no_line_of_a_table() -> None:
+    colab = next(f for f in FORMATS if f.name == "colab csv")
+    data = b"step 1\rstep 2\n" + colab.sample
+    assert sorted(text for _, _, text, *_ in colab.decode(iter([data]), lambda *_: None)) == [
+        b"Oct 18, 2019, 7:54:49 AM | INFO | text",
+        b"step 1 | step 2",
+    ]
+
+
 @given(st.sampled_from(FORMATS), st.binary(max_size=300), st.integers(0, 200), st.integers(1, 64))
 def test_damage_is_no_error(form: object, junk: bytes, at: int, size: int) -> None:
     sample = form.sample * 3  # type: ignore[attr-defined]

@@ -55,15 +55,24 @@ def _decode_csv(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
 
     def records() -> Iterator[Piece]:
         taken = 0
+        held: list[str] = []  # the lines of the row that is being read
 
         def lines() -> Iterator[str]:
             nonlocal taken
             for number, line in numbered_lines(blocks):
                 taken = number
-                yield line.replace(NARROW_SPACE, b" ").decode("utf-8", "replace").replace("\0", "") + "\n"
+                held.append(line.replace(NARROW_SPACE, b" ").decode("utf-8", "replace").replace("\0", "") + "\n")
+                yield held[-1]
 
-        before = 0
-        for row in csv.reader(lines()):
+        before, rows = 0, csv.reader(lines())
+        while True:
+            held.clear()
+            try:
+                row = next(rows)
+            except StopIteration:
+                return
+            except csv.Error:  # a carriage return outside of quotes; the line is kept as it is
+                row = "".join(held).splitlines()
             if row and row[0] != "Timestamp":
                 yield before + 1, 1, " | ".join(row).rstrip("\n").encode("utf-8", "replace")
             before = taken
