@@ -61,7 +61,7 @@ NO_END_SHOWN = (  # in the order of how often each settles it
     Missing(
         what="whether the program still runs, or how it ended",
         why="The log shows no end. A program that is killed from outside writes nothing about it.",
-        commands=("ps -eo pid,etime,stat,args | grep '[p]ython'", "ps -eo pid,etime,stat,args"),
+        commands=("ps -eo pid,etime,stat,args",),
     ),
     Missing(
         what="what the machine says of that moment",

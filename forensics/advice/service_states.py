@@ -53,7 +53,7 @@ class _Row(Struct, frozen=True):
     def match(self, text: str) -> dict[str, str] | None:
         found = next(filter(None, (p.search(text) for p in self.patterns)), None)
         groups = found.groupdict() if found else {}
-        told = {n: PREEMPTION_PATTERN.sub("", v).strip(" \"\\'").rstrip(".") for n, v in groups.items() if v}
+        told = {n: PREEMPTION_PATTERN.sub("", v).strip(" \"\\'").rstrip(".,") for n, v in groups.items() if v}
         return told if found else None
 
     def alternatives(self, column: str) -> tuple[str, ...]:
