@@ -26,8 +26,8 @@ from msgspec.structs import replace
 from forensics.advice.memory import Need, estimate, largest_batch, sample_of
 from forensics.advice.memory.activations import kind_of
 from forensics.advice.memory.estimate import HOST_MEMORY_MARGIN, RUNTIME_BYTES
-from forensics.context.architecture import read_summary
 from forensics.model import Line
+from forensics.readers.torch.architecture import read_summary
 
 MIB = 1 << 20
 GROUP = Path("/sys/fs/cgroup/memory") / f"memory-limits-{os.getpid()}"

@@ -7,7 +7,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forensics import advice, context, correlation, detectors, outcome, series, sources
+from forensics import advice, context, correlation, outcome, readers, sources
 from forensics.config import config
 from forensics.core import limits
 from forensics.core.errors import SourceError
@@ -60,7 +60,7 @@ def database(folders: Iterable[Path] = ()) -> Database:
     """
     settings = config(folders)
     limits.use(settings.limits)
-    triggers = (*detectors.triggers(), *series.triggers(), *context.triggers(), *correlation.triggers())
+    triggers = (*readers.triggers(), *context.triggers(), *correlation.triggers())
     return load(triggers=triggers, more=settings.signatures, cache_folder=settings.cache)
 
 

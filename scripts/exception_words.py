@@ -19,7 +19,7 @@ import yaml
 from msgspec import Struct
 
 from forensics.database import builtin_folder
-from forensics.detectors.exception_words import INTERCEPT, likeliest, stems_of
+from forensics.readers.python.exception_words import INTERCEPT, likeliest, stems_of
 
 TABLES = builtin_folder() / "tables"
 MESSAGES, WEIGHTS = TABLES / "exception_messages.csv", TABLES / "exception_words.csv"

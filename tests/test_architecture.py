@@ -28,26 +28,27 @@ BELOW: dict[str, set[str]] = {
     "parallel": {"sources", "model"},
     "line_formats": {"model", "core"},
     "scan": {"database", "model", "core"},
-    "detectors": {"line_formats", "database", "model", "core"},
-    "series": {"line_formats", "database", "model", "core"},
+    "programs": {"model", "core"},
+    "readers": {"programs", "line_formats", "database", "model", "core"},
+    "series": {"readers", "line_formats", "database", "model", "core"},
     # what belongs together, what ended, whose it is, why
-    "correlation": {"line_formats", "database", "model", "core"},
+    "correlation": {"readers", "line_formats", "database", "model", "core"},
     "outcome": {"templates", "line_formats", "database", "model", "core"},
-    "ownership": {"outcome", "correlation", "line_formats", "database", "model"},
+    "ownership": {"readers", "outcome", "correlation", "line_formats", "database", "model"},
     "decision": {"core", "outcome", "database", "model"},
     # what to do, what to tell
-    "advice": {"database", "model", "core"},
-    "context": {"series", "database", "model", "core"},
+    "advice": {"readers", "database", "model", "core"},
+    "context": {"series", "readers", "programs", "database", "model", "core"},
     "templates": {"line_formats", "model", "core"},
     "report": {"model", "core"},
     # the stages in order
     "source_analysis": {
-        *("context", "core", "correlation", "database", "detectors", "line_formats", "model", "outcome", "parallel"),
+        *("context", "core", "correlation", "database", "readers", "line_formats", "model", "outcome", "parallel"),
         *("scan", "series", "sources"),
     },
     "summary": {"advice", "correlation", "core", "model", "ownership", "source_analysis"},
     "pipeline": {
-        *("advice", "config", "context", "core", "correlation", "database", "decision", "detectors", "model", "outcome"),
+        *("advice", "config", "context", "core", "correlation", "database", "decision", "readers", "model", "outcome"),
         *("ownership", "series", "source_analysis", "sources", "summary", "version"),
     },
     # at the death: what watches a job imports nothing of what analyses it
@@ -57,11 +58,23 @@ BELOW: dict[str, set[str]] = {
     "fleet": {"history", "pipeline", "database", "report", "model", "core"},
     # who asks
     "train": {"pipeline", "decision", "outcome", "correlation", "sources", "database", "model", "core"},
-    "signature_lint": {"advice", "config", "database", "detectors", "series", "core"},
-    "explain": {"advice", "database", "detectors", "scan", "model"},
+    "signature_lint": {"advice", "config", "database", "readers", "series", "core"},
+    "explain": {"advice", "database", "readers", "scan", "model"},
     "cli": {
         *("adapters", "advice", "capture", "config", "context", "core", "correlation", "database", "decision", "explain"),
-        *("fleet", "history", "model", "outcome", "pipeline", "report", "scan", "series", "signature_lint", "source_analysis"),
+        *(
+            "fleet",
+            "history",
+            "model",
+            "outcome",
+            "pipeline",
+            "readers",
+            "report",
+            "scan",
+            "series",
+            "signature_lint",
+            "source_analysis",
+        ),
         *("sources", "templates", "train", "version"),
     },
     "api": {"pipeline", "capture", "config", "correlation", "database", "report", "model", "core"},
@@ -71,8 +84,9 @@ BELOW: dict[str, set[str]] = {
 }
 PAGE = ROOT.parent / "docs" / "architecture.md"
 PICTURE = PAGE.with_name("rooms.svg")
-KNOW_NO_CAUSE = ("detectors", "series", "correlation", "outcome", "ownership", "decision", "train", "history", "fleet")
+KNOW_NO_CAUSE = ("readers", "series", "correlation", "outcome", "ownership", "decision", "train", "history", "fleet")
 NOT_CAUSES = {  # names of Dask's, which begin like a family
+    *("distributed.nanny", "distributed.worker", "distributed.scheduler"),
     "distributed.batched - INFO - Batched Comm Closed",
     *("distributed.worker.profile.enabled", "distributed.admin.system-monitor.interval", "distributed.admin.tick.interval"),
 }

@@ -8,18 +8,19 @@ from collections.abc import Iterable
 
 from forensics.advice.activation import ACTIVATION_FACTS
 from forensics.advice.disk_use import DISK_FACTS
-from forensics.advice.library_code import LIBRARY_FACTS
 from forensics.advice.memory.case import ESTIMATE_FACTS, memory_facts
-from forensics.advice.own_words import OWN_WORDS_FACTS
-from forensics.advice.phase import EVALUATING, GENERATING, PHASE_FACTS
 from forensics.advice.printed_stack import STACK_FACTS
 from forensics.advice.successors import successor_facts
 from forensics.advice.transport_status import STATUS_FACTS
-from forensics.advice.whereabouts import LIBRARY_PATH_PATTERN, QUIET_RANKS
 from forensics.core import lazy
 from forensics.database import read_table
 from forensics.database.releases import find_release, is_older
 from forensics.model import HABITS, Fields, Habit, JobContext, Value
+from forensics.readers.python.library_code import LIBRARY_FACTS
+from forensics.readers.python.library_files import is_library_file
+from forensics.readers.python.own_words import OWN_WORDS_FACTS
+from forensics.readers.python.phase import EVALUATING, GENERATING, PHASE_FACTS
+from forensics.readers.surroundings.near_lines import QUIET_RANKS
 
 LOOP = lazy.regex(r"loop\d+(?:p\d+)?")
 DRIVER_FIELDS = ("cuda_version", "driver_version", "driver_minimum", "driver_table")
@@ -124,7 +125,7 @@ def _loop_device(facts: Fields) -> dict[str, Value]:
 def _own_folder(facts: Fields) -> dict[str, Value]:
     """The folder with a package that could not be imported: a folder above the importing file has the package's name."""
     folder, found, _ = str(facts.get("file", "")).rpartition(f"/{str(facts.get('module', '')).split('.')[0]}/")
-    own = found != "//" and folder and not LIBRARY_PATH_PATTERN.search(f"{folder}/")
+    own = found != "//" and folder and not is_library_file(f"{folder}/")
     return {"own_folder": folder} if own else {}
 
 

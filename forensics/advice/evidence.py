@@ -9,10 +9,10 @@ from collections.abc import Sequence, Set
 
 from msgspec.structs import replace
 
-from forensics.advice.whereabouts import knows_own_code
 from forensics.core import lazy
 from forensics.model import Fields, Observation, Proof, Value
 from forensics.model.fields import Occurrence, completed_fields
+from forensics.readers.python.library_files import knows_own_code
 
 EXCEPTION = ("exc_type", "exc_message", "file", "line_no")
 IDENTITY = ("pid", "rank", "gpu", "pci", "host", "task", "job", "container", "device", "interface")

@@ -10,16 +10,13 @@ from forensics.advice.case import NAMED_PLACE, REASON_PLACE, UNEXPLAINED, case_f
 from forensics.advice.disk_use import disk_facts
 from forensics.advice.earlier_events import deaths_of, earlier_lines
 from forensics.advice.evidence import LIMIT_FACT, facts_of, proofs_of, told_first
-from forensics.advice.library_code import advised_code, library_code
-from forensics.advice.near_lines import STALLED_FACTS, nothing_near
-from forensics.advice.own_words import own_words, whole_message
 from forensics.advice.places import code_of_consequence, code_of_traceback, host_of_rank, own_code, place_around
 from forensics.advice.printed_stack import stack_facts
 from forensics.advice.quoted import place_of_line, quoted_evidence
 from forensics.advice.remedies import fitting_questions, fitting_remedies
 from forensics.advice.service_states import as_state
 from forensics.advice.transport_status import status_facts
-from forensics.advice.whereabouts import QUIET_RANKS, knows_own_code, location_text
+from forensics.advice.whereabouts import location_text
 from forensics.advice.wording import summary
 from forensics.core import lazy
 from forensics.core.text import numbers_in
@@ -39,6 +36,10 @@ from forensics.model import (
 )
 from forensics.model.answers import OUTCOME_LINE, REASON_LINE
 from forensics.model.verdicts import Candidate, Diagnosis
+from forensics.readers.python.library_code import advised_code, library_code
+from forensics.readers.python.library_files import knows_own_code
+from forensics.readers.python.own_words import own_words, whole_message
+from forensics.readers.surroundings.near_lines import QUIET_RANKS, STALLED_FACTS, nothing_near
 
 NO_CONTEXT = JobContext()
 MIN_SURE_PROBABILITY = 0.6  # of a first cause for all its remedies; below it, nearly every second first cause is wrong

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 from forensics.advice.case import NAMED_PLACE
-from forensics.advice.named_place import named_place
-from forensics.advice.near_lines import place_near
-from forensics.advice.whereabouts import HOSTS, knows_own_code, location_text
+from forensics.advice.whereabouts import HOSTS, location_text
 from forensics.model import Fields, LinesAround, Proof, Value
 from forensics.model.verdicts import Candidate, Diagnosis
+from forensics.readers.python.library_files import knows_own_code
+from forensics.readers.surroundings.named_place import named_place
+from forensics.readers.surroundings.near_lines import place_near
 
 PLACE_NAMES = {"file", "line_no", "function"}
 MAX_TRACEBACK_GAP_LINES = 12  # between a traceback and a message that belongs to it; as many as an exception's own text may have

@@ -11,7 +11,6 @@ MAX_GENERAL stand before it.
 from collections.abc import Iterator, Sequence
 
 from forensics.advice.case import EVIDENCE_PLACE, REASON_PLACE
-from forensics.advice.own_words import ALLOWED, ASKED_FOR, FURTHER_LOG
 from forensics.advice.places import PLACE_NAMES
 from forensics.advice.wording import fields_of, fill_command, fill_template
 from forensics.core import lazy
@@ -25,6 +24,7 @@ from forensics.database.conditions import (
     tools_available,
 )
 from forensics.model import Advice, Fields, OpenQuestion
+from forensics.readers.python.own_words import ALLOWED, ASKED_FOR, FURTHER_LOG
 
 NO_ENVIRONMENT: Environment = {}
 READ_FIRST = "Read {} and the lines around it before you try a remedy"

@@ -9,16 +9,10 @@ from collections.abc import Mapping
 from forensics.advice.wording import CELL_PATTERN, fact_text, fill_template
 from forensics.core import lazy
 from forensics.model import Fields
+from forensics.readers.python.library_files import CODE_FACTS, is_library_file, without_library_folder
 
-QUIET_RANKS = "quiet_ranks"  # those whose lines stand in the log and do not report the time-out: `1, 3`
 SLURM_OWNER_PATTERN = lazy.regex(r"Slurm (?:step|job) (?P<job>\d+)")
 SESSION = "the session of"
-LIBRARY_PATH_PATTERN = lazy.regex(
-    r"\A<frozen|[/\\](?:site|dist)-packages[/\\]|/lib(?:64)?/python\d"
-    r"|(?i:\\(?:Python\d*|PythonSoftwareFoundation[^\\]+|\w*conda\w*|mini\w+|envs\\[^\\]+|\w*venv\w*)\\Lib\\)"
-    r"|\A(?:argparse|threading|runpy)\.py\Z|\.pyx\Z|/torchinductor_"
-)  # files of libraries: they only report the fault
-INSTALLED_FOLDER_PATTERN = lazy.regex(r".*[/\\](?:(?:site|dist)-packages|lib(?:64)?/python\d[\d.]*|(?i:Lib))[/\\]")
 NAMED_FACTS = {  # what to call facts that tell the place where nothing narrower does, the most telling first
     "named_place": "",
     "needed_by": "",
@@ -47,7 +41,6 @@ LOCAL_HOST_NAMES = ("localhost", "127.0.0.1")  # the name of every machine for i
 TEMPORARY_CELL = "ipykernel_"  # in the name of the file that a cell's code is run from: `/tmp/ipykernel_5460/1196984475.py`
 EDITOR_CELL = ".ipynb Cell "  # in the name that Visual Studio Code gives a cell; it counts cells, not executions
 STEP_FACTS = ("step_no", "onset_step", "last_step")
-CODE_FACTS = (("file", "line_no"), ("python_file", "python_line"))
 MAX_PLACE_CHARS = 60  # chosen by hand: of one part, which fits in a row of the report; the end of a path is kept
 
 
@@ -76,11 +69,6 @@ def _named(facts: Fields, names: Mapping[str, str]) -> list[str]:
     """The first of `names` that tells a place."""
     known = (n for n in names if n in facts and not NO_PLACE_PATTERN.match(str(facts[n])))
     return [f"{names[n]} {_cut(fact_text(n, facts[n]))}".lstrip() for n in known][:1]
-
-
-def knows_own_code(facts: Fields) -> bool:
-    """Do `facts` name a line of the user's own program?"""
-    return bool(_code(facts))
 
 
 def _ranks(facts: Fields) -> list[str]:
@@ -123,7 +111,7 @@ def _processes(facts: Fields) -> list[str]:
 
 def _code(facts: Fields) -> list[str]:
     for file, line in CODE_FACTS:
-        if file in facts and line in facts and not LIBRARY_PATH_PATTERN.search(str(facts[file])):
+        if file in facts and line in facts and not is_library_file(str(facts[file])):
             cell = CELL_PATTERN.fullmatch(str(facts[file]))
             number = cell["number"] if cell else facts.get("cell") if TEMPORARY_CELL in str(facts[file]) else None
             own = (
@@ -144,7 +132,7 @@ def _operation(facts: Fields) -> list[str]:
 def _library_code(facts: Fields) -> list[str]:
     """Where a library raised it, without the folders of its environment, where no line of the user's own program is known."""
     file, line = CODE_FACTS[0]
-    name = INSTALLED_FOLDER_PATTERN.sub("", str(facts.get(file, "")))
+    name = without_library_folder(str(facts.get(file, "")))
     return [f"{_cut(name)}:{facts[line]}, in a library"] if name and line in facts and not name.startswith("<") else []
 
 

@@ -82,9 +82,9 @@ def _read(path: Path, heads: int, gpu: bool, flash: bool, batch: int) -> "Need":
     from forensics.advice.memory import Need, Sample, sample_of
     from forensics.advice.memory.activations import kind_of
     from forensics.advice.memory.estimate import CONTEXT_BYTES, FREE_MEMORY_MARGIN, HOST_MEMORY_MARGIN, RUNTIME_BYTES
-    from forensics.context.architecture import read_summary
-    from forensics.context.xla_plan import read_plan
     from forensics.model import Line
+    from forensics.readers.tensorflow.xla_plan import read_plan
+    from forensics.readers.torch.architecture import read_summary
 
     try:
         text = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8", errors="replace")

@@ -14,33 +14,11 @@ from types import MappingProxyType
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forensics.context.activations import TRIGGER as ACTIVATION
-from forensics.context.activations import failed_activations
-from forensics.context.architecture import TRIGGER as ARCHITECTURE
-from forensics.context.architecture import architecture
 from forensics.context.attempts import TRIGGER as ATTEMPT
 from forensics.context.attempts import AttemptFacts, attempt_facts, settings_of_last_attempt, with_changes
 from forensics.context.curves import Ranked, curves, last_reading, longest_curves
-from forensics.context.disk_tables import TRIGGER as DISK_TABLE
-from forensics.context.disk_tables import disk_tables
-from forensics.context.environment import TRIGGER as ENVIRONMENT
-from forensics.context.environment import settings
 from forensics.context.kept_lines import all_lines, lines_around
-from forensics.context.last_step import NO_PROGRESS, Progress, with_last_step
-from forensics.context.lock_holders import TRIGGER as THREAD_STACKS
-from forensics.context.lock_holders import lock_holder
-from forensics.context.machine_load import TRIGGER as MACHINE_LOAD
 from forensics.context.notices import notices
-from forensics.context.printed_stacks import TRIGGER as PRINTED_STACKS
-from forensics.context.printed_stacks import printed_stacks
-from forensics.context.processes import processes
-from forensics.context.profiled import TRIGGER as PROFILED
-from forensics.context.profiled import largest_profiled_line
-from forensics.context.run_settings import TRIGGER as RUN_SETTINGS
-from forensics.context.run_settings import run_settings
-from forensics.context.throttled import TRIGGER as THROTTLED
-from forensics.context.xla_plan import TRIGGER as XLA_PLAN
-from forensics.context.xla_plan import step_plan
 from forensics.model import (
     Curve,
     Finding,
@@ -55,6 +33,17 @@ from forensics.model import (
     Trigger,
 )
 from forensics.model.answers import OUTCOME_LINE
+from forensics.readers.kernel.processes import processes
+from forensics.readers.platforms.activations import failed_activations
+from forensics.readers.progress.last_step import NO_PROGRESS, Progress, with_last_step
+from forensics.readers.python.lock_holders import lock_holder
+from forensics.readers.python.printed_stacks import printed_stacks
+from forensics.readers.settings.environment import settings
+from forensics.readers.settings.run_settings import run_settings
+from forensics.readers.tensorflow.xla_plan import step_plan
+from forensics.readers.tools.disk_tables import disk_tables
+from forensics.readers.tools.profiled import largest_profiled_line
+from forensics.readers.torch.architecture import architecture
 
 __all__ = [
     "AttemptFacts",
@@ -71,6 +60,9 @@ __all__ = [
 ]
 
 
+MEMORY_FAMILY = "host_memory."  # causes whose reader wants to know who held the memory
+
+
 class Context(Struct, frozen=True):
     """The context that a report shows."""
 
@@ -80,21 +72,8 @@ class Context(Struct, frozen=True):
 
 
 def triggers() -> tuple[Trigger, ...]:
-    """The triggers of all lines that the readers of this package need."""
-    return (
-        ENVIRONMENT,
-        RUN_SETTINGS,
-        ARCHITECTURE,
-        MACHINE_LOAD,
-        PROFILED,
-        ATTEMPT,
-        THREAD_STACKS,
-        PRINTED_STACKS,
-        DISK_TABLE,
-        XLA_PLAN,
-        THROTTLED,
-        ACTIVATION,
-    )
+    """The triggers of the lines that tell of an attempt."""
+    return (ATTEMPT,)
 
 
 def job_context(
@@ -103,8 +82,8 @@ def job_context(
     """Where and how the job ran, to select and word remedies. `drawn`: see `read_context`; `known`: see `attach_context`."""
     if not scans:
         return JobContext()
-    from forensics.context.programs import programs  # these two are imported only if there are remedies to select
     from forensics.context.signs import context_signs
+    from forensics.programs import programs  # these two are imported only if there are remedies to select
 
     given_programs = programs(scans)
     run = settings_of_last_attempt(run_settings(scans), known)
@@ -127,7 +106,7 @@ def job_context(
 def read_context(scans: Iterable[Scan], first: Finding, drawn: Iterable[Ranked] = ()) -> Context:
     """The context of `first`, the first cause of a report. `drawn`: the curves of all sources, from `curves`."""
     scans = list(scans)
-    return Context(settings(scans), longest_curves(drawn), processes(scans, first))
+    return Context(settings(scans), longest_curves(drawn), processes(scans, first) if first.id.startswith(MEMORY_FAMILY) else ())
 
 
 def attach_context(

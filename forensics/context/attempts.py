@@ -13,13 +13,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forensics.context import environment, run_settings
-from forensics.context.last_step import NO_PROGRESS, Progress, last_progress, lines_from_end
 from forensics.core import lazy
 from forensics.core.progress import NAMED_COUNT_TEXTS, named_counters
 from forensics.core.text import format_size
 from forensics.model import EarlierAttempt, Finding, Habit, Region, Scan, Trigger
 from forensics.model.answers import Change
+from forensics.readers.progress.last_step import NO_PROGRESS, Progress, last_progress, lines_from_end
+from forensics.readers.settings import environment, run_settings
 
 TRIGGER = Trigger(  # what is printed once a run, not once a step: each place of an anchor costs a microsecond
     "attempt",

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from types import MappingProxyType
 
 from forensics.context.attempts import REACHED, AttemptFacts
-from forensics.context.machine_load import load_signs
-from forensics.context.profiled import TRIGGER as PROFILED
-from forensics.context.profiled import largest_row
-from forensics.context.throttled import throttle_signs
 from forensics.core.text import format_size
 from forensics.model import Incident, Notice, Observation, Scan
+from forensics.readers.tools.machine_load import load_signs
+from forensics.readers.tools.profiled import TRIGGER as PROFILED
+from forensics.readers.tools.profiled import largest_row
+from forensics.readers.tools.throttled import throttle_signs
 
 NO_OWNER = "unknown"
 CHANGED_AT = {"series/slow-down": 1, "series/starved": 1, "series/throttled": 2}  # which line of the evidence shows the change

@@ -9,9 +9,9 @@ weak sign (the banner of a library, which another library may import) counts onl
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from forensics.context.environment_signs import ENVIRONMENT_SIGNS, ContextSign
 from forensics.database import compile_literals
 from forensics.model import Line, Program, Scan, Setting
+from forensics.readers.settings.environment_signs import ENVIRONMENT_SIGNS, ContextSign
 
 MAX_SOURCES = 200  # of a folder of thousands, the first ones tell the environment
 MAX_SOURCE_LINES = 1500  # of one source

@@ -12,18 +12,18 @@ from forensics.correlation.clock_inference import full_times, has_date, infer_cl
 from forensics.correlation.clock_samples import TRIGGER, ClockSample, clock_samples, printed_dates
 from forensics.correlation.disorder import is_disordered
 from forensics.correlation.entities import IdMappings
-from forensics.correlation.entity_ids import EntityIds, entity_ids
-from forensics.correlation.file_names import FileNameIds, ids_of_file_name
 from forensics.correlation.filters import EVERYTHING, Filter, apply_filter, last_incident, unmatched, window
-from forensics.correlation.id_tables import TRIGGERS, IdMapping, read_id_mappings
 from forensics.correlation.incidents import group_incidents, join_incidents
 from forensics.correlation.keys import LOCAL, Key, different_owners, entity_keys, hosts_differ, key_text
 from forensics.correlation.links import find_links
 from forensics.correlation.moment import Moment, completed, moment_of, moment_text, seconds_between
-from forensics.correlation.normalise import is_distinctive, same_host
-from forensics.correlation.program_pids import program_pids
 from forensics.correlation.split_bursts import split_bursts
 from forensics.model import Trigger
+from forensics.readers.identity.entity_ids import EntityIds, entity_ids
+from forensics.readers.identity.file_names import FileNameIds, ids_of_file_name
+from forensics.readers.identity.normalise import is_distinctive, same_host
+from forensics.readers.tools.id_tables import IdMapping, read_id_mappings
+from forensics.readers.tools.program_pids import program_pids
 
 __all__ = [
     "EVERYTHING",
@@ -73,4 +73,4 @@ __all__ = [
 
 def triggers() -> tuple[Trigger, ...]:
     """What the scanner has to look for: lines with boots, years and minutes, and lines that name two ids of one thing."""
-    return (TRIGGER, *TRIGGERS)
+    return (TRIGGER,)

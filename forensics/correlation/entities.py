@@ -12,11 +12,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forensics.core import lazy
-from forensics.correlation.entity_ids import EntityIds, entity_ids
-from forensics.correlation.id_tables import IdMapping
 from forensics.correlation.keys import LOCAL, Key, different_owners, entity_keys, hosts_differ, key_text
-from forensics.correlation.normalise import same_host
 from forensics.model import Observation
+from forensics.readers.identity.entity_ids import EntityIds, entity_ids
+from forensics.readers.identity.normalise import same_host
+from forensics.readers.tools.id_tables import IdMapping
 
 JOINING_KEYS = ("pid", "kernel", "uuid", "pci", "rank", "local_rank", "gpu")
 PATH_SEPARATOR_PATTERN = lazy.regex(r"[/!]")

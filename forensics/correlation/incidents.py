@@ -15,10 +15,10 @@ from datetime import datetime, timedelta
 
 from forensics.correlation.deaths import split_deaths
 from forensics.correlation.entities import IdMappings
-from forensics.correlation.id_tables import IdMapping
 from forensics.correlation.links import find_links
 from forensics.database import Database
 from forensics.model import Incident, Observation, Value
+from forensics.readers.tools.id_tables import IdMapping
 
 MIN_SILENCE = timedelta(hours=2)  # chosen by hand: longer than a checkpoint or an evaluation takes
 SHARED_DEVICE_KEYS = ("pci", "uuid", "dimm", "disk", "driver")  # of a network card, whose ports fail alike

@@ -3,8 +3,8 @@
 EntityIds(pid=812, job="4711", step="0") -> ("pid", "812"), ("step", "4711.0"), ("job", "4711")
 """
 
-from forensics.correlation.entity_ids import EntityIds
-from forensics.correlation.normalise import same_host
+from forensics.readers.identity.entity_ids import EntityIds
+from forensics.readers.identity.normalise import same_host
 
 Key = tuple[str, str]
 KEY_PHRASES = {

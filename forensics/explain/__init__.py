@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from forensics import detectors
+from forensics import readers
 from forensics.advice.case import AROUND_FACT, EVIDENCE_FACT, case_fields
 from forensics.advice.quoted import quoted_evidence
 from forensics.advice.remedies import fitting_remedies
@@ -133,7 +133,7 @@ def _words(text: str, database: Database) -> Explanation | None:
 def _lines(text: str, database: Database) -> Explanation:
     data = text.encode("utf-8", "replace")[:MAX_TEXT_BYTES]
     found = scan(Source("given", lambda _warn: iter([data])), database, lambda _warning: None)
-    events = detectors.read(found, database)
+    events = readers.read(found, database)
     used = {(e.kind, e.line) for e in events}
     matches = [_of_event(e) for e in events]
     for hit in found.hits:

@@ -10,13 +10,13 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
-from forensics.correlation.normalise import normalise_host, same_host
 from forensics.database import HEALTHY, Database
 from forensics.line_formats.cgroup_paths import CgroupOwner, cgroup_owner
 from forensics.model import Incident, Link, Observation
 from forensics.model.verdicts import Aftermath, Fact, Lane, OwnedObservation, Owner
 from forensics.outcome.tiers import what_ended
 from forensics.ownership.subject import OWN_KINDS, Subject
+from forensics.readers.identity.normalise import normalise_host, same_host
 
 NAMED_LINKS = {"pid", "step", "container", "pod_uid", "pod", "kernel", "uuid", "pci", "unit", "job", "cgroup"}
 MIN_COMPARABLE_PID = 1000  # a container counts its processes from 1, so a small pid may be the same process under another number

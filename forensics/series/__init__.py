@@ -11,9 +11,9 @@ imported only when a user asks for a file (export.py) or a picture (plot.py).
 
 from forensics.database import Database
 from forensics.model import Observation, Scan, Trigger
-from forensics.series.base import Reading, Series
+from forensics.readers.numbers.base import Reading, Series
+from forensics.readers.numbers.gather import TRIGGERS, Numbers, gather_numbers
 from forensics.series.curves import curves
-from forensics.series.gather import TRIGGERS, Numbers, gather_numbers
 from forensics.series.limit_steps import with_limit_steps
 from forensics.series.outcomes import OUTCOMES, RECORD
 

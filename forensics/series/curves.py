@@ -7,8 +7,8 @@ import itertools
 import math
 
 from forensics.model import Scan
-from forensics.series.base import Reading, Series
-from forensics.series.gather import gather_numbers
+from forensics.readers.numbers.base import Reading, Series
+from forensics.readers.numbers.gather import gather_numbers
 
 MAX_SERIES_POINTS = 200  # a report draws a curve a few hundred pixels wide
 MIN_CURVE_READINGS = 3  # two are a straight line

@@ -12,7 +12,7 @@ import statistics
 from collections.abc import Sequence
 
 from forensics.model import Observation, Scan
-from forensics.series.base import Series
+from forensics.readers.numbers.base import Series
 from forensics.series.observations import distinct_lines, scope_fields, series_observation
 from forensics.series.trend import shift
 

@@ -19,8 +19,8 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from forensics.model import Observation, Scan, Value, Weight
-from forensics.series.base import MIN_STRONG_READINGS, Reading, Series
-from forensics.series.gather import Numbers
+from forensics.readers.numbers.base import MIN_STRONG_READINGS, Reading, Series
+from forensics.readers.numbers.gather import Numbers
 from forensics.series.observations import distinct_lines, scope_fields, series_observation
 from forensics.series.outcomes import GPU_MEMORY_GROWS, HOST_MEMORY_GROWS, Proves
 from forensics.series.trend import MIN_RISE_SHARE_OF_LEVEL, MIN_STRONG_RISE_SHARE

@@ -6,10 +6,10 @@ rss 1.2 GB ... rss 9.8 GB -> series/growth      loss 0.31 ... loss nan -> series
 from collections.abc import Sequence
 
 from forensics.model import Observation, Scan
-from forensics.series.base import Series
+from forensics.readers.numbers.base import Series
+from forensics.readers.numbers.gather import Numbers
 from forensics.series.epochs import epoch_events
 from forensics.series.evaluation import evaluation_events
-from forensics.series.gather import Numbers
 from forensics.series.growth import growth_events
 from forensics.series.held_clocks import held_clocks
 from forensics.series.numerics import numeric_events

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from forensics.core.errors import UsageError
 from forensics.core.text import spreadsheet_safe
 from forensics.line_formats import parse_prefix
-from forensics.series.base import Series
+from forensics.readers.numbers.base import Series
 
 if TYPE_CHECKING:
     from pandas import DataFrame

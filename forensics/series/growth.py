@@ -21,8 +21,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forensics.model import Observation, Scan, Value, Weight
-from forensics.series.base import MIN_STRONG_READINGS, Reading, Series
-from forensics.series.observations import distinct_lines, scope_fields, seconds_of, series_observation
+from forensics.readers.numbers.base import MIN_STRONG_READINGS, Reading, Series
+from forensics.readers.numbers.times import seconds_of
+from forensics.series.observations import distinct_lines, scope_fields, series_observation
 from forensics.series.outcomes import FREE_GPU_MEMORY_SINKS, GPU_MEMORY_GROWS, HOST_MEMORY_GROWS, Proves
 from forensics.series.trend import (
     MAX_TREND_POINTS,

@@ -8,7 +8,7 @@ There is no cause: the run may go on for days. The power cap is no such reason, 
 from collections.abc import Sequence
 
 from forensics.model import Observation, Scan, Value
-from forensics.series.base import Series
+from forensics.readers.numbers.base import Series
 from forensics.series.observations import distinct_lines, scope_fields, series_observation
 
 # What holds the clocks down, the clearest first: heat and power both set `hw slowdown` (nvml.h).

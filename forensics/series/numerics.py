@@ -19,7 +19,7 @@ from collections.abc import Sequence
 
 from forensics.core import lazy
 from forensics.model import Line, Observation, Scan, Value, Weight
-from forensics.series.base import MIN_STRONG_READINGS, Reading, Series
+from forensics.readers.numbers.base import MIN_STRONG_READINGS, Reading, Series
 from forensics.series.observations import distinct_lines, scope_fields, series_observation
 
 MIN_LOST_READINGS_SHARE = 0.9  # chosen by hand: a few later readings may be of another kind, so not all

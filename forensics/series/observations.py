@@ -1,11 +1,10 @@
 """Observations of series, with the lines that show them."""
 
-import datetime
 from collections.abc import Iterable, Mapping
 
-from forensics.line_formats import parse_prefix
-from forensics.model import Line, Observation, Proof, Scan, Stamp, Value, Weight
-from forensics.series.base import Reading, Series
+from forensics.model import Line, Observation, Proof, Scan, Value, Weight
+from forensics.readers.numbers.base import Reading, Series
+from forensics.readers.numbers.times import stamp_of
 
 
 def distinct_lines(readings: Iterable[Reading]) -> list[Line]:
@@ -31,19 +30,6 @@ def series_observation(
         count=count,
         stamp=next((s for x in reversed(ordered) if (s := stamp_of(x.text))), None),
     )
-
-
-def stamp_of(text: str) -> Stamp | None:
-    """The timestamp of a line; None if it has none."""
-    return parse_prefix(text).stamp
-
-
-def seconds_of(text: str) -> float | None:
-    """The time of a line in seconds, by its own clock; None if it has no timestamp, or one without a date."""
-    stamp = stamp_of(text)
-    if stamp is None or stamp.lacks == "date":
-        return None if stamp is None else stamp.mono
-    return stamp.wall.replace(tzinfo=datetime.UTC).timestamp() if stamp.wall else stamp.mono
 
 
 def scope_fields(series: Series) -> dict[str, Value]:

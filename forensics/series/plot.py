@@ -11,7 +11,7 @@ from forensics.core.errors import UsageError
 from forensics.core.pictures import check_picture_suffix, draw_picture
 from forensics.line_formats import parse_prefix
 from forensics.model import Observation
-from forensics.series.base import Reading, Series
+from forensics.readers.numbers.base import Reading, Series
 from forensics.series.curves import SHOWN_QUANTITIES
 
 MAX_PANELS = 8  # below each other on one page

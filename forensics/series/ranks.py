@@ -11,7 +11,7 @@ import statistics
 from collections.abc import Sequence
 
 from forensics.model import Observation, Scan, Value
-from forensics.series.base import Series
+from forensics.readers.numbers.base import Series
 from forensics.series.observations import distinct_lines, scope_fields, series_observation
 
 MIN_RANKS = 3  # of two, nobody can say which is the odd one

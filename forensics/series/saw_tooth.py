@@ -16,7 +16,7 @@ import statistics
 from collections.abc import Sequence
 
 from forensics.model import Observation, Scan, Value
-from forensics.series.base import Series
+from forensics.readers.numbers.base import Series
 from forensics.series.observations import distinct_lines, scope_fields, series_observation
 
 MIN_SAW_TOOTH_READINGS = 60  # the bound on what chance gives follows from it: 4 / sqrt(60) = 0.516

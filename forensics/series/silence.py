@@ -24,8 +24,8 @@ from forensics.core import lazy
 from forensics.database import HEALTHY
 from forensics.line_formats import parse_prefix
 from forensics.model import Line, Observation, Scan, Stamp, Value, Weight
-from forensics.series.base import MIN_STRONG_READINGS
-from forensics.series.gather import Numbers, Progress
+from forensics.readers.numbers.base import MIN_STRONG_READINGS
+from forensics.readers.numbers.gather import Numbers, Progress
 from forensics.series.observations import series_observation
 
 MIN_USUAL_INTERVALS = 20.0  # chosen by hand: evaluations and checkpoints last a few intervals; docs/series.md

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from forensics.model import Line, Observation, Scan, Value
-from forensics.series.base import MIN_STRONG_READINGS, Reading, Series
+from forensics.readers.numbers.base import MIN_STRONG_READINGS, Reading, Series
 from forensics.series.observations import scope_fields, series_observation
 from forensics.series.outcomes import STARVED, THROTTLED, WAITS_FOR_DATA, WAITS_FOR_PEERS, Proves
 from forensics.series.throttling import throttle_reason

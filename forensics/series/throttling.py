@@ -14,7 +14,7 @@ import statistics
 from collections.abc import Sequence
 
 from forensics.model import Value, Weight
-from forensics.series.base import Reading, Series
+from forensics.readers.numbers.base import Reading, Series
 from forensics.series.trend import shift
 
 HOT_CELSIUS = 85.0  # data-centre GPUs reduce their clocks from about 85 to 90 degrees on

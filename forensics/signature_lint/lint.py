@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from forensics import detectors, series
+from forensics import readers, series
 from forensics.advice.case import case_fields
 from forensics.config import config
 from forensics.core import lazy
@@ -25,7 +25,7 @@ from forensics.database.rates import read_fired
 from forensics.database.records import record_faults
 from forensics.database.slow_patterns import slow_pattern_faults
 from forensics.database.validate import check
-from forensics.detectors.units import typed_fields
+from forensics.readers.units import typed_fields
 from forensics.signature_lint.ambiguity import cross_matches
 from forensics.signature_lint.template_fields import unfilled_fields, unshown
 from forensics.signature_lint.unreachable import never_fires
@@ -170,14 +170,14 @@ def try_examples(own: Path | None = None, alone: bool = False) -> Iterator[tuple
 
 def record_outcomes() -> dict[str, tuple[str, ...]]:
     """The records of detectors and series, each with its possible outcomes."""
-    return {**detectors.outcomes(), series.RECORD: series.OUTCOMES}
+    return {**readers.outcomes(), series.RECORD: series.OUTCOMES}
 
 
 @functools.cache
 def record_fields() -> frozenset[str]:
     """The names of all facts that detectors and series can give, found in their code: keys that they write, named groups."""
     names: set[str] = set(PREFIX_FIELDS)
-    for package in (detectors, series):
+    for package in (readers, series):
         for path in Path(package.__path__[0]).rglob("*.py"):
             names |= set(_written(ast.parse(path.read_text(encoding="utf-8"))))
     return frozenset(names | fact_names_of_groups(names) | case_fields())

@@ -11,7 +11,7 @@ from functools import partial
 from msgspec import Struct, json
 from msgspec.structs import replace
 
-from forensics import context, correlation, detectors, line_formats, outcome, series
+from forensics import context, correlation, line_formats, outcome, readers, series
 from forensics.database import Database
 from forensics.model import Observation, Scan, Source, Warn, Warning
 from forensics.model.verdicts import Lane
@@ -112,7 +112,7 @@ def analyze_source(
     if not scanned or not (scanned.lines or source.format == "notebook"):  # one without outputs still is a program
         return None
     numbers = call_or_warn(lambda: series.gather_numbers(scanned), series.NONE, "its series", name, warn)
-    events = call_or_warn(lambda: detectors.read(scanned, knowledge, warn), none, "its records", name, warn)
+    events = call_or_warn(lambda: readers.read(scanned, knowledge, warn), none, "its records", name, warn)
     events = [*events, *call_or_warn(lambda: series.read(scanned, knowledge, numbers), none, "its series", name, warn)]
     samples = call_or_warn(lambda: correlation.clock_samples(scanned, events), no_samples, "its times", name, warn)
     curves = call_or_warn(lambda: context.curves(source, numbers.series), undrawn, "its curves", name, warn)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
-from forensics import correlation, detectors, series
+from forensics import correlation, readers, series
 from forensics.database import Database
 from forensics.model import Incident, Observation, Warning
 from forensics.source_analysis import SourceAnalysis
@@ -24,7 +24,7 @@ def placed_observations(
     """The clock of each source, and all observations in order of time. Their lines are numbered as in the original files."""
     events = {r.name: list(r.events) for r in analyses}
     events = call_or_warn(
-        lambda: series.with_limit_steps(detectors.merge_nccl_timeouts(events), knowledge),
+        lambda: series.with_limit_steps(readers.merge_nccl_timeouts(events), knowledge),
         events,
         "what several sources show together",
         None,

@@ -4,8 +4,8 @@ What Python, memory_profiler and faulthandler printed of programs that were run 
 """
 
 from tests.advice.test_case import KILL, PROFILE
-from tests.context.test_lock_holders import CROSSED
-from tests.detectors.test_interrupted_wait import PROGRAM
+from tests.readers.python.test_interrupted_wait import PROGRAM
+from tests.readers.python.test_lock_holders import CROSSED
 
 RACE = """\
 Exception in thread Thread-2 (feed):

@@ -6,8 +6,8 @@ import pytest
 
 from forensics import analyze
 from forensics.model import Advice
-from tests.context.test_architecture import KERAS
 from tests.database.test_advice import KERNEL_OOM
+from tests.readers.torch.test_architecture import KERAS
 
 KILL = KERNEL_OOM.replace("409600kB", "1536000kB")
 TRACE = 'Traceback (most recent call last):\n  File "/x/site-packages/keras/src/trainers/trainer.py", line 1, in fit\n    f()\n'

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from forensics import sources
-from forensics.context.programs.reader import read_program
 from forensics.model import HABITS, Program
+from forensics.programs.reader import read_program
 
 TRAIN = """\
 import torch

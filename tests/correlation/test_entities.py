@@ -1,8 +1,8 @@
 """Lines that name one thing in several ways."""
 
 from forensics import correlation
-from forensics.correlation.id_tables import NCCL
 from forensics.model import Region, Scan
+from forensics.readers.tools.id_tables import NCCL
 from tests.conftest import text_source
 
 SMI = """+-----------------------------------------------------------------------------------------+

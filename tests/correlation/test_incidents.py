@@ -11,7 +11,7 @@ from forensics.correlation import align_clocks, assign_times, find_links, group_
 from forensics.correlation.stream import entries, merge_streams, numbered_lines
 from forensics.model import Observation, Warning
 from tests.correlation.helpers import clock_for, clocks_for, event, source_of
-from tests.detectors.regions import knowledge
+from tests.readers.regions import knowledge
 
 KILL = "Memory cgroup out of memory: Killed process 4242 (python3)"
 DIED = "2025-05-02 {time} INFO worker (pid 4242) died"

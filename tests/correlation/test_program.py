@@ -2,8 +2,8 @@
 
 import pytest
 
-from forensics.correlation import program_pids
 from forensics.model import Line, Scan
+from forensics.readers.tools.program_pids import program_pids
 from tests.conftest import text_source
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from forensics import correlation, detectors, pipeline, series
+from forensics import correlation, pipeline, readers, series
 from forensics.database import Database, cache
 from forensics.model import Report, Warn, Warning
 from forensics.scan import scan
@@ -185,8 +185,8 @@ def broken(*_given: object, **_named: object) -> None:
 
 
 PARTS = {
-    "detectors": (detectors, "read"),
-    "detectors together": (detectors, "merge_nccl_timeouts"),
+    "detectors": (readers, "read"),
+    "detectors together": (readers, "merge_nccl_timeouts"),
     "numbers": (series, "gather_numbers"),
     "series": (series, "read"),
     "times": (correlation, "full_times"),
@@ -211,7 +211,7 @@ def test_a_fault_in_a_part_costs_that_part(
 def test_a_fault_in_one_record_costs_that_record(
     as_users_have_it: None, monkeypatch: pytest.MonkeyPatch, analyze: Callable[..., Report]
 ) -> None:
-    from forensics.detectors import traceback
+    from forensics.readers.python import traceback
 
     monkeypatch.setattr(traceback, "read", broken)
     report = analyze(dmesg_log=OOM, train_log='Traceback (most recent call last):\n  File "a.py", line 1\nValueError: x\n')

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.model import Scan
+from forensics.readers.numbers.numbers import number, tokens
 from forensics.series import Series, curves
-from forensics.series.numbers import number, tokens
 
 MIB, GIB = 1 << 20, 1 << 30
 OfText = Callable[[str], dict[str, Series]]
@@ -96,7 +96,7 @@ def test_a_dialect_is_read(dialect: str, series_of: OfText) -> None:
 
 
 def test_what_is_on_a_gpu_and_what_only_rises() -> None:
-    from forensics.series.labels import label_meaning
+    from forensics.readers.numbers.labels import label_meaning
 
     assert [(m.gpu, m.sense) for text in ("torch.cuda.memory_allocated(0)", "rss", "max mem:", "Free GPU ram:", "CPU memory:")
             if (m := label_meaning(text, "", True))] == [(True, "used"), (False, "used"), (True, "peak"), (True, "free"), (False, "used")]  # fmt: skip
@@ -135,7 +135,7 @@ def test_no_text_breaks_the_reader(text: str) -> None:
 
 @given(st.floats(min_value=1e-3, max_value=1e12), st.sampled_from(["KB", "MiB", "GB"]))
 def test_sizes_come_back_in_bytes(size: float, unit: str) -> None:
-    from forensics.series.labels import label_meaning
+    from forensics.readers.numbers.labels import label_meaning
 
     text = f"rss {size:.3f} {unit}"
     (token,) = tokens(text)

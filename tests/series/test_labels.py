@@ -2,7 +2,7 @@
 
 import pytest
 
-from forensics.series.labels import factor_of_unknown_unit
+from forensics.readers.numbers.labels import factor_of_unknown_unit
 
 
 @pytest.mark.parametrize(

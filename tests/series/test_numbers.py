@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forensics.series.numbers import number, tokens
-from forensics.series.plans import MAX_CACHED_PLANS, Value, _make_plan, _names, _only_plans, _plans, plan
+from forensics.readers.numbers.numbers import number, tokens
+from forensics.readers.numbers.plans import MAX_CACHED_PLANS, Value, _make_plan, _names, _only_plans, _plans, plan
 
 NUMBER = st.sampled_from(
     ["7", "12", "123", "0.5", "1.", ".5", "-3", "1e-5", "2.1E+00", "1,234", "1,234.5", "007", "nan", "1.2.3", "-inf", "99999"]

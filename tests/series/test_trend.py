@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forensics.series.base import Reading, Series
+from forensics.readers.numbers.base import Reading, Series
 from forensics.series.trend import mann_kendall, rise, shift, short_rise, theil_sen
 
 NUMBERS = st.lists(st.floats(min_value=-1e9, max_value=1e9), min_size=8, max_size=120)

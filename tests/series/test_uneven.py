@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from forensics.model import Observation
-from forensics.series.epoch_time import epoch_seconds
+from forensics.readers.numbers.epoch_time import epoch_seconds
 
 Told = Callable[[str], list[Observation]]
 EIO = "OSError: [Errno 5] Input/output error: '/data/shard-0012.tar'\n"

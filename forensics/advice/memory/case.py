@@ -22,9 +22,9 @@ from forensics.advice.memory.estimate import (
     estimate,
 )
 from forensics.advice.memory.fit import accumulation, largest_batch, savings
-from forensics.advice.whereabouts import LIBRARY_PATH_PATTERN
 from forensics.core.text import format_size
 from forensics.model import Architecture, Fields, JobContext, Value
+from forensics.readers.python.library_files import is_library_file
 
 ESTIMATE_FACTS = (
     "fitting_batch", "most_batch", "accumulation_steps", "step_batch", "memory_estimate", "memory_savings",
@@ -131,7 +131,7 @@ def _batches(batch: int, fitting: int) -> dict[str, Value]:
 def _largest(context: JobContext) -> dict[str, Value]:
     """The largest buffer that XLA lists, and the line that asks for it, if it is one of the user's own program."""
     plan = context.plan
-    if plan is None or plan.largest is None or LIBRARY_PATH_PATTERN.search(plan.largest.source):
+    if plan is None or plan.largest is None or is_library_file(plan.largest.source):
         return {}
     return {"largest_buffer": plan.largest.place, "largest_buffer_bytes": plan.largest_bytes}
 

@@ -12,7 +12,7 @@ from forensics.advice.memory.activations import kind_of, transformer
 from forensics.advice.memory.fit import accumulation
 from forensics.cli.app import build
 from forensics.model import Layer
-from tests.context.test_architecture import KERAS
+from tests.readers.torch.test_architecture import KERAS
 
 MIB, GIB = 1 << 20, 1 << 30
 NEED = Need(1 * MIB, 1 * MIB, Sample(8 * MIB, 10 * MIB), 64, runtime=100 * MIB)

@@ -1,0 +1,225 @@
+"""Turns the hits and records of one source into Observations, each with its time stamp. A hit that overlaps known harmless text
+is dropped. A hit inside a record becomes part of the record, if the record replaces hits of its cause."""
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Container, Iterable, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from forensics.database import HEALTHY
+from forensics.line_formats import parse_prefix
+from forensics.model import Hit, Line, Observation, Prefix, Proof, Scan, Stamp, Value
+from forensics.model.fields import Occurrence, completed_fields
+from forensics.readers.base import Record
+from forensics.readers.python.library_files import is_library_file
+from forensics.readers.units import typed_fields
+
+QUOTED_CONTEXT_LINES = 2  # before and after a quoted line, so that a reader sees its context. Chosen by hand
+READ_WHOLE = 200  # characters: in a line up to this length, a reader finds the message without highlighting
+MAX_MATCHED_CHARS = 200  # about two lines of a report
+WORTH = ("proof", "strong", "hint")
+# Exceptions from the program's own code. If the file of a frame is on a mount, such an exception is no sign of a broken mount.
+NOT_OF_FILES = {
+    "AssertionError", "AttributeError", "ImportError", "IndexError", "KeyError", "ModuleNotFoundError", "NameError",
+    "NotImplementedError", "TypeError", "UnboundLocalError", "ValueError", "ZeroDivisionError",
+}  # fmt: skip
+
+
+def to_events(scan: Scan, records: list[Record]) -> list[Observation]:
+    """Observations in the order of their lines. Each hit or record becomes one Observation, is dropped, or joins a record."""
+    hits = _without_noise(scan.hits)
+    noisy = {line.number for h in hits if h.cause == HEALTHY for line in h.lines}
+    records_at, hits_at = RecordIndex(records), HitIndex(hits)
+    absorbed = {id(hit) for hit in hits if records_at.absorbs(hit) or _only_lies_there(hit, records_at)}
+    events = [_from_hit(scan, hit, records_at) for hit in hits if id(hit) not in absorbed]
+    for record in records:
+        if record.lends and (
+            noisy & {line.number for line in record.quote[:1]} or _named(record, hits_at) or records_at.decides_over(record)
+        ):
+            continue
+        events.append(_from_record(scan, record, hits_at, absorbed))
+    return sorted(events, key=lambda e: (e.line, e.kind))
+
+
+def _without_noise(hits: Iterable[Hit]) -> list[Hit]:
+    hits = list(hits)
+    noise: dict[int, list[tuple[int, int]]] = {}
+    for hit in hits:
+        if hit.cause == HEALTHY:
+            noise.setdefault(hit.line, []).append(hit.span)
+    return [h for h in hits if h.cause == HEALTHY or not any(a < h.span[1] and h.span[0] < b for a, b in noise.get(h.line, ()))]
+
+
+def _only_lies_there(hit: Hit, records_at: "RecordIndex") -> bool:
+    """Does the hit only show that a traceback's code is on a mount, while the exception has nothing to do with files?"""
+    return "drive_file" in hit.fields and any(r.fields.get("exc_type") in NOT_OF_FILES for r in records_at.lenders(hit))
+
+
+class RecordIndex:
+    """Finds the records on a line: those of one line in a table, the few longer ones by comparing each."""
+
+    def __init__(self, records: list[Record]) -> None:
+        self.single: dict[int, list[Record]] = defaultdict(list)
+        self.longer: list[tuple[int, int, Record]] = []
+        for record in records:
+            for first, last in record.spans:
+                if first == last:
+                    self.single[first].append(record)
+                else:
+                    self.longer.append((first, last, record))
+
+    def at(self, line: int) -> list[Record]:
+        """The records that contain `line`."""
+        return [*self.single.get(line, ()), *(r for a, b, r in self.longer if a <= line <= b)]
+
+    def absorbs(self, hit: Hit) -> bool:
+        """Does each known line of the hit belong to a record that replaces hits of its cause?"""
+        return all(any(r.speaks_for(hit.cause) for r in self.at(line.number)) for line in hit.lines)
+
+    def decides_over(self, record: Record) -> bool:
+        """Does a record of another kind, on the first line that `record` quotes, replace what is found of its cause?"""
+        cause, there = record.cause, self.at(record.quote[0].number)
+        return cause is not None and any(r.speaks_for(cause) for r in there if r.kind != record.kind)
+
+    def lenders(self, hit: Hit) -> list[Record]:
+        """The records whose fields are added to the hit, each once."""
+        return list({id(r): r for line in hit.lines for r in self.lenders_at(line.number)}.values())
+
+    def lenders_at(self, line: int) -> list[Record]:
+        """The records whose fields are added to a hit on `line`, those with the user's own code first."""
+        lent = [r for r in self.at(line) if r.lends]
+        return sorted(lent, key=lambda r: is_library_file(str(r.fields.get("file", ""))))
+
+
+class HitIndex:
+    """Finds the hits in a range of lines, by bisection, because there may be hundreds of records and of hits."""
+
+    def __init__(self, hits: Sequence[Hit]) -> None:
+        places = sorted((line.number, i) for i, hit in enumerate(hits) for line in hit.lines)
+        self.numbers, self.indices, self.hits = [n for n, _ in places], [i for _, i in places], hits
+
+    def on(self, spans: Iterable[tuple[int, int]]) -> list[Hit]:
+        """The hits that have a line in one of `spans` (first and last line), in order, each once."""
+        found: set[int] = set()
+        for first, last in spans:
+            found.update(self.indices[bisect_left(self.numbers, first) : bisect_right(self.numbers, last)])
+        return [self.hits[i] for i in sorted(found)]
+
+
+def _contains_line(record: Record, line: int) -> bool:
+    return any(first <= line <= last for first, last in record.spans)
+
+
+def _named(record: Record, hits_at: HitIndex) -> bool:
+    """Does a signature match the exception of this traceback, so that the traceback itself adds nothing?"""
+    found = hits_at.on([(record.quote[0].number, record.last)])
+    return any(h.cause not in (record.cause, HEALTHY) and not record.speaks_for(h.cause) for h in found)
+
+
+def _from_hit(scan: Scan, hit: Hit, records_at: RecordIndex) -> Observation:
+    prefix, stamp = _placed(hit)
+    fields: dict[str, Value] = {**_prefix_fields(prefix), **typed_fields(hit.fields)}
+    lines = [Line(hit.line, hit.text)]
+    lent: dict[str, Value] = {}
+    for record in sorted(records_at.lenders(hit), key=lambda r: is_library_file(str(r.fields.get("file", "")))):
+        lent = completed_fields(lent, record.fields)
+        lines += [line for line in record.quote if line.number != hit.line]
+    fields = {**lent, **fields}
+    lines += [line for line in hit.also if line.number not in {x.number for x in lines}]
+    neighbours = {line.number: line for line in hit.region.lines()}
+    spans = {hit.line: hit.span}
+    return Observation(
+        kind=hit.signature,
+        cause=hit.cause,
+        weight=hit.weight,
+        source=scan.source.name,
+        line=hit.line,
+        last_line=hit.lines[-1].number,
+        proofs=tuple(_proof(scan, line, hit.signature, hit.weight, neighbours, spans) for line in lines),
+        fields=fields,
+        count=hit.count,
+        stamp=stamp,
+        ends="nothing" if hit.ends == "later" else hit.ends,
+        scope=hit.scope,
+        reads_another=hit.ends == "later",
+        occurrences=_occurrences(hit, records_at) if hit.count > 1 and lent else (),
+    )
+
+
+def _occurrences(hit: Hit, records_at: RecordIndex) -> tuple[Occurrence, ...]:
+    """The lines of a repeated message, each with the fields of the records around it alone."""
+    found: list[Occurrence] = []
+    for line in hit.lines:
+        lent: dict[str, Value] = {}
+        lenders = records_at.lenders_at(line.number)
+        for record in lenders:
+            lent = completed_fields(lent, record.fields)
+        fields = {**lent, **_prefix_fields(parse_prefix(line.text)), **typed_fields(hit.fields)}
+        quoted = tuple(x.number for r in lenders for x in r.quote if x.number != line.number)
+        found.append(Occurrence(line.number, quoted, fields))
+    return tuple(found)
+
+
+def _from_record(scan: Scan, record: Record, hits_at: HitIndex, absorbed: Container[int]) -> Observation:
+    inside = hits_at.on(record.spans)
+    mine = [h for h in inside if id(h) in absorbed and record.speaks_for(h.cause)]
+    quoted = {line.number for line in record.quote}
+    more = [h for h in mine if h.line not in quoted and h.cause == record.cause and _contains_line(record, h.line)]
+    extra = [Line(h.line, h.text) for h in sorted(more, key=lambda h: WORTH.index(h.weight))]  # hints (stack frames) come last
+    neighbours = {line.number: line for h in inside if _contains_line(record, h.line) for line in h.region.lines()}
+    fields = dict(record.fields)
+    for hit in mine:
+        fields = {**typed_fields(hit.fields), **fields}
+    spans = {h.line: h.span for h in sorted(inside, key=lambda h: (WORTH.index(h.weight), h.span[0]), reverse=True)}
+    stamp, prefix = None, parse_prefix(record.quote[0].text) if record.quote else Prefix("")
+    around = sorted(neighbours.values(), key=lambda x: (x.number > record.first, abs(x.number - record.first)))
+    for line in (*record.quote, *around):  # a traceback has no stamp: it takes that of the line before it
+        stamp = stamp or parse_prefix(line.text).stamp
+    return Observation(
+        kind=record.kind,
+        cause=record.cause,
+        weight=record.weight,
+        source=scan.source.name,
+        line=record.first,
+        last_line=max(last for _, last in record.spans),
+        proofs=tuple(_proof(scan, line, record.kind, record.weight, neighbours, spans) for line in (*record.quote, *extra[:4])),
+        fields={**_prefix_fields(prefix), **fields},
+        count=record.count,
+        stamp=stamp,
+    )
+
+
+def _proof(
+    scan: Scan, line: Line, signature: str, weight: str, neighbours: Mapping[int, Line], spans: Mapping[int, tuple[int, int]]
+) -> Proof:
+    """One quoted line with its context. `spans`: for each line number, where the message is in the text."""
+    near = range(1, QUOTED_CONTEXT_LINES + 1)
+    first, last = spans.get(line.number, (0, 0)) if len(line.text) > READ_WHOLE else (0, 0)
+    return Proof(
+        source=scan.source.name,
+        line=line.number,
+        text=line.text,
+        signature=signature,
+        weight=weight,  # type: ignore[arg-type]
+        before=tuple(neighbours[line.number - i] for i in reversed(near) if line.number - i in neighbours),
+        after=tuple(neighbours[line.number + i] for i in near if line.number + i in neighbours),
+        matched=line.text[first : min(last, first + MAX_MATCHED_CHARS)],
+    )
+
+
+def _placed(hit: Hit) -> tuple[Prefix, Stamp | None]:
+    """The prefix of a hit's line, and its time stamp, or that of the nearest line before it that has one."""
+    prefix = parse_prefix(hit.text)
+    if prefix.stamp:
+        return prefix, prefix.stamp
+    for line in reversed(hit.region.lines_before()):
+        stamp = parse_prefix(line.text).stamp
+        if stamp:
+            return prefix, replace(stamp, resolution_s=max(stamp.resolution_s, 1.0))
+    return prefix, None
+
+
+def _prefix_fields(prefix: Prefix) -> dict[str, Value]:
+    found: dict[str, Value | None] = {"host": prefix.host, "rank": prefix.rank}
+    return {k: v for k, v in found.items() if v is not None}

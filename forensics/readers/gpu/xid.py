@@ -1,0 +1,84 @@
+"""An NVIDIA Xid line: the code, looked up in the table, names the cause; GPU, process and details become fields.
+
+    NVRM: Xid (PCI:0000:3b:00): 79, pid=1234, name=python, GPU has fallen off the bus.
+
+It reads all forms that the driver prints (open-gpu-kernel-modules kernel_rc.c) and older ones: without `PCI:`, with a MIG
+instance in the parentheses, with pid and name missing or `<unknown>`, with `caused by previous Xid N`.
+"""
+
+import functools
+import re
+
+from forensics.core import lazy
+from forensics.database import HEALTHY, read_table
+from forensics.model import Line, Region, Trigger, Value, Weight
+from forensics.readers.base import Record
+
+TRIGGER = Trigger("xid", ("NVRM: Xid",))
+XID_LINE_PATTERN = lazy.regex(
+    r"NVRM: Xid \((?:PCI:)?(?P<pci>[0-9a-fA-F:.]+)(?P<mig>[^)]*)\): (?P<xid>\d{1,9})"
+    r"(?:, *pid='?(?P<pid>\d+|<unknown>)'?)?(?:, *name=(?P<task>[^,]*))?(?:, )?(?P<detail>.*)"
+)
+PREVIOUS_XID_PATTERN = lazy.regex(r"caused by previous Xid (\d+)")
+RECOVERY_DONE_PATTERN = lazy.regex(r"recovery action changed from \w+ \([^)]*\) to 0x0\b")  # Xid 154: no action is left to do
+NVLINK_ERROR_PATTERN = lazy.regex(r"NVLink: (?:fatal|non-?fatal|uncorrectable|link)", re.IGNORECASE)
+LINK_CODE = "74"
+NONFATAL_PATTERN = lazy.regex(r"\bnon-?fatal\b", re.IGNORECASE)
+CODED, HARMLESS, UNKNOWN_CODE = "coded", "harmless", "unknown_code"
+OUTCOMES = (CODED, HARMLESS, UNKNOWN_CODE)
+
+
+def read(region: Region) -> Record | None:
+    """The Xid of the region's line; None when the line only looks like one."""
+    found = XID_LINE_PATTERN.search(region.text)
+    if found is None:
+        return None
+    code = found["xid"]
+    if NVLINK_ERROR_PATTERN.match(
+        found["detail"]
+    ):  # node agents print these words of Xid 74 behind other numbers; 71 is a copy engine's
+        code = LINK_CODE
+    previous = PREVIOUS_XID_PATTERN.search(found["detail"])
+    row = _row(code)
+    speaking = _row(previous[1]) if previous and previous[1] != code else row
+    outcome, weight = _speaks_for(speaking)
+    if NONFATAL_PATTERN.search(found["detail"]):
+        weight = "hint"
+    if RECOVERY_DONE_PATTERN.search(found["detail"]):
+        outcome = HARMLESS
+    fields: dict[str, Value] = {
+        "xid": int(found["xid"]),
+        "pci": found["pci"],
+        "xid_name": row.get("name", f"unknown Xid {code}"),
+        "xid_meaning": row.get("meaning", "a code that the table does not know"),
+        "xid_action": row.get("action", "look the code up in the driver's documentation"),
+    }
+    if found["pid"] and found["pid"].isdecimal():
+        fields["pid"] = int(found["pid"][:18])
+    if found["task"] and not found["task"].startswith("<"):
+        fields["task"] = found["task"].strip()
+    if found["detail"]:
+        fields["detail"] = found["detail"].strip()[:300]
+    line = Line(region.number, region.text)
+    cause = speaking["cause"] if outcome == CODED else None
+    return Record(f"xid/{code}", line.number, line.number, outcome, weight, (line,), fields, cause=cause)
+
+
+@functools.cache
+def _table() -> dict[str, dict[str, str]]:
+    return read_table("xid")
+
+
+def _row(code: str) -> dict[str, str]:
+    return _table().get(code, {})
+
+
+def _speaks_for(row: dict[str, str]) -> tuple[str, Weight]:
+    """Outcome and weight for a row of the table; a code that the table lacks is an unknown code, as a hint."""
+    if not row:
+        return UNKNOWN_CODE, "hint"
+    if row["cause"] == HEALTHY:
+        return HARMLESS, "hint"
+    if row["role"] == "root":
+        return CODED, "proof" if row["severity"] == "fatal" else "strong"
+    return CODED, "hint"

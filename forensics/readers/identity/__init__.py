@@ -1,0 +1,1 @@
+"""Ids of what a line speaks of: process, job, container, GPU, rank, in one form whatever program prints them."""

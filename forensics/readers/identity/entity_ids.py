@@ -1,0 +1,118 @@
+"""Find the EntityIds of an event: the process, job, container, GPU or rank that its fields, its lines or its file name give.
+
+dmesg.log:82     ...oom_memcg=/slurm/uid_1000/job_4711,...task=python3,pid=812   -> EntityIds(pid=812, job="4711", ...)
+slurm-4711.out:5 srun: error: node-1: task 0: Out Of Memory                      -> EntityIds(host="node-1", rank=0, job="4711")
+
+A field has precedence over a line, and a line over the name of the file.
+"""
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from forensics.core import lazy
+from forensics.line_formats import parse_prefix
+from forensics.line_formats.cgroup_paths import cgroup_owner, systemd_unit
+from forensics.model import Observation, Prefix
+from forensics.readers.identity import normalise
+from forensics.readers.identity.file_names import ids_of_file_name
+
+MAX_PROOFS_READ = 3  # an event's first lines name its process; the later ones repeat it
+MAX_PROOF_CHARS = 2000  # as the report shows of a line; the ids are before that
+OWN_PID = {"nccl", "program in brackets", "pid in brackets", "open mpi"}  # their number is that of the line's own process
+OF_A_HOST = ("syslog", "journal")
+RAY = ("program in brackets", "pid in brackets")
+SHARED_CGROUPS = {"/", "/user.slice", "/system.slice", "/machine.slice", "/init.scope", "/docker", "/kubepods", "/kubepods.slice"}
+DECIMAL_PATTERN = lazy.regex(r"\d{1,18}")
+ARRAY = lazy.regex(r"\d{1,12}_\d{1,12}")
+
+
+class EntityIds(Struct, frozen=True):
+    """The ids of the entity that an event is about. If unknown: an empty text, pid 0, and -1 for numbers that count from 0.
+
+    `prefix_host`: the host in the prefix of a host log's line. `writer_pid`: the process that wrote the line. `task`: the name of
+    the process, at most 15 bytes. `container`: hexadecimal digits. `pod`: its name. `cgroup`: the path whose limit was hit.
+    `gpu`: as the program or nvidia-smi counts. `boot`: the boot that the line counts seconds from, if the time of that boot is
+    unknown.
+    """
+
+    source: str
+    host: str = ""
+    prefix_host: str = ""
+    pid: int = 0
+    writer_pid: int = 0
+    task: str = ""
+    job: str = ""
+    step: str = ""
+    container: str = ""
+    pod: str = ""
+    pod_uid: str = ""
+    unit: str = ""
+    cgroup: str = ""
+    pci: str = ""
+    uuid: str = ""
+    gpu: int = -1
+    rank: int = -1
+    local_rank: int = -1
+    kernel_id: str = ""
+    boot: str = ""
+
+
+def entity_ids(event: Observation) -> EntityIds:
+    """The ids of the entity that `event` is about."""
+    fields = event.fields
+    values = {name: str(value) for name, value in fields.items()}
+    prefix = parse_prefix(event.proofs[0].text) if event.proofs else Prefix("")
+    cgroup = values.get("limit_path") or values.get("cgroup", "")
+    texts = [values[n] for n in ("cgroup", "limit_path", "container", "step") if n in values]
+    texts += [p.text[:MAX_PROOF_CHARS] for p in event.proofs[:MAX_PROOFS_READ]]
+    groups = [*map(cgroup_owner, texts), ids_of_file_name(event.source)]
+    job, step = _job(values)
+
+    def first(name: str) -> str:
+        return next((value for g in groups if (value := str(getattr(g, name, "")))), "")
+
+    own = bool(OWN_PID & set(prefix.formats))
+    ray = prefix.program if prefix.program and set(RAY) & set(prefix.formats) else ""
+    return EntityIds(
+        source=event.source,
+        host=normalise.normalise_host(values.get("node", "")) or normalise.normalise_host(values.get("host", "")),
+        prefix_host=normalise.normalise_host(prefix.host or "")
+        if prefix.formats and prefix.formats[0].startswith(OF_A_HOST)
+        else "",
+        pid=_number(values, "pid", 2) if fields.get("pid") else 0,
+        writer_pid=prefix.pid or 0 if own else 0,
+        task=normalise.kernel_comm(values.get("task", f"ray::{ray}" if ray else "")),
+        job=job or first("job"),
+        step=step or first("step"),
+        container=values.get("container_id") or first("container"),
+        pod=values.get("pod", "").split("/")[-1] or ids_of_file_name(event.source).pod,
+        pod_uid=values.get("pod_uid") or first("pod_uid"),
+        unit=values.get("unit", "") if "." in values.get("unit", "") else systemd_unit(values.get("cgroup", cgroup)),
+        cgroup="" if cgroup.rstrip("/") in SHARED_CGROUPS | {""} else cgroup.rstrip("/"),
+        pci=normalise.normalise_pci(values.get("pci", "")),
+        uuid=values.get("uuid", "").lower(),
+        gpu=_number(values, "gpu"),
+        rank=_number(values, "rank"),
+        local_rank=_number(values, "local_rank"),
+        kernel_id=values.get("kernel_id", "").lower(),
+        boot=event.lane if event.lane.startswith("boot ") else "",
+    )
+
+
+def _job(values: Mapping[str, str]) -> tuple[str, str]:
+    """Number and step of the job, from the fields. The number of a job array is not the number of a job."""
+    step = values.get("step", "")
+    number, _, rest = step.partition(".")
+    job = values.get("job", "")
+    if ARRAY.fullmatch(job):
+        return "", ""
+    return job.partition(".")[0], rest if number.isdigit() and rest and number == job.partition(".")[0] else ""
+
+
+def _number(values: Mapping[str, str], name: str, least: int = 0) -> int:
+    """The number in a field; -1 if there is none, 0 for less than `least`."""
+    text = values.get(name, "")
+    if not DECIMAL_PATTERN.fullmatch(text):
+        return 0 if least else -1
+    return int(text) if int(text) >= least else 0

@@ -1,0 +1,102 @@
+"""A boot in a system's journal or syslog with no shutdown in front of it: the machine was reset, or lost its power.
+
+    Mar 07 07:27:43 n7 sshd[1020343]: Accepted publickey for mara from 10.1.2.3 port 52914 ssh2
+    -- Reboot --
+    Mar 08 18:35:20 n7 kernel: Linux version 5.13.0-51-generic (buildd@example) ...
+
+An orderly shutdown leaves lines: units stop, daemons exit on signal 15, the journal is closed. If programs wrote until the boot
+and there is no such line, nobody asked for the boot. This is only a hint, because a hang, a panic and a reset button look
+alike. A kernel log alone never shows a shutdown, so it proves nothing. `journalctl -r` prints the newest line first; the
+timestamps show this order.
+
+A syslog may have nothing of the kernel's. Then the service that loads the first modules shows the boot, if time had passed
+since the line before, and its pid is lower than those before: both start anew with the machine.
+
+    Mar 07 07:25:01 n7 CRON[41822]: (root) CMD (run-parts)
+    Mar 07 07:27:43 n7 systemd-modules-load[512]: Inserted module 'lp'
+"""
+
+from collections.abc import Sequence
+
+from forensics.core import lazy
+from forensics.model import Line, Prefix, Region, Trigger
+from forensics.readers.base import ParsedLine, Record, parse_lines
+
+# Chosen by hand. The last lines before a boot show whether the machine was shut down; the first ones show clock and firmware.
+BOOT_CONTEXT_LINES = 40
+TRIGGER = Trigger(
+    "boot",
+    ("linux version ", "-- reboot --", "-- boot ", "systemd-modules-load["),
+    before=BOOT_CONTEXT_LINES,
+    after=BOOT_CONTEXT_LINES,
+)
+BOOT_HEADER_PATTERN = lazy.regex(r"^-- (?:Boot [0-9a-f]{32}|Reboot) --")
+LINUX_VERSION_PATTERN = lazy.regex(r"\bLinux version \d")
+SHUTDOWN_PATTERN = lazy.regex(
+    r"(?i)\bReached target (?:System )?(?:shutdown|power-?off|reboot|halt|final step|unmount)|\bsystemd-shutdow|"
+    r"\bsystem (?:is|will) (?:now )?(?:be )?(?:rebooting|reboot|powering|power|going down|halt)|\bshutting down\b|"
+    r"Power key pressed|\bjournal stopped|(?:exiting|terminating|terminated) on signal 15|Received SIGTERM from PID 1 |"
+    r"\breboot: |Stopping User Manager|\bshutdown\[\d+\]|\brunlevel (?:0|6)\b|\bkexec\b|starting (?:Reboot|Power-Off)|"
+    r"Stopped target|Deactivat(?:ing|ed) swap"
+)
+EARLY_PROGRAM = "systemd-modules-load"  # runs once, at boot
+MIN_DOWN_S = 10.0  # chosen by hand: firmware and loader take longer; lines of one boot follow each other faster
+MAX_LINES_BEFORE_BOOT = 5  # lines in front of the boot, one of which a program must have written
+NO_PROGRAMS = {"kernel", None}
+NO_SHUTDOWN = "no_shutdown"
+OUTCOMES = (NO_SHUTDOWN,)
+
+
+def read(region: Region) -> Record | None:
+    """A reset, if the lines before a boot show no shutdown; None if they show one, or if no program wrote them."""
+    own = Line(region.number, region.text)
+    before, after = parse_lines(region.lines_before()), parse_lines(region.lines_after())
+    anew = _down_s(parse_lines([own])[0].prefix, before)
+    if BOOT_HEADER_PATTERN.search(region.text):
+        earlier = after if _newest_first(before, after) else before[::-1]
+    elif (
+        LINUX_VERSION_PATTERN.search(region.text)
+        and not any(BOOT_HEADER_PATTERN.search(p.line.text) for p in before[-MAX_LINES_BEFORE_BOOT:])
+    ) or anew:
+        earlier = before[::-1]
+    else:
+        return None
+    lines = _of_one_boot(earlier)
+    if not any(p.prefix.stamp and p.prefix.program not in NO_PROGRAMS for p in lines[:MAX_LINES_BEFORE_BOOT]):
+        return None
+    if any(SHUTDOWN_PATTERN.search(p.line.text) for p in lines):
+        return None
+    if anew:
+        return Record("boot/anew", own.number, own.number, NO_SHUTDOWN, "strong", (own, lines[0].line), {"down_s": anew})
+    return Record("boot", own.number, own.number, NO_SHUTDOWN, "hint", (own, lines[0].line))
+
+
+def _down_s(own: Prefix, before: Sequence[ParsedLine]) -> float:
+    """The seconds between the first program of a boot, whose pid is below those of the lines before, and the last of these; 0 if
+    it is none, or if less than MIN_DOWN_S passed."""
+    stamps = [p.prefix.stamp.wall for p in before if p.prefix.stamp and p.prefix.stamp.wall]
+    pids = [p.prefix.pid for p in before if p.prefix.pid is not None]
+    if own.program != EARLY_PROGRAM or own.stamp is None or own.stamp.wall is None or own.pid is None or not stamps or not pids:
+        return 0.0
+    down_s = (own.stamp.wall.replace(tzinfo=None) - stamps[-1].replace(tzinfo=None)).total_seconds()
+    return down_s if down_s >= MIN_DOWN_S and own.pid < max(pids) else 0.0
+
+
+def _of_one_boot(earlier: Sequence[ParsedLine]) -> list[ParsedLine]:
+    """The lines of the previous boot that have a timestamp. `earlier`: the lines before a boot, nearest first."""
+    lines: list[ParsedLine] = []
+    for one in earlier:
+        if BOOT_HEADER_PATTERN.search(one.line.text):
+            break
+        if one.prefix.stamp:
+            lines.append(one)
+    return lines
+
+
+def _newest_first(above: Sequence[ParsedLine], below: Sequence[ParsedLine]) -> bool:
+    """Are the timestamps above a boot header later than those below it?"""
+    upper = next((p.prefix.stamp.wall for p in reversed(above) if p.prefix.stamp and p.prefix.stamp.wall), None)
+    lower = next((p.prefix.stamp.wall for p in below if p.prefix.stamp and p.prefix.stamp.wall), None)
+    if upper is None or lower is None:
+        return False
+    return upper.replace(tzinfo=None) > lower.replace(tzinfo=None)

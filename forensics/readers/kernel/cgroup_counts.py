@@ -1,0 +1,41 @@
+"""The memory counters of a cgroup: a count of kills shows that its memory limit was the reason.
+
+    low 0                     oom_kill_disable 0
+    high 0                    under_oom 0
+    max 5127                  oom_kill 1          (memory.oom_control of a cgroup v1)
+    oom 1
+    oom_kill 1                (memory.events of a cgroup v2)
+
+The counters are documented in the kernel's Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst. /proc/vmstat also
+has a row `oom_kill`, between other rows. There it counts every kill since the host booted and says nothing about one cgroup.
+"""
+
+from forensics.core import lazy
+from forensics.model import Line, Region, Trigger, Value
+from forensics.readers.base import Record
+
+TRIGGER = Trigger("cgroup_counts", ("oom_kill ",), before=6, after=0)
+OOM_KILL_COUNT_PATTERN = lazy.regex(
+    r"^(?P<path>\S*memory\.(?:events(?:\.local)?|oom_control):)?\s*oom_kill (?P<oom_kills>[1-9]\d{0,6})\s*$"
+)
+CGROUP_FILE_NAME_PATTERN = lazy.regex(r"(?:^|[/!.])memory\.(?:events(?:\.local)?|oom_control)(?:\.\w{1,8})?$")
+NEIGHBOUR_ROW_PATTERNS = (lazy.regex(r"\boom_kill_disable [01]\s*$"), lazy.regex(r"\boom \d+\s*$"), lazy.regex(r"\bmax \d+\s*$"))
+
+MEMORY_LIMIT = "memory_limit"
+OUTCOMES = (MEMORY_LIMIT,)
+
+
+def read(region: Region) -> Record | None:
+    """The count of kills of one cgroup; None if it is 0, or if it is not the count of a cgroup."""
+    found = OOM_KILL_COUNT_PATTERN.search(region.text)
+    if not found:
+        return None
+    before = region.lines_before()
+    beside = [next((x for x in reversed(before) if pattern.search(x.text)), None) for pattern in NEIGHBOUR_ROW_PATTERNS]
+    named = found["path"] or CGROUP_FILE_NAME_PATTERN.search(region.source)
+    if not named and beside[0] is None and (beside[1] is None or beside[2] is None):
+        return None
+    own = Line(region.number, region.text)
+    limit = tuple(line for line in beside[2:] if line is not None)
+    fields: dict[str, Value] = {"oom_kills": int(found["oom_kills"])}
+    return Record("cgroup_counts", own.number, own.number, MEMORY_LIMIT, "strong", (own, *limit), fields)

@@ -1,0 +1,192 @@
+"""Reads the kernel's out-of-memory report: the process that asked for memory, the limit, the killed process and its memory.
+
+    python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0
+    ... memory: usage 409600kB, limit 409600kB, failcnt 331 ...
+    oom-kill:constraint=CONSTRAINT_MEMCG,...,oom_memcg=/job,task_memcg=/job,task=python3,pid=1917,uid=0
+    Memory cgroup out of memory: Killed process 1917 (python3) total-vm:469992kB, anon-rss:393356kB, ...
+
+The wordings are those of mm/oom_kill.c and mm/memcontrol.c from Linux 2.6 to 6.x. The process that invoked the killer is often
+not the one that was killed. The constraint tells whether the host or a cgroup ran out of memory; without it, the sentence about
+the kill does, without that the cgroup's usage or the call trace, and without these what was asked for: a cgroup is charged for
+plain GFP_KERNEL pages (0xd0 before Linux 4.4), the host mostly runs out of movable user pages.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+
+from forensics.core import lazy
+from forensics.core.text import format_size
+from forensics.line_formats.cgroup_paths import owner_phrase
+from forensics.model import Line, Region, Stamp, Trigger, Value, Weight
+from forensics.readers.base import ParsedLine, Record, parse_lines
+from forensics.readers.units import typed_fields
+
+TRIGGERS = (
+    Trigger("kernel_oom", ("invoked oom-killer",), after=500),
+    # A report whose first lines are missing: its last lines still name the killed process.
+    Trigger(
+        "kernel_oom", ("oom-kill:constraint=", "killed as a result of limit of", "Killed process", "Kill process "), after=10
+    ),
+)
+MEMORY_LIMIT, HOST_MEMORY_EXHAUSTED = "memory_limit", "host_memory_exhausted"
+OUTCOMES = (MEMORY_LIMIT, HOST_MEMORY_EXHAUSTED)
+
+LINES = (
+    lazy.regex(
+        r"(?P<invoker>\S{1,64}) invoked oom-killer: gfp_mask=(?P<gfp_mask>0x[0-9a-f]+)?\S*?,.*?order=(?P<order>-?\d+)"
+        r"(?:.*?oom_score_adj=(?P<oom_score_adj>-?\d+))?"
+    ),
+    lazy.regex(
+        r"oom-kill:constraint=(?P<constraint>CONSTRAINT_\w+)(?:.*?,oom_memcg=(?P<limit_path>[^,]*))?"
+        r".*?,task_memcg=(?P<cgroup>[^,]*),task=(?P<task>[^,]+),pid=(?P<pid>\d+),uid=(?P<uid>\d+)"
+    ),
+    lazy.regex(r"Task in (?P<cgroup>\S+) killed as a result of limit of (?P<limit_path>\S+)"),
+    lazy.regex(r"^CPU: \d+ (?:UID: \d+ )?PID: (?P<invoker_pid>\d+) Comm: \S"),
+    lazy.regex(r"^\s*memory: usage (?P<usage_kb>\d+)kB, limit (?P<limit_kb>\d+)kB"),
+    lazy.regex(r"^\s*swap: usage (?P<swap_usage_kb>\d+)kB, limit (?P<swap_limit_kb>\d+)kB"),
+    lazy.regex(r"^\s*(?P<total_ram_pages>\d+) pages RAM"),
+    lazy.regex(r"^\s*Free swap\s+= (?P<swap_free_kb>\d+)kB"),
+    lazy.regex(r"^\s*Total swap = (?P<swap_total_kb>\d+)kB"),
+)
+OOM_KILL_PATTERN = lazy.regex(
+    r"(?P<memcg>Memory cgroup out of memory: )?(?P<plain>Out of memory[^:]*: )?Kill(?P<done>ed)? process (?P<pid>\d+),? "
+    r"(?:UID:? ?(?P<uid>\d+),? )?\((?P<task>[^)]*)\)"
+    r"(?:.*?total-vm:(?P<total_vm_kb>\d+)kB, anon-rss:(?P<anon_rss_kb>\d+)kB, file-rss:(?P<file_rss_kb>\d+)kB)?"
+    r"(?:, shmem-rss:(?P<shmem_rss_kb>\d+)kB)?(?:, UID:(?P<uid2>\d+))?"
+)
+TASK_ROW_PATTERN = lazy.regex(r"^\[\s*(?P<pid>\d+)\]\s+\d+\s+\d+\s+\d+\s+(?P<rss>\d+)(?:\s+-?\d+)+\s+(?P<task>\S.{0,60}?)\s*$")
+CGROUP_CHARGE_FRAME_PATTERN = lazy.regex(
+    r"\b_{0,2}(?:mem_cgroup_(?:out_of_memory|(?:handle_)?oom\w*|(?:try_|do_)?charge\w*)|try_charge_memcg)\b"
+)
+PAGE_ALLOCATION_FRAME_PATTERN = lazy.regex(r"\b__alloc_pages_slowpath\b")
+UNLIMITED_BYTES = 1 << 60  # for "no limit" the kernel writes its largest counter, 2**63 minus a page
+MAX_TOP_TASKS = 5  # the largest ones; smaller processes do not fill the memory
+# GFP_KERNEL and GFP_KERNEL_ACCOUNT as kernels printed them, from 2.6 on; the bits were numbered anew several times.
+GFP_KERNEL_MASKS = {"0xd0", "0x24000c0", "0x14000c0", "0x6000c0", "0xcc0", "0x400cc0"}
+PRINTED_S = 10.0  # seconds; a serial console needs several to print a long report
+
+
+def read(region: Region) -> Record | None:
+    """The report that starts on the region's line. None if a person triggered it (sysrq), or if no line of a report was found."""
+    rows = [
+        r for r in parse_lines([Line(region.number, region.text), *region.lines_after()]) if r.prefix.program in (None, "kernel")
+    ]
+    report = _Report()
+    for i, row in enumerate(rows):
+        again = "constraint" in report.fields and row.message.startswith("oom-kill:")  # a log that has only such lines
+        if i and (again or "invoked oom-killer" in row.message or _later(rows[0].prefix.stamp, row.prefix.stamp)):
+            break
+        report.feed(row)
+    return report.record(region.number)
+
+
+def _later(start: Stamp | None, now: Stamp | None) -> bool:
+    """Is a line more than PRINTED_S from the report's first line? It is then another report, as in the output of grep."""
+    if start is None or now is None:
+        return False
+    if start.mono is not None and now.mono is not None:
+        return abs(now.mono - start.mono) > PRINTED_S
+    if start.wall is None or now.wall is None or (start.wall.tzinfo is None) != (now.wall.tzinfo is None):
+        return False
+    return abs((now.wall - start.wall).total_seconds()) > PRINTED_S
+
+
+class _Report:
+    def __init__(self) -> None:
+        self.fields: dict[str, Value] = {}
+        self.quote: list[tuple[int, Line]] = []
+        self.tasks: dict[str, tuple[int, int]] = defaultdict(lambda: (0, 0))
+        self.kills: set[str] = set()
+        self.is_done = False
+        self.last = 0
+        self.said: set[str] = set()
+
+    def feed(self, row: ParsedLine) -> None:
+        """Add one line of the report."""
+        message = row.message
+        kill = OOM_KILL_PATTERN.search(message)
+        if kill:
+            self._kill(kill, row.line)
+            return
+        for rank, pattern in enumerate(LINES):
+            found = pattern.search(message)
+            if found:
+                self.fields |= typed_fields({k: v for k, v in found.groupdict().items() if v})
+                self._seen(row.line, 2 if rank in (1, 2) else 3 if rank == 4 else 4 if rank == 0 else 9)
+                return
+        task = TASK_ROW_PATTERN.match(message)
+        if task:
+            count, pages = self.tasks[task["task"]]
+            self.tasks[task["task"]] = count + 1, pages + int(task["rss"][:18])
+            self.last = row.line.number
+        elif CGROUP_CHARGE_FRAME_PATTERN.search(message):
+            self.said.add("stack cgroup")
+        elif PAGE_ALLOCATION_FRAME_PATTERN.search(message):
+            self.said.add("stack global")
+
+    def _kill(self, found: re.Match[str], line: Line) -> None:
+        groups = {k.rstrip("2"): v for k, v in found.groupdict().items() if v and k not in ("memcg", "plain", "done")}
+        if found["memcg"]:
+            self.said.add("cgroup")
+        elif found["plain"]:
+            self.said.add("global")
+        if found["done"] and not self.is_done:  # kernels before 5.0 announce a process first, and may kill a child of it instead
+            self.kills, self.is_done = set(), True
+        if found["done"] or "pid" not in self.fields:
+            self.kills.add(found["pid"])
+            if len(self.kills) == 1:
+                self.fields |= typed_fields(groups)
+        self._seen(line, 0 if found["done"] else 1)
+
+    def _seen(self, line: Line, worth: int) -> None:
+        self.quote.append((worth, line))
+        self.last = max(self.last, line.number)
+
+    def record(self, first: int) -> Record | None:
+        """The Record of all lines that were added."""
+        if self.fields.get("order") == -1 or not (self.kills or "invoker" in self.fields or "constraint" in self.fields):
+            return None
+        outcome, sure = self._outcome()
+        fields = {
+            k: v
+            for k, v in self.fields.items()
+            if k != "gfp_mask" and not (k.endswith("_bytes") and isinstance(v, int) and v >= UNLIMITED_BYTES)
+        }
+        if outcome == HOST_MEMORY_EXHAUSTED:
+            for name in ("limit_path", "limit_bytes", "usage_bytes"):
+                fields.pop(name, None)
+        who = owner_phrase(str(fields.get("limit_path") or fields.get("cgroup") or ""))
+        if who:
+            fields["owner"] = who
+        if self.tasks:
+            fields["biggest"] = self._biggest()
+        if self.kills:
+            fields["kills"] = len(self.kills)
+        self.quote.sort(key=lambda q: (q[0], q[1].number))
+        weight: Weight = "hint"  # cut off before the line with the limit
+        if sure or self.kills:
+            weight = "proof" if sure and (self.kills or "constraint" in fields) else "strong"
+        quote = tuple(line for worth, line in self.quote if worth < 9)[:4]
+        return Record("kernel_oom", first, max(self.last, first), outcome, weight, quote, fields)
+
+    def _outcome(self) -> tuple[str, bool]:
+        constraint = self.fields.get("constraint")
+        if constraint:
+            limited = constraint == "CONSTRAINT_MEMCG" or "limit_path" in self.fields
+            return MEMORY_LIMIT if limited else HOST_MEMORY_EXHAUSTED, True
+        if "cgroup" in self.said or "limit_path" in self.fields:
+            return MEMORY_LIMIT, True
+        if "global" in self.said:
+            return HOST_MEMORY_EXHAUSTED, True
+        if "stack cgroup" in self.said or "limit_bytes" in self.fields:
+            return MEMORY_LIMIT, True
+        if "stack global" in self.said:
+            return HOST_MEMORY_EXHAUSTED, True
+        shows_host = "total_ram_bytes" in self.fields or "swap_total_bytes" in self.fields
+        is_charge = self.fields.get("gfp_mask") in GFP_KERNEL_MASKS and self.fields.get("order") == 0 and not shows_host
+        return MEMORY_LIMIT if is_charge else HOST_MEMORY_EXHAUSTED, False
+
+    def _biggest(self) -> str:
+        top: Iterable[tuple[str, tuple[int, int]]] = sorted(self.tasks.items(), key=lambda t: -t[1][1])[:MAX_TOP_TASKS]
+        return ", ".join(f"{name}{f' x{count}' if count > 1 else ''} {format_size(pages * 4096)}" for name, (count, pages) in top)

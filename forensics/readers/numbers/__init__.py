@@ -1,0 +1,1 @@
+"""Numbers that a log prints repeatedly: the labels, tables and units of their readings."""

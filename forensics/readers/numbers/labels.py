@@ -1,0 +1,171 @@
+"""The meaning of a number, from its label and its unit.
+
+"train_loss=" -> loss      "elapsed time per iteration (s):" -> step_time in s      "torch.cuda.memory_reserved(1)" -> memory
+
+The vocabulary is that of common training loops: transformers, Keras, Lightning, DeepSpeed, Megatron, fairseq, mmengine,
+detectron2, torchvision, ultralytics, TensorFlow, JAX, psutil, and of scripts with their own prints.
+"""
+
+import functools
+import re
+
+from msgspec import Struct
+
+from forensics.core import lazy
+from forensics.readers.numbers.numbers import words
+
+EVALUATION_WORDS = {"val", "valid", "validation", "eval", "evaluation", "test", "dev"}
+NOT_LOSS_WORDS = {
+    "scale", "scaler", "weight", "coef", "factor", "best", "min", "lowest", "scaling", "packet", "threshold", "lambda", "at",
+}  # fmt: skip
+STEP_LABELS = {"step", "steps", "iteration", "iterations", "iter", "iters", "update", "updates", "batch", "it", "minibatch"}
+STEP_WORDS = {"it", "iter", "iters", "step", "steps", "batch", "batches"}
+MEMORY_WORDS = {"mem", "memory", "ram", "vram", "rss", "vmrss", "maxrss", "hbm", "heap", "pss", "uss"}
+HELD_MEMORY_WORDS = {"allocated", "alloc", "reserved", "cached"}  # they mean memory only on a line about memory
+GPU_WORDS = {"gpu", "cuda", "vram", "hbm", "allocated", "reserved", "cached", "nvidia", "device", "ma", "ca", "torch"}
+FREE_MEMORY_WORDS = {"free", "available", "avail", "left", "remaining"}
+PEAK_WORDS = {"max", "peak", "maximum", "maxrss", "highest", "reserved", "cached", "ca", "high", "hwm"}
+NOT_MEMORY_WORDS = {
+    "total", "limit", "capacity", "size", "quota", "threshold", "requested", "clock", "bus", "util", "utilization", "tried",
+    "shared", "vms", "bandwidth", "page", "swap", "buffer", "pinned", "sum", "fraction", "leak", "out", "required",
+    "needed", "increase", "delta", "difference", "growth", "cgroup", "freed", "saved", "wait",
+}  # fmt: skip
+SECONDS_BY_UNIT = {"ms": 1e-3, "s": 1.0, "sec": 1.0, "secs": 1.0, "seconds": 1.0, "us": 1e-6}
+UNIT_PATTERN = lazy.regex(r"(?<![a-z])(?P<unit>[kmgt]i?b|bytes|percent|%)(?![a-z])")
+PER_SECOND_PATTERN = lazy.regex(
+    r"\b(?:wps|ups|it/s|\w+/s(?:ec)?\b|\w+(?:[ _]per[ _]|/)sec(?:ond)?s?\b|throughput|\w*samplespersec)", re.I
+)
+LOSS_LABEL_PATTERN = lazy.regex(
+    r"(?:\b(train|training|total|lm|batch|running|avg|average|mean|smoothed|val|valid|validation|eval|test|nll|mlm|sop|box|cls|"
+    r"obj|dfl) )?([\w./-]{0,80}loss[\w./-]{0,80})",
+    re.IGNORECASE,
+)
+STEP_TIME_PATTERN = lazy.regex(
+    r"(?:step|iter(?:ation)?|batch|update)[ _]?time|time[ _]?(?:per|/)[ _]?(?:step|iter|batch)|"
+    r"sec(?:onds|s)?[ _/]?(?:per|/)?[ _]?(?:step|iter|batch)\b|^time\b|\btime$|^dt$",
+    re.IGNORECASE,
+)
+
+
+class Meaning(Struct, frozen=True):
+    """What a number measures: its quantity, the name of its series, the base unit ('' for none) and the factor to it.
+
+    `evaluated`: it is of a held-out set. `inverse`: the series has one divided by the number.
+    """
+
+    quantity: str
+    name: str
+    factor: float = 1.0
+    unit: str = ""
+    sense: str = ""
+    gpu: bool = False
+    evaluated: bool = False
+    inverse: bool = False  # a tqdm bar prints 1.20it/s, or 1.05s/it if the rate is below one: both become times per step
+
+
+@functools.lru_cache(maxsize=8192)
+def label_meaning(label: str, unit: str, of_memory: bool) -> Meaning | None:
+    """The meaning of the number after `label`; None if it belongs to no series. `of_memory`: its line is about memory."""
+    last_words = words(label)[-6:]
+    if of_memory and (found := _memory(label, last_words, unit)):
+        return found
+    return _training(label, last_words, unit)
+
+
+def _training(label: str, said: list[str], unit: str) -> Meaning | None:
+    """The meaning in a training loop. `said`: the last words of the label."""
+    last, name = set(said), " ".join(said[-2:])
+    if "/" in unit:
+        what, _, per = unit.lower().partition("/")
+        if per in ("s", "sec") and what not in STEP_WORDS:
+            return Meaning("rate", unit.lower(), 1.0, unit.lower())
+        return Meaning("step_time", "bar's time per step", SECONDS_BY_UNIT.get(what, 1.0), "s", inverse=per in ("s", "sec"))
+    if "attempted" in last or (said[-1:] == ["to"] and said[-2:] != ["reducing", "to"] and "loss" not in last):
+        return None
+    if (
+        said[-2:] == ["reducing", "to"]
+        or ("scale" in said[-2:] and ("loss" in last or "grad" in last))
+        or ("loss" in last and said[-1:] == ["to"])
+    ):
+        return Meaning("loss_scale", "loss scale")
+    if ("norm" in said[-2:] and {"grad", "gradient", "gradnorm"} & last) or "gnorm" in said[-1:]:
+        return Meaning("grad_norm", "grad norm")
+    if "loss" in said[-3:] and not NOT_LOSS_WORDS & set(said[-3:]):
+        return Meaning("loss", _loss_name(label), evaluated=bool(EVALUATION_WORDS & last))
+    if PER_SECOND_PATTERN.search(label[-28:]):
+        return Meaning("rate", " ".join(said[-4:]), 1.0, "/s")
+    if said[-3:] == ["last", "data", "time"]:  # detectron2 prints the mean on the same line
+        return None
+    if "data" in said[-2:] and said[-1] in ("data", "time") and label[-5:] != "data=" and unit.lower() in ("", *SECONDS_BY_UNIT):
+        return Meaning("data_time", "data time", _time_factor(label, unit), "s")
+    if STEP_TIME_PATTERN.search(label.strip(" '\":=([|)").split("(")[0].strip()) and not {"data", "total", "eta", "epoch"} & last:
+        return Meaning("step_time", "time per step", _time_factor(label, unit), "s")
+    if said[-1:] in (["lr"], ["rate"]) and ("lr" in last or "learning" in last):
+        return Meaning("lr", "learning rate")
+    if unit == "" and said and (said[-1] in STEP_LABELS or name in ("num updates", "global step")):
+        return Meaning("step", "step")
+    if unit == "" and said[-1:] == ["epoch"]:
+        return Meaning("epoch", "epoch")
+    return None
+
+
+def _loss_name(label: str) -> str:
+    """`INFO:tensorflow:loss` -> loss, `train loss` -> train loss, `s0.loss_cls` -> s0 loss cls."""
+    found = LOSS_LABEL_PATTERN.findall(label)
+    kind, name = found[-1] if found else ("", "loss")
+    return " ".join([kind.lower(), *words(name)]).strip()
+
+
+def _time_factor(label: str, unit: str) -> float:
+    if unit:
+        return SECONDS_BY_UNIT.get(unit.lower(), 1.0)
+    return 1e-3 if re.search(r"\(ms\)|[_ ]ms\b", label) else 1.0
+
+
+BYTES_PER_PREFIX = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+
+
+def _memory(label: str, said: list[str], unit: str) -> Meaning | None:
+    last = set(said)
+    known = (
+        MEMORY_WORDS & last
+        or HELD_MEMORY_WORDS & last
+        or said in (["used"], ["available"], ["use"], ["current"], ["peak"])
+        or {"bytes", "use"} <= last
+    )
+    if not known and not {"gb", "free"} <= last and not (unit and said[-1:] in (["ma"], ["ca"])):
+        return None
+    if NOT_MEMORY_WORDS & last or "/" in unit:
+        return None
+    in_label = UNIT_PATTERN.search(label.lower().replace("_", " ").replace("[", " ").replace("(", " "))
+    printed_unit = (unit or (in_label["unit"] if in_label else "")).lower()
+    if printed_unit in ("ms", "s", "c", "mhz", "w", "sec", "secs", "seconds"):
+        return None
+    watermark = said == ["max", "mem"] or (said == ["memory"] and not unit)  # detectron2 and torchvision; mmengine
+    sense = "free" if FREE_MEMORY_WORDS & last else "peak" if watermark or PEAK_WORDS & last else "used"
+    host = {"rss", "vmrss", "maxrss", "host", "cpu", "system", "pss", "uss", "ram"} & last and "gpu" not in last
+    device = said in (["current"], ["peak"]) and not unit  # tf.config.experimental.get_memory_info('GPU:0')
+    gpu = watermark or device or bool(GPU_WORDS & last) or "gb" in last or {"bytes", "use"} <= last
+    name = " ".join(w for w in said if not UNIT_PATTERN.fullmatch(w))
+    return Meaning("memory", name, *_scale(printed_unit, said), sense=sense, gpu=gpu and not host)
+
+
+def _scale(printed_unit: str, said: list[str]) -> tuple[float, str]:
+    if printed_unit in ("%", "percent"):
+        return 1.0, "%"
+    if printed_unit in ("b", "bytes"):
+        return 1.0, "bytes"
+    if printed_unit:
+        return float(BYTES_PER_PREFIX[printed_unit[0]]), "bytes"
+    return (1024.0, "bytes") if "maxrss" in said else (1.0, "unknown")
+
+
+def factor_of_unknown_unit(value: float) -> float:
+    """The bytes of one unit of a number that was printed without a unit, guessed from its size.
+
+    From 1e8 on it is bytes (psutil, torch.cuda), from 1e6 on kB (/proc, ps), below that MB (mmengine, detectron2). Below 1 it is
+    GB: no program holds less than a megabyte.
+    """
+    if value < 1:
+        return float(1 << 30)
+    return 1.0 if value >= 1e8 else 1024.0 if value >= 1e6 else float(1 << 20)

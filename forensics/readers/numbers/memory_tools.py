@@ -1,0 +1,110 @@
+"""Memory in the output of tools without a usual label: mprof, memory_profiler, cgroup files, YOLO's epochs.
+
+MEM 105.500000 1700000004.5000                       -> "resident memory", 105.5 MiB
+     7  100.500 MiB  100.500 MiB    1   @profile     -> "memory at entry of line 7", 100.5 MiB
+/sys/fs/cgroup/memory.current:123456789              -> "cgroup memory", 123456789 bytes
+      Epoch    GPU_mem   box_loss ...
+        1/3       1.2G      1.192 ...                -> "GPU_mem", 1.2 GiB at epoch 1, "box loss" 1.192
+"""
+
+import re
+from collections.abc import Iterator
+
+from forensics.core import lazy
+from forensics.model import Line, Region, Scan, Trigger
+from forensics.readers.numbers.base import Series
+from forensics.readers.numbers.cells import GIB, KIB, MIB, Cell, Measure, series_from_cells
+
+MPROF_TRIGGER = Trigger("mprof", ("\nmem ", "\nchld "), thin=True)
+MEMORY_PROFILER_TRIGGER = Trigger("memory_profiler", ("mem usage    increment",), after=2, thin=True)
+CGROUP_TRIGGER = Trigger(
+    "cgroup file",
+    ("memory.current", "memory.usage_in_bytes", "memory.max", "memory.limit_in_bytes", "memory.events"),
+    after=7,
+    thin=True,
+)
+YOLO_TRIGGER = Trigger("yolo epochs", ("gpu_mem   ",), after=3, thin=True)
+TRIGGERS = (MPROF_TRIGGER, MEMORY_PROFILER_TRIGGER, CGROUP_TRIGGER, YOLO_TRIGGER)
+
+MPROF_MEMORY = Measure("resident memory", "memory", "bytes", MIB, "used")
+CGROUP_MEMORY = Measure("cgroup memory", "memory", "bytes", 1, "used")
+CGROUP_LIMIT = Measure("cgroup limit", "limit", "bytes", 1)
+EVENT_MEASURES = {n: Measure(f"cgroup {n} events", "events", "") for n in ("high", "max", "oom", "oom_kill")}
+YOLO_GPU_MEMORY = Measure("GPU_mem", "memory", "bytes", 1, "peak", True)
+MPROF_SAMPLE_PATTERN = lazy.regex(r"(?:MEM|CHLD (?P<pid>\d{1,10})) (?P<mib>\d+\.\d{6}) (?P<time>\d+\.\d{4})$")
+PROFILE_ROW_PATTERN = lazy.regex(r"\A\s*(?P<line>\d+)\s+(?P<mib>\d+(?:\.\d+)?) MiB\s+(?P<more>\d+(?:\.\d+)?) MiB\s")
+CGROUP_FILE_PATTERN = lazy.regex(r"memory\.(?P<file>current|usage_in_bytes|max|limit_in_bytes)\b(?P<rest>.*)$")
+BYTES_PATTERN = lazy.regex(r"[^\w.]{0,12}(?P<bytes>\d{1,19})\b(?!\.\d)")
+EVENT_PATTERN = lazy.regex(r"\b(high|max|oom|oom_kill)[ :=]+(\d{1,18})\b")
+UNLIMITED = 1 << 60  # cgroup v1 writes "no limit" as the largest multiple of a page, in bytes
+YOLO_EPOCH_PATTERN = lazy.regex(r"\A\s*(?P<epoch>\d{1,7})/\d{1,7}\s+(?P<size>\d+(?:\.\d+)?)(?P<scale>[KMG])\s(?P<rest>.*)$")
+YOLOV5_LOSS_COLUMNS = ("box", "obj", "cls", "total")  # of YOLOv5, before its columns were called box_loss
+BYTES_PER_YOLO_UNIT = {"K": KIB, "M": MIB, "G": GIB}
+
+
+def series(scan: Scan) -> list[Series]:
+    """The series of these tools in `scan`."""
+    return series_from_cells(_cells(scan))
+
+
+def _cells(scan: Scan) -> Iterator[Cell]:
+    samples = scan.regions.get(MPROF_TRIGGER.kind, ())
+    for line in (*(Line(r.number, r.text) for r in samples), *(scan.tail if samples else ())):
+        found = MPROF_SAMPLE_PATTERN.match(line.text)
+        if found:
+            scope = f"pid {found['pid']}" if found["pid"] else ""
+            yield Cell(line, MPROF_MEMORY, scope, float(found["mib"]), time_s=float(found["time"]))
+    for region in scan.regions.get(MEMORY_PROFILER_TRIGGER.kind, ()):
+        yield from _profiled(region)
+    for region in scan.regions.get(CGROUP_TRIGGER.kind, ()):
+        yield from _cgroup(region)
+    for region in scan.regions.get(YOLO_TRIGGER.kind, ()):
+        yield from _yolo(region)
+
+
+def _profiled(region: Region) -> Iterator[Cell]:
+    """memory_profiler prints a table at each call of a function; the row of the decorator has the memory at its entry."""
+    for line in region.lines_after():
+        found = PROFILE_ROW_PATTERN.match(line.text)
+        if found and found["mib"] == found["more"]:
+            measure = Measure(f"memory at entry of line {found['line']}", "memory", "bytes", MIB, "used")
+            yield Cell(line, measure, "", float(found["mib"]))
+
+
+def _cgroup(region: Region) -> Iterator[Cell]:
+    """A cgroup file: its name with the value after it (grep, head, a script's print), or with the value on the next line."""
+    line, after = Line(region.number, region.text), region.lines_after()
+    found = CGROUP_FILE_PATTERN.search(region.text)
+    if found:
+        value = BYTES_PATTERN.match(found["rest"])
+        if value is None and after and after[0].text.isdecimal():
+            value, line = BYTES_PATTERN.match(after[0].text), after[0]
+        if value:
+            measure = CGROUP_MEMORY if found["file"] in ("current", "usage_in_bytes") else CGROUP_LIMIT
+            if measure is CGROUP_MEMORY or int(value["bytes"]) < UNLIMITED:
+                yield Cell(line, measure, "", float(value["bytes"]))
+    elif "memory.events" in region.text:
+        counts = EVENT_PATTERN.findall(region.text.partition("memory.events")[2])
+        yield from (Cell(line, EVENT_MEASURES[name], "", float(count)) for name, count in counts)
+        for below in after if not counts else ():
+            one = re.fullmatch(r"(\w+) (\d{1,18})", below.text)
+            if one is None:
+                return
+            if one[1] in EVENT_MEASURES:
+                yield Cell(below, EVENT_MEASURES[one[1]], "", float(one[2]))
+
+
+def _yolo(region: Region) -> Iterator[Cell]:
+    """The header that YOLO prints at each epoch, and the progress bar below it. Its memory is what PyTorch has reserved."""
+    header = region.text.split()
+    if header[:2] not in (["Epoch", "GPU_mem"], ["Epoch", "gpu_mem"]):
+        return
+    for line in region.lines_after():
+        found = YOLO_EPOCH_PATTERN.match(line.text)
+        if not found:
+            continue
+        epoch = float(found["epoch"])
+        yield Cell(line, YOLO_GPU_MEMORY, "", float(found["size"]) * BYTES_PER_YOLO_UNIT[found["scale"]], epoch)
+        for name, text in zip(header[2:], found["rest"].split(), strict=False):
+            if (name.endswith("_loss") or name in YOLOV5_LOSS_COLUMNS) and re.fullmatch(r"\d+(?:\.\d+)?|nan|inf", text):
+                yield Cell(line, Measure(f"{name.removesuffix('_loss')} loss", "loss", ""), "", float(text), epoch)

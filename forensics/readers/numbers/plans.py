@@ -1,0 +1,181 @@
+"""A plan says where the numbers of a line are and to which series they belong. Lines that differ only in numbers share a plan.
+
+step 4012 loss 2.31 mem 61.2GB    -> 2.31 to the series "loss", 61.2 GiB to "mem", both at step 4012
+step 4013 loss 2.29 mem 61.2GB    -> the same positions
+
+Two lines have the same shape if they are equal except for their digits: `step 0000 loss 0.00 mem 00.0GB`. Digits that are part of
+a name (`rank 3`, `s0.loss`) select a plan of the shape, because each such name is another series.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from forensics.core import lazy
+from forensics.core.text import DIGITS_TO_ZEROS
+from forensics.readers.numbers.epoch_time import STEP_OF_STEPS_PATTERN
+from forensics.readers.numbers.labels import Meaning, label_meaning
+from forensics.readers.numbers.numbers import Token, number, tokens
+
+MAX_CACHED_LINE_CHARS = 1000  # the plans of longer lines are not cached: they hardly ever occur twice
+MAX_CACHED_PLANS = 4096  # a log has some dozen shapes of lines with numbers; a few megabytes when full
+# Plain texts, searched in the line in lower case: much faster than a pattern, and most lines have none of them.
+MEMORY_TEXTS = ("mem", "rss", "ram", "alloc", "reserved", "gb_free", "heap", " ma ", "cached", "bytes_in_use", "'peak': ")
+OOM_MESSAGES = ("out of memory", "tried to allocate", "failed to allocate", "oom-kill", "trying to allocate", "killed process")
+NO_DEVICE_NAMES = {
+    "memory",
+    "mem",
+    "memory used",
+    "mem used",
+    "used memory",
+    "memory usage",
+    "memory use",
+    "used",
+    "memory allocated",
+}
+PROGRESS_QUANTITIES = ("loss", "rate", "step_time", "grad_norm")
+MEMORY_ROW_PATTERN = lazy.regex(
+    r"^\s*(?:[kmgt]ib )?mem ?: +[\d.]+\S* +(?:\d|total)", re.IGNORECASE
+)  # rows of `free` and `top`, which tables.py and processes.py read
+LOSS_SCALE_FROM_PATTERN = lazy.regex(r"\bloss scale (from \S{1,24} )(?=to )", re.IGNORECASE)
+SCOPE_PATTERN = lazy.regex(
+    r"(?<![\w/-])(?:local_)?(rank|gpu|cuda|device|worker|pid|node|host)[ :=#_\[\-]{0,3}(\d{1,7})\b", re.IGNORECASE
+)
+RANK_PREFIX_PATTERN = lazy.regex(r"^\[default(\d{1,5})\]:|^\[\d+,(\d{1,5})\]<std|^ {0,4}(\d{1,4}): ")
+OF_TOTAL_PATTERN = lazy.regex(r"(?<![\w/.:-])(\d{1,9}) ?/ *(\d{1,9})(?![\w/.:-]| \d\d:)")
+HELD_OUT_PATTERN = lazy.regex(r"\b(?:valid|validation|val|eval|evaluation|test|testing|evaluate|validating)\b", re.IGNORECASE)
+DIGITS_PATTERN = lazy.regex(r"\d+")
+
+Key = tuple[str, str, str, str, str, bool]  # of a series: quantity, name, unit, scope, sense, gpu
+
+
+class Value(NamedTuple):
+    """One number of a plan: its position, the key of its series, the factor to the series' unit; `inverse` as in Meaning."""
+
+    at: slice
+    key: Key
+    factor: float
+    inverse: bool
+
+
+class Plan(Struct, frozen=True):
+    """The positions of the numbers in lines of one shape.
+
+    `steps`, `epochs`: numbers of the current step or epoch. `pairs`: a step and the total, as in 840/1352. `scope`: the rank or
+    device of the line. `step_counts`: pairs that are equal on the last line of an epoch. `of_epoch`: the line may hold the
+    duration of an epoch. `is_progress`: the line shows that training proceeds.
+    """
+
+    values: tuple[Value, ...] = ()
+    steps: tuple[slice, ...] = ()
+    epochs: tuple[slice, ...] = ()
+    pairs: tuple[tuple[slice, slice], ...] = ()
+    scope: str = ""
+    step_counts: tuple[tuple[slice, slice], ...] = ()
+    of_epoch: bool = False
+    is_progress: bool = False
+
+    def may_end_epoch(self, text: str) -> bool:
+        """May the line hold the duration of an epoch?"""
+        return self.of_epoch or any(text[at] == text[of] for at, of in self.step_counts)
+
+    def step_of_total(self, text: str) -> tuple[float | None, float | None]:
+        """(step, total) of a line: a named step, else that of a pair `840/1352`, else the epoch; None for what is unknown."""
+        if not self.pairs and len(self.steps) == 1:
+            return number(text[self.steps[0]]), None
+        pairs = [(a, b) for at, of in self.pairs if (a := number(text[at])) <= (b := number(text[of]))]
+        if self.steps:
+            steps = [number(text[at]) for at in self.steps]
+            step = next((s for s in steps if s.is_integer()), steps[0])  # fairseq also prints a fraction of an epoch
+            return step, next((b for a, b in pairs if a == step), None)
+        if pairs:
+            return pairs[-1]
+        return (number(text[self.epochs[0]]) if self.epochs else None), None
+
+
+_names: dict[bytes, tuple[slice, ...]] = {}  # shape -> the positions of digits that are part of names
+_plans: dict[tuple[bytes, tuple[str, ...]], Plan] = {}  # (shape, these digits) -> its plan
+_only_plans: dict[bytes, Plan] = {}  # shape without such digits -> its plan
+
+
+def plan(text: str) -> Plan:
+    """The plan of a line, in O(length); cached by shape."""
+    if len(text) > MAX_CACHED_LINE_CHARS:
+        return _make_plan(text)[0]
+    shape = text.encode("utf-8", "surrogatepass").translate(DIGITS_TO_ZEROS)
+    if known := _only_plans.get(shape):
+        return known
+    names = _names.get(shape, ())
+    if names and (known := _plans.get((shape, tuple([text[at] for at in names])))):
+        return known
+    made, names = _make_plan(text)
+    if len(_plans) + len(_only_plans) >= MAX_CACHED_PLANS:
+        for cache in (_only_plans, _plans, _names):
+            cache.clear()
+    if names:
+        _names[shape] = names
+        _plans[shape, tuple([text[at] for at in names])] = made
+    else:
+        _only_plans[shape] = made
+    return made
+
+
+def _make_plan(text: str) -> tuple[Plan, tuple[slice, ...]]:
+    """The plan of one line, and the positions of the digits on which the plan depends."""
+    lower = text.lower()
+    of_memory = any(w in lower for w in MEMORY_TEXTS) and not any(m in lower for m in OOM_MESSAGES)
+    if of_memory and MEMORY_ROW_PATTERN.match(text):
+        return Plan(), ()
+    plain = LOSS_SCALE_FROM_PATTERN.sub(_blank, text) if "loss scale from" in lower else text
+    found = list(tokens(plain))
+    known = [(t, m) for t in found if (m := label_meaning(t.label, t.unit, of_memory))]
+    scopes = list(_scopes(text))
+    counted = {q: tuple(t.at for t, m in known if m.quantity == q) for q in ("step", "epoch")}
+    held_out = HELD_OUT_PATTERN.search(text)
+    made = Plan(
+        values=tuple(_value(text, t, m, scopes, held_out) for t, m in known if m.quantity not in counted),
+        steps=counted["step"],
+        epochs=counted["epoch"],
+        pairs=_pairs(OF_TOTAL_PATTERN, text) if known else (),
+        scope=_joined(scopes, len(text)),
+        step_counts=_pairs(STEP_OF_STEPS_PATTERN, text) if "<" in text or "s/" in text else (),
+        of_epoch="epoch" in lower,
+        is_progress=not held_out and any(m.quantity in PROGRESS_QUANTITIES for _, m in known),
+    )
+    names = [*(at for at, _ in scopes), *(t.labelled for t in found)]
+    digits = {m.span() for at in names for m in DIGITS_PATTERN.finditer(text, at.start, at.stop)}
+    return made, tuple(slice(*at) for at in sorted(digits))
+
+
+def _pairs(pattern: re.Pattern[str], text: str) -> tuple[tuple[slice, slice], ...]:
+    return tuple((slice(*m.span(1)), slice(*m.span(2))) for m in pattern.finditer(text))
+
+
+def _blank(found: re.Match[str]) -> str:
+    return found[0].replace(found[1], " " * len(found[1]))
+
+
+def _value(text: str, token: Token, what: Meaning, scopes: Iterable[tuple[slice, str]], held_out: re.Match[str] | None) -> Value:
+    evaluated = what.evaluated or (held_out is not None and held_out.start() < token.at.start and what.quantity != "memory")
+    name = f"held-out {what.name}" if evaluated else what.name
+    scope = _joined(scopes, token.at.start)
+    no_device = what.name in NO_DEVICE_NAMES and not what.gpu
+    of_gpu = what.gpu or (no_device and ("gpu " in scope or "cuda " in scope))
+    of_torchtitan = no_device and "tflops" in text  # its `memory:` is the peak that PyTorch reserved
+    key = (what.quantity, name, what.unit, scope, "peak" if of_torchtitan else what.sense, of_gpu or of_torchtitan)
+    return Value(token.at, key, what.factor, what.inverse)
+
+
+def _scopes(text: str) -> Iterator[tuple[slice, str]]:
+    """The rank, device or process that a line names, with the position of its number: `rank 3`."""
+    if found := RANK_PREFIX_PATTERN.match(text):
+        group = found.lastindex or 0
+        yield slice(*found.span(group)), f"rank {found[group]}"
+    for m in SCOPE_PATTERN.finditer(text):
+        yield slice(*m.span(2)), f"{m[1].lower()} {m[2]}"
+
+
+def _joined(scopes: Iterable[tuple[slice, str]], before: int) -> str:
+    return ", ".join(dict.fromkeys(s for at, s in scopes if at.stop <= before))

@@ -1,0 +1,1 @@
+"""What platforms print: kubectl's descriptions, failed activations of an environment."""

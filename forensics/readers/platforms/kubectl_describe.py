@@ -1,0 +1,220 @@
+"""Reads the end of a container in the output of `kubectl describe`: container, pod, reason and memory limit.
+
+    Name:             train-0
+    Containers:
+      main:
+        Last State:     Terminated
+          Reason:       OOMKilled
+          Exit Code:    137
+        Limits:
+          memory:  512Mi
+
+and a pod that was evicted:
+
+    Message:          The node was low on resource: memory. Threshold quantity: 100Mi, available: 88Mi. Container main was using
+                      1924152Ki, which exceeds its request of 0.
+
+The layout is that of kubectl's describe.go in all versions. The eviction texts are those of kubelet's eviction manager ("request
+of" up to 1.25, "request is" later). OOMKilled proves that the memory limit was reached. Exit code 137 with the reason Error does
+not prove it: a liveness probe, a drained node or a person also kills with SIGKILL.
+"""
+
+import re
+
+from forensics.core import lazy
+from forensics.database import signal_outcome
+from forensics.model import Line, Region, Trigger, Value, Weight
+from forensics.readers.base import Record
+
+TRIGGER = Trigger("kubectl_describe", ("Exit Code: ", "The node was low on resource: "), before=90, after=70)
+FOLDS = True
+EXIT_CODE_PATTERN = lazy.regex(r"^(?P<indent>\s*)Exit Code:\s+(?P<code>\d{1,3})\s*$")
+TERMINATED_PATTERN = lazy.regex(r"^(?P<indent>\s*)(?P<name>(?:Last )?State):\s+Terminated\b")
+REASON_PATTERN = lazy.regex(r"^\s*Reason:\s+(?P<reason>\w+)\s*$")
+POD_MESSAGE_PATTERN = lazy.regex(r"^\s*Message:\s+(?P<message>\S.*)")
+CONTAINER_NAME_PATTERN = lazy.regex(r"^(?P<indent>\s*)(?P<name>[a-z0-9][\w.-]{0,252}):\s*$")
+FINISHED_ROW_PATTERN = lazy.regex(r"^\s*Finished:\s+\S")
+NODE_ROW_PATTERN = lazy.regex(r"^Node:\s+(?P<node>[\w.-]+)(?:/\S*)?\s*$")
+CONTAINER_ID_ROW_PATTERN = lazy.regex(r"^\s*Container ID:\s+\S{1,40}://(?P<id>[0-9a-f]{64})\s*$")
+POD_UID_IN_EVENT_PATTERN = lazy.regex(r"\bin pod \S{1,400}\((?P<uid>[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})\)")
+POD_NAME_PATTERN = lazy.regex(r"^Name:\s+(?P<pod>\S+)\s*$")
+MEMORY_LIMIT_PATTERN = lazy.regex(r"^\s*memory:\s+(?P<size>[\d.]+\w{0,2})\s*$")
+RESTART_COUNT_PATTERN = lazy.regex(r"^\s*Restart Count:\s+(?P<count>\d{1,9})")
+EVICTION_PATTERN = lazy.regex(
+    r"The node was low on resource: (?P<resource>[\w-]+)\.?(?: Threshold quantity: (?P<threshold>[\d.]+\w{0,2}), "
+    r"available: (?P<available>[\d.]+\w{0,2})\.)?(?: ?Container (?P<container>\S+) was using (?P<usage>[\d.]+\w{0,2}), "
+    r"(?:which exceeds its request of|request is) (?P<request>[\d.]+\w{0,2}))?"
+)
+OOM_KILLED, LIVENESS_PROBE, PROGRAM_FAILED, NEVER_STARTED = "OOMKilled", "liveness_probe", "failed", "not_started"
+BY_RESOURCE = {
+    "memory": "evicted_memory",
+    "ephemeral-storage": "evicted_disk",
+    "nodefs": "evicted_disk",
+    "imagefs": "evicted_disk",
+    "inodes": "evicted_disk",
+    "pids": "evicted_pids",
+}
+# The meaning of an exit code with the reason Error: the program failed, it was never started, or a signal ended it (128 + n).
+BY_CODE = {
+    1: PROGRAM_FAILED,
+    2: PROGRAM_FAILED,
+    126: NEVER_STARTED,
+    127: NEVER_STARTED,
+    **{128 + n: signal_outcome(n) for n in (4, 6, 7, 9, 11)},
+}
+OUTCOMES = (OOM_KILLED, LIVENESS_PROBE, *BY_RESOURCE.values(), *BY_CODE.values())
+BYTES_PER_QUANTITY_UNIT: dict[str, float] = {
+    "": 1,
+    "k": 1000,
+    "M": 1000**2,
+    "G": 1000**3,
+    "T": 1000**4,
+    "Ki": 1 << 10,
+    "Mi": 1 << 20,
+    "Gi": 1 << 30,
+    "Ti": 1 << 40,
+}
+BYTES_PER_QUANTITY_UNIT |= {"m": 0.001}
+MAX_STATE_ROWS = 14  # rows of one state: Reason, Message of several lines, Exit Code, Signal, Started, Finished
+
+
+def read(region: Region) -> Record | None:
+    """A container that ended badly, or a pod that was evicted. None for any other line that contains the same words."""
+    if EXIT_CODE_PATTERN.match(region.text):
+        return _terminated(region)
+    evicted = EVICTION_PATTERN.search(region.text)
+    return _evicted(region, evicted) if evicted else None
+
+
+def quantity(text: str) -> int | None:
+    """A Kubernetes quantity, converted to bytes: `512Mi`, `1.5G`, `1924152Ki`, `2147483648`."""
+    found = re.fullmatch(r"([\d.]+)(m|k|M|G|T|Ki|Mi|Gi|Ti)?", text)
+    try:
+        return round(float(found[1]) * BYTES_PER_QUANTITY_UNIT[found[2] or ""]) if found else None
+    except ValueError:
+        return None
+
+
+def _terminated(region: Region) -> Record | None:
+    before, after = region.lines_before(), region.lines_after()
+    code = int(EXIT_CODE_PATTERN.match(region.text)["code"])  # type: ignore[index]
+    at = next(
+        (
+            i
+            for i in range(len(before) - 1, max(-1, len(before) - MAX_STATE_ROWS), -1)
+            if TERMINATED_PATTERN.match(before[i].text)
+        ),
+        None,
+    )
+    if at is None:
+        return None
+    indent = len(TERMINATED_PATTERN.match(before[at].text)["indent"])  # type: ignore[index]
+    own = _deeper(after, indent)
+    rows = [*before[at:], Line(region.number, region.text), *own]
+    fields: dict[str, Value] = {"exit_code": code, **_names(before[:at], indent), **_container(after[len(own) :], indent)}
+    fields |= _ids(before[:at], after, TERMINATED_PATTERN.match(before[at].text)["name"] == "State")  # type: ignore[index]
+    reason = next((m["reason"] for row in rows if (m := REASON_PATTERN.match(row.text))), "")
+    if reason:
+        fields["reason"] = reason
+    if message := next((m["message"] for row in rows if (m := POD_MESSAGE_PATTERN.match(row.text))), ""):
+        fields["message"] = message[:300]
+    decided = _decide(code, reason, str(fields.get("container", "")), after)
+    if decided is None:
+        return None
+    outcome, weight, telling = decided
+    quote = [
+        row
+        for row in rows
+        if REASON_PATTERN.match(row.text) or EXIT_CODE_PATTERN.match(row.text) or FINISHED_ROW_PATTERN.match(row.text)
+    ]
+    quote += [row for row in after if row.number in telling]
+    return Record("kubectl_describe", rows[0].number, rows[-1].number, outcome, weight, tuple(quote), fields)
+
+
+def _decide(code: int, reason: str, container: str, after: list[Line]) -> tuple[str, Weight, set[int]] | None:
+    """The outcome, its weight, and the numbers of more lines that show it."""
+    if reason == OOM_KILLED:
+        return OOM_KILLED, "proof", set()
+    probe = f"Container {container} failed liveness probe"
+    telling = {line.number for line in after if container and probe in line.text}
+    if code == 137 and telling:
+        return LIVENESS_PROBE, "strong", telling
+    if code in BY_CODE and reason in ("Error", ""):
+        return BY_CODE[code], "strong", set()
+    return None
+
+
+def _names(before: list[Line], indent: int) -> dict[str, Value]:
+    """Container: the nearest name above, indented less than the state. Pod: the nearest `Name:` row without indentation."""
+    names: dict[str, Value] = {}
+    for line in reversed(before):
+        found = CONTAINER_NAME_PATTERN.match(line.text)
+        if found and len(found["indent"]) < indent and "container" not in names:
+            names["container"] = found["name"]
+        if pod := POD_NAME_PATTERN.match(line.text):
+            names["pod"] = pod["pod"]
+            break
+    return names
+
+
+def _ids(before: list[Line], after: list[Line], is_current: bool) -> dict[str, Value]:
+    """The node, the pod's UID and the container's ID. A restarted container has a new ID: only a current state's ID counts."""
+    ids: dict[str, Value] = {}
+    for line in reversed(before):
+        if is_current and "container_id" not in ids and (found := CONTAINER_ID_ROW_PATTERN.match(line.text)):
+            ids["container_id"] = found["id"]
+        if CONTAINER_NAME_PATTERN.match(line.text):
+            is_current = False  # rows further up belong to another container
+        if found := NODE_ROW_PATTERN.match(line.text):
+            ids["node"] = found["node"]
+            break
+    uid = next((m["uid"] for line in after if (m := POD_UID_IN_EVENT_PATTERN.search(line.text))), "")
+    return {**ids, "pod_uid": uid} if uid else ids
+
+
+def _deeper(after: list[Line], indent: int) -> list[Line]:
+    """The rows of the same state: those that are indented more than its first row."""
+    rows: list[Line] = []
+    for line in after[:MAX_STATE_ROWS]:
+        if len(line.text) - len(line.text.lstrip()) <= indent or not line.text.strip():
+            break
+        rows.append(line)
+    return rows
+
+
+def _container(after: list[Line], indent: int) -> dict[str, Value]:
+    """The memory limit and the restart count, from the lines below the state in the same container."""
+    fields: dict[str, Value] = {}
+    block = ""
+    for line in after:
+        depth = len(line.text) - len(line.text.lstrip())
+        if depth < indent and line.text.strip():
+            break
+        if depth == indent:
+            block = line.text.strip()
+        if (
+            block == "Limits:"
+            and (found := MEMORY_LIMIT_PATTERN.match(line.text))
+            and (size := quantity(found["size"])) is not None
+        ):
+            fields["limit_bytes"] = size
+        if found := RESTART_COUNT_PATTERN.match(line.text):
+            fields["restarts"] = int(found["count"])
+    return fields
+
+
+def _evicted(region: Region, found: re.Match[str]) -> Record | None:
+    outcome = BY_RESOURCE.get(found["resource"])
+    if outcome is None:
+        return None
+    fields: dict[str, Value] = {"resource": found["resource"], **_names(region.lines_before(), 0)}
+    fields.pop("container", None)
+    if found["container"]:
+        fields["container"] = found["container"]
+    for group in ("threshold", "available", "usage", "request"):
+        if found[group] and (size := quantity(found[group])) is not None:
+            fields[f"{group}_bytes"] = size
+    near = [x for x in region.lines_before()[-2:] if re.match(r"\s*(?:Reason:\s+Evicted|Status:\s+Failed)", x.text)]
+    quote = (Line(region.number, region.text), *near)
+    first = min(line.number for line in quote)
+    return Record("kubectl_describe", first, region.number, outcome, "proof", quote, fields)

@@ -1,0 +1,1 @@
+"""How far a run came: steps, epochs, bars."""

@@ -1,0 +1,144 @@
+"""Reads Python's dump of its threads at a fatal signal or in a hanging run: the innermost frame of the user's code.
+
+    Fatal Python error: Segmentation fault
+
+    Current thread 0x00007f3e2b7fe640 (most recent call first):
+      File "/opt/venv/lib/python3.11/site-packages/cv2/__init__.py", line 12 in resize
+      File "/home/u/train.py", line 88 in load
+      ...
+
+CPython's Modules/faulthandler.c and Python/pylifecycle.c write it. No comma stands before "in", the innermost frame comes
+first, and the main thread comes last. faulthandler.dump_traceback_later writes `Timeout (0:10:00)!` after that time (hours,
+minutes, seconds). `Thread 4711 (idle): "MainThread"` is from `py-spy dump`, which a person runs on a program that hangs.
+"""
+
+import re
+
+from forensics.core import lazy
+from forensics.database import signal_outcome
+from forensics.model import Line, Region, Trigger, Value, Weight
+from forensics.readers.base import ParsedLine, Record, parse_lines
+from forensics.readers.python.library_files import is_library_file
+
+TRIGGER = Trigger(
+    "faulthandler",
+    ("Fatal Python error: ", "Windows fatal exception: ", "Timeout (0:", "Timeout (1:", "Timeout (2:", '): "MainThread"'),
+    before=8,
+    after=220,
+)
+DUMP_HEAD_PATTERN = lazy.regex(
+    r"(?:(?P<kind>Fatal Python error|Windows fatal exception): (?P<what>\S.{0,160}?)|"
+    r"Timeout \((?P<after>\d+:\d\d:\d\d)[\d.]*\)!)\s*$"
+)
+PY_SPY_THREAD_PATTERN = lazy.regex(r'Thread (?:0x)?[0-9a-fA-F]+ \((?P<doing>idle|active(?:\+gil)?)\): "MainThread"')
+DUMP_THREAD_PATTERN = lazy.regex(
+    r"(?P<current>Current thread|Thread) 0x[0-9a-f]+(?: \[[^\]]{0,64}\])? \(most recent call first\)"
+)
+DUMP_FRAME_PATTERN = lazy.regex(r'File "(?P<file>[^"]{1,500})", line (?P<line_no>\d{1,9}) in (?P<function>\S.{0,200})')
+PY_SPY_FRAME_PATTERN = lazy.regex(r"^\s+(?P<function>[\w.<>]+) \((?P<file>[^():]{1,300}):(?P<line_no>\d{1,9})\)")
+STALLED, ACCESS_VIOLATION, STACK_OVERFLOW = "stalled", "access_violation", "stack_overflow"
+BY_WHAT: tuple[tuple[str, str, Weight, int], ...] = (
+    ("Segmentation fault", signal_outcome(11), "proof", 11),
+    ("access violation", ACCESS_VIOLATION, "proof", 0),
+    ("stack overflow", STACK_OVERFLOW, "strong", 0),
+    ("Bus error", signal_outcome(7), "strong", 7),
+    ("Aborted", signal_outcome(6), "strong", 6),
+    ("Floating", signal_outcome(8), "strong", 8),
+    ("Illegal instruction", signal_outcome(4), "proof", 4),
+)
+OUTCOMES = (STALLED, *(outcome for _, outcome, _, _ in BY_WHAT))
+
+
+def read(region: Region) -> Record | None:
+    """The dump that starts on the region's line (for py-spy, the main thread of the dump). None if no such dump starts there."""
+    spy = PY_SPY_THREAD_PATTERN.search(region.text)
+    if spy:
+        return _spy(region, spy["doing"])
+    head, *rows = parse_lines([Line(region.number, region.text), *region.lines_after()])
+    found = DUMP_HEAD_PATTERN.search(head.message)
+    if found is None:
+        return None
+    frames, last = _thread(rows, waiting=found["after"] is not None)
+    outcome, weight, fields = _decide(found)
+    own = _own(frames, DUMP_FRAME_PATTERN)
+    quote = [head.line]
+    if own:
+        fields |= _frame(own[1])
+        quote.append(own[0])
+    last = last or region.number
+    if outcome is None:
+        return Record("faulthandler", region.number, last, None, "hint", tuple(quote), fields, lends=True) if own else None
+    return Record("faulthandler", region.number, last, outcome, weight, tuple(quote), fields)
+
+
+def _decide(head: re.Match[str]) -> tuple[str | None, Weight, dict[str, Value]]:
+    if head["after"]:
+        hours, minutes, seconds = (int(x[:9]) for x in head["after"].split(":"))
+        return STALLED, "strong", {"timeout_s": hours * 3600 + minutes * 60 + seconds}
+    what = head["what"]
+    for words, outcome, weight, signal in BY_WHAT:
+        if words.lower() in what.lower():
+            return outcome, weight, {"fatal_error": what, **({"signal": signal} if signal else {})}
+    return None, "hint", {"fatal_error": what}
+
+
+def _thread(rows: list[ParsedLine], waiting: bool) -> tuple[list[Line], int]:
+    """The frames of the thread that matters, innermost first, and the number of the dump's last line.
+
+    That is the current thread. In a run that hangs (`waiting`), it is the main thread, which comes last. Frames without a
+    thread's heading above them, as in a cut dump, are counted as a thread that is not the current one.
+    """
+    threads: list[tuple[bool, list[Line]]] = []
+    last = 0
+    for row in rows:
+        if found := DUMP_THREAD_PATTERN.search(row.message):
+            threads.append((found["current"].startswith("C"), []))
+        elif DUMP_FRAME_PATTERN.search(row.message):
+            if not threads:
+                threads.append((False, []))
+            threads[-1][1].append(row.line)
+        elif (
+            row.message.strip()
+            and "..." not in row.message
+            and "<" not in row.message
+            and "Python runtime state" not in row.message
+        ):
+            break
+        last = row.line.number if row.message.strip() else last
+    current = next((frames for is_current, frames in threads if is_current), None)
+    if not waiting:
+        return current or [], last
+    return (threads[-1][1] if threads else []), last
+
+
+def _own(frames: list[Line], pattern: re.Pattern[str]) -> tuple[Line, re.Match[str]] | None:
+    """The innermost frame outside of installed libraries; else the innermost frame."""
+    found = [(line, match) for line in frames if (match := pattern.search(line.text))]
+    return next((f for f in found if not is_library_file(f[1]["file"])), found[0] if found else None)
+
+
+def _frame(found: re.Match[str]) -> dict[str, Value]:
+    return {"python_file": found["file"], "python_line": int(found["line_no"][:18]), "python_function": found["function"].strip()}
+
+
+def _spy(region: Region, doing: str) -> Record | None:
+    """py-spy's dump of the main thread. Its frames have no "File". The record has no outcome; signatures can match its frames."""
+    frames: list[Line] = []
+    for line in region.lines_after():
+        if not PY_SPY_FRAME_PATTERN.match(line.text):
+            break
+        frames.append(line)
+    own = _own_spy(frames)
+    if own is None:
+        return None
+    head = Line(region.number, region.text)
+    fields: dict[str, Value] = {**_frame(own[1]), "thread_state": doing}
+    return Record("faulthandler", region.number, frames[-1].number, None, "hint", (own[0], head), fields, lends=True)
+
+
+def _own_spy(frames: list[Line]) -> tuple[Line, re.Match[str]] | None:
+    """The innermost frame of a function `<module>` or `main`; else the outermost frame. The paths do not tell which frame is the
+    user's: py-spy shortens them to the package (`torch/autograd/__init__.py`), and a plain file name may be the user's own."""
+    found = [(line, match) for line in frames if (match := PY_SPY_FRAME_PATTERN.match(line.text))]
+    outer = [f for f in found if f[1]["function"] in ("<module>", "main")]
+    return (outer[0] if outer else found[-1]) if found else None

@@ -1,0 +1,34 @@
+"""Tell the files of installed packages from those of the user's own program, by their paths. Everybody who asks this asks here.
+
+/opt/venv/lib/python3.12/site-packages/torch/nn/modules/module.py   a library's
+/tmp/torchinductor_root/tt/ctt6ajxo.py                              a library's: torch.compile writes it
+/home/u/train.py                                                    the program's
+"""
+
+from forensics.core import lazy
+from forensics.model import Fields
+
+LIBRARY_PATH_PATTERN = lazy.regex(
+    r"[/\\](?:site|dist)-packages(?:[/\\]|\Z)|/lib(?:64)?/python\d"
+    r"|(?i:\\(?:Python\d*|PythonSoftwareFoundation[^\\]+|\w*conda\w*|mini\w+|envs\\[^\\]+|\w*venv\w*)\\Lib\\)"
+    r"|<frozen|importlib|<string>|<__array_function__ internals>|/torchinductor_"  # torch.compile generates code
+    r"|\A(?:argparse|threading|runpy)\.py\Z|\.px[di]\Z|\.pyx\Z"  # compiled by Cython: the path is that of the build
+    r"|/bin/[\w.-]*(?<!\.py)\Z"  # scripts that pip installs: papermill, torchrun, jupyter-execute
+)
+INSTALLED_FOLDER_PATTERN = lazy.regex(r".*[/\\](?:(?:site|dist)-packages|lib(?:64)?/python\d[\d.]*|(?i:Lib))[/\\]")
+CODE_FACTS = (("file", "line_no"), ("python_file", "python_line"))
+
+
+def is_library_file(file: str) -> bool:
+    """Is the file part of an installed package, or the script that starts one?"""
+    return LIBRARY_PATH_PATTERN.search(file) is not None
+
+
+def without_library_folder(file: str) -> str:
+    """The path below the folder that packages are installed in: `torch/nn/modules/module.py`."""
+    return INSTALLED_FOLDER_PATTERN.sub("", file)
+
+
+def knows_own_code(facts: Fields) -> bool:
+    """Do `facts` name a line of the user's own program?"""
+    return any(file in facts and line in facts and not is_library_file(str(facts[file])) for file, line in CODE_FACTS)

@@ -1,0 +1,217 @@
+"""What the program itself says of its failure: the sentence that states it, what it asks for, the values that it takes, the log
+that it names, the file that it could not write.
+
+thread 'main' panicked at src/io.rs:43:47:              a place, and the statement on the next line
+called `Option::unwrap()` on a `None` value             -> stated: called `Option::unwrap()` on a `None` value
+ValueError: Unknown mode 'fast'. Should be one of ['train', 'test'].
+                                                        -> refused_value 'fast', allowed_values ['train', 'test']
+Consult /var/lib/dkms/nvidia/340.108/build/make.log for more information.   -> further_log /var/lib/dkms/...
+
+Only the message of the decisive event is read, with the lines that continue it: what other lines of a log advise is no evidence.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby, pairwise, takewhile
+
+from forensics.core import lazy
+from forensics.model import Fields, LinesAround, Proof, Value
+from forensics.readers.surroundings.near_lines import nothing_near
+
+STATED = "stated"  # the sentence that states the problem, where no exception's message is known
+ASKED_FOR = "asked"  # what the message asks the reader to do
+ALLOWED, REFUSED = "allowed_values", "refused_value"
+FURTHER_LOG = "further_log"  # a file in which, as the message says, more of it stands
+WRITTEN_PATH = "written_path"  # what could not be opened for writing
+OWN_WORDS_FACTS = STATED, ASKED_FOR, ALLOWED, REFUSED, FURTHER_LOG, WRITTEN_PATH
+MESSAGE = "exc_message"
+TRACEBACK_HEAD = "Traceback (most recent call last)"
+RULE_LINE_PATTERN = lazy.regex(r"\A[-=*]{20,}\s*$")
+MAX_BLOCK_LINES = 40  # a help text of Open MPI between its two rules
+MAX_MESSAGE_LINES = 12  # of one exception, as the detector of tracebacks reads them
+MAX_COMPARED_CHARS = 80  # of a message, which a fact may have cut
+MAX_LOG_DISTANCE = 15  # lines: an installer wraps the words of its builder into a few sentences of its own
+MAX_CALL_LINES = 14  # frames between a program's call that writes and the library's exception
+FRAME_ONLY_PATTERN = lazy.regex(  # the first line of a message that only announces the next one
+    r"\d+ root error\(s\) found\.?|HDF5 error back trace|[\w./\\<>-]+\.rs:\d+:\d+:?|.*:|\d+ validation errors? for \S+"
+)
+HDF5_TRACE, HDF5_TRACE_END = "HDF5 error back trace", "End of HDF5 error back trace"
+ROOT_ERROR_PATTERN = lazy.regex(r"\A\(\d+\) ?")  # TensorFlow numbers the errors of an operation that ran on several devices
+PANIC_PATTERN = lazy.regex(r"panicked at (?P<place>[\w./\\<>-]+\.rs:\d+:\d+):\s*\Z")
+CMAKE_PATTERN = lazy.regex(r"\ACMake Error at \S+:\d+ \(message\):\s*\Z")
+OTHER_OUTPUT_PATTERN = lazy.regex(  # a line that is no continuation of a message: it begins with a program, a time or a frame
+    r"\A(?:[\w./-]{1,40}: |\[|\d{2,4}[-/:]\d\d|File \"|\S+Error: |E?\d{4} \d\d:|\d+%|During handling|The above exception|$)"
+)
+PREFIX_PATTERN = lazy.regex(
+    r"\A\W{0,4}(?:\w+: )?[\w.]*?(?i:fatal(?: error)?|error|critical|exception)\b[\]!]?(?::\s*|!\s+)(?P<rest>\S.*)\Z"
+)
+VERBS = (
+    "Use|Try|Call|Set|Pass|Consider|Ensure|Make sure|Specify|Provide|Install|Upgrade|Update|Increase|Reduce|Run|Add|Remove|"
+    "Change|Choose|Select|Enable|Disable|Downgrade|Define|Either|Restart|Decrease|Lower|Rename|Delete|Create"
+)
+WAY = "You (?:can|may|might|need to|should|must|have to)|To (?:fix|solve|avoid|overcome|resolve) this"
+SENTENCE_END_PATTERN = lazy.regex(
+    rf"\n|(?<=\S) (?=Available \w+:)|(?<=[.!?])\s+(?=[A-Z\"'`(])|(?<=[:;,)]) (?=(?:{VERBS}|{WAY})\b)|(?<=\S) (?=[Pp]lease \w)"
+    r"|(?<=[;,.]) (?=(?:consider \w+ing|try \w+ing|use \S+ instead)\b)"
+)
+WAY_OUT_PATTERN = lazy.regex(
+    r"\A(?:(?:[Hh]int|[Pp]ossible (?:solution|fix)(?:e?s)?|[Ss]olution|[Ff]ix): (?P<hint>\S.{6,})"
+    rf"|(?P<order>(?:(?:{VERBS})|[Pp]lease (?!make sure your)\w+|consider \w+ing|try \w+ing) .{{4,}}|use \S+ instead\b.*)"
+    rf"|(?P<way>(?:{WAY})\b.{{8,}}))"
+)
+NO_WAY_OUT_PATTERN = lazy.regex(  # what a message says to those who want to know more of it, or who mend the library
+    r"(?i)\breport\b|\bfile (?:a|an) (?:bug|issue)|\bcontact\b|\btry again\b|\bopen an issue|\bsubmit\b|stack ?trace|backtrace"
+    r"|\btraceback|for (?:more|further) (?:info|detail)|\bdebug|TORCH_USE_CUDA_DSA|CUDA_LAUNCH_BLOCKING|HYDRA_FULL_ERROR|verbose"
+    r"|\b(?:see|refer to|check|consult|visit|read|look) (?:also )?(?:the|at|in|this|https?:|/)"
+    r"|\bPlease (?:see|check|refer|read|visit)"
+    r"|\b(?:may|can) (?:also )?(?:see|find|ignore|safely)\b|\bmay or may not\b|TORCH_LOGS|NCCL_DEBUG|TORCHDYNAMO"
+)
+QUOTED = r"(?:'[^'\n]{1,60}'|\"[^\"\n]{1,60}\"|`[^`\n]{1,60}`)"
+VALUE = rf"(?:{QUOTED}|[\w./+-]{{1,40}})"
+ALLOWED_PATTERN = lazy.regex(
+    r"(?:\b(?:[Ss]hould|[Mm]ust|[Hh]as to|[Nn]eeds to) be (?:one|any|either) of|\b[Ee]xpected one of|\bchoose (?:one )?from"
+    r"|\bselect one of|\b(?:[Ss]upported|[Aa]vailable|[Vv]alid|[Aa]llowed|[Pp]ossible|[Aa]cceptable)"
+    r"(?:(?: \w+){0,3} (?:are|is)|(?: \w+){0,3}(?=:))"
+    r"|\b[Cc]hoices(?: are)?|\b[Oo]ptions(?: are)?|\bnot one of)"
+    rf":? (?P<values>\[[^\]\n]{{2,240}}\]|\{{[^}}\n]{{2,240}}\}}|\({VALUE}, [^)\n]{{2,240}}\)"
+    rf"|{VALUE}(?:(?:, (?:or |and )?| or | and | ?\| ?){VALUE}){{1,40}})"
+)
+REFUSED_PATTERN = lazy.regex(
+    rf"\b(?i:unknown|invalid|unsupported|unrecogni[sz]ed|unexpected|no such|illegal)\b[\w :=-]{{0,40}}?(?P<a>{QUOTED})"
+    rf"|\b(?:[Gg]ot|[Rr]eceived|but (?:is|was)|given)(?: value)?:? (?P<b>{QUOTED}|[\w.-]{{1,40}})"
+    rf"|(?P<c>{QUOTED}) (?:is not|was not|not)\b|\b(?P<d>[\w.-]{{1,40}}) (?:is )?not supported\b"
+)
+FURTHER_LOG_PATTERN = lazy.regex(
+    r"(?i:\bconsult|\bsee(?: also)?|\bcheck|\brefer to|\bread|\blook (?:at|in|into)|\bwritten to|\blogged (?:in|to))"
+    r"(?i: the)?(?i: file| log ?file| logs?)?(?i: at| in)?:? ['\"`]?"
+    r"(?P<path>(?:/|~/|\.{1,2}/|[A-Z]:\\)[\w./\\:+@~-]{2,200}\.(?:log|txt|out|err))\b"
+)
+WRITER_WORDS_PATTERN = lazy.regex(r"Parent directory \S+ does not exist|\AFile (?P<path>\S+) cannot be opened\.?\Z")
+WRITING_CALL_PATTERN = lazy.regex(
+    r"_open_zipfile_writer|\b(?:torch\.save|save_pretrained|savez?(?:_compressed|txt|fig)?|imwrite|imsave"
+    r"|to_(?:csv|parquet|json|pickle|hdf|excel|feather)"
+    r"|save_(?:weights|model|checkpoint)|FileHandler|SummaryWriter|write_(?:text|bytes|videofile))\("
+    r"|\bopen\([^\n]{1,120}, ?(?:mode ?= ?)?['\"][wax]b?\+?['\"]"
+)
+
+
+def whole_message(facts: Fields, proofs: Sequence[Proof], around: LinesAround = nothing_near) -> dict[str, Value]:
+    """The message of the exception where its first line only announces what follows; else nothing."""
+    message = str(facts.get(MESSAGE, ""))
+    if not message or not proofs or not FRAME_ONLY_PATTERN.fullmatch(message):
+        return {}
+    below = _continuation(*_line_of(message, proofs, around))
+    if message.startswith(HDF5_TRACE):
+        trace = list(takewhile(lambda row: not row.startswith(HDF5_TRACE_END), below))
+        return {MESSAGE: trace[-1]} if trace else {}
+    if not below:
+        return {}
+    stated = ROOT_ERROR_PATTERN.sub("", below[0])
+    replaces = PANIC_PATTERN.search(f"panicked at {message}") or "root error" in message
+    return {MESSAGE: stated if replaces else f"{message} {stated}"}
+
+
+def own_words(facts: Fields, proofs: Sequence[Proof], around: LinesAround = nothing_near) -> dict[str, Value]:
+    """The facts of OWN_WORDS_FACTS that the message of the first line of evidence, or of the exception, tells."""
+    if not proofs:
+        return {}
+    message = str(facts.get(MESSAGE, ""))
+    lines, at = _line_of(message, proofs, around)
+    framed = _framed(lines, at)
+    block = framed or [lines[at], *_continuation(lines, at)]
+    text = _joined([message, *block[1:]] if message and not framed else block)
+    found: dict[str, Value] = {} if message else _stated(block, bool(framed))
+    found |= _asked(text) | _values(text) | _written(facts, lines, at)
+    return found | _further_log(proofs, lines, at)
+
+
+def _line_of(message: str, proofs: Sequence[Proof], around: LinesAround) -> tuple[Sequence[str], int]:
+    """The lines around the one that has the message of the exception, or around the first line of evidence, and its index."""
+    start = message[:MAX_COMPARED_CHARS]
+    lines, at = around(next((p for p in proofs if start and start in p.text), proofs[0]))
+    if not lines:
+        return [proofs[0].text], 0
+    if not start or start in lines[at]:
+        return lines, at
+    return lines, next((i for i in range(at, len(lines)) if start in lines[i]), at)
+
+
+def _framed(lines: Sequence[str], at: int) -> list[str]:
+    """The lines between two rules that have line `at` between them, if they are one text; else nothing."""
+    above = next((i for i in range(at - 1, max(-1, at - MAX_BLOCK_LINES), -1) if RULE_LINE_PATTERN.match(lines[i])), None)
+    below = next((i for i in range(at + 1, min(len(lines), at + MAX_BLOCK_LINES)) if RULE_LINE_PATTERN.match(lines[i])), None)
+    rows = [row.strip() for row in lines[above + 1 : below]] if above is not None and below is not None else []
+    other = any(OTHER_OUTPUT_PATTERN.match(row) for row in rows[:1]) or any(TRACEBACK_HEAD in row for row in rows)
+    return rows if any(rows) and not other else []
+
+
+def _continuation(lines: Sequence[str], at: int) -> list[str]:
+    """The lines after line `at` that belong to its message, stripped."""
+    below = lines[at + 1 : at + 1 + MAX_MESSAGE_LINES]
+    if at < len(lines) and PANIC_PATTERN.search(lines[at]):
+        return [row.strip() for row in below[:1]]
+    if at < len(lines) and (CMAKE_PATTERN.match(lines[at]) or lines[at].rstrip().endswith(HDF5_TRACE)):
+        indented = takewhile(lambda row: not row.strip() or row[0] in " \t", below)
+        return [row.strip() for row in indented if row.strip()]
+    more = takewhile(lambda row: row.strip() and TRACEBACK_HEAD not in row and not OTHER_OUTPUT_PATTERN.match(row.strip()), below)
+    return [row.strip() for row in more]
+
+
+def _joined(rows: Sequence[str]) -> str:
+    """The rows of a text as one line for each of its paragraphs."""
+    return "\n".join(_one_line(list(part)) for blank, part in groupby(rows, lambda row: not row) if not blank)
+
+
+def _one_line(rows: Sequence[str]) -> str:
+    """The rows of a paragraph as one line; single words below each other are a list, and get commas."""
+    words = [" " not in row for row in rows]
+    gaps = [", " if one and other else " " for one, other in pairwise(words)]
+    return "".join(row + gap for row, gap in zip(rows, [*gaps, ""], strict=True))
+
+
+def _stated(block: Sequence[str], framed: bool) -> dict[str, Value]:
+    """The sentence of a message without an exception that states the problem: what stands behind a place or a level."""
+    if framed:
+        return {STATED: SENTENCE_END_PATTERN.split(_joined(block))[0]}
+    if PANIC_PATTERN.search(block[0]) or CMAKE_PATTERN.match(block[0]):
+        return {STATED: block[1]} if len(block) > 1 else {}
+    level = PREFIX_PATTERN.match(block[0])
+    return {STATED: SENTENCE_END_PATTERN.split(level["rest"])[0]} if level else {}
+
+
+def _asked(text: str) -> dict[str, Value]:
+    """The first sentence that names a way out."""
+    for sentence in SENTENCE_END_PATTERN.split(text):
+        found = WAY_OUT_PATTERN.match(sentence)
+        if found and not NO_WAY_OUT_PATTERN.search(sentence):
+            return {ASKED_FOR: next(filter(None, found.groups())).rstrip(". ")[:240]}
+    return {}
+
+
+def _values(text: str) -> dict[str, Value]:
+    """The values that may be given, and the one that was."""
+    allowed = ALLOWED_PATTERN.search(text)
+    if not allowed:
+        return {}
+    refused = REFUSED_PATTERN.search(text[: allowed.start()]) or REFUSED_PATTERN.search(text[allowed.end() :])
+    given = next(filter(None, refused.groups()), None) if refused else None
+    return {ALLOWED: allowed["values"].rstrip(".")} | ({REFUSED: given} if given and given not in allowed["values"] else {})
+
+
+def _further_log(proofs: Sequence[Proof], lines: Sequence[str], at: int) -> dict[str, Value]:
+    """The nearest log that is named next to the message, and is not the given one itself."""
+    near: Iterable[int] = sorted(
+        range(max(0, at - MAX_LOG_DISTANCE), min(len(lines), at + MAX_LOG_DISTANCE)), key=lambda i: abs(i - at)
+    )
+    given = {p.source.rpartition("/")[2] for p in proofs}
+    found = (m["path"] for i in near for m in FURTHER_LOG_PATTERN.finditer(lines[i]))
+    path = next((p for p in found if p.rpartition("/")[2] not in given), None)
+    return {FURTHER_LOG: path} if path else {}
+
+
+def _written(facts: Fields, lines: Sequence[str], at: int) -> dict[str, Value]:
+    """The path of the evidence, if the call that failed was to write it."""
+    if "path" not in facts:
+        return {}
+    calls = lines[max(0, at - MAX_CALL_LINES) : at]
+    writes = WRITER_WORDS_PATTERN.search(str(facts.get(MESSAGE, ""))) or any(map(WRITING_CALL_PATTERN.search, calls))
+    return {WRITTEN_PATH: facts["path"]} if writes else {}

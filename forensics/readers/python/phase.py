@@ -1,0 +1,91 @@
+"""In which phase of a run the traceback of the evidence ended: in an evaluation, a generation, or a step of the training.
+
+  ... train > _inner_training_loop > evaluate > evaluation_loop > prediction_step > forward  -> evaluating "prediction_step"
+  ... train_epoch > training_step > forward                                                  -> nothing: the training itself
+
+The functions above the model's first call are read, the innermost first: a training calls its evaluation, and a model may name
+its own layers as it likes. Without a traceback, a heading just above the message tells (`***** Running Evaluation *****`).
+Names: Trainer of transformers, Lightning's loops, Keras, fairseq, and what programs call their own.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from forensics.core import lazy
+from forensics.model import Value
+from forensics.readers.python.near_tracebacks import tracebacks_near
+
+PHASE_FACTS = EVALUATING, EVALUATION_FILE, GENERATING, GATHERING = "evaluating", "evaluation_file", "generating", "gathering"
+FUNCTION_PATTERN = lazy.regex(r"(?:line \d{1,7}|\.pyx?:\d{1,7}|\.pyx?(?:\]\(http\S+\))?|\w>),? in (?:\w+\.)*<?(?P<function>\w+)")
+WORD_OF_NAME_PATTERN = lazy.regex(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")  # of snake_case and camelCase
+MODEL_CALLS = {"forward", "_call_impl", "_wrapped_call_impl", "call"}
+PIPELINE_PATTERN = lazy.regex(
+    r"[/\\]pipelines[/\\]"
+)  # of transformers and diffusers: their `forward` is no model's, but calls one
+STEP_NAME_WORDS = {"step", "batch", "minibatch", "iter", "iteration"}
+TRAINING_NAME_WORDS = {"train", "training"}
+GRADIENT_FUNCTIONS = {"backward", "run_backward", "_engine_run_backward", "optimizer_step"}
+EVALUATION_NAME_WORDS = {
+    "eval", "evaluate", "evaluation", "validate", "validation", "predict", "prediction", "predictions", "infer", "inference",
+    "sanity",
+}  # fmt: skip
+SHORT_NAME_WORDS = {"val", "valid", "test"}  # evaluations only beside words such as these: pytest's names begin with `test`, too
+SHORT_COMPANIONS = {
+    "run", "do", "one", "on", "step", "epoch", "loop", "model", "batch", "dataset", "data", "loader", "loss", "set", "function",
+}  # fmt: skip
+GENERATION_NAME_WORDS = {"generate", "generation"}
+GATHERING_PATTERN = lazy.regex(
+    r"^(?:nested_\w+|torch_pad_and_concatenate|_?pad_across_processes|gather\w*|all_gather\w*|numpify)$"
+)
+HEADING_PATTERN = lazy.regex(r"(?i)(?:\*{3,}|#{2,}|={3,}) ?(?:\w+ )?(?:evaluation|validation|prediction)\b")
+MAX_HEADING_LINES = 4  # chosen by hand: between the heading of an evaluation and a message without a traceback
+NO_GRADIENT_WRAPPER = "decorate_context"  # of torch.no_grad and torch.inference_mode; PyTorch's optimizers use it, too
+OPTIMIZER_FUNCTIONS = {"step", "closure"}
+Frame = tuple[str, str]  # function, file
+
+
+def phase_facts(lines: Sequence[str], at: int) -> dict[str, Value]:
+    """The facts of the traceback that belongs to line `at`; none of one that ended in the training itself."""
+    frames = list(_frames(lines, at))
+    if not frames:
+        headed = any(HEADING_PATTERN.search(text) for text in lines[max(0, at - MAX_HEADING_LINES) : at])
+        return {EVALUATING: "an evaluation"} if headed else {}
+    if any(_trains(name) for name, _ in frames):
+        return {}
+    called = (i for i, (name, file) in enumerate(frames) if name in MODEL_CALLS and not PIPELINE_PATTERN.search(file))
+    calls = next(called, len(frames))
+    for name, file in reversed(frames[:calls]):
+        words = set(map(str.lower, WORD_OF_NAME_PATTERN.findall(name)))
+        if words & GENERATION_NAME_WORDS:
+            return {GENERATING: name}
+        if _evaluates(words):
+            gathered = next((n for n, _ in frames if GATHERING_PATTERN.match(n)), None)
+            found: dict[str, Value] = {EVALUATING: name, EVALUATION_FILE: file}
+            return found | ({GATHERING: gathered} if gathered else {})
+    return _without_gradients(frames[:calls]) if calls < len(frames) else {}
+
+
+def _frames(lines: Sequence[str], at: int) -> Iterator[Frame]:
+    """The frames of the nearest traceback, the outermost first."""
+    for number, file, _ in next(iter(tracebacks_near(lines, at)), []):
+        if found := FUNCTION_PATTERN.search(lines[number]):
+            yield found["function"], file
+
+
+def _trains(name: str) -> bool:
+    words = set(map(str.lower, WORD_OF_NAME_PATTERN.findall(name)))
+    return name in GRADIENT_FUNCTIONS or bool(words & TRAINING_NAME_WORDS and words & STEP_NAME_WORDS)
+
+
+def _evaluates(words: set[str]) -> bool:
+    if words & TRAINING_NAME_WORDS:  # `train_and_evaluate` tells nothing
+        return False
+    return bool(words & EVALUATION_NAME_WORDS) or bool(words & SHORT_NAME_WORDS and words - SHORT_NAME_WORDS <= SHORT_COMPANIONS)
+
+
+def _without_gradients(frames: Sequence[Frame]) -> dict[str, Value]:
+    """The innermost function that torch.no_grad or torch.inference_mode decorates, if it calls the model."""
+    wrapped = [after for (name, _), after in pairwise(frames) if name == NO_GRADIENT_WRAPPER]
+    if not wrapped or wrapped[-1][0].startswith("__") or any(name in OPTIMIZER_FUNCTIONS for name, _ in wrapped):
+        return {}
+    return {EVALUATING: wrapped[-1][0], EVALUATION_FILE: wrapped[-1][1]}

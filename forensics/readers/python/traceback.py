@@ -1,0 +1,290 @@
+"""Reads Python tracebacks (chained, per rank, in notebooks, in Rich boxes): the exception, its message, the user's last frame.
+
+Traceback (most recent call last):
+  File "/home/u/train.py", line 12, in main
+    loss = model(x)
+RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)
+"""
+
+from forensics.core import lazy
+from forensics.model import Line, Region, Trigger, Value
+from forensics.readers.base import ParsedLine, Record, parse_lines, unwrapped
+from forensics.readers.python.library_files import is_library_file
+from forensics.readers.python.package_misfit import packages_misfit
+
+TRIGGER = Trigger("traceback", ("Traceback (most recent call last)",), before=4, after=150)
+TRACEBACK_HEAD = "Traceback (most recent call last)"
+FRAME_PATTERN = lazy.regex(r'File "(?P<file>[^"]+)", line (?P<line_no>\d+)(?:, in (?P<function>.+))?')
+NOTEBOOK_FRAME_PATTERN = lazy.regex(
+    r"(?:File (?P<file>\S+?):(?P<line_no>\d+), in (?P<function>[\w.<>]+)|"
+    r"(?P<cell>(?:Cell|Input) In\s?\[\d+\]|<ipython-input-[\w-]+>)(?:, line (?P<cell_line>\d+))?"
+    r"(?:,? in (?:<cell line: \d+>|(?P<cell_function>[\w.<>]+)))?)"
+)
+# IPython before 8: `~/seg/unet.py in forward(self, x)`. An arrow in the code below marks the line number, but not for Cython.
+OLD_NOTEBOOK_FRAME = lazy.regex(r"\A(?P<file>[^\s:][^\n]{0,400}\.pyx?) in (?P<function>[\w.<>]+)(?:\(.*\))?\s*\Z")
+EDITOR_FRAME = lazy.regex(r"\A(?P<file>[^\n]{1,400}\.ipynb Cell \d{1,7}) line (?P<line_no>\d{1,7})\s*\Z")  # Visual Studio Code's
+ENDED_CELL_PATTERN = lazy.regex(r"\AIn \[(?P<number>\d{1,9})\]: (?:ended with|raised)")  # see sources/formats/notebook.py
+ARROW_PATTERN = lazy.regex(r"\A-+> ?(?:<a href='[^'\n]{1,900}'>)?(?P<line_no>\d{1,7})\b")  # an editor's notebook links the number
+OLD_CELL_PATTERN = lazy.regex(r"\A(?:<ipython-input-(?P<number>\d{1,9})-\w+>|Input In\s?\[(?P<input>\d{1,9})\])\Z")
+EXCEPTION_LINE_PATTERN = lazy.regex(
+    r"^(?P<exc_type>(?:[A-Za-z_]\w*\.)*[A-Z]\w*|(?:[a-z_]\w*\.)+\w+)(?:: (?P<exc_message>.*)|:?\s*$)"
+)
+NOTEBOOK_HEAD_PATTERN = lazy.regex(r"(?<!\w)(?P<name>[A-Z]\w{1,200})\s{3,200}Traceback \(most recent")
+# A traceback without its line breaks: `Traceback (most recent call last): File "a.py", line 2, in f assert x AssertionError`.
+ONE_LINE_TRACEBACK_PATTERN = lazy.regex(
+    r"Traceback \(most recent call last\): ?File [\"“][^\n]{1,4000}\b(?P<name>[A-Z]\w{0,60}(?:Error|Exception))\b"
+)
+# Exceptions by which a launcher, a pool or a broken pipe reports that another process failed, without the reason.
+REPORTERS = {
+    "ChildFailedError",
+    "CalledProcessError",
+    "ProcessRaisedException",
+    "ProcessExitedException",
+    "SystemExit",
+    "DeadKernelError",
+    "PapermillExecutionError",
+    "CellExecutionError",
+    "RayActorError",
+    "ActorDiedError",
+    "ActorUnavailableError",
+    "RayGetError",
+    "WorkerCrashedError",
+    "NodeDiedError",
+    "OwnerDiedError",
+    "ObjectLostError",
+    "TrainingFailedError",
+    "HorovodInternalError",
+    "EngineDeadError",
+    "AsyncEngineDeadError",
+    "BrokenProcessPool",
+    "TerminatedWorkerError",
+    "KilledWorker",
+    "Empty",
+    "EOFError",
+    "BrokenPipeError",
+    "ConnectionResetError",
+}
+# Texts that are printed before an exception that is ignored: by Python for a destructor or an exit hook, by Jupyter for an
+# extension that failed to load, by Dask for a connection that it closes, by asyncio on Windows for a browser that disconnected.
+IGNORED = (
+    "Exception ignored in",
+    "error adding extension (",
+    "error linking extension ",
+    "extension failed loading with message",
+    "distributed.batched - INFO - Batched Comm Closed",
+    (CALLBACK := "Exception in callback _ProactorBasePipeTransport._call_connection_lost"),
+)
+UNCAUGHT, IGNORED_OUTCOME, MISFIT = "uncaught", "ignored", "packages_misfit"
+OUTCOMES = (UNCAUGHT, IGNORED_OUTCOME, MISFIT)
+# Two texts between the tracebacks of a chain. After the first one, the earlier exception is only context: the later exception
+# ended the program.
+HANDLED = "During handling of the above exception"
+CHAIN = (HANDLED, "The above exception was the direct cause")
+MAX_FRAME_ROWS = 12  # rows of code that IPython prints with a frame: five, and more for a statement of several lines
+MAX_MESSAGE_LINES = 12  # of one exception's text. PyTorch's CUDA errors have five lines; longer lists of keys are cut
+# Threads of the Weights & Biases client (sdk/wandb_run.py, interface/router.py). The run continues when one of them fails.
+TRACKER_THREAD_PATTERN = lazy.regex(
+    r"\bException in thread (?:ChkStopThr|NetStatThr|IntMsgThr|MsgRouterThr|SockSrv\w{0,12}Thr|SockAcceptThr):"
+)
+# Threads without a name of its own, and threads of other trackers. The first frame outside threading.py identifies them.
+THREAD_PREFIX = "Exception in thread "  # only that thread ends; later lines show whether the program continues without it
+THREADING_FRAME_PATTERN = lazy.regex(r"[\\/]threading\.py\"")
+TRACKER_FRAME_PATTERN = lazy.regex(
+    r'^\s*File "[^"\n]{0,200}[\\/](?:wandb[\\/](?:sdk|internal)|comet_ml|neptune|clearml|mlflow)[\\/]'
+)
+# The interrupted call, if it waits for another thread or process.
+WAITING_CALL_PATTERN = lazy.regex(
+    r"\s+(?:(?:if|while|return|\w{1,40} =) )?"
+    r"(?P<call>[\w.]{0,60}?(?:lock|waiter|cond\w*|sem\w*|queue|event|barrier|not_empty|not_full|_handle)\.(?:acquire|wait|join|get)\([^)]{0,80}\)):?\s*"
+)
+MARKS_PATTERN = lazy.regex(r"\s*[~^]+\s*")  # marks below the call that CPython prints since 3.11
+RULE_LINE_PATTERN = lazy.regex(r"\A[-=*]{20,}\s*$")
+
+
+def read(region: Region) -> Record | None:
+    """The traceback that starts on the region's line. None if it is cut before its exception and no heading names that."""
+    head, *rest = parse_lines([Line(region.number, region.text), *region.lines_after()])
+    rows = [r for r in rest if r.prefix.rank == head.prefix.rank] if head.prefix.rank is not None else rest
+    notebook = NOTEBOOK_HEAD_PATTERN.search(head.message)
+    if not notebook:
+        head, *rows = unwrapped([head, *rows], TRACEBACK_HEAD)
+    place = _notebook_end(rows, notebook["name"]) if notebook else _end(rows)
+    if _ignored(region) or _of_tracker(region, rows):
+        last = _message_end(rows, place) if place is not None else region.number
+        return Record("traceback/ignored", region.number, last, IGNORED_OUTCOME, "hint", (head.line,))
+    if place is None:
+        return _cut(region, head, rows, notebook["name"] if notebook else "")
+    exception = rows[place]
+    found = EXCEPTION_LINE_PATTERN.match(exception.message.strip())
+    if found is None:
+        return None
+    frame, frame_line = _own_frame(rows[:place])
+    fields = {k: v.strip()[:500] for k, v in found.groupdict().items() if v and v.strip()} | frame
+    if fields["exc_type"] == "KeyboardInterrupt":
+        fields |= _wait(rows[:place])
+    if str(fields.get("exc_message", "")).startswith(TRACEBACK_HEAD):
+        inner, inner_line = _inner(rows[place + 1 :])
+        fields, frame_line = fields | inner, inner_line or frame_line
+    if head.prefix.rank is not None:
+        fields["rank"] = head.prefix.rank
+    if notebook and (cell := next(filter(None, (ENDED_CELL_PATTERN.match(r.message) for r in rows[place + 1 :])), None)):
+        fields["cell"] = int(cell["number"])
+    kind = str(fields["exc_type"]).rpartition(".")[2]
+    misfit = packages_misfit([r.message for r in rows[:place]], kind, str(fields.get("exc_message", "")))
+    handled = any(r.message.startswith(HANDLED) for r in rows[place : place + MAX_MESSAGE_LINES])
+    return Record(
+        kind="traceback",
+        first=region.number,
+        last=_message_end(rows, place),
+        outcome=MISFIT if misfit else UNCAUGHT,
+        weight="hint" if handled or kind in REPORTERS else "strong",
+        quote=(exception.line, *([frame_line] if frame_line else [])),
+        fields=fields,
+        lends=True,
+    )
+
+
+def _cut(region: Region, head: ParsedLine, rows: list[ParsedLine], name: str) -> Record | None:
+    """A traceback that is cut before its message, or that was pasted as one line. `rows`: its lines below `head`, as far as read;
+    a notebook prints the frames of its cells first.
+
+    `name`: the exception's name from a notebook's heading, or "". Without it, the name is searched in the pasted line. None if
+    neither names an exception, or if the exception only reports the failure of another process.
+    """
+    pasted = ONE_LINE_TRACEBACK_PATTERN.search(head.message)
+    exception = name or (pasted["name"] if pasted else "")
+    if exception in REPORTERS or not exception.endswith(("Error", "Exception")):
+        return None
+    upto = next((i for i, row in enumerate(rows) if TRACEBACK_HEAD in row.message), len(rows))
+    frame = _own_frame(rows[:upto])[0] if name else {}
+    own = {} if is_library_file(str(frame.get("file", ""))) else frame
+    fields: dict[str, Value] = {"exc_type": exception, **own}
+    last = rows[upto - 1].line.number if own else region.number
+    return Record("traceback", region.number, last, UNCAUGHT, "strong", (head.line,), fields=fields)
+
+
+def _ignored(region: Region) -> bool:
+    """Was the exception printed and then ignored, or raised in a tracker's thread? The line before the traceback shows it, or the
+    second line before it if the message was broken into two lines."""
+    *_, further, near = [Line(0, ""), Line(0, ""), *region.lines_before()]
+    if any(said in near.text for said in IGNORED) or TRACKER_THREAD_PATTERN.search(near.text):
+        return True
+    if CALLBACK in further.text and near.text.lstrip().startswith("handle:"):
+        return True
+    return IGNORED[0] in further.text and not further.text.rstrip().endswith(">")
+
+
+def _of_tracker(region: Region, rows: list[ParsedLine]) -> bool:
+    """Did the exception end a thread of an experiment tracker? The run continues without that thread."""
+    if not any(THREAD_PREFIX in line.text for line in region.lines_before()[-1:]):
+        return False
+    frames = (r.message for r in rows if r.message.lstrip().startswith('File "'))
+    first = next((frame for frame in frames if not THREADING_FRAME_PATTERN.search(frame)), "")
+    return TRACKER_FRAME_PATTERN.match(first) is not None
+
+
+def _end(rows: list[ParsedLine]) -> int | None:
+    """Index of the exception's row: the first row with the form of one that is not indented and not in a Rich box."""
+    frames = 0
+    for i, row in enumerate(rows):
+        message = row.message
+        if not message.strip():
+            continue
+        if message[0] in " \t" or message.lstrip()[0] in "│╭╰┃┏┗❱~^" or message.startswith("> File "):  # Loguru's mark
+            frames += 1
+            continue
+        if EXCEPTION_LINE_PATTERN.match(message.strip()):
+            return i
+        if message.startswith("File ") or frames:  # a paste that lost its indentation, or a message glued to output
+            frames += 1
+            if frames > 120:
+                return None
+            continue
+        return None
+    return None
+
+
+def _notebook_end(rows: list[ParsedLine], name: str) -> int | None:
+    """Index of the exception's row in a notebook's traceback: after the frames, it repeats the name from the heading."""
+    for i, row in enumerate(rows):
+        if row.message.strip().startswith((f"{name}:", f"{name} :")) or row.message.strip() == name:
+            return i
+    return None
+
+
+def _wait(rows: list[ParsedLine]) -> dict[str, Value]:
+    """The call that waits for another thread or process, if the last row of code in the traceback is such a call."""
+    code = next((r.message for r in reversed(rows) if not MARKS_PATTERN.fullmatch(r.message)), "")
+    found = WAITING_CALL_PATTERN.fullmatch(code)
+    return {"waited_in": found["call"]} if found else {}
+
+
+def _own_frame(rows: list[ParsedLine]) -> tuple[dict[str, Value], Line | None]:
+    """The innermost frame outside of installed libraries; else the innermost frame."""
+    best: tuple[dict[str, Value], Line | None] = ({}, None)
+    only_foreign = True
+    for i, row in enumerate(rows):
+        fields = _frame(row.message, rows[i + 1 : i + 1 + MAX_FRAME_ROWS])
+        if fields:
+            foreign = is_library_file(str(fields["file"]))
+            if not foreign or only_foreign:
+                best, only_foreign = (fields, row.line), foreign
+    return best
+
+
+def _frame(message: str, below: list[ParsedLine]) -> dict[str, Value]:
+    """File, line number and function of a frame, as far as known. Empty if `message` is no frame. `below`: the next rows."""
+    patterns = (FRAME_PATTERN, NOTEBOOK_FRAME_PATTERN, OLD_NOTEBOOK_FRAME, EDITOR_FRAME)
+    found = next(filter(None, (p.search(message) for p in patterns)), None)
+    if not found:
+        return {}
+    groups = {k: v for k, v in found.groupdict().items() if v}
+    file = groups.get("file") or groups.get("cell", "")
+    cell = OLD_CELL_PATTERN.match(file)
+    fields: dict[str, Value] = {"file": f"Cell In[{cell['number'] or cell['input']}]" if cell else file}
+    if EDITOR_FRAME.search(message):  # its heading may have the first digit only
+        groups["line_no"] = _arrow(below) or groups["line_no"]
+    number = groups.get("line_no") or groups.get("cell_line") or (_arrow(below) if cell or "file" in groups else None)
+    if number:
+        fields["line_no"] = int(number[:18])
+    if function := groups.get("function") or groups.get("cell_function"):
+        fields["function"] = function.strip(" │")
+    return fields
+
+
+def _arrow(below: list[ParsedLine]) -> str | None:
+    """The line number that an arrow marks in the code that IPython prints below a frame. The code ends at a blank line."""
+    for row in below:
+        if not row.message.strip():
+            return None
+        if found := ARROW_PATTERN.match(row.message):
+            return found["line_no"]
+    return None
+
+
+def _inner(rows: list[ParsedLine]) -> tuple[dict[str, Value], Line | None]:
+    """The message and the program's own frame of a message that is itself a traceback: another process or thread failed, and its
+    traceback was raised again as text."""
+    place = _end(rows)
+    if place is None:
+        return {"exc_message": TRACEBACK_HEAD}, None
+    frame, line = _own_frame(rows[:place])
+    message: dict[str, Value] = {"exc_message": rows[place].message.strip()[:500]}
+    return (message | frame, line) if frame and not is_library_file(str(frame["file"])) else (message, None)
+
+
+def _message_end(rows: list[ParsedLine], place: int) -> int:
+    """Number of the message's last line. It ends before a blank line, a time stamp, another traceback or a line of dashes."""
+    last = rows[place].line.number
+    for row in rows[place + 1 : place + 1 + MAX_MESSAGE_LINES]:
+        text = row.message
+        if (
+            not text.strip()
+            or row.prefix.stamp
+            or TRACEBACK_HEAD in text
+            or text.startswith(CHAIN)
+            or RULE_LINE_PATTERN.match(text)
+        ):
+            break
+        last = row.line.number
+    return last

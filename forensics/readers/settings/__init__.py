@@ -1,0 +1,1 @@
+"""What a log tells of the environment and of the settings of a run."""

@@ -1,0 +1,66 @@
+"""The line of a program that a message itself names, where no traceback tells one.
+
+./run_splice.sh: line 3: syntax error near unexpected token `&'    ->  ./run_splice.sh:3
+switch_button.go:21:2: DefaultLanguage redeclared in this block    ->  switch_button.go:21
+kernel BUG at fs/ext4/inode.c:2700!                                ->  fs/ext4/inode.c:2700
+FAILED tests/test_api.py::TestUser::test_name - AssertionError     ->  tests/test_api.py, test_name
+"""
+
+from collections.abc import Iterator, Sequence
+
+from forensics.core import lazy
+from forensics.model import Proof
+from forensics.readers.python.library_files import is_library_file
+
+SOURCE_SUFFIXES = (
+    "py|c|cc|cpp|cxx|cu|cuh|h|hh|hpp|rs|go|java|kt|scala|groovy|js|mjs|ts|tsx|jsx|jl|R|sh|bash|f90|F90|pl|rb|php|cs|swift|lua"
+    "|sql|sv|hs|ml|yaml|yml|toml|cmake|gradle|ipynb"
+)
+# `a.py:7`, `Main.java(7)`, `"a.f90", line 7`; not `op_kernel.cc:1858]`, `[launch.py:434:kill]` or `{taskinstance.py:88}`,
+# which the logger adds
+PLACE_PATTERN = lazy.regex(
+    rf"(?P<file>(?:[A-Za-z]:)?[^\s\"'`():=<>\[\]{{}}|,;]{{1,200}}\.(?:{SOURCE_SUFFIXES}))"
+    r"(?:[:(]|\"?, line )(?P<line>\d{1,7})\b(?!\]|:\w{1,80}(?:\(\))?[\])])"
+)
+SHELL_PLACE_PATTERN = lazy.regex(r"(?<![\w-])(?!-?(?:ba|da|k|z)?sh:)(?P<file>[^\s:\"']{1,200}): line (?P<line>\d{1,7}): ")
+MAKEFILE_PATTERN = lazy.regex(r"(?P<file>[\w./-]{0,200}Makefile\d{0,3}):(?P<line>\d{1,7})\b")
+BUILT_ELSEWHERE_PATTERN = lazy.regex(  # where the libraries of others were built
+    r"aten/src|third_party|conda-bld|(?:\A|/)pytorch/|tensorflow/(?:core|compiler|stream_executor)|torch/csrc|/rustc|csrc/"
+    r"|(?:\A|[/-])(?:jenkins|workspace)[/-]|\A(?:container|process)_linux\.go\Z|(?:\A|/)(?:sysdeps|libsanitizer|libstdc\+\+-v3|CMakeFiles)/|\A/usr/include/"
+)
+# NCCL and UCX begin their messages with a place in their own source; py-spy names a library's file without its upper folders.
+OWN_SOURCE_PATTERN = lazy.regex(
+    r"\A\s+[\w.<>]{1,100} \([\w.-]{1,100}/[^():]{1,300}:\d{1,7}\)"
+    r"|\bNCCL (?:WARN|INFO|TRACE)\b|\bUCX +(?:ERROR|WARN|DIAG|INFO|FATAL)\b|\A\[[\w.-]{1,80}:\d+:\d+(?::\d+)?\] +\S{1,80}:\d+ "
+)
+# A frame of the Java library or of a widely used one, as its package tells: `at java.base/java.lang.Thread.run(Thread.java:833)`.
+JVM_LIBRARY_FRAME_PATTERN = lazy.regex(
+    r"\bat (?:[\w.]{1,60}/)?(?:javax?|jdk|jakarta|sun|com\.sun|kotlinx?|scala|clojure|groovy|akka|reactor"
+    r"|org\.(?:springframework|apache|hibernate|eclipse|junit|gradle|jboss|slf4j|postgresql|mariadb|codehaus|elasticsearch|mockito)"
+    r"|com\.(?:mysql|zaxxer|google|fasterxml|oracle|netflix|microsoft|mongodb)|io\.(?:netty|micrometer|grpc|undertow))\."
+)
+PYTEST_TEST_PATTERN = lazy.regex(r"\A(?:FAILED|ERROR) (?P<file>[^\s:]{1,200}\.py)::(?:\w{1,200}::)*(?P<test>\w{1,200})")
+MAX_READ_PROOFS = 3  # chosen by hand: the first ones decide; what stands behind is further from the reason
+
+
+def named_place(proofs: Sequence[Proof]) -> str:
+    """`file:line` of the first line of evidence that names one, or of the lines around the first of it; empty where none does."""
+    return next((place for text in _texts(proofs) for place in _places(text)), "")
+
+
+def _texts(proofs: Sequence[Proof]) -> Iterator[str]:
+    yield from (p.text for p in proofs[:MAX_READ_PROOFS])
+    for near in proofs[:1]:
+        yield from (line.text for line in (*near.after, *reversed(near.before)))
+
+
+def _places(text: str) -> Iterator[str]:
+    if JVM_LIBRARY_FRAME_PATTERN.search(text) or OWN_SOURCE_PATTERN.search(text):
+        return
+    if test := PYTEST_TEST_PATTERN.match(text):
+        yield f"{test['file']}, {test['test']}"
+    for pattern in (PLACE_PATTERN, SHELL_PLACE_PATTERN, MAKEFILE_PATTERN):
+        for found in pattern.finditer(text):
+            of_logger = text[: found.start()].endswith("{")
+            if not of_logger and not is_library_file(found["file"]) and not BUILT_ELSEWHERE_PATTERN.search(found["file"]):
+                yield f"{found['file']}:{found['line']}"

@@ -1,0 +1,93 @@
+"""Read lines that name one thing by several ids: tables of GPUs and of ranks. They are no evidence; they link evidence.
+
+    gpu-7:4711:4790 [3] NCCL INFO comm 0x5d0 rank 3 nranks 8 cudaDev 3 busId cb000 - Init COMPLETE
+        -> host gpu-7, pid 4711, rank 3, GPU 3, PCI 0000:cb:00
+    |   3  NVIDIA A100-SXM4-80GB      On  |   00000000:CB:00.0 Off |      0 |      -> GPU 3, PCI 0000:cb:00
+    |    3   N/A  N/A     4711      C   python                 1000MiB |          -> GPU 3, pid 4711
+    GPU 3: NVIDIA A100-SXM4-80GB (UUID: GPU-5d2c...)                              -> GPU 3, UUID
+      rank      : 3 (local_rank: 3)  ...  exitcode  : -15 (pid: 4711)             -> rank 3, pid 4711
+
+Layouts: NCCL's init.cc since 2.4, nvidia-smi since 450, torchelastic's ChildFailedError.format_msg.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
+
+from forensics.core import lazy
+from forensics.line_formats import parse_prefix
+from forensics.model import Line, Region, Scan, Trigger
+from forensics.readers.identity import normalise
+from forensics.readers.identity.entity_ids import EntityIds
+
+TRIGGERS = (
+    Trigger("id_table", ("cudadev ", "(uuid: gpu-", "(local_rank: "), before=1, after=2, thin=True),
+    Trigger("id_table", ("| nvidia-smi ",), after=60, thin=True),
+)
+NCCL = lazy.regex(
+    r"\brank (?P<rank>\d{1,6}) nranks \d+ cudaDev (?P<gpu>\d{1,3})(?: nvmlDev \d+)? busId (?P<bus>[0-9a-f]{2,16})\b"
+)
+SMI_LIST_PATTERN = lazy.regex(r"\bGPU (?P<gpu>\d{1,3}): .{1,80}\(UUID: (?P<uuid>GPU-[0-9a-f-]{36})\)")
+SMI_PCI_PATTERN = r"[0-9A-Fa-f]{8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f]"
+SMI_GPU_ROW_PATTERN = lazy.regex(rf"^\|\s+(?P<gpu>\d{{1,3}})\s+\S[^|]{{0,60}}\|\s+(?P<pci>{SMI_PCI_PATTERN})\s")
+SMI_PROCESS_PATTERN = lazy.regex(r"^\|\s+(?P<gpu>\d{1,3})\s+(?:N/A|\d+)\s+(?:N/A|\d+)\s+(?P<pid>\d{2,10})\s+[CGM+]+\s+\S")
+ELASTIC_HOST_PATTERN = lazy.regex(r"^\s*host\s*: (?P<host>\S{1,200})")
+ELASTIC_RANK_PATTERN = lazy.regex(r"^\s*rank\s*: (?P<rank>\d{1,6}) \(local_rank: (?P<local_rank>\d{1,6})\)")
+PID = lazy.regex(r"^\s*exitcode\s*: -?\d+ \(pid: (?P<pid>\d{2,10})\)")
+MAX_TABLE_LINES = 20_000  # lines with mappings, in all sources together
+
+
+class IdMapping(Struct, frozen=True):
+    """A line that names one thing by several ids."""
+
+    line: int
+    ids: EntityIds
+
+
+def read_id_mappings(scans: Iterable[Scan]) -> list[IdMapping]:
+    """All mappings, in order of source and line, each once; at most MAX_TABLE_LINES."""
+    found: dict[EntityIds, IdMapping] = {}
+    for scan in scans:
+        origin = scan.source.origin or int
+        for region in scan.regions.get(TRIGGERS[0].kind, ()):
+            for line, row in _read(region, scan.source.name):
+                found.setdefault(row, IdMapping(origin(line.number), row))
+            if len(found) >= MAX_TABLE_LINES:
+                break
+    return list(found.values())
+
+
+def _read(region: Region, source: str) -> Iterator[tuple[Line, EntityIds]]:
+    own, prefix = Line(region.number, region.text), parse_prefix(region.text)
+    if nccl := NCCL.search(prefix.message):
+        host, bus = normalise.normalise_host(prefix.host or ""), normalise.bus_id(nccl["bus"])
+        yield own, EntityIds(source, host, pid=prefix.pid or 0, rank=int(nccl["rank"]), gpu=int(nccl["gpu"]), pci=bus)
+    elif listed := SMI_LIST_PATTERN.search(prefix.message):
+        yield own, EntityIds(source, gpu=int(listed["gpu"]), uuid=listed["uuid"].lower())
+    elif ranks := ELASTIC_RANK_PATTERN.match(prefix.message):
+        yield from _rank(own, ranks, region, source)
+    elif "NVIDIA-SMI" in prefix.message:
+        yield from _table(region.lines_after(), source)
+
+
+def _rank(own: Line, ranks: re.Match[str], region: Region, source: str) -> Iterator[tuple[Line, EntityIds]]:
+    """One row of torchelastic's table: the host is before the rank, the pid after it."""
+    pid = next((m["pid"] for x in region.lines_after()[:2] if (m := PID.match(parse_prefix(x.text).message))), None)
+    host = next((m["host"] for x in region.lines_before() if (m := ELASTIC_HOST_PATTERN.match(parse_prefix(x.text).message))), "")
+    if pid:
+        rank, local = int(ranks["rank"]), int(ranks["local_rank"])
+        yield own, EntityIds(source, normalise.normalise_host(host), pid=int(pid), rank=rank, local_rank=local)
+
+
+def _table(lines: Iterable[Line], source: str) -> Iterator[tuple[Line, EntityIds]]:
+    """The rows of one nvidia-smi, up to the next or to the end of its frame."""
+    for line in lines:
+        text = parse_prefix(line.text).message
+        if "NVIDIA-SMI" in text or not re.match(r"[|+\s]", text + " "):
+            return
+        row, process = SMI_GPU_ROW_PATTERN.match(text), SMI_PROCESS_PATTERN.match(text)
+        if row:
+            yield line, EntityIds(source, gpu=int(row["gpu"]), pci=normalise.normalise_pci(row["pci"]))
+        elif process:
+            yield line, EntityIds(source, gpu=int(process["gpu"]), pid=int(process["pid"]))

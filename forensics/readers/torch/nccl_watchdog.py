@@ -1,0 +1,235 @@
+"""Reads the lines that PyTorch's NCCL watchdog prints on each rank. One record tells the time-out and the rank that did not join.
+
+    [rank1]:[E626 06:24:44 ...] [Rank 1] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=808, OpType=ALLREDUCE,
+        NumelIn=9801523, NumelOut=9801523, Timeout(ms)=600000) ran for 600020 milliseconds before timing out.
+    [rank1]:[E626 ...] [PG ID 0 PG GUID 0(default_pg) Rank 1] ... at work: 808, last enqueued NCCL work: 811, last completed: 807
+
+Wordings of torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp and TraceUtils.h, PyTorch 1.8 (no number), 1.9 (SeqNum), 2.2
+(sizes, "watchdog thread terminated"), 2.3 ([rankN]: in front, last enqueued), 2.4 ([PG 1 Rank 0]), 2.5 (PG GUID), 2.6
+("failure detected by watchdog at work sequence id"), later "last started work". All ranks write at the same time, so lines can
+be joined, broken or out of order.
+"""
+
+import re
+from collections.abc import Iterable
+
+from forensics.core import lazy
+from forensics.core.text import number_ranges
+from forensics.line_formats import parse_prefix
+from forensics.model import Line, Region, Trigger, Value, Weight
+from forensics.readers.base import Record
+from forensics.readers.torch.culprit_rank import Report, find_culprit
+
+TRIGGER = Trigger(
+    "nccl_watchdog",
+    (
+        "collective operation timeout: Work",
+        "detected by watchdog at work",
+        "Timeout at NCCL work:",
+        "dump signal due to a collective timeout",
+        "that caused the desync",
+        "lagging ranks that caused this timeout",
+        "but didn't join collective #",
+        "joined but didn't finish collective #",
+        "watchdog thread terminated with exception",
+        "Found key in store NCCLABORTEDCOMM",
+    ),
+    after=2,
+)
+TIMED_OUT_WORK_PATTERN = lazy.regex(
+    r"(?:\[Rank (?P<rank>\d+)\] )?(?:Watchdog caught|[Cc]aught) collective operation timeout: Work\w+\((?:SeqNum=(?P<seq>\d+), )?"
+    r"OpType=(?P<op>\w+)(?:, TensorShape=\[[^\]]{0,200}\])?(?:, NumelIn=(?P<numel_in>\d+))?(?:, NumelOut=(?P<numel_out>\d+))?"
+    r"(?:, Timeout\(ms\)=(?P<timeout_ms>\d+))?"
+)
+GROUP_STATUS_PATTERN = lazy.regex(
+    r"(?:detected by watchdog at work(?: sequence id)?|Timeout at NCCL work): (?P<seq>-?\d+)[, ]{1,3}(?:PG status: )?"
+    r"last enqueued (?:NCCL )?work: (?P<last_enqueued>-?\d+)(?:, last started (?:NCCL )?work: -?\d+(?: \(\w+\))?)?"
+    r"(?:, last completed (?:NCCL )?work: (?P<last_completed>-?\d+))?"
+)
+DUMP_SIGNAL_PATTERN = lazy.regex(r"dump signal due to a collective timeout from (?:this local rank|\s?rank (?P<first_rank>\d+))")
+LAST_WORK_PATTERN = lazy.regex(
+    r"Last enqueued NCCL work: (?P<last_enqueued>-?\d+), last completed NCCL work: (?P<last_completed>-?\d+)"
+)
+ABORTED_COMMUNICATOR_PATTERN = lazy.regex(r"NCCLABORTEDCOMM\S* from rank:? ?(?P<first_rank>\d+)")
+JOINED_RANKS_PATTERN = lazy.regex(r"\[(?P<ranks>[\d, ]{1,400})\] joined but didn't finish collective #(?P<seq>\d+)")
+NOT_JOINED_RANKS_PATTERN = lazy.regex(
+    r"\[(?P<ranks>[\d, ]{1,400})\] finished collective #\d+, but didn't join collective #(?P<seq>\d+)"
+)
+LAGGING_RANKS_PATTERN = lazy.regex(r"ranks \[(?P<ranks>[\d, ]{1,400})\] are the lagging ranks that caused this timeout")
+OTHER_WATCHDOG_ERROR_PATTERN = lazy.regex(
+    r"watchdog thread terminated with exception: (?!\[Rank \d+\] Watchdog caught)(?P<error>[^\n]{4,160})"
+)
+PROCESS_GROUP_PATTERN = lazy.regex(
+    r"\[PG (?:ID (?P<id>\d+) PG GUID (?P<guid>[\w:.-]+?)(?:\((?P<desc>[^)]{0,60})\))?|"
+    r"(?P<old>\w+)(?: \((?P<old_desc>[^)]{0,60})\))?)"
+    r" Rank (?P<rank>\d+)\]"
+)
+GLOBAL_RANK_PATTERN = lazy.regex(r"\[rank(\d+)\]:")
+TIMEOUT = "timeout"
+OUTCOMES = (TIMEOUT,)
+MAX_TIMEOUT_GAP_S = 1800.0  # a restarted job times out again no sooner than its time limit, usually 10 or 30 minutes
+MAX_QUOTED_LINES = 12  # chosen by hand: one line for each of eight ranks of a node, and some more
+
+
+def read(region: Region) -> Record | None:
+    """The record of one line. Its fields are the raw numbers of the line; `join` combines them."""
+    text = _unwrapped(region)
+    fields: dict[str, Value] = {}
+    for name, pattern in (
+        ("caught", TIMED_OUT_WORK_PATTERN),
+        ("status", GROUP_STATUS_PATTERN),
+        ("dump", DUMP_SIGNAL_PATTERN),
+        ("dump", ABORTED_COMMUNICATOR_PATTERN),
+    ):
+        found = pattern.search(text)
+        if found:
+            fields["says"] = fields.get("says", name)
+            fields |= {k: _value(k, v) for k, v in found.groupdict().items() if v and k not in fields}
+    if fields.get("says") == "dump" and (numbers := LAST_WORK_PATTERN.search(text)):
+        fields |= {k: int(v[:18]) for k, v in numbers.groupdict().items()}
+    for name, pattern in (
+        ("joined", JOINED_RANKS_PATTERN),
+        ("stayed_away", NOT_JOINED_RANKS_PATTERN),
+        ("stayed_away", LAGGING_RANKS_PATTERN),
+    ):
+        if found := pattern.search(text):
+            fields |= {
+                "says": name,
+                "ranks": found["ranks"],
+                **({"seq": int(found["seq"][:18])} if "seq" in found.groupdict() else {}),
+            }
+    if "says" not in fields and (other := OTHER_WATCHDOG_ERROR_PATTERN.search(text)):
+        fields |= {"says": "error", "error": other["error"].strip()}
+    if "says" not in fields:
+        return None
+    fields |= _who(text)
+    weight: Weight = "proof" if fields["says"] == "caught" else "strong"
+    line = Line(region.number, region.text)
+    return Record("nccl_watchdog", region.number, region.number, TIMEOUT, weight, (line,), fields)
+
+
+def join(records: list[Record]) -> list[Record]:
+    """One record for each time-out, from the lines of all ranks. A gap of more than MAX_TIMEOUT_GAP_S starts a new one."""
+    groups: list[list[Record]] = []
+    last = None
+    for record in records:
+        stamp = parse_prefix(record.quote[0].text).stamp
+        wall = stamp.wall if stamp else None
+        comparable = wall and last and (wall.tzinfo is None) == (last.tzinfo is None)
+        if not groups or (wall and last and comparable and abs((wall - last).total_seconds()) > MAX_TIMEOUT_GAP_S):
+            groups.append([])
+        groups[-1].append(record)
+        last = wall or last
+    return [joined for group in groups if (joined := _joined(group))]
+
+
+def _joined(group: list[Record]) -> Record | None:
+    """The time-out that these lines report. None if they report no time-out."""
+    first = next((r for r in group if r.fields["says"] == "caught"), None)
+    if first is None:
+        first = next((r for r in group if r.fields["says"] != "error"), None)
+    if first is None:
+        return None
+    found = find_culprit([_report(r) for r in group])
+    status = next((r.fields for r in group if "last_enqueued" in r.fields and _same_rank(r, first)), {})
+    hidden = ("says", "ranks", "error", "timeout_ms", "pg_rank")
+    fields: dict[str, Value] = {k: v for k, v in (*status.items(), *first.fields.items()) if k not in hidden}
+    if "timeout_ms" in first.fields:
+        fields["timeout_s"] = int(first.fields["timeout_ms"]) / 1000
+    inner = status.get("pg_rank", first.fields.get("pg_rank"))
+    if inner is not None and inner != fields.get("rank"):
+        fields["group_rank"] = inner
+    fields |= found.fields
+    heard = {r.fields.get("rank") for r in group}
+    if len(heard - {None}) > 1:
+        fields["reporting_ranks"] = number_ranges(rank for rank in heard if isinstance(rank, int))
+    lines = {line.number: line for r in (first, *(group[i] for i in found.lines), *_one_a_rank(group)) for line in r.quote}
+    return Record(
+        kind="nccl_watchdog",
+        first=min(r.first for r in group),
+        last=max(r.last for r in group),
+        outcome=TIMEOUT,
+        weight=first.weight if first.fields["says"] != "status" else _status_weight(first),
+        quote=tuple(lines.values())[:MAX_QUOTED_LINES],
+        fields=fields,
+    )
+
+
+def _status_weight(record: Record) -> Weight:
+    """ "Timeout at" always means a time-out. "Exception (either an error or timeout)" and "failure detected" may be errors."""
+    return "strong" if "Timeout at" in record.quote[0].text else "hint"
+
+
+def _one_a_rank(group: Iterable[Record]) -> list[Record]:
+    """The first line of each kind of each rank."""
+    seen: dict[object, Record] = {}
+    for record in group:
+        seen.setdefault((record.fields["says"], record.fields.get("rank")), record)
+    return list(seen.values())
+
+
+def _same_rank(record: Record, other: Record) -> bool:
+    return record.fields.get("rank") == other.fields.get("rank") or "rank" not in other.fields
+
+
+def _report(record: Record) -> Report:
+    fields = record.fields
+
+    def number(name: str) -> int | None:
+        value = fields.get(name)
+        return int(value) if value is not None else None
+
+    return Report(
+        says=str(fields["says"]),
+        rank=number("rank"),
+        group_rank=number("pg_rank"),
+        group=str(fields.get("process_group", "")),
+        seq=number("seq"),
+        op=str(fields.get("op", "")),
+        numel=(number("numel_in"), number("numel_out")),
+        last_enqueued=number("last_enqueued"),
+        first_rank=number("first_rank"),
+        ranks=tuple(int(r) for r in str(fields.get("ranks", "")).replace(",", " ").split() if len(r) < 8),
+        error=str(fields.get("error", "")),
+    )
+
+
+def _who(text: str) -> dict[str, Value]:
+    """The rank (in the whole job if the line has it, else in the group), the rank in the group, and the group's name."""
+    who: dict[str, Value] = {}
+    group = PROCESS_GROUP_PATTERN.search(text)
+    if group:
+        who |= {"pg_rank": int(group["rank"][:9]), "rank": int(group["rank"][:9])}
+        desc = group["desc"] or group["old_desc"]
+        name = group["guid"] if group["guid"] is not None else group["old"]
+        who["process_group"] = f"{name} ({desc})" if desc else name
+    elif found := re.search(r"\[Rank (\d+)\]", text):
+        who |= {"pg_rank": int(found[1][:9]), "rank": int(found[1][:9])}
+    if found := GLOBAL_RANK_PATTERN.search(text):
+        who["rank"] = int(found[1][:9])
+    return who
+
+
+def _unwrapped(region: Region) -> str:
+    """The region's line. The next line is added if a terminal or a log collector broke the line before its last number."""
+    text = region.text
+    if _whole(text):
+        return text
+    for line in region.lines_after()[:1]:
+        for joined in (text + line.text, f"{text.rstrip()} {line.text.strip()}"):
+            if _whole(joined):
+                return joined
+    return text
+
+
+def _whole(text: str) -> bool:
+    """Does each message that begins in `text` have all of its numbers?"""
+    work, status = TIMED_OUT_WORK_PATTERN.search(text), GROUP_STATUS_PATTERN.search(text)
+    if "collective operation timeout: Work" in text and not (work and work["timeout_ms"]):
+        return False
+    begun = "detected by watchdog at work" in text or "Timeout at NCCL work:" in text
+    return not begun or bool(status and status["last_completed"])
+
+
+def _value(name: str, text: str) -> Value:
+    return text if name in ("op", "error") else int(text[:18])

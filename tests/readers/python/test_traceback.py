@@ -1,0 +1,280 @@
+"""Python tracebacks: plain, chained, per rank, in notebooks and boxes; and what a signature already says is not said twice."""
+
+from collections.abc import Callable
+
+import pytest
+
+from forensics.model import Observation, Report
+from forensics.readers import read as read_records
+from forensics.readers.python import traceback
+from forensics.scan import scan
+from tests.conftest import text_source
+
+PLAIN = """\
+Traceback (most recent call last):
+  File "/home/u/train.py", line 12, in main
+    loss = model(x)
+  File "/home/u/venv/lib/python3.11/site-packages/torch/nn/modules/module.py", line 1501, in _call_impl
+    return forward_call(*args, **kwargs)
+           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+mypackage.errors.StrangeError: it did not work
+"""
+
+
+@pytest.fixture
+def events(knowledge: object) -> Callable[[str], list[Observation]]:
+    return lambda text: read_records(scan(text_source("log", text), knowledge, lambda _w: None), knowledge)  # type: ignore[arg-type]
+
+
+def tracebacks(found: list[Observation]) -> list[Observation]:
+    return [e for e in found if e.kind == "traceback"]
+
+
+def test_the_exception_and_the_users_own_frame_are_told(events: Callable[[str], list[Observation]]) -> None:
+    (event,) = tracebacks(events(PLAIN))
+    assert event.cause == "code.exception"
+    expected = {
+        "exc_type": "mypackage.errors.StrangeError",
+        "exc_message": "it did not work",
+        "file": "/home/u/train.py",
+        "line_no": 12,
+        "function": "main",
+    }
+    assert {k: event.fields[k] for k in expected} == expected
+    assert event.proofs[0].line == 7
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "[rank3]: ",
+        "[default3]:",
+        " 3: ",
+        "2024-01-01 00:00:00,123 ",
+        "Aug 22 03:00:07 node-7 train[77]: ",
+        "2024-01-01T00:00:00.123456789Z ",
+        "n07: ",
+        "logs/r3.err:17:",
+        "/aws/jobs algo-1-17 ",
+        "    ",
+        "[2024-01-01T00:00:00.123+0000] {subprocess.py:93} INFO - ",
+    ],
+)
+def test_wrappers_do_not_hide_a_traceback(events: Callable[[str], list[Observation]], prefix: str) -> None:
+    (event,) = tracebacks(events("".join(prefix + line + "\n" for line in PLAIN.splitlines())))
+    assert event.fields["function"] == "main"
+
+
+def test_loguru_marks_a_frame_and_shows_values(events: Callable[[str], list[Observation]]) -> None:
+    text = """\
+Traceback (most recent call last):
+
+> File "/home/u/train.py", line 22, in <module>
+    main()
+    └ <function main at 0x7f>
+
+  File "/home/u/train.py", line 14, in main
+    loss = model(x)
+           │     └ tensor([[1.]])
+
+StrangeError: it did not work
+"""
+    (event,) = tracebacks(events(text))
+    assert (event.fields["function"], event.fields["line_no"], event.fields["exc_type"]) == ("main", 14, "StrangeError")
+
+
+def test_interleaved_ranks_are_told_apart(events: Callable[[str], list[Observation]]) -> None:
+    one = [f"[rank0]: {line}" for line in PLAIN.splitlines()]
+    two = [f"[rank1]: {line}" for line in PLAIN.replace("StrangeError", "OtherError").replace("main", "work").splitlines()]
+    found = tracebacks(events("\n".join(line for pair in zip(one, two, strict=True) for line in pair)))
+    assert [(e.fields["rank"], e.fields["function"], str(e.fields["exc_type"])[-10:]) for e in found] == [
+        (0, "main", "rangeError"),
+        (1, "work", "OtherError"),
+    ]
+
+
+def test_an_exception_being_handled_is_context_only(events: Callable[[str], list[Observation]]) -> None:
+    text = (
+        PLAIN + "\nDuring handling of the above exception, another exception occurred:\n\n" + PLAIN.replace("Strange", "Second")
+    )
+    assert [e.weight for e in tracebacks(events(text))] == ["hint", "strong"]
+    text = PLAIN + "\nThe above exception was the direct cause of the following exception:\n\n" + PLAIN
+    assert [e.weight for e in tracebacks(events(text))] == ["strong", "strong"]
+
+
+def test_a_known_exception_speaks_for_itself(events: Callable[[str], list[Observation]]) -> None:
+    text = PLAIN.replace("mypackage.errors.StrangeError: it did not work", "ModuleNotFoundError: No module named 'apex'")
+    found = events(text)
+    assert tracebacks(found) == []
+    (event,) = [e for e in found if e.cause == "code.import" and e.weight != "hint"]
+    assert event.fields["file"] == "/home/u/train.py"
+
+
+def test_a_notebook_traceback_is_read_to_its_message(events: Callable[[str], list[Observation]]) -> None:
+    text = (
+        "\x1b[0;31m---------------------------------------------------------------------------\x1b[0m\n"
+        "\x1b[0;31mStrangeError\x1b[0m                              Traceback (most recent call last)\n"
+        "Cell \x1b[0;32mIn[3], line 2\x1b[0m\n"
+        "\x1b[1;32m      1\x1b[0m x = 1\n"
+        "\x1b[0;32m----> 2\x1b[0m f(x)\n"
+        "\n"
+        "\x1b[0;31mStrangeError\x1b[0m: it did not work\n"
+    )
+    (event,) = tracebacks(events(text))
+    assert event.fields["exc_type"] == "StrangeError"
+    assert event.fields["exc_message"] == "it did not work"
+
+
+OLD_NOTEBOOK = (
+    "---------------------------------------------------------------------------\n"
+    "StrangeError                              Traceback (most recent call last)\n"
+    "{frames}"
+    "StrangeError: it did not work\n"
+)
+OLD_CELL = "<ipython-input-20-6679c3901f12> in <module>\n      1 model = net()\n----> 3 out = model(x)\n\n"
+
+
+@pytest.mark.parametrize(
+    ("frames", "place"),
+    [
+        (OLD_CELL, ("Cell In[20]", 3)),
+        (f"{OLD_CELL}~/seg/unet.py in forward(self, x)\n    160 \n--> 162         x, y = self.down(x)\n\n", ("~/seg/unet.py", 162)),
+        (f"{OLD_CELL}~/.conda/envs/a/lib/python3.7/site-packages/torch/nn/modules/module.py in _call_impl(self, *input)\n"
+         "--> 889             result = self.forward(*input)\n\n", ("Cell In[20]", 3)),
+        (f"{OLD_CELL}rasterio/_err.pyx in rasterio._err.exc_wrap_pointer()\n\n", ("Cell In[20]", 3)),
+        ("Input In [5], in <cell line: 2>()\n----> 2 read('a.csv')\n\nFile C:\\Users\\u\\anaconda3\\lib\\encodings\\cp1252.py:23, in decode(self)\n",
+         ("Cell In[5]", 2)),
+        ("/home/u/a.ipynb Cell 5 line 3\n---> 36 with open('x', 'w') as f:\n\n", ("/home/u/a.ipynb Cell 5", 36)),
+    ],
+)  # fmt: skip
+def test_frames_of_older_notebooks_and_editors_have_their_line(
+    events: Callable[[str], list[Observation]], frames: str, place: tuple[str, int]
+) -> None:
+    (event,) = tracebacks(events(OLD_NOTEBOOK.format(frames=frames)))
+    assert (event.fields["file"], event.fields["line_no"]) == place
+
+
+def test_compiled_code_of_cython_is_not_where_to_look(events: Callable[[str], list[Observation]]) -> None:
+    frame = '  File "rasterio/_base.pyx", line 310, in rasterio._base.DatasetBase.__init__\n'
+    (event,) = tracebacks(events(PLAIN.replace("mypackage.errors", f"{frame}mypackage.errors")))
+    assert str(event.fields["file"]).endswith("/train.py")
+
+
+def test_a_traceback_that_was_cut_is_no_record(events: Callable[[str], list[Observation]]) -> None:
+    assert tracebacks(events("\n".join(PLAIN.splitlines()[:4]))) == []
+
+
+@pytest.mark.parametrize(("name", "told"), [("StrangeError", 1), ("KeyboardInterrupt", 0), ("CalledProcessError", 0)])
+def test_the_heading_of_a_notebooks_traceback_that_was_cut_names_the_exception(
+    events: Callable[[str], list[Observation]], name: str, told: int
+) -> None:
+    text = f"{name}                              Traceback (most recent call last)\nCell In[3], line 2\n----> 2 f(x)\n"
+    found = tracebacks(events(text))
+    assert [(e.cause, e.weight, e.fields["exc_type"]) for e in found] == [("code.exception", "strong", name)] * told
+
+
+def test_a_traceback_that_lost_its_line_breaks_names_the_exception_at_its_end(events: Callable[[str], list[Observation]]) -> None:
+    text = "Traceback (most recent call last): File “C:\\w\\a.py”, line 2, in load assert self.model is not None AssertionError\n"
+    (event,) = tracebacks(events(text))
+    assert (event.cause, event.weight, event.fields["exc_type"]) == ("code.exception", "strong", "AssertionError")
+
+
+def test_launchers_say_that_and_not_why(events: Callable[[str], list[Observation]], analyze: Callable[..., Report]) -> None:
+    wrapper = PLAIN.replace(
+        "mypackage.errors.StrangeError: it did not work", "subprocess.CalledProcessError: Command 'x' returned 1"
+    )
+    assert all(e.weight == "hint" for e in tracebacks(events(wrapper)))
+    assert "CalledProcessError" in traceback.REPORTERS
+
+
+@pytest.mark.parametrize("exception", ["_queue.Empty", "EOFError", "horovod.common.exceptions.HorovodInternalError: it broke"])
+def test_an_exception_that_tells_of_another_end_is_a_hint(events: Callable[[str], list[Observation]], exception: str) -> None:
+    reported = PLAIN.replace("mypackage.errors.StrangeError: it did not work", exception)
+    assert {e.weight for e in events(reported)} == {"hint"}
+
+
+@pytest.mark.parametrize(
+    "front",
+    [
+        "Exception ignored in: <function Pool.__del__ at 0x7f2a11223344>",
+        "[W 2025-08-22 03:40:41.100 ServerApp] gpu_panel | error adding extension (enabled: True): not found",
+        "Exception ignored in: \n<generator fit at 0x7f2a>",
+    ],
+)
+def test_an_ignored_exception_ends_nothing(
+    events: Callable[[str], list[Observation]], analyze: Callable[..., Report], front: str
+) -> None:
+    told = [e for e in events(f"epoch 3 done\n{front}\n{PLAIN}") if e.kind.startswith("traceback")]
+    assert [(e.kind, e.cause, e.weight) for e in told] == [("traceback/ignored", None, "hint")]
+    assert analyze(train_log=f"epoch 3 done\n{front}\n{PLAIN}").verdict != "crash"
+    assert analyze(train_log=f"epoch 3 done\n{front}\n{PLAIN}epoch 4 done\nTraining completed.\n").verdict == "no_crash"
+    assert analyze(train_log=f"epoch 3 done\n{PLAIN}").causes[0].id == "code.exception"
+
+
+@pytest.mark.parametrize(
+    ("file", "cause"), [("wandb/sdk/internal/file_stream.py", None), ("wandb/agents/pyagent.py", "code.exception")]
+)
+def test_a_trackers_own_thread_ends_nothing_but_a_function_that_it_runs_does(
+    events: Callable[[str], list[Observation]], file: str, cause: str | None
+) -> None:
+    frames = f'  File "/opt/py/threading.py", line 932, in run\n    run()\n  File "/opt/py/{file}", line 260, in act\n    act()\n'
+    told = events(f"Exception in thread Thread-5:\nTraceback (most recent call last):\n{frames}KeyError: 'step'\n")
+    assert cause in {e.cause for e in told}
+    assert ("code.exception" in {e.cause for e in told}) == bool(cause)
+
+
+def test_a_message_that_is_a_traceback_tells_what_that_one_ends_with(events: Callable[[str], list[Observation]]) -> None:
+    first = 'Traceback (most recent call last):\n  File "/home/u/main.py", line 9, in <module>\n    raise RuntimeError(text)\n'
+    found = tracebacks(events(first + "RuntimeError: " + PLAIN))
+    assert found[0].fields["exc_message"] == "mypackage.errors.StrangeError: it did not work"
+    assert found[0].fields["file"] == "/home/u/train.py", "where it failed, not where it was raised again"
+
+
+def test_a_rule_over_a_banner_ends_the_message(events: Callable[[str], list[Observation]]) -> None:
+    banner = "-" * 74 + "\nMPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD\n"
+    (event,) = tracebacks(events(PLAIN + banner))
+    assert event.last_line == 7
+
+
+def test_the_script_that_starts_a_package_is_not_the_users(events: Callable[[str], list[Observation]]) -> None:
+    text = PLAIN.replace('"/home/u/train.py", line 12, in main', '"/home/u/venv/bin/papermill", line 8, in <module>')
+    (event,) = tracebacks(events(text))
+    assert (event.fields["line_no"], event.fields["function"]) == (1501, "_call_impl")
+
+
+def test_a_runner_of_notebooks_reports_the_cells_exception(events: Callable[[str], list[Observation]]) -> None:
+    cell = (
+        "KeyError                                  Traceback (most recent call last)\nCell In[3], line 2, in prepare(rows)\n"
+        "      1 rows = []\n----> 2 rows['label']\n\nKeyError: 'label'\n"
+    )
+    text = PLAIN.replace(
+        "mypackage.errors.StrangeError: it did not work", "papermill.exceptions.PapermillExecutionError: \n" + cell
+    )
+    told = {e.weight: e.fields for e in tracebacks(events(text))}
+    assert (told["strong"]["exc_type"], told["strong"]["file"], told["strong"]["line_no"]) == ("KeyError", "Cell In[3]", 2)
+
+
+def test_a_traceback_is_as_old_as_the_line_in_front_of_it(events: Callable[[str], list[Observation]]) -> None:
+    log = (
+        "[2025-03-04 10:00:01 +0000] [71] [INFO] Booting worker with pid: 72\n"
+        "[2025-03-04 10:00:09 +0000] [71] [CRITICAL] WORKER TIMEOUT (pid:72)\n"
+        "[2025-03-04 10:00:09 +0000] [72] [ERROR] Error handling request GET /\n"
+    )
+    (event,) = tracebacks(events(log + PLAIN))
+    assert event.stamp is not None
+    assert event.stamp.wall is not None
+    assert event.stamp.wall.second == 9
+
+
+@pytest.mark.parametrize(
+    ("exception", "doubted"),
+    [("ValueError: not enough values to unpack (expected 2, got 1)", False), ("OSError: [Errno 5] Input/output error", True)],
+)
+def test_code_on_a_mounted_drive_is_no_sign_of_a_lost_mount(
+    events: Callable[[str], list[Observation]], exception: str, doubted: bool
+) -> None:
+    told = events(
+        'Traceback (most recent call last):\n  File "/content/drive/MyDrive/fit/opts.py", line 7, in parse\n'
+        f"    k, v = s.split('=')\n{exception}\n"
+    )
+    assert any("drive_file" in e.fields for e in told) is doubted
