@@ -60,7 +60,7 @@ def database(folders: Iterable[Path] = ()) -> Database:
     """
     settings = config(folders)
     limits.use(settings.limits)
-    triggers = (*readers.triggers(), *context.triggers(), *correlation.triggers())
+    triggers = readers.triggers()
     return load(triggers=triggers, more=settings.signatures, cache_folder=settings.cache)
 
 

@@ -10,7 +10,6 @@ from forensics.advice.activation import ACTIVATION_FACTS
 from forensics.advice.disk_use import DISK_FACTS
 from forensics.advice.memory.case import ESTIMATE_FACTS, memory_facts
 from forensics.advice.printed_stack import STACK_FACTS
-from forensics.advice.successors import successor_facts
 from forensics.advice.transport_status import STATUS_FACTS
 from forensics.core import lazy
 from forensics.database import read_table
@@ -20,6 +19,7 @@ from forensics.readers.python.library_code import LIBRARY_FACTS
 from forensics.readers.python.library_files import is_library_file
 from forensics.readers.python.own_words import OWN_WORDS_FACTS
 from forensics.readers.python.phase import EVALUATING, GENERATING, PHASE_FACTS
+from forensics.readers.python.successors import successor_facts
 from forensics.readers.surroundings.near_lines import QUIET_RANKS
 
 LOOP = lazy.regex(r"loop\d+(?:p\d+)?")

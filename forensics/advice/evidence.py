@@ -9,10 +9,10 @@ from collections.abc import Sequence, Set
 
 from msgspec.structs import replace
 
-from forensics.core import lazy
 from forensics.model import Fields, Observation, Proof, Value
 from forensics.model.fields import Occurrence, completed_fields
 from forensics.readers.python.library_files import knows_own_code
+from forensics.readers.python.source_lines import is_code_line
 
 EXCEPTION = ("exc_type", "exc_message", "file", "line_no")
 IDENTITY = ("pid", "rank", "gpu", "pci", "host", "task", "job", "container", "device", "interface")
@@ -20,7 +20,6 @@ SAME = (*EXCEPTION, *IDENTITY)  # of one event each has one value
 MAX_EVIDENCE_LINES = 12  # chosen by hand: of all the events together; the timeline has the rest
 WEIGHT_ORDER = {"proof": 0, "strong": 1, "hint": 2}
 Place = tuple[str, int]  # source, line
-CODE_LINE_PATTERN = lazy.regex(r"(?:\[[\w ]{1,20}\]:)?\s{2,}(?:raise \w[\w.]{0,80}\(|[fr]{0,2}['\"].{0,400}['\"]\s*[,)]+\s*\Z)")
 LIMIT_FACT = "limit_path"  # of the cgroup whose memory limit was reached
 
 
@@ -40,7 +39,7 @@ def _is_shown_only_on(event: Observation, lines: Set[Place]) -> bool:
 
 def _is_code(event: Observation) -> bool:
     """Is it a line of code in a traceback? It has the message with names of variables in place of their values."""
-    return event.count == 1 and bool(event.proofs) and CODE_LINE_PATTERN.match(event.proofs[0].text) is not None
+    return event.count == 1 and bool(event.proofs) and is_code_line(event.proofs[0].text)
 
 
 def facts_of(told: Sequence[Observation], earlier: Set[Place], apart: Set[Place]) -> dict[str, Value]:

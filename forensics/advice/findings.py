@@ -18,7 +18,6 @@ from forensics.advice.service_states import as_state
 from forensics.advice.transport_status import status_facts
 from forensics.advice.whereabouts import location_text
 from forensics.advice.wording import summary
-from forensics.core import lazy
 from forensics.core.text import numbers_in
 from forensics.database import HEALTHY, Cause, Database, Missing
 from forensics.model import (
@@ -36,6 +35,8 @@ from forensics.model import (
 )
 from forensics.model.answers import OUTCOME_LINE, REASON_LINE
 from forensics.model.verdicts import Candidate, Diagnosis
+from forensics.readers.kernel.stamps import is_by_kernel, uptime_s
+from forensics.readers.platforms.java import caused_by
 from forensics.readers.python.library_code import advised_code, library_code
 from forensics.readers.python.library_files import knows_own_code
 from forensics.readers.python.own_words import own_words, whole_message
@@ -44,7 +45,6 @@ from forensics.readers.surroundings.near_lines import QUIET_RANKS, STALLED_FACTS
 NO_CONTEXT = JobContext()
 MIN_SURE_PROBABILITY = 0.6  # of a first cause for all its remedies; below it, nearly every second first cause is wrong
 MAX_RECOVERY_LINES = 4  # chosen by hand: the last lines that show that it continued; more show the same
-CAUSED_BY_PATTERN = lazy.regex(r"\s*Caused by: (?P<exc_type>[\w.$]{1,200}): (?P<exc_message>\S.{0,499})")  # of Java
 MAX_RANK_DIGITS = 8  # a longer number is no rank
 UNPROVEN = (
     Missing(
@@ -157,7 +157,7 @@ def _finding(
         role=role,
         probability=candidate.probability,
         summary=summary(cause, known),
-        evidence=proofs,
+        evidence=tuple(replace(p, by_kernel=is_by_kernel(p.text), uptime_s=uptime_s(p.text)) for p in proofs),
         facts=facts,
         remediations=_advice(cause, advised, context, _line_to_read(candidate, cause, advised, proofs)) if first else (),
         ledger=candidate.ledger,
@@ -241,8 +241,8 @@ def _ranks(observations: Sequence[Observation]) -> tuple[int, ...]:
 
 def _last_of_chain(facts: Fields, reasons: Sequence[Proof]) -> dict[str, Value]:
     """Class and message of the exception that a chain of Java exceptions ends with, which caused all the others."""
-    found = [m for r in sorted(reasons, key=lambda r: r.line) if (m := CAUSED_BY_PATTERN.match(r.text))]
-    return dict(found[-1].groupdict()) if found and "exc_message" in facts else {}
+    found = [m for r in sorted(reasons, key=lambda r: r.line) if (m := caused_by(r.text))]
+    return found[-1] if found and "exc_message" in facts else {}
 
 
 def _recovered_lines(diagnosis: Diagnosis) -> tuple[Proof, ...]:

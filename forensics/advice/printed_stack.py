@@ -1,25 +1,12 @@
-"""The stack that was printed with a failure: its frames, and the library and function that stand highest in it."""
+"""The library and the function that stand highest in the stack that was printed with a failure."""
 
 from collections.abc import Iterable, Sequence
 
-from forensics.core import lazy
 from forensics.model import PrintedStack, Proof, Value
 
 STACK_FACTS = STACK_LIBRARY, STACK_FUNCTION, STACK_MODULE = "stack_library", "stack_function", "stack_module"
 MAX_STACK_GAP_LINES = 80  # between a message and its stack: registers, a Python stack and the list of modules may stand between
-MAX_LINES_BEFORE, MAX_LINES_AFTER = 200, 60  # of a message: a traceback stands above it, a stack of the kernel below
-FRAME_LINE_PATTERN = lazy.regex(  # of Python, IPython, the kernel, glibc and torch
-    r'File "[^"]+", line \d+|\bin \w+\(|^-+> ?\d+ |\+0x[0-9a-f]+/0x|\(\S*\+0x[0-9a-f]+\)|^\s*frame #\d+: |#\d+ +0x'
-)
 NATIVE_FAMILIES = ("process.", "host_os.")
-
-
-def frames_near(lines: Sequence[str], at: int) -> list[str]:
-    """The frames of stacks and tracebacks around line `at`, each with the line of code below it."""
-    first, last = max(0, at - MAX_LINES_BEFORE), min(len(lines), at + MAX_LINES_AFTER)
-    frames = [i for i in range(first, last) if FRAME_LINE_PATTERN.search(lines[i])]
-    shown = sorted({n for i in frames for n in (i, i + 1) if n < last})
-    return [lines[n] for n in shown]
 
 
 def stack_facts(cause: str, proofs: Sequence[Proof], stacks: Iterable[PrintedStack]) -> dict[str, Value]:

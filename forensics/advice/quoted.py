@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from forensics.advice.case import AROUND_FACT, EVIDENCE_FACT, EVIDENCE_PLACE
-from forensics.advice.printed_stack import frames_near
 from forensics.database.conditions import SIGNATURE_FACT
 from forensics.model import LinesAround, Proof, Value
 from forensics.readers.python.phase import phase_facts
+from forensics.readers.python.printed_frames import frames_near
 from forensics.readers.surroundings.near_lines import nothing_near
 
 NEIGHBOURS = 8  # lines on each side of a line of evidence, as the scan keeps them around each hit

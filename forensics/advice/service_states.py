@@ -17,23 +17,14 @@ from msgspec.structs import replace
 
 from forensics.advice.whereabouts import location_text
 from forensics.advice.wording import fill_command, first_known
-from forensics.core import lazy
 from forensics.database import read_rows
 from forensics.database.message import wordings
 from forensics.model import Advice, Fields, Finding, Proof, Value
+from forensics.readers.platforms.services import pod_and_namespace, probe_message, runtime_message, without_preemption
 
 OR = " || "  # between alternatives in a cell of the table, the most exact first
 MAX_STATE_PROOFS = 4  # chosen by hand: the evidence comes in the order of certainty, and what stands further down tells of less
 MAX_NAMED = 4  # chosen by hand: of more pods the first ones stand for all
-POD_ID_PATTERN = lazy.regex(
-    r"(?P<pod>[a-z0-9][\w.-]*?)_(?P<namespace>[a-z0-9][a-z0-9-]*)\b"
-)  # as the kubelet writes it: fit-0_ml(0a1b-...)
-PREEMPTION_PATTERN = lazy.regex(r" preemption: .*")  # why no other pod was ended for this one: the scheduler's second sentence
-PROBE_MESSAGE_PATTERN = lazy.regex(r"(?:Liveness|Startup) probe (?:failed|errored): (?P<says>\S[^\n]{0,200})")
-RUNTIME_MESSAGE_PATTERN = lazy.regex(
-    r"(?:unable to start container process|starting container process caused|container create failed|Error):? "
-    r"(?P<says>\S[^\n]{0,200})"
-)
 
 
 class ToldState(Struct, frozen=True):
@@ -53,7 +44,7 @@ class _Row(Struct, frozen=True):
     def match(self, text: str) -> dict[str, str] | None:
         found = next(filter(None, (p.search(text) for p in self.patterns)), None)
         groups = found.groupdict() if found else {}
-        told = {n: PREEMPTION_PATTERN.sub("", v).strip(" \"\\'").rstrip(".,") for n, v in groups.items() if v}
+        told = {n: without_preemption(v).strip(" \"\\'").rstrip(".,") for n, v in groups.items() if v}
         return told if found else None
 
     def alternatives(self, column: str) -> tuple[str, ...]:
@@ -116,14 +107,17 @@ def _remedy(row: _Row, known: Fields) -> Advice | None:
 
 def _known(row: _Row, groups: dict[str, str], facts: Fields, proofs: Sequence[Proof]) -> Fields:
     """All that the templates may name: facts, what the line names, and the other subjects in the same state."""
-    known: dict[str, Value] = dict(facts) | _pod(str(facts.get("pod", ""))) | groups | _pod(groups.get("pod", ""))
+    known: dict[str, Value] = (
+        dict(facts) | pod_and_namespace(str(facts.get("pod", ""))) | groups | pod_and_namespace(groups.get("pod", ""))
+    )
     others = [found for p in proofs if (found := row.match(p.text))]
-    if len(pods := list(dict.fromkeys(_pod(o.get("pod", "")).get("pod") for o in others if "pod" in o))) > 1:
+    every = (pod_and_namespace(o.get("pod", "")).get("pod") for o in others if "pod" in o)
+    if len(pods := list(dict.fromkeys(every))) > 1:
         known["pods"] = _listed([str(p) for p in pods])
     if len(nodes := list(dict.fromkeys(o["node"] for o in others if "node" in o))) > 1:
         known["nodes_named"] = _listed(nodes)
-    for name, pattern in (("runtime_says", RUNTIME_MESSAGE_PATTERN), ("probe_says", PROBE_MESSAGE_PATTERN)):
-        if said := next((m["says"] for p in proofs if (m := pattern.search(p.text))), ""):
+    for name, read in (("runtime_says", runtime_message), ("probe_says", probe_message)):
+        if said := next(filter(None, (read(p.text) for p in proofs)), ""):
             known[name] = said
     return known
 
@@ -131,11 +125,3 @@ def _known(row: _Row, groups: dict[str, str], facts: Fields, proofs: Sequence[Pr
 def _listed(names: Sequence[str]) -> str:
     more = len(names) - MAX_NAMED
     return ", ".join(names[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
-def _pod(written: str) -> dict[str, Value]:
-    """Pod and namespace as the kubelet (`fit-0_ml(0a1b)`) and kubectl (`ml/fit-0`) write them."""
-    if found := POD_ID_PATTERN.match(written):
-        return dict(found.groupdict())
-    namespace, slash, pod = written.rpartition("/")
-    return {"pod": pod, **({"namespace": namespace} if slash else {})} if pod else {}

@@ -6,9 +6,10 @@
 
 from collections.abc import Mapping
 
-from forensics.advice.wording import CELL_PATTERN, fact_text, fill_template
+from forensics.advice.wording import fact_text, fill_template
 from forensics.core import lazy
 from forensics.model import Fields
+from forensics.readers.python.cells import cell_number
 from forensics.readers.python.library_files import CODE_FACTS, is_library_file, without_library_folder
 
 SLURM_OWNER_PATTERN = lazy.regex(r"Slurm (?:step|job) (?P<job>\d+)")
@@ -112,8 +113,7 @@ def _processes(facts: Fields) -> list[str]:
 def _code(facts: Fields) -> list[str]:
     for file, line in CODE_FACTS:
         if file in facts and line in facts and not is_library_file(str(facts[file])):
-            cell = CELL_PATTERN.fullmatch(str(facts[file]))
-            number = cell["number"] if cell else facts.get("cell") if TEMPORARY_CELL in str(facts[file]) else None
+            number = cell_number(str(facts[file])) or (facts.get("cell") if TEMPORARY_CELL in str(facts[file]) else None)
             own = (
                 f"cell {number}, line "
                 if number
@@ -138,7 +138,7 @@ def _library_code(facts: Fields) -> list[str]:
 
 def _cells(facts: Fields) -> list[str]:
     file = str(facts.get("file", ""))
-    told = "cell" not in facts or TEMPORARY_CELL in file or CELL_PATTERN.fullmatch(file) or EDITOR_CELL in file
+    told = "cell" not in facts or TEMPORARY_CELL in file or cell_number(file) or EDITOR_CELL in file
     return [] if told else [f"cell {facts['cell']}"]
 
 

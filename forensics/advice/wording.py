@@ -8,17 +8,15 @@ from forensics.core.text import format_size, printable
 from forensics.database import Cause
 from forensics.database.entries import TEMPLATE_FIELD_PATTERN
 from forensics.model import Fields, Value
+from forensics.readers.python.cells import cell_number
+from forensics.readers.python.library_files import library_folder
 
 # `{oom_kills} kill(s)`: singular or plural by the number; `rank(s) {missing_ranks}`: by the length of the list
 NUMBER_NOUN_PATTERN = lazy.regex(r"\{(?P<field>\w+)\} (?P<noun>\w+)\(s\)")
 NOUN_LIST_PATTERN = lazy.regex(r"(?P<noun>\w+)\(s\) \{(?P<field>\w+)\}")
 FIELD_AND_STOP_PATTERN = lazy.regex(rf"{TEMPLATE_FIELD_PATTERN.pattern}(\.(?=\s|$))?")
 CODE_PLACE = "{file}:{line_no}"  # in templates
-CELL_PATTERN = lazy.regex(r"Cell In ?\[(?P<number>\d+)\]")  # as Jupyter writes it: `Cell In[12], line 3`
 FILE_FACTS = ("file", "python_file")
-LIBRARY_FOLDER_PATTERN = lazy.regex(
-    r"(.{20,})/(?:site|dist)-packages/"
-)  # the path of a Python environment does not matter for the fault
 CUDA_NUMBER_PATTERN = lazy.regex(r"\d{4,5}")  # CUDA writes its versions as one number: 11040 is 11.4 (cudaDriverGetVersion)
 MAX_FACT_CHARS = 300  # three rows of a page: the message of an exception; more of it stands in the evidence
 DEATHS = "deaths"  # a fact: how many processes died alike, one after the other
@@ -47,8 +45,8 @@ def fact_text(name: str, value: Value) -> str:
         return f"{major}.{rest // 10}"
     if isinstance(value, float):
         return f"{value:g}"
-    if name in FILE_FACTS and (library := LIBRARY_FOLDER_PATTERN.match(str(value))):
-        value = "…" + str(value)[library.end(1) :]
+    if name in FILE_FACTS and (library := library_folder(str(value))):
+        value = "…" + str(value)[len(library) :]
     return printable(str(value), MAX_FACT_CHARS)
 
 
@@ -61,8 +59,8 @@ def fill_template(template: str, facts: Fields) -> str | None:
     """The template with this case's facts; None if one of them is not known."""
     if any(name not in facts for name in fields_of(template)):
         return None
-    if cell := CELL_PATTERN.fullmatch(str(facts.get("file", ""))):
-        template = template.replace(CODE_PLACE, f"cell {cell['number']}, line {{line_no}}")
+    if cell := cell_number(str(facts.get("file", ""))):
+        template = template.replace(CODE_PLACE, f"cell {cell}, line {{line_no}}")
     return FIELD_AND_STOP_PATTERN.sub(
         lambda m: _with_full_stop(fact_text(m[1], facts[m[1]]), m[2] or ""), _plurals(template, facts)
     )

@@ -14,8 +14,7 @@ from types import MappingProxyType
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forensics.context.attempts import TRIGGER as ATTEMPT
-from forensics.context.attempts import AttemptFacts, attempt_facts, settings_of_last_attempt, with_changes
+from forensics.context.attempts import settings_of_last_attempt, with_changes
 from forensics.context.curves import Ranked, curves, last_reading, longest_curves
 from forensics.context.kept_lines import all_lines, lines_around
 from forensics.context.notices import notices
@@ -30,14 +29,15 @@ from forensics.model import (
     Report,
     Scan,
     Setting,
-    Trigger,
 )
 from forensics.model.answers import OUTCOME_LINE
 from forensics.readers.kernel.processes import processes
 from forensics.readers.platforms.activations import failed_activations
 from forensics.readers.progress.last_step import NO_PROGRESS, Progress, with_last_step
 from forensics.readers.python.lock_holders import lock_holder
+from forensics.readers.python.printed_frames import is_bare_frame
 from forensics.readers.python.printed_stacks import printed_stacks
+from forensics.readers.settings.attempts import AttemptFacts, attempt_facts
 from forensics.readers.settings.environment import settings
 from forensics.readers.settings.run_settings import run_settings
 from forensics.readers.tensorflow.xla_plan import step_plan
@@ -56,7 +56,6 @@ __all__ = [
     "job_context",
     "lines_around",
     "read_context",
-    "triggers",
 ]
 
 
@@ -69,11 +68,6 @@ class Context(Struct, frozen=True):
     environment: tuple[Setting, ...] = ()
     curves: tuple[Curve, ...] = ()
     processes: tuple[ProcessMemory, ...] = ()
-
-
-def triggers() -> tuple[Trigger, ...]:
-    """The triggers of the lines that tell of an attempt."""
-    return (ATTEMPT,)
 
 
 def job_context(
@@ -139,7 +133,9 @@ def attach_context(
 
 
 def _is_told(notice: Notice, first: Finding) -> bool:
-    """Does the summary say what the notice is about: that an environment could not be activated?"""
+    """Does the summary say what the notice is about, that an environment could not be activated? A frame alone tells nothing."""
+    if notice.owner != "others" and is_bare_frame(notice.text):
+        return True
     said = str(first.facts.get("activation", ""))
     return bool(said) and said in notice.text and said in first.summary
 

@@ -1,130 +1,25 @@
-"""The facts that each attempt of a run prints about itself, and the differences between an earlier attempt and the last.
+"""The differences between an earlier attempt of a run and the last, by the facts that each prints about itself.
 
     Namespace(batch_size=64, lr=0.1) ... Epoch 3 ... Namespace(batch_size=32, lr=0.1) ... Epoch 7
     -> Change("--batch-size", "64", "32", 1, 90), Change("reached", "epoch 3", "epoch 7", 80, 170); the same: --lr 0.1
 
-Only values that both attempts print are compared. Wordings: argparse, a shell's trace of commands, variables of Slurm, NCCL and
-CUDA, git.
+Only values that both attempts print are compared.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from forensics.core import lazy
-from forensics.core.progress import NAMED_COUNT_TEXTS, named_counters
 from forensics.core.text import format_size
-from forensics.model import EarlierAttempt, Finding, Habit, Region, Scan, Trigger
+from forensics.model import EarlierAttempt, Finding, Habit
 from forensics.model.answers import Change
-from forensics.readers.progress.last_step import NO_PROGRESS, Progress, last_progress, lines_from_end
-from forensics.readers.settings import environment, run_settings
+from forensics.readers.settings.attempts import REACHED, AttemptFacts, Said
 
-TRIGGER = Trigger(  # what is printed once a run, not once a step: each place of an anchor costs a microsecond
-    "attempt",
-    (
-        *("namespace(", ".py --", ".py -", "torchrun ", "accelerate launch", "sbatch --", "nodelist", "slurmd_nodename"),
-        *("hostname", "running on ", "visible_devices", "slurm_job", "pbs_jobid", "lsb_jobid", "git hash", "head is now at"),
-        *("git commit", "git sha", "git rev", "commit:", "commit hash", "commit id", "nccl info bootstrap", "world_size"),
-        *("world size", "memory limit", "mem_limit", "kb, limit "),
-    ),
-)
-COMMAND = lazy.regex(r"\.py\s+-|\b(?:torchrun|accelerate launch|srun|sbatch|deepspeed)\s.*-")
-OPTION_PATTERN = lazy.regex(r"(?<!\S)--([A-Za-z][\w.-]{0,60})(?:=|\s+(?!-))('[^']{0,200}'|\"[^\"]{0,200}\"|[^\s\\]{1,200})")
-NAMESPACE = lazy.regex(r"\bNamespace\((.{1,6000})")
-ARGUMENT = lazy.regex(r"(?<![\w.])([A-Za-z_]\w{0,60})=('[^']{0,200}'|\"[^\"]{0,200}\"|\[[^\]]{0,200}\]|[^,()\s]{1,200})")
-NAME = r"[A-Za-z][\w.-]{0,60}"
-HOST_LIST_PATTERN = rf"{NAME}(?:\[[\d,-]{{1,80}}\])?(?:,{NAME}(?:\[[\d,-]{{1,80}}\])?){{0,20}}"
-HEX = r"([0-9a-f]{7,40})\b"
-SAID = (
-    ("job", lazy.regex(r"\b(?:SLURM_JOB_?ID|PBS_JOBID|LSB_JOBID|JOB_ID)\s?[:=]\s?(\w[\w.\[\]-]{0,40})")),
-    ("node", lazy.regex(rf"\b(?:SLURM_(?:JOB_|STEP_)?NODELIST|SLURMD_NODENAME|HOSTNAME)\s?[:=]\s?({HOST_LIST_PATTERN})")),
-    ("node", lazy.regex(rf"(?i:\b(?:node ?list|host ?name))\s{{0,8}}[:=]\s{{0,3}}({HOST_LIST_PATTERN})")),
-    ("node", lazy.regex(rf"(?i:\brunning on) (?:(?:host|node|machine|compute node):? )?({NAME}\d[\w.-]{{0,40}})(?=[\s,;.]|$)")),
-    ("node", lazy.regex(rf"^({NAME}):\d+:\d+ \[\d+\] NCCL INFO Bootstrap")),
-    ("visible GPUs", lazy.regex(r"\b(?:CUDA|HIP|ROCR)_VISIBLE_DEVICES['\"]?\s?[:=]\s?\[?['\"]?(\d[\d,]{0,60})")),
-    ("processes", lazy.regex(r"(?i)(?<![\w.])world[ _]size['\"]?\s?[:=]\s?(\d{1,7})\b")),
-    ("memory limit", lazy.regex(r"(?i)\bmem(?:ory)?[ _]limit['\"]?\s?[:=]?\s?(\d[\d.]{0,20} ?[KMGT]i?B?)\b")),
-    ("memory limit", lazy.regex(r"\busage \d+kB, limit (\d+kB)")),
-    ("commit", lazy.regex(rf"(?i)\b(?:commit|git[ _](?:hash|sha|revision))(?:[ _](?:id|hash|sha))?['\"]?\s?[:=]?\s?['\"]?{HEX}")),
-    ("commit", lazy.regex(rf"\bHEAD is now at {HEX}")),
-)  # fmt: skip
-COMPARED_SETTINGS = {"batch_size": "batch size", "workers": "loader workers", "accumulation": "gradient accumulation steps"}
-SECRET = lazy.regex(r"(?i)key|token|passw|secret|auth|credential|login")  # arguments whose values are nobody's business
 NUMBER = lazy.regex(r"\d+(?:\.\d+)?")
-REACHED = "reached"
 COMPARED_FACTS = {"limit_bytes": "memory limit", "gpu": "GPU", "node": "node", "host": "node", "device": "device"}  # of evidence
 FIRST = ("job", "node", "GPU", "visible GPUs", "processes", "memory limit", "batch size", "commit")
-MOST_ATTEMPTS = 50  # of a source; a log with more of them is a service's
-MOST_VALUES = 4  # of one thing in one attempt
-MOST_COUNTED = 20_000  # lines of an attempt that are searched from its end for the step it reached
-
-Said = tuple[str, int]  # a value, and the line that says it
-
-
-class AttemptFacts(Struct, frozen=True):
-    """The facts of one attempt: name -> values with their lines, numbered as in the original file.
-
-    `progress`: of the last attempt only.
-    """
-
-    first_line: int
-    last_line: int
-    said: Mapping[str, tuple[Said, ...]]
-    progress: Progress = NO_PROGRESS
-
-
-def attempt_facts(scan: Scan, spans: Sequence[tuple[int, int]]) -> tuple[AttemptFacts, ...]:
-    """What each of the attempts of a source says; `spans`: their first and last lines, in order."""
-    if not 0 < len(spans) <= MOST_ATTEMPTS or scan.source.format == "notebook":
-        return ()
-    origin = scan.source.origin or int
-    found: list[dict[str, list[Said]]] = [{} for _ in spans]
-    for number, name, value in sorted(_facts(scan)):
-        at = next((i for i, (first, last) in enumerate(spans) if first <= number <= last), None)
-        if at is not None:
-            values = found[at].setdefault(name, [])
-            if len(values) < MOST_VALUES and value not in (v for v, _ in values):
-                values.append((value, origin(number)))
-    for own, (first, last) in zip(found, spans, strict=True):
-        if reached := _reached(scan, first, last):
-            own[REACHED] = [(reached[0], origin(reached[1]))]
-    told = [
-        AttemptFacts(origin(first), origin(last), {n: tuple(v) for n, v in own.items()})
-        for (first, last), own in zip(spans, found, strict=True)
-    ]
-    return (*told[:-1], replace(told[-1], progress=last_progress(scan, spans[-1][0])))
-
-
-def _facts(scan: Scan) -> Iterator[tuple[int, str, str]]:
-    """(line, name, value) of everything that says how and where an attempt was started."""
-    for region in scan.regions.get(TRIGGER.kind, ()):
-        yield from ((region.number, n, v) for n, v in _of_line(region))
-    for region in scan.regions.get(environment.TRIGGER.kind, ()):
-        yield from ((region.number, n, v) for n, v in environment.read(region) if n != "/dev/shm")
-    for region in scan.regions.get(run_settings.TRIGGER.kind, ()):
-        if not (NAMESPACE.search(region.text) or COMMAND.search(region.text)):  # arguments are read from the whole command
-            settings = ((COMPARED_SETTINGS[k], f"{v:g}") for k, v in run_settings.read(region) if k in COMPARED_SETTINGS)
-            yield from ((region.number, n, v) for n, v in settings)
-
-
-def _of_line(region: Region) -> Iterator[tuple[str, str]]:
-    text = region.text[:8000]
-    namespace = NAMESPACE.search(text)
-    arguments = ARGUMENT.finditer(namespace[1]) if namespace else OPTION_PATTERN.finditer(text) if COMMAND.search(text) else ()
-    for match in (m for m in arguments if not SECRET.search(m[1])):
-        yield "--" + match[1].replace("_", "-"), match[2].strip("'\"")
-    for name, pattern in SAID:
-        yield from ((name, match[1]) for match in pattern.finditer(text))
-
-
-def _reached(scan: Scan, first: int, last: int) -> Said | None:
-    """The last step or epoch in the lines from `first` to `last`, if the sample has it."""
-    for number, text in lines_from_end(scan, NAMED_COUNT_TEXTS, MOST_COUNTED, first, last):
-        if counted := {c.unit: c.now for c in named_counters(text)}:
-            return ", ".join(f"{unit} {now}" for unit, now in counted.items()), number
-    return None
 
 
 def settings_of_last_attempt(run: Iterable[Habit], known: Mapping[str, Sequence[AttemptFacts]]) -> tuple[Habit, ...]:

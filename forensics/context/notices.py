@@ -10,9 +10,9 @@ Nothing here takes part in the decision.
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from types import MappingProxyType
 
-from forensics.context.attempts import REACHED, AttemptFacts
 from forensics.core.text import format_size
 from forensics.model import Incident, Notice, Observation, Scan
+from forensics.readers.settings.attempts import REACHED, AttemptFacts
 from forensics.readers.tools.machine_load import load_signs
 from forensics.readers.tools.profiled import TRIGGER as PROFILED
 from forensics.readers.tools.profiled import largest_row

@@ -9,19 +9,19 @@ from forensics.correlation.assign_times import assign_times
 from forensics.correlation.clock import Clock
 from forensics.correlation.clock_alignment import align_clocks
 from forensics.correlation.clock_inference import full_times, has_date, infer_clock
-from forensics.correlation.clock_samples import TRIGGER, ClockSample, clock_samples, printed_dates
 from forensics.correlation.disorder import is_disordered
 from forensics.correlation.entities import IdMappings
 from forensics.correlation.filters import EVERYTHING, Filter, apply_filter, last_incident, unmatched, window
 from forensics.correlation.incidents import group_incidents, join_incidents
 from forensics.correlation.keys import LOCAL, Key, different_owners, entity_keys, hosts_differ, key_text
 from forensics.correlation.links import find_links
-from forensics.correlation.moment import Moment, completed, moment_of, moment_text, seconds_between
+from forensics.correlation.moment import completed, moment_text
 from forensics.correlation.split_bursts import split_bursts
-from forensics.model import Trigger
 from forensics.readers.identity.entity_ids import EntityIds, entity_ids
 from forensics.readers.identity.file_names import FileNameIds, ids_of_file_name
 from forensics.readers.identity.normalise import is_distinctive, same_host
+from forensics.readers.stamps.clock_samples import ClockSample, clock_samples, printed_dates
+from forensics.readers.stamps.moment import Moment, moment_of, seconds_between
 from forensics.readers.tools.id_tables import IdMapping, read_id_mappings
 from forensics.readers.tools.program_pids import program_pids
 
@@ -65,12 +65,6 @@ __all__ = [
     "same_host",
     "seconds_between",
     "split_bursts",
-    "triggers",
     "unmatched",
     "window",
 ]
-
-
-def triggers() -> tuple[Trigger, ...]:
-    """What the scanner has to look for: lines with boots, years and minutes, and lines that name two ids of one thing."""
-    return (TRIGGER,)

@@ -12,10 +12,10 @@ from msgspec.structs import replace
 
 from forensics.correlation.clock import Clock
 from forensics.correlation.clock_alignment import events_in_order
-from forensics.correlation.clock_samples import MIN_DAY_CHANGE
 from forensics.correlation.timestamp_resolver import ResolvedTime
 from forensics.line_formats import parse_prefix
 from forensics.model import Observation, Proof
+from forensics.readers.stamps.clock_samples import MIN_DAY_CHANGE
 
 EARLIEST_TIME = datetime.min.replace(tzinfo=UTC)
 MAX_EVENT_SPAN = timedelta(days=300)  # if two lines of one event are further apart, one of their years was guessed wrong

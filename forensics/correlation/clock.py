@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forensics.correlation.clock_samples import BootCounter, ClockSample
+from forensics.readers.stamps.clock_samples import BootCounter, ClockSample
 
 UPTIME_ERROR_S = 1.0  # a program stamps a line a little after the kernel counted its time
 

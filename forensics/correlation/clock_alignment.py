@@ -11,13 +11,13 @@ from itertools import product
 from msgspec.structs import replace
 
 from forensics.correlation.clock import UPTIME_ERROR_S, Anchor, Clock
-from forensics.correlation.clock_samples import MAX_UTC_OFFSET, BootCounter, ClockSample
 from forensics.correlation.links import seconds_apart
 from forensics.correlation.timestamp_resolver import ResolvedTime, TimestampResolver, span
 from forensics.database import Database
 from forensics.line_formats import parse_prefix
 from forensics.model import Observation, Warn, Warning
 from forensics.readers.identity import normalise
+from forensics.readers.stamps.clock_samples import MAX_UTC_OFFSET, BootCounter, ClockSample
 
 SAME_EVENT_FACTS = ("pid", "pci", "uuid", "kernel_id", "container", "job")  # two sources that share one may report one event
 ZONE_STEP_S = 1800  # nearly all zones differ by whole half hours; only Nepal, Eucla and Chatham by a quarter

@@ -13,9 +13,9 @@ from itertools import accumulate, pairwise
 from msgspec.structs import replace
 
 from forensics.correlation.clock import UPTIME_ERROR_S, Anchor, Clock
-from forensics.correlation.clock_samples import MAX_UTC_OFFSET, MIN_DAY_CHANGE, SMALLEST_ZONE_STEP_S, BootCounter, ClockSample
 from forensics.correlation.timestamp_resolver import TimestampResolver, naive, nearest_year, span
 from forensics.model import Source, Stamp, Warn, Warning
+from forensics.readers.stamps.clock_samples import MAX_UTC_OFFSET, MIN_DAY_CHANGE, SMALLEST_ZONE_STEP_S, BootCounter, ClockSample
 
 MAX_CLOCK_DIFFERENCE = timedelta(days=1)  # a file may be copied to a machine whose clock or zone differs
 MAX_DAY_OFF = timedelta(days=3)  # a zone moves a day by one; the last days of a month count as its 28th

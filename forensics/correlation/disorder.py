@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from datetime import datetime
 from itertools import pairwise
 
-from forensics.correlation.clock_samples import ClockSample
 from forensics.correlation.timestamp_resolver import naive
+from forensics.readers.stamps.clock_samples import ClockSample
 
 MIN_STAMPED_LINES = 12  # with fewer, any order may be chance
 MIN_BACKWARD_SHARE = 1 / 3  # of the steps from one stamp to the next, those that go back; half of them in random order

@@ -19,11 +19,11 @@ from msgspec.structs import replace
 from forensics.core.text import last_frame
 from forensics.correlation.clock import Clock
 from forensics.correlation.clock_inference import infer_clock
-from forensics.correlation.clock_samples import ClockSample, clock_sample, clock_samples, needed_samples, printed_dates
 from forensics.correlation.levels import parse_level
 from forensics.correlation.timestamp_resolver import WALL, TimestampResolver
 from forensics.line_formats import parse_prefix
 from forensics.model import Line, Observation, Scan, Source, Warn, Warning
+from forensics.readers.stamps.clock_samples import ClockSample, clock_sample, clock_samples, needed_samples, printed_dates
 
 MAX_ENTRY_LINES = 200  # bounds memory
 MAX_LINE_BYTES = 1 << 20  # a longer line is no line of a log; it is in memory until its end is found

@@ -11,8 +11,8 @@ from datetime import datetime, timedelta
 from msgspec import Struct
 
 from forensics.correlation.clock import Clock
-from forensics.correlation.clock_samples import MIN_DAY_CHANGE, BootCounter, ClockSample
 from forensics.model import Stamp
+from forensics.readers.stamps.clock_samples import MIN_DAY_CHANGE, BootCounter, ClockSample
 
 WALL = "wall"
 ZONE_UNCERTAINTY_S = 3.0  # chosen by hand: two wall clocks of one machine, both rounded to seconds

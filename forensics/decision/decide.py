@@ -22,9 +22,9 @@ from forensics.model.verdicts import Candidate, Diagnosis, Lane, LaneDigest, Out
 from forensics.outcome import features as outcome_features
 from forensics.outcome import recorded_status
 from forensics.outcome.ending_words import EndingModel, ending_rows
-from forensics.outcome.exit_line import exit_status
 from forensics.outcome.recorded_status import RecordedStatus
 from forensics.outcome.tiers import ENDING_STRONG, NOTICE, evidence_tier
+from forensics.readers.lanes.exit_line import exit_status
 
 ENDED_BADLY = 0.5  # the more probable of two answers is given
 UNKNOWN_OWNER_MAX_PROBABILITY = 0.89  # a cause that only time or place links to the subject never reaches 0.9

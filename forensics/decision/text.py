@@ -9,12 +9,10 @@ paths are left out, so that two logs of one failure share their words. Words ord
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from forensics.core import lazy
 from forensics.database import HEALTHY
 from forensics.model.verdicts import Lane, OwnedObservation
+from forensics.readers.words import plain_words
 
-WORD_NOISE_PATTERN = lazy.regex(r"0x[0-9a-fA-F]+|/[\w./+-]{3,}|\b[0-9a-f]{8,}\b|https?://\S+|\d+")
-WORD_TOKEN_PATTERN = lazy.regex(r"[a-z_]{3,30}")
 MAX_WORD_LINES = 200  # the last lines of trouble of all lanes together; bounds the time of the words
 MAX_WORD_LINE_CHARS = 400  # the meaning of a message is in its first words; values follow
 
@@ -23,7 +21,7 @@ def trouble_words(lines: Iterable[str]) -> set[str]:
     """Words and pairs of neighbouring words of the last MAX_WORD_LINES `lines`: `shapes`, `shapes cannot`."""
     found: set[str] = set()
     for line in list(lines)[-MAX_WORD_LINES:]:
-        tokens = WORD_TOKEN_PATTERN.findall(WORD_NOISE_PATTERN.sub(" ", line[:MAX_WORD_LINE_CHARS]).lower())
+        tokens = plain_words(line[:MAX_WORD_LINE_CHARS])
         found.update(tokens)
         found.update(f"{a} {b}" for a, b in pairwise(tokens))
     return found

@@ -28,19 +28,19 @@ from msgspec.structs import replace
 
 from forensics.core import lazy
 from forensics.model import Finding, Proof, Report
+from forensics.readers.python.library_files import is_others_code
+from forensics.readers.python.printed_frames import python_frame
 from forensics.report import with_stand_ins
 from forensics.templates import template
 
 HEX_CHARS = 16  # 64 bits: among a million incidents two are equal by accident with a probability of 3e-8
 MAX_FINGERPRINT_PROOFS = 5  # evidence lines that are read; the first one is decisive
 ORDER = {"proof": 0, "strong": 1, "hint": 2}
-OTHERS_CODE = lazy.regex(r"(?:site|dist)-packages[/\\]|[/\\]lib(?:64)?[/\\]python\d|<frozen |\A<")
 QUOTED_ID = lazy.regex(
     r"(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w-]{8,}(?![\w-])"
 )  # run_1fa9c2, pod-7d9fxk: generated for one run
 STAND_IN = lazy.regex(r"\b(host|user|job|ip|email)-(?:\d+|<n>)")
 DIGITS_PATTERN = lazy.regex(r"\d+")
-FRAME = lazy.regex(r'(?P<head>.*?)File "(?P<file>[^"]+)", line (?P<line_no>\d+)')
 CODE_FACT = "failing_code"  # `reduced` stores the failing line of code among the facts under this name
 FOLLOWED_FACT = "followed"  # likewise the causes that are consequences
 MAX_CODE_CHARS = 300  # of the failing line of code; a longer one is data
@@ -133,7 +133,7 @@ def _own_function(finding: Finding) -> tuple[str, str]:
     """`train.py`, `step`: file and name of the innermost function of the program's own code; empty if unknown."""
     for file, function in (("file", "function"), ("python_file", "python_function")):
         path = str(finding.facts.get(file, ""))
-        if path and not OTHERS_CODE.search(path):
+        if path and not is_others_code(path):
             return DIGITS_PATTERN.sub("<n>", re.split(r"[/\\]", path)[-1]), str(finding.facts.get(function, ""))
     return "", ""
 
@@ -146,11 +146,11 @@ def _failing_code(finding: Finding) -> str:
     """
     place = (str(finding.facts.get("file", "")), str(finding.facts.get("line_no", "")))
     for proof in finding.evidence:
-        found = FRAME.match(proof.text)
-        if found and proof.after and (found["file"], found["line_no"]) == place and not OTHERS_CODE.search(place[0]):
+        found = python_frame(proof.text)
+        if found and proof.after and (found.file, found.line_no) == place and not is_others_code(place[0]):
             below = proof.after[0].text
-            code = below.removeprefix(found["head"] + "  ")  # with the same prefix, and indented further
-            if code != below and any(map(str.isalnum, code)) and not FRAME.match(code):
+            code = below.removeprefix(found.head + "  ")  # with the same prefix, and indented further
+            if code != below and any(map(str.isalnum, code)) and not python_frame(code):
                 return code.strip()[:MAX_CODE_CHARS]
     return ""
 

@@ -12,8 +12,9 @@ from datetime import UTC, datetime
 from msgspec import Struct
 
 from forensics.core import lazy
-from forensics.history.fingerprint import DIGITS_PATTERN, OTHERS_CODE, before_dash, decisive, fingerprint_of, reduced
+from forensics.history.fingerprint import DIGITS_PATTERN, before_dash, decisive, fingerprint_of, reduced
 from forensics.model import Finding, Proof, Report
+from forensics.readers.python.library_files import is_others_code
 
 MAX_STORED_LINE_CHARS = 300  # chosen by hand: three lines of a terminal; the store grows with every incident
 CASE_CHARS = 6  # a shorter case name may be an ordinary word of the log
@@ -160,7 +161,7 @@ def _run(first: Finding) -> str:
     """The name of the job, else the file of the program."""
     for name in ("job_name", "program", "file", "python_file"):
         path = str(first.facts.get(name, ""))
-        if path and not OTHERS_CODE.search(path):
+        if path and not is_others_code(path):
             return re.split(r"[/\\]", path)[-1]
     return ""
 

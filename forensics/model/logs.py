@@ -197,6 +197,8 @@ class Proof(Struct, frozen=True):
     `linked_by`: what links it to the first evidence line of the report, if that is in another source: `pid 4711`. `matched`: the
     decisive part of a long line; empty for a short line. `stamped`: False if `time` is only that of a stamped line above it.
     `earlier`: it shows an earlier event of the same cause than the one that is told: of an attempt before, or a death before.
+    `continued`: how many lines of `after` belong to its message. `by_kernel`: the kernel wrote it. `uptime_s`: the seconds
+    that it counts from boot.
     """
 
     source: str
@@ -212,6 +214,9 @@ class Proof(Struct, frozen=True):
     matched: str = ""
     stamped: bool = True
     earlier: bool = False
+    continued: int = 0
+    by_kernel: bool = False
+    uptime_s: float | None = None
 
 
 Around = tuple[Sequence[str], int]  # texts of lines that follow one another, and the index of the one asked about

@@ -12,22 +12,15 @@ failure or a stack does not show how the program begins: each of 64 threads may 
 from collections.abc import Collection, Sequence
 from itertools import takewhile
 
-from forensics.core import lazy
-from forensics.outcome.lanes import Row
-from forensics.outcome.line_classes import FRAME, PROGRESS, START, TRACEBACK, TROUBLE
+from forensics.readers.lanes.lane_rows import Row
+from forensics.readers.lanes.line_classes import FRAME, PROGRESS, START, TRACEBACK, TROUBLE
+from forensics.readers.lanes.line_parts import counted_step, is_mild_record, is_python_warning, named_pid
 
 MAX_CLASSIFIED_TEMPLATES = 4000  # bounds time, per source; lines of further templates have no class
 BANNER_ROWS = 3  # first rows of a lane: a program prints them again when it is started again
 STACK_HEADING_ROWS = 3  # `Stack dump for pid 7` / `Thread 0x7f4a (active)` / the first frame
-MILD_RECORD_PATTERN = lazy.regex(r"^.{0,80}\b(?:WARN(?:ING)?|INFO|DEBUG|NOTICE)\b|Warning: ")
-PYTHON_WARNING_PATTERN = lazy.regex(r":\d{1,9}: \w{0,40}Warning: ")
-PID_PATTERN = lazy.regex(r"(?i)\bpid[ :=]{1,3}(\d{1,10})\b")
 MIN_SPACES = 2  # in the template of a line that few programs print
 MAX_STARTS = 50  # a banner that is repeated more often is an ordinary line
-# Begins with single letters, which are found five times as fast as the beginning of a word.
-COUNTER_PATTERN = lazy.regex(
-    r"[EeSsIiRr](?<!\w.)(?i:(?<=e)poch|(?<=s)tep|(?<=i)ter(?:ation)?|(?<=r)ound)(?i:s?)\b\W{0,4}(\d{1,9})"
-)
 
 
 def starts_of(rows: Sequence[Row], bits: Sequence[int], failures: Collection[int] = ()) -> tuple[list[int], list[int]]:
@@ -67,7 +60,7 @@ def _banners(rows: Sequence[Row], bits: Sequence[int], failures: Collection[int]
     """
     first = [i for i in range(BANNER_ROWS) if b" " in rows[i].template and not bits[i] & PROGRESS]
     sound = {*takewhile(lambda i: not _is_failure(i, rows, bits, failures), range(BANNER_ROWS))}
-    texts: dict[bytes, list[str]] = {rows[i].template: [] for i in first if i in sound or PID_PATTERN.search(rows[i].text())}
+    texts: dict[bytes, list[str]] = {rows[i].template: [] for i in first if i in sound or named_pid(rows[i].text())}
     for row in rows:
         if row.template in texts:
             texts[row.template].append(row.text())
@@ -80,7 +73,7 @@ def _is_failure(place: int, rows: Sequence[Row], bits: Sequence[int], failures: 
     """Does the row tell of a failure, or is it part of a stack or its heading?"""
     if rows[place].number in failures and not _is_warning(rows[place]):
         return True
-    if bits[place] & TROUBLE and not MILD_RECORD_PATTERN.search(rows[place].text()):
+    if bits[place] & TROUBLE and not is_mild_record(rows[place].text()):
         return True
     heads = (i for i in range(place, min(place + STACK_HEADING_ROWS, len(rows))) if bits[i] & (FRAME | TRACEBACK))
     stack = next(heads, None)
@@ -91,12 +84,12 @@ def _is_failure(place: int, rows: Sequence[Row], bits: Sequence[int], failures: 
 
 def _is_warning(row: Row) -> bool:
     """Is it a warning of Python's? The program goes on after it, and the line below it is a line of code."""
-    return PYTHON_WARNING_PATTERN.search(row.text()) is not None
+    return is_python_warning(row.text())
 
 
 def _of_several_processes(texts: Sequence[str]) -> bool:
     """Does each of the lines name another process?"""
-    pids = [found[1] for t in texts if (found := PID_PATTERN.search(t))]
+    pids = [found for t in texts if (found := named_pid(t))]
     return len(set(pids)) == len(texts)
 
 
@@ -109,8 +102,7 @@ def _step_counts(rows: Sequence[Row], bits: Sequence[int]) -> list[int | None]:
     """The step or epoch that each row counts; None for rows without one, and for all rows of a long log."""
     if len(rows) >= MAX_CLASSIFIED_TEMPLATES:
         return [None] * len(rows)
-    found = (COUNTER_PATTERN.search(r.text()) if b & PROGRESS else None for r, b in zip(rows, bits, strict=True))
-    return [int(f[1]) if f else None for f in found]
+    return [counted_step(r.text()) if b & PROGRESS else None for r, b in zip(rows, bits, strict=True)]
 
 
 def _next_known(counts: Sequence[int | None]) -> list[int | None]:

@@ -16,12 +16,13 @@ from math import log1p
 
 from msgspec import Struct
 
-from forensics.core import lazy
 from forensics.core.text import last_frame
 from forensics.model import Line, MessageGroup, Proof, Scan, Source
 from forensics.model.answers import REASON_LINE
 from forensics.outcome.ending_words import first_word, hashed_row, words_at
-from forensics.outcome.line_classes import BAD_END, CLASS_NAMES, GOES_ON, RUN_FAILED, TROUBLE, LineClasses
+from forensics.readers.lanes.line_classes import BAD_END, CLASS_NAMES, GOES_ON, RUN_FAILED, TROUBLE, LineClasses
+from forensics.readers.lanes.line_parts import names_a_place_in_code, tells_no_reason
+from forensics.readers.messages import continued_lines
 from forensics.templates import Templates, known_templates
 from forensics.templates.sample import ignore_warning, sample_blocks
 from forensics.templates.tally import TemplateGroup, split_rows
@@ -44,11 +45,6 @@ CONTEXT_LINES_AFTER = 2  # a message continues after its first line more often t
 MAX_CONTEXT_CHARS = 300  # of a line of context
 # What a person typed (behind the prompt of a shell, or `> ` before the further lines of a command), what grep could not read, and
 # that a unit started, as at each boot: its name may have a word of failure (`Finished Restore x if the system crashed before`).
-NO_REASON_PATTERN = lazy.regex(
-    r"\[?[\w.-]{1,40}@[\w.-]{1,60}[: ][^\s$#]{0,200}[$#] |z?[ef]?grep: .{1,300}: No such file|> {1,8}\S.*\\$|> {2,8}[|&]"
-    r"|.{0,120}\bsystemd\[\d{1,7}\]: (?:Start(?:ed|ing)|Finished|Reached target|Listening on|Mounted|Created slice|Set up) "
-)
-PLACE_IN_CODE = lazy.regex(r"[\w./\\-]+\.\w{1,8}[:(]\d+")
 STRUCTURE = (
     *("from the end", "first", "last", "count", "no bad end behind", "to a bad end", "no trouble behind", "to trouble"),
     *("no trouble before", "from trouble", "trouble near", "indent", "chars", "place in code", "no bad end", "once"),
@@ -100,7 +96,7 @@ def rank_lines(
 ) -> list[CandidateLine]:
     """The lines of all sources with their `score`, most likely first. `baseline`: the logs of a good run; its messages are left
     out, and so are lines that can tell no reason."""
-    ranked = [line for line in candidate_lines(scans, classes, baseline) if not NO_REASON_PATTERN.match(line.text)]
+    ranked = [line for line in candidate_lines(scans, classes, baseline) if not tells_no_reason(line.text)]
     for line in ranked:
         line.score = weights.score(line)
     return sorted(ranked, key=lambda line: (-line.score, line.source.name, line.line))
@@ -224,7 +220,7 @@ def _describe(lines: list[CandidateLine], total: int, classes: LineClasses, new:
             min(trouble_near, MAX_NEAR_LINES),
             min(len(line.text) - len(line.text.lstrip()), MAX_INDENT_CHARS),
             log1p(len(line.text)),
-            float(PLACE_IN_CODE.search(line.text) is not None),
+            float(names_a_place_in_code(line.text)),
             float(not ends),
             float(at == line.line),
             *(float(line.classes >> i & 1) for i in range(len(CLASS_NAMES))),
@@ -248,7 +244,9 @@ def _reason(line: CandidateLine, around: Mapping[int, str]) -> Proof:
     near = [Line(_number(line.source, n), text) for n, text in sorted(around.items()) if abs(n - line.line) <= CLOSE_LINES]
     source, number = line.place
     before, after = (tuple(x for x in near if x.number < number), tuple(x for x in near if x.number > number))
-    return Proof(source, number, line.text, REASON_LINE, "hint", before, after)
+    return Proof(
+        source, number, line.text, REASON_LINE, "hint", before, after, continued=continued_lines(Line(number, line.text), after)
+    )
 
 
 def _message(line: CandidateLine) -> MessageGroup:

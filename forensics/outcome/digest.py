@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 
 from forensics.model.verdicts import LaneDigest
-from forensics.outcome.line_classes import (
+from forensics.readers.lanes.line_classes import (
     BAD_END,
     FRAME,
     GOES_ON,

@@ -17,16 +17,12 @@ from zlib import crc32
 
 from msgspec import Struct
 
-from forensics.core import lazy
 from forensics.model.verdicts import Lane
+from forensics.readers.words import words_and_counts
 
 ENDING_ROWS = 1 << 16  # a power of two, so that the hash's bits choose a row; the weights of so many rows are 256 KiB
 LAST_TROUBLE_LINES = 3  # chosen by hand: the last error and the lines that close its message
 MAX_ENDING_CHARS = 300  # the meaning of a message is in its first words; values follow
-ENDING_NOISE_PATTERN = lazy.regex(
-    r"0x[0-9a-fA-F]+|/[\w./+-]{3,}|\b(?=[0-9a-f]*\d)[0-9a-f]{8,}\b|https?://\S+|\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d"
-)
-ENDING_TOKEN_PATTERN = lazy.regex(r"[A-Za-z_]{2,30}|\d+(?:\.\d+)?|[✓✗✔✘×❌✅]|[#=>%!?]{1,3}")
 
 
 class EndingModel(Struct, frozen=True):
@@ -64,7 +60,7 @@ def words_at(place: str, lines: Iterable[str]) -> set[str]:
     """The words and pairs of words of `lines`, each as `place:words`."""
     found: set[str] = set()
     for text in lines:
-        tokens = [_normalised(t) for t in ENDING_TOKEN_PATTERN.findall(ENDING_NOISE_PATTERN.sub(" ", text[:MAX_ENDING_CHARS]))]
+        tokens = words_and_counts(text[:MAX_ENDING_CHARS])
         found.update(f"{place}:{t}" for t in tokens)
         found.update(f"{place}:{a} {b}" for a, b in pairwise(tokens))
     return found
@@ -72,11 +68,4 @@ def words_at(place: str, lines: Iterable[str]) -> set[str]:
 
 def first_word(text: str) -> set[str]:
     """The word that `text` begins with, as `first:word`."""
-    found = ENDING_TOKEN_PATTERN.search(ENDING_NOISE_PATTERN.sub(" ", text[:MAX_ENDING_CHARS]))
-    return {f"first:{_normalised(found[0])}"} if found else set()
-
-
-def _normalised(token: str) -> str:
-    if not token[0].isdigit():
-        return token.lower()
-    return "0" if float(token) == 0 else "1" if token == "1" else "N"
+    return {f"first:{word}" for word in words_and_counts(text[:MAX_ENDING_CHARS])[:1]}

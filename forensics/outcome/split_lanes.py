@@ -13,14 +13,13 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import accumulate, islice
 
-from forensics.core import lazy
 from forensics.line_formats import parse_prefix
 from forensics.model import Line, Observation, Scan
 from forensics.model.verdicts import Aftermath, Attempt, Lane
 from forensics.outcome.attempt_starts import BANNER_ROWS, MAX_CLASSIFIED_TEMPLATES, starts_of
 from forensics.outcome.digest import MIN_TEMPLATE_CHARS, NOT_WORK_CLASSES, lane_digest
-from forensics.outcome.lanes import MAIN_PROGRAM, LaneKey, Row, entity_of, lane_key, lane_kind, lane_rows
-from forensics.outcome.line_classes import (
+from forensics.readers.lanes.lane_rows import MAIN_PROGRAM, LaneKey, Row, entity_of, lane_key, lane_kind, lane_rows
+from forensics.readers.lanes.line_classes import (
     GOES_ON,
     GOOD,
     NOT_AN_END,
@@ -29,6 +28,7 @@ from forensics.outcome.line_classes import (
     TROUBLE,
     LineClasses,
 )
+from forensics.readers.lanes.line_parts import is_cell_heading, is_low_severity
 
 MAX_LAST_ROWS = 60  # rows at the end of a lane that are classified one by one; earlier rows are classified once per template
 MAX_LANES_READ_LONG = 8  # as many as a node has ranks; with MAX_LAST_ROWS of each it bounds the time
@@ -38,13 +38,7 @@ MAX_TROUBLE_LINES = 20  # chosen by hand: the last lines of trouble, from which 
 MAX_LAST_LINES_SHOWN = 5  # chosen by hand: enough to see how a lane ended
 NEAR_ROWS = 3  # after an observation: in these rows a program says that it continues
 NEAR_ROWS_BEFORE = 2  # a program may say that it will continue before it prints the exception that it caught
-CELL_HEADING = lazy.regex(
-    rb"(?:\d{4}-\d\d-\d\dT\S+ )?In \[[ \d]{1,9}\]:$"
-)  # the heading of a notebook's cell; each cell is an attempt
 TRACEBACK_RECORD = "traceback"
-LOW_SEVERITY_LEVELS = {"warning", "warn", "w", "info", "i", "debug", "d", "trace", "notice"}
-RECORD_LEVEL = lazy.regex(r"^\W{0,3}(?:\S+ ){0,4}?\W?(WARN(?:ING)?|INFO|DEBUG|NOTICE)\b|:\d+: \w*Warning: ")
-MAX_LEVEL_CHARS = 160  # the level is in these first characters of a line, after a time, a host and the name of a logger
 
 
 def split_lanes(scan: Scan, layout: str, observations: Sequence[Observation], classes: LineClasses) -> tuple[Lane, ...]:
@@ -227,7 +221,7 @@ class _LaneRows:
 
     def _found_starts(self) -> list[int]:
         if self.cells:
-            return [r.number for r in self.rows[BANNER_ROWS:] if CELL_HEADING.match(r.raw)]
+            return [r.number for r in self.rows[BANNER_ROWS:] if is_cell_heading(r.raw)]
         found, self._explicit_starts = starts_of(self.rows, self.bits, self.failures)
         return found
 
@@ -292,6 +286,4 @@ def _end_of(observation: Observation) -> int:
 def _is_low_severity(observation: Observation) -> bool:
     """Is the level of the record itself a warning or lower?"""
     text = observation.proofs[0].text if observation.proofs else ""
-    if level := parse_prefix(text).level:
-        return level.lower() in LOW_SEVERITY_LEVELS
-    return bool(RECORD_LEVEL.search(text[:MAX_LEVEL_CHARS]))
+    return is_low_severity(text)

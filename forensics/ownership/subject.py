@@ -15,9 +15,9 @@ from msgspec.structs import replace
 
 from forensics.model import Incident, SourceSummary
 from forensics.model.verdicts import Entity, Lane, LaneKind
-from forensics.outcome.lanes import HOST_FORMATS, SLURM_DAEMON_LOG
 from forensics.ownership.runs import separate_runs
 from forensics.readers.identity.file_names import FileNameIds, ids_of_file_name
+from forensics.readers.lanes.lane_rows import HOST_FORMATS, SLURM_DAEMON_LOG
 
 OWN_KINDS: tuple[LaneKind, ...] = ("job", "notebook")
 

@@ -12,6 +12,7 @@ from forensics.line_formats import parse_prefix
 from forensics.model import Hit, Line, Observation, Prefix, Proof, Scan, Stamp, Value
 from forensics.model.fields import Occurrence, completed_fields
 from forensics.readers.base import Record
+from forensics.readers.messages import continued_lines
 from forensics.readers.python.library_files import is_library_file
 from forensics.readers.units import typed_fields
 
@@ -196,6 +197,7 @@ def _proof(
     """One quoted line with its context. `spans`: for each line number, where the message is in the text."""
     near = range(1, QUOTED_CONTEXT_LINES + 1)
     first, last = spans.get(line.number, (0, 0)) if len(line.text) > READ_WHOLE else (0, 0)
+    after = tuple(neighbours[line.number + i] for i in near if line.number + i in neighbours)
     return Proof(
         source=scan.source.name,
         line=line.number,
@@ -203,7 +205,8 @@ def _proof(
         signature=signature,
         weight=weight,  # type: ignore[arg-type]
         before=tuple(neighbours[line.number - i] for i in reversed(near) if line.number - i in neighbours),
-        after=tuple(neighbours[line.number + i] for i in near if line.number + i in neighbours),
+        after=after,
+        continued=continued_lines(line, after),
         matched=line.text[first : min(last, first + MAX_MATCHED_CHARS)],
     )
 

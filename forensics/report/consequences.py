@@ -14,7 +14,6 @@ the log of a machine, where a hundred programs write, two lines belong together 
 
 from datetime import datetime
 
-from forensics.core import lazy
 from forensics.model import Finding, Proof, Report
 from forensics.report.moment import exact_gap, gap_text, is_floor, shown_proof
 from forensics.report.phrases import symptoms
@@ -23,11 +22,6 @@ from forensics.report.phrases import symptoms
 # Twice as much leaves room for one retry, and it is also the pause that separates two incidents.
 MAX_FOLLOW_S = 2 * 3600.0
 MAX_KERNEL_FOLLOW_S = 1800.0  # chosen by hand: the kernel reports a blocked task within minutes, and again for half an hour
-KERNEL_LINE = lazy.regex(
-    r"^\W{0,3}\d{0,3}\W{0,3}\[ {0,8}\d{1,10}\.\d{1,9}\]|^.{0,90}\bkernel: "
-    r"|^\[\w{3} \w{3} +\d+ [\d:]+ \d{4}\]|^\[ {0,4}\+\d+\.\d+\]"
-)
-UPTIME = lazy.regex(r"\[ {0,8}(\d{1,10}\.\d{1,9})\]")
 TIED_BY = ("pid", "pci", "gpu", "unit", "container", "job", "device", "disk", "interface", "server")
 FOLLOWED = "What followed"
 UNCONFIRMED = "Told beside it"
@@ -59,15 +53,16 @@ def _is_tied(finding: Finding, cause: Finding) -> bool:
         return not named or any(a == b for a, b in named)
     lines = (finding.evidence[0], cause.evidence[0])
     gap = _seconds_between(*lines)
-    return all(KERNEL_LINE.search(p.text) for p in lines) and (gap is None or abs(gap) <= MAX_KERNEL_FOLLOW_S)
+    return all(p.by_kernel for p in lines) and (gap is None or abs(gap) <= MAX_KERNEL_FOLLOW_S)
 
 
 def _seconds_between(a: Proof, b: Proof) -> float | None:
     """Seconds from `b` to `a`, by the clock or by what the kernel counts from boot; None if unknown."""
     if a.time and b.time:
         return (a.time - b.time).total_seconds()
-    booted = [float(found[1]) for p in (a, b) if a.source == b.source and (found := UPTIME.search(p.text))]
-    return booted[0] - booted[1] if len(booted) == 2 else None
+    if a.source != b.source or a.uptime_s is None or b.uptime_s is None:
+        return None
+    return a.uptime_s - b.uptime_s
 
 
 def _is_linked(finding: Finding) -> bool:

@@ -6,11 +6,9 @@ year, and no other source tells it; `after 08:39:24` for a line that has no stam
 
 from datetime import datetime
 
-from forensics.core import lazy
 from forensics.model import Finding, Proof, Report, shows_slow_down
 from forensics.report.phrases import duration_text, time_between, two_unit_duration
 
-KERNEL_STAMP_PATTERN = lazy.regex(r"\s{0,8}(?:<\d{1,4}>)?\[\s{0,8}(\d{1,10}\.\d{1,9})\]")  # `<6>[ 9120.213456]`
 # A stamp of its own is at most this far off; a line without one has the time of one above it, and the pause as its doubt.
 MAX_STAMP_DOUBT_S = 5.0
 # What waits for a process that died gives up by itself at last: a process group of PyTorch does so after 30 minutes, the longest
@@ -96,9 +94,8 @@ def _assumed(source: str, report: Report) -> str:
 def _after_boot(report: Report) -> str:
     """`12.4 s after boot`, `2 h 32 min after boot`: if a kernel's log counts from boot and no clock is known."""
     counting = {s.name for s in report.sources if s.clock == "mono"}
-    shown = [p for p in report.causes[0].evidence if p.source in counting and not p.earlier]
-    stamps = [KERNEL_STAMP_PATTERN.match(p.text) for p in shown]
-    first = min((float(s[1]) for s in stamps if s), default=None)
+    shown = (p.uptime_s for p in report.causes[0].evidence if p.source in counting and not p.earlier)
+    first = min((seconds for seconds in shown if seconds is not None), default=None)
     return f"{two_unit_duration(first)} after boot" if first is not None else ""
 
 

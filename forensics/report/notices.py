@@ -9,11 +9,9 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from forensics.core import lazy
 from forensics.model import Notice, Report
 from forensics.report.phrases import symptoms
 
-BARE_FRAME_PATTERN = lazy.regex(r'\s*File "[^"]+", line \d+')  # it tells nothing without its exception
 MAX_GROUP_NOTICES = 3  # shown of each group; all are in the JSON
 OTHERS_TITLE = "Also in these logs"
 OWN_TITLE = "Worth knowing"
@@ -35,7 +33,7 @@ def notice_groups(report: Report) -> list[NoticeGroup]:
     others = [n for n in report.notices if n.owner == "others"]
     shown = () if report.verdict == "no_crash" else (report.causes[0], *symptoms(report))  # there the notice says why it is none
     quoted = {(p.source, p.line) for f in shown for p in f.evidence}
-    rest = [n for n in report.notices if n.owner != "others" and not BARE_FRAME_PATTERN.match(n.text)]
+    rest = [n for n in report.notices if n.owner != "others"]
     rest = [
         n for n in rest if n.cause is None or (n.source, n.line) not in quoted
     ]  # one without a cause tells of more than its line

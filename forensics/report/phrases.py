@@ -38,8 +38,6 @@ MIN_WHOLE_SECONDS = 10  # from here on a tenth of a second is less than one per 
 LEAD_PARTS = 4  # a line is shown from its start if what was matched begins in the first of so many parts of the room for it
 NO_CAUSE = "none."  # the family of causes that mean that nothing ended badly
 TIME_LINK_PATTERN = lazy.regex(r"time, [\d.]+ s apart(?:, known within \d+ s)?")
-SENTENCE_OVER_PATTERN = lazy.regex(r"[.!?\"'`)\]}>]\s*\Z")
-CONTINUATION_PATTERN = lazy.regex(r"\s*[-*\u2022] \S|\s+(?!File \"|at )\S|[a-z(](?![\w.-]*@)|\d+ (?:[!=<>]=|[-+*/x]) ?\d")
 SENTENCE_END = lazy.regex(r"(?<=[a-z0-9)\"'%\]][.!?]) (?=[A-Z])")
 
 
@@ -194,19 +192,8 @@ def neighbours_shown(finding: Finding, proof: Proof) -> tuple[Sequence[Line], Se
         return proof.before, proof.after
     behind: list[Line] = []
     if proof == finding.evidence[0]:
-        last = Line(proof.line, proof.text)
-        for line in proof.after:
-            if line.number != last.number + 1 or not continues(last.text, line.text):
-                break
-            behind.append(line)
-            last = line
+        behind += proof.after[: proof.continued]
     return (), behind
-
-
-def continues(text: str, following: str) -> bool:
-    """Does a message of several lines go on? Its line is no whole sentence, and the next one is no record, frame or sentence."""
-    open_end = text.rstrip().endswith((":", ",", "=", "(", "-")) or not SENTENCE_OVER_PATTERN.search(text)
-    return open_end and CONTINUATION_PATTERN.match(following) is not None
 
 
 def link_text(link: str) -> str:

@@ -17,9 +17,9 @@ import math
 import statistics
 from collections.abc import Sequence
 
-from forensics.core import lazy
 from forensics.model import Line, Observation, Scan, Value, Weight
 from forensics.readers.numbers.base import MIN_STRONG_READINGS, Reading, Series
+from forensics.readers.progress.run_words import trial_number
 from forensics.series.observations import distinct_lines, scope_fields, series_observation
 
 MIN_LOST_READINGS_SHARE = 0.9  # chosen by hand: a few later readings may be of another kind, so not all
@@ -40,7 +40,6 @@ TOTAL_LOSS_NAMES = {
     "nll loss",
     "avg loss",
 }
-TRIAL_PATTERN = lazy.regex(r"(?i)\b(?:trial|fold|run|experiment|seed|config(?:uration)?)\W{1,3}(?P<number>\d{1,9})\b")
 MAX_NAN_EVENTS = 3  # the loss, the gradient norm and one term: the rest follow from them
 
 
@@ -115,10 +114,10 @@ def _step(reading: Reading) -> dict[str, Value]:
 
 def _of_last_trial(readings: Sequence[Reading]) -> Sequence[Reading]:
     """The readings of the last model that is trained, where each line names its trial, fold or run: `trial 7: loss 3.5`."""
-    last = TRIAL_PATTERN.search(readings[-1].text)
+    last = trial_number(readings[-1].text)
     if last is None:
         return readings
-    return [r for r in readings if (own := TRIAL_PATTERN.search(r.text)) is None or own["number"] == last["number"]]
+    return [r for r in readings if (own := trial_number(r.text)) is None or own == last]
 
 
 def _diverged(scan: Scan, series: Series, cause: str | None) -> Observation | None:

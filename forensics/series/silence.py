@@ -20,12 +20,12 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from forensics.core import lazy
 from forensics.database import HEALTHY
 from forensics.line_formats import parse_prefix
 from forensics.model import Line, Observation, Scan, Stamp, Value, Weight
 from forensics.readers.numbers.base import MIN_STRONG_READINGS
 from forensics.readers.numbers.gather import Numbers, Progress
+from forensics.readers.progress.run_words import tells_an_end, tells_trouble
 from forensics.series.observations import series_observation
 
 MIN_USUAL_INTERVALS = 20.0  # chosen by hand: evaluations and checkpoints last a few intervals; docs/series.md
@@ -35,15 +35,6 @@ MIN_HEARTBEATS = 3  # twice is a coincidence
 MAX_READ_PROGRESS = 80  # the last progress lines; their timestamps are parsed
 MIN_LINES_BEHIND = 10  # chosen by hand: lines of ranks arrive in any order, a few lines apart
 DAY_S = 86400.0
-END_WORDS_PATTERN = lazy.regex(
-    r"\b(?:done|finish\w*|complet\w*|ended|exit(?:ing|ed)?|sav(?:ed|ing)|best|total time|shut\w* ?down|success\w*|"
-    r"evaluat\w*|test(?:ing)?|results?|accuracy|summary|uploading|goodbye|bye)\b",
-    re.IGNORECASE,
-)
-TROUBLE_PATTERN = lazy.regex(
-    r"Traceback|Error\b|Exception\b|"
-    r"\b(?:CANCELLED|core dumped|fatal|panic|Abort\w*|[Kk]ill\w*|SIG[A-Z]+|[Ss]ignal|fail\w*)\b"
-)
 
 
 class AfterProgress(Struct, frozen=True):
@@ -86,7 +77,7 @@ def _silence(scan: Scan, found: Numbers, cause: str | None) -> Observation | Non
     if silent < min_silence or not _unexplained(since, start + min_silence):
         return None
     heartbeat = _heartbeat(since)
-    trouble = any(TROUBLE_PATTERN.search(x.text) for x, _ in since.lines)
+    trouble = any(tells_trouble(x.text) for x, _ in since.lines)
     if not heartbeat and last.total is None and not trouble:
         return None
     alone = heartbeat and not trouble and not any(h.cause != HEALTHY for h in scan.hits)
@@ -131,7 +122,7 @@ def _unexplained(since: AfterProgress, late_s: float) -> bool:
     early = True
     for line, at in since.lines:
         early = early and (at is None or at < late_s)
-        if END_WORDS_PATTERN.search(line.text) or (early and TROUBLE_PATTERN.search(line.text)):
+        if tells_an_end(line.text) or (early and tells_trouble(line.text)):
             return False
     return True
 

@@ -19,7 +19,7 @@ from forensics.decision.decide import DecisionInput
 from forensics.model import Observation
 from forensics.outcome import line_classes
 from forensics.outcome.deciding_lines import CandidateLine, candidate_lines
-from forensics.outcome.line_classes import TROUBLE
+from forensics.readers.lanes.line_classes import TROUBLE
 
 MAX_OTHER_LINES = 300  # of a log, to learn from
 MIN_QUOTED_CHARS = 6  # of a line that is quoted in part

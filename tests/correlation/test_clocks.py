@@ -9,10 +9,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from forensics.correlation import Clock
-from forensics.correlation.clock_samples import ClockSample, clock_sample
 from forensics.correlation.stream import entries, full_clock
 from forensics.correlation.timestamp_resolver import ResolvedTime, TimestampResolver
 from forensics.model import Line
+from forensics.readers.stamps.clock_samples import ClockSample, clock_sample
 from tests.correlation.helpers import clock_for, scan_of, source_of
 
 MODIFIED = datetime(2025, 8, 22, 12, tzinfo=UTC)

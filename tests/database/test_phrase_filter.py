@@ -6,7 +6,7 @@ import pytest
 
 from forensics.database import Database
 from forensics.database.phrase_filter import EVERY_CLASS, compile_phrases, phrase_filter
-from forensics.outcome.line_classes import LineClasses, line_classes
+from forensics.readers.lanes.line_classes import LineClasses, line_classes
 
 LOGS = Path(__file__).parents[2] / "sample_logs"
 

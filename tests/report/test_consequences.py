@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from forensics.database import Database
 from forensics.model import Report, Value
+from forensics.readers.kernel.stamps import is_by_kernel, uptime_s
 from forensics.report import render
 from forensics.report.consequences import consequences, delay_text, unconfirmed_consequences
 from forensics.report.steps import course_steps
@@ -148,7 +149,9 @@ def test_on_a_machine_a_symptom_is_tied_to_its_cause(
     report = shown(None, "logs/run/train.log", 8)
     assert report.subject is not None
     moved = [
-        replace(f, facts=given, evidence=(replace(f.evidence[0], text=text),))
+        replace(
+            f, facts=given, evidence=(replace(f.evidence[0], text=text, by_kernel=is_by_kernel(text), uptime_s=uptime_s(text)),)
+        )
         for f, given, text in zip(report.causes, facts, texts, strict=True)
     ]
     machine = replace(report, causes=tuple(moved), subject=replace(report.subject, kind="machine"))

@@ -10,10 +10,11 @@ from forensics.core.text import ANSI
 from forensics.database import Database
 from forensics.model import Warning
 from forensics.model.answers import OUTCOME_LINE
+from forensics.readers.messages import continues
 from forensics.report import Style, moment, overview, render
 from forensics.report.curves import sparkline
 from forensics.report.paths import Paths
-from forensics.report.phrases import continues, headline, is_guess, percent_text, time_between, warning_notes, what_happened
+from forensics.report.phrases import headline, is_guess, percent_text, time_between, warning_notes, what_happened
 from forensics.report.steps import course_steps
 from forensics.report.subject import ending_sentence
 from tests.report import made

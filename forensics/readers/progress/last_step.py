@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forensics.core.progress import COUNT_TEXTS, Counter, bar_counter, named_counters
 from forensics.core.text import decode_line
 from forensics.model import Report, Scan
+from forensics.readers.progress.counters import COUNT_TEXTS, Counter, bar_counter, named_counters
 
 MAX_SEARCHED_LINES = 2000  # from the end
 MAX_READ_CHARS = 2000  # of the end of a line, which may hold all the states of a bar

@@ -16,6 +16,7 @@ LIBRARY_PATH_PATTERN = lazy.regex(
     r"|/bin/[\w.-]*(?<!\.py)\Z"  # scripts that pip installs: papermill, torchrun, jupyter-execute
 )
 INSTALLED_FOLDER_PATTERN = lazy.regex(r".*[/\\](?:(?:site|dist)-packages|lib(?:64)?/python\d[\d.]*|(?i:Lib))[/\\]")
+ENVIRONMENT_FOLDER_PATTERN = lazy.regex(r"(.{20,})/(?:site|dist)-packages/")  # its path does not matter for a fault
 CODE_FACTS = (("file", "line_no"), ("python_file", "python_line"))
 
 
@@ -32,3 +33,14 @@ def without_library_folder(file: str) -> str:
 def knows_own_code(facts: Fields) -> bool:
     """Do `facts` name a line of the user's own program?"""
     return any(file in facts and line in facts and not is_library_file(str(facts[file])) for file, line in CODE_FACTS)
+
+
+def library_folder(file: str) -> str:
+    """The long path of a Python environment that a file lies in; empty for other files."""
+    found = ENVIRONMENT_FOLDER_PATTERN.match(file)
+    return str(found[1]) if found else ""
+
+
+def is_others_code(file: str) -> bool:
+    """Is the file a library's, or no file at all: `<stdin>`?"""
+    return file.startswith("<") or is_library_file(file)

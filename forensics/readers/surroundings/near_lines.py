@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from itertools import takewhile
 
 from forensics.core import lazy
-from forensics.core.progress import bar_counter, named_counters
 from forensics.core.text import number_ranges
 from forensics.model import NO_LINES, Around, Fields, LinesAround, Proof, Value
+from forensics.readers.progress.counters import bar_counter, named_counters
 from forensics.readers.python.library_files import knows_own_code
 from forensics.readers.python.near_tracebacks import code_near
 from forensics.readers.surroundings.near_messages import MESSAGE_READERS

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from forensics.database import Database
 from forensics.outcome import line_classes, trouble_test
-from forensics.outcome.line_classes import (
+from forensics.readers.lanes.line_classes import (
     FRAME,
     GOES_ON,
     GOOD,

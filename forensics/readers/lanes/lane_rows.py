@@ -19,7 +19,7 @@ from forensics.core import lazy
 from forensics.core.text import DIGITS_TO_ZEROS, decode_line
 from forensics.model import Scan
 from forensics.model.verdicts import Entity, LaneKind
-from forensics.outcome.supervisors import SUPERVISORS, supervised_entity
+from forensics.readers.lanes.supervisors import SUPERVISORS, supervised_entity
 
 LaneKey = tuple[str, str]  # kind of entity or supervisor of its records, name
 SYSLOG_PREFIX = lazy.regex(

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.database import Database
-from forensics.outcome.lanes import MAIN_PROGRAM, lane_key, lane_kind, lane_rows
+from forensics.readers.lanes.lane_rows import MAIN_PROGRAM, lane_key, lane_kind, lane_rows
 from tests.outcome.made import lanes_of, scan_of
 
 

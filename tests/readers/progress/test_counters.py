@@ -2,7 +2,7 @@
 
 import pytest
 
-from forensics.core.progress import COUNT_TEXTS, NAMED_COUNT_TEXTS, bar_counter, named_counters
+from forensics.readers.progress.counters import COUNT_TEXTS, NAMED_COUNT_TEXTS, bar_counter, named_counters
 
 
 @pytest.mark.parametrize(

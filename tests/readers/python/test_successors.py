@@ -2,8 +2,8 @@
 
 import pytest
 
-from forensics.advice.successors import successor_facts
 from forensics.database import read_rows
+from forensics.readers.python.successors import successor_facts
 
 
 @pytest.mark.parametrize(

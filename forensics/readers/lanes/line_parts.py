@@ -1,0 +1,65 @@
+"""Small facts of one line that say what kind of record it is: its level, a counted step, a pid, the heading of a cell."""
+
+from forensics.core import lazy
+from forensics.line_formats import parse_prefix
+
+MILD_RECORD_PATTERN = lazy.regex(r"^.{0,80}\b(?:WARN(?:ING)?|INFO|DEBUG|NOTICE)\b|Warning: ")
+PYTHON_WARNING_PATTERN = lazy.regex(r":\d{1,9}: \w{0,40}Warning: ")
+PID_PATTERN = lazy.regex(r"(?i)\bpid[ :=]{1,3}(\d{1,10})\b")
+# Begins with single letters, which are found five times as fast as the beginning of a word.
+COUNTER_PATTERN = lazy.regex(
+    r"[EeSsIiRr](?<!\w.)(?i:(?<=e)poch|(?<=s)tep|(?<=i)ter(?:ation)?|(?<=r)ound)(?i:s?)\b\W{0,4}(\d{1,9})"
+)
+CELL_HEADING_PATTERN = lazy.regex(rb"(?:\d{4}-\d\d-\d\dT\S+ )?In \[[ \d]{1,9}\]:$")
+LOW_SEVERITY_LEVELS = {"warning", "warn", "w", "info", "i", "debug", "d", "trace", "notice"}
+RECORD_LEVEL_PATTERN = lazy.regex(r"^\W{0,3}(?:\S+ ){0,4}?\W?(WARN(?:ING)?|INFO|DEBUG|NOTICE)\b|:\d+: \w*Warning: ")
+MAX_LEVEL_CHARS = 160  # the level is in these first characters of a line, after a time, a host and the name of a logger
+NO_REASON_PATTERN = lazy.regex(
+    r"\[?[\w.-]{1,40}@[\w.-]{1,60}[: ][^\s$#]{0,200}[$#] |z?[ef]?grep: .{1,300}: No such file|> {1,8}\S.*\\$|> {2,8}[|&]"
+    r"|.{0,120}\bsystemd\[\d{1,7}\]: (?:Start(?:ed|ing)|Finished|Reached target|Listening on|Mounted|Created slice|Set up) "
+)
+PLACE_IN_CODE_PATTERN = lazy.regex(r"[\w./\\-]+\.\w{1,8}[:(]\d+")
+
+
+def is_mild_record(text: str) -> bool:
+    """Has the line the level of a warning or a lower one, near its beginning or as the class of a warning?"""
+    return MILD_RECORD_PATTERN.search(text) is not None
+
+
+def is_python_warning(text: str) -> bool:
+    """Is it a warning of Python's? The program goes on after it, and the line below it is a line of code."""
+    return PYTHON_WARNING_PATTERN.search(text) is not None
+
+
+def is_low_severity(text: str) -> bool:
+    """Is the level of the record itself a warning or lower?"""
+    if level := parse_prefix(text).level:
+        return level.lower() in LOW_SEVERITY_LEVELS
+    return RECORD_LEVEL_PATTERN.search(text[:MAX_LEVEL_CHARS]) is not None
+
+
+def named_pid(text: str) -> str:
+    """The digits of the pid that the line names; empty if it names none."""
+    found = PID_PATTERN.search(text)
+    return str(found[1]) if found else ""
+
+
+def counted_step(text: str) -> int | None:
+    """The step, epoch, iteration or round that the line counts; None if it counts none."""
+    found = COUNTER_PATTERN.search(text)
+    return int(found[1]) if found else None
+
+
+def is_cell_heading(raw: bytes) -> bool:
+    """Is it the heading of a notebook's cell, `In [3]:`, as sources.formats.notebook writes it?"""
+    return CELL_HEADING_PATTERN.match(raw) is not None
+
+
+def tells_no_reason(text: str) -> bool:
+    """Is it a prompt, a search for a file that is not there, or a unit that systemd started? No failure stands in it."""
+    return NO_REASON_PATTERN.match(text) is not None
+
+
+def names_a_place_in_code(text: str) -> bool:
+    """Does the line name a file and a line of code?"""
+    return PLACE_IN_CODE_PATTERN.search(text) is not None

@@ -1,0 +1,89 @@
+"""When a line was written that has no stamp of its own: by the record that it belongs to, or between two stamped lines.
+
+2025-12-26 16:03:03 saved                        \\
+RuntimeError: ... file write failed               > after 2025-12-26 16:03:03, before Dec 26 16:05:47
+W1226 16:05:47.086000 8985 torch/... SIGTERM     /
+"""
+
+from collections.abc import Iterable, Sequence
+from math import inf
+
+from msgspec import Struct
+
+from forensics.core import lazy
+from forensics.line_formats.anywhere import find_stamp, record_stamp
+from forensics.model import Stamp
+
+MAX_ROWS_TO_TIME = 25  # chosen by hand: of a record with one value a line, such as an event of a cloud's audit log
+# A row of torchelastic's table, a line of JSON, of `scontrol show job`: the record tells its time on another line.
+ROW_OF_RECORD_PATTERN = lazy.regex(
+    r"\A\s{1,12}[a-z_]{2,12}\s{1,10}: |\A\s*[{}\[\]]?\s*\"[@\w.]{1,60}\":|\A\s*(?:JobId|JobState)="
+)
+CRASH_HANDLER_PATTERN = lazy.regex(r"\*\*\* Aborted at \d")  # glog's handler of signals: the time, then signal and stack
+MAX_HANDLER_LINES = 5  # chosen by hand: it prints the time, the program counter and the signal
+ERROR_LEVEL_PATTERN = lazy.regex(r"\b(?:ERROR|CRITICAL|FATAL)\b|\A\s{0,8}\[?[EC] ?\d")
+END_REPORT_PATTERN = lazy.regex(r"Results reported (?:at|on) ")  # LSF's report, which stands above the output of the job
+
+
+class Moment(Struct, frozen=True):
+    """`at`: the stamp of the line or its record. Else `after`, `before`: those of the nearest stamped lines above and below."""
+
+    at: Stamp | None = None
+    after: Stamp | None = None
+    before: Stamp | None = None
+
+
+def moment_of(lines: Sequence[str], at: int) -> Moment:
+    """The moment of the line with index `at` in `lines`, which follow one another in time."""
+    own = _wall(find_stamp(lines[at])) or _of_record(lines, at)
+    if own:
+        return Moment(own)
+    above, after = _first(lines, range(at - 1, -1, -1))
+    if after and _is_one_record(lines, above, at):
+        return Moment(after)
+    _, before = _first(lines, range(at + 1, len(lines)))
+    if after and END_REPORT_PATTERN.match(lines[above]):
+        after, before = _first(lines, range(above - 1, -1, -1))[1], after
+    return Moment(None, after, None if seconds_between(Moment(after), Moment(before)) < 0 else before)
+
+
+def seconds_between(earlier: Moment, later: Moment) -> float:
+    """Seconds from one to the other, by the stamps that both have; infinite if their clocks cannot be compared."""
+    a, b = earlier.at or earlier.after or earlier.before, later.at or later.after or later.before
+    if not a or not b or not a.wall or not b.wall or a.lacks != b.lacks or (a.wall.tzinfo is None) != (b.wall.tzinfo is None):
+        return inf
+    return (b.wall - a.wall).total_seconds()
+
+
+def _wall(stamp: Stamp | None) -> Stamp | None:
+    return stamp if stamp and stamp.wall else None
+
+
+def _first(lines: Sequence[str], order: Iterable[int]) -> tuple[int, Stamp | None]:
+    """The first line in that order with a stamp."""
+    return next(((i, s) for i in order if lines[i] and (s := _wall(find_stamp(lines[i])))), (0, None))
+
+
+def _is_one_record(lines: Sequence[str], first: int, at: int) -> bool:
+    """Was line `at` written together with the stamped line `first`: by one handler, or as the traceback of a logged error?"""
+    if CRASH_HANDLER_PATTERN.match(lines[first]):
+        return at - first <= MAX_HANDLER_LINES
+    if "Traceback (most recent call last)" not in lines[first + 1] or not ERROR_LEVEL_PATTERN.search(lines[first]):
+        return False
+    return all(text[:1].isspace() or "Traceback (" in text for text in lines[first + 1 : at])
+
+
+def _of_record(lines: Sequence[str], at: int) -> Stamp | None:
+    """The time of the record, in its line nearest to the one asked about; a record ends at a blank line."""
+    if not ROW_OF_RECORD_PATTERN.match(lines[at]):
+        return None
+    near: list[tuple[int, Stamp]] = []
+    for step in (-1, 1):
+        for gap in range(1, MAX_ROWS_TO_TIME + 1):
+            i = at + step * gap
+            if not 0 <= i < len(lines) or not lines[i].strip():
+                break
+            if found := record_stamp(lines[i]):
+                near.append((gap, found))
+                break
+    return min(near, key=lambda n: n[0])[1] if near else None
