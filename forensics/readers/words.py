@@ -3,7 +3,7 @@
 from forensics.core import lazy
 
 WORD_NOISE_PATTERN = lazy.regex(r"0x[0-9a-fA-F]+|/[\w./+-]{3,}|\b[0-9a-f]{8,}\b|https?://\S+|\d+")
-WORD_PATTERN = lazy.regex(r"[a-z_]{3,30}")
+SMALL_WORD_PATTERN = lazy.regex(r"[a-z_]{3,30}")
 ENDING_NOISE_PATTERN = lazy.regex(
     r"0x[0-9a-fA-F]+|/[\w./+-]{3,}|\b(?=[0-9a-f]*\d)[0-9a-f]{8,}\b|https?://\S+|\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d"
 )
@@ -12,7 +12,7 @@ ENDING_TOKEN_PATTERN = lazy.regex(r"[A-Za-z_]{2,30}|\d+(?:\.\d+)?|[✓✗✔✘�
 
 def plain_words(text: str) -> list[str]:
     """The words of three letters and more, in small letters."""
-    return WORD_PATTERN.findall(WORD_NOISE_PATTERN.sub(" ", text).lower())
+    return SMALL_WORD_PATTERN.findall(WORD_NOISE_PATTERN.sub(" ", text).lower())
 
 
 def words_and_counts(text: str) -> list[str]:

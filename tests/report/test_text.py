@@ -225,11 +225,13 @@ def test_the_time_told_is_that_of_the_trouble_shown_not_of_the_speed_or_the_atte
 
 def test_where_no_clock_is_known_seconds_after_boot_are_told() -> None:
     report = made.report()
-    proof = replace(report.causes[0].evidence[0], time=None, text="[ 9120.213456] Killed process 1917 (python3)")
+    proof = replace(
+        report.causes[0].evidence[0], time=None, text="[ 9120.213456] Killed process 1917 (python3)", uptime_s=9120.213456
+    )
     first = replace(report.causes[0], evidence=(proof,))
     sources = tuple(replace(s, clock="mono") for s in report.sources)
     assert moment.first_shown(replace(report, causes=(first,), sources=sources)) == "2 h 32 min after boot"
-    early = replace(first, evidence=(replace(proof, text="<6>[   12.412345] Killed process 1917"),))
+    early = replace(first, evidence=(replace(proof, text="<6>[   12.412345] Killed process 1917", uptime_s=12.412345),))
     assert moment.first_shown(replace(report, causes=(early,), sources=sources)) == "12.4 s after boot"
     assert moment.first_shown(replace(report, causes=(first,))) == ""  # a number in brackets of a log that is no kernel's
 
