@@ -20,7 +20,7 @@ from forensics.readers.python.library_files import is_library_file
 from forensics.readers.python.own_words import OWN_WORDS_FACTS
 from forensics.readers.python.phase import EVALUATING, GENERATING, PHASE_FACTS
 from forensics.readers.python.successors import successor_facts
-from forensics.readers.surroundings.near_lines import QUIET_RANKS
+from forensics.readers.torch.rank_places import QUIET_RANKS
 
 LOOP = lazy.regex(r"loop\d+(?:p\d+)?")
 DRIVER_FIELDS = ("cuda_version", "driver_version", "driver_minimum", "driver_table")

@@ -1,0 +1,48 @@
+"""The devices that messages of drivers and frameworks name by PCI address or number.
+
+amdgpu 0000:0a:00.0: amdgpu: GPU reset begin!           -> pci_devices "PCI device 0000:0a:00.0"
+"""
+
+from collections.abc import Iterable, Sequence
+
+from forensics.core import lazy
+from forensics.model import Fields, Proof
+from forensics.readers.surroundings.near import MAX_LISTED_DEVICES, MAX_SENTENCE_LINES, MAX_TOLD_PROOFS, Found
+
+PCI_PATTERN = lazy.regex(r"\b(?P<pci>[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}(?:\.[0-7])?)\b")
+DRIVER_PATTERN = lazy.regex(
+    r"\b(?P<driver>amdgpu|radeon|nouveau|i915|xe|NVRM|nvidia-nvswitch|mlx[45]_\w+|nvme|r8\d{3}|igb|ixgbe|i40e|e1000e?|bnxt_en|tg3|ena)\b"
+)
+GPU_PATTERN = lazy.regex(
+    r"\bNVRM: GPU(?P<a>\d{1,2})\b|\bGPU: (?P<b>\d{1,2})\b|GPU_(?P<c>\d{1,2})_bfc|(?:device:GPU|CUDA):(?P<d>\d{1,2})\b"
+)
+OPERATION_PATTERN = lazy.regex(r"\[\[(?:\{\{)?(?:node|Node:) (?P<operation>[\w./-]{3,200})")  # TensorFlow's
+
+
+def devices(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
+    """The PCI addresses of the devices that the evidence is about; those that the same driver names next to it."""
+    own = _addresses(p.text for p in proofs if p.signature == proofs[0].signature)
+    driver = DRIVER_PATTERN.search(proofs[0].text)
+    if not own and driver and "pci" not in facts:
+        near = lines[max(0, at - MAX_SENTENCE_LINES) : at + MAX_SENTENCE_LINES]
+        own = _addresses(text for text in near if driver["driver"] in text)
+    if not own or (len(own) == 1 and "pci" in facts):
+        return {}
+    said = own[:MAX_LISTED_DEVICES]
+    return {"pci_devices": f"PCI device {said[0]}" if len(said) == 1 else "PCI devices " + ", ".join(said)}
+
+
+def _addresses(texts: Iterable[str]) -> list[str]:
+    every = dict.fromkeys(m["pci"] for text in texts if DRIVER_PATTERN.search(text) for m in PCI_PATTERN.finditer(text))
+    return [a for a in every if f"{a}.0" not in every]  # NVIDIA's driver leaves the function out
+
+
+def gpus(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
+    """The GPU's number, if all that the evidence names is one; the operation of TensorFlow that failed."""
+    found: Found = {}
+    numbers = {n for p in proofs[:MAX_TOLD_PROOFS] for m in GPU_PATTERN.finditer(p.text) for n in m.groups() if n}
+    if "gpu" not in facts and numbers:
+        found["gpu"] = ", ".join(sorted(numbers, key=int)[:MAX_LISTED_DEVICES])
+    texts = (*(p.text for p in proofs[:MAX_TOLD_PROOFS]), *lines[at : at + MAX_TOLD_PROOFS])
+    operation = next(filter(None, (OPERATION_PATTERN.search(t) for t in texts)), None)
+    return found | ({"tf_operation": operation["operation"]} if operation else {})

@@ -1,0 +1,27 @@
+"""Where the kernel's code was, and the task that ran, in the kernel's report of a fault.
+
+RIP: 0010:ext4_writepages+0x1a/0x50      -> kernel_function ext4_writepages
+"""
+
+from collections.abc import Sequence
+
+from forensics.core import lazy
+from forensics.model import Fields, Proof
+from forensics.readers.surroundings.near import MAX_FAULT_LINES, MAX_SENTENCE_LINES, Found
+
+FAULT_PATTERN = lazy.regex(r"\bOops\b|\bpanic\b|\bBUG: |Unable to handle kernel|Internal error: |\bLOCKUP\b|soft lockup")
+KERNEL_FUNCTION_PATTERN = lazy.regex(
+    r"(?:\bRIP: [\da-f]{4}:(?:\[<[\da-f]{8,16}>\] ?)*|\bpc : )(?P<function>[A-Za-z_][\w.]{1,100})\+0x"
+)
+ON_CPU_PATTERN = lazy.regex(r"\b(?:CPU: \d{1,4} .{0,20}?PID|Pid): (?P<pid>\d{1,8}),? [Cc]omm: (?P<task>[^\s,]{1,15})")
+
+
+def kernel_place(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
+    """Where the kernel's code was, and the task that ran, in its report of a fault."""
+    if not FAULT_PATTERN.search(proofs[0].text) or {"task", "pid", "kernel_function"} & facts.keys():
+        return {}
+    near = lines[max(0, at - MAX_SENTENCE_LINES) : at + MAX_FAULT_LINES]
+    function = next(filter(None, map(KERNEL_FUNCTION_PATTERN.search, near)), None)
+    task = next(filter(None, map(ON_CPU_PATTERN.search, near)), None)
+    found: Found = {"kernel_function": function["function"]} if function else {}
+    return found | ({"running_task": f"{task['task']} (pid {task['pid']})"} if task else {})

@@ -1,0 +1,1 @@
+"""What servers of notebooks, papermill and editors print: notebooks, cells, kernels."""

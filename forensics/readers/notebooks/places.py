@@ -1,0 +1,45 @@
+"""The notebook, the cell and the kernel that lines of servers, of papermill and of editors name.
+
+[I 2026-11-21 08:39:48.076 ServerApp] Saving file at /train.ipynb     -> notebook_file train.ipynb
+Executing Cell 3---------------------------------------               -> cell 3
+"""
+
+from collections.abc import Sequence
+
+from forensics.core import lazy
+from forensics.model import Fields, Proof
+from forensics.readers.surroundings.near import MAX_SENTENCE_LINES, Found
+
+EDITOR_LINE_PATTERN = lazy.regex(r"\A\d\d:\d\d:\d\d\.\d{3} \[(?:info|warn|error)\]")  # of Visual Studio Code's log
+EDITOR_CELL_PATTERN = lazy.regex(r"\bEnd cell (?P<cell>\d{1,6}) execution @ \d")
+STARTED_CELL_PATTERN = lazy.regex(r"\bexecution of cell (?P<cell>\d{1,6})\b")
+STARTED_KERNEL_PATTERN = lazy.regex(r"\bStarted Kernel (?P<name>.{1,60}?) \(")
+SERVED_NOTEBOOK_PATTERN = lazy.regex(
+    r"(?:Saving file at /?|App\] Notebook |GET /(?:notebooks|lab/tree|doc/tree)/|Input Notebook:\s{1,8}|NbClientApp\] Executing"
+    r"|Converting notebook)\s{0,2}(?P<notebook>[^\s?\"'<>|:]{1,200}\.ipynb)\b"
+)
+EXECUTED_CELL_PATTERN = lazy.regex(r"\A(?:.{0,60}\s)?(?:Executing|Ending) [Cc]ell (?P<cell>\d{1,6})\b")
+DEAD_KERNEL_PATTERN = lazy.regex(r"DeadKernel|Kernel died")
+
+
+def notebook(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
+    """The notebook of a kernel, if the server speaks of one only; the cell that was executed, by papermill."""
+    dead = any(DEAD_KERNEL_PATTERN.search(p.text) for p in proofs[:1])
+    if not dead and "kernel_id" not in facts:
+        return {}
+    names = {m["notebook"].rpartition("/")[2] for m in map(SERVED_NOTEBOOK_PATTERN.search, lines[:at]) if m}
+    cells = [m["cell"] for m in map(EXECUTED_CELL_PATTERN.match, lines[:at]) if m]
+    found: Found = {"notebook_file": names.pop()} if len(names) == 1 else {}
+    return found | ({"cell": int(cells[-1])} if dead and cells and "cell" not in facts else {})
+
+
+def editor_cell(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
+    """The cell and the kernel by the log of Visual Studio Code."""
+    near = lines[max(0, at - MAX_SENTENCE_LINES) : at + MAX_SENTENCE_LINES]
+    if "cell" in facts or not any(map(EDITOR_LINE_PATTERN.match, near)):
+        return {}
+    ended = next(filter(None, map(EDITOR_CELL_PATTERN.search, lines[at : at + MAX_SENTENCE_LINES])), None)
+    cell = ended or next(filter(None, map(STARTED_CELL_PATTERN.search, lines[at::-1])), None)
+    kernel = next(filter(None, map(STARTED_KERNEL_PATTERN.search, lines[at::-1])), None)
+    found: Found = {"cell": int(cell["cell"])} if cell else {}
+    return found | ({"kernel_name": kernel["name"]} if kernel else {})

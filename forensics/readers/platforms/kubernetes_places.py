@@ -1,0 +1,66 @@
+"""The pod that lines of Kubernetes near the evidence name: kubectl's tables, descriptions and events, the kubelet's, JSON.
+
+fit-0   0/1   OOMKilled   0   3m      -> pod fit-0
+"""
+
+from collections.abc import Sequence
+
+from forensics.core import lazy
+from forensics.model import Fields, Proof
+from forensics.readers.surroundings.near import MAX_PROMPT_LINES, MAX_READ_PROOFS, NEAR, WIDE, Found
+
+POD_NAME = r"[a-z0-9][a-z0-9.*-]{0,250}[a-z0-9*]"
+POD_PATTERNS = (
+    lazy.regex(rf"\A(?P<pod>{POD_NAME})\s+\d+/\d+\s+[A-Z]\w+"),  # kubectl get pods
+    lazy.regex(rf"\A(?P<namespace>[a-z0-9-]{{1,63}})\s+(?P<pod>{POD_NAME})\s+\d+/\d+\s+[A-Z]\w+"),  # with -A
+    lazy.regex(
+        rf"io\.kubernetes\.pod\.name=(?P<pod>{POD_NAME}),.{{0,400}}?io\.kubernetes\.pod\.namespace=(?P<namespace>[a-z0-9-]{{1,63}})"
+    ),
+    lazy.regex(rf"\bpods?/(?P<pod>{POD_NAME})(?![\w/.-])"),  # kubectl get events
+    lazy.regex(rf"\bpod=\"?(?P<namespace>[a-z0-9-]{{1,63}})/(?P<pod>{POD_NAME})"),  # kubelet
+)
+POD_DOCUMENT_PATTERN = lazy.regex(rf'"name": ?"(?P<pod>{POD_NAME})"')
+POD_MARKS = ('"containerStatuses"', '"kind": "Pod"', '"kind":"Pod"')
+DESCRIBED_POD_PATTERN = lazy.regex(
+    rf"\AName:\s+(?P<pod>{POD_NAME})\s*\Z"
+)  # kubectl describe: its next rows tell namespace and node
+NAMESPACE_ROW_PATTERN = lazy.regex(r"\ANamespace:\s+(?P<namespace>[a-z0-9-]{1,63})\s*\Z")
+ASSIGNED_POD_PATTERN = lazy.regex(rf"Successfully assigned (?P<namespace>[a-z0-9-]{{1,63}})/(?P<pod>{POD_NAME}) to ")
+ASKED_POD_PATTERN = lazy.regex(
+    r"\bkubectl (?:-n (?P<namespace>[a-z0-9-]{1,63}) )?(?:describe|logs?|get) (?:pods?|po)[ /]"
+    rf"(?:-n (?P<later>[a-z0-9-]{{1,63}}) )?(?P<pod>{POD_NAME})(?:\s|\Z)"
+)
+STATUS_CONTAINER_PATTERN = lazy.regex(r'"containerID": ?"\w{1,20}://(?P<container>[0-9a-f]{64})"')
+
+
+def pod(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
+    """The pod, with its namespace if that is told."""
+    if "pod" in facts:
+        return {}
+    for text in (*(p.text for p in proofs[:MAX_READ_PROOFS]), *lines[max(0, at - NEAR) : at + NEAR]):
+        if found := next(filter(None, (p.search(text) for p in POD_PATTERNS)), None):
+            return {"pod": "/".join(filter(None, (found.groupdict().get("namespace"), found["pod"])))}
+    near = lines[max(0, at - WIDE) : at + WIDE]
+    if described := _described_pod(lines, at):
+        return {"pod": described}
+    if not any(mark in text for text in near for mark in (*POD_MARKS, '"containerID"')):
+        return {}
+    for text in reversed(lines[max(0, at - WIDE) : at + 1]):
+        if found := STATUS_CONTAINER_PATTERN.search(text):
+            return {"container": found["container"]}
+        if found := POD_DOCUMENT_PATTERN.search(text):
+            return {"pod": found["pod"]}
+    return {}
+
+
+def _described_pod(lines: Sequence[str], at: int) -> str:
+    """The pod whose description or events the line at `at` belongs to, as the command, the heading or the scheduler names it."""
+    first = max(0, at - MAX_PROMPT_LINES)
+    for i in range(min(at, len(lines) - 1), first - 1, -1):
+        if named := DESCRIBED_POD_PATTERN.match(lines[i]):
+            space = next(filter(None, map(NAMESPACE_ROW_PATTERN.match, lines[i + 1 : i + NEAR])), None)
+            return f"{space['namespace']}/{named['pod']}" if space else ""
+        if found := ASSIGNED_POD_PATTERN.search(lines[i]) or ASKED_POD_PATTERN.search(lines[i]):
+            groups = found.groupdict()
+            return "/".join(filter(None, (groups["namespace"] or groups.get("later"), groups["pod"])))
+    return ""

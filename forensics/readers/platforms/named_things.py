@@ -1,0 +1,54 @@
+"""Files, addresses, peers and ports that errors name.
+
+/usr/bin/python3: No module named ipykernel_launcher    -> path /usr/bin/python3
+"""
+
+from collections.abc import Sequence
+
+from forensics.core import lazy
+from forensics.model import Fields, Proof
+from forensics.readers.python.library_files import knows_own_code
+from forensics.readers.surroundings.near import MAX_READ_PROOFS, MAX_TOLD_PROOFS, Found
+
+PATH_PATTERN = lazy.regex(r"(?<!\S)['\"]?(?P<path>(?:/[^\s/:'\"]{1,200}){2,30})['\"]?: (?:\[Errno \d|OSError|No space)")
+PATH_PATTERNS = (
+    lazy.regex(r"\[Errno \d{1,4}\] [^:\n]{3,60}: ['\"](?P<path>[^'\"\n]{2,300})['\"]"),
+    lazy.regex(
+        r"(?<![\w'\"])(?P<path>(?:/[\w.+@~-]{1,100}){2,20}): (?:No such file|cannot open|Permission denied|Is a directory"
+        r"|Not a directory|No module named|version `)"
+    ),
+    lazy.regex(r"(?P<path>[A-Z]:\\[^:*?\"<>|\n]{3,200}\.exe): No module named"),
+    lazy.regex(r"\b[Cc]annot read (?P<path>(?:/[\w.+@~-]{1,100}){2,30}):"),
+)
+ADDRESS_PATTERN = lazy.regex(r"\b(?:url|URL):? (?P<url>https?://[^\s'\"<>)]{4,200}?)[.,]?(?=[\s'\"<>)]|\Z)")
+CONNECT_PATTERN = lazy.regex(r"connect to \(?\[?(?P<host>[\w.-]{2,80})\]?(?:, |:)(?P<port>\d{2,5})\b")
+PEER_PATTERN = lazy.regex(r"\bfrom peer (?P<peer>[\w.:-]{3,60})<\d{2,5}>")
+LISTEN_PATTERN = lazy.regex(r"(?i)\blisten|\bbind\b|in use|EADDRINUSE|already allocated")
+
+
+def named_file(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
+    """The file or the address that an error names."""
+    if {"path", "device", "asked_url"} & facts.keys() or knows_own_code(facts):
+        return {}
+    texts = [p.text for p in proofs[:MAX_TOLD_PROOFS]]
+    path = next((m["path"] for p in PATH_PATTERNS for m in map(p.search, texts) if m), None)
+    url = next((m["url"] for m in map(ADDRESS_PATTERN.search, texts) if m), None)
+    return {"path": path} if path else {"asked_url": url} if url else {}
+
+
+def path_before_error(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
+    """The file that an error with a number names before it: `Failed to write info to /home/u/run.json: [Errno 28] ...`."""
+    if {"path", "device"} & facts.keys() or knows_own_code(facts):
+        return {}
+    found = next(filter(None, (PATH_PATTERN.search(p.text) for p in proofs[:MAX_READ_PROOFS])), None)
+    return {"path": found["path"]} if found else {}
+
+
+def connection(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
+    """The address that could not be reached, the peer that failed, or the port that was taken; a peer's port is no place."""
+    texts = [p.text for p in proofs[:MAX_TOLD_PROOFS]]
+    if reached := next(filter(None, map(CONNECT_PATTERN.search, texts)), None):
+        return {"endpoint": f"{reached['host']}:{reached['port']}"}
+    if peer := next(filter(None, map(PEER_PATTERN.search, texts)), None):
+        return {"peer": peer["peer"]}
+    return {"listening_port": facts["port"]} if "port" in facts and any(map(LISTEN_PATTERN.search, texts)) else {}

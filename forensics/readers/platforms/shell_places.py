@@ -1,0 +1,30 @@
+"""The program that a shell saw die.
+
+run.sh: line 5: 19817 Killed      python train.py       -> command train.py, pid 19817
+"""
+
+from collections.abc import Sequence
+
+from forensics.core import lazy
+from forensics.model import Fields, Proof
+from forensics.readers.surroundings.near import Found
+
+SHELL_DEATH_PATTERN = lazy.regex(
+    r"(?:\A|: line \d{1,7}: |\A\[\d{1,4}\][ +-]{1,8})\s{0,4}(?P<pid>\d{2,8}) (?:Killed|Terminated|Aborted|Quit|Hangup"
+    r"|[Bb]us error|[Ss]egmentation fault|[Ii]llegal (?:hardware )?instruction|[Ff]loating point exception)"
+    r"\s{1,30}(?:\(core dumped\)\s{1,8})?"
+    r"(?P<command>\S.{0,300})"
+)
+SCRIPT_PATTERN = lazy.regex(r"(?:\A|\s)(?P<script>-m [\w.]{1,100}|[\w./~-]{1,200}\.(?:py|sh|jl|R|pl))(?=\s|\Z)")
+
+
+def command(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
+    """The program that a shell saw die, and its pid."""
+    if "task" in facts:
+        return {}
+    for text in (*(p.text for p in proofs), *lines[at:]):
+        died = SHELL_DEATH_PATTERN.search(text)
+        script = SCRIPT_PATTERN.search(died["command"]) if died else None
+        if died and script and str(facts.get("pid", died["pid"])) == died["pid"]:
+            return {"pid": int(died["pid"]), "command": script["script"]}
+    return {}

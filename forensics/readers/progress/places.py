@@ -1,0 +1,41 @@
+"""The step or the epoch at which a failure was printed, as a bar or a trainer's row beside it tells."""
+
+from collections.abc import Sequence
+
+from forensics.core import lazy
+from forensics.model import Fields, Proof
+from forensics.readers.progress.counters import bar_counter, named_counters
+from forensics.readers.surroundings.near import NEAR, Found
+
+BARE_DEATH_PATTERN = lazy.regex(
+    r"(?:Killed|Terminated|Aborted|Segmentation fault|Bus error|Illegal instruction)(?: \(core dumped\))?"
+)
+PROGRESS_PATTERNS = (
+    lazy.regex(r"(?<![\d/])(?P<step>\d{1,9})/\d{1,9} \[[=>.]{5,60}\]"),  # Keras
+    lazy.regex(r"\bEpoch \[(?P<epoch>\d{1,6})\]\[\d{1,9}/\d"),  # OpenMMLab
+    lazy.regex(r"'epoch': (?P<epoch>\d{1,6}(?:\.\d{1,4})?)\}?"),  # Hugging Face
+)
+
+
+def step_of_bar(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
+    """The step of a progress bar in the evidence; the epoch, where the step is the end of each epoch's bar."""
+    bar = bar_counter(proofs[0].text)
+    found: Found = {"step_no": bar.now} if bar and bar.now and bar.of_steps and not any("step" in n for n in facts) else {}
+    step = facts.get("step_no")
+    if step is not None and f"{step}/{step}" in proofs[0].text:
+        above = reversed(lines[max(0, at - NEAR) : at + 1])
+        epoch = next((c.now for text in above for c in named_counters(text) if c.unit == "epoch"), None)
+        found |= {"epoch": epoch} if epoch is not None else {}
+    return found
+
+
+def progress(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
+    """The step or the epoch of the first line of evidence, as a bar or a trainer's row tells it."""
+    if any("step" in n or "epoch" in n for n in facts):
+        return {}
+    texts = [proofs[0].text]
+    if BARE_DEATH_PATTERN.fullmatch(proofs[0].text):  # a shell's word, right behind what the program printed last
+        texts = list(lines[max(0, at - 1) : at])
+    found = next((m for text in texts for m in (p.search(text) for p in PROGRESS_PATTERNS) if m), None)
+    groups = found.groupdict() if found else {}
+    return {"epoch": groups["epoch"]} if groups.get("epoch") else {"step_no": int(groups["step"])} if groups.get("step") else {}
