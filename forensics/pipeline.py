@@ -141,7 +141,7 @@ def analyze(
     seen = place_case(given, knowledge, [*warnings, *([Warning("model", problem)] if problem else [])], workers, event_filter)
     every, asked = correlation.join_incidents(seen.incidents), seen.asked
     decided, each = _decided(seen.incidents, every, asked, knowledge, model)
-    around = _surroundings(decided, seen)
+    around = _surroundings(decided, seen, knowledge)
     disordered, unmatched = disordered_sources(seen.analyses, seen.noted), _unmatched(seen, event_filter)
     ranked = _ranked_lines(decided, seen, baseline, knowledge, bool(unmatched), bool(disordered))
     found_causes = advice.findings(decided, knowledge, around, _reasons(ranked, seen, decided), near := _near(seen))
@@ -175,11 +175,12 @@ def _unmatched(seen: PlacedCase, event_filter: correlation.Filter) -> OpenQuesti
     return correlation.unmatched(seen.kept, event_filter, seen.clocks)
 
 
-def _surroundings(decided: Diagnosis, seen: PlacedCase) -> JobContext:
+def _surroundings(decided: Diagnosis, seen: PlacedCase, knowledge: Database) -> JobContext:
     """Where and how the job ran; empty if there is nothing to advise."""
     scans = [] if decided.verdict == "no_crash" else [r.scan for r in seen.analyses]
     drawn = [curve for r in seen.analyses for curve in r.curves]
-    look = partial(context.job_context, scans, drawn, seen.attempted)
+    foreign = advice.lines_of_other_deaths(decided, knowledge)
+    look = partial(context.job_context, scans, drawn, seen.attempted, foreign)
     return call_or_warn(look, JobContext(), "where it ran", None, seen.noted.append)
 
 

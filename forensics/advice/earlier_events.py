@@ -1,7 +1,8 @@
-"""Which evidence lines of a cause show an earlier event than the one that a report tells.
+"""Which evidence lines of a cause show another event than the one that a report tells: an earlier one, or another's death.
 
 KeyError: 'a' / loading data / step 1 / KeyError: 'b'          -> the first line: of an attempt before
 python[11]: segfault ... / (an hour) / python[22]: segfault    -> the first line: a death before
+dmesg: Killed process 11, Killed process 22   job.log: pid 22  -> the first line: the death of another process
 """
 
 from bisect import bisect_right
@@ -11,8 +12,9 @@ from itertools import pairwise
 
 from forensics.advice.evidence import LIMIT_FACT, Place
 from forensics.advice.wording import DEATHS
+from forensics.database import Database
 from forensics.model import Fields, Observation, Value
-from forensics.model.verdicts import Attempt, Candidate, OwnedObservation
+from forensics.model.verdicts import Attempt, Candidate, Diagnosis, OwnedObservation
 
 MAX_CONTINUED_LINES = 10  # while it ends a program may print a few lines like earlier ones
 MAX_DEATH_GAP_S = 10.0  # processes of one job die within seconds of each other
@@ -27,16 +29,47 @@ def earlier_lines(candidate: Candidate, events: Sequence[Observation], traits: C
     attempts = _in_earlier_attempts(candidate)
     apart = {place for place, is_start in attempts.items() if is_start}
     if "process_death" in traits:
-        apart |= _earlier_deaths(events)
+        unnamed = _unnamed_deaths(candidate)
+        apart |= unnamed | _earlier_deaths([e for e in events if (e.source, e.line) not in unnamed])
     earlier = {*attempts, *apart}
     if "worthless_result" not in traits:  # of a spoiled result the first sign is the one to read
         earlier |= _continued_from(candidate, earlier)
     return earlier, apart
 
 
+def observations_shown(candidate: Candidate, database: Database) -> list[Observation]:
+    """The subject's own observations of it; all of them if there are none, or if it is a fault of the machine, which affects
+    every program."""
+    of_the_machine = database.has_trait(candidate.cause, "machine_fault")
+    mine = [o.observation for o in candidate.owned if o.owner == "mine" or of_the_machine]
+    return mine or [o.observation for o in candidate.owned]
+
+
+def lines_of_other_deaths(diagnosis: Diagnosis, database: Database) -> frozenset[Place]:
+    """All lines of the deaths that the first cause has evidence of, and that are not the one to tell. What they name is not the
+    environment of that one."""
+    first = diagnosis.candidates[0]
+    if not database.has_trait(first.cause, "process_death"):
+        return frozenset()
+    events = observations_shown(first, database)
+    _, apart = earlier_lines(first, events, ("process_death",))
+    others = [e for e in events if "pid" in e.fields and all((e.source, n) in apart for n in e.shown_on)]
+    return frozenset((e.source, n) for e in others for n in range(e.line, e.last_line + 1))
+
+
+def _unnamed_deaths(candidate: Candidate) -> set[Place]:
+    """The (source, line) of deaths of processes that the own logs do not name, if a death of one that they name is shown."""
+    deaths = [o for o in candidate.owned if "pid" in o.observation.fields]
+    named = any(o.named for o in deaths)
+    return {(o.observation.source, n) for o in deaths if named and not o.named for n in o.observation.shown_on}
+
+
 def deaths_of(events: Sequence[Observation], facts: Fields, apart: Set[Place]) -> dict[str, Value]:
-    """How many processes of the same program died in the same way, if some of them died before the one that `facts` tell."""
+    """How many processes of the same program died in the same way, if the one that `facts` tell died last, and some before it."""
     same = [e for e in events if "pid" in e.fields and e.fields.get("task") == facts.get("task")]
+    last = max(same, key=lambda e: e.moment or 0.0, default=None)
+    if last is None or last.fields["pid"] != facts.get("pid"):
+        return {}
     is_before = {str(e.fields["pid"]): (e.source, e.line) in apart for e in same}
     return {DEATHS: len(is_before)} if any(is_before.values()) and not all(is_before.values()) else {}
 

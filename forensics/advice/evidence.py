@@ -16,11 +16,11 @@ from forensics.readers.python.source_lines import is_code_line
 
 EXCEPTION = ("exc_type", "exc_message", "file", "line_no")
 IDENTITY = ("pid", "rank", "gpu", "pci", "host", "task", "job", "container", "device", "interface")
-SAME = (*EXCEPTION, *IDENTITY)  # of one event each has one value
+LIMIT_FACT = "limit_path"  # of the cgroup whose memory limit was reached
+SAME = (*EXCEPTION, *IDENTITY, LIMIT_FACT)  # of one event each has one value
 MAX_EVIDENCE_LINES = 12  # chosen by hand: of all the events together; the timeline has the rest
 WEIGHT_ORDER = {"proof": 0, "strong": 1, "hint": 2}
 Place = tuple[str, int]  # source, line
-LIMIT_FACT = "limit_path"  # of the cgroup whose memory limit was reached
 
 
 def told_first(events: Sequence[Observation], earlier: Set[Place]) -> list[Observation]:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from forensics.advice.activation import activation_facts
 from forensics.advice.case import NAMED_PLACE, REASON_PLACE, UNEXPLAINED, case_facts
 from forensics.advice.disk_use import disk_facts
-from forensics.advice.earlier_events import deaths_of, earlier_lines
+from forensics.advice.earlier_events import deaths_of, earlier_lines, observations_shown
 from forensics.advice.evidence import LIMIT_FACT, facts_of, proofs_of, told_first
 from forensics.advice.places import code_of_consequence, code_of_traceback, host_of_rank, own_code, place_around
 from forensics.advice.printed_stack import stack_facts
@@ -135,7 +135,7 @@ def _finding(
     around: LinesAround,
 ) -> Finding:
     cause, role = database.causes[candidate.cause], _role(candidate, first)
-    observations = _observations_shown(candidate, "machine_fault" in cause.traits)
+    observations = observations_shown(candidate, database)
     facts, proofs = _facts_and_proofs(candidate, cause, observations, diagnosis)
     if not proofs and first:  # only the ending itself can be shown
         proofs = tuple(Proof(source, line, text, OUTCOME_LINE, "hint") for source, line, text in diagnosis.outcome.lines)
@@ -178,9 +178,9 @@ def _told_around(facts: Fields, proofs: Sequence[Proof], around: LinesAround) ->
 def _around_evidence(facts: Fields, proofs: Sequence[Proof], around: LinesAround) -> dict[str, Value]:
     """What the evidence and the lines around it tell for the conditions of remedies and questions.
 
-    Other exceptions, before the one that is told, ask for other remedies.
+    Other exceptions and other deaths than the one that is told ask for other remedies.
     """
-    own = ("exc_type" in facts and [p for p in proofs if not p.earlier]) or proofs
+    own = (facts.keys() & {"exc_type", "pid"} and [p for p in proofs if not p.earlier]) or proofs
     return quoted_evidence(own, around) | library_code(own, around)
 
 
@@ -253,13 +253,6 @@ def _recovered_lines(diagnosis: Diagnosis) -> tuple[Proof, ...]:
     )
     proofs = [replace(o.proofs[0], weight="hint") for o in found if o.proofs]
     return tuple({(p.source, p.line): p for p in proofs}.values())[-MAX_RECOVERY_LINES:]
-
-
-def _observations_shown(candidate: Candidate, of_the_machine: bool) -> list[Observation]:
-    """The subject's own observations of it; all of them if there are none, or if it is a fault `of_the_machine`, which affects
-    every program."""
-    mine = [o.observation for o in candidate.owned if o.owner == "mine" or of_the_machine]
-    return mine or [o.observation for o in candidate.owned]
 
 
 def _of_another_limit(observation: Observation, facts: Fields) -> bool:

@@ -8,7 +8,7 @@
 Nothing here takes part in the decision.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from types import MappingProxyType
 
 from msgspec import Struct
@@ -71,9 +71,13 @@ class Context(Struct, frozen=True):
 
 
 def job_context(
-    scans: Sequence[Scan], drawn: Iterable[Ranked] = (), known: Mapping[str, Sequence[AttemptFacts]] = MappingProxyType({})
+    scans: Sequence[Scan],
+    drawn: Iterable[Ranked] = (),
+    known: Mapping[str, Sequence[AttemptFacts]] = MappingProxyType({}),
+    foreign: Set[tuple[str, int]] = frozenset(),
 ) -> JobContext:
-    """Where and how the job ran, to select and word remedies. `drawn`: see `read_context`; `known`: see `attach_context`."""
+    """Where and how the job ran, to select and word remedies. `drawn`: see `read_context`; `known`: see `attach_context`;
+    `foreign`: lines, (source, number), that tell of other processes."""
     if not scans:
         return JobContext()
     from forensics.context.signs import context_signs
@@ -82,7 +86,7 @@ def job_context(
     given_programs = programs(scans)
     run = settings_of_last_attempt(run_settings(scans), known)
     return JobContext(
-        context_signs(scans, given_programs),
+        context_signs(scans, given_programs, foreign),
         settings(scans),
         run,
         given_programs,

@@ -7,7 +7,7 @@ Only lines that were kept before are searched: both ends of each source, lines t
 weak sign (the banner of a library, which another library may import) counts only if there is no other sign of the same fact.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 from forensics.database import compile_literals
 from forensics.model import Line, Program, Scan, Setting
@@ -18,11 +18,16 @@ MAX_SOURCE_LINES = 1500  # of one source
 MIN_MATCHED_CHARS = 200_000  # of all; to look for each text by itself costs more than to compile them all from here on
 
 
-def context_signs(scans: Iterable[Scan], programs: Iterable[Program] = ()) -> tuple[Setting, ...]:
-    """Each distinct (fact, value) in the logs and in the programs given with them, with its first line."""
+def context_signs(
+    scans: Iterable[Scan], programs: Iterable[Program] = (), foreign: Set[tuple[str, int]] = frozenset()
+) -> tuple[Setting, ...]:
+    """Each distinct (fact, value) in the logs and in the programs given with them, with its first line.
+
+    `foreign`: lines, (source, number), that tell of other processes.
+    """
     found: dict[tuple[str, str], Setting] = {}
     weak: dict[tuple[str, str], Setting] = {}
-    looked_at = [(scan.source, _lines(scan)) for scan in list(scans)[:MAX_SOURCES]]
+    looked_at = [(scan.source, _lines(scan, foreign)) for scan in list(scans)[:MAX_SOURCES]]
     texts = ["\n".join(line.text for line in lines) for _, lines in looked_at]
     for (source, lines), text, signs in zip(looked_at, texts, _possible_signs(texts), strict=True):
         origin = source.origin or int
@@ -71,8 +76,8 @@ def _of(lines: list[Line], text: str, signs: Iterable[ContextSign]) -> Iterator[
                 break
 
 
-def _lines(scan: Scan) -> list[Line]:
-    """The lines of a source that were kept, each once, in order."""
+def _lines(scan: Scan, foreign: Set[tuple[str, int]]) -> list[Line]:
+    """The lines of a source that were kept, each once, in order; without the `foreign` ones."""
     known = {line.number: line for line in (*scan.head, *scan.tail)}
     for hit in scan.hits:
         for line in hit.region.lines():
@@ -81,4 +86,5 @@ def _lines(scan: Scan) -> list[Line]:
         for region in regions[:3]:
             for line in region.lines() if region.most_after <= 40 else (Line(region.number, region.text),):
                 known.setdefault(line.number, line)
-    return [known[n] for n in sorted(known)][:MAX_SOURCE_LINES]
+    name, origin = scan.source.name, scan.source.origin or int
+    return [known[n] for n in sorted(known) if not foreign or (name, origin(n)) not in foreign][:MAX_SOURCE_LINES]

@@ -136,7 +136,8 @@ class Fact(Struct, frozen=True):
 class OwnedObservation(Struct, frozen=True):
     """One observation with its owner and the link that shows it: `pid 4711`, `the same log`, `time, 2.4 s earlier`.
 
-    `seconds_before`: from it to the end that it would explain; None if a time is unknown, negative if it is later.
+    `seconds_before`: from it to the end that it would explain; None if a time is unknown, negative if it is later. `named`: its
+    pid is one that the subject's own logs name.
     """
 
     observation: Observation
@@ -146,6 +147,7 @@ class OwnedObservation(Struct, frozen=True):
     aftermath: Aftermath
     seconds_before: float | None = None
     facts: tuple[Fact, ...] = ()
+    named: bool = False
 
 
 class Outcome(Struct, frozen=True):

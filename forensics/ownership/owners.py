@@ -5,7 +5,7 @@ dmesg:   Killed process 900 (chrome)        train.log: pids of its own, none nea
 dmesg:   Xid 79, 3 s before train.log ends                                           -> unknown, "time, 3.0 s earlier"
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import timedelta
 
 from msgspec.structs import replace
@@ -37,7 +37,8 @@ def assign_owners(incident: Incident, subject: Subject, database: Database) -> t
     first = [_owned(o, linked, subject, database, ends_in_own_logs) for o in observations]
     first = [_with_own_aftermath(o, first, subject, database) for o in first]
     mine = {pid for o in first if o.owner == "mine" and o.observation.source not in subject.own and (pid := _pid(o.observation))}
-    return tuple(_excluded_by_pid(o, mine, database) for o in first)
+    named = subject.pids | {_pid(o.observation) for o in first if o.observation.source in subject.own}
+    return tuple(_with_name(_excluded_by_pid(o, mine, database), named - {0}, subject) for o in first)
 
 
 def _owned(
@@ -155,7 +156,7 @@ def _named_links(links: Iterable[Link], observations: Sequence[Observation], sub
     for link in named:
         parent[root(link.second)] = root(link.first)
     own = {root(o.place) for o in observations if o.source in subject.own and o.cause != HEALTHY}
-    by = {place: link.by for link in named for place in (link.first, link.second)}
+    by = {place: link.by for link in reversed(named) for place in (link.first, link.second)}  # the surest link of each
     return {place: by[place] for place in list(parent) if place[0] not in subject.own and root(place) in own and place in by}
 
 
@@ -165,6 +166,11 @@ def _excluded_by_pid(o: OwnedObservation, mine: set[int], database: Database) ->
     if o.owner != "unknown" or not mine or not pid or pid in mine or not database.has_trait(o.observation.cause, "process_death"):
         return o
     return replace(o, owner="others", link=f"its pid is {pid}, and pid {min(mine)} is tied to the job")
+
+
+def _with_name(o: OwnedObservation, pids: Set[int], subject: Subject) -> OwnedObservation:
+    """With `named` if its pid is one of `pids`, those that the subject's own logs name. A machine's log names those of all."""
+    return replace(o, named=not subject.machine and o.owner == "mine" and _pid(o.observation) in pids)
 
 
 def _group(o: Observation) -> CgroupOwner:

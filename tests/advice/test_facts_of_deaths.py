@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import pytest
+
 from forensics.model import Report
 from forensics.report.moment import first_shown
 
@@ -90,3 +92,38 @@ def test_the_remedy_is_for_the_error_of_the_last_attempt(analyze: Callable[..., 
     first = analyze(job="\n".join(lines)).causes[0]
     assert "NumPy" not in first.summary
     assert not any("NumPy" in a.action for a in first.remediations)
+
+
+def dated_kill(time: str, pid: int, task: str, rss_kb: int, group: str = "/batch") -> str:
+    head = f"[Tue Jun  2 {time} 2026] "
+    victim = f"oom_memcg={group},task_memcg={group},task={task},pid={pid},uid=1000\n"
+    sizes = f"total-vm:9900000kB, anon-rss:{rss_kb}kB, file-rss:0kB, shmem-rss:0kB, UID:1000 pgtables:900kB oom_score_adj:0\n"
+    constraint = f"{head}oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,{victim}"
+    return f"{constraint}{head}Memory cgroup out of memory: Killed process {pid} ({task}) {sizes}"
+
+
+@pytest.mark.parametrize("named, rss_kb, time", [(6120, 102400, "10:05:31"), (6188, 204800, "10:05:38")])
+def test_of_two_kills_of_one_group_the_one_is_told_whose_pid_the_job_names(
+    analyze: Callable[..., Report], named: int, rss_kb: int, time: str
+) -> None:
+    kills = dated_kill("10:05:31", 6120, "python", 102400) + dated_kill("10:05:38", 6188, "python", 204800)
+    job = f"2026-06-02 10:05:30,118 INFO fit: pid {named}\nbash: line 12: {named} Killed                  python fit.py\n"
+    report = analyze(dmesg=kills, job=job)
+    first = report.causes[0]
+    assert (first.id, first.facts["pid"], first.facts["anon_rss_bytes"]) == ("host_memory.oom_cgroup", named, rss_kb * 1024)
+    assert f"Killed process {named}" in first.evidence[0].text
+    assert first_shown(report) == f"2026-06-02 {time}"
+    assert str(named) in first.where
+    assert not any(str(pid) in first.where + first.summary for pid in {6120, 6188} - {named})
+    assert "such deaths" not in first.summary or named == 6188  # 6120 did not die last
+
+
+@pytest.mark.parametrize("told, workers", [("python3", False), ("pt_data_worker", True)])
+def test_advice_is_on_the_process_that_is_told_not_on_one_killed_hours_before(
+    analyze: Callable[..., Report], told: str, workers: bool
+) -> None:
+    other = "python3" if workers else "pt_data_worker"
+    kills = dated_kill("08:10:04", 5310, other, 102400) + dated_kill("11:25:47", 6188, told, 204800)
+    first = analyze(dmesg=kills).causes[0]
+    assert first.facts["task"] == told
+    assert any("loader workers" in a.action for a in first.remediations) == workers
