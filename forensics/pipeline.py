@@ -13,6 +13,7 @@ from forensics.core import limits
 from forensics.core.errors import SourceError
 from forensics.database import HEALTHY, Database, load
 from forensics.decision.decide import ENDED_BADLY, DecisionInput, decide
+from forensics.decision.last_step import undetermined_if_cut_off
 from forensics.decision.model import Model, active_model
 from forensics.decision.precedence import precedence_of
 from forensics.model import (
@@ -163,7 +164,9 @@ def analyze(
         notices=decided.notices,
         earlier_attempts=earlier_attempts(decided, asked, first, _earlier_runs(every, asked, knowledge, model), _notebooks(seen)),
     )
-    return _with_context(report, seen, ranked, knowledge)
+    report = _with_context(report, seen, ranked, knowledge)
+    progress, title = context.last_progress(report, seen.attempted), knowledge.causes[HEALTHY].as_cut_off
+    return undetermined_if_cut_off(report, progress, title, advice.questions_of_open_end(around))
 
 
 def _notebooks(seen: PlacedCase) -> set[str]:
@@ -249,8 +252,7 @@ def _with_context(report: Report, seen: PlacedCase, ranked: Sequence[CandidateLi
     """`report` with its context: environment, curves, the lines of `ranked` to read first, and all warnings."""
     noted, scans = seen.noted, [r.scan for r in seen.analyses]
     drawn = [curve for r in seen.analyses for curve in r.curves]
-    cut_off = knowledge.causes[HEALTHY].as_cut_off
-    around = partial(context.attach_context, report, scans, drawn, seen.kept, seen.incidents, seen.attempted, cut_off)
+    around = partial(context.attach_context, report, scans, drawn, seen.kept, seen.incidents, seen.attempted)
     report = call_or_warn(around, report, "the context", None, noted.append)
     quoted = {(p.source, p.line) for p in report.causes[0].evidence}
     read = partial(outcome.lines_to_read, ranked, scans, outcome.line_classes(knowledge), quoted)

@@ -2,7 +2,7 @@
 
 from forensics.advice.annotate_links import annotate_links
 from forensics.advice.earlier_events import is_another_start, lines_of_other_deaths
-from forensics.advice.findings import findings, open_questions
+from forensics.advice.findings import findings, open_questions, questions_of_open_end
 from forensics.advice.remedies import fitting_remedies
 from forensics.advice.whereabouts import affected, location_text
 from forensics.advice.wording import summary
@@ -16,5 +16,6 @@ __all__ = [
     "lines_of_other_deaths",
     "location_text",
     "open_questions",
+    "questions_of_open_end",
     "summary",
 ]

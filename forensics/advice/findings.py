@@ -112,7 +112,7 @@ def open_questions(
     """The questions that the logs leave open, most important first; empty if a good end is shown."""
     first = diagnosis.candidates[0]
     if diagnosis.verdict == "no_crash" and diagnosis.outcome.lines and diagnosis.outcome.state in ("cut_off", "unknown"):
-        return fitting_questions(NO_END_SHOWN, {}, context.environment)
+        return questions_of_open_end(context)
     if diagnosis.verdict == "no_crash" or first.cause not in database.causes:
         return ()
     shown = found[0]
@@ -123,6 +123,11 @@ def open_questions(
     elif all(o.owner == "unknown" for o in first.owned) and "process_death" in database.causes[first.cause].traits:
         asked = (*UNLINKED, *asked)
     return fitting_questions(asked, case_facts(facts, context), context.environment)
+
+
+def questions_of_open_end(context: JobContext) -> tuple[OpenQuestion, ...]:
+    """What would tell how a run ended whose log shows no end."""
+    return fitting_questions(NO_END_SHOWN, {}, context.environment)
 
 
 def _finding(

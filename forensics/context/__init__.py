@@ -18,6 +18,7 @@ from forensics.context.attempts import settings_of_last_attempt, with_changes
 from forensics.context.curves import Ranked, curves, last_reading, longest_curves
 from forensics.context.kept_lines import all_lines, lines_around
 from forensics.context.notices import notices
+from forensics.readers.progress.counters import NO_PROGRESS, Progress
 from forensics.model import (
     Curve,
     Finding,
@@ -33,7 +34,6 @@ from forensics.model import (
 from forensics.model.answers import OUTCOME_LINE
 from forensics.readers.kernel.processes import processes
 from forensics.readers.platforms.activations import failed_activations
-from forensics.readers.progress.last_step import NO_PROGRESS, Progress, with_last_step
 from forensics.readers.python.lock_holders import lock_holder
 from forensics.readers.python.printed_frames import is_bare_frame
 from forensics.readers.python.printed_stacks import printed_stacks
@@ -54,6 +54,7 @@ __all__ = [
     "attempt_facts",
     "curves",
     "job_context",
+    "last_progress",
     "lines_around",
     "read_context",
 ]
@@ -114,10 +115,9 @@ def attach_context(
     observed: Sequence[Observation] = (),
     incidents: Sequence[Incident] = (),
     known: Mapping[str, Sequence[AttemptFacts]] = MappingProxyType({}),
-    cut_off: str = "",
 ) -> Report:
     """`report` with the context of its first cause, and with notices on lines that its evidence does not quote. `known`: the
-    facts of the attempts by source, from `attempt_facts`. `cut_off`: see `with_last_step`."""
+    facts of the attempts by source, from `attempt_facts`."""
     scans = list(scans)
     context = read_context(scans, report.causes[0], drawn)
     ended = known if report.verdict != "no_crash" else {}
@@ -125,9 +125,8 @@ def attach_context(
     quoted = {(p.source, p.line) for p in shown if p.signature != OUTCOME_LINE}
     found = notices(scans, observed, incidents, quoted, ended)
     told = {(n.source, n.line) for n in found}
-    worded = with_last_step(report, _last_progress(report, known), cut_off) if report.verdict == "no_crash" else report
     return replace(
-        worded,
+        report,
         environment=context.environment,
         curves=context.curves,
         processes=context.processes,
@@ -144,7 +143,7 @@ def _is_told(notice: Notice, first: Finding) -> bool:
     return bool(said) and said in notice.text and said in first.summary
 
 
-def _last_progress(report: Report, known: Mapping[str, Sequence[AttemptFacts]]) -> Progress:
-    """That of the last attempt in the log of the subject."""
+def last_progress(report: Report, known: Mapping[str, Sequence[AttemptFacts]]) -> Progress:
+    """How far the last attempt in the log of the subject had come. `known`: the facts of the attempts by source."""
     attempts = known.get(report.subject.name, ()) if report.subject else ()
     return attempts[-1].progress if attempts else NO_PROGRESS

@@ -24,6 +24,7 @@ from forensics.outcome import recorded_status
 from forensics.outcome.ending_words import EndingModel, ending_rows
 from forensics.outcome.recorded_status import RecordedStatus
 from forensics.outcome.tiers import ENDING_STRONG, NOTICE, evidence_tier
+from forensics.outcome.trees import MAX_SILENT_PROBABILITY
 from forensics.readers.lanes.exit_line import exit_status
 
 ENDED_BADLY = 0.5  # the more probable of two answers is given
@@ -87,6 +88,8 @@ def decide(
     shown = model.outcome.probability(
         given.features_of_outcome(database, model.ending, rates), terminal, silent, given.exit_status(database)
     )
+    if mute := silent and _is_mute(given, database):
+        shown = MAX_SILENT_PROBABILITY
     bad = given.end.bad_end_probability(shown) if given.end else shown
     bad_as_shown = bad * recorded_status.share_shown_by_output(shown) if given.end else bad
     offered = candidates(given.owned, model.text(given.words()), database, rates)
@@ -98,7 +101,18 @@ def decide(
     found = [healthy, *(c for c in listed if c.owned)] if bad < ENDED_BADLY else [*_causes_to_list(listed), healthy]
     verdict = _verdict(bad, found[0], database)
     outcome = _outcome(given, bad, found[0], database)
+    if mute and outcome.state == "unknown":
+        outcome = replace(outcome, why=MUTE)
     return Diagnosis(verdict, outcome, tuple(found[:MAX_CAUSES]), _notices(given, found, bad, database))
+
+
+def _is_mute(given: DecisionInput, database: Database) -> bool:
+    """Does a job's log have no line that is known: none of work, of a good end, of an exit status or of a message?
+
+    That it shows no trouble says little then.
+    """
+    known = any(lane.digest.progress_count or lane.digest.good_count or lane.kind != "job" for lane in given.lanes)
+    return not (known or given.owned or given.machine or not given.lanes) and given.exit_status(database) is None
 
 
 def _causes_to_list(listed: Sequence[Candidate]) -> list[Candidate]:
@@ -222,6 +236,7 @@ def _has_work_behind(o: OwnedObservation) -> bool:
     return bool(after.progress or after.repeated or after.good or after.later_attempts or after.handled)
 
 
+MUTE = "nothing in it tells of an end, of a good one or of a bad one"
 WHY: Mapping[OutcomeState, str] = {
     "failed": "",  # see bad_end_shown
     "stalled": "nothing behind shows that it moved again",

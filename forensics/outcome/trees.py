@@ -12,6 +12,7 @@ from math import exp, log
 from msgspec import Struct
 
 MAX_SILENT_LOG_ODDS = -0.2  # P = 0.45: without any sign of trouble there is no alarm, even where the log breaks off
+MAX_SILENT_PROBABILITY = 1 / (1 + exp(-MAX_SILENT_LOG_ODDS))
 MIN_LEAF_SHARE = 1e-3  # of the random trees: with a few hundred cases in a leaf, a smaller share cannot be measured
 LEAF = -1  # no feature has this number
 

@@ -6,6 +6,7 @@ seen 7 times since 3 Oct 2026, on 2 nodes; 5 of them on gpu-0412; after --mem 64
 from datetime import datetime
 
 from forensics.model import History, Report
+from forensics.report.phrases import shows_no_crash
 
 MIN_NODE_SHARE = 0.5  # of the incidents on one node: then its name is shown
 
@@ -13,7 +14,7 @@ MIN_NODE_SHARE = 0.5  # of the incidents on one node: then its name is shown
 def seen_before(report: Report) -> str:
     """The sentence; empty if no history is used, and for a run that ended well."""
     history = report.history
-    if history is None or report.verdict == "no_crash":
+    if history is None or shows_no_crash(report):
         return ""
     note = f" Noted: {history.note}" if history.note else ""
     if not history.seen:

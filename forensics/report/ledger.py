@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 
 from forensics.model import Adjustment, Finding, Report
 from forensics.report.paths import Paths
-from forensics.report.phrases import percent_text
+from forensics.report.phrases import percent_text, shows_no_crash
 from forensics.report.redaction import without_secrets
 from forensics.report.rows import Row, coloured_text, cut_text, plain_text, wrap_rows
 from forensics.report.style import Style
@@ -60,7 +60,7 @@ def _odds(finding: Finding) -> tuple[str, str]:
 
 def _unweighed(report: Report) -> str:
     """Why the first cause has no table."""
-    if report.verdict == "no_crash":
+    if shows_no_crash(report):
         return "no cause was weighed for it: it is what is left where nothing ended badly"
     return "the report holds no contributions for it"
 

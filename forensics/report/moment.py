@@ -7,7 +7,7 @@ year, and no other source tells it; `after 08:39:24` for a line that has no stam
 from datetime import datetime
 
 from forensics.model import Finding, Proof, Report, shows_slow_down
-from forensics.report.phrases import duration_text, time_between, two_unit_duration
+from forensics.report.phrases import duration_text, shows_no_crash, time_between, two_unit_duration
 
 # A stamp of its own is at most this far off; a line without one has the time of one above it, and the pause as its doubt.
 MAX_STAMP_DOUBT_S = 5.0
@@ -19,7 +19,7 @@ FORMATS = {"date": "%H:%M:%S", "year": "%b %d %H:%M:%S", "": "%Y-%m-%d %H:%M:%S"
 
 def first_shown(report: Report) -> str:
     """When the first cause was first shown; how long after boot if no clock is known; empty if nothing ended badly."""
-    if report.verdict == "no_crash":
+    if shows_no_crash(report):
         return ""
     if report.causes[0].when:
         return report.causes[0].when

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from forensics.model import Notice, Report
-from forensics.report.phrases import symptoms
+from forensics.report.phrases import shows_no_crash, symptoms
 
 MAX_GROUP_NOTICES = 3  # shown of each group; all are in the JSON
 OTHERS_TITLE = "Also in these logs"
@@ -31,7 +31,7 @@ class NoticeGroup(Struct, frozen=True):
 def notice_groups(report: Report) -> list[NoticeGroup]:
     """The notices of others, then the rest; a group without notices is left out."""
     others = [n for n in report.notices if n.owner == "others"]
-    shown = () if report.verdict == "no_crash" else (report.causes[0], *symptoms(report))  # there the notice says why it is none
+    shown = () if shows_no_crash(report) else (report.causes[0], *symptoms(report))  # there the notice says why it is none
     quoted = {(p.source, p.line) for f in shown for p in f.evidence}
     rest = [n for n in report.notices if n.owner != "others"]
     rest = [

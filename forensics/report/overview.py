@@ -10,7 +10,7 @@ from forensics.model import MessageGroup, Proof, Report, Value
 from forensics.model.answers import OUTCOME_LINE, REASON_LINE
 from forensics.report.incidents import Group, incident_groups
 from forensics.report.paths import Paths
-from forensics.report.phrases import duration_text, is_guess, remedies, symptoms
+from forensics.report.phrases import duration_text, is_guess, remedies, shows_no_crash, symptoms
 
 MAX_NUMBER_RANGES = 3  # chosen by hand: `1-4, 6-12, 20`
 MAX_LISTED_INCIDENTS = 5  # rows of other incidents on the first screen
@@ -18,7 +18,7 @@ MAX_LISTED_INCIDENTS = 5  # rows of other incidents on the first screen
 
 def location(report: Report) -> str:
     """Where it happened, and how many other ranks it affected; empty if unknown, or if nothing ended badly."""
-    if report.verdict == "no_crash":
+    if shows_no_crash(report):
         return ""
     first = report.causes[0]
     if is_guess(report):  # a line that shows the end names a place; nothing else is known
@@ -61,7 +61,7 @@ def do_first(report: Report) -> str:
     reasons = reasons or [m for m in report.unusual if not m.context]
     if is_guess(report) and reasons:
         return f"Read {Paths.of(report).place(reasons[0].source, reasons[0].line)} and the lines around it"
-    if report.verdict != "no_crash" and report.missing:
+    if not shows_no_crash(report) and report.missing:
         return f"Collect {report.missing[0].what}: {report.missing[0].command}"
     return ""
 

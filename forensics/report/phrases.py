@@ -14,6 +14,7 @@ VERDICTS = {
     "crash": "",
     "no_crash": "",
     "undetermined": "No cause is told as certain. This is the most likely one{}.",
+    "open": "These logs do not tell whether it ended badly{}.",
     "separate": "{} unrelated incidents are shown here, each by a line of its own; nothing says which of them is meant.",
     "likely": "It is told as probable, not as certain{}.",
 }
@@ -48,19 +49,25 @@ def percent_text(probability: float) -> str:
 
 def is_guess(report: Report) -> bool:
     """Are the causes supported by similar words only? Lines that show the end do not name a cause."""
-    return report.verdict == "undetermined" and all(p.signature in NO_SIGNATURE for p in report.causes[0].evidence)
+    unknown = report.verdict == "undetermined" and not shows_no_crash(report)
+    return unknown and all(p.signature in NO_SIGNATURE for p in report.causes[0].evidence)
+
+
+def shows_no_crash(report: Report) -> bool:
+    """Is the first cause that nothing ended badly? The verdict is undetermined then if the log breaks off."""
+    return report.causes[0].id.startswith(NO_CAUSE)
 
 
 def evidence_head(report: Report) -> str:
     """The heading of the first cause's lines: they prove it, or only show how it ended."""
-    if report.verdict == "no_crash":
+    if shows_no_crash(report):
         return "What was looked at"
     return "How it ended" if is_guess(report) else "Evidence"
 
 
 def evidence_worth(report: Report) -> str:
     """The weight of the first cause's lines in words; empty if they only show how it ended."""
-    if report.verdict == "no_crash":
+    if shows_no_crash(report):
         good = report.subject is not None and report.subject.outcome == "ended_well"
         told = "tell of a good end" if good else "are its last"
         return f"lines that {told}, or look alarming and ended nothing"
@@ -89,7 +96,7 @@ def separate_causes(report: Report) -> list[Finding]:
 
 def titled(verdict: str, finding: Finding) -> str:
     """The title of a cause; for an unproven one with `Probably` or `Not proven` before it."""
-    if verdict != "undetermined":
+    if verdict != "undetermined" or finding.id.startswith(NO_CAUSE):
         return finding.title
     return f"{'Probably' if is_likely(finding) else 'Not proven'}: {finding.title}"
 
@@ -105,6 +112,8 @@ def verdict(report: Report) -> str:
         return ""
     if separate := separate_causes(report):
         return VERDICTS["separate"].format(len(separate))
+    if shows_no_crash(report) and report.verdict == "undetermined":
+        return VERDICTS["open"].format(SETTLED if report.missing else "")
     said = VERDICTS["likely" if report.verdict == "undetermined" and is_likely(report.causes[0]) else report.verdict]
     return said.format(SETTLED if report.missing else "")
 
@@ -126,7 +135,7 @@ def symptoms(report: Report) -> list[Finding]:
 
     Empty if nothing ended badly.
     """
-    if report.verdict == "no_crash":
+    if shows_no_crash(report):
         return []
     found = [f for f in report.causes[1:] if f.role == "symptom"]
     kept: list[Finding] = []

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from forensics.model import Finding, Proof, Report, TimelineEntry
 from forensics.report.consequences import consequences
 from forensics.report.moment import gap_text, shown_proof
+from forensics.report.phrases import shows_no_crash
 
 MAX_STEPS = 5  # chosen by hand: a chain that is read as one sentence
 SAME_MOMENT_S = 0.05  # chosen by hand: two events this close have the same time
@@ -33,7 +34,7 @@ def course_steps(report: Report) -> list[CourseStep]:
 
     Empty if the order is unknown, if there is only one, or if nothing ended badly. Events before the cause are no steps.
     """
-    if report.verdict == "no_crash":
+    if shows_no_crash(report):
         return []
     root, findings = report.causes[0], {f.id: f for f in (report.causes[0], *consequences(report))}
     first: dict[str, TimelineEntry] = {}

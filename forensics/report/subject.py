@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from forensics.core import lazy
 from forensics.model import Report, SubjectSummary, shows_slow_down
+from forensics.report.phrases import shows_no_crash
 
 MAX_NAME_CHARS = 60  # so that it stays one line
 PLACE_AND_TEXT = lazy.regex(r"(?s)(.*?:\d+): (.*)")
@@ -115,7 +116,7 @@ def _named(subject: SubjectSummary, report: Report) -> tuple[str, str]:
         return f"the {subject.kind}", ""
     if subject.name not in names:
         return subject.kind, _cut(subject.name)
-    pod = POD.match(report.causes[0].where) if report.verdict != "no_crash" else None
+    pod = POD.match(report.causes[0].where) if not shows_no_crash(report) else None
     if pod:
         return "pod", _cut(pod[1])
     last = subject.name.rsplit("/", 1)[-1]

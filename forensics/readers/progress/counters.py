@@ -43,6 +43,20 @@ class Counter(Struct, frozen=True):
         return f"{self.unit} {self.now}{f' of {self.total}' if self.total else ''}".strip()
 
 
+class Progress(Struct, frozen=True):
+    """The last counters of a log, the outer one first, and the last line of them as numbered in the original file.
+
+    `may_be_last`: by its stride, or because it counts from zero, the outer counter may have been shown for the last time.
+    """
+
+    counters: tuple[Counter, ...] = ()
+    line: int = 0
+    may_be_last: bool = False
+
+
+NO_PROGRESS = Progress()
+
+
 def named_counters(text: str) -> list[Counter]:
     """The counters of epochs, steps and rounds in a line, in its order."""
     return [Counter(m[1].lower(), int(m[2]), int(m[3] or 0)) for m in NAMED_COUNT_PATTERN.finditer(text)]

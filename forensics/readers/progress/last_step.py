@@ -1,52 +1,18 @@
-"""How far a run had come in its last lines, and what that says about its end: the words for it, not the verdict.
+"""How far a run had come in its last lines: the counters that they show.
 
-Epoch 3/5, then 50/103 [=====>   ] - ETA     -> `in epoch 3 of 5, at 50 of 103`, it breaks off there
-step:3250/3250 val_loss:3.27543              -> its last step was made
-8%|███  | 200/2515 [46:16<9:01:34            -> `at 200 of 2515`
+Epoch 3/5, then 50/103 [=====>   ] - ETA     -> epoch 3 of 5, 50 of 103
+8%|███  | 200/2515 [46:16<9:01:34            -> 200 of 2515
 """
 
 from collections.abc import Iterator, Sequence
 
-from msgspec import Struct
-from msgspec.structs import replace
-
 from forensics.core.text import decode_line
-from forensics.model import Report, Scan
-from forensics.readers.progress.counters import COUNT_TEXTS, Counter, bar_counter, named_counters
+from forensics.model import Scan
+from forensics.readers.progress.counters import COUNT_TEXTS, NO_PROGRESS, Counter, Progress, bar_counter, named_counters
 
 MAX_SEARCHED_LINES = 2000  # from the end
+MAX_COUNTED_LINES = 20_000  # from the end, searched for what is counted by
 MAX_READ_CHARS = 2000  # of the end of a line, which may hold all the states of a bar
-FINISHED = "its last step was made: {}"
-STOPS = "the log stops {}, and nothing tells of an end"
-
-
-class Progress(Struct, frozen=True):
-    """The last counters of a log, the outer one first, and the last line of them as numbered in the original file."""
-
-    counters: tuple[Counter, ...] = ()
-    line: int = 0
-
-
-NO_PROGRESS = Progress()
-
-
-def with_last_step(report: Report, progress: Progress, cut_off: str) -> Report:
-    """`report`, in which nothing shows a bad end, with the words that the last counters of its subject's log justify.
-
-    `cut_off`: the title of its first cause where the log breaks off.
-    """
-    subject, counters, last = report.subject, progress.counters, progress.line
-    if subject is None or not counters or subject.kind != "job" or subject.outcome not in ("cut_off", "ended_well"):
-        return report
-    if subject.outcome == "cut_off" and counters[0].unit and all(c.is_complete for c in counters):
-        return replace(report, subject=replace(subject, outcome="ended_well", why=FINISHED.format(counters[0])))
-    told = [int(n) for line in subject.outcome_lines if (n := line.removeprefix(f"{subject.name}:").partition(":")[0]).isdigit()]
-    is_end_told = subject.outcome == "ended_well" and max(told, default=last) >= last
-    if is_end_told or counters[0].is_complete:
-        return report
-    first = replace(report.causes[0], title=cut_off or report.causes[0].title)
-    stopped = replace(subject, outcome="cut_off", why=STOPS.format(_place(counters)))
-    return replace(report, subject=stopped, causes=(first, *report.causes[1:]))
 
 
 def last_progress(scan: Scan, first: int) -> Progress:
@@ -59,16 +25,23 @@ def last_progress(scan: Scan, first: int) -> Progress:
         if inner is None and shown and shown.total:
             inner, line = shown, origin(number)
         if epoch:
-            return Progress((epoch, inner), line) if inner else Progress((epoch,), origin(number))
-    return Progress((inner,), line) if inner else NO_PROGRESS
+            return _progress(scan, (epoch, inner) if inner else (epoch,), line or origin(number), first)
+    return _progress(scan, (inner,), line, first) if inner else NO_PROGRESS
 
 
-def _place(counters: Sequence[Counter]) -> str:
-    """`after step 200 of 2515`, `in epoch 3 of 5, at 50 of 103`, `after epoch 1 of 10`."""
-    outer, inner = counters[0], counters[-1] if len(counters) > 1 else None
-    if inner is None:
-        return f"{'after' if outer.unit else 'at'} {outer}"
-    return f"after {outer}" if inner.is_complete else f"in {outer}, at {inner}"
+def _progress(scan: Scan, counters: tuple[Counter, ...], line: int, first: int) -> Progress:
+    return Progress(counters, line, all(c.is_complete or _may_be_last(scan, c, first) for c in counters))
+
+
+def _may_be_last(scan: Scan, counter: Counter, first: int) -> bool:
+    """Would the next count go beyond the total: `epoch 9/10` behind `epoch 0/10`, `step 1150/1184` where each 50th is shown?"""
+    if not counter.unit:  # a bar is drawn once more when it is full
+        return False
+    lines = lines_from_end(scan, (counter.unit.encode(),), MAX_COUNTED_LINES, first)
+    alike = {c.now for _, text in lines for c in named_counters(text) if (c.unit, c.total) == (counter.unit, counter.total)}
+    before = [n for n in alike if n < counter.now]
+    stride = counter.now - max(before) if before else 0
+    return counter.now + stride > counter.total - (0 in alike)
 
 
 def lines_from_end(

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from forensics.core import lazy
 from forensics.model import Region, Scan, Trigger
-from forensics.readers.progress.counters import NAMED_COUNT_TEXTS, named_counters
-from forensics.readers.progress.last_step import NO_PROGRESS, Progress, last_progress, lines_from_end
+from forensics.readers.progress.counters import NAMED_COUNT_TEXTS, NO_PROGRESS, Progress, named_counters
+from forensics.readers.progress.last_step import last_progress, lines_from_end
 from forensics.readers.settings import environment, run_settings
 
 TRIGGER = Trigger(  # what is printed once a run, not once a step: each place of an anchor costs a microsecond

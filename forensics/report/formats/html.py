@@ -33,6 +33,7 @@ from forensics.report.phrases import (
     quoted_evidence,
     remedies,
     repetition_text,
+    shows_no_crash,
     verdict,
     warning_notes,
     what_happened,
@@ -97,7 +98,7 @@ def _answer(report: Report) -> dict[str, Any]:
 def _evidence(report: Report) -> dict[str, Any]:
     """The evidence lines and the timeline. `targets`: the anchor of each line; `marked`: the number of the mark of a line."""
     proofs, drawn = quoted_evidence(report.causes[0], MAX_HTML_PROOFS), drawings(report)
-    best = None if is_guess(report) or report.verdict == "no_crash" else next(iter(report.causes[0].evidence), None)
+    best = None if is_guess(report) or shows_no_crash(report) else next(iter(report.causes[0].evidence), None)
     return {
         "evidence_head": evidence_head(report),
         "proofs": proofs,

@@ -25,6 +25,7 @@ from forensics.report.phrases import (
     quoted_evidence,
     remedies,
     repetition_text,
+    shows_no_crash,
     warning_notes,
 )
 from forensics.report.rows import MIN_SAID_CHARS, Row, coloured_text, cut_text, plain_text, wrap_rows
@@ -81,7 +82,7 @@ class _Text:
         if not proofs:
             return
         best = self.first.evidence[0]
-        main = best if best.weight != "hint" and self.report.verdict != "no_crash" else None
+        main = best if best.weight != "hint" and not shows_no_crash(self.report) else None
         folder = f"in {self.paths.shared}" if self.paths.shared else ""
         head, worth = evidence_head(self.report).lower(), evidence_worth(self.report)
         beside = ", ".join(filter(None, (folder, worth)))

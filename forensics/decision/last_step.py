@@ -1,0 +1,56 @@
+"""What the last counters of a log say about its end, where nothing in it shows a bad one.
+
+Epoch 3/5, then 50/103 [=====>   ] - ETA     -> undetermined: it breaks off in epoch 3 of 5, at 50 of 103
+step:3250/3250 val_loss:3.27543              -> its last step was made
+Epoch 8/10, then "early stopping, done"      -> an end is told, and no counter speaks against it
+
+A log that stops short of what its run counts to is what a kill, a power loss and a lost node leave, and what a run that goes on
+looks like. Nothing in it decides between them.
+"""
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from forensics.readers.progress.counters import Counter, Progress
+from forensics.model import OpenQuestion, Report, SubjectSummary
+
+BROKEN_OFF_MAX = 0.5  # the probability of no crash: as likely as not
+FINISHED = "its last step was made: {}"
+STOPS = "the log stops {}, and nothing tells of an end or of a reason"
+OPEN_ENDS = ("cut_off", "ended_well", "unknown")
+
+
+def undetermined_if_cut_off(report: Report, progress: Progress, title: str, missing: Sequence[OpenQuestion]) -> Report:
+    """`report`, or, if it shows no crash, what the last counters of its subject's log justify.
+
+    `title`: of its first cause where the log breaks off; `missing`: what would tell how it ended.
+    """
+    subject, counters = report.subject, progress.counters
+    if report.verdict != "no_crash" or not counters:
+        return report
+    if subject is None or subject.kind != "job" or subject.outcome not in OPEN_ENDS:
+        return report
+    if subject.outcome != "ended_well" and counters[0].unit and all(c.is_complete for c in counters):
+        return replace(report, subject=replace(subject, outcome="ended_well", why=FINISHED.format(counters[0])))
+    if _is_end_told(subject, progress.line) or counters[0].is_complete or progress.may_be_last:
+        return report
+    first = report.causes[0]
+    first = replace(first, title=title or first.title, probability=min(first.probability, BROKEN_OFF_MAX))
+    stopped = replace(subject, outcome="cut_off", why=STOPS.format(_place(counters)))
+    asked = report.missing or tuple(missing)
+    return replace(report, verdict="undetermined", subject=stopped, causes=(first, *report.causes[1:]), missing=asked)
+
+
+def _is_end_told(subject: SubjectSummary, last: int) -> bool:
+    """Does a line behind the last counter, which is in line `last`, tell of a good end?"""
+    told = [int(n) for line in subject.outcome_lines if (n := line.removeprefix(f"{subject.name}:").partition(":")[0]).isdigit()]
+    return subject.outcome == "ended_well" and max(told, default=last) >= last
+
+
+def _place(counters: Sequence[Counter]) -> str:
+    """`after step 200 of 2515`, `in epoch 3 of 5, at 50 of 103`, `after epoch 1 of 10`."""
+    outer, inner = counters[0], counters[-1] if len(counters) > 1 else None
+    if inner is None:
+        return f"{'after' if outer.unit else 'at'} {outer}"
+    return f"after {outer}" if inner.is_complete else f"in {outer}, at {inner}"

@@ -1,0 +1,90 @@
+"""How far a log shows that its run had come. The bars are tqdm's and Keras' own format."""
+
+from collections.abc import Callable
+
+import pytest
+
+from forensics.advice.findings import NO_END_SHOWN
+from forensics.database import HEALTHY
+from forensics.decision.last_step import BROKEN_OFF_MAX
+from forensics.model import Report
+
+Analyze = Callable[..., Report]
+BAR = "  8%|###  | 200/2515 [46:16<9:01:34, 14.04s/it]"
+
+
+def told(analyze: Analyze, *lines: str) -> tuple[str, str, str]:
+    report = analyze(train_log="".join(f"{line}\n" for line in lines))
+    assert report.subject is not None
+    first, broken = report.causes[0], "breaks off" in report.causes[0].title
+    assert (first.id, report.verdict) == (HEALTHY, "undetermined" if broken else "no_crash")
+    if broken:
+        assert first.probability <= BROKEN_OFF_MAX
+        assert [q.what for q in report.missing] == [q.what for q in NO_END_SHOWN]
+    return report.subject.outcome, report.subject.why, first.title
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize(
+    ("lines", "place"),
+    [
+        (["{'loss': 3.1}", BAR, "{'loss': 2.98, 'epoch': 0.08}"], "at 200 of 2515"),
+        (["Epoch 3/5", "103/103 [==============================] - 53s 518ms/step - loss: 0.6211"], "after epoch 3 of 5"),
+        (["Epoch 3/5", " 50/103 [=============>................] - ETA: 9s - loss: 0.6211"], "in epoch 3 of 5, at 50 of 103"),
+        (["Epoch [2/4] loss 0.7", "Epoch [3/4] loss 0.6"], "after epoch 3 of 4"),
+        ([f"step:{n}/3250 train_loss:3.2" for n in (2875, 3000)], "after step 3000 of 3250"),
+        ([f"Epoch {n}/100 - loss: 0.{n}000 - 12s" for n in range(1, 9)], "after epoch 8 of 100"),
+        ([f"Epoch {n} of 100: loss 0.{n}" for n in range(1, 9)], "after epoch 8 of 100"),
+        ([f"[iter {n}/90000] loss 2.{n}" for n in range(100, 900, 100)], "after iter 800 of 90000"),
+        ([f"Round {n}/50 accuracy 0.{n}" for n in range(3)], "after round 2 of 50"),
+        (["Epoch 8/10", "batch 40", " 40%|####      | 40/100 [00:21<00:31,  1.9it/s]"], "in epoch 8 of 10, at 40 of 100"),
+    ],
+)
+def test_a_log_that_stops_before_the_last_step_says_where(analyze: Analyze, lines: list[str], place: str) -> None:
+    outcome, why, title = told(analyze, *lines)
+    assert outcome == "cut_off"
+    assert f"stops {place}," in why
+    assert "breaks off" in title
+
+
+@pytest.mark.seconds
+def test_a_log_that_reaches_its_last_step_does_not_break_off(analyze: Analyze) -> None:
+    outcome, why, title = told(analyze, *(f"step:{n}/3250 val_loss:3.27 step_avg:156.8ms" for n in (3000, 3125, 3250)))
+    assert (outcome, title) == ("ended_well", "No crash is shown")
+    assert "step 3250 of 3250" in why
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize(
+    "lines",
+    [
+        pytest.param([f"Epoch [{n}/10] loss 0.{n}" for n in range(10)], id="counted from zero"),
+        pytest.param([f"step {n}/1000 loss 0.{n}" for n in range(0, 1000, 50)], id="each 50th, counted from zero"),
+        pytest.param([f"step {n}/1184 loss 0.{n}" for n in range(50, 1184, 50)], id="each 50th, which the total is no multiple of"),
+    ],
+)
+def test_a_counter_that_would_be_beyond_its_total_next_may_be_the_last_one(analyze: Analyze, lines: list[str]) -> None:
+    outcome, _, title = told(analyze, *lines)
+    assert (outcome, title) == ("cut_off", "No crash is shown")
+    assert "breaks off" in told(analyze, *lines[:-1])[2]
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize("lines", [["hello"], ["x x x"] * 500], ids=["one line", "one line again and again"])
+def test_a_log_without_any_known_line_is_hardly_called_healthy(analyze: Analyze, lines: list[str]) -> None:
+    report = analyze(job_log="".join(f"{line}\n" for line in lines))
+    assert (report.causes[0].id, report.verdict) == (HEALTHY, "no_crash")
+    assert report.causes[0].probability < 0.6
+    assert report.subject is not None
+    assert "nothing in it tells of an end" in report.subject.why
+    assert report.missing
+
+
+@pytest.mark.seconds
+def test_an_end_that_is_told_behind_the_last_counter_is_an_end(analyze: Analyze) -> None:
+    """Early stopping ends a run before its last epoch."""
+    outcome, _, title = told(analyze, "Epoch 4/10 loss 0.41", "Epoch 5/10 loss 0.40", "Training completed successfully.")
+    assert (outcome, title) == ("ended_well", "No crash is shown")
+    again, why, _ = told(analyze, "Training completed successfully.", "Epoch 4/10 loss 0.41", "Epoch 5/10 loss 0.40")
+    assert again == "cut_off"
+    assert "epoch 5 of 10" in why
