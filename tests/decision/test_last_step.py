@@ -60,7 +60,9 @@ def test_a_log_that_reaches_its_last_step_does_not_break_off(analyze: Analyze) -
     [
         pytest.param([f"Epoch [{n}/10] loss 0.{n}" for n in range(10)], id="counted from zero"),
         pytest.param([f"step {n}/1000 loss 0.{n}" for n in range(0, 1000, 50)], id="each 50th, counted from zero"),
-        pytest.param([f"step {n}/1184 loss 0.{n}" for n in range(50, 1184, 50)], id="each 50th, which the total is no multiple of"),
+        pytest.param(
+            [f"step {n}/1184 loss 0.{n}" for n in range(50, 1184, 50)], id="each 50th, which the total is no multiple of"
+        ),
     ],
 )
 def test_a_counter_that_would_be_beyond_its_total_next_may_be_the_last_one(analyze: Analyze, lines: list[str]) -> None:
