@@ -12,12 +12,12 @@ from forensics.config import config
 from forensics.core import limits
 from forensics.core.errors import SourceError
 from forensics.database import HEALTHY, Database, load
-from forensics.decision.decide import ENDED_BADLY, DecisionInput, decide
+from forensics.decision.decide import DecisionInput, decide
+from forensics.decision.doubts import Answer, less_sure_if_disordered, undetermined_if_unmatched
 from forensics.decision.last_step import undetermined_if_cut_off
 from forensics.decision.model import Model, active_model
 from forensics.decision.precedence import precedence_of
 from forensics.model import (
-    Finding,
     Incident,
     JobContext,
     LinesAround,
@@ -28,7 +28,6 @@ from forensics.model import (
     Report,
     Source,
     SourceSummary,
-    Verdict,
     Warning,
 )
 from forensics.model.verdicts import Diagnosis, Lane
@@ -46,12 +45,6 @@ from forensics.summary.subject import MAX_EARLIER_ATTEMPTS, earlier_attempts, su
 from forensics.version import VERSION
 
 CLEAR = 0.8  # a cause that is less probable is shown with the lines that may decide it
-DISORDERED_MAX = 0.75  # of what only lines in no order tell
-DISORDERED = OpenQuestion(
-    what="what came first",
-    why="the stamps of these lines go back and forth, so what followed, and what was overcome, cannot be told from their order",
-    command="sort --stable --key=1,2 train.log > sorted.log",
-)
 
 
 def database(folders: Iterable[Path] = ()) -> Database:
@@ -148,7 +141,7 @@ def analyze(
     found_causes = advice.findings(decided, knowledge, around, _reasons(ranked, seen, decided), near := _near(seen))
     found, each = order_incidents(seen.incidents, each, decided, found_causes[0])
     answer = Answer(decided.verdict, found_causes, advice.open_questions(decided, found_causes, knowledge, around, near))
-    answer = _undetermined_if_unmatched(_less_sure_if_disordered(answer, disordered, asked), unmatched)
+    answer = undetermined_if_unmatched(less_sure_if_disordered(answer, disordered, asked.own), unmatched)
     first = with_moment(advice.annotate_links(answer.findings, every), _times(seen))
     report = Report(
         tool={"name": "forensics", "version": VERSION, "signatures": knowledge.hash[:16], "model": model.hash[:16]},
@@ -164,7 +157,10 @@ def analyze(
         notices=decided.notices,
         earlier_attempts=earlier_attempts(decided, asked, first, _earlier_runs(every, asked, knowledge, model), _notebooks(seen)),
     )
-    report = _with_context(report, seen, ranked, knowledge)
+    return _undetermined_if_cut_off(_with_context(report, seen, ranked, knowledge), seen, around, knowledge)
+
+
+def _undetermined_if_cut_off(report: Report, seen: PlacedCase, around: JobContext, knowledge: Database) -> Report:
     progress, title = context.last_progress(report, seen.attempted), knowledge.causes[HEALTHY].as_cut_off
     return undetermined_if_cut_off(report, progress, title, advice.questions_of_open_end(around))
 
@@ -219,33 +215,6 @@ def decision_input(incident: Incident, asked: Subject, knowledge: Database) -> D
 def _lanes(analyses: Sequence[SourceAnalysis]) -> dict[str, tuple[Lane, ...]]:
     """The lanes of each source, their lines numbered as in the originals."""
     return {r.name: tuple(renumbered_lane(lane, r.scan.source) for lane in r.lanes) for r in analyses}
-
-
-class Answer(Struct, frozen=True):
-    """The verdict, the causes and the open questions of a report."""
-
-    verdict: Verdict
-    findings: tuple[Finding, ...]
-    missing: tuple[OpenQuestion, ...]
-
-
-def _less_sure_if_disordered(answer: Answer, disordered: set[str], asked: Subject) -> Answer:
-    """The answer with lower probabilities of causes that only disordered sources show: their order of events is unknown."""
-    lost = bool(asked.own) and disordered >= set(asked.own)
-    doubt = [lost or (bool(f.evidence) and all(p.source in disordered for p in f.evidence)) for f in answer.findings]
-    if not any(doubt):
-        return answer
-    both = zip(answer.findings, doubt, strict=True)
-    found = (replace(f, probability=min(f.probability, DISORDERED_MAX)) if less else f for f, less in both)
-    return Answer(answer.verdict, tuple(found), (DISORDERED, *answer.missing))
-
-
-def _undetermined_if_unmatched(answer: Answer, open_question: OpenQuestion | None) -> Answer:
-    """The answer that nothing can be said, if what the user asks about is not in the logs."""
-    if open_question is None:
-        return answer
-    found = tuple(replace(f, probability=min(f.probability, ENDED_BADLY)) for f in answer.findings)
-    return Answer("undetermined", found, (open_question,))
 
 
 def _with_context(report: Report, seen: PlacedCase, ranked: Sequence[CandidateLine], knowledge: Database) -> Report:

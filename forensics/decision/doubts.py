@@ -1,0 +1,46 @@
+"""What makes an answer less sure: lines in no order of time, and logs without anything of what the user asks about."""
+
+from collections.abc import Set
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from forensics.decision.decide import ENDED_BADLY
+from forensics.model import Finding, OpenQuestion, Verdict
+
+DISORDERED_MAX = 0.75  # of what only lines in no order tell
+DISORDERED = OpenQuestion(
+    what="what came first",
+    why="the stamps of these lines go back and forth, so what followed, and what was overcome, cannot be told from their order",
+    command="sort --stable --key=1,2 train.log > sorted.log",
+)
+
+
+class Answer(Struct, frozen=True):
+    """The verdict, the causes and the open questions of a report."""
+
+    verdict: Verdict
+    findings: tuple[Finding, ...]
+    missing: tuple[OpenQuestion, ...]
+
+
+def less_sure_if_disordered(answer: Answer, disordered: Set[str], own: Set[str]) -> Answer:
+    """The answer with lower probabilities of causes that only disordered sources show: their order of events is unknown.
+
+    `own`: the sources of the subject.
+    """
+    lost = bool(own) and disordered >= own
+    doubt = [lost or (bool(f.evidence) and all(p.source in disordered for p in f.evidence)) for f in answer.findings]
+    if not any(doubt):
+        return answer
+    both = zip(answer.findings, doubt, strict=True)
+    found = (replace(f, probability=min(f.probability, DISORDERED_MAX)) if less else f for f, less in both)
+    return Answer(answer.verdict, tuple(found), (DISORDERED, *answer.missing))
+
+
+def undetermined_if_unmatched(answer: Answer, open_question: OpenQuestion | None) -> Answer:
+    """The answer that nothing can be said, if what the user asks about is not in the logs."""
+    if open_question is None:
+        return answer
+    found = tuple(replace(f, probability=min(f.probability, ENDED_BADLY)) for f in answer.findings)
+    return Answer("undetermined", found, (open_question,))
