@@ -106,12 +106,17 @@ def find_subject(
 ) -> Subject:
     """The subject of these sources. `lanes`, `pids`, `heads` (the first lines): by source."""
     every = list(summaries)
-    own = [s for s in every if not s.format.startswith(HOST_FORMATS) and not SLURM_DAEMON_LOG.search(s.name)]
+    own = [s for s in every if not s.format.startswith(HOST_FORMATS) and not _is_of_scheduler(s.name, lanes.get(s.name, ()))]
     if not own:
         return _subject(every, frozenset(s.name for s in every), lanes, pids, machine=True)
     runs = separate_runs(own, heads)
     found = [_subject(own, names, lanes, pids, machine=False) for names in runs]
     return replace(found[-1], earlier=tuple(found[:-1]))
+
+
+def _is_of_scheduler(name: str, lanes: Sequence[Lane]) -> bool:
+    """Is it the log of a scheduler's daemon? Its own program has the kind of lane then."""
+    return bool(SLURM_DAEMON_LOG.search(name)) or any(x.kind == "scheduler" and x.entity == Entity("job", name) for x in lanes)
 
 
 def _subject(

@@ -5,7 +5,10 @@ in memory up to a limit.
 """
 
 import io
+import os
+import stat
 import sys
+from datetime import UTC, datetime
 from typing import BinaryIO, cast
 
 from forensics.core import limits
@@ -34,25 +37,35 @@ def stdin_sources(warn: Warn) -> list[Source]:
 def stream_sources(stream: BinaryIO, name: str, warn: Warn) -> list[Source]:
     """The Sources in a stream that can be read once."""
     noted: list[Warning] = []
-    kept = first_bytes(stream, KEPT_BYTES)
+    kept, written = first_bytes(stream, KEPT_BYTES), _written(stream)
     if len(kept) < KEPT_BYTES:
-        blob = Blob(name, lambda: cast(BinaryIO, io.BytesIO(kept)))
+        blob = Blob(name, lambda: cast(BinaryIO, io.BytesIO(kept)), written)
     elif _is_archive(kept):
         held = kept + first_bytes(stream, limits.current.stdin - KEPT_BYTES)
         if len(held) >= limits.current.stdin:
             noted.append(
                 Warning("limit", f"an archive of more than {limits.current.stdin >> 20} MiB; save it to a file first", name)
             )
-        blob = Blob(name, lambda: cast(BinaryIO, io.BytesIO(held)))
+        blob = Blob(name, lambda: cast(BinaryIO, io.BytesIO(held)), written)
     else:
         once = _ReadOnceStream(kept, stream)
-        blob = Blob(name, once.open)
+        blob = Blob(name, once.open, written)
     found = list(open_blob(blob, noted.append))
     for warning in noted:
         warn(warning)
     if not found:
         raise SourceError("nothing readable", name, noted[0].message if noted else "pipe a log into it: dmesg | forensics stdin")
     return found
+
+
+def _written(stream: BinaryIO) -> datetime:
+    """When the stream was last written, which gives its stamps a year: of a file that is redirected into it, as if that file were
+    given; else now."""
+    try:
+        status = os.fstat(stream.fileno())
+    except (OSError, ValueError):  # it is no file of the system
+        return datetime.now(UTC)
+    return datetime.fromtimestamp(status.st_mtime, UTC) if stat.S_ISREG(status.st_mode) else datetime.now(UTC)
 
 
 def _is_archive(head: bytes) -> bool:

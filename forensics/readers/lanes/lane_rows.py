@@ -43,6 +43,10 @@ RUNTIMES = lazy.regex(r"systemd\S*|dockerd?|containerd\S*|kubelet|crio|podman|su
 KERNEL_FORMATS = ("dmesg", "kmsg", "pstore", "vmcore", "kernel", "talos")
 HOST_FORMATS = ("dmesg", "syslog", "journal", "kmsg", "pstore", "vmcore", "kernel", "talos")
 SLURM_DAEMON_LOG = lazy.regex(r"(?:^|[/!])(?:slurmd|slurmctld|slurmdbd|slurmstepd)\b[^/]*$")
+SLURM_DAEMON_LINE = lazy.regex(  # what only slurmd and slurmctld log: a log on standard input has no name
+    r"\[\d{4}-[^\]]{5,30}\] (?:slurm(?:d|ctld|dbd) version \d|_slurm_rpc_\w|_job_complete: JobId=|sched: Allocate JobId="
+    r"|Launching batch job \d|launch task StepId=|\[\d+\.\w+\] (?:done with job|task/cgroup: ))"
+)
 MIN_RANK_LINE_SHARE = 0.3  # of the lines: `3: text` is a rank of srun only where many lines are written so
 CARRIAGE_RETURN = 0x0D  # as a number: to look for one byte as bytes takes ten times as long
 KERNEL_OR_RANK_STARTS = frozenset((b"[", b"<", b"k"))  # `kern  :warn  : [` is how dmesg -x begins
@@ -79,6 +83,13 @@ def is_kernel_log(scan: Scan, layout: str) -> bool:
     return (scan.source.format or layout).startswith(KERNEL_FORMATS) or layout.startswith(KERNEL_FORMATS)
 
 
+def is_scheduler_log(scan: Scan) -> bool:
+    """Is it the log of a daemon of Slurm, by its name or by its lines?"""
+    return bool(SLURM_DAEMON_LOG.search(scan.source.name)) or any(
+        SLURM_DAEMON_LINE.match(line.text) for line in (*scan.head, *scan.tail)
+    )
+
+
 def lane_key(raw: bytes, ranks: bool = False) -> LaneKey | None:
     """The lane of a line, by its prefix; None if it has no prefix. `ranks`: `3: text` names a rank."""
     first = raw[:1]
@@ -110,7 +121,7 @@ def lane_kind(key: LaneKey, scan: Scan, layout: str) -> LaneKind:
         return "scheduler" if SCHEDULERS.fullmatch(name) else "runtime" if RUNTIMES.fullmatch(name) else "service"
     if key == MAIN_PROGRAM and (scan.source.format == "notebook" or layout.startswith("jupyter")):
         return "notebook"
-    if key == MAIN_PROGRAM and SLURM_DAEMON_LOG.search(scan.source.name):
+    if key == MAIN_PROGRAM and is_scheduler_log(scan):
         return "scheduler"
     if key == MAIN_PROGRAM and is_host_log(scan, layout):
         return "kernel" if is_kernel_log(scan, layout) else "service"
