@@ -8,6 +8,7 @@ from forensics.core.text import format_size, printable
 from forensics.database import Cause
 from forensics.database.entries import TEMPLATE_FIELD_PATTERN
 from forensics.model import Fields, Value
+from forensics.readers.capture.own_message import TOLD_FACT
 from forensics.readers.python.cells import cell_number
 from forensics.readers.python.library_files import library_folder
 
@@ -99,7 +100,9 @@ def first_known(alternatives: Sequence[str], facts: Fields) -> str | None:
 
 
 def summary(cause: Cause, facts: Mapping[str, Value]) -> str:
-    """What happened, in this case's numbers; the cause's general meaning if no sentence fits."""
+    """What happened, in this case's numbers, or as this program told it before; the general meaning if no sentence fits."""
+    if TOLD_FACT in facts:
+        return str(facts[TOLD_FACT])
     if NO_MESSAGE_PATTERN.fullmatch(str(facts.get("exc_message", ""))):
         facts = {n: v for n, v in facts.items() if n != "exc_message"}
     sentences = [text for alternatives in cause.summary if (text := first_known(alternatives, facts))]

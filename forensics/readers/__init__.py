@@ -20,6 +20,7 @@ from forensics.core.errors import RegistrationError, unexpected
 from forensics.database import Database, Records
 from forensics.model import Observation, Region, Scan, Trigger, Warn, Warning
 from forensics.readers.base import Record, with_cause
+from forensics.readers.capture.own_message import resolve_told
 from forensics.readers.events import to_events
 from forensics.readers.fold import fold_records
 from forensics.readers.gpu.xid_context import resolve_xids
@@ -74,7 +75,7 @@ def read(scan: Scan, knowledge: Database, warn: Warn | None = None) -> list[Obse
     read_records = partial(_records, proves=knowledge.records, warn=warn)
     found = {k: read_records(parser, scan.regions[k]) for k, parser in _parsers().items() if scan.regions.get(k)}
     folded: list[Record] = []
-    for kind, records in resolve_xids(found, knowledge).items():
+    for kind, records in resolve_xids(resolve_told(found, knowledge), knowledge).items():
         longer = getattr(_parsers()[kind], "FOLDS", False)
         folded += fold_records(records, len(scan.regions[kind]), scan.totals.get(kind, 0), longer)
     return read_exceptions(to_events(scan, folded), knowledge)

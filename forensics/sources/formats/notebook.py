@@ -26,6 +26,7 @@ from forensics.sources.formats.stamps import from_value
 from forensics.sources.origin import Piece
 
 MAX_SORTED_BYTES = 64 << 20  # bytes; the cells are held in memory while they are sorted in the order in which they ran
+DEATH_SCHEMA = "forensics-death/1"  # of adapters/jupyter/message.py
 STARTED = ("iopub.execute_input", "shell.execute_reply.started", "iopub.status.busy", "start_time")
 
 
@@ -38,6 +39,7 @@ class _Cell(Struct):
     """One cell while it is read.
 
     `said`: its heading was already written. `failed`: the name of the error that it raised. `may_fail`: its tags allow an error.
+    `death`: what this program itself left in the metadata of an output when the kernel died.
     """
 
     at: Path
@@ -53,6 +55,8 @@ class _Cell(Struct):
     failed: str = ""
     failed_line: int = 0
     may_fail: bool = False
+    death: dict[str, Any] = field(default_factory=dict)
+    death_line: int = 0
 
 
 def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
@@ -151,6 +155,8 @@ def _output(cell: _Cell, rest: Path, value: Any, line: int) -> Iterator[Piece]:
         cell.error.clear()
         yield from _said(cell, line)
         yield line, 0, _bytes(str(value))
+    elif rest[:2] == ("metadata", "forensics"):
+        cell.death[str(rest[-1])], cell.death_line = value, line
     elif name == "text" and isinstance(value, str):
         yield from _said(cell, line)
         cell.part_line = cell.part_line if cell.part else line
@@ -179,6 +185,18 @@ def _rest(cell: _Cell) -> Iterator[Piece]:
         yield from _said(cell, cell.line)
         yield cell.line, 0, _bytes(": ".join(cell.error))
         cell.error.clear()
+    if cell.death:
+        yield from _death(cell)
+        cell.death.clear()
+
+
+def _death(cell: _Cell) -> Iterator[Piece]:
+    """A line on the death that this program told of before, if it knew the cause; see readers/capture/own_message.py."""
+    cause, share, pid = (cell.death.get(name) for name in ("cause", "probability", "pid"))
+    if cell.death.get("schema") == DEATH_SCHEMA and cause and isinstance(share, (int, float)):
+        about = f", pid {pid}" if isinstance(pid, int) and pid else ""
+        yield from _said(cell, cell.death_line)
+        yield cell.death_line, 0, _bytes(f"forensics: the kernel died of {cause} ({share:.0%}){about}")
 
 
 def _said(cell: _Cell, line: int) -> Iterator[Piece]:

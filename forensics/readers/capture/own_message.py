@@ -1,0 +1,66 @@
+"""What this program itself told of a dead kernel, in a notebook or in a log: it is read, and not found out again.
+
+    The kernel died: A memory limit was hit (98%)                               -> the cause with this title
+    The kernel killed python3 (pid 5120) because the cgroup /notebooks ...      -> its sentence
+    KernelDied: A memory limit was hit (98%). The kernel killed python3 ...     -> both, in one line
+    forensics: the kernel died of host_memory.oom_cgroup (98%), pid 5120        -> the cause by its id, from a notebook's metadata
+
+forensics/adapters/jupyter/message.py writes them; the last one is made of the metadata beside them. A title that no cause has
+(another version's) tells nothing, and the lines are read like any others.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from msgspec.structs import replace
+
+from forensics.core import lazy
+from forensics.database import Database
+from forensics.model import Line, Region, Trigger, Value, Weight
+from forensics.readers.base import Record, parse_lines
+
+KIND = "own_message"
+MAX_MESSAGE_LINES = 9  # the head, the sentence, the status, the cell, what to do, the report
+TRIGGER = Trigger(KIND, ("the kernel died: ", "kerneldied: ", "forensics: the kernel died of "), after=MAX_MESSAGE_LINES)
+TOLD = "told"
+OUTCOMES = (TOLD,)
+TOLD_FACT = "told_before"  # the sentence that was told then
+TITLE_PATTERN = lazy.regex(
+    r"(?:The kernel died|(?P<error>\bKernelDied)): (?P<name>\S.{2,150}?) \((?P<percent>\d{1,3}) ?%\)"
+    r"(?(error)(?:\. (?P<why>\S.*))?|\s*$)"
+)
+ID_PATTERN = lazy.regex(
+    r"\Aforensics: the kernel died of (?P<name>[a-z_]+\.[a-z_]+) \((?P<percent>\d{1,3}) ?%\)(?:, pid (?P<pid>\d+))?"
+)
+PID_PATTERN = lazy.regex(r"\(pid (?P<pid>\d+)")
+LAST_LINE_PATTERN = lazy.regex(r"Its process |Cell \[|This cell was running|What to do:| {1,3}\d\. |The full report: ")
+SURE_PERCENT = 90  # of the cause that was told: below it the answer was unsure then, and is now
+
+
+def read(region: Region) -> Record | None:
+    """The record of one message. Its `cause` is the title or the id that stands in it until `resolve_told` knows better."""
+    rows = parse_lines(region.lines())
+    head = rows[0]
+    found = ID_PATTERN.search(head.message) or TITLE_PATTERN.search(head.message)
+    if found is None:
+        return None
+    told = found.groupdict()
+    why, last = told.get("why") or "", head.line
+    if not why and not told.get("pid") and not told.get("error") and len(rows) > 1:
+        why = rows[1].message.strip()
+        rest = (row.line for row in rows[1:] if row is rows[1] or LAST_LINE_PATTERN.match(row.message))
+        last = max(rest, key=lambda line: line.number)
+    fields: dict[str, Value] = {TOLD_FACT: why} if why else {}
+    if pid := told.get("pid") or ((named := PID_PATTERN.search(why)) and named["pid"]):
+        fields["pid"] = int(pid)
+    weight: Weight = "proof" if int(told["percent"]) >= SURE_PERCENT else "strong"
+    quote: tuple[Line, ...] = (head.line, *(row.line for row in rows[1:2] if why and not told.get("why")))
+    return Record(KIND, head.line.number, last.number, TOLD, weight, quote, fields, cause=told["name"])
+
+
+def resolve_told(found: Mapping[str, Sequence[Record]], knowledge: Database) -> dict[str, list[Record]]:
+    """`found`, by kind; the messages with the ids of their causes, without those whose cause is unknown."""
+    made = {kind: list(records) for kind, records in found.items()}
+    if KIND in made:
+        by_name = {about.title: cause for cause, about in knowledge.causes.items()} | {cause: cause for cause in knowledge.causes}
+        made[KIND] = [replace(r, cause=by_name[r.cause]) for r in made[KIND] if r.cause in by_name]
+    return made
