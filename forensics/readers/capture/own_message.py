@@ -18,9 +18,9 @@ from forensics.database import Database
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.readers.base import Record, parse_lines
 
-KIND = "own_message"
+OWN_MESSAGE = "own_message"
 MAX_MESSAGE_LINES = 9  # the head, the sentence, the status, the cell, what to do, the report
-TRIGGER = Trigger(KIND, ("the kernel died: ", "kerneldied: ", "forensics: the kernel died of "), after=MAX_MESSAGE_LINES)
+TRIGGER = Trigger(OWN_MESSAGE, ("the kernel died: ", "kerneldied: ", "forensics: the kernel died of "), after=MAX_MESSAGE_LINES)
 TOLD = "told"
 OUTCOMES = (TOLD,)
 TOLD_FACT = "told_before"  # the sentence that was told then
@@ -54,13 +54,13 @@ def read(region: Region) -> Record | None:
         fields["pid"] = int(pid)
     weight: Weight = "proof" if int(told["percent"]) >= SURE_PERCENT else "strong"
     quote: tuple[Line, ...] = (head.line, *(row.line for row in rows[1:2] if why and not told.get("why")))
-    return Record(KIND, head.line.number, last.number, TOLD, weight, quote, fields, cause=told["name"])
+    return Record(OWN_MESSAGE, head.line.number, last.number, TOLD, weight, quote, fields, cause=told["name"])
 
 
 def resolve_told(found: Mapping[str, Sequence[Record]], knowledge: Database) -> dict[str, list[Record]]:
     """`found`, by kind; the messages with the ids of their causes, without those whose cause is unknown."""
     made = {kind: list(records) for kind, records in found.items()}
-    if KIND in made:
+    if OWN_MESSAGE in made:
         by_name = {about.title: cause for cause, about in knowledge.causes.items()} | {cause: cause for cause in knowledge.causes}
-        made[KIND] = [replace(r, cause=by_name[r.cause]) for r in made[KIND] if r.cause in by_name]
+        made[OWN_MESSAGE] = [replace(r, cause=by_name[r.cause]) for r in made[OWN_MESSAGE] if r.cause in by_name]
     return made
