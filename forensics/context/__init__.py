@@ -18,7 +18,6 @@ from forensics.context.attempts import settings_of_last_attempt, with_changes
 from forensics.context.curves import Ranked, curves, last_reading, longest_curves
 from forensics.context.kept_lines import all_lines, lines_around
 from forensics.context.notices import notices
-from forensics.readers.progress.counters import NO_PROGRESS, Progress
 from forensics.model import (
     Curve,
     Finding,
@@ -34,6 +33,7 @@ from forensics.model import (
 from forensics.model.answers import OUTCOME_LINE
 from forensics.readers.kernel.processes import processes
 from forensics.readers.platforms.activations import failed_activations
+from forensics.readers.progress.counters import NO_PROGRESS, Progress
 from forensics.readers.python.lock_holders import lock_holder
 from forensics.readers.python.printed_frames import is_bare_frame
 from forensics.readers.python.printed_stacks import printed_stacks

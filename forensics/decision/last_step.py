@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from forensics.readers.progress.counters import Counter, Progress
 from forensics.model import OpenQuestion, Report, SubjectSummary
+from forensics.readers.progress.counters import Counter, Progress
 
 BROKEN_OFF_MAX = 0.5  # the probability of no crash: as likely as not
 FINISHED = "its last step was made: {}"

@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 
 from forensics.correlation.disorder import is_disordered
+from forensics.decision.doubts import DISORDERED_MAX
 from forensics.model import Line, Report
-from forensics.pipeline import DISORDERED_MAX
 from forensics.readers.stamps.clock_samples import clock_sample
 
 STEPS = [f"2025-08-22 03:00:{s:02d},000 INFO step {s}" for s in range(0, 50, 2)]

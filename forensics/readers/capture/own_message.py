@@ -19,40 +19,40 @@ from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.readers.base import Record, parse_lines
 
 OWN_MESSAGE = "own_message"
-MAX_MESSAGE_LINES = 9  # the head, the sentence, the status, the cell, what to do, the report
-TRIGGER = Trigger(OWN_MESSAGE, ("the kernel died: ", "kerneldied: ", "forensics: the kernel died of "), after=MAX_MESSAGE_LINES)
+MAX_TOLD_LINES = 9  # the head, the sentence, the status, the cell, what to do, the report
+TRIGGER = Trigger(OWN_MESSAGE, ("the kernel died: ", "kerneldied: ", "forensics: the kernel died of "), after=MAX_TOLD_LINES)
 TOLD = "told"
 OUTCOMES = (TOLD,)
 TOLD_FACT = "told_before"  # the sentence that was told then
-TITLE_PATTERN = lazy.regex(
+TOLD_TITLE_PATTERN = lazy.regex(
     r"(?:The kernel died|(?P<error>\bKernelDied)): (?P<name>\S.{2,150}?) \((?P<percent>\d{1,3}) ?%\)"
     r"(?(error)(?:\. (?P<why>\S.*))?|\s*$)"
 )
-ID_PATTERN = lazy.regex(
+TOLD_CAUSE_PATTERN = lazy.regex(
     r"\Aforensics: the kernel died of (?P<name>[a-z_]+\.[a-z_]+) \((?P<percent>\d{1,3}) ?%\)(?:, pid (?P<pid>\d+))?"
 )
-PID_PATTERN = lazy.regex(r"\(pid (?P<pid>\d+)")
-LAST_LINE_PATTERN = lazy.regex(r"Its process |Cell \[|This cell was running|What to do:| {1,3}\d\. |The full report: ")
-SURE_PERCENT = 90  # of the cause that was told: below it the answer was unsure then, and is now
+TOLD_PID_PATTERN = lazy.regex(r"\(pid (?P<pid>\d+)")
+TOLD_LINE_PATTERN = lazy.regex(r"Its process |Cell \[|This cell was running|What to do:| {1,3}\d\. |The full report: ")
+SURELY_TOLD_PERCENT = 90  # of the cause that was told: below it the answer was unsure then, and is now
 
 
 def read(region: Region) -> Record | None:
     """The record of one message. Its `cause` is the title or the id that stands in it until `resolve_told` knows better."""
     rows = parse_lines(region.lines())
     head = rows[0]
-    found = ID_PATTERN.search(head.message) or TITLE_PATTERN.search(head.message)
+    found = TOLD_CAUSE_PATTERN.search(head.message) or TOLD_TITLE_PATTERN.search(head.message)
     if found is None:
         return None
     told = found.groupdict()
     why, last = told.get("why") or "", head.line
     if not why and not told.get("pid") and not told.get("error") and len(rows) > 1:
         why = rows[1].message.strip()
-        rest = (row.line for row in rows[1:] if row is rows[1] or LAST_LINE_PATTERN.match(row.message))
+        rest = (row.line for row in rows[1:] if row is rows[1] or TOLD_LINE_PATTERN.match(row.message))
         last = max(rest, key=lambda line: line.number)
     fields: dict[str, Value] = {TOLD_FACT: why} if why else {}
-    if pid := told.get("pid") or ((named := PID_PATTERN.search(why)) and named["pid"]):
+    if pid := told.get("pid") or ((named := TOLD_PID_PATTERN.search(why)) and named["pid"]):
         fields["pid"] = int(pid)
-    weight: Weight = "proof" if int(told["percent"]) >= SURE_PERCENT else "strong"
+    weight: Weight = "proof" if int(told["percent"]) >= SURELY_TOLD_PERCENT else "strong"
     quote: tuple[Line, ...] = (head.line, *(row.line for row in rows[1:2] if why and not told.get("why")))
     return Record(OWN_MESSAGE, head.line.number, last.number, TOLD, weight, quote, fields, cause=told["name"])
 
