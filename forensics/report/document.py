@@ -105,6 +105,9 @@ def _proof(proof: Proof) -> dict[str, Any]:
         "matched": printable(proof.matched),
         "before": _lines(proof.before),
         "after": _lines(proof.after),
+        "continued": proof.continued,
+        "by_kernel": proof.by_kernel,
+        "uptime_s": proof.uptime_s,
     }
 
 
