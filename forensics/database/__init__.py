@@ -15,7 +15,7 @@ import hyperscan
 from forensics.core.errors import DatabaseError
 from forensics.database import cache
 from forensics.database.compiled import Database, assemble
-from forensics.database.confirm import Confirmer
+from forensics.database.confirm import Allowance, Confirmer
 from forensics.database.entries import HEALTHY, Cause, Missing, Remedy, Signature
 from forensics.database.files import PACKAGED, builtin_folder, content_hash
 from forensics.database.literals import PIECES, compile_literals, whole_anchors
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "HEALTHY",
     "Cause",
+    "Allowance",
     "Confirmer",
     "Database",
     "Missing",
