@@ -9,7 +9,7 @@ inside a word or a number, unless it begins or ends with a hole.
 """
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -21,6 +21,7 @@ UP_TO: Mapping[str, str] = {
     "word": r"\S{1,300}",
     "path": r"[^\s'\"]{1,400}",
     "text": r".{0,160}",
+    "texts": r".{0,320}",
     "rest": r".{0,2000}",
 }
 SHAPES: Mapping[str, str] = {
@@ -37,11 +38,11 @@ SHAPES: Mapping[str, str] = {
 }
 FIRST_CHAR_SHAPES: Mapping[str, str] = {
     "name": r"\w[\w.-]{0,80}",
-    "word": r"\S{1,80}?",
-    "path": r"[^\s'\"]{1,120}?",
+    "word": r"\S{1,80}",
+    "path": r"[^\s'\"]{1,120}",
 }  # it is tried from each token of a line
 QUOTED_TYPE = "quoted"
-TYPES = frozenset((*UP_TO, *SHAPES, QUOTED_TYPE))
+TYPES = frozenset((*UP_TO, *SHAPES, QUOTED_TYPE)) - {"texts"}
 OWN_FIELD = frozenset(("path", "pci", "addr", "rank"))  # types that are a field's name, too
 # Fields with a default type; all others are a word.
 USUAL: Mapping[str, str] = {
@@ -54,11 +55,13 @@ USUAL: Mapping[str, str] = {
 UNIT_SUFFIXES = ("_kb", "_kib", "_mb", "_mib", "_gb", "_gib", "_bytes", "_pages", "_ms", "_s")
 CHOICE = lazy.regex(r"([a-z]\w*=)?")
 HOLE = lazy.regex(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
+NAMED = lazy.regex(r"\(\?P<\w+>")
 FIELD_NAME_PATTERN = lazy.regex(r"[a-z]\w*")
 # Behind a letter no word begins, but a `\n` of a quoted text may stand in front of one.
 WORD_START, WORD_END = r"(?:(?<![A-Za-z])|(?<=\\[nrt]))", r"(?![A-Za-z])"
 TOKEN_START, NAME_START = r"(?<![\w./-])", r"(?<![\w.-])"
 NUMBER_START, NUMBER_END = r"(?<!\d)", r"(?!\d)"
+MIN_GUARD_CHARS = 3  # of a text that begins a message; a shorter one stands in the holes of many
 
 
 class BadMessageError(ValueError):
@@ -77,6 +80,7 @@ class Hole(Struct, frozen=True):
 
 
 Part = str | Hole
+ANY_TEXT, LONG_TEXT = Hole("", "text"), Hole("", "texts")
 
 
 def message_parts(message: str) -> Iterator[Part]:
@@ -139,10 +143,13 @@ def _with_one_start(patterns: Iterable[str]) -> Iterator[str]:
 
 
 def _pattern(message: str) -> str:
-    made = list(message_parts(message))
+    made = _joined(message_parts(message))
     if not any(isinstance(p, str) and p.strip() for p in made) and not any(isinstance(p, Hole) and p.choices for p in made):
         raise BadMessageError(f"{message!r} holds no text of its own")
-    found = [_escaped(p) if isinstance(p, str) else _taken(p, i == 0, i + 1 == len(made)) for i, p in enumerate(made)]
+    found: list[str] = []
+    for i, part in enumerate(made):
+        following = made[i + 1] if i + 1 < len(made) else None
+        found.append(_escaped(part) if isinstance(part, str) else _taken(part, i == 0, following, _guard(made, found)))
     first, last = {t[:1] for t in _texts(made[0])}, {t[-1:] for t in _texts(made[-1])}
     start = WORD_START if _are_letters(first) else NUMBER_START if _are_digits(first) else ""
     if isinstance(made[0], Hole) and made[0].type in ("word", "path", "name"):
@@ -156,16 +163,43 @@ def _texts(part: Part) -> tuple[str, ...]:
     return (part,) if isinstance(part, str) else part.choices
 
 
-def _taken(hole: Hole, is_first: bool, is_last: bool) -> str:
+def _joined(parts: Iterable[Part]) -> list[Part]:
+    """`parts` with neighbouring holes for any text as one: two of them could be divided between them in many ways."""
+    made: list[Part] = []
+    for part in parts:
+        if part == ANY_TEXT and made and isinstance(made[-1], Hole) and made[-1] in (ANY_TEXT, LONG_TEXT):
+            made[-1] = LONG_TEXT
+        else:
+            made.append(part)
+    return made
+
+
+def _guard(parts: Sequence[Part], found: Sequence[str]) -> str:
+    """A look ahead that fails where the message begins again, as far as its first hole for any text: such a hole does not reach
+    over the next message, so a line of many beginnings is read once. `found`: the patterns of the parts before the hole. Empty
+    without a text of some length."""
+    literal = next((i for i, p in enumerate(parts) if isinstance(p, str) and len(p.strip()) >= MIN_GUARD_CHARS), len(parts))
+    gap = next((i for i, p in enumerate(parts) if isinstance(p, Hole) and UP_TO.get(p.type, "").startswith(".")), 0)
+    begin = "".join(found[literal:gap])
+    if not begin:
+        return ""
+    inside = "(?<![A-Za-z])" if literal == 0 and _are_letters({found[0][:1]}) else ""  # no message begins inside a word
+    return f"(?!{inside}{NAMED.sub('(?:', begin)})"
+
+
+def _taken(hole: Hole, is_first: bool, following: Part | None, guard: str) -> str:
     if hole.type == QUOTED_TYPE:
         inside = f"(?P<{hole.field}>[^'\"`]{{0,300}})" if hole.field else "[^'\"`]{0,300}"
         return f"['\"`]{inside}['\"`]"
     if hole.choices:
         taken = "|".join(map(_escaped, hole.choices))
         return f"(?P<{hole.field}>{taken})" if hole.field else f"(?:{taken})"
-    taken = SHAPES.get(hole.type) or UP_TO[hole.type] + ("" if is_last else "?")
-    if is_first:
-        taken = FIRST_CHAR_SHAPES.get(hole.type, taken)
+    taken = SHAPES.get(hole.type) or UP_TO[hole.type]
+    if is_first and hole.type in FIRST_CHAR_SHAPES:
+        ends = isinstance(following, str) and following[0] == " " and hole.type != "name"  # nothing of it need be given back
+        taken = FIRST_CHAR_SHAPES[hole.type] + ("+" if ends else "?" if hole.type != "name" else "")
+    elif hole.type in UP_TO and following is not None:
+        taken = (f"(?:{guard}.){taken[1:]}" if guard and taken.startswith(".") else taken) + "?"
     return f"(?P<{hole.field}>{taken})" if hole.field else taken
 
 
