@@ -50,7 +50,7 @@ __all__ = [
 ]
 
 READ_AT_ONCE = range(1, 64)  # the parts of a cached database that each run needs; the first one is for floods
-FORMAT = 15  # of the cached document; raised when entries.py or stored.py change
+FORMAT = 16  # of the cached document; raised when entries.py, stored.py or the patterns made of messages change
 
 
 def load(

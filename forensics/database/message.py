@@ -55,13 +55,11 @@ USUAL: Mapping[str, str] = {
 UNIT_SUFFIXES = ("_kb", "_kib", "_mb", "_mib", "_gb", "_gib", "_bytes", "_pages", "_ms", "_s")
 CHOICE = lazy.regex(r"([a-z]\w*=)?")
 HOLE = lazy.regex(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
-NAMED = lazy.regex(r"\(\?P<\w+>")
 FIELD_NAME_PATTERN = lazy.regex(r"[a-z]\w*")
 # Behind a letter no word begins, but a `\n` of a quoted text may stand in front of one.
 WORD_START, WORD_END = r"(?:(?<![A-Za-z])|(?<=\\[nrt]))", r"(?![A-Za-z])"
 TOKEN_START, NAME_START = r"(?<![\w./-])", r"(?<![\w.-])"
 NUMBER_START, NUMBER_END = r"(?<!\d)", r"(?!\d)"
-MIN_GUARD_CHARS = 3  # of a text that begins a message; a shorter one stands in the holes of many
 
 
 class BadMessageError(ValueError):
@@ -146,10 +144,7 @@ def _pattern(message: str) -> str:
     made = _joined(message_parts(message))
     if not any(isinstance(p, str) and p.strip() for p in made) and not any(isinstance(p, Hole) and p.choices for p in made):
         raise BadMessageError(f"{message!r} holds no text of its own")
-    found: list[str] = []
-    for i, part in enumerate(made):
-        following = made[i + 1] if i + 1 < len(made) else None
-        found.append(_escaped(part) if isinstance(part, str) else _taken(part, i == 0, following, _guard(made, found)))
+    found = [_escaped(p) if isinstance(p, str) else _taken(p, i == 0, made[i + 1 : i + 2]) for i, p in enumerate(made)]
     first, last = {t[:1] for t in _texts(made[0])}, {t[-1:] for t in _texts(made[-1])}
     start = WORD_START if _are_letters(first) else NUMBER_START if _are_digits(first) else ""
     if isinstance(made[0], Hole) and made[0].type in ("word", "path", "name"):
@@ -174,20 +169,7 @@ def _joined(parts: Iterable[Part]) -> list[Part]:
     return made
 
 
-def _guard(parts: Sequence[Part], found: Sequence[str]) -> str:
-    """A look ahead that fails where the message begins again, as far as its first hole for any text: such a hole does not reach
-    over the next message, so a line of many beginnings is read once. `found`: the patterns of the parts before the hole. Empty
-    without a text of some length."""
-    literal = next((i for i, p in enumerate(parts) if isinstance(p, str) and len(p.strip()) >= MIN_GUARD_CHARS), len(parts))
-    gap = next((i for i, p in enumerate(parts) if isinstance(p, Hole) and UP_TO.get(p.type, "").startswith(".")), 0)
-    begin = "".join(found[literal:gap])
-    if not begin:
-        return ""
-    inside = "(?<![A-Za-z])" if literal == 0 and _are_letters({found[0][:1]}) else ""  # no message begins inside a word
-    return f"(?!{inside}{NAMED.sub('(?:', begin)})"
-
-
-def _taken(hole: Hole, is_first: bool, following: Part | None, guard: str) -> str:
+def _taken(hole: Hole, is_first: bool, following: Sequence[Part]) -> str:
     if hole.type == QUOTED_TYPE:
         inside = f"(?P<{hole.field}>[^'\"`]{{0,300}})" if hole.field else "[^'\"`]{0,300}"
         return f"['\"`]{inside}['\"`]"
@@ -196,10 +178,10 @@ def _taken(hole: Hole, is_first: bool, following: Part | None, guard: str) -> st
         return f"(?P<{hole.field}>{taken})" if hole.field else f"(?:{taken})"
     taken = SHAPES.get(hole.type) or UP_TO[hole.type]
     if is_first and hole.type in FIRST_CHAR_SHAPES:
-        ends = isinstance(following, str) and following[0] == " " and hole.type != "name"  # nothing of it need be given back
+        ends = bool(following) and str(following[0]).startswith(" ") and hole.type != "name"  # nothing of it need be given back
         taken = FIRST_CHAR_SHAPES[hole.type] + ("+" if ends else "?" if hole.type != "name" else "")
-    elif hole.type in UP_TO and following is not None:
-        taken = (f"(?:{guard}.){taken[1:]}" if guard and taken.startswith(".") else taken) + "?"
+    elif hole.type in UP_TO and following:
+        taken += "?"
     return f"(?P<{hole.field}>{taken})" if hole.field else taken
 
 
