@@ -16,7 +16,7 @@ MAX_NAMED = 5  # signatures that a warning names
 
 
 class Half:
-    """The time of the lines of one kind: what may be spent, what was, and by which signature. `lines`: where one was left out."""
+    """The time of the lines of one kind: what may be spent, what was, and by which signature."""
 
     def __init__(self) -> None:
         self.granted = limits.current.source_confirm / 2
@@ -24,9 +24,11 @@ class Half:
         self.spent: dict[int, float] = {}
         self.tries: dict[int, int] = {}
 
-    def allows(self, i: int) -> bool:
-        """May signature `i` be tried once more?"""
-        return self.total < self.granted or self.spent.get(i, 0.0) * len(self.spent) < self.granted
+    def allowed(self, i: int) -> float:
+        """Seconds that signature `i` may take for one more try: when all is spent, what it had less than its equal share."""
+        if self.total < self.granted:
+            return limits.current.confirm
+        return min(limits.current.confirm, self.granted / (len(self.spent) + (i not in self.spent)) - self.spent.get(i, 0.0))
 
     def spend(self, i: int, seconds: float) -> None:
         """Note what a try of signature `i` took."""
@@ -40,7 +42,10 @@ class Half:
 
 
 class Budget:
-    """What the patterns of one source may take. `left_out`: by signature, how often it was not tried, or not to the end."""
+    """What the patterns of one source may take.
+
+    `left_out`: by signature, how often it was not tried, or not to the end. `first`: the number of the first such line.
+    """
 
     def __init__(self) -> None:
         self.long, self.ordinary = Half(), Half()

@@ -5,6 +5,7 @@ from forensics.core.text import ascii_lower, decode_line, frame_bounds, line_end
 from forensics.model import Region
 from forensics.scan.chunks import Chunk
 
+CARRIAGE_RETURN = 13
 MEAN_LINE_BYTES = 200  # what a neighbouring line may take on average
 
 
@@ -38,8 +39,9 @@ class AnchorPlace:
     def __init__(self, chunk: Chunk, start: int, end: int, at: int, numbers: LineNumbers, frame: int) -> None:
         self.chunk, self.start, self.end, self.at, self.numbers, self.frame = chunk, start, end, at, numbers, frame
         self.left, self.right = frame_bounds(chunk.data, start, end, at)
-        far = at + limits.current.text // 4  # behind it, too little of what follows would be in this text
-        self.covered = min(self.right, far) if self.right - self.left >= limits.current.text // 2 else self.right
+        is_whole = self.right == end or chunk.data[self.right] == CARRIAGE_RETURN
+        # Behind the middle of what follows the place, too little of what is there would be in this text.
+        self.covered = self.right if is_whole else at + limits.current.text // 4
         self._text: str | None = None
         self._folded: str | None = None
 

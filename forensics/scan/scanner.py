@@ -144,11 +144,11 @@ class _Scanner:
         if half is self.budget.long:  # its patterns may take long, the cheap ones first
             called.sort(key=half.mean)
         for i in called:
-            if left <= 0 or not half.allows(i):
+            given = min(left, half.allowed(i))
+            if given <= 0:
                 self.budget.leave_out(i, place.number)
                 continue
-            allowance = Allowance(min(left, limits.current.confirm))
-            given = allowance.left
+            allowance = Allowance(given)
             is_found = self._confirm(i, place, allowance)
             half.spend(i, given - allowance.left)
             left -= given - allowance.left
