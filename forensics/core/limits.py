@@ -59,7 +59,9 @@ class Limits(Struct, frozen=True):
     text: Annotated[int, Bound("bytes", "part of a line that is examined, around the match")] = 16 * KIB
     confirm: Annotated[float, Bound("s", "confirmation of one signature on one line, of processor time")] = 0.05
     line_confirm: Annotated[float, Bound("s", "confirmation of all signatures on one line")] = 0.1
-    source_confirm: Annotated[float, Bound("s", "confirmation of all signatures in one source, and `more_confirm` for each MiB of it")] = 1.0
+    source_confirm: Annotated[
+        float, Bound("s", "confirmation of all signatures in one source, and `more_confirm` for each MiB of it")
+    ] = 1.0
     more_confirm: Annotated[float, Bound("s", "confirmation of all signatures for each MiB of a source")] = 0.1
     cause_files: Annotated[int, Bound("", "files of one folder of signatures")] = 2000
     cause_file: Annotated[int, Bound("bytes", "one file of signatures")] = MIB

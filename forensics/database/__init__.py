@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HEALTHY",
-    "Cause",
     "Allowance",
+    "Cause",
     "Confirmer",
     "Database",
     "Missing",
