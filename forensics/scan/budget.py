@@ -2,7 +2,7 @@
 
     1 MB of lines that a pattern is slow on  ->  that pattern is left out on the later ones, the others are still searched for
 
-Each chunk is a round: it adds to what may be spent. When all is spent, a signature goes on that has had less than its equal share.
+Each chunk is a round: it adds to what may be spent. When all is spent, a signature goes on that had less than its equal share.
 Long lines have a half of their own, so that none of them can take the time from lines of ordinary length.
 """
 
@@ -72,6 +72,6 @@ class Budget:
         more = f" and {len(some) - MAX_NAMED} more" if len(some) > MAX_NAMED else ""
         times = sum(self.left_out.values())
         return (
-            f"{', '.join(some[:MAX_NAMED])}{more} took too long: left out {times:,} time{'s' * (times > 1)} here and on later lines,"
+            f"{', '.join(some[:MAX_NAMED])}{more} took too long: left out {times:,} time{'s' * (times > 1)} from here on,"
             " where they may have matched"
         )

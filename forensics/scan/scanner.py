@@ -39,8 +39,8 @@ def scan(source: Source, database: Database, warn: Warn, matcher: Matcher | None
 
 
 class _Text:
-    """The text at a place, and what was called for in it. `called`: signatures, each with the anchor that did; `anchors`: all that
-    were looked at; `found`: what was found in the line of the text, signatures from 0 on, triggers below."""
+    """The text at a place, and what was called for in it. `called`: signatures, each with the anchor that did; `anchors`: all
+    that were looked at; `found`: what was found in the line of the text, signatures from 0 on, triggers below."""
 
     __slots__ = ("anchors", "called", "found", "place")
 

@@ -1,6 +1,6 @@
 """Lines that are made from a signature's own examples to cost much, and what its patterns cost on them.
 
-NVRM: GPU 0000:01:00.0 failed   ->   NVRM: NVRM: NVRM: ...      NVRM: GPU 1111111...      failed failed ... NVRM: GPU NVRM: GPU ...
+NVRM: GPU 0000:01:00.0 failed   ->   NVRM: NVRM: NVRM: ...      NVRM: GPU 1111111...      failed failed ... NVRM: NVRM: ...
 
 A stranger who knows the signatures can write such lines; no pattern may take long on one.
 """
