@@ -105,6 +105,10 @@ class _Scanner:
                 place = AnchorPlace(chunk, start, end, at, numbers, frame)
                 even.add(place.region(self.source.name, trigger.before, trigger.after))
         self._confirm_all(text)
+        self._count(data, found)
+
+    def _count(self, data: bytes, found: Matches) -> None:
+        """Keep what the ends and the sample need of a chunk, and count its lines and bytes."""
         self._edges(data)
         self.sample.feed(data, self.lines + 1)
         if self.bytes < COUNTED_BYTES:  # two passes that a large log can do without
