@@ -57,10 +57,12 @@ class Limits(Struct, frozen=True):
     sections: Annotated[int, Bound("", "sections of an nvidia-bug-report")] = 2000
     line: Annotated[int, Bound("bytes", "one part of a line; a longer line is read in several parts")] = 16 * MIB
     text: Annotated[int, Bound("bytes", "part of a line that is examined, around the match")] = 16 * KIB
-    confirm: Annotated[float, Bound("s", "confirmation of one pattern on one line")] = 0.2
-    slow_lines: Annotated[
-        int, Bound("", "lines of one source on which a signature may time out before it is disabled for that source")
-    ] = 3
+    confirm: Annotated[float, Bound("s", "confirmation of one signature on one line, of processor time")] = 0.05
+    line_confirm: Annotated[float, Bound("s", "confirmation of all signatures on one line")] = 0.1
+    source_confirm: Annotated[
+        float, Bound("s", "confirmation of all signatures in one source, and `more_confirm` for each MiB of it")
+    ] = 1.0
+    more_confirm: Annotated[float, Bound("s", "confirmation of all signatures for each MiB of a source")] = 0.1
     cause_files: Annotated[int, Bound("", "files of one folder of signatures")] = 2000
     cause_file: Annotated[int, Bound("bytes", "one file of signatures")] = MIB
     moments: Annotated[int, Bound("", "entries of a report's timeline")] = 500

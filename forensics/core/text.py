@@ -64,8 +64,8 @@ def last_frames(lines: Sequence[bytes]) -> list[str]:
     return joined.decode("utf-8", "replace").split("\n")
 
 
-def frame_at(data: bytes, start: int, end: int, at: int) -> str:
-    """The text of the frame that holds byte `at` of the line data[start:end], at most `limits.text` bytes around `at`."""
+def frame_bounds(data: bytes, start: int, end: int, at: int) -> tuple[int, int]:
+    """Start and end of the frame that holds byte `at` of the line data[start:end], at most `limits.text` bytes around `at`."""
     max_bytes = limits.current.text
     is_long = end - start > max_bytes  # a line may have gigabytes: it is searched near `at` only
     near, far = (max(start, at - max_bytes), min(end, at + max_bytes)) if is_long else (start, end)
@@ -75,7 +75,7 @@ def frame_at(data: bytes, start: int, end: int, at: int) -> str:
     if right - left > max_bytes:
         left = max(left, at - max_bytes // 2)
         right = min(right, at + max_bytes // 2)
-    return decode_line(data[left:right])
+    return left, right
 
 
 def printable(text: str, limit: int = MAX_QUOTED_CHARS) -> str:

@@ -15,7 +15,7 @@ import hyperscan
 from forensics.core.errors import DatabaseError
 from forensics.database import cache
 from forensics.database.compiled import Database, assemble
-from forensics.database.confirm import Confirmer
+from forensics.database.confirm import Allowance, Confirmer
 from forensics.database.entries import HEALTHY, Cause, Missing, Remedy, Signature
 from forensics.database.files import PACKAGED, builtin_folder, content_hash
 from forensics.database.literals import PIECES, compile_literals, whole_anchors
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HEALTHY",
+    "Allowance",
     "Cause",
     "Confirmer",
     "Database",
@@ -49,7 +50,7 @@ __all__ = [
 ]
 
 READ_AT_ONCE = range(1, 64)  # the parts of a cached database that each run needs; the first one is for floods
-FORMAT = 15  # of the cached document; raised when entries.py or stored.py change
+FORMAT = 16  # of the cached document; raised when entries.py, stored.py or the patterns made of messages change
 
 
 def load(

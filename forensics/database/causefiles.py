@@ -32,6 +32,7 @@ from forensics.database.entries import (
 )
 from forensics.database.files import cause_files, misplaced_files
 from forensics.database.form import LINE_KEY, BadFormError, Fault, brief, entries, keys, one_line, parse, text, texts
+from forensics.database.guards import guarded
 from forensics.database.message import BadMessageError, message_pattern, wordings
 
 __all__ = ["Fault", "cause_files", "read_cause", "read_causes"]
@@ -189,12 +190,12 @@ class _Reader:
             name=text(data, "id"),
             weight=cast(Weight, data["weight"]),
             anchors=_anchors(data, "|".join((*wordings(messages), *([written] if written else [])))),
-            pattern=pattern,
+            pattern=guarded(pattern),
             messages=messages,
             written_pattern=written,
             ends=_ends(data, "nothing" if data["weight"] == "hint" else self.ends),
             scope=_scope(data, self.scope),
-            unless=texts(data, "unless", MAX_PATTERN),
+            unless=tuple(map(guarded, texts(data, "unless", MAX_PATTERN))),
             yields_to=texts(data, "yields_to"),
             since=str(data.get("since", "")),
             source=text(data, "source"),

@@ -5,6 +5,7 @@ $ dmesg | grep -i "out of memory"                                               
 """
 
 import functools
+import time
 from typing import TYPE_CHECKING
 
 from forensics.core import lazy, limits
@@ -56,8 +57,27 @@ def is_sought(line: str, start: int, end: int) -> bool:
     return "grep" in line and any(s.start(2) <= start and end <= s.end(2) for s in SOUGHT.finditer(line))
 
 
+class Allowance:
+    """The processor time that searches in one line may take; TimeoutError is raised when nothing is left."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, seconds: float) -> None:
+        self.left = seconds
+
+    def search(self, pattern: "regex.Pattern[str]", line: str, start: int = 0) -> "regex.Match[str] | None":
+        """The first match of `pattern` in `line` from character `start` on."""
+        if self.left <= 0:
+            raise TimeoutError
+        begun = time.thread_time()
+        try:
+            return pattern.search(line, start, timeout=self.left)
+        finally:
+            self.left -= time.thread_time() - begun
+
+
 class Confirmer:
-    """A signature that is prepared to confirm lines. It raises TimeoutError after `limits.confirm` seconds per pattern."""
+    """A signature that is prepared to confirm lines. It raises TimeoutError for a line that takes longer than it may."""
 
     __slots__ = ("anchors", "confirmed", "pattern", "signature", "vetoes")
 
@@ -68,25 +88,28 @@ class Confirmer:
         self.vetoes: list[Veto] = []
         self.confirmed = 0  # lines on which the pattern was found, where there are vetoes
 
-    def search(self, line: str) -> "regex.Match[str] | None":
-        """The match in `line`; None if the pattern is not found, is only searched for by a command, or a veto matches."""
+    def search(self, line: str, allowance: Allowance | None = None) -> "regex.Match[str] | None":
+        """The match in `line`; None if the pattern is not found, is only searched for by a command, or a veto matches.
+
+        `allowance`: what all searches together may take, `limits.confirm` if it is not given.
+        """
         pattern = self.pattern = self.pattern or compiled(self.signature.pattern)
-        seconds = limits.current.confirm
-        found = pattern.search(line, timeout=seconds)
+        allowance = allowance or Allowance(limits.current.confirm)
+        found = allowance.search(pattern, line)
         if found is not None and is_sought(line, *found.span()):  # what the command prints may stand behind it
-            found = pattern.search(line, found.end(), timeout=seconds)
+            found = allowance.search(pattern, line, found.end())
         if found is None or not self.signature.unless:
             return found
-        return None if self._is_vetoed(without_host(line), seconds) else found
+        return None if self._is_vetoed(without_host(line), allowance) else found
 
-    def _is_vetoed(self, said: str, seconds: float) -> bool:
+    def _is_vetoed(self, said: str, allowance: Allowance) -> bool:
         self.vetoes = self.vetoes or [((), compiled(veto)) for veto in self.signature.unless]
         self.confirmed += 1
         if self.confirmed == MIN_CONFIRMED_LINES:
             self.vetoes = [(_anchors(veto), compiled(veto)) for veto in self.signature.unless]
         folded = ascii_lower(said)
         for anchors, veto in self.vetoes:
-            if (not anchors or any(map(folded.__contains__, anchors))) and veto.search(said, timeout=seconds):
+            if (not anchors or any(map(folded.__contains__, anchors))) and allowance.search(veto, said):
                 return True
         return False
 

@@ -9,7 +9,7 @@ inside a word or a number, unless it begins or ends with a hole.
 """
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -21,6 +21,7 @@ UP_TO: Mapping[str, str] = {
     "word": r"\S{1,300}",
     "path": r"[^\s'\"]{1,400}",
     "text": r".{0,160}",
+    "texts": r".{0,320}",
     "rest": r".{0,2000}",
 }
 SHAPES: Mapping[str, str] = {
@@ -37,11 +38,11 @@ SHAPES: Mapping[str, str] = {
 }
 FIRST_CHAR_SHAPES: Mapping[str, str] = {
     "name": r"\w[\w.-]{0,80}",
-    "word": r"\S{1,80}?",
-    "path": r"[^\s'\"]{1,120}?",
+    "word": r"\S{1,80}",
+    "path": r"[^\s'\"]{1,120}",
 }  # it is tried from each token of a line
 QUOTED_TYPE = "quoted"
-TYPES = frozenset((*UP_TO, *SHAPES, QUOTED_TYPE))
+TYPES = frozenset((*UP_TO, *SHAPES, QUOTED_TYPE)) - {"texts"}
 OWN_FIELD = frozenset(("path", "pci", "addr", "rank"))  # types that are a field's name, too
 # Fields with a default type; all others are a word.
 USUAL: Mapping[str, str] = {
@@ -77,6 +78,7 @@ class Hole(Struct, frozen=True):
 
 
 Part = str | Hole
+ANY_TEXT, LONG_TEXT = Hole("", "text"), Hole("", "texts")
 
 
 def message_parts(message: str) -> Iterator[Part]:
@@ -139,10 +141,10 @@ def _with_one_start(patterns: Iterable[str]) -> Iterator[str]:
 
 
 def _pattern(message: str) -> str:
-    made = list(message_parts(message))
+    made = _joined(message_parts(message))
     if not any(isinstance(p, str) and p.strip() for p in made) and not any(isinstance(p, Hole) and p.choices for p in made):
         raise BadMessageError(f"{message!r} holds no text of its own")
-    found = [_escaped(p) if isinstance(p, str) else _taken(p, i == 0, i + 1 == len(made)) for i, p in enumerate(made)]
+    found = [_escaped(p) if isinstance(p, str) else _taken(p, i == 0, made[i + 1 : i + 2]) for i, p in enumerate(made)]
     first, last = {t[:1] for t in _texts(made[0])}, {t[-1:] for t in _texts(made[-1])}
     start = WORD_START if _are_letters(first) else NUMBER_START if _are_digits(first) else ""
     if isinstance(made[0], Hole) and made[0].type in ("word", "path", "name"):
@@ -156,16 +158,30 @@ def _texts(part: Part) -> tuple[str, ...]:
     return (part,) if isinstance(part, str) else part.choices
 
 
-def _taken(hole: Hole, is_first: bool, is_last: bool) -> str:
+def _joined(parts: Iterable[Part]) -> list[Part]:
+    """`parts` with neighbouring holes for any text as one: two of them could be divided between them in many ways."""
+    made: list[Part] = []
+    for part in parts:
+        if part == ANY_TEXT and made and isinstance(made[-1], Hole) and made[-1] in (ANY_TEXT, LONG_TEXT):
+            made[-1] = LONG_TEXT
+        else:
+            made.append(part)
+    return made
+
+
+def _taken(hole: Hole, is_first: bool, following: Sequence[Part]) -> str:
     if hole.type == QUOTED_TYPE:
         inside = f"(?P<{hole.field}>[^'\"`]{{0,300}})" if hole.field else "[^'\"`]{0,300}"
         return f"['\"`]{inside}['\"`]"
     if hole.choices:
         taken = "|".join(map(_escaped, hole.choices))
         return f"(?P<{hole.field}>{taken})" if hole.field else f"(?:{taken})"
-    taken = SHAPES.get(hole.type) or UP_TO[hole.type] + ("" if is_last else "?")
-    if is_first:
-        taken = FIRST_CHAR_SHAPES.get(hole.type, taken)
+    taken = SHAPES.get(hole.type) or UP_TO[hole.type]
+    if is_first and hole.type in FIRST_CHAR_SHAPES:
+        ends = bool(following) and str(following[0]).startswith(" ") and hole.type != "name"  # nothing of it need be given back
+        taken = FIRST_CHAR_SHAPES[hole.type] + ("+" if ends else "?" if hole.type != "name" else "")
+    elif hole.type in UP_TO and following:
+        taken += "?"
     return f"(?P<{hole.field}>{taken})" if hole.field else taken
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from msgspec import DecodeError, ValidationError, json
 
-from forensics.database import anchors, cache, common, entries, form, message
+from forensics.database import anchors, cache, common, entries, form, guards, message
 from forensics.database.entries import Cause
 
 MAX_CACHED_CAUSES = 400  # causes: a few versions of each file
@@ -23,7 +23,7 @@ MAX_CACHED_CAUSES = 400  # causes: a few versions of each file
 def _reader() -> bytes:
     """A hash of the code that reads cause files, and of common.json."""
     here = Path(__file__).parent
-    code = [Path(str(m.__file__)) for m in (anchors, common, entries, form, message)]
+    code = [Path(str(m.__file__)) for m in (anchors, common, entries, form, guards, message)]
     paths = sorted([*code, here / "causefiles.py", common.COMMON_FILE])
     return hashlib.sha256(b"".join(hashlib.sha256(p.read_bytes()).digest() for p in paths)).digest()
 

@@ -1,9 +1,11 @@
 """A place where an anchor ends, and its line. Text and region are made at the first use."""
 
-from forensics.core.text import ascii_lower, frame_at, line_ends
+from forensics.core import limits
+from forensics.core.text import ascii_lower, decode_line, frame_bounds, line_ends
 from forensics.model import Region
 from forensics.scan.chunks import Chunk
 
+CARRIAGE_RETURN = 13
 MEAN_LINE_BYTES = 200  # what a neighbouring line may take on average
 
 
@@ -27,12 +29,19 @@ class LineNumbers:
 
 class AnchorPlace:
     """Byte `at` of `chunk`, in the line data[start:end], in the frame that ends at byte `frame`. `numbers` gives the line's
-    number."""
+    number.
 
-    __slots__ = ("_folded", "_text", "at", "chunk", "end", "frame", "numbers", "start")
+    `covered`: a place of the same line before this byte has the same text, or its text is in this one.
+    """
+
+    __slots__ = ("_folded", "_text", "at", "chunk", "covered", "end", "frame", "left", "numbers", "right", "start")
 
     def __init__(self, chunk: Chunk, start: int, end: int, at: int, numbers: LineNumbers, frame: int) -> None:
         self.chunk, self.start, self.end, self.at, self.numbers, self.frame = chunk, start, end, at, numbers, frame
+        self.left, self.right = frame_bounds(chunk.data, start, end, at)
+        is_whole = self.right == end or chunk.data[self.right] == CARRIAGE_RETURN
+        # Behind the middle of what follows the place, too little of what is there would be in this text.
+        self.covered = self.right if is_whole else at + limits.current.text // 4
         self._text: str | None = None
         self._folded: str | None = None
 
@@ -50,7 +59,7 @@ class AnchorPlace:
     def text(self) -> str:
         """The text of the line, or of the frame of a redrawn bar, that holds the place."""
         if self._text is None:
-            self._text = frame_at(self.chunk.data, self.start, self.end, self.at)
+            self._text = decode_line(self.chunk.data[self.left : self.right])
         return self._text
 
     def region(self, source: str, before: int, after: int) -> Region:

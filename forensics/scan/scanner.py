@@ -7,8 +7,9 @@ from typing import Any
 
 from forensics.core import limits
 from forensics.core.text import decode_line, printable
-from forensics.database import Database
+from forensics.database import Allowance, Database
 from forensics.model import Hit, Line, Region, Scan, Source, Trigger, Warn, Warning
+from forensics.scan.budget import Budget
 from forensics.scan.chunks import Chunk, chunks
 from forensics.scan.fold import EvenSample, FirstAndLast, HitFold
 from forensics.scan.matcher import MAX_FIRST_PLACES, Matcher, Matches, last_of_each, matcher_of
@@ -37,6 +38,18 @@ def scan(source: Source, database: Database, warn: Warn, matcher: Matcher | None
     return scanner.result()
 
 
+class _Text:
+    """The text at a place, and what was called for in it. `called`: signatures, each with the anchor that did; `anchors`: all
+    that were looked at; `found`: what was found in the line of the text, signatures from 0 on, triggers below."""
+
+    __slots__ = ("anchors", "called", "found", "place")
+
+    def __init__(self, place: AnchorPlace, found: set[int]) -> None:
+        self.place, self.found = place, found
+        self.anchors: set[int] = set()
+        self.called: dict[int, int] = {}
+
+
 class _Scanner:
     def __init__(self, source: Source, database: Database, matcher: Matcher, warn: Warn) -> None:
         self.source, self.database, self.matcher, self.warn = source, database, matcher, warn
@@ -52,7 +65,7 @@ class _Scanner:
         self.head: list[Line] = []
         self.tail: bytes = b""
         self.sample = LineSample()
-        self.slow: dict[int, int] = {}  # by signature: lines on which it took too long
+        self.budget = Budget()
 
     def feed(self, chunk: Chunk, found: Matches) -> None:
         """Confirm the places that were found in one chunk. Line numbers continue from the previous chunk."""
@@ -60,17 +73,23 @@ class _Scanner:
         evens: dict[int, EvenSample[Region]] = {}
         start = end = frame = 0
         numbers = LineNumbers(data, self.lines + 1)
-        tested: set[int] = set()
+        found_here: set[int] = set()
         framed: set[int] = set()
+        text: _Text | None = None
+        self.budget.begin_round(len(data))
         for to, anchor in self._places(found):
             at = to - 1
             if at >= end:  # a line we have not looked at
                 start = data.rfind(b"\n", start, at) + 1 or start
                 end = data.find(b"\n", at)
                 end = len(data) if end < 0 else end
-                tested = set()
+                self._confirm_all(text)
+                found_here, text = set(), None
             if anchor >= 0:
-                self._look(AnchorPlace(chunk, start, end, at, numbers, end), anchor, tested)
+                if text is None or at >= text.place.covered:
+                    self._confirm_all(text)
+                    text = _Text(AnchorPlace(chunk, start, end, at, numbers, end), found_here)
+                self._look(text, anchor)
                 continue
             if at >= frame:  # of a bar that is redrawn, each frame has its numbers
                 frame = data.find(b"\r", at, end)
@@ -85,6 +104,11 @@ class _Scanner:
                 trigger = self.database.triggers[i]
                 place = AnchorPlace(chunk, start, end, at, numbers, frame)
                 even.add(place.region(self.source.name, trigger.before, trigger.after))
+        self._confirm_all(text)
+        self._count(data, found)
+
+    def _count(self, data: bytes, found: Matches) -> None:
+        """Keep what the ends and the sample need of a chunk, and count its lines and bytes."""
         self._edges(data)
         self.sample.feed(data, self.lines + 1)
         if self.bytes < COUNTED_BYTES:  # two passes that a large log can do without
@@ -101,20 +125,48 @@ class _Scanner:
             self.seen[anchor] = self.seen.get(anchor, 0) + count
         return sorted([*places, *found.thin]) if found.thin else places  # two runs in order: merged
 
-    def _look(self, place: AnchorPlace, anchor: int, tested: set[int]) -> None:
+    def _look(self, text: _Text, anchor: int) -> None:
+        """Note which signatures `anchor` calls for in `text`, and keep the regions of its triggers."""
         self.tried[anchor] = self.tried.get(anchor, 0) + 1
+        if anchor in text.anchors:
+            return
+        text.anchors.add(anchor)
         for i, needed in self.matcher.signatures_of(anchor):
-            called = i not in tested and (not needed or place.holds(needed))
-            if called and self.slow.get(i, 0) < limits.current.slow_lines and self._confirm(i, place):
-                tested.add(i)
-                self.confirmed[anchor, i] = self.confirmed.get((anchor, i), 0) + 1
+            if i not in text.called and i not in text.found and (not needed or text.place.holds(needed)):
+                text.called[i] = anchor
         for i in self.database.trigger_ids[anchor]:
-            if -1 - i not in tested and place.holds(self.matcher.trigger_anchors[i]):
-                tested.add(-1 - i)
-                self._keep(self.database.triggers[i], place)
+            if -1 - i not in text.found and text.place.holds(self.matcher.trigger_anchors[i]):
+                text.found.add(-1 - i)
+                self._keep(self.database.triggers[i], text.place)
 
-    def _confirm(self, i: int, place: AnchorPlace) -> bool:
-        found = self._search(i, place)
+    def _confirm_all(self, text: _Text | None) -> None:
+        """Search for the signatures that were called for in `text`, each once, while there is time for it."""
+        if text is None or not text.called:
+            return
+        place, called = text.place, list(text.called)
+        half, left = self.budget.half(place.text()), limits.current.line_confirm
+        if half is self.budget.long:  # its patterns may take long, the cheap ones first
+            called.sort(key=half.mean)
+        for i in called:
+            given = min(left, half.allowed(i))
+            if given <= 0:
+                self.budget.leave_out(i, place.number)
+                continue
+            allowance = Allowance(given)
+            is_found = self._confirm(i, place, allowance)
+            half.spend(i, given - allowance.left)
+            left -= given - allowance.left
+            if is_found:
+                text.found.add(i)
+                key = text.called[i], i
+                self.confirmed[key] = self.confirmed.get(key, 0) + 1
+
+    def _confirm(self, i: int, place: AnchorPlace, allowance: Allowance) -> bool:
+        try:
+            found = self.database.confirmers[i].search(place.text(), allowance)
+        except TimeoutError:
+            self.budget.leave_out(i, place.number)
+            return False
         if found is None:
             return False
         fields = {k: v for k, v in found.groupdict().items() if v is not None}
@@ -137,19 +189,6 @@ class _Scanner:
             )
         return True
 
-    def _search(self, i: int, place: AnchorPlace) -> Any:
-        confirmer = self.database.confirmers[i]
-        try:
-            return confirmer.search(place.text())
-        except TimeoutError:
-            self.slow[i] = self.slow.get(i, 0) + 1
-            message = f"{confirmer.signature.id} took too long on this line"
-            if self.slow[i] == limits.current.slow_lines:
-                message += f", the {limits.current.slow_lines}rd one; it was not tried again in this source"
-            if self.slow[i] in (1, limits.current.slow_lines):
-                self.warn(Warning("timeout", message, self.source.name, place.number))
-            return None
-
     def _even_sample(self, i: int) -> EvenSample[Region]:
         """The sample of the regions of trigger `i` that a chunk belongs to."""
         return self.evens.setdefault((self.database.triggers[i].kind, self.bytes > 0), EvenSample())
@@ -169,6 +208,7 @@ class _Scanner:
     def result(self) -> Scan:
         """The finished Scan; hits that were passed over because they are so frequent are counted."""
         self._count_the_rest()
+        self._tell_left_out()
         for kind, ends in self.ends.items():
             if ends.dropped:
                 message = (
@@ -192,6 +232,13 @@ class _Scanner:
             self.continued,
             self.sample.blocks(self.lines),
         )
+
+    def _tell_left_out(self) -> None:
+        budget = self.budget
+        if budget.left_out:
+            most = sorted(budget.left_out, key=lambda i: -budget.left_out[i])
+            names = [self.database.confirmers[i].signature.id for i in most]
+            self.warn(Warning("timeout", budget.told(names), self.source.name, budget.first))
 
     def _last_lines(self) -> tuple[Line, ...]:
         known = self.head if self.bytes <= EDGE_LINES * 4096 else []  # of a short source, the ends share lines

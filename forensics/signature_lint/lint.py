@@ -27,6 +27,7 @@ from forensics.database.slow_patterns import slow_pattern_faults
 from forensics.database.validate import check
 from forensics.readers.units import typed_fields
 from forensics.signature_lint.ambiguity import cross_matches
+from forensics.signature_lint.hostile_lines import costly_pattern_faults
 from forensics.signature_lint.template_fields import unfilled_fields, unshown
 from forensics.signature_lint.unreachable import never_fires
 
@@ -71,6 +72,7 @@ def lint(own: Path | None = None, alone: bool = False) -> LintResult:
     notes: list[Fault] = []
     if not faults:  # signatures that do not compile, or miss their own examples, cannot be compared with others
         faults += [Fault(s.place.path, s.place.line, f"{s.id}: {what}") for s in signatures for what in slow_pattern_faults(s)]
+        faults += [Fault(s.place.path, s.place.line, f"{s.id}: {what}") for s in signatures for what in costly_pattern_faults(s)]
         faults += [Fault(s.place.path, s.place.line, f"{s.id}: {what}") for s in signatures for what in never_fires(s)]
         for fault, harmless in _crossed(causes, own):
             (notes if harmless else faults).append(fault)

@@ -24,7 +24,7 @@ def _recognises(head: Head) -> bool:
 
 
 def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
-    pending: dict[bytes, tuple[int, bytes, list[bytes]]] = {}
+    pending: dict[bytes, tuple[int, bytes, list[bytes], int]] = {}  # by stream: first line, its front, parts, their bytes
     for first, count, whole in numbered_blocks(blocks):
         if not pending and not any(part in whole for part in PARTIAL_MARKS):
             yield first, 1, whole, count
@@ -34,13 +34,15 @@ def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
             if record is None:
                 yield number, 1, line
                 continue
-            start, front, parts = pending.pop(record[2], (number, record[1], []))
-            parts.append((record[4] or b"").removesuffix(b"\r"))
-            if record[3] == b"P" and sum(map(len, parts)) < limits.current.joined:
-                pending[record[2]] = (start, front, parts)
+            start, front, parts, size = pending.pop(record[2], (number, record[1], [], 0))
+            part = (record[4] or b"").removesuffix(b"\r")
+            parts.append(part)
+            size += len(part) + 1  # one more, so that empty parts come to an end, too
+            if record[3] == b"P" and size < limits.current.joined:
+                pending[record[2]] = (start, front, parts, size)
             else:
                 yield start, 1, front + b"F " + b"".join(parts)
-    for start, front, parts in pending.values():
+    for start, front, parts, _ in pending.values():
         yield start, 1, front + b"F " + b"".join(parts)
 
 

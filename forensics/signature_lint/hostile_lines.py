@@ -1,0 +1,103 @@
+"""Lines that are made from a signature's own examples to cost much, and what its patterns cost on them.
+
+NVRM: GPU 0000:01:00.0 failed   ->   NVRM: NVRM: NVRM: ...      NVRM: GPU 1111111...      failed failed ... NVRM: NVRM: ...
+
+A stranger who knows the signatures can write such lines; no pattern may take long on one.
+"""
+
+import re
+import time
+from collections.abc import Iterator
+
+from forensics.core import lazy
+from forensics.database.confirm import compiled
+from forensics.database.entries import Signature
+
+LINE_CHARS = 8000
+COSTLY_S = 0.05  # of processor time for one pattern on one line: `limits.confirm`, so no such line makes a signature give up
+FIRST_LOOK = 4  # a line of a quarter of that length tells first: quadratic time is COSTLY_S / 16 there
+MAX_TRIAL_S = 0.2
+TRIALS = 5  # chosen by hand: one of five finds the processor free
+MAX_EXAMPLES = 3
+MAX_EXAMPLE_CHARS = 2000
+MAX_TOKENS = 10
+MAX_RUNS = 24
+PATTERN_SHOWN = 80  # characters
+TOKEN = lazy.regex(r"\S+\s*")
+RUN = lazy.regex(r"\d+|[A-Za-z]+| +|[^\w\s]")
+UNMATCHED_END = "\x01"  # no class of a pattern takes it, so whole lines fail at their very end
+
+
+def hostile_lines(signature: Signature, size: int = LINE_CHARS) -> Iterator[str]:
+    """Lines of about `size` characters: parts of the examples repeated, their runs made long, their halves crossed."""
+    texts = [e.text[:MAX_EXAMPLE_CHARS] for e in signature.match[:MAX_EXAMPLES]]
+    end = f" {''.join(signature.anchors[:1])}{UNMATCHED_END}"
+    units = dict.fromkeys(unit for text in texts for unit in _units(text))
+    units |= dict.fromkeys(f"{anchor}{blank}" for anchor in signature.anchors[:2] for blank in ("", " "))
+    for unit in (*units, "a", "0", " ", "/", ".", "(", ":"):
+        yield (unit * (size // len(unit) + 1))[:size] + end
+    for text in texts:
+        yield from _crossed(text, size, end)
+    for text in texts[:1]:
+        yield from _stretched(text, size)
+
+
+def _units(text: str) -> Iterator[str]:
+    tokens = TOKEN.findall(text)
+    third = max(1, len(text) // 3)
+    yield from (f"{text} ", f"{text[:third]} ", f"{text[: 2 * third]} ", f"{text[third:]} ", f"{text[2 * third :]} ")
+    yield from ("".join(tokens[:i]) for i in range(1, min(5, len(tokens) + 1)))
+    yield from tokens[1:MAX_TOKENS]
+    yield from ("".join(tokens[i : i + 2]) for i in range(1, min(MAX_TOKENS, len(tokens) - 1)))
+
+
+def _stretched(text: str, size: int) -> Iterator[str]:
+    """`text` with one of its runs of digits, letters, blanks or marks made long, and with all its numbers long."""
+    room = max(1, size - len(text))
+    for run in list(RUN.finditer(text))[:MAX_RUNS]:
+        yield text[: run.start()] + (run[0] * room)[:room] + text[run.end() : -1] + UNMATCHED_END
+    count = len(re.findall(r"\d+", text))
+    if count:
+        yield re.sub(r"\d+", "1" * (size // count), text)[:-1] + UNMATCHED_END
+
+
+def _crossed(text: str, size: int, end: str) -> Iterator[str]:
+    tokens = TOKEN.findall(text)
+    half = len(tokens) // 2
+    if half:
+        one, two = "".join(tokens[:half]), "".join(tokens[half:])
+        times = size // (2 * max(len(one), len(two)))
+        yield one * times + f"{two[:-1]}{UNMATCHED_END} " * times
+        yield f"{two} " * times + one * times + end
+
+
+def costly_pattern_faults(signature: Signature) -> Iterator[str]:
+    """A message for each pattern of the signature that costs too much on one of its hostile lines."""
+    lines, long_lines = list(hostile_lines(signature, LINE_CHARS // FIRST_LOOK)), list(hostile_lines(signature))
+    for pattern in (signature.pattern, *signature.unless):
+        for short, line in zip(lines, long_lines, strict=True):
+            quick = COSTLY_S / FIRST_LOOK**2
+            if cost(pattern, short, quick) < quick or cost(pattern, line, COSTLY_S) < COSTLY_S:
+                continue
+            took = cost(pattern, line, COSTLY_S)
+            yield (
+                f"pattern {pattern[:PATTERN_SHOWN]!r} takes {took * 1000:.0f} ms on a line of {len(line):,} characters"
+                f" such as {line[:30]!r}: bound its repeats, begin them at a word"
+            )
+            break
+
+
+def cost(pattern: str, line: str, enough: float) -> float:
+    """Seconds of processor time of one search, the best of a few. Under `enough`, one trial does."""
+    best = MAX_TRIAL_S
+    search = compiled(pattern).search
+    for _ in range(TRIALS):
+        begun = time.thread_time()
+        try:
+            search(line, timeout=MAX_TRIAL_S)
+        except TimeoutError:
+            continue
+        best = min(best, time.thread_time() - begun)
+        if best < enough:
+            break
+    return best
