@@ -16,6 +16,7 @@ from forensics.core.errors import SourceError, UsageError
 from forensics.model import Source, Warn, Warning
 from forensics.sources.blob import error_text, file_blob, warning_kind
 from forensics.sources.budget import Pool
+from forensics.sources.files import open_folder
 from forensics.sources.opened import open_blob
 from forensics.sources.sets import order_rotated
 from forensics.sources.stdin import stdin_sources
@@ -33,10 +34,11 @@ EMPTY_SOURCE_MESSAGE = (
 __all__ = ["open_paths", "open_stdin"]
 
 
-def open_paths(paths: Iterable[Path], warn: Warn) -> list[Source]:
+def open_paths(paths: Iterable[Path], warn: Warn, within: Path | None = None) -> list[Source]:
     """Every Source in the regular readable files among `paths` and below the folders among them, in order of name, rotated
     sets from the oldest on.
 
+    `within`: a folder that all of them must be in, whatever links say.
     Raises UsageError for a path that does not exist and SourceError when nothing can be read.
     """
     paths = list(paths)
@@ -49,17 +51,22 @@ def open_paths(paths: Iterable[Path], warn: Warn) -> list[Source]:
         noted.append(warning)
         warn(warning)
 
-    found = order_rotated(_found(paths, note))
-    if not found and all(_is_empty(p) for p in paths):
+    found = order_rotated(_found(paths, note, within))
+    if not found and not _reasons(noted) and all(_is_empty(p) for p in paths):
         raise SourceError("it is empty", ", ".join(map(str, paths)), EMPTY_SOURCE_MESSAGE)
     if not found:
         raise SourceError("nothing readable", ", ".join(map(str, paths)), _reason(noted))
     return found
 
 
+def _reasons(noted: list[Warning]) -> list[str]:
+    """Why something could not be read."""
+    return list(dict.fromkeys(w.message for w in noted if w.kind in ("limit", "skipped", "unreadable", "binary", "truncated")))
+
+
 def _reason(noted: list[Warning]) -> str:
     """Why nothing could be read, or what can be."""
-    reasons = list(dict.fromkeys(w.message for w in noted if w.kind in ("limit", "skipped", "unreadable", "binary", "truncated")))
+    reasons = _reasons(noted)
     return reasons[0] if len(reasons) == 1 else "give a text log, a folder of logs or an archive"
 
 
@@ -77,12 +84,13 @@ def open_stdin(warn: Warn) -> list[Source]:
     return stdin_sources(warn)
 
 
-def _found(paths: list[Path], warn: Warn) -> Iterator[Source]:
+def _found(paths: list[Path], warn: Warn, within: Path | None) -> Iterator[Source]:
     seen: set[tuple[int, int]] = set()
     names: dict[str, int] = {}
     pool = Pool()
+    around = open_folder(within)[0] if within else None
     for top in paths:
-        for path, inside in walk_files(top, warn):
+        for path, inside in walk_files(top, warn, around):
             try:
                 status = path.stat()
                 key = (status.st_dev, status.st_ino)

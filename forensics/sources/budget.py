@@ -14,7 +14,7 @@ from typing import Any
 
 from forensics.core import limits
 
-PASSES = 4  # over the same bytes: to find the members, to recognise them, to read them, and to read them again
+PASSES = 2  # over the same bytes: to find the members and to read them; few logs shrink so much that more would not fit
 STORED_BYTES_PER_MEMBER = 512  # a member takes a header of 512 bytes in a tar, and with its name some 200 in a zip
 POOL_MEMBERS = 2000  # chosen by hand: read of however small an archive; many ranks with a line each pack well
 MAX_HELD_ZIPS = 2  # zips that cannot be sought in are held in memory: one, and one in it
@@ -32,7 +32,7 @@ class Pool:
 
     def __init__(self) -> None:
         self.bytes = PASSES * limits.current.free
-        self.members = min(POOL_MEMBERS, limits.current.members)
+        self.members = POOL_MEMBERS
         self.zips = Kept(MAX_HELD_ZIPS)
         self.streams = Kept(MAX_IDLE_STREAMS)
 
@@ -90,5 +90,7 @@ class Budget:
             self.shared_members += self.members
             self.pool.members += self.members
             self.members = 0
-        if self.shared_members < 0 or self.pool.members < 0 or self.entered > limits.current.members:
+        if self.entered > limits.current.members:
+            raise LimitError(f"more than {limits.current.members} members; the rest was not read")
+        if self.shared_members < 0 or self.pool.members < 0:
             raise LimitError("too many members in all its archives for a file of its size; the rest was not read")

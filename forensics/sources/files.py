@@ -11,8 +11,8 @@ its place in between.
 import io
 import os
 import stat
-from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from forensics.core.text import format_size
 
@@ -28,6 +28,14 @@ KINDS = (
     (stat.S_ISCHR, "a device"),
     (stat.S_ISBLK, "a device"),
 )
+
+
+class Entry(NamedTuple):
+    """A name in a folder. `is_folder`: also without following a link."""
+
+    name: str
+    is_folder: bool
+    is_link: bool
 
 
 class RefusedError(OSError):
@@ -85,22 +93,25 @@ def check_inside(place: str, top: str | None) -> None:
         raise OutsideError("outside of the folders that may be read")
 
 
-def open_folder(path: Path, top: str | None = None) -> tuple[str, list[os.DirEntry[str]]]:
+def looked_at(path: Path) -> tuple[str, os.stat_result]:
+    """The real path and the status of what is at `path`, which is not opened for reading. Raises OSError if there is nothing."""
+    looked = os.open(path, os.O_RDONLY | LOOK_FLAGS)
+    try:
+        return _real_path(looked, path), os.fstat(looked)
+    finally:
+        os.close(looked)
+
+
+def open_folder(path: Path, top: str | None = None) -> tuple[str, list[Entry]]:
     """The real path of a folder and what is in it; raises OutsideError where it is not in `top`, OSError if it cannot be read."""
     handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
         place = _real_path(handle, path)
         check_inside(place, top)
-        return place, list(_entries(handle))
+        with os.scandir(handle) as found:
+            return place, [Entry(e.name, e.is_dir(follow_symlinks=False), e.is_symlink()) for e in found]
     finally:
         os.close(handle)
-
-
-def _entries(handle: int) -> Iterator[os.DirEntry[str]]:
-    with os.scandir(handle) as found:
-        for entry in found:
-            entry.is_dir(follow_symlinks=False)  # asked while the folder is open; the answer is kept
-            yield entry
 
 
 def _inside(place: str, top: str) -> bool:

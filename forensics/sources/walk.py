@@ -16,7 +16,7 @@ from pathlib import Path
 from forensics.core import lazy, limits
 from forensics.model import Warn, Warning
 from forensics.sources.blob import error_text, warning_kind
-from forensics.sources.files import RefusedError, check_inside, check_kind, open_folder
+from forensics.sources.files import RefusedError, check_inside, check_kind, looked_at, open_folder
 
 SKIPPED_FOLDERS = {".git", "__pycache__", ".ipynb_checkpoints"}
 SKIPPED_FILES = {"expected.yaml", "labels.jsonl"}  # the labels of a labelled case are no logs
@@ -28,18 +28,18 @@ MAX_NAMED_REFUSALS = 5  # chosen by hand: files that were not read for the same 
 Rank = tuple[bool, float]  # has the name of a log, time of the last change
 
 
-def walk_files(top: Path, warn: Warn) -> Iterator[tuple[Path, str | None]]:
-    """The regular files at or below `top`, each with the real path of the folder that it must be in: that of `top`, None where
-    `top` is the file. Links to folders and links that lead out are not followed, pipes and devices are not opened."""
+def walk_files(top: Path, warn: Warn, within: str | None = None) -> Iterator[tuple[Path, str | None]]:
+    """The regular files at or below `top`, each with the real path of the folder that it must be in: that of `top`, or `within`
+    where `top` is the file. Links to folders and links that lead out are not followed, pipes and devices are not opened."""
     if not top.is_dir():
-        if _told(top, None, warn):
-            yield top, None
+        if _told(top, within, warn):
+            yield top, within
         return
     most = limits.current.files
     kept: list[tuple[Rank, int, str]] = []  # a heap, the lowest rank first; (rank, negative place in order, path)
     seen, left = 0, ""
     try:
-        inside = open_folder(top)[0]
+        inside = open_folder(top, within)[0]
     except OSError as error:
         warn(_unreadable(error, top))
         return
@@ -77,15 +77,15 @@ def _below(top: Path, inside: str, warn: Warn) -> Iterator[tuple[Rank, str]]:
         except OSError as error:
             warn(_unreadable(error, folder))
             continue
-        entries = sorted(found, key=lambda e: e.name)
-        inner = [e.name for e in entries if e.is_dir(follow_symlinks=False) and e.name not in SKIPPED_FOLDERS]
+        entries = sorted(found)
+        inner = [e.name for e in entries if e.is_folder and e.name not in SKIPPED_FOLDERS]
         waiting += [folder / name for name in reversed(inner)]
         for entry in entries:
-            if entry.name in SKIPPED_FILES or entry.is_dir(follow_symlinks=False):
+            if entry.name in SKIPPED_FILES or entry.is_folder:
                 continue
             path = folder / entry.name
             try:
-                rank = _rank(path, inside, None if entry.is_symlink() else f"{place}/{entry.name}")
+                rank = _rank(path, inside, None if entry.is_link else f"{place}/{entry.name}")
             except IsADirectoryError:
                 continue
             except RefusedError as error:
@@ -107,9 +107,10 @@ def _rank(path: Path, inside: str | None, place: str | None = None) -> Rank:
     Raises RefusedError for one that may not be read, IsADirectoryError for a link to a folder, OSError if it cannot be looked at.
     """
     if place is None:
-        place = str(path.resolve(strict=True))
+        place, status = looked_at(path)
         check_inside(place, inside)
-    status = path.stat()
+    else:
+        status = path.stat()
     if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError
     check_kind(status, place)
