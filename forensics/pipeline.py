@@ -73,10 +73,7 @@ def analyze_paths(
     workers: int | None = None,
     within: Path | None = None,
 ) -> Report:
-    """The Report on files and folders; raises UsageError or SourceError when a path is missing or nothing can be read.
-
-    `within`: a folder that all of them must be in, whatever links say.
-    """
+    """The Report on files and folders, which must be in the folder `within`; UsageError or SourceError if nothing can be read."""
     noted: list[Warning] = []
     given = sources.open_paths(paths, noted.append, within)
     return analyze(given, case, knowledge, noted, workers, baseline=baseline, event_filter=event_filter)

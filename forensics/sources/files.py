@@ -21,7 +21,7 @@ GENERATED_FOLDERS = ("/proc/", "/sys/")  # where the kernel makes the contents o
 GENERATED_BYTES = 16 << 20  # of a file that the kernel makes; /proc/kallsyms, the largest that people collect, has 10 MB
 LOOK_FLAGS = os.O_CLOEXEC | getattr(os, "O_PATH", os.O_NONBLOCK)  # without O_PATH (not Linux), a device is opened to look at it
 READ_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
-KINDS = (
+FILE_KINDS = (
     (stat.S_ISDIR, "a folder"),
     (stat.S_ISFIFO, "a pipe"),
     (stat.S_ISSOCK, "a socket"),
@@ -73,7 +73,7 @@ def open_regular(path: Path, top: str | None = None) -> io.FileIO:
 def check_kind(status: os.stat_result, place: str) -> None:
     """Raise RefusedError if reading this file might not end. `place`: its real path."""
     if not stat.S_ISREG(status.st_mode):
-        kind = next((name for test, name in KINDS if test(status.st_mode)), "no regular file")
+        kind = next((name for test, name in FILE_KINDS if test(status.st_mode)), "no regular file")
         raise RefusedError(f"{kind}, not a regular file; it was not opened")
     if is_generated(place) and not status.st_mode & stat.S_IROTH:
         raise RefusedError("the kernel makes it for one reader, and it may have no end; it was not opened")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import zipfile  # most inputs are no archives, and the import takes as long as a small log
 
 MAX_DIRECTORY_BYTES = 8 << 20  # of a zip, in memory: 60,000 members with names of 90 bytes; each takes 1 KiB when it is read
-ENCRYPTED_FLAG = 1
+ENCRYPTED_FLAG = 1  # the lowest bit of the general flags (APPNOTE.TXT, 4.4.4)
 STORED, LZMA = 0, 14  # methods, as in the format's description (APPNOTE.TXT, 4.4.5)
 ENGINE_OF_METHOD = {8: "deflate", 12: "bzip2", 93: "zstd", 95: "xz"}
 LOCAL_HEADER_BYTES = 30  # in front of a member; the lengths of two fields that follow are in its last four bytes
