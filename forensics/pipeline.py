@@ -65,10 +65,11 @@ def analyze_paths(
     baseline: Sequence[Path] = (),
     event_filter: correlation.Filter = correlation.EVERYTHING,
     workers: int | None = None,
+    within: Path | None = None,
 ) -> Report:
-    """The Report on files and folders; raises UsageError or SourceError when a path is missing or nothing can be read."""
+    """The Report on files and folders, which must be in the folder `within`; UsageError or SourceError if nothing can be read."""
     noted: list[Warning] = []
-    given = sources.open_paths(paths, noted.append)
+    given = sources.open_paths(paths, noted.append, within)
     return analyze(given, case, knowledge, noted, workers, baseline=baseline, event_filter=event_filter)
 
 
@@ -78,7 +79,7 @@ def analyze_folders(
     """A Report for each sub-folder of `folder`, in order of name; one in which nothing can be read gets a report that says so."""
     for case in sorted(p for p in folder.iterdir() if p.is_dir()):
         try:
-            yield analyze_paths([case], case.name, knowledge, event_filter=event_filter)
+            yield analyze_paths([case], case.name, knowledge, event_filter=event_filter, within=folder)
         except SourceError as error:
             yield analyze([], case.name, knowledge, [Warning("unreadable", str(error), case.name)])
 

@@ -59,6 +59,7 @@ def collect(
     collector.kernel.stop_following()
     finish(collector, made, log, None, {"collected": True, "missing": missing}, lines)
     missing += [f"{c['what']}: {c['why']}" for c in collector.unavailable]
+    missing += [f"the bundle is not complete: {made.fault}"] if made.fault else []
     return made.folder, missing
 
 

@@ -1,7 +1,6 @@
 """`forensics batch FOLDER`: one report for each sub-folder, in order of name."""
 
 import os
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -26,6 +25,7 @@ from forensics.cli.common import (
     rendered,
     rendered_together,
     save,
+    say,
     write,
 )
 from forensics.cli.remembering import Remember
@@ -109,20 +109,20 @@ def _run(folder: Path, telling: OutputOptions, signatures: Sequence[Path], event
         if together:
             kept.append(report)
         elif telling.output is None:
-            write(rendered(report, telling), None)
+            write(rendered(report, telling), None, telling.form)
         else:
             texts.append(rendered(report, telling))
     if together:
-        write(rendered_together(kept, telling), telling.output)
+        write(rendered_together(kept, telling), telling.output, telling.form)
     elif telling.output is not None:
-        write("".join(texts), telling.output)
+        write("".join(texts), telling.output, telling.form)
     return crashed
 
 
 def _named(reports: "Iterable[Report]") -> "Iterator[Report]":
     """The reports; each is named on stderr with its cause when it is ready."""
     for report in reports:
-        print(f"{report.case}: {report.causes[0].id}", file=sys.stderr)
+        say(f"{report.case}: {report.causes[0].id}")
         yield report
 
 

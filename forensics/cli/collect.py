@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from forensics.cli.common import capture_settings
+from forensics.cli.common import capture_settings, say
 from forensics.core.errors import UsageError
 
 ARCHIVE_SUFFIXES = (".tar.gz", ".tgz")
@@ -66,9 +66,10 @@ def _collect(what: dict[str, Any], since: str, output: Path | None, redact: bool
         if packed:
             collecting.packed(made, str(output))
     except OSError as error:
-        raise UsageError(f"the bundle could not be written ({error.strerror})", str(error.filename)) from error
+        where = error.filename or output or folder
+        raise UsageError(f"the bundle could not be written ({error.strerror or error})", str(where)) from error
     for line in missing:
-        print(f"forensics: not taken: {line}", file=sys.stderr)
+        say(f"forensics: not taken: {line}")
     print(output if packed else made)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from forensics.core.errors import UsageError
+from forensics.core.text import escaped, inert
 from forensics.report.style import ISSUE_CHARS as ISSUE_CHARS
 from forensics.report.style import PAGE_CHARS, Style
 
@@ -110,8 +111,19 @@ def parse_filter(since: str | None, until: str | None, pid: int | None, job: str
     return Filter.of(since, until, pid, job, last)
 
 
-def write(text: str, output: Path | None) -> None:
-    """Write the report to stdout, or completely or not at all to `output`. Raises UsageError if it cannot be written."""
+def say(line: str) -> None:
+    """Print a line on stderr in which nothing acts."""
+    print(inert(escaped(line)), file=sys.stderr)
+
+
+def write(text: str, output: Path | None, form: str = "") -> None:
+    """Write text in which nothing acts to stdout, or completely or not at all to `output`; UsageError if it cannot be written.
+
+    `form`: the format of a report, whose lines may be commands to the system that runs the job.
+    """
+    from forensics.report import COMMAND_FORMATS
+
+    text = inert(text, commands=form in COMMAND_FORMATS)
     if output is None:
         _to_stdout(text)
         return
@@ -255,7 +267,7 @@ def _ledger(report: "Report", style: Style) -> str:
 
 def finish(report: "Report", telling: OutputOptions) -> None:
     """Write the report and exit with the requested status."""
-    write(rendered(report, telling), telling.output)
+    write(rendered(report, telling), telling.output, telling.form)
     if telling.exit_code and report.verdict == "crash":
         raise typer.Exit(1)
 

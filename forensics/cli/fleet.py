@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from forensics.cli.common import Signatures, save
+from forensics.cli.common import Signatures, save, say, write
 from forensics.cli.progress import is_watched
+from forensics.core.text import escaped
 
 if TYPE_CHECKING:
     from forensics.database import Database
@@ -128,15 +129,15 @@ def _sum_up(parts: "Parts", topology: dict[str, dict[str, str]], knowledge: "Dat
     groups = [(f"{group.family}, {group.label}", str(group)) for group in found]
     save(written(store, f"{cases:,} cases", None, groups, said), page)
     for row in trend(store, "cause", 10):
-        print(f"{row.total:>9,}  {row.name}")
+        write(f"{row.total:>9,}  {escaped(row.name)}\n", None)
     _print_correlated(found)
     if said:
-        print(said, file=sys.stderr)
-    print(f"reports in {parts.folder}, page in {page}", file=sys.stderr)
+        say(said)
+    say(f"reports in {parts.folder}, page in {page}")
 
 
 def _print_correlated(found: "list[CorrelatedFailure]") -> None:
     if found:
         print("\none origin, many incidents")
     for group in found[:10]:
-        print(f"  {group.family}, {group.label}: {group}")
+        write(escaped(f"  {group.family}, {group.label}: {group}") + "\n", None)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from forensics.cli.common import Output, write
+from forensics.cli.common import Output, say, write
 from forensics.core.errors import UsageError
+from forensics.core.text import escaped
 from forensics.history.remember import history_place
 
 if TYPE_CHECKING:
@@ -96,6 +97,7 @@ def same(
     from forensics.history.captured import captured_run
     from forensics.history.incident import incident_of
     from forensics.history.tables import INCIDENT_TABLE
+    from forensics.report.escape import escape_controls
     from forensics.report.history import seen_before as sentence
 
     store = _store(history)
@@ -104,10 +106,10 @@ def same(
     incident = incident_of(report, int(time.time()), store.salt, run.known if run else None)
     found = seen_before(store, incident)
     if form == "json":
-        print(msgspec.json.format(msgspec.json.encode(found)).decode())
+        write(escape_controls(msgspec.json.format(msgspec.json.encode(found)).decode()) + "\n", None)
         return
     _check(form, ("text", "json"))
-    print(sentence(replace(report, history=found)) or "This run ended well.")
+    write(escaped(sentence(replace(report, history=found)) or "This run ended well.") + "\n", None)
     if found.seen:
         _table(
             store.listed(10, condition_alike(incident, found.level), INCIDENT_TABLE.c.key != incident.key),
@@ -140,7 +142,7 @@ def show(identity: Identity, form: Form = "text", history: Place = None) -> None
     _check(form, ("text", "json"))
     for name, value in row.items():
         if value not in ("", None):
-            print(f"{name:<12}{_cell(name, value)}")
+            write(f"{name:<12}{_cell(name, value)}\n", None)
 
 
 def trend(
@@ -198,7 +200,7 @@ def nodes(
     units = found.units if not lemons or found.fleet_rate is None else [u for u in found.units if u.lemon]
     rows = [asdict(u) | {"causes": ", ".join(u.causes)} for u in units[:most]]
     if found.note:
-        print(f"note: {found.note}", file=sys.stderr)
+        say(f"note: {found.note}")
     if found.fleet_rate is not None and form == "text":
         what = f"{len(units)} lemons" if lemons else f"{len(found.units)} {unit}s with a fault of their own"
         print(f"{what}; the others: {found.fleet_rate:.3f} a thousand hours")

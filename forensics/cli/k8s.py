@@ -37,6 +37,6 @@ def register(app: typer.Typer) -> None:
         found = answer_about_pod(pod, Kubectl(context, namespace))
         text = rendered(found.report, OutputOptions(form, output, exit_code, redact))
         head = "".join(f"{line}\n" for line in found.sentences) if form == "text" and not redact else ""
-        write(f"{head}\n{text}" if head else text, output)
+        write(f"{head}\n{text}" if head else text, output, form)
         if exit_code and found.report.verdict == "crash":
             raise typer.Exit(1)

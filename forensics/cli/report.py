@@ -77,14 +77,16 @@ def read(path: Path, case: str | None) -> "Report":
 def _documents(path: Path) -> list[object]:
     from msgspec import json
 
+    from forensics.sources.files import open_regular
+
     try:
         if str(path) == "-":
             data = standard_input(MAX_REPORT_BYTES)
         else:
-            with path.open("rb") as file:
+            with open_regular(path) as file:
                 data = file.read(MAX_REPORT_BYTES)
     except OSError as error:
-        raise UsageError(f"cannot be read ({error.strerror})", str(path)) from error
+        raise UsageError(f"cannot be read ({error.strerror or error})", str(path)) from error
     text = data.decode("utf-8-sig", "replace")
     try:
         return [json.decode(text)]

@@ -39,6 +39,6 @@ def register(app: typer.Typer) -> None:
         telling = OutputOptions(form, output, exit_code, redact)
         text = rendered(remembered(found.report, remember, accounted=found.accounted), telling)
         head = "".join(f"{line}\n" for line in found.sentences) if form == "text" and not redact else ""
-        write(f"{head}\n{text}" if head else text, output)
+        write(f"{head}\n{text}" if head else text, output, form)
         if exit_code and found.report.verdict == "crash":
             raise typer.Exit(1)

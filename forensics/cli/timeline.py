@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from forensics.cli.common import Since, Until
+from forensics.cli.common import Since, Until, say
 from forensics.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -149,10 +149,10 @@ def _note(noted: "list[Warning]", apart: "list[Source]", wanted: _Wanted) -> Non
     """Print assumptions and sources without a common clock to stderr."""
     for warning in dict.fromkeys(noted):
         if warning.kind in SHOWN_WARNING_KINDS:
-            print(f"forensics: note: {warning.source}: {warning.message}", file=sys.stderr)
+            say(f"forensics: note: {warning.source}: {warning.message}")
     for source in apart:
         left_out = "left out, for --since and --until need times" if wanted.event_filter.timed else "in a lane of its own"
-        print(f"forensics: note: {source.name}: its lines have no times; it is {left_out}", file=sys.stderr)
+        say(f"forensics: note: {source.name}: its lines have no times; it is {left_out}")
 
 
 def _row(entry: "Entry") -> dict[str, object]:
@@ -164,29 +164,45 @@ def _row(entry: "Entry") -> dict[str, object]:
 def _jsonl(given: Iterable["Entry"]) -> None:
     import json
 
+    from forensics.core.text import inert
+    from forensics.report.escape import escape_controls
+
     for entry in given:
-        sys.stdout.write(json.dumps(_row(entry), ensure_ascii=False) + "\n")
+        sys.stdout.write(inert(escape_controls(json.dumps(_row(entry), ensure_ascii=False))) + "\n")
 
 
 def _csv(given: Iterable["Entry"]) -> None:
     import csv
+    import io
 
-    from forensics.core.text import spreadsheet_safe
+    from forensics.core.text import inert
 
-    writer = csv.DictWriter(sys.stdout, TIMELINE_COLUMNS, lineterminator="\n")
+    row = io.StringIO()
+    writer = csv.DictWriter(row, TIMELINE_COLUMNS, lineterminator="\n")
     writer.writeheader()
     for entry in given:
-        writer.writerow({name: spreadsheet_safe(value) for name, value in _row(entry).items()})
+        writer.writerow({name: _cell(value) for name, value in _row(entry).items()})
+        sys.stdout.write(inert(row.getvalue()))
+        row.seek(0)
+        row.truncate()
+    sys.stdout.write(row.getvalue())  # the head, if there is no row
+
+
+def _cell(value: object) -> object:
+    """A value in which nothing acts; a text of several lines stays one."""
+    from forensics.core.text import escaped, spreadsheet_safe
+
+    return spreadsheet_safe("\n".join(map(escaped, value.split("\n"))) if isinstance(value, str) else value)
 
 
 def _text(given: Iterable["Entry"]) -> None:
-    from forensics.core.text import printable
+    from forensics.core.text import escaped, inert, printable
 
     lane = "wall"
     for entry in given:
         if entry.lane != lane and entry.time is None:
             lane = entry.lane
-            sys.stdout.write(f"\n{lane}: cannot be ordered with the lines above\n")
+            sys.stdout.write(inert(f"\n{escaped(lane)}: cannot be ordered with the lines above\n"))
         if entry.time:
             when = entry.time.astimezone(UTC).isoformat(sep=" ", timespec="milliseconds")[:-6]
             when = f"{when}Z" if entry.uncertainty_s is not None else " " * 24
@@ -194,8 +210,8 @@ def _text(given: Iterable["Entry"]) -> None:
             when = f"[{entry.uptime_s:.6f}]".rjust(24) if entry.uptime_s is not None else " " * 24
         first, *more = entry.text.split("\n")
         mark = ">" if entry.event else " "
-        sys.stdout.write(f"{when} {mark} {entry.source}:{entry.line}  {printable(first)}\n")
-        sys.stdout.writelines(f"{'':26} {printable(line)}\n" for line in more)
+        sys.stdout.write(inert(f"{when} {mark} {escaped(entry.source)}:{entry.line}  {printable(first)}\n"))
+        sys.stdout.writelines(inert(f"{'':26} {printable(line)}\n") for line in more)
 
 
 TIMELINE_FORMATS: dict[str, Print] = {"text": _text, "csv": _csv, "jsonl": _jsonl}

@@ -39,7 +39,7 @@ def register(app: typer.Typer) -> None:
         if not (again or redact or remember) and form in ("text", "json") and kept.is_file():
             write(kept.read_text(encoding="utf-8").removeprefix(REPORT_HEAD), None)
             return
-        write(report_on(folder, form, redact, again, remember if again or remember else False), None)
+        write(report_on(folder, form, redact, again, remember if again or remember else False), None, form)
 
 
 def _latest() -> Path:

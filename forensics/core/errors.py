@@ -19,7 +19,9 @@ class ForensicsError(Exception):
     def __str__(self) -> str:
         """`where: what; advice`, on one line, control characters escaped."""
         text = f"{self.where + ': ' if self.where else ''}{self.what}{'; ' + self.advice if self.advice else ''}"
-        return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+        from forensics.core.text import escaped, inert  # needed for a fault only
+
+        return inert(escaped(text))
 
 
 class UsageError(ForensicsError):

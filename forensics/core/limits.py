@@ -29,13 +29,15 @@ class Limits(Struct, frozen=True):
     """All limits. Each field has a Bound; the table in SECURITY.md is the same text."""
 
     files: Annotated[int, Bound("", "files below one folder; of more, those with a log's name first, then the newest")] = 20_000
-    members: Annotated[int, Bound("", "members of one archive")] = 20_000
+    members: Annotated[int, Bound("", "members of a file that is an archive, with those of all archives in it")] = 20_000
     archives: Annotated[int, Bound("", "archives inside each other")] = 2
     packings: Annotated[int, Bound("", "compressions over each other, as in a.gz.xz.zst")] = 4
-    ratio: Annotated[int, Bound("times", "growth when unpacked, past `free`; real logs shrink 5 to 200 times")] = 1000
+    ratio: Annotated[int, Bound("times", "growth when unpacked, past `free`; real logs shrink 5 to 200 times")] = 250
     free: Annotated[int, Bound("bytes", "unpacked size up to which any ratio is allowed")] = 256 * MIB
     unpacked: Annotated[int, Bound("bytes", "one stream or member when unpacked")] = 256 * GIB
-    window: Annotated[int, Bound("bytes", "memory that a zstd or xz stream may ask for")] = 128 * MIB
+    window: Annotated[int, Bound("bytes", "memory that a zstd, xz or LZMA stream may ask for; less inside another one")] = (
+        128 * MIB
+    )
     stdin: Annotated[int, Bound("bytes", "an archive on standard input, held in memory")] = 512 * MIB
     inner_zip: Annotated[int, Bound("bytes", "a zip without random access, as inside another archive, held in memory")] = 64 * MIB
     document: Annotated[int, Bound("bytes", "a JSON document, or a panic from the firmware's store, held in memory")] = 256 * MIB

@@ -4,9 +4,11 @@ A line ends at `\\n`. Its text is decoded as UTF-8 (invalid bytes replaced), and
 redraws itself with carriage returns: each redraw is a frame, and one frame of the line is used.
 """
 
+import functools
 import os
 import string
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from forensics.core import lazy, limits
 
@@ -15,7 +17,9 @@ MIN_NUMPY_BYTES = 128 << 20  # with less to count in a process, the import of nu
 MIN_NUMPY_CHUNK_BYTES = 16 << 10  # below this, bytes.count is as fast
 MAX_QUOTED_CHARS = 2000  # of a line of a log; the report promises as many
 MAX_ROW_CHARS = 2 * MAX_QUOTED_CHARS  # of a row or a cell: a quoted line with its place, and with its marks escaped
-FORMULA_START_CHARS = ("=", "+", "-", "@", "\t", "\r")
+FORMULA_START_CHARS = (*"=+-@\t\r\n", *"\uff1d\uff0b\uff0d\uff20")  # the last four are those of full width
+LINE_COMMAND_PATTERN = lazy.regex(r"(?:(?<=[\r\n])|\A)([^\S\r\n]*):(?=:)")  # a runner takes off the blanks in front
+ANYWHERE_COMMAND_PATTERN = lazy.regex(r"#(?=#\w*\[)")
 DIGITS_TO_ZEROS = bytes.maketrans(b"123456789", b"000000000")  # lines that differ only in numbers become equal
 ASCII_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 ANSI = lazy.regex(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]{0,512}(?:\x07|\x1b\\)|[@-Z\\^_])")
@@ -79,14 +83,50 @@ def frame_bounds(data: bytes, start: int, end: int, at: int) -> tuple[int, int]:
 
 
 def printable(text: str, limit: int = MAX_QUOTED_CHARS) -> str:
-    """`text`, safe to print: control and text direction characters are escaped, and it is cut at `limit` characters."""
+    """`text`, safe to print: escaped(), and cut at `limit` characters."""
     if len(text) > limit:
         text = text[: limit - 1] + "…"
-    if text.isprintable():
+    return escaped(text)
+
+
+def escaped(text: str) -> str:
+    """`text` with an escape for each character that is not seen or that acts: controls, directions, fillers, variation selectors.
+
+    By the properties that Unicode gives them. A tab stays, and so does what joins the parts of an emoji.
+    """
+    if text.isascii() and text.isprintable():
         return text
-    return "".join(
-        c if c.isprintable() or c == "\t" else f"\\x{ord(c):02x}" if ord(c) < 256 else f"\\u{ord(c):04x}" for c in text
-    )
+    return str(hidden_characters().sub(lambda found: _escape(found[0]), text))
+
+
+def _escape(character: str) -> str:
+    number = ord(character)
+    return f"\\x{number:02x}" if number < 1 << 8 else f"\\u{number:04x}" if number < 1 << 16 else f"\\U{number:08x}"
+
+
+@functools.cache
+def hidden_characters() -> Any:
+    """The pattern of a character that escaped() escapes."""
+    import regex
+
+    emoji = r"[\p{Extended_Pictographic}\p{Emoji_Modifier}]"
+    in_emoji = rf"(?<={emoji})\uFE0F|(?<={emoji}\uFE0F?)\u200D(?={emoji})"
+    # The last two are blank by their pictures: BRAILLE PATTERN BLANK, MUSICAL SYMBOL NULL NOTEHEAD.
+    hidden = r"[[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\U0001D159]--[ \t]]"
+    return regex.compile(rf"(?!{in_emoji}){hidden}", regex.VERSION1)
+
+
+def inert(text: str, commands: bool = False) -> str:
+    """`text`, of any number of lines, in which a system that runs jobs finds no command to itself.
+
+        ::add-mask::x  (GitHub, at the start of a line)  ->  \\u003a:add-mask::x
+        a ##vso[task.complete]  (Azure, anywhere)        ->  a \\u0023#vso[task.complete]
+
+    The escapes are those of JSON, so that a JSON document keeps its values. `commands`: the lines are commands of this program.
+    """
+    if "##" in text:
+        text = ANYWHERE_COMMAND_PATTERN.sub(r"\\u0023", text)
+    return text if commands or "::" not in text else LINE_COMMAND_PATTERN.sub(r"\1\\u003a", text)
 
 
 SIZE_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
@@ -126,4 +166,5 @@ def numbers_in(ranges: str) -> Iterator[int]:
 
 def spreadsheet_safe(cell: object) -> object:
     """A cell for a CSV file. Text that a spreadsheet would run as a formula gets a quote in front (OWASP, CSV injection)."""
-    return "'" + cell if isinstance(cell, str) and cell.startswith(FORMULA_START_CHARS) else cell
+    is_formula = isinstance(cell, str) and (cell.startswith(FORMULA_START_CHARS) or cell.lstrip().startswith(FORMULA_START_CHARS))
+    return f"'{cell}" if is_formula else cell

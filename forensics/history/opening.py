@@ -5,8 +5,9 @@ postgresql://user@host/forensics       one store for a team
 """
 
 import secrets
+import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from forensics.core.errors import UsageError
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 SQLITE_SUFFIXES = (".db", ".sqlite", ".sqlite3")
 MAX_WRITER_WAIT_S = 60  # for another writer
+WAL_RETRY_S = 0.01  # another process sets it in less
+CREATION_LOCK = 0x666F7265  # chosen by hand: a number that other programs on the same PostgreSQL server are not likely to lock
 SALT_BYTES = 16  # 128 bits: nobody can precompute hashed names for each salt
 CHECKPOINT = "wal_autocheckpoint=10000"  # pages (40 MB) between waits for the disk; a row with eleven indexes changes some 15
 INSTALL_EXTRA = "pip install 'training-forensics[{}]'"
@@ -97,20 +100,40 @@ def _sqlite(place: str, create: bool) -> "Engine":
     @event.listens_for(engine, "connect")
     def _prepare(connection: object, _record: object) -> None:
         cursor = connection.cursor()  # type: ignore[attr-defined]
-        for setting in ("journal_mode=WAL", "synchronous=NORMAL", "cache_size=-65536", "temp_store=MEMORY", CHECKPOINT):
+        _set_wal(cursor)
+        for setting in ("synchronous=NORMAL", "cache_size=-65536", "temp_store=MEMORY", CHECKPOINT):
             cursor.execute(f"PRAGMA {setting}")
         cursor.close()
 
     return engine
 
 
+def _set_wal(cursor: Any) -> None:
+    """Set the journal's mode. While another process does so SQLite refuses at once, whatever time it was told to wait."""
+    import sqlite3
+
+    end = time.monotonic() + MAX_WRITER_WAIT_S
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(WAL_RETRY_S)
+
+
 def _opened(engine: "Engine", place: str, keep_names: bool) -> "Store":
-    from sqlalchemy import inspect, select
+    from sqlalchemy import func, inspect, select
 
     from forensics.history.store import Store, insert_new
     from forensics.history.tables import METADATA, SETTINGS_TABLE, STORE_VERSION
 
     with engine.begin() as connection:
+        if connection.dialect.name == "sqlite":  # one process at a time looks for the tables and makes them
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        else:
+            connection.execute(select(func.pg_advisory_xact_lock(CREATION_LOCK)))
         if not inspect(connection).has_table(SETTINGS_TABLE.name):
             METADATA.create_all(connection)
         made = {"version": STORE_VERSION, "salt": secrets.token_bytes(SALT_BYTES), "redacted": not keep_names}

@@ -8,6 +8,7 @@ import importlib
 import pkgutil
 from typing import TYPE_CHECKING
 
+from forensics.core.text import inert
 from forensics.report import formats as package
 from forensics.report.style import Style
 
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
 
     from forensics.model import Report
 
-__all__ = ["Style", "formats", "in_one_document", "render", "render_many", "with_stand_ins"]
+__all__ = ["COMMAND_FORMATS", "Style", "formats", "in_one_document", "render", "render_many", "with_stand_ins"]
+
+COMMAND_FORMATS = ("github",)  # their lines are commands to the system that runs the job
 
 
 def formats() -> list[str]:
@@ -32,7 +35,7 @@ def render(report: "Report", form: str, style: Style | None = None) -> str:
         raise KeyError(form)
     module = importlib.import_module(f"{package.__name__}.{form}")
     text: str = module.render(without_secrets(report), style or Style())
-    return text
+    return inert(text, commands=form in COMMAND_FORMATS)
 
 
 def in_one_document(form: str) -> bool:
@@ -46,7 +49,7 @@ def render_many(reports: "Iterable[Report]", form: str, style: Style | None = No
 
     module = importlib.import_module(f"{package.__name__}.{form}")
     text: str = module.render_many([without_secrets(r) for r in reports], style or Style())
-    return text
+    return inert(text, commands=form in COMMAND_FORMATS)
 
 
 def with_stand_ins(report: "Report") -> "tuple[Report, dict[str, str]]":

@@ -3,16 +3,16 @@
 `<img src=x onerror=...> **bold** @you #1` -> a backslash before every character that has a meaning there
 """
 
+import json
 import re
 from collections.abc import Iterable
 
 from forensics.core import lazy
-from forensics.core.text import MAX_ROW_CHARS, printable
+from forensics.core.text import MAX_ROW_CHARS, hidden_characters, printable
 
 # `@` and `#` are in it as they would notify somebody or point at another issue, `$` and `{` as they start formulas and macros.
 ACTIVE_CHARACTERS = lazy.regex(r"([\\`*_{}\[\]<>|#~@&$])")
 LINE_START_PATTERN = lazy.regex(r"^(?:([-+=!>])|(\d+)([.)])(?=\s|$))")  # at the start of a line: a list, a heading, a quotation
-INVISIBLE_CHARACTERS = lazy.regex("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 # Words that GitHub turns into links, mentions, pictures or commands: @you, #1, GH-1, a/b#1, a commit's hash, :tada:, $x$, URLs.
 RISKY = r"\S*(?:@|#\d|\b[Gg][Hh]-\d|://|\bwww\.|:[A-Za-z]\w*:|\$|\b[0-9a-f]{7,40}\b)\S*"
 WORTH_QUOTING = lazy.regex(r"[^\W\d_].|[^\w\s]\S")  # a number or a single letter is not quoted
@@ -85,8 +85,15 @@ def link_text(url: str) -> str:
 
 
 def escape_controls(document: str) -> str:
-    """A JSON document with control characters and direction marks written as escapes."""
-    return INVISIBLE_CHARACTERS.sub(lambda m: f"\\u{ord(m[0]):04x}", document)
+    """A JSON document with every character that is not seen or that acts written as an escape."""
+    return str(hidden_characters().sub(_json_escape, document))
+
+
+def _json_escape(found: "re.Match[str]") -> str:
+    character = found[0]
+    if character == "\n" or "\ud800" <= character <= "\udfff":  # the document's own lines; a byte of a name that is no text
+        return character
+    return json.dumps(character)[1:-1]
 
 
 def escape_html(text: str) -> str:

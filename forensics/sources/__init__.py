@@ -14,7 +14,9 @@ from msgspec.structs import replace
 
 from forensics.core.errors import SourceError, UsageError
 from forensics.model import Source, Warn, Warning
-from forensics.sources.blob import file_blob
+from forensics.sources.blob import error_text, file_blob, warning_kind
+from forensics.sources.budget import Pool
+from forensics.sources.files import open_folder
 from forensics.sources.opened import open_blob
 from forensics.sources.sets import order_rotated
 from forensics.sources.stdin import stdin_sources
@@ -32,22 +34,40 @@ EMPTY_SOURCE_MESSAGE = (
 __all__ = ["open_paths", "open_stdin"]
 
 
-def open_paths(paths: Iterable[Path], warn: Warn) -> list[Source]:
+def open_paths(paths: Iterable[Path], warn: Warn, within: Path | None = None) -> list[Source]:
     """Every Source in the regular readable files among `paths` and below the folders among them, in order of name, rotated
     sets from the oldest on.
 
+    `within`: a folder that all of them must be in, whatever links say.
     Raises UsageError for a path that does not exist and SourceError when nothing can be read.
     """
     paths = list(paths)
     for path in paths:
-        if not path.exists():
+        if "\0" in str(path) or not path.exists():
             raise UsageError("no such file or folder", str(path))
-    found = order_rotated(_found(paths, warn))
-    if not found and all(_is_empty(p) for p in paths):
+    noted: list[Warning] = []
+
+    def note(warning: Warning) -> None:
+        noted.append(warning)
+        warn(warning)
+
+    found = order_rotated(_found(paths, note, within))
+    if not found and not _reasons(noted) and all(_is_empty(p) for p in paths):
         raise SourceError("it is empty", ", ".join(map(str, paths)), EMPTY_SOURCE_MESSAGE)
     if not found:
-        raise SourceError("nothing readable", ", ".join(map(str, paths)), "give a text log, a folder of logs or an archive")
+        raise SourceError("nothing readable", ", ".join(map(str, paths)), _reason(noted))
     return found
+
+
+def _reasons(noted: list[Warning]) -> list[str]:
+    """Why something could not be read."""
+    return list(dict.fromkeys(w.message for w in noted if w.kind in ("limit", "skipped", "unreadable", "binary", "truncated")))
+
+
+def _reason(noted: list[Warning]) -> str:
+    """Why nothing could be read, or what can be."""
+    reasons = _reasons(noted)
+    return reasons[0] if len(reasons) == 1 else "give a text log, a folder of logs or an archive"
 
 
 def _is_empty(path: Path) -> bool:
@@ -64,20 +84,22 @@ def open_stdin(warn: Warn) -> list[Source]:
     return stdin_sources(warn)
 
 
-def _found(paths: list[Path], warn: Warn) -> Iterator[Source]:
+def _found(paths: list[Path], warn: Warn, within: Path | None) -> Iterator[Source]:
     seen: set[tuple[int, int]] = set()
     names: dict[str, int] = {}
+    pool = Pool()
+    around = open_folder(within)[0] if within else None
     for top in paths:
-        for path in walk_files(top, warn):
-            status = path.stat()
-            key = (status.st_dev, status.st_ino)
-            if key in seen:  # given twice, or reached by two links
-                continue
-            seen.add(key)
+        for path, inside in walk_files(top, warn, around):
             try:
-                blob = file_blob(path)
+                status = path.stat()
+                key = (status.st_dev, status.st_ino)
+                if key in seen:  # given twice, or reached by two links
+                    continue
+                seen.add(key)
+                blob = file_blob(path, inside, pool)
             except OSError as error:
-                warn(Warning("unreadable", error.strerror or str(error), str(path)))
+                warn(Warning(warning_kind(error, "unreadable"), error_text(error), str(path)))
                 continue
             for source in open_blob(blob, warn):
                 names[source.name] = names.get(source.name, 0) + 1

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from forensics.core import limits
 from forensics.model import Source, Warn, Warning
-from forensics.sources.blob import BLOCK_BYTES, Blob, error_text, first_bytes
+from forensics.sources.blob import BLOCK_BYTES, Blob, error_text, first_bytes, warning_kind
 from forensics.sources.formats.journal_json import decode
 from forensics.sources.origin import LineOrigin, line_blocks
 
@@ -43,21 +43,31 @@ def _printed(tool: str, blob: Blob, packed: bool, warn: Warn) -> Iterator[bytes]
     """The output of journalctl for `blob`. If journalctl fails, that becomes a Warning."""
     command = [tool, "-o", "json", "--all", "--no-pager", "--quiet", "--file"]
     with contextlib.ExitStack() as stack:
-        path = blob.name
-        if packed:
-            try:
-                path = stack.enter_context(_in_memory(blob))
-            except (OSError, EOFError) as error:
-                warn(Warning("truncated", f"the journal could not be unpacked: {error_text(error)}", blob.name))
-                return
+        try:
+            path, handles = (stack.enter_context(_in_memory(blob)), ()) if packed else _handed_over(blob, stack)
+        except (OSError, EOFError) as error:
+            warn(Warning(warning_kind(error), f"the journal could not be opened: {error_text(error)}", blob.name))
+            return
         running = stack.enter_context(
-            subprocess.Popen([*command, path], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            subprocess.Popen(
+                [*command, path],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                pass_fds=handles,
+            )
         )
         assert running.stdout is not None
         while block := running.stdout.read(BLOCK_BYTES):
             yield block
         if running.wait():
             warn(Warning("truncated", f"journalctl could not read it to its end (status {running.returncode})", blob.name))
+
+
+def _handed_over(blob: Blob, stack: contextlib.ExitStack) -> tuple[str, tuple[int, ...]]:
+    """The path by which another process reads the file that is opened here, and the handle that it inherits for that."""
+    handle = stack.enter_context(contextlib.closing(blob.open())).fileno()
+    return f"/proc/self/fd/{handle}", (handle,)
 
 
 @contextlib.contextmanager

@@ -8,11 +8,12 @@ stopped.
 """
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, BinaryIO, cast
 
 from forensics.core import limits
-from forensics.sources.blob import LimitError
+from forensics.sources.budget import Budget, LimitError
 
 BZIP2_START = b"1AY&SY"
 
@@ -40,30 +41,46 @@ def _is_zlib(head: bytes) -> bool:
         return False
 
 
-def unpacked_stream(raw: BinaryIO, kind: str) -> BinaryIO:
-    """A stream of what `raw` holds; it raises OSError (damage, LimitError) or EOFError (cut short) while it is read."""
-    return cast(BinaryIO, UnpackedStream(raw, *ENGINES[kind]))
+def unpacked_stream(raw: BinaryIO, kind: str, budget: Budget | None = None, inside: Sequence[str] = ()) -> BinaryIO:
+    """A stream of what `raw` holds; it raises OSError (damage, LimitError) or EOFError (cut short) while it is read.
+
+    `budget`: of the file that it is in. `inside`: the packings around it.
+    """
+    make, input_bytes = ENGINES[kind]
+    return cast(BinaryIO, UnpackedStream(raw, partial(make, window(inside)), input_bytes, budget or Budget()))
 
 
-def _gzip() -> Any:
+def window(inside: Sequence[str]) -> int:
+    """The bytes that a decoder may keep of what it unpacked, by the packings around it: together less than twice the limit."""
+    around = sum(kind in WINDOWED for kind in inside)
+    return limits.current.window >> around * (around + 1) // 2
+
+
+def _gzip(_window: int = 0) -> Any:
     from isal import igzip_lib
 
     return igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)
 
 
-def _zlib() -> Any:
+def _zlib(_window: int = 0) -> Any:
     from isal import igzip_lib
 
     return igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_ZLIB)
 
 
-def _xz() -> Any:
+def _xz(window: int) -> Any:
     import lzma
 
-    return lzma.LZMADecompressor(memlimit=limits.current.window)
+    return lzma.LZMADecompressor(memlimit=window)
 
 
-def _bzip2() -> Any:
+def _deflate(_window: int = 0) -> Any:
+    from isal import igzip_lib
+
+    return igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_DEFLATE)
+
+
+def _bzip2(_window: int = 0) -> Any:
     import bz2
 
     return bz2.BZ2Decompressor()
@@ -75,10 +92,10 @@ class _Zstd:
 
     needs_input = True
 
-    def __init__(self) -> None:
+    def __init__(self, window: int) -> None:
         import zstandard
 
-        self.engine = zstandard.ZstdDecompressor(max_window_size=limits.current.window).decompressobj()
+        self.engine = zstandard.ZstdDecompressor(max_window_size=window).decompressobj()
 
     def decompress(self, data: bytes, _most: int) -> bytes:
         return self.engine.decompress(data)
@@ -92,8 +109,10 @@ class _Zstd:
         return self.engine.unused_data
 
 
-ENGINES: dict[str, tuple[Callable[[], Any], int]] = {  # the decompressor, and how many bytes of input it is given at once
+WINDOWED = ("xz", "zstd", "zip")  # a zip's members may be packed by either
+ENGINES: dict[str, tuple[Callable[[int], Any], int]] = {  # the decompressor, and how many bytes of input it is given at once
     "gzip": (_gzip, 256 << 10),
+    "deflate": (_deflate, 256 << 10),
     "zlib": (_zlib, 256 << 10),
     "xz": (_xz, 256 << 10),
     "bzip2": (_bzip2, 256 << 10),
@@ -104,8 +123,8 @@ ENGINES: dict[str, tuple[Callable[[], Any], int]] = {  # the decompressor, and h
 class UnpackedStream(io.RawIOBase):
     """Reads `raw` through decompressors, a new one for each stream in a row. `input_bytes`: what it is given at once."""
 
-    def __init__(self, raw: BinaryIO, make: Callable[[], Any], input_bytes: int) -> None:
-        self.raw, self.make, self.input_bytes = raw, make, input_bytes
+    def __init__(self, raw: BinaryIO, make: Callable[[], Any], input_bytes: int, budget: Budget) -> None:
+        self.raw, self.make, self.input_bytes, self.budget = raw, make, input_bytes, budget
         self.engine = make()
         self.bytes_in = self.bytes_out = self.last_input_bytes = 0
         self.stopped: Exception | None = None
@@ -168,6 +187,10 @@ class UnpackedStream(io.RawIOBase):
         return data
 
     def _count(self, more: int) -> None:
+        try:
+            self.budget.unpack(more)
+        except LimitError as error:
+            self.stopped = error
         self.bytes_out += more
         if self.bytes_out > limits.current.free and self.bytes_out > self.bytes_in * limits.current.ratio:
             self.stopped = LimitError(f"it grows more than {limits.current.ratio} times when unpacked; the rest was not read")

@@ -15,13 +15,14 @@ from forensics.core.errors import unexpected
 from forensics.model import Source, Warn, Warning
 from forensics.sources import bundles
 from forensics.sources.archives import archive_members, detect_archive
-from forensics.sources.blob import Blob, error_text, first_bytes
+from forensics.sources.blob import Blob, error_text, first_bytes, warning_kind
 from forensics.sources.compression import detect_compression, unpacked_stream
 from forensics.sources.encodings import BINARY_JOURNAL_MAGIC
 from forensics.sources.texts import text_source
 
 MIN_HEAD_BYTES = 4096  # fewer unpacked bytes do not show what the data is; it is then opened again
 COUNTED_KINDS = ("empty", "binary")
+MAX_EQUAL_WARNINGS = 5  # chosen by hand: of one archive, each with the name of a member; the others are counted
 
 
 def open_blob(blob: Blob, warn: Warn, archives: int = 0) -> Iterator[Source]:
@@ -49,7 +50,7 @@ def _opened(blob: Blob, warn: Warn, archives: int) -> Iterator[Source]:
     try:
         head = blob.start()
     except (OSError, EOFError) as error:
-        warn(Warning("unreadable", error_text(error), blob.name))
+        warn(Warning(warning_kind(error, "unreadable"), error_text(error), blob.name))
         return
     if not head:
         warn(Warning("empty", "the file is empty", blob.name))
@@ -70,9 +71,13 @@ def _packed(blob: Blob, kind: str, head: bytes, warn: Warn, archives: int) -> It
         warn(Warning("limit", "compressed too many times; it was not read", blob.name))
         return
     bare = replace(blob, head=None)
-    inner = replace(bare, open=lambda: unpacked_stream(bare.open(), kind), packing=(*blob.packing, kind), size=None)
+
+    def unpacked(raw: BinaryIO) -> BinaryIO:
+        return unpacked_stream(raw, kind, blob.budget, blob.packing)
+
+    inner = replace(bare, open=lambda: unpacked(bare.open()), packing=(*blob.packing, kind), size=None)
     try:  # use the first bytes, which are already read; to open it again would cost a seek in an archive
-        start = first_bytes(unpacked_stream(cast(BinaryIO, BytesIO(head)), kind))
+        start = first_bytes(unpacked(cast(BinaryIO, BytesIO(head))))
     except (OSError, EOFError):
         start = b""
     yield from open_blob(replace(inner, head=start) if len(start) >= MIN_HEAD_BYTES else inner, warn, archives)
@@ -82,19 +87,21 @@ def _archived(blob: Blob, kind: str, warn: Warn, archives: int) -> Iterator[Sour
     if archives >= limits.current.archives:
         warn(Warning("limit", "an archive inside an archive inside an archive; it was not opened", blob.name))
         return
-    left: Counter[str] = Counter()
+    told: Counter[tuple[str, str]] = Counter()
 
     def tell(warning: Warning) -> None:
-        if warning.kind in COUNTED_KINDS:
-            left[warning.kind] += 1
-        else:
+        same = ("skipped", warning.kind) if warning.kind in COUNTED_KINDS else (warning.kind, warning.message)
+        told[same] += 1
+        if warning.kind not in COUNTED_KINDS and told[same] <= MAX_EQUAL_WARNINGS:
             warn(warning)
 
     for member in archive_members(replace(blob, head=None), kind, warn):
         yield from open_blob(member, tell, archives + 1)
-    if left:
-        counts = " and ".join(f"{count} {kind}" for kind, count in sorted(left.items()))
+    if counts := " and ".join(f"{count} {kind}" for (same, kind), count in sorted(told.items()) if same == "skipped"):
         warn(Warning("skipped", f"members that were not read: {counts}", blob.name))
+    for (same, message), count in told.items():
+        if same != "skipped" and count > MAX_EQUAL_WARNINGS:
+            warn(Warning(same, f"{count - MAX_EQUAL_WARNINGS:,} more members: {message}", blob.name))
 
 
 def _text(blob: Blob, head: bytes, warn: Warn) -> Iterator[Source]:

@@ -8,15 +8,17 @@ import io
 from collections.abc import Callable
 from typing import BinaryIO, cast
 
+from forensics.sources.budget import Pool
+
 SKIP_BYTES = 1 << 20  # a compressed stream must be read to skip a part of it; small pieces need little memory
 
 
 class Slices:
-    """The parts of one stream. `open`: opens the whole stream again, from its start."""
+    """The parts of one stream. `open`: opens the whole stream again, from its start. `pool`: keeps a stream that waits for the
+    next part."""
 
-    def __init__(self, open: Callable[[], BinaryIO]) -> None:
-        self.open = open
-        self.idle: tuple[int, BinaryIO] | None = None
+    def __init__(self, open: Callable[[], BinaryIO], pool: Pool) -> None:
+        self.open, self.idle = open, pool.streams
 
     def part(self, start: int, size: int, last: bool = False) -> BinaryIO:
         """The `size` bytes from `start` on, as a file. The `last` part may end early; any other part then raises EOFError."""
@@ -24,10 +26,11 @@ class Slices:
 
     def borrow(self, start: int) -> BinaryIO:
         """The stream, positioned at `start`. Raises OSError or EOFError if it cannot get there."""
-        if self.idle and self.idle[0] <= start:
-            (at, stream), self.idle = self.idle, None
-        else:
-            at, stream = 0, self.open()
+        kept: tuple[int, BinaryIO] | None = self.idle.take(self)
+        if kept and kept[0] > start and not kept[1].seekable():
+            kept[1].close()
+            kept = None
+        at, stream = kept or (0, self.open())
         if stream.seekable():
             stream.seek(start)
             return stream
@@ -40,9 +43,8 @@ class Slices:
 
     def give_back(self, stream: BinaryIO, at: int) -> None:
         """Return a borrowed stream, which is now at position `at`, for the next part."""
-        if self.idle:
-            self.idle[1].close()
-        self.idle = (at, stream)
+        for _, other in self.idle.put(self, (at, stream)):
+            other.close()
 
 
 class _Part(io.RawIOBase):

@@ -16,6 +16,7 @@ from forensics.core.errors import SourceError, UsageError
 from forensics.model import Source, Warn, Warning
 from forensics.sources.archives import detect_archive
 from forensics.sources.blob import PACKING_PROBE_BYTES, Blob, first_bytes
+from forensics.sources.budget import Budget
 from forensics.sources.compression import detect_compression, unpacked_stream
 from forensics.sources.opened import open_blob
 
@@ -39,17 +40,17 @@ def stream_sources(stream: BinaryIO, name: str, warn: Warn) -> list[Source]:
     noted: list[Warning] = []
     kept, written = first_bytes(stream, KEPT_BYTES), _written(stream)
     if len(kept) < KEPT_BYTES:
-        blob = Blob(name, lambda: cast(BinaryIO, io.BytesIO(kept)), written)
+        blob = Blob(name, lambda: cast(BinaryIO, io.BytesIO(kept)), written, budget=Budget(len(kept)))
     elif _is_archive(kept):
         held = kept + first_bytes(stream, limits.current.stdin - KEPT_BYTES)
         if len(held) >= limits.current.stdin:
             noted.append(
                 Warning("limit", f"an archive of more than {limits.current.stdin >> 20} MiB; save it to a file first", name)
             )
-        blob = Blob(name, lambda: cast(BinaryIO, io.BytesIO(held)), written)
+        blob = Blob(name, lambda: cast(BinaryIO, io.BytesIO(held)), written, budget=Budget(len(held)))
     else:
         once = _ReadOnceStream(kept, stream)
-        blob = Blob(name, once.open, written)
+        blob = Blob(name, once.open, written, budget=Budget(limits.current.stdin))  # how much will come is not known
     found = list(open_blob(blob, noted.append))
     for warning in noted:
         warn(warning)

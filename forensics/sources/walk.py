@@ -9,11 +9,14 @@ written last.
 import heapq
 import os
 import stat
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 from forensics.core import lazy, limits
 from forensics.model import Warn, Warning
+from forensics.sources.blob import error_text, warning_kind
+from forensics.sources.files import RefusedError, check_inside, check_kind, looked_at, open_folder
 
 SKIPPED_FOLDERS = {".git", "__pycache__", ".ipynb_checkpoints"}
 SKIPPED_FILES = {"expected.yaml", "labels.jsonl"}  # the labels of a labelled case are no logs
@@ -21,19 +24,26 @@ MAX_NAMES_PER_FILE = 50  # for each file that may be read, so many names are com
 LOG_NAME_PATTERN = lazy.regex(
     r"(?i)(?:^|[._-])(?:logs?|out|err|errors?|stdout|stderr|dmesg|messages|syslog|kern|kmsg|journal|console|crash|ipynb)(?:[._-]|\d*$)"
 )
+MAX_NAMED_REFUSALS = 5  # chosen by hand: files that were not read for the same reason, each with its name; others are counted
 Rank = tuple[bool, float]  # has the name of a log, time of the last change
 
 
-def walk_files(top: Path, warn: Warn) -> Iterator[Path]:
-    """The regular files at or below `top`; links to folders are not followed, pipes and devices are not opened."""
+def walk_files(top: Path, warn: Warn, within: str | None = None) -> Iterator[tuple[Path, str | None]]:
+    """The regular files at or below `top`, each with the real path of the folder that it must be in: that of `top`, or `within`
+    where `top` is the file. Links to folders and links that lead out are not followed, pipes and devices are not opened."""
     if not top.is_dir():
-        if _rank(top, warn):
-            yield top
+        if _told(top, within, warn):
+            yield top, within
         return
     most = limits.current.files
     kept: list[tuple[Rank, int, str]] = []  # a heap, the lowest rank first; (rank, negative place in order, path)
     seen, left = 0, ""
-    for rank, path in _below(top, warn):
+    try:
+        inside = open_folder(top, within)[0]
+    except OSError as error:
+        warn(_unreadable(error, top))
+        return
+    for rank, path in _below(top, inside, warn):
         seen += 1
         if seen > most * MAX_NAMES_PER_FILE:
             break
@@ -43,7 +53,7 @@ def walk_files(top: Path, warn: Warn) -> Iterator[Path]:
             left = heapq.heappushpop(kept, (rank, -seen, path))[2]
     if left:
         warn(Warning("limit", _left_out_message(seen, most, os.path.relpath(left, top)), str(top)))
-    yield from (Path(path) for _, _, path in sorted(kept, key=lambda k: -k[1]))
+    yield from ((Path(path), inside) for _, _, path in sorted(kept, key=lambda k: -k[1]))
 
 
 def _left_out_message(seen: int, most: int, left: str) -> str:
@@ -56,29 +66,66 @@ def _left_out_message(seen: int, most: int, left: str) -> str:
     )
 
 
-def _below(top: Path, warn: Warn) -> Iterator[tuple[Rank, str]]:
-    """The regular files below `top`."""
-    for folder, names, files in os.walk(top, onerror=lambda e: warn(_unreadable(e))):
-        names[:] = sorted(n for n in names if n not in SKIPPED_FOLDERS)
-        for name in sorted(set(files) - SKIPPED_FILES):
-            path = Path(folder, name)
-            rank = _rank(path, warn)
-            if rank:
+def _below(top: Path, inside: str, warn: Warn) -> Iterator[tuple[Rank, str]]:
+    """The regular files below `top`, in order of name, the files of a folder before its folders."""
+    refused: Counter[str] = Counter()
+    waiting = [top]
+    while waiting:
+        folder = waiting.pop()
+        try:
+            place, found = open_folder(folder, inside)
+        except OSError as error:
+            warn(_unreadable(error, folder))
+            continue
+        entries = sorted(found)
+        inner = [e.name for e in entries if e.is_folder and e.name not in SKIPPED_FOLDERS]
+        waiting += [folder / name for name in reversed(inner)]
+        for entry in entries:
+            if entry.name in SKIPPED_FILES or entry.is_folder:
+                continue
+            path = folder / entry.name
+            try:
+                rank = _rank(path, inside, None if entry.is_link else f"{place}/{entry.name}")
+            except IsADirectoryError:
+                continue
+            except RefusedError as error:
+                refused[str(error)] += 1
+                if refused[str(error)] <= MAX_NAMED_REFUSALS:
+                    warn(Warning(error.kind, str(error), str(path)))
+            except OSError as error:
+                warn(_unreadable(error, path))
+            else:
                 yield rank, str(path)
+    for message, count in refused.items():
+        if count > MAX_NAMED_REFUSALS:
+            warn(Warning(RefusedError.kind, f"{count - MAX_NAMED_REFUSALS:,} more: {message}", str(top)))
 
 
-def _rank(path: Path, warn: Warn) -> Rank | None:
-    """The rank of a regular file among those to read; None for another kind of file, with a warning."""
-    try:
+def _rank(path: Path, inside: str | None, place: str | None = None) -> Rank:
+    """The rank of a file among those to read. `place`: its real path, if that is known.
+
+    Raises RefusedError for one that may not be read, IsADirectoryError for a link to a folder, OSError if it cannot be looked at.
+    """
+    if place is None:
+        place, status = looked_at(path)
+        check_inside(place, inside)
+    else:
         status = path.stat()
-    except OSError as error:
-        warn(_unreadable(error))
-        return None
-    if not stat.S_ISREG(status.st_mode):
-        warn(Warning("skipped", "not a regular file; it was not opened", str(path)))
-        return None
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError
+    check_kind(status, place)
     return bool(LOG_NAME_PATTERN.search(path.name)), status.st_mtime
 
 
-def _unreadable(error: OSError) -> Warning:
-    return Warning("unreadable", error.strerror or type(error).__name__, str(error.filename))
+def _told(path: Path, inside: str | None, warn: Warn) -> bool:
+    """May this file be read? If not, a warning says why."""
+    try:
+        _rank(path, inside)
+    except OSError as error:
+        warn(_unreadable(error, path))
+        return False
+    return True
+
+
+def _unreadable(error: OSError, path: Path) -> Warning:
+    return Warning(warning_kind(error, "unreadable"), error_text(error), str(path))

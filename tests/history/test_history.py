@@ -276,6 +276,38 @@ def test_two_writers_lose_nothing_and_a_killed_one_loses_the_report_at_hand(tmp_
             process.stdout.close()
 
 
+FIRST_WRITER = """
+import sys
+from forensics.history.opening import open_store
+from tests.history.made import incident
+sys.stdin.readline()
+store = open_store(sys.argv[1])
+store.add([incident(int(sys.argv[2]))])
+"""
+
+
+@pytest.mark.seconds
+def test_eight_first_writers_at_once_lose_nothing(tmp_path: Path) -> None:
+    for attempt in range(3):
+        place = str(tmp_path / f"{attempt}.db")
+        writers = [
+            subprocess.Popen(
+                [sys.executable, "-c", FIRST_WRITER, place, str(number)],
+                stdin=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=HERE.parents[1],
+            )
+            for number in range(8)
+        ]
+        for writer in writers:
+            assert writer.stdin
+            writer.stdin.write(b"go\n")
+            writer.stdin.flush()
+        said = [writer.communicate()[1].decode() for writer in writers]
+        assert [w.returncode for w in writers] == [0] * 8, said
+        assert open_store(place).count() == 8
+
+
 @pytest.mark.seconds
 def test_what_is_remembered_is_listed_compared_exported_and_forgotten(tmp_path: Path) -> None:
     place = str(tmp_path / "h.db")

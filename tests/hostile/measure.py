@@ -10,8 +10,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.hostile.floods import ROWS
 from tests.hostile.inputs import CAUSE, Row, lay
+from tests.hostile.packed import ROWS
 
 README = Path(__file__).parent / "README.md"
 MARK = "<!-- measured -->"

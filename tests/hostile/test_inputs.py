@@ -10,8 +10,8 @@ from forensics import pipeline
 from forensics.database import Database
 from forensics.report import formats, render
 from forensics.report.style import Style
-from tests.hostile.floods import ROWS
 from tests.hostile.inputs import CAUSE, Row, lay
+from tests.hostile.packed import ROWS
 
 pytestmark = pytest.mark.seconds
 LIMIT_S = 60

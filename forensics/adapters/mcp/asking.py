@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import anyio
@@ -14,6 +14,7 @@ from forensics.core.errors import UsageError
 
 ANALYSIS_TIMEOUT_S = 600.0  # chosen by hand: an agent that waits longer has given up
 MAX_KEPT_STDERR_BYTES = 4096  # enough for the one line of a usage error, or for the end of a traceback
+ROOT_VARIABLE = "FORENSICS_ROOT"  # what forensics/sources/files.py reads: the folders outside of which nothing is read
 MAX_PATHS = 50  # chosen by hand: the list of an agent is shorter; a folder has no such limit
 
 
@@ -32,6 +33,7 @@ class AllowedPaths:
             raise UsageError(f"more than {MAX_PATHS} paths", advice="give their folder")
         found = []
         for given in paths:
+            check_text(given)
             place = Path(given).expanduser().resolve()
             if self.roots and not any(place.is_relative_to(root) for root in self.roots):
                 raise UsageError("is outside the folders that this server may read", given, f"give a path below {self.roots[0]}")
@@ -40,14 +42,28 @@ class AllowedPaths:
             found.append(str(Path(given).expanduser()))
         return found
 
+    def environment(self) -> dict[str, str]:
+        """The environment of a command that may read below the roots only: what is checked here may be another file by then."""
+        return {ROOT_VARIABLE: os.pathsep.join(map(str, self.roots))} if self.roots else {}
 
-async def run_command_line(arguments: Sequence[str], max_bytes: int, allowed: Sequence[int] = (0,)) -> tuple[str, bool]:
+
+def check_text(text: str) -> None:
+    """Raise UsageError for a text that no command line can hold."""
+    if "\0" in text:
+        raise UsageError("a NUL character is in it", advice="give text without it")
+
+
+async def run_command_line(
+    arguments: Sequence[str], max_bytes: int, allowed: Sequence[int] = (0,), more_environment: Mapping[str, str] | None = None
+) -> tuple[str, bool]:
     """The first `max_bytes` of the output of `forensics ARGUMENTS...`, and whether there was more.
 
     `allowed`: exit statuses that are no fault. Raises UsageError with the line on stderr for any other, and after the time limit.
     """
+    for argument in arguments:
+        check_text(argument)
     command = [sys.executable, "-P", "-m", "forensics", *arguments]
-    environment = {**os.environ, "NO_COLOR": "1"}
+    environment = {**os.environ, "NO_COLOR": "1", **(more_environment or {})}
     try:
         with anyio.fail_after(ANALYSIS_TIMEOUT_S):
             async with await anyio.open_process(command, stdin=-3, env=environment) as process:

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from forensics.core.text import printable
+from forensics.core.text import escaped, printable
 from forensics.report.phrases import percent_text
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def _environment() -> "Environment":
         loader=FileSystemLoader(FOLDER),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=lambda value: escaped(value) if isinstance(value, str) and not isinstance(value, Markup) else value,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,

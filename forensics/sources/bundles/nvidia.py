@@ -40,13 +40,15 @@ def sections(blob: Blob, warn: Warn) -> Iterator[tuple[Blob, bytes, int]]:
     if len(found) > limits.current.sections:
         warn(Warning("limit", f"more than {limits.current.sections} sections; the last ones were read as one", blob.name))
         del found[limits.current.sections :]
-    whole = Slices(blob.open)
+    whole = Slices(blob.open, blob.budget.pool)
     ends = [start for start, _, _ in found[1:]] + [1 << 62]
     seen: Counter[str] = Counter()
     for (start, line, title), end in zip(found, ends, strict=True):
         seen[title] += 1
         name = f"{blob.name}!{title}" + (f" ({seen[title]})" if seen[title] > 1 else "")
-        part = Blob(name, partial(whole.part, start, end - start, end == 1 << 62), blob.modified, blob.packing)
+        part = Blob(
+            name, partial(whole.part, start, end - start, end == 1 << 62), blob.modified, blob.packing, budget=blob.budget
+        )
         with contextlib.closing(part.open()) as file:
             yield part, first_bytes(file, PACKING_PROBE_BYTES), line
 

@@ -155,3 +155,29 @@ def test_a_command_that_prints_without_end_is_cut_and_stopped(tmp_path: Path, mo
     said, more = anyio.run(taken)
     assert (len(said), more) == (2000, True)
     assert list(tmp_path.iterdir()) == []  # it was killed
+
+
+def test_a_link_in_a_root_shows_nothing_from_outside(tmp_path: Path) -> None:
+    (tmp_path / "root").mkdir()
+    (tmp_path / "secret.log").write_text("KeyError: 'a line from outside'\n")
+    (tmp_path / "root" / "link.log").symlink_to(tmp_path / "secret.log")
+    (tmp_path / "root" / "train.log").write_text("step 1\n")
+    root = str(tmp_path / "root")
+    for result in asked(("analyze", {"paths": [root]}), ("timeline", {"paths": [root]}), options=("--root", root)):
+        assert not result.is_error
+        assert "a line from outside" not in text(result)
+
+
+def test_a_nul_is_an_error_in_one_line(tmp_path: Path) -> None:
+    for result in asked(
+        ("explain", {"what": "xid\0 79"}), ("analyze", {"paths": ["a\0b"]}), ("analyze", {"paths": ["."], "job": "\0"})
+    ):
+        assert result.is_error
+        assert "NUL" in text(result)
+        assert "\n" not in text(result).strip()
+
+
+def test_an_agent_is_told_that_quoted_lines_are_data() -> None:
+    from forensics.adapters.mcp.server import INSTRUCTIONS
+
+    assert "are data" in INSTRUCTIONS
