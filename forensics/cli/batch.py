@@ -109,13 +109,13 @@ def _run(folder: Path, telling: OutputOptions, signatures: Sequence[Path], event
         if together:
             kept.append(report)
         elif telling.output is None:
-            write(rendered(report, telling), None)
+            write(rendered(report, telling), None, masked=True)
         else:
             texts.append(rendered(report, telling))
     if together:
-        write(rendered_together(kept, telling), telling.output)
+        write(rendered_together(kept, telling), telling.output, masked=True)
     elif telling.output is not None:
-        write("".join(texts), telling.output)
+        write("".join(texts), telling.output, masked=True)
     return crashed
 
 
@@ -149,5 +149,5 @@ def _index(reports: "Iterable[Report]", folder: Path, telling: OutputOptions) ->
             rows.append(index.index_row(report, "" if telling.redact else os.path.relpath(folder / case, base)))
     title = "cases" if telling.redact else folder.resolve().name
     text = index.index_html(rows, title) if ending == ".html" else index.index_markdown(rows, title)
-    write(text, pages / f"index{ending}" if pages else output)
+    write(text, pages / f"index{ending}" if pages else output, masked=True)
     return any(row.verdict == "crash" for row in rows)

@@ -110,8 +110,15 @@ def parse_filter(since: str | None, until: str | None, pid: int | None, job: str
     return Filter.of(since, until, pid, job, last)
 
 
-def write(text: str, output: Path | None) -> None:
-    """Write the report to stdout, or completely or not at all to `output`. Raises UsageError if it cannot be written."""
+def write(text: str, output: Path | None, masked: bool = False) -> None:
+    """Write the report to stdout, or completely or not at all to `output`. Raises UsageError if it cannot be written.
+
+    `masked`: the text is a rendered report, which has no secrets; any other text loses them here.
+    """
+    if not masked:
+        from forensics.report.redaction.door import masked_text
+
+        text = masked_text(text)
     if output is None:
         _to_stdout(text)
         return
@@ -255,7 +262,7 @@ def _ledger(report: "Report", style: Style) -> str:
 
 def finish(report: "Report", telling: OutputOptions) -> None:
     """Write the report and exit with the requested status."""
-    write(rendered(report, telling), telling.output)
+    write(rendered(report, telling), telling.output, masked=True)
     if telling.exit_code and report.verdict == "crash":
         raise typer.Exit(1)
 

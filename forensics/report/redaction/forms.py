@@ -37,6 +37,7 @@ ALPHABETS = {
 PART = re.compile(r"<(?P<alphabet>[\w%=~]+) (?P<least>\d+)(?:-(?P<most>\d+))?>|\((?P<choice>[^)]*)\)|(?P<plain>[^<(]+)")
 KEY_CHARS = 3  # of a prefix: as many are looked up at each start of a word
 STARTS = re.compile(rf"(?<![a-z0-9])(?=([a-z0-9].{{{KEY_CHARS - 1}}}))")
+LONG_RUN = re.compile(r"[a-z0-9_-]{20}")  # each form without a prefix has one
 DISTINCTIVE_CHARS = 4  # a longer prefix may stand behind a letter: `x_ghp_...`
 FREE = r"(?<![A-Za-z0-9])"
 FREE_WORD = r"(?<![A-Za-z0-9_-])"
@@ -135,7 +136,8 @@ def forms_in(low: str) -> list[Form]:
     """The forms of which an anchor occurs in the lower-case text `low`."""
     by_start, others = _by_anchor()
     likely = {id(f): f for key in by_start.keys() & set(STARTS.findall(low)) for f in by_start[key]}
-    return [f for f in (*likely.values(), *others) if any(a in low for a in f.anchors)]
+    free = others if LONG_RUN.search(low) else ()
+    return [f for f in (*likely.values(), *free) if any(a in low for a in f.anchors)]
 
 
 def example_of(shape: str, numbers: Iterator[int]) -> str:

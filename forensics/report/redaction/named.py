@@ -25,9 +25,10 @@ SUFFIX = r"[\w.\[\]-]{0,40}?(?:[ \t]*:?[ \t]+(?:string|str|String)(?=[ \t]*=))?"
 ASSIGNED = rf"(?:\\{{0,3}}[\"'`])?\)?{BLANK}(?:[:?.+!|]{{0,3}}={{1,3}}>?|:{{1,3}}|->|\|\||：|＝){BLANK}@?"
 FOLLOWED = rf"(?:\\?[\"'`])?\)?(?:{BLANK},{BLANK}|\({BLANK}|[ \t]+(?:is|ist|es|est|è|é|är|lautet|string|=)[ \t]+|[ \t]+)(?=[\"'`])"
 ELEMENT = r"[\w.:-]{0,40}>\s{0,24}(?P<secret>[^\s<>]{3,4096})\s{0,24}</"
+EQUALS = rf"(?:\\{{0,3}}[\"'`])?\)?{BLANK}[:?.+!|]{{0,3}}={{1,3}}>?{BLANK}@?"
 SAID = r"[ \t]*(?:是|为|為|は|is|ist|es|est|lautet|was)[ \t]*:?[ \t]*"
 LONG = 14  # characters that a value behind the name of a service has at least
-HEX_DIGEST_CHARS = (32, 40, 64)  # a hash, a commit, an image: where nothing says secret, these stay
+HEX_DIGEST = lazy.regex(r"(?:.*[^0-9A-Za-z])?[0-9a-f]{32}(?:[0-9a-f]{8}|[0-9a-f]{32})?")  # a hash, a commit, an image
 
 
 class Rule(Struct, frozen=True):
@@ -55,14 +56,14 @@ def _is_credentials(value: str) -> bool:
 
 def _is_long_random(value: str) -> bool:
     """A key behind a word that often means something else; a plain hash is none."""
-    digest = len(value) in HEX_DIGEST_CHARS and not re.search(r"[^0-9a-f]", value)
-    return len(value) >= LONG and is_token(value) and not digest
+    return len(value) >= LONG and is_token(value) and not HEX_DIGEST.fullmatch(value)
 
 
 TESTS = {
     "": lambda _value: True,
     "random": looks_random,
-    "vendor": lambda value: len(value) >= LONG and looks_random(value) and not re.search(r"[^\w.=+/:%@-]", value),
+    "token": is_token,
+    "vendor": lambda value: len(value) >= LONG and is_token(value) and not re.search(r"[^\w.=+/:%@-]", value),
     "key": _is_long_random,
     "credentials": _is_credentials,
     "no path": lambda value: not re.match(r"[~.]{0,2}/[\w./-]*\Z|[A-Z]:\\", value),
@@ -73,7 +74,10 @@ WANDB_KEY = lazy.regex(  # behind the name, which is none in the mask of another
 _PASSWORD = rf"(?:{one_of(PASSWORD_WORDS)})s?\d?"
 _SHORT = rf"(?:(?<![a-z])(?:{one_of(SHORT_PASSWORD_WORDS)})\d?(?![a-z]))"
 _KEY_OWNER = rf"(?:{one_of(KEY_OWNERS)})[ _.-]?key"
-_SECRET = rf"(?:{one_of(SECRET_WORDS)}|{_KEY_OWNER})"
+_SECRET = rf"(?:{one_of(SECRET_WORDS)}|token(?!iz)|{_KEY_OWNER})"
+# `password: Bad message` and `(gdm-password:session)` are prose; `password: azerty user: bob` is not.
+_PROSE = r"(?<=[: \t：])(?![A-Za-z/]+(?:[ \t]+(?:=|[A-Za-z]+(?![\w ]*[:=]))|\)))"
+SECRET_ANCHORS = (*SECRET_WORDS, "token")
 SHORT_ANCHORS = tuple(f"{word}{end}" for word in SHORT_PASSWORD_WORDS for end in "=:\"' ]`1234")
 SECRET_NAME = lazy.regex(rf"(?P<password>{_PASSWORD}|{_SHORT})|{_SECRET}|(?<![a-z])(?:key|auth)(?![a-z])", re.I)
 NAME_AT_END = lazy.regex(
@@ -82,13 +86,17 @@ NAME_AT_END = lazy.regex(
 
 NAMED_SECRET_RULES = (
     # Passwords under their name: an environment, a configuration, a JSON document, an error message that repeats its input.
-    Rule("password", PASSWORD_WORDS, lazy.regex(rf"{_PASSWORD}{ASSIGNED}{SECRET_VALUE_PATTERN}", re.I), "no path"),
-    Rule("password", SHORT_ANCHORS, lazy.regex(rf"{_SHORT}{ASSIGNED}{SECRET_VALUE_PATTERN}", re.I), "no path"),
+    Rule("password", PASSWORD_WORDS, lazy.regex(rf"{_PASSWORD}{EQUALS}{SECRET_VALUE_PATTERN}", re.I), "no path"),
+    Rule("password", PASSWORD_WORDS, lazy.regex(rf"{_PASSWORD}{ASSIGNED}{_PROSE}{SECRET_VALUE_PATTERN}", re.I), "no path"),
+    Rule("password", PASSWORD_WORDS, lazy.regex(rf"{_PASSWORD}{ASSIGNED}{QUOTED_VALUE_PATTERN}", re.I), "no path"),
+    Rule("password", SHORT_ANCHORS, lazy.regex(rf"{_SHORT}{EQUALS}{SECRET_VALUE_PATTERN}", re.I), "no path"),
+    Rule("password", SHORT_ANCHORS, lazy.regex(rf"{_SHORT}{ASSIGNED}{QUOTED_VALUE_PATTERN}", re.I), "no path"),
+    Rule("password", SHORT_ANCHORS, lazy.regex(rf"{_SHORT}{ASSIGNED}{SECRET_VALUE_PATTERN}", re.I), "random"),
     Rule("password", PASSWORD_WORDS, lazy.regex(rf"{_PASSWORD}{SUFFIX}{ASSIGNED}{SECRET_VALUE_PATTERN}", re.I), "random"),
     Rule("password", PASSWORD_WORDS, lazy.regex(rf"{_PASSWORD}{SUFFIX}{FOLLOWED}{QUOTED_VALUE_PATTERN}", re.I), "random"),
     Rule("password", PASSWORD_WORDS, lazy.regex(rf"{_PASSWORD}{SAID}(?P<secret>[^\s\"'`,;]{{6,200}})", re.I), "random"),
-    Rule("secret", SECRET_WORDS, lazy.regex(rf"{_SECRET}{SUFFIX}{ASSIGNED}{SECRET_VALUE_PATTERN}", re.I), "random"),
-    Rule("secret", SECRET_WORDS, lazy.regex(rf"{_SECRET}{SUFFIX}{FOLLOWED}{QUOTED_VALUE_PATTERN}", re.I), "random"),
+    Rule("secret", SECRET_ANCHORS, lazy.regex(rf"{_SECRET}{SUFFIX}{ASSIGNED}{SECRET_VALUE_PATTERN}", re.I), "random"),
+    Rule("secret", SECRET_ANCHORS, lazy.regex(rf"{_SECRET}{SUFFIX}{FOLLOWED}{QUOTED_VALUE_PATTERN}", re.I), "random"),
     Rule("secret", ("</",), lazy.regex(rf"<[\w.:-]{{0,60}}(?:{_PASSWORD}|{_SECRET}){ELEMENT}", re.I), "random"),
     Rule("secret", ("key",), lazy.regex(rf"{_KEY_OWNER}{SUFFIX}{ASSIGNED}{SECRET_VALUE_PATTERN}", re.I), "random"),
     Rule("secret", ("key",), lazy.regex(rf"{_KEY_OWNER}{SUFFIX}{FOLLOWED}{QUOTED_VALUE_PATTERN}", re.I), "random"),
@@ -96,11 +104,11 @@ NAMED_SECRET_RULES = (
         "secret",
         ("_key", '"key"', "'key'"),
         lazy.regex(rf"(?:(?<![A-Z0-9])[A-Z0-9_]{{1,60}}_KEY|(?<=[\"'])key(?=[\"'])){ASSIGNED}{SECRET_VALUE_PATTERN}"),
-        "random",
+        "token",
     ),
     Rule("secret", ("key",), lazy.regex(rf"(?<![a-z])key(?:_id)?{ASSIGNED}{SECRET_VALUE_PATTERN}", re.I), "key"),
     Rule("secret", ("auth",), lazy.regex(rf"(?<![a-z])auth(?![a-z]){SUFFIX}{ASSIGNED}{SECRET_VALUE_PATTERN}", re.I), "key"),
-    Rule("vendor-key", VENDOR_WORDS, lazy.regex(rf"(?:{one_of(VENDOR_WORDS)}){SUFFIX}{ASSIGNED}{SECRET_VALUE_PATTERN}", re.I), "vendor"),
+    Rule("vendor-key", VENDOR_WORDS, lazy.regex(rf"(?<![a-z])(?:{one_of(VENDOR_WORDS)}){SUFFIX}{ASSIGNED}{SECRET_VALUE_PATTERN}", re.I), "vendor"),
     Rule(
         "secret",  # a sentence that names a key before it shows it
         ("api key", "api-key", "apikey", "access key", "token", "secret", "credential", "password"),
@@ -118,7 +126,7 @@ NAMED_SECRET_RULES = (
         lazy.regex(r"(?<![a-z])(?:otp|one-time (?:code|password)|(?:verification|security|2fa) code)(?: is|[:=])[ \t]*[\"']?(?P<secret>\d{4,10})\b", re.I),
     ),
     Rule("input", ("input_value=",), lazy.regex(rf"\binput_value={QUOTED_VALUE_PATTERN}"), "random"),
-    Rule("session", ("cookie",), lazy.regex(r"(?:set-)?cookie[\"']?[ \t]*:[ \t]*(?P<secret>\S.*)", re.IGNORECASE)),
+    Rule("session", ("cookie",), lazy.regex(r"(?:set-)?cookie[\"']?[ \t]*:[ \t]*[\"']?(?P<secret>[^\s\"'][^\"'\n]*)", re.IGNORECASE)),
     Rule("session", ("sessionid", "session_id=", "phpsessid", "jsessionid"), lazy.regex(r"(?:php|j)?sessionid=(?P<secret>[\w.-]{16,200})", re.I)),
     # Headers, also as a dictionary or a curl command prints them.
     Rule(

@@ -84,7 +84,7 @@ PLACED_SECRET_RULES = (
     Rule("password", ("machine ", "login "), lazy.regex(r"\blogin\s+\S+\s+password\s+(?P<secret>\S+)", re.IGNORECASE)),
     Rule(
         "password",
-        (":",),
+        (":*:", ":543", ":643", ":26257:"),  # the ports of PostgreSQL, its poolers and its kin
         lazy.regex(r"(?:^|[\s\"'])(?:[A-Za-z*][\w.*-]{0,200}|\d{1,3}(?:\.\d{1,3}){3}):(?:\d{4,5}|\*):(?:[A-Za-z][\w-]{0,60}|\*):[A-Za-z*][\w.@-]{0,60}:(?P<secret>[^\s:\"']{3,200})(?=$|[\s\"'])"),
     ),
     Rule("password-hash", (":$",), lazy.regex(r"\b[\w.-]{1,32}:(?P<secret>\$(?:[156y]|2[aby]|argon2\w*)\$[\w./$=,+-]{8,200})")),
@@ -96,7 +96,7 @@ PLACED_SECRET_RULES = (
     Rule(
         "private-key",
         ("private key",),
-        lazy.regex(r"-----BEGIN [A-Z0-9 _-]{0,100}PRIVATE KEY(?: BLOCK)?-----(?P<secret>(?:(?!-----END).){1,8192})", re.S),
+        lazy.regex(r"-----BEGIN [A-Z0-9 _-]{0,100}PRIVATE KEY(?: BLOCK)?-----(?P<secret>(?:(?!-----END)[^\"']){1,8192})", re.S),
     ),
     Rule("private-key", ("private-lines:", "private-mac:"), lazy.regex(r"Private-MAC:\s*(?P<secret>[0-9a-f]{32,64})")),
 )

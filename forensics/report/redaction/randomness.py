@@ -17,6 +17,7 @@ LEAST_DISTINCT_CHARS = 7  # a rule of a document, `AKIAXXXXXXXXXXXXXXXX`, has fe
 WORDS_OR_PATH = lazy.regex(
     r"[\d.,:_-]+|[A-Za-z]+(?:[_ .-][A-Za-z]+)*|(?:\.{0,2}/)[\w./-]*|</?\w+>|.*[\u2500-\u25ff].*"  # the last: a bar of progress
 )
+HEX_KEY = lazy.regex(r"(?=.*[a-f])[0-9a-f]{16,}")
 LETTERS = lazy.regex(r"[A-Za-z]+")
 ONE_WORD = lazy.regex(r"[A-Z]?[a-z]+|[A-Z]+")
 
@@ -42,7 +43,8 @@ def is_mixed(value: str) -> bool:
 
 def is_token(value: str) -> bool:
     """Is it as random as a token behind a word that may name one?"""
-    return looks_random(value) and may_be_token(value) and class_changes(value) >= LEAST_TOKEN_CHANGES
+    random = class_changes(value) >= LEAST_TOKEN_CHANGES or HEX_KEY.fullmatch(value)
+    return looks_random(value) and may_be_token(value) and bool(random)
 
 
 def is_random_key(value: str) -> bool:

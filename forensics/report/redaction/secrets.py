@@ -7,6 +7,7 @@ A rule runs only where one of its plain anchors occurs, so a text without any co
 characters inside a secret do not hide it: a text with a secret loses them.
 """
 
+import functools
 import re
 from collections.abc import Iterator
 
@@ -20,10 +21,33 @@ from forensics.report.redaction.words import CODE_PATTERN, EMPTY_VALUE_PATTERN
 
 MASK = "[REDACTED:{}]"
 RULES: tuple[Rule, ...] = (*NAMED_SECRET_RULES, *PLACED_SECRET_RULES)
-RULE_ANCHORS: dict[str, list[int]] = {}
-for _number, _rule in enumerate(RULES):
-    for _anchor in _rule.anchors:
-        RULE_ANCHORS.setdefault(_anchor, []).append(_number)
+GRAM = 3  # characters: an anchor is searched for where its first ones occur
+Anchored = tuple[str, tuple[int, ...]]
+
+
+@functools.cache
+def _anchors() -> tuple[dict[tuple[str, ...], tuple[Anchored, ...]], tuple[Anchored, ...]]:
+    """The anchors with the numbers of their rules: by their first characters, and those that are shorter."""
+    numbers: dict[str, tuple[int, ...]] = {}
+    for number, rule in enumerate(RULES):
+        for anchor in rule.anchors:
+            numbers[anchor] = (*numbers.get(anchor, ()), number)
+    grams: dict[tuple[str, ...], tuple[Anchored, ...]] = {}
+    for anchored in numbers.items():
+        if len(anchored[0]) >= GRAM:
+            key = tuple(anchored[0][:GRAM])
+            grams[key] = (*grams.get(key, ()), anchored)
+    return grams, tuple(a for a in numbers.items() if len(a[0]) < GRAM)
+
+
+def _rules_for(low: str) -> list[Rule]:
+    """The rules of which an anchor occurs in the lower-case text `low`."""
+    grams, short = _anchors()
+    likely = (anchored for key in grams.keys() & set(zip(low, low[1:], low[2:], strict=False)) for anchored in grams[key])
+    found = {n for anchored in (likely, short) for anchor, numbers in anchored if anchor in low for n in numbers}
+    return [RULES[n] for n in sorted(found)]
+
+
 LONE_KEY_LINE = lazy.regex(r"\A\s*+(?P<secret>[A-Za-z0-9+/]{40,}+={0,2}+)\s*\Z")
 # Between the characters of a word a reader does not see these; a log may also show them as escapes, or colour a part of a word.
 INVISIBLE = lazy.regex(
@@ -33,6 +57,9 @@ INVISIBLE = lazy.regex(
 ESCAPED_BLANK = lazy.regex(r"\\[nrt]")
 # A run of characters that could be a key without a name. A hash, a commit and an identifier are told by their alphabet or their name.
 BARE_RUN = lazy.regex(r"(?<![\w+/=.@-])(?P<secret>[A-Za-z0-9+/]{32,128}={0,2})(?![\w+/=@-])")
+PATH_OR_OFFSET = lazy.regex(r"/|\w+\+0x")
+PUBLIC_KEY = lazy.regex(r"(?:x\.?509 cert|public[ _-]?key|fingerprint)[^\n]{0,100}\Z", re.IGNORECASE)
+HEX = lazy.regex(r"[0-9a-f:]+", re.IGNORECASE)
 NAMED_HASH = lazy.regex(
     r"(?:hash|digest|sha\d*|md5|etag|checksum|fingerprint|request|trace|span|commit|integrity|nonce|uuid|guid|(?<![a-z])id)\w{0,8}\W{0,4}\Z",
     re.IGNORECASE,
@@ -57,8 +84,8 @@ def _mask_plain(text: str, seen: dict[str, str] | None) -> str:
     low = text.lower()
     for form in forms_in(ESCAPED_BLANK.sub("  ", low) if "\\" in low else low):
         text = _applied(form, text, seen)
-    for number in sorted({n for anchor, numbers in RULE_ANCHORS.items() if anchor in low for n in numbers}):
-        text = _applied(RULES[number], text, seen)
+    for rule in _rules_for(low):
+        text = _applied(rule, text, seen)
     found = LONE_KEY_LINE.match(text)
     if found and is_mixed(found["secret"]):
         return MASK.format("key-material")
@@ -93,8 +120,13 @@ def _spans(rule: Form | Rule, text: str) -> Iterator[tuple[int, int]]:
         if isinstance(rule, Form):
             if may_be_token(value):
                 yield start, end
-        elif rule.holds(value) and not (rule.test and CODE_PATTERN.fullmatch(value)):
+        elif rule.holds(value) and not (rule.test and (CODE_PATTERN.fullmatch(value) or _is_public(text, start, value))):
             yield start, end
+
+
+def _is_public(text: str, start: int, value: str) -> bool:
+    """Is it the number of a public key?"""
+    return bool(HEX.fullmatch(value) and PUBLIC_KEY.search(text[max(0, start - 160) : start]))
 
 
 def _span(match: re.Match[str]) -> tuple[int, int]:
@@ -113,5 +145,5 @@ def _bare(text: str) -> Iterator[tuple[int, int]]:
     """The places of keys that nothing names."""
     for match in BARE_RUN.finditer(text):
         start, end = match.span("secret")
-        if is_random_key(match["secret"]) and not NAMED_HASH.search(text[max(0, start - 24) : start]):
+        if is_random_key(match["secret"]) and not PATH_OR_OFFSET.match(match["secret"]) and not NAMED_HASH.search(text[max(0, start - 24) : start]):
             yield start, end

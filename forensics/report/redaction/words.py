@@ -13,10 +13,10 @@ PASSWORD_WORDS = (
     *("пароль", "лозинка", "парола", "κωδικός πρόσβασης", "סיסמה", "كلمة المرور", "كلمة السر", "رمز عبور", "गुप्त शब्द", "पासवर्ड"),
     *("kata sandi", "mật khẩu", "รหัสผ่าน", "密码", "密碼", "口令", "パスワード", "暗証番号", "비밀번호", "암호"),
 )
-SHORT_PASSWORD_WORDS = ("pass", "pwd", "pw", "mdp", "psw", "sifre", "pswd")  # words of their own: not in `bypass`, `pwdx`
+SHORT_PASSWORD_WORDS = ("pass", "pwd", "pw", "sifre", "pswd")  # words of their own: not in `bypass`, `pwdx`
 # Words for other secrets. Behind them only what looks random is masked: logs are full of `pad_token='<pad>'`.
 SECRET_WORDS = (
-    *("secret", "secreto", "geheim", "credential", "creds", "token", "jeton", "ficha_acceso", "apikey", "auth_data", "authkey"),
+    *("secret", "secreto", "geheim", "credential", "creds", "jeton", "ficha_acceso", "apikey", "auth_data", "authkey"),
     *("schlüssel", "schluessel", "clave", "clé", "chave", "chiave", "sleutel", "klucz", "nyckel", "avain", "anahtar"),
     *("токен", "секрет", "ключ", "密钥", "密鑰", "令牌", "秘钥", "トークン", "秘密鍵", "アクセスキー", "토큰", "비밀키", "인증키"),
 )
@@ -40,7 +40,7 @@ VENDOR_WORDS = (
     *("sendgrid", "sentry", "serpapi", "shodan", "slack", "snowflake", "snyk", "softlayer", "sonarqube", "splunk", "squarespace"),
     *("stability", "sumologic", "tailscale", "telegram", "togetherai", "travisci", "twilio", "twitch", "twitter", "typeform"),
     *("upstash", "vastai", "vast_ai", "vultr", "wandb", "weatherapi", "yandex", "zapier", "zendesk", "contribsys"),
-    *("sumo", "travis", "lob", "linear", "looker", "square", "voyage"),
+    *("sumo", "travis", "square", "voyage"),
 )
 # Values in the place of a secret that are no secrets.
 EMPTY_VALUE_PATTERN = lazy.regex(
@@ -53,7 +53,8 @@ EMPTY_VALUE_PATTERN = lazy.regex(
 # A call, a template, an address, or the name of a file.
 CODE_PATTERN = lazy.regex(
     r"[A-Za-z_][\w.]*\(.*|.*(?:\$\{|\{\{|%\().*|https?://.*|[\w./\\:-]*\.(?:py|so|pt|pth|pem|crt|json|ya?ml|txt|log|safetensors|bin|cc?|cpp|h|cuh?|sh|go|js|rs)"
-    r"(?::\d+)?|.*\.\.\.|[a-z_]+(?:\.[a-z_]+)+\d?|(?:PCI|GPU|CPU|cuda|node|rank|sha256|md5|sha1)[:-]?[\w:.-]*",
+    r"(?::\d+)?|.*\.\.\.|[a-z_]+(?:\.[a-z_]+)+\d?|[A-Za-z_][\w.]*\[.*|.*[)\]]\..*"
+    r"|[\w.$]+@[0-9a-f]{6,8}|[A-Za-z_]\w{0,24}(?:\.\w{1,24}){2,}|(?-i:[A-Z]+_[A-Z_]+=).*|(?:PCI|GPU|CPU|cuda|node|rank|sha256|md5|sha1)[:-]?[\w:.-]*",
     re.IGNORECASE,
 )
 
