@@ -129,7 +129,9 @@ def _masked(entry: "Entry", maskers: "dict[str, LineMasker]") -> "Entry":
     from forensics.report.redaction.door import masked_entry
 
     text = masked_entry(entry.text, maskers.setdefault(entry.source, LineMasker()))
-    return replace(entry, text=text, source=mask_text(entry.source), lane=mask_text(entry.lane), host=mask_text(entry.host or "") or None)
+    return replace(
+        entry, text=text, source=mask_text(entry.source), lane=mask_text(entry.lane), host=mask_text(entry.host or "") or None
+    )
 
 
 def _clocks(

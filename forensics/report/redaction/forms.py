@@ -73,7 +73,9 @@ def parts_of(shape: str) -> tuple[Part, ...]:
             least = int(match["least"])
             found.append(Part((), ALPHABETS[match["alphabet"]], least, int(match["most"] or least)))
         else:
-            found.append(Part(tuple((match["choice"] or match["plain"] or "").split("|")) if match["choice"] else (match["plain"],)))
+            found.append(
+                Part(tuple((match["choice"] or match["plain"] or "").split("|")) if match["choice"] else (match["plain"],))
+            )
     if at != len(shape):
         raise ValueError(f"no shape of a secret: {shape!r}")
     return tuple(found)
@@ -86,7 +88,9 @@ def form_of(kind: str, shape: str) -> Form:
     starts = all(len(text) >= KEY_CHARS and text[:1].isalnum() for text in head)
     anchors = head if starts else max(_runs(parts), key=lambda texts: min(map(len, texts)))
     before = FREE if min(map(len, head)) >= DISTINCTIVE_CHARS else FREE_WORD
-    after = f"(?![{ALPHABETS['alnum']}])" if parts[-1].alphabet and before == FREE_WORD and parts[-1].least == parts[-1].most else ""
+    after = (
+        f"(?![{ALPHABETS['alnum']}])" if parts[-1].alphabet and before == FREE_WORD and parts[-1].least == parts[-1].most else ""
+    )
     pattern = before + "".join(map(_pattern, parts)) + after
     return Form(kind, tuple(sorted({a.lower() for a in anchors})), lazy.regex(pattern), starts)
 

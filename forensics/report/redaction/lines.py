@@ -1,10 +1,10 @@
 """Secrets that only the lines before them tell: the lines of a private key, and a value below its name.
 
-    db.password                                     the name of a setting that pydantic rejects
-      Input should be ... [type=..., input_value='hunter2', input_type=str]
+db.password                                     the name of a setting that pydantic rejects
+  Input should be ... [type=..., input_value='hunter2', input_type=str]
 
-    connect(user, password)                         a traceback that draws its variables
-    |             └ 'hunter2'
+connect(user, password)                         a traceback that draws its variables
+|             └ 'hunter2'
 """
 
 import re

@@ -15,28 +15,62 @@ IPV6 = lazy.regex(r"(?<![\w:.])[0-9A-Fa-f:]{4,39}(?![\w:])")  # a candidate; `ip
 IPV4_DOTS, IPV6_COLONS = 3, 7  # of an address that is written in full
 # Kind, lower-case texts of which one must occur, and the form; its group `name`, or all of it, is replaced.
 FORMS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
-    ("mac", (":", "-"), lazy.regex(r"(?<![\w:.-])(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}(?![\w:.-])|(?<![\w-])(?:[0-9A-Fa-f]{2}-){5}[0-9A-Fa-f]{2}(?![\w-])")),
-    ("key", ("ssh-", "ecdsa-"), lazy.regex(r"\b(?:ssh-(?:rsa|dss|ed25519)|(?:sk-)?ecdsa-[\w@.-]+|sk-ssh-[\w@.-]+) (?P<name>AAAA[A-Za-z0-9+/]{20,2000}={0,3})")),
+    (
+        "mac",
+        (":", "-"),
+        lazy.regex(
+            r"(?<![\w:.-])(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}(?![\w:.-])|(?<![\w-])(?:[0-9A-Fa-f]{2}-){5}[0-9A-Fa-f]{2}(?![\w-])"
+        ),
+    ),
+    (
+        "key",
+        ("ssh-", "ecdsa-"),
+        lazy.regex(
+            r"\b(?:ssh-(?:rsa|dss|ed25519)|(?:sk-)?ecdsa-[\w@.-]+|sk-ssh-[\w@.-]+) (?P<name>AAAA[A-Za-z0-9+/]{20,2000}={0,3})"
+        ),
+    ),
     ("key", ("sha256:", "md5:"), lazy.regex(r"(?P<name>\bSHA256:[A-Za-z0-9+/]{43}=?|\bMD5:(?:[0-9a-f]{2}:){15}[0-9a-f]{2})")),
-    ("phone", ("+",), lazy.regex(r"(?<![\w.+])\+[1-9]\d{0,2}(?:[ .()/-]{1,2}\d{1,8}){2,6}(?![\w])|(?<![\w.+])\+[1-9]\d{8,14}(?![\w.])")),
+    (
+        "phone",
+        ("+",),
+        lazy.regex(r"(?<![\w.+])\+[1-9]\d{0,2}(?:[ .()/-]{1,2}\d{1,8}){2,6}(?![\w])|(?<![\w.+])\+[1-9]\d{8,14}(?![\w.])"),
+    ),
     ("phone", ("(", "-"), lazy.regex(r"(?<![\w.-])(?:\([2-9]\d{2}\) ?|[2-9]\d{2}-)[2-9]\d{2}-\d{4}(?![\w-])")),
     (
         "phone",
         ("phone", "tel", "mobile", "handy", "fax", "whatsapp"),
-        lazy.regex(r"\b(?:tele)?(?:phone|tel|mobile|handy|fax|whatsapp)\b\.?(?: number| no\.?)?[\"']?[ \t]*[:=]?[ \t]*[\"']?(?P<name>[+(]?\d[\d ()/.-]{5,18}\d)", re.I),
+        lazy.regex(
+            r"\b(?:tele)?(?:phone|tel|mobile|handy|fax|whatsapp)\b\.?(?: number| no\.?)?[\"']?[ \t]*[:=]?[ \t]*[\"']?(?P<name>[+(]?\d[\d ()/.-]{5,18}\d)",
+            re.I,
+        ),
     ),
     ("gpu-id", ("gpu-", "mig-"), lazy.regex(r"\b(?:GPU|MIG)-(?:GPU-)?[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b")),
-    ("serial", ("serial",), lazy.regex(r"\bserial(?:[ _-]?(?:number|no\.?|num))?[\"']?[ \t]*[:=#]?[ \t]*[\"']?(?P<name>(?=[A-Z0-9-]*\d)[A-Z0-9-]{7,24})\b", re.I)),
+    (
+        "serial",
+        ("serial",),
+        lazy.regex(
+            r"\bserial(?:[ _-]?(?:number|no\.?|num))?[\"']?[ \t]*[:=#]?[ \t]*[\"']?(?P<name>(?=[A-Z0-9-]*\d)[A-Z0-9-]{7,24})\b",
+            re.I,
+        ),
+    ),
     ("cert", ("cn=", "cn ="), lazy.regex(r"\bCN ?= ?\"?(?P<name>[^,/\"\n]{3,80})")),
-    ("email", ("%40", "&#64;", "\\u0040", "[at]", "(at)", " at "), lazy.regex(
-        r"(?<![\w.+-])[A-Za-z0-9][\w.+-]{0,63}(?:%40|&#64;|\\u0040| ?[\[(]at[\])] ?)[A-Za-z0-9-]{1,63}(?:(?:\.|%2E| ?[\[(]dot[\])] ?)[A-Za-z0-9-]{1,63}){0,4}"
-        r"(?:\.|%2E| ?[\[(]dot[\])] ?)[A-Za-z]{2,24}\b", re.I
-    )),
+    (
+        "email",
+        ("%40", "&#64;", "\\u0040", "[at]", "(at)", " at "),
+        lazy.regex(
+            r"(?<![\w.+-])[A-Za-z0-9][\w.+-]{0,63}(?:%40|&#64;|\\u0040| ?[\[(]at[\])] ?)[A-Za-z0-9-]{1,63}(?:(?:\.|%2E| ?[\[(]dot[\])] ?)[A-Za-z0-9-]{1,63}){0,4}"
+            r"(?:\.|%2E| ?[\[(]dot[\])] ?)[A-Za-z]{2,24}\b",
+            re.I,
+        ),
+    ),
     ("iban", ("iban",), lazy.regex(r"\bIBAN[ :=]{1,3}(?P<name>[A-Z]{2}\d{2}[A-Z0-9 ]{11,40})")),
 )
 CARD = lazy.regex(r"(?<![\w.:/-])[3-6]\d{3}(?:[ -]?\d{4}){2}[ -]?\d{1,7}(?![\w.:/-])")
 ENCODED_RUN = lazy.regex(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{10,400}={0,2}")
-CERTIFICATE_AUTHORITIES = lazy.regex(r"(?:DigiCert|Let's Encrypt|GlobalSign|ISRG|Amazon|GTS|Google|Microsoft|Sectigo|R\d+$|E\d+$|kubernetes|etcd|localhost|\*)", re.I)
+CERTIFICATE_AUTHORITIES = lazy.regex(
+    r"(?:DigiCert|Let's Encrypt|GlobalSign|ISRG|Amazon|GTS|Google|Microsoft|Sectigo|R\d+$|E\d+$|kubernetes|etcd|localhost|\*)",
+    re.I,
+)
 LEAST_CARD_DIGITS, MOST_CARD_DIGITS = 13, 19  # ISO/IEC 7812
 
 
@@ -62,7 +96,11 @@ def numbers_in(text: str) -> Iterator[tuple[str, str]]:
 def _decoded(run: str) -> str:
     """The text in a run of base64 or of hexadecimal digits; empty for one that holds none."""
     try:
-        data = bytes.fromhex(run) if re.fullmatch(r"[0-9a-fA-F]+", run) else base64.b64decode(run.replace("-", "+").replace("_", "/"))
+        data = (
+            bytes.fromhex(run)
+            if re.fullmatch(r"[0-9a-fA-F]+", run)
+            else base64.b64decode(run.replace("-", "+").replace("_", "/"))
+        )
         return unquote(data.decode("ascii"))
     except (binascii.Error, ValueError):
         return ""

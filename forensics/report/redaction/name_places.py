@@ -27,20 +27,47 @@ STAMP_TEXT_PATTERN = (
 )
 # Kind, lower-case texts of which one must occur, and the place of the name. A text without any costs a few substring searches.
 LIST_GROUP = r"(?P<list>[A-Za-z][\w.,\[\]-]{1,2000})"
-HOME_ROOTS = ("home", "users", "scratch", "lustre", "gpfs", "u", "homes", "fsx", "beegfs", "netscratch", "nobackup", "workspace", "rds", "cephfs")
+HOME_ROOTS = (
+    "home",
+    "users",
+    "scratch",
+    "lustre",
+    "gpfs",
+    "u",
+    "homes",
+    "fsx",
+    "beegfs",
+    "netscratch",
+    "nobackup",
+    "workspace",
+    "rds",
+    "cephfs",
+)
 LAYERS = r"(?:/(?:home|users?|usr|scratch|work|data|fs\d{0,2}|projects?|groups?|tmp|[a-z]{1,2}\d{0,2}|nfs|home\d))*"
 ORGANISATION = r"(?P<org>[A-Za-z0-9][\w.-]{0,60})"
 REPOSITORY = r"(?P<repo>[A-Za-z0-9][\w.-]{0,100}?)(?:\.git)?(?=[/\s\"'`:#?@),;\]]|$)"
 # Kinds with their groups of a name, where one place tells several.
 PAIRS: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
-    (("wandb.ai/",), lazy.regex(rf"wandb\.ai/{ORGANISATION}(?:/(?P<project>[\w.-]{{1,120}}))?(?:/runs/(?P<run>[\w-]{{1,120}}))?")),
-    (("github.com", "gitlab", "bitbucket.org", "huggingface.co/", "ghcr.io/"), lazy.regex(
-        rf"(?:github\.com|gitlab(?:\.[\w-]+)+|bitbucket\.org|huggingface\.co(?:/datasets|/spaces)?|ghcr\.io)[:/]{ORGANISATION}/{REPOSITORY}"
-    )),
+    (
+        ("wandb.ai/",),
+        lazy.regex(rf"wandb\.ai/{ORGANISATION}(?:/(?P<project>[\w.-]{{1,120}}))?(?:/runs/(?P<run>[\w-]{{1,120}}))?"),
+    ),
+    (
+        ("github.com", "gitlab", "bitbucket.org", "huggingface.co/", "ghcr.io/"),
+        lazy.regex(
+            rf"(?:github\.com|gitlab(?:\.[\w-]+)+|bitbucket\.org|huggingface\.co(?:/datasets|/spaces)?|ghcr\.io)[:/]{ORGANISATION}/{REPOSITORY}"
+        ),
+    ),
     (("git@",), lazy.regex(rf"git@[\w.-]+:{ORGANISATION}/{REPOSITORY}")),
-    (("syncing run", "wandb: run", "run name:"), lazy.regex(r"(?:Syncing run|wandb: Run|run name:)[ \t]+(?P<run>[A-Za-z0-9][\w.-]{2,120})")),
+    (
+        ("syncing run", "wandb: run", "run name:"),
+        lazy.regex(r"(?:Syncing run|wandb: Run|run name:)[ \t]+(?P<run>[A-Za-z0-9][\w.-]{2,120})"),
+    ),
     (("wandb/", "run-"), lazy.regex(r"\b(?:offline-)?run-\d{8}_\d{6}-(?P<run>[\w-]{6,40})")),
-    (("entity", "organization", "organisation"), lazy.regex(r"\b(?:entity|organi[sz]ation|org)[\"']?\s*[:=]\s*[\"']?(?P<org>[A-Za-z0-9][\w.-]{1,60})")),
+    (
+        ("entity", "organization", "organisation"),
+        lazy.regex(r"\b(?:entity|organi[sz]ation|org)[\"']?\s*[:=]\s*[\"']?(?P<org>[A-Za-z0-9][\w.-]{1,60})"),
+    ),
 )
 PUBLIC_ORGANISATIONS = frozenset(
     """pytorch huggingface nvidia tensorflow python google google-research microsoft meta-llama facebookresearch openai keras-team ray-project
@@ -61,10 +88,22 @@ PLACES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
             re.I,
         ),
     ),
-    ("host", ("srun: ", "slurmstepd"), lazy.regex(rf"\b(?:srun|salloc|sbatch): (?:error: |launch/\w+: )?{HOST_NAME_GROUP}: (?:task|tasks|\w+ )")),
-    ("host", (" on ",), lazy.regex(rf"\b(?:STEP|JOB|job|step|launched|running|task \d+) [\w.+]{{0,24}} ?(?:ON|on) {HOST_NAME_GROUP}(?= |$)")),
+    (
+        "host",
+        ("srun: ", "slurmstepd"),
+        lazy.regex(rf"\b(?:srun|salloc|sbatch): (?:error: |launch/\w+: )?{HOST_NAME_GROUP}: (?:task|tasks|\w+ )"),
+    ),
+    (
+        "host",
+        (" on ",),
+        lazy.regex(rf"\b(?:STEP|JOB|job|step|launched|running|task \d+) [\w.+]{{0,24}} ?(?:ON|on) {HOST_NAME_GROUP}(?= |$)"),
+    ),
     ("host", ("] ",), lazy.regex(rf"^\[{HOST_NAME_GROUP}:\d{{2,8}}\] ")),
-    ("host", ("ssh ", "scp "), lazy.regex(rf"\b(?:ssh|scp|sftp)[ \t]+(?:-\w+[ \t]+){{0,6}}(?:[\w.-]{{1,32}}@)?{HOST_NAME_GROUP}(?=[:\s]|$)")),
+    (
+        "host",
+        ("ssh ", "scp "),
+        lazy.regex(rf"\b(?:ssh|scp|sftp)[ \t]+(?:-\w+[ \t]+){{0,6}}(?:[\w.-]{{1,32}}@)?{HOST_NAME_GROUP}(?=[:\s]|$)"),
+    ),
     (
         "host",
         ("nodelist", "node_list", "batchhost", "nodes "),
@@ -84,14 +123,22 @@ PLACES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
         ),
     ),
     ("host", ("@",), lazy.regex(rf"\b[\w.-]{{1,32}}@{HOST_NAME_GROUP}(?=[:\s$#]|$)")),
-    ("user", tuple(f"/{root}/" for root in HOME_ROOTS), lazy.regex(rf"/(?:{'|'.join(HOME_ROOTS)}){LAYERS}/{USER}(?=[/\s\"':,)\]]|$)", re.I)),
+    (
+        "user",
+        tuple(f"/{root}/" for root in HOME_ROOTS),
+        lazy.regex(rf"/(?:{'|'.join(HOME_ROOTS)}){LAYERS}/{USER}(?=[/\s\"':,)\]]|$)", re.I),
+    ),
     ("user", (":\\",), lazy.regex(rf"\b[A-Z]:\\+Users\\+{USER}", re.I)),
     (
         "user",
         ("user", "logname"),
         lazy.regex(rf"\b(?:(?:user|username|logname)\s*[=:]\s*|for user\s+|by user\s+)[\"'(]?{USER}(?=[\s\"'(),;:]|$)", re.I),
     ),
-    ("user", ("userid=", "owner=", "account="), lazy.regex(rf"\b(?:UserId|Owner|owner|Account|GroupId)=\"?{USER}(?=[\s\"'(),;:]|$)")),
+    (
+        "user",
+        ("userid=", "owner=", "account="),
+        lazy.regex(rf"\b(?:UserId|Owner|owner|Account|GroupId)=\"?{USER}(?=[\s\"'(),;:]|$)"),
+    ),
     (
         "user",
         ("login", "logged in", "publickey for", "password for", "sudo: ", "su: ", "whoami"),
@@ -100,9 +147,13 @@ PLACES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
             rf"[\"']?{USER}(?=[\s\"'(),;:.]|$)"
         ),
     ),
-    ("user", ("chown", "chgrp", "useradd", "usermod", "passwd ", "su - ", "ssh "), lazy.regex(
-        rf"\b(?:chown|chgrp|useradd|usermod|userdel|su|passwd|ssh)[ \t]+(?:--?[\w=-]+[ \t]+){{0,6}}(?:-l[ \t]+)?{USER}(?=[@:\s]|$)(?![ \t]*=)"
-    )),
+    (
+        "user",
+        ("chown", "chgrp", "useradd", "usermod", "passwd ", "su - ", "ssh "),
+        lazy.regex(
+            rf"\b(?:chown|chgrp|useradd|usermod|userdel|su|passwd|ssh)[ \t]+(?:--?[\w=-]+[ \t]+){{0,6}}(?:-l[ \t]+)?{USER}(?=[@:\s]|$)(?![ \t]*=)"
+        ),
+    ),
     ("user", ("chown",), lazy.regex(rf"\bchown[ \t]+(?:--?[\w=-]+[ \t]+){{0,6}}[\w.-]*:{USER}(?=\s|$)")),
     ("user", (":/",), lazy.regex(rf"(?:^|[\s\"']){USER}:[x*!]?:\d{{1,10}}:\d{{1,10}}:[^:]{{0,100}}:/")),
     ("person", (":/",), lazy.regex(rf":[x*!]?:\d{{1,10}}:\d{{1,10}}:(?P<name>[^:,\d]{{3,60}}?)[,:]")),

@@ -23,7 +23,9 @@ QUOTED_VALUE_PATTERN = rf"{QUOTED}(?P<secret>(?:(?!(?P=quote)).){{1,4096}})"
 BLANK = r"[ \t]{0,24}"
 SUFFIX = r"[\w.\[\]-]{0,40}?(?:[ \t]*:?[ \t]+(?:string|str|String)(?=[ \t]*=))?"  # the rest of a name, and its type
 ASSIGNED = rf"(?:\\{{0,3}}[\"'`])?\)?{BLANK}(?:[:?.+!|]{{0,3}}={{1,3}}>?|:{{1,3}}|->|\|\||：|＝){BLANK}@?"
-FOLLOWED = rf"(?:\\?[\"'`])?\)?(?:{BLANK},{BLANK}|\({BLANK}|[ \t]+(?:is|ist|es|est|è|é|är|lautet|string|=)[ \t]+|[ \t]+)(?=[\"'`])"
+FOLLOWED = (
+    rf"(?:\\?[\"'`])?\)?(?:{BLANK},{BLANK}|\({BLANK}|[ \t]+(?:is|ist|es|est|è|é|är|lautet|string|=)[ \t]+|[ \t]+)(?=[\"'`])"
+)
 ELEMENT = r"[\w.:-]{0,40}>\s{0,24}(?P<secret>[^\s<>]{3,4096})\s{0,24}</"
 EQUALS = rf"(?:\\{{0,3}}[\"'`])?\)?{BLANK}[:?.+!|]{{0,3}}={{1,3}}>?{BLANK}@?"
 SAID = r"[ \t]*(?:是|为|為|は|is|ist|es|est|lautet|was)[ \t]*:?[ \t]*"
@@ -81,7 +83,8 @@ SECRET_ANCHORS = (*SECRET_WORDS, "token")
 SHORT_ANCHORS = tuple(f"{word}{end}" for word in SHORT_PASSWORD_WORDS for end in "=:\"' ]`1234")
 SECRET_NAME = lazy.regex(rf"(?P<password>{_PASSWORD}|{_SHORT})|{_SECRET}|(?<![a-z])(?:key|auth)(?![a-z])", re.I)
 NAME_AT_END = lazy.regex(
-    rf"(?P<name>(?:{_PASSWORD}|{_SHORT}|{_SECRET}|(?<![a-z])(?:key|auth))[\w\]\"'-]{{0,24}}?)(?P<colon>[ \t]*[:=>：]{{1,2}}[ \t]*[|>]?[+-]?)?[ \t]*\Z", re.I
+    rf"(?P<name>(?:{_PASSWORD}|{_SHORT}|{_SECRET}|(?<![a-z])(?:key|auth))[\w\]\"'-]{{0,24}}?)(?P<colon>[ \t]*[:=>：]{{1,2}}[ \t]*[|>]?[+-]?)?[ \t]*\Z",
+    re.I,
 )
 
 NAMED_SECRET_RULES = (
@@ -108,7 +111,12 @@ NAMED_SECRET_RULES = (
     ),
     Rule("secret", ("key",), lazy.regex(rf"(?<![a-z])key(?:_id)?{ASSIGNED}{SECRET_VALUE_PATTERN}", re.I), "key"),
     Rule("secret", ("auth",), lazy.regex(rf"(?<![a-z])auth(?![a-z]){SUFFIX}{ASSIGNED}{SECRET_VALUE_PATTERN}", re.I), "key"),
-    Rule("vendor-key", VENDOR_WORDS, lazy.regex(rf"(?<![a-z])(?:{one_of(VENDOR_WORDS)}){SUFFIX}{ASSIGNED}{SECRET_VALUE_PATTERN}", re.I), "vendor"),
+    Rule(
+        "vendor-key",
+        VENDOR_WORDS,
+        lazy.regex(rf"(?<![a-z])(?:{one_of(VENDOR_WORDS)}){SUFFIX}{ASSIGNED}{SECRET_VALUE_PATTERN}", re.I),
+        "vendor",
+    ),
     Rule(
         "secret",  # a sentence that names a key before it shows it
         ("api key", "api-key", "apikey", "access key", "token", "secret", "credential", "password"),
@@ -119,15 +127,30 @@ NAMED_SECRET_RULES = (
         ),
         "key",
     ),
-    Rule("pin", ("pin",), lazy.regex(r"(?<![A-Za-z_.-])pin(?:[ -]?code)?(?:[ \t]*[:=][ \t]*|[ \t]+is[ \t]+)[\"']?(?P<secret>\d{4,12})\b", re.I)),
+    Rule(
+        "pin",
+        ("pin",),
+        lazy.regex(r"(?<![A-Za-z_.-])pin(?:[ -]?code)?(?:[ \t]*[:=][ \t]*|[ \t]+is[ \t]+)[\"']?(?P<secret>\d{4,12})\b", re.I),
+    ),
     Rule(
         "one-time-code",
         ("otp", "one-time", "verification code", "2fa", "security code"),
-        lazy.regex(r"(?<![a-z])(?:otp|one-time (?:code|password)|(?:verification|security|2fa) code)(?: is|[:=])[ \t]*[\"']?(?P<secret>\d{4,10})\b", re.I),
+        lazy.regex(
+            r"(?<![a-z])(?:otp|one-time (?:code|password)|(?:verification|security|2fa) code)(?: is|[:=])[ \t]*[\"']?(?P<secret>\d{4,10})\b",
+            re.I,
+        ),
     ),
     Rule("input", ("input_value=",), lazy.regex(rf"\binput_value={QUOTED_VALUE_PATTERN}"), "random"),
-    Rule("session", ("cookie",), lazy.regex(r"(?:set-)?cookie[\"']?[ \t]*:[ \t]*[\"']?(?P<secret>[^\s\"'][^\"'\n]*)", re.IGNORECASE)),
-    Rule("session", ("sessionid", "session_id=", "phpsessid", "jsessionid"), lazy.regex(r"(?:php|j)?sessionid=(?P<secret>[\w.-]{16,200})", re.I)),
+    Rule(
+        "session",
+        ("cookie",),
+        lazy.regex(r"(?:set-)?cookie[\"']?[ \t]*:[ \t]*[\"']?(?P<secret>[^\s\"'][^\"'\n]*)", re.IGNORECASE),
+    ),
+    Rule(
+        "session",
+        ("sessionid", "session_id=", "phpsessid", "jsessionid"),
+        lazy.regex(r"(?:php|j)?sessionid=(?P<secret>[\w.-]{16,200})", re.I),
+    ),
     # Headers, also as a dictionary or a curl command prints them.
     Rule(
         "header",
@@ -143,11 +166,14 @@ NAMED_SECRET_RULES = (
         "header",
         ("authorization",),
         lazy.regex(
-            r"authorization[\"']?[ \t]*[:=][ \t]*[\"']?(?:bearer|basic|token|digest|negotiate|apikey)[ \t]+(?P<secret>[^\s\"',}\]]{6,4096})", re.I
+            r"authorization[\"']?[ \t]*[:=][ \t]*[\"']?(?:bearer|basic|token|digest|negotiate|apikey)[ \t]+(?P<secret>[^\s\"',}\]]{6,4096})",
+            re.I,
         ),
     ),
     Rule("bearer", ("bearer ",), lazy.regex(r"\bbearer[ \t]+(?P<secret>[\w.~+/=-]{12,4096})", re.IGNORECASE)),
     Rule("basic", ("basic ",), lazy.regex(r"\bbasic[ \t]+(?P<secret>[A-Za-z0-9+/]{8,4096}={0,2})", re.IGNORECASE), "credentials"),
-    Rule("docker-auth", ("auth",), lazy.regex(r"[\"']auth[\"']\s*:\s*[\"'](?P<secret>[A-Za-z0-9+/]{8,4096}={0,2})"), "credentials"),
+    Rule(
+        "docker-auth", ("auth",), lazy.regex(r"[\"']auth[\"']\s*:\s*[\"'](?P<secret>[A-Za-z0-9+/]{8,4096}={0,2})"), "credentials"
+    ),
 )
 RULE_KINDS = frozenset(rule.kind for rule in NAMED_SECRET_RULES)

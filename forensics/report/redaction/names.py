@@ -20,7 +20,9 @@ from forensics.report.redaction.walk import texts
 from forensics.report.subject import split_outcome_line
 
 # This machine's own addresses, and what was replaced before.
-KNOWN_TO_ALL = lazy.regex(r"(?:0\.0\.0\.0|127\.\d+\.\d+\.\d+|255\.255\.255\.\d+|(?:host|user|job|ip|email|mac|phone|card|key|org|repo|project|run|gpu-id|serial|cert|person)-\d+)\Z")
+KNOWN_TO_ALL = lazy.regex(
+    r"(?:0\.0\.0\.0|127\.\d+\.\d+\.\d+|255\.255\.255\.\d+|(?:host|user|job|ip|email|mac|phone|card|key|org|repo|project|run|gpu-id|serial|cert|person)-\d+)\Z"
+)
 MIN_LABEL_CHARS = 3  # of a host without its domain
 NUMBER_KINDS = ("serial", "card", "phone")
 MOST_HOSTS = 512  # of one range
@@ -63,7 +65,13 @@ class Names(Struct):
     def add(self, kind: str, name: str) -> None:
         """Give `name` a stand-in, unless it has one or is a common word."""
         name = name.strip("._-")
-        if name in self.stand_ins or len(name) < 2 or (name.isdigit() and kind not in NUMBER_KINDS) or name.lower() in COMMON_NAMES or KNOWN_TO_ALL.match(name):
+        if (
+            name in self.stand_ins
+            or len(name) < 2
+            or (name.isdigit() and kind not in NUMBER_KINDS)
+            or name.lower() in COMMON_NAMES
+            or KNOWN_TO_ALL.match(name)
+        ):
             return
         if kind == "host" and PUBLIC.match(name):
             return
@@ -72,7 +80,13 @@ class Names(Struct):
         self.counts[kind] = self.counts.get(kind, 0) + 1
         self.stand_ins[name] = f"{kind}-{self.counts[kind]}"
         label = name.partition(".")[0]
-        if kind == "host" and label != name and len(label) >= MIN_LABEL_CHARS and re.search(r"[\d-]", label) and label not in self.stand_ins:
+        if (
+            kind == "host"
+            and label != name
+            and len(label) >= MIN_LABEL_CHARS
+            and re.search(r"[\d-]", label)
+            and label not in self.stand_ins
+        ):
             self.stand_ins[label] = self.stand_ins[name]  # a host by its short name is the same host
 
     def hide(self, text: str) -> str:
@@ -129,7 +143,9 @@ def _found(text: str) -> Iterator[tuple[str, str]]:
     for kind, anchors, pattern in PLACES:
         if any(anchor in low for anchor in anchors):
             for match in pattern.finditer(text):
-                yield from ((kind, name) for name in (hosts_of(match["list"]) if "list" in pattern.groupindex else (match["name"],)))
+                yield from (
+                    (kind, name) for name in (hosts_of(match["list"]) if "list" in pattern.groupindex else (match["name"],))
+                )
     for anchors, pattern in PAIRS:
         if any(anchor in low for anchor in anchors):
             yield from _pair(pattern, text)

@@ -17,7 +17,21 @@ PASSWORD_OPTIONS = (
     r"(?:login|authtoken|auth)[ \t]+(?:--?[a-z-]+[ \t]+)?(?=[\w.-]{16})|(?:7z|zip|unzip)\b[^|;\n]{0,100}?[ \t]-[pP](?=\S{4})"
 )
 PASSWORD_PROGRAMS = (
-    *("mysql", "mariadb", "redis-cli", "sshpass", "docker", "podman", "az ", "helm", "skopeo", "ldap", "useradd", "usermod", "htpasswd"),
+    *(
+        "mysql",
+        "mariadb",
+        "redis-cli",
+        "sshpass",
+        "docker",
+        "podman",
+        "az ",
+        "helm",
+        "skopeo",
+        "ldap",
+        "useradd",
+        "usermod",
+        "htpasswd",
+    ),
     *("openssl", "smbclient", "rpcclient", "net ", "ipmitool", "sqlcmd", "mongo", "wandb", "comet", "huggingface-cli", "hf "),
     *("kaggle", "ngrok", "prefect", "vault", "clearml", "7z", "zip"),
 )
@@ -62,7 +76,8 @@ PLACED_SECRET_RULES = (
         "password",
         ("--",),
         lazy.regex(
-            rf"--[a-z-]{{0,30}}(?:password|passwd|pass|token|secret|api-?key|access-?key|authkey|auth-key)(?:[ \t]+|=){VALUE}", re.IGNORECASE
+            rf"--[a-z-]{{0,30}}(?:password|passwd|pass|token|secret|api-?key|access-?key|authkey|auth-key)(?:[ \t]+|=){VALUE}",
+            re.IGNORECASE,
         ),
         "no path",
     ),
@@ -78,20 +93,32 @@ PLACED_SECRET_RULES = (
     Rule(
         "password",
         ("| sudo", "|sudo", "chpasswd", "| passwd", "--stdin"),
-        lazy.regex(r"\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?[\"']?(?:[\w.-]+:)?(?P<secret>[^\s\"'|]{3,200})[\"']?[ \t]*\|[ \t]*(?:sudo\b|passwd\b|chpasswd\b|\w+ .{0,40}stdin)"),
+        lazy.regex(
+            r"\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?[\"']?(?:[\w.-]+:)?(?P<secret>[^\s\"'|]{3,200})[\"']?[ \t]*\|[ \t]*(?:sudo\b|passwd\b|chpasswd\b|\w+ .{0,40}stdin)"
+        ),
     ),
     # Files of credentials: .netrc, .pgpass, shadow, WireGuard, NuGet.
     Rule("password", ("machine ", "login "), lazy.regex(r"\blogin\s+\S+\s+password\s+(?P<secret>\S+)", re.IGNORECASE)),
     Rule(
         "password",
         (":*:", ":543", ":643", ":26257:"),  # the ports of PostgreSQL, its poolers and its kin
-        lazy.regex(r"(?:^|[\s\"'])(?:[A-Za-z*][\w.*-]{0,200}|\d{1,3}(?:\.\d{1,3}){3}):(?:\d{4,5}|\*):(?:[A-Za-z][\w-]{0,60}|\*):[A-Za-z*][\w.@-]{0,60}:(?P<secret>[^\s:\"']{3,200})(?=$|[\s\"'])"),
+        lazy.regex(
+            r"(?:^|[\s\"'])(?:[A-Za-z*][\w.*-]{0,200}|\d{1,3}(?:\.\d{1,3}){3}):(?:\d{4,5}|\*):(?:[A-Za-z][\w-]{0,60}|\*):[A-Za-z*][\w.@-]{0,60}:(?P<secret>[^\s:\"']{3,200})(?=$|[\s\"'])"
+        ),
     ),
     Rule("password-hash", (":$",), lazy.regex(r"\b[\w.-]{1,32}:(?P<secret>\$(?:[156y]|2[aby]|argon2\w*)\$[\w./$=,+-]{8,200})")),
-    Rule("password-hash", ("$2a$", "$2b$", "$2y$", "$6$", "$argon2"), lazy.regex(r"(?P<secret>\$(?:6|2[aby]|argon2\w*)\$[\w./$=,+-]{20,200})")),
+    Rule(
+        "password-hash",
+        ("$2a$", "$2b$", "$2y$", "$6$", "$argon2"),
+        lazy.regex(r"(?P<secret>\$(?:6|2[aby]|argon2\w*)\$[\w./$=,+-]{20,200})"),
+    ),
     Rule("password", ('password"',), lazy.regex(r"key=\"(?:cleartext)?password\"\s*value=\"(?P<secret>.{3,200}?)\"", re.I)),
     Rule("password", ("identified by",), lazy.regex(r"\bidentified\s+by\s+(?:password\s+)?'(?P<secret>[^']{1,200})'", re.I)),
-    Rule("sidekiq-key", ("contribsys",), lazy.regex(r"contribsys\W{1,3}com[\"']?\s*[:=?]{1,4}\s*[\"'`]?(?P<secret>[0-9a-f]{8}:[0-9a-f]{8})", re.I)),
+    Rule(
+        "sidekiq-key",
+        ("contribsys",),
+        lazy.regex(r"contribsys\W{1,3}com[\"']?\s*[:=?]{1,4}\s*[\"'`]?(?P<secret>[0-9a-f]{8}:[0-9a-f]{8})", re.I),
+    ),
     Rule("wandb-key", ("wandb",), WANDB_KEY),
     Rule(
         "private-key",

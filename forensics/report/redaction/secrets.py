@@ -145,5 +145,9 @@ def _bare(text: str) -> Iterator[tuple[int, int]]:
     """The places of keys that nothing names."""
     for match in BARE_RUN.finditer(text):
         start, end = match.span("secret")
-        if is_random_key(match["secret"]) and not PATH_OR_OFFSET.match(match["secret"]) and not NAMED_HASH.search(text[max(0, start - 24) : start]):
+        if (
+            is_random_key(match["secret"])
+            and not PATH_OR_OFFSET.match(match["secret"])
+            and not NAMED_HASH.search(text[max(0, start - 24) : start])
+        ):
             yield start, end

@@ -18,7 +18,21 @@ SHORT_PASSWORD_WORDS = ("pass", "pwd", "pw", "sifre", "pswd")  # words of their 
 SECRET_WORDS = (
     *("secret", "secreto", "geheim", "credential", "creds", "jeton", "ficha_acceso", "apikey", "auth_data", "authkey"),
     *("schlüssel", "schluessel", "clave", "clé", "chave", "chiave", "sleutel", "klucz", "nyckel", "avain", "anahtar"),
-    *("токен", "секрет", "ключ", "密钥", "密鑰", "令牌", "秘钥", "トークン", "秘密鍵", "アクセスキー", "토큰", "비밀키", "인증키"),
+    *(
+        "токен",
+        "секрет",
+        "ключ",
+        "密钥",
+        "密鑰",
+        "令牌",
+        "秘钥",
+        "トークン",
+        "秘密鍵",
+        "アクセスキー",
+        "토큰",
+        "비밀키",
+        "인증키",
+    ),
 )
 KEY_OWNERS = (
     *("api", "access", "private", "encryption", "signing", "account", "storage", "master", "license", "auth", "service"),
