@@ -32,7 +32,6 @@ def register(app: typer.Typer) -> None:
         """
         from forensics.adapters.kubernetes.answer import answer_about_pod
         from forensics.adapters.kubernetes.kubectl import Kubectl
-
         from forensics.report.redaction.door import masked_text
 
         check_format(form)

@@ -33,7 +33,6 @@ def register(app: typer.Typer) -> None:
         """
         from forensics.adapters.slurm.answer import answer_about_job
         from forensics.history.remember import remembered
-
         from forensics.report.redaction.door import masked_text
 
         check_format(form)

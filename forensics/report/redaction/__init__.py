@@ -13,8 +13,8 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from forensics.model import EarlierAttempt, Finding, Line, MessageGroup, Notice, Proof, Report
-from forensics.report.redaction.names import Names
 from forensics.report.redaction.lines import KEY_HEAD, KEY_LINE, LineMasker, mask_lines, needs_neighbours
+from forensics.report.redaction.names import Names
 from forensics.report.redaction.secrets import LONE_KEY_LINE, MASK, mask_text
 from forensics.report.redaction.walk import changed, texts
 from forensics.report.subject import split_outcome_line

@@ -40,7 +40,8 @@ FORMS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
         "phone",
         ("phone", "tel", "mobile", "handy", "fax", "whatsapp"),
         lazy.regex(
-            r"\b(?:tele)?(?:phone|tel|mobile|handy|fax|whatsapp)\b\.?(?: number| no\.?)?[\"']?[ \t]*[:=]?[ \t]*[\"']?(?P<name>[+(]?\d[\d ()/.-]{5,18}\d)",
+            r"\b(?:tele)?(?:phone|tel|mobile|handy|fax|whatsapp)\b\.?(?: number"
+            r"| no\.?)?[\"']?[ \t]*[:=]?[ \t]*[\"']?(?P<name>[+(]?\d[\d ()/.-]{5,18}\d)",
             re.I,
         ),
     ),
@@ -58,7 +59,8 @@ FORMS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
         "email",
         ("%40", "&#64;", "\\u0040", "[at]", "(at)", " at "),
         lazy.regex(
-            r"(?<![\w.+-])[A-Za-z0-9][\w.+-]{0,63}(?:%40|&#64;|\\u0040| ?[\[(]at[\])] ?)[A-Za-z0-9-]{1,63}(?:(?:\.|%2E| ?[\[(]dot[\])] ?)[A-Za-z0-9-]{1,63}){0,4}"
+            r"(?<![\w.+-])[A-Za-z0-9][\w.+-]{0,63}(?:%40|&#64;|\\u0040| ?[\[(]at[\])] ?)[A-Za-z0-9-]{1,63}(?:"
+            r"(?:\.|%2E| ?[\[(]dot[\])] ?)[A-Za-z0-9-]{1,63}){0,4}"
             r"(?:\.|%2E| ?[\[(]dot[\])] ?)[A-Za-z]{2,24}\b",
             re.I,
         ),

@@ -14,9 +14,12 @@ COMMON_WORDS_TEXT = """
 COMMON_NAMES = frozenset(COMMON_WORDS_TEXT.split())
 # Sites that occur in everybody's logs; they do not identify the owner of a log.
 PUBLIC = lazy.regex(
-    r"\A(?:(?:.*\.)?(?:github|gitlab|githubusercontent|google|googleapis|nvidia|amazonaws|microsoft|docker|slack|discord|wandb|anaconda)\.\w+\Z"
-    r"|(?:.*\.)?(?:pytorch|tensorflow|python|kernel|gnu|apache|jupyter|readthedocs|numpy|freedesktop|man7|kubernetes)\.(?:org|io)\Z"
-    r"|(?:.*\.)?(?:huggingface\.co|hf\.co|wandb\.ai|lightning\.ai|example\.(?:com|org|net))\Z|\w+\.(?:py|log|txt|json|yaml|so|sh|c|h|cpp|cu)\Z)",
+    r"\A(?:(?:.*\.)?(?:github|gitlab|githubusercontent|google|googleapis|nvidia|amazonaws|microsoft|docker|slack"
+    r"|discord|wandb|anaconda)\.\w+\Z"
+    r"|(?:.*\.)?(?:pytorch|tensorflow|python|kernel|gnu|apache|jupyter|readthedocs|numpy|freedesktop|man7"
+    r"|kubernetes)\.(?:org|io)\Z"
+    r"|(?:.*\.)?(?:huggingface\.co|hf\.co|wandb\.ai|lightning\.ai|example\.(?:com|org|net))\Z|\w+\.(?:py|log|txt"
+    r"|json|yaml|so|sh|c|h|cpp|cu)\Z)",
     re.IGNORECASE,
 )
 HOST_NAME_GROUP = r"(?P<name>[A-Za-z](?:[A-Za-z0-9-]{0,62})(?:\.[A-Za-z0-9-]{1,63}){0,6})"
@@ -55,7 +58,8 @@ PAIRS: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
     (
         ("github.com", "gitlab", "bitbucket.org", "huggingface.co/", "ghcr.io/"),
         lazy.regex(
-            rf"(?:github\.com|gitlab(?:\.[\w-]+)+|bitbucket\.org|huggingface\.co(?:/datasets|/spaces)?|ghcr\.io)[:/]{ORGANISATION}/{REPOSITORY}"
+            rf"(?:github\.com|gitlab(?:\.[\w-]+)+|bitbucket\.org|huggingface\.co(?:/datasets|/spaces)?"
+            rf"|ghcr\.io)[:/]{ORGANISATION}/{REPOSITORY}"
         ),
     ),
     (("git@",), lazy.regex(rf"git@[\w.-]+:{ORGANISATION}/{REPOSITORY}")),
@@ -69,14 +73,16 @@ PAIRS: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
         lazy.regex(r"\b(?:entity|organi[sz]ation|org)[\"']?\s*[:=]\s*[\"']?(?P<org>[A-Za-z0-9][\w.-]{1,60})"),
     ),
 )
-PUBLIC_ORGANISATIONS = frozenset(
-    """pytorch huggingface nvidia tensorflow python google google-research microsoft meta-llama facebookresearch openai keras-team ray-project
-    jupyter jupyterlab ipython numpy scipy pandas-dev lightning-ai pytorchlightning wandb kubernetes docker moby containerd slurm schedmd
-    dask apache intel amd rocm mistralai qwen deepseek-ai bigscience eleutherai stabilityai conda conda-forge anaconda pypa torvalds linux
-    triton-lang dao-ailab vllm-project sgl-project bitsandbytes-foundation timdettmers jax-ml deepmind xla mlflow gperftools openucx
-    open-mpi hpcaitech axolotl-ai-cloud unslothai modelscope bert-base-uncased gpt2 datasets spaces models docs blog settings tokens join
-    features enterprise about login site topics issues runs""".split()
-)
+PUBLIC_ORGANISATIONS_TEXT = """
+    pytorch huggingface nvidia tensorflow python google google-research microsoft meta-llama facebookresearch openai
+    keras-team ray-project jupyter jupyterlab ipython numpy scipy pandas-dev lightning-ai pytorchlightning wandb
+    kubernetes docker moby containerd slurm schedmd dask apache intel amd rocm mistralai qwen deepseek-ai bigscience
+    eleutherai stabilityai conda conda-forge anaconda pypa torvalds linux triton-lang dao-ailab vllm-project sgl-project
+    bitsandbytes-foundation timdettmers jax-ml deepmind xla mlflow gperftools openucx open-mpi hpcaitech
+    axolotl-ai-cloud unslothai modelscope bert-base-uncased gpt2 datasets spaces models docs blog settings tokens join
+    features enterprise about login site topics issues runs
+"""
+PUBLIC_ORGANISATIONS = frozenset(PUBLIC_ORGANISATIONS_TEXT.split())
 PLACES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
     ("host", (": ",), lazy.regex(rf"^(?:<\d+>)?{STAMP_TEXT_PATTERN} {HOST_NAME_GROUP} [\w./-]+(?:\[\d+\])?: ")),
     ("host", (" nccl ",), lazy.regex(rf"(?:^|\s|\]){HOST_NAME_GROUP}:\d{{2,7}}:\d{{2,7}} \[\d+\] NCCL ")),
@@ -84,7 +90,8 @@ PLACES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
         "host",
         ("host", "node", "master_addr", "rdzv_endpoint", "server"),
         lazy.regex(
-            rf"\b(?:hostname|host|node|nodename|node_name|nodelist|master_addr|rdzv_endpoint|server)\s*[=:]\s*[\"']?{HOST_NAME_GROUP}",
+            rf"\b(?:hostname|host|node|nodename|node_name|nodelist|master_addr|rdzv_endpoint"
+            rf"|server)\s*[=:]\s*[\"']?{HOST_NAME_GROUP}",
             re.I,
         ),
     ),
@@ -143,7 +150,8 @@ PLACES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
         "user",
         ("login", "logged in", "publickey for", "password for", "sudo: ", "su: ", "whoami"),
         lazy.regex(
-            rf"(?:\blogin[:=]?[ \t]+(?:as[ \t]+)?|logged in as:?[ \t]+|\b(?:publickey|password|key) for (?:invalid user )?|\bsudo: +|\bsu: +(?:\(to \w+\) +)?)"
+            rf"(?:\blogin[:=]?[ \t]+(?:as[ \t]+)?|logged in as:?[ \t]+|\b(?:publickey|password|key) for "
+            rf"(?:invalid user )?|\bsudo: +|\bsu: +(?:\(to \w+\) +)?)"
             rf"[\"']?{USER}(?=[\s\"'(),;:.]|$)"
         ),
     ),
@@ -151,19 +159,21 @@ PLACES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
         "user",
         ("chown", "chgrp", "useradd", "usermod", "passwd ", "su - ", "ssh "),
         lazy.regex(
-            rf"\b(?:chown|chgrp|useradd|usermod|userdel|su|passwd|ssh)[ \t]+(?:--?[\w=-]+[ \t]+){{0,6}}(?:-l[ \t]+)?{USER}(?=[@:\s]|$)(?![ \t]*=)"
+            rf"\b(?:chown|chgrp|useradd|usermod|userdel|su|passwd|ssh)[ \t]+(?:--?[\w=-]+[ \t]+){{0,6}}"
+            rf"(?:-l[ \t]+)?{USER}(?=[@:\s]|$)(?![ \t]*=)"
         ),
     ),
     ("user", ("chown",), lazy.regex(rf"\bchown[ \t]+(?:--?[\w=-]+[ \t]+){{0,6}}[\w.-]*:{USER}(?=\s|$)")),
     ("user", (":/",), lazy.regex(rf"(?:^|[\s\"']){USER}:[x*!]?:\d{{1,10}}:\d{{1,10}}:[^:]{{0,100}}:/")),
-    ("person", (":/",), lazy.regex(rf":[x*!]?:\d{{1,10}}:\d{{1,10}}:(?P<name>[^:,\d]{{3,60}}?)[,:]")),
+    ("person", (":/",), lazy.regex(r":[x*!]?:\d{1,10}:\d{1,10}:(?P<name>[^:,\d]{3,60}?)[,:]")),
     ("user", ("uid=",), lazy.regex(rf"\buid=\d+\({USER}\)")),
     ("user", ("@",), lazy.regex(rf"(?:^|\s){USER}@[A-Za-z][\w.-]*(?=[:\s$#~]|$)")),
     (
         "job",
         ("job", "pod", "run", "experiment"),
         lazy.regex(
-            rf"\b(?:job[_-]?name|jobname|--job-name|pod|pod[_-]name|run[_-]name|experiment[_-]name)\s*[=:]\s*[\"']?{JOB_NAME_GROUP}",
+            rf"\b(?:job[_-]?name|jobname|--job-name|pod|pod[_-]name|run[_-]name"
+            rf"|experiment[_-]name)\s*[=:]\s*[\"']?{JOB_NAME_GROUP}",
             re.I,
         ),
     ),

@@ -3,6 +3,7 @@
 import base64
 import binascii
 import re
+from collections.abc import Callable
 
 from msgspec import Struct
 
@@ -44,7 +45,7 @@ class Rule(Struct, frozen=True):
 
     def holds(self, value: str) -> bool:
         """Does `value` pass the test of the rule?"""
-        return TESTS[self.test](value)
+        return bool(TESTS[self.test](value))
 
 
 def _is_credentials(value: str) -> bool:
@@ -61,7 +62,7 @@ def _is_long_random(value: str) -> bool:
     return len(value) >= LONG and is_token(value) and not HEX_DIGEST.fullmatch(value)
 
 
-TESTS = {
+TESTS: dict[str, Callable[[str], object]] = {
     "": lambda _value: True,
     "random": looks_random,
     "token": is_token,
@@ -83,7 +84,8 @@ SECRET_ANCHORS = (*SECRET_WORDS, "token")
 SHORT_ANCHORS = tuple(f"{word}{end}" for word in SHORT_PASSWORD_WORDS for end in "=:\"' ]`1234")
 SECRET_NAME = lazy.regex(rf"(?P<password>{_PASSWORD}|{_SHORT})|{_SECRET}|(?<![a-z])(?:key|auth)(?![a-z])", re.I)
 NAME_AT_END = lazy.regex(
-    rf"(?P<name>(?:{_PASSWORD}|{_SHORT}|{_SECRET}|(?<![a-z])(?:key|auth))[\w\]\"'-]{{0,24}}?)(?P<colon>[ \t]*[:=>：]{{1,2}}[ \t]*[|>]?[+-]?)?[ \t]*\Z",
+    rf"(?P<name>(?:{_PASSWORD}|{_SHORT}|{_SECRET}|(?<![a-z])(?:key|auth))[\w\]\"'-]{{0,24}}?)"
+    rf"(?P<colon>[ \t]*[:=>：]{{1,2}}[ \t]*[|>]?[+-]?)?[ \t]*\Z",
     re.I,
 )
 
@@ -121,7 +123,8 @@ NAMED_SECRET_RULES = (
         "secret",  # a sentence that names a key before it shows it
         ("api key", "api-key", "apikey", "access key", "token", "secret", "credential", "password"),
         lazy.regex(
-            r"\b(?:api[ -]?keys?|access keys?|secret keys?|tokens?|secrets?|credentials?|passwords?)\b[^\n=:\"']{0,40}?[ \t:\"'`(<]"
+            r"\b(?:api[ -]?keys?|access keys?|secret keys?|tokens?|secrets?|credentials?"
+            r"|passwords?)\b[^\n=:\"']{0,40}?[ \t:\"'`(<]"
             r"(?P<secret>(?=[A-Za-z_-]{0,60}\d)[A-Za-z0-9_-]{20,200})(?![\w./:=-])",
             re.I,
         ),
@@ -136,7 +139,8 @@ NAMED_SECRET_RULES = (
         "one-time-code",
         ("otp", "one-time", "verification code", "2fa", "security code"),
         lazy.regex(
-            r"(?<![a-z])(?:otp|one-time (?:code|password)|(?:verification|security|2fa) code)(?: is|[:=])[ \t]*[\"']?(?P<secret>\d{4,10})\b",
+            r"(?<![a-z])(?:otp|one-time (?:code|password)|(?:verification|security|2fa) code)(?: is"
+            r"|[:=])[ \t]*[\"']?(?P<secret>\d{4,10})\b",
             re.I,
         ),
     ),
@@ -156,8 +160,10 @@ NAMED_SECRET_RULES = (
         "header",
         ("authorization", "x-", "private-token", "api-key", "api-token", "apikey:", "token:"),
         lazy.regex(
-            r"(?:authorization|x-[a-z-]{0,40}(?:key|token|api)|private-token|api-key|api-token|apikey|(?<=[\"' ])token)[\"']?[ \t]*[:=][ \t]*[\"']?"
-            r"(?:(?:bearer|basic|token|api-token|api-?key|digest|negotiate|aws4-hmac-sha256|ssws)[ \t]+)?(?P<secret>[^\s\"',}\]]{6,4096})",
+            r"(?:authorization|x-[a-z-]{0,40}(?:key|token|api)|private-token|api-key|api-token|apikey|"
+            r"(?<=[\"' ])token)[\"']?[ \t]*[:=][ \t]*[\"']?"
+            r"(?:(?:bearer|basic|token|api-token|api-?key|digest|negotiate|aws4-hmac-sha256|ssws)[ \t]+)?"
+            r"(?P<secret>[^\s\"',}\]]{6,4096})",
             re.IGNORECASE,
         ),
         "random",
@@ -166,7 +172,8 @@ NAMED_SECRET_RULES = (
         "header",
         ("authorization",),
         lazy.regex(
-            r"authorization[\"']?[ \t]*[:=][ \t]*[\"']?(?:bearer|basic|token|digest|negotiate|apikey)[ \t]+(?P<secret>[^\s\"',}\]]{6,4096})",
+            r"authorization[\"']?[ \t]*[:=][ \t]*[\"']?(?:bearer|basic|token|digest|negotiate|apikey)[ \t]+"
+            r"(?P<secret>[^\s\"',}\]]{6,4096})",
             re.I,
         ),
     ),

@@ -9,11 +9,15 @@ VALUE = r"(?:\"(?P<secret>[^\"]{2,4096})\"|'(?P<secret2>[^']{2,4096})'|(?P<secre
 # Programs with the letter of their option for a password.
 PASSWORD_OPTIONS = (
     r"(?:mysql|mysqldump|mysqladmin|mariadb)\b[^|;\n]{0,200}?[ \t]-p(?=\S)"
-    r"|redis-cli\b[^|;\n]{0,200}?[ \t]-a[ \t]+|sshpass[ \t]+-p[ \t]*|(?:docker|podman|az|helm|nerdctl|skopeo)\b[^|;\n]{0,200}?login\b[^|;\n]{0,200}?[ \t]-p[ \t]+"
-    r"|(?:ldapsearch|ldapmodify|ldapadd|ldapwhoami)\b[^|;\n]{0,200}?[ \t]-w[ \t]+|(?:useradd|usermod)\b[^|;\n]{0,200}?[ \t](?:-p|--password)[ \t]+"
+    r"|redis-cli\b[^|;\n]{0,200}?[ \t]-a[ \t]+|sshpass[ \t]+-p[ \t]*|(?:docker|podman|az|helm|nerdctl"
+    r"|skopeo)\b[^|;\n]{0,200}?login\b[^|;\n]{0,200}?[ \t]-p[ \t]+"
+    r"|(?:ldapsearch|ldapmodify|ldapadd|ldapwhoami)\b[^|;\n]{0,200}?[ \t]-w[ \t]+|(?:useradd|usermod)\b[^"
+    r"|;\n]{0,200}?[ \t](?:-p|--password)[ \t]+"
     r"|htpasswd\b[ \t]+-\w*b\w*[ \t]+\S+[ \t]+\S+[ \t]+|openssl\b[^|;\n]{0,200}?[ \t]-(?:pass|passin|passout|k)[ \t]+(?:pass:)?"
-    r"|(?:smbclient|rpcclient|net)\b[^|;\n]{0,200}?[ \t]-U[ \t]*\S+%|ipmitool\b[^|;\n]{0,200}?[ \t]-P[ \t]+|sqlcmd\b[^|;\n]{0,200}?[ \t]-P[ \t]*"
-    r"|(?:mongo|mongosh|mongodump)\b[^|;\n]{0,200}?[ \t]-p[ \t]+|(?:wandb|comet|huggingface-cli|hf|kaggle|ngrok|prefect|vault|clearml)\b[^|;\n]{0,60}?"
+    r"|(?:smbclient|rpcclient|net)\b[^|;\n]{0,200}?[ \t]-U[ \t]*\S+%|ipmitool\b[^|;\n]{0,200}?[ \t]-P[ \t]+"
+    r"|sqlcmd\b[^|;\n]{0,200}?[ \t]-P[ \t]*"
+    r"|(?:mongo|mongosh|mongodump)\b[^|;\n]{0,200}?[ \t]-p[ \t]+|(?:wandb|comet|huggingface-cli|hf|kaggle|ngrok"
+    r"|prefect|vault|clearml)\b[^|;\n]{0,60}?"
     r"(?:login|authtoken|auth)[ \t]+(?:--?[a-z-]+[ \t]+)?(?=[\w.-]{16})|(?:7z|zip|unzip)\b[^|;\n]{0,100}?[ \t]-[pP](?=\S{4})"
 )
 PASSWORD_PROGRAMS = (
@@ -50,7 +54,8 @@ PLACED_SECRET_RULES = (
         "url-key",
         ("?", "&"),
         lazy.regex(
-            r"[?&](?:[a-z_-]{0,20}(?:token|secret|passw(?:or)?d|signature|credential|api_?key|access_?key)|sig|key|code|auth|pwd|pass)="
+            r"[?&](?:[a-z_-]{0,20}(?:token|secret|passw(?:or)?d|signature|credential|api_?key|access_?key)|sig"
+            r"|key|code|auth|pwd|pass)="
             r"(?P<secret>[^\s&\"'#<>]{6,4096})",
             re.IGNORECASE,
         ),
@@ -59,7 +64,8 @@ PLACED_SECRET_RULES = (
         "webhook",
         ("hooks.slack.com/", "/api/webhooks/", "webhook.office.com/", "/soap/v3", "hooks.zapier.com/"),
         lazy.regex(
-            r"(?:hooks\.slack\.com/(?:services|workflows|triggers)/|/api/webhooks/|webhook\.office\.com/|/soap/v3(?:\.1)?/|hooks\.zapier\.com/hooks/catch/)"
+            r"(?:hooks\.slack\.com/(?:services|workflows|triggers)/|/api/webhooks/|webhook\.office\.com/"
+            r"|/soap/v3(?:\.1)?/|hooks\.zapier\.com/hooks/catch/)"
             r"(?P<secret>[\w/@.-]{15,300})"
         ),
     ),
@@ -86,7 +92,8 @@ PLACED_SECRET_RULES = (
         "password",
         ("curl", "wget", "http"),
         lazy.regex(
-            r"\bcurl\b.{0,2000}?[ \t](?:-u|--user)(?:[ \t]*|=)(?:[\"']?[^\s:\"']{0,80}[\"']?:(?:\"(?P<secret>[^\"]{3,200})\"|'(?P<secret2>[^']{3,200})'"
+            r"\bcurl\b.{0,2000}?[ \t](?:-u|--user)(?:[ \t]*|=)(?:[\"']?[^\s:\"']{0,80}[\"']?:(?:\""
+            r"(?P<secret>[^\"]{3,200})\"|'(?P<secret2>[^']{3,200})'"
             r"|(?P<secret3>[^\s\"']{3,200}))|\"(?P<secret4>[^\":]{3,80}):\")"
         ),
     ),
@@ -94,7 +101,8 @@ PLACED_SECRET_RULES = (
         "password",
         ("| sudo", "|sudo", "chpasswd", "| passwd", "--stdin"),
         lazy.regex(
-            r"\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?[\"']?(?:[\w.-]+:)?(?P<secret>[^\s\"'|]{3,200})[\"']?[ \t]*\|[ \t]*(?:sudo\b|passwd\b|chpasswd\b|\w+ .{0,40}stdin)"
+            r"\b(?:echo|printf)[ \t]+(?:-\w+[ \t]+)?[\"']?(?:[\w.-]+:)?(?P<secret>[^\s\"'"
+            r"|]{3,200})[\"']?[ \t]*\|[ \t]*(?:sudo\b|passwd\b|chpasswd\b|\w+ .{0,40}stdin)"
         ),
     ),
     # Files of credentials: .netrc, .pgpass, shadow, WireGuard, NuGet.
@@ -103,7 +111,8 @@ PLACED_SECRET_RULES = (
         "password",
         (":*:", ":543", ":643", ":26257:"),  # the ports of PostgreSQL, its poolers and its kin
         lazy.regex(
-            r"(?:^|[\s\"'])(?:[A-Za-z*][\w.*-]{0,200}|\d{1,3}(?:\.\d{1,3}){3}):(?:\d{4,5}|\*):(?:[A-Za-z][\w-]{0,60}|\*):[A-Za-z*][\w.@-]{0,60}:(?P<secret>[^\s:\"']{3,200})(?=$|[\s\"'])"
+            r"(?:^|[\s\"'])(?:[A-Za-z*][\w.*-]{0,200}|\d{1,3}(?:\.\d{1,3}){3}):(?:\d{4,5}|\*):"
+            r"(?:[A-Za-z][\w-]{0,60}|\*):[A-Za-z*][\w.@-]{0,60}:(?P<secret>[^\s:\"']{3,200})(?=$|[\s\"'])"
         ),
     ),
     Rule("password-hash", (":$",), lazy.regex(r"\b[\w.-]{1,32}:(?P<secret>\$(?:[156y]|2[aby]|argon2\w*)\$[\w./$=,+-]{8,200})")),

@@ -30,7 +30,7 @@ def looks_random(value: str) -> bool:
 
 
 def may_be_token(value: str) -> bool:
-    """Could it be a token of a known form? Then it has digits or capitals or is one long word, and not one character many times."""
+    """Could it be a token of a known form? It has digits or capitals, or is too long for a word, and has several characters."""
     return len(set(value)) >= LEAST_DISTINCT_CHARS and (
         any(c.isdigit() or c.isupper() for c in value) or len(max(re.split(r"[^a-z]", value), key=len)) > MAX_WORD_CHARS
     )
