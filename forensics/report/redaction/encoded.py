@@ -8,6 +8,7 @@ from urllib.parse import unquote
 from forensics.core import lazy
 
 MAX_DECODED_CHARS = 8192  # a longer run is tested by its beginning
+BASE64_GROUP_CHARS = 4  # RFC 4648: as many hold three bytes
 BASE64_RUN = lazy.regex(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{16,}={0,2}")
 HEX_RUN = lazy.regex(r"(?<![A-Za-z0-9])(?:0x)?(?:[0-9a-fA-F]{2}){12,}(?![A-Za-z0-9])")
 URL_RUN = lazy.regex(r"[\w.~+-]{0,2000}%[0-9A-Fa-f]{2}[\w.~%+*()!-]*")
@@ -34,9 +35,9 @@ def _from_hex(run: str) -> str:
 def _from_base64(run: str) -> str:
     """The text in base64, in its common or its URL-safe alphabet; empty where the run holds no text."""
     run = run.rstrip("=")[:MAX_DECODED_CHARS].replace("-", "+").replace("_", "/")
-    run = run[: len(run) - (len(run) % 4 == 1)]
+    run = run[: len(run) - len(run) % BASE64_GROUP_CHARS]
     try:
-        return _printable(base64.b64decode(run + "=" * (-len(run) % 4)))
+        return _printable(base64.b64decode(run))
     except (binascii.Error, ValueError):
         return ""
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from urllib.parse import unquote
 
 from forensics.core import lazy
+from forensics.report.redaction.encoded import BASE64_GROUP_CHARS
 
 EMAIL = lazy.regex(r"(?<![\w.+-])[A-Za-z0-9][\w.+-]{0,63}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})*\.[A-Za-z]{2,24}\b")
 IPV4 = lazy.regex(r"(?<![\d.v])(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.){3}(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?![\d]|\.\d)")
@@ -92,7 +93,11 @@ def numbers_in(text: str) -> Iterator[tuple[str, str]]:
                 if kind != "cert" or not CERTIFICATE_AUTHORITIES.match(name):
                     yield kind, name
     yield from (("card", m[0]) for m in CARD.finditer(text) if _is_card(m[0]))
-    yield from (("email", m[0]) for m in ENCODED_RUN.finditer(text) if len(m[0]) % 4 == 0 and EMAIL.fullmatch(_decoded(m[0])))
+    yield from (
+        ("email", m[0])
+        for m in ENCODED_RUN.finditer(text)
+        if not len(m[0]) % BASE64_GROUP_CHARS and EMAIL.fullmatch(_decoded(m[0]))
+    )
 
 
 def _decoded(run: str) -> str:
@@ -110,11 +115,11 @@ def _decoded(run: str) -> str:
 
 def _is_card(text: str) -> bool:
     """Luhn's check of the digits (ISO/IEC 7812)."""
-    digits = [int(c) for c in text if c.isdigit()]
+    digits = [int(c) for c in reversed(text) if c.isdigit()]
     if not LEAST_CARD_DIGITS <= len(digits) <= MOST_CARD_DIGITS or len(set(digits)) == 1:
         return False
-    doubled = [d if i % 2 == len(digits) % 2 ^ 1 else d * 2 - 9 * (d > 4) for i, d in enumerate(digits)]
-    return sum(doubled) % 10 == 0
+    doubled = [sum(divmod(2 * d, 10)) for d in digits[1::2]]
+    return not (sum(digits[::2]) + sum(doubled)) % 10
 
 
 def _is_ipv6(text: str) -> bool:

@@ -24,13 +24,13 @@ QUOTED_VALUE_PATTERN = rf"{QUOTED}(?P<secret>(?:(?!(?P=quote)).){{1,4096}})"
 BLANK = r"[ \t]{0,24}"
 SUFFIX = r"[\w.\[\]-]{0,40}?(?:[ \t]*:?[ \t]+(?:string|str|String)(?=[ \t]*=))?"  # the rest of a name, and its type
 ASSIGNED = rf"(?:\\{{0,3}}[\"'`])?\)?{BLANK}(?:[:?.+!|]{{0,3}}={{1,3}}>?|:{{1,3}}|->|\|\||：|＝){BLANK}@?"
-FOLLOWED = (
+BEFORE_QUOTED = (
     rf"(?:\\?[\"'`])?\)?(?:{BLANK},{BLANK}|\({BLANK}|[ \t]+(?:is|ist|es|est|è|é|är|lautet|string|=)[ \t]+|[ \t]+)(?=[\"'`])"
 )
 ELEMENT = r"[\w.:-]{0,40}>\s{0,24}(?P<secret>[^\s<>]{3,4096})\s{0,24}</"
 EQUALS = rf"(?:\\{{0,3}}[\"'`])?\)?{BLANK}[:?.+!|]{{0,3}}={{1,3}}>?{BLANK}@?"
 SAID = r"[ \t]*(?:是|为|為|は|is|ist|es|est|lautet|was)[ \t]*:?[ \t]*"
-LONG = 14  # characters that a value behind the name of a service has at least
+MIN_KEY_CHARS = 14  # of a value behind the name of a service; shorter ones are versions and names of models
 HEX_DIGEST = lazy.regex(r"(?:.*[^0-9A-Za-z])?[0-9a-f]{32}(?:[0-9a-f]{8}|[0-9a-f]{32})?")  # a hash, a commit, an image
 
 
@@ -59,14 +59,14 @@ def _is_credentials(value: str) -> bool:
 
 def _is_long_random(value: str) -> bool:
     """A key behind a word that often means something else; a plain hash is none."""
-    return len(value) >= LONG and is_token(value) and not HEX_DIGEST.fullmatch(value)
+    return len(value) >= MIN_KEY_CHARS and is_token(value) and not HEX_DIGEST.fullmatch(value)
 
 
 TESTS: dict[str, Callable[[str], object]] = {
     "": lambda _value: True,
     "random": looks_random,
     "token": is_token,
-    "vendor": lambda value: len(value) >= LONG and is_token(value) and not re.search(r"[^\w.=+/:%@-]", value),
+    "vendor": lambda value: len(value) >= MIN_KEY_CHARS and is_token(value) and not re.search(r"[^\w.=+/:%@-]", value),
     "key": _is_long_random,
     "credentials": _is_credentials,
     "no path": lambda value: not re.match(r"[~.]{0,2}/[\w./-]*\Z|[A-Z]:\\", value),
@@ -98,13 +98,13 @@ NAMED_SECRET_RULES = (
     Rule("password", SHORT_ANCHORS, lazy.regex(rf"{_SHORT}{ASSIGNED}{QUOTED_VALUE_PATTERN}", re.I), "no path"),
     Rule("password", SHORT_ANCHORS, lazy.regex(rf"{_SHORT}{ASSIGNED}{SECRET_VALUE_PATTERN}", re.I), "random"),
     Rule("password", PASSWORD_WORDS, lazy.regex(rf"{_PASSWORD}{SUFFIX}{ASSIGNED}{SECRET_VALUE_PATTERN}", re.I), "random"),
-    Rule("password", PASSWORD_WORDS, lazy.regex(rf"{_PASSWORD}{SUFFIX}{FOLLOWED}{QUOTED_VALUE_PATTERN}", re.I), "random"),
+    Rule("password", PASSWORD_WORDS, lazy.regex(rf"{_PASSWORD}{SUFFIX}{BEFORE_QUOTED}{QUOTED_VALUE_PATTERN}", re.I), "random"),
     Rule("password", PASSWORD_WORDS, lazy.regex(rf"{_PASSWORD}{SAID}(?P<secret>[^\s\"'`,;]{{6,200}})", re.I), "random"),
     Rule("secret", SECRET_ANCHORS, lazy.regex(rf"{_SECRET}{SUFFIX}{ASSIGNED}{SECRET_VALUE_PATTERN}", re.I), "random"),
-    Rule("secret", SECRET_ANCHORS, lazy.regex(rf"{_SECRET}{SUFFIX}{FOLLOWED}{QUOTED_VALUE_PATTERN}", re.I), "random"),
+    Rule("secret", SECRET_ANCHORS, lazy.regex(rf"{_SECRET}{SUFFIX}{BEFORE_QUOTED}{QUOTED_VALUE_PATTERN}", re.I), "random"),
     Rule("secret", ("</",), lazy.regex(rf"<[\w.:-]{{0,60}}(?:{_PASSWORD}|{_SECRET}){ELEMENT}", re.I), "random"),
     Rule("secret", ("key",), lazy.regex(rf"{_KEY_OWNER}{SUFFIX}{ASSIGNED}{SECRET_VALUE_PATTERN}", re.I), "random"),
-    Rule("secret", ("key",), lazy.regex(rf"{_KEY_OWNER}{SUFFIX}{FOLLOWED}{QUOTED_VALUE_PATTERN}", re.I), "random"),
+    Rule("secret", ("key",), lazy.regex(rf"{_KEY_OWNER}{SUFFIX}{BEFORE_QUOTED}{QUOTED_VALUE_PATTERN}", re.I), "random"),
     Rule(
         "secret",
         ("_key", '"key"', "'key'"),

@@ -17,11 +17,11 @@ from forensics.report.redaction.forms import Form, forms_in
 from forensics.report.redaction.named import NAMED_SECRET_RULES, Rule
 from forensics.report.redaction.places import PLACED_SECRET_RULES
 from forensics.report.redaction.randomness import is_mixed, is_random_key, may_be_token
-from forensics.report.redaction.words import CODE_PATTERN, EMPTY_VALUE_PATTERN
+from forensics.report.redaction.words import CODE_VALUE_PATTERN, EMPTY_VALUE_PATTERN
 
 MASK = "[REDACTED:{}]"
 RULES: tuple[Rule, ...] = (*NAMED_SECRET_RULES, *PLACED_SECRET_RULES)
-GRAM = 3  # characters: an anchor is searched for where its first ones occur
+ANCHOR_KEY_CHARS = 3  # characters: an anchor is searched for where its first ones occur
 Anchored = tuple[str, tuple[int, ...]]
 
 
@@ -34,10 +34,10 @@ def _anchors() -> tuple[dict[tuple[str, ...], tuple[Anchored, ...]], tuple[Ancho
             numbers[anchor] = (*numbers.get(anchor, ()), number)
     grams: dict[tuple[str, ...], tuple[Anchored, ...]] = {}
     for anchored in numbers.items():
-        if len(anchored[0]) >= GRAM:
-            key = tuple(anchored[0][:GRAM])
+        if len(anchored[0]) >= ANCHOR_KEY_CHARS:
+            key = tuple(anchored[0][:ANCHOR_KEY_CHARS])
             grams[key] = (*grams.get(key, ()), anchored)
-    return grams, tuple(a for a in numbers.items() if len(a[0]) < GRAM)
+    return grams, tuple(a for a in numbers.items() if len(a[0]) < ANCHOR_KEY_CHARS)
 
 
 def _rules_for(low: str) -> list[Rule]:
@@ -121,7 +121,7 @@ def _spans(rule: Form | Rule, text: str) -> Iterator[tuple[int, int]]:
         if isinstance(rule, Form):
             if may_be_token(value):
                 yield start, end
-        elif rule.holds(value) and not (rule.test and (CODE_PATTERN.fullmatch(value) or _is_public(text, start, value))):
+        elif rule.holds(value) and not (rule.test and (CODE_VALUE_PATTERN.fullmatch(value) or _is_public(text, start, value))):
             yield start, end
 
 

@@ -65,7 +65,7 @@ EMPTY_VALUE_PATTERN = lazy.regex(
     re.IGNORECASE,
 )
 # A call, a template, an address, or the name of a file.
-CODE_PATTERN = lazy.regex(
+CODE_VALUE_PATTERN = lazy.regex(
     r"[A-Za-z_][\w.]*\(.*|.*(?:\$\{|\{\{|%\().*|https?://.*|[\w./\\:-]*\.(?:py|so|pt|pth|pem|crt|json|ya?ml|txt|log|safetensors|bin|cc?|cpp|h|cuh?|sh|go|js|rs)"
     r"(?::\d+)?|.*\.\.\.|[a-z_]+(?:\.[a-z_]+)+\d?|[A-Za-z_][\w.]*\[.*|.*[)\]]\..*"
     r"|[\w.$]+@[0-9a-f]{6,8}|[A-Za-z_]\w{0,24}(?:\.\w{1,24}){2,}|(?-i:[A-Z]+_[A-Z_]+=).*|(?:PCI|GPU|CPU|cuda|node|rank|sha256|md5|sha1)[:-]?[\w:.-]*",
