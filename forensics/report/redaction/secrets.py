@@ -60,7 +60,7 @@ ESCAPED_BLANK = lazy.regex(r"\\[nrt]")
 BARE_RUN = lazy.regex(r"(?<![\w+/=.@-])(?P<secret>[A-Za-z0-9+/]{32,128}={0,2})(?![\w+/=@-])")
 PATH_OR_OFFSET = lazy.regex(r"/|\w+\+0x")
 PUBLIC_KEY = lazy.regex(r"(?:x\.?509 cert|public[ _-]?key|fingerprint)[^\n]{0,100}\Z", re.IGNORECASE)
-HEX = lazy.regex(r"[0-9a-f:]+", re.IGNORECASE)
+HEX_ONLY = lazy.regex(r"[0-9a-f:]+", re.IGNORECASE)
 NAMED_HASH = lazy.regex(
     r"(?:hash|digest|sha\d*|md5|etag|checksum|fingerprint|request|trace|span|commit|integrity|nonce|uuid|guid|(?<![a-z])id)\w{0,8}\W{0,4}\Z",
     re.IGNORECASE,
@@ -127,7 +127,7 @@ def _spans(rule: Form | Rule, text: str) -> Iterator[tuple[int, int]]:
 
 def _is_public(text: str, start: int, value: str) -> bool:
     """Is it the number of a public key?"""
-    return bool(HEX.fullmatch(value) and PUBLIC_KEY.search(text[max(0, start - 160) : start]))
+    return bool(HEX_ONLY.fullmatch(value) and PUBLIC_KEY.search(text[max(0, start - 160) : start]))
 
 
 def _span(match: re.Match[str]) -> tuple[int, int]:
