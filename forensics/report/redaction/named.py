@@ -18,9 +18,9 @@ from forensics.report.redaction.words import (
     one_of,
 )
 
-QUOTED = r"(?P<quote>\\{0,3}[\"'`])"
-SECRET_VALUE_PATTERN = rf"{QUOTED}?(?P<secret>(?(quote)(?:(?!(?P=quote)).){{1,4096}}|[^\s\"'`,;&<]{{3,4096}}))"
-QUOTED_VALUE_PATTERN = rf"{QUOTED}(?P<secret>(?:(?!(?P=quote)).){{1,4096}})"
+OPENING_QUOTE_PATTERN = r"(?P<quote>\\{0,3}[\"'`])"
+SECRET_VALUE_PATTERN = rf"{OPENING_QUOTE_PATTERN}?(?P<secret>(?(quote)(?:(?!(?P=quote)).){{1,4096}}|[^\s\"'`,;&<]{{3,4096}}))"
+QUOTED_VALUE_PATTERN = rf"{OPENING_QUOTE_PATTERN}(?P<secret>(?:(?!(?P=quote)).){{1,4096}})"
 BLANK = r"[ \t]{0,24}"
 SUFFIX = r"[\w.\[\]-]{0,40}?(?:[ \t]*:?[ \t]+(?:string|str|String)(?=[ \t]*=))?"  # the rest of a name, and its type
 ASSIGNED = rf"(?:\\{{0,3}}[\"'`])?\)?{BLANK}(?:[:?.+!|]{{0,3}}={{1,3}}>?|:{{1,3}}|->|\|\||：|＝){BLANK}@?"
