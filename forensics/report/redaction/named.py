@@ -29,7 +29,7 @@ BEFORE_QUOTED = (
 )
 ELEMENT = r"[\w.:-]{0,40}>\s{0,24}(?P<secret>[^\s<>]{3,4096})\s{0,24}</"
 EQUALS = rf"(?:\\{{0,3}}[\"'`])?\)?{BLANK}[:?.+!|]{{0,3}}={{1,3}}>?{BLANK}@?"
-SAID = r"[ \t]*(?:是|为|為|は|is|ist|es|est|lautet|was)[ \t]*:?[ \t]*"
+SAID_BY_A_WORD = r"[ \t]*(?:是|为|為|は|is|ist|es|est|lautet|was)[ \t]*:?[ \t]*"
 MIN_KEY_CHARS = 14  # of a value behind the name of a service; shorter ones are versions and names of models
 HEX_DIGEST = lazy.regex(r"(?:.*[^0-9A-Za-z])?[0-9a-f]{32}(?:[0-9a-f]{8}|[0-9a-f]{32})?")  # a hash, a commit, an image
 
@@ -99,7 +99,7 @@ NAMED_SECRET_RULES = (
     Rule("password", SHORT_ANCHORS, lazy.regex(rf"{_SHORT}{ASSIGNED}{SECRET_VALUE_PATTERN}", re.I), "random"),
     Rule("password", PASSWORD_WORDS, lazy.regex(rf"{_PASSWORD}{SUFFIX}{ASSIGNED}{SECRET_VALUE_PATTERN}", re.I), "random"),
     Rule("password", PASSWORD_WORDS, lazy.regex(rf"{_PASSWORD}{SUFFIX}{BEFORE_QUOTED}{QUOTED_VALUE_PATTERN}", re.I), "random"),
-    Rule("password", PASSWORD_WORDS, lazy.regex(rf"{_PASSWORD}{SAID}(?P<secret>[^\s\"'`,;]{{6,200}})", re.I), "random"),
+    Rule("password", PASSWORD_WORDS, lazy.regex(rf"{_PASSWORD}{SAID_BY_A_WORD}(?P<secret>[^\s\"'`,;]{{6,200}})", re.I), "random"),
     Rule("secret", SECRET_ANCHORS, lazy.regex(rf"{_SECRET}{SUFFIX}{ASSIGNED}{SECRET_VALUE_PATTERN}", re.I), "random"),
     Rule("secret", SECRET_ANCHORS, lazy.regex(rf"{_SECRET}{SUFFIX}{BEFORE_QUOTED}{QUOTED_VALUE_PATTERN}", re.I), "random"),
     Rule("secret", ("</",), lazy.regex(rf"<[\w.:-]{{0,60}}(?:{_PASSWORD}|{_SECRET}){ELEMENT}", re.I), "random"),
