@@ -5,7 +5,7 @@ import re
 from forensics.core import lazy
 from forensics.report.redaction.named import WANDB_KEY, Rule
 
-ARGUMENT_PATTERN = r"(?:\"(?P<secret>[^\"]{2,4096})\"|'(?P<secret2>[^']{2,4096})'|(?P<secret3>[^\s\"'|;]{3,4096}))"
+OPTION_VALUE = r"(?:\"(?P<secret>[^\"]{2,4096})\"|'(?P<secret2>[^']{2,4096})'|(?P<secret3>[^\s\"'|;]{3,4096}))"
 # Programs with the letter of their option for a password.
 PASSWORD_OPTIONS = (
     r"(?:mysql|mysqldump|mysqladmin|mariadb)\b[^|;\n]{0,200}?[ \t]-p(?=\S)"
@@ -82,12 +82,13 @@ PLACED_SECRET_RULES = (
         "password",
         ("--",),
         lazy.regex(
-            rf"--[a-z-]{{0,30}}(?:password|passwd|pass|token|secret|api-?key|access-?key|authkey|auth-key)(?:[ \t]+|=){ARGUMENT_PATTERN}",
+            rf"--[a-z-]{{0,30}}(?:password|passwd|pass|token|secret|api-?key|access-?key|authkey|auth-key)"
+            rf"(?:[ \t]+|=){OPTION_VALUE}",
             re.IGNORECASE,
         ),
         "no path",
     ),
-    Rule("password", PASSWORD_PROGRAMS, lazy.regex(rf"\b(?:{PASSWORD_OPTIONS}){ARGUMENT_PATTERN}"), "no path"),
+    Rule("password", PASSWORD_PROGRAMS, lazy.regex(rf"\b(?:{PASSWORD_OPTIONS}){OPTION_VALUE}"), "no path"),
     Rule(
         "password",
         ("curl", "wget", "http"),
