@@ -10,7 +10,7 @@ from scripts.docs import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 DISTRIBUTIONS = {"sklearn": "scikit-learn"}  # where the import has another name
-PACKAGE_FILES = (".py", ".css", ".j2", ".js", ".json", ".sh", ".typed", ".weights", ".yaml")
+PACKAGE_FILES = (".py", ".css", ".csv", ".j2", ".js", ".json", ".sh", ".typed", ".weights", ".yaml")
 
 
 @pytest.fixture(scope="module")

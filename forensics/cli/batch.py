@@ -109,13 +109,13 @@ def _run(folder: Path, telling: OutputOptions, signatures: Sequence[Path], event
         if together:
             kept.append(report)
         elif telling.output is None:
-            write(rendered(report, telling), None, telling.form)
+            write(rendered(report, telling), None, telling.form, masked=True)
         else:
             texts.append(rendered(report, telling))
     if together:
-        write(rendered_together(kept, telling), telling.output, telling.form)
+        write(rendered_together(kept, telling), telling.output, telling.form, masked=True)
     elif telling.output is not None:
-        write("".join(texts), telling.output, telling.form)
+        write("".join(texts), telling.output, telling.form, masked=True)
     return crashed
 
 
@@ -132,6 +132,7 @@ def _index(reports: "Iterable[Report]", folder: Path, telling: OutputOptions) ->
     Markdown that goes to stdout or into a file is the table alone; its links lead to the cases' folders.
     """
     from forensics.report import index, with_stand_ins
+    from forensics.report.redaction import mask_text
 
     ending, output = (".html" if telling.form == "html" else ".md"), telling.output
     pages = output if output and (output.is_dir() or not output.suffix or ending == ".html") else None
@@ -141,13 +142,14 @@ def _index(reports: "Iterable[Report]", folder: Path, telling: OutputOptions) ->
         case = report.case
         report = with_stand_ins(report)[0] if telling.redact else report
         if pages:
-            name = f"cases/{index.file_name(report.case, ending, taken)}"
+            name = f"cases/{index.file_name(mask_text(report.case), ending, taken)}"
             (pages / "cases").mkdir(parents=True, exist_ok=True)
             save(rendered(report, telling._replace(redact=False)), pages / name)
             rows.append(index.index_row(report, name))
         else:
-            rows.append(index.index_row(report, "" if telling.redact else os.path.relpath(folder / case, base)))
-    title = "cases" if telling.redact else folder.resolve().name
+            place = os.path.relpath(folder / case, base)
+            rows.append(index.index_row(report, "" if telling.redact or mask_text(place) != place else place))
+    title = "cases" if telling.redact else mask_text(folder.resolve().name)
     text = index.index_html(rows, title) if ending == ".html" else index.index_markdown(rows, title)
-    write(text, pages / f"index{ending}" if pages else output)
+    write(text, pages / f"index{ending}" if pages else output, masked=True)
     return any(row.verdict == "crash" for row in rows)

@@ -116,13 +116,18 @@ def say(line: str) -> None:
     print(inert(escaped(line)), file=sys.stderr)
 
 
-def write(text: str, output: Path | None, form: str = "") -> None:
+def write(text: str, output: Path | None, form: str = "", masked: bool = False) -> None:
     """Write text in which nothing acts to stdout, or completely or not at all to `output`; UsageError if it cannot be written.
 
-    `form`: the format of a report, whose lines may be commands to the system that runs the job.
+    `form`: the format of a report, whose lines may be commands to the system that runs the job. `masked`: the text is a rendered
+    report, which has no secrets; any other text loses them here.
     """
     from forensics.report import COMMAND_FORMATS
 
+    if not masked:
+        from forensics.report.redaction.door import masked_text
+
+        text = masked_text(text)
     text = inert(text, commands=form in COMMAND_FORMATS)
     if output is None:
         _to_stdout(text)
@@ -267,7 +272,7 @@ def _ledger(report: "Report", style: Style) -> str:
 
 def finish(report: "Report", telling: OutputOptions) -> None:
     """Write the report and exit with the requested status."""
-    write(rendered(report, telling), telling.output, telling.form)
+    write(rendered(report, telling), telling.output, telling.form, masked=True)
     if telling.exit_code and report.verdict == "crash":
         raise typer.Exit(1)
 

@@ -46,4 +46,4 @@ def register(app: typer.Typer) -> None:
         noted: list[Warning] = []
         opened = [sources.open_paths([path], noted.append) for path in (good, bad)]
         found = difference(opened[0], opened[1], trouble_test(pipeline.database()), noted)
-        write(render_difference(found, form, most, style(OutputOptions(form, output))), output)
+        write(render_difference(found, form, most, style(OutputOptions(form, output))), output, masked=True)

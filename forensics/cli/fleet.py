@@ -113,6 +113,7 @@ def _sum_up(parts: "Parts", topology: dict[str, dict[str, str]], knowledge: "Dat
     from forensics.history.opening import open_store
     from forensics.history.page import page as written
     from forensics.history.trend import trend
+    from forensics.report.redaction.door import masked_text
 
     store = open_store(":memory:", keep_names=True)
     failures: list[str] = []
@@ -127,7 +128,7 @@ def _sum_up(parts: "Parts", topology: dict[str, dict[str, str]], knowledge: "Dat
     found = correlated_failures(store.every(), families_of(knowledge.causes), topology)
     said = f"{len(failures):,} cases could not be analysed: {'; '.join(failures[:5])}." if failures else ""
     groups = [(f"{group.family}, {group.label}", str(group)) for group in found]
-    save(written(store, f"{cases:,} cases", None, groups, said), page)
+    save(masked_text(written(store, f"{cases:,} cases", None, groups, said)), page)
     for row in trend(store, "cause", 10):
         write(f"{row.total:>9,}  {escaped(row.name)}\n", None)
     _print_correlated(found)

@@ -213,7 +213,9 @@ def resolve(
     history: Place = None,
 ) -> None:
     """Store a note on what helped against an incident and similar ones."""
-    similar = _store(history).resolve(identity, note, int(time.time()))
+    from forensics.report.redaction.door import masked_text
+
+    similar = _store(history).resolve(identity, masked_text(note), int(time.time()))
     print(f"noted for all incidents with the fingerprint {similar}", file=sys.stderr)
 
 

@@ -32,11 +32,12 @@ def register(app: typer.Typer) -> None:
         """
         from forensics.adapters.kubernetes.answer import answer_about_pod
         from forensics.adapters.kubernetes.kubectl import Kubectl
+        from forensics.report.redaction.door import masked_text
 
         check_format(form)
         found = answer_about_pod(pod, Kubectl(context, namespace))
         text = rendered(found.report, OutputOptions(form, output, exit_code, redact))
-        head = "".join(f"{line}\n" for line in found.sentences) if form == "text" and not redact else ""
-        write(f"{head}\n{text}" if head else text, output, form)
+        head = masked_text("".join(f"{line}\n" for line in found.sentences)) if form == "text" and not redact else ""
+        write(f"{head}\n{text}" if head else text, output, form, masked=True)
         if exit_code and found.report.verdict == "crash":
             raise typer.Exit(1)

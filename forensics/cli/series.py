@@ -54,11 +54,12 @@ def register(app: typer.Typer) -> None:
 def _found(paths: list[Path]) -> "list[tuple[str, tuple[Series, ...], list[Observation]]]":
     """(source, its series, their observations) of every source that has a series."""
     from forensics import pipeline, series, sources
+    from forensics.report.redaction import mask_text
     from forensics.scan import scan
 
     knowledge = pipeline.database()
     scans = (scan(source, knowledge, lambda _w: None) for source in sources.open_paths(paths, lambda _w: None))
-    found = [(s.source.name, series.series_of(s), series.read(s, knowledge)) for s in scans]
+    found = [(mask_text(s.source.name), series.series_of(s), series.read(s, knowledge)) for s in scans]
     return [f for f in found if f[1]]
 
 

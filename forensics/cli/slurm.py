@@ -33,12 +33,13 @@ def register(app: typer.Typer) -> None:
         """
         from forensics.adapters.slurm.answer import answer_about_job
         from forensics.history.remember import remembered
+        from forensics.report.redaction.door import masked_text
 
         check_format(form)
         found = answer_about_job(job)
         telling = OutputOptions(form, output, exit_code, redact)
         text = rendered(remembered(found.report, remember, accounted=found.accounted), telling)
-        head = "".join(f"{line}\n" for line in found.sentences) if form == "text" and not redact else ""
-        write(f"{head}\n{text}" if head else text, output, form)
+        head = masked_text("".join(f"{line}\n" for line in found.sentences)) if form == "text" and not redact else ""
+        write(f"{head}\n{text}" if head else text, output, form, masked=True)
         if exit_code and found.report.verdict == "crash":
             raise typer.Exit(1)

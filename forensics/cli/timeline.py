@@ -12,6 +12,7 @@ import typer
 
 from forensics.cli.common import Since, Until, say
 from forensics.core.errors import UsageError
+from forensics.report.redaction.door import unmasked
 
 if TYPE_CHECKING:
     from forensics.correlation import Filter
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from forensics.correlation.stream import Entry
     from forensics.database import Database
     from forensics.model import Observation, Scan, Source, Warning
+    from forensics.report.redaction import LineMasker
 
 Print = Callable[[Iterable["Entry"]], None]
 TIMELINE_COLUMNS = ("time", "uncertainty_s", "lane", "uptime_s", "source", "line", "level", "host", "rank", "event", "text")
@@ -111,11 +113,25 @@ def _entries(paths: list[Path], wanted: _Wanted) -> Iterator["Entry"]:
     _note(noted, apart, wanted)
     one = merge_streams([(clocks[s.name], entries(s, clocks[s.name])) for s in joined])
     rest = chain.from_iterable(entries(s, clocks[s.name]) for s in apart)
+    maskers: dict[str, LineMasker] = {}
     for entry in chain(one, rest):
         named = known.get((entry.source, entry.line))
         shown_entry = replace(entry, event=named) if named else entry
         if wanted.entry(shown_entry, asked):
-            yield shown_entry
+            yield _masked(shown_entry, maskers)
+
+
+def _masked(entry: "Entry", maskers: "dict[str, LineMasker]") -> "Entry":
+    """`entry` without secrets. `maskers`: one for each source, as a line may tell what the next one shows."""
+    from msgspec.structs import replace
+
+    from forensics.report.redaction import LineMasker, mask_text
+    from forensics.report.redaction.door import masked_entry
+
+    text = masked_entry(entry.text, maskers.setdefault(entry.source, LineMasker()))
+    return replace(
+        entry, text=text, source=mask_text(entry.source), lane=mask_text(entry.lane), host=mask_text(entry.host or "") or None
+    )
 
 
 def _clocks(
@@ -167,8 +183,9 @@ def _jsonl(given: Iterable["Entry"]) -> None:
     from forensics.core.text import inert
     from forensics.report.escape import escape_controls
 
+    out = unmasked(sys.stdout)
     for entry in given:
-        sys.stdout.write(inert(escape_controls(json.dumps(_row(entry), ensure_ascii=False))) + "\n")
+        out.write(inert(escape_controls(json.dumps(_row(entry), ensure_ascii=False))) + "\n")
 
 
 def _csv(given: Iterable["Entry"]) -> None:
@@ -177,15 +194,15 @@ def _csv(given: Iterable["Entry"]) -> None:
 
     from forensics.core.text import inert
 
-    row = io.StringIO()
+    row, out = io.StringIO(), unmasked(sys.stdout)
     writer = csv.DictWriter(row, TIMELINE_COLUMNS, lineterminator="\n")
     writer.writeheader()
     for entry in given:
         writer.writerow({name: _cell(value) for name, value in _row(entry).items()})
-        sys.stdout.write(inert(row.getvalue()))
+        out.write(inert(row.getvalue()))
         row.seek(0)
         row.truncate()
-    sys.stdout.write(row.getvalue())  # the head, if there is no row
+    out.write(row.getvalue())  # the head, if there is no row
 
 
 def _cell(value: object) -> object:
@@ -199,10 +216,11 @@ def _text(given: Iterable["Entry"]) -> None:
     from forensics.core.text import escaped, inert, printable
 
     lane = "wall"
+    out = unmasked(sys.stdout)
     for entry in given:
         if entry.lane != lane and entry.time is None:
             lane = entry.lane
-            sys.stdout.write(inert(f"\n{escaped(lane)}: cannot be ordered with the lines above\n"))
+            out.write(inert(f"\n{escaped(lane)}: cannot be ordered with the lines above\n"))
         if entry.time:
             when = entry.time.astimezone(UTC).isoformat(sep=" ", timespec="milliseconds")[:-6]
             when = f"{when}Z" if entry.uncertainty_s is not None else " " * 24
@@ -210,8 +228,8 @@ def _text(given: Iterable["Entry"]) -> None:
             when = f"[{entry.uptime_s:.6f}]".rjust(24) if entry.uptime_s is not None else " " * 24
         first, *more = entry.text.split("\n")
         mark = ">" if entry.event else " "
-        sys.stdout.write(inert(f"{when} {mark} {escaped(entry.source)}:{entry.line}  {printable(first)}\n"))
-        sys.stdout.writelines(inert(f"{'':26} {printable(line)}\n") for line in more)
+        out.write(inert(f"{when} {mark} {escaped(entry.source)}:{entry.line}  {printable(first)}\n"))
+        out.writelines(inert(f"{'':26} {printable(line)}\n") for line in more)
 
 
 TIMELINE_FORMATS: dict[str, Print] = {"text": _text, "csv": _csv, "jsonl": _jsonl}

@@ -37,9 +37,9 @@ def register(app: typer.Typer) -> None:
         folder = bundle or _latest()
         kept = folder / ("report.json" if form == "json" else "report.txt")
         if not (again or redact or remember) and form in ("text", "json") and kept.is_file():
-            write(kept.read_text(encoding="utf-8").removeprefix(REPORT_HEAD), None)
+            write(kept.read_text(encoding="utf-8").removeprefix(REPORT_HEAD), None, masked=form == "json")
             return
-        write(report_on(folder, form, redact, again, remember if again or remember else False), None, form)
+        write(report_on(folder, form, redact, again, remember if again or remember else False), None, form, masked=True)
 
 
 def _latest() -> Path:

@@ -15,6 +15,7 @@ from forensics.core import lazy
 from forensics.history.fingerprint import DIGITS_PATTERN, before_dash, decisive, fingerprint_of, reduced
 from forensics.model import Finding, Proof, Report
 from forensics.readers.python.library_files import is_others_code
+from forensics.report.redaction import mask_secrets
 
 MAX_STORED_LINE_CHARS = 300  # chosen by hand: three lines of a terminal; the store grows with every incident
 CASE_CHARS = 6  # a shorter case name may be an ordinary word of the log
@@ -84,26 +85,28 @@ def incident_of(report: Report, now: int, salt: bytes | None, known: RunFacts | 
     node, job = _node(report, first) or known.node, known.job or _job(report, first)
     stored_line = (hidden_line if salt else line) if line else None
     user = known.user or str(first.facts.get("user", "")) or _user(first, line)
-    return Incident(
-        key=_key(report, prints.exact, line, time, node, job),
-        time=int(time.timestamp()) if time else now,
-        dated=time is not None,
-        added=now,
-        case=pseudonym("case", report.case, salt),
-        verdict=report.verdict,
-        cause=prints.cause,
-        title=first.title,
-        probability=first.probability,
-        exact=prints.exact,
-        similar=prints.similar,
-        line=_shown(stored_line.text, report.case if salt else "") if stored_line else "",
-        node=node,
-        **_devices(first, node),
-        job=job,
-        run=pseudonym("run", run, salt),
-        user=pseudonym("user", user, salt),
-        gpu_hours=known.gpu_hours,
-        version=str(report.tool.get("version", "")),
+    return mask_secrets(
+        Incident(
+            key=_key(report, prints.exact, line, time, node, job),
+            time=int(time.timestamp()) if time else now,
+            dated=time is not None,
+            added=now,
+            case=pseudonym("case", report.case, salt),
+            verdict=report.verdict,
+            cause=prints.cause,
+            title=first.title,
+            probability=first.probability,
+            exact=prints.exact,
+            similar=prints.similar,
+            line=_shown(stored_line.text, report.case if salt else "") if stored_line else "",
+            node=node,
+            **_devices(first, node),
+            job=job,
+            run=pseudonym("run", run, salt),
+            user=pseudonym("user", user, salt),
+            gpu_hours=known.gpu_hours,
+            version=str(report.tool.get("version", "")),
+        )
     )
 
 

@@ -26,6 +26,10 @@ def death_message(report: Report | None, facts: dict[str, Any]) -> dict[str, Any
     `report`: on the bundle; None if there is none. `facts`: status ("was ended by signal 9 (SIGKILL)"), count and first_line of
     the cell (0 and "" for none), pid, bundle, link (the URL of the full report; "" for none).
     """
+    from forensics.report.redaction import mask_text, without_secrets
+
+    report = without_secrets(report) if report is not None else None  # type: ignore[assignment]
+    facts = facts | {"first_line": mask_text(facts["first_line"])}
     is_crash = report is not None and report.verdict == "crash"
     cause = report.causes[0] if report is not None and is_crash else None
     if cause is not None:

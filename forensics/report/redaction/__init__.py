@@ -7,29 +7,29 @@ A secret that is recognised once, by its name, is masked everywhere in the repor
 """
 
 import re
-from typing import Any, TypeVar
+from collections.abc import Iterator
+from typing import TypeVar
 
 from msgspec.structs import replace
 
 from forensics.model import EarlierAttempt, Finding, Line, MessageGroup, Notice, Proof, Report
+from forensics.report.redaction.lines import KEY_HEAD, KEY_LINE, LineMasker, mask_lines, needs_neighbours
 from forensics.report.redaction.names import Names
 from forensics.report.redaction.secrets import LONE_KEY_LINE, MASK, mask_text
 from forensics.report.redaction.walk import changed, texts
 from forensics.report.subject import split_outcome_line
 
-__all__ = ["mask_secrets", "without_names", "without_secrets"]
+__all__ = ["LineMasker", "mask_lines", "mask_secrets", "mask_text", "without_names", "without_secrets"]
 
 T = TypeVar("T")
 M = TypeVar("M", EarlierAttempt, MessageGroup, Notice)
 
 SWEPT = 8  # characters of a secret that is also searched for in the rest of the report; shorter ones may be ordinary words
-KEY_HEAD = "PRIVATE KEY-----"
-KEY_LINE = re.compile(r"\A\S*+(?<=[A-Za-z0-9+/=]{4})\s*\Z")
 
 
 def without_secrets(report: Report) -> Report:
     """`report` with every secret masked; the same object if there is none."""
-    return mask_secrets(_without_key_blocks(report))
+    return mask_secrets(_with_masked_lines(report))
 
 
 def mask_secrets(value: T) -> T:
@@ -50,15 +50,15 @@ def without_names(report: Report) -> tuple[Report, dict[str, str]]:
     return changed(report, names.hide) if names.pattern else report, names.key()
 
 
-def _without_key_blocks(report: Report) -> Report:
-    """Lines of a private key that are next to each other in the quotations of a log."""
+def _with_masked_lines(report: Report) -> Report:
+    """Lines that are next to each other in the quotations of a log: one may tell what the other shows."""
     subject = report.subject
     shown = [split_outcome_line(line)[1] for line in subject.outcome_lines] if subject else []
-    if not any(_is_key(text) for text in {*texts(report), *shown}):
+    if not any(map(needs_neighbours, {*texts(report), *shown})):
         return report
-    if subject and any(map(_is_key, shown)):
-        subject = replace(subject, outcome_lines=tuple(map(_key_outcome_line, subject.outcome_lines)))
-    return replace(
+    if subject and shown:
+        subject = replace(subject, outcome_lines=tuple(_outcome_lines(subject.outcome_lines)))
+    made = replace(
         report,
         causes=tuple(_finding(f) for f in report.causes),
         incidents=tuple(replace(i, findings=tuple(_finding(f) for f in i.findings)) for i in report.incidents),
@@ -67,16 +67,17 @@ def _without_key_blocks(report: Report) -> Report:
         earlier_attempts=_messages(report.earlier_attempts),
         subject=subject,
     )
+    return made if made != report else report
 
 
 def _messages(given: tuple[M, ...]) -> tuple[M, ...]:
-    """Quoted lines that are next to each other; all of them are tested if one belongs to a key."""
-    return tuple(replace(m, text=_key_line(m.text)) for m in given) if any(_is_key(m.text) for m in given) else given
+    """Quoted lines that are next to each other."""
+    return tuple(replace(m, text=text) for m, text in zip(given, _clean([m.text for m in given]), strict=True))
 
 
-def _key_outcome_line(line: str) -> str:
-    place, text = split_outcome_line(line)
-    return f"{place}: {_key_line(text)}"
+def _outcome_lines(lines: tuple[str, ...]) -> Iterator[str]:
+    places, shown = zip(*map(split_outcome_line, lines), strict=True)
+    yield from (f"{place}: {text}" for place, text in zip(places, _clean(list(shown)), strict=True))
 
 
 def _finding(finding: Finding) -> Finding:
@@ -84,19 +85,22 @@ def _finding(finding: Finding) -> Finding:
 
 
 def _proof(proof: Proof) -> Proof:
-    lines = [x.text for x in (*proof.before, *proof.after)] + [proof.text]
-    if not any(map(_is_key, lines)):
+    lines = [*(x.text for x in proof.before), proof.text, *(x.text for x in proof.after)]
+    clean = _clean(lines)
+    if clean == lines:
         return proof
-
-    def line(given: Any) -> Line:
-        return Line(given.number, _key_line(given.text))
-
-    around = {"before": tuple(map(line, proof.before)), "after": tuple(map(line, proof.after))}
-    return replace(proof, text=_key_line(proof.text), matched="", **around)
+    at = len(proof.before)
+    before = tuple(Line(x.number, text) for x, text in zip(proof.before, clean[:at], strict=True))
+    after = tuple(Line(x.number, text) for x, text in zip(proof.after, clean[at + 1 :], strict=True))
+    return replace(proof, before=before, text=clean[at], after=after, matched=proof.matched if clean[at] == proof.text else "")
 
 
-def _is_key(text: str) -> bool:
-    return KEY_HEAD in text or LONE_KEY_LINE.match(text) is not None
+def _clean(lines: list[str]) -> list[str]:
+    """Lines without secrets that only their neighbours tell; those of a key also where its first line is not among them."""
+    if not any(map(needs_neighbours, lines)):
+        return lines
+    key = any(KEY_HEAD in text or LONE_KEY_LINE.match(text) for text in lines)
+    return [_key_line(text) if key else text for text in mask_lines(lines)]
 
 
 def _key_line(text: str) -> str:

@@ -1,89 +1,162 @@
-"""Secrets that are recognised by their own form, in any place: (kind, anchors in lower case, pattern).
+"""Secrets that are recognised by their own form, in any place: `forms.csv` holds a kind and a shape in each row.
 
-Sources: the issuers' documentation of their token prefixes, and the public lists of push protection and secret scanning. The
-last column of docs/redaction.md says which of them are measured.
+    github-token,gh(p|o|u|s|r)_<alnum 30-255>        a choice of plain texts, then 30 to 255 letters and digits
+
+The facts (prefixes, alphabets, lengths) are those that issuers document, and that public scanners of secrets look for. No row
+holds an example, because scanners of repositories would report it: `example_of()` makes one.
 """
 
-W = r"(?<![A-Za-z0-9_-])"  # no letter, digit or dash before it: not the middle of another word
+import csv
+import functools
+import itertools
+import re
+from collections.abc import Iterable, Iterator
+from importlib.resources import files
+from typing import NamedTuple
 
-SECRET_FORMS: tuple[tuple[str, tuple[str, ...], str], ...] = (
-    # git hosts
-    ("github-token", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), r"gh[pousr]_[A-Za-z0-9]{30,255}"),
-    ("github-token", ("github_pat_",), r"github_pat_[A-Za-z0-9_]{22,255}"),
-    (
-        "gitlab-token",
-        ("glpat-", "gldt-", "glrt-", "glcbt-", "glptt-", "glft-", "glsoat-"),
-        r"gl(?:pat|dt|rt|cbt|ptt|ft|soat)-[\w.-]{20,300}",
-    ),
-    ("bitbucket-token", ("atctt3", "atbb", "atatt3"), rf"{W}AT(?:CTT3|ATT3|BB)[A-Za-z0-9_=-]{{24,300}}"),
-    # model hubs and trackers
-    ("huggingface-token", ("hf_", "api_org_"), rf"{W}(?:hf_|api_org_)[A-Za-z0-9]{{30,60}}"),
-    ("wandb-key", ("wandb_v1_",), r"wandb_v1_[A-Za-z0-9_]{30,200}"),
-    ("databricks-token", ("dapi",), rf"{W}dapi[0-9a-f]{{32}}(?:-\d)?"),
-    ("neptune-token", ("eyjhcglf",), r"eyJhcGlf[A-Za-z0-9+/=_-]{40,1000}"),
-    ("nvidia-token", ("nvapi-",), r"nvapi-[\w-]{40,120}"),
-    ("kaggle-token", ("kgat_",), r"KGAT_[0-9a-f]{30,64}"),
-    # model services
-    ("anthropic-key", ("sk-ant-",), r"sk-ant-[\w-]{20,200}"),
-    ("openai-key", ("sk-",), rf"{W}sk-(?:proj-|svcacct-|admin-|None-)?[A-Za-z0-9_-]*[A-Za-z0-9]{{20}}[A-Za-z0-9_-]{{0,200}}"),
-    ("groq-key", ("gsk_",), rf"{W}gsk_[A-Za-z0-9]{{40,80}}"),
-    ("replicate-token", ("r8_",), rf"{W}r8_[A-Za-z0-9]{{37,40}}"),
-    ("perplexity-key", ("pplx-",), rf"{W}pplx-[A-Za-z0-9]{{40,64}}"),
-    ("xai-key", ("xai-",), rf"{W}xai-[A-Za-z0-9]{{60,100}}"),
-    ("runpod-key", ("rpa_",), rf"{W}rpa_[A-Za-z0-9]{{30,60}}"),
-    # clouds
-    ("aws-key-id", ("akia", "asia", "abia", "acca"), rf"{W}(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{{16}}(?![A-Za-z0-9])"),
-    (
-        "aws-session-token",
-        ("iqojb3", "fwogzx", "fqogzx"),
-        rf"{W}(?:IQoJb3JpZ2lu|FwoGZXIvYXdz|FQoGZXIvYXdz)[A-Za-z0-9+/=]{{60,2000}}",
-    ),
-    ("google-api-key", ("aiza",), rf"{W}AIza[\w-]{{35}}"),
-    ("google-oauth-token", ("ya29.",), r"ya29\.[\w-]{20,2000}"),
-    ("google-client-secret", ("gocspx-",), r"GOCSPX-[\w-]{24,40}"),
-    (
-        "azure-storage-key",
-        ("accountkey=", "sharedaccesskey="),
-        r"(?i:AccountKey|SharedAccessKey)=(?P<secret>[A-Za-z0-9+/]{40,100}={0,2})",
-    ),
-    ("azure-client-secret", ("q~",), rf"{W}[A-Za-z0-9_~.-]{{3}}\dQ~[A-Za-z0-9_~.-]{{31,34}}"),
-    ("digitalocean-token", ("dop_v1_", "doo_v1_", "dor_v1_"), r"do[opr]_v1_[0-9a-f]{64}"),
-    ("alibaba-key-id", ("ltai",), rf"{W}LTAI[A-Za-z0-9]{{12,24}}(?![A-Za-z0-9])"),
-    (
-        "hashicorp-token",
-        ("hvs.", "hvb.", "hvr.", ".atlasv1."),
-        r"\bhv[sbr]\.[\w-]{24,300}|[A-Za-z0-9]{14}\.atlasv1\.[\w-]{60,70}",
-    ),
-    ("pulumi-token", ("pul-",), rf"{W}pul-[0-9a-f]{{40}}"),
-    ("doppler-token", ("dp.",), r"\bdp\.(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{40,44}"),
-    # packages and containers
-    ("npm-token", ("npm_",), rf"{W}npm_[A-Za-z0-9]{{36}}"),
-    ("pypi-token", ("pypi-",), r"pypi-[\w-]{50,500}"),
-    ("docker-token", ("dckr_",), r"dckr_(?:pat|oat)_[\w-]{20,60}"),
-    ("package-token", ("_authtoken", "_auth="), r"(?i:_authToken|_auth)\s*=\s*(?P<secret>[^\s\"']{8,300})"),
-    # messages, mail, payment
-    ("slack-token", ("xox", "xapp-"), r"\b(?:xox[abeoprs]|xapp)-[A-Za-z0-9-]{10,250}"),
-    (
-        "webhook",
-        ("hooks.slack.com/", "/api/webhooks/", "webhook.office.com/"),
-        r"(?:hooks\.slack\.com/(?:services|workflows)/|/api/webhooks/|webhook\.office\.com/)(?P<secret>[\w/@.-]{15,300})",
-    ),
-    ("discord-token", (".",), rf"{W}[MNO][A-Za-z\d_-]{{23,25}}\.[\w-]{{6}}\.[\w-]{{27,38}}(?![\w-])"),
-    ("telegram-token", (":aa",), r"(?<!\d)\d{8,10}:AA[\w-]{32,34}"),
-    ("sendgrid-key", ("sg.",), rf"{W}SG\.[\w-]{{16,32}}\.[\w-]{{30,64}}"),
-    ("mailgun-key", ("key-",), rf"{W}key-[0-9a-f]{{32}}(?![0-9a-f])"),
-    ("twilio-key", ("sk",), rf"{W}SK[0-9a-f]{{32}}(?![0-9a-f])"),
-    ("stripe-key", ("sk_live_", "rk_live_", "sk_test_", "whsec_"), r"\b(?:[sr]k_(?:live|test)_|whsec_)[A-Za-z0-9+/=]{16,250}"),
-    # watching and development
-    ("grafana-token", ("glsa_", "glc_"), r"\bglsa_[A-Za-z0-9]{32}_[0-9a-f]{8}|\bglc_[A-Za-z0-9+/=]{32,400}"),
-    ("sentry-token", ("sntrys_", "sntryu_"), r"\bsntry[su]_[A-Za-z0-9+/=_-]{40,400}"),
-    ("sentry-dsn", (".ingest.", "sentry"), r"https?://(?P<secret>[0-9a-f]{32})@[\w.-]*sentry"),
-    ("newrelic-key", ("nrak-",), rf"{W}NRAK-[A-Z0-9]{{27}}"),
-    ("linear-key", ("lin_api_",), r"\blin_api_[A-Za-z0-9]{40}"),
-    ("notion-token", ("ntn_", "secret_"), r"\bntn_[A-Za-z0-9]{40,60}|\bsecret_[A-Za-z0-9]{43}\b"),
-    ("postman-key", ("pmak-",), r"\bPMAK-[0-9a-f]{24}-[0-9a-f]{34}"),
-    ("prefect-key", ("pnu_",), rf"{W}pnu_[A-Za-z0-9]{{36}}"),
-    # forms of many issuers
-    ("jwt", ("eyj",), r"\beyJ[\w-]{8,2000}\.eyJ[\w-]{8,4000}\.[\w-]{8,2000}"),
-    ("age-key", ("age-secret-key-1",), r"AGE-SECRET-KEY-1[A-Z0-9]{58}"),
-)
+from msgspec import Struct
+
+from forensics.core import lazy
+
+ALPHABETS = {
+    "digit": "0-9",
+    "hex": "0-9a-f",
+    "xdigit": "0-9a-fA-F",
+    "upper": "A-Z0-9",
+    "lower": "a-z0-9",
+    "alnum": "A-Za-z0-9",
+    "alnum%": "A-Za-z0-9%",
+    "word": "A-Za-z0-9_-",
+    "word=": "A-Za-z0-9_=-",
+    "dotted": "A-Za-z0-9_.-",
+    "dotted=": "A-Za-z0-9_.=-",
+    "dotted~": "A-Za-z0-9_.~-",
+    "b64": "A-Za-z0-9+/=",
+    "b64_": "A-Za-z0-9+/=_-",
+}
+PART = re.compile(r"<(?P<alphabet>[\w%=~]+) (?P<least>\d+)(?:-(?P<most>\d+))?>|\((?P<choice>[^)]*)\)|(?P<plain>[^<(]+)")
+KEY_CHARS = 3  # of a prefix: as many are looked up at each start of a word
+STARTS = re.compile(rf"(?<![a-z0-9])(?=([a-z0-9].{{{KEY_CHARS - 1}}}))")
+LONG_RUN = re.compile(r"[a-z0-9_-]{20}")  # each form without a prefix has one
+DISTINCTIVE_CHARS = 4  # a longer prefix may stand behind a letter: `x_ghp_...`
+FREE = r"(?<![A-Za-z0-9])"
+FREE_WORD = r"(?<![A-Za-z0-9_-])"
+
+
+class Part(NamedTuple):
+    """A part of a shape: one of several plain texts, or `least` to `most` characters of an alphabet."""
+
+    choices: tuple[str, ...]
+    alphabet: str = ""
+    least: int = 0
+    most: int = 0
+
+
+class Form(Struct, frozen=True):
+    """`kind`: the word in the mask. `anchors`: lower-case texts of which one must occur. `pattern`: all of it is masked.
+    `starts`: does each secret of this form begin with an anchor?"""
+
+    kind: str
+    anchors: tuple[str, ...]
+    pattern: re.Pattern[str]
+    starts: bool
+
+
+def parts_of(shape: str) -> tuple[Part, ...]:
+    """The parts of a shape; raises ValueError for a text that is none."""
+    found, at = [], 0
+    for match in PART.finditer(shape):
+        if match.start() != at:
+            break
+        at = match.end()
+        if match["alphabet"]:
+            least = int(match["least"])
+            found.append(Part((), ALPHABETS[match["alphabet"]], least, int(match["most"] or least)))
+        else:
+            found.append(
+                Part(tuple((match["choice"] or match["plain"] or "").split("|")) if match["choice"] else (match["plain"],))
+            )
+    if at != len(shape):
+        raise ValueError(f"no shape of a secret: {shape!r}")
+    return tuple(found)
+
+
+def form_of(kind: str, shape: str) -> Form:
+    """The form that `shape` describes."""
+    parts = parts_of(shape)
+    head = _plain(itertools.takewhile(lambda p: not p.alphabet, parts))
+    starts = all(len(text) >= KEY_CHARS and text[:1].isalnum() for text in head)
+    anchors = head if starts else max(_runs(parts), key=lambda texts: min(map(len, texts)))
+    before = FREE if min(map(len, head)) >= DISTINCTIVE_CHARS else FREE_WORD
+    after = (
+        f"(?![{ALPHABETS['alnum']}])" if parts[-1].alphabet and before == FREE_WORD and parts[-1].least == parts[-1].most else ""
+    )
+    pattern = before + "".join(map(_pattern, parts)) + after
+    return Form(kind, tuple(sorted({a.lower() for a in anchors})), lazy.regex(pattern), starts)
+
+
+def _plain(parts: Iterable[Part]) -> list[str]:
+    """The texts that these parts without an alphabet can form together."""
+    return ["".join(texts) for texts in itertools.product(*(p.choices for p in parts))]
+
+
+def _runs(parts: tuple[Part, ...]) -> Iterator[list[str]]:
+    """For each stretch of plain parts, the texts that it can be."""
+    for plain, run in itertools.groupby(parts, key=lambda p: not p.alphabet):
+        if plain:
+            yield _plain(run)
+
+
+def _pattern(part: Part) -> str:
+    if part.alphabet:
+        return f"[{part.alphabet}]{{{part.least},{part.most}}}"
+    return f"(?:{'|'.join(map(re.escape, part.choices))})" if len(part.choices) > 1 else re.escape(part.choices[0])
+
+
+@functools.cache
+def rows() -> tuple[tuple[str, str], ...]:
+    """Kind and shape of every form, in order of the file."""
+    lines = files(__package__).joinpath("forms.csv").read_text(encoding="utf-8").splitlines()
+    return tuple((row[0], row[1]) for row in csv.reader(lines[1:]) if row and not row[0].startswith("#"))
+
+
+@functools.cache
+def secret_forms() -> tuple[Form, ...]:
+    """All forms, in order of the file."""
+    return tuple(form_of(kind, shape) for kind, shape in rows())
+
+
+@functools.cache
+def _by_anchor() -> tuple[dict[str, tuple[Form, ...]], tuple[Form, ...]]:
+    """The forms by the first characters of their prefixes, and those without a prefix."""
+    by_start: dict[str, tuple[Form, ...]] = {}
+    for form in secret_forms():
+        for key in {anchor[:KEY_CHARS] for anchor in form.anchors if form.starts}:
+            by_start[key] = (*by_start.get(key, ()), form)
+    return by_start, tuple(f for f in secret_forms() if not f.starts)
+
+
+def forms_in(low: str) -> list[Form]:
+    """The forms of which an anchor occurs in the lower-case text `low`."""
+    by_start, others = _by_anchor()
+    likely = {id(f): f for key in by_start.keys() & set(STARTS.findall(low)) for f in by_start[key]}
+    free = others if LONG_RUN.search(low) else ()
+    return [f for f in (*likely.values(), *free) if any(a in low for a in f.anchors)]
+
+
+def example_of(shape: str, numbers: Iterator[int]) -> str:
+    """A text of this shape. `numbers`: random numbers from 0 on, one for each character and choice."""
+    text = ""
+    for part in parts_of(shape):
+        if part.alphabet:
+            letters = letters_of(part.alphabet)
+            text += "".join(letters[next(numbers) % len(letters)] for _ in range(max(part.least, min(part.most, 24))))
+        else:
+            text += part.choices[next(numbers) % len(part.choices)]
+    return text
+
+
+def letters_of(alphabet: str) -> str:
+    """The characters of an alphabet, as a regular expression's class names them: `0-9a-f`."""
+    pairs = re.findall(r"(.)-(.)|(.)", alphabet)
+    return "".join("".join(map(chr, range(ord(a), ord(b) + 1))) if b else c for a, b, c in pairs)

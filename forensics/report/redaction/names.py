@@ -7,7 +7,6 @@ Two steps: names are collected where their place shows their kind (the host of a
 records); then each is replaced wherever it occurs as a whole word.
 """
 
-import ipaddress
 import re
 from collections.abc import Iterable, Iterator
 
@@ -15,86 +14,19 @@ from msgspec import Struct, field
 
 from forensics.core import lazy
 from forensics.model import Finding, Report
+from forensics.report.redaction.name_forms import numbers_in
+from forensics.report.redaction.name_places import COMMON_NAMES, PAIRS, PLACES, PUBLIC, PUBLIC_ORGANISATIONS
 from forensics.report.redaction.walk import texts
 from forensics.report.subject import split_outcome_line
 
-# Words that are no names, although they occur in the places of names.
-COMMON_WORDS_TEXT = """
-    root user users admin nobody daemon system kernel python python3 localhost none null unknown true false default ubuntu debian
-    centos ec2-user jovyan runner shared public guest slurm docker containerd kubelet systemd jupyter torchrun train training main
-    node host worker master server client login log logs info warning error warn debug rank gpu cpu cuda local localdomain home
-    data work test tmp var opt usr lib bin src run job the and for not with from this that was has are case stdin version name
-"""
-COMMON_NAMES = frozenset(COMMON_WORDS_TEXT.split())
-# Sites that occur in everybody's logs; they do not identify the owner of a log.
-PUBLIC = lazy.regex(
-    r"\A(?:(?:.*\.)?(?:github|gitlab|githubusercontent|google|googleapis|nvidia|amazonaws|microsoft|docker|slack|discord|wandb|anaconda)\.\w+\Z"
-    r"|(?:.*\.)?(?:pytorch|tensorflow|python|kernel|gnu|apache|jupyter|readthedocs|numpy|freedesktop|man7|kubernetes)\.(?:org|io)\Z"
-    r"|(?:.*\.)?(?:huggingface\.co|hf\.co|wandb\.ai|lightning\.ai|example\.(?:com|org|net))\Z|\w+\.(?:py|log|txt|json|yaml|so|sh|c|h|cpp|cu)\Z)",
-    re.IGNORECASE,
-)
-HOST_NAME_GROUP = r"(?P<name>[A-Za-z](?:[A-Za-z0-9-]{0,62})(?:\.[A-Za-z0-9-]{1,63}){0,6})"
-USER = r"(?P<name>[A-Za-z_][\w.-]{1,31}\$?)"
-JOB_NAME_GROUP = r"(?P<name>[A-Za-z0-9][\w.-]{2,120})"
-STAMP_TEXT_PATTERN = (
-    r"(?:[A-Z][a-z]{2}\s+\d{1,2}\s\d\d:\d\d:\d\d(?:\.\d+)?|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)"
-)
-# Kind, lower-case texts of which one must occur, and the place of the name. A text without any costs a few substring searches.
-PLACES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
-    ("host", (": ",), lazy.regex(rf"^(?:<\d+>)?{STAMP_TEXT_PATTERN} {HOST_NAME_GROUP} [\w./-]+(?:\[\d+\])?: ")),
-    ("host", (" nccl ",), lazy.regex(rf"(?:^|\s|\]){HOST_NAME_GROUP}:\d{{2,7}}:\d{{2,7}} \[\d+\] NCCL ")),
-    (
-        "host",
-        ("host", "node", "master_addr", "rdzv_endpoint", "server"),
-        lazy.regex(
-            rf"\b(?:hostname|host|node|nodename|node_name|nodelist|master_addr|rdzv_endpoint|server)\s*[=:]\s*[\"']?{HOST_NAME_GROUP}",
-            re.I,
-        ),
-    ),
-    (
-        "host",
-        ("on node ", "on host ", "from host ", "to host "),
-        lazy.regex(rf"\b(?:on (?:node|host)|from host|to host) {HOST_NAME_GROUP}\b"),
-    ),
-    ("host", ("://",), lazy.regex(rf"\b[a-z][a-z0-9+.-]{{1,20}}://(?:[^\s/@]*@)?{HOST_NAME_GROUP}(?=[:/])", re.I)),
-    (
-        "host",
-        (".local", ".internal", ".lan", ".intra", ".corp", ".cluster", ".private"),
-        lazy.regex(
-            r"(?<![\w.-])(?P<name>[A-Za-z][\w-]{0,62}(?:\.[\w-]{1,63})*\.(?:local|internal|lan|intra|corp|cluster|private))\b"
-        ),
-    ),
-    ("host", ("@",), lazy.regex(rf"\b[\w.-]{{1,32}}@{HOST_NAME_GROUP}(?=[:\s$#])")),
-    ("user", ("/home/", "/users/"), lazy.regex(rf"/(?:home|Users)/{USER}(?=[/\s\"':,)\]]|$)")),
-    ("user", (":\\",), lazy.regex(rf"\b[A-Z]:\\+Users\\+{USER}", re.I)),
-    (
-        "user",
-        ("user", "logname"),
-        lazy.regex(rf"\b(?:(?:user|username|logname)\s*[=:]\s*|for user\s+)[\"'(]?{USER}(?=[\s\"'),;:]|$)", re.I),
-    ),
-    ("user", ("uid=",), lazy.regex(rf"\buid=\d+\({USER}\)")),
-    ("user", ("@",), lazy.regex(rf"(?:^|\s){USER}@[A-Za-z][\w.-]*(?=[:\s$#~])")),
-    (
-        "job",
-        ("job", "pod", "run", "experiment"),
-        lazy.regex(
-            rf"\b(?:job[_-]?name|jobname|--job-name|pod|pod[_-]name|run[_-]name|experiment[_-]name)\s*[=:]\s*[\"']?{JOB_NAME_GROUP}",
-            re.I,
-        ),
-    ),
-    (
-        "job",
-        ("pod", "job", "deployment", "statefulset"),
-        lazy.regex(rf"\b(?:pod|job|deployment|statefulset|pytorchjob)s?(?:\.\w+)*/{JOB_NAME_GROUP}"),
-    ),
-)
-EMAIL = lazy.regex(r"(?<![\w.+-])[A-Za-z0-9][\w.+-]{0,63}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})*\.[A-Za-z]{2,24}\b")
-IPV4 = lazy.regex(r"(?<![\d.v])(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.){3}(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?![\d]|\.\d)")
-IPV6 = lazy.regex(r"(?<![\w:.])[0-9A-Fa-f:]{4,39}(?![\w:])")  # a candidate; `ipaddress` decides
 # This machine's own addresses, and what was replaced before.
-KNOWN_TO_ALL = lazy.regex(r"(?:0\.0\.0\.0|127\.\d+\.\d+\.\d+|255\.255\.255\.\d+|(?:host|user|job|ip|email)-\d+)\Z")
+KNOWN_TO_ALL = lazy.regex(
+    r"(?:0\.0\.0\.0|127\.\d+\.\d+\.\d+|255\.255\.255\.\d+|(?:host|user|job|ip|email|mac|phone|card|key|org|repo|project|run|gpu-id|serial|cert|person)-\d+)\Z"
+)
+MIN_LABEL_CHARS = 3  # of a host without its domain
+NUMBER_KINDS = ("serial", "card", "phone")
+MOST_HOSTS = 512  # of one range
 MIN_CASE_NAME_CHARS = 6  # chosen by hand: a shorter one with a digit in it, as `run-1`, stands for anything in a log
-IPV4_DOTS, IPV6_COLONS = 3, 7  # of an address that is written in full
 PLAIN_NAME = lazy.regex(r"[\w.-]{2,253}")
 NAMING_FACTS = {
     "host": "host",
@@ -133,12 +65,29 @@ class Names(Struct):
     def add(self, kind: str, name: str) -> None:
         """Give `name` a stand-in, unless it has one or is a common word."""
         name = name.strip("._-")
-        if name in self.stand_ins or len(name) < 2 or name.isdigit() or name.lower() in COMMON_NAMES or KNOWN_TO_ALL.match(name):
+        if (
+            name in self.stand_ins
+            or len(name) < 2
+            or (name.isdigit() and kind not in NUMBER_KINDS)
+            or name.lower() in COMMON_NAMES
+            or KNOWN_TO_ALL.match(name)
+        ):
             return
         if kind == "host" and PUBLIC.match(name):
             return
+        if kind == "org" and name.lower() in PUBLIC_ORGANISATIONS:
+            return
         self.counts[kind] = self.counts.get(kind, 0) + 1
         self.stand_ins[name] = f"{kind}-{self.counts[kind]}"
+        label = name.partition(".")[0]
+        if (
+            kind == "host"
+            and label != name
+            and len(label) >= MIN_LABEL_CHARS
+            and re.search(r"[\d-]", label)
+            and label not in self.stand_ins
+        ):
+            self.stand_ins[label] = self.stand_ins[name]  # a host by its short name is the same host
 
     def hide(self, text: str) -> str:
         """`text` with the stand-ins."""
@@ -146,7 +95,7 @@ class Names(Struct):
 
     def key(self) -> dict[str, str]:
         """Stand-in -> name, for the owner of the report."""
-        return {v: k for k, v in self.stand_ins.items()}
+        return {v: k for k, v in reversed(self.stand_ins.items())}
 
 
 def _from_logs(report: Report) -> Iterator[str]:
@@ -189,22 +138,32 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
 
 
 def _found(text: str) -> Iterator[tuple[str, str]]:
-    if "@" in text:
-        yield from (("email", m[0]) for m in EMAIL.finditer(text))
-    if text.count(".") >= IPV4_DOTS:
-        yield from (("ip", m[0]) for m in IPV4.finditer(text))
-    if text.count(":") >= 2:
-        yield from (("ip", m[0]) for m in IPV6.finditer(text) if "::" in m[0] or m[0].count(":") == IPV6_COLONS if _is_ipv6(m[0]))
+    yield from numbers_in(text)
     low = text.lower()
     for kind, anchors, pattern in PLACES:
-        for anchor in anchors:
-            if anchor in low:
-                yield from ((kind, m["name"]) for m in pattern.finditer(text))
-                break
+        if any(anchor in low for anchor in anchors):
+            for match in pattern.finditer(text):
+                yield from (
+                    (kind, name) for name in (hosts_of(match["list"]) if "list" in pattern.groupindex else (match["name"],))
+                )
+    for anchors, pattern in PAIRS:
+        if any(anchor in low for anchor in anchors):
+            yield from _pair(pattern, text)
 
 
-def _is_ipv6(text: str) -> bool:
-    try:
-        return ipaddress.IPv6Address(text) not in (ipaddress.IPv6Address("::"), ipaddress.IPv6Address("::1"))
-    except ValueError:
-        return False
+def _pair(pattern: re.Pattern[str], text: str) -> Iterator[tuple[str, str]]:
+    """Organisation, repository, project and run of one place; those of a public organisation are none."""
+    for match in pattern.finditer(text):
+        told = {kind: name for kind, name in match.groupdict().items() if name}
+        if told.get("org", "").lower() not in PUBLIC_ORGANISATIONS:
+            yield from told.items()
+
+
+def hosts_of(text: str) -> Iterator[str]:
+    """The hosts of a list of Slurm's: gpu[01-03],login1 -> gpu[01-03], gpu01, gpu02, gpu03, login1."""
+    for name in re.findall(r"[A-Za-z][\w.-]*(?:\[[\d,-]+\])?", text):
+        head, _, numbers = name.partition("[")
+        yield name
+        for first, last in re.findall(r"(\d+)(?:-(\d+))?", numbers):
+            for number in range(int(first), min(int(last or first), int(first) + MOST_HOSTS) + 1):
+                yield f"{head}{number:0{len(first)}}"

@@ -1,165 +1,109 @@
-"""Mask the secrets in a text; they are recognised by their form or by their name.
+"""Mask the secrets in a text; they are recognised by their form, by their name or place, or by how random they are.
 
     WANDB_API_KEY=0123...cdef                      -> WANDB_API_KEY=[REDACTED:secret]
     https://bot:hunter2@git.example.com/x.git      -> https://bot:[REDACTED:password]@git.example.com/x.git
 
-Forms are those that the issuers document, or that their own scanners look for. A rule runs only where one of its plain
-anchors occurs, so a text without any costs a few substring searches.
+A rule runs only where one of its plain anchors occurs, so a text without any costs a few substring searches. Invisible
+characters inside a secret do not hide it: a text with a secret loses them.
 """
 
+import functools
 import re
 from collections.abc import Iterator
 
-from msgspec import Struct
-
 from forensics.core import lazy
-from forensics.report.redaction.forms import SECRET_FORMS
+from forensics.report.redaction.encoded import masked_encodings
+from forensics.report.redaction.forms import Form, forms_in
+from forensics.report.redaction.named import NAMED_SECRET_RULES, Rule
+from forensics.report.redaction.places import PLACED_SECRET_RULES
+from forensics.report.redaction.randomness import is_mixed, is_random_key, may_be_token
+from forensics.report.redaction.words import CODE_VALUE_PATTERN, EMPTY_VALUE_PATTERN
 
-MIN_SECRET_CHARS = 8  # the least that a password has by NIST SP 800-63B
-MIN_LONG_SECRET_CHARS = 20  # longer than words are: so many letters without a space are random, or a name in camel case
 MASK = "[REDACTED:{}]"
-# Values in the place of a secret that are no secrets.
-EMPTY_VALUE_PATTERN = lazy.regex(
-    r"\A(?:none|null|nil|true|false|undefined|default|unset|empty|redacted|hidden|required|optional|missing|invalid|expired|incorrect"
-    r"|authentication|auth|failed|str|string|bytes|int|bool|yes|no|not|is|was|for|and|or|the|x{3,}|\.{2,}\S*|\*+|-+|[<$%{\[(].*"
-    r"|os\.environ\S*|getenv\S*|your[-_ ].*|self\.\S*|args?\.\S*|cfg\.\S*|config\.\S*)\Z",
+RULES: tuple[Rule, ...] = (*NAMED_SECRET_RULES, *PLACED_SECRET_RULES)
+ANCHOR_KEY_CHARS = 3  # characters: an anchor is searched for where its first ones occur
+Anchored = tuple[str, tuple[int, ...]]
+
+
+@functools.cache
+def _anchors() -> tuple[dict[tuple[str, ...], tuple[Anchored, ...]], tuple[Anchored, ...]]:
+    """The anchors with the numbers of their rules: by their first characters, and those that are shorter."""
+    numbers: dict[str, tuple[int, ...]] = {}
+    for number, rule in enumerate(RULES):
+        for anchor in rule.anchors:
+            numbers[anchor] = (*numbers.get(anchor, ()), number)
+    grams: dict[tuple[str, ...], tuple[Anchored, ...]] = {}
+    for anchored in numbers.items():
+        if len(anchored[0]) >= ANCHOR_KEY_CHARS:
+            key = tuple(anchored[0][:ANCHOR_KEY_CHARS])
+            grams[key] = (*grams.get(key, ()), anchored)
+    return grams, tuple(a for a in numbers.items() if len(a[0]) < ANCHOR_KEY_CHARS)
+
+
+def _rules_for(low: str) -> list[Rule]:
+    """The rules of which an anchor occurs in the lower-case text `low`."""
+    grams, short = _anchors()
+    likely = (anchored for key in grams.keys() & set(zip(low, low[1:], low[2:], strict=False)) for anchored in grams[key])
+    found = {n for anchored in (likely, short) for anchor, numbers in anchored if anchor in low for n in numbers}
+    return [RULES[n] for n in sorted(found)]
+
+
+LONE_KEY_LINE = lazy.regex(r"\A\s*+(?P<secret>[A-Za-z0-9+/]{40,}+={0,2}+)\s*\Z")
+# Between the characters of a word a reader does not see these; a log may also show them as escapes, or colour a part of a word.
+INVISIBLE = lazy.regex(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0"
+    "\U000e0000-\U000e0fff]|\\\\u200[b-f]|\\\\u2060|\\\\ufeff|\\\\xad|\x1b\\[[0-9;]*m"
+)
+ESCAPED_BLANK = lazy.regex(r"\\[nrt]")
+# Characters that could be a key without a name. A hash, a commit and an identifier are told by their alphabet or their name.
+BARE_RUN = lazy.regex(r"(?<![\w+/=.@-])(?P<secret>[A-Za-z0-9+/]{32,128}={0,2})(?![\w+/=@-])")
+PATH_OR_OFFSET = lazy.regex(r"/|\w+\+0x")
+PUBLIC_KEY = lazy.regex(r"(?:x\.?509 cert|public[ _-]?key|fingerprint)[^\n]{0,100}\Z", re.IGNORECASE)
+HEX_ONLY = lazy.regex(r"[0-9a-f:]+", re.IGNORECASE)
+NAMED_HASH = lazy.regex(
+    r"(?:hash|digest|sha\d*|md5|etag|checksum|fingerprint|request|trace|span|commit|integrity|nonce|uuid|guid|(?<![a-z])id)\w{0,8}\W{0,4}\Z",
     re.IGNORECASE,
 )
-SECRET_VALUE_PATTERN = r"(?P<quote>\\?[\"'])?(?P<secret>(?(quote)(?:(?!(?P=quote)).){1,4096}|[^\s\"',;&)\]}<>]{3,4096}))"
-WANDB_KEY = lazy.regex(  # behind the name, which is none in the mask of another key
-    r"(?<!REDACTED:)wandb\b(?:(?!\[REDACTED).){0,80}?\b(?P<secret>[0-9a-f]{40})\b", re.IGNORECASE
-)
-NAME_END = r"(?P<close>\\?[\"'])?(?:\s{0,3}[=:]\s{0,3}|\s*=>\s*)"
-
-
-class Rule(Struct, frozen=True):
-    """`kind`: the word in the mask. `anchors`: lower-case texts of which one must occur. `pattern`: its group `secret`, or all
-    of the match, is masked. `weak`: the value counts only if it looks random."""
-
-    kind: str
-    anchors: tuple[str, ...]
-    pattern: re.Pattern[str]
-    weak: bool = False
-
-
-NAMED_SECRET_RULES = (
-    # Passwords under their name: an environment, a configuration, a JSON document, an error message that repeats its input.
-    Rule(
-        "password",
-        ("passw", "passphrase", "pwd", "requirepass", "_pass"),
-        lazy.regex(
-            r"(?<![A-Za-z0-9_.-])(?:[A-Za-z0-9_.-]{0,200}(?:password|passwd|passphrase|requirepass|_pass|_pwd|(?<![a-z])pwd(?=\W)))"
-            rf"{NAME_END}{SECRET_VALUE_PATTERN}",
-            re.IGNORECASE,
-        ),
-    ),
-    Rule(
-        "secret",
-        ("secret", "credential"),
-        lazy.regex(
-            rf"(?<![A-Za-z0-9_.-])[A-Za-z0-9_.-]{{0,200}}(?:secret|credentials?)(?:[_.-]?(?:access)?[_.-]?(?:key|token|value))?{NAME_END}{SECRET_VALUE_PATTERN}",
-            re.I,
-        ),
-        weak=True,
-    ),
-    Rule(
-        "secret",
-        ("key",),
-        lazy.regex(
-            r"(?<![A-Za-z0-9_.-])[A-Za-z0-9_.-]{0,200}(?:api|access|private|encryption|signing|account|storage|master|license|auth|service|client|ssh|app"
-            rf"|client-key)[_-]?key(?:[_-]?(?:id|data|b64))?{NAME_END}{SECRET_VALUE_PATTERN}",
-            re.IGNORECASE,
-        ),
-        weak=True,
-    ),
-    Rule(
-        "secret",
-        ("_key", '"key"', "'key'"),
-        lazy.regex(rf"(?:(?<![A-Z0-9])[A-Z0-9_]{{1,60}}_KEY|(?<=[\"'])key(?=[\"'])){NAME_END}{SECRET_VALUE_PATTERN}"),
-        weak=True,
-    ),
-    Rule(
-        "token",
-        ("token",),
-        lazy.regex(
-            r"(?:(?<![A-Z0-9])[A-Z0-9_]{0,60}_TOKEN|(?<![A-Za-z0-9_.-])[A-Za-z0-9_.-]{0,200}(?:auth|access|api|bearer|refresh|session|security|identity|id|csrf"
-            rf"|bot|hub|hf|git|github|gitlab|user|login|personal|web|oauth)[_-]?token|(?<![A-Za-z_.-])token){NAME_END}{SECRET_VALUE_PATTERN}",
-            re.IGNORECASE,
-        ),
-        weak=True,
-    ),
-    Rule("session", ("cookie",), lazy.regex(r"(?:set-)?cookie\s*:\s*(?P<secret>\S.*)", re.IGNORECASE)),
-    # Headers, also as a dictionary or a curl command prints them.
-    Rule(
-        "header",
-        ("authorization", "x-api-key", "x-auth-token", "private-token", "api-key"),
-        lazy.regex(
-            r"(?:authorization|x-[a-z-]{0,40}(?:key|token)|private-token|api-key)[\"']?\s*[:=]\s*[\"']?"
-            r"(?:(?:bearer|basic|token|digest|negotiate|aws4-hmac-sha256|apikey)\s+)?(?P<secret>[^\s\"',}\]]{6,4096})",
-            re.IGNORECASE,
-        ),
-    ),
-    Rule("bearer", ("bearer ",), lazy.regex(r"\bbearer\s+(?P<secret>[\w.~+/=-]{12,4096})", re.IGNORECASE)),
-    # URLs: the password of user:password@, a token in place of the user, keys among the parameters.
-    Rule(
-        "password",
-        ("://",),
-        lazy.regex(
-            r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@\"'?#\[]{0,200}:(?P<secret>[^\s/@\"'?#]{1,400}(?:/[^\s/@\"'?#]{1,100})?)@", re.I
-        ),
-    ),
-    Rule("token", ("://",), lazy.regex(r"\bhttps?://(?P<secret>[A-Za-z0-9_~.-]{20,400})@", re.IGNORECASE)),
-    Rule(
-        "url-key",
-        ("?", "&"),
-        lazy.regex(
-            r"[?&](?:[a-z_-]{0,20}(?:token|secret|passw(?:or)?d|signature|credential|api_?key|access_?key)|sig|key|code|auth)="
-            r"(?P<secret>[^\s&\"'#<>]{6,4096})",
-            re.IGNORECASE,
-        ),
-    ),
-    # Command lines.
-    Rule(
-        "password",
-        ("--", "sshpass", "curl ", "mysql"),
-        lazy.regex(
-            r"(?:--[a-z-]{0,30}(?:password|passwd|token|secret|api-?key|access-?key)(?:\s+|=)|sshpass\s+-p\s*|\bmysql\b[^|;]{0,100}?\s-p(?=\S)"
-            r"|curl\b[^|;]{0,200}?\s(?:-u|--user)\s+[^\s:]{1,80}:)[\"']?(?P<secret>[^\s\"']{3,4096})",
-            re.IGNORECASE,
-        ),
-    ),
-    Rule("password", ("machine ", "login "), lazy.regex(r"\blogin\s+\S+\s+password\s+(?P<secret>\S+)", re.IGNORECASE)),
-    Rule("wandb-key", ("wandb",), WANDB_KEY),
-    Rule(
-        "private-key",
-        ("private key-----",),
-        lazy.regex(r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?P<secret>(?:(?!-----END).){1,8192})", re.S),
-    ),
-)
-RULES = (*(Rule(kind, anchors, lazy.regex(pattern)) for kind, anchors, pattern in SECRET_FORMS), *NAMED_SECRET_RULES)
-RULE_ANCHORS = tuple((anchor, number) for number, rule in enumerate(RULES) for anchor in rule.anchors)
-LONE_KEY_LINE = lazy.regex(r"\A\s*+(?P<secret>[A-Za-z0-9+/]{40,}+={0,2}+)\s*\Z")
 
 
 def mask_text(text: str, seen: dict[str, str] | None = None) -> str:
     """`text` with every secret replaced by a mask that names its kind; secrets and masks are added to `seen`."""
+    if (not text.isascii() or "\\" in text or "\x1b" in text) and (plain := INVISIBLE.sub("", text)) != text:
+        masked = _masked(plain, seen)
+        return text if masked == plain else masked
+    return _masked(text, seen)
+
+
+def _masked(text: str, seen: dict[str, str] | None) -> str:
+    once = _mask_plain(text, seen)
+    return masked_encodings(once, lambda plain: _mask_plain(plain, None))
+
+
+def _mask_plain(text: str, seen: dict[str, str] | None) -> str:
+    """`text` without the secrets that it shows as they are."""
     low = text.lower()
-    for number in sorted({number for anchor, number in RULE_ANCHORS if anchor in low}):
-        text = _applied(RULES[number], text, seen)
+    for form in forms_in(ESCAPED_BLANK.sub("  ", low) if "\\" in low else low):
+        text = _applied(form, text, seen)
+    for rule in _rules_for(low):
+        text = _applied(rule, text, seen)
     found = LONE_KEY_LINE.match(text)
-    if found and _mixed(found["secret"]):
+    if found and is_mixed(found["secret"]):
         return MASK.format("key-material")
-    return text
+    return _spliced(text, _bare(text), "key", seen)
 
 
-def _applied(rule: Rule, text: str, seen: dict[str, str] | None) -> str:
-    group = "secret" if "secret" in rule.pattern.groupindex else 0
+def _applied(rule: Form | Rule, text: str, seen: dict[str, str] | None) -> str:
+    return _spliced(text, _spans(rule, text), rule.kind, seen)
+
+
+def _spliced(text: str, spans: Iterator[tuple[int, int]], kind: str, seen: dict[str, str] | None) -> str:
     parts: list[str] = []
     past = 0
-    for start, end in _spans(rule, text, group):
+    mask = MASK.format(kind)
+    for start, end in spans:
         if start < past:
             continue
-        mask = MASK.format(rule.kind)
         if seen is not None:
             seen.setdefault(text[start:end], mask)
         parts += [text[past:start], mask]
@@ -167,28 +111,44 @@ def _applied(rule: Rule, text: str, seen: dict[str, str] | None) -> str:
     return "".join(parts) + text[past:] if parts else text
 
 
-def _spans(rule: Rule, text: str, group: str | int) -> Iterator[tuple[int, int]]:
-    for match in rule.pattern.finditer(text):
-        value = match[group]
-        if EMPTY_VALUE_PATTERN.match(value) or "[REDACTED:" in value or (rule.weak and not looks_random(value)):
+def _spans(rule: Form | Rule, text: str) -> Iterator[tuple[int, int]]:
+    shown = ESCAPED_BLANK.sub("  ", text) if isinstance(rule, Form) and "\\" in text else text  # as long as `text`
+    for match in rule.pattern.finditer(shown):
+        start, end = _span(match)
+        value = text[start:end]
+        if not value or "[REDACTED:" in value or EMPTY_VALUE_PATTERN.match(value):
             continue
-        yield match.span(group)
+        if isinstance(rule, Form):
+            if may_be_token(value):
+                yield start, end
+        elif rule.holds(value) and not (rule.test and (CODE_VALUE_PATTERN.fullmatch(value) or _is_public(text, start, value))):
+            yield start, end
 
 
-def looks_random(value: str) -> bool:
-    """Is it long, without spaces, and no word, number or path?"""
-    if (
-        len(value) < MIN_SECRET_CHARS
-        or " " in value
-        or re.fullmatch(r"[\d.,:_-]+|[A-Za-z]+(?:[_ .-][A-Za-z]+)*|(?:\.{0,2}/)[\w./-]*|</?\w+>", value)
-    ):
-        return (
-            len(value) >= MIN_LONG_SECRET_CHARS
-            and re.fullmatch(r"[A-Za-z]+", value) is not None
-            and not re.fullmatch(r"[A-Z]?[a-z]+|[A-Z]+", value)
-        )
-    return any(c.isdigit() for c in value) or len(value) >= MIN_LONG_SECRET_CHARS
+def _is_public(text: str, start: int, value: str) -> bool:
+    """Is it the number of a public key?"""
+    return bool(HEX_ONLY.fullmatch(value) and PUBLIC_KEY.search(text[max(0, start - 160) : start]))
 
 
-def _mixed(value: str) -> bool:
-    return any(c.islower() for c in value) and any(c.isupper() for c in value) and any(c.isdigit() for c in value)
+def _span(match: re.Match[str]) -> tuple[int, int]:
+    """The place of the secret in a match, without brackets that close around a value without quotes."""
+    groups = match.re.groupindex
+    name = next((n for n in ("secret", "secret2", "secret3", "secret4") if n in groups and match[n] is not None), None)
+    if name is None:
+        return match.span()
+    start, end = match.span(name)
+    if "quote" in groups and not match["quote"]:
+        end = start + len(match[name].rstrip(")]}>."))
+    return start, end
+
+
+def _bare(text: str) -> Iterator[tuple[int, int]]:
+    """The places of keys that nothing names."""
+    for match in BARE_RUN.finditer(text):
+        start, end = match.span("secret")
+        if (
+            is_random_key(match["secret"])
+            and not PATH_OR_OFFSET.match(match["secret"])
+            and not NAMED_HASH.search(text[max(0, start - 24) : start])
+        ):
+            yield start, end

@@ -1,0 +1,97 @@
+"""Secrets that only the lines before them tell: the lines of a private key, and a value below its name.
+
+db.password                                     the name of a setting that pydantic rejects
+  Input should be ... [type=..., input_value='hunter2', input_type=str]
+
+connect(user, password)                         a traceback that draws its variables
+|             └ 'hunter2'
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct, field
+
+from forensics.core import lazy
+from forensics.report.redaction.named import NAME_AT_END, SECRET_NAME
+from forensics.report.redaction.randomness import looks_random
+from forensics.report.redaction.secrets import LONE_KEY_LINE, MASK, mask_text
+from forensics.report.redaction.words import EMPTY_VALUE_PATTERN
+
+KEY_HEAD = "PRIVATE KEY"
+KEY_END = lazy.regex(r"-----END|\bPrivate-MAC:")
+KEY_LINE = lazy.regex(r"\A\S*+(?<=[A-Za-z0-9+/=]{4})\s*\Z")
+KEY_START = lazy.regex(r"-----BEGIN [A-Z0-9 _-]{0,100}PRIVATE KEY|\bPrivate-Lines:")
+INPUT_VALUE = lazy.regex(r"\binput_value=(?P<quote>[\"'])(?P<secret>(?:(?!(?P=quote)).){1,400})")
+LONE_VALUE = lazy.regex(r"\A[\s\"'`>|]*(?P<secret>[^\s\"'`<>]{4,400})[\"'`,;]?\s*\Z")
+DRAWN_VALUE = lazy.regex(r"└[ \t]*(?:b|f|r)?(?P<quote>[\"'])(?P<secret>(?:(?!(?P=quote)).){1,400})")
+DRAWN_ONLY = lazy.regex(r"[\s│└|]*\Z")
+WORD_AT = lazy.regex(r"[\w.]+")
+HINT = lazy.regex(r"input_value=|└|-----BEGIN|-----END|private-lines", re.IGNORECASE)
+LINES_ABOVE = 12  # that a drawing of variables has between a value and its name
+MAX_HINT_CHARS = 400  # a longer line names no value below it
+
+
+class LineMasker(Struct):
+    """Masks the lines of one log one after the other."""
+
+    above: list[str] = field(default_factory=list)
+    in_key: bool = False
+
+    def mask(self, line: str) -> str:
+        """`line` without its secrets."""
+        if KEY_START.search(line):
+            self.in_key = True
+        elif self.in_key and (KEY_END.search(line) or not KEY_LINE.match(line)):
+            self.in_key = False
+        elif self.in_key:
+            return MASK.format("key-material")
+        masked = mask_text(line)
+        if self.above and masked == line:
+            masked = _below(self.above, line)
+        self.above = [*self.above[1 - LINES_ABOVE :], line[:MAX_HINT_CHARS]]
+        return masked
+
+
+def mask_lines(lines: Iterable[str]) -> list[str]:
+    """Lines that follow each other in a log, without their secrets."""
+    masker = LineMasker()
+    return [masker.mask(line) for line in lines]
+
+
+def needs_neighbours(text: str) -> bool:
+    """May this line tell a secret that the next one shows, or the other way round?"""
+    return len(text) <= MAX_HINT_CHARS and bool(HINT.search(text) or NAME_AT_END.search(text) or LONE_KEY_LINE.match(text))
+
+
+def _below(above: list[str], line: str) -> str:
+    """`line` without the value that a line above it names."""
+    for start, end in _values(above, line):
+        return f"{line[:start]}{MASK.format('secret')}{line[end:]}"
+    return line
+
+
+def _values(above: list[str], line: str) -> Iterator[tuple[int, int]]:
+    drawn = DRAWN_VALUE.search(line)
+    if drawn and (name := _name_above(above, drawn.start())) and _is_value(name, drawn["secret"]):
+        yield drawn.span("secret")
+    named = NAME_AT_END.search(above[-1])
+    if named:
+        found = INPUT_VALUE.search(line) or (LONE_VALUE.match(line) if named["colon"] else None)
+        if found and _is_value(named["name"], found["secret"]):
+            yield found.span("secret")
+
+
+def _name_above(above: list[str], column: int) -> str:
+    """The word of the line of code that stands above this column."""
+    for line in reversed(above):
+        if not DRAWN_ONLY.match(line[column : column + 1]):
+            return next((m[0] for m in WORD_AT.finditer(line) if m.start() <= column < m.end()), "")
+    return ""
+
+
+def _is_value(name: str, value: str) -> bool:
+    found = SECRET_NAME.search(name)
+    if not found or EMPTY_VALUE_PATTERN.match(value) or "[REDACTED:" in value:
+        return False
+    return found["password"] is not None or looks_random(value)
