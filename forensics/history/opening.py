@@ -19,7 +19,8 @@ SQLITE_SUFFIXES = (".db", ".sqlite", ".sqlite3")
 MAX_WRITER_WAIT_S = 60  # for another writer
 SALT_BYTES = 16  # 128 bits: nobody can precompute hashed names for each salt
 CHECKPOINT = "wal_autocheckpoint=10000"  # pages (40 MB) between waits for the disk; a row with eleven indexes changes some 15
-INSTALL_EXTRA = "pip install 'training-forensics[{}]'"
+INSTALL_HISTORY = "pip install sqlalchemy pyarrow"  # the packages of the extra, so that it works wherever this came from
+INSTALL_POSTGRES = "pip install 'psycopg[binary]'"
 
 
 def default_place() -> str:
@@ -37,7 +38,7 @@ def open_store(place: str, create: bool = True, keep_names: bool = False) -> "St
     try:
         from sqlalchemy.exc import SQLAlchemyError
     except ImportError as error:
-        raise UsageError("a history needs SQLAlchemy", place, INSTALL_EXTRA.format("history")) from error
+        raise UsageError("a history needs SQLAlchemy", place, INSTALL_HISTORY) from error
     try:
         return _opened(_engine(place, create), place, keep_names)
     except SQLAlchemyError as error:
@@ -70,7 +71,7 @@ def _engine(place: str, create: bool) -> "Engine":
         try:
             return create_engine(url.set(drivername="postgresql+psycopg"))
         except ImportError as error:
-            raise UsageError("PostgreSQL needs psycopg", without_password(place), INSTALL_EXTRA.format("postgres")) from error
+            raise UsageError("PostgreSQL needs psycopg", without_password(place), INSTALL_POSTGRES) from error
     return _sqlite(place.removeprefix("sqlite:///"), create)
 
 
