@@ -163,7 +163,7 @@ def test_a_gitlab_job_without_the_program_installs_nothing_that_was_not_named(wo
     assert GITLAB[".forensics"]["variables"]["FORENSICS_PACKAGE"] == ""
     tools = work.parent / "few"
     tools.mkdir()
-    for name in ("mkdir", "date"):
+    for name in ("sh", "mkdir", "date"):
         (tools / name).symlink_to(str(shutil.which(name)))
     done = gitlab(work, PATH=str(tools))
     assert (done.returncode, "set FORENSICS_PACKAGE to" in done.stdout) == (0, True)
