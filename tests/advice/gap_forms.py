@@ -31,7 +31,12 @@ FORKED = _PROGRAM + (
     "RuntimeError: Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the 'spawn' start method\n"
 )
 GROWING = "".join(f"step {100 * i} loss {2.3 - i / 10:.2f} memory allocated: {2000 + 344 * i} MiB\n" for i in range(7))
+UNFIT = (
+    "E tensorflow/stream_executor/cuda/cuda_dnn.cc:336] Could not create cudnn handle: CUDNN_STATUS_NOT_INITIALIZED\n"
+    "W tensorflow/core/framework/op_kernel.cc:1780] UNKNOWN: Failed to get convolution algorithm.\n"
+)
 FORMS = {
+    "form/unfit": UNFIT,
     "form/full": FULL,
     "form/accelerator": ACCELERATOR,
     "form/checked": CHECKED,
