@@ -29,6 +29,6 @@ def _stop(what: str) -> None:
 
     others = sorted(set(packages_distributions().get("forensics", ())) - {NAME})
     remove = f"`pip uninstall {' '.join(others)}`, then " if others else ""
-    again = f"{remove}`pip install --force-reinstall {NAME}`"
-    print(f"forensics: {what}; install {NAME} alone (`pipx install {NAME}`), or {again}", file=sys.stderr)
+    again = f"{remove}install {NAME} again from its repository with `pip install --force-reinstall`"
+    print(f"forensics: {what}; give {NAME} an environment of its own, or {again}", file=sys.stderr)
     sys.exit(2)

@@ -29,7 +29,7 @@ sys.path.insert(0, str(ROOT))
 from tests.adapters.frameworks.test_frameworks import DASK, LIGHTNING, RAY, SEGFAULT, TRANSFORMERS  # noqa: E402
 from tests.adapters.kubernetes import stub_api  # noqa: E402
 
-LINE = re.compile(r"\bpip install '?(training-forensics(?:\[\w+\])?)'?(?=\s|$)", re.M)
+LINE = re.compile(r'\bpip install "(training-forensics(?:\[\w+\])?) @ \$FORENSICS"(?=\s|$)', re.M)
 CRASH = "import ctypes\nctypes.string_at(0)"
 # Speaks with a server as a browser does, with what Jupyter Server itself brings.
 BROWSER = """
@@ -231,7 +231,7 @@ def line(page: str) -> str:
     """What the page has its reader install."""
     found = LINE.search((ROOT / "docs" / f"{page}.md").read_text())
     if not found:
-        raise SystemExit(f"docs/{page}.md has no line `pip install training-forensics`")
+        raise SystemExit(f"docs/{page}.md installs nothing from $FORENSICS")
     return found[1]
 
 

@@ -61,5 +61,5 @@ def _unknown(name: str) -> str:
     found = ", ".join(others())
     if not found:
         return said
-    advice = f"install them in environments of their own, for example `pipx install {DISTRIBUTION}`"
+    advice = f"each needs an environment of its own, see docs/install.md of {DISTRIBUTION}"
     return f"{said}; this is {DISTRIBUTION} {VERSION}, and {found} brings an import of that name, too: {advice}"

@@ -205,7 +205,7 @@ class Collector:
         moment = time_text(time.time())
         self.stacks = [{**t, "time": moment} for t in taken] or self.stacks
         if why and not any(c["what"] == "stacks" for c in self.unavailable):
-            self.unavailable.append({"what": "stacks", "why": why, "command": "pip install 'training-forensics[capture]'"})
+            self.unavailable.append({"what": "stacks", "why": why, "command": "pip install py-spy"})
 
     def ending(self, pid: int) -> None:
         """Note that a child of this process has ended and was not reaped yet."""

@@ -6,16 +6,18 @@ import pkgutil
 import typer
 
 import forensics.cli as package
+from forensics.cli.unknown import Commands
 from forensics.core.errors import RegistrationError
 from forensics.version import VERSION
 
-NOT_COMMANDS = {"app", "common", "manual", "progress", "remembering", "tables"}
+NOT_COMMANDS = {"app", "common", "manual", "progress", "remembering", "tables", "unknown"}
 
 
 def build() -> typer.Typer:
     """The application with all its commands."""
     app = typer.Typer(
         name="forensics",
+        cls=Commands,
         help="Finds out why a training run or notebook died, from the available logs, and proves it line by line.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,

@@ -1,6 +1,7 @@
 """`forensics batch FOLDER`: one report for each sub-folder, in order of name."""
 
 import os
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,8 +15,8 @@ from forensics.cli.common import (
     Job,
     Last,
     MaxChars,
-    Output,
     OutputOptions,
+    OutputPath,
     Pid,
     Redact,
     Signatures,
@@ -46,7 +47,7 @@ def register(app: typer.Typer) -> None:
     def batch(
         folder: Annotated[Path, typer.Argument(help="Each sub-folder is a case; files directly in it are ignored.")],
         form: Format = "jsonl",
-        output: Output = None,
+        output: OutputPath = None,
         exit_code: ExitCode = False,
         redact: Redact = False,
         max_chars: MaxChars = ISSUE_CHARS,
@@ -85,6 +86,9 @@ def _check(folder: Path, form: str, output: Path | None) -> None:
     check_format(form)
     if form == "html" and (output is None or output.is_file()):
         raise UsageError("html is a page for each case and an index of them", advice="give a folder for them: -o FOLDER")
+    if folder.is_file():
+        advice = f"each case is a sub-folder of a folder; for this one: forensics analyze {shlex.quote(str(folder))}"
+        raise UsageError("this is a file", str(folder), advice)
     if not folder.is_dir():
         raise UsageError("no such folder", str(folder))
     if not any(p.is_dir() for p in folder.iterdir()):

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shlex
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -24,7 +25,20 @@ WIDEST = 140  # longer lines of prose are hard to read
 Format = Annotated[
     str, typer.Option("--format", "-f", help="text, markdown, html, json, jsonl, csv, sarif, junit or github.", metavar="FORMAT")
 ]
-Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write the report to this file instead of stdout.")]
+
+
+def check_output(output: Path | None) -> Path | None:
+    """`output`; raises UsageError where its folder is not there, before anything is read."""
+    if output is not None and not output.absolute().parent.is_dir():
+        folder = output.parent
+        raise UsageError("no such folder to write to", str(folder), f"mkdir -p {shlex.quote(str(folder))}, and again")
+    return output
+
+
+OutputPath = Annotated[Path | None, typer.Option("--output", "-o", help="Write the report to this file instead of stdout.")]
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", help="Write the report to this file instead of stdout.", callback=check_output)
+]
 ExitCode = Annotated[bool, typer.Option("--exit-code", help="Exit with 1 when a crash was found.")]
 Redact = Annotated[bool, typer.Option("--redact", help="Replace hosts, users, addresses and job names by stand-ins.")]
 RedactMap = Annotated[
@@ -135,6 +149,8 @@ def write(text: str, output: Path | None, form: str = "", masked: bool = False) 
     try:
         save(text, output)
     except UsageError as error:
+        if text.startswith("<") and sys.stdout.isatty():  # a page; nobody reads it on a terminal
+            raise
         _to_stdout(text)
         raise UsageError(f"{error.what} and went to stdout", error.where) from error
 

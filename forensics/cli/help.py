@@ -1,12 +1,11 @@
 """`forensics help [COMMAND]`: the same as `forensics COMMAND --help`."""
 
-import difflib
 from typing import Annotated, Any
 
 import typer
 
 from forensics.cli import manual
-from forensics.core.errors import UsageError
+from forensics.cli.unknown import no_command
 
 
 def register(app: typer.Typer) -> None:
@@ -41,6 +40,4 @@ def _below(at: Any, name: str) -> Any:
     commands: dict[str, Any] = getattr(at.command, "commands", {})
     if name in commands:
         return type(at)(commands[name], info_name=name, parent=at)
-    near = difflib.get_close_matches(name, commands, 1)
-    advice = f"did you mean {near[0]}?" if near else f"commands are {', '.join(commands)}" if commands else "it has no commands"
-    raise UsageError(f"no command {name!r}", advice=advice)
+    raise no_command(name, commands)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from forensics.cli.common import Output, say, write
+from forensics.cli.unknown import Commands
 from forensics.core.errors import UsageError
 from forensics.core.text import escaped
 from forensics.history.remember import history_place
@@ -30,7 +31,7 @@ HISTORY_COLUMNS = ("id", "time", "verdict", "cause", "node", "job", "case", "lin
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     group = typer.Typer(
-        name="history", help="Stored incidents: the same failure again, trends, lemon nodes.", no_args_is_help=True
+        cls=Commands, name="history", help="Stored incidents: the same failure again, trends, lemon nodes.", no_args_is_help=True
     )
     for command in (add, same, show_list, show, trend, nodes, resolve, export, prune, forget):
         group.command("list" if command is show_list else command.__name__)(command)

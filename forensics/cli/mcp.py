@@ -29,7 +29,5 @@ def register(app: typer.Typer) -> None:
         try:
             from forensics.adapters.mcp.server import build_server
         except ModuleNotFoundError as error:
-            raise UsageError(
-                f"the package {error.name} is not installed", advice="pip install 'training-forensics[mcp]'"
-            ) from error
+            raise UsageError(f"the package {error.name} is not installed", advice="pip install 'mcp>=2.1,<3'") from error
         build_server(root or (), names).run()

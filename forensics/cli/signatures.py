@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from forensics.cli.common import Signatures, save, write
+from forensics.cli.unknown import Commands
 from forensics.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ Only = Annotated[str | None, typer.Argument(metavar="[ID]", help="A family, a ca
 def register(app: typer.Typer) -> None:
     """Add the group of commands."""
     group = typer.Typer(
+        cls=Commands,
         no_args_is_help=True,
         rich_markup_mode=None,
         help="List, show, check, test and count signatures. signatures/README.md explains how to write one.",

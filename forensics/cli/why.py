@@ -1,5 +1,6 @@
 """`forensics why [DIR]`: show the report of a captured run; `run` and `collect` use it to write their reports."""
 
+import shlex
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -64,6 +65,9 @@ def report_on(folder: Path, form: str, redact: bool, keep: bool, remember: bool 
     from forensics.report import render, with_stand_ins
     from forensics.report.short import short
 
+    if folder.is_file():
+        advice = f"a packed bundle is read with: forensics analyze {shlex.quote(str(folder))}"
+        raise UsageError("this is a file, and no folder of a captured run", str(folder), advice)
     if not folder.is_dir():
         raise UsageError("no such folder", str(folder))
     names = (REPORT, "report.json", "report.short.txt")

@@ -15,7 +15,7 @@ from msgspec import Struct
 from forensics.core.errors import SourceError, UsageError
 
 LAYOUTS = ("folder", "file")
-INSTALL_FLEET = "pip install 'training-forensics[fleet]'"
+INSTALL_FLEET = "pip install distributed fsspec pyarrow sqlalchemy"
 
 
 class Case(Struct, frozen=True):

@@ -17,7 +17,7 @@ from forensics.core.errors import UsageError
 from forensics.core.text import spreadsheet_safe
 from forensics.history.fingerprint import masked
 from forensics.history.incident import Incident, RunFacts, incident_of, pseudonym
-from forensics.history.opening import INSTALL_EXTRA
+from forensics.history.opening import INSTALL_HISTORY
 from forensics.model import Report
 from forensics.report.reading import read_report
 
@@ -141,7 +141,7 @@ def arrow(module: str) -> Any:
     try:
         return importlib.import_module(f"pyarrow.{module}" if module else "pyarrow")
     except ImportError as error:
-        raise UsageError("Parquet needs pyarrow", "history", INSTALL_EXTRA.format("history")) from error
+        raise UsageError("Parquet needs pyarrow", "history", INSTALL_HISTORY) from error
 
 
 def schema(more: Sequence[tuple[str, str]] = ()) -> Any:

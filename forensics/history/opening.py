@@ -22,7 +22,8 @@ WAL_RETRY_S = 0.01  # another process sets it in less
 CREATION_LOCK = 0x666F7265  # chosen by hand: a number that other programs on the same PostgreSQL server are not likely to lock
 SALT_BYTES = 16  # 128 bits: nobody can precompute hashed names for each salt
 CHECKPOINT = "wal_autocheckpoint=10000"  # pages (40 MB) between waits for the disk; a row with eleven indexes changes some 15
-INSTALL_EXTRA = "pip install 'training-forensics[{}]'"
+INSTALL_HISTORY = "pip install sqlalchemy pyarrow"  # the packages of the extra, so that it works wherever this came from
+INSTALL_POSTGRES = "pip install 'psycopg[binary]'"
 
 
 def default_place() -> str:
@@ -40,7 +41,7 @@ def open_store(place: str, create: bool = True, keep_names: bool = False) -> "St
     try:
         from sqlalchemy.exc import SQLAlchemyError
     except ImportError as error:
-        raise UsageError("a history needs SQLAlchemy", place, INSTALL_EXTRA.format("history")) from error
+        raise UsageError("a history needs SQLAlchemy", place, INSTALL_HISTORY) from error
     try:
         return _opened(_engine(place, create), place, keep_names)
     except SQLAlchemyError as error:
@@ -73,7 +74,7 @@ def _engine(place: str, create: bool) -> "Engine":
         try:
             return create_engine(url.set(drivername="postgresql+psycopg"))
         except ImportError as error:
-            raise UsageError("PostgreSQL needs psycopg", without_password(place), INSTALL_EXTRA.format("postgres")) from error
+            raise UsageError("PostgreSQL needs psycopg", without_password(place), INSTALL_POSTGRES) from error
     return _sqlite(place.removeprefix("sqlite:///"), create)
 
 

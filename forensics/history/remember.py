@@ -53,7 +53,6 @@ def _remembered(report: R, place: str, bundle: Path | None, accounted: Sequence[
     from msgspec.structs import replace
 
     from forensics.history.accounting import job_row
-    from forensics.history.again import seen_before
     from forensics.history.captured import captured_run
     from forensics.history.incident import RunFacts, incident_of
     from forensics.history.opening import open_store
@@ -63,8 +62,10 @@ def _remembered(report: R, place: str, bundle: Path | None, accounted: Sequence[
     known = run.known if run else RunFacts()
     for row in accounted[:1]:
         known = RunFacts(job=row["JobID"], run=row.get("JobName", ""), user=row.get("User", ""))
-    store = open_store(place)
+    store = open_store(place)  # says what is to be installed where SQLAlchemy is missing
     try:
+        from forensics.history.again import seen_before
+
         incident = incident_of(report, int(time.time()), store.salt, known)
         store.add([incident])
         store.add_jobs(jobs)

@@ -159,6 +159,17 @@ def test_a_good_gitlab_job_and_one_without_logs_are_left_alone(env: dict[str, st
     assert not (work / "forensics-report").exists()
 
 
+def test_a_gitlab_job_without_the_program_installs_nothing_that_was_not_named(work: Path) -> None:
+    assert GITLAB[".forensics"]["variables"]["FORENSICS_PACKAGE"] == ""
+    tools = work.parent / "few"
+    tools.mkdir()
+    for name in ("sh", "mkdir", "date"):
+        (tools / name).symlink_to(str(shutil.which(name)))
+    done = gitlab(work, PATH=str(tools))
+    assert (done.returncode, "set FORENSICS_PACKAGE to" in done.stdout) == (0, True)
+    assert not (work / "forensics-report/report.json").exists()
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(
     not (shutil.which("gitlab-ci-local") and shutil.which("rsync")), reason="needs gitlab-ci-local (npm) and rsync"

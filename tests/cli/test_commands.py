@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from forensics import cli
+from forensics.cli.common import write
+from forensics.core.errors import UsageError
 from tests.commandline import forensics, unchanged_process
 
 SHAPE = "RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)\n"
@@ -91,7 +94,7 @@ def test_the_report_goes_to_a_file(logs: Path, tmp_path: Path) -> None:
 
 
 def test_a_report_that_cannot_be_written_is_not_lost(logs: Path) -> None:
-    done = forensics("analyze", str(logs), "-o", "/nowhere/report.txt")
+    done = forensics("analyze", str(logs), "-o", str(logs))
     assert done.returncode == 2
     assert b"code.shape" in done.stdout
     assert done.stderr.count(b"\n") == 1
@@ -101,10 +104,20 @@ def test_a_report_that_cannot_be_written_is_not_lost(logs: Path) -> None:
     ("args", "told"),
     [
         (("analyze", "/nowhere/at/all"), "no such file or folder"),
-        (("analyze",), "Missing argument"),
+        (("analyze",), "PATHS"),
+        (("analyze", ".", "-o", "/nowhere/report.txt"), "/nowhere: no such folder to write to; mkdir -p /nowhere"),
+        (("analyze", ".", "-f", "html", "-o", "/nowhere/x.html"), "/nowhere: no such folder to write to"),
         (("analyze", ".", "--format", "yaml"), "unknown format"),
         (("batch", "/nowhere"), "no such folder"),
-        (("frobnicate",), "No such command"),
+        (("frobnicate",), "no command 'frobnicate'; commands are"),
+        (("anlyze",), "no command 'anlyze'; did you mean analyze?"),
+        (("signatures", "lst"), "no command 'lst'; did you mean list?"),
+        ((__file__,), f"to read this file or folder: forensics analyze {__file__}"),
+        (
+            ("batch", __file__),
+            f"this is a file; each case is a sub-folder of a folder; for this one: forensics analyze {__file__}",
+        ),
+        (("why", __file__), f"a packed bundle is read with: forensics analyze {__file__}"),
         (("analyze", ".", "--since", "soon"), "--since takes a time, and 'soon' is not one"),
         (("batch", str(Path(__file__).parents[1] / "gold" / "digests")), "no sub-folders, so no cases"),
         (("signatures", "list", "--format", "yaml"), "unknown format 'yaml'"),
@@ -120,6 +133,32 @@ def test_wrong_usage_is_one_clear_line_and_exit_2(args: tuple[str, ...], told: s
     assert done.returncode == 2
     assert done.stdout == b""
     assert told in done.stderr.decode()
+
+
+def test_a_history_that_cannot_be_kept_is_told_before_anything_is_read(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sqlalchemy", None)
+    done = forensics("analyze", logs, "--remember")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr == b"forensics: --remember needs SQLAlchemy; pip install sqlalchemy pyarrow\n"
+
+
+@pytest.mark.seconds
+def test_a_history_of_the_configuration_that_cannot_be_kept_does_not_cost_the_report(logs: Path, tmp_path: Path) -> None:
+    (tmp_path / "forensics.yaml").write_text(f"history: {tmp_path / 'h.db'}\n")
+    code = f"import sys; sys.modules['sqlalchemy'] = None; sys.argv[1:] = ['analyze', {str(logs)!r}]; from forensics.cli import main; main()"
+    env = os.environ | {"FORENSICS_CONFIG": str(tmp_path / "forensics.yaml")}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, timeout=300, check=False)
+    assert (done.returncode, b"code.shape" in done.stdout) == (0, True)
+    assert b"a history needs SQLAlchemy; pip install sqlalchemy pyarrow" in done.stderr
+    assert b"internal error" not in done.stderr
+
+
+def test_a_page_that_cannot_be_written_does_not_fill_the_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", terminal := io.StringIO())
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    with pytest.raises(UsageError):
+        write("<!DOCTYPE html>", tmp_path)
+    assert terminal.getvalue() == ""
 
 
 def test_nothing_readable_is_exit_2(tmp_path: Path) -> None:

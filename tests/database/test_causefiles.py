@@ -129,6 +129,15 @@ def test_all_faults_of_a_file_are_told_in_one_run_each_with_its_line(tmp_path: P
 
 @pytest.mark.parametrize("shape", ["[" * 100_000, "{a: " * 20_000, "- " * 50_000])
 def test_deep_nesting_is_a_fault_and_not_the_end_of_the_process(tmp_path: Path, shape: str) -> None:
+    """Who notices it first, the parser or the limit of this project, is the parser's business, and so are its words."""
+    path = write(tmp_path, shape)
+    causes, faults = read_causes(tmp_path)
+    assert causes == []
+    assert [(f.path, f.line) for f in faults] == [(str(path), 1)]
+
+
+@pytest.mark.parametrize("shape", ["[" * 30 + "]" * 30, "{a: " * 30 + "}" * 30])
+def test_nesting_that_the_parser_takes_is_still_limited(tmp_path: Path, shape: str) -> None:
     write(tmp_path, shape)
     _, faults = read_causes(tmp_path)
     assert "nested too deeply" in str(faults[0])

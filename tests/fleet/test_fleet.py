@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("distributed", reason="pip install 'training-forensics[fleet]'")
+pytest.importorskip("distributed", reason="needs the extra fleet")
 pytest.importorskip("pyarrow")
 pytest.importorskip("sqlalchemy")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("distributed", reason="pip install 'training-forensics[fleet]'")
+pytest.importorskip("distributed", reason="needs the extra fleet")
 pytest.importorskip("s3fs", reason="no client of S3 here: pip install s3fs")
 pytest.importorskip("moto.server", reason="no server of S3 here: pip install 'moto[server]'")
 

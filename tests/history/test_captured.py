@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("sqlalchemy", reason="pip install 'training-forensics[history]'")
+pytest.importorskip("sqlalchemy", reason="needs the extra history")
 
 from forensics.history.captured import captured_run, name_of
 from forensics.history.opening import open_store

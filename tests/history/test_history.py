@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-pytest.importorskip("sqlalchemy", reason="pip install 'training-forensics[history]'")
+pytest.importorskip("sqlalchemy", reason="needs the extra history")
 
 from forensics.core.errors import UsageError
 from forensics.history.accounting import expand_nodes, read_jobs
@@ -403,7 +403,7 @@ def _postgres() -> Path | None:
 @pytest.fixture(scope="module")
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A real server on a port of its own; it refuses to run as root."""
-    pytest.importorskip("psycopg", reason="pip install 'training-forensics[postgres]'")
+    pytest.importorskip("psycopg", reason="needs the extra postgres")
     home = _postgres()
     if home is None or (os.geteuid() == 0 and not shutil.which("runuser")):
         pytest.skip("no PostgreSQL server: apt-get install postgresql")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("sqlalchemy", reason="pip install 'training-forensics[history]'")
+pytest.importorskip("sqlalchemy", reason="needs the extra history")
 
 from forensics.core.errors import UsageError
 from forensics.history.accounting import read_exposure

@@ -15,7 +15,7 @@ FOUND = sorted((Path(__file__).parent / "found").glob("*.bin"))
 SEEDS = list(itertools.islice(seeds(), 0, None, 6))
 
 
-@pytest.mark.parametrize("path", FOUND, ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", FOUND, ids=[p.stem for p in FOUND])
 def test_inputs_that_broke_it_once_break_nothing(path: Path, knowledge: Database) -> None:
     check(path.read_bytes(), knowledge)
 

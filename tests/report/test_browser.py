@@ -197,7 +197,7 @@ def pages() -> dict[str, str]:
 
 def history() -> str:
     """The page of a history in which a node fails more often than the others."""
-    pytest.importorskip("sqlalchemy", reason="pip install 'training-forensics[history]'")
+    pytest.importorskip("sqlalchemy", reason="needs the extra history")
     from forensics.history.lemons import lemons
     from forensics.history.opening import open_store
     from forensics.history.page import page

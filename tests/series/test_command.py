@@ -1,6 +1,7 @@
 """The command `forensics series`: its table, its files, its pictures, and what it says when it cannot."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -66,7 +67,7 @@ def test_a_logarithmic_axis_has_plain_numbers(tmp_path: Path) -> None:
     log.write_text("".join(f"step {i} loss {10.0**i}\n" for i in range(12)))
     assert run(log, "--plot", tmp_path / "n.svg").returncode == 0
     drawn = (tmp_path / "n.svg").read_text()
-    assert ">1e+08<" in drawn
+    assert re.search(r">1e\+\d\d<", drawn)  # which of them get a label is the library's choice
     assert "mathdefault" not in drawn
 
 

@@ -8,7 +8,7 @@
     launcher      starts the kernel for clients without provisioners, such as VS Code; `__main__` writes their kernel.json
     server        extension of Jupyter Server: enables the provisioner, serves the reports as pages
 
-`pip install 'training-forensics[jupyter]'` enables it in Jupyter Server. papermill, nbclient and nbconvert use it if
+The extra `jupyter` (docs/install.md) enables it in Jupyter Server. papermill, nbclient and nbconvert use it if
 JUPYTER_DEFAULT_PROVISIONER_NAME=forensics-provisioner is set.
 """
 

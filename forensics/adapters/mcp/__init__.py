@@ -4,5 +4,5 @@
     asking   runs each command in a process of its own, with bounded time and output
     hiding   takes out names and secrets; a name has the same stand-in in every answer of a session
 
-`forensics mcp` starts it; the package `mcp` is needed (`pip install 'training-forensics[mcp]'`).
+`forensics mcp` starts it; the package `mcp` is needed (the extra `mcp`, docs/install.md).
 """

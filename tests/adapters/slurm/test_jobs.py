@@ -56,7 +56,7 @@ def test_the_report_names_the_first_cause_of_each_recorded_job(name: str, slurm:
 @pytest.mark.seconds
 def test_a_job_is_remembered_with_its_name_and_what_it_asked_for(slurm: Cluster, tmp_path: Path) -> None:
     place = str(tmp_path / "h.db")
-    pytest.importorskip("sqlalchemy", reason="pip install 'training-forensics[history]'")
+    pytest.importorskip("sqlalchemy", reason="needs the extra history")
     for name in ("oom", "healthy"):
         assert forensics("slurm", number(name), "--remember", FORENSICS_HISTORY=place).returncode == 0
     with sqlite3.connect(place) as connection:
