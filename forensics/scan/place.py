@@ -5,7 +5,7 @@ from forensics.core.text import ascii_lower, decode_line, frame_bounds, line_end
 from forensics.model import Region
 from forensics.scan.chunks import Chunk
 
-CARRIAGE_RETURN = 13
+CARRIAGE_RETURN = 13  # as a number: to look for one byte as bytes takes ten times as long
 MEAN_LINE_BYTES = 200  # what a neighbouring line may take on average
 
 

@@ -13,15 +13,15 @@ from forensics.core import lazy
 from forensics.database.confirm import compiled
 from forensics.database.entries import Signature
 
-LINE_CHARS = 8000
+LINE_CHARS = 8000  # chosen by hand: longer than any message, shorter than the text that is confirmed
 COSTLY_S = 0.05  # of processor time for one pattern on one line: `limits.confirm`, so no such line makes a signature give up
 FIRST_LOOK = 4  # a line of a quarter of that length tells first: quadratic time is COSTLY_S / 16 there
-MAX_TRIAL_S = 0.2
+MAX_TRIAL_S = 0.2  # chosen by hand: a pattern that takes longer has failed by far
 TRIALS = 5  # chosen by hand: one of five finds the processor free
-MAX_EXAMPLES = 3
-MAX_EXAMPLE_CHARS = 2000
-MAX_TOKENS = 10
-MAX_RUNS = 24
+MAX_EXAMPLES = 3  # chosen by hand: the first examples show the forms of a message
+MAX_PIECE_CHARS = 2000  # of an example: a quarter of a line
+MAX_TOKENS = 10  # chosen by hand: of an example, each repeated in a line of its own
+MAX_RUNS = 24  # chosen by hand: of an example, each made long in a line of its own
 PATTERN_SHOWN = 80  # characters
 TOKEN = lazy.regex(r"\S+\s*")
 RUN = lazy.regex(r"\d+|[A-Za-z]+| +|[^\w\s]")
@@ -30,7 +30,7 @@ UNMATCHED_END = "\x01"  # no class of a pattern takes it, so whole lines fail at
 
 def hostile_lines(signature: Signature, size: int = LINE_CHARS) -> Iterator[str]:
     """Lines of about `size` characters: parts of the examples repeated, their runs made long, their halves crossed."""
-    texts = [e.text[:MAX_EXAMPLE_CHARS] for e in signature.match[:MAX_EXAMPLES]]
+    texts = [e.text[:MAX_PIECE_CHARS] for e in signature.match[:MAX_EXAMPLES]]
     end = f" {''.join(signature.anchors[:1])}{UNMATCHED_END}"
     units = dict.fromkeys(unit for text in texts for unit in _units(text))
     units |= dict.fromkeys(f"{anchor}{blank}" for anchor in signature.anchors[:2] for blank in ("", " "))
