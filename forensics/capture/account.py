@@ -141,9 +141,10 @@ def _places(collector: Collector) -> list[str]:
 
 def _silence(collector: Collector, end: float) -> list[str]:
     """The silence of the output, if it was long and lasted until the job was ended."""
-    if collector.stall is None or end - collector.stall[1] > MAX_STALL_TO_END_S:
+    spell = collector.silence.spell
+    if spell is None or end - spell[1] > MAX_STALL_TO_END_S:
         return []
-    sentences = [f"no output came for {duration_text(collector.stall[1] - collector.stall[0])} before the end"]
+    sentences = [f"no output came for {duration_text(min(spell[1], end) - spell[0])} before the end"]
     return sentences + [
         f"in that silence pid {s['pid']} ({s['comm']}) stood in {s['at']}" for s in collector.stacks[:8] if s["at"]
     ]

@@ -16,9 +16,9 @@ import time
 from forensics.capture import account, proc
 from forensics.capture.bundle import Bundle
 from forensics.capture.collector import Collector
+from forensics.capture.complete import finish
 from forensics.capture.joblog import JobLog
 from forensics.capture.options import Options
-from forensics.capture.supervisor import finish
 
 COLLECT_QUERY_S = 20.0  # chosen by hand: a scheduler or a journal on a slow disk takes seconds, and the user waits for it
 MAX_FILE_BYTES = 64 << 20  # per log; of a longer one the first half and the last are kept

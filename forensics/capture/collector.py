@@ -15,11 +15,15 @@ from forensics.capture import identity, stacks
 from forensics.capture.bundle import Bundle
 from forensics.capture.cgroups import Groups
 from forensics.capture.connector import ProcessEvents
+from forensics.capture.growth import Growth
 from forensics.capture.kernel import KernelLog
+from forensics.capture.reaping import reap_orphans
 from forensics.capture.samples import MAX_WARNED_S, MemorySamples
 from forensics.capture.senders import SignalTrace
+from forensics.capture.silence import Silence
 from forensics.capture.times import duration_text, time_text
 from forensics.capture.tree import ProcessTree
+from forensics.capture.waiting import WaitingThread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,38 +36,6 @@ if TYPE_CHECKING:
 PROCESS_SCAN_INTERVAL_S = 1.0  # between two searches for new processes
 # The waits before the first searches: a launcher starts its workers within its first second.
 FIRST_SCAN_WAITS_S = (0.02, 0.05, 0.1, 0.2, 0.4)
-STACKS_BEFORE_LIMIT_S = 45.0  # chosen by hand: stacks are taken so long before a known time limit
-MIN_STALL_S = 60.0  # chosen by hand: shorter silences are ordinary
-
-
-class WaitingThread:
-    """A thread that is started early and gets its work later."""
-
-    def __init__(self) -> None:
-        self._work: Callable[[], object] | None = None
-        self._wanted = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
-
-    def start(self) -> None:
-        """Begin to wait. Raises RuntimeError if the system allows no further thread."""
-        self._thread.start()
-
-    def do(self, work: Callable[[], object]) -> None:
-        """Do `work` now."""
-        self._work = work
-        self._wanted.set()
-        if self._thread.ident is None:
-            self.start()
-
-    def join(self, timeout_s: float) -> None:
-        """Wait for its end, at most `timeout_s`."""
-        if self._wanted.is_set() and self._thread.ident is not None:
-            self._thread.join(timeout_s)
-
-    def _run(self) -> None:
-        self._wanted.wait()
-        if self._work:
-            self._work()
 
 
 class Collector:
@@ -73,7 +45,14 @@ class Collector:
     """
 
     def __init__(
-        self, options: Options, bundle: Bundle, root: int, adopts: bool, log: JobLog | None, say: Callable[[str], None]
+        self,
+        options: Options,
+        bundle: Bundle,
+        root: int,
+        adopts: bool,
+        log: JobLog | None,
+        say: Callable[[str], None],
+        growth: Growth | None = None,
     ) -> None:
         self.options, self.bundle, self.root, self.log, self.say = options, bundle, root, log, say
         self.started = time.time()
@@ -82,10 +61,10 @@ class Collector:
         self.stacks: list[dict[str, str]] = []
         self.signals: list[dict[str, Any]] = []  # those that this process received itself
         self.refused = ""  # why the command could not be started
-        self.stall: tuple[float, float] | None = None  # the last long silence: first and last moment
         self.least_free: dict[str, tuple[int, int]] = {}
         if not options.time_limit_s:
             options.time_limit_s = identity.time_limit(os.environ)
+        self.silence = Silence(options, log, growth or Growth())
         self.lock = threading.Lock()
         self.samples = MemorySamples(options.every_s)
         self.groups, self.kernel = Groups(), KernelLog(options.kernel_log)
@@ -94,9 +73,9 @@ class Collector:
         self.limits = identity.limits(root)
         self.gpus: list[dict[str, Any]] = []
         self._call_or_note(self._record_environment)
-        self._stop, self._taken_for, self._warned, self._limit_taken = threading.Event(), -1.0, False, False
+        self._stop, self._warned = threading.Event(), False
         self._wake = os.pipe()
-        self._thread = WaitingThread()
+        self._thread, self._worker = WaitingThread(), None  # type: WaitingThread, threading.Thread | None
         self._looks = 0
 
     def _record_environment(self) -> None:
@@ -123,13 +102,17 @@ class Collector:
             with self.lock:
                 work()
         except Exception as error:
-            note = f"{getattr(work, '__name__', 'a part')}: {type(error).__name__}: {error}"[:300]
-            if note not in self.faults and len(self.faults) < 20:
-                self.faults.append(note)
+            self._note(getattr(work, "__name__", "a part"), error)
+
+    def _note(self, what: str, error: Exception) -> None:
+        note = f"{what}: {type(error).__name__}: {error}"[:300]
+        if note not in self.faults and len(self.faults) < 20:
+            self.faults.append(note)
 
     def _run(self) -> None:
         watch = [fd for fd in (self.tree.fileno(), self._wake[0]) if fd >= 0]
         next_scan = 0.0
+        self._worker = threading.current_thread()
         while not self._stop.is_set():
             wait = FIRST_SCAN_WAITS_S[self._looks] if self._looks < len(FIRST_SCAN_WAITS_S) else PROCESS_SCAN_INTERVAL_S
             try:
@@ -146,10 +129,13 @@ class Collector:
             self._call_or_note(self._look)
             if self.samples.due(now):
                 self._call_or_note(self._sample)
-            self._silence(now)
+            self._watch_silence()
 
     def deaths(self) -> None:
         """Record the processes that ended, and the counters of the groups at that moment."""
+        # Safe: the thread that starts the helpers runs none now, or it is over; only that thread reaps, so no helper is taken.
+        if self.tree.adopts and self._worker and (self._worker is threading.current_thread() or not self._worker.is_alive()):
+            reap_orphans(self.root, self.tree.name, self._orphan)
         for pid, parent, status in self.connector.read():
             self.tree.connector(pid, parent, status)
         ends = self.tree.ended_now()
@@ -158,6 +144,11 @@ class Collector:
             self.groups.update()
             self.kernel.read()
             self.senders.read()
+
+    def refresh(self) -> None:
+        """Record what happened until now."""
+        for work in (self.deaths, self._after_signal):
+            self._call_or_note(work)
 
     def _look(self) -> None:
         for process in self.tree.look():
@@ -180,24 +171,14 @@ class Collector:
             self._warned = True
             self.say(f"memory will run out in about {duration_text(left)} at the present rate")
 
-    def _silence(self, now: float) -> None:
+    def _watch_silence(self) -> None:
         """Take the stacks if the output is silent for a long time, or a time limit is near."""
-        log, stall = self.log, self.options.stall_s
-        near_limit = 0 < self.options.time_limit_s - time.time() < STACKS_BEFORE_LIMIT_S and not self._limit_taken
-        if near_limit:
-            self._limit_taken = True
-            self.take_stacks()
-        if log is None or not stall:
-            return
-        silent_s = now - log.last
-        if silent_s < stall:
-            return
-        self.stall = time.time() - silent_s, time.time()
-        if self._taken_for != log.last:
-            self._taken_for = log.last
-            if self.options.warn and silent_s > max(MIN_STALL_S, log.longest_silence_s):
-                self.say(f"no output for {duration_text(silent_s)}, longer than ever before; stacks are taken")
-            self.take_stacks()
+        try:
+            silent_s = self.silence.look(list(self.tree.living), _folder())
+            if self.silence.near_limit() or (silent_s and self.silence.stacks_due(silent_s, self.say)):
+                self.take_stacks()
+        except Exception as error:  # a fault ends this look and not the thread, which reaps orphans
+            self._note("silence", error)
 
     def take_stacks(self) -> None:
         """Write the stacks of the job's Python processes into the bundle."""
@@ -206,6 +187,11 @@ class Collector:
         self.stacks = [{**t, "time": moment} for t in taken] or self.stacks
         if why and not any(c["what"] == "stacks" for c in self.unavailable):
             self.unavailable.append({"what": "stacks", "why": why, "command": "pip install py-spy"})
+
+    def _orphan(self, pid: int, status: int, cpu_s: float) -> None:
+        self.tree.reaped(pid, status, cpu_s)
+        if os.WIFSIGNALED(status):
+            self._after_signal()
 
     def ending(self, pid: int) -> None:
         """Note that a child of this process has ended and was not reaped yet."""
@@ -228,8 +214,11 @@ class Collector:
         self._stop.set()
         os.write(self._wake[1], b"x")
         self._thread.join(15)
-        for work in (self._look, self._final):
+        for work in (self._look, self._final, self._last_silence):
             self._call_or_note(work)
+
+    def _last_silence(self) -> None:
+        self.silence.look(list(self.tree.living), _folder(), last=True)
 
     def _final(self) -> None:
         self.groups.update()

@@ -22,8 +22,9 @@ import tty
 
 from forensics.capture import proc
 from forensics.capture.bundle import report_text
+from forensics.capture.reaping import POLL_S, UNKNOWN_STATUS, adopt_orphans, status_of_other
 from forensics.capture.streams import JobStreams
-from forensics.capture.supervisor import JobSupervisor
+from forensics.capture.supervisor import NOT_EXECUTABLE, NOT_FOUND, JobSupervisor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,13 +62,15 @@ def main(options: Options) -> NoReturn:
     wanted = forwarded_signals()
     streams = JobStreams()
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    child_signal = signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if it were ignored, as it may be inherited, no status is kept
     before = signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
+    adopt_orphans()  # if the supervisor is killed, the job becomes a child of this process, which can wait for it
     sys.stdout.flush()
-    if os.fork() == 0:
+    if os.fork() == 0:  # safe: this process waits for the job alone, and for the supervisor by their socket
         ours.close()
         try:
             streams.lead_session()
-            JobSupervisor(options, theirs, streams, wanted).keep()
+            JobSupervisor(options, theirs, streams, wanted, child_signal).keep()
         except BaseException as error:
             os.write(2, f"forensics: {type(error).__name__}: {error}\n".encode())
         finally:
@@ -81,10 +84,23 @@ def main(options: Options) -> NoReturn:
         status = front.wait()
     finally:
         front.keys(False)
-    del before
+    if not front.job:  # the supervisor failed before the command began
+        signal.signal(signal.SIGCHLD, child_signal or signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before - wanted)
+        run_uncaptured(options.command)
     front.close()
     sys.stderr.flush()
     os._exit(os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status))
+
+
+def run_uncaptured(command: list[str]) -> NoReturn:
+    """Become the command: the job runs even if the capture failed."""
+    os.write(2, b"forensics: nothing is captured\n")
+    try:
+        os.execvp(command[0], command)
+    except OSError as error:
+        os.write(2, f"forensics: {command[0]}: {error.strerror}\n".encode())
+        os._exit(NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE)
 
 
 class Foreground:
@@ -118,18 +134,25 @@ class Foreground:
 
     def wait(self) -> int:
         """The wait status of the job."""
-        while self.done is None and not self.lost:
+        while self.done is None and not self.lost:  # its end, or that of the supervisor
             found = signal.sigwaitinfo(self.wanted | {signal.SIGCHLD})
             if found.si_signo != signal.SIGCHLD:
                 self._received(found)
             elif self.stopped:
                 self._suspend()
-        if self.status is None and self.pidfd >= 0:  # the supervisor was killed: the job is no child, but its end can be seen
-            while select.select([self.pidfd], [], [], 1.0)[0] == []:
-                continue
-            time.sleep(0.05)
-            self.status = proc.exit_status(self.pidfd)
-        return self.status if self.status is not None else 255 << 8
+        return self.status if self.status is not None else self._wait_without_supervisor()
+
+    def _wait_without_supervisor(self) -> int:
+        """The wait status of the job after the supervisor was killed; signals are still forwarded."""
+        status = None if self.job else UNKNOWN_STATUS
+        while status is None and (status := status_of_other(self.job, self.pidfd)) is None:
+            found = signal.sigtimedwait(self.wanted | {signal.SIGCHLD}, POLL_S)
+            if found and found.si_signo != signal.SIGCHLD and found.si_code != FROM_KERNEL:
+                with contextlib.suppress(OSError):  # safe: by the pidfd, so to the job or to nobody
+                    proc.send_signal(self.pidfd, self.job, found.si_signo)
+        if status == UNKNOWN_STATUS and self.job:
+            os.write(2, b"forensics: the exit status of the command is not known\n")
+        return status
 
     def _received(self, found: signal.struct_siginfo) -> None:
         number = found.si_signo
@@ -196,11 +219,14 @@ class Foreground:
     def _forward_keys(self) -> None:
         """Forward keys while this process is in the foreground."""
         while self.done is None:
-            if self.saved is None or not _in_foreground():
+            mode = self.saved
+            if mode is None or not _in_foreground():
                 time.sleep(0.1)
                 continue
             try:
                 if select.select([0], [], [], 0.5)[0] and (data := os.read(0, 4096)):
+                    if mode[6][termios.VINTR] in data:  # the pty sends the signal, and tells nobody else
+                        self._send({"interrupt": 1})
                     os.write(self.streams.master, data)
             except OSError:
                 time.sleep(0.1)

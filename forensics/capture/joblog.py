@@ -58,9 +58,7 @@ class JobLog:
 
     def add(self, stream: str, data: bytes) -> None:
         """Add `data`, which the job wrote to `stream`. Never fails and hardly ever waits."""
-        now = time.monotonic()
-        self.longest_silence_s = max(self.longest_silence_s, now - self.last)
-        self.last = now
+        self.grew(time.monotonic())
         self.bytes += len(data)
         if self.fault:
             return
@@ -68,6 +66,12 @@ class JobLog:
             self.left_out += len(data)
             return
         self._put(stream, data)
+
+    def grew(self, moment: float) -> None:
+        """Note that the job wrote something at `moment`, monotonic, here or elsewhere."""
+        if moment > self.last:
+            self.longest_silence_s = max(self.longest_silence_s, moment - self.last)
+            self.last = moment
 
     def _put(self, stream: str, data: bytes) -> None:
         with self._lock:

@@ -81,6 +81,10 @@ class KernelLog:
             del self.last[0]
             self.left_out += 1
 
+    def names_killed(self, pid: int) -> bool:
+        """Do the records say that the kernel killed `pid` for memory? (mm/oom_kill.c: `Killed process 4711 (python) ...`)"""
+        return any(f"illed process {pid} (" in line for line in [*self.first, *self.last])
+
     def stop_following(self) -> None:
         """Stop following, and read the log at the end with journalctl or dmesg, which also have earlier records."""
         if self._fd >= 0:

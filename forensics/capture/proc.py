@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
+import signal
 import struct
 
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
@@ -105,6 +107,19 @@ def open_pidfd(pid: int) -> int:
         return os.pidfd_open(pid)
     except OSError:
         return -1
+
+
+def send_signal(pidfd: int, pid: int, number: int) -> None:
+    """Send a signal to a process by its pidfd, which can never be another one with the same pid. Raises OSError if it is gone."""
+    if pidfd >= 0:
+        signal.pidfd_send_signal(pidfd, number)
+    else:
+        os.kill(pid, number)  # only before Linux 5.3; the caller has not reaped it
+
+
+def has_ended(pidfd: int, within_s: float = 0.0) -> bool:
+    """Has the process ended, or does it end `within_s`? It need not be a child, and is not reaped."""
+    return bool(select.select([pidfd], [], [], within_s)[0])
 
 
 def exit_status(pidfd: int) -> int | None:

@@ -2,7 +2,7 @@
 
 terminal        a pty in a session of its own, led by the supervisor
 pipe, /dev/null a pipe; a thread copies from it to the log and to the original stream
-regular file    the file itself; its new content is copied at the end
+regular file    the file itself; its size is looked at each second, and its new content is copied at the end
 anything else   itself; its output is not captured
 """
 
@@ -34,6 +34,8 @@ class JobStreams:
         self.pty = any(_is_terminal(fd) for fd in (1, 2))
         self.master = self.slave = -1
         self.files: list[tuple[str, int]] = []
+        self.followed: list[int] = []  # descriptors of these files: a file that is renamed is still the job's
+        self.unseen = False  # a stream goes to a socket or a device: what comes there cannot be seen
         self._pipes: dict[int, tuple[int, int]] = {}  # stream -> the end of this process, the job's end
         self._same = _same_file(1, 2)
         self._threads: list[threading.Thread] = []
@@ -50,6 +52,7 @@ class JobStreams:
                 self._pipes[fd] = self._pipe()
             elif kind == "file" and not (fd == 2 and self._same):
                 self._follow(fd)
+            self.unseen |= kind == "other"
 
     def _pipe(self) -> tuple[int, int]:
         ours, theirs = os.pipe()
@@ -58,6 +61,7 @@ class JobStreams:
         return ours, theirs
 
     def _follow(self, fd: int) -> None:
+        self.followed.append(fd)
         with contextlib.suppress(OSError):
             path = os.readlink(f"/proc/self/fd/{fd}")
             self.files.append((path, os.lseek(fd, 0, os.SEEK_CUR) if not _appends(fd) else os.fstat(fd).st_size))

@@ -17,17 +17,20 @@ import threading
 import time
 
 from forensics.capture import proc
-from forensics.capture.account import closing_lines
 from forensics.capture.bundle import Bundle
-from forensics.capture.collector import Collector, WaitingThread
+from forensics.capture.collector import Collector
+from forensics.capture.complete import finish, memory_kill, was_interrupted
+from forensics.capture.growth import Growth
 from forensics.capture.joblog import JobLog
 from forensics.capture.prepare import job_environment, linked_folders
+from forensics.capture.reaping import adopt_orphans, wait_for_job
 from forensics.capture.reporting import act_on_death, analyse_bundle, remember_end, reports_no_crash
 from forensics.capture.streams import JobStreams
-from forensics.capture.times import time_text
+from forensics.capture.waiting import WaitingThread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any, NoReturn
 
     from forensics.capture.options import Options
@@ -42,9 +45,14 @@ GRACE_KERNEL_S = 0.02  # the kernel's lines about a kill arrive before wait() re
 class JobSupervisor:
     """Starts and supervises the job. `link`: socket to `run`. `forwarded`: the signals that `run` forwards."""
 
-    def __init__(self, options: Options, link: socket.socket, streams: JobStreams, forwarded: set[int]) -> None:
+    def __init__(
+        self, options: Options, link: socket.socket, streams: JobStreams, forwarded: set[int], child_signal: Any = None
+    ) -> None:
         self.options, self.link, self.streams, self.forwarded = options, link, streams, forwarded
-        self.job, self.refused = 0, ""
+        self.child_signal = child_signal  # how SIGCHLD was handled when this program was started
+        self.job, self.pidfd, self.refused = 0, -1, ""
+        self.ended = False  # the job has ended: its process id may soon be that of another program
+        self.interrupted = 0.0  # when the user typed the key that interrupts
         self.bundle: Bundle | None = None
         self.log: JobLog | None = None
         self.collector: Collector | None = None
@@ -71,27 +79,57 @@ class JobSupervisor:
         except RuntimeError as error:  # no room for one more thread: the job has its own streams
             self.say(f"nothing is captured: {error}")
             word, self.bundle = PLAIN_COMMAND, None
+        self.send(started=self.job)  # before the program begins: whatever happens here, `run` knows for whom to wait
         os.write(go, word)
         os.close(go)
+        self._attempt(lambda: self._begun(heard, word))
+        self._attempt(lambda: self._collect(collects))
+        status = wait_for_job(self.job, self.pidfd, self._stopped, self._ends, self.collector.reaped if self.collector else None)
+        self.send(ended=status)
+        self._attempt(lambda: self._close(status))
+        self.streams.drain(None)
+        os._exit(0)
+
+    def _attempt(self, work: Callable[[], None]) -> None:
+        """Do a part of the capture. Whatever fails, the job continues, and it is waited for."""
+        try:
+            work()
+        except Exception as error:
+            self.say(f"the capture is not whole: {type(error).__name__}: {error}")
+
+    def _begun(self, heard: int, word: bytes) -> None:
+        """Wait until the program has begun, and give it the terminal."""
         self.refused = os.read(heard, 4096).decode("utf-8", "replace")  # ends when the program has begun
         os.close(heard)
         self.streams.opened()
         if self.streams.pty and word == CAPTURED_COMMAND:
             self.streams.give_terminal(self.job)
-        adopt_orphans()
         proc.protect_from_memory_killer()
-        self.send(started=self.job)
-        if self.bundle:
-            try:
-                self.collector = Collector(self.options, self.bundle, self.job, True, self.log, self.say)
-                self.collector.refused, self.collector.signals = self.refused, self.signals
-                self.collector.start(collects)
-            except Exception as error:  # whatever it is, the job continues
-                self.say(f"nothing is captured but the output: {type(error).__name__}: {error}")
-        status = self._wait()
-        self._close(status)
-        self.streams.drain(None)
-        os._exit(0)
+
+    def _collect(self, collects: WaitingThread) -> None:
+        """Begin to collect. Orphans are adopted only if there is a thread that reaps them."""
+        if self.bundle is None:
+            return
+        adopt_orphans()
+        try:
+            growth = Growth(self.streams.followed, self.bundle.folder)
+            if self.streams.unseen:  # output that cannot be seen is no silence
+                self.options.stall_s = 0.0
+            self.collector = Collector(self.options, self.bundle, self.job, True, self.log, self.say, growth)
+            self.collector.refused, self.collector.signals = self.refused, self.signals
+            self.collector.start(collects)
+        except Exception as error:  # whatever it is, the job continues
+            adopt_orphans(False)
+            self.say(f"nothing is captured but the output: {type(error).__name__}: {error}")
+
+    def _stopped(self, number: int) -> None:
+        self.send(stopped=number)
+
+    def _ends(self) -> None:
+        """The job has ended and is not reaped yet."""
+        self.ended = True
+        if self.collector:
+            self.collector.ending(self.job)
 
     def _threads(self) -> WaitingThread:
         """Start all threads that are needed later, when the job may have reached the limit of processes.
@@ -121,8 +159,9 @@ class JobSupervisor:
             env |= job_environment(env, self.options, self.bundle.folder)
         heard, said = os.pipe()
         waits, go = os.pipe()
-        self.job = os.fork()
+        self.job = os.fork()  # by the main thread, which waits for it; the job begins only when it is told to
         if self.job:
+            self.pidfd = proc.open_pidfd(self.job)  # a child that nobody has reaped: the pid is still its own
             if self.streams.pty:
                 with contextlib.suppress(OSError):
                     os.setpgid(self.job, self.job)
@@ -131,38 +170,22 @@ class JobSupervisor:
             return go, heard
         try:
             os.close(go)
-            if os.read(waits, 1) == CAPTURED_COMMAND:
+            word = os.read(waits, 1)
+            if not word:  # the supervisor is gone before the program began
+                os._exit(NOT_EXECUTABLE)
+            if word == CAPTURED_COMMAND:
                 self.streams.in_job()
             os.close(waits)
-            restore_signals(self.forwarded)
+            restore_signals(self.forwarded, self.child_signal)
             os.execvpe(self.options.command[0], self.options.command, env)
         except OSError as error:
             refused = f"{self.options.command[0]}: {error.strerror}"
-            os.write(said, (refused if error.errno != errno.ENOEXEC else refused + binary_kind(self.options.command[0])).encode())
+            refused += binary_kind(self.options.command[0]) if error.errno == errno.ENOEXEC else ""
+            os.write(said, refused.encode())
             os.write(2, f"forensics: {refused}\n".encode())
             os._exit(NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE)
         finally:
             os._exit(NOT_EXECUTABLE)
-
-    def _wait(self) -> int:
-        """The wait status of the job; adopted orphans are reaped."""
-        while True:
-            try:
-                ending = os.waitid(os.P_ALL, 0, os.WEXITED | os.WSTOPPED | os.WNOWAIT)
-                if ending and self.collector:
-                    self.collector.ending(ending.si_pid)
-                pid, status, used = os.wait4(ending.si_pid if ending else -1, os.WUNTRACED)
-            except ChildProcessError:
-                return 0
-            if pid == self.job and os.WIFSTOPPED(status):
-                self.send(stopped=os.WSTOPSIG(status))
-                continue
-            if os.WIFSTOPPED(status):
-                continue
-            if self.collector:
-                self.collector.reaped(pid, status, used.ru_utime + used.ru_stime)
-            if pid == self.job:
-                return status
 
     def _listen(self) -> None:
         """Act on the messages of `run`."""
@@ -174,7 +197,11 @@ class JobSupervisor:
             if not data:
                 return
             message = json.loads(data)
-            if "signal" in message:
+            if "interrupt" in message or (message.get("signal") == signal.SIGINT and message.get("typed")):
+                self.interrupted = time.time()
+            if self.ended:
+                continue  # nothing is sent to a process id that may be that of another program
+            elif "signal" in message:
                 self._pass_on(message)
             elif "resume" in message and self.streams.pty:
                 self.streams.give_terminal(self.job)
@@ -186,7 +213,7 @@ class JobSupervisor:
             if self.streams.pty and message.get("typed"):
                 os.killpg(self.job, message["signal"])
             elif self.streams.pty or not self._went_to_all(message["signal"]):
-                os.kill(self.job, message["signal"])
+                proc.send_signal(self.pidfd, self.job, message["signal"])
         if message["signal"] not in (signal.SIGWINCH, signal.SIGCONT, signal.SIGTSTP):
             sent = {"time": time.time(), "signal": message["signal"], "to": self.job, "to_comm": "the command"}
             sent |= {"from": message["pid"], "from_comm": message.get("comm", ""), "uid": message["uid"], "code": message["code"]}
@@ -199,64 +226,46 @@ class JobSupervisor:
 
     def _close(self, status: int) -> None:
         """After the job has ended: complete the bundle, have it analysed, and send the result to `run`."""
-        self.send(ended=status)
         if self.collector is None or self.bundle is None or self.log is None:
             self.send(done="")
             return
         self.streams.drain(DRAIN_S)
-        if status == 0 and self.options.keep == "crash" and not self.options.remember:
+        self.collector.refresh()
+        killed = memory_kill(self.collector) if status == 0 else ""
+        if status == 0 and not killed and self.options.keep == "crash" and not self.options.remember:
             self.send(done="", died=False)  # nobody waits for what nobody will read
         time.sleep(GRACE_KERNEL_S)
         self.collector.stop()
         for path, start in self.streams.files:
             self.log.append_file(path, start)
         finish(self.collector, self.bundle, self.log, status)
-        died = status != 0
         if self.log.fault or self.bundle.fault:
             self.say(f"the capture is not whole: {self.log.fault or self.bundle.fault}")
-        if not died and self.options.remember:
-            remember_end(self.bundle.folder)
-        if died and self.options.report:
-            analyse_bundle(self.bundle.folder, self.options)
-            died = not reports_no_crash(self.bundle.folder)
-        if died and self.options.report:
-            act_on_death(self.bundle.folder, self.options)
-        keep = self.options.keep == "always" or (self.options.keep == "crash" and died)
-        self.send(done=self.bundle.folder if keep else "", died=died)
+        died = self._explain(status)
+        keep = self.options.keep == "always" or (self.options.keep == "crash" and (died or bool(killed)))
+        if killed:
+            self.say(f"{killed}, while the command itself ended well" + (f"; forensics why {self.bundle.folder}" if keep else ""))
         if not keep and not self.options.folder:
             self.bundle.remove()
+        self.send(done=self.bundle.folder if keep else "", died=died)
 
-
-def finish(
-    collector: Collector,
-    bundle: Bundle,
-    log: JobLog | None,
-    status: int | None,
-    notes: dict[str, Any] | None = None,
-    closing: list[str] | None = None,
-) -> None:
-    """Complete the bundle. `notes`: of the caller that asked for the capture. `closing`: the last lines of job.log."""
-    lines = closing_lines(collector, status) if closing is None else closing
-    if log is None:
-        bundle.write("job.log", "".join(line + "\n" for line in lines))
-    else:
-        log.close(lines)
-        bundle.write_rows("job.times", ([at, round(moment, 3)] for at, moment in log.times()))
-    kernel = collector.kernel.finish()
-    if kernel:
-        bundle.write("kernel.log", "".join(line + "\n" for line in kernel))
-    if collector.kernel.method:
-        collector.unavailable = [c for c in collector.unavailable if c["what"] != "the kernel's log"]
-    bundle.write_rows(
-        "exits.jsonl",
-        (
-            {**e, "end": time_text(e["end"])} | ({"start": time_text(e["start"])} if "start" in e else {})
-            for e in collector.tree.ends
-        ),
-    )
-    bundle.write_rows("memory.jsonl", ({**r, "time": time_text(r["time"])} for r in collector.samples.rows))
-    bundle.write_run(collector.run_record(True, status) | ({"notes": notes} if notes else {}))
-    collector.tree.close()
+    def _explain(self, status: int) -> bool:
+        """Have the end analysed, if it needs an explanation. Did the job die?"""
+        assert self.bundle is not None and self.collector is not None
+        if status == 0 and self.options.remember:
+            remember_end(self.bundle.folder)
+        if status == 0 or self.refused:  # the shell's message says all
+            return False
+        if was_interrupted(self.collector, status, self.interrupted):
+            self.say("interrupted by Ctrl-C at the terminal")
+            return False
+        if not self.options.report:
+            return True
+        analyse_bundle(self.bundle.folder, self.options)
+        died = not reports_no_crash(self.bundle.folder)
+        if died:
+            act_on_death(self.bundle.folder, self.options)
+        return died
 
 
 def binary_kind(path: str) -> str:
@@ -266,16 +275,9 @@ def binary_kind(path: str) -> str:
     return ""
 
 
-def adopt_orphans() -> None:
-    """Become the parent of the job's processes whose own parent ended (prctl PR_SET_CHILD_SUBREAPER)."""
-    with contextlib.suppress(OSError, AttributeError, ImportError):
-        import ctypes
-
-        ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
-
-
-def restore_signals(blocked: set[int]) -> None:
-    """In the job: restore the signals that this program ignores or blocks."""
+def restore_signals(blocked: set[int], child_signal: Any) -> None:
+    """In the job: restore the signals that this program ignores or blocks. `child_signal`: the handling of SIGCHLD."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN if child_signal == signal.SIG_IGN else signal.SIG_DFL)
     for number in (signal.SIGPIPE, getattr(signal, "SIGXFSZ", None)):
         if number is not None:
             signal.signal(number, signal.SIG_DFL)

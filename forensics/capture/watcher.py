@@ -21,10 +21,11 @@ import time
 from forensics.capture import proc
 from forensics.capture.bundle import Bundle
 from forensics.capture.collector import Collector
+from forensics.capture.complete import finish
+from forensics.capture.growth import Growth
 from forensics.capture.joblog import JobLog
 from forensics.capture.options import Options
 from forensics.capture.reporting import UNAWAITED_REPORT_S, act_on_death, analyse_bundle
-from forensics.capture.supervisor import finish
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,19 +46,18 @@ class Watcher:
         self.bundle = Bundle(request["bundle"])
         self.files: list[tuple[str, int]] = [(path, int(start)) for path, start in request.get("files", [])]
         self.log = JobLog(self.bundle.folder, self.options.max_log_bytes)
-        self.collector = Collector(self.options, self.bundle, self.pid, False, self.log, lambda _: None)
+        growth = Growth((path for path, _ in self.files), self.bundle.folder)
+        self.collector = Collector(self.options, self.bundle, self.pid, False, self.log, lambda _: None, growth)
         self.collector.tree.forget(os.getpid())
         self.notes: dict[str, Any] = {}
         self.closed: dict[str, Any] | None = None
         self._rest = b""
-        self._sizes = {path: _size(path) for path, _ in self.files}
 
     def watch(self) -> None:
         """Watch to the end, then close the bundle."""
         self.collector.start()
         while self.closed is None and self.collector.root_end() is None and self.pid in self.collector.tree.living:
             self._receive(WATCHER_POLL_S if self.link < 0 else 1.0)
-            self._watch_files()
         self._receive_last_notes()
         until = time.monotonic() + REAP_WAIT_S
         while self.closed is None and self.collector.root_end() is None and time.monotonic() < until:
@@ -88,14 +88,6 @@ class Watcher:
                 return False
             time.sleep(0.05)
         return True
-
-    def _watch_files(self) -> None:
-        """Count output that the process writes to files of its own as a sign of life."""
-        for path, before in self._sizes.items():
-            now = _size(path)
-            if now != before:
-                self._sizes[path] = now
-                self.log.last = time.monotonic()
 
     def _receive(self, wait_s: float) -> None:
         if self.link < 0:

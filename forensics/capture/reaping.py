@@ -1,0 +1,102 @@
+"""Wait for the job alone, and reap the orphans that this process adopts: two waits that can never take each other's children.
+
+The job is reaped by its process id in the main thread. Helpers such as py-spy are started and reaped by the thread that collects;
+that thread reaps the orphans, too, while none of its helpers runs. So every child is reaped once, by who started or adopted it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+
+from forensics.capture import proc
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+UNKNOWN_STATUS = 255 << 8  # the wait status if the kernel does not tell the true one: never that of a good end
+PR_SET_CHILD_SUBREAPER = 36  # include/uapi/linux/prctl.h
+REAPED_S = 1.0  # chosen by hand: so soon the first process of the system reaps a process that ended
+POLL_S = 0.2  # chosen by hand: the pause where the kernel cannot wake this process, or after an error that should not occur
+
+
+def wait_for_job(
+    job: int,
+    pidfd: int,
+    stopped: Callable[[int], None],
+    ends: Callable[[], None],
+    reaped: Callable[[int, int, float], None] | None,
+) -> int:
+    """Wait for the child `job` alone, and return its wait status. `stopped`: called with the signal that stops it.
+
+    `ends`: called when it has ended, before it is reaped. `reaped`: called with its pid, status and seconds of processor time. An
+    error in one of them never ends the wait.
+    """
+    while True:
+        try:
+            found = os.waitid(os.P_PID, job, os.WEXITED | os.WSTOPPED | os.WNOWAIT)  # safe: our own child, reaped nowhere else
+            if found is None or found.si_code in (os.CLD_EXITED, os.CLD_KILLED, os.CLD_DUMPED):
+                with contextlib.suppress(Exception):
+                    ends()
+            pid, status, used = os.wait4(job, os.WUNTRACED | os.WNOHANG)  # safe: this child alone, which waits to be reaped
+        except ChildProcessError:  # it cannot be waited for: its pidfd tells the end, and the status from Linux 6.15 on
+            while (status_known := status_of_other(job, pidfd)) is None:
+                proc.has_ended(pidfd, POLL_S)
+            return status_known
+        except OSError:
+            time.sleep(POLL_S)
+            continue
+        if not pid:  # it was stopped and goes on already
+            continue
+        if os.WIFSTOPPED(status):
+            with contextlib.suppress(Exception):
+                stopped(os.WSTOPSIG(status))
+            continue
+        if reaped is not None:
+            with contextlib.suppress(Exception):
+                reaped(job, status, used.ru_utime + used.ru_stime)
+        return status
+
+
+def status_of_other(job: int, pidfd: int) -> int | None:
+    """The wait status of a process that was started by another one, which is gone; None while it is alive.
+
+    If this process adopted it, it is reaped here. UNKNOWN_STATUS if nothing tells the status.
+    """
+    with contextlib.suppress(ChildProcessError):
+        pid, status = os.waitpid(job, os.WNOHANG)  # safe: this pid alone, and only if it is a child of this process
+        return status if pid else None
+    if pidfd < 0:
+        return UNKNOWN_STATUS
+    if not proc.has_ended(pidfd):
+        return None
+    until = time.monotonic() + REAPED_S
+    while (found := proc.exit_status(pidfd)) is None and time.monotonic() < until:  # known when its parent has reaped it
+        time.sleep(0.01)
+    return UNKNOWN_STATUS if found is None else found
+
+
+def reap_orphans(job: int, ending: Callable[[int], None], reaped: Callable[[int, int, float], None]) -> None:
+    """Reap all adopted processes that ended, except `job`. To be called by the thread that starts helpers, while none runs."""
+    while True:
+        try:
+            # Safe: WNOWAIT only looks. No helper is alive, so what is found is an orphan or the job, which is left alone.
+            found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            if found is None or found.si_pid == job:
+                return
+            ending(found.si_pid)
+            pid, status, used = os.wait4(found.si_pid, os.WNOHANG)  # safe: the orphan that was found, by its process id
+        except ChildProcessError:
+            return
+        if pid:
+            reaped(pid, status, used.ru_utime + used.ru_stime)
+
+
+def adopt_orphans(adopt: bool = True) -> None:
+    """Become the parent of the processes below this one whose own parent ended (prctl PR_SET_CHILD_SUBREAPER), or no longer."""
+    with contextlib.suppress(OSError, AttributeError, ImportError):
+        import ctypes
+
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, int(adopt), 0, 0, 0)
