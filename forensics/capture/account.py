@@ -4,6 +4,7 @@
     [2026-08-22T03:00:07.130000+00:00] forensics run: signal 9 (SIGKILL) was sent to pid 4713 (python3) by pid 880 (earlyoom)
     [2026-08-22T03:00:08.000000+00:00] forensics run: memory group /job counted 1 kill and 35 refusals; limit 200.0 MiB
     [2026-08-22T03:00:08.000000+00:00] forensics run: the host counted 1 memory kill; at least 71 % of its 23.5 GiB were available
+    [2026-08-22T03:00:08.000000+00:00] forensics run: local times are UTC+02:00 (CEST)
     [2026-08-22T03:00:08.000000+00:00] forensics run: the command, pid 4711 (python3), ended with exit status 1 after 14.2 s
 
 These lines state facts. The analysis decides which of them is the cause.
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 import signal
 
-from forensics.capture.times import duration_text, time_text
+from forensics.capture.times import duration_text, local_zone, time_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def closing_lines(collector: Collector, status: int | None) -> list[str]:
         (end, text) for text in (*_groups(collector), *_host(collector), *_places(collector), *_silence(collector, end))
     ]
     lines_in_order += [(end, text) for text in _limits(collector, end, root)]
+    lines_in_order.append((end, f"local times are {local_zone(end)}"))
     lines_in_order.append((end, _root(collector, root)))
     return [f"[{time_text(at)}] {ACCOUNT_PREFIX} {text}" for at, text in lines_in_order]
 

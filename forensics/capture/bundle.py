@@ -12,10 +12,13 @@ report.txt     report.json                  the analysis; report.short.txt: its 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
 import time
+
+from forensics.capture import proc
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,13 +43,42 @@ def state_folder() -> str:
 
 
 def latest(folder: str = "") -> str:
-    """The newest complete bundle in the state folder; empty if there is none."""
-    top = folder or state_folder()
+    """The newest bundle in the state folder whose job has ended; empty if there is none."""
+    return next((path for path in newest_first(folder) if not is_running(path)), "")
+
+
+def newest_first(folder: str = "") -> list[str]:
+    """The bundles in the state folder; of jobs that ended the last one to end comes first."""
+    found: list[tuple[float, str]] = []
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(folder or state_folder()):
+            with contextlib.suppress(OSError):
+                found.append((os.stat(os.path.join(entry.path, RUN_FILE)).st_mtime, entry.path))
+    return [path for _, path in sorted(found, reverse=True)]
+
+
+def is_running(folder: str) -> bool:
+    """Does the job of a bundle still run here? Of a capture that was killed with its job there is no end, and no process."""
+    run = read_run(folder)
+    if run.get("complete", True) or run.get("host", {}).get("boot_id") != proc.boot_id():
+        return False
+    found = proc.stat(int(run.get("command", {}).get("pid", 0)))
+    # A later process with the same pid began after the bundle did.
+    return (
+        found is not None
+        and found.state not in "ZX"
+        and found.start_ticks / proc.TICKS <= run.get("clock", {}).get("since_boot_s", 0)
+    )
+
+
+def read_run(folder: str) -> dict[str, Any]:
+    """run.json of a bundle; empty if it cannot be read."""
     try:
-        found = [e.path for e in os.scandir(top) if e.is_dir() and os.path.exists(os.path.join(e.path, RUN_FILE))]
-    except OSError:
-        return ""
-    return max(found, key=lambda p: os.stat(os.path.join(p, RUN_FILE)).st_mtime, default="")
+        with open(os.path.join(folder, RUN_FILE), encoding="utf-8") as file:
+            found = json.load(file)
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def report_text(folder: str) -> str:

@@ -83,6 +83,7 @@ def packed(folder: str, target: str) -> None:
 def _ask(command: list[str], missing: list[str]) -> str:
     """The output of a command; if it fails empty, and the reason is added to `missing`."""
     try:
+        # Safe: the job is no child of this process; this call reaps what it starts.
         done = subprocess.run(
             command,
             capture_output=True,

@@ -20,6 +20,7 @@ def run_command(command: list[str], bundle: str, **options: object) -> tuple[int
     wanted = Options(**{"quiet": True, "report": False, **options, "command": command, "folder": folder})
     sys.stdout.flush()
     sys.stderr.flush()
+    # Safe: waits for `run` alone, by its process id; `run` ends with the status of the job.
     done = subprocess.run([sys.executable, "-P", "-m", "forensics.capture", "run", wanted.to_json()], check=False)
     status = done.returncode if done.returncode >= 0 else 128 - done.returncode
     kept = wanted.keep == "always" or (status != 0 and wanted.keep == "crash")

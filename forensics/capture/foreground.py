@@ -180,6 +180,7 @@ class Foreground:
         """
         self.stopped = 0
         self.keys(False)
+        # Safe: stops `run`, at a terminal with its pipeline; the job has stopped already and is continued with them.
         os.kill(0 if self.streams.pty else os.getpid(), signal.SIGSTOP)
         self.keys(True)
         self._send({"resume": 1})

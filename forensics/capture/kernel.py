@@ -108,6 +108,7 @@ class KernelLog:
         for name, command in READERS:
             since = ["--since", f"@{int(self.started)}"] if name == "journalctl" else []
             try:
+                # Safe: at the end, after the job was reaped; this call reaps what it starts.
                 done = subprocess.run(
                     [*command, *since],
                     capture_output=True,

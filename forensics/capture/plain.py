@@ -17,7 +17,7 @@ from forensics.capture import identity
 from forensics.capture.account import ACCOUNT_PREFIX, signal_name
 from forensics.capture.bundle import Bundle, report_text
 from forensics.capture.joblog import JobLog
-from forensics.capture.times import duration_text, time_text
+from forensics.capture.times import duration_text, local_zone, time_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +36,11 @@ def main(options: Options) -> NoReturn:
 
 def run(options: Options) -> int:
     """Run the command; its status as in a shell."""
-    bundle = Bundle(options.folder, options.command[0])
+    try:
+        bundle = Bundle(options.folder, options.command[0])
+    except OSError as error:  # the job runs even if nothing can be captured
+        print(f"forensics: nothing is captured: {error.filename}: {error.strerror}", file=sys.stderr, flush=True)
+        os.execvp(options.command[0], options.command)
     log = JobLog(bundle.folder, options.max_log_bytes)
     kept = not (os.isatty(1) or os.isatty(2))
     started = time.time()
@@ -52,10 +56,13 @@ def run(options: Options) -> int:
     relays = [threading.Thread(target=_copy, args=(s, to, log)) for s, to in ((child.stdout, 1), (child.stderr, 2)) if s]
     for relay in relays:
         relay.start()
-    code = child.wait()
+    code = child.wait()  # safe: this child alone, by its process id
     for relay in relays:
         relay.join()
-    _close(options, bundle, log, started, child.pid, code, kept)
+    try:
+        _close(options, bundle, log, started, child.pid, code, kept)
+    except Exception as error:  # an error of the capture is no exit status of the job
+        print(f"forensics: the capture is not whole: {type(error).__name__}: {error}", file=sys.stderr)
     return code if code >= 0 else 128 - code
 
 
@@ -74,7 +81,8 @@ def _copy(source: IO[bytes], to: int, log: JobLog) -> None:
 def _close(options: Options, bundle: Bundle, log: JobLog, started: float, pid: int, code: int, kept: bool) -> None:
     now = time.time()
     ended = f"was ended by signal {-code} ({signal_name(-code)})" if code < 0 else f"ended with exit status {code}"
-    log.close([f"[{time_text(now)}] {ACCOUNT_PREFIX} the command, pid {pid}, {ended} after {duration_text(now - started)}"])
+    told = (f"local times are {local_zone(now)}", f"the command, pid {pid}, {ended} after {duration_text(now - started)}")
+    log.close([f"[{time_text(now)}] {ACCOUNT_PREFIX} {line}" for line in told])
     not_taken = [*NOT_CAPTURED, *([] if kept else ["the output, which went to a terminal"])]
     record: dict[str, Any] = {"schema": "forensics-run/1", "complete": True, "start": time_text(started), "end": time_text(now)}
     record |= {"command": {"arguments": options.command, "folder": os.getcwd(), "pid": pid, "name": options.name}}

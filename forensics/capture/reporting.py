@@ -38,6 +38,7 @@ def remember_end(folder: str) -> None:
     """Add the good end of this run to the history: an earlier failure of the same program did not occur again."""
     with contextlib.suppress(OSError, subprocess.SubprocessError):
         command = [sys.executable, "-P", "-m", "forensics", "history", "add", folder]
+        # Safe: after the job was reaped, in a session of its own; this call reaps what it starts.
         subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, timeout=REPORT_S, check=False, start_new_session=True
         )
@@ -60,6 +61,7 @@ def _run_analysis(command: list[str], within_s: float) -> str:
     until = time.monotonic() + RETRY_S
     while True:
         try:
+            # Safe: after the job was reaped, in a session of its own; this call reaps what it starts.
             done = subprocess.run(
                 command, stdin=subprocess.DEVNULL, capture_output=True, timeout=within_s, check=False, start_new_session=True
             )
@@ -85,6 +87,7 @@ def act_on_death(folder: str, options: Options) -> None:
                 file.write(report.read().removeprefix(REPORT_HEAD.encode())[:MESSAGE_BYTES])
     if options.on_crash:
         with contextlib.suppress(OSError):
+            # Safe: nobody waits for it: this process ends soon, and then the system reaps it.
             subprocess.Popen(
                 ["/bin/sh", "-c", options.on_crash.replace("{bundle}", shlex.quote(folder))],
                 stdin=subprocess.DEVNULL,

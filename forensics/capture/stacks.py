@@ -5,9 +5,13 @@ py-spy dump --pid 4711  ->  stacks/4711.txt, and its innermost own frame: "MainT
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import subprocess
 import sys
+
+from forensics.capture import proc
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,13 +50,16 @@ def take_stacks(processes: Iterable[Process], folder: str) -> tuple[list[dict[st
         return [], "py-spy is not installed"
     taken, why = [], ""
     for process in [p for p in processes if "python" in f"{p.comm} {p.command}"][:MAX_STACK_PROCESSES]:
+        before = proc.stat(process.pid)
         try:
+            # Safe: this thread starts and reaps it, by its process id; nothing else here waits for children it did not start.
             done = subprocess.run(
                 [command, "dump", "--pid", str(process.pid)],
                 capture_output=True, text=True, errors="replace", timeout=DUMP_S, check=False, stdin=subprocess.DEVNULL,
             )  # fmt: skip
         except (OSError, subprocess.SubprocessError) as error:
             why = f"py-spy: {type(error).__name__}"
+            _resume(process.pid, before)
             continue
         if done.returncode or not done.stdout:
             why = f"py-spy: {(done.stderr.strip().splitlines() or ['refused'])[0][:200]}"
@@ -63,6 +70,15 @@ def take_stacks(processes: Iterable[Process], folder: str) -> tuple[list[dict[st
             file.write(f"{STACKS_PREFIX}{process.pid} ({process.comm})\n{done.stdout[:200_000]}")
         taken.append({"pid": str(process.pid), "comm": process.comm, "at": innermost_frames(done.stdout)})
     return taken, why
+
+
+def _resume(pid: int, before: proc.Stat | None) -> None:
+    """Continue a process that py-spy stopped and did not continue, because it was killed itself: else the job would hang."""
+    now = proc.stat(pid)
+    if before is None or now is None or now.start_ticks != before.start_ticks or before.state in "Tt" or now.state not in "Tt":
+        return
+    with contextlib.suppress(OSError):
+        os.kill(pid, signal.SIGCONT)  # safe: the same process as before, as its start shows
 
 
 def innermost_frames(text: str) -> str:

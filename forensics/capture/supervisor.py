@@ -201,7 +201,7 @@ class JobSupervisor:
                 self.interrupted = time.time()
             if self.ended:
                 continue  # nothing is sent to a process id that may be that of another program
-            elif "signal" in message:
+            if "signal" in message:
                 self._pass_on(message)
             elif "resume" in message and self.streams.pty:
                 self.streams.give_terminal(self.job)
@@ -210,6 +210,7 @@ class JobSupervisor:
 
     def _pass_on(self, message: dict[str, Any]) -> None:
         with contextlib.suppress(OSError):
+            # Safe: the job is not reaped, so its group and its pid are still its own.
             if self.streams.pty and message.get("typed"):
                 os.killpg(self.job, message["signal"])
             elif self.streams.pty or not self._went_to_all(message["signal"]):

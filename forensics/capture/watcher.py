@@ -147,7 +147,7 @@ def main(text: str) -> NoReturn:
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SIGTSTP):
         signal.signal(number, signal.SIG_IGN)
     request = json.loads(text)
-    if request["options"].get("detach") and os.fork():
+    if request["options"].get("detach") and os.fork():  # safe: no thread runs yet; the caller reaps the parent at once
         os._exit(0)
     try:
         watcher = Watcher(request)

@@ -32,10 +32,13 @@ def register(app: typer.Typer) -> None:
           forensics why
           forensics why ~/.local/state/forensics/20261122-181534-python-4711
         """
-        from forensics.capture.bundle import REPORT_HEAD
+        from forensics.capture.bundle import REPORT_HEAD, is_running
 
         check_format(form)
         folder = bundle or _latest()
+        if bundle is not None and is_running(str(bundle)):
+            print(_still_running(str(bundle)))
+            return
         kept = folder / ("report.json" if form == "json" else "report.txt")
         if not (again or redact or remember) and form in ("text", "json") and kept.is_file():
             write(kept.read_text(encoding="utf-8").removeprefix(REPORT_HEAD), None, masked=form == "json")
@@ -44,13 +47,28 @@ def register(app: typer.Typer) -> None:
 
 
 def _latest() -> Path:
-    from forensics.capture.bundle import latest, state_folder
+    """The newest bundle of a job that has ended. One line on stderr names the newest one that still runs, if there is one."""
+    from forensics.capture.bundle import is_running, newest_first, state_folder
 
     capture_settings()
-    found = latest()
-    if not found:
+    bundles = newest_first()
+    runs = [path for path in bundles if is_running(path)]
+    found = next((path for path in bundles if path not in runs), "")
+    if not bundles:
         raise UsageError("no captured run", state_folder(), "forensics run -- COMMAND captures one")
+    if not found:
+        raise UsageError(_still_running(runs[0]), advice="when it has ended, forensics why shows its end")
+    if runs:
+        print(f"forensics: {_still_running(runs[0])}; shown is the last run that ended", file=sys.stderr)
     return Path(found)
+
+
+def _still_running(bundle: str) -> str:
+    """The line about a bundle whose job still runs."""
+    from forensics.capture.bundle import read_run
+
+    run = read_run(bundle)
+    return f"still running: {' '.join(run['command']['arguments'])[:80]}, pid {run['command']['pid']}, in {bundle}"
 
 
 def report_on(folder: Path, form: str, redact: bool, keep: bool, remember: bool | None = False) -> str:

@@ -8,14 +8,14 @@ invented. In this room an observation is also called an event: it has a place in
 from forensics.correlation.assign_times import assign_times
 from forensics.correlation.clock import Clock
 from forensics.correlation.clock_alignment import align_clocks
-from forensics.correlation.clock_inference import full_times, has_date, infer_clock
+from forensics.correlation.clock_inference import full_times, has_date, infer_clock, recorded_zone
 from forensics.correlation.disorder import is_disordered
 from forensics.correlation.entities import IdMappings
 from forensics.correlation.filters import EVERYTHING, Filter, apply_filter, last_incident, unmatched, window
 from forensics.correlation.incidents import group_incidents, join_incidents
 from forensics.correlation.keys import LOCAL, Key, different_owners, entity_keys, hosts_differ, key_text
 from forensics.correlation.links import find_links
-from forensics.correlation.moment import completed, moment_text
+from forensics.correlation.moment import completed, in_one_zone, moment_text
 from forensics.correlation.split_bursts import split_bursts
 from forensics.readers.identity.entity_ids import EntityIds, entity_ids
 from forensics.readers.identity.file_names import FileNameIds, ids_of_file_name
@@ -51,6 +51,7 @@ __all__ = [
     "has_date",
     "hosts_differ",
     "ids_of_file_name",
+    "in_one_zone",
     "infer_clock",
     "is_disordered",
     "is_distinctive",
@@ -62,6 +63,7 @@ __all__ = [
     "printed_dates",
     "program_pids",
     "read_id_mappings",
+    "recorded_zone",
     "same_host",
     "seconds_between",
     "split_bursts",

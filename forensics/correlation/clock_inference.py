@@ -37,11 +37,17 @@ def full_times(known: Iterable[ClockSample]) -> list[datetime]:
 
 
 def infer_clock(
-    source: Source, known: Sequence[ClockSample], others: list[datetime], warn: Warn, printed: Sequence[datetime] = ()
+    source: Source,
+    known: Sequence[ClockSample],
+    others: list[datetime],
+    warn: Warn,
+    printed: Sequence[datetime] = (),
+    local: timedelta | None = None,
 ) -> Clock:
     """The clock of `source` from its samples `known`, in order of line.
 
-    `others`: full times in the other sources. `printed`: days that its lines print in full beside their stamps.
+    `others`: full times in the other sources. `printed`: days that its lines print in full beside their stamps. `local`: the zone
+    that a captured run recorded for its folder, as the offset from UTC.
     """
     name, modified = source.name, source.modified
     stamps = [m.stamp for m in known if m.stamp and not m.header]
@@ -57,7 +63,8 @@ def infer_clock(
     if all(s.wall and s.wall.tzinfo for s in walls):
         clock = replace(clock, kind="wall+zone")
     else:
-        assumed_zone = _zone(ordered, name, warn)
+        recorded = recorded_zone(known) if local is None else local
+        assumed_zone = _zone(ordered, name, warn) if recorded is None else timezone(recorded)
         clock = replace(clock, zone=assumed_zone or UTC, floating=assumed_zone is None)
     clock = _anchored(clock)
     first, last = span(clock, name)
@@ -158,6 +165,11 @@ def _at(day: datetime, clock: datetime) -> datetime:
     """`clock`'s time of the day before, on or after `day` that is nearest to it."""
     same = day.replace(hour=clock.hour, minute=clock.minute, second=clock.second)
     return min((same + timedelta(days=d) for d in (-1, 0, 1)), key=lambda t: abs(t - day))
+
+
+def recorded_zone(known: Iterable[ClockSample]) -> timedelta | None:
+    """The zone of times without one, as the offset from UTC, if a captured run recorded it; else None."""
+    return next((m.local for m in known if m.local is not None), None)
 
 
 def _zone(known: Sequence[ClockSample], name: str, warn: Warn) -> tzinfo | None:

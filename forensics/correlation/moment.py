@@ -1,13 +1,13 @@
 """The words for the moment of a line that has no stamp of its own clock, and the year or date that its stamps lack."""
 
-from datetime import datetime
+from datetime import datetime, tzinfo
 
 from msgspec.structs import replace
 
 from forensics.correlation.clock import Clock
 from forensics.correlation.timestamp_resolver import naive, nearest_year
 from forensics.model import Stamp
-from forensics.readers.stamps.moment import Moment
+from forensics.readers.stamps.moment import Moment, seconds_between
 
 FORMATS = {"date": "%H:%M:%S", "year": "%b %d %H:%M:%S", "": "%Y-%m-%d %H:%M:%S"}  # by what a stamp lacks
 
@@ -15,6 +15,23 @@ FORMATS = {"date": "%H:%M:%S", "year": "%b %d %H:%M:%S", "": "%Y-%m-%d %H:%M:%S"
 def completed(moment: Moment, clock: Clock) -> Moment:
     """`moment` with the year or the date that its stamps lack, of a `clock` whose own were told by another source."""
     return Moment(*(_completed(s, clock) if s else None for s in (moment.at, moment.after, moment.before)))
+
+
+def in_one_zone(moment: Moment, clock: Clock) -> Moment:
+    """`moment` with two stamps of one kind: if only one of them has a zone, it is given in that of the `clock`, without it."""
+    after, before = moment.after, moment.before
+    if not after or not before or not after.wall or not before.wall:
+        return moment
+    if (after.wall.tzinfo is None) == (before.wall.tzinfo is None):
+        return moment
+    made = Moment(moment.at, _without_zone(after, clock.zone), _without_zone(before, clock.zone))
+    return Moment(made.at, made.after, None) if seconds_between(Moment(made.after), Moment(made.before)) < 0 else made
+
+
+def _without_zone(stamp: Stamp, zone: tzinfo) -> Stamp:
+    if not stamp.wall or not stamp.wall.tzinfo or stamp.lacks:
+        return stamp
+    return replace(stamp, wall=stamp.wall.astimezone(zone).replace(tzinfo=None))
 
 
 def moment_text(moment: Moment) -> str:

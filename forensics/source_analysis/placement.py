@@ -5,7 +5,7 @@ train.log   2026-05-01 10:00:07 ... exit status 137      dmesg.log   [ 3010.69] 
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 
 from forensics import correlation, readers, series
@@ -61,15 +61,30 @@ def clocks_of(
     step = 1 + len(every) * len(analyses) // MAX_TIMES_COMPARED
     every = every[::step]  # of thousands of sources, a sample gives the others their year
     clocks: dict[str, correlation.Clock] = {}
+    zones = {_folder(r.name): zone for r in analyses if (zone := correlation.recorded_zone(r.samples)) is not None}
     for r in analyses:
         name = r.name
         others = [] if times.get(name) else [t for n, t in every if n != name]  # its own lines give year and date
         printed = () if correlation.has_date(r.samples) else correlation.printed_dates(r.scan)
-        infer = partial(correlation.infer_clock, r.scan.source, r.samples, others, noted.append, printed)
+        infer = partial(
+            correlation.infer_clock, r.scan.source, r.samples, others, noted.append, printed, _zone_below(zones, name)
+        )
         clocks[name] = call_or_warn(infer, correlation.Clock("none"), "its times", name, noted.append)
     found = [e for found in events.values() for e in found]
     settled = partial(correlation.align_clocks, found, clocks, knowledge, noted.append)
     return call_or_warn(settled, clocks, "the alignment of clocks", None, noted.append)
+
+
+def _folder(name: str) -> str:
+    """The folder of a source: `runs/a/job.log` -> `runs/a/`, `a.tar.gz!b/job.log` -> `a.tar.gz!b/`; empty for a bare name."""
+    return name[: max(name.rfind("/"), name.rfind("!")) + 1]
+
+
+def _zone_below(zones: Mapping[str, timedelta], name: str) -> timedelta | None:
+    """The zone that a captured run recorded for the folder of `name`, or for the nearest one above; a bare name has none."""
+    return max(((len(folder), zone) for folder, zone in zones.items() if folder and name.startswith(folder)), default=(0, None))[
+        1
+    ]
 
 
 def disordered_sources(analyses: Sequence[SourceAnalysis], noted: list[Warning]) -> set[str]:

@@ -43,6 +43,7 @@ def with_moment(found: tuple[Finding, ...], times: LogTimes) -> tuple[Finding, .
             break
         told = earlier if gap or not told.at else told
     clock = times.clocks[lines[0].source]
+    told = correlation.in_one_zone(told, clock)
     text = correlation.moment_text(correlation.completed(told, clock) if times.dated else told)
     return (replace(found[0], when=text), *found[1:])
 

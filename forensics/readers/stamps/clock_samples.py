@@ -38,6 +38,8 @@ TRIGGER = Trigger(
 )
 BEGINS = lazy.regex(r"-- (?:Logs|Journal) begins? at (.{10,60}?), ends? at ")
 NEW_BOOT = lazy.regex(r"-- (?:Boot [0-9a-f]{32}|Reboot) --")
+# The account of a captured run, and of a capture without an end: `forensics run: local times are UTC+01:00 (CET)`
+LOCAL_ZONE = lazy.regex(r"forensics run: local times are UTC([+-])(\d\d):?(\d\d)\b")
 CLOCK_SET = lazy.regex(r"setting system clock to (\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d) UTC")  # of the kernel, at boot
 MAX_UTC_OFFSET = timedelta(hours=14)  # Kiribati: no zone is further from UTC
 SMALLEST_ZONE_STEP_S = 900  # all zones are whole quarters of an hour
@@ -56,12 +58,16 @@ PRINTED_DATE_PATTERN = lazy.regex(
 
 
 class ClockSample(Struct, frozen=True):
-    """A line and its stamp. `boot`: a boot begins here. `header`: a heading, whose stamp is valid for the lines after it."""
+    """A line and its stamp. `boot`: a boot begins here. `header`: a heading, whose stamp is valid for the lines after it.
+
+    `local`: what the line says about the zone of all times without one, as the offset from UTC.
+    """
 
     line: int
     stamp: Stamp | None = None
     boot: bool = False
     header: bool = False
+    local: timedelta | None = None
 
 
 def clock_sample(line: Line, stamp: Stamp | None = None) -> ClockSample | None:
@@ -73,6 +79,10 @@ def clock_sample(line: Line, stamp: Stamp | None = None) -> ClockSample | None:
             return ClockSample(line.number, parse_prefix(f"{begins[1]} host journal: ").stamp, header=True)
         return ClockSample(line.number, boot=True, header=True) if NEW_BOOT.match(text) else None
     stamp = stamp or parse_prefix(text).stamp
+    local = LOCAL_ZONE.search(text) if "forensics run: local" in text else None
+    if local:
+        offset = timedelta(hours=int(local[2]), minutes=int(local[3]))
+        return ClockSample(line.number, stamp, local=-offset if local[1] == "-" else offset)
     if stamp is None:
         return None
     if stamp.lacks == "year" and stamp.wall and (utc := CLOCK_SET.search(text)):

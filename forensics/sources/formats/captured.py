@@ -22,7 +22,8 @@ RUN_DOCUMENT_PATTERN = lazy.regex(r'\A\{\s{0,9}"schema": ?"forensics-(?:run|repo
 EXIT_RECORD_PATTERN = lazy.regex(r'\A\{"pid": \d+, (?=[^\n]*"how": ")')
 SAMPLE_RECORD_PATTERN = lazy.regex(r'\A\{"time": "[^"]{19,40}", "monotonic_s": ')
 UNFINISHED_PATTERN = re.compile(rb'\A\{\s{0,9}"schema": ?"forensics-run/1",\s{0,9}"complete": ?false\b')
-CAPTURED_HEAD_BYTES = 4096  # `complete` is the second field that a capture writes
+ZONE_PATTERN = re.compile(rb'"clock": ?\{[^\n}]{0,200}"timezone": ?"([^"+\n-]{0,40})([+-]\d\d)(\d\d)"')
+CAPTURED_HEAD_BYTES = 16384  # `complete` is the second field that a capture writes, the clock the tenth
 TIMES_PATTERN = lazy.regex(r"\A\[\d+, \d+\.\d+\]\n")
 STACKS_PATTERN = lazy.regex(r"\Aforensics run: stacks of pid \d+ ")
 REPORT_PATTERN = lazy.regex(  # where the title is too long, the name of the cause is on the next line
@@ -35,7 +36,7 @@ def _recognises(pattern: re.Pattern[str]) -> Callable[[Head], bool]:
 
 
 def _unfinished(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
-    """One line which says that the capture was never completed; no line for a complete capture."""
+    """A line which says that the capture was never completed, and one with its zone; no line for a complete capture."""
     head = b""
     for block in blocks:
         head = (head + block)[:CAPTURED_HEAD_BYTES]
@@ -45,6 +46,9 @@ def _unfinished(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
             1,
             b"forensics run: the capture has no end: the job runs still, or both were ended together",
         )
+        if zone := ZONE_PATTERN.search(head):
+            line = b"forensics run: local times are UTC%s:%s (%s)" % (zone[2], zone[3], zone[1])
+            yield head.count(b"\n", 0, zone.start()) + 1, 1, line
 
 
 def _nothing(blocks: Iterator[bytes], _note: Note) -> Iterator[Piece]:
