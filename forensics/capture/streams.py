@@ -93,11 +93,14 @@ class JobStreams:
                 os.dup2(theirs, 2)
 
     def opened(self) -> None:
-        """In the supervisor, once the job runs: close the job's ends."""
-        for _, theirs in self._pipes.values():
-            os.close(theirs)
-        if self.pty:
+        """In the supervisor, once the job runs: close the job's ends, once."""
+        for fd, (ours, theirs) in self._pipes.items():
+            if theirs >= 0:
+                os.close(theirs)
+                self._pipes[fd] = ours, -1
+        if self.pty and self.slave >= 0:
             os.close(self.slave)  # as long as this process keeps the terminal open, it does not report its end
+            self.slave = -1
 
     def give_terminal(self, group: int) -> None:
         """Make process group `group` the foreground group of the pty."""

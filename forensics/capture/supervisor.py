@@ -51,6 +51,7 @@ class JobSupervisor:
         self.options, self.link, self.streams, self.forwarded = options, link, streams, forwarded
         self.child_signal = child_signal  # how SIGCHLD was handled when this program was started
         self.job, self.pidfd, self.refused = 0, -1, ""
+        self.finished = False
         self.ended = False  # the job has ended: its process id may soon be that of another program
         self.interrupted = 0.0  # when the user typed the key that interrupts
         self.bundle: Bundle | None = None
@@ -87,8 +88,16 @@ class JobSupervisor:
         status = wait_for_job(self.job, self.pidfd, self._stopped, self._ends, self.collector.reaped if self.collector else None)
         self.send(ended=status)
         self._attempt(lambda: self._close(status))
+        self._finish("", False)
+        self.streams.opened()
         self.streams.drain(None)
         os._exit(0)
+
+    def _finish(self, folder: str, died: bool) -> None:
+        """Tell `run`, once, that all is done: where the bundle is, empty for none, and whether the job died."""
+        if not self.finished:
+            self.finished = True
+            self.send(done=folder, died=died)
 
     def _attempt(self, work: Callable[[], None]) -> None:
         """Do a part of the capture. Whatever fails, the job continues, and it is waited for."""
@@ -228,13 +237,12 @@ class JobSupervisor:
     def _close(self, status: int) -> None:
         """After the job has ended: complete the bundle, have it analysed, and send the result to `run`."""
         if self.collector is None or self.bundle is None or self.log is None:
-            self.send(done="")
             return
         self.streams.drain(DRAIN_S)
         self.collector.refresh()
         killed = memory_kill(self.collector) if status == 0 else ""
         if status == 0 and not killed and self.options.keep == "crash" and not self.options.remember:
-            self.send(done="", died=False)  # nobody waits for what nobody will read
+            self._finish("", False)  # nobody waits for what nobody will read
         time.sleep(GRACE_KERNEL_S)
         self.collector.stop()
         for path, start in self.streams.files:
@@ -248,7 +256,7 @@ class JobSupervisor:
             self.say(f"{killed}, while the command itself ended well" + (f"; forensics why {self.bundle.folder}" if keep else ""))
         if not keep and not self.options.folder:
             self.bundle.remove()
-        self.send(done=self.bundle.folder if keep else "", died=died)
+        self._finish(self.bundle.folder if keep else "", died)
 
     def _explain(self, status: int) -> bool:
         """Have the end analysed, if it needs an explanation. Did the job die?"""
