@@ -67,10 +67,10 @@ class JobLog:
             return
         self._put(stream, data)
 
-    def grew(self, moment: float) -> None:
-        """Note that the job wrote something at `moment`, monotonic, here or elsewhere."""
+    def grew(self, moment: float, followed: bool = True) -> None:
+        """Note that the job wrote something at `moment`, monotonic, here or elsewhere. `followed`: none was missed."""
         if moment > self.last:
-            self.longest_silence_s = max(self.longest_silence_s, moment - self.last)
+            self.longest_silence_s = max(self.longest_silence_s, moment - self.last if followed else 0.0)
             self.last = moment
 
     def _put(self, stream: str, data: bytes) -> None:

@@ -42,21 +42,21 @@ class Silence:
         log, stall_s = self.log, self.options.stall_s
         if log is None:
             return 0.0
-        self._heard(self.growth.look())
+        self._heard(self.growth.look(), True)
         if not stall_s or time.monotonic() - log.last < stall_s:
             return 0.0
         if last or time.monotonic() >= self._next_files:
             self._next_files = time.monotonic() + max(MIN_OWN_FILES_S, OWN_FILES_SHARE * stall_s)
-            self._heard(self.growth.own_files(pids, folder, time.time() - (time.monotonic() - log.last)))
+            self._heard(self.growth.own_files(pids, folder, time.time() - (time.monotonic() - log.last)), False)
         silent_s = time.monotonic() - log.last
         if silent_s < stall_s:
             return 0.0
         self.spell = time.time() - silent_s, time.time()
         return silent_s
 
-    def _heard(self, moment: float | None) -> None:
+    def _heard(self, moment: float | None, followed: bool) -> None:
         if moment is not None and self.log is not None:
-            self.log.grew(time.monotonic() - (time.time() - moment))
+            self.log.grew(time.monotonic() - (time.time() - moment), followed)
 
     def stacks_due(self, silent_s: float, say: Callable[[str], None]) -> bool:
         """Are stacks due: at the beginning of a long silence, and each time when it is twice as long?"""

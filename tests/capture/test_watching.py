@@ -2,11 +2,13 @@
 
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from forensics.capture import collector as collecting
+from forensics.capture import silence
 from forensics.capture.bundle import Bundle
 from forensics.capture.collector import Collector
 from forensics.capture.joblog import JobLog
@@ -68,17 +70,19 @@ def test_a_silence_longer_than_any_before_is_told_once(
     assert made.log is not None
     made.log.longest_silence_s = before_s
     monkeypatch.setattr(collecting.stacks, "take_stacks", lambda *_: ([], "py-spy is not installed"))
-    made._silence(made.log.last + 100)
-    made._silence(made.log.last + 180)
-    made._silence(made.log.last + 240)
+    monkeypatch.chdir(tmp_path / "b")
+    begun = made.log.last
+    for after_s in (100, 180, 240):
+        monkeypatch.setattr(silence, "time", SimpleNamespace(monotonic=lambda: begun + after_s, time=time.time))  # noqa: B023
+        made._watch_silence()
     assert said == ["no output for 3 min 0 s, longer than ever before; stacks are taken"] * lines
     assert [c["why"] for c in made.unavailable if c["what"] == "stacks"] == ["py-spy is not installed"]
 
 
 def test_shortly_before_the_time_limit_the_stacks_are_taken_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = watched(tmp_path, [], time_limit_s=time.time() + collecting.STACKS_BEFORE_LIMIT_S / 2)
+    made = watched(tmp_path, [], time_limit_s=time.time() + silence.STACKS_BEFORE_LIMIT_S / 2)
     taken: list[str] = []
     monkeypatch.setattr(collecting.stacks, "take_stacks", lambda _, folder: (taken.append(folder) or [], ""))
-    made._silence(0.0)
-    made._silence(0.0)
+    made._watch_silence()
+    made._watch_silence()
     assert taken == [made.bundle.path("stacks")]
