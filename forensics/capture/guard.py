@@ -20,6 +20,7 @@ import sys
 import time
 import traceback
 
+from forensics.capture import proc
 from forensics.capture.bundle import RUN_FILE, state_folder
 from forensics.capture.options import Options
 
@@ -37,9 +38,9 @@ REPORTED_FILE = "told"  # an empty file in a bundle: the death was reported to t
 class Watch:
     """A process that is being watched. `bundle`: the folder that is filled; removed after a good end by default."""
 
-    def __init__(self, pid: int, bundle: str, link: int, process: subprocess.Popen[bytes]) -> None:
+    def __init__(self, pid: int, bundle: str, link: int, over: int) -> None:
         self.pid, self.bundle = pid, bundle
-        self._link, self._process = link, process
+        self._link, self._over = link, over  # `over`: a pipe that the watching process has open until it ends
 
     def write(self, text: str) -> None:
         """Add text to job.log, as if the process had printed it."""
@@ -54,8 +55,7 @@ class Watch:
         self._send({"close": True, "error": error} | ({"text": error.rstrip() + "\n"} if error else {}))
         self.release()
         if wait:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(CLOSE_S)
+            self.wait(CLOSE_S)
 
     def release(self) -> None:
         """Give up this handle; the process is watched until it ends."""
@@ -65,11 +65,19 @@ class Watch:
 
     def wait(self, timeout_s: float | None = None) -> bool:
         """Wait until the process has ended and the bundle is complete; False if that takes longer than `timeout_s`."""
-        try:
-            self._process.wait(timeout_s)
-        except subprocess.TimeoutExpired:
-            return False
+        if self._over >= 0:
+            if not proc.readable(self._over, timeout_s):
+                return False
+            os.close(self._over)
+            self._over = -1
         return True
+
+    def __del__(self) -> None:
+        """Close both pipes; the process is watched until it ends."""
+        for fd in (self._link, self._over):
+            if fd >= 0:
+                with contextlib.suppress(OSError):
+                    os.close(fd)
 
     def _send(self, message: dict[str, Any]) -> None:
         if self._link >= 0:
@@ -98,22 +106,26 @@ def watch(
     wanted = Options(**{"name": name, "command": _command(pid), **options})
     reads, link = os.pipe()
     ready, ready_out = os.pipe()
+    over, over_out = os.pipe()
     request = {"pid": pid, "bundle": folder, "link": reads, "ready": ready_out, "options": json.loads(wanted.to_json())}
     request["files"] = [(path, _size(path)) for path in files]
     environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONSTARTUP", "PYTHONINSPECT")}
     try:
+        # Safe: it forks and ends at once and is reaped here, so that the watched program, which may wait for any child, never
+        # finds a child that it did not start.
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "forensics.capture", "watch", json.dumps(request)],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            pass_fds=(reads, ready_out), start_new_session=True, env=environment,
+            pass_fds=(reads, ready_out, over_out), start_new_session=True, env=environment,
         )  # fmt: skip
     finally:
         os.close(reads)
         os.close(ready_out)
-    _wait_readable(ready)
-    if wanted.detach:
-        process.wait()
-    return Watch(pid, folder, link, process)
+        os.close(over_out)
+    process.wait()
+    proc.readable(ready, READY_S)
+    os.close(ready)
+    return Watch(pid, folder, link, over)
 
 
 def _new_folder(name: str) -> str:
@@ -125,13 +137,6 @@ def _new_folder(name: str) -> str:
             return folder
         number += 1
         folder = os.path.join(state_folder(), f"{name}-{number}")
-
-
-def _wait_readable(fd: int) -> None:
-    import select
-
-    select.select([fd], [], [], READY_S)
-    os.close(fd)
 
 
 class Guard:
@@ -240,9 +245,7 @@ def _json(path: str) -> dict[str, Any]:
 
 
 def _command(pid: int) -> list[str]:
-    from forensics.capture.proc import command_line
-
-    return command_line(pid).split()
+    return proc.command_line(pid).split()
 
 
 def _size(path: str) -> int:

@@ -28,7 +28,6 @@ DEFAULTS: Mapping[str, Any] = {
     "remember": None,  # store the report in the history; None: as the configuration says
     "on_crash": "",  # a command to run after a death; {bundle} stands for the folder
     "termination_file": "",  # where a short report goes, as /dev/termination-log of Kubernetes
-    "detach": False,  # the watching process is no child of the watched one: for pools that end a worker's children with it
     "idle": "",  # a regular expression: the command line of a pool's worker that has nothing to do, such as ray::IDLE
     "name": "",  # the name by which a later run finds how the last one ended
 }
@@ -55,7 +54,6 @@ class Options:
     remember: bool | None
     on_crash: str
     termination_file: str
-    detach: bool
     idle: str
     name: str
 

@@ -117,9 +117,14 @@ def send_signal(pidfd: int, pid: int, number: int) -> None:
         os.kill(pid, number)  # only before Linux 5.3; the caller has not reaped it
 
 
-def has_ended(pidfd: int, within_s: float = 0.0) -> bool:
-    """Has the process ended, or does it end `within_s`? It need not be a child, and is not reaped."""
-    return bool(select.select([pidfd], [], [], within_s)[0])
+def readable(fd: int, timeout_s: float | None = 0.0) -> bool:
+    """Wait until something can be read, or the other end is closed; of a pidfd: until the process has ended, which is not reaped.
+
+    With poll, since select() takes no descriptor above 1023, and a program may have many files open. None: without a limit.
+    """
+    found = select.poll()
+    found.register(fd, select.POLLIN)
+    return bool(found.poll(None if timeout_s is None else timeout_s * 1000))
 
 
 def exit_status(pidfd: int) -> int | None:

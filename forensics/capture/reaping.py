@@ -43,7 +43,7 @@ def wait_for_job(
             pid, status, used = os.wait4(job, os.WUNTRACED | os.WNOHANG)  # safe: this child alone, which waits to be reaped
         except ChildProcessError:  # it cannot be waited for: its pidfd tells the end, and the status from Linux 6.15 on
             while (status_known := status_of_other(job, pidfd)) is None:
-                proc.has_ended(pidfd, POLL_S)
+                proc.readable(pidfd, POLL_S)
             return status_known
         except OSError:
             time.sleep(POLL_S)
@@ -70,7 +70,7 @@ def status_of_other(job: int, pidfd: int) -> int | None:
         return status if pid else None
     if pidfd < 0:
         return UNKNOWN_STATUS
-    if not proc.has_ended(pidfd):
+    if not proc.readable(pidfd):
         return None
     until = time.monotonic() + REAPED_S
     while (found := proc.exit_status(pidfd)) is None and time.monotonic() < until:  # known when its parent has reaped it

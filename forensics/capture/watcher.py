@@ -13,7 +13,6 @@ import contextlib
 import json
 import os
 import re
-import select
 import signal
 import sys
 import time
@@ -93,7 +92,7 @@ class Watcher:
         if self.link < 0:
             time.sleep(wait_s)
             return
-        while select.select([self.link], [], [], wait_s)[0]:
+        while proc.readable(self.link, wait_s):
             data = os.read(self.link, 1 << 16)
             if not data:
                 os.close(self.link)
@@ -147,7 +146,7 @@ def main(text: str) -> NoReturn:
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SIGTSTP):
         signal.signal(number, signal.SIG_IGN)
     request = json.loads(text)
-    if request["options"].get("detach") and os.fork():  # safe: no thread runs yet; the caller reaps the parent at once
+    if os.fork():  # safe: no thread runs yet; the caller reaps this process at once, and the other one is no child of it
         os._exit(0)
     try:
         watcher = Watcher(request)

@@ -16,7 +16,7 @@ _GUARDS: list[Any] = []
 
 def watch_worker() -> None:
     """Watch this worker until it ends; Ray calls this in each worker when it starts."""
-    guard = forensics.guard(name="ray worker", tell=False, idle=IDLE, detach=True, every_s=1.0, files=_written())
+    guard = forensics.guard(name="ray worker", tell=False, idle=IDLE, every_s=1.0, files=_written())
     _GUARDS.append(guard.__enter__())
     guard.note(framework="ray", job=os.environ.get("RAY_JOB_ID", ""), node=os.environ.get("RAY_NODE_ID", ""))
 
