@@ -219,3 +219,11 @@ def test_a_journal_of_two_boots_in_every_mode(mode: str, first: str | None, last
 
 def test_a_sample_without_a_stamp_has_no_time() -> None:
     assert TimestampResolver(Clock("wall"), "a.log").place(ClockSample(1)).time is None
+
+
+@pytest.mark.parametrize(("said", "hours"), [("UTC+01:00 (CET)", 1), ("UTC-08:00 (PST)", -8), ("UTC+00:00 (UTC)", 0)])
+def test_the_zone_that_a_captured_run_recorded_is_no_assumption(said: str, hours: int) -> None:
+    text = f"2026-11-28 16:09:08 step 1\n[2026-11-28T15:09:09.100000+00:00] forensics run: local times are {said}\n"
+    clock, warnings = clock_for(text)
+    assert warnings == [] and not clock.floating
+    assert clock.zone.utcoffset(None) == timedelta(hours=hours)

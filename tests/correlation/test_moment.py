@@ -1,10 +1,10 @@
 """When a line without a time was written: in words that claim no more than the lines around it tell."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from forensics.correlation import Clock, Moment, completed, moment_of, moment_text, seconds_between
+from forensics.correlation import Clock, Moment, completed, in_one_zone, moment_of, moment_text, seconds_between
 
 RAISED = "RuntimeError: file write failed"
 
@@ -50,3 +50,16 @@ def test_times_that_cannot_be_compared_are_not_near() -> None:
     assert seconds_between(dated, clock_only) == float("inf")
     assert seconds_between(dated, moment_of(("2025-12-26 16:03:05 x",), 0)) == 2.0
     assert seconds_between(Moment(), dated) == float("inf")
+
+
+@pytest.mark.parametrize(
+    ("above", "below", "words"),
+    [
+        ("2026-11-28 16:09:08 step", "[2026-11-28T15:09:08.100000+00:00] x", "2026-11-28 16:09:08"),
+        ("2026-11-28 16:09:08 step", "[2026-11-28T15:10:09.100000+00:00] x", "between 2026-11-28 16:09:08 and 16:10:09"),
+        ("2026-11-28 16:09:08 step", "[2026-11-28T14:10:09.100000+00:00] x", "after 2026-11-28 16:09:08"),  # two clocks
+    ],
+)
+def test_a_stamp_with_a_zone_is_told_in_that_of_the_log(above: str, below: str, words: str) -> None:
+    found = moment_of((above, RAISED, below), 1)
+    assert moment_text(in_one_zone(found, Clock("wall", zone=timezone(timedelta(hours=1))))) == words
