@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from forensics.capture.collector import Collector
     from forensics.capture.joblog import JobLog
 
-MAX_INTERRUPT_TO_END_S = 30.0  # chosen by hand: a program that is interrupted writes a checkpoint, or waits for its workers
+MAX_KEY_TO_END_S = 30.0  # chosen by hand: a program that is interrupted writes a checkpoint, or waits for its workers
 SIGNALS_APART_S = 1.0  # chosen by hand: a key's signal reaches all processes at once, but this one may be told later
 INTERRUPTED_STATUS = 128 + signal.SIGINT  # exit status of a program that handles the signal, as shells do
 
@@ -68,7 +68,7 @@ def was_interrupted(collector: Collector, status: int, interrupted: float) -> bo
 
     A job that was silent for long, or one of whose processes died, may have been interrupted for that: then it is explained.
     """
-    by_key = interrupted and time.time() - interrupted < MAX_INTERRUPT_TO_END_S
+    by_key = interrupted and time.time() - interrupted < MAX_KEY_TO_END_S
     ended = os.WTERMSIG(status) == signal.SIGINT if os.WIFSIGNALED(status) else os.WEXITSTATUS(status) == INTERRUPTED_STATUS
     if not (by_key and ended) or collector.silence.spell or memory_kill(collector):
         return False

@@ -22,7 +22,7 @@ import tty
 
 from forensics.capture import proc
 from forensics.capture.bundle import report_text
-from forensics.capture.reaping import POLL_S, UNKNOWN_STATUS, adopt_orphans, status_of_other
+from forensics.capture.reaping import POLL_S, UNKNOWN_WAIT_STATUS, adopt_orphans, status_of_other
 from forensics.capture.streams import JobStreams
 from forensics.capture.supervisor import NOT_EXECUTABLE, NOT_FOUND, JobSupervisor
 
@@ -144,13 +144,13 @@ class Foreground:
 
     def _wait_without_supervisor(self) -> int:
         """The wait status of the job after the supervisor was killed; signals are still forwarded."""
-        status = None if self.job else UNKNOWN_STATUS
+        status = None if self.job else UNKNOWN_WAIT_STATUS
         while status is None and (status := status_of_other(self.job, self.pidfd)) is None:
             found = signal.sigtimedwait(self.wanted | {signal.SIGCHLD}, POLL_S)
             if found and found.si_signo != signal.SIGCHLD and found.si_code != FROM_KERNEL:
                 with contextlib.suppress(OSError):  # safe: by the pidfd, so to the job or to nobody
                     proc.send_signal(self.pidfd, self.job, found.si_signo)
-        if status == UNKNOWN_STATUS and self.job:
+        if status == UNKNOWN_WAIT_STATUS and self.job:
             os.write(2, b"forensics: the exit status of the command is not known\n")
         return status
 

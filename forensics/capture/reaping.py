@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-UNKNOWN_STATUS = 255 << 8  # the wait status if the kernel does not tell the true one: never that of a good end
+UNKNOWN_WAIT_STATUS = 255 << 8  # the wait status if the kernel does not tell the true one: never that of a good end
 PR_SET_CHILD_SUBREAPER = 36  # include/uapi/linux/prctl.h
 REAPED_S = 1.0  # chosen by hand: so soon the first process of the system reaps a process that ended
 POLL_S = 0.2  # chosen by hand: the pause where the kernel cannot wake this process, or after an error that should not occur
@@ -63,19 +63,19 @@ def wait_for_job(
 def status_of_other(job: int, pidfd: int) -> int | None:
     """The wait status of a process that was started by another one, which is gone; None while it is alive.
 
-    If this process adopted it, it is reaped here. UNKNOWN_STATUS if nothing tells the status.
+    If this process adopted it, it is reaped here. UNKNOWN_WAIT_STATUS if nothing tells the status.
     """
     with contextlib.suppress(ChildProcessError):
         pid, status = os.waitpid(job, os.WNOHANG)  # safe: this pid alone, and only if it is a child of this process
         return status if pid else None
     if pidfd < 0:
-        return UNKNOWN_STATUS
+        return UNKNOWN_WAIT_STATUS
     if not proc.readable(pidfd):
         return None
     until = time.monotonic() + REAPED_S
     while (found := proc.exit_status(pidfd)) is None and time.monotonic() < until:  # known when its parent has reaped it
         time.sleep(0.01)
-    return UNKNOWN_STATUS if found is None else found
+    return UNKNOWN_WAIT_STATUS if found is None else found
 
 
 def reap_orphans(job: int, ending: Callable[[int], None], reaped: Callable[[int, int, float], None]) -> None:
