@@ -22,7 +22,7 @@ import tty
 
 from forensics.capture import proc
 from forensics.capture.bundle import report_text
-from forensics.capture.reaping import POLL_S, UNKNOWN_WAIT_STATUS, adopt_orphans, status_of_other
+from forensics.capture.reaping import END_POLL_S, UNKNOWN_WAIT_STATUS, adopt_orphans, status_of_other
 from forensics.capture.streams import JobStreams
 from forensics.capture.supervisor import NOT_EXECUTABLE, NOT_FOUND, JobSupervisor
 
@@ -146,7 +146,7 @@ class Foreground:
         """The wait status of the job after the supervisor was killed; signals are still forwarded."""
         status = None if self.job else UNKNOWN_WAIT_STATUS
         while status is None and (status := status_of_other(self.job, self.pidfd)) is None:
-            found = signal.sigtimedwait(self.wanted | {signal.SIGCHLD}, POLL_S)
+            found = signal.sigtimedwait(self.wanted | {signal.SIGCHLD}, END_POLL_S)
             if found and found.si_signo != signal.SIGCHLD and found.si_code != FROM_KERNEL:
                 with contextlib.suppress(OSError):  # safe: by the pidfd, so to the job or to nobody
                     proc.send_signal(self.pidfd, self.job, found.si_signo)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 UNKNOWN_WAIT_STATUS = 255 << 8  # the wait status if the kernel does not tell the true one: never that of a good end
 PR_SET_CHILD_SUBREAPER = 36  # include/uapi/linux/prctl.h
 REAPED_S = 1.0  # chosen by hand: so soon the first process of the system reaps a process that ended
-POLL_S = 0.2  # chosen by hand: the pause where the kernel cannot wake this process, or after an error that should not occur
+END_POLL_S = 0.2  # chosen by hand: the pause where the kernel cannot wake this process, or after an error that should not occur
 
 
 def wait_for_job(
@@ -43,10 +43,10 @@ def wait_for_job(
             pid, status, used = os.wait4(job, os.WUNTRACED | os.WNOHANG)  # safe: this child alone, which waits to be reaped
         except ChildProcessError:  # it cannot be waited for: its pidfd tells the end, and the status from Linux 6.15 on
             while (status_known := status_of_other(job, pidfd)) is None:
-                proc.readable(pidfd, POLL_S)
+                proc.readable(pidfd, END_POLL_S)
             return status_known
         except OSError:
-            time.sleep(POLL_S)
+            time.sleep(END_POLL_S)
             continue
         if not pid:  # it was stopped and goes on already
             continue
