@@ -14,7 +14,7 @@ import pytest
 
 from forensics.capture import proc, reaping, stacks
 from forensics.capture.options import Options
-from tests.capture.test_run import captured, told
+from tests.capture.test_run import captured, run_with_helper, told
 
 pytestmark = [pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc"), pytest.mark.seconds]
 ENDS = {"exit 0": 0, "exit 7": 7, "exit 255": 255} | {f"kill -{n} $$; sleep 9": 128 + n for n in (6, 9, 11, 15)}
@@ -28,14 +28,14 @@ def stress(folder: Path, number: int) -> tuple[str, int, int, bytes]:
     """Run one job beside helpers. Returns how it should end, the status of `run`, how many helpers ran, and its output."""
     end, helper = list(ENDS)[number % len(ENDS)], HELPERS[number // len(ENDS) % len(HELPERS)]
     here = folder / str(number)
-    (here / "bin").mkdir(parents=True)
-    program = here / "bin" / "py-spy"
+    here.mkdir()
+    program = here / "py-spy"
     program.write_text(f"#!/bin/sh\necho x >> {here}/helped\n{helper}\n")
     program.chmod(0o755)
     (here / "python-job").write_text(JOB.format(sleep=0.4 + 0.1 * (number % 5), end=end))
     options = Options(command=["/bin/sh", str(here / "python-job")], keep="never", stall_s=0.05, report=False, quiet=True)
-    command = [sys.executable, "-P", "-m", "forensics.capture", "run", options.to_json()]
-    environment = os.environ | {"PATH": f"{here / 'bin'}:{os.environ['PATH']}", "FORENSICS_RUNS": str(here / "runs")}
+    command = run_with_helper(options, program)
+    environment = os.environ | {"FORENSICS_RUNS": str(here / "runs")}
     with (here / "out").open("wb") as out:
         to = out if number % 2 else subprocess.PIPE
         done = subprocess.run(command, stdout=to, stderr=subprocess.DEVNULL, env=environment, cwd=here, check=False, timeout=120)
@@ -52,13 +52,11 @@ def check_stress(folder: Path, runs: int, at_once: int) -> None:
     assert sum(helpers > 0 for _, _, helpers, _ in found) > runs * 0.9  # else nothing was tried
 
 
-@pytest.mark.skipif((Path(sys.executable).parent / "py-spy").exists(), reason="the true py-spy comes first")
 def test_helpers_that_end_at_once_change_no_status(tmp_path: Path) -> None:
     check_stress(tmp_path, 14, 4)
 
 
 @pytest.mark.slow
-@pytest.mark.skipif((Path(sys.executable).parent / "py-spy").exists(), reason="the true py-spy comes first")
 def test_three_hundred_runs_beside_helpers_end_with_their_own_status(tmp_path: Path) -> None:
     check_stress(tmp_path, 300, 4)
 

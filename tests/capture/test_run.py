@@ -22,6 +22,15 @@ def captured(command: list[str], folder: Path) -> list[str]:
     return [*PYTHON, Options(command=command, folder=str(folder), keep="always", report=False, quiet=True).to_json()]
 
 
+def run_with_helper(options: Options, py_spy: Path) -> list[str]:
+    """The command line of a captured run in which the program `py_spy` stands in for py-spy, installed or not."""
+    code = (
+        "import sys; from forensics.capture import stacks, options, foreground; stacks.py_spy_path = lambda: sys.argv[1]\n"
+        "foreground.main(options.Options.from_json(sys.argv[2]))"
+    )
+    return [sys.executable, "-P", "-c", code, str(py_spy), options.to_json()]
+
+
 # In a shell that the job started: waits until what watches the job (its process id is in $WATCH) watches this shell, too.
 WATCHED = r'i=0; until grep -qs "^Pid:[[:space:]]*$$\$" /proc/$WATCH/fdinfo/* || [ $i = 900 ]; do i=$((i+1)); sleep 0.05; done'
 

@@ -12,6 +12,7 @@ import pytest
 from forensics.capture import growth
 from forensics.capture.growth import Growth
 from forensics.capture.options import Options
+from tests.capture.test_run import run_with_helper
 
 pytestmark = [pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc"), pytest.mark.seconds]
 STALL_S = 1.2
@@ -37,13 +38,12 @@ in_the_deadlock()
 
 
 @pytest.fixture
-def helped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def helped(tmp_path: Path) -> Path:
     """A file with a line for each stack that was taken: the time, by a stand-in for py-spy."""
     program = tmp_path / "bin" / "py-spy"
     program.parent.mkdir()
     program.write_text(f"#!/bin/sh\ndate +%s.%N >> {tmp_path}/helped\necho\n")
     program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
     return tmp_path / "helped"
 
 
@@ -54,7 +54,7 @@ def run(code: str, folder: Path, kill_after_s: float = 0.0) -> tuple[dict[str, o
     options = Options(
         command=[sys.executable, "-c", code], folder=str(folder / "b"), keep="always", stall_s=STALL_S, report=False
     )
-    command = [sys.executable, "-P", "-m", "forensics.capture", "run", options.to_json()]
+    command = run_with_helper(options, folder / "bin" / "py-spy")
     with (folder / "out").open("wb") as out, (folder / "err").open("wb") as err:
         running = subprocess.Popen(command, stdout=out, stderr=err, cwd=here)
         if kill_after_s:
