@@ -115,7 +115,7 @@ class _LaneRows:
         for i, row in enumerate(rows):
             bits = bits_by_template.get(row.template) if i < alone else None
             if bits is None:
-                bits = classes.classify(row.text()) if i >= alone or len(bits_by_template) < MAX_CLASSIFIED_TEMPLATES else 0
+                bits = classes.classify(row.said()) if i >= alone or len(bits_by_template) < MAX_CLASSIFIED_TEMPLATES else 0
                 bits_by_template.setdefault(row.template, bits)
             self.bits.append(bits)
         self.classes = functools.reduce(operator.or_, self.bits, 0)  # all classes that occur in it

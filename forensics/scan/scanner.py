@@ -7,7 +7,7 @@ from typing import Any
 
 from forensics.core import limits
 from forensics.core.text import decode_line, printable
-from forensics.database import Allowance, Database
+from forensics.database import Allowance, Database, Found
 from forensics.model import Hit, Line, Region, Scan, Source, Trigger, Warn, Warning
 from forensics.scan.budget import Budget
 from forensics.scan.chunks import Chunk, chunks
@@ -169,7 +169,7 @@ class _Scanner:
             return False
         if found is None:
             return False
-        fields = {k: v for k, v in found.groupdict().items() if v is not None}
+        fields = found.fields
         fold = self.folds.setdefault(i, HitFold())
         if not fold.count_repeat(fields, Line(place.number, place.text())):
             signature = self.database.confirmers[i].signature
@@ -180,7 +180,7 @@ class _Scanner:
                     signature=signature.id,
                     cause=signature.cause,
                     weight=signature.weight,
-                    span=found.span(),
+                    span=found.span,
                     fields=fields,
                     region=place.region(self.source.name, CONTEXT_LINES, CONTEXT_LINES),
                     ends=signature.ends,
@@ -189,6 +189,7 @@ class _Scanner:
             )
         return True
 
+from forensics.database import Allowance, Database, Found
     def _even_sample(self, i: int) -> EvenSample[Region]:
         """The sample of the regions of trigger `i` that a chunk belongs to."""
         return self.evens.setdefault((self.database.triggers[i].kind, self.bytes > 0), EvenSample())
