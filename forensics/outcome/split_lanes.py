@@ -18,7 +18,7 @@ from forensics.model import Line, Observation, Scan
 from forensics.model.verdicts import Aftermath, Attempt, Lane
 from forensics.outcome.attempt_starts import BANNER_ROWS, MAX_CLASSIFIED_TEMPLATES, starts_of
 from forensics.outcome.digest import MIN_TEMPLATE_CHARS, NOT_WORK_CLASSES, lane_digest
-from forensics.readers.lanes.lane_rows import MAIN_PROGRAM, LaneKey, Row, entity_of, lane_key, lane_kind, lane_rows
+from forensics.readers.lanes.lane_rows import KERNEL_LANE, MAIN_PROGRAM, LaneKey, Row, entity_of, lane_key, lane_kind, lane_rows
 from forensics.readers.lanes.line_classes import (
     GOES_ON,
     GOOD,
@@ -44,8 +44,10 @@ TRACEBACK_RECORD = "traceback"
 def split_lanes(scan: Scan, layout: str, observations: Sequence[Observation], classes: LineClasses) -> tuple[Lane, ...]:
     """The lanes of one source, the one with most lines first. `layout`: the name of its line format."""
     of_lane: dict[LaneKey, list[Row]] = defaultdict(list)
+    continued = {n for o in observations if o.told_to and o.proofs for n in range(o.proofs[0].line + 1, o.told_to + 1)}
     for key, row in lane_rows(scan, layout):
-        of_lane[key].append(row)
+        if row.number not in continued:  # a message is one row, however many lines it has
+            of_lane[key].append(row)
     whole = len(scan.sample) == 1
     by_key: dict[LaneKey, list[Observation]] = defaultdict(list)
     for observation in observations:
@@ -286,4 +288,6 @@ def _end_of(observation: Observation) -> int:
 def _is_low_severity(observation: Observation) -> bool:
     """Is the level of the record itself a warning or lower?"""
     text = observation.proofs[0].text if observation.proofs else ""
+    if lane_key(text.encode("utf-8", "replace")) == KERNEL_LANE:
+        return False  # the kernel's level is that of the printing: it tells of a segmentation fault at `info`
     return is_low_severity(text)

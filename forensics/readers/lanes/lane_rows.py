@@ -39,6 +39,7 @@ RANK_PREFIX = lazy.regex(
 SRUN_PREFIX = lazy.regex(rb" {0,4}(\d{1,5}): (?=\D)")
 RAY_ACTOR_PATTERN = lazy.regex(rb"(?:\x1b\[\d{1,2}m)*\((?P<name>[A-Za-z][\w.:<>-]{0,60}) (?:rank=\d+, ?)?pid=(?P<pid>\d+)")
 MAIN_PROGRAM: LaneKey = ("job", "")
+KERNEL_LANE: LaneKey = ("kernel", "")
 SCHEDULERS = lazy.regex(r"slurm\w*|pbs\w*|sge\w*|lsf\w*|kube-scheduler|kube-controller\S*", re.IGNORECASE)
 RUNTIMES = lazy.regex(r"systemd\S*|dockerd?|containerd\S*|kubelet|crio|podman|supervisord|k3s|runc|conmon", re.IGNORECASE)
 KERNEL_FORMATS = ("dmesg", "kmsg", "pstore", "vmcore", "kernel", "talos")
@@ -114,12 +115,12 @@ def _key_of(raw: bytes, ranks: bool) -> LaneKey | None:
     first = raw[:1]
     if first in KERNEL_OR_RANK_STARTS or first.isdigit():
         if KERNEL_PREFIX.match(raw):
-            return ("kernel", "")
+            return KERNEL_LANE
         if found := RANK_PREFIX.match(raw):
             return ("rank", (found["a"] or found["b"]).decode())
     if found := SYSLOG_PREFIX.match(raw):
         program = found["program"].decode().rpartition("/")[2]
-        return ("kernel", "") if program == "kernel" else supervised_entity(raw[found.end() :]) or ("unit", program)
+        return KERNEL_LANE if program == "kernel" else supervised_entity(raw[found.end() :]) or ("unit", program)
     if about := supervised_entity(raw):
         return about
     if b" pid=" in raw[:120] and (found := RAY_ACTOR_PATTERN.match(raw)):
