@@ -54,7 +54,7 @@ def affected(facts: Fields) -> str:
 def location_text(facts: Fields) -> str:
     """All parts of where it happened, the most exact first; empty if unknown."""
     code = _code(facts) or ([] if "path" in facts else _operation(facts))
-    parts = [*_ranks(facts), *_processes(facts), *code, *_cells(facts), *_devices(facts), *_owners(facts)]
+    parts = [*_ranks(facts), *_processes(facts), *_processor(facts), *code, *_cells(facts), *_devices(facts), *_owners(facts)]
     named = _named(facts, NAMED_FACTS)
     if (
         "path" in facts and "kernel_id" in facts and parts == _owners(facts)
@@ -108,6 +108,11 @@ def _processes(facts: Fields) -> list[str]:
     if "command" in facts and "pid" in facts and not any(f"/{facts['command']}:" in c for c in _code(facts)):
         return [f"{_cut(str(facts['command']))} (pid {facts['pid']})"]
     return [f"pid {facts['pid']}"] if "pid" in facts else [str(facts["own_program"])] if "own_program" in facts else []
+
+
+def _processor(facts: Fields) -> list[str]:
+    """The processor on which the kernel was stuck, beside the task that was on it."""
+    return [f"CPU {facts['cpu']}"] if "cpu" in facts and "task" in facts else []
 
 
 def _code(facts: Fields) -> list[str]:

@@ -101,11 +101,17 @@ def _labels() -> frozenset[str]:
 def unlabelled(text: str) -> str:
     """`text` as the program wrote it: without what a launcher or a collector writes in front of each line (`0: `, `web-1  | `)."""
     for _ in range(MAX_PREFIXES):
-        found = _parse_one(text)
-        if found is None or found.formats[0] not in _labels() or len(found.message) == len(text):
+        forms = [form for within, form in _labels_by_start(text[:SHAPE_CHARS]) if within in text] if text else []
+        end = next((found.end() for form in forms if (found := form.compiled.match(text, 0, MAX_PREFIX_CHARS))), 0)
+        if not end:
             break
-        text = found.message
+        text = text[end:]
     return text
+
+
+@functools.lru_cache(maxsize=4096)
+def _labels_by_start(start: str) -> tuple[tuple[str, LineFormat], ...]:
+    return tuple((within, form) for within, form in _formats_by_start(start) if form.labels)
 
 
 def own_format(prefix: Prefix) -> str:

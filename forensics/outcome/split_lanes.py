@@ -41,12 +41,15 @@ NEAR_ROWS_BEFORE = 2  # a program may say that it will continue before it prints
 TRACEBACK_RECORD = "traceback"
 
 
-def split_lanes(scan: Scan, layout: str, observations: Sequence[Observation], classes: LineClasses) -> tuple[Lane, ...]:
-    """The lanes of one source, the one with most lines first. `layout`: the name of its line format."""
+def split_lanes(
+    scan: Scan, layout: str, observations: Sequence[Observation], classes: LineClasses, teardown: Collection[int] = ()
+) -> tuple[Lane, ...]:
+    """The lanes of one source, the one with most lines first. `layout`: the name of its line format. `teardown`: the numbers of
+    lines that tell of no end."""
     of_lane: dict[LaneKey, list[Row]] = defaultdict(list)
     continued = {n for o in observations if o.told_to and o.proofs for n in range(o.proofs[0].line + 1, o.told_to + 1)}
     for key, row in lane_rows(scan, layout):
-        if row.number not in continued:  # a message is one row, however many lines it has
+        if row.number not in continued and row.number not in teardown:  # a message is one row, however many lines it has
             of_lane[key].append(row)
     whole = len(scan.sample) == 1
     by_key: dict[LaneKey, list[Observation]] = defaultdict(list)

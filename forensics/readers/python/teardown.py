@@ -36,6 +36,7 @@ TRACKER_THREAD_PATTERN = lazy.regex(
     r"\bException in thread (?:ChkStopThr|NetStatThr|IntMsgThr|MsgRouterThr|SockSrv\w{0,12}Thr|SockAcceptThr):"
 )
 # Threads without a name of its own, and threads of other trackers. The first frame outside threading.py identifies them.
+IN_THREAD = "in_thread"  # a fact of an exception that ended another thread than the main one
 THREAD_PREFIX = "Exception in thread "  # only that thread ends; later lines show whether the program continues without it
 THREADING_FRAME_PATTERN = lazy.regex(r"[\\/]threading\.py\"")
 THREAD_START_PATTERN = lazy.regex(r"[\\/]threading\.py\", line \d{1,7}, in _bootstrap")

@@ -12,7 +12,7 @@ from forensics.readers.base import ParsedLine, Record, parse_lines, unwrapped
 from forensics.readers.python.exception_message import HANDLED, MAX_MESSAGE_LINES, TRACEBACK_HEAD, list_end, message_end
 from forensics.readers.python.library_files import is_library_file
 from forensics.readers.python.package_misfit import packages_misfit
-from forensics.readers.python.teardown import is_ignored, is_of_clean_up, is_of_thread, is_of_tracker
+from forensics.readers.python.teardown import IN_THREAD, is_ignored, is_of_clean_up, is_of_thread, is_of_tracker
 
 TRIGGER = Trigger("traceback", ("Traceback (most recent call last)",), before=4, after=150)
 FRAME_PATTERN = lazy.regex(r'File "(?P<file>[^"]+)", line (?P<line_no>\d+)(?:, in (?P<function>.+))?')
@@ -105,7 +105,7 @@ def read(region: Region) -> Record | None:
         inner, inner_line, inner_last = _inner(rows[place + 1 :], str(fields["exc_message"]))
         fields, frame_line, last = fields | inner, inner_line or frame_line, max(last, inner_last)
     if is_of_thread(frames):
-        fields["in_thread"] = 1
+        fields[IN_THREAD] = 1
     if head.prefix.rank is not None:
         fields["rank"] = head.prefix.rank
     if notebook and (cell := next(filter(None, (ENDED_CELL_PATTERN.match(r.message) for r in rows[place + 1 :])), None)):
