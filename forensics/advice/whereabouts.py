@@ -33,6 +33,7 @@ NAMED_FACTS = {  # what to call facts that tell the place where nothing narrower
     "running_task": "task",
     "listening_port": "port",
 }
+STOPPED_IN = {"cpu": "CPU", "kernel_function": "kernel function"}
 LAST_FACTS = {"layer": "layer", "module": "module", "device": "device", "program": "program"}  # they name a thing, not a place
 NO_PLACE_PATTERN = lazy.regex(r"(?:tty|pts/|ttyS|:)\d|\^")  # the device of a session; `^lo`, which names what is left out
 NO_PROCESSES = ("0", "<unnamed>", "<unknown>", "swapper/0")  # the idle task, and threads without a name
@@ -111,8 +112,8 @@ def _processes(facts: Fields) -> list[str]:
 
 
 def _processor(facts: Fields) -> list[str]:
-    """The processor on which the kernel was stuck, beside the task that was on it."""
-    return [f"CPU {facts['cpu']}"] if "cpu" in facts and "task" in facts else []
+    """The processor on which the kernel stopped, and its function there, beside the task that was on it."""
+    return [f"{name} {facts[fact]}" for fact, name in STOPPED_IN.items() if fact in facts] if "task" in facts else []
 
 
 def _code(facts: Fields) -> list[str]:

@@ -13,7 +13,7 @@ from forensics.model import Line, Region, Trigger, Value
 from forensics.readers.base import ParsedLine, Record, parse_lines
 from forensics.readers.units import typed_fields
 
-TRIGGER = Trigger("kernel_dump", (" Comm: ",), before=25, after=40)
+TRIGGER = Trigger("kernel_dump", (" Comm: ", "RIP: 0010:"), before=25, after=40)
 OUTCOMES: tuple[str, ...] = ()
 # The first line of a report; an out-of-memory report has a dump of the task that asked for memory, and tells its own story.
 HEAD_PATTERN = lazy.regex(
@@ -21,26 +21,52 @@ HEAD_PATTERN = lazy.regex(
     r"|Kernel panic|divide error|invalid opcode|kernel BUG at|unable to handle"
 )
 OTHER_HEAD_PATTERN = lazy.regex(r"invoked oom-killer|page allocation failure|\bWARNING: |cut here \]")
-TASK_PATTERN = lazy.regex(r"(?:CPU: ?(?P<cpu>\d{1,5}) )?(?:UID: ?\d+ )?PID: ?(?P<pid>\d{1,10}) Comm: (?P<task>.{1,32}?) (?:Not t|T)ainted")
+TASK_PATTERN = lazy.regex(r"(?:CPU: ?(?P<cpu>\d{1,5}) )?(?:UID: ?\d+ )?PID: ?(?P<pid>\d{1,10}) Comm: (?P<task>.{1,32}?) (?:Kdump: loaded )?(?:Not t|T)ainted")
 FUNCTION_PATTERN = lazy.regex(
     r"RIP: 0010:(?:\[<[0-9a-f]+>\] ?){0,2}(?P<kernel_function>[A-Za-z_][\w.]{0,120})\+0x[0-9a-f]+/0x[0-9a-f]+(?: \[(?P<module>\w{1,60})\])?"
 )
 
 
+IDLE_TASK = "swapper"  # an interrupt came while nothing ran: it says nothing of whose fault it is
+NAMES_TASK_PATTERN = lazy.regex(r"\[[^\]\n:]{1,40}:\d{1,10}\]|\btask \S{1,40}:\d")  # the report itself says whose it is
+MAX_HEAD_LINES = 10  # between the first line of a report and its `Oops:`
+
+
 def read(region: Region) -> Record | None:
-    """The fields of the dump around the region's line; None where no report of the kernel stands above it."""
-    found = TASK_PATTERN.search(region.text)
+    """The fields of the dump around the region's line; None where no report of the kernel stands above it, and for a second line
+    of one dump."""
+    row = parse_lines([Line(region.number, region.text)])[0]
     above = parse_lines(region.lines_before())
-    head = next((row for row in reversed(above) if _is_head(row)), None)
-    if found is None or head is None or OTHER_HEAD_PATTERN.search(head.message):
+    start = _first_line(above)
+    if start is None or OTHER_HEAD_PATTERN.search(above[start].message):
         return None
-    fields: dict[str, Value] = typed_fields({k: v for k, v in found.groupdict().items() if v})
-    below = parse_lines(region.lines_after())
-    function = next((f for row in _until_next(below) if (f := FUNCTION_PATTERN.search(row.message))), None)
-    if function:
-        fields |= {k: v for k, v in function.groupdict().items() if v}
-    quote = (head.line, Line(region.number, region.text))
-    return Record("kernel_dump", head.line.number, region.number, None, "hint", quote, fields, lends=True)
+    task = TASK_PATTERN.search(row.message)
+    if task is None and any(" Comm: " in r.message for r in above[start:]):
+        return None
+    fields: dict[str, Value] = typed_fields({k: v for k, v in task.groupdict().items() if v}) if task else {}
+    if str(fields.get("task", "")).startswith(IDLE_TASK):
+        fields = {}
+    if NAMES_TASK_PATTERN.search(above[start].message):
+        fields = {k: v for k, v in fields.items() if k == "cpu"}
+    rows = [row, *_until_next(parse_lines(region.lines_after()))]
+    function = next((f for r in rows if (f := FUNCTION_PATTERN.search(r.message))), None)
+    fields |= {k: v for k, v in function.groupdict().items() if v} if function else {}
+    quote = (above[start].line, row.line)
+    return Record("kernel_dump", above[start].line.number, region.number, None, "hint", quote, fields, lends=True) if fields else None
+
+
+def _first_line(above: list[ParsedLine]) -> int | None:
+    """The index of the first line of the report whose dump follows `above`; an oops has a second heading."""
+    heads = [i for i, row in enumerate(above) if _is_head(row)]
+    dumps = [i for i, row in enumerate(above) if " Comm: " in row.message]
+    if not heads:
+        return None
+    first = heads[-1]
+    for i in reversed(heads):
+        if first - i > MAX_HEAD_LINES or any(i < dump < first for dump in dumps) or OTHER_HEAD_PATTERN.search(above[i].message):
+            break
+        first = i
+    return first
 
 
 def _is_head(row: ParsedLine) -> bool:
