@@ -99,7 +99,7 @@ def _labels() -> frozenset[str]:
 
 
 def unlabelled(text: str) -> str:
-    """`text` as the program wrote it: without what a launcher or a collector writes in front of each line (`0: `, `web-1  | `)."""
+    """`text` as the program wrote it: without what a launcher or a collector writes in front of a line (`0: `, `web-1  | `)."""
     for _ in range(MAX_PREFIXES):
         forms = [form for within, form in _labels_by_start(text[:SHAPE_CHARS]) if within in text] if text else []
         end = next((found.end() for form in forms if (found := form.compiled.match(text, 0, MAX_PREFIX_CHARS))), 0)

@@ -7,7 +7,7 @@ from typing import Any
 
 from forensics.core import limits
 from forensics.core.text import decode_line, printable
-from forensics.database import Allowance, Database, Found
+from forensics.database import Allowance, Database
 from forensics.model import Hit, Line, Region, Scan, Source, Trigger, Warn, Warning
 from forensics.scan.budget import Budget
 from forensics.scan.chunks import Chunk, chunks
@@ -189,7 +189,6 @@ class _Scanner:
             )
         return True
 
-from forensics.database import Allowance, Database, Found
     def _even_sample(self, i: int) -> EvenSample[Region]:
         """The sample of the regions of trigger `i` that a chunk belongs to."""
         return self.evens.setdefault((self.database.triggers[i].kind, self.bytes > 0), EvenSample())

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from forensics.line_formats import unlabelled
 from forensics.model import Line, Observation, Scan
-from forensics.outcome.line_classes import GOOD, NOT_AN_END, PROGRESS, TROUBLE, LineClasses
+from forensics.readers.lanes.line_classes import GOOD, NOT_AN_END, PROGRESS, TROUBLE, LineClasses
 from forensics.readers.python.exception_message import TRACEBACK_HEAD
 from forensics.readers.python.library_files import is_library_file
 from forensics.readers.python.teardown import IN_THREAD, THREAD_PREFIX

@@ -1,4 +1,4 @@
-"""What the kernel dumps below a report of an oops, a lockup or a stall: the processor, the task on it, and the function it was in.
+"""What the kernel dumps below a report of an oops, a lockup or a stall: the processor, its task, and the function it was in.
 
 [ 4210.252462] rcu: INFO: rcu_sched self-detected stall on CPU
 [ 4210.258060] rcu: 	41-....: (60003 ticks this GP) idle=6d2/1/0x4000000000000002 softirq=310224/310224 fqs=14410
@@ -21,7 +21,9 @@ HEAD_PATTERN = lazy.regex(
     r"|Kernel panic|divide error|invalid opcode|kernel BUG at|unable to handle"
 )
 OTHER_HEAD_PATTERN = lazy.regex(r"invoked oom-killer|page allocation failure|\bWARNING: |cut here \]")
-TASK_PATTERN = lazy.regex(r"(?:CPU: ?(?P<cpu>\d{1,5}) )?(?:UID: ?\d+ )?PID: ?(?P<pid>\d{1,10}) Comm: (?P<task>.{1,32}?) (?:Kdump: loaded )?(?:Not t|T)ainted")
+TASK_PATTERN = lazy.regex(
+    r"(?:CPU: ?(?P<cpu>\d{1,5}) )?(?:UID: ?\d+ )?PID: ?(?P<pid>\d{1,10}) Comm: (?P<task>.{1,32}?) (?:Kdump: loaded )?(?:Not t|T)ainted"
+)
 FUNCTION_PATTERN = lazy.regex(
     r"RIP: 0010:(?:\[<[0-9a-f]+>\] ?){0,2}(?P<kernel_function>[A-Za-z_][\w.]{0,120})\+0x[0-9a-f]+/0x[0-9a-f]+(?: \[(?P<module>\w{1,60})\])?"
 )
@@ -52,7 +54,11 @@ def read(region: Region) -> Record | None:
     function = next((f for r in rows if (f := FUNCTION_PATTERN.search(r.message))), None)
     fields |= {k: v for k, v in function.groupdict().items() if v} if function else {}
     quote = (above[start].line, row.line)
-    return Record("kernel_dump", above[start].line.number, region.number, None, "hint", quote, fields, lends=True) if fields else None
+    return (
+        Record("kernel_dump", above[start].line.number, region.number, None, "hint", quote, fields, lends=True)
+        if fields
+        else None
+    )
 
 
 def _first_line(above: list[ParsedLine]) -> int | None:

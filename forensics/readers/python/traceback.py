@@ -84,7 +84,9 @@ def read(region: Region) -> Record | None:
     if not notebook:
         head, *rows = unwrapped([head, *rows], TRACEBACK_HEAD)
     place = _notebook_end(rows, notebook["name"]) if notebook else _end(rows)
-    frames = [r.message for r in rows[: place if place is not None else MAX_FRAME_ROWS] if r.message.lstrip().startswith('File "')]
+    frames = [
+        r.message for r in rows[: place if place is not None else MAX_FRAME_ROWS] if r.message.lstrip().startswith('File "')
+    ]
     clean_up = is_of_clean_up(region, frames)
     if clean_up or is_ignored(region) or is_of_tracker(region, frames):
         last = message_end(rows, place) if place is not None else region.number
