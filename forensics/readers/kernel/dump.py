@@ -22,10 +22,12 @@ HEAD_PATTERN = lazy.regex(
 )
 OTHER_HEAD_PATTERN = lazy.regex(r"invoked oom-killer|page allocation failure|\bWARNING: |cut here \]")
 TASK_PATTERN = lazy.regex(
-    r"(?:CPU: ?(?P<cpu>\d{1,5}) )?(?:UID: ?\d+ )?PID: ?(?P<pid>\d{1,10}) Comm: (?P<task>.{1,32}?) (?:Kdump: loaded )?(?:Not t|T)ainted"
+    r"(?:CPU: ?(?P<cpu>\d{1,5}) )?(?:UID: ?\d+ )?PID: ?(?P<pid>\d{1,10}) Comm: (?P<task>.{1,32}?)"
+    r" (?:Kdump: loaded )?(?:Not t|T)ainted"
 )
 FUNCTION_PATTERN = lazy.regex(
-    r"RIP: 0010:(?:\[<[0-9a-f]+>\] ?){0,2}(?P<kernel_function>[A-Za-z_][\w.]{0,120})\+0x[0-9a-f]+/0x[0-9a-f]+(?: \[(?P<module>\w{1,60})\])?"
+    r"RIP: 0010:(?:\[<[0-9a-f]+>\] ?){0,2}(?P<kernel_function>[A-Za-z_][\w.]{0,120})\+0x[0-9a-f]+/0x[0-9a-f]+"
+    r"(?: \[(?P<module>\w{1,60})\])?"
 )
 
 

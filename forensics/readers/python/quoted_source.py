@@ -5,7 +5,7 @@
 ---> 33     return net.to(target)                                       what ran
 
 IPython, Colab and an editor's notebook mark what ran with `-->`, Rich with `❱`, Loguru with `>`, pytest and pdb with `>` below a
-column of the same indent. The numbers of neighbouring rows follow each other, so no table and no list of steps is taken for source.
+column of the same indent. The numbers of neighbouring rows follow each other, so no table and no list is taken for source.
 """
 
 from collections.abc import Mapping, Sequence

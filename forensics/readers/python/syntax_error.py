@@ -15,7 +15,8 @@ TRIGGER = Trigger("syntax_error", ("SyntaxError:", "IndentationError:", "TabErro
 OUTCOMES = (REFUSED := "refused",)
 MESSAGE_PATTERN = lazy.regex(r"\A(?P<exc_type>SyntaxError|IndentationError|TabError): (?P<exc_message>\S.*)\Z")
 PLACE_PATTERN = lazy.regex(
-    r"\A {1,4}(?:File \"?(?P<file>[^\n\"]{1,400}?)\"?|(?P<cell>(?:Cell |Input )In\s?\[\d{1,9}\])|<ipython-input-(?P<number>\d{1,9})-\w{1,40}>)"
+    r"\A {1,4}(?:File \"?(?P<file>[^\n\"]{1,400}?)\"?|(?P<cell>(?:Cell |Input )In\s?\[\d{1,9}\])"
+    r"|<ipython-input-(?P<number>\d{1,9})-\w{1,40}>)"
     r"(?:, line (?P<line_no>\d{1,7})|:(?P<line>\d{1,7}))?\s*\Z"
 )
 IPYTHON_FILE_PATTERN = lazy.regex(r"\A<ipython-input-(\d{1,9})-\w{1,40}>\Z")

@@ -1,4 +1,4 @@
-"""Exceptions that end nothing: printed and then ignored, raised by clean-up code at the interpreter's exit, or in a tracker's thread.
+"""Exceptions that end nothing: printed and then ignored, raised by clean-up code at the exit, or in a tracker's thread.
 
     Exception ignored in: <function Pool.__del__ at 0x7f...>                    a destructor
     Error in atexit._run_exitfuncs:                                            an exit hook
@@ -28,8 +28,8 @@ IGNORED = (
 EXIT_HOOKS = ("Error in atexit._run_exitfuncs", "Error in sys.exitfunc")
 # The outermost frame of clean-up code: of multiprocessing, of weakref's finalizers, of exit hooks, of destructors.
 TEARDOWN_FRAME_PATTERN = lazy.regex(
-    r'\A\s*File "[^"\n]{1,400}", line \d{1,7}, in (?:_run_finalizers|_exit_function|_run_exitfuncs|_exitfunc|__del__|_run_atexit\w*'
-    r"|_python_exit|_shutdown_all_queues|_cleanup_on_exit)\s*\Z"
+    r'\A\s*File "[^"\n]{1,400}", line \d{1,7}, in (?:_run_finalizers|_exit_function|_run_exitfuncs|_exitfunc|__del__'
+    r"|_run_atexit\w*|_python_exit|_shutdown_all_queues|_cleanup_on_exit)\s*\Z"
 )
 # Threads of the Weights & Biases client (sdk/wandb_run.py, interface/router.py). The run continues when one of them fails.
 TRACKER_THREAD_PATTERN = lazy.regex(
