@@ -19,7 +19,7 @@ from forensics.readers.python.exception_message import TRACEBACK_HEAD
 from forensics.readers.python.library_files import is_library_file
 from forensics.readers.python.teardown import IN_THREAD, THREAD_PREFIX
 
-MAX_HEAD_LINES = 8  # before the first traceback, in which several threads announce themselves at once
+MAX_THREAD_HEAD_LINES = 8  # before the first traceback, in which several threads announce themselves at once
 
 
 class Teardown(Struct, frozen=True):
@@ -36,7 +36,7 @@ def find_teardown(scan: Scan, events: Sequence[Observation], classes: LineClasse
     if not failed or any(o.proofs[0].line not in tail for o in failed):
         return Teardown(events)
     spanned = {n for o in failed for n in range(o.line, o.last_line + 1)}
-    first = min(spanned) - MAX_HEAD_LINES
+    first = min(spanned) - MAX_THREAD_HEAD_LINES
     heads = {n for n, line in tail.items() if n >= first and (THREAD_PREFIX in line.text or TRACEBACK_HEAD in line.text)}
     bits = {n: classes.classify(unlabelled(line.text)) for n, line in tail.items()}
     last = max(o.proofs[0].line for o in failed)

@@ -25,7 +25,7 @@ TASK_PATTERN = lazy.regex(
     r"(?:CPU: ?(?P<cpu>\d{1,5}) )?(?:UID: ?\d+ )?PID: ?(?P<pid>\d{1,10}) Comm: (?P<task>.{1,32}?)"
     r" (?:Kdump: loaded )?(?:Not t|T)ainted"
 )
-FUNCTION_PATTERN = lazy.regex(
+STOPPED_FUNCTION_PATTERN = lazy.regex(
     r"RIP: 0010:(?:\[<[0-9a-f]+>\] ?){0,2}(?P<kernel_function>[A-Za-z_][\w.]{0,120})\+0x[0-9a-f]+/0x[0-9a-f]+"
     r"(?: \[(?P<module>\w{1,60})\])?"
 )
@@ -33,7 +33,7 @@ FUNCTION_PATTERN = lazy.regex(
 
 IDLE_TASK = "swapper"  # an interrupt came while nothing ran: it says nothing of whose fault it is
 NAMES_TASK_PATTERN = lazy.regex(r"\[[^\]\n:]{1,40}:\d{1,10}\]|\btask \S{1,40}:\d")  # the report itself says whose it is
-MAX_HEAD_LINES = 10  # between the first line of a report and its `Oops:`
+MAX_OOPS_HEAD_LINES = 10  # between the first line of a report and its `Oops:`
 
 
 def read(region: Region) -> Record | None:
@@ -53,7 +53,7 @@ def read(region: Region) -> Record | None:
     if NAMES_TASK_PATTERN.search(above[start].message):
         fields = {k: v for k, v in fields.items() if k == "cpu"}
     rows = [row, *_until_next(parse_lines(region.lines_after()))]
-    function = next((f for r in rows if (f := FUNCTION_PATTERN.search(r.message))), None)
+    function = next((f for r in rows if (f := STOPPED_FUNCTION_PATTERN.search(r.message))), None)
     fields |= {k: v for k, v in function.groupdict().items() if v} if function else {}
     quote = (above[start].line, row.line)
     return (
@@ -71,7 +71,11 @@ def _first_line(above: list[ParsedLine]) -> int | None:
         return None
     first = heads[-1]
     for i in reversed(heads):
-        if first - i > MAX_HEAD_LINES or any(i < dump < first for dump in dumps) or OTHER_HEAD_PATTERN.search(above[i].message):
+        if (
+            first - i > MAX_OOPS_HEAD_LINES
+            or any(i < dump < first for dump in dumps)
+            or OTHER_HEAD_PATTERN.search(above[i].message)
+        ):
             break
         first = i
     return first

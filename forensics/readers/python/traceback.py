@@ -84,17 +84,12 @@ def read(region: Region) -> Record | None:
     if not notebook:
         head, *rows = unwrapped([head, *rows], TRACEBACK_HEAD)
     place = _notebook_end(rows, notebook["name"]) if notebook else _end(rows)
-    frames = [
-        r.message for r in rows[: place if place is not None else MAX_FRAME_ROWS] if r.message.lstrip().startswith('File "')
-    ]
-    clean_up = is_of_clean_up(region, frames)
-    if clean_up or is_ignored(region) or is_of_tracker(region, frames):
-        last = message_end(rows, place) if place is not None else region.number
-        outcome = TEARDOWN if clean_up else IGNORED_OUTCOME
-        return Record("traceback/ignored", region.number, last, outcome, "hint", (head.line,))
+    frames = [r.message for r in rows[: MAX_FRAME_ROWS if place is None else place] if r.message.lstrip().startswith('File "')]
+    if idle := _ends_nothing(region, head, rows, place, frames):
+        return idle
     if place is None:
         return _cut(region, head, rows, notebook["name"] if notebook else "")
-    exception = rows[place]
+    exception, surely_to = rows[place], list_end(rows, place)
     found = EXCEPTION_LINE_PATTERN.match(exception.message.strip())
     if found is None:
         return None
@@ -106,12 +101,7 @@ def read(region: Region) -> Record | None:
     if TRACEBACK_HEAD in str(fields.get("exc_message", "")):
         inner, inner_line, inner_last = _inner(rows[place + 1 :], str(fields["exc_message"]))
         fields, frame_line, last = fields | inner, inner_line or frame_line, max(last, inner_last)
-    if is_of_thread(frames):
-        fields[IN_THREAD] = 1
-    if head.prefix.rank is not None:
-        fields["rank"] = head.prefix.rank
-    if notebook and (cell := next(filter(None, (ENDED_CELL_PATTERN.match(r.message) for r in rows[place + 1 :])), None)):
-        fields["cell"] = int(cell["number"])
+    fields |= _whose(head, frames, rows[place + 1 :] if notebook else [])
     kind = str(fields["exc_type"]).rpartition(".")[2]
     misfit = packages_misfit([r.message for r in rows[:place]], kind, str(fields.get("exc_message", "")))
     handled = any(r.message.startswith(HANDLED) for r in rows[place : place + MAX_MESSAGE_LINES])
@@ -124,8 +114,29 @@ def read(region: Region) -> Record | None:
         quote=(exception.line, *([frame_line] if frame_line else [])),
         fields=fields,
         lends=True,
-        told_to=list_end(rows, place) if list_end(rows, place) > exception.line.number else 0,
+        told_to=surely_to if surely_to > exception.line.number else 0,
     )
+
+
+def _whose(head: ParsedLine, frames: list[str], below: list[ParsedLine]) -> dict[str, Value]:
+    """The rank, the thread and the cell that ended by it, as far as known. `below`: a notebook's lines behind the exception."""
+    fields: dict[str, Value] = {IN_THREAD: 1} if is_of_thread(frames) else {}
+    if head.prefix.rank is not None:
+        fields["rank"] = head.prefix.rank
+    if cell := next(filter(None, (ENDED_CELL_PATTERN.match(r.message) for r in below)), None):
+        fields["cell"] = int(cell["number"])
+    return fields
+
+
+def _ends_nothing(
+    region: Region, head: ParsedLine, rows: list[ParsedLine], place: int | None, frames: list[str]
+) -> Record | None:
+    """The record of an exception that ends nothing: of clean-up, printed and ignored, of a tracker's thread."""
+    clean_up = is_of_clean_up(region, frames)
+    if not (clean_up or is_ignored(region) or is_of_tracker(region, frames)):
+        return None
+    last = message_end(rows, place) if place is not None else region.number
+    return Record("traceback/ignored", region.number, last, TEARDOWN if clean_up else IGNORED_OUTCOME, "hint", (head.line,))
 
 
 def _cut(region: Region, head: ParsedLine, rows: list[ParsedLine], name: str) -> Record | None:
