@@ -33,7 +33,7 @@ STOPPED_FUNCTION_PATTERN = lazy.regex(
 
 IDLE_TASK = "swapper"  # an interrupt came while nothing ran: it says nothing of whose fault it is
 NAMES_TASK_PATTERN = lazy.regex(r"\[[^\]\n:]{1,40}:\d{1,10}\]|\btask \S{1,40}:\d")  # the report itself says whose it is
-MAX_OOPS_HEAD_LINES = 10  # between the first line of a report and its `Oops:`
+MAX_OOPS_LINES = 10  # between the first line of a report and its `Oops:`
 
 
 def read(region: Region) -> Record | None:
@@ -72,7 +72,7 @@ def _first_line(above: list[ParsedLine]) -> int | None:
     first = heads[-1]
     for i in reversed(heads):
         if (
-            first - i > MAX_OOPS_HEAD_LINES
+            first - i > MAX_OOPS_LINES
             or any(i < dump < first for dump in dumps)
             or OTHER_HEAD_PATTERN.search(above[i].message)
         ):
