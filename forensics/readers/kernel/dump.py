@@ -71,11 +71,7 @@ def _first_line(above: list[ParsedLine]) -> int | None:
         return None
     first = heads[-1]
     for i in reversed(heads):
-        if (
-            first - i > MAX_OOPS_LINES
-            or any(i < dump < first for dump in dumps)
-            or OTHER_HEAD_PATTERN.search(above[i].message)
-        ):
+        if first - i > MAX_OOPS_LINES or any(i < dump < first for dump in dumps) or OTHER_HEAD_PATTERN.search(above[i].message):
             break
         first = i
     return first
