@@ -21,7 +21,7 @@ BELOW: dict[str, set[str]] = {
     "core": set(),
     "model": {"core"},
     # knowledge
-    "database": {"model", "core"},
+    "database": {"line_formats", "model", "core"},
     "config": {"database", "core"},
     # bytes to observations
     "sources": {"model", "core"},

@@ -33,6 +33,7 @@ NAMED_FACTS = {  # what to call facts that tell the place where nothing narrower
     "running_task": "task",
     "listening_port": "port",
 }
+STOPPED_IN = {"cpu": "CPU", "kernel_function": "kernel function"}
 LAST_FACTS = {"layer": "layer", "module": "module", "device": "device", "program": "program"}  # they name a thing, not a place
 NO_PLACE_PATTERN = lazy.regex(r"(?:tty|pts/|ttyS|:)\d|\^")  # the device of a session; `^lo`, which names what is left out
 NO_PROCESSES = ("0", "<unnamed>", "<unknown>", "swapper/0")  # the idle task, and threads without a name
@@ -54,7 +55,7 @@ def affected(facts: Fields) -> str:
 def location_text(facts: Fields) -> str:
     """All parts of where it happened, the most exact first; empty if unknown."""
     code = _code(facts) or ([] if "path" in facts else _operation(facts))
-    parts = [*_ranks(facts), *_processes(facts), *code, *_cells(facts), *_devices(facts), *_owners(facts)]
+    parts = [*_ranks(facts), *_processes(facts), *_processor(facts), *code, *_cells(facts), *_devices(facts), *_owners(facts)]
     named = _named(facts, NAMED_FACTS)
     if (
         "path" in facts and "kernel_id" in facts and parts == _owners(facts)
@@ -108,6 +109,11 @@ def _processes(facts: Fields) -> list[str]:
     if "command" in facts and "pid" in facts and not any(f"/{facts['command']}:" in c for c in _code(facts)):
         return [f"{_cut(str(facts['command']))} (pid {facts['pid']})"]
     return [f"pid {facts['pid']}"] if "pid" in facts else [str(facts["own_program"])] if "own_program" in facts else []
+
+
+def _processor(facts: Fields) -> list[str]:
+    """The processor on which the kernel stopped, and its function there, beside the task that was on it."""
+    return [f"{name} {facts[fact]}" for fact, name in STOPPED_IN.items() if fact in facts] if "task" in facts else []
 
 
 def _code(facts: Fields) -> list[str]:

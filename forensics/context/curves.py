@@ -36,7 +36,8 @@ Ranked = tuple[Order, Curve]
 def curves(source: Source, found: Iterable[Series]) -> tuple[Ranked, ...]:
     """The curves of one source for a report: of series with MIN_CURVE_POINTS or more, as even samples of MAX_CURVE_POINTS."""
     shown = [(_order(s, source), s) for s in found if s.quantity in CURVE_KINDS and len(s.readings) >= MIN_CURVE_POINTS]
-    return tuple((order, _curve(s, source)) for order, s in heapq.nsmallest(MAX_CURVES, shown, key=itemgetter(0)))
+    longest = heapq.nsmallest(MAX_CURVES, shown, key=itemgetter(0))
+    return tuple((order, curve) for order, s in longest if (curve := _curve(s, source)).points)
 
 
 def longest_curves(found: Iterable[Ranked]) -> tuple[Curve, ...]:
@@ -81,5 +82,5 @@ def _points(series: Series) -> Points:
 
 def thin_points(points: Points) -> Points:
     """An even sample of at most MAX_CURVE_POINTS points, with the last one."""
-    step = -(-len(points) // MAX_CURVE_POINTS)
+    step = max(1, -(-len(points) // MAX_CURVE_POINTS))
     return points[::step] if (len(points) - 1) % step == 0 else (*points[::step][: MAX_CURVE_POINTS - 1], points[-1])

@@ -15,7 +15,7 @@ import hyperscan
 from forensics.core.errors import DatabaseError
 from forensics.database import cache
 from forensics.database.compiled import Database, assemble
-from forensics.database.confirm import Allowance, Confirmer
+from forensics.database.confirm import Allowance, Confirmer, Found
 from forensics.database.entries import HEALTHY, Cause, Missing, Remedy, Signature
 from forensics.database.files import PACKAGED, builtin_folder, content_hash
 from forensics.database.literals import PIECES, compile_literals, whole_anchors
@@ -34,6 +34,7 @@ __all__ = [
     "Cause",
     "Confirmer",
     "Database",
+    "Found",
     "Missing",
     "ProvenCause",
     "Records",

@@ -77,7 +77,7 @@ class Database(Struct, frozen=True):
             except TimeoutError:  # an analysis ignores such a match, too
                 continue
             if found:
-                yield self.confirmers[i].signature, {k: v for k, v in found.groupdict().items() if v is not None}
+                yield self.confirmers[i].signature, found.fields
 
 
 def assemble(

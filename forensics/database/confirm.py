@@ -8,9 +8,12 @@ import functools
 import time
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from forensics.core import lazy, limits
 from forensics.core.text import ascii_lower
 from forensics.database.entries import Signature
+from forensics.line_formats import unlabelled
 
 if TYPE_CHECKING:
     import regex
@@ -25,6 +28,7 @@ SYSLOG_HOST_PATTERN = lazy.regex(
 SOUGHT = lazy.regex(r"\b[efz]?grep(?:\s{1,4}-{1,2}[\w=-]{1,30}){0,8}\s{1,4}([\"'])(.{1,300}?)\1")
 
 
+START_OF_LINE_PATTERN = lazy.regex(r"\\A|(?<![\\\[])\^")  # in a pattern: what asks for the start of the line
 MIN_CONFIRMED_LINES = 64  # of a flood; from there on the texts of vetoes are looked for before their patterns
 Veto = tuple[tuple[str, ...], "regex.Pattern[str]"]  # texts of which one stands in each match, none for any text
 
@@ -76,31 +80,53 @@ class Allowance:
             self.left -= time.thread_time() - begun
 
 
+class Found(Struct, frozen=True):
+    """A confirmed line: the fields of the match, and the characters from `span[0]` to `span[1]` of the line that it takes up."""
+
+    fields: dict[str, str]
+    span: tuple[int, int]
+
+
+def _found(match: "regex.Match[str]", offset: int = 0) -> Found:
+    start, end = match.span()
+    return Found({k: v for k, v in match.groupdict().items() if v is not None}, (start + offset, end + offset))
+
+
 class Confirmer:
     """A signature that is prepared to confirm lines. It raises TimeoutError for a line that takes longer than it may."""
 
-    __slots__ = ("anchors", "confirmed", "pattern", "signature", "vetoes")
+    __slots__ = ("anchors", "at_start", "confirmed", "pattern", "signature", "vetoes")
 
     def __init__(self, signature: Signature) -> None:
         self.signature = signature
         self.anchors = signature.anchors
         self.pattern: regex.Pattern[str] | None = None  # compiled when it is first searched for, as the vetoes are
         self.vetoes: list[Veto] = []
+        self.at_start = START_OF_LINE_PATTERN.search(signature.pattern) is not None
         self.confirmed = 0  # lines on which the pattern was found, where there are vetoes
 
-    def search(self, line: str, allowance: Allowance | None = None) -> "regex.Match[str] | None":
+    def search(self, line: str, allowance: Allowance | None = None) -> Found | None:
         """The match in `line`; None if the pattern is not found, is only searched for by a command, or a veto matches.
 
-        `allowance`: what all searches together may take, `limits.confirm` if it is not given.
+        A pattern that asks for the start of the line is content with the start of what the program wrote, behind the label of a
+        launcher or a collector. `allowance`: what all searches together may take, `limits.confirm` if it is not given.
         """
-        pattern = self.pattern = self.pattern or compiled(self.signature.pattern)
         allowance = allowance or Allowance(limits.current.confirm)
-        found = allowance.search(pattern, line)
-        if found is not None and is_sought(line, *found.span()):  # what the command prints may stand behind it
-            found = allowance.search(pattern, line, found.end())
+        found = self._search(line, allowance)
+        if found is None and self.at_start:
+            said = unlabelled(line)
+            if len(said) < len(line):
+                found = self._search(said, allowance, len(line) - len(said))
         if found is None or not self.signature.unless:
             return found
         return None if self._is_vetoed(without_host(line), allowance) else found
+
+    def _search(self, text: str, allowance: Allowance, offset: int = 0) -> Found | None:
+        pattern = self.pattern = self.pattern or compiled(self.signature.pattern)
+        found = allowance.search(pattern, text)
+        if found is not None and is_sought(text, *found.span()):  # what the command prints may stand behind it
+            found = allowance.search(pattern, text, found.end())
+        return _found(found, offset) if found else None
 
     def _is_vetoed(self, said: str, allowance: Allowance) -> bool:
         self.vetoes = self.vetoes or [((), compiled(veto)) for veto in self.signature.unless]
@@ -119,4 +145,4 @@ class Confirmer:
         if not any(a in folded for a in self.anchors):
             return None
         found = self.search(line)
-        return None if found is None else {k: v for k, v in found.groupdict().items() if v is not None}
+        return None if found is None else found.fields

@@ -19,7 +19,7 @@ from forensics.core.errors import RegistrationError
 from forensics.line_formats.base import MAX_PREFIX_CHARS, SHAPE_CHARS, LineFormat, shape
 from forensics.model import Line, Prefix, Stamp
 
-__all__ = ["LineFormat", "all_formats", "count_records", "parse_prefix", "recognise"]
+__all__ = ["LineFormat", "all_formats", "count_records", "parse_prefix", "recognise", "unlabelled"]
 
 MAX_CACHED_CHARS = 300  # longer lines are not cached: they hardly ever occur twice
 MAX_PREFIXES = 6  # of one line
@@ -93,6 +93,32 @@ def _parse(text: str) -> Prefix:
 _parse_cached = functools.lru_cache(maxsize=30_000)(_parse)
 
 
+@functools.cache
+def _labels() -> frozenset[str]:
+    return frozenset(form.name for form in all_formats() if form.labels)
+
+
+def unlabelled(text: str) -> str:
+    """`text` as the program wrote it: without what a launcher or a collector writes in front of a line (`0: `, `web-1  | `)."""
+    for _ in range(MAX_PREFIXES):
+        forms = [form for within, form in _labels_by_start(text[:SHAPE_CHARS]) if within in text] if text else []
+        end = next((found.end() for form in forms if (found := form.compiled.match(text, 0, MAX_PREFIX_CHARS))), 0)
+        if not end:
+            break
+        text = text[end:]
+    return text
+
+
+@functools.lru_cache(maxsize=4096)
+def _labels_by_start(start: str) -> tuple[tuple[str, LineFormat], ...]:
+    return tuple((within, form) for within, form in _formats_by_start(start) if form.labels)
+
+
+def own_format(prefix: Prefix) -> str:
+    """The format that the program chose: the outermost one that is no label, else the outermost one; empty without a prefix."""
+    return next((name for name in prefix.formats if name not in _labels()), prefix.formats[0] if prefix.formats else "")
+
+
 def _parse_one(text: str) -> Prefix | None:
     # The same as LineFormat.parse, without a call per format (faster).
     for within, form in _formats_by_start(text[:SHAPE_CHARS]) if text else ():
@@ -120,15 +146,15 @@ def _completeness(stamp: Stamp) -> int:
 
 
 def count_records(lines: Iterable[Line], name: str) -> int:
-    """The number of records in `lines`: of lines whose outermost format is `name`, or of non-empty lines if none has it."""
+    """The number of records in `lines`: of lines whose own format is `name`, or of non-empty lines if none has it."""
     prefixes = [parse_prefix(line.text) for line in lines if line.text.strip()]
-    return sum(p.formats[:1] == (name,) for p in prefixes) or len(prefixes)
+    return sum(own_format(p) == name for p in prefixes) or len(prefixes)
 
 
 def recognise(lines: Iterable[Line]) -> str:
-    """The name of the most frequent outermost format of `lines`; `plain` if fewer than a tenth of them have it."""
+    """The name of the most frequent own format of `lines`; `plain` if fewer than a tenth of them have it."""
     texts = [line.text for line in lines if line.text.strip()]
-    names = Counter(p.formats[0] for p in map(parse_prefix, texts) if p.formats)
+    names = Counter(own_format(p) for p in map(parse_prefix, texts) if p.formats)
     if not names:
         return "plain"
     name, count = names.most_common(1)[0]

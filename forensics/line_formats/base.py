@@ -20,8 +20,9 @@ class LineFormat(Struct, frozen=True, dict=True):
     host, program, pid, rank, level, inside (a level that stays part of the message), pri (a syslog priority). A pattern that is
     only a look-ahead leaves the whole line as the message. `clock`: `wall+zone`, `wall`, `mono`, `wall+mono`, `delta` or
     `none`. `rank`: formats with smaller numbers are tried first. `samples`: lines of this format. `first`: a pattern that
-    matches `shape(line)` of each such line. `within`: a text that each such line contains. The last two are optional and only
-    save time.
+    matches `shape(line)` of each such line. `within`: a text that each such line contains. These two are optional and only
+    save time. `labels`: a launcher or a collector writes it in front of each line of a program, and the program knows nothing of
+    it.
     """
 
     name: str
@@ -31,6 +32,7 @@ class LineFormat(Struct, frozen=True, dict=True):
     rank: int = 50
     first: str = ""
     within: str = ""
+    labels: bool = False
 
     @cached_property
     def compiled(self) -> re.Pattern[str]:

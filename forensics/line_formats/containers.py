@@ -14,6 +14,7 @@ LINE_FORMATS = (
         r"\[pod/(?P<host>[\w.-]+)/(?P<program>[\w.-]+)\] ?",
         ("[pod/train-0/main] 2026-08-22T03:00:07.123456789Z text",),
         first=r"\[p",
+        labels=True,
     ),
     LineFormat(
         "stern",
@@ -31,6 +32,7 @@ LINE_FORMATS = (
         ("web-1  | 2024-04-25T05:32:35.584725130Z  * Serving Flask app", "trainer_1  | Traceback (most recent call last):"),
         first=r"(?!\d{4}-)[A-Za-z0-9][\w.-]",
         within=" |",
+        labels=True,
     ),
     LineFormat(
         "logfmt",

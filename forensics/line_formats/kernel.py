@@ -79,10 +79,21 @@ LINE_FORMATS = (
     LineFormat(
         "dmesg -r without time",
         "none",
-        r"<(?P<pri>\d{1,3})>(?=[A-Za-z])",
-        ("<6>usb 1-1: new high-speed USB device number 2",),
+        r"<(?P<pri>\d{1,3})>",
+        ("<6>usb 1-1: new high-speed USB device number 2", "<6>[ pid ]   uid  tgid total_vm      rss cpu name", "<4> [<ffff>] ?"),
         rank=90,
         first=r"<\d",
+        labels=True,
+    ),
+    LineFormat(
+        "dmesg -x without time",
+        "none",
+        rf"{FACILITY} *:(?P<level>emerg|alert|crit|err|warn|notice|info|debug) *: ?",
+        ("kern  :err   : Out of memory: Killed process 4242 (python3)", "daemon:info  : started"),
+        rank=90,
+        first=r"ke|us|ma|da|au|sy|lp|ne|lo",
+        within=":",
+        labels=True,
     ),
     LineFormat(
         "serial console",

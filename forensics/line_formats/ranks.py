@@ -20,6 +20,17 @@ LINE_FORMATS = (
             "[rank 1] 10:00:02 x",
         ),
         first=r"\[[rdtw]",
+        labels=True,
+    ),
+    LineFormat(
+        "number in brackets",
+        "none",
+        r"\[(?P<rank>\d{1,5})\]: ?(?=\D|$)",
+        ("[0]: Traceback (most recent call last):",),
+        rank=80,
+        first=r"\[\d",
+        within="]:",
+        labels=True,
     ),
     LineFormat(
         "c10 rank",
@@ -40,7 +51,9 @@ LINE_FORMATS = (
         within="-",
     ),
     LineFormat("lightning rank", "none", r"\[rank: (?P<rank>\d{1,5})\] ", ("[rank: 1] Seed set to 42",), first=r"\[r"),
-    LineFormat("mpirun", "none", r"\[\d+,(?P<rank>\d{1,5})\]<std(?:out|err)>: ?", ("[1,0]<stderr>:text",), first=r"\[\d"),
+    LineFormat(
+        "mpirun", "none", r"\[\d+,(?P<rank>\d{1,5})\]<std(?:out|err)>: ?", ("[1,0]<stderr>:text",), first=r"\[\d", labels=True
+    ),
     LineFormat(
         "open mpi",
         "none",
@@ -56,6 +69,7 @@ LINE_FORMATS = (
         ("[node07:3]: Traceback (most recent call last):",),
         first=r"\[[A-Za-z]",
         within="]:",
+        labels=True,
     ),
     LineFormat(
         "srun",
@@ -65,6 +79,7 @@ LINE_FORMATS = (
         rank=80,
         first=r" [ \d]|\d[\d:]",
         within=": ",
+        labels=True,
     ),
     LineFormat(
         "pdsh",
@@ -75,6 +90,7 @@ LINE_FORMATS = (
         rank=80,
         first=r"gp|no|ho|wo|co|ni|cn|dg|hg",
         within=": ",
+        labels=True,
     ),
     LineFormat(
         "program in brackets",  # of Ray and vLLM

@@ -236,7 +236,8 @@ class Observation(Struct, frozen=True):
     by the correlation (`lane`: its clock; observations of different lanes cannot be ordered). `ends`, `scope`: of the signature;
     empty means those of its cause. An Observation is never changed: later findings about it are stored as Facts.
     `reads_another`: it only names the cause of another observation, and shows nothing of the end by itself. `occurrences`: where
-    the message is part of several records; `fields` has something of each then.
+    the message is part of several records; `fields` has something of each then. `told_to`: the last line of the message that the
+    first proof begins, where it surely has several; else 0.
     """
 
     kind: str
@@ -256,6 +257,7 @@ class Observation(Struct, frozen=True):
     scope: tuple[str, ...] = ()
     reads_another: bool = False
     occurrences: tuple[Occurrence, ...] = ()
+    told_to: int = 0
 
     def fields_at(self, line: int) -> Fields:
         """Its fields where it is on `line`."""

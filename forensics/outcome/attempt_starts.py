@@ -60,10 +60,10 @@ def _banners(rows: Sequence[Row], bits: Sequence[int], failures: Collection[int]
     """
     first = [i for i in range(BANNER_ROWS) if b" " in rows[i].template and not bits[i] & PROGRESS]
     sound = {*takewhile(lambda i: not _is_failure(i, rows, bits, failures), range(BANNER_ROWS))}
-    texts: dict[bytes, list[str]] = {rows[i].template: [] for i in first if i in sound or named_pid(rows[i].text())}
+    texts: dict[bytes, list[str]] = {rows[i].template: [] for i in first if i in sound or named_pid(rows[i].said())}
     for row in rows:
         if row.template in texts:
-            texts[row.template].append(row.text())
+            texts[row.template].append(row.said())
     again = {template for template, same in texts.items() if 1 < len(same) <= MAX_STARTS}
     found = [i for i in first if rows[i].template in again and (i in sound or _of_several_processes(texts[rows[i].template]))]
     return {rows[i].template for i in found} if found and found[0] < BANNER_ROWS - 1 else set()
@@ -73,7 +73,7 @@ def _is_failure(place: int, rows: Sequence[Row], bits: Sequence[int], failures: 
     """Does the row tell of a failure, or is it part of a stack or its heading?"""
     if rows[place].number in failures and not _is_warning(rows[place]):
         return True
-    if bits[place] & TROUBLE and not is_mild_record(rows[place].text()):
+    if bits[place] & TROUBLE and not is_mild_record(rows[place].said()):
         return True
     heads = (i for i in range(place, min(place + STACK_HEADING_ROWS, len(rows))) if bits[i] & (FRAME | TRACEBACK))
     stack = next(heads, None)
@@ -84,7 +84,7 @@ def _is_failure(place: int, rows: Sequence[Row], bits: Sequence[int], failures: 
 
 def _is_warning(row: Row) -> bool:
     """Is it a warning of Python's? The program goes on after it, and the line below it is a line of code."""
-    return is_python_warning(row.text())
+    return is_python_warning(row.said())
 
 
 def _of_several_processes(texts: Sequence[str]) -> bool:
@@ -102,7 +102,7 @@ def _step_counts(rows: Sequence[Row], bits: Sequence[int]) -> list[int | None]:
     """The step or epoch that each row counts; None for rows without one, and for all rows of a long log."""
     if len(rows) >= MAX_CLASSIFIED_TEMPLATES:
         return [None] * len(rows)
-    return [counted_step(r.text()) if b & PROGRESS else None for r, b in zip(rows, bits, strict=True)]
+    return [counted_step(r.said()) if b & PROGRESS else None for r, b in zip(rows, bits, strict=True)]
 
 
 def _next_known(counts: Sequence[int | None]) -> list[int | None]:

@@ -17,6 +17,7 @@ from math import log1p
 from msgspec import Struct
 
 from forensics.core.text import last_frame
+from forensics.line_formats import unlabelled
 from forensics.model import Line, MessageGroup, Proof, Scan, Source
 from forensics.model.answers import REASON_LINE
 from forensics.outcome.ending_words import first_word, hashed_row, words_at
@@ -194,7 +195,7 @@ def _count(of_source: dict[str, CandidateLine], group: TemplateGroup, source: So
 def _describe(lines: list[CandidateLine], total: int, classes: LineClasses, new: Sequence[bool]) -> None:
     """Fill in the classes of the lines of one source of `total` lines; of the `new` ones the structure and the words, too."""
     for line in lines:
-        line.classes = classes.classify(line.text)
+        line.classes = classes.classify(unlabelled(line.text))
     not_taken_back = [c for c in lines if not c.classes & GOES_ON]
     ends = sorted(c.last_line for c in not_taken_back if c.classes & (BAD_END | RUN_FAILED))
     trouble = sorted({n for c in not_taken_back if c.classes & TROUBLE for n in (c.line, c.last_line)})

@@ -17,6 +17,7 @@ from zlib import crc32
 
 from msgspec import Struct
 
+from forensics.line_formats import unlabelled
 from forensics.model.verdicts import Lane
 from forensics.readers.words import words_and_counts
 
@@ -46,8 +47,8 @@ def ending_rows(lane: Lane | None) -> tuple[int, ...]:
 
 def ending_words(lane: Lane) -> set[str]:
     """The words and pairs of words with which `lane` ends, each prefixed with its place: `last:`, `end:`, `trouble:`."""
-    last = [line.text for line in lane.last_lines if line.text.strip()]
-    trouble = (line.text for line in lane.trouble_lines[-LAST_TROUBLE_LINES:])
+    last = [unlabelled(line.text) for line in lane.last_lines if line.text.strip()]
+    trouble = (unlabelled(line.text) for line in lane.trouble_lines[-LAST_TROUBLE_LINES:])
     return words_at("last", last[-1:]) | words_at("end", last) | words_at("trouble", trouble)
 
 

@@ -18,7 +18,7 @@ from forensics.model import Line, Observation, Scan
 from forensics.model.verdicts import Aftermath, Attempt, Lane
 from forensics.outcome.attempt_starts import BANNER_ROWS, MAX_CLASSIFIED_TEMPLATES, starts_of
 from forensics.outcome.digest import MIN_TEMPLATE_CHARS, NOT_WORK_CLASSES, lane_digest
-from forensics.readers.lanes.lane_rows import MAIN_PROGRAM, LaneKey, Row, entity_of, lane_key, lane_kind, lane_rows
+from forensics.readers.lanes.lane_rows import KERNEL_LANE, MAIN_PROGRAM, LaneKey, Row, entity_of, lane_key, lane_kind, lane_rows
 from forensics.readers.lanes.line_classes import (
     GOES_ON,
     GOOD,
@@ -41,11 +41,16 @@ NEAR_ROWS_BEFORE = 2  # a program may say that it will continue before it prints
 TRACEBACK_RECORD = "traceback"
 
 
-def split_lanes(scan: Scan, layout: str, observations: Sequence[Observation], classes: LineClasses) -> tuple[Lane, ...]:
-    """The lanes of one source, the one with most lines first. `layout`: the name of its line format."""
+def split_lanes(
+    scan: Scan, layout: str, observations: Sequence[Observation], classes: LineClasses, teardown: Collection[int] = ()
+) -> tuple[Lane, ...]:
+    """The lanes of one source, the one with most lines first. `layout`: the name of its line format. `teardown`: the numbers of
+    lines that tell of no end."""
     of_lane: dict[LaneKey, list[Row]] = defaultdict(list)
+    continued = {n for o in observations if o.told_to and o.proofs for n in range(o.proofs[0].line + 1, o.told_to + 1)}
     for key, row in lane_rows(scan, layout):
-        of_lane[key].append(row)
+        if row.number not in continued and row.number not in teardown:  # a message is one row, however many lines it has
+            of_lane[key].append(row)
     whole = len(scan.sample) == 1
     by_key: dict[LaneKey, list[Observation]] = defaultdict(list)
     for observation in observations:
@@ -115,7 +120,7 @@ class _LaneRows:
         for i, row in enumerate(rows):
             bits = bits_by_template.get(row.template) if i < alone else None
             if bits is None:
-                bits = classes.classify(row.text()) if i >= alone or len(bits_by_template) < MAX_CLASSIFIED_TEMPLATES else 0
+                bits = classes.classify(row.said()) if i >= alone or len(bits_by_template) < MAX_CLASSIFIED_TEMPLATES else 0
                 bits_by_template.setdefault(row.template, bits)
             self.bits.append(bits)
         self.classes = functools.reduce(operator.or_, self.bits, 0)  # all classes that occur in it
@@ -286,4 +291,6 @@ def _end_of(observation: Observation) -> int:
 def _is_low_severity(observation: Observation) -> bool:
     """Is the level of the record itself a warning or lower?"""
     text = observation.proofs[0].text if observation.proofs else ""
+    if lane_key(text.encode("utf-8", "replace")) == KERNEL_LANE:
+        return False  # the kernel's level is that of the printing: it tells of a segmentation fault at `info`
     return is_low_severity(text)

@@ -21,7 +21,8 @@ class Record(Struct, frozen=True):
     `places`: first and last line of each of them, as far as known; empty for a single place.
 
     `cause`: from the table of a code (Xid, SXid), else None until `with_cause` looks it up. `decides`: causes or families
-    (`gpu_memory.*`) whose hits inside the record are dropped in favour of `cause`.
+    (`gpu_memory.*`) whose hits inside the record are dropped in favour of `cause`. `told_to`: the last line that surely belongs
+    to the message of the first line of `quote`, by its form; 0 if that is one line.
     """
 
     kind: str
@@ -37,6 +38,7 @@ class Record(Struct, frozen=True):
     places: tuple[tuple[int, int], ...] = ()
     cause: str | None = None
     decides: tuple[str, ...] = ()
+    told_to: int = 0
 
     @property
     def spans(self) -> tuple[tuple[int, int], ...]:

@@ -9,11 +9,12 @@ from msgspec.structs import replace
 
 from forensics.database import HEALTHY
 from forensics.line_formats import parse_prefix
-from forensics.model import Hit, Line, Observation, Prefix, Proof, Scan, Stamp, Value
+from forensics.model import Hit, Line, Observation, Prefix, Proof, Region, Scan, Stamp, Value
 from forensics.model.fields import Occurrence, completed_fields
 from forensics.readers.base import Record
 from forensics.readers.messages import continued_lines
 from forensics.readers.python.library_files import is_library_file
+from forensics.readers.python.quoted_source import is_quoted_source
 from forensics.readers.units import typed_fields
 
 QUOTED_CONTEXT_LINES = 2  # before and after a quoted line, so that a reader sees its context. Chosen by hand
@@ -29,7 +30,7 @@ NOT_OF_FILES = {
 
 def to_events(scan: Scan, records: list[Record]) -> list[Observation]:
     """Observations in the order of their lines. Each hit or record becomes one Observation, is dropped, or joins a record."""
-    hits = _without_noise(scan.hits)
+    hits = _without_noise(_without_source(scan.hits))
     noisy = {line.number for h in hits if h.cause == HEALTHY for line in h.lines}
     records_at, hits_at = RecordIndex(records), HitIndex(hits)
     absorbed = {id(hit) for hit in hits if records_at.absorbs(hit) or _only_lies_there(hit, records_at)}
@@ -41,6 +42,25 @@ def to_events(scan: Scan, records: list[Record]) -> list[Observation]:
             continue
         events.append(_from_record(scan, record, hits_at, absorbed))
     return sorted(events, key=lambda e: (e.line, e.kind))
+
+
+def _without_source(hits: Iterable[Hit]) -> list[Hit]:
+    """`hits` without those on lines of code that a traceback quotes. A message that is also printed stays where it is printed."""
+    return [kept for hit in hits if (kept := _as_printed(hit)) is not None]
+
+
+def _as_printed(hit: Hit) -> Hit | None:
+    if hit.cause == HEALTHY:
+        return hit
+    around = hit.region.lines()
+    if not is_quoted_source(Line(hit.line, hit.text), around):
+        return hit
+    printed = [line for line in hit.also if not is_quoted_source(line, around)]
+    if not printed:
+        return None
+    region = Region(hit.source, printed[0].number, printed[0].text)
+    count = max(1, hit.count - 1 - (len(hit.also) - len(printed)))
+    return replace(hit, line=printed[0].number, region=region, span=(0, 0), count=count, also=tuple(printed[1:]))
 
 
 def _without_noise(hits: Iterable[Hit]) -> list[Hit]:
@@ -145,6 +165,7 @@ def _from_hit(scan: Scan, hit: Hit, records_at: RecordIndex) -> Observation:
         scope=hit.scope,
         reads_another=hit.ends == "later",
         occurrences=_occurrences(hit, records_at) if hit.count > 1 and lent else (),
+        told_to=max((r.told_to for r in records_at.lenders_at(hit.line) if r.quote[0].number == hit.line), default=0),
     )
 
 
@@ -188,6 +209,7 @@ def _from_record(scan: Scan, record: Record, hits_at: HitIndex, absorbed: Contai
         fields={**_prefix_fields(prefix), **fields},
         count=record.count,
         stamp=stamp,
+        told_to=record.told_to,
     )
 
 

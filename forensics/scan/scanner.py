@@ -169,7 +169,7 @@ class _Scanner:
             return False
         if found is None:
             return False
-        fields = {k: v for k, v in found.groupdict().items() if v is not None}
+        fields = found.fields
         fold = self.folds.setdefault(i, HitFold())
         if not fold.count_repeat(fields, Line(place.number, place.text())):
             signature = self.database.confirmers[i].signature
@@ -180,7 +180,7 @@ class _Scanner:
                     signature=signature.id,
                     cause=signature.cause,
                     weight=signature.weight,
-                    span=found.span(),
+                    span=found.span,
                     fields=fields,
                     region=place.region(self.source.name, CONTEXT_LINES, CONTEXT_LINES),
                     ends=signature.ends,

@@ -19,6 +19,7 @@ from forensics.parallel.file_pool import is_small, read_in_pool
 from forensics.parallel.prefetch import read_ahead
 from forensics.scan import Matcher, Workers, matcher_of, scan
 from forensics.source_analysis.call_or_warn import call_or_warn
+from forensics.source_analysis.teardown import Teardown, find_teardown
 
 
 class SourceAnalysis(Struct, frozen=True):
@@ -122,7 +123,11 @@ def analyze_source(
     count = line_formats.count_records(scanned.head, line_format) if whole else scanned.lines - scanned.continued
     unsplit: tuple[Lane, ...] = ()
     classes = outcome.line_classes(knowledge)
-    lanes = call_or_warn(lambda: outcome.split_lanes(scanned, line_format, events, classes), unsplit, "how it ended", name, warn)
+    teardown = call_or_warn(lambda: find_teardown(scanned, events, classes), Teardown(events), "its teardown", name, warn)
+    events = [*teardown.events]
+    lanes = call_or_warn(
+        lambda: outcome.split_lanes(scanned, line_format, events, classes, teardown.lines), unsplit, "how it ended", name, warn
+    )
     spans = [(a.first_line, a.last_line) for a in lanes[0].attempts] if lanes and lanes[0].kind == "job" else []
     alone: tuple[context.AttemptFacts, ...] = ()
     said = call_or_warn(lambda: context.attempt_facts(scanned, spans), alone, "its attempts", name, warn)

@@ -10,11 +10,13 @@ from collections.abc import Iterator
 
 from forensics.core import lazy
 
-COLOURED_EXCEPTION_PATTERN = lazy.regex(rb"(Error|Exception)\x1b\[[0-9;]{0,12}m(: ?)(?:\x1b\[[0-9;]{0,12}m)?")
+COLOURED_EXCEPTION_PATTERN = lazy.regex(
+    rb"(Error|Exception|Interrupt)(?:\x1b\[[0-9;]{0,12}m){1,4}(:)(?:\x1b\[[0-9;]{0,12}m){0,4}( ?)(?:\x1b\[[0-9;]{0,12}m){0,4}"
+)
 
 
 def rejoin_exceptions(blocks: Iterator[bytes]) -> Iterator[bytes]:
     """`blocks` with exceptions' names and messages side by side; the lines stay the same."""
     for block in blocks:
-        coloured = b"\x1b" in block and (b"Error\x1b[" in block or b"Exception\x1b[" in block)
-        yield COLOURED_EXCEPTION_PATTERN.sub(rb"\1\2", block) if coloured else block
+        coloured = b"\x1b" in block and any(map(block.__contains__, (b"Error\x1b[", b"Exception\x1b[", b"Interrupt\x1b[")))
+        yield COLOURED_EXCEPTION_PATTERN.sub(rb"\1\2\3", block) if coloured else block

@@ -15,6 +15,7 @@ pattern for both would move what was learned of either.
 from collections.abc import Sequence
 
 from forensics.core import lazy
+from forensics.line_formats import unlabelled
 from forensics.model.verdicts import Lane
 
 LAST_LINES_WITH_STATUS = 3  # chosen by hand: a date or a closing line may follow the status
@@ -27,7 +28,7 @@ EXIT_LINE_PATTERN = lazy.regex(
 
 def exit_status(lane: Lane | None) -> int | None:
     """The last exit status that the last lines of `lane` record; None where they record none."""
-    return _last_status([line.text for line in lane.last_lines if line.text.strip()]) if lane else None
+    return _last_status([unlabelled(line.text) for line in lane.last_lines if line.text.strip()]) if lane else None
 
 
 def _last_status(texts: Sequence[str]) -> int | None:

@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from forensics.core import lazy
 from forensics.core.text import DIGITS_TO_ZEROS, decode_line
+from forensics.line_formats import unlabelled
 from forensics.model import Scan
 from forensics.model.verdicts import Entity, LaneKind
 from forensics.readers.lanes.supervisors import SUPERVISORS, supervised_entity
@@ -25,7 +26,7 @@ LaneKey = tuple[str, str]  # kind of entity or supervisor of its records, name
 SYSLOG_PREFIX = lazy.regex(
     rb"(?:<\d{1,3}>)?(?:[A-Z][a-z]{2} [ \d]\d (?:\d{4} )?\d\d:\d\d:\d\d(?:\.\d+)?"
     rb"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)"
-    rb" (?!(?:INFO|DEBUG|WARN|WARNING|ERROR|CRITICAL|FATAL|TRACE)\b)[\w.:-]{1,80} "
+    rb" +(?!(?:INFO|DEBUG|WARN|WARNING|ERROR|CRITICAL|FATAL|TRACE)\b)[\w.:-]{1,80} +"
     rb"(?P<program>[\w./@+-]{1,60}?)(?:\([^)\s]{1,30}\))?(?:\[(?P<pid>\d+)\])?: ?"
 )
 KERNEL_PREFIX = lazy.regex(
@@ -38,6 +39,7 @@ RANK_PREFIX = lazy.regex(
 SRUN_PREFIX = lazy.regex(rb" {0,4}(\d{1,5}): (?=\D)")
 RAY_ACTOR_PATTERN = lazy.regex(rb"(?:\x1b\[\d{1,2}m)*\((?P<name>[A-Za-z][\w.:<>-]{0,60}) (?:rank=\d+, ?)?pid=(?P<pid>\d+)")
 MAIN_PROGRAM: LaneKey = ("job", "")
+KERNEL_LANE: LaneKey = ("kernel", "")
 SCHEDULERS = lazy.regex(r"slurm\w*|pbs\w*|sge\w*|lsf\w*|kube-scheduler|kube-controller\S*", re.IGNORECASE)
 RUNTIMES = lazy.regex(r"systemd\S*|dockerd?|containerd\S*|kubelet|crio|podman|supervisord|k3s|runc|conmon", re.IGNORECASE)
 KERNEL_FORMATS = ("dmesg", "kmsg", "pstore", "vmcore", "kernel", "talos")
@@ -51,6 +53,7 @@ MIN_RANK_LINE_SHARE = 0.3  # of the lines: `3: text` is a rank of srun only wher
 CARRIAGE_RETURN = 0x0D  # as a number: to look for one byte as bytes takes ten times as long
 KERNEL_OR_RANK_STARTS = frozenset((b"[", b"<", b"k"))  # `kern  :warn  : [` is how dmesg -x begins
 INDENT_BYTES = frozenset((b" ", b"\t"))
+MAX_LABELLED_BYTES = 300  # of a line, in which its prefixes stand
 MAX_ROW_TEXT_BYTES = 2000  # of a line: as much as a report quotes
 MAX_SHAPE_BYTES = 300  # of a line; a longer one hardly ever has the shape of another one
 
@@ -72,6 +75,10 @@ class Row(Struct):
             self.decoded = decode_line(raw[:MAX_ROW_TEXT_BYTES])
         return self.decoded
 
+    def said(self) -> str:
+        """The text of the line as the program wrote it, without the label of a launcher or a collector."""
+        return unlabelled(self.text())
+
 
 def is_host_log(scan: Scan, layout: str) -> bool:
     """Is it the log of a machine with many programs, and not that of one program?"""
@@ -91,16 +98,29 @@ def is_scheduler_log(scan: Scan) -> bool:
 
 
 def lane_key(raw: bytes, ranks: bool = False) -> LaneKey | None:
-    """The lane of a line, by its prefix; None if it has no prefix. `ranks`: `3: text` names a rank."""
+    """The lane of a line, by its prefix; None if it has no prefix. `ranks`: `3: text` names a rank.
+
+    What stands behind the label of a launcher or a collector names the lane, if it is the kernel or a unit of a host.
+    """
+    key = _key_of(raw, ranks)
+    if key is not None and key[0] != "rank":
+        return key
+    head = decode_line(raw[:MAX_LABELLED_BYTES])
+    said = unlabelled(head)
+    inner = _key_of(said.encode("utf-8", "replace"), False) if len(said) < len(head) else None
+    return key if inner is None or (key and inner[0] == "rank") else inner
+
+
+def _key_of(raw: bytes, ranks: bool) -> LaneKey | None:
     first = raw[:1]
     if first in KERNEL_OR_RANK_STARTS or first.isdigit():
         if KERNEL_PREFIX.match(raw):
-            return ("kernel", "")
+            return KERNEL_LANE
         if found := RANK_PREFIX.match(raw):
             return ("rank", (found["a"] or found["b"]).decode())
     if found := SYSLOG_PREFIX.match(raw):
         program = found["program"].decode().rpartition("/")[2]
-        return ("kernel", "") if program == "kernel" else supervised_entity(raw[found.end() :]) or ("unit", program)
+        return KERNEL_LANE if program == "kernel" else supervised_entity(raw[found.end() :]) or ("unit", program)
     if about := supervised_entity(raw):
         return about
     if b" pid=" in raw[:120] and (found := RAY_ACTOR_PATTERN.match(raw)):

@@ -70,5 +70,5 @@ def _label(front: str) -> str:
 
 def words(label: str) -> list[str]:
     """The words of a label in lower case: `MemAllocated=` -> mem, allocated; `s0.loss_cls:` -> s0, loss, cls."""
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", label.replace("kB", "kb"))
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", label.replace("kB", "kb"))
     return re.findall(r"[a-z%][a-z0-9]*|\d+", spaced.lower().replace("_", " "))

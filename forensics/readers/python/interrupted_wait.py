@@ -14,8 +14,9 @@ from msgspec.structs import replace
 from forensics.core import lazy
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.readers.base import Record, parse_lines
+from forensics.readers.python.exception_message import TRACEBACK_HEAD
 from forensics.readers.python.library_files import is_library_file
-from forensics.readers.python.traceback import FRAME_PATTERN, TRACEBACK_HEAD
+from forensics.readers.python.traceback import FRAME_PATTERN
 
 TRIGGER = Trigger("interrupted_wait", ("KeyboardInterrupt",), before=60)
 INTERRUPT_PATTERN = lazy.regex(r"^KeyboardInterrupt\b:?\s*$")

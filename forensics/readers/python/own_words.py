@@ -58,12 +58,21 @@ WAY_OUT_PATTERN = lazy.regex(
     rf"|(?P<order>(?:(?:{VERBS})|[Pp]lease (?!make sure your)\w+|consider \w+ing|try \w+ing) .{{4,}}|use \S+ instead\b.*)"
     rf"|(?P<way>(?:{WAY})\b.{{8,}}))"
 )
+# Settings by which a library prints more of an error: their names stand in its footers, under whatever error it shows.
+FOOTERS = (
+    r"\b(?:TORCH_USE_CUDA_DSA|CUDA_LAUNCH_BLOCKING|AMD_SERIALIZE_KERNEL|HIP_LAUNCH_BLOCKING|ASCEND_LAUNCH_BLOCKING|HYDRA_FULL_ERROR"
+    r"|OC_CAUSE|JAX_TRACEBACK_FILTERING|JAX_DEBUG_\w+|JAX_NAN\w*|TORCH_LOGS|TORCH_SHOW_CPP_STACKTRACES|TORCH_CPP_LOG_LEVEL"
+    r"|TORCH_DISTRIBUTED_DEBUG|NCCL_DEBUG\w*|TORCHDYNAMO_\w+|TORCHINDUCTOR_\w+|TF_CPP_\w+|TF_ENABLE_ONEDNN_OPTS"
+    r"|RUST_BACKTRACE|PYTHONFAULTHANDLER|PYTHONASYNCIODEBUG|PYTHONTRACEMALLOC|RAY_\w*(?:LOG|DEBUG|DEDUP)\w*|HF_DEBUG"
+    r"|ACCELERATE_\w*DEBUG\w*|WANDB_DEBUG|MLFLOW_\w*TRACE\w*|NUMBA_\w*(?:DEBUG|TRACE|FULL)\w*|TRITON_DEBUG)\b"
+    r"|--full-trace|--show-?(?:locals|capture|traceback)|--stacktrace|--trace\b"
+)
 NO_WAY_OUT_PATTERN = lazy.regex(  # what a message says to those who want to know more of it, or who mend the library
     r"(?i)\breport\b|\bfile (?:a|an) (?:bug|issue)|\bcontact\b|\btry again\b|\bopen an issue|\bsubmit\b|stack ?trace|backtrace"
-    r"|\btraceback|for (?:more|further) (?:info|detail)|\bdebug|TORCH_USE_CUDA_DSA|CUDA_LAUNCH_BLOCKING|HYDRA_FULL_ERROR|verbose"
+    rf"|\btraceback|for (?:more|further) (?:info|detail)|\bdebug|{FOOTERS}|verbose"
     r"|\b(?:see|refer to|check|consult|visit|read|look) (?:also )?(?:the|at|in|this|https?:|/)"
     r"|\bPlease (?:see|check|refer|read|visit)"
-    r"|\b(?:may|can) (?:also )?(?:see|find|ignore|safely)\b|\bmay or may not\b|TORCH_LOGS|NCCL_DEBUG|TORCHDYNAMO"
+    r"|\b(?:may|can) (?:also )?(?:see|find|ignore|safely)\b|\bmay or may not\b"
 )
 QUOTED = r"(?:'[^'\n]{1,60}'|\"[^\"\n]{1,60}\"|`[^`\n]{1,60}`)"
 VALUE = rf"(?:{QUOTED}|[\w./+-]{{1,40}})"

@@ -9,11 +9,12 @@ RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)
 from forensics.core import lazy
 from forensics.model import Line, Region, Trigger, Value
 from forensics.readers.base import ParsedLine, Record, parse_lines, unwrapped
+from forensics.readers.python.exception_message import HANDLED, MAX_MESSAGE_LINES, TRACEBACK_HEAD, list_end, message_end
 from forensics.readers.python.library_files import is_library_file
 from forensics.readers.python.package_misfit import packages_misfit
+from forensics.readers.python.teardown import IN_THREAD, is_ignored, is_of_clean_up, is_of_thread, is_of_tracker
 
 TRIGGER = Trigger("traceback", ("Traceback (most recent call last)",), before=4, after=150)
-TRACEBACK_HEAD = "Traceback (most recent call last)"
 FRAME_PATTERN = lazy.regex(r'File "(?P<file>[^"]+)", line (?P<line_no>\d+)(?:, in (?P<function>.+))?')
 NOTEBOOK_FRAME_PATTERN = lazy.regex(
     r"(?:File (?P<file>\S+?):(?P<line_no>\d+), in (?P<function>[\w.<>]+)|"
@@ -64,41 +65,15 @@ REPORTERS = {
     "BrokenPipeError",
     "ConnectionResetError",
 }
-# Texts that are printed before an exception that is ignored: by Python for a destructor or an exit hook, by Jupyter for an
-# extension that failed to load, by Dask for a connection that it closes, by asyncio on Windows for a browser that disconnected.
-IGNORED = (
-    "Exception ignored in",
-    "error adding extension (",
-    "error linking extension ",
-    "extension failed loading with message",
-    "distributed.batched - INFO - Batched Comm Closed",
-    (CALLBACK := "Exception in callback _ProactorBasePipeTransport._call_connection_lost"),
-)
-UNCAUGHT, IGNORED_OUTCOME, MISFIT = "uncaught", "ignored", "packages_misfit"
-OUTCOMES = (UNCAUGHT, IGNORED_OUTCOME, MISFIT)
-# Two texts between the tracebacks of a chain. After the first one, the earlier exception is only context: the later exception
-# ended the program.
-HANDLED = "During handling of the above exception"
-CHAIN = (HANDLED, "The above exception was the direct cause")
+UNCAUGHT, IGNORED_OUTCOME, TEARDOWN, MISFIT = "uncaught", "ignored", "teardown", "packages_misfit"
+OUTCOMES = (UNCAUGHT, IGNORED_OUTCOME, TEARDOWN, MISFIT)
 MAX_FRAME_ROWS = 12  # rows of code that IPython prints with a frame: five, and more for a statement of several lines
-MAX_MESSAGE_LINES = 12  # of one exception's text. PyTorch's CUDA errors have five lines; longer lists of keys are cut
-# Threads of the Weights & Biases client (sdk/wandb_run.py, interface/router.py). The run continues when one of them fails.
-TRACKER_THREAD_PATTERN = lazy.regex(
-    r"\bException in thread (?:ChkStopThr|NetStatThr|IntMsgThr|MsgRouterThr|SockSrv\w{0,12}Thr|SockAcceptThr):"
-)
-# Threads without a name of its own, and threads of other trackers. The first frame outside threading.py identifies them.
-THREAD_PREFIX = "Exception in thread "  # only that thread ends; later lines show whether the program continues without it
-THREADING_FRAME_PATTERN = lazy.regex(r"[\\/]threading\.py\"")
-TRACKER_FRAME_PATTERN = lazy.regex(
-    r'^\s*File "[^"\n]{0,200}[\\/](?:wandb[\\/](?:sdk|internal)|comet_ml|neptune|clearml|mlflow)[\\/]'
-)
 # The interrupted call, if it waits for another thread or process.
 WAITING_CALL_PATTERN = lazy.regex(
     r"\s+(?:(?:if|while|return|\w{1,40} =) )?"
     r"(?P<call>[\w.]{0,60}?(?:lock|waiter|cond\w*|sem\w*|queue|event|barrier|not_empty|not_full|_handle)\.(?:acquire|wait|join|get)\([^)]{0,80}\)):?\s*"
 )
 MARKS_PATTERN = lazy.regex(r"\s*[~^]+\s*")  # marks below the call that CPython prints since 3.11
-RULE_LINE_PATTERN = lazy.regex(r"\A[-=*]{20,}\s*$")
 
 
 def read(region: Region) -> Record | None:
@@ -109,12 +84,12 @@ def read(region: Region) -> Record | None:
     if not notebook:
         head, *rows = unwrapped([head, *rows], TRACEBACK_HEAD)
     place = _notebook_end(rows, notebook["name"]) if notebook else _end(rows)
-    if _ignored(region) or _of_tracker(region, rows):
-        last = _message_end(rows, place) if place is not None else region.number
-        return Record("traceback/ignored", region.number, last, IGNORED_OUTCOME, "hint", (head.line,))
+    frames = [r.message for r in rows[: MAX_FRAME_ROWS if place is None else place] if r.message.lstrip().startswith('File "')]
+    if idle := _ends_nothing(region, head, rows, place, frames):
+        return idle
     if place is None:
         return _cut(region, head, rows, notebook["name"] if notebook else "")
-    exception = rows[place]
+    exception, surely_to = rows[place], list_end(rows, place)
     found = EXCEPTION_LINE_PATTERN.match(exception.message.strip())
     if found is None:
         return None
@@ -122,26 +97,46 @@ def read(region: Region) -> Record | None:
     fields = {k: v.strip()[:500] for k, v in found.groupdict().items() if v and v.strip()} | frame
     if fields["exc_type"] == "KeyboardInterrupt":
         fields |= _wait(rows[:place])
-    if str(fields.get("exc_message", "")).startswith(TRACEBACK_HEAD):
-        inner, inner_line = _inner(rows[place + 1 :])
-        fields, frame_line = fields | inner, inner_line or frame_line
-    if head.prefix.rank is not None:
-        fields["rank"] = head.prefix.rank
-    if notebook and (cell := next(filter(None, (ENDED_CELL_PATTERN.match(r.message) for r in rows[place + 1 :])), None)):
-        fields["cell"] = int(cell["number"])
+    last = message_end(rows, place)
+    if TRACEBACK_HEAD in str(fields.get("exc_message", "")):
+        inner, inner_line, inner_last = _inner(rows[place + 1 :], str(fields["exc_message"]))
+        fields, frame_line, last = fields | inner, inner_line or frame_line, max(last, inner_last)
+    fields |= _whose(head, frames, rows[place + 1 :] if notebook else [])
     kind = str(fields["exc_type"]).rpartition(".")[2]
     misfit = packages_misfit([r.message for r in rows[:place]], kind, str(fields.get("exc_message", "")))
     handled = any(r.message.startswith(HANDLED) for r in rows[place : place + MAX_MESSAGE_LINES])
     return Record(
         kind="traceback",
         first=region.number,
-        last=_message_end(rows, place),
+        last=last,
         outcome=MISFIT if misfit else UNCAUGHT,
         weight="hint" if handled or kind in REPORTERS else "strong",
         quote=(exception.line, *([frame_line] if frame_line else [])),
         fields=fields,
         lends=True,
+        told_to=surely_to if surely_to > exception.line.number else 0,
     )
+
+
+def _whose(head: ParsedLine, frames: list[str], below: list[ParsedLine]) -> dict[str, Value]:
+    """The rank, the thread and the cell that ended by it, as far as known. `below`: a notebook's lines behind the exception."""
+    fields: dict[str, Value] = {IN_THREAD: 1} if is_of_thread(frames) else {}
+    if head.prefix.rank is not None:
+        fields["rank"] = head.prefix.rank
+    if cell := next(filter(None, (ENDED_CELL_PATTERN.match(r.message) for r in below)), None):
+        fields["cell"] = int(cell["number"])
+    return fields
+
+
+def _ends_nothing(
+    region: Region, head: ParsedLine, rows: list[ParsedLine], place: int | None, frames: list[str]
+) -> Record | None:
+    """The record of an exception that ends nothing: of clean-up, printed and ignored, of a tracker's thread."""
+    clean_up = is_of_clean_up(region, frames)
+    if not (clean_up or is_ignored(region) or is_of_tracker(region, frames)):
+        return None
+    last = message_end(rows, place) if place is not None else region.number
+    return Record("traceback/ignored", region.number, last, TEARDOWN if clean_up else IGNORED_OUTCOME, "hint", (head.line,))
 
 
 def _cut(region: Region, head: ParsedLine, rows: list[ParsedLine], name: str) -> Record | None:
@@ -161,26 +156,6 @@ def _cut(region: Region, head: ParsedLine, rows: list[ParsedLine], name: str) ->
     fields: dict[str, Value] = {"exc_type": exception, **own}
     last = rows[upto - 1].line.number if own else region.number
     return Record("traceback", region.number, last, UNCAUGHT, "strong", (head.line,), fields=fields)
-
-
-def _ignored(region: Region) -> bool:
-    """Was the exception printed and then ignored, or raised in a tracker's thread? The line before the traceback shows it, or the
-    second line before it if the message was broken into two lines."""
-    *_, further, near = [Line(0, ""), Line(0, ""), *region.lines_before()]
-    if any(said in near.text for said in IGNORED) or TRACKER_THREAD_PATTERN.search(near.text):
-        return True
-    if CALLBACK in further.text and near.text.lstrip().startswith("handle:"):
-        return True
-    return IGNORED[0] in further.text and not further.text.rstrip().endswith(">")
-
-
-def _of_tracker(region: Region, rows: list[ParsedLine]) -> bool:
-    """Did the exception end a thread of an experiment tracker? The run continues without that thread."""
-    if not any(THREAD_PREFIX in line.text for line in region.lines_before()[-1:]):
-        return False
-    frames = (r.message for r in rows if r.message.lstrip().startswith('File "'))
-    first = next((frame for frame in frames if not THREADING_FRAME_PATTERN.search(frame)), "")
-    return TRACKER_FRAME_PATTERN.match(first) is not None
 
 
 def _end(rows: list[ParsedLine]) -> int | None:
@@ -262,29 +237,13 @@ def _arrow(below: list[ParsedLine]) -> str | None:
     return None
 
 
-def _inner(rows: list[ParsedLine]) -> tuple[dict[str, Value], Line | None]:
-    """The message and the program's own frame of a message that is itself a traceback: another process or thread failed, and its
-    traceback was raised again as text."""
+def _inner(rows: list[ParsedLine], message: str) -> tuple[dict[str, Value], Line | None, int]:
+    """The message, the program's own frame and the last line of a message that holds a traceback: another process, thread or
+    callback failed, and its traceback was raised again as text. `message`: what stands before and in front of that text."""
     place = _end(rows)
     if place is None:
-        return {"exc_message": TRACEBACK_HEAD}, None
+        return {"exc_message": message}, None, 0
     frame, line = _own_frame(rows[:place])
-    message: dict[str, Value] = {"exc_message": rows[place].message.strip()[:500]}
-    return (message | frame, line) if frame and not is_library_file(str(frame["file"])) else (message, None)
-
-
-def _message_end(rows: list[ParsedLine], place: int) -> int:
-    """Number of the message's last line. It ends before a blank line, a time stamp, another traceback or a line of dashes."""
-    last = rows[place].line.number
-    for row in rows[place + 1 : place + 1 + MAX_MESSAGE_LINES]:
-        text = row.message
-        if (
-            not text.strip()
-            or row.prefix.stamp
-            or TRACEBACK_HEAD in text
-            or text.startswith(CHAIN)
-            or RULE_LINE_PATTERN.match(text)
-        ):
-            break
-        last = row.line.number
-    return last
+    stated: dict[str, Value] = {"exc_message": rows[place].message.strip()[:500]}
+    own = frame and not is_library_file(str(frame["file"]))
+    return (stated | frame, line, rows[place].line.number) if own else (stated, None, rows[place].line.number)

@@ -1,0 +1,87 @@
+"""What the kernel dumps below a report of an oops, a lockup or a stall: the processor, its task, and the function it was in.
+
+[ 4210.252462] rcu: INFO: rcu_sched self-detected stall on CPU
+[ 4210.258060] rcu: 	41-....: (60003 ticks this GP) idle=6d2/1/0x4000000000000002 softirq=310224/310224 fqs=14410
+[ 4210.267881] CPU: 41 PID: 8812 Comm: ruleload Tainted: G        W         5.10.14-1 #1
+[ 4210.313986] RIP: 0010:queued_write_lock_slowpath+0x4e/0x80
+
+It proves nothing by itself: a warning has the same dump. Its fields belong to the message of the report above it.
+"""
+
+from forensics.core import lazy
+from forensics.model import Line, Region, Trigger, Value
+from forensics.readers.base import ParsedLine, Record, parse_lines
+from forensics.readers.units import typed_fields
+
+TRIGGER = Trigger("kernel_dump", (" Comm: ", "RIP: 0010:"), before=25, after=40)
+OUTCOMES: tuple[str, ...] = ()
+# The first line of a report; an out-of-memory report has a dump of the task that asked for memory, and tells its own story.
+HEAD_PATTERN = lazy.regex(
+    r"\bBUG: |\bINFO: (?:rcu|task)|\bstalls? on CPU|\bhard LOCKUP|\bOops\b|general protection fault|Unable to handle kernel"
+    r"|Kernel panic|divide error|invalid opcode|kernel BUG at|unable to handle"
+)
+OTHER_HEAD_PATTERN = lazy.regex(r"invoked oom-killer|page allocation failure|\bWARNING: |cut here \]")
+TASK_PATTERN = lazy.regex(
+    r"(?:CPU: ?(?P<cpu>\d{1,5}) )?(?:UID: ?\d+ )?PID: ?(?P<pid>\d{1,10}) Comm: (?P<task>.{1,32}?)"
+    r" (?:Kdump: loaded )?(?:Not t|T)ainted"
+)
+STOPPED_FUNCTION_PATTERN = lazy.regex(
+    r"RIP: 0010:(?:\[<[0-9a-f]+>\] ?){0,2}(?P<kernel_function>[A-Za-z_][\w.]{0,120})\+0x[0-9a-f]+/0x[0-9a-f]+"
+    r"(?: \[(?P<module>\w{1,60})\])?"
+)
+
+
+IDLE_TASK = "swapper"  # an interrupt came while nothing ran: it says nothing of whose fault it is
+NAMES_TASK_PATTERN = lazy.regex(r"\[[^\]\n:]{1,40}:\d{1,10}\]|\btask \S{1,40}:\d")  # the report itself says whose it is
+MAX_OOPS_LINES = 10  # between the first line of a report and its `Oops:`
+
+
+def read(region: Region) -> Record | None:
+    """The fields of the dump around the region's line; None where no report of the kernel stands above it, and for a second line
+    of one dump."""
+    row = parse_lines([Line(region.number, region.text)])[0]
+    above = parse_lines(region.lines_before())
+    start = _first_line(above)
+    if start is None or OTHER_HEAD_PATTERN.search(above[start].message):
+        return None
+    task = TASK_PATTERN.search(row.message)
+    if task is None and any(" Comm: " in r.message for r in above[start:]):
+        return None
+    fields: dict[str, Value] = typed_fields({k: v for k, v in task.groupdict().items() if v}) if task else {}
+    if str(fields.get("task", "")).startswith(IDLE_TASK):
+        fields = {}
+    if NAMES_TASK_PATTERN.search(above[start].message):
+        fields = {k: v for k, v in fields.items() if k == "cpu"}
+    rows = [row, *_until_next(parse_lines(region.lines_after()))]
+    function = next((f for r in rows if (f := STOPPED_FUNCTION_PATTERN.search(r.message))), None)
+    fields |= {k: v for k, v in function.groupdict().items() if v} if function else {}
+    quote = (above[start].line, row.line)
+    return (
+        Record("kernel_dump", above[start].line.number, region.number, None, "hint", quote, fields, lends=True)
+        if fields
+        else None
+    )
+
+
+def _first_line(above: list[ParsedLine]) -> int | None:
+    """The index of the first line of the report whose dump follows `above`; an oops has a second heading."""
+    heads = [i for i, row in enumerate(above) if _is_head(row)]
+    dumps = [i for i, row in enumerate(above) if " Comm: " in row.message]
+    if not heads:
+        return None
+    first = heads[-1]
+    for i in reversed(heads):
+        if first - i > MAX_OOPS_LINES or any(i < dump < first for dump in dumps) or OTHER_HEAD_PATTERN.search(above[i].message):
+            break
+        first = i
+    return first
+
+
+def _is_head(row: ParsedLine) -> bool:
+    return HEAD_PATTERN.search(row.message) is not None or OTHER_HEAD_PATTERN.search(row.message) is not None
+
+
+def _until_next(rows: list[ParsedLine]) -> list[ParsedLine]:
+    """The rows before the next report."""
+    end = next((i for i, row in enumerate(rows) if _is_head(row) or " Comm: " in row.message), len(rows))
+    return rows[:end]

@@ -1,0 +1,69 @@
+"""Code that a traceback quotes around the line that ran: it is source, and no message.
+
+     30     if os.getpid() != parent:                                   source
+     31         raise RuntimeError("Cannot re-initialize CUDA ...")     source: it did not run
+---> 33     return net.to(target)                                       what ran
+
+IPython, Colab and an editor's notebook mark what ran with `-->`, Rich with `❱`, Loguru with `>`, pytest and pdb with `>` below a
+column of the same indent. The numbers of neighbouring rows follow each other, so no table and no list is taken for source.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from forensics.core import lazy
+from forensics.line_formats import unlabelled
+from forensics.model import Line
+
+NUMBERED_PATTERN = lazy.regex(r"\A[\s│┃|]{0,8}(?P<mark>-+>|❱|→|>)?\s{0,8}(?P<number>\d{1,6})(?:[ \t│┃|]|\Z)")
+ELLIPSIS_PATTERN = lazy.regex(r"\A\s{0,12}\(\.\.\.\)\s*\Z")
+PYTEST_MARK_PATTERN = lazy.regex(r"\A>\s{4,}\S")
+PYTEST_SOURCE_PATTERN = lazy.regex(r"\A\s{4,}\S|\A\s*\Z")
+PYTEST_ERROR_PATTERN = lazy.regex(r"\AE\s{2,}\S")
+MAX_SOURCE_ROWS = 12  # rows between the one that ran and another one of the same window
+
+
+def is_quoted_source(line: Line, around: Sequence[Line]) -> bool:
+    """Is `line` code that a traceback quotes, and not the line that ran? `around`: its neighbours, and `line` itself."""
+    rows = {row.number: unlabelled(row.text) for row in around}
+    return _numbered(line.number, rows) or _of_pytest(line.number, rows)
+
+
+def _numbered(at: int, rows: Mapping[int, str]) -> bool:
+    own = NUMBERED_PATTERN.match(rows.get(at, ""))
+    if own is None or own["mark"]:
+        return False
+    return any(_reaches_mark(at, int(own["number"]), way, rows) for way in (-1, 1))
+
+
+def _reaches_mark(at: int, last: int, way: int, rows: Mapping[int, str]) -> bool:
+    """Do numbered rows lead from row `at` with the number `last` to the one that ran? `way`: -1 up, 1 down."""
+    gap = False
+    for step in range(1, MAX_SOURCE_ROWS):
+        text = rows.get(at + way * step, "")
+        found = NUMBERED_PATTERN.match(text)
+        if found is None and not ELLIPSIS_PATTERN.match(text):
+            return False
+        if found is not None:
+            distance = (int(found["number"]) - last) * way
+            if distance != 1 and not (gap and distance > 1):
+                return False
+            if found["mark"]:
+                return True
+            last = int(found["number"])
+        gap = found is None
+    return False
+
+
+def _of_pytest(at: int, rows: Mapping[int, str]) -> bool:
+    """Is it a row above the one that pytest marks with `>`, below which the error follows behind `E`?"""
+    if not PYTEST_SOURCE_PATTERN.match(rows.get(at, "")) or not rows.get(at, "").strip():
+        return False
+    below = at + 1
+    while PYTEST_SOURCE_PATTERN.match(rows.get(below, "#")):
+        below += 1
+    if not PYTEST_MARK_PATTERN.match(rows.get(below, "")):
+        return False
+    below += 1
+    while PYTEST_SOURCE_PATTERN.match(rows.get(below, "#")):  # a statement of several lines
+        below += 1
+    return PYTEST_ERROR_PATTERN.match(rows.get(below, "")) is not None

@@ -1,0 +1,76 @@
+"""Exceptions that end nothing: printed and then ignored, raised by clean-up code at the exit, or in a tracker's thread.
+
+    Exception ignored in: <function Pool.__del__ at 0x7f...>                    a destructor
+    Error in atexit._run_exitfuncs:                                            an exit hook
+      File ".../multiprocessing/util.py", line 303, in _run_finalizers         a finalizer: the outermost frame says so
+    Exception in thread ChkStopThr:                                            a thread of an experiment tracker
+
+The program goes on without them, or is over: what they could not clean up is a consequence.
+"""
+
+from collections.abc import Sequence
+
+from forensics.core import lazy
+from forensics.model import Line, Region
+
+# Texts that are printed before an exception that is ignored: by Python for a destructor or an exit hook, by Jupyter for an
+# extension that failed to load, by Dask for a connection that it closes, by asyncio on Windows for a browser that disconnected.
+IGNORED = (
+    "Exception ignored in",
+    "Exception ignored on",
+    "Exception ignored while",
+    "error adding extension (",
+    "error linking extension ",
+    "extension failed loading with message",
+    "distributed.batched - INFO - Batched Comm Closed",
+    (CALLBACK := "Exception in callback _ProactorBasePipeTransport._call_connection_lost"),
+)
+EXIT_HOOKS = ("Error in atexit._run_exitfuncs", "Error in sys.exitfunc")
+# The outermost frame of clean-up code: of multiprocessing, of weakref's finalizers, of exit hooks, of destructors.
+TEARDOWN_FRAME_PATTERN = lazy.regex(
+    r'\A\s*File "[^"\n]{1,400}", line \d{1,7}, in (?:_run_finalizers|_exit_function|_run_exitfuncs|_exitfunc|__del__'
+    r"|_run_atexit\w*|_python_exit|_shutdown_all_queues|_cleanup_on_exit)\s*\Z"
+)
+# Threads of the Weights & Biases client (sdk/wandb_run.py, interface/router.py). The run continues when one of them fails.
+TRACKER_THREAD_PATTERN = lazy.regex(
+    r"\bException in thread (?:ChkStopThr|NetStatThr|IntMsgThr|MsgRouterThr|SockSrv\w{0,12}Thr|SockAcceptThr):"
+)
+# Threads without a name of its own, and threads of other trackers. The first frame outside threading.py identifies them.
+IN_THREAD = "in_thread"  # a fact of an exception that ended another thread than the main one
+THREAD_PREFIX = "Exception in thread "  # only that thread ends; later lines show whether the program continues without it
+THREADING_FRAME_PATTERN = lazy.regex(r"[\\/]threading\.py\"")
+THREAD_START_PATTERN = lazy.regex(r"[\\/]threading\.py\", line \d{1,7}, in _bootstrap")
+TRACKER_FRAME_PATTERN = lazy.regex(
+    r'^\s*File "[^"\n]{0,200}[\\/](?:wandb[\\/](?:sdk|internal)|comet_ml|neptune|clearml|mlflow)[\\/]'
+)
+
+
+def is_ignored(region: Region) -> bool:
+    """Was the exception printed and then ignored, or raised in a tracker's thread? The line before the traceback shows it, or the
+    second line before it if the message was broken into two lines."""
+    *_, further, near = [Line(0, ""), Line(0, ""), *region.lines_before()]
+    if any(said in near.text for said in IGNORED) or TRACKER_THREAD_PATTERN.search(near.text):
+        return True
+    if CALLBACK in further.text and near.text.lstrip().startswith("handle:"):
+        return True
+    return IGNORED[0] in further.text and not further.text.rstrip().endswith(">")
+
+
+def is_of_tracker(region: Region, frames: Sequence[str]) -> bool:
+    """Did the exception end a thread of an experiment tracker? The run continues without that thread. `frames`: the lines that
+    name a file, outermost first."""
+    if not any(THREAD_PREFIX in line.text for line in region.lines_before()[-1:]):
+        return False
+    first = next((frame for frame in frames if not THREADING_FRAME_PATTERN.search(frame)), "")
+    return TRACKER_FRAME_PATTERN.match(first) is not None
+
+
+def is_of_clean_up(region: Region, frames: Sequence[str]) -> bool:
+    """Was it raised by an exit hook, a finalizer or a destructor?"""
+    hook = any(said in line.text for line in region.lines_before()[-1:] for said in EXIT_HOOKS)
+    return hook or TEARDOWN_FRAME_PATTERN.match(next(iter(frames), "")) is not None
+
+
+def is_of_thread(frames: Sequence[str]) -> bool:
+    """Did it end a thread other than the main one?"""
+    return THREAD_START_PATTERN.search(next(iter(frames), "")) is not None
