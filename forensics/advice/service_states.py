@@ -24,7 +24,7 @@ from forensics.readers.platforms.services import pod_and_namespace, probe_messag
 
 OR = " || "  # between alternatives in a cell of the table, the most exact first
 MAX_STATE_PROOFS = 4  # chosen by hand: the evidence comes in the order of certainty, and what stands further down tells of less
-MAX_NAMED = 4  # chosen by hand: of more pods the first ones stand for all
+MAX_NAMED_SUBJECTS = 4  # chosen by hand: of more pods the first ones stand for all
 
 
 class ToldState(Struct, frozen=True):
@@ -123,5 +123,5 @@ def _known(row: _Row, groups: dict[str, str], facts: Fields, proofs: Sequence[Pr
 
 
 def _listed(names: Sequence[str]) -> str:
-    more = len(names) - MAX_NAMED
-    return ", ".join(names[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
+    more = len(names) - MAX_NAMED_SUBJECTS
+    return ", ".join(names[:MAX_NAMED_SUBJECTS]) + (f" and {more} more" if more > 0 else "")
