@@ -26,7 +26,7 @@ BELOW: dict[str, set[str]] = {
     # bytes to observations
     "sources": {"model", "core"},
     "parallel": {"sources", "model"},
-    "line_formats": {"model", "core"},
+    "line_formats": {"database", "model", "core"},
     "scan": {"database", "model", "core"},
     "programs": {"model", "core"},
     "readers": {"programs", "line_formats", "database", "model", "core"},
@@ -58,7 +58,7 @@ BELOW: dict[str, set[str]] = {
     "fleet": {"history", "pipeline", "database", "report", "model", "core"},
     # who asks
     "train": {"readers", "pipeline", "decision", "outcome", "correlation", "sources", "database", "model", "core"},
-    "signature_lint": {"advice", "config", "database", "readers", "series", "core"},
+    "signature_lint": {"line_formats", "advice", "config", "database", "readers", "series", "core"},
     "explain": {"advice", "database", "readers", "scan", "model"},
     "cli": {
         *("adapters", "advice", "capture", "config", "context", "core", "correlation", "database", "decision", "explain"),

@@ -12,6 +12,7 @@ from forensics.core.errors import DatabaseError, UsageError
 RECORDS = "records.yaml"  # the cause of each outcome of detectors and series
 PRECEDENCE = "precedence.yaml"  # fixed rules on which cause ranks before which
 PHRASES = "phrases"  # the folder of phrases that mark classes of lines, not causes
+NOT_CAUSES = {PHRASES, "line_formats", "readers"}  # folders of what code reads, see cached_data
 PACKAGED = Path(__file__).resolve().parents[1] / "_data" / "signatures"  # in a wheel; proven by the tests that it passed
 
 
@@ -22,7 +23,7 @@ def builtin_folder() -> Path:
 
 def cause_files(folder: Path) -> list[Path]:
     """Every cause file of `folder`, <family>/<cause>.yaml, in a stable order."""
-    return [p for p in _files(folder) if p.suffix == ".yaml" and p.parent.parent == folder and p.parent.name != PHRASES]
+    return [p for p in _files(folder) if p.suffix == ".yaml" and p.parent.parent == folder and p.parent.name not in NOT_CAUSES]
 
 
 def misplaced_files(folder: Path) -> list[Path]:

@@ -25,6 +25,7 @@ from forensics.database.rates import read_fired
 from forensics.database.records import record_faults
 from forensics.database.slow_patterns import slow_pattern_faults
 from forensics.database.validate import check
+from forensics.line_formats.read_formats import format_faults
 from forensics.readers.units import typed_fields
 from forensics.signature_lint.ambiguity import cross_matches
 from forensics.signature_lint.hostile_lines import costly_pattern_faults
@@ -82,6 +83,7 @@ def lint(own: Path | None = None, alone: bool = False) -> LintResult:
     faults += _frequent_in_healthy_logs(ours)
     if builtin_folder() in folders:
         faults += record_faults(builtin_folder(), record_outcomes(), {c.id for c in causes})
+        faults += format_faults()
     if not alone:
         faults += _never_seen(signatures)
     kept = {f for f in faults if own is None or Path(f.path).is_relative_to(own)}
