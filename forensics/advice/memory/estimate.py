@@ -11,10 +11,10 @@ Bytes of weights, gradients and states by precision: Rajbhandari et al. 2020 (Ze
 from msgspec import Struct
 
 from forensics.advice.memory.activations import Sample
+from forensics.core.limits import MIB
 from forensics.core.text import format_size
 from forensics.model import StepPlan
 
-MIB = 1 << 20
 # Bytes of optimizer state a trainable parameter, in float32.
 STATE_BYTES = {
     "sgd": 0.0, "momentum": 4.0, "nesterov": 4.0, "adam": 8.0, "adamw": 8.0, "nadam": 8.0, "radam": 8.0, "lamb": 8.0,

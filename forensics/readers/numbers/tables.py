@@ -12,13 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from forensics.core import lazy
+from forensics.core.limits import GIB, KIB, MIB
 from forensics.model import Line, Region, Scan, Trigger
 from forensics.readers.numbers.base import Series
 from forensics.readers.numbers.cells import (
     AVAILABLE_MEMORY_MEASURE,
-    GIB,
-    KIB,
-    MIB,
     USED_MEMORY_MEASURE,
     Cell,
     Measure,

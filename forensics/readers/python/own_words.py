@@ -17,6 +17,7 @@ from itertools import groupby, pairwise, takewhile
 
 from forensics.core import lazy
 from forensics.model import Fields, LinesAround, Proof, Value
+from forensics.readers.python.traceback import MAX_MESSAGE_LINES, RULE_LINE_PATTERN, TRACEBACK_HEAD
 from forensics.readers.surroundings.near_lines import nothing_near
 from forensics.readers.word_lists import words
 
@@ -27,10 +28,7 @@ FURTHER_LOG = "further_log"  # a file in which, as the message says, more of it 
 WRITTEN_PATH = "written_path"  # what could not be opened for writing
 OWN_WORDS_FACTS = STATED, ASKED_FOR, ALLOWED, REFUSED, FURTHER_LOG, WRITTEN_PATH
 MESSAGE = "exc_message"
-TRACEBACK_HEAD = "Traceback (most recent call last)"
-RULE_LINE_PATTERN = lazy.regex(r"\A[-=*]{20,}\s*$")
 MAX_BLOCK_LINES = 40  # a help text of Open MPI between its two rules
-MAX_MESSAGE_LINES = 12  # of one exception, as the detector of tracebacks reads them
 MAX_COMPARED_CHARS = 80  # of a message, which a fact may have cut
 MAX_LOG_DISTANCE = 15  # lines: an installer wraps the words of its builder into a few sentences of its own
 MAX_CALL_LINES = 14  # frames between a program's call that writes and the library's exception
