@@ -37,7 +37,8 @@ BELOW: dict[str, set[str]] = {
     "ownership": {"readers", "outcome", "correlation", "line_formats", "database", "model"},
     "decision": {"readers", "core", "outcome", "database", "model"},
     # what to do, what to tell
-    "advice": {"readers", "database", "model", "core"},
+    "estimate": {"readers", "model", "core"},
+    "advice": {"estimate", "readers", "database", "model", "core"},
     "context": {"series", "readers", "programs", "database", "model", "core"},
     "templates": {"line_formats", "model", "core"},
     "report": {"model", "core"},
@@ -61,7 +62,19 @@ BELOW: dict[str, set[str]] = {
     "signature_lint": {"line_formats", "advice", "config", "database", "readers", "series", "core"},
     "explain": {"advice", "database", "readers", "scan", "model"},
     "cli": {
-        *("adapters", "advice", "capture", "config", "context", "core", "correlation", "database", "decision", "explain"),
+        *(
+            "adapters",
+            "advice",
+            "capture",
+            "config",
+            "context",
+            "core",
+            "correlation",
+            "database",
+            "decision",
+            "estimate",
+            "explain",
+        ),
         *(
             "fleet",
             "history",
@@ -247,6 +260,16 @@ def test_no_adapter_is_imported_by_another() -> None:
         if name.startswith("adapters.") and name.split(".")[1] != path.relative_to(ROOT / "adapters").parts[0]
     }
     assert not foreign
+
+
+def test_a_room_with_a_door_is_entered_by_it() -> None:
+    inside = [
+        f"{path.relative_to(ROOT)} imports {name}"
+        for path in FILES
+        for name in imports(path)
+        if name.startswith("estimate.") and room_of(path) != "estimate" and (ROOT / f"{name.replace('.', '/')}.py").exists()
+    ]
+    assert not inside, "import it from forensics.estimate"
 
 
 def rooms() -> str:

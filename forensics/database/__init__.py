@@ -16,13 +16,13 @@ from forensics.core.errors import DatabaseError
 from forensics.database import cache
 from forensics.database.compiled import Database, assemble
 from forensics.database.confirm import Allowance, Confirmer, Found
+from forensics.database.csv_tables import read_rows, read_table
 from forensics.database.entries import HEALTHY, Cause, Missing, Remedy, Signature
 from forensics.database.files import PACKAGED, builtin_folder, content_hash
 from forensics.database.literals import PIECES, compile_literals, whole_anchors
 from forensics.database.proven import ProvenCause, Records, signal_outcome
 from forensics.database.rates import read_rates
 from forensics.database.stored import database_of_parts, database_parts
-from forensics.database.tables import read_rows, read_table
 from forensics.model import Trigger
 
 if TYPE_CHECKING:

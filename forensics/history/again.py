@@ -14,7 +14,7 @@ from sqlalchemy import and_, func, select
 from forensics.history.accounting import requested_options
 from forensics.history.fingerprint import before_dash
 from forensics.history.incident import Incident
-from forensics.history.tables import JOBS, RESOLUTIONS, C
+from forensics.history.store_tables import JOBS, RESOLUTIONS, C
 from forensics.model import History, NodeCount
 
 if TYPE_CHECKING:

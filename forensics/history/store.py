@@ -12,7 +12,7 @@ from sqlalchemy import delete, func, select, update
 
 from forensics.core.errors import UsageError
 from forensics.history.incident import Incident, pseudonym
-from forensics.history.tables import INCIDENT_TABLE, JOBS, RESOLUTIONS, C
+from forensics.history.store_tables import INCIDENT_TABLE, JOBS, RESOLUTIONS, C
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine, Table

@@ -7,7 +7,7 @@ from msgspec import Struct
 from sqlalchemy import func, select
 
 from forensics.core.errors import UsageError
-from forensics.history.tables import C
+from forensics.history.store_tables import C
 
 if TYPE_CHECKING:
     from forensics.history.store import Store

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forensics.model import Line, Region, Scan, Trigger
-from forensics.readers.numbers import memory_tools, processes, tables, usage_reports
+from forensics.readers.numbers import memory_tools, processes, tool_tables, usage_reports
 from forensics.readers.numbers.base import Reading, Series
 from forensics.readers.numbers.labels import factor_of_unknown_unit
 from forensics.readers.numbers.numbers import number
@@ -52,7 +52,7 @@ HELD_OUT_LOSS_TRIGGER = Trigger(
     thin=True,
 )
 LINE_TRIGGERS = (METRICS_TRIGGER, MEMORY_TRIGGER, HELD_OUT_LOSS_TRIGGER)
-TRIGGERS = (*LINE_TRIGGERS, *tables.TRIGGERS, *processes.TRIGGERS, *memory_tools.TRIGGERS, *usage_reports.TRIGGERS)
+TRIGGERS = (*LINE_TRIGGERS, *tool_tables.TRIGGERS, *processes.TRIGGERS, *memory_tools.TRIGGERS, *usage_reports.TRIGGERS)
 MAX_SAMPLED_LINES = 2000  # of each kind
 MIN_MERGED_READINGS = 16  # fewer readings under changing names are unrelated numbers
 
@@ -80,7 +80,7 @@ def gather_numbers(scan: Scan) -> Numbers:
         gathered.read(line)
     series = [
         *gathered.series(),
-        *(s for module in (tables, processes, memory_tools, usage_reports) for s in module.series(scan)),
+        *(s for module in (tool_tables, processes, memory_tools, usage_reports) for s in module.series(scan)),
     ]
     return Numbers(tuple(sorted(series, key=lambda s: (s.readings[0].line, s.name, s.scope))), tuple(gathered.progress))
 

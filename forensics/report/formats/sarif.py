@@ -16,7 +16,7 @@ from urllib.parse import quote
 from forensics.core.text import printable
 from forensics.model import Finding, Notice, Proof, Report
 from forensics.report.escape import escape_controls
-from forensics.report.incidents import IncidentEntry, incident_entries
+from forensics.report.incident_groups import IncidentEntry, incident_entries
 from forensics.report.phrases import LEVEL_OF_VERDICT
 from forensics.report.style import Style
 

@@ -10,9 +10,9 @@ Bytes of weights, gradients and states by precision: Rajbhandari et al. 2020 (Ze
 
 from msgspec import Struct
 
-from forensics.advice.memory.activations import Sample
 from forensics.core.limits import MIB
 from forensics.core.text import format_size
+from forensics.estimate.activations import Sample
 from forensics.model import StepPlan
 
 # Bytes of optimizer state a trainable parameter, in float32.

@@ -6,7 +6,7 @@ largest_batch(need, 8 GiB)   ->  48: 12 % of the 8 GiB stay free
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forensics.advice.memory.estimate import MAPPED_BYTES, Need, estimate
+from forensics.estimate.needs import MAPPED_BYTES, Need, estimate
 
 MAX_UNUSED = 4  # times: chosen by hand; a step that uses less of what fits wastes the device
 MIN_SAVED_SHARE = 0.01  # of the memory before: what saves less is lost in the error of the estimate

@@ -7,10 +7,8 @@ import pytest
 from msgspec.structs import replace
 from typer.testing import CliRunner
 
-from forensics.advice.memory import Need, Sample, estimate, largest_batch, sample_of, savings
-from forensics.advice.memory.activations import kind_of, transformer
-from forensics.advice.memory.fit import accumulation
 from forensics.cli.app import build
+from forensics.estimate import Need, Sample, accumulation, estimate, kind_of, largest_batch, sample_of, savings, transformer
 from forensics.model import Layer
 from tests.readers.torch.test_architecture import KERAS
 

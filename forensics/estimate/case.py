@@ -10,8 +10,10 @@ certain upper bound of the batch size.
 
 from collections.abc import Mapping
 
-from forensics.advice.memory.activations import FLOAT_BYTES, Sample, kind_of, sample_of
-from forensics.advice.memory.estimate import (
+from forensics.core.text import format_size
+from forensics.estimate.activations import FLOAT_BYTES, Sample, kind_of, sample_of
+from forensics.estimate.fit import accumulation, largest_batch, savings
+from forensics.estimate.needs import (
     CONTEXT_BYTES,
     FREE_MEMORY_MARGIN,
     HOST_MEMORY_MARGIN,
@@ -21,8 +23,6 @@ from forensics.advice.memory.estimate import (
     Need,
     estimate,
 )
-from forensics.advice.memory.fit import accumulation, largest_batch, savings
-from forensics.core.text import format_size
 from forensics.model import Architecture, Fields, JobContext, Value
 from forensics.readers.python.library_files import is_library_file
 
