@@ -99,12 +99,12 @@ PAGE = ROOT.parent / "docs" / "architecture.md"
 PICTURE = PAGE.with_name("rooms.svg")
 # Behind the readers nobody parses a line of a log. These patterns are of other texts; the reason stands beside each.
 BEHIND_READERS = (
-    *("advice", "context", "correlation", "decision", "explain", "history", "outcome", "ownership", "pipeline", "report"),
-    *("series", "source_analysis", "summary"),
+    *("advice", "context", "correlation", "decision", "estimate", "explain", "history", "outcome", "ownership", "pipeline"),
+    *("report", "series", "source_analysis", "summary"),
 )
 OF_OTHER_TEXTS = {
     "advice/case.py": "the name of a device",
-    "advice/memory/activations.py": "names of a model's layers",
+    "estimate/activations.py": "names of a model's layers",
     "advice/remedies.py": "commands of remedies, and the names of facts in them",
     "advice/service_states.py": "the table of states, whose messages are compiled as they stand in it",
     "advice/whereabouts.py": "values of facts: the owner of a process, the name of a session's device",
@@ -124,7 +124,7 @@ OF_OTHER_TEXTS = {
     "ownership/runs.py": "names of files",
     "report/escape.py": "signs that Markdown and terminals act on",
     "report/formats/html.py": "signs that HTML acts on",
-    "report/incidents.py": "names of entities",
+    "report/incident_groups.py": "names of entities",
     "report/index.py": "names of cases",
     "report/page/templates.py": "addresses",
     "report/phrases.py": "sentences of the report",
@@ -140,9 +140,9 @@ OF_OTHER_TEXTS = {
     "report/redaction/secrets.py": "secrets in any text",
     "report/redaction/words.py": "words for secrets",
     "report/redaction/names.py": "names of persons and hosts",
-    "report/subject.py": "names of subjects",
+    "report/subject_line.py": "names of subjects",
     "series/silence.py": "the scope of a series; digits that differ in a heartbeat",
-    "summary/subject.py": "the name of a job",
+    "summary/reported_subject.py": "the name of a job",
 }
 KNOW_NO_CAUSE = ("readers", "series", "correlation", "outcome", "ownership", "decision", "train", "history", "fleet")
 NOT_CAUSES = {  # names of Dask's, which begin like a family
