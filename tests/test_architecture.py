@@ -21,15 +21,16 @@ BELOW: dict[str, set[str]] = {
     "core": set(),
     "model": {"core"},
     # knowledge
-    "database": {"line_formats", "model", "core"},
-    "config": {"database", "core"},
+    "data_files": {"core"},
+    "database": {"line_formats", "data_files", "model", "core"},
+    "config": {"data_files", "database", "core"},
     # bytes to observations
     "sources": {"model", "core"},
     "parallel": {"sources", "model"},
-    "line_formats": {"database", "model", "core"},
+    "line_formats": {"data_files", "model", "core"},
     "scan": {"database", "model", "core"},
     "programs": {"model", "core"},
-    "readers": {"programs", "line_formats", "database", "model", "core"},
+    "readers": {"data_files", "programs", "line_formats", "database", "model", "core"},
     "series": {"readers", "line_formats", "database", "model", "core"},
     # what belongs together, what ended, whose it is, why
     "correlation": {"readers", "line_formats", "database", "model", "core"},
@@ -59,7 +60,7 @@ BELOW: dict[str, set[str]] = {
     "fleet": {"history", "pipeline", "database", "report", "model", "core"},
     # who asks
     "train": {"readers", "pipeline", "decision", "outcome", "correlation", "sources", "database", "model", "core"},
-    "signature_lint": {"line_formats", "advice", "config", "database", "readers", "series", "core"},
+    "signature_lint": {"data_files", "line_formats", "advice", "config", "database", "readers", "series", "core"},
     "explain": {"advice", "database", "readers", "scan", "model"},
     "cli": {
         *(

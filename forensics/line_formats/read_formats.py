@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from forensics.core import lazy
-from forensics.database.cached_data import data_files, load_data, parsed_data
+from forensics.data_files.cached_data import data_files, load_data, parsed_data
 from forensics.line_formats import clock
 from forensics.line_formats.base import LineFormat, shape
 
@@ -48,7 +48,7 @@ def load_formats() -> list[LineFormat]:
 
 def read_formats(data: Any, path: Path) -> list[LineFormat]:
     """The formats of one document; raises BadFormError."""
-    from forensics.database.form import LINE_KEY, BadFormError, entries, keys, text, texts
+    from forensics.data_files.form import LINE_KEY, BadFormError, entries, keys, text, texts
 
     keys(data, FAMILY_KEYS, FAMILY_KEYS - {"pieces"})
     if data["family"] != path.stem:
@@ -67,7 +67,9 @@ def read_formats(data: Any, path: Path) -> list[LineFormat]:
         except (KeyError, re.error) as error:
             raise BadFormError(line, f"{entry['name']}: pattern or first: {error}") from error
         told = text(entry, "name"), entry["clock"], pattern, texts(entry, "samples"), rank
-        made.append(LineFormat(*told, entry.get("first", ""), entry.get("within", ""), bool(entry.get("labels")), str(path), line))
+        made.append(
+            LineFormat(*told, entry.get("first", ""), entry.get("within", ""), bool(entry.get("labels")), str(path), line)
+        )
     return made
 
 
@@ -83,8 +85,8 @@ def with_pieces(pattern: str, pieces: Mapping[str, str]) -> str:
 
 
 def format_faults() -> list[Any]:
-    """Every fault (database.form.Fault) of the formats: of form, of names, of samples that another format reads first."""
-    from forensics.database.form import Fault
+    """Every fault (data_files.form.Fault) of the formats: of form, of names, of samples that another format reads first."""
+    from forensics.data_files.form import Fault
 
     formats, faults = parsed_data(data_files(FORMATS_FOLDER), read_formats)
     formats.sort(key=lambda form: form.rank)

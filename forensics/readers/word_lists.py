@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from forensics.core import lazy
-from forensics.database.cached_data import data_files, load_data, parsed_data
+from forensics.data_files.cached_data import data_files, load_data, parsed_data
 
 WORDS_FILE = "readers/word_lists.yaml"
 WORD_OF_NAME_PATTERN = lazy.regex(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")  # of snake_case and camelCase
@@ -45,7 +45,7 @@ def words_of_name(name: str) -> set[str]:
 
 
 def _read(data: Any, path: Path) -> list[WordList]:
-    from forensics.database.form import LINE_KEY, entries, keys, text, texts
+    from forensics.data_files.form import LINE_KEY, entries, keys, text, texts
 
     keys(data, {"lists"}, {"lists"})
     made = []
@@ -60,8 +60,8 @@ def _read(data: Any, path: Path) -> list[WordList]:
 
 
 def word_faults() -> list[Any]:
-    """Every fault (database.form.Fault) of the file: of form, words written twice, examples that do not fit."""
-    from forensics.database.form import Fault
+    """Every fault (data_files.form.Fault) of the file: of form, words written twice, examples that do not fit."""
+    from forensics.data_files.form import Fault
 
     (path,) = data_files(WORDS_FILE)
     lists, faults = parsed_data([path], _read)

@@ -16,10 +16,10 @@ from forensics.advice.case import case_fields
 from forensics.config import config
 from forensics.core import lazy
 from forensics.core.errors import UsageError
+from forensics.data_files.form import Fault
 from forensics.database import HEALTHY, Cause, Signature, builtin_folder, read_folders
 from forensics.database.entries import Place
 from forensics.database.files import cause_files, content_hash, is_within
-from forensics.database.form import Fault
 from forensics.database.program_sources import SourceMatch, best_matches, look_up, not_named, read_verified
 from forensics.database.rates import read_fired
 from forensics.database.records import record_faults

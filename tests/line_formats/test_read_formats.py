@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from forensics.database import cached_data
-from forensics.database.form import BadFormError, parse
+from forensics.data_files import cached_data
+from forensics.data_files.form import BadFormError, parse
 from forensics.line_formats import all_formats, read_formats
 from forensics.line_formats.read_formats import SHARED_PIECES, format_faults, with_pieces
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from forensics.database.cached_data import data_files, load_data, parsed_data
+from forensics.data_files.cached_data import data_files, load_data, parsed_data
 
 SIGNS_FILE = "readers/environment_signs.yaml"
 SIGN_KEYS = {"fact", "value", "texts", "pattern", "weak", "examples"}
@@ -49,7 +49,7 @@ def environment_signs() -> tuple[ContextSign, ...]:
 
 
 def _signs(data: Any, path: Path) -> list[ContextSign]:
-    from forensics.database.form import LINE_KEY, BadFormError, entries, keys, text, texts
+    from forensics.data_files.form import LINE_KEY, BadFormError, entries, keys, text, texts
 
     keys(data, {"signs"}, {"signs"})
     made = []
@@ -67,8 +67,8 @@ def _signs(data: Any, path: Path) -> list[ContextSign]:
 
 
 def sign_faults() -> list[Any]:
-    """Every fault (database.form.Fault) of the file: of form, and examples that a sign does not fit."""
-    from forensics.database.form import Fault
+    """Every fault (data_files.form.Fault) of the file: of form, and examples that a sign does not fit."""
+    from forensics.data_files.form import Fault
 
     (path,) = data_files(SIGNS_FILE)
     signs, faults = parsed_data([path], _signs)

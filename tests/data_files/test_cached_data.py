@@ -7,8 +7,8 @@ import pytest
 from msgspec import Struct
 
 from forensics.core.errors import DatabaseError
-from forensics.database import cached_data
-from forensics.database.form import BadFormError
+from forensics.data_files import cached_data
+from forensics.data_files.form import BadFormError
 
 
 class Word(Struct, frozen=True):

@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 import msgspec
 
 from forensics.core.errors import DatabaseError
-from forensics.database import cache
-from forensics.database.files import builtin_folder
+from forensics.data_files import cache
+from forensics.data_files.places import builtin_folder
 
 # `form` imports yaml, which is loaded only where nothing is cached.
 
@@ -31,8 +31,8 @@ def data_files(place: str) -> list[Path]:
 
 
 def parsed_data(paths: Iterable[Path], read: Callable[[Any, Path], list[T]]) -> tuple[list[T], list[Any]]:
-    """The values that `read` makes of each document, and every fault (database.form.Fault) of form."""
-    from forensics.database.form import BadFormError, Fault, parse
+    """The values that `read` makes of each document, and every fault (data_files.form.Fault) of form."""
+    from forensics.data_files.form import BadFormError, Fault, parse
 
     made: list[T] = []
     faults: list[Any] = []
