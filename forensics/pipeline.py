@@ -38,10 +38,10 @@ from forensics.source_analysis import SourceAnalysis, analyze_sources
 from forensics.source_analysis.call_or_warn import call_or_warn
 from forensics.source_analysis.placement import disordered_sources, find_incidents, placed_observations
 from forensics.sources.renumber import renumbered_lane
-from forensics.summary.incidents import incident_summaries, order_incidents, timeline
-from forensics.summary.moments import LogTimes, with_moment
+from forensics.summary.cause_time import LogTimes, with_moment
+from forensics.summary.incident_entries import incident_summaries, order_incidents, timeline
+from forensics.summary.reported_subject import MAX_EARLIER_ATTEMPTS, earlier_attempts, subject_summary
 from forensics.summary.sources import source_summaries
-from forensics.summary.subject import MAX_EARLIER_ATTEMPTS, earlier_attempts, subject_summary
 from forensics.version import VERSION
 
 CLEAR = 0.8  # a cause that is less probable is shown with the lines that may decide it

@@ -13,7 +13,6 @@ ROOT = Path(__file__).parents[1] / "forensics"
 # What each module of a room must be called the same by, because the room looks for it: the interface of its modules.
 INTERFACE = {
     "FORMATS": "a module of sources/formats",
-    "LINE_FORMATS": "a module of line_formats",
     "OUTCOMES": "what a detector or the series can tell, in the words of signatures/records.yaml",
     "SAMPLE": "the first bytes of what a module of sources/formats reads",
     "STRIPS": "a module of sources/strips",

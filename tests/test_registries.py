@@ -5,15 +5,14 @@ from types import ModuleType
 
 import pytest
 
-from forensics import cli, line_formats, readers
+from forensics import cli, readers
 from forensics.cli import app
 from forensics.core.errors import RegistrationError
-from forensics.line_formats import glog, syslog
 from forensics.readers.gpu import sxid, xid
 from forensics.sources import formats
 from forensics.sources.formats import cri, kmsg
 
-CACHES = (line_formats.all_formats, formats.all_formats, readers._parsers)
+CACHES = (formats.all_formats, readers._parsers)
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +26,7 @@ def _caches() -> Iterator[None]:
 
 @pytest.mark.parametrize(
     ("room", "one", "other", "name"),
-    [(line_formats, glog, syslog, "LINE_FORMATS"), (formats, cri, kmsg, "FORMATS"), (readers, xid, sxid, "TRIGGER")],
+    [(formats, cri, kmsg, "FORMATS"), (readers, xid, sxid, "TRIGGER")],
 )
 def test_a_name_used_twice_names_both_modules(
     room: ModuleType, one: ModuleType, other: ModuleType, name: str, monkeypatch: pytest.MonkeyPatch
@@ -42,7 +41,6 @@ def test_a_name_used_twice_names_both_modules(
 @pytest.mark.parametrize(
     ("ask", "module", "name"),
     [
-        (lambda: line_formats.all_formats(), glog, "LINE_FORMATS"),
         (lambda: formats.all_formats(), cri, "FORMATS"),
         (lambda: readers.triggers(), xid, "TRIGGER"),
         (lambda: readers.triggers(), xid, "read"),
@@ -59,8 +57,10 @@ def test_a_module_that_registers_nothing_says_what_it_lacks(
 
 
 def test_a_command_without_register_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app, "NOT_COMMANDS", app.NOT_COMMANDS - {"tables"})
-    with pytest.raises(RegistrationError, match=r"forensics\.cli\.tables: no register\(app\); add it, or name the module in"):
+    monkeypatch.setattr(app, "NOT_COMMANDS", app.NOT_COMMANDS - {"print_table"})
+    with pytest.raises(
+        RegistrationError, match=r"forensics\.cli\.print_table: no register\(app\); add it, or name the module in"
+    ):
         app.build()
 
 

@@ -8,12 +8,12 @@ from collections.abc import Iterable
 
 from forensics.advice.activation import ACTIVATION_FACTS
 from forensics.advice.disk_use import DISK_FACTS
-from forensics.advice.memory.case import ESTIMATE_FACTS, memory_facts
 from forensics.advice.printed_stack import STACK_FACTS
 from forensics.advice.transport_status import STATUS_FACTS
 from forensics.core import lazy
 from forensics.database import read_table
 from forensics.database.releases import find_release, is_older
+from forensics.estimate import ESTIMATE_FACTS, memory_facts
 from forensics.model import HABITS, Fields, Habit, JobContext, Value
 from forensics.readers.python.library_code import LIBRARY_FACTS
 from forensics.readers.python.library_files import is_library_file

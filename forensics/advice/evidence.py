@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from forensics.model import Fields, Observation, Proof, Value
 from forensics.model.fields import Occurrence, completed_fields
+from forensics.model.logs import WEIGHT_ORDER
 from forensics.readers.python.library_files import knows_own_code
 from forensics.readers.python.source_lines import is_code_line
 
@@ -19,7 +20,6 @@ IDENTITY = ("pid", "rank", "gpu", "pci", "host", "task", "job", "container", "de
 LIMIT_FACT = "limit_path"  # of the cgroup whose memory limit was reached
 SAME = (*EXCEPTION, *IDENTITY, LIMIT_FACT)  # of one event each has one value
 MAX_EVIDENCE_LINES = 12  # chosen by hand: of all the events together; the timeline has the rest
-WEIGHT_ORDER = {"proof": 0, "strong": 1, "hint": 2}
 Place = tuple[str, int]  # source, line
 
 

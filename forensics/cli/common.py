@@ -257,7 +257,7 @@ def rendered_together(reports: "Sequence[Report]", telling: OutputOptions) -> st
 def _prepared(report: "Report", telling: OutputOptions) -> "Report":
     """The report on the requested incident, with names replaced if requested."""
     if telling.incident is not None:
-        from forensics.report.incidents import focus_on
+        from forensics.report.incident_groups import focus_on
 
         report = focus_on(report, telling.incident)
     if telling.redact or telling.redact_map:

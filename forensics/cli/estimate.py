@@ -10,7 +10,7 @@ from forensics.cli.common import write
 from forensics.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from forensics.advice.memory import Need
+    from forensics.estimate import Need
 
 SUMMARY_HELP = "A text with a summary of Keras or torchinfo, or memory_analysis() of JAX; - for stdin."
 COUNT_OF_SUFFIX = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9}
@@ -61,7 +61,7 @@ def register(app: typer.Typer) -> None:
 
 def _check(given: "dict[str, str]") -> None:
     """Raise UsageError for a choice that does not exist."""
-    from forensics.advice.memory.estimate import PRECISIONS, SHARDED, STATE_BYTES
+    from forensics.estimate import PRECISIONS, SHARDED, STATE_BYTES
 
     choices = {"optimizer": list(STATE_BYTES), "precision": list(PRECISIONS), "sharding": list(SHARDED)}
     choices["format"] = ["text", "json"]
@@ -79,9 +79,16 @@ def _with(need: "Need", **changes: Any) -> "Need":
 def _read(path: Path, heads: int, gpu: bool, flash: bool, batch: int) -> "Need":
     """The sizes of a training from a model's summary in a file, or from XLA's plan of a step with `batch` samples, on a CPU or on
     a `gpu`."""
-    from forensics.advice.memory import Need, Sample, sample_of
-    from forensics.advice.memory.activations import kind_of
-    from forensics.advice.memory.estimate import CONTEXT_BYTES, FREE_MEMORY_MARGIN, HOST_MEMORY_MARGIN, RUNTIME_BYTES
+    from forensics.estimate import (
+        CONTEXT_BYTES,
+        FREE_MEMORY_MARGIN,
+        HOST_MEMORY_MARGIN,
+        RUNTIME_BYTES,
+        Need,
+        Sample,
+        kind_of,
+        sample_of,
+    )
     from forensics.model import Line
     from forensics.readers.tensorflow.xla_plan import read_plan
     from forensics.readers.torch.architecture import read_summary
@@ -106,9 +113,7 @@ def _read(path: Path, heads: int, gpu: bool, flash: bool, batch: int) -> "Need":
 
 def _given(parameters: str | None, sequence: int, width: int, layers: int, heads: int, vocabulary: int, flash: bool) -> "Need":
     """The sizes of a training from the options; without the shape of a transformer there are no activations."""
-    from forensics.advice.memory import Need, Sample
-    from forensics.advice.memory.activations import HEAD_WIDTH, transformer
-    from forensics.advice.memory.estimate import CONTEXT_BYTES
+    from forensics.estimate import CONTEXT_BYTES, HEAD_WIDTH, Need, Sample, transformer
 
     if parameters is None:
         raise UsageError("nothing to estimate", advice="give a file with a model's summary, or --parameters")
@@ -139,9 +144,8 @@ def _size(text: str) -> int:
 
 def as_text(need: "Need", limit: int | None) -> str:
     """A table of the parts, the batch size that fits, and how much each measure would save."""
-    from forensics.advice.memory import estimate, largest_batch, savings
-    from forensics.advice.memory.fit import accumulation
     from forensics.core.text import format_size
+    from forensics.estimate import accumulation, estimate, largest_batch, savings
 
     made = estimate(need)
     rows = [(p.name, format_size(p.bytes), "counted" if p.certain else "estimated", p.formula) for p in made.parts]
@@ -173,7 +177,7 @@ def as_json(need: "Need", limit: int | None) -> str:
     """The estimate as a JSON document; sizes in bytes."""
     import json
 
-    from forensics.advice.memory import estimate, largest_batch, savings
+    from forensics.estimate import estimate, largest_batch, savings
 
     made = estimate(need)
     parts = [{"name": p.name, "bytes": p.bytes, "formula": p.formula, "certain": p.certain} for p in made.parts]

@@ -97,7 +97,7 @@ def same(
     from forensics.history.again import condition_alike, seen_before
     from forensics.history.captured import captured_run
     from forensics.history.incident import incident_of
-    from forensics.history.tables import INCIDENT_TABLE
+    from forensics.history.store_tables import INCIDENT_TABLE
     from forensics.report.escape import escape_controls
     from forensics.report.history import seen_before as sentence
 
@@ -289,13 +289,13 @@ def _check(form: str, forms: tuple[str, ...]) -> None:
 
 
 def _table(rows: list[dict[str, Any]], columns: tuple[str, ...], form: str, output: Path | None) -> None:
-    from forensics.cli.tables import table_text
+    from forensics.cli.print_table import table_text
 
     _check(form, ("text", "json", "csv"))
     write(table_text(rows, columns, form), output)
 
 
 def _cell(name: str, value: Any) -> str:
-    from forensics.cli.tables import cell_text
+    from forensics.cli.print_table import cell_text
 
     return cell_text(name, value)

@@ -93,7 +93,7 @@ def _read(path: Path) -> Config:
 
 
 def _parse(path: Path, raw: bytes) -> Config:
-    from forensics.database.form import BadFormError, keys, parse, text, texts
+    from forensics.data_files.form import BadFormError, keys, parse, text, texts
 
     try:
         if len(raw) > MAX_CONFIG_BYTES:
@@ -114,7 +114,7 @@ def _parse(path: Path, raw: bytes) -> Config:
 
 
 def _limits(data: dict[str, Any]) -> Limits:
-    from forensics.database.form import LINE_KEY, BadFormError, keys
+    from forensics.data_files.form import LINE_KEY, BadFormError, keys
 
     given = data.get("limits")
     if given is None:
@@ -128,7 +128,7 @@ def _limits(data: dict[str, Any]) -> Limits:
 
 def _capture(path: Path, data: dict[str, Any]) -> tuple[tuple[str, object], ...]:
     from forensics.config.capture import capture_options
-    from forensics.database.form import LINE_KEY
+    from forensics.data_files.form import LINE_KEY
 
     given = data.get("capture")
     return () if given is None else capture_options(given, data[LINE_KEY], lambda text: str(_resolve(path, text)))

@@ -32,7 +32,7 @@ def capture_options(given: dict[str, Any], section_line: int, resolve: Callable[
 
     Raises BadFormError, with its line, for an unknown key or a value of another type.
     """
-    from forensics.database.form import LINE_KEY, BadFormError, keys, text
+    from forensics.data_files.form import LINE_KEY, BadFormError, keys, text
 
     keys(given, set(OPTIONS), set(), section_line)
     found: dict[str, object] = {}

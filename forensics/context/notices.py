@@ -64,7 +64,7 @@ def _of_profile(scan: Scan) -> Iterator[Notice]:
 
 
 def _of_pace(observed: Sequence[Observation]) -> Iterator[Notice]:
-    """Growth, slow-downs, uneven epochs and saw-teeth of the series, one of each kind."""
+    """Growth and slow-downs of the series, one of each kind."""
     seen: set[str] = set()
     for one in observed:
         why = _pace(one)
@@ -85,17 +85,6 @@ def _pace(one: Observation) -> str | None:
         heat = "heat or power held the clocks down" if one.kind == "series/throttled" else ""
         usual = "slow data, heat, another program on the machine and swapping are the usual reasons"
         return f"steps became {fields['slower_by']} times slower {since}: {heat or waiting or usual}"
-    if one.kind == "series/uneven-epochs":
-        return (
-            f"rounds of the same number of steps took {fields['fastest_s']:g} to {fields['slowest_s']:g} s; "
-            "unequal work, another program on the machine, a shared disk or network, and heat can be why"
-        )
-    if one.kind == "series/held-clocks":
-        where = f"GPU {fields['gpu']}" if "gpu" in fields else "a GPU"
-        share = f"{fields['held']} of {fields['readings']} readings"
-        return f"{fields['held_by']} held the clocks of {where} down in {share} ({fields['reason']})"
-    if one.kind == "series/saw-tooth":
-        return "steps are fast and slow in turn: data that comes too slowly does that, and so does unequal work"
     return None
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 
 from forensics.database import compile_literals
 from forensics.model import Line, Program, Scan, Setting
-from forensics.readers.settings.environment_signs import ENVIRONMENT_SIGNS, ContextSign
+from forensics.readers.settings.environment_signs import ContextSign, environment_signs
 
 MAX_SOURCES = 200  # of a folder of thousands, the first ones tell the environment
 MAX_SOURCE_LINES = 1500  # of one source
@@ -52,17 +52,18 @@ def context_signs(
 
 def _possible_signs(texts: Sequence[str]) -> Iterator[Sequence[ContextSign]]:
     """For each text the signs that may stand in it: all in few texts, else those that one pass over the text finds."""
+    every = environment_signs()
     if sum(map(len, texts)) < MIN_MATCHED_CHARS:
-        yield from (ENVIRONMENT_SIGNS for _ in texts)
+        yield from (every for _ in texts)
         return
     import hyperscan
 
-    own = [(i, text) for i, sign in enumerate(ENVIRONMENT_SIGNS) for text in sign.texts]
+    own = [(i, text) for i, sign in enumerate(every) for text in sign.texts]
     matcher = compile_literals([text.encode() for _, text in own], hyperscan.HS_FLAG_SINGLEMATCH)
     for text in texts:
         found: set[int] = set()
         matcher.scan(text.encode("utf-8", "replace"), match_event_handler=lambda i, *_, f=found: f.add(own[i][0]))
-        yield [ENVIRONMENT_SIGNS[i] for i in sorted(found)]
+        yield [every[i] for i in sorted(found)]
 
 
 def _of(lines: list[Line], text: str, signs: Iterable[ContextSign]) -> Iterator[tuple[ContextSign, Line]]:
@@ -71,7 +72,7 @@ def _of(lines: list[Line], text: str, signs: Iterable[ContextSign]) -> Iterator[
         if not any(t in text for t in sign.texts):
             continue
         for line in lines:
-            if any(t in line.text for t in sign.texts) and (sign.pattern is None or sign.pattern.search(line.text)):
+            if sign.shown_by(line.text):
                 yield sign, line
                 break
 

@@ -12,10 +12,10 @@ from forensics.correlation.clock_inference import full_times, has_date, infer_cl
 from forensics.correlation.disorder import is_disordered
 from forensics.correlation.entities import IdMappings
 from forensics.correlation.filters import EVERYTHING, Filter, apply_filter, last_incident, unmatched, window
-from forensics.correlation.incidents import group_incidents, join_incidents
+from forensics.correlation.incident_grouping import group_incidents, join_incidents
 from forensics.correlation.keys import LOCAL, Key, different_owners, entity_keys, hosts_differ, key_text
+from forensics.correlation.line_moments import completed, in_one_zone, moment_text
 from forensics.correlation.links import find_links
-from forensics.correlation.moment import completed, in_one_zone, moment_text
 from forensics.correlation.split_bursts import split_bursts
 from forensics.readers.identity.entity_ids import EntityIds, entity_ids
 from forensics.readers.identity.file_names import FileNameIds, ids_of_file_name

@@ -10,8 +10,8 @@ the events close to it; the report would hide it among the others.
 
 from forensics.line_formats.cgroup_paths import cgroup_owner
 from forensics.model import Observation
+from forensics.readers.kernel.process_table import OOM_REPORT_KIND
 
-OOM_REPORT_KIND = "kernel_oom"
 MAX_SAME_DEATH_GAP_S = 10.0  # chosen by hand: processes of one program die within seconds of each other
 MAX_BURST_SPAN_S = 7200.0  # chosen by hand: events that go on for longer are the normal state of the machine
 KILL_OWNER_FIELDS = ("job", "container_id", "pod_uid", "limit_path")

@@ -12,7 +12,7 @@ from msgspec import Struct
 from forensics.core.text import with_noun
 from forensics.correlation.bounds import TimeBound, parse_time_bound, seconds_past
 from forensics.correlation.clock import Clock
-from forensics.correlation.incidents import MIN_SILENCE
+from forensics.correlation.incident_grouping import MIN_SILENCE
 from forensics.model import Incident, Observation, OpenQuestion, Warn, Warning
 
 JOB_FIELDS = ("job", "pod", "container", "unit", "cgroup", "path", "limit_path", "kernel_id", "task_memcg")

@@ -17,6 +17,7 @@ from forensics.correlation.entities import DerivedKey, EntityIndex, EventEntity,
 from forensics.correlation.keys import KEY_PHRASES, LOCAL, REUSED_DEVICE_KEYS, Key, different_owners, hosts_differ, key_text
 from forensics.database import HEALTHY
 from forensics.model import Link, Observation
+from forensics.model.logs import WEIGHT_ORDER
 from forensics.readers.identity.normalise import is_distinctive
 
 MAX_LINKED_EVENTS = 400  # bounds time: of an incident with more, those with the strongest weights are linked
@@ -34,7 +35,6 @@ MAX_TIME_LINKS = 1500  # bounds memory: links by nothing but time, those of even
 MAX_NEIGHBOURS = 3  # chosen by hand: compared in time, on either side
 DAY_S = 86400.0  # after a day a pid may belong to another process
 MIN_DISTINCTIVE_PID = 300  # every container and every kernel has processes with smaller pids
-WEIGHT_ORDER = {"proof": 0, "strong": 1, "hint": 2}
 Pair = tuple[EventEntity, EventEntity]
 Found = tuple[Pair, str, str]  # two entities, and what links them: in words, and as Link.kind
 Places = tuple[tuple[str, int], tuple[str, int]]

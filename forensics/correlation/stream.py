@@ -11,12 +11,13 @@ import heapq
 import tempfile
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from forensics.core.text import last_frame
+from forensics.correlation.assign_times import EARLIEST_TIME
 from forensics.correlation.clock import Clock
 from forensics.correlation.clock_inference import infer_clock
 from forensics.correlation.levels import parse_level
@@ -27,7 +28,6 @@ from forensics.readers.stamps.clock_samples import ClockSample, clock_sample, cl
 
 MAX_ENTRY_LINES = 200  # bounds memory
 MAX_LINE_BYTES = 1 << 20  # a longer line is no line of a log; it is in memory until its end is found
-EARLIEST_TIME = datetime.min.replace(tzinfo=UTC)
 
 
 class Entry(Struct, frozen=True):

@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING
 import hyperscan
 
 from forensics.core.errors import DatabaseError
-from forensics.database import cache
+from forensics.data_files import cache
 from forensics.database.compiled import Database, assemble
 from forensics.database.confirm import Allowance, Confirmer, Found
+from forensics.database.csv_tables import read_rows, read_table
 from forensics.database.entries import HEALTHY, Cause, Missing, Remedy, Signature
 from forensics.database.files import PACKAGED, builtin_folder, content_hash
 from forensics.database.literals import PIECES, compile_literals, whole_anchors
 from forensics.database.proven import ProvenCause, Records, signal_outcome
 from forensics.database.rates import read_rates
 from forensics.database.stored import database_of_parts, database_parts
-from forensics.database.tables import read_rows, read_table
 from forensics.model import Trigger
 
 if TYPE_CHECKING:
-    from forensics.database.form import Fault
+    from forensics.data_files.form import Fault
 
 __all__ = [
     "HEALTHY",
@@ -160,7 +160,7 @@ def _phrases(folders: list[Path]) -> dict[str, tuple[tuple[str, ...], tuple[str,
 
 def _slow(causes: list[Cause], folders: list[Path]) -> list["Fault"]:
     """Slow patterns of the user's folders; tests check the built-in ones."""
-    from forensics.database.form import Fault
+    from forensics.data_files.form import Fault
     from forensics.database.slow_patterns import slow_pattern_faults
 
     theirs = [s for c in causes for s in c.signatures if any(Path(s.place.path).is_relative_to(f) for f in folders)]

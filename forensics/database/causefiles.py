@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from forensics.core import limits
+from forensics.data_files.form import LINE_KEY, BadFormError, Fault, brief, entries, keys, one_line, parse, text, texts
 from forensics.database import parsed_cache
 from forensics.database.anchors import NoAnchorError, anchors_of
 from forensics.database.entries import (
@@ -31,7 +32,6 @@ from forensics.database.entries import (
     Who,
 )
 from forensics.database.files import cause_files, misplaced_files
-from forensics.database.form import LINE_KEY, BadFormError, Fault, brief, entries, keys, one_line, parse, text, texts
 from forensics.database.guards import guarded
 from forensics.database.message import BadMessageError, message_pattern, wordings
 

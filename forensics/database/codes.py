@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from forensics.database.csv_tables import read_rows
 from forensics.database.nvlink5 import units
 from forensics.database.releases import find_release, is_older
-from forensics.database.tables import read_rows
 
 XID_SOURCE = "NVIDIA's Xid catalogue and the driver's nverror.h"
 SXID_SOURCE = "NVIDIA's fabric manager guide and the driver's NVSwitch error list"

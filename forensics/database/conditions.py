@@ -20,7 +20,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from msgspec import Struct
 
-from forensics.database.tables import read_rows
+from forensics.database.csv_tables import read_rows
 from forensics.model import Fields
 from forensics.model.answers import OUTCOME_LINE, REASON_LINE
 

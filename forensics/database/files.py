@@ -8,21 +8,19 @@ from pathlib import Path
 
 from forensics.core import limits
 from forensics.core.errors import DatabaseError, UsageError
+from forensics.data_files.places import PACKAGED, builtin_folder
+
+__all__ = ["PACKAGED", "builtin_folder", "cause_files", "content_hash", "is_within", "misplaced_files"]
 
 RECORDS = "records.yaml"  # the cause of each outcome of detectors and series
 PRECEDENCE = "precedence.yaml"  # fixed rules on which cause ranks before which
 PHRASES = "phrases"  # the folder of phrases that mark classes of lines, not causes
-PACKAGED = Path(__file__).resolve().parents[1] / "_data" / "signatures"  # in a wheel; proven by the tests that it passed
-
-
-def builtin_folder() -> Path:
-    """The folder of the signatures of this package: in the wheel, or next to the package in a clone."""
-    return PACKAGED if PACKAGED.is_dir() else PACKAGED.parents[2] / "signatures"
+NOT_CAUSES = {PHRASES, "line_formats", "readers"}  # folders of what code reads, see data_files
 
 
 def cause_files(folder: Path) -> list[Path]:
     """Every cause file of `folder`, <family>/<cause>.yaml, in a stable order."""
-    return [p for p in _files(folder) if p.suffix == ".yaml" and p.parent.parent == folder and p.parent.name != PHRASES]
+    return [p for p in _files(folder) if p.suffix == ".yaml" and p.parent.parent == folder and p.parent.name not in NOT_CAUSES]
 
 
 def misplaced_files(folder: Path) -> list[Path]:

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
+from forensics.data_files.form import Fault
 from forensics.database.entries import TITLE_KEYS, Cause, Signature
-from forensics.database.form import Fault
 
 
 def merge_causes(base: Iterable[Cause], more: Iterable[Cause]) -> list[Cause]:

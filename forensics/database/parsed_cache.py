@@ -13,7 +13,8 @@ from pathlib import Path
 
 from msgspec import DecodeError, ValidationError, json
 
-from forensics.database import anchors, cache, common, entries, form, guards, message
+from forensics.data_files import cache, form
+from forensics.database import anchors, common, entries, guards, message
 from forensics.database.entries import Cause
 
 MAX_CACHED_CAUSES = 400  # causes: a few versions of each file

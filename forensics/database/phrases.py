@@ -12,8 +12,8 @@ from typing import Any
 import yaml
 from msgspec import Struct
 
+from forensics.data_files.form import LINE_KEY, BadFormError, Fault, entries, keys, parse, text, texts
 from forensics.database.files import PHRASES
-from forensics.database.form import LINE_KEY, BadFormError, Fault, entries, keys, parse, text, texts
 
 FILE_KEYS = {"class", "means", "words", "phrases"}
 PHRASE_KEYS = {"id", "pattern", "source", "examples"}

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from forensics.data_files.form import LINE_KEY, BadFormError, Fault, brief, keys, one_line, parse
 from forensics.database.files import PRECEDENCE
-from forensics.database.form import LINE_KEY, BadFormError, Fault, brief, keys, one_line, parse
 
 KEYS = {"before", "after", "why"}
 Row = tuple[str, str, str]

@@ -12,10 +12,10 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from forensics.data_files.form import LINE_KEY, BadFormError, Fault, brief, keys, parse, text, texts
+from forensics.database.csv_tables import read_rows
 from forensics.database.files import RECORDS
-from forensics.database.form import LINE_KEY, BadFormError, Fault, brief, keys, parse, text, texts
 from forensics.database.proven import ProvenCause, signal_outcome
-from forensics.database.tables import read_rows
 
 RECORD_KEYS = {"outcomes", "signals", "decides"}
 OUTCOME_KEYS = {"cause", "decides", "beside"}

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import regex
 
+from forensics.data_files.form import Fault
 from forensics.database.confirm import Confirmer
 from forensics.database.entries import Cause, Example, Place, Signature
 from forensics.database.files import is_within
-from forensics.database.form import Fault
 from forensics.database.slow_patterns import nests_repeats
 
 MAX_SIGNATURES = 20_000  # in a database

@@ -16,13 +16,13 @@ from typing import IO
 
 import msgspec
 
+from forensics.core.limits import MIB
 from forensics.fleet.cases import Case
 from forensics.fleet.helper import HelperRequest
 
 MEMORY_POLL_S = 0.05  # between two readings of the helper's memory
 LENGTH_FIELD_CHARS = 16  # hexadecimal digits before each answer: its length in bytes
 MAX_IDLE_MIB = 112  # a helper with more between two cases is replaced; it starts with 50 and grows by 1 per kind of case
-MIB = 1 << 20
 
 
 class Limits(msgspec.Struct, frozen=True):

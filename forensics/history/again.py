@@ -14,7 +14,7 @@ from sqlalchemy import and_, func, select
 from forensics.history.accounting import requested_options
 from forensics.history.fingerprint import before_dash
 from forensics.history.incident import Incident
-from forensics.history.tables import INCIDENT_TABLE, JOBS, RESOLUTIONS
+from forensics.history.store_tables import JOBS, RESOLUTIONS, C
 from forensics.model import History, NodeCount
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ MAX_FOLLOWED_INCIDENTS = 50  # the latest ones, whose next run is looked up
 COMPLETED = "COMPLETED"  # Slurm's state of a job with exit status 0
 UNFINISHED = ("CANCELLED", "PREEMPTED", "REQUEUED", "")  # such an end does not show whether a change helped
 Level = Literal["exact", "similar"]
-C, J = INCIDENT_TABLE.c, JOBS.c
+J = JOBS.c
 
 
 class NextRun(Struct, frozen=True):

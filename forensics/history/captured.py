@@ -18,6 +18,7 @@ from typing import Any
 from msgspec import Struct
 
 from forensics.core import lazy
+from forensics.core.limits import MIB
 from forensics.history.accounting import stored_request
 from forensics.history.incident import RunFacts
 
@@ -26,7 +27,6 @@ SCRIPT_ARGUMENT_PATTERN = lazy.regex(r"[^\s;'\"]+\.(?:py|sh|ipynb|jl|R|pl|lua)")
 ARGUMENT_PATTERN = lazy.regex(r"--?[A-Za-z][\w.-]{0,60}")
 PLAIN_VALUE_PATTERN = lazy.regex(r"[+-]?\d[\w.:+-]{0,15}|true|false|bf16|fp\d{1,2}|tf32|int8", re.IGNORECASE)
 UNINFORMATIVE_SIGNALS = (1, 2, 15)  # a user or a scheduler sends them: such an end does not show whether a change helped
-MIB = 1 << 20
 
 
 class CapturedRun(Struct, frozen=True):

@@ -32,6 +32,7 @@ from forensics.readers.python.library_files import is_others_code
 from forensics.readers.python.printed_frames import python_frame
 from forensics.report import with_stand_ins
 from forensics.templates import template
+from forensics.templates.template import DIGITS_PATTERN
 
 HEX_CHARS = 16  # 64 bits: among a million incidents two are equal by accident with a probability of 3e-8
 MAX_FINGERPRINT_PROOFS = 5  # evidence lines that are read; the first one is decisive
@@ -40,7 +41,6 @@ QUOTED_ID = lazy.regex(
     r"(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w-]{8,}(?![\w-])"
 )  # run_1fa9c2, pod-7d9fxk: generated for one run
 STAND_IN = lazy.regex(r"\b(host|user|job|ip|email)-(?:\d+|<n>)")
-DIGITS_PATTERN = lazy.regex(r"\d+")
 CODE_FACT = "failing_code"  # `reduced` stores the failing line of code among the facts under this name
 FOLLOWED_FACT = "followed"  # likewise the causes that are consequences
 MAX_CODE_CHARS = 300  # of the failing line of code; a longer one is data

@@ -12,10 +12,11 @@ from datetime import UTC, datetime
 from msgspec import Struct
 
 from forensics.core import lazy
-from forensics.history.fingerprint import DIGITS_PATTERN, before_dash, decisive, fingerprint_of, reduced
+from forensics.history.fingerprint import before_dash, decisive, fingerprint_of, reduced
 from forensics.model import Finding, Proof, Report
 from forensics.readers.python.library_files import is_others_code
 from forensics.report.redaction import mask_secrets
+from forensics.templates.template import DIGITS_PATTERN
 
 MAX_STORED_LINE_CHARS = 300  # chosen by hand: three lines of a terminal; the store grows with every incident
 CASE_CHARS = 6  # a shorter case name may be an ordinary word of the log

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from sqlalchemy import func, select
 
 from forensics.core.errors import UsageError
-from forensics.history.tables import INCIDENT_TABLE
+from forensics.history.store_tables import C
 
 if TYPE_CHECKING:
     from forensics.history.store import Store
@@ -34,7 +34,6 @@ CONFIDENCE_LEVEL = 0.90  # of the interval of a rate
 MAX_ROUNDS = 10  # the rate of the fleet converges in two or three
 RATE_HOURS = 1000  # rates are given per thousand hours, six weeks: per hour they would be unreadably small
 MAX_UNITS_WITH_CAUSES = 500  # units whose causes are looked up
-C = INCIDENT_TABLE.c
 
 
 class Unit(Struct, frozen=True):

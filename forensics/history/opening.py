@@ -128,7 +128,7 @@ def _opened(engine: "Engine", place: str, keep_names: bool) -> "Store":
     from sqlalchemy import func, inspect, select
 
     from forensics.history.store import Store, insert_new
-    from forensics.history.tables import METADATA, SETTINGS_TABLE, STORE_VERSION
+    from forensics.history.store_tables import METADATA, SETTINGS_TABLE, STORE_VERSION
 
     with engine.begin() as connection:
         if connection.dialect.name == "sqlite":  # one process at a time looks for the tables and makes them

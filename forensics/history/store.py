@@ -12,13 +12,12 @@ from sqlalchemy import delete, func, select, update
 
 from forensics.core.errors import UsageError
 from forensics.history.incident import Incident, pseudonym
-from forensics.history.tables import INCIDENT_TABLE, JOBS, RESOLUTIONS
+from forensics.history.store_tables import INCIDENT_TABLE, JOBS, RESOLUTIONS, C
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine, Table
 
 MAX_LISTED = 1000  # chosen by hand: it bounds memory; `export` writes all
-C = INCIDENT_TABLE.c
 
 
 def insert_new(connection: "Connection", table: "Table") -> Any:

@@ -7,13 +7,12 @@ from msgspec import Struct
 from sqlalchemy import func, select
 
 from forensics.core.errors import UsageError
-from forensics.history.tables import INCIDENT_TABLE
+from forensics.history.store_tables import C
 
 if TYPE_CHECKING:
     from forensics.history.store import Store
 
 BY = ("cause", "node", "user")
-C = INCIDENT_TABLE.c
 
 
 class TrendRow(Struct, frozen=True):

@@ -3,48 +3,30 @@
     Aug 22 03:00:07 node-7 kernel: [11686.888109] Out of memory: Killed process 4242 (python3)
     -> wall 08-22 03:00:07 (no year) + mono 11686.888109, host node-7, program kernel, message "Out of memory: ..."
 
-Each module of this package is one family of formats. It exports LINE_FORMATS, a tuple of LineFormat; no other registration is
-needed. A line may have several prefixes: they are parsed from left to right. A wall clock and an uptime are both kept.
+The formats are data: signatures/line_formats/<family>.yaml. A line may have several prefixes: they are parsed from left to right.
+A wall clock and an uptime are both kept.
 """
 
 import functools
-import importlib
-import pkgutil
 from collections import Counter
 from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from forensics.core.errors import RegistrationError
 from forensics.line_formats.base import MAX_PREFIX_CHARS, SHAPE_CHARS, LineFormat, shape
+from forensics.line_formats.read_formats import load_formats
 from forensics.model import Line, Prefix, Stamp
 
 __all__ = ["LineFormat", "all_formats", "count_records", "parse_prefix", "recognise", "unlabelled"]
 
 MAX_CACHED_CHARS = 300  # longer lines are not cached: they hardly ever occur twice
 MAX_PREFIXES = 6  # of one line
-NOT_LINE_FORMATS = {"anywhere", "base", "cgroup_paths", "clock", "months", "zones"}
 
 
 @functools.cache
 def all_formats() -> tuple[LineFormat, ...]:
-    """All formats of this package, the most specific first.
-
-    Raises RegistrationError, which says what to do, for a module without formats and for a name that is used twice.
-    """
-    found: dict[str, tuple[str, LineFormat]] = {}
-    for module in sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name not in NOT_LINE_FORMATS):
-        place = f"{__name__}.{module}"
-        formats = getattr(importlib.import_module(place), "LINE_FORMATS", None)
-        if formats is None:
-            advice = f"export a tuple of LineFormat, or name the module in {__name__}.NOT_LINE_FORMATS"
-            raise RegistrationError("no LINE_FORMATS", place, advice)
-        for form in formats:
-            if form.name in found:
-                where = f"{found[form.name][0]} and {place}"
-                raise RegistrationError(f"both define the line format {form.name!r}", where, "rename one")
-            found[form.name] = place, form
-    return tuple(sorted((form for _, form in found.values()), key=lambda form: form.rank))
+    """All formats, the most specific first. Raises DatabaseError for a fault in their files."""
+    return tuple(sorted(load_formats(), key=lambda form: form.rank))
 
 
 @functools.lru_cache(maxsize=4096)

@@ -22,7 +22,7 @@ class LineFormat(Struct, frozen=True, dict=True):
     `none`. `rank`: formats with smaller numbers are tried first. `samples`: lines of this format. `first`: a pattern that
     matches `shape(line)` of each such line. `within`: a text that each such line contains. These two are optional and only
     save time. `labels`: a launcher or a collector writes it in front of each line of a program, and the program knows nothing of
-    it.
+    it. `path`, `line`: of its entry.
     """
 
     name: str
@@ -33,6 +33,8 @@ class LineFormat(Struct, frozen=True, dict=True):
     first: str = ""
     within: str = ""
     labels: bool = False
+    path: str = ""
+    line: int = 0
 
     @cached_property
     def compiled(self) -> re.Pattern[str]:

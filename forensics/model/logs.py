@@ -10,6 +10,7 @@ from forensics.core.text import last_frames
 from forensics.model.fields import Fields, Occurrence
 
 Weight = Literal["proof", "strong", "hint"]
+WEIGHT_ORDER = {"proof": 0, "strong": 1, "hint": 2}
 Time = Annotated[datetime, Meta(tz=True)]
 Block = tuple[int, bytes]  # number of its first line, whole lines
 

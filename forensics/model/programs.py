@@ -8,16 +8,10 @@ from forensics.model.answers import Setting
 HABITS = {
     "kept_loss": "a tensor with its graph is kept beyond its step",
     "grown_array": "an array is copied whole at each step, to be one piece longer",
-    "open_figures": "figures are made in a loop and never closed",
     "rebuilt_model": "models are built in a loop, and Keras keeps what belongs to each of them",
     "retraced": "a function is traced anew in a loop, and every trace is kept",
-    "reshaped": "a compiled function gets another shape in each round, and is compiled and kept for each",
-    "unbounded_cache": "a cache without a bound keeps every result",
     "start_method": "the start method is set at top level, where every child sets it again",
     "no_main_guard": "processes are started at top level, where every child starts its own",
-    "unguarded_loader": "loader workers are started at top level",
-    "fork_with_threads": "processes are forked in a program that has threads",
-    "copied_list": "a data set holds its samples in Python lists, of which each worker comes to own a copy",
     "shared_without_lock": "threads write to one variable without a lock",
     "serial_map": "a map of tf.data runs one element at a time",
     "python_in_pipeline": "Python runs inside the input pipeline",
@@ -29,14 +23,13 @@ HABITS = {
     "crossed_locks": "two functions take the same locks in opposite orders, so that each can wait for the other",
     "growing_list": "a list is filled in a loop and never emptied",
     "growing_batch": "a generator fills a list that it never empties, so that each batch holds all before it",
-    "read_each_sample": "a file is read whole for every sample",
     "unguarded_log": "a loss takes the logarithm or root of what can be 0",
     "stateful_layer": "a layer carries its state from batch to batch, so that all batches must have one size",
 }
 
 
 class Habit(Struct, frozen=True):
-    """An error-prone pattern or a setting in a program: `kept_loss`, `open_figures` (HABITS), `batch_size`, ...
+    """An error-prone pattern or a setting in a program: `kept_loss`, `grown_array` (HABITS), `batch_size`, ...
 
     `line`, `text`: the line of the file. `value`: its number, such as the size of a shuffle buffer.
     """

@@ -4,7 +4,7 @@ Evidence of others never becomes the subject's cause, however severe it is. Evid
 less the further away it is.
 """
 
+from forensics.ownership.asked_subject import Subject, find_subject, subject_of
 from forensics.ownership.owners import assign_owners
-from forensics.ownership.subject import Subject, find_subject, subject_of
 
 __all__ = ["Subject", "assign_owners", "find_subject", "subject_of"]

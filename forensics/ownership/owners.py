@@ -15,7 +15,7 @@ from forensics.line_formats.cgroup_paths import CgroupOwner, cgroup_owner
 from forensics.model import Incident, Link, Observation
 from forensics.model.verdicts import Aftermath, Fact, Lane, OwnedObservation, Owner
 from forensics.outcome.tiers import what_ended
-from forensics.ownership.subject import OWN_KINDS, Subject
+from forensics.ownership.asked_subject import OWN_KINDS, Subject
 from forensics.readers.identity.normalise import normalise_host, same_host
 
 NAMED_LINKS = {"pid", "step", "container", "pod_uid", "pod", "kernel", "uuid", "pci", "unit", "job", "cgroup"}

@@ -3,7 +3,6 @@
 with a: with b: ... in one function, with b: with a: ... in another    crossed_locks    each waits for the other
 xs.append(x); yield np.array(xs)       and xs is never emptied         growing_batch    each batch holds all before it
 kept = []; for x in data: kept.append(f(x))   and kept is never emptied growing_list     it holds all that the loop made
-def __getitem__(self, i): rows = pd.read_csv(self.path)                read_each_sample the file is read again for every sample
 def my_loss(y, p): return -y * tf.math.log(p)                          unguarded_log    log(0) is minus infinity
 """
 
@@ -19,7 +18,6 @@ LOSS_NAME_PATTERN = lazy.regex(r"(?i)loss|entropy|divergence|likelihood|_nll|foc
 UNGUARDED = {"log", "sqrt", "log2", "log10"}
 MATH = {"tf", "tf.math", "torch", "np", "numpy", "K", "keras.backend", "jnp", "ops", "keras.ops", "math"}
 GUARD = lazy.regex(r"(?i)eps|clamp|clip|maximum|max\(|1e-|softplus|softmax|exp\(|\b[12](?:\.0*)? \+|\+ [12](?:\.0*)?\b|abs")
-TABLE_READERS = {"read_csv", "read_parquet", "read_json", "read_excel", "read_hdf", "read_pickle", "loadtxt", "genfromtxt"}
 # What makes a number or a short text: a list of these does not grow by much.
 SMALL = {"item", "float", "int", "len", "str", "round", "bool", "time", "perf_counter", "format", "join", "strip"}
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -35,8 +33,6 @@ def function_habits(code: Code) -> Marks:
     }
     for function in functions:
         yield from _growing(code, function)
-        if function.name == "__getitem__":
-            yield from _read_each(code, function)
         if LOSS_NAME_PATTERN.search(function.name) or id(function) in losses:
             yield from _unguarded(code, function)
 
@@ -139,25 +135,6 @@ def _emptied(loop: ast.AST) -> set[str]:
 def _names(targets: Sequence[ast.expr]) -> Iterator[ast.expr]:
     for target in targets:
         yield from _names(target.elts) if isinstance(target, ast.Tuple | ast.List) else (target,)
-
-
-def _read_each(code: Code, function: Function) -> Marks:
-    """A file that is read completely for every sample: its path does not depend on the index of the sample."""
-    asked = {a.arg for a in function.args.args[1:]}
-    for node in ast.walk(function):  # statements in order of the file, near enough for names that are made in a row
-        if isinstance(node, ast.Assign) and asked & {n.id for n in ast.walk(node.value) if isinstance(n, ast.Name)}:
-            asked |= {t.id for t in _names(node.targets) if isinstance(t, ast.Name)}
-    for name, call in calls(function):
-        used = {n.id for a in (*call.args, *(k.value for k in call.keywords)) for n in ast.walk(a) if isinstance(n, ast.Name)}
-        whole = name.rpartition(".")[2] in TABLE_READERS or name in (
-            "np.load",
-            "numpy.load",
-            "torch.load",
-            "json.load",
-            "pickle.load",
-        )
-        if whole and not used & asked and call.args:
-            yield code.remark("read_each_sample", call)
 
 
 def _unguarded(code: Code, function: Function) -> Marks:

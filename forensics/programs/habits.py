@@ -3,7 +3,6 @@
     losses.append(loss)                     kept_loss       the loss keeps the graph of its step in memory
     total += loss                           kept_loss
     data = np.concatenate([data, part])     grown_array     copied at each step, twice in memory during the copy
-    plt.figure() in a loop, no close        open_figures
     model = build() in a loop               rebuilt_model   Keras keeps the graphs of all of them
     step(x, i) in a loop over i             retraced        a tf.function keeps a graph for each Python number
     set_start_method("spawn") at top level  start_method    every child runs it again
@@ -18,9 +17,8 @@ from collections.abc import Iterator, Sequence
 from forensics.core import lazy
 from forensics.model import Habit
 from forensics.programs.functions import empty_lists, function_habits, growing_list
-from forensics.programs.shapes import compiled_functions, reshaped
 from forensics.programs.threads import shared_without_lock
-from forensics.programs.tree import Code, calls, constant_number, dotted_name, keyword, loops
+from forensics.programs.tree import Code, calls, dotted_name, keyword, loops
 
 TENSOR = lazy.regex(
     r"(?i)(?:^|_)(?:loss(?:es)?|output|outputs|out|logits|pred|preds|prediction|hidden|feat|features|emb|embeddings|acts?)$"
@@ -39,19 +37,17 @@ def habits(codes: Sequence[Code]) -> list[Habit]:
     named = {name for c in codes for name, _ in calls(c.tree)}
     lists = {name for c in codes for name in empty_lists(c)}
     builders, traced = _builders(codes)
-    compiled = compiled_functions(codes)
     found: list[Habit] = []
     for code in codes:
-        found += [*_kept(code), *_grown(code), *_figures(code, named), *_rebuilt(code, builders, traced), *_cached(code)]
+        found += [*_kept(code), *_grown(code), *_rebuilt(code, builders, traced), *_started(code)]
         found += [
-            *_started(code),
-            *_forked(code),
-            *_copied_lists(code),
             *shared_without_lock(code, named),
             *_fed(code),
             *_taped(code),
+            *_stateful(code),
+            *function_habits(code),
+            *growing_list(code, lists),
         ]
-        found += [*function_habits(code), *growing_list(code, lists), *_stateful(code), *reshaped(code, compiled)]
     return found
 
 
@@ -85,15 +81,6 @@ def _grown(code: Code) -> Marks:
             called = dotted_name(node.value.func)
             if (target in inside and called in GROWING) or called == f"{target}.append":
                 yield code.remark("grown_array", node)
-
-
-def _figures(code: Code, named: set[str]) -> Marks:
-    if any(n.endswith(("plt.close", "pyplot.close", ".clf", "plt.clf")) for n in named):
-        return
-    for loop in loops(code.tree):
-        yield from (
-            code.remark("open_figures", c) for n, c in calls(loop) if n in ("plt.figure", "plt.subplots", "pyplot.figure")
-        )
 
 
 def _rebuilt(code: Code, builders: set[str], traced: set[str]) -> Marks:
@@ -147,18 +134,6 @@ def _python_numbers(loop: ast.For | ast.While) -> set[str]:
     return numbers
 
 
-def _cached(code: Code) -> Marks:
-    """Caches without a maximum size."""
-    for node in ast.walk(code.tree):
-        if not isinstance(node, ast.FunctionDef):
-            continue
-        for decorator in node.decorator_list:
-            name = dotted_name(decorator).split(".")[-1]
-            bound = keyword(decorator, "maxsize") if isinstance(decorator, ast.Call) else None
-            if name == "cache" or (name == "lru_cache" and isinstance(bound, ast.Constant) and bound.value is None):
-                yield code.remark("unbounded_cache", decorator)
-
-
 def _unguarded(tree: ast.Module) -> Iterator[ast.stmt]:
     """Statements that run when the file is imported: at top level, and not below `if __name__ == "__main__"`."""
     for node in tree.body:
@@ -181,37 +156,6 @@ def _started(code: Code) -> Marks:
                 "." not in name or "multiprocessing" in name or name.startswith(("mp.", "concurrent", "torch."))
             ):
                 yield code.remark("no_main_guard", call)
-            elif last == "DataLoader" and (constant_number(keyword(call, "num_workers"), code.numbers) or 0) > 0:
-                yield code.remark("unguarded_loader", call)
-
-
-def _forked(code: Code) -> Marks:
-    """Processes that are forked in a program that uses threads."""
-    found = list(calls(code.tree))
-    threads = [c for n, c in found if n.split(".")[-1] in ("Thread", "ThreadPoolExecutor")]
-    children = [c for n, c in found if n in ("os.fork",) or n.split(".")[-1] in STARTERS]
-    spawned = any(
-        isinstance(a, ast.Constant) and a.value in ("spawn", "forkserver")
-        for _, c in found
-        for a in (*c.args, *(k.value for k in c.keywords))
-    )
-    if threads and children and not spawned:
-        yield code.remark("fork_with_threads", children[0])
-
-
-def _copied_lists(code: Code) -> Marks:
-    """A data set with its samples in Python lists or dicts: each worker gets its own copy of them over time."""
-    for node in ast.walk(code.tree):
-        if isinstance(node, ast.ClassDef) and any(
-            dotted_name(b).split(".")[-1] in ("Dataset", "IterableDataset") for b in node.bases
-        ):
-            for child in ast.walk(node):
-                if isinstance(child, ast.Assign) and _holds_list(child):
-                    yield code.remark("copied_list", child)
-
-
-def _holds_list(node: ast.Assign) -> bool:
-    return isinstance(node.value, ast.ListComp | ast.DictComp) and dotted_name(node.targets[0]).startswith("self.")
 
 
 def _fed(code: Code) -> Marks:

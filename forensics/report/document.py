@@ -6,7 +6,7 @@ from typing import Any
 
 from forensics.core.text import printable
 from forensics.model import EarlierAttempt, Fields, Finding, IncidentSummary, Line, Proof, Report
-from forensics.report.incidents import incident_groups
+from forensics.report.incident_groups import incident_groups
 
 REPORT_SCHEMA = "forensics-report/1"
 MAX_CONTEXT_LINE_CHARS = 500  # a quarter of the limit for an evidence line: context lines are less important

@@ -15,9 +15,9 @@ from msgspec import Struct
 
 from forensics.model import Report
 from forensics.report.escape import code_cell
+from forensics.report.markdown_table import table_lines
 from forensics.report.phrases import headline, is_guess, percent_text, what_happened
 from forensics.report.redaction import without_secrets
-from forensics.report.tables import table_lines
 
 PLAIN_NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,80}")
 MAX_STEM_CHARS = 60  # of a file name, which most file systems limit to 255 bytes; the digest behind it tells names apart

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from forensics.core.text import number_ranges, with_noun
 from forensics.model import MessageGroup, Proof, Report, Value
 from forensics.model.answers import OUTCOME_LINE, REASON_LINE
-from forensics.report.incidents import Group, incident_groups
+from forensics.report.incident_groups import Group, incident_groups
 from forensics.report.paths import Paths
 from forensics.report.phrases import duration_text, is_guess, remedies, shows_no_crash, symptoms
 

@@ -18,6 +18,7 @@ VERDICTS = {
     "separate": "{} unrelated incidents are shown here, each by a line of its own; nothing says which of them is meant.",
     "likely": "It is told as probable, not as certain{}.",
 }
+LEVEL_OF_VERDICT = {"crash": "error", "undetermined": "warning"}  # in the formats of code hosts
 WHO = {"user": "you", "admin": "admin"}
 SETTLED = "; what would settle it stands below"  # said only where an open question with its command is shown
 # They say how the answer was found, and claim nothing of the line: other causes may print the same one.

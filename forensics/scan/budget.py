@@ -12,7 +12,7 @@ from forensics.core import limits
 
 MIB = 1 << 20
 LONG_CHARS = 2048  # chosen by hand: hardly a line of a log is longer, and on a shorter one a pattern of the database costs little
-MAX_NAMED_SIGNATURES = 5  # signatures that a warning names
+MAX_TOLD_NAMES = 5  # signatures that a warning names
 
 
 class Half:
@@ -69,9 +69,9 @@ class Budget:
     def told(self, names: Iterable[str]) -> str:
         """One sentence on what was left out. `names`: of the signatures in `left_out`, those left out most often first."""
         some = list(names)
-        more = f" and {len(some) - MAX_NAMED_SIGNATURES} more" if len(some) > MAX_NAMED_SIGNATURES else ""
+        more = f" and {len(some) - MAX_TOLD_NAMES} more" if len(some) > MAX_TOLD_NAMES else ""
         times = sum(self.left_out.values())
         return (
-            f"{', '.join(some[:MAX_NAMED_SIGNATURES])}{more} took too long: left out {times:,} time{'s' * (times > 1)} from here on,"
+            f"{', '.join(some[:MAX_TOLD_NAMES])}{more} took too long: left out {times:,} time{'s' * (times > 1)} from here on,"
             " where they may have matched"
         )

@@ -4,9 +4,9 @@
 
 Readers: gather.py reads labelled numbers in lines; tables.py, processes.py and memory_tools.py read the output of tools.
 Detectors: growth.py and evaluation.py find memory leaks; numerics.py NaN and divergence; slowdown.py slow-downs (throttling.py:
-their reason); saw_tooth.py, epochs.py and ranks.py uneven speed; silence.py runs that stopped printing. trend.py holds the
-statistics. The scanner supplies an even sample of the lines of each kind, so memory is bounded. pandas and matplotlib are
-imported only when a user asks for a file (export.py) or a picture (plot.py).
+their reason); silence.py runs that stopped printing. trend.py holds the statistics. The scanner supplies an even sample of the
+lines of each kind, so memory is bounded. pandas and matplotlib are imported only when a user asks for a file (export.py) or a
+picture (plot.py).
 """
 
 from forensics.database import Database

@@ -16,8 +16,8 @@ from forensics.database.entries import Signature
 LINE_CHARS = 8000  # chosen by hand: longer than any message, shorter than the text that is confirmed
 COSTLY_S = 0.05  # of processor time for one pattern on one line: `limits.confirm`, so no such line makes a signature give up
 FIRST_LOOK = 4  # a line of a quarter of that length tells first: quadratic time is COSTLY_S / 16 there
-MAX_TRIAL_S = 0.2  # chosen by hand: a pattern that takes longer has failed by far
-TRIALS = 5  # chosen by hand: one of five finds the processor free
+MAX_HOSTILE_TRIAL_S = 0.2  # chosen by hand: a pattern that takes longer has failed by far
+HOSTILE_TRIALS = 5  # chosen by hand: one of five finds the processor free
 MAX_EXAMPLES = 3  # chosen by hand: the first examples show the forms of a message
 MAX_PIECE_CHARS = 2000  # of an example: a quarter of a line
 MAX_TOKENS = 10  # chosen by hand: of an example, each repeated in a line of its own
@@ -89,12 +89,12 @@ def costly_pattern_faults(signature: Signature) -> Iterator[str]:
 
 def cost(pattern: str, line: str, enough: float) -> float:
     """Seconds of processor time of one search, the best of a few. Under `enough`, one trial does."""
-    best = MAX_TRIAL_S
+    best = MAX_HOSTILE_TRIAL_S
     search = compiled(pattern).search
-    for _ in range(TRIALS):
+    for _ in range(HOSTILE_TRIALS):
         begun = time.thread_time()
         try:
-            search(line, timeout=MAX_TRIAL_S)
+            search(line, timeout=MAX_HOSTILE_TRIAL_S)
         except TimeoutError:
             continue
         best = min(best, time.thread_time() - begun)

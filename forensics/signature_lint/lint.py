@@ -16,16 +16,19 @@ from forensics.advice.case import case_fields
 from forensics.config import config
 from forensics.core import lazy
 from forensics.core.errors import UsageError
+from forensics.data_files.form import Fault
 from forensics.database import HEALTHY, Cause, Signature, builtin_folder, read_folders
 from forensics.database.entries import Place
 from forensics.database.files import cause_files, content_hash, is_within
-from forensics.database.form import Fault
 from forensics.database.program_sources import SourceMatch, best_matches, look_up, not_named, read_verified
 from forensics.database.rates import read_fired
 from forensics.database.records import record_faults
 from forensics.database.slow_patterns import slow_pattern_faults
 from forensics.database.validate import check
+from forensics.line_formats.read_formats import format_faults
+from forensics.readers.settings.environment_signs import sign_faults
 from forensics.readers.units import typed_fields
+from forensics.readers.word_lists import word_faults
 from forensics.signature_lint.ambiguity import cross_matches
 from forensics.signature_lint.hostile_lines import costly_pattern_faults
 from forensics.signature_lint.template_fields import unfilled_fields, unshown
@@ -82,6 +85,7 @@ def lint(own: Path | None = None, alone: bool = False) -> LintResult:
     faults += _frequent_in_healthy_logs(ours)
     if builtin_folder() in folders:
         faults += record_faults(builtin_folder(), record_outcomes(), {c.id for c in causes})
+        faults += [*format_faults(), *sign_faults(), *word_faults()]
     if not alone:
         faults += _never_seen(signatures)
     kept = {f for f in faults if own is None or Path(f.path).is_relative_to(own)}

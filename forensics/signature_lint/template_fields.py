@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 
 import regex
 
+from forensics.data_files.form import Fault
 from forensics.database.conditions import (
     EARLIER_REMEDY,
     LINES_WITHOUT_SIGNATURE,
@@ -18,7 +19,6 @@ from forensics.database.conditions import (
     needs_of,
 )
 from forensics.database.entries import TEMPLATE_FIELD_PATTERN, Cause, Missing, Place, Remedy, Signature
-from forensics.database.form import Fault
 
 
 def unfilled_fields(

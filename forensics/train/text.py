@@ -18,10 +18,10 @@ from forensics.decision.model import Model
 from forensics.decision.text import trouble_words
 from forensics.outcome.trees import Trees
 from forensics.train.cases import Case
+from forensics.train.lines_fit import STRENGTH
 
 MIN_WORD_LOGS = 3  # chosen by hand: a word of fewer logs says nothing of a cause
 MIN_PRIVATE_CASES = 4  # chosen by hand: a name of a host or a person stands in fewer cases
-STRENGTH = 10.0  # scikit-learn's C: the inverse of the penalty
 
 
 class Document(Struct, frozen=True):

@@ -119,7 +119,6 @@ def test_a_kill_after_many_good_steps_is_no_batch_that_is_too_large(tmp_path: Pa
             "def b():\n    xs = []\n    while True:\n        xs.append(read())\n        yield np.array(xs)\n",
             "Empty the list of train.py:4",
         ),
-        ("class D:\n    def __getitem__(self, i):\n        return pd.read_csv(self.path)\n", "Read the file of train.py:3 once"),
     ],
 )
 def test_a_bad_generator_or_loader_is_named(tmp_path: Path, program: str, action: str) -> None:

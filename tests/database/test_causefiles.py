@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from forensics.core import limits
 from forensics.core.errors import DatabaseError
-from forensics.database import cache, load
+from forensics.data_files import cache
+from forensics.database import load
 from forensics.database.causefiles import read_causes
 from forensics.database.validate import check
 

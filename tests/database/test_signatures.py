@@ -4,10 +4,10 @@ import functools
 
 import pytest
 
+from forensics.data_files.form import Fault
 from forensics.database import HEALTHY, builtin_folder, read_table
 from forensics.database.causefiles import read_causes
 from forensics.database.entries import Cause
-from forensics.database.form import Fault
 from forensics.database.validate import check
 
 # The contract of ids: reports, signatures and labelled incidents use them.

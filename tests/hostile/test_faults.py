@@ -19,7 +19,8 @@ import pytest
 from msgspec.structs import replace
 
 from forensics import correlation, pipeline, readers, series
-from forensics.database import Allowance, Database, cache
+from forensics.data_files import cache
+from forensics.database import Allowance, Database
 from forensics.model import Report, Warn, Warning
 from forensics.scan import scan
 from tests.commandline import forensics

@@ -17,7 +17,7 @@ from forensics.report.consequences import consequences, unconfirmed_consequences
 from forensics.report.notices import notice_groups
 from forensics.report.phrases import also_possible, percent_text
 from forensics.report.style import Style
-from forensics.report.subject import ending_sentence
+from forensics.report.subject_line import ending_sentence
 from tests.report.samples import CASES, ROOT, rendered, sample
 
 GOLD = ROOT / "tests" / "gold"

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from forensics.model import TimelineEntry
 from forensics.report import index
 from forensics.report.page.charts import charts
-from forensics.report.page.incidents import kinds, rows
+from forensics.report.page.incident_rows import kinds, rows
 from forensics.report.page.timeline import drawings
 from tests.commandline import forensics
 from tests.report import made

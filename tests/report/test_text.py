@@ -16,7 +16,7 @@ from forensics.report.curves import sparkline
 from forensics.report.paths import Paths
 from forensics.report.phrases import headline, is_guess, percent_text, time_between, warning_notes, what_happened
 from forensics.report.steps import course_steps
-from forensics.report.subject import ending_sentence
+from forensics.report.subject_line import ending_sentence
 from tests.report import made
 from tests.report.samples import CASES, sample
 

@@ -19,13 +19,8 @@ FAMILIES: dict[str, Callable[[random.Random], Run]] = {
     "healthy": truth.healthy,
     "evaluation jump": truth_pace.evaluation_jump,
     "evaluation peak": truth_pace.evaluation_peak,
-    "uneven epochs": truth_pace.uneven_epochs,
-    "even epochs": truth_pace.even_epochs,
-    "waves": truth_pace.waves,
     "throttled": truth_pace.throttled,
     "warm GPU": truth_pace.warm_gpu,
-    "straggler": truth_pace.straggler,
-    "even ranks": truth_pace.even_ranks,
 }
 
 

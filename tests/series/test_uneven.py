@@ -1,11 +1,10 @@
-"""Evaluations that keep memory, uneven epochs, saw-teeth, stragglers, and what a slow-down cost; the many forms are in truth_pace.py."""
+"""Evaluations that keep memory, and what a slow-down cost; the many forms are in truth_pace.py."""
 
 from collections.abc import Callable
 
 import pytest
 
 from forensics.model import Observation
-from forensics.readers.numbers.epoch_time import epoch_seconds
 
 Told = Callable[[str], list[Observation]]
 EIO = "OSError: [Errno 5] Input/output error: '/data/shard-0012.tar'\n"
@@ -37,55 +36,6 @@ def test_a_pool_that_fills_once_or_is_given_back_is_healthy(levels: list[float],
 def test_growth_between_evaluations_is_a_plain_leak(told: Told) -> None:
     text = "".join(f"step {i} loss 2.1 rss {1000 + 20 * i} MiB\n" + ("val_loss 2.0\n" if i % 8 == 7 else "") for i in range(64))
     assert [e.kind for e in told(text)] == ["series/growth"]
-
-
-@pytest.mark.parametrize(
-    ("line", "seconds", "name"),
-    [
-        ("Epoch 3: 100%|#####| 1352/1352 [05:25<00:00,  4.16it/s, loss=0.3]", 325, "time of 1352 steps"),
-        ("100%|#####| 1352/1352 [1:05:25<00:00,  4.16it/s]", 3925, "time of 1352 steps"),
-        ("937/937 [==============================] - 12s 13ms/step - loss: 0.25", 12, "time of 937 steps"),
-        ("937/937 ━━━━━━━━━━━━━━━━━━━━ 75s 80ms/step - loss: 0.25", 75, "time of 937 steps"),
-        ("937/937 - 12s - 13ms/step - loss: 0.25", 12, "time of 937 steps"),
-        ("Epoch: 01 | Epoch Time: 5m 12s", 312, "epoch time"),
-        ("Epoch 3 took 45.2 s", 45.2, "epoch time"),
-        ("epoch 12 finished in 2.5 min", 150, "epoch time"),
-    ],
-)
-def test_the_time_of_an_epoch_is_read(line: str, seconds: float, name: str) -> None:
-    assert epoch_seconds(line, line.lower()) == (pytest.approx(seconds), name)
-
-
-@pytest.mark.parametrize(
-    "line", ["62%|###  | 840/1352 [05:25<01:13,  4.00it/s]", "step 3 took 4 s", "epoch 3 loss 2.0", "Epoch 3/10"]
-)
-def test_other_lines_end_no_epoch(line: str) -> None:
-    assert epoch_seconds(line, line.lower()) is None
-
-
-@pytest.mark.parametrize(
-    ("times", "kinds"),
-    [
-        ([300, 100, 101, 180, 99, 210, 100, 102, 190], ["series/uneven-epochs"]),
-        ([300, 100, 101, 100, 99, 210, 100, 102, 98], []),
-        ([100, 100, 101, 100, 99, 210, 205, 202, 208], []),
-    ],
-    ids=["uneven", "one pause", "slower for good"],
-)
-def test_uneven_epochs_are_told_by_kind(times: list[float], kinds: list[str], told: Told) -> None:
-    assert [e.kind for e in told("".join(f"Epoch {i} took {t} s\n" for i, t in enumerate(times)))] == kinds
-
-
-def test_every_fourth_step_is_slow(told: Told) -> None:
-    (event,) = told("".join(f"step {i} loss 2.0 step_time {2.0 if i % 4 == 3 else 0.4}\n" for i in range(100)))
-    assert (event.kind, event.cause, event.fields["slower_by"]) == ("series/saw-tooth", None, 5.0)
-    assert int(event.fields["every"]) % 4 == 0
-
-
-def test_a_rank_that_is_always_slower_is_a_straggler(told: Told) -> None:
-    text = "".join(f"[rank{r}]: step {i} loss 2.0 step_time {0.9 if r == 2 else 0.6}\n" for i in range(20) for r in range(4))
-    (event,) = told(text)
-    assert (event.kind, event.cause, event.fields["rank"], event.fields["slower_by"]) == ("series/straggler", None, 2, 1.5)
 
 
 def waiting(share: float, factor: float, after: str = "") -> str:

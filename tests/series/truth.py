@@ -8,7 +8,7 @@ import datetime
 import math
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 START = datetime.datetime(2025, 3, 1, 22, 15)
 GIB = 1 << 30
@@ -19,7 +19,7 @@ class Run:
     """What happens at each printed step: seconds it took, loss, gradient norm, bytes of memory.
 
     `between`: lines behind a step, `tools`: the same without a stamp, `after`: lines behind the last with the seconds in front of
-    them. `ranks`: how many times as long each rank takes for a step.
+    them.
     """
 
     rng: random.Random
@@ -31,7 +31,6 @@ class Run:
     after: list[tuple[float, str]] = field(default_factory=list)
     between: dict[int, str] = field(default_factory=dict)
     tools: dict[int, str] = field(default_factory=dict)
-    ranks: list[float] = field(default_factory=lambda: [1.0])
 
 
 def base(rng: random.Random, least: int = 40, most: int = 300) -> Run:
@@ -205,16 +204,13 @@ DIALECTS: tuple[Callable[[int, Run], str], ...] = (_plain, _dictionary, _mmengin
 
 
 def printed(run: Run) -> str:
-    """The log of a run in one of the dialects, with stamps; by several ranks in turn where it has them."""
+    """The log of a run in one of the dialects, with stamps."""
     dialect, clock = run.rng.choice(DIALECTS), START
     lines = [f"{clock:%Y-%m-%d %H:%M:%S},000 INFO starting run with seed {run.rng.randint(0, 99)}"]
     for i in range(len(run.loss)):
         clock += datetime.timedelta(seconds=run.seconds[i])
         stamp = f"{clock:%Y-%m-%d %H:%M:%S},{clock.microsecond // 1000:03}"
-        for rank, factor in enumerate(run.ranks):
-            front = f"[rank{rank}]: " if len(run.ranks) > 1 else ""
-            pace = [run.seconds[i] * factor * run.rng.lognormvariate(0, 0.03)] if front else run.seconds[i : i + 1]
-            lines.append(f"{front}{stamp} {dialect(i, replace(run, seconds=run.seconds[:i] + pace))}")
+        lines.append(f"{stamp} {dialect(i, run)}")
         if i in run.between:
             lines += [f"{stamp} {text}" for text in run.between[i].splitlines()]
         if i in run.tools:

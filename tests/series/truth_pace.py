@@ -1,4 +1,4 @@
-"""More logs with known truth: evaluations that keep memory, uneven epochs, saw-teeth, heat and stragglers, and what only looks so."""
+"""More logs with known truth: evaluations that keep memory, heat, and what only looks so."""
 
 import random
 
@@ -33,49 +33,6 @@ def evaluation_peak(rng: random.Random) -> Run:
     return run
 
 
-def _epochs(run: Run, rng: random.Random, seconds: list[float]) -> None:
-    """A line at the end of each epoch that tells its time, in one of three forms."""
-    steps = len(run.loss) // len(seconds)
-    form = rng.choice([
-        "Epoch {e} took {s:.2f} s",
-        "Epoch: {e:02d} | Epoch Time: {m:.0f}m {r:.0f}s",
-        "Epoch {e}: 100%|#####| {n}/{n} [{m:02.0f}:{r:02.0f}<00:00]",
-    ])  # fmt: skip
-    for e, s in enumerate(seconds):
-        run.between[(e + 1) * steps - 1] = form.format(e=e, s=s, m=s // 60, r=s % 60 // 1, n=steps)
-
-
-def uneven_epochs(rng: random.Random) -> Run:
-    """Epochs of which a third takes half as long again, or more."""
-    run = base(rng, least=100)
-    usual, often, count = rng.uniform(30, 2000), rng.uniform(0.3, 0.5), rng.randint(10, 20)
-    slow = [rng.random() < often for _ in range(count)]
-    slow[3] = slow[count // 2] = slow[-1] = True
-    slow[4] = slow[-2] = False
-    _epochs(run, rng, [usual * rng.lognormvariate(0, 0.04) * (rng.uniform(1.6, 4) if s else 1.0) for s in slow])
-    return run
-
-
-def even_epochs(rng: random.Random) -> Run:
-    """Epochs of about the same time, the first one slower, at times one with a pause."""
-    run = base(rng, least=100)
-    usual, count = rng.uniform(30, 2000), rng.randint(8, 20)
-    seconds = [usual * rng.lognormvariate(0, 0.06) for _ in range(count)]
-    seconds[0] *= rng.uniform(1, 5)
-    seconds[rng.randrange(count)] *= rng.choice([1.0, 3.0])
-    _epochs(run, rng, seconds)
-    return run
-
-
-def waves(rng: random.Random) -> Run:
-    """Steps that are slow again and again: each so many, or in stretches."""
-    run = base(rng, least=120)
-    period, factor = rng.randint(3, 16), rng.uniform(4, 10)
-    slow = 1 if period < 8 else max(1, round(period * rng.uniform(0.2, 0.5)))
-    run.seconds = [s * (factor if i % period < slow else 1.0) for i, s in enumerate(run.seconds)]
-    return run
-
-
 def _query(heat: float, clock: float, reasons: int) -> str:
     return f"{{clock:%Y/%m/%d %H:%M:%S}}.000, 0, {heat:.0f}, 40960 MiB, 390.12 W, {clock:.0f} MHz, 0x{reasons:016x}"
 
@@ -103,19 +60,4 @@ def warm_gpu(rng: random.Random) -> Run:
     level = rng.uniform(60, 90)
     run.tools = {i: _query(rng.gauss(level, 1), rng.gauss(1400, 15), 0x4) for i in range(len(run.seconds))}
     run.tools[0] = HEAD + "\n" + run.tools[0]
-    return run
-
-
-def straggler(rng: random.Random) -> Run:
-    """Several ranks, one of them slower than the others."""
-    run = base(rng, least=20, most=60)
-    run.ranks = [1.0] * rng.randint(3, 8)
-    run.ranks[rng.randrange(len(run.ranks))] = rng.uniform(1.4, 3)
-    return run
-
-
-def even_ranks(rng: random.Random) -> Run:
-    """Several ranks that are about as fast."""
-    run = base(rng, least=20, most=60)
-    run.ranks = [rng.uniform(0.97, 1.03) for _ in range(rng.randint(3, 8))]
     return run

@@ -20,6 +20,7 @@ from forensics.core.text import format_size
 from forensics.line_formats.cgroup_paths import owner_phrase
 from forensics.model import Line, Region, Stamp, Trigger, Value, Weight
 from forensics.readers.base import ParsedLine, Record, parse_lines
+from forensics.readers.kernel.process_table import OOM_PAGE_BYTES, ProcessTable
 from forensics.readers.units import typed_fields
 
 TRIGGERS = (
@@ -55,7 +56,6 @@ OOM_KILL_PATTERN = lazy.regex(
     r"(?:.*?total-vm:(?P<total_vm_kb>\d+)kB, anon-rss:(?P<anon_rss_kb>\d+)kB, file-rss:(?P<file_rss_kb>\d+)kB)?"
     r"(?:, shmem-rss:(?P<shmem_rss_kb>\d+)kB)?(?:, UID:(?P<uid2>\d+))?"
 )
-TASK_ROW_PATTERN = lazy.regex(r"^\[\s*(?P<pid>\d+)\]\s+\d+\s+\d+\s+\d+\s+(?P<rss>\d+)(?:\s+-?\d+)+\s+(?P<task>\S.{0,60}?)\s*$")
 CGROUP_CHARGE_FRAME_PATTERN = lazy.regex(
     r"\b_{0,2}(?:mem_cgroup_(?:out_of_memory|(?:handle_)?oom\w*|(?:try_|do_)?charge\w*)|try_charge_memcg)\b"
 )
@@ -96,6 +96,7 @@ class _Report:
         self.fields: dict[str, Value] = {}
         self.quote: list[tuple[int, Line]] = []
         self.tasks: dict[str, tuple[int, int]] = defaultdict(lambda: (0, 0))
+        self.table = ProcessTable()
         self.kills: set[str] = set()
         self.is_done = False
         self.last = 0
@@ -114,10 +115,10 @@ class _Report:
                 self.fields |= typed_fields({k: v for k, v in found.groupdict().items() if v})
                 self._seen(row.line, 2 if rank in (1, 2) else 3 if rank == 4 else 4 if rank == 0 else 9)
                 return
-        task = TASK_ROW_PATTERN.match(message)
+        task = self.table.row(message)
         if task:
-            count, pages = self.tasks[task["task"]]
-            self.tasks[task["task"]] = count + 1, pages + int(task["rss"][:18])
+            count, pages = self.tasks[task.task]
+            self.tasks[task.task] = count + 1, pages + task.pages
             self.last = row.line.number
         elif CGROUP_CHARGE_FRAME_PATTERN.search(message):
             self.said.add("stack cgroup")
@@ -188,4 +189,6 @@ class _Report:
 
     def _biggest(self) -> str:
         top: Iterable[tuple[str, tuple[int, int]]] = sorted(self.tasks.items(), key=lambda t: -t[1][1])[:MAX_TOP_TASKS]
-        return ", ".join(f"{name}{f' x{count}' if count > 1 else ''} {format_size(pages * 4096)}" for name, (count, pages) in top)
+        return ", ".join(
+            f"{name}{f' x{count}' if count > 1 else ''} {format_size(pages * OOM_PAGE_BYTES)}" for name, (count, pages) in top
+        )

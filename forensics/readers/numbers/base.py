@@ -13,7 +13,7 @@ from msgspec.structs import replace
 # while the GPU lowers its clocks, `limit` is the maximum of memory in bytes, `events` is a counter.
 QUANTITIES = (
     "memory", "loss", "grad_norm", "loss_scale", "lr", "step", "total", "epoch", "step_time", "data_time", "rate",
-    "epoch_time", "temperature", "clock", "power", "throttle", "limit", "events",
+    "temperature", "clock", "power", "throttle", "limit", "events",
 )  # fmt: skip
 
 MIN_UNEVEN_READINGS = 64  # shorter series are never sampled unevenly by the scanner

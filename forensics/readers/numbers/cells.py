@@ -11,8 +11,6 @@ from msgspec import Struct
 from forensics.model import Line
 from forensics.readers.numbers.base import Reading, Series
 
-KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
-
 
 class Measure(Struct, frozen=True):
     """What a number measures: the name of its series, its quantity and unit, the `factor` to that unit; the rest as in Series."""

@@ -14,12 +14,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forensics.model import Line, Region, Scan, Trigger
-from forensics.readers.numbers import memory_tools, processes, tables, usage_reports
+from forensics.readers.numbers import memory_tools, processes, tool_tables, usage_reports
 from forensics.readers.numbers.base import Reading, Series
-from forensics.readers.numbers.epoch_time import EPOCH_TIME_ANCHORS, epoch_seconds
 from forensics.readers.numbers.labels import factor_of_unknown_unit
 from forensics.readers.numbers.numbers import number
-from forensics.readers.numbers.plans import HELD_OUT_PATTERN, Key, plan
+from forensics.readers.numbers.plans import Key, plan
 
 MEMORY_TRIGGER = Trigger(
     "memory",
@@ -43,7 +42,6 @@ METRICS_TRIGGER = Trigger(
         "/sec",
         "step time",
         "step_time",
-        *EPOCH_TIME_ANCHORS,
     ),
     thin=True,
 )
@@ -53,9 +51,8 @@ HELD_OUT_LOSS_TRIGGER = Trigger(
     ("val_loss", "eval_loss", "valid_loss", "val loss", "validation loss", "valid loss", "test loss", "| valid "),
     thin=True,
 )
-EPOCH_END_TRIGGER = Trigger("epoch end", EPOCH_TIME_ANCHORS, thin=True)
-LINE_TRIGGERS = (METRICS_TRIGGER, MEMORY_TRIGGER, HELD_OUT_LOSS_TRIGGER, EPOCH_END_TRIGGER)
-TRIGGERS = (*LINE_TRIGGERS, *tables.TRIGGERS, *processes.TRIGGERS, *memory_tools.TRIGGERS, *usage_reports.TRIGGERS)
+LINE_TRIGGERS = (METRICS_TRIGGER, MEMORY_TRIGGER, HELD_OUT_LOSS_TRIGGER)
+TRIGGERS = (*LINE_TRIGGERS, *tool_tables.TRIGGERS, *processes.TRIGGERS, *memory_tools.TRIGGERS, *usage_reports.TRIGGERS)
 MAX_SAMPLED_LINES = 2000  # of each kind
 MIN_MERGED_READINGS = 16  # fewer readings under changing names are unrelated numbers
 
@@ -83,7 +80,7 @@ def gather_numbers(scan: Scan) -> Numbers:
         gathered.read(line)
     series = [
         *gathered.series(),
-        *(s for module in (tables, processes, memory_tools, usage_reports) for s in module.series(scan)),
+        *(s for module in (tool_tables, processes, memory_tools, usage_reports) for s in module.series(scan)),
     ]
     return Numbers(tuple(sorted(series, key=lambda s: (s.readings[0].line, s.name, s.scope))), tuple(gathered.progress))
 
@@ -134,14 +131,6 @@ class _Gathered:
         """Add the numbers of one line."""
         text = line.text
         line_plan = plan(text)
-        # Of most lines it is known without a call that they end no epoch.
-        if (
-            (line_plan.of_epoch or line_plan.step_counts)
-            and line_plan.may_end_epoch(text)
-            and (epoch := epoch_seconds(text, text.lower()))
-        ):
-            name = f"held-out {epoch[1]}" if HELD_OUT_PATTERN.match(text.strip()) else epoch[1]
-            self.found["epoch_time", name, "s", "", "", False].append(Reading(line.number, text, epoch[0]))
         step, total = line_plan.step_of_total(text)
         for at, key, factor, inverse in line_plan.values:
             value = number(text[at]) * factor

@@ -15,7 +15,6 @@ from msgspec import Struct
 
 from forensics.core import lazy
 from forensics.core.text import DIGITS_TO_ZEROS
-from forensics.readers.numbers.epoch_time import STEP_OF_STEPS_PATTERN
 from forensics.readers.numbers.labels import Meaning, label_meaning
 from forensics.readers.numbers.numbers import Token, number, tokens
 
@@ -64,8 +63,7 @@ class Plan(Struct, frozen=True):
     """The positions of the numbers in lines of one shape.
 
     `steps`, `epochs`: numbers of the current step or epoch. `pairs`: a step and the total, as in 840/1352. `scope`: the rank or
-    device of the line. `step_counts`: pairs that are equal on the last line of an epoch. `of_epoch`: the line may hold the
-    duration of an epoch. `is_progress`: the line shows that training proceeds.
+    device of the line. `is_progress`: the line shows that training proceeds.
     """
 
     values: tuple[Value, ...] = ()
@@ -73,13 +71,7 @@ class Plan(Struct, frozen=True):
     epochs: tuple[slice, ...] = ()
     pairs: tuple[tuple[slice, slice], ...] = ()
     scope: str = ""
-    step_counts: tuple[tuple[slice, slice], ...] = ()
-    of_epoch: bool = False
     is_progress: bool = False
-
-    def may_end_epoch(self, text: str) -> bool:
-        """May the line hold the duration of an epoch?"""
-        return self.of_epoch or any(text[at] == text[of] for at, of in self.step_counts)
 
     def step_of_total(self, text: str) -> tuple[float | None, float | None]:
         """(step, total) of a line: a named step, else that of a pair `840/1352`, else the epoch; None for what is unknown."""
@@ -140,8 +132,6 @@ def _make_plan(text: str) -> tuple[Plan, tuple[slice, ...]]:
         epochs=counted["epoch"],
         pairs=_pairs(OF_TOTAL_PATTERN, text) if known else (),
         scope=_joined(scopes, len(text)),
-        step_counts=_pairs(STEP_OF_STEPS_PATTERN, text) if "<" in text or "s/" in text else (),
-        of_epoch="epoch" in lower,
         is_progress=not held_out and any(m.quantity in PROGRESS_QUANTITIES for _, m in known),
     )
     names = [*(at for at, _ in scopes), *(t.labelled for t in found)]

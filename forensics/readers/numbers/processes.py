@@ -14,13 +14,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from forensics.core import lazy
+from forensics.core.limits import GIB, KIB, MIB
 from forensics.model import Line, Scan, Trigger
+from forensics.readers.kernel.process_table import OOM_PAGE_BYTES, OOM_REPORT_KIND, report_regions, table_rows
 from forensics.readers.numbers.base import Series
 from forensics.readers.numbers.cells import (
     AVAILABLE_MEMORY_MEASURE,
-    GIB,
-    KIB,
-    MIB,
     USED_MEMORY_MEASURE,
     Cell,
     Measure,
@@ -35,15 +34,10 @@ PROCESS_TABLE_TRIGGER = Trigger(
 )
 TOP_TRIGGER = Trigger("top memory", ("ib mem :", "mem:  ", "avail mem"), before=1, thin=True)
 TRIGGERS = (PROCESS_TABLE_TRIGGER, TOP_TRIGGER)
-OOM_REPORT_KIND = "kernel_oom"  # the scanner keeps these regions for the detector of that name
-MIN_KERNEL_TABLE_LINES = 500  # a region with room for fewer lines may end before the report's table does
-OOM_PAGE_BYTES = 4096  # the kernel's table counts pages; 4 KiB on x86 and most Arm kernels, and no line says how large they are
 MIN_TABLE_SHARE = 0.1  # chosen by hand: a process with less does not fill a machine
 MAX_READ_TABLES = 500  # evenly chosen ones: top prints one every few seconds for days
 RESIDENT_MEASURE = Measure("resident memory", "memory", "bytes", 1, "used")
 PROCESS_SIZE_PATTERN = lazy.regex(r"(\d{1,15}(?:\.\d{1,6})?)([kmgt]?)$", re.IGNORECASE)
-KERNEL_HEADER_PATTERN = lazy.regex(r"\[\s*pid\s*\]\s+(?P<columns>uid\s.*\bname)\s*$")
-KERNEL_ROW_PATTERN = lazy.regex(r"\[\s*(?P<pid>\d{1,10})\]\s+(?P<rest>\d+\s+\d+\s+\d+\s+\d+\s.*\S)\s*$")
 TOP_USED_PATTERN = lazy.regex(
     r"\b(?P<unit>[KMGT]iB )?Mem ?:.*?(?P<used>\d+(?:\.\d+)?)(?P<suffix>[kmgt]?) used,\s+\S+ (?P<last>free|buff)"
 )
@@ -57,8 +51,10 @@ def series(scan: Scan) -> list[Series]:
     """The memory of the large processes in all tables of `scan`, and the host's memory in top's header."""
     regions = scan.regions.get(PROCESS_TABLE_TRIGGER.kind, ())
     tables = [list(_table_rows(r.text, r.lines_after())) for r in regions[:: -(-len(regions) // MAX_READ_TABLES) or 1]]
-    reports = [r for r in scan.regions.get(OOM_REPORT_KIND, ()) if r.most_after >= MIN_KERNEL_TABLE_LINES]
-    kernel_tables = [list(_kernel_rows(r.lines_after())) for r in reports]
+    kernel_tables = [
+        [(line, row.pid, float(row.pages) * OOM_PAGE_BYTES) for line, row in table_rows(r.lines_after())]
+        for r in report_regions(scan.regions.get(OOM_REPORT_KIND, ()))
+    ]
     return series_from_cells((*_large(tables), *_large(kernel_tables), *_host(scan)))
 
 
@@ -75,20 +71,6 @@ def _table_rows(header: str, lines: Sequence[Line]) -> Iterator[Row]:
         if found is None:
             return
         yield line, int(cells[pid][:10]), float(found[1]) * BYTES_PER_PS_UNIT[found[2].lower()]
-
-
-def _kernel_rows(lines: Sequence[Line]) -> Iterator[Row]:
-    """The table of dump_tasks() in mm/oom_kill.c. Sizes are in pages of 4 KiB; the columns differ by kernel version."""
-    columns: list[str] = []
-    for line in lines:
-        if "invoked oom-killer" in line.text:
-            return
-        header = KERNEL_HEADER_PATTERN.search(line.text)
-        columns = header["columns"].split() if header else columns
-        row = KERNEL_ROW_PATTERN.search(line.text) if columns and not header else None
-        cells = row["rest"].split(None, len(columns) - 1) if row else []
-        if row and len(cells) == len(columns) and "rss" in columns and cells[columns.index("rss")].isdecimal():
-            yield line, int(row["pid"]), float(cells[columns.index("rss")]) * OOM_PAGE_BYTES
 
 
 def _large(tables: Sequence[Sequence[Row]]) -> Iterator[Cell]:

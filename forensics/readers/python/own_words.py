@@ -10,12 +10,16 @@ Consult /var/lib/dkms/nvidia/340.108/build/make.log for more information.   -> f
 Only the message of the decisive event is read, with the lines that continue it: what other lines of a log advise is no evidence.
 """
 
+import functools
+import re
 from collections.abc import Iterable, Sequence
 from itertools import groupby, pairwise, takewhile
 
 from forensics.core import lazy
 from forensics.model import Fields, LinesAround, Proof, Value
+from forensics.readers.python.exception_message import MAX_MESSAGE_LINES, RULE_LINE_PATTERN, TRACEBACK_HEAD
 from forensics.readers.surroundings.near_lines import nothing_near
+from forensics.readers.word_lists import words
 
 STATED = "stated"  # the sentence that states the problem, where no exception's message is known
 ASKED_FOR = "asked"  # what the message asks the reader to do
@@ -24,10 +28,7 @@ FURTHER_LOG = "further_log"  # a file in which, as the message says, more of it 
 WRITTEN_PATH = "written_path"  # what could not be opened for writing
 OWN_WORDS_FACTS = STATED, ASKED_FOR, ALLOWED, REFUSED, FURTHER_LOG, WRITTEN_PATH
 MESSAGE = "exc_message"
-TRACEBACK_HEAD = "Traceback (most recent call last)"
-RULE_LINE_PATTERN = lazy.regex(r"\A[-=*]{20,}\s*$")
 MAX_BLOCK_LINES = 40  # a help text of Open MPI between its two rules
-MAX_MESSAGE_LINES = 12  # of one exception, as the detector of tracebacks reads them
 MAX_COMPARED_CHARS = 80  # of a message, which a fact may have cut
 MAX_LOG_DISTANCE = 15  # lines: an installer wraps the words of its builder into a few sentences of its own
 MAX_CALL_LINES = 14  # frames between a program's call that writes and the library's exception
@@ -44,20 +45,7 @@ OTHER_OUTPUT_PATTERN = lazy.regex(  # a line that is no continuation of a messag
 PREFIX_PATTERN = lazy.regex(
     r"\A\W{0,4}(?:\w+: )?[\w.]*?(?i:fatal(?: error)?|error|critical|exception)\b[\]!]?(?::\s*|!\s+)(?P<rest>\S.*)\Z"
 )
-VERBS = (
-    "Use|Try|Call|Set|Pass|Consider|Ensure|Make sure|Specify|Provide|Install|Upgrade|Update|Increase|Reduce|Run|Add|Remove|"
-    "Change|Choose|Select|Enable|Disable|Downgrade|Define|Either|Restart|Decrease|Lower|Rename|Delete|Create"
-)
 WAY = "You (?:can|may|might|need to|should|must|have to)|To (?:fix|solve|avoid|overcome|resolve) this"
-SENTENCE_END_PATTERN = lazy.regex(
-    rf"\n|(?<=\S) (?=Available \w+:)|(?<=[.!?])\s+(?=[A-Z\"'`(])|(?<=[:;,)]) (?=(?:{VERBS}|{WAY})\b)|(?<=\S) (?=[Pp]lease \w)"
-    r"|(?<=[;,.]) (?=(?:consider \w+ing|try \w+ing|use \S+ instead)\b)"
-)
-WAY_OUT_PATTERN = lazy.regex(
-    r"\A(?:(?:[Hh]int|[Pp]ossible (?:solution|fix)(?:e?s)?|[Ss]olution|[Ff]ix): (?P<hint>\S.{6,})"
-    rf"|(?P<order>(?:(?:{VERBS})|[Pp]lease (?!make sure your)\w+|consider \w+ing|try \w+ing) .{{4,}}|use \S+ instead\b.*)"
-    rf"|(?P<way>(?:{WAY})\b.{{8,}}))"
-)
 # Settings by which a library prints more of an error: their names stand in its footers, under whatever error it shows.
 FOOTERS = (
     r"\b(?:TORCH_USE_CUDA_DSA|CUDA_LAUNCH_BLOCKING|AMD_SERIALIZE_KERNEL|HIP_LAUNCH_BLOCKING|ASCEND_LAUNCH_BLOCKING|HYDRA_FULL_ERROR"
@@ -101,6 +89,25 @@ WRITING_CALL_PATTERN = lazy.regex(
     r"|save_(?:weights|model|checkpoint)|FileHandler|SummaryWriter|write_(?:text|bytes|videofile))\("
     r"|\bopen\([^\n]{1,120}, ?(?:mode ?= ?)?['\"][wax]b?\+?['\"]"
 )
+
+
+@functools.cache
+def _sentence_end() -> re.Pattern[str]:
+    verbs = "|".join(sorted(words("order_verbs")))
+    return re.compile(
+        rf"\n|(?<=\S) (?=Available \w+:)|(?<=[.!?])\s+(?=[A-Z\"'`(])|(?<=[:;,)]) (?=(?:{verbs}|{WAY})\b)|(?<=\S) (?=[Pp]lease \w)"
+        r"|(?<=[;,.]) (?=(?:consider \w+ing|try \w+ing|use \S+ instead)\b)"
+    )
+
+
+@functools.cache
+def _way_out() -> re.Pattern[str]:
+    verbs = "|".join(sorted(words("order_verbs")))
+    return re.compile(
+        r"\A(?:(?:[Hh]int|[Pp]ossible (?:solution|fix)(?:e?s)?|[Ss]olution|[Ff]ix): (?P<hint>\S.{6,})"
+        rf"|(?P<order>(?:(?:{verbs})|[Pp]lease (?!make sure your)\w+|consider \w+ing|try \w+ing) .{{4,}}|use \S+ instead\b.*)"
+        rf"|(?P<way>(?:{WAY})\b.{{8,}}))"
+    )
 
 
 def whole_message(facts: Fields, proofs: Sequence[Proof], around: LinesAround = nothing_near) -> dict[str, Value]:
@@ -180,17 +187,17 @@ def _one_line(rows: Sequence[str]) -> str:
 def _stated(block: Sequence[str], framed: bool) -> dict[str, Value]:
     """The sentence of a message without an exception that states the problem: what stands behind a place or a level."""
     if framed:
-        return {STATED: SENTENCE_END_PATTERN.split(_joined(block))[0]}
+        return {STATED: _sentence_end().split(_joined(block))[0]}
     if PANIC_PATTERN.search(block[0]) or CMAKE_PATTERN.match(block[0]):
         return {STATED: block[1]} if len(block) > 1 else {}
     level = PREFIX_PATTERN.match(block[0])
-    return {STATED: SENTENCE_END_PATTERN.split(level["rest"])[0]} if level else {}
+    return {STATED: _sentence_end().split(level["rest"])[0]} if level else {}
 
 
 def _asked(text: str) -> dict[str, Value]:
     """The first sentence that names a way out."""
-    for sentence in SENTENCE_END_PATTERN.split(text):
-        found = WAY_OUT_PATTERN.match(sentence)
+    for sentence in _sentence_end().split(text):
+        found = _way_out().match(sentence)
         if found and not NO_WAY_OUT_PATTERN.search(sentence):
             return {ASKED_FOR: next(filter(None, found.groups())).rstrip(". ")[:240]}
     return {}

@@ -14,26 +14,15 @@ from itertools import pairwise
 from forensics.core import lazy
 from forensics.model import Value
 from forensics.readers.python.near_tracebacks import tracebacks_near
+from forensics.readers.word_lists import words, words_of_name
 
 PHASE_FACTS = EVALUATING, EVALUATION_FILE, GENERATING, GATHERING = "evaluating", "evaluation_file", "generating", "gathering"
 FUNCTION_PATTERN = lazy.regex(r"(?:line \d{1,7}|\.pyx?:\d{1,7}|\.pyx?(?:\]\(http\S+\))?|\w>),? in (?:\w+\.)*<?(?P<function>\w+)")
-WORD_OF_NAME_PATTERN = lazy.regex(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")  # of snake_case and camelCase
 MODEL_CALLS = {"forward", "_call_impl", "_wrapped_call_impl", "call"}
 PIPELINE_PATTERN = lazy.regex(
     r"[/\\]pipelines[/\\]"
 )  # of transformers and diffusers: their `forward` is no model's, but calls one
-STEP_NAME_WORDS = {"step", "batch", "minibatch", "iter", "iteration"}
-TRAINING_NAME_WORDS = {"train", "training"}
 GRADIENT_FUNCTIONS = {"backward", "run_backward", "_engine_run_backward", "optimizer_step"}
-EVALUATION_NAME_WORDS = {
-    "eval", "evaluate", "evaluation", "validate", "validation", "predict", "prediction", "predictions", "infer", "inference",
-    "sanity",
-}  # fmt: skip
-SHORT_NAME_WORDS = {"val", "valid", "test"}  # evaluations only beside words such as these: pytest's names begin with `test`, too
-SHORT_COMPANIONS = {
-    "run", "do", "one", "on", "step", "epoch", "loop", "model", "batch", "dataset", "data", "loader", "loss", "set", "function",
-}  # fmt: skip
-GENERATION_NAME_WORDS = {"generate", "generation"}
 GATHERING_PATTERN = lazy.regex(
     r"^(?:nested_\w+|torch_pad_and_concatenate|_?pad_across_processes|gather\w*|all_gather\w*|numpify)$"
 )
@@ -55,10 +44,10 @@ def phase_facts(lines: Sequence[str], at: int) -> dict[str, Value]:
     called = (i for i, (name, file) in enumerate(frames) if name in MODEL_CALLS and not PIPELINE_PATTERN.search(file))
     calls = next(called, len(frames))
     for name, file in reversed(frames[:calls]):
-        words = set(map(str.lower, WORD_OF_NAME_PATTERN.findall(name)))
-        if words & GENERATION_NAME_WORDS:
+        named = words_of_name(name)
+        if named & words("generation_names"):
             return {GENERATING: name}
-        if _evaluates(words):
+        if _evaluates(named):
             gathered = next((n for n, _ in frames if GATHERING_PATTERN.match(n)), None)
             found: dict[str, Value] = {EVALUATING: name, EVALUATION_FILE: file}
             return found | ({GATHERING: gathered} if gathered else {})
@@ -73,14 +62,17 @@ def _frames(lines: Sequence[str], at: int) -> Iterator[Frame]:
 
 
 def _trains(name: str) -> bool:
-    words = set(map(str.lower, WORD_OF_NAME_PATTERN.findall(name)))
-    return name in GRADIENT_FUNCTIONS or bool(words & TRAINING_NAME_WORDS and words & STEP_NAME_WORDS)
+    named = words_of_name(name)
+    return name in GRADIENT_FUNCTIONS or bool(named & words("training_names") and named & words("step_names"))
 
 
-def _evaluates(words: set[str]) -> bool:
-    if words & TRAINING_NAME_WORDS:  # `train_and_evaluate` tells nothing
+def _evaluates(named: set[str]) -> bool:
+    if named & words("training_names"):  # `train_and_evaluate` tells nothing
         return False
-    return bool(words & EVALUATION_NAME_WORDS) or bool(words & SHORT_NAME_WORDS and words - SHORT_NAME_WORDS <= SHORT_COMPANIONS)
+    short = words("short_evaluation_names")
+    return bool(named & words("evaluation_names")) or bool(
+        named & short and named - short <= words("short_evaluation_companions")
+    )
 
 
 def _without_gradients(frames: Sequence[Frame]) -> dict[str, Value]:

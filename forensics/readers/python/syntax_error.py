@@ -20,14 +20,14 @@ PLACE_PATTERN = lazy.regex(
     r"(?:, line (?P<line_no>\d{1,7})|:(?P<line>\d{1,7}))?\s*\Z"
 )
 IPYTHON_FILE_PATTERN = lazy.regex(r"\A<ipython-input-(\d{1,9})-\w{1,40}>\Z")
-MAX_ROWS = 5  # between the place and the message: the code, on several lines at most, and the mark below it
+MAX_CODE_ROWS = 5  # between the place and the message: the code, on several lines at most, and the mark below it
 
 
 def read(region: Region) -> Record | None:
     """The error whose message is on the region's line. None where a traceback tells it, or where it names no place."""
     *above, own = parse_lines([*region.lines_before(), Line(region.number, region.text)])
     found = MESSAGE_PATTERN.match(own.message.strip())
-    near = above[-MAX_ROWS:]
+    near = above[-MAX_CODE_ROWS:]
     place = next((i for i in reversed(range(len(near))) if PLACE_PATTERN.match(near[i].message)), None)
     if found is None or place is None or any(not r.message.strip() for r in near[place:]):
         return None

@@ -1,4 +1,4 @@
-"""Signs that heat or the power brake held clocks down, as counters tell it (series/held_clocks.py: as tables tell it).
+"""Signs that heat or the power brake held clocks down, as counters tell it (series/throttling.py: as tables tell it).
 
     HW Thermal Slowdown               : 2100000000 us                       -> ... for 35 min since the driver started
     .../cpu0/thermal_throttle/core_throttle_total_time_ms:954000            -> a processor for 15.9 min since the boot

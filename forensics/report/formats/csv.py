@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from forensics.core.text import printable, spreadsheet_safe
 from forensics.model import Report
 from forensics.report.document import time_text
-from forensics.report.incidents import IncidentEntry, incident_entries
+from forensics.report.incident_groups import IncidentEntry, incident_entries
 from forensics.report.style import Style
 
 CSV_COLUMNS = (

@@ -10,13 +10,12 @@ from collections.abc import Iterator
 
 from forensics.core.text import printable
 from forensics.model import Report
-from forensics.report.incidents import IncidentEntry, incident_entries
+from forensics.report.incident_groups import IncidentEntry, incident_entries
 from forensics.report.notices import notice_groups
-from forensics.report.phrases import percent_text, titled
+from forensics.report.phrases import LEVEL_OF_VERDICT, percent_text, titled
 from forensics.report.style import Style
 
 MAX_ANNOTATIONS = 10  # of each kind: GitHub drops further ones of a step
-LEVEL_OF_VERDICT = {"crash": "error", "undetermined": "warning"}
 IN_DATA = (("%", "%25"), ("\r", "%0D"), ("\n", "%0A"))
 IN_PROPERTY = (*IN_DATA, (":", "%3A"), (",", "%2C"))
 

@@ -16,7 +16,7 @@ from forensics.report.escape import escape_controls
 from forensics.report.history import seen_before
 from forensics.report.notices import notice_groups
 from forensics.report.page.charts import CHART_HEIGHT, CHART_WIDTH, bars, charts
-from forensics.report.page.incidents import kinds, rows
+from forensics.report.page.incident_rows import kinds, rows
 from forensics.report.page.templates import policy, template, text_of
 from forensics.report.page.timeline import NAMES_OF_CLOCKS, Drawing, drawings
 from forensics.report.paths import Paths
@@ -40,7 +40,7 @@ from forensics.report.phrases import (
 )
 from forensics.report.steps import course_steps
 from forensics.report.style import Style
-from forensics.report.subject import ending_sentence
+from forensics.report.subject_line import ending_sentence
 
 MAX_HTML_PROOFS = 12  # as many as the evidence of a cause has (advice/evidence.py)
 

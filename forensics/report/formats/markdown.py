@@ -14,6 +14,7 @@ from forensics.report.consequences import FOLLOWED, UNCONFIRMED, consequences, u
 from forensics.report.curves import first_to_last, relevant_curves, sparkline
 from forensics.report.escape import code, code_cell, escape, escape_html, fenced_block, link_text, prose
 from forensics.report.history import seen_before
+from forensics.report.markdown_table import table_lines
 from forensics.report.notices import NoticeGroup, notice_groups
 from forensics.report.paths import Paths
 from forensics.report.phrases import (
@@ -37,8 +38,7 @@ from forensics.report.phrases import (
 )
 from forensics.report.steps import course_steps
 from forensics.report.style import Style
-from forensics.report.subject import ending_sentence
-from forensics.report.tables import table_lines
+from forensics.report.subject_line import ending_sentence
 
 MAX_MARKDOWN_PROOFS = 8  # chosen by hand: a comment on an issue that is read without folding; json has all
 MAX_MARKDOWN_LINE_CHARS = 500  # five rows of a page; GitHub does not wrap what is quoted as code

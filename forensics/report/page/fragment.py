@@ -21,7 +21,7 @@ from forensics.report.phrases import (
     what_happened,
 )
 from forensics.report.redaction import without_secrets
-from forensics.report.subject import ending_sentence
+from forensics.report.subject_line import ending_sentence
 
 MAX_FRAGMENT_PROOFS = 6  # chosen by hand: it is a part of another page or of a notebook; the full report is linked
 MAX_FRAGMENT_REMEDIES = 3  # as many as the text report shows in full

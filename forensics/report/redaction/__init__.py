@@ -17,7 +17,7 @@ from forensics.report.redaction.lines import KEY_HEAD, KEY_LINE, LineMasker, mas
 from forensics.report.redaction.names import Names
 from forensics.report.redaction.secrets import LONE_KEY_LINE, MASK, mask_text
 from forensics.report.redaction.walk import changed, texts
-from forensics.report.subject import split_outcome_line
+from forensics.report.subject_line import split_outcome_line
 
 __all__ = ["LineMasker", "mask_lines", "mask_secrets", "mask_text", "without_names", "without_secrets"]
 

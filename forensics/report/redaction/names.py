@@ -17,7 +17,7 @@ from forensics.model import Finding, Report
 from forensics.report.redaction.name_forms import numbers_in
 from forensics.report.redaction.name_places import COMMON_NAMES, PAIRS, PLACES, PUBLIC, PUBLIC_ORGANISATIONS
 from forensics.report.redaction.walk import texts
-from forensics.report.subject import split_outcome_line
+from forensics.report.subject_line import split_outcome_line
 
 # This machine's own addresses, and what was replaced before.
 KNOWN_TO_ALL = lazy.regex(

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from forensics.core import lazy
 from forensics.sources.formats.base import ISO_TIME, Format, Head, Note
 from forensics.sources.formats.documents import parsed
-from forensics.sources.formats.json_records import text_of
+from forensics.sources.formats.json_records import MIN_RECORD_SHARE, PROBED_RECORDS, text_of
 from forensics.sources.formats.stamps import from_value
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
@@ -22,8 +22,6 @@ TAGGED_RECORD_PATTERN = lazy.regex(
 )
 PRINTED_RECORD_PATTERN = lazy.regex(r"\A\[\d+\] (\S{1,300}): \[\[?(\d{9,10}(?:\.\d+)?)(?:, \{.*?\}\])?, (\{.*\})\]\s*\Z")
 RUBY_HASH_ARROW_PATTERN = lazy.regex(r'("(?:[^"\\]|\\.)*")=>')
-MIN_RECORD_SHARE = 0.6  # of the lines; chosen by hand: start-up messages of the collector may be between the records
-PROBED_RECORDS = 60  # parsing is slow, and the format of a file shows in its first records
 
 
 def _read(line: str) -> str | None:

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from forensics.core import lazy
 from forensics.sources.formats.base import Format, Head, Note
 from forensics.sources.formats.documents import single
+from forensics.sources.formats.json_records import MIN_RECORD_SHARE
 from forensics.sources.formats.stamps import from_value
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
 
 LOGFMT_PAIR_PATTERN = lazy.regex(r'(?<![\w.@-])([\w.@-]{1,200})=("(?:[^"\\]|\\.)*"|[^\s"]*)')
 LOGFMT_LINE_PATTERN = lazy.regex(r'(?:time|ts|t)="?\d{4}-\d\d-\d\dT[^ ]+ (?:\S+=\S+ )*(?:level|lvl|msg)=')
-MIN_RECORD_SHARE = 0.6  # of the lines; chosen by hand: the stack of a panic may be between the records
 LEVEL_OF_WORD = {
     "debug": "DEBUG",
     "info": "INFO",

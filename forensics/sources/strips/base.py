@@ -8,6 +8,8 @@ from msgspec import Struct
 from forensics.sources.formats.base import Head
 from forensics.sources.lines import numbered_blocks
 
+MIN_DECORATED_LINES = 3  # a single bar or quotation mark is text
+
 
 class Strip(Struct, frozen=True):
     """`pattern`: what is removed, at any line's start or end (multi-line mode)."""

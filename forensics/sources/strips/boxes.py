@@ -7,10 +7,9 @@ import re
 
 from forensics.core import lazy
 from forensics.sources.formats.base import Head
-from forensics.sources.strips.base import Strip
+from forensics.sources.strips.base import MIN_DECORATED_LINES, Strip
 
 MIN_BOXED_SHARE = 0.3  # of the lines; chosen by hand: a box around a traceback stands in an ordinary log
-MIN_DECORATED_LINES = 3  # a single bar or quotation mark is text
 SIDES = "│┃║"
 BOXED_LINE_PATTERN = lazy.regex(rf"^\s*[{SIDES}].*[{SIDES}]\s*$")
 

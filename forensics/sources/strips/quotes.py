@@ -4,10 +4,9 @@ import re
 
 from forensics.core import lazy
 from forensics.sources.formats.base import Head
-from forensics.sources.strips.base import Strip
+from forensics.sources.strips.base import MIN_DECORATED_LINES, Strip
 
 MIN_QUOTED_SHARE = 0.8  # of the lines; chosen by hand: who answers a mail writes a few lines of their own
-MIN_DECORATED_LINES = 3  # a single bar or quotation mark is text
 
 
 def _shows(head: Head) -> bool:

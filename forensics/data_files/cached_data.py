@@ -1,0 +1,67 @@
+"""Data that code reads from YAML files of signatures/, in a cache: parsing YAML would take a tenth of a short run.
+
+    signatures/line_formats/*.yaml   ->   the values that `read` makes of them, as JSON in <cache>/data/<hash of the files>.json
+
+Only files without faults are cached. If the cache is damaged or cannot be written, the files are parsed again.
+"""
+
+import contextlib
+import hashlib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from forensics.core.errors import DatabaseError
+from forensics.data_files import cache
+from forensics.data_files.places import builtin_folder
+
+# `form` imports yaml, which is loaded only where nothing is cached.
+
+T = TypeVar("T")
+CACHED_DATA_FORMAT = 1  # raised when a reader makes other values of the same file
+MAX_CACHED_DATA = 60  # files: a few versions of each folder
+
+
+def data_files(place: str) -> list[Path]:
+    """The files of signatures/<place>: the file of that name, or those in the folder, in order."""
+    path = builtin_folder() / place
+    return sorted(path.glob("*.yaml")) if path.is_dir() else [path]
+
+
+def parsed_data(paths: Iterable[Path], read: Callable[[Any, Path], list[T]]) -> tuple[list[T], list[Any]]:
+    """The values that `read` makes of each document, and every fault (data_files.form.Fault) of form."""
+    from forensics.data_files.form import BadFormError, Fault, parse
+
+    made: list[T] = []
+    faults: list[Any] = []
+    for path in paths:
+        try:
+            made += read(parse(path.read_text(encoding="utf-8")), path)
+        except BadFormError as bad:
+            faults.append(Fault(str(path), bad.line, bad.what))
+        except (OSError, UnicodeDecodeError) as error:
+            faults.append(Fault(str(path), 1, f"cannot be read: {error}"))
+    return made, faults
+
+
+def load_data(place: str, kind: type[T], read: Callable[[Any, Path], list[T]]) -> list[T]:
+    """The values of signatures/<place>, each a `kind`, which `read` makes of a document and its path.
+
+    Raises DatabaseError for the first fault.
+    """
+    paths = data_files(place)
+    try:
+        content = [(str(p), hashlib.sha256(p.read_bytes()).digest()) for p in paths]
+    except OSError as error:
+        raise DatabaseError(f"cannot be read: {error.strerror}", place, "reinstall the package") from error
+    name = f"{hashlib.sha256(repr((CACHED_DATA_FORMAT, place, content)).encode()).hexdigest()[:32]}.json"
+    with contextlib.suppress(OSError, RuntimeError, msgspec.MsgspecError):
+        return msgspec.json.decode((cache.folder() / "data" / name).read_bytes(), type=list[kind])  # type: ignore[valid-type]
+    made, faults = parsed_data(paths, read)
+    if faults:
+        raise DatabaseError(faults[0].what, f"{faults[0].path}:{faults[0].line}")
+    with contextlib.suppress(RuntimeError):  # no folder is known
+        cache.write_file(cache.folder() / "data", name, msgspec.json.encode(made), MAX_CACHED_DATA)
+    return made

@@ -1,0 +1,50 @@
+"""Memory arithmetic: how much memory a training needs, which batch size fits, and how much each measure would save.
+
+    Need(parameters=25_600_000, optimizer="adam", batch=64, ...)  -> Estimate: weights 98 MiB + gradients 98 MiB + ...  [counted]
+
+Every part has its formula and states whether it is certain (counted) or estimated. All sizes are in bytes.
+
+This module is the door of the room: `forensics estimate` and the remedies import from it, and from no other module of it.
+"""
+
+from forensics.estimate.activations import HEAD_WIDTH, Sample, kind_of, sample_of, transformer
+from forensics.estimate.case import ESTIMATE_FACTS, memory_facts
+from forensics.estimate.fit import Saving, accumulation, largest_batch, savings
+from forensics.estimate.needs import (
+    CONTEXT_BYTES,
+    FREE_MEMORY_MARGIN,
+    HOST_MEMORY_MARGIN,
+    PRECISIONS,
+    RUNTIME_BYTES,
+    SHARDED,
+    STATE_BYTES,
+    Estimate,
+    Need,
+    Part,
+    estimate,
+)
+
+__all__ = [
+    "CONTEXT_BYTES",
+    "ESTIMATE_FACTS",
+    "FREE_MEMORY_MARGIN",
+    "HEAD_WIDTH",
+    "HOST_MEMORY_MARGIN",
+    "PRECISIONS",
+    "RUNTIME_BYTES",
+    "SHARDED",
+    "STATE_BYTES",
+    "Estimate",
+    "Need",
+    "Part",
+    "Sample",
+    "Saving",
+    "accumulation",
+    "estimate",
+    "kind_of",
+    "largest_batch",
+    "memory_facts",
+    "sample_of",
+    "savings",
+    "transformer",
+]

@@ -1,0 +1,108 @@
+"""Line formats from signatures/line_formats/<family>.yaml: patterns whose %{PIECES} are put in, and faults for their authors.
+
+    pattern: '\\[%{ISO_STAMP}\\] '    ->   a LineFormat whose pattern has the regular expression of a date and a time of day
+
+Pieces are those of the file, and before it the SHARED_PIECES. A piece may name others.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from forensics.core import lazy
+from forensics.data_files.cached_data import data_files, load_data, parsed_data
+from forensics.line_formats import clock
+from forensics.line_formats.base import LineFormat, shape
+
+FORMATS_FOLDER = "line_formats"  # the folder in signatures/
+CLOCKS = {"wall", "wall+zone", "mono", "wall+mono", "delta", "none"}
+FAMILY_KEYS = {"family", "means", "pieces", "formats"}
+FORMAT_KEYS = {"name", "clock", "pattern", "samples", "first", "within", "rank", "labels"}
+GROUPS = {
+    *("y", "mo", "mon", "d", "h", "m", "s", "frac", "ampm", "zone", "unix", "mono", "delta"),
+    *("host", "program", "pid", "rank", "level", "inside", "pri", "short"),
+}
+MAX_PIECE_DEPTH = 5  # a piece that names itself would never end
+PIECE_PATTERN = lazy.regex(r"%\{(\w+)\}")
+SHARED_PIECES = {
+    "DAY": clock.DAY,
+    "MONTH": clock.MONTH,
+    "ANY_MONTH": clock.ANY_MONTH,
+    "CLOCK": clock.CLOCK_PATTERN,
+    "TIME_OF_DAY": clock.TIME_OF_DAY,
+    "ISO_DATE": clock.ISO_DATE,
+    "ISO_STAMP": clock.ISO_STAMP,
+    "MONO": clock.MONO,
+    "STAMP_FOLLOWS": clock.STAMP_FOLLOWS,
+    "ZONE": clock.ZONE,
+    "NAMED_ZONE": clock.NAMED_ZONE,
+    "LEVEL_NAME": r"(?P<level>DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL)",
+}
+
+
+def load_formats() -> list[LineFormat]:
+    """The formats of all families, in the order of the files. Raises DatabaseError for the first fault of form."""
+    return load_data(FORMATS_FOLDER, LineFormat, read_formats)
+
+
+def read_formats(data: Any, path: Path) -> list[LineFormat]:
+    """The formats of one document; raises BadFormError."""
+    from forensics.data_files.form import LINE_KEY, BadFormError, entries, keys, text, texts
+
+    keys(data, FAMILY_KEYS, FAMILY_KEYS - {"pieces"})
+    if data["family"] != path.stem:
+        raise BadFormError(data[LINE_KEY], f"family is {data['family']!r} but the file is named {path.stem!r}")
+    pieces = {**SHARED_PIECES, **{k: v for k, v in (data.get("pieces") or {}).items() if k != LINE_KEY}}
+    made = []
+    for entry in entries(data, "formats"):
+        keys(entry, FORMAT_KEYS, {"name", "clock", "pattern", "samples"}, data[LINE_KEY])
+        line, rank = entry[LINE_KEY], entry.get("rank", 50)
+        if entry["clock"] not in CLOCKS or not isinstance(rank, int):
+            raise BadFormError(line, f"clock must be one of {', '.join(sorted(CLOCKS))}, and rank a number")
+        try:
+            pattern = with_pieces(text(entry, "pattern"), pieces)
+            re.compile(pattern)
+            re.compile(entry.get("first", ""))
+        except (KeyError, re.error) as error:
+            raise BadFormError(line, f"{entry['name']}: pattern or first: {error}") from error
+        told = text(entry, "name"), entry["clock"], pattern, texts(entry, "samples"), rank
+        made.append(
+            LineFormat(*told, entry.get("first", ""), entry.get("within", ""), bool(entry.get("labels")), str(path), line)
+        )
+    return made
+
+
+def with_pieces(pattern: str, pieces: Mapping[str, str]) -> str:
+    """`pattern` with its %{PIECES} put in; raises KeyError, which says what is wrong, for an unknown or an endless one."""
+    for _ in range(MAX_PIECE_DEPTH):
+        if unknown := set(PIECE_PATTERN.findall(pattern)) - pieces.keys():
+            raise KeyError(f"no piece is named {', '.join(sorted(unknown))}")
+        pattern = PIECE_PATTERN.sub(lambda found: pieces[found[1]], pattern)
+        if not PIECE_PATTERN.search(pattern):
+            return pattern
+    raise KeyError("its pieces name each other without an end")
+
+
+def format_faults() -> list[Any]:
+    """Every fault (data_files.form.Fault) of the formats: of form, of names, of samples that another format reads first."""
+    from forensics.data_files.form import Fault
+
+    formats, faults = parsed_data(data_files(FORMATS_FOLDER), read_formats)
+    formats.sort(key=lambda form: form.rank)
+    return faults + [Fault(form.path, form.line, f"{form.name}: {what}") for form in formats for what in _wrong(form, formats)]
+
+
+def _wrong(form: LineFormat, formats: Sequence[LineFormat]) -> Iterator[str]:
+    if unknown := form.compiled.groupindex.keys() - GROUPS:
+        yield f"unknown group {', '.join(sorted(unknown))}; known are {', '.join(sorted(GROUPS))}"
+    if any(other.name == form.name for other in formats if other is not form):
+        yield "another format has this name"
+    for sample in form.samples:
+        if form.parse(sample) is None:
+            yield f"does not match its sample {sample!r}"
+        if not form.starts(shape(sample)):
+            yield f"first={form.first!r} does not fit {shape(sample)!r}, all that it sees of {sample!r}"
+        before = [o.name for o in formats if o.rank <= form.rank and o is not form and o.parse(sample)]
+        if before:
+            yield f"{', '.join(before)} reads {sample!r}, too; the one that says more of a line needs a smaller rank"

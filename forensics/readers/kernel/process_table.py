@@ -1,0 +1,72 @@
+"""The process table in the kernel's out-of-memory report: the one parser of its rows.
+
+    [  pid  ]   uid  tgid total_vm      rss pgtables_bytes swapents oom_score_adj name
+    [  12286]     0 12286   655928   126942  5226496   519670             0 leaker     -> pid 12286, leaker, 126942 pages
+
+Column names of dump_tasks() in mm/oom_kill.c; they differ by version, so the header is read. The first ones never changed: a
+table whose header is missing is read by them. Sizes are in pages.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
+
+from forensics.core import lazy
+from forensics.model import Line, Region
+
+OOM_REPORT_KIND = "kernel_oom"  # the scanner keeps these regions for the record of that name
+MIN_OOM_TABLE_LINES = 500  # a region that keeps fewer lines was made for another detector, without the table
+OOM_PAGE_BYTES = 4096  # the table counts pages; those of x86 and most Arm kernels, as no line says how large they are
+NEW_OOM_REPORT = "invoked oom-killer"
+OOM_TABLE_HEADER_PATTERN = lazy.regex(r"\[\s*pid\s*\]\s+(?P<columns>uid\s.*\bname)\s*$")
+OOM_TABLE_ROW_PATTERN = lazy.regex(r"\[\s*(?P<pid>\d{1,18})\]\s+(?P<rest>\d+\s+\d+\s+\d+\s+\d{1,18}\s.*\S)\s*$")
+FIRST_COLUMNS_PATTERN = lazy.regex(r"(?:\d+\s+){3}(?P<rss>\d+)(?:\s+-?\d+)+\s+(?P<task>\S.{0,60}?)$")
+
+
+class TableRow(Struct, frozen=True):
+    """One process of the table; `pages` are resident."""
+
+    pid: int
+    task: str
+    pages: int
+
+
+class ProcessTable:
+    """Reads the lines of one report in order; it remembers the header."""
+
+    def __init__(self) -> None:
+        self._columns: list[str] = []
+
+    def row(self, text: str) -> TableRow | None:
+        """The process of a line; None for the header and for a line that is no row."""
+        if "]" not in text:
+            return None
+        header = OOM_TABLE_HEADER_PATTERN.search(text)
+        if header:
+            self._columns = header["columns"].split()
+        found = None if header else OOM_TABLE_ROW_PATTERN.search(text)
+        if found is None:
+            return None
+        if not self._columns:
+            bare = FIRST_COLUMNS_PATTERN.match(found["rest"])
+            return TableRow(int(found["pid"]), bare["task"], int(bare["rss"])) if bare else None
+        cells = found["rest"].split(None, len(self._columns) - 1)
+        if len(cells) != len(self._columns) or "rss" not in self._columns:
+            return None
+        pages = cells[self._columns.index("rss")]
+        return TableRow(int(found["pid"]), cells[-1], int(pages)) if pages.isdecimal() else None
+
+
+def report_regions(regions: Iterable[Region]) -> list[Region]:
+    """The regions that hold a whole report."""
+    return [r for r in regions if r.most_after >= MIN_OOM_TABLE_LINES]
+
+
+def table_rows(lines: Iterable[Line]) -> Iterator[tuple[Line, TableRow]]:
+    """The rows of one report, up to the next report."""
+    table = ProcessTable()
+    for line in lines:
+        if NEW_OOM_REPORT in line.text:
+            return
+        if row := table.row(line.text):
+            yield line, row
