@@ -10,7 +10,7 @@ from forensics.cli.unknown import Commands
 from forensics.core.errors import RegistrationError
 from forensics.version import VERSION
 
-NOT_COMMANDS = {"app", "common", "manual", "progress", "remembering", "tables", "unknown"}
+NOT_COMMANDS = {"app", "common", "manual", "naming", "progress", "remembering", "tables", "unknown"}
 
 
 def build() -> typer.Typer:
