@@ -237,7 +237,7 @@ def _as_list(chosen: "list[tuple[Cause, Signature]]") -> str:
 
 
 def _as_json(chosen: "list[tuple[Cause, Signature]]") -> str:
-    import json
+    from forensics.report.escape import json_text
 
     rows = [
         {"id": s.id, "cause": c.id, "title": c.title, "weight": s.weight, "messages": s.messages, "anchors": s.anchors,
@@ -245,7 +245,7 @@ def _as_json(chosen: "list[tuple[Cause, Signature]]") -> str:
          "unless": s.unless, "since": s.since, "source": s.source}
         for c, s in chosen
     ]  # fmt: skip
-    return json.dumps(rows, ensure_ascii=False, indent=1) + "\n"
+    return json_text(rows, 1)
 
 
 def _whole(signature: "Signature") -> Iterator[str]:
