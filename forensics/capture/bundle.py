@@ -91,7 +91,8 @@ def report_text(folder: str) -> str:
 
 
 class Bundle:
-    """A bundle that is being filled. Raises OSError if its folder cannot be made. `fault`: the first error of writing."""
+    """A bundle that is being filled. Raises OSError if its folder cannot be made. `fault`: the first error of writing.
+    `unwritten`: the names of the files that could not be written."""
 
     def __init__(self, folder: str = "", name: str = "run") -> None:
         self.made_by_us = not folder
@@ -102,6 +103,7 @@ class Bundle:
         self.folder = os.path.abspath(folder)
         os.makedirs(self.folder, mode=0o700, exist_ok=True)
         self.fault = ""
+        self.unwritten: list[str] = []
 
     def path(self, *names: str) -> str:
         """The path of a file inside the bundle."""
@@ -116,6 +118,7 @@ class Bundle:
             os.replace(target + ".new", target)
         except OSError as error:
             self.fault = self.fault or f"{name}: {error.strerror}"
+            self.unwritten += [name] if name not in self.unwritten else []
             try:
                 os.unlink(target + ".new")
             except OSError:

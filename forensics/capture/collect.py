@@ -7,6 +7,7 @@ collect(unit="train")       the output of systemctl, the unit's journal, its mem
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -59,7 +60,10 @@ def collect(
     collector.kernel.stop_following()
     finish(collector, made, log, None, {"collected": True, "missing": missing}, lines)
     missing += [f"{c['what']}: {c['why']}" for c in collector.unavailable]
-    missing += [f"the bundle is not complete: {made.fault}"] if made.fault else []
+    if log.fault:
+        missing.append(f"the end of {os.path.basename(log.path)}: {log.fault}")
+    if made.fault:
+        missing.append(f"the bundle is not complete: {', '.join(made.unwritten)}: {made.fault.rpartition(': ')[2]}")
     return made.folder, missing
 
 
@@ -74,9 +78,16 @@ def _look(collector: Collector, stacks: bool, alive: bool) -> None:
 
 
 def packed(folder: str, target: str) -> None:
-    """Write the bundle as one .tar.gz and remove the folder; raises OSError."""
-    with tarfile.open(target, "w:gz") as archive:
-        archive.add(folder, os.path.basename(folder))
+    """Write the bundle as one .tar.gz and remove the folder; raises OSError, and then leaves the folder and no archive."""
+    part = target + ".part"
+    try:
+        with tarfile.open(part, "w:gz") as archive:
+            archive.add(folder, os.path.basename(folder))
+        os.replace(part, target)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(part)
+        raise
     shutil.rmtree(folder, ignore_errors=True)
 
 

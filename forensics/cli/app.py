@@ -10,7 +10,7 @@ from forensics.cli.unknown import Commands
 from forensics.core.errors import RegistrationError
 from forensics.version import VERSION
 
-NOT_COMMANDS = {"app", "common", "manual", "print_table", "progress", "remembering", "unknown"}
+NOT_COMMANDS = {"app", "common", "manual", "naming", "print_table", "progress", "remembering", "unknown"}
 
 
 def build() -> typer.Typer:

@@ -59,6 +59,7 @@ def _collect(what: dict[str, Any], since: str, output: Path | None, redact: bool
     capture_settings()
     packed = output is not None and output.name.endswith(ARCHIVE_SUFFIXES)
     folder = str(output.absolute()) if output and not packed else ""
+    made = ""
     try:
         made, missing = collecting.collect(since_s=abs(seconds(since.removeprefix("-"))), bundle=folder, **what)
         if redact:
@@ -67,7 +68,8 @@ def _collect(what: dict[str, Any], since: str, output: Path | None, redact: bool
             collecting.packed(made, str(output))
     except OSError as error:
         where = error.filename or output or folder
-        raise UsageError(f"the bundle could not be written ({error.strerror or error})", str(where)) from error
+        kept = f"what was collected is in {made}" if packed and made else ""
+        raise UsageError(f"the bundle could not be written ({error.strerror or error})", str(where), kept) from error
     for line in missing:
         say(f"forensics: not taken: {line}")
     print(output if packed else made)
@@ -75,13 +77,12 @@ def _collect(what: dict[str, Any], since: str, output: Path | None, redact: bool
 
 def _redact(folder: Path) -> None:
     """Replace names in every file of the bundle by stand-ins, the same one for a name in all files."""
-    import json
+    import platform
 
     from forensics.report.redaction.names import Names
     from forensics.report.redaction.secrets import mask_text
 
     texts = {path: path.read_text(encoding="utf-8", errors="replace") for path in sorted(folder.rglob("*")) if path.is_file()}
-    host = json.loads(texts[folder / "run.json"])["host"]["name"]
-    names = Names.among([("host", host)], (line for text in texts.values() for line in text.splitlines()))
+    names = Names.among([("host", platform.node())], (line for text in texts.values() for line in text.splitlines()))
     for path, text in texts.items():
         path.write_text("\n".join(names.hide(mask_text(line)) for line in text.split("\n")), encoding="utf-8")

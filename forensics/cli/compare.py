@@ -1,11 +1,13 @@
 """`forensics compare GOOD BAD`: the messages of the bad run that the good one does not have."""
 
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from forensics.cli.common import Output, OutputOptions, style, write
+from forensics.cli.common import Output, OutputOptions, Redact, style, write
+from forensics.cli.naming import names_in
 from forensics.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ def register(app: typer.Typer) -> None:
         form: Annotated[str, typer.Option("--format", "-f", help="text, markdown or json.")] = "text",
         output: Output = None,
         most: Annotated[int, typer.Option(min=1, help="Passages to show; json has all of them.")] = DEFAULT_PASSAGES,
+        redact: Redact = False,
     ) -> None:
         """Show the messages of the run in BAD that the one in GOOD does not have, in order.
 
@@ -37,13 +40,19 @@ def register(app: typer.Typer) -> None:
         prefixes such as timestamps and ranks are ignored. > marks alarming words.
         """
         from forensics import pipeline, sources
+        from forensics.correlation.spool import spool
         from forensics.outcome import trouble_test
         from forensics.report.difference import DIFFERENCE_FORMATS, render_difference
+        from forensics.report.redaction import mask_secrets
+        from forensics.report.redaction.walk import changed
         from forensics.templates import difference
 
         if form not in DIFFERENCE_FORMATS:
             raise UsageError(f"unknown format {form!r}", advice=f"choose one of {', '.join(DIFFERENCE_FORMATS)}")
         noted: list[Warning] = []
         opened = [sources.open_paths([path], noted.append) for path in (good, bad)]
-        found = difference(opened[0], opened[1], trouble_test(pipeline.database()), noted)
+        kept = [[spool(s) for s in given] for given in opened] if redact else opened
+        found = difference(kept[0], kept[1], trouble_test(pipeline.database()), noted)
+        if redact:
+            found = changed(mask_secrets(found), names_in(chain.from_iterable(kept)).hide)
         write(render_difference(found, form, most, style(OutputOptions(form, output))), output, masked=True)

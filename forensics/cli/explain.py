@@ -62,10 +62,10 @@ def register(app: typer.Typer) -> None:
 
 def as_json(found: "Explanation") -> str:
     """One document: asked, reading, terms, codes, sub_codes, matches, signatures, causes, near, names_nothing."""
-    import json
-
     from msgspec import Struct
     from msgspec.structs import asdict
+
+    from forensics.report.escape import json_text
 
     def plain(value: Any) -> Any:
         value = asdict(value) if isinstance(value, Struct) else value
@@ -76,7 +76,7 @@ def as_json(found: "Explanation") -> str:
     document = plain(found)
     for cause in document["causes"]:
         cause["cause"] = {k: v for k, v in cause["cause"].items() if k not in ("signatures", "remedies")}
-    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+    return json_text(document, 1)
 
 
 NAMES_NOTHING = (

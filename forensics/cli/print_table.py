@@ -2,10 +2,11 @@
 
 import csv
 import io
-import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
+
+from forensics.report.escape import json_text
 
 MAX_CELL_CHARS = 60  # chosen by hand: two such columns fit on a wide terminal
 TABLE_TIME_COLUMNS = ("time", "added")
@@ -14,7 +15,7 @@ TABLE_TIME_COLUMNS = ("time", "added")
 def table_text(rows: Sequence[dict[str, Any]], columns: Sequence[str], form: str) -> str:
     """The rows in the format `form`, with a final line end. JSON has every field, the others have `columns`."""
     if form == "json":
-        return json.dumps(rows, indent=2, ensure_ascii=False, default=str) + "\n"
+        return json_text(rows, 2)
     if form == "csv":
         file = io.StringIO()
         writer = csv.writer(file, lineterminator="\n")

@@ -1,12 +1,14 @@
 """`forensics series PATH...`: numbers that the logs print repeatedly, as a list, a file or a picture."""
 
 from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from forensics.cli.common import write
+from forensics.cli.common import Redact, write
+from forensics.cli.naming import names_in
 
 if TYPE_CHECKING:
     from forensics.model import Observation
@@ -23,6 +25,7 @@ def register(app: typer.Typer) -> None:
         paths: Annotated[list[Path], typer.Argument(help="Log files and folders; folders are read recursively.")],
         export: Annotated[Path | None, typer.Option(help="Write every reading to FILE.csv, .jsonl or .parquet.")] = None,
         plot: Annotated[Path | None, typer.Option(help="Draw the series to FILE.png, .svg or .pdf, with events marked.")] = None,
+        redact: Redact = False,
     ) -> None:
         """List the numbers over time in PATHS: losses, rates, step times, memory, temperatures, and what they show.
 
@@ -41,7 +44,7 @@ def register(app: typer.Typer) -> None:
             exporting.check_kind(export)
         if plot:
             check_picture_suffix(plot)
-        found = _found(paths)
+        found = _found(paths, redact)
         write(listing(found), None)
         if export:
             count = exporting.export(((source, series) for source, series, _ in found), export)
@@ -51,16 +54,24 @@ def register(app: typer.Typer) -> None:
             typer.echo(f"drawn to {plot}", err=True)
 
 
-def _found(paths: list[Path]) -> "list[tuple[str, tuple[Series, ...], list[Observation]]]":
-    """(source, its series, their observations) of every source that has a series."""
+def _found(paths: list[Path], redact: bool) -> "list[tuple[str, tuple[Series, ...], list[Observation]]]":
+    """(source, its series, their observations) of every source that has a series. `redact`: with stand-ins for names."""
     from forensics import pipeline, series, sources
+    from forensics.correlation.spool import spool
     from forensics.report.redaction import mask_text
+    from forensics.report.redaction.walk import changed
     from forensics.scan import scan
 
     knowledge = pipeline.database()
-    scans = (scan(source, knowledge, lambda _w: None) for source in sources.open_paths(paths, lambda _w: None))
+    opened = sources.open_paths(paths, lambda _w: None)
+    given = [spool(s) for s in opened] if redact else opened
+    scans = (scan(source, knowledge, lambda _w: None) for source in given)
     found = [(mask_text(s.source.name), series.series_of(s), series.read(s, knowledge)) for s in scans]
-    return [f for f in found if f[1]]
+    found = [f for f in found if f[1]]
+    if not redact:
+        return found
+    hide = names_in(given, chain.from_iterable(events for _, _, events in found)).hide
+    return [(hide(source), changed(several, hide), list(changed(tuple(events), hide))) for source, several, events in found]
 
 
 def listing(found: "Iterable[tuple[str, tuple[Series, ...], list[Observation]]]") -> str:

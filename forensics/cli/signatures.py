@@ -13,6 +13,7 @@ from forensics.core.errors import UsageError
 
 if TYPE_CHECKING:
     from forensics.database import Cause, Signature
+    from forensics.database.form import Fault
     from forensics.signature_lint.lint import LintResult
 
 MAX_LINE = 8000  # of a pattern
@@ -104,7 +105,8 @@ def _check(group: typer.Typer) -> None:
         \b
         Checks form, duplicate ids, unknown `explains`, messages with syntax errors, examples
         that fail, slow patterns, patterns that match another cause's examples, fields of sentences and
-        remedies that nothing gives.
+        remedies that nothing gives. Without PATH also the forms of secrets that reports mask: each
+        must match its own examples and no text that differs from them.
 
         \b
         Examples:
@@ -117,20 +119,29 @@ def _check(group: typer.Typer) -> None:
         if sources is not None:
             _look_up(sources, folder, record, notes)
             return
-        _tell(lint(folder, alone), notes)
+        _tell(lint(folder, alone), notes, [] if folder else _form_faults())
 
 
-def _tell(found: "LintResult", notes: bool) -> None:
+def _form_faults() -> "list[Fault]":
+    """The faults of the forms of secrets."""
+    from forensics.database.form import Fault
+    from forensics.report.redaction.form_faults import FORMS_PATH, form_faults, forms_text
+
+    return [Fault(str(FORMS_PATH), line, what) for line, what in form_faults(forms_text())]
+
+
+def _tell(found: "LintResult", notes: bool, of_forms: "list[Fault]") -> None:
     from forensics.core.text import with_noun
 
-    write("".join(f"{fault}\n" for fault in found.faults), None)
+    faults = [*found.faults, *of_forms]
+    write("".join(f"{fault}\n" for fault in faults), None)
     if notes:
         write("".join(f"{note} (note)\n" for note in found.notes), None)
     hidden = "" if notes or not found.notes else " (--notes shows them)"
     counts = f"{with_noun(found.causes, 'cause')}, {with_noun(found.signatures, 'signature')}: "
-    counts += f"{with_noun(len(found.faults), 'fault')}, {with_noun(len(found.notes), 'note')}"
+    counts += f"{with_noun(len(faults), 'fault')}, {with_noun(len(found.notes), 'note')}"
     print(counts + hidden, file=sys.stderr)
-    if found.faults:
+    if faults:
         raise typer.Exit(1)
 
 
@@ -226,7 +237,7 @@ def _as_list(chosen: "list[tuple[Cause, Signature]]") -> str:
 
 
 def _as_json(chosen: "list[tuple[Cause, Signature]]") -> str:
-    import json
+    from forensics.report.escape import json_text
 
     rows = [
         {"id": s.id, "cause": c.id, "title": c.title, "weight": s.weight, "messages": s.messages, "anchors": s.anchors,
@@ -234,7 +245,7 @@ def _as_json(chosen: "list[tuple[Cause, Signature]]") -> str:
          "unless": s.unless, "since": s.since, "source": s.source}
         for c, s in chosen
     ]  # fmt: skip
-    return json.dumps(rows, ensure_ascii=False, indent=1) + "\n"
+    return json_text(rows, 1)
 
 
 def _whole(signature: "Signature") -> Iterator[str]:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from forensics.cli.common import Since, Until, say
+from forensics.cli.common import Redact, Since, Until, say
+from forensics.cli.naming import names_in
 from forensics.core.errors import UsageError
 from forensics.report.redaction.door import unmasked
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from forensics.report.redaction import LineMasker
 
 Print = Callable[[Iterable["Entry"]], None]
+Hide = Callable[[str], str]
 TIMELINE_COLUMNS = ("time", "uncertainty_s", "lane", "uptime_s", "source", "line", "level", "host", "rank", "event", "text")
 SHOWN_WARNING_KINDS = ("clock", "year", "date", "zone", "order", "truncated", "unreadable", "binary")
 
@@ -42,6 +44,7 @@ def register(app: typer.Typer) -> None:
         ] = None,
         level: Annotated[str | None, typer.Option(help="Only lines of this level or worse, and lines that show a cause.")] = None,
         form: Annotated[str, typer.Option("--format", "-f", help="text, csv or jsonl.")] = "text",
+        redact: Redact = False,
     ) -> None:
         """Print all lines of all logs in PATHS on one clock, as far as possible.
 
@@ -59,7 +62,7 @@ def register(app: typer.Typer) -> None:
         wanted = _Wanted(Filter.of(since, until, None, None, last=False), tuple(source or ()), _level(level))
         if form not in TIMELINE_FORMATS:
             raise UsageError(f"unknown format {form!r}", advice=f"choose one of {', '.join(TIMELINE_FORMATS)}")
-        TIMELINE_FORMATS[form](_entries(paths, wanted))
+        TIMELINE_FORMATS[form](_entries(paths, wanted, redact))
 
 
 class _Wanted(NamedTuple):
@@ -89,8 +92,8 @@ def _level(text: str | None) -> str | None:
     return found
 
 
-def _entries(paths: list[Path], wanted: _Wanted) -> Iterator["Entry"]:
-    """The selected entries: first those on the common clock, then the others lane by lane."""
+def _entries(paths: list[Path], wanted: _Wanted, redact: bool) -> Iterator["Entry"]:
+    """The selected entries: first those on the common clock, then the others lane by lane. `redact`: with stand-ins for names."""
     from msgspec.structs import replace
 
     from forensics import pipeline, sources
@@ -110,7 +113,8 @@ def _entries(paths: list[Path], wanted: _Wanted) -> Iterator["Entry"]:
     chosen = [s.source for s in scans if wanted.source(s.source.name)]
     joined = [s for s in chosen if clocks[s.name].first]
     apart = [s for s in chosen if not clocks[s.name].first]
-    _note(noted, apart, wanted)
+    hide = names_in(given, chain.from_iterable(found.values())).hide if redact else str
+    _note(noted, apart, wanted, hide)
     one = merge_streams([(clocks[s.name], entries(s, clocks[s.name])) for s in joined])
     rest = chain.from_iterable(entries(s, clocks[s.name]) for s in apart)
     maskers: dict[str, LineMasker] = {}
@@ -118,20 +122,20 @@ def _entries(paths: list[Path], wanted: _Wanted) -> Iterator["Entry"]:
         named = known.get((entry.source, entry.line))
         shown_entry = replace(entry, event=named) if named else entry
         if wanted.entry(shown_entry, asked):
-            yield _masked(shown_entry, maskers)
+            yield _masked(shown_entry, maskers, hide)
 
 
-def _masked(entry: "Entry", maskers: "dict[str, LineMasker]") -> "Entry":
-    """`entry` without secrets. `maskers`: one for each source, as a line may tell what the next one shows."""
+def _masked(entry: "Entry", maskers: "dict[str, LineMasker]", hide: Hide) -> "Entry":
+    """`entry` without secrets, and with what `hide` makes of its names. `maskers`: one for each source, as a line may tell what
+    the next one shows."""
     from msgspec.structs import replace
 
     from forensics.report.redaction import LineMasker, mask_text
     from forensics.report.redaction.door import masked_entry
 
     text = masked_entry(entry.text, maskers.setdefault(entry.source, LineMasker()))
-    return replace(
-        entry, text=text, source=mask_text(entry.source), lane=mask_text(entry.lane), host=mask_text(entry.host or "") or None
-    )
+    source, lane, host = (hide(mask_text(name)) for name in (entry.source, entry.lane, entry.host or ""))
+    return replace(entry, text=hide(text), source=source, lane=lane, host=host or None)
 
 
 def _clocks(
@@ -161,14 +165,14 @@ def _known(scans: "list[Scan]", found: "dict[str, list[Observation]]") -> dict[t
     return known
 
 
-def _note(noted: "list[Warning]", apart: "list[Source]", wanted: _Wanted) -> None:
+def _note(noted: "list[Warning]", apart: "list[Source]", wanted: _Wanted, hide: Hide) -> None:
     """Print assumptions and sources without a common clock to stderr."""
     for warning in dict.fromkeys(noted):
         if warning.kind in SHOWN_WARNING_KINDS:
-            say(f"forensics: note: {warning.source}: {warning.message}")
+            say(hide(f"forensics: note: {warning.source}: {warning.message}"))
     for source in apart:
         left_out = "left out, for --since and --until need times" if wanted.event_filter.timed else "in a lane of its own"
-        say(f"forensics: note: {source.name}: its lines have no times; it is {left_out}")
+        say(hide(f"forensics: note: {source.name}: its lines have no times; it is {left_out}"))
 
 
 def _row(entry: "Entry") -> dict[str, object]:

@@ -14,11 +14,12 @@ from msgspec.structs import replace
 
 from forensics.core import lazy
 from forensics.core.errors import UsageError
-from forensics.core.text import spreadsheet_safe
+from forensics.core.text import inert, spreadsheet_safe
 from forensics.history.fingerprint import masked
 from forensics.history.incident import Incident, RunFacts, incident_of, pseudonym
 from forensics.history.opening import INSTALL_HISTORY
 from forensics.model import Report
+from forensics.report.escape import escape_controls
 from forensics.report.reading import read_report
 
 ROWS_PER_GROUP = 50_000  # of a row group in a Parquet file: so many are held in memory
@@ -130,7 +131,8 @@ def _to_lines(incidents: Iterable[Incident], path: Path) -> int:
     count = 0
     with path.open("wb") as file:
         for count, incident in enumerate(incidents, 1):  # noqa: B007
-            file.write(msgspec.json.encode(msgspec.structs.asdict(incident)) + b"\n")
+            text = msgspec.json.encode(msgspec.structs.asdict(incident)).decode()
+            file.write(inert(escape_controls(text)).encode() + b"\n")
     return count
 
 

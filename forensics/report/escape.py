@@ -89,6 +89,11 @@ def escape_controls(document: str) -> str:
     return str(hidden_characters().sub(_json_escape, document))
 
 
+def json_text(value: object, indent: int) -> str:
+    """`value` as a JSON document in which no character acts or hides, with a final line end."""
+    return escape_controls(json.dumps(value, indent=indent, ensure_ascii=False, default=str)) + "\n"
+
+
 def _json_escape(found: "re.Match[str]") -> str:
     character = found[0]
     if character == "\n" or "\ud800" <= character <= "\udfff":  # the document's own lines; a byte of a name that is no text

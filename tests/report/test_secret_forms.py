@@ -2,13 +2,15 @@
 
 import base64
 import random
+import re
 import time
 from urllib.parse import quote
 
 import pytest
 
 from forensics.report.redaction import mask_lines, mask_text
-from forensics.report.redaction.forms import example_of, form_of, parts_of, rows
+from forensics.report.redaction.form_faults import form_faults, forms_text
+from forensics.report.redaction.forms import Form, example_of, form_of, parts_of, rows
 from forensics.report.redaction.names import Names
 from forensics.report.redaction.randomness import may_be_token
 
@@ -80,6 +82,41 @@ def test_each_form_masks_its_example_and_no_shorter_text(kind: str, shape: str) 
     least = sum(p.least if p.alphabet else min(map(len, p.choices)) for p in parts_of(shape))
     assert form.pattern.search(f"x {example[: least - 1]}") is None
     assert not form.anchors or all(anchor == anchor.lower() for anchor in form.anchors)
+
+
+def test_the_table_of_forms_has_no_fault() -> None:
+    assert form_faults(forms_text()) == []
+
+
+@pytest.mark.parametrize(
+    ("row", "what"),
+    [
+        ("a-b,abc_<nono 3>", "unknown alphabet 'nono'"),
+        ("A b,abc_<alnum 30>", "no row of a kind and a shape"),
+        ("x,sk<", "no shape of a secret"),
+        ("x,zz<digit 5>", "is not masked"),
+        ("x,openai_<hex 4>(a|b)\nx,openai_<hex 4>(a|b)", "the shape of line 2 again"),
+    ],
+)
+def test_a_wrong_row_is_told_with_its_line(row: str, what: str) -> None:
+    faults = form_faults(f"kind,shape\n{row}\n")
+    assert any(what in text for _, text in faults), faults
+    assert {line for line, _ in faults} <= {2, 3}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "what"),
+    [
+        (r"ghp_[A-Za-z0-9]{29,30}", "that is one character too short"),
+        (r"ghp_[A-Za-z0-9!]{30}", "with ! in it"),
+        ("ghp_", "its own"),
+    ],
+)
+def test_a_pattern_that_is_too_wide_or_too_narrow_is_told(pattern: str, what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = Form("github-token", ("ghp_",), re.compile(pattern), starts=True)
+    monkeypatch.setattr("forensics.report.redaction.form_faults.form_of", lambda _kind, _shape: wrong)
+    ((line, told),) = form_faults("kind,shape\ngithub-token,ghp_<alnum 30>\n")
+    assert line == 2 and what in told
 
 
 def test_a_text_that_is_no_shape_is_refused() -> None:

@@ -8,8 +8,6 @@ from forensics import sources
 from forensics.model import Source, Warning
 from forensics.sources.stdin import stream_sources
 
-REFERENCE = Path(__file__).parents[2].parent / "shared" / "reference"
-
 
 @dataclass(frozen=True)
 class Read:

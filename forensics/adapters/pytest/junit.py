@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
+from forensics.report.redaction.door import masked_text
+
 if TYPE_CHECKING:
     from forensics.adapters.pytest.results import TestNotes
     from forensics.adapters.pytest.watched import Death
@@ -67,4 +69,5 @@ def _case(suite: ElementTree.Element, nodeid: str, seconds: float) -> ElementTre
 
 
 def _clean(text: str) -> str:
-    return NOT_XML.sub("?", text)
+    """`text` without secrets and without characters that XML does not allow."""
+    return NOT_XML.sub("?", masked_text(text))

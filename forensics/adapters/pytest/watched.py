@@ -81,7 +81,12 @@ def reap(bundle: str) -> None:
 
 
 def death_of(bundle: str, how: str, within_s: float = PLUGIN_WAIT_S) -> Death:
-    """The message from the report on `bundle`, which may take up to `within_s`. `how`: "worker gw0 was ended by signal 9"."""
+    """The message from the report on `bundle`, which may take up to `within_s`. `how`: "worker gw0 was ended by signal 9".
+
+    It has no secrets: names of tests, stacks and a report of another version may tell some.
+    """
+    from forensics.report.redaction.door import masked_text
+
     report = _report(Path(bundle), within_s)
     lines, properties = [how], [("forensics.bundle", bundle)]
     if report.get("verdict") == "crash":
@@ -97,7 +102,8 @@ def death_of(bundle: str, how: str, within_s: float = PLUGIN_WAIT_S) -> Death:
     stacks = _text(Path(bundle, STACKS_FILE)).splitlines()
     lines += [f"  {line}" for line in stacks[:MAX_STACK_LINES]]
     lines += [f"  and {len(stacks) - MAX_STACK_LINES} more lines"] if len(stacks) > MAX_STACK_LINES else []
-    return Death([*lines, f"the full report: forensics why {bundle}"], properties)
+    lines.append(f"the full report: forensics why {bundle}")
+    return Death(masked_text("\n".join(lines)).split("\n"), [(name, masked_text(value)) for name, value in properties])
 
 
 def _report(bundle: Path, within_s: float) -> dict[str, Any]:

@@ -37,7 +37,7 @@ ALPHABETS = {
 PART = re.compile(r"<(?P<alphabet>[\w%=~]+) (?P<least>\d+)(?:-(?P<most>\d+))?>|\((?P<choice>[^)]*)\)|(?P<plain>[^<(]+)")
 KEY_CHARS = 3  # of a prefix: as many are looked up at each start of a word
 STARTS = re.compile(rf"(?<![a-z0-9])(?=([a-z0-9].{{{KEY_CHARS - 1}}}))")
-LONG_RUN = re.compile(r"[a-z0-9_-]{20}")  # each form without a prefix has one
+LONG_RUN = re.compile(r"[a-z0-9_.~-]{20}")  # each form without a prefix has one
 DISTINCTIVE_CHARS = 4  # a longer prefix may stand behind a letter: `x_ghp_...`
 FREE = r"(?<![A-Za-z0-9])"
 FREE_WORD = r"(?<![A-Za-z0-9_-])"

@@ -49,13 +49,13 @@ class Names(Struct):
     @classmethod
     def of(cls, report: Report) -> "Names":
         """The names in `report`."""
-        return cls.among(_facts(report), _from_logs(report))
+        return cls.among(_facts(report), dict.fromkeys(_from_logs(report)))
 
     @classmethod
     def among(cls, known: Iterable[tuple[str, str]], lines: Iterable[str]) -> "Names":
         """The `known` names (kind, name), and those in `lines` of logs."""
         names = cls()
-        for kind, name in (*known, *(found for text in dict.fromkeys(lines) for found in _found(text))):
+        for kind, name in (*known, *(found for text in lines for found in _found(text))):
             names.add(kind, name)
         words = sorted(names.stand_ins, key=len, reverse=True)
         if words:

@@ -116,11 +116,13 @@ def _spans(rule: Form | Rule, text: str) -> Iterator[tuple[int, int]]:
     for match in rule.pattern.finditer(shown):
         start, end = _span(match)
         value = text[start:end]
-        if not value or "[REDACTED:" in value or EMPTY_VALUE_PATTERN.match(value):
+        if not value or "[REDACTED:" in value:
             continue
         if isinstance(rule, Form):
             if may_be_token(value):
                 yield start, end
+        elif EMPTY_VALUE_PATTERN.match(value):
+            continue
         elif rule.holds(value) and not (rule.test and (CODE_VALUE_PATTERN.fullmatch(value) or _is_public(text, start, value))):
             yield start, end
 

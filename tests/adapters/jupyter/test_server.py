@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -54,13 +55,20 @@ def test_a_browsers_request_is_noted_and_passed_on(subprotocol: str) -> None:
 TOKEN = "a-token-of-the-tests"
 
 
+def free_port() -> int:
+    """A port that nobody has at this moment."""
+    with socket.create_server(("127.0.0.1", 0)) as opened:
+        return int(opened.getsockname()[1])
+
+
 class Running:
     """A Jupyter server with the extension, and requests to it."""
 
     def __init__(self, folder: Path) -> None:
         env = os.environ | {"XDG_STATE_HOME": str(folder), "JUPYTER_RUNTIME_DIR": str(folder / "runtime")}
         extension = '--ServerApp.jpserver_extensions={"forensics.adapters.jupyter": True}'
-        options = ["--no-browser", "--allow-root", "--port=0", f"--IdentityProvider.token={TOKEN}", extension]
+        # With --port=0 servers up to 2.14 at least write `localhost:0` down as their address, whatever port they have.
+        options = ["--no-browser", "--allow-root", f"--port={free_port()}", f"--IdentityProvider.token={TOKEN}", extension]
         self.log, self.runtime = folder / "server.log", folder / "runtime"
         with self.log.open("wb") as log:
             command = [sys.executable, "-m", "jupyter_server", *options]

@@ -90,3 +90,18 @@ def test_without_the_option_only_the_plugin_itself_is_loaded(tmp_path: Path, mon
     done = session(tmp_path, monkeypatch, text, "-s")
     loaded = next(line for line in done.stdout.splitlines() if line.startswith(" forensics"))
     assert loaded.split()[:4] == ["forensics", "forensics.adapters", "forensics.adapters.pytest", "forensics.version"]
+
+
+def test_a_killed_session_shows_no_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6" * 3
+    text = f"""
+import os, pytest
+def test_bad(): raise ValueError("login with {secret} failed")
+@pytest.mark.parametrize("token", ["{secret}"])
+def test_crash(token): os.abort()
+"""
+    done = session(tmp_path, monkeypatch, text, "--forensics", "--junitxml=out.xml", "-q", "--tb=no", "-p", "no:terminalreporter")
+    told = done.stdout.split(" forensics ")[1]
+    assert "test_crash[[REDACTED:github-token]]" in told and secret not in told
+    report = (tmp_path / "out.xml").read_text()
+    assert "login with [REDACTED:github-token] failed" in report and secret not in report
