@@ -1,6 +1,6 @@
 """The parts of a long text in which a pattern is searched for: around the places of the texts of which each match holds one.
 
-"aaaa... NVRM: Xid ... aaaa"   ->   1,000 characters before NVRM: and 3,000 behind it; the rest is not looked at
+"aaaa... NVRM: Xid ... aaaa"   ->   600 characters before NVRM: and 1,000 behind it; the rest is not looked at
 
 Many patterns cost the square of the text they search. A text of ordinary length is searched as a whole.
 """
@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from forensics.core import lazy
 
 WHOLE_CHARS = 2048  # chosen by hand: hardly a line of a log is longer, and so much costs little
-BEFORE_CHARS = 1000  # of an anchor: what a message has before its first plain text is shorter
-BEHIND_CHARS = 1500  # the longest gap between two texts of a message has 320 characters, and few have three of them
+BEFORE_CHARS = 600  # of an anchor: what a message has before one of its plain texts is shorter
+BEHIND_CHARS = 1000  # the longest gap between two texts of a message has 320 characters, and few have three of them
 START_CHARS = 200  # of a line: time, host, program, level
 MAX_PLACES = 4  # at each end of the text: of a message that is repeated in one line, the first and the last ones tell
 

@@ -1,5 +1,6 @@
 """Of a long text, what is around the anchors is searched: a message in it is found with its fields, wherever it stands."""
 
+import itertools
 import time
 
 import pytest
@@ -8,7 +9,9 @@ from forensics.database.confirm import Confirmer
 from forensics.database.entries import Signature
 from forensics.database.windows import BEFORE_CHARS, BEHIND_CHARS, MAX_PLACES, WHOLE_CHARS, around, windows
 
-LOST = Signature("gpu.lost", "lost", "proof", ("was lost",), r"unit (?P<unit>\w{1,9}) was lost(?P<rest>.{0,2000})", unless=("drill",))
+LOST = Signature(
+    "gpu.lost", "lost", "proof", ("was lost",), r"unit (?P<unit>\w{1,9}) was lost(?P<rest>.{0,2000})", unless=("drill",)
+)
 FILL = "0123456789" * 2000
 
 
@@ -43,7 +46,7 @@ def test_the_parts_are_few_apart_and_in_order() -> None:
     text = FILL.replace("0", "a")
     parts = windows(text, ("a", "a1"), "a")
     assert len(parts) <= 2 * 2 * MAX_PLACES
-    assert all(end < start for (_, end), (start, _) in zip(parts, parts[1:], strict=False))
+    assert all(end < start for (_, end), (start, _) in itertools.pairwise(parts))
     assert sum(end - start for start, end in parts) < 3 * (BEFORE_CHARS + BEHIND_CHARS)
     assert not windows(text, ("b",), "b")
 
