@@ -20,8 +20,8 @@ FILL = "0123456789" * 2000
 def test_a_message_is_found_anywhere_in_a_long_line(before: int, behind: int) -> None:
     found = Confirmer(LOST).search(f"{FILL[:before]} unit a7 WAS lost, unit a7 was lost{FILL[:behind]}")
     assert found is not None
-    assert found.start() == before + len(" unit a7 WAS lost, ")
-    assert found["rest"] == FILL[: min(behind, 2000)]
+    assert found.span[0] == before + len(" unit a7 WAS lost, ")
+    assert found.fields["rest"] == FILL[: min(behind, 2000)]
 
 
 def test_a_message_between_many_others_is_found_at_both_ends() -> None:
