@@ -54,7 +54,12 @@ def lines_of_other_deaths(diagnosis: Diagnosis, database: Database) -> frozenset
     events = observations_shown(first, database)
     _, apart = earlier_lines(first, events, ("process_death",))
     others = [e for e in events if "pid" in e.fields and all((e.source, n) in apart for n in e.shown_on)]
-    return frozenset((e.source, n) for e in others for n in range(e.line, e.last_line + 1))
+    places: set[Place] = set()
+    reached: dict[str, int] = {}  # by source: the last line that is in `places`; folded deaths may each span the whole log
+    for e in sorted(others, key=lambda e: e.line):
+        places.update((e.source, n) for n in range(max(e.line, reached.get(e.source, 0) + 1), e.last_line + 1))
+        reached[e.source] = max(e.last_line, reached.get(e.source, 0))
+    return frozenset(places)
 
 
 def _unnamed_deaths(candidate: Candidate) -> set[Place]:

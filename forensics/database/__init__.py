@@ -15,7 +15,7 @@ import hyperscan
 from forensics.core.errors import DatabaseError
 from forensics.data_files import cache
 from forensics.database.compiled import Database, assemble
-from forensics.database.confirm import Allowance, Confirmer, Found
+from forensics.database.confirm import Allowance, Clock, Confirmer, Found
 from forensics.database.csv_tables import read_rows, read_table
 from forensics.database.entries import HEALTHY, Cause, Missing, Remedy, Signature
 from forensics.database.files import PACKAGED, builtin_folder, content_hash
@@ -32,6 +32,7 @@ __all__ = [
     "HEALTHY",
     "Allowance",
     "Cause",
+    "Clock",
     "Confirmer",
     "Database",
     "Found",

@@ -13,6 +13,7 @@ from msgspec import Struct
 from forensics.core import lazy, limits
 from forensics.core.text import ascii_lower
 from forensics.database.entries import Signature
+from forensics.database.windows import WHOLE_CHARS, around, windows
 from forensics.line_formats import unlabelled
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ SOUGHT = lazy.regex(r"\b[efz]?grep(?:\s{1,4}-{1,2}[\w=-]{1,30}){0,8}\s{1,4}([\"'
 
 
 START_OF_LINE_PATTERN = lazy.regex(r"\\A|(?<![\\\[])\^")  # in a pattern: what asks for the start of the line
+ASSUMED_BUSY_S = 0.001  # chosen by hand: in so little time a thread is hardly ever interrupted
 MIN_CONFIRMED_LINES = 64  # of a flood; from there on the texts of vetoes are looked for before their patterns
 Veto = tuple[tuple[str, ...], "regex.Pattern[str]"]  # texts of which one stands in each match, none for any text
 
@@ -61,23 +63,42 @@ def is_sought(line: str, start: int, end: int) -> bool:
     return "grep" in line and any(s.start(2) <= start and end <= s.end(2) for s in SOUGHT.finditer(line))
 
 
+class Clock:
+    """The processor time of this thread, asked for only where much may have passed: asking takes longer than most searches."""
+
+    __slots__ = ("read",)
+
+    def __init__(self) -> None:
+        self.read = time.thread_time()
+
+    def spent(self, passed: float) -> float:
+        """The processor time of the `passed` seconds up to now, never less than it."""
+        if passed < ASSUMED_BUSY_S:
+            return passed
+        before, self.read = self.read, time.thread_time()
+        return min(passed, self.read - before)
+
+
 class Allowance:
     """The processor time that searches in one line may take; TimeoutError is raised when nothing is left."""
 
-    __slots__ = ("left",)
+    __slots__ = ("clock", "left")
 
-    def __init__(self, seconds: float) -> None:
-        self.left = seconds
+    def __init__(self, seconds: float, clock: Clock) -> None:
+        self.left, self.clock = seconds, clock
 
-    def search(self, pattern: "regex.Pattern[str]", line: str, start: int = 0) -> "regex.Match[str] | None":
-        """The first match of `pattern` in `line` from character `start` on."""
+    def search(
+        self, pattern: "regex.Pattern[str]", line: str, start: int = 0, end: int | None = None, fixed: bool = False
+    ) -> "regex.Match[str] | None":
+        """The first match of `pattern` in line[start:end]; if `fixed`, only one that begins at `start`."""
         if self.left <= 0:
             raise TimeoutError
-        begun = time.thread_time()
+        run = pattern.match if fixed else pattern.search
+        begun = time.perf_counter()
         try:
-            return pattern.search(line, start, timeout=self.left)
+            return run(line, start, end, timeout=self.left)
         finally:
-            self.left -= time.thread_time() - begun
+            self.left -= self.clock.spent(time.perf_counter() - begun)
 
 
 class Found(Struct, frozen=True):
@@ -109,9 +130,10 @@ class Confirmer:
         """The match in `line`; None if the pattern is not found, is only searched for by a command, or a veto matches.
 
         A pattern that asks for the start of the line is content with the start of what the program wrote, behind the label of a
-        launcher or a collector. `allowance`: what all searches together may take, `limits.confirm` if it is not given.
+        launcher or a collector. `allowance`: what all searches together may take, `limits.confirm` if it is not given. Of a long
+        line, only what is around the anchors is searched.
         """
-        allowance = allowance or Allowance(limits.current.confirm)
+        allowance = allowance or Allowance(limits.current.confirm, Clock())
         found = self._search(line, allowance)
         if found is None and self.at_start:
             said = unlabelled(line)
@@ -119,13 +141,28 @@ class Confirmer:
                 found = self._search(said, allowance, len(line) - len(said))
         if found is None or not self.signature.unless:
             return found
-        return None if self._is_vetoed(without_host(line), allowance) else found
+        said = line if len(line) <= WHOLE_CHARS else around(line, *found.span)
+        return None if self._is_vetoed(without_host(said), allowance) else found
+
+    def first(self, line: str, allowance: Allowance, begin: int = 0) -> "regex.Match[str] | None":
+        """The first match in `line` from character `begin` on."""
+        pattern = self.pattern = self.pattern or compiled(self.signature.pattern)
+        if len(line) <= WHOLE_CHARS:
+            return allowance.search(pattern, line, begin)
+        for start, end in windows(ascii_lower(line), self.anchors, pattern.pattern):
+            if end <= begin:
+                continue
+            found = allowance.search(pattern, line, max(start, begin), end)
+            if found is not None and found.end() == end:  # it may go on behind the part
+                found = allowance.search(pattern, line, found.start(), fixed=True)
+            if found is not None:
+                return found
+        return None
 
     def _search(self, text: str, allowance: Allowance, offset: int = 0) -> Found | None:
-        pattern = self.pattern = self.pattern or compiled(self.signature.pattern)
-        found = allowance.search(pattern, text)
+        found = self.first(text, allowance)
         if found is not None and is_sought(text, *found.span()):  # what the command prints may stand behind it
-            found = allowance.search(pattern, text, found.end())
+            found = self.first(text, allowance, found.end())
         return _found(found, offset) if found else None
 
     def _is_vetoed(self, said: str, allowance: Allowance) -> bool:

@@ -9,6 +9,7 @@ Long lines have a half of their own, so that none of them can take the time from
 from collections.abc import Iterable
 
 from forensics.core import limits
+from forensics.database import Clock
 
 MIB = 1 << 20
 LONG_CHARS = 2048  # chosen by hand: hardly a line of a log is longer, and on a shorter one a pattern of the database costs little
@@ -49,6 +50,7 @@ class Budget:
 
     def __init__(self) -> None:
         self.long, self.ordinary = Half(), Half()
+        self.clock = Clock()
         self.left_out: dict[int, int] = {}
         self.first: int | None = None
 

@@ -143,32 +143,32 @@ class _Scanner:
         """Search for the signatures that were called for in `text`, each once, while there is time for it."""
         if text is None or not text.called:
             return
-        place, called = text.place, list(text.called)
-        half, left = self.budget.half(place.text()), limits.current.line_confirm
-        if half is self.budget.long:  # its patterns may take long, the cheap ones first
+        place, called, budget = text.place, list(text.called), self.budget
+        half, left = budget.half(place.text()), limits.current.line_confirm
+        if half is budget.long:  # its patterns may take long, the cheap ones first
             called.sort(key=half.mean)
         for i in called:
             given = min(left, half.allowed(i))
             if given <= 0:
-                self.budget.leave_out(i, place.number)
+                budget.leave_out(i, place.number)
                 continue
-            allowance = Allowance(given)
-            is_found = self._confirm(i, place, allowance)
+            allowance = Allowance(given, budget.clock)
+            self._confirm(i, text, allowance)
             half.spend(i, given - allowance.left)
             left -= given - allowance.left
-            if is_found:
-                text.found.add(i)
-                key = text.called[i], i
-                self.confirmed[key] = self.confirmed.get(key, 0) + 1
 
-    def _confirm(self, i: int, place: AnchorPlace, allowance: Allowance) -> bool:
+    def _confirm(self, i: int, text: _Text, allowance: Allowance) -> None:
+        place = text.place
         try:
             found = self.database.confirmers[i].search(place.text(), allowance)
         except TimeoutError:
             self.budget.leave_out(i, place.number)
-            return False
+            return
         if found is None:
-            return False
+            return
+        text.found.add(i)
+        key = text.called[i], i
+        self.confirmed[key] = self.confirmed.get(key, 0) + 1
         fields = found.fields
         fold = self.folds.setdefault(i, HitFold())
         if not fold.count_repeat(fields, Line(place.number, place.text())):
@@ -187,7 +187,6 @@ class _Scanner:
                     scope=signature.scope,
                 )
             )
-        return True
 
     def _even_sample(self, i: int) -> EvenSample[Region]:
         """The sample of the regions of trigger `i` that a chunk belongs to."""
