@@ -12,8 +12,8 @@ from forensics.cli.unknown import Commands
 from forensics.core.errors import UsageError
 
 if TYPE_CHECKING:
+    from forensics.data_files.form import Fault
     from forensics.database import Cause, Signature
-    from forensics.database.form import Fault
     from forensics.signature_lint.lint import LintResult
 
 MAX_LINE = 8000  # of a pattern
@@ -124,7 +124,7 @@ def _check(group: typer.Typer) -> None:
 
 def _form_faults() -> "list[Fault]":
     """The faults of the forms of secrets."""
-    from forensics.database.form import Fault
+    from forensics.data_files.form import Fault
     from forensics.report.redaction.form_faults import FORMS_PATH, form_faults, forms_text
 
     return [Fault(str(FORMS_PATH), line, what) for line, what in form_faults(forms_text())]
