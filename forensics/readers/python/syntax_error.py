@@ -14,7 +14,7 @@ from forensics.readers.python.exception_message import TRACEBACK_HEAD, message_e
 TRIGGER = Trigger("syntax_error", ("SyntaxError:", "IndentationError:", "TabError:"), before=12, after=12)
 OUTCOMES = (REFUSED := "refused",)
 MESSAGE_PATTERN = lazy.regex(r"\A(?P<exc_type>SyntaxError|IndentationError|TabError): (?P<exc_message>\S.*)\Z")
-PLACE_PATTERN = lazy.regex(
+SYNTAX_PLACE_PATTERN = lazy.regex(
     r"\A {1,4}(?:File \"?(?P<file>[^\n\"]{1,400}?)\"?|(?P<cell>(?:Cell |Input )In\s?\[\d{1,9}\])"
     r"|<ipython-input-(?P<number>\d{1,9})-\w{1,40}>)"
     r"(?:, line (?P<line_no>\d{1,7})|:(?P<line>\d{1,7}))?\s*\Z"
@@ -28,12 +28,12 @@ def read(region: Region) -> Record | None:
     *above, own = parse_lines([*region.lines_before(), Line(region.number, region.text)])
     found = MESSAGE_PATTERN.match(own.message.strip())
     near = above[-MAX_CODE_ROWS:]
-    place = next((i for i in reversed(range(len(near))) if PLACE_PATTERN.match(near[i].message)), None)
+    place = next((i for i in reversed(range(len(near))) if SYNTAX_PLACE_PATTERN.match(near[i].message)), None)
     if found is None or place is None or any(not r.message.strip() for r in near[place:]):
         return None
     if any(TRACEBACK_HEAD in r.message for r in above):
         return None
-    where = PLACE_PATTERN.match(near[place].message)
+    where = SYNTAX_PLACE_PATTERN.match(near[place].message)
     assert where is not None
     fields: dict[str, Value] = {k: v.strip()[:500] for k, v in found.groupdict().items()}
     file = where["file"] or where["cell"] or ""
