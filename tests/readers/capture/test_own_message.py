@@ -25,6 +25,8 @@ SEGFAULT = "[ 1200.000000] python3[5120]: segfault at 0 ip 00007f00 sp 00007f10 
 class Told:
     """A report as the adapters have it: with remedies and causes by attribute."""
 
+    subject = None
+
     def __init__(self, report: Report) -> None:
         self.verdict, self.causes = (
             report.verdict,
