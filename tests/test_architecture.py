@@ -71,6 +71,7 @@ BELOW: dict[str, set[str]] = {
             "context",
             "core",
             "correlation",
+            "data_files",
             "database",
             "decision",
             "estimate",
