@@ -47,12 +47,13 @@ def named_pid(text: str) -> str:
 
 def counted_step(text: str) -> int | None:
     """The step, epoch, iteration or round that the line counts; None if it counts none."""
-    place = _step_place(text)
+    place = step_place(text)
     return int(text[place]) if place else None
 
 
 @by_shape
-def _step_place(text: str) -> slice | None:
+def step_place(text: str) -> slice | None:
+    """Where the number of such a count stands; None if there is none."""
     found = COUNTER_PATTERN.search(text)
     return slice(*found.span(1)) if found else None
 
