@@ -1,6 +1,11 @@
 """The lines with numbers that a scan keeps."""
 
+import random
+
+import pytest
+
 from forensics.model import Trigger
+from forensics.scan import number_lines
 from forensics.scan.chunks import Chunk
 from forensics.scan.number_lines import NumberLines
 
@@ -46,3 +51,13 @@ def test_a_table_has_its_rows() -> None:
     lines = NumberLines("a.log", (LOSS, MEMORY, TABLE), THIN)
     lines.feed(Chunk(data), _places(data), 1)
     assert [line.text for line in dict(lines.regions())["table"][0].lines_after()] == ["7 100"]
+
+
+def test_dense_and_sparse_chunks_keep_the_same_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(1)
+    words = ["loss 1", "mem 2", "pid", "step 3", "\xe9t\xe9", ""]
+    data = "".join(" ".join(rng.choices(words, k=rng.randrange(5))) + "\n" for _ in range(500)).encode() + b"loss 7"
+    dense = _kept(data)
+    monkeypatch.setattr(number_lines, "MIN_DENSE_BYTES", 0)
+    assert dense == _kept(data)
+    assert len(dense["loss"]) > 100
