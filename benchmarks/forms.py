@@ -22,7 +22,6 @@ from pathlib import Path
 import generate
 import run
 
-RUNS = 3
 SIZES = (0.125, 0.25, 0.5, 1.0)
 DMESG = run.ROOT / "sample_logs/healthy_dmesg/dmesg.log"
 
@@ -149,10 +148,10 @@ class Measured:
         )
 
 
-def measure(command: list[str]) -> tuple[float, float, float]:
-    """Median seconds by the clock and of the processor, and peak MiB, of RUNS runs of `command`."""
+def measure(command: list[str], runs: int) -> tuple[float, float, float]:
+    """Median seconds by the clock and of the processor, and peak MiB, of `runs` runs of `command`."""
     taken: list[tuple[float, float, float]] = []
-    for _ in range(RUNS):
+    for _ in range(runs):
         start = time.perf_counter()
         pid = os.posix_spawnp(
             command[0], command, os.environ, file_actions=[(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
@@ -169,23 +168,23 @@ def exponent(sizes: list[float], seconds: list[float]) -> float:
     return statistics.linear_regression(x, y).slope
 
 
-def of_form(name: str, part: float, anchors: Path) -> Measured:
+def of_form(name: str, part: float, runs: int, anchors: Path) -> Measured:
     """One form, measured at all sizes."""
     what, write, full = FORMS[name]
     sizes: list[float] = []
     cpus: list[float] = []
     wall = memory = 0.0
-    start = measure([*run.FORENSICS, "analyze", str(run.ROOT / "sample_logs/bad_argument"), "--format", "json"])[1]
+    start = measure([*run.FORENSICS, "analyze", str(run.ROOT / "sample_logs/bad_argument"), "--format", "json"], runs)[1]
     for size in SIZES:
         with tempfile.TemporaryDirectory() as folder:
             path = write(Path(folder), full * size * part)
             files = [path] if path.is_file() else sorted(path.iterdir())
             sizes.append(sum(f.stat().st_size for f in files) / 1e6)
-            wall, cpu, memory = measure([*run.FORENSICS, "analyze", str(path), "--format", "json"])
+            wall, cpu, memory = measure([*run.FORENSICS, "analyze", str(path), "--format", "json"], runs)
             cpus.append(max(cpu - start, 1e-3))
             if size == SIZES[-1]:
-                wc = measure(["wc", "-l", *map(str, files)])[0]
-                rg = measure(["rg", "-i", "-F", "-c", "-f", str(anchors), str(path)])[0] if shutil.which("rg") else None
+                wc = measure(["wc", "-l", *map(str, files)], runs)[0]
+                rg = measure(["rg", "-i", "-F", "-c", "-f", str(anchors), str(path)], runs)[0] if shutil.which("rg") else None
     return Measured(what, sizes[-1], wall, cpu, memory, wc, rg, exponent(sizes, cpus))
 
 
@@ -194,16 +193,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("forms", nargs="*", choices=[*FORMS, []], default=list(FORMS))
     parser.add_argument("--part", type=float, default=1.0, help="of the full size of each form")
+    parser.add_argument("--runs", type=int, default=3, help="of which the median is told")
     options = parser.parse_args()
     load = ", ".join(f"{one:.1f}" for one in os.getloadavg())
     machine = f"{os.cpu_count()} cores, Linux {platform.release().split('-')[0]}, Python {platform.python_version()}"
-    print(f"{time.strftime('%Y-%m-%d')}, {machine}, load {load}, medians of {RUNS}\n")
+    print(f"{time.strftime('%Y-%m-%d')}, {machine}, load {load}, medians of {options.runs}\n")
     with tempfile.TemporaryDirectory() as folder:
         anchors = Path(folder) / "anchors.txt"
         anchors.write_text("\n".join(run.anchors()[:775]))
         rows = []
         for name in options.forms or FORMS:
-            rows.append(of_form(name, options.part, anchors))
+            rows.append(of_form(name, options.part, options.runs, anchors))
             print(name, file=sys.stderr, flush=True)
     print("| log | MB | seconds | of processor | MB/s | memory, MiB | times `wc -l` | times ripgrep | exponent |")
     print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
