@@ -156,7 +156,9 @@ def measure(command: list[str], runs: int) -> tuple[float, float, float]:
         pid = os.posix_spawnp(
             command[0], command, os.environ, file_actions=[(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
         )
-        _, _, usage = os.wait4(pid, 0)
+        _, status, usage = os.wait4(pid, 0)
+        if status != 0 and command[: len(run.FORENSICS)] == run.FORENSICS:
+            sys.exit(f"benchmark: {' '.join(command)} failed")
         taken.append((time.perf_counter() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024))
     walls, cpus, peaks = zip(*taken, strict=True)
     return statistics.median(walls), statistics.median(cpus), max(peaks)
