@@ -54,7 +54,7 @@ class _Row(Struct, frozen=True):
 def _rows(cause: str) -> tuple[_Row, ...]:
     """The rows that belong to `cause`: the patterns of the others need not be compiled."""
     rows = (r for r in read_rows("service_states") if cause in r["cause"].split())
-    return tuple(_Row(tuple(map(re.compile, wordings(r["message"].split(OR)))), r) for r in rows)
+    return tuple(_Row(tuple(re.compile(w) for w in wordings(r["message"].split(OR))), r) for r in rows)
 
 
 def told_state(cause: str, facts: Fields, proofs: Sequence[Proof]) -> ToldState | None:
