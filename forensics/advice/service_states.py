@@ -37,7 +37,6 @@ class ToldState(Struct, frozen=True):
 
 
 class _Row(Struct, frozen=True):
-    causes: tuple[str, ...]
     patterns: tuple[re.Pattern[str], ...]
     cells: dict[str, str]
 
@@ -52,9 +51,10 @@ class _Row(Struct, frozen=True):
 
 
 @functools.cache
-def _rows() -> tuple[_Row, ...]:
-    rows = read_rows("service_states")
-    return tuple(_Row(tuple(r["cause"].split()), tuple(re.compile(w) for w in wordings(r["message"].split(OR))), r) for r in rows)
+def _rows(cause: str) -> tuple[_Row, ...]:
+    """The rows that belong to `cause`: the patterns of the others need not be compiled."""
+    rows = (r for r in read_rows("service_states") if cause in r["cause"].split())
+    return tuple(_Row(tuple(re.compile(w) for w in wordings(r["message"].split(OR))), r) for r in rows)
 
 
 def told_state(cause: str, facts: Fields, proofs: Sequence[Proof]) -> ToldState | None:
@@ -63,7 +63,7 @@ def told_state(cause: str, facts: Fields, proofs: Sequence[Proof]) -> ToldState 
 
     `facts`: of the evidence and of the place. What the line itself names comes before them.
     """
-    for row in (r for r in _rows() if cause in r.causes):
+    for row in _rows(cause):
         for proof in proofs[:MAX_STATE_PROOFS]:
             if (groups := row.match(proof.text)) is not None:
                 return _told(row, _known(row, groups, facts, proofs))

@@ -36,7 +36,7 @@ def main() -> None:
         signal.signal(signal.SIGINT, _interrupted)
         from forensics.cli.app import build
 
-        build()(prog_name="forensics")
+        build(*sys.argv[1:2])(prog_name="forensics")
     except ForensicsError as error:
         print(f"forensics: {error}", file=sys.stderr)
         sys.exit(2)

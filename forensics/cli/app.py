@@ -10,11 +10,13 @@ from forensics.cli.unknown import Commands
 from forensics.core.errors import RegistrationError
 from forensics.version import VERSION
 
+OF_ALL_COMMANDS = "help"  # tells of the others
 NOT_COMMANDS = {"app", "common", "manual", "naming", "print_table", "progress", "remembering", "unknown"}
 
 
-def build() -> typer.Typer:
-    """The application with all its commands."""
+def build(asked: str = "") -> typer.Typer:
+    """The application with all its commands, or with that of the name `asked` alone, if there is one: to make all takes as long
+    as to read a short log."""
     app = typer.Typer(
         name="forensics",
         cls=Commands,
@@ -31,7 +33,8 @@ def build() -> typer.Typer:
             print(f"forensics {VERSION}")
             raise typer.Exit
 
-    for name in sorted(m.name for m in pkgutil.iter_modules(package.__path__) if m.name not in NOT_COMMANDS):
+    names = {m.name for m in pkgutil.iter_modules(package.__path__)} - NOT_COMMANDS
+    for name in [asked] if asked in names - {OF_ALL_COMMANDS} else sorted(names):
         module = importlib.import_module(f"{package.__name__}.{name}")
         if not hasattr(module, "register"):
             raise RegistrationError("no register(app)", module.__name__, f"add it, or name the module in {__name__}.NOT_COMMANDS")

@@ -8,9 +8,9 @@ They are only drawn; the room `series` interprets the numbers.
 
 import heapq
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from operator import itemgetter
-from typing import Literal
+from typing import Literal, TypeVar
 
 from forensics.core import lazy
 from forensics.model import Curve, Habit, Source
@@ -31,6 +31,7 @@ MAX_CURVES = 12  # chosen by hand: as many as a page shows
 Points = tuple[tuple[int, float | None], ...]
 Order = tuple[int, str, str, int, str]  # how long it is, negative; source, name, rank, scope
 Ranked = tuple[Order, Curve]
+T = TypeVar("T")
 
 
 def curves(source: Source, found: Iterable[Series]) -> tuple[Ranked, ...]:
@@ -64,7 +65,7 @@ def _curve(series: Series, source: Source) -> Curve:
     rank = _rank(series)
     shown = "steps per second" if series.quantity == "step_time" else series.name
     name = shown if rank is not None or not series.scope else f"{shown} {series.scope}"
-    kept = tuple((origin(line), value) for line, value in thin_points(_points(series)))
+    kept = tuple((origin(line), value) for line, value in _points(series))
     unit = "B" if series.unit == "bytes" else "1/s" if CURVE_KINDS[series.quantity] == "throughput" else ""
     return Curve(name, CURVE_KINDS[series.quantity], unit, source.name, rank, kept)
 
@@ -76,11 +77,13 @@ def _rank(series: Series) -> int | None:
 
 def _points(series: Series) -> Points:
     inverse = series.quantity == "step_time"
-    readings = (r for r in series.readings if r.value or not inverse)
+    readings = thin_points([r for r in series.readings if r.value] if inverse else series.readings)
     return tuple((r.line, (1 / r.value if inverse else r.value) if math.isfinite(r.value) else None) for r in readings)
 
 
-def thin_points(points: Points) -> Points:
+def thin_points(points: Sequence[T]) -> Sequence[T]:
     """An even sample of at most MAX_CURVE_POINTS points, with the last one."""
-    step = max(1, -(-len(points) // MAX_CURVE_POINTS))
-    return points[::step] if (len(points) - 1) % step == 0 else (*points[::step][: MAX_CURVE_POINTS - 1], points[-1])
+    step = -(-len(points) // MAX_CURVE_POINTS)
+    if step < 2:
+        return points
+    return points[::step] if (len(points) - 1) % step == 0 else [*points[::step][: MAX_CURVE_POINTS - 1], points[-1]]

@@ -51,7 +51,7 @@ class Model(Struct, frozen=True):
 
     `vocabulary`: word -> its row. `idf` [words]: inverse document frequency. `intercepts` [causes], `coefficients` [words *
     causes], row by row. `feature_weights`: in the order of candidates.FEATURE_NAMES. `outcome`: see Trees. `ending`: see
-    EndingModel. `lines`: see LineWeights. `hash`: sha256 of the file.
+    EndingModel. `lines`: see LineWeights. `hash`: sha256 of the file's head, in which that of its body stands.
     """
 
     causes: tuple[str, ...]
@@ -163,7 +163,7 @@ def model_from_bytes(data: bytes) -> Model:
         outcome=Trees(outcome.names, base, boosted, random, *calibration),
         ending=EndingModel(ending, ending_intercept),
         lines=lines,
-        hash=hashlib.sha256(data).hexdigest(),
+        hash=hashlib.sha256(data[:end]).hexdigest(),
     )
 
 

@@ -14,7 +14,7 @@ from itertools import takewhile
 
 from forensics.readers.lanes.lane_rows import Row
 from forensics.readers.lanes.line_classes import FRAME, PROGRESS, START, TRACEBACK, TROUBLE
-from forensics.readers.lanes.line_parts import counted_step, is_mild_record, is_python_warning, named_pid
+from forensics.readers.lanes.line_parts import is_mild_record, is_python_warning, named_pid
 
 MAX_CLASSIFIED_TEMPLATES = 4000  # bounds time, per source; lines of further templates have no class
 BANNER_ROWS = 3  # first rows of a lane: a program prints them again when it is started again
@@ -102,7 +102,7 @@ def _step_counts(rows: Sequence[Row], bits: Sequence[int]) -> list[int | None]:
     """The step or epoch that each row counts; None for rows without one, and for all rows of a long log."""
     if len(rows) >= MAX_CLASSIFIED_TEMPLATES:
         return [None] * len(rows)
-    return [counted_step(r.said()) if b & PROGRESS else None for r, b in zip(rows, bits, strict=True)]
+    return [r.counted_step() if b & PROGRESS else None for r, b in zip(rows, bits, strict=True)]
 
 
 def _next_known(counts: Sequence[int | None]) -> list[int | None]:

@@ -34,12 +34,14 @@ class Matches(Struct, frozen=True):
 
     `places`: of the database's anchors; `counts`: how often each was there, reported or not. `thin`: of the
     anchors of series, as -1, -2, ... for the first, second, ... of `thin_triggers`. `line_ends`: how many the chunk has.
+    `reports`: how often Hyperscan called back, which needs the interpreter's lock.
     """
 
     places: list[tuple[int, int]]
     counts: dict[int, int]
     thin: list[tuple[int, int]]
     line_ends: int
+    reports: int = 0
 
 
 class Matcher:
@@ -68,11 +70,13 @@ class Matcher:
 
     def find(self, data: bytes, number: int) -> Matches:
         """Where the anchors end in `data`, the chunk `number` of its source, counted from 0."""
-        places, counts = self._places(data)
-        return Matches(places, counts, self._thin(data, number), line_ends(data))
-
-    def _places(self, data: bytes) -> tuple[list[tuple[int, int]], dict[int, int]]:
         reported: list[tuple[int, int]] = []
+        places, counts = self._places(data, reported)
+        thin = self._thin(data, number)
+        return Matches(places, counts, thin, line_ends(data), len(reported) + len(thin))
+
+    def _places(self, data: bytes, reported: list[tuple[int, int]]) -> tuple[list[tuple[int, int]], dict[int, int]]:
+        """The places and how often each anchor is there; `reported` takes what Hyperscan reports."""
 
         def seen(anchor: int, _start: int, to: int, _flags: int, _context: Any) -> bool:
             reported.append((to, anchor))

@@ -11,8 +11,9 @@ from forensics.database import Allowance, Database
 from forensics.model import Hit, Line, Region, Scan, Source, Trigger, Warn, Warning
 from forensics.scan.budget import Budget
 from forensics.scan.chunks import Chunk, chunks
-from forensics.scan.fold import EvenSample, FirstAndLast, HitFold
+from forensics.scan.fold import FirstAndLast, HitFold
 from forensics.scan.matcher import MAX_FIRST_PLACES, Matcher, Matches, last_of_each, matcher_of
+from forensics.scan.number_lines import NumberLines
 from forensics.scan.place import AnchorPlace, LineNumbers
 from forensics.scan.sample import LineSample
 from forensics.scan.workers import Workers, match_chunks
@@ -56,9 +57,7 @@ class _Scanner:
         self.bytes = self.lines = self.continued = 0
         self.folds: dict[int, HitFold] = {}
         self.ends: dict[str, FirstAndLast[Region]] = {}
-        self.evens: dict[
-            tuple[str, bool], EvenSample[Region]
-        ] = {}  # by kind, those of the first chunk apart: it has all its places
+        self.numbers = NumberLines(source.name, database.triggers, matcher.thin_triggers)
         self.seen: dict[int, int] = {}  # places of each anchor so far
         self.tried: dict[int, int] = {}  # those of them whose line was tested
         self.confirmed: dict[tuple[int, int], int] = {}  # by anchor and signature: those of them that the signature confirmed
@@ -69,12 +68,10 @@ class _Scanner:
 
     def feed(self, chunk: Chunk, found: Matches) -> None:
         """Confirm the places that were found in one chunk. Line numbers continue from the previous chunk."""
-        data, thin_triggers = chunk.data, self.matcher.thin_triggers
-        evens: dict[int, EvenSample[Region]] = {}
-        start = end = frame = 0
+        data = chunk.data
+        start = end = 0
         numbers = LineNumbers(data, self.lines + 1)
         found_here: set[int] = set()
-        framed: set[int] = set()
         text: _Text | None = None
         self.budget.begin_round(len(data))
         for to, anchor in self._places(found):
@@ -85,26 +82,12 @@ class _Scanner:
                 end = len(data) if end < 0 else end
                 self._confirm_all(text)
                 found_here, text = set(), None
-            if anchor >= 0:
-                if text is None or at >= text.place.covered:
-                    self._confirm_all(text)
-                    text = _Text(AnchorPlace(chunk, start, end, at, numbers, end), found_here)
-                self._look(text, anchor)
-                continue
-            if at >= frame:  # of a bar that is redrawn, each frame has its numbers
-                frame = data.find(b"\r", at, end)
-                frame = end if frame < 0 else frame
-                framed = set()
-            i = thin_triggers[-1 - anchor][0]
-            if i in framed:
-                continue
-            framed.add(i)
-            even = evens.get(i) or evens.setdefault(i, self._even_sample(i))
-            if even.wants():
-                trigger = self.database.triggers[i]
-                place = AnchorPlace(chunk, start, end, at, numbers, frame)
-                even.add(place.region(self.source.name, trigger.before, trigger.after))
+            if text is None or at >= text.place.covered:
+                self._confirm_all(text)
+                text = _Text(AnchorPlace(chunk, start, end, at, numbers, end), found_here)
+            self._look(text, anchor)
         self._confirm_all(text)
+        self.numbers.feed(chunk, found.thin, self.lines + 1)
         self._count(data, found)
 
     def _count(self, data: bytes, found: Matches) -> None:
@@ -123,7 +106,7 @@ class _Scanner:
         places = last_of_each(found.places, common) if common else found.places
         for anchor, count in found.counts.items():
             self.seen[anchor] = self.seen.get(anchor, 0) + count
-        return sorted([*places, *found.thin]) if found.thin else places  # two runs in order: merged
+        return places
 
     def _look(self, text: _Text, anchor: int) -> None:
         """Note which signatures `anchor` calls for in `text`, and keep the regions of its triggers."""
@@ -188,10 +171,6 @@ class _Scanner:
                 )
             )
 
-    def _even_sample(self, i: int) -> EvenSample[Region]:
-        """The sample of the regions of trigger `i` that a chunk belongs to."""
-        return self.evens.setdefault((self.database.triggers[i].kind, self.bytes > 0), EvenSample())
-
     def _keep(self, trigger: Trigger, place: AnchorPlace) -> None:
         ends = self.ends.setdefault(trigger.kind, FirstAndLast())
         ends.add(place.region(self.source.name, trigger.before, trigger.after))
@@ -215,8 +194,8 @@ class _Scanner:
                 )
                 self.warn(Warning("folded", message, self.source.name))
         regions: dict[str, Any] = {k: tuple(e.items()) for k, e in self.ends.items()}
-        for (kind, _), even in self.evens.items():  # the first chunk's came first
-            regions[kind] = (*regions.get(kind, ()), *even.kept)
+        for kind, kept in self.numbers.regions():
+            regions[kind] = (*regions.get(kind, ()), *kept)
         hits = sorted((h for fold in self.folds.values() for h in fold.hits()), key=lambda h: (h.line, h.span, h.signature))
         totals = {k: e.total for k, e in self.ends.items()}
         return Scan(

@@ -1,6 +1,7 @@
 """Match the chunks of a source; for a large source in threads, a few chunks ahead, with the results in order.
 
-A small source is matched in the calling thread: starting threads would take longer.
+A small source is matched in the calling thread: starting threads would take longer. So is one with many reports: for each of
+them a thread would wait for the interpreter's lock.
 """
 
 from collections import deque
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 CHUNKS_AHEAD = 2  # chunks being matched while one is confirmed
 MIN_THREADED_BYTES = 100_000  # below it, starting threads takes longer than they save: under a millisecond of matching
+# In a MiB. A report needs the interpreter's lock. Chosen by hand: logs that two threads read faster have some 20, those that they
+# read more slowly 500 and more.
+MAX_THREADED_REPORTS = 100
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -44,18 +48,27 @@ class Workers:
 
 
 def match_chunks(given: Iterator[Chunk], matcher: Matcher, workers: Workers | None) -> Iterator[tuple[Chunk, Matches]]:
-    """Each chunk with what the matcher found in it, in order."""
+    """Each chunk with what the matcher found in it, in order; in threads as long as the chunks before have few reports."""
     first = list(islice(given, 2))
-    given = chain(first, given)
-    if workers is None or workers.count < 2 or sum(len(c.data) for c in first) < MIN_THREADED_BYTES:
-        for number, chunk in enumerate(given):
-            yield chunk, matcher.find(chunk.data, number)
-        return
+    pool = workers if workers and workers.count > 1 and sum(len(c.data) for c in first) >= MIN_THREADED_BYTES else None
     waiting: deque[tuple[Chunk, Future[Matches]]] = deque()
-    for number, chunk in enumerate(given):
-        waiting.append((chunk, workers.submit(matcher.find, chunk.data, number)))
-        if len(waiting) > CHUNKS_AHEAD:
-            ready, future = waiting.popleft()
-            yield ready, future.result()
-    for ready, future in waiting:
-        yield ready, future.result()
+    is_calm = False  # the first chunk tells
+    for number, chunk in enumerate(chain(first, given)):
+        if pool and is_calm:
+            waiting.append((chunk, pool.submit(matcher.find, chunk.data, number)))
+            if len(waiting) > CHUNKS_AHEAD:
+                ready, future = waiting.popleft()
+                is_calm = _is_calm(ready, future.result())
+                yield ready, future.result()
+            continue
+        yield from ((ready, future.result()) for ready, future in waiting)
+        waiting.clear()
+        found = matcher.find(chunk.data, number)
+        is_calm = _is_calm(chunk, found)
+        yield chunk, found
+    yield from ((ready, future.result()) for ready, future in waiting)
+
+
+def _is_calm(chunk: Chunk, found: Matches) -> bool:
+    """Has the chunk so few reports that a thread hardly ever waits for the interpreter's lock?"""
+    return found.reports << 20 <= MAX_THREADED_REPORTS * len(chunk.data)

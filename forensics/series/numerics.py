@@ -16,11 +16,13 @@ Kinds of Observation:
 import math
 import statistics
 from collections.abc import Sequence
+from itertools import accumulate
 
 from forensics.model import Line, Observation, Scan, Value, Weight
 from forensics.readers.numbers.base import MIN_STRONG_READINGS, Reading, Series
 from forensics.readers.progress.run_words import trial_number
 from forensics.series.observations import distinct_lines, scope_fields, series_observation
+from forensics.series.trend import medians_of_windows
 
 MIN_LOST_READINGS_SHARE = 0.9  # chosen by hand: a few later readings may be of another kind, so not all
 MIN_DIVERGED_LOSS_RATIO = 10.0  # chosen by hand: restarts of a learning rate and new data raise a loss by less; docs/series.md
@@ -66,7 +68,8 @@ def _nan(scan: Scan, series: Series, others: Sequence[Series], cause: str | None
     bad = [not math.isfinite(r.value) for r in readings]
     if not bad[-1] or "v_num=" in readings[-1].text:  # Lightning's bar shows nan before the first batch
         return None
-    first = next((i for i in range(len(bad)) if bad[i] and sum(bad[i:]) >= MIN_LOST_READINGS_SHARE * (len(bad) - i)), None)
+    lost = [*accumulate(reversed(bad))][::-1]  # for each reading, how many are lost from it on
+    first = next((i for i, n in enumerate(lost) if bad[i] and n >= MIN_LOST_READINGS_SHARE * (len(bad) - i)), None)
     if first is None or first == 0 or len(bad) - first < (2 if series.quantity == "loss" else 3):
         return None
     weight: Weight = (
@@ -126,7 +129,10 @@ def _diverged(scan: Scan, series: Series, cause: str | None) -> Observation | No
     if series.name not in TOTAL_LOSS_NAMES or len(values) < MIN_LOSS_READINGS or min(values) <= 0:
         return None
     width = max(3, len(values) // 8)
-    medians = [statistics.median(values[i : i + width]) for i in range(len(values) - width + 1)]
+    last = statistics.median(values[-width:])
+    if last < MIN_DIVERGED_LOSS_RATIO * min(values):  # no stretch has a lower median than the lowest value
+        return None
+    medians = medians_of_windows(values, width)
     best = min(range(len(medians) - width), key=medians.__getitem__) if len(medians) > width else 0
     ratio = medians[-1] / medians[best]
     if (
@@ -135,7 +141,8 @@ def _diverged(scan: Scan, series: Series, cause: str | None) -> Observation | No
         or min(values[-width:]) < 3 * medians[best]
     ):
         return None
-    onset = next(i for i in range(best, len(values)) if min(values[i:]) > 3 * medians[best] or i == len(values) - width)
+    lowest = [*accumulate(reversed(values), min)][::-1]  # for each reading, the lowest one from it on
+    onset = next(i for i in range(best, len(values)) if lowest[i] > 3 * medians[best] or i == len(values) - width)
     weight: Weight = "strong" if len(values) >= MIN_STRONG_READINGS and ratio >= MIN_STRONG_LOSS_RATIO else "hint"
     fields: dict[str, Value] = {
         "series": series.name,

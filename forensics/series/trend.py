@@ -16,6 +16,7 @@ The slope is the Theil-Sen estimate: the median slope over all pairs (P. K. Sen 
 import itertools
 import math
 import statistics
+from bisect import bisect_left, insort
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -107,6 +108,18 @@ def theil_sen(values: Sequence[float], at: Sequence[float] | None = None) -> flo
         (values[j] - values[i]) / (at[j] - at[i]) for i in range(len(values)) for j in range(i + 1, len(values)) if at[j] != at[i]
     ]
     return statistics.median(slopes) if slopes else 0.0
+
+
+def medians_of_windows(values: Sequence[float], width: int) -> list[float]:
+    """The median of each `width` values in a row, each found from the window before it."""
+    window = sorted(values[:width])
+    low, high = (width - 1) // 2, width // 2
+    found = [window[low] / 2 + window[high] / 2]
+    for gone, new in zip(values, values[width:], strict=False):
+        del window[bisect_left(window, gone)]
+        insort(window, new)
+        found.append(window[low] / 2 + window[high] / 2)
+    return found
 
 
 class Shift(Struct, frozen=True):

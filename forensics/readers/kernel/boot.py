@@ -16,9 +16,11 @@ since the line before, and its pid is lower than those before: both start anew w
     Mar 07 07:27:43 n7 systemd-modules-load[512]: Inserted module 'lp'
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from forensics.core import lazy
+from forensics.line_formats import parse_prefix
 from forensics.model import Line, Prefix, Region, Trigger
 from forensics.readers.base import ParsedLine, Record, parse_lines
 
@@ -49,48 +51,50 @@ OUTCOMES = (NO_SHUTDOWN,)
 
 def read(region: Region) -> Record | None:
     """A reset, if the lines before a boot show no shutdown; None if they show one, or if no program wrote them."""
-    own = Line(region.number, region.text)
-    before, after = parse_lines(region.lines_before()), parse_lines(region.lines_after())
-    anew = _down_s(parse_lines([own])[0].prefix, before)
+    own, above = Line(region.number, region.text), region.lines_before()
+    anew = _down_s(parse_prefix(own.text), above)
     if BOOT_HEADER_PATTERN.search(region.text):
-        earlier = after if _newest_first(before, after) else before[::-1]
+        before, after = parse_lines(above), parse_lines(region.lines_after())
+        earlier = iter(after if _newest_first(before, after) else before[::-1])
     elif (
         LINUX_VERSION_PATTERN.search(region.text)
-        and not any(BOOT_HEADER_PATTERN.search(p.line.text) for p in before[-MAX_LINES_BEFORE_BOOT:])
+        and not any(BOOT_HEADER_PATTERN.search(line.text) for line in above[-MAX_LINES_BEFORE_BOOT:])
     ) or anew:
-        earlier = before[::-1]
+        earlier = (ParsedLine(line, parse_prefix(line.text)) for line in reversed(above))
     else:
         return None
-    lines = _of_one_boot(earlier)
-    if not any(p.prefix.stamp and p.prefix.program not in NO_PROGRAMS for p in lines[:MAX_LINES_BEFORE_BOOT]):
+    stamped = _of_one_boot(earlier)
+    near = [*islice(stamped, MAX_LINES_BEFORE_BOOT)]
+    if all(p.prefix.program in NO_PROGRAMS for p in near):  # of most logs of a kernel, the other lines need not be parsed
         return None
-    if any(SHUTDOWN_PATTERN.search(p.line.text) for p in lines):
+    if any(SHUTDOWN_PATTERN.search(p.line.text) for p in (*near, *stamped)):
         return None
     if anew:
-        return Record("boot/anew", own.number, own.number, NO_SHUTDOWN, "strong", (own, lines[0].line), {"down_s": anew})
-    return Record("boot", own.number, own.number, NO_SHUTDOWN, "hint", (own, lines[0].line))
+        return Record("boot/anew", own.number, own.number, NO_SHUTDOWN, "strong", (own, near[0].line), {"down_s": anew})
+    return Record("boot", own.number, own.number, NO_SHUTDOWN, "hint", (own, near[0].line))
 
 
-def _down_s(own: Prefix, before: Sequence[ParsedLine]) -> float:
+def _down_s(own: Prefix, above: Sequence[Line]) -> float:
     """The seconds between the first program of a boot, whose pid is below those of the lines before, and the last of these; 0 if
     it is none, or if less than MIN_DOWN_S passed."""
-    stamps = [p.prefix.stamp.wall for p in before if p.prefix.stamp and p.prefix.stamp.wall]
-    pids = [p.prefix.pid for p in before if p.prefix.pid is not None]
-    if own.program != EARLY_PROGRAM or own.stamp is None or own.stamp.wall is None or own.pid is None or not stamps or not pids:
+    if own.program != EARLY_PROGRAM or own.stamp is None or own.stamp.wall is None or own.pid is None:
+        return 0.0
+    before = [parse_prefix(line.text) for line in above]
+    stamps = [p.stamp.wall for p in before if p.stamp and p.stamp.wall]
+    pids = [p.pid for p in before if p.pid is not None]
+    if not stamps or not pids:
         return 0.0
     down_s = (own.stamp.wall.replace(tzinfo=None) - stamps[-1].replace(tzinfo=None)).total_seconds()
     return down_s if down_s >= MIN_DOWN_S and own.pid < max(pids) else 0.0
 
 
-def _of_one_boot(earlier: Sequence[ParsedLine]) -> list[ParsedLine]:
+def _of_one_boot(earlier: Iterable[ParsedLine]) -> Iterator[ParsedLine]:
     """The lines of the previous boot that have a timestamp. `earlier`: the lines before a boot, nearest first."""
-    lines: list[ParsedLine] = []
     for one in earlier:
         if BOOT_HEADER_PATTERN.search(one.line.text):
-            break
+            return
         if one.prefix.stamp:
-            lines.append(one)
-    return lines
+            yield one
 
 
 def _newest_first(above: Sequence[ParsedLine], below: Sequence[ParsedLine]) -> bool:

@@ -20,6 +20,7 @@ from forensics.core.text import DIGITS_TO_ZEROS, decode_line
 from forensics.line_formats import unlabelled
 from forensics.model import Scan
 from forensics.model.verdicts import Entity, LaneKind
+from forensics.readers.lanes.line_parts import counted_step, step_place
 from forensics.readers.lanes.supervisors import SUPERVISORS, supervised_entity
 
 LaneKey = tuple[str, str]  # kind of entity or supervisor of its records, name
@@ -51,6 +52,8 @@ SLURM_DAEMON_LINE = lazy.regex(  # what only slurmd and slurmctld log: a log on 
 )
 MIN_RANK_LINE_SHARE = 0.3  # of the lines: `3: text` is a rank of srun only where many lines are written so
 CARRIAGE_RETURN = 0x0D  # as a number: to look for one byte as bytes takes ten times as long
+ESCAPE = 0x1B  # as a number, too
+UNKNOWN_PLACE = slice(0, 0)  # no number stands there
 KERNEL_OR_RANK_STARTS = frozenset((b"[", b"<", b"k"))  # `kern  :warn  : [` is how dmesg -x begins
 INDENT_BYTES = frozenset((b" ", b"\t"))
 MAX_LABELLED_BYTES = 300  # of a line, in which its prefixes stand
@@ -59,11 +62,16 @@ MAX_SHAPE_BYTES = 300  # of a line; a longer one hardly ever has the shape of an
 
 
 class Row(Struct):
-    """One line of a lane: its number, its template (its first eight words, without numbers and signs), and its bytes."""
+    """One line of a lane: its number, its template (its first eight words, without numbers and signs), and its bytes.
+
+    `step_at`: where in `raw` the number of a counted step stands; None for a line without one, UNKNOWN_PLACE if it was not looked
+    for.
+    """
 
     number: int
     template: bytes
     raw: bytes
+    step_at: slice | None = UNKNOWN_PLACE
     decoded: str | None = None  # the result of text(), kept
 
     def text(self) -> str:
@@ -78,6 +86,12 @@ class Row(Struct):
     def said(self) -> str:
         """The text of the line as the program wrote it, without the label of a launcher or a collector."""
         return unlabelled(self.text())
+
+    def counted_step(self) -> int | None:
+        """The step, epoch, iteration or round that the line counts; None if it counts none."""
+        if self.step_at is UNKNOWN_PLACE:
+            return counted_step(self.said())
+        return int(self.raw[self.step_at]) if self.step_at else None
 
 
 def is_host_log(scan: Scan, layout: str) -> bool:
@@ -171,9 +185,9 @@ def lane_rows(scan: Scan, layout: str) -> Iterator[tuple[LaneKey, Row]]:
         lines, shapes = block.split(b"\n"), block.translate(DIGITS_TO_ZEROS).split(b"\n")
         for number, raw, shape in zip(count(first), lines, shapes, strict=False):
             if len(shape) <= MAX_SHAPE_BYTES:
-                template, key = _cached_template_and_lane(shape, several, ranks)
+                template, key, step_at = _of_shape(shape, several, ranks)
             else:
-                template, key = _template_and_lane(raw, several, ranks)
+                (template, key), step_at = _template_and_lane(raw, several, ranks), UNKNOWN_PLACE
             if not template and not raw.strip():
                 continue
             if key and "0" in key[1]:  # the name has digits, of which the shape tells zeros only
@@ -181,7 +195,7 @@ def lane_rows(scan: Scan, layout: str) -> Iterator[tuple[LaneKey, Row]]:
             if key is None:  # in a host's log, a line without a prefix continues the record before it
                 key = last if host or raw[:1] in INDENT_BYTES else MAIN_PROGRAM
             last = key
-            yield key, Row(number, template, raw)
+            yield key, Row(number, template, raw, step_at)
 
 
 def _template_and_lane(raw: bytes, several: bool, ranks: bool) -> tuple[bytes, LaneKey | None]:
@@ -191,8 +205,22 @@ def _template_and_lane(raw: bytes, several: bool, ranks: bool) -> tuple[bytes, L
     return template, lane_key(raw, ranks) if several else MAIN_PROGRAM
 
 
-# Asked with the shape of a line, in which each digit is a 0: no prefix depends on which digits it has.
-_cached_template_and_lane = functools.lru_cache(maxsize=4096)(_template_and_lane)
+@functools.lru_cache(maxsize=4096)
+def _of_shape(shape: bytes, several: bool, ranks: bool) -> tuple[bytes, LaneKey | None, slice | None]:
+    """_template_and_lane() of a line of this shape, in which each digit is a 0: no prefix depends on which digits it has.
+
+    Also the `step_at` of its Row: in a line of several frames, or whose text is not its bytes, it is not looked for.
+    """
+    is_plain = shape.isascii() and CARRIAGE_RETURN not in shape and ESCAPE not in shape
+    step_at = _step_place(shape.decode("ascii")) if is_plain else UNKNOWN_PLACE
+    return (*_template_and_lane(shape, several, ranks), step_at)
+
+
+def _step_place(text: str) -> slice | None:
+    """Where in `text` the number of a counted step stands, behind the labels that are no part of what the program wrote."""
+    said = unlabelled(text)
+    place, label = step_place(said), len(text) - len(said)
+    return slice(place.start + label, place.stop + label) if place else None
 
 
 def _has_several_programs(scan: Scan) -> bool:

@@ -1,6 +1,7 @@
 """Small facts of one line that say what kind of record it is: its level, a counted step, a pid, the heading of a cell."""
 
 from forensics.core import lazy
+from forensics.core.shapes import by_shape
 from forensics.line_formats import parse_prefix
 
 MILD_RECORD_PATTERN = lazy.regex(r"^.{0,80}\b(?:WARN(?:ING)?|INFO|DEBUG|NOTICE)\b|Warning: ")
@@ -46,8 +47,15 @@ def named_pid(text: str) -> str:
 
 def counted_step(text: str) -> int | None:
     """The step, epoch, iteration or round that the line counts; None if it counts none."""
+    place = step_place(text)
+    return int(text[place]) if place else None
+
+
+@by_shape
+def step_place(text: str) -> slice | None:
+    """Where the number of such a count stands; None if there is none."""
     found = COUNTER_PATTERN.search(text)
-    return int(found[1]) if found else None
+    return slice(*found.span(1)) if found else None
 
 
 def is_cell_heading(raw: bytes) -> bool:

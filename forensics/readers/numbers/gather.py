@@ -8,7 +8,9 @@ of the source are added, because an even sample may miss them, and the end of a 
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
+from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,8 +19,8 @@ from forensics.model import Line, Region, Scan, Trigger
 from forensics.readers.numbers import memory_tools, processes, tool_tables, usage_reports
 from forensics.readers.numbers.base import Reading, Series
 from forensics.readers.numbers.labels import factor_of_unknown_unit
-from forensics.readers.numbers.numbers import number
-from forensics.readers.numbers.plans import Key, plan
+from forensics.readers.numbers.numbers import column
+from forensics.readers.numbers.plans import Key, Plan, plan
 
 MEMORY_TRIGGER = Trigger(
     "memory",
@@ -56,6 +58,8 @@ TRIGGERS = (*LINE_TRIGGERS, *tool_tables.TRIGGERS, *processes.TRIGGERS, *memory_
 MAX_SAMPLED_LINES = 2000  # of each kind
 MIN_MERGED_READINGS = 16  # fewer readings under changing names are unrelated numbers
 
+T = TypeVar("T")
+
 
 class Progress(Struct, frozen=True):
     """A line that shows the run's progress: `step` of `total` (None if unknown) and `scope`, the rank that wrote it."""
@@ -75,9 +79,7 @@ class Numbers(Struct, frozen=True):
 
 def gather_numbers(scan: Scan) -> Numbers:
     """The series and the progress in the sampled lines of `scan`."""
-    gathered = _Gathered()
-    for line in _sampled_lines(scan):
-        gathered.read(line)
+    gathered = _Gathered(_sampled_lines(scan))
     series = [
         *gathered.series(),
         *(s for module in (tool_tables, processes, memory_tools, usage_reports) for s in module.series(scan)),
@@ -123,23 +125,29 @@ def _frame(text: str) -> str:
 
 
 class _Gathered:
-    def __init__(self) -> None:
-        self.found: dict[Key, list[Reading]] = defaultdict(list)
-        self.progress: list[Progress] = []
+    """The readings of each series, as columns: lines that share a plan are read together, value by value."""
 
-    def read(self, line: Line) -> None:
-        """Add the numbers of one line."""
-        text = line.text
-        line_plan = plan(text)
-        step, total = line_plan.step_of_total(text)
-        for at, key, factor, inverse in line_plan.values:
-            value = number(text[at]) * factor
-            if not inverse:
-                self.found[key].append(Reading(line.number, text, value, step))
-            elif value > 0:  # a rate of zero has no inverse
-                self.found[key].append(Reading(line.number, text, 1 / value, step))
-        if line_plan.is_progress:
-            self.progress.append(Progress(line, step, total, line_plan.scope))
+    def __init__(self, lines: Iterable[Line]) -> None:
+        columns: dict[Key, list[tuple[int, Reading]]] = defaultdict(list)
+        progress: list[tuple[int, Progress]] = []
+        of_plan: dict[int, tuple[Plan, list[tuple[int, Line]]]] = {}  # by identity: a plan is made once for lines of a shape
+        for place, line in enumerate(lines):
+            own = plan(line.text)
+            of_plan.setdefault(id(own), (own, []))[1].append((place, line))
+        for line_plan, shaped in of_plan.values():
+            places, same = [place for place, _ in shaped], [line for _, line in shaped]
+            counts = line_plan.steps_of_totals([line.text for line in same])
+            for at, key, factor, inverse in line_plan.values:
+                values = [v * factor for v in column([line.text[at] for line in same])]
+                rows = [*zip(places, same, counts, values, strict=True)]
+                if inverse:  # a rate of zero has no inverse
+                    rows = [(place, line, count, 1 / v) for place, line, count, v in rows if v > 0]
+                columns[key] += [(place, Reading(line.number, line.text, v, count[0])) for place, line, count, v in rows]
+            if line_plan.is_progress:
+                shown = zip(places, same, counts, strict=True)
+                progress += [(place, Progress(line, *count, line_plan.scope)) for place, line, count in shown]
+        self.found = {key: _in_order(rows) for key, rows in columns.items() if rows}
+        self.progress = _in_order(progress)
 
     def series(self) -> list[Series]:
         """The series found so far, with sizes in bytes and with memory series of changing names merged."""
@@ -150,6 +158,12 @@ class _Gathered:
                 unit, readings = "bytes", [replace(r, value=r.value * factor) for r in readings]
             made.append(Series(name, quantity, unit, scope, tuple(readings), sense, gpu))
         return made
+
+
+def _in_order(rows: list[tuple[int, T]]) -> list[T]:
+    """The items in the order of their places; those of one place as they are."""
+    rows.sort(key=itemgetter(0))
+    return [item for _, item in rows]
 
 
 def _merged(found: dict[Key, list[Reading]]) -> dict[Key, list[Reading]]:

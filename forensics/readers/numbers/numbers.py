@@ -7,7 +7,7 @@ import functools
 import itertools
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
@@ -57,6 +57,14 @@ def number(text: str) -> float:
         return float(text.replace(",", "") if "," in text else text)
     except ValueError:
         return math.nan
+
+
+def column(texts: Sequence[str]) -> list[float]:
+    """number() of each of `texts`, read together."""
+    try:
+        return [*map(float, texts)]
+    except ValueError:
+        return [*map(number, texts)]
 
 
 @functools.lru_cache(maxsize=8192)

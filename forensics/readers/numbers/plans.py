@@ -8,7 +8,7 @@ a name (`rank 3`, `s0.loss`) select a plan of the shape, because each such name 
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -16,7 +16,7 @@ from msgspec import Struct
 from forensics.core import lazy
 from forensics.core.text import DIGITS_TO_ZEROS
 from forensics.readers.numbers.labels import Meaning, label_meaning
-from forensics.readers.numbers.numbers import Token, number, tokens
+from forensics.readers.numbers.numbers import Token, column, number, tokens
 
 MAX_CACHED_LINE_CHARS = 1000  # the plans of longer lines are not cached: they hardly ever occur twice
 MAX_CACHED_PLANS = 4096  # a log has some dozen shapes of lines with numbers; a few megabytes when full
@@ -85,6 +85,13 @@ class Plan(Struct, frozen=True):
         if pairs:
             return pairs[-1]
         return (number(text[self.epochs[0]]) if self.epochs else None), None
+
+    def steps_of_totals(self, texts: Sequence[str]) -> list[tuple[float | None, float | None]]:
+        """step_of_total() of each of `texts`, whose numbers are read together where a line has one step."""
+        if self.pairs or len(self.steps) != 1:
+            return [self.step_of_total(text) for text in texts]
+        at = self.steps[0]
+        return [(step, None) for step in column([text[at] for text in texts])]
 
 
 _names: dict[bytes, tuple[slice, ...]] = {}  # shape -> the positions of digits that are part of names

@@ -9,6 +9,7 @@ Wordings: tqdm's bar, Keras' progress bar, and counters of the form `step 200/25
 from msgspec import Struct
 
 from forensics.core import lazy
+from forensics.core.shapes import by_shape
 
 NAMED_COUNT_PATTERN = lazy.regex(
     r"(?i)\b(epoch|step|iter(?:ation)?|round)s?\b\W{0,4}(\d{1,9})\b(?:\s{0,3}(?:/|\bof\b)\s{0,3}(\d{1,9})(?![\d.]|/\d))?"
@@ -20,6 +21,8 @@ STEP_RATE_UNITS = ("it", "s", "ba", "batch", "step")  # of `3.2it/s`, `14.04s/it
 # One of the texts stands in each line that the patterns match, in lower case.
 NAMED_COUNT_TEXTS = (b"epoch", b"step", b"iter", b"round")
 COUNT_TEXTS = (*NAMED_COUNT_TEXTS, b" [")
+# Stands, in lower case, in each line with a counter that has a total, whatever escapes and signs of other scripts are between.
+TOTAL_PATTERN = lazy.regex(rb"(?:/|of)[\x00-\x20\d\x80-\xff]")
 
 
 class Counter(Struct, frozen=True):
@@ -59,10 +62,24 @@ NO_PROGRESS = Progress()
 
 def named_counters(text: str) -> list[Counter]:
     """The counters of epochs, steps and rounds in a line, in its order."""
-    return [Counter(m[1].lower(), int(m[2]), int(m[3] or 0)) for m in NAMED_COUNT_PATTERN.finditer(text)]
+    return [Counter(unit, int(text[now]), int(text[total]) if total else 0) for unit, now, total in _named_places(text)]
+
+
+@by_shape
+def _named_places(text: str) -> tuple[tuple[str, slice, slice | None], ...]:
+    """Of each counter with a name the unit, and where its number and its total stand."""
+    found = NAMED_COUNT_PATTERN.finditer(text)
+    return tuple((m[1].lower(), slice(*m.span(2)), slice(*m.span(3)) if m[3] else None) for m in found)
 
 
 def bar_counter(text: str) -> Counter | None:
     """The counter of a bar as the line shows it at last; None if there is none."""
+    place = _bar_place(text)
+    return Counter("", int(text[place[0]]), int(text[place[1]]), place[2]) if place else None
+
+
+@by_shape
+def _bar_place(text: str) -> tuple[slice, slice, bool] | None:
+    """Where the number and the total of the last bar stand, and whether it counts steps."""
     last = next(reversed([*BAR_COUNT_PATTERN.finditer(text)]), None)
-    return Counter("", int(last[1]), int(last[2]), bool(last["keras"]) or last[3] in STEP_RATE_UNITS) if last else None
+    return (slice(*last.span(1)), slice(*last.span(2)), bool(last["keras"]) or last[3] in STEP_RATE_UNITS) if last else None

@@ -4,11 +4,20 @@ Epoch 3/5, then 50/103 [=====>   ] - ETA     -> epoch 3 of 5, 50 of 103
 8%|███  | 200/2515 [46:16<9:01:34            -> 200 of 2515
 """
 
+import re
 from collections.abc import Iterator, Sequence
 
 from forensics.core.text import decode_line
 from forensics.model import Scan
-from forensics.readers.progress.counters import COUNT_TEXTS, NO_PROGRESS, Counter, Progress, bar_counter, named_counters
+from forensics.readers.progress.counters import (
+    COUNT_TEXTS,
+    NO_PROGRESS,
+    TOTAL_PATTERN,
+    Counter,
+    Progress,
+    bar_counter,
+    named_counters,
+)
 
 MAX_SEARCHED_LINES = 2000  # from the end
 MAX_COUNTED_LINES = 20_000  # from the end, searched for what is counted by
@@ -18,7 +27,7 @@ MAX_READ_CHARS = 2000  # of the end of a line, which may hold all the states of 
 def last_progress(scan: Scan, first: int) -> Progress:
     """The last counters with a total from line `first` on: the epoch, and a step of it or a bar behind it."""
     origin, inner, line = scan.source.origin or int, None, 0
-    for number, text in lines_from_end(scan, COUNT_TEXTS, MAX_SEARCHED_LINES, first):
+    for number, text in lines_from_end(scan, COUNT_TEXTS, MAX_SEARCHED_LINES, first, only=TOTAL_PATTERN):
         named = {c.unit: c for c in named_counters(text) if c.total}
         epoch = named.pop("epoch", None)
         shown = next(iter(named.values()), None) or bar_counter(text)
@@ -37,7 +46,7 @@ def _may_be_last(scan: Scan, counter: Counter, first: int) -> bool:
     """Would the next count go beyond the total: `epoch 9/10` behind `epoch 0/10`, `step 1150/1184` where each 50th is shown?"""
     if not counter.unit:  # a bar is drawn once more when it is full
         return False
-    lines = lines_from_end(scan, (counter.unit.encode(),), MAX_COUNTED_LINES, first)
+    lines = lines_from_end(scan, (counter.unit.encode(),), MAX_COUNTED_LINES, first, only=TOTAL_PATTERN)
     alike = {c.now for _, text in lines for c in named_counters(text) if (c.unit, c.total) == (counter.unit, counter.total)}
     before = [n for n in alike if n < counter.now]
     stride = counter.now - max(before) if before else 0
@@ -45,19 +54,30 @@ def _may_be_last(scan: Scan, counter: Counter, first: int) -> bool:
 
 
 def lines_from_end(
-    scan: Scan, texts: Sequence[bytes], most: int, first: int, last: int | None = None
+    scan: Scan, texts: Sequence[bytes], most: int, first: int, last: int | None = None, only: re.Pattern[bytes] | None = None
 ) -> Iterator[tuple[int, str]]:
     """(number, text) of those lines of the sample that have one of `texts`, the last one first, as a terminal shows them at last.
 
-    `first`, `last`: between which lines, to the end if `last` is None; `most`: how many lines are searched.
+    `first`, `last`: between which lines, to the end if `last` is None; `most`: how many lines are searched. `only`: the lines
+    that it is found in, in lower case.
     """
-    searched = 0
+    left = most
     for start, block in reversed(scan.sample):
-        lines, lowered = block.split(b"\n"), block.lower().split(b"\n")
-        end = len(lines) if last is None else min(len(lines), last + 1 - start)
-        for i in range(end - 1, -1, -1):
-            searched += 1
-            if start + i < first or searched > most:
-                return
-            if any(map(lowered[i].__contains__, texts)):
-                yield start + i, decode_line(lines[i].rstrip(b"\r").rpartition(b"\r")[2][-MAX_READ_CHARS:])
+        lines = block.split(b"\n")
+        end = len(lines) if last is None else max(0, min(len(lines), last + 1 - start))
+        begin = max(0, first - start, end - left)
+        lowered = b"\n".join(lines[begin:end]).lower()
+        if only is None or only.search(lowered):
+            yield from _lines_with(texts, start, lines, begin, lowered.split(b"\n"))
+        left -= max(0, end - begin)
+        if start <= first or left <= 0:
+            return
+
+
+def _lines_with(
+    texts: Sequence[bytes], start: int, lines: Sequence[bytes], begin: int, lowered: Sequence[bytes]
+) -> Iterator[tuple[int, str]]:
+    """Of `lines` from `begin` on, those with one of `texts`, the last one first; the first of all is number `start`."""
+    for i in range(len(lowered) - 1, -1, -1):
+        if any(map(lowered[i].__contains__, texts)):
+            yield start + begin + i, decode_line(lines[begin + i].rstrip(b"\r").rpartition(b"\r")[2][-MAX_READ_CHARS:])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from forensics.readers.progress.counters import COUNT_TEXTS, NAMED_COUNT_TEXTS, bar_counter, named_counters
+from forensics.readers.progress.counters import COUNT_TEXTS, NAMED_COUNT_TEXTS, TOTAL_PATTERN, bar_counter, named_counters
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,7 @@ from forensics.readers.progress.counters import COUNT_TEXTS, NAMED_COUNT_TEXTS, 
 def test_counters_with_a_name(line: str, counted: list[str]) -> None:
     assert [str(c) for c in named_counters(line)] == counted
     assert not counted or any(text.decode() in line.lower() for text in NAMED_COUNT_TEXTS)
+    assert bool(TOTAL_PATTERN.search(line.lower().encode())) or not any(c.total for c in named_counters(line))
 
 
 @pytest.mark.parametrize(
@@ -36,6 +37,7 @@ def test_counters_with_a_name(line: str, counted: list[str]) -> None:
 def test_counters_of_bars(line: str, counted: str) -> None:
     assert str(bar_counter(line)) == counted
     assert counted == "None" or any(text.decode() in line.lower() for text in COUNT_TEXTS)
+    assert counted == "None" or TOTAL_PATTERN.search(line.lower().encode())
 
 
 @pytest.mark.parametrize(
@@ -58,3 +60,9 @@ def test_a_bar_of_files_or_cells_counts_no_steps(line: str, of_steps: bool) -> N
 def test_a_counter_without_a_total_is_never_complete() -> None:
     whole, open_end = named_counters("epoch 5/5 step 9")
     assert (whole.is_complete, open_end.is_complete) == (True, False)
+
+
+def test_lines_of_one_shape_have_counters_of_their_own() -> None:
+    told = [[str(c) for c in named_counters(f"[Epoch {i}/40] step {i}00")] for i in (17, 18)]
+    assert told == [["epoch 17 of 40", "step 1700"], ["epoch 18 of 40", "step 1800"]]
+    assert [str(bar_counter(f"{i}/90 [00:02<00:07, 3.5s/it]")) for i in (41, 42)] == ["41 of 90", "42 of 90"]

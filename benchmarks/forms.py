@@ -1,0 +1,217 @@
+"""Measures this project on the forms of logs that people have, at four sizes each, beside `wc -l` and ripgrep on the same bytes.
+
+python benchmarks/forms.py                 all, at full size
+python benchmarks/forms.py kernel ranks    these two
+python benchmarks/forms.py --part 0.1      a tenth of the size of each
+"""
+
+import argparse
+import math
+import os
+import platform
+import random
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import generate
+import run
+
+SIZES = (0.125, 0.25, 0.5, 1.0)
+DMESG = run.ROOT / "sample_logs/healthy_dmesg/dmesg.log"
+
+
+def rank(number: int, megabytes: float) -> Iterator[str]:
+    """What one rank prints: a line of numbers a step."""
+    rng, size, step = random.Random(number), 0, 0
+    while size < megabytes * 1_000_000:
+        step += 1
+        clock = f"2026-11-21 {8 + step // 7200 % 12:02d}:{step // 120 % 60:02d}:{step // 2 % 60:02d},{rng.randrange(1000):03d}"
+        line = (
+            f"{clock} INFO rank {number}: step {step} loss {2 + rng.random():.4f} lr 3.0e-04 grad_norm {rng.random():.3f}"
+            f" tokens/s {rng.randrange(9000, 12000)} mem {61 + rng.random():.2f}GB\n"
+        )
+        size += len(line)
+        yield line
+
+
+def bars(megabytes: float) -> Iterator[str]:
+    """Epochs of a bar of tqdm and of one of Keras, each redrawn in its line."""
+    rng, size, epoch = random.Random(0), 0, 0
+    while size < megabytes * 1_000_000:
+        epoch += 1
+        tqdm = (
+            f"train: {i / 10:3.0f}%|{'#' * (i // 50):<20}| {i}/1000 [00:{i % 60:02d}<00:30, {rng.random() * 9:.2f}it/s]"
+            for i in range(1001)
+        )
+        keras = (f"{i}/200 [{'=' * (i // 8):.<25}] - ETA: {200 - i}s - loss: {rng.random():.4f}" for i in range(201))
+        block = f"Epoch {epoch}/9999\n" + "\r".join(tqdm) + "\n" + "\r".join(keras) + "\n"
+        size += len(block)
+        yield block
+
+
+def kernel(megabytes: float) -> Iterator[str]:
+    """A kernel's messages, as one boot prints them, again and again with a clock that goes on."""
+    messages = [row.split("] ", 1)[1] for row in DMESG.read_text().splitlines() if "] " in row]
+    rng, size, clock = random.Random(0), 0, 0.0
+    while size < megabytes * 1_000_000:
+        for message in messages:
+            clock += rng.random() / 50
+            line = f"[{clock:12.6f}] {message}\n"
+            size += len(line)
+            yield line
+
+
+def partial(megabytes: float) -> Iterator[str]:
+    """A container's log of one line that never ends: every record is marked as partial."""
+    for i in range(int(megabytes * 1_000_000 / 270)):
+        yield f"2026-11-21T08:{i // 60 % 60:02d}:{i % 60:02d}.123456789Z stderr P {'step ' * 45}\n"
+
+
+def notebook(megabytes: float) -> Iterator[str]:
+    """A notebook, nearly all of it the output of one cell that trains."""
+    yield '{"cells": [{"cell_type": "code", "execution_count": 1, "metadata": {}, "source": ["train()"], "outputs": ['
+    yield '{"name": "stdout", "output_type": "stream", "text": ["start\\n"'
+    for line in rank(0, megabytes):
+        yield f', "{line.rstrip()}\\n"'
+    yield ']}]}], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}\n'
+
+
+def one(lines: Callable[[float], Iterator[str]], name: str) -> Callable[[Path, float], Path]:
+    """What writes `lines` of so many megabytes to the file `name`."""
+
+    def write(folder: Path, amount: float) -> Path:
+        with (folder / name).open("w") as file:
+            file.writelines(lines(amount))
+        return folder / name
+
+    return write
+
+
+def ranks(count: int) -> Callable[[Path, float], Path]:
+    """What writes so many megabytes as the logs of `count` ranks."""
+
+    def write(folder: Path, amount: float) -> Path:
+        for i in range(count):
+            one(lambda part, i=i: rank(i, part), f"rank_{i}.log")(folder, amount / count)  # type: ignore[misc]
+        return folder
+
+    return write
+
+
+def small(folder: Path, amount: float) -> Path:
+    """So many files of 5 KB."""
+    for i, text in enumerate(generate.small(int(amount))):
+        (folder / f"{i:05d}.log").write_text(text)
+    return folder
+
+
+FORMS: dict[str, tuple[str, Callable[[Path, float], Path], float]] = {
+    "ranks": ("64 ranks, numbers in each line", ranks(64), 16),
+    "long-ranks": ("64 ranks, long logs", ranks(64), 160),
+    "many-ranks": ("256 ranks, numbers in each line", ranks(256), 64),
+    "bars": ("bars of tqdm and Keras", one(bars, "train.log"), 50),
+    "kernel": ("a kernel's log", one(kernel, "dmesg.log"), 50),
+    "partial": ("CRI, all records partial", one(partial, "0.log"), 3.4),
+    "nccl": ("NCCL flood", one(lambda mb: generate.nccl_flood(int(mb * 1e6 / 113)), "nccl.log"), 81),
+    "small": ("10,000 files of 5 KB", small, 10_000),
+    "notebook": ("a notebook", one(notebook, "train.ipynb"), 50),
+    "mixed": ("mixed log", one(lambda mb: generate.mixed(int(mb)), "mixed.log"), 400),
+}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A form of log at full size, medians, and the exponent of the processor's time over its sizes."""
+
+    what: str
+    megabytes: float
+    wall: float
+    cpu: float
+    memory: float
+    wc: float
+    ripgrep: float | None
+    exponent: float
+
+    def row(self) -> str:
+        """A row of the table."""
+        beside = f"{self.wall / self.ripgrep:.1f}" if self.ripgrep else ""
+        rate = self.megabytes / self.wall
+        return (
+            f"| {self.what} | {self.megabytes:.1f} | {self.wall:.2f} | {self.cpu:.2f} | {rate:.1f} | {self.memory:.0f} |"
+            f" {self.wall / self.wc:.0f} | {beside} | {self.exponent:.2f} |"
+        )
+
+
+def measure(command: list[str], runs: int) -> tuple[float, float, float]:
+    """Median seconds by the clock and of the processor, and peak MiB, of `runs` runs of `command`."""
+    taken: list[tuple[float, float, float]] = []
+    for _ in range(runs):
+        start = time.perf_counter()
+        pid = os.posix_spawnp(
+            command[0], command, os.environ, file_actions=[(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+        )
+        _, status, usage = os.wait4(pid, 0)
+        if status != 0 and command[: len(run.FORENSICS)] == run.FORENSICS:
+            sys.exit(f"benchmark: {' '.join(command)} failed")
+        taken.append((time.perf_counter() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024))
+    walls, cpus, peaks = zip(*taken, strict=True)
+    return statistics.median(walls), statistics.median(cpus), max(peaks)
+
+
+def exponent(sizes: list[float], seconds: list[float]) -> float:
+    """The slope of the line of least squares through the logarithms."""
+    x, y = [math.log(s) for s in sizes], [math.log(s) for s in seconds]
+    return statistics.linear_regression(x, y).slope
+
+
+def of_form(name: str, part: float, runs: int, anchors: Path) -> Measured:
+    """One form, measured at all sizes."""
+    what, write, full = FORMS[name]
+    sizes: list[float] = []
+    cpus: list[float] = []
+    wall = memory = 0.0
+    start = measure([*run.FORENSICS, "analyze", str(run.ROOT / "sample_logs/bad_argument"), "--format", "json"], runs)[1]
+    for size in SIZES:
+        with tempfile.TemporaryDirectory() as folder:
+            path = write(Path(folder), full * size * part)
+            files = [path] if path.is_file() else sorted(path.iterdir())
+            sizes.append(sum(f.stat().st_size for f in files) / 1e6)
+            wall, cpu, memory = measure([*run.FORENSICS, "analyze", str(path), "--format", "json"], runs)
+            cpus.append(max(cpu - start, 1e-3))
+            if size == SIZES[-1]:
+                wc = measure(["wc", "-l", *map(str, files)], runs)[0]
+                rg = measure(["rg", "-i", "-F", "-c", "-f", str(anchors), str(path)], runs)[0] if shutil.which("rg") else None
+    return Measured(what, sizes[-1], wall, cpu, memory, wc, rg, exponent(sizes, cpus))
+
+
+def main() -> None:
+    """Print the table as Markdown, the slowest first."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("forms", nargs="*", choices=[*FORMS, []], default=list(FORMS))
+    parser.add_argument("--part", type=float, default=1.0, help="of the full size of each form")
+    parser.add_argument("--runs", type=int, default=3, help="of which the median is told")
+    options = parser.parse_args()
+    load = ", ".join(f"{one:.1f}" for one in os.getloadavg())
+    machine = f"{os.cpu_count()} cores, Linux {platform.release().split('-')[0]}, Python {platform.python_version()}"
+    print(f"{time.strftime('%Y-%m-%d')}, {machine}, load {load}, medians of {options.runs}\n")
+    with tempfile.TemporaryDirectory() as folder:
+        anchors = Path(folder) / "anchors.txt"
+        anchors.write_text("\n".join(run.anchors()[:775]))
+        rows = []
+        for name in options.forms or FORMS:
+            rows.append(of_form(name, options.part, options.runs, anchors))
+            print(name, file=sys.stderr, flush=True)
+    print("| log | MB | seconds | of processor | MB/s | memory, MiB | times `wc -l` | times ripgrep | exponent |")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
+    for measured in sorted(rows, key=lambda m: m.megabytes / m.wall):
+        print(measured.row())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,32 @@
+"""What is found in lines, remembered by the shape of a line: lines that differ only in digits have the same places.
+
+step 4012 loss 2.31    -> the shape `step 0000 loss 0.00`, searched once
+step 4013 loss 2.29    -> the same shape: its places are known
+"""
+
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from typing import TypeVar
+
+from forensics.core.text import DIGITS_TO_ZEROS
+
+MAX_SHAPE_CHARS = 1000  # of a line; a longer one hardly ever has the shape of another one
+MAX_SHAPES = 4096  # that are remembered of one search; a log has some dozen shapes of lines with numbers
+
+T = TypeVar("T")
+
+
+def by_shape(find: Callable[[str], T]) -> Callable[[str], T]:
+    """`find`, called once for each shape. What it finds in a line must not depend on which digits the line has."""
+
+    @lru_cache(maxsize=MAX_SHAPES)
+    def of_shape(shape: bytes) -> T:
+        return find(shape.decode("utf-8", "surrogatepass"))
+
+    @wraps(find)
+    def of_line(text: str) -> T:
+        if len(text) > MAX_SHAPE_CHARS:
+            return find(text)
+        return of_shape(text.encode("utf-8", "surrogatepass").translate(DIGITS_TO_ZEROS))
+
+    return of_line

@@ -1,0 +1,28 @@
+"""What a short run imports: a quarter of a second is mostly imports, so none that it does not need."""
+
+import os
+import subprocess
+import sys
+
+TINY = "step 1 loss 2.3\nstep 2 loss 2.2\nKilled\n"
+# Packages that the answer to a short log on standard input does not need, each with all that is in it.
+NOT_NEEDED = (
+    *("asyncio", "concurrent", "email", "http", "jinja2", "logging", "matplotlib", "multiprocessing", "numpy", "pandas", "rich"),
+    *("sqlite3", "ssl", "unittest", "xml", "yaml"),
+    *("forensics.adapters", "forensics.api", "forensics.capture", "forensics.explain", "forensics.fleet", "forensics.history"),
+    *("forensics.cli.analyze", "forensics.cli.batch", "forensics.cli.help", "forensics.cli.manual", "forensics.cli.signatures"),
+    *("forensics.database.causefiles", "forensics.signature_lint", "forensics.train", "forensics.report.page"),
+)
+
+
+def _imported() -> set[str]:
+    command = [sys.executable, "-X", "importtime", "-m", "forensics", "stdin"]
+    done = subprocess.run(command, input=TINY, capture_output=True, text=True, check=True, env=dict(os.environ))
+    return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
+
+
+def test_a_short_log_on_standard_input_imports_only_what_it_needs() -> None:
+    _imported()  # compiles the database, if it is not there yet
+    found = _imported()
+    assert "forensics.pipeline" in found
+    assert sorted(name for name in found if name.startswith(tuple(f"{n}." for n in NOT_NEEDED)) or name in NOT_NEEDED) == []

@@ -1,0 +1,23 @@
+"""What is remembered by the shape of a line."""
+
+from forensics.core.shapes import MAX_SHAPE_CHARS, by_shape
+
+
+def test_lines_that_differ_in_digits_are_searched_once() -> None:
+    searched: list[str] = []
+
+    @by_shape
+    def equals(text: str) -> int:
+        searched.append(text)
+        return text.find("=")
+
+    assert [equals(t) for t in ("step 4012 loss=2.31", "step 4013 loss=2.29", "step 9 loss=2.29", "é step=1")] == [14, 14, 11, 6]
+    assert searched == ["step 0000 loss=0.00", "step 0 loss=0.00", "é step=0"]
+
+
+def test_a_long_line_is_not_remembered() -> None:
+    searched: list[str] = []
+    keep = by_shape(searched.append)
+    for _ in range(2):
+        keep("x" * (MAX_SHAPE_CHARS + 1))
+    assert len(searched) == 2
