@@ -5,7 +5,7 @@
 A remedy is shown only if the case confirms all its conditions: one whose condition is unknown is left out like one whose
 condition is false. It is also left out if all its commands and sentences name tools that do not exist there; if every remedy
 lacks its tools, the first one is shown without commands. A remedy without conditions is general, and shown only if fewer than
-MAX_GENERAL stand before it.
+MAX_GENERAL stand before it. One whose commands change data or stop jobs or machines is never first where another one fits.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,6 +23,7 @@ from forensics.database.conditions import (
     is_confirmed,
     tools_available,
 )
+from forensics.database.effects import with_effects
 from forensics.model import Advice, Fields, OpenQuestion
 from forensics.readers.python.own_words import ALLOWED, ASKED_FOR, FURTHER_LOG
 
@@ -56,7 +57,7 @@ def fitting_remedies(
             continue
         lacks_tools = remedy.commands and not commands_for(remedy.commands, environment) and _needs_tool(remedy, environment)
         (without_tools if lacks_tools else shown).append((remedy, action, told))
-    chosen = tuple(_chosen(shown or without_tools[:1], bool(first_line)))
+    chosen = tuple(_chosen(_harmless_first(shown or without_tools[:1]), bool(first_line)))
     read_first = first_line and not any(_told_by_case(remedy) for remedy, _, _ in chosen)
     unsure = (Advice(1, "user", READ_FIRST.format(first_line), WHY_READ_FIRST, (), None),) if read_first else ()
     return unsure + tuple(
@@ -66,12 +67,19 @@ def fitting_remedies(
             action=action,
             why=_why(remedy.why, told, environment),
             commands=tuple(
-                fill_command(c, told) for c in commands_for(_runnable(remedy.commands, told, environment), environment)
+                with_effects(fill_command(c, told))
+                for c in commands_for(_runnable(remedy.commands, told, environment), environment)
             ),
             reference=remedy.source or None,
         )
         for rank, (remedy, action, told) in enumerate(chosen, 1 + len(unsure))
     )
+
+
+def _harmless_first(shown: Sequence[tuple[Remedy, str, Fields]]) -> list[tuple[Remedy, str, Fields]]:
+    """The remedies in their order; if the first one changes data or stops something, the first one that does not is before it."""
+    harmless = next((entry for entry in shown if not entry[0].effects), None)
+    return [*([harmless] if harmless else []), *(entry for entry in shown if entry is not harmless)]
 
 
 def _chosen(shown: Sequence[tuple[Remedy, str, Fields]], unsure: bool) -> Iterator[tuple[Remedy, str, Fields]]:

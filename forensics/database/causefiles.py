@@ -67,7 +67,7 @@ SIGNATURE_KEYS = {
     "source",
     "examples",
 }
-REMEDY_KEYS = {"do", "who", "why", "commands", "when", "unless", "source"}
+REMEDY_KEYS = {"do", "who", "why", "commands", "effects", "when", "unless", "source"}
 MISSING_KEYS = {"what", "why", "command", "when", "unless"}
 
 
@@ -225,6 +225,7 @@ class _Reader:
             who=cast(Who, data["who"]),
             why=one_line(data, "why"),
             commands=texts(data, "commands"),
+            effects=texts(data, "effects"),
             when=texts(data, "when"),
             unless=texts(data, "unless"),
             source=str(data.get("source", "")),

@@ -107,7 +107,8 @@ class Signature(Struct, frozen=True, omit_defaults=True):
 
 
 class Remedy(Struct, frozen=True, omit_defaults=True):
-    """A remedy. `do`, `why` and `commands` may have {fields} of the case; `when` lists conditions, such as known fields."""
+    """A remedy. `do`, `why` and `commands` may have {fields} of the case; `when` lists conditions, such as known fields.
+    `effects`: what its commands do to existing data, jobs and machines, see `effects`."""
 
     do: str
     who: Who
@@ -116,6 +117,7 @@ class Remedy(Struct, frozen=True, omit_defaults=True):
     when: tuple[str, ...] = ()
     unless: tuple[str, ...] = ()
     source: str = ""
+    effects: tuple[str, ...] = ()
     place: Place = NO_PLACE
 
 

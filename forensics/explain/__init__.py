@@ -17,6 +17,7 @@ from forensics.advice.wording import summary
 from forensics.database import Cause, Database, Signature
 from forensics.database.codes import Code, codes_asked_for, codes_in_line
 from forensics.database.conditions import condition_field
+from forensics.database.effects import with_effects
 from forensics.database.entries import HEALTHY, TEMPLATE_FIELD_PATTERN
 from forensics.database.nvlink5 import decode_line
 from forensics.explain.likeness import NOTHING, likely_causes
@@ -197,7 +198,7 @@ def _in_general(cause: Cause) -> ExplainedCause:
     own: set[str | None] = {*case_fields()}
     own -= {EVIDENCE_FACT, AROUND_FACT}
     remedies = (
-        Advice(i, r.who, _open(r.do), _open(r.why), tuple(map(_open, r.commands)), r.source or None)
+        Advice(i, r.who, _open(r.do), _open(r.why), tuple(with_effects(_open(c)) for c in r.commands), r.source or None)
         for i, r in enumerate((r for r in cause.remedies if own.isdisjoint(map(condition_field, r.when))), 1)
     )
     return ExplainedCause(cause, "", tuple(remedies))

@@ -31,7 +31,7 @@ from forensics.readers.units import typed_fields
 from forensics.readers.word_lists import word_faults
 from forensics.signature_lint.ambiguity import cross_matches
 from forensics.signature_lint.hostile_lines import costly_pattern_faults
-from forensics.signature_lint.template_fields import unfilled_fields, unshown
+from forensics.signature_lint.template_fields import unfilled_fields, unmarked, unshown
 from forensics.signature_lint.unreachable import never_fires
 
 BY_CHANCE_MAX = 0.1  # largest p value of a sign test at which a signature counts as one of healthy logs
@@ -80,7 +80,9 @@ def lint(own: Path | None = None, alone: bool = False) -> LintResult:
         for fault, harmless in _crossed(causes, own):
             (notes if harmless else faults).append(fault)
     faults += [
-        f for c in ours for f in (*unfilled_fields(c, record_fields(), fact_names_of_groups, record_outcomes()), *unshown(c))
+        f
+        for c in ours
+        for f in (*unfilled_fields(c, record_fields(), fact_names_of_groups, record_outcomes()), *unshown(c), *unmarked(c))
     ]
     faults += _frequent_in_healthy_logs(ours)
     if builtin_folder() in folders:

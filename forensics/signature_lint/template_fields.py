@@ -18,6 +18,7 @@ from forensics.database.conditions import (
     group_names_of,
     needs_of,
 )
+from forensics.database.effects import effect_faults, effects_of
 from forensics.database.entries import TEMPLATE_FIELD_PATTERN, Cause, Missing, Place, Remedy, Signature
 
 
@@ -62,6 +63,17 @@ def unshown(cause: Cause) -> list[Fault]:
         for r in cause.remedies
         if not r.when and not r.do.startswith("If ") and (needed := needs_of(r.do, cause.id))
     ]
+
+
+def unmarked(cause: Cause) -> list[Fault]:
+    """Commands that change existing data, or stop jobs or machines, where nothing names the effect; a question has none."""
+    asking = (
+        Fault(m.place.path, m.place.line, f"{command!r} {effect.says}: a question changes nothing")
+        for m in cause.missing
+        for command in m.commands
+        for effect in effects_of(command)
+    )
+    return [*(Fault(r.place.path, r.place.line, what) for r in cause.remedies for what in effect_faults(r)), *asking]
 
 
 def group_names(signature: Signature) -> Iterator[str]:

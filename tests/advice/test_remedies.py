@@ -96,3 +96,12 @@ def test_a_cause_of_gpus_shows_the_gpu_and_an_if_asks_for_nothing() -> None:
 
 def test_no_remedy_of_the_database_speaks_of_what_nothing_shows(knowledge: Database) -> None:
     assert [f.what for c in knowledge.causes.values() for f in unshown(c)] == []
+
+
+def test_what_stops_or_overwrites_is_not_first_where_another_remedy_fits() -> None:
+    end = Remedy(do="End the job", who="user", why="", commands=("scancel 12",), effects=("stops",))
+    look = Remedy(do="Look at the queue", who="user", why="", commands=("squeue",))
+    advice = fitting_remedies(cause(end, look), {}, {"scheduler": {"slurm"}})
+    assert [a.action for a in advice] == ["Look at the queue", "End the job"]
+    assert advice[1].commands == ("scancel 12   # ends the job",)
+    assert [a.action for a in fitting_remedies(cause(end), {}, {"scheduler": {"slurm"}})] == ["End the job"]

@@ -1,0 +1,60 @@
+"""What a command does to existing data, jobs and machines: tables/effects.csv.
+
+    rm -f FILE         writes: deletes files
+    scancel JOB        stops: ends the job
+    systemctl reboot   reboots: restarts the machine
+
+A remedy with such a command names the effect (`effects: [stops]`), so that somebody has thought of it: a command that has one
+which its remedy does not name is a fault. The report tells the effect beside the command.
+"""
+
+import functools
+import re
+
+from msgspec import Struct
+
+from forensics.core import lazy
+from forensics.database.entries import Remedy
+from forensics.database.tables import read_rows
+
+COMMENT_PATTERN = lazy.regex(r"(?:^|\s)#\s.*")
+
+
+class Effect(Struct, frozen=True):
+    """One effect: its kind, the commands that have it, and how it is told."""
+
+    kind: str
+    pattern: re.Pattern[str]
+    says: str
+
+
+@functools.cache
+def known_effects() -> tuple[Effect, ...]:
+    """The rows of tables/effects.csv."""
+    return tuple(Effect(row["effect"], re.compile(row["pattern"]), row["says"]) for row in read_rows("effects"))
+
+
+def effects_of(command: str) -> list[Effect]:
+    """The effects of a command, in the order of the table; its comments are not read."""
+    bare = COMMENT_PATTERN.sub("", command)
+    return [effect for effect in known_effects() if effect.pattern.search(bare)]
+
+
+def effect_faults(remedy: Remedy) -> list[str]:
+    """What is wrong with the effects that a remedy names: an unknown one, or one of a command that it does not name."""
+    known = {effect.kind for effect in known_effects()}
+    strange = [f"effect {name} is none of {', '.join(sorted(known))}" for name in remedy.effects if name not in known]
+    return strange + [
+        f"{command!r} {effect.says}: add `effects: [{effect.kind}]`, or a command that does not"
+        for command in remedy.commands
+        for effect in effects_of(command)
+        if effect.kind not in remedy.effects
+    ]
+
+
+def with_effects(command: str) -> str:
+    """The command with a comment that tells its effects; unchanged if it has none."""
+    said = list(dict.fromkeys(effect.says for effect in effects_of(command)))
+    if not said:
+        return command
+    return f"{command}{'; ' if COMMENT_PATTERN.search(command) else '   # '}{', '.join(said)}"
