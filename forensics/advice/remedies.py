@@ -4,7 +4,8 @@
 
 A remedy is shown only if the case confirms all its conditions: one whose condition is unknown is left out like one whose
 condition is false. It is also left out if all its commands and sentences name tools that do not exist there; if every remedy
-lacks its tools, the first one is shown without commands. A remedy without conditions is general, and shown only if fewer than
+lacks its tools, the first one is shown without commands. A command for a setting that nothing shows and nothing excludes is told
+with that setting beside it. A remedy without conditions is general, and shown only if fewer than
 MAX_GENERAL stand before it. One whose commands change data or stop jobs or machines is never first where another one fits.
 """
 
@@ -21,9 +22,10 @@ from forensics.database.conditions import (
     condition_groups,
     condition_holds,
     is_confirmed,
+    open_setting,
     tools_available,
 )
-from forensics.database.effects import with_effects
+from forensics.database.effects import with_comment, with_effects
 from forensics.model import Advice, Fields, OpenQuestion
 from forensics.readers.python.own_words import ALLOWED, ASKED_FOR, FURTHER_LOG
 
@@ -66,10 +68,7 @@ def fitting_remedies(
             who=remedy.who,
             action=action,
             why=_why(remedy.why, told, environment),
-            commands=tuple(
-                with_effects(fill_command(c, told))
-                for c in commands_for(_runnable(remedy.commands, told, environment), environment)
-            ),
+            commands=_told_commands(remedy, told, environment),
             reference=remedy.source or None,
         )
         for rank, (remedy, action, told) in enumerate(chosen, 1 + len(unsure))
@@ -104,6 +103,19 @@ def commands_for(commands: Sequence[str], environment: Environment) -> tuple[str
     """The commands whose tools exist where the job ran, as far as is known; those of which it is confirmed come first."""
     chosen = [c for c in commands if tools_available(c, environment)]
     return tuple(sorted(chosen, key=lambda c: not is_confirmed(c, environment))[:MAX_COMMANDS])
+
+
+def _told_commands(remedy: Remedy, told: Fields, environment: Environment) -> tuple[str, ...]:
+    """The commands of a remedy in the order of their use, with what they do to data and jobs beside them.
+
+    If no setting is confirmed (a container, Kubernetes, Slurm), the forms for each that is not excluded stand side by side.
+    """
+    runnable = _runnable(remedy.commands, told, environment)
+    chosen = commands_for(runnable, environment)
+    places = {c: open_setting(c, environment) for c in runnable}
+    if any(places.values()) and not any(is_confirmed(c, environment) for c in chosen):
+        chosen = tuple(c for c in runnable if c in chosen or places[c])[:MAX_COMMANDS]
+    return tuple(with_effects(with_comment(fill_command(c, told), places[c])) for c in chosen)
 
 
 def _runnable(commands: Sequence[str], facts: Fields, environment: Environment) -> tuple[str, ...]:

@@ -56,13 +56,21 @@ class Tool(Struct, frozen=True):
     when: str
     unless: tuple[str, ...]
     hidden: bool
+    setting: str = ""  # where such a command is typed, told beside it if nothing shows the setting
 
 
 @functools.cache
 def tools() -> tuple[Tool, ...]:
     """The rows of tables/tools.csv."""
     return tuple(
-        Tool(row["tool"], re.compile(row["pattern"]), row["when"], tuple(row["unless"].split()), row["unknown"] == "hide")
+        Tool(
+            row["tool"],
+            re.compile(row["pattern"]),
+            row["when"],
+            tuple(row["unless"].split()),
+            row["unknown"] == "hide",
+            row["setting"],
+        )
         for row in read_rows("tools")
     )
 
@@ -171,6 +179,15 @@ def tools_available(text: str, environment: Environment) -> bool | None:
         if fits is None and tool.hidden:
             answer = None
     return answer
+
+
+def open_setting(text: str, environment: Environment) -> str:
+    """In which setting a command is typed, if nothing shows or excludes that setting: `in a container`.
+    Empty if its tools are known to exist or not to, or if it needs others that nothing shows."""
+    if tools_available(text, environment) is not None:
+        return ""
+    unknown = [t for t in tools() if t.hidden and t.pattern.search(text) and condition_holds(t.when, {}, environment) is None]
+    return unknown[0].setting if all(t.setting for t in unknown) else ""
 
 
 def is_confirmed(text: str, environment: Environment) -> bool:

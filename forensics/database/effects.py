@@ -54,7 +54,9 @@ def effect_faults(remedy: Remedy) -> list[str]:
 
 def with_effects(command: str) -> str:
     """The command with a comment that tells its effects; unchanged if it has none."""
-    said = list(dict.fromkeys(effect.says for effect in effects_of(command)))
-    if not said:
-        return command
-    return f"{command}{'; ' if COMMENT_PATTERN.search(command) else '   # '}{', '.join(said)}"
+    return with_comment(command, ", ".join(dict.fromkeys(effect.says for effect in effects_of(command))))
+
+
+def with_comment(command: str, comment: str) -> str:
+    """The command with `comment` behind it, and behind a comment that it has; unchanged for an empty one."""
+    return f"{command}{'; ' if COMMENT_PATTERN.search(command) else '   # '}{comment}" if comment else command

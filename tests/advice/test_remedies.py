@@ -76,9 +76,10 @@ def test_of_a_cause_that_is_not_sure_the_line_comes_first_and_only_what_the_case
     assert [(a.rank, a.action.split()[0]) for a in shown] == [(1, "Read"), (2, "Shown")]
 
 
-def test_a_scheduler_that_nothing_shows_gets_no_command() -> None:
+def test_a_command_of_a_scheduler_that_nothing_shows_names_it() -> None:
     again = Remedy(do="Start it again", who="user", why="", commands=("sbatch --requeue job.sh",))
-    assert [a.commands for a in fitting_remedies(cause(again), {}, {})] == [()]
+    assert [a.commands for a in fitting_remedies(cause(again), {}, {})] == [("sbatch --requeue job.sh   # under Slurm",)]
+    assert [a.commands for a in fitting_remedies(cause(again), {}, {"scheduler": {"pbs"}})] == [()]
     assert [a.commands for a in fitting_remedies(cause(again), {}, {"scheduler": {"slurm"}})] == [again.commands]
 
 

@@ -1,0 +1,103 @@
+"""Facts of the case choose the first remedies: what the log shows of the setting, the platform and the work."""
+
+from pathlib import Path
+
+import pytest
+
+from forensics import analyze
+from forensics.advice.remedies import fitting_remedies
+from forensics.database import Cause
+from forensics.database.entries import Remedy
+
+LOAD = "MemoryError: Unable to allocate 22.4 GiB for an array with shape (3006477107, 2) and data type float32"
+NO_CUDA = """\
+Traceback (most recent call last):
+  File "{folder}/train.py", line 9, in <module>
+    model = model.cuda()
+  File "{folder}/lib/python3.12/site-packages/torch/cuda/__init__.py", line 403, in _lazy_init
+AssertionError: Torch not compiled with CUDA enabled
+"""
+NO_ANSWER = """\
+Traceback (most recent call last):
+  File "/srv/fit/start.py", line 12, in <module>
+    {code}
+{error}
+"""
+KILLED = "{before}\n/var/spool/job.sh: line 3:  4711 Killed                  python fit.py\n"
+
+
+def first_two(folder: Path, log: str) -> list[str]:
+    (folder / "job.log").write_text(log)
+    found = [f"{r.action} {' '.join(r.commands)}" for r in analyze(folder).causes[0].remediations]
+    return [*found, "", ""][:2]
+
+
+@pytest.mark.parametrize("reads", ["x = np.load(path)", "x = numpy.load(path)['poses']", "x = np.fromfile(path, np.float32)"])
+def test_a_file_that_is_read_whole_is_mapped_and_never_opened_for_writing(tmp_path: Path, reads: str) -> None:
+    first, second = first_two(tmp_path, f'  File "fit.py", line 3, in <module>\n    {reads}\n{LOAD}\n')
+    assert 'mode="r"' in first
+    assert "w+" not in first + second
+
+
+@pytest.mark.parametrize("folder", ["/Users/me/fit", "/opt/homebrew/fit"])
+def test_on_a_mac_another_device_is_advised_and_no_build(tmp_path: Path, folder: str) -> None:
+    assert "mps" in first_two(tmp_path, NO_CUDA.format(folder=folder))[0]
+
+
+def test_elsewhere_a_build_with_code_for_gpus_is_advised(tmp_path: Path) -> None:
+    assert first_two(tmp_path, NO_CUDA.format(folder="/srv/fit"))[0].startswith("Install a build")
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        ('name = input("Name: ")', "EOFError: EOF when reading a line"),
+        ('name = input("Name: ")', "OSError: [Errno 9] Bad file descriptor"),
+        ("if input('Overwrite? ') == 'y':", "EOFError: EOF when reading a line"),
+    ],
+)
+def test_a_question_that_nobody_can_answer_is_an_argument(tmp_path: Path, code: str, error: str) -> None:
+    assert "in place of input()" in first_two(tmp_path, NO_ANSWER.format(code=code, error=error))[0]
+
+
+@pytest.mark.parametrize(
+    ("before", "second"),
+    [
+        ("Loading checkpoint shards:  60%|######    | 3/5 [00:09<00:06,  3.10s/it]", "half precision"),
+        ("Generating train split: 41000 examples [00:09, 4500 examples/s]", "in pieces"),
+        ("step 9000 replay buffer 812000 of 1000000", "replay buffer"),
+        ("Building wheel for attention (setup.py): started", "fewer jobs"),
+        ("epoch 3 loss 0.41", "ask who ended it"),
+    ],
+)
+def test_a_killed_process_is_looked_up_first_and_then_held_smaller(tmp_path: Path, before: str, second: str) -> None:
+    found = first_two(tmp_path, KILLED.format(before=before))
+    assert "dmesg" in found[0]
+    assert second in found[1]
+
+
+@pytest.mark.parametrize("program", ["bench-07: Test NCCL failure common.cu:891 'unhandled system error'"])
+def test_a_bare_system_error_of_nccl_is_asked_for_its_reason(tmp_path: Path, program: str) -> None:
+    first, _ = first_two(tmp_path, f"# nThread 1 nGpus 2 minBytes 1024\n{program}\n")
+    assert "NCCL_DEBUG" in first
+    assert "/dev/shm" in first
+
+
+@pytest.mark.parametrize(
+    ("environment", "commands"),
+    [
+        ({}, ("docker run --shm-size=1g IMAGE   # in a container", "kubectl get pod   # in Kubernetes", "df -h /dev/shm")),
+        ({"container": {"docker"}}, ("docker run --shm-size=1g IMAGE", "df -h /dev/shm")),
+        ({"container": {"podman"}}, ("df -h /dev/shm",)),
+        ({"scheduler": {"kubernetes"}}, ("kubectl get pod", "df -h /dev/shm")),
+        ({"cloud": {"colab"}}, ("df -h /dev/shm",)),
+    ],
+    ids=["nothing known", "docker", "podman", "kubernetes", "colab"],
+)
+def test_forms_for_each_setting_that_is_not_excluded_are_told(
+    environment: dict[str, set[str]], commands: tuple[str, ...]
+) -> None:
+    given = ("docker run --shm-size=1g IMAGE", "kubectl get pod", "df -h /dev/shm")
+    more = Remedy(do="Give it more", who="user", why="", commands=given)
+    cause = Cause(id="process.x", title="", means="", signatures=(), remedies=(more,))
+    assert fitting_remedies(cause, {}, environment)[0].commands == commands
