@@ -6,7 +6,8 @@ A remedy is shown only if the case confirms all its conditions: one whose condit
 condition is false. It is also left out if all its commands and sentences name tools that do not exist there; if every remedy
 lacks its tools, the first one is shown without commands. A command for a setting that nothing shows and nothing excludes is told
 with that setting beside it. A remedy without conditions is general, and shown only if fewer than
-MAX_GENERAL stand before it. One whose commands change data or stop jobs or machines is never first where another one fits.
+MAX_GENERAL stand before it. One that changes data, or stops something before it has
+looked, is never first where another one fits.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,7 +26,7 @@ from forensics.database.conditions import (
     open_setting,
     tools_available,
 )
-from forensics.database.effects import with_comment, with_effects
+from forensics.database.effects import WRITES, effects_of, with_comment, with_effects
 from forensics.model import Advice, Fields, OpenQuestion
 from forensics.readers.python.own_words import ALLOWED, ASKED_FOR, FURTHER_LOG
 
@@ -59,7 +60,7 @@ def fitting_remedies(
             continue
         lacks_tools = remedy.commands and not commands_for(remedy.commands, environment) and _needs_tool(remedy, environment)
         (without_tools if lacks_tools else shown).append((remedy, action, told))
-    chosen = tuple(_chosen(_harmless_first(shown or without_tools[:1]), bool(first_line)))
+    chosen = tuple(_chosen(_harmless_first(shown or without_tools[:1], environment), bool(first_line)))
     read_first = first_line and not any(_told_by_case(remedy) for remedy, _, _ in chosen)
     unsure = (Advice(1, "user", READ_FIRST.format(first_line), WHY_READ_FIRST, (), None),) if read_first else ()
     return unsure + tuple(
@@ -75,10 +76,19 @@ def fitting_remedies(
     )
 
 
-def _harmless_first(shown: Sequence[tuple[Remedy, str, Fields]]) -> list[tuple[Remedy, str, Fields]]:
-    """The remedies in their order; if the first one changes data or stops something, the first one that does not is before it."""
-    harmless = next((entry for entry in shown if not entry[0].effects), None)
+def _harmless_first(shown: Sequence[tuple[Remedy, str, Fields]], environment: Environment) -> list[tuple[Remedy, str, Fields]]:
+    """The remedies in their order; if the first one does harm before anything is looked at, the first one that does not is
+    before it."""
+    harmless = next((entry for entry in shown if not _harms_at_once(*entry, environment)), None)
     return [*([harmless] if harmless else []), *(entry for entry in shown if entry is not harmless)]
+
+
+def _harms_at_once(remedy: Remedy, _action: str, told: Fields, environment: Environment) -> bool:
+    """Does a remedy overwrite or delete something, or stop something with the command that it begins with?"""
+    if not remedy.effects:
+        return False
+    found = [effects_of(command) for command in _told_commands(remedy, told, environment)]
+    return any(effect.kind == WRITES for effects in found for effect in effects) or bool(found and found[0])
 
 
 def _chosen(shown: Sequence[tuple[Remedy, str, Fields]], unsure: bool) -> Iterator[tuple[Remedy, str, Fields]]:

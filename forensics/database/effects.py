@@ -17,6 +17,7 @@ from forensics.core import lazy
 from forensics.database.entries import Remedy
 from forensics.database.tables import read_rows
 
+WRITES = "writes"
 COMMENT_PATTERN = lazy.regex(r"(?:^|\s)#\s.*")
 
 

@@ -72,7 +72,7 @@ def test_remedies_are_this_cases_own() -> None:
     assert told[0].commands == ("set 419430400",)
     bare = fitting_remedies(CAUSE, {})
     assert [a.action for a in bare] == ["Hold less", "Only without a pid"]
-    assert bare[0].commands == ("kill <pid>",)
+    assert bare[0].commands == ("kill <pid>   # ends the process",)
     assert bare[0].why == "It is too much."
 
 
