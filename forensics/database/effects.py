@@ -14,8 +14,8 @@ import re
 from msgspec import Struct
 
 from forensics.core import lazy
+from forensics.database.csv_tables import read_rows
 from forensics.database.entries import Remedy
-from forensics.database.tables import read_rows
 
 WRITES = "writes"
 COMMENT_PATTERN = lazy.regex(r"(?:^|\s)#\s.*")

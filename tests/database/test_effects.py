@@ -2,7 +2,7 @@
 
 import pytest
 
-from forensics.database import read_rows
+from forensics.database.csv_tables import read_rows
 from forensics.database.effects import effect_faults, effects_of, with_effects
 from forensics.database.entries import Remedy
 
