@@ -16,6 +16,7 @@ from forensics.decision.candidates import FEATURES, UNLISTED, candidates
 from forensics.decision.ending import bad_end_shown
 from forensics.decision.model import Model
 from forensics.decision.precedence import Precedence
+from forensics.decision.structure import FINISHED_MAX, finish, finished_row, has_last_word, last_word_first
 from forensics.decision.text import trouble_text, trouble_words
 from forensics.model import Adjustment, Notice, Verdict
 from forensics.model.verdicts import Candidate, Diagnosis, Lane, LaneDigest, Outcome, OutcomeState, OwnedObservation
@@ -90,19 +91,26 @@ def decide(
     )
     if mute := silent and _is_mute(given, database):
         shown = MAX_SILENT_PROBABILITY
+    decisive = outcome_features.decisive_lane(given.owned, given.lanes, database)
+    finished = finish(given.owned, decisive, database) if shown > FINISHED_MAX and not given.exit_status(database) else None
+    by_finish = (finished_row(shown, decisive, finished),) if finished and decisive else ()
+    shown = FINISHED_MAX if finished else shown
     bad = given.end.bad_end_probability(shown) if given.end else shown
     bad_as_shown = bad * recorded_status.share_shown_by_output(shown) if given.end else bad
     offered = candidates(given.owned, model.text(given.words()), database, rates)
-    ranked = precedence.applied(_own_before_unknown(_ranked(offered, model)), database)
+    ranked = last_word_first(precedence.applied(_own_before_unknown(_ranked(offered, model)), database), database)
     listed = [_with_probability(c, bad_as_shown) for c in ranked if c.cause != UNLISTED]
     healthy_lines = tuple(o for o in given.owned if o.observation.cause == HEALTHY and o.owner == "mine")
-    healthy = Candidate(HEALTHY, healthy_lines, {}, round(1 - bad, 4))
+    healthy = Candidate(HEALTHY, healthy_lines, {}, round(1 - bad, 4), ledger=by_finish)
     listed.sort(key=lambda c: (-c.probability, c.cause))
     found = [healthy, *(c for c in listed if c.owned)] if bad < ENDED_BADLY else [*_causes_to_list(listed), healthy]
     verdict = _verdict(bad, found[0], database)
     outcome = _outcome(given, bad, found[0], database)
     if mute and outcome.state == "unknown":
         outcome = replace(outcome, why=MUTE)
+    if finished and decisive and bad < ENDED_BADLY:
+        told = ((decisive.source, finished.number, finished.text),)
+        outcome = replace(outcome, state="ended_well", why=FINISHED, lines=told)
     return Diagnosis(verdict, outcome, tuple(found[:MAX_CAUSES]), _notices(given, found, bad, database))
 
 
@@ -172,7 +180,7 @@ def _with_probability(candidate: Candidate, bad: float) -> Candidate:
 def _verdict(bad: float, first: Candidate, database: Database) -> Verdict:
     if bad < ENDED_BADLY:
         return "no_crash"
-    proven = any(evidence_tier(o, database) <= ENDING_STRONG for o in first.owned)
+    proven = has_last_word(first) or any(evidence_tier(o, database) <= ENDING_STRONG for o in first.owned)
     return "crash" if first.probability >= ENDED_BADLY and proven else "undetermined"
 
 
@@ -236,6 +244,7 @@ def _has_work_behind(o: OwnedObservation) -> bool:
     return bool(after.progress or after.repeated or after.good or after.later_attempts or after.handled)
 
 
+FINISHED = "its last attempt came to the end of what it counts"
 MUTE = "nothing in it tells of an end, of a good one or of a bad one"
 WHY: Mapping[OutcomeState, str] = {
     "failed": "",  # see bad_end_shown

@@ -17,6 +17,7 @@ from forensics.line_formats import parse_prefix
 from forensics.model import Line, Observation, Scan
 from forensics.model.verdicts import Aftermath, Attempt, Lane
 from forensics.outcome.attempt_starts import BANNER_ROWS, MAX_CLASSIFIED_TEMPLATES, starts_of
+from forensics.outcome.course import Course
 from forensics.outcome.digest import MIN_TEMPLATE_CHARS, NOT_WORK_CLASSES, lane_digest
 from forensics.readers.lanes.lane_rows import KERNEL_LANE, MAIN_PROGRAM, LaneKey, Row, entity_of, lane_key, lane_kind, lane_rows
 from forensics.readers.lanes.line_classes import (
@@ -79,6 +80,7 @@ def split_lanes(
                 good_lines=own.good_lines(),
                 aftermath={(o.line, o.kind): own.aftermath(o) for o in by_key.get(key, ())},
                 superseded=own.is_superseded(),
+                reached_end=own.reached_end(),
             )
         )
     return tuple(sorted(made, key=lambda lane: -lane.digest.lines))
@@ -179,7 +181,17 @@ class _LaneRows:
             repeated_line=self._last(lambda i: self.template_since[i] < first, at) if repeated else 0,
             good_line=self._last(lambda i: self.good[i] > self.good[i + 1], at) if self.good[at] else 0,
             handled_line=rows[0] if rows else 0,
+            positions=self.course.grown_after(at) if self.progress[at] else 0,
         )
+
+    @functools.cached_property
+    def course(self) -> Course:
+        """Its positions, of which an observation and the end ask."""
+        return Course(self.rows, self.bits, self.start_rows())
+
+    def reached_end(self) -> Line | None:
+        """The line in which the last attempt reached the end of what it counts, None if none shows it."""
+        return self.course.reached_end() if self.classes & PROGRESS and self.classes & TROUBLE else None
 
     @functools.cached_property
     def _sorted_since(self) -> list[int]:
