@@ -16,7 +16,7 @@ from forensics.decision.candidates import FEATURES, UNLISTED, candidates
 from forensics.decision.ending import bad_end_shown
 from forensics.decision.model import Model
 from forensics.decision.precedence import Precedence
-from forensics.decision.structure import FINISHED_MAX, finish, finished_row, has_last_word, last_word_first
+from forensics.decision.structure import FINISHED_MAX, finish, finished_row, ranked_by_structure, has_last_word
 from forensics.decision.text import trouble_text, trouble_words
 from forensics.model import Adjustment, Notice, Verdict
 from forensics.model.verdicts import Candidate, Diagnosis, Lane, LaneDigest, Outcome, OutcomeState, OwnedObservation
@@ -98,7 +98,7 @@ def decide(
     bad = given.end.bad_end_probability(shown) if given.end else shown
     bad_as_shown = bad * recorded_status.share_shown_by_output(shown) if given.end else bad
     offered = candidates(given.owned, model.text(given.words()), database, rates)
-    ranked = last_word_first(precedence.applied(_own_before_unknown(_ranked(offered, model)), database), database)
+    ranked = ranked_by_structure(precedence.applied(_own_before_unknown(_ranked(offered, model)), database), database)
     listed = [_with_probability(c, bad_as_shown) for c in ranked if c.cause != UNLISTED]
     healthy_lines = tuple(o for o in given.owned if o.observation.cause == HEALTHY and o.owner == "mine")
     healthy = Candidate(HEALTHY, healthy_lines, {}, round(1 - bad, 4), ledger=by_finish)

@@ -27,8 +27,15 @@ SURVIVED = "rule: the program went on behind it, and this was the last word"
 OVERTAKEN = "rule: the program went on behind it, and another message was the last word"
 ALONE = "rule: it was the last word, and nothing else shows an end"
 NOT_THE_WORD = "rule: the last word tells of another end, and nothing else shows one"
+FAILED_STAGE = "rule: a stage that ended with a usage error explains what a later stage lacks"
+LACKING_STAGE = "rule: a stage before it ended with a usage error"
 FINISHED = "rule: the last attempt reached the end of what it counts"
 LEAST = 1e-6  # keeps the logarithms finite
+
+
+def ranked_by_structure(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
+    """`ranked` after all rules of the ranking."""
+    return failed_stage_first(last_word_first(ranked, database), database)
 
 
 def last_word_first(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
@@ -49,6 +56,31 @@ def last_word_first(ranked: Sequence[Candidate], database: Database) -> list[Can
             if evidence_tier(word, database) < NOTICE:
                 _exchange(found, i, max(above, key=lambda j: found[j].probability), (ALONE, NOT_THE_WORD), word)
     return found
+
+
+def failed_stage_first(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
+    """`ranked`; a usage error, with which a stage ended, exchanges its probability with that of what a later stage lacks."""
+    found = list(ranked)
+    for j, lacking in enumerate(found):
+        if not database.has_trait(lacking.cause, "lacks_input"):
+            continue
+        for i, failed in enumerate(found):
+            usage = next((o for o in failed.owned if _is_usage_error(o)), None)
+            if usage and found[j].probability > found[i].probability and _all_behind(found[j], usage, database):
+                _exchange(found, i, j, (FAILED_STAGE, LACKING_STAGE), usage)
+    return found
+
+
+def _is_usage_error(o: OwnedObservation) -> bool:
+    """Does it name a program and its argument? With such a message a program ends before it begins."""
+    return o.owner == "mine" and {"program", "argument"} <= o.observation.fields.keys()
+
+
+def _all_behind(lacking: Candidate, usage: OwnedObservation, database: Database) -> bool:
+    """Does all evidence of `lacking` stand behind `usage` in the same log?"""
+    seen = usage.observation
+    ending = [o.observation for o in lacking.owned if evidence_tier(o, database) < NOTICE]
+    return all(o.source == seen.source and o.line > seen.last_line for o in ending)
 
 
 def _exchange(found: list[Candidate], i: int, j: int, rules: tuple[str, str], word: OwnedObservation) -> None:
