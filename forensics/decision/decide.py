@@ -16,7 +16,7 @@ from forensics.decision.candidates import FEATURES, UNLISTED, candidates
 from forensics.decision.ending import bad_end_shown
 from forensics.decision.model import Model
 from forensics.decision.precedence import Precedence
-from forensics.decision.structure import FINISHED_MAX, finish, finished_row, ranked_by_structure, has_last_word
+from forensics.decision.structure import FINISHED_MAX, finish, finished_row, has_last_word, ranked_by_structure
 from forensics.decision.text import trouble_text, trouble_words
 from forensics.model import Adjustment, Notice, Verdict
 from forensics.model.verdicts import Candidate, Diagnosis, Lane, LaneDigest, Outcome, OutcomeState, OwnedObservation

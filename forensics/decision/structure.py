@@ -1,6 +1,6 @@
 """What the structure of a log decides, whatever its words say: attempts, positions and the last word. Each rule is a ledger row.
 
-    CUDA out of memory / (a further attempt) / step 900 / Killed          -> `Killed` is ranked before the memory of an attempt before
+    CUDA out of memory / (a further attempt) / step 900 / Killed          -> `Killed` is ranked before it
     bad sample: index 4 ... / update 62 / update 63 / SIGTERM received    -> the signal is ranked before what the program survived
     Traceback ... / (a further attempt) / 100% 1640/1640                  -> the last attempt ended well
 
@@ -52,9 +52,8 @@ def last_word_first(ranked: Sequence[Candidate], database: Database) -> list[Can
         ends = [j for j in above if _shows_an_end(found[j], database)]
         if ends and all(_was_survived(found[j], word, database) for j in ends):
             _exchange(found, i, max(ends, key=lambda j: found[j].probability), (SURVIVED, OVERTAKEN), word)
-        elif above and not any(j != i and _shows_an_end(c, database) for j, c in enumerate(found)):
-            if evidence_tier(word, database) < NOTICE:
-                _exchange(found, i, max(above, key=lambda j: found[j].probability), (ALONE, NOT_THE_WORD), word)
+        elif above and evidence_tier(word, database) < NOTICE and not _others_show_an_end(found, i, database):
+            _exchange(found, i, max(above, key=lambda j: found[j].probability), (ALONE, NOT_THE_WORD), word)
     return found
 
 
@@ -92,6 +91,10 @@ def _exchange(found: list[Candidate], i: int, j: int, rules: tuple[str, str], wo
 
 def _shows_an_end(candidate: Candidate, database: Database) -> bool:
     return any(o.owner == "mine" and evidence_tier(o, database) < NOTICE for o in candidate.owned)
+
+
+def _others_show_an_end(found: Sequence[Candidate], i: int, database: Database) -> bool:
+    return any(_shows_an_end(c, database) for j, c in enumerate(found) if j != i)
 
 
 def has_last_word(candidate: Candidate) -> bool:

@@ -111,7 +111,8 @@ class Lane(Struct, frozen=True):
     `attempts`: in order, one or more. `digest`: how it ends. `trouble_lines`: its last lines of trouble, without those that say
     that the program continues. `last_lines`: its last lines that are not blank. `good_lines`: its last lines of a good end.
     `aftermath`: of each observation in it, by (line, kind). `superseded`: its launcher began another attempt after the last
-    line of this lane. `reached_end`: the line in which its last attempt came to the end of what it counts, with no trouble behind.
+    line of this lane. `reached_end`: the line in which its last attempt came to the end of what it counts, if no trouble
+    stands behind it.
     """
 
     source: str

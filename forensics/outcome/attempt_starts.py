@@ -4,9 +4,10 @@
     epoch  loss  lr / 1  0.9  0.1 / epoch  loss  lr / 2  0.8  0.1     -> none: the table's head is repeated, its steps count on
 
 Four things begin an attempt: a phrase that says so (`Resuming from checkpoint`), a step counter that starts from the beginning,
-a bar that is drawn from its beginning again behind a failure, and the first lines of the program when they occur again, unless the step counter continues across them. Many programs begin with
-the same line of two words; such a line begins an attempt only after the exception of a traceback. A log whose first line is a
-failure or a stack does not show how the program begins: each of 64 threads may print that line once.
+a bar that is drawn from its beginning again behind a traceback, and the first lines of the program when they occur again, unless
+the step counter continues across them. Many programs begin with the same line of two words; such a line begins an attempt only
+after the exception of a traceback. A log whose first line is a failure or a stack does not show how the program begins: each of
+64 threads may print that line once.
 """
 
 from collections.abc import Collection, Sequence

@@ -1,7 +1,7 @@
 """The course of a lane: the positions that its lines count up - where they grow, and whether the last attempt reached its end.
 
-    Epoch 1/3 / bad sample: index 4 is out of bounds / Epoch 2/3 / Epoch 3/3
-    -> behind the second line the position grows twice; it reaches its end in the last line
+Epoch 1/3 / bad sample: index 4 is out of bounds / Epoch 2/3 / Epoch 3/3
+-> behind the second line the position grows twice; it reaches its end in the last line
 """
 
 from bisect import bisect_right
