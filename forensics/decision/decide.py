@@ -16,7 +16,7 @@ from forensics.decision.candidates import FEATURES, UNLISTED, candidates
 from forensics.decision.ending import bad_end_shown
 from forensics.decision.model import Model
 from forensics.decision.precedence import Precedence
-from forensics.decision.structure import FINISHED_MAX, finish, finished_row, has_last_word, ranked_by_structure
+from forensics.decision.structure import MAX_BAD_IF_FINISHED, finish, finished_row, has_last_word, ranked_by_structure
 from forensics.decision.text import trouble_text, trouble_words
 from forensics.model import Adjustment, Notice, Verdict
 from forensics.model.verdicts import Candidate, Diagnosis, Lane, LaneDigest, Outcome, OutcomeState, OwnedObservation
@@ -91,10 +91,8 @@ def decide(
     )
     if mute := silent and _is_mute(given, database):
         shown = MAX_SILENT_PROBABILITY
-    decisive = outcome_features.decisive_lane(given.owned, given.lanes, database)
-    finished = finish(given.owned, decisive, database) if shown > FINISHED_MAX and not given.exit_status(database) else None
-    by_finish = (finished_row(shown, decisive, finished),) if finished and decisive else ()
-    shown = FINISHED_MAX if finished else shown
+    by_finish = _row_of_finish(given, shown, database)
+    shown = MAX_BAD_IF_FINISHED if by_finish else shown
     bad = given.end.bad_end_probability(shown) if given.end else shown
     bad_as_shown = bad * recorded_status.share_shown_by_output(shown) if given.end else bad
     offered = candidates(given.owned, model.text(given.words()), database, rates)
@@ -108,10 +106,26 @@ def decide(
     outcome = _outcome(given, bad, found[0], database)
     if mute and outcome.state == "unknown":
         outcome = replace(outcome, why=MUTE)
-    if finished and decisive and bad < ENDED_BADLY:
-        told = ((decisive.source, finished.number, finished.text),)
-        outcome = replace(outcome, state="ended_well", why=FINISHED, lines=told)
+    if by_finish and bad < ENDED_BADLY:
+        outcome = _finished(given, outcome, database)
     return Diagnosis(verdict, outcome, tuple(found[:MAX_CAUSES]), _notices(given, found, bad, database))
+
+
+def _row_of_finish(given: DecisionInput, shown: float, database: Database) -> tuple[Adjustment, ...]:
+    """The row of the ledger by which the last attempt reached its end, if it lowers `shown`, the probability of a bad end."""
+    lane = outcome_features.decisive_lane(given.owned, given.lanes, database)
+    line = finish(given.owned, lane, database)
+    if lane is None or line is None or shown <= MAX_BAD_IF_FINISHED or given.exit_status(database):
+        return ()
+    return (finished_row(shown, lane, line),)
+
+
+def _finished(given: DecisionInput, outcome: Outcome, database: Database) -> Outcome:
+    lane = outcome_features.decisive_lane(given.owned, given.lanes, database)
+    if lane is None or lane.reached_end is None:
+        return outcome
+    told = ((lane.source, lane.reached_end.number, lane.reached_end.text),)
+    return replace(outcome, state="ended_well", why=CAME_TO_ITS_END, lines=told)
 
 
 def _is_mute(given: DecisionInput, database: Database) -> bool:
@@ -244,7 +258,7 @@ def _has_work_behind(o: OwnedObservation) -> bool:
     return bool(after.progress or after.repeated or after.good or after.later_attempts or after.handled)
 
 
-FINISHED = "its last attempt came to the end of what it counts"
+CAME_TO_ITS_END = "its last attempt came to the end of what it counts"
 MUTE = "nothing in it tells of an end, of a good one or of a bad one"
 WHY: Mapping[OutcomeState, str] = {
     "failed": "",  # see bad_end_shown

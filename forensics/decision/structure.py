@@ -4,7 +4,8 @@
     bad sample: index 4 ... / update 62 / update 63 / SIGTERM received    -> the signal is ranked before what the program survived
     Traceback ... / (a further attempt) / 100% 1640/1640                  -> the last attempt ended well
 
-A last word is a message about a death or a stop from outside behind which nothing goes on. What the program survived is evidence
+A last word is a message about a death or a stop from outside behind which nothing goes on; in a notebook, whose
+kernel keeps its state from cell to cell, there is none. What the program survived is evidence
 behind which its position grew, or a further attempt began.
 """
 
@@ -19,18 +20,18 @@ from forensics.model.verdicts import Candidate, Lane, OwnedObservation
 from forensics.outcome.tiers import NOTICE, evidence_tier
 
 MIN_GROWN = 2  # a buffer that is written late may show one more step behind the end
-FINISHED_MAX = 0.1  # of a bad end, where the last attempt came to the end of what it counts
+MAX_BAD_IF_FINISHED = 0.1  # of a bad end, where the last attempt came to the end of what it counts
 MAX_LINES_BEHIND = 20  # of a last word: the stack and the launcher's lines that are printed for the signal
 LAST_WORD_TRAITS = ("process_death", "external_stop")
 LASTING_TRAITS = ("machine_fault", "memory_kill", "kernel_fault", "worthless_result", "stalls")  # work may go on behind these
 SURVIVED = "rule: the program went on behind it, and this was the last word"
 OVERTAKEN = "rule: the program went on behind it, and another message was the last word"
-ALONE = "rule: it was the last word, and nothing else shows an end"
-NOT_THE_WORD = "rule: the last word tells of another end, and nothing else shows one"
+ALONE = "rule: it was the last word, and no other cause has evidence"
+NOT_THE_WORD = "rule: the last word tells of another end, and no other cause has evidence"
 FAILED_STAGE = "rule: a stage that ended with a usage error explains what a later stage lacks"
 LACKING_STAGE = "rule: a stage before it ended with a usage error"
-FINISHED = "rule: the last attempt reached the end of what it counts"
-LEAST = 1e-6  # keeps the logarithms finite
+REACHED_END = "rule: the last attempt reached the end of what it counts"
+MIN_PROBABILITY = 1e-6  # keeps the logarithms finite
 
 
 def ranked_by_structure(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
@@ -41,7 +42,7 @@ def ranked_by_structure(ranked: Sequence[Candidate], database: Database) -> list
 def last_word_first(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
     """`ranked`; a cause with the last word exchanges its probability with that of one whose evidence the program survived.
 
-    If nothing else shows an end, it does so with that of an unlisted cause.
+    If no other cause has evidence, it does so with that of an unlisted cause.
     """
     found = list(ranked)
     for i, last in enumerate(found):
@@ -52,7 +53,7 @@ def last_word_first(ranked: Sequence[Candidate], database: Database) -> list[Can
         ends = [j for j in above if _shows_an_end(found[j], database)]
         if ends and all(_was_survived(found[j], word, database) for j in ends):
             _exchange(found, i, max(ends, key=lambda j: found[j].probability), (SURVIVED, OVERTAKEN), word)
-        elif above and evidence_tier(word, database) < NOTICE and not _others_show_an_end(found, i, database):
+        elif above and evidence_tier(word, database) < NOTICE and not any(c.owned for c in found if c is not last):
             _exchange(found, i, max(above, key=lambda j: found[j].probability), (ALONE, NOT_THE_WORD), word)
     return found
 
@@ -90,11 +91,7 @@ def _exchange(found: list[Candidate], i: int, j: int, rules: tuple[str, str], wo
 
 
 def _shows_an_end(candidate: Candidate, database: Database) -> bool:
-    return any(o.owner == "mine" and evidence_tier(o, database) < NOTICE for o in candidate.owned)
-
-
-def _others_show_an_end(found: Sequence[Candidate], i: int, database: Database) -> bool:
-    return any(_shows_an_end(c, database) for j, c in enumerate(found) if j != i)
+    return any(evidence_tier(o, database) < NOTICE for o in candidate.owned)
 
 
 def has_last_word(candidate: Candidate) -> bool:
@@ -112,7 +109,7 @@ def last_word(candidate: Candidate, database: Database) -> OwnedObservation | No
 def _is_last_word(o: OwnedObservation) -> bool:
     after, lane = o.aftermath, o.lane
     went_on = after.later_attempts or after.progress or after.positions or after.good or after.handled
-    told = o.owner == "mine" and o.observation.weight != "hint" and lane is not None and lane.kind in ("job", "notebook")
+    told = o.owner == "mine" and o.observation.weight != "hint" and lane is not None and lane.kind == "job"
     return told and not went_on and after.lines_after <= MAX_LINES_BEHIND
 
 
@@ -145,12 +142,12 @@ def _is_overcome(o: OwnedObservation, database: Database) -> bool:
 
 
 def finished_row(bad: float, lane: Lane, line: Line) -> Adjustment:
-    """The row of the ledger that lowers the probability of a bad end from `bad` to FINISHED_MAX."""
-    moved = log((1 - FINISHED_MAX) / FINISHED_MAX) - log(max(1 - bad, LEAST) / max(bad, LEAST))
-    return Adjustment(FINISHED, 1.0, round(moved, 3), lane.source, line.number)
+    """The row of the ledger that lowers the probability of a bad end from `bad` to MAX_BAD_IF_FINISHED."""
+    moved = log((1 - MAX_BAD_IF_FINISHED) / MAX_BAD_IF_FINISHED) - log(max(1 - bad, MIN_PROBABILITY) / max(bad, MIN_PROBABILITY))
+    return Adjustment(REACHED_END, 1.0, round(moved, 3), lane.source, line.number)
 
 
 def _moved(candidate: Candidate, probability: float, rule: str, word: OwnedObservation) -> Candidate:
-    change = log(max(probability, LEAST) / max(candidate.probability, LEAST))
+    change = log(max(probability, MIN_PROBABILITY) / max(candidate.probability, MIN_PROBABILITY))
     row = Adjustment(rule, 1.0, round(change, 3), word.observation.source, word.observation.line)
     return replace(candidate, probability=probability, ledger=(*candidate.ledger, row))

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from forensics.database import HEALTHY, Database
 from forensics.decision.decide import decide
 from forensics.decision.precedence import Precedence
-from forensics.decision.structure import FAILED_STAGE, FINISHED, FINISHED_MAX, SURVIVED
+from forensics.decision.structure import FAILED_STAGE, MAX_BAD_IF_FINISHED, REACHED_END, SURVIVED
 from forensics.model import Line
 from forensics.model.verdicts import Diagnosis, OwnedObservation
 from tests.decision.made import lane, model, question, seen
@@ -69,6 +69,8 @@ def test_an_error_that_ended_the_last_attempt_keeps_the_last_word_behind_it(know
 def test_a_last_word_alone_is_the_cause_and_not_something_unlisted(knowledge: Database) -> None:
     found = decided(knowledge, in_lane(seen(DIED, 99)), unlisted=6.0)
     assert (found.candidates[0].cause, found.verdict) == (DIED, "crash")
+    beside = decided(knowledge, in_lane(seen(DIED, 99)), seen(OOM, 98, "hint", "unknown", source="dmesg.log"), unlisted=6.0)
+    assert beside.verdict == "undetermined", "another cause has evidence"
     assert decided(knowledge, in_lane(seen(DIED, 60, progress=30)), unlisted=6.0).verdict == "undetermined"
 
 
@@ -88,9 +90,9 @@ def test_a_last_attempt_that_reached_its_end_ended_well(knowledge: Database) -> 
         told = replace(seen(OOM, 10, "proof", **after), lane=done)
         found = decide(question(told, lanes=(done,)), knowledge, model(6.0, **SURE), Precedence(()))
         assert (found.verdict, found.candidates[0].cause, found.outcome.state) == ("no_crash", HEALTHY, "ended_well")
-        assert found.outcome.ended_badly == FINISHED_MAX
+        assert found.outcome.ended_badly == MAX_BAD_IF_FINISHED
         assert found.outcome.lines == (("train.log", 98, "100%|##| 90/90"),)
-        assert [a.feature for a in found.candidates[0].ledger] == [FINISHED]
+        assert [a.feature for a in found.candidates[0].ledger] == [REACHED_END]
     told = replace(seen(OOM, 10, "proof"), lane=done)
     found = decide(question(told, lanes=(done,)), knowledge, model(6.0, **SURE), Precedence(()))
     assert found.verdict == "crash", "nothing shows that the program survived it"
