@@ -4,9 +4,9 @@
     bad sample: index 4 ... / update 62 / update 63 / SIGTERM received    -> the signal is ranked before what the program survived
     Traceback ... / (a further attempt) / 100% 1640/1640                  -> the last attempt ended well
 
-A last word is a message about a death or a stop from outside behind which nothing goes on; in a notebook, whose
-kernel keeps its state from cell to cell, there is none. What the program survived is evidence
-behind which its position grew, or a further attempt began.
+A last word is a message about a death or a stop from outside behind which nothing goes on; in a notebook, whose kernel
+keeps its state from cell to cell, there is none. What the program survived is evidence behind which its position grew, or a
+further attempt began.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from forensics.outcome.tiers import NOTICE, evidence_tier
 
 MIN_GROWN = 2  # a buffer that is written late may show one more step behind the end
 MAX_BAD_IF_FINISHED = 0.1  # of a bad end, where the last attempt came to the end of what it counts
-MAX_LINES_BEHIND = 20  # of a last word: the stack and the launcher's lines that are printed for the signal
+MAX_LINES_BEHIND_WORD = 20  # of a last word: the stack and the launcher's lines that are printed for the signal
 LAST_WORD_TRAITS = ("process_death", "external_stop")
 LASTING_TRAITS = ("machine_fault", "memory_kill", "kernel_fault", "worthless_result", "stalls")  # work may go on behind these
 SURVIVED = "rule: the program went on behind it, and this was the last word"
@@ -110,7 +110,9 @@ def _is_last_word(o: OwnedObservation) -> bool:
     after, lane = o.aftermath, o.lane
     went_on = after.later_attempts or after.progress or after.positions or after.good or after.handled
     told = o.owner == "mine" and o.observation.weight != "hint" and lane is not None and lane.kind == "job"
-    return told and not went_on and after.lines_after <= MAX_LINES_BEHIND
+    if lane is None or (len(lane.attempts) > 1 and lane.attempts[-1].first_line >= o.observation.line):
+        return False  # a launcher that tells of a death begins the next attempt with it
+    return told and not went_on and after.lines_after <= MAX_LINES_BEHIND_WORD
 
 
 def _was_survived(candidate: Candidate, word: OwnedObservation, database: Database) -> bool:

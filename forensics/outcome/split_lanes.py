@@ -57,14 +57,13 @@ def split_lanes(
     for observation in observations:
         by_key[_lane_of(observation, of_lane)].append(observation)
     known: dict[bytes, int] = {}
-    cells = scan.source.format == "notebook"
     launcher: _LaneRows | None = None
     made: list[Lane] = []
     for key in sorted(dict.fromkeys([*of_lane, *by_key]), key=lambda k: k != MAIN_PROGRAM):
         total = 0 if whole or len(of_lane) > 1 else scan.lines
         alone = MAX_LAST_ROWS if len(of_lane) <= MAX_LANES_READ_LONG else MAX_LAST_ROWS_OF_MANY_LANES
         failures = {line for o in by_key.get(key, ()) if o.ends != "nothing" for line in o.shown_on}
-        own = _LaneRows(of_lane.get(key, []), classes, known, total, alone, cells, failures)
+        own = _LaneRows(of_lane.get(key, []), classes, known, total, alone, scan.source.format == "notebook", failures)
         launcher = own if key == MAIN_PROGRAM else launcher
         if key[0] == "rank" and launcher:
             own.started_by(launcher)

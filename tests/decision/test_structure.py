@@ -10,7 +10,7 @@ from forensics.decision.decide import decide
 from forensics.decision.precedence import Precedence
 from forensics.decision.structure import FAILED_STAGE, MAX_BAD_IF_FINISHED, REACHED_END, SURVIVED
 from forensics.model import Line
-from forensics.model.verdicts import Diagnosis, OwnedObservation
+from forensics.model.verdicts import Attempt, Diagnosis, OwnedObservation
 from tests.decision.made import lane, model, question, seen
 
 OOM, DIED, STOPPED, INDEX, CONFIG, MISSING = (
@@ -58,6 +58,13 @@ def test_a_word_of_a_signal_that_ends_nothing_by_itself_is_proof_as_the_last_wor
 def test_without_that_structure_the_model_ranks(error: OwnedObservation, word: OwnedObservation, knowledge: Database) -> None:
     found = decided(knowledge, in_lane(error), in_lane(word))
     assert found.candidates[0].cause == error.observation.cause
+
+
+def test_a_death_with_which_a_launcher_begins_the_next_attempt_is_no_last_word(knowledge: Database) -> None:
+    again = replace(OWN, attempts=(Attempt(1, 1, 98), Attempt(2, 99, 100)))
+    error, word = (replace(o, lane=again) for o in (seen(OOM, 10, "proof", later_attempts=1), seen(DIED, 99)))
+    found = decide(question(error, word, lanes=(again,)), knowledge, model(6.0, **SURE), Precedence(()))
+    assert found.candidates[0].cause == OOM
 
 
 def test_an_error_that_ended_the_last_attempt_keeps_the_last_word_behind_it(knowledge: Database) -> None:
