@@ -31,6 +31,7 @@ TRAIT_NAMES = frozenset(
         "kernel_fault",
         "memory_kill",
         "child_death",
+        "lacks_input",
         "device_fault",
         "disk_space",
         "shared_storage",

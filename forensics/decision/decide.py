@@ -16,6 +16,7 @@ from forensics.decision.candidates import FEATURES, UNLISTED, candidates
 from forensics.decision.ending import bad_end_shown
 from forensics.decision.model import Model
 from forensics.decision.precedence import Precedence
+from forensics.decision.structure import MAX_BAD_IF_FINISHED, finish, finished_row, has_last_word, ranked_by_structure
 from forensics.decision.text import trouble_text, trouble_words
 from forensics.model import Adjustment, Notice, Verdict
 from forensics.model.verdicts import Candidate, Diagnosis, Lane, LaneDigest, Outcome, OutcomeState, OwnedObservation
@@ -90,20 +91,41 @@ def decide(
     )
     if mute := silent and _is_mute(given, database):
         shown = MAX_SILENT_PROBABILITY
+    by_finish = _row_of_finish(given, shown, database)
+    shown = MAX_BAD_IF_FINISHED if by_finish else shown
     bad = given.end.bad_end_probability(shown) if given.end else shown
     bad_as_shown = bad * recorded_status.share_shown_by_output(shown) if given.end else bad
     offered = candidates(given.owned, model.text(given.words()), database, rates)
-    ranked = precedence.applied(_own_before_unknown(_ranked(offered, model)), database)
+    ranked = ranked_by_structure(precedence.applied(_own_before_unknown(_ranked(offered, model)), database), database)
     listed = [_with_probability(c, bad_as_shown) for c in ranked if c.cause != UNLISTED]
     healthy_lines = tuple(o for o in given.owned if o.observation.cause == HEALTHY and o.owner == "mine")
-    healthy = Candidate(HEALTHY, healthy_lines, {}, round(1 - bad, 4))
+    healthy = Candidate(HEALTHY, healthy_lines, {}, round(1 - bad, 4), ledger=by_finish)
     listed.sort(key=lambda c: (-c.probability, c.cause))
     found = [healthy, *(c for c in listed if c.owned)] if bad < ENDED_BADLY else [*_causes_to_list(listed), healthy]
     verdict = _verdict(bad, found[0], database)
     outcome = _outcome(given, bad, found[0], database)
     if mute and outcome.state == "unknown":
         outcome = replace(outcome, why=MUTE)
+    if by_finish and bad < ENDED_BADLY:
+        outcome = _finished(given, outcome, database)
     return Diagnosis(verdict, outcome, tuple(found[:MAX_CAUSES]), _notices(given, found, bad, database))
+
+
+def _row_of_finish(given: DecisionInput, shown: float, database: Database) -> tuple[Adjustment, ...]:
+    """The row of the ledger by which the last attempt reached its end, if it lowers `shown`, the probability of a bad end."""
+    lane = outcome_features.decisive_lane(given.owned, given.lanes, database)
+    line = finish(given.owned, lane, database)
+    if lane is None or line is None or shown <= MAX_BAD_IF_FINISHED or given.exit_status(database):
+        return ()
+    return (finished_row(shown, lane, line),)
+
+
+def _finished(given: DecisionInput, outcome: Outcome, database: Database) -> Outcome:
+    lane = outcome_features.decisive_lane(given.owned, given.lanes, database)
+    if lane is None or lane.reached_end is None:
+        return outcome
+    told = ((lane.source, lane.reached_end.number, lane.reached_end.text),)
+    return replace(outcome, state="ended_well", why=CAME_TO_ITS_END, lines=told)
 
 
 def _is_mute(given: DecisionInput, database: Database) -> bool:
@@ -172,7 +194,7 @@ def _with_probability(candidate: Candidate, bad: float) -> Candidate:
 def _verdict(bad: float, first: Candidate, database: Database) -> Verdict:
     if bad < ENDED_BADLY:
         return "no_crash"
-    proven = any(evidence_tier(o, database) <= ENDING_STRONG for o in first.owned)
+    proven = has_last_word(first) or any(evidence_tier(o, database) <= ENDING_STRONG for o in first.owned)
     return "crash" if first.probability >= ENDED_BADLY and proven else "undetermined"
 
 
@@ -236,6 +258,7 @@ def _has_work_behind(o: OwnedObservation) -> bool:
     return bool(after.progress or after.repeated or after.good or after.later_attempts or after.handled)
 
 
+CAME_TO_ITS_END = "its last attempt came to the end of what it counts"
 MUTE = "nothing in it tells of an end, of a good one or of a bad one"
 WHY: Mapping[OutcomeState, str] = {
     "failed": "",  # see bad_end_shown

@@ -87,7 +87,8 @@ class Aftermath(Struct, frozen=True):
     `lines_after`: lines after it. `repeated`: those whose template also occurs before it, without a word of failure.
     `progress`, `good`, `trouble`: those of that class. `later_attempts`: attempts that began after it. `handled`: its line, or
     a line next to it, says that the program continues. `low_severity`: the level of its own record is a warning or lower.
-    `repeated_line`, `good_line`, `handled_line`: the line that shows it, 0 for none.
+    `repeated_line`, `good_line`, `handled_line`: the line that shows it, 0 for none. `positions`: how often a step, an epoch or
+    a bar grew behind it in the same attempt.
     """
 
     lines_after: int
@@ -101,6 +102,7 @@ class Aftermath(Struct, frozen=True):
     repeated_line: int = 0
     good_line: int = 0
     handled_line: int = 0
+    positions: int = 0
 
 
 class Lane(Struct, frozen=True):
@@ -109,7 +111,8 @@ class Lane(Struct, frozen=True):
     `attempts`: in order, one or more. `digest`: how it ends. `trouble_lines`: its last lines of trouble, without those that say
     that the program continues. `last_lines`: its last lines that are not blank. `good_lines`: its last lines of a good end.
     `aftermath`: of each observation in it, by (line, kind). `superseded`: its launcher began another attempt after the last
-    line of this lane.
+    line of this lane. `reached_end`: the line in which its last attempt came to the end of what it counts, if no trouble
+    stands behind it.
     """
 
     source: str
@@ -122,6 +125,7 @@ class Lane(Struct, frozen=True):
     good_lines: tuple[Line, ...] = ()
     aftermath: Mapping[tuple[int, str], Aftermath] = field(default_factory=dict)
     superseded: bool = False
+    reached_end: Line | None = None
 
 
 class Fact(Struct, frozen=True):

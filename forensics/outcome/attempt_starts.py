@@ -3,10 +3,11 @@
     loading data / step 1 / step 2 / Killed / loading data / step 1   -> the second `loading data`
     epoch  loss  lr / 1  0.9  0.1 / epoch  loss  lr / 2  0.8  0.1     -> none: the table's head is repeated, its steps count on
 
-Three things begin an attempt: a phrase that says so (`Resuming from checkpoint`), a step counter that starts from the beginning,
-and the first lines of the program when they occur again, unless the step counter continues across them. Many programs begin with
-the same line of two words; such a line begins an attempt only after the exception of a traceback. A log whose first line is a
-failure or a stack does not show how the program begins: each of 64 threads may print that line once.
+Four things begin an attempt: a phrase that says so (`Resuming from checkpoint`), a step counter that starts from the beginning,
+a bar that is drawn from its beginning again behind a traceback, and the first lines of the program when they occur again, unless
+the step counter continues across them. Many programs begin with the same line of two words; such a line begins an attempt only
+after the exception of a traceback. A log whose first line is a failure or a stack does not show how the program begins: each of
+64 threads may print that line once.
 """
 
 from collections.abc import Collection, Sequence
@@ -15,6 +16,7 @@ from itertools import takewhile
 from forensics.readers.lanes.lane_rows import Row
 from forensics.readers.lanes.line_classes import FRAME, PROGRESS, START, TRACEBACK, TROUBLE
 from forensics.readers.lanes.line_parts import is_mild_record, is_python_warning, named_pid
+from forensics.readers.progress.counters import bar_counter, fresh_bar
 
 MAX_CLASSIFIED_TEMPLATES = 4000  # bounds time, per source; lines of further templates have no class
 BANNER_ROWS = 3  # first rows of a lane: a program prints them again when it is started again
@@ -31,7 +33,8 @@ def starts_of(rows: Sequence[Row], bits: Sequence[int], failures: Collection[int
     if len(rows) <= BANNER_ROWS:
         return [], []
     banners, counts = _banners(rows, bits, failures), _step_counts(rows, bits)
-    if not banners and not any(b & START for b in bits) and all(c is None or c > 1 for c in counts):
+    bars = _bar_restarts(rows, bits)
+    if not banners and not bars and not any(b & START for b in bits) and all(c is None or c > 1 for c in counts):
         return [], []
     next_counts = _next_known(counts)
     found: list[int] = []
@@ -42,7 +45,7 @@ def starts_of(rows: Sequence[Row], bits: Sequence[int], failures: Collection[int
         restarted = count is not None and count <= 1 and highest > 2
         counts_on = upcoming is not None and upcoming > highest > 0
         highest = highest if count is None else count
-        is_explicit = bool(bits[i] & START and not bits[i] & TROUBLE) or restarted
+        is_explicit = bool(bits[i] & START and not bits[i] & TROUBLE) or restarted or i in bars
         is_banner = rows[i].template in banners and (rows[i].template.count(b" ") >= MIN_SPACES or _follows_exception(bits, i))
         begins = is_explicit or (is_banner and not counts_on)
         if begins and (not found or rows[i].number - found[-1] > BANNER_ROWS):
@@ -50,6 +53,28 @@ def starts_of(rows: Sequence[Row], bits: Sequence[int], failures: Collection[int
             highest = count or 0  # the steps of this attempt are counted from here: its first step begins no further attempt
             explicit += [rows[i].number] if is_explicit else []
     return found, explicit
+
+
+def _bar_restarts(rows: Sequence[Row], bits: Sequence[int]) -> set[int]:
+    """The indices of bars that stand at `0/N [00:00` again, behind a traceback that came while a bar counted to the same N."""
+    if len(rows) >= MAX_CLASSIFIED_TEMPLATES or not any(b & TRACEBACK for b in bits):
+        return set()
+    found: set[int] = set()
+    failed: set[int] = set()  # the totals of the bars that a traceback interrupted
+    shown: set[int] = set()
+    for i, b in enumerate(bits):
+        if not b & (PROGRESS | TRACEBACK):
+            continue
+        text = rows[i].said()
+        bar = bar_counter(text)
+        if bar and not b & TRACEBACK and fresh_bar(text) in failed:
+            found.add(i)
+            failed.clear()
+        if bar:
+            shown = set() if bar.is_complete else {bar.total}
+        if b & TRACEBACK:
+            failed |= shown
+    return found
 
 
 def _banners(rows: Sequence[Row], bits: Sequence[int], failures: Collection[int]) -> set[bytes]:

@@ -17,6 +17,7 @@ from forensics.line_formats import parse_prefix
 from forensics.model import Line, Observation, Scan
 from forensics.model.verdicts import Aftermath, Attempt, Lane
 from forensics.outcome.attempt_starts import BANNER_ROWS, MAX_CLASSIFIED_TEMPLATES, starts_of
+from forensics.outcome.course import Course
 from forensics.outcome.digest import MIN_TEMPLATE_CHARS, NOT_WORK_CLASSES, lane_digest
 from forensics.readers.lanes.lane_rows import KERNEL_LANE, MAIN_PROGRAM, LaneKey, Row, entity_of, lane_key, lane_kind, lane_rows
 from forensics.readers.lanes.line_classes import (
@@ -56,14 +57,13 @@ def split_lanes(
     for observation in observations:
         by_key[_lane_of(observation, of_lane)].append(observation)
     known: dict[bytes, int] = {}
-    cells = scan.source.format == "notebook"
     launcher: _LaneRows | None = None
     made: list[Lane] = []
     for key in sorted(dict.fromkeys([*of_lane, *by_key]), key=lambda k: k != MAIN_PROGRAM):
         total = 0 if whole or len(of_lane) > 1 else scan.lines
         alone = MAX_LAST_ROWS if len(of_lane) <= MAX_LANES_READ_LONG else MAX_LAST_ROWS_OF_MANY_LANES
         failures = {line for o in by_key.get(key, ()) if o.ends != "nothing" for line in o.shown_on}
-        own = _LaneRows(of_lane.get(key, []), classes, known, total, alone, cells, failures)
+        own = _LaneRows(of_lane.get(key, []), classes, known, total, alone, scan.source.format == "notebook", failures)
         launcher = own if key == MAIN_PROGRAM else launcher
         if key[0] == "rank" and launcher:
             own.started_by(launcher)
@@ -79,6 +79,7 @@ def split_lanes(
                 good_lines=own.good_lines(),
                 aftermath={(o.line, o.kind): own.aftermath(o) for o in by_key.get(key, ())},
                 superseded=own.is_superseded(),
+                reached_end=own.reached_end(),
             )
         )
     return tuple(sorted(made, key=lambda lane: -lane.digest.lines))
@@ -179,7 +180,17 @@ class _LaneRows:
             repeated_line=self._last(lambda i: self.template_since[i] < first, at) if repeated else 0,
             good_line=self._last(lambda i: self.good[i] > self.good[i + 1], at) if self.good[at] else 0,
             handled_line=rows[0] if rows else 0,
+            positions=self.course.grown_after(at) if self.progress[at] else 0,
         )
+
+    @functools.cached_property
+    def course(self) -> Course:
+        """Its positions, of which an observation and the end ask."""
+        return Course(self.rows, self.bits, self.start_rows())
+
+    def reached_end(self) -> Line | None:
+        """The line in which the last attempt reached the end of what it counts, None if none shows it."""
+        return self.course.reached_end() if self.classes & PROGRESS and self.classes & TROUBLE else None
 
     @functools.cached_property
     def _sorted_since(self) -> list[int]:

@@ -1,25 +1,30 @@
-"""Helper threads that fail behind a good end: the interpreter takes their queue away, and nothing of the run is lost.
+"""Trouble that ends nothing: helper threads that fail behind a good end, and exceptions that are printed and ignored.
 
     Training is over, model saved.                    the end, in order
     Exception in thread Thread-2:                     \\
     Traceback (most recent call last):                 | lines of the teardown, which show no other end
       ...tensorboardX/event_file_writer.py...          |
     OSError: handle is closed                         /
+
+The interpreter takes the queue of such a thread away, and nothing of the run is lost. An exception that is ignored, as of a
+destructor, is no sign of an end where the end of the log shows no other trouble.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from forensics.line_formats import unlabelled
 from forensics.model import Line, Observation, Scan
-from forensics.readers.lanes.line_classes import GOOD, NOT_AN_END, PROGRESS, TROUBLE, LineClasses
+from forensics.readers.lanes.line_classes import GOOD, NOT_AN_END, PROGRESS, SHUT_DOWN, TROUBLE, LineClasses
+from forensics.readers.lanes.line_parts import is_low_severity
 from forensics.readers.python.exception_message import TRACEBACK_HEAD
 from forensics.readers.python.library_files import is_library_file
-from forensics.readers.python.teardown import IN_THREAD, THREAD_PREFIX
+from forensics.readers.python.teardown import IGNORED, IN_THREAD, THREAD_PREFIX
 
 MAX_THREAD_HEAD_LINES = 8  # before the first traceback, in which several threads announce themselves at once
+IGNORED_TRACEBACK = "traceback/ignored"
 
 
 class Teardown(Struct, frozen=True):
@@ -34,7 +39,7 @@ def find_teardown(scan: Scan, events: Sequence[Observation], classes: LineClasse
     failed = [o for o in events if IN_THREAD in o.fields and o.proofs and is_library_file(str(o.fields.get("file", "")))]
     tail = {line.number: line for line in scan.tail}
     if not failed or any(o.proofs[0].line not in tail for o in failed):
-        return Teardown(events)
+        return Teardown(events, _ignored_lines(tail, events, classes))
     spanned = {n for o in failed for n in range(o.line, o.last_line + 1)}
     first = min(spanned) - MAX_THREAD_HEAD_LINES
     heads = {n for n, line in tail.items() if n >= first and (THREAD_PREFIX in line.text or TRACEBACK_HEAD in line.text)}
@@ -46,6 +51,31 @@ def find_teardown(scan: Scan, events: Sequence[Observation], classes: LineClasse
         return Teardown(events)
     told = [replace(o, cause=None, weight="hint") if set(o.shown_on) <= own else o for o in events]
     return Teardown(told, frozenset(own))
+
+
+def _ignored_lines(tail: Mapping[int, Line], events: Sequence[Observation], classes: LineClasses) -> frozenset[int]:
+    """The lines of exceptions that were printed and ignored, if no other line at the end of the log tells of trouble."""
+    heads = [o.line for o in events if o.kind == IGNORED_TRACEBACK]
+    if not heads or any(head not in tail for head in heads):
+        return frozenset()
+    own = {n for head in heads for n in _block(head, tail)}
+    others = (line.text for n, line in tail.items() if n not in own)
+    return frozenset() if any(_is_trouble(text, classes) for text in others) else frozenset(own)
+
+
+def _is_trouble(text: str, classes: LineClasses) -> bool:
+    """Has it a word of failure that is not told as a part of an orderly end: `INFO ... Terminating local worker processes`?"""
+    bits = classes.classify(unlabelled(text))
+    return bool(bits & TROUBLE and not bits & NOT_AN_END) and not (bits & SHUT_DOWN and is_low_severity(text))
+
+
+def _block(head: int, tail: Mapping[int, Line]) -> range:
+    """The numbers of the lines of the traceback at `head`, with the line that says that it is ignored, to its exception."""
+    first = head - 1 if head - 1 in tail and any(said in tail[head - 1].text for said in IGNORED) else head
+    last = head + 1
+    while last in tail and tail[last].text[:1].isspace():
+        last += 1
+    return range(first, last + 1)
 
 
 def _shows_more(bits: int, line: Line) -> bool:

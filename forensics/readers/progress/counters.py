@@ -17,6 +17,11 @@ NAMED_COUNT_PATTERN = lazy.regex(
 BAR_COUNT_PATTERN = lazy.regex(  # tqdm's, with the unit of its rate, and Keras'
     r"(?<![\d/.])(\d{1,9})/(\d{1,9}) \[(?:\d{1,3}:\d\d(?:[^\]\n]{0,80}?([A-Za-z]{1,20})/)?|(?P<keras>[=>.]{3}))"
 )
+POSITION_PATTERN = lazy.regex(  # of a lane's course; `[41, 2040] loss` names its epoch and step by their place
+    r"(?i)\b(batch|update|episode)(?:es|s)?\b\W{0,4}(\d{1,9})\b(?:\s{0,3}(?:/|\bof\b)\s{0,3}(\d{1,9})(?![\d.]|/\d))?"
+    r"|^\W{0,3}\[ {0,6}(?P<epoch>\d{1,6}), {0,8}(?P<step>\d{1,9})\] {0,3}\w{0,20} ?loss\b"
+)
+FRESH_BAR_PATTERN = lazy.regex(r"(?<![\d/.])0/(\d{1,9}) \[0?0:00<")  # as tqdm draws a bar before its first step
 STEP_RATE_UNITS = ("it", "s", "ba", "batch", "step")  # of `3.2it/s`, `14.04s/it`, `1.5batch/s`
 # One of the texts stands in each line that the patterns match, in lower case.
 NAMED_COUNT_TEXTS = (b"epoch", b"step", b"iter", b"round")
@@ -83,3 +88,19 @@ def _bar_place(text: str) -> tuple[slice, slice, bool] | None:
     """Where the number and the total of the last bar stand, and whether it counts steps."""
     last = next(reversed([*BAR_COUNT_PATTERN.finditer(text)]), None)
     return (slice(*last.span(1)), slice(*last.span(2)), bool(last["keras"]) or last[3] in STEP_RATE_UNITS) if last else None
+
+
+def positions(text: str) -> list[Counter]:
+    """All that a line counts up of a run: epochs, steps, batches, updates, and a bar of steps."""
+    found = named_counters(text)
+    for m in POSITION_PATTERN.finditer(text):
+        places = [("epoch", m["epoch"], 0), ("step", m["step"], 0)] if m["step"] else [(m[1].lower(), m[2], int(m[3] or 0))]
+        found += [Counter(unit, int(now), total) for unit, now, total in places]
+    bar = bar_counter(text)
+    return [*found, bar] if bar and bar.of_steps else found
+
+
+def fresh_bar(text: str) -> int:
+    """The total of a bar that is drawn before its first step; 0 if the line shows none."""
+    found = FRESH_BAR_PATTERN.search(text)
+    return int(found[1]) if found else 0

@@ -1,0 +1,155 @@
+"""What the structure of a log decides, whatever its words say: attempts, positions and the last word. Each rule is a ledger row.
+
+    CUDA out of memory / (a further attempt) / step 900 / Killed          -> `Killed` is ranked before it
+    bad sample: index 4 ... / update 62 / update 63 / SIGTERM received    -> the signal is ranked before what the program survived
+    Traceback ... / (a further attempt) / 100% 1640/1640                  -> the last attempt ended well
+
+A last word is a message about a death or a stop from outside behind which nothing goes on; in a notebook, whose kernel
+keeps its state from cell to cell, there is none. What the program survived is evidence behind which its position grew, or a
+further attempt began.
+"""
+
+from collections.abc import Sequence
+from math import log
+
+from msgspec.structs import replace
+
+from forensics.database import HEALTHY, Database
+from forensics.model import Adjustment, Line
+from forensics.model.verdicts import Candidate, Lane, OwnedObservation
+from forensics.outcome.tiers import NOTICE, evidence_tier
+
+MIN_GROWN = 2  # a buffer that is written late may show one more step behind the end
+MAX_BAD_IF_FINISHED = 0.1  # of a bad end, where the last attempt came to the end of what it counts
+MAX_LINES_BEHIND_WORD = 20  # of a last word: the stack and the launcher's lines that are printed for the signal
+LAST_WORD_TRAITS = ("process_death", "external_stop")
+LASTING_TRAITS = ("machine_fault", "memory_kill", "kernel_fault", "worthless_result", "stalls")  # work may go on behind these
+SURVIVED = "rule: the program went on behind it, and this was the last word"
+OVERTAKEN = "rule: the program went on behind it, and another message was the last word"
+ALONE = "rule: it was the last word, and no other cause has evidence"
+NOT_THE_WORD = "rule: the last word tells of another end, and no other cause has evidence"
+FAILED_STAGE = "rule: a stage that ended with a usage error explains what a later stage lacks"
+LACKING_STAGE = "rule: a stage before it ended with a usage error"
+REACHED_END = "rule: the last attempt reached the end of what it counts"
+MIN_PROBABILITY = 1e-6  # keeps the logarithms finite
+
+
+def ranked_by_structure(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
+    """`ranked` after all rules of the ranking."""
+    return failed_stage_first(last_word_first(ranked, database), database)
+
+
+def last_word_first(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
+    """`ranked`; a cause with the last word exchanges its probability with that of one whose evidence the program survived.
+
+    If no other cause has evidence, it does so with that of an unlisted cause.
+    """
+    found = list(ranked)
+    for i, last in enumerate(found):
+        word = last_word(last, database)
+        if word is None:
+            continue
+        above = [j for j, c in enumerate(found) if c.probability > last.probability]
+        ends = [j for j in above if _shows_an_end(found[j], database)]
+        if ends and all(_was_survived(found[j], word, database) for j in ends):
+            _exchange(found, i, max(ends, key=lambda j: found[j].probability), (SURVIVED, OVERTAKEN), word)
+        elif above and evidence_tier(word, database) < NOTICE and not any(c.owned for c in found if c is not last):
+            _exchange(found, i, max(above, key=lambda j: found[j].probability), (ALONE, NOT_THE_WORD), word)
+    return found
+
+
+def failed_stage_first(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
+    """`ranked`; a usage error, with which a stage ended, exchanges its probability with that of what a later stage lacks."""
+    found = list(ranked)
+    for j, lacking in enumerate(found):
+        if not database.has_trait(lacking.cause, "lacks_input"):
+            continue
+        for i, failed in enumerate(found):
+            usage = next((o for o in failed.owned if _is_usage_error(o)), None)
+            if usage and found[j].probability > found[i].probability and _all_behind(found[j], usage, database):
+                _exchange(found, i, j, (FAILED_STAGE, LACKING_STAGE), usage)
+    return found
+
+
+def _is_usage_error(o: OwnedObservation) -> bool:
+    """Does it name a program and its argument? With such a message a program ends before it begins."""
+    return o.owner == "mine" and {"program", "argument"} <= o.observation.fields.keys()
+
+
+def _all_behind(lacking: Candidate, usage: OwnedObservation, database: Database) -> bool:
+    """Does all evidence of `lacking` stand behind `usage` in the same log?"""
+    seen = usage.observation
+    ending = [o.observation for o in lacking.owned if evidence_tier(o, database) < NOTICE]
+    return all(o.source == seen.source and o.line > seen.last_line for o in ending)
+
+
+def _exchange(found: list[Candidate], i: int, j: int, rules: tuple[str, str], word: OwnedObservation) -> None:
+    """Exchange the probabilities of the candidates `i` and `j`, each with its rule in the ledger."""
+    last, rival = found[i], found[j]
+    found[i] = _moved(replace(last, explained_by=None), rival.probability, rules[0], word)
+    found[j] = _moved(rival, last.probability, rules[1], word)
+
+
+def _shows_an_end(candidate: Candidate, database: Database) -> bool:
+    return any(evidence_tier(o, database) < NOTICE for o in candidate.owned)
+
+
+def has_last_word(candidate: Candidate) -> bool:
+    """Is it ranked by its last word?"""
+    return any(a.feature == SURVIVED for a in candidate.ledger)
+
+
+def last_word(candidate: Candidate, database: Database) -> OwnedObservation | None:
+    """The observation of `candidate` that is the last word of the subject's last attempt; None if it has none."""
+    if not any(database.has_trait(candidate.cause, t) for t in LAST_WORD_TRAITS):
+        return None
+    return next((o for o in reversed(candidate.owned) if _is_last_word(o)), None)
+
+
+def _is_last_word(o: OwnedObservation) -> bool:
+    after, lane = o.aftermath, o.lane
+    went_on = after.later_attempts or after.progress or after.positions or after.good or after.handled
+    told = o.owner == "mine" and o.observation.weight != "hint" and lane is not None and lane.kind == "job"
+    if lane is None or (len(lane.attempts) > 1 and lane.attempts[-1].first_line >= o.observation.line):
+        return False  # a launcher that tells of a death begins the next attempt with it
+    return told and not went_on and after.lines_after <= MAX_LINES_BEHIND_WORD
+
+
+def _was_survived(candidate: Candidate, word: OwnedObservation, database: Database) -> bool:
+    """Did the program go on behind all of its evidence of an end, which stands before `word` in the same log?"""
+    ending = [o for o in candidate.owned if evidence_tier(o, database) < NOTICE]
+    if not ending or any(database.has_trait(candidate.cause, t) for t in LASTING_TRAITS):
+        return False
+    seen = word.observation
+    return all(o.observation.source == seen.source and o.observation.last_line < seen.line and survived(o) for o in ending)
+
+
+def survived(o: OwnedObservation) -> bool:
+    """Did a further attempt begin behind it, or did the position of its own attempt grow?"""
+    return o.aftermath.later_attempts > 0 or o.aftermath.positions >= MIN_GROWN
+
+
+def finish(owned: Sequence[OwnedObservation], lane: Lane | None, database: Database) -> Line | None:
+    """The line in which the subject's last attempt reached its end, if the program survived all evidence of another end."""
+    if lane is None or lane.reached_end is None or lane.kind != "job":
+        return None
+    own = [o for o in owned if o.owner != "others" and o.observation.cause != HEALTHY and evidence_tier(o, database) < NOTICE]
+    reached = lane.reached_end.number
+    overcome = all(o.lane is lane and o.observation.last_line < reached and _is_overcome(o, database) for o in own)
+    return lane.reached_end if own and overcome else None
+
+
+def _is_overcome(o: OwnedObservation, database: Database) -> bool:
+    return survived(o) and not any(database.has_trait(o.observation.cause, t) for t in LASTING_TRAITS)
+
+
+def finished_row(bad: float, lane: Lane, line: Line) -> Adjustment:
+    """The row of the ledger that lowers the probability of a bad end from `bad` to MAX_BAD_IF_FINISHED."""
+    moved = log((1 - MAX_BAD_IF_FINISHED) / MAX_BAD_IF_FINISHED) - log(max(1 - bad, MIN_PROBABILITY) / max(bad, MIN_PROBABILITY))
+    return Adjustment(REACHED_END, 1.0, round(moved, 3), lane.source, line.number)
+
+
+def _moved(candidate: Candidate, probability: float, rule: str, word: OwnedObservation) -> Candidate:
+    change = log(max(probability, MIN_PROBABILITY) / max(candidate.probability, MIN_PROBABILITY))
+    row = Adjustment(rule, 1.0, round(change, 3), word.observation.source, word.observation.line)
+    return replace(candidate, probability=probability, ledger=(*candidate.ledger, row))

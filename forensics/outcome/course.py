@@ -1,0 +1,60 @@
+"""The course of a lane: the positions that its lines count up - where they grow, and whether the last attempt reached its end.
+
+Epoch 1/3 / bad sample: index 4 is out of bounds / Epoch 2/3 / Epoch 3/3
+-> behind the second line the position grows twice; it reaches its end in the last line
+"""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
+
+from forensics.model import Line
+from forensics.readers.lanes.lane_rows import Row
+from forensics.readers.lanes.line_classes import NOT_AN_END, PROGRESS, TRACEBACK, TROUBLE
+from forensics.readers.progress.counters import Counter, positions
+
+MAX_COURSE_ROWS = 20_000  # bounds time: rows before these have no position
+
+
+class Course:
+    """The positions of the rows of a lane. `bits`: the classes of each row. `starts`: the indices at which attempts begin."""
+
+    def __init__(self, rows: Sequence[Row], bits: Sequence[int], starts: Sequence[int]) -> None:
+        self.rows, self.bits, self.starts = rows, bits, starts
+        first = max(0, len(rows) - MAX_COURSE_ROWS)
+        shown = [b & PROGRESS and not b & TROUBLE and i >= first for i, b in enumerate(bits)]
+        self.counters = [positions(row.said()) if known else [] for row, known in zip(rows, shown, strict=True)]
+        self._grown_before = [*accumulate(self._growth(), initial=0)]
+
+    def _growth(self) -> list[int]:
+        """For each row, 1 if a position of it is greater than the last one of its kind in the same attempt."""
+        last: dict[tuple[str, int], int] = {}
+        found, begins = [], set(self.starts)
+        for i, row in enumerate(self.counters):
+            if i in begins:
+                last = {}
+            found.append(int(any(c.now > last.get((c.unit, c.total), c.now) for c in row)))
+            last |= {(c.unit, c.total): c.now for c in row}
+        return found
+
+    def grown_after(self, at: int) -> int:
+        """How often a position grows from the row at index `at` to the end of its attempt."""
+        later = bisect_right(self.starts, max(at - 1, 0))
+        end = self.starts[later] if later < len(self.starts) else len(self.rows)
+        return self._grown_before[max(end, at)] - self._grown_before[at]
+
+    def reached_end(self) -> Line | None:
+        """The line in which the position of the last attempt reached its end, with no trouble behind it; None if none did."""
+        first = self.starts[-1] if self.starts else 0
+        last = next((i for i in range(len(self.rows) - 1, first - 1, -1) if self.counters[i]), None)
+        if last is None or any(self._is_trouble(b) for b in self.bits[last + 1 :]):
+            return None
+        totals: dict[str, Counter] = {c.unit: c for row in self.counters[first:] for c in row if c.total and c.unit}
+        shown = [c for c in self.counters[last] if c.total]
+        if not shown or not all(c.is_complete for c in (*shown, *totals.values())):
+            return None
+        return Line(self.rows[last].number, self.rows[last].text())
+
+    @staticmethod
+    def _is_trouble(bits: int) -> bool:
+        return bool(bits & TRACEBACK or (bits & TROUBLE and not bits & NOT_AN_END))

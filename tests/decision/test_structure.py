@@ -1,0 +1,105 @@
+"""Rules of the structure: the last word, what was survived, a stage that failed, a last attempt that reached its end."""
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from forensics.database import HEALTHY, Database
+from forensics.decision.decide import decide
+from forensics.decision.precedence import Precedence
+from forensics.decision.structure import FAILED_STAGE, MAX_BAD_IF_FINISHED, REACHED_END, SURVIVED
+from forensics.model import Line
+from forensics.model.verdicts import Attempt, Diagnosis, OwnedObservation
+from tests.decision.made import lane, model, question, seen
+
+OOM, DIED, STOPPED, INDEX, CONFIG, MISSING = (
+    *("gpu_memory.capacity", "process.worker_died", "stopped.user", "code.index"),
+    *("code.config", "data.missing"),
+)
+SURE = {"proof": 4.0, "strong": 3.0, "hint": 0.5, "unlisted": -2.0}
+OWN = lane()
+
+
+def in_lane(o: OwnedObservation, **fields: Any) -> OwnedObservation:
+    return replace(o, lane=OWN, observation=replace(o.observation, fields=fields))
+
+
+def decided(knowledge: Database, *owned: OwnedObservation, **weights: float) -> Diagnosis:
+    return decide(question(*owned, lanes=(OWN,)), knowledge, model(6.0, **{**SURE, **weights}), Precedence(()))
+
+
+@pytest.mark.parametrize("after", [{"later_attempts": 1}, {"positions": 2}])
+@pytest.mark.parametrize("last", [DIED, STOPPED])
+def test_the_last_word_is_ranked_before_what_the_program_survived(after: dict[str, int], last: str, knowledge: Database) -> None:
+    found = decided(knowledge, in_lane(seen(OOM, 10, "proof", **after)), in_lane(seen(last, 99)))
+    first = found.candidates[0]
+    assert (first.cause, found.verdict) == (last, "crash")
+    assert (SURVIVED, 99) in {(a.feature, a.line) for a in first.ledger}
+
+
+def test_a_word_of_a_signal_that_ends_nothing_by_itself_is_proof_as_the_last_word(knowledge: Database) -> None:
+    found = decided(knowledge, in_lane(seen(INDEX, 10, "proof", positions=3)), in_lane(seen(STOPPED, 99, ends="nothing")))
+    assert (found.candidates[0].cause, found.verdict) == (STOPPED, "crash")
+
+
+@pytest.mark.parametrize(
+    ("error", "word"),
+    [
+        (seen(OOM, 10, "proof"), seen(DIED, 99)),
+        (seen(OOM, 10, "proof", positions=1), seen(DIED, 99)),
+        (seen(OOM, 10, "proof", later_attempts=1), seen(DIED, 60, progress=9)),
+        (seen(OOM, 10, "proof", later_attempts=1), seen(DIED, 60)),
+        (seen("numerics.nan", 10, "proof", positions=9), seen(DIED, 99)),
+        (seen("gpu_hardware.ecc", 10, "proof", later_attempts=1), seen(DIED, 99)),
+    ],
+    ids=["not survived", "one late step", "work behind the word", "far from the end", "a worthless result", "the machine"],
+)
+def test_without_that_structure_the_model_ranks(error: OwnedObservation, word: OwnedObservation, knowledge: Database) -> None:
+    found = decided(knowledge, in_lane(error), in_lane(word))
+    assert found.candidates[0].cause == error.observation.cause
+
+
+def test_a_death_with_which_a_launcher_begins_the_next_attempt_is_no_last_word(knowledge: Database) -> None:
+    again = replace(OWN, attempts=(Attempt(1, 1, 98), Attempt(2, 99, 100)))
+    error, word = (replace(o, lane=again) for o in (seen(OOM, 10, "proof", later_attempts=1), seen(DIED, 99)))
+    found = decide(question(error, word, lanes=(again,)), knowledge, model(6.0, **SURE), Precedence(()))
+    assert found.candidates[0].cause == OOM
+
+
+def test_an_error_that_ended_the_last_attempt_keeps_the_last_word_behind_it(knowledge: Database) -> None:
+    survived, ended = in_lane(seen(OOM, 10, "proof", later_attempts=1)), in_lane(seen(INDEX, 95, "proof"))
+    found = decided(knowledge, survived, ended, in_lane(seen(DIED, 99)))
+    assert found.candidates[0].cause != DIED
+
+
+def test_a_last_word_alone_is_the_cause_and_not_something_unlisted(knowledge: Database) -> None:
+    found = decided(knowledge, in_lane(seen(DIED, 99)), unlisted=6.0)
+    assert (found.candidates[0].cause, found.verdict) == (DIED, "crash")
+    beside = decided(knowledge, in_lane(seen(DIED, 99)), seen(OOM, 98, "hint", "unknown", source="dmesg.log"), unlisted=6.0)
+    assert beside.verdict == "undetermined", "another cause has evidence"
+    assert decided(knowledge, in_lane(seen(DIED, 60, progress=30)), unlisted=6.0).verdict == "undetermined"
+
+
+def test_a_stage_with_a_usage_error_explains_what_a_later_stage_lacks(knowledge: Database) -> None:
+    usage = in_lane(seen(CONFIG, 50), program="sample.py", argument="--fast")
+    found = decided(knowledge, usage, in_lane(seen(MISSING, 99, "proof")))
+    assert found.candidates[0].cause == CONFIG
+    assert FAILED_STAGE in {a.feature for a in found.candidates[0].ledger}
+    behind = in_lane(seen(CONFIG, 99), program="sample.py", argument="--fast")
+    for first in (in_lane(seen(CONFIG, 50), argument="--fast"), behind):
+        assert decided(knowledge, first, in_lane(seen(MISSING, 60, "proof"))).candidates[0].cause == MISSING
+
+
+def test_a_last_attempt_that_reached_its_end_ended_well(knowledge: Database) -> None:
+    done = replace(OWN, reached_end=Line(98, "100%|##| 90/90"))
+    for after in ({"later_attempts": 1}, {"positions": 5}):
+        told = replace(seen(OOM, 10, "proof", **after), lane=done)
+        found = decide(question(told, lanes=(done,)), knowledge, model(6.0, **SURE), Precedence(()))
+        assert (found.verdict, found.candidates[0].cause, found.outcome.state) == ("no_crash", HEALTHY, "ended_well")
+        assert found.outcome.ended_badly == MAX_BAD_IF_FINISHED
+        assert found.outcome.lines == (("train.log", 98, "100%|##| 90/90"),)
+        assert [a.feature for a in found.candidates[0].ledger] == [REACHED_END]
+    told = replace(seen(OOM, 10, "proof"), lane=done)
+    found = decide(question(told, lanes=(done,)), knowledge, model(6.0, **SURE), Precedence(()))
+    assert found.verdict == "crash", "nothing shows that the program survived it"
