@@ -110,9 +110,9 @@ def applies(entry: Remedy | Missing, facts: Fields, environment: Environment) ->
 
 
 def commands_for(commands: Sequence[str], environment: Environment) -> tuple[str, ...]:
-    """The commands whose tools exist where the job ran, as far as is known; those of which it is confirmed come first."""
+    """The commands whose tools exist where the job ran, as far as is known: those that only look first, then those confirmed."""
     chosen = [c for c in commands if tools_available(c, environment)]
-    return tuple(sorted(chosen, key=lambda c: not is_confirmed(c, environment))[:MAX_COMMANDS])
+    return tuple(sorted(chosen, key=lambda c: (bool(effects_of(c)), not is_confirmed(c, environment)))[:MAX_COMMANDS])
 
 
 def _told_commands(remedy: Remedy, told: Fields, environment: Environment) -> tuple[str, ...]:
