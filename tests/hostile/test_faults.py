@@ -2,7 +2,6 @@
 
 import errno
 import gzip
-import io
 import json
 import os
 import random
@@ -23,6 +22,7 @@ from forensics.data_files import cache
 from forensics.database import Allowance, Database
 from forensics.model import Report, Warn, Warning
 from forensics.scan import scan
+from forensics.sources.files import FileAsOpened
 from tests.commandline import forensics
 from tests.conftest import ROOT, text_source
 from tests.database.test_causefiles import GOOD
@@ -292,28 +292,24 @@ def test_a_file_that_grows_while_it_is_read(knowledge: Database, tmp_path: Path)
     assert any("it grew while it was read" in w.message for w in report.warnings)
 
 
-class Failing(io.BytesIO):
-    """A file on a bad disk: EIO behind its first 40,000 bytes."""
-
-    def read(self, size: int | None = -1) -> bytes:
-        if self.tell() >= 40_000:
-            raise OSError(errno.EIO, "Input/output error")
-        return super().read(min(size, 7000) if size and size > 0 else 7000)
+GOOD_BYTES = 40_000  # of a file on a bad disk; behind them EIO
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, lambda d: b'{"cells": [' + d], ids=["text", "gzip", "document"])
 def test_a_reading_error_in_mid_file_is_a_warning(
     pack: Callable[[bytes], bytes], knowledge: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("bad.log", "dmesg.log"):
-        (tmp_path / name).write_bytes(OOM)
-    real = Path.open
     data = pack(OOM + random.Random(1).randbytes(400_000).hex().encode())
+    (tmp_path / "bad.log").write_bytes(data)
+    (tmp_path / "dmesg.log").write_bytes(OOM)
+    real = FileAsOpened.read
 
-    def opened(path: Path, *given: object, **named: object) -> object:
-        return Failing(data) if path.name == "bad.log" else real(path, *given, **named)  # type: ignore[call-overload]
+    def read_of_a_bad_disk(file: FileAsOpened, size: int = -1) -> bytes:
+        if file.size == len(data) and file.at >= GOOD_BYTES:
+            raise OSError(errno.EIO, "Input/output error")
+        return real(file, min(size, 7000) if size > 0 else 7000)
 
-    monkeypatch.setattr(Path, "open", opened)
+    monkeypatch.setattr(FileAsOpened, "read", read_of_a_bad_disk)
     report = pipeline.analyze_paths([tmp_path], "case", knowledge)
     assert report.causes[0].id == CAUSE
     assert [w.kind for w in report.warnings if "Input/output error" in w.message] == ["truncated"]

@@ -169,7 +169,7 @@ def test_a_bad_run_that_says_nothing_new_is_told_so() -> None:
     assert render_difference(found, "text", 9, Style()).startswith(said)
 
 
-SECRET = "hf_" + "aB3" * 12
+SECRET = "hf_" + "aK3xQ9vTz7" + "LmW2pRbY8n" + "C4sJdF6hUeGt0o"
 HOSTILE = f"token {SECRET} \x1b]0;title\x07 \x00 ``` | <b> error\n"
 
 
