@@ -76,7 +76,7 @@ def test_a_command_without_register_says_so(monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_command_line_says_in_one_line_what_to_do(
     error: Exception, line: str, status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def broken() -> None:
+    def broken(*_: str) -> None:
         raise error
 
     monkeypatch.setattr(app, "build", broken)
