@@ -135,9 +135,16 @@ def _with_one_start(patterns: Iterable[str]) -> Iterator[str]:
     for at_word, some in itertools.groupby(patterns, lambda p: p.startswith(WORD_START)):
         group = list(some)
         if at_word and len(group) > 1:
-            yield f"{WORD_START}(?:{'|'.join(p[len(WORD_START) :] for p in group)})"
+            rest = [p[len(WORD_START) :] for p in group]
+            yield f"{_first_letters(rest)}{WORD_START}(?:{'|'.join(rest)})"
         else:
             yield from group
+
+
+def _first_letters(patterns: Sequence[str]) -> str:
+    """A look ahead at the letters that the patterns begin with: elsewhere none is tried. Empty if one of them is not known."""
+    firsts = {p[0] for p in patterns}
+    return f"(?=[{''.join(sorted(firsts))}])" if all(c.isascii() and c.isalpha() for c in firsts) else ""
 
 
 def _pattern(message: str) -> str:
