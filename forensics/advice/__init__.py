@@ -1,7 +1,7 @@
 """Advice: the facts of a case, its summary, the evidence lines in order, and the remedies that fit them."""
 
 from forensics.advice.annotate_links import annotate_links
-from forensics.advice.earlier_events import is_another_start, lines_of_other_deaths
+from forensics.advice.evidence import lines_of_other_deaths
 from forensics.advice.findings import findings, open_questions, questions_of_open_end
 from forensics.advice.remedies import fitting_remedies
 from forensics.advice.whereabouts import affected, location_text
@@ -12,7 +12,6 @@ __all__ = [
     "annotate_links",
     "findings",
     "fitting_remedies",
-    "is_another_start",
     "lines_of_other_deaths",
     "location_text",
     "open_questions",

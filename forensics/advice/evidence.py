@@ -1,17 +1,19 @@
-"""Choose the one event of a cause that a report tells, its facts, and the evidence lines.
+"""The facts of the event that a report tells, and its evidence lines.
 
-All facts are of one event: message, place, pid and time of different crashes make no sentence. If several processes died one
-after the other, the last deaths are told: a person who looks into a kernel log is interested in those. If one log has several
-attempts of a run, an event of the last attempt is told.
+All facts are of one event: message, place, pid and time of different crashes make no sentence. Lines of further events of the
+same cause stand behind its own; those before it are marked as earlier ones.
 """
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from forensics.advice.wording import DEATHS
+from forensics.database import Database
 from forensics.model import Fields, Observation, Proof, Value
 from forensics.model.fields import Occurrence, completed_fields
 from forensics.model.logs import WEIGHT_ORDER
+from forensics.model.verdicts import Candidate, Diagnosis, OwnedObservation
 from forensics.readers.python.library_files import knows_own_code
 from forensics.readers.python.source_lines import is_code_line
 
@@ -23,18 +25,26 @@ MAX_EVIDENCE_LINES = 12  # chosen by hand: of all the events together; the timel
 Place = tuple[str, int]  # source, line
 
 
-def told_first(events: Sequence[Observation], earlier: Set[Place]) -> list[Observation]:
-    """`events` with the one that is told in front: a sure one, which is not only on lines of `earlier`, nor on lines of code."""
+def told_first(candidate: Candidate, database: Database) -> list[Observation]:
+    """The observations of the event, the one that is told in front: a sure one, not on lines of code, that knows most.
 
-    def rank(e: Observation) -> tuple[bool, int, bool, int, bool, str, int]:
-        weight, over = WEIGHT_ORDER[e.weight], _is_shown_only_on(e, earlier)
-        return _is_code(e), weight, over, -len(e.fields), e.time is None, e.source, e.line
-
-    return sorted(events, key=rank)
+    The subject's own ones; all if there are none, or if it is a fault of the machine, which affects every program.
+    """
+    return sorted(_of_subject(candidate.owned, candidate.cause, database), key=_rank)
 
 
-def _is_shown_only_on(event: Observation, lines: Set[Place]) -> bool:
-    return bool(event.shown_on) and all((event.source, n) in lines for n in event.shown_on)
+def further_events(candidate: Candidate, database: Database) -> list[Observation]:
+    """The same of further events of the cause."""
+    return sorted(_of_subject(candidate.others, candidate.cause, database), key=_rank)
+
+
+def _of_subject(owned: Sequence[OwnedObservation], cause: str, database: Database) -> list[Observation]:
+    of_the_machine = database.has_trait(cause, "machine_fault")
+    return [o.observation for o in owned if o.owner == "mine" or of_the_machine] or [o.observation for o in owned]
+
+
+def _rank(event: Observation) -> tuple[bool, int, int, bool, str, int]:
+    return _is_code(event), WEIGHT_ORDER[event.weight], -len(event.fields), event.time is None, event.source, event.line
 
 
 def _is_code(event: Observation) -> bool:
@@ -42,29 +52,20 @@ def _is_code(event: Observation) -> bool:
     return event.count == 1 and bool(event.proofs) and is_code_line(event.proofs[0].text)
 
 
-def facts_of(told: Sequence[Observation], earlier: Set[Place], apart: Set[Place]) -> dict[str, Value]:
-    """The facts of the first event of `told`, completed with those of others that speak of the same event.
-
-    `earlier`: lines that are not the ones to tell; `apart`: those of attempts and deaths before. Another event has lines of
-    `apart` only, or another value of a field in SAME.
-    """
+def facts_of(told: Sequence[Observation]) -> dict[str, Value]:
+    """The facts of the first of `told`, completed with those of the others that contradict none of them."""
     facts: dict[str, Value] = {}
     for event in told:
-        of_it = not _is_shown_only_on(event, apart) or _is_shown_only_on(told[0], apart)
-        one = _occurrence_told(event, earlier)
+        one = _occurrence_told(event)
         fields = one.fields if one else event.fields
-        if of_it and _agree(facts, fields):
+        if _agree(facts, fields):
             facts = completed_fields(facts, fields)
     return facts
 
 
-def _occurrence_told(event: Observation, earlier: Set[Place]) -> Occurrence | None:
-    """Of a message that is part of several records, the first one to tell that names the most of its place."""
-    return max(_late_occurrences(event, earlier), key=lambda o: (knows_own_code(o.fields), len(o.fields)), default=None)
-
-
-def _late_occurrences(event: Observation, earlier: Set[Place]) -> Sequence[Occurrence]:
-    return [o for o in event.occurrences if (event.source, o.line) not in earlier] or event.occurrences
+def _occurrence_told(event: Observation) -> Occurrence | None:
+    """Of a message that is part of several records, the first one that names the most of its place."""
+    return max(event.occurrences, key=lambda o: (knows_own_code(o.fields), len(o.fields)), default=None)
 
 
 def _agree(facts: Fields, more: Fields) -> bool:
@@ -72,36 +73,59 @@ def _agree(facts: Fields, more: Fields) -> bool:
     return all(facts.get(name, more[name]) == more[name] for name in SAME if name in more)
 
 
-def proofs_of(told: Sequence[Observation], facts: Fields, earlier: Set[Place], apart: Set[Place]) -> tuple[Proof, ...]:
-    """At most MAX_EVIDENCE_LINES different lines of `told`, in its order; the first line of each event before any second line.
+def proofs_of(told: Sequence[Observation], further: Sequence[Observation]) -> tuple[Proof, ...]:
+    """At most MAX_EVIDENCE_LINES different lines, those of `told` first, then those of `further` events of the cause.
 
-    Of a repeated message, lines of `earlier` come last. Those of events `apart`, and of other exceptions before the one that
-    `facts` tell, are marked as earlier ones.
+    Of each the first line of every observation stands before any second line. A further event before the told one is marked.
     """
     chosen: dict[Place, Proof] = {}
-    ordered = [(_is_before(e, told[0], facts, apart), _proofs_in_order(e, earlier)) for e in told]
-    for place in range(max((len(own) for _, own in ordered), default=0)):
-        for is_apart, own in ordered:
-            if place < len(own) and len(chosen) < MAX_EVIDENCE_LINES:
-                proof = own[place]
-                at = (proof.source, proof.line)
-                chosen.setdefault(at, replace(proof, earlier=is_apart or at in apart))
+    for observations, others in ((told, False), (further, True)):
+        ordered = [(others and _is_before(e, told[0]), _proofs_in_order(e)) for e in observations]
+        for place in range(max((len(own) for _, own in ordered), default=0)):
+            for earlier, own in ordered:
+                if place < len(own) and len(chosen) < MAX_EVIDENCE_LINES:
+                    chosen.setdefault((own[place].source, own[place].line), replace(own[place], earlier=earlier))
     return tuple(chosen.values())
 
 
-def _is_before(event: Observation, first: Observation, facts: Fields, apart: Set[Place]) -> bool:
-    """Is it of an attempt or a death before, or of another exception before the one that is told?"""
-    another = any(facts.get(name, event.fields[name]) != event.fields[name] for name in EXCEPTION if name in event.fields)
-    above = event.source == first.source and event.last_line < first.line
-    return _is_shown_only_on(event, apart) or (event is not first and above and another)
+def _is_before(event: Observation, told: Observation) -> bool:
+    if event.source == told.source:
+        return event.last_line < told.line
+    return event.time is not None and told.time is not None and event.time < told.time
 
 
-def _proofs_in_order(event: Observation, earlier: Set[Place]) -> list[Proof]:
+def _proofs_in_order(event: Observation) -> list[Proof]:
     """The lines of the event: the first one to tell, the frames of the record that is told, and the other lines."""
-    one = _occurrence_told(event, earlier)
+    one = _occurrence_told(event)
     if one is None:
-        return sorted(event.proofs, key=lambda p: (p.source, p.line) in earlier)
+        return list(event.proofs)
     shown = {o.line for o in event.occurrences}.union(one.quoted)
     own = [p for p in event.proofs if p.line in shown]
-    first = next(o.line for o in _late_occurrences(event, earlier) if _agree(one.fields, o.fields))
-    return sorted(own, key=lambda p: (p.line != first, p.line not in one.quoted, (p.source, p.line) in earlier))
+    first = next(o.line for o in event.occurrences if _agree(one.fields, o.fields))
+    return sorted(own, key=lambda p: (p.line != first, p.line not in one.quoted))
+
+
+def deaths_of(candidate: Candidate, facts: Fields) -> dict[str, Value]:
+    """How many processes of the same program died in the same way, if the one that `facts` tell died last, and some before it."""
+    same = [o.observation for o in candidate.every if "pid" in o.observation.fields]
+    same = [e for e in same if e.fields.get("task") == facts.get("task")]
+    last = max(same, key=lambda e: e.moment or 0.0, default=None)
+    if last is None or last.fields["pid"] != facts.get("pid"):
+        return {}
+    further = {o.observation.fields["pid"] for o in candidate.others if "pid" in o.observation.fields} - {facts["pid"]}
+    pids = {e.fields["pid"] for e in same}
+    return {DEATHS: len(pids)} if further & pids else {}
+
+
+def lines_of_other_deaths(diagnosis: Diagnosis, database: Database) -> frozenset[Place]:
+    """All lines of the further deaths of the first cause. What they name is not the environment of the one that is told."""
+    first = diagnosis.candidates[0]
+    if not database.has_trait(first.cause, "process_death"):
+        return frozenset()
+    places: set[Place] = set()
+    reached: dict[str, int] = {}  # by source: the last line that is in `places`; folded deaths may each span the whole log
+    others = [o.observation for o in first.others if "pid" in o.observation.fields]
+    for e in sorted(others, key=lambda e: e.line):
+        places.update((e.source, n) for n in range(max(e.line, reached.get(e.source, 0) + 1), e.last_line + 1))
+        reached[e.source] = max(e.last_line, reached.get(e.source, 0))
+    return frozenset(places)

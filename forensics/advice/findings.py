@@ -8,8 +8,7 @@ from msgspec.structs import replace
 from forensics.advice.activation import activation_facts
 from forensics.advice.case import NAMED_PLACE, REASON_PLACE, UNEXPLAINED, case_facts
 from forensics.advice.disk_use import disk_facts
-from forensics.advice.earlier_events import deaths_of, earlier_lines, observations_shown
-from forensics.advice.evidence import LIMIT_FACT, facts_of, proofs_of, told_first
+from forensics.advice.evidence import deaths_of, facts_of, further_events, proofs_of, told_first
 from forensics.advice.places import code_of_consequence, code_of_traceback, host_of_rank, own_code, place_around
 from forensics.advice.printed_stack import stack_facts
 from forensics.advice.quoted import place_of_line, quoted_evidence
@@ -140,8 +139,8 @@ def _finding(
     around: LinesAround,
 ) -> Finding:
     cause, role = database.causes[candidate.cause], _role(candidate, first)
-    observations = observations_shown(candidate, database)
-    facts, proofs = _facts_and_proofs(candidate, cause, observations, diagnosis)
+    told = told_first(candidate, database)
+    facts, proofs = _facts_and_proofs(candidate, cause, told, diagnosis, database)
     if not proofs and first:  # only the ending itself can be shown
         proofs = tuple(Proof(source, line, text, OUTCOME_LINE, "hint") for source, line, text in diagnosis.outcome.lines)
     if first:
@@ -154,8 +153,8 @@ def _finding(
     elif reasons and first:
         proofs = _with_reasons(proofs, reasons)
         known |= _reason_place(facts, proofs)
-    place, told = _told_around(facts, proofs, around) if first and diagnosis.verdict != "no_crash" else ({}, {})
-    known |= told
+    place, named = _told_around(facts, proofs, around) if first and diagnosis.verdict != "no_crash" else ({}, {})
+    known |= named
     advised = advised_code(known | own_code(place)) | _around_evidence(facts, proofs, around) if first else {}
     found = Finding(
         id=cause.id,
@@ -168,7 +167,7 @@ def _finding(
         remediations=_advice(cause, advised, context, _line_to_read(candidate, cause, advised, proofs)) if first else (),
         ledger=candidate.ledger,
         where=location_text(known | place | host_of_rank(facts, diagnosis)) or code_of_consequence(candidate, diagnosis),
-        ranks=_ranks(observations),
+        ranks=_ranks(told),
     )
     return as_state(found, facts | place) if first and diagnosis.verdict != "no_crash" else found
 
@@ -197,14 +196,12 @@ def _title(cause: Cause, role: Role, facts: Fields, proofs: Sequence[Proof]) -> 
 
 
 def _facts_and_proofs(
-    candidate: Candidate, cause: Cause, observations: Sequence[Observation], diagnosis: Diagnosis
+    candidate: Candidate, cause: Cause, told: Sequence[Observation], diagnosis: Diagnosis, database: Database
 ) -> tuple[dict[str, Value], tuple[Proof, ...]]:
-    """What the cause's own observations tell, and their lines."""
-    earlier, apart = earlier_lines(candidate, observations, cause.traits)
-    told = told_first(observations, earlier)
-    facts = facts_of(told, earlier, apart)
-    facts |= deaths_of(observations, facts, apart) if "process_death" in cause.traits else {}
-    proofs = proofs_of([o for o in told if not _of_another_limit(o, facts)], facts, earlier, apart)
+    """What the observations of the cause's event tell, and their lines."""
+    facts = facts_of(told)
+    facts |= deaths_of(candidate, facts) if "process_death" in cause.traits else {}
+    proofs = proofs_of(told, further_events(candidate, database))
     return facts | code_of_traceback(facts, proofs, diagnosis), proofs
 
 
@@ -254,15 +251,10 @@ def _last_of_chain(facts: Fields, reasons: Sequence[Proof]) -> dict[str, Value]:
 def _recovered_lines(diagnosis: Diagnosis) -> tuple[Proof, ...]:
     """The lines that look like an end and were none: they show a reader of "nothing crashed" that they were considered."""
     found = (
-        o.observation for c in diagnosis.candidates[1:] for o in c.owned if o.owner == "mine" and o.observation.ends != "nothing"
+        o.observation for c in diagnosis.candidates[1:] for o in c.every if o.owner == "mine" and o.observation.ends != "nothing"
     )
     proofs = [replace(o.proofs[0], weight="hint") for o in found if o.proofs]
     return tuple({(p.source, p.line): p for p in proofs}.values())[-MAX_RECOVERY_LINES:]
-
-
-def _of_another_limit(observation: Observation, facts: Fields) -> bool:
-    """Does it name another memory limit than the one that is told? Its kills are incidents of their own."""
-    return LIMIT_FACT in facts and observation.fields.get(LIMIT_FACT, facts[LIMIT_FACT]) != facts[LIMIT_FACT]
 
 
 def _role(candidate: Candidate, first: bool) -> Role:

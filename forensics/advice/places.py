@@ -32,7 +32,7 @@ def host_of_rank(facts: Fields, diagnosis: Diagnosis) -> dict[str, Value]:
     rank = facts.get("culprit_rank", facts.get("rank"))
     if rank is None or any(name in facts for name in HOSTS):
         return {}
-    own_fields = (o.observation.fields for c in diagnosis.candidates for o in c.owned if o.owner == "mine")
+    own_fields = (o.observation.fields for c in diagnosis.candidates for o in c.every if o.owner == "mine")
     hosts = {str(f["host"]) for f in own_fields if "host" in f and f.get("rank") == rank}
     return {"host": hosts.pop()} if len(hosts) == 1 else {}
 
@@ -49,7 +49,7 @@ def code_of_traceback(facts: Fields, proofs: Sequence[Proof], diagnosis: Diagnos
         return {}
     decisive, in_library = proofs[0], bool(PLACE_NAMES & facts.keys())
     near: list[tuple[int, Fields]] = []
-    for o in (o.observation for c in diagnosis.candidates for o in c.owned if o.owner == "mine"):
+    for o in (o.observation for c in diagnosis.candidates for o in c.every if o.owner == "mine"):
         same_rank = facts.get("rank", o.fields.get("rank")) == o.fields.get("rank", facts.get("rank"))
         if o.source != decisive.source or not same_rank or not o.proofs or not knows_own_code(o.fields):
             continue

@@ -1,10 +1,11 @@
-"""Make a candidate of each cause with owned observations, with named features, which are the input of the ranker.
+"""Make a candidate of each event, with named features, which are the input of the ranker.
 
     process.worker_died:  Killed (strong, ends process), no line after it, explained by host_memory.oom_cgroup
     -> {"strong": 1, "explained": 1, "no trouble behind": 1, "fallback": 1, ...}
 
-Observations of others make no candidate. The features come in groups: evidence, aftermath, ownership, order, graph, text. The
-names are stored in the model file, so they are kept; what they mean is said beside them, and `forensics analyze --why` shows it.
+An event is what observations of one cause tell together (events.py). Observations of others make no candidate. The features come
+in groups: evidence, aftermath, ownership, order, graph, text. The names are stored in the model file, so they are kept; what they
+mean is said beside them, and `forensics analyze --why` shows it.
 """
 
 from collections import defaultdict
@@ -12,9 +13,12 @@ from collections.abc import Mapping, Sequence
 from math import log, log1p
 
 from forensics.database import HEALTHY, Database
+from forensics.decision.events import events_of
+from forensics.decision.last_word import has_lasting_effect, last_word, survived
 from forensics.model.verdicts import Candidate, OwnedObservation
 from forensics.outcome.features import Rates, signature_rates
 from forensics.outcome.tiers import ENDING_HINT, ENDING_PROOF, ENDING_STRONG, NOTICE, evidence_tier, what_ended
+from forensics.readers.python.library_files import knows_own_code
 
 # name -> (group, the sign that its weight must have or 0 for any, what it measures; `it` is the candidate)
 FEATURES: Mapping[str, tuple[str, int, str]] = {
@@ -51,6 +55,14 @@ FEATURES: Mapping[str, tuple[str, int, str]] = {
         -1,
         "for unknown owner: the subject's own log shows another end, which is more than a lost peer",
     ),
+    "named": ("ownership", 0, "a process died in it whose number the subject's own logs name"),
+    "survived": ("aftermath", -1, "behind each of its lines the position of the program grew, or a further attempt began"),
+    "last word": ("aftermath", 1, "it tells of a death or a stop, and nothing goes on behind it"),
+    "own code": ("evidence", 0, "it names a line of the user's own program"),
+    "of cause behind": ("order", 0, "ln(1 + events of the same cause behind it)"),
+    "of cause before": ("order", 0, "ln(1 + events of the same cause before it)"),
+    "ends behind": ("order", 0, "ln(1 + events with strong evidence of other causes that begin behind it in the same lane)"),
+    "ends before": ("order", 0, "the same, before it"),
     "stop behind": ("order", -1, "it is a stop from outside, first seen after the strong evidence of another candidate"),
     "explained": ("graph", -1, "a cause with strong evidence of an end explains it (`explains:`)"),
     "explained by hint": ("graph", -1, "a cause with weaker evidence explains it"),
@@ -81,129 +93,132 @@ MIN_TEXT_PROBABILITY = 1e-4  # keeps the logarithm finite; smaller probabilities
 
 
 def candidates(owned: Sequence[OwnedObservation], text: Mapping[str, float], database: Database, rates: Rates) -> list[Candidate]:
-    """Every cause with an observation of the subject's or of unknown owner, and the general cause of exceptions.
+    """Every event of the subject's or of unknown owner, and the general cause of exceptions.
 
-    If no cause has an observation: the most probable ones by words, and the general one. `text`: cause -> probability by the
-    words. `rates`: signature -> log likelihood ratios. The last candidate is UNLISTED: a cause that is none of the others.
+    If there is none: the most probable causes by words, and the general one. `text`: cause -> probability by the words. `rates`:
+    signature -> log likelihood ratios. The last candidate is UNLISTED: a cause that is none of the others.
     """
-    by_cause: dict[str, list[OwnedObservation]] = defaultdict(list)
-    for o in owned:
-        if o.owner != "others" and o.observation.cause not in (None, HEALTHY):
-            by_cause[str(o.observation.cause)].append(o)
-    tiers = {id(o): evidence_tier(o, database) for o in owned}
-    case = _Case(by_cause, tiers, database)
+    case = _Case(owned, database)
     likely = sorted((c for c in text if c in database.causes and c != HEALTHY), key=lambda c: (-text[c], c))[:NEAREST_BY_WORDS]
     made = [
-        Candidate(c, tuple(own), case.features(c, own, rates) | _text(c, text, likely)) for c, own in sorted(by_cause.items())
+        Candidate(e.cause, e.owned, case.features(e, rates) | _text(e.cause, text, likely), 0.0, case.explainer(e))
+        for e in case.events
     ]
+    seen = {e.cause for e in case.events}
     general = [c for c, about in database.causes.items() if "exception" in about.traits]
     if made:
         bare = dict.fromkeys(FEATURE_NAMES, 0.0) | {
             "exception beside others": 1.0,
             "exception, behind others": min(c.features["behind"] for c in made),
         }
-        made += [Candidate(c, (), bare | _text(c, text, likely)) for c in general if c not in by_cause]
+        made += [Candidate(c, (), bare | _text(c, text, likely)) for c in general if c not in seen]
     else:
         bare = dict.fromkeys(FEATURE_NAMES, 0.0) | {"no evidence": 1.0}
         made = [
             Candidate(c, (), bare | _text(c, text, likely) | {"exception by words": float(c in general)})
             for c in dict.fromkeys([*likely, *general])
         ]
-    weak = not any(case.is_strong(c) for c in by_cause)
     none = dict.fromkeys(FEATURE_NAMES, 0.0) | {
         "unlisted": 1.0,
-        "unlisted weak": float(weak),
-        "unlisted bare": float(not by_cause),
+        "unlisted weak": float(not case.strong),
+        "unlisted bare": float(not seen),
     }
-    explained = {c.cause: case.explainer(c.cause) if c.cause in by_cause else None for c in made}
-    return [*(Candidate(c.cause, c.owned, c.features, 0.0, explained[c.cause]) for c in made), Candidate(UNLISTED, (), none)]
+    return [*made, Candidate(UNLISTED, (), none)]
 
 
 def _text(cause: str, text: Mapping[str, float], likely: Sequence[str]) -> dict[str, float]:
     return {"text": log(max(text.get(cause, 0.0), MIN_TEXT_PROBABILITY)), "text first": float(likely[:1] == [cause])}
 
 
+class _Event:
+    """One event. `ending`: its tellings that show an end. `live`: these, or all if there are none. `firsts`: source -> first
+    line."""
+
+    def __init__(self, cause: str, owned: Sequence[OwnedObservation], tiers: Mapping[int, int]) -> None:
+        self.cause, self.owned = cause, tuple(owned)
+        self.tiers = [tiers[id(o)] for o in owned]
+        self.ending = [o for o in owned if tiers[id(o)] < NOTICE]
+        self.live = self.ending or list(owned)
+        self.is_strong = min(self.tiers) <= ENDING_STRONG
+        self.is_own = any(o.owner == "mine" for o in owned)
+        self.firsts: dict[str, int] = {}
+        for o in (x.observation for x in self.live):
+            self.firsts[o.source] = min(o.line, self.firsts.get(o.source, o.line))
+
+
 class _Case:
-    """The candidates of one case in relation to each other."""
+    """The events of one case in relation to each other."""
 
-    def __init__(self, by_cause: Mapping[str, Sequence[OwnedObservation]], tiers: Mapping[int, int], database: Database) -> None:
-        self.by_cause, self.tiers, self.database = by_cause, tiers, database
-        self.strong = {c for c, own in by_cause.items() if any(tiers[id(o)] <= ENDING_STRONG for o in own)}
-        self.firsts = {c: self._first_places(own) for c, own in by_cause.items()}
+    def __init__(self, owned: Sequence[OwnedObservation], database: Database) -> None:
+        self.database = database
+        by_cause: dict[str, list[OwnedObservation]] = defaultdict(list)
+        for o in owned:
+            if o.owner != "others" and o.observation.cause not in (None, HEALTHY):
+                by_cause[str(o.observation.cause)].append(o)
+        tiers = {id(o): evidence_tier(o, database) for own in by_cause.values() for o in own}
+        self.tiers = tiers
+        self.events = [_Event(c, e, tiers) for c, own in sorted(by_cause.items()) for e in events_of(own, tiers, database)]
+        self.strong = [e for e in self.events if e.is_strong]
+        self.of_cause = {c: [e for e in self.events if e.cause == c] for c in by_cause}
+        self.explainers = {id(e): self._explainers(e) for e in self.events}
 
-    def is_strong(self, cause: str) -> bool:
-        return cause in self.strong
+    def explainer(self, event: _Event) -> str | None:
+        """The cause of the event that explains `event`; one with strong evidence is preferred."""
+        found = self.explainers[id(event)]
+        return min(((not r.is_strong, r.cause) for r in found), default=(False, None))[1]
 
-    def _first_places(self, own: Sequence[OwnedObservation]) -> dict[str, int]:
-        """Source -> line of the first observation of an end in it; of the first notice if no observation shows an end."""
-        ending = [o for o in own if self.tiers[id(o)] < NOTICE] or list(own)
-        places: dict[str, int] = {}
-        for o in ending:
-            places[o.observation.source] = min(o.observation.line, places.get(o.observation.source, o.observation.line))
-        return places
+    def _explainers(self, event: _Event) -> list[_Event]:
+        """The events that `event` may be a consequence of.
 
-    def explainer(self, cause: str) -> str | None:
-        """The candidate that explains `cause`; one with strong evidence is preferred."""
-        found = self._explainers(cause)
-        return min(found, key=lambda r: (r not in self.strong, r), default=None)
-
-    def _explainers(self, cause: str) -> list[str]:
-        """The candidates that `cause` may be a consequence of.
-
-        A stop from outside that is first seen after the end does not explain it. A candidate of unknown owner explains only
-        causes that describe an end, or, if it is a fault of the machine, causes that are no error of the program. An error of the
-        program explains nothing in later attempts.
+        A stop from outside that is first seen after the end does not explain it. One of unknown owner explains only causes that
+        describe an end, or, if it is a fault of the machine, causes that are no error of the program. An error of the program
+        explains nothing in later attempts.
         """
-        found = [r for r in self.by_cause if r != cause and self.database.explains(r, cause)]
-        found = [r for r in found if not (self.database.has_trait(r, "external_stop") and self._is_seen_later(r, cause))]
-        found = [r for r in found if not (self.database.has_trait(r, "program_error") and self._is_of_earlier_attempt(r, cause))]
-        return [r for r in found if self.is_own(r) or self._only_describes_an_end(cause) or self._may_cause(r, cause)]
+        has = self.database.has_trait
+        found = [r for r in self.events if r.cause != event.cause and self.database.explains(r.cause, event.cause)]
+        found = [r for r in found if not (has(r.cause, "external_stop") and self._is_seen_later(r, event))]
+        found = [r for r in found if not (has(r.cause, "program_error") and self._is_of_earlier_attempt(r, event))]
+        return [r for r in found if r.is_own or self._only_describes_an_end(event.cause) or self._may_cause(r, event)]
 
-    def is_own(self, cause: str) -> bool:
-        """Is one of the subject's own observations evidence for it?"""
-        return any(o.owner == "mine" for o in self.by_cause[cause])
-
-    def _may_cause(self, fault: str, cause: str) -> bool:
-        """Is `fault` a fault of the machine, which may affect every program on it, and `cause` no error of the program itself?"""
-        return self.database.has_trait(fault, "machine_fault") and not self.database.has_trait(cause, "program_error")
+    def _may_cause(self, fault: _Event, event: _Event) -> bool:
+        """Is `fault` a fault of the machine, which may affect every program on it, and `event` no error of the program itself?"""
+        has = self.database.has_trait
+        return has(fault.cause, "machine_fault") and not has(event.cause, "program_error")
 
     def _only_describes_an_end(self, cause: str) -> bool:
         """Does `cause` only describe an end, as a dead worker does? The program's own uncaught exception is more than that."""
         about = self.database.causes[cause]
         return about.fallback and "exception" not in about.traits
 
-    def _is_seen_later(self, cause: str, other: str) -> bool:
-        """Is `cause` first seen after `other`, in each source that has both?"""
-        first, theirs = self.firsts[cause], self.firsts[other]
-        shared = [s for s in first if s in theirs]
-        return bool(shared) and all(first[s] > theirs[s] for s in shared)
+    def _is_seen_later(self, event: _Event, other: _Event) -> bool:
+        """Is `event` first seen after `other`, in each source that has both?"""
+        shared = [s for s in event.firsts if s in other.firsts]
+        return bool(shared) and all(event.firsts[s] > other.firsts[s] for s in shared)
 
-    def _is_of_earlier_attempt(self, cause: str, other: str) -> bool:
-        """Did a further attempt begin between all of `cause` and all of `other`, in the one source that has both?"""
-        first, second = (self.by_cause[c] for c in (cause, other))
-        one_source = len({o.observation.source for o in (*first, *second)}) == 1
-        return one_source and min(o.aftermath.later_attempts for o in first) > max(o.aftermath.later_attempts for o in second)
+    def _is_of_earlier_attempt(self, event: _Event, other: _Event) -> bool:
+        """Did a further attempt begin between all of `event` and all of `other`, in the one source that has both?"""
+        one_source = len({o.observation.source for o in (*event.owned, *other.owned)}) == 1
+        first, second = ([o.aftermath.later_attempts for o in e.owned] for e in (event, other))
+        return one_source and min(first) > max(second)
 
-    def features(self, cause: str, own: Sequence[OwnedObservation], rates: Rates) -> dict[str, float]:
+    def features(self, event: _Event, rates: Rates) -> dict[str, float]:
         found = dict.fromkeys(FEATURE_NAMES, 0.0)
-        tiers = [self.tiers[id(o)] for o in own]
-        ending = [o for o, t in zip(own, tiers, strict=True) if t < NOTICE]
-        live = ending or list(own)
+        own, tiers = event.owned, event.tiers
         found["proof"] = float(ENDING_PROOF in tiers)
         found["strong"] = float(ENDING_STRONG in tiers)
         found["hint"] = float(ENDING_HINT in tiers)
-        found["notice only"] = float(not ending)
+        found["notice only"] = float(not event.ending)
         found["notice proof"] = float(any(o.observation.weight != "hint" for o, t in zip(own, tiers, strict=True) if t == NOTICE))
         found["kinds"] = log1p(len({o.observation.kind for o in own}))
         found["rate"] = max(signature_rates(o, rates)[1] for o in own)
+        found["own code"] = float(any(knows_own_code(o.observation.fields) for o in own))
         for what in ("machine", "job"):
-            found[f"ends {what}"] = float(any(what_ended(o.observation, self.database) == what for o in ending))
-        found["outlived"], found["earlier attempt"] = self._against_rivals(cause, live)
-        found |= self._aftermath(live) | self._ownership(cause, live) | self._order(cause) | self._graph(cause)
-        return found
+            found[f"ends {what}"] = float(any(what_ended(o.observation, self.database) == what for o in event.ending))
+        found["outlived"], found["earlier attempt"] = self._against_rivals(event)
+        return found | self._aftermath(event) | self._ownership(event) | self._order(event) | self._graph(event)
 
-    def _aftermath(self, live: Sequence[OwnedObservation]) -> dict[str, float]:
-        after = [o.aftermath for o in live]
+    def _aftermath(self, event: _Event) -> dict[str, float]:
+        after = [o.aftermath for o in event.live]
         last = min(after, key=lambda a: a.lines_after)
         return {
             "again": log1p(min(a.repeated + a.progress for a in after)),
@@ -213,51 +228,67 @@ class _Case:
             "starts behind": float(all(a.later_attempts for a in after)),
             "behind": log1p(last.lines_after),
             "no trouble behind": float(any(a.trouble == 0 for a in after)),
+            "survived": float(all(map(survived, event.live)) and not has_lasting_effect(event.cause, self.database)),
+            "last word": float(last_word(event.cause, event.owned, self.database) is not None),
         }
 
-    def _against_rivals(self, cause: str, live: Sequence[OwnedObservation]) -> tuple[float, float]:
+    def _against_rivals(self, event: _Event) -> tuple[float, float]:
         """How much longer the program continued after it than after any strong rival: ln(1 + lines), ln(1 + attempts)."""
         rivals = [
-            o for c in self.strong - {cause} for o in self.by_cause[c] if self.tiers[id(o)] <= ENDING_STRONG and o.owner == "mine"
+            o.aftermath
+            for e in self.strong
+            if e is not event
+            for o in e.owned
+            if self.tiers[id(o)] <= ENDING_STRONG and o.owner == "mine"
         ]
-        lines = min((a.repeated + a.progress for a in (o.aftermath for o in live)), default=0)
-        least = min((o.aftermath.repeated + o.aftermath.progress for o in rivals), default=lines)
-        starts = min((o.aftermath.later_attempts for o in live), default=0)
-        fewest = min((o.aftermath.later_attempts for o in rivals), default=starts)
+        own = [o.aftermath for o in event.live]
+        lines = min((a.repeated + a.progress for a in own), default=0)
+        least = min((a.repeated + a.progress for a in rivals), default=lines)
+        starts = min((a.later_attempts for a in own), default=0)
+        fewest = min((a.later_attempts for a in rivals), default=starts)
         return log1p(max(0, lines - least)), log1p(max(0, starts - fewest))
 
-    def _ownership(self, cause: str, live: Sequence[OwnedObservation]) -> dict[str, float]:
-        if any(o.owner == "mine" for o in live):
-            return {}
-        gaps = [abs(o.seconds_before) for o in live if o.seconds_before is not None]
-        own = [c for c in self.strong - {cause} if self.is_own(c) and not self._stopped_later(c)]
-        own_end = any(not self._only_describes_an_end(c) and cause not in self._explainers(c) for c in own)
-        return {
+    def _ownership(self, event: _Event) -> dict[str, float]:
+        found = {"named": float(any(o.named for o in event.owned))}
+        if any(o.owner == "mine" for o in event.live):
+            return found
+        gaps = [abs(o.seconds_before) for o in event.live if o.seconds_before is not None]
+        own = [e for e in self.strong if e.cause != event.cause and e.is_own and not self._stopped_later(e)]
+        own_end = any(not self._only_describes_an_end(e.cause) and event not in self.explainers[id(e)] for e in own)
+        return found | {
             "unknown owner": 1.0,
             "unknown seconds": log1p(min(gaps)) if gaps else 0.0,
             "unknown against own": float(own_end),
         }
 
-    def _order(self, cause: str) -> dict[str, float]:
-        return {"stop behind": float(self._stopped_later(cause))}
+    def _order(self, event: _Event) -> dict[str, float]:
+        alike = [e for e in self.of_cause[event.cause] if e is not event and e.ending]
+        others = [e for e in self.strong if e.cause != event.cause]
+        return {
+            "stop behind": float(self._stopped_later(event)),
+            "of cause behind": log1p(sum(self._is_seen_later(e, event) for e in alike)),
+            "of cause before": log1p(sum(self._is_seen_later(event, e) for e in alike)),
+            "ends behind": log1p(sum(self._is_seen_later(e, event) for e in others)),
+            "ends before": log1p(sum(self._is_seen_later(event, e) for e in others)),
+        }
 
-    def _stopped_later(self, cause: str) -> bool:
+    def _stopped_later(self, event: _Event) -> bool:
         """Is it a stop from outside, first seen after strong evidence of another cause? Then it cleaned up after the end."""
-        stop = self.database.has_trait(cause, "external_stop")
-        return stop and any(self._is_seen_later(cause, c) for c in self.strong - {cause})
+        stop = self.database.has_trait(event.cause, "external_stop")
+        return stop and any(self._is_seen_later(event, e) for e in self.strong if e.cause != event.cause)
 
-    def _graph(self, cause: str) -> dict[str, float]:
-        explainers = self._explainers(cause)
-        strong = [r for r in explainers if r in self.strong]
-        rivals = bool(self.strong - {cause})
-        first = self.firsts[cause]
-        later = [r for r in strong if any(s in first and line > first[s] for s, line in self.firsts[r].items())]
-        about = self.database.causes[cause]
+    def _graph(self, event: _Event) -> dict[str, float]:
+        explainers = self.explainers[id(event)]
+        strong = [r for r in explainers if r.is_strong]
+        rivals = any(e.cause != event.cause for e in self.strong)
+        first = event.firsts
+        later = [r for r in strong if any(s in first and line > first[s] for s, line in r.firsts.items())]
+        about = self.database.causes[event.cause]
         return {
             "explained": float(bool(strong)),
             "explained by hint": float(bool(explainers) and not strong),
             "explained later": float(bool(later) and len(later) == len(strong)),
-            "explains": log1p(sum(cause in self._explainers(c) for c in self.by_cause)),
+            "explains": log1p(len({e.cause for e in self.events if event in self.explainers[id(e)]})),
             "fallback": float(about.fallback and rivals),
             "fallback alone": float(about.fallback and not rivals),
             "exception": float("exception" in about.traits and rivals),

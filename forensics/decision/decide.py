@@ -8,15 +8,23 @@ The probability of a cause is P(it ended badly) x P(this cause | it ended badly)
 """
 
 from collections.abc import Mapping, Sequence
+from math import log
 
 from msgspec.structs import replace
 
 from forensics.database import HEALTHY, Database
-from forensics.decision.candidates import FEATURES, UNLISTED, candidates
+from forensics.decision.candidates import FEATURE_NAMES, UNLISTED, candidates
 from forensics.decision.ending import bad_end_shown
 from forensics.decision.model import Model
 from forensics.decision.precedence import Precedence
-from forensics.decision.structure import MAX_BAD_IF_FINISHED, finish, finished_row, has_last_word, ranked_by_structure
+from forensics.decision.structure import (
+    MAX_BAD_IF_FINISHED,
+    MIN_PROBABILITY,
+    finish,
+    finished_row,
+    has_last_word,
+    ranked_by_structure,
+)
 from forensics.decision.text import trouble_text, trouble_words
 from forensics.model import Adjustment, Notice, Verdict
 from forensics.model.verdicts import Candidate, Diagnosis, Lane, LaneDigest, Outcome, OutcomeState, OwnedObservation
@@ -96,7 +104,8 @@ def decide(
     bad = given.end.bad_end_probability(shown) if given.end else shown
     bad_as_shown = bad * recorded_status.share_shown_by_output(shown) if given.end else bad
     offered = candidates(given.owned, model.text(given.words()), database, rates)
-    ranked = ranked_by_structure(precedence.applied(_own_before_unknown(_ranked(offered, model)), database), database)
+    causes = causes_of(_ranked(offered, model))
+    ranked = ranked_by_structure(precedence.applied(_own_before_unknown(causes), database), database)
     listed = [_with_probability(c, bad_as_shown) for c in ranked if c.cause != UNLISTED]
     healthy_lines = tuple(o for o in given.owned if o.observation.cause == HEALTHY and o.owner == "mine")
     healthy = Candidate(HEALTHY, healthy_lines, {}, round(1 - bad, 4), ledger=by_finish)
@@ -149,8 +158,27 @@ def _causes_to_list(listed: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _ranked(offered: Sequence[Candidate], model: Model) -> list[Candidate]:
-    probabilities = model.rank({c.cause: [c.features[n] for n in FEATURES] for c in offered})
-    return [replace(c, probability=probabilities[c.cause], ledger=_ledger(c, model)) for c in offered]
+    """`offered`, the candidate events, with their probabilities and the rows that make them."""
+    probabilities = model.rank([[c.features[n] for n in FEATURE_NAMES] for c in offered])
+    return [replace(c, probability=p, ledger=_ledger(c, model)) for c, p in zip(offered, probabilities, strict=True)]
+
+
+def causes_of(events: Sequence[Candidate]) -> list[Candidate]:
+    """Each cause with its most probable event; its probability is that of all its events together."""
+    of_cause: dict[str, list[Candidate]] = {}
+    for event in events:
+        of_cause.setdefault(event.cause, []).append(event)
+    return [_whole_cause(found) for found in of_cause.values()]
+
+
+def _whole_cause(events: Sequence[Candidate]) -> Candidate:
+    best = max(events, key=lambda e: e.probability)
+    if len(events) == 1:
+        return best
+    others = tuple(o for e in events if e is not best for o in e.owned)
+    total = sum(e.probability for e in events)
+    row = Adjustment(FURTHER_EVENTS, float(len(events) - 1), round(log(total / max(best.probability, MIN_PROBABILITY)), 3))
+    return replace(best, probability=total, ledger=(*best.ledger, row), others=others)
 
 
 def _own_before_unknown(ranked: Sequence[Candidate]) -> list[Candidate]:
@@ -258,6 +286,7 @@ def _has_work_behind(o: OwnedObservation) -> bool:
     return bool(after.progress or after.repeated or after.good or after.later_attempts or after.handled)
 
 
+FURTHER_EVENTS = "further events of this cause"
 CAME_TO_ITS_END = "its last attempt came to the end of what it counts"
 MUTE = "nothing in it tells of an end, of a good one or of a bad one"
 WHY: Mapping[OutcomeState, str] = {
@@ -274,8 +303,8 @@ WHY: Mapping[OutcomeState, str] = {
 
 def _notices(given: DecisionInput, found: Sequence[Candidate], bad: float, database: Database) -> tuple[Notice, ...]:
     """Observations that ended nothing, and those of others. Evidence of the first cause is not repeated here."""
-    shown = {id(o) for c in found[:1] for o in c.owned} if bad >= ENDED_BADLY else set()
-    listed = {id(o) for c in found if c.probability >= MIN_LISTED_PROBABILITY for o in c.owned}
+    shown = {id(o) for c in found[:1] for o in c.every} if bad >= ENDED_BADLY else set()
+    listed = {id(o) for c in found if c.probability >= MIN_LISTED_PROBABILITY for o in c.every}
     made: dict[tuple[str, int], Notice] = {}
     for o in given.owned:
         if o.observation.cause == HEALTHY or id(o) in shown or not o.observation.proofs:

@@ -76,11 +76,10 @@ class Model(Struct, frozen=True):
             sums = [s + factor * c for s, c in zip(sums, part, strict=True)]
         return dict(zip(self.causes, softmax(sums), strict=True))
 
-    def rank(self, candidates: Mapping[str, Sequence[float]]) -> dict[str, float]:
-        """Candidate -> probability; the sum is 1. `candidates`: the features of each, in the order of
+    def rank(self, rows: Sequence[Sequence[float]]) -> list[float]:
+        """The probability of each candidate; the sum is 1. `rows`: the features of each, in the order of
         candidates.FEATURE_NAMES."""
-        utilities = [sum(w * x for w, x in zip(self.feature_weights, row, strict=True)) for row in candidates.values()]
-        return dict(zip(candidates, softmax(utilities), strict=True))
+        return softmax([sum(w * x for w, x in zip(self.feature_weights, row, strict=True)) for row in rows])
 
 
 def softmax(utilities: Sequence[float]) -> list[float]:

@@ -3,10 +3,6 @@
     CUDA out of memory / (a further attempt) / step 900 / Killed          -> `Killed` is ranked before it
     bad sample: index 4 ... / update 62 / update 63 / SIGTERM received    -> the signal is ranked before what the program survived
     Traceback ... / (a further attempt) / 100% 1640/1640                  -> the last attempt ended well
-
-A last word is a message about a death or a stop from outside behind which nothing goes on; in a notebook, whose kernel
-keeps its state from cell to cell, there is none. What the program survived is evidence behind which its position grew, or a
-further attempt began.
 """
 
 from collections.abc import Sequence
@@ -15,15 +11,12 @@ from math import log
 from msgspec.structs import replace
 
 from forensics.database import HEALTHY, Database
+from forensics.decision.last_word import has_lasting_effect, last_word, survived
 from forensics.model import Adjustment, Line
 from forensics.model.verdicts import Candidate, Lane, OwnedObservation
 from forensics.outcome.tiers import NOTICE, evidence_tier
 
-MIN_GROWN = 2  # a buffer that is written late may show one more step behind the end
 MAX_BAD_IF_FINISHED = 0.1  # of a bad end, where the last attempt came to the end of what it counts
-MAX_LINES_BEHIND_WORD = 20  # of a last word: the stack and the launcher's lines that are printed for the signal
-LAST_WORD_TRAITS = ("process_death", "external_stop")
-LASTING_TRAITS = ("machine_fault", "memory_kill", "kernel_fault", "worthless_result", "stalls")  # work may go on behind these
 SURVIVED = "rule: the program went on behind it, and this was the last word"
 OVERTAKEN = "rule: the program went on behind it, and another message was the last word"
 ALONE = "rule: it was the last word, and no other cause has evidence"
@@ -46,7 +39,7 @@ def last_word_first(ranked: Sequence[Candidate], database: Database) -> list[Can
     """
     found = list(ranked)
     for i, last in enumerate(found):
-        word = last_word(last, database)
+        word = last_word(last.cause, last.owned, database)
         if word is None:
             continue
         above = [j for j, c in enumerate(found) if c.probability > last.probability]
@@ -79,7 +72,7 @@ def _is_usage_error(o: OwnedObservation) -> bool:
 def _all_behind(lacking: Candidate, usage: OwnedObservation, database: Database) -> bool:
     """Does all evidence of `lacking` stand behind `usage` in the same log?"""
     seen = usage.observation
-    ending = [o.observation for o in lacking.owned if evidence_tier(o, database) < NOTICE]
+    ending = [o.observation for o in lacking.every if evidence_tier(o, database) < NOTICE]
     return all(o.source == seen.source and o.line > seen.last_line for o in ending)
 
 
@@ -91,7 +84,7 @@ def _exchange(found: list[Candidate], i: int, j: int, rules: tuple[str, str], wo
 
 
 def _shows_an_end(candidate: Candidate, database: Database) -> bool:
-    return any(evidence_tier(o, database) < NOTICE for o in candidate.owned)
+    return any(evidence_tier(o, database) < NOTICE for o in candidate.every)
 
 
 def has_last_word(candidate: Candidate) -> bool:
@@ -99,34 +92,13 @@ def has_last_word(candidate: Candidate) -> bool:
     return any(a.feature == SURVIVED for a in candidate.ledger)
 
 
-def last_word(candidate: Candidate, database: Database) -> OwnedObservation | None:
-    """The observation of `candidate` that is the last word of the subject's last attempt; None if it has none."""
-    if not any(database.has_trait(candidate.cause, t) for t in LAST_WORD_TRAITS):
-        return None
-    return next((o for o in reversed(candidate.owned) if _is_last_word(o)), None)
-
-
-def _is_last_word(o: OwnedObservation) -> bool:
-    after, lane = o.aftermath, o.lane
-    went_on = after.later_attempts or after.progress or after.positions or after.good or after.handled
-    told = o.owner == "mine" and o.observation.weight != "hint" and lane is not None and lane.kind == "job"
-    if lane is None or (len(lane.attempts) > 1 and lane.attempts[-1].first_line >= o.observation.line):
-        return False  # a launcher that tells of a death begins the next attempt with it
-    return told and not went_on and after.lines_after <= MAX_LINES_BEHIND_WORD
-
-
 def _was_survived(candidate: Candidate, word: OwnedObservation, database: Database) -> bool:
     """Did the program go on behind all of its evidence of an end, which stands before `word` in the same log?"""
-    ending = [o for o in candidate.owned if evidence_tier(o, database) < NOTICE]
-    if not ending or any(database.has_trait(candidate.cause, t) for t in LASTING_TRAITS):
+    ending = [o for o in candidate.every if evidence_tier(o, database) < NOTICE]
+    if not ending or has_lasting_effect(candidate.cause, database):
         return False
     seen = word.observation
     return all(o.observation.source == seen.source and o.observation.last_line < seen.line and survived(o) for o in ending)
-
-
-def survived(o: OwnedObservation) -> bool:
-    """Did a further attempt begin behind it, or did the position of its own attempt grow?"""
-    return o.aftermath.later_attempts > 0 or o.aftermath.positions >= MIN_GROWN
 
 
 def finish(owned: Sequence[OwnedObservation], lane: Lane | None, database: Database) -> Line | None:
@@ -140,7 +112,7 @@ def finish(owned: Sequence[OwnedObservation], lane: Lane | None, database: Datab
 
 
 def _is_overcome(o: OwnedObservation, database: Database) -> bool:
-    return survived(o) and not any(database.has_trait(o.observation.cause, t) for t in LASTING_TRAITS)
+    return survived(o) and not has_lasting_effect(str(o.observation.cause), database)
 
 
 def finished_row(bad: float, lane: Lane, line: Line) -> Adjustment:

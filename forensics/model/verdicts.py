@@ -164,7 +164,10 @@ class Outcome(Struct, frozen=True):
 
 
 class Candidate(Struct, frozen=True):
-    """A cause with its evidence. `features`: by name. `probability`: that it is the root cause, given that it ended badly."""
+    """A cause with the event that most likely shows it. `owned`: its tellings. `features`: by name, of the event.
+
+    `probability`: that it is the root cause, given that it ended badly. `others`: the tellings of further events of this cause.
+    """
 
     cause: str
     owned: tuple[OwnedObservation, ...]
@@ -172,6 +175,12 @@ class Candidate(Struct, frozen=True):
     probability: float = 0.0
     explained_by: str | None = None
     ledger: tuple[Adjustment, ...] = ()
+    others: tuple[OwnedObservation, ...] = ()
+
+    @property
+    def every(self) -> tuple[OwnedObservation, ...]:
+        """The tellings of all events of the cause."""
+        return (*self.owned, *self.others)
 
 
 class Diagnosis(Struct, frozen=True):

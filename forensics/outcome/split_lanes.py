@@ -19,6 +19,7 @@ from forensics.model.verdicts import Aftermath, Attempt, Lane
 from forensics.outcome.attempt_starts import BANNER_ROWS, MAX_CLASSIFIED_TEMPLATES, starts_of
 from forensics.outcome.course import Course
 from forensics.outcome.digest import MIN_TEMPLATE_CHARS, NOT_WORK_CLASSES, lane_digest
+from forensics.outcome.split_observations import by_attempt
 from forensics.readers.lanes.lane_rows import KERNEL_LANE, MAIN_PROGRAM, LaneKey, Row, entity_of, lane_key, lane_kind, lane_rows
 from forensics.readers.lanes.line_classes import (
     GOES_ON,
@@ -44,9 +45,10 @@ TRACEBACK_RECORD = "traceback"
 
 def split_lanes(
     scan: Scan, layout: str, observations: Sequence[Observation], classes: LineClasses, teardown: Collection[int] = ()
-) -> tuple[Lane, ...]:
-    """The lanes of one source, the one with most lines first. `layout`: the name of its line format. `teardown`: the numbers of
-    lines that tell of no end."""
+) -> tuple[tuple[Lane, ...], list[Observation]]:
+    """The lanes of one source, the one with most lines first, and its observations, each of one attempt.
+
+    `layout`: the name of its line format. `teardown`: the numbers of lines that tell of no end."""
     of_lane: dict[LaneKey, list[Row]] = defaultdict(list)
     continued = {n for o in observations if o.told_to and o.proofs for n in range(o.proofs[0].line + 1, o.told_to + 1)}
     for key, row in lane_rows(scan, layout):
@@ -59,6 +61,7 @@ def split_lanes(
     known: dict[bytes, int] = {}
     launcher: _LaneRows | None = None
     made: list[Lane] = []
+    split: list[Observation] = []
     for key in sorted(dict.fromkeys([*of_lane, *by_key]), key=lambda k: k != MAIN_PROGRAM):
         total = 0 if whole or len(of_lane) > 1 else scan.lines
         alone = MAX_LAST_ROWS if len(of_lane) <= MAX_LANES_READ_LONG else MAX_LAST_ROWS_OF_MANY_LANES
@@ -67,6 +70,8 @@ def split_lanes(
         launcher = own if key == MAIN_PROGRAM else launcher
         if key[0] == "rank" and launcher:
             own.started_by(launcher)
+        found = [part for o in by_key.get(key, ()) for part in by_attempt(o, own.starts())]
+        split += found
         made.append(
             Lane(
                 source=scan.source.name,
@@ -77,12 +82,12 @@ def split_lanes(
                 trouble_lines=own.trouble_lines(),
                 last_lines=own.last_lines(),
                 good_lines=own.good_lines(),
-                aftermath={(o.line, o.kind): own.aftermath(o) for o in by_key.get(key, ())},
+                aftermath={(o.line, o.kind): own.aftermath(o) for o in found},
                 superseded=own.is_superseded(),
                 reached_end=own.reached_end(),
             )
         )
-    return tuple(sorted(made, key=lambda lane: -lane.digest.lines))
+    return tuple(sorted(made, key=lambda lane: -lane.digest.lines)), sorted(split, key=lambda o: (o.line, o.kind))
 
 
 def _lane_of(observation: Observation, lanes: Mapping[LaneKey, object]) -> LaneKey:

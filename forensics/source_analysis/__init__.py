@@ -121,13 +121,11 @@ def analyze_source(
     line_format = line_formats.recognise(scanned.head)
     whole = scanned.lines <= len(scanned.head)
     count = line_formats.count_records(scanned.head, line_format) if whole else scanned.lines - scanned.continued
-    unsplit: tuple[Lane, ...] = ()
     classes = outcome.line_classes(knowledge)
     teardown = call_or_warn(lambda: find_teardown(scanned, events, classes), Teardown(events), "its teardown", name, warn)
-    events = [*teardown.events]
-    lanes = call_or_warn(
-        lambda: outcome.split_lanes(scanned, line_format, events, classes, teardown.lines), unsplit, "how it ended", name, warn
-    )
+    unsplit: tuple[tuple[Lane, ...], list[Observation]] = ((), [*teardown.events])
+    split = partial(outcome.split_lanes, scanned, line_format, unsplit[1], classes, teardown.lines)
+    lanes, events = call_or_warn(split, unsplit, "how it ended", name, warn)
     spans = [(a.first_line, a.last_line) for a in lanes[0].attempts] if lanes and lanes[0].kind == "job" else []
     alone: tuple[context.AttemptFacts, ...] = ()
     said = call_or_warn(lambda: context.attempt_facts(scanned, spans), alone, "its attempts", name, warn)

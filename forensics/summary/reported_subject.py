@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 
 from forensics import advice
 from forensics.core import lazy
+from forensics.decision.events import is_another_start
 from forensics.model import EarlierAttempt, Finding, Observation, SubjectSummary, Value
 from forensics.model.verdicts import Attempt, Diagnosis, Entity
 from forensics.ownership import Subject
@@ -97,7 +98,7 @@ def _attempts_of_last_run(
         proof.line: (o.observation, proof)
         for c in decided.candidates
         if c.cause in titles and c.explained_by is None
-        for o in c.owned
+        for o in c.every
         if o.owner == "mine" and o.observation.source == lane.source and o.observation.weight != "hint"
         if o.observation.ends not in ("nothing", "machine") and not o.aftermath.handled
         for proof in o.observation.proofs
@@ -120,4 +121,4 @@ def _is_told(attempt: Attempt, end: Observation, pid: Value | None, notebook: bo
     """Is it a start of its own, or a cell of a notebook? `pid`: of the cause; what the same process printed is no other start."""
     if pid is not None and end.fields.get("pid") == pid:
         return False
-    return notebook or advice.is_another_start(attempt, end)
+    return notebook or is_another_start(attempt, end)

@@ -10,13 +10,14 @@ from msgspec.structs import replace
 
 from forensics.core.errors import UsageError
 from forensics.database import HEALTHY, Database
-from forensics.decision.candidates import FEATURE_NAMES, candidates
+from forensics.decision.candidates import FEATURE_NAMES, UNLISTED, candidates
 from forensics.decision.model import Model
+from forensics.model.verdicts import Candidate
 from forensics.outcome.ending_words import EndingModel
 from forensics.outcome.features import Rates
 from forensics.outcome.trees import Trees
 from forensics.train import outcome_fit, text, weights
-from forensics.train.cases import Case, cause_of_labelled_lines, without_its_cause
+from forensics.train.cases import Case, cause_of_labelled_lines, is_labelled, without_its_cause
 from forensics.train.lines_fit import fit_lines
 from forensics.train.rates import count_firings
 from forensics.train.weights import RankingExample
@@ -55,13 +56,12 @@ def train(
     fold_models = text_models(named, examples, folds_of(named, folds))
     made = text.fit_text_model([*map(text.document_of, named), *examples])
     by_lines = [
-        (replace(c, right=right), r, LINES_ONLY * w)
+        ranking_example(replace(c, right=right), made, r, LINES_ONLY * w, knowledge)
         for c, r, w in zip(cases, rates, weight, strict=True)
         if not c.cause_known and (right := cause_of_labelled_lines(c, knowledge))
     ]
     ranked = ranking_examples(named, fold_models, own_rates, shares, knowledge)
-    ranked += [RankingExample(candidate_features(c, made, r, knowledge), c.right, w) for c, r, w in by_lines]
-    values = weights.fit_ranker(ranked)
+    values = weights.fit_ranker([*ranked, *by_lines])
     return replace(made, feature_weights=values, outcome=outcome, ending=ending, lines=fit_lines(cases))
 
 
@@ -134,12 +134,23 @@ def ranking_examples(
     made: list[RankingExample] = []
     for case, model, own_rates, share in zip(cases, models, rates, weight, strict=True):
         unknown = without_its_cause(case)
-        made.append(RankingExample(candidate_features(case, model, own_rates, knowledge), case.right, share))
-        made.append(RankingExample(candidate_features(unknown, model, own_rates, knowledge), case.right, UNFAMILIAR * share))
+        made.append(ranking_example(case, model, own_rates, share, knowledge))
+        made.append(ranking_example(unknown, model, own_rates, UNFAMILIAR * share, knowledge))
     return made
 
 
-def candidate_features(case: Case, model: Model, rates: Rates, knowledge: Database) -> dict[str, list[float]]:
-    """The candidates of a case and their features."""
+def ranking_example(case: Case, model: Model, rates: Rates, weight: float, knowledge: Database) -> RankingExample:
+    """The candidate events of a case. Right are those of a labelled cause that show a labelled line; all of these causes if none
+    does; UNLISTED, the last one, if there is none."""
     found = candidates(case.question.owned, model.text(case.question.words()), knowledge, rates)
-    return {c.cause: [c.features[n] for n in FEATURE_NAMES] for c in found}
+    of_cause = [c.cause in case.right for c in found]
+    shown = [right and _shows(c, case.evidence) for c, right in zip(found, of_cause, strict=True)]
+    right = shown if any(shown) else of_cause
+    if not any(right):
+        right = [c.cause == UNLISTED for c in found]
+    return RankingExample([[c.features[n] for n in FEATURE_NAMES] for c in found], right, weight)
+
+
+def _shows(candidate: Candidate, labelled: Sequence[str]) -> bool:
+    """Is a labelled line among those of the event?"""
+    return any(is_labelled(p.text, labelled) for o in candidate.owned for p in o.observation.proofs)

@@ -5,26 +5,21 @@ probability is exp(utility) divided by the sum over all candidates. The weights 
 with a small penalty.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 
-from forensics.decision.candidates import FEATURE_NAMES, FEATURES, UNLISTED
+from forensics.decision.candidates import FEATURE_NAMES, FEATURES
 
 PENALTY = 0.3  # times the square of each weight, added to the loss of all examples
 
 
 class RankingExample(Struct, frozen=True):
-    """`candidates`: the features of each. `right`: the right causes; if none of them is a candidate, UNLISTED is right."""
+    """`rows`: the features of each candidate. `right`: which of them are right, one or more."""
 
-    candidates: Mapping[str, Sequence[float]]
-    right: Collection[str]
+    rows: Sequence[Sequence[float]]
+    right: Sequence[bool]
     weight: float = 1.0
-
-    @property
-    def targets(self) -> set[str]:
-        """The candidates that are right, never empty."""
-        return set(self.right) & set(self.candidates) or {UNLISTED}
 
 
 def fit_ranker(choices: Sequence[RankingExample]) -> tuple[float, ...]:
@@ -32,13 +27,13 @@ def fit_ranker(choices: Sequence[RankingExample]) -> tuple[float, ...]:
     import numpy as np
     from scipy.optimize import minimize
 
-    most = max(len(c.candidates) for c in choices)
+    most = max(len(c.rows) for c in choices)
     features = np.zeros((len(choices), most, len(FEATURE_NAMES)))
     there = np.zeros((len(choices), most), dtype=bool)
     right = np.zeros((len(choices), most), dtype=bool)
     for i, choice in enumerate(choices):
-        for j, (name, row) in enumerate(choice.candidates.items()):
-            features[i, j], there[i, j], right[i, j] = row, True, name in choice.targets
+        for j, row in enumerate(choice.rows):
+            features[i, j], there[i, j], right[i, j] = row, True, choice.right[j]
     weight = np.array([c.weight for c in choices])
 
     def loss(values: np.ndarray) -> tuple[float, np.ndarray]:

@@ -123,4 +123,4 @@ def test_a_notebook_and_a_schedulers_daemon_are_what_they_are(knowledge: Databas
     scan = scan_of("error: cannot reach the controller\n", name="var/log/slurm/slurmd.log")
     from forensics.outcome import line_classes, split_lanes
 
-    assert split_lanes(scan, "", (), line_classes(knowledge))[0].kind == "scheduler"
+    assert split_lanes(scan, "", (), line_classes(knowledge))[0][0].kind == "scheduler"

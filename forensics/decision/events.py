@@ -1,0 +1,128 @@
+"""Which observations of one cause tell of one event, and which of several.
+
+    train.log   attempt 1: CUDA out of memory ...   attempt 2: CUDA out of memory ...     -> two events
+    train.log   rank 0: KeyError: 'a'   rank 1: KeyError: 'a'                             -> one event, told twice
+    dmesg       Killed process 11 (python)   6 s later: Killed process 22 (python)        -> two events
+
+Observations are of one event unless something tells them apart: another attempt of the same lane, another process that died,
+another exception, another memory limit, a program that demonstrably went on between them, or a long time between two logs.
+"""
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+
+from forensics.database import Database
+from forensics.decision.last_word import MIN_GROWN, has_lasting_effect
+from forensics.model import Fields, Observation
+from forensics.model.verdicts import Attempt, OwnedObservation
+from forensics.outcome.tiers import NOTICE
+
+Tellings = tuple[OwnedObservation, ...]
+
+EXCEPTION = ("exc_type", "exc_message")
+LIMIT_FACT = "limit_path"  # of the cgroup whose memory limit was reached
+MAX_EVENTS = 12  # chosen by hand, of one cause: earlier ones beyond these are told together
+MAX_CONTINUED_LINES = 10  # while it ends a program may print a few lines like earlier ones
+# What waits for a process that died gives up by itself at last: a process group of PyTorch does so after 30 minutes, the longest
+# of the usual defaults. So what is farther apart is not of the same trouble.
+MAX_SAME_TROUBLE_S = 30 * 60.0
+# Chosen by hand: what is shorter is a message that each rank or thread printed, or a retry by one process, as often as a start.
+MIN_ATTEMPT_LINES = 6
+
+
+def events_of(own: Sequence[OwnedObservation], tiers: Mapping[int, int], database: Database) -> list[Tellings]:
+    """The tellings of each event in `own`, the observations of one cause; the events in order of their first lines.
+
+    `tiers`: id of an observation -> see evidence_tier. Notices join the event of their attempt; where there is none, they are one
+    event that ended nothing.
+    """
+    ending = [o for o in own if tiers[id(o)] < NOTICE]
+    if not ending:
+        return [tuple(own)]
+    groups: list[list[OwnedObservation]] = []
+    for o in sorted(ending, key=_order):
+        fitting = [g for g in groups[-MAX_EVENTS:] if not any(are_apart(x, o, database) for x in (g[0], g[-1]))]
+        if fitting:
+            min(fitting, key=lambda g: _distance(g, o)).append(o)
+        else:
+            groups.append([o])
+    if len(groups) > MAX_EVENTS:
+        before = [o for g in groups[: 1 - MAX_EVENTS] for o in g]
+        groups = [before, *groups[1 - MAX_EVENTS :]]
+    rest: list[OwnedObservation] = []
+    for o in own:
+        if tiers[id(o)] >= NOTICE:
+            near = [g for g in groups if any(_in_one_attempt(x, o) for x in g)]
+            (min(near, key=lambda g: _distance(g, o)) if near else rest).append(o)
+    return [tuple(g) for g in (*groups, rest) if g]
+
+
+def are_apart(a: OwnedObservation, b: OwnedObservation, database: Database) -> bool:
+    """Does something tell apart the events that both show? `a` stands before `b`, or in another log."""
+    first, second = a.observation, b.observation
+    if _differ(first.fields, second.fields, EXCEPTION) or _differ(first.fields, second.fields, (LIMIT_FACT,)):
+        return True
+    if database.has_trait(first.cause, "process_death") and _differ(first.fields, second.fields, ("pid",)):
+        return True
+    if first.source != second.source:
+        return _long_between(first, second)
+    if a.lane is not b.lane or a.lane is None:
+        return False
+    return not _in_one_attempt(a, b) or (_went_on_between(a, b) and not has_lasting_effect(str(first.cause), database))
+
+
+def is_another_start(attempt: Attempt, end: Observation) -> bool:
+    """Is the attempt that ended with `end` a start of its own, and no line that threads, ranks or retries repeat?
+
+    A notebook's server starts a kernel again under its name: that is one event.
+    """
+    long = attempt.last_line - attempt.first_line >= MIN_ATTEMPT_LINES - 1
+    return "kernel_id" not in end.fields and ("pid" in end.fields or long)
+
+
+def attempt_of(o: OwnedObservation) -> int:
+    """The number of the attempt of its lane in which it was shown last; 0 if that is unknown."""
+    starts = [a.first_line for a in o.lane.attempts] if o.lane else []
+    return max(1, bisect_right(starts, max(o.observation.shown_on, default=o.observation.line))) if starts else 0
+
+
+def _in_one_attempt(a: OwnedObservation, b: OwnedObservation) -> bool:
+    """Were both shown in one attempt of one lane, or is what lies between them no start of its own?"""
+    if a.observation.source != b.observation.source or a.lane is not b.lane:
+        return False
+    first, second = sorted((attempt_of(a), attempt_of(b)))
+    if first == second or a.lane is None:
+        return True
+    if a.lane.kind not in ("job", "notebook"):
+        return False
+    earlier = a if attempt_of(a) == first else b
+    return not any(is_another_start(t, earlier.observation) for t in a.lane.attempts[first - 1 : second - 1])
+
+
+def _went_on_between(a: OwnedObservation, b: OwnedObservation) -> bool:
+    """Did the position of the program, or what it prints at work, grow between `a` and `b`?"""
+    grown = a.aftermath.positions - b.aftermath.positions >= MIN_GROWN
+    work = (a.aftermath.repeated + a.aftermath.progress) - (b.aftermath.repeated + b.aftermath.progress)
+    return grown or work > MAX_CONTINUED_LINES
+
+
+def _differ(first: Fields, second: Fields, names: Sequence[str]) -> bool:
+    return any(n in first and n in second and first[n] != second[n] for n in names)
+
+
+def _long_between(a: Observation, b: Observation) -> bool:
+    return a.time is not None and b.time is not None and abs((a.time - b.time).total_seconds()) > MAX_SAME_TROUBLE_S
+
+
+def _order(o: OwnedObservation) -> tuple[str, int, str]:
+    return o.observation.source, o.observation.line, o.observation.kind
+
+
+def _distance(group: Sequence[OwnedObservation], o: OwnedObservation) -> tuple[bool, float]:
+    """How far `o` is from what is in `group`: in lines of its own log, else in seconds."""
+    seen = o.observation
+    own = [abs(x.observation.line - seen.line) for x in group if x.observation.source == seen.source]
+    if own:
+        return False, float(min(own))
+    times = [abs((x.observation.time - seen.time).total_seconds()) for x in group if x.observation.time and seen.time]
+    return True, min(times, default=float("inf"))

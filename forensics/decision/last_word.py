@@ -1,0 +1,45 @@
+"""What the program survived, and which message is the last word of its last attempt.
+
+    CUDA out of memory / (a further attempt) / step 900 / Killed          `Killed` is the last word; the first was survived
+    bad sample: index 4 ... / update 62 / update 63 / SIGTERM received    the signal is the last word
+
+A last word is a message about a death or a stop from outside behind which nothing goes on; in a notebook, whose kernel keeps its
+state from cell to cell, there is none. What the program survived is evidence behind which its position grew, or a further attempt
+began.
+"""
+
+from collections.abc import Sequence
+
+from forensics.database import Database
+from forensics.model.verdicts import OwnedObservation
+
+MIN_GROWN = 2  # a buffer that is written late may show one more step behind the end
+MAX_LINES_BEHIND_WORD = 20  # of a last word: the stack and the launcher's lines that are printed for the signal
+LAST_WORD_TRAITS = ("process_death", "external_stop")
+LASTING_TRAITS = ("machine_fault", "memory_kill", "kernel_fault", "worthless_result", "stalls")  # work may go on behind these
+
+
+def survived(o: OwnedObservation) -> bool:
+    """Did a further attempt begin behind it, or did the position of its own attempt grow?"""
+    return o.aftermath.later_attempts > 0 or o.aftermath.positions >= MIN_GROWN
+
+
+def has_lasting_effect(cause: str, database: Database) -> bool:
+    """May work go on behind it although it decides how the run ends?"""
+    return any(database.has_trait(cause, t) for t in LASTING_TRAITS)
+
+
+def last_word(cause: str, owned: Sequence[OwnedObservation], database: Database) -> OwnedObservation | None:
+    """The observation among `owned`, of one cause, that is the last word of the subject's last attempt; None if it has none."""
+    if not any(database.has_trait(cause, t) for t in LAST_WORD_TRAITS):
+        return None
+    return next((o for o in reversed(owned) if _is_last_word(o)), None)
+
+
+def _is_last_word(o: OwnedObservation) -> bool:
+    after, lane = o.aftermath, o.lane
+    went_on = after.later_attempts or after.progress or after.positions or after.good or after.handled
+    told = o.owner == "mine" and o.observation.weight != "hint" and lane is not None and lane.kind == "job"
+    if lane is None or (len(lane.attempts) > 1 and lane.attempts[-1].first_line >= o.observation.line):
+        return False  # a launcher that tells of a death begins the next attempt with it
+    return told and not went_on and after.lines_after <= MAX_LINES_BEHIND_WORD
