@@ -14,20 +14,18 @@ from collections.abc import Mapping, Sequence
 from forensics.database import Database
 from forensics.decision.last_word import MIN_GROWN, has_lasting_effect
 from forensics.model import Fields, Observation
-from forensics.model.verdicts import Attempt, OwnedObservation
+from forensics.model.verdicts import OwnedObservation
 from forensics.outcome.tiers import NOTICE
 
 Tellings = tuple[OwnedObservation, ...]
 
-EXCEPTION = ("exc_type", "exc_message")
+WORDS = ("exc_type", "exc_message")
 LIMIT_FACT = "limit_path"  # of the cgroup whose memory limit was reached
 MAX_EVENTS = 12  # chosen by hand, of one cause: earlier ones beyond these are told together
 MAX_CONTINUED_LINES = 10  # while it ends a program may print a few lines like earlier ones
 # What waits for a process that died gives up by itself at last: a process group of PyTorch does so after 30 minutes, the longest
 # of the usual defaults. So what is farther apart is not of the same trouble.
 MAX_SAME_TROUBLE_S = 30 * 60.0
-# Chosen by hand: what is shorter is a message that each rank or thread printed, or a retry by one process, as often as a start.
-MIN_ATTEMPT_LINES = 6
 
 
 def events_of(own: Sequence[OwnedObservation], tiers: Mapping[int, int], database: Database) -> list[Tellings]:
@@ -60,7 +58,7 @@ def events_of(own: Sequence[OwnedObservation], tiers: Mapping[int, int], databas
 def are_apart(a: OwnedObservation, b: OwnedObservation, database: Database) -> bool:
     """Does something tell apart the events that both show? `a` stands before `b`, or in another log."""
     first, second = a.observation, b.observation
-    if _differ(first.fields, second.fields, EXCEPTION) or _differ(first.fields, second.fields, (LIMIT_FACT,)):
+    if _differ(first.fields, second.fields, WORDS) or _differ(first.fields, second.fields, (LIMIT_FACT,)):
         return True
     if database.has_trait(first.cause, "process_death") and _differ(first.fields, second.fields, ("pid",)):
         return True
@@ -69,15 +67,6 @@ def are_apart(a: OwnedObservation, b: OwnedObservation, database: Database) -> b
     if a.lane is not b.lane or a.lane is None:
         return False
     return not _in_one_attempt(a, b) or (_went_on_between(a, b) and not has_lasting_effect(str(first.cause), database))
-
-
-def is_another_start(attempt: Attempt, end: Observation) -> bool:
-    """Is the attempt that ended with `end` a start of its own, and no line that threads, ranks or retries repeat?
-
-    A notebook's server starts a kernel again under its name: that is one event.
-    """
-    long = attempt.last_line - attempt.first_line >= MIN_ATTEMPT_LINES - 1
-    return "kernel_id" not in end.fields and ("pid" in end.fields or long)
 
 
 def attempt_of(o: OwnedObservation) -> int:
@@ -96,7 +85,7 @@ def _in_one_attempt(a: OwnedObservation, b: OwnedObservation) -> bool:
     if a.lane.kind not in ("job", "notebook"):
         return False
     earlier = a if attempt_of(a) == first else b
-    return not any(is_another_start(t, earlier.observation) for t in a.lane.attempts[first - 1 : second - 1])
+    return not any(t.is_another_start(earlier.observation) for t in a.lane.attempts[first - 1 : second - 1])
 
 
 def _went_on_between(a: OwnedObservation, b: OwnedObservation) -> bool:

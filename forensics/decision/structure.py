@@ -1,8 +1,8 @@
 """What the structure of a log decides, whatever its words say: attempts, positions and the last word. Each rule is a ledger row.
 
-    CUDA out of memory / (a further attempt) / step 900 / Killed          -> `Killed` is ranked before it
-    bad sample: index 4 ... / update 62 / update 63 / SIGTERM received    -> the signal is ranked before what the program survived
-    Traceback ... / (a further attempt) / 100% 1640/1640                  -> the last attempt ended well
+CUDA out of memory / (a further attempt) / step 900 / Killed          -> `Killed` is ranked before it
+bad sample: index 4 ... / update 62 / update 63 / SIGTERM received    -> the signal is ranked before what the program survived
+Traceback ... / (a further attempt) / 100% 1640/1640                  -> the last attempt ended well
 """
 
 from collections.abc import Sequence

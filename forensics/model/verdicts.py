@@ -17,6 +17,8 @@ from forensics.model.logs import Line, Observation
 
 EntityKind = Literal["job", "notebook", "process", "rank", "container", "unit", "kernel", "machine"]
 LaneKind = Literal["job", "notebook", "kernel", "scheduler", "runtime", "service"]
+# Chosen by hand: what is shorter is a message that each rank or thread printed, or a retry by one process, as often as a start.
+MIN_ATTEMPT_LINES = 6
 OutcomeState = Literal["failed", "stalled", "spoiled", "stopped", "ended_well", "going_on", "cut_off", "unknown"]
 Owner = Literal["mine", "others", "unknown"]
 
@@ -38,6 +40,14 @@ class Attempt(Struct, frozen=True):
     number: int
     first_line: int
     last_line: int
+
+    def is_another_start(self, end: Observation) -> bool:
+        """Is this attempt, which ended with `end`, a start of its own, and no line that threads, ranks or retries repeat?
+
+        A notebook's server starts a kernel again under its name: that is one event.
+        """
+        long = self.last_line - self.first_line >= MIN_ATTEMPT_LINES - 1
+        return "kernel_id" not in end.fields and ("pid" in end.fields or long)
 
 
 class LaneDigest(Struct, frozen=True):

@@ -15,7 +15,7 @@ from itertools import accumulate, islice
 
 from forensics.line_formats import parse_prefix
 from forensics.model import Line, Observation, Scan
-from forensics.model.verdicts import Aftermath, Attempt, Lane
+from forensics.model.verdicts import Aftermath, Attempt, Entity, Lane, LaneKind
 from forensics.outcome.attempt_starts import BANNER_ROWS, MAX_CLASSIFIED_TEMPLATES, starts_of
 from forensics.outcome.course import Course
 from forensics.outcome.digest import MIN_TEMPLATE_CHARS, NOT_WORK_CLASSES, lane_digest
@@ -72,21 +72,7 @@ def split_lanes(
             own.started_by(launcher)
         found = [part for o in by_key.get(key, ()) for part in by_attempt(o, own.starts())]
         split += found
-        made.append(
-            Lane(
-                source=scan.source.name,
-                kind=lane_kind(key, scan, layout),
-                entity=entity_of(key, scan.source.name),
-                attempts=own.attempts(),
-                digest=lane_digest(own.templates, own.bits, total, own.start_rows(), own.is_record),
-                trouble_lines=own.trouble_lines(),
-                last_lines=own.last_lines(),
-                good_lines=own.good_lines(),
-                aftermath={(o.line, o.kind): own.aftermath(o) for o in found},
-                superseded=own.is_superseded(),
-                reached_end=own.reached_end(),
-            )
-        )
+        made.append(own.lane(scan.source.name, lane_kind(key, scan, layout), entity_of(key, scan.source.name), found))
     return tuple(sorted(made, key=lambda lane: -lane.digest.lines)), sorted(split, key=lambda o: (o.line, o.kind))
 
 
@@ -134,6 +120,22 @@ class _LaneRows:
         self._explicit_starts: list[int] = []
         self.templates = [r.template for r in rows]
         self.cells = cells
+
+    def lane(self, source: str, kind: LaneKind, entity: Entity, observations: Sequence[Observation]) -> Lane:
+        """The lane of these rows, with the aftermath of `observations`."""
+        return Lane(
+            source=source,
+            kind=kind,
+            entity=entity,
+            attempts=self.attempts(),
+            digest=lane_digest(self.templates, self.bits, self.total, self.start_rows(), self.is_record),
+            trouble_lines=self.trouble_lines(),
+            last_lines=self.last_lines(),
+            good_lines=self.good_lines(),
+            aftermath={(o.line, o.kind): self.aftermath(o) for o in observations},
+            superseded=self.is_superseded(),
+            reached_end=self.reached_end(),
+        )
 
     @functools.cached_property
     def template_since(self) -> list[int]:

@@ -7,7 +7,6 @@ from collections.abc import Collection, Sequence
 
 from forensics import advice
 from forensics.core import lazy
-from forensics.decision.events import is_another_start
 from forensics.model import EarlierAttempt, Finding, Observation, SubjectSummary, Value
 from forensics.model.verdicts import Attempt, Diagnosis, Entity
 from forensics.ownership import Subject
@@ -121,4 +120,4 @@ def _is_told(attempt: Attempt, end: Observation, pid: Value | None, notebook: bo
     """Is it a start of its own, or a cell of a notebook? `pid`: of the cause; what the same process printed is no other start."""
     if pid is not None and end.fields.get("pid") == pid:
         return False
-    return notebook or is_another_start(attempt, end)
+    return notebook or attempt.is_another_start(end)

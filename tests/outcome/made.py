@@ -29,5 +29,5 @@ def lanes_of(
 ) -> dict[str, Lane]:
     """The lanes of `text` by the name of their entity: `rank 3`, `unit sshd`, `kernel`, `job train.log`."""
     scan = scan_of(text, source_format=source_format)
-    found = outcome.split_lanes(scan, layout, observations, outcome.line_classes(knowledge))
+    found, _ = outcome.split_lanes(scan, layout, observations, outcome.line_classes(knowledge))
     return {str(lane.entity): lane for lane in found}

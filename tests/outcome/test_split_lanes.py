@@ -65,7 +65,7 @@ def test_of_a_long_log_the_lines_between_the_samples_count(knowledge: Database) 
     head, tail = log(*STEPS).encode(), log("step 1000 loss 0.1").encode()
     short = scan_of(log(*STEPS))
     for sample, lines in ((((1, head),), 40), (((1, head), (1000, tail)), 1000)):
-        (found,) = outcome.split_lanes(replace(short, sample=sample, lines=lines), "", (), outcome.line_classes(knowledge))
+        (found,), _ = outcome.split_lanes(replace(short, sample=sample, lines=lines), "", (), outcome.line_classes(knowledge))
         assert found.digest.lines == lines
 
 

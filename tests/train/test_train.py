@@ -31,7 +31,7 @@ from forensics.train.measure import (
     reliability_bins,
 )
 from forensics.train.rival import by_rival, lines_of, rival_table
-from forensics.train.weights import RankingExample, fit_ranker
+from forensics.train.weights import FLAT, RankingExample, fit_ranker
 from scripts.lay_out_corpus import marked
 from tests.decision.made import lane, model, seen
 
@@ -117,11 +117,10 @@ def row(**values: float) -> list[float]:
 
 @pytest.mark.seconds
 def test_the_weights_learn_which_feature_speaks_for_the_right_one() -> None:
-    offered = {"a": row(proof=1), "b": row(hint=1), UNLISTED: row(unlisted=1)}
-    choices = (
-        [RankingExample(offered, ["a"])] * 80 + [RankingExample(offered, ["b"])] * 10 + [RankingExample(offered, ["z"])] * 10
-    )
-    found = dict(zip(FEATURE_NAMES, fit_ranker(choices), strict=True))
+    offered = [row(proof=1), row(hint=1), row(unlisted=1)]
+    right = {0: 80, 1: 10, 2: 10}
+    choices = [RankingExample(offered, [i == j for j in range(3)]) for i, count in right.items() for _ in range(count)]
+    found = dict(zip(FEATURE_NAMES, fit_ranker(choices, [FLAT] * len(FEATURE_NAMES)), strict=True))
     assert found["proof"] > found["hint"]
     total = sum(2.718281828 ** found[n] for n in ("proof", "hint", "unlisted"))
     assert 2.718281828 ** found["proof"] / total == pytest.approx(0.8, abs=0.03)  # 8 of 10 times it was right
@@ -132,11 +131,10 @@ def test_a_weight_never_has_the_sign_that_its_feature_cannot_have() -> None:
     """Where the choices say the opposite of what a feature means, it says nothing."""
     up = next(n for n, (_, sign, _) in FEATURES.items() if sign > 0)
     down = next(n for n, (_, sign, _) in FEATURES.items() if sign < 0)
-    against = {"a": row(), "b": row(**{up.replace(" ", "_"): 1.0}), UNLISTED: row(unlisted=1)}
-    for_it = {"a": row(**{down.replace(" ", "_"): 1.0}), "b": row(), UNLISTED: row(unlisted=1)}
-    found = dict(
-        zip(FEATURE_NAMES, fit_ranker([RankingExample(against, ["a"]), RankingExample(for_it, ["a"])] * 20), strict=True)
-    )
+    against = [row(), row(**{up.replace(" ", "_"): 1.0}), row(unlisted=1)]
+    for_it = [row(**{down.replace(" ", "_"): 1.0}), row(), row(unlisted=1)]
+    choices = [RankingExample(offered, [True, False, False]) for offered in (against, for_it)] * 20
+    found = dict(zip(FEATURE_NAMES, fit_ranker(choices, [FLAT] * len(FEATURE_NAMES)), strict=True))
     assert found[up] == found[down] == 0
 
 
