@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from forensics.core.errors import UsageError
 from forensics.database import HEALTHY, Database
-from forensics.decision.candidates import FEATURE_NAMES, FEATURES, UNLISTED
+from forensics.decision.candidates import FEATURE_NAMES, FEATURES
 from forensics.decision.decide import DecisionInput
 from forensics.decision.model import model_from_bytes, model_to_bytes
 from forensics.decision.precedence import precedence_of
