@@ -189,7 +189,7 @@ def _decided(
 ) -> tuple[Diagnosis, list[Diagnosis]]:
     """The diagnosis of all incidents together, and that of each of the first ones."""
     rules = precedence_of(knowledge)
-    decided = decide(decision_input(every, asked, knowledge), knowledge, model, rules)
+    decided = decide(decision_input(every, asked, knowledge), knowledge, model, rules, explained=True)
     listed = incidents[: limits.current.incidents]
     each = [decided for _ in listed]
     if len(listed) > 1:

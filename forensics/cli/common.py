@@ -281,9 +281,10 @@ def _add(text: str, output: Path) -> None:
 
 def _ledger(report: "Report", style: Style) -> str:
     from forensics.decision.candidates import FEATURES
+    from forensics.decision.ledger import MEANINGS
     from forensics.report.ledger import render_ledger
 
-    return render_ledger(report, {name: about[2] for name, about in FEATURES.items()}, style)
+    return render_ledger(report, {name: about[2] for name, about in FEATURES.items()} | MEANINGS, style)
 
 
 def finish(report: "Report", telling: OutputOptions) -> None:

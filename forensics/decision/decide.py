@@ -8,23 +8,17 @@ The probability of a cause is P(it ended badly) x P(this cause | it ended badly)
 """
 
 from collections.abc import Mapping, Sequence
-from math import log
+from math import exp, log
 
 from msgspec.structs import replace
 
 from forensics.database import HEALTHY, Database
 from forensics.decision.candidates import FEATURE_NAMES, UNLISTED, candidates
 from forensics.decision.ending import bad_end_shown
+from forensics.decision.ledger import AGAINST_ALL, BAD_END, NO_BAD_END, moved, probability_of, rows_of, total, with_rule
 from forensics.decision.model import Model
 from forensics.decision.precedence import Precedence
-from forensics.decision.structure import (
-    MAX_BAD_IF_FINISHED,
-    MIN_PROBABILITY,
-    finish,
-    finished_row,
-    has_last_word,
-    ranked_by_structure,
-)
+from forensics.decision.structure import MAX_BAD_IF_FINISHED, REACHED_END, finish, has_last_word, ranked_by_structure
 from forensics.decision.text import trouble_text, trouble_words
 from forensics.model import Adjustment, Notice, Verdict
 from forensics.model.verdicts import Candidate, Diagnosis, Lane, LaneDigest, Outcome, OutcomeState, OwnedObservation
@@ -33,7 +27,7 @@ from forensics.outcome import recorded_status
 from forensics.outcome.ending_words import EndingModel, ending_rows
 from forensics.outcome.recorded_status import RecordedStatus
 from forensics.outcome.tiers import ENDING_STRONG, NOTICE, evidence_tier
-from forensics.outcome.trees import MAX_SILENT_PROBABILITY
+from forensics.outcome.trees import MAX_SILENT_LOG_ODDS, MAX_SILENT_PROBABILITY
 from forensics.readers.lanes.exit_line import exit_status
 
 ENDED_BADLY = 0.5  # the more probable of two answers is given
@@ -43,7 +37,6 @@ MAX_NOTICES = 40  # chosen by hand: true facts that ended nothing; nobody reads 
 MIN_LISTED_PROBABILITY = 0.03  # a report shows such a cause after the first one
 NEAR_END_LINES = 50  # after a good end a program may still print how it shuts down
 MIN_REPEATED_SIGNS = 3  # of one observation: a traceback shows the line of code and the message, which are two
-MIN_LOG_ODDS = 0.01  # a smaller contribution is rounded to none
 
 
 class DecisionInput:
@@ -85,48 +78,88 @@ class DecisionInput:
 
 
 def decide(
-    given: DecisionInput, database: Database, model: Model, precedence: Precedence, rates: outcome_features.Rates | None = None
+    given: DecisionInput,
+    database: Database,
+    model: Model,
+    precedence: Precedence,
+    rates: outcome_features.Rates | None = None,
+    explained: bool = False,
 ) -> Diagnosis:
     """The Diagnosis of `given`; its candidates are most probable first, none.healthy among them.
 
-    `rates`: instead of the database's, for cross-validation.
+    `rates`: instead of the database's, for cross-validation. `explained`: say what each group of features contributes to the
+    outcome, which takes some milliseconds.
     """
     rates = database.rates if rates is None else rates
-    silent = outcome_features.is_silent(given.owned, given.lanes)
-    terminal = outcome_features.is_terminal_by_nature(given.owned, given.lanes, given.machine, database)
-    shown = model.outcome.probability(
-        given.features_of_outcome(database, model.ending, rates), terminal, silent, given.exit_status(database)
-    )
-    if mute := silent and _is_mute(given, database):
-        shown = MAX_SILENT_PROBABILITY
-    by_finish = _row_of_finish(given, shown, database)
-    shown = MAX_BAD_IF_FINISHED if by_finish else shown
-    bad = given.end.bad_end_probability(shown) if given.end else shown
-    bad_as_shown = bad * recorded_status.share_shown_by_output(shown) if given.end else bad
+    rows, mute = _outcome_rows(given, database, model, rates, explained)
+    by_finish = _row_of_finish(given, rows, database)
+    rows += by_finish
+    shown = probability_of(rows)
+    bad, share = shown, 1.0
+    if given.end:
+        bad, share = given.end.bad_end_probability(shown), recorded_status.share_shown_by_output(shown)
+        rows = with_rule(rows, bad, RECORDED, given.end.source, given.end.line) if bad != shown else rows
     offered = candidates(given.owned, model.text(given.words()), database, rates)
     causes = causes_of(_ranked(offered, model))
     ranked = ranked_by_structure(precedence.applied(_own_before_unknown(causes), database), database)
-    listed = [_with_probability(c, bad_as_shown) for c in ranked if c.cause != UNLISTED]
+    listed = [_with_probability(c, bad, share) for c in ranked if c.cause != UNLISTED]
     healthy_lines = tuple(o for o in given.owned if o.observation.cause == HEALTHY and o.owner == "mine")
-    healthy = Candidate(HEALTHY, healthy_lines, {}, round(1 - bad, 4), ledger=by_finish)
+    healthy = moved(Candidate(HEALTHY, healthy_lines, {}, 1.0), 1 - bad, NO_BAD_END)
     listed.sort(key=lambda c: (-c.probability, c.cause))
     found = [healthy, *(c for c in listed if c.owned)] if bad < ENDED_BADLY else [*_causes_to_list(listed), healthy]
+    found = [replace(c, probability=round(c.probability, 4)) for c in found]
     verdict = _verdict(bad, found[0], database)
     outcome = _outcome(given, bad, found[0], database)
     if mute and outcome.state == "unknown":
         outcome = replace(outcome, why=MUTE)
     if by_finish and bad < ENDED_BADLY:
         outcome = _finished(given, outcome, database)
-    return Diagnosis(verdict, outcome, tuple(found[:MAX_CAUSES]), _notices(given, found, bad, database))
+    outcome = replace(outcome, ledger=rows)
+    return Diagnosis(
+        verdict, outcome, tuple(found[:MAX_CAUSES]), _notices(given, found, bad, database), _none_of_these(ranked, bad)
+    )
 
 
-def _row_of_finish(given: DecisionInput, shown: float, database: Database) -> tuple[Adjustment, ...]:
-    """The row of the ledger by which the last attempt reached its end, if it lowers `shown`, the probability of a bad end."""
+def _none_of_these(ranked: Sequence[Candidate], bad: float) -> float:
+    """The probability that it ended badly, by a cause that is none of the candidates."""
+    return round(bad * sum(c.probability for c in ranked if c.cause == UNLISTED), 4)
+
+
+def _outcome_rows(
+    given: DecisionInput, database: Database, model: Model, rates: outcome_features.Rates, explained: bool
+) -> tuple[tuple[Adjustment, ...], bool]:
+    """The rows of the log odds that it ended badly by what the output shows; does nothing in it tell of an end?"""
+    features, status = given.features_of_outcome(database, model.ending, rates), given.exit_status(database)
+    if explained:
+        base, shares = model.outcome.shares(features, status)
+        groups: dict[str, float] = {}
+        for name, part in shares.items():
+            group = f"outcome {name.partition('.')[0]}"
+            groups[group] = groups.get(group, 0.0) + part
+        rows = rows_of([(BEFORE_FEATURES, 1.0, base), *((g, 1.0, part) for g, part in groups.items())])
+    else:
+        rows = rows_of([(OF_OUTCOME, 1.0, model.outcome.log_odds(features, status))])
+    silent = outcome_features.is_silent(given.owned, given.lanes)
+    odds = total(rows)
+    if (
+        outcome_features.is_terminal_by_nature(given.owned, given.lanes, given.machine, database)
+        and odds < model.outcome.terminal
+    ):
+        rows = with_rule(rows, 1 / (1 + exp(-model.outcome.terminal)), TERMINAL)
+    if silent and odds > MAX_SILENT_LOG_ODDS:
+        rows = with_rule(rows, MAX_SILENT_PROBABILITY, NO_TROUBLE)
+    if mute := silent and _is_mute(given, database):
+        rows = with_rule(rows, MAX_SILENT_PROBABILITY, MUTE)
+    return rows, mute
+
+
+def _row_of_finish(given: DecisionInput, rows: tuple[Adjustment, ...], database: Database) -> tuple[Adjustment, ...]:
+    """The row by which the last attempt reached its end, if it lowers the probability of a bad end."""
     lane = outcome_features.decisive_lane(given.owned, given.lanes, database)
     line = finish(given.owned, lane, database)
-    if lane is None or line is None or shown <= MAX_BAD_IF_FINISHED or given.exit_status(database):
+    if lane is None or line is None or probability_of(rows) <= MAX_BAD_IF_FINISHED or given.exit_status(database):
         return ()
-    return (finished_row(shown, lane, line),)
+    return with_rule(rows, MAX_BAD_IF_FINISHED, REACHED_END, lane.source, line.number)[-1:]
 
 
 def _finished(given: DecisionInput, outcome: Outcome, database: Database) -> Outcome:
@@ -159,8 +192,22 @@ def _causes_to_list(listed: Sequence[Candidate]) -> list[Candidate]:
 
 def _ranked(offered: Sequence[Candidate], model: Model) -> list[Candidate]:
     """`offered`, the candidate events, with their probabilities and the rows that make them."""
-    probabilities = model.rank([[c.features[n] for n in FEATURE_NAMES] for c in offered])
-    return [replace(c, probability=p, ledger=_ledger(c, model)) for c, p in zip(offered, probabilities, strict=True)]
+    rows = [[c.features[n] for n in FEATURE_NAMES] for c in offered]
+    utilities = model.utilities(rows)
+    most = max(utilities)
+    all_of_them = most + log(sum(exp(u - most) for u in utilities))
+    return [
+        replace(c, probability=exp(u - all_of_them), ledger=_ledger(c, row, model, all_of_them))
+        for c, u, row in zip(offered, utilities, rows, strict=True)
+    ]
+
+
+def _ledger(candidate: Candidate, row: Sequence[float], model: Model, all_of_them: float) -> tuple[Adjustment, ...]:
+    """What each feature adds to the logarithm of the candidate's probability, with the last line of its evidence."""
+    last = max((o.observation for o in candidate.owned), key=lambda o: o.last_line, default=None)
+    parts = [(n, x, x * w) for n, x, w in zip(FEATURE_NAMES, row, model.feature_weights, strict=True) if x * w]
+    rows = rows_of(parts, last.source if last else None, last.line if last else None)
+    return (*rows, *rows_of([(AGAINST_ALL, 1.0, -all_of_them)]))
 
 
 def causes_of(events: Sequence[Candidate]) -> list[Candidate]:
@@ -176,9 +223,7 @@ def _whole_cause(events: Sequence[Candidate]) -> Candidate:
     if len(events) == 1:
         return best
     others = tuple(o for e in events if e is not best for o in e.owned)
-    total = sum(e.probability for e in events)
-    row = Adjustment(FURTHER_EVENTS, float(len(events) - 1), round(log(total / max(best.probability, MIN_PROBABILITY)), 3))
-    return replace(best, probability=total, ledger=(*best.ledger, row), others=others)
+    return replace(moved(best, sum(e.probability for e in events), FURTHER_EVENTS), others=others)
 
 
 def _own_before_unknown(ranked: Sequence[Candidate]) -> list[Candidate]:
@@ -194,29 +239,18 @@ def _own_before_unknown(ranked: Sequence[Candidate]) -> list[Candidate]:
     if not unknown or not own:
         return list(ranked)
     best = max(own, key=lambda c: c.probability)
-    moved = {c.cause: c.probability - min(c.probability, best.probability / 2) for c in unknown}
-    best_again = replace(best, probability=best.probability + sum(moved.values()))
-    return [
-        best_again if c is best else replace(c, probability=c.probability - moved[c.cause]) if c.cause in moved else c
-        for c in ranked
-    ]
+    taken = {c.cause: c.probability - min(c.probability, best.probability / 2) for c in unknown}
+    left = [moved(c, c.probability - taken.get(c.cause, 0.0), OWN_END) for c in ranked]
+    return [moved(c, c.probability + sum(taken.values()), OWN_END) if c.cause == best.cause else c for c in left]
 
 
-def _ledger(candidate: Candidate, model: Model) -> tuple[Adjustment, ...]:
-    """The contribution of each feature to the candidate, greatest first, with the last line of its evidence."""
-    last = max((o.observation for o in candidate.owned), key=lambda o: o.last_line, default=None)
-    found = [
-        Adjustment(name, round(value, 3), round(value * weight, 3), last.source if last else None, last.line if last else None)
-        for (name, value), weight in zip(candidate.features.items(), model.feature_weights, strict=True)
-        if abs(value * weight) >= MIN_LOG_ODDS
-    ]
-    return tuple(sorted(found, key=lambda a: -abs(a.log_odds)))
-
-
-def _with_probability(candidate: Candidate, bad: float) -> Candidate:
+def _with_probability(candidate: Candidate, bad: float, share: float) -> Candidate:
+    """`candidate` with the probability that it ended badly and by this cause. `share`: of a recorded bad end that the output
+    shows."""
+    found = moved(moved(candidate, candidate.probability * bad, BAD_END), candidate.probability * bad * share, BY_OUTPUT)
     is_own = any(o.owner == "mine" for o in candidate.owned) or not candidate.owned
     limit = 1.0 if is_own else UNKNOWN_OWNER_MAX_PROBABILITY
-    return replace(candidate, probability=round(min(bad * candidate.probability, limit), 4))
+    return moved(found, min(found.probability, limit), UNKNOWN_OWNER)
 
 
 def _verdict(bad: float, first: Candidate, database: Database) -> Verdict:
@@ -287,6 +321,14 @@ def _has_work_behind(o: OwnedObservation) -> bool:
 
 
 FURTHER_EVENTS = "further events of this cause"
+BEFORE_FEATURES = "before any feature"
+OF_OUTCOME = "all features of the outcome"
+OWN_END = "rule: the subject's own log shows how it ended"
+UNKNOWN_OWNER = f"rule: only time or place ties it to the subject, at most {UNKNOWN_OWNER_MAX_PROBABILITY}"
+BY_OUTPUT = "rule: a recorded bad end may be silent, and the output shows another"
+RECORDED = "rule: the exit status of the command was recorded"
+TERMINAL = "rule: the kernel failed, or killed it for memory, which is terminal by nature"
+NO_TROUBLE = "rule: no line shows any trouble"
 CAME_TO_ITS_END = "its last attempt came to the end of what it counts"
 MUTE = "nothing in it tells of an end, of a good one or of a bad one"
 WHY: Mapping[OutcomeState, str] = {

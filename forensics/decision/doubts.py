@@ -3,12 +3,14 @@
 from collections.abc import Set
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from forensics.decision.decide import ENDED_BADLY
+from forensics.decision.ledger import moved
 from forensics.model import Finding, OpenQuestion, Verdict
 
 DISORDERED_MAX = 0.75  # of what only lines in no order tell
+DISORDERED_RULE = "rule: the stamps of its lines go back and forth"
+UNMATCHED_RULE = "rule: nothing in the logs matches what was asked about"
 DISORDERED = OpenQuestion(
     what="what came first",
     why="the stamps of these lines go back and forth, so what followed, and what was overcome, cannot be told from their order",
@@ -34,7 +36,7 @@ def less_sure_if_disordered(answer: Answer, disordered: Set[str], own: Set[str])
     if not any(doubt):
         return answer
     both = zip(answer.findings, doubt, strict=True)
-    found = (replace(f, probability=min(f.probability, DISORDERED_MAX)) if less else f for f, less in both)
+    found = (moved(f, min(f.probability, DISORDERED_MAX), DISORDERED_RULE) if less else f for f, less in both)
     return Answer(answer.verdict, tuple(found), (DISORDERED, *answer.missing))
 
 
@@ -42,5 +44,5 @@ def undetermined_if_unmatched(answer: Answer, open_question: OpenQuestion | None
     """The answer that nothing can be said, if what the user asks about is not in the logs."""
     if open_question is None:
         return answer
-    found = tuple(replace(f, probability=min(f.probability, ENDED_BADLY)) for f in answer.findings)
+    found = tuple(moved(f, min(f.probability, ENDED_BADLY), UNMATCHED_RULE) for f in answer.findings)
     return Answer("undetermined", found, (open_question,))

@@ -19,7 +19,7 @@ from forensics.outcome.tiers import NOTICE
 
 Tellings = tuple[OwnedObservation, ...]
 
-WORDS = ("exc_type", "exc_message")
+MESSAGE_FIELDS = ("exc_type", "exc_message")
 LIMIT_FACT = "limit_path"  # of the cgroup whose memory limit was reached
 MAX_EVENTS = 12  # chosen by hand, of one cause: earlier ones beyond these are told together
 MAX_CONTINUED_LINES = 10  # while it ends a program may print a few lines like earlier ones
@@ -58,9 +58,10 @@ def events_of(own: Sequence[OwnedObservation], tiers: Mapping[int, int], databas
 def are_apart(a: OwnedObservation, b: OwnedObservation, database: Database) -> bool:
     """Does something tell apart the events that both show? `a` stands before `b`, or in another log."""
     first, second = a.observation, b.observation
-    if _differ(first.fields, second.fields, WORDS) or _differ(first.fields, second.fields, (LIMIT_FACT,)):
+    deaths = database.has_trait(first.cause, "process_death")
+    if _differ(first.fields, second.fields, ("pid",) if deaths and _share(first, second, "pid") else (LIMIT_FACT,)):
         return True
-    if database.has_trait(first.cause, "process_death") and _differ(first.fields, second.fields, ("pid",)):
+    if not deaths and _differ(first.fields, second.fields, MESSAGE_FIELDS):
         return True
     if first.source != second.source:
         return _long_between(first, second)
@@ -97,6 +98,10 @@ def _went_on_between(a: OwnedObservation, b: OwnedObservation) -> bool:
 
 def _differ(first: Fields, second: Fields, names: Sequence[str]) -> bool:
     return any(n in first and n in second and first[n] != second[n] for n in names)
+
+
+def _share(first: Observation, second: Observation, name: str) -> bool:
+    return name in first.fields and name in second.fields
 
 
 def _long_between(a: Observation, b: Observation) -> bool:

@@ -12,12 +12,14 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from forensics.decision.ledger import moved
 from forensics.model import OpenQuestion, Report, SubjectSummary
 from forensics.readers.progress.counters import Counter, Progress
 
 BROKEN_OFF_MAX = 0.5  # the probability of no crash: as likely as not
 FINISHED = "its last step was made: {}"
 STOPS = "the log stops {}, and nothing tells of an end or of a reason"
+BROKEN_OFF = "rule: the log stops short of what its run counts to"
 OPEN_ENDS = ("cut_off", "ended_well", "unknown")
 
 
@@ -36,7 +38,7 @@ def undetermined_if_cut_off(report: Report, progress: Progress, title: str, miss
     if _is_end_told(subject, progress.line) or counters[0].is_complete or progress.may_be_last:
         return report
     first = report.causes[0]
-    first = replace(first, title=title or first.title, probability=min(first.probability, BROKEN_OFF_MAX))
+    first = moved(replace(first, title=title or first.title), min(first.probability, BROKEN_OFF_MAX), BROKEN_OFF)
     stopped = replace(subject, outcome="cut_off", why=STOPS.format(_place(counters)))
     asked = report.missing or tuple(missing)
     return replace(report, verdict="undetermined", subject=stopped, causes=(first, *report.causes[1:]), missing=asked)

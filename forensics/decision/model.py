@@ -76,10 +76,9 @@ class Model(Struct, frozen=True):
             sums = [s + factor * c for s, c in zip(sums, part, strict=True)]
         return dict(zip(self.causes, softmax(sums), strict=True))
 
-    def rank(self, rows: Sequence[Sequence[float]]) -> list[float]:
-        """The probability of each candidate; the sum is 1. `rows`: the features of each, in the order of
-        candidates.FEATURE_NAMES."""
-        return softmax([sum(w * x for w, x in zip(self.feature_weights, row, strict=True)) for row in rows])
+    def utilities(self, rows: Sequence[Sequence[float]]) -> list[float]:
+        """The utility of each candidate; `rows`: the features of each, in the order of candidates.FEATURE_NAMES."""
+        return [sum(w * x for w, x in zip(self.feature_weights, row, strict=True)) for row in rows]
 
 
 def softmax(utilities: Sequence[float]) -> list[float]:

@@ -10,9 +10,9 @@ Everything else is learned. A row names causes, families (`gpu_hardware.*`) or t
 from collections.abc import Sequence
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from forensics.database import Database
+from forensics.decision.ledger import moved
 from forensics.model.verdicts import Candidate
 from forensics.outcome.tiers import ENDING_STRONG, evidence_tier
 
@@ -39,8 +39,9 @@ class Precedence(Struct, frozen=True):
                     if not _is(before, row.before, database) or not _is(after, row.after, database):
                         continue
                     if after.probability > before.probability and _strong(before, database):
-                        found[i] = replace(before, probability=after.probability)
-                        found[j] = replace(after, probability=before.probability)
+                        rule = f"rule: {row.before} before {row.after}, as {row.why}"
+                        found[i] = moved(before, after.probability, rule)
+                        found[j] = moved(after, before.probability, rule)
                         before = found[i]
         return found
 

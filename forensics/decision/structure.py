@@ -6,13 +6,13 @@ Traceback ... / (a further attempt) / 100% 1640/1640                  -> the las
 """
 
 from collections.abc import Sequence
-from math import log
 
 from msgspec.structs import replace
 
 from forensics.database import HEALTHY, Database
 from forensics.decision.last_word import has_lasting_effect, last_word, survived
-from forensics.model import Adjustment, Line
+from forensics.decision.ledger import moved
+from forensics.model import Line
 from forensics.model.verdicts import Candidate, Lane, OwnedObservation
 from forensics.outcome.tiers import NOTICE, evidence_tier
 
@@ -24,7 +24,6 @@ NOT_THE_WORD = "rule: the last word tells of another end, and no other cause has
 FAILED_STAGE = "rule: a stage that ended with a usage error explains what a later stage lacks"
 LACKING_STAGE = "rule: a stage before it ended with a usage error"
 REACHED_END = "rule: the last attempt reached the end of what it counts"
-MIN_PROBABILITY = 1e-6  # keeps the logarithms finite
 
 
 def ranked_by_structure(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
@@ -79,8 +78,9 @@ def _all_behind(lacking: Candidate, usage: OwnedObservation, database: Database)
 def _exchange(found: list[Candidate], i: int, j: int, rules: tuple[str, str], word: OwnedObservation) -> None:
     """Exchange the probabilities of the candidates `i` and `j`, each with its rule in the ledger."""
     last, rival = found[i], found[j]
-    found[i] = _moved(replace(last, explained_by=None), rival.probability, rules[0], word)
-    found[j] = _moved(rival, last.probability, rules[1], word)
+    on = word.observation.source, word.observation.line
+    found[i] = moved(replace(last, explained_by=None), rival.probability, rules[0], *on)
+    found[j] = moved(rival, last.probability, rules[1], *on)
 
 
 def _shows_an_end(candidate: Candidate, database: Database) -> bool:
@@ -113,15 +113,3 @@ def finish(owned: Sequence[OwnedObservation], lane: Lane | None, database: Datab
 
 def _is_overcome(o: OwnedObservation, database: Database) -> bool:
     return survived(o) and not has_lasting_effect(str(o.observation.cause), database)
-
-
-def finished_row(bad: float, lane: Lane, line: Line) -> Adjustment:
-    """The row of the ledger that lowers the probability of a bad end from `bad` to MAX_BAD_IF_FINISHED."""
-    moved = log((1 - MAX_BAD_IF_FINISHED) / MAX_BAD_IF_FINISHED) - log(max(1 - bad, MIN_PROBABILITY) / max(bad, MIN_PROBABILITY))
-    return Adjustment(REACHED_END, 1.0, round(moved, 3), lane.source, line.number)
-
-
-def _moved(candidate: Candidate, probability: float, rule: str, word: OwnedObservation) -> Candidate:
-    change = log(max(probability, MIN_PROBABILITY) / max(candidate.probability, MIN_PROBABILITY))
-    row = Adjustment(rule, 1.0, round(change, 3), word.observation.source, word.observation.line)
-    return replace(candidate, probability=probability, ledger=(*candidate.ledger, row))

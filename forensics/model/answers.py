@@ -61,10 +61,24 @@ class Notice(Struct, frozen=True):
     why: str
 
 
+class Adjustment(Struct, frozen=True):
+    """A row of the sum that makes a probability: what a feature or a rule adds, and the line that it comes from, if there is one.
+
+    `log_odds`: added to the logarithm of the probability of a cause, or to the log odds that it ended badly.
+    """
+
+    feature: str
+    value: float
+    log_odds: float
+    source: str | None = None
+    line: int | None = None
+
+
 class SubjectSummary(Struct, frozen=True):
     """The subject of the verdict, and how it ended. `outcome_lines`: `source:line: text`. `attempt` of `attempts`, from 1.
 
     `ended_badly`: the probability of a bad end, a factor of the probability of each cause; None in reports of earlier versions.
+    `ledger`: the rows whose sum is its log odds. `none_of_these`: the probability of a bad end by a cause that is not listed.
     """
 
     kind: str
@@ -75,6 +89,8 @@ class SubjectSummary(Struct, frozen=True):
     why: str
     outcome_lines: tuple[str, ...] = ()
     ended_badly: Annotated[float, Meta(ge=0, le=1)] | None = None
+    ledger: tuple[Adjustment, ...] = ()
+    none_of_these: Annotated[float, Meta(ge=0, le=1)] = 0.0
 
 
 class Change(Struct, frozen=True):
@@ -107,16 +123,6 @@ class EarlierAttempt(Struct, frozen=True):
     same_cause: bool = False
     changes: tuple[Change, ...] = ()
     unchanged: tuple[str, ...] = ()
-
-
-class Adjustment(Struct, frozen=True):
-    """The contribution of one feature to a cause, in log odds, and the line that it comes from, if there is one."""
-
-    feature: str
-    value: float
-    log_odds: float
-    source: str | None = None
-    line: int | None = None
 
 
 class Finding(Struct, frozen=True):

@@ -165,18 +165,23 @@ class OwnedObservation(Struct, frozen=True):
 
 
 class Outcome(Struct, frozen=True):
-    """How the subject's last attempt ended. `ended_badly`: its probability. `lines`: (source, line, text) that show it."""
+    """How the subject's last attempt ended. `ended_badly`: its probability. `lines`: (source, line, text) that show it.
+
+    `ledger`: the rows whose sum is the log odds of `ended_badly`.
+    """
 
     state: OutcomeState
     ended_badly: float
     why: str
     lines: tuple[tuple[str, int, str], ...] = ()
+    ledger: tuple[Adjustment, ...] = ()
 
 
 class Candidate(Struct, frozen=True):
     """A cause with the event that most likely shows it. `owned`: its tellings. `features`: by name, of the event.
 
-    `probability`: that it is the root cause, given that it ended badly. `others`: the tellings of further events of this cause.
+    `probability`: that it is the root cause. `ledger`: the rows whose sum is its logarithm. `others`: the tellings of further
+    events of this cause.
     """
 
     cause: str
@@ -194,9 +199,11 @@ class Candidate(Struct, frozen=True):
 
 
 class Diagnosis(Struct, frozen=True):
-    """The decision about one incident. `candidates`: the most probable first, never empty."""
+    """The decision about one incident. `candidates`: the most probable first, never empty. `none_of_these`: the probability that
+    it ended badly by a cause that is none of them."""
 
     verdict: Verdict
     outcome: Outcome
     candidates: tuple[Candidate, ...]
     notices: tuple[Notice, ...]
+    none_of_these: float = 0.0

@@ -7,6 +7,7 @@ scikit-learn's HistGradientBoostingClassifier and ExtraTreesClassifier (see trai
 """
 
 from collections.abc import Sequence
+from itertools import accumulate
 from math import exp, log
 
 from msgspec import Struct
@@ -15,6 +16,7 @@ MAX_SILENT_LOG_ODDS = -0.2  # P = 0.45: without any sign of trouble there is no 
 MAX_SILENT_PROBABILITY = 1 / (1 + exp(-MAX_SILENT_LOG_ODDS))
 MIN_LEAF_SHARE = 1e-3  # of the random trees: with a few hundred cases in a leaf, a smaller share cannot be measured
 LEAF = -1  # no feature has this number
+STATUS = "status"  # the contribution of an exit status that the last lines record
 
 
 class Forest(Struct, frozen=True):
@@ -32,6 +34,29 @@ class Forest(Struct, frozen=True):
     def total(self, features: Sequence[float]) -> float:
         """The sum of the values of all trees."""
         return sum(self._leaf(at, features) for at in self.roots)
+
+    def shares(self, features: Sequence[float]) -> tuple[float, dict[int, float]]:
+        """What each feature contributes to total(features): the sum of the roots' means, and by number of feature the sum of the
+        changes of the mean at its tests. Together they are the total. A mean is that of the leaves below."""
+        sums, counts = self._sums
+        shares: dict[int, float] = {}
+        whole = 0.0
+        for at, end in zip(self.roots, [*self.roots[1:], len(self.feature)], strict=False):  # without trees there is an end alone
+            mean = (sums[end] - sums[at]) / (counts[end] - counts[at])
+            whole += mean
+            while (test := self.feature[at]) != LEAF:
+                left = features[test] <= self.number[at]
+                at, end = (at + 1, self.right[at]) if left else (self.right[at], end)
+                below = (sums[end] - sums[at]) / (counts[end] - counts[at])
+                shares[test] = shares.get(test, 0.0) + below - mean
+                mean = below
+        return whole, shares
+
+    @property
+    def _sums(self) -> tuple[list[float], list[int]]:
+        """Sums of the values of the leaves, and their number, before each node."""
+        values = [n if f == LEAF else 0.0 for f, n in zip(self.feature, self.number, strict=True)]
+        return [*accumulate(values, initial=0.0)], [*accumulate((f == LEAF for f in self.feature), initial=0)]
 
     def _leaf(self, at: int, features: Sequence[float]) -> float:
         tests, rights, numbers = self.feature, self.right, self.number
@@ -68,9 +93,23 @@ class Trees(Struct, frozen=True):
         boosted = self.base + self.boosted.total(features)
         if not self.random.roots:
             return boosted
-        share = self.random.total(features) / len(self.random.roots)
-        share = max(MIN_LEAF_SHARE, min(1 - MIN_LEAF_SHARE, share))
-        return (boosted + log(share / (1 - share))) / 2
+        return (boosted + _logit(self.random.total(features) / len(self.random.roots))) / 2
+
+    def shares(self, features: Sequence[float], status: int | None = None) -> tuple[float, dict[str, float]]:
+        """What makes log_odds(features, status): a constant, and the contribution of each feature by name."""
+        base, found = self.boosted.shares(features)
+        base += self.base
+        if self.random.roots:
+            count = len(self.random.roots)
+            root, parts = self.random.shares(features)
+            first, last = _logit(root / count), _logit(self.random.total(features) / count)
+            scale = (last - first) / change if (change := sum(parts.values())) else 0.0
+            base, found = (base + first) / 2, {test: part / 2 for test, part in found.items()}
+            for test, part in parts.items():
+                found[test] = found.get(test, 0.0) + part * scale / 2
+        named = {self.names[test]: self.slope * part for test, part in found.items()}
+        recorded = {} if status is None else {STATUS: self.status_other if status else self.status_zero}
+        return self.slope * base + self.shift, named | recorded
 
     def probability(
         self, features: Sequence[float], terminal: bool = False, silent: bool = False, status: int | None = None
@@ -81,3 +120,8 @@ class Trees(Struct, frozen=True):
         """
         least, most = self.terminal if terminal else -30.0, MAX_SILENT_LOG_ODDS if silent else 30.0
         return 1.0 / (1.0 + exp(-max(least, min(most, self.log_odds(features, status)))))
+
+
+def _logit(share: float) -> float:
+    share = max(MIN_LEAF_SHARE, min(1 - MIN_LEAF_SHARE, share))
+    return log(share / (1 - share))

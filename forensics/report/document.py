@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from forensics.core.text import printable
-from forensics.model import EarlierAttempt, Fields, Finding, IncidentSummary, Line, Proof, Report
+from forensics.model import EarlierAttempt, Fields, Finding, IncidentSummary, Line, Proof, Report, SubjectSummary
 from forensics.report.incident_groups import incident_groups
 
 REPORT_SCHEMA = "forensics-report/1"
@@ -33,7 +33,7 @@ def document(report: Report) -> dict[str, Any]:
         "timeline": [plain(m) for m in report.timeline],
         "sources": [plain(s) for s in report.sources],
         "missing": [plain(m) for m in report.missing],
-        "subject": plain(report.subject) if report.subject else None,
+        "subject": _subject(report.subject) if report.subject else None,
         "earlier_attempts": [_attempt(a) for a in report.earlier_attempts],
         "notices": [plain(n) for n in report.notices],
         "history": plain(report.history) | {"nodes": [plain(n) for n in report.history.nodes]} if report.history else None,
@@ -56,6 +56,10 @@ def _safe(value: Any, is_name: bool = False) -> Any:
     if isinstance(value, tuple):
         return [_safe(v) for v in value]
     return printable(value) if isinstance(value, str) and not is_name else value
+
+
+def _subject(subject: SubjectSummary) -> dict[str, Any]:
+    return plain(subject) | {"ledger": [plain(a) for a in subject.ledger]}
 
 
 def _incident(incident: IncidentSummary) -> dict[str, Any]:

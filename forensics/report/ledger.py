@@ -1,18 +1,21 @@
-"""Show why the first cause is ranked before its best rival: the contribution of each feature to both, with its line.
+"""Show why the first cause is ranked before its best rival: the rows whose sum is each probability, with their lines.
 
 why
-  ended badly: 98 %, the first factor of each probability
-
-  host_memory.oom_cgroup  A memory limit was hit  93 %
+  ended badly: 98 %, as these add up to log odds of +3.89
     log odds   value  line         feature
+       +2.10    1.00               proof: lines that prove an end, and what stands behind them
+  host_memory.oom_cgroup  A memory limit was hit  93 %
+    logarithm  value  line         feature
        +2.00    2.25  dmesg.log:1  rate: greatest log odds that a log in which one of its signatures fires ...
        -1.24    1.00  dmesg.log:1  unknown owner: nothing but time or place ties it to the subject
-       +0.76                       in sum
+       -0.07                       in sum: 93 %
+  none of these: 1 %
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from math import exp, log
 
-from forensics.model import Adjustment, Finding, Report
+from forensics.model import Adjustment, Finding, Report, SubjectSummary
 from forensics.report.paths import Paths
 from forensics.report.phrases import percent_text, shows_no_crash
 from forensics.report.redaction import without_secrets
@@ -41,17 +44,29 @@ def compared_findings(report: Report) -> list[Finding]:
 def _rows(report: Report, meanings: Mapping[str, str], width: int) -> Iterator[Row]:
     yield Row()
     yield Row(("why", "head"))
-    bad = report.subject.ended_badly if report.subject else None
-    if bad is not None:
-        yield Row((f"  ended badly: {percent_text(bad)}, the first factor of each probability", ""))
     paths = Paths.of(report)
+    if report.subject and report.subject.ended_badly is not None:
+        yield from _outcome(report.subject, meanings, paths, width)
     for i, finding in enumerate(compared_findings(report)):
         yield Row()
         yield Row((f"  {'its best rival: ' if i else ''}{finding.id}", "title"), (f"  {finding.title}", ""), _odds(finding))
         if finding.ledger:
-            yield from _table(finding, meanings, paths, width)
+            yield from _table(finding.ledger, "logarithm", meanings, paths, width)
+            whole = exp(sum(a.log_odds for a in finding.ledger))
+            yield Row((f"    {log(whole):>+8.2f}", "title"), (f"  in sum: {percent_text(whole)}", "dim"))
         else:
             yield from wrap_rows(_unweighed(report), width, 4, style="dim")
+    if report.subject and report.subject.none_of_these:
+        yield Row()
+        yield Row((f"  none of these: {percent_text(report.subject.none_of_these)}", ""))
+
+
+def _outcome(subject: SubjectSummary, meanings: Mapping[str, str], paths: Paths, width: int) -> Iterator[Row]:
+    bad = percent_text(subject.ended_badly or 0.0)
+    odds = f", as these add up to log odds of {sum(a.log_odds for a in subject.ledger):+.2f}" if subject.ledger else ""
+    yield Row((f"  ended badly: {bad}{odds}", ""))
+    if subject.ledger:
+        yield from _table(subject.ledger, "log odds", meanings, paths, width)
 
 
 def _odds(finding: Finding) -> tuple[str, str]:
@@ -65,12 +80,12 @@ def _unweighed(report: Report) -> str:
     return "the report holds no contributions for it"
 
 
-def _table(finding: Finding, meanings: Mapping[str, str], paths: Paths, width: int) -> Iterator[Row]:
-    places = [_place(a, paths) for a in finding.ledger]
+def _table(rows: Sequence[Adjustment], unit: str, meanings: Mapping[str, str], paths: Paths, width: int) -> Iterator[Row]:
+    places = [_place(a, paths) for a in rows]
     column = max(map(len, [*places, "line"]))
     indent = NUMBERS_CHARS + column
-    yield Row((f"    log odds     value  {'line':<{column}}  feature", "dim"))
-    for adjustment, place in zip(finding.ledger, places, strict=True):
+    yield Row((f"   {unit:>9}     value  {'line':<{column}}  feature", "dim"))
+    for adjustment, place in zip(rows, places, strict=True):
         meaning = meanings.get(adjustment.feature, "")
         label = f"{adjustment.feature}: {meaning}" if meaning else adjustment.feature
         lead = f"    {adjustment.log_odds:>+8.2f}  {adjustment.value:>8.2f}  {place:<{column}}  "
@@ -79,7 +94,6 @@ def _table(finding: Finding, meanings: Mapping[str, str], paths: Paths, width: i
         else:
             yield Row((lead, "title"))
             yield from wrap_rows(label, width, NARROW_INDENT)
-    yield Row((f"    {sum(a.log_odds for a in finding.ledger):>+8.2f}", "title"), (f"{'':<{column + 14}}in sum", "dim"))
 
 
 def _place(adjustment: Adjustment, paths: Paths) -> str:

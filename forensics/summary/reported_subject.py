@@ -30,7 +30,18 @@ def subject_summary(decided: Diagnosis, asked: Subject, first: Finding) -> Subje
     attempts = len(asked.earlier) + (len(lane.attempts) if lane and not asked.machine else 1)
     shown = tuple(f"{source}:{line}: {text}" for source, line, text in decided.outcome.lines)
     ended = decided.outcome
-    return SubjectSummary(entity.kind, entity.name, attempts, attempts, ended.state, ended.why, shown, ended.ended_badly)
+    return SubjectSummary(
+        entity.kind,
+        entity.name,
+        attempts,
+        attempts,
+        ended.state,
+        ended.why,
+        shown,
+        ended.ended_badly,
+        ended.ledger,
+        decided.none_of_these,
+    )
 
 
 def _own_source(decided: Diagnosis, asked: Subject) -> str:

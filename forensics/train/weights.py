@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from forensics.decision.candidates import FEATURE_NAMES, FEATURES
 
-PRIOR = Path(__file__).parent / "prior.csv"
+PRIOR_FILE = Path(__file__).parent / "prior.csv"
 
 
 class Prior(Struct, frozen=True):
@@ -29,7 +29,7 @@ FLAT = Prior(0.0, 0.3)  # nothing is known: a small penalty keeps a weight finit
 
 def read_prior() -> list[Prior]:
     """The prior of each feature, in the order of FEATURE_NAMES."""
-    with PRIOR.open(encoding="utf-8", newline="") as file:
+    with PRIOR_FILE.open(encoding="utf-8", newline="") as file:
         rows = {row["feature"]: Prior(float(row["centre"]), float(row["strength"])) for row in csv.DictReader(file)}
     return [rows.get(name, FLAT) for name in FEATURE_NAMES]
 

@@ -1,5 +1,6 @@
 """Did it end badly, and why: the verdict, what leads, what is only told. The models here are made by hand, not learned."""
 
+from math import exp
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from msgspec.structs import replace
 
 from forensics.database import HEALTHY, Database
 from forensics.decision.decide import MAX_CAUSES, UNKNOWN_OWNER_MAX_PROBABILITY, DecisionInput, decide
+from forensics.decision.ledger import AGAINST_ALL, BAD_END
 from forensics.decision.model import Model
 from forensics.decision.precedence import Precedence
 from forensics.model import Line
@@ -170,7 +172,9 @@ def test_a_good_or_unknown_end_has_its_state(knowledge: Database, asked: Decisio
 def test_the_ledger_adds_up_to_what_was_decided(knowledge: Database) -> None:
     found = decided(knowledge, question(seen("code.shape", 99), seen("storage.full", 50, "hint")))
     ledger = {a.feature: a.log_odds for a in found.candidates[0].ledger}
-    assert ledger == {"strong": 3.0}
+    assert ledger.pop("strong") == 3.0
+    assert set(ledger) == {AGAINST_ALL, BAD_END}
+    assert exp(3.0 + sum(ledger.values())) == pytest.approx(found.candidates[0].probability, abs=1e-3)
     assert (found.candidates[0].ledger[0].source, found.candidates[0].ledger[0].line) == ("train.log", 99)
 
 

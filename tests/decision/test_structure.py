@@ -99,7 +99,7 @@ def test_a_last_attempt_that_reached_its_end_ended_well(knowledge: Database) -> 
         assert (found.verdict, found.candidates[0].cause, found.outcome.state) == ("no_crash", HEALTHY, "ended_well")
         assert found.outcome.ended_badly == MAX_BAD_IF_FINISHED
         assert found.outcome.lines == (("train.log", 98, "100%|##| 90/90"),)
-        assert [a.feature for a in found.candidates[0].ledger] == [REACHED_END]
+        assert found.outcome.ledger[-1].feature == REACHED_END
     told = replace(seen(OOM, 10, "proof"), lane=done)
     found = decide(question(told, lanes=(done,)), knowledge, model(6.0, **SURE), Precedence(()))
     assert found.verdict == "crash", "nothing shows that the program survived it"
