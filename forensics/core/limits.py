@@ -63,7 +63,7 @@ class Limits(Struct, frozen=True):
     line_confirm: Annotated[float, Bound("s", "confirmation of all signatures on one line")] = 0.1
     source_confirm: Annotated[
         float, Bound("s", "confirmation of all signatures in one source, and `more_confirm` for each MiB of it")
-    ] = 1.0
+    ] = 2.0
     more_confirm: Annotated[float, Bound("s", "confirmation of all signatures for each MiB of a source")] = 0.1
     small_time: Annotated[float, Bound("s", "processor time for reading an input of 1 MiB; of a larger one, up to `time`")] = 3.0
     time: Annotated[float, Bound("s", "processor time for reading an input of up to 100 MiB")] = 22.0
