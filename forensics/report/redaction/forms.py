@@ -76,7 +76,7 @@ def parts_of(shape: str) -> tuple[Part, ...]:
             found.append(
                 Part(tuple((match["choice"] or match["plain"] or "").split("|")) if match["choice"] else (match["plain"],))
             )
-    if at != len(shape):
+    if at != len(shape) or any("<" in text for part in found for text in part.choices):
         raise ValueError(f"no shape of a secret: {shape!r}")
     return tuple(found)
 
