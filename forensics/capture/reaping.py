@@ -41,8 +41,7 @@ def wait_for_job(
         try:
             found = os.waitid(os.P_PID, job, CHANGES | os.WNOWAIT)  # safe: our own child, reaped nowhere else
             if found is None or found.si_code in (os.CLD_EXITED, os.CLD_KILLED, os.CLD_DUMPED):
-                with contextlib.suppress(Exception):
-                    ends()
+                _tell(ends)
             pid, status, used = os.wait4(job, SEEN | os.WNOHANG)  # safe: this child alone, which waits to be reaped
         except ChildProcessError:  # it cannot be waited for: its pidfd tells the end, and the status from Linux 6.15 on
             while (status_known := status_of_other(job, pidfd)) is None:
@@ -54,17 +53,20 @@ def wait_for_job(
         if not pid:  # it was stopped and goes on already
             continue
         if os.WIFSTOPPED(status):
-            with contextlib.suppress(Exception):
-                stopped(os.WSTOPSIG(status))
+            _tell(stopped, os.WSTOPSIG(status))
             continue
         if os.WIFCONTINUED(status):
-            with contextlib.suppress(Exception):
-                continued()
+            _tell(continued)
             continue
         if reaped is not None:
-            with contextlib.suppress(Exception):
-                reaped(job, status, used.ru_utime + used.ru_stime)
+            _tell(reaped, job, status, used.ru_utime + used.ru_stime)
         return status
+
+
+def _tell(listener: Callable[..., None], *what: float) -> None:
+    """Call `listener`; an error in it is its own."""
+    with contextlib.suppress(Exception):
+        listener(*what)
 
 
 def status_of_other(job: int, pidfd: int) -> int | None:

@@ -19,7 +19,7 @@ WORDS_OR_PATH = lazy.regex(
 )
 HEX_KEY = lazy.regex(r"(?=.*[a-f])[0-9a-f]{16,}|(?=.*[A-F])[0-9A-F]{16,}")
 ONE_CASE_KEY = lazy.regex(r"(?=.*\d)(?=.*[A-Z])[A-Z0-9]{32,}")  # capitals and digits: hardly ever a name
-UUID = lazy.regex(r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}")
+UUID_OF_ANY_CASE = lazy.regex(r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}")
 LETTERS = lazy.regex(r"[A-Za-z]+")
 ONE_WORD = lazy.regex(r"[A-Z]?[a-z]+|[A-Z]+")
 
@@ -45,7 +45,7 @@ def is_mixed(value: str) -> bool:
 
 def is_token(value: str) -> bool:
     """Is it as random as a token behind a word that may name one?"""
-    known = HEX_KEY.fullmatch(value) or ONE_CASE_KEY.fullmatch(value) or UUID.fullmatch(value)
+    known = HEX_KEY.fullmatch(value) or ONE_CASE_KEY.fullmatch(value) or UUID_OF_ANY_CASE.fullmatch(value)
     return looks_random(value) and may_be_token(value) and (bool(known) or class_changes(value) >= LEAST_TOKEN_CHANGES)
 
 
