@@ -19,6 +19,7 @@ from forensics.sources.budget import Budget, Pool
 from forensics.sources.files import FileAsOpened, open_regular
 
 BLOCK_BYTES = 1 << 20  # read and unpacked at once; fits into the processor's cache
+DISK_BLOCK_BYTES = 4096  # that a file takes at least: to open many small ones takes time, too
 LINE_BYTES = 4096  # at the end of a block, in which its last line end is looked for
 # Bytes from which the kind is recognised: the mark of a tar is at byte 257, and a log shows its format in its first lines.
 PACKING_PROBE_BYTES = 64 << 10
@@ -69,7 +70,7 @@ def file_blob(path: Path, top: str | None = None, pool: Pool | None = None) -> B
         status = os.fstat(file.fileno())
     modified = datetime.fromtimestamp(status.st_mtime, UTC)
     size = status.st_size
-    return Blob(str(path), opened, modified, size=size, stored=size, budget=Budget(size, pool), expected=size)
+    return Blob(str(path), opened, modified, size=size, stored=size, budget=Budget(size, pool, there=max(size, DISK_BLOCK_BYTES)), expected=size)
 
 
 def first_bytes(file: BinaryIO, size: int = PACKING_PROBE_BYTES) -> bytes:
