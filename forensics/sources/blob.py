@@ -70,7 +70,15 @@ def file_blob(path: Path, top: str | None = None, pool: Pool | None = None) -> B
         status = os.fstat(file.fileno())
     modified = datetime.fromtimestamp(status.st_mtime, UTC)
     size = status.st_size
-    return Blob(str(path), opened, modified, size=size, stored=size, budget=Budget(size, pool, there=max(size, DISK_BLOCK_BYTES)), expected=size)
+    return Blob(
+        str(path),
+        opened,
+        modified,
+        size=size,
+        stored=size,
+        budget=Budget(size, pool, there=max(size, DISK_BLOCK_BYTES)),
+        expected=size,
+    )
 
 
 def first_bytes(file: BinaryIO, size: int = PACKING_PROBE_BYTES) -> bytes:
