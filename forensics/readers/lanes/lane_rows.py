@@ -21,6 +21,7 @@ from forensics.model import Scan
 from forensics.model.verdicts import Entity, LaneKind
 from forensics.readers.lanes.rows import LaneKey, Rows, Shape
 from forensics.readers.lanes.supervisors import SUPERVISORS, supervised_entity
+from forensics.readers.sampled_lines import sampled_blocks
 
 SYSLOG_PREFIX = lazy.regex(
     rb"(?:<\d{1,3}>)?(?:[A-Z][a-z]{2} [ \d]\d (?:\d{4} )?\d\d:\d\d:\d\d(?:\.\d+)?"
@@ -141,13 +142,13 @@ def rows_by_lane(scan: Scan, layout: str, skipped: Collection[int] = ()) -> dict
     kept = scan.head if scan.lines <= len(scan.head) else (*scan.head, *scan.tail)  # of a short source both are the same lines
     ends = [line.text.encode("utf-8", "replace") for line in kept]
     ranks = sum(1 for raw in ends if SRUN_PREFIX.match(raw)) > MIN_RANK_LINE_SHARE * max(1, len(ends))
-    several = host or ranks or any(lane_key(raw) for raw in ends) or _has_several_programs(scan)
+    of_prefix = _shapes(True, False)
+    several = host or ranks or any(of_prefix[raw.translate(DIGITS_TO_ZEROS)].key for raw in ends) or _has_several_programs(scan)
     shape_of = _shapes(several, ranks).__getitem__
     lanes: dict[LaneKey, Rows] = defaultdict(Rows)
-    for first, block in scan.sample:
-        raws = block.split(b"\n")
-        shapes = [*map(shape_of, block.translate(DIGITS_TO_ZEROS).split(b"\n"))]
-        distinct = set(shapes)
+    for block in sampled_blocks(scan):
+        first, raws, shapes = block.first, block.rows, [*map(shape_of, block.shapes)]
+        distinct = {*map(shape_of, block.distinct)}
         keys = {shape.key for shape in distinct if not shape.is_blank}
         only = next(iter(keys)) if len(keys) == 1 else None
         if only is None or "0" in only[1] or any(first <= n < first + len(raws) for n in skipped):
