@@ -30,10 +30,19 @@ def main() -> None:
     from forensics.report.redaction.door import masked_stream
 
     sys.stdout, sys.stderr = masked_stream(sys.stdout), masked_stream(sys.stderr)  # whatever a command prints
+    from forensics.data_files.kept_patterns import keep_patterns, read_patterns
+
+    read_patterns()
+    atexit.register(keep_patterns)
     gc.set_threshold(YOUNG)
     atexit.register(gc.freeze)  # all ends now: to look for cycles once more takes 13 of 400 ms
     try:
         signal.signal(signal.SIGINT, _interrupted)
+        if sys.argv[1:] == ["stdin"]:  # as it is used most: without options there is nothing to parse
+            from forensics.cli.output import OutputOptions, report_on_stdin
+
+            report_on_stdin(OutputOptions("text"))
+            sys.exit(0)
         from forensics.cli.app import build
 
         build(*sys.argv[1:2])(prog_name="forensics")

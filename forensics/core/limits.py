@@ -13,8 +13,10 @@ from typing import Annotated, get_type_hints
 from msgspec import Struct
 from msgspec.structs import replace
 
+from forensics.core import lazy
+
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
-SIZE_PATTERN = re.compile(r"(?P<number>\d{1,15}(?:\.\d{1,6})?) ?(?P<unit>[KMGT]?)(?:i?B)?", re.IGNORECASE)
+SIZE_PATTERN = lazy.regex(r"(?P<number>\d{1,15}(?:\.\d{1,6})?) ?(?P<unit>[KMGT]?)(?:i?B)?", re.IGNORECASE)
 BYTES_PER_UNIT = {"": 1, "K": KIB, "M": MIB, "G": GIB, "T": GIB << 10}
 
 
