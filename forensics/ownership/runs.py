@@ -6,23 +6,23 @@ rank0.log, rank1.log, both 10:00 to 10:20                                       
 train.log.1 "starting train.py", train.log "step 700 loss 0.3"                    -> one run, whose log was rotated
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from forensics.core import lazy
 from forensics.model import SourceSummary
 from forensics.readers.identity.file_names import ids_of_file_name
 
-DIGITS = lazy.regex(r"\d+")
-ROTATED_SUFFIX = lazy.regex(r"[.](?:\d{1,3}|old|prev|bak)$")  # the log of an earlier run, or an earlier part of this run's log
-DAY_IN_NAME = lazy.regex(
+DIGITS = re.compile(r"\d+")
+ROTATED_SUFFIX = re.compile(r"[.](?:\d{1,3}|old|prev|bak)$")  # the log of an earlier run, or an earlier part of this run's log
+DAY_IN_NAME = re.compile(
     r"(?<!\d)(?:19|20)\d\d-?[01]\d-?[0-3]\d(?![\d_T]|-\d)"
 )  # a date without a time names one part of a longer log
 MAX_PID = 1 << 22  # of Linux; a greater number in a name is a job's, or the second or minute of its start
 HEAD_ROWS = 3  # a program prints its first lines again when it is started again
 MIN_HEAD_WORDS = 2  # a shorter row (`[`, `{`, `loading`) may begin any log
-WORD = lazy.regex(r"[^\W\d]{2,}")
+WORD = re.compile(r"[^\W\d]{2,}")
 
 
 def separate_runs(own: Sequence[SourceSummary], heads: Mapping[str, Sequence[str]]) -> list[frozenset[str]]:

@@ -49,8 +49,7 @@ def read_in_pool(
 
     `pack` makes of a result what is sent from a process and can be pickled; `unpack` makes the result of that.
     """
-    work = sum(map(_work, sources))
-    if processes < 2 or len(sources) < 3 or work < MIN_POOLED_SOURCES * SOURCE_BYTES or sys.platform != "linux":
+    if processes < 2 or not _is_worth_processes(sources) or sys.platform != "linux":
         yield from map(read, sources)
         return
     from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
@@ -80,6 +79,11 @@ def read_in_pool(
             yield from read_here(batch) if found is None else found
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _is_worth_processes(sources: Sequence[Source]) -> bool:
+    """Is there more than one source for them, and more work than starting them?"""
+    return len(sources) > 2 and sum(map(_work, sources)) >= MIN_POOLED_SOURCES * SOURCE_BYTES
 
 
 def _work(source: Source) -> int:
