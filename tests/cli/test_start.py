@@ -10,7 +10,6 @@ NOT_NEEDED = (
     *("asyncio", "concurrent", "email", "http", "jinja2", "logging", "matplotlib", "multiprocessing", "numpy", "pandas", "rich"),
     *(
         "importlib.resources",
-        "random",
         "shellingham",
         "sqlite3",
         "ssl",
