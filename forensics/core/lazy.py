@@ -39,8 +39,9 @@ def compiled(pattern: str | bytes, flags: int) -> Any:
             return importlib.import_module("_sre").compile(pattern, *program)
         except Exception:
             known.clear()  # of another interpreter, or damaged: all are compiled again
+    made = re.compile(pattern, flags)
     unknown.append((pattern, flags))
-    return re.compile(pattern, flags)
+    return made
 
 
 def program_of(pattern: str | bytes, flags: int) -> Program:

@@ -123,17 +123,20 @@ class _LaneRows:
 
     def _classified(self, classes: LineClasses, known: dict[bytes, int], alone: int) -> list[int]:
         """The classes of each row: those before index `alone` once for each template, the others one by one."""
-        early = self.templates[:alone]
-        first = dict(zip(reversed(early), range(alone - 1, -1, -1), strict=True))
+        late = [classes.classify(self.rows[i].said()) for i in range(alone, len(self.rows))]
+        bits = [*self._of_templates(classes, known, self.templates[:alone]), *late] if alone else late
+        for template, found in zip(self.templates[alone:], late, strict=True):
+            known.setdefault(template, found)
+        return bits
+
+    def _of_templates(self, classes: LineClasses, known: dict[bytes, int], early: Sequence[bytes]) -> Iterable[int]:
+        """The classes of the first rows, which have these templates, once for each template."""
+        first = dict(zip(reversed(early), range(len(early) - 1, -1, -1), strict=True))
         for template in dict.fromkeys(early):
             if template not in known:
                 room = len(known) < MAX_CLASSIFIED_TEMPLATES
                 known[template] = classes.classify(self.rows[first[template]].said()) if room else 0
-        late = [classes.classify(self.rows[i].said()) for i in range(alone, len(self.rows))]
-        bits = [*map(known.__getitem__, early), *late]
-        for template, found in zip(self.templates[alone:], late, strict=True):
-            known.setdefault(template, found)
-        return bits
+        return map(known.__getitem__, early)
 
     @functools.cached_property
     def template_since(self) -> list[int]:

@@ -67,3 +67,12 @@ def test_where_nothing_can_be_written_nothing_happens(monkeypatch: pytest.Monkey
     kept_patterns.keep_patterns()
     kept_patterns.read_patterns()
     assert lazy.known == {}
+
+
+def test_a_wrong_pattern_is_not_kept() -> None:
+    with pytest.raises(re.error):
+        lazy.compiled("job (", 0)
+    found(*PATTERNS[0])
+    kept_patterns.keep_patterns()
+    kept_patterns.read_patterns()
+    assert [pattern for pattern, _ in lazy.known] == [PATTERNS[0][0]]

@@ -11,8 +11,7 @@ In the log of a host, two lines of one file are not related by that: a line of o
 import functools
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable
-from itertools import count
+from collections.abc import Collection, Sequence
 
 from forensics.core import lazy
 from forensics.core.text import DIGITS_TO_ZEROS, decode_line
@@ -152,29 +151,32 @@ def rows_by_lane(scan: Scan, layout: str, skipped: Collection[int] = ()) -> dict
         keys = {shape.key for shape in distinct if not shape.is_blank}
         only = next(iter(keys)) if len(keys) == 1 else None
         if only is None or "0" in only[1] or any(first <= n < first + len(raws) for n in skipped):
-            _divide(lanes, zip(count(first), raws, shapes, strict=False), host, ranks, skipped)
+            for key, places in _divided(first, raws, shapes, host, ranks, skipped).items():
+                lanes[key].take(first, raws, shapes, places)
             continue
         blank = any(shape.is_blank for shape in distinct)
         lanes[only].extend(first, raws, shapes, [not shape.is_blank for shape in shapes] if blank else None)
     return lanes
 
 
-def _divide(
-    lanes: dict[LaneKey, Rows], lines: Iterable[tuple[int, bytes, Shape]], host: bool, ranks: bool, skipped: Collection[int]
-) -> None:
-    """Add the lines of a block to their lanes, line by line."""
+def _divided(
+    first: int, raws: Sequence[bytes], shapes: Sequence[Shape], host: bool, ranks: bool, skipped: Collection[int]
+) -> dict[LaneKey, list[int]]:
+    """The indices of the lines of a block in each lane, line by line, without blank and `skipped` lines."""
+    found: dict[LaneKey, list[int]] = defaultdict(list)
     last: LaneKey = MAIN_PROGRAM
-    for number, raw, shape in lines:
+    for i, shape in enumerate(shapes):
         if shape.is_blank:
             continue
         key = shape.key
         if key and "0" in key[1]:  # the name has digits, of which the shape tells zeros only
-            key = lane_key(raw, ranks)
+            key = lane_key(raws[i], ranks)
         if key is None:  # in a host's log, a line without a prefix continues the record before it
-            key = last if host or raw[:1] in INDENT_BYTES else MAIN_PROGRAM
+            key = last if host or raws[i][:1] in INDENT_BYTES else MAIN_PROGRAM
         last = key
-        if number not in skipped:
-            lanes[key].append(number, raw, shape)
+        if not skipped or first + i not in skipped:
+            found[key].append(i)
+    return found
 
 
 class _Shapes(dict[bytes, Shape]):

@@ -79,13 +79,14 @@ class Row(Struct):
 class Rows(Sequence[Row]):
     """The lines of one lane in order. `numbers`, `raws`, `shapes`: its columns."""
 
-    __slots__ = ("_made", "numbers", "raws", "shapes")
+    __slots__ = ("_made", "_templates", "numbers", "raws", "shapes")
 
     def __init__(self) -> None:
         self.numbers: list[int] = []
         self.raws: list[bytes] = []
         self.shapes: list[Shape] = []
         self._made: dict[int, Row] = {}
+        self._templates: list[bytes] = []
 
     def extend(self, first: int, raws: Sequence[bytes], shapes: Sequence[Shape], kept: Sequence[bool] | None = None) -> None:
         """Add lines that follow each other, of which the first is number `first`. `kept`: which of them; all if None."""
@@ -94,16 +95,18 @@ class Rows(Sequence[Row]):
         self.raws += raws if kept is None else compress(raws, kept)
         self.shapes += shapes if kept is None else compress(shapes, kept)
 
-    def append(self, number: int, raw: bytes, shape: Shape) -> None:
-        """Add one line."""
-        self.numbers.append(number)
-        self.raws.append(raw)
-        self.shapes.append(shape)
+    def take(self, first: int, raws: Sequence[bytes], shapes: Sequence[Shape], places: Sequence[int]) -> None:
+        """Add those of such lines that stand at `places`."""
+        self.numbers += [first + i for i in places]
+        self.raws += map(raws.__getitem__, places)
+        self.shapes += map(shapes.__getitem__, places)
 
     @property
     def templates(self) -> list[bytes]:
         """The template of each row."""
-        return [*map(attrgetter("template"), self.shapes)]
+        if len(self._templates) < len(self.shapes):
+            self._templates = [*map(attrgetter("template"), self.shapes)]
+        return self._templates
 
     def counted_steps(self, among: Iterable[int]) -> list[int | None]:
         """The step, epoch, iteration or round that each row counts; None if it counts none, or is not `among` those asked."""

@@ -14,7 +14,6 @@ from typing import Any
 
 from msgspec import Struct
 
-from forensics.core import lazy
 from forensics.data_files.cached_data import data_files, load_data, parsed_data
 
 SIGNS_FILE = "readers/environment_signs.yaml"
@@ -36,7 +35,7 @@ class ContextSign(Struct, frozen=True, dict=True):
     @cached_property
     def compiled(self) -> re.Pattern[str]:
         """The compiled pattern, compiled at its first use."""
-        return lazy.regex(self.pattern)
+        return re.compile(self.pattern)
 
     def shown_by(self, text: str) -> bool:
         """Does the line `text` show the fact?"""
@@ -58,7 +57,7 @@ def _signs(data: Any, path: Path) -> list[ContextSign]:
         keys(entry, SIGN_KEYS, {"fact", "value", "texts", "examples"}, data[LINE_KEY])
         keys(entry["examples"], {"match", "no_match"}, {"match"}, entry[LINE_KEY])
         try:
-            lazy.regex(entry.get("pattern", ""))
+            re.compile(entry.get("pattern", ""))
         except re.error as error:
             raise BadFormError(entry[LINE_KEY], f"not a valid pattern: {error}") from error
         told = text(entry, "fact"), text(entry, "value"), texts(entry, "texts"), entry.get("pattern", ""), bool(entry.get("weak"))
