@@ -25,7 +25,7 @@ BELOW: dict[str, set[str]] = {
     "database": {"line_formats", "data_files", "model", "core"},
     "config": {"data_files", "database", "core"},
     # bytes to observations
-    "sources": {"model", "core"},
+    "sources": {"line_formats", "model", "core"},
     "parallel": {"sources", "model"},
     "line_formats": {"data_files", "model", "core"},
     "scan": {"database", "model", "core"},

@@ -49,7 +49,7 @@ class Source(Struct, frozen=True):
     a decoded line to its number in the original file, valid after `blocks` was read; None if they are the same. `format`: the
     container format that was decoded (`docker json-file`); None for plain text. `size`: bytes of a file that is read unchanged by
     its name, else None. `coded`: bytes of a file whose records are decoded, else 0. `code`: the program in a script, notebook or
-    configuration file; None for others.
+    configuration file; None for others. `label`: what a launcher or a collector wrote in front of each line, which was removed.
     """
 
     name: str
@@ -61,6 +61,7 @@ class Source(Struct, frozen=True):
     size: int | None = None
     coded: int = 0
     code: Callable[[], tuple[CodePart, ...]] | None = None
+    label: str = ""
 
 
 class Region(Struct, frozen=True):
