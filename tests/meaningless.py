@@ -120,7 +120,7 @@ def _users(text: str) -> Iterator[str]:
 def _folders(text: str) -> Iterator[str]:
     """Folders of programs that are no library's."""
     for path in re.findall(r'File "(/[\w./-]+)/[\w.-]+\.py"', text):
-        if not re.search(r"site-packages|dist-packages|/lib/|/lib64/|/usr/|/opt/|conda|/bin$", path + "/"):
+        if not re.search(r"site-packages|dist-packages|/lib/|/lib64/|/usr/|/opt/|conda|/bin$|^/content|^/mnt", path + "/"):
             yield path
 
 

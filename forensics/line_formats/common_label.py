@@ -39,15 +39,13 @@ class CommonLabel(Struct, frozen=True):
 
 def common_label(lines: Sequence[str]) -> CommonLabel | None:
     """The label of nearly all of `lines`, which are not blank; None where they have none, or several."""
-    if len(lines) < MIN_LABELLED_LINES:
-        return None
     labels = Counter(filter(None, map(_label, lines[:MAX_TRIED_LINES])))
     for (form, label, is_someones), _ in labels.most_common(1):
         removal = _removal(form, label, is_someones)
         if sum(removal.match(line.encode("utf-8", "replace")) is not None for line in lines) < MIN_LABELLED_SHARE * len(lines):
             return None
-        if is_someones or not any(KERNEL_TEXT.search(line) for line in lines):
-            return CommonLabel(label, removal)
+        enough = len(lines) >= MIN_LABELLED_LINES if is_someones else not any(KERNEL_TEXT.search(line) for line in lines)
+        return CommonLabel(label, removal) if enough else None
     return None
 
 

@@ -30,6 +30,13 @@ def test_a_level_may_differ_from_line_to_line() -> None:
     assert read_bytes(text).lines == PROGRAM
 
 
+def test_the_level_of_a_single_line_goes_and_a_kernels_stays() -> None:
+    assert read_bytes(b"<3>KeyError: 'lr'\n").lines == ["KeyError: 'lr'"]
+    assert read_bytes(b"<3>Out of memory: Killed process 4242 (python3)\n").lines == [
+        "<3>Out of memory: Killed process 4242 (python3)"
+    ]
+
+
 def test_several_labels_stay() -> None:
     text = labelled("0: ") + labelled("1: ")
     assert read_bytes(text).lines == text.decode().splitlines()
