@@ -51,7 +51,8 @@ class Source(Struct, frozen=True):
     container format that was decoded (`docker json-file`); None for plain text. `size`: bytes of a file that is read unchanged by
     its name, else None. `coded`: bytes of a file whose records are decoded, else 0. `code`: the program in a script, notebook or
     configuration file; None for others. `expected`: about how many bytes it will have; 0 if unknown. `time`: the processor time
-    of the input that it belongs to; None where it is not bounded.
+    of the input that it belongs to; None where it is not bounded. `label`: what a launcher or a collector wrote in front of each
+    line, which was removed.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Source(Struct, frozen=True):
     code: Callable[[], tuple[CodePart, ...]] | None = None
     expected: int = 0
     time: InputTime | None = None
+    label: str = ""
 
 
 class Region(Struct, frozen=True):

@@ -15,7 +15,7 @@ from collections.abc import Collection, Sequence
 
 from forensics.core import lazy
 from forensics.core.text import DIGITS_TO_ZEROS, decode_line
-from forensics.line_formats import unlabelled
+from forensics.line_formats import peeled, unlabelled
 from forensics.model import Scan
 from forensics.model.verdicts import Entity, LaneKind
 from forensics.readers.lanes.rows import LaneKey, Rows, Shape
@@ -24,7 +24,7 @@ from forensics.readers.sampled_lines import sampled_blocks
 
 SYSLOG_PREFIX = lazy.regex(
     rb"(?:<\d{1,3}>)?(?:[A-Z][a-z]{2} [ \d]\d (?:\d{4} )?\d\d:\d\d:\d\d(?:\.\d+)?"
-    rb"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)"
+    rb"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:?\d\d)?)"
     rb" +(?!(?:INFO|DEBUG|WARN|WARNING|ERROR|CRITICAL|FATAL|TRACE)\b)[\w.:-]{1,80} +"
     rb"(?P<program>[\w./@+-]{1,60}?)(?:\([^)\s]{1,30}\))?(?:\[(?P<pid>\d+)\])?: ?"
 )
@@ -81,10 +81,11 @@ def lane_key(raw: bytes, ranks: bool = False) -> LaneKey | None:
     key = _key_of(raw, ranks)
     if key is not None and key[0] != "rank":
         return key
-    head = decode_line(raw[:MAX_LABELLED_BYTES])
-    said = unlabelled(head)
-    inner = _key_of(said.encode("utf-8", "replace"), False) if len(said) < len(head) else None
-    return key if inner is None or (key and inner[0] == "rank") else inner
+    for said in peeled(decode_line(raw[:MAX_LABELLED_BYTES])):
+        inner = _key_of(said.encode("utf-8", "replace"), False)
+        if inner is not None and not (key and inner[0] == "rank"):
+            return inner
+    return key
 
 
 def _key_of(raw: bytes, ranks: bool) -> LaneKey | None:
