@@ -15,7 +15,7 @@ from collections.abc import Collection, Sequence
 
 from forensics.core import lazy
 from forensics.core.text import DIGITS_TO_ZEROS, decode_line
-from forensics.line_formats import peeled, unlabelled
+from forensics.line_formats import peeled
 from forensics.model import Scan
 from forensics.model.verdicts import Entity, LaneKind
 from forensics.readers.lanes.rows import LaneKey, Rows, Shape
