@@ -1,9 +1,10 @@
 """Do programs behave the same with and without `forensics run`: status, bytes of stdout and stderr, terminal or not?
 
-    python -m benchmarks.captured_transparency [--jobs 4] [--only WORD]
+    python -m benchmarks.captured_transparency [--jobs 4] [--only WORD] [--without-stacks]
 
 More than 200 pairs of a program and a way to connect it: pipes, one pipe for both, a file, /dev/null, standard input closed or at its end, a
-terminal. Each is run alone and captured, and every difference is told.
+terminal. Each is run alone and captured, and every difference is told. Every third one is silent first, so that its stacks are taken
+by py-spy, where that is installed.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 TOO_LONG_S = 40
+STACKS_EVERY = 3  # pairs
+STALL_S, SILENT_S = 0.5, 2.0  # of a program whose stacks are taken: after so much silence, and how long it is silent
+SILENT_FIRST = "import os, sys, time; time.sleep(float(sys.argv[1])); os.execvp(sys.argv[2], sys.argv[2:])"
 
 
 class Program(NamedTuple):
@@ -101,9 +105,15 @@ PROGRAMS = (
 )  # fmt: skip
 
 
-def captured(command: list[str], folder: str) -> list[str]:
-    """The command line that runs `command` captured; its environment is left as it is."""
+def silent_first(command: list[str]) -> list[str]:
+    """The command line of a Python that sleeps and then becomes `command`."""
+    return ["/usr/bin/python3", "-c", SILENT_FIRST, str(SILENT_S), *command]
+
+
+def captured(command: list[str], folder: str, stacks: bool) -> list[str]:
+    """The command line that runs `command` captured; its environment is left as it is. `stacks`: they are taken in a silence."""
     options = {"command": command, "folder": folder, "keep": "always", "report": False, "quiet": True, "environment": False}
+    options |= {"stall_s": STALL_S} if stacks else {}
     return [sys.executable, "-P", "-m", "forensics.capture", "run", json.dumps(options)]
 
 
@@ -172,14 +182,16 @@ def brief(data: bytes) -> str:
     return repr(data) if len(data) < 3000 else f"{len(data)} bytes {hashlib.sha256(data).hexdigest()[:16]}"
 
 
-def compared(task: tuple[Program, str]) -> tuple[str, Seen, Seen]:
-    """One program in one mode, alone and captured."""
-    program, mode = task
+def compared(task: tuple[Program, str, bool]) -> tuple[str, Seen, Seen, bool]:
+    """One program in one mode, alone and captured, and whether its stacks were taken."""
+    program, mode, stacks = task
+    command = silent_first(program.command) if stacks else program.command
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        alone = seen(program, mode, program.command, Path(folder))
-        under = seen(program, mode, captured(program.command, f"{folder}/b"), Path(folder))
+        alone = seen(program, mode, command, Path(folder))
+        under = seen(program, mode, captured(command, f"{folder}/b", stacks), Path(folder))
         time.sleep(0.2)
-    return f"{program.name} / {mode}", alone, under
+        taken = any(Path(folder, "b", "stacks").glob("*"))
+    return f"{program.name} / {mode}{' / stacks' if stacks else ''}", alone, under, taken
 
 
 def main() -> None:
@@ -187,18 +199,20 @@ def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     asked.add_argument("--jobs", type=int, default=4)
     asked.add_argument("--only", default="")
+    asked.add_argument("--without-stacks", action="store_true")
     given = asked.parse_args()
-    pairs = [(p, m) for p in PROGRAMS for m in p.modes]
+    every = [(p, m) for p in PROGRAMS for m in p.modes]
+    pairs = [(p, m, i % STACKS_EVERY == 0 and not given.without_stacks) for i, (p, m) in enumerate(every)]
     pairs = [t for t in pairs if given.only in f"{t[0].name} / {t[1]}"]
-    same = count = 0
+    same = count = stacks = 0
     with ThreadPoolExecutor(given.jobs) as pool:
-        for name, alone, under in pool.map(compared, pairs):
-            same, count = same + (alone == under), count + 1
+        for name, alone, under, taken in pool.map(compared, pairs):
+            same, count, stacks = same + (alone == under), count + 1, stacks + taken
             if alone != under:
                 print(f"differs: {name}\n  alone    {alone}\n  captured {under}", flush=True)
             if count % 20 == 0:
                 print(f"{count} of {len(pairs)}", flush=True)
-    print(f"{same} of {count} the same")
+    print(f"{same} of {count} the same; stacks were taken in {stacks} of {sum(t[2] for t in pairs)}")
 
 
 if __name__ == "__main__":

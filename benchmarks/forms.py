@@ -1,17 +1,21 @@
 """Measures this project on the forms of logs that people have, at four sizes each, beside `wc -l` and ripgrep on the same bytes.
 
-python benchmarks/forms.py                 all, at full size
+python benchmarks/forms.py                 all, at full size: some five minutes
+python benchmarks/forms.py --write         the same, and the tables go into docs/speed.md
 python benchmarks/forms.py kernel ranks    these two
 python benchmarks/forms.py --part 0.1      a tenth of the size of each
+python benchmarks/forms.py --busy          while other processes take all cores: threads must not make anything slower
 """
 
 import argparse
+import contextlib
 import math
 import os
 import platform
 import random
 import shutil
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -123,39 +127,70 @@ FORMS: dict[str, tuple[str, Callable[[Path, float], Path], float]] = {
     "notebook": ("a notebook", one(notebook, "train.ipynb"), 50),
     "mixed": ("mixed log", one(lambda mb: generate.mixed(int(mb)), "mixed.log"), 400),
 }
+SLOW = {"small"}  # measured once instead of several times
+TABLE = run.ROOT / "docs/speed.md"
+BEGIN, END = "<!-- forms: made by benchmarks/forms.py -->", "<!-- end of forms -->"
+TINY = 'step 1 loss 0.5\nTraceback (most recent call last):\n  File "train.py", line 3, in <module>\nRuntimeError: no data\n'
+
+
+HERE = Path(__file__).parent
+SEARCH = """# seconds that Hyperscan takes for all anchors in the bytes of files, without anything around it
+import sys, time, hyperscan
+from forensics import pipeline
+matcher = pipeline.database(()).matcher
+scratch, taken = hyperscan.Scratch(matcher), 0.0
+for path in sys.argv[1:]:
+    with open(path, "rb") as file:
+        while block := file.read(1 << 20):
+            start = time.perf_counter()
+            matcher.scan(block, match_event_handler=lambda *_: None, scratch=scratch)
+            taken += time.perf_counter() - start
+print(taken)
+"""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A form of log at full size, medians, and the exponent of the processor's time over its sizes."""
+    """A form of log at full size, medians, and the exponent of the processor's time over its sizes.
+
+    `alone`: with one thread or process. `search`: Hyperscan's time on the same bytes, below which no program that searches for
+    all anchors comes.
+    """
 
     what: str
     megabytes: float
     wall: float
+    alone: float
     cpu: float
     memory: float
     wc: float
     ripgrep: float | None
+    search: float
     exponent: float
 
     def row(self) -> str:
         """A row of the table."""
-        beside = f"{self.wall / self.ripgrep:.1f}" if self.ripgrep else ""
-        rate = self.megabytes / self.wall
+        beside = f"{self.wall / self.ripgrep:.2f}" if self.ripgrep else ""
         return (
-            f"| {self.what} | {self.megabytes:.1f} | {self.wall:.2f} | {self.cpu:.2f} | {rate:.1f} | {self.memory:.0f} |"
-            f" {self.wall / self.wc:.0f} | {beside} | {self.exponent:.2f} |"
+            f"| {self.what} | {self.megabytes:.1f} | {self.wall:.2f} | {self.alone:.2f} | {self.cpu:.2f} |"
+            f" {self.megabytes / self.wall:.1f} | {self.memory:.0f} | {self.wall / self.wc:.0f} | {beside} |"
+            f" {self.wall / self.search:.1f} | {self.exponent:.2f} |"
         )
 
 
-def measure(command: list[str], runs: int) -> tuple[float, float, float]:
+HEAD = (
+    "| log | MB | seconds | with one thread | of processor | MB/s | memory, MiB | times `wc -l` | times ripgrep | times the search"
+    " alone | exponent |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
+)
+
+
+def measure(command: list[str], runs: int, stdin: Path = Path(os.devnull)) -> tuple[float, float, float]:
     """Median seconds by the clock and of the processor, and peak MiB, of `runs` runs of `command`."""
     taken: list[tuple[float, float, float]] = []
+    streams = [(os.POSIX_SPAWN_OPEN, 0, stdin, os.O_RDONLY, 0), (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
     for _ in range(runs):
         start = time.perf_counter()
-        pid = os.posix_spawnp(
-            command[0], command, os.environ, file_actions=[(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
-        )
+        pid = os.posix_spawnp(command[0], command, os.environ, file_actions=streams)
         _, status, usage = os.wait4(pid, 0)
         if status != 0 and command[: len(run.FORENSICS)] == run.FORENSICS:
             sys.exit(f"benchmark: {' '.join(command)} failed")
@@ -170,47 +205,81 @@ def exponent(sizes: list[float], seconds: list[float]) -> float:
     return statistics.linear_regression(x, y).slope
 
 
+def printed(code: str, *arguments: str) -> str:
+    """What a program prints. It has a process of its own: the peak of ours would count as that of each command we start."""
+    return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True, cwd=HERE).stdout
+
+
 def of_form(name: str, part: float, runs: int, anchors: Path) -> Measured:
-    """One form, measured at all sizes."""
+    """One form, measured at all sizes: once below the full one."""
     what, write, full = FORMS[name]
+    runs = 1 if name in SLOW else runs
     sizes: list[float] = []
     cpus: list[float] = []
-    wall = memory = 0.0
-    start = measure([*run.FORENSICS, "analyze", str(run.ROOT / "sample_logs/bad_argument"), "--format", "json"], runs)[1]
-    for size in SIZES:
+    case = str(run.ROOT / "sample_logs/bad_argument")
+    start = min(measure([*run.FORENSICS, "analyze", case, "--format", "json"], 1)[1] for _ in range(3))
+    for size in SIZES[:-1]:
         with tempfile.TemporaryDirectory() as folder:
             path = write(Path(folder), full * size * part)
-            files = [path] if path.is_file() else sorted(path.iterdir())
-            sizes.append(sum(f.stat().st_size for f in files) / 1e6)
-            wall, cpu, memory = measure([*run.FORENSICS, "analyze", str(path), "--format", "json"], runs)
-            cpus.append(max(cpu - start, 1e-3))
-            if size == SIZES[-1]:
-                wc = measure(["wc", "-l", *map(str, files)], runs)[0]
-                rg = measure(["rg", "-i", "-F", "-c", "-f", str(anchors), str(path)], runs)[0] if shutil.which("rg") else None
-    return Measured(what, sizes[-1], wall, cpu, memory, wc, rg, exponent(sizes, cpus))
+            sizes.append(sum(f.stat().st_size for f in ([path] if path.is_file() else path.iterdir())) / 1e6)
+            cpus.append(max(measure([*run.FORENSICS, "analyze", str(path), "--format", "json"], 1)[1] - start, 1e-3))
+    with tempfile.TemporaryDirectory() as folder:
+        path = write(Path(folder), full * part)
+        files = [path] if path.is_file() else sorted(path.iterdir())
+        sizes.append(sum(f.stat().st_size for f in files) / 1e6)
+        wall, cpu, memory = measure([*run.FORENSICS, "analyze", str(path), "--format", "json"], runs)
+        alone = measure([*run.FORENSICS, "analyze", str(path), "--format", "json", "-j", "1"], runs)[0]
+        wc = measure(["wc", "-l", *map(str, files)], runs)[0]
+        rg = measure(["rg", "-i", "-F", "-c", "-f", str(anchors), str(path)], runs)[0] if shutil.which("rg") else None
+        search = float(printed(SEARCH, *map(str, files)))
+    slope = exponent(sizes, [*cpus, max(cpu - start, 1e-3)])
+    return Measured(what, sizes[-1], wall, alone, cpu, memory, wc, rg, search, slope)
+
+
+def report(options: argparse.Namespace) -> str:
+    """The tables as Markdown, the slowest form first."""
+    load = ", ".join(f"{one:.1f}" for one in os.getloadavg())
+    machine = f"{os.cpu_count()} cores, Linux {platform.release().split('-')[0]}, Python {platform.python_version()}"
+    with tempfile.TemporaryDirectory() as folder:
+        anchors, tiny = Path(folder) / "anchors.txt", Path(folder) / "tiny.log"
+        anchors.write_text(printed("import run; print(*run.anchors()[:775], sep='\\n')"))
+        tiny.write_text(TINY)
+        measure([*run.FORENSICS, "stdin"], 2, tiny)  # fills the caches
+        wall, cpu, memory = measure([*run.FORENSICS, "stdin"], 2 * options.runs + 1, tiny)
+        bare = measure([sys.executable, "-c", "import regex, msgspec, hyperscan"], options.runs)[0]
+        rows = []
+        for name in options.forms or FORMS:
+            rows.append(of_form(name, options.part, options.runs, anchors))
+            print(name, rows[-1].row(), file=sys.stderr, flush=True)
+    table = "\n".join(measured.row() for measured in sorted(rows, key=lambda m: m.megabytes / m.wall))
+    return (
+        f"{time.strftime('%Y-%m-%d')}, {machine}, load {load}{', both cores taken' if options.busy else ''}, medians of"
+        f" {options.runs}.\n\n{HEAD}\n{table}\n\nA log of four lines on standard input takes {1000 * wall:.0f} ms by the clock,"
+        f" {1000 * cpu:.0f} ms of the processor and {memory:.0f} MiB; an interpreter that only imports regex, msgspec and"
+        f" hyperscan {1000 * bare:.0f} ms."
+    )
 
 
 def main() -> None:
-    """Print the table as Markdown, the slowest first."""
+    """Print the tables, or write them into the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("forms", nargs="*", choices=[*FORMS, []], default=list(FORMS))
     parser.add_argument("--part", type=float, default=1.0, help="of the full size of each form")
     parser.add_argument("--runs", type=int, default=3, help="of which the median is told")
+    parser.add_argument("--busy", action="store_true", help="take all cores with other processes")
+    parser.add_argument("--write", action="store_true", help="write the tables into docs/speed.md")
     options = parser.parse_args()
-    load = ", ".join(f"{one:.1f}" for one in os.getloadavg())
-    machine = f"{os.cpu_count()} cores, Linux {platform.release().split('-')[0]}, Python {platform.python_version()}"
-    print(f"{time.strftime('%Y-%m-%d')}, {machine}, load {load}, medians of {options.runs}\n")
-    with tempfile.TemporaryDirectory() as folder:
-        anchors = Path(folder) / "anchors.txt"
-        anchors.write_text("\n".join(run.anchors()[:775]))
-        rows = []
-        for name in options.forms or FORMS:
-            rows.append(of_form(name, options.part, options.runs, anchors))
-            print(name, file=sys.stderr, flush=True)
-    print("| log | MB | seconds | of processor | MB/s | memory, MiB | times `wc -l` | times ripgrep | exponent |")
-    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
-    for measured in sorted(rows, key=lambda m: m.megabytes / m.wall):
-        print(measured.row())
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as others:
+        os.environ.update(PYTHONPYCACHEPREFIX=f"{folder}/compiled", FORENSICS_CACHE=f"{folder}/cache")
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed program is compiled once
+        for _ in range((os.cpu_count() or 1) * options.busy):
+            other = others.enter_context(subprocess.Popen([sys.executable, "-c", "while True: pass"]))
+            others.callback(other.kill)
+        found = report(options)
+    if options.write:
+        before, _, rest = TABLE.read_text().partition(BEGIN)
+        TABLE.write_text(f"{before}{BEGIN}\n{found}\n{END}{rest.partition(END)[2]}")
+    print(found)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from forensics.core import limits
 from forensics.core.errors import SourceError
 from forensics.database import HEALTHY, Database, load
 from forensics.decision.decide import DecisionInput, decide
-from forensics.decision.doubts import Answer, less_sure_if_disordered, undetermined_if_unmatched
+from forensics.decision.doubts import Answer, less_sure_if_disordered, undetermined_if_unmatched, undetermined_if_unread
 from forensics.decision.last_step import undetermined_if_cut_off
 from forensics.decision.model import Model, active_model
 from forensics.decision.precedence import precedence_of
@@ -142,7 +142,7 @@ def analyze(
     found_causes = advice.findings(decided, knowledge, around, _reasons(ranked, seen, decided), near := _near(seen))
     found, each = order_incidents(seen.incidents, each, decided, found_causes[0])
     answer = Answer(decided.verdict, found_causes, advice.open_questions(decided, found_causes, knowledge, around, near))
-    answer = undetermined_if_unmatched(less_sure_if_disordered(answer, disordered, asked.own), unmatched)
+    answer = _with_doubts(answer, seen, disordered, unmatched)
     first = with_moment(advice.annotate_links(answer.findings, every), _times(seen))
     report = Report(
         tool={"name": "forensics", "version": VERSION, "signatures": knowledge.hash[:16], "model": model.hash[:16]},
@@ -173,6 +173,17 @@ def _notebooks(seen: PlacedCase) -> set[str]:
 def _unmatched(seen: PlacedCase, event_filter: correlation.Filter) -> OpenQuestion | None:
     """The open question if the logs have nothing of what the user asks about."""
     return correlation.unmatched(seen.kept, event_filter, seen.clocks)
+
+
+def _with_doubts(answer: Answer, seen: PlacedCase, disordered: set[str], unmatched: OpenQuestion | None) -> Answer:
+    """`answer` as far as the sources allow it."""
+    answer = less_sure_if_disordered(answer, disordered, seen.asked.own)
+    return undetermined_if_unmatched(undetermined_if_unread(answer, _unread_end(seen)), unmatched)
+
+
+def _unread_end(seen: PlacedCase) -> str | None:
+    """Why the end of a log of the subject was not read; None if it was."""
+    return next((w.message for w in seen.noted if w.kind == "limit" and w.source in seen.asked.own), None)
 
 
 def _surroundings(decided: Diagnosis, seen: PlacedCase, knowledge: Database) -> JobContext:

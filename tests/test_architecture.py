@@ -25,7 +25,7 @@ BELOW: dict[str, set[str]] = {
     "database": {"line_formats", "data_files", "model", "core"},
     "config": {"data_files", "database", "core"},
     # bytes to observations
-    "sources": {"model", "core"},
+    "sources": {"line_formats", "model", "core"},
     "parallel": {"sources", "model"},
     "line_formats": {"data_files", "model", "core"},
     "scan": {"database", "model", "core"},
@@ -145,6 +145,17 @@ OF_OTHER_TEXTS = {
     "report/subject_line.py": "names of subjects",
     "series/silence.py": "the scope of a series; digits that differ in a heartbeat",
     "summary/reported_subject.py": "the name of a job",
+}
+# What a reader knows once: texts that only a pattern of it has, and the modules that may have one.
+ONE_DEFINITION = {
+    "a frame of Python": (
+        r'File [\\"?]*(?:\(\?P<file>|\.\{)',
+        {"readers/python/frames.py", "readers/lanes/line_classes.py"},  # the second: stacks of any language, in one pattern
+    ),
+    "a frame of IPython": (r"ipython-input-(?:\(|\[)", {"readers/python/frames.py"}),
+    "is this a library's file": (r"dist\)?-packages", {"readers/python/library_files.py"}),
+    "the kernel's table of processes": (r"\\\[\\s\*pid", {"readers/kernel/process_table.py"}),
+    "the bar of tqdm": (r"\\d\\d\(\?:\[\^\\\]", {"readers/progress/counters.py"}),
 }
 KNOW_NO_CAUSE = ("readers", "series", "correlation", "outcome", "ownership", "decision", "train", "history", "fleet")
 NOT_CAUSES = {  # names of Dask's, which begin like a family
@@ -323,3 +334,14 @@ def test_behind_the_readers_nobody_parses_a_line_of_a_log() -> None:
     )
     gone = sorted(set(OF_OTHER_TEXTS) - with_patterns)
     assert not gone, "no pattern is left there: take its row out of OF_OTHER_TEXTS"
+
+
+@pytest.mark.parametrize("what", ONE_DEFINITION)
+def test_what_several_readers_need_is_defined_once(what: str) -> None:
+    pattern, modules = ONE_DEFINITION[what]
+    found = {
+        str(path.relative_to(ROOT))
+        for path in FILES
+        if room_of(path) in {"readers", *BEHIND_READERS} and any(re.search(pattern, text) for text in literals(path))
+    }
+    assert found == modules, f"{what}: ask the module that knows it, or name a better one in ONE_DEFINITION"

@@ -15,7 +15,6 @@ INTERFACE = {
     "FORMATS": "a module of sources/formats",
     "OUTCOMES": "what a detector or the series can tell, in the words of signatures/records.yaml",
     "SAMPLE": "the first bytes of what a module of sources/formats reads",
-    "STRIPS": "a module of sources/strips",
     "TRIGGER": "what a detector, a series or a reader of context wants the scanner to look for",
     "TRIGGERS": "the same, where there are several",
 }

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from forensics.advice.whereabouts import location_text
 from forensics.advice.wording import fill_command, first_known
+from forensics.core import lazy
 from forensics.database import read_rows
 from forensics.database.message import wordings
 from forensics.model import Advice, Fields, Finding, Proof, Value
@@ -54,7 +55,7 @@ class _Row(Struct, frozen=True):
 def _rows(cause: str) -> tuple[_Row, ...]:
     """The rows that belong to `cause`: the patterns of the others need not be compiled."""
     rows = (r for r in read_rows("service_states") if cause in r["cause"].split())
-    return tuple(_Row(tuple(re.compile(w) for w in wordings(r["message"].split(OR))), r) for r in rows)
+    return tuple(_Row(tuple(lazy.regex(w) for w in wordings(r["message"].split(OR))), r) for r in rows)
 
 
 def told_state(cause: str, facts: Fields, proofs: Sequence[Proof]) -> ToldState | None:

@@ -16,6 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+CHANGES, SEEN = os.WEXITED | os.WSTOPPED | os.WCONTINUED, os.WUNTRACED | os.WCONTINUED  # of the job, for waitid and for wait4
 UNKNOWN_WAIT_STATUS = 255 << 8  # the wait status if the kernel does not tell the true one: never that of a good end
 PR_SET_CHILD_SUBREAPER = 36  # include/uapi/linux/prctl.h
 REAPED_S = 1.0  # chosen by hand: so soon the first process of the system reaps a process that ended
@@ -28,19 +29,20 @@ def wait_for_job(
     stopped: Callable[[int], None],
     ends: Callable[[], None],
     reaped: Callable[[int, int, float], None] | None,
+    continued: Callable[[], None] = lambda: None,
 ) -> int:
-    """Wait for the child `job` alone, and return its wait status. `stopped`: called with the signal that stops it.
+    """Wait for the child `job` alone, and return its wait status. `stopped`: called with the signal that stops it; `continued`:
+    when it goes on after that.
 
     `ends`: called when it has ended, before it is reaped. `reaped`: called with its pid, status and seconds of processor time. An
     error in one of them never ends the wait.
     """
     while True:
         try:
-            found = os.waitid(os.P_PID, job, os.WEXITED | os.WSTOPPED | os.WNOWAIT)  # safe: our own child, reaped nowhere else
+            found = os.waitid(os.P_PID, job, CHANGES | os.WNOWAIT)  # safe: our own child, reaped nowhere else
             if found is None or found.si_code in (os.CLD_EXITED, os.CLD_KILLED, os.CLD_DUMPED):
-                with contextlib.suppress(Exception):
-                    ends()
-            pid, status, used = os.wait4(job, os.WUNTRACED | os.WNOHANG)  # safe: this child alone, which waits to be reaped
+                _tell(ends)
+            pid, status, used = os.wait4(job, SEEN | os.WNOHANG)  # safe: this child alone, which waits to be reaped
         except ChildProcessError:  # it cannot be waited for: its pidfd tells the end, and the status from Linux 6.15 on
             while (status_known := status_of_other(job, pidfd)) is None:
                 proc.readable(pidfd, END_POLL_S)
@@ -51,13 +53,20 @@ def wait_for_job(
         if not pid:  # it was stopped and goes on already
             continue
         if os.WIFSTOPPED(status):
-            with contextlib.suppress(Exception):
-                stopped(os.WSTOPSIG(status))
+            _tell(stopped, os.WSTOPSIG(status))
+            continue
+        if os.WIFCONTINUED(status):
+            _tell(continued)
             continue
         if reaped is not None:
-            with contextlib.suppress(Exception):
-                reaped(job, status, used.ru_utime + used.ru_stime)
+            _tell(reaped, job, status, used.ru_utime + used.ru_stime)
         return status
+
+
+def _tell(listener: Callable[..., None], *what: float) -> None:
+    """Call `listener`; an error in it is its own."""
+    with contextlib.suppress(Exception):
+        listener(*what)
 
 
 def status_of_other(job: int, pidfd: int) -> int | None:

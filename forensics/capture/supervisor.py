@@ -25,6 +25,7 @@ from forensics.capture.joblog import JobLog
 from forensics.capture.prepare import job_environment, linked_folders
 from forensics.capture.reaping import adopt_orphans, wait_for_job
 from forensics.capture.reporting import act_on_death, analyse_bundle, remember_end, reports_no_crash
+from forensics.capture.resume import StoppedRun
 from forensics.capture.streams import JobStreams
 from forensics.capture.waiting import WaitingThread
 
@@ -50,6 +51,7 @@ class JobSupervisor:
     ) -> None:
         self.options, self.link, self.streams, self.forwarded = options, link, streams, forwarded
         self.child_signal = child_signal  # how SIGCHLD was handled when this program was started
+        self.run = StoppedRun()
         self.job, self.pidfd, self.refused = 0, -1, ""
         self.finished = False
         self.ended = False  # the job has ended: its process id may soon be that of another program
@@ -85,7 +87,8 @@ class JobSupervisor:
         os.close(go)
         self._attempt(lambda: self._begun(heard, word))
         self._attempt(lambda: self._collect(collects))
-        status = wait_for_job(self.job, self.pidfd, self._stopped, self._ends, self.collector.reaped if self.collector else None)
+        reaped = self.collector.reaped if self.collector else None
+        status = wait_for_job(self.job, self.pidfd, self._stopped, self._ends, reaped, self.run.job_continued)
         self.send(ended=status)
         self._attempt(lambda: self._close(status))
         self._finish("", False)
@@ -132,6 +135,7 @@ class JobSupervisor:
             self.say(f"nothing is captured but the output: {type(error).__name__}: {error}")
 
     def _stopped(self, number: int) -> None:
+        self.run.job_stopped()
         self.send(stopped=number)
 
     def _ends(self) -> None:
@@ -218,6 +222,8 @@ class JobSupervisor:
                     os.killpg(self.job, signal.SIGCONT)
 
     def _pass_on(self, message: dict[str, Any]) -> None:
+        if message["signal"] == signal.SIGCONT and message["pid"] == os.getpid():
+            return  # from StoppedRun: the job goes on already
         with contextlib.suppress(OSError):
             # Safe: the job is not reaped, so its group and its pid are still its own.
             if self.streams.pty and message.get("typed"):

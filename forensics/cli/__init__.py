@@ -34,9 +34,7 @@ def main() -> None:
     atexit.register(gc.freeze)  # all ends now: to look for cycles once more takes 13 of 400 ms
     try:
         signal.signal(signal.SIGINT, _interrupted)
-        from forensics.cli.app import build
-
-        build(*sys.argv[1:2])(prog_name="forensics")
+        _run(sys.argv[1:])
     except ForensicsError as error:
         print(f"forensics: {error}", file=sys.stderr)
         sys.exit(2)
@@ -53,6 +51,22 @@ def main() -> None:
         _leave(f"forensics: {error.strerror or type(error).__name__}", 2)
     except Exception as error:
         _leave(f"forensics: {unexpected(error)}", 3)
+
+
+def _run(arguments: list[str]) -> None:
+    """The command, with the patterns that earlier runs compiled."""
+    from forensics.data_files.kept_patterns import keep_patterns, read_patterns
+
+    read_patterns()
+    atexit.register(keep_patterns)
+    if arguments == ["stdin"]:  # as it is used most: without options there is nothing to parse
+        from forensics.cli.output import OutputOptions, report_on_stdin
+
+        report_on_stdin(OutputOptions("text"))
+        sys.exit(0)
+    from forensics.cli.app import build
+
+    build(*arguments[:1])(prog_name="forensics")
 
 
 def _leave(line: str, status: int) -> None:

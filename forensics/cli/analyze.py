@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from forensics.cli.common import (
-    ISSUE_CHARS,
     Baseline,
     EveryIncident,
     ExitCode,
@@ -18,7 +17,6 @@ from forensics.cli.common import (
     Last,
     MaxChars,
     Output,
-    OutputOptions,
     Pid,
     Plot,
     Redact,
@@ -27,15 +25,11 @@ from forensics.cli.common import (
     Since,
     Until,
     Why,
-    case_name,
-    check_baseline,
-    check_format,
-    finish,
-    open_sources,
-    parse_filter,
 )
+from forensics.cli.output import OutputOptions, case_name, check_baseline, check_format, finish, open_sources, parse_filter
 from forensics.cli.remembering import Remember
 from forensics.history.remember import remembered
+from forensics.report.style import ISSUE_CHARS
 
 if TYPE_CHECKING:
     from forensics.correlation import Filter

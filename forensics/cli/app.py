@@ -11,7 +11,7 @@ from forensics.core.errors import RegistrationError
 from forensics.version import VERSION
 
 OF_ALL_COMMANDS = "help"  # tells of the others
-NOT_COMMANDS = {"app", "common", "manual", "naming", "print_table", "progress", "remembering", "unknown"}
+NOT_COMMANDS = {"app", "common", "manual", "naming", "output", "print_table", "progress", "remembering", "unknown"}
 
 
 def build(asked: str = "") -> typer.Typer:

@@ -8,30 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from forensics.cli.common import (
-    ISSUE_CHARS,
-    ExitCode,
-    Format,
-    Job,
-    Last,
-    MaxChars,
-    OutputOptions,
-    OutputPath,
-    Pid,
-    Redact,
-    Signatures,
-    Since,
-    Until,
-    check_format,
-    rendered,
-    rendered_together,
-    save,
-    say,
-    write,
-)
+from forensics.cli.common import ExitCode, Format, Job, Last, MaxChars, OutputPath, Pid, Redact, Signatures, Since, Until
+from forensics.cli.output import OutputOptions, check_format, rendered, rendered_together, save, say, write
 from forensics.cli.remembering import Remember
 from forensics.core.errors import SourceError, UsageError
 from forensics.history.remember import remembered
+from forensics.report.style import ISSUE_CHARS
 
 if TYPE_CHECKING:
     from forensics.correlation import Filter

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from forensics.cli.common import capture_settings, say
+from forensics.cli.output import capture_settings, say
 from forensics.core.errors import UsageError
 
 ARCHIVE_SUFFIXES = (".tar.gz", ".tgz")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from forensics.cli.common import write
+from forensics.cli.output import write
 from forensics.core.errors import UsageError
 
 if TYPE_CHECKING:

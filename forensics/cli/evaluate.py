@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from forensics.cli.common import Signatures, write
+from forensics.cli.common import Signatures
+from forensics.cli.output import write
 from forensics.core.errors import UsageError
 
 if TYPE_CHECKING:

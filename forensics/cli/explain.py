@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from forensics.cli.common import Signatures, standard_input, write
+from forensics.cli.common import Signatures
+from forensics.cli.output import standard_input, write
 from forensics.core.errors import UsageError
 
 if TYPE_CHECKING:

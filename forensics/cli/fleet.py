@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from forensics.cli.common import Signatures, save, say, write
+from forensics.cli.common import Signatures
+from forensics.cli.output import save, say, write
 from forensics.cli.progress import is_watched
 from forensics.core.text import escaped
 

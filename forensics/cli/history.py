@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from forensics.cli.common import Output, say, write
+from forensics.cli.common import Output
+from forensics.cli.output import say, write
 from forensics.cli.unknown import Commands
 from forensics.core.errors import UsageError
 from forensics.core.text import escaped

@@ -2,7 +2,7 @@
 
 import typer
 
-from forensics.cli.common import write
+from forensics.cli.output import write
 
 
 def register(app: typer.Typer) -> None:

@@ -5,24 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from forensics.cli.common import (
-    ISSUE_CHARS,
-    EveryIncident,
-    ExitCode,
-    Format,
-    Incident,
-    MaxChars,
-    Output,
-    OutputOptions,
-    Plot,
-    Redact,
-    RedactMap,
-    Why,
-    check_format,
-    finish,
-    standard_input,
-)
+from forensics.cli.common import EveryIncident, ExitCode, Format, Incident, MaxChars, Output, Plot, Redact, RedactMap, Why
+from forensics.cli.output import OutputOptions, check_format, finish, standard_input
 from forensics.core.errors import UsageError
+from forensics.report.style import ISSUE_CHARS
 
 if TYPE_CHECKING:
     from forensics.model import Report

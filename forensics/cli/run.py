@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from forensics.cli.common import Redact, capture_settings, check_format
+from forensics.cli.common import Redact
+from forensics.cli.output import capture_settings, check_format
 from forensics.cli.remembering import Remember
 from forensics.core.errors import UsageError
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from forensics.cli.common import Redact, write
+from forensics.cli.common import Redact
 from forensics.cli.naming import names_in
+from forensics.cli.output import write
 
 if TYPE_CHECKING:
     from forensics.model import Observation

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from forensics.cli.common import Signatures, save, write
+from forensics.cli.common import Signatures
+from forensics.cli.output import save, write
 from forensics.cli.unknown import Commands
 from forensics.core.errors import UsageError
 

@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from forensics.cli.common import ExitCode, Format, Output, OutputOptions, Redact, check_format, rendered, write
+from forensics.cli.common import ExitCode, Format, Output, Redact
+from forensics.cli.output import OutputOptions, check_format, rendered, write
 from forensics.cli.remembering import Remember
 
 

@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING
 import typer
 
 from forensics.cli.common import (
-    ISSUE_CHARS,
-    STDIN,
     Baseline,
     EveryIncident,
     ExitCode,
@@ -16,7 +14,6 @@ from forensics.cli.common import (
     Last,
     MaxChars,
     Output,
-    OutputOptions,
     Pid,
     Plot,
     Redact,
@@ -25,16 +22,12 @@ from forensics.cli.common import (
     Since,
     Until,
     Why,
-    case_name,
-    check_baseline,
-    check_format,
-    finish,
-    open_sources,
-    parse_filter,
 )
+from forensics.cli.output import OutputOptions, check_baseline, parse_filter, report_on_stdin
+from forensics.report.style import ISSUE_CHARS
 
 if TYPE_CHECKING:
-    from forensics.model import Warning
+    pass
 
 
 def register(app: typer.Typer) -> None:
@@ -69,12 +62,5 @@ def register(app: typer.Typer) -> None:
           kubectl logs --previous POD | forensics stdin -f html -o report.html
           ssh node17 dmesg -T | forensics stdin --redact
         """
-        from forensics import pipeline
-
-        check_format(form, why)
-        good, event_filter = check_baseline(baseline), parse_filter(since, until, pid, job, last)
-        noted: list[Warning] = []
-        knowledge, sources = pipeline.database(signatures or ()), open_sources([STDIN], noted.append)
-        report = pipeline.analyze(sources, case_name([STDIN]), knowledge, noted, baseline=good, event_filter=event_filter)
         telling = OutputOptions(form, output, exit_code, redact, redact_map, max_chars, plot, why, incident, every_incident)
-        finish(report, telling)
+        report_on_stdin(telling, check_baseline(baseline), parse_filter(since, until, pid, job, last), signatures or ())

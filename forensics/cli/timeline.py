@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from forensics.cli.common import Redact, Since, Until, say
+from forensics.cli.common import Redact, Since, Until
 from forensics.cli.naming import names_in
+from forensics.cli.output import say
 from forensics.core.errors import UsageError
 from forensics.report.redaction.door import unmasked
 

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from forensics.cli.common import Format, Redact, capture_settings, check_format, write
+from forensics.cli.common import Format, Redact
+from forensics.cli.output import capture_settings, check_format, write
 from forensics.cli.remembering import Remember
 from forensics.core.errors import UsageError
 

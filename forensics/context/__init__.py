@@ -34,8 +34,8 @@ from forensics.model.answers import OUTCOME_LINE
 from forensics.readers.kernel.processes import processes
 from forensics.readers.platforms.activations import failed_activations
 from forensics.readers.progress.counters import NO_PROGRESS, Progress
+from forensics.readers.python.frames import is_bare_frame
 from forensics.readers.python.lock_holders import lock_holder
-from forensics.readers.python.printed_frames import is_bare_frame
 from forensics.readers.python.printed_stacks import printed_stacks
 from forensics.readers.settings.attempts import AttemptFacts, attempt_facts
 from forensics.readers.settings.environment import settings

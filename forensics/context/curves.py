@@ -77,8 +77,9 @@ def _rank(series: Series) -> int | None:
 
 def _points(series: Series) -> Points:
     inverse = series.quantity == "step_time"
-    readings = thin_points([r for r in series.readings if r.value] if inverse else series.readings)
-    return tuple((r.line, (1 / r.value if inverse else r.value) if math.isfinite(r.value) else None) for r in readings)
+    points = [*zip(series.lines, series.values, strict=True)]
+    shown = thin_points([point for point in points if point[1]] if inverse else points)
+    return tuple((line, (1 / value if inverse else value) if math.isfinite(value) else None) for line, value in shown)
 
 
 def thin_points(points: Sequence[T]) -> Sequence[T]:

@@ -13,8 +13,10 @@ from typing import Annotated, get_type_hints
 from msgspec import Struct
 from msgspec.structs import replace
 
+from forensics.core import lazy
+
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
-SIZE_PATTERN = re.compile(r"(?P<number>\d{1,15}(?:\.\d{1,6})?) ?(?P<unit>[KMGT]?)(?:i?B)?", re.IGNORECASE)
+SIZE_PATTERN = lazy.regex(r"(?P<number>\d{1,15}(?:\.\d{1,6})?) ?(?P<unit>[KMGT]?)(?:i?B)?", re.IGNORECASE)
 BYTES_PER_UNIT = {"": 1, "K": KIB, "M": MIB, "G": GIB, "T": GIB << 10}
 
 
@@ -63,8 +65,11 @@ class Limits(Struct, frozen=True):
     line_confirm: Annotated[float, Bound("s", "confirmation of all signatures on one line")] = 0.1
     source_confirm: Annotated[
         float, Bound("s", "confirmation of all signatures in one source, and `more_confirm` for each MiB of it")
-    ] = 1.0
+    ] = 2.0
     more_confirm: Annotated[float, Bound("s", "confirmation of all signatures for each MiB of a source")] = 0.1
+    small_time: Annotated[float, Bound("s", "processor time for reading an input of 1 MiB; of a larger one, up to `time`")] = 3.0
+    time: Annotated[float, Bound("s", "processor time for reading an input of up to 100 MiB")] = 22.0
+    more_time: Annotated[float, Bound("s", "processor time for each MiB of a larger input")] = 0.22
     cause_files: Annotated[int, Bound("", "files of one folder of signatures")] = 2000
     cause_file: Annotated[int, Bound("bytes", "one file of signatures")] = MIB
     moments: Annotated[int, Bound("", "entries of a report's timeline")] = 500

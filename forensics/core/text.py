@@ -54,6 +54,13 @@ def decode_line(raw: bytes) -> str:
     return ANSI.sub("", text) if "\x1b" in text else text
 
 
+def decoded_rows(data: bytes, rows: Sequence[bytes]) -> Sequence[str]:
+    """decode_line() of each of `rows`, into which `data` was divided; together where that is possible."""
+    if data.isascii() and b"\x1b" not in data:
+        return data.decode("ascii").split("\n")
+    return [*map(decode_line, rows)]
+
+
 def last_frame(raw: bytes) -> str:
     """The text of a line after its last carriage return, at most `limits.text` bytes."""
     raw = raw.rstrip(b"\r")

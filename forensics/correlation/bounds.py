@@ -6,16 +6,16 @@
 -2h, -90min, -1d12h         that long before the last time in the logs
 """
 
-import re
 from datetime import datetime, time, timedelta
 
 from msgspec import Struct
 
+from forensics.core import lazy
 from forensics.core.errors import UsageError
 
 SECONDS_BY_SUFFIX = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400, "w": 604800}
-SPAN_PART_PATTERN = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?(min|[smhdw])")
-RELATIVE = re.compile(rf"-(?:{SPAN_PART_PATTERN.pattern} ?){{1,5}}")
+SPAN_PART_PATTERN = lazy.regex(r"(\d{1,9}(?:\.\d{1,9})?) ?(min|[smhdw])")
+RELATIVE = lazy.regex(rf"-(?:{SPAN_PART_PATTERN.pattern} ?){{1,5}}")
 TIME_FORMS_ADVICE = "write it as 2026-11-21T10:00:00+01:00, 2026-11-21 10:00, 10:00 or -2h"
 
 

@@ -9,6 +9,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
+from forensics.core import lazy
 from forensics.core.text import with_noun
 from forensics.correlation.bounds import TimeBound, parse_time_bound, seconds_past
 from forensics.correlation.clock import Clock
@@ -115,7 +116,7 @@ def _matching_or_near(
 def _names_pid(event: Observation, pid: int | None) -> bool:
     if any(name.endswith("pid") and value == pid for name, value in event.fields.items()):
         return True
-    pattern = re.compile(rf"(?i)\bpid\W{{0,3}}{pid}(?!\d)")
+    pattern = lazy.regex(rf"(?i)\bpid\W{{0,3}}{pid}(?!\d)")
     return any(pattern.search(p.text) for p in event.proofs)
 
 
@@ -125,9 +126,9 @@ def names_job(job: str) -> Callable[[Observation], bool]:
     A number counts after a word such as `job`, and as the first cell of sacct's rows; of a container's id the start is enough.
     """
     word = re.escape(job)
-    whole = re.compile(rf"(?<![0-9A-Za-z]){word}" + ("" if re.fullmatch(r"[0-9a-f]{12,64}", job) else "(?![0-9A-Za-z])"))
+    whole = lazy.regex(rf"(?<![0-9A-Za-z]){word}" + ("" if re.fullmatch(r"[0-9a-f]{12,64}", job) else "(?![0-9A-Za-z])"))
     number = JOB_NUMBER_TEMPLATE.format(number=word, row=ACCOUNTING_ROW_TEMPLATE.format(word))
-    pattern = re.compile(number) if job.isdigit() else whole
+    pattern = lazy.regex(number) if job.isdigit() else whole
 
     def names(event: Observation) -> bool:
         facts = (str(event.fields[name]) for name in JOB_FIELDS if name in event.fields)

@@ -18,20 +18,26 @@ def completed(moment: Moment, clock: Clock) -> Moment:
 
 
 def in_one_zone(moment: Moment, clock: Clock) -> Moment:
-    """`moment` with two stamps of one kind: if only one of them has a zone, it is given in that of the `clock`, without it."""
+    """`moment` with two stamps of one kind: if only one of them has a zone, it is given in that of the `clock`, without it.
+
+    Where the zone of the clock is only assumed, it is taken as written: a program prints both in the zone of its machine.
+    """
     after, before = moment.after, moment.before
     if not after or not before or not after.wall or not before.wall:
         return moment
     if (after.wall.tzinfo is None) == (before.wall.tzinfo is None):
         return moment
-    made = Moment(moment.at, _without_zone(after, clock.zone), _without_zone(before, clock.zone))
+    zone = None if clock.floating else clock.zone
+    made = Moment(moment.at, _without_zone(after, zone), _without_zone(before, zone))
     return Moment(made.at, made.after, None) if seconds_between(Moment(made.after), Moment(made.before)) < 0 else made
 
 
-def _without_zone(stamp: Stamp, zone: tzinfo) -> Stamp:
+def _without_zone(stamp: Stamp, zone: tzinfo | None) -> Stamp:
+    """The stamp in `zone`, or as it is written, without its zone."""
     if not stamp.wall or not stamp.wall.tzinfo or stamp.lacks:
         return stamp
-    return replace(stamp, wall=stamp.wall.astimezone(zone).replace(tzinfo=None))
+    wall = stamp.wall.astimezone(zone) if zone else stamp.wall
+    return replace(stamp, wall=wall.replace(tzinfo=None))
 
 
 def moment_text(moment: Moment) -> str:

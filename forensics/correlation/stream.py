@@ -23,6 +23,7 @@ from forensics.correlation.clock_inference import infer_clock
 from forensics.correlation.levels import parse_level
 from forensics.correlation.timestamp_resolver import WALL, TimestampResolver
 from forensics.line_formats import parse_prefix
+from forensics.line_formats.common_label import label_prefix
 from forensics.model import Line, Observation, Scan, Source, Warn, Warning
 from forensics.readers.stamps.clock_samples import ClockSample, clock_sample, clock_samples, needed_samples, printed_dates
 
@@ -82,7 +83,7 @@ def entries(source: Source, clock: Clock) -> Iterator[Entry]:
 
 def _placed(given: Iterable[Line], source: Source, clock: Clock) -> Iterator[tuple[Entry, bool]]:
     """Each line as an entry, and whether it has a stamp of its own."""
-    resolver, origin = TimestampResolver(clock, source.name), source.origin or int
+    resolver, origin, label = TimestampResolver(clock, source.name), source.origin or int, label_prefix(source.label)
     before: Entry | None = None
     for line in given:
         prefix = parse_prefix(line.text)
@@ -102,8 +103,8 @@ def _placed(given: Iterable[Line], source: Source, clock: Clock) -> Iterator[tup
             line.text,
             uptime,
             parse_level(prefix.level),
-            prefix.host,
-            prefix.rank,
+            prefix.host or label.host,
+            prefix.rank if prefix.rank is not None else label.rank,
         )
         yield before, one is not None
 

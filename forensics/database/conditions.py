@@ -20,6 +20,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from msgspec import Struct
 
+from forensics.core import lazy
 from forensics.database.csv_tables import read_rows
 from forensics.model import Fields
 from forensics.model.answers import OUTCOME_LINE, REASON_LINE
@@ -65,7 +66,7 @@ def tools() -> tuple[Tool, ...]:
     return tuple(
         Tool(
             row["tool"],
-            re.compile(row["pattern"]),
+            lazy.regex(row["pattern"]),
             row["when"],
             tuple(row["unless"].split()),
             row["unknown"] == "hide",
@@ -91,7 +92,7 @@ class Need(Struct, frozen=True):
 def needs() -> tuple[Need, ...]:
     """The rows of tables/needs.csv."""
     return tuple(
-        Need(r["need"], re.compile(r["pattern"]), r["when"], re.compile(r["shown_by"]) if r["shown_by"] else None)
+        Need(r["need"], lazy.regex(r["pattern"]), r["when"], re.compile(r["shown_by"]) if r["shown_by"] else None)
         for r in read_rows("needs")
     )
 
@@ -106,7 +107,7 @@ def condition_fault(condition: str) -> str | None:
     """The fault of a condition over the environment; None for a correct one and for the name of a field."""
     if "~" in condition:
         try:
-            condition_terms(condition.partition("~")[2])
+            re.compile(condition.partition("~")[2])
         except re.error as error:
             return f"{condition!r} does not compile: {error}"
         return None
@@ -123,7 +124,7 @@ def condition_fault(condition: str) -> str | None:
 @functools.cache
 def condition_terms(pattern: str) -> re.Pattern[str]:
     """The pattern that a condition searches in a fact, ignoring case."""
-    return re.compile(pattern, re.IGNORECASE)
+    return lazy.regex(pattern, re.IGNORECASE)
 
 
 def condition_field(condition: str) -> str | None:

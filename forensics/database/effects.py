@@ -32,7 +32,7 @@ class Effect(Struct, frozen=True):
 @functools.cache
 def known_effects() -> tuple[Effect, ...]:
     """The rows of tables/effects.csv."""
-    return tuple(Effect(row["effect"], re.compile(row["pattern"]), row["says"]) for row in read_rows("effects"))
+    return tuple(Effect(row["effect"], lazy.regex(row["pattern"]), row["says"]) for row in read_rows("effects"))
 
 
 def effects_of(command: str) -> list[Effect]:

@@ -1,5 +1,6 @@
 """The files in a folder of signatures: cause files, tables, and a hash of their contents."""
 
+import contextlib
 import hashlib
 import itertools
 import os
@@ -8,6 +9,7 @@ from pathlib import Path
 
 from forensics.core import limits
 from forensics.core.errors import DatabaseError, UsageError
+from forensics.data_files import cache
 from forensics.data_files.places import PACKAGED, builtin_folder
 
 __all__ = ["PACKAGED", "builtin_folder", "cause_files", "content_hash", "is_within", "misplaced_files"]
@@ -15,6 +17,8 @@ __all__ = ["PACKAGED", "builtin_folder", "cause_files", "content_hash", "is_with
 RECORDS = "records.yaml"  # the cause of each outcome of detectors and series
 PRECEDENCE = "precedence.yaml"  # fixed rules on which cause ranks before which
 PHRASES = "phrases"  # the folder of phrases that mark classes of lines, not causes
+HASHES = "hashes"  # the folder of the cache with hashes of contents
+MAX_CACHED_HASHES = 60  # a few versions of each folder
 NOT_CAUSES = {PHRASES, "line_formats", "readers"}  # folders of what code reads, see data_files
 
 
@@ -52,16 +56,35 @@ def content_hash(folders: Iterable[Path]) -> str:
 
     Raises UsageError for one that is no folder, DatabaseError for a file that cannot be read or is too large.
     """
-    digest = hashlib.sha256()
+    listed: list[tuple[Path, list[Path]]] = []
     for folder in folders:
         if not folder.is_dir():
             raise UsageError("no such folder of signatures", str(folder))
-        files = list(itertools.islice(_files(folder), limits.current.cause_files + 1))
+        listed.append((folder, list(itertools.islice(_files(folder), limits.current.cause_files + 1))))
+    name = f"{_state(listed)}.sha256"
+    with contextlib.suppress(OSError, RuntimeError):
+        return (cache.folder() / HASHES / name).read_text(encoding="ascii")
+    digest = hashlib.sha256()
+    for folder, files in listed:
         digest.update(b"folder %d\0" % len(files))
         for path in files[: limits.current.cause_files]:
             data = _content(path)
             digest.update(b"%s\0%d\0" % (str(path.relative_to(folder)).encode("utf-8", "surrogateescape"), len(data)) + data)
+    with contextlib.suppress(RuntimeError):  # no folder is known
+        cache.write_file(cache.folder() / HASHES, name, digest.hexdigest().encode(), MAX_CACHED_HASHES)
     return digest.hexdigest()
+
+
+def _state(listed: Iterable[tuple[Path, list[Path]]]) -> str:
+    """What tells whether a file changed, of all files: megabytes need not be read to see that none did."""
+    rows: list[tuple[object, ...]] = []
+    for folder, files in listed:
+        rows.append((str(folder), len(files), limits.current.cause_files, limits.current.cause_file))
+        for path in files:
+            with contextlib.suppress(OSError):  # _content() tells why
+                found = path.stat()
+                rows.append((str(path), found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns))
+    return hashlib.sha256(repr(rows).encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
 def _content(path: Path) -> bytes:

@@ -1,4 +1,4 @@
-"""What makes an answer less sure: lines in no order of time, and logs without anything of what the user asks about."""
+"""What makes an answer less sure: lines in no order of time, an end that was not read, nothing of what the user asks about."""
 
 from collections.abc import Set
 
@@ -10,6 +10,7 @@ from forensics.model import Finding, OpenQuestion, Verdict
 
 DISORDERED_MAX = 0.75  # of what only lines in no order tell
 DISORDERED_RULE = "rule: the stamps of its lines go back and forth"
+UNREAD_RULE = "rule: the end of its log was not read"
 UNMATCHED_RULE = "rule: nothing in the logs matches what was asked about"
 DISORDERED = OpenQuestion(
     what="what came first",
@@ -38,6 +39,15 @@ def less_sure_if_disordered(answer: Answer, disordered: Set[str], own: Set[str])
     both = zip(answer.findings, doubt, strict=True)
     found = (moved(f, min(f.probability, DISORDERED_MAX), DISORDERED_RULE) if less else f for f, less in both)
     return Answer(answer.verdict, tuple(found), (DISORDERED, *answer.missing))
+
+
+def undetermined_if_unread(answer: Answer, why: str | None) -> Answer:
+    """The answer that nothing can be said, if no crash is shown and the end of the subject's log was not read, and `why` not."""
+    if why is None or answer.verdict != "no_crash":
+        return answer
+    found = tuple(moved(f, min(f.probability, ENDED_BADLY), UNREAD_RULE) for f in answer.findings)
+    asked = OpenQuestion("how it ended", f"the end of its log was not read ({why})", "tail --bytes=10M train.log > end.log")
+    return Answer("undetermined", found, (asked, *answer.missing))
 
 
 def undetermined_if_unmatched(answer: Answer, open_question: OpenQuestion | None) -> Answer:

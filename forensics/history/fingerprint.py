@@ -28,8 +28,8 @@ from msgspec.structs import replace
 
 from forensics.core import lazy
 from forensics.model import Finding, Proof, Report
+from forensics.readers.python.frames import file_frame
 from forensics.readers.python.library_files import is_others_code
-from forensics.readers.python.printed_frames import python_frame
 from forensics.report import with_stand_ins
 from forensics.templates import template
 from forensics.templates.template import DIGITS_PATTERN
@@ -146,11 +146,11 @@ def _failing_code(finding: Finding) -> str:
     """
     place = (str(finding.facts.get("file", "")), str(finding.facts.get("line_no", "")))
     for proof in finding.evidence:
-        found = python_frame(proof.text)
-        if found and proof.after and (found.file, found.line_no) == place and not is_others_code(place[0]):
+        found = file_frame(proof.text)
+        if found and proof.after and (found.file, str(found.line)) == place and not is_others_code(place[0]):
             below = proof.after[0].text
             code = below.removeprefix(found.head + "  ")  # with the same prefix, and indented further
-            if code != below and any(map(str.isalnum, code)) and not python_frame(code):
+            if code != below and any(map(str.isalnum, code)) and not file_frame(code):
                 return code.strip()[:MAX_CODE_CHARS]
     return ""
 

@@ -9,7 +9,7 @@ A wall clock and an uptime are both kept.
 
 import functools
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
@@ -17,7 +17,16 @@ from forensics.line_formats.base import MAX_PREFIX_CHARS, SHAPE_CHARS, LineForma
 from forensics.line_formats.read_formats import load_formats
 from forensics.model import Line, Prefix, Stamp
 
-__all__ = ["LineFormat", "all_formats", "count_records", "parse_prefix", "recognise", "unlabelled"]
+__all__ = [
+    "LineFormat",
+    "all_formats",
+    "count_records",
+    "first_format",
+    "label_formats",
+    "parse_prefix",
+    "recognise",
+    "unlabelled",
+]
 
 MAX_CACHED_CHARS = 300  # longer lines are not cached: they hardly ever occur twice
 MAX_PREFIXES = 6  # of one line
@@ -82,13 +91,18 @@ def _labels() -> frozenset[str]:
 
 def unlabelled(text: str) -> str:
     """`text` as the program wrote it: without what a launcher or a collector writes in front of a line (`0: `, `web-1  | `)."""
-    for _ in range(MAX_PREFIXES):
-        forms = [form for within, form in _labels_by_start(text[:SHAPE_CHARS]) if within in text] if text else []
-        end = next((found.end() for form in forms if (found := form.compiled.match(text, 0, MAX_PREFIX_CHARS))), 0)
-        if not end:
-            break
-        text = text[end:]
+    for said in peeled(text):
+        text = said
     return text
+
+
+def peeled(text: str) -> Iterator[str]:
+    """`text` without its outermost label, without its two outermost ones, and so on."""
+    for _ in range(MAX_PREFIXES):
+        end = next((found.end() for form in label_formats(text) if (found := form.compiled.match(text, 0, MAX_PREFIX_CHARS))), 0)
+        if not end:
+            return
+        yield (text := text[end:])
 
 
 @functools.lru_cache(maxsize=4096)
@@ -99,6 +113,17 @@ def _labels_by_start(start: str) -> tuple[tuple[str, LineFormat], ...]:
 def own_format(prefix: Prefix) -> str:
     """The format that the program chose: the outermost one that is no label, else the outermost one; empty without a prefix."""
     return next((name for name in prefix.formats if name not in _labels()), prefix.formats[0] if prefix.formats else "")
+
+
+def label_formats(text: str) -> list[LineFormat]:
+    """The formats of labels that `text` may begin with."""
+    return [form for within, form in _labels_by_start(text[:SHAPE_CHARS]) if within in text]
+
+
+def first_format(text: str) -> LineFormat | None:
+    """The format of the outermost prefix of `text`; None without a prefix."""
+    forms = _formats_by_start(text[:SHAPE_CHARS]) if text else ()
+    return next((form for _, form in forms if form.parse(text) is not None), None)
 
 
 def _parse_one(text: str) -> Prefix | None:

@@ -6,6 +6,7 @@ from string import ascii_lowercase, ascii_uppercase, digits
 
 from msgspec import Struct
 
+from forensics.core import lazy
 from forensics.line_formats import clock
 from forensics.model import Prefix
 
@@ -39,11 +40,16 @@ class LineFormat(Struct, frozen=True, dict=True):
     @cached_property
     def compiled(self) -> re.Pattern[str]:
         """The compiled pattern, compiled at its first use."""
-        return re.compile(self.pattern)
+        return lazy.regex(self.pattern)
 
     def starts(self, shape: str) -> bool:
         """Can a line with this `shape` have this format?"""
-        return not self.first or re.match(self.first, shape) is not None
+        return not self.first or self.compiled_first.match(shape) is not None
+
+    @cached_property
+    def compiled_first(self) -> re.Pattern[str]:
+        """The pattern of the first characters."""
+        return lazy.regex(self.first)
 
     def parse(self, text: str) -> Prefix | None:
         """The Prefix of `text`; None if it does not have this format."""

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field
 
+from forensics.core.input_time import InputTime
 from forensics.core.text import last_frames
 from forensics.model.fields import Fields, Occurrence
 
@@ -49,7 +50,9 @@ class Source(Struct, frozen=True):
     a decoded line to its number in the original file, valid after `blocks` was read; None if they are the same. `format`: the
     container format that was decoded (`docker json-file`); None for plain text. `size`: bytes of a file that is read unchanged by
     its name, else None. `coded`: bytes of a file whose records are decoded, else 0. `code`: the program in a script, notebook or
-    configuration file; None for others.
+    configuration file; None for others. `expected`: about how many bytes it will have; 0 if unknown. `time`: the processor time
+    of the input that it belongs to; None where it is not bounded. `label`: what a launcher or a collector wrote in front of each
+    line, which was removed.
     """
 
     name: str
@@ -61,6 +64,9 @@ class Source(Struct, frozen=True):
     size: int | None = None
     coded: int = 0
     code: Callable[[], tuple[CodePart, ...]] | None = None
+    expected: int = 0
+    time: InputTime | None = None
+    label: str = ""
 
 
 class Region(Struct, frozen=True):

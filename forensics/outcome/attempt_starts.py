@@ -11,11 +11,11 @@ after the exception of a traceback. A log whose first line is a failure or a sta
 """
 
 from collections.abc import Collection, Sequence
-from itertools import takewhile
+from itertools import accumulate, takewhile
 
-from forensics.readers.lanes.lane_rows import Row
 from forensics.readers.lanes.line_classes import FRAME, PROGRESS, START, TRACEBACK, TROUBLE
 from forensics.readers.lanes.line_parts import is_mild_record, is_python_warning, named_pid
+from forensics.readers.lanes.rows import Row, Rows
 from forensics.readers.progress.counters import bar_counter, fresh_bar
 
 MAX_CLASSIFIED_TEMPLATES = 4000  # bounds time, per source; lines of further templates have no class
@@ -25,39 +25,55 @@ MIN_SPACES = 2  # in the template of a line that few programs print
 MAX_STARTS = 50  # a banner that is repeated more often is an ordinary line
 
 
-def starts_of(rows: Sequence[Row], bits: Sequence[int], failures: Collection[int] = ()) -> tuple[list[int], list[int]]:
+def starts_of(rows: Rows, bits: Sequence[int], failures: Collection[int] = ()) -> tuple[list[int], list[int]]:
     """The numbers of the lines at which a further attempt begins, and of those that say so themselves.
 
     `bits`: the classes of each row. `failures`: the numbers of the lines that show a known failure.
     """
     if len(rows) <= BANNER_ROWS:
         return [], []
-    banners, counts = _banners(rows, bits, failures), _step_counts(rows, bits)
-    bars = _bar_restarts(rows, bits)
-    if not banners and not bars and not any(b & START for b in bits) and all(c is None or c > 1 for c in counts):
+    banners, counts, bars = _banners(rows, bits, failures), _step_counts(rows, bits), _bar_restarts(rows, bits)
+    templates = rows.templates
+    asked = sorted(_may_begin(templates, bits, banners, counts).union(bars))
+    if not asked:
         return [], []
-    next_counts = _next_known(counts)
+    next_counts = _next_known(counts) if banners else counts
+    last_counted = [*accumulate((-1 if count is None else i for i, count in enumerate(counts)), max)]
+    begun = -1  # the index of the last row that began an attempt, whose own count is the highest so far
+    highest = max((c for c in counts[:BANNER_ROWS] if c is not None), default=0)
     found: list[int] = []
     explicit: list[int] = []
-    highest = max((c for c in counts[:BANNER_ROWS] if c is not None), default=0)
-    for i in range(BANNER_ROWS, len(rows)):
+    for i in asked:
+        before = last_counted[i - 1]
+        known = highest if before < max(begun + 1, BANNER_ROWS) else counts[before] or 0
         count, upcoming = counts[i], next_counts[i]
-        restarted = count is not None and count <= 1 and highest > 2
-        counts_on = upcoming is not None and upcoming > highest > 0
-        highest = highest if count is None else count
+        restarted = count is not None and count <= 1 and known > 2
         is_explicit = bool(bits[i] & START and not bits[i] & TROUBLE) or restarted or i in bars
-        is_banner = rows[i].template in banners and (rows[i].template.count(b" ") >= MIN_SPACES or _follows_exception(bits, i))
+        is_banner = templates[i] in banners and (templates[i].count(b" ") >= MIN_SPACES or _follows_exception(bits, i))
+        counts_on = is_banner and upcoming is not None and upcoming > known > 0
         begins = is_explicit or (is_banner and not counts_on)
-        if begins and (not found or rows[i].number - found[-1] > BANNER_ROWS):
-            found.append(rows[i].number)
-            highest = count or 0  # the steps of this attempt are counted from here: its first step begins no further attempt
-            explicit += [rows[i].number] if is_explicit else []
+        if begins and (not found or rows.numbers[i] - found[-1] > BANNER_ROWS):
+            found.append(rows.numbers[i])
+            begun, highest = i, count or 0  # the steps of this attempt are counted from here: its first step begins no other
+            explicit += [rows.numbers[i]] if is_explicit else []
     return found, explicit
 
 
-def _bar_restarts(rows: Sequence[Row], bits: Sequence[int]) -> set[int]:
+def _may_begin(
+    templates: Sequence[bytes], bits: Sequence[int], banners: Collection[bytes], counts: Sequence[int | None]
+) -> set[int]:
+    """The indices of the rows at which an attempt may begin: few of them, so that only they are looked at one by one."""
+    found = {i for i, count in enumerate(counts) if count is not None and count <= 1}
+    if banners:
+        found |= {i for i, template in enumerate(templates) if template in banners}
+    if any(b & START for b in set(bits)):
+        found |= {i for i, b in enumerate(bits) if b & START}
+    return {i for i in found if i >= BANNER_ROWS}
+
+
+def _bar_restarts(rows: Rows, bits: Sequence[int]) -> set[int]:
     """The indices of bars that stand at `0/N [00:00` again, behind a traceback that came while a bar counted to the same N."""
-    if len(rows) >= MAX_CLASSIFIED_TEMPLATES or not any(b & TRACEBACK for b in bits):
+    if len(rows) >= MAX_CLASSIFIED_TEMPLATES or not any(b & TRACEBACK for b in set(bits)):
         return set()
     found: set[int] = set()
     failed: set[int] = set()  # the totals of the bars that a traceback interrupted
@@ -77,7 +93,7 @@ def _bar_restarts(rows: Sequence[Row], bits: Sequence[int]) -> set[int]:
     return found
 
 
-def _banners(rows: Sequence[Row], bits: Sequence[int], failures: Collection[int]) -> set[bytes]:
+def _banners(rows: Rows, bits: Sequence[int], failures: Collection[int]) -> set[bytes]:
     """The templates of the first rows that occur again, without counted steps: those before any failure and any stack.
 
     If of these rows the last one alone occurs again, it is the first one of a loop in the program. A failure that is told again
@@ -85,16 +101,13 @@ def _banners(rows: Sequence[Row], bits: Sequence[int], failures: Collection[int]
     """
     first = [i for i in range(BANNER_ROWS) if b" " in rows[i].template and not bits[i] & PROGRESS]
     sound = {*takewhile(lambda i: not _is_failure(i, rows, bits, failures), range(BANNER_ROWS))}
-    texts: dict[bytes, list[str]] = {rows[i].template: [] for i in first if i in sound or named_pid(rows[i].said())}
-    for row in rows:
-        if row.template in texts:
-            texts[row.template].append(row.said())
-    again = {template for template, same in texts.items() if 1 < len(same) <= MAX_STARTS}
-    found = [i for i in first if rows[i].template in again and (i in sound or _of_several_processes(texts[rows[i].template]))]
+    templates = rows.templates
+    again = {t for t in {templates[i] for i in first} if 1 < templates.count(t) <= MAX_STARTS}
+    found = [i for i in first if templates[i] in again and (i in sound or _of_several_processes(rows, templates, i))]
     return {rows[i].template for i in found} if found and found[0] < BANNER_ROWS - 1 else set()
 
 
-def _is_failure(place: int, rows: Sequence[Row], bits: Sequence[int], failures: Collection[int]) -> bool:
+def _is_failure(place: int, rows: Rows, bits: Sequence[int], failures: Collection[int]) -> bool:
     """Does the row tell of a failure, or is it part of a stack or its heading?"""
     if rows[place].number in failures and not _is_warning(rows[place]):
         return True
@@ -112,10 +125,10 @@ def _is_warning(row: Row) -> bool:
     return is_python_warning(row.said())
 
 
-def _of_several_processes(texts: Sequence[str]) -> bool:
-    """Does each of the lines name another process?"""
-    pids = [found for t in texts if (found := named_pid(t))]
-    return len(set(pids)) == len(texts)
+def _of_several_processes(rows: Rows, templates: Sequence[bytes], place: int) -> bool:
+    """Does each of the lines with the template of the one at `place` name another process?"""
+    pids = [named_pid(rows[i].said()) for i, template in enumerate(templates) if template == templates[place]]
+    return all(pids) and len(set(pids)) == len(pids)
 
 
 def _follows_exception(bits: Sequence[int], place: int) -> bool:
@@ -123,11 +136,11 @@ def _follows_exception(bits: Sequence[int], place: int) -> bool:
     return bool(bits[place - 1] & TROUBLE) and any(b & FRAME for b in bits[place - BANNER_ROWS : place - 1])
 
 
-def _step_counts(rows: Sequence[Row], bits: Sequence[int]) -> list[int | None]:
+def _step_counts(rows: Rows, bits: Sequence[int]) -> list[int | None]:
     """The step or epoch that each row counts; None for rows without one, and for all rows of a long log."""
     if len(rows) >= MAX_CLASSIFIED_TEMPLATES:
         return [None] * len(rows)
-    return [r.counted_step() if b & PROGRESS else None for r, b in zip(rows, bits, strict=True)]
+    return rows.counted_steps([b & PROGRESS for b in bits])
 
 
 def _next_known(counts: Sequence[int | None]) -> list[int | None]:

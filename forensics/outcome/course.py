@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from forensics.model import Line
-from forensics.readers.lanes.lane_rows import Row
 from forensics.readers.lanes.line_classes import NOT_AN_END, PROGRESS, TRACEBACK, TROUBLE
+from forensics.readers.lanes.rows import Rows
 from forensics.readers.progress.counters import Counter, positions
 
 MAX_COURSE_ROWS = 20_000  # bounds time: rows before these have no position
@@ -19,11 +19,11 @@ MAX_COURSE_ROWS = 20_000  # bounds time: rows before these have no position
 class Course:
     """The positions of the rows of a lane. `bits`: the classes of each row. `starts`: the indices at which attempts begin."""
 
-    def __init__(self, rows: Sequence[Row], bits: Sequence[int], starts: Sequence[int]) -> None:
+    def __init__(self, rows: Rows, bits: Sequence[int], starts: Sequence[int]) -> None:
         self.rows, self.bits, self.starts = rows, bits, starts
         first = max(0, len(rows) - MAX_COURSE_ROWS)
         shown = [b & PROGRESS and not b & TROUBLE and i >= first for i, b in enumerate(bits)]
-        self.counters = [positions(row.said()) if known else [] for row, known in zip(rows, shown, strict=True)]
+        self.counters = [positions(rows[i].said()) if known else [] for i, known in enumerate(shown)]
         self._grown_before = [*accumulate(self._growth(), initial=0)]
 
     def _growth(self) -> list[int]:

@@ -10,7 +10,7 @@ import functools
 import operator
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, islice
 
 from forensics.line_formats import parse_prefix
@@ -20,7 +20,7 @@ from forensics.outcome.attempt_starts import BANNER_ROWS, MAX_CLASSIFIED_TEMPLAT
 from forensics.outcome.course import Course
 from forensics.outcome.digest import MIN_TEMPLATE_CHARS, NOT_WORK_CLASSES, lane_digest
 from forensics.outcome.split_observations import by_attempt
-from forensics.readers.lanes.lane_rows import KERNEL_LANE, MAIN_PROGRAM, LaneKey, Row, entity_of, lane_key, lane_kind, lane_rows
+from forensics.readers.lanes.lane_rows import KERNEL_LANE, MAIN_PROGRAM, entity_of, lane_key, lane_kind, rows_by_lane
 from forensics.readers.lanes.line_classes import (
     GOES_ON,
     GOOD,
@@ -31,6 +31,7 @@ from forensics.readers.lanes.line_classes import (
     LineClasses,
 )
 from forensics.readers.lanes.line_parts import is_cell_heading, is_low_severity
+from forensics.readers.lanes.rows import LaneKey, Rows
 
 MAX_LAST_ROWS = 60  # rows at the end of a lane that are classified one by one; earlier rows are classified once per template
 MAX_LANES_READ_LONG = 8  # as many as a node has ranks; with MAX_LAST_ROWS of each it bounds the time
@@ -49,11 +50,9 @@ def split_lanes(
     """The lanes of one source, the one with most lines first, and its observations, each of one attempt.
 
     `layout`: the name of its line format. `teardown`: the numbers of lines that tell of no end."""
-    of_lane: dict[LaneKey, list[Row]] = defaultdict(list)
+    # A message is one row, however many lines it has.
     continued = {n for o in observations if o.told_to and o.proofs for n in range(o.proofs[0].line + 1, o.told_to + 1)}
-    for key, row in lane_rows(scan, layout):
-        if row.number not in continued and row.number not in teardown:  # a message is one row, however many lines it has
-            of_lane[key].append(row)
+    of_lane = rows_by_lane(scan, layout, continued.union(teardown))
     whole = len(scan.sample) == 1
     by_key: dict[LaneKey, list[Observation]] = defaultdict(list)
     for observation in observations:
@@ -66,7 +65,7 @@ def split_lanes(
         total = 0 if whole or len(of_lane) > 1 else scan.lines
         alone = MAX_LAST_ROWS if len(of_lane) <= MAX_LANES_READ_LONG else MAX_LAST_ROWS_OF_MANY_LANES
         failures = {line for o in by_key.get(key, ()) if o.ends != "nothing" for line in o.shown_on}
-        own = _LaneRows(of_lane.get(key, []), classes, known, total, alone, scan.source.format == "notebook", failures)
+        own = _LaneRows(of_lane.get(key, Rows()), classes, known, total, alone, scan.source.format == "notebook", failures)
         launcher = own if key == MAIN_PROGRAM else launcher
         if key[0] == "rank" and launcher:
             own.started_by(launcher)
@@ -97,7 +96,7 @@ class _LaneRows:
 
     def __init__(
         self,
-        rows: list[Row],
+        rows: Rows,
         classes: LineClasses,
         bits_by_template: dict[bytes, int],
         total: int,
@@ -106,19 +105,11 @@ class _LaneRows:
         failures: Collection[int],
     ) -> None:
         self.rows, self.total, self.failures = rows, total, failures
-        self.numbers = [r.number for r in rows]
-        self.bits: list[int] = []
-        alone = len(rows) - last
-        for i, row in enumerate(rows):
-            bits = bits_by_template.get(row.template) if i < alone else None
-            if bits is None:
-                bits = classes.classify(row.said()) if i >= alone or len(bits_by_template) < MAX_CLASSIFIED_TEMPLATES else 0
-                bits_by_template.setdefault(row.template, bits)
-            self.bits.append(bits)
-        self.classes = functools.reduce(operator.or_, self.bits, 0)  # all classes that occur in it
+        self.numbers, self.templates = rows.numbers, rows.templates
+        self.bits = self._classified(classes, bits_by_template, max(0, len(rows) - last))
+        self.classes = functools.reduce(operator.or_, set(self.bits), 0)  # all classes that occur in it
         self._starts: list[int] | None = None
         self._explicit_starts: list[int] = []
-        self.templates = [r.template for r in rows]
         self.cells = cells
 
     def lane(self, source: str, kind: LaneKind, entity: Entity, observations: Sequence[Observation]) -> Lane:
@@ -136,6 +127,23 @@ class _LaneRows:
             superseded=self.is_superseded(),
             reached_end=self.reached_end(),
         )
+
+    def _classified(self, classes: LineClasses, known: dict[bytes, int], alone: int) -> list[int]:
+        """The classes of each row: those before index `alone` once for each template, the others one by one."""
+        late = [classes.classify(self.rows[i].said()) for i in range(alone, len(self.rows))]
+        bits = [*self._of_templates(classes, known, self.templates[:alone]), *late] if alone else late
+        for template, found in zip(self.templates[alone:], late, strict=True):
+            known.setdefault(template, found)
+        return bits
+
+    def _of_templates(self, classes: LineClasses, known: dict[bytes, int], early: Sequence[bytes]) -> Iterable[int]:
+        """The classes of the first rows, which have these templates, once for each template."""
+        first = dict(zip(reversed(early), range(len(early) - 1, -1, -1), strict=True))
+        for template in dict.fromkeys(early):
+            if template not in known:
+                room = len(known) < MAX_CLASSIFIED_TEMPLATES
+                known[template] = classes.classify(self.rows[first[template]].said()) if room else 0
+        return map(known.__getitem__, early)
 
     @functools.cached_property
     def template_since(self) -> list[int]:
@@ -244,13 +252,14 @@ class _LaneRows:
 
     def _found_starts(self) -> list[int]:
         if self.cells:
-            return [r.number for r in self.rows[BANNER_ROWS:] if is_cell_heading(r.raw)]
+            headings = map(is_cell_heading, self.rows.raws)
+            return [n for n, heads in zip(self.numbers[BANNER_ROWS:], islice(headings, BANNER_ROWS, None), strict=True) if heads]
         found, self._explicit_starts = starts_of(self.rows, self.bits, self.failures)
         return found
 
     def is_record(self, place: int) -> bool:
         """Does the row at index `place` begin with a time or a level, as a logger writes it?"""
-        prefix = parse_prefix(self.rows[place].text())
+        prefix = parse_prefix(self.rows[place].said())
         return prefix.stamp is not None or bool(prefix.level)
 
     def start_rows(self) -> list[int]:
@@ -272,23 +281,27 @@ class _LaneRows:
         """The last lines of trouble, without those of the classes NOT_AN_END."""
         if not self.classes & TROUBLE:
             return ()
-        both = zip(reversed(self.rows), reversed(self.bits), strict=True)
-        found = [Line(r.number, r.text()) for r, b in both if b & TROUBLE and not b & (NOT_AN_END | TRACEBACK)][
-            :MAX_TROUBLE_LINES
-        ]
-        return tuple(reversed(found))
+        found = (i for i, b in self._bits_from_end() if b & TROUBLE and not b & (NOT_AN_END | TRACEBACK))
+        return self._lines(islice(found, MAX_TROUBLE_LINES))
 
     def good_lines(self) -> tuple[Line, ...]:
         """The last lines of a good end."""
         if not self.classes & GOOD:
             return ()
-        both = zip(reversed(self.rows), reversed(self.bits), strict=True)
-        found = (Line(r.number, r.text()) for r, b in both if b & GOOD and not b & TROUBLE)
-        return tuple(reversed([*islice(found, MAX_LAST_LINES_SHOWN)]))
+        found = (i for i, b in self._bits_from_end() if b & GOOD and not b & TROUBLE)
+        return self._lines(islice(found, MAX_LAST_LINES_SHOWN))
 
     def last_lines(self) -> tuple[Line, ...]:
         """The last lines."""
-        return tuple(Line(r.number, r.text()) for r in self.rows[-MAX_LAST_LINES_SHOWN:])
+        return self._lines(islice(range(len(self.rows) - 1, -1, -1), MAX_LAST_LINES_SHOWN))
+
+    def _bits_from_end(self) -> Iterator[tuple[int, int]]:
+        """The index and the classes of each row, the last one first."""
+        return zip(range(len(self.bits) - 1, -1, -1), reversed(self.bits), strict=True)
+
+    def _lines(self, found: Iterable[int]) -> tuple[Line, ...]:
+        """The rows at these indices, of which the last one comes first, in order."""
+        return tuple(reversed([Line(self.numbers[i], self.rows[i].text()) for i in found]))
 
 
 def _counts_from(holds: Sequence[bool]) -> list[int]:

@@ -98,6 +98,9 @@ class Subject(Struct, frozen=True):
         return Entity("job", lane.source if lane else "")
 
 
+MAX_KNOWN_RUNS = 100  # chosen by hand: the last ones; each of thousands would hold the names of all others
+
+
 def find_subject(
     summaries: Iterable[SourceSummary],
     lanes: Mapping[str, tuple[Lane, ...]],
@@ -110,7 +113,7 @@ def find_subject(
     if not own:
         return _subject(every, frozenset(s.name for s in every), lanes, pids, machine=True)
     runs = separate_runs(own, heads)
-    found = [_subject(own, names, lanes, pids, machine=False) for names in runs]
+    found = [_subject(own, names, lanes, pids, machine=False) for names in runs[-MAX_KNOWN_RUNS:]]
     return replace(found[-1], earlier=tuple(found[:-1]))
 
 

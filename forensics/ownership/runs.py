@@ -10,7 +10,6 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from pathlib import PurePath
 
 from forensics.model import SourceSummary
 from forensics.readers.identity.file_names import ids_of_file_name
@@ -49,7 +48,7 @@ def separate_runs(own: Sequence[SourceSummary], heads: Mapping[str, Sequence[str
 def _job(name: str) -> str:
     """The number of the job, or the second of its start, in the name of its log; empty if there is none."""
     job = ids_of_file_name(name).job
-    return job or max((n for n in DIGITS.findall(PurePath(name).name) if int(n) > MAX_PID), key=int, default="")
+    return job or max((n for n in DIGITS.findall(name.rpartition("/")[2]) if int(n) > MAX_PID), key=int, default="")
 
 
 def _by_job(own: Sequence[SourceSummary]) -> list[frozenset[str]]:

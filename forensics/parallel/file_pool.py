@@ -4,7 +4,7 @@
 
 With small sources it is Python's own work that takes the time, so threads do not help. A process inherits what was opened and
 compiled, and sends back only what it found; the first source is read here, so that it inherits the patterns which that needed.
-Nothing is forked for a few sources, where one process is asked for, or on a system where forking is not the custom. A batch whose
+Nothing is forked for little work, where one process is asked for, or on a system where forking is not the custom. A batch whose
 process died is read here.
 """
 
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Packing = Callable[[Any], Any]  # from a result to what is sent from a process, or back
-MAX_SMALL_BYTES = 1 << 20  # one block: threads would have nothing to share
-MIN_POOLED_SOURCES = 96  # starting the processes takes as long as reading some thirty
+MAX_SMALL_BYTES = 8 << 20  # threads would have a few blocks to share, and most of the time on such a source is Python's own
+SOURCE_BYTES = 64 << 10  # chosen by hand: what is done once for a source takes as long as so many bytes full of numbers
+MIN_POOLED_SOURCES = 96  # of no length; starting the processes takes as long as reading some thirty
 SOURCES_PER_BATCH = 32  # a third of MIN_POOLED_SOURCES: so every process gets one, and handing over costs little
 MAX_PROCESSES = 8  # the first one's own work on a source is a fifth of all, and each process takes memory
 
@@ -48,7 +49,7 @@ def read_in_pool(
 
     `pack` makes of a result what is sent from a process and can be pickled; `unpack` makes the result of that.
     """
-    if processes < 2 or len(sources) < MIN_POOLED_SOURCES or sys.platform != "linux":
+    if processes < 2 or not _is_worth_processes(sources) or sys.platform != "linux":
         yield from map(read, sources)
         return
     from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
@@ -59,7 +60,7 @@ def read_in_pool(
     def read_here(batch: slice) -> list[T]:
         return [read(source) for source in sources[batch]]
 
-    batches = [slice(at, at + SOURCES_PER_BATCH) for at in range(0, len(sources), SOURCES_PER_BATCH)]
+    batches = _batches(sources)
     others = set(active_children())
     # A forked process inherits `read_here`, so that it need not be pickled.
     pool = ProcessPoolExecutor(min(processes, len(batches), MAX_PROCESSES), get_context("fork"), _begin, (read_here, pack))
@@ -78,6 +79,27 @@ def read_in_pool(
             yield from read_here(batch) if found is None else found
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _is_worth_processes(sources: Sequence[Source]) -> bool:
+    """Is there more than one source for them, and more work than starting them?"""
+    return len(sources) > 2 and sum(map(_work, sources)) >= MIN_POOLED_SOURCES * SOURCE_BYTES
+
+
+def _work(source: Source) -> int:
+    """How long it takes to read a source, in bytes of text."""
+    return SOURCE_BYTES + (source.size or 0)
+
+
+def _batches(sources: Sequence[Source]) -> list[slice]:
+    """Sources that follow each other, divided so that each batch takes about as long as SOURCES_PER_BATCH of no length."""
+    starts, load = [0], 0
+    for i, source in enumerate(sources):
+        if load >= SOURCES_PER_BATCH * SOURCE_BYTES:
+            starts.append(i)
+            load = 0
+        load += _work(source)
+    return [slice(a, b) for a, b in zip(starts, (*starts[1:], len(sources)), strict=True)]
 
 
 def _received(future: "Future[list[Any]]", unpack: Packing) -> list[Any] | None:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 from mmap import mmap
+from time import thread_time
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -44,7 +45,7 @@ def _blocks(source: Source, origin: LineOrigin, warn: Warn) -> Iterator[bytes]:
         yield from source.blocks(warn)
         return
     process = context.Process(target=_decode, args=(source, origin, shared, ours, theirs), daemon=True)
-    passed = 0
+    passed, spent = 0, 0.0
     try:
         process.start()
         theirs.close()
@@ -54,7 +55,11 @@ def _blocks(source: Source, origin: LineOrigin, warn: Warn) -> Iterator[bytes]:
             elif isinstance(message, LineOrigin):
                 origin.learn(message)
             else:
-                block = message if isinstance(message, bytes) else shared[slice(*message)]
+                place, seconds = message
+                block = place if isinstance(place, bytes) else shared[slice(*place)]
+                if source.time:
+                    source.time.add(seconds - spent)
+                spent = seconds
                 ours.send_bytes(b"read")
                 yield block
                 passed += len(block)
@@ -86,9 +91,9 @@ def _decode(source: Source, origin: LineOrigin, shared: mmap, ours: "Connection"
             start = number % SLOTS * SLOT_BYTES
             if len(block) <= SLOT_BYTES:
                 shared[start : start + len(block)] = block
-                theirs.send((start, start + len(block)))
+                theirs.send(((start, start + len(block)), thread_time()))
             else:
-                theirs.send(block)
+                theirs.send((block, thread_time()))
         theirs.send(origin)
         theirs.send(None)
         while True:  # until the other end is closed: the answers for the last blocks need a reader

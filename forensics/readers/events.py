@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from forensics.database import HEALTHY
 from forensics.line_formats import parse_prefix
+from forensics.line_formats.common_label import label_prefix
 from forensics.model import Hit, Line, Observation, Prefix, Proof, Region, Scan, Stamp, Value
 from forensics.model.fields import Occurrence, completed_fields
 from forensics.readers.base import Record
@@ -140,7 +141,7 @@ def _named(record: Record, hits_at: HitIndex) -> bool:
 
 def _from_hit(scan: Scan, hit: Hit, records_at: RecordIndex) -> Observation:
     prefix, stamp = _placed(hit)
-    fields: dict[str, Value] = {**_prefix_fields(prefix), **typed_fields(hit.fields)}
+    fields: dict[str, Value] = {**_prefix_fields(prefix, scan.source.label), **typed_fields(hit.fields)}
     lines = [Line(hit.line, hit.text)]
     lent: dict[str, Value] = {}
     for record in sorted(records_at.lenders(hit), key=lambda r: is_library_file(str(r.fields.get("file", "")))):
@@ -164,12 +165,12 @@ def _from_hit(scan: Scan, hit: Hit, records_at: RecordIndex) -> Observation:
         ends="nothing" if hit.ends == "later" else hit.ends,
         scope=hit.scope,
         reads_another=hit.ends == "later",
-        occurrences=_occurrences(hit, records_at) if hit.count > 1 and lent else (),
+        occurrences=_occurrences(hit, records_at, scan.source.label) if hit.count > 1 and lent else (),
         told_to=max((r.told_to for r in records_at.lenders_at(hit.line) if r.quote[0].number == hit.line), default=0),
     )
 
 
-def _occurrences(hit: Hit, records_at: RecordIndex) -> tuple[Occurrence, ...]:
+def _occurrences(hit: Hit, records_at: RecordIndex, label: str) -> tuple[Occurrence, ...]:
     """The lines of a repeated message, each with the fields of the records around it alone."""
     found: list[Occurrence] = []
     for line in hit.lines:
@@ -177,7 +178,7 @@ def _occurrences(hit: Hit, records_at: RecordIndex) -> tuple[Occurrence, ...]:
         lenders = records_at.lenders_at(line.number)
         for record in lenders:
             lent = completed_fields(lent, record.fields)
-        fields = {**lent, **_prefix_fields(parse_prefix(line.text)), **typed_fields(hit.fields)}
+        fields = {**lent, **_prefix_fields(parse_prefix(line.text), label), **typed_fields(hit.fields)}
         quoted = tuple(x.number for r in lenders for x in r.quote if x.number != line.number)
         found.append(Occurrence(line.number, quoted, fields))
     return tuple(found)
@@ -206,7 +207,7 @@ def _from_record(scan: Scan, record: Record, hits_at: HitIndex, absorbed: Contai
         line=record.first,
         last_line=max(last for _, last in record.spans),
         proofs=tuple(_proof(scan, line, record.kind, record.weight, neighbours, spans) for line in (*record.quote, *extra[:4])),
-        fields={**_prefix_fields(prefix), **fields},
+        fields={**_prefix_fields(prefix, scan.source.label), **fields},
         count=record.count,
         stamp=stamp,
         told_to=record.told_to,
@@ -245,6 +246,8 @@ def _placed(hit: Hit) -> tuple[Prefix, Stamp | None]:
     return prefix, None
 
 
-def _prefix_fields(prefix: Prefix) -> dict[str, Value]:
-    found: dict[str, Value | None] = {"host": prefix.host, "rank": prefix.rank}
+def _prefix_fields(prefix: Prefix, label: str) -> dict[str, Value]:
+    """What the prefix of a line tells, and what the `label` of all lines of its source tells."""
+    of_all = label_prefix(label)
+    found = {"host": prefix.host or of_all.host, "rank": prefix.rank if prefix.rank is not None else of_all.rank}
     return {k: v for k, v in found.items() if v is not None}

@@ -4,7 +4,6 @@
 -> 1 alone, then one group: 198 times, "jobs 4002 to 4199", a median of 420 s from one to the next
 """
 
-import re
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import pairwise
@@ -13,13 +12,14 @@ from statistics import median, quantiles
 from msgspec import Struct
 from msgspec.structs import replace
 
+from forensics.core import lazy
 from forensics.core.errors import UsageError
 from forensics.model import Finding, IncidentSummary, Report, TimelineEntry
 
 MIN_GROUPED_INCIDENTS = 3  # chosen by hand: so many similar incidents share one row
 MAX_GAP_DEVIATION = 0.5  # of the median: "every 7 min" is written if half of the gaps are this close to it
-NUMBERED_NAME_PATTERN = re.compile(r"(?P<kind>.*\D)(?P<number>\d{1,15})")
-PROCESS_NAME_PATTERN = re.compile(r"(?P<name>.+) \(pid \d+\)")
+NUMBERED_NAME_PATTERN = lazy.regex(r"(?P<kind>.*\D)(?P<number>\d{1,15})")
+PROCESS_NAME_PATTERN = lazy.regex(r"(?P<name>.+) \(pid \d+\)")
 MAX_INCIDENT_CAUSES = 3  # chosen by hand: of an incident that is not the one asked about
 MAX_INCIDENT_PROOFS = 5  # as in the text report
 

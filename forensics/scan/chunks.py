@@ -5,16 +5,22 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from forensics.core import limits
+from forensics.core.input_time import Share
+from forensics.scan.in_time import LeftOut, in_time
 
 MARGIN_BYTES = 256 << 10  # a region reads some thousand lines on either side of its own, an OOM report's table being the longest
 
 
 class Chunk(Struct, frozen=True):
-    """`data`: whole lines. `before`, `after`: the chunks around it. Nothing is copied before around() is called."""
+    """`data`: whole lines. `before`, `after`: the chunks around it. Nothing is copied before around() is called.
+
+    `left_out`: what was not read before it.
+    """
 
     data: bytes
     before: bytes = b""
     after: bytes = b""
+    left_out: LeftOut | None = None
 
     def around(self, start: int, end: int) -> bytes:
         """Bytes start to end, counted from the start of `data`; they may reach MARGIN_BYTES to either side, no further."""
@@ -42,14 +48,18 @@ def whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
         yield b"".join(carry)
 
 
-def chunks(blocks: Iterator[bytes]) -> Iterator[Chunk]:
-    """Chunks in order. One chunk is read ahead, so that a region may reach beyond the end of its chunk."""
+def chunks(blocks: Iterator[bytes], share: Share | None = None) -> Iterator[Chunk]:
+    """Chunks in order. One chunk is read ahead, so that a region may reach beyond the end of its chunk.
+
+    `share`: when it is spent, no more is read but the end.
+    """
     before = b""
     current: bytes | None = None
-    for following in whole_lines(blocks):
+    left_out: LeftOut | None = None
+    for following, gap in in_time(whole_lines(blocks), share):
         if current is not None:
-            yield Chunk(current, before, following)
-            before = current
-        current = following
+            yield Chunk(current, before, b"" if gap else following, left_out)
+            before = b"" if gap else current
+        current, left_out = following, gap
     if current is not None:
-        yield Chunk(current, before)
+        yield Chunk(current, before, b"", left_out)

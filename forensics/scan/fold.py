@@ -1,7 +1,7 @@
 """Keep repeated messages in bounded memory: a message that occurs a million times becomes one Hit with a count."""
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Generic, TypeVar
 
 from msgspec import Struct, field
@@ -58,6 +58,16 @@ class EvenSample(Generic[T]):
         """Should the next item be added? It is counted in both cases."""
         self.seen += 1
         return (self.seen - 1) % self.stride == 0
+
+    def extend(self, items: Sequence[T]) -> None:
+        """Add those of `items` that are wanted."""
+        if self.stride == 1 and len(self.kept) + len(items) < self.most:
+            self.kept += items
+            self.seen += len(items)
+            return
+        for item in items:
+            if self.wants():
+                self.add(item)
 
     def add(self, item: T) -> None:
         """Keep `item`, for which wants() returned True."""

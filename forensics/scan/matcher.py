@@ -21,6 +21,7 @@ MAX_LAST_PLACES = 32  # of the same anchor: the last places show how the log end
 MIN_DENSE_PLACES = 1500  # places in a chunk; of more, the first and last of each anchor are enough
 PROBED_REPORTS = 1600  # how early a chunk reaches so many predicts whether it will have MAX_REPORTS
 MAX_REPORTS = 12_000  # in a chunk; beyond it, a search for each anchor costs less than a call for each report
+MIN_DENSE_BYTES = 1000  # chosen by hand: with a place of series in so many bytes, it is faster to divide the chunk into lines
 MAX_SERIES_PLACES = 3000  # places of an anchor of series in a chunk; its lines are sampled anyway
 GOLDEN_RATIO = 0.6180339887  # its multiples are spread most evenly, so a sample does not follow any period of the lines
 WHOLLY_SCANNED_BYTES = 1 << 20  # a chunk, where no line is longer
@@ -33,13 +34,14 @@ class Matches(Struct, frozen=True):
     """Places in one chunk, in order: (offset past the anchor's last byte, index of the anchor).
 
     `places`: of the database's anchors; `counts`: how often each was there, reported or not. `thin`: of the
-    anchors of series, as -1, -2, ... for the first, second, ... of `thin_triggers`. `line_ends`: how many the chunk has.
-    `reports`: how often Hyperscan called back, which needs the interpreter's lock.
+    anchors of series, as -1, -2, ... for the first, second, ... of `thin_triggers`; None for so many that the chunk is better
+    divided into lines. `line_ends`: how many the chunk has. `reports`: how often Hyperscan called back, which needs the
+    interpreter's lock.
     """
 
     places: list[tuple[int, int]]
     counts: dict[int, int]
-    thin: list[tuple[int, int]]
+    thin: list[tuple[int, int]] | None
     line_ends: int
     reports: int = 0
 
@@ -73,7 +75,7 @@ class Matcher:
         reported: list[tuple[int, int]] = []
         places, counts = self._places(data, reported)
         thin = self._thin(data, number)
-        return Matches(places, counts, thin, line_ends(data), len(reported) + len(thin))
+        return Matches(places, counts, thin, line_ends(data), len(reported) + len(thin or ()))
 
     def _places(self, data: bytes, reported: list[tuple[int, int]]) -> tuple[list[tuple[int, int]], dict[int, int]]:
         """The places and how often each anchor is there; `reported` takes what Hyperscan reports."""
@@ -115,27 +117,38 @@ class Matcher:
         places.sort()
         return places, counts
 
-    def _thin(self, data: bytes, number: int) -> list[tuple[int, int]]:
+    def _thin(self, data: bytes, number: int) -> list[tuple[int, int]] | None:
         if self.thin_all is None or self.thin_one is None:
             return []
         found: list[tuple[int, int]] = []
-        offset = 0
+        begin = offset = 0
+        if number == 0:
+            most = len(data) // MIN_DENSE_BYTES if len(data) <= WHOLLY_SCANNED_BYTES else None
+            try:
+                found = even_sample(self.series_places(data[:WHOLLY_SCANNED_BYTES], most))
+            except hyperscan.ScanTerminated:
+                return None
+            begin = WHOLLY_SCANNED_BYTES
 
         def seen(anchor: int, _start: int, to: int, _flags: int, _context: Any) -> None:
             found.append((offset + to, -1 - anchor))
 
-        begin = 0
-        if number == 0:
-            self.thin_all.scan(
-                data[:WHOLLY_SCANNED_BYTES], match_event_handler=seen, scratch=self._scratch("thin_all", self.thin_all)
-            )
-            found = _even_sample(found)
-            begin = WHOLLY_SCANNED_BYTES
         scratch = self._scratch("thin_one", self.thin_one)
         size, end = (WINDOW_BYTES, len(data)) if number < WHOLLY_SCANNED_CHUNKS else (GLANCE_BYTES, 1)
         for offset in range(begin, end, size):
             self.thin_one.scan(data[offset : offset + size], match_event_handler=seen, scratch=scratch)
         found.sort()
+        return found
+
+    def series_places(self, data: bytes, most: int | None = None) -> list[tuple[int, int]]:
+        """All places of the anchors of series in `data`, as in Matches. Raises ScanTerminated if there are more than `most`."""
+        found: list[tuple[int, int]] = []
+
+        def seen(anchor: int, _start: int, to: int, _flags: int, _context: Any) -> bool:
+            found.append((to, -1 - anchor))
+            return most is not None and len(found) > most
+
+        self.thin_all.scan(data, match_event_handler=seen, scratch=self._scratch("thin_all", self.thin_all))
         return found
 
     def _scratch(self, name: str, matcher: Any) -> Any:
@@ -182,19 +195,24 @@ def last_of_each(places: Sequence[tuple[int, int]], anchors: set[int]) -> list[t
     return kept
 
 
-def _even_sample(places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """`places` with about MAX_SERIES_PLACES of each anchor at most: evenly, and by the golden ratio, so that it follows no
-    period of the lines."""
+def even_sample(places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """`places` with about MAX_SERIES_PLACES of each anchor at most."""
     if len(places) <= MAX_SERIES_PLACES:
         return list(places)
-    shares = {anchor: min(1.0, MAX_SERIES_PLACES / count) for anchor, count in Counter(anchor for _, anchor in places).items()}
+    counts = Counter(anchor for _, anchor in places)
+    shares = {anchor: min(1.0, MAX_SERIES_PLACES / count) for anchor, count in counts.items()}
     seen = dict.fromkeys(shares, 0)
     kept: list[tuple[int, int]] = []
     for place in places:
         seen[place[1]] += 1
-        if seen[place[1]] * GOLDEN_RATIO % 1.0 < shares[place[1]]:
+        if is_sampled(seen[place[1]], shares[place[1]]):
             kept.append(place)
     return kept
+
+
+def is_sampled(number: int, share: float) -> bool:
+    """Is the item `number` in a sample of this share: evenly, and by the golden ratio, so that it follows no period of lines."""
+    return number * GOLDEN_RATIO % 1.0 < share
 
 
 def _ends(data: bytes, text: bytes, most: int) -> Iterator[int]:

@@ -4,58 +4,73 @@ rank 3 step 40 loss 2.31 mem 61.2GB   -> one Region, kept among the lines of los
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 
 from forensics.core import limits
-from forensics.core.text import decode_line
+from forensics.core.text import DIGITS_TO_ZEROS, decoded_rows
 from forensics.model import Region, Trigger
 from forensics.scan.chunks import Chunk
 from forensics.scan.fold import EvenSample
+from forensics.scan.matcher import MAX_SERIES_PLACES, even_sample, is_sampled
 from forensics.scan.place import AnchorPlace, LineNumbers
 
-MIN_DENSE_BYTES = 1000  # chosen by hand: with a place in so many bytes, it is faster to divide the whole chunk into lines
+MAX_DISTINCT_SHARE = 0.25  # chosen by hand: of lines with more shapes, hardly two say the same
+
+Find = Callable[[bytes], list[tuple[int, int]]]
 
 
 class NumberLines:
-    """Takes the places of the anchors of series chunk by chunk. `thin`: of each such anchor the index of its trigger."""
+    """Takes the places of the anchors of series chunk by chunk. `thin`: of each such anchor the index of its trigger. `find`: all
+    their places in some bytes, as in Matches."""
 
-    def __init__(self, source: str, triggers: Sequence[Trigger], thin: Sequence[tuple[int, str]]) -> None:
-        self.source, self.triggers = source, triggers
+    def __init__(self, source: str, triggers: Sequence[Trigger], thin: Sequence[tuple[int, str]], find: Find) -> None:
+        self.source, self.triggers, self.find = source, triggers, find
         self.trigger_of = [i for i, _ in thin]
-        self.bare = {i for i in self.trigger_of if not triggers[i].before and not triggers[i].after}
         # By kind, those of the first chunk apart: it has all its places.
         self.samples: dict[tuple[str, bool], EvenSample[Region]] = {}
 
-    def feed(self, chunk: Chunk, places: Sequence[tuple[int, int]], first_line: int) -> None:
-        """Take in the places of one chunk, whose first line is number `first_line`."""
-        if len(places) * MIN_DENSE_BYTES > len(chunk.data) and b"\r" not in chunk.data:
-            rows = chunk.data.split(b"\n")
-            if max(map(len, rows)) <= limits.current.text:
-                alone = [(to, i) for to, i in ((to, self.trigger_of[-1 - anchor]) for to, anchor in places) if i in self.bare]
-                self._feed_rows(rows, alone, first_line)
-                places = [place for place in places if self.trigger_of[-1 - place[1]] not in self.bare]
+    def feed(self, chunk: Chunk, places: Sequence[tuple[int, int]] | None, first_line: int) -> None:
+        """Take in the places of one chunk, whose first line is number `first_line`. None: they are to be found by shapes."""
+        if places is None:
+            places = self._feed_shapes(chunk, first_line)
         self._feed_places(chunk, places, first_line)
 
-    def _feed_rows(self, rows: Sequence[bytes], places: Sequence[tuple[int, int]], first_line: int) -> None:
-        """The places (offset, trigger) of triggers without neighbours in `rows`, which are whole lines of one frame each."""
-        samples = {i: self._sample(i, first_line > 1) for i in {i for _, i in places}}
-        ends = [*accumulate(len(row) + 1 for row in rows)]
-        row, end = -1, 0
-        alone: Region | None = None  # the line, which several kinds share
-        found: set[int] = set()
-        for to, i in places:
-            if to > end:
-                row = bisect_left(ends, to, row + 1)
-                end, alone = ends[row], None
-                found.clear()
-            if i in found:
+    def _feed_shapes(self, chunk: Chunk, first_line: int) -> Sequence[tuple[int, int]]:
+        """Take in the lines of a chunk by their shapes, in which anchors are looked for once. Returns the places that are left:
+        of triggers with neighbours, or all, where lines have several frames, are long, or have hardly a shape in common."""
+        rows, shapes = chunk.data.split(b"\n"), chunk.data.translate(DIGITS_TO_ZEROS).split(b"\n")
+        distinct = dict.fromkeys(shapes)
+        is_long = max(map(len, distinct)) > limits.current.text
+        if is_long or b"\r" in chunk.data or len(distinct) > MAX_DISTINCT_SHARE * len(rows):
+            return even_sample(self.find(chunk.data))
+        regions: dict[int, Region] = {}  # of rows, which several kinds share
+        texts = decoded_rows(chunk.data, rows)
+        left: list[tuple[int, int]] = []
+        for i, held in self._shapes_of_triggers([*distinct]).items():
+            found = [row for row, shape in enumerate(shapes) if shape in held]
+            if len(found) > MAX_SERIES_PLACES:
+                share = MAX_SERIES_PLACES / len(found)
+                found = [row for number, row in enumerate(found, 1) if is_sampled(number, share)]
+            if self.triggers[i].before or self.triggers[i].after:
+                anchor = -1 - self.trigger_of.index(i)
+                ends = [*accumulate(map(len, rows))]
+                left += ((ends[row] + row, anchor) for row in found)
                 continue
-            found.add(i)
-            if samples[i].wants():
-                raw = rows[row]
-                alone = alone or Region(self.source, first_line + row, decode_line(raw), end=len(raw))
-                samples[i].add(alone)
+            for row in found:
+                if row not in regions:
+                    regions[row] = Region(self.source, first_line + row, texts[row], end=len(rows[row]))
+            self._sample(i, first_line > 1).extend([*map(regions.__getitem__, found)])
+        return sorted(left)
+
+    def _shapes_of_triggers(self, shapes: Sequence[bytes]) -> dict[int, set[bytes]]:
+        """For each trigger that has any, those of `shapes` in which one of its anchors stands: no anchor has a digit."""
+        joined = b"\n".join((b"", *shapes, b""))
+        ends = [*accumulate(len(shape) + 1 for shape in (b"", *shapes))]
+        found: dict[int, set[bytes]] = {}
+        for to, anchor in self.find(joined):
+            found.setdefault(self.trigger_of[-1 - anchor], set()).add(shapes[bisect_left(ends, to) - 1])
+        return found
 
     def _feed_places(self, chunk: Chunk, places: Sequence[tuple[int, int]], first_line: int) -> None:
         """As feed(), for lines of any kind."""

@@ -38,6 +38,10 @@ class LineSample:
             self.pieces.add((first_line, _whole(data[:SAMPLE_WINDOW_BYTES])))
         self.tail = data[-WHOLE_TAIL_BYTES:] if len(data) >= WHOLE_TAIL_BYTES else (self.tail + data)[-WHOLE_TAIL_BYTES:]
 
+    def skip(self) -> None:
+        """The next chunk does not follow the last one."""
+        self.tail = b""
+
     def blocks(self, lines: int) -> tuple[tuple[int, bytes], ...]:
         """The blocks in order, with the number of the first line of each; `lines`: of the whole source."""
         found = [(1, b"".join(self.head))] if self.head else []

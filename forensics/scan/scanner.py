@@ -6,12 +6,14 @@ Chunks come in order, so the answer does not depend on how many threads match th
 from typing import Any
 
 from forensics.core import limits
+from forensics.core.input_time import Share
 from forensics.core.text import decode_line, printable
 from forensics.database import Allowance, Database
 from forensics.model import Hit, Line, Region, Scan, Source, Trigger, Warn, Warning
 from forensics.scan.budget import Budget
 from forensics.scan.chunks import Chunk, chunks
 from forensics.scan.fold import FirstAndLast, HitFold
+from forensics.scan.in_time import LeftOut
 from forensics.scan.matcher import MAX_FIRST_PLACES, Matcher, Matches, last_of_each, matcher_of
 from forensics.scan.number_lines import NumberLines
 from forensics.scan.place import AnchorPlace, LineNumbers
@@ -23,15 +25,25 @@ EDGE_LINES = 60  # at both ends of a source: for its layout and its span of time
 COUNTED_BYTES = 16 << 20  # of a source, in which records and continuation lines are counted
 
 
-def scan(source: Source, database: Database, warn: Warn, matcher: Matcher | None = None, workers: Workers | None = None) -> Scan:
+def scan(
+    source: Source,
+    database: Database,
+    warn: Warn,
+    matcher: Matcher | None = None,
+    workers: Workers | None = None,
+    share: Share | None = None,
+) -> Scan:
     """Everything that the database's signatures and triggers find in `source`.
 
     `matcher`: made from `database` once for many sources. `workers`: threads to match chunks in; without them it happens in turn.
+    `share`: the processor time for this source.
     """
     matcher = matcher or matcher_of(database)
     scanner = _Scanner(source, database, matcher, warn)
     try:
-        for chunk, found in match_chunks(chunks(source.blocks(warn)), matcher, workers):
+        for chunk, found in match_chunks(chunks(source.blocks(warn), share), matcher, workers, share):
+            if chunk.left_out and share:
+                scanner.leave_out(chunk.left_out, share)
             scanner.feed(chunk, found)
     except BaseException as stop:  # Ctrl-C, for one
         stop.add_note(f"{scanner.lines:,} lines ({scanner.bytes:,} bytes) of {printable(source.name)}")
@@ -57,7 +69,7 @@ class _Scanner:
         self.bytes = self.lines = self.continued = 0
         self.folds: dict[int, HitFold] = {}
         self.ends: dict[str, FirstAndLast[Region]] = {}
-        self.numbers = NumberLines(source.name, database.triggers, matcher.thin_triggers)
+        self.numbers = NumberLines(source.name, database.triggers, matcher.thin_triggers, matcher.series_places)
         self.seen: dict[int, int] = {}  # places of each anchor so far
         self.tried: dict[int, int] = {}  # those of them whose line was tested
         self.confirmed: dict[tuple[int, int], int] = {}  # by anchor and signature: those of them that the signature confirmed
@@ -69,6 +81,8 @@ class _Scanner:
     def feed(self, chunk: Chunk, found: Matches) -> None:
         """Confirm the places that were found in one chunk. Line numbers continue from the previous chunk."""
         data = chunk.data
+        if chunk.left_out and not data:  # up to the end
+            return
         start = end = 0
         numbers = LineNumbers(data, self.lines + 1)
         found_here: set[int] = set()
@@ -89,6 +103,15 @@ class _Scanner:
         self._confirm_all(text)
         self.numbers.feed(chunk, found.thin, self.lines + 1)
         self._count(data, found)
+
+    def leave_out(self, gap: LeftOut, share: Share) -> None:
+        """Go on behind lines that were not read."""
+        if gap.lines or gap.to_end:
+            self.warn(Warning("limit" if gap.to_end else "skipped", gap.told(share), self.source.name, self.lines + 1))
+        self.lines += gap.lines
+        self.bytes += gap.bytes
+        self.tail = b""
+        self.sample.skip()
 
     def _count(self, data: bytes, found: Matches) -> None:
         """Keep what the ends and the sample need of a chunk, and count its lines and bytes."""

@@ -7,8 +7,10 @@ them a thread would wait for the interpreter's lock.
 from collections import deque
 from collections.abc import Callable, Iterator
 from itertools import chain, islice
+from time import thread_time
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
+from forensics.core.input_time import Share
 from forensics.scan.chunks import Chunk
 from forensics.scan.matcher import Matcher, Matches
 
@@ -47,26 +49,43 @@ class Workers:
         return self._pool.submit(work, *args, **kwargs)
 
 
-def match_chunks(given: Iterator[Chunk], matcher: Matcher, workers: Workers | None) -> Iterator[tuple[Chunk, Matches]]:
-    """Each chunk with what the matcher found in it, in order; in threads as long as the chunks before have few reports."""
+def match_chunks(
+    given: Iterator[Chunk], matcher: Matcher, workers: Workers | None, share: Share | None = None
+) -> Iterator[tuple[Chunk, Matches]]:
+    """Each chunk with what the matcher found in it, in order; in threads as long as the chunks before have few reports. `share`:
+    the processor time, to which that of the threads is added."""
     first = list(islice(given, 2))
     pool = workers if workers and workers.count > 1 and sum(len(c.data) for c in first) >= MIN_THREADED_BYTES else None
-    waiting: deque[tuple[Chunk, Future[Matches]]] = deque()
+    waiting: deque[tuple[Chunk, Future[tuple[Matches, float]]]] = deque()
     is_calm = False  # the first chunk tells
     for number, chunk in enumerate(chain(first, given)):
         if pool and is_calm:
-            waiting.append((chunk, pool.submit(matcher.find, chunk.data, number)))
+            waiting.append((chunk, pool.submit(_timed_find, matcher, chunk.data, number)))
             if len(waiting) > CHUNKS_AHEAD:
                 ready, future = waiting.popleft()
-                is_calm = _is_calm(ready, future.result())
-                yield ready, future.result()
+                found = _found(future, share)
+                is_calm = _is_calm(ready, found)
+                yield ready, found
             continue
-        yield from ((ready, future.result()) for ready, future in waiting)
+        yield from ((ready, _found(future, share)) for ready, future in waiting)
         waiting.clear()
         found = matcher.find(chunk.data, number)
         is_calm = _is_calm(chunk, found)
         yield chunk, found
-    yield from ((ready, future.result()) for ready, future in waiting)
+    yield from ((ready, _found(future, share)) for ready, future in waiting)
+
+
+def _timed_find(matcher: Matcher, data: bytes, number: int) -> tuple[Matches, float]:
+    """What the matcher found, and the processor time that it took."""
+    begun = thread_time()
+    return matcher.find(data, number), thread_time() - begun
+
+
+def _found(future: "Future[tuple[Matches, float]]", share: Share | None) -> Matches:
+    found, seconds = future.result()
+    if share:
+        share.time.add(seconds)
+    return found
 
 
 def _is_calm(chunk: Chunk, found: Matches) -> bool:

@@ -12,7 +12,7 @@ picture (plot.py).
 from forensics.database import Database
 from forensics.model import Observation, Scan, Trigger
 from forensics.readers.numbers.base import Reading, Series
-from forensics.readers.numbers.gather import TRIGGERS, Numbers, gather_numbers
+from forensics.readers.numbers.gather import TRIGGERS, Numbers, ProgressLines, gather_numbers
 from forensics.series.curves import curves
 from forensics.series.limit_steps import with_limit_steps
 from forensics.series.outcomes import OUTCOMES, RECORD
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 
-NONE = Numbers((), ())
+NONE = Numbers((), ProgressLines())
 
 
 def triggers() -> tuple[Trigger, ...]:

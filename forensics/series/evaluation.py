@@ -58,10 +58,10 @@ def evaluation_events(scan: Scan, found: Numbers, proves: Proves) -> list[Observ
 
 def evaluations(found: Numbers) -> list[int]:
     """The first line of each evaluation: held-out readings with no line of training progress between them are one evaluation."""
-    held_out = sorted({r.line for s in found.series if s.name.startswith("held-out") for r in s.readings})
-    training = [p.line.number for p in found.progress]
+    held_out = sorted({line for s in found.series if s.name.startswith("held-out") for line in s.lines})
     if not held_out:
         return []
+    training = found.progress.lines
     later = (b for a, b in itertools.pairwise(held_out) if bisect.bisect_right(training, a) < bisect.bisect_left(training, b))
     return [held_out[0], *later]
 

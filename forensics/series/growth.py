@@ -97,12 +97,9 @@ def _while_held(series: Series) -> Held:
 
 def _without_repeated_steps(series: Series) -> Series:
     """`series` without repeated lines of one step: a logger with two handlers prints each line twice."""
-    kept = [r for r, before in zip(series.readings, (None, *series.readings), strict=False) if not _repeats(r, before)]
-    return series if len(kept) == len(series.readings) else replace(series, readings=tuple(kept))
-
-
-def _repeats(reading: Reading, before: Reading | None) -> bool:
-    return before is not None and reading.step is not None and reading.text == before.text
+    texts, steps = series.texts, series.steps
+    repeats = [step is not None and text == before for text, before, step in zip(texts, (None, *texts), steps, strict=False)]
+    return series.picked([i for i, again in enumerate(repeats) if not again]) if any(repeats) else series
 
 
 def _rise(series: Series) -> Rise | None:

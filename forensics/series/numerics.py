@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from forensics.model import Line, Observation, Scan, Value, Weight
-from forensics.readers.numbers.base import MIN_STRONG_READINGS, Reading, Series
+from forensics.readers.numbers.base import MIN_STRONG_READINGS, Reading, Readings, Series
 from forensics.readers.progress.run_words import trial_number
 from forensics.series.observations import distinct_lines, scope_fields, series_observation
 from forensics.series.trend import medians_of_windows
@@ -65,9 +65,9 @@ def numeric_events(scan: Scan, series: Sequence[Series], cause: str | None) -> l
 
 def _nan(scan: Scan, series: Series, others: Sequence[Series], cause: str | None) -> Observation | None:
     readings = series.readings
-    bad = [not math.isfinite(r.value) for r in readings]
-    if not bad[-1] or "v_num=" in readings[-1].text:  # Lightning's bar shows nan before the first batch
+    if math.isfinite(readings[-1].value) or "v_num=" in readings[-1].text:  # Lightning's bar shows nan before the first batch
         return None
+    bad = [not math.isfinite(value) for value in series.values]
     lost = [*accumulate(reversed(bad))][::-1]  # for each reading, how many are lost from it on
     first = next((i for i, n in enumerate(lost) if bad[i] and n >= MIN_LOST_READINGS_SHARE * (len(bad) - i)), None)
     if first is None or first == 0 or len(bad) - first < (2 if series.quantity == "loss" else 3):
@@ -124,9 +124,10 @@ def _of_last_trial(readings: Sequence[Reading]) -> Sequence[Reading]:
 
 
 def _diverged(scan: Scan, series: Series, cause: str | None) -> Observation | None:
-    readings = [r for r in _of_last_trial(series.readings) if math.isfinite(r.value)]
-    values = [r.value for r in readings]
-    if series.name not in TOTAL_LOSS_NAMES or len(values) < MIN_LOSS_READINGS or min(values) <= 0:
+    if series.name not in TOTAL_LOSS_NAMES or len(series.readings) < MIN_LOSS_READINGS:
+        return None
+    readings, values = _finite(_of_last_trial(series.readings))
+    if len(values) < MIN_LOSS_READINGS or min(values) <= 0:
         return None
     width = max(3, len(values) // 8)
     last = statistics.median(values[-width:])
@@ -158,11 +159,20 @@ def _diverged(scan: Scan, series: Series, cause: str | None) -> Observation | No
     )
 
 
+def _finite(readings: Sequence[Reading]) -> tuple[Sequence[Reading], list[float]]:
+    """Those readings that are finite, and their values."""
+    values = [*readings.values] if isinstance(readings, Readings) else [r.value for r in readings]
+    if all(map(math.isfinite, values)):
+        return readings, values
+    kept = [r for r in readings if math.isfinite(r.value)]
+    return kept, [r.value for r in kept]
+
+
 def _exploded(scan: Scan, series: Series, others: Sequence[Series], cause: str | None) -> Observation | None:
     """Gradient norms above MIN_EXPLODED_NORM, with the line of the largest one first."""
     if series.quantity != "grad_norm":
         return None
-    values = [r.value for r in series.readings if math.isfinite(r.value)]
+    values = [value for value in series.values if math.isfinite(value)]
     if len(values) < 2 or statistics.median(values) < MIN_EXPLODED_NORM or values[-1] < MIN_EXPLODED_NORM:
         return None
     worst = max((r for r in series.readings if math.isfinite(r.value)), key=lambda r: r.value)

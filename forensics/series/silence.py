@@ -16,7 +16,6 @@ import itertools
 import re
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -24,7 +23,7 @@ from forensics.database import HEALTHY
 from forensics.line_formats import parse_prefix
 from forensics.model import Line, Observation, Scan, Stamp, Value, Weight
 from forensics.readers.numbers.base import MIN_STRONG_READINGS
-from forensics.readers.numbers.gather import Numbers, Progress
+from forensics.readers.numbers.gather import Numbers, Progress, ProgressLines
 from forensics.readers.progress.run_words import tells_an_end, tells_trouble
 from forensics.series.observations import series_observation
 
@@ -107,8 +106,8 @@ def _stamp_seconds(stamp: Stamp | None) -> float | None:
 def _usual_interval(found: Numbers) -> tuple[float, float] | None:
     """(median, longest) interval in seconds between progress lines of one rank; of the printed step times if they have no
     times."""
-    own = [p for p in found.progress if p.scope == found.progress[-1].scope]
-    times = [s for p in own[-MAX_READ_PROGRESS:] if (s := seconds(p.line.text)) is not None]
+    own = found.progress.of_scope(found.progress[-1].scope, MAX_READ_PROGRESS)
+    times = [s for p in own if (s := seconds(p.line.text)) is not None]
     gaps = [b - a for a, b in itertools.pairwise(times) if b >= a]
     if len(gaps) >= 3:
         return statistics.median(gaps), max(gaps)
@@ -133,8 +132,10 @@ def _heartbeat(since: AfterProgress) -> bool:
     return bool(shapes) and min(shapes.values()) >= MIN_HEARTBEATS
 
 
-def _rank_behind(scan: Scan, progress: Sequence[Progress], cause: str | None) -> Observation | None:
+def _rank_behind(scan: Scan, progress: ProgressLines, cause: str | None) -> Observation | None:
     """A rank that stopped at an earlier step, while every other rank printed MIN_LINES_BEHIND more lines."""
+    if len(set(progress.scopes)) < 2:
+        return None
     ranks: dict[str, list[Progress]] = defaultdict(list)
     for one in progress:
         if one.step is not None and "rank" in one.scope:

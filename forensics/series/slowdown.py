@@ -84,16 +84,16 @@ def _cause_in_log(scan: Scan, share: float, proves: Proves) -> str | None:
 def slow_down(series: Series) -> SlowDown | None:
     """The slow-down in a series of step times or rates; None if there is none."""
     thinned = series.evenly_spaced(MAX_SLOWDOWN_READINGS)
-    readings = [r for r in thinned.readings if math.isfinite(r.value) and r.value > 0]
-    readings = readings[len(readings) // 20 :]  # without warm-up steps, which compile and fill caches
-    values = [1 / r.value if series.quantity == "rate" else r.value for r in readings]
+    kept = [i for i, value in enumerate(thinned.values) if math.isfinite(value) and value > 0]
+    steady = thinned.picked(kept[len(kept) // 20 :])  # without warm-up steps, which compile and fill caches
+    readings, printed = steady.readings, steady.values
+    values = [1 / value for value in printed] if series.quantity == "rate" else printed
     found = shift(values, MIN_READINGS_PER_SIDE)
     if found is None or found.before <= 0 or found.separation < MIN_SPEED_SEPARATION or found.after < MIN_SLOWDOWN * found.before:
         return None
     tail = values[-max(3, (len(values) - found.at) // 4) :]
     if statistics.median(tail) < MIN_SLOWDOWN * found.before:
         return None
-    printed = [r.value for r in readings]
     before, after = statistics.median(printed[: found.at]), statistics.median(printed[found.at :])
     return SlowDown(series, readings[found.at], readings[-1], found.after / found.before, before, after)
 

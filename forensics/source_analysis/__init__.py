@@ -12,6 +12,7 @@ from msgspec import Struct, json
 from msgspec.structs import replace
 
 from forensics import context, correlation, line_formats, outcome, readers, series
+from forensics.core.input_time import Share
 from forensics.database import Database
 from forensics.model import Observation, Scan, Source, Warn, Warning
 from forensics.model.verdicts import Lane
@@ -20,6 +21,7 @@ from forensics.parallel.prefetch import read_ahead
 from forensics.scan import Matcher, Workers, matcher_of, scan
 from forensics.source_analysis.call_or_warn import call_or_warn
 from forensics.source_analysis.teardown import Teardown, find_teardown
+from forensics.source_analysis.time_shares import TimeShares
 
 
 class SourceAnalysis(Struct, frozen=True):
@@ -52,49 +54,74 @@ def analyze_sources(given: Iterable[Source], knowledge: Database, warn: Warn, wo
     given = list(given)
     count = workers or os.cpu_count() or 1
     small = [source for source in given if is_small(source)]
+    shares = TimeShares(given)
     done: list[SourceAnalysis] = []
     with (
         Workers(count) as threads,
-        closing(read_in_pool(small, partial(_analyze_small, knowledge, matcher), count, _packed, _unpacked)) as pooled,
+        closing(read_in_pool(small, partial(_analyze_small, knowledge, matcher, shares), count, _packed, _unpacked)) as pooled,
     ):
         try:
             for source in given:
                 if is_small(source):
-                    found, noted = next(pooled)
-                    for warning in noted:
-                        warn(warning)
-                    done += [replace(found, scan=replace(found.scan, source=source))] if found else []
-                elif found := analyze_source(read_ahead(source) if count > 1 else source, knowledge, matcher, warn, threads):
-                    done.append(found)
+                    done += _received(next(pooled), source, shares, warn)
+                elif shares.grant(source):
+                    whole = read_ahead(source) if count > 1 else source
+                    found = analyze_source(whole, knowledge, matcher, warn, threads, shares.current)
+                    done += [found] if found else []
         except BaseException as stop:  # Ctrl-C, for one
             if done:
                 size, lines = sum(r.scan.bytes for r in done), sum(r.scan.lines for r in done)
                 stop.add_note(f"{len(done):,} whole source{'s' * (len(done) > 1)}, {lines:,} lines ({size:,} bytes)")
             raise
+    shares.end(warn)
     return done
 
 
-def _analyze_small(knowledge: Database, matcher: Matcher, source: Source) -> tuple[SourceAnalysis | None, list[Warning]]:
-    """The analysis of a source, and its warnings."""
+class _Small(Struct):
+    """What came of a small source: its analysis and warnings, whether there was time for it, and the seconds that it took."""
+
+    found: SourceAnalysis | None
+    noted: list[Warning]
+    is_granted: bool
+    seconds: float
+    is_elsewhere: bool = False  # read by another process
+
+
+def _analyze_small(knowledge: Database, matcher: Matcher, shares: TimeShares, source: Source) -> _Small:
     noted: list[Warning] = []
-    return analyze_source(source, knowledge, matcher, noted.append), noted
+    before = shares.seconds()
+    is_granted = shares.grant(source)
+    found = analyze_source(source, knowledge, matcher, noted.append, share=shares.current) if is_granted else None
+    return _Small(found, noted, is_granted, shares.seconds() - before)
 
 
-def _packed(result: tuple[SourceAnalysis | None, list[Warning]]) -> tuple[SourceAnalysis | None, bytes, list[Warning]]:
+def _received(small: _Small, source: Source, shares: TimeShares, warn: Warn) -> list[SourceAnalysis]:
+    """The analysis of a source that was read here or in another process."""
+    for warning in small.noted:
+        warn(warning)
+    if small.is_elsewhere:
+        shares.was_read(source, small.seconds, small.is_granted)
+    return [replace(small.found, scan=replace(small.found.scan, source=source))] if small.found else []
+
+
+def _packed(small: _Small) -> tuple[_Small, bytes]:
     """What _analyze_small() gave, in a form that can be pickled: without the function that opens the source.
 
     There are many samples, and pickle takes three times as long for them as JSON. (MessagePack would lose their zones.)
     """
-    found, noted = result
-    if found is None:
-        return None, b"", noted
-    scanned = replace(found.scan, source=Source(found.name, _no_blocks))
-    return replace(found, scan=scanned, samples=()), json.encode(found.samples), noted
+    if small.found is None:
+        return replace(small, is_elsewhere=True), b""
+    scanned = replace(small.found.scan, source=Source(small.found.name, _no_blocks))
+    found = replace(small.found, scan=scanned, samples=())
+    return replace(small, found=found, is_elsewhere=True), json.encode(small.found.samples)
 
 
-def _unpacked(packed: tuple[SourceAnalysis | None, bytes, list[Warning]]) -> tuple[SourceAnalysis | None, list[Warning]]:
-    found, samples, noted = packed
-    return found and replace(found, samples=json.decode(samples, type=tuple[correlation.ClockSample, ...])), noted
+def _unpacked(packed: tuple[_Small, bytes]) -> _Small:
+    small, samples = packed
+    if small.found is None:
+        return small
+    found = replace(small.found, samples=json.decode(samples, type=tuple[correlation.ClockSample, ...]))
+    return replace(small, found=found)
 
 
 def _no_blocks(_warn: Warn) -> Iterator[bytes]:
@@ -102,14 +129,20 @@ def _no_blocks(_warn: Warn) -> Iterator[bytes]:
 
 
 def analyze_source(
-    source: Source, knowledge: Database, matcher: Matcher, warn: Warn, threads: Workers | None = None
+    source: Source,
+    knowledge: Database,
+    matcher: Matcher,
+    warn: Warn,
+    threads: Workers | None = None,
+    share: Share | None = None,
 ) -> SourceAnalysis | None:
-    """The analysis of one source, None where it has no lines. A stage that fails is left out with a Warning."""
+    """The analysis of one source, None where it has no lines. A stage that fails is left out with a Warning. `share`: the
+    processor time for it."""
     name = source.name
     none: list[Observation] = []
     no_samples: list[correlation.ClockSample] = []
     undrawn: tuple[context.Ranked, ...] = ()
-    scanned = call_or_warn(partial(scan, source, knowledge, warn, matcher, threads), None, "all of it", name, warn)
+    scanned = call_or_warn(partial(scan, source, knowledge, warn, matcher, threads, share), None, "all of it", name, warn)
     if not scanned or not (scanned.lines or source.format == "notebook"):  # one without outputs still is a program
         return None
     numbers = call_or_warn(lambda: series.gather_numbers(scanned), series.NONE, "its series", name, warn)

@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import BinaryIO
 
+from msgspec.structs import replace
+
 from forensics.core.text import printable
 from forensics.model import Warn, Warning
 from forensics.sources.blob import Blob, error_text, warning_kind
@@ -34,11 +36,9 @@ def archive_members(blob: Blob, kind: str, warn: Warn) -> Iterator[Blob]:
         warn(Warning(warning_kind(error), f"archive: {error_text(error)}", blob.name))
 
 
-def _named(
-    blob: Blob, kind: str, path: str, open: Callable[[], BinaryIO], modified: datetime | None, head: bytes | None = None
-) -> Blob:
+def _named(blob: Blob, kind: str, path: str, open: Callable[[], BinaryIO], modified: datetime | None, size: int) -> Blob:
     name = f"{blob.name}!{printable(path.removeprefix('./'), 500)}"
-    return Blob(name, open, modified or blob.modified, (*blob.packing, kind), head, budget=blob.budget)
+    return Blob(name, open, modified or blob.modified, (*blob.packing, kind), budget=blob.budget, expected=size)
 
 
 def _tar(blob: Blob) -> Iterator[Blob]:
@@ -48,7 +48,7 @@ def _tar(blob: Blob) -> Iterator[Blob]:
     for entry, head in tar_members(blob):
         if not _skipped(entry.name):
             open = partial(whole.part, entry.offset_data, entry.size)
-            yield _named(blob, "tar", entry.name, open, _time(entry.mtime), head)
+            yield replace(_named(blob, "tar", entry.name, open, _time(entry.mtime), entry.size), head=head)
 
 
 def _time(seconds: float) -> datetime | None:
@@ -63,7 +63,7 @@ def _zip(blob: Blob) -> Iterator[Blob]:
 
     for member, open in zip_members(blob):
         if not _skipped(member.path):
-            yield _named(blob, "zip", member.path, open, member.modified)
+            yield _named(blob, "zip", member.path, open, member.modified, member.bytes)
 
 
 def _skipped(path: str) -> bool:

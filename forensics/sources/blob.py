@@ -19,6 +19,7 @@ from forensics.sources.budget import Budget, Pool
 from forensics.sources.files import FileAsOpened, open_regular
 
 BLOCK_BYTES = 1 << 20  # read and unpacked at once; fits into the processor's cache
+DISK_BLOCK_BYTES = 4096  # that a file takes at least: to open many small ones takes time, too
 LINE_BYTES = 4096  # at the end of a block, in which its last line end is looked for
 # Bytes from which the kind is recognised: the mark of a tar is at byte 257, and a log shows its format in its first lines.
 PACKING_PROBE_BYTES = 64 << 10
@@ -29,7 +30,7 @@ class Blob(Struct, frozen=True):
 
     `packing`: the compressions and archives around it, outermost first. `head`: its first bytes, where they are known already.
     `size`: bytes of a file; None inside a file. `stored`: bytes that it takes on disk; 0 inside an archive. `budget`: what may be
-    unpacked of the file that holds it.
+    unpacked of the file that holds it. `expected`: about how many bytes will come of it, by what holds it; 0 if unknown.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Blob(Struct, frozen=True):
     size: int | None = None
     stored: int = 0
     budget: Budget = field(default_factory=Budget)
+    expected: int = 0
 
     def start(self) -> bytes:
         """Its first PACKING_PROBE_BYTES; fewer if it is shorter, or damaged within them. Raises OSError or EOFError if nothing
@@ -68,7 +70,15 @@ def file_blob(path: Path, top: str | None = None, pool: Pool | None = None) -> B
         status = os.fstat(file.fileno())
     modified = datetime.fromtimestamp(status.st_mtime, UTC)
     size = status.st_size
-    return Blob(str(path), opened, modified, size=size, stored=size, budget=Budget(size, pool))
+    return Blob(
+        str(path),
+        opened,
+        modified,
+        size=size,
+        stored=size,
+        budget=Budget(size, pool, there=max(size, DISK_BLOCK_BYTES)),
+        expected=size,
+    )
 
 
 def first_bytes(file: BinaryIO, size: int = PACKING_PROBE_BYTES) -> bytes:

@@ -141,14 +141,14 @@ class UnpackedStream(io.RawIOBase):
             try:
                 part = self._some(left)
             except (OSError, EOFError) as error:
-                self.stopped = error
+                self.stopped = error.with_traceback(None)  # its frames hold all that was read
                 break
             if part is None:
                 break
             parts.append(part)
             left -= len(part)
         if not parts and self.stopped:
-            raise self.stopped
+            raise type(self.stopped)(*self.stopped.args)  # a new one: it will hold this frame, which holds this stream
         return b"".join(parts)
 
     def close(self) -> None:
@@ -190,7 +190,7 @@ class UnpackedStream(io.RawIOBase):
         try:
             self.budget.unpack(more)
         except LimitError as error:
-            self.stopped = error
+            self.stopped = error.with_traceback(None)
         self.bytes_out += more
         if self.bytes_out > limits.current.free and self.bytes_out > self.bytes_in * limits.current.ratio:
             self.stopped = LimitError(f"it grows more than {limits.current.ratio} times when unpacked; the rest was not read")

@@ -21,6 +21,7 @@ from forensics.sources.encodings import BINARY_JOURNAL_MAGIC
 from forensics.sources.texts import text_source
 
 MIN_HEAD_BYTES = 4096  # fewer unpacked bytes do not show what the data is; it is then opened again
+EXPECTED_RATIO = 10  # chosen by hand: real logs shrink 5 to 200 times, most of them 5 to 20 times
 COUNTED_KINDS = ("empty", "binary")
 MAX_EQUAL_WARNINGS = 5  # chosen by hand: of one archive, each with the name of a member; the others are counted
 
@@ -29,7 +30,8 @@ def open_blob(blob: Blob, warn: Warn, archives: int = 0) -> Iterator[Source]:
     """Every Source in `blob`. What cannot be read becomes a Warning, for faults in the data and for faults in this program."""
     try:
         for source in _opened(blob, warn, archives):
-            yield source if archives else replace(source, blocks=_until_fault(source))
+            whole = source if source.time else replace(source, expected=blob.expected, time=blob.budget.pool.time)
+            yield whole if archives else replace(whole, blocks=_until_fault(whole))
     except Exception as error:
         warn(Warning("internal", unexpected(error), blob.name))
 
@@ -75,7 +77,8 @@ def _packed(blob: Blob, kind: str, head: bytes, warn: Warn, archives: int) -> It
     def unpacked(raw: BinaryIO) -> BinaryIO:
         return unpacked_stream(raw, kind, blob.budget, blob.packing)
 
-    inner = replace(bare, open=lambda: unpacked(bare.open()), packing=(*blob.packing, kind), size=None)
+    packing, grown = (*blob.packing, kind), blob.expected * EXPECTED_RATIO
+    inner = replace(bare, open=lambda: unpacked(bare.open()), packing=packing, size=None, expected=grown)
     try:  # use the first bytes, which are already read; to open it again would cost a seek in an archive
         start = first_bytes(unpacked(cast(BinaryIO, BytesIO(head))))
     except (OSError, EOFError):

@@ -13,6 +13,7 @@ from typing import BinaryIO, cast
 
 from forensics.core import limits
 from forensics.core.errors import SourceError, UsageError
+from forensics.core.input_time import InputTime
 from forensics.model import Source, Warn, Warning
 from forensics.sources.archives import detect_archive
 from forensics.sources.blob import PACKING_PROBE_BYTES, Blob, first_bytes
@@ -49,8 +50,9 @@ def stream_sources(stream: BinaryIO, name: str, warn: Warn) -> list[Source]:
             )
         blob = Blob(name, lambda: cast(BinaryIO, io.BytesIO(held)), written, budget=Budget(len(held)))
     else:
-        once = _ReadOnceStream(kept, stream)
-        blob = Blob(name, once.open, written, budget=Budget(limits.current.stdin))  # how much will come is not known
+        budget = Budget(limits.current.stdin, there=len(kept))  # how much will come is not known
+        once = _ReadOnceStream(kept, stream, budget.pool.time)
+        blob = Blob(name, once.open, written, budget=budget)
     found = list(open_blob(blob, noted.append))
     for warning in noted:
         warn(warning)
@@ -84,8 +86,8 @@ def _is_archive(head: bytes) -> bool:
 class _ReadOnceStream:
     """A stream whose first bytes can be read any number of times, and the rest once."""
 
-    def __init__(self, kept: bytes, rest: BinaryIO) -> None:
-        self.kept, self.rest = kept, rest
+    def __init__(self, kept: bytes, rest: BinaryIO, time: InputTime) -> None:
+        self.kept, self.rest, self.time = kept, rest, time
         self.gone = False
 
     def open(self) -> BinaryIO:
@@ -108,4 +110,6 @@ class _ReplayedStream(io.RawIOBase):
         if self.once.gone and not self.owner:
             raise OSError("standard input can be read only once")
         self.once.gone = self.owner = True
-        return self.once.rest.read(size)
+        data = self.once.rest.read(size)
+        self.once.time.add_bytes(len(data))
+        return data

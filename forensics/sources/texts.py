@@ -16,7 +16,7 @@ from forensics.sources.formats import Format, Head, recognise
 from forensics.sources.formats.base import Note
 from forensics.sources.origin import LineOrigin, line_blocks
 from forensics.sources.programs import code_of, holds_code
-from forensics.sources.strips import Strip, needed
+from forensics.sources.strips import Strip, needed, without
 
 
 def text_source(blob: Blob, head: bytes, warn: Warn, first: int = 1) -> Source | None:
@@ -37,16 +37,19 @@ def _text_source(blob: Blob, head: bytes, complete: bool, warn: Warn, first: int
     name = detect_encoding(head)
     start = Head(b"".join(decode_blocks(iter([head]), name)), complete)
     strips = needed(start)
-    for strip in strips:
-        start = Head(b"".join(strip.undo(iter([start.data]))), complete)
-    if found := recognise(start, raw=False):
+    if found := recognise(without(start, strips), raw=False):
         return _decoded(blob, found, name, strips, first)
 
     def blocks(warn: Warn) -> Iterator[bytes]:
         return rejoin_exceptions(_undone(decode_blocks(read_blocks(blob, warn), name), strips))
 
     shift = (lambda line: line + first - 1) if first > 1 else None
-    return Source(blob.name, blocks, blob.compression, blob.modified, shift, size=None if shift else blob.size)
+    size = None if shift else blob.size
+    return Source(blob.name, blocks, blob.compression, blob.modified, shift, size=size, label=_label(strips))
+
+
+def _label(strips: tuple[Strip, ...]) -> str:
+    return "".join(strip.label for strip in strips)
 
 
 def _undone(blocks: Iterator[bytes], strips: tuple[Strip, ...]) -> Iterator[bytes]:
@@ -74,6 +77,7 @@ def _decoded(blob: Blob, found: Format, name: str | None, strips: tuple[Strip, .
         origin=origin,
         format=found.label,
         coded=blob.stored,
+        label=_label(strips),
     )
 
 

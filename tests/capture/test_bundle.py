@@ -1,7 +1,9 @@
 """Bundles: their form, what analyze reads of them, what the groups' counters say, how a log stays bounded."""
 
+import contextlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -24,7 +26,8 @@ from tests.commandline import in_text
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 SCHEMA = json.loads((Path(guard.__file__).parent / "bundle.schema.json").read_text())
-MEMORY = Path("/sys/fs/cgroup/memory")
+MEMORY = Path("/sys/fs/cgroup/memory")  # version 1
+UNIFIED = Path("/sys/fs/cgroup")  # version 2
 GROW = "x = []\nwhile True: x.append(bytearray(1 << 20))"
 
 
@@ -69,12 +72,19 @@ def test_the_next_process_is_told_once(crashed: Path, tmp_path: Path) -> None:
 
 @pytest.fixture
 def limited() -> Iterator[Path]:
-    folder = MEMORY / f"forensics-test-{os.getpid()}"
+    """A memory group of 96 MiB without swap."""
+    first = MEMORY.is_dir()
+    folder = (MEMORY if first else UNIFIED) / f"forensics-test-{os.getpid()}"
     try:
         folder.mkdir()
-        (folder / "memory.limit_in_bytes").write_text(str(96 << 20))
-    except OSError:
-        pytest.skip("needs a memory group of version 1 that may be made")
+        (folder / ("memory.limit_in_bytes" if first else "memory.max")).write_text(str(96 << 20))
+        swap = folder / "memory.swap.max"
+        if swap.exists():
+            swap.write_text("0")
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+        pytest.skip(f"needs a memory group that may be made here: {error}")
     yield folder
     until = time.monotonic() + 60
     while (folder / "cgroup.procs").read_text() and time.monotonic() < until:
@@ -90,6 +100,22 @@ def test_a_memory_kill_is_proven_without_the_kernels_log(limited: Path, tmp_path
     report = forensics.analyze(tmp_path / "b")
     assert (report.causes[0].id, report.causes[0].evidence[0].weight) == ("host_memory.oom_cgroup", "proof")
     assert report.causes[0].facts["limit_bytes"] == 96 << 20
+
+
+@pytest.mark.seconds
+def test_a_process_killed_for_memory_is_told_although_the_command_ends_well(limited: Path, tmp_path: Path) -> None:
+    worker = f"echo $$ > {limited}/cgroup.procs; exec {sys.executable} -c '{GROW}'"
+    (tmp_path / "worker.sh").write_text(worker)
+    (tmp_path / "train.sh").write_text(f"/bin/sh {tmp_path}/worker.sh; echo the worker is gone, all the same")
+    command = [sys.executable, "-m", "forensics", "run", "--", "/bin/sh", f"{tmp_path}/train.sh"]
+    home = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
+    done = subprocess.run(command, capture_output=True, text=True, env=home, check=False)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "the worker is gone, all the same")
+    (bundle,) = (tmp_path / "state" / "forensics").iterdir()
+    (told,) = [line for line in done.stderr.splitlines() if line.startswith("forensics:") and "for memory" in line]
+    assert re.search(r"the kernel killed pid \d+ \(python\S*\) for memory, while the command itself ended well", told)
+    assert str(bundle) in told
+    assert json.loads((bundle / "run.json").read_text())["status"]["exit_code"] == 0
 
 
 def test_on_other_systems_status_and_output_are_taken(tmp_path: Path) -> None:

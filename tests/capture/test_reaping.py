@@ -143,7 +143,7 @@ def test_a_job_that_a_helper_stopped_and_left_is_continued(tmp_path: Path, monke
 def test_a_process_that_is_no_child_is_waited_for() -> None:
     """Its parent, a shell, reaps it; the status is known where the kernel tells it."""
     shell = subprocess.Popen(
-        ["/bin/sh", "-c", "sh -c 'read x; exit 7' & echo $!; exec 3<&0; wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        ["/bin/sh", "-c", "exec 3<&0; sh -c 'read x; exit 7' <&3 & echo $!; wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
     assert shell.stdout is not None and shell.stdin is not None
     pid = int(shell.stdout.readline())

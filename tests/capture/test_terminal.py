@@ -151,6 +151,23 @@ def test_without_a_terminal_both_stop_and_continue_together(tmp_path: Path) -> N
     assert made.wait(LIMIT_S) == 4
 
 
+def test_a_command_that_is_stopped_and_continued_by_its_id_takes_run_with_it(tmp_path: Path) -> None:
+    made = running(tmp_path)
+    assert made.stdout is not None
+    job = int(made.stdout.readline().split()[0])
+    for _ in range(3):
+        os.kill(job, signal.SIGSTOP)
+        assert os.WIFSTOPPED(changed(made.pid))
+        assert state_of(job) == "T"
+        os.kill(job, signal.SIGCONT)
+        last = time.monotonic() + LIMIT_S
+        while state_of(made.pid) == "T" and time.monotonic() < last:
+            time.sleep(0.02)
+        assert state_of(made.pid) != "T"
+    (tmp_path / "go").touch()
+    assert made.wait(LIMIT_S) == 4
+
+
 def state_of(pid: int) -> str:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from forensics import cli
-from forensics.cli.common import write
+from forensics.cli.output import write
 from forensics.core.errors import UsageError
 from tests.commandline import forensics, unchanged_process
 

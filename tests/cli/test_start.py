@@ -8,9 +8,28 @@ TINY = "step 1 loss 2.3\nstep 2 loss 2.2\nKilled\n"
 # Packages that the answer to a short log on standard input does not need, each with all that is in it.
 NOT_NEEDED = (
     *("asyncio", "concurrent", "email", "http", "jinja2", "logging", "matplotlib", "multiprocessing", "numpy", "pandas", "rich"),
-    *("sqlite3", "ssl", "unittest", "xml", "yaml"),
+    *(
+        "importlib.resources",
+        "shellingham",
+        "sqlite3",
+        "ssl",
+        "tempfile",
+        "typer",
+        "unittest",
+        "xml",
+        "yaml",
+        "zipfile",
+    ),
     *("forensics.adapters", "forensics.api", "forensics.capture", "forensics.explain", "forensics.fleet", "forensics.history"),
-    *("forensics.cli.analyze", "forensics.cli.batch", "forensics.cli.help", "forensics.cli.manual", "forensics.cli.signatures"),
+    *(
+        "forensics.cli.analyze",
+        "forensics.cli.app",
+        "forensics.cli.batch",
+        "forensics.cli.common",
+        "forensics.cli.help",
+        "forensics.cli.manual",
+        "forensics.cli.signatures",
+    ),
     *("forensics.database.causefiles", "forensics.signature_lint", "forensics.train", "forensics.report.page"),
 )
 

@@ -63,3 +63,8 @@ def test_times_that_cannot_be_compared_are_not_near() -> None:
 def test_a_stamp_with_a_zone_is_told_in_that_of_the_log(above: str, below: str, words: str) -> None:
     found = moment_of((above, RAISED, below), 1)
     assert moment_text(in_one_zone(found, Clock("wall", zone=timezone(timedelta(hours=1))))) == words
+
+
+def test_where_the_zone_of_a_log_is_only_assumed_a_stamp_with_a_zone_is_told_as_written() -> None:
+    found = moment_of(("2020-11-24 00:14:19 step", RAISED, "Finished at: 2020-11-24T00:14:20-02:00"), 1)
+    assert moment_text(in_one_zone(found, Clock("wall", floating=True))) == "between 2020-11-24 00:14:19 and 00:14:20"

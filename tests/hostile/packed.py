@@ -4,9 +4,11 @@ import bz2
 import gzip
 import io
 import lzma
+import random
 import struct
 import tarfile
 import zipfile
+import zlib
 from pathlib import Path
 
 from tests.hostile.floods import ROWS
@@ -14,7 +16,8 @@ from tests.hostile.inputs import TEXT, row, simple
 
 __all__ = ["PACKED", "ROWS"]
 
-FILLED = b"a" * (1 << 20)
+MIB = 1 << 20
+FILLED = b"a" * MIB
 BEFORE = len(ROWS)
 
 
@@ -56,6 +59,17 @@ def small_logs(count: int) -> bytes:
     return made.getvalue()
 
 
+def under_the_ratio(megabytes: int) -> bytes:
+    """Lines in gzip with so much in them that cannot be packed that it stays under the ratio of a bomb."""
+    packer, rng = zlib.compressobj(6, zlib.DEFLATED, 31), random.Random(0)
+    lines = (b"step 1 loss 0.5 grad 0.3 lr 0.001\n" * 31_000)[:MIB]
+    made, size = [], 0
+    while size < megabytes * 1_000_000:
+        made.append(packer.compress(lines + rng.randbytes(1400).hex().encode() + b"\n"))
+        size += len(made[-1])
+    return b"".join([*made, packer.flush()])
+
+
 def large_directory() -> bytes:
     """A zip whose directory names one member 200,000 times."""
     raw = zip_of({"00000": TEXT})
@@ -64,12 +78,12 @@ def large_directory() -> bytes:
     return raw[:start] + entry + struct.pack("<4s4H2IH", b"PK\x05\x06", 0, 0, 65535, 65535, len(entry), start, 0)
 
 
-def many_zips() -> bytes:
+def many_zips(count: int) -> bytes:
     """A tar of zips that each unpack to 32 MiB; each has to be held to be read."""
     inner = zip_of({"a.log": b"\n" * (32 << 20)})
     made = io.BytesIO()
     with tarfile.open(fileobj=made, mode="w") as archive:
-        for i in range(5):
+        for i in range(count):
             entry = tarfile.TarInfo(f"{i}.zip")
             entry.size = len(inner)
             archive.addfile(entry, io.BytesIO(inner))
@@ -88,11 +102,13 @@ simple("zip_lzma_dictionary", "a zip whose LZMA member needs 4 GiB", large_dicti
 simple("zip_lzma", "a zip whose LZMA member is 64 MiB", lambda: zip_of({"a.log": b"\n" * (64 << 20)}, zipfile.ZIP_LZMA))
 simple("zip_directory", "a zip with a directory of 10 MB", large_directory, "limit")
 simple("zip_tree", "zips in zips in a zip, 40 in each", lambda: tree(40), "limit")
-simple("zip_many_held", "5 zips in a tar, each of 32 MiB", many_zips)
+simple("zip_many_held", "5 zips in a tar, each of 32 MiB", lambda: many_zips(5))
+simple("zip_many_newlines", "20 zips in a tar, each of 32 MiB of newlines", lambda: many_zips(20), "limit")
 simple("tar_long_name", "a tar.gz with a GNU long name of 8 GiB", lambda: large_header(tarfile.GNUTYPE_LONGNAME), "limit")
 simple("tar_pax", "a tar.gz with a pax header of 8 GiB", lambda: large_header(tarfile.XHDTYPE), "limit")
 simple("tar_small_logs", "a tar.gz of 75 kB with 10,000 logs", lambda: small_logs(10_000), "limit")
 simple("bzip2_streams", "40 bzip2 streams in a row, each of 16 MiB", lambda: bz2.compress(b"\n" * (16 << 20)) * 40, "limit")
+simple("gzip_ratio", "20 GB in a gzip of 99 MB, a ratio below that of a bomb", lambda: under_the_ratio(99), "limit", slow=True)
 simple("xz_twice", "xz in xz", lambda: lzma.compress(lzma.compress(b"\n" * (80 << 20), preset=1)))
 simple(
     "zstd_window",

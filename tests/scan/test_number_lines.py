@@ -1,12 +1,13 @@
 """The lines with numbers that a scan keeps."""
 
+import itertools
 import random
 
 import pytest
 
 from forensics.model import Trigger
-from forensics.scan import number_lines
 from forensics.scan.chunks import Chunk
+from forensics.scan.matcher import MAX_SERIES_PLACES
 from forensics.scan.number_lines import NumberLines
 
 LOSS, MEMORY = Trigger("loss", ("loss",), thin=True), Trigger("memory", ("mem",), thin=True)
@@ -24,18 +25,18 @@ def _places(data: bytes) -> list[tuple[int, int]]:
     return sorted(found)
 
 
-def _kept(data: bytes) -> dict[str, list[tuple[int, str, int]]]:
-    lines = NumberLines("a.log", (LOSS, MEMORY, TABLE), THIN)
-    lines.feed(Chunk(data), _places(data), 1)
+def _kept(data: bytes, by_shape: bool = False) -> dict[str, list[tuple[int, str, int]]]:
+    lines = NumberLines("a.log", (LOSS, MEMORY, TABLE), THIN, _places)
+    lines.feed(Chunk(data), None if by_shape else _places(data), 1)
     return {kind: [(r.number, r.text, r.end) for r in regions] for kind, regions in lines.regions()}
 
 
 def test_a_line_of_two_kinds_is_kept_once_for_both() -> None:
-    lines = NumberLines("a.log", (LOSS, MEMORY, TABLE), THIN)
-    data = b"hello\nstep 1 loss 2.0 mem 3\nstep 2 loss 1.9\n"
-    lines.feed(Chunk(data), _places(data), 1)
+    lines = NumberLines("a.log", (LOSS, MEMORY, TABLE), THIN, _places)
+    data = b"hello\n" * 20 + b"step 1 loss 2.0 mem 3\nstep 2 loss 1.9\n"
+    lines.feed(Chunk(data), None, 1)
     kept = dict(lines.regions())
-    assert [(r.number, r.text) for r in kept["loss"]] == [(2, "step 1 loss 2.0 mem 3"), (3, "step 2 loss 1.9")]
+    assert [(r.number, r.text) for r in kept["loss"]] == [(21, "step 1 loss 2.0 mem 3"), (22, "step 2 loss 1.9")]
     assert kept["memory"][0] is kept["loss"][0]
 
 
@@ -48,16 +49,28 @@ def test_each_frame_of_a_bar_is_a_line_of_numbers() -> None:
 
 def test_a_table_has_its_rows() -> None:
     data = b"pid rss\n7 100\n8 200\n"
-    lines = NumberLines("a.log", (LOSS, MEMORY, TABLE), THIN)
+    lines = NumberLines("a.log", (LOSS, MEMORY, TABLE), THIN, _places)
     lines.feed(Chunk(data), _places(data), 1)
     assert [line.text for line in dict(lines.regions())["table"][0].lines_after()] == ["7 100"]
 
 
-def test_dense_and_sparse_chunks_keep_the_same_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("words", [5, 2], ids=["hardly two lines alike", "few shapes"])
+def test_lines_that_are_found_by_their_shapes_are_those_found_by_places(words: int) -> None:
     rng = random.Random(1)
-    words = ["loss 1", "mem 2", "pid", "step 3", "\xe9t\xe9", ""]
-    data = "".join(" ".join(rng.choices(words, k=rng.randrange(5))) + "\n" for _ in range(500)).encode() + b"loss 7"
-    dense = _kept(data)
-    monkeypatch.setattr(number_lines, "MIN_DENSE_BYTES", 0)
-    assert dense == _kept(data)
-    assert len(dense["loss"]) > 100
+    said = ["loss {}", "mem {}", "pid", "step {}", "\xe9t\xe9", ""]
+    made = (" ".join(rng.choices(said, k=rng.randrange(words))).replace("{}", str(rng.randrange(10))) for _ in range(500))
+    data = "".join(f"{line}\n" for line in made).encode() + b"loss 7"
+    assert _kept(data, by_shape=True) == _kept(data)
+    assert len(_kept(data)["loss"]) > 50
+
+
+@pytest.mark.parametrize("line", [b"loss 1\rloss 2\n", b"loss " + b"x" * 200_000 + b"\n"], ids=["frames", "a long line"])
+def test_lines_that_have_no_shape_of_their_own_are_found_by_places(line: bytes) -> None:
+    data = line + b"step 1 loss 2\nstep 2 loss 1\n" * 50
+    assert _kept(data, by_shape=True) == _kept(data)
+
+
+def test_of_many_lines_an_even_sample_is_kept() -> None:
+    kept = _kept(b"".join(b"step %d loss 2\n" % i for i in range(20_000)), by_shape=True)["loss"]
+    assert MAX_SERIES_PLACES - 10 < len(kept) < MAX_SERIES_PLACES + 10
+    assert max(b[0] - a[0] for a, b in itertools.pairwise(kept)) < 20

@@ -11,7 +11,7 @@ from forensics.core import limits
 from forensics.database import Confirmer, Database
 from forensics.database.entries import Signature
 from forensics.model import Scan, Source, Warning
-from forensics.scan import Matcher, Workers, scan
+from forensics.scan import Workers, scan
 from forensics.scan.chunks import Chunk, chunks, whole_lines
 from forensics.scan.fold import EvenSample, FirstAndLast
 from forensics.scan.matcher import MAX_FIRST_PLACES, MAX_LAST_PLACES, first_and_last
@@ -161,8 +161,8 @@ def test_ends_and_even_are_bounded() -> None:
 
 def test_places_of_a_dense_series_are_sampled_whatever_their_period(knowledge: Database) -> None:
     text = "".join(f"[rank{i % 4}]: step {i} loss {i}\n" for i in range(30_000))
-    found = Matcher(knowledge).find(text.encode(), 0)
-    ranks = Counter(text[text.rfind("\n", 0, to) + 1 :][5] for to, _ in found.thin)
+    kept = scanned(text, knowledge).regions["metrics"]
+    ranks = Counter(region.text[5] for region in kept)
     assert 2500 < sum(ranks.values()) < 3500
     assert min(ranks.values()) > 0.9 * max(ranks.values())
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import select
 import subprocess
 import sys
 import threading
@@ -11,6 +10,7 @@ import time
 from typing import Any
 
 from forensics.adapters.jupyter.message import death_message
+from forensics.capture.proc import readable
 
 WORKER_COMMAND = [sys.executable, "-P", "-m", "forensics.adapters.jupyter.worker"]
 
@@ -48,8 +48,9 @@ class Analysis:
         return death_message(None, facts)
 
     def _start(self) -> subprocess.Popen[bytes]:
-        if self._process is None or self._process.poll() is not None:
+        if self._process is None or self._process.poll() is not None:  # safe: this child alone, under the lock
             self._ready = False
+            # Safe: a session of its own, so that no signal of a terminal reaches it; reaped here or in _stop.
             self._process = subprocess.Popen(
                 WORKER_COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
             )
@@ -58,7 +59,7 @@ class Analysis:
     def _line(self, until: float) -> dict[str, Any] | None:
         assert self._process is not None
         assert self._process.stdout is not None
-        if not select.select([self._process.stdout], [], [], max(0.0, until - time.monotonic()))[0]:
+        if not readable(self._process.stdout.fileno(), max(0.0, until - time.monotonic())):
             return None
         found = json.loads(self._process.stdout.readline() or b"null")
         if found is None:
@@ -67,6 +68,6 @@ class Analysis:
 
     def _stop(self) -> None:
         if self._process is not None:
-            self._process.kill()
-            self._process.wait()
+            self._process.kill()  # safe: Popen sends nothing to a child that it has reaped
+            self._process.wait()  # safe: this child alone, which SIGKILL ends
             self._process = None

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import select
 import signal
 import subprocess
 import sys
@@ -26,6 +25,7 @@ from forensics.adapters.jupyter.running_cell import TOPICS, RunningCell
 from forensics.adapters.jupyter.stand_in import StandIn, subscriber
 from forensics.capture.bundle import remove_oldest, state_folder
 from forensics.capture.guard import watch
+from forensics.capture.proc import readable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 STDERR = "kernel.stderr"
 MAX_STDERR_BYTES = 16 << 20  # chosen by hand: of one kernel; a cell that prints in a loop must not fill the disk
 ECHO_S = 0.5  # chosen by hand: the interval at which the kernel's stderr is passed on
+STATUS_S = 1.0  # chosen by hand: within it the status of a process that has ended can be read
 ZOMBIE_S = 0.03  # before Linux 6.15 the watcher reads the status of the zombie, so it is reaped a little later
 MAX_BIND_ATTEMPTS = 10  # another program may take the free port before it is bound; it does not do so ten times in a row
 MAX_INTERRUPT_TO_END_S = 5.0  # chosen by hand: a kernel that ends by SIGINT so soon after an interrupt was asked to end
@@ -166,8 +167,8 @@ class KernelWatch(threading.Thread):
 
     def _status(self) -> int:
         """The status as in Popen: -9 for signal 9; 0 if unknown."""
-        select.select([self.pidfd], [], [], 1.0)
-        return self.kernel.process.poll() or 0
+        readable(self.pidfd, STATUS_S)
+        return self.kernel.process.poll() or 0  # safe: the kernel alone; only now that its watch has read its status
 
     def _report_death(self) -> None:
         moment = datetime.now(UTC)
@@ -202,7 +203,7 @@ class KernelWatch(threading.Thread):
         self._capture.write(self.cell.printed())
         self._capture.note(**notes)
         self._capture.release()
-        self._capture.wait(self.reporter.timeouts.capture_s)
+        self._capture.wait(self.reporter.timeouts.capture_s)  # safe: for the watching process, with a limit; it reaps nothing
 
     def _stand_in(self) -> StandIn | None:
         """Take over the kernel's ports. Children of the dead kernel may still have them open; they are killed, as at a
@@ -213,6 +214,7 @@ class KernelWatch(threading.Thread):
             except zmq.ZMQError:
                 if attempt == 1 and self.kernel.group:
                     with contextlib.suppress(OSError):
+                        # Safe: its ports are held, so one of the group lives, and the number is no other group's.
                         os.killpg(self.kernel.group, signal.SIGKILL)
                 time.sleep(0.05)
         return None

@@ -45,6 +45,7 @@ def launch(connection_file: str, command: list[str]) -> int:
     client = os.getppid() if os.environ.get("JPY_PARENT_PID") == str(os.getppid()) else None
     environment = {"PYTHONFAULTHANDLER": "1", **os.environ, "JPY_PARENT_PID": str(os.getpid()), "JPY_SESSION_NAME": name}
     with Path(bundle, STDERR).open("ab") as file:
+        # Safe: no thread runs yet, so the code in the child finds no lock that another thread holds.
         process = subprocess.Popen(command, stderr=file, env=environment, process_group=0, preexec_fn=_end_with_parent)
     watch = KernelWatch(
         Kernel(process, connection, bundle, name, process.pid),
@@ -54,12 +55,12 @@ def launch(connection_file: str, command: list[str]) -> int:
     watch.start()
     while not watch.done.wait(PARENT_POLL_S):
         if client not in (None, os.getppid()):
-            os.kill(os.getpid(), signal.SIGTERM)
+            os.kill(os.getpid(), signal.SIGTERM)  # safe: this process itself, which passes it on to the kernel
     watch.left.wait(ANSWERED_S)
     watch.left.set()
     with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(TERM_GRACE_S)
-    process.kill()
+        process.wait(TERM_GRACE_S)  # safe: this child alone; Popen has a lock for the thread that looks at its status
+    process.kill()  # safe: Popen sends nothing to a child that it has reaped
     watch.join(TERM_GRACE_S)
     status = process.wait()
     return status if status >= 0 else 128 - status
@@ -70,11 +71,12 @@ def _pass_on_signals(watch: KernelWatch) -> None:
 
     def take(signum: int, _: FrameType | None) -> None:
         watch.ask(signum)
-        with contextlib.suppress(OSError):
-            os.killpg(watch.kernel.process.pid, signum)
+        if watch.kernel.process.returncode is None:  # safe: the kernel is not reaped, so its group is its own
+            with contextlib.suppress(OSError):
+                os.killpg(watch.kernel.process.pid, signum)
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, take)
+        signal.signal(number, take)  # safe: of the launcher; the kernel, which began before, has its own
 
 
 def _end_with_parent() -> None:

@@ -72,7 +72,7 @@ class ForensicsProvisioner(LocalProvisioner):  # type: ignore[misc]
         """The exit status; None while it lives, and while its death is being reported."""
         if self.watch is not None and not self.watch.captures.is_set():
             return None  # the capture needs the process until it has read its status
-        status: int | None = await super().poll()
+        status: int | None = await super().poll()  # safe: reaps the kernel alone, and only when its watch has its status
         if status is None or self.watch is None or self.watch.done.is_set():
             return status
         self._dead_since = self._dead_since or time.monotonic()
@@ -86,7 +86,7 @@ class ForensicsProvisioner(LocalProvisioner):  # type: ignore[misc]
     async def send_signal(self, signum: int) -> None:
         """Send a signal for the user or the server."""
         self._ask(signum)
-        await super().send_signal(signum)
+        await super().send_signal(signum)  # safe: jupyter_client sends it to the kernel that it started, if it still runs
 
     async def kill(self, restart: bool = False) -> None:
         """End the kernel at once."""

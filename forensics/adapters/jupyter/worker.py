@@ -48,7 +48,7 @@ def _rehearse(knowledge: Knowledge) -> None:
 def main() -> None:
     """Answer until the input ends."""
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
+        signal.signal(number, signal.SIG_IGN)  # safe: it ends when its input ends, so with the server
     knowledge = Knowledge()
     out = os.dup(1)
     os.dup2(2, 1)  # only answers may go to the original standard output

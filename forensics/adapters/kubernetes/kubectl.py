@@ -28,6 +28,7 @@ class Kubectl:
         """The output of `kubectl WORDS...`. `everywhere`: leave out the namespace, for objects that have none."""
         command = [*self.command, *([] if everywhere else self.namespace), *words]
         try:
+            # Safe: this call starts kubectl, ends it after the limit, and reaps it.
             done = subprocess.run(command, capture_output=True, timeout=KUBECTL_TIMEOUT_S, check=False, stdin=subprocess.DEVNULL)
         except FileNotFoundError:
             return KubectlOutput("", "kubectl is not installed here")
@@ -42,6 +43,7 @@ class Kubectl:
         command = [*self.command, *self.namespace, *words]
         try:
             with target.open("wb") as file:
+                # Safe: as in `ask`; kubectl writes to the file itself, so nothing is lost where it is ended.
                 done = subprocess.run(
                     command, stdout=file, stderr=subprocess.PIPE, timeout=KUBECTL_TIMEOUT_S, check=False, stdin=subprocess.DEVNULL
                 )

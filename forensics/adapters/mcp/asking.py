@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -74,8 +75,9 @@ async def run_command_line(
                     tasks.start_soon(_drain, process.stderr, MAX_KEPT_STDERR_BYTES, said)
                     text, more = await _first(process.stdout, max_bytes)
                     if more:
-                        process.kill()
-                status = await process.wait()
+                        with contextlib.suppress(ProcessLookupError):  # safe: it may have ended and been reaped by the loop
+                            process.kill()
+                status = await process.wait()  # safe: this child alone; after the limit it is ended and reaped on the way out
     except TimeoutError as error:
         raise UsageError(
             f"no answer within {ANALYSIS_TIMEOUT_S:.0f} s", advice="give less: a single file, or a time span"

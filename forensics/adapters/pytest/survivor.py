@@ -31,8 +31,11 @@ def fork_survivor(config: pytest.Config) -> None:
     sys.stdout.flush()
     sys.stderr.flush()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, (*FORWARDED_SIGNALS, signal.SIGCHLD))
-    pid = os.fork()
+    # Safe: while SIGCHLD is ignored, the system reaps children and tells nobody; the session gets back what was set before.
+    children = signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    pid = os.fork()  # safe: before any code of the user is imported, so no thread runs; the child is reaped by _end_of alone
     if pid == 0:
+        signal.signal(signal.SIGCHLD, children)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         config.pluginmanager.register(Watched(config, bundle, results), "forensics-watched")
         return
@@ -54,9 +57,9 @@ def _end_of(pid: int) -> int:
         found = signal.sigwaitinfo((*FORWARDED_SIGNALS, signal.SIGCHLD))
         if found.si_signo != signal.SIGCHLD:
             if found.si_code <= 0:  # SI_USER: a process sent it, and the child did not get it
-                os.kill(pid, found.si_signo)
+                os.kill(pid, found.si_signo)  # safe: the child is not reaped, so its process id is its own
             continue
-        ended, status = os.waitpid(pid, os.WNOHANG)
+        ended, status = os.waitpid(pid, os.WNOHANG)  # safe: this child alone; SIGCHLD was blocked before it was started
         if ended:
             return status
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pytest
 
 PLUGIN_WAIT_S = 180.0  # a report takes a second or two on a quiet machine; the first one there is compiles the signatures
+REAP_S, REAP_POLL_S = 10.0, 0.02  # chosen by hand: a worker whose connection is closed ends in a part of a second
 STACKS_FILE = "faulthandler.log"
 MAX_STACK_LINES = 12  # chosen by hand: the innermost frames, in a summary that stays on a screen; the bundle has all
 MAX_FAILURE_CHARS = 20_000  # chosen by hand: of one failure, in the report of a killed session
@@ -75,9 +76,11 @@ def new_bundle(name: str) -> str:
 def reap(bundle: str) -> None:
     """Take the exit status of the child that `bundle` is about: only then its watch learns it, too."""
     pid = json.loads(_text(Path(bundle, RUN_FILE)) or "{}").get("command", {}).get("pid", 0)
-    if pid:
-        with contextlib.suppress(ChildProcessError):  # it is on another machine, or somebody took it already
-            os.waitpid(pid, 0)
+    until = time.monotonic() + REAP_S
+    with contextlib.suppress(ChildProcessError):  # it is on another machine, or somebody took it already
+        # Safe: this child alone; it is down, and one that hangs instead of ending does not hold up the session.
+        while pid and not os.waitpid(pid, os.WNOHANG)[0] and time.monotonic() < until:
+            time.sleep(REAP_POLL_S)
 
 
 def death_of(bundle: str, how: str, within_s: float = PLUGIN_WAIT_S) -> Death:

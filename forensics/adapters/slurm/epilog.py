@@ -94,11 +94,11 @@ exit 0
 
 def _detached() -> bool:
     """Fork; True in the child, which leads a session of its own and has no file of the caller open."""
-    if os.fork():
+    if os.fork():  # safe: no thread runs; it ends at once, and this process, which waits for no child, ends soon
         return False
     with contextlib.suppress(OSError):
         os.setsid()
-    if os.fork():
+    if os.fork():  # safe: no thread runs; the other one is adopted and reaped by the system
         os._exit(0)  # what slurmd may wait for or end is gone
     nowhere = os.open(os.devnull, os.O_RDWR)
     for fd in (0, 1, 2):
@@ -111,7 +111,7 @@ def _work(options: Options, env: Mapping[str, str]) -> int:
     """The work in the background. The resource limits are valid for children, too."""
     import signal
 
-    signal.signal(signal.SIGALRM, _too_long)
+    signal.signal(signal.SIGALRM, _too_long)  # safe: of this process in the background, which nobody waits for
     signal.alarm(LOCK_WAIT_S)
     for what, most in ((resource.RLIMIT_CPU, EPILOG_TIMEOUT_S), (resource.RLIMIT_AS, MEMORY_BYTES), (resource.RLIMIT_CORE, 0)):
         with contextlib.suppress(OSError, ValueError):
@@ -197,7 +197,7 @@ def _as_user(uid: int, work: Callable[[], str]) -> str:
     import signal
 
     heard, said = os.pipe()
-    pid = os.fork()
+    pid = os.fork()  # safe: no thread runs; the child leaves by _exit, whatever happens in it, and its alarm ends it
     if pid == 0:
         os.close(heard)
         signal.alarm(EPILOG_TIMEOUT_S)
@@ -214,7 +214,7 @@ def _as_user(uid: int, work: Callable[[], str]) -> str:
     os.close(said)
     with os.fdopen(heard, encoding="utf-8", errors="replace") as answered:
         text = answered.read()
-    os.waitpid(pid, 0)
+    os.waitpid(pid, 0)  # safe: this child alone; it has closed its end of the pipe and ends
     if text.startswith(FAULT_PREFIX):
         raise RuntimeError(text.removeprefix(FAULT_PREFIX))
     return text

@@ -34,6 +34,7 @@ def sacct_command(job: str, fields: tuple[str, ...] = SACCT_FIELDS) -> list[str]
 def run_program(command: list[str]) -> ProgramOutput:
     """The output of a program within SLURM_QUERY_TIMEOUT_S."""
     try:
+        # Safe: this call starts the program, ends it after the limit, and reaps it; it is not the job.
         done = subprocess.run(
             command,
             capture_output=True,

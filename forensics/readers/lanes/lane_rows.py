@@ -10,23 +10,21 @@ In the log of a host, two lines of one file are not related by that: a line of o
 
 import functools
 import re
-from collections.abc import Iterator
-from itertools import count
-
-from msgspec import Struct
+from collections import defaultdict
+from collections.abc import Collection, Sequence
 
 from forensics.core import lazy
 from forensics.core.text import DIGITS_TO_ZEROS, decode_line
-from forensics.line_formats import unlabelled
+from forensics.line_formats import peeled
 from forensics.model import Scan
 from forensics.model.verdicts import Entity, LaneKind
-from forensics.readers.lanes.line_parts import counted_step, step_place
+from forensics.readers.lanes.rows import LaneKey, Rows, Shape
 from forensics.readers.lanes.supervisors import SUPERVISORS, supervised_entity
+from forensics.readers.sampled_lines import sampled_blocks
 
-LaneKey = tuple[str, str]  # kind of entity or supervisor of its records, name
 SYSLOG_PREFIX = lazy.regex(
     rb"(?:<\d{1,3}>)?(?:[A-Z][a-z]{2} [ \d]\d (?:\d{4} )?\d\d:\d\d:\d\d(?:\.\d+)?"
-    rb"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)"
+    rb"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:?\d\d)?)"
     rb" +(?!(?:INFO|DEBUG|WARN|WARNING|ERROR|CRITICAL|FATAL|TRACE)\b)[\w.:-]{1,80} +"
     rb"(?P<program>[\w./@+-]{1,60}?)(?:\([^)\s]{1,30}\))?(?:\[(?P<pid>\d+)\])?: ?"
 )
@@ -51,47 +49,11 @@ SLURM_DAEMON_LINE = lazy.regex(  # what only slurmd and slurmctld log: a log on 
     r"|Launching batch job \d|launch task StepId=|\[\d+\.\w+\] (?:done with job|task/cgroup: ))"
 )
 MIN_RANK_LINE_SHARE = 0.3  # of the lines: `3: text` is a rank of srun only where many lines are written so
-CARRIAGE_RETURN = 0x0D  # as a number: to look for one byte as bytes takes ten times as long
-ESCAPE = 0x1B  # as a number, too
-UNKNOWN_PLACE = slice(0, 0)  # no number stands there
 KERNEL_OR_RANK_STARTS = frozenset((b"[", b"<", b"k"))  # `kern  :warn  : [` is how dmesg -x begins
 INDENT_BYTES = frozenset((b" ", b"\t"))
 MAX_LABELLED_BYTES = 300  # of a line, in which its prefixes stand
-MAX_ROW_TEXT_BYTES = 2000  # of a line: as much as a report quotes
 MAX_SHAPE_BYTES = 300  # of a line; a longer one hardly ever has the shape of another one
-
-
-class Row(Struct):
-    """One line of a lane: its number, its template (its first eight words, without numbers and signs), and its bytes.
-
-    `step_at`: where in `raw` the number of a counted step stands; None for a line without one, UNKNOWN_PLACE if it was not looked
-    for.
-    """
-
-    number: int
-    template: bytes
-    raw: bytes
-    step_at: slice | None = UNKNOWN_PLACE
-    decoded: str | None = None  # the result of text(), kept
-
-    def text(self) -> str:
-        """The text of the line: its last frame, without terminal escapes."""
-        if self.decoded is None:
-            raw = self.raw
-            if CARRIAGE_RETURN in raw:
-                raw = raw.rstrip(b"\r").rpartition(b"\r")[2]
-            self.decoded = decode_line(raw[:MAX_ROW_TEXT_BYTES])
-        return self.decoded
-
-    def said(self) -> str:
-        """The text of the line as the program wrote it, without the label of a launcher or a collector."""
-        return unlabelled(self.text())
-
-    def counted_step(self) -> int | None:
-        """The step, epoch, iteration or round that the line counts; None if it counts none."""
-        if self.step_at is UNKNOWN_PLACE:
-            return counted_step(self.said())
-        return int(self.raw[self.step_at]) if self.step_at else None
+MAX_SHAPES = 4096  # that are remembered: a log has some dozen shapes of lines
 
 
 def is_host_log(scan: Scan, layout: str) -> bool:
@@ -119,10 +81,11 @@ def lane_key(raw: bytes, ranks: bool = False) -> LaneKey | None:
     key = _key_of(raw, ranks)
     if key is not None and key[0] != "rank":
         return key
-    head = decode_line(raw[:MAX_LABELLED_BYTES])
-    said = unlabelled(head)
-    inner = _key_of(said.encode("utf-8", "replace"), False) if len(said) < len(head) else None
-    return key if inner is None or (key and inner[0] == "rank") else inner
+    for said in peeled(decode_line(raw[:MAX_LABELLED_BYTES])):
+        inner = _key_of(said.encode("utf-8", "replace"), False)
+        if inner is not None and not (key and inner[0] == "rank"):
+            return inner
+    return key
 
 
 def _key_of(raw: bytes, ranks: bool) -> LaneKey | None:
@@ -173,59 +136,72 @@ def entity_of(key: LaneKey, source: str) -> Entity:
     return Entity("kernel", "") if kind == "kernel" else Entity(kind, name)  # type: ignore[arg-type]
 
 
-def lane_rows(scan: Scan, layout: str) -> Iterator[tuple[LaneKey, Row]]:
-    """Every line of the sample that is not blank, in order, with its lane."""
+def rows_by_lane(scan: Scan, layout: str, skipped: Collection[int] = ()) -> dict[LaneKey, Rows]:
+    """Every line of the sample that is not blank, in order, by its lane. `skipped`: the numbers of lines that are left out."""
     host = is_host_log(scan, layout)
     kept = scan.head if scan.lines <= len(scan.head) else (*scan.head, *scan.tail)  # of a short source both are the same lines
     ends = [line.text.encode("utf-8", "replace") for line in kept]
     ranks = sum(1 for raw in ends if SRUN_PREFIX.match(raw)) > MIN_RANK_LINE_SHARE * max(1, len(ends))
-    several = host or ranks or any(lane_key(raw) for raw in ends) or _has_several_programs(scan)
-    for first, block in scan.sample:
-        last: LaneKey = MAIN_PROGRAM
-        lines, shapes = block.split(b"\n"), block.translate(DIGITS_TO_ZEROS).split(b"\n")
-        for number, raw, shape in zip(count(first), lines, shapes, strict=False):
-            if len(shape) <= MAX_SHAPE_BYTES:
-                template, key, step_at = _of_shape(shape, several, ranks)
-            else:
-                (template, key), step_at = _template_and_lane(raw, several, ranks), UNKNOWN_PLACE
-            if not template and not raw.strip():
-                continue
-            if key and "0" in key[1]:  # the name has digits, of which the shape tells zeros only
-                key = lane_key(raw, ranks)
-            if key is None:  # in a host's log, a line without a prefix continues the record before it
-                key = last if host or raw[:1] in INDENT_BYTES else MAIN_PROGRAM
-            last = key
-            yield key, Row(number, template, raw, step_at)
+    of_prefix = _shapes(True, False)
+    several = host or ranks or any(of_prefix[raw.translate(DIGITS_TO_ZEROS)].key for raw in ends) or _has_several_programs(scan)
+    shape_of = _shapes(several, ranks).__getitem__
+    lanes: dict[LaneKey, Rows] = defaultdict(Rows)
+    for block in sampled_blocks(scan):
+        first, raws, shapes = block.first, block.rows, [*map(shape_of, block.shapes)]
+        distinct = {*map(shape_of, block.distinct)}
+        keys = {shape.key for shape in distinct if not shape.is_blank}
+        only = next(iter(keys)) if len(keys) == 1 else None
+        if only is None or "0" in only[1] or any(first <= n < first + len(raws) for n in skipped):
+            for key, places in _divided(first, raws, shapes, host, ranks, skipped).items():
+                lanes[key].take(first, raws, shapes, places)
+            continue
+        blank = any(shape.is_blank for shape in distinct)
+        lanes[only].extend(first, raws, shapes, [not shape.is_blank for shape in shapes] if blank else None)
+    return lanes
 
 
-def _template_and_lane(raw: bytes, several: bool, ranks: bool) -> tuple[bytes, LaneKey | None]:
-    """The template of a line (its first words, of a redrawn progress bar those of the last frame), and its lane."""
-    frame = raw.rstrip(b"\r").rpartition(b"\r")[2] if CARRIAGE_RETURN in raw else raw
-    template = b" ".join([w for w in frame.translate(WORDS_ONLY).split() if len(w) > 2][:8])
-    return template, lane_key(raw, ranks) if several else MAIN_PROGRAM
+def _divided(
+    first: int, raws: Sequence[bytes], shapes: Sequence[Shape], host: bool, ranks: bool, skipped: Collection[int]
+) -> dict[LaneKey, list[int]]:
+    """The indices of the lines of a block in each lane, line by line, without blank and `skipped` lines."""
+    found: dict[LaneKey, list[int]] = defaultdict(list)
+    last: LaneKey = MAIN_PROGRAM
+    for i, shape in enumerate(shapes):
+        if shape.is_blank:
+            continue
+        key = shape.key
+        if key and "0" in key[1]:  # the name has digits, of which the shape tells zeros only
+            key = lane_key(raws[i], ranks)
+        if key is None:  # in a host's log, a line without a prefix continues the record before it
+            key = last if host or raws[i][:1] in INDENT_BYTES else MAIN_PROGRAM
+        last = key
+        if not skipped or first + i not in skipped:
+            found[key].append(i)
+    return found
 
 
-@functools.lru_cache(maxsize=4096)
-def _of_shape(shape: bytes, several: bool, ranks: bool) -> tuple[bytes, LaneKey | None, slice | None]:
-    """_template_and_lane() of a line of this shape, in which each digit is a 0: no prefix depends on which digits it has.
+class _Shapes(dict[bytes, Shape]):
+    """The shapes of lines, by the line with zeros for its digits. No prefix depends on which digits it has."""
 
-    Also the `step_at` of its Row: in a line of several frames, or whose text is not its bytes, it is not looked for.
-    """
-    is_plain = shape.isascii() and CARRIAGE_RETURN not in shape and ESCAPE not in shape
-    step_at = _step_place(shape.decode("ascii")) if is_plain else UNKNOWN_PLACE
-    return (*_template_and_lane(shape, several, ranks), step_at)
+    def __init__(self, several: bool, ranks: bool) -> None:
+        super().__init__()
+        self.several, self.ranks = several, ranks
+
+    def __missing__(self, line: bytes) -> Shape:
+        is_short = len(line) <= MAX_SHAPE_BYTES
+        made = Shape(line, lane_key(line, self.ranks) if self.several else MAIN_PROGRAM, is_short)
+        if is_short:
+            if len(self) >= MAX_SHAPES:
+                self.clear()
+            self[line] = made
+        return made
 
 
-def _step_place(text: str) -> slice | None:
-    """Where in `text` the number of a counted step stands, behind the labels that are no part of what the program wrote."""
-    said = unlabelled(text)
-    place, label = step_place(said), len(text) - len(said)
-    return slice(place.start + label, place.stop + label) if place else None
+@functools.cache
+def _shapes(several: bool, ranks: bool) -> _Shapes:
+    return _Shapes(several, ranks)
 
 
 def _has_several_programs(scan: Scan) -> bool:
     """Do the sampled blocks after the first have lines of several programs?"""
     return any(lane_key(raw) for _, block in scan.sample[1:] for raw in block[:2000].split(b"\n"))
-
-
-WORDS_ONLY = bytes(i if i == 10 or 65 <= i <= 90 or 97 <= i <= 122 or i >= 128 else 32 for i in range(256))

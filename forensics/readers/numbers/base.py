@@ -3,8 +3,10 @@
 step 40 rss 1,234.5 MB -> Reading(line 12, value 1294467072.0, step 40) of Series("rss", quantity "memory", unit "bytes")
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
+from operator import itemgetter
+from typing import overload
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -31,6 +33,41 @@ class Reading(Struct, frozen=True):
     time_s: float | None = None
 
 
+class Readings(Sequence[Reading]):
+    """Readings as columns, all of one length; a Reading is made where one is asked for."""
+
+    __slots__ = ("lines", "steps", "texts", "values")
+
+    def __init__(
+        self, lines: Sequence[int], texts: Sequence[str], values: Sequence[float], steps: Sequence[float | None]
+    ) -> None:
+        self.lines, self.texts, self.values, self.steps = lines, texts, values, steps
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @overload
+    def __getitem__(self, at: int) -> Reading: ...
+    @overload
+    def __getitem__(self, at: slice) -> "Readings": ...
+    def __getitem__(self, at: int | slice) -> "Reading | Readings":
+        if isinstance(at, slice):
+            return Readings(self.lines[at], self.texts[at], self.values[at], self.steps[at])
+        return Reading(self.lines[at], self.texts[at], self.values[at], self.steps[at])
+
+    def __iter__(self) -> Iterator[Reading]:
+        return map(Reading, self.lines, self.texts, self.values, self.steps)
+
+    def times(self, factor: float) -> "Readings":
+        """With each value times `factor`."""
+        return Readings(self.lines, self.texts, [value * factor for value in self.values], self.steps)
+
+    def picked(self, places: Sequence[int]) -> "Readings":
+        """Those at `places`, in that order."""
+        pick = itemgetter(*places) if len(places) > 1 else lambda column: [column[i] for i in places]
+        return Readings(pick(self.lines), pick(self.texts), pick(self.values), pick(self.steps))
+
+
 class Series(Struct, frozen=True):
     """Readings of one quantity in order of their lines.
 
@@ -42,14 +79,29 @@ class Series(Struct, frozen=True):
     quantity: str
     unit: str
     scope: str
-    readings: tuple[Reading, ...]
+    readings: Sequence[Reading]
     sense: str = ""
     gpu: bool = False
 
     @property
     def values(self) -> list[float]:
         """The values of all readings."""
-        return [r.value for r in self.readings]
+        return [*self.readings.values] if isinstance(self.readings, Readings) else [r.value for r in self.readings]
+
+    @property
+    def lines(self) -> Sequence[int]:
+        """The numbers of the lines of all readings."""
+        return self.readings.lines if isinstance(self.readings, Readings) else [r.line for r in self.readings]
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """The texts of the lines of all readings."""
+        return self.readings.texts if isinstance(self.readings, Readings) else [r.text for r in self.readings]
+
+    @property
+    def steps(self) -> Sequence[float | None]:
+        """The steps of all readings."""
+        return self.readings.steps if isinstance(self.readings, Readings) else [r.step for r in self.readings]
 
     def evenly_sampled(self, max_readings: int) -> "Series":
         """Every n-th reading, at most `max_readings` + 1 of them, with the first and the last."""
@@ -57,8 +109,7 @@ class Series(Struct, frozen=True):
         if count <= max_readings:
             return self
         stride = -(-count // max_readings)
-        kept = self.readings[::stride]
-        return replace(self, readings=kept if kept[-1] is self.readings[-1] else (*kept, self.readings[-1]))
+        return self.picked([*range(0, count - 1, stride), count - 1])
 
     def evenly_spaced(self, max_readings: int) -> "Series":
         """About `max_readings` readings at most, with similar distances between their lines.
@@ -67,17 +118,23 @@ class Series(Struct, frozen=True):
         readings lie in the first fifth of the lines, all are thinned to the distance that is usual in the rest, and the last
         one is kept.
         """
-        first, last = self.readings[0].line, self.readings[-1].line
-        if len(self.readings) < MIN_UNEVEN_READINGS or self.readings[len(self.readings) // 2].line - first >= (last - first) / 5:
+        lines = self.lines
+        first, last = lines[0], lines[-1]
+        if len(lines) < MIN_UNEVEN_READINGS or lines[len(lines) // 2] - first >= (last - first) / 5:
             return self.evenly_sampled(max_readings)
-        min_gap = 0.75 * _usual_gap([r.line for r in self.readings if r.line > first + (last - first) / 5])
-        kept = [self.readings[0]]
-        for reading in self.readings[1:]:
-            if reading.line - kept[-1].line >= min_gap:
-                kept.append(reading)
-        if kept[-1] is not self.readings[-1]:
-            kept.append(self.readings[-1])
-        return replace(self, readings=tuple(kept)).evenly_sampled(max_readings)
+        min_gap = 0.75 * _usual_gap([line for line in lines if line > first + (last - first) / 5])
+        kept = [0]
+        for i in range(1, len(lines)):
+            if lines[i] - lines[kept[-1]] >= min_gap:
+                kept.append(i)
+        if kept[-1] != len(lines) - 1:
+            kept.append(len(lines) - 1)
+        return self.picked(kept).evenly_sampled(max_readings)
+
+    def picked(self, places: Sequence[int]) -> "Series":
+        """With the readings at `places` only."""
+        found = self.readings
+        return replace(self, readings=found.picked(places) if isinstance(found, Readings) else tuple(found[i] for i in places))
 
 
 def _usual_gap(lines: Sequence[int]) -> int:

@@ -8,19 +8,18 @@ of the source are added, because an even sample may miss them, and the end of a 
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
+from itertools import compress, islice, repeat
 from operator import itemgetter
-from typing import TypeVar
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from forensics.model import Line, Region, Scan, Trigger
 from forensics.readers.numbers import memory_tools, processes, tool_tables, usage_reports
-from forensics.readers.numbers.base import Reading, Series
+from forensics.readers.numbers.base import Reading, Readings, Series
 from forensics.readers.numbers.labels import factor_of_unknown_unit
 from forensics.readers.numbers.numbers import column
-from forensics.readers.numbers.plans import Key, Plan, plan
+from forensics.readers.numbers.plans import Key, plans_of
 
 MEMORY_TRIGGER = Trigger(
     "memory",
@@ -58,8 +57,6 @@ TRIGGERS = (*LINE_TRIGGERS, *tool_tables.TRIGGERS, *processes.TRIGGERS, *memory_
 MAX_SAMPLED_LINES = 2000  # of each kind
 MIN_MERGED_READINGS = 16  # fewer readings under changing names are unrelated numbers
 
-T = TypeVar("T")
-
 
 class Progress(Struct, frozen=True):
     """A line that shows the run's progress: `step` of `total` (None if unknown) and `scope`, the rank that wrote it."""
@@ -70,53 +67,78 @@ class Progress(Struct, frozen=True):
     scope: str
 
 
+class ProgressLines(Sequence[Progress]):
+    """Lines of progress in order, as columns; a Progress is made where one is asked for."""
+
+    __slots__ = ("counts", "lines", "scopes", "texts")
+
+    def __init__(
+        self,
+        lines: Sequence[int] = (),
+        texts: Sequence[str] = (),
+        counts: Sequence[tuple[float | None, float | None]] = (),
+        scopes: Sequence[str] = (),
+    ) -> None:
+        self.lines, self.texts, self.counts, self.scopes = lines, texts, counts, scopes
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def __getitem__(self, at: int) -> Progress:  # type: ignore[override]  # a part of it is never asked for
+        return Progress(Line(self.lines[at], self.texts[at]), *self.counts[at], self.scopes[at])
+
+    def of_scope(self, scope: str, most: int) -> list[Progress]:
+        """The last `most` lines of `scope`, in order."""
+        places = (i for i in range(len(self.scopes) - 1, -1, -1) if self.scopes[i] == scope)
+        return [self[i] for i in islice(places, most)][::-1]
+
+
 class Numbers(Struct, frozen=True):
     """All series of one source, and its lines of progress in order."""
 
     series: tuple[Series, ...]
-    progress: tuple[Progress, ...]
+    progress: ProgressLines
 
 
 def gather_numbers(scan: Scan) -> Numbers:
     """The series and the progress in the sampled lines of `scan`."""
-    gathered = _Gathered(_sampled_lines(scan))
+    gathered = _Gathered(*_sampled_lines(scan))
     series = [
         *gathered.series(),
         *(s for module in (tool_tables, processes, memory_tools, usage_reports) for s in module.series(scan)),
     ]
-    return Numbers(tuple(sorted(series, key=lambda s: (s.readings[0].line, s.name, s.scope))), tuple(gathered.progress))
+    return Numbers(tuple(sorted(series, key=lambda s: (s.readings[0].line, s.name, s.scope))), gathered.progress())
 
 
-def _sampled_lines(scan: Scan) -> Iterator[Line]:
-    """The sampled lines in order, each once (a progress bar once per sampled frame), and the last lines of the source."""
-    found: dict[tuple[int, float], Line] = {}  # kinds may keep different windows of one long line: the first is used
-    for trigger in LINE_TRIGGERS:
-        regions: tuple[Region, ...] = scan.regions.get(trigger.kind, ())
-        for region in _evenly(regions):
-            place = region.number, region.end
-            if place not in found:
-                found[place] = Line(region.number, region.text)
+def _sampled_lines(scan: Scan) -> tuple[list[int], list[str]]:
+    """The numbers and the texts of the sampled lines in order, each once (a progress bar once per sampled frame), and of the
+    last lines of the source."""
+    found: dict[tuple[int, float], str] = {}  # kinds may keep different windows of one long line: the first is used
+    for trigger in reversed(LINE_TRIGGERS):
+        found |= {(region.number, region.end): region.text for region in reversed(_evenly(scan.regions.get(trigger.kind, ())))}
     if found:
         numbers = {number for number, _ in found}
         frames = [line for line in scan.tail if line.number not in numbers or "\r" in line.text]
-        known = set(found.values()) if frames else set()
+        known = {(number, text) for (number, _), text in found.items()} if any("\r" in line.text for line in frames) else set()
         for line in frames:
-            last = Line(line.number, _frame(line.text))
-            if line.number not in numbers or (last.text != line.text and last not in known):
+            last = _frame(line.text)
+            if line.number not in numbers or (last != line.text and (line.number, last) not in known):
                 found[line.number, math.inf] = last
-    return (found[place] for place in sorted(found))
+    places = sorted(found)
+    return [number for number, _ in places], [*map(found.__getitem__, places)]
 
 
-def _evenly(regions: Sequence[Region]) -> Iterator[Region]:
+def _evenly(regions: Sequence[Region]) -> Sequence[Region]:
     """About MAX_SAMPLED_LINES of `regions`, evenly spaced: the scanner samples the beginning of a source more densely."""
     if len(regions) <= MAX_SAMPLED_LINES:
-        yield from regions
-        return
+        return regions
     min_gap, last = (regions[-1].number - regions[0].number) / MAX_SAMPLED_LINES, -math.inf
-    for region in regions:
-        if region.number - last >= min_gap or region is regions[-1]:
-            yield region
+    kept: list[Region] = []
+    for region in regions[:-1]:
+        if region.number - last >= min_gap:
+            kept.append(region)
             last = region.number
+    return [*kept, regions[-1]]
 
 
 def _frame(text: str) -> str:
@@ -124,54 +146,102 @@ def _frame(text: str) -> str:
     return text[text.rfind("\r") + 1 :]
 
 
+class _Part(Struct):
+    """What lines of one plan give: their places among all lines, and columns of a series but for its values."""
+
+    places: list[int]
+    numbers: list[int]
+    texts: list[str]
+    steps: list[float | None]
+
+
 class _Gathered:
     """The readings of each series, as columns: lines that share a plan are read together, value by value."""
 
-    def __init__(self, lines: Iterable[Line]) -> None:
-        columns: dict[Key, list[tuple[int, Reading]]] = defaultdict(list)
-        progress: list[tuple[int, Progress]] = []
-        of_plan: dict[int, tuple[Plan, list[tuple[int, Line]]]] = {}  # by identity: a plan is made once for lines of a shape
-        for place, line in enumerate(lines):
-            own = plan(line.text)
-            of_plan.setdefault(id(own), (own, []))[1].append((place, line))
-        for line_plan, shaped in of_plan.values():
-            places, same = [place for place, _ in shaped], [line for _, line in shaped]
-            counts = line_plan.steps_of_totals([line.text for line in same])
+    def __init__(self, numbers: Sequence[int], texts: Sequence[str]) -> None:
+        columns: dict[Key, list[tuple[_Part, list[float]]]] = defaultdict(list)
+        progress: list[tuple[int, tuple[float | None, float | None], str]] = []
+        for line_plan, places in plans_of(texts):
+            own = [texts[place] for place in places]
+            counts = line_plan.steps_of_totals(own)
+            part = _Part(places, [numbers[place] for place in places], own, [step for step, _ in counts])
             for at, key, factor, inverse in line_plan.values:
-                values = [v * factor for v in column([line.text[at] for line in same])]
-                rows = [*zip(places, same, counts, values, strict=True)]
-                if inverse:  # a rate of zero has no inverse
-                    rows = [(place, line, count, 1 / v) for place, line, count, v in rows if v > 0]
-                columns[key] += [(place, Reading(line.number, line.text, v, count[0])) for place, line, count, v in rows]
+                values = column([text[at] for text in own])
+                values = values if factor == 1 else [value * factor for value in values]
+                columns[key].append(_inverse(part, values) if inverse else (part, values))
             if line_plan.is_progress:
-                shown = zip(places, same, counts, strict=True)
-                progress += [(place, Progress(line, *count, line_plan.scope)) for place, line, count in shown]
-        self.found = {key: _in_order(rows) for key, rows in columns.items() if rows}
-        self.progress = _in_order(progress)
+                progress += zip(places, counts, repeat(line_plan.scope))
+        orders: dict[tuple[int, ...], tuple[list[int], Readings]] = {}
+        joined = {key: _joined(parts, orders) for key, parts in columns.items()}
+        self.found = {key: readings for key, readings in joined.items() if len(readings)}
+        self._progress = sorted(progress, key=itemgetter(0))
+        self._numbers, self._texts = numbers, texts
+
+    def progress(self) -> ProgressLines:
+        """The lines of progress, in order."""
+        if not self._progress:
+            return ProgressLines()
+        places, counts, scopes = zip(*self._progress, strict=True)
+        return ProgressLines([self._numbers[p] for p in places], [self._texts[p] for p in places], counts, scopes)
 
     def series(self) -> list[Series]:
         """The series found so far, with sizes in bytes and with memory series of changing names merged."""
         made = []
         for (quantity, name, unit, scope, sense, gpu), readings in _merged(self.found).items():
             if unit == "unknown":
-                factor = factor_of_unknown_unit(max((abs(r.value) for r in readings), default=0.0))
-                unit, readings = "bytes", [replace(r, value=r.value * factor) for r in readings]
-            made.append(Series(name, quantity, unit, scope, tuple(readings), sense, gpu))
+                factor = factor_of_unknown_unit(max(map(abs, readings.values), default=0.0))
+                unit, readings = "bytes", readings.times(factor)
+            made.append(Series(name, quantity, unit, scope, readings, sense, gpu))
         return made
 
 
-def _in_order(rows: list[tuple[int, T]]) -> list[T]:
-    """The items in the order of their places; those of one place as they are."""
-    rows.sort(key=itemgetter(0))
-    return [item for _, item in rows]
+def _inverse(part: _Part, values: Sequence[float]) -> tuple[_Part, list[float]]:
+    """The inverse of each value, without those that have none."""
+    kept = [value > 0 for value in values]
+    if all(kept):
+        return part, [1 / value for value in values]
+    left = _Part(
+        [*compress(part.places, kept)],
+        [*compress(part.numbers, kept)],
+        [*compress(part.texts, kept)],
+        [*compress(part.steps, kept)],
+    )
+    return left, [1 / value for value in compress(values, kept)]
 
 
-def _merged(found: dict[Key, list[Reading]]) -> dict[Key, list[Reading]]:
+def _joined(parts: Sequence[tuple[_Part, list[float]]], orders: dict[tuple[int, ...], tuple[list[int], Readings]]) -> Readings:
+    """The parts of a series as its readings, in order. `orders`: the order of parts, and their other columns, which all series
+    of the same lines share."""
+    if len(parts) == 1:
+        part, values = parts[0]
+        return Readings(part.numbers, part.texts, values, part.steps)
+    values = [value for _, own in parts for value in own]
+    same = tuple(id(part) for part, _ in parts)
+    if same not in orders:
+        places = [place for part, _ in parts for place in part.places]
+        order = sorted(range(len(places)), key=places.__getitem__)
+        whole = Readings(
+            [number for part, _ in parts for number in part.numbers],
+            [text for part, _ in parts for text in part.texts],
+            values,
+            [step for part, _ in parts for step in part.steps],
+        )
+        orders[same] = order, whole.picked(order)
+    order, shared = orders[same]
+    return Readings(shared.lines, shared.texts, [*map(values.__getitem__, order)], shared.steps)
+
+
+def _merged(found: dict[Key, Readings]) -> dict[Key, Readings]:
     """Memory readings whose label changes from line to line (it holds a file name) form one series, if there are enough."""
     kept = {k: r for k, r in found.items() if k[0] != "memory" or len(r) > 2}
     loose: dict[Key, list[Reading]] = defaultdict(list)
     for key, readings in found.items():
         if key not in kept:
             loose[key[0], "memory", *key[2:]] += readings
-    kept |= {k: sorted(r, key=lambda x: x.line) for k, r in loose.items() if len(r) >= MIN_MERGED_READINGS}
+    for key, several in loose.items():
+        if len(several) >= MIN_MERGED_READINGS:
+            several.sort(key=lambda x: x.line)
+            kept[key] = Readings(
+                [r.line for r in several], [r.text for r in several], [r.value for r in several], [r.step for r in several]
+            )
     return kept

@@ -8,6 +8,7 @@ a name (`rank 3`, `s0.loss`) select a plan of the shape, because each such name 
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -119,6 +120,35 @@ def plan(text: str) -> Plan:
     else:
         _only_plans[shape] = made
     return made
+
+
+def plans_of(texts: Sequence[str]) -> Iterator[tuple[Plan, list[int]]]:
+    """The plans of lines, each with the places of its lines among `texts`; lines of one shape are asked for together."""
+    if not texts:
+        return iter(())
+    shapes = "\n".join(texts).encode("utf-8", "surrogatepass").translate(DIGITS_TO_ZEROS).split(b"\n")
+    of_shape: dict[bytes, list[int]] = defaultdict(list)
+    for place, shape in enumerate(shapes):
+        of_shape[shape].append(place)
+    found: dict[int, tuple[Plan, list[int]]] = {}  # by identity: a plan is made once for lines of a shape
+    for shape, places in of_shape.items():
+        for alike in _with_names(texts, places) if len(shape) <= MAX_CACHED_LINE_CHARS else ([place] for place in places):
+            own = plan(texts[alike[0]])
+            found.setdefault(id(own), (own, []))[1].extend(alike)
+    return iter(found.values())
+
+
+def _with_names(texts: Sequence[str], places: list[int]) -> Iterable[list[int]]:
+    """`places` of lines of one shape, divided by the digits that are part of names."""
+    plan(texts[places[0]])  # so that it is known where such digits are
+    names = _names.get(texts[places[0]].encode("utf-8", "surrogatepass").translate(DIGITS_TO_ZEROS), ())
+    varying = [at for at in names if len({texts[place][at] for place in places}) > 1]
+    if not varying:
+        return (places,)
+    divided: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for place in places:
+        divided[tuple([texts[place][at] for at in varying])].append(place)
+    return divided.values()
 
 
 def _make_plan(text: str) -> tuple[Plan, tuple[slice, ...]]:

@@ -18,6 +18,7 @@ from forensics.readers.progress.counters import (
     bar_counter,
     named_counters,
 )
+from forensics.readers.sampled_lines import sampled_blocks
 
 MAX_SEARCHED_LINES = 2000  # from the end
 MAX_COUNTED_LINES = 20_000  # from the end, searched for what is counted by
@@ -58,26 +59,19 @@ def lines_from_end(
 ) -> Iterator[tuple[int, str]]:
     """(number, text) of those lines of the sample that have one of `texts`, the last one first, as a terminal shows them at last.
 
-    `first`, `last`: between which lines, to the end if `last` is None; `most`: how many lines are searched. `only`: the lines
-    that it is found in, in lower case.
+    `first`, `last`: between which lines, to the end if `last` is None; `most`: how many lines are searched. `texts` have no
+    digits. `only`: it is found in each of the lines, in lower case, whatever digits they have.
     """
     left = most
-    for start, block in reversed(scan.sample):
-        lines = block.split(b"\n")
+    for block in reversed(sampled_blocks(scan)):
+        start, lines = block.first, block.rows
         end = len(lines) if last is None else max(0, min(len(lines), last + 1 - start))
         begin = max(0, first - start, end - left)
-        lowered = b"\n".join(lines[begin:end]).lower()
-        if only is None or only.search(lowered):
-            yield from _lines_with(texts, start, lines, begin, lowered.split(b"\n"))
+        lowered = {shape: shape.lower() for shape in block.distinct}
+        wanted = {shape for shape, low in lowered.items() if any(map(low.__contains__, texts)) and (not only or only.search(low))}
+        for i in range(end - 1, begin - 1, -1) if wanted else ():
+            if block.shapes[i] in wanted:
+                yield start + i, decode_line(lines[i].rstrip(b"\r").rpartition(b"\r")[2][-MAX_READ_CHARS:])
         left -= max(0, end - begin)
         if start <= first or left <= 0:
             return
-
-
-def _lines_with(
-    texts: Sequence[bytes], start: int, lines: Sequence[bytes], begin: int, lowered: Sequence[bytes]
-) -> Iterator[tuple[int, str]]:
-    """Of `lines` from `begin` on, those with one of `texts`, the last one first; the first of all is number `start`."""
-    for i in range(len(lowered) - 1, -1, -1):
-        if any(map(lowered[i].__contains__, texts)):
-            yield start + begin + i, decode_line(lines[begin + i].rstrip(b"\r").rpartition(b"\r")[2][-MAX_READ_CHARS:])

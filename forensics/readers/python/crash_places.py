@@ -4,12 +4,10 @@ from collections.abc import Sequence
 
 from forensics.core import lazy
 from forensics.model import Fields, Proof
+from forensics.readers.python.frames import dump_frame
 from forensics.readers.python.library_files import is_library_file, knows_own_code
 from forensics.readers.surroundings.near import MAX_FAULT_LINES, Found
 
-STACK_FRAME_PATTERN = lazy.regex(
-    r'\A\s{0,8}(?:\S{1,40} )?File "(?P<file>[^"\n]{1,400})", line (?P<line>\d{1,7}) in '
-)  # faulthandler's
 STACK_PATTERN = lazy.regex(r"\ACurrent thread 0x\w{1,16}.{0,80}\(most recent call first\)")
 
 
@@ -20,8 +18,9 @@ def crash_stack(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at
     start = next((i for i in range(at, min(len(lines), at + MAX_FAULT_LINES)) if STACK_PATTERN.match(lines[i])), None)
     frames = []
     for text in lines[start + 1 : start + MAX_FAULT_LINES] if start is not None else ():
-        if not (frame := STACK_FRAME_PATTERN.match(text)):
+        frame = dump_frame(text)
+        if frame is None or len(frame.head.split()) > 1:  # a word in front may be a label
             break
         frames.append(frame)
-    own = next((f for f in frames if not is_library_file(f["file"])), frames[0] if frames else None)
-    return {"file": own["file"], "line_no": int(own["line"])} if own else {}
+    own = next((f for f in frames if not is_library_file(f.file)), frames[0] if frames else None)
+    return {"file": own.file, "line_no": own.line or 0} if own else {}

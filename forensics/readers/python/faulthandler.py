@@ -18,6 +18,7 @@ from forensics.core import lazy
 from forensics.database import signal_outcome
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.readers.base import ParsedLine, Record, parse_lines
+from forensics.readers.python.frames import Frame, dump_frame, spy_frame
 from forensics.readers.python.library_files import is_library_file
 
 TRIGGER = Trigger(
@@ -34,8 +35,6 @@ PY_SPY_THREAD_PATTERN = lazy.regex(r'Thread (?:0x)?[0-9a-fA-F]+ \((?P<doing>idle
 DUMP_THREAD_PATTERN = lazy.regex(
     r"(?P<current>Current thread|Thread) 0x[0-9a-f]+(?: \[[^\]]{0,64}\])? \(most recent call first\)"
 )
-DUMP_FRAME_PATTERN = lazy.regex(r'File "(?P<file>[^"]{1,500})", line (?P<line_no>\d{1,9}) in (?P<function>\S.{0,200})')
-PY_SPY_FRAME_PATTERN = lazy.regex(r"^\s+(?P<function>[\w.<>]+) \((?P<file>[^():]{1,300}):(?P<line_no>\d{1,9})\)")
 STALLED, ACCESS_VIOLATION, STACK_OVERFLOW = "stalled", "access_violation", "stack_overflow"
 BY_WHAT: tuple[tuple[str, str, Weight, int], ...] = (
     ("Segmentation fault", signal_outcome(11), "proof", 11),
@@ -60,7 +59,7 @@ def read(region: Region) -> Record | None:
         return None
     frames, last = _thread(rows, waiting=found["after"] is not None)
     outcome, weight, fields = _decide(found)
-    own = _own(frames, DUMP_FRAME_PATTERN)
+    own = _own(frames)
     quote = [head.line]
     if own:
         fields |= _frame(own[1])
@@ -93,7 +92,7 @@ def _thread(rows: list[ParsedLine], waiting: bool) -> tuple[list[Line], int]:
     for row in rows:
         if found := DUMP_THREAD_PATTERN.search(row.message):
             threads.append((found["current"].startswith("C"), []))
-        elif DUMP_FRAME_PATTERN.search(row.message):
+        elif dump_frame(row.message):
             if not threads:
                 threads.append((False, []))
             threads[-1][1].append(row.line)
@@ -111,21 +110,21 @@ def _thread(rows: list[ParsedLine], waiting: bool) -> tuple[list[Line], int]:
     return (threads[-1][1] if threads else []), last
 
 
-def _own(frames: list[Line], pattern: re.Pattern[str]) -> tuple[Line, re.Match[str]] | None:
+def _own(frames: list[Line]) -> tuple[Line, Frame] | None:
     """The innermost frame outside of installed libraries; else the innermost frame."""
-    found = [(line, match) for line in frames if (match := pattern.search(line.text))]
-    return next((f for f in found if not is_library_file(f[1]["file"])), found[0] if found else None)
+    found = [(line, frame) for line in frames if (frame := dump_frame(line.text))]
+    return next((f for f in found if not is_library_file(f[1].file)), found[0] if found else None)
 
 
-def _frame(found: re.Match[str]) -> dict[str, Value]:
-    return {"python_file": found["file"], "python_line": int(found["line_no"][:18]), "python_function": found["function"].strip()}
+def _frame(frame: Frame) -> dict[str, Value]:
+    return {"python_file": frame.file, "python_line": frame.line or 0, "python_function": frame.function.strip()}
 
 
 def _spy(region: Region, doing: str) -> Record | None:
     """py-spy's dump of the main thread. Its frames have no "File". The record has no outcome; signatures can match its frames."""
     frames: list[Line] = []
     for line in region.lines_after():
-        if not PY_SPY_FRAME_PATTERN.match(line.text):
+        if not spy_frame(line.text):
             break
         frames.append(line)
     own = _own_spy(frames)
@@ -136,9 +135,9 @@ def _spy(region: Region, doing: str) -> Record | None:
     return Record("faulthandler", region.number, frames[-1].number, None, "hint", (own[0], head), fields, lends=True)
 
 
-def _own_spy(frames: list[Line]) -> tuple[Line, re.Match[str]] | None:
+def _own_spy(frames: list[Line]) -> tuple[Line, Frame] | None:
     """The innermost frame of a function `<module>` or `main`; else the outermost frame. The paths do not tell which frame is the
     user's: py-spy shortens them to the package (`torch/autograd/__init__.py`), and a plain file name may be the user's own."""
-    found = [(line, match) for line in frames if (match := PY_SPY_FRAME_PATTERN.match(line.text))]
-    outer = [f for f in found if f[1]["function"] in ("<module>", "main")]
+    found = [(line, frame) for line in frames if (frame := spy_frame(line.text))]
+    outer = [f for f in found if f[1].function in ("<module>", "main")]
     return (outer[0] if outer else found[-1]) if found else None

@@ -15,8 +15,8 @@ from forensics.core import lazy
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.readers.base import Record, parse_lines
 from forensics.readers.python.exception_message import TRACEBACK_HEAD
+from forensics.readers.python.frames import Frame, file_frame
 from forensics.readers.python.library_files import is_library_file
-from forensics.readers.python.traceback import FRAME_PATTERN
 
 TRIGGER = Trigger("interrupted_wait", ("KeyboardInterrupt",), before=60)
 INTERRUPT_PATTERN = lazy.regex(r"^KeyboardInterrupt\b:?\s*$")
@@ -24,12 +24,13 @@ LOCK_STATEMENT_PATTERN = lazy.regex(
     r"^(?:async )?with (?P<held>[\w.\[\]]{0,60}?(?i:lock|mutex|sem\w{0,8}|cond\w{0,8})[\w.\[\]]{0,40})(?:, .{1,80})?:|"
     r"(?P<taken>[\w.\[\]]{1,80}(?i:lock|mutex|sem|cond)\w{0,20})\.(?:acquire|wait)\("
 )
-WAITING_FRAME_PATTERN = lazy.regex(
-    r"(?:threading\.py\", line \d+, in (?:wait|acquire|join|_wait_for_tstate_lock|__enter__)|"
-    r"queue\.py\", line \d+, in (?:get|put)|selectors\.py\", line \d+, in select|"
-    r"multiprocessing/(?:connection|popen_fork|synchronize|pool|queues)\.py\", line \d+, in \w+|"
-    r"concurrent/futures/_base\.py\", line \d+, in (?:result|wait))"
-)
+WAITING_FUNCTIONS: dict[str, tuple[str, ...]] = {  # by the end of the file's path; none named: each of the file
+    "threading.py": ("wait", "acquire", "join", "_wait_for_tstate_lock", "__enter__"),
+    "queue.py": ("get", "put"),
+    "selectors.py": ("select",),
+    "concurrent/futures/_base.py": ("result", "wait"),
+    **{f"multiprocessing/{name}.py": () for name in ("connection", "popen_fork", "synchronize", "pool", "queues")},
+}
 WAIT_INTERRUPTED = "waited"
 OUTCOMES = (WAIT_INTERRUPTED,)
 MIN_WAITING_PROCESSES = 2  # a single process may wait for work; if several wait and none computes, the job hangs
@@ -43,26 +44,34 @@ def read(region: Region) -> Record | None:
         return None
     start = next((i for i in range(len(above) - 1, -1, -1) if TRACEBACK_HEAD in above[i].message), None)
     rows = [r for r in above[start or 0 :] if r.message.strip()]
-    frames = [i for i, r in enumerate(rows) if FRAME_PATTERN.search(r.message)]
+    found = [file_frame(r.message) for r in rows]
+    frames = [i for i, frame in enumerate(found) if frame]
     if start is None or not frames:
         return None
-    own = [i for i in frames if (m := FRAME_PATTERN.search(rows[i].message)) and not is_library_file(m["file"])]
-    innermost = rows[frames[-1]].message
+    own = [i for i in frames if (frame := found[i]) and not is_library_file(frame.file)]
+    innermost = found[frames[-1]]
     code = rows[frames[-1] + 1].message.strip() if frames[-1] + 1 < len(rows) else ""
     lock = LOCK_STATEMENT_PATTERN.search(code) if own and own[-1] == frames[-1] else None
     first = above[start].line.number
-    if lock is None and not WAITING_FRAME_PATTERN.search(innermost.replace("\\", "/")):
+    if lock is None and not _waits(innermost):
         return Record("interrupted_wait", first, region.number, None, "hint", (end.line,))
     fields: dict[str, Value] = {"interrupt": "KeyboardInterrupt"}
     quote = [end.line]
-    if own and (found := FRAME_PATTERN.search(rows[own[-1]].message)):
-        fields |= {"python_file": found["file"], "python_line": int(found["line_no"][:9])}
-        fields["python_function"] = (found["function"] or "<module>").strip()
+    if own and (frame := found[own[-1]]):
+        fields |= {"python_file": frame.file, "python_line": frame.line or 0}
+        fields["python_function"] = frame.function.strip() or "<module>"
         quote.insert(0, rows[own[-1]].line)
     if lock:
         fields["awaited_lock"] = str(lock["held"] or lock["taken"])
     weight: Weight = "strong" if lock else "hint"
     return Record("interrupted_wait", first, region.number, WAIT_INTERRUPTED, weight, tuple(quote), fields)
+
+
+def _waits(frame: Frame | None) -> bool:
+    """Is it a function that waits for another thread or process?"""
+    file = frame.file.replace("\\", "/") if frame else ""
+    known = next((functions for end, functions in WAITING_FUNCTIONS.items() if file.endswith(end)), None)
+    return frame is not None and known is not None and (not known or frame.function.strip() in known)
 
 
 def join(records: list[Record]) -> list[Record]:

@@ -14,7 +14,7 @@ from itertools import dropwhile
 from forensics.core import lazy
 from forensics.database import read_table
 from forensics.model import Fields, LinesAround, Proof, Value
-from forensics.readers.python.library_files import is_library_file, without_library_folder
+from forensics.readers.python.library_files import INSTALLED_PACKAGE, installed_package, is_library_file, without_library_folder
 from forensics.readers.python.near_tracebacks import tracebacks_near
 from forensics.readers.surroundings.near_lines import nothing_near
 
@@ -25,10 +25,8 @@ LIBRARY_FACTS = LIBRARY_PLACE, RAISING, CALLING, ASKED, EXTENSION = (
     "asked_package",
     "extension_package",
 )
-PACKAGE_PATTERN = lazy.regex(r"[/\\](?:site|dist)-packages[/\\](?P<package>[A-Za-z_]\w{0,60})")
 EXTENSION_PATTERN = lazy.regex(  # a compiled part of a package, and what it lacks
-    r"[/\\](?:site|dist)-packages[/\\](?P<package>[A-Za-z_]\w{0,60})[^\s:]{0,300}\.(?:so|pyd)[\w.]{0,20}"
-    r": (?:undefined symbol|cannot open)"
+    INSTALLED_PACKAGE + r"[^\s:]{0,300}\.(?:so|pyd)[\w.]{0,20}: (?:undefined symbol|cannot open)"
 )
 ASKED_PATTERN = lazy.regex(
     r"module '(?P<module>\w+)[\w.]*' has no attribute '|cannot import name '\w+' from '(?P<source>\w+)"
@@ -55,9 +53,9 @@ def _last_packages(proofs: Sequence[Proof], around: LinesAround) -> dict[str, Va
     if not nearest or not is_library_file(nearest[-1][1]):
         return {}
     outwards = list(dropwhile(lambda f: _of_python(f[1]), reversed(nearest)))
-    shown = outwards[0] if outwards and PACKAGE_PATTERN.search(outwards[0][1]) else nearest[-1]
+    shown = outwards[0] if outwards and installed_package(outwards[0][1]) else nearest[-1]
     place: dict[str, Value] = {LIBRARY_PLACE: f"{without_library_folder(shown[1])}:{shown[2]}"}
-    packages = [_distribution(p["package"]) for _, file, _ in outwards if (p := PACKAGE_PATTERN.search(file))]
+    packages = [_distribution(p) for _, file, _ in outwards if (p := installed_package(file))]
     if not packages or shown is not outwards[0]:
         return place
     facts = place | {RAISING: packages[0]}
@@ -69,7 +67,7 @@ def _last_packages(proofs: Sequence[Proof], around: LinesAround) -> dict[str, Va
 
 def _of_python(file: str) -> bool:
     """Is the file one of Python's own, which only runs what packages ask for?"""
-    return is_library_file(file) and not PACKAGE_PATTERN.search(file)
+    return is_library_file(file) and not installed_package(file)
 
 
 def _distribution(module: str) -> str:

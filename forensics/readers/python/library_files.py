@@ -17,12 +17,20 @@ LIBRARY_PATH_PATTERN = lazy.regex(
 )
 INSTALLED_FOLDER_PATTERN = lazy.regex(r".*[/\\](?:(?:site|dist)-packages|lib(?:64)?/python\d[\d.]*|(?i:Lib))[/\\]")
 ENVIRONMENT_FOLDER_PATTERN = lazy.regex(r"(.{20,})/(?:site|dist)-packages/")  # its path does not matter for a fault
+INSTALLED_PACKAGE = r"[/\\](?:site|dist)-packages[/\\](?P<package>[A-Za-z_]\w{0,60})"
+INSTALLED_PACKAGE_PATTERN = lazy.regex(INSTALLED_PACKAGE)
 CODE_FACTS = (("file", "line_no"), ("python_file", "python_line"))
 
 
 def is_library_file(file: str) -> bool:
     """Is the file part of an installed package, or the script that starts one?"""
     return LIBRARY_PATH_PATTERN.search(file) is not None
+
+
+def installed_package(file: str) -> str:
+    """The name of the installed package that the file is of; empty for any other file."""
+    found = INSTALLED_PACKAGE_PATTERN.search(file)
+    return str(found["package"]) if found else ""
 
 
 def without_library_folder(file: str) -> str:

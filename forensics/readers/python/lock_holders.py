@@ -15,14 +15,11 @@ from msgspec import Struct
 
 from forensics.core import lazy
 from forensics.model import Guarded, LockHolder, Program, Region, Scan, Trigger
+from forensics.readers.python.frames import dump_frame, spy_frame
 
 TRIGGER = Trigger("thread_stacks", ("(most recent call first)", '): "MainThread"'), after=200)
 THREAD_HEAD_PATTERN = lazy.regex(
     r"[Tt]hread 0x[0-9a-f]+.{0,80}\(most recent call first\)|Thread (?:0x)?[0-9a-fA-F]+ \((?:idle|active)"
-)
-THREAD_FRAME_PATTERN = lazy.regex(  # of faulthandler, and of py-spy
-    r'File "(?P<file>[^"]{1,500})", line (?P<line>\d{1,9}) in (?P<function>\S.{0,200})'
-    r"|^\s+(?P<spy_function>[\w.<>]+) \((?P<spy_file>[^():]{1,300}):(?P<spy_line>\d{1,9})\)"
 )
 
 
@@ -62,9 +59,8 @@ def _stacks(region: Region) -> list[list[tuple[str, int, str]]]:
     for text in [region.text, *(line.text for line in region.lines_after())]:
         if THREAD_HEAD_PATTERN.search(text):
             stacks.append([])
-        elif found := THREAD_FRAME_PATTERN.search(text):
-            line, function = found["line"] or found["spy_line"], found["function"] or found["spy_function"]
-            stacks[-1].append((found["file"] or found["spy_file"], int(line), function.strip()))
+        elif frame := dump_frame(text) or spy_frame(text):
+            stacks[-1].append((frame.file, frame.line or 0, frame.function))
     return [frames for frames in stacks if frames]
 
 

@@ -10,24 +10,13 @@ from itertools import pairwise
 
 from forensics.core import lazy
 from forensics.model import Fields, Value
+from forensics.readers.python.frames import FRAME_CODE_ROWS, colab_frame, frame_of, rich_frame
 from forensics.readers.python.library_files import is_library_file, knows_own_code
 
 MAX_GAP = 12  # lines between a traceback and the message that belongs to it, or between two tracebacks of a chain
 MAX_TRACEBACK_LINES = 420  # with a message of hundreds of lines, as of a compiler
-FRAME_PATTERNS = (
-    lazy.regex(r'File "(?P<file>[^"\n]{1,400})", line (?P<line>\d{1,7})(?:,|\s*\Z)'),  # not faulthandler's, innermost first
-    lazy.regex(r"\A\s*(?:[│|]\s+)?(?P<file>[^\s│|:]{1,300}\.py):(?P<line>\d{1,7}) in \S"),  # Rich's
-    lazy.regex(r"\AFile (?P<file>\S{1,400}):(?P<line>\d{1,7}), in \S"),  # IPython's
-    lazy.regex(r"\A(?:Cell|Input) (?P<cell>In ?\[\d{1,9}\]), line (?P<line>\d{1,7})"),
-)
-# IPython before 8, and Colab, which links the file: `<ipython-input-19-adef1f> in <module>()`, `[~/a.py](https://...) in f(x)`
-OLD_FRAME_PATTERN = lazy.regex(
-    r"\A(?:<ipython-input-(?P<number>\d{1,9})-\w+>|\[?(?P<file>[^\s:()\[\]]{1,300}\.pyx?)(?:\]\(http\S+\))?) in \S"
-)
-CELL_FILE_PATTERN = lazy.regex(r"/ipython-input-\S*\.py\Z")  # Colab's: it has no number of the cell
-ARROW_LINE_PATTERN = lazy.regex(r"\A-+> ?(?P<line>\d{1,7})\b")
+INDENTED = ("ipython", "cell", "old")  # a sentence may name a cell as well
 FORWARD_LINES = 60  # between the warning with the forward call and the message; in the metadata of an operation
-ARROW_LINES = 12  # rows of code that IPython prints with a frame
 FORWARD_CALL = "Traceback of forward call that caused the error"  # of PyTorch's anomaly mode: the frames below it made the value
 LOGGED_PATTERN = lazy.regex(r"(?i)\d\d:\d\d:\d\d|\b(?:step|epoch|iter|loss|info|warning)\b")  # a program prints it as it runs
 COMPILED_PATTERN = lazy.regex(r"\.px[id]\Z|\.pyx\Z|\A<")  # compiled code: its path is that of the build
@@ -36,7 +25,7 @@ RUNNER_PATTERN = lazy.regex(  # what runs the program's code, or waits for it
 )
 START_SCRIPT_PATTERN = lazy.regex(r"/bin/[\w.-]{1,60}\Z")
 XLA_SOURCE_PATTERN = lazy.regex(r'source_file="(?P<file>[^"\n]{1,300})" source_line=(?P<line>\d{1,7})')
-Frame = tuple[int, str, int]  # index of its line, file, line number
+Place = tuple[int, str, int]  # index of the frame's line, file, line number
 TAG_PATTERN = lazy.regex(r"\[rank\d{1,6}\]")  # before each line of one rank's traceback
 
 
@@ -54,7 +43,7 @@ def code_near(facts: Fields, lines: Sequence[str], at: int) -> dict[str, Value]:
     return {"file": library[1], "line_no": library[2]} if library else _of_xla(lines[at : at + FORWARD_LINES])
 
 
-def tracebacks_near(lines: Sequence[str], at: int) -> list[list[Frame]]:
+def tracebacks_near(lines: Sequence[str], at: int) -> list[list[Place]]:
     """The tracebacks linked with line `at`, that which holds or adjoins it first, then those behind it, then those before it."""
     begin = max(0, at - MAX_TRACEBACK_LINES)
     tag = TAG_PATTERN.match(lines[at])
@@ -78,14 +67,14 @@ def tracebacks_near(lines: Sequence[str], at: int) -> list[list[Frame]]:
     return [*made, *groups[near : last + 1], *reversed(groups[first:near])]
 
 
-def _of_long_message(groups: Sequence[list[Frame]], lines: Sequence[str], at: int) -> list[list[Frame]]:
+def _of_long_message(groups: Sequence[list[Place]], lines: Sequence[str], at: int) -> list[list[Place]]:
     """The last traceback above line `at`, if all lines between are its message, such as the source text of a kernel."""
     above = [g for g in groups if g[-1][0] < at]
     between = lines[above[-1][-1][0] + 1 : at] if above else []
     return above[-1:] if not any(LOGGED_PATTERN.search(text) for text in between) else []
 
 
-def _distance(group: Sequence[Frame], at: int) -> int:
+def _distance(group: Sequence[Place], at: int) -> int:
     """Lines between a traceback and line `at`; a message below it is nearer than one above it, as it is printed last."""
     return 0 if group[0][0] <= at <= group[-1][0] else at - group[-1][0] if group[-1][0] < at else group[0][0] - at + 1
 
@@ -94,18 +83,14 @@ def _begins(text: str) -> bool:
     return "Traceback (most recent call last)" in text or FORWARD_CALL in text
 
 
-def _frame(lines: Sequence[str], i: int, tag: str | None) -> Frame | None:
+def _frame(lines: Sequence[str], i: int, tag: str | None) -> Place | None:
     text = lines[i]
     if tag and tag not in text:
         return None
-    if found := next(filter(None, (p.search(text) for p in FRAME_PATTERNS)), None):
-        groups = found.groupdict()
-        return i, str(groups.get("file") or f"Cell {groups['cell']}"), int(found["line"])
-    if found := OLD_FRAME_PATTERN.match(text):
-        arrow = next(filter(None, (ARROW_LINE_PATTERN.match(t) for t in lines[i + 1 : i + 1 + ARROW_LINES])), None)
-        file = f"Cell In[{found['number']}]" if found["number"] else str(found["file"])
-        return (i, "Cell" if CELL_FILE_PATTERN.search(file) else file, int(arrow["line"])) if arrow else None
-    return None
+    found = rich_frame(text) or frame_of(text, below := lines[i + 1 : i + 1 + FRAME_CODE_ROWS]) or colab_frame(text, below)
+    if found is None or found.line is None or found.form == "dump" or (found.form in INDENTED and found.head.strip()):
+        return None
+    return i, found.file, found.line
 
 
 def _foreign(file: str) -> bool:

@@ -94,7 +94,7 @@ WRITING_CALL_PATTERN = lazy.regex(
 @functools.cache
 def _sentence_end() -> re.Pattern[str]:
     verbs = "|".join(sorted(words("order_verbs")))
-    return re.compile(
+    return lazy.regex(
         rf"\n|(?<=\S) (?=Available \w+:)|(?<=[.!?])\s+(?=[A-Z\"'`(])|(?<=[:;,)]) (?=(?:{verbs}|{WAY})\b)|(?<=\S) (?=[Pp]lease \w)"
         r"|(?<=[;,.]) (?=(?:consider \w+ing|try \w+ing|use \S+ instead)\b)"
     )
@@ -103,7 +103,7 @@ def _sentence_end() -> re.Pattern[str]:
 @functools.cache
 def _way_out() -> re.Pattern[str]:
     verbs = "|".join(sorted(words("order_verbs")))
-    return re.compile(
+    return lazy.regex(
         r"\A(?:(?:[Hh]int|[Pp]ossible (?:solution|fix)(?:e?s)?|[Ss]olution|[Ff]ix): (?P<hint>\S.{6,})"
         rf"|(?P<order>(?:(?:{verbs})|[Pp]lease (?!make sure your)\w+|consider \w+ing|try \w+ing) .{{4,}}|use \S+ instead\b.*)"
         rf"|(?P<way>(?:{WAY})\b.{{8,}}))"

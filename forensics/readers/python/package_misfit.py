@@ -16,16 +16,11 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from forensics.core import lazy
-from forensics.readers.python.library_files import is_library_file
+from forensics.readers.python.frames import FRAME_CODE_ROWS, frame_of
+from forensics.readers.python.library_files import installed_package, is_library_file
 
-FILE_OF_FRAME_PATTERN = lazy.regex(
-    r'File "(?P<file>[^"\n]{1,400})", line \d|\AFile (?P<ipython>\S{1,400}):\d{1,7}, in '
-    r"|\A(?P<old>[^\s:][^\n]{0,300}\.pyx?) in [\w.<>]+\(|\A(?P<cell>(?:Cell|Input) In ?\[\d|<ipython-input-)"
-)
 MARKED_CODE_PATTERN = lazy.regex(r"\A-+> ?\d{1,7} ?(?P<code>.*)")
 IMPORT_STATEMENT_PATTERN = lazy.regex(r"\A\s*(?:import\s+\w|from\s+[\w.]+\s+import\b)")
-LAST_ROWS = 12  # of code that IPython prints with a frame
-INSTALLED = ("site-packages", "dist-packages")
 MODULE_LACKS_PATTERN = lazy.regex(r"module '[\w.]+' has no attribute '(?P<name>\w+)'")
 LACKING = ("AttributeError", "NameError", "TypeError")  # a name or argument that is not there, or no longer of its kind
 
@@ -40,7 +35,7 @@ class CodeFrame(Struct, frozen=True):
 def packages_misfit(messages: Sequence[str], exception: str, message: str) -> bool:
     """`messages`: the rows of the traceback above its exception, without their prefixes."""
     frames = [f for f in _frames(messages) if not f.file.startswith("<")]
-    if exception.rpartition(".")[2] not in LACKING or not frames or not any(i in frames[-1].file for i in INSTALLED):
+    if exception.rpartition(".")[2] not in LACKING or not frames or not installed_package(frames[-1].file):
         return False
     lacks = MODULE_LACKS_PATTERN.match(message)
     if lacks and f".{lacks['name']}" in frames[-1].code:
@@ -52,14 +47,14 @@ def packages_misfit(messages: Sequence[str], exception: str, message: str) -> bo
 def _frames(messages: Sequence[str]) -> list[CodeFrame]:
     found: list[CodeFrame] = []
     for i, message in enumerate(messages):
-        frame = FILE_OF_FRAME_PATTERN.search(message)
+        frame = frame_of(message)
         if not frame:
             continue
-        below = messages[i + 1 : i + 1 + LAST_ROWS]
-        if frame["file"]:
-            code = below[0] if below and not FILE_OF_FRAME_PATTERN.search(below[0]) else ""
+        below = messages[i + 1 : i + 1 + FRAME_CODE_ROWS]
+        upto = next((n for n, text in enumerate(below) if frame_of(text)), len(below))
+        if frame.form in ("traceback", "place", "dump"):
+            code = next(iter(below[:upto]), "")
         else:
-            upto = next((n for n, text in enumerate(below) if FILE_OF_FRAME_PATTERN.search(text)), len(below))
             code = next((a["code"] for text in below[:upto] if (a := MARKED_CODE_PATTERN.match(text))), "")
-        found.append(CodeFrame(frame["file"] or frame["ipython"] or frame["old"] or "cell", code))
+        found.append(CodeFrame(frame.file, code))
     return found

@@ -14,7 +14,8 @@ handler raises on purpose (`raise Stopped`) is its message of the signal, and is
 from forensics.core import lazy
 from forensics.model import Line, Region, Trigger
 from forensics.readers.base import ParsedLine, Record, parse_lines
-from forensics.readers.python.traceback import EXCEPTION_LINE_PATTERN, FRAME_PATTERN, MARKS_PATTERN
+from forensics.readers.python.frames import file_frame
+from forensics.readers.python.traceback import EXCEPTION_LINE_PATTERN, MARKS_PATTERN
 
 TRIGGER = Trigger(
     "signal_handler",
@@ -44,8 +45,8 @@ OUTCOMES = (RAISED,)
 def read(region: Region) -> Record | None:
     """The exception of the handler whose frame is the region's line. None if it was called, or raised it on purpose."""
     own = parse_lines([Line(region.number, region.text)])[0]
-    frame = FRAME_PATTERN.search(own.message)
-    handler = (frame["function"] or "").strip() if frame else ""
+    frame = file_frame(own.message)
+    handler = frame.function.strip() if frame else ""
     if not HANDLER_PATTERN.match(handler) or not _is_interruption(handler, parse_lines(region.lines_before())):
         return None
     code = ""
@@ -54,7 +55,7 @@ def read(region: Region) -> Record | None:
         if not text.strip() or MARKS_PATTERN.fullmatch(text):
             continue
         if text[0] in " \t":
-            code = text if not FRAME_PATTERN.search(text) else code
+            code = text if not file_frame(text) else code
             continue
         found = EXCEPTION_LINE_PATTERN.match(text.strip())
         kind = found["exc_type"].rpartition(".")[2] if found else ""
@@ -68,4 +69,4 @@ def read(region: Region) -> Record | None:
 def _is_interruption(handler: str, above: list[ParsedLine]) -> bool:
     """Does the last row of code above the handler's frame not call it? False if no frame stands there."""
     rows = [r.message for r in above if r.message.strip() and not MARKS_PATTERN.fullmatch(r.message)]
-    return len(rows) > 1 and FRAME_PATTERN.search(rows[-2]) is not None and handler not in rows[-1]
+    return len(rows) > 1 and file_frame(rows[-2]) is not None and handler not in rows[-1]

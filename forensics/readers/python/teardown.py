@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from forensics.core import lazy
 from forensics.model import Line, Region
+from forensics.readers.python.frames import file_frame
 
 # Texts that are printed before an exception that is ignored: by Python for a destructor or an exit hook, by Jupyter for an
 # extension that failed to load, by Dask for a connection that it closes, by asyncio on Windows for a browser that disconnected.
@@ -27,9 +28,9 @@ IGNORED = (
 )
 EXIT_HOOKS = ("Error in atexit._run_exitfuncs", "Error in sys.exitfunc")
 # The outermost frame of clean-up code: of multiprocessing, of weakref's finalizers, of exit hooks, of destructors.
-TEARDOWN_FRAME_PATTERN = lazy.regex(
-    r'\A\s*File "[^"\n]{1,400}", line \d{1,7}, in (?:_run_finalizers|_exit_function|_run_exitfuncs|_exitfunc|__del__'
-    r"|_run_atexit\w*|_python_exit|_shutdown_all_queues|_cleanup_on_exit)\s*\Z"
+TEARDOWN_FUNCTIONS = (
+    *("_run_finalizers", "_exit_function", "_run_exitfuncs", "_exitfunc", "__del__", "_python_exit", "_shutdown_all_queues"),
+    *("_cleanup_on_exit", "_run_atexit", "_run_atexit_handlers"),
 )
 # Threads of the Weights & Biases client (sdk/wandb_run.py, interface/router.py). The run continues when one of them fails.
 TRACKER_THREAD_PATTERN = lazy.regex(
@@ -38,11 +39,8 @@ TRACKER_THREAD_PATTERN = lazy.regex(
 # Threads without a name of its own, and threads of other trackers. The first frame outside threading.py identifies them.
 IN_THREAD = "in_thread"  # a fact of an exception that ended another thread than the main one
 THREAD_PREFIX = "Exception in thread "  # only that thread ends; later lines show whether the program continues without it
-THREADING_FRAME_PATTERN = lazy.regex(r"[\\/]threading\.py\"")
-THREAD_START_PATTERN = lazy.regex(r"[\\/]threading\.py\", line \d{1,7}, in _bootstrap")
-TRACKER_FRAME_PATTERN = lazy.regex(
-    r'^\s*File "[^"\n]{0,200}[\\/](?:wandb[\\/](?:sdk|internal)|comet_ml|neptune|clearml|mlflow)[\\/]'
-)
+THREADING_FILES = ("/threading.py", "\\threading.py")
+TRACKER_FOLDERS = ("/wandb/sdk/", "/wandb/internal/", "/comet_ml/", "/neptune/", "/clearml/", "/mlflow/")
 
 
 def is_ignored(region: Region) -> bool:
@@ -61,16 +59,20 @@ def is_of_tracker(region: Region, frames: Sequence[str]) -> bool:
     name a file, outermost first."""
     if not any(THREAD_PREFIX in line.text for line in region.lines_before()[-1:]):
         return False
-    first = next((frame for frame in frames if not THREADING_FRAME_PATTERN.search(frame)), "")
-    return TRACKER_FRAME_PATTERN.match(first) is not None
+    known = (f.file for text in frames if (f := file_frame(text)))
+    first = next((file for file in known if not file.endswith(THREADING_FILES)), "").replace("\\", "/")
+    return any(folder in first for folder in TRACKER_FOLDERS)
 
 
 def is_of_clean_up(region: Region, frames: Sequence[str]) -> bool:
     """Was it raised by an exit hook, a finalizer or a destructor?"""
     hook = any(said in line.text for line in region.lines_before()[-1:] for said in EXIT_HOOKS)
-    return hook or TEARDOWN_FRAME_PATTERN.match(next(iter(frames), "")) is not None
+    outermost = file_frame(next(iter(frames), ""))
+    return hook or (outermost is not None and outermost.form == "traceback" and outermost.function.strip() in TEARDOWN_FUNCTIONS)
 
 
 def is_of_thread(frames: Sequence[str]) -> bool:
     """Did it end a thread other than the main one?"""
-    return THREAD_START_PATTERN.search(next(iter(frames), "")) is not None
+    outermost = file_frame(next(iter(frames), ""))
+    started = outermost is not None and outermost.file.endswith(THREADING_FILES)
+    return started and outermost is not None and outermost.function.startswith("_bootstrap")

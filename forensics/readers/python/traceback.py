@@ -10,23 +10,13 @@ from forensics.core import lazy
 from forensics.model import Line, Region, Trigger, Value
 from forensics.readers.base import ParsedLine, Record, parse_lines, unwrapped
 from forensics.readers.python.exception_message import HANDLED, MAX_MESSAGE_LINES, TRACEBACK_HEAD, list_end, message_end
+from forensics.readers.python.frames import FRAME_CODE_ROWS, frame_of
 from forensics.readers.python.library_files import is_library_file
 from forensics.readers.python.package_misfit import packages_misfit
 from forensics.readers.python.teardown import IN_THREAD, is_ignored, is_of_clean_up, is_of_thread, is_of_tracker
 
 TRIGGER = Trigger("traceback", ("Traceback (most recent call last)",), before=4, after=150)
-FRAME_PATTERN = lazy.regex(r'File "(?P<file>[^"]+)", line (?P<line_no>\d+)(?:, in (?P<function>.+))?')
-NOTEBOOK_FRAME_PATTERN = lazy.regex(
-    r"(?:File (?P<file>\S+?):(?P<line_no>\d+), in (?P<function>[\w.<>]+)|"
-    r"(?P<cell>(?:Cell|Input) In\s?\[\d+\]|<ipython-input-[\w-]+>)(?:, line (?P<cell_line>\d+))?"
-    r"(?:,? in (?:<cell line: \d+>|(?P<cell_function>[\w.<>]+)))?)"
-)
-# IPython before 8: `~/seg/unet.py in forward(self, x)`. An arrow in the code below marks the line number, but not for Cython.
-OLD_NOTEBOOK_FRAME = lazy.regex(r"\A(?P<file>[^\s:][^\n]{0,400}\.pyx?) in (?P<function>[\w.<>]+)(?:\(.*\))?\s*\Z")
-EDITOR_FRAME = lazy.regex(r"\A(?P<file>[^\n]{1,400}\.ipynb Cell \d{1,7}) line (?P<line_no>\d{1,7})\s*\Z")  # Visual Studio Code's
 ENDED_CELL_PATTERN = lazy.regex(r"\AIn \[(?P<number>\d{1,9})\]: (?:ended with|raised)")  # see sources/formats/notebook.py
-ARROW_PATTERN = lazy.regex(r"\A-+> ?(?:<a href='[^'\n]{1,900}'>)?(?P<line_no>\d{1,7})\b")  # an editor's notebook links the number
-OLD_CELL_PATTERN = lazy.regex(r"\A(?:<ipython-input-(?P<number>\d{1,9})-\w+>|Input In\s?\[(?P<input>\d{1,9})\])\Z")
 EXCEPTION_LINE_PATTERN = lazy.regex(
     r"^(?P<exc_type>(?:[A-Za-z_]\w*\.)*[A-Z]\w*|(?:[a-z_]\w*\.)+\w+)(?:: (?P<exc_message>.*)|:?\s*$)"
 )
@@ -67,7 +57,6 @@ REPORTERS = {
 }
 UNCAUGHT, IGNORED_OUTCOME, TEARDOWN, MISFIT = "uncaught", "ignored", "teardown", "packages_misfit"
 OUTCOMES = (UNCAUGHT, IGNORED_OUTCOME, TEARDOWN, MISFIT)
-MAX_FRAME_ROWS = 12  # rows of code that IPython prints with a frame: five, and more for a statement of several lines
 # The interrupted call, if it waits for another thread or process.
 WAITING_CALL_PATTERN = lazy.regex(
     r"\s+(?:(?:if|while|return|\w{1,40} =) )?"
@@ -84,7 +73,7 @@ def read(region: Region) -> Record | None:
     if not notebook:
         head, *rows = unwrapped([head, *rows], TRACEBACK_HEAD)
     place = _notebook_end(rows, notebook["name"]) if notebook else _end(rows)
-    frames = [r.message for r in rows[: MAX_FRAME_ROWS if place is None else place] if r.message.lstrip().startswith('File "')]
+    frames = [r.message for r in rows[: FRAME_CODE_ROWS if place is None else place] if r.message.lstrip().startswith('File "')]
     if idle := _ends_nothing(region, head, rows, place, frames):
         return idle
     if place is None:
@@ -199,7 +188,7 @@ def _own_frame(rows: list[ParsedLine]) -> tuple[dict[str, Value], Line | None]:
     best: tuple[dict[str, Value], Line | None] = ({}, None)
     only_foreign = True
     for i, row in enumerate(rows):
-        fields = _frame(row.message, rows[i + 1 : i + 1 + MAX_FRAME_ROWS])
+        fields = _frame(row.message, rows[i + 1 : i + 1 + FRAME_CODE_ROWS])
         if fields:
             foreign = is_library_file(str(fields["file"]))
             if not foreign or only_foreign:
@@ -209,32 +198,15 @@ def _own_frame(rows: list[ParsedLine]) -> tuple[dict[str, Value], Line | None]:
 
 def _frame(message: str, below: list[ParsedLine]) -> dict[str, Value]:
     """File, line number and function of a frame, as far as known. Empty if `message` is no frame. `below`: the next rows."""
-    patterns = (FRAME_PATTERN, NOTEBOOK_FRAME_PATTERN, OLD_NOTEBOOK_FRAME, EDITOR_FRAME)
-    found = next(filter(None, (p.search(message) for p in patterns)), None)
-    if not found:
+    frame = frame_of(message, [row.message for row in below])
+    if frame is None:
         return {}
-    groups = {k: v for k, v in found.groupdict().items() if v}
-    file = groups.get("file") or groups.get("cell", "")
-    cell = OLD_CELL_PATTERN.match(file)
-    fields: dict[str, Value] = {"file": f"Cell In[{cell['number'] or cell['input']}]" if cell else file}
-    if EDITOR_FRAME.search(message):  # its heading may have the first digit only
-        groups["line_no"] = _arrow(below) or groups["line_no"]
-    number = groups.get("line_no") or groups.get("cell_line") or (_arrow(below) if cell or "file" in groups else None)
-    if number:
-        fields["line_no"] = int(number[:18])
-    if function := groups.get("function") or groups.get("cell_function"):
-        fields["function"] = function.strip(" │")
+    fields: dict[str, Value] = {"file": frame.file}
+    if frame.line is not None:
+        fields["line_no"] = frame.line
+    if frame.function and frame.form != "dump":
+        fields["function"] = frame.function
     return fields
-
-
-def _arrow(below: list[ParsedLine]) -> str | None:
-    """The line number that an arrow marks in the code that IPython prints below a frame. The code ends at a blank line."""
-    for row in below:
-        if not row.message.strip():
-            return None
-        if found := ARROW_PATTERN.match(row.message):
-            return found["line_no"]
-    return None
 
 
 def _inner(rows: list[ParsedLine], message: str) -> tuple[dict[str, Value], Line | None, int]:

@@ -6,6 +6,7 @@ W1121 16:23:25.516000 10262 torch/distributed/elastic/...               -> 10262
 
 from forensics.core import lazy
 from forensics.line_formats import parse_prefix
+from forensics.line_formats.common_label import label_prefix
 from forensics.model import Scan
 
 PID_PHRASE_PATTERN = lazy.regex(r"(?i)\b(?:pid|process(?: id)?)(?: is)?[ =:#]{1,3}\[?(?P<pid>\d{1,10})\b")
@@ -13,7 +14,8 @@ PID_PHRASE_PATTERN = lazy.regex(r"(?i)\b(?:pid|process(?: id)?)(?: is)?[ =:#]{1,
 
 def program_pids(scan: Scan) -> frozenset[int]:
     """The pids in the first and last lines of the log."""
-    found: set[int] = set()
+    own = label_prefix(scan.source.label).pid
+    found = {own} if own else set[int]()
     texts = {line.number: line.text for line in (*scan.head, *scan.tail)}.values()
     are_named = _has_pid_word("\n".join(texts))  # in most logs no line has one of the words
     for text in texts:

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
+from forensics.core import lazy
 from forensics.model import EarlierAttempt, Finding, Line, MessageGroup, Notice, Proof, Report
 from forensics.report.redaction.lines import KEY_HEAD, KEY_LINE, LineMasker, mask_lines, needs_neighbours
 from forensics.report.redaction.names import Names
@@ -38,7 +39,7 @@ def mask_secrets(value: T) -> T:
     clean = {text: mask_text(text, seen) for text in set(texts(value))}
     sweep = [s for s in sorted(seen, key=len, reverse=True) if len(s) >= SWEPT]
     if sweep:
-        pattern = re.compile("|".join(map(re.escape, sweep)))
+        pattern = lazy.regex("|".join(map(re.escape, sweep)))
         clean = {k: pattern.sub(lambda m: seen[m[0]], v) for k, v in clean.items()}
     touched = {k: v for k, v in clean.items() if k != v}
     return changed(value, lambda text: touched.get(text, text)) if touched else value

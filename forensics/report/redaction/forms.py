@@ -11,7 +11,7 @@ import functools
 import itertools
 import re
 from collections.abc import Iterable, Iterator
-from importlib.resources import files
+from pathlib import Path
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -34,10 +34,10 @@ ALPHABETS = {
     "b64": "A-Za-z0-9+/=",
     "b64_": "A-Za-z0-9+/=_-",
 }
-PART = re.compile(r"<(?P<alphabet>[\w%=~]+) (?P<least>\d+)(?:-(?P<most>\d+))?>|\((?P<choice>[^)]*)\)|(?P<plain>[^<(]+)")
+PART = lazy.regex(r"<(?P<alphabet>[\w%=~]+) (?P<least>\d+)(?:-(?P<most>\d+))?>|\((?P<choice>[^)]*)\)|(?P<plain>[^<(]+)")
 KEY_CHARS = 3  # of a prefix: as many are looked up at each start of a word
-STARTS = re.compile(rf"(?<![a-z0-9])(?=([a-z0-9].{{{KEY_CHARS - 1}}}))")
-LONG_RUN = re.compile(r"[a-z0-9_.~-]{20}")  # each form without a prefix has one
+STARTS = lazy.regex(rf"(?<![a-z0-9])(?=([a-z0-9].{{{KEY_CHARS - 1}}}))")
+LONG_RUN = lazy.regex(r"[a-z0-9_.~-]{20}")  # each form without a prefix has one
 DISTINCTIVE_CHARS = 4  # a longer prefix may stand behind a letter: `x_ghp_...`
 FREE = r"(?<![A-Za-z0-9])"
 FREE_WORD = r"(?<![A-Za-z0-9_-])"
@@ -76,7 +76,7 @@ def parts_of(shape: str) -> tuple[Part, ...]:
             found.append(
                 Part(tuple((match["choice"] or match["plain"] or "").split("|")) if match["choice"] else (match["plain"],))
             )
-    if at != len(shape):
+    if at != len(shape) or any("<" in text for part in found for text in part.choices):
         raise ValueError(f"no shape of a secret: {shape!r}")
     return tuple(found)
 
@@ -116,7 +116,7 @@ def _pattern(part: Part) -> str:
 @functools.cache
 def rows() -> tuple[tuple[str, str], ...]:
     """Kind and shape of every form, in order of the file."""
-    lines = files(__package__).joinpath("forms.csv").read_text(encoding="utf-8").splitlines()
+    lines = Path(__file__).with_name("forms.csv").read_text(encoding="utf-8").splitlines()
     return tuple((row[0], row[1]) for row in csv.reader(lines[1:]) if row and not row[0].startswith("#"))
 
 

@@ -3,6 +3,9 @@
 db.password                                     the name of a setting that pydantic rejects
   Input should be ... [type=..., input_value='hunter2', input_type=str]
 
+curl https://host/token \\                        a command that goes on in the next line
+  --user bob:hunter2
+
 connect(user, password)                         a traceback that draws its variables
 |             └ 'hunter2'
 """
@@ -27,7 +30,9 @@ LONE_VALUE = lazy.regex(r"\A[\s\"'`>|]*(?P<secret>[^\s\"'`<>]{4,400})[\"'`,;]?\s
 DRAWN_VALUE = lazy.regex(r"└[ \t]*(?:b|f|r)?(?P<quote>[\"'])(?P<secret>(?:(?!(?P=quote)).){1,400})")
 DRAWN_ONLY = lazy.regex(r"[\s│└|]*\Z")
 WORD_AT = lazy.regex(r"[\w.]+")
-HINT = lazy.regex(r"input_value=|└|-----BEGIN|-----END|private-lines", re.IGNORECASE)
+HINT = lazy.regex(r"input_value=|└|-----BEGIN|-----END|private-lines|\\\s*\Z|(?<!\S)(?:-u|--user)[ =]", re.IGNORECASE)
+GOES_ON = lazy.regex(r"\\\s*\Z")  # a shell's command in the next line
+MAX_COMMAND_CHARS = 300  # of the lines before: so far from its program an option may stand
 LINES_ABOVE = 12  # that a drawing of variables has between a value and its name
 MAX_HINT_CHARS = 400  # a longer line names no value below it
 
@@ -37,6 +42,7 @@ class LineMasker(Struct):
 
     above: list[str] = field(default_factory=list)
     in_key: bool = False
+    command: str = ""  # the lines so far of a command that goes on
 
     def mask(self, line: str) -> str:
         """`line` without its secrets."""
@@ -47,8 +53,12 @@ class LineMasker(Struct):
         elif self.in_key:
             return MASK.format("key-material")
         masked = mask_text(line)
+        if self.command and masked == line:
+            masked = mask_text(self.command + line).removeprefix(self.command)
         if self.above and masked == line:
             masked = _below(self.above, line)
+        going_on = GOES_ON.search(masked)
+        self.command = f"{self.command}{masked[: going_on.start()]} "[-MAX_COMMAND_CHARS:] if going_on else ""
         self.above = [*self.above[1 - LINES_ABOVE :], line[:MAX_HINT_CHARS]]
         return masked
 

@@ -102,6 +102,12 @@ NAMED_SECRET_RULES = (
     Rule("password", PASSWORD_WORDS, lazy.regex(rf"{_PASSWORD}{SAID_BY_A_WORD}(?P<secret>[^\s\"'`,;]{{6,200}})", re.I), "random"),
     Rule("secret", SECRET_ANCHORS, lazy.regex(rf"{_SECRET}{SUFFIX}{ASSIGNED}{SECRET_VALUE_PATTERN}", re.I), "random"),
     Rule("secret", SECRET_ANCHORS, lazy.regex(rf"{_SECRET}{SUFFIX}{BEFORE_QUOTED}{QUOTED_VALUE_PATTERN}", re.I), "random"),
+    Rule(  # if ("..." == password)
+        "secret",
+        (*PASSWORD_WORDS, *SECRET_ANCHORS, "key"),
+        lazy.regex(rf"{QUOTED_VALUE_PATTERN}(?P=quote){BLANK}[=!]==?{BLANK}[\w.]{{0,40}}?(?:{_PASSWORD}|{_SECRET})", re.I),
+        "random",
+    ),
     Rule("secret", ("</",), lazy.regex(rf"<[\w.:-]{{0,60}}(?:{_PASSWORD}|{_SECRET}){ELEMENT}", re.I), "random"),
     Rule("secret", ("key",), lazy.regex(rf"{_KEY_OWNER}{SUFFIX}{ASSIGNED}{SECRET_VALUE_PATTERN}", re.I), "random"),
     Rule("secret", ("key",), lazy.regex(rf"{_KEY_OWNER}{SUFFIX}{BEFORE_QUOTED}{QUOTED_VALUE_PATTERN}", re.I), "random"),
@@ -113,6 +119,15 @@ NAMED_SECRET_RULES = (
     ),
     Rule("secret", ("key",), lazy.regex(rf"(?<![a-z])key(?:_id)?{ASSIGNED}{SECRET_VALUE_PATTERN}", re.I), "key"),
     Rule("secret", ("auth",), lazy.regex(rf"(?<![a-z])auth(?![a-z]){SUFFIX}{ASSIGNED}{SECRET_VALUE_PATTERN}", re.I), "key"),
+    # SoftLayer's keys look like a hash, Cloudant's are letters alone.
+    Rule(
+        "vendor-key",
+        ("softlayer", "sl_", "sl-"),
+        lazy.regex(
+            rf"(?<![a-z])(?:softlayer|sl)[ _-](?:api[ _-]?)?(?:key|token){ASSIGNED}[\"'`]?(?P<secret>[a-z0-9]{{64}})\b", re.I
+        ),
+    ),
+    Rule("vendor-key", ("cloudant",), lazy.regex(rf"cloudant{SUFFIX}{ASSIGNED}[\"'`]?(?P<secret>[a-z]{{24}})\b", re.I)),
     Rule(
         "vendor-key",
         VENDOR_WORDS,

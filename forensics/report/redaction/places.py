@@ -127,7 +127,7 @@ PLACED_SECRET_RULES = (
     Rule(
         "sidekiq-key",
         ("contribsys",),
-        lazy.regex(r"contribsys\W{1,3}com[\"']?\s*[:=?]{1,4}\s*[\"'`]?(?P<secret>[0-9a-f]{8}:[0-9a-f]{8})", re.I),
+        lazy.regex(r"contribsys[\W_]{1,3}com[\"']?\s*[:=?]{1,4}\s*[\"'`]?(?P<secret>[0-9a-f]{8}:[0-9a-f]{8})", re.I),
     ),
     Rule("wandb-key", ("wandb",), WANDB_KEY),
     Rule(

@@ -17,7 +17,9 @@ LEAST_DISTINCT_CHARS = 7  # a rule of a document, `AKIAXXXXXXXXXXXXXXXX`, has fe
 WORDS_OR_PATH = lazy.regex(
     r"[\d.,:_-]+|[A-Za-z]+(?:[_ .-][A-Za-z]+)*|(?:\.{0,2}/)[\w./-]*|</?\w+>|.*[\u2500-\u25ff].*"  # the last: a bar of progress
 )
-HEX_KEY = lazy.regex(r"(?=.*[a-f])[0-9a-f]{16,}")
+HEX_KEY = lazy.regex(r"(?=.*[a-f])[0-9a-f]{16,}|(?=.*[A-F])[0-9A-F]{16,}")
+ONE_CASE_KEY = lazy.regex(r"(?=.*\d)(?=.*[A-Z])[A-Z0-9]{32,}")  # capitals and digits: hardly ever a name
+UUID_OF_ANY_CASE = lazy.regex(r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}")
 LETTERS = lazy.regex(r"[A-Za-z]+")
 ONE_WORD = lazy.regex(r"[A-Z]?[a-z]+|[A-Z]+")
 
@@ -43,8 +45,8 @@ def is_mixed(value: str) -> bool:
 
 def is_token(value: str) -> bool:
     """Is it as random as a token behind a word that may name one?"""
-    random = class_changes(value) >= LEAST_TOKEN_CHANGES or HEX_KEY.fullmatch(value)
-    return looks_random(value) and may_be_token(value) and bool(random)
+    known = HEX_KEY.fullmatch(value) or ONE_CASE_KEY.fullmatch(value) or UUID_OF_ANY_CASE.fullmatch(value)
+    return looks_random(value) and may_be_token(value) and (bool(known) or class_changes(value) >= LEAST_TOKEN_CHANGES)
 
 
 def is_random_key(value: str) -> bool:

@@ -54,7 +54,7 @@ VENDOR_WORDS = (
     *("sendgrid", "sentry", "serpapi", "shodan", "slack", "snowflake", "snyk", "softlayer", "sonarqube", "splunk", "squarespace"),
     *("stability", "sumologic", "tailscale", "telegram", "togetherai", "travisci", "twilio", "twitch", "twitter", "typeform"),
     *("upstash", "vastai", "vast_ai", "vultr", "wandb", "weatherapi", "yandex", "zapier", "zendesk", "contribsys"),
-    *("sumo", "travis", "square", "voyage"),
+    *("sumo", "travis", "square", "voyage", "sonar"),
 )
 # Values in the place of a secret that are no secrets.
 EMPTY_VALUE_PATTERN = lazy.regex(
@@ -66,7 +66,7 @@ EMPTY_VALUE_PATTERN = lazy.regex(
 )
 # A call, a template, an address, or the name of a file.
 CODE_VALUE_PATTERN = lazy.regex(
-    r"[A-Za-z_][\w.]*\(.*|.*(?:\$\{|\{\{|%\().*|https?://.*|[\w./\\:-]*\.(?:py|so|pt|pth|pem|crt|json|ya?ml|txt|log|safetensors|bin|cc?|cpp|h|cuh?|sh|go|js|rs)"
+    r"[A-Za-z_][\w.]*\(.*|.*(?:\$\{[\w.:?/-]*\}|\{\{[\w .|()'\"-]*\}\}|%\(\w+\)).*|https?://.*|[\w./\\:-]*\.(?:py|so|pt|pth|pem|crt|json|ya?ml|txt|log|safetensors|bin|cc?|cpp|h|cuh?|sh|go|js|rs)"
     r"(?::\d+)?|.*\.\.\.|[a-z_]+(?:\.[a-z_]+)+\d?|[A-Za-z_][\w.]*\[.*|.*[)\]]\..*"
     r"|[\w.$]+@[0-9a-f]{6,8}|[A-Za-z_]\w{0,24}(?:\.\w{1,24}){2,}|(?-i:[A-Z]+_[A-Z_]+=).*|(?:PCI|GPU|CPU|cuda|node|rank|sha256|md5|sha1)[:-]?[\w:.-]*",
     re.IGNORECASE,

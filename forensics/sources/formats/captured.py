@@ -21,8 +21,8 @@ from forensics.sources.origin import Piece
 RUN_DOCUMENT_PATTERN = lazy.regex(r'\A\{\s{0,9}"schema": ?"forensics-(?:run|report)/1"')
 EXIT_RECORD_PATTERN = lazy.regex(r'\A\{"pid": \d+, (?=[^\n]*"how": ")')
 SAMPLE_RECORD_PATTERN = lazy.regex(r'\A\{"time": "[^"]{19,40}", "monotonic_s": ')
-UNFINISHED_PATTERN = re.compile(rb'\A\{\s{0,9}"schema": ?"forensics-run/1",\s{0,9}"complete": ?false\b')
-ZONE_PATTERN = re.compile(rb'"clock": ?\{[^\n}]{0,200}"timezone": ?"([^"+\n-]{0,40})([+-]\d\d)(\d\d)"')
+UNFINISHED_PATTERN = lazy.regex(rb'\A\{\s{0,9}"schema": ?"forensics-run/1",\s{0,9}"complete": ?false\b')
+ZONE_PATTERN = lazy.regex(rb'"clock": ?\{[^\n}]{0,200}"timezone": ?"([^"+\n-]{0,40})([+-]\d\d)(\d\d)"')
 CAPTURED_HEAD_BYTES = 16384  # `complete` is the second field that a capture writes, the clock the tenth
 TIMES_PATTERN = lazy.regex(r"\A\[\d+, \d+\.\d+\]\n")
 STACKS_PATTERN = lazy.regex(r"\Aforensics run: stacks of pid \d+ ")

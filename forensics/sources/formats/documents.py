@@ -238,6 +238,9 @@ def _value(mark: bytes) -> Any:
     if text[0] == '"' == text[-1] and "\\" not in text and len(text) > 1:  # usual case: no escape, so no decoding is needed
         return text[1:-1]
     try:
+        if text[0] == '"':  # without the search for blanks around it
+            value, end = LENIENT_JSON_DECODER.raw_decode(text)
+            return value if end == len(text) else single(text)
         return single(text)
     except ValueError:
         if not text.startswith('"'):

@@ -14,7 +14,8 @@ SIDES = "│┃║"
 BOXED_LINE_PATTERN = lazy.regex(rf"^\s*[{SIDES}].*[{SIDES}]\s*$")
 
 
-def _shows(head: Head) -> bool:
+def shows(head: Head) -> bool:
+    """Stand the lines of `head` in a box?"""
     if not any(side in head.text for side in SIDES):
         return False
     lines = head.written
@@ -28,4 +29,4 @@ EMPTY_ROW_PATTERN = rb"^[ \t]*+(?:" + SIDE_PATTERN + rb")[ \t]*+(?:" + SIDE_PATT
 LEFT_SIDE_PATTERN = rb"^[ \t]*+(?:" + SIDE_PATTERN + rb") ?"
 RIGHT_SIDE_PATTERN = rb"(?<![ \t])[ \t]*+(?:" + SIDE_PATTERN + rb")[ \t]*+\r?$"
 BOX_SIDES_PATTERN = lazy.regex(rb"|".join((EMPTY_ROW_PATTERN, LEFT_SIDE_PATTERN, RIGHT_SIDE_PATTERN)), re.MULTILINE)
-STRIPS = (Strip("boxes", _shows, BOX_SIDES_PATTERN),)
+BOXES = Strip("boxes", BOX_SIDES_PATTERN)

@@ -9,7 +9,8 @@ from forensics.sources.strips.base import MIN_DECORATED_LINES, Strip
 MIN_QUOTED_SHARE = 0.8  # of the lines; chosen by hand: who answers a mail writes a few lines of their own
 
 
-def _shows(head: Head) -> bool:
+def shows(head: Head) -> bool:
+    """Are the lines of `head` quoted?"""
     if ">" not in head.text:
         return False
     lines = head.written
@@ -17,4 +18,4 @@ def _shows(head: Head) -> bool:
     return quoted >= MIN_DECORATED_LINES and quoted >= MIN_QUOTED_SHARE * len(lines)
 
 
-STRIPS = (Strip("quotes", _shows, lazy.regex(rb"^[ \t]*(?:> ?)+", re.MULTILINE)),)
+QUOTES = Strip("quotes", lazy.regex(rb"^[ \t]*(?:> ?)+", re.MULTILINE))

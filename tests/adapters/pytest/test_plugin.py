@@ -21,7 +21,9 @@ def test_after(): pass
 SEGFAULT = "ctypes.string_at(0)"
 
 
-def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+def session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, *arguments: str, before: tuple[str, ...] = ()
+) -> subprocess.CompletedProcess[str]:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     for name in ("PYTEST_XDIST_WORKER", "PYTEST_ADDOPTS"):
         monkeypatch.delenv(name, raising=False)
@@ -29,7 +31,7 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, *argumen
     (tmp_path / "test_some.py").write_text(text)
     known = entry_points(group="pytest11", name="forensics")  # an older installation that is edited in place does not name it
     plugin = [] if known else ["-p", "forensics.adapters.pytest"]
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *plugin, *arguments]
+    command = [*before, sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *plugin, *arguments]
     return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
 
 
@@ -83,6 +85,15 @@ def test_a_session_that_ends_by_itself_says_nothing_more(end: str, tmp_path: Pat
     assert done.returncode == {"fails": 1, "usage": 4}.get(end, 0)
     assert " forensics " not in done.stdout
     assert not bundles(tmp_path)
+
+
+def test_a_session_whose_parent_ignores_its_children_ends_with_its_status(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While SIGCHLD is ignored, which is inherited, the system tells nobody of the end of a child."""
+    ignore = "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
+    ignoring = (sys.executable, "-c", ignore)
+    assert session(tmp_path, monkeypatch, "def test_bad(): assert 0\n", "--forensics", before=ignoring).returncode == 1
 
 
 def test_without_the_option_only_the_plugin_itself_is_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

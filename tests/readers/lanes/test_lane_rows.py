@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.database import Database
-from forensics.readers.lanes.lane_rows import MAIN_PROGRAM, lane_key, lane_kind, lane_rows
+from forensics.readers.lanes.lane_rows import MAIN_PROGRAM, lane_key, lane_kind, rows_by_lane
 from tests.outcome.made import lanes_of, scan_of
 
 
@@ -42,18 +42,18 @@ def test_the_prefix_of_a_line_names_its_writer(line: str, key: tuple[str, str] |
 def test_a_redrawn_progress_bar_has_one_template_whatever_its_numbers() -> None:
     """By its form a line is known to repeat, so that a program is known to work on."""
     bars = "Epoch one  3%\rEpoch one 40% 3/9 done\nEpoch one  4%\rEpoch one 71% 7/9 done\n"
-    assert [row.template for _, row in lane_rows(scan_of(bars), "")] == [b"Epoch one done"] * 2
-    (row,) = [row for _, row in lane_rows(scan_of("first frame\rsecond frame\rEpoch one 71% done\r\n"), "")]
-    assert row.template == b"Epoch one done"
+    assert rows_by_lane(scan_of(bars), "")[MAIN_PROGRAM].templates == [b"Epoch one done"] * 2
+    (row,) = rows_by_lane(scan_of("first frame\rsecond frame\rEpoch one 71% done\r\n"), "")[MAIN_PROGRAM]
+    assert (row.template, row.text()) == (b"Epoch one done", "Epoch one 71% done")
 
 
 def test_a_number_in_front_is_a_rank_only_where_srun_labels_lines() -> None:
     assert lane_key(b" 3: step 1") is None
     assert lane_key(b" 3: step 1", ranks=True) == ("rank", "3")
     labelled = "0: step 1 of the training\n1: step 1 of the training\n0: step 2 of it\n1: step 2 of it\n"
-    assert {key for key, _ in lane_rows(scan_of(labelled), "")} == {("rank", "0"), ("rank", "1")}
+    assert rows_by_lane(scan_of(labelled), "").keys() == {("rank", "0"), ("rank", "1")}
     once = "reading the list of files\n3: the third of them\n" + "step of the training\n" * 9
-    assert {key for key, _ in lane_rows(scan_of(once), "")} == {("job", "")}
+    assert rows_by_lane(scan_of(once), "").keys() == {("job", "")}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,263 @@
+"""What commands do with their options: sources are opened, a report is written, the process exits with its status.
+
+Nothing here needs the library of command lines, whose import takes as long as to read a short log.
+"""
+
+import contextlib
+import os
+import shlex
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from forensics.core.errors import UsageError
+from forensics.core.text import escaped, inert
+from forensics.report.style import ISSUE_CHARS, PAGE_CHARS, Style
+
+if TYPE_CHECKING:
+    from forensics.correlation import Filter
+    from forensics.model import Report, Source, Warn, Warning
+
+WITH_LEDGER = ("json", "jsonl")  # formats that tell what each feature contributed, asked or not
+WIDEST = 140  # longer lines of prose are hard to read
+STDIN = Path("-")
+
+
+def check_output(output: Path | None) -> Path | None:
+    """`output`; raises UsageError where its folder is not there, before anything is read."""
+    if output is not None and not output.absolute().parent.is_dir():
+        folder = output.parent
+        raise UsageError("no such folder to write to", str(folder), f"mkdir -p {shlex.quote(str(folder))}, and again")
+    return output
+
+
+class OutputOptions(NamedTuple):
+    """The format and the destination of a report."""
+
+    form: str
+    output: Path | None = None
+    exit_code: bool = False
+    redact: bool = False
+    redact_map: Path | None = None
+    max_chars: int = ISSUE_CHARS
+    plot: Path | None = None
+    why: bool = False
+    incident: int | None = None
+    every_incident: bool = False
+
+
+def check_format(form: str, why: bool = False) -> str:
+    """`form` when it is a format; raises UsageError that lists them otherwise, or where it cannot show why."""
+    from forensics.report import formats
+
+    if form not in formats():
+        raise UsageError(f"unknown format {form!r}", advice=f"choose one of {', '.join(formats())}")
+    if why and form not in (*WITH_LEDGER, "text"):
+        raise UsageError(f"--why goes with text, not with {form}", advice=f"{' and '.join(WITH_LEDGER)} always include it")
+    return form
+
+
+def check_baseline(paths: list[Path] | None) -> list[Path]:
+    """`paths`; raises UsageError for one that is not there, before anything is read."""
+    for path in paths or ():
+        if not path.exists():
+            raise UsageError("no such file or folder for the baseline", str(path))
+    return paths or []
+
+
+def parse_filter(since: str | None, until: str | None, pid: int | None, job: str | None, last: bool) -> "Filter":
+    """The filter for the subject and the time; raises UsageError for a text that is not a time."""
+    from forensics.correlation import Filter
+
+    return Filter.of(since, until, pid, job, last)
+
+
+def say(line: str) -> None:
+    """Print a line on stderr in which nothing acts."""
+    print(inert(escaped(line)), file=sys.stderr)
+
+
+def write(text: str, output: Path | None, form: str = "", masked: bool = False) -> None:
+    """Write text in which nothing acts to stdout, or completely or not at all to `output`; UsageError if it cannot be written.
+
+    `form`: the format of a report, whose lines may be commands to the system that runs the job. `masked`: the text is a rendered
+    report, which has no secrets; any other text loses them here.
+    """
+    from forensics.report import COMMAND_FORMATS
+
+    if not masked:
+        from forensics.report.redaction.door import masked_text
+
+        text = masked_text(text)
+    text = inert(text, commands=form in COMMAND_FORMATS)
+    if output is None:
+        _to_stdout(text)
+        return
+    try:
+        save(text, output)
+    except UsageError as error:
+        if text.startswith("<") and sys.stdout.isatty():  # a page; nobody reads it on a terminal
+            raise
+        _to_stdout(text)
+        raise UsageError(f"{error.what} and went to stdout", error.where) from error
+
+
+def _to_stdout(text: str) -> None:
+    """`text` in UTF-8, whatever the locale says; as it is where a caller's stdout takes text only (`io.StringIO`)."""
+    raw = getattr(sys.stdout, "buffer", None)
+    if raw is None:
+        sys.stdout.write(text)
+    else:
+        raw.write(text.encode("utf-8", "replace"))
+    sys.stdout.flush()
+
+
+def standard_input(most: int) -> bytes:
+    """The first `most` bytes of standard input; raises UsageError where it is closed."""
+    if sys.stdin is None:
+        raise UsageError("standard input is closed")
+    raw = getattr(sys.stdin, "buffer", None)
+    return sys.stdin.read(most).encode("utf-8", "replace")[:most] if raw is None else raw.read(most)
+
+
+def case_name(paths: Sequence[Path]) -> str:
+    """The name of a report on `paths`: that of the first path that has one."""
+    return next((p.resolve().name for p in paths if p != STDIN), "stdin")
+
+
+def open_sources(paths: Sequence[Path], warn: "Warn") -> "Iterable[Source]":
+    """The sources in files, folders and, for `-`, in standard input; raises UsageError or SourceError as these are opened."""
+    from forensics import sources
+
+    files = [p for p in paths if p != STDIN]
+    piped = sources.open_stdin(warn) if len(files) < len(paths) else []
+    return [*piped, *(sources.open_paths(files, warn) if files else ())]
+
+
+def report_on_stdin(
+    telling: OutputOptions, baseline: list[Path] | None = None, event_filter: "Filter | None" = None, folders: Sequence[Path] = ()
+) -> None:
+    """Read standard input and write the report. `folders`: of signatures."""
+    from forensics import pipeline
+
+    check_format(telling.form, telling.why)
+    noted: list[Warning] = []
+    knowledge, sources = pipeline.database(folders), open_sources([STDIN], noted.append)
+    chosen = event_filter or parse_filter(None, None, None, None, False)
+    report = pipeline.analyze(sources, case_name([STDIN]), knowledge, noted, baseline=baseline or [], event_filter=chosen)
+    finish(report, telling)
+
+
+def save(text: str, output: Path, mode: int = 0o644) -> None:
+    """Write `text` to `output`, completely or not at all. Raises UsageError if it cannot be written.
+
+    A pipe or a device, such as /dev/stdout, is written to; a link leads to the file that is replaced.
+    """
+    try:
+        if output.exists() and not output.is_file() and not output.is_dir():
+            output.write_bytes(text.encode("utf-8", "replace"))
+            return
+        import tempfile
+
+        output = output.resolve()
+        handle, name = tempfile.mkstemp(dir=output.parent, prefix=".forensics-")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(text.encode("utf-8", "replace"))
+            Path(name).chmod(mode)
+            Path(name).replace(output)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                Path(name).unlink()
+            raise
+    except OSError as error:
+        raise UsageError(f"the report could not be written there ({error.strerror})", str(output)) from error
+
+
+def style(telling: OutputOptions) -> Style:
+    """The style for the destination: width and colours of a terminal, or plain text for a file or a pipe."""
+    if telling.output is not None or not sys.stdout.isatty():
+        forced = bool(os.environ.get("FORCE_COLOR")) and telling.output is None and not os.environ.get("NO_COLOR")
+        return Style(max_chars=telling.max_chars, colour=forced, every_incident=telling.every_incident)
+    import shutil
+
+    colour = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    width = min(shutil.get_terminal_size((PAGE_CHARS, 24)).columns, WIDEST)
+    return Style(width=width, colour=colour, max_chars=telling.max_chars, every_incident=telling.every_incident)
+
+
+def rendered(report: "Report", telling: OutputOptions) -> str:
+    """The report in the requested format. Also draws the picture and writes the map of stand-ins, if requested.
+
+    In a GitHub workflow the annotations' format also adds the Markdown report to the summary of the step.
+    """
+    from forensics.report import render
+
+    report = _prepared(report, telling)
+    if telling.plot:
+        from forensics.report.plot import plot
+
+        plot(report, telling.plot)
+    summary = os.environ.get("GITHUB_STEP_SUMMARY")
+    if telling.form == "github" and summary:
+        _add(render(report, "markdown", style(telling)), Path(summary))
+    text = render(report, telling.form, style(telling))
+    return text + _ledger(report, style(telling)) if telling.why and telling.form == "text" else text
+
+
+def rendered_together(reports: "Sequence[Report]", telling: OutputOptions) -> str:
+    """Several reports as one document, for formats that support it."""
+    from forensics.report import render_many
+
+    return render_many([_prepared(r, telling) for r in reports], telling.form, style(telling))
+
+
+def _prepared(report: "Report", telling: OutputOptions) -> "Report":
+    """The report on the requested incident, with names replaced if requested."""
+    if telling.incident is not None:
+        from forensics.report.incident_groups import focus_on
+
+        report = focus_on(report, telling.incident)
+    if telling.redact or telling.redact_map:
+        from forensics.report import with_stand_ins
+
+        report, key = with_stand_ins(report)
+        if telling.redact_map:
+            import json
+
+            save(json.dumps(key, indent=2, ensure_ascii=False) + "\n", telling.redact_map, mode=0o600)
+    return report
+
+
+def _add(text: str, output: Path) -> None:
+    try:
+        with output.open("a", encoding="utf-8", errors="replace") as file:
+            file.write(text)
+    except OSError as error:
+        raise UsageError(f"the summary could not be written there ({error.strerror})", str(output)) from error
+
+
+def _ledger(report: "Report", style: Style) -> str:
+    from forensics.decision.candidates import FEATURES
+    from forensics.decision.ledger import MEANINGS
+    from forensics.report.ledger import render_ledger
+
+    return render_ledger(report, {name: about[2] for name, about in FEATURES.items()} | MEANINGS, style)
+
+
+def finish(report: "Report", telling: OutputOptions) -> None:
+    """Write the report and exit with the requested status."""
+    write(rendered(report, telling), telling.output, telling.form, masked=True)
+    if telling.exit_code and report.verdict == "crash":
+        sys.exit(1)
+
+
+def capture_settings() -> dict[str, object]:
+    """The configured options of captured runs. From now on bundles go to the configured folder."""
+    from forensics.config import config
+
+    settings = dict(config().capture)
+    if folder := settings.pop("folder", ""):
+        os.environ.setdefault("FORENSICS_RUNS", str(folder))
+    return settings

@@ -1,0 +1,131 @@
+"""The lines of one lane as columns: a number, the bytes and the shape of each line. Only lines that are read become a Row.
+
+step 4012 loss 2.31    -> the shape `step 0000 loss 0.00`: its template, its lane and the place of its step are known
+step 4013 loss 2.29    -> the same shape, which is one object
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import compress
+from operator import attrgetter
+
+from msgspec import Struct
+
+from forensics.core.text import decode_line
+from forensics.line_formats import unlabelled
+from forensics.readers.lanes.line_parts import counted_step, step_place
+
+LaneKey = tuple[str, str]  # kind of entity or supervisor of its records, name
+CARRIAGE_RETURN = 0x0D  # as a number: to look for one byte as bytes takes ten times as long
+ESCAPE = 0x1B  # as a number, too
+UNKNOWN_PLACE = slice(0, 0)  # no number stands there
+MAX_ROW_TEXT_BYTES = 2000  # of a line: as much as a report quotes
+TEMPLATE_WORDS = 8  # the first words of a line tell which statement of a program printed it
+WORDS_ONLY = bytes(i if i == 10 or 65 <= i <= 90 or 97 <= i <= 122 or i >= 128 else 32 for i in range(256))
+
+
+class Shape:
+    """What all lines have in common that differ only in digits.
+
+    `template`: the first eight words, without numbers and signs, of the last frame. `key`: of the lane, None if no prefix tells
+    it; digits in it are zeros. `step_at`: where the number of a counted step stands; None for a shape without one, UNKNOWN_PLACE
+    if it was not looked for. `is_blank`: such a line has no text.
+    """
+
+    __slots__ = ("is_blank", "key", "step_at", "template")
+
+    def __init__(self, line: bytes, key: LaneKey | None, with_step: bool) -> None:
+        frame = line.rstrip(b"\r").rpartition(b"\r")[2] if CARRIAGE_RETURN in line else line
+        self.template = b" ".join([w for w in frame.translate(WORDS_ONLY).split() if len(w) > 2][:TEMPLATE_WORDS])
+        self.key = key
+        is_plain = with_step and line.isascii() and CARRIAGE_RETURN not in line and ESCAPE not in line
+        self.step_at = _step_place(line.decode("ascii")) if is_plain else UNKNOWN_PLACE
+        self.is_blank = not self.template and not line.strip()
+
+
+def _step_place(text: str) -> slice | None:
+    """Where in `text` the number of a counted step stands, behind the labels that are no part of what the program wrote."""
+    said = unlabelled(text)
+    place, label = step_place(said), len(text) - len(said)
+    return slice(place.start + label, place.stop + label) if place else None
+
+
+class Row(Struct):
+    """One line of a lane: its number, its shape, and its bytes."""
+
+    number: int
+    shape: Shape
+    raw: bytes
+    decoded: str | None = None  # the result of text(), kept
+
+    @property
+    def template(self) -> bytes:
+        """See Shape."""
+        return self.shape.template
+
+    def text(self) -> str:
+        """The text of the line: its last frame, without terminal escapes."""
+        if self.decoded is None:
+            raw = self.raw
+            if CARRIAGE_RETURN in raw:
+                raw = raw.rstrip(b"\r").rpartition(b"\r")[2]
+            self.decoded = decode_line(raw[:MAX_ROW_TEXT_BYTES])
+        return self.decoded
+
+    def said(self) -> str:
+        """The text of the line as the program wrote it, without the label of a launcher or a collector."""
+        return unlabelled(self.text())
+
+
+class Rows(Sequence[Row]):
+    """The lines of one lane in order. `numbers`, `raws`, `shapes`: its columns."""
+
+    __slots__ = ("_made", "_templates", "numbers", "raws", "shapes")
+
+    def __init__(self) -> None:
+        self.numbers: list[int] = []
+        self.raws: list[bytes] = []
+        self.shapes: list[Shape] = []
+        self._made: dict[int, Row] = {}
+        self._templates: list[bytes] = []
+
+    def extend(self, first: int, raws: Sequence[bytes], shapes: Sequence[Shape], kept: Sequence[bool] | None = None) -> None:
+        """Add lines that follow each other, of which the first is number `first`. `kept`: which of them; all if None."""
+        numbers: Iterable[int] = range(first, first + len(raws))
+        self.numbers += numbers if kept is None else compress(numbers, kept)
+        self.raws += raws if kept is None else compress(raws, kept)
+        self.shapes += shapes if kept is None else compress(shapes, kept)
+
+    def take(self, first: int, raws: Sequence[bytes], shapes: Sequence[Shape], places: Sequence[int]) -> None:
+        """Add those of such lines that stand at `places`."""
+        self.numbers += [first + i for i in places]
+        self.raws += map(raws.__getitem__, places)
+        self.shapes += map(shapes.__getitem__, places)
+
+    @property
+    def templates(self) -> list[bytes]:
+        """The template of each row."""
+        if len(self._templates) < len(self.shapes):
+            self._templates = [*map(attrgetter("template"), self.shapes)]
+        return self._templates
+
+    def counted_steps(self, among: Iterable[int]) -> list[int | None]:
+        """The step, epoch, iteration or round that each row counts; None if it counts none, or is not `among` those asked."""
+        return [
+            None if not asked else self._unplaced_step(i) if (at := shape.step_at) is UNKNOWN_PLACE else at and int(raw[at])
+            for i, (asked, raw, shape) in enumerate(zip(among, self.raws, self.shapes, strict=True))
+        ]
+
+    def _unplaced_step(self, i: int) -> int | None:
+        return counted_step(self[i].said())
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __getitem__(self, i: int) -> Row:  # type: ignore[override]  # a part of it is never asked for
+        made = self._made.get(i)
+        if made is None:
+            made = self._made[i] = Row(self.numbers[i], self.shapes[i], self.raws[i])
+        return made
+
+    def __iter__(self) -> Iterator[Row]:
+        return map(self.__getitem__, range(len(self)))

@@ -1,0 +1,152 @@
+"""A frame of a Python stack, in each form in which a line tells one. Everybody who reads frames asks here.
+
+  File "/home/u/train.py", line 12, in main              a traceback's
+  File "/home/u/train.py", line 12 in main               faulthandler's: innermost first
+  File "/home/u/train.py", line 12                       of a SyntaxError, and of a traceback that was cut
+    main (train.py:12)                                   py-spy's
+File /home/u/train.py:12, in main(x)                     IPython's
+Cell In[3], line 12, in main(x)                          of a notebook's cell
+<ipython-input-3-adef1f> in main(x)                      IPython's before 8; an arrow in the code below marks the line
+~/seg/unet.py in forward(self, x)                        the same, of a file
+[~/seg/unet.py](https://localhost/) in forward(self, x)  Colab's
+/home/u/a.ipynb Cell 3 line 1                            Visual Studio Code's
+│ /home/u/train.py:12 in main                            Rich's
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from forensics.core import lazy
+
+Form = Literal["traceback", "dump", "place", "spy", "ipython", "cell", "old", "editor", "rich"]
+FILE_AND_LINE = r'File "(?P<file>[^"\n]+)", line (?P<line_no>\d{1,18})'
+FILE_FRAME = lazy.regex(rf"{FILE_AND_LINE}(?:(?P<comma>,)? in (?P<function>\S.*))?")
+SPY_FRAME = lazy.regex(r"^\s+(?P<function>[\w.<>]+) \((?P<file>[^():]{1,300}):(?P<line_no>\d{1,9})\)")
+NOTEBOOK_FRAME = lazy.regex(
+    r"(?:File (?P<file>\S+?):(?P<line_no>\d{1,18}), in (?P<function>[\w.<>]+)|"
+    r"(?P<cell>(?:Cell|Input) In\s?\[\d+\]|<ipython-input-[\w-]+>)(?:, line (?P<cell_line>\d{1,18}))?"
+    r"(?:,? in (?:<cell line: \d+>|(?P<cell_function>[\w.<>]+)))?)"
+)
+OLD_FRAME = lazy.regex(r"\A(?P<file>[^\s:][^\n]{0,400}\.pyx?) in (?P<function>[\w.<>]+)(?:\(.*\))?\s*\Z")
+EDITOR_FRAME = lazy.regex(r"\A(?P<file>[^\n]{1,400}\.ipynb Cell \d{1,7}) line (?P<line_no>\d{1,7})\s*\Z")
+SYNTAX_PLACE = lazy.regex(
+    r"\A {1,4}(?:File \"?(?P<file>[^\n\"]{1,400}?)\"?|(?P<cell>(?:Cell |Input )In\s?\[\d{1,9}\])"
+    r"|<ipython-input-(?P<number>\d{1,9})-\w{1,40}>)"
+    r"(?:, line (?P<line_no>\d{1,7})|:(?P<line>\d{1,7}))?\s*\Z"
+)
+COLAB_FRAME = lazy.regex(r"\A\[(?P<file>[^\s:()\[\]]{1,300}\.pyx?)\]\(http\S+\) in \S")  # links its file
+COLAB_CELL = lazy.regex(r"/ipython-input-\S*\.py\Z")  # it has no number of the cell
+RICH_FRAME = lazy.regex(r"\A\s*(?:[│|]\s+)?(?P<file>[^\s│|:]{1,300}\.py):(?P<line_no>\d{1,7}) in \S")
+OLD_CELL = lazy.regex(r"\A(?:<ipython-input-(?P<number>\d{1,9})-\w+>|Input In\s?\[(?P<input>\d{1,9})\])\Z")
+ARROW = lazy.regex(r"\A-+> ?(?:<a href='[^'\n]{1,900}'>)?(?P<line_no>\d{1,7})\b")  # an editor's notebook links the number
+FRAME_CODE_ROWS = 12  # rows of code that IPython prints with a frame: five, and more for a statement of several lines
+
+
+class Frame(Struct, frozen=True):
+    """`head`: what stands before it in its line. `file`: of a cell `Cell In[3]`. `line`: None where it is not told. `function`:
+    empty where it is not told. `form`: how it is printed."""
+
+    head: str
+    file: str
+    line: int | None
+    function: str
+    form: Form
+
+
+def file_frame(text: str) -> Frame | None:
+    """The frame that CPython itself prints, in a traceback or a dump; None for any other line."""
+    found = FILE_FRAME.search(text)
+    if found is None:
+        return None
+    function = (found["function"] or "").strip(" │")
+    form: Form = "place" if not function else "traceback" if found["comma"] else "dump"
+    return Frame(text[: found.start()], _cell_or_file(found["file"]), int(found["line_no"]), function, form)
+
+
+def _cell_or_file(file: str) -> str:
+    """Old names of cells as new ones: `<ipython-input-3-adef1f>`, `Input In [3]` -> `Cell In[3]`."""
+    cell = OLD_CELL.match(file)
+    return f"Cell In[{cell['number'] or cell['input']}]" if cell else file
+
+
+def is_bare_frame(text: str) -> bool:
+    """Is the line nothing but a frame of Python's? It tells nothing without its exception."""
+    frame = file_frame(text)
+    return frame is not None and not frame.head.strip()
+
+
+def dump_frame(text: str) -> Frame | None:
+    """The frame of a dump of faulthandler; None for any other line, also for a traceback's."""
+    frame = file_frame(text)
+    return frame if frame and frame.form == "dump" else None
+
+
+def spy_frame(text: str) -> Frame | None:
+    """The frame of a dump of py-spy; None for any other line."""
+    found = SPY_FRAME.match(text)
+    return Frame("", found["file"], int(found["line_no"]), found["function"], "spy") if found else None
+
+
+def frame_of(text: str, below: Sequence[str] = ()) -> Frame | None:
+    """The frame of a traceback, also of IPython's; None if the line is none. `below`: the lines behind it, with its code."""
+    return file_frame(text) or _notebook_frame(text, below) or _old_frame(text, below) or _editor_frame(text, below)
+
+
+def _notebook_frame(text: str, below: Sequence[str]) -> Frame | None:
+    found = NOTEBOOK_FRAME.search(text)
+    if found is None:
+        return None
+    file, function = found["file"] or found["cell"], found["function"] or found["cell_function"] or ""
+    name = _cell_or_file(file)
+    line = found["line_no"] or found["cell_line"] or (marked_line(below) if name != file or found["file"] else None)
+    return Frame(text[: found.start()], name, _number(line), function, "ipython" if found["file"] else "cell")
+
+
+def _old_frame(text: str, below: Sequence[str]) -> Frame | None:
+    found = OLD_FRAME.search(text)
+    return Frame("", found["file"], _number(marked_line(below)), found["function"], "old") if found else None
+
+
+def _editor_frame(text: str, below: Sequence[str]) -> Frame | None:
+    found = EDITOR_FRAME.search(text)  # its heading may have the first digit only
+    return Frame("", found["file"], _number(marked_line(below) or found["line_no"]), "", "editor") if found else None
+
+
+def syntax_place(text: str) -> Frame | None:
+    """The place that stands above the code of a SyntaxError; None for any other line."""
+    found = SYNTAX_PLACE.match(text)
+    if found is None:
+        return None
+    file = _cell_or_file(found["file"] or found["cell"] or "").replace("Input In", "Cell In")
+    name = f"Cell In[{found['number']}]" if found["number"] else file
+    return Frame("", name, _number(found["line_no"] or found["line"]), "", "place")
+
+
+def colab_frame(text: str, below: Sequence[str]) -> Frame | None:
+    """The frame of a traceback of Colab; None for any other line, and where no arrow marks its line."""
+    found, line = COLAB_FRAME.match(text), marked_line(below)
+    if found is None or line is None:
+        return None
+    return Frame("", "Cell" if COLAB_CELL.search(found["file"]) else found["file"], int(line), "", "old")
+
+
+def rich_frame(text: str) -> Frame | None:
+    """The frame of a traceback of Rich; None for any other line."""
+    found = RICH_FRAME.match(text)
+    return Frame("", found["file"], int(found["line_no"]), "", "rich") if found else None
+
+
+def _number(digits: str | None) -> int | None:
+    return int(digits) if digits else None
+
+
+def marked_line(below: Sequence[str]) -> str | None:
+    """The line number that an arrow marks in the code that IPython prints below a frame. The code ends at a blank line."""
+    for text in below[:FRAME_CODE_ROWS]:
+        if not text.strip():
+            return None
+        if found := ARROW.match(text):
+            return found["line_no"]
+    return None
