@@ -73,14 +73,18 @@ def _agree(facts: Fields, more: Fields) -> bool:
     return all(facts.get(name, more[name]) == more[name] for name in SAME if name in more)
 
 
-def proofs_of(told: Sequence[Observation], further: Sequence[Observation]) -> tuple[Proof, ...]:
+def proofs_of(told: Sequence[Observation], further: Sequence[Observation], facts: Fields) -> tuple[Proof, ...]:
     """At most MAX_EVIDENCE_LINES different lines, those of `told` first, then those of `further` events of the cause.
 
-    Of each the first line of every observation stands before any second line. A further event before the told one is marked.
+    Of each the first line of every observation stands before any second line. A further event before the told one is marked;
+    a kill at another memory limit than that of `facts` is an incident of its own, and no evidence.
     """
+    limit = facts.get(LIMIT_FACT)
+    further = [e for e in further if limit is None or e.fields.get(LIMIT_FACT, limit) == limit]
     chosen: dict[Place, Proof] = {}
     for observations, others in ((told, False), (further, True)):
-        ordered = [(others and _is_before(e, told[0]), _proofs_in_order(e)) for e in observations]
+        lines = 1 if others else MAX_EVIDENCE_LINES  # of each: a further event is told by its message alone
+        ordered = [(others and _is_before(e, told[0]), _proofs_in_order(e)[:lines]) for e in observations]
         for place in range(max((len(own) for _, own in ordered), default=0)):
             for earlier, own in ordered:
                 if place < len(own) and len(chosen) < MAX_EVIDENCE_LINES:

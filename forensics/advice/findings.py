@@ -201,7 +201,7 @@ def _facts_and_proofs(
     """What the observations of the cause's event tell, and their lines."""
     facts = facts_of(told)
     facts |= deaths_of(candidate, facts) if "process_death" in cause.traits else {}
-    proofs = proofs_of(told, further_events(candidate, database))
+    proofs = proofs_of(told, further_events(candidate, database), facts)
     return facts | code_of_traceback(facts, proofs, diagnosis), proofs
 
 

@@ -69,7 +69,7 @@ def split_lanes(
         launcher = own if key == MAIN_PROGRAM else launcher
         if key[0] == "rank" and launcher:
             own.started_by(launcher)
-        found = [part for o in by_key.get(key, ()) for part in by_attempt(o, own.starts())]
+        found = [part for o in by_key.get(key, ()) for part in by_attempt(o, own.attempts())]
         split += found
         made.append(own.lane(scan.source.name, lane_kind(key, scan, layout), entity_of(key, scan.source.name), found))
     return tuple(sorted(made, key=lambda lane: -lane.digest.lines)), sorted(split, key=lambda o: (o.line, o.kind))

@@ -5,20 +5,22 @@ line 12: KeyError: 'a' / line 40: (a further attempt) / line 52: KeyError: 'a'  
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from msgspec.structs import replace
 
 from forensics.line_formats import parse_prefix
 from forensics.model import Observation, Proof
+from forensics.model.verdicts import Attempt
 
 
-def by_attempt(observation: Observation, starts: Sequence[int]) -> Iterator[Observation]:
-    """`observation`, or its parts. `starts`: the numbers of the lines at which further attempts begin, in order.
+def by_attempt(observation: Observation, attempts: Sequence[Attempt]) -> Iterator[Observation]:
+    """`observation`, or its parts, one for each of the `attempts` that shows it.
 
     Each part gets the count of its own lines; the last part also gets lines that were counted and not kept.
     """
-    parts = _parts(observation.proofs, starts) if starts and observation.count > 1 else []
+    starts = [later.first_line for one, later in pairwise(attempts) if one.is_another_start(observation)]
+    parts = _parts(observation, starts) if starts and observation.count > 1 else []
     if len(parts) < 2:
         yield observation
         return
@@ -30,15 +32,17 @@ def by_attempt(observation: Observation, starts: Sequence[int]) -> Iterator[Obse
         yield _part(observation, proofs, max(1, count), last)
 
 
-def _parts(proofs: Sequence[Proof], starts: Sequence[int]) -> list[tuple[Proof, ...]]:
-    ordered = sorted(proofs, key=lambda p: p.line)
+def _parts(observation: Observation, starts: Sequence[int]) -> list[tuple[Proof, ...]]:
+    """The lines of each part, the message before the frames that are quoted with it."""
+    quoted = {n for o in observation.occurrences for n in o.quoted}
+    ordered = sorted(observation.proofs, key=lambda p: (bisect_right(starts, p.line), p.line in quoted))
     return [tuple(own) for _, own in groupby(ordered, key=lambda p: bisect_right(starts, p.line))]
 
 
 def _part(whole: Observation, proofs: tuple[Proof, ...], count: int, last: bool) -> Observation:
     lines = {p.line for p in proofs}
     own = tuple(o for o in whole.occurrences if o.line in lines)
-    first, end = proofs[0].line, whole.last_line if last else proofs[-1].line
+    first, end = proofs[0].line, whole.last_line if last else max(lines)
     return replace(
         whole,
         line=first,
