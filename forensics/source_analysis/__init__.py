@@ -4,7 +4,7 @@ Threads match the chunks of a large source; processes read many small sources. T
 """
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from functools import partial
 
@@ -14,10 +14,13 @@ from msgspec.structs import replace
 from forensics import context, correlation, line_formats, outcome, readers, series
 from forensics.core.input_time import Share
 from forensics.database import Database
-from forensics.model import Observation, Scan, Source, Warn, Warning
+from forensics.model import Line, Observation, Scan, Source, Warn, Warning
+from forensics.model.dumps import Dump
+from forensics.model.stacks import ProcessStacks
 from forensics.model.verdicts import Lane
 from forensics.parallel.file_pool import is_small, read_in_pool
 from forensics.parallel.prefetch import read_ahead
+from forensics.readers.python.process_stacks import process_stacks
 from forensics.scan import Matcher, Workers, matcher_of, scan
 from forensics.source_analysis.call_or_warn import call_or_warn
 from forensics.source_analysis.teardown import Teardown, find_teardown
@@ -29,7 +32,7 @@ class SourceAnalysis(Struct, frozen=True):
 
     `samples`: what its lines show about its clock. `pids`: those that its ends name. `line_format`: that of most of its first
     lines. `records`: how many lines are no continuations. `lanes`: whose its lines are, and how each of them ends. `attempted`:
-    what each attempt of the longest of them says of itself.
+    what each attempt of the longest of them says of itself. `dump`: of a source that is one. `stacks`: those of whole processes.
     """
 
     scan: Scan
@@ -41,6 +44,8 @@ class SourceAnalysis(Struct, frozen=True):
     records: int
     lanes: tuple[Lane, ...] = ()
     attempted: tuple[context.AttemptFacts, ...] = ()
+    dump: Dump | None = None
+    stacks: tuple[ProcessStacks, ...] = ()
 
     @property
     def name(self) -> str:
@@ -139,6 +144,8 @@ def analyze_source(
     """The analysis of one source, None where it has no lines. A stage that fails is left out with a Warning. `share`: the
     processor time for it."""
     name = source.name
+    if source.dump is not None:
+        return _analyze_dump(source, source.dump, warn)
     none: list[Observation] = []
     no_samples: list[correlation.ClockSample] = []
     undrawn: tuple[context.Ranked, ...] = ()
@@ -164,7 +171,21 @@ def analyze_source(
     spans = [(a.first_line, a.last_line) for a in lanes[0].attempts] if lanes and lanes[0].kind == "job" else []
     alone: tuple[context.AttemptFacts, ...] = ()
     said = call_or_warn(lambda: context.attempt_facts(scanned, spans), alone, "its attempts", name, warn)
-    return SourceAnalysis(_without_numbers(scanned), tuple(events), curves, tuple(samples), pids, line_format, count, lanes, said)
+    no_stacks: tuple[ProcessStacks, ...] = ()
+    stacks = call_or_warn(lambda: process_stacks(scanned), no_stacks, "its stacks", name, warn)
+    kept = _without_numbers(scanned)
+    return SourceAnalysis(kept, tuple(events), curves, tuple(samples), pids, line_format, count, lanes, said, stacks=stacks)
+
+
+def _analyze_dump(source: Source, read: Callable[[Warn], Dump | None], warn: Warn) -> SourceAnalysis | None:
+    """A dump has lines, and nothing in them is an event by itself: what the dumps of all ranks show together is one."""
+    dump = call_or_warn(lambda: read(warn), None, "all of it", source.name, warn)
+    if dump is None:
+        return None
+    lines = tuple(Line(number, text) for number, text in enumerate(dump.text, 1))
+    scanned = Scan(source, sum(len(line) + 1 for line in dump.text), len(lines), (), {}, lines, ())
+    samples = tuple(correlation.clock_samples(scanned, ()))
+    return SourceAnalysis(scanned, (), (), samples, frozenset(), "", len(lines), dump=dump)
 
 
 MEASURED = frozenset(trigger.kind for trigger in series.triggers())
