@@ -32,7 +32,7 @@ Sizes = Annotated[list[Annotated[list[int], Meta(max_length=32)]], Meta(max_leng
 JSON_HEAD_PATTERN = lazy.regex(
     rb'\A\s*\{\s*"(?:version|pg_config|pg_status|entries|nccl_version|comm_lib_version|rank|nccl_comm_state)"'
 )
-RANK_PATTERN = lazy.regex(r"rank[_-]?(\d{1,7})(?!.*rank[_-]?\d)|(\d{1,7})(?:\.\w{1,8}){0,2}\Z", re.IGNORECASE)
+FILE_RANK_PATTERN = lazy.regex(r"rank[_-]?(\d{1,7})(?!.*rank[_-]?\d)|(\d{1,7})(?:\.\w{1,8}){0,2}\Z", re.IGNORECASE)
 MEMBER_PATTERN = lazy.regex(r"\d{1,7}")
 
 
@@ -126,7 +126,7 @@ def read_flight_recorder(data: bytes, source: str) -> Dump:
 
 def rank_of_name(name: str) -> int | None:
     """The rank in the name of a file: `nccl_trace_rank_5`, `_dump_12`, `rank3.json`."""
-    found = RANK_PATTERN.search(name.rpartition("/")[2])
+    found = FILE_RANK_PATTERN.search(name.rpartition("/")[2])
     return int(found[1] or found[2]) if found else None
 
 

@@ -6,7 +6,7 @@ dumps of ranks 0 to 3: 0, 1 and 3 wait in all_reduce no. 17, rank 2 has entered 
 
 from forensics.ranks.ended import ended_ranks, rank_pids
 from forensics.ranks.observation import observation
-from forensics.ranks.outcomes import OUTCOMES, RECORD
+from forensics.ranks.outcomes import OUTCOMES, RANKS_RECORD
 from forensics.ranks.picture import picture
 
-__all__ = ["OUTCOMES", "RECORD", "ended_ranks", "observation", "picture", "rank_pids"]
+__all__ = ["OUTCOMES", "RANKS_RECORD", "ended_ranks", "observation", "picture", "rank_pids"]

@@ -15,7 +15,7 @@ from forensics.model.dumps import Frame
 from forensics.model.ranks import ProofPlace
 from forensics.readers.identity.entity_ids import EntityIds, entity_ids
 
-WAITS_FOR_PEER, STOPPED = "waits_for_peer", "external_stop"  # traits of causes: an end that another one brings about
+WAITS_FOR_PEER, STOPPED_BY_ANOTHER = "waits_for_peer", "external_stop"  # traits of causes: an end that another one brings about
 MAX_SAID_CHARS = 120  # chosen by hand: of a message that stands inside a sentence
 
 
@@ -49,7 +49,7 @@ def _is_own_end(event: Observation, knowledge: Database) -> bool:
     cause = knowledge.causes.get(event.cause or "")
     if cause is None or event.weight == "hint" or not event.proofs or event.kind.startswith("series/"):
         return False
-    return cause.id != HEALTHY and not {WAITS_FOR_PEER, STOPPED} & set(cause.traits)
+    return cause.id != HEALTHY and not {WAITS_FOR_PEER, STOPPED_BY_ANOTHER} & set(cause.traits)
 
 
 def _text(event: Observation) -> str:

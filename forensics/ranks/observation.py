@@ -9,7 +9,7 @@ from forensics.database import ProvenCause
 from forensics.line_formats import parse_prefix
 from forensics.model import Observation, Proof, Stamp, Value
 from forensics.model.ranks import OddRank, ProofPlace, RankPicture
-from forensics.ranks.outcomes import KEPT_WAITING, NOT_CARRIED_OUT, RECORD
+from forensics.ranks.outcomes import KEPT_WAITING, NOT_CARRIED_OUT, RANKS_RECORD
 from forensics.ranks.words import numbers, reason
 
 MAX_NAMED = 16  # ranks that a sentence names
@@ -25,13 +25,13 @@ def observation(seen: RankPicture, proves: Mapping[str, ProvenCause]) -> Observa
     places = _places(odd)
     head = places[0]
     return Observation(
-        kind=RECORD,
+        kind=RANKS_RECORD,
         cause=proves[outcome].cause,
         weight="strong",
         source=head.source,
         line=head.line,
         last_line=head.line,
-        proofs=tuple(Proof(p.source, p.line, p.text, RECORD, "strong") for p in places),
+        proofs=tuple(Proof(p.source, p.line, p.text, RANKS_RECORD, "strong") for p in places),
         fields=_fields(odd, outcome),
         stamp=_stamp(places),
     )

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from forensics.model.dumps import Frame
 from forensics.model.ranks import OddRank
 
-MAX_RUNS = 8  # spans of rank numbers that one text names
+MAX_SPANS = 8  # spans of rank numbers that one text names
 
 
 def numbers(ranks: Iterable[int]) -> str:
@@ -16,8 +16,8 @@ def numbers(ranks: Iterable[int]) -> str:
             runs[-1][1] = rank
         else:
             runs.append([rank, rank])
-    shown = [str(a) if a == b else f"{a}, {b}" if b == a + 1 else f"{a}-{b}" for a, b in runs[:MAX_RUNS]]
-    return ", ".join(shown) + (f" and {len(runs) - MAX_RUNS} more spans" if len(runs) > MAX_RUNS else "")
+    shown = [str(a) if a == b else f"{a}, {b}" if b == a + 1 else f"{a}-{b}" for a, b in runs[:MAX_SPANS]]
+    return ", ".join(shown) + (f" and {len(runs) - MAX_SPANS} more spans" if len(runs) > MAX_RUNS else "")
 
 
 def at(frame: Frame | None) -> str:

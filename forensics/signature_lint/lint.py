@@ -178,7 +178,7 @@ def try_examples(own: Path | None = None, alone: bool = False) -> Iterator[tuple
 
 def record_outcomes() -> dict[str, tuple[str, ...]]:
     """The records of detectors and series, each with its possible outcomes."""
-    return {**readers.outcomes(), series.RECORD: series.OUTCOMES, ranks.RECORD: ranks.OUTCOMES}
+    return {**readers.outcomes(), series.RECORD: series.OUTCOMES, ranks.RANKS_RECORD: ranks.OUTCOMES}
 
 
 @functools.cache

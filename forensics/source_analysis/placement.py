@@ -60,7 +60,7 @@ def _with_ranks(
     """`events` by source, and what the dumps of the ranks show. It stands for what the stacks of the same ranks show one by
     one."""
     seen = rank_picture(analyses, events, knowledge)
-    found = ranks.observation(seen, knowledge.records[ranks.RECORD]) if seen else None
+    found = ranks.observation(seen, knowledge.records[ranks.RANKS_RECORD]) if seen else None
     if found is None:
         return events
     told = {(one.source, line.number) for r in analyses for one in r.stacks for t in one.threads for line in (t.head, *t.lines)}

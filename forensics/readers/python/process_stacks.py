@@ -28,7 +28,7 @@ CAPTURED_PATTERN = lazy.regex(r"stacks of pid (?P<pid>\d{1,10}) \([^)]{0,64}\)(?
 THREAD_PATTERN = lazy.regex(
     r"^Thread (?:0x)?[0-9A-Fa-f]+ \((?P<state>idle|active(?:\+gil)?|idle\+gil)\)(?:: \"(?P<name>[^\"]{0,200})\")?"
 )
-STACK_FRAME_PATTERN = lazy.regex(r"^ {4}(?=\S)(?P<function>.{1,2000}) \((?P<file>[^()]{1,400}?)(?::(?P<line>\d{1,9}))?\)\s*$")
+SPY_FRAME_PATTERN = lazy.regex(r"^ {4}(?=\S)(?P<function>.{1,2000}) \((?P<file>[^()]{1,400}?)(?::(?P<line>\d{1,9}))?\)\s*$")
 MAX_THREADS = 2_000  # of one source
 
 
@@ -103,7 +103,7 @@ def _thread(line: Line) -> tuple[str, str, str, Line] | None:
 
 
 def _frame(text: str) -> Frame | None:
-    if found := STACK_FRAME_PATTERN.match(text):
+    if found := SPY_FRAME_PATTERN.match(text):
         return Frame(found["file"], int(found["line"] or 0), found["function"])
     if found := DUMP_FRAME_PATTERN.search(text):
         return Frame(found["file"], int(found["line_no"]), found["function"].strip())
