@@ -17,7 +17,7 @@ def numbers(ranks: Iterable[int]) -> str:
         else:
             runs.append([rank, rank])
     shown = [str(a) if a == b else f"{a}, {b}" if b == a + 1 else f"{a}-{b}" for a, b in runs[:MAX_SPANS]]
-    return ", ".join(shown) + (f" and {len(runs) - MAX_SPANS} more spans" if len(runs) > MAX_RUNS else "")
+    return ", ".join(shown) + (f" and {len(runs) - MAX_SPANS} more spans" if len(runs) > MAX_SPANS else "")
 
 
 def at(frame: Frame | None) -> str:
