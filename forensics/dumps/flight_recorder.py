@@ -23,7 +23,7 @@ from forensics.dumps.base import MAX_DUMP_BYTES, MAX_ENTRIES, DumpError
 from forensics.dumps.pickled import PROTOCOLS, read_plain_pickle
 from forensics.model.dumps import Call, Dump, Frame, GroupCalls
 
-KEPT_CALLS = 48  # of each group: what led to a hang stands in the last few
+KEPT_CALLS = 32  # of each group: what led to a hang stands in the last few
 KEPT_PENDING = 16  # first pending calls of a group; the first one is what a rank waits in
 MAX_CALL_FRAMES = 256  # of one call; Python's own limit of depth is 1,000, and programs nest some thirty deep
 NAME_CHARS = 120  # of a group's name or an operation; longer ones are made to do harm
@@ -108,7 +108,7 @@ def read_flight_recorder(data: bytes, source: str) -> Dump:
         given = raw.get("entries") or []
         if not isinstance(given, list | tuple) or len(given) > MAX_ENTRIES:
             raise DumpError(f"its entries are no list, or more than {MAX_ENTRIES:,}")
-        entries = [msgspec.convert(one, _Entry, strict=False) for one in given]
+        entries = msgspec.convert(given, list[_Entry], strict=False)
     except (msgspec.ValidationError, AttributeError, TypeError, RecursionError) as error:
         raise DumpError(f"it is no flight recorder's dump ({str(error)[:100]})") from None
     if not head.version.startswith("2."):

@@ -18,6 +18,7 @@ FIXED_PATTERN = lazy.regex(  # operations of a fixed size, in runs
     rb"|[Kqh].|M..|J....|[rj]..[\x00-\x0f]\x00"  # numbers; the memo, to 2**20: Python allocates up to the highest number used
     rb"|\x8a(?:\x00|\x01.|\x02..|\x03...|\x04....|\x05.{5}|\x06.{6}|\x07.{7}|\x08.{8})|[G\x95].{8})++"
 )
+READ_BYTES = 1 << 20  # at once: an unpickler asks a file that cannot look ahead for every single operation
 CONTAINER_MAKERS = b"]})(t\x85\x86\x87"
 TEXT_OPERATION, SHORT_TEXT_OPERATION, STOP_OPERATION = ord("X"), 0x8C, ord(".")
 PROTOCOLS = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
@@ -40,10 +41,11 @@ def read_plain_pickle(data: bytes) -> Any:
     if len(data) > MAX_DUMP_BYTES:
         raise DumpError(f"it is larger than {MAX_DUMP_BYTES >> 20} MiB")
     _check(data)
-    if sum(data.count(maker) for maker in CONTAINER_MAKERS) > MAX_CONTAINERS:  # a few too many: numbers have these bytes, too
+    # A few too many are counted: numbers and texts have these bytes, too.
+    if len(data) > MAX_CONTAINERS and sum(map(data.count, CONTAINER_MAKERS)) > MAX_CONTAINERS:
         raise DumpError(f"it has more than {MAX_CONTAINERS:,} lists, tuples and dictionaries")
     try:
-        return _PlainUnpickler(io.BytesIO(data)).load()
+        return _PlainUnpickler(io.BufferedReader(io.BytesIO(data), READ_BYTES)).load()
     except DumpError:
         raise
     except Exception as error:  # a pickle that ends too early or is no pickle raises almost anything

@@ -80,9 +80,16 @@ class RankCase:
         pending = next((c for c in calls if c.pending), None)
         if pending is not None or not calls:
             return pending
-        others = (self.groups[name].get(m) for m in self.members[name] if m != rank and m in self.dumps)
-        lacking = any(calls[-1].seq == (other.enqueued if other else 0) + 1 for other in others)
-        return calls[-1] if lacking or any(self._is_gone(m) for m in self.members[name]) else None
+        lacking = calls[-1].seq - 1 in self._reached[name]
+        return calls[-1] if lacking or any(self._is_gone(m) for m in self.missing if m in self.members[name]) else None
+
+    @cached_property
+    def _reached(self) -> dict[str, set[int]]:
+        """The numbers of the last calls of the ranks of each group; 0 of a rank that made none."""
+        return {
+            name: {calls[m].enqueued if m in calls else 0 for m in self.members[name] if m in self.dumps}
+            for name, calls in self.groups.items()
+        }
 
     def _is_gone(self, rank: int) -> bool:
         """Did a rank end, or was it somewhere else, so that it could not leave a dump?"""

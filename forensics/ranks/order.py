@@ -7,26 +7,22 @@ from collections import Counter
 
 from forensics.model.dumps import Call
 from forensics.ranks.case import RankCase
-from forensics.ranks.waits import Edge, Waits
+from forensics.ranks.waits import Waits
 
 CallPlace = tuple[str, str]  # group and operation
 
 
 def circle(found: Waits) -> set[int]:
-    """The ranks that wait for each other in a circle, in which all of them take part."""
-    reached = {rank: _reached(rank, found.edges) for rank in {e.rank for e in found.edges}}
-    return {rank for rank, others in reached.items() if rank in others}
-
-
-def _reached(rank: int, edges: tuple[Edge, ...]) -> set[int]:
-    """The ranks for which `rank` waits, directly or through others."""
-    found, left = set[int](), [rank]
-    while left:
-        at = left.pop()
-        new = {e.other for e in edges if e.rank == at and e.shown} - found
-        found |= new
-        left += new
-    return found
+    """The ranks that wait for each other in a circle, and those between two circles: what is left when ranks that wait for
+    nobody, and ranks for which nobody waits, are taken away again and again."""
+    edges = {(e.rank, e.other) for e in found.edges if e.shown}
+    while edges:
+        inner = {rank for rank, _ in edges} & {other for _, other in edges}
+        left = {(rank, other) for rank, other in edges if rank in inner and other in inner}
+        if len(left) == len(edges):
+            break
+        edges = left
+    return {rank for edge in edges for rank in edge}
 
 
 def odd_in_circle(case: RankCase, ranks: set[int]) -> dict[int, tuple[str, Call]]:

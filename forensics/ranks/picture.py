@@ -25,6 +25,7 @@ from forensics.ranks.waits import Waits, waits
 
 MIN_TIMES_GAP = 4.0  # a wait that is ordinary for a run is shorter than so many of its longest times between two calls
 MIN_WAIT_S = 2.0  # chosen by hand: a shorter wait when the dumps were made is an ordinary one
+MAX_ODD = 64  # ranks of which it is told how they keep the others waiting; where there are more, no single one is to blame
 MAX_AFTER_S = 7 * 86400.0  # a dump that was written so long after its last call was copied: the time of its file says nothing
 
 
@@ -92,7 +93,8 @@ def _told_first(case: RankCase, roots: list[int]) -> list[int]:
     """The ranks that are waited for: those of which a log tells an end alone, if there are any; else those with a dump or a stack
     first. A rank without a dump may have been ended because another one had failed."""
     ended = [rank for rank in roots if rank in case.ended]
-    return ended or sorted(roots, key=lambda rank: (rank not in case.dumps and rank not in case.stacks, rank))
+    told = ended or sorted(roots, key=lambda rank: (rank not in case.dumps and rank not in case.stacks, rank))
+    return told[:MAX_ODD]
 
 
 def _row(case: RankCase, rank: int, found: Waits) -> RankRow:

@@ -7,6 +7,7 @@ A rank that still waits in a call which others have finished is behind: what it 
 """
 
 from collections.abc import Iterator
+from functools import cached_property
 
 from msgspec import Struct
 
@@ -28,18 +29,25 @@ class Edge(Struct, frozen=True):
     shown: bool
 
 
-class Waits(Struct, frozen=True):
+class Waits(Struct, frozen=True, dict=True):
     """All edges, and the ranks that are behind, each with the group and call that shows it."""
 
     edges: tuple[Edge, ...]
     behind: dict[int, tuple[str, Call]]
 
+    @cached_property
+    def _waiting_for(self) -> dict[int, set[int]]:
+        """By rank: those that wait for it directly."""
+        found: dict[int, set[int]] = {}
+        for edge in self.edges:
+            found.setdefault(edge.other, set()).add(edge.rank)
+        return found
+
     def waited_for(self, rank: int) -> set[int]:
         """The ranks that wait for `rank`, directly or through others."""
         found, left = set[int](), [rank]
         while left:
-            at = left.pop()
-            new = {e.rank for e in self.edges if e.other == at} - found - {rank}
+            new = self._waiting_for.get(left.pop(), set()) - found - {rank}
             found |= new
             left += new
         return found

@@ -6,7 +6,7 @@ import msgspec
 
 from forensics.model.ranks import LastCalls, OddRank, RankPicture, RankRow
 
-MAX_ODD = 8  # chosen by hand: odd ranks that are told one by one
+MAX_TOLD = 8  # chosen by hand: odd ranks that are told one by one
 STATE_WORDS = {
     "waits": "waits in",
     "behind": "its device is behind in",
@@ -31,15 +31,15 @@ def ranks_text(seen: RankPicture, shown: int, say: Say, span: Span) -> str:
 def _lines(seen: RankPicture, shown: int, say: Say, span: Span) -> Iterator[str]:
     if not seen.odd:
         yield f"No rank of {seen.world} keeps the others waiting."
-    for odd in seen.odd[:MAX_ODD]:
+    for odd in seen.odd[:MAX_TOLD]:
         pid = f" (pid {odd.pid})" if odd.pid is not None else ""
         yield f"Rank {odd.rank}{pid}: {say(odd)}."
         if odd.place and odd.others:
             yield f"  rank {odd.rank:<6} {odd.place.file}:{odd.place.line} in {odd.place.function}"
             yield f"  the others  {odd.others.file}:{odd.others.line} in {odd.others.function}"
         yield from (f"  > {p.source}:{p.line}  {p.text.strip()}" for p in odd.proofs)
-    if len(seen.odd) > MAX_ODD:
-        yield f"and {len(seen.odd) - MAX_ODD} more ranks"
+    if len(seen.odd) > MAX_TOLD:
+        yield f"and {len(seen.odd) - MAX_TOLD} more ranks"
     if seen.missing:
         yield f"No dump of {span(seen.missing)}: that a rank could not write one is evidence, too."
     yield ""
