@@ -5,6 +5,7 @@ a program. So its operations are looked at first, one by one, without executing 
 need refuses the dump. Only then Python's own reader builds the values, with a look-up of classes that finds none.
 """
 
+import gc
 import io
 import pickle
 import pickletools
@@ -44,12 +45,17 @@ def read_plain_pickle(data: bytes) -> Any:
     # A few too many are counted: numbers and texts have these bytes, too.
     if len(data) > MAX_CONTAINERS and sum(map(data.count, CONTAINER_MAKERS)) > MAX_CONTAINERS:
         raise DumpError(f"it has more than {MAX_CONTAINERS:,} lists, tuples and dictionaries")
+    collects = gc.isenabled()
+    gc.disable()  # nothing of this can be collected yet, and the attempts take longer with each dump
     try:
         return _PlainUnpickler(io.BufferedReader(io.BytesIO(data), READ_BYTES)).load()
     except DumpError:
         raise
     except Exception as error:  # a pickle that ends too early or is no pickle raises almost anything
         raise DumpError(f"it is damaged ({type(error).__name__})") from None
+    finally:
+        if collects:
+            gc.enable()
 
 
 def _check(data: bytes) -> None:

@@ -81,7 +81,7 @@ class RankCase:
         if pending is not None or not calls:
             return pending
         lacking = calls[-1].seq - 1 in self._reached[name]
-        return calls[-1] if lacking or any(self._is_gone(m) for m in self.missing if m in self.members[name]) else None
+        return calls[-1] if lacking or not self._gone.isdisjoint(self.members[name]) else None
 
     @cached_property
     def _reached(self) -> dict[str, set[int]]:
@@ -91,10 +91,12 @@ class RankCase:
             for name, calls in self.groups.items()
         }
 
-    def _is_gone(self, rank: int) -> bool:
-        """Did a rank end, or was it somewhere else, so that it could not leave a dump?"""
-        at = self.stacks.get(rank)
-        return rank not in self.dumps and (rank in self.ended or bool(at and at.main and not in_collective(at.main)))
+    @cached_property
+    def _gone(self) -> frozenset[int]:
+        """The ranks without a dump that ended, or whose stack shows that they were somewhere else."""
+        mains = {rank: one.main for rank, one in self.stacks.items()}
+        elsewhere = {rank for rank, main in mains.items() if main and not in_collective(main)}
+        return frozenset(rank for rank in self.missing if rank in self.ended or rank in elsewhere)
 
     def waits_in(self, rank: int) -> tuple[str, Call] | None:
         """The group and the call in which a rank waits: the earliest one."""

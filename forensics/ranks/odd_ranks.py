@@ -83,7 +83,7 @@ def waited_for(case: RankCase, found: Waits, rank: int) -> OddRank:
         case,
         rank,
         "elsewhere",
-        "it made no call",
+        "its dump shows no call that is unfinished",
         group=case.groups[edge.group][edge.rank].title,
         call=_numbered(edge.call),
         others=case.own_frame(edge.call.frames),
