@@ -6,6 +6,7 @@ Killed process 4711, and rank 2 is pid 4711    -> rank 2: what the kernel's log 
 """
 
 from collections.abc import Iterable, Mapping
+from signal import SIGTERM
 
 from msgspec import Struct
 
@@ -48,6 +49,8 @@ def ended_ranks(events: Iterable[Observation], pids: Mapping[int, int], knowledg
 def _is_own_end(event: Observation, knowledge: Database) -> bool:
     cause = knowledge.causes.get(event.cause or "")
     if cause is None or event.weight == "hint" or not event.proofs or event.kind.startswith("series/"):
+        return False
+    if event.fields.get("signal") == SIGTERM or event.fields.get("signal_name") == "SIGTERM":  # launchers end the other ranks so
         return False
     return cause.id != HEALTHY and not {WAITS_FOR_PEER, STOPPED_BY_ANOTHER} & set(cause.traits)
 

@@ -174,6 +174,8 @@ def analyze_source(
     no_stacks: tuple[ProcessStacks, ...] = ()
     stacks = call_or_warn(lambda: process_stacks(scanned), no_stacks, "its stacks", name, warn)
     kept = _without_numbers(scanned)
+    if source.format == CAPTURED_STACKS:
+        return SourceAnalysis(kept, (), (), (), frozenset(), line_format, count, stacks=stacks)
     return SourceAnalysis(kept, tuple(events), curves, tuple(samples), pids, line_format, count, lanes, said, stacks=stacks)
 
 
@@ -188,6 +190,7 @@ def _analyze_dump(source: Source, read: Callable[[Warn], Dump | None], warn: War
     return SourceAnalysis(scanned, (), (), samples, frozenset(), "", len(lines), dump=dump)
 
 
+CAPTURED_STACKS = "captured stacks"  # the format of stacks that a capture took: they are no log, whatever their lines look like
 MEASURED = frozenset(trigger.kind for trigger in series.triggers())
 
 

@@ -63,8 +63,13 @@ def _with_ranks(
     found = ranks.observation(seen, knowledge.records[ranks.RANKS_RECORD]) if seen else None
     if found is None:
         return events
+    pids = {row.pid for row in seen.rows} if seen else set()
+    decided = {cause for one in knowledge.records[ranks.RANKS_RECORD].values() for cause in one.decides}
     told = {(one.source, line.number) for r in analyses for one in r.stacks for t in one.threads for line in (t.head, *t.lines)}
-    rest = {source: [e for e in own if e.place not in told] for source, own in events.items()}
+    rest = {
+        source: [e for e in own if e.place not in told and not (e.cause in decided and e.fields.get("pid") in {None, *pids})]
+        for source, own in events.items()
+    }
     return {**rest, found.source: [*rest[found.source], found]}
 
 

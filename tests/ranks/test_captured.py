@@ -29,7 +29,8 @@ KINDS = {
 
 def seen(case: Path, knowledge: Database, *parts: str) -> RankPicture:
     noted: list[object] = []
-    given = sources.open_paths([case / p for p in parts or ("fr", "stacks", "job.log")], noted.append)
+    paths = [case / part for part in parts or ("fr", "stacks", "job.log")]
+    given = sources.open_paths([p for p in paths if p.exists()], noted.append)  # no stacks of ranks that ended at once
     analyses = analyze_sources(given, knowledge, noted.append)
     found = rank_picture(analyses, {r.name: list(r.events) for r in analyses}, knowledge)
     assert found is not None
