@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from forensics.model.dumps import Call, Dump, Frame, GroupCalls
 from forensics.model.stacks import ProcessStacks, ThreadStack
-from forensics.ranks.ended import Ended
+from forensics.ranks.ended import Ends
 from forensics.readers.python.library_files import is_library_file
 
 COLLECTIVE_FILES = ("torch/distributed/", "distributed_c10d.py", "c10d_logger.py")
@@ -15,13 +15,14 @@ WHOLE_WORLD = ("0", "default_pg")  # the name and the description of the group o
 
 
 class RankCase:
-    """The dumps and stacks of the ranks of one job. `ended`: how ranks ended by themselves. `pids`: those of ranks, from logs."""
+    """The dumps and stacks of the ranks of one job. `ends`: how ranks ended, as logs tell it. `pids`: those of ranks, from
+    logs."""
 
     def __init__(
         self,
         dumps: Iterable[Dump],
         stacks: Iterable[ProcessStacks] = (),
-        ended: Mapping[int, Ended] = MappingProxyType({}),
+        ends: Ends = Ends(),  # noqa: B008
         pids: Mapping[int, int] = MappingProxyType({}),
     ) -> None:
         self.dumps = newest(dumps)
@@ -34,7 +35,7 @@ class RankCase:
                 self.stacks[rank] = one
                 if one.pid is not None:
                     self.pids.setdefault(rank, one.pid)
-        self.ended = ended
+        self.ended, self.gave_up = ends.own, ends.gave_up
 
     @cached_property
     def world(self) -> int:
@@ -58,7 +59,8 @@ class RankCase:
 
     @cached_property
     def members(self) -> dict[str, tuple[int, ...]]:
-        """The ranks of each group. Where no dump tells them: all ranks for the group of all, else those that made calls in it."""
+        """The ranks of each group. Where no dump tells them: all ranks for the group of all, else those that made calls in it,
+        and those without a dump, which may be members."""
         return {name: self._members(calls) for name, calls in self.groups.items()}
 
     def _members(self, calls: Mapping[int, GroupCalls]) -> tuple[int, ...]:
@@ -66,7 +68,7 @@ class RankCase:
         first = next(iter(calls.values()))
         if not told and (first.name, first.description) == WHOLE_WORLD:
             return tuple(range(self.world))
-        return tuple(sorted(told or calls))
+        return tuple(sorted(told or {*calls, *self.missing}))
 
     @cached_property
     def stuck(self) -> dict[str, dict[int, Call]]:

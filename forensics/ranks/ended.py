@@ -7,16 +7,17 @@ Killed process 4711, and rank 2 is pid 4711    -> rank 2: what the kernel's log 
 
 from collections.abc import Iterable, Mapping
 from signal import SIGTERM
+from types import MappingProxyType
 
 from msgspec import Struct
 
-from forensics.database import HEALTHY, Database
+from forensics.database import HEALTHY, Cause, Database
 from forensics.model import Observation
 from forensics.model.dumps import Frame
 from forensics.model.ranks import ProofPlace
 from forensics.readers.identity.entity_ids import EntityIds, entity_ids
 
-WAITS_FOR_PEER, STOPPED_BY_ANOTHER = "waits_for_peer", "external_stop"  # traits of causes: an end that another one brings about
+WAITS_FOR_PEER, STOPPED_BY_ANOTHER = "waits_for_peer", "external_stop"  # traits of causes: ends that another one brings about
 MAX_SAID_CHARS = 120  # chosen by hand: of a message that stands inside a sentence
 
 
@@ -34,25 +35,36 @@ def rank_pids(mappings: Iterable[EntityIds], events: Iterable[Observation]) -> d
     return dict(pairs)
 
 
-def ended_ranks(events: Iterable[Observation], pids: Mapping[int, int], knowledge: Database) -> dict[int, Ended]:
-    """How each rank ended by itself, the first event of each that is more than a hint."""
+class Ends(Struct, frozen=True):
+    """How ranks ended by themselves, and how ranks gave up that had waited for others, by rank."""
+
+    own: Mapping[int, Ended] = MappingProxyType({})
+    gave_up: Mapping[int, Ended] = MappingProxyType({})
+
+
+def ended_ranks(events: Iterable[Observation], pids: Mapping[int, int], knowledge: Database) -> Ends:
+    """How each rank ended, the first event of each that is more than a hint."""
     by_pid = {pid: rank for rank, pid in pids.items()}
-    found: dict[int, Ended] = {}
+    own: dict[int, Ended] = {}
+    gave_up: dict[int, Ended] = {}
     for event in sorted(events, key=lambda e: (e.weight != "proof", e.line)):
         ids = entity_ids(event)
         rank = ids.rank if ids.rank >= 0 else by_pid.get(ids.pid, -1)
-        if rank >= 0 and rank not in found and _is_own_end(event, knowledge):
-            found[rank] = Ended(_text(event), _frame(event), ProofPlace(event.source, event.line, event.proofs[0].text))
-    return found
+        cause = knowledge.causes.get(event.cause or "")
+        if rank < 0 or cause is None or not _is_end(event, cause):
+            continue
+        found = gave_up if WAITS_FOR_PEER in cause.traits else own
+        found.setdefault(rank, Ended(_text(event), _frame(event), ProofPlace(event.source, event.line, event.proofs[0].text)))
+    return Ends(own, gave_up)
 
 
-def _is_own_end(event: Observation, knowledge: Database) -> bool:
-    cause = knowledge.causes.get(event.cause or "")
-    if cause is None or event.weight == "hint" or not event.proofs or event.kind.startswith("series/"):
+def _is_end(event: Observation, cause: Cause) -> bool:
+    """Does an event tell of an end that is not a launcher's doing?"""
+    if event.weight == "hint" or not event.proofs or event.kind.startswith("series/"):
         return False
     if event.fields.get("signal") == SIGTERM or event.fields.get("signal_name") == "SIGTERM":  # launchers end the other ranks so
         return False
-    return cause.id != HEALTHY and not {WAITS_FOR_PEER, STOPPED_BY_ANOTHER} & set(cause.traits)
+    return cause.id != HEALTHY and STOPPED_BY_ANOTHER not in cause.traits
 
 
 def _text(event: Observation) -> str:

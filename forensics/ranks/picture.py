@@ -16,7 +16,7 @@ from forensics.model.ranks import OddRank, RankPicture, RankRow
 from forensics.model.stacks import ProcessStacks
 from forensics.ranks.calls import first_difference
 from forensics.ranks.case import RankCase
-from forensics.ranks.ended import Ended
+from forensics.ranks.ended import Ends
 from forensics.ranks.history import last_calls, matrix
 from forensics.ranks.late import latest_rank
 from forensics.ranks.odd_ranks import behind, in_other_order, late_rank, on_device, place_of, waited_for, with_difference
@@ -32,13 +32,13 @@ MAX_AFTER_S = 7 * 86400.0  # a dump that was written so long after its last call
 def picture(
     dumps: Iterable[Dump],
     stacks: Iterable[ProcessStacks] = (),
-    ended: Mapping[int, Ended] | None = None,
+    ends: Ends | None = None,
     pids: Mapping[int, int] | None = None,
     written: Mapping[str, datetime] | None = None,
 ) -> RankPicture | None:
-    """The picture of the ranks in `dumps`; None without a dump. `ended`: how ranks ended by themselves. `pids`: those of ranks.
+    """The picture of the ranks in `dumps`; None without a dump. `ends`: how ranks ended, as logs tell it. `pids`: those of ranks.
     `written`: when the file of each dump was written."""
-    case = RankCase(dumps, stacks, ended or {}, pids or {})
+    case = RankCase(dumps, stacks, ends or Ends(), pids or {})
     if not case.dumps:
         return None
     found, late = waits(case), latest_rank(case)
@@ -56,8 +56,8 @@ def picture(
 
 
 def _is_hang(case: RankCase, found: Waits, waited_s: float) -> bool:
-    """Does a rank wait for one that ended, or for longer than is ordinary in this run?"""
-    if any(rank in case.ended for rank in found.roots()):
+    """Does a rank wait for one that ended, did one give up, or does it wait for longer than is ordinary in this run?"""
+    if any(rank in case.ended for rank in found.roots()) or any(rank in case.dumps for rank in case.gave_up):
         return True
     pending = (c.pending for dump in case.dumps.values() for group in dump.groups for c in group.calls)
     if not found.edges and not any(pending):

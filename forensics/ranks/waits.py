@@ -80,9 +80,8 @@ def _for_missing(case: RankCase, found: Waits) -> Iterator[Edge]:
             continue
         calls = ((call.created_ns, name, call) for name, own in case.groups.items() if rank in own for call in own[rank].calls)
         _, name, call = max(calls, default=(0, "", None), key=lambda c: c[0])
-        told = name and any(own.members for own in case.groups[name].values())
-        for member in case.missing:
-            if call is not None and (not told or member in case.members[name]):
+        for member in case.members.get(name, ()):
+            if call is not None and member not in case.dumps:
                 yield Edge(rank, member, name, call, shown=False)
 
 
