@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 DUMPS_FOLDER = "fr"
 DUMP_VARIABLES = ("TORCH_FR_BUFFER_SIZE", "TORCH_NCCL_TRACE_BUFFER_SIZE")  # the second is the older name
-RECORDED_CALLS = "2000"  # PyTorch's own suggestion; some megabytes of memory
-RECORDERS = ("_dump_fr_trace", "_dump_nccl_trace")  # of any backend since PyTorch 2.9; before, of NCCL alone
+RECORDED_CALLS = "2000"  # as in PyTorch's documentation; some megabytes of memory
+RECORDERS = ("_dump_fr_trace", "_dump_nccl_trace")  # of any backend; in older versions of PyTorch of NCCL alone
 ASK, END = b"1\n", b"0\n"
 
 
