@@ -43,7 +43,8 @@ def _in_group(case: RankCase, name: str) -> Late | None:
         return None
     ranks = sorted(times)
     lateness = {seq: _lateness([times[r][seq] for r in ranks]) for seq in common}
-    gaps = {seq: (times[ranks[0]][seq] - times[ranks[0]][before]) / 1e9 for before, seq in pairwise(common)}
+    first, last = ({seq: pick(times[r][seq] for r in ranks) for seq in common} for pick in (min, max))
+    gaps = {seq: (first[seq] - last[before]) / 1e9 for before, seq in pairwise(common)}  # from all there to the first one again
     return _run_of(name, ranks, [seq for seq in common[1:] if gaps[seq] > MIN_LATE_S], lateness, gaps)
 
 

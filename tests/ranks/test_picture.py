@@ -132,6 +132,20 @@ def test_a_straggler_is_told_with_numbers_and_since_when() -> None:
     assert found.late_s == pytest.approx(0.3, abs=0.01)
 
 
+def test_a_straggler_in_a_step_of_two_calls() -> None:
+    """The second call of a step follows the first one at once, and nobody can be late to it."""
+
+    def calls(rank: int) -> list[object]:
+        late = 0.3 if rank == 1 else 0.0
+        steps = [n * 0.5 + late for n in range(20)]
+        first = [call(2 * n, at=at) for n, at in enumerate(steps)]
+        second = [call(2 * n + 1, at=n * 0.5 + 0.301) for n in range(20)]
+        return [c for pair in zip(first, second, strict=True) for c in pair]
+
+    (found,) = odd(job({r: calls(r) for r in range(4)}))  # type: ignore[misc]
+    assert (found.rank, found.kind) == (1, "late")
+
+
 def test_a_slow_run_has_no_straggler() -> None:
     dumps = job({r: [call(n, at=n * 2 + 0.4 * ((n + r) % 4)) for n in range(40)] for r in range(4)})
     assert odd(dumps) == []
