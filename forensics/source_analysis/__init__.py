@@ -143,9 +143,9 @@ def analyze_source(
 ) -> SourceAnalysis | None:
     """The analysis of one source, None where it has no lines. A stage that fails is left out with a Warning. `share`: the
     processor time for it."""
-    name = source.name
     if source.dump is not None:
         return _analyze_dump(source, source.dump, warn)
+    name = source.name
     none: list[Observation] = []
     no_samples: list[correlation.ClockSample] = []
     undrawn: tuple[context.Ranked, ...] = ()
@@ -159,8 +159,7 @@ def analyze_source(
     curves = call_or_warn(lambda: context.curves(source, numbers.series), undrawn, "its curves", name, warn)
     pids = correlation.program_pids(scanned)
     line_format = line_formats.recognise(scanned.head)
-    whole = scanned.lines <= len(scanned.head)
-    count = line_formats.count_records(scanned.head, line_format) if whole else scanned.lines - scanned.continued
+    count = _count_records(scanned, line_format)
     unsplit: tuple[Lane, ...] = ()
     classes = outcome.line_classes(knowledge)
     teardown = call_or_warn(lambda: find_teardown(scanned, events, classes), Teardown(events), "its teardown", name, warn)
@@ -171,12 +170,21 @@ def analyze_source(
     spans = [(a.first_line, a.last_line) for a in lanes[0].attempts] if lanes and lanes[0].kind == "job" else []
     alone: tuple[context.AttemptFacts, ...] = ()
     said = call_or_warn(lambda: context.attempt_facts(scanned, spans), alone, "its attempts", name, warn)
-    no_stacks: tuple[ProcessStacks, ...] = ()
-    stacks = call_or_warn(lambda: process_stacks(scanned), no_stacks, "its stacks", name, warn)
-    kept = _without_numbers(scanned)
+    kept, stacks = _without_numbers(scanned), _stacks(scanned, warn)
     if source.format == CAPTURED_STACKS:
         return SourceAnalysis(kept, (), (), (), frozenset(), line_format, count, stacks=stacks)
     return SourceAnalysis(kept, tuple(events), curves, tuple(samples), pids, line_format, count, lanes, said, stacks=stacks)
+
+
+def _count_records(scanned: Scan, line_format: str) -> int:
+    """How many lines of a source are no continuations."""
+    whole = scanned.lines <= len(scanned.head)
+    return line_formats.count_records(scanned.head, line_format) if whole else scanned.lines - scanned.continued
+
+
+def _stacks(scanned: Scan, warn: Warn) -> tuple[ProcessStacks, ...]:
+    none: tuple[ProcessStacks, ...] = ()
+    return call_or_warn(lambda: process_stacks(scanned), none, "its stacks", scanned.source.name, warn)
 
 
 def _analyze_dump(source: Source, read: Callable[[Warn], Dump | None], warn: Warn) -> SourceAnalysis | None:
