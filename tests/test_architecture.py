@@ -25,12 +25,14 @@ BELOW: dict[str, set[str]] = {
     "database": {"line_formats", "data_files", "model", "core"},
     "config": {"data_files", "database", "core"},
     # bytes to observations
-    "sources": {"line_formats", "model", "core"},
+    "dumps": {"model", "core"},
+    "sources": {"dumps", "line_formats", "model", "core"},
     "parallel": {"sources", "model"},
     "line_formats": {"data_files", "model", "core"},
     "scan": {"database", "model", "core"},
     "programs": {"model", "core"},
     "readers": {"data_files", "programs", "line_formats", "database", "model", "core"},
+    "ranks": {"readers", "line_formats", "database", "model", "core"},
     "series": {"readers", "line_formats", "database", "model", "core"},
     # what belongs together, what ended, whose it is, why
     "correlation": {"readers", "line_formats", "database", "model", "core"},
@@ -46,7 +48,7 @@ BELOW: dict[str, set[str]] = {
     # the stages in order
     "source_analysis": {
         *("context", "core", "correlation", "database", "readers", "line_formats", "model", "outcome", "parallel"),
-        *("scan", "series", "sources"),
+        *("ranks", "scan", "series", "sources"),
     },
     "summary": {"advice", "correlation", "core", "model", "ownership", "source_analysis"},
     "pipeline": {
@@ -60,7 +62,7 @@ BELOW: dict[str, set[str]] = {
     "fleet": {"history", "pipeline", "database", "report", "model", "core"},
     # who asks
     "train": {"readers", "pipeline", "decision", "outcome", "correlation", "sources", "database", "model", "core"},
-    "signature_lint": {"data_files", "line_formats", "advice", "config", "database", "readers", "series", "core"},
+    "signature_lint": {"data_files", "line_formats", "advice", "config", "database", "ranks", "readers", "series", "core"},
     "explain": {"advice", "database", "readers", "scan", "model"},
     "cli": {
         *(
@@ -83,6 +85,7 @@ BELOW: dict[str, set[str]] = {
             "model",
             "outcome",
             "pipeline",
+            "ranks",
             "readers",
             "report",
             "scan",
@@ -102,7 +105,7 @@ PICTURE = PAGE.with_name("rooms.svg")
 # Behind the readers nobody parses a line of a log. These patterns are of other texts; the reason stands beside each.
 BEHIND_READERS = (
     *("advice", "context", "correlation", "decision", "estimate", "explain", "history", "outcome", "ownership", "pipeline"),
-    *("report", "series", "source_analysis", "summary"),
+    *("ranks", "report", "series", "source_analysis", "summary"),
 )
 OF_OTHER_TEXTS = {
     "advice/case.py": "the name of a device",
@@ -124,6 +127,7 @@ OF_OTHER_TEXTS = {
     "history/fingerprint.py": "names that differ in each run, in a line that was reduced to its template",
     "history/incident.py": "paths and the name of a step among the facts",
     "ownership/runs.py": "names of files",
+    "ranks/waits.py": "the operation of a call between two ranks, in a dump",
     "report/escape.py": "signs that Markdown and terminals act on",
     "report/formats/html.py": "signs that HTML acts on",
     "report/incident_groups.py": "names of entities",
@@ -157,7 +161,7 @@ ONE_DEFINITION = {
     "the kernel's table of processes": (r"\\\[\\s\*pid", {"readers/kernel/process_table.py"}),
     "the bar of tqdm": (r"\\d\\d\(\?:\[\^\\\]", {"readers/progress/counters.py"}),
 }
-KNOW_NO_CAUSE = ("readers", "series", "correlation", "outcome", "ownership", "decision", "train", "history", "fleet")
+KNOW_NO_CAUSE = ("readers", "ranks", "series", "correlation", "outcome", "ownership", "decision", "train", "history", "fleet")
 NOT_CAUSES = {  # names of Dask's, which begin like a family
     *("distributed.nanny", "distributed.worker", "distributed.scheduler"),
     "distributed.batched - INFO - Batched Comm Closed",

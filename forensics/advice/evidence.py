@@ -30,21 +30,38 @@ def told_first(candidate: Candidate, database: Database) -> list[Observation]:
 
     The subject's own ones; all if there are none, or if it is a fault of the machine, which affects every program.
     """
-    return sorted(_of_subject(candidate.owned, candidate.cause, database), key=_rank)
+    return _in_order(candidate.owned, candidate.cause, database)
 
 
 def further_events(candidate: Candidate, database: Database) -> list[Observation]:
     """The same of further events of the cause."""
-    return sorted(_of_subject(candidate.others, candidate.cause, database), key=_rank)
+    return _in_order(candidate.others, candidate.cause, database)
 
 
-def _of_subject(owned: Sequence[OwnedObservation], cause: str, database: Database) -> list[Observation]:
+def _of_subject(owned: Sequence[OwnedObservation], cause: str, database: Database) -> list[OwnedObservation]:
     of_the_machine = database.has_trait(cause, "machine_fault")
-    return [o.observation for o in owned if o.owner == "mine" or of_the_machine] or [o.observation for o in owned]
+    return [o for o in owned if o.owner == "mine" or of_the_machine] or list(owned)
 
 
-def _rank(event: Observation) -> tuple[bool, int, int, bool, str, int]:
-    return _is_code(event), WEIGHT_ORDER[event.weight], -len(event.fields), event.time is None, event.source, event.line
+def _in_order(owned: Sequence[OwnedObservation], cause: str, database: Database) -> list[Observation]:
+    """Those in front that are sure, of the last attempt of their log, and know most.
+
+    Of a spoiled result the first sign is told.
+    """
+    found = _of_subject(owned, cause, database)
+    last: dict[str, int] = {}
+    for o in (x for x in found if _ends_a_program(x) and not database.has_trait(cause, "worthless_result")):
+        last[o.observation.source] = max(o.attempt, last.get(o.observation.source, 0))
+
+    def rank(o: OwnedObservation) -> tuple[bool, int, bool, int, bool, str, int]:
+        e, over = o.observation, _ends_a_program(o) and o.attempt < last.get(o.observation.source, 0)
+        return _is_code(e), WEIGHT_ORDER[e.weight], over, -len(e.fields), e.time is None, e.source, e.line
+
+    return [o.observation for o in sorted(found, key=rank)]
+
+
+def _ends_a_program(o: OwnedObservation) -> bool:
+    return o.observation.ends != "nothing" and o.lane is not None and o.lane.kind in ("job", "notebook")
 
 
 def _is_code(event: Observation) -> bool:

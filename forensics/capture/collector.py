@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 
-from forensics.capture import identity, stacks
+from forensics.capture import identity, rank_dumps, stacks
 from forensics.capture.bundle import Bundle
 from forensics.capture.cgroups import Groups
 from forensics.capture.connector import ProcessEvents
@@ -181,7 +181,8 @@ class Collector:
             self._note("silence", error)
 
     def take_stacks(self) -> None:
-        """Write the stacks of the job's Python processes into the bundle."""
+        """Write the stacks of the job's Python processes into the bundle, and ask its ranks for dumps of what they called."""
+        rank_dumps.ask_for_dumps(self.bundle.folder)
         taken, why = stacks.take_stacks(list(self.tree.living.values()), self.bundle.path("stacks"))
         moment = time_text(time.time())
         self.stacks = [{**t, "time": moment} for t in taken] or self.stacks

@@ -7,6 +7,7 @@ import signal
 import time
 
 from forensics.capture.account import closing_lines
+from forensics.capture.rank_dumps import remove_pipes
 from forensics.capture.times import time_text
 
 TYPE_CHECKING = False
@@ -31,6 +32,7 @@ def finish(
     closing: list[str] | None = None,
 ) -> None:
     """Complete the bundle. `notes`: of the caller that asked for the capture. `closing`: the last lines of job.log."""
+    remove_pipes(bundle.folder)
     lines = closing_lines(collector, status) if closing is None else closing
     if log is None:
         bundle.write("job.log", "".join(line + "\n" for line in lines))

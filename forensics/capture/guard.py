@@ -5,8 +5,9 @@
 
     held = watch(kernel_pid, name="train.ipynb")   # another process; held.bundle, held.write(text), held.close()
 
-In the process itself guard() adds only two things: faulthandler writes the stacks of a crash into the bundle, and an exception
-that ends the block is written there. Everything else is recorded by a second, small process.
+In the process itself guard() adds little: faulthandler writes the stacks of a crash into the bundle, an exception that ends the
+block is written there, and in a rank of a distributed job a thread waits to be asked for a dump of its collective calls.
+Everything else is recorded by a second, small process.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import traceback
 from forensics.capture import proc
 from forensics.capture.bundle import RUN_FILE, state_folder
 from forensics.capture.options import Options
+from forensics.capture.rank_dumps import Listener, listen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -146,6 +148,7 @@ class Guard:
         self._wanted: dict[str, Any] = {"bundle": str(bundle), "name": name or default_name(), **options}
         self._tell = tell
         self._file: Any = None
+        self._listener: Listener | None = None
         self.watch: Watch | None = None
 
     @property
@@ -166,6 +169,7 @@ class Guard:
             with contextlib.suppress(OSError):
                 self._file = open(os.path.join(self.bundle, "faulthandler.log"), "w", encoding="utf-8")
                 faulthandler.enable(self._file)
+        self._listener = listen(self.bundle, os.environ)
         return self
 
     def note(self, **facts: object) -> None:
@@ -178,6 +182,8 @@ class Guard:
         if self._file is not None:
             faulthandler.disable()
             self._file.close()
+        if self._listener is not None:
+            self._listener.close()
         if self.watch is not None:
             bad = error is not None and not (isinstance(error, SystemExit) and error.code in (None, 0))
             text = "".join(traceback.format_exception(kind, error, trace)) if bad else ""

@@ -24,6 +24,7 @@ def job_environment(env: Mapping[str, str], options: Options, folder: str) -> di
         "TORCH_FR_BUFFER_SIZE": "2000",
         "TORCH_NCCL_DUMP_ON_TIMEOUT": "1",
         "TORCH_FR_DUMP_TEMP_FILE": os.path.join(folder, "fr", "rank_"),
+        "TORCH_NCCL_DEBUG_INFO_PIPE_FILE": os.path.join(folder, "fr", "pipe_"),
     }
     # The older names of two of them: a value that the user set there stays in force.
     older = {"TORCH_FR_BUFFER_SIZE": "TORCH_NCCL_TRACE_BUFFER_SIZE", "TORCH_FR_DUMP_TEMP_FILE": "TORCH_NCCL_DEBUG_INFO_TEMP_FILE"}

@@ -10,6 +10,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 from forensics.capture import proc
 
@@ -49,27 +50,50 @@ def take_stacks(processes: Iterable[Process], folder: str) -> tuple[list[dict[st
     if not command:
         return [], "py-spy is not installed"
     taken, why = [], ""
-    for process in [p for p in processes if "python" in f"{p.comm} {p.command}"][:MAX_STACK_PROCESSES]:
-        before = proc.stat(process.pid)
-        try:
-            # Safe: this thread starts and reaps it, by its process id; nothing else here waits for children it did not start.
-            done = subprocess.run(
-                [command, "dump", "--pid", str(process.pid)],
-                capture_output=True, text=True, errors="replace", timeout=DUMP_S, check=False, stdin=subprocess.DEVNULL,
-            )  # fmt: skip
-        except (OSError, subprocess.SubprocessError) as error:
-            why = f"py-spy: {type(error).__name__}"
+    chosen = [p for p in processes if "python" in f"{p.comm} {p.command}"][:MAX_STACK_PROCESSES]
+    started = [(process, proc.stat(process.pid), _start(command, process.pid)) for process in chosen]
+    end = time.monotonic() + DUMP_S
+    for process, before, dump in started:
+        text, refused = _finish(dump, max(0.1, end - time.monotonic()))
+        if refused:
             _resume(process.pid, before)
-            continue
-        if done.returncode or not done.stdout:
-            why = f"py-spy: {(done.stderr.strip().splitlines() or ['refused'])[0][:200]}"
+        why = refused or why
+        if not text:
             continue
         os.makedirs(folder, exist_ok=True)
-        path = os.path.join(folder, f"{process.pid}.txt")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(f"{STACKS_PREFIX}{process.pid} ({process.comm})\n{done.stdout[:200_000]}")
-        taken.append({"pid": str(process.pid), "comm": process.comm, "at": innermost_frames(done.stdout)})
+        rank = proc.environment(process.pid, ("RANK",)).get("RANK", "")
+        whose = f"{process.pid} ({process.comm})" + (f", rank {rank}" if rank.isdigit() else "")
+        with open(os.path.join(folder, f"{process.pid}.txt"), "w", encoding="utf-8") as file:
+            file.write(f"{STACKS_PREFIX}{whose}\n{text[:200_000]}")
+        taken.append({"pid": str(process.pid), "comm": process.comm, "at": innermost_frames(text)})
     return taken, why
+
+
+def _start(command: str, pid: int) -> subprocess.Popen[str] | str:
+    """py-spy at work, so that the stacks of all processes are of one moment; the reason where it does not start."""
+    try:
+        # Safe: this thread starts and reaps it, by its process id; nothing else here waits for children it did not start.
+        return subprocess.Popen(
+            [command, "dump", "--pid", str(pid)],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
+        )  # fmt: skip
+    except OSError as error:
+        return f"py-spy: {type(error).__name__}"
+
+
+def _finish(dump: subprocess.Popen[str] | str, wait_s: float) -> tuple[str, str]:
+    """What py-spy printed, or why it printed nothing."""
+    if isinstance(dump, str):
+        return "", dump
+    with dump:
+        try:
+            out, error = dump.communicate(timeout=wait_s)
+        except (OSError, subprocess.SubprocessError) as failed:
+            dump.kill()
+            return "", f"py-spy: {type(failed).__name__}"
+    if dump.returncode or not out:
+        return "", f"py-spy: {(error.strip().splitlines() or ['refused'])[0][:200]}"
+    return out, ""
 
 
 def _resume(pid: int, before: proc.Stat | None) -> None:

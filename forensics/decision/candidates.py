@@ -55,7 +55,7 @@ FEATURES: Mapping[str, tuple[str, int, str]] = {
         -1,
         "for unknown owner: the subject's own log shows another end, which is more than a lost peer",
     ),
-    "named": ("ownership", 1, "a process died in it whose number the subject's own logs name"),
+    "named": ("ownership", 1, "a log of the host tells of the death of a process whose number the subject's own logs name"),
     "survived": ("aftermath", -1, "behind each of its lines the position of the program grew, or a further attempt began"),
     "last word": ("aftermath", 1, "it tells of a death or a stop, and nothing goes on behind it"),
     "own code": ("evidence", 0, "it names a line of the user's own program"),
@@ -88,6 +88,7 @@ FEATURES: Mapping[str, tuple[str, int, str]] = {
 }
 FEATURE_NAMES = tuple(FEATURES)
 UNLISTED = ""
+OWN_KINDS = ("job", "notebook")  # of the lanes that a program itself writes
 NEAREST_BY_WORDS = 3  # chosen by hand: candidates by words alone, if no message is known
 MIN_TEXT_PROBABILITY = 1e-4  # keeps the logarithm finite; smaller probabilities mean the same
 
@@ -249,7 +250,7 @@ class _Case:
         return log1p(max(0, lines - least)), log1p(max(0, starts - fewest))
 
     def _ownership(self, event: _Event) -> dict[str, float]:
-        found = {"named": float(any(o.named for o in event.owned))}
+        found = {"named": float(any(o.named and (o.lane is None or o.lane.kind not in OWN_KINDS) for o in event.owned))}
         if any(o.owner == "mine" for o in event.live):
             return found
         gaps = [abs(o.seconds_before) for o in event.live if o.seconds_before is not None]

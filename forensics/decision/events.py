@@ -8,7 +8,6 @@ Observations are of one event unless something tells them apart: another attempt
 another exception, another memory limit, a program that demonstrably went on between them, or a long time between two logs.
 """
 
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 
 from forensics.database import Database
@@ -70,22 +69,16 @@ def are_apart(a: OwnedObservation, b: OwnedObservation, database: Database) -> b
     return not _in_one_attempt(a, b) or (_went_on_between(a, b) and not has_lasting_effect(str(first.cause), database))
 
 
-def attempt_of(o: OwnedObservation) -> int:
-    """The number of the attempt of its lane in which it was shown last; 0 if that is unknown."""
-    starts = [a.first_line for a in o.lane.attempts] if o.lane else []
-    return max(1, bisect_right(starts, max(o.observation.shown_on, default=o.observation.line))) if starts else 0
-
-
 def _in_one_attempt(a: OwnedObservation, b: OwnedObservation) -> bool:
     """Were both shown in one attempt of one lane, or is what lies between them no start of its own?"""
     if a.observation.source != b.observation.source or a.lane is not b.lane:
         return False
-    first, second = sorted((attempt_of(a), attempt_of(b)))
+    first, second = sorted((a.attempt, b.attempt))
     if first == second or a.lane is None:
         return True
     if a.lane.kind not in ("job", "notebook"):
         return False
-    earlier = a if attempt_of(a) == first else b
+    earlier = a if a.attempt == first else b
     return not any(t.is_another_start(earlier.observation) for t in a.lane.attempts[first - 1 : second - 1])
 
 

@@ -2,13 +2,16 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta, Struct, field
 
 from forensics.core.input_time import InputTime
 from forensics.core.text import last_frames
 from forensics.model.fields import Fields, Occurrence
+
+if TYPE_CHECKING:
+    from forensics.model.dumps import Dump
 
 Weight = Literal["proof", "strong", "hint"]
 WEIGHT_ORDER = {"proof": 0, "strong": 1, "hint": 2}
@@ -52,7 +55,7 @@ class Source(Struct, frozen=True):
     its name, else None. `coded`: bytes of a file whose records are decoded, else 0. `code`: the program in a script, notebook or
     configuration file; None for others. `expected`: about how many bytes it will have; 0 if unknown. `time`: the processor time
     of the input that it belongs to; None where it is not bounded. `label`: what a launcher or a collector wrote in front of each
-    line, which was removed.
+    line, which was removed. `dump`: reads the dump of a rank, where it is one.
     """
 
     name: str
@@ -67,6 +70,7 @@ class Source(Struct, frozen=True):
     expected: int = 0
     time: InputTime | None = None
     label: str = ""
+    dump: "Callable[[Warn], Dump | None] | None" = None
 
 
 class Region(Struct, frozen=True):

@@ -7,6 +7,7 @@
 Facts are only added. Observations are never changed or removed; rejected evidence stays, with the reason.
 """
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from typing import Literal
 
@@ -162,6 +163,13 @@ class OwnedObservation(Struct, frozen=True):
     seconds_before: float | None = None
     facts: tuple[Fact, ...] = ()
     named: bool = False
+
+    @property
+    def attempt(self) -> int:
+        """The number of the attempt of its lane in which it was shown last; 0 if that is unknown."""
+        starts = [a.first_line for a in self.lane.attempts] if self.lane else []
+        last = max(self.observation.shown_on, default=self.observation.line)
+        return max(1, bisect_right(starts, last)) if starts else 0
 
 
 class Outcome(Struct, frozen=True):

@@ -30,8 +30,8 @@ _readers: list[Callable[[slice], list[Any]]] = []  # in a forked process: what r
 
 
 def is_small(source: Source) -> bool:
-    """Is it short, and can another process open it?"""
-    return source.size is not None and source.size <= MAX_SMALL_BYTES
+    """Is it short, or a dump, which is read at once, and can another process open it?"""
+    return source.dump is not None or (source.size is not None and source.size <= MAX_SMALL_BYTES)
 
 
 def _unchanged(value: Any) -> Any:

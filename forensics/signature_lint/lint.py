@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from forensics import readers, series
+from forensics import ranks, readers, series
 from forensics.advice.case import case_fields
 from forensics.config import config
 from forensics.core import lazy
@@ -179,7 +179,7 @@ def try_examples(own: Path | None = None, alone: bool = False) -> Iterator[tuple
 
 def record_outcomes() -> dict[str, tuple[str, ...]]:
     """The records of detectors and series, each with its possible outcomes."""
-    return {**readers.outcomes(), series.RECORD: series.OUTCOMES}
+    return {**readers.outcomes(), series.RECORD: series.OUTCOMES, ranks.RANKS_RECORD: ranks.OUTCOMES}
 
 
 @functools.cache

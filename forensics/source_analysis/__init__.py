@@ -4,7 +4,7 @@ Threads match the chunks of a large source; processes read many small sources. T
 """
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from functools import partial
 
@@ -14,10 +14,13 @@ from msgspec.structs import replace
 from forensics import context, correlation, line_formats, outcome, readers, series
 from forensics.core.input_time import Share
 from forensics.database import Database
-from forensics.model import Observation, Scan, Source, Warn, Warning
+from forensics.model import Line, Observation, Scan, Source, Warn, Warning
+from forensics.model.dumps import Dump
+from forensics.model.stacks import ProcessStacks
 from forensics.model.verdicts import Lane
 from forensics.parallel.file_pool import is_small, read_in_pool
 from forensics.parallel.prefetch import read_ahead
+from forensics.readers.python.process_stacks import process_stacks
 from forensics.scan import Matcher, Workers, matcher_of, scan
 from forensics.source_analysis.call_or_warn import call_or_warn
 from forensics.source_analysis.teardown import Teardown, find_teardown
@@ -29,7 +32,7 @@ class SourceAnalysis(Struct, frozen=True):
 
     `samples`: what its lines show about its clock. `pids`: those that its ends name. `line_format`: that of most of its first
     lines. `records`: how many lines are no continuations. `lanes`: whose its lines are, and how each of them ends. `attempted`:
-    what each attempt of the longest of them says of itself.
+    what each attempt of the longest of them says of itself. `dump`: of a source that is one. `stacks`: those of whole processes.
     """
 
     scan: Scan
@@ -41,6 +44,8 @@ class SourceAnalysis(Struct, frozen=True):
     records: int
     lanes: tuple[Lane, ...] = ()
     attempted: tuple[context.AttemptFacts, ...] = ()
+    dump: Dump | None = None
+    stacks: tuple[ProcessStacks, ...] = ()
 
     @property
     def name(self) -> str:
@@ -138,6 +143,8 @@ def analyze_source(
 ) -> SourceAnalysis | None:
     """The analysis of one source, None where it has no lines. A stage that fails is left out with a Warning. `share`: the
     processor time for it."""
+    if source.dump is not None:
+        return _analyze_dump(source, source.dump, warn)
     name = source.name
     none: list[Observation] = []
     no_samples: list[correlation.ClockSample] = []
@@ -152,8 +159,7 @@ def analyze_source(
     curves = call_or_warn(lambda: context.curves(source, numbers.series), undrawn, "its curves", name, warn)
     pids = correlation.program_pids(scanned)
     line_format = line_formats.recognise(scanned.head)
-    whole = scanned.lines <= len(scanned.head)
-    count = line_formats.count_records(scanned.head, line_format) if whole else scanned.lines - scanned.continued
+    count = _count_records(scanned, line_format)
     classes = outcome.line_classes(knowledge)
     teardown = call_or_warn(lambda: find_teardown(scanned, events, classes), Teardown(events), "its teardown", name, warn)
     unsplit: tuple[tuple[Lane, ...], list[Observation]] = ((), [*teardown.events])
@@ -162,9 +168,35 @@ def analyze_source(
     spans = [(a.first_line, a.last_line) for a in lanes[0].attempts] if lanes and lanes[0].kind == "job" else []
     alone: tuple[context.AttemptFacts, ...] = ()
     said = call_or_warn(lambda: context.attempt_facts(scanned, spans), alone, "its attempts", name, warn)
-    return SourceAnalysis(_without_numbers(scanned), tuple(events), curves, tuple(samples), pids, line_format, count, lanes, said)
+    kept, stacks = _without_numbers(scanned), _stacks(scanned, warn)
+    if source.format == CAPTURED_STACKS:
+        return SourceAnalysis(kept, (), (), (), frozenset(), line_format, count, stacks=stacks)
+    return SourceAnalysis(kept, tuple(events), curves, tuple(samples), pids, line_format, count, lanes, said, stacks=stacks)
 
 
+def _count_records(scanned: Scan, line_format: str) -> int:
+    """How many lines of a source are no continuations."""
+    whole = scanned.lines <= len(scanned.head)
+    return line_formats.count_records(scanned.head, line_format) if whole else scanned.lines - scanned.continued
+
+
+def _stacks(scanned: Scan, warn: Warn) -> tuple[ProcessStacks, ...]:
+    none: tuple[ProcessStacks, ...] = ()
+    return call_or_warn(lambda: process_stacks(scanned), none, "its stacks", scanned.source.name, warn)
+
+
+def _analyze_dump(source: Source, read: Callable[[Warn], Dump | None], warn: Warn) -> SourceAnalysis | None:
+    """A dump has lines, and nothing in them is an event by itself: what the dumps of all ranks show together is one."""
+    dump = call_or_warn(lambda: read(warn), None, "all of it", source.name, warn)
+    if dump is None:
+        return None
+    lines = tuple(Line(number, text) for number, text in enumerate(dump.text, 1))
+    scanned = Scan(source, sum(len(line) + 1 for line in dump.text), len(lines), (), {}, lines, ())
+    samples = tuple(correlation.clock_samples(scanned, ()))
+    return SourceAnalysis(scanned, (), (), samples, frozenset(), "", len(lines), dump=dump)
+
+
+CAPTURED_STACKS = "captured stacks"  # the format of stacks that a capture took: they are no log, whatever their lines look like
 MEASURED = frozenset(trigger.kind for trigger in series.triggers())
 
 

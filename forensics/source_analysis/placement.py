@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
-from forensics import correlation, readers, series
+from forensics import correlation, ranks, readers, series
 from forensics.database import Database
 from forensics.model import Incident, Observation, Warning
+from forensics.model.ranks import RankPicture
 from forensics.source_analysis import SourceAnalysis
 from forensics.source_analysis.call_or_warn import call_or_warn
 from forensics.sources.renumber import renumbered
@@ -30,10 +31,46 @@ def placed_observations(
         None,
         noted.append,
     )
+    events = call_or_warn(
+        lambda: _with_ranks(analyses, events, knowledge), events, "what the dumps of the ranks show", None, noted.append
+    )
     clocks = clocks_of(analyses, events, knowledge, noted)
     own = {r.name: r.scan.source for r in analyses}
     every = correlation.split_bursts(e for found in events.values() for e in found)
     return clocks, [renumbered(e, own[e.source]) for e in correlation.assign_times(list(every), clocks)]
+
+
+def rank_picture(
+    analyses: Sequence[SourceAnalysis], events: Mapping[str, Sequence[Observation]], knowledge: Database
+) -> RankPicture | None:
+    """Who waits for whom, if there are dumps of ranks. `events`: of the logs beside them, by source."""
+    dumps = [r.dump for r in analyses if r.dump is not None]
+    if not dumps:
+        return None
+    every = [e for found in events.values() for e in found]
+    pids = ranks.rank_pids((m.ids for m in correlation.read_id_mappings(r.scan for r in analyses)), every)
+    written = {r.name: r.scan.source.modified for r in analyses if r.dump is not None and r.scan.source.modified}
+    stacks = [one for r in analyses for one in r.stacks]
+    return ranks.picture(dumps, stacks, ranks.ended_ranks(every, pids, knowledge), pids, written)
+
+
+def _with_ranks(
+    analyses: Sequence[SourceAnalysis], events: dict[str, list[Observation]], knowledge: Database
+) -> dict[str, list[Observation]]:
+    """`events` by source, and what the dumps of the ranks show. It stands for what the stacks of the same ranks show one by
+    one."""
+    seen = rank_picture(analyses, events, knowledge)
+    found = ranks.observation(seen, knowledge.records[ranks.RANKS_RECORD]) if seen else None
+    if found is None:
+        return events
+    pids = {row.pid for row in seen.rows} if seen else set()
+    decided = {cause for one in knowledge.records[ranks.RANKS_RECORD].values() for cause in one.decides}
+    told = {(one.source, line.number) for r in analyses for one in r.stacks for t in one.threads for line in (t.head, *t.lines)}
+    rest = {
+        source: [e for e in own if e.place not in told and not (e.cause in decided and e.fields.get("pid") in {None, *pids})]
+        for source, own in events.items()
+    }
+    return {**rest, found.source: [*rest[found.source], found]}
 
 
 def find_incidents(

@@ -12,11 +12,13 @@ from msgspec.structs import replace
 
 from forensics.core import limits
 from forensics.core.errors import unexpected
+from forensics.dumps import is_flight_recorder
 from forensics.model import Source, Warn, Warning
 from forensics.sources import bundles
 from forensics.sources.archives import archive_members, detect_archive
 from forensics.sources.blob import Blob, error_text, first_bytes, warning_kind
 from forensics.sources.compression import detect_compression, unpacked_stream
+from forensics.sources.dumps import dump_source
 from forensics.sources.encodings import BINARY_JOURNAL_MAGIC
 from forensics.sources.texts import text_source
 
@@ -64,6 +66,8 @@ def _opened(blob: Blob, warn: Warn, archives: int) -> Iterator[Source]:
         from forensics.sources.binary_journal import journal_source  # rare, and slow to import
 
         yield from journal_source(blob, warn)
+    elif is_flight_recorder(head):
+        yield dump_source(replace(blob, head=None))
     else:
         yield from _text(blob, head, warn)
 

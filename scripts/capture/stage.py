@@ -40,7 +40,8 @@ PACKAGES = (
 )
 TENSORFLOW = ("tensorflow-cpu==2.21.0", "keras==3.15.1", "pandas", "opencv-python-headless")
 JAX = ("jax==0.10.2", "jaxlib==0.10.2", "flax", "optax")
-VENVS = {"venv": PACKAGES, "venv_tensorflow": TENSORFLOW, "venv_jax": JAX}
+RANKS = ("torch==2.13.0", "numpy")
+VENVS = {"venv": PACKAGES, "venv_tensorflow": TENSORFLOW, "venv_jax": JAX, "venv_ranks": RANKS}
 UID = 1000
 MIB = 1 << 20
 _STAMP = re.compile(r"^\[ *(\d+\.\d+)\]")

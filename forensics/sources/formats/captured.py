@@ -7,8 +7,9 @@
     stacks/1.txt   forensics run: stacks of pid 1 (python3)
     report.txt     A memory limit was hit   host_memory.oom_cgroup                97 %
 
-`forensics run`, `collect` and `guard` write the files of a captured run. Their content is summarised at the end of job.log. A
-stack that was taken shortly before a time limit does not prove a hang. A report quotes evidence that is already in the logs.
+`forensics run`, `collect` and `guard` write the files of a captured run. Their content is summarised at the end of job.log.
+Stacks are read only as such, beside dumps of ranks: one that was taken shortly before a time limit does not prove a hang. A
+report quotes evidence that is already in the logs.
 """
 
 import re
@@ -56,6 +57,13 @@ def _nothing(blocks: Iterator[bytes], _note: Note) -> Iterator[Piece]:
         yield from ()
 
 
+def _as_it_is(blocks: Iterator[bytes], _note: Note) -> Iterator[Piece]:
+    line = 1
+    for block in blocks:
+        yield line, 1, block.removesuffix(b"\n")
+        line += block.count(b"\n")
+
+
 def _format(name: str, pattern: re.Pattern[str], sample: bytes, decode: Decode = _nothing) -> Format:
     return Format(f"captured {name}", _recognises(pattern), decode, sample, f"captured {name}", rank=5)
 
@@ -67,6 +75,6 @@ FORMATS = (
         "samples", SAMPLE_RECORD_PATTERN, b'{"time": "2026-08-22T03:00:07.120000+00:00", "monotonic_s": 12.5, "processes": 3}\n'
     ),
     _format("times", TIMES_PATTERN, b"[81920, 1911.906]\n"),
-    _format("stacks", STACKS_PATTERN, b"forensics run: stacks of pid 4711 (python3)\nProcess 4711: python3\n"),
+    _format("stacks", STACKS_PATTERN, b"forensics run: stacks of pid 4711 (python3)\nProcess 4711: python3\n", _as_it_is),
     _format("report", REPORT_PATTERN, b"forensics report on this run\nA memory limit was hit   host_memory.oom_cgroup   97 %\n"),
 )

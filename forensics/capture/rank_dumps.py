@@ -1,0 +1,109 @@
+"""Have the ranks of a job dump what they called last, while they hang: a line written to a pipe asks each of them for it.
+
+fr/pipe_3.pipe   NCCL's own: PyTorch makes it where TORCH_NCCL_DEBUG_INFO_PIPE_FILE says so, and listens to it
+fr/guard_3.pipe  that of guard(), for any other backend: a thread of the program waits at it, and asks PyTorch for the dump
+                 -> fr/rank_3
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import threading
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import MutableMapping
+    from typing import Any
+
+DUMPS_FOLDER = "fr"
+DUMP_VARIABLES = ("TORCH_FR_BUFFER_SIZE", "TORCH_NCCL_TRACE_BUFFER_SIZE")  # the second is the older name
+RECORDED_CALLS = "2000"  # as in PyTorch's documentation; some megabytes of memory
+RECORDERS = ("_dump_fr_trace", "_dump_nccl_trace")  # of any backend; in older versions of PyTorch of NCCL alone
+ASK, END = b"1\n", b"0\n"
+
+
+def ask_for_dumps(bundle: str) -> int:
+    """Ask every rank that listens for a dump; how many were asked. The ranks write them themselves, in their own time."""
+    folder, asked = os.path.join(bundle, DUMPS_FOLDER), 0
+    with contextlib.suppress(OSError):
+        for name in sorted(os.listdir(folder)):
+            if name.endswith(".pipe"):
+                asked += _write(os.path.join(folder, name), ASK)
+    return asked
+
+
+def remove_pipes(bundle: str) -> None:
+    """Remove what ranks that were killed could not remove: nobody may wait at a pipe of a bundle."""
+    folder = os.path.join(bundle, DUMPS_FOLDER)
+    with contextlib.suppress(OSError):
+        for name in os.listdir(folder):
+            if name.endswith(".pipe"):
+                os.unlink(os.path.join(folder, name))
+
+
+def _write(path: str, line: bytes) -> bool:
+    """Write a line to the pipe at `path`; False where nobody listens."""
+    with contextlib.suppress(OSError):
+        fd = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            return os.write(fd, line) > 0
+        finally:
+            os.close(fd)
+    return False
+
+
+class Listener:
+    """A thread that waits for the request of a dump. `rank`: that of this process."""
+
+    def __init__(self, bundle: str, rank: str) -> None:
+        self.folder, self.rank = os.path.join(bundle, DUMPS_FOLDER), rank
+        self.pipe = os.path.join(self.folder, f"guard_{rank}.pipe")
+        os.makedirs(self.folder, exist_ok=True)
+        os.mkfifo(self.pipe, 0o600)
+        self._fd = os.open(self.pipe, os.O_RDWR | os.O_CLOEXEC)  # also for writing: so reading waits, and does not end
+        self._thread = threading.Thread(target=self._listen, name="forensics dumps", daemon=True)
+        self._thread.start()
+
+    def _listen(self) -> None:
+        while (line := os.read(self._fd, 64)) and END not in line:
+            with contextlib.suppress(Exception):  # whatever PyTorch does: the program goes on
+                write_dump(self.folder, self.rank)
+        os.close(self._fd)
+
+    def close(self) -> None:
+        """End the thread and remove the pipe."""
+        with contextlib.suppress(OSError):
+            os.write(self._fd, END)
+            self._thread.join(1.0)
+            os.unlink(self.pipe)
+
+
+def listen(bundle: str, environment: MutableMapping[str, str]) -> Listener | None:
+    """A Listener for a process that is a rank of a distributed job, and have PyTorch record its calls; None for any other."""
+    rank = environment.get("RANK", "")
+    if not bundle or not rank.isdigit() or not hasattr(os, "mkfifo"):
+        return None
+    if not any(name in environment for name in DUMP_VARIABLES):
+        environment[DUMP_VARIABLES[0]] = RECORDED_CALLS
+    with contextlib.suppress(OSError):
+        return Listener(bundle, rank)
+    return None
+
+
+def write_dump(folder: str, rank: str) -> None:
+    """Write the dump of this process, at once without the lines of code, and again with them: to find them takes seconds."""
+    library: Any = sys.modules.get("torch._C._distributed_c10d")
+    dump = next((found for name in RECORDERS if (found := getattr(library, name, None))), None)
+    if dump is None:
+        return
+    path = os.path.join(folder, f"rank_{rank}")
+    for with_lines in (False, True):
+        moment = time.time()
+        data = dump(includeCollectives=True, includeStackTraces=with_lines, onlyActive=False)
+        with open(f"{path}.part", "wb") as file:
+            file.write(data)
+        os.utime(f"{path}.part", (moment, moment))  # of the state that it shows
+        os.replace(f"{path}.part", path)

@@ -1,0 +1,246 @@
+"""PyTorch's flight recorder: the last collective calls of one rank, as a pickle or as JSON, versions 2.1 to 2.10.
+
+    {"version": "2.10", "pg_config": {"0": {"desc": "default_pg", "ranks": "[0, 1]"}}, "pg_status": {"0": {...}},
+     "entries": [{"collective_seq_id": 6, "profiling_name": "gloo:barrier", "state": "scheduled", "retired": False, ...}, ...]}
+        -> Dump(rank 3, groups (default_pg: enqueued 6, first pending 6), ...)
+
+Written by torch/csrc/distributed/c10d/FlightRecorder*.hpp for NCCL (on a time-out), by `_dump_fr_trace` for any backend, and by
+torchcomms. Gloo never changes the state `scheduled`: only `retired` shows the end of a call. It tells no members of a group.
+"""
+
+import re
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct, field
+from msgspec.structs import replace
+
+from forensics.core import lazy
+from forensics.dumps.base import MAX_DUMP_BYTES, MAX_ENTRIES, DumpError
+from forensics.dumps.pickled import PROTOCOLS, read_plain_pickle
+from forensics.model.dumps import Call, Dump, Frame, GroupCalls
+
+KEPT_CALLS = 32  # of each group: what led to a hang stands in the last few
+KEPT_PENDING = 16  # first pending calls of a group; the first one is what a rank waits in
+MAX_CALL_FRAMES = 256  # of one call; Python's own limit of depth is 1,000, and programs nest some thirty deep
+NAME_CHARS = 120  # of a group's name or an operation; longer ones are made to do harm
+Text = Annotated[str, Meta(max_length=4096)]
+Sizes = Annotated[list[Annotated[list[int], Meta(max_length=32)]], Meta(max_length=4096)]
+JSON_HEAD_PATTERN = lazy.regex(
+    rb'\A\s*\{\s*"(?:version|pg_config|pg_status|entries|nccl_version|comm_lib_version|rank|nccl_comm_state)"'
+)
+FILE_RANK_PATTERN = lazy.regex(r"rank[_-]?(\d{1,7})(?!.*rank[_-]?\d)|(\d{1,7})(?:\.\w{1,8}){0,2}\Z", re.IGNORECASE)
+MEMBER_PATTERN = lazy.regex(r"\d{1,7}")
+
+
+class _Frame(Struct):
+    filename: Text = ""
+    line: int = 0
+    name: Text = ""
+
+
+class _Entry(Struct):
+    """What is needed of every call; `_Details` of those that are kept."""
+
+    process_group: tuple[Text, Text] = ("", "")
+    pg_id: int = 0
+    collective_seq_id: int = -1
+    seq_id: int = -1  # its name before 2.2
+    op_id: int = 0
+    p2p_seq_id: int = 0
+    is_p2p: bool = False
+    profiling_name: Text = ""
+    time_created_ns: int = 0
+    state: Text = ""
+    retired: bool = False
+
+    @property
+    def seq(self) -> int:
+        return self.collective_seq_id if self.collective_seq_id >= 0 else self.seq_id
+
+    @property
+    def pending(self) -> bool:
+        return not self.retired and self.state != "completed"
+
+
+class _Details(Struct):
+    input_sizes: Sizes = field(default_factory=list)
+    output_sizes: Sizes = field(default_factory=list)
+    input_dtypes: Annotated[list[Text], Meta(max_length=4096)] = field(default_factory=list)
+    output_dtypes: Annotated[list[Text], Meta(max_length=4096)] = field(default_factory=list)
+    time_discovered_started_ns: int | None = None
+    frames: Annotated[list[_Frame], Meta(max_length=MAX_CALL_FRAMES)] = field(default_factory=list)
+
+
+class _Config(Struct):
+    name: Text = ""
+    desc: Text = ""
+    ranks: Annotated[str, Meta(max_length=1 << 20)] = ""
+
+
+class _Status(Struct):
+    last_enqueued_collective: int = -1
+    last_started_collective: int = -1
+    last_completed_collective: int = -1
+
+
+class _Head(Struct):
+    version: Text = ""
+    rank: int | None = None
+    pg_config: Annotated[dict[str, _Config], Meta(max_length=65536)] = field(default_factory=dict)
+    pg_status: Annotated[dict[str, _Status], Meta(max_length=65536)] = field(default_factory=dict)
+
+
+def is_flight_recorder(head: bytes) -> bool:
+    """Is this the start of such a dump?"""
+    named = b"pg_config" in head or b"collective_seq_id" in head or b"pg_status" in head
+    return named and (head[:2] in PROTOCOLS or JSON_HEAD_PATTERN.match(head) is not None)
+
+
+def read_flight_recorder(data: bytes, source: str) -> Dump:
+    """The dump in `data`; DumpError where it is damaged or not of this kind. `source`: its name, which tells the rank."""
+    raw = read_plain_pickle(data) if data[:2] in PROTOCOLS else _json(data)
+    try:
+        head = msgspec.convert(raw, _Head, strict=False)
+        given = raw.get("entries") or []
+        if not isinstance(given, list | tuple) or len(given) > MAX_ENTRIES:
+            raise DumpError(f"its entries are no list, or more than {MAX_ENTRIES:,}")
+        entries = msgspec.convert(given, list[_Entry], strict=False)
+    except (msgspec.ValidationError, AttributeError, TypeError, RecursionError) as error:
+        raise DumpError(f"it is no flight recorder's dump ({str(error)[:100]})") from None
+    if not head.version.startswith("2."):
+        raise DumpError(f"its version {head.version[:20]!r} is unknown")
+    by_group: dict[str, list[int]] = {}
+    for index, entry in enumerate(entries):
+        by_group.setdefault(entry.process_group[0], []).append(index)
+    status = _status_by_name(head, entries)
+    names = list(dict.fromkeys([*by_group, *status]))
+    groups = tuple(_group(name, by_group.get(name, []), entries, given, head, status.get(name)) for name in names)
+    backend = next((e.profiling_name.partition(":")[0] for e in entries if ":" in e.profiling_name), "")
+    rank = head.rank if head.rank is not None else rank_of_name(source)
+    return as_text(Dump(source, rank, head.version[:20], backend[:20], groups, len(entries)))
+
+
+def rank_of_name(name: str) -> int | None:
+    """The rank in the name of a file: `nccl_trace_rank_5`, `_dump_12`, `rank3.json`."""
+    found = FILE_RANK_PATTERN.search(name.rpartition("/")[2])
+    return int(found[1] or found[2]) if found else None
+
+
+def _json(data: bytes) -> Any:
+    if len(data) > MAX_DUMP_BYTES:
+        raise DumpError(f"it is larger than {MAX_DUMP_BYTES >> 20} MiB")
+    try:
+        return msgspec.json.decode(data)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise DumpError(f"it is damaged or cut ({str(error)[:80]})") from None
+
+
+def _status_by_name(head: _Head, entries: Iterable[_Entry]) -> dict[str, _Status]:
+    """The status of each group by the group's name. It is stored by a number that calls of the group have, too; a group without
+    calls gets its number by order: both are counted in the order in which the groups were made."""
+    names = {str(e.pg_id): e.process_group[0] for e in entries}
+    rest = [name for name in head.pg_config if name not in names.values() and name.isdigit()]
+    numbers = [number for number in head.pg_status if number not in names and number.isdigit()]
+    if len(rest) == len(numbers):
+        names |= dict(zip(sorted(numbers, key=int), sorted(rest, key=int), strict=True))
+    return {names[number]: status for number, status in head.pg_status.items() if number in names}
+
+
+def _group(
+    name: str, indices: list[int], entries: list[_Entry], given: Sequence[Any], head: _Head, status: _Status | None
+) -> GroupCalls:
+    own = [entries[i] for i in indices]
+    whole = [e for e in own if not e.is_p2p]
+    pending = [i for i in indices if entries[i].pending]
+    kept = sorted({*indices[-KEPT_CALLS:], *pending[:KEPT_PENDING]})
+    config = head.pg_config.get(name)
+    enqueued = max((e.seq for e in whole), default=-1)
+    if enqueued < 0 and status is not None:
+        enqueued = status.last_enqueued_collective
+    first = min((e.seq for e in whole if e.pending), default=-1)
+    if not whole and status is not None and status.last_completed_collective < status.last_enqueued_collective:
+        first = status.last_completed_collective + 1
+    return GroupCalls(
+        name=name[:NAME_CHARS],
+        description=next((e.process_group[1] for e in own), config.desc if config else "")[:NAME_CHARS],
+        members=tuple(int(m) for m in MEMBER_PATTERN.findall(config.ranks)) if config else (),
+        enqueued=enqueued,
+        first_pending=first,
+        calls=tuple(_call(entries[i], given[i]) for i in kept),
+        seqs=_column(e.seq for e in whole),
+        created_ns=_column(e.time_created_ns for e in whole),
+    )
+
+
+def _column(values: Iterable[int]) -> "array[int]":
+    try:
+        return array("q", values)
+    except OverflowError:
+        raise DumpError("a number in it is larger than 64 bits") from None
+
+
+def _call(entry: _Entry, raw: Mapping[str, Any]) -> Call:
+    try:
+        details = msgspec.convert(raw, _Details, strict=False)
+    except msgspec.ValidationError as error:
+        raise DumpError(f"a call in it has another form ({str(error)[:100]})") from None
+    timed = details.time_discovered_started_ns is not None or entry.state == "started"
+    return Call(
+        seq=entry.seq,
+        op=entry.profiling_name.partition(":")[2][:NAME_CHARS] or entry.profiling_name[:NAME_CHARS],
+        inputs=_shapes(details.input_sizes, details.input_dtypes),
+        outputs=_shapes(details.output_sizes, details.output_dtypes),
+        created_ns=entry.time_created_ns,
+        pending=entry.pending,
+        between_two=entry.is_p2p,
+        started=True if timed else None,
+        frames=tuple(Frame(f.filename, f.line, f.name) for f in details.frames),
+    )
+
+
+def _shapes(sizes: list[list[int]], types: list[str]) -> str:
+    """`Float[64]`, `BFloat16[4096x5120] and 3 more`."""
+    if not sizes:
+        return ""
+    kind = types[0] if types else ""
+    more = f" and {len(sizes) - 1} more" if len(sizes) > 1 else ""
+    return f"{kind}[{'x'.join(map(str, sizes[0]))}]{more}"
+
+
+def as_text(dump: Dump) -> Dump:
+    """`dump` with its text: a head, a line for each group, one for each call that was kept, in order of time."""
+    lines = [
+        f"flight recorder {dump.version} of rank {'?' if dump.rank is None else dump.rank}, {dump.backend or 'backend unknown'}:"
+        f" {dump.entries:,} calls in {len(dump.groups)} groups"
+    ]
+    for group in dump.groups:
+        whose = f", ranks {', '.join(map(str, group.members))}" if group.members else ""
+        waits = f"first unfinished {group.first_pending}" if group.first_pending >= 0 else "all finished"
+        lines.append(f"group {group.title}{whose}: last called {group.enqueued}, {waits}")
+    placed = sorted((call.created_ns, g, c) for g, group in enumerate(dump.groups) for c, call in enumerate(group.calls))
+    numbered: dict[tuple[int, int], int] = {}
+    for _, g, c in placed:
+        lines.append(call_text(dump.groups[g].calls[c], dump.groups[g]))
+        numbered[g, c] = len(lines)
+    groups = tuple(
+        replace(group, calls=tuple(replace(call, line=numbered[g, c]) for c, call in enumerate(group.calls)))
+        for g, group in enumerate(dump.groups)
+    )
+    return replace(dump, groups=groups, text=tuple(lines))
+
+
+def call_text(call: Call, group: GroupCalls) -> str:
+    """`2026-11-28T20:24:21.436Z all_reduce no. 5 of group 0, Float[8], unfinished, called at step (/run/train.py:16) ...`."""
+    when = (
+        datetime.fromtimestamp(call.created_ns / 1e9, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z "
+        if 0 < call.created_ns < 4 * 10**18
+        else ""
+    )
+    shapes = f", {call.inputs}" if call.inputs else ""
+    state = "unfinished" if call.pending else "finished"
+    places = " < ".join(f"{f.function} ({f.file}:{f.line})" for f in call.frames[:8])
+    return f"{when}{call.op} no. {call.seq} of group {group.title}{shapes}, {state}{', called at ' + places if places else ''}"

@@ -1,0 +1,92 @@
+"""The picture of who waits for whom: what each rank does, and the ranks that keep the others waiting."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from forensics.model.dumps import Call, Frame
+
+State = Literal["waits", "elsewhere", "done", "silent", "behind"]
+Kind = Literal[
+    "left", "computes", "outside", "elsewhere", "other_call", "other_shape", "other_order", "device", "late", "no_dump"
+]
+
+
+class ProofPlace(Struct, frozen=True):
+    """A line that shows something: of a dump as text, of a file of stacks, or of a log."""
+
+    source: str
+    line: int
+    text: str
+
+
+class RankRow(Struct, frozen=True):
+    """One rank. `state`: it waits in a call, is elsewhere, is done with all its calls, has no dump, or its device is behind.
+
+    `call`: the one it waits in, else its last one; `group`: of that call. `place`: the program's line of the call, or of its
+    stack where it is in none. `pid`: as far as known.
+    """
+
+    rank: int
+    state: State
+    group: str = ""
+    call: Call | None = None
+    place: Frame | None = None
+    pid: int | None = None
+
+
+class LastCalls(Struct, frozen=True):
+    """The last calls of an odd rank beside those of one that waits for it, oldest first, as text."""
+
+    rank: int
+    other: int
+    own_calls: tuple[str, ...]
+    other_calls: tuple[str, ...]
+
+
+class GroupRow(Struct, frozen=True):
+    """A row of the matrix: a group with its members, and by rank the number of its last call and of its first unfinished one
+    (-1)."""
+
+    name: str
+    title: str
+    members: tuple[int, ...]
+    called: dict[int, int]
+    unfinished: dict[int, int]
+
+
+class OddRank(Struct, frozen=True):
+    """A rank that keeps others waiting. `kind`: how. `place`: the program's line at which it is, or where it made the odd call.
+
+    `doing`: what it does there, in words. `call`, `group`: the call that it did not enter, or that differs. `others`: the line at
+    which the others wait or made the usual call. `waiting`: the ranks that wait for it, directly or not. `late_s`, `since`: by
+    how much it is late, and since which call of the group.
+    """
+
+    rank: int
+    kind: Kind
+    doing: str
+    group: str = ""
+    call: str = ""
+    place: Frame | None = None
+    others: Frame | None = None
+    waiting: tuple[int, ...] = ()
+    pid: int | None = None
+    late_s: float = 0.0
+    since: int = -1
+    proofs: tuple[ProofPlace, ...] = ()
+
+
+class RankPicture(Struct, frozen=True):
+    """All ranks, who waits for whom, and the odd ones, first the one to look at first. `world`: how many ranks there are, as far
+    as dumps and logs tell. `edges`: (rank, rank that it waits for). `missing`: ranks without a dump. `waited_s`: for how long the
+    ranks waited when the dumps were written, negative where that is unknown."""
+
+    world: int
+    rows: tuple[RankRow, ...]
+    edges: tuple[tuple[int, int], ...]
+    odd: tuple[OddRank, ...]
+    missing: tuple[int, ...] = ()
+    waited_s: float = -1.0
+    last: tuple[LastCalls, ...] = ()
+    matrix: tuple[GroupRow, ...] = ()

@@ -1,0 +1,12 @@
+"""Ranks: one picture of who waits for whom, from the dumps, stacks and ends of all ranks of a job.
+
+dumps of ranks 0 to 3: 0, 1 and 3 wait in all_reduce no. 17, rank 2 has entered 16; its stack: decode (train.py:71)
+    -> rank 2 keeps the others waiting: it computes at train.py:71
+"""
+
+from forensics.ranks.ended import ended_ranks, rank_pids
+from forensics.ranks.observation import observation
+from forensics.ranks.outcomes import OUTCOMES, RANKS_RECORD
+from forensics.ranks.picture import picture
+
+__all__ = ["OUTCOMES", "RANKS_RECORD", "ended_ranks", "observation", "picture", "rank_pids"]

@@ -1,0 +1,144 @@
+"""The evidence of a case by rank: its dumps and stacks, and what belongs to a group."""
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from types import MappingProxyType
+
+from forensics.model.dumps import Call, Dump, Frame, GroupCalls
+from forensics.model.stacks import ProcessStacks, ThreadStack
+from forensics.ranks.ended import Ends
+from forensics.readers.python.library_files import is_library_file
+
+COLLECTIVE_FILES = ("torch/distributed/", "distributed_c10d.py", "c10d_logger.py")
+SHOWN_FRAMES = 4  # innermost ones that say what a thread does
+WHOLE_WORLD = ("0", "default_pg")  # the name and the description of the group of all ranks
+
+
+class RankCase:
+    """The dumps and stacks of the ranks of one job. `ends`: how ranks ended, as logs tell it. `pids`: those of ranks, from
+    logs."""
+
+    def __init__(
+        self,
+        dumps: Iterable[Dump],
+        stacks: Iterable[ProcessStacks] = (),
+        ends: Ends = Ends(),  # noqa: B008
+        pids: Mapping[int, int] = MappingProxyType({}),
+    ) -> None:
+        self.dumps = newest(dumps)
+        self.pids = dict(pids)
+        by_pid = {pid: rank for rank, pid in self.pids.items()}
+        self.stacks: dict[int, ProcessStacks] = {}
+        for one in stacks:
+            rank = one.rank if one.rank is not None else by_pid.get(one.pid if one.pid is not None else -1)
+            if rank is not None:
+                self.stacks[rank] = one
+                if one.pid is not None:
+                    self.pids.setdefault(rank, one.pid)
+        self.ended, self.gave_up = ends.own, ends.gave_up
+
+    @cached_property
+    def world(self) -> int:
+        """How many ranks there are: the highest number that anything names, and one."""
+        named = [m for dump in self.dumps.values() for group in dump.groups for m in group.members]
+        return max([*named, *self.dumps, *self.stacks, *self.pids, *self.ended], default=-1) + 1
+
+    @cached_property
+    def missing(self) -> tuple[int, ...]:
+        """The ranks without a dump."""
+        return tuple(rank for rank in range(self.world) if rank not in self.dumps)
+
+    @cached_property
+    def groups(self) -> dict[str, dict[int, GroupCalls]]:
+        """The calls of each group, by rank."""
+        found: dict[str, dict[int, GroupCalls]] = {}
+        for rank, dump in self.dumps.items():
+            for group in dump.groups:
+                found.setdefault(group.name, {})[rank] = group
+        return found
+
+    @cached_property
+    def members(self) -> dict[str, tuple[int, ...]]:
+        """The ranks of each group. Where no dump tells them: all ranks for the group of all, else those that made calls in it,
+        and those without a dump, which may be members."""
+        return {name: self._members(calls) for name, calls in self.groups.items()}
+
+    def _members(self, calls: Mapping[int, GroupCalls]) -> tuple[int, ...]:
+        told = {member for group in calls.values() for member in group.members}
+        first = next(iter(calls.values()))
+        if not told and (first.name, first.description) == WHOLE_WORLD:
+            return tuple(range(self.world))
+        return tuple(sorted(told or {*calls, *self.missing}))
+
+    @cached_property
+    def stuck(self) -> dict[str, dict[int, Call]]:
+        """The call of each group in which a rank waits or waited to no end, by rank."""
+        return {name: {r: c for r in calls if (c := self._stuck(name, r))} for name, calls in self.groups.items()}
+
+    def _stuck(self, name: str, rank: int) -> Call | None:
+        """The first unfinished call of the whole group. A call that failed counts as finished for gloo: it is the last one, and
+        another rank of the group has not come to it."""
+        calls = [c for c in self.groups[name][rank].calls if not c.between_two]
+        pending = next((c for c in calls if c.pending), None)
+        if pending is not None or not calls:
+            return pending
+        lacking = calls[-1].seq - 1 in self._reached[name]
+        return calls[-1] if lacking or not self._gone.isdisjoint(self.members[name]) else None
+
+    @cached_property
+    def _reached(self) -> dict[str, set[int]]:
+        """The numbers of the last calls of the ranks of each group; 0 of a rank that made none."""
+        return {
+            name: {calls[m].enqueued if m in calls else 0 for m in self.members[name] if m in self.dumps}
+            for name, calls in self.groups.items()
+        }
+
+    @cached_property
+    def _gone(self) -> frozenset[int]:
+        """The ranks without a dump that ended, or whose stack shows that they were somewhere else."""
+        mains = {rank: one.main for rank, one in self.stacks.items()}
+        elsewhere = {rank for rank, main in mains.items() if main and not in_collective(main)}
+        return frozenset(rank for rank in self.missing if rank in self.ended or rank in elsewhere)
+
+    def waits_in(self, rank: int) -> tuple[str, Call] | None:
+        """The group and the call in which a rank waits: the earliest one."""
+        found = [(name, calls[rank]) for name, calls in self.stuck.items() if rank in calls]
+        return min(found, key=lambda place: place[1].created_ns, default=None)
+
+    def last_call(self, rank: int) -> Call | None:
+        """The last call of a rank, in any group."""
+        calls = (c for g in self.dumps[rank].groups for c in g.calls) if rank in self.dumps else ()
+        return max(calls, key=lambda c: c.created_ns, default=None)
+
+    @cached_property
+    def own_files(self) -> tuple[str, ...]:
+        """The files of the program, as far as calls in dumps show them."""
+        frames = (f for d in self.dumps.values() for g in d.groups for c in g.calls[-3:] for f in c.frames)
+        return tuple(sorted({f.file for f in frames if not is_library_file(f.file)}))
+
+    def own_frame(self, frames: Iterable[Frame]) -> Frame | None:
+        """The innermost frame of the program itself."""
+        given = [f for f in frames if f.line]
+        known = next((f for f in given if self._is_own(f.file)), None)
+        return known or next((f for f in given if not is_library_file(f.file) and "/" not in f.file), None)
+
+    def _is_own(self, file: str) -> bool:
+        """py-spy shortens paths: `train.py` stands for `/home/u/train.py`."""
+        return any(own == file or own.endswith("/" + file) for own in self.own_files)
+
+
+def newest(dumps: Iterable[Dump]) -> dict[int, Dump]:
+    """The dump of each rank; of several the one that recorded the latest call, and of those the one with more of it."""
+    found: dict[int, Dump] = {}
+    for dump in dumps:
+        known = found.get(dump.rank) if dump.rank is not None else None
+        if dump.rank is not None and (
+            known is None or (dump.last_ns, len(str(dump.text))) > (known.last_ns, len(str(known.text)))
+        ):
+            found[dump.rank] = dump
+    return dict(sorted(found.items()))
+
+
+def in_collective(thread: ThreadStack) -> bool:
+    """Does the thread wait in a collective call?"""
+    return any(part in frame.file for frame in thread.frames[:SHOWN_FRAMES] for part in COLLECTIVE_FILES)

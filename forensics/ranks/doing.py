@@ -1,0 +1,61 @@
+"""What a rank does outside of any collective call, from the stack of its main thread.
+
+Thread 26914 (active+gil): "MainThread"  decode (train.py:71) < load (train.py:61)    -> computes: it loads data
+Thread 4711 (idle): "MainThread"         wait_for (train.py:80)                       -> outside: it waits, without computing
+"""
+
+from msgspec import Struct
+
+from forensics.model.dumps import Frame
+from forensics.model.ranks import Kind, ProofPlace
+from forensics.model.stacks import ProcessStacks, ThreadStack
+from forensics.ranks.case import SHOWN_FRAMES, RankCase, in_collective
+from forensics.readers.word_lists import words, words_of_name
+
+BACKWARD = "_engine_run_backward"  # another thread runs the hooks meanwhile
+
+
+class Doing(Struct, frozen=True):
+    """`kind` and `text`: what it does. `frame`: the innermost frame of the program. `proofs`: the lines of the stack that
+    show it."""
+
+    kind: Kind
+    text: str
+    frame: Frame | None
+    proofs: tuple[ProofPlace, ...]
+
+
+WAITS: tuple[tuple[str, str], ...] = (  # by the innermost frames of a thread that does not compute
+    ("lock_names", "it waits for a lock"),
+    ("network_names", "it waits for the network"),
+    ("device_names", "it waits for its device"),
+    ("sleep_names", "it sleeps"),
+    ("file_names", "it waits for a file"),
+)
+
+
+def doing(case: RankCase, rank: int) -> Doing | None:
+    """What the rank does; None where there is no stack of it, or where it waits in a collective call."""
+    stacks = case.stacks.get(rank)
+    thread = _at_work(stacks) if stacks else None
+    if stacks is None or thread is None or in_collective(thread):
+        return None
+    frame = case.own_frame(thread.frames) or next((f for f in thread.frames if f.line), None)
+    line = next((n for f, n in zip(thread.frames, thread.lines, strict=True) if f is frame), None)
+    proofs = tuple(ProofPlace(stacks.source, n.number, n.text) for n in (line, thread.head) if n)
+    names = {word for f in thread.frames[:SHOWN_FRAMES] for word in words_of_name(f.function)}
+    if thread.state.startswith("active") or not thread.state:
+        holds = ", and holds the interpreter's lock" if thread.state.endswith("gil") else ""
+        return Doing("computes", ("it loads data" if names & words("loading_names") else "it computes") + holds, frame, proofs)
+    waits = next(
+        (text for list_name, text in WAITS if names & words(list_name)), "it waits for something outside of all collectives"
+    )
+    return Doing("outside", waits, frame, proofs)
+
+
+def _at_work(stacks: ProcessStacks) -> ThreadStack | None:
+    """The main thread; while it waits for the backward pass, the thread that runs a hook."""
+    main = stacks.main
+    if main is not None and any(frame.function == BACKWARD for frame in main.frames[:SHOWN_FRAMES]):
+        return next((t for t in stacks.threads if t is not main and t.frames and t.name in ("", "Dummy-1")), main)
+    return main

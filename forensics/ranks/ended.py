@@ -1,0 +1,86 @@
+"""The ends of ranks that logs tell, as far as they are their own: an exception, a signal, a kill; not that others went away.
+
+[rank2]: KeyError: 'label' at train.py:96      -> rank 2: it raised KeyError at train.py:96
+rank : 2 ... exitcode : -9 (pid: 4711)         -> rank 2: it was ended by SIGKILL
+Killed process 4711, and rank 2 is pid 4711    -> rank 2: what the kernel's log shows
+"""
+
+from collections.abc import Iterable, Mapping
+from signal import SIGTERM
+from types import MappingProxyType
+
+from msgspec import Struct
+
+from forensics.database import HEALTHY, Cause, Database
+from forensics.model import Observation
+from forensics.model.dumps import Frame
+from forensics.model.ranks import ProofPlace
+from forensics.readers.identity.entity_ids import EntityIds, entity_ids
+
+WAITS_FOR_PEER, STOPPED_BY_ANOTHER = "waits_for_peer", "external_stop"  # traits of causes: ends that another one brings about
+MAX_SAID_CHARS = 120  # chosen by hand: of a message that stands inside a sentence
+
+
+class Ended(Struct, frozen=True):
+    """How a rank ended. `frame`: the line of the program, where it is known."""
+
+    text: str
+    frame: Frame | None
+    proof: ProofPlace
+
+
+def rank_pids(mappings: Iterable[EntityIds], events: Iterable[Observation]) -> dict[int, int]:
+    """The pid of each rank, as tables of ranks and events with both tell it."""
+    pairs = ((ids.rank, ids.pid) for ids in (*mappings, *map(entity_ids, events)) if ids.rank >= 0 and ids.pid)
+    return dict(pairs)
+
+
+class Ends(Struct, frozen=True):
+    """How ranks ended by themselves, and how ranks gave up that had waited for others, by rank."""
+
+    own: Mapping[int, Ended] = MappingProxyType({})
+    gave_up: Mapping[int, Ended] = MappingProxyType({})
+
+
+def ended_ranks(events: Iterable[Observation], pids: Mapping[int, int], knowledge: Database) -> Ends:
+    """How each rank ended, the first event of each that is more than a hint."""
+    by_pid = {pid: rank for rank, pid in pids.items()}
+    own: dict[int, Ended] = {}
+    gave_up: dict[int, Ended] = {}
+    for event in sorted(events, key=lambda e: (e.weight != "proof", e.line)):
+        ids = entity_ids(event)
+        rank = ids.rank if ids.rank >= 0 else by_pid.get(ids.pid, -1)
+        cause = knowledge.causes.get(event.cause or "")
+        if rank < 0 or cause is None or not _is_end(event, cause):
+            continue
+        found = gave_up if WAITS_FOR_PEER in cause.traits else own
+        found.setdefault(rank, Ended(_text(event), _frame(event), ProofPlace(event.source, event.line, event.proofs[0].text)))
+    return Ends(own, gave_up)
+
+
+def _is_end(event: Observation, cause: Cause) -> bool:
+    """Does an event tell of an end that is not a launcher's doing?"""
+    if event.weight == "hint" or not event.proofs or event.kind.startswith("series/"):
+        return False
+    if event.fields.get("signal") == SIGTERM or event.fields.get("signal_name") == "SIGTERM":  # launchers end the other ranks so
+        return False
+    return cause.id != HEALTHY and STOPPED_BY_ANOTHER not in cause.traits
+
+
+def _text(event: Observation) -> str:
+    fields = event.fields
+    if kind := fields.get("exc_type"):
+        message = str(fields.get("exc_message", ""))[:MAX_SAID_CHARS]
+        return f"it raised {str(kind).rpartition('.')[2]}{': ' + message if message else ''}"
+    if signal := fields.get("signal_name", fields.get("signal")):
+        return f"it was ended by signal {signal}" if isinstance(signal, int) else f"it was ended by {signal}"
+    if "exit_code" in fields:
+        return f"it ended with exit status {fields['exit_code']}"
+    return f"it ended: {event.proofs[0].text.strip()[:MAX_SAID_CHARS]}"
+
+
+def _frame(event: Observation) -> Frame | None:
+    file, line = event.fields.get("file"), event.fields.get("line_no")
+    if file is None or not str(line).isdigit():
+        return None
+    return Frame(str(file), int(str(line)), str(event.fields.get("function", "")))

@@ -1,0 +1,62 @@
+"""The picture of the ranks as an Observation: who keeps the others waiting, with the lines that show it.
+
+A rank that only is late is no event: a run that is slow has not failed.
+"""
+
+from collections.abc import Mapping
+
+from forensics.database import ProvenCause
+from forensics.line_formats import parse_prefix
+from forensics.model import Observation, Proof, Stamp, Value
+from forensics.model.ranks import OddRank, ProofPlace, RankPicture
+from forensics.ranks.outcomes import KEPT_WAITING, NOT_CARRIED_OUT, RANKS_RECORD
+from forensics.ranks.words import numbers, reason
+
+MAX_NAMED = 16  # ranks that a sentence names
+
+
+def observation(seen: RankPicture, proves: Mapping[str, ProvenCause]) -> Observation | None:
+    """The event that the picture shows; None where it shows none."""
+    odd = [o for o in seen.odd if o.kind != "late" and o.proofs]
+    if not odd:
+        return None
+    first = odd[0]
+    outcome = NOT_CARRIED_OUT if first.kind == "device" and len(first.waiting) + 1 >= seen.world else KEPT_WAITING
+    places = _places(odd)
+    head = places[0]
+    return Observation(
+        kind=RANKS_RECORD,
+        cause=proves[outcome].cause,
+        weight="strong",
+        source=head.source,
+        line=head.line,
+        last_line=head.line,
+        proofs=tuple(Proof(p.source, p.line, p.text, RANKS_RECORD, "strong") for p in places),
+        fields=_fields(odd, outcome),
+        stamp=_stamp(places),
+    )
+
+
+def _places(odd: list[OddRank]) -> list[ProofPlace]:
+    """The lines that show it, of each odd rank one first."""
+    most = max(len(o.proofs) for o in odd)
+    ordered = [o.proofs[at] for at in range(most) for o in odd[:MAX_NAMED] if at < len(o.proofs)]
+    return list(dict.fromkeys(ordered))[:MAX_NAMED]
+
+
+def _stamp(places: list[ProofPlace]) -> Stamp | None:
+    return next((stamp for p in places if (stamp := parse_prefix(p.text).stamp)), None)
+
+
+def _fields(odd: list[OddRank], outcome: str) -> dict[str, Value]:
+    first = odd[0]
+    fields: dict[str, Value] = {"process_group": first.group, "waiting_ranks": numbers(first.waiting)}
+    if outcome == NOT_CARRIED_OUT:
+        return fields | {"device_reason": first.doing}
+    if len(odd) == 1:
+        fields |= {"culprit_rank": first.rank, "culprit_reason": reason(first)}
+        if first.pid is not None:
+            fields["pid"] = first.pid
+        return fields
+    each = "; ".join(f"rank {o.rank}: {reason(o)}" for o in odd[:MAX_NAMED])
+    return fields | {"culprit_ranks": numbers([o.rank for o in odd]), "culprit_reason": each}

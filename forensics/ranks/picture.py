@@ -1,0 +1,111 @@
+"""The picture of a case: what each rank does, and which ranks keep the others waiting, and how.
+
+The first of these that shows something decides: a call that differs, a circle of groups, a device that is behind, ranks that are
+waited for and wait for nobody, a call that no device finishes, a rank that is late to all calls. A run in which no rank waits for
+long shows nothing.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from itertools import pairwise
+
+from msgspec.structs import replace
+
+from forensics.model.dumps import Dump
+from forensics.model.ranks import OddRank, RankPicture, RankRow
+from forensics.model.stacks import ProcessStacks
+from forensics.ranks.calls import first_difference
+from forensics.ranks.case import RankCase
+from forensics.ranks.ended import Ends
+from forensics.ranks.history import last_calls, matrix
+from forensics.ranks.late import latest_rank
+from forensics.ranks.odd_ranks import behind, in_other_order, late_rank, on_device, place_of, waited_for, with_difference
+from forensics.ranks.order import circle, odd_in_circle
+from forensics.ranks.waits import Waits, waits
+
+MIN_TIMES_GAP = 4.0  # a wait that is ordinary for a run is shorter than so many of its longest times between two calls
+MIN_WAIT_S = 2.0  # chosen by hand: a shorter wait when the dumps were made is an ordinary one
+MAX_ODD = 64  # ranks of which it is told how they keep the others waiting; where there are more, no single one is to blame
+MAX_AFTER_S = 7 * 86400.0  # a dump that was written so long after its last call was copied: the time of its file says nothing
+
+
+def picture(
+    dumps: Iterable[Dump],
+    stacks: Iterable[ProcessStacks] = (),
+    ends: Ends | None = None,
+    pids: Mapping[int, int] | None = None,
+    written: Mapping[str, datetime] | None = None,
+) -> RankPicture | None:
+    """The picture of the ranks in `dumps`; None without a dump. `ends`: how ranks ended, as logs tell it. `pids`: those of ranks.
+    `written`: when the file of each dump was written."""
+    case = RankCase(dumps, stacks, ends or Ends(), pids or {})
+    if not case.dumps:
+        return None
+    found, late = waits(case), latest_rank(case)
+    waited = _waited_s(case, written or {})
+    if different := first_difference(case):
+        odd = with_difference(case, different)
+    elif _is_hang(case, found, waited):
+        odd = _odd(case, found)
+    else:
+        odd = (late_rank(case, late),) if late else ()
+    odd = tuple(replace(o, late_s=late.late_s, since=late.since) if late and o.rank == late.rank else o for o in odd)
+    edges = tuple(sorted({(e.rank, e.other) for e in found.edges}))
+    rows = tuple(_row(case, r, found) for r in range(case.world))
+    return RankPicture(case.world, rows, edges, odd, case.missing, waited, last_calls(case, odd), matrix(case))
+
+
+def _is_hang(case: RankCase, found: Waits, waited_s: float) -> bool:
+    """Does a rank wait for one that ended, did one give up, or does it wait for longer than is ordinary in this run?"""
+    if any(rank in case.ended for rank in found.roots()) or any(rank in case.dumps for rank in case.gave_up):
+        return True
+    pending = (c.pending for dump in case.dumps.values() for group in dump.groups for c in group.calls)
+    if not found.edges and not any(pending):
+        return False
+    return waited_s < 0 or waited_s > max(MIN_WAIT_S, MIN_TIMES_GAP * _longest_gap_s(case))
+
+
+def _longest_gap_s(case: RankCase) -> float:
+    """The longest time between two calls of one group, without the first ones, in which programs start."""
+    columns = (group.created_ns[1:] for calls in case.groups.values() for group in calls.values())
+    return max(((later - earlier) / 1e9 for column in columns for earlier, later in pairwise(column)), default=0.0)
+
+
+def _waited_s(case: RankCase, written: Mapping[str, datetime]) -> float:
+    """For how long the ranks waited when the dumps were written; negative where the files' times do not tell."""
+    since = [place[1].created_ns / 1e9 for rank in case.dumps if (place := case.waits_in(rank)) and place[1].created_ns]
+    times = [written[d.source].timestamp() for d in case.dumps.values() if d.source in written]
+    waited = max(times) - min(since) if times and since else -1.0
+    return waited if 0 <= waited < MAX_AFTER_S else -1.0
+
+
+def _odd(case: RankCase, found: Waits) -> tuple[OddRank, ...]:
+    if circular := odd_in_circle(case, circle(found)):
+        return tuple(in_other_order(case, found, rank, name, call) for rank, (name, call) in sorted(circular.items()))
+    if found.behind:
+        return tuple(behind(case, found, rank) for rank in sorted(found.behind))
+    if roots := found.roots():
+        return tuple(waited_for(case, found, rank) for rank in _told_first(case, roots))
+    return on_device(case)
+
+
+def _told_first(case: RankCase, roots: list[int]) -> list[int]:
+    """The ranks that are waited for: those of which a log tells an end alone, if there are any; else those with a dump or a stack
+    first. A rank without a dump may have been ended because another one had failed."""
+    ended = [rank for rank in roots if rank in case.ended]
+    told = ended or sorted(roots, key=lambda rank: (rank not in case.dumps and rank not in case.stacks, rank))
+    return told[:MAX_ODD]
+
+
+def _row(case: RankCase, rank: int, found: Waits) -> RankRow:
+    pid, place = case.pids.get(rank), place_of(case, rank)
+    if rank not in case.dumps:
+        return RankRow(rank, "silent", place=place, pid=pid)
+    if waiting := case.waits_in(rank):
+        name, call = waiting
+        title, own = case.groups[name][rank].title, case.own_frame(call.frames)
+        return RankRow(rank, "behind" if rank in found.behind else "waits", title, call, own, pid)
+    last = case.last_call(rank)
+    title = next((g.title for g in case.dumps[rank].groups if last in g.calls), "")
+    is_waited_for = any(e.other == rank for e in found.edges)
+    return RankRow(rank, "elsewhere" if is_waited_for else "done", title, last, place, pid)

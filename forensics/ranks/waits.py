@@ -1,0 +1,127 @@
+"""Who waits for whom: edges from a rank to the ranks that did not enter the call in which it waits.
+
+    group dp: rank 0 waits in no. 17, rank 2 was last in 16   -> 0 waits for 2
+    rank 4 waits in `recv 1<-0` of group pp, whose first member is rank 0, and 0 waits in no `send 0->1`   -> 4 waits for 0
+
+A rank that still waits in a call which others have finished is behind: what it called was not carried out on its own device.
+"""
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from msgspec import Struct
+
+from forensics.core import lazy
+from forensics.model.dumps import Call, GroupCalls
+from forensics.ranks.case import RankCase
+
+PEERS_PATTERN = lazy.regex(r"^(?P<what>send|recv) (?P<own>\d{1,7})(?:->|<-)(?P<peer>\d{1,7})$")
+ROOTED = ("broadcast", "reduce", "gather", "scatter", "_broadcast_oop", "_reduce_oop")  # some ranks may go on before others came
+
+
+class Edge(Struct, frozen=True):
+    """`rank` waits in `call` of `group` for `other`. `shown`: the other's dump shows that it did not enter it."""
+
+    rank: int
+    other: int
+    group: str
+    call: Call
+    shown: bool
+
+
+class Waits(Struct, frozen=True, dict=True):
+    """All edges, and the ranks that are behind, each with the group and call that shows it."""
+
+    edges: tuple[Edge, ...]
+    behind: dict[int, tuple[str, Call]]
+
+    @cached_property
+    def _waiting_for(self) -> dict[int, set[int]]:
+        """By rank: those that wait for it directly."""
+        found: dict[int, set[int]] = {}
+        for edge in self.edges:
+            found.setdefault(edge.other, set()).add(edge.rank)
+        return found
+
+    def waited_for(self, rank: int) -> set[int]:
+        """The ranks that wait for `rank`, directly or through others."""
+        found, left = set[int](), [rank]
+        while left:
+            new = self._waiting_for.get(left.pop(), set()) - found - {rank}
+            found |= new
+            left += new
+        return found
+
+    def roots(self) -> list[int]:
+        """The ranks that are waited for and wait for nobody."""
+        waiting = {e.rank for e in self.edges}
+        return sorted({e.other for e in self.edges} - waiting)
+
+
+def waits(case: RankCase) -> Waits:
+    """The edges of a case."""
+    edges: list[Edge] = []
+    behind: dict[int, tuple[str, Call]] = {}
+    for name, calls in case.groups.items():
+        for rank, group in calls.items():
+            edges += _whole(case, name, rank)
+            edges += _between_two(case, name, rank, group)
+            if (call := _unfinished_alone(case, name, rank)) is not None:
+                behind.setdefault(rank, (name, call))
+    found = Waits(tuple(dict.fromkeys(edges)), behind)
+    return Waits((*found.edges, *_for_missing(case, found)), behind)
+
+
+def _for_missing(case: RankCase, found: Waits) -> Iterator[Edge]:
+    """A rank that is waited for, and whose last call was in a group with a rank that left no dump: that call failed for it, and
+    counts as finished."""
+    for rank in found.roots():
+        if rank not in case.dumps or rank in case.ended or rank in case.stacks:
+            continue
+        calls = ((call.created_ns, name, call) for name, own in case.groups.items() if rank in own for call in own[rank].calls)
+        _, name, call = max(calls, default=(0, "", None), key=lambda c: c[0])
+        for member in case.members.get(name, ()):
+            if call is not None and member not in case.dumps:
+                yield Edge(rank, member, name, call, shown=False)
+
+
+def _whole(case: RankCase, name: str, rank: int) -> Iterator[Edge]:
+    call = case.stuck[name].get(rank)
+    if call is None:
+        return
+    for member in case.members[name]:
+        other = case.groups[name].get(member)
+        if member == rank:
+            continue
+        if member not in case.dumps:
+            yield Edge(rank, member, name, call, shown=False)
+        elif other is None or other.enqueued < call.seq:
+            yield Edge(rank, member, name, call, shown=True)
+
+
+def _between_two(case: RankCase, name: str, rank: int, group: GroupCalls) -> Iterator[Edge]:
+    members = case.members[name]
+    for call in group.calls:
+        peers = PEERS_PATTERN.match(call.op) if call.between_two and call.pending else None
+        if peers is None:
+            continue
+        index = int(peers["peer"])
+        other = members[index] if index < len(members) else index
+        wanted = (
+            f"{'recv' if peers['what'] == 'send' else 'send'} {index}{'<-' if peers['what'] == 'send' else '->'}{peers['own']}"
+        )
+        there = case.groups[name].get(other)
+        if other not in case.dumps:
+            yield Edge(rank, other, name, call, shown=False)
+        elif there is None or not any(c.pending and c.op == wanted for c in there.calls):
+            yield Edge(rank, other, name, call, shown=True)
+
+
+def _unfinished_alone(case: RankCase, name: str, rank: int) -> Call | None:
+    """The call in which only this rank still waits, although another one has finished it. Gloo counts calls that a rank may leave
+    before the others as finished, and runs nothing on a device."""
+    call = case.stuck[name].get(rank)
+    if call is None or call.op in ROOTED or case.dumps[rank].backend == "gloo":
+        return None
+    others = [g for r, g in case.groups[name].items() if r != rank]
+    return call if any(g.enqueued >= call.seq and not 0 <= g.first_pending <= call.seq for g in others) else None

@@ -1,0 +1,119 @@
+"""Reads the stacks of whole processes: dumps of py-spy, with --native and --locals, of faulthandler, and files that hold many.
+
+Process 26914: python -u train.py                     Thread 0x00007f3e2b7fe640 (most recent call first):
+Python v3.11.7 (/usr/bin/python3.11)                    File "/run/train.py", line 71 in decode
+Thread 26914 (active+gil): "MainThread"                 File "/run/train.py", line 61 in load
+    Shards.decode (train.py:71)                       -> a thread; faulthandler's last one is the main thread
+
+=== Rank 3: node-1:4711 ===  (torch.distributed.debug: stacks_*.txt, pyspy_*.txt)     -> the rank of what follows
+forensics run: stacks of pid 4711 (python), rank 3                                    -> pid and rank of what follows
+"""
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct, field
+
+from forensics.core import lazy
+from forensics.model import Line, Scan, Trigger
+from forensics.model.dumps import Frame
+from forensics.model.stacks import ProcessStacks, ThreadStack
+from forensics.readers.python.faulthandler import DUMP_THREAD_PATTERN
+from forensics.readers.python.frames import dump_frame
+
+TRIGGER = Trigger(
+    "process_stacks", ("python v3.", "(most recent call first)", "=== rank ", "stacks of pid "), before=3, after=400
+)
+PROCESS_PATTERN = lazy.regex(r"^Process (?P<pid>\d{1,10}): ")
+RANK_HEAD_PATTERN = lazy.regex(r"^=== Rank (?P<rank>\d{1,7})\b")
+CAPTURED_PATTERN = lazy.regex(r"stacks of pid (?P<pid>\d{1,10}) \([^)]{0,64}\)(?:, rank (?P<rank>\d{1,7}))?")
+THREAD_PATTERN = lazy.regex(
+    r"^Thread (?:0x)?[0-9A-Fa-f]+ \((?P<state>idle|active(?:\+gil)?|idle\+gil)\)(?:: \"(?P<name>[^\"]{0,200})\")?"
+)
+SPY_FRAME_PATTERN = lazy.regex(r"^ {4}(?=\S)(?P<function>.{1,2000}) \((?P<file>[^()]{1,400}?)(?::(?P<line>\d{1,9}))?\)\s*$")
+MAX_THREADS = 2_000  # of one source
+
+
+class _Open(Struct):
+    """A process that is being read."""
+
+    tool: str = ""
+    pid: int | None = None
+    rank: int | None = None
+    threads: list[ThreadStack] = field(default_factory=list)
+
+
+def process_stacks(scan: Scan) -> tuple[ProcessStacks, ...]:
+    """The stacks of all processes in a source, in order."""
+    lines = {line.number: line for region in scan.regions.get(TRIGGER.kind, ()) for line in region.lines()}
+    return read_stacks([lines[number] for number in sorted(lines)], scan.source.name) if lines else ()
+
+
+def read_stacks(lines: Sequence[Line], source: str) -> tuple[ProcessStacks, ...]:
+    """The stacks of the processes in `lines`; those without a frame are left out."""
+    done: list[_Open] = []
+    current, head, frames = _Open(), None, list[tuple[Frame, Line]]()
+
+    def end_thread() -> None:
+        nonlocal head, frames
+        if head is not None and frames and len(current.threads) < MAX_THREADS:
+            name, state, first = head
+            current.threads.append(ThreadStack(name, state, tuple(f for f, _ in frames), first, tuple(n for _, n in frames)))
+        head, frames = None, []
+
+    for line in lines:
+        if begun := _process(line.text):
+            end_thread()
+            if current.threads or (begun.rank is not None and current.rank is not None):
+                done.append(current)
+                current = begun
+            else:
+                current = _joined(current, begun)
+        elif thread := _thread(line):
+            end_thread()
+            current.tool, head = thread[0], thread[1:]
+        elif head is not None and (frame := _frame(line.text)):
+            frames.append((frame, line))
+    end_thread()
+    return tuple(_closed(one, source) for one in [*done, current] if one.threads)
+
+
+def _process(text: str) -> _Open | None:
+    """The process that a line begins."""
+    if found := RANK_HEAD_PATTERN.match(text):
+        return _Open(rank=int(found["rank"]))
+    if found := CAPTURED_PATTERN.search(text):
+        return _Open(pid=int(found["pid"]), rank=int(found["rank"]) if found["rank"] else None)
+    if found := PROCESS_PATTERN.match(text):
+        return _Open("py-spy", int(found["pid"]))
+    return None
+
+
+def _joined(first: _Open, second: _Open) -> _Open:
+    """One process that two lines in a row begin."""
+    pid = second.pid if second.pid is not None else first.pid
+    return _Open(second.tool or first.tool, pid, second.rank if second.rank is not None else first.rank)
+
+
+def _thread(line: Line) -> tuple[str, str, str, Line] | None:
+    """Tool, name, state and line of the thread that a line begins."""
+    if found := THREAD_PATTERN.match(line.text):
+        return "py-spy", found["name"] or "", found["state"], line
+    if found := DUMP_THREAD_PATTERN.search(line.text):
+        return "faulthandler", "", "current" if found["current"].startswith("C") else "", line
+    return None
+
+
+def _frame(text: str) -> Frame | None:
+    if found := SPY_FRAME_PATTERN.match(text):
+        return Frame(found["file"], int(found["line"] or 0), found["function"])
+    dumped = dump_frame(text)
+    return Frame(dumped.file, dumped.line or 0, dumped.function) if dumped else None
+
+
+def _closed(one: _Open, source: str) -> ProcessStacks:
+    return ProcessStacks(source, one.tool, one.pid, one.rank, tuple(one.threads))
+
+
+def all_stacks(found: Iterable[ProcessStacks]) -> dict[int, ProcessStacks]:
+    """The last stacks of each process, by its pid."""
+    return {one.pid: one for one in found if one.pid is not None}

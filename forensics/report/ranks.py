@@ -1,0 +1,71 @@
+"""The picture of the ranks of a job, as text and JSON: who is odd, the two lines of code, a table folded by state, last calls."""
+
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from forensics.model.ranks import LastCalls, OddRank, RankPicture, RankRow
+
+MAX_TOLD = 8  # chosen by hand: odd ranks that are told one by one
+STATE_WORDS = {
+    "waits": "waits in",
+    "behind": "its device is behind in",
+    "elsewhere": "in no call; last",
+    "done": "all calls finished; last",
+    "silent": "left no dump",
+}
+Say = Callable[[OddRank], str]
+Span = Callable[[tuple[int, ...]], str]
+
+
+def ranks_json(seen: RankPicture) -> str:
+    """The whole picture, with the matrix of groups and ranks."""
+    return msgspec.json.format(msgspec.json.encode(seen), indent=2).decode() + "\n"
+
+
+def ranks_text(seen: RankPicture, shown: int, say: Say, span: Span) -> str:
+    """The picture for people. `shown`: calls of each rank to show side by side. `say`: why a rank is odd. `span`: `0-3, 7`."""
+    return "\n".join(_lines(seen, shown, say, span)) + "\n"
+
+
+def _lines(seen: RankPicture, shown: int, say: Say, span: Span) -> Iterator[str]:
+    if not seen.odd:
+        yield f"No rank of {seen.world} keeps the others waiting."
+    for odd in seen.odd[:MAX_TOLD]:
+        pid = f" (pid {odd.pid})" if odd.pid is not None else ""
+        yield f"Rank {odd.rank}{pid}: {say(odd)}."
+        if odd.place and odd.others:
+            yield f"  rank {odd.rank:<6} {odd.place.file}:{odd.place.line} in {odd.place.function}"
+            yield f"  the others  {odd.others.file}:{odd.others.line} in {odd.others.function}"
+        yield from (f"  > {p.source}:{p.line}  {p.text.strip()}" for p in odd.proofs)
+    if len(seen.odd) > MAX_TOLD:
+        yield f"and {len(seen.odd) - MAX_TOLD} more ranks"
+    if seen.missing:
+        yield f"No dump of {span(seen.missing)}: that a rank could not write one is evidence, too."
+    yield ""
+    yield "ranks"
+    for state, ranks in _folded(seen.rows).items():
+        yield f"  {span(tuple(ranks)):<12} {state}"
+    for last in seen.last:
+        yield from _side_by_side(last, shown)
+
+
+def _folded(rows: tuple[RankRow, ...]) -> dict[str, list[int]]:
+    """The ranks of each state, those of the most first."""
+    found: dict[str, list[int]] = {}
+    for row in rows:
+        call = f" {row.call.op} no. {row.call.seq} of group {row.group}" if row.call else ""
+        place = f" at {row.place.place}" if row.place else ""
+        found.setdefault(f"{STATE_WORDS[row.state]}{call}{place}", []).append(row.rank)
+    return dict(sorted(found.items(), key=lambda item: -len(item[1])))
+
+
+def _side_by_side(last: LastCalls, shown: int) -> Iterator[str]:
+    own, others = last.own_calls[-shown:], last.other_calls[-shown:]
+    width = max((len(text) for text in (*own, "rank 0000")), default=0)
+    yield ""
+    yield f"  {f'last calls of rank {last.rank}':<{width}}    of rank {last.other}"
+    for index in range(max(len(own), len(others))):
+        left = own[index] if index < len(own) else ""
+        right = others[index] if index < len(others) else ""
+        yield f"  {left:<{width}}    {right}"

@@ -1,0 +1,129 @@
+"""Captures jobs of several ranks in which one rank keeps the others waiting: dumps, stacks and the job's log of each.
+
+    sudo python -m scripts.capture.hangs WORK FOLDER [NAME...]    # WORK: for virtual environments and running jobs
+
+Each becomes FOLDER/NAME/ with fr/rank_N (the flight recorder's dumps), stacks/PID.txt (py-spy), job.log, and expected.yaml: kind,
+rank and line of the fault. Names are those of HANGS. A capture takes a minute or two, most of it until the ranks' own time-out.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from .case import rekey
+from .stage import PROGRAMS, Stage, make_venv
+
+PROGRAM = "hung_ranks.py"
+SETTLE_S = 5.0  # after the step of the fault: all other ranks wait by then
+DUMPED_S = 55.0  # a dump with stacks takes up to half a minute where all ranks write theirs at once on two cores
+WITHOUT_LAUNCHER = ("dead_rank", "exception")  # a launcher ends the others at once, before they can tell anything
+HEALTHY = ("healthy", "slow", "ended")
+
+
+@dataclass(frozen=True)
+class Hang:
+    """One capture. `odd`: the rank with the fault, from `step` on. `model`: a step function of the program. `held_out`: it is
+    only measured, and was not looked at while the rules were written."""
+
+    kind: str
+    ranks: int
+    odd: int
+    step: int
+    model: str
+    held_out: bool = False
+    launcher: bool = True
+
+    @property
+    def name(self) -> str:
+        """`late_loader_grid_4`."""
+        return f"{self.kind}_{self.model}_{self.ranks}"
+
+
+_ALL = ("late_loader", "dead_rank", "exception", "other_operation", "other_shape", "gil_held", "sleeping_hook", "fewer_batches")
+_MORE = ("waits_for_file", "broken_barrier", "straggler")
+HANGS = (
+    *(Hang(kind, 4, 2, 8, "averaging") for kind in (*_ALL, *_MORE, *HEALTHY)),
+    *(Hang(kind, 4, 1, 9, "grid") for kind in (*_ALL, *_MORE, "group_order", "lock_held", *HEALTHY)),
+    *(Hang(kind, 3, 0, 6, "sharded", held_out=True) for kind in (*_ALL, *_MORE, "waits_for_pipe", *HEALTHY)),
+    *(Hang(kind, 6, 4, 7, "sharded", held_out=True) for kind in ("group_order", "lock_held", "late_loader", "fewer_batches")),
+    Hang("group_order", 4, 3, 5, "sharded", held_out=True),
+    Hang("exception", 2, 1, 5, "averaging", held_out=True),
+    Hang("other_operation", 2, 1, 5, "averaging", held_out=True),
+    Hang("waits_for_pipe", 2, 0, 5, "averaging", held_out=True),
+    Hang("straggler", 6, 5, 20, "grid", held_out=True),
+)
+
+
+def capture(hang: Hang, work: Path, folder: Path) -> None:
+    """Let it happen, and write what is left of it to `folder`/NAME."""
+    stage = Stage(work, hang.name, venv="venv_ranks")
+    stage.prepare(PROGRAM)
+    stage.write("shards/.keep", "")
+    subprocess.run(["mkfifo", str(stage.run_dir / "shards" / "pipe")], check=True)
+    out = folder / hang.name
+    shutil.rmtree(out, ignore_errors=True)
+    (out / "stacks").mkdir(parents=True)
+    log = stage.run(_script(hang), timeout=400, meanwhile=lambda _: _look(hang, stage, out))
+    (out / "job.log").write_text(rekey(log))
+    shutil.copytree(stage.run_dir / "fr", out / "fr")
+    for part in (out / "fr").glob("*.part"):
+        part.unlink()
+    (out / "expected.yaml").write_text(_expected(hang, stage.run_dir / PROGRAM))
+
+
+def _script(hang: Hang) -> str:
+    program = f"{PROGRAM} {hang.kind} {hang.odd} {hang.step} {hang.model}"
+    prepared = "export TORCH_FR_BUFFER_SIZE=2000 OMP_NUM_THREADS=1"
+    if hang.kind not in WITHOUT_LAUNCHER:
+        return f"{prepared}\ntorchrun --standalone --nproc_per_node={hang.ranks} {program}"
+    ranks = " ".join(map(str, range(hang.ranks)))
+    return (
+        f"{prepared} MASTER_ADDR=127.0.0.1 MASTER_PORT=29500 WORLD_SIZE={hang.ranks}\n"
+        f"for rank in {ranks}; do\n"
+        f'  (RANK=$rank LOCAL_RANK=$rank python {program}; echo "rank $rank ended with status $?") &\ndone\nwait'
+    )
+
+
+def _look(hang: Hang, stage: Stage, out: Path) -> None:
+    """While it hangs: the stacks of all ranks, then their dumps. The job then ends by itself, or waits for its time-out."""
+    pids = {rank: int(stage.wait_for(f"pid.{rank}")) for rank in range(hang.ranks)}
+    if hang.kind == "ended":
+        return
+    time.sleep(SETTLE_S + (6 if hang.kind in ("straggler", "slow") else 0))
+    if hang.kind not in WITHOUT_LAUNCHER:
+        for rank, pid in pids.items():
+            done = subprocess.run(["py-spy", "dump", "--pid", str(pid)], capture_output=True, text=True, check=False)
+            if done.stdout:
+                (out / "stacks" / f"{pid}.txt").write_text(f"stacks of pid {pid} (python), rank {rank}\n{rekey(done.stdout)}")
+        stage.write("dump.now", "now")
+    end = time.monotonic() + DUMPED_S
+    silent = {hang.odd} if hang.kind in ("gil_held", "dead_rank") else set()
+    while time.monotonic() < end and not all((stage.run_dir / f"dumped.{r}").exists() for r in pids if r not in silent):
+        time.sleep(0.5)
+
+
+def _expected(hang: Hang, program: Path) -> str:
+    marks = (f"# line of {hang.kind} in {hang.model}", f"# line of {hang.kind}")
+    lines = program.read_text().splitlines()
+    number = next((n for mark in marks for n, line in enumerate(lines, 1) if line.endswith(mark)), 0)
+    return f"kind: {hang.kind}\nrank: {hang.odd}\nranks: {hang.ranks}\nline: {number}\nheld_out: {str(hang.held_out).lower()}\n"
+
+
+def main() -> None:
+    """Capture what the command line names, or all."""
+    work, folder, *names = sys.argv[1:]
+    assert (PROGRAMS / PROGRAM).exists()
+    make_venv(Path(work), "venv_ranks")
+    for hang in HANGS:
+        if not names or hang.name in names:
+            print(hang.name, flush=True)
+            capture(hang, Path(work), Path(folder))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""Ranks are asked for dumps of what they called while they hang; a module stands in for PyTorch's own recorder."""
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from forensics.capture import rank_dumps
+
+
+def until(done: Callable[[], bool]) -> None:
+    end = time.monotonic() + 10
+    while not done():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def recorder(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """What stands in for PyTorch's recorder; a list of what it was asked for: with lines of code or without."""
+    asked: list[bool] = []
+
+    def dump(includeCollectives: bool, includeStackTraces: bool, onlyActive: bool) -> bytes:  # noqa: N803
+        assert includeCollectives and not onlyActive
+        asked.append(includeStackTraces)
+        return b"with lines" if includeStackTraces else b"without"
+
+    monkeypatch.setitem(sys.modules, "torch._C._distributed_c10d", SimpleNamespace(_dump_fr_trace=dump))  # type: ignore[arg-type]
+    return asked
+
+
+def test_a_rank_that_is_asked_writes_its_dump(tmp_path: Path, recorder: list[bool]) -> None:
+    environment = {"RANK": "3"}
+    held = rank_dumps.listen(str(tmp_path), environment)
+    assert held is not None
+    assert environment["TORCH_FR_BUFFER_SIZE"] == "2000"
+    assert rank_dumps.ask_for_dumps(str(tmp_path)) == 1
+    until(lambda: len(recorder) == 2)
+    until(lambda: (tmp_path / "fr" / "rank_3").read_bytes() == b"with lines")
+    assert recorder == [False, True]  # at once, and then the slow one
+    held.close()
+    assert [p.name for p in (tmp_path / "fr").iterdir()] == ["rank_3"]
+    assert not [t for t in threading.enumerate() if t.name == "forensics dumps"]
+
+
+def test_what_the_user_set_stays(tmp_path: Path) -> None:
+    environment = {"RANK": "0", "TORCH_NCCL_TRACE_BUFFER_SIZE": "0"}
+    held = rank_dumps.listen(str(tmp_path), environment)
+    assert held is not None
+    held.close()
+    assert environment == {"RANK": "0", "TORCH_NCCL_TRACE_BUFFER_SIZE": "0"}
+
+
+def test_a_program_of_one_process_has_no_listener(tmp_path: Path) -> None:
+    assert rank_dumps.listen(str(tmp_path), {}) is None
+    assert not (tmp_path / "fr").exists()
+
+
+def test_a_recorder_that_fails_does_no_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(**_: object) -> bytes:
+        raise RuntimeError("no recorder")
+
+    monkeypatch.setitem(sys.modules, "torch._C._distributed_c10d", SimpleNamespace(_dump_fr_trace=fails))  # type: ignore[arg-type]
+    held = rank_dumps.listen(str(tmp_path), {"RANK": "0"})
+    assert held is not None
+    assert rank_dumps.ask_for_dumps(str(tmp_path)) == 1
+    assert rank_dumps.ask_for_dumps(str(tmp_path)) == 1  # it still listens
+    held.close()
+
+
+def test_pipes_at_which_nobody_listens_are_passed_over_and_removed(tmp_path: Path) -> None:
+    assert rank_dumps.ask_for_dumps(str(tmp_path)) == 0
+    (tmp_path / "fr").mkdir()
+    os.mkfifo(tmp_path / "fr" / "pipe_0.pipe")
+    assert rank_dumps.ask_for_dumps(str(tmp_path)) == 0
+    rank_dumps.remove_pipes(str(tmp_path))
+    assert not list((tmp_path / "fr").iterdir())

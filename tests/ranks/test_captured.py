@@ -1,0 +1,85 @@
+"""Captured jobs in which one rank keeps the others waiting: the rank, how, and its line of code. Healthy ones stay silent."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from forensics import sources
+from forensics.database import Database
+from forensics.model.ranks import RankPicture
+from forensics.pipeline import analyze_paths
+from forensics.source_analysis import analyze_sources
+from forensics.source_analysis.placement import rank_picture
+
+CAPTURED = Path(__file__).parent / "captured"
+CASES = sorted(p.parent for p in CAPTURED.glob("*/expected.yaml"))
+KINDS = {
+    "late_loader": "computes",
+    "dead_rank": "no_dump",
+    "exception": "left",
+    "other_operation": "other_call",
+    "fewer_batches": "other_call",
+    "broken_barrier": "other_call",
+    "gil_held": "outside",
+    "waits_for_file": "outside",
+    "group_order": "other_order",
+}
+
+
+def seen(case: Path, knowledge: Database, *parts: str) -> RankPicture:
+    noted: list[object] = []
+    paths = [case / part for part in parts or ("fr", "stacks", "job.log")]
+    given = sources.open_paths([p for p in paths if p.exists()], noted.append)  # no stacks of ranks that ended at once
+    analyses = analyze_sources(given, knowledge, noted.append)
+    found = rank_picture(analyses, {r.name: list(r.events) for r in analyses}, knowledge)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda p: p.name)
+def test_the_rank_its_kind_and_its_line(case: Path, knowledge: Database) -> None:
+    expected = yaml.safe_load((case / "expected.yaml").read_text())
+    (odd,) = seen(case, knowledge).odd
+    assert (odd.rank, odd.kind) == (expected["rank"], KINDS[expected["kind"]])
+    if expected["kind"] != "dead_rank":  # it was killed, and nothing of it is left
+        assert odd.place is not None
+        assert odd.place.line == expected["line"]
+    assert odd.others is not None and odd.others.file.endswith("hung_ranks.py")
+    assert odd.proofs and all(p.text for p in odd.proofs)
+
+
+def test_without_stacks_the_rank_is_known_and_not_what_it_does(knowledge: Database) -> None:
+    (odd,) = seen(CAPTURED / "late_loader_averaging_4", knowledge, "fr").odd
+    assert (odd.rank, odd.kind, odd.waiting) == (2, "elsewhere", (0, 1, 3))
+
+
+def test_a_missing_dump_is_evidence(knowledge: Database) -> None:
+    found = seen(CAPTURED / "gil_held_averaging_4", knowledge)
+    assert found.missing == (2,)
+    assert [(o.rank, o.place and o.place.function) for o in found.odd] == [(2, "instead")]
+
+
+def test_the_report_names_the_rank_and_why(knowledge: Database) -> None:
+    case = CAPTURED / "late_loader_averaging_4"
+    report = analyze_paths([case], case.name, knowledge)
+    first = report.causes[0]
+    assert (report.verdict, first.id) == ("crash", "distributed.timeout")
+    assert first.facts["culprit_rank"] == 2
+    assert "Shards.decode (hung_ranks.py:71)" in str(first.facts["culprit_reason"])
+    assert any(p.source.endswith("stacks/30956.txt") and p.line == 6 for p in first.evidence)
+    assert not [w for w in report.warnings if w.kind == "binary"]
+
+
+def test_dumps_alone_are_a_report_too(knowledge: Database) -> None:
+    case = CAPTURED / "fewer_batches_averaging_4" / "fr"
+    report = analyze_paths([case], case.name, knowledge)
+    assert report.causes[0].facts["culprit_rank"] == 2
+    assert "broadcast Float[4] as no. 34" in str(report.causes[0].facts["culprit_reason"])
+    assert {s.format for s in report.sources} == {"flight recorder"}
+
+
+def test_a_rank_that_raised_is_told_by_its_exception(knowledge: Database) -> None:
+    case = CAPTURED / "exception_averaging_4"
+    report = analyze_paths([case], case.name, knowledge)
+    assert report.causes[0].id == "code.exception"

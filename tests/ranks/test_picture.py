@@ -1,0 +1,183 @@
+"""What decides who keeps the others waiting, case by case, with made dumps."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from forensics.model import Line
+from forensics.model.dumps import Dump
+from forensics.model.ranks import OddRank, RankPicture
+from forensics.ranks import picture
+from forensics.readers.python.process_stacks import read_stacks
+from tests.ranks.cases import START_NS, call, dump, group, job
+
+
+def odd(dumps: list[Dump], **more: object) -> list[OddRank]:
+    found = picture(dumps, **more)  # type: ignore[arg-type]
+    assert isinstance(found, RankPicture)
+    return list(found.odd)
+
+
+def written(dumps: list[Dump], at_s: float) -> dict[str, datetime]:
+    return {d.source: datetime.fromtimestamp(START_NS / 1e9 + at_s, UTC) for d in dumps}
+
+
+def test_no_dump_no_picture() -> None:
+    assert picture([]) is None
+
+
+def test_the_rank_that_did_not_come() -> None:
+    waiting = [call(1), call(2), call(3, pending=True)]
+    (found,) = odd(job({0: waiting, 1: [call(1), call(2)], 2: waiting}))
+    assert (found.rank, found.kind, found.waiting, found.call) == (1, "elsewhere", (0, 2), "all_reduce no. 3")
+
+
+def test_a_chain_of_groups_ends_at_the_rank_that_waits_for_nobody() -> None:
+    """0 waits for 1 in one group, 1 waits for 2 in another one."""
+    dumps = [
+        dump(0, group("a", [call(5, pending=True)], [0, 1])),
+        dump(1, group("a", [call(4)], [0, 1]), group("b", [call(7, pending=True)], [1, 2])),
+        dump(2, group("b", [call(6)], [1, 2])),
+    ]
+    (found,) = odd(dumps)
+    assert (found.rank, found.waiting) == (2, (0, 1))
+
+
+def test_a_rank_without_a_dump() -> None:
+    (found,) = odd(job({0: [call(1, pending=True)], 1: [call(1, pending=True)], 2: []})[:2])
+    assert (found.rank, found.kind) == (2, "no_dump")
+
+
+@pytest.mark.parametrize(("other", "kind"), [({"op": "broadcast"}, "other_call"), ({"inputs": "Float[4]"}, "other_shape")])
+def test_a_call_that_differs(other: dict[str, str], kind: str) -> None:
+    usual = [call(1), call(2, pending=True)]
+    (found,) = odd(job({0: usual, 1: [call(1), call(2, pending=True, line=20, **other)], 2: usual}))  # type: ignore[arg-type]
+    assert (found.rank, found.kind) == (1, kind)
+    assert [found.place and found.place.line, found.others and found.others.line] == [20, 10]
+
+
+def test_of_two_ranks_the_one_that_leaves_its_habit_is_odd() -> None:
+    habit = [call(n, "all_reduce" if n % 2 else "barrier") for n in range(1, 9)]
+    usual, other = [*habit, call(9, "all_reduce", pending=True)], [*habit, call(9, "broadcast", pending=True)]
+    (found,) = odd(job({0: other, 1: usual}))
+    assert (found.rank, found.kind) == (0, "other_call")
+
+
+def test_uneven_shards_are_no_difference() -> None:
+    calls = {r: [call(1, "all_to_all", inputs=f"Float[{r}]"), call(2, pending=True)] for r in range(3)}
+    (found,) = odd(job(calls))
+    assert found.kind == "device"
+
+
+def test_groups_in_another_order() -> None:
+    """The usual order is a, then b. Rank 1 enters b first."""
+    history = [(call(1, at=1), call(1, at=1.1)), (call(2, at=2), call(2, at=2.1))]
+    a, b = [h[0] for h in history], [h[1] for h in history]
+    usual = [dump(r, group("a", [*a, call(3, at=3, pending=True)], [0, 1, 2]), group("b", b, [0, 1, 2])) for r in (0, 2)]
+    other = dump(1, group("a", a, [0, 1, 2]), group("b", [*b, call(3, at=3, pending=True, line=20)], [0, 1, 2]))
+    (found,) = odd([*usual, other])
+    assert (found.rank, found.kind, found.place and found.place.line) == (1, "other_order", 20)
+
+
+def test_a_device_that_is_behind() -> None:
+    """Rank 1 called all that the others did, and does not finish what they finished."""
+    ahead = [call(1), call(2), call(3, pending=True)]
+    (found,) = odd(job({0: ahead, 1: [call(1), call(2, pending=True), call(3, pending=True)], 2: ahead}))
+    assert (found.rank, found.kind) == (1, "device")
+
+
+def test_a_call_that_no_device_finishes() -> None:
+    (found,) = odd(job({r: [call(1), call(2, pending=True)] for r in range(4)}))
+    assert found.kind == "device"
+    assert "started and not finished on any" in found.doing
+
+
+def test_point_to_point() -> None:
+    """The second stage waits for what the first one did not send: it is in no call."""
+    dumps = [
+        dump(4, group("pp", [call(1, "send 0->1")], [4, 8])),
+        dump(8, group("pp", [call(1, "recv 1<-0"), call(2, "recv 1<-0", pending=True)], [4, 8])),
+    ]
+    (found,) = [o for o in odd(dumps) if o.kind != "no_dump"]
+    assert (found.rank, found.waiting) == (4, (8,))
+
+
+def test_point_to_point_that_both_entered_is_no_wait_for_one_of_them() -> None:
+    dumps = [
+        dump(0, group("pp", [call(2, "send 0->1", pending=True)], [0, 1])),
+        dump(1, group("pp", [call(2, "recv 1<-0", pending=True)], [0, 1])),
+    ]
+    found = picture(dumps)
+    assert found is not None and found.edges == ()
+
+
+def test_a_run_that_ended_well_is_silent() -> None:
+    assert odd(job({r: [call(n) for n in range(20)] for r in range(4)})) == []
+
+
+def test_a_short_wait_is_ordinary_and_a_long_one_is_not() -> None:
+    dumps = job({0: [call(n) for n in range(9)], 1: [call(n) for n in range(8)]}, backend="gloo")
+    dumps[0] = dump(0, group("0", [*(call(n) for n in range(8)), call(8, pending=True)], [0, 1]), backend="gloo")
+    assert odd(dumps, written=written(dumps, 9.5)) == []
+    assert [o.rank for o in odd(dumps, written=written(dumps, 60))] == [1]
+    assert [o.rank for o in odd(dumps, written=written(dumps, 400 * 86400))] == [1]  # copied: the time of the file says nothing
+
+
+def test_a_straggler_is_told_with_numbers_and_since_when() -> None:
+    def calls(rank: int) -> list[object]:
+        return [call(n, at=n * 0.5 + (0.3 if rank == 2 and n >= 20 else 0.001 * rank)) for n in range(40)]
+
+    (found,) = odd(job({r: calls(r) for r in range(4)}))  # type: ignore[misc]
+    assert (found.rank, found.kind, found.since) == (2, "late", 20)
+    assert found.late_s == pytest.approx(0.3, abs=0.01)
+
+
+def test_a_straggler_in_a_step_of_two_calls() -> None:
+    """The second call of a step follows the first one at once, and nobody can be late to it."""
+
+    def calls(rank: int) -> list[object]:
+        late = 0.3 if rank == 1 else 0.0
+        steps = [n * 0.5 + late for n in range(20)]
+        first = [call(2 * n, at=at) for n, at in enumerate(steps)]
+        second = [call(2 * n + 1, at=n * 0.5 + 0.301) for n in range(20)]
+        return [c for pair in zip(first, second, strict=True) for c in pair]
+
+    (found,) = odd(job({r: calls(r) for r in range(4)}))  # type: ignore[misc]
+    assert (found.rank, found.kind) == (1, "late")
+
+
+def test_a_slow_run_has_no_straggler() -> None:
+    dumps = job({r: [call(n, at=n * 2 + 0.4 * ((n + r) % 4)) for n in range(40)] for r in range(4)})
+    assert odd(dumps) == []
+
+
+STACK = """Process 4711: python train.py
+Python v3.11.7 (/usr/bin/python3.11)
+
+Thread 4711 ({state}): "MainThread"
+    {inner} ({file}:88)
+    load (train.py:40)
+    <module> (train.py:9)
+"""
+
+
+@pytest.mark.parametrize(
+    ("state", "inner", "file", "kind", "said"),
+    [
+        ("active+gil", "decode", "train.py", "computes", "it loads data, and holds the interpreter's lock"),
+        ("active", "forward", "train.py", "computes", "it loads data"),
+        ("idle", "acquire", "train.py", "outside", "it waits for a lock"),
+        ("idle", "recv_into", "socket.py", "outside", "it waits for the network"),
+        ("idle", "wait_for_file", "train.py", "outside", "it waits for a file"),
+        ("idle", "all_reduce", "torch/distributed/distributed_c10d.py", "elsewhere", "nothing shows"),
+    ],
+)
+def test_what_the_rank_does_instead(state: str, inner: str, file: str, kind: str, said: str) -> None:
+    text = STACK.format(state=state, inner=inner, file=file).split("\n")
+    stacks = read_stacks([Line(n, t) for n, t in enumerate(text, 1)], "stacks/4711.txt")
+    waiting = [call(1), call(2), call(3, pending=True)]
+    (found,) = odd(job({0: waiting, 1: [call(1), call(2)]}), stacks=stacks, pids={1: 4711})
+    assert (found.rank, found.kind, found.pid) == (1, kind, 4711)
+    assert said in found.doing
+    if kind != "elsewhere":
+        assert [p.source for p in found.proofs[:2]] == ["stacks/4711.txt"] * 2

@@ -1,0 +1,68 @@
+"""Stacks of whole processes, by the tools that print them."""
+
+from pathlib import Path
+
+from forensics.model import Line
+from forensics.model.stacks import ProcessStacks
+from forensics.readers.python.process_stacks import read_stacks
+
+CAPTURED = Path(__file__).parents[2] / "ranks" / "captured"
+
+
+def read(text: str) -> tuple[ProcessStacks, ...]:
+    return read_stacks([Line(n, t) for n, t in enumerate(text.split("\n"), 1)], "stacks.txt")
+
+
+def test_py_spy_as_captured() -> None:
+    path = next((CAPTURED / "late_loader_averaging_4" / "stacks").glob("*.txt"))
+    (found,) = read(path.read_text())
+    assert (found.tool, found.pid) == ("py-spy", int(path.stem))
+    assert found.rank is not None
+    main = found.main
+    assert main is not None and main.name == "MainThread" and main.frames[-1].function == "<module>"
+    assert main.lines[0].text.strip().endswith(f"({main.frames[0].file}:{main.frames[0].line})")
+
+
+def test_native_frames_and_locals() -> None:
+    (found,) = read(
+        "Process 1: python t.py\nPython v3.11.7 (/usr/bin/python3)\n\n"
+        'Thread 1 (idle): "MainThread"\n'
+        "    clock_nanosleep (libc.so.6)\n"
+        "    0x7fb600aa3f16 (libc.so.6)\n"
+        "    c10::f<int, (long)1>(std::g<char (&)[2]>)::{lambda(int)#1} (libtorch_cpu.so)\n"
+        "    wait_for (t.py:80)\n"
+        "        Arguments:\n"
+        '            path: "shards (1).bin:3"\n'
+        "        Locals:\n"
+        "            x: 3\n"
+        "    <module> (t.py:9)\n"
+    )
+    assert found.main is not None
+    assert [(f.function[:15], f.line) for f in found.main.frames] == [
+        ("clock_nanosleep", 0),
+        ("0x7fb600aa3f16", 0),
+        ("c10::f<int, (lo", 0),
+        ("wait_for", 80),
+        ("<module>", 9),
+    ]
+
+
+def test_faulthandler_has_the_main_thread_last() -> None:
+    (found,) = read(
+        'Timeout (0:10:00)!\nThread 0x00007f (most recent call first):\n  File "/usr/lib/python3.11/threading.py", line 331 in wait\n\n'
+        'Thread 0x00007e (most recent call first):\n  File "/run/train.py", line 71 in decode\n  File "/run/train.py", line 9 in <module>\n'
+    )
+    assert found.tool == "faulthandler"
+    assert found.main is not None and found.main.frames[0].place == "train.py:71"
+
+
+def test_a_file_with_the_stacks_of_all_ranks() -> None:
+    text = "".join(
+        f'=== Rank {rank}: node-1:{4000 + rank} ===\nThread 0x00007e (most recent call first):\n  File "/run/train.py", line {rank + 1} in f\n\n'
+        for rank in range(3)
+    )
+    assert [(p.rank, p.main and p.main.frames[0].line) for p in read(text)] == [(0, 1), (1, 2), (2, 3)]
+
+
+def test_other_texts_have_none() -> None:
+    assert read("step 1 of 20\nThread 12 is idle\nPython v3.11 is here\n") == ()
