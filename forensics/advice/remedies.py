@@ -12,7 +12,7 @@ looked, is never first where another one fits.
 
 from collections.abc import Iterator, Sequence
 
-from forensics.advice.case import EVIDENCE_PLACE, REASON_PLACE
+from forensics.advice.case import EVIDENCE_FACT, EVIDENCE_PLACE, REASON_PLACE
 from forensics.advice.places import PLACE_NAMES
 from forensics.advice.wording import fields_of, fill_command, fill_template
 from forensics.core import lazy
@@ -27,6 +27,7 @@ from forensics.database.conditions import (
     tools_available,
 )
 from forensics.database.effects import WRITES, effects_of, with_comment, with_effects
+from forensics.database.known_fixes import MAX_KNOWN_FIXES, known_fixes_in
 from forensics.model import Advice, Fields, OpenQuestion
 from forensics.readers.python.own_words import ALLOWED, ASKED_FOR, FURTHER_LOG
 
@@ -50,7 +51,7 @@ def fitting_remedies(
     """
     shown: list[tuple[Remedy, str, Fields]] = []
     without_tools: list[tuple[Remedy, str, Fields]] = []  # no command of theirs exists there
-    for remedy in cause.remedies:
+    for remedy in (*_known_fixes(facts, environment), *cause.remedies):
         unsure_of = bool(first_line) and not _told_by_case(remedy)
         known = {n: v for n, v in facts.items() if not unsure_of or n not in OTHER_PLACES}
         told = {**known, **condition_groups(remedy.when, known)}
@@ -71,9 +72,16 @@ def fitting_remedies(
             why=_why(remedy.why, told, environment),
             commands=_told_commands(remedy, told, environment),
             reference=remedy.source or None,
+            confirmed=remedy.confirmed,
         )
         for rank, (remedy, action, told) in enumerate(chosen, 1 + len(unsure))
     )
+
+
+def _known_fixes(facts: Fields, environment: Environment) -> tuple[Remedy, ...]:
+    """The fixes that people confirmed for the very message of the evidence."""
+    found = known_fixes_in(str(facts.get(EVIDENCE_FACT, "")))
+    return tuple(r for r in found if applies(r, facts, environment))[:MAX_KNOWN_FIXES]
 
 
 def _harmless_first(shown: Sequence[tuple[Remedy, str, Fields]], environment: Environment) -> list[tuple[Remedy, str, Fields]]:

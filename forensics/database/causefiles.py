@@ -67,7 +67,7 @@ SIGNATURE_KEYS = {
     "source",
     "examples",
 }
-REMEDY_KEYS = {"do", "who", "why", "commands", "effects", "when", "unless", "source"}
+REMEDY_KEYS = {"do", "who", "why", "commands", "effects", "when", "unless", "source", "confirmed"}
 MISSING_KEYS = {"what", "why", "command", "when", "unless"}
 
 
@@ -229,6 +229,7 @@ class _Reader:
             when=texts(data, "when"),
             unless=texts(data, "unless"),
             source=str(data.get("source", "")),
+            confirmed=confirmed_number(data),
             place=self.place(data),
         )
 
@@ -242,6 +243,14 @@ class _Reader:
             unless=texts(data, "unless"),
             place=self.place(data),
         )
+
+
+def confirmed_number(data: dict[str, Any]) -> int:
+    """The number of people who confirmed a remedy; it needs a source."""
+    number = data.get("confirmed", 0)
+    if not isinstance(number, int) or isinstance(number, bool) or number < 0 or (number and not data.get("source")):
+        raise BadFormError(data[LINE_KEY], f"confirmed {brief(number)} is no number of people, or has no source beside it")
+    return number
 
 
 def _wording(data: dict[str, Any]) -> tuple[tuple[str, ...], str, str]:

@@ -109,7 +109,8 @@ class Signature(Struct, frozen=True, omit_defaults=True):
 
 class Remedy(Struct, frozen=True, omit_defaults=True):
     """A remedy. `do`, `why` and `commands` may have {fields} of the case; `when` lists conditions, such as known fields.
-    `effects`: what its commands do to existing data, jobs and machines, see `effects`."""
+    `effects`: what its commands do to existing data, jobs and machines, see `effects`. `confirmed`: how many people with this
+    failure said that it solved theirs, as far as they were counted."""
 
     do: str
     who: Who
@@ -119,6 +120,7 @@ class Remedy(Struct, frozen=True, omit_defaults=True):
     unless: tuple[str, ...] = ()
     source: str = ""
     effects: tuple[str, ...] = ()
+    confirmed: int = 0
     place: Place = NO_PLACE
 
 

@@ -32,7 +32,7 @@ class SourceSummary(Struct, frozen=True):
 
 
 class Advice(Struct, frozen=True):
-    """One remedy, worded for this case. `rank` counts from 1."""
+    """One remedy, worded for this case. `rank` counts from 1. `confirmed`: how many people said that it solved theirs."""
 
     rank: int
     who: str
@@ -40,6 +40,7 @@ class Advice(Struct, frozen=True):
     why: str
     commands: tuple[str, ...]
     reference: str | None
+    confirmed: int = 0
 
 
 class OpenQuestion(Struct, frozen=True):

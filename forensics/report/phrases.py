@@ -263,3 +263,8 @@ def _where(found: list[Warning], sources: int) -> str:
         line = found[0].line if len(found) == 1 else None
         return f"{names[0]}:{line}" if line else names[0]
     return "all sources" if len(names) == sources else f"{names[0]} and {len(names) - 1} more"
+
+
+def confirmed_text(confirmed: int) -> str:
+    """How many people said that a remedy solved theirs: `solved it for 7 people`; empty for none who were counted."""
+    return f"solved it for {with_noun(confirmed, 'person', 'people')}" if confirmed else ""

@@ -20,6 +20,7 @@ from forensics.data_files.form import Fault
 from forensics.database import HEALTHY, Cause, Signature, builtin_folder, read_folders
 from forensics.database.entries import Place
 from forensics.database.files import cause_files, content_hash, is_within
+from forensics.database.known_fixes import known_fix_faults
 from forensics.database.program_sources import SourceMatch, best_matches, look_up, not_named, read_verified
 from forensics.database.rates import read_fired
 from forensics.database.records import record_faults
@@ -88,7 +89,7 @@ def lint(own: Path | None = None, alone: bool = False) -> LintResult:
     faults += _frequent_in_healthy_logs(ours)
     if builtin_folder() in folders:
         faults += record_faults(builtin_folder(), record_outcomes(), {c.id for c in causes})
-        faults += [*format_faults(), *sign_faults(), *word_faults(), *role_faults()]
+        faults += [*format_faults(), *sign_faults(), *word_faults(), *role_faults(), *known_fix_faults(case_fields())]
     if not alone:
         faults += _never_seen(signatures)
     kept = {f for f in faults if own is None or Path(f.path).is_relative_to(own)}

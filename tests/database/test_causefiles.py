@@ -67,6 +67,8 @@ def test_an_entry_may_have_messages_and_a_pattern_beside_them(tmp_path: Path) ->
         ("title:", "titel: x\ntitle:", "unknown key titel"),
         ("cause: family.thing", "cause: family.other", "the file's place says 'family.thing'"),
         ("who: user", "who: nobody", "neither user nor admin"),
+        ("why: It is broken.}", "why: It is broken., confirmed: 3}", "has no source beside it"),
+        ("why: It is broken.}", "why: It is broken., source: a book, confirmed: many}", "is no number of people"),
         ("pattern: 'the", "pattern: '(the", "cannot be read"),
         ("pattern: 'the thing broke (?P<task>\\w+)'", "pattern: '(?P<task>\\w+)'", "no text of 4 bytes or more"),
         ("pattern: 'the thing broke (?P<task>\\w+)'", "message: 'the {thing broke'", "a single {"),

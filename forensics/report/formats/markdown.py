@@ -21,6 +21,7 @@ from forensics.report.phrases import (
     UNUSUAL,
     WHO,
     also_possible,
+    confirmed_text,
     evidence_head,
     headline,
     is_guess,
@@ -241,7 +242,8 @@ def _remedy(advice: Advice, logged: list[str]) -> Iterator[str]:
     if advice.commands:
         yield from ("", *(f"  {x}" for x in fenced_block(list(advice.commands), "sh")))
     if advice.reference:
-        yield from ("", f"  {link_text(advice.reference)}")
+        clause = f" ({said})" if (said := confirmed_text(advice.confirmed)) else ""
+        yield from ("", f"  {link_text(advice.reference)}{clause}")
 
 
 def _unknown(report: Report) -> Iterator[str]:

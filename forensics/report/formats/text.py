@@ -14,6 +14,7 @@ from forensics.report.phrases import (
     UNUSUAL,
     WHO,
     also_possible,
+    confirmed_text,
     evidence_head,
     evidence_worth,
     line_excerpt,
@@ -202,7 +203,8 @@ class _Text:
         yield from wrap_rows(remedy.why, self.width, 11, style="dim")
         yield from (Row((" " * 11 + "$ ", "dim"), (command, "command")) for command in remedy.commands)
         if remedy.reference:
-            yield Row((" " * 11 + remedy.reference, "dim"))
+            clause = f" ({said})" if (said := confirmed_text(remedy.confirmed)) else ""
+            yield Row((" " * 11 + remedy.reference + clause, "dim"))
 
     def _unknown(self) -> Iterator[Row]:
         if not self.report.missing:

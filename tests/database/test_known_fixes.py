@@ -1,0 +1,53 @@
+"""Tests of the fixes that people confirmed: the table itself, and which remedy a message gets."""
+
+import pytest
+
+from forensics.advice.case import case_fields
+from forensics.advice.remedies import fitting_remedies
+from forensics.database.effects import effects_of
+from forensics.database.entries import Cause
+from forensics.database.known_fixes import KnownFix, known_fix_faults, known_fixes, known_fixes_in
+
+BARE = Cause(id="code.import", title="", means="", signatures=(), remedies=())
+
+
+def test_the_table_has_no_faults() -> None:
+    assert known_fix_faults(case_fields()) == []
+
+
+@pytest.mark.parametrize("fix", known_fixes(), ids=lambda fix: fix.words[0])
+def test_each_row_is_found_in_its_example(fix: KnownFix) -> None:
+    assert fix.remedy in known_fixes_in(fix.example)
+
+
+def test_rows_that_more_people_confirmed_come_first() -> None:
+    numbers = [fix.remedy.confirmed for fix in known_fixes()]
+    assert numbers == sorted(numbers, reverse=True) and numbers[0] > 1
+
+
+def test_every_effect_of_a_command_is_marked() -> None:
+    for fix in known_fixes():
+        assert {e.kind for c in fix.remedy.commands for e in effects_of(c)} <= set(fix.remedy.effects)
+
+
+def test_a_message_gets_its_remedy_whatever_the_cause_with_the_number_of_people() -> None:
+    message = "ImportError: cannot import name 'cached_download' from 'huggingface_hub'"
+    first = fitting_remedies(BARE, {"evidence": message})[0]
+    assert "huggingface_hub" in first.action and first.confirmed >= 2
+
+
+def test_what_a_group_finds_stands_in_the_remedy() -> None:
+    message = "AttributeError: `np.Inf` was removed in the NumPy 2.0 release. Use `np.inf` instead."
+    assert "np.inf in place of np.Inf" in fitting_remedies(BARE, {"evidence": message})[0].action
+
+
+def test_a_message_that_is_not_there_gets_none() -> None:
+    assert fitting_remedies(BARE, {"evidence": "ImportError: cannot import name 'fit' from 'mine'"}) == ()
+    assert fitting_remedies(BARE, {}) == ()
+
+
+def test_a_fact_that_contradicts_hides_a_row() -> None:
+    asked = {"evidence": "AssertionError: Torch not compiled with CUDA enabled"}
+    on_mac = fitting_remedies(BARE, asked, {"system": {"macos"}})
+    assert on_mac and all("build of the framework" not in a.action for a in on_mac)
+    assert "build of the framework" in fitting_remedies(BARE, asked)[0].action
