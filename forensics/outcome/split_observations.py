@@ -10,7 +10,7 @@ from itertools import groupby, pairwise
 from msgspec.structs import replace
 
 from forensics.line_formats import parse_prefix
-from forensics.model import Observation, Proof
+from forensics.model import Observation, Proof, Stamp
 from forensics.model.verdicts import Attempt
 
 
@@ -50,7 +50,13 @@ def _part(whole: Observation, proofs: tuple[Proof, ...], count: int, last: bool)
         proofs=proofs,
         fields=own[0].fields if own else whole.fields,
         count=count,
-        stamp=whole.stamp if first == whole.line else parse_prefix(proofs[0].text).stamp,
+        stamp=_stamp_at(whole, first),
         occurrences=own if len(own) > 1 else (),
         told_to=whole.told_to if first == whole.line else 0,
     )
+
+
+def _stamp_at(whole: Observation, line: int) -> Stamp | None:
+    """The stamp of `line`, or of the nearest of the observation's lines above it."""
+    above = sorted((p for p in whole.proofs if whole.line < p.line <= line), key=lambda p: -p.line)
+    return next((stamp for p in above if (stamp := parse_prefix(p.text).stamp)), whole.stamp)
