@@ -120,5 +120,5 @@ def test_confirmations_of_a_source_keep_to_their_budget(knowledge: Database, mon
     scan(Source("train.log", given), knowledge, lambda w: noted.append(w.kind))
     granted = limits.current.source_confirm + limits.current.more_confirm * len(blocks)
     assert len(spent) > 10
-    assert sum(spent) <= granted + limits.current.line_confirm  # half of it, and each signature its share beyond that
+    assert sum(spent) <= 1.1 * granted  # each signature may have its last share beyond the budget
     assert "timeout" in noted
