@@ -12,7 +12,6 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from forensics.data_files.form import Fault
 from forensics.database.conditions import condition_fault, condition_holds, group_names_of
 from forensics.database.csv_tables import read_rows
 from forensics.database.effects import effects_of
@@ -72,9 +71,10 @@ def _parts(cell: str) -> tuple[str, ...]:
     return tuple(cell.split(OR)) if cell else ()
 
 
-def known_fix_faults(given: set[str]) -> list[Fault]:
-    """The faults of the table. `given`: the names of facts that its texts may name besides what their patterns find."""
-    return [Fault(f.remedy.place.path, f.remedy.place.line, what) for f in known_fixes() for what in _faults(f, given)]
+def known_fix_faults(given: set[str]) -> list[tuple[str, int, str]]:
+    """Path, line and text of each fault of the table. `given`: the names of facts that its texts may name besides what their
+    patterns find."""
+    return [(f.remedy.place.path, f.remedy.place.line, what) for f in known_fixes() for what in _faults(f, given)]
 
 
 def _faults(fix: KnownFix, given: set[str]) -> Iterator[str]:

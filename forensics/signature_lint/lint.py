@@ -89,7 +89,8 @@ def lint(own: Path | None = None, alone: bool = False) -> LintResult:
     faults += _frequent_in_healthy_logs(ours)
     if builtin_folder() in folders:
         faults += record_faults(builtin_folder(), record_outcomes(), {c.id for c in causes})
-        faults += [*format_faults(), *sign_faults(), *word_faults(), *role_faults(), *known_fix_faults(case_fields())]
+        faults += [*format_faults(), *sign_faults(), *word_faults(), *role_faults()]
+        faults += (Fault(*fault) for fault in known_fix_faults(case_fields()))
     if not alone:
         faults += _never_seen(signatures)
     kept = {f for f in faults if own is None or Path(f.path).is_relative_to(own)}
