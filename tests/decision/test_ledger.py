@@ -1,29 +1,13 @@
-"""Each number of a report is the sum of the rows that it shows."""
+"""Each number of a report is the sum of the rows that it shows; tests/report/test_gold.py adds up every sample."""
 
 from collections.abc import Callable
 from math import exp
-from pathlib import Path
 
 import pytest
 
-from forensics import pipeline
-from forensics.database import Database
 from forensics.decision.ledger import moved, probability_of, rows_of, total, with_rule
 from forensics.model import Report
 from forensics.model.verdicts import Candidate
-
-SAMPLES = Path(__file__).parents[2] / "sample_logs"
-ROUNDED = 0.01  # of a probability: rows are rounded to four digits, probabilities to as many
-
-
-@pytest.mark.seconds
-@pytest.mark.parametrize("case", sorted(p.name for p in SAMPLES.iterdir() if p.is_dir()))
-def test_rows_add_up_to_what_is_told(case: str, knowledge: Database) -> None:
-    told = pipeline.analyze_paths([SAMPLES / case], case, knowledge)
-    assert told.subject is not None and told.subject.ended_badly is not None
-    assert probability_of(told.subject.ledger) == pytest.approx(told.subject.ended_badly, abs=ROUNDED)
-    for finding in told.causes:
-        assert exp(total(finding.ledger)) == pytest.approx(finding.probability, abs=ROUNDED), finding.id
 
 
 def test_what_a_rule_moves_is_a_row() -> None:

@@ -18,6 +18,7 @@ from forensics.report.notices import notice_groups
 from forensics.report.phrases import also_possible, percent_text
 from forensics.report.style import Style
 from forensics.report.subject_line import ending_sentence
+from tests.decision.sums import assert_rows_add_up
 from tests.report.samples import CASES, ROOT, rendered, sample
 
 GOLD = ROOT / "tests" / "gold"
@@ -107,6 +108,7 @@ def markdown_parts(text: str) -> list[tuple[str, int]]:
 @pytest.mark.parametrize("case", CASES)
 def test_a_case_says_what_it_said_in_every_format(case: str, knowledge: Database, request: pytest.FixtureRequest) -> None:
     report = sample(case, knowledge)
+    assert_rows_add_up(report)
     told = {form: rendered(case, form, knowledge) for form in ("markdown", "html", "json")}
     said = digest(report, told | {"text": render(report, "text", Style(width=UNWRAPPED_CHARS))})
     compare(GOLD / "digests" / f"{case}.txt", said, request.config.getoption("--update"))
