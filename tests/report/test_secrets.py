@@ -149,6 +149,7 @@ def test_lines_of_a_private_key_are_masked_in_notices_and_in_how_it_ended() -> N
     assert "a.log:9: it was killed" in text
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("case", CASES)
 def test_nothing_is_masked_in_the_captured_cases(case: str, knowledge: Database) -> None:
     report = sample(case, knowledge)
