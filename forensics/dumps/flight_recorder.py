@@ -179,7 +179,7 @@ def _json(data: bytes) -> Any:
 
 
 def _status_by_name(head: _Head, called: Mapping[Any, str]) -> dict[str, _Status]:
-    """The status of each group by the group's name. It is stored by a number that calls of the group have, too (`called`); a group
+    """The status of each group by the group's name. It is stored by a number that calls of the group have, too: `called`. A group
     without calls gets its number by order: both are counted in the order in which the groups were made."""
     names = {str(number): name for number, name in called.items()}
     rest = [name for name in head.pg_config if name not in names.values() and name.isdigit()]

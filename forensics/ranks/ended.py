@@ -22,11 +22,12 @@ MAX_SAID_CHARS = 120  # chosen by hand: of a message that stands inside a senten
 
 
 class Ended(Struct, frozen=True):
-    """How a rank ended. `frame`: the line of the program, where it is known."""
+    """How a rank ended. `frame`: the line of the program, where it is known. `cause`: of the event that tells the end."""
 
     text: str
     frame: Frame | None
     proof: ProofPlace
+    cause: str
 
 
 def rank_pids(mappings: Iterable[EntityIds], events: Iterable[Observation]) -> dict[int, int]:
@@ -54,7 +55,7 @@ def ended_ranks(events: Iterable[Observation], pids: Mapping[int, int], knowledg
         if rank < 0 or cause is None or not _is_end(event, cause):
             continue
         found = gave_up if WAITS_FOR_PEER in cause.traits else own
-        found.setdefault(rank, Ended(_text(event), _frame(event), ProofPlace(event.source, event.line, event.proofs[0].text)))
+        found.setdefault(rank, Ended(_text(event), _frame(event), _place(event), cause.id))
     return Ends(own, gave_up)
 
 
@@ -65,6 +66,10 @@ def _is_end(event: Observation, cause: Cause) -> bool:
     if event.fields.get("signal") == SIGTERM or event.fields.get("signal_name") == "SIGTERM":  # launchers end the other ranks so
         return False
     return cause.id != HEALTHY and STOPPED_BY_ANOTHER not in cause.traits
+
+
+def _place(event: Observation) -> ProofPlace:
+    return ProofPlace(event.source, event.line, event.proofs[0].text)
 
 
 def _text(event: Observation) -> str:

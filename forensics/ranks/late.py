@@ -39,8 +39,8 @@ def _in_group(case: RankCase, name: str) -> Late | None:
     calls = case.groups[name]
     if len(calls) < 2 or len(calls) < len(case.members[name]) or not all(len(g.seqs) for g in calls.values()):
         return None
-    last = max(MIN_CALLS, MAX_TIMES // len(calls))
-    times = {rank: dict(zip(g.seqs[-last:], g.created_ns[-last:], strict=True)) for rank, g in calls.items()}
+    kept = max(MIN_CALLS, MAX_TIMES // len(calls))
+    times = {rank: dict(zip(g.seqs[-kept:], g.created_ns[-kept:], strict=True)) for rank, g in calls.items()}
     common = sorted(set.intersection(*(set(t) for t in times.values())))
     if len(common) < MIN_ROUNDS:
         return None

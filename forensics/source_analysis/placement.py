@@ -60,7 +60,8 @@ def _with_ranks(
     """`events` by source, and what the dumps of the ranks show. It stands for what the stacks of the same ranks show one by
     one."""
     seen = rank_picture(analyses, events, knowledge)
-    found = ranks.observation(seen, knowledge.records[ranks.RANKS_RECORD]) if seen else None
+    causes = {e.cause for found in events.values() for e in found if e.cause and e.weight != "hint"}
+    found = ranks.observation(seen, knowledge.records[ranks.RANKS_RECORD], causes) if seen else None
     if found is None:
         return events
     pids = {row.pid for row in seen.rows} if seen else set()
