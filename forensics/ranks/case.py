@@ -9,7 +9,7 @@ from forensics.model.stacks import ProcessStacks, ThreadStack
 from forensics.ranks.ended import Ends
 from forensics.readers.python.library_files import is_library_file
 
-COLLECTIVE_FILES = ("torch/distributed/", "distributed_c10d.py", "c10d_logger.py")
+COLLECTIVE_FILES = ("torch/distributed/", "distributed_c10d.py", "c10d_logger.py", "libnccl", "libmpi.so")
 SHOWN_FRAMES = 4  # innermost ones that say what a thread does
 WHOLE_WORLD = ("0", "default_pg")  # the name and the description of the group of all ranks
 

@@ -51,6 +51,7 @@ HANGS = (
     *(Hang(kind, 4, 1, 9, "grid") for kind in (*_ALL, *_MORE, "group_order", "lock_held", *HEALTHY)),
     *(Hang(kind, 3, 0, 6, "sharded", held_out=True) for kind in (*_ALL, *_MORE, "waits_for_pipe", *HEALTHY)),
     *(Hang(kind, 6, 4, 7, "sharded", held_out=True) for kind in ("group_order", "lock_held", "late_loader", "fewer_batches")),
+    *(Hang(kind, 3, 1, 12, "averaging", held_out=True) for kind in (*_ALL, *_MORE, "lock_held", "waits_for_pipe", *HEALTHY)),
     Hang("group_order", 4, 3, 5, "sharded", held_out=True),
     Hang("exception", 2, 1, 5, "averaging", held_out=True),
     Hang("other_operation", 2, 1, 5, "averaging", held_out=True),
