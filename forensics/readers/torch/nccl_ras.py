@@ -36,9 +36,11 @@ RAS_RANK_PATTERN = lazy.regex(
     r"^\s*Rank (?P<rank>\d{1,7})(?: has (?:launched up to operation (?P<count>\d{1,18})|not launched any operations))? -- "
     r"(?:GPU (?P<gpu>\d{1,4})[^)]{0,40}?\)? ?managed by process (?P<pid>\d{1,10}) on node (?P<node>\S{1,255}))?"
 )
-USUAL_PATTERN = lazy.regex(r"^\s*(?P<ranks>\d{1,7}) ranks have (?:launched up to operation (?P<count>\d{1,18})|not launched any)")
-PROCESS_PATTERN = lazy.regex(r"^\s*Process (?P<pid>\d{1,10}) on node (?P<node>\S{1,255}) managing GPUs? (?P<gpu>\d{1,4})")
-MISSING_PATTERN = lazy.regex(r"^\s*The missing ranks?: (?P<ranks>[\d, ]{1,2000})")
+RAS_USUAL_PATTERN = lazy.regex(
+    r"^\s*(?P<ranks>\d{1,7}) ranks have (?:launched up to operation (?P<count>\d{1,18})|not launched any)"
+)
+RAS_PROCESS_PATTERN = lazy.regex(r"^\s*Process (?P<pid>\d{1,10}) on node (?P<node>\S{1,255}) managing GPUs? (?P<gpu>\d{1,4})")
+RAS_MISSING_PATTERN = lazy.regex(r"^\s*The missing ranks?: (?P<ranks>[\d, ]{1,2000})")
 DEAD, SILENT, BEHIND = "dead", "silent", "behind"
 OUTCOMES = (DEAD, SILENT, BEHIND)
 
@@ -50,11 +52,11 @@ def read(region: Region) -> Record | None:
         return None
     rows = _section(region)
     if "considered dead" in head[0]:
-        found = [(line, m) for line in rows if (m := PROCESS_PATTERN.match(line.text))]
+        found = [(line, m) for line in rows if (m := RAS_PROCESS_PATTERN.match(line.text))]
         return _record(region, DEAD, found, "NCCL's RAS considers it dead: it cannot be reached any more") if found else None
     if head["op"] is not None:
         return _behind(region, rows, head["op"])
-    named = [(line, m) for line in rows if (m := RAS_RANK_PATTERN.match(line.text) or MISSING_PATTERN.match(line.text))]
+    named = [(line, m) for line in rows if (m := RAS_RANK_PATTERN.match(line.text) or RAS_MISSING_PATTERN.match(line.text))]
     return _record(region, SILENT, named, "it gives NCCL's RAS no answer") if named else None
 
 
@@ -78,7 +80,7 @@ def _section(region: Region) -> list[Line]:
 
 def _behind(region: Region, rows: list[Line], op: str) -> Record | None:
     """The ranks that launched fewer operations than most did; where the fewer are not named, nothing is told."""
-    usual = max((m for line in rows if (m := USUAL_PATTERN.match(line.text))), key=lambda m: int(m["ranks"]), default=None)
+    usual = max((m for line in rows if (m := RAS_USUAL_PATTERN.match(line.text))), key=lambda m: int(m["ranks"]), default=None)
     most = int(usual["count"] or 0) if usual else -1
     named = [(line, m) for line in rows if (m := RAS_RANK_PATTERN.match(line.text)) and int(m["count"] or 0) < most]
     if not named:
