@@ -1,4 +1,4 @@
-"""`forensics evaluate`, `train` and `signatures rates` on a small corpus. All logs are made for these tests."""
+"""`forensics dev evaluate`, `train` and `signatures rates` on a small corpus. All logs are made for these tests."""
 
 import json
 from pathlib import Path
