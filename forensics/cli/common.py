@@ -18,9 +18,8 @@ import typer
 from forensics.cli.output import OutputOptions, check_output
 from forensics.report.style import ISSUE_CHARS
 
-Format = Annotated[
-    str, typer.Option("--format", "-f", help="text, markdown, html, json, jsonl, csv, sarif, junit or github.", metavar="FORMAT")
-]
+FORMAT_NAMES = "text, markdown, html, json, jsonl, csv, sarif, junit or github"
+Format = Annotated[str, typer.Option("--format", "-f", help=f"{FORMAT_NAMES}.", metavar="FORMAT")]
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", help="Write the result to this file instead of stdout.", callback=check_output)
 ]
@@ -125,7 +124,9 @@ def with_options(*only: str, **instead: tuple[Any, Any]) -> Callable[[Callable[.
             groups[name] = parameter.annotation, fields
             for field in fields:
                 annotation, default = instead.get(field, options[field])
-                parameters.append(inspect.Parameter(field, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation))
+                parameters.append(
+                    inspect.Parameter(field, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+                )
 
         @functools.wraps(function)
         def command(**given: Any) -> None:

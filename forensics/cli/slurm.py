@@ -37,7 +37,9 @@ def register(app: typer.Typer) -> None:
         check_format(telling.form)
         found = answer_about_job(job)
         text = rendered(remembered(found.report, remember, accounted=found.accounted), telling)
-        head = masked_text("".join(f"{line}\n" for line in found.sentences)) if telling.form == "text" and not telling.redact else ""
+        head = (
+            masked_text("".join(f"{line}\n" for line in found.sentences)) if telling.form == "text" and not telling.redact else ""
+        )
         write(f"{head}\n{text}" if head else text, telling.output, telling.form, masked=True)
         if telling.exit_code and found.report.verdict == "crash":
             raise typer.Exit(1)

@@ -60,7 +60,8 @@ def _said(error: Any) -> UsageError:
     path = error.ctx.command_path if error.ctx else "forensics"
     name = path.removeprefix("forensics").strip() or "forensics"
     if not isinstance(error, click.exceptions.NoSuchOption):
-        return UsageError(f"{name}: {error.format_message().rstrip('.')}", advice=f"{path} --help")
+        said = error.format_message().rstrip(".")
+        return UsageError(f"{name}: {said}" if error.ctx else said, advice=f"{path} --help")
     options = [form for p in error.ctx.command.params for form in (*p.opts, *p.secondary_opts)] if error.ctx else []
     near = difflib.get_close_matches(error.option_name, options, 1) or sorted(error.possibilities or ())[:1]
     advice = f"did you mean {near[0]}?" if near else f"{path} --help lists them"
@@ -71,7 +72,9 @@ def no_command(word: str, commands: Iterable[str]) -> UsageError:
     """The error for `word`, which is none of `commands`."""
     names = list(commands)
     if word in MOVED and ("dev" in names or "list" in names):
-        path = f"; this folder is read by: forensics analyze {shlex.quote(word)}" if "dev" in names and Path(word).exists() else ""
+        path = (
+            f"; this folder is read by: forensics analyze {shlex.quote(word)}" if "dev" in names and Path(word).exists() else ""
+        )
         return UsageError(f"no command {word!r}", advice=f"it is now: forensics {MOVED[word]}{path}")
     near = difflib.get_close_matches(word, names, 1)
     advice = f"did you mean {near[0]}?" if near else f"commands are {', '.join(names)}" if names else "it has no commands"
