@@ -176,7 +176,7 @@ def _note(noted: "list[Warning]", apart: "list[Source]", wanted: _Wanted, hide: 
     of_whom: dict[str, list[str]] = {}
     for warning in dict.fromkeys(noted):
         if warning.kind in SHOWN_WARNING_KINDS:
-            of_whom.setdefault(warning.message, []).append(warning.source)
+            of_whom.setdefault(warning.message, []).append(warning.source or "")
     left_out = "left out, for --since and --until need times" if wanted.event_filter.timed else "in a lane of its own"
     for source in apart:
         of_whom.setdefault(f"its lines have no times; it is {left_out}", []).append(source.name)
