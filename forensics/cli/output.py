@@ -7,7 +7,7 @@ import contextlib
 import os
 import shlex
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -173,6 +173,23 @@ def save(text: str, output: Path, mode: int = 0o644) -> None:
             raise
     except OSError as error:
         raise UsageError(f"the report could not be written there ({error.strerror})", str(output)) from error
+
+
+@contextlib.contextmanager
+def stdout_to(output: Path | None) -> Iterator[None]:
+    """What the block prints goes to `output`, completely or not at all; to stdout if it is None."""
+    if output is None:
+        yield
+        return
+    part = output.with_name(f".{output.name}.part")
+    try:
+        with part.open("w", encoding="utf-8", errors="replace") as file, contextlib.redirect_stdout(file):
+            yield
+        part.replace(output)
+    except OSError as error:
+        raise UsageError(f"cannot be written ({error.strerror})", str(output)) from error
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def style(telling: OutputOptions) -> Style:
