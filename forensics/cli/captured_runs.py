@@ -18,7 +18,7 @@ from forensics.core.text import with_noun
 from forensics.history.captured import captured_run
 
 RUN_COLUMNS = ("number", "when", "command", "ended", "cause", "took", "size")
-MAX_COMMAND_CHARS = 60  # chosen by hand: of a command in a table; json has all of it
+TABLE_COMMAND_CHARS = 60  # chosen by hand: of a command in a table; json has all of it
 MARKED_BUNDLES = (".tar.gz", ".tgz", ".tar")  # a bundle that `collect -o` packed
 
 
@@ -193,4 +193,4 @@ def short_command(command: str) -> str:
     """A command for a table: its folders are left out where that keeps it short."""
     words = [Path(w).name if w.startswith("/") else w for w in command.split()]
     text = " ".join(words)
-    return text if len(text) <= MAX_COMMAND_CHARS else text[: MAX_COMMAND_CHARS - 2] + " …"
+    return text if len(text) <= TABLE_COMMAND_CHARS else text[: TABLE_COMMAND_CHARS - 2] + " …"
