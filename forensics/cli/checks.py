@@ -20,7 +20,7 @@ from typing import NamedTuple
 ASK_S = 2.0  # chosen by hand: a program that answers later is of no use while a job dies
 TIME_STATUS_BYTES = 512  # chosen by hand: more than the kernel's `struct timex` on any machine
 CLOCK_UNSYNCHRONISED = 5  # TIME_ERROR of adjtimex(2)
-STATES = ("ok", "limited", "missing", "absent")  # absent: there is nothing of it on this machine, so nothing to mend
+CHECK_STATES = ("ok", "limited", "missing", "absent")  # absent: there is nothing of it on this machine, so nothing to mend
 # module -> what is lacking without it, and the packages that bring it
 EXTRA_MODULES = {
     "pynvml": ("memory, temperature and errors of GPUs in a captured run", "nvidia-ml-py"),
