@@ -135,7 +135,7 @@ def read_flight_recorder(data: bytes, source: str) -> Dump:
     frames = _Frames()
     try:
         groups = tuple(_group(name, by_group.get(name, []), columns, given, head, status.get(name), frames) for name in names)
-    except msgspec.ValidationError as error:
+    except (ValueError, TypeError) as error:  # ValueError: text with half a character, too
         raise DumpError(f"a call in it has another form ({str(error)[:100]})") from None
     first = str(given[0].get("profiling_name", "")) if given else ""
     rank = head.rank if head.rank is not None else rank_of_name(source)
