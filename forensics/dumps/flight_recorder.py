@@ -5,11 +5,13 @@
         -> Dump(rank 3, groups (default_pg: enqueued 6, first pending 6), ...)
 
 Written by torch/csrc/distributed/c10d/FlightRecorder*.hpp for NCCL (on a time-out), by `_dump_fr_trace` for any backend, and by
-torchcomms. Gloo never changes the state `scheduled`: only `retired` shows the end of a call. It tells no members of a group.
+torchcomms, which numbers the calls of all groups together. Gloo never changes the state `scheduled`: only `retired` shows the end
+of a call. It tells no members of a group.
 """
 
 import re
 from array import array
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -28,6 +30,7 @@ from forensics.model.dumps import Call, Dump, Frame, GroupCalls
 KEPT_CALLS = 32  # of each group: what led to a hang stands in the last few
 KEPT_PENDING = 16  # first pending calls of a group; the first one is what a rank waits in
 MAX_CALL_FRAMES = 256  # of one call; Python's own limit of depth is 1,000, and programs nest some thirty deep
+MIN_ONE_COUNT = 8  # calls in a row, over several groups: fewer can be consecutive by chance
 NAME_CHARS = 120  # of a group's name or an operation; longer ones are made to do harm
 Text = Annotated[str, Meta(max_length=4096)]
 Sizes = Annotated[list[Annotated[list[int], Meta(max_length=32)]], Meta(max_length=4096)]
@@ -114,6 +117,8 @@ def read_flight_recorder(data: bytes, source: str) -> Dump:
         if not isinstance(given, list | tuple) or len(given) > MAX_ENTRIES:
             raise DumpError(f"its entries are no list, or more than {MAX_ENTRIES:,}")
         columns = _columns(given)
+        if _has_one_count(columns):
+            columns = _counted_by_group(columns)
         status = _status_by_name(head, dict(zip(_column(given, "pg_id", 0), columns.groups, strict=True)))
     except OverflowError:
         raise DumpError("a number in it is larger than 64 bits") from None
@@ -130,7 +135,7 @@ def read_flight_recorder(data: bytes, source: str) -> Dump:
     frames = _Frames()
     try:
         groups = tuple(_group(name, by_group.get(name, []), columns, given, head, status.get(name), frames) for name in names)
-    except msgspec.ValidationError as error:
+    except (ValueError, TypeError) as error:  # ValueError: text with half a character, too
         raise DumpError(f"a call in it has another form ({str(error)[:100]})") from None
     first = str(given[0].get("profiling_name", "")) if given else ""
     rank = head.rank if head.rank is not None else rank_of_name(source)
@@ -147,6 +152,24 @@ def _columns(given: Sequence[Mapping[str, Any]]) -> _Columns:
         [not done and state != "completed" for done, state in zip(retired, states, strict=True)],
         list(map(bool, _column(given, "is_p2p", False))),
     )
+
+
+def _has_one_count(columns: _Columns) -> bool:
+    """Are the calls of all groups numbered together, as torchcomms does?"""
+    count, seqs = len(columns.seqs), columns.seqs
+    return count >= MIN_ONE_COUNT and len(set(columns.groups)) > 1 and list(seqs) == list(range(seqs[0], seqs[0] + count))
+
+
+def _counted_by_group(columns: _Columns) -> _Columns:
+    """The calls of each group, numbered from 1. Where the first ones were overwritten, nothing tells which belong together."""
+    if columns.seqs[0] != 0:
+        raise DumpError("its calls are numbered over all groups, and the first ones are overwritten: a larger buffer keeps them")
+    seen: Counter[str] = Counter()
+    seqs = array("q", columns.seqs)
+    for index, name in enumerate(columns.groups):
+        seen[name] += 1
+        seqs[index] = seen[name]
+    return replace(columns, seqs=seqs)
 
 
 def _column(given: Sequence[Mapping[str, Any]], key: str, default: Any) -> list[Any]:
@@ -228,7 +251,7 @@ def _members(ranks: str) -> tuple[int, ...]:
 
 
 def _call(entry: _Entry, index: int, columns: _Columns, frames: _Frames) -> Call:
-    timed = entry.time_discovered_started_ns is not None or entry.state == "started"
+    timed = bool(entry.time_discovered_started_ns) or entry.state == "started"
     return Call(
         seq=columns.seqs[index],
         op=entry.profiling_name.partition(":")[2][:NAME_CHARS] or entry.profiling_name[:NAME_CHARS],

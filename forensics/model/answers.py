@@ -7,6 +7,7 @@ from msgspec import Meta, Struct, field
 
 from forensics.model.fields import Fields
 from forensics.model.logs import Proof, Time, Warning
+from forensics.model.ranks import RankPicture
 
 Role = Literal["root", "contributing", "symptom"]
 Verdict = Literal["crash", "no_crash", "undetermined"]
@@ -286,7 +287,10 @@ class History(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """The finished answer; a reporter only formats it. `unusual`: the lines that likely say why it ended, if no cause is sure."""
+    """The finished answer; a reporter only formats it. `unusual`: the lines that likely say why it ended, if no cause is sure.
+
+    `ranks`: who waits for whom, where there are dumps of ranks.
+    """
 
     tool: Mapping[str, str]
     case: str
@@ -305,3 +309,4 @@ class Report(Struct, frozen=True):
     notices: tuple[Notice, ...] = ()
     earlier_attempts: tuple[EarlierAttempt, ...] = ()
     history: History | None = None
+    ranks: RankPicture | None = None
