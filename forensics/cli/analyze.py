@@ -19,17 +19,19 @@ from forensics.cli.common import (
     Output,
     Pid,
     Plot,
-    Redact,
     RedactMap,
+    RedactReport,
     Signatures,
     Since,
+    Tokens,
+    Tracker,
     Until,
     Why,
 )
 from forensics.cli.output import OutputOptions, case_name, check_baseline, check_format, finish, open_sources, parse_filter
 from forensics.cli.remembering import Remember
 from forensics.history.remember import remembered
-from forensics.report.style import ISSUE_CHARS
+from forensics.report.style import BRIEF_TOKENS, ISSUE_CHARS, TRACKERS
 
 if TYPE_CHECKING:
     from forensics.correlation import Filter
@@ -38,45 +40,49 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
+    app.command()(analyze)
 
-    @app.command()
-    def analyze(
-        paths: Annotated[list[Path], typer.Argument(help="Log files and folders (read recursively); - for standard input.")],
-        form: Format = "text",
-        output: Output = None,
-        exit_code: ExitCode = False,
-        redact: Redact = False,
-        redact_map: RedactMap = None,
-        max_chars: MaxChars = ISSUE_CHARS,
-        why: Why = False,
-        incident: Incident = None,
-        every_incident: EveryIncident = False,
-        plot: Plot = None,
-        baseline: Baseline = None,
-        since: Since = None,
-        until: Until = None,
-        pid: Pid = None,
-        job: Job = None,
-        last: Last = False,
-        jobs: Jobs = None,
-        signatures: Signatures = None,
-        remember: Remember = None,
-    ) -> None:
-        """Say why the run died, from the logs in PATHS.
 
-        \b
-        Examples:
-          forensics analyze ./logs
-          forensics analyze train.log dmesg.txt -f markdown --redact -o issue.md
-          forensics analyze /var/log slurm-4711.out --job 4711 --since -2h
-          dmesg -T | forensics analyze - train.log --why
+def analyze(
+    paths: Annotated[list[Path], typer.Argument(help="Log files and folders (read recursively); - for standard input.")],
+    form: Format = "text",
+    output: Output = None,
+    exit_code: ExitCode = False,
+    redact: RedactReport = None,
+    redact_map: RedactMap = None,
+    max_chars: MaxChars = ISSUE_CHARS,
+    tokens: Tokens = BRIEF_TOKENS,
+    tracker: Tracker = TRACKERS[0],
+    why: Why = False,
+    incident: Incident = None,
+    every_incident: EveryIncident = False,
+    plot: Plot = None,
+    baseline: Baseline = None,
+    since: Since = None,
+    until: Until = None,
+    pid: Pid = None,
+    job: Job = None,
+    last: Last = False,
+    jobs: Jobs = None,
+    signatures: Signatures = None,
+    remember: Remember = None,
+) -> None:
+    """Say why the run died, from the logs in PATHS.
 
-        Exit status: 0 analysed, 2 nothing read or wrong usage; with --exit-code 1 for a crash. Secrets are masked.
-        """
-        check_format(form, why)
-        good, filter_ = check_baseline(baseline), parse_filter(since, until, pid, job, last)
-        found = remembered(_report(paths, signatures or (), good, filter_, jobs), remember, paths[0] if len(paths) == 1 else None)
-        finish(found, OutputOptions(form, output, exit_code, redact, redact_map, max_chars, plot, why, incident, every_incident))
+    \b
+    Examples:
+      forensics analyze ./logs
+      forensics analyze train.log dmesg.txt -f issue -o issue.md
+      forensics analyze ./logs -f brief --tokens 600
+      forensics analyze /var/log slurm-4711.out --job 4711 --since -2h
+      dmesg -T | forensics analyze - train.log --why
+    Exit status: 0 analysed, 2 nothing read or wrong usage; with --exit-code 1 for a crash. Secrets are masked.
+    """
+    check_format(form, why, tracker)
+    good, filter_ = check_baseline(baseline), parse_filter(since, until, pid, job, last)
+    found = remembered(_report(paths, signatures or (), good, filter_, jobs), remember, paths[0] if len(paths) == 1 else None)
+    shown = (plot, why, incident, every_incident, tokens, tracker)
+    finish(found, OutputOptions(form, output, exit_code, redact, redact_map, max_chars, *shown))
 
 
 def _report(

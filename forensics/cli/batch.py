@@ -8,12 +8,26 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from forensics.cli.common import ExitCode, Format, Job, Last, MaxChars, OutputPath, Pid, Redact, Signatures, Since, Until
+from forensics.cli.common import (
+    ExitCode,
+    Format,
+    Job,
+    Last,
+    MaxChars,
+    OutputPath,
+    Pid,
+    RedactReport,
+    Signatures,
+    Since,
+    Tokens,
+    Tracker,
+    Until,
+)
 from forensics.cli.output import OutputOptions, check_format, rendered, rendered_together, save, say, write
 from forensics.cli.remembering import Remember
 from forensics.core.errors import SourceError, UsageError
 from forensics.history.remember import remembered
-from forensics.report.style import ISSUE_CHARS
+from forensics.report.style import BRIEF_TOKENS, ISSUE_CHARS, TRACKERS
 
 if TYPE_CHECKING:
     from forensics.correlation import Filter
@@ -24,44 +38,47 @@ INDEXED = ("html", "markdown")  # an index of the cases, instead of one report a
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
+    app.command()(batch)
 
-    @app.command()
-    def batch(
-        folder: Annotated[Path, typer.Argument(help="Each sub-folder is a case; files directly in it are ignored.")],
-        form: Format = "jsonl",
-        output: OutputPath = None,
-        exit_code: ExitCode = False,
-        redact: Redact = False,
-        max_chars: MaxChars = ISSUE_CHARS,
-        since: Since = None,
-        until: Until = None,
-        pid: Pid = None,
-        job: Job = None,
-        last: Last = False,
-        signatures: Signatures = None,
-        remember: Remember = None,
-    ) -> None:
-        """Analyse each sub-folder of FOLDER as a case of its own.
 
-        \b
-        Examples:
-          forensics batch ./incidents > reports.jsonl
-          forensics batch ./incidents | jq -r '[.case, .verdict, .causes[0].id] | @tsv'
-          forensics batch ./incidents -f html -o ./report        # an index, and a page for each case
-          forensics batch ./incidents -f markdown -o incidents.md  # a table
+def batch(
+    folder: Annotated[Path, typer.Argument(help="Each sub-folder is a case; files directly in it are ignored.")],
+    form: Format = "jsonl",
+    output: OutputPath = None,
+    exit_code: ExitCode = False,
+    redact: RedactReport = None,
+    max_chars: MaxChars = ISSUE_CHARS,
+    tokens: Tokens = BRIEF_TOKENS,
+    tracker: Tracker = TRACKERS[0],
+    since: Since = None,
+    until: Until = None,
+    pid: Pid = None,
+    job: Job = None,
+    last: Last = False,
+    signatures: Signatures = None,
+    remember: Remember = None,
+) -> None:
+    """Analyse each sub-folder of FOLDER as a case of its own.
 
-        \b
-        Cases are in order of their names; each case and its cause are printed on stderr. A folder in which nothing can be read
-        still gets a report. With --redact each report has its own stand-ins.
-        """
-        from forensics.correlation import Filter
+    \b
+    Examples:
+      forensics batch ./incidents > reports.jsonl
+      forensics batch ./incidents | jq -r '[.case, .verdict, .causes[0].id] | @tsv'
+      forensics batch ./incidents -f html -o ./report        # an index, and a page for each case
+      forensics batch ./incidents -f markdown -o incidents.md  # a table
 
-        _check(folder, form, output)
-        event_filter = Filter.of(since, until, pid, job, last)
-        telling = OutputOptions(form, output, exit_code, redact, max_chars=max_chars)
-        crashed = _run(folder, telling, signatures or (), event_filter, remember)
-        if exit_code and crashed:
-            raise typer.Exit(1)
+    \b
+    Cases are in order of their names; each case and its cause are printed on stderr. A folder in which nothing can be read
+    still gets a report. With --redact each report has its own stand-ins.
+    """
+    from forensics.correlation import Filter
+
+    _check(folder, form, output)
+    event_filter = Filter.of(since, until, pid, job, last)
+    telling = OutputOptions(form, output, exit_code, redact, max_chars=max_chars, tokens=tokens, tracker=tracker)
+    crashed = _run(folder, telling, signatures or (), event_filter, remember)
+    if exit_code and crashed:
+        raise typer.Exit(1)
 
 
 def _check(folder: Path, form: str, output: Path | None) -> None:
@@ -126,7 +143,7 @@ def _index(reports: "Iterable[Report]", folder: Path, telling: OutputOptions) ->
     rows, taken = [], set[str]()
     for report in _named(reports):
         case = report.case
-        report = with_stand_ins(report)[0] if telling.redact else report
+        report = with_stand_ins(report)[0] if telling.hides_names else report
         if pages:
             name = f"cases/{index.file_name(mask_text(report.case), ending, taken)}"
             (pages / "cases").mkdir(parents=True, exist_ok=True)
@@ -134,8 +151,8 @@ def _index(reports: "Iterable[Report]", folder: Path, telling: OutputOptions) ->
             rows.append(index.index_row(report, name))
         else:
             place = os.path.relpath(folder / case, base)
-            rows.append(index.index_row(report, "" if telling.redact or mask_text(place) != place else place))
-    title = "cases" if telling.redact else mask_text(folder.resolve().name)
+            rows.append(index.index_row(report, "" if telling.hides_names or mask_text(place) != place else place))
+    title = "cases" if telling.hides_names else mask_text(folder.resolve().name)
     text = index.index_html(rows, title) if ending == ".html" else index.index_markdown(rows, title)
     write(text, pages / f"index{ending}" if pages else output, masked=True)
     return any(row.verdict == "crash" for row in rows)

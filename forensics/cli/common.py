@@ -6,9 +6,13 @@ from typing import Annotated
 import typer
 
 from forensics.cli.output import check_output
+from forensics.report.style import TRACKERS
 
 Format = Annotated[
-    str, typer.Option("--format", "-f", help="text, markdown, html, json, jsonl, csv, sarif, junit or github.", metavar="FORMAT")
+    str,
+    typer.Option(
+        "--format", "-f", help="text, brief, issue, markdown, html, json, jsonl, csv, sarif, junit or github.", metavar="FORMAT"
+    ),
 ]
 
 
@@ -18,6 +22,13 @@ Output = Annotated[
 ]
 ExitCode = Annotated[bool, typer.Option("--exit-code", help="Exit with 1 when a crash was found.")]
 Redact = Annotated[bool, typer.Option("--redact", help="Replace hosts, users, addresses and job names by stand-ins.")]
+RedactReport = Annotated[
+    bool | None,
+    typer.Option(
+        "--redact/--no-redact",
+        help="Replace hosts, users, addresses and job names by stand-ins; a brief and an issue have them unless --no-redact.",
+    ),
+]
 RedactMap = Annotated[
     Path | None,
     typer.Option(
@@ -27,6 +38,8 @@ RedactMap = Annotated[
 MaxChars = Annotated[
     int, typer.Option("--max-chars", min=500, help="Size of a Markdown report; the least important parts are left out to fit.")
 ]
+Tokens = Annotated[int, typer.Option("--tokens", min=200, max=100_000, help="Size of a brief, in tokens of a language model.")]
+Tracker = Annotated[str, typer.Option("--tracker", help=f"What an issue is written for: {', '.join(TRACKERS)}.")]
 Signatures = Annotated[
     list[Path] | None,
     typer.Option("--signatures", help="A folder of your own cause files, in addition to the built-in ones; repeatable."),

@@ -4,8 +4,9 @@ from typing import Annotated
 
 import typer
 
-from forensics.cli.common import ExitCode, Format, Output, Redact
+from forensics.cli.common import ExitCode, Format, Output, RedactReport, Tokens, Tracker
 from forensics.cli.output import OutputOptions, check_format, rendered, write
+from forensics.report.style import BRIEF_TOKENS, TRACKERS
 
 
 def register(app: typer.Typer) -> None:
@@ -19,7 +20,9 @@ def register(app: typer.Typer) -> None:
         form: Format = "text",
         output: Output = None,
         exit_code: ExitCode = False,
-        redact: Redact = False,
+        redact: RedactReport = None,
+        tokens: Tokens = BRIEF_TOKENS,
+        tracker: Tracker = TRACKERS[0],
     ) -> None:
         """Say why a pod died: its states, logs, the logs before the last restart, events and its node's conditions.
 
@@ -35,9 +38,9 @@ def register(app: typer.Typer) -> None:
         from forensics.adapters.kubernetes.kubectl import Kubectl
         from forensics.report.redaction.door import masked_text
 
-        check_format(form)
+        check_format(form, tracker=tracker)
         found = answer_about_pod(pod, Kubectl(context, namespace))
-        text = rendered(found.report, OutputOptions(form, output, exit_code, redact))
+        text = rendered(found.report, OutputOptions(form, output, exit_code, redact, tokens=tokens, tracker=tracker))
         head = masked_text("".join(f"{line}\n" for line in found.sentences)) if form == "text" and not redact else ""
         write(f"{head}\n{text}" if head else text, output, form, masked=True)
         if exit_code and found.report.verdict == "crash":

@@ -5,10 +5,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from forensics.cli.common import EveryIncident, ExitCode, Format, Incident, MaxChars, Output, Plot, Redact, RedactMap, Why
+from forensics.cli.common import (
+    EveryIncident,
+    ExitCode,
+    Format,
+    Incident,
+    MaxChars,
+    Output,
+    Plot,
+    RedactMap,
+    RedactReport,
+    Tokens,
+    Tracker,
+    Why,
+)
 from forensics.cli.output import OutputOptions, check_format, finish, standard_input
 from forensics.core.errors import UsageError
-from forensics.report.style import ISSUE_CHARS
+from forensics.report.style import BRIEF_TOKENS, ISSUE_CHARS, TRACKERS
 
 if TYPE_CHECKING:
     from forensics.model import Report
@@ -26,9 +39,11 @@ def register(app: typer.Typer) -> None:
         form: Format = "text",
         output: Output = None,
         exit_code: ExitCode = False,
-        redact: Redact = False,
+        redact: RedactReport = None,
         redact_map: RedactMap = None,
         max_chars: MaxChars = ISSUE_CHARS,
+        tokens: Tokens = BRIEF_TOKENS,
+        tracker: Tracker = TRACKERS[0],
         why: Why = False,
         incident: Incident = None,
         every_incident: EveryIncident = False,
@@ -42,9 +57,10 @@ def register(app: typer.Typer) -> None:
           forensics report report.json -f html -o report.html
           forensics report incidents.jsonl --case run7 -f markdown --redact
         """
-        check_format(form, why)
+        check_format(form, why, tracker)
         found = read(path, case)
-        telling = OutputOptions(form, output, exit_code, redact, redact_map, max_chars, plot, why, incident, every_incident)
+        shown = (plot, why, incident, every_incident, tokens, tracker)
+        telling = OutputOptions(form, output, exit_code, redact, redact_map, max_chars, *shown)
         finish(found, telling)
 
 

@@ -4,9 +4,10 @@ from typing import Annotated
 
 import typer
 
-from forensics.cli.common import ExitCode, Format, Output, Redact
+from forensics.cli.common import ExitCode, Format, Output, RedactReport, Tokens, Tracker
 from forensics.cli.output import OutputOptions, check_format, rendered, write
 from forensics.cli.remembering import Remember
+from forensics.report.style import BRIEF_TOKENS, TRACKERS
 
 
 def register(app: typer.Typer) -> None:
@@ -18,7 +19,9 @@ def register(app: typer.Typer) -> None:
         form: Format = "text",
         output: Output = None,
         exit_code: ExitCode = False,
-        redact: Redact = False,
+        redact: RedactReport = None,
+        tokens: Tokens = BRIEF_TOKENS,
+        tracker: Tracker = TRACKERS[0],
         remember: Remember = None,
     ) -> None:
         """Say why a Slurm job ended, or why it never started.
@@ -36,9 +39,9 @@ def register(app: typer.Typer) -> None:
         from forensics.history.remember import remembered
         from forensics.report.redaction.door import masked_text
 
-        check_format(form)
+        check_format(form, tracker=tracker)
         found = answer_about_job(job)
-        telling = OutputOptions(form, output, exit_code, redact)
+        telling = OutputOptions(form, output, exit_code, redact, tokens=tokens, tracker=tracker)
         text = rendered(remembered(found.report, remember, accounted=found.accounted), telling)
         head = masked_text("".join(f"{line}\n" for line in found.sentences)) if form == "text" and not redact else ""
         write(f"{head}\n{text}" if head else text, output, form, masked=True)

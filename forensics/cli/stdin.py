@@ -16,15 +16,17 @@ from forensics.cli.common import (
     Output,
     Pid,
     Plot,
-    Redact,
     RedactMap,
+    RedactReport,
     Signatures,
     Since,
+    Tokens,
+    Tracker,
     Until,
     Why,
 )
 from forensics.cli.output import OutputOptions, check_baseline, parse_filter, report_on_stdin
-from forensics.report.style import ISSUE_CHARS
+from forensics.report.style import BRIEF_TOKENS, ISSUE_CHARS, TRACKERS
 
 if TYPE_CHECKING:
     pass
@@ -38,9 +40,11 @@ def register(app: typer.Typer) -> None:
         form: Format = "text",
         output: Output = None,
         exit_code: ExitCode = False,
-        redact: Redact = False,
+        redact: RedactReport = None,
         redact_map: RedactMap = None,
         max_chars: MaxChars = ISSUE_CHARS,
+        tokens: Tokens = BRIEF_TOKENS,
+        tracker: Tracker = TRACKERS[0],
         why: Why = False,
         incident: Incident = None,
         every_incident: EveryIncident = False,
@@ -62,5 +66,6 @@ def register(app: typer.Typer) -> None:
           kubectl logs --previous POD | forensics stdin -f html -o report.html
           ssh node17 dmesg -T | forensics stdin --redact
         """
-        telling = OutputOptions(form, output, exit_code, redact, redact_map, max_chars, plot, why, incident, every_incident)
+        shown = (plot, why, incident, every_incident, tokens, tracker)
+        telling = OutputOptions(form, output, exit_code, redact, redact_map, max_chars, *shown)
         report_on_stdin(telling, check_baseline(baseline), parse_filter(since, until, pid, job, last), signatures or ())

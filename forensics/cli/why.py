@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
-from forensics.cli.common import Format, Redact
-from forensics.cli.output import capture_settings, check_format, write
+from forensics.cli.common import Format, RedactReport, Tokens, Tracker
+from forensics.cli.output import NAMELESS, capture_settings, check_format, write
 from forensics.cli.remembering import Remember
 from forensics.core.errors import UsageError
+from forensics.report.style import BRIEF_TOKENS, TRACKERS, Style
 
 
 def register(app: typer.Typer) -> None:
@@ -23,7 +24,9 @@ def register(app: typer.Typer) -> None:
         ] = None,
         form: Format = "text",
         again: Annotated[bool, typer.Option("--again", help="Analyse it again and store the report in the folder.")] = False,
-        redact: Redact = False,
+        redact: RedactReport = None,
+        tokens: Tokens = BRIEF_TOKENS,
+        tracker: Tracker = TRACKERS[0],
         remember: Remember = None,
     ) -> None:
         """Show why the last captured run died.
@@ -35,7 +38,7 @@ def register(app: typer.Typer) -> None:
         """
         from forensics.capture.bundle import REPORT_HEAD, is_running
 
-        check_format(form)
+        check_format(form, tracker=tracker)
         folder = bundle or _latest()
         if bundle is not None and is_running(str(bundle)):
             print(_still_running(str(bundle)))
@@ -44,7 +47,8 @@ def register(app: typer.Typer) -> None:
         if not (again or redact or remember) and form in ("text", "json") and kept.is_file():
             write(kept.read_text(encoding="utf-8").removeprefix(REPORT_HEAD), None, masked=form == "json")
             return
-        write(report_on(folder, form, redact, again, remember if again or remember else False), None, form, masked=True)
+        limits = Style(tokens=tokens, tracker=tracker)
+        write(report_on(folder, form, redact, again, remember if again or remember else False, limits), None, form, masked=True)
 
 
 def _latest() -> Path:
@@ -72,11 +76,13 @@ def _still_running(bundle: str) -> str:
     return f"still running: {' '.join(run['command']['arguments'])[:80]}, pid {run['command']['pid']}, in {bundle}"
 
 
-def report_on(folder: Path, form: str, redact: bool, keep: bool, remember: bool | None = False) -> str:
+def report_on(
+    folder: Path, form: str, redact: bool | None, keep: bool, remember: bool | None = False, limits: Style | None = None
+) -> str:
     """The report on a bundle in `form`; with `keep` report.txt, report.json and, for a container's termination message,
     report.short.txt are written into it as well.
 
-    `remember`: whether it goes into the history; None as the configuration says.
+    `remember`: whether it goes into the history; None as the configuration says. `limits`: of a brief, and for whom an issue is.
     """
     from forensics import pipeline
     from forensics.capture.bundle import REPORT, REPORT_HEAD
@@ -96,12 +102,14 @@ def report_on(folder: Path, form: str, redact: bool, keep: bool, remember: bool 
     report = remembered(report, remember, folder)
     if redact:
         report, _ = with_stand_ins(report)
+    shown = with_stand_ins(report)[0] if redact is None and form in NAMELESS else report
     if keep:
-        texts = (render(report, form if form in ("text", "markdown", "html") else "text"), render(report, "json"), short(report))
+        readable = form if form in (*NAMELESS, "text", "markdown", "html") else "text"
+        texts = (render(shown, readable, limits), render(report, "json"), short(report))
         for name, text in zip(names, texts, strict=True):
             try:
                 head = "" if name.endswith(".json") else REPORT_HEAD
                 (folder / name).write_text(head + text, encoding="utf-8")
             except OSError as error:
                 print(f"forensics: {name} could not be written: {error.strerror}", file=sys.stderr)
-    return render(report, form)
+    return render(shown, form, limits)

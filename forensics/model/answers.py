@@ -286,7 +286,10 @@ class History(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """The finished answer; a reporter only formats it. `unusual`: the lines that likely say why it ended, if no cause is sure."""
+    """The finished answer; a reporter only formats it. `unusual`: the lines that likely say why it ended, if no cause is sure.
+
+    `last_lines`: the last lines of each source, equal ones folded, those of the subject first.
+    """
 
     tool: Mapping[str, str]
     case: str
@@ -305,3 +308,4 @@ class Report(Struct, frozen=True):
     notices: tuple[Notice, ...] = ()
     earlier_attempts: tuple[EarlierAttempt, ...] = ()
     history: History | None = None
+    last_lines: tuple[MessageGroup, ...] = ()
