@@ -16,7 +16,7 @@ from pathlib import Path
 
 from forensics.core import lazy
 
-PIECES = lazy.regex(r"(?s)([A-Z]?[a-z]+|[A-Z]+)|(\d+)|(\s+)|(?P<other>[^\x00-\x7f]+)|(.)\5*")
+TOKEN_PIECES = lazy.regex(r"(?s)([A-Z]?[a-z]+|[A-Z]+)|(\d+)|(\s+)|(?P<other>[^\x00-\x7f]+)|(.)\5*")
 SHARES = (6, 3, 1 << 30, 2, 4)  # letters, digits, blanks, bytes of other scripts, equal signs: of each so many are a token
 MARGIN = 1.1  # the rule alone counts too few tokens in one log of twenty
 VOCABULARY = "o200k_base"
@@ -32,7 +32,7 @@ def count_tokens(text: str) -> int:
 def counted_by_rule(text: str) -> int:
     """How many tokens the rule counts."""
     whole = 0
-    for found in PIECES.finditer(text):
+    for found in TOKEN_PIECES.finditer(text):
         kind, piece = (found.lastindex or 1) - 1, found[0]
         if piece != " ":
             whole += -(-len(piece.encode() if found["other"] else piece) // SHARES[kind])
