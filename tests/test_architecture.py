@@ -132,6 +132,7 @@ OF_OTHER_TEXTS = {
     "report/brief/speech.py": "words of a name, which may be a sentence",
     "report/brief/tokens.py": "pieces of any text",
     "report/escape.py": "signs that Markdown and terminals act on",
+    "report/formats/issue.py": "signs that Jira acts on",
     "report/formats/html.py": "signs that HTML acts on",
     "report/incident_groups.py": "names of entities",
     "report/index.py": "names of cases",

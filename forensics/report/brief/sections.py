@@ -34,7 +34,7 @@ from forensics.report.phrases import (
 )
 from forensics.report.subject_line import ending_sentence
 
-SURE_PROBABILITY = 0.9  # chosen by hand: the probability from which on a reader needs no other explanation
+NO_DOUBT_PROBABILITY = 0.9  # chosen by hand: the probability from which on a reader needs no other explanation
 MAX_BRIEF_CURVES = 6  # chosen by hand: losses, rates and memory of a run; json has all
 MAX_RIVAL_LINES = 3  # chosen by hand: of each other cause behind its best line
 
@@ -54,7 +54,7 @@ class Told(NamedTuple):
     @property
     def doubtful(self) -> bool:
         """Is the first cause not sure, so that the end of the log is worth more than what is said of it?"""
-        return self.report.verdict != "crash" or self.report.causes[0].probability < SURE_PROBABILITY
+        return self.report.verdict != "crash" or self.report.causes[0].probability < NO_DOUBT_PROBABILITY
 
 
 def told(report: Report) -> Told:

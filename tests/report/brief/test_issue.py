@@ -6,6 +6,7 @@ import pytest
 
 from forensics.database import Database
 from forensics.report import Style, render
+from forensics.report.phrases import headline
 from forensics.report.style import ISSUE_CHARS, TRACKERS
 from tests.report import made
 from tests.report.brief.test_brief import INSTRUCTIONS, outside_fences
@@ -38,7 +39,7 @@ def test_an_issue_has_a_title_and_fits(case: str, tracker: str, knowledge: Datab
     report = sample(case, knowledge)
     text = render(report, "issue", Style(tracker=tracker))
     title, empty, *rest = text.split("\n")
-    assert title.startswith(report.causes[0].title)
+    assert title.startswith(headline(report))
     assert empty == ""
     assert any("How it ended" in line for line in rest)
     assert len(text) <= ISSUE_CHARS
