@@ -78,15 +78,14 @@ def message_items(messages: Iterable[MessageGroup], paths: Paths, worth: int) ->
         yield quoted_item(message.source, message.line, message.text, paths, rank, repetition_text(message))
 
 
-def last_items(messages: Sequence[MessageGroup], paths: Paths, worth: int, every: bool) -> Iterator[Item]:
-    """The last lines of each source, the later ones worth more. `every`: also those before the last few that are not alarming."""
+def last_items(messages: Sequence[MessageGroup], paths: Paths, worth: int) -> Iterator[Item]:
+    """The last lines of each source, the later and the alarming ones worth more."""
     behind = {source: sum(m.source == source for m in messages) for source in {m.source for m in messages}}
     for message in messages:
         behind[message.source] -= 1
-        if every or message.alarming or behind[message.source] < FEW_LINES:
-            end = f"  ({message.count:,} like it)" if message.count > 1 else ""
-            rank = worth + behind[message.source] // FEW_LINES - message.alarming
-            yield quoted_item(message.source, message.line, message.text, paths, rank, end)
+        end = f"  ({message.count:,} like it)" if message.count > 1 else ""
+        rank = worth + behind[message.source] // FEW_LINES - message.alarming
+        yield quoted_item(message.source, message.line, message.text, paths, rank, end)
 
 
 def titled_item(lead: str, proofs: Sequence[Proof], paths: Paths, worth: int) -> Item:

@@ -76,7 +76,7 @@ def sections(about: Told) -> list[Section]:
         Section(others_head(report), (*_rivals(about),)),
         Section("Other incidents", (*_incidents(about),)),
         *_notices(about),
-        Section("Last lines", (*last_items(report.last_lines, about.paths, 3 if about.doubtful else 12, about.doubtful),)),
+        Section("Last lines", (*last_items(report.last_lines, about.paths, 3 if about.doubtful else 12),)),
         Section("In numbers", (*_numbers(about),)),
         Section("Environment", (*_environment(about),)),
         Section("What is missing", (*_missing(about),)),
@@ -153,7 +153,7 @@ def _followed(about: Told, head: str) -> Iterator[Item]:
     first = about.report.causes[0]
     for finding in (consequences if head == FOLLOWED else unconfirmed_consequences)(about.report):
         delay = delay_text(finding, first) if head == FOLLOWED else ""
-        yield titled_item(", ".join(filter(None, (finding.title, delay))), finding.evidence, about.paths, 5)
+        yield titled_item(", ".join(filter(None, (finding.title, delay))), finding.evidence, about.paths, 3)
 
 
 def _attempts(about: Told) -> Iterator[Item]:

@@ -3,8 +3,8 @@
 With the package tiktoken, and its vocabulary `o200k_base` in the folder TIKTOKEN_CACHE_DIR, they are counted. Nothing is loaded
 from elsewhere.
 Else this rule holds: a token for six letters of a word or a part of it (`loadData` has two), for three digits, for four equal
-signs, for two bytes of other scripts, for blanks unless they are a single one; and a tenth more. Measured on 300 logs of all
-kinds with three vocabularies it counts 20 % too much in the median, and in one of a hundred logs 10 % too few.
+signs, for two bytes of other scripts, for blanks unless they are a single one; and a tenth more. Measured with three
+vocabularies on 529 briefs of public logs in each of three sizes it counts a fifth too much in the median and never 8 % too few.
 """
 
 import functools
