@@ -22,8 +22,9 @@ class Words:
 
     def own(self, row: str) -> str:
         """A sentence of this program; names of the log in it stand in code spans."""
-        names = self.speech.names_in(row)
-        return prose(row, names) if names else row
+        lead, said = ("- ", row[2:]) if row.startswith("- ") else ("", row)
+        names = self.speech.names_in(said)
+        return lead + (prose(said, names) if names else said)
 
     def block(self, rows: list[str], language: str) -> list[str]:
         """Rows as code, in a fence that none of them can close."""
