@@ -240,7 +240,9 @@ def _with_context(report: Report, seen: PlacedCase, ranked: Sequence[CandidateLi
     quoted = {(p.source, p.line) for p in report.causes[0].evidence}
     read = partial(outcome.lines_to_read, ranked, scans, outcome.line_classes(knowledge), quoted)
     unusual: tuple[MessageGroup, ...] = call_or_warn(read, (), "the lines to read first", None, noted.append)
-    return replace(report, unusual=unusual, ranks=seen.ranks, warnings=tuple(dict.fromkeys(noted)))
+    ends = partial(outcome.last_lines, scans, outcome.line_classes(knowledge), seen.asked.own)
+    last: tuple[MessageGroup, ...] = call_or_warn(ends, (), "the last lines", None, noted.append)
+    return replace(report, unusual=unusual, last_lines=last, ranks=seen.ranks, warnings=tuple(dict.fromkeys(noted)))
 
 
 def _ranked_lines(

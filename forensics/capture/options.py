@@ -20,6 +20,7 @@ DEFAULTS: Mapping[str, Any] = {
     "max_log_bytes": 1 << 30,
     "kernel_log": True,
     "form": "text",
+    "tokens": 2000,  # of a brief
     "quiet": False,
     "verbose": False,
     "warn": False,
@@ -46,6 +47,7 @@ class Options:
     max_log_bytes: int
     kernel_log: bool
     form: str
+    tokens: int
     quiet: bool
     verbose: bool
     warn: bool

@@ -26,6 +26,7 @@ MESSAGE_BYTES = 4096  # Kubernetes cuts a longer termination message
 def analyse_bundle(folder: str, options: Options, within_s: float = REPORT_S) -> None:
     """Have another process analyse the bundle and write the report into it."""
     command = [sys.executable, "-P", "-m", "forensics", "why", folder, "--again", "--format", options.form]
+    command += ["--tokens", str(options.tokens)] if options.form == "brief" else []
     command += ["--redact"] if options.redact else []
     command += [] if options.remember is None else ["--remember" if options.remember else "--no-remember"]
     wrong = _run_analysis(command, within_s)

@@ -36,7 +36,8 @@ def register(app: typer.Typer) -> None:
         Examples:
           forensics analyze ./logs
           forensics ./logs                                             # the same
-          forensics analyze train.log dmesg.txt -f markdown --redact -o issue.md
+          forensics analyze train.log dmesg.txt -f issue -o issue.md
+          forensics analyze ./logs -f brief --tokens 600
           forensics analyze /var/log slurm-4711.out --job 4711 --since -2h
           dmesg -T | forensics analyze - train.log --why
 
@@ -45,7 +46,7 @@ def register(app: typer.Typer) -> None:
         from forensics import pipeline
         from forensics.cli.progress import bar
 
-        check_format(telling.form, telling.why)
+        check_format(telling.form, telling.why, telling.tracker)
         good, event_filter, noted = check_baseline(baseline), parse_filter(*chosen), list["Warning"]()
         with bar(paths):
             knowledge, sources = pipeline.database(signatures or ()), open_sources(paths, noted.append)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from forensics.correlation import Filter
     from forensics.model import Report
 
-TABLE = "table"
+TABLE_FORM = "table"
 CASE_ORDER = {"crash": 0, "undetermined": 1, "no_crash": 2}  # of verdicts in a table: what is asked for comes first
 BatchFormat = Annotated[
     str,
@@ -28,10 +28,11 @@ BatchFormat = Annotated[
         "--format",
         "-f",
         metavar="FORMAT",
-        help=f"{TABLE}, {FORMAT_NAMES}; on a terminal {TABLE}, else jsonl.",
+        help=f"{TABLE_FORM}, {FORMAT_NAMES}; on a terminal {TABLE_FORM}, else jsonl.",
         show_default=False,
     ),
 ]
+BATCH_OPTIONS = ("form", "output", "exit_code", "redact", "max_chars", "tokens", "tracker")
 INDEXED = ("html", "markdown")  # an index of the cases, instead of one report after the other
 
 
@@ -39,7 +40,7 @@ def register(app: typer.Typer) -> None:
     """Add the command."""
 
     @app.command()
-    @with_options("form", "output", "exit_code", "redact", "max_chars", form=(BatchFormat, ""), output=(OutputPath, None))
+    @with_options(*BATCH_OPTIONS, form=(BatchFormat, ""), output=(OutputPath, None))
     def batch(
         folder: Annotated[Path, typer.Argument(help="Each sub-folder is a case; files directly in it are ignored.")],
         telling: OutputOptions,
@@ -62,16 +63,16 @@ def register(app: typer.Typer) -> None:
         which nothing can be read still gets a report. With --redact each report has its own stand-ins.
         """
         in_table = sys.stdout.isatty() and telling.output is None
-        telling = telling._replace(form=telling.form or (TABLE if in_table else "jsonl"))
-        _check(folder, telling.form, telling.output)
+        telling = telling._replace(form=telling.form or (TABLE_FORM if in_table else "jsonl"))
+        _check(folder, telling.form, telling.output, telling.tracker)
         crashed = _run(folder, telling, signatures or (), parse_filter(*chosen), remember)
         if telling.exit_code and crashed:
             raise typer.Exit(1)
 
 
-def _check(folder: Path, form: str, output: Path | None) -> None:
-    if form != TABLE:
-        check_format(form)
+def _check(folder: Path, form: str, output: Path | None, tracker: str) -> None:
+    if form != TABLE_FORM:
+        check_format(form, tracker=tracker)
     if form == "html" and (output is None or output.is_file()):
         raise UsageError("html is a page for each case and an index of them", advice="give a folder for them: -o FOLDER")
     if folder.is_file():
@@ -89,12 +90,12 @@ def _run(folder: Path, telling: OutputOptions, signatures: Sequence[Path], event
     from forensics.report import in_one_document
 
     found = pipeline.analyze_folders(folder, pipeline.database(signatures), event_filter)
-    if telling.form in (TABLE, *INDEXED) or not sys.stdout.isatty():
+    if telling.form in (TABLE_FORM, *INDEXED) or not sys.stdout.isatty():
         found = counted("cases", found, sum(p.is_dir() for p in folder.iterdir()))
     reports = (remembered(report, remember, folder / report.case) for report in found)
     if telling.form in INDEXED:
         return _index(reports, folder, telling)
-    if telling.form == TABLE:
+    if telling.form == TABLE_FORM:
         return _table(reports, telling)
     together = in_one_document(telling.form)
     kept: list[Report] = []
@@ -128,7 +129,7 @@ def _table(reports: "Iterable[Report]", telling: OutputOptions) -> bool:
     from forensics.cli.print_table import table_text
     from forensics.report import with_stand_ins
 
-    found = [with_stand_ins(report)[0] if telling.redact else report for report in reports]
+    found = [with_stand_ins(report)[0] if telling.hides_names else report for report in reports]
     found.sort(key=lambda report: CASE_ORDER.get(report.verdict, 0))
     rows = [
         {"case": r.case, "cause": r.causes[0].id, "sure": f"{100 * r.causes[0].probability:.0f} %", "what": r.causes[0].title}
@@ -152,7 +153,7 @@ def _index(reports: "Iterable[Report]", folder: Path, telling: OutputOptions) ->
     rows, taken = [], set[str]()
     for report in _named(reports):
         case = report.case
-        report = with_stand_ins(report)[0] if telling.redact else report
+        report = with_stand_ins(report)[0] if telling.hides_names else report
         if pages:
             name = f"cases/{index.file_name(mask_text(report.case), ending, taken)}"
             (pages / "cases").mkdir(parents=True, exist_ok=True)
@@ -160,8 +161,8 @@ def _index(reports: "Iterable[Report]", folder: Path, telling: OutputOptions) ->
             rows.append(index.index_row(report, name))
         else:
             place = os.path.relpath(folder / case, base)
-            rows.append(index.index_row(report, "" if telling.redact or mask_text(place) != place else place))
-    title = "cases" if telling.redact else mask_text(folder.resolve().name)
+            rows.append(index.index_row(report, "" if telling.hides_names or mask_text(place) != place else place))
+    title = "cases" if telling.hides_names else mask_text(folder.resolve().name)
     text = index.index_html(rows, title) if ending == ".html" else index.index_markdown(rows, title)
     write(text, pages / f"index{ending}" if pages else output, masked=True)
     return any(row.verdict == "crash" for row in rows)

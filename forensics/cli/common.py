@@ -16,9 +16,9 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from forensics.cli.output import OutputOptions, check_output
-from forensics.report.style import ISSUE_CHARS
+from forensics.report.style import BRIEF_TOKENS, ISSUE_CHARS, TRACKERS
 
-FORMAT_NAMES = "text, markdown, html, json, jsonl, csv, sarif, junit or github"
+FORMAT_NAMES = "text, brief, issue, markdown, html, json, jsonl, csv, sarif, junit or github"
 Format = Annotated[str, typer.Option("--format", "-f", help=f"{FORMAT_NAMES}.", metavar="FORMAT")]
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", help="Write the result to this file instead of stdout.", callback=check_output)
@@ -28,6 +28,13 @@ OutputPath = Annotated[
 ]
 ExitCode = Annotated[bool, typer.Option("--exit-code", help="Exit with 1 when a crash was found.")]
 Redact = Annotated[bool, typer.Option("--redact", help="Replace hosts, users, addresses and job names by stand-ins.")]
+RedactReport = Annotated[
+    bool | None,
+    typer.Option(
+        "--redact/--no-redact",
+        help="Replace hosts, users, addresses and job names by stand-ins; a brief and an issue have them unless --no-redact.",
+    ),
+]
 RedactMap = Annotated[
     Path | None,
     typer.Option(
@@ -37,6 +44,8 @@ RedactMap = Annotated[
 MaxChars = Annotated[
     int, typer.Option("--max-chars", min=500, help="Size of a Markdown report; the least important parts are left out to fit.")
 ]
+Tokens = Annotated[int, typer.Option("--tokens", min=200, max=100_000, help="Size of a brief, in tokens of a language model.")]
+Tracker = Annotated[str, typer.Option("--tracker", help=f"What an issue is written for: {', '.join(TRACKERS)}.")]
 Signatures = Annotated[
     list[Path] | None,
     typer.Option("--signatures", help="A folder of your own cause files, in addition to the built-in ones; repeatable."),
@@ -87,13 +96,15 @@ OPTIONS_OF: dict[type, dict[str, tuple[Any, Any]]] = {
         "form": (Format, "text"),
         "output": (Output, None),
         "exit_code": (ExitCode, False),
-        "redact": (Redact, False),
+        "redact": (RedactReport, None),
         "redact_map": (RedactMap, None),
         "max_chars": (MaxChars, ISSUE_CHARS),
         "plot": (Plot, None),
         "why": (Why, False),
         "incident": (Incident, None),
         "every_incident": (EveryIncident, False),
+        "tokens": (Tokens, BRIEF_TOKENS),
+        "tracker": (Tracker, TRACKERS[0]),
     },
     Selection: {
         "since": (Since, None),
@@ -103,7 +114,7 @@ OPTIONS_OF: dict[type, dict[str, tuple[Any, Any]]] = {
         "last": (Last, False),
     },
 }
-OF_ONE_QUERY = ("form", "output", "exit_code", "redact")  # options of commands that ask a batch system
+OF_ONE_QUERY = ("form", "output", "exit_code", "redact", "tokens", "tracker")  # options of commands that ask a batch system
 
 
 def with_options(*only: str, **instead: tuple[Any, Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:

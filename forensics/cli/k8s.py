@@ -33,11 +33,13 @@ def register(app: typer.Typer) -> None:
         from forensics.adapters.kubernetes.kubectl import Kubectl
         from forensics.report.redaction.door import masked_text
 
-        check_format(telling.form)
+        check_format(telling.form, tracker=telling.tracker)
         found = answer_about_pod(pod, Kubectl(context, namespace))
         text = rendered(found.report, telling)
         head = (
-            masked_text("".join(f"{line}\n" for line in found.sentences)) if telling.form == "text" and not telling.redact else ""
+            masked_text("".join(f"{line}\n" for line in found.sentences))
+            if telling.form == "text" and not telling.hides_names
+            else ""
         )
         write(f"{head}\n{text}" if head else text, telling.output, telling.form, masked=True)
         if telling.exit_code and found.report.verdict == "crash":

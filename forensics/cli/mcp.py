@@ -16,7 +16,7 @@ def register(app: typer.Typer) -> None:
         root: Annotated[list[Path] | None, typer.Option(help="Read only files below this folder; repeatable.")] = None,
         names: Annotated[bool, typer.Option("--names", help="Show hosts, users and addresses; secrets stay masked.")] = False,
     ) -> None:
-        """Serve analyze, explain, timeline, compare and series to an agent (Model Context Protocol, standard input and output).
+        """Serve briefs, lines, searches and explanations to an agent (Model Context Protocol, standard input and output).
 
         \b
         Examples:

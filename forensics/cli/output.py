@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from forensics.core.errors import UsageError
 from forensics.core.text import escaped, inert
-from forensics.report.style import ISSUE_CHARS, PAGE_CHARS, Style
+from forensics.report.style import BRIEF_TOKENS, ISSUE_CHARS, PAGE_CHARS, TRACKERS, Style
 
 if TYPE_CHECKING:
     from forensics.correlation import Filter
     from forensics.model import Report, Source, Warn, Warning
 
+NAMELESS = ("brief", "issue")  # formats that are given to others: names are replaced unless the user wants them
 WITH_LEDGER = ("json", "jsonl")  # formats that tell what each feature contributed, asked or not
 WIDEST = 140  # longer lines of prose are hard to read
 STDIN = Path("-")
@@ -38,21 +39,30 @@ class OutputOptions(NamedTuple):
     form: str
     output: Path | None = None
     exit_code: bool = False
-    redact: bool = False
+    redact: bool | None = None
     redact_map: Path | None = None
     max_chars: int = ISSUE_CHARS
     plot: Path | None = None
     why: bool = False
     incident: int | None = None
     every_incident: bool = False
+    tokens: int = BRIEF_TOKENS
+    tracker: str = TRACKERS[0]
+
+    @property
+    def hides_names(self) -> bool:
+        """Are stand-ins shown instead of names?"""
+        return bool(self.redact_map) or (self.form in NAMELESS if self.redact is None else self.redact)
 
 
-def check_format(form: str, why: bool = False) -> str:
+def check_format(form: str, why: bool = False, tracker: str = TRACKERS[0]) -> str:
     """`form` when it is a format; raises UsageError that lists them otherwise, or where it cannot show why."""
     from forensics.report import formats
 
     if form not in formats():
         raise UsageError(f"unknown format {form!r}", advice=f"choose one of {', '.join(formats())}")
+    if tracker not in TRACKERS:
+        raise UsageError(f"unknown tracker {tracker!r}", advice=f"choose one of {', '.join(TRACKERS)}")
     if why and form not in (*WITH_LEDGER, "text"):
         raise UsageError(f"--why goes with text, not with {form}", advice=f"{' and '.join(WITH_LEDGER)} always include it")
     return form
@@ -194,14 +204,16 @@ def stdout_to(output: Path | None) -> Iterator[None]:
 
 def style(telling: OutputOptions) -> Style:
     """The style for the destination: width and colours of a terminal, or plain text for a file or a pipe."""
+    most, every = telling.max_chars, telling.every_incident
+    plain = Style(max_chars=most, every_incident=every, tokens=telling.tokens, tracker=telling.tracker)
     if telling.output is not None or not sys.stdout.isatty():
         forced = bool(os.environ.get("FORCE_COLOR")) and telling.output is None and not os.environ.get("NO_COLOR")
-        return Style(max_chars=telling.max_chars, colour=forced, every_incident=telling.every_incident)
+        return plain._replace(colour=forced)
     import shutil
 
     colour = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     width = min(shutil.get_terminal_size((PAGE_CHARS, 24)).columns, WIDEST)
-    return Style(width=width, colour=colour, max_chars=telling.max_chars, every_incident=telling.every_incident)
+    return plain._replace(width=width, colour=colour)
 
 
 def rendered(report: "Report", telling: OutputOptions) -> str:
@@ -236,7 +248,7 @@ def _prepared(report: "Report", telling: OutputOptions) -> "Report":
         from forensics.report.incident_groups import focus_on
 
         report = focus_on(report, telling.incident)
-    if telling.redact or telling.redact_map:
+    if telling.hides_names:
         from forensics.report import with_stand_ins
 
         report, key = with_stand_ins(report)

@@ -33,7 +33,7 @@ def register(app: typer.Typer) -> None:
           forensics report report.json -f html -o report.html
           forensics report incidents.jsonl --case run7 -f markdown --redact
         """
-        check_format(telling.form, telling.why)
+        check_format(telling.form, telling.why, telling.tracker)
         finish(read(path, case), telling)
 
 

@@ -8,14 +8,15 @@ from typing import Annotated
 
 import typer
 
-from forensics.cli.common import Redact
+from forensics.cli.common import Redact, Tokens
 from forensics.cli.output import capture_settings, check_format
 from forensics.cli.remembering import Remember
 from forensics.core.errors import UsageError
+from forensics.report.style import BRIEF_TOKENS
 
 Command = Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The command with its arguments.")]
 Folder = Annotated[Path | None, typer.Option("--output", "-o", help="Folder for the captured files.")]
-Form = Annotated[str, typer.Option("--format", "-f", help="Format of the report: text, markdown, html or json.")]
+Form = Annotated[str, typer.Option("--format", "-f", help="Format of the report: text, brief, issue, markdown, html or json.")]
 Keep = Annotated[str, typer.Option(help="When to keep the captured files: crash, always or never.")]
 Every = Annotated[str, typer.Option(help="Time between two samples of memory.")]
 Stall = Annotated[str, typer.Option(help="Record the stacks if there is no output for so long; 0 for never.")]
@@ -54,6 +55,7 @@ def register(app: typer.Typer) -> None:
         warn: WarnEarly = False,
         termination_file: Termination = Path("/dev/termination-log"),
         on_crash: OnCrash = "",
+        tokens: Tokens = BRIEF_TOKENS,
         redact: Redact = False,
         remember: Remember = None,
         quiet: Quiet = False,
@@ -73,7 +75,7 @@ def register(app: typer.Typer) -> None:
         given: dict[str, object] = {"command": command, "folder": str(output.absolute()) if output else "", "form": form}
         given |= {**_checked(keep, every, stall), "environment": env, "warn": warn}
         given |= {"max_log_bytes": max_log << 20, "termination_file": str(termination_file), "on_crash": on_crash}
-        given |= {"redact": redact, "remember": _remembers(remember), "quiet": quiet, "verbose": verbose}
+        given |= {"tokens": tokens, "redact": redact, "remember": _remembers(remember), "quiet": quiet, "verbose": verbose}
         _become(given | _settings(_typed(context)))
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from forensics.cli.common import Format, Output
-from forensics.cli.output import capture_settings, check_format, save, say, write
+from forensics.cli.output import OutputOptions, capture_settings, check_format, save, say, write
 from forensics.cli.unknown import Commands
 from forensics.core.errors import UsageError
 
@@ -78,7 +78,7 @@ def _show(group: typer.Typer) -> None:
 
         capture_settings()
         check_format(form)
-        show_report(named_run(run), form, output)
+        show_report(named_run(run), OutputOptions(form, output))
 
 
 def _open(group: typer.Typer) -> None:

@@ -34,11 +34,13 @@ def register(app: typer.Typer) -> None:
         from forensics.history.remember import remembered
         from forensics.report.redaction.door import masked_text
 
-        check_format(telling.form)
+        check_format(telling.form, tracker=telling.tracker)
         found = answer_about_job(job)
         text = rendered(remembered(found.report, remember, accounted=found.accounted), telling)
         head = (
-            masked_text("".join(f"{line}\n" for line in found.sentences)) if telling.form == "text" and not telling.redact else ""
+            masked_text("".join(f"{line}\n" for line in found.sentences))
+            if telling.form == "text" and not telling.hides_names
+            else ""
         )
         write(f"{head}\n{text}" if head else text, telling.output, telling.form, masked=True)
         if telling.exit_code and found.report.verdict == "crash":

@@ -7,25 +7,26 @@ from typing import Annotated
 
 import typer
 
-from forensics.cli.common import Format, Output, Redact
-from forensics.cli.output import capture_settings, check_format, write
+from forensics.cli.common import with_options
+from forensics.cli.output import NAMELESS, OutputOptions, capture_settings, check_format, write
 from forensics.cli.remembering import Remember
 from forensics.core.errors import UsageError
+from forensics.report.style import Style
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
 
     @app.command()
+    @with_options("form", "output", "redact", "tokens", "tracker")
     def why(
         run: Annotated[
             str,
             typer.Argument(metavar="[RUN]", help="A number of `forensics runs`, a folder or a .tar.gz; the newest by default."),
         ] = "",
-        form: Format = "text",
-        output: Output = None,
+        *,
+        telling: OutputOptions,
         again: Annotated[bool, typer.Option("--again", help="Analyse it again and store the report in the folder.")] = False,
-        redact: Redact = False,
         remember: Remember = None,
     ) -> None:
         """Show why the last captured run died.
@@ -39,25 +40,26 @@ def register(app: typer.Typer) -> None:
         """
         from forensics.cli.captured_runs import named_run
 
-        check_format(form)
+        check_format(telling.form, tracker=telling.tracker)
         capture_settings()
-        show_report(named_run(run) if run else _latest(), form, output, again, redact, remember)
+        show_report(named_run(run) if run else _latest(), telling, again, remember)
 
 
-def show_report(
-    bundle: Path, form: str, output: Path | None = None, again: bool = False, redact: bool = False, remember: bool | None = None
-) -> None:
+def show_report(bundle: Path, telling: OutputOptions, again: bool = False, remember: bool | None = None) -> None:
     """Write the report on a bundle: the one that is kept in it if that will do, else a new one."""
     from forensics.capture.bundle import REPORT_HEAD, is_running
 
     if is_running(str(bundle)):
         print(_still_running(str(bundle)))
         return
+    form, output = telling.form, telling.output
     kept = bundle / ("report.json" if form == "json" else "report.txt")
-    if not (again or redact or remember) and form in ("text", "json") and kept.is_file():
+    if not (again or telling.redact or remember) and form in ("text", "json") and kept.is_file():
         write(kept.read_text(encoding="utf-8").removeprefix(REPORT_HEAD), output, masked=form == "json")
         return
-    write(report_on(bundle, form, redact, again, remember if again or remember else False), output, form, masked=True)
+    limits = Style(tokens=telling.tokens, tracker=telling.tracker)
+    text = report_on(bundle, form, telling.redact, again, remember if again or remember else False, limits)
+    write(text, output, form, masked=True)
 
 
 def _latest() -> Path:
@@ -84,11 +86,13 @@ def _still_running(bundle: str) -> str:
     return f"still running: {' '.join(run['command']['arguments'])[:80]}, pid {run['command']['pid']}, in {bundle}"
 
 
-def report_on(folder: Path, form: str, redact: bool, keep: bool, remember: bool | None = False) -> str:
+def report_on(
+    folder: Path, form: str, redact: bool | None, keep: bool, remember: bool | None = False, limits: Style | None = None
+) -> str:
     """The report on a bundle in `form`; with `keep` report.txt, report.json and, for a container's termination message,
     report.short.txt are written into it as well.
 
-    `remember`: whether it goes into the history; None as the configuration says.
+    `remember`: whether it goes into the history; None as the configuration says. `limits`: of a brief, and for whom an issue is.
     """
     from forensics import pipeline
     from forensics.capture.bundle import REPORT, REPORT_HEAD
@@ -110,12 +114,14 @@ def report_on(folder: Path, form: str, redact: bool, keep: bool, remember: bool 
     report = remembered(report, remember, folder)
     if redact:
         report, _ = with_stand_ins(report)
+    shown = with_stand_ins(report)[0] if redact is None and form in NAMELESS else report
     if keep:
-        texts = (render(report, form if form in ("text", "markdown", "html") else "text"), render(report, "json"), short(report))
+        readable = form if form in (*NAMELESS, "text", "markdown", "html") else "text"
+        texts = (render(shown, readable, limits), render(report, "json"), short(report))
         for name, text in zip(names, texts, strict=True):
             try:
                 head = "" if name.endswith(".json") else REPORT_HEAD
                 (folder / name).write_text(head + text, encoding="utf-8")
             except OSError as error:
                 print(f"forensics: {name} could not be written: {error.strerror}", file=sys.stderr)
-    return render(report, form)
+    return render(shown, form, limits)

@@ -290,6 +290,7 @@ class Report(Struct, frozen=True):
     """The finished answer; a reporter only formats it. `unusual`: the lines that likely say why it ended, if no cause is sure.
 
     `ranks`: who waits for whom, where there are dumps of ranks.
+    `last_lines`: the last lines of each source, equal ones folded, those of the subject first.
     """
 
     tool: Mapping[str, str]
@@ -310,3 +311,4 @@ class Report(Struct, frozen=True):
     earlier_attempts: tuple[EarlierAttempt, ...] = ()
     history: History | None = None
     ranks: RankPicture | None = None
+    last_lines: tuple[MessageGroup, ...] = ()

@@ -42,6 +42,7 @@ def document(report: Report) -> dict[str, Any]:
         "curves": [plain(c) | {"points": [list(p) for p in c.points]} for c in report.curves],
         "processes": [plain(p) for p in report.processes],
         "unusual": [plain(m) for m in report.unusual],
+        "last_lines": [plain(m) for m in report.last_lines],
     }
 
 

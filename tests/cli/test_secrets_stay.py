@@ -48,7 +48,7 @@ def logs(tmp_path: Path) -> Path:
 
 
 def _analyses(logs: Path, out: Path) -> Iterator[tuple[object, ...]]:
-    for form in ("text", "markdown", "html", "json", "jsonl", "csv", "sarif", "junit", "github"):
+    for form in ("text", "brief", "issue", "markdown", "html", "json", "jsonl", "csv", "sarif", "junit", "github"):
         yield "analyze", logs, "-f", form, "-o", out / f"report.{form}"
     yield "analyze", logs, "--why", "--redact"
 
@@ -138,6 +138,7 @@ CHECKS: dict[str, Check] = {
     "explain": _explained, "why": _run, "report": _reports, "fleet": _fleet,
     **{f"history {name}": _histories for name in
        ("add", "same", "list", "show", "trend", "nodes", "resolve", "export", "prune", "forget")},
+    "lines": lambda logs, _out: iter([("lines", logs, "--around", 5), ("lines", logs, "--search", "0", "--most", 200)]),
     "stdin": lambda logs, _out: iter([("stdin",), ("stdin", "-f", "json")]),
     "run": lambda _logs, _out: iter([("run", "--keep", NAMED, "--", "true"), ("run", "--every", NAMED, "--", "true")]),
     # They print nothing of a log but what is given to them; the reports of run, slurm, k8s and mcp are those of other commands.

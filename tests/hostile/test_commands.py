@@ -55,7 +55,10 @@ def _acts(said: str, form: str = "") -> None:
 @pytest.mark.parametrize(
     "asked",
     [
-        *(("analyze", "-f", form) for form in ("text", "markdown", "html", "json", "jsonl", "csv", "junit", "sarif", "github")),
+        *(
+            ("analyze", "-f", form)
+            for form in ("text", "brief", "issue", "markdown", "html", "json", "jsonl", "csv", "junit", "sarif", "github")
+        ),
         *(("timeline", "-f", form) for form in ("text", "csv", "jsonl")),
         ("batch",),
         ("batch", "-f", "csv"),

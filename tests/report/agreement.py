@@ -94,7 +94,16 @@ def _line(line: object, first: dict[str, Any]) -> Iterator[str]:
         yield f"line {line} is none of the evidence"
 
 
-FORMS = {"text": _people, "markdown": _people, "html": _people, "sarif": _sarif, "junit": _junit, "github": _github, "csv": _csv}
+FORMS = {
+    "text": _people,
+    "brief": _people,
+    "markdown": _people,
+    "html": _people,
+    "sarif": _sarif,
+    "junit": _junit,
+    "github": _github,
+    "csv": _csv,
+}
 
 
 def reports(folders: list[str], first: int, known: Database) -> Iterator[tuple[str, Report]]:

@@ -91,6 +91,7 @@ def report(text: str = "RuntimeError: it broke", case: str | None = None) -> Rep
             MessageGroup("logs/run/train.log", 9, "logs/run/train.log", 9, 1, text, True),
             MessageGroup("logs/run/train.log", 11, "logs/run/train.log", 20, 3, text, False),
         ),
+        last_lines=(MessageGroup("logs/run/train.log", 30, "logs/run/train.log", 30, 2, text, True),),
         subject=SubjectSummary(
             "job", text, 2, 2, "failed", "nothing shows that it went on", (f"logs/run/train.log:7: {text}",), 0.95
         ),

@@ -31,6 +31,13 @@ class Redactor:
             # The name of the case comes from the path that the agent gave.
             self._learn([pair for pair in _pairs(with_stand_ins(report)[1]) if pair[1] != report.case], [])
 
+    def revealed(self, path: str) -> str:
+        """A path that an agent took from an answer, with the names for which its stand-ins stand."""
+        known = self._known.key()
+        for stand_in in sorted(known, key=len, reverse=True):
+            path = path.replace(stand_in, known[stand_in])
+        return path
+
     def _learn(self, pairs: Iterable[tuple[str, str]], lines: Iterable[str]) -> None:
         self._known = Names.among([*_pairs(self._known.key()), *pairs], lines)  # the old ones first: each keeps its number
 

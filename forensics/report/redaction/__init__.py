@@ -64,6 +64,7 @@ def _with_masked_lines(report: Report) -> Report:
         causes=tuple(_finding(f) for f in report.causes),
         incidents=tuple(replace(i, findings=tuple(_finding(f) for f in i.findings)) for i in report.incidents),
         unusual=_messages(report.unusual),
+        last_lines=_messages(report.last_lines),
         notices=_messages(report.notices),
         earlier_attempts=_messages(report.earlier_attempts),
         subject=subject,

@@ -1,6 +1,5 @@
 """The server for agents, started as its users start it and asked by the protocol's own client."""
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,11 @@ from mcp import Client, StdioServerParameters
 from forensics.adapters.mcp import asking
 from forensics.adapters.mcp.asking import AllowedPaths, run_command_line
 from forensics.adapters.mcp.hiding import Redactor
+from forensics.adapters.mcp.server import Tools, fenced
 from forensics.core.errors import UsageError
+from forensics.report.brief.tokens import count_tokens
 from tests.commandline import measured
+from tests.report.brief.test_brief import INSTRUCTIONS, outside_fences
 
 pytestmark = pytest.mark.seconds
 SAMPLES = Path(__file__).parents[3] / "sample_logs"
@@ -62,7 +64,7 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def answers(logs: Path) -> list[Any]:
     return asked(
         ("analyze", {"paths": [str(SAMPLES / "jupyter_oom")]}),
-        ("analyze", {"paths": [str(logs / "train.log")], "max_chars": 900}),
+        ("analyze", {"paths": [str(logs / "train.log")], "tokens": 400}),
         ("explain", {"what": "xid 79"}),
         ("timeline", {"paths": [str(logs / "long.log")], "lines": 50}),
         ("compare", {"good": str(logs / "good.log"), "bad": str(logs / "train.log")}),
@@ -70,40 +72,49 @@ def answers(logs: Path) -> list[Any]:
         ("analyze", {"paths": [str(logs / "absent.log")]}),
         ("explain", {"what": "--output=/tmp/taken"}),
         ("timeline", {"paths": [str(logs / "train.log")]}),
+        ("lines", {"path": str(logs / "train.log"), "line": 7, "before": 2}),
+        ("incident", {"paths": [str(SAMPLES / "jupyter_oom")], "number": 99}),
+        ("ranks", {"paths": [str(logs)]}),
+        ("search", {"paths": [str(logs)], "text": "STEP", "most": 200, "tokens": 300}),
         options=("--root", str(logs), "--root", str(SAMPLES)),
     )
 
 
 def test_analyze_tells_verdict_cause_and_the_lines_that_prove_it(answers: list[Any]) -> None:
-    told = answers[0].structured_content
-    assert (told["verdict"], told["cause"]) == ("crash", "host_memory.oom_cgroup")
-    assert "dmesg.log:82" in told["report"]
-    assert json.loads(text(answers[0])) == told
+    told = text(answers[0])
+    assert told.startswith("# A memory limit was hit (host_memory.oom_cgroup, ")
+    assert "> dmesg.log:82: " in told
 
 
-def test_answers_are_bounded_and_without_names_and_secrets(answers: list[Any]) -> None:
-    told = answers[1].structured_content
-    assert told["cause"] == "code.exception"
-    assert 650 < len(text(answers[1])) <= 900
-    for result in answers[1:6]:
-        said = text(result)
-        assert len(said) < 10_000
-        assert not any(name in said for name in ("gpu-node17", "alice", "hf_AbCd"))
+def test_answers_are_bounded_said_once_and_without_names_and_secrets(answers: list[Any]) -> None:
+    assert text(answers[1]).startswith("# The program stopped with an error (code.exception")
+    limits = [2000, 400, *[2000] * 10, 300]
+    for result, limit in zip(answers, limits, strict=True):
+        assert result.structured_content is None
+        assert count_tokens(text(result)) <= limit
+        assert not any(name in text(result) for name in ("gpu-node17", "alice", "hf_AbCd"))
+        assert "--format" not in text(result)
+    assert "there is more" in text(answers[12])
+    assert "good.log:2: step 1 loss 9.0" in text(answers[12])
 
 
 def test_a_name_has_one_stand_in_in_all_answers(answers: list[Any]) -> None:
     assert "host-" in text(answers[3])
-    assert "user-1" in answers[1].structured_content["report"]
+    assert "/home/user-1/run/train.py" in text(answers[1])
     assert "/home/user-1/run/train.py" in text(answers[8])
     assert "train.log" in text(answers[8])
 
 
 def test_each_tool_answers_what_the_command_line_does(answers: list[Any]) -> None:
     assert "FALLEN_OFF_THE_BUS" in text(answers[2])
-    assert len(text(answers[3]).splitlines()) <= 51
-    assert "more lines" in text(answers[3])
+    assert len(text(answers[3]).splitlines()) <= 53
+    assert "there is more" in text(answers[3])
     assert "KeyError" in text(answers[4])
     assert "loss" in text(answers[5])
+    assert [row.partition("train.log:")[2][:1] for row in text(answers[9]).splitlines()[1:-1]] == ["5", "6", "7"]
+    assert answers[10].is_error
+    assert "no incident 99" in text(answers[10])
+    assert "no dump of a rank" in text(answers[11])
 
 
 def test_wrong_usage_is_an_error_in_one_line_and_no_value_becomes_an_option(answers: list[Any]) -> None:
@@ -180,4 +191,43 @@ def test_a_nul_is_an_error_in_one_line(tmp_path: Path) -> None:
 def test_an_agent_is_told_that_quoted_lines_are_data() -> None:
     from forensics.adapters.mcp.server import INSTRUCTIONS
 
-    assert "are data" in INSTRUCTIONS
+    assert "It is data" in INSTRUCTIONS
+
+
+@pytest.mark.parametrize("instruction", INSTRUCTIONS)
+def test_what_a_log_says_stands_in_a_fence(instruction: str) -> None:
+    assert not outside_fences(fenced(instruction, 2000)).strip()
+
+
+def test_runs_that_were_captured_are_named_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORENSICS_RUNS", str(tmp_path))
+    tools = Tools(AllowedPaths([tmp_path]), Redactor())
+    assert "no captured run" in anyio.run(tools.captured_runs)
+    with pytest.raises(UsageError, match="no captured run"):
+        anyio.run(tools.why)
+    capture(tmp_path)
+    listed = anyio.run(tools.captured_runs)
+    assert "ended" in listed
+    assert anyio.run(tools.why).startswith("# ")
+    elsewhere = Tools(AllowedPaths([SAMPLES]), Redactor())
+    assert "no captured run" in anyio.run(elsewhere.captured_runs)
+
+
+def capture(folder: Path) -> None:
+    """A captured run in `folder`."""
+    import json
+
+    from forensics.capture.bundle import Bundle
+
+    bundle = Bundle(str(folder / "20261121-100000-python-1"))
+    bundle.write_run({"command": {"arguments": ["python", "train.py"], "pid": 1}, "ended": "2026-11-21T10:00:05+00:00"})
+    bundle.write("stderr.log", LOG)
+    assert json.loads(Path(bundle.path("run.json")).read_text())
+
+
+def test_a_path_of_an_answer_is_found_again() -> None:
+    hiding = Redactor()
+    hidden = hiding.text('File "/home/alice/run/train.py"')
+    path = hidden.split('"')[1]
+    assert path != "/home/alice/run/train.py"
+    assert hiding.revealed(path) == "/home/alice/run/train.py"

@@ -1,0 +1,240 @@
+"""The sections of a brief in reading order, from a report. What has no item has no section.
+
+The number beside each item is its worth: 0 is taken first, and a brief of 600 tokens ends at about 4, one of 2,000 at 12.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from forensics.model import Curve, Report
+from forensics.report import attempts, moment, overview
+from forensics.report.brief.choose import Item, Section
+from forensics.report.brief.lines import evidence_items, last_items, message_items, quoted_item, titled_item
+from forensics.report.brief.speech import Speech
+from forensics.report.consequences import FOLLOWED, UNCONFIRMED, consequences, delay_text, unconfirmed_consequences
+from forensics.report.curves import relevant_curves, value_text
+from forensics.report.history import seen_before
+from forensics.report.notices import notice_groups
+from forensics.report.paths import Paths
+from forensics.report.phrases import (
+    NO_CAUSE,
+    WHO,
+    also_possible,
+    confirmed_text,
+    evidence_head,
+    is_guess,
+    lines_to_read,
+    others_head,
+    percent_text,
+    remedies,
+    shows_no_crash,
+    verdict,
+    warning_notes,
+    what_happened,
+)
+from forensics.report.subject_line import ending_sentence
+
+NO_DOUBT_PROBABILITY = 0.9  # chosen by hand: the probability from which on a reader needs no other explanation
+MAX_BRIEF_CURVES = 6  # chosen by hand: losses, rates and memory of a run; json has all
+MAX_RIVAL_LINES = 3  # chosen by hand: of each other cause behind its best line
+
+
+class Told(NamedTuple):
+    """What the sections are made of."""
+
+    report: Report
+    paths: Paths
+    speech: Speech
+
+    @property
+    def open(self) -> bool:
+        """Is nothing sure, so that the lines themselves are worth more than what is said of them?"""
+        return is_guess(self.report) or shows_no_crash(self.report)
+
+    @property
+    def doubtful(self) -> bool:
+        """Is the first cause not sure, so that the end of the log is worth more than what is said of it?"""
+        return self.report.verdict != "crash" or self.report.causes[0].probability < NO_DOUBT_PROBABILITY
+
+
+def told(report: Report) -> Told:
+    """A report with what all its sections need."""
+    return Told(report, Paths.of(report), Speech(report))
+
+
+def sections(about: Told) -> list[Section]:
+    """All sections that have something to say, in reading order."""
+    report = about.report
+    found = [
+        Section("How it ended", (*_account(about),)),
+        Section(evidence_head(report), (*_event(about),)),
+        Section("Lines to read first", (*message_items(lines_to_read(report), about.paths, 2),)),
+        Section("What to do first", (*_first_step(about),)),
+        Section(FOLLOWED, (*_followed(about, FOLLOWED),)),
+        Section(UNCONFIRMED, (*_followed(about, UNCONFIRMED),)),
+        Section(attempts.heading(report), (*_attempts(about),)),
+        Section(others_head(report), (*_rivals(about),)),
+        Section("Other incidents", (*_incidents(about),)),
+        *_notices(about),
+        Section("Last lines", (*last_items(report.last_lines, about.paths, 3 if about.doubtful else 12),)),
+        Section("In numbers", (*_numbers(about),)),
+        Section("Environment", (*_environment(about),)),
+        Section("What is missing", (*_missing(about),)),
+        Section("More remedies", (*_more_remedies(about),)),
+        Section("What was read", (*_read(about),)),
+    ]
+    return [section for section in found if section.items]
+
+
+def _own_or_logged(about: Told, worth: int, *rows: str, share: float = 0.15) -> Item:
+    """One sentence in forms of falling length; the log's if one of them has its words."""
+    given = tuple((row,) for row in dict.fromkeys(filter(None, rows)))
+    return Item(worth, given, about.speech.voice(rows[0]), share)
+
+
+def _account(about: Told) -> Iterator[Item]:
+    """How it ended, why, where and when: sentences that may repeat words of the log."""
+    report = about.report
+    ended, happened = str(ending_sentence(report) or ""), what_happened(report)
+    parts = happened.split(". ")
+    shorter = [". ".join(parts[:n]).rstrip(".") + "." for n in (2, 1)]
+    if is_guess(report):
+        yield Item(1, ((happened,), (shorter[1],)), "own", 0.2)
+    elif happened:
+        yield Item(1, tuple((row,) for row in dict.fromkeys((happened, *shorter))), share=0.2)
+    answers = (
+        (1, ended),
+        (2, _labelled("where", overview.location(report))),
+        (3, _labelled("when", moment.first_shown(report))),
+        (3, _labelled("folder", about.paths.shared)),
+        (4, seen_before(report)),
+    )
+    yield from (Item(worth, ((row,),)) for worth, row in answers if row)
+    if said := verdict(report):
+        yield Item(3, ((said,),), "own")
+
+
+def _labelled(label: str, text: str) -> str:
+    return f"{label}: {text}" if text else ""
+
+
+def _event(about: Told) -> Iterator[Item]:
+    first = about.report.causes[0]
+    more = 6 if shows_no_crash(about.report) else 2 if about.open else 3
+    yield from evidence_items(first, about.paths, 0, more, mark=not about.open)
+
+
+def _first_step(about: Told) -> Iterator[Item]:
+    """The first remedy, or the line to read, or the question to answer; then why, and its commands."""
+    if step := overview.do_first(about.report):
+        yield _own_or_logged(about, 1, step)
+    for advice in remedies(about.report)[:1]:
+        if advice.why:
+            yield _own_or_logged(about, 6, advice.why)
+        yield from _commands(about, 5, advice.commands)
+
+
+def _commands(about: Told, worth: int, commands: tuple[str, ...]) -> Iterator[Item]:
+    """Commands that this program proposes; none that has words of the log in it which are more than a name."""
+    for command in commands:
+        if about.speech.voice(command) == "own":
+            yield Item(worth, (tuple(command.splitlines()),), "command", 0.2)
+
+
+def _more_remedies(about: Told) -> Iterator[Item]:
+    for advice in remedies(about.report)[1:]:
+        clause = confirmed_text(advice.confirmed)
+        said = f"- {WHO.get(advice.who, advice.who)}: {advice.action}" + (f" ({clause})" if clause else "")
+        yield _own_or_logged(about, 9 + advice.rank, f"{said}. {advice.why}".rstrip(), said)
+        yield from _commands(about, 11 + advice.rank, advice.commands)
+
+
+def _followed(about: Told, head: str) -> Iterator[Item]:
+    first = about.report.causes[0]
+    for finding in (consequences if head == FOLLOWED else unconfirmed_consequences)(about.report):
+        delay = delay_text(finding, first) if head == FOLLOWED else ""
+        yield titled_item(", ".join(filter(None, (finding.title, delay))), finding.evidence, about.paths, 3)
+
+
+def _attempts(about: Told) -> Iterator[Item]:
+    """A line for each earlier attempt; the last ones are worth most."""
+    shown = attempts.attempts_shown(about.report)
+    for behind, attempt in zip(range(len(shown) - 1, -1, -1), shown, strict=True):
+        said = "; ".join(filter(None, (attempt.title, attempts.title_remark(attempt), attempts.changes_clause(attempt))))
+        lead = f"attempt {attempt.number}, lines {attempt.first_line} to {attempt.last_line}: {said}; "
+        yield quoted_item(attempt.source, attempt.line, attempt.text, about.paths, 5 + behind, lead=lead)
+    more = len(about.report.earlier_attempts) - len(shown)
+    if more > 0:
+        yield Item(8, ((f"{more} more before them",),), "own")
+
+
+def _rivals(about: Told) -> Iterator[Item]:
+    """Each other cause with its best line; then further lines of those, which fill what is left of the budget."""
+    report = about.report
+    likely = also_possible(report)
+    rest = [
+        f for f in report.causes[1:] if f not in likely and f.role != "symptom" and f.evidence and not f.id.startswith(NO_CAUSE)
+    ]
+    for finding in (*likely, *rest):
+        at = 4 if finding in likely else 10
+        lead = f"{percent_text(finding.probability)} {finding.id}: {finding.title}"
+        yield titled_item(lead, finding.evidence, about.paths, at)
+        for proof in finding.evidence[1 : 1 + MAX_RIVAL_LINES]:
+            yield quoted_item(proof.source, proof.line, proof.text, about.paths, at + 7)
+
+
+def _incidents(about: Told) -> Iterator[Item]:
+    report = about.report
+    for group in overview.other_incidents(report)[: overview.MAX_LISTED_INCIDENTS]:
+        time = moment.clock_text(group.start, "", report)
+        said = ": ".join(filter(None, (time, overview.group_text(group))))
+        yield Item(7, ((f"incident {overview.incident_numbers(group)}: {said}",),))
+
+
+def _notices(about: Told) -> Iterator[Section]:
+    """What ended nothing: own notices are what came before or beside it."""
+    for group in notice_groups(about.report):
+        items = []
+        for notice, why in group.shown:
+            end = f" ({why})" if why else ""
+            items.append(quoted_item(notice.source, notice.line, notice.text, about.paths, 8, end))
+        yield Section(group.head, tuple(items))
+
+
+def _numbers(about: Told) -> Iterator[Item]:
+    relevant = relevant_curves(about.report)
+    others = [c for c in about.report.curves if c not in relevant]
+    for curve in (*relevant, *others)[:MAX_BRIEF_CURVES]:
+        yield Item(6 if curve in relevant else 11, ((_in_numbers(curve, about.paths),),))
+
+
+def _in_numbers(curve: Curve, paths: Paths) -> str:
+    """`loss: 2.31 on line 10, least 0.4 on 200, greatest 9 on 300, last NaN on 340; 38 readings of train.log`."""
+    known = [(value, line) for line, value in curve.points if value is not None]
+    told_points = [("", curve.points[0][1], curve.points[0][0])]
+    if known:
+        told_points += [("least ", *min(known)), ("greatest ", *max(known))]
+    told_points.append(("last ", curve.points[-1][1], curve.points[-1][0]))
+    once = {line: f"{name}{value_text(value, curve.unit)} on {line}" for name, value, line in told_points}
+    rank = f", rank {curve.rank}" if curve.rank is not None else ""
+    name = f"{paths.short(curve.source)}{rank}"
+    return f"{curve.name}: {', '.join(once.values())}; {len(curve.points)} readings of {name}"
+
+
+def _environment(about: Told) -> Iterator[Item]:
+    settings = [*dict.fromkeys(f"{s.name} {s.value}" for s in about.report.environment)]
+    if settings:
+        yield Item(7, (("; ".join(settings),), ("; ".join(settings[:6]),)))
+
+
+def _missing(about: Told) -> Iterator[Item]:
+    for i, unknown in enumerate(about.report.missing):
+        yield _own_or_logged(about, 5 + i, f"- {unknown.what}: {unknown.why}", f"- {unknown.what}")
+        yield from _commands(about, 5 + i, (unknown.command,) if unknown.command else ())
+
+
+def _read(about: Told) -> Iterator[Item]:
+    for source in about.report.sources[:20]:
+        yield Item(13, ((f"{about.paths.short(source.name)}: {source.lines:,} lines, {source.format}",),))
+    for where, message in warning_notes(about.report):
+        yield Item(13, ((f"note: {about.paths.short(where) + ': ' if where else ''}{message}",),))
