@@ -26,7 +26,7 @@ from forensics.report.incident_groups import focus_on
 from forensics.version import VERSION
 
 DOCUMENT_BYTES = 64 << 20  # of a report as JSON, which becomes a brief
-MAX_TEXT_BYTES = 160_000  # of a command's output, which is cut to an answer; a token of a log has more than two bytes
+MAX_READ_TEXT_BYTES = 160_000  # of a command's output, which is cut to an answer; a token of a log has more than two bytes
 # Chosen by hand: an answer that leaves room for work, and the most that a client shows without a complaint.
 DEFAULT_ANSWER_TOKENS, MAX_ANSWER_TOKENS = 2000, 2500
 FRAME_TOKENS = 40  # the two rows of a fence, and the note about what is left out
@@ -62,7 +62,7 @@ class Tools:
 
     async def _text(self, arguments: Sequence[str], tokens: int, allowed: Sequence[int] = (0,)) -> str:
         """What a command prints, without names, in a fence and within `tokens`."""
-        text, more = await run_command_line(arguments, MAX_TEXT_BYTES, allowed, self.bounds.environment())
+        text, more = await run_command_line(arguments, MAX_READ_TEXT_BYTES, allowed, self.bounds.environment())
         return fenced(self.hiding.text(text), tokens, more)
 
     async def _brief(self, paths: Sequence[str], options: Sequence[str], number: int, tokens: int) -> str:
@@ -165,7 +165,7 @@ class Tools:
     ) -> str:
         """All lines of all logs merged on one clock, oldest first; `>` marks lines a cause is known by. Narrow it by time."""
         asked = ["timeline", *_options(since=since, until=until, level=level), "--", *self._checked(paths)]
-        text, more = await run_command_line(asked, MAX_TEXT_BYTES, (0,), self.bounds.environment())
+        text, more = await run_command_line(asked, MAX_READ_TEXT_BYTES, (0,), self.bounds.environment())
         shown = text.splitlines()
         return fenced(self.hiding.text("\n".join(shown[:lines])), tokens, more or len(shown) > lines)
 

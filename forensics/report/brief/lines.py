@@ -8,7 +8,7 @@ from forensics.report.brief.choose import Item
 from forensics.report.paths import Paths
 from forensics.report.phrases import line_excerpt, neighbours_shown, repetition_text
 
-WIDTHS = (2000, 600, 240, 120)  # characters of a line in its forms: as the report has it, then a third of that and less
+SHOWN_WIDTHS = (2000, 600, 240, 120)  # characters of a line in its forms: as the report has it, then a third of that and less
 
 
 ANY_NUMBER = lazy.regex(r"\d+")
@@ -25,7 +25,7 @@ def cut(text: str, room: int) -> str:
 
 def forms_of(lead: str, proof: Proof, end: str = "") -> tuple[tuple[str, ...], ...]:
     """A line of evidence behind `lead`, whole and shortened around what was matched."""
-    rows = (f"{lead}{cut(line_excerpt(proof, width), width)}{end}".rstrip() for width in WIDTHS)
+    rows = (f"{lead}{cut(line_excerpt(proof, width), width)}{end}".rstrip() for width in SHOWN_WIDTHS)
     return tuple((row,) for row in dict.fromkeys(rows))
 
 
@@ -67,7 +67,7 @@ def _folded(proofs: Sequence[Proof]) -> list[tuple[Proof, int]]:
 
 def quoted_item(source: str, number: int, text: str, paths: Paths, worth: int, end: str = "", lead: str = "") -> Item:
     """Any line of a log. `lead`, `end`: words around it."""
-    rows = (f"{lead}{paths.place(source, number)}: {cut(text, width)}{end}".rstrip() for width in WIDTHS)
+    rows = (f"{lead}{paths.place(source, number)}: {cut(text, width)}{end}".rstrip() for width in SHOWN_WIDTHS)
     return Item(worth, tuple((row,) for row in dict.fromkeys(rows)), place=(source, number))
 
 
