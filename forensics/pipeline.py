@@ -30,6 +30,7 @@ from forensics.model import (
     SourceSummary,
     Warning,
 )
+from forensics.model.ranks import RankPicture
 from forensics.model.verdicts import Diagnosis, Lane
 from forensics.outcome.deciding_lines import CandidateLine
 from forensics.outcome.recorded_status import recorded_status
@@ -95,6 +96,7 @@ class PlacedCase(Struct, frozen=True):
     asked: Subject
     noted: list[Warning]
     attempted: dict[str, tuple[context.AttemptFacts, ...]]
+    ranks: RankPicture | None
 
 
 def place_case(
@@ -107,7 +109,7 @@ def place_case(
     """The first half of `analyze`: sources read, their observations placed and grouped into incidents, the subject named."""
     noted = list(warnings)
     analyses = analyze_sources(given, knowledge, noted.append, workers)
-    clocks, placed = placed_observations(analyses, knowledge, noted)
+    clocks, placed, picture = placed_observations(analyses, knowledge, noted)
     kept = correlation.apply_filter(placed, event_filter, clocks, noted.append)
     every = find_incidents(kept, analyses, knowledge, noted)
     found = correlation.last_incident(every) if event_filter.last else every
@@ -115,7 +117,7 @@ def place_case(
     heads = {r.name: [line.text for line in r.scan.head] for r in analyses}
     asked = find_subject(source_table, _lanes(analyses), {r.name: r.pids for r in analyses}, heads)
     attempted = {a.name: a.attempted for a in analyses}
-    return PlacedCase(analyses, clocks, kept, found, source_table, asked, noted, attempted)
+    return PlacedCase(analyses, clocks, kept, found, source_table, asked, noted, attempted, picture)
 
 
 def analyze(
@@ -230,7 +232,7 @@ def _lanes(analyses: Sequence[SourceAnalysis]) -> dict[str, tuple[Lane, ...]]:
 
 
 def _with_context(report: Report, seen: PlacedCase, ranked: Sequence[CandidateLine], knowledge: Database) -> Report:
-    """`report` with its context: environment, curves, the lines of `ranked` to read first, and all warnings."""
+    """`report` with its context: environment, curves, ranks, the lines of `ranked` to read first, and all warnings."""
     noted, scans = seen.noted, [r.scan for r in seen.analyses]
     drawn = [curve for r in seen.analyses for curve in r.curves]
     around = partial(context.attach_context, report, scans, drawn, seen.kept, seen.incidents, seen.attempted)
@@ -240,7 +242,7 @@ def _with_context(report: Report, seen: PlacedCase, ranked: Sequence[CandidateLi
     unusual: tuple[MessageGroup, ...] = call_or_warn(read, (), "the lines to read first", None, noted.append)
     ends = partial(outcome.last_lines, scans, outcome.line_classes(knowledge), seen.asked.own)
     last: tuple[MessageGroup, ...] = call_or_warn(ends, (), "the last lines", None, noted.append)
-    return replace(report, unusual=unusual, last_lines=last, warnings=tuple(dict.fromkeys(noted)))
+    return replace(report, unusual=unusual, last_lines=last, ranks=seen.ranks, warnings=tuple(dict.fromkeys(noted)))
 
 
 def _ranked_lines(

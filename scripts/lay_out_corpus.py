@@ -1,4 +1,4 @@
-"""benchmarks/public_logs.csv and fetched repositories to labelled folders, as `forensics evaluate` and `train` read them.
+"""benchmarks/public_logs.csv and fetched repositories to labelled folders, as `forensics dev evaluate` and `train` read them.
 
     python -m scripts.lay_out_corpus MIRRORS OUT [--set own_failed]
 

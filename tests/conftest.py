@@ -24,11 +24,16 @@ for _library in ("OMP", "OPENBLAS"):  # one thread each: the cores have other wo
 sys.dont_write_bytecode = os.environ.pop("PYTHONDONTWRITEBYTECODE", None) is None and sys.dont_write_bytecode
 NOT_QUICK = ("slow", "seconds", "browser", "root")
 
-# Machines that test are busy ones: how long an example takes says nothing. `--hypothesis-profile=thorough` looks for longer.
+# Machines that test are busy ones: how long an example takes says nothing. The suite tries the same examples each time, so that it
+# fails for what was changed and nothing else; `--hypothesis-profile=thorough` and the fuzzer look for others, and for longer.
 settings.register_profile(
-    "suite", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+    "suite",
+    max_examples=50,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
-settings.register_profile("thorough", settings.get_profile("suite"), max_examples=2000)
+settings.register_profile("thorough", settings.get_profile("suite"), max_examples=2000, derandomize=False)
 settings.load_profile("suite")
 
 

@@ -2,16 +2,20 @@
 
 import importlib
 import pkgutil
+from pathlib import Path
 
 import typer
 
 import forensics.cli as package
-from forensics.cli.unknown import Commands
+from forensics.cli.unknown import MOVED, READS_PATHS, Commands
 from forensics.core.errors import RegistrationError
 from forensics.version import VERSION
 
 OF_ALL_COMMANDS = "help"  # tells of the others
-NOT_COMMANDS = {"app", "common", "manual", "naming", "output", "print_table", "progress", "remembering", "unknown"}
+NOT_COMMANDS = {
+    *("app", "captured_runs", "checks", "common", "manual", "naming", "output", "print_table", "progress", "remembering"),
+    *("unknown", "evaluate", "rates", "train"),  # the last three are in the group `dev`
+}
 
 
 def build(asked: str = "") -> typer.Typer:
@@ -34,6 +38,8 @@ def build(asked: str = "") -> typer.Typer:
             raise typer.Exit
 
     names = {m.name for m in pkgutil.iter_modules(package.__path__)} - NOT_COMMANDS
+    if asked not in names | set(MOVED) and Path(asked).exists() and asked:
+        asked = READS_PATHS
     for name in [asked] if asked in names - {OF_ALL_COMMANDS} else sorted(names):
         module = importlib.import_module(f"{package.__name__}.{name}")
         if not hasattr(module, "register"):

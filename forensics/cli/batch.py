@@ -2,87 +2,76 @@
 
 import os
 import shlex
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from forensics.cli.common import (
-    ExitCode,
-    Format,
-    Job,
-    Last,
-    MaxChars,
-    OutputPath,
-    Pid,
-    RedactReport,
-    Signatures,
-    Since,
-    Tokens,
-    Tracker,
-    Until,
-)
-from forensics.cli.output import OutputOptions, check_format, rendered, rendered_together, save, say, write
+from forensics.cli.common import FORMAT_NAMES, OF_ONE_QUERY, OutputPath, Selection, Signatures, with_options
+from forensics.cli.output import OutputOptions, check_format, parse_filter, rendered, rendered_together, save, say, write
+from forensics.cli.progress import counted, is_watched
 from forensics.cli.remembering import Remember
 from forensics.core.errors import SourceError, UsageError
 from forensics.history.remember import remembered
-from forensics.report.style import BRIEF_TOKENS, ISSUE_CHARS, TRACKERS
 
 if TYPE_CHECKING:
     from forensics.correlation import Filter
     from forensics.model import Report
 
+TABLE = "table"
+CASE_ORDER = {"crash": 0, "undetermined": 1, "no_crash": 2}  # of verdicts in a table: what is asked for comes first
+BatchFormat = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        "-f",
+        metavar="FORMAT",
+        help=f"{TABLE}, {FORMAT_NAMES}; on a terminal {TABLE}, else jsonl.",
+        show_default=False,
+    ),
+]
 INDEXED = ("html", "markdown")  # an index of the cases, instead of one report after the other
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(batch)
 
+    @app.command()
+    @with_options(*OF_ONE_QUERY, "max_chars", form=(BatchFormat, ""), output=(OutputPath, None))
+    def batch(
+        folder: Annotated[Path, typer.Argument(help="Each sub-folder is a case; files directly in it are ignored.")],
+        telling: OutputOptions,
+        chosen: Selection,
+        signatures: Signatures = None,
+        remember: Remember = None,
+    ) -> None:
+        """Analyse each sub-folder of FOLDER as a case of its own.
 
-def batch(
-    folder: Annotated[Path, typer.Argument(help="Each sub-folder is a case; files directly in it are ignored.")],
-    form: Format = "jsonl",
-    output: OutputPath = None,
-    exit_code: ExitCode = False,
-    redact: RedactReport = None,
-    max_chars: MaxChars = ISSUE_CHARS,
-    tokens: Tokens = BRIEF_TOKENS,
-    tracker: Tracker = TRACKERS[0],
-    since: Since = None,
-    until: Until = None,
-    pid: Pid = None,
-    job: Job = None,
-    last: Last = False,
-    signatures: Signatures = None,
-    remember: Remember = None,
-) -> None:
-    """Analyse each sub-folder of FOLDER as a case of its own.
+        \b
+        Examples:
+          forensics batch ./incidents                            # on a terminal a table, in a pipe JSON lines
+          forensics batch ./incidents > reports.jsonl
+          forensics batch ./incidents | jq -r '[.case, .verdict, .causes[0].id] | @tsv'
+          forensics batch ./incidents -f html -o ./report        # an index, and a page for each case
+          forensics batch ./incidents -f markdown -o incidents.md  # a table
 
-    \b
-    Examples:
-      forensics batch ./incidents > reports.jsonl
-      forensics batch ./incidents | jq -r '[.case, .verdict, .causes[0].id] | @tsv'
-      forensics batch ./incidents -f html -o ./report        # an index, and a page for each case
-      forensics batch ./incidents -f markdown -o incidents.md  # a table
-
-    \b
-    Cases are in order of their names; each case and its cause are printed on stderr. A folder in which nothing can be read
-    still gets a report. With --redact each report has its own stand-ins.
-    """
-    from forensics.correlation import Filter
-
-    _check(folder, form, output)
-    event_filter = Filter.of(since, until, pid, job, last)
-    telling = OutputOptions(form, output, exit_code, redact, max_chars=max_chars, tokens=tokens, tracker=tracker)
-    crashed = _run(folder, telling, signatures or (), event_filter, remember)
-    if exit_code and crashed:
-        raise typer.Exit(1)
+        \b
+        Cases are in order of their names; each case and its cause are printed on stderr, on a terminal the progress. A folder in
+        which nothing can be read still gets a report. With --redact each report has its own stand-ins.
+        """
+        in_table = sys.stdout.isatty() and telling.output is None
+        telling = telling._replace(form=telling.form or (TABLE if in_table else "jsonl"))
+        _check(folder, telling.form, telling.output)
+        crashed = _run(folder, telling, signatures or (), parse_filter(*chosen), remember)
+        if telling.exit_code and crashed:
+            raise typer.Exit(1)
 
 
 def _check(folder: Path, form: str, output: Path | None) -> None:
-    check_format(form)
+    if form != TABLE:
+        check_format(form)
     if form == "html" and (output is None or output.is_file()):
         raise UsageError("html is a page for each case and an index of them", advice="give a folder for them: -o FOLDER")
     if folder.is_file():
@@ -100,9 +89,13 @@ def _run(folder: Path, telling: OutputOptions, signatures: Sequence[Path], event
     from forensics.report import in_one_document
 
     found = pipeline.analyze_folders(folder, pipeline.database(signatures), event_filter)
+    if telling.form in (TABLE, *INDEXED) or not sys.stdout.isatty():
+        found = counted("cases", found, sum(p.is_dir() for p in folder.iterdir()))
     reports = (remembered(report, remember, folder / report.case) for report in found)
     if telling.form in INDEXED:
         return _index(reports, folder, telling)
+    if telling.form == TABLE:
+        return _table(reports, telling)
     together = in_one_document(telling.form)
     kept: list[Report] = []
     texts: list[str] = []
@@ -123,10 +116,26 @@ def _run(folder: Path, telling: OutputOptions, signatures: Sequence[Path], event
 
 
 def _named(reports: "Iterable[Report]") -> "Iterator[Report]":
-    """The reports; each is named on stderr with its cause when it is ready."""
+    """The reports; each is named on stderr with its cause when it is ready, unless progress is shown there."""
     for report in reports:
-        say(f"{report.case}: {report.causes[0].id}")
+        if not is_watched():
+            say(f"{report.case}: {report.causes[0].id}")
         yield report
+
+
+def _table(reports: "Iterable[Report]", telling: OutputOptions) -> bool:
+    """A row for each case, failures first. True if one of them is a crash."""
+    from forensics.cli.print_table import table_text
+    from forensics.report import with_stand_ins
+
+    found = [with_stand_ins(report)[0] if telling.hides_names else report for report in reports]
+    found.sort(key=lambda report: CASE_ORDER.get(report.verdict, 0))
+    rows = [
+        {"case": r.case, "cause": r.causes[0].id, "sure": f"{100 * r.causes[0].probability:.0f} %", "what": r.causes[0].title}
+        for r in found
+    ]
+    write(table_text(rows, ("case", "cause", "sure", "what"), "text"), telling.output)
+    return any(report.verdict == "crash" for report in found)
 
 
 def _index(reports: "Iterable[Report]", folder: Path, telling: OutputOptions) -> bool:

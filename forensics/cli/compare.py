@@ -9,6 +9,7 @@ import typer
 from forensics.cli.common import Output, Redact
 from forensics.cli.naming import names_in
 from forensics.cli.output import OutputOptions, style, write
+from forensics.cli.progress import bar
 from forensics.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -53,7 +54,8 @@ def register(app: typer.Typer) -> None:
         noted: list[Warning] = []
         opened = [sources.open_paths([path], noted.append) for path in (good, bad)]
         kept = [[spool(s) for s in given] for given in opened] if redact else opened
-        found = difference(kept[0], kept[1], trouble_test(pipeline.database()), noted)
+        with bar([good, bad]):
+            found = difference(kept[0], kept[1], trouble_test(pipeline.database()), noted)
         if redact:
             found = changed(mask_secrets(found), names_in(chain.from_iterable(kept)).hide)
         write(render_difference(found, form, most, style(OutputOptions(form, output))), output, masked=True)

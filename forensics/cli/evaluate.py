@@ -1,4 +1,4 @@
-"""`forensics evaluate CORPUS...`: how often answers on labelled incidents are right, and how well probabilities are
+"""`forensics dev evaluate CORPUS...`: how often answers on labelled incidents are right, and how well probabilities are
 calibrated."""
 
 from collections.abc import Sequence
@@ -73,7 +73,7 @@ def answers_of(cases: "Sequence[Case]", knowledge: "Database", folds: int) -> "l
         return [predict(case, model, rules, knowledge, rates) for case, model, rates in blind]
     model, amiss = active_model()
     if amiss:
-        raise UsageError(amiss, advice="make one with forensics train, or use --folds 5")
+        raise UsageError(amiss, advice="make one with forensics dev train, or use --folds 5")
     return [predict(case, model, rules, knowledge) for case in cases]
 
 

@@ -12,6 +12,8 @@ from forensics.core.errors import UsageError
 if TYPE_CHECKING:
     from forensics.database.codes import Code
     from forensics.explain import ExplainedCause, Explanation, Match
+    from forensics.explain.differential import Differential
+    from forensics.explain.words import Term
 
 PAGE_CHARS = 100  # the width of a report, which is read as well as it is pasted
 SIGNATURES_SHOWN = 60  # chosen by hand: the causes with most signatures have hundreds, which nobody reads here
@@ -81,7 +83,7 @@ def as_json(found: "Explanation") -> str:
 
 
 NAMES_NOTHING = (
-    "Many causes look like this from outside, and these words tell none of them from the others. The log does:",
+    "The log tells them apart:",
     "  $ forensics analyze LOG...               every log of the run, and the kernel's if there is one",
     "  $ tail -n 50 LOG | forensics explain -   the last lines alone",
     "  $ forensics explain exit code N          if all that is known is how it ended",
@@ -91,8 +93,11 @@ NAMES_NOTHING = (
 def as_text(found: "Explanation") -> Iterator[str]:
     """The lines that a person reads."""
     if found.names_nothing:
-        yield f"{_shown(found.asked)} names no cause."
+        yield f"{_shown(found.asked)} names no cause: many look like this from outside."
         yield from NAMES_NOTHING
+        yield ""
+        if found.differential:
+            yield from _differential(found.differential)
         return
     if not found.known:
         yield f"Nothing is known of {_shown(found.asked)}."
@@ -103,9 +108,7 @@ def as_text(found: "Explanation") -> Iterator[str]:
         yield from _wrapped(f"read as {found.reading}", "")
         yield ""
     for term in found.terms:
-        yield term.name
-        yield from _wrapped(term.means, "  ")
-        yield ""
+        yield from _term(term)
     for code in found.codes:
         yield from _code(code)
     for row in found.sub_codes:
@@ -116,14 +119,40 @@ def as_text(found: "Explanation") -> Iterator[str]:
             yield from _match(match)
         yield ""
     several = len(found.causes) > 1
-    for i, explained in enumerate(found.causes):
+    for i, explained in enumerate(found.causes[:1] if found.differential else found.causes):
         yield from _cause(explained, 0 if i and found.is_guess else REMEDIES_SHOWN if several else len(explained.advice))
+    if found.differential:
+        yield from _differential(found.differential)
     if found.signatures and not found.matches:
         yield "signatures" if len(found.signatures) > 1 else "signature"
         for signature in found.signatures[:SIGNATURES_SHOWN]:
             yield f"  {signature.id}  {signature.weight}"
             yield from _wrapped(f"{signature.source}{'; since ' + signature.since if signature.since else ''}", "    ")
         yield "  forensics signatures show ID tells pattern and examples"
+
+
+def _term(term: "Term") -> Iterator[str]:
+    yield term.name
+    yield from _wrapped(term.means, "  ")
+    if term.first:
+        yield from _wrapped(f"first: {term.first}", "  ", "         ")
+        yield from (f"         $ {command}" for command in term.commands)
+    yield ""
+
+
+def _differential(told: "Differential") -> Iterator[str]:
+    """What it may be, likeliest first, each with the observation that tells it from the others."""
+    sources = list(dict.fromkeys(p.source for p in told.possibilities if p.source))
+    yield f"What it is most often, in {told.title}, and what tells one from the other:"
+    for number, possible in enumerate(told.possibilities, 1):
+        yield ""
+        yield from _wrapped(f"{number} {possible.sign}", "  ", "    ")
+        yield from (f"    $ {command}" for command in possible.commands)
+        yield from _wrapped(f"then: {possible.first}", "    ", "          ")
+        counted = f"; {possible.share} [{sources.index(possible.source) + 1}]" if possible.share else ""
+        yield from _wrapped(f"forensics explain {possible.causes[0]}{counted}", "    ")
+    yield ""
+    yield from (f"  [{number}] {source}" for number, source in enumerate(sources, 1))
 
 
 def _code(code: "Code") -> Iterator[str]:

@@ -130,9 +130,19 @@ def show_list(
     output: Output = None,
     history: Place = None,
 ) -> None:
-    """List stored incidents, the latest first."""
+    """List stored incidents, the latest first, with the folder of the captured run where it is still kept (forensics runs)."""
+    from forensics.cli.captured_runs import bundles_by_job
+
     asked = {"cause": cause, "node": node, "job": job}
-    _table(_store(history).listed(most, **{k: v for k, v in asked.items() if v}), HISTORY_COLUMNS, form, output)
+    rows = _store(history).listed(most, **{k: v for k, v in asked.items() if v})
+    bundles = bundles_by_job()
+    rows = [row | {"bundle": bundles.get(row.get("job") or "", "")} for row in rows]
+    columns = (
+        tuple("bundle" if name == "case" else name for name in HISTORY_COLUMNS)
+        if any(r["bundle"] for r in rows)
+        else HISTORY_COLUMNS
+    )
+    _table(rows, columns, form, output)
 
 
 def show(identity: Identity, form: Form = "text", history: Place = None) -> None:

@@ -4,25 +4,20 @@ from typing import Annotated
 
 import typer
 
-from forensics.cli.common import ExitCode, Format, Output, RedactReport, Tokens, Tracker
+from forensics.cli.common import OF_ONE_QUERY, with_options
 from forensics.cli.output import OutputOptions, check_format, rendered, write
-from forensics.report.style import BRIEF_TOKENS, TRACKERS
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
 
     @app.command()
+    @with_options(*OF_ONE_QUERY)
     def k8s(
         pod: Annotated[str, typer.Argument(help="A pod, as `kubectl get pods` shows it.")],
+        telling: OutputOptions,
         namespace: Annotated[str, typer.Option("--namespace", "-n", help="Passed on to kubectl.")] = "",
         context: Annotated[str, typer.Option(help="Passed on to kubectl.")] = "",
-        form: Format = "text",
-        output: Output = None,
-        exit_code: ExitCode = False,
-        redact: RedactReport = None,
-        tokens: Tokens = BRIEF_TOKENS,
-        tracker: Tracker = TRACKERS[0],
     ) -> None:
         """Say why a pod died: its states, logs, the logs before the last restart, events and its node's conditions.
 
@@ -38,10 +33,12 @@ def register(app: typer.Typer) -> None:
         from forensics.adapters.kubernetes.kubectl import Kubectl
         from forensics.report.redaction.door import masked_text
 
-        check_format(form, tracker=tracker)
+        check_format(telling.form)
         found = answer_about_pod(pod, Kubectl(context, namespace))
-        text = rendered(found.report, OutputOptions(form, output, exit_code, redact, tokens=tokens, tracker=tracker))
-        head = masked_text("".join(f"{line}\n" for line in found.sentences)) if form == "text" and not redact else ""
-        write(f"{head}\n{text}" if head else text, output, form, masked=True)
-        if exit_code and found.report.verdict == "crash":
+        text = rendered(found.report, telling)
+        head = (
+            masked_text("".join(f"{line}\n" for line in found.sentences)) if telling.form == "text" and not telling.redact else ""
+        )
+        write(f"{head}\n{text}" if head else text, telling.output, telling.form, masked=True)
+        if telling.exit_code and found.report.verdict == "crash":
             raise typer.Exit(1)

@@ -7,7 +7,7 @@ import contextlib
 import os
 import shlex
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -33,6 +33,13 @@ def check_output(output: Path | None) -> Path | None:
     return output
 
 
+def check_tracker(tracker: str) -> str:
+    """`tracker` if an issue can be written for it; raises UsageError that lists them otherwise."""
+    if tracker not in TRACKERS:
+        raise UsageError(f"unknown tracker {tracker!r}", advice=f"choose one of {', '.join(TRACKERS)}")
+    return tracker
+
+
 class OutputOptions(NamedTuple):
     """The format and the destination of a report."""
 
@@ -55,14 +62,12 @@ class OutputOptions(NamedTuple):
         return bool(self.redact_map) or (self.form in NAMELESS if self.redact is None else self.redact)
 
 
-def check_format(form: str, why: bool = False, tracker: str = TRACKERS[0]) -> str:
+def check_format(form: str, why: bool = False) -> str:
     """`form` when it is a format; raises UsageError that lists them otherwise, or where it cannot show why."""
     from forensics.report import formats
 
     if form not in formats():
         raise UsageError(f"unknown format {form!r}", advice=f"choose one of {', '.join(formats())}")
-    if tracker not in TRACKERS:
-        raise UsageError(f"unknown tracker {tracker!r}", advice=f"choose one of {', '.join(TRACKERS)}")
     if why and form not in (*WITH_LEDGER, "text"):
         raise UsageError(f"--why goes with text, not with {form}", advice=f"{' and '.join(WITH_LEDGER)} always include it")
     return form
@@ -183,6 +188,23 @@ def save(text: str, output: Path, mode: int = 0o644) -> None:
             raise
     except OSError as error:
         raise UsageError(f"the report could not be written there ({error.strerror})", str(output)) from error
+
+
+@contextlib.contextmanager
+def stdout_to(output: Path | None) -> Iterator[None]:
+    """What the block prints goes to `output`, completely or not at all; to stdout if it is None."""
+    if output is None:
+        yield
+        return
+    part = output.with_name(f".{output.name}.part")
+    try:
+        with part.open("w", encoding="utf-8", errors="replace") as file, contextlib.redirect_stdout(file):
+            yield
+        part.replace(output)
+    except OSError as error:
+        raise UsageError(f"cannot be written ({error.strerror})", str(output)) from error
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def style(telling: OutputOptions) -> Style:

@@ -11,9 +11,10 @@ from forensics.core.errors import SourceError, UsageError
 
 if TYPE_CHECKING:
     from forensics.model import Warning
+    from forensics.model.ranks import RankPicture
 
 DEFAULT_CALLS = 5  # chosen by hand: enough to see where two ranks part
-RANK_FORMATS = ("text", "json")
+RANK_FORMATS = ("text", "markdown", "html", "json")
 
 
 def register(app: typer.Typer) -> None:
@@ -22,7 +23,7 @@ def register(app: typer.Typer) -> None:
     @app.command()
     def ranks(
         paths: Annotated[list[Path], typer.Argument(help="Dumps of the ranks, and what there is beside them: stacks, logs.")],
-        form: Annotated[str, typer.Option("--format", "-f", help="text or json.")] = "text",
+        form: Annotated[str, typer.Option("--format", "-f", help="text, markdown, html or json.")] = "text",
         calls: Annotated[int, typer.Option(min=1, max=20, help="Last calls of two ranks to show side by side.")] = DEFAULT_CALLS,
         output: Output = None,
         jobs: Jobs = None,
@@ -32,27 +33,43 @@ def register(app: typer.Typer) -> None:
         \b
         Examples:
           forensics ranks ./fr
-          forensics ranks ./bundle -f json
+          forensics ranks ./bundle -f html -o ranks.html
 
         \b
         Reads dumps of PyTorch's flight recorder (NCCL, gloo, torchcomms; pickle or JSON), and beside them
         stacks (py-spy, faulthandler) and logs of the same job.
         """
-        from forensics import pipeline, sources
-        from forensics.ranks.words import numbers, reason
-        from forensics.report.ranks import ranks_json, ranks_text
-        from forensics.source_analysis import analyze_sources
-        from forensics.source_analysis.placement import rank_picture
-
         if form not in RANK_FORMATS:
             raise UsageError(f"unknown format {form!r}", advice=f"choose one of {', '.join(RANK_FORMATS)}")
-        noted: list[Warning] = []
-        knowledge = pipeline.database()
-        analyses = analyze_sources(sources.open_paths(paths, noted.append), knowledge, noted.append, jobs)
-        seen = rank_picture(analyses, {r.name: r.events for r in analyses}, knowledge)
-        for warning in dict.fromkeys(noted):
-            say(f"forensics: note: {warning.source}: {warning.message}")
-        if seen is None:
-            advice = "give the folder with the dumps of the flight recorder; docs/torchrun.md says how to get them"
-            raise SourceError("no dump of a rank", ", ".join(map(str, paths)), advice)
-        write(ranks_json(seen) if form == "json" else ranks_text(seen, calls, reason, numbers), output)
+        seen = _picture(paths, jobs)
+        write(_told(seen, form, calls), output)
+
+
+def _picture(paths: list[Path], jobs: int | None) -> "RankPicture":
+    """What the dumps show, and a note for what was not read."""
+    from forensics import pipeline, sources
+    from forensics.source_analysis import analyze_sources
+    from forensics.source_analysis.placement import rank_picture
+
+    noted: list[Warning] = []
+    knowledge = pipeline.database()
+    analyses = analyze_sources(sources.open_paths(paths, noted.append), knowledge, noted.append, jobs)
+    seen = rank_picture(analyses, {r.name: r.events for r in analyses}, knowledge)
+    for warning in dict.fromkeys(noted):
+        say(f"forensics: note: {warning.source}: {warning.message}")
+    if seen is None:
+        advice = "give the folder with the dumps of the flight recorder; docs/torchrun.md says how to get them"
+        raise SourceError("no dump of a rank", ", ".join(map(str, paths)), advice)
+    return seen
+
+
+def _told(seen: "RankPicture", form: str, calls: int) -> str:
+    from forensics.ranks.words import numbers, reason
+    from forensics.report import ranks as told
+
+    if form == "json":
+        return told.ranks_json(seen)
+    if form == "html":
+        return told.ranks_html(seen, reason, numbers)
+    render = told.ranks_markdown if form == "markdown" else told.ranks_text
+    return render(seen, calls, reason, numbers)

@@ -5,23 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from forensics.cli.common import (
-    EveryIncident,
-    ExitCode,
-    Format,
-    Incident,
-    MaxChars,
-    Output,
-    Plot,
-    RedactMap,
-    RedactReport,
-    Tokens,
-    Tracker,
-    Why,
-)
+from forensics.cli.common import with_options
 from forensics.cli.output import OutputOptions, check_format, finish, standard_input
 from forensics.core.errors import UsageError
-from forensics.report.style import BRIEF_TOKENS, ISSUE_CHARS, TRACKERS
 
 if TYPE_CHECKING:
     from forensics.model import Report
@@ -33,21 +19,11 @@ def register(app: typer.Typer) -> None:
     """Add the command."""
 
     @app.command()
+    @with_options()
     def report(
         path: Annotated[Path, typer.Argument(help="A report in JSON, or JSON lines with --case; - for standard input.")],
+        telling: OutputOptions,
         case: Annotated[str | None, typer.Option("--case", help="Of JSON lines, the report of this case.")] = None,
-        form: Format = "text",
-        output: Output = None,
-        exit_code: ExitCode = False,
-        redact: RedactReport = None,
-        redact_map: RedactMap = None,
-        max_chars: MaxChars = ISSUE_CHARS,
-        tokens: Tokens = BRIEF_TOKENS,
-        tracker: Tracker = TRACKERS[0],
-        why: Why = False,
-        incident: Incident = None,
-        every_incident: EveryIncident = False,
-        plot: Plot = None,
     ) -> None:
         """Show a saved report again, in any format. The logs are not needed for it.
 
@@ -57,11 +33,8 @@ def register(app: typer.Typer) -> None:
           forensics report report.json -f html -o report.html
           forensics report incidents.jsonl --case run7 -f markdown --redact
         """
-        check_format(form, why, tracker)
-        found = read(path, case)
-        shown = (plot, why, incident, every_incident, tokens, tracker)
-        telling = OutputOptions(form, output, exit_code, redact, redact_map, max_chars, *shown)
-        finish(found, telling)
+        check_format(telling.form, telling.why)
+        finish(read(path, case), telling)
 
 
 def read(path: Path, case: str | None) -> "Report":

@@ -10,6 +10,7 @@ import typer
 from forensics.cli.common import Redact
 from forensics.cli.naming import names_in
 from forensics.cli.output import write
+from forensics.cli.progress import bar
 
 if TYPE_CHECKING:
     from forensics.model import Observation
@@ -24,7 +25,9 @@ def register(app: typer.Typer) -> None:
     @app.command()
     def series(
         paths: Annotated[list[Path], typer.Argument(help="Log files and folders; folders are read recursively.")],
-        export: Annotated[Path | None, typer.Option(help="Write every reading to FILE.csv, .jsonl or .parquet.")] = None,
+        export: Annotated[
+            Path | None, typer.Option("--output", "-o", "--export", help="Write every reading to FILE.csv, .jsonl or .parquet.")
+        ] = None,
         plot: Annotated[Path | None, typer.Option(help="Draw the series to FILE.png, .svg or .pdf, with events marked.")] = None,
         redact: Redact = False,
     ) -> None:
@@ -33,7 +36,7 @@ def register(app: typer.Typer) -> None:
         \b
         Examples:
           forensics series train.log
-          forensics series ./logs --export numbers.csv --plot numbers.png
+          forensics series ./logs -o numbers.csv --plot numbers.png
 
         Of very many readings an even sample is used.
         """
@@ -45,7 +48,8 @@ def register(app: typer.Typer) -> None:
             exporting.check_kind(export)
         if plot:
             check_picture_suffix(plot)
-        found = _found(paths, redact)
+        with bar(paths):
+            found = _found(paths, redact)
         write(listing(found), None)
         if export:
             count = exporting.export(((source, series) for source, series, _ in found), export)

@@ -1,4 +1,4 @@
-"""`forensics signatures list|show|check|test|rates`: the database, for those who read and extend it."""
+"""`forensics signatures list|show|check|test`: the database, for those who read and extend it."""
 
 import sys
 from collections.abc import Iterator
@@ -34,9 +34,9 @@ def register(app: typer.Typer) -> None:
         cls=Commands,
         no_args_is_help=True,
         rich_markup_mode=None,
-        help="List, show, check, test and count signatures. signatures/README.md explains how to write one.",
+        help="List, show, check and test signatures. signatures/README.md explains how to write one.",
     )
-    for add in (_list, _show, _check, _test, _rates):
+    for add in (_list, _show, _check, _test):
         add(group)
     app.add_typer(group, name="signatures")
 
@@ -188,37 +188,6 @@ def _test(group: typer.Typer) -> None:
         print(f"{with_noun(tried, 'signature')}, {failed} with faults", file=sys.stderr)
         if failed:
             raise typer.Exit(1)
-
-
-def _rates(group: typer.Typer) -> None:
-    @group.command()
-    def rates(
-        corpora: Annotated[
-            list[Path], typer.Argument(help="Folders with labels.jsonl and a sub-folder per case, or of sample logs.")
-        ],
-        output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the table to this file.")] = None,
-        signatures: Signatures = None,
-    ) -> None:
-        """Count in which labelled incidents each signature fires: healthy ones, ones of its cause, ones of other causes.
-
-        The table has the form of signatures/rates.csv: counts, weighted so that no origin counts as more than a few logs, and
-        the log odds that follow from them.
-
-        Example: forensics signatures rates ./incidents -o signatures/rates.csv
-        """
-        from forensics import pipeline
-        from forensics.train import outcome_fit
-        from forensics.train.cases import read_corpora
-        from forensics.train.rates import count_firings
-
-        cases = read_corpora(corpora, pipeline.database(signatures or ()))
-        if not cases:
-            raise UsageError("no case in it", str(corpora[0]))
-        table = count_firings(cases, outcome_fit.case_weights(cases)).csv()
-        if output is None:
-            write(table, None)
-        else:
-            save(table, output)
 
 
 def _is(signature: "Signature", only: str | None) -> bool:

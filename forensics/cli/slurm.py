@@ -4,24 +4,19 @@ from typing import Annotated
 
 import typer
 
-from forensics.cli.common import ExitCode, Format, Output, RedactReport, Tokens, Tracker
+from forensics.cli.common import OF_ONE_QUERY, with_options
 from forensics.cli.output import OutputOptions, check_format, rendered, write
 from forensics.cli.remembering import Remember
-from forensics.report.style import BRIEF_TOKENS, TRACKERS
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
 
     @app.command()
+    @with_options(*OF_ONE_QUERY)
     def slurm(
         job: Annotated[str, typer.Argument(metavar="JOBID[.STEP]", help="4711, 4711.0, an array's 4711_2 or 4711, 4711+1.")],
-        form: Format = "text",
-        output: Output = None,
-        exit_code: ExitCode = False,
-        redact: RedactReport = None,
-        tokens: Tokens = BRIEF_TOKENS,
-        tracker: Tracker = TRACKERS[0],
+        telling: OutputOptions,
         remember: Remember = None,
     ) -> None:
         """Say why a Slurm job ended, or why it never started.
@@ -39,11 +34,12 @@ def register(app: typer.Typer) -> None:
         from forensics.history.remember import remembered
         from forensics.report.redaction.door import masked_text
 
-        check_format(form, tracker=tracker)
+        check_format(telling.form)
         found = answer_about_job(job)
-        telling = OutputOptions(form, output, exit_code, redact, tokens=tokens, tracker=tracker)
         text = rendered(remembered(found.report, remember, accounted=found.accounted), telling)
-        head = masked_text("".join(f"{line}\n" for line in found.sentences)) if form == "text" and not redact else ""
-        write(f"{head}\n{text}" if head else text, output, form, masked=True)
-        if exit_code and found.report.verdict == "crash":
+        head = (
+            masked_text("".join(f"{line}\n" for line in found.sentences)) if telling.form == "text" and not telling.redact else ""
+        )
+        write(f"{head}\n{text}" if head else text, telling.output, telling.form, masked=True)
+        if telling.exit_code and found.report.verdict == "crash":
             raise typer.Exit(1)

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from forensics.cli.common import Redact, Since, Until
+from forensics.cli.common import Output, Redact, Since, Until
 from forensics.cli.naming import names_in
-from forensics.cli.output import say
+from forensics.cli.output import say, stdout_to
+from forensics.cli.progress import bar
 from forensics.core.errors import UsageError
+from forensics.core.text import with_noun
 from forensics.report.redaction.door import unmasked
 
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ def register(app: typer.Typer) -> None:
         ] = None,
         level: Annotated[str | None, typer.Option(help="Only lines of this level or worse, and lines that show a cause.")] = None,
         form: Annotated[str, typer.Option("--format", "-f", help="text, csv or jsonl.")] = "text",
+        output: Output = None,
         redact: Redact = False,
     ) -> None:
         """Print all lines of all logs in PATHS on one clock, as far as possible.
@@ -63,7 +66,8 @@ def register(app: typer.Typer) -> None:
         wanted = _Wanted(Filter.of(since, until, None, None, last=False), tuple(source or ()), _level(level))
         if form not in TIMELINE_FORMATS:
             raise UsageError(f"unknown format {form!r}", advice=f"choose one of {', '.join(TIMELINE_FORMATS)}")
-        TIMELINE_FORMATS[form](_entries(paths, wanted, redact))
+        with stdout_to(output):
+            TIMELINE_FORMATS[form](_entries(paths, wanted, redact))
 
 
 class _Wanted(NamedTuple):
@@ -104,9 +108,10 @@ def _entries(paths: list[Path], wanted: _Wanted, redact: bool) -> Iterator["Entr
     from forensics.source_analysis import analyze_sources
 
     noted: list[Warning] = []
-    given = [spool(s) for s in sources.open_paths(paths, noted.append)]
-    knowledge = pipeline.database()
-    analyses = analyze_sources(given, knowledge, noted.append)
+    with bar(paths):
+        given = [spool(s) for s in sources.open_paths(paths, noted.append)]
+        knowledge = pipeline.database()
+        analyses = analyze_sources(given, knowledge, noted.append)
     scans = [r.scan for r in analyses]
     found = {r.name: list(r.events) for r in analyses}
     clocks = _clocks(scans, found, knowledge, noted)
@@ -168,12 +173,16 @@ def _known(scans: "list[Scan]", found: "dict[str, list[Observation]]") -> dict[t
 
 def _note(noted: "list[Warning]", apart: "list[Source]", wanted: _Wanted, hide: Hide) -> None:
     """Print assumptions and sources without a common clock to stderr."""
+    of_whom: dict[str, list[str]] = {}
     for warning in dict.fromkeys(noted):
         if warning.kind in SHOWN_WARNING_KINDS:
-            say(hide(f"forensics: note: {warning.source}: {warning.message}"))
+            of_whom.setdefault(warning.message, []).append(warning.source or "")
+    left_out = "left out, for --since and --until need times" if wanted.event_filter.timed else "in a lane of its own"
     for source in apart:
-        left_out = "left out, for --since and --until need times" if wanted.event_filter.timed else "in a lane of its own"
-        say(hide(f"forensics: note: {source.name}: its lines have no times; it is {left_out}"))
+        of_whom.setdefault(f"its lines have no times; it is {left_out}", []).append(source.name)
+    for message, (first, *more) in of_whom.items():
+        others = f" and {with_noun(len(more), 'other source')}" if more else ""
+        say(hide(f"forensics: note: {first}{others}: {message}"))
 
 
 def _row(entry: "Entry") -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""`forensics train CORPUS... -o FILE`: train the weights of the classifier on your own labelled incidents."""
+"""`forensics dev train CORPUS... -o FILE`: train the weights of the classifier on your own labelled incidents."""
 
 from pathlib import Path
 from typing import Annotated
@@ -29,8 +29,8 @@ def register(app: typer.Typer) -> None:
         \b
         A line of labels.jsonl: {"id": "c1", "primary": "storage.full", "accept": [], "source": "ticket 17"}
         Example:
-          forensics train ./incidents -o my.weights
-          forensics train ./read ./by_script --emphasis read=2.5 -o my.weights
+          forensics dev train ./incidents -o my.weights
+          forensics dev train ./read ./by_script --emphasis read=2.5 -o my.weights
           FORENSICS_MODEL=my.weights forensics analyze ./job.log
         """
         if not output.parent.is_dir():

@@ -1,4 +1,10 @@
-"""What a word gets that is no command: the command that is near, or the one that reads it if it is a file or folder."""
+"""What was typed wrongly, in one line: a word that is no command, an option that is none, an argument that is missing.
+
+forensics job.log          a file or folder that is there: the same as forensics analyze job.log
+forensics anlyze job.log   forensics: no command 'anlyze'; did you mean analyze?
+forensics train corpus     forensics: no command 'train'; it is now: forensics dev train
+forensics analyze --rdact  forensics: analyze has no option --rdact; did you mean --redact?
+"""
 
 import difflib
 import shlex
@@ -7,25 +13,71 @@ from pathlib import Path
 from typing import Any
 
 import typer.core
+from typer import _click as click
 
 from forensics.core.errors import UsageError
 
+READS_PATHS = "analyze"  # the command that is meant where a path is given alone
+MOVED = {"train": "dev train", "evaluate": "dev evaluate", "rates": "dev rates"}  # old names; the new ones
+
 
 class Commands(typer.core.TyperGroup):
-    """A group of commands; an unknown one is a UsageError, in this program's words and in one line."""
+    """A group of commands; what is typed wrongly is a UsageError, in this program's words and in one line."""
+
+    def make_context(self, *arguments: Any, **extra: Any) -> Any:
+        """The context of the group; raises UsageError for options of the group that it does not have."""
+        with _InOneLine():
+            return super().make_context(*arguments, **extra)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; raises UsageError for options and arguments that it does not take."""
+        with _InOneLine():
+            return super().invoke(ctx)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that `args` begin with; raises UsageError if there is none."""
-        if not args[0].startswith("-") and args[0] not in self.commands:
-            raise no_command(args[0], self.commands)
+        word = args[0]
+        if not word.startswith("-") and word not in self.commands:
+            if READS_PATHS not in self.commands or word in MOVED or not Path(word).exists():
+                raise no_command(word, self.commands)
+            args = [READS_PATHS, *args]
         return super().resolve_command(ctx, args)
+
+
+class _InOneLine:
+    """Turns what the library of command lines would say in four lines, usage and hints, into a UsageError."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, _kind: object, error: object, _trace: object) -> None:
+        if isinstance(error, click.exceptions.UsageError) and not isinstance(error, click.exceptions.NoArgsIsHelpError):
+            raise _said(error) from None
+
+
+def _said(error: Any) -> UsageError:
+    """What is wrong with the options or arguments of a command, and what to do."""
+    path = error.ctx.command_path if error.ctx else "forensics"
+    name = path.removeprefix("forensics").strip() or "forensics"
+    if not isinstance(error, click.exceptions.NoSuchOption):
+        said = error.format_message().rstrip(".")
+        return UsageError(f"{name}: {said}" if error.ctx else said, advice=f"{path} --help")
+    options = [form for p in error.ctx.command.params for form in (*p.opts, *p.secondary_opts)] if error.ctx else []
+    near = difflib.get_close_matches(error.option_name, options, 1) or sorted(error.possibilities or ())[:1]
+    advice = f"did you mean {near[0]}?" if near else f"{path} --help lists them"
+    return UsageError(f"{name} has no option {error.option_name}", advice=advice)
 
 
 def no_command(word: str, commands: Iterable[str]) -> UsageError:
     """The error for `word`, which is none of `commands`."""
     names = list(commands)
-    if "analyze" in names and Path(word).exists():
-        return UsageError(f"no command {word!r}", advice=f"to read this file or folder: forensics analyze {shlex.quote(word)}")
+    if word in MOVED and ("dev" in names or "list" in names):
+        path = (
+            f"; this folder is read by: forensics analyze {shlex.quote(word)}" if "dev" in names and Path(word).exists() else ""
+        )
+        return UsageError(f"no command {word!r}", advice=f"it is now: forensics {MOVED[word]}{path}")
     near = difflib.get_close_matches(word, names, 1)
     advice = f"did you mean {near[0]}?" if near else f"commands are {', '.join(names)}" if names else "it has no commands"
+    if "analyze" in names and not near and ("/" in word or "." in word):
+        return UsageError(f"no command {word!r}, and no such file or folder", advice="forensics --help lists the commands")
     return UsageError(f"no command {word!r}", advice=advice)

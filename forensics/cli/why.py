@@ -1,4 +1,4 @@
-"""`forensics why [DIR]`: show the report of a captured run; `run` and `collect` use it to write their reports."""
+"""`forensics why [RUN]`: show the report of a captured run; `run` and `collect` use it to write their reports."""
 
 import shlex
 import sys
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from forensics.cli.common import Format, RedactReport, Tokens, Tracker
+from forensics.cli.common import Format, Output, RedactReport, Tokens, Tracker
 from forensics.cli.output import NAMELESS, capture_settings, check_format, write
 from forensics.cli.remembering import Remember
 from forensics.core.errors import UsageError
@@ -19,10 +19,12 @@ def register(app: typer.Typer) -> None:
 
     @app.command()
     def why(
-        bundle: Annotated[
-            Path | None, typer.Argument(help="A bundle of run, guard or collect; the newest one by default.")
-        ] = None,
+        run: Annotated[
+            str,
+            typer.Argument(metavar="[RUN]", help="A number of `forensics runs`, a folder or a .tar.gz; the newest by default."),
+        ] = "",
         form: Format = "text",
+        output: Output = None,
         again: Annotated[bool, typer.Option("--again", help="Analyse it again and store the report in the folder.")] = False,
         redact: RedactReport = None,
         tokens: Tokens = BRIEF_TOKENS,
@@ -34,28 +36,45 @@ def register(app: typer.Typer) -> None:
         \b
         Examples:
           forensics why
+          forensics why 2
+          forensics why bundle.tar.gz
           forensics why ~/.local/state/forensics/20261122-181534-python-4711
         """
-        from forensics.capture.bundle import REPORT_HEAD, is_running
+        from forensics.cli.captured_runs import named_run
 
-        check_format(form, tracker=tracker)
-        folder = bundle or _latest()
-        if bundle is not None and is_running(str(bundle)):
-            print(_still_running(str(bundle)))
-            return
-        kept = folder / ("report.json" if form == "json" else "report.txt")
-        if not (again or redact or remember) and form in ("text", "json") and kept.is_file():
-            write(kept.read_text(encoding="utf-8").removeprefix(REPORT_HEAD), None, masked=form == "json")
-            return
+        check_format(form)
+        capture_settings()
         limits = Style(tokens=tokens, tracker=tracker)
-        write(report_on(folder, form, redact, again, remember if again or remember else False, limits), None, form, masked=True)
+        show_report(named_run(run) if run else _latest(), form, output, again, redact, remember, limits)
+
+
+def show_report(
+    bundle: Path,
+    form: str,
+    output: Path | None = None,
+    again: bool = False,
+    redact: bool | None = None,
+    remember: bool | None = None,
+    limits: Style | None = None,
+) -> None:
+    """Write the report on a bundle: the one that is kept in it if that will do, else a new one."""
+    from forensics.capture.bundle import REPORT_HEAD, is_running
+
+    if is_running(str(bundle)):
+        print(_still_running(str(bundle)))
+        return
+    kept = bundle / ("report.json" if form == "json" else "report.txt")
+    if not (again or redact or remember) and form in ("text", "json") and kept.is_file():
+        write(kept.read_text(encoding="utf-8").removeprefix(REPORT_HEAD), output, masked=form == "json")
+        return
+    text = report_on(bundle, form, redact, again, remember if again or remember else False, limits)
+    write(text, output, form, masked=True)
 
 
 def _latest() -> Path:
     """The newest bundle of a job that has ended. One line on stderr names the newest one that still runs, if there is one."""
     from forensics.capture.bundle import is_running, newest_first, state_folder
 
-    capture_settings()
     bundles = newest_first()
     runs = [path for path in bundles if is_running(path)]
     found = next((path for path in bundles if path not in runs), "")
@@ -86,15 +105,17 @@ def report_on(
     """
     from forensics import pipeline
     from forensics.capture.bundle import REPORT, REPORT_HEAD
+    from forensics.cli.captured_runs import is_packed
     from forensics.history.remember import remembered
     from forensics.report import render, with_stand_ins
     from forensics.report.short import short
 
-    if folder.is_file():
-        advice = f"a packed bundle is read with: forensics analyze {shlex.quote(str(folder))}"
-        raise UsageError("this is a file, and no folder of a captured run", str(folder), advice)
-    if not folder.is_dir():
+    if folder.is_file() and not is_packed(folder):
+        advice = f"to read a log: forensics analyze {shlex.quote(str(folder))}"
+        raise UsageError("this file is no packed bundle", str(folder), advice)
+    if not folder.exists():
         raise UsageError("no such folder", str(folder))
+    keep = keep and folder.is_dir()
     names = (REPORT, "report.json", "report.short.txt")
     for name in names:  # an older report is no evidence
         (folder / name).unlink(missing_ok=True) if keep else None

@@ -5,13 +5,17 @@
         -> Dump(rank 3, groups (default_pg: enqueued 6, first pending 6), ...)
 
 Written by torch/csrc/distributed/c10d/FlightRecorder*.hpp for NCCL (on a time-out), by `_dump_fr_trace` for any backend, and by
-torchcomms. Gloo never changes the state `scheduled`: only `retired` shows the end of a call. It tells no members of a group.
+torchcomms, which numbers the calls of all groups together. Gloo never changes the state `scheduled`: only `retired` shows the end
+of a call. It tells no members of a group.
 """
 
 import re
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
+from operator import itemgetter
 from typing import Annotated, Any
 
 import msgspec
@@ -26,6 +30,7 @@ from forensics.model.dumps import Call, Dump, Frame, GroupCalls
 KEPT_CALLS = 32  # of each group: what led to a hang stands in the last few
 KEPT_PENDING = 16  # first pending calls of a group; the first one is what a rank waits in
 MAX_CALL_FRAMES = 256  # of one call; Python's own limit of depth is 1,000, and programs nest some thirty deep
+MIN_ONE_COUNT = 8  # calls in a row, over several groups: fewer can be consecutive by chance
 NAME_CHARS = 120  # of a group's name or an operation; longer ones are made to do harm
 Text = Annotated[str, Meta(max_length=4096)]
 Sizes = Annotated[list[Annotated[list[int], Meta(max_length=32)]], Meta(max_length=4096)]
@@ -42,37 +47,40 @@ class _Frame(Struct):
     name: Text = ""
 
 
+class _Frames(dict[int, tuple[Any, Frame]]):
+    """The frames of a dump, each read once: a program calls from a few places, and a pickle has one value for each of them."""
+
+    def frame(self, raw: Any) -> Frame:
+        """The frame that `raw` tells."""
+        found = self.get(id(raw))
+        if found is None:
+            one = msgspec.convert(raw, _Frame, strict=False)
+            found = self[id(raw)] = raw, Frame(one.filename, one.line, one.name)  # with `raw`, which keeps its id
+        return found[1]
+
+
+class _Columns(Struct, frozen=True, gc=False):
+    """What is needed of every call, one list each. All else is read of the calls that are kept alone."""
+
+    groups: list[str]
+    seqs: "array[int]"
+    created_ns: "array[int]"
+    pending: list[bool]
+    between_two: list[bool]
+
+
 class _Entry(Struct):
-    """What is needed of every call; `_Details` of those that are kept."""
+    """A call that is kept."""
 
     process_group: tuple[Text, Text] = ("", "")
-    pg_id: int = 0
-    collective_seq_id: int = -1
-    seq_id: int = -1  # its name before 2.2
-    op_id: int = 0
-    p2p_seq_id: int = 0
-    is_p2p: bool = False
     profiling_name: Text = ""
-    time_created_ns: int = 0
     state: Text = ""
-    retired: bool = False
-
-    @property
-    def seq(self) -> int:
-        return self.collective_seq_id if self.collective_seq_id >= 0 else self.seq_id
-
-    @property
-    def pending(self) -> bool:
-        return not self.retired and self.state != "completed"
-
-
-class _Details(Struct):
     input_sizes: Sizes = field(default_factory=list)
     output_sizes: Sizes = field(default_factory=list)
     input_dtypes: Annotated[list[Text], Meta(max_length=4096)] = field(default_factory=list)
     output_dtypes: Annotated[list[Text], Meta(max_length=4096)] = field(default_factory=list)
     time_discovered_started_ns: int | None = None
-    frames: Annotated[list[_Frame], Meta(max_length=MAX_CALL_FRAMES)] = field(default_factory=list)
+    frames: Annotated[list[Any], Meta(max_length=MAX_CALL_FRAMES)] = field(default_factory=list)  # see _Frames
 
 
 class _Config(Struct):
@@ -104,24 +112,78 @@ def read_flight_recorder(data: bytes, source: str) -> Dump:
     """The dump in `data`; DumpError where it is damaged or not of this kind. `source`: its name, which tells the rank."""
     raw = read_plain_pickle(data) if data[:2] in PROTOCOLS else _json(data)
     try:
+        given = raw.pop("entries", None) or []
         head = msgspec.convert(raw, _Head, strict=False)
-        given = raw.get("entries") or []
         if not isinstance(given, list | tuple) or len(given) > MAX_ENTRIES:
             raise DumpError(f"its entries are no list, or more than {MAX_ENTRIES:,}")
-        entries = msgspec.convert(given, list[_Entry], strict=False)
-    except (msgspec.ValidationError, AttributeError, TypeError, RecursionError) as error:
+        columns = _columns(given)
+        if _has_one_count(columns):
+            columns = _counted_by_group(columns)
+        status = _status_by_name(head, dict(zip(_column(given, "pg_id", 0), columns.groups, strict=True)))
+    except OverflowError:
+        raise DumpError("a number in it is larger than 64 bits") from None
+    except (ValueError, AttributeError, TypeError, LookupError, RecursionError) as error:
+        if isinstance(error, DumpError):
+            raise
         raise DumpError(f"it is no flight recorder's dump ({str(error)[:100]})") from None
     if not head.version.startswith("2."):
         raise DumpError(f"its version {head.version[:20]!r} is unknown")
     by_group: dict[str, list[int]] = {}
-    for index, entry in enumerate(entries):
-        by_group.setdefault(entry.process_group[0], []).append(index)
-    status = _status_by_name(head, entries)
+    for index, name in enumerate(columns.groups):
+        by_group.setdefault(name, []).append(index)
     names = list(dict.fromkeys([*by_group, *status]))
-    groups = tuple(_group(name, by_group.get(name, []), entries, given, head, status.get(name)) for name in names)
-    backend = next((e.profiling_name.partition(":")[0] for e in entries if ":" in e.profiling_name), "")
+    frames = _Frames()
+    try:
+        groups = tuple(_group(name, by_group.get(name, []), columns, given, head, status.get(name), frames) for name in names)
+    except (ValueError, TypeError) as error:  # ValueError: text with half a character, too
+        raise DumpError(f"a call in it has another form ({str(error)[:100]})") from None
+    first = str(given[0].get("profiling_name", "")) if given else ""
     rank = head.rank if head.rank is not None else rank_of_name(source)
-    return as_text(Dump(source, rank, head.version[:20], backend[:20], groups, len(entries)))
+    return as_text(Dump(source, rank, head.version[:20], first[: max(first.find(":"), 0)][:20], groups, len(given)))
+
+
+def _columns(given: Sequence[Mapping[str, Any]]) -> _Columns:
+    named = _column(given, "collective_seq_id", None)
+    states, retired = _column(given, "state", ""), _column(given, "retired", False)
+    return _Columns(
+        [str(group[0]) for group in _column(given, "process_group", ("",))],
+        _numbers(_column(given, "seq_id", -1) if None in named else named),  # its name before 2.2
+        _numbers(_column(given, "time_created_ns", 0)),
+        [not done and state != "completed" for done, state in zip(retired, states, strict=True)],
+        list(map(bool, _column(given, "is_p2p", False))),
+    )
+
+
+def _has_one_count(columns: _Columns) -> bool:
+    """Are the calls of all groups numbered together, as torchcomms does?"""
+    count, seqs = len(columns.seqs), columns.seqs
+    return count >= MIN_ONE_COUNT and len(set(columns.groups)) > 1 and list(seqs) == list(range(seqs[0], seqs[0] + count))
+
+
+def _counted_by_group(columns: _Columns) -> _Columns:
+    """The calls of each group, numbered from 1. Where the first ones were overwritten, nothing tells which belong together."""
+    if columns.seqs[0] != 0:
+        raise DumpError("its calls are numbered over all groups, and the first ones are overwritten: a larger buffer keeps them")
+    seen: Counter[str] = Counter()
+    seqs = array("q", columns.seqs)
+    for index, name in enumerate(columns.groups):
+        seen[name] += 1
+        seqs[index] = seen[name]
+    return replace(columns, seqs=seqs)
+
+
+def _column(given: Sequence[Mapping[str, Any]], key: str, default: Any) -> list[Any]:
+    try:
+        return list(map(itemgetter(key), given))
+    except KeyError:
+        return [one.get(key, default) for one in given]
+
+
+def _numbers(values: list[Any]) -> "array[int]":
+    try:
+        return array("q", values)
+    except TypeError:  # numbers as text
+        return array("q", map(int, values))
 
 
 def rank_of_name(name: str) -> int | None:
@@ -139,10 +201,10 @@ def _json(data: bytes) -> Any:
         raise DumpError(f"it is damaged or cut ({str(error)[:80]})") from None
 
 
-def _status_by_name(head: _Head, entries: Iterable[_Entry]) -> dict[str, _Status]:
-    """The status of each group by the group's name. It is stored by a number that calls of the group have, too; a group without
-    calls gets its number by order: both are counted in the order in which the groups were made."""
-    names = {str(e.pg_id): e.process_group[0] for e in entries}
+def _status_by_name(head: _Head, called: Mapping[Any, str]) -> dict[str, _Status]:
+    """The status of each group by the group's name. It is stored by a number that calls of the group have, too: `called`. A group
+    without calls gets its number by order: both are counted in the order in which the groups were made."""
+    names = {str(number): name for number, name in called.items()}
     rest = [name for name in head.pg_config if name not in names.values() and name.isdigit()]
     numbers = [number for number in head.pg_status if number not in names and number.isdigit()]
     if len(rest) == len(numbers):
@@ -151,54 +213,55 @@ def _status_by_name(head: _Head, entries: Iterable[_Entry]) -> dict[str, _Status
 
 
 def _group(
-    name: str, indices: list[int], entries: list[_Entry], given: Sequence[Any], head: _Head, status: _Status | None
+    name: str,
+    indices: list[int],
+    columns: _Columns,
+    given: Sequence[Any],
+    head: _Head,
+    status: _Status | None,
+    frames: _Frames,
 ) -> GroupCalls:
-    own = [entries[i] for i in indices]
-    whole = [e for e in own if not e.is_p2p]
-    pending = [i for i in indices if entries[i].pending]
+    whole = [i for i in indices if not columns.between_two[i]]
+    pending = [i for i in indices if columns.pending[i]]
+    seqs = array("q", [columns.seqs[i] for i in whole])
     kept = sorted({*indices[-KEPT_CALLS:], *pending[:KEPT_PENDING]})
+    entries = [(i, msgspec.convert(given[i], _Entry, strict=False)) for i in kept]
     config = head.pg_config.get(name)
-    enqueued = max((e.seq for e in whole), default=-1)
+    enqueued = max(seqs, default=-1)
     if enqueued < 0 and status is not None:
         enqueued = status.last_enqueued_collective
-    first = min((e.seq for e in whole if e.pending), default=-1)
+    first = min((columns.seqs[i] for i in pending if not columns.between_two[i]), default=-1)
     if not whole and status is not None and status.last_completed_collective < status.last_enqueued_collective:
         first = status.last_completed_collective + 1
     return GroupCalls(
         name=name[:NAME_CHARS],
-        description=next((e.process_group[1] for e in own), config.desc if config else "")[:NAME_CHARS],
-        members=tuple(int(m) for m in MEMBER_PATTERN.findall(config.ranks)) if config else (),
+        description=next((e.process_group[1] for _, e in entries), config.desc if config else "")[:NAME_CHARS],
+        members=_members(config.ranks) if config else (),
         enqueued=enqueued,
         first_pending=first,
-        calls=tuple(_call(entries[i], given[i]) for i in kept),
-        seqs=_column(e.seq for e in whole),
-        created_ns=_column(e.time_created_ns for e in whole),
+        calls=tuple(_call(entry, i, columns, frames) for i, entry in entries),
+        seqs=seqs,
+        created_ns=array("q", [columns.created_ns[i] for i in whole]),
     )
 
 
-def _column(values: Iterable[int]) -> "array[int]":
-    try:
-        return array("q", values)
-    except OverflowError:
-        raise DumpError("a number in it is larger than 64 bits") from None
+@lru_cache(maxsize=64)  # all ranks of a group tell the same
+def _members(ranks: str) -> tuple[int, ...]:
+    return tuple(map(int, MEMBER_PATTERN.findall(ranks)))
 
 
-def _call(entry: _Entry, raw: Mapping[str, Any]) -> Call:
-    try:
-        details = msgspec.convert(raw, _Details, strict=False)
-    except msgspec.ValidationError as error:
-        raise DumpError(f"a call in it has another form ({str(error)[:100]})") from None
-    timed = details.time_discovered_started_ns is not None or entry.state == "started"
+def _call(entry: _Entry, index: int, columns: _Columns, frames: _Frames) -> Call:
+    timed = bool(entry.time_discovered_started_ns) or entry.state == "started"
     return Call(
-        seq=entry.seq,
+        seq=columns.seqs[index],
         op=entry.profiling_name.partition(":")[2][:NAME_CHARS] or entry.profiling_name[:NAME_CHARS],
-        inputs=_shapes(details.input_sizes, details.input_dtypes),
-        outputs=_shapes(details.output_sizes, details.output_dtypes),
-        created_ns=entry.time_created_ns,
-        pending=entry.pending,
-        between_two=entry.is_p2p,
+        inputs=_shapes(entry.input_sizes, entry.input_dtypes),
+        outputs=_shapes(entry.output_sizes, entry.output_dtypes),
+        created_ns=columns.created_ns[index],
+        pending=columns.pending[index],
+        between_two=columns.between_two[index],
         started=True if timed else None,
-        frames=tuple(Frame(f.filename, f.line, f.name) for f in details.frames),
+        frames=tuple(map(frames.frame, entry.frames)),
     )
 
 

@@ -15,8 +15,8 @@ from forensics.core import lazy
 from forensics.dumps.base import MAX_CONTAINERS, MAX_DUMP_BYTES, DumpError
 
 FIXED_PATTERN = lazy.regex(  # operations of a fixed size, in runs
-    rb"(?s:[N\x88\x89\]})(aesut\x85\x86\x87\x94]"  # constants, containers, marks, MEMOIZE
-    rb"|[Kqh].|M..|J....|[rj]..[\x00-\x0f]\x00"  # numbers; the memo, to 2**20: Python allocates up to the highest number used
+    rb"(?s:h.(?:h.)*+|[N\x88\x89\]})(aesut\x85\x86\x87\x94]"  # constants, containers, marks, MEMOIZE
+    rb"|[Kq].|M..|J....|[rj]..[\x00-\x0f]\x00"  # numbers; the memo, to 2**20: Python allocates up to the highest number used
     rb"|\x8a(?:\x00|\x01.|\x02..|\x03...|\x04....|\x05.{5}|\x06.{6}|\x07.{7}|\x08.{8})|[G\x95].{8})++"
 )
 READ_BYTES = 1 << 20  # at once: an unpickler asks a file that cannot look ahead for every single operation

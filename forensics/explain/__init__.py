@@ -20,13 +20,16 @@ from forensics.database.conditions import condition_field
 from forensics.database.effects import with_effects
 from forensics.database.entries import HEALTHY, TEMPLATE_FIELD_PATTERN
 from forensics.database.nvlink5 import decode_line
+from forensics.explain.differential import Differential, differential_of
 from forensics.explain.likeness import NOTHING, likely_causes
-from forensics.explain.words import Term, codes_in, terms_in
+from forensics.explain.words import Term, codes_in, is_named_alone, terms_in
 from forensics.model import Advice, Fields, Observation, Source
 from forensics.scan import scan
 
 MAX_TEXT_BYTES = 1 << 20  # a message or the end of a log; whole logs are for `analyze`
 LIKE_AN_ID = re.compile(r"[a-z_]+\.[a-z_]+(?:/\w+)?")  # of a cause or a signature; an unknown one is a typing error
+QUESTION = re.compile(r"(?i)(?:why|what|how|which|when|where|can|is|does|do|should)\b[^\n]{3,}\?\Z")  # in a person's words
+BEFORE_A_SENTENCE = re.compile(r"(?<=[.:;]) +(?=[A-Z])")
 CAUSES_SHOWN = 4  # chosen by hand: what fits on a screen with what each means
 
 
@@ -55,7 +58,8 @@ class Explanation(Struct, frozen=True):
     """What is known about `asked`; all other fields are empty if nothing is known. `near`: ids with similar spelling.
 
     `reading`: how `asked` was read, in words; empty if it is an id. `terms`: the terms for causes that it uses.
-    `names_nothing`: it is a question whose words, such as "training stops", fit nearly every cause.
+    `names_nothing`: it is a question whose words, such as "training stops", fit nearly every cause. `differential`: what it may
+    be then, or where the likeliest cause is the name of an ending that others explain.
     """
 
     asked: str
@@ -68,6 +72,7 @@ class Explanation(Struct, frozen=True):
     causes: tuple[ExplainedCause, ...] = ()
     near: tuple[str, ...] = ()
     names_nothing: bool = False
+    differential: Differential | None = None
 
     @property
     def is_guess(self) -> bool:
@@ -99,7 +104,8 @@ def explain(text: str, database: Database) -> Explanation:
         return Explanation(name, reading, codes=tuple(codes), causes=tuple(_of_codes(codes, database)))
     found = _lines(text, database)
     is_mistyped_id = LIKE_AN_ID.fullmatch(name) is not None or (bool(found.near) and " " not in name)
-    is_message = any(_names_a_cause(m, database) for m in found.matches) or any(codes_in_line(name))
+    is_asked = QUESTION.match(name) is not None
+    is_message = not is_asked and (any(_names_a_cause(m, database) for m in found.matches) or any(codes_in_line(name)))
     is_question = "\n" not in name and not is_mistyped_id and not is_message
     return (_words(name, database) or found) if is_question else found
 
@@ -120,15 +126,19 @@ def _words(text: str, database: Database) -> Explanation | None:
     """The explanation of a question in a person's own words; None if it has no known word."""
     codes, terms = codes_in(text), tuple(t for t in terms_in(text) if NOTHING not in t.causes)
     likely = likely_causes(text, database, CAUSES_SHOWN)
+    if likely == (NOTHING,) and terms and is_named_alone(text, terms[0]):
+        likely = terms[0].causes
     if not codes and likely == (NOTHING,):
-        return Explanation(text, "words that name no cause", names_nothing=True)
+        return Explanation(text, "words that name no cause", names_nothing=True, differential=differential_of(text))
     if not codes and not likely:
         return None
     named = dict.fromkeys((*(c for code in codes for c in code.causes), *likely))
     causes = [_in_general(database.causes[c]) for c in named if c in database.causes]
     words = ", ".join((*(c.label for c in codes), *(t.name for t in terms)))
     reading = f"words: {words or 'most like what is said of ' + causes[0].cause.title.lower()}"
-    return Explanation(text, reading, terms, codes, causes=tuple(causes[:CAUSES_SHOWN]))
+    is_symptom = bool(causes) and causes[0].cause.fallback and not codes
+    differential = differential_of(text) if is_symptom else None
+    return Explanation(text, reading, terms, codes, causes=tuple(causes[:CAUSES_SHOWN]), differential=differential)
 
 
 def _lines(text: str, database: Database) -> Explanation:
@@ -194,18 +204,26 @@ def _of_codes(codes: Iterable[Code], database: Database) -> Iterator[ExplainedCa
 
 
 def _in_general(cause: Cause) -> ExplainedCause:
-    """A cause without a case: its remedies with fields as `<name>`, without those that need facts of a program or its numbers."""
+    """A cause with the remedies that can be told without a case: what helps always first, then what more threads confirm."""
     own: set[str | None] = {*case_fields()}
     own -= {EVIDENCE_FACT, AROUND_FACT}
+    told = [r for r in cause.remedies if own.isdisjoint(map(condition_field, r.when)) and not TEMPLATE_FIELD_PATTERN.search(r.do)]
+    told.sort(key=lambda r: (bool(r.when), -r.confirmed))
     remedies = (
-        Advice(i, r.who, _open(r.do), _open(r.why), tuple(with_effects(_open(c)) for c in r.commands), r.source or None)
-        for i, r in enumerate((r for r in cause.remedies if own.isdisjoint(map(condition_field, r.when))), 1)
+        Advice(i, r.who, r.do, _told(r.why), tuple(with_effects(_to_fill(c)) for c in r.commands), r.source or None)
+        for i, r in enumerate(told, 1)
     )
     return ExplainedCause(cause, "", tuple(remedies))
 
 
-def _open(template: str) -> str:
-    return TEMPLATE_FIELD_PATTERN.sub(r"<\1>", template)
+def _told(sentences: str) -> str:
+    """The sentences of `sentences` that ask for no fact of a case."""
+    return " ".join(s for s in BEFORE_A_SENTENCE.split(sentences) if not TEMPLATE_FIELD_PATTERN.search(s))
+
+
+def _to_fill(command: str) -> str:
+    """A command with the facts of a case as a person fills them in: `nvidia-smi -i PCI`."""
+    return TEMPLATE_FIELD_PATTERN.sub(lambda field: re.sub(r"\W", "_", field[1]).upper(), command)
 
 
 def _near(text: str, database: Database) -> tuple[str, ...]:

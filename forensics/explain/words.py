@@ -2,8 +2,9 @@
 
 "Training gets stuck, exit code 137" -> the term "hang" (process.stalled, ...), and the exit status 137
 
-signatures/tables/words.csv has the usual names of causes: a term, phrases that mean it, the causes, most likely first. A question
-contains a phrase if it has all its words close together, in any order and form, or synonyms of them (`loss nan`: "nan loss" and
+signatures/tables/words.csv has the usual names of causes: a term, its phrases, the causes, most likely first, and what to
+do first. A question contains a phrase if it has all its words close together, in any order and form, or synonyms of them (`loss
+nan`: "nan loss" and
 "loss becomes nan"; `memory increases`: "RAM is getting accumulated"). Stop words are ignored. A rare word counts more than a
 common one.
 """
@@ -67,11 +68,14 @@ CODES = (
 
 
 class Term(Struct, frozen=True):
-    """A usual name of causes. `causes`: the ids of the causes that it may mean, most likely first."""
+    """A usual name of causes. `causes`: the ids of the causes that it may mean, most likely first. `first`: what to do first
+    where nothing else is known, with `commands` for it."""
 
     name: str
     means: str
     causes: tuple[str, ...]
+    first: str = ""
+    commands: tuple[str, ...] = ()
 
 
 def codes_in(text: str) -> tuple[Code, ...]:
@@ -90,6 +94,12 @@ def terms_in(text: str) -> tuple[Term, ...]:
             scored.append((-best, i))
     scored.sort()
     return tuple(table[i][0] for score, i in scored[:TERMS_SHOWN] if score <= CLOSE * scored[0][0])
+
+
+def is_named_alone(text: str, term: Term) -> bool:
+    """Are the words of a question those of a phrase of `term`, and no others?"""
+    words = frozenset(stems(text))
+    return any(words == phrase for known, phrases in _table() if known == term for phrase in phrases)
 
 
 def _contains(words: list[str], phrase: frozenset[str]) -> bool:
@@ -118,12 +128,16 @@ def _stem(word: str) -> str:
     return word.removesuffix("e") if len(word) > MIN_STEM_CHARS else word
 
 
+def _commands(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(" || ") if part)
+
+
 @functools.cache
 def _table() -> tuple[tuple[Term, tuple[frozenset[str], ...]], ...]:
     """Each term with its phrases as sets of words."""
     return tuple(
         (
-            Term(row["term"], row["means"], tuple(row["causes"].split())),
+            Term(row["term"], row["means"], tuple(row["causes"].split()), row["first"], _commands(row["commands"])),
             tuple(frozenset(stems(phrase)) for phrase in row["phrases"].split(";")),
         )
         for row in read_rows("words")

@@ -7,6 +7,7 @@ from msgspec import Meta, Struct, field
 
 from forensics.model.fields import Fields
 from forensics.model.logs import Proof, Time, Warning
+from forensics.model.ranks import RankPicture
 
 Role = Literal["root", "contributing", "symptom"]
 Verdict = Literal["crash", "no_crash", "undetermined"]
@@ -289,6 +290,7 @@ class Report(Struct, frozen=True):
     """The finished answer; a reporter only formats it. `unusual`: the lines that likely say why it ended, if no cause is sure.
 
     `last_lines`: the last lines of each source, equal ones folded, those of the subject first.
+    `ranks`: who waits for whom, where there are dumps of ranks.
     """
 
     tool: Mapping[str, str]
@@ -309,3 +311,4 @@ class Report(Struct, frozen=True):
     earlier_attempts: tuple[EarlierAttempt, ...] = ()
     history: History | None = None
     last_lines: tuple[MessageGroup, ...] = ()
+    ranks: RankPicture | None = None

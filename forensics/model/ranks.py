@@ -60,7 +60,7 @@ class OddRank(Struct, frozen=True):
 
     `doing`: what it does there, in words. `call`, `group`: the call that it did not enter, or that differs. `others`: the line at
     which the others wait or made the usual call. `waiting`: the ranks that wait for it, directly or not. `late_s`, `since`: by
-    how much it is late, and since which call of the group.
+    how much it is late, and since which call of the group. `cause`: that of its end, where a log tells the end.
     """
 
     rank: int
@@ -75,6 +75,7 @@ class OddRank(Struct, frozen=True):
     late_s: float = 0.0
     since: int = -1
     proofs: tuple[ProofPlace, ...] = ()
+    cause: str = ""
 
 
 class RankPicture(Struct, frozen=True):

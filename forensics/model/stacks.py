@@ -31,3 +31,45 @@ class ProcessStacks(Struct, frozen=True):
         """The thread that runs the program."""
         named = next((t for t in self.threads if t.name == "MainThread"), None)
         return named or (self.threads[-1] if self.threads else None)
+
+
+class LiveProcess(Struct, frozen=True):
+    """A process that runs now. `state`: R, S, D, T or Z. `wchan`, `call`, `file`: where in the kernel its main thread waits,
+    and for which file. `text`: what py-spy printed, empty without it."""
+
+    pid: int
+    ppid: int
+    comm: str
+    command: str
+    state: str
+    rank: int | None = None
+    wchan: str = ""
+    call: str = ""
+    file: str = ""
+    text: str = ""
+
+
+class LiveHost(Struct, frozen=True):
+    """The processes of a job on one host. `py_spy`: its path, empty where it is missing. `refused`: why it gave no stack, of one
+    process. `left_out`: processes beyond those that are looked at."""
+
+    host: str
+    processes: tuple[LiveProcess, ...]
+    py_spy: str = ""
+    refused: str = ""
+    left_out: int = 0
+
+
+class Standing(Struct, frozen=True):
+    """Processes that stand at one place. `who`: `ranks 0-62`. `called`: what the program called at `place`, the innermost frame
+    of its own. `doing`: in words. `kernel`: where they wait in the kernel. `frames`: as text, the program's own first."""
+
+    who: str
+    ranks: tuple[int, ...]
+    pids: tuple[int, ...]
+    hosts: tuple[str, ...]
+    doing: str
+    called: str = ""
+    place: Frame | None = None
+    kernel: str = ""
+    frames: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from forensics.model.stacks import ProcessStacks, ThreadStack
 from forensics.ranks.ended import Ends
 from forensics.readers.python.library_files import is_library_file
 
-COLLECTIVE_FILES = ("torch/distributed/", "distributed_c10d.py", "c10d_logger.py")
+COLLECTIVE_FILES = ("torch/distributed/", "distributed_c10d.py", "c10d_logger.py", "libnccl", "libmpi.so")
 SHOWN_FRAMES = 4  # innermost ones that say what a thread does
 WHOLE_WORLD = ("0", "default_pg")  # the name and the description of the group of all ranks
 
@@ -95,7 +95,10 @@ class RankCase:
 
     @cached_property
     def _gone(self) -> frozenset[int]:
-        """The ranks without a dump that ended, or whose stack shows that they were somewhere else."""
+        """The ranks without a dump that ended, or whose stack shows that they were somewhere else. Where a rank with a dump gave
+        up waiting, it is all ranks without one."""
+        if not self.gave_up.keys().isdisjoint(self.dumps):
+            return frozenset(self.missing)
         mains = {rank: one.main for rank, one in self.stacks.items()}
         elsewhere = {rank for rank, main in mains.items() if main and not in_collective(main)}
         return frozenset(rank for rank in self.missing if rank in self.ended or rank in elsewhere)

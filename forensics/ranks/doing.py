@@ -12,6 +12,7 @@ from forensics.model.stacks import ProcessStacks, ThreadStack
 from forensics.ranks.case import SHOWN_FRAMES, RankCase, in_collective
 from forensics.readers.word_lists import words, words_of_name
 
+OUTSIDE_WAIT = "it waits for something outside of all collectives"
 BACKWARD = "_engine_run_backward"  # another thread runs the hooks meanwhile
 
 
@@ -37,23 +38,26 @@ WAITS: tuple[tuple[str, str], ...] = (  # by the innermost frames of a thread th
 def doing(case: RankCase, rank: int) -> Doing | None:
     """What the rank does; None where there is no stack of it, or where it waits in a collective call."""
     stacks = case.stacks.get(rank)
-    thread = _at_work(stacks) if stacks else None
-    if stacks is None or thread is None or in_collective(thread):
+    thread = at_work(stacks) if stacks else None
+    return None if stacks is None or thread is None else doing_of(thread, stacks.source, case.own_frame(thread.frames))
+
+
+def doing_of(thread: ThreadStack, source: str, own: Frame | None) -> Doing | None:
+    """What a thread does; None where it waits in a collective call. `own`: its innermost frame of the program."""
+    if in_collective(thread):
         return None
-    frame = case.own_frame(thread.frames) or next((f for f in thread.frames if f.line), None)
+    frame = own or next((f for f in thread.frames if f.line), None)
     line = next((n for f, n in zip(thread.frames, thread.lines, strict=True) if f is frame), None)
-    proofs = tuple(ProofPlace(stacks.source, n.number, n.text) for n in (line, thread.head) if n)
+    proofs = tuple(ProofPlace(source, n.number, n.text) for n in (line, thread.head) if n)
     names = {word for f in thread.frames[:SHOWN_FRAMES] for word in words_of_name(f.function)}
     if thread.state.startswith("active") or not thread.state:
         holds = ", and holds the interpreter's lock" if thread.state.endswith("gil") else ""
         return Doing("computes", ("it loads data" if names & words("loading_names") else "it computes") + holds, frame, proofs)
-    waits = next(
-        (text for list_name, text in WAITS if names & words(list_name)), "it waits for something outside of all collectives"
-    )
+    waits = next((text for list_name, text in WAITS if names & words(list_name)), OUTSIDE_WAIT)
     return Doing("outside", waits, frame, proofs)
 
 
-def _at_work(stacks: ProcessStacks) -> ThreadStack | None:
+def at_work(stacks: ProcessStacks) -> ThreadStack | None:
     """The main thread; while it waits for the backward pass, the thread that runs a hook."""
     main = stacks.main
     if main is not None and any(frame.function == BACKWARD for frame in main.frames[:SHOWN_FRAMES]):

@@ -22,11 +22,13 @@ MAX_SAID_CHARS = 120  # chosen by hand: of a message that stands inside a senten
 
 
 class Ended(Struct, frozen=True):
-    """How a rank ended. `frame`: the line of the program, where it is known."""
+    """How a rank ended. `frame`: the line of the program, where it is known. `cause`: of the event that tells the end; empty for
+    an end that a wait for others can bring about, as an abort."""
 
     text: str
     frame: Frame | None
     proof: ProofPlace
+    cause: str
 
 
 def rank_pids(mappings: Iterable[EntityIds], events: Iterable[Observation]) -> dict[int, int]:
@@ -45,6 +47,7 @@ class Ends(Struct, frozen=True):
 def ended_ranks(events: Iterable[Observation], pids: Mapping[int, int], knowledge: Database) -> Ends:
     """How each rank ended, the first event of each that is more than a hint."""
     by_pid = {pid: rank for rank, pid in pids.items()}
+    waits = [c for c in knowledge.causes.values() if WAITS_FOR_PEER in c.traits]
     own: dict[int, Ended] = {}
     gave_up: dict[int, Ended] = {}
     for event in sorted(events, key=lambda e: (e.weight != "proof", e.line)):
@@ -54,7 +57,8 @@ def ended_ranks(events: Iterable[Observation], pids: Mapping[int, int], knowledg
         if rank < 0 or cause is None or not _is_end(event, cause):
             continue
         found = gave_up if WAITS_FOR_PEER in cause.traits else own
-        found.setdefault(rank, Ended(_text(event), _frame(event), ProofPlace(event.source, event.line, event.proofs[0].text)))
+        told = "" if any(cause.id in c.explains for c in waits) else cause.id
+        found.setdefault(rank, Ended(_text(event), _frame(event), _place(event), told))
     return Ends(own, gave_up)
 
 
@@ -65,6 +69,11 @@ def _is_end(event: Observation, cause: Cause) -> bool:
     if event.fields.get("signal") == SIGTERM or event.fields.get("signal_name") == "SIGTERM":  # launchers end the other ranks so
         return False
     return cause.id != HEALTHY and STOPPED_BY_ANOTHER not in cause.traits
+
+
+def _place(event: Observation) -> ProofPlace:
+    first = event.proofs[0]
+    return ProofPlace(first.source, first.line, first.text)
 
 
 def _text(event: Observation) -> str:

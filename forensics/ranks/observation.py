@@ -3,30 +3,30 @@
 A rank that only is late is no event: a run that is slow has not failed.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from forensics.database import ProvenCause
 from forensics.line_formats import parse_prefix
 from forensics.model import Observation, Proof, Stamp, Value
 from forensics.model.ranks import OddRank, ProofPlace, RankPicture
-from forensics.ranks.outcomes import KEPT_WAITING, NOT_CARRIED_OUT, RANKS_RECORD
+from forensics.ranks.outcomes import GONE, KEPT_WAITING, NOT_CARRIED_OUT, RANKS_RECORD
 from forensics.ranks.words import numbers, reason
 
 MAX_NAMED = 16  # ranks that a sentence names
 
 
-def observation(seen: RankPicture, proves: Mapping[str, ProvenCause]) -> Observation | None:
-    """The event that the picture shows; None where it shows none."""
+def observation(seen: RankPicture, proves: Mapping[str, ProvenCause], told: Collection[str] = ()) -> Observation | None:
+    """The event that the picture shows; None where it shows none. `told`: the causes that logs of the same job tell of."""
     odd = [o for o in seen.odd if o.kind != "late" and o.proofs]
     if not odd:
         return None
     first = odd[0]
-    outcome = NOT_CARRIED_OUT if first.kind == "device" and len(first.waiting) + 1 >= seen.world else KEPT_WAITING
+    outcome = _outcome(odd, seen, any(map(proves[GONE].is_beside, told)))
     places = _places(odd)
     head = places[0]
     return Observation(
         kind=RANKS_RECORD,
-        cause=proves[outcome].cause,
+        cause=first.cause or proves[outcome].cause,  # a rank that left is told by its end
         weight="strong",
         source=head.source,
         line=head.line,
@@ -35,6 +35,13 @@ def observation(seen: RankPicture, proves: Mapping[str, ProvenCause]) -> Observa
         fields=_fields(odd, outcome),
         stamp=_stamp(places),
     )
+
+
+def _outcome(odd: list[OddRank], seen: RankPicture, is_connection_lost: bool) -> str:
+    first = odd[0]
+    if first.kind == "device" and len(first.waiting) + 1 >= seen.world:
+        return NOT_CARRIED_OUT
+    return GONE if is_connection_lost and all(o.kind == "no_dump" for o in odd) else KEPT_WAITING
 
 
 def _places(odd: list[OddRank]) -> list[ProofPlace]:
@@ -55,6 +62,8 @@ def _fields(odd: list[OddRank], outcome: str) -> dict[str, Value]:
         return fields | {"device_reason": first.doing}
     if len(odd) == 1:
         fields |= {"culprit_rank": first.rank, "culprit_reason": reason(first)}
+        if outcome == GONE or first.cause:
+            fields["rank"] = first.rank
         if first.pid is not None:
             fields["pid"] = first.pid
         return fields

@@ -95,7 +95,9 @@ def waited_for(case: RankCase, found: Waits, rank: int) -> OddRank:
     if at := doing(case, rank):
         return replace(base, kind=at.kind, doing=at.text, place=at.frame, proofs=(*at.proofs, *base.proofs))
     if end := case.ended.get(rank):
-        return replace(base, kind="left", doing=end.text, place=end.frame or own, proofs=(end.proof, *base.proofs))
+        return replace(
+            base, kind="left", doing=end.text, place=end.frame or own, proofs=(end.proof, *base.proofs), cause=end.cause
+        )
     if rank not in case.dumps:
         return replace(base, kind="no_dump", doing=NO_DUMP)
     if last is None:

@@ -7,7 +7,7 @@ long shows nothing.
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from itertools import pairwise
+from operator import sub
 
 from msgspec.structs import replace
 
@@ -68,7 +68,7 @@ def _is_hang(case: RankCase, found: Waits, waited_s: float) -> bool:
 def _longest_gap_s(case: RankCase) -> float:
     """The longest time between two calls of one group, without the first ones, in which programs start."""
     columns = (group.created_ns[1:] for calls in case.groups.values() for group in calls.values())
-    return max(((later - earlier) / 1e9 for column in columns for earlier, later in pairwise(column)), default=0.0)
+    return max((max(map(sub, column[1:], column), default=0) for column in columns), default=0) / 1e9
 
 
 def _waited_s(case: RankCase, written: Mapping[str, datetime]) -> float:
@@ -107,5 +107,4 @@ def _row(case: RankCase, rank: int, found: Waits) -> RankRow:
         return RankRow(rank, "behind" if rank in found.behind else "waits", title, call, own, pid)
     last = case.last_call(rank)
     title = next((g.title for g in case.dumps[rank].groups if last in g.calls), "")
-    is_waited_for = any(e.other == rank for e in found.edges)
-    return RankRow(rank, "elsewhere" if is_waited_for else "done", title, last, place, pid)
+    return RankRow(rank, "elsewhere" if found.waited_for(rank) else "done", title, last, place, pid)

@@ -63,10 +63,12 @@ def waits(case: RankCase) -> Waits:
     edges: list[Edge] = []
     behind: dict[int, tuple[str, Call]] = {}
     for name, calls in case.groups.items():
+        absent = _Absent(case, name)
+        finished = max(map(_finished, calls.values()), default=-1)
         for rank, group in calls.items():
-            edges += _whole(case, name, rank)
+            edges += _whole(case, name, rank, absent)
             edges += _between_two(case, name, rank, group)
-            if (call := _unfinished_alone(case, name, rank)) is not None:
+            if (call := _unfinished_alone(case, name, rank, finished)) is not None:
                 behind.setdefault(rank, (name, call))
     found = Waits(tuple(dict.fromkeys(edges)), behind)
     return Waits((*found.edges, *_for_missing(case, found)), behind)
@@ -85,18 +87,22 @@ def _for_missing(case: RankCase, found: Waits) -> Iterator[Edge]:
                 yield Edge(rank, member, name, call, shown=False)
 
 
-def _whole(case: RankCase, name: str, rank: int) -> Iterator[Edge]:
+class _Absent(dict[int, tuple[tuple[int, bool], ...]]):
+    """By number of a call of one group: the members that did not enter it, and whether their own dump shows that."""
+
+    def __init__(self, case: RankCase, name: str) -> None:
+        self.case, self.members, self.calls = case, case.members[name], case.groups[name]
+
+    def __missing__(self, seq: int) -> tuple[tuple[int, bool], ...]:
+        shown = ((m, m in self.case.dumps) for m in self.members if m not in self.calls or self.calls[m].enqueued < seq)
+        found = self[seq] = tuple(shown)
+        return found
+
+
+def _whole(case: RankCase, name: str, rank: int, absent: _Absent) -> Iterator[Edge]:
     call = case.stuck[name].get(rank)
-    if call is None:
-        return
-    for member in case.members[name]:
-        other = case.groups[name].get(member)
-        if member == rank:
-            continue
-        if member not in case.dumps:
-            yield Edge(rank, member, name, call, shown=False)
-        elif other is None or other.enqueued < call.seq:
-            yield Edge(rank, member, name, call, shown=True)
+    if call is not None:
+        yield from (Edge(rank, member, name, call, shown) for member, shown in absent[call.seq] if member != rank)
 
 
 def _between_two(case: RankCase, name: str, rank: int, group: GroupCalls) -> Iterator[Edge]:
@@ -117,11 +123,15 @@ def _between_two(case: RankCase, name: str, rank: int, group: GroupCalls) -> Ite
             yield Edge(rank, other, name, call, shown=True)
 
 
-def _unfinished_alone(case: RankCase, name: str, rank: int) -> Call | None:
+def _finished(group: GroupCalls) -> int:
+    """The number of the last call up to which all are finished."""
+    return group.enqueued if group.first_pending < 0 else min(group.enqueued, group.first_pending - 1)
+
+
+def _unfinished_alone(case: RankCase, name: str, rank: int, finished: int) -> Call | None:
     """The call in which only this rank still waits, although another one has finished it. Gloo counts calls that a rank may leave
-    before the others as finished, and runs nothing on a device."""
+    before the others as finished, and runs nothing on a device. `finished`: the most that a rank of the group finished."""
     call = case.stuck[name].get(rank)
-    if call is None or call.op in ROOTED or case.dumps[rank].backend == "gloo":
+    if call is None or call.seq > finished or call.op in ROOTED or case.dumps[rank].backend == "gloo":
         return None
-    others = [g for r, g in case.groups[name].items() if r != rank]
-    return call if any(g.enqueued >= call.seq and not 0 <= g.first_pending <= call.seq for g in others) else None
+    return call if any(_finished(g) >= call.seq for r, g in case.groups[name].items() if r != rank) else None

@@ -1,10 +1,13 @@
-"""The picture of the ranks of a job, as text and JSON: who is odd, the two lines of code, a table folded by state, last calls."""
+"""The picture of the ranks of a job as text, Markdown, HTML and JSON: odd ranks, their lines, a folded table, last calls."""
 
 from collections.abc import Callable, Iterator
+from itertools import zip_longest
 
 import msgspec
 
 from forensics.model.ranks import LastCalls, OddRank, RankPicture, RankRow
+from forensics.report.escape import code_cell, escape, escape_html
+from forensics.report.markdown_table import table_lines
 
 MAX_TOLD = 8  # chosen by hand: odd ranks that are told one by one
 STATE_WORDS = {
@@ -26,6 +29,37 @@ def ranks_json(seen: RankPicture) -> str:
 def ranks_text(seen: RankPicture, shown: int, say: Say, span: Span) -> str:
     """The picture for people. `shown`: calls of each rank to show side by side. `say`: why a rank is odd. `span`: `0-3, 7`."""
     return "\n".join(_lines(seen, shown, say, span)) + "\n"
+
+
+def ranks_markdown(seen: RankPicture, shown: int, say: Say, span: Span) -> str:
+    """The picture for an issue: a sentence and the two lines of code of each odd rank, the table, the last calls side by side."""
+    lines = [f"**Rank {odd.rank}**: {escape(say(odd))}." for odd in seen.odd[:MAX_TOLD]] or [f"No rank of {seen.world} is odd."]
+    placed = [(odd, odd.place, odd.others) for odd in seen.odd[:MAX_TOLD] if odd.place and odd.others]
+    if placed:
+        rows = [[f"rank {o.rank}", code_cell(f"{p.file}:{p.line}"), code_cell(f"{q.file}:{q.line}")] for o, p, q in placed]
+        lines += ["", *table_lines(["", "its line", "that of the others"], rows)]
+    folded = [[span(tuple(ranks)), escape(state)] for state, ranks in _folded(seen.rows).items()]
+    lines += ["", *table_lines(["ranks", "state"], folded)]
+    for last in seen.last:
+        pairs = zip_longest(last.own_calls[-shown:], last.other_calls[-shown:], fillvalue="")
+        cells = [[code_cell(a) if a else "", code_cell(b) if b else ""] for a, b in pairs]
+        lines += ["", *table_lines([f"last calls of rank {last.rank}", f"of rank {last.other}"], cells)]
+    return "\n".join(lines) + "\n"
+
+
+def ranks_html(seen: RankPicture, say: Say, span: Span) -> str:
+    """The picture as a page of its own."""
+    from forensics.report.page.rank_lanes import rank_lanes
+    from forensics.report.page.templates import policy, text_of
+
+    style = text_of("page.css")
+    odd = "".join(f"<p>Rank {o.rank}: {escape_html(say(o))}.</p>" for o in seen.odd[:MAX_TOLD])
+    rows = "".join(f"<tr><td>{span(tuple(r))}</td><td>{escape_html(s)}</td></tr>" for s, r in _folded(seen.rows).items())
+    table = f'<div class="wide"><table><tr><th>ranks</th><th>state</th></tr>{rows}</table></div>'
+    head = f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy(style, "")}">'
+    body = f"<h1>{seen.world} ranks</h1>{odd or '<p>No rank keeps the others waiting.</p>'}{rank_lanes(seen)}{table}"
+    title = f'<meta name="viewport" content="width=device-width"><title>Ranks</title><style>{style}</style>'
+    return f'<!doctype html>\n<html lang="en"><head>{head}{title}</head><body>{body}</body></html>\n'
 
 
 def _lines(seen: RankPicture, shown: int, say: Say, span: Span) -> Iterator[str]:

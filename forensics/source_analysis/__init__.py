@@ -192,10 +192,11 @@ def _analyze_dump(source: Source, read: Callable[[Warn], Dump | None], warn: War
         return None
     lines = tuple(Line(number, text) for number, text in enumerate(dump.text, 1))
     scanned = Scan(source, sum(len(line) + 1 for line in dump.text), len(lines), (), {}, lines, ())
-    samples = tuple(correlation.clock_samples(scanned, ()))
+    samples = tuple(correlation.clock_samples(replace(scanned, head=lines[-DUMP_SAMPLES:])))  # all lines have one clock
     return SourceAnalysis(scanned, (), (), samples, frozenset(), "", len(lines), dump=dump)
 
 
+DUMP_SAMPLES = 4  # lines of a dump that tell its clock
 CAPTURED_STACKS = "captured stacks"  # the format of stacks that a capture took: they are no log, whatever their lines look like
 MEASURED = frozenset(trigger.kind for trigger in series.triggers())
 

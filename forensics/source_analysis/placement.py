@@ -21,8 +21,9 @@ MAX_TIMES_COMPARED = 5_000_000  # pairs of times of two sources: comparing them 
 
 def placed_observations(
     analyses: Sequence[SourceAnalysis], knowledge: Database, noted: list[Warning]
-) -> tuple[dict[str, correlation.Clock], list[Observation]]:
-    """The clock of each source, and all observations in order of time. Their lines are numbered as in the original files."""
+) -> tuple[dict[str, correlation.Clock], list[Observation], RankPicture | None]:
+    """The clock of each source, and all observations in order of time. Their lines are numbered as in the original files. And the
+    picture of the ranks, where there are dumps of them."""
     events = {r.name: list(r.events) for r in analyses}
     events = call_or_warn(
         lambda: series.with_limit_steps(readers.merge_nccl_timeouts(events), knowledge),
@@ -31,13 +32,13 @@ def placed_observations(
         None,
         noted.append,
     )
-    events = call_or_warn(
-        lambda: _with_ranks(analyses, events, knowledge), events, "what the dumps of the ranks show", None, noted.append
-    )
+    undrawn: tuple[dict[str, list[Observation]], RankPicture | None] = events, None
+    with_ranks = partial(_with_ranks, analyses, events, knowledge)
+    events, seen = call_or_warn(with_ranks, undrawn, "what the dumps of the ranks show", None, noted.append)
     clocks = clocks_of(analyses, events, knowledge, noted)
     own = {r.name: r.scan.source for r in analyses}
     every = correlation.split_bursts(e for found in events.values() for e in found)
-    return clocks, [renumbered(e, own[e.source]) for e in correlation.assign_times(list(every), clocks)]
+    return clocks, [renumbered(e, own[e.source]) for e in correlation.assign_times(list(every), clocks)], seen
 
 
 def rank_picture(
@@ -56,13 +57,14 @@ def rank_picture(
 
 def _with_ranks(
     analyses: Sequence[SourceAnalysis], events: dict[str, list[Observation]], knowledge: Database
-) -> dict[str, list[Observation]]:
-    """`events` by source, and what the dumps of the ranks show. It stands for what the stacks of the same ranks show one by
-    one."""
+) -> tuple[dict[str, list[Observation]], RankPicture | None]:
+    """`events` by source, with what the dumps of the ranks show, and that picture. The event stands for what the stacks of the
+    same ranks show one by one."""
     seen = rank_picture(analyses, events, knowledge)
-    found = ranks.observation(seen, knowledge.records[ranks.RANKS_RECORD]) if seen else None
+    causes = {e.cause for found in events.values() for e in found if e.cause and e.weight != "hint"}
+    found = ranks.observation(seen, knowledge.records[ranks.RANKS_RECORD], causes) if seen else None
     if found is None:
-        return events
+        return events, seen
     pids = {row.pid for row in seen.rows} if seen else set()
     decided = {cause for one in knowledge.records[ranks.RANKS_RECORD].values() for cause in one.decides}
     told = {(one.source, line.number) for r in analyses for one in r.stacks for t in one.threads for line in (t.head, *t.lines)}
@@ -70,7 +72,7 @@ def _with_ranks(
         source: [e for e in own if e.place not in told and not (e.cause in decided and e.fields.get("pid") in {None, *pids})]
         for source, own in events.items()
     }
-    return {**rest, found.source: [*rest[found.source], found]}
+    return {**rest, found.source: [*rest[found.source], found]}, seen
 
 
 def find_incidents(

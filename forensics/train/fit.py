@@ -1,6 +1,6 @@
 """Train a Model from cases, and cross-validate: for each case, a Model that was trained without the cases of its origin.
 
-forensics train incidents sample_logs -o my.weights
+forensics dev train incidents sample_logs -o my.weights
 """
 
 from collections.abc import Mapping, Sequence

@@ -47,6 +47,7 @@ def told(paths: Sequence[str | Path]) -> str:
     return "\n".join([*lines, *(n.why for n in report.notices)])
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['question'][:12]}-{row['item'][:32]}")
 def test_the_line_that_answers_it_is_told(row: dict[str, str]) -> None:
     assert row["line"] in said(row["given"])

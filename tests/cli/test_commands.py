@@ -12,6 +12,7 @@ import pytest
 from forensics import cli
 from forensics.cli.output import write
 from forensics.core.errors import UsageError
+from forensics.report.redaction.door import MaskedStream
 from tests.commandline import forensics, unchanged_process
 
 SHAPE = "RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)\n"
@@ -112,12 +113,22 @@ def test_a_report_that_cannot_be_written_is_not_lost(logs: Path) -> None:
         (("frobnicate",), "no command 'frobnicate'; commands are"),
         (("anlyze",), "no command 'anlyze'; did you mean analyze?"),
         (("signatures", "lst"), "no command 'lst'; did you mean list?"),
-        ((__file__,), f"to read this file or folder: forensics analyze {__file__}"),
+        (("no/such.log",), "no command 'no/such.log', and no such file or folder"),
+        (("train", "x"), "no command 'train'; it is now: forensics dev train"),
+        (("evaluate",), "it is now: forensics dev evaluate"),
+        (("signatures", "rates"), "it is now: forensics dev rates"),
+        (("analyze", "--rdact", "x"), "analyze has no option --rdact; did you mean --redact?"),
+        (("--vrsion",), "did you mean --version?"),
+        (("analyze", "-o"), "requires an argument; forensics --help"),
         (
             ("batch", __file__),
             f"this is a file; each case is a sub-folder of a folder; for this one: forensics analyze {__file__}",
         ),
-        (("why", __file__), f"a packed bundle is read with: forensics analyze {__file__}"),
+        (("why", __file__), f"this file is no packed bundle; to read a log: forensics analyze {__file__}"),
+        (("why", "77777"), "no run 77777"),
+        (("runs", "remove", "77777"), "no run 77777"),
+        (("runs", "--since", "soon"), "--since takes a day, a time or a span"),
+        (("runs", "-f", "yaml"), "unknown format 'yaml'"),
         (("analyze", ".", "--since", "soon"), "--since takes a time, and 'soon' is not one"),
         (("batch", str(Path(__file__).parents[1] / "gold" / "digests")), "no sub-folders, so no cases"),
         (("signatures", "list", "--format", "yaml"), "unknown format 'yaml'"),
@@ -133,6 +144,24 @@ def test_wrong_usage_is_one_clear_line_and_exit_2(args: tuple[str, ...], told: s
     assert done.returncode == 2
     assert done.stdout == b""
     assert told in done.stderr.decode()
+    assert done.stderr.count(b"\n") == 1
+
+
+def test_a_file_or_folder_alone_is_analysed(logs: Path) -> None:
+    for path in (logs, logs / "train.log"):
+        assert forensics(path, "-f", "csv").stdout == forensics("analyze", path, "-f", "csv").stdout != b""
+
+
+def test_batch_is_a_table_on_a_terminal_failures_first(tmp_path: Path, logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in (("a", "all is well\n"), ("b", SHAPE)):
+        (tmp_path / "cases" / name).mkdir(parents=True)
+        (tmp_path / "cases" / name / "x.log").write_text(text)
+    asked = forensics("batch", tmp_path / "cases", "-f", "table").stdout.decode()
+    assert [line.split()[:2] for line in asked.splitlines()[3:] if line] == [["b", "code.shape"], ["a", "none.healthy"]]
+    monkeypatch.setattr(MaskedStream, "isatty", lambda _stream: True, raising=False)
+    monkeypatch.setenv("TERM", "dumb")
+    shown = forensics("batch", tmp_path / "cases").stdout.decode()
+    assert [line.split()[:2] for line in shown.splitlines()[3:] if line] == [["b", "code.shape"], ["a", "none.healthy"]]
 
 
 def test_a_history_that_cannot_be_kept_is_told_before_anything_is_read(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:

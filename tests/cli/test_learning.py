@@ -1,4 +1,4 @@
-"""`forensics evaluate`, `train` and `signatures rates` on a small corpus. All logs are made for these tests."""
+"""`forensics dev evaluate`, `train` and `signatures rates` on a small corpus. All logs are made for these tests."""
 
 import json
 from pathlib import Path
@@ -30,7 +30,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_rates_are_printed_or_written(corpus: Path, tmp_path: Path) -> None:
-    printed = forensics("signatures", "rates", str(corpus))
+    printed = forensics("dev", "rates", str(corpus))
     assert printed.returncode == 0, printed.stderr
     rows = [line.split(",") for line in printed.stdout.decode().splitlines()]
     assert rows[0] == list(RATES_HEADER)
@@ -39,7 +39,7 @@ def test_rates_are_printed_or_written(corpus: Path, tmp_path: Path) -> None:
         assert healthy == "0.0"
         by_cause[name.split("/")[0]] = max(by_cause.get(name.split("/")[0], 0.0), float(own))
     assert (by_cause["code.shape"], by_cause["storage.full"]) == (16.0, 16.0)
-    assert forensics("signatures", "rates", str(corpus), "-o", str(tmp_path / "rates.csv")).stdout == b""
+    assert forensics("dev", "rates", str(corpus), "-o", str(tmp_path / "rates.csv")).stdout == b""
     assert (tmp_path / "rates.csv").read_bytes() == printed.stdout
 
 
@@ -53,9 +53,9 @@ def learning(monkeypatch: pytest.MonkeyPatch, *words: object) -> str:
 
 def test_what_is_learned_is_used_and_measured(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     weights = tmp_path / "own.weights"
-    learning(monkeypatch, "train", corpus, "-o", weights, "--folds", 3)
+    learning(monkeypatch, "dev", "train", corpus, "-o", weights, "--folds", 3)
     monkeypatch.setenv("FORENSICS_MODEL", str(weights))
-    told = learning(monkeypatch, "evaluate", corpus, "--misses", "--pictures", tmp_path).splitlines()
+    told = learning(monkeypatch, "dev", "evaluate", corpus, "--misses", "--pictures", tmp_path).splitlines()
     numbers = told[2].split()
     assert (told[0], numbers[1], numbers[5], numbers[7]) == ("The decision", "16", "32", "1.000")
     assert told[4].startswith("The rival")
@@ -65,7 +65,7 @@ def test_what_is_learned_is_used_and_measured(corpus: Path, tmp_path: Path, monk
 
 
 def test_with_folds_each_case_is_answered_by_what_never_saw_it(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    told = learning(monkeypatch, "evaluate", corpus, "--folds", 2).splitlines()
+    told = learning(monkeypatch, "dev", "evaluate", corpus, "--folds", 2).splitlines()
     assert told[2].split()[1:6:4] == ["16", "32"]
 
 
@@ -75,10 +75,10 @@ def test_a_folder_of_cases_with_expected_answers_is_a_corpus(tmp_path: Path, mon
         (tmp_path / name).mkdir()
         (tmp_path / name / "train.log").write_text(STEPS + log)
         (tmp_path / name / "expected.yaml").write_text(f"cause: {cause}\n")
-    told = learning(monkeypatch, "evaluate", tmp_path).splitlines()
+    told = learning(monkeypatch, "dev", "evaluate", tmp_path).splitlines()
     assert told[2].split()[1:6:4] == ["1", "1"]
     (tmp_path / "well" / "expected.yaml").write_text("verdict: no_crash\n")
-    refused = forensics("evaluate", tmp_path)
+    refused = forensics("dev", "evaluate", tmp_path)
     assert refused.returncode == 2
     assert refused.stderr.decode() == f"forensics: {tmp_path / 'well' / 'expected.yaml'}: names no cause\n"
 
@@ -86,14 +86,14 @@ def test_a_folder_of_cases_with_expected_answers_is_a_corpus(tmp_path: Path, mon
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("evaluate", "{}/case1"), "not a corpus"),
-        (("evaluate", "{}", "--pictures", "/no/such/folder"), "no such folder to draw into"),
-        (("evaluate", "{}", "--folds", "1"), "two parts or more"),
-        (("evaluate", "{}", "--folds", "50"), "too few cases"),
-        (("train", "{}", "--emphasis", "read=much", "-o", "x"), "is not NAME=FACTOR"),
-        (("train", "{}", "-o", "/no/such/folder/x"), "no such folder to write to"),
-        (("signatures", "rates", "{}/case1"), "not a corpus"),
-        (("signatures", "rates", "{}", "-o", "/no/such/folder/x"), "could not be written there"),
+        (("dev", "evaluate", "{}/case1"), "not a corpus"),
+        (("dev", "evaluate", "{}", "--pictures", "/no/such/folder"), "no such folder to draw into"),
+        (("dev", "evaluate", "{}", "--folds", "1"), "two parts or more"),
+        (("dev", "evaluate", "{}", "--folds", "50"), "too few cases"),
+        (("dev", "train", "{}", "--emphasis", "read=much", "-o", "x"), "is not NAME=FACTOR"),
+        (("dev", "train", "{}", "-o", "/no/such/folder/x"), "no such folder to write to"),
+        (("dev", "rates", "{}/case1"), "not a corpus"),
+        (("dev", "rates", "{}", "-o", "/no/such/folder/x"), "could not be written there"),
     ],
 )
 def test_wrong_usage_is_one_line(corpus: Path, words: tuple[str, ...], told: str) -> None:

@@ -2,17 +2,20 @@
 
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from forensics.cli.progress import CLEAR_LINE, progress_line
+
 SCRIPT = """
 import sys, time
 from pathlib import Path
 from forensics.cli import progress
-progress.MIN_PROGRESS_BYTES = int(sys.argv[2])
+progress.PATIENCE_S = float(sys.argv[2])
 with progress.bar([Path(sys.argv[1])]):
     Path(sys.argv[1], "big.log").read_bytes()
     time.sleep(0.6)
@@ -27,10 +30,10 @@ def logs(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def watched(logs: Path, long: int, term: str = "xterm") -> tuple[str, str]:
+def watched(logs: Path, patience_s: float, term: str = "xterm") -> tuple[str, str]:
     """What a terminal on stderr, and a pipe on stdout, get."""
     main, other = pty.openpty()
-    command = [sys.executable, "-c", SCRIPT, str(logs), str(long)]
+    command = [sys.executable, "-c", SCRIPT, str(logs), str(patience_s)]
     done = subprocess.run(
         command, stdout=subprocess.PIPE, stderr=other, env={**os.environ, "TERM": term}, timeout=300, check=True
     )
@@ -49,18 +52,23 @@ def watched(logs: Path, long: int, term: str = "xterm") -> tuple[str, str]:
 
 
 def test_long_work_shows_how_far_it_is(logs: Path) -> None:
-    bar, report = watched(logs, SIZE // 2)
-    assert "reading" in bar
-    assert "100%" in bar
+    bar, report = watched(logs, 0.1)
+    assert re.search(r"reading +100 %  1 MiB of 1 MiB  [\d.]+ \wi?B/s  0:00", bar), bar
+    assert bar.endswith(CLEAR_LINE)
     assert report == "report\n"
 
 
 def test_short_work_and_simple_terminals_show_nothing(logs: Path) -> None:
-    assert watched(logs, 2 * SIZE)[0] == ""
-    assert watched(logs, SIZE // 2, term="dumb")[0] == ""
+    assert watched(logs, 60)[0] == ""
+    assert watched(logs, 0.1, term="dumb")[0] == ""
 
 
 def test_a_pipe_sees_nothing(logs: Path) -> None:
-    command = [sys.executable, "-c", SCRIPT, str(logs), str(SIZE // 2)]
+    command = [sys.executable, "-c", SCRIPT, str(logs), "0.1"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
     assert (done.stderr, done.stdout) == ("", "report\n")
+
+
+def test_work_of_unknown_size_shows_what_is_done() -> None:
+    assert progress_line("cases", 14, 0, 7, lambda amount: f"{amount:.3g}") == "cases     14  2/s  0:07"
+    assert progress_line("cases", 14, 56, 70, lambda amount: f"{amount:.3g}") == "cases      25 %  14 of 56  0.2/s  1:10"

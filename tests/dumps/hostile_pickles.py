@@ -72,5 +72,6 @@ HOSTILE = {
     "huge_number": pickle.dumps(
         plain(entries=[{**plain()["entries"][0], "collective_seq_id": 2**62, "time_created_ns": 2**70}]), 2
     ),
+    "half_a_character": pickle.dumps(plain(entries=[{**plain()["entries"][0], "process_group": "\ud800"}]), 2),
     "version_9": pickle.dumps(plain(version="9.1"), 2),
 }

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from forensics.dumps import is_flight_recorder, read_flight_recorder
+from forensics.dumps import DumpError, is_flight_recorder, read_flight_recorder
 from forensics.dumps.flight_recorder import rank_of_name
 from tests.dumps.hostile_pickles import plain
 
@@ -73,6 +73,22 @@ def test_a_call_that_is_completed_or_retired_is_not_pending() -> None:
     (group,) = read_flight_recorder(pickle.dumps(given, 2), "r_0").groups
     assert [c.pending for c in group.calls] == [False, False, True]
     assert [c.started for c in group.calls] == [None, None, True]
+
+
+def test_calls_that_are_numbered_over_all_groups_are_numbered_by_group() -> None:
+    """torchcomms: `process_group` is a list in its JSON, members have no brackets, and 0 stands for no time."""
+    config = {name: {"name": name, "desc": "nccl", "ranks": "0,1"} for name in ("dp", "tp")}
+    groups = ["dp", "tp", "tp"] * 3
+    entries = [
+        entry(collective_seq_id=n, process_group=[name, "nccl"], time_discovered_started_ns=0) for n, name in enumerate(groups)
+    ]
+    data = json.dumps(plain(pg_config=config, pg_status={}, entries=entries)).encode()
+    found = {g.name: g for g in read_flight_recorder(data, "comm_lib_trace_rank_1").groups}
+    assert {name: list(g.seqs) for name, g in found.items()} == {"dp": [1, 2, 3], "tp": [1, 2, 3, 4, 5, 6]}
+    assert (found["dp"].members, found["dp"].calls[0].started) == ((0, 1), None)
+    wrapped = [one | {"collective_seq_id": one["collective_seq_id"] + 500} for one in entries]
+    with pytest.raises(DumpError, match="overwritten"):
+        read_flight_recorder(json.dumps(plain(pg_config=config, entries=wrapped)).encode(), "comm_lib_trace_rank_1")
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,7 @@ def test_a_full_disk_under_stdout_is_one_line() -> None:
     assert done.stderr.decode().splitlines() == ["forensics: No space left on device"]
 
 
+@pytest.mark.slow  # the full disk above is the like
 def test_a_cache_that_is_no_folder_costs_no_answer(tmp_path: Path) -> None:
     """In a process of its own, as it comes: signatures read, proven and compiled in one run."""
     (tmp_path / "cache").write_text("x")

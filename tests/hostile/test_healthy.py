@@ -48,12 +48,12 @@ def test_the_healthy_logs_are_enough_to_tell_a_share() -> None:
 def test_hardly_any_chunk_of_a_healthy_run_is_a_crash(knowledge: Database) -> None:
     """One in fifteen at most (measured: 14 of 217, of which 7 end with the very line of an error that was overcome)."""
     wrong = []
-    for name, text in CHUNKS:
+    for name, text in CHUNKS[::2]:
         report = pipeline.analyze([text_source("run.log", text)], "case", knowledge)
         first = report.causes[0]
         if report.verdict == "crash":
             wrong.append(f"{name}: {first.id} {first.probability:.2f} {[p.text[:200] for p in first.evidence[:2]]}")
-    assert len(wrong) <= len(CHUNKS) / 15, "\n".join(wrong)
+    assert len(wrong) <= len(CHUNKS[::2]) / 15, "\n".join(wrong)
 
 
 @pytest.mark.seconds

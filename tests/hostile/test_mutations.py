@@ -1,6 +1,6 @@
 """Damaged sample logs: no crash, bounded time, and few confident wrong answers.
 
-`pytest -m slow tests/hostile` damages each case 200 ways; the plain run 3 ways. Confident is 0.8 and more. Right is the cause
+`pytest -m slow tests/hostile` damages each case 200 ways; the plain run one way. Confident is 0.8 and more. Right is the cause
 expected, or one accepted beside it. Where the expected evidence is gone, what the damaged text still tells is right, too: a
 symptom, for then the root is nowhere to be seen; the general cause of exceptions, where a traceback is left; in logs of several
 attempts the cause of an earlier one's end (`earlier` in expected.yaml), for then that is the last end they tell; or that nothing is
@@ -67,8 +67,8 @@ def check(ways: int, most: float, knowledge: Database) -> None:
 
 
 @pytest.mark.seconds
-def test_three_damages_of_each_case(knowledge: Database) -> None:
-    check(3, 0.05, knowledge)  # so few tell a share only roughly; two hundred tell whether it is below one in a hundred
+def test_a_damage_of_each_case(knowledge: Database) -> None:
+    check(1, 0.05, knowledge)  # so few tell a share only roughly; two hundred tell whether it is below one in a hundred
 
 
 @pytest.mark.slow

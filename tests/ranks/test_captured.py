@@ -79,6 +79,18 @@ def test_dumps_alone_are_a_report_too(knowledge: Database) -> None:
     assert {s.format for s in report.sources} == {"flight recorder"}
 
 
+def test_dumps_add_to_what_the_log_tells_of_a_rank_that_was_killed(knowledge: Database) -> None:
+    """The log alone takes the lost connections for it; the rank without a dump is the one that was killed."""
+    case = CAPTURED / "dead_rank_grid_4"
+    alone = analyze_paths([case / "job.log"], case.name, knowledge)
+    report = analyze_paths([case], case.name, knowledge)
+    first = report.causes[0]
+    assert (report.verdict, first.id, first.facts["rank"], first.facts["culprit_rank"]) == ("crash", "process.worker_died", 1, 1)
+    assert first.probability >= alone.causes[0].probability
+    dumps = analyze_paths([case / "fr"], case.name, knowledge)  # without a connection that was lost, it may as well hang
+    assert (dumps.causes[0].id, dumps.causes[0].facts["culprit_rank"]) == ("distributed.timeout", 1)
+
+
 def test_a_rank_that_raised_is_told_by_its_exception(knowledge: Database) -> None:
     case = CAPTURED / "exception_averaging_4"
     report = analyze_paths([case], case.name, knowledge)

@@ -6,8 +6,9 @@ import pytest
 
 from forensics.model import Line
 from forensics.model.dumps import Dump
-from forensics.model.ranks import OddRank, RankPicture
+from forensics.model.ranks import OddRank, ProofPlace, RankPicture
 from forensics.ranks import picture
+from forensics.ranks.ended import Ended, Ends
 from forensics.readers.python.process_stacks import read_stacks
 from tests.ranks.cases import START_NS, call, dump, group, job
 
@@ -181,3 +182,13 @@ def test_what_the_rank_does_instead(state: str, inner: str, file: str, kind: str
     assert said in found.doing
     if kind != "elsewhere":
         assert [p.source for p in found.proofs[:2]] == ["stacks/4711.txt"] * 2
+
+
+def test_where_others_gave_up_waiting_the_rank_without_a_dump_is_gone() -> None:
+    """Gloo counts the call that failed as finished, so all dumps look alike."""
+    dumps = job({r: [call(1), call(2)] for r in range(4)}, backend="gloo")
+    told = Ended("it raised RuntimeError", None, ProofPlace("job.log", 3, "Connection closed by peer"), "")
+    present = [dumps[r] for r in (0, 1, 3)]
+    (found,) = odd(present, ends=Ends(gave_up={0: told}))
+    assert (found.rank, found.kind, found.waiting) == (2, "no_dump", (0, 1, 3))
+    assert odd(present) == []

@@ -163,6 +163,7 @@ def test_what_a_log_says_stands_in_code_where_github_would_act_on_it(text: str) 
         assert text not in page
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("case", CASES)
 def test_no_case_mentions_links_or_closes_anything(case: str, knowledge: Database) -> None:
     report = sample(case, knowledge)

@@ -79,6 +79,7 @@ def test_what_is_no_secret_stays(line: str) -> None:
 
 @given(st.lists(st.sampled_from([*(s.line for s in SEEDS), *HARMLESS]), max_size=4).map("; ".join))
 @example(f"$ wandb login --relogin {'69969e58' * 5}; commit {'3fe9a27b' * 5}")
+@example(f"could not read from ghp_{'aB7zPde0Igx' * 3}; kernel bdd9e049-4648-49d2-9255-2cfeeb83350f restarted")
 def test_masking_twice_is_masking_once(text: str) -> None:
     assert mask_text(mask_text(text)) == mask_text(text)
 
@@ -148,6 +149,7 @@ def test_lines_of_a_private_key_are_masked_in_notices_and_in_how_it_ended() -> N
     assert "a.log:9: it was killed" in text
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("case", CASES)
 def test_nothing_is_masked_in_the_captured_cases(case: str, knowledge: Database) -> None:
     report = sample(case, knowledge)

@@ -139,6 +139,7 @@ def test_an_outcome_line_is_a_place_and_a_text(line: str, parts: tuple[str, str]
     assert split_outcome_line(line) == parts
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("case", CASES)
 def test_every_report_says_under_its_headline_how_it_ended(case: str, knowledge: Database) -> None:
     report = sample(case, knowledge)

@@ -23,6 +23,7 @@ from tests.report.samples import CASES, sample
 FIRST_SCREEN = 24
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("case", CASES)
 def test_the_first_screen_answers_what_where_when_and_what_to_do(case: str, knowledge: Database) -> None:
     report = sample(case, knowledge)

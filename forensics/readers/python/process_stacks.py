@@ -7,6 +7,7 @@ Thread 26914 (active+gil): "MainThread"                 File "/run/train.py", li
 
 === Rank 3: node-1:4711 ===  (torch.distributed.debug: stacks_*.txt, pyspy_*.txt)     -> the rank of what follows
 forensics run: stacks of pid 4711 (python), rank 3                                    -> pid and rank of what follows
+Thread 1 (Thread 0x7f3e2b7fe640 (LWP 4711) "python"):   #0  0x00007f3e in poll () from /lib64/libc.so.6    (gdb, cuda-gdb)
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,7 +22,7 @@ from forensics.readers.python.faulthandler import DUMP_THREAD_PATTERN
 from forensics.readers.python.frames import dump_frame
 
 TRIGGER = Trigger(
-    "process_stacks", ("python v3.", "(most recent call first)", "=== rank ", "stacks of pid "), before=3, after=400
+    "process_stacks", ("python v3.", "(most recent call first)", "=== rank ", "stacks of pid ", " (lwp "), before=3, after=400
 )
 PROCESS_PATTERN = lazy.regex(r"^Process (?P<pid>\d{1,10}): ")
 RANK_HEAD_PATTERN = lazy.regex(r"^=== Rank (?P<rank>\d{1,7})\b")
@@ -30,6 +31,13 @@ THREAD_PATTERN = lazy.regex(
     r"^Thread (?:0x)?[0-9A-Fa-f]+ \((?P<state>idle|active(?:\+gil)?|idle\+gil)\)(?:: \"(?P<name>[^\"]{0,200})\")?"
 )
 SPY_FRAME_PATTERN = lazy.regex(r"^ {4}(?=\S)(?P<function>.{1,2000}) \((?P<file>[^()]{1,400}?)(?::(?P<line>\d{1,9}))?\)\s*$")
+GDB_THREAD_PATTERN = lazy.regex(
+    r"^Thread \d{1,6} \(Thread 0x[0-9a-f]+ \(LWP (?P<pid>\d{1,10})\)(?: \"(?P<name>[^\"]{0,200})\")?\):"
+)
+GDB_FRAME_PATTERN = lazy.regex(
+    r"^#\d{1,4} +(?:0x[0-9a-f]+ in )?(?P<function>[^\s(][^(]{0,400}?)\s*(?:<[^>]{0,400}>)?\s?\(.{0,2000}?\)"
+    r"(?: (?:at (?P<file>\S{1,400}?)(?::(?P<line>\d{1,9}))?|from (?P<library>\S{1,400})))?\s*$"
+)
 MAX_THREADS = 2_000  # of one source
 
 
@@ -71,6 +79,8 @@ def read_stacks(lines: Sequence[Line], source: str) -> tuple[ProcessStacks, ...]
         elif thread := _thread(line):
             end_thread()
             current.tool, head = thread[0], thread[1:]
+            if native := GDB_THREAD_PATTERN.match(line.text):
+                current.pid = int(native["pid"])  # that of the last one, the first thread of the process
         elif head is not None and (frame := _frame(line.text)):
             frames.append((frame, line))
     end_thread()
@@ -98,6 +108,8 @@ def _thread(line: Line) -> tuple[str, str, str, Line] | None:
     """Tool, name, state and line of the thread that a line begins."""
     if found := THREAD_PATTERN.match(line.text):
         return "py-spy", found["name"] or "", found["state"], line
+    if found := GDB_THREAD_PATTERN.match(line.text):
+        return "gdb", found["name"] or "", "idle", line  # it was stopped to be looked at
     if found := DUMP_THREAD_PATTERN.search(line.text):
         return "faulthandler", "", "current" if found["current"].startswith("C") else "", line
     return None
@@ -106,6 +118,8 @@ def _thread(line: Line) -> tuple[str, str, str, Line] | None:
 def _frame(text: str) -> Frame | None:
     if found := SPY_FRAME_PATTERN.match(text):
         return Frame(found["file"], int(found["line"] or 0), found["function"])
+    if found := GDB_FRAME_PATTERN.match(text):
+        return Frame(found["file"] or found["library"] or "", int(found["line"] or 0), found["function"])
     dumped = dump_frame(text)
     return Frame(dumped.file, dumped.line or 0, dumped.function) if dumped else None
 

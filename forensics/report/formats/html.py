@@ -17,6 +17,7 @@ from forensics.report.history import seen_before
 from forensics.report.notices import notice_groups
 from forensics.report.page.charts import CHART_HEIGHT, CHART_WIDTH, bars, charts
 from forensics.report.page.incident_rows import kinds, rows
+from forensics.report.page.rank_lanes import rank_lanes
 from forensics.report.page.templates import policy, template, text_of
 from forensics.report.page.timeline import NAMES_OF_CLOCKS, Drawing, drawings
 from forensics.report.paths import Paths
@@ -106,6 +107,7 @@ def _evidence(report: Report) -> dict[str, Any]:
         "targets": {(p.source, p.line): f"e{i}" for i, p in enumerate(proofs)},
         "marked": _marked(drawn, report.causes[0]),
         "drawings": drawn,
+        "ranks": rank_lanes(report.ranks) if report.ranks else "",
         "clocks": NAMES_OF_CLOCKS,
     }
 

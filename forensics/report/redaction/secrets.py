@@ -56,6 +56,7 @@ INVISIBLE = lazy.regex(
     "\U000e0000-\U000e0fff]|\\\\u200[b-f]|\\\\u2060|\\\\ufeff|\\\\xad|\x1b\\[[0-9;]*m"
 )
 ESCAPED_BLANK = lazy.regex(r"\\[nrt]")
+MASK_KIND = lazy.regex(r"(?<=\[REDACTED:)[a-z0-9-]+(?=\])")  # `token` in a mask announces no further secret
 # Characters that could be a key without a name. A hash, a commit and an identifier are told by their alphabet or their name.
 BARE_RUN = lazy.regex(r"(?<![\w+/=.@-])(?P<secret>[A-Za-z0-9+/]{32,128}={0,2})(?![\w+/=@-])")
 PATH_OR_OFFSET = lazy.regex(r"/|\w+\+0x")
@@ -112,7 +113,10 @@ def _spliced(text: str, spans: Iterator[tuple[int, int]], kind: str, seen: dict[
 
 
 def _spans(rule: Form | Rule, text: str) -> Iterator[tuple[int, int]]:
-    shown = ESCAPED_BLANK.sub("  ", text) if isinstance(rule, Form) and "\\" in text else text  # as long as `text`
+    if isinstance(rule, Form):
+        shown = ESCAPED_BLANK.sub("  ", text) if "\\" in text else text  # as long as `text`
+    else:
+        shown = MASK_KIND.sub(lambda kind: "-" * len(kind[0]), text) if "[REDACTED:" in text else text
     for match in rule.pattern.finditer(shown):
         start, end = _span(match)
         value = text[start:end]

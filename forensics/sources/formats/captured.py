@@ -6,6 +6,7 @@
     job.times      [81920, 1911.906]
     stacks/1.txt   forensics run: stacks of pid 1 (python3)
     report.txt     A memory limit was hit   host_memory.oom_cgroup                97 %
+    report.html    <meta name="generator" content="forensics">
 
 `forensics run`, `collect` and `guard` write the files of a captured run. Their content is summarised at the end of job.log.
 Stacks are read only as such, beside dumps of ranks: one that was taken shortly before a time limit does not prove a hang. A
@@ -29,6 +30,10 @@ TIMES_PATTERN = lazy.regex(r"\A\[\d+, \d+\.\d+\]\n")
 STACKS_PATTERN = lazy.regex(r"\Aforensics run: stacks of pid \d+ ")
 REPORT_PATTERN = lazy.regex(  # where the title is too long, the name of the cause is on the next line
     r"\A(?:forensics report on this run\n|[A-Z][^\n]{3,110}? {3}(?:[a-z_]+\.[a-z_]+ {2,}\d+ %|\s*\d+ %\n[a-z_]+\.[a-z_]+)\n)"
+)
+PAGE_PATTERN = lazy.regex(
+    r'\A<!DOCTYPE html>\s{0,9}<html lang="en">\s{0,9}<head>\s{0,9}<meta charset="utf-8">\s{0,9}'
+    r'<meta name="generator" content="forensics">'
 )
 
 
@@ -77,4 +82,9 @@ FORMATS = (
     _format("times", TIMES_PATTERN, b"[81920, 1911.906]\n"),
     _format("stacks", STACKS_PATTERN, b"forensics run: stacks of pid 4711 (python3)\nProcess 4711: python3\n", _as_it_is),
     _format("report", REPORT_PATTERN, b"forensics report on this run\nA memory limit was hit   host_memory.oom_cgroup   97 %\n"),
+    _format(
+        "page",
+        PAGE_PATTERN,
+        b'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta name="generator" content="forensics">\n',
+    ),
 )

@@ -1,10 +1,12 @@
 """Stacks of whole processes, by the tools that print them."""
 
+import json
 from pathlib import Path
 
 from forensics.model import Line
 from forensics.model.stacks import ProcessStacks
 from forensics.readers.python.process_stacks import read_stacks
+from forensics.sources.formats import Head, recognise
 
 CAPTURED = Path(__file__).parents[2] / "ranks" / "captured"
 
@@ -54,6 +56,37 @@ def test_faulthandler_has_the_main_thread_last() -> None:
     )
     assert found.tool == "faulthandler"
     assert found.main is not None and found.main.frames[0].place == "train.py:71"
+
+
+def test_gdb_has_the_main_thread_last_and_tells_files_of_its_own_code() -> None:
+    (found,) = read(
+        'Thread 2 (Thread 0x7f0000000700 (LWP 4712) "pt_nccl_watchdg"):\n#0  0x00007f3e in clock_nanosleep () from /lib64/libc.so.6\n'
+        'Thread 1 (Thread 0x7f0000000740 (LWP 4711) "python"):\n#0  0x00007f3e in poll (fds=0x1, nfds=1) at poll.c:29\n'
+        "#1  0x00007f3f in ncclProxyProgress(void*) () from /opt/lib/libnccl.so.2\n#2  main () at train.cc:88\n"
+    )
+    assert (found.tool, found.pid) == ("gdb", 4711)
+    assert found.main is not None and found.main.name == "python"
+    assert [(f.function, f.file, f.line) for f in found.main.frames] == [
+        ("poll", "poll.c", 29),
+        ("ncclProxyProgress", "/opt/lib/libnccl.so.2", 0),
+        ("main", "train.cc", 88),
+    ]
+
+
+def test_py_spy_as_json_is_read_as_its_text() -> None:
+    frames = [{"name": "load", "filename": "/run/data.py", "short_filename": "data.py", "line": 88}]
+    frames.append({"name": "wait", "filename": "libc.so.6", "line": 0})
+    thread = {"pid": 4711, "thread_id": 1, "thread_name": "MainThread", "os_thread_id": 4711, "active": True, "owns_gil": True}
+    document = json.dumps(
+        [{**thread, "frames": frames}, {**thread, "pid": 4712, "active": False, "owns_gil": False, "frames": frames}]
+    )
+    form = recognise(Head(document.encode()), raw=False)
+    assert form is not None and form.name == "py-spy json"
+    text = b"\n".join(piece[2] for piece in form.decode(iter([document.encode()]), lambda *_: None)).decode()
+    first, second = read(text)
+    assert (first.pid, second.pid) == (4711, 4712)
+    assert first.main is not None and (first.main.name, first.main.state) == ("MainThread", "active+gil")
+    assert [(f.file, f.line, f.function) for f in first.main.frames] == [("/run/data.py", 88, "load"), ("libc.so.6", 0, "wait")]
 
 
 def test_a_file_with_the_stacks_of_all_ranks() -> None:

@@ -1,0 +1,174 @@
+"""The stacks of all processes of a job that runs now and is not ours, as one line of JSON. It does no harm: nothing is stopped.
+
+    python3 live_stacks.py pid 4711        the processes below 4711, and itself
+    python3 live_stacks.py job 4711        those whose environment names this job
+    python3 live_stacks.py all -           all that may be read, as in a container
+        -> {"host": "gpu-04", "py_spy": "/usr/bin/py-spy", "processes": [{"pid": 4711, "rank": 3, "text": "Process ...", ...}]}
+
+It stands alone, without another module of this package: on other nodes and in containers, this file is given to their Python.
+py-spy reads the memory of each process without pausing it; where it is missing or refused, /proc tells in which system call a
+process waits, and for which file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+RANK_VARIABLES = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "LOCAL_RANK")  # the first one that is set counts
+JOB_NAMES = ("SLURM_JOB_ID", "TORCHELASTIC_RUN_ID", "PBS_JOBID", "LSB_JOBID", "RAY_JOB_ID")
+MAX_LIVE_PROCESSES = 512  # of one host: eight ranks with sixty loaders each
+AT_ONCE = 4  # py-spy takes little, and the job needs the cores
+ONE_DUMP_S = 5.0  # of one process; py-spy answers at once unless its memory is swapped out
+WHOLE_S = 45.0  # of one host
+MAX_STACKS_CHARS = 100_000  # characters of the stacks of one process
+FILE_CALLS = {"read", "pread64", "readv", "recvfrom", "recvmsg", "write", "pwrite64", "writev", "ioctl", "fsync", "sendto"}
+SYSCALLS = {  # calls in which programs wait, by number
+    "x86_64": {0: "read", 1: "write", 7: "poll", 16: "ioctl", 17: "pread64", 18: "pwrite64", 19: "readv", 20: "writev",
+               23: "select", 35: "nanosleep", 42: "connect", 43: "accept", 44: "sendto", 45: "recvfrom", 47: "recvmsg",
+               61: "wait4", 74: "fsync", 202: "futex", 230: "clock_nanosleep", 232: "epoll_wait", 247: "waitid", 257: "openat",
+               262: "newfstatat", 270: "pselect6", 271: "ppoll", 281: "epoll_pwait"},
+    "aarch64": {22: "epoll_pwait", 29: "ioctl", 56: "openat", 63: "read", 64: "write", 65: "readv", 66: "writev", 67: "pread64",
+                68: "pwrite64", 72: "pselect6", 73: "ppoll", 79: "newfstatat", 82: "fsync", 95: "waitid", 98: "futex",
+                101: "nanosleep", 115: "clock_nanosleep", 202: "accept", 203: "connect", 206: "sendto", 207: "recvfrom",
+                212: "recvmsg", 260: "wait4"},
+}  # fmt: skip
+
+
+def look(kind: str, value: str) -> dict[str, Any]:
+    """The stacks of the processes of a tree (`pid`), of a job (`job`), or of all (`all`) on this host."""
+    table = _table()
+    chosen = _chosen(table, kind, value)
+    left_out = max(0, len(chosen) - MAX_LIVE_PROCESSES)
+    command, end, refused = "", time.monotonic() + WHOLE_S, ""
+    found = [_about(pid, table[pid]) for pid in chosen[:MAX_LIVE_PROCESSES]]
+    command = _py_spy([str(one["command"]) for one in found])
+    if command:
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            for one, (text, why) in zip(found, pool.map(lambda p: _dump(command, p, end), found)):  # noqa: B905 - not in older Pythons
+                one["text"] = text
+                refused = refused or why
+    return {"host": socket.gethostname(), "py_spy": command, "refused": refused, "left_out": left_out, "processes": found}
+
+
+def _read(path: str, most: int = 1 << 18) -> str:
+    try:
+        with open(path, "rb") as file:
+            return file.read(most).decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def _table() -> dict[int, tuple[int, str, str]]:
+    """Parent, name and state of each process."""
+    found: dict[int, tuple[int, str, str]] = {}
+    for name in os.listdir("/proc"):
+        text = _read(f"/proc/{name}/stat", 4096) if name.isdigit() else ""
+        head, bracket, rest = text.rpartition(")")
+        fields = rest.split()
+        if bracket and len(fields) > 1:
+            found[int(name)] = (int(fields[1]), head.partition("(")[2], fields[0])
+    return found
+
+
+def _chosen(table: dict[int, tuple[int, str, str]], kind: str, value: str) -> list[int]:
+    """The processes that were asked for, this one and its parents left out."""
+    own, at = set(), os.getpid()
+    while at in table and at not in own:
+        own.add(at)
+        at = table[at][0]
+    if kind == "pid":
+        below = {int(value)}
+        for pid in sorted(table, key=lambda p: _depth(table, p)):
+            if table[pid][0] in below:
+                below.add(pid)
+        return sorted(p for p in below if p in table and p not in own - {int(value)})
+    others = sorted(pid for pid in table if pid not in own and table[pid][2] != "Z" and _read(f"/proc/{pid}/cmdline", 1))
+    if kind == "all":
+        return others
+    return [pid for pid in others if value in _environment(pid, JOB_NAMES).values()]
+
+
+def _depth(table: dict[int, tuple[int, str, str]], pid: int) -> int:
+    seen = set()
+    while pid in table and pid not in seen:
+        seen.add(pid)
+        pid = table[pid][0]
+    return len(seen)
+
+
+def _environment(pid: int, names: tuple[str, ...]) -> dict[str, str]:
+    pairs = (entry.partition("=") for entry in _read(f"/proc/{pid}/environ").split("\0"))
+    return {name: value for name, _, value in pairs if name in names and value}
+
+
+def _about(pid: int, row: tuple[int, str, str]) -> dict[str, Any]:
+    named = _environment(pid, RANK_VARIABLES)
+    number = next((named[name] for name in RANK_VARIABLES if named.get(name, "").isdigit()), "")
+    call, file = _system_call(pid)
+    return {
+        "pid": pid, "ppid": row[0], "comm": row[1], "state": row[2], "rank": int(number) if number else None,
+        "command": _read(f"/proc/{pid}/cmdline", 4096).rstrip("\0").replace("\0", " ")[:400],
+        "wchan": _read(f"/proc/{pid}/wchan", 200).strip("0\n"), "call": call, "file": file, "text": "",
+    }  # fmt: skip
+
+
+def _system_call(pid: int) -> tuple[str, str]:
+    """The system call in which the main thread waits, and the file of its first argument; empty where it is in none."""
+    words = _read(f"/proc/{pid}/syscall", 400).split()
+    if not words or not words[0].isdigit():
+        return "", ""
+    name = SYSCALLS.get(os.uname().machine, {}).get(int(words[0]), f"system call {words[0]}")
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        if name in FILE_CALLS:
+            return name, os.readlink(f"/proc/{pid}/fd/{int(words[1], 16)}")[:400]
+    return name, ""
+
+
+def _py_spy(commands: list[str]) -> str:
+    """The path of py-spy: of this Python, of the PATH, or beside the Python of one of the processes."""
+    programs = [sys.executable, *(c.split(" ")[0] for c in commands if c.startswith("/"))]
+    folders = dict.fromkeys(map(os.path.dirname, programs))
+    return shutil.which("py-spy") or next((p for f in folders if _may_run(p := os.path.join(f, "py-spy"))), "")
+
+
+def _may_run(path: str) -> bool:
+    """Root runs no program that another user may have put there."""
+    with contextlib.suppress(OSError):
+        return os.access(path, os.X_OK) and os.stat(path).st_uid in (0, os.geteuid())
+    return False
+
+
+def _dump(command: str, process: dict[str, Any], end: float) -> tuple[str, str]:
+    """The stacks of one Python process, and the reason where there are none."""
+    left = min(ONE_DUMP_S, end - time.monotonic())
+    if not re.search("python|jupyter|ipykernel|torchrun", f"{process['comm']} {process['command']}") or left <= 0:
+        return "", "" if left > 0 else "there was no time left"
+    words = [command, "dump", "--nonblocking", "--full-filenames", "--pid", str(process["pid"])]
+    why = ""
+    for _ in range(3):  # it reads while the program goes on, so a reading may fail
+        try:
+            # Safe: this call starts py-spy, ends it after the limit, and reaps it; py-spy stops no process.
+            done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=left, check=False)
+        except (OSError, subprocess.SubprocessError) as error:
+            return "", f"py-spy: {type(error).__name__}"
+        if done.returncode == 0 and done.stdout:
+            return done.stdout.decode("utf-8", "replace")[:MAX_STACKS_CHARS], ""
+        why = "py-spy: " + (done.stderr.decode("utf-8", "replace").strip().splitlines() or ["refused"])[0][:200]
+    return "", why
+
+
+if __name__ == "__main__":
+    print(json.dumps(look(sys.argv[1], sys.argv[2])))

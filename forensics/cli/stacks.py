@@ -1,0 +1,86 @@
+"""`forensics stacks PID`, `forensics stacks --job ID`: where the processes of a running job stand now."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from forensics.cli.common import Output
+from forensics.cli.output import say, write
+from forensics.core.errors import SourceError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from forensics.adapters.launchers import Answers
+    from forensics.model.stacks import LiveHost
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+
+    @app.command()
+    def stacks(
+        pid: Annotated[int | None, typer.Argument(min=1, help="A process of this host: the launcher, or one rank.")] = None,
+        job: Annotated[str | None, typer.Option(help="A Slurm job by number, a Kubernetes job or pod by name.")] = None,
+        json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+        save: Annotated[Path | None, typer.Option(help="A folder for the stacks, which `forensics ranks` reads.")] = None,
+        output: Output = None,
+    ) -> None:
+        """Show where all processes of a running job stand now, those that stand at one place together.
+
+        \b
+        Examples:
+          forensics stacks 4711
+          forensics stacks --job 4711
+          forensics stacks 4711 --save stacks
+
+        \b
+        It does the job no harm: py-spy reads without pausing it. Without py-spy, the kernel tells in which
+        system call each process waits. A job on several hosts is asked by srun or kubectl, if they are here.
+        """
+        from forensics.adapters import launchers
+        from forensics.ranks.standing import standings
+        from forensics.report.live_stacks import stacks_json, stacks_text
+
+        if (pid is None) == (job is None):
+            raise UsageError("give a pid or --job ID, one of them", advice="forensics stacks 4711")
+        found = launchers.of_process(pid) if pid is not None else launchers.of_job(job or "")
+        for note in _notes(found):
+            say(f"forensics: note: {note}")
+        if not any(host.processes for host in found.hosts):
+            raise SourceError("no process of it runs", str(pid or job), "give the pid of one of its processes")
+        places = standings(found.hosts)
+        if save is not None:
+            _save(found.hosts, save)
+        write(stacks_json(found.hosts, places) if json else stacks_text(found.hosts, places), output)
+
+
+def _notes(found: "Answers") -> "Iterator[str]":
+    """What was not seen, and why."""
+    yield from found.notes
+    for host in found.hosts:
+        if host.processes and not host.py_spy:
+            yield f"{host.host}: no stacks, as py-spy is not installed: pip install py-spy"
+        elif host.refused:
+            yield f"{host.host}: some stacks are missing ({host.refused}); root may read all"
+        if host.left_out:
+            yield f"{host.host}: {host.left_out} more processes were left out"
+
+
+def _save(hosts: "tuple[LiveHost, ...]", folder: Path) -> None:
+    """A file for each process, as `forensics run` writes it. Command lines lose their secrets."""
+    from forensics.capture.stacks import STACKS_PREFIX
+    from forensics.report.redaction.door import masked_text
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for host in hosts:
+            for one in host.processes:
+                rank = f", rank {one.rank}" if one.rank is not None else ""
+                name = f"{''.join(c if c.isalnum() or c in '.-' else '_' for c in host.host)}-{one.pid}.txt"
+                if one.text:
+                    head = f"{STACKS_PREFIX}{one.pid} ({one.comm}){rank}\n"
+                    (folder / name).write_text(head + masked_text(one.text), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"the stacks could not be written there ({error.strerror})", str(folder)) from error

@@ -1,0 +1,98 @@
+"""Where the processes of a running job stand now: those that stand at one place are told once.
+
+ranks 0 to 62 in all_reduce, called at train (train.py:212); rank 63 in load_shard (data.py:88), read of /mnt/lustre/x
+    -> 63 ranks that wait in a collective call, and one that waits for a file
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from forensics.model import Line
+from forensics.model.dumps import Frame
+from forensics.model.stacks import LiveHost, LiveProcess, Standing, ThreadStack
+from forensics.ranks.doing import OUTSIDE_WAIT, at_work, doing_of
+from forensics.ranks.words import numbers
+from forensics.readers.python.library_files import is_others_code
+from forensics.readers.python.process_stacks import read_stacks
+
+IN_COLLECTIVE = "it waits in a collective call"
+PROCESS_STATES = {
+    "R": "it computes",
+    "S": "it waits",
+    "D": "it waits for a device or a file, uninterruptibly",
+    "T": "it is stopped",
+}
+WRAPPERS = (
+    "wrapper",
+    "wrapped",
+    "inner",
+    "__call__",
+    "_call_impl",
+    "_wrapped_call_impl",
+    "decorate_context",
+)  # of what is called
+UNCLEAR_CALLS = ("futex", "nanosleep", "clock_nanosleep")
+CALLS = {  # what a wait is, by the system call, where the stack does not tell
+    **dict.fromkeys(("nanosleep", "clock_nanosleep"), "it sleeps"),
+    **dict.fromkeys(("recvfrom", "recvmsg", "connect", "accept", "sendto"), "it waits for the network"),
+    **dict.fromkeys(("openat", "newfstatat", "pread64", "pwrite64", "fsync"), "it waits for a file"),
+    **dict.fromkeys(("wait4", "waitid"), "it waits for another process"),
+    "futex": "it waits for a lock or another thread",
+}
+
+
+def standings(hosts: Iterable[LiveHost]) -> tuple[Standing, ...]:
+    """Where all processes stand, the ranks first, then those that a rank started, then all others; of each the most first."""
+    found: dict[tuple[str, ...], list[tuple[LiveHost, LiveProcess, Standing]]] = {}
+    for host in hosts:
+        by_pid = {one.pid: one for one in host.processes}
+        for one in host.processes:
+            at = _standing(one)
+            parent = by_pid.get(one.ppid)
+            role = "" if one.rank is None else "helper" if parent is not None and parent.rank == one.rank else "rank"
+            place = f"{at.place.file}:{at.place.line}" if at.place else ""
+            found.setdefault((role, at.doing, at.called, place, at.kernel), []).append((host, one, at))
+    order = sorted(found.items(), key=lambda item: (("rank", "helper", "").index(item[0][0]), -len(item[1])))
+    return tuple(_folded(key[0], members) for key, members in order)
+
+
+def _folded(role: str, members: Sequence[tuple[LiveHost, LiveProcess, Standing]]) -> Standing:
+    first = members[0][2]
+    ranks = tuple(sorted({one.rank for _, one, _ in members if one.rank is not None}))
+    pids = tuple(one.pid for _, one, _ in members)
+    told = f"rank{'s' * (len(ranks) != 1)} {numbers(ranks)}"
+    names = ", ".join(dict.fromkeys(one.comm for _, one, _ in members))
+    helpers = f"{len(pids)} process{'es' * (len(pids) != 1)} of {told}"
+    who = {"rank": told, "helper": helpers}.get(role, f"pid {numbers(pids)} ({names})")
+    hosts = tuple(dict.fromkeys(host.host for host, _, _ in members))
+    return Standing(who, ranks, pids, hosts, first.doing, first.called, first.place, first.kernel, first.frames)
+
+
+def _standing(one: LiveProcess) -> Standing:
+    kernel = f"{one.call or one.wchan}{' of ' + one.file if one.file else ''}"
+    stacks = read_stacks([Line(n, text) for n, text in enumerate(one.text.splitlines(), 1)], str(one.pid)) if one.text else ()
+    thread = at_work(stacks[0]) if stacks else None
+    if thread is None:
+        waits = CALLS.get(one.call, PROCESS_STATES["S"]) if one.state == "S" else PROCESS_STATES.get(one.state, one.state)
+        return Standing("", (), (), (), waits, kernel=kernel)
+    own = next((f for f in thread.frames if _is_own(f)), None)
+    done = doing_of(thread, "", own)
+    inner = thread.frames[: thread.frames.index(own)] if own else ()
+    called = next((f.function for f in reversed(inner) if f.function.rpartition(".")[2] not in WRAPPERS), "")
+    place = own or (done.frame if done else thread.frames[0])
+    doing = IN_COLLECTIVE if done is None else done.text if done.kind != "outside" else _waits(one.call, done.text)
+    return Standing("", (), (), (), doing, called, place, kernel, tuple(_shown(thread)))
+
+
+def _waits(call: str, said: str) -> str:
+    """For what a process waits: the kernel knows it, but for a sleep or a lock, which may be part of another wait."""
+    return CALLS.get(call, said) if said == OUTSIDE_WAIT or call not in UNCLEAR_CALLS else said
+
+
+def _is_own(frame: Frame) -> bool:
+    return bool(frame.line) and not is_others_code(frame.file)
+
+
+def _shown(thread: ThreadStack) -> Iterator[str]:
+    """The frames, innermost first: those of the program, then those of libraries."""
+    own = [f for f in thread.frames if _is_own(f)]
+    yield from (f"{f.function} ({f.file}:{f.line})" for f in (*own, *(f for f in thread.frames if f not in own)))

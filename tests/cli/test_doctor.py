@@ -1,0 +1,56 @@
+"""`forensics doctor`: each thing that is missing has what reports lack and one command; it is bounded in time and never fails."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from forensics.cli import checks
+from tests.commandline import in_text
+
+
+def test_each_check_says_what_is_found_and_what_mends_it() -> None:
+    told = in_text("doctor", "--json")
+    found = json.loads(told.stdout)
+    assert told.returncode == 0
+    assert {"versions", "kernel log", "cgroup", "ptrace", "py-spy", "clock", "extras", "cache", "captured runs"} <= {
+        f["name"] for f in found
+    }
+    for check in found:
+        assert check["state"] in checks.CHECK_STATES and check["found"], check
+        assert bool(check["lacks"]) == (check["state"] in ("limited", "missing")), check
+        assert not check["mend"] or "\n" not in check["mend"]
+        assert check["state"] != "missing" or check["mend"], check
+
+
+def test_a_machine_on_which_nothing_is_allowed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Programs that refuse, a check that fails: each is told in its row, and the command ends with 0."""
+    for name in ("dmesg", "journalctl", "sacct", "kubectl", "nvidia-smi"):
+        (tmp_path / name).write_text("#!/bin/sh\necho not permitted >&2; exit 1\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(checks, "find_spec", lambda _name: None)
+    monkeypatch.setattr(checks, "EXTRA_MODULES", {"x": ("something", "a b"), "y": ("more", "b c")})
+
+    def refused(*_: object) -> int:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr("forensics.cli.checks.os.open", refused)
+    monkeypatch.setattr("forensics.cli.checks.shutil.disk_usage", refused)
+    told = in_text("doctor").stdout
+    rows = {c["name"]: c for c in json.loads(in_text("doctor", "--json").stdout)}
+    assert {rows[name]["state"] for name in ("kernel log", "journal", "kubectl", "nvidia-smi", "slurm")} == {"missing"}
+    assert rows["kernel log"]["mend"].endswith("sysctl -w kernel.dmesg_restrict=0") and rows["kernel log"]["mend"] in told
+    assert rows["extras"]["mend"] == "pip install a b c"
+    assert rows["captured runs"]["state"] == "limited"
+
+
+def test_a_program_that_does_not_answer_is_not_waited_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "sacct").write_text("#!/bin/sh\nexec /bin/sleep 30\n")
+    (tmp_path / "sacct").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(checks, "ASK_S", 0.1)
+    start = time.monotonic()
+    assert "no answer" in next(c for c in checks.checked() if c.name == "slurm").found
+    assert time.monotonic() - start < 10
