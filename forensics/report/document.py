@@ -4,9 +4,14 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
+import msgspec
+from msgspec.structs import replace
+
 from forensics.core.text import printable
 from forensics.model import EarlierAttempt, Fields, Finding, IncidentSummary, Line, Proof, Report, SubjectSummary
+from forensics.model.ranks import RankPicture
 from forensics.report.incident_groups import incident_groups
+from forensics.report.redaction.walk import changed
 
 REPORT_SCHEMA = "forensics-report/1"
 MAX_CONTEXT_LINE_CHARS = 500  # a quarter of the limit for an evidence line: context lines are less important
@@ -18,6 +23,9 @@ def time_text(time: datetime | None) -> str | None:
         return None
     fine = "microseconds" if time.microsecond % 1000 else "milliseconds"
     return time.isoformat(timespec=fine if time.microsecond else "seconds")
+
+
+MAX_EDGES = 4096  # of ranks that wait for others; four for each of 1,024 ranks
 
 
 def document(report: Report) -> dict[str, Any]:
@@ -43,6 +51,7 @@ def document(report: Report) -> dict[str, Any]:
         "processes": [plain(p) for p in report.processes],
         "unusual": [plain(m) for m in report.unusual],
         "last_lines": [plain(m) for m in report.last_lines],
+        "ranks": _ranks(report.ranks) if report.ranks else None,
     }
 
 
@@ -57,6 +66,14 @@ def _safe(value: Any, is_name: bool = False) -> Any:
     if isinstance(value, tuple):
         return [_safe(v) for v in value]
     return printable(value) if isinstance(value, str) and not is_name else value
+
+
+def _ranks(seen: RankPicture) -> dict[str, Any]:
+    """The picture without the stacks of calls: the program's own line stands beside each. `forensics ranks -f json` has all."""
+    rows = tuple(replace(row, call=replace(row.call, frames=())) if row.call else row for row in seen.rows)
+    lean = changed(replace(seen, rows=rows, edges=seen.edges[:MAX_EDGES]), printable)
+    made: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(lean))
+    return made
 
 
 def _subject(subject: SubjectSummary) -> dict[str, Any]:

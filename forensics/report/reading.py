@@ -21,7 +21,7 @@ def read_report(document: object, name: str) -> Report:
         if not isinstance(document, dict) or document.get("schema") != REPORT_SCHEMA:
             raise ValueError(f"no document of schema {REPORT_SCHEMA}")
         json.dumps(document, allow_nan=False)  # raises where a number is none that JSON has
-        report = msgspec.convert(document, Report)
+        report = msgspec.convert(document, Report, str_keys=True)
         if not report.causes:
             raise ValueError("it names no cause")
         return report

@@ -26,6 +26,8 @@ from forensics.model import (
     Warning,
 )
 from forensics.model.answers import Change
+from forensics.model.dumps import Call, Frame
+from forensics.model.ranks import GroupRow, LastCalls, OddRank, ProofPlace, RankPicture, RankRow
 
 START = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 
@@ -87,6 +89,15 @@ def report(text: str = "RuntimeError: it broke", case: str | None = None) -> Rep
             Curve("rss", "memory", "B", "logs/run/train.log", None, tuple((i, None if i == 5 else i * 1e8) for i in range(1, 40))),
         ),
         processes=(ProcessMemory("logs/run/train.log", 5, 4711, text, 5 << 30, True), ProcessMemory("logs/run/train.log", 6, 1, "sh", 1, False)),
+        ranks=RankPicture(
+            2,
+            (RankRow(0, "waits", text, Call(3, text, text, text, 1, True, False, None, ()), Frame(text, 3, text)), RankRow(1, "silent")),
+            ((0, 1),),
+            (OddRank(1, "no_dump", text, text, text, None, Frame(text, 3, text), (0,), proofs=(ProofPlace("fr/rank_0", 3, text),)),),
+            (1,),
+            last=(LastCalls(1, 0, (text,), (text, text)),),
+            matrix=(GroupRow("0", text, (0, 1), {0: 3}, {0: 3}),),
+        ),
         unusual=(
             MessageGroup("logs/run/train.log", 9, "logs/run/train.log", 9, 1, text, True),
             MessageGroup("logs/run/train.log", 11, "logs/run/train.log", 20, 3, text, False),
