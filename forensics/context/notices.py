@@ -7,6 +7,7 @@ repeatedly, crashes that share a node, a memory module or an hour of the day.
 Nothing here takes part in the decision.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from types import MappingProxyType
 
@@ -99,7 +100,7 @@ def _in_common(ends: Sequence[Ended]) -> Iterator[Notice]:
     for one, reached in ends:
         for trait in _traits(one, reached):
             traits.setdefault(trait, []).append(one)
-    value_counts = {name: len({value for n, value in traits if n == name}) for name, _ in traits}
+    value_counts = Counter(name for name, _ in traits)
     for (name, value), found in traits.items():
         distinguishes = value_counts[name] > 1 or name in ("dimm", "step", "hour")  # one host in all logs says nothing
         days = {one.time.date() for one in found if one.time} if name == "hour" else set()
@@ -121,10 +122,13 @@ def _ends(
     """What ended each incident, or each attempt where the attempts of one job make one incident."""
     of_incidents = [(e, _reached_in(e, known)) for i in incidents if (e := _end_of(i.events)) is not None]
     of_attempts: list[Ended] = []
+    shown: dict[str, list[Observation]] = defaultdict(list)
+    for o in observed:
+        if o.proofs:
+            shown[o.source].append(o)
     for source, attempts in known.items():
-        own = [o for o in observed if o.source == source and o.proofs]
         for attempt in attempts:
-            inside = [o for o in own if attempt.first_line <= o.proofs[0].line <= attempt.last_line]
+            inside = [o for o in shown.get(source, ()) if attempt.first_line <= o.proofs[0].line <= attempt.last_line]
             if (end := _end_of(inside)) is not None:
                 of_attempts.append((end, _reached(attempt)))
     return of_attempts if len(of_attempts) > len(of_incidents) else of_incidents

@@ -8,6 +8,7 @@ dmesg.txt               -> the machine
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from types import MappingProxyType
 
 from msgspec import Struct, field
@@ -22,7 +23,7 @@ from forensics.readers.lanes.lane_rows import HOST_FORMATS, SLURM_DAEMON_LOG
 OWN_KINDS: tuple[LaneKind, ...] = ("job", "notebook")
 
 
-class Subject(Struct, frozen=True):
+class Subject(Struct, frozen=True, dict=True):  # a folder of thousands of logs is asked for its times with each event
     """The job, notebook or machine that the verdict is about.
 
     `own`: names of the sources that it wrote; for a machine all sources. `starts`, `ends`: first and last known time of each of
@@ -77,10 +78,12 @@ class Subject(Struct, frozen=True):
         """The own lane with most lines."""
         return max(self.own_lanes(), key=lambda lane: lane.digest.lines, default=None)
 
+    @cached_property
     def end(self) -> datetime | None:
         """The latest known time of its own logs."""
         return max((t for t in self.ends.values() if t), default=None)
 
+    @cached_property
     def start(self) -> datetime | None:
         """The earliest known time of its own logs; None if one of them has no time."""
         return None if not self.starts or None in self.starts.values() else min(t for t in self.starts.values() if t)

@@ -122,7 +122,7 @@ def _on_another_host(o: Observation, subject: Subject) -> bool:
 
 def _by_time(o: Observation, subject: Subject, before: float | None) -> tuple[Owner, str]:
     tolerance_s = MAX_STAMP_DELAY_S + (o.uncertainty_s or 0.0)
-    start = subject.start()
+    start = subject.start
     if before is not None and before < -tolerance_s:
         return "others", f"{-before:.1f} s behind the last line of the job's log"
     if o.time and start and o.time < start - timedelta(seconds=tolerance_s):
@@ -136,7 +136,7 @@ def _by_time(o: Observation, subject: Subject, before: float | None) -> tuple[Ow
 
 def _seconds_before(o: Observation, subject: Subject) -> float | None:
     """Seconds from `o` to the end of the subject's logs; None if a time is unknown."""
-    end = subject.end()
+    end = subject.end
     return (end - o.time).total_seconds() if o.time and end else None
 
 

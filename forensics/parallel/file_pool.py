@@ -8,6 +8,7 @@ Nothing is forked for little work, where one process is asked for, or on a syste
 process died is read here.
 """
 
+import gc
 import signal
 import sys
 from collections.abc import Callable, Generator, Sequence
@@ -112,6 +113,7 @@ def _received(future: "Future[list[Any]]", unpack: Packing) -> list[Any] | None:
 
 def _begin(read_batch: Callable[[slice], list[Any]], pack: Packing) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of a terminal; the first one ends the others
+    gc.freeze()  # what was inherited is not looked through for cycles, nor its memory copied for that
     _readers.append(lambda batch: list(map(pack, read_batch(batch))))
 
 

@@ -52,11 +52,11 @@ class AnchorPlace:
         """The number of the line."""
         return self.numbers.of(self.start)
 
-    def holds(self, anchors: tuple[str, ...]) -> bool:
-        """Is one of `anchors` (lower case) in the text?"""
+    def folded(self) -> str:
+        """The text in lower case, as anchors are."""
         if self._folded is None:
             self._folded = ascii_lower(self.text())
-        return any(map(self._folded.__contains__, anchors))
+        return self._folded
 
     def text(self) -> str:
         """The text of the line, or of the frame of a redrawn bar, that holds the place."""

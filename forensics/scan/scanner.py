@@ -137,11 +137,12 @@ class _Scanner:
         if anchor in text.anchors:
             return
         text.anchors.add(anchor)
+        stands = text.place.folded().__contains__
         for i, needed in self.matcher.signatures_of(anchor):
-            if i not in text.called and i not in text.found and (not needed or text.place.holds(needed)):
+            if (not needed or any(map(stands, needed))) and i not in text.called and i not in text.found:
                 text.called[i] = anchor
         for i in self.database.trigger_ids[anchor]:
-            if -1 - i not in text.found and text.place.holds(self.matcher.trigger_anchors[i]):
+            if -1 - i not in text.found and any(map(stands, self.matcher.trigger_anchors[i])):
                 text.found.add(-1 - i)
                 self._keep(self.database.triggers[i], text.place)
 

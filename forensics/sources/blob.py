@@ -66,14 +66,16 @@ def file_blob(path: Path, top: str | None = None, pool: Pool | None = None) -> B
     def opened() -> BinaryIO:
         return cast("BinaryIO", FileAsOpened(open_regular(path, top)))
 
-    with contextlib.closing(open_regular(path, top)) as file:
+    with contextlib.closing(opened()) as file:
         status = os.fstat(file.fileno())
+        head = first_bytes(file)  # asked for in any case; to open a small file takes longer than to read it
     modified = datetime.fromtimestamp(status.st_mtime, UTC)
     size = status.st_size
     return Blob(
         str(path),
         opened,
         modified,
+        head=head,
         size=size,
         stored=size,
         budget=Budget(size, pool, there=max(size, DISK_BLOCK_BYTES)),

@@ -59,8 +59,8 @@ def open_regular(path: Path, top: str | None = None) -> io.FileIO:
         place = _real_path(looked, path)
         check_inside(place, top)
         check_kind(status, place)
-        again = Path(f"/proc/self/fd/{looked}")
-        handle = os.open(again if again.exists() else path, READ_FLAGS)
+        again = f"/proc/self/fd/{looked}"
+        handle = os.open(again if os.path.exists(again) else path, READ_FLAGS)
     finally:
         os.close(looked)
     opened = os.fstat(handle)
@@ -121,7 +121,7 @@ def _inside(place: str, top: str) -> bool:
 def _real_path(handle: int, path: Path) -> str:
     """The path of an open file without links."""
     try:
-        return str(Path(f"/proc/self/fd/{handle}").readlink())
+        return os.readlink(f"/proc/self/fd/{handle}")
     except OSError:
         return os.path.realpath(path)
 
