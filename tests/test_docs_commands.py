@@ -1,5 +1,6 @@
 """Each command on each page is one that this version takes; those of the page for the first three minutes are run."""
 
+import functools
 import re
 import shlex
 import shutil
@@ -49,11 +50,18 @@ def _words(line: str) -> list[str]:
     return words[: next((i for i, word in enumerate(words) if set(word) <= set("|&;<>()")), len(words))]
 
 
+@functools.cache
+def _top() -> Any:
+    return typer.main.get_command(build())
+
+
 def fault(words: list[str]) -> str:
     """What the command line has against `words`; empty for nothing."""
+    if words[0].endswith(":"):  # the beginning of a line of a log
+        return ""
     if words[:2] == ["slurm", "epilog"]:  # it has its own options (tests/adapters/slurm), as a batch system waits for it
         return ""
-    top: Any = typer.main.get_command(build())
+    top = _top()
     command, context = top, top.context_class(top, info_name="forensics")
     while words and words[0] in getattr(command, "commands", {}):
         command = command.commands[words[0]]
