@@ -90,7 +90,7 @@ def test_a_command_that_is_none_is_found() -> None:
     assert [bool(fault(words)) for words in commands(page)] == [True, True, False]
 
 
-@pytest.mark.seconds
+@pytest.mark.slow
 def test_the_first_three_minutes_are_as_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each command of the page, in its order, in a folder with logs of the names that it uses."""
     sample = ROOT / "sample_logs" / "jupyter_oom"

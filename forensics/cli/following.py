@@ -22,7 +22,7 @@ WINDOW_BYTES = 2 * MIB  # chosen by hand: an hour of an ordinary log, a tenth of
 BLOCK_READ_BYTES = MIB
 MAX_BLOCKS_PER_LOOK = 64  # a log that grows faster than that is read on at the next look
 SETTLE_S = 10.0  # chosen by hand: a launcher needs some seconds to write the rest of its last words
-ENDS = ("failed", "stopped", "stalled")  # outcomes after which a run does not go on
+ENDED_OUTCOMES = ("failed", "stopped", "stalled")  # outcomes after which a run does not go on
 GO_ON = ("machine", "notebook")  # subjects whose log goes on behind the end of what ran on them
 IDLE_SHARE = 20  # chosen by hand: an analysis is followed by so many times its duration without one
 
@@ -191,7 +191,7 @@ class Follower:
 def _shows_end(report: "Report") -> bool:
     """Does a line show that the run itself ended? A log may go on behind an error, and a server behind the end of a kernel."""
     subject = report.subject
-    return subject is not None and bool(subject.why) and subject.kind not in GO_ON and subject.outcome in ENDS
+    return subject is not None and bool(subject.why) and subject.kind not in GO_ON and subject.outcome in ENDED_OUTCOMES
 
 
 def _said(report: "Report") -> str:
