@@ -13,7 +13,19 @@ from forensics.version import VERSION
 
 OF_ALL_COMMANDS = "help"  # tells of the others
 NOT_COMMANDS = {
-    *("app", "captured_runs", "checks", "common", "manual", "naming", "output", "print_table", "progress", "remembering"),
+    *(
+        "app",
+        "captured_runs",
+        "checks",
+        "common",
+        "following",
+        "manual",
+        "naming",
+        "output",
+        "print_table",
+        "progress",
+        "remembering",
+    ),
     *("unknown", "evaluate", "rates", "train"),  # the last three are in the group `dev`
 }
 

@@ -164,6 +164,12 @@ def number_ranges(numbers: Iterable[int]) -> str:
     return ", ".join(str(r[0]) if len(r) == 1 else f"{r[0]}-{r[-1]}" for r in runs)
 
 
+def numbers_in_words(numbers: Iterable[int], most: int) -> str:
+    """The first `most` runs of numbers in words: 2, 7, 8, 9 -> `2, 7 to 9`."""
+    runs = number_ranges(numbers).split(", ")
+    return ", ".join(run.replace("-", " to ") for run in runs[:most]) + (", …" if len(runs) > most else "")
+
+
 def numbers_in(ranges: str) -> Iterator[int]:
     """The numbers that number_ranges() wrote."""
     for run in filter(None, ranges.split(", ")):

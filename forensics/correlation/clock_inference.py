@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from forensics.correlation.clock import UPTIME_ERROR_S, Anchor, Clock
 from forensics.correlation.timestamp_resolver import TimestampResolver, naive, nearest_year, span
 from forensics.model import Source, Stamp, Warn, Warning
+from forensics.model.logs import NO_ZONE
 from forensics.readers.stamps.clock_samples import MAX_UTC_OFFSET, MIN_DAY_CHANGE, SMALLEST_ZONE_STEP_S, BootCounter, ClockSample
 
 MAX_CLOCK_DIFFERENCE = timedelta(days=1)  # a file may be copied to a machine whose clock or zone differs
@@ -181,10 +182,7 @@ def _zone(known: Sequence[ClockSample], name: str, warn: Warn) -> tzinfo | None:
             assumption = f"{_shown(offset)} is assumed, as in line {zoned.line}"
             warn(Warning("zone", f"the timestamps that were read have no time zone; {assumption}", name))
             return timezone(offset)
-    if named:
-        assumption = f"its zone {', '.join(named)} is ambiguous; UTC is assumed"
-    else:
-        assumption = "the timestamps that were read have no time zone; UTC is assumed, as for every source without one"
+    assumption = f"its zone {', '.join(named)} is ambiguous; UTC is assumed" if named else NO_ZONE
     warn(Warning("zone", assumption, name))
     return None
 

@@ -146,7 +146,9 @@ def what_helped(each: list[NextRun]) -> str:
             )
         return f"after {change} it returned in {again} of {len(runs)} next runs"
     same, well = (sum(n.ended == kind for n in each) for kind in ("same", "well"))
-    runs_text = f"{len(each)} next run{'s' if len(each) > 1 else ''}"
+    if len(each) == 1:
+        return f"the next run {'failed in the same way' if same else 'ended well' if well else 'ended otherwise'}"
+    known = f"of the {len(each)} next runs that are known"
     if same:
-        return f"it returned in {same} of {runs_text} known"
-    return f"{well} of {runs_text} known ended well" if well else f"it did not return in {runs_text} known, which ended otherwise"
+        return f"{same} {known} failed in the same way"
+    return f"{well} {known} ended well" if well else f"none {known} failed in the same way, and none ended well"

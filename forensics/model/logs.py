@@ -19,6 +19,10 @@ Time = Annotated[datetime, Meta(tz=True)]
 Block = tuple[int, bytes]  # number of its first line, whole lines
 
 
+# The message of a Warning about stamps whose zone nothing tells; it matters only beside stamps with a zone.
+NO_ZONE = "the timestamps that were read have no time zone; UTC is assumed, as for every source without one"
+
+
 class Warning(Struct, frozen=True):
     """A fault in the data, or an assumption about it. `kind`: a short word that does not change between versions."""
 

@@ -189,7 +189,7 @@ def _from_record(scan: Scan, record: Record, hits_at: HitIndex, absorbed: Contai
     mine = [h for h in inside if id(h) in absorbed and record.speaks_for(h.cause)]
     quoted = {line.number for line in record.quote}
     more = [h for h in mine if h.line not in quoted and h.cause == record.cause and _contains_line(record, h.line)]
-    extra = [Line(h.line, h.text) for h in sorted(more, key=lambda h: WORTH.index(h.weight))]  # hints (stack frames) come last
+    extra = sorted(more, key=lambda h: WORTH.index(h.weight))[:4]  # hints come last
     neighbours = {line.number: line for h in inside if _contains_line(record, h.line) for line in h.region.lines()}
     fields = dict(record.fields)
     for hit in mine:
@@ -206,7 +206,16 @@ def _from_record(scan: Scan, record: Record, hits_at: HitIndex, absorbed: Contai
         source=scan.source.name,
         line=record.first,
         last_line=max(last for _, last in record.spans),
-        proofs=tuple(_proof(scan, line, record.kind, record.weight, neighbours, spans) for line in (*record.quote, *extra[:4])),
+        proofs=(
+            *(_proof(scan, line, record.kind, record.weight, neighbours, spans) for line in record.quote),
+            *(
+                # a hint, such as a frame of the kernel's stack, proves nothing beside the lines that the reader chose
+                _proof(
+                    scan, Line(h.line, h.text), record.kind, "hint" if h.weight == "hint" else record.weight, neighbours, spans
+                )
+                for h in extra
+            ),
+        ),
         fields={**_prefix_fields(prefix, scan.source.label), **fields},
         count=record.count,
         stamp=stamp,

@@ -39,11 +39,12 @@ class FirstScreen:
 
     def rows(self) -> Iterator[Row]:
         """All of them, in order."""
-        yield from self._head()
+        yield from self.head()
         yield from self._overview()
         yield from self._incidents()
 
-    def _head(self) -> Iterator[Row]:
+    def head(self, told: bool = True) -> Iterator[Row]:
+        """The title and how it ended; `told`: with what happened."""
         share = "" if is_guess(self.report) else percent_text(self.first.probability)
         title = headline(self.report)
         style = "fine" if self.report.verdict == "no_crash" else "sure"
@@ -60,7 +61,7 @@ class FirstScreen:
             yield Row((self.first.id, "dim"))
         yield from wrap_rows(str(ending_sentence(self.report) or ""), self.width)
         yield from wrap_rows(verdict(self.report), self.width, style="title")
-        happened = what_happened(self.report)
+        happened = what_happened(self.report) if told else ""
         if happened:
             yield Row()
             yield from (Row((row, "")) for row in cut_text(happened, self.width, SUMMARY_ROWS))
@@ -100,7 +101,9 @@ class FirstScreen:
     def _group(self, group: Group) -> Iterator[Row]:
         share = percent_text(group.probability) if group.probability is not None else ""
         alone = group.start if len(group.ids) == 1 else None
-        lead = f"  {overview.incident_numbers(group):<6}" + (moment.clock_text(alone, "", self.report) + "  " if alone else "")
+        lead = f"  {overview.incident_numbers(group) + ' ':<6}" + (
+            moment.clock_text(alone, "", self.report) + "  " if alone else ""
+        )
         room = self.width - len(lead) - len(share) - 2
         for i, piece in enumerate(cut_text(overview.group_text(group), room, 2)):
             if i == 0:

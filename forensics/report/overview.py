@@ -5,7 +5,7 @@ rank 37 on node04, GPU 3, job 4711; 63 other ranks waited or failed with it | Re
 
 from collections.abc import Sequence
 
-from forensics.core.text import number_ranges, with_noun
+from forensics.core.text import number_ranges, numbers_in_words, with_noun
 from forensics.model import MessageGroup, Proof, Report, Value
 from forensics.model.answers import OUTCOME_LINE, REASON_LINE
 from forensics.report.incident_groups import Group, incident_groups
@@ -80,14 +80,13 @@ def quiet_incidents(report: Report) -> int:
 
 
 def incident_numbers(group: Group) -> str:
-    """The numbers of its incidents: `2`, `2-12`, `1-4, 6-12`."""
-    runs = number_ranges(group.ids).split(", ")
-    return ", ".join(runs[:MAX_NUMBER_RANGES]) + (", …" if len(runs) > MAX_NUMBER_RANGES else "")
+    """The numbers of its incidents: `2`, `2 to 12`, `1 to 4, 6 to 12`."""
+    return numbers_in_words(group.ids, MAX_NUMBER_RANGES)
 
 
 def group_text(group: Group) -> str:
-    """`198 more: A memory limit was hit, jobs 4002 to 4199, about every 7 min`; for a single one its subject and cause."""
+    """`198 times: A memory limit was hit, jobs 4002 to 4199, about every 7 min`; for a single one its subject and cause."""
     if len(group.ids) == 1:
         return ", ".join(filter(None, (group.subject, group.title)))
     rhythm = f"about every {duration_text(group.every_s)}" if group.every_s else ""
-    return f"{len(group.ids)} more: " + ", ".join(filter(None, (group.title, group.subject, rhythm)))
+    return f"{len(group.ids)} times: " + ", ".join(filter(None, (group.title, group.subject, rhythm)))

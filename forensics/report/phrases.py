@@ -9,6 +9,7 @@ from forensics.core import lazy
 from forensics.core.text import with_noun
 from forensics.model import Advice, Finding, Line, MessageGroup, Proof, Report, Warning
 from forensics.model.answers import NO_SIGNATURE
+from forensics.model.logs import NO_ZONE
 
 VERDICTS = {
     "crash": "",
@@ -250,7 +251,10 @@ def two_unit_duration(seconds: float) -> str:
 def warning_notes(report: Report) -> list[tuple[str, str]]:
     """(where, message) of the warnings, the same message once: `all sources`, `a.log:7`, `a.log and 3 more`."""
     grouped: dict[str, list[Warning]] = {}
+    zones_differ = any(source.clock.endswith("+zone") for source in report.sources)
     for warning in report.warnings:
+        if warning.message == NO_ZONE and not zones_differ:
+            continue  # all times are those of one clock, as the logs show them: nothing was guessed
         grouped.setdefault(warning.message, []).append(warning)
     return [(_where(found, len(report.sources)), message) for message, found in grouped.items()]
 

@@ -21,14 +21,14 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_incidents_are_listed_and_folded(saved: str) -> None:
     screen = in_text("report", saved).stdout
     assert "incidents 12 in these logs, number 1 is told here" in screen
-    assert "11 more: A memory limit was hit, jobs 4001 to 4011, about every 7 min" in screen
+    assert "11 times: A memory limit was hit, jobs 4001 to 4011, about every 7 min" in screen
 
 
 def test_one_incident_is_told_in_full(saved: str) -> None:
     done = in_text("report", saved, "--incident", "5")
     assert done.returncode == 0
     assert "number 5 is told here" in done.stdout
-    assert "\n  1-4, 6-12" in done.stdout
+    assert "\n  1 to 4, 6 to 12 " in done.stdout
 
 
 def test_an_incident_that_is_not_there_is_wrong_usage(saved: str) -> None:

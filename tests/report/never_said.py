@@ -199,7 +199,7 @@ CASES = (
             )
         },
         (),
-        ("60 in these logs", "59 more: A memory limit was hit, jobs 40.* about every 7 min"),
+        ("60 in these logs", "59 times: A memory limit was hit, jobs 40.* about every 7 min"),
     ),
     Once(
         "(neither rank 37 on node04, nor that 63 others timed out)",

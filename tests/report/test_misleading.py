@@ -94,7 +94,7 @@ def test_rows_of_evidence_are_pieces_of_the_line() -> None:
     report = made.report(line)
     for width in (60, 80, 100):
         rows = render(report, "text", Style(width=width)).split("evidence")[1].split("\n\n")[0].splitlines()[1:]
-        pieces = [re.sub(r"^(?:[> ] logs/\S+:\d+ ? ?| {3,}\d+  | {10,})", "", row).removesuffix(" …").strip() for row in rows]
+        pieces = [re.sub(r"^(?:[> ] \S+:\d+ ? ?| {3,}\d+  | {10,})", "", row).removesuffix(" …").strip() for row in rows]
         assert all(piece in line for piece in pieces if piece), pieces
         assert any(piece.startswith("kernel:  Memory cgroup\t") for piece in pieces)
 
@@ -123,7 +123,7 @@ def test_two_hundred_kills_are_a_list_and_not_one_story() -> None:
     """200 kills of 200 Slurm jobs, seven minutes apart, were told as `job 4199`."""
     screen = "\n".join(render(made.many(200), "text", Style(width=80)).splitlines()[:24])
     assert "200 in these logs, number 1 is told here" in " ".join(screen.split())
-    assert "199 more: A memory limit was hit, jobs 4001 to 4199, about every 7 min" in " ".join(
+    assert "199 times: A memory limit was hit, jobs 4001 to 4199, about every 7 min" in " ".join(
         screen.replace(" 93 %", "").split()
     )
 

@@ -43,7 +43,7 @@ def test_the_text_shows_them_behind_the_remedies() -> None:
     assert re.search(
         r"^also in these logs\n( +\S*train\.log:\d  text \d of it\n){3} +job 9 is another one\n  and 46 more", text, re.M
     )
-    assert text.index("\nnot known\n") < text.index("\nalso in these logs\n") < text.index("\nread\n")
+    assert text.index("\nnot known ") < text.index("\nalso in these logs\n") < text.index("\nread\n")
 
 
 @pytest.mark.parametrize("form", ["text", "markdown"])

@@ -13,6 +13,7 @@ from forensics.model.answers import OUTCOME_LINE
 from forensics.readers.messages import continues
 from forensics.report import Style, moment, overview, render
 from forensics.report.curves import sparkline
+from forensics.report.formats.text import is_short
 from forensics.report.paths import Paths
 from forensics.report.phrases import headline, is_guess, percent_text, time_between, warning_notes, what_happened
 from forensics.report.steps import course_steps
@@ -38,6 +39,9 @@ def test_the_first_screen_answers_what_where_when_and_what_to_do(case: str, know
         return
     assert rows[0].endswith(percent_text(first.probability))
     assert first.id in screen
+    if is_short(report):
+        assert rows[0] and len("\n".join(rows).split("\n\n")[0].splitlines()) <= 4  # three, if its end is told in one
+        return
     assert " ".join(first.summary.split()[:5]) in screen
     for label, told in (("where", overview.location(report)), ("do first", overview.do_first(report))):
         assert bool(told) == any(row.startswith(label + " ") for row in rows), label
@@ -254,3 +258,25 @@ def test_a_message_of_several_lines_is_quoted_to_its_end() -> None:
     assert not continues("ValueError: the two must match.", "- done")
     assert not continues("KeyError: 'a'", '  File "train.py", line 3, in main')
     assert not continues("Killed", "ann@node4:~$ ls")
+
+
+def test_a_good_end_is_three_lines(knowledge: Database) -> None:
+    rows = render(sample("healthy_train", knowledge), "text", Style(width=100)).splitlines()
+    assert len(rows) == 3
+    assert rows[2].startswith("read") and "78 lines in train.log" in rows[2]
+    full = render(sample("healthy_train", knowledge), "text", Style(width=100, every_incident=True))
+    assert "what was looked at" in full
+
+
+def test_the_zone_is_noted_only_where_zones_differ_or_were_guessed(knowledge: Database) -> None:
+    report = sample("jupyter_oom", knowledge)
+    assert "UTC is assumed" not in render(report, "text")
+    first, *rest = report.sources
+    assert "UTC is assumed" in render(replace(report, sources=(replace(first, clock="wall+zone"), *rest)), "text")
+
+
+def test_a_frame_of_the_kernel_is_no_proof(knowledge: Database) -> None:
+    evidence = sample("jupyter_oom", knowledge).causes[0].evidence
+    frames = [p for p in evidence if re.search(r"\+0x[0-9a-f]+/0x", p.text)]
+    assert frames and {p.weight for p in frames} == {"hint"}
+    assert evidence[0] not in frames

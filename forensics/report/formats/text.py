@@ -7,8 +7,9 @@ from forensics.model import Advice, Finding, Proof, Report
 from forensics.report import attempts, moment
 from forensics.report.consequences import FOLLOWED, UNCONFIRMED, consequences, delay_text, unconfirmed_consequences
 from forensics.report.curves import SPARKLINE_CHARS, first_to_last, relevant_curves, sparkline
-from forensics.report.first_screen import FirstScreen, labelled
+from forensics.report.first_screen import LABEL_COLUMNS, FirstScreen, labelled
 from forensics.report.notices import notice_groups
+from forensics.report.overview import other_incidents as incidents_beside
 from forensics.report.paths import Paths
 from forensics.report.phrases import (
     UNUSUAL,
@@ -32,6 +33,7 @@ from forensics.report.phrases import (
 from forensics.report.rows import MIN_SAID_CHARS, Row, coloured_text, cut_text, plain_text, wrap_rows
 from forensics.report.style import Style
 
+ENDED_AS_ASKED = ("ended_well", "going_on")  # outcomes of which three lines are enough
 MAX_TEXT_PROOFS = 5  # with the cause and the first remedy they fit on a terminal's first screen or two
 IN_FULL = 3  # chosen by hand: remedies with reason, command and reference; the others in one line
 MAX_NAMED_SOURCES = 8  # chosen by hand: logs that are named one by one; json names all
@@ -49,6 +51,13 @@ def render(report: Report, style: Style) -> str:
     return coloured_text(rows, style.width) if style.colour else plain_text(rows)
 
 
+def is_short(report: Report) -> bool:
+    """Is there nothing to tell but that it ended well, or goes on? Then three lines are enough."""
+    subject = report.subject
+    as_asked = subject is not None and subject.outcome in ENDED_AS_ASKED and shows_no_crash(report)
+    return as_asked and not (also_possible(report) or incidents_beside(report) or warning_notes(report))
+
+
 class _Text:
     def __init__(self, report: Report, style: Style) -> None:
         self.report, self.width, self.every = report, max(MIN_PAGE_CHARS, style.width), style.every_incident
@@ -56,6 +65,9 @@ class _Text:
         self.paths = Paths.of(report)
 
     def rows(self) -> Iterator[Row]:
+        if is_short(self.report) and not self.every:
+            yield from self._in_short()
+            return
         yield from FirstScreen(self.report, self.width).rows()
         yield from self._evidence()
         yield from self._numbers()
@@ -67,6 +79,19 @@ class _Text:
         yield from self._notices()
         yield from self._every_incident()
         yield from self._read()
+
+    def _in_short(self) -> Iterator[Row]:
+        """How it ended and what was read; then only what is worth knowing."""
+        yield from FirstScreen(self.report, self.width).head(told=False)
+        sources = self.report.sources
+        others = f" and {with_noun(len(sources) - 1, 'other source')}" if len(sources) > 1 else ""
+        lines = with_noun(sum(s.lines for s in sources), "line")
+        more, room = "; more: --format json", self.width - LABEL_COLUMNS
+        said = f"{lines} in {self.paths.short(sources[0].name)}{others}"
+        said += more if len(said + more) <= room else ""
+        yield Row(("read".ljust(LABEL_COLUMNS), "head"), (cut_text(said, room, 1)[0], "dim"))
+        yield from self._earlier()
+        yield from self._notices()
 
     def _numbers(self) -> Iterator[Row]:
         """The curves that are relevant to the cause, small, with their places if there is room."""
@@ -95,7 +120,7 @@ class _Text:
             yield from wrap_rows(worth, self.width, 2, style="dim")
         column = min(MAX_PLACE_COLUMN_CHARS, max(len(self._place(p)) for p in proofs))
         shown: set[str] = set()
-        for proof in sorted(proofs, key=lambda p: p != main):  # the best one, then the others in their order
+        for proof in sorted(proofs, key=lambda p: p != best):  # the one that decided, then the others in their order
             yield from self._proof(proof, column, proof == main)
             if proof.linked_by and proof.source not in shown:
                 yield from self._linked(f"linked by {proof.linked_by}", column + 4)
@@ -210,7 +235,8 @@ class _Text:
         if not self.report.missing:
             return
         yield Row()
-        yield Row(("not known", "head"))
+        head, beside = "not known", "  forensics doctor tells what can be read on this machine"
+        yield Row((head, "head"), (beside if len(head + beside) <= self.width else "", "dim"))
         for unknown in self.report.missing:
             yield from wrap_rows(f"{unknown.what}. {unknown.why}", self.width, 2)
             yield Row(("    $ ", "dim"), (unknown.command, "command"))

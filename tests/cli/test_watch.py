@@ -1,0 +1,160 @@
+"""`forensics watch`: nothing while all is well; a death, a stall and a divergence are told once; truncation and rotation survived."""
+
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from forensics.cli import following
+from forensics.cli.following import Follower, Happening, Rules, Run, Tail
+from forensics.cli.output import OutputOptions
+from forensics.cli.watch import tell
+from forensics.database import Database
+from tests.commandline import in_text
+
+STEPS = "".join(f"step {i} loss {2.3 - i / 100:.2f}\n" for i in range(40))
+DEATH = "RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)\n"
+LOST = "".join(f"step {i} loss nan\n" for i in range(40, 60))
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    path = tmp_path / "train.log"
+    path.write_text(STEPS)
+    return path
+
+
+def added(path: Path, text: str) -> None:
+    with path.open("a") as file:
+        file.write(text)
+
+
+def follower(log: Path, knowledge: Database, run: Run | None = None) -> Follower:
+    return Follower([Tail(log)], Rules(stall_s=900, settle_s=10), knowledge, 0.0, run)
+
+
+def told(found: Happening | None) -> tuple[str, str] | None:
+    return (found.what, found.report.causes[0].id) if found else None
+
+
+def test_a_death_is_told_when_nothing_follows_it(log: Path, knowledge: Database) -> None:
+    follow = follower(log, knowledge)
+    assert [follow.step(now) for now in (1, 2, 3)] == [None] * 3
+    added(log, DEATH)
+    assert follow.step(100) is None
+    assert told(follow.step(111)) == ("died", "code.shape")
+
+
+def test_a_run_that_goes_on_behind_an_error_is_well(log: Path, knowledge: Database) -> None:
+    follow = follower(log, knowledge)
+    added(log, DEATH)
+    assert follow.step(1) is None
+    added(log, "".join(f"step {i} loss {2.3 - i / 100:.2f}\n" for i in range(40, 90)))
+    assert [follow.step(now) for now in (9, 20, 60)] == [None] * 3
+
+
+def test_a_stall_is_told_once_a_spell_and_the_watch_goes_on(log: Path, knowledge: Database) -> None:
+    follow = follower(log, knowledge)
+    assert [told(follow.step(now)) for now in (0, 20, 899)] == [None] * 3
+    stalled = follow.step(901)
+    assert stalled is not None and stalled.what == "stalled" and "step 39 loss" in stalled.said and not stalled.is_last
+    assert follow.step(2000) is None
+    added(log, "step 40 loss 1.9\n")
+    assert [follow.step(2001), follow.step(2020)] == [None, None]
+    assert (again := follow.step(2910)) is not None and again.what == "stalled"
+
+
+def test_a_loss_that_is_lost_is_told_once_while_the_run_goes_on(log: Path, knowledge: Database) -> None:
+    follow = follower(log, knowledge)
+    assert follow.step(1) is None
+    added(log, LOST)
+    found = [told(follow.step(now)) for now in (100, 200)]
+    assert [what for what, _ in filter(None, found)] == ["diverges"]
+    added(log, LOST)
+    assert [told(follow.step(now)) for now in (300, 400)] == [None, None]
+
+
+def test_the_end_of_the_run_is_the_end_of_the_watch(log: Path, knowledge: Database) -> None:
+    living = True
+    follow = follower(log, knowledge, Run(lambda: living, lambda: None))
+    added(log, DEATH)
+    assert [follow.step(now) for now in (1, 30, 60)] == [None] * 3
+    living = False
+    assert told(follow.step(61)) == ("died", "code.shape")
+    log.write_text(STEPS + "Training finished\n")
+    ended = follower(log, knowledge, Run(lambda: False, lambda: None)).step(1)
+    assert ended is not None and ended.what == "ended"
+
+
+def test_a_log_that_is_truncated_or_rotated_is_followed_on(log: Path) -> None:
+    tail = Tail(log)
+    assert tail.look() == len(STEPS)
+    log.write_text("short\n")
+    assert (tail.look(), tail.restarts, tail.last_line()) == (6, 1, "short")
+    log.rename(log.with_suffix(".1"))
+    added(log.with_suffix(".1"), "the last of the old one\n")
+    assert (tail.look(), tail.last_line()) == (24, "the last of the old one")
+    log.write_text("the first of the new one\n")
+    assert (tail.look(), tail.restarts, tail.last_line()) == (25, 2, "the first of the new one")
+    assert tail.look() == 0
+
+
+def test_of_a_long_log_only_the_end_is_kept_and_its_lines_keep_their_numbers(
+    log: Path, knowledge: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(following, "WINDOW_BYTES", 500)
+    follow = follower(log, knowledge)
+    added(log, STEPS * 20 + DEATH)
+    follow.step(1)
+    assert len(follow.tails[0].kept) <= 500
+    died = follow.step(12)
+    assert died is not None
+    assert died.report.causes[0].evidence[0].line == len((STEPS * 21 + DEATH).splitlines())
+
+
+def test_the_hook_gets_the_report_and_is_not_waited_for(
+    log: Path, knowledge: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FORENSICS_RUNS", str(tmp_path / "runs"))
+    added(log, DEATH)
+    follow = follower(log, knowledge)
+    follow.step(1)
+    died = follow.step(20)
+    assert died is not None
+    start = time.monotonic()
+    tell(died, OutputOptions("text"), f"cp {{report}} {tmp_path}/copy; touch {tmp_path}/there; sleep 20", notify=False)
+    assert time.monotonic() - start < 10
+    while not (tmp_path / "there").exists() and time.monotonic() - start < 30:
+        time.sleep(0.02)
+    assert "code.shape" in (tmp_path / "copy").read_text()
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.seconds
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+def test_a_process_is_watched_to_its_end(tmp_path: Path) -> None:
+    code = f"import time; print({STEPS!r}, flush=True); time.sleep(1.5); raise SystemExit({DEATH!r})"
+    with (tmp_path / "job.log").open("w") as file:
+        job = subprocess.Popen([sys.executable, "-c", code], stdout=file, stderr=file)
+        threading.Thread(target=job.wait, daemon=True).start()  # a parent that waits, as a shell does
+        done = in_text("watch", "--pid", job.pid, "--every", "0.1s", FORENSICS_RUNS=str(tmp_path / "runs"))
+    assert "died" in done.stderr and "code.shape" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "nothing to watch"),
+        (("no/such.log",), "cannot be followed"),
+        (("--pid", "1", "--job", "2"), "both --pid and --job"),
+        (("--pid", str(2**22 + 7)), "no process"),
+        (("x.log", "--stall", "soon"), "soon"),
+    ],
+)
+def test_what_cannot_be_watched_is_one_line(words: tuple[str, ...], said: str) -> None:
+    done = in_text("watch", *words)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert said in done.stderr
