@@ -63,6 +63,7 @@ BELOW: dict[str, set[str]] = {
     # who asks
     "train": {"readers", "pipeline", "decision", "outcome", "correlation", "sources", "database", "model", "core"},
     "signature_lint": {"data_files", "line_formats", "advice", "config", "database", "ranks", "readers", "series", "core"},
+    "signature_export": {"database"},
     "explain": {"advice", "database", "readers", "scan", "model"},
     "cli": {
         *(
@@ -90,6 +91,7 @@ BELOW: dict[str, set[str]] = {
             "report",
             "scan",
             "series",
+            "signature_export",
             "signature_lint",
             "source_analysis",
         ),
