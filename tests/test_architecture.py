@@ -64,6 +64,7 @@ BELOW: dict[str, set[str]] = {
     "train": {"readers", "pipeline", "decision", "outcome", "correlation", "sources", "database", "model", "core"},
     "signature_lint": {"data_files", "line_formats", "advice", "config", "database", "ranks", "readers", "series", "core"},
     "signature_export": {"database"},
+    "sinks": {"report", "model", "core"},
     "explain": {"advice", "database", "readers", "scan", "model"},
     "cli": {
         *(
@@ -92,6 +93,7 @@ BELOW: dict[str, set[str]] = {
             "scan",
             "series",
             "signature_export",
+            "sinks",
             "signature_lint",
             "source_analysis",
         ),

@@ -61,7 +61,7 @@ class _Writer:
         said = []
         last = len(items) - 1
         for i, (kind, what) in enumerate(items):
-            texts = _refused_texts(str(kind), what) if i < last and _takes_anything(items[i + 1]) or tail and i == last else None
+            texts = _refused_texts(str(kind), what) if (i < last and _takes_anything(items[i + 1])) or (tail and i == last) else None
             if texts:
                 said.append(_none_of(texts))
                 continue

@@ -4,7 +4,7 @@ import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from forensics.database import Cause, Signature
 from forensics.database.csv_tables import read_rows
@@ -58,7 +58,7 @@ class Rules(Struct, frozen=True):
 
 
 def collect(causes: Iterable[Cause], weight: str, families: Sequence[str], on_node: bool, vetoes: bool) -> Rules:
-    """The rules of all signatures of at least `weight`; only of `families` if there are some; only of a node's own log if `on_node`.
+    """The rules of signatures of at least `weight`, of `families` if there are some, and of a node's own log if `on_node`.
 
     `vetoes`: the target knows them. A rule without its vetoes is kept if it matches none of the negative examples.
     """
@@ -101,7 +101,8 @@ def _rule(cause: Cause, signature: Signature, node: bool, with_vetoes: bool) -> 
             if not why:
                 lost = "its vetoes" if signature.unless and not with_vetoes else ""
                 lost = lost or ("a look-around" if made.vetoes and len(chosen) < len({*own, *made.vetoes}) else "")
-                return rule, f"exported without {lost}" if lost else ""
+                kept = structs.replace(rule, hardware=rule.hardware and not lost)
+                return kept, f"exported without {lost}" if lost else ""
     return None, why
 
 
