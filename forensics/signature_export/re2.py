@@ -61,8 +61,8 @@ class _Writer:
         said = []
         last = len(items) - 1
         for i, (kind, what) in enumerate(items):
-            texts = _refused_texts(str(kind), what) if (i < last and _takes_anything(items[i + 1])) or (tail and i == last) else None
-            if texts:
+            plain = _takes_anything(items[i + 1]) if i < last else tail
+            if plain and (texts := _refused_texts(str(kind), what)):
                 said.append(_none_of(texts))
                 continue
             said.append(self.item(str(kind), what, head, tail and i == last, times))
@@ -175,7 +175,10 @@ def _other_than(kind: str, what: Any) -> str:
 
 
 def _vetoed(items: list[Any]) -> list[list[Any]]:
-    """For each negative look-around of several characters that is not repeated: what must not match. A(?!X)B -> AX, A(?<!X)B -> XB."""
+    """For each negative look-around of several characters that is not repeated, what must not match.
+
+    A(?!X)B -> AX, A(?<!X)B -> XB
+    """
     return [part for _, part in _refused(items)]
 
 
