@@ -63,6 +63,8 @@ BELOW: dict[str, set[str]] = {
     # who asks
     "train": {"readers", "pipeline", "decision", "outcome", "correlation", "sources", "database", "model", "core"},
     "signature_lint": {"data_files", "line_formats", "advice", "config", "database", "ranks", "readers", "series", "core"},
+    "signature_export": {"database"},
+    "sinks": {"report", "model", "core"},
     "explain": {"advice", "database", "readers", "scan", "model"},
     "cli": {
         *(
@@ -90,6 +92,8 @@ BELOW: dict[str, set[str]] = {
             "report",
             "scan",
             "series",
+            "signature_export",
+            "sinks",
             "signature_lint",
             "source_analysis",
         ),

@@ -27,6 +27,7 @@ DEFAULTS: Mapping[str, Any] = {
     "report": True,
     "redact": False,
     "remember": None,  # store the report in the history; None: as the configuration says
+    "tell": False,  # tell the sinks of the configuration after a death
     "on_crash": "",  # a command to run after a death; {bundle} stands for the folder
     "termination_file": "",  # where a short report goes, as /dev/termination-log of Kubernetes
     "idle": "",  # a regular expression: the command line of a pool's worker that has nothing to do, such as ray::IDLE
@@ -54,6 +55,7 @@ class Options:
     report: bool
     redact: bool
     remember: bool | None
+    tell: bool
     on_crash: str
     termination_file: str
     idle: str

@@ -20,6 +20,7 @@ REPORT_S = 60.0  # chosen by hand: so long a user at a terminal waits
 UNAWAITED_REPORT_S = 1800.0  # nobody waits for a background process, and one of low priority may get almost no processor time
 PROCESS_LIMIT_ERRORS = ("can't start new thread", "Resource temporarily unavailable")
 RETRY_S = 10.0  # chosen by hand: within this time processes that a job left behind end
+KEEP_TELLING = "1h"  # chosen by hand: so long a sink that cannot be reached is tried again; later the next death does it
 MESSAGE_BYTES = 4096  # Kubernetes cuts a longer termination message
 
 
@@ -78,7 +79,7 @@ def _run_analysis(command: list[str], within_s: float) -> str:
 
 
 def act_on_death(folder: str, options: Options) -> None:
-    """Write a short report for Kubernetes and run the user's command."""
+    """Write a short report for Kubernetes, run the user's command and tell the sinks; nothing of it is waited for."""
     with contextlib.suppress(OSError):
         if options.termination_file and os.path.exists(options.termination_file):
             with (
@@ -87,10 +88,13 @@ def act_on_death(folder: str, options: Options) -> None:
             ):
                 file.write(report.read().removeprefix(REPORT_HEAD.encode())[:MESSAGE_BYTES])
     if options.on_crash:
-        with contextlib.suppress(OSError):
-            # Safe: nobody waits for it: this process ends soon, and then the system reaps it.
-            subprocess.Popen(
-                ["/bin/sh", "-c", options.on_crash.replace("{bundle}", shlex.quote(folder))],
-                stdin=subprocess.DEVNULL,
-                start_new_session=True,
-            )
+        _start(["/bin/sh", "-c", options.on_crash.replace("{bundle}", shlex.quote(folder))])
+    if options.tell:
+        _start([sys.executable, "-P", "-m", "forensics", "tell", folder, "--keep-trying", KEEP_TELLING], subprocess.DEVNULL)
+
+
+def _start(command: list[str], output: int | None = None) -> None:
+    """Start a program that nobody waits for, with no place to write to if `output` says so."""
+    with contextlib.suppress(OSError):
+        # Safe: nobody waits for it: this process ends soon, and then the system reaps it.
+        subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True)

@@ -286,7 +286,8 @@ def capture_settings() -> dict[str, object]:
     """The configured options of captured runs. From now on bundles go to the configured folder."""
     from forensics.config import config
 
-    settings = dict(config().capture)
+    configured = config()
+    settings = dict(configured.capture) | ({"tell": True} if configured.tell else {})
     if folder := settings.pop("folder", ""):
         os.environ.setdefault("FORENSICS_RUNS", str(folder))
     return settings

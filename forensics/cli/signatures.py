@@ -1,4 +1,4 @@
-"""`forensics signatures list|show|check|test`: the database, for those who read and extend it."""
+"""`forensics signatures list|show|check|test|export`: the database, for those who read and extend it."""
 
 import sys
 from collections.abc import Iterator
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from forensics.cli.common import Signatures
+from forensics.cli.exporting import add_export
 from forensics.cli.output import save, write
 from forensics.cli.unknown import Commands
 from forensics.core.errors import UsageError
@@ -36,7 +37,7 @@ def register(app: typer.Typer) -> None:
         rich_markup_mode=None,
         help="List, show, check and test signatures. signatures/README.md explains how to write one.",
     )
-    for add in (_list, _show, _check, _test):
+    for add in (_list, _show, _check, _test, add_export):
         add(group)
     app.add_typer(group, name="signatures")
 

@@ -6,6 +6,7 @@
     limits: {files: 500000, document: 1 GiB}                   # names and defaults: SECURITY.md
     capture: {keep: crash, folder: ~/runs, every: 5s, stall: 15m, max_log: 1 GiB, kernel_log: false, env: true, warn: true,
               redact: true, termination_file: /dev/termination-log, on_crash: 'notify {bundle}'}      # docs/capture.md
+    tell: {webhook: {url: https://..., form: slack}, prometheus: {path: /var/lib/node_exporter/forensics.prom}}  # docs/tell.md
 
 The file is `$FORENSICS_CONFIG`, else `config.yaml` in the user's configuration folder (~/.config/forensics on Linux) if it
 exists. `$FORENSICS_SIGNATURES` adds folders, separated as in PATH. `$FORENSICS_CACHE` overrides `cache`, `$FORENSICS_HISTORY`
@@ -13,7 +14,7 @@ overrides `history`, and `$FORENSICS_LIMIT_FILES=500000` overrides the limit `fi
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from forensics.core.errors import UsageError
 from forensics.core.limits import Limits, limit_names, with_values
 
 MAX_CONFIG_BYTES = 64 << 10  # a file of settings has a page; what is longer was named by mistake
-SECTIONS = {"signatures", "cache", "limits", "history", "capture"}
+SECTIONS = {"signatures", "cache", "limits", "history", "capture", "tell"}
 LIMIT_VARIABLE = "FORENSICS_LIMIT_"
 
 
@@ -32,7 +33,7 @@ class Config(Struct, frozen=True):
     cache folder.
 
     `history`: file or URL where reports are stored; empty if they are not stored. `capture`: the options of captured runs that
-    the file sets, by their names in capture.options; `folder` is the folder for the bundles.
+    the file sets, by their names in capture.options; `folder` is the folder for the bundles. `tell`: who is told of a death.
     """
 
     signatures: tuple[Path, ...] = ()
@@ -40,6 +41,7 @@ class Config(Struct, frozen=True):
     limits: Limits = field(default_factory=Limits)
     history: str = ""
     capture: tuple[tuple[str, object], ...] = ()
+    tell: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 def config(folders: Iterable[Path] = ()) -> Config:
@@ -55,7 +57,7 @@ def config(folders: Iterable[Path] = ()) -> Config:
         if not folder.is_dir():
             raise UsageError("no such folder of signatures", str(folder))
     history = os.environ.get("FORENSICS_HISTORY", base.history)
-    return Config(tuple(dict.fromkeys(signatures)), base.cache, _with_environment(base.limits), history, base.capture)
+    return Config(tuple(dict.fromkeys(signatures)), base.cache, _with_environment(base.limits), history, base.capture, base.tell)
 
 
 def _with_environment(base: Limits) -> Limits:
@@ -93,6 +95,7 @@ def _read(path: Path) -> Config:
 
 
 def _parse(path: Path, raw: bytes) -> Config:
+    from forensics.config.tell import tell_settings
     from forensics.data_files.form import BadFormError, keys, parse, text, texts
 
     try:
@@ -106,7 +109,8 @@ def _parse(path: Path, raw: bytes) -> Config:
         folders = tuple(_resolve(path, p) for p in texts(data, "signatures"))
         history = text(data, "history") if "history" in data else ""
         history = history if "://" in history or not history else str(_resolve(path, history))
-        return Config(folders, _resolve(path, cache) if cache else None, _limits(data), history, _capture(path, data))
+        kept = _resolve(path, cache) if cache else None
+        return Config(folders, kept, _limits(data), history, _capture(path, data), tell_settings(data))
     except BadFormError as bad:
         raise UsageError(bad.what, f"{path}:{bad.line}") from bad
     except UnicodeDecodeError as error:

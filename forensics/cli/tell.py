@@ -1,0 +1,79 @@
+"""`forensics tell [DIR]`: tell the configured sinks of a death, and deliver what waits for them."""
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from forensics.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from forensics.model import Report
+    from forensics.sinks.spool import Spool
+
+Bundle = Annotated[Path | None, typer.Argument(help="A bundle with its report; without one, only what waits is delivered.")]
+Trying = Annotated[str, typer.Option("--keep-trying", help="Go on for so long while a sink cannot be reached, as 30s or 1h.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+
+    @app.command()
+    def tell(bundle: Bundle = None, keep_trying: Trying = "0s") -> None:
+        """Tell the sinks of the section `tell` of the configuration why a job died, and deliver what still waits for them.
+
+        `forensics run` does this after a death. Exit status: 1 if something still waits.
+
+        \b
+        Examples:
+          forensics tell
+          forensics tell ~/.local/state/forensics/20261122-181534-python-4711
+        """
+        from forensics.config import config
+        from forensics.config.capture import seconds
+        from forensics.config.tell import GENERAL
+
+        sinks = dict(config().tell)
+        if not sinks:
+            raise UsageError("no section tell in the configuration: nobody is told", advice="docs/tell.md shows one")
+        general = sinks.pop(GENERAL, {})
+        from forensics.sinks.delivery import deliver
+        from forensics.sinks.spool import Spool
+
+        spool = Spool(_spool_folder(general))
+        if bundle is not None:
+            _promise(_report_in(bundle), sinks, spool, general.get("names") != "false")
+        faults = deliver(spool, sinks, seconds(keep_trying))
+        for name, fault in faults.items():
+            print(f"forensics: {name}: {fault}; it waits in {spool.folder}", file=sys.stderr)
+        if faults:
+            raise typer.Exit(1)
+
+
+def _spool_folder(general: Mapping[str, str]) -> Path:
+    from forensics.capture.bundle import state_folder
+
+    return Path(general["spool"]).expanduser() if general.get("spool") else Path(state_folder()).parent / "forensics-spool"
+
+
+def _promise(report: "Report", sinks: Mapping[str, Mapping[str, str]], spool: "Spool", names: bool) -> None:
+    from forensics.sinks.message import message_of
+
+    message = message_of(report, names)
+    for name in sinks:
+        if not spool.put(name, message):
+            print(f"forensics: {name}: too many messages wait already; this one is not told", file=sys.stderr)
+
+
+def _report_in(bundle: Path) -> "Report":
+    import msgspec
+
+    from forensics.report.reading import read_report
+
+    path = bundle / "report.json"
+    try:
+        return read_report(msgspec.json.decode(path.read_bytes()), str(path))
+    except (OSError, msgspec.DecodeError) as error:
+        raise UsageError(f"no report can be read there: {error}", str(path), "forensics why DIR --again writes it") from error

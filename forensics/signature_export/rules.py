@@ -1,0 +1,174 @@
+"""Rules: which signatures and codes a monitor can look for, with patterns that keep their examples, and what is lost."""
+
+import functools
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec import Struct, structs
+
+from forensics.database import Cause, Signature
+from forensics.database.csv_tables import read_rows
+from forensics.database.entries import WEIGHT_NAMES
+from forensics.signature_export.re2 import LABELLED_START, LINE_START, NotInRe2Error, rewrite
+
+NODE_FAMILIES = frozenset(("gpu_hardware", "gpu_driver", "host_hardware", "host_memory", "host_os", "storage"))
+HARDWARE_FAMILIES = frozenset(("gpu_hardware", "host_hardware"))
+NOT_FAULTS = "none"  # the family of what is no failure
+SEVERE_TRAITS = frozenset(("device_fault", "machine_fault", "kernel_fault"))
+ROLE_NAMES = {"root": "root", "secondary": "consequence", "victim": "consequence"}
+SEVERITY_OF_ROLE = {"root": "critical", "consequence": "warning", "information": "info"}
+# A program's own error in a kernel's line: an address, an instruction, a channel that ended with it (NVIDIA's catalogue of Xids).
+APPLICATION_XIDS = frozenset(("13", "31", "43", "45"))
+XID_LINE = r"NVRM: Xid \([^)\n]{1,60}\): 0*%s(?:[^0-9]|$)"
+SXID_LINE = r"SXid \([^)\n]{1,60}\): 0*%s(?:[^0-9]|$)"
+
+
+class Rule(Struct, frozen=True):
+    """One rule. `pattern`, `vetoes`: RE2, searched in one line. `hardware`: proves that a part of the node is broken.
+    `on_node`: the kernel or a service of the node writes the line."""
+
+    id: str
+    cause: str
+    title: str
+    severity: str
+    role: str
+    pattern: str
+    vetoes: tuple[str, ...] = ()
+    remedy: str = ""
+    command: str = ""
+    hardware: bool = False
+    on_node: bool = False
+    matches: tuple[str, ...] = ()
+    matches_not: tuple[str, ...] = ()
+
+
+class Loss(Struct, frozen=True):
+    """A signature that is not exported, or exported with less than it says; why."""
+
+    id: str
+    why: str
+    exported: bool
+
+
+class Rules(Struct, frozen=True):
+    """What a target can use."""
+
+    rules: tuple[Rule, ...]
+    losses: tuple[Loss, ...]
+
+
+def collect(causes: Iterable[Cause], weight: str, families: Sequence[str], on_node: bool, vetoes: bool) -> Rules:
+    """The rules of signatures of at least `weight`, of `families` if there are some, and of a node's own log if `on_node`.
+
+    `vetoes`: the target knows them. A rule without its vetoes is kept if it matches none of the negative examples.
+    """
+    wanted = WEIGHT_NAMES[: WEIGHT_NAMES.index(weight) + 1]  # type: ignore[arg-type]
+    by_id = {c.id: c for c in causes}
+    rules: list[Rule] = []
+    losses: list[Loss] = []
+    for cause in by_id.values():
+        family = cause.id.split(".")[0]
+        if family == NOT_FAULTS or (families and family not in families and cause.id not in families):
+            continue
+        for signature in cause.signatures:
+            node = _is_of_node(signature, family)
+            if signature.weight not in wanted or (on_node and not node):
+                continue
+            rule, why = _rule(cause, signature, node, vetoes)
+            rules += [rule] if rule else []
+            losses += [Loss(signature.id, why, rule is not None)] if why else []
+    rules += [r for r in _codes(by_id) if not families or r.cause in families or r.cause.split(".")[0] in families]
+    return Rules(tuple(rules), tuple(losses))
+
+
+def _is_of_node(signature: Signature, family: str) -> bool:
+    return "kernel" in signature.scope or (family in NODE_FAMILIES and "any" in signature.scope)
+
+
+def _rule(cause: Cause, signature: Signature, node: bool, with_vetoes: bool) -> tuple[Rule | None, str]:
+    """The rule of a signature, and what it loses; empty for nothing."""
+    why = ""
+    for start in (LINE_START, LABELLED_START):
+        try:
+            made = rewrite(signature.pattern, start)
+            vetoes = [rewrite(veto, start) for veto in signature.unless]
+        except NotInRe2Error as error:
+            return None, str(error)
+        own = tuple(v.pattern for v in vetoes)
+        for chosen in ((*own, *made.vetoes), own) if with_vetoes else ((),):
+            rule = _of(cause, signature, made.pattern, tuple(dict.fromkeys(chosen)), node)
+            why = fault(rule)
+            if not why:
+                lost = "its vetoes" if signature.unless and not with_vetoes else ""
+                lost = lost or ("a look-around" if made.vetoes and len(chosen) < len({*own, *made.vetoes}) else "")
+                kept = structs.replace(rule, hardware=rule.hardware and not lost)
+                return kept, f"exported without {lost}" if lost else ""
+    return None, why
+
+
+def _of(cause: Cause, signature: Signature, pattern: str, vetoes: tuple[str, ...], node: bool) -> Rule:
+    severe = bool(SEVERE_TRAITS & set(cause.traits)) and signature.ends not in ("nothing", "later")
+    severity = "critical" if severe else "info" if signature.ends == "nothing" else "warning"
+    hardware = severe and signature.weight == "proof" and cause.id.split(".")[0] in HARDWARE_FAMILIES
+    remedy, command = _remedy(cause)
+    return Rule(
+        id=signature.id, cause=cause.id, title=cause.title, severity=severity, role="root", pattern=pattern, vetoes=vetoes,
+        remedy=remedy, command=command, hardware=hardware, on_node=node,
+        matches=tuple(e.text for e in signature.match), matches_not=tuple(e.text for e in signature.no_match),
+    )  # fmt: skip
+
+
+def _remedy(cause: Cause) -> tuple[str, str]:
+    """The first remedy that needs no field of a case, and its first such command."""
+    for remedy in cause.remedies:
+        if "{" not in remedy.do:
+            return remedy.do, next((c for c in remedy.commands if "{" not in c), "")
+    return "", ""
+
+
+def fault(rule: Rule) -> str:
+    """What is wrong with a rule by its own examples; empty for nothing."""
+    for text in rule.matches:
+        if not finds(rule, text):
+            return "does not match its own example"
+    return next((f"matches what it must not: {text[:80]}" for text in rule.matches_not if finds(rule, text)), "")
+
+
+def finds(rule: Rule, line: str) -> bool:
+    """Does the rule fire on this line?"""
+    return bool(_compiled(rule.pattern).search(line)) and not any(_compiled(veto).search(line) for veto in rule.vetoes)
+
+
+@functools.cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    r"""The pattern for Python; it spells two things otherwise: \z and \x{41}."""
+    spelt = re.sub(r"\\x\{([0-9a-f]+)\}", lambda found: f"\\U{int(found[1], 16):08x}", pattern.replace(r"\z", r"\Z"))
+    return re.compile(spelt, re.ASCII)
+
+
+def _codes(causes: Mapping[str, Cause]) -> Iterator[Rule]:
+    """The rules of the tables of Xid and SXid."""
+    for row in read_rows("xid"):
+        role = "information" if row["severity"] == "info" else ROLE_NAMES[row["role"]]
+        own = row["code"] not in APPLICATION_XIDS and row["severity"] == "fatal" and role == "root"
+        sample = f"NVRM: Xid (PCI:0000:3b:00): {row['code']}, pid=4711, name=python"
+        yield _code(f"xid_{row['code']}", f"Xid {row['code']}", row, XID_LINE, role, own, sample, causes)
+    for row in read_rows("sxid"):
+        role = "root" if row["severity"] == "fatal" else "information"
+        sample = f"nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): {row['code']}, Non-fatal, Link 28"
+        yield _code(f"sxid_{row['code']}", f"SXid {row['code']}", row, SXID_LINE, role, role == "root", sample, causes)
+
+
+def _code(
+    name: str, label: str, row: Mapping[str, str], line: str, role: str, own: bool, sample: str, causes: Mapping[str, Cause]
+) -> Rule:
+    cause = row["cause"]
+    hardware = own and cause.split(".")[0] in HARDWARE_FAMILIES
+    severity = SEVERITY_OF_ROLE[role]
+    if row["code"] in APPLICATION_XIDS and name.startswith("xid_"):
+        severity = "warning"  # the program is to be mended, and no node
+    return Rule(
+        id=f"{cause}/{name}", cause=cause, title=f"{label} {row['name']}: {row['meaning']}", severity=severity, role=role,
+        pattern=line % row["code"], remedy=row["action"], command=f"forensics explain {label}", hardware=hardware, on_node=True,
+        matches=(sample,), matches_not=(sample.replace(f": {row['code']},", f": 9{row['code']},"),),
+    )  # fmt: skip

@@ -1,0 +1,61 @@
+"""The spool: messages that were promised to a sink and are not delivered yet, one file each, in order.
+
+spool/webhook/00001764381600123456789.json      written whole or not at all; removed when the sink has taken it
+"""
+
+import contextlib
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from forensics.sinks.message import Message
+
+MAX_WAITING = 1000  # chosen by hand, for one sink: a network that is gone for weeks must not fill a disk
+
+
+class Spool:
+    """A folder with one folder for each sink."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def put(self, sink: str, message: Message) -> bool:
+        """Promise `message` to `sink`; False if too many wait already."""
+        folder = self.folder / sink
+        folder.mkdir(parents=True, exist_ok=True)
+        if sum(1 for _ in folder.glob("*.json")) >= MAX_WAITING:
+            return False
+        name = f"{time.time_ns():023d}-{message.id[:8]}"
+        part = folder / f".{name}.part"
+        with part.open("wb") as file:
+            file.write(msgspec.json.encode(message))
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(folder / f"{name}.json")
+        return True
+
+    def waiting(self, sink: str) -> Iterator[tuple[Path, Message]]:
+        """The messages of a sink, oldest first. A damaged one is set aside."""
+        for path in sorted((self.folder / sink).glob("*.json")):
+            try:
+                yield path, msgspec.json.decode(path.read_bytes(), type=Message)
+            except FileNotFoundError:
+                continue
+            except msgspec.DecodeError:
+                path.rename(path.with_suffix(".damaged"))
+
+    @contextlib.contextmanager
+    def alone(self, sink: str) -> Iterator[bool]:
+        """One process delivers to a sink at a time: is it this one?"""
+        (self.folder / sink).mkdir(parents=True, exist_ok=True)
+        with (self.folder / sink / ".lock").open("w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                yield False
+                return
+            yield True

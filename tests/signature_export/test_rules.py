@@ -1,0 +1,106 @@
+"""Exported rules keep their signature's examples, under the engine of the monitors themselves."""
+
+import functools
+import json
+import re
+from typing import Any
+
+import pytest
+import yaml
+
+from forensics.database import builtin_folder, read_folders
+from forensics.signature_export.rules import APPLICATION_XIDS, Rule, Rules, collect
+from forensics.signature_export.targets import TARGETS, Setting
+
+EVERY = 12  # of the rules in a quick run: RE2 takes 10 s to compile all; Python's engine has tried each when it was made
+WRITTEN = 40  # rules of each target whose written form is read again; how one is written does not depend on which it is
+
+
+@functools.cache
+def exported(form: str) -> Rules:
+    target = TARGETS[form]
+    causes, _ = read_folders([builtin_folder()])
+    return collect(causes, "strong", (), target.on_node, target.vetoes)
+
+
+@pytest.mark.parametrize(
+    "each", [pytest.param(1, marks=pytest.mark.slow), pytest.param(EVERY, marks=pytest.mark.seconds)], ids=["all", "some"]
+)
+def test_an_exported_rule_fires_on_its_examples_and_on_no_negative_one_under_re2(each: int) -> None:
+    re2 = pytest.importorskip("re2", reason="google-re2 is not installed")
+
+    def compiled(pattern: str) -> Any:
+        options = re2.Options()
+        options.log_errors, options.max_mem = False, 64 << 20
+        if r"\x{" in pattern:
+            return re2.compile(pattern.encode(), options)
+        options.encoding = re2.Options.Encoding.LATIN1  # compiled in half the time, and the same for ASCII
+        return re2.compile(pattern.encode(), options)
+
+    wrong = []
+    for rule in exported("loki").rules[::each]:
+        pattern, vetoes = compiled(rule.pattern), [compiled(veto) for veto in rule.vetoes]
+        for texts, wanted in ((rule.matches, True), (rule.matches_not, False)):
+            for text in map(str.encode, texts):
+                fires = bool(pattern.search(text)) and not any(veto.search(text) for veto in vetoes)
+                wrong += [f"{rule.id}: {text!r}"] if fires is not wanted else []
+    assert not wrong
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize(("form", "least"), [("loki", 1900), ("npd", 900)])
+def test_most_signatures_are_exported_and_each_that_is_not_says_why(form: str, least: int) -> None:
+    found = exported(form)
+    assert len(found.rules) >= least
+    assert all(loss.why for loss in found.losses)
+
+
+def test_an_application_s_xid_is_never_a_condition_of_the_node() -> None:
+    broken = [r for r in exported("npd").rules if r.hardware]
+    assert any("Xid 79" in r.title for r in broken)
+    for code in APPLICATION_XIDS:
+        line = f"NVRM: Xid (PCI:0000:3b:00): {code}, pid=4711, name=python, Ch 00000008"
+        assert not [r.id for r in broken if re.search(r.pattern.replace(r"\z", r"\Z"), line)]
+
+
+def few(form: str) -> list[Rule]:
+    return list(exported(form).rules[:: len(exported(form).rules) // WRITTEN])
+
+
+def test_node_problem_detector_gets_what_its_types_name() -> None:
+    written: dict[str, Any] = json.loads(TARGETS["npd"].write(exported("npd").rules, Setting()))
+    assert written["plugin"] == "kmsg"
+    assert all(set(c) == {"type", "reason", "message"} for c in written["conditions"])
+    known = {c["type"] for c in written["conditions"]}
+    for rule in written["rules"]:
+        assert set(rule) <= {"type", "condition", "reason", "pattern", "patternGeneratedMessageSuffix"}
+        assert (rule["type"] == "permanent") == ("condition" in rule)
+        assert rule.get("condition", next(iter(known))) in known
+        assert rule["pattern"].endswith(".*")
+    assert len({r["reason"] for r in written["rules"]}) == len(written["rules"])
+
+
+def test_a_rule_of_loki_holds_pattern_and_vetoes_in_quotes_that_nothing_closes_early() -> None:
+    rules = [r for r in exported("loki").rules if r.vetoes][:WRITTEN]
+    groups = yaml.safe_load(TARGETS["loki"].write(rules, Setting(site="https://example.org")))["groups"]
+    said = {each["alert"]: each for group in groups for each in group["rules"]}
+    assert len(said) == len(rules)
+    for rule in rules:
+        expression = next(each["expr"] for each in said.values() if f"`{rule.pattern}`" in each["expr"])
+        filters = re.findall(r" (\|~|!~) `([^`]*)`", expression)
+        assert filters == [("|~", rule.pattern), *(("!~", veto) for veto in rule.vetoes)]
+    assert all(a["annotations"]["page"].startswith("https://example.org/causes/") for a in said.values())
+
+
+def test_prometheus_asks_for_the_reasons_that_node_problem_detector_gets() -> None:
+    rules = few("npd")
+    reasons = {r["reason"] for r in json.loads(TARGETS["npd"].write(rules, Setting()))["rules"]}
+    groups = yaml.safe_load(TARGETS["prometheus"].write(rules, Setting()))["groups"]
+    assert {re.findall(r'reason="(\w+)"', r["expr"])[0] for g in groups for r in g["rules"]} == reasons
+    assert {r["labels"]["severity"] for g in groups for r in g["rules"]} <= {"critical", "warning", "info"}
+
+
+def test_hyperpod_gets_names_and_patterns_of_whole_lines() -> None:
+    listed = yaml.safe_load(TARGETS["hyperpod"].write(few("loki"), Setting()))["logMonitoringConfiguration"]
+    assert listed
+    assert all(set(r) == {"name", "logPattern", "faultOnMatch"} and r["logPattern"].startswith(".*(?:") for r in listed)
