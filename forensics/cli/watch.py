@@ -85,7 +85,10 @@ def _follow(follower: "Follower", pause: float, told: "Callable[[Happening], Non
 
 def tell(found: "Happening", telling: OutputOptions, execute: str, notify: bool) -> None:
     """Print what happened and the report, then start the hooks; none of them is waited for."""
-    line = f"forensics watch: {time.strftime('%H:%M:%S')} {found.report.case} {found.what}: {found.said}"
+    from forensics.report.redaction.door import masked_text
+
+    said = masked_text(found.said)  # a stall quotes the last line of a log
+    line = f"forensics watch: {time.strftime('%H:%M:%S')} {masked_text(found.report.case)} {found.what}: {said}"
     text = rendered(found.report, telling)
     say(line)
     if found.what != "ended":
@@ -103,7 +106,7 @@ def tell(found: "Happening", telling: OutputOptions, execute: str, notify: bool)
     if execute:
         _start(["/bin/sh", "-c", execute.replace("{report}", shlex.quote(str(place)))])
     if notify and shutil.which("notify-send"):
-        _start(["notify-send", f"{found.report.case} {found.what}", found.said])
+        _start(["notify-send", f"{masked_text(found.report.case)} {found.what}", said])
     elif notify:
         print("\a", end="", file=sys.stderr, flush=True)
 

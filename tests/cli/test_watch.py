@@ -158,3 +158,19 @@ def test_what_cannot_be_watched_is_one_line(words: tuple[str, ...], said: str) -
     done = in_text("watch", *words)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert said in done.stderr
+
+
+def test_a_stall_shows_no_secret_of_the_last_line(
+    log: Path, knowledge: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FORENSICS_RUNS", str(tmp_path / "runs"))
+    added(log, "export API_KEY=9f8e7d6c5b4a39281706f5e4d3c2b1a0\n")
+    follow = follower(log, knowledge)
+    follow.step(0)
+    follow.step(20)
+    stalled = follow.step(901)
+    assert stalled is not None and "9f8e7d6c" in stalled.said
+    tell(stalled, OutputOptions("text"), f"cp {{report}} {tmp_path}/copy", notify=False)
+    shown = capsys.readouterr()
+    written = "".join(path.read_text() for path in (tmp_path / "runs" / "watched").iterdir())
+    assert "9f8e7d6c" not in shown.out + shown.err + written
