@@ -90,7 +90,7 @@ def test_nothing_from_a_log_moves_a_cursor(style: Style) -> None:
 @pytest.mark.parametrize(
     ("link", "words"),
     [
-        ("pid 4711 of rank 3 (logs/run/train.log:58)", "linked by pid 4711 of rank 3 (logs/run/train.log:58)"),
+        ("pid 4711 of rank 3 (logs/run/train.log:58)", "linked by pid 4711 of rank 3 (train.log:58)"),
         ("time, 2.5 s apart, known within 4 s", "linked by time alone"),
         ("time, 0.0 s apart, on n1 and n2", "linked by time alone, on n1 and n2"),
     ],
@@ -247,7 +247,7 @@ def test_where_no_cause_is_proven_the_line_that_shows_the_end_is_to_be_read() ->
     unproven = replace(first, evidence=(shown,), remediations=(), where="src/checker.rs:105")
     report = replace(made.report(), verdict="undetermined", causes=(unproven,))
     assert is_guess(report)
-    assert overview.do_first(report) == "Read logs/run/train.log:16 and the lines around it"
+    assert overview.do_first(report) == "Read train.log:16 and the lines around it"
     assert overview.location(report) == "src/checker.rs:105"
 
 
