@@ -13,4 +13,4 @@ def test_names_without_a_common_folder_lose_the_folders_they_can_do_without() ->
 
 def test_short_names_stay_as_they_are() -> None:
     assert Paths.among(["a/kern.log", "b/train.log"]).short("a/kern.log") == "a/kern.log"
-    assert Paths.among(["data/jobs/4711/x.log", "data/jobs/4711/y.log"]).shared == "data/jobs/4711/"
+    assert Paths.among(["data/all/jobs/4711/x.log", "data/all/jobs/4711/y.log"]).shared == "data/all/jobs/4711/"
