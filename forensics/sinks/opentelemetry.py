@@ -20,7 +20,11 @@ def send(message: Message, setting: Mapping[str, Any], exporter: Any = None) -> 
 
         exporter = OTLPLogExporter(endpoint=str(setting["endpoint"]), timeout=TIMEOUT_S)
     at = int(message.time * 1e9)
-    attributes = {"forensics.cause": message.cause, "forensics.id": message.id, "forensics.probability": message.probability}
+    attributes: dict[str, Any] = {
+        "forensics.cause": message.cause,
+        "forensics.id": message.id,
+        "forensics.probability": message.probability,
+    }
     record = LogRecord(
         timestamp=at, observed_timestamp=at, severity_text="ERROR", severity_number=SeverityNumber.ERROR,
         body=message.text, attributes=attributes, event_name="forensics.death",
