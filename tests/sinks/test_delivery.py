@@ -121,4 +121,4 @@ def test_kubernetes_gets_an_event_on_the_pod(tmp_path: Path, server: tuple[str, 
     (path, event), *_ = receiver.got
     assert path == "/api/v1/namespaces/ml/events"
     assert event["involvedObject"] == {"apiVersion": "v1", "kind": "Pod", "name": "train-0", "namespace": "ml"}
-    assert len(str(event["message"])) == kubernetes.MESSAGE_CHARS
+    assert len(str(event["message"])) == kubernetes.EVENT_MESSAGE_CHARS
