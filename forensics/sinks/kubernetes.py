@@ -20,7 +20,8 @@ def event(message: Message, pod: str, namespace: str) -> dict[str, Any]:
     """The Event; its name is that of the message, so that a second delivery changes nothing."""
     moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(message.time))
     return {
-        "apiVersion": "v1", "kind": "Event", "type": "Warning", "reason": "JobDied", "message": message.text[:EVENT_MESSAGE_CHARS],
+        "apiVersion": "v1", "kind": "Event", "type": "Warning", "reason": "JobDied",
+        "message": message.text[:EVENT_MESSAGE_CHARS],
         "metadata": {"name": f"forensics-{message.id[:16]}", "namespace": namespace},
         "involvedObject": {"apiVersion": "v1", "kind": "Pod", "name": pod, "namespace": namespace},
         "source": {"component": "forensics", "host": message.node}, "firstTimestamp": moment, "lastTimestamp": moment, "count": 1,
