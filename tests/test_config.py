@@ -107,3 +107,14 @@ def test_a_wrong_option_of_captured_runs_is_told_with_its_line(file: Path, text:
     with pytest.raises(UsageError) as told:
         config()
     assert told.value.where == f"{file}:2"
+
+
+def test_who_is_told_is_read_and_what_is_unknown_or_missing_is_named(file: Path) -> None:
+    file.write_text("tell: {webhook: {url: 'https://a.example', form: slack}, kubernetes: {}, names: false}\n")
+    told = {name: dict(setting) for name, setting in config().tell}
+    assert told.pop("general") == {"names": "false"}
+    assert told == {"webhook": {"url": "https://a.example", "form": "slack"}, "kubernetes": {}}
+    for wrong, said in (("{webhook: {}}", "missing key url"), ("{pager: {}}", "pager"), ("{webhook: {url: u, form: x}}", "form")):
+        file.write_text(f"tell: {wrong}\n")
+        with pytest.raises(UsageError, match=said):
+            config()

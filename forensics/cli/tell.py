@@ -35,7 +35,7 @@ def register(app: typer.Typer) -> None:
         from forensics.config.capture import seconds
         from forensics.config.tell import GENERAL
 
-        sinks = dict(config().tell)
+        sinks = {name: dict(setting) for name, setting in config().tell}
         if not sinks:
             raise UsageError("no section tell in the configuration: nobody is told", advice="docs/tell.md shows one")
         general = sinks.pop(GENERAL, {})

@@ -14,7 +14,7 @@ overrides `history`, and `$FORENSICS_LIMIT_FILES=500000` overrides the limit `fi
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from forensics.core.limits import Limits, limit_names, with_values
 
 MAX_CONFIG_BYTES = 64 << 10  # a file of settings has a page; what is longer was named by mistake
 SECTIONS = {"signatures", "cache", "limits", "history", "capture", "tell"}
+Settings = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]  # each sink with its settings
 LIMIT_VARIABLE = "FORENSICS_LIMIT_"
 
 
@@ -41,7 +42,7 @@ class Config(Struct, frozen=True):
     limits: Limits = field(default_factory=Limits)
     history: str = ""
     capture: tuple[tuple[str, object], ...] = ()
-    tell: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    tell: Settings = ()
 
 
 def config(folders: Iterable[Path] = ()) -> Config:

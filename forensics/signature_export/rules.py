@@ -62,7 +62,7 @@ def collect(causes: Iterable[Cause], weight: str, families: Sequence[str], on_no
 
     `vetoes`: the target knows them. A rule without its vetoes is kept if it matches none of the negative examples.
     """
-    wanted = WEIGHT_NAMES[: WEIGHT_NAMES.index(weight) + 1]  # type: ignore[arg-type]
+    wanted = WEIGHT_NAMES[: WEIGHT_NAMES.index(weight) + 1]
     by_id = {c.id: c for c in causes}
     rules: list[Rule] = []
     losses: list[Loss] = []

@@ -16,7 +16,7 @@ from forensics.signature_export.rules import HARDWARE_FAMILIES, SXID_LINE, XID_L
 
 REST_OF_LINE = ".*"  # node-problem-detector and HyperPod want a match up to the end of the line
 WINDOW = "5m"  # chosen by hand: an alert stays for so long after the last line
-BUFFER_LINES = 10  # of node-problem-detector: its own default
+NPD_BUFFER_LINES = 10  # of node-problem-detector: its own default
 SUFFIX_CHARS = 300  # of an event's message: what Kubernetes shows without cutting (1,024) with a line of the log before it
 
 
@@ -53,7 +53,7 @@ def npd(rules: Iterable[Rule], setting: Setting) -> str:
         {"type": camel_case(f) + "Fault", "reason": "No" + camel_case(f) + "Fault", "message": f"no fault of {f} is known"}
         for f in families
     ]
-    written = {"plugin": "kmsg", "logPath": "/dev/kmsg", "lookback": WINDOW, "bufferSize": BUFFER_LINES}
+    written = {"plugin": "kmsg", "logPath": "/dev/kmsg", "lookback": WINDOW, "bufferSize": NPD_BUFFER_LINES}
     written |= {"source": "forensics", "metricsReporting": True, "conditions": conditions}
     written |= {"rules": [_npd_rule(rule, setting) for rule in rules]}
     return json.dumps(written, indent=2, ensure_ascii=True) + "\n"

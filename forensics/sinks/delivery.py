@@ -1,4 +1,4 @@
-"""Deliver what waits in the spool: to each sink once and in order. A sink that fails keeps its messages and stops no other one."""
+"""Deliver what waits in the spool: to each sink once and in order. A sink that fails keeps its messages, stops no other."""
 
 import importlib
 import threading

@@ -12,15 +12,16 @@ from typing import Any
 from forensics.sinks.message import Message
 
 ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")  # where Kubernetes mounts what a pod may use
-MESSAGE_CHARS = 1024  # of an event's message (k8s.io/api/core/v1)
-TIMEOUT_S = 10.0  # chosen by hand, as that of a webhook
+EVENT_MESSAGE_CHARS = 1024  # of an event's message (k8s.io/api/core/v1)
+SINK_ANSWER_S = 10.0  # chosen by hand, as that of a webhook
 
 
 def event(message: Message, pod: str, namespace: str) -> dict[str, Any]:
     """The Event; its name is that of the message, so that a second delivery changes nothing."""
     moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(message.time))
     return {
-        "apiVersion": "v1", "kind": "Event", "type": "Warning", "reason": "JobDied", "message": message.text[:MESSAGE_CHARS],
+        "apiVersion": "v1", "kind": "Event", "type": "Warning", "reason": "JobDied",
+        "message": message.text[:EVENT_MESSAGE_CHARS],
         "metadata": {"name": f"forensics-{message.id[:16]}", "namespace": namespace},
         "involvedObject": {"apiVersion": "v1", "kind": "Pod", "name": pod, "namespace": namespace},
         "source": {"component": "forensics", "host": message.node}, "firstTimestamp": moment, "lastTimestamp": moment, "count": 1,
@@ -40,7 +41,7 @@ def send(message: Message, setting: Mapping[str, Any]) -> None:
     request = urllib.request.Request(f"{server}/api/v1/namespaces/{named}/events", json.dumps(made).encode(), head)
     trust = ssl.create_default_context(cafile=str(account / "ca.crt") if (account / "ca.crt").exists() else None)
     try:
-        urllib.request.urlopen(request, timeout=TIMEOUT_S, context=trust if server.startswith("https") else None).close()
+        urllib.request.urlopen(request, timeout=SINK_ANSWER_S, context=trust if server.startswith("https") else None).close()
     except urllib.error.HTTPError as error:
         if error.code != 409:  # it is there already
             raise

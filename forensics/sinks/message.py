@@ -52,6 +52,6 @@ def message_of(report: Report, names: bool = True) -> Message:
         verdict=str(clean.verdict), cause=first.id if first else UNDETERMINED,
         title=first.title if first else "The cause is not known", summary=first.summary if first else "",
         probability=first.probability if first else 0.0, remedy=steps[0] if steps else "",
-        evidence=tuple(proof.line.text for proof in first.evidence[:MAX_EVIDENCE]) if first else (),
+        evidence=tuple(proof.text for proof in first.evidence[:MAX_EVIDENCE]) if first else (),
         job={name: os.environ[name] for name in WANTED_VARIABLES if os.environ.get(name)},
     )  # fmt: skip

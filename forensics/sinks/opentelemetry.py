@@ -5,7 +5,7 @@ from typing import Any
 
 from forensics.sinks.message import Message
 
-TIMEOUT_S = 10  # chosen by hand, as that of a webhook
+SINK_ANSWER_S = 10.0  # chosen by hand, as that of a webhook
 
 
 def send(message: Message, setting: Mapping[str, Any], exporter: Any = None) -> None:
@@ -18,9 +18,13 @@ def send(message: Message, setting: Mapping[str, Any], exporter: Any = None) -> 
     if exporter is None:
         from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter
 
-        exporter = OTLPLogExporter(endpoint=str(setting["endpoint"]), timeout=TIMEOUT_S)
+        exporter = OTLPLogExporter(endpoint=str(setting["endpoint"]), timeout=SINK_ANSWER_S)
     at = int(message.time * 1e9)
-    attributes = {"forensics.cause": message.cause, "forensics.id": message.id, "forensics.probability": message.probability}
+    attributes: dict[str, Any] = {
+        "forensics.cause": message.cause,
+        "forensics.id": message.id,
+        "forensics.probability": message.probability,
+    }
     record = LogRecord(
         timestamp=at, observed_timestamp=at, severity_text="ERROR", severity_number=SeverityNumber.ERROR,
         body=message.text, attributes=attributes, event_name="forensics.death",

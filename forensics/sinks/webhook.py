@@ -9,7 +9,7 @@ import msgspec
 
 from forensics.sinks.message import Message
 
-TIMEOUT_S = 10.0  # chosen by hand: a receiver of alerts that needs longer is down
+SINK_ANSWER_S = 10.0  # chosen by hand: a receiver of alerts that needs longer is down
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -27,7 +27,7 @@ def send(message: Message, setting: Mapping[str, Any]) -> None:
         raise ValueError("url must begin with https:// or http://")
     head = {"Content-Type": "application/json", "Idempotency-Key": message.id}
     request = urllib.request.Request(url, body(message, str(setting.get("form", "json"))), head)
-    with urllib.request.build_opener(_NoRedirect).open(request, timeout=TIMEOUT_S) as answer:
+    with urllib.request.build_opener(_NoRedirect).open(request, timeout=SINK_ANSWER_S) as answer:
         answer.read(1 << 10)
 
 

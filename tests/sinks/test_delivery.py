@@ -15,7 +15,13 @@ from forensics.sinks.spool import MAX_WAITING, Spool
 
 
 def message(number: int = 1, **given: object) -> Message:
-    said = {"verdict": "crash", "cause": "host_memory.oom_cgroup", "title": "Memory limit", "summary": "It was killed.", "node": "n1"}
+    said = {
+        "verdict": "crash",
+        "cause": "host_memory.oom_cgroup",
+        "title": "Memory limit",
+        "summary": "It was killed.",
+        "node": "n1",
+    }
     return Message(**{"id": f"{number:032x}", "time": 1764381600.0, "case": f"run{number}", "probability": 0.97, **said, **given})
 
 
@@ -30,7 +36,7 @@ class Receiver(http.server.BaseHTTPRequestHandler):
         self.send_header("Location", "/elsewhere")
         self.end_headers()
 
-    do_GET = do_POST
+    do_GET = do_POST  # noqa: N815
 
     def log_message(self, format: str, *args: object) -> None:
         pass
@@ -47,7 +53,9 @@ def server() -> Iterator[tuple[str, type[Receiver]]]:
         running.shutdown()
 
 
-def test_messages_wait_while_the_network_is_down_and_come_once_in_order(tmp_path: Path, server: tuple[str, type[Receiver]]) -> None:
+def test_messages_wait_while_the_network_is_down_and_come_once_in_order(
+    tmp_path: Path, server: tuple[str, type[Receiver]]
+) -> None:
     spool, (url, receiver) = Spool(tmp_path), server
     for number in (1, 2, 3):
         assert spool.put("webhook", message(number))
@@ -113,4 +121,4 @@ def test_kubernetes_gets_an_event_on_the_pod(tmp_path: Path, server: tuple[str, 
     (path, event), *_ = receiver.got
     assert path == "/api/v1/namespaces/ml/events"
     assert event["involvedObject"] == {"apiVersion": "v1", "kind": "Pod", "name": "train-0", "namespace": "ml"}
-    assert len(str(event["message"])) == kubernetes.MESSAGE_CHARS
+    assert len(str(event["message"])) == kubernetes.EVENT_MESSAGE_CHARS
