@@ -1,6 +1,7 @@
 """What is worth knowing beside the causes: swapping, slow-downs, retracing, and what several deaths share."""
 
 import re
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,11 +12,13 @@ from forensics import pipeline
 from forensics.context.notices import notices
 from forensics.database import Database
 from forensics.model import Incident, Observation, Proof, Report
+from forensics.readers.settings.attempts import AttemptFacts
 from forensics.report import render
 from tests.report.samples import sample
 
 ROOT = Path(__file__).parents[2]
 Analyze = Callable[..., Report]
+MAX_GROWTH = 9  # of the time for four times as many: 4 in proportion to them, 16 with their square
 VMSTAT = """\
 procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
  r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st
@@ -160,3 +163,22 @@ def test_runs_that_died_at_the_same_step_are_told_in_the_text(tmp_path: Path, kn
 def test_a_thing_that_a_watcher_prints_each_second_is_told_once(analyze: Callable[..., Report]) -> None:
     full = "Swap:            191         191           0\n"
     assert [n.line for n in analyze(train_log=full * 5 + "done\n").notices if "swap space" in n.why] == [1]
+
+
+def test_what_many_deaths_share_takes_time_in_proportion_to_them() -> None:
+    def seconds(count: int) -> float:
+        proofs = [Proof(f"{i}.log", 2, "Killed process", "x/y", "proof") for i in range(count)]
+        seen = [
+            Observation("x/y", "host_hardware.memory", "proof", p.source, 2, 2, (p,), {"host": p.source}, ends="process")
+            for p in proofs
+        ]
+        known = {p.source: (AttemptFacts(1, 3, {}),) for p in proofs}
+        incidents = [Incident((o,)) for o in seen]
+        taken = []
+        for _ in range(3):
+            begun = time.process_time()
+            notices([], seen, incidents, known=known)
+            taken.append(time.process_time() - begun)
+        return min(taken)
+
+    assert seconds(2400) < MAX_GROWTH * seconds(600)

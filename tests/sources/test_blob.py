@@ -1,5 +1,6 @@
 """A file is read in blocks that end at line ends where they can, and lose nothing."""
 
+import io
 from pathlib import Path
 
 import pytest
@@ -7,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.model import Warning
-from forensics.sources import blob
+from forensics.sources import blob, open_paths
 from forensics.sources.blob import file_blob, read_blocks
+from forensics.sources.files import open_regular
 
 
 @pytest.mark.seconds
@@ -44,3 +46,18 @@ def test_a_file_that_shrinks_while_it_is_read_ends_early(tmp_path: Path) -> None
         read.append(block)
         log.write_bytes(b"")
     assert b"".join(read) == b"line\n" * (len(read[0]) // 5)
+
+
+def test_a_small_file_is_opened_once_to_know_it_and_once_to_read_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "job.log").write_bytes(b"step 1\nRuntimeError: failed\n")
+    opened: list[Path] = []
+
+    def counted(path: Path, top: str | None = None) -> io.FileIO:
+        opened.append(path)
+        return open_regular(path, top)
+
+    monkeypatch.setattr(blob, "open_regular", counted)
+    (source,) = open_paths([tmp_path], lambda _: None)
+    assert len(opened) == 1
+    assert b"".join(source.blocks(lambda _: None)).endswith(b"failed\n")
+    assert len(opened) == 2
