@@ -3,7 +3,7 @@
 Tail("train.log").look()            the bytes that came since the last look; a log that was truncated or rotated is followed on
 Follower([tail], rules).step(now)   Happening("died", report), Happening("stalled", report) ... or None while all is well
 
-Of each log the last WINDOW_BYTES are kept and analysed, so memory and time have a bound however long the log is.
+Of each log the last FOLLOWED_BYTES are kept and analysed, so memory and time have a bound however long the log is.
 """
 
 import os
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from forensics.database import Database
     from forensics.model import Report, Source, Warn, Warning
 
-WINDOW_BYTES = 2 * MIB  # chosen by hand: an hour of an ordinary log, a tenth of a second to analyse
+FOLLOWED_BYTES = 2 * MIB  # chosen by hand: an hour of an ordinary log, a tenth of a second to analyse
 BLOCK_READ_BYTES = MIB
 MAX_BLOCKS_PER_LOOK = 64  # a log that grows faster than that is read on at the next look
 SETTLE_S = 10.0  # chosen by hand: a launcher needs some seconds to write the rest of its last words
@@ -81,8 +81,8 @@ class Tail:
                 break
             came += len(block)
             self.kept += block
-            if len(self.kept) > WINDOW_BYTES:
-                cut = self.kept.find(b"\n", len(self.kept) - WINDOW_BYTES) + 1 or len(self.kept) - WINDOW_BYTES
+            if len(self.kept) > FOLLOWED_BYTES:
+                cut = self.kept.find(b"\n", len(self.kept) - FOLLOWED_BYTES) + 1 or len(self.kept) - FOLLOWED_BYTES
                 self.dropped += self.kept.count(b"\n", 0, cut)
                 del self.kept[:cut]
         self.position += came

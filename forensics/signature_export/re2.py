@@ -15,7 +15,7 @@ from forensics.database.anchors import parsed
 
 MAX_BOUND = 1000  # of a repetition, and of the product of nested ones: kMaxRepeat in RE2 and Go
 CATEGORIES = {"DIGIT": r"\d", "NOT_DIGIT": r"\D", "SPACE": r"\s", "NOT_SPACE": r"\S", "WORD": r"\w", "NOT_WORD": r"\W"}
-EDGES = {"END": "$", "END_STRING": r"\z", "BOUNDARY": r"\b", "NON_BOUNDARY": r"\B"}
+RE2_EDGES = {"END": "$", "END_STRING": r"\z", "BOUNDARY": r"\b", "NON_BOUNDARY": r"\B"}
 LINE_START, LABELLED_START = "^", r"(?:^|[\]:|>)] {0,4})"  # the second: also behind what a launcher or collector writes first
 SPECIAL = frozenset("\\.^$|?*+()[]{}`'\"/-&#~")
 NEWLINE = ord("\n")
@@ -77,7 +77,7 @@ class _Writer:
             return "."
         if kind == "AT":
             name = str(what).removeprefix("AT_")
-            return EDGES.get(name, self.start)
+            return RE2_EDGES.get(name, self.start)
         if kind == "BRANCH":
             return "(?:" + "|".join(self.sequence(list(b), head, tail, times) for b in what[1]) + ")"
         if kind == "SUBPATTERN":
