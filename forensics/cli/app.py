@@ -21,6 +21,7 @@ NOT_COMMANDS = {
         "following",
         "manual",
         "naming",
+        "exporting",
         "output",
         "print_table",
         "progress",
