@@ -33,13 +33,21 @@ def last_word(cause: str, owned: Sequence[OwnedObservation], database: Database)
     """The observation among `owned`, of one cause, that is the last word of the subject's last attempt; None if it has none."""
     if not any(database.has_trait(cause, t) for t in LAST_WORD_TRAITS):
         return None
-    return next((o for o in reversed(owned) if _is_last_word(o)), None)
+    return next((o for o in reversed(owned) if o.observation.weight != "hint" and _is_last_word(o)), None)
+
+
+def bare_last_word(cause: str, owned: Sequence[OwnedObservation], database: Database) -> OwnedObservation | None:
+    """The same of a bare word, such as a shell's `Terminated`, which decides only against the end of an earlier attempt."""
+    if not any(database.has_trait(cause, t) for t in LAST_WORD_TRAITS):
+        return None
+    bare = (o for o in reversed(owned) if o.observation.weight == "hint" and not o.aftermath.lines_after)
+    return next((o for o in bare if _is_last_word(o)), None)
 
 
 def _is_last_word(o: OwnedObservation) -> bool:
     after, lane = o.aftermath, o.lane
     went_on = after.later_attempts or after.progress or after.positions or after.good or after.handled
-    told = o.owner == "mine" and o.observation.weight != "hint" and lane is not None and lane.kind == "job"
+    told = o.owner == "mine" and lane is not None and lane.kind == "job"
     if lane is None or (len(lane.attempts) > 1 and lane.attempts[-1].first_line >= o.observation.line):
         return False  # a launcher that tells of a death begins the next attempt with it
     return told and not went_on and after.lines_after <= MAX_LINES_BEHIND_WORD

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from forensics.database import HEALTHY, Database
-from forensics.decision.last_word import has_lasting_effect, last_word, survived
+from forensics.decision.last_word import bare_last_word, has_lasting_effect, last_word, survived
 from forensics.decision.ledger import moved
 from forensics.model import Line
 from forensics.model.verdicts import Candidate, Lane, OwnedObservation
@@ -38,14 +38,15 @@ def last_word_first(ranked: Sequence[Candidate], database: Database) -> list[Can
     """
     found = list(ranked)
     for i, last in enumerate(found):
-        word = last_word(last.cause, last.owned, database)
+        told = last_word(last.cause, last.owned, database)
+        word = told or bare_last_word(last.cause, last.owned, database)
         if word is None:
             continue
         above = [j for j, c in enumerate(found) if c.probability > last.probability]
         ends = [j for j in above if _shows_an_end(found[j], database)]
-        if ends and all(_was_survived(found[j], word, database) for j in ends):
+        if ends and all(_was_survived(found[j], word, database, told is None) for j in ends):
             _exchange(found, i, max(ends, key=lambda j: found[j].probability), (SURVIVED, OVERTAKEN), word)
-        elif above and evidence_tier(word, database) < NOTICE and not any(c.owned for c in found if c is not last):
+        elif told and above and evidence_tier(word, database) < NOTICE and not any(c.owned for c in found if c is not last):
             _exchange(found, i, max(above, key=lambda j: found[j].probability), (ALONE, NOT_THE_WORD), word)
     return found
 
@@ -92,13 +93,17 @@ def has_last_word(candidate: Candidate) -> bool:
     return any(a.feature == SURVIVED for a in candidate.ledger)
 
 
-def _was_survived(candidate: Candidate, word: OwnedObservation, database: Database) -> bool:
-    """Did the program go on behind all of its evidence of an end, which stands before `word` in the same log?"""
+def _was_survived(candidate: Candidate, word: OwnedObservation, database: Database, by_restart: bool) -> bool:
+    """Did the program go on behind all of its evidence of an end, which stands before `word` in the same log?
+
+    `by_restart`: only a further attempt counts.
+    """
     ending = [o for o in candidate.every if evidence_tier(o, database) < NOTICE]
     if not ending or has_lasting_effect(candidate.cause, database):
         return False
     seen = word.observation
-    return all(o.observation.source == seen.source and o.observation.last_line < seen.line and survived(o) for o in ending)
+    before = all(o.observation.source == seen.source and o.observation.last_line < seen.line for o in ending)
+    return before and all(o.aftermath.later_attempts > 0 if by_restart else survived(o) for o in ending)
 
 
 def finish(owned: Sequence[OwnedObservation], lane: Lane | None, database: Database) -> Line | None:

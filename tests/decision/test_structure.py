@@ -43,6 +43,26 @@ def test_a_word_of_a_signal_that_ends_nothing_by_itself_is_proof_as_the_last_wor
     assert (found.candidates[0].cause, found.verdict) == (STOPPED, "crash")
 
 
+def bare(line: int, **after: int) -> OwnedObservation:
+    return seen(STOPPED, line, "hint", **{"lines_after": 0, **after})
+
+
+@pytest.mark.parametrize("cause", [OOM, INDEX, CONFIG])
+def test_a_bare_last_word_is_ranked_before_the_end_of_an_earlier_attempt(cause: str, knowledge: Database) -> None:
+    found = decided(knowledge, in_lane(seen(cause, 10, "proof", later_attempts=1)), in_lane(bare(99)))
+    assert (found.candidates[0].cause, found.verdict) == (STOPPED, "crash")
+
+
+@pytest.mark.parametrize(
+    ("after", "word"),
+    [({"positions": 3}, bare(99)), ({"later_attempts": 1}, bare(99, lines_after=3)), ({}, bare(99))],
+    ids=["the same attempt went on", "not the last line", "nothing behind the error"],
+)
+def test_elsewhere_a_bare_word_says_nothing(after: dict[str, int], word: OwnedObservation, knowledge: Database) -> None:
+    found = decided(knowledge, in_lane(seen(INDEX, 10, "proof", **after)), in_lane(word))
+    assert found.candidates[0].cause == INDEX
+
+
 @pytest.mark.parametrize(
     ("error", "word"),
     [

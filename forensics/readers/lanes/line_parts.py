@@ -9,7 +9,7 @@ PYTHON_WARNING_PATTERN = lazy.regex(r":\d{1,9}: \w{0,40}Warning: ")
 PID_PATTERN = lazy.regex(r"(?i)\bpid[ :=]{1,3}(\d{1,10})\b")
 # Begins with single letters, which are found five times as fast as the beginning of a word.
 COUNTER_PATTERN = lazy.regex(
-    r"[EeSsIiRr](?<!\w.)(?i:(?<=e)poch|(?<=s)tep|(?<=i)ter(?:ation)?|(?<=r)ound)(?i:s?)\b\W{0,4}(\d{1,9})"
+    r"[EeSsIiRr](?<!\w.)(?i:(?<=e)poch|(?<=s)tep|(?<=i)ter(?:ation)?|(?<=r)ound)(?i:s?)\b\W{0,4}(?<![\[({=:,\s]-)(\d{1,9})"
 )
 CELL_HEADING_PATTERN = lazy.regex(rb"(?:\d{4}-\d\d-\d\dT\S+ )?In \[[ \d]{1,9}\]:$")
 LOW_SEVERITY_LEVELS = {"warning", "warn", "w", "info", "i", "debug", "d", "trace", "notice"}

@@ -11,8 +11,8 @@ from msgspec import Struct
 from forensics.core import lazy
 from forensics.core.shapes import by_shape
 
-NAMED_COUNT_PATTERN = lazy.regex(
-    r"(?i)\b(epoch|step|iter(?:ation)?|round)s?\b\W{0,4}(\d{1,9})\b(?:\s{0,3}(?:/|\bof\b)\s{0,3}(\d{1,9})(?![\d.]|/\d))?"
+NAMED_COUNT_PATTERN = lazy.regex(  # a negative number is no position: `[-1, -1]` stands for what is not known yet
+    r"(?i)\b(epoch|step|iter(?:ation)?|round)s?\b\W{0,4}(?<![\[({=:,\s]-)(\d{1,9})\b(?:\s{0,3}(?:/|\bof\b)\s{0,3}(\d{1,9})(?![\d.]|/\d))?"
 )
 BAR_COUNT_PATTERN = lazy.regex(  # tqdm's, with the unit of its rate, and Keras'
     r"(?<![\d/.])(\d{1,9})/(\d{1,9}) \[(?:\d{1,3}:\d\d(?:[^\]\n]{0,80}?([A-Za-z]{1,20})/)?|(?P<keras>[=>.]{3}))"

@@ -32,6 +32,9 @@ TEARDOWN_FUNCTIONS = (
     *("_run_finalizers", "_exit_function", "_run_exitfuncs", "_exitfunc", "__del__", "_python_exit", "_shutdown_all_queues"),
     *("_cleanup_on_exit", "_run_atexit", "_run_atexit_handlers"),
 )
+# Functions that print an exception: of IPython (core/interactiveshell.py, core/ultratb.py) and of CPython (traceback.py).
+FORMATTERS = ("showtraceback", "structured_traceback", "print_exception", "format_exception", "format_exc", "print_exc")
+FORMATTER_FILES = ("/IPython/core/interactiveshell.py", "/IPython/core/ultratb.py", "/traceback.py")
 # Threads of the Weights & Biases client (sdk/wandb_run.py, interface/router.py). The run continues when one of them fails.
 TRACKER_THREAD_PATTERN = lazy.regex(
     r"\bException in thread (?:ChkStopThr|NetStatThr|IntMsgThr|MsgRouterThr|SockSrv\w{0,12}Thr|SockAcceptThr):"
@@ -69,6 +72,12 @@ def is_of_clean_up(region: Region, frames: Sequence[str]) -> bool:
     hook = any(said in line.text for line in region.lines_before()[-1:] for said in EXIT_HOOKS)
     outermost = file_frame(next(iter(frames), ""))
     return hook or (outermost is not None and outermost.form == "traceback" and outermost.function.strip() in TEARDOWN_FUNCTIONS)
+
+
+def is_of_formatting(frames: Sequence[str]) -> bool:
+    """Did it come while another exception was printed? That one is what happened. `frames`: the lines that name a file."""
+    found = (f for text in frames if (f := file_frame(text)) and f.form == "traceback")
+    return any(f.function.strip() in FORMATTERS and f.file.replace("\\", "/").endswith(FORMATTER_FILES) for f in found)
 
 
 def is_of_thread(frames: Sequence[str]) -> bool:

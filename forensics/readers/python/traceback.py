@@ -7,13 +7,20 @@ RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)
 """
 
 from forensics.core import lazy
-from forensics.model import Line, Region, Trigger, Value
+from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.readers.base import ParsedLine, Record, parse_lines, unwrapped
 from forensics.readers.python.exception_message import HANDLED, MAX_MESSAGE_LINES, TRACEBACK_HEAD, list_end, message_end
 from forensics.readers.python.frames import FRAME_CODE_ROWS, frame_of
 from forensics.readers.python.library_files import is_library_file
 from forensics.readers.python.package_misfit import packages_misfit
-from forensics.readers.python.teardown import IN_THREAD, is_ignored, is_of_clean_up, is_of_thread, is_of_tracker
+from forensics.readers.python.teardown import (
+    IN_THREAD,
+    is_ignored,
+    is_of_clean_up,
+    is_of_formatting,
+    is_of_thread,
+    is_of_tracker,
+)
 
 TRIGGER = Trigger("traceback", ("Traceback (most recent call last)",), before=4, after=150)
 ENDED_CELL_PATTERN = lazy.regex(r"\AIn \[(?P<number>\d{1,9})\]: (?:ended with|raised)")  # see sources/formats/notebook.py
@@ -55,6 +62,12 @@ REPORTERS = {
     "BrokenPipeError",
     "ConnectionResetError",
 }
+# A message that tells only that another process ended, or where its reason stands.
+ELSEWHERE_PATTERN = lazy.regex(
+    r"(?i)\b(?:process|server|worker|engine|child)\b[^.\n]{0,40}"
+    r"\b(?:exited|terminated|died) with (?:exit |return |non-?zero ){0,2}(?:code|status)\b"
+    r"|\bsee (?:the )?(?:root cause|stack ?trace|logs?|errors?) (?:above|below)\b"
+)
 UNCAUGHT, IGNORED_OUTCOME, TEARDOWN, MISFIT = "uncaught", "ignored", "teardown", "packages_misfit"
 OUTCOMES = (UNCAUGHT, IGNORED_OUTCOME, TEARDOWN, MISFIT)
 # The interrupted call, if it waits for another thread or process.
@@ -90,16 +103,16 @@ def read(region: Region) -> Record | None:
     if TRACEBACK_HEAD in str(fields.get("exc_message", "")):
         inner, inner_line, inner_last = _inner(rows[place + 1 :], str(fields["exc_message"]))
         fields, frame_line, last = fields | inner, inner_line or frame_line, max(last, inner_last)
+    elif wrapped := _wrapped(rows[place + 1 :], fields):
+        exception, own = wrapped
+        fields, last = fields | own, max(last, exception.line.number)
     fields |= _whose(head, frames, rows[place + 1 :] if notebook else [])
-    kind = str(fields["exc_type"]).rpartition(".")[2]
-    misfit = packages_misfit([r.message for r in rows[:place]], kind, str(fields.get("exc_message", "")))
-    handled = any(r.message.startswith(HANDLED) for r in rows[place : place + MAX_MESSAGE_LINES])
     return Record(
         kind="traceback",
         first=region.number,
         last=last,
-        outcome=MISFIT if misfit else UNCAUGHT,
-        weight="hint" if handled or kind in REPORTERS else "strong",
+        outcome=_outcome(rows[:place], fields),
+        weight=_weight(rows[place:], frames, fields),
         quote=(exception.line, *([frame_line] if frame_line else [])),
         fields=fields,
         lends=True,
@@ -207,6 +220,39 @@ def _frame(message: str, below: list[ParsedLine]) -> dict[str, Value]:
     if frame.function and frame.form != "dump":
         fields["function"] = frame.function
     return fields
+
+
+def _outcome(rows: list[ParsedLine], fields: dict[str, Value]) -> str:
+    kind = str(fields["exc_type"]).rpartition(".")[2]
+    return MISFIT if packages_misfit([r.message for r in rows], kind, str(fields.get("exc_message", ""))) else UNCAUGHT
+
+
+def _weight(rows: list[ParsedLine], frames: list[str], fields: dict[str, Value]) -> Weight:
+    """A hint if the exception, in the first of `rows`, came while another was printed, was handled, or only tells of another."""
+    reports = str(fields["exc_type"]).rpartition(".")[2] in REPORTERS
+    elsewhere = ELSEWHERE_PATTERN.search(str(fields.get("exc_message", "")))
+    return "hint" if reports or elsewhere or is_of_formatting(frames) or _is_handled(rows) else "strong"
+
+
+def _is_handled(rows: list[ParsedLine]) -> bool:
+    """Is another exception told to have come while the one in the first of `rows` was handled, and not only printed?"""
+    if not any(r.message.startswith(HANDLED) for r in rows[:MAX_MESSAGE_LINES]):
+        return False
+    return not is_of_formatting([r.message for r in rows if r.message.lstrip().startswith('File "')])
+
+
+def _wrapped(rows: list[ParsedLine], fields: dict[str, Value]) -> tuple[ParsedLine, dict[str, Value]] | None:
+    """The row and the fields of the exception that a wrapper without words of its own is named after: `JoblibValueError:
+    JoblibValueError` of joblib is told by the `ValueError: ...` below its printed frames."""
+    wrapper = str(fields["exc_type"]).rpartition(".")[2]
+    if str(fields.get("exc_message", wrapper)) != wrapper:
+        return None
+    for row in rows:
+        found = EXCEPTION_LINE_PATTERN.match(row.message)
+        inner = found["exc_type"].rpartition(".")[2] if found and found["exc_message"] else wrapper
+        if found and wrapper.endswith(inner) and inner not in (wrapper, "Error", "Exception"):
+            return row, {"exc_type": found["exc_type"], "exc_message": found["exc_message"].strip()[:500]}
+    return None
 
 
 def _inner(rows: list[ParsedLine], message: str) -> tuple[dict[str, Value], Line | None, int]:

@@ -16,6 +16,10 @@ from forensics.readers.progress.counters import COUNT_TEXTS, NAMED_COUNT_TEXTS, 
         ("epoch 2/4.5", ["epoch 2"]),
         ("one more stepping stone 3/5", []),
         ("steps_per_epoch=100", []),
+        ("best of each epoch: [-1, -1, -1]", []),
+        ("best epoch: -1", []),
+        ("step=-1 is not known yet", []),
+        ("epoch-12 of 20", ["epoch 12 of 20"]),
     ],
 )
 def test_counters_with_a_name(line: str, counted: list[str]) -> None:

@@ -278,3 +278,75 @@ def test_code_on_a_mounted_drive_is_no_sign_of_a_lost_mount(
         f"    k, v = s.split('=')\n{exception}\n"
     )
     assert any("drive_file" in e.fields for e in told) is doubted
+
+
+FAILED_PRINT = """\
+Traceback (most recent call last):
+  File "/home/u/train.py", line 12, in main
+    env.show()
+NotImplementedError: no such mode
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "{file}", line 2105, in {function}
+    stb = self.formatted()
+  File "/v/lib/python3.10/site-packages/executing/executing.py", line 190, in only
+    raise NotOneValueFound('Expected one value, found 0')
+executing.executing.NotOneValueFound: Expected one value, found 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("file", "function", "weights"),
+    [
+        ("/v/site-packages/IPython/core/interactiveshell.py", "showtraceback", ["strong", "hint"]),
+        ("/v/site-packages/IPython/core/ultratb.py", "structured_traceback", ["strong", "hint"]),
+        ("/usr/lib/python3.10/traceback.py", "format_exception", ["strong", "hint"]),
+        ("/home/u/report.py", "format_exception", ["hint", "strong"]),
+    ],
+)
+def test_an_exception_that_came_while_another_was_printed_is_not_what_happened(
+    file: str, function: str, weights: list[str], events: Callable[[str], list[Observation]]
+) -> None:
+    found = tracebacks(events(FAILED_PRINT.format(file=file, function=function)))
+    assert [e.weight for e in sorted(found, key=lambda e: e.line)] == weights
+
+
+@pytest.mark.parametrize(
+    ("wrapper", "below", "told"),
+    [
+        (
+            "joblib.my_exceptions.JoblibValueError: JoblibValueError",
+            "ValueError: n is no parameter",
+            ("ValueError", "n is no parameter"),
+        ),
+        ("a.JoblibKeyError", "KeyError: 'lr'", ("KeyError", "'lr'")),
+        ("a.RemoteTypeError: RemoteTypeError", "TypeError: f() takes no x", ("TypeError", "f() takes no x")),
+        ("a.JoblibValueError: the pool is gone", "ValueError: n is no parameter", ("a.JoblibValueError", "the pool is gone")),
+        ("a.JoblibValueError: JoblibValueError", "Error: something else", ("a.JoblibValueError", "JoblibValueError")),
+    ],
+)
+def test_a_wrapper_without_words_is_told_by_the_exception_it_is_named_after(
+    wrapper: str, below: str, told: tuple[str, str], events: Callable[[str], list[Observation]]
+) -> None:
+    text = f'Traceback (most recent call last):\n  File "/u/a.py", line 3, in f\n    g()\n{wrapper}\n_____\n/u/b.py in g()\n\n{below}\n'
+    (event,) = tracebacks(events(text))
+    assert (event.fields["exc_type"], event.fields.get("exc_message", "")) == told
+
+
+@pytest.mark.parametrize(
+    ("message", "weight"),
+    [
+        ("Server process exited with code 1. Look into its log.", "hint"),
+        ("The engine process has died with exit code 3", "hint"),
+        ("Initialization failed. See root cause above.", "hint"),
+        ("the process ran out of input", "strong"),
+        ("exit code 1 is not allowed here", "strong"),
+    ],
+)
+def test_a_message_that_tells_only_of_another_processs_end_is_a_hint(
+    message: str, weight: str, events: Callable[[str], list[Observation]]
+) -> None:
+    text = f'Traceback (most recent call last):\n  File "/u/a.py", line 3, in f\n    g()\nException: {message}\n'
+    assert [e.weight for e in tracebacks(events(text))] == [weight]
