@@ -3,7 +3,7 @@
     sbatch --mem=SIZE job.sh        a command of Slurm: left out where a pod ran, first where a Slurm job did
 
 A remedy is shown if the case confirms all its conditions. One of which the case contradicts nothing, but leaves open the setting
-that it asks for, follows behind those, while fewer than MAX_TOLD are shown. A remedy is also left out if all its commands and
+that it asks for, follows behind those, while fewer than MAX_GENERAL are shown. A remedy is also left out if all its commands and
 sentences name tools that do not exist there; if every remedy lacks its tools, the first one is shown without commands. A command
 for a setting that nothing shows and nothing excludes is told with that setting beside it. A remedy without conditions is general,
 and shown only if fewer than MAX_GENERAL stand before it. One that changes data, or stops something before it has looked, is never
@@ -40,7 +40,6 @@ EVIDENCE_CONDITIONS = ("evidence~", "around~", "exc_message~", ASKED_FOR, ALLOWE
 RUN_SCRIPT_PATTERN = lazy.regex(r"\b(?:python3?|torchrun|accelerate launch)\b[^|;#]*\b(?:YOUR_SCRIPT|TRAIN|train)\.py\b")
 MAX_COMMANDS = 4  # chosen by hand: of one remedy; a person types them one after the other
 MAX_GENERAL = 4  # as many as a report tells; in graded reports the fix that helped was often missing
-MAX_TOLD = 4  # of remedies whose setting is open, none is told behind this many: the reader tries them in their order
 
 
 def fitting_remedies(
@@ -65,7 +64,7 @@ def fitting_remedies(
         (without_tools if lacks_tools else shown).append((remedy, action, told))
     chosen = tuple(_chosen(_harmless_first(shown or without_tools[:1], environment), bool(first_line)))
     if chosen and not first_line:
-        chosen += tuple(islice(_left_open(cause.remedies, facts, environment), max(0, MAX_TOLD - len(chosen))))
+        chosen += tuple(islice(_left_open(cause.remedies, facts, environment), max(0, MAX_GENERAL - len(chosen))))
     read_first = first_line and not any(_told_by_case(remedy) for remedy, _, _ in chosen)
     unsure = (Advice(1, "user", READ_FIRST.format(first_line), WHY_READ_FIRST, (), None),) if read_first else ()
     return unsure + tuple(
