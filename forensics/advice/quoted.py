@@ -14,12 +14,13 @@ from forensics.readers.python.phase import phase_facts
 from forensics.readers.python.printed_frames import frames_near
 from forensics.readers.surroundings.near_lines import nothing_near
 
+PLAIN_QUOTES = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")  # pages and translated programs print the curved ones
 NEIGHBOURS = 8  # lines on each side of a line of evidence, as the scan keeps them around each hit
 
 
 def quoted_evidence(proofs: Sequence[Proof], near: LinesAround = nothing_near) -> dict[str, Value]:
     """The place of the first evidence line; and, for conditions of remedies, text, neighbours and signatures of all of them, with
-    the frames of the stack around the first one."""
+    the frames of the stack around the first one. Curved quotes become plain ones."""
     signatures = dict.fromkeys(part for p in proofs for part in p.signature.split("/"))
     around = [text for p in proofs for text in _with_neighbours(p, near)]
     place: dict[str, Value] = {EVIDENCE_PLACE: place_of_line(proofs[0])} if proofs else {}
@@ -28,8 +29,8 @@ def quoted_evidence(proofs: Sequence[Proof], near: LinesAround = nothing_near) -
     return {
         **place,
         **phase,
-        EVIDENCE_FACT: "\n".join(p.text for p in proofs),
-        AROUND_FACT: "\n".join((*around, *frames_near(lines, at))),
+        EVIDENCE_FACT: "\n".join(p.text for p in proofs).translate(PLAIN_QUOTES),
+        AROUND_FACT: "\n".join((*around, *frames_near(lines, at))).translate(PLAIN_QUOTES),
         SIGNATURE_FACT: "\n".join(signatures),
     }
 

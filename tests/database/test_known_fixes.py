@@ -51,3 +51,15 @@ def test_a_fact_that_contradicts_hides_a_row() -> None:
     on_mac = fitting_remedies(BARE, asked, {"system": {"macos"}})
     assert on_mac and all("build of the framework" not in a.action for a in on_mac)
     assert "build of the framework" in fitting_remedies(BARE, asked)[0].action
+
+
+@pytest.mark.parametrize(("message", "told", "not_told"), [
+    ("/usr/bin/ld: cannot find -lcudart", "", "libcuda.so"),
+    ("ld: cannot find -lcuda: No such file or directory", "libcuda.so", "keyword"),
+    ("ValueError: Tokenizer class LLaMATokenizer does not exist or is not currently imported.", "LLaMATokenizer in tok", "knows this model"),
+    ("The detected CUDA version (11.2) mismatches the version that was used to compile\nPyTorch (10.2).", "toolkit of CUDA 10.2", "11.2 toolkit"),
+    ("TypeError: f() takes 1 positional argument but 2 positional arguments (and 1 keyword-only argument) were given", "by name", "mel"),
+])  # fmt: skip
+def test_a_row_takes_its_own_message_and_not_that_of_a_sibling(message: str, told: str, not_told: str) -> None:
+    actions = " ".join(a.action for a in fitting_remedies(BARE, {"evidence": message, "around": message}))
+    assert told in actions and not_told not in actions and bool(actions) is bool(told)
