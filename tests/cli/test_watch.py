@@ -105,7 +105,7 @@ def test_a_log_that_is_truncated_or_rotated_is_followed_on(log: Path) -> None:
 def test_of_a_long_log_only_the_end_is_kept_and_its_lines_keep_their_numbers(
     log: Path, knowledge: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(following, "WINDOW_BYTES", 500)
+    monkeypatch.setattr(following, "FOLLOWED_BYTES", 500)
     follow = follower(log, knowledge)
     added(log, STEPS * 20 + DEATH)
     follow.step(1)

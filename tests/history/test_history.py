@@ -172,7 +172,7 @@ def test_the_report_says_when_and_where_it_was_seen_before(store: Store) -> None
     assert (found.seen, found.level, found.node_count) == (7, "exact", 2)
     assert (
         sentence(told)
-        == "Seen 7 times since 3 Oct 2026, on 2 nodes; 5 of them on gpu-0412; it returned in 6 of 6 next runs known."
+        == "Seen 7 times since 3 Oct 2026, on 2 nodes; 5 of them on gpu-0412; 6 of the 6 next runs that are known failed in the same way."
     )
     store.resolve(1, "lower the rate", 0)
     noted = replace(told, history=seen_before(store, asked))
@@ -210,7 +210,7 @@ def test_what_helped_is_told_by_the_next_run(store: Store, tmp_path: Path) -> No
 
 def test_a_run_that_ended_well_tells_that_it_helped_without_accounts(store: Store) -> None:
     remember(store, report(), replace(report(day=1), verdict="no_crash"))
-    assert seen_before(store, incident_of(report(day=9), 0, store.salt)).outcome == "1 of 1 next run known ended well"
+    assert seen_before(store, incident_of(report(day=9), 0, store.salt)).outcome == "the next run ended well"
 
 
 def test_exported_incidents_are_imported_again(store: Store, tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def disagreements(report: Report) -> list[str]:
 def _people(text: str, said: dict[str, Any]) -> Iterator[str]:
     """Of the formats that people read: text, Markdown and HTML."""
     first = said["causes"][0]
-    flat = re.sub(r"\s+", "", re.sub(r"[│\u200b\u00ad]", "", html.unescape(re.sub(r"<[^>]*>", "", text))))
+    flat = re.sub(r"\s+", "", re.sub(r"[│\u200b\u00ad]", "", html.unescape(re.sub(r"<[a-zA-Z/!][^>]*>", "", text))))
     percent = percent_text(first["probability"])
     if percent.replace(" ", "") not in flat and said["verdict"] != "no_crash":
         yield f"{percent} is not there"

@@ -81,7 +81,10 @@ def test_evidence_is_found_with_grep(case: str, knowledge: Database) -> None:
     for proof in report.causes[0].evidence:
         path = ROOT / proof.source
         if path.is_file() and path.suffix not in (".ipynb", ".json", ".gz"):
-            line = path.read_bytes().split(b"\n")[proof.line - 1].decode("utf-8", "replace")
+            data = path.read_bytes()
+            if data.startswith(b"\x80"):  # a pickle: its calls are read as lines
+                continue
+            line = data.split(b"\n")[proof.line - 1].decode("utf-8", "replace")
             whole = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", line)
             assert proof.text.rstrip("…") in whole.split("\r")[-1] or proof.text.rstrip("…") in whole
 

@@ -11,7 +11,8 @@ from forensics.model.ranks import GroupRow, LastCalls, OddRank, RankPicture, Ran
 from forensics.report.escape import escape_html
 
 WIDTH = 1000.0  # units of the drawing, which fills any screen
-LANE_UNITS = 22  # a line of text and the gap below it
+LANE_UNITS = 30  # a line of text, the rectangles below it, and a gap
+LABEL_UNITS = 13  # the line of text
 HEAD_UNITS = 26  # for the marks of odd ranks and their numbers
 FOOT_UNITS = 16  # for the first and the last number
 MAX_GROUP_LANES = 8  # kinds of groups: default, data, tensor, pipeline, expert parallel, and a few more
@@ -79,14 +80,16 @@ def _lag(behind: int, waits: bool, text: str) -> Cell:
 def _lane(top: float, name: str, cells: Sequence[Cell]) -> Iterator[str]:
     """The rectangles of a lane. One of a single rank among a thousand is a unit wide: it gets no gap."""
     at, unit = 0, WIDTH / max(1, len(cells))
-    yield f'<svg x="0" y="{top}" width="100%" height="{LANE_UNITS - 6}" viewBox="0 0 {WIDTH:g} 10" preserveAspectRatio="none">'
+    yield f'<text x="0" y="{top + LABEL_UNITS - 3}" font-size="12" fill="var(--soft)">{escape_html(name[:60])}</text>'
+    place = f'x="0" y="{top + LABEL_UNITS}" width="100%" height="{LANE_UNITS - LABEL_UNITS - 4}"'
+    yield f'<svg {place} viewBox="0 0 {WIDTH:g} 10" preserveAspectRatio="none">'
     for (colour, text), same in groupby(cells):
         count = len(list(same))
         whose = f"rank {at}" if count == 1 else f"ranks {at} to {at + count - 1}"
         yield f'<rect x="{at * unit:.2f}" width="{count * unit:.2f}" height="10" fill="var({colour})">'
         yield f"<title>{escape_html(f'{whose}: {text}')}</title></rect>"
         at += count
-    yield f'</svg><text x="4" y="{top + LANE_UNITS - 10}" font-size="11" fill="var(--paper)">{escape_html(name[:60])}</text>'
+    yield "</svg>"
 
 
 def _marks(odd: Sequence[OddRank], world: int) -> Iterator[str]:
