@@ -35,7 +35,7 @@ def counted_by_rule(text: str) -> int:
     for found in TOKEN_PIECES.finditer(text):
         kind, piece = (found.lastindex or 1) - 1, found[0]
         if piece != " ":
-            whole += -(-len(piece.encode() if found["other"] else piece) // SHARES[kind])
+            whole += -(-len(piece.encode("utf-8", "surrogatepass") if found["other"] else piece) // SHARES[kind])
     return -int(-whole * MARGIN // 1)
 
 
