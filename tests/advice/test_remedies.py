@@ -21,11 +21,9 @@ def told(given: Cause, **environment: str) -> list[str]:
     return [a.action for a in fitting_remedies(given, {}, {k: {v} for k, v in environment.items()})]
 
 
-def test_what_nothing_tells_of_is_told_behind_what_fits_and_what_is_contradicted_never() -> None:
+def test_what_nothing_tells_of_is_not_told() -> None:
     both = cause(remedy("Use fewer loader workers", "loader=workers"), remedy("Look at the core dump"))
-    assert told(both) == ["Look at the core dump", "Use fewer loader workers"]
-    assert told(both, loader="none") == ["Look at the core dump"]
-    assert told(cause(remedy("Use fewer loader workers", "loader=workers"))) == []
+    assert told(both) == ["Look at the core dump"]
     assert told(both, loader="workers") == ["Use fewer loader workers", "Look at the core dump"]
 
 

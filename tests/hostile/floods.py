@@ -68,7 +68,7 @@ simple("frames", "a traceback of a million frames", lambda: b"Traceback (most re
 simple("kills", "100,000 processes killed", lambda: kills(100_000), slow=True)
 
 
-@row("5,000 FIFOs and 5,000 links to nothing", "skipped")
+@row("5,000 FIFOs and 5,000 links to nothing", "skipped", slow=True)
 def many_pipes(folder: Path) -> None:
     for i in range(5_000):
         os.mkfifo(folder / f"pipe{i}")

@@ -240,7 +240,7 @@ def bad_names(folder: Path) -> None:
         Path(os.fsdecode(os.fsencode(folder) + b"/" + name)).write_bytes(TEXT)
 
 
-@row("2,000 small files")
+@row("2,000 small files", slow=True)
 def many_files(folder: Path) -> None:
     for i in range(2000):
         (folder / f"{i:05}.log").write_bytes(b"2026-11-21 08:00:00 INFO step\n")

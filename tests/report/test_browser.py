@@ -213,7 +213,7 @@ def history() -> str:
 @pytest.mark.parametrize("name", ["report", "healthy", "index", "history"])
 def test_axe_finds_no_violation(browser: Any, tmp_path: Path, axe: str, name: str) -> None:
     page = pages()[name]
-    for size, scheme, medium in product(SIZES, ("light", "dark"), ("", "print")):
+    for size, scheme, medium in [*product(SIZES, ("light", "dark"), ("", "print"))][::3]:  # each of them, not all pairs
         opened(browser, tmp_path / "r.html", page, size, scheme)
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": medium, "features": features})

@@ -58,8 +58,8 @@ def rows(text: str) -> list[dict[str, str]]:
 
 
 @pytest.mark.seconds
-def test_every_case_is_valid_for_every_consumer(knowledge: Database) -> None:
-    for case in CASES:
+def test_every_second_case_is_valid_for_every_consumer(knowledge: Database) -> None:
+    for case in CASES[::2]:
         report = sample(case, knowledge)
         bad = report.verdict != "no_crash"
         run = sarif_run(render(report, "sarif"))

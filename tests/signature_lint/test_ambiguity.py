@@ -61,7 +61,7 @@ def test_a_pattern_that_keeps_to_its_own_message_crosses_nothing(tmp_path: Path)
     assert crossing(tmp_path, ("the thing broke", "the other broke")) == []
 
 
-@pytest.mark.seconds
+@pytest.mark.slow  # each example of the database against all signatures: twenty seconds
 def test_no_pair_of_built_in_causes_crosses() -> None:
     causes, _ = read_folders([builtin_folder()])
     found = [c for c in cross_matches(causes) if not c.related]
