@@ -13,9 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import typer.core
-from typer import _click as click
 
 from forensics.core.errors import UsageError
+
+try:  # typer has its own copy of click from 0.26 on
+    from typer import _click as click
+except ImportError:
+    import click  # type: ignore[no-redef, import-not-found, unused-ignore]
 
 READS_PATHS = "analyze"  # the command that is meant where a path is given alone
 MOVED = {"train": "dev train", "evaluate": "dev evaluate", "rates": "dev rates"}  # old names; the new ones
