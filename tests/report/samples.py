@@ -1,7 +1,10 @@
 """The reports on the captured cases of sample_logs/, made once for all tests that look at them."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
+
+import pytest
 
 from forensics import pipeline
 from forensics.database import Database
@@ -12,6 +15,12 @@ ROOT = Path(__file__).parents[2]
 MADE: dict[str, Report] = {}
 RENDERED: dict[tuple[str, str], str] = {}
 CASES = sorted(p.parent.name for p in (ROOT / "sample_logs").glob("*/expected.yaml"))
+
+
+def third(cases: Sequence[str], start: int) -> list[object]:
+    """`cases` to run a test on: each third from number `start` on, the others in the slow suite alone. For tests that take long
+    with each case and whose start differs, so that all three parts are looked at from some side."""
+    return [pytest.param(c, marks=[pytest.mark.slow] * (i % 3 != start)) for i, c in enumerate(cases)]
 
 
 def sample(case: str, knowledge: Database) -> Report:

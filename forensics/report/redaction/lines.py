@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct, field
 
 from forensics.core import lazy
-from forensics.report.redaction.named import NAME_AT_END, SECRET_NAME
+from forensics.report.redaction.named import SECRET_NAME, name_at_end
 from forensics.report.redaction.randomness import looks_random
 from forensics.report.redaction.secrets import LONE_KEY_LINE, MASK, mask_text
 from forensics.report.redaction.words import EMPTY_VALUE_PATTERN
@@ -71,7 +71,7 @@ def mask_lines(lines: Iterable[str]) -> list[str]:
 
 def needs_neighbours(text: str) -> bool:
     """May this line tell a secret that the next one shows, or the other way round?"""
-    return len(text) <= MAX_HINT_CHARS and bool(HINT.search(text) or NAME_AT_END.search(text) or LONE_KEY_LINE.match(text))
+    return len(text) <= MAX_HINT_CHARS and bool(HINT.search(text) or name_at_end(text) or LONE_KEY_LINE.match(text))
 
 
 def _below(above: list[str], line: str) -> str:
@@ -85,7 +85,7 @@ def _values(above: list[str], line: str) -> Iterator[tuple[int, int]]:
     drawn = DRAWN_VALUE.search(line)
     if drawn and (name := _name_above(above, drawn.start())) and _is_value(name, drawn["secret"]):
         yield drawn.span("secret")
-    named = NAME_AT_END.search(above[-1])
+    named = name_at_end(above[-1])
     if named:
         found = INPUT_VALUE.search(line) or (LONE_VALUE.match(line) if named["colon"] else None)
         if found and _is_value(named["name"], found["secret"]):

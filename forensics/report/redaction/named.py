@@ -88,6 +88,18 @@ NAME_AT_END = lazy.regex(
     rf"(?P<colon>[ \t]*[:=>：]{{1,2}}[ \t]*[|>]?[+-]?)?[ \t]*\Z",
     re.I,
 )
+NAME_ANCHORS = (*PASSWORD_WORDS, *SHORT_PASSWORD_WORDS, *SECRET_WORDS, "token", "key", "auth")
+MAX_NAME_END_CHARS = 120  # a word of these, what follows it in a name, and the sign for a value
+
+
+def name_at_end(text: str) -> re.Match[str] | None:
+    """The name of a secret with which `text` ends, its value being in the next line."""
+    told = text.rstrip(" \t")
+    tail = told[-MAX_NAME_END_CHARS:].lower()
+    if not any(anchor in tail for anchor in NAME_ANCHORS):
+        return None
+    return NAME_AT_END.search(text, max(0, len(told) - MAX_NAME_END_CHARS))
+
 
 NAMED_SECRET_RULES = (
     # Passwords under their name: an environment, a configuration, a JSON document, an error message that repeats its input.
