@@ -16,6 +16,8 @@ from forensics.readers.python.library_files import library_folder
 NUMBER_NOUN_PATTERN = lazy.regex(r"\{(?P<field>\w+)\} (?P<noun>\w+)\(s\)")
 NOUN_LIST_PATTERN = lazy.regex(r"(?P<noun>\w+)\(s\) \{(?P<field>\w+)\}")
 FIELD_AND_STOP_PATTERN = lazy.regex(rf"{TEMPLATE_FIELD_PATTERN.pattern}(\.(?=\s|$))?")
+OPEN_WORDS_PATTERN = lazy.regex(r"<([a-z][\w /:.-]*[\w.])>")  # of a command's template: what its reader fills in
+NO_NAME_PATTERN = lazy.regex(r"\W+")
 CODE_PLACE = "{file}:{line_no}"  # in templates
 FILE_FACTS = ("file", "python_file")
 CUDA_NUMBER_PATTERN = lazy.regex(r"\d{4,5}")  # CUDA writes its versions as one number: 11040 is 11.4 (cudaDriverGetVersion)
@@ -85,13 +87,17 @@ def _plurals(template: str, facts: Fields) -> str:
 
 
 def fill_command(template: str, facts: Fields) -> str:
-    """A command with this case's facts; an unknown one stays as `<name>`. Shell metacharacters of a log are never inserted."""
+    """A command with this case's facts; what is not known stands in capitals: `kill {pid}`, `kill <pid>` -> `kill PID`.
+
+    `<` and `>` would be redirections where the command is pasted. Shell metacharacters of a log are never inserted.
+    """
 
     def value(found: re.Match[str]) -> str:
         text = str(facts.get(found[1], ""))
-        return text if re.fullmatch(r"[\w./:@%+=,-]{1,200}", text) else f"<{found[1]}>"
+        return text if re.fullmatch(r"[\w./:@%+=,-]{1,200}", text) else found[1].upper()
 
-    return TEMPLATE_FIELD_PATTERN.sub(value, template)
+    open_words = OPEN_WORDS_PATTERN.sub(lambda m: NO_NAME_PATTERN.sub("_", m[1]).upper(), template)
+    return TEMPLATE_FIELD_PATTERN.sub(value, open_words)
 
 
 def first_known(alternatives: Sequence[str], facts: Fields) -> str | None:

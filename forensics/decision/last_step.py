@@ -28,6 +28,18 @@ def undetermined_if_cut_off(report: Report, progress: Progress, title: str, miss
 
     `title`: of its first cause where the log breaks off; `missing`: what would tell how it ended.
     """
+    return _titled_if_cut_off(_judged(report, progress, title, missing), title)
+
+
+def _titled_if_cut_off(report: Report, title: str) -> Report:
+    """`report`; its first cause says in its title, too, that the log breaks off, where its ending is told so."""
+    first, subject = report.causes[0], report.subject
+    if report.verdict != "no_crash" or not title or subject is None or subject.outcome != "cut_off":
+        return report
+    return replace(report, causes=(replace(first, title=title), *report.causes[1:]))
+
+
+def _judged(report: Report, progress: Progress, title: str, missing: Sequence[OpenQuestion]) -> Report:
     subject, counters = report.subject, progress.counters
     if report.verdict != "no_crash" or not counters:
         return report

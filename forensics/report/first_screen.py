@@ -15,7 +15,7 @@ from forensics.model import Report
 from forensics.report import moment, overview
 from forensics.report.history import seen_before
 from forensics.report.incident_groups import Group
-from forensics.report.phrases import headline, is_guess, percent_text, verdict, what_happened
+from forensics.report.phrases import headline, is_guess, odds_text, percent_text, verdict, what_happened
 from forensics.report.rows import Row, cut_text, wrap_rows
 from forensics.report.steps import course_steps
 from forensics.report.subject_line import ending_sentence
@@ -45,11 +45,11 @@ class FirstScreen:
 
     def head(self, told: bool = True) -> Iterator[Row]:
         """The title and how it ended; `told`: with what happened."""
-        share = "" if is_guess(self.report) else percent_text(self.first.probability)
+        share, named = odds_text(self.report), not is_guess(self.report)
         title = headline(self.report)
         style = "fine" if self.report.verdict == "no_crash" else "sure"
         room = self.width - len(share) - 2
-        name = f"   {self.first.id}" if share else ""
+        name = f"   {self.first.id}" if named else ""
         if len(title) + len(name) > room:
             name = ""
         gap = " " * (self.width - len(title) - len(name) - len(share))
@@ -57,7 +57,7 @@ class FirstScreen:
             yield from wrap_rows(f"{title}  {share}", self.width, style=style)
         else:
             yield Row((title, style), (name, "dim"), (gap + share, style))
-        if share and not name:
+        if named and not name:
             yield Row((self.first.id, "dim"))
         yield from wrap_rows(str(ending_sentence(self.report) or ""), self.width)
         yield from wrap_rows(verdict(self.report), self.width, style="title")

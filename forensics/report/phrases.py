@@ -49,6 +49,15 @@ def percent_text(probability: float) -> str:
     return f"{min(99, max(1, round(probability * 100)))} %"
 
 
+def odds_text(report: Report) -> str:
+    """The probability of the first cause; empty where it would be misread.
+
+    A guess has none worth telling. Of a log that breaks off it tells how quiet the log is, not how the run ended.
+    """
+    breaks_off = shows_no_crash(report) and report.subject is not None and report.subject.outcome == "cut_off"
+    return "" if is_guess(report) or breaks_off else percent_text(report.causes[0].probability)
+
+
 def is_guess(report: Report) -> bool:
     """Are the causes supported by similar words only? Lines that show the end do not name a cause."""
     unknown = report.verdict == "undetermined" and not shows_no_crash(report)

@@ -1,5 +1,7 @@
 """Templates to sentences and commands: this case's numbers, nothing invented, nothing that a log could make act."""
 
+import re
+
 import pytest
 
 from forensics.advice.remedies import fitting_questions, fitting_remedies
@@ -72,7 +74,7 @@ def test_remedies_are_this_cases_own() -> None:
     assert told[0].commands == ("set 419430400",)
     bare = fitting_remedies(CAUSE, {})
     assert [a.action for a in bare] == ["Hold less", "Only without a pid"]
-    assert bare[0].commands == ("kill <pid>   # ends the process",)
+    assert bare[0].commands == ("kill PID   # ends the process",)
     assert bare[0].why == "It is too much."
 
 
@@ -83,7 +85,19 @@ def test_what_is_missing_is_asked_for_once_it_is_missing() -> None:
 
 @pytest.mark.parametrize("hostile", ["$(reboot)", "`id`", "; rm -rf /", "a b", "x\nrm", "'", '"', "|tee", ">f", "\u202e"])
 def test_no_shell_text_of_a_log_gets_into_a_command(hostile: str) -> None:
-    assert fill_command("kill {pid}", {"pid": hostile}) == "kill <pid>"
+    assert fill_command("kill {pid}", {"pid": hostile}) == "kill PID"
+
+
+def test_what_the_reader_fills_in_stands_in_capitals_and_redirects_nothing() -> None:
+    assert fill_command("py-spy dump --pid <pid>   # of rank {rank}", {"rank": 3}) == "py-spy dump --pid PID   # of rank 3"
+    assert fill_command("kill <pid of the old run>; {job}", {}) == "kill PID_OF_THE_OLD_RUN; JOB"
+    assert fill_command('sort < a.txt > b.txt; <cpu mode="x"/>', {}) == 'sort < a.txt > b.txt; <cpu mode="x"/>'
+
+
+def test_no_command_of_any_cause_has_a_placeholder_in_angle_brackets(knowledge: Database) -> None:
+    entries = [entry for cause in knowledge.causes.values() for entry in (*cause.remedies, *cause.missing)]
+    told = [fill_command(command, {}) for entry in entries for command in entry.commands]
+    assert [command for command in told if re.search(r"<[a-z][^<>\"]*>", command)] == []
 
 
 def test_braces_that_are_no_fields_stay() -> None:

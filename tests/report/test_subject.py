@@ -1,5 +1,6 @@
 """How the subject ended, in one line: for each outcome, for jobs, notebooks and machines, surely and not."""
 
+import json
 from typing import get_args
 
 import pytest
@@ -125,6 +126,22 @@ def test_what_a_later_version_calls_an_outcome_is_left_out() -> None:
 def test_nothing_is_said_where_nothing_was_read_or_known() -> None:
     assert ending_sentence(about("machine", "", "unknown", sources=())) is None
     assert ending_sentence(replace(made.report(), subject=None)) is None
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize("case", ["healthy_long_train", "healthy_torchrun", "stalled_ranks", "healthy_train"])
+def test_a_log_that_breaks_off_is_told_so_in_every_sentence_and_nowhere_to_be_healthy_for_sure(
+    case: str, knowledge: Database
+) -> None:
+    report = sample(case, knowledge)
+    assert report.subject is not None
+    cut_off = report.subject.outcome == "cut_off"
+    top = {form: rendered(case, form, knowledge)[:600] for form in ("text", "markdown", "brief")}
+    top["html"] = rendered(case, "html", knowledge).partition("<header")[2].partition("</header>")[0]
+    for form, told in top.items():
+        assert ("log breaks off" in told) == ("breaks off:" in " ".join(told.split())) == cut_off, form
+        assert not (cut_off and ("ended well" in told or " %" in told)), form
+    assert ("breaks off" in json.loads(rendered(case, "json", knowledge))["causes"][0]["title"]) == cut_off
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from forensics.report import Style, moment, overview, render
 from forensics.report.curves import sparkline
 from forensics.report.formats.text import is_short
 from forensics.report.paths import Paths
-from forensics.report.phrases import headline, is_guess, percent_text, time_between, warning_notes, what_happened
+from forensics.report.phrases import headline, is_guess, odds_text, percent_text, time_between, warning_notes, what_happened
 from forensics.report.steps import course_steps
 from forensics.report.subject_line import ending_sentence
 from tests.report import made
@@ -37,7 +37,7 @@ def test_the_first_screen_answers_what_where_when_and_what_to_do(case: str, know
         assert percent_text(first.probability) not in rows[0]
         assert first.title not in rows[0]
         return
-    assert rows[0].endswith(percent_text(first.probability))
+    assert rows[0].endswith(odds_text(report))
     assert first.id in screen
     if is_short(report):
         assert rows[0] and len("\n".join(rows).split("\n\n")[0].splitlines()) <= 4  # three, if its end is told in one

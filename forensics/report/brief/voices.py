@@ -7,7 +7,7 @@ from forensics.model import Report
 from forensics.report.brief.choose import Chosen
 from forensics.report.brief.speech import Speech
 from forensics.report.escape import fenced_block, prose
-from forensics.report.phrases import headline, is_guess, percent_text
+from forensics.report.phrases import headline, is_guess, odds_text
 
 LANGUAGES = {"logged": "text", "command": "sh"}
 
@@ -47,5 +47,6 @@ def section_rows(taken: Sequence[Chosen], words: Words) -> list[str]:
 def title(report: Report) -> str:
     """The first cause, how sure it is and the verdict; all words are this program's."""
     first = report.causes[0]
-    sure = "" if is_guess(report) else f"{first.id}, {percent_text(first.probability)}, "
+    odds = odds_text(report)
+    sure = "" if is_guess(report) else f"{first.id}, {odds}, " if odds else f"{first.id}, "
     return f"{headline(report)} ({sure}{report.verdict})"

@@ -28,6 +28,7 @@ from forensics.report.phrases import (
     line_excerpt,
     lines_to_read,
     neighbours_shown,
+    odds_text,
     others_head,
     percent_text,
     quoted_evidence,
@@ -89,7 +90,8 @@ def _summary(report: Report) -> Iterator[str]:
     if is_guess(report):
         yield from (f"## {headline(report)}", "", *_ending(report))
     else:
-        yield from (f"## {escape(headline(report))} ({percent_text(first.probability)})", "", *_ending(report))
+        odds = f" ({odds_text(report)})" if odds_text(report) else ""
+        yield from (f"## {escape(headline(report))}{odds}", "", *_ending(report))
         yield from (f"{code(first.id)} {verdict(report)}".rstrip(), "")
     yield prose(what_happened(report)[:MAX_MARKDOWN_SUMMARY_CHARS], _logged(report))
 
