@@ -25,7 +25,7 @@ MAX_STEM_CHARS = 60  # of a file name, which most file systems limit to 255 byte
 MAX_SUMMARY_CHARS = 300  # three rows of a table's cell; the case's own page has all of it
 NO_CRASH = "no_crash"
 VERDICT_ORDER = {"crash": 0, "undetermined": 1, NO_CRASH: 2}  # what ended badly is what is looked for
-KINDS = ("machine", "memory", "program", "data", "stopped")
+CAUSE_KINDS = ("machine", "memory", "program", "data", "stopped")
 OTHER_KIND = "other"
 NO_CAUSE_NAME = "unknown"  # of the filter, for cases without a recognised cause
 MAX_MAIN_CAUSES = 5  # chosen by hand: the list of cases begins on the first screen, also on a phone
@@ -33,7 +33,7 @@ MAX_CHOICES = 100  # chosen by hand: of a list to choose from; a longer one is a
 
 
 class Row(Struct, frozen=True):
-    """One case. `odds`: the probability as text, empty if the cause is a guess. `kind`: of the cause, see KINDS, or empty.
+    """One case. `odds`: the probability as text, empty if the cause is a guess. `kind`: of the cause, see CAUSE_KINDS, or empty.
     `hosts`, `jobs`: all that are named. `time`: when its end was shown."""
 
     case: str
@@ -84,7 +84,7 @@ class Overview(Struct, frozen=True):
         for count in self.counts:
             found[count.kind or OTHER_KIND] += count.cases
         made, start = [], 0.0
-        for kind in (k for k in (*KINDS, OTHER_KIND) if found[k]):
+        for kind in (k for k in (*CAUSE_KINDS, OTHER_KIND) if found[k]):
             share = 100 * found[kind] / self.crashed
             made.append((kind, found[kind], round(share, 2), round(start, 2)))
             start += share

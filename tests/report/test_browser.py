@@ -1,9 +1,12 @@
 """The HTML report in a real browser: opened from a file, without errors, the cause above the fold, nothing cut off, readable."""
 
+import contextlib
 import json
 import shutil
+import socket
 import subprocess
 import tarfile
+import threading
 from collections.abc import Iterator
 from datetime import timedelta
 from itertools import product
@@ -186,7 +189,7 @@ def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def pages() -> dict[str, str]:
-    many = [index.index_row(made.report(f"line {i}", case=f"case {i}"), f"cases/{i}.html") for i in range(3)]
+    many = many_rows(12)
     return {
         "report": render(made.report(), "html"),
         "healthy": render(replace(made.report(), verdict="no_crash"), "html"),
@@ -296,6 +299,45 @@ def test_an_address_with_filters_can_be_shared_and_keys_lead_through_the_cases(b
     assert len(browser.execute_script(SHOWN)) == 100  # Esc clears, also what was typed
     ActionChains(browser).send_keys("j").send_keys(Keys.ENTER).perform()
     assert browser.current_url.endswith("/cases/job0000.html")
+
+
+def test_a_served_history_is_filtered_paged_and_opened(browser: Any, tmp_path: Path) -> None:
+    """With its policy and its form, which only a server's page has."""
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    with served(tmp_path / "h.db") as address:
+        browser.get(address)
+        assert len(browser.execute_script(SHOWN)) == 100
+        browser.find_element(By.CSS_SELECTOR, "[name=failures]").click()  # asks the server at once
+        WebDriverWait(browser, 20).until(lambda b: b.current_url == f"{address}?failures=1")
+        browser.find_element(By.CSS_SELECTOR, "[rel=next]").click()
+        assert "before=" in browser.current_url and len(browser.execute_script(SHOWN)) == 100
+        first = browser.execute_script(SHOWN)[0]
+        ActionChains(browser).send_keys("j").perform()
+        browser.switch_to.active_element.click()
+        assert first in browser.find_element(By.CSS_SELECTOR, "header").text
+        assert browser.get_log("browser") == []
+
+
+@contextlib.contextmanager
+def served(place: Path) -> Iterator[str]:
+    """The address of a server of a history with 400 incidents."""
+    pytest.importorskip("starlette", reason="needs the extra serve")
+    uvicorn = pytest.importorskip("uvicorn", reason="needs the extra serve")
+    from tests.adapters.web.test_server import client, stored
+
+    config = uvicorn.Config(client(stored(place, 400)).app, log_level="warning")
+    running = uvicorn.Server(config)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}/"
+        finally:
+            running.should_exit = True
+            thread.join()
 
 
 def test_a_card_on_a_phone_begins_with_its_cause(browser: Any, tmp_path: Path) -> None:
