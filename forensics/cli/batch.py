@@ -144,6 +144,7 @@ def _index(reports: "Iterable[Report]", folder: Path, telling: OutputOptions) ->
 
     Markdown that goes to stdout or into a file is the table alone; its links lead to the cases' folders.
     """
+    from forensics.database.kinds import kind_of
     from forensics.report import index, with_stand_ins
     from forensics.report.redaction import mask_text
 
@@ -158,7 +159,7 @@ def _index(reports: "Iterable[Report]", folder: Path, telling: OutputOptions) ->
             name = f"cases/{index.file_name(mask_text(report.case), ending, taken)}"
             (pages / "cases").mkdir(parents=True, exist_ok=True)
             save(rendered(report, telling._replace(redact=False)), pages / name)
-            rows.append(index.index_row(report, name))
+            rows.append(index.index_row(report, name, kind_of(report.causes[0].id)))
         else:
             place = os.path.relpath(folder / case, base)
             rows.append(index.index_row(report, "" if telling.hides_names or mask_text(place) != place else place))

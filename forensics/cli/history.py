@@ -146,8 +146,11 @@ def show_list(
 
 
 def show(identity: Identity, form: Form = "text", history: Place = None) -> None:
-    """Show everything that is stored about one incident."""
+    """Show everything that is stored about one incident, and the folder of its captured run where it is still kept."""
+    from forensics.cli.captured_runs import bundles_by_job
+
     row = _store(history).shown(identity)
+    row["bundle"] = bundles_by_job().get(row["job"], "")
     if form == "json":
         _table([row], tuple(row), "json", None)
         return

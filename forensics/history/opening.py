@@ -48,6 +48,23 @@ def open_store(place: str, create: bool = True, keep_names: bool = False) -> "St
         raise UsageError(f"this history cannot be opened ({_first_line(error)})", without_password(place)) from error
 
 
+def open_to_read(place: str) -> "Store":
+    """The Store at a path or URL, which refuses every change. Raises UsageError if it cannot be opened."""
+    from sqlalchemy import event
+
+    store = open_store(place, create=False)
+    store.engine.dispose()  # connections so far may write
+
+    @event.listens_for(store.engine, "connect")
+    def _refuse_changes(connection: Any, _record: object) -> None:
+        if store.engine.dialect.name == "sqlite":
+            connection.execute("PRAGMA query_only=ON")
+        else:
+            connection.read_only = True
+
+    return store
+
+
 def without_password(place: str) -> str:
     """`place` without the password that a URL may hold."""
     if "://" not in place:

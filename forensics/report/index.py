@@ -1,18 +1,19 @@
-"""Many reports as one index: a row for each case, with a link to its page.
+"""Many reports as one index: a row for each case, failures first, with a link to its page.
 
-case    when              cause                   sure   who             where
-job17   2026-03-01 12:00  A memory limit was hit  93 %   job 4711        node04        -> cases/job17.html
+cause                             case    who and where       when              sure
+memory: A memory limit was hit    job17   job 4711, node04    2026-03-01 12:00  93 %   -> cases/job17.html
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from msgspec import Struct
 
+from forensics.core.text import with_noun
 from forensics.model import Report
 from forensics.report.escape import code_cell
 from forensics.report.markdown_table import table_lines
@@ -23,11 +24,17 @@ PLAIN_NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,80}")
 MAX_STEM_CHARS = 60  # of a file name, which most file systems limit to 255 bytes; the digest behind it tells names apart
 MAX_SUMMARY_CHARS = 300  # three rows of a table's cell; the case's own page has all of it
 NO_CRASH = "no_crash"
+VERDICT_ORDER = {"crash": 0, "undetermined": 1, NO_CRASH: 2}  # what ended badly is what is looked for
+CAUSE_KINDS = ("machine", "memory", "program", "data", "stopped")
+OTHER_KIND = "other"
+NO_CAUSE_NAME = "unknown"  # of the filter, for cases without a recognised cause
+MAX_MAIN_CAUSES = 5  # chosen by hand: the list of cases begins on the first screen, also on a phone
+MAX_CHOICES = 100  # chosen by hand: of a list to choose from; a longer one is a field for the name
 
 
 class Row(Struct, frozen=True):
-    """One case. `odds`: the probability as text, empty if the cause is a guess. `hosts`, `jobs`: all that are named. `time`: when
-    its end was shown."""
+    """One case. `odds`: the probability as text, empty if the cause is a guess. `kind`: of the cause, see CAUSE_KINDS, or empty.
+    `hosts`, `jobs`: all that are named. `time`: when its end was shown."""
 
     case: str
     page: str
@@ -41,19 +48,65 @@ class Row(Struct, frozen=True):
     hosts: tuple[str, ...]
     jobs: tuple[str, ...]
     summary: str
+    kind: str = ""
 
 
 class Count(Struct, frozen=True):
-    """How many cases have a cause. `share`: in percent of the most frequent one, 0 to 100."""
+    """How many failures have a cause. `share`: in percent of all failures. `kind`: as in Row."""
 
     cause: str
     title: str
     cases: int
     share: float
+    kind: str = ""
 
 
-def index_row(report: Report, page: str) -> Row:
-    """The row of a report whose page is at `page`, without secrets."""
+class Overview(Struct, frozen=True):
+    """All cases in numbers. `crashed`: those that ended badly or may have. `counts`: their causes, the most frequent first.
+    `hosts`, `jobs`: names to choose from, with the number of cases."""
+
+    cases: int
+    crashed: int
+    counts: Sequence[Count]
+    hosts: Sequence[tuple[str, int]]
+    jobs: Sequence[tuple[str, int]]
+
+    @property
+    def main_counts(self) -> Sequence[Count]:
+        """The causes that are shown at once: of several cases each, or all if there are few."""
+        several = [c for c in self.counts if c.cases > 1]
+        return self.counts if len(self.counts) <= MAX_MAIN_CAUSES else several[:MAX_MAIN_CAUSES]
+
+    @property
+    def kinds(self) -> Sequence[tuple[str, int, float, float]]:
+        """(kind, cases, share, where its part of a bar of all failures begins), the shares in percent; `other` comes last."""
+        found: Counter[str] = Counter()
+        for count in self.counts:
+            found[count.kind or OTHER_KIND] += count.cases
+        made, start = [], 0.0
+        for kind in (k for k in (*CAUSE_KINDS, OTHER_KIND) if found[k]):
+            share = 100 * found[kind] / self.crashed
+            made.append((kind, found[kind], round(share, 2), round(start, 2)))
+            start += share
+        return made
+
+
+class Served(Struct, frozen=True):
+    """What a server did to make the page. `chosen`: the filters of its address, by name. `matching`: cases that fit them.
+    `older`: the address of the next page, empty if this is the last. `links`: (address, name) of other pages."""
+
+    chosen: Mapping[str, str]
+    matching: int
+    older: str = ""
+    links: Sequence[tuple[str, str]] = ()
+
+    def address(self, **changed: str) -> str:
+        """The address of the same page with other filters."""
+        return "?" + urlencode({k: v for k, v in {**self.chosen, **changed}.items() if v})
+
+
+def index_row(report: Report, page: str, kind: str = "") -> Row:
+    """The row of a report whose page is at `page`, without secrets. `kind`: of its first cause."""
     report = without_secrets(report)
     first = report.causes[0]
     incident = report.incidents[0] if report.incidents else None
@@ -73,15 +126,44 @@ def index_row(report: Report, page: str) -> Row:
         hosts=tuple(dict.fromkeys(h for i in report.incidents for h in i.hosts)),
         jobs=tuple(jobs),
         summary=what_happened(report)[:MAX_SUMMARY_CHARS],
+        kind="" if is_guess(report) or report.verdict == NO_CRASH else kind,
     )
 
 
-def cause_counts(rows: Sequence[Row]) -> list[Count]:
-    """How many cases each cause has, the most frequent first; cases in which nothing ended badly come last."""
-    found = Counter((r.verdict == NO_CRASH, r.cause, r.title) for r in rows)
-    most = max(found.values(), default=1)
-    ordered = sorted(found.items(), key=lambda item: (item[0][0], -item[1], item[0][1]))
-    return [Count(cause, title, n, round(100 * n / most, 1)) for (_, cause, title), n in ordered]
+def cause_counts(rows: Iterable[Row]) -> list[Count]:
+    """How many failures each cause has, the most frequent first. Cases in which nothing ended badly are no failures."""
+    return counted((r.cause, r.title, r.kind, 1) for r in rows if r.verdict != NO_CRASH)
+
+
+def counted(found: Iterable[tuple[str, str, str, int]]) -> list[Count]:
+    """The Counts of (cause, title, kind, cases) of failures; the title of a cause is its most frequent one."""
+    titles: dict[str, Counter[str]] = {}
+    kinds: dict[str, str] = {}
+    for cause, title, kind, cases in found:
+        titles.setdefault(cause, Counter())[title] += cases
+        kinds[cause] = kind
+    failures = sum(t.total() for t in titles.values())
+    ordered = sorted(titles.items(), key=lambda item: (-item[1].total(), item[0]))
+    return [
+        Count(cause, t.most_common(1)[0][0], t.total(), round(100 * t.total() / failures, 1), kinds[cause])
+        for cause, t in ordered
+    ]
+
+
+def overview_of(rows: Sequence[Row]) -> Overview:
+    """The Overview of cases that are all at hand."""
+    return Overview(
+        cases=len(rows),
+        crashed=sum(r.verdict != NO_CRASH for r in rows),
+        counts=cause_counts(rows),
+        hosts=_names(h for r in rows for h in r.hosts),
+        jobs=_names(j for r in rows for j in r.jobs),
+    )
+
+
+def failures_first(rows: Iterable[Row]) -> list[Row]:
+    """The rows by verdict, otherwise in their order."""
+    return sorted(rows, key=lambda r: VERDICT_ORDER.get(r.verdict, 0))
 
 
 def file_name(case: str, ending: str, taken: set[str]) -> str:
@@ -103,22 +185,29 @@ def _digest(text: str) -> str:
     return sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:8]
 
 
-def index_html(rows: Sequence[Row], title: str) -> str:
-    """The index as one HTML page without other files; it links the pages of the cases."""
+def index_html(rows: Sequence[Row], title: str, overview: Overview | None = None, served: Served | None = None) -> str:
+    """The index as one HTML page without other files; it links the pages of the cases.
+
+    With `served` the rows are what a server chose, in its order, and `overview` tells of all cases; a choice asks it again.
+    """
     from forensics.report.page.templates import policy, template, text_of
 
-    style, script = text_of("page.css") + text_of("index.css"), text_of("table.js")
+    style, script = text_of("page.css") + text_of("index.css"), text_of("index.js")
+    found = policy(style, script)
     return template("index.html.j2").render(
-        rows=rows,
+        rows=rows if served else failures_first(rows),
         title=title,
-        counts=cause_counts(rows),
-        crashed=sum(r.verdict != NO_CRASH for r in rows),
-        hosts=_names(h for r in rows for h in r.hosts),
-        jobs=_names(j for r in rows for j in r.jobs),
+        all=overview or overview_of(rows),
+        served=served,
+        healthy=NO_CRASH,
+        other_kind=OTHER_KIND,
+        unknown=NO_CAUSE_NAME,
+        max_choices=MAX_CHOICES,
+        same_odds=len({r.odds for r in rows}) == 1,
         link=quote,
         style=style,
         script=script,
-        policy=policy(style, script),
+        policy=found.replace("form-action 'none'", "form-action 'self'") if served else found,
     )
 
 
@@ -128,11 +217,15 @@ def _names(found: Iterable[str]) -> list[tuple[str, int]]:
 
 def index_markdown(rows: Sequence[Row], title: str) -> str:
     """The index as one table of GitHub's Markdown; a row without a page has no link."""
-    crashed = sum(r.verdict != NO_CRASH for r in rows)
-    lines = [f"# {code_cell(title)}: {len(rows)} case{'' if len(rows) == 1 else 's'}, {crashed} ended badly or may have", ""]
-    lines += [f"- {c.cases} × {c.title}{f' ({code_cell(c.cause)})' if c.cause else ''}" for c in cause_counts(rows)]
+    all_cases = overview_of(rows)
+    cases = with_noun(len(rows), "case")
+    lines = [f"# {code_cell(title)}: {cases}, {all_cases.crashed} ended badly or may have", ""]
+    shown = all_cases.main_counts
+    lines += [f"- {c.cases} × {c.title}{f' ({code_cell(c.cause)})' if c.cause else ''}" for c in shown]
+    if rest := all_cases.counts[len(shown) :]:
+        lines.append(f"- {sum(c.cases for c in rest)} cases of {len(rest)} other causes")
     cells = []
-    for r in rows:
+    for r in failures_first(rows):
         name = f"[{code_cell(r.case)}]({quote(r.page)})" if r.page else code_cell(r.case)
         when = r.time.strftime("%Y-%m-%d %H:%M:%S") if r.time else ""
         who = r.where or r.subject

@@ -144,7 +144,7 @@ CHECKS: dict[str, Check] = {
     # They print nothing of a log but what is given to them; the reports of run, slurm, k8s and mcp are those of other commands.
     **{name: _usage(name) for name in
        ("collect", "dev evaluate", "dev rates", "dev train", "doctor", "estimate", "help", "k8s", "limits", "mcp", "ranks",
-        "runs open", "runs remove", "runs show", "slurm", "stacks", "watch",
+        "runs open", "runs remove", "runs show", "serve", "slurm", "stacks", "watch",
         "signatures list", "signatures show", "signatures check", "signatures test", "signatures export", "tell")},
 }  # fmt: skip
 

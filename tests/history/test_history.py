@@ -22,7 +22,7 @@ from forensics.history.again import seen_before
 from forensics.history.exchange import export, incidents_in, reports_in
 from forensics.history.fingerprint import before_dash, fingerprint
 from forensics.history.incident import Incident, RunFacts, incident_of
-from forensics.history.opening import open_store
+from forensics.history.opening import open_store, open_to_read
 from forensics.history.page import page
 from forensics.history.store import Store
 from forensics.history.trend import trend
@@ -451,6 +451,11 @@ def test_postgresql_does_the_same(postgres: str, tmp_path: Path) -> None:
     assert [w.wait(60) for w in workers] == [0, 0]
     assert (store.count(), store.prune(0), len(list(store.every()))) == (82, 0, 82)
     assert store.forget("alice") == 7
+    reader = open_to_read(postgres)
+    with pytest.raises(Exception, match="read-only"):
+        reader.forget("alice")
+    assert reader.count() == store.count()
+    reader.close()
     store.close()
     for process in workers:
         if process.stdout:

@@ -1,9 +1,12 @@
 """The HTML report in a real browser: opened from a file, without errors, the cause above the fold, nothing cut off, readable."""
 
+import contextlib
 import json
 import shutil
+import socket
 import subprocess
 import tarfile
+import threading
 from collections.abc import Iterator
 from datetime import timedelta
 from itertools import product
@@ -186,7 +189,7 @@ def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def pages() -> dict[str, str]:
-    many = [index.index_row(made.report(f"line {i}", case=f"case {i}"), f"cases/{i}.html") for i in range(3)]
+    many = many_rows(12)
     return {
         "report": render(made.report(), "html"),
         "healthy": render(replace(made.report(), verdict="no_crash"), "html"),
@@ -224,45 +227,125 @@ def test_axe_finds_no_violation(browser: Any, tmp_path: Path, axe: str, name: st
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
 
 
-def test_two_thousand_cases_open_at_once_and_can_be_chosen_from(browser: Any, tmp_path: Path) -> None:
-    from selenium.webdriver.common.by import By
-
-    one = index.index_row(made.report("it broke"), "")
-    other = replace(one, cause="storage.full", title="Storage space ran out or ran low")
-    rows = [
+def many_rows(number: int) -> list[index.Row]:
+    """Cases of two causes; one of four is of the rarer one, one of ten ended well."""
+    one = index.index_row(made.report("it broke"), "", "memory")
+    other = replace(one, cause="storage.full", title="Storage space ran out or ran low", kind="machine")
+    return [
         replace(
             one if i % 4 else other,
             case=f"job{i:04}",
+            verdict="no_crash" if i % 10 == 9 else "crash",
             page=f"cases/job{i:04}.html",
             hosts=(f"node{i % 40}",),
             time=made.START + timedelta(minutes=i),
         )
-        for i in range(2000)
+        for i in range(number)
     ]
-    page = index.index_html(rows, "incidents")
+
+
+SHOWN = (
+    "return [...document.querySelectorAll('.cases tbody tr')].filter(r => !r.hidden).map(r => r.querySelector('a').textContent)"
+)
+
+
+def test_two_thousand_cases_open_at_once_and_can_be_chosen_from(browser: Any, tmp_path: Path) -> None:
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+
     browser.execute_cdp_cmd("Performance.enable", {"timeDomain": "threadTicks"})  # processor time: others may be busy, too
-    opened(browser, tmp_path / "index.html", page)
+    opened(browser, tmp_path / "index.html", index.index_html(many_rows(2000), "incidents"))
     metrics = {m["name"]: m["value"] for m in browser.execute_cdp_cmd("Performance.getMetrics", {})["metrics"]}
     browser.execute_cdp_cmd("Performance.disable", {})
     assert metrics["TaskDuration"] < 2
     assert browser.get_log("browser") == []
-    shown = "return [...document.querySelectorAll('.cases tbody tr')].filter(r => !r.hidden).length"
-    assert browser.execute_script(shown) == 2000
-    browser.find_element(By.CSS_SELECTOR, "[data-choose][value='storage.full']").click()
-    assert browser.execute_script(shown) == 500
-    browser.find_element(By.CSS_SELECTOR, "[data-search]").send_keys("job004")
-    assert browser.execute_script(shown) == 3  # 40, 44, 48
-    assert "3 of 2000" in browser.find_element(By.CSS_SELECTOR, "[data-count]").text
-    browser.find_element(By.CSS_SELECTOR, "[data-choose][value='storage.full']").click()
-    set_time = (
-        "const e = document.querySelector('[data-from]'); e.value = '2026-03-01T12:45'; e.dispatchEvent(new Event('input'))"
+    assert len(browser.execute_script(SHOWN)) == 2000
+    browser.find_element(By.CSS_SELECTOR, "a[data-value='storage.full']").click()
+    assert len(browser.execute_script(SHOWN)) == 500
+    browser.find_element(By.CSS_SELECTOR, "[name=q]").send_keys("job004")
+    assert browser.execute_script(SHOWN) == ["job0040", "job0044", "job0048"]
+    assert "3 of 2000" in browser.find_element(By.CSS_SELECTOR, "[role=status]").text
+    assert browser.execute_script("return location.hash") == "#q=job004&cause=storage.full"
+    browser.find_element(By.CSS_SELECTOR, "a[data-value='storage.full']").click()
+    browser.find_element(By.CSS_SELECTOR, "[name=failures]").click()
+    browser.execute_script(
+        "const e = document.querySelector('[name=from]'); e.value = '2026-03-01T12:45'; e.dispatchEvent(new Event('change'))"
     )
-    browser.execute_script(set_time)
-    assert browser.execute_script(shown) == 5  # 45 to 49
-    browser.find_element(By.CSS_SELECTOR, ".cases th .sort").click()
-    browser.find_element(By.CSS_SELECTOR, ".cases th .sort").click()
-    first = "return [...document.querySelectorAll('.cases tbody tr')].find(r => !r.hidden).cells[0].textContent"
-    assert browser.execute_script(first) == "job0049"
+    assert browser.execute_script(SHOWN) == ["job0045", "job0046", "job0047", "job0048"]  # 49 ended well
+    browser.find_element(By.CSS_SELECTOR, ".column-name .sort").click()
+    browser.find_element(By.CSS_SELECTOR, ".column-name .sort").click()
+    assert browser.execute_script(SHOWN)[0] == "job0048"
+    browser.switch_to.active_element.send_keys(Keys.ESCAPE)
+    assert len(browser.execute_script(SHOWN)) == 2000
+    assert browser.execute_script("return location.hash") == ""
+
+
+def test_an_address_with_filters_can_be_shared_and_keys_lead_through_the_cases(browser: Any, tmp_path: Path) -> None:
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.keys import Keys
+
+    opened(browser, tmp_path / "index.html", index.index_html(many_rows(100), "incidents"))
+    browser.get((tmp_path / "index.html").as_uri() + "#kind=memory&host=node5&sort=-1")
+    browser.refresh()  # as if it was opened anew
+    assert browser.execute_script(SHOWN) == ["job0085", "job0045", "job0005"]
+    at = "const row = document.activeElement.closest('tr'); return row && row.querySelector('a').textContent"
+    seen = []
+    for key in "jjjk":
+        ActionChains(browser).send_keys(key).perform()
+        seen.append(browser.execute_script(at))
+    assert seen == ["job0085", "job0045", "job0005", "job0045"]
+    assert browser.execute_script("return getComputedStyle(document.activeElement.closest('tr')).outlineStyle") == "solid"
+    ActionChains(browser).send_keys("/").send_keys("job0005").send_keys(Keys.ESCAPE).perform()
+    assert len(browser.execute_script(SHOWN)) == 100  # Esc clears, also what was typed
+    ActionChains(browser).send_keys("j").send_keys(Keys.ENTER).perform()
+    assert browser.current_url.endswith("/cases/job0000.html")
+
+
+def test_a_served_history_is_filtered_paged_and_opened(browser: Any, tmp_path: Path) -> None:
+    """With its policy and its form, which only a server's page has."""
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    with served(tmp_path / "h.db") as address:
+        browser.get(address)
+        assert len(browser.execute_script(SHOWN)) == 100
+        browser.find_element(By.CSS_SELECTOR, "[name=failures]").click()  # asks the server at once
+        WebDriverWait(browser, 20).until(lambda b: b.current_url == f"{address}?failures=1")
+        browser.find_element(By.CSS_SELECTOR, "[rel=next]").click()
+        assert "before=" in browser.current_url and len(browser.execute_script(SHOWN)) == 100
+        first = browser.execute_script(SHOWN)[0]
+        ActionChains(browser).send_keys("j").perform()
+        browser.switch_to.active_element.click()
+        assert first in browser.find_element(By.CSS_SELECTOR, "header").text
+        assert browser.get_log("browser") == []
+
+
+@contextlib.contextmanager
+def served(place: Path) -> Iterator[str]:
+    """The address of a server of a history with 400 incidents."""
+    pytest.importorskip("starlette", reason="needs the extra serve")
+    uvicorn = pytest.importorskip("uvicorn", reason="needs the extra serve")
+    from tests.adapters.web.test_server import client, stored
+
+    config = uvicorn.Config(client(stored(place, 400)).app, log_level="warning")
+    running = uvicorn.Server(config)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}/"
+        finally:
+            running.should_exit = True
+            thread.join()
+
+
+def test_a_card_on_a_phone_begins_with_its_cause(browser: Any, tmp_path: Path) -> None:
+    opened(browser, tmp_path / "index.html", index.index_html(many_rows(20), "incidents"), SIZES[1])
+    tops = "return ['b', 'a', 'time'].map(name => document.querySelector(`.cases tbody tr ${name}`).getBoundingClientRect().top)"
+    found = browser.execute_script(tops)
+    assert found == sorted(found) and found[0] < SIZES[1][1]
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= SIZES[1][0]
 
 
 def test_incidents_are_searched_and_lines_are_copied(browser: Any, tmp_path: Path) -> None:

@@ -146,6 +146,7 @@ def test_the_index_leaves_out_a_column_that_says_nothing() -> None:
         assert ("| when |" in index_markdown(rows, "cases")) == timed
         assert ('class="column-when"' in index_html(rows, "cases")) == timed
         assert ('class="column-who"' in index_html(rows, "cases")) == timed
+        assert ('name="from"' in index_html(rows, "cases")) == timed
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "html"])

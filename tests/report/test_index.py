@@ -1,5 +1,6 @@
 """Many cases: an index, pages with names that any file system takes, a table of Markdown in which nothing acts."""
 
+import re
 from datetime import timedelta
 from pathlib import Path
 
@@ -76,13 +77,52 @@ def test_names_of_pages_fit_any_file_system() -> None:
     assert names[0] == "run7.html"
 
 
-def test_counts_are_of_causes_the_commonest_first() -> None:
-    rows = [index.index_row(made.report(case=str(i)), "x") for i in range(3)]
-    rows.append(replace(rows[0], cause="none.healthy", title="Nothing here crashed", verdict="no_crash"))
-    assert [(c.cause, c.cases, c.share) for c in index.cause_counts(rows)] == [
-        ("host_memory.oom_cgroup", 3, 100.0),
-        ("none.healthy", 1, 33.3),
+def of_cause(cause: str, number: int, kind: str = "", verdict: str = "crash") -> list[index.Row]:
+    row = index.index_row(made.report(), "x", kind)
+    return [
+        replace(row, case=f"{cause}-{i}", cause=cause, title=cause.upper(), verdict=verdict, jobs=(str(i),))
+        for i in range(number)
     ]
+
+
+def test_counts_are_shares_of_the_failures_the_commonest_first() -> None:
+    rows = [*of_cause("none.healthy", 96, verdict="no_crash"), *of_cause("b", 1), *of_cause("a", 3)]
+    assert [(c.cause, c.cases, c.share) for c in index.cause_counts(rows)] == [("a", 3, 75.0), ("b", 1, 25.0)]
+    assert index.cause_counts(rows[:96]) == []
+
+
+def test_causes_of_one_case_are_folded_where_there_are_many() -> None:
+    several, single = of_cause("a", 2), [r for n in range(9) for r in of_cause(f"c{n}", 1)]
+    assert [c.cause for c in index.overview_of([*several, *single]).main_counts] == ["a"]
+    assert len(index.overview_of([*several, *single[:2]]).main_counts) == 3
+    page, text = index.index_html([*several, *single], "cases"), index.index_markdown([*several, *single], "cases")
+    folded = page.partition("<details><summary>9 more causes with one case each</summary>")[2].partition("</details>")[0]
+    assert folded.count("<li>") == 9 and "- 9 cases of 9 other causes" in text
+
+
+def test_failures_come_first_and_otherwise_the_order_stays() -> None:
+    rows = [*of_cause("none.healthy", 1, verdict="no_crash"), *of_cause("u", 1, verdict="undetermined"), *of_cause("a", 2)]
+    assert [r.case for r in index.failures_first(rows)] == ["a-0", "a-1", "u-0", "none.healthy-0"]
+    wanted = [r.case for r in index.failures_first(rows)]
+    assert re.findall(r'<a href="x">(.*?)</a>', index.index_html(rows, "cases")) == wanted
+    assert re.findall(r"^\| \[`(.*?)`\]", index.index_markdown(rows, "cases"), re.MULTILINE) == wanted
+
+
+def test_the_parts_of_the_bar_of_kinds_are_all_failures() -> None:
+    rows = [*of_cause("a", 1, "data"), *of_cause("b", 2, "memory"), *of_cause("c", 1), *of_cause("d", 4, verdict="no_crash")]
+    assert index.overview_of(rows).kinds == [("memory", 2, 50.0, 0.0), ("data", 1, 25.0, 50.0), ("other", 1, 25.0, 75.0)]
+    assert index.index_row(replace(made.report(), verdict="no_crash"), "x", "memory").kind == ""
+
+
+def test_a_long_list_of_names_is_a_field_to_type_in() -> None:
+    few, many = (index.index_html(of_cause("a", n), "cases") for n in (3, index.MAX_CHOICES + 1))
+    assert '<select name="job">' in few and '<input name="job"' in many
+
+
+def test_a_number_that_is_the_same_in_every_row_is_no_column() -> None:
+    rows = of_cause("a", 2)
+    assert "column-sure" not in index.index_html(rows, "cases").partition("<table")[2]
+    assert "column-sure" in index.index_html([rows[0], replace(rows[1], odds="61 %")], "cases").partition("<table")[2]
 
 
 def test_sixty_four_ranks_that_tell_the_same_are_one_lane() -> None:
