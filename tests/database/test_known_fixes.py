@@ -3,7 +3,7 @@
 import pytest
 
 from forensics.advice.case import case_fields
-from forensics.advice.remedies import fitting_remedies
+from forensics.advice.remedies import applies, fitting_remedies
 from forensics.database.effects import effects_of
 from forensics.database.entries import Cause
 from forensics.database.known_fixes import KnownFix, known_fix_faults, known_fixes, known_fixes_in
@@ -18,6 +18,14 @@ def test_the_table_has_no_faults() -> None:
 @pytest.mark.parametrize("fix", known_fixes(), ids=lambda fix: fix.words[0])
 def test_each_row_is_found_in_its_example(fix: KnownFix) -> None:
     assert fix.remedy in known_fixes_in(fix.example)
+
+
+@pytest.mark.parametrize("fix", known_fixes(), ids=lambda fix: fix.words[0])
+def test_no_row_takes_the_message_of_another(fix: KnownFix) -> None:
+    """The first row that speaks on an example is its own, wherever the row asks for nothing but the words."""
+    told = {"evidence": fix.example, "around": fix.example}
+    first = next((r for r in known_fixes_in(fix.example) if applies(r, told, {})), None)
+    assert first is fix.remedy or any(not c.startswith(("evidence~", "around~")) for c in fix.remedy.when)
 
 
 def test_rows_that_more_people_confirmed_come_first() -> None:
