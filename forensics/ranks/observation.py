@@ -10,7 +10,7 @@ from forensics.line_formats import parse_prefix
 from forensics.model import Observation, Proof, Stamp, Value
 from forensics.model.ranks import OddRank, ProofPlace, RankPicture
 from forensics.ranks.outcomes import GONE, KEPT_WAITING, NOT_CARRIED_OUT, RANKS_RECORD
-from forensics.ranks.words import numbers, reason
+from forensics.ranks.words import at, numbers, reason
 
 MAX_NAMED = 16  # ranks that a sentence names
 
@@ -61,11 +61,25 @@ def _fields(odd: list[OddRank], outcome: str) -> dict[str, Value]:
     if outcome == NOT_CARRIED_OUT:
         return fields | {"device_reason": first.doing}
     if len(odd) == 1:
-        fields |= {"culprit_rank": first.rank, "culprit_reason": reason(first)}
+        fields |= {"culprit_rank": first.rank, "culprit_reason": reason(first)} | _place_of(first)
         if outcome == GONE or first.cause:
             fields["rank"] = first.rank
         if first.pid is not None:
             fields["pid"] = first.pid
         return fields
+    fields |= {"culprit_kind": first.kind} if len({o.kind for o in odd}) == 1 else {}
     each = "; ".join(f"rank {o.rank}: {reason(o)}" for o in odd[:MAX_NAMED])
     return fields | {"culprit_ranks": numbers([o.rank for o in odd]), "culprit_reason": each}
+
+
+def _place_of(odd: OddRank) -> dict[str, Value]:
+    """Where it stands or made the odd call, and where the others wait or made the usual one."""
+    fields: dict[str, Value] = {"culprit_kind": odd.kind, "culprit_doing": odd.doing}
+    if odd.call:
+        fields["culprit_call"] = odd.call
+    if odd.others:
+        fields["others_place"] = at(odd.others).removeprefix(" at ")
+    if odd.place:
+        place = odd.place
+        fields |= {"culprit_place": at(place).removeprefix(" at "), "file": place.file, "line_no": place.line}
+    return fields

@@ -38,7 +38,7 @@ def ranks_markdown(seen: RankPicture, shown: int, say: Say, span: Span) -> str:
     if placed:
         rows = [[f"rank {o.rank}", code_cell(f"{p.file}:{p.line}"), code_cell(f"{q.file}:{q.line}")] for o, p, q in placed]
         lines += ["", *table_lines(["", "its line", "that of the others"], rows)]
-    folded = [[span(tuple(ranks)), escape(state)] for state, ranks in _folded(seen.rows).items()]
+    folded = [[span(tuple(ranks)), escape(state)] for state, ranks in folded_states(seen.rows).items()]
     lines += ["", *table_lines(["ranks", "state"], folded)]
     for last in seen.last:
         pairs = zip_longest(last.own_calls[-shown:], last.other_calls[-shown:], fillvalue="")
@@ -54,7 +54,7 @@ def ranks_html(seen: RankPicture, say: Say, span: Span) -> str:
 
     style = text_of("page.css")
     odd = "".join(f"<p>Rank {o.rank}: {escape_html(say(o))}.</p>" for o in seen.odd[:MAX_TOLD])
-    rows = "".join(f"<tr><td>{span(tuple(r))}</td><td>{escape_html(s)}</td></tr>" for s, r in _folded(seen.rows).items())
+    rows = "".join(f"<tr><td>{span(tuple(r))}</td><td>{escape_html(s)}</td></tr>" for s, r in folded_states(seen.rows).items())
     table = f'<div class="wide"><table><tr><th>ranks</th><th>state</th></tr>{rows}</table></div>'
     head = f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy(style, "")}">'
     body = f"<h1>{seen.world} ranks</h1>{odd or '<p>No rank keeps the others waiting.</p>'}{rank_lanes(seen)}{table}"
@@ -78,13 +78,13 @@ def _lines(seen: RankPicture, shown: int, say: Say, span: Span) -> Iterator[str]
         yield f"No dump of {span(seen.missing)}: that a rank could not write one is evidence, too."
     yield ""
     yield "ranks"
-    for state, ranks in _folded(seen.rows).items():
+    for state, ranks in folded_states(seen.rows).items():
         yield f"  {span(tuple(ranks)):<12} {state}"
     for last in seen.last:
         yield from _side_by_side(last, shown)
 
 
-def _folded(rows: tuple[RankRow, ...]) -> dict[str, list[int]]:
+def folded_states(rows: tuple[RankRow, ...]) -> dict[str, list[int]]:
     """The ranks of each state, those of the most first."""
     found: dict[str, list[int]] = {}
     for row in rows:

@@ -186,9 +186,9 @@ def record_outcomes() -> dict[str, tuple[str, ...]]:
 
 @functools.cache
 def record_fields() -> frozenset[str]:
-    """The names of all facts that detectors and series can give, found in their code: keys that they write, named groups."""
+    """The names of all facts that readers, series and the picture of ranks can give, found in their code."""
     names: set[str] = set(PREFIX_FIELDS)
-    for package in (readers, series):
+    for package in (ranks, readers, series):
         for path in Path(package.__path__[0]).rglob("*.py"):
             names |= set(_written(ast.parse(path.read_text(encoding="utf-8"))))
     return frozenset(names | fact_names_of_groups(names) | case_fields())

@@ -1,5 +1,6 @@
 """Captured jobs in which one rank keeps the others waiting: the rank, how, and its line of code. Healthy ones stay silent."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from forensics.model.ranks import RankPicture
 from forensics.pipeline import analyze_paths
 from forensics.source_analysis import analyze_sources
 from forensics.source_analysis.placement import rank_picture
+from tests.report.samples import sample
 
 CAPTURED = Path(__file__).parent / "captured"
 CASES = sorted(p.parent for p in CAPTURED.glob("*/expected.yaml"))
@@ -95,3 +97,18 @@ def test_a_rank_that_raised_is_told_by_its_exception(knowledge: Database) -> Non
     case = CAPTURED / "exception_averaging_4"
     report = analyze_paths([case], case.name, knowledge)
     assert report.causes[0].id == "code.exception"
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize(
+    ("case", "place", "remedy"),
+    [
+        ("hang_fewer_batches", "hung_ranks.py:159", r"call at evaluate \(hung_ranks\.py:159\) what the others call at averaging"),
+        ("hang_late_loader", "hung_ranks.py:73", r"wait less at Shards\.decode \(hung_ranks\.py:73\)"),
+        ("hang_sleeping_hook", "hung_ranks.py:90", r"what rank 1 waits for at on_gradient \(hung_ranks\.py:90\)"),
+    ],
+)
+def test_the_odd_ranks_line_is_the_place_and_in_the_first_remedy(case: str, place: str, remedy: str, knowledge: Database) -> None:
+    first = sample(case, knowledge).causes[0]
+    assert place in first.where
+    assert re.search(remedy, first.remediations[0].action)

@@ -4,8 +4,10 @@ The number beside each item is its worth: 0 is taken first, and a brief of 600 t
 """
 
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import NamedTuple
 
+from forensics.core.text import number_ranges
 from forensics.model import Curve, Report
 from forensics.report import attempts, moment, overview
 from forensics.report.brief.choose import Item, Section
@@ -32,6 +34,7 @@ from forensics.report.phrases import (
     warning_notes,
     what_happened,
 )
+from forensics.report.ranks import folded_states
 from forensics.report.subject_line import ending_sentence
 
 NO_DOUBT_PROBABILITY = 0.9  # chosen by hand: the probability from which on a reader needs no other explanation
@@ -70,6 +73,7 @@ def sections(about: Told) -> list[Section]:
         Section(evidence_head(report), (*_event(about),)),
         Section("Lines to read first", (*message_items(lines_to_read(report), about.paths, 2),)),
         Section("What to do first", (*_first_step(about),)),
+        Section("Ranks", (*_ranks(about),)),
         Section(FOLLOWED, (*_followed(about, FOLLOWED),)),
         Section(UNCONFIRMED, (*_followed(about, UNCONFIRMED),)),
         Section(attempts.heading(report), (*_attempts(about),)),
@@ -147,6 +151,19 @@ def _more_remedies(about: Told) -> Iterator[Item]:
         said = f"- {WHO.get(advice.who, advice.who)}: {advice.action}" + (f" ({clause})" if clause else "")
         yield _own_or_logged(about, 9 + advice.rank, f"{said}. {advice.why}".rstrip(), said)
         yield from _commands(about, 11 + advice.rank, advice.commands)
+
+
+def _ranks(about: Told) -> Iterator[Item]:
+    """What the ranks do, folded by state; then the last calls of the odd ones beside those of a rank that waits for it."""
+    seen = about.report.ranks
+    if seen is None or not seen.odd:
+        return
+    for state, ranks in folded_states(seen.rows).items():
+        yield Item(4, ((f"{number_ranges(ranks)}: {state}",),))
+    for last in seen.last:
+        rows = [f"{own or '-'}  |  {other or '-'}" for own, other in zip_longest(last.own_calls, last.other_calls, fillvalue="")]
+        head = f"last calls of rank {last.rank}  |  of rank {last.other}"
+        yield Item(8, tuple((head, *rows[-shown:]) for shown in (8, 3)))
 
 
 def _followed(about: Told, head: str) -> Iterator[Item]:

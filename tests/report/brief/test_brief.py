@@ -105,3 +105,11 @@ def test_a_long_line_is_whole_where_the_budget_allows_it() -> None:
     report = made.report(long)
     assert long in render(report, "brief", Style(tokens=8000))
     assert "word3 " in render(report, "brief", Style(tokens=600))
+
+
+def test_a_hang_tells_what_its_ranks_do_and_called_last(knowledge: Database) -> None:
+    text = render(sample("hang_fewer_batches", knowledge), "brief", Style(tokens=2000))
+    ranks = text.partition("## Ranks")[2].partition("\n## ")[0]
+    assert re.search(r"(?m)^0-1, 3: .*hung_ranks\.py:119$", ranks)
+    assert re.search(r"(?m)^2: .*hung_ranks\.py:159$", ranks)
+    assert re.search(r"(?m)^broadcast no\. 34 .*\|  all_reduce no\. 34 ", ranks)
