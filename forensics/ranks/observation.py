@@ -61,7 +61,8 @@ def _fields(odd: list[OddRank], outcome: str) -> dict[str, Value]:
     if outcome == NOT_CARRIED_OUT:
         return fields | {"device_reason": first.doing}
     if len(odd) == 1:
-        fields |= {"culprit_rank": first.rank, "culprit_reason": reason(first)} | _place_of(first)
+        fields |= {"culprit_rank": first.rank, "culprit_reason": reason(first)}
+        fields |= _place_of(first)
         if outcome == GONE or first.cause:
             fields["rank"] = first.rank
         if first.pid is not None:
