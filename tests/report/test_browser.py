@@ -326,9 +326,10 @@ def served(place: Path) -> Iterator[str]:
     """The address of a server of a history with 400 incidents."""
     pytest.importorskip("starlette", reason="needs the extra serve")
     uvicorn = pytest.importorskip("uvicorn", reason="needs the extra serve")
-    from tests.adapters.web.test_server import client, stored
+    from forensics.adapters.web.server import application
+    from tests.adapters.web.test_server import known, stored
 
-    config = uvicorn.Config(client(stored(place, 400)).app, log_level="warning")
+    config = uvicorn.Config(application(stored(place, 400), known(), "History"), log_level="warning")
     running = uvicorn.Server(config)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]})
