@@ -1,2 +1,2 @@
-"""Adapters for Jupyter, Slurm, Kubernetes, frameworks, agents, browsers: each calls only capture and the public API, no other
-adapter."""
+"""Adapters for Jupyter, Slurm, Kubernetes, frameworks, agents, browsers: each calls only capture, history and the public API,
+no other adapter."""

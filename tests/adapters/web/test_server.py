@@ -64,6 +64,7 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     store.close()
 
 
+@pytest.mark.seconds
 def test_it_only_reads(web: TestClient, tmp_path: Path) -> None:
     for path in ("/", "/incident/1", "/trends"):
         assert [web.request(verb, path).status_code for verb in ("GET", "HEAD")] == [200, 200]
