@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from forensics.decision.candidates import OWN_KINDS
 from forensics.decision.ledger import moved
 from forensics.model import OpenQuestion, Report, SubjectSummary
 from forensics.readers.progress.counters import Counter, Progress
@@ -43,7 +44,7 @@ def _judged(report: Report, progress: Progress, title: str, missing: Sequence[Op
     subject, counters = report.subject, progress.counters
     if report.verdict != "no_crash" or not counters:
         return report
-    if subject is None or subject.kind != "job" or subject.outcome not in OPEN_ENDS:
+    if subject is None or subject.kind not in OWN_KINDS or subject.outcome not in OPEN_ENDS:
         return report
     if subject.outcome != "ended_well" and counters[0].unit and all(c.is_complete for c in counters):
         return replace(report, subject=replace(subject, outcome="ended_well", why=FINISHED.format(counters[0])))
@@ -57,7 +58,12 @@ def _judged(report: Report, progress: Progress, title: str, missing: Sequence[Op
 
 
 def _is_end_told(subject: SubjectSummary, last: int) -> bool:
-    """Does a line behind the last counter, which is in line `last`, tell of a good end?"""
+    """Does a line behind the last counter, which is in line `last`, tell of a good end?
+
+    Counters of a notebook are of the cell that was running when it was saved.
+    """
+    if subject.kind == "notebook":
+        return False
     told = [int(n) for line in subject.outcome_lines if (n := line.removeprefix(f"{subject.name}:").partition(":")[0]).isdigit()]
     return subject.outcome == "ended_well" and max(told, default=last) >= last
 

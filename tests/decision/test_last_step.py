@@ -1,13 +1,16 @@
 """How far a log shows that its run had come. The bars are tqdm's and Keras' own format."""
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from forensics.advice.findings import NO_END_SHOWN
-from forensics.database import HEALTHY
+from forensics.database import HEALTHY, Database
 from forensics.decision.last_step import BROKEN_OFF_MAX
 from forensics.model import Report
+from forensics.pipeline import analyze_paths
 
 Analyze = Callable[..., Report]
 BAR = "  8%|###  | 200/2515 [46:16<9:01:34, 14.04s/it]"
@@ -38,6 +41,9 @@ def told(analyze: Analyze, *lines: str) -> tuple[str, str, str]:
         ([f"Epoch {n} of 100: loss 0.{n}" for n in range(1, 9)], "after epoch 8 of 100"),
         ([f"[iter {n}/90000] loss 2.{n}" for n in range(100, 900, 100)], "after iter 800 of 90000"),
         ([f"Round {n}/50 accuracy 0.{n}" for n in range(3)], "after round 2 of 50"),
+        (["Training for 50 steps", *(f"(step=00{n}) Train Loss: 0.{n}" for n in range(10, 15))], "after step 14 of 50"),
+        (["  Num Epochs = 3", "epoch 1 loss 0.7", "epoch 2 loss 0.6"], "after epoch 2 of 3"),
+        ([f"Progress on: {n}.00kit/100kit rate:1.2it/s remaining:23:22:30" for n in range(1, 5)], "at 4000 of 100000"),
         (["Epoch 8/10", "batch 40", " 40%|####      | 40/100 [00:21<00:31,  1.9it/s]"], "in epoch 8 of 10, at 40 of 100"),
     ],
 )
@@ -59,6 +65,9 @@ def test_a_log_that_reaches_its_last_step_does_not_break_off(analyze: Analyze) -
     "lines",
     [
         pytest.param([f"Epoch [{n}/10] loss 0.{n}" for n in range(10)], id="counted from zero"),
+        pytest.param(
+            ["Training for 10 epochs", *(f"epoch {n} loss 0.{n}" for n in range(10))], id="of a plan, counted from zero"
+        ),
         pytest.param([f"step {n}/1000 loss 0.{n}" for n in range(0, 1000, 50)], id="each 50th, counted from zero"),
         pytest.param(
             [f"step {n}/1184 loss 0.{n}" for n in range(50, 1184, 50)], id="each 50th, which the total is no multiple of"
@@ -90,3 +99,24 @@ def test_an_end_that_is_told_behind_the_last_counter_is_an_end(analyze: Analyze)
     again, why, _ = told(analyze, "Training completed successfully.", "Epoch 4/10 loss 0.41", "Epoch 5/10 loss 0.40")
     assert again == "cut_off"
     assert "epoch 5 of 10" in why
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize(
+    ("count", "last", "verdict"),
+    [
+        (None, BAR, "undetermined"),
+        (2, BAR, "no_crash"),  # the cell came to its end, by a `break`
+        (None, "100%|####| 2515/2515 [46:16<00:00, 14.04s/it]", "no_crash"),
+    ],
+)
+def test_a_notebook_that_was_saved_while_a_cell_ran_breaks_off(
+    knowledge: Database, tmp_path: Path, count: int | None, last: str, verdict: str
+) -> None:
+    cells = [
+        {"cell_type": "code", "execution_count": n, "outputs": [{"output_type": "stream", "name": "stderr", "text": [text]}]}
+        for n, text in ((1, "loading\n"), (count, last))
+    ]
+    path = tmp_path / "train.ipynb"
+    path.write_text(json.dumps({"cells": cells, "nbformat": 4, "nbformat_minor": 5}))
+    assert analyze_paths([path], "case", knowledge).verdict == verdict

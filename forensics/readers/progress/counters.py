@@ -3,7 +3,9 @@
     [Epoch 3/5] step 200 loss 2.31                -> epoch 3 of 5, step 200
     8%|###  | 200/2515 [46:16<9:01:34, 14.04s/it] -> 200 of 2515, of a bar
 
-Wordings: tqdm's bar, Keras' progress bar, and counters of the form `step 200/2515`, `Epoch [3/10]`, `'epoch': 3`.
+    Training for 5000 steps, starting at 0        -> a plan: step, 5000
+
+Wordings: tqdm's bar, in a log too, Keras' progress bar, and counters of the form `step 200/2515`, `Epoch [3/10]`, `'epoch': 3`.
 """
 
 from msgspec import Struct
@@ -14,8 +16,15 @@ from forensics.core.shapes import by_shape
 NAMED_COUNT_PATTERN = lazy.regex(  # a negative number is no position: `[-1, -1]` stands for what is not known yet
     r"(?i)\b(epoch|step|iter(?:ation)?|round)s?\b\W{0,4}(?<![\[({=:,\s]-)(\d{1,9})\b(?:\s{0,3}(?:/|\bof\b)\s{0,3}(\d{1,9})(?![\d.]|/\d))?"
 )
-BAR_COUNT_PATTERN = lazy.regex(  # tqdm's, with the unit of its rate, and Keras'
-    r"(?<![\d/.])(\d{1,9})/(\d{1,9}) \[(?:\d{1,3}:\d\d(?:[^\]\n]{0,80}?([A-Za-z]{1,20})/)?|(?P<keras>[=>.]{3}))"
+BAR_COUNT_PATTERN = lazy.regex(  # tqdm's, with the unit of its rate, as a logger prints it too, and Keras'
+    r"(?<![\d/.])(\d{1,9}|\d{1,3}\.\d{1,3}[kMG]|\d{1,3}[kMG])(?:it)?/(\d{1,9}|\d{1,3}\.\d{1,3}[kMG]|\d{1,3}[kMG])(?:it)? "
+    r"(?:\[(?:\d{1,3}:\d\d(?:[^\]\n]{0,80}?([A-Za-z]{1,20})/)?|(?P<keras>[=>.]{3}))|rate:[\d.?]{1,12}(?P<logged>[A-Za-z]{1,20})/)"
+)
+PLAN_PATTERN = lazy.regex(
+    r"(?i)\btrain(?:ing)?\b.{0,30}?\bfor (?P<total>\d{1,9}) (?P<unit>epoch|step|iter(?:ation)?|round)s?\b"
+    r"|\btotal (?:optimization|training) (?P<unit_of_total>epoch|step|iter(?:ation)?|round)s?\W{1,3}(?<!-)"
+    r"(?P<named_total>\d{1,9})\b"
+    r"|\bnum (?P<unit_of_num>epoch)s\W{1,3}(?<!-)(?P<num>\d{1,9})\b"
 )
 POSITION_PATTERN = lazy.regex(  # of a lane's course; `[41, 2040] loss` names its epoch and step by their place
     r"(?i)\b(batch|update|episode)(?:es|s)?\b\W{0,4}(\d{1,9})\b(?:\s{0,3}(?:/|\bof\b)\s{0,3}(\d{1,9})(?![\d.]|/\d))?"
@@ -25,7 +34,8 @@ FRESH_BAR_PATTERN = lazy.regex(r"(?<![\d/.])0/(\d{1,9}) \[0?0:00<")  # as tqdm d
 STEP_RATE_UNITS = ("it", "s", "ba", "batch", "step")  # of `3.2it/s`, `14.04s/it`, `1.5batch/s`
 # One of the texts stands in each line that the patterns match, in lower case.
 NAMED_COUNT_TEXTS = (b"epoch", b"step", b"iter", b"round")
-COUNT_TEXTS = (*NAMED_COUNT_TEXTS, b" [")
+COUNT_TEXTS = (*NAMED_COUNT_TEXTS, b" [", b" rate:")
+SCALES = {"k": 1_000, "M": 1_000_000, "G": 1_000_000_000}  # of a bar's numbers
 # Stands, in lower case, in each line with a counter that has a total, whatever escapes and signs of other scripts are between.
 TOTAL_PATTERN = lazy.regex(rb"(?:/|of)[\x00-\x20\d\x80-\xff]")
 
@@ -80,14 +90,23 @@ def _named_places(text: str) -> tuple[tuple[str, slice, slice | None], ...]:
 def bar_counter(text: str) -> Counter | None:
     """The counter of a bar as the line shows it at last; None if there is none."""
     place = _bar_place(text)
-    return Counter("", int(text[place[0]]), int(text[place[1]]), place[2]) if place else None
+    return Counter("", _scaled(text[place[0]]), _scaled(text[place[1]]), place[2]) if place else None
+
+
+def _scaled(number: str) -> int:
+    """`978` -> 978, `1.25k` -> 1250."""
+    scale = SCALES.get(number[-1])
+    return round(float(number[:-1]) * scale) if scale else int(number)
 
 
 @by_shape
 def _bar_place(text: str) -> tuple[slice, slice, bool] | None:
     """Where the number and the total of the last bar stand, and whether it counts steps."""
     last = next(reversed([*BAR_COUNT_PATTERN.finditer(text)]), None)
-    return (slice(*last.span(1)), slice(*last.span(2)), bool(last["keras"]) or last[3] in STEP_RATE_UNITS) if last else None
+    if last is None:
+        return None
+    of_steps = bool(last["keras"]) or (last[3] or last["logged"]) in STEP_RATE_UNITS
+    return slice(*last.span(1)), slice(*last.span(2)), of_steps
 
 
 def positions(text: str) -> list[Counter]:
@@ -98,6 +117,15 @@ def positions(text: str) -> list[Counter]:
         found += [Counter(unit, int(now), total) for unit, now, total in places]
     bar = bar_counter(text)
     return [*found, bar] if bar and bar.of_steps else found
+
+
+def planned(text: str) -> Counter | None:
+    """What a run says at its start that it will count to; None if the line does not say so."""
+    found = PLAN_PATTERN.search(text)
+    if found is None:
+        return None
+    unit = found["unit"] or found["unit_of_total"] or found["unit_of_num"]
+    return Counter(unit.lower(), 0, int(found["total"] or found["named_total"] or found["num"]))
 
 
 def fresh_bar(text: str) -> int:

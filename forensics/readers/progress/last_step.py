@@ -2,31 +2,43 @@
 
 Epoch 3/5, then 50/103 [=====>   ] - ETA     -> epoch 3 of 5, 50 of 103
 8%|███  | 200/2515 [46:16<9:01:34            -> 200 of 2515
+Training for 5000 steps, then step=2114      -> step 2114 of 5000
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
+from msgspec.structs import replace
+
+from forensics.core import lazy
 from forensics.core.text import decode_line
 from forensics.model import Scan
 from forensics.readers.progress.counters import (
     COUNT_TEXTS,
+    NAMED_COUNT_TEXTS,
     NO_PROGRESS,
     TOTAL_PATTERN,
     Counter,
     Progress,
     bar_counter,
     named_counters,
+    planned,
 )
 from forensics.readers.sampled_lines import sampled_blocks
 
 MAX_SEARCHED_LINES = 2000  # from the end
 MAX_COUNTED_LINES = 20_000  # from the end, searched for what is counted by
+CELL_END_OR_HEADING_PATTERN = lazy.regex(r"In \[[ \d]{1,6}\]:(?:$| (?:ended with|raised, as its tags allow,) )")
+RUNNING_HEADING = "In [ ]:"
+PLAN_WORDS = lazy.regex(rb"\btrain|\btotal |\bnum ")
 MAX_READ_CHARS = 2000  # of the end of a line, which may hold all the states of a bar
 
 
 def last_progress(scan: Scan, first: int) -> Progress:
-    """The last counters with a total from line `first` on: the epoch, and a step of it or a bar behind it."""
+    """The last counters with a total from line `first` on: the epoch, and a step of it or a bar behind it.
+
+    If none of them shows its total, the last one of a kind that the run said a total of.
+    """
     origin, inner, line = scan.source.origin or int, None, 0
     for number, text in lines_from_end(scan, COUNT_TEXTS, MAX_SEARCHED_LINES, first, only=TOTAL_PATTERN):
         named = {c.unit: c for c in named_counters(text) if c.total}
@@ -36,7 +48,33 @@ def last_progress(scan: Scan, first: int) -> Progress:
             inner, line = shown, origin(number)
         if epoch:
             return _progress(scan, (epoch, inner) if inner else (epoch,), line or origin(number), first)
-    return _progress(scan, (inner,), line, first) if inner else NO_PROGRESS
+    return _progress(scan, (inner,), line, first) if inner else _of_plan(scan, first)
+
+
+def _of_plan(scan: Scan, first: int) -> Progress:
+    """The last counter of a unit whose total the run said."""
+    plans = (
+        p
+        for _, text in lines_from_end(scan, NAMED_COUNT_TEXTS, MAX_COUNTED_LINES, first, only=PLAN_WORDS)
+        if (p := planned(text))
+    )
+    plan = next(plans, None)
+    if plan is None:
+        return NO_PROGRESS
+    lines = [x for x in lines_from_end(scan, (plan.unit.encode(),), MAX_SEARCHED_LINES, first) if not planned(x[1])]
+    counted = [(number, c) for number, text in lines for c in named_counters(text) if c.unit == plan.unit]
+    if not counted or any(c.now > counted[0][1].now for _, c in counted):  # one that begins again is of a part of the run
+        return NO_PROGRESS
+    number, last = counted[0]
+    may_be_last = _may_exceed(last.now, plan.total, {c.now for _, c in counted})
+    return Progress((replace(last, total=plan.total),), (scan.source.origin or int)(number), may_be_last)
+
+
+def running_cell(scan: Scan) -> int | None:
+    """The line of the heading of the cell that ran when the notebook was saved; None if its last cell has an end."""
+    headings = lines_from_end(scan, (b"in [",), MAX_COUNTED_LINES, 1)
+    number, text = next(((n, t) for n, t in headings if CELL_END_OR_HEADING_PATTERN.search(t)), (0, ""))
+    return number if text.endswith(RUNNING_HEADING) else None
 
 
 def _progress(scan: Scan, counters: tuple[Counter, ...], line: int, first: int) -> Progress:
@@ -49,9 +87,14 @@ def _may_be_last(scan: Scan, counter: Counter, first: int) -> bool:
         return False
     lines = lines_from_end(scan, (counter.unit.encode(),), MAX_COUNTED_LINES, first, only=TOTAL_PATTERN)
     alike = {c.now for _, text in lines for c in named_counters(text) if (c.unit, c.total) == (counter.unit, counter.total)}
-    before = [n for n in alike if n < counter.now]
-    stride = counter.now - max(before) if before else 0
-    return counter.now + stride > counter.total - (0 in alike)
+    return _may_exceed(counter.now, counter.total, alike)
+
+
+def _may_exceed(now: int, total: int, alike: Set[int]) -> bool:
+    """Would the count behind `now`, by the stride of those that were shown, be beyond `total`?"""
+    before = [n for n in alike if n < now]
+    stride = now - max(before) if before else 0
+    return now + stride > total - (0 in alike)
 
 
 def lines_from_end(

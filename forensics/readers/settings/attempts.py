@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from forensics.core import lazy
 from forensics.model import Region, Scan, Trigger
 from forensics.readers.progress.counters import NAMED_COUNT_TEXTS, NO_PROGRESS, Progress, named_counters
-from forensics.readers.progress.last_step import last_progress, lines_from_end
+from forensics.readers.progress.last_step import last_progress, lines_from_end, running_cell
 from forensics.readers.settings import environment, run_settings
 
 TRIGGER = Trigger(  # what is printed once a run, not once a step: each place of an anchor costs a microsecond
@@ -69,9 +69,11 @@ class AttemptFacts(Struct, frozen=True):
 
 def attempt_facts(scan: Scan, spans: Sequence[tuple[int, int]]) -> tuple[AttemptFacts, ...]:
     """What each of the attempts of a source says; `spans`: their first and last lines, in order."""
-    if not 0 < len(spans) <= MOST_ATTEMPTS or scan.source.format == "notebook":
-        return ()
     origin = scan.source.origin or int
+    if scan.source.format == "notebook":
+        return _of_running_cell(scan)
+    if not 0 < len(spans) <= MOST_ATTEMPTS:
+        return ()
     found: list[dict[str, list[Said]]] = [{} for _ in spans]
     for number, name, value in sorted(_facts(scan)):
         at = next((i for i, (first, last) in enumerate(spans) if first <= number <= last), None)
@@ -87,6 +89,12 @@ def attempt_facts(scan: Scan, spans: Sequence[tuple[int, int]]) -> tuple[Attempt
         for (first, last), own in zip(spans, found, strict=True)
     ]
     return (*told[:-1], replace(told[-1], progress=last_progress(scan, spans[-1][0])))
+
+
+def _of_running_cell(scan: Scan) -> tuple[AttemptFacts, ...]:
+    """The progress of the cell that ran when a notebook was saved; no other facts of a notebook are read."""
+    origin, running = scan.source.origin or int, running_cell(scan)
+    return (AttemptFacts(origin(running), origin(scan.lines), {}, last_progress(scan, running)),) if running else ()
 
 
 def _facts(scan: Scan) -> Iterator[tuple[int, str, str]]:

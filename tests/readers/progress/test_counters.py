@@ -2,7 +2,14 @@
 
 import pytest
 
-from forensics.readers.progress.counters import COUNT_TEXTS, NAMED_COUNT_TEXTS, TOTAL_PATTERN, bar_counter, named_counters
+from forensics.readers.progress.counters import (
+    COUNT_TEXTS,
+    NAMED_COUNT_TEXTS,
+    TOTAL_PATTERN,
+    bar_counter,
+    named_counters,
+    planned,
+)
 
 
 @pytest.mark.parametrize(
@@ -34,6 +41,10 @@ def test_counters_with_a_name(line: str, counted: list[str]) -> None:
         ("  8%|3  | 200/2515 [46:16<9:01:34, 14.04s/it]", "200 of 2515"),
         ("1/9 [00:01<00:08,  1.00it/s] 2/9 [00:02<00:07,  1.00it/s]", "2 of 9"),
         ("103/103 [==============================] - 53s 518ms/step - loss: 0.6211", "103 of 103"),
+        (" 1%|  | 1.25k/100k [10:02<13:12:00, 2.08it/s]", "1250 of 100000"),
+        ("Progress on: 978it/100kit rate:1.2it/s remaining:23:22:30 elapsed:15:34", "978 of 100000"),
+        ("Progress on:train 1.00kit/1.50kit rate:5.1s/it remaining:42:30 elapsed:16:07", "1000 of 1500"),
+        ("scored 3/4 rate:fair", "None"),
         ("served 3/4 [ok]", "None"),
         ("2026/11/12 [10:00:00]", "None"),
     ],
@@ -50,6 +61,8 @@ def test_counters_of_bars(line: str, counted: str) -> None:
         ("2/9 [00:02<00:07,  1.00it/s]", True),
         ("2/9 [00:02<00:07,  3.50s/it]", True),
         ("2/9 [==>...........] - ETA: 4s", True),
+        ("1.00kit/100kit rate:5.1s/it remaining:139:20:29", True),
+        ("1.20M/4.50M [00:01<00:03, 1.10MB/s]", False),
         ("0/1 [00:00<?, ?cell/s]", False),
         ("40/90 [00:02<00:07, 20.1 examples/s]", False),
         ("2/9 [00:02", False),
@@ -70,3 +83,18 @@ def test_lines_of_one_shape_have_counters_of_their_own() -> None:
     told = [[str(c) for c in named_counters(f"[Epoch {i}/40] step {i}00")] for i in (17, 18)]
     assert told == [["epoch 17 of 40", "step 1700"], ["epoch 18 of 40", "step 1800"]]
     assert [str(bar_counter(f"{i}/90 [00:02<00:07, 3.5s/it]")) for i in (41, 42)] == ["41 of 90", "42 of 90"]
+
+
+@pytest.mark.parametrize(
+    ("line", "plan"),
+    [
+        ("Training for 5000 steps, starting at 0...", "step 0 of 5000"),
+        ("Start training the model for 100 epochs", "epoch 0 of 100"),
+        ("  Total optimization steps = 2515", "step 0 of 2515"),
+        ("  Num Epochs = 3", "epoch 0 of 3"),
+        ("trained for 2 days", "None"),
+        ("Total training steps: -1", "None"),
+    ],
+)
+def test_what_a_run_says_that_it_will_count_to(line: str, plan: str) -> None:
+    assert str(planned(line)) == plan
