@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from forensics.cli.serve import INSTALL_SERVE
 from forensics.fleet.cases import INSTALL_FLEET
 from forensics.history.opening import INSTALL_HISTORY, INSTALL_POSTGRES
 
@@ -77,7 +78,8 @@ def test_what_the_readme_says_installs_the_versions_that_were_tested() -> None:
 
 
 @pytest.mark.parametrize(
-    ("extra", "line"), [("history", INSTALL_HISTORY), ("fleet", INSTALL_FLEET), ("postgres", INSTALL_POSTGRES)]
+    ("extra", "line"),
+    [("history", INSTALL_HISTORY), ("fleet", INSTALL_FLEET), ("postgres", INSTALL_POSTGRES), ("serve", INSTALL_SERVE)],
 )
 def test_what_a_message_says_to_install_is_of_the_extra(extra: str, line: str) -> None:
     packages = {re.split(r"[><=]", p)[0] for p in PROJECT["optional-dependencies"][extra]}

@@ -2,12 +2,11 @@
 
 import importlib
 import pkgutil
-from pathlib import Path
 
 import typer
 
 import forensics.cli as package
-from forensics.cli.unknown import MOVED, READS_PATHS, Commands
+from forensics.cli.unknown import MOVED, READS_PATHS, Commands, can_be_read
 from forensics.core.errors import RegistrationError
 from forensics.version import VERSION
 
@@ -51,7 +50,7 @@ def build(asked: str = "") -> typer.Typer:
             raise typer.Exit
 
     names = {m.name for m in pkgutil.iter_modules(package.__path__)} - NOT_COMMANDS
-    if asked not in names | set(MOVED) and Path(asked).exists() and asked:
+    if asked not in names | set(MOVED) and asked and can_be_read(asked):
         asked = READS_PATHS
     for name in [asked] if asked in names - {OF_ALL_COMMANDS} else sorted(names):
         module = importlib.import_module(f"{package.__name__}.{name}")

@@ -1,6 +1,6 @@
 """What was typed wrongly, in one line: a word that is no command, an option that is none, an argument that is missing.
 
-forensics job.log          a file or folder that is there: the same as forensics analyze job.log
+forensics job.log          a file or folder that is there, or - : the same as forensics analyze job.log
 forensics anlyze job.log   forensics: no command 'anlyze'; did you mean analyze?
 forensics train corpus     forensics: no command 'train'; it is now: forensics dev train
 forensics analyze --rdact  forensics: analyze has no option --rdact; did you mean --redact?
@@ -23,6 +23,12 @@ except ImportError:
 
 READS_PATHS = "analyze"  # the command that is meant where a path is given alone
 MOVED = {"train": "dev train", "evaluate": "dev evaluate", "rates": "dev rates"}  # old names; the new ones
+DASH = "-"  # stands for standard input
+
+
+def can_be_read(word: str) -> bool:
+    """Is it a path that is there, or standard input?"""
+    return word == DASH or Path(word).exists()
 
 
 class Commands(typer.core.TyperGroup):
@@ -41,8 +47,8 @@ class Commands(typer.core.TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that `args` begin with; raises UsageError if there is none."""
         word = args[0]
-        if not word.startswith("-") and word not in self.commands:
-            if READS_PATHS not in self.commands or word in MOVED or not Path(word).exists():
+        if word == DASH or not (word.startswith("-") or word in self.commands):
+            if READS_PATHS not in self.commands or word in MOVED or not can_be_read(word):
                 raise no_command(word, self.commands)
             args = [READS_PATHS, *args]
         return super().resolve_command(ctx, args)

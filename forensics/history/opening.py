@@ -50,9 +50,9 @@ def open_store(place: str, create: bool = True, keep_names: bool = False) -> "St
 
 def open_to_read(place: str) -> "Store":
     """The Store at a path or URL, which refuses every change. Raises UsageError if it cannot be opened."""
+    store = open_store(place, create=False)  # says what is to be installed where SQLAlchemy is missing
     from sqlalchemy import event
 
-    store = open_store(place, create=False)
     store.engine.dispose()  # connections so far may write
 
     @event.listens_for(store.engine, "connect")

@@ -43,6 +43,7 @@ def test_stdin_is_read_and_named(logs: Path) -> None:
 def test_a_dash_is_standard_input_alone_or_beside_files(logs: Path) -> None:
     alone = forensics("analyze", "-", "-f", "json", stdin=SHAPE.encode())
     assert alone.stdout == forensics("stdin", "-f", "json", stdin=SHAPE.encode()).stdout
+    assert alone.stdout == forensics("-", "-f", "json", stdin=SHAPE.encode()).stdout
     both = json.loads(forensics("analyze", "-", str(logs), "-f", "json", stdin=b"all is well\n").stdout)
     assert both["case"] == "logs"
     assert [s["name"].rsplit("/", 1)[-1] for s in both["sources"]] == ["<stdin>", "train.log"]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 from pathlib import Path
 from typing import NamedTuple
 
@@ -45,7 +46,9 @@ def gather_evidence(asked: str, folder: Path, logs: bool = True) -> Evidence:
     """
     found = JOB_ARGUMENT_PATTERN.fullmatch(asked)
     if found is None:
-        raise UsageError(f"{asked!r} is not the id of a Slurm job", advice="write 4711, 4711.0, 4711_2 or 4711+1")
+        there = asked and Path(asked).exists()
+        advice = f"to read it: forensics analyze {shlex.quote(asked)}" if there else "write 4711, 4711.0, 4711_2 or 4711+1"
+        raise UsageError(f"{asked!r} is not the id of a Slurm job", advice=advice)
     number = asked.partition(".")[0]
     rows, shown = programs.run_sacct(number), programs.run_program(["scontrol", "show", "job", number])
     job = read_accounting(rows.text, asked)

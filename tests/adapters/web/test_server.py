@@ -2,6 +2,7 @@
 
 import re
 import socket
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -182,3 +183,16 @@ def test_a_port_that_is_taken_and_a_history_that_is_not_there_are_one_line(tmp_p
         server.serve(server.application(open_store(":memory:"), known(), ""), other.getsockname()[1], print)
     done = in_text("serve", "--history", tmp_path / "none.db")
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
+
+
+@pytest.mark.parametrize(
+    ("module", "said"), [("sqlalchemy.exc", "needs SQLAlchemy"), ("starlette.applications", "is not installed")]
+)
+def test_a_package_that_is_missing_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, said: str) -> None:
+    stored(tmp_path / "h.db", 1).close()
+    monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.delitem(sys.modules, "forensics.adapters.web.server")
+    monkeypatch.delattr("forensics.adapters.web.server")
+    done = in_text("serve", "--history", tmp_path / "h.db")
+    assert (done.returncode, len(done.stderr.splitlines()), "pip install" in done.stderr) == (2, 1, True)
+    assert said in done.stderr
