@@ -1,5 +1,6 @@
 """`forensics serve`: a history as pages in the browser."""
 
+import signal
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -48,6 +49,7 @@ def register(app: typer.Typer) -> None:
             from forensics.adapters.web import server
         except ModuleNotFoundError as error:
             raise UsageError(f"the package {error.name} is not installed", advice=INSTALL_SERVE) from error
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # it is how a server ends, and interrupts nothing
         title = f"History of {without_password(place)}"
         try:
             server.serve(server.application(store, _known(), title, host_name or ()), port, _say_address)

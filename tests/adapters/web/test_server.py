@@ -1,6 +1,7 @@
 """A history in the browser: what it answers, what it refuses, and that ten thousand incidents are no burden."""
 
 import re
+import signal
 import socket
 import sys
 import time
@@ -169,12 +170,12 @@ def test_it_listens_on_this_machine_alone(tmp_path: Path, monkeypatch: pytest.Mo
 
     def run(_server: object, sockets: list[socket.socket]) -> None:
         bound.extend(s.getsockname()[0] for s in sockets)
-        raise KeyboardInterrupt
+        signal.raise_signal(signal.SIGINT)  # Ctrl-C, as uvicorn passes it on
 
     monkeypatch.setattr("uvicorn.Server.run", run)
     stored(tmp_path / "h.db", 1).close()
     done = in_text("serve", "--port", 0, "--history", tmp_path / "h.db")
-    assert (done.returncode, bound) == (0, ["127.0.0.1"])
+    assert (done.returncode, done.stderr, bound) == (0, "", ["127.0.0.1"])
     assert re.match(r"http://127\.0\.0\.1:\d+/ ", done.stdout)
 
 
