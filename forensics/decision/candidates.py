@@ -14,7 +14,7 @@ from math import log, log1p
 
 from forensics.database import HEALTHY, Database
 from forensics.decision.events import events_of
-from forensics.decision.last_word import has_lasting_effect, last_word, survived
+from forensics.decision.last_word import has_lasting_effect, is_of_earlier_attempt, last_word, survived
 from forensics.model.verdicts import Candidate, OwnedObservation
 from forensics.outcome.features import Rates, signature_rates
 from forensics.outcome.tiers import ENDING_HINT, ENDING_PROOF, ENDING_STRONG, NOTICE, evidence_tier, what_ended
@@ -178,7 +178,7 @@ class _Case:
         has = self.database.has_trait
         found = [r for r in self.events if r.cause != event.cause and self.database.explains(r.cause, event.cause)]
         found = [r for r in found if not (has(r.cause, "external_stop") and self._is_seen_later(r, event))]
-        found = [r for r in found if not (has(r.cause, "program_error") and self._is_of_earlier_attempt(r, event))]
+        found = [r for r in found if not (has(r.cause, "program_error") and is_of_earlier_attempt(r.owned, event.owned))]
         return [r for r in found if r.is_own or self._only_describes_an_end(event.cause) or self._may_cause(r, event)]
 
     def _may_cause(self, fault: _Event, event: _Event) -> bool:
@@ -195,12 +195,6 @@ class _Case:
         """Is `event` first seen after `other`, in each source that has both?"""
         shared = [s for s in event.firsts if s in other.firsts]
         return bool(shared) and all(event.firsts[s] > other.firsts[s] for s in shared)
-
-    def _is_of_earlier_attempt(self, event: _Event, other: _Event) -> bool:
-        """Did a further attempt begin between all of `event` and all of `other`, in the one source that has both?"""
-        one_source = len({o.observation.source for o in (*event.owned, *other.owned)}) == 1
-        first, second = ([o.aftermath.later_attempts for o in e.owned] for e in (event, other))
-        return one_source and min(first) > max(second)
 
     def features(self, event: _Event, rates: Rates) -> dict[str, float]:
         found = dict.fromkeys(FEATURE_NAMES, 0.0)

@@ -24,6 +24,13 @@ def survived(o: OwnedObservation) -> bool:
     return o.aftermath.later_attempts > 0 or o.aftermath.positions >= MIN_GROWN
 
 
+def is_of_earlier_attempt(first: Sequence[OwnedObservation], second: Sequence[OwnedObservation]) -> bool:
+    """Did a further attempt begin between all of `first` and all of `second`, in the one source that has both?"""
+    if not first or not second or len({o.observation.source for o in (*first, *second)}) > 1:
+        return False
+    return min(o.aftermath.later_attempts for o in first) > max(o.aftermath.later_attempts for o in second)
+
+
 def has_lasting_effect(cause: str, database: Database) -> bool:
     """May work go on behind it although it decides how the run ends?"""
     return any(database.has_trait(cause, t) for t in LASTING_TRAITS)

@@ -5,6 +5,7 @@
       why: a limit that steady growth reached is reached again, however high it is set
 
 Everything else is learned. A row names causes, families (`gpu_hardware.*`) or traits (`trait:fallback`).
+It says nothing of two causes that only different attempts show.
 """
 
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from forensics.database import Database
+from forensics.decision.last_word import is_of_earlier_attempt
 from forensics.decision.ledger import moved
 from forensics.model.verdicts import Candidate
 from forensics.outcome.tiers import ENDING_STRONG, evidence_tier
@@ -37,6 +39,8 @@ class Precedence(Struct, frozen=True):
             for i, before in enumerate(found):
                 for j, after in enumerate(found):
                     if not _is(before, row.before, database) or not _is(after, row.after, database):
+                        continue
+                    if is_of_earlier_attempt(before.owned, after.owned):
                         continue
                     if after.probability > before.probability and _strong(before, database):
                         rule = f"rule: {row.before} before {row.after}, as {row.why}"

@@ -35,6 +35,13 @@ def test_a_row_needs_strong_evidence_of_the_subjects_own(knowledge: Database) ->
     assert ranked(knowledge, row, *offered(owner="unknown")) == {KILL: 0.2, DIED: 0.7}
 
 
+@pytest.mark.parametrize(("earlier", "later", "exchanged"), [(1, 0, False), (2, 1, False), (1, 1, True), (0, 1, True)])
+def test_a_row_says_nothing_of_two_attempts(knowledge: Database, earlier: int, later: int, exchanged: bool) -> None:
+    first = Candidate(KILL, (seen(KILL, 5, later_attempts=earlier),), {}, 0.2)
+    second = Candidate(DIED, (seen(DIED, 9, later_attempts=later),), {}, 0.7)
+    assert (ranked(knowledge, Row(KILL, DIED, ""), first, second)[KILL] == 0.7) is exchanged
+
+
 def test_a_row_names_causes_families_or_traits(knowledge: Database) -> None:
     for before in (KILL, "host_memory.*"):
         assert ranked(knowledge, Row(before, DIED, ""), *offered())[KILL] == 0.7

@@ -3,6 +3,7 @@
     Done. Your build exited with 1.   -> 1
     exit status 0                     -> 0
     status code 200 of /health        -> None: it is no status of the program
+    Successfully completed.           -> 0, in the report that LSF writes below the output of a job
 
 Such a line is written by the process that waited for the program, so it counts beside what the program itself printed.
 
@@ -20,6 +21,11 @@ from forensics.model.verdicts import Lane
 
 LAST_LINES_WITH_STATUS = 3  # chosen by hand: a date or a closing line may follow the status
 MAX_STATUS = 255  # of a process
+REPORT_END_PATTERN = lazy.regex(
+    r"The output \(if any\) is above this job summary|Read file <[^>]{1,500}> for stderr output of this job"
+)
+REPORTED_SUCCESS = "Successfully completed."
+MAX_LINES_BEHIND_SUCCESS = 18  # in such a report: the table of what the job used, and where its output is
 EXIT_LINE_PATTERN = lazy.regex(
     r"(?i)(?:\b(?:exit(?:ed|s|ing|code|status)?|return(?:ed|code)?|rc)(?:[ _](?:with|by|status|code|value|non-zero))*\W{0,4}"
     r"|^\W*(?:exit[ _]?)?(?:status|rc|code)\W{1,3})(\d{1,3})\W*$"
@@ -28,7 +34,13 @@ EXIT_LINE_PATTERN = lazy.regex(
 
 def exit_status(lane: Lane | None) -> int | None:
     """The last exit status that the last lines of `lane` record; None where they record none."""
-    return _last_status([unlabelled(line.text) for line in lane.last_lines if line.text.strip()]) if lane else None
+    if lane is None:
+        return None
+    last = [line for line in lane.last_lines if line.text.strip()]
+    if any(REPORT_END_PATTERN.match(line.text) for line in last):
+        done = (line for line in lane.good_lines if line.number >= last[-1].number - MAX_LINES_BEHIND_SUCCESS)
+        return 0 if any(line.text.strip() == REPORTED_SUCCESS for line in done) else None
+    return _last_status([unlabelled(line.text) for line in last])
 
 
 def _last_status(texts: Sequence[str]) -> int | None:

@@ -3,6 +3,7 @@
     Exception ignored in: <function Pool.__del__ at 0x7f...>                    a destructor
     Error in atexit._run_exitfuncs:                                            an exit hook
       File ".../multiprocessing/util.py", line 303, in _run_finalizers         a finalizer: the outermost frame says so
+      File ".../multiprocessing/spawn.py", line 126, in _main                  a process that was to start when its parent ended
     Exception in thread ChkStopThr:                                            a thread of an experiment tracker
 
 The program goes on without them, or is over: what they could not clean up is a consequence.
@@ -42,6 +43,8 @@ TRACKER_THREAD_PATTERN = lazy.regex(
 # Threads without a name of its own, and threads of other trackers. The first frame outside threading.py identifies them.
 IN_THREAD = "in_thread"  # a fact of an exception that ended another thread than the main one
 THREAD_PREFIX = "Exception in thread "  # only that thread ends; later lines show whether the program continues without it
+SPAWN_FILES = ("/multiprocessing/spawn.py", "\\multiprocessing\\spawn.py", "<string>")  # `<string>` is what python -c was given
+INPUT_WITHOUT_END = ("EOFError: Ran out of input", "UnpicklingError: pickle data was truncated")
 THREADING_FILES = ("/threading.py", "\\threading.py")
 TRACKER_FOLDERS = ("/wandb/sdk/", "/wandb/internal/", "/comet_ml/", "/neptune/", "/clearml/", "/mlflow/")
 
@@ -72,6 +75,13 @@ def is_of_clean_up(region: Region, frames: Sequence[str]) -> bool:
     hook = any(said in line.text for line in region.lines_before()[-1:] for said in EXIT_HOOKS)
     outermost = file_frame(next(iter(frames), ""))
     return hook or (outermost is not None and outermost.form == "traceback" and outermost.function.strip() in TEARDOWN_FUNCTIONS)
+
+
+def is_of_lost_parent(frames: Sequence[str], said: str) -> bool:
+    """Did a process that multiprocessing spawned get no whole input, so that none of its own lines ran? `said`: its exception."""
+    found = [f for text in frames if (f := file_frame(text))]
+    started = len(found) > 1 and all(f.file.endswith(SPAWN_FILES) for f in found) and found[-1].function.strip() == "_main"
+    return started and said.endswith(INPUT_WITHOUT_END)
 
 
 def is_of_formatting(frames: Sequence[str]) -> bool:

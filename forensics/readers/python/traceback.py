@@ -18,6 +18,7 @@ from forensics.readers.python.teardown import (
     is_ignored,
     is_of_clean_up,
     is_of_formatting,
+    is_of_lost_parent,
     is_of_thread,
     is_of_tracker,
 )
@@ -134,7 +135,8 @@ def _ends_nothing(
     region: Region, head: ParsedLine, rows: list[ParsedLine], place: int | None, frames: list[str]
 ) -> Record | None:
     """The record of an exception that ends nothing: of clean-up, printed and ignored, of a tracker's thread."""
-    clean_up = is_of_clean_up(region, frames)
+    said = rows[place].message if place is not None else ""
+    clean_up = is_of_clean_up(region, frames) or is_of_lost_parent(frames, said)
     if not (clean_up or is_ignored(region) or is_of_tracker(region, frames)):
         return None
     last = message_end(rows, place) if place is not None else region.number

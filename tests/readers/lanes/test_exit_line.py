@@ -39,3 +39,32 @@ def test_a_status_far_from_the_end_is_that_of_a_part(knowledge: Database) -> Non
 
 def test_of_two_the_last_counts(knowledge: Database) -> None:
     assert status_of("exit status 1\nexit status 0\n", knowledge) == 0
+
+
+def report(status: str) -> str:
+    """What LSF writes below the output of a job, without the job's script."""
+    used = "".join(
+        f"    {what} :    1 MB\n" for what in ("Max Memory", "Average Memory", "Total Requested Memory", "Delta Memory")
+    )
+    return f"Sender: LSF System <lsfadmin@n1>\n{status}\n\nResource usage summary:\n\n    CPU time :  1.90 sec.\n{used}"
+
+
+ABOVE = "\nThe output (if any) is above this job summary.\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        (report("Successfully completed.") + ABOVE, 0),
+        (report("Exited with exit code 3.") + ABOVE, None),
+        (report("Exited with exit code 1.") + ABOVE + "step 1\nstep 2\n" + report("Successfully completed.") + ABOVE, 0),
+        (report("Successfully completed.") + ABOVE + "step 1\nstep 2\n" + report("Exited with exit code 1.") + ABOVE, None),
+        (
+            report("Successfully completed.") + "step 1\n" * 30 + "\nPS:\n\nRead file <err.txt> for stderr output of this job.\n",
+            None,
+        ),
+        (report("Successfully completed.") + "\nThe output (if any) follows:\n\nstep 1\nstep 2\nstep 3\n", None),
+    ],
+)
+def test_the_report_below_the_output_of_a_job_tells_that_it_completed(text: str, status: int | None, knowledge: Database) -> None:
+    assert status_of(f"loading data\nstep 1\n{text}", knowledge) == status

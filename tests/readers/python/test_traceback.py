@@ -350,3 +350,26 @@ def test_a_message_that_tells_only_of_another_processs_end_is_a_hint(
 ) -> None:
     text = f'Traceback (most recent call last):\n  File "/u/a.py", line 3, in f\n    g()\nException: {message}\n'
     assert [e.weight for e in tracebacks(events(text))] == [weight]
+
+
+@pytest.mark.parametrize(
+    ("said", "frame", "ends_nothing"),
+    [
+        ("EOFError: Ran out of input", "", True),
+        ("_pickle.UnpicklingError: pickle data was truncated", "", True),
+        ("AttributeError: Can't get attribute 'Batch' on <module '__main__'>", "", False),
+        ("EOFError: Ran out of input", '  File "/home/u/train.py", line 4, in <module>\n    load()\n', False),
+    ],
+)
+def test_a_spawned_process_whose_parent_was_gone_ends_nothing(
+    events: Callable[[str], list[Observation]], said: str, frame: str, ends_nothing: bool
+) -> None:
+    told = events(
+        "Traceback (most recent call last):\n"
+        '  File "<string>", line 1, in <module>\n'
+        '  File "/usr/lib/python3.10/multiprocessing/spawn.py", line 116, in spawn_main\n'
+        "    exitcode = _main(fd, parent_sentinel)\n"
+        '  File "/usr/lib/python3.10/multiprocessing/spawn.py", line 126, in _main\n'
+        f"    self = reduction.pickle.load(from_parent)\n{frame}{said}\n"
+    )
+    assert any(e.kind == "traceback/ignored" for e in told) is ends_nothing
