@@ -29,7 +29,7 @@ from selenium.webdriver.common.keys import Keys
 
 PORT, TOKEN = 18950, "seen"
 BIN = Path(sys.executable).parent
-CELLS = ("rows = 10_000_000", "import ctypes\nctypes.string_at(0)")
+CELLS = ("rows = 10_000_000", "import ctypes\nctypes.string_at(\n    0,\n)")
 PAGES = {
     "lab": "/lab/tree/train.ipynb",
     "notebook": "/notebooks/train.ipynb",
