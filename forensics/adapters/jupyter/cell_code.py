@@ -13,7 +13,7 @@ HEAD_LINES = 6  # of a longer cell, whose last lines are shown, too
 MAX_CODE_LINE_CHARS = 160  # chosen by hand: a line of a notebook's cell on a usual screen
 HASH_SEED = 0xC70F6907  # of ipykernel/compiler.py: the name of a cell's file is a hash of its code
 HASH_FACTOR = 0x5BD1E995  # of MurmurHash2
-WORD = 0xFFFFFFFF  # of 32 bits, in which MurmurHash2 counts
+HASH_WORD = 0xFFFFFFFF  # of 32 bits, in which MurmurHash2 counts
 
 
 def ran(code: str, line: int) -> str:
@@ -50,10 +50,10 @@ def file_name(code: str) -> str:
     found = HASH_SEED ^ len(data)
     whole = len(data) & ~3
     for at in range(0, whole, 4):
-        part = int.from_bytes(data[at : at + 4], "little") * HASH_FACTOR & WORD
-        part = (part ^ part >> 24) * HASH_FACTOR & WORD
-        found = found * HASH_FACTOR & WORD ^ part
+        part = int.from_bytes(data[at : at + 4], "little") * HASH_FACTOR & HASH_WORD
+        part = (part ^ part >> 24) * HASH_FACTOR & HASH_WORD
+        found = found * HASH_FACTOR & HASH_WORD ^ part
     if rest := data[whole:]:
-        found = (found ^ int.from_bytes(rest, "little")) * HASH_FACTOR & WORD
-    found = (found ^ found >> 13) * HASH_FACTOR & WORD
+        found = (found ^ int.from_bytes(rest, "little")) * HASH_FACTOR & HASH_WORD
+    found = (found ^ found >> 13) * HASH_FACTOR & HASH_WORD
     return f"{found ^ found >> 15}.py"
