@@ -15,11 +15,14 @@ import select
 import sys
 import time
 from collections import deque
+from itertools import pairwise
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from forensics.core.text import decode_line
 from forensics.model import Line, Observation, Region, Scan, Source
-from forensics.readers.numbers.base import MIN_STRONG_READINGS
+from forensics.readers.numbers.base import MIN_STRONG_READINGS, Series
 from forensics.readers.numbers.gather import METRICS_TRIGGER, gather_numbers
 from forensics.series.numerics import numeric_events
 
@@ -71,12 +74,21 @@ class LiveNumbers:
         source = Source(name="", blocks=lambda _: iter(()))
         scan = Scan(source, 0, self._lines, (), {METRICS_TRIGGER.kind: tuple(self._kept)}, (), tuple(self._tail))
         losses = [one for one in gather_numbers(scan).series if one.quantity == "loss"]
+        lost = [e for e in numeric_events(scan, losses, None) if e.kind == NAN_KIND]
+        diverged = [e for e in numeric_events(scan, [*map(_of_last_count, losses)], None) if e.kind == DIVERGENCE_KIND]
         said = []
-        for event in numeric_events(scan, losses, None):
+        for event in lost + diverged:
             if event.kind not in self.told and _is_sure(event):
                 self.told.add(event.kind)
                 said.append(_words(event))
         return said
+
+
+def _of_last_count(series: Series) -> Series:
+    """`series` since its steps last began anew: a training that follows another one in the same log has losses of its own."""
+    known = [(at, step) for at, step in enumerate(series.steps) if step is not None]
+    start = max((at for (_, before), (at, step) in pairwise(known) if step < before), default=0)
+    return replace(series, readings=series.readings[start:]) if start else series
 
 
 def _is_sure(event: Observation) -> bool:
