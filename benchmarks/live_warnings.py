@@ -2,8 +2,8 @@
 
     python benchmarks/live_warnings.py FOLDER... [--looks 200]
 
-One line for each log that is warned: its path, at which share of its lines, lines and steps before its end, the warning. Then how
-many logs were replayed, how many of them print a loss, and the processor time of a look.
+One line for each log that prints losses: its path, and of each warning at which share of its lines it comes, lines and steps before
+the end, and what it says; `none` where all is well. Then how many logs were replayed, and the processor time of a look.
 """
 
 import argparse
@@ -16,6 +16,7 @@ from forensics.series.live import LiveNumbers
 
 LOGS = {".log", ".txt", ".out", ".err", ""}
 MAX_REPLAYED_BYTES = 64 << 20  # of one log
+MIN_LOSSES = 16  # lines with numbers of a log that counts as a training
 STEP_PATTERN = re.compile(rb"(?i)\b(?:step|iter(?:ation)?|epoch)\W{0,3}(\d+)")
 
 
@@ -48,7 +49,14 @@ def main() -> None:
     slowest = 0.0
     for path in logs(asked.folders):
         _, said, found, seconds = replayed(path, asked.looks)
-        count, with_losses, warned, slowest = count + 1, with_losses + (found >= 3), warned + bool(said), max(slowest, seconds)
+        count, with_losses, warned, slowest = (
+            count + 1,
+            with_losses + (found >= MIN_LOSSES),
+            warned + bool(said),
+            max(slowest, seconds),
+        )
+        if found >= MIN_LOSSES and not said:
+            print(f"{path}\tnone", flush=True)
         rows = path.read_bytes().splitlines() if said else []
         for line, text in said:
             steps = [int(m[1]) for m in map(STEP_PATTERN.search, rows[line:]) if m]

@@ -9,6 +9,7 @@ ends when nobody reads its output any more.
 
 import contextlib
 import json
+import math
 import os
 import re
 import select
@@ -28,6 +29,7 @@ from forensics.series.numerics import numeric_events
 
 NAN_KIND, DIVERGENCE_KIND = "series/nan", "series/divergence"
 MIN_LIVE_NAN_READINGS = 3  # chosen by hand: mixed precision skips a step or two and goes on
+MIN_ABOVE_EARLIER = 2.0  # chosen by hand: the highest loss of an epoch is not the same in each
 MAX_LIVE_LINES = 2000  # as many as the readers use at once; of more, every second one is dropped
 LIVE_TAIL_LINES = 60  # as the scanner keeps of a log: an even sample may miss its end
 MAX_LIVE_BYTES = 4 << 20  # at one look; of a log that grows faster the end is read
@@ -75,27 +77,36 @@ class LiveNumbers:
         scan = Scan(source, 0, self._lines, (), {METRICS_TRIGGER.kind: tuple(self._kept)}, (), tuple(self._tail))
         losses = [one for one in gather_numbers(scan).series if one.quantity == "loss"]
         lost = [e for e in numeric_events(scan, losses, None) if e.kind == NAN_KIND]
-        diverged = [e for e in numeric_events(scan, [*map(_of_last_count, losses)], None) if e.kind == DIVERGENCE_KIND]
+        diverged = [e for one in losses if (e := _divergence(scan, one))]
         said = []
-        for event in lost + diverged:
-            if event.kind not in self.told and _is_sure(event):
+        for event in [*filter(_is_lasting, lost), *diverged]:
+            if event.kind not in self.told:
                 self.told.add(event.kind)
                 said.append(_words(event))
         return said
 
 
-def _of_last_count(series: Series) -> Series:
-    """`series` since its steps last began anew: a training that follows another one in the same log has losses of its own."""
+def _is_lasting(event: Observation) -> bool:
+    """Is it more than a step or two that are skipped?"""
+    return int(str(event.fields["nan_readings"])) >= MIN_LIVE_NAN_READINGS
+
+
+def _divergence(scan: Scan, series: Series) -> Observation | None:
+    """The divergence of the training that is running, if it is certain: at the end of a run more is known.
+
+    Its losses begin where the steps last began anew. Means over a whole epoch begin near zero and rise in healthy runs, so a
+    loss must first have fallen, unless the evidence is strong, and rise above all that an earlier epoch had.
+    """
+    values = series.values
     known = [(at, step) for at, step in enumerate(series.steps) if step is not None]
     start = max((at for (_, before), (at, step) in pairwise(known) if step < before), default=0)
-    return replace(series, readings=series.readings[start:]) if start else series
-
-
-def _is_sure(event: Observation) -> bool:
-    """Is it certain enough to be told while the run goes on? At its end more is known."""
-    if event.kind == NAN_KIND:
-        return int(str(event.fields["nan_readings"])) >= MIN_LIVE_NAN_READINGS
-    return event.kind == DIVERGENCE_KIND and int(str(event.fields["readings"])) >= MIN_STRONG_READINGS
+    own, earlier = values[start:], [value for value in values[:start] if math.isfinite(value)]
+    if len(own) < MIN_STRONG_READINGS or (earlier and own[-1] < MIN_ABOVE_EARLIER * max(earlier)):
+        return None
+    events = numeric_events(scan, [replace(series, readings=series.readings[start:])], None)
+    found = next((e for e in events if e.kind == DIVERGENCE_KIND), None)
+    has_fallen = own.index(min(own)) >= len(own) // 8
+    return found if found and (has_fallen or found.weight == "strong") else None
 
 
 def _words(event: Observation) -> str:

@@ -42,10 +42,11 @@ def test_a_loss_that_diverges_is_said_once_and_before_the_end() -> None:
         WELL + "step 20 loss nan\nstep 21 loss nan\n" + WELL,  # steps that mixed precision skips
         "step 0 loss nan\nstep 1 loss 2.0\n" + WELL,
         WELL.replace("loss 2", "loss 0.002") + WELL,  # another training in the same log
+        "".join(f"step {i} loss {i / (i + 100):.4f}\n" for i in range(1, 90)) * 2,  # a mean over an epoch that is not over
         "".join(f"step {i} loss {2.3 - i / 100:.2f} kl loss {2**i}\n" for i in range(60)),  # one term of it
         WELL,
     ],
-    ids=["skipped", "before the first step", "the next training", "one term", "well"],
+    ids=["skipped", "before the first step", "the next training", "a mean that grows", "one term", "well"],
 )
 def test_what_healthy_runs_print_is_not_said(text: str) -> None:
     assert said(text, 30) == []
