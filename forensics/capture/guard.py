@@ -101,10 +101,9 @@ def watch(
     """Watch process `pid`, child or not, until it ends.
 
     `bundle`: the folder to fill, a new one in the state folder by default. `name`: the name by which later runs find it with
-    `last_death`. `files`: logs that the process writes, by absolute paths or in the bundle; lines that are added from now on
-    become part of job.log. `say`: called in a thread with each early warning, if the option `warn` asks for them. `options`:
-    those of capture.options.DEFAULTS, for example every_s=5.0, keep="always", report=False. Raises OSError if no process can be
-    started.
+    `last_death`. `files`: logs that the process writes; lines that are added from now on become part of job.log. `say`: called
+    in a thread with each early warning, if the option `warn` asks for them. `options`: those of capture.options.DEFAULTS, for
+    example every_s=5.0, keep="always", report=False. Raises OSError if no process can be started.
 
     >>> from forensics import watch
     >>> import os
@@ -112,7 +111,7 @@ def watch(
     >>> held.note(cell=4)
     >>> held.close(wait=True)
     """
-    folder = str(bundle) or _new_folder(f"{time.strftime('%Y%m%d-%H%M%S')}-{_safe(name) or 'watch'}-{pid}")
+    folder = str(bundle) or _new_folder(_folder_name(name, pid))
     os.makedirs(folder, mode=0o700, exist_ok=True)
     wanted = Options(**{"name": name, "command": _command(pid), **options})
     reads, link = os.pipe()
@@ -120,28 +119,30 @@ def watch(
     over, over_out = os.pipe()
     heard, said = os.pipe() if say else (-1, -1)
     request = {"pid": pid, "bundle": folder, "link": reads, "ready": ready_out, "options": json.loads(wanted.to_json())}
-    paths = [os.path.join(folder, path) for path in files]
-    request |= {"files": [(path, _size(path)) for path in paths], "said": said}
-    environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONSTARTUP", "PYTHONINSPECT")}
-    try:
-        # Safe: it forks and ends at once and is reaped here, so that the watched program, which may wait for any child, never
-        # finds a child that it did not start.
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "forensics.capture", "watch", json.dumps(request)],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            pass_fds=(reads, ready_out, over_out, *([said] if say else [])), start_new_session=True, env=environment,
-        )  # fmt: skip
-    finally:
-        os.close(reads)
-        os.close(ready_out)
-        os.close(over_out)
-        if say:
-            os.close(said)
-            threading.Thread(target=_pass_on, args=(heard, say), daemon=True).start()
-    process.wait()
+    request |= {"files": [(path, _size(path)) for path in files], "said": said}
+    _start(request, [reads, ready_out, over_out, *([said] if say else [])])
+    if say:
+        threading.Thread(target=_pass_on, args=(heard, say), daemon=True).start()
     proc.readable(ready, READY_S)
     os.close(ready)
     return Watch(pid, folder, link, over)
+
+
+def _start(request: dict[str, Any], fds: list[int]) -> None:
+    """Start the watching process, which is no child of this one and gets `fds`. Raises OSError."""
+    environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONSTARTUP", "PYTHONINSPECT")}
+    # Safe: it forks and ends at once and is reaped here, so that the watched program, which may wait for any child, never
+    # finds a child that it did not start.
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "forensics.capture", "watch", json.dumps(request)],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            pass_fds=tuple(fds), start_new_session=True, env=environment,
+        )  # fmt: skip
+        process.wait()
+    finally:
+        for fd in fds:
+            os.close(fd)
 
 
 def _pass_on(heard: int, say: Callable[[str], object]) -> None:
@@ -149,6 +150,10 @@ def _pass_on(heard: int, say: Callable[[str], object]) -> None:
     with open(heard, encoding="utf-8", errors="replace") as lines:
         for line in lines:
             say(line.rstrip("\n"))
+
+
+def _folder_name(program: str, pid: int) -> str:
+    return f"{time.strftime('%Y%m%d-%H%M%S')}-{_safe(program) or 'watch'}-{pid}"
 
 
 def _new_folder(name: str) -> str:
@@ -169,7 +174,7 @@ class Guard:
         self._wanted: dict[str, Any] = {"bundle": str(bundle), "name": name or default_name(), **options}
         self._tell = tell
         if options.get("warn"):
-            self._wanted |= {"files": [CELL_OUTPUT], "say": _show}
+            self._wanted["say"] = _show
         self._file: Any = None
         self._output: CellOutput | None = None
         self._listener: Listener | None = None
@@ -185,6 +190,9 @@ class Guard:
         if self._tell and (line := last_death(self._wanted["name"])):
             print(f"forensics: {line}", file=sys.stderr)
         try:
+            if "say" in self._wanted:
+                self._wanted["bundle"] = self._wanted["bundle"] or _new_folder(_folder_name(self._wanted["name"], os.getpid()))
+                self._wanted["files"] = [os.path.join(self._wanted["bundle"], CELL_OUTPUT)]
             self.watch = watch(os.getpid(), **self._wanted)
         except OSError as error:
             print(f"forensics: nothing is captured: {error.strerror}", file=sys.stderr)

@@ -11,7 +11,6 @@ import contextlib
 import json
 import math
 import os
-import re
 import select
 import sys
 import time
@@ -36,7 +35,7 @@ MAX_LIVE_BYTES = 4 << 20  # at one look; of a log that grows faster the end is r
 MAX_LIVE_LINE_BYTES = 4096  # a longer line is no line of numbers
 LIVE_LOOK_S = 2.0  # chosen by hand: between two looks at a log
 REST_FACTOR = 30  # chosen by hand: it rests so many times as long as it works, which is 3 % of one processor
-ANCHOR_PATTERN = re.compile("|".join(map(re.escape, METRICS_TRIGGER.anchors)).encode(), re.IGNORECASE)
+ANCHORS = tuple(anchor.encode() for anchor in METRICS_TRIGGER.anchors)  # in small letters
 
 
 class LiveNumbers:
@@ -57,7 +56,7 @@ class LiveNumbers:
         before = self._found
         for row in rows:
             self._lines += 1
-            if len(row) > MAX_LIVE_LINE_BYTES or not ANCHOR_PATTERN.search(row):
+            if len(row) > MAX_LIVE_LINE_BYTES or not _has_numbers(row):
                 continue
             line = Line(self._lines, decode_line(row))
             self._tail.append(line)
@@ -84,6 +83,11 @@ class LiveNumbers:
                 self.told.add(event.kind)
                 said.append(_words(event))
         return said
+
+
+def _has_numbers(row: bytes) -> bool:
+    low = row.lower()
+    return any(anchor in low for anchor in ANCHORS)
 
 
 def _is_lasting(event: Observation) -> bool:
