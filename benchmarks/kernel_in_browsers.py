@@ -1,8 +1,9 @@
 """Lets a kernel die in JupyterLab, Notebook 7, the classic client and a Hub's single-user server, and looks at the cell in Chromium.
 
-    python benchmarks/kernel_in_browsers.py FOLDER [--only CLIENT...] [--proxy configurable-http-proxy]
+    python benchmarks/kernel_in_browsers.py FOLDER [--only CLIENT...] [--dark] [--proxy configurable-http-proxy]
 
-Writes FOLDER/CLIENT.png, the screenshot with the message; prints how soon it was there and where its link led. Needs
+Writes FOLDER/CLIENT.png, the screenshot with the message; prints how soon it was there, whether its click ran the cells above in a
+new kernel, and where its link led. `--dark` takes the dark theme, where there is one. Needs
 training-forensics[jupyter], jupyterlab, notebook, nbclassic, selenium, Chromium with its driver; for the Hub jupyterhub and its proxy
 (a package of npm), else it is left out.
 """
@@ -29,7 +30,7 @@ from selenium.webdriver.common.keys import Keys
 
 PORT, TOKEN = 18950, "seen"
 BIN = Path(sys.executable).parent
-CELLS = ("rows = 10_000_000", "import ctypes\nctypes.string_at(0)")
+CELLS = ("import os\nprint(os.getpid())", "import ctypes\nctypes.string_at(\n    0,\n)")
 PAGES = {
     "lab": "/lab/tree/train.ipynb",
     "notebook": "/notebooks/train.ipynb",
@@ -76,10 +77,14 @@ def until(found: Callable[[], Any], seconds: float = 240) -> Any:
 
 
 @contextlib.contextmanager
-def served(client: str, proxy: str) -> Iterator[Path]:
+def served(client: str, proxy: str, dark: bool) -> Iterator[Path]:
     """A server for `client`, until the end of the block; yields its folder."""
     folder = Path(tempfile.mkdtemp(prefix="kernel_in_browsers"))
     (folder / "train.ipynb").write_text(json.dumps(notebook()))
+    if dark:
+        theme = folder / "config" / "lab" / "user-settings" / "@jupyterlab" / "apputils-extension" / "themes.jupyterlab-settings"
+        theme.parent.mkdir(parents=True)
+        theme.write_text('{"theme": "JupyterLab Dark"}')
     environment = os.environ | {"XDG_STATE_HOME": str(folder / "state"), "PATH": f"{BIN}:{os.environ['PATH']}"}
     environment |= {"JUPYTER_CONFIG_DIR": str(folder / "config")}  # no workspace of earlier
     if client == "hub":
@@ -167,10 +172,19 @@ def look(driver: webdriver.Chrome, client: str, target: Path) -> dict[str, Any]:
     driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", cells()[1])
     time.sleep(0.5)
     driver.save_screenshot(str(target))
+    pid = str(cells()[0].text).split()[-1]
     link = cells()[1].find_elements(By.PARTIAL_LINK_TEXT, "The full report")[0].get_attribute("href")
+    cells()[1].find_element(By.CSS_SELECTOR, "button.forensics-click").click()
+    again = until(lambda: (new := str(cells()[0].text).split()[-1]) != pid and new.isdigit())
     driver.get(link)
     until(lambda: "segmentation fault" in driver.title)
-    return {"client": client, "seconds": round(seconds, 2), "before_the_restarts_notice": before, "report": driver.title}
+    return {
+        "client": client,
+        "seconds": round(seconds, 2),
+        "before_the_restarts_notice": before,
+        "cells_above_ran": again,
+        "report": driver.title,
+    }
 
 
 def main() -> None:
@@ -178,6 +192,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", nargs="*", default=list(PAGES))
+    parser.add_argument("--dark", action="store_true")
     parser.add_argument("--proxy", default=shutil.which("configurable-http-proxy") or "")
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
@@ -187,7 +202,7 @@ def main() -> None:
             continue
         driver = browser()
         try:
-            with served(client, asked.proxy):
+            with served(client, asked.proxy, asked.dark):
                 open_page(driver, client)
                 try:
                     print(json.dumps(look(driver, client, asked.folder / f"{client}.png")), flush=True)

@@ -37,6 +37,7 @@ def load_ipython_extension(shell: Any) -> None:
     def guard(line: str, cell: str) -> "Report | None":
         """%%guard: run the cell while a second process watches the kernel; if the cell fails, its value is the Report.
 
+        A line says so if the loss that the cell prints is NaN or diverges, or if memory will run out soon.
         Where the kernel itself dies, `%why` tells of it in the next one.
         """
         return _shown(shell, lambda: _guarded(shell, cell))
@@ -78,10 +79,10 @@ def _analyzed(bundle: str) -> "Report":
 
 
 def _guarded(shell: Any, cell: str) -> "Report | None":
-    """Run `cell`. The Report if it raised; None after a good end."""
+    """Run `cell`; early warnings appear in its output. The Report if it raised; None after a good end."""
     from forensics.capture.guard import Guard
 
-    watched = Guard(keep="crash").__enter__()
+    watched = Guard(keep="crash", warn=True).__enter__()
     result = shell.run_cell(cell)
     error = result.error_before_exec or result.error_in_exec
     watched.__exit__(type(error) if error else None, error, error.__traceback__ if error else None)

@@ -91,6 +91,7 @@ class Group:
         }
 
 
+MAX_STAT_BYTES = 16 << 10  # memory.stat has some 60 lines
 COUNTS = ("kills", "refused", "ooms")
 FILES_V1 = {"usage_bytes": "memory.usage_in_bytes", "limit_bytes": "memory.limit_in_bytes", "refused": "memory.failcnt"}
 FILES_V1 |= {"peak_bytes": "memory.max_usage_in_bytes"}
@@ -109,7 +110,8 @@ def read_counters(version: int, folder: str) -> dict[str, Any]:
         counted = proc.parse_counters(proc.read(f"{folder}/memory.oom_control", 400))
         if "oom_kill" in counted:
             found["kills"] = counted["oom_kill"]
-        return found
+        return found | _cache(folder, "total_inactive_file", "total_active_file")
+    found |= _cache(folder, "inactive_file", "active_file")
     counted = proc.parse_counters(proc.read(f"{folder}/memory.events", 400))
     for name, label in (("kills", "oom_kill"), ("refused", "max"), ("ooms", "oom")):
         if label in counted:
@@ -120,6 +122,12 @@ def read_counters(version: int, folder: str) -> dict[str, Any]:
         except OSError:
             continue
     return found
+
+
+def _cache(folder: str, *names: str) -> dict[str, int]:
+    """The pages of files in the group, which the kernel drops before it kills."""
+    counted = proc.parse_counters(proc.read(f"{folder}/memory.stat", MAX_STAT_BYTES))
+    return {"cache_bytes": sum(counted.get(name, 0) for name in names)} if counted else {}
 
 
 class Groups:
@@ -164,10 +172,12 @@ class Groups:
         for group in self.seen.values():
             group.update()
 
-    def fullest(self) -> tuple[int, int] | None:
-        """Usage and limit, in bytes, of the group that is nearest to its limit; None if no group has a limit."""
+    def fullest(self) -> tuple[int, int, int] | None:
+        """Usage, limit and pages of files, in bytes, of the group that is nearest to its limit; None if no group has a limit."""
         limited = [
-            (int(g.after["usage_bytes"]), g.limit_bytes) for g in self.seen.values() if g.limit_bytes and "usage_bytes" in g.after
+            (int(g.after["usage_bytes"]), g.limit_bytes, int(g.after.get("cache_bytes", 0)))
+            for g in self.seen.values()
+            if g.limit_bytes and "usage_bytes" in g.after
         ]
         return max(limited, key=lambda x: x[0] / max(1, x[1] or 1), default=None)
 

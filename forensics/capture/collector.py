@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from forensics.capture.early_warnings import EarlyWarnings
     from forensics.capture.joblog import JobLog
     from forensics.capture.options import Options
 
@@ -56,6 +57,7 @@ class Collector:
     ) -> None:
         self.options, self.bundle, self.root, self.log, self.say = options, bundle, root, log, say
         self.started = time.time()
+        self.warnings: EarlyWarnings | None = None  # on the job's losses
         self.unavailable: list[dict[str, str]] = []
         self.faults: list[str] = []
         self.stacks: list[dict[str, str]] = []
@@ -130,6 +132,8 @@ class Collector:
             if self.samples.due(now):
                 self._call_or_note(self._sample)
             self._watch_silence()
+            for line in self.warnings.said() if self.warnings else ():
+                self.say(line)
 
     def deaths(self) -> None:
         """Record the processes that ended, and the counters of the groups at that moment."""
@@ -215,6 +219,8 @@ class Collector:
         self._stop.set()
         os.write(self._wake[1], b"x")
         self._thread.join(15)
+        if self.warnings:
+            self.warnings.close()
         for work in (self._look, self._final, self._last_silence):
             self._call_or_note(work)
 

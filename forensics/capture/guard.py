@@ -18,17 +18,19 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 import traceback
 
 from forensics.capture import proc
 from forensics.capture.bundle import RUN_FILE, state_folder
+from forensics.capture.cell_output import CELL_OUTPUT, CellOutput
 from forensics.capture.options import Options
 from forensics.capture.rank_dumps import Listener, listen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from types import TracebackType
     from typing import Any
 
@@ -88,14 +90,20 @@ class Watch:
 
 
 def watch(
-    pid: int, *, bundle: str | os.PathLike[str] = "", name: str = "", files: Iterable[str] = (), **options: object
+    pid: int,
+    *,
+    bundle: str | os.PathLike[str] = "",
+    name: str = "",
+    files: Iterable[str] = (),
+    say: Callable[[str], object] | None = None,
+    **options: object,
 ) -> Watch:
     """Watch process `pid`, child or not, until it ends.
 
     `bundle`: the folder to fill, a new one in the state folder by default. `name`: the name by which later runs find it with
-    `last_death`. `files`: logs that the process writes; lines that are added from now on become part of job.log. `options`: those
-    of capture.options.DEFAULTS, for example every_s=5.0, keep="always", report=False. Raises OSError if no process can be
-    started.
+    `last_death`. `files`: logs that the process writes; lines that are added from now on become part of job.log. `say`: called
+    in a thread with each early warning, if the option `warn` asks for them. `options`: those of capture.options.DEFAULTS, for
+    example every_s=5.0, keep="always", report=False. Raises OSError if no process can be started.
 
     >>> from forensics import watch
     >>> import os
@@ -103,31 +111,49 @@ def watch(
     >>> held.note(cell=4)
     >>> held.close(wait=True)
     """
-    folder = str(bundle) or _new_folder(f"{time.strftime('%Y%m%d-%H%M%S')}-{_safe(name) or 'watch'}-{pid}")
+    folder = str(bundle) or _new_folder(_folder_name(name, pid))
     os.makedirs(folder, mode=0o700, exist_ok=True)
     wanted = Options(**{"name": name, "command": _command(pid), **options})
     reads, link = os.pipe()
     ready, ready_out = os.pipe()
     over, over_out = os.pipe()
+    heard, said = os.pipe() if say else (-1, -1)
     request = {"pid": pid, "bundle": folder, "link": reads, "ready": ready_out, "options": json.loads(wanted.to_json())}
-    request["files"] = [(path, _size(path)) for path in files]
-    environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONSTARTUP", "PYTHONINSPECT")}
-    try:
-        # Safe: it forks and ends at once and is reaped here, so that the watched program, which may wait for any child, never
-        # finds a child that it did not start.
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "forensics.capture", "watch", json.dumps(request)],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            pass_fds=(reads, ready_out, over_out), start_new_session=True, env=environment,
-        )  # fmt: skip
-    finally:
-        os.close(reads)
-        os.close(ready_out)
-        os.close(over_out)
-    process.wait()
+    request |= {"files": [(path, _size(path)) for path in files], "said": said}
+    _start(request, [reads, ready_out, over_out, *([said] if say else [])])
+    if say:
+        threading.Thread(target=_pass_on, args=(heard, say), daemon=True).start()
     proc.readable(ready, READY_S)
     os.close(ready)
     return Watch(pid, folder, link, over)
+
+
+def _start(request: dict[str, Any], fds: list[int]) -> None:
+    """Start the watching process, which is no child of this one and gets `fds`. Raises OSError."""
+    environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONSTARTUP", "PYTHONINSPECT")}
+    # Safe: it forks and ends at once and is reaped here, so that the watched program, which may wait for any child, never
+    # finds a child that it did not start.
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "forensics.capture", "watch", json.dumps(request)],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            pass_fds=tuple(fds), start_new_session=True, env=environment,
+        )  # fmt: skip
+        process.wait()
+    finally:
+        for fd in fds:
+            os.close(fd)
+
+
+def _pass_on(heard: int, say: Callable[[str], object]) -> None:
+    """Say what comes, line by line, until the watching process ends."""
+    with open(heard, encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            say(line.rstrip("\n"))
+
+
+def _folder_name(program: str, pid: int) -> str:
+    return f"{time.strftime('%Y%m%d-%H%M%S')}-{_safe(program) or 'watch'}-{pid}"
 
 
 def _new_folder(name: str) -> str:
@@ -147,7 +173,10 @@ class Guard:
     def __init__(self, bundle: str = "", name: str = "", tell: bool = True, **options: object) -> None:
         self._wanted: dict[str, Any] = {"bundle": str(bundle), "name": name or default_name(), **options}
         self._tell = tell
+        if options.get("warn"):
+            self._wanted["say"] = _show
         self._file: Any = None
+        self._output: CellOutput | None = None
         self._listener: Listener | None = None
         self.watch: Watch | None = None
 
@@ -161,6 +190,9 @@ class Guard:
         if self._tell and (line := last_death(self._wanted["name"])):
             print(f"forensics: {line}", file=sys.stderr)
         try:
+            if "say" in self._wanted:
+                self._wanted["bundle"] = self._wanted["bundle"] or _new_folder(_folder_name(self._wanted["name"], os.getpid()))
+                self._wanted["files"] = [os.path.join(self._wanted["bundle"], CELL_OUTPUT)]
             self.watch = watch(os.getpid(), **self._wanted)
         except OSError as error:
             print(f"forensics: nothing is captured: {error.strerror}", file=sys.stderr)
@@ -170,6 +202,9 @@ class Guard:
                 self._file = open(os.path.join(self.bundle, "faulthandler.log"), "w", encoding="utf-8")
                 faulthandler.enable(self._file)
         self._listener = listen(self.bundle, os.environ)
+        if "say" in self._wanted:
+            with contextlib.suppress(OSError):
+                self._output = CellOutput(os.path.join(self.bundle, CELL_OUTPUT))
         return self
 
     def note(self, **facts: object) -> None:
@@ -184,10 +219,16 @@ class Guard:
             self._file.close()
         if self._listener is not None:
             self._listener.close()
+        if self._output is not None:
+            self._output.close()
         if self.watch is not None:
             bad = error is not None and not (isinstance(error, SystemExit) and error.code in (None, 0))
             text = "".join(traceback.format_exception(kind, error, trace)) if bad else ""
             self.watch.close(text, wait=bad)
+
+
+def _show(line: str) -> None:
+    print(f"forensics: {line}", file=sys.stderr, flush=True)
 
 
 def guard(bundle: str | os.PathLike[str] = "", *, name: str = "", tell: bool = True, **options: object) -> Guard:
@@ -196,7 +237,8 @@ def guard(bundle: str | os.PathLike[str] = "", *, name: str = "", tell: bool = T
     `bundle`: the folder to fill, a new one in the state folder by default; it is removed after a good end. `name`: the name by
     which the next process finds it, the script or notebook by default. `tell`: write to stderr why the last process of this name
     died.
-    `options`: those of capture.options.DEFAULTS.
+    `options`: those of capture.options.DEFAULTS. With warn=True it says on stderr if memory will run out soon and, in a notebook,
+    if a loss is NaN or diverges.
 
     >>> from forensics import guard
     >>> with guard(name="train.py", tell=False) as held:

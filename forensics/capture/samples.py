@@ -6,11 +6,13 @@
 from __future__ import annotations
 
 import time
+from itertools import pairwise
 
 from forensics.capture import proc
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from forensics.capture.cgroups import Groups
@@ -20,7 +22,11 @@ MAX_SAMPLES = 1200  # bounds memory: if there are more, every second one of the 
 MIN_FREE_SHARE = 0.10  # chosen by hand: of a limit or of the host's memory; below it memory is short
 # Between two samples while memory is short: at 1 GB/s a tenth of a host of 64 GiB lasts 6 s, so a dozen samples show the end.
 SHORT_MEMORY_INTERVAL_S = 0.5
-RATE_WINDOW_S = 60.0  # chosen by hand: longer than one batch or the loading of one file, so that no single step makes the rate
+# Chosen by hand: so far back is looked, and so far ahead; the shortest one is longer than the loading of one file.
+FORECAST_SPANS_S = (60.0, 150.0, 300.0, 600.0)
+MIN_COVERED_SHARE = 0.8  # of such a span by samples, which are not taken at its very ends
+MIN_FORECAST_ROWS = 8  # two for each quarter of the span
+MIN_QUARTER_SHARE = 0.5  # of the mean rate, in each quarter: chosen by hand, it neither stops nor comes in one step
 MAX_WARNED_S = 600.0  # chosen by hand: a warning so long before leaves time to save a checkpoint
 
 
@@ -54,7 +60,7 @@ class MemorySamples:
         row["cpu_s"] = round(sum(p.cpu_s for p in tree.living.values()), 2)
         row["available_bytes"] = host.get("MemAvailable")
         if fullest:
-            row["group_bytes"], row["limit_bytes"] = fullest
+            row["group_bytes"], row["limit_bytes"], row["group_cache_bytes"] = fullest
             self.most_used = max(self.most_used, fullest[0] / max(1, fullest[1]))
         if pressed := proc.pressure():
             row["pressure"] = pressed
@@ -80,19 +86,29 @@ class MemorySamples:
             self.rows = [*self.rows[:half:2], *self.rows[half:]]
 
     def runs_out_in(self) -> float | None:
-        """Seconds until memory is used up at the present rate; None if it does not grow or is not limited."""
-        if len(self.rows) < 4:
-            return None
-        last = self.rows[-1]
-        first = next(r for r in self.rows if last["monotonic_s"] - r["monotonic_s"] <= RATE_WINDOW_S)
-        apart = last["monotonic_s"] - first["monotonic_s"]
-        if apart < RATE_WINDOW_S / 4:
-            return None
-        left, rate = (last["available_bytes"] or 0), (last["rss_bytes"] - first["rss_bytes"]) / apart
-        if last.get("limit_bytes") and first.get("limit_bytes"):
-            rate = max(rate, (last["group_bytes"] - first["group_bytes"]) / apart)
-            left = min(left, last["limit_bytes"] - last["group_bytes"])
-        return left / rate if rate > 0 else None
+        """Seconds until memory is used up; None if it does not grow, is not limited, or nothing is certain.
+
+        Memory must have grown at a steady rate for as long as it is foretold: a program that loads its data grows, and stops.
+        """
+        last = self.rows[-1] if self.rows else {}
+        for span_s in FORECAST_SPANS_S:
+            rows = [r for r in self.rows if last["monotonic_s"] - r["monotonic_s"] <= span_s]
+            covered_s = last["monotonic_s"] - rows[0]["monotonic_s"] if rows else 0.0
+            if covered_s < MIN_COVERED_SHARE * span_s or len(rows) < MIN_FORECAST_ROWS:
+                continue
+            for left, used in self._uses(rows):
+                rate = _steady_rate([(r["monotonic_s"], u) for r, u in zip(rows, used, strict=True)])
+                if rate > 0 and left / rate <= covered_s:
+                    return left / rate
+        return None
+
+    def _uses(self, rows: list[dict[str, Any]]) -> Iterator[tuple[int, list[int]]]:
+        """What is left in the last row, and what was used in each: of the host's memory, and of the group's limit."""
+        last = rows[-1]
+        yield last["available_bytes"] or 0, [r["rss_bytes"] for r in rows]
+        if all(r.get("limit_bytes") == last.get("limit_bytes") for r in rows) and last.get("limit_bytes"):
+            used = [r["group_bytes"] - r.get("group_cache_bytes", 0) for r in rows]
+            yield last["limit_bytes"] - used[-1], used
 
     def as_record(self) -> dict[str, Any]:
         """The summary of the samples in run.json."""
@@ -106,3 +122,11 @@ class MemorySamples:
             "host_kills": None if after is None or self.kills_before is None else after - self.kills_before,
             "host": proc.memory(),
         }
+
+
+def _steady_rate(used: list[tuple[float, int]]) -> float:
+    """The growth per second, by the slowest quarter; 0 if a quarter has less than MIN_QUARTER_SHARE of the mean rate."""
+    edges = [used[i * (len(used) - 1) // 4] for i in range(5)]
+    rates = [(b[1] - a[1]) / max(1e-3, b[0] - a[0]) for a, b in pairwise(edges)]
+    mean = (edges[-1][1] - edges[0][1]) / max(1e-3, edges[-1][0] - edges[0][0])
+    return min(mean, rates[-1]) if min(rates) >= MIN_QUARTER_SHARE * mean else 0.0

@@ -20,6 +20,7 @@ from forensics.capture import proc
 from forensics.capture.bundle import Bundle
 from forensics.capture.collector import Collector
 from forensics.capture.complete import finish, memory_kill, was_interrupted
+from forensics.capture.early_warnings import EarlyWarnings
 from forensics.capture.growth import Growth
 from forensics.capture.joblog import JobLog
 from forensics.capture.prepare import job_environment, linked_folders
@@ -122,6 +123,7 @@ class JobSupervisor:
         """Begin to collect. Orphans are adopted only if there is a thread that reaps them."""
         if self.bundle is None:
             return
+        warnings = self._warnings(self.bundle.path("job.log"))
         adopt_orphans()
         try:
             growth = Growth(self.streams.followed, self.bundle.folder)
@@ -129,10 +131,17 @@ class JobSupervisor:
                 self.options.stall_s = 0.0
             self.collector = Collector(self.options, self.bundle, self.job, True, self.log, self.say, growth)
             self.collector.refused, self.collector.signals = self.refused, self.signals
+            self.collector.warnings = warnings
             self.collector.start(collects)
         except Exception as error:  # whatever it is, the job continues
             adopt_orphans(False)
             self.say(f"nothing is captured but the output: {type(error).__name__}: {error}")
+
+    def _warnings(self, log: str) -> EarlyWarnings | None:
+        """Who warns early of the losses, if that is asked for."""
+        with contextlib.suppress(OSError):
+            return EarlyWarnings([(log, 0), *self.streams.files]) if self.options.warn else None
+        return None
 
     def _stopped(self, number: int) -> None:
         self.run.job_stopped()

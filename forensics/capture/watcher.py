@@ -19,8 +19,10 @@ import time
 
 from forensics.capture import proc
 from forensics.capture.bundle import Bundle
+from forensics.capture.cell_output import CELL_OUTPUT
 from forensics.capture.collector import Collector
 from forensics.capture.complete import finish
+from forensics.capture.early_warnings import EarlyWarnings
 from forensics.capture.growth import Growth
 from forensics.capture.joblog import JobLog
 from forensics.capture.options import Options
@@ -46,11 +48,20 @@ class Watcher:
         self.files: list[tuple[str, int]] = [(path, int(start)) for path, start in request.get("files", [])]
         self.log = JobLog(self.bundle.folder, self.options.max_log_bytes)
         growth = Growth((path for path, _ in self.files), self.bundle.folder)
-        self.collector = Collector(self.options, self.bundle, self.pid, False, self.log, lambda _: None, growth)
+        self.said = int(request.get("said", -1))  # a pipe to whom shows early warnings
+        self.collector = Collector(self.options, self.bundle, self.pid, False, self.log, self._say, growth)
+        if self.options.warn:
+            with contextlib.suppress(OSError):
+                self.collector.warnings = EarlyWarnings([(self.log.path, 0), *self.files])
         self.collector.tree.forget(os.getpid())
         self.notes: dict[str, Any] = {}
         self.closed: dict[str, Any] | None = None
         self._rest = b""
+
+    def _say(self, line: str) -> None:
+        if self.said >= 0:
+            with contextlib.suppress(OSError):
+                os.write(self.said, f"{line}\n".encode())
 
     def watch(self) -> None:
         """Watch to the end, then close the bundle."""
@@ -122,6 +133,8 @@ class Watcher:
         crash = self.bundle.path("faulthandler.log")
         for path, start in [*self.files, *([(crash, 0)] if _size(crash) > 0 else [])]:
             self.log.append_file(path, start)
+        with contextlib.suppress(OSError):
+            os.unlink(self.bundle.path(CELL_OUTPUT))
         if self.closed is not None and self.pid in self.collector.tree.living:
             self.collector.unavailable.append(
                 {"what": "the exit status", "why": "the process went on when the guarded part ended", "command": ""}

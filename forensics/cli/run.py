@@ -22,7 +22,10 @@ Every = Annotated[str, typer.Option(help="Time between two samples of memory.")]
 Stall = Annotated[str, typer.Option(help="Record the stacks if there is no output for so long; 0 for never.")]
 Env = Annotated[bool, typer.Option("--env/--no-env", help="Set PYTHONFAULTHANDLER and similar variables if they are not set.")]
 MaxLog = Annotated[int, typer.Option(min=1, help="MiB of output to store.")]
-WarnEarly = Annotated[bool, typer.Option("--warn", help="Print a line if memory will run out soon, or if the output stops.")]
+WarnEarly = Annotated[
+    bool,
+    typer.Option("--warn", help="Print a line if the loss is NaN or diverges, memory will run out soon, or the output stops."),
+]
 Termination = Annotated[
     Path,
     typer.Option(

@@ -25,8 +25,8 @@ def watched(folder: Path, said: list[str], **options: object) -> Collector:
 
 
 def grown(seconds: int, used_mib: int, limit_mib: int = 1000) -> list[dict[str, Any]]:
-    """Samples 10 s apart: `used_mib` more in all, of a group's limit."""
-    rows = range(0, seconds + 1, 10)
+    """Samples 5 s apart: `used_mib` more in all, of a group's limit."""
+    rows = range(0, seconds + 1, 5)
     return [
         {
             "time": 0.0, "monotonic_s": float(s), "rss_bytes": used_mib * MIB * s // seconds, "available_bytes": 64 << 30,
@@ -36,10 +36,24 @@ def grown(seconds: int, used_mib: int, limit_mib: int = 1000) -> list[dict[str, 
     ]  # fmt: skip
 
 
+def loaded(used_mib: int) -> list[dict[str, Any]]:
+    """A program that loads its data in 20 s and then computes."""
+    return [r | {"group_bytes": min(used_mib, used_mib * r["monotonic_s"] / 20) * MIB} for r in grown(60, 0)]
+
+
 @pytest.mark.parametrize(
     ("rows", "left_s"),
-    [(grown(60, 400), 90.0), (grown(60, 10), 5940.0), (grown(60, 0), None), (grown(20, 400), None)],
-    ids=["fast", "slow", "steady", "too short to tell"],
+    [
+        (grown(60, 600), 40.0),
+        (grown(300, 600), 200.0),
+        (grown(60, 400), None),
+        (grown(60, 10), None),
+        (grown(60, 0), None),
+        (grown(20, 600), None),
+        (loaded(600), None),
+        ([r | {"group_cache_bytes": r["group_bytes"]} for r in grown(60, 600)], None),
+    ],
+    ids=["fast", "slower", "not for long", "slow", "steady", "too short to tell", "data loaded at once", "files that can go"],
 )
 def test_when_memory_runs_out_at_this_rate(rows: list[dict[str, Any]], left_s: float | None, tmp_path: Path) -> None:
     made = watched(tmp_path, [])
@@ -48,7 +62,7 @@ def test_when_memory_runs_out_at_this_rate(rows: list[dict[str, Any]], left_s: f
     assert found == (pytest.approx(left_s) if left_s else None)
 
 
-@pytest.mark.parametrize(("warn", "used_mib", "lines"), [(True, 400, 1), (True, 10, 0), (False, 400, 0)])
+@pytest.mark.parametrize(("warn", "used_mib", "lines"), [(True, 600, 1), (True, 10, 0), (False, 600, 0)])
 def test_it_is_said_once_and_only_where_asked_for(
     warn: bool, used_mib: int, lines: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -58,7 +72,7 @@ def test_it_is_said_once_and_only_where_asked_for(
     monkeypatch.setattr(made.samples, "take", lambda *_: {})
     made._sample()
     made._sample()
-    assert said == ["memory will run out in about 90.0 s at the present rate"] * lines
+    assert said == ["memory will run out in about 40.0 s at the present rate"] * lines
 
 
 @pytest.mark.parametrize(("warn", "before_s", "lines"), [(True, 10.0, 1), (True, 500.0, 0), (False, 10.0, 0)])

@@ -20,8 +20,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import zmq
 
+from forensics.adapters.jupyter.cell_code import ran
+from forensics.adapters.jupyter.crash_stacks import ask_for_crash_stacks, name_cells
 from forensics.adapters.jupyter.message import ERROR_NAME
-from forensics.adapters.jupyter.running_cell import TOPICS, RunningCell
+from forensics.adapters.jupyter.running_cell import TOPICS, Cell, RunningCell
 from forensics.adapters.jupyter.stand_in import StandIn, subscriber
 from forensics.capture.bundle import remove_oldest, state_folder
 from forensics.capture.guard import watch
@@ -64,13 +66,15 @@ class DeathReporter(NamedTuple):
     """How deaths are reported.
 
     `analysis`: the process that analyses. `timeouts`: how long each step may take. `link`: bundle -> URL of its report.
-    `answers`: answer requests of clients in place of the kernel. `report_death`: called with each death.
+    `answers`: answer requests of clients in place of the kernel. `again`: how the user runs the cells again, empty if nobody can.
+    `report_death`: called with each death.
     """
 
     analysis: Analysis
     timeouts: Timeouts
     link: Callable[[str], str]
     answers: bool
+    again: str
     report_death: Callable[[dict[str, Any]], None]
 
 
@@ -109,8 +113,10 @@ class KernelWatch(threading.Thread):
         """The thread's work. A fault in it is written to the log and has no other effect."""
         try:
             socket = subscriber(self._context, self.kernel.connection, TOPICS)  # before the kernel says its first word
+            asked = ask_for_crash_stacks(self._context, self.kernel.connection, self.kernel.process.args, self.kernel.bundle)
             self._begin()
             self._follow_messages(socket)
+            asked.close()
             if self._died_unrequested():
                 self._report_death()
         except Exception as error:
@@ -178,13 +184,11 @@ class KernelWatch(threading.Thread):
             "pid": self.kernel.process.pid,
             "status": describe_status(self._status()),
             "time": moment.isoformat(),
+            "again": self.reporter.again,
         }
-        facts |= {
-            "notebook": self.kernel.name,
-            "count": cell.number if cell else 0,
-            "first_line": cell.first_line if cell else "",
-        }
-        self._close_capture({k: facts[k] for k in ("notebook", "count", "first_line")})
+        at = self._cell_facts(cell)
+        self._close_capture(at)
+        facts |= at
         facts |= {"bundle": self.kernel.bundle, "link": self.reporter.link(Path(self.kernel.bundle).name)}
         message = self.reporter.analysis.of(facts, self.reporter.timeouts.report_s)
         if stand_in is not None and not self._asked:
@@ -196,6 +200,16 @@ class KernelWatch(threading.Thread):
                 stand_in.serve(cell_error(not_run, [not_run]), self.kernel_info, self.left)
             stand_in.close()
         self.reporter.report_death(facts | message)
+
+    def _cell_facts(self, cell: Cell | None) -> dict[str, Any]:
+        """Notebook, cell, and what of the cell was running; `line`: in the cell, 0 if unknown."""
+        codes = dict(self.cell.codes)
+        count = cell.number if cell else 0
+        if cell and not count:  # its messages were lost with the kernel: it is the cell after the last one
+            codes[count := max(codes, default=0) + 1] = cell.code
+        line = name_cells(self.kernel.bundle, codes, count)
+        code = ran(cell.code, line) if cell else ""
+        return {"notebook": self.kernel.name, "count": count if line or not cell else cell.number, "line": line, "code": code}
 
     def _close_capture(self, notes: dict[str, Any]) -> None:
         """Close the capture and wait until the bundle is complete."""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 CONNECTION_PLACEHOLDER = "@connection_file@"  # VS Code replaces {connection_file} in one word of argv only
 LAUNCHER_WAITS = Timeouts(capture_s=5, report_s=90, clients_s=2)  # the database is loaded only after the death
+EDITOR_AGAIN = "Restart the kernel, then run the cells above this one (Execute Above Cells)"
 ANSWERED_S = 2.0  # chosen by hand: a client that continues after a failed cell is answered so long
 TERM_GRACE_S = 5.0  # chosen by hand: a kernel that has not ended so long after SIGTERM is killed
 PARENT_POLL_S = 1.0  # as often as ipykernel checks whether its client is alive
@@ -49,7 +50,7 @@ def launch(connection_file: str, command: list[str]) -> int:
         process = subprocess.Popen(command, stderr=file, env=environment, process_group=0, preexec_fn=_end_with_parent)
     watch = KernelWatch(
         Kernel(process, connection, bundle, name, process.pid),
-        DeathReporter(Analysis(), LAUNCHER_WAITS, lambda _: "", answers=True, report_death=lambda _: None),
+        DeathReporter(Analysis(), LAUNCHER_WAITS, lambda _: "", answers=True, again=EDITOR_AGAIN, report_death=lambda _: None),
     )
     _pass_on_signals(watch)
     watch.start()

@@ -2,36 +2,64 @@
 
 The kernel died: A memory limit was hit (97 %)
 The kernel killed python (pid 1917, 3.9 GiB resident) because its cgroup reached its limit of 4 GiB.
-Cell [12] was running: df = load(everything)
+Its process was ended by signal 9 (SIGKILL).
+Cell [12] was running, at line 3:
+    df = load(everything)
+Its variables are gone. Run the cells above this one again (Run > Run All Above Selected Cell).
 What to do:
   1. Ask for more memory than the 4 GiB it had
-The full report: /forensics/deaths/20261122-174701-train.ipynb-1917
+The full report: /forensics/deaths/20261122-174701-train.ipynb-1917 or forensics why 20261122-174701-train.ipynb-1917
 """
 
 from __future__ import annotations
 
 from html import escape
+from pathlib import Path
+from textwrap import indent
 from typing import TYPE_CHECKING, Any
+
+from forensics.capture.bundle import state_folder
 
 if TYPE_CHECKING:
     from forensics.api import Report
 
 REMEDIES_IN_MESSAGE = 3  # chosen by hand: the message is in a notebook's cell and links the whole report
+MAX_ERROR_CODE_CHARS = 120  # chosen by hand: the name of the error and its reason come before it in one line
 ERROR_NAME = "KernelDied"
+MEMORY_GONE = "Its variables are gone."
+MESSAGE_STYLE = (
+    "border-left:4px solid #d93025;padding:.4em .8em;line-height:1.45;color:inherit;background:none;white-space:normal"
+)
+CODE_STYLE = (
+    "margin:.2em 0;padding:.2em .6em;border:0;border-left:2px solid #888;color:inherit;background:none;white-space:pre-wrap"
+)
+# JupyterLab and Notebook 7 run the command of a clicked element with such an attribute; the classic client has its page's object.
+# Where the page is none of them (Visual Studio Code), the words below stay.
+CLICK = (
+    "<button class='forensics-click' style='display:none;font:inherit;cursor:pointer;margin-right:.5em' "
+    "data-commandlinker-command='{command}' data-commandlinker-args='{{}}' "
+    "onclick='window.Jupyter&amp;&amp;Jupyter.notebook&amp;&amp;Jupyter.notebook.{classic}()'>{words}</button>"
+)
+CLICKS = (
+    "<style>body[data-jp-theme-light] .forensics-click,body.notebook_app .forensics-click{display:inline-block!important}"
+    "body[data-jp-theme-light] .forensics-words,body.notebook_app .forensics-words{display:none}</style>"
+    + CLICK.format(command="notebook:run-all-above", classic="execute_cells_above", words="Run all cells above")
+    + CLICK.format(command="notebook:restart-kernel", classic="restart_kernel", words="Restart the kernel")
+)
 
 
 def death_message(report: Report | None, facts: dict[str, Any]) -> dict[str, Any]:
     """The message as plain values: `text`, `html`, `error` (one line), `metadata`.
 
-    `report`: on the bundle; None if there is none. `facts`: status ("was ended by signal 9 (SIGKILL)"), count and first_line of
-    the cell (0 and "" for none), pid, bundle, link (the URL of the full report; "" for none).
+    `report`: on the bundle; None if there is none. `facts`: status ("was ended by signal 9 (SIGKILL)"), count, code and line of
+    the cell (0 and "" if unknown), pid, bundle, link (the URL of the full report; "" for none), again (how the user runs the
+    cells again; "" if nobody can).
     """
     from forensics.report.redaction import mask_text, without_secrets
 
     report = without_secrets(report) if report is not None else None  # type: ignore[assignment]
-    facts = facts | {"first_line": mask_text(facts["first_line"])}
-    is_crash = report is not None and report.verdict == "crash"
-    cause = report.causes[0] if report is not None and is_crash else None
+    facts = facts | {"code": "\n".join(map(mask_text, facts["code"].splitlines()))}
+    cause = report.causes[0] if report is not None and report.verdict == "crash" else None
     if cause is not None:
         head, why = f"{cause.title} ({cause.probability:.0%})", cause.summary
         ways = [r.action for r in cause.remediations[:REMEDIES_IN_MESSAGE]]
@@ -39,42 +67,65 @@ def death_message(report: Report | None, facts: dict[str, Any]) -> dict[str, Any
         head = f"its process {facts['status']}"
         why = "Nothing that was captured says why." if report is not None else "What was captured could not be analysed in time."
         ways = []
+    said = [f"The kernel died: {head}", why, *([f"Its process {facts['status']}."] if cause else [])]
     cell = _cell(facts)
-    where = facts["link"] or facts["bundle"]
-    lines = [f"The kernel died: {head}", why, *([f"Its process {facts['status']}."] if cause else []), *([cell] if cell else [])]
-    text = [*lines, *(["What to do:"] if ways else []), *(f"  {n}. {way}" for n, way in enumerate(ways, 1))]
-    text += [f"The full report: {where}"] if report is not None else []
-    metadata = {key: facts[key] for key in ("pid", "status", "bundle", "count", "first_line", "time")}
+    text = [
+        *said,
+        *([cell, indent(facts["code"], "    ")] if cell else []),
+        *([f"{MEMORY_GONE} {facts['again']}."] * bool(facts["again"])),
+    ]
+    text += [*(["What to do:"] if ways else []), *(f"  {n}. {way}" for n, way in enumerate(ways, 1))]
+    text += [f"The full report: {' or '.join(_places(facts))}"] if report is not None else []
+    metadata = {key: facts[key] for key in ("pid", "status", "bundle", "count", "line", "code", "time")}
     metadata |= {"schema": "forensics-death/1", "verdict": report.verdict if report is not None else None}
     metadata |= {"cause": cause.id, "title": cause.title, "probability": cause.probability} if cause else {"cause": None}
+    code = " ".join(facts["code"].split())[:MAX_ERROR_CODE_CHARS]
     return {
         "text": "\n".join(text) + "\n",
-        "html": _html(lines, ways, facts),
-        "error": " ".join([f"{lines[0].removeprefix('The kernel died: ')}. {why}", *([cell] if cell else [])]),
+        "html": _html(said, cell, ways, facts),
+        "error": " ".join([f"{said[0].removeprefix('The kernel died: ')}. {why}", *([f"{cell} {code}"] if cell else [])]),
         "metadata": {"forensics": metadata},
     }
 
 
 def facts_of_bundle(bundle: str) -> dict[str, Any]:
     """The facts of a death if only the bundle is known."""
-    return {"bundle": bundle, "status": "ended", "count": 0, "first_line": "", "pid": 0, "time": "", "link": ""}
+    return {"bundle": bundle, "status": "ended", "count": 0, "line": 0, "code": "", "pid": 0, "time": "", "link": "", "again": ""}
 
 
 def _cell(facts: dict[str, Any]) -> str:
-    if not facts["first_line"]:
+    """The words before the code that was running."""
+    if not facts["code"]:
         return ""
     name = f"Cell [{facts['count']}]" if facts["count"] else "This cell"
-    return f"{name} was running: {facts['first_line'][:120]}"
+    return f"{name} was running, at line {facts['line']}:" if facts["line"] else f"{name} was running:"
 
 
-def _html(lines: list[str], ways: list[str], facts: dict[str, Any]) -> str:
-    head, *rest = (escape(line) for line in lines)
-    parts = [f"<strong>{head}</strong>", *(f"<div>{line}</div>" for line in rest)]
+def _places(facts: dict[str, Any]) -> list[str]:
+    """Where the full report is: a page of the server, and a command at its machine."""
+    bundle = Path(facts["bundle"])
+    command = f"forensics why {bundle.name if bundle.parent == Path(state_folder()) else bundle}" if facts["bundle"] else ""
+    return [place for place in (facts["link"], command) if place]
+
+
+def _html(said: list[str], cell: str, ways: list[str], facts: dict[str, Any]) -> str:
+    """The message with inline styles alone, in the colours of the page: front ends clean what they show, each in its own way."""
+    head, *rest = (escape(line) for line in said)
+    parts = [f"<div style='font-weight:600;margin-bottom:.3em'>{head}</div>", *(f"<div>{line}</div>" for line in rest)]
+    if cell:
+        parts.append(f"<div>{escape(cell)}</div><pre style='{CODE_STYLE}'>{escape(facts['code'])}</pre>")
+    if facts["again"]:
+        clicks = CLICKS if facts["link"] else ""
+        parts.append(f"<div>{MEMORY_GONE} {clicks}<span class='forensics-words'>{escape(facts['again'])}.</span></div>")
     if ways:
-        parts.append("<div>What to do:</div><ol style='margin:0'>" + "".join(f"<li>{escape(way)}</li>" for way in ways) + "</ol>")
-    if facts["link"]:
-        parts.append(f"<div><a href='{escape(facts['link'])}' target='_blank' rel='noopener'>The full report</a></div>")
-    elif facts["bundle"]:
-        parts.append(f"<div>The full report: <code>forensics why {escape(facts['bundle'])}</code></div>")
-    style = "border-left:4px solid #c62828;padding:.4em .8em;line-height:1.45"
-    return f"<div style='{style}'>{''.join(parts)}</div>"
+        listed = "".join(f"<li>{escape(way)}</li>" for way in ways)
+        parts.append(f"<div style='margin-top:.3em'>What to do:</div><ol style='margin:0;padding-left:1.8em'>{listed}</ol>")
+    if places := _places(facts):
+        shown = [f"<code style='background:none;color:inherit'>{escape(place)}</code>" for place in places]
+        if facts["link"]:
+            shown[0] = f"<a href='{escape(facts['link'])}' target='_blank' rel='noopener'>The full report</a>"
+            shown[1:] = [f"or, on the server's machine, {place}" for place in shown[1:]]
+        else:
+            shown[0] = f"The full report: {shown[0]}"
+        parts.append(f"<div style='margin-top:.3em'>{' '.join(shown)}</div>")
+    return f"<div style='{MESSAGE_STYLE}'>{''.join(parts)}</div>"

@@ -24,6 +24,7 @@ from forensics.adapters.jupyter.kernel_watch import STDERR, DeathReporter, Kerne
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+SERVER_AGAIN = "Run the cells above this one again (Run > Run All Above Selected Cell)"  # the server restarts the kernel
 PROVISIONER_NAME = "forensics-provisioner"
 SERVER_WAITS = Timeouts(capture_s=5, report_s=15, clients_s=5)  # a user waits for the restart: after that, less is shown
 PIPELINE_WAITS = Timeouts(capture_s=60, report_s=90, clients_s=60)  # nobody waits: time to load the database on a busy machine
@@ -66,7 +67,8 @@ class ForensicsProvisioner(LocalProvisioner):  # type: ignore[misc]
         restarts = getattr(self.parent, "_restarter", None) is not None or self.server is not None
         link = self.server.link if self.server is not None else lambda _: ""
         notify = self.server.report_death if self.server is not None else lambda _: None
-        return DeathReporter(self.analysis, SERVER_WAITS if restarts else PIPELINE_WAITS, link, not restarts, notify)
+        again = SERVER_AGAIN if self.server is not None else ""
+        return DeathReporter(self.analysis, SERVER_WAITS if restarts else PIPELINE_WAITS, link, not restarts, again, notify)
 
     async def poll(self) -> int | None:
         """The exit status; None while it lives, and while its death is being reported."""

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 MESSAGE_DELIMITER = b"<IDS|MSG>"
 # Kernels publish under these topics; the sender applies the filter, so messages that are left out cost nothing.
 TOPICS = (b"kernel", b"stream", b"status", b"execute_input", b"error")
-MAX_REQUESTS = 500  # bounds memory: cells that wait to be run
+OWN_SESSION = "forensics"  # of requests that this program itself sends to a kernel: they are no cells
+MAX_REQUESTS = 500  # bounds memory: cells that wait to be run, and cells that ran
 MAX_PRINTED_MESSAGES = 400  # bounds memory: the last messages with output of the cell
 MAX_PRINTED_CHARS = 64_000  # chosen by hand: the last screens of a cell, where a traceback is
 
@@ -27,12 +28,6 @@ class Cell(NamedTuple):
     number: int
     code: str
 
-    @property
-    def first_line(self) -> str:
-        """Its first line that is more than a comment."""
-        lines = [line.strip() for line in self.code.splitlines() if line.strip()]
-        return next((line for line in lines if not line.startswith("#")), lines[0] if lines else "")
-
 
 class RunningCell:
     """The state of one kernel, from its messages in order."""
@@ -40,6 +35,7 @@ class RunningCell:
     def __init__(self) -> None:
         self._now: Cell | None = None
         self._requested: dict[str, Cell] = {}  # by message, in order, without those that are over
+        self.codes: dict[int, str] = {}  # of the last cells that ran, by number
         self._over: deque[str] = deque(maxlen=MAX_REQUESTS)  # messages whose cell has ended
         self._printed: deque[bytes] = deque(maxlen=MAX_PRINTED_MESSAGES)
 
@@ -77,7 +73,7 @@ class RunningCell:
             self._printed.append(content)
 
     def _follow(self, kind: str, parent: dict[str, Any], content: dict[str, Any]) -> None:
-        if parent.get("msg_type") != "execute_request":
+        if parent.get("msg_type") != "execute_request" or parent.get("session") == OWN_SESSION:
             return
         same = self._now is not None and self._now.request["msg_id"] == parent["msg_id"]
         if kind == "status" and content["execution_state"] == "busy" and not same:
@@ -89,6 +85,9 @@ class RunningCell:
             self._now = None if same else self._now
         elif kind == "execute_input":
             self._now = Cell(parent, int(content.get("execution_count") or 0), str(content.get("code", "")))
+            self.codes[self._now.number] = self._now.code
+            if len(self.codes) > MAX_REQUESTS:
+                del self.codes[next(iter(self.codes))]
 
     def printed(self) -> str:
         """The last output of the cell, with its tracebacks."""

@@ -31,7 +31,7 @@ class StandIn:
 
     def __init__(self, context: Any, connection: Mapping[str, Any], reach_s: float) -> None:
         self.reach_s = reach_s
-        self.session = Session(key=_bytes(connection["key"]), signature_scheme=connection["signature_scheme"])
+        self.session = Session(key=encoded(connection["key"]), signature_scheme=connection["signature_scheme"])
         self.started = time.monotonic()
         self._sockets: list[Any] = []
         try:
@@ -48,8 +48,8 @@ class StandIn:
         socket.linger = 200
         if connection.get("curve_secretkey"):
             socket.curve_server = True
-            socket.curve_secretkey = _bytes(connection["curve_secretkey"])
-            socket.curve_publickey = _bytes(connection["curve_publickey"])
+            socket.curve_secretkey = encoded(connection["curve_secretkey"])
+            socket.curve_publickey = encoded(connection["curve_publickey"])
         socket.bind(address(connection, port))
         return socket
 
@@ -120,18 +120,25 @@ def address(connection: Mapping[str, Any], port: str) -> str:
     return f"{connection['transport']}://{connection['ip']}{joint}{connection[port]}"
 
 
-def subscriber(context: Any, connection: Mapping[str, Any], topics: Sequence[bytes]) -> Any:
-    """A socket that receives the published messages of the kernel of `connection`."""
-    socket = context.socket(zmq.SUB)
+def connected(context: Any, kind: int, connection: Mapping[str, Any], port: str) -> Any:
+    """A socket of a client, connected to one port of the kernel of `connection`."""
+    socket = context.socket(kind)
     socket.linger = 0
     if connection.get("curve_publickey"):
         socket.curve_publickey, socket.curve_secretkey = zmq.curve_keypair()
-        socket.curve_serverkey = _bytes(connection["curve_publickey"])
-    for topic in topics:
-        socket.subscribe(topic)
-    socket.connect(address(connection, "iopub_port"))
+        socket.curve_serverkey = encoded(connection["curve_publickey"])
+    socket.connect(address(connection, port))
     return socket
 
 
-def _bytes(text: str | bytes) -> bytes:
+def subscriber(context: Any, connection: Mapping[str, Any], topics: Sequence[bytes]) -> Any:
+    """A socket that receives the published messages of the kernel of `connection`."""
+    socket = connected(context, zmq.SUB, connection, "iopub_port")
+    for topic in topics:
+        socket.subscribe(topic)
+    return socket
+
+
+def encoded(text: str | bytes) -> bytes:
+    """A key of a connection as bytes."""
     return text if isinstance(text, bytes) else os.fsencode(text)

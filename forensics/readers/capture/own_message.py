@@ -19,7 +19,7 @@ from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.readers.base import Record, parse_lines
 
 OWN_MESSAGE = "own_message"
-MAX_TOLD_LINES = 9  # the head, the sentence, the status, the cell, what to do, the report
+MAX_TOLD_LINES = 20  # the head, the sentence, the status, the cell with its code, what to do, the report
 TRIGGER = Trigger(OWN_MESSAGE, ("the kernel died: ", "kerneldied: ", "forensics: the kernel died of "), after=MAX_TOLD_LINES)
 TOLD = "told"
 OUTCOMES = (TOLD,)
@@ -32,7 +32,9 @@ TOLD_CAUSE_PATTERN = lazy.regex(
     r"\Aforensics: the kernel died of (?P<name>[a-z_]+\.[a-z_]+) \((?P<percent>\d{1,3}) ?%\)(?:, pid (?P<pid>\d+))?"
 )
 TOLD_PID_PATTERN = lazy.regex(r"\(pid (?P<pid>\d+)")
-TOLD_LINE_PATTERN = lazy.regex(r"Its process |Cell \[|This cell was running|What to do:| {1,3}\d\. |The full report: ")
+TOLD_LINE_PATTERN = lazy.regex(
+    r"Its process |Cell \[|This cell was running|Its variables are gone|What to do:| {1,3}\d\. |The full report: "
+)
 SURELY_TOLD_PERCENT = 90  # of the cause that was told: below it the answer was unsure then, and is now
 
 

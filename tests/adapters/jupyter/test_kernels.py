@@ -40,14 +40,16 @@ def run(*cells: str, **options: Any) -> nbformat.NotebookNode:
 
 
 def test_the_failed_execution_carries_the_reason_and_the_notebook_keeps_it(kernels: Path) -> None:
-    notebook, client = run("x = 1", "import ctypes\nctypes.string_at(0)", "2")
+    notebook, client = run("x = 1\ndef read(at):\n    return ctypes.string_at(at)", "import ctypes\n[read(\n    0\n)]", "2")
     with pytest.raises(nbclient.exceptions.CellExecutionError, match="segmentation fault"):
         client.execute()
     shown, failed = notebook.cells[1].outputs
     assert shown.metadata["forensics"]["cause"] == "process.segfault"
     assert (failed.output_type, failed.ename) == ("error", "KernelDied")
     bundle = Path(shown.metadata["forensics"]["bundle"])
-    assert json.loads((bundle / "run.json").read_text())["notes"]["first_line"] == "import ctypes"
+    notes = json.loads((bundle / "run.json").read_text())["notes"]
+    assert (notes["count"], notes["line"], notes["code"]) == (2, 2, "[read(\n    0\n)]")
+    assert "Python was at Cell In[1]:3 in read" in shown.data["text/plain"]
     assert (bundle / "report.html").is_file()
 
 

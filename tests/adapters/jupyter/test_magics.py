@@ -103,6 +103,16 @@ def test_a_guarded_cell_that_fails_shows_its_error_and_the_report(notebook: Note
     assert "code.exception" in shown["text/plain"]
 
 
+def test_a_guarded_cell_whose_loss_is_lost_says_so_while_it_runs(notebook: Notebook) -> None:
+    steps = "print('step', step, 'loss', 'nan' if step >= 20 else 2 - step / 100)"
+    wait = "while 'since' not in said: time.sleep(0.05)"
+    listen = "import sys, time\nsaid = ''\nwrite = sys.stderr.write\n"
+    watch = "def hear(text):\n    global said\n    said += text\n    return write(text)\nsys.stderr.write = hear\n"
+    shown = notebook.run(f"%%guard\n{listen}{watch}for step in range(60):\n    {steps}\n{wait}\ndel sys.stderr.write")
+    assert shown["stderr"] == "forensics: loss: NaN or infinite since step 20, 1.81 before\n"
+    assert shown["stdout"].count("\n") == 60
+
+
 def test_a_guarded_cell_that_ends_well_shows_its_value_alone(notebook: Notebook) -> None:
     assert notebook.run("%%guard\n6 * 7") == {"text/plain": "42"}
 

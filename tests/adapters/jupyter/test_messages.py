@@ -1,18 +1,19 @@
 """Which cell runs, and what is said of a death: plain functions, no Jupyter needed."""
 
 import json
+import re
 from typing import Any
 
 import pytest
 
 from forensics.adapters.jupyter.message import death_message
-from forensics.adapters.jupyter.running_cell import RunningCell
+from forensics.adapters.jupyter.running_cell import OWN_SESSION, RunningCell
 from forensics.api import Report
 
 REQUEST = {"msg_id": "r1", "msg_type": "execute_request", "session": "s"}
 FACTS = {
     "pid": 1917, "status": "was ended by signal 9 (SIGKILL)", "time": "2026-11-22T18:00:00+00:00", "bundle": "/b/x", "count": 12,
-    "first_line": "df = load('<all>')", "link": "/user/ada/forensics/deaths/x",
+    "line": 0, "code": "df = load('<all>')", "link": "/user/ada/forensics/deaths/x", "again": "Run it again",
 }  # fmt: skip
 
 
@@ -27,7 +28,7 @@ def test_the_running_cell_is_the_one_between_busy_and_idle() -> None:
     cell.take(message("execute_input", {"code": "# load\n\ndf = load()\n", "execution_count": 12}))
     cell.take(message("stream", {"name": "stdout", "text": "reading\n"}, topic=b"stream.stdout."))
     assert cell.now is not None
-    assert (cell.now.number, cell.now.first_line, cell.printed()) == (12, "df = load()", "reading\n")
+    assert (cell.now.number, cell.now.code, cell.printed()) == (12, "# load\n\ndf = load()\n", "reading\n")
     cell.take(message("status", {"execution_state": "idle"}))
     assert cell.now is None
 
@@ -49,7 +50,7 @@ def test_a_request_that_is_noted_late_names_the_cell_that_runs_and_none_that_is_
     cell.take(message("status", {"execution_state": "busy"}))
     cell.requested(REQUEST, "train()")
     assert cell.now is not None
-    assert cell.now.first_line == "train()"
+    assert cell.now.code == "train()"
     cell.take(message("status", {"execution_state": "idle"}))
     cell.requested(REQUEST, "train()")
     assert cell.now is None
@@ -59,6 +60,12 @@ def test_a_request_that_is_noted_late_names_the_cell_that_runs_and_none_that_is_
 def test_bytes_that_are_no_message_are_ignored(frames: list[bytes]) -> None:
     cell = RunningCell()
     cell.take(frames)
+    assert cell.now is None
+
+
+def test_a_request_of_this_program_is_no_cell() -> None:
+    cell = RunningCell()
+    cell.take(message("status", {"execution_state": "busy"}, {**REQUEST, "session": OWN_SESSION}))
     assert cell.now is None
 
 
@@ -77,16 +84,25 @@ def test_the_message_tells_cause_cell_ways_out_and_where_the_report_is(analyze: 
     told = death_message(Report.of(analyze(dmesg=kill)), FACTS)
     lines = told["text"].splitlines()
     assert lines[0].startswith("The kernel died: A memory limit was hit (")
-    assert "Cell [12] was running: df = load('<all>')" in lines
-    assert lines[-1] == "The full report: /user/ada/forensics/deaths/x"
+    at = lines.index("Cell [12] was running:")
+    assert lines[at + 1 : at + 3] == ["    df = load('<all>')", "Its variables are gone. Run it again."]
+    assert lines[-1] == "The full report: /user/ada/forensics/deaths/x or forensics why /b/x"
     assert "&lt;all&gt;" in told["html"]
     assert "<all>" not in told["html"]
     assert told["metadata"]["forensics"]["cause"] == "host_memory.oom_cgroup"
     assert "\n" not in told["error"]
 
 
+def test_clicks_are_hidden_until_a_front_end_that_runs_them_shows_them_and_only_a_server_has_them() -> None:
+    told = death_message(None, FACTS)["html"]
+    buttons = re.findall("<button [^>]*style='([^']*)'", told)
+    assert len(buttons) == 2 and all(style.startswith("display:none") for style in buttons)
+    assert "<script" not in told
+    assert "<button" not in death_message(None, FACTS | {"link": ""})["html"]
+
+
 def test_where_nothing_says_why_no_cause_is_named() -> None:
-    told = death_message(None, FACTS | {"link": "", "first_line": "", "count": 0})
+    told = death_message(None, FACTS | {"link": "", "code": "", "count": 0, "again": ""})
     assert told["text"].startswith("The kernel died: its process was ended by signal 9 (SIGKILL)\n")
     assert told["metadata"]["forensics"]["cause"] is None
     assert "forensics why /b/x" in told["html"]

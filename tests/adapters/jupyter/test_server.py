@@ -53,6 +53,7 @@ def test_a_browsers_request_is_noted_and_passed_on(subprotocol: str) -> None:
 
 
 TOKEN = "a-token-of-the-tests"
+BASE = "/user/ada/"  # as a Hub has it for each user
 
 
 def free_port() -> int:
@@ -68,7 +69,14 @@ class Running:
         env = os.environ | {"XDG_STATE_HOME": str(folder), "JUPYTER_RUNTIME_DIR": str(folder / "runtime")}
         extension = '--ServerApp.jpserver_extensions={"forensics.adapters.jupyter": True}'
         # With --port=0 servers up to 2.14 at least write `localhost:0` down as their address, whatever port they have.
-        options = ["--no-browser", "--allow-root", f"--port={free_port()}", f"--IdentityProvider.token={TOKEN}", extension]
+        options = [
+            "--no-browser",
+            "--allow-root",
+            f"--port={free_port()}",
+            f"--IdentityProvider.token={TOKEN}",
+            extension,
+            f"--ServerApp.base_url={BASE}",
+        ]
         self.log, self.runtime = folder / "server.log", folder / "runtime"
         with self.log.open("wb") as log:
             command = [sys.executable, "-m", "jupyter_server", *options]
@@ -124,9 +132,9 @@ def test_a_server_tells_of_a_kernels_death_and_shows_the_report_to_who_is_logged
     with running.executing("import ctypes; ctypes.string_at(0)"):
         (death,) = running.until(lambda: json.loads(running.ask("forensics/api/deaths")[2])["deaths"])
     assert "signal 11 (SIGSEGV)" in json.dumps(death)
+    assert death["link"] == f"{BASE}forensics/deaths/{Path(death['bundle']).name}"
     assert "died:" in running.log.read_text()
-    name = Path(death["bundle"]).name
-    status, headers, page = running.ask(f"forensics/deaths/{name}")
+    status, headers, page = running.ask(death["link"].removeprefix(BASE))
     assert (status, page[:15]) == (200, "<!DOCTYPE html>")
     assert headers["Content-Security-Policy"].startswith("default-src 'none'")
     assert running.ask("forensics/deaths/..%2F..%2Fetc")[0] == 404
