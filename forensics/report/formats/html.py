@@ -21,7 +21,7 @@ from forensics.report.page.charts import CHART_HEIGHT, CHART_WIDTH, bars, charts
 from forensics.report.page.incident_rows import kinds, rows
 from forensics.report.page.rank_lanes import rank_lanes
 from forensics.report.page.templates import policy, template, text_of
-from forensics.report.page.timeline import NAMES_OF_CLOCKS, SHAPES, Drawing, drawings
+from forensics.report.page.timeline import MARK_SHAPES, NAMES_OF_CLOCKS, Drawing, drawings
 from forensics.report.paths import Paths
 from forensics.report.phrases import (
     UNUSUAL,
@@ -121,7 +121,7 @@ def _evidence(report: Report) -> dict[str, Any]:
         "targets": {(p.source, p.line): f"e{i}" for i, p in enumerate(proofs)},
         "marked": _marked(drawn, report.causes[0]),
         "drawings": drawn,
-        "shapes": SHAPES,
+        "shapes": MARK_SHAPES,
         "drawn_roles": {m.role for d in drawn for m in d.marks},
         "ranks": rank_lanes(report.ranks) if report.ranks else "",
         "clocks": NAMES_OF_CLOCKS,

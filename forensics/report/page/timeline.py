@@ -21,7 +21,7 @@ MIN_SIMILAR_LANES = 3  # chosen by hand: so many sources with the same causes sh
 MIN_ARROW_SHARE = 0.02  # of the width: an arrow that is shorter than its head has no direction
 NAMES_OF_CLOCKS = {"wall": "time of day", "mono": "time since the machine was started"}
 ORDER_OF_MARKS = ("root", "symptom", "contributing", "noise")  # of two at one place the story's own is drawn
-SHAPES = {  # paths around the point of a mark
+MARK_SHAPES = {  # paths around the point of a mark
     "root": "M-7-7H7V7H-7Z",
     "contributing": "M0-8L8 6H-8Z",
     "symptom": "M-7 0A7 7 0 1 1 7 0A7 7 0 1 1-7 0Z",
