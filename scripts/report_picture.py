@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 CASE = Path("sample_logs", "jupyter_oom")
 PICTURE = ROOT / "docs" / "report.png"
-WIDTH, HEIGHT = 1000, 677  # as wide as the README is shown; down to the head of the evidence
+WIDTH, HEIGHT = 1000, 800  # as wide as the README is shown; down to the end of the lines around the one that decided
 PICTURE_COLOURS = 256  # the most of an indexed picture: a third of the bytes, and every mark keeps its colour
 
 

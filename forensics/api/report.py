@@ -19,7 +19,7 @@ class Report(model.Report, frozen=True):
     `role`, `probability` (0 to 1), `summary`, `evidence` (lines with `source`, `line`, `text`, `time`), `facts` (sizes in
     bytes), `remediations`. `subject`: the subject of the verdict and how it ended. Also: `incidents`, `timeline`, `sources`,
     `missing`, `notices`, `warnings`, `environment`, `curves`, `processes`, `unusual`,
-    `last_lines`. The schema: `forensics/report/schema.json`.
+    `last_lines`, `around`. The schema: `forensics/report/schema.json`.
 
     The output of `to_...` has secrets (tokens, passwords, keys) masked; the fields have the unchanged lines.
 

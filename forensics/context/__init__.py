@@ -14,6 +14,7 @@ from types import MappingProxyType
 from msgspec import Struct
 from msgspec.structs import replace
 
+from forensics.context import deciding_line
 from forensics.context.attempts import settings_of_last_attempt, with_changes
 from forensics.context.curves import Ranked, curves, last_reading, longest_curves
 from forensics.context.kept_lines import all_lines, lines_around
@@ -125,8 +126,10 @@ def attach_context(
     quoted = {(p.source, p.line) for p in shown if p.signature != OUTCOME_LINE}
     found = notices(scans, observed, incidents, quoted, ended)
     told = {(n.source, n.line) for n in found}
+    decided = next(iter(report.causes[0].evidence), None)
     return replace(
         report,
+        around=deciding_line.lines_around(scans, decided) if decided else (),
         environment=context.environment,
         curves=context.curves,
         processes=context.processes,

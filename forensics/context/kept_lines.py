@@ -43,6 +43,22 @@ def all_lines(scans: Sequence[Scan], proof: Proof) -> Around:
     return _around(scan, texts, proof, MAX_LINES_ABOVE, MAX_LINES_BELOW)
 
 
+def adjoining_lines(scans: Sequence[Scan], proof: Proof, above: int, below: int) -> tuple[list[Line], int]:
+    """`proof` among the lines around it that were kept, up to the first gap, as their original counts them; and its place."""
+    scan = next((s for s in scans if s.source.name == proof.source), None)
+    texts = _kept(scan) if scan else {}
+    number = _number(scan, texts, proof) if scan else None
+    if scan is None or number is None:
+        return [], 0
+    first = last = number
+    while first - 1 in texts and number - first < above:
+        first -= 1
+    while last + 1 in texts and last - number < below:
+        last += 1
+    origin = scan.source.origin or int
+    return [Line(origin(n), texts[n]) for n in range(first, last + 1)], number - first
+
+
 def _ignore(_: Warning) -> None:
     """Whoever read it first said what is wrong with it."""
 

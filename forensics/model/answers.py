@@ -242,6 +242,14 @@ class MessageGroup(Struct, frozen=True):
     context: bool = False
 
 
+class QuotedLine(Struct, frozen=True):
+    """A line around the one that decided. `library`: it belongs to a frame of a library in the traceback above that one."""
+
+    line: int
+    text: str
+    library: bool = False
+
+
 class Difference(Struct, frozen=True):
     """The messages of a bad run that a good one does not have, in order of source and line.
 
@@ -290,7 +298,8 @@ class Report(Struct, frozen=True):
     """The finished answer; a reporter only formats it. `unusual`: the lines that likely say why it ended, if no cause is sure.
 
     `ranks`: who waits for whom, where there are dumps of ranks.
-    `last_lines`: the last lines of each source, equal ones folded, those of the subject first.
+    `last_lines`: the last lines of each source, equal ones folded, those of the subject first. `around`: the first evidence line
+    of the first cause among the lines of its source around it.
     """
 
     tool: Mapping[str, str]
@@ -312,3 +321,4 @@ class Report(Struct, frozen=True):
     history: History | None = None
     ranks: RankPicture | None = None
     last_lines: tuple[MessageGroup, ...] = ()
+    around: tuple[QuotedLine, ...] = ()

@@ -51,6 +51,7 @@ def document(report: Report) -> dict[str, Any]:
         "processes": [plain(p) for p in report.processes],
         "unusual": [plain(m) for m in report.unusual],
         "last_lines": [plain(m) for m in report.last_lines],
+        "around": [{**plain(x), "text": printable(x.text, MAX_CONTEXT_LINE_CHARS)} for x in report.around],
         "ranks": _ranks(report.ranks) if report.ranks else None,
     }
 

@@ -17,7 +17,7 @@ from forensics.core.text import with_noun
 from forensics.model import Report
 from forensics.report.escape import code_cell
 from forensics.report.markdown_table import table_lines
-from forensics.report.phrases import headline, is_guess, percent_text, what_happened
+from forensics.report.phrases import headline, is_guess, odds_text, what_happened
 from forensics.report.redaction import without_secrets
 
 PLAIN_NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,80}")
@@ -119,7 +119,7 @@ def index_row(report: Report, page: str, kind: str = "") -> Row:
         verdict=report.verdict,
         cause="" if is_guess(report) else first.id,
         title=headline(report),
-        odds="" if is_guess(report) else percent_text(first.probability),
+        odds=odds_text(report),
         time=time,
         subject=incident.subject if incident else "",
         where=first.where,

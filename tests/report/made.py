@@ -18,6 +18,7 @@ from forensics.model import (
     OpenQuestion,
     ProcessMemory,
     Proof,
+    QuotedLine,
     Report,
     Setting,
     SourceSummary,
@@ -103,6 +104,7 @@ def report(text: str = "RuntimeError: it broke", case: str | None = None) -> Rep
             MessageGroup("logs/run/train.log", 11, "logs/run/train.log", 20, 3, text, False),
         ),
         last_lines=(MessageGroup("logs/run/train.log", 30, "logs/run/train.log", 30, 2, text, True),),
+        around=(QuotedLine(3, text), *(QuotedLine(n, text, True) for n in (4, 5, 6)), QuotedLine(7, text), QuotedLine(8, text)),
         subject=SubjectSummary(
             "job", text, 2, 2, "failed", "nothing shows that it went on", (f"logs/run/train.log:7: {text}",), 0.95
         ),

@@ -1,16 +1,23 @@
 """The HTML report: one file that loads nothing, in which nothing from a log acts, small and quick."""
 
+import html
 import json
+import re
 import time
+from datetime import timedelta
 from html.parser import HTMLParser
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from forensics.database import Database
+from forensics.model import QuotedLine
 from forensics.report import render
 from forensics.report.document import document
+from forensics.report.page.charts import charts
+from forensics.report.page.timeline import drawings
 from tests.report import made
 from tests.report.samples import CASES, rendered
 from tests.report.test_markdown import HOSTILE
@@ -77,7 +84,7 @@ def test_it_loads_nothing(case: str, knowledge: Database) -> None:
         assert not {"src", "srcset", "action", "background", "data", "xlink:href"} & set(attrs)
         if tag == "a":
             assert (attrs["href"] or "").startswith(("#", "https://", "http://"))
-    styled = page.partition('<script type="application/json"')[0]  # behind it are lines of the log, as data
+    styled = page.partition("<style>")[2].partition("</style>")[0]  # behind it are lines of the log
     assert "@import" not in styled
     assert "url(" not in styled
 
@@ -89,8 +96,6 @@ def test_the_report_for_machines_is_inside(text: str) -> None:
 
 
 def test_an_address_of_another_scheme_is_no_link() -> None:
-    from msgspec.structs import replace
-
     report = made.report()
     first = report.causes[0]
     advice = replace(first.remediations[0], reference="javascript:alert(1)")
@@ -119,3 +124,74 @@ def test_a_plain_analysis_does_not_import_what_only_pictures_need() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def page_of(case: str, knowledge: Database) -> str:
+    return rendered(case, "html", knowledge).partition('<script type="application/json"')[0]
+
+
+@pytest.mark.seconds
+def test_the_story_stands_first_and_the_lines_that_decided_next(knowledge: Database) -> None:
+    page = page_of("dtype_mismatch", knowledge)
+    heads = re.findall(r"<dt>([^<]+)</dt>|<h2 id=\"(\w+)\"", page)
+    assert [a or b for a, b in heads][:6] == ["What", "Why", "Where", "Do first", "evidence", "todo"]
+    shown = page.partition('id="evidence"')[2].partition("</section>")[0]
+    assert '<mark class="row"><span class="n">14</span>RuntimeError: mat1 and mat2' in shown
+    folded = shown.partition('<details class="fold">')[2].partition("</details>")[0]
+    assert "9 lines of library code" in folded
+    assert folded.count("site-packages") == 3
+    assert "site-packages" not in shown.replace(folded, "").partition('class="more"')[0]
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize("case", CASES)
+def test_a_page_is_small_and_has_no_empty_part(case: str, knowledge: Database) -> None:
+    assert len(rendered(case, "html", knowledge).encode()) <= 150_000
+    page = page_of(case, knowledge)
+    assert not re.search(
+        r"<(dd|dt|p|li|h2|pre|ol|summary)( [^>]*)?>\s*</\1>", page.replace('<p class="hint" role="status"', "<i")
+    )
+
+
+def test_what_can_be_copied_is_there_as_text() -> None:
+    report = made.report()
+    page = render(report, "html")
+    for name, form in (("brief", "brief"), ("ticket", "issue")):
+        text = html.unescape(page.partition(f'<pre id="{name}"')[2].partition(">")[2].partition("</pre>")[0])
+        assert text.strip().splitlines()[:3] == render(report, form).splitlines()[:3]
+        assert f'data-copies="{name}"' in page
+    assert (
+        page.count("data-before") == sum(len(a.commands) for a in report.causes[0].remediations) + 2
+    )  # a question's, and the script's own word
+
+
+def test_a_confirmed_remedy_says_for_how_many() -> None:
+    report = made.report()
+    first = report.causes[0]
+    advice = replace(first.remediations[0], confirmed=7)
+    assert "solved it for 7 people" in render(replace(report, causes=(replace(first, remediations=(advice,)),)), "html")
+
+
+def test_a_secret_beside_the_line_that_decided_is_masked() -> None:
+    around = (QuotedLine(6, "export HF_TOKEN=hf_" + "aB3dE5gH7j" * 3 + "kLmN"), QuotedLine(7, "RuntimeError: it broke"))
+    page = render(replace(made.report(), around=around), "html")
+    assert "aB3dE5gH7j" not in page
+    assert "HF_TOKEN" in page
+
+
+def test_an_arrow_leads_from_the_cause_to_what_followed() -> None:
+    (drawing,) = drawings(made.report())
+    (arrow,) = drawing.arrows
+    assert (arrow.start.role, arrow.end.role, bool(arrow.head)) == ("root", "symptom", True)
+    early = [replace(m, time=made.START - timedelta(seconds=9)) if m.role == "symptom" else m for m in made.report().timeline]
+    assert drawings(replace(made.report(), timeline=tuple(early)))[0].arrows[0].head == ""  # nothing tells which was first
+    beside = [replace(m, role="contributing", cause="a.b") for m in made.report().timeline if m.role == "symptom"]
+    crowded = drawings(replace(made.report(), timeline=(*made.report().timeline[:2], *beside)))[0]
+    assert [m.role for m in crowded.marks] == ["root", "symptom"]  # another possible cause does not cover the story's own mark
+
+
+def test_the_moment_is_marked_in_curves_of_its_source() -> None:
+    report = made.report()
+    assert [c.moment != "" for c in charts(report)] == [True]
+    elsewhere = tuple(replace(c, source="logs/run/other.log") for c in report.curves)
+    assert all(c.moment == "" for c in charts(replace(report, curves=elsewhere)))

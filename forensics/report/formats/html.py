@@ -13,18 +13,21 @@ from forensics.report import attempts, moment, overview
 from forensics.report.consequences import FOLLOWED, UNCONFIRMED, consequences, unconfirmed_consequences
 from forensics.report.document import document
 from forensics.report.escape import escape_controls
+from forensics.report.formats import brief, issue
 from forensics.report.history import seen_before
 from forensics.report.notices import notice_groups
+from forensics.report.page.around import parts_around
 from forensics.report.page.charts import CHART_HEIGHT, CHART_WIDTH, bars, charts
 from forensics.report.page.incident_rows import kinds, rows
 from forensics.report.page.rank_lanes import rank_lanes
 from forensics.report.page.templates import policy, template, text_of
-from forensics.report.page.timeline import NAMES_OF_CLOCKS, Drawing, drawings
+from forensics.report.page.timeline import MARK_SHAPES, NAMES_OF_CLOCKS, Drawing, drawings
 from forensics.report.paths import Paths
 from forensics.report.phrases import (
     UNUSUAL,
     WHO,
     also_possible,
+    confirmed_text,
     evidence_head,
     headline,
     is_guess,
@@ -43,16 +46,22 @@ from forensics.report.steps import course_steps
 from forensics.report.style import Style
 from forensics.report.subject_line import ending_sentence
 
+MAX_TICKET_CHARS = 12_000  # chosen by hand: two screens; `-f issue` writes a longer one
+WEIGHTS = {"proof": "proves it", "strong": "speaks strongly for it", "hint": "a hint"}
 MAX_HTML_PROOFS = 12  # as many as the evidence of a cause has (advice/evidence.py)
 
 
 def render(report: Report, _style: Style) -> str:
     """The whole page."""
-    style, script = text_of("page.css"), text_of("page.js") + text_of("table.js").replace('"use strict";\n', "")
+    style, script = (
+        text_of("page.css") + text_of("report.css"),
+        text_of("page.js") + text_of("table.js").replace('"use strict";\n', ""),
+    )
     return template("page.html.j2").render(
         **_answer(report),
         **_evidence(report),
         **_incidents(report),
+        **_texts(report),
         steps=course_steps(report),
         followed=[
             (FOLLOWED, "followed", consequences(report)),
@@ -88,25 +97,32 @@ def _answer(report: Report) -> dict[str, Any]:
         "verdict": verdict(report),
         "headline": headline(report),
         "odds": odds_text(report),
+        "named": not is_guess(report),
         "ending": str(ending_sentence(report) or ""),
         "where": overview.location(report),
         "since": moment.first_shown(report),
         "do_first": overview.do_first(report),
         "advised": remedies(report),
+        "confirmed": confirmed_text,
     }
 
 
 def _evidence(report: Report) -> dict[str, Any]:
     """The evidence lines and the timeline. `targets`: the anchor of each line; `marked`: the number of the mark of a line."""
     proofs, drawn = quoted_evidence(report.causes[0], MAX_HTML_PROOFS), drawings(report)
-    best = None if is_guess(report) or shows_no_crash(report) else next(iter(report.causes[0].evidence), None)
+    first = next(iter(report.causes[0].evidence), None)
     return {
         "evidence_head": evidence_head(report),
         "proofs": proofs,
-        "decisive": best if best in proofs else None,
+        "best": next((i for i, p in enumerate(proofs) if p == first), 0),
+        "around": parts_around(report),
+        "decided": not is_guess(report) and not shows_no_crash(report),
+        "weights": WEIGHTS,
         "targets": {(p.source, p.line): f"e{i}" for i, p in enumerate(proofs)},
         "marked": _marked(drawn, report.causes[0]),
         "drawings": drawn,
+        "shapes": MARK_SHAPES,
+        "drawn_roles": {m.role for d in drawn for m in d.marks},
         "ranks": rank_lanes(report.ranks) if report.ranks else "",
         "clocks": NAMES_OF_CLOCKS,
     }
@@ -121,6 +137,14 @@ def _incidents(report: Report) -> dict[str, Any]:
         "kinds": kinds(listed),
         "folded": folded,
         "quiet": overview.quiet_incidents(report),
+    }
+
+
+def _texts(report: Report) -> dict[str, Any]:
+    """The report as texts to copy, in rows."""
+    return {
+        "brief": brief.render(report, Style()).splitlines(),
+        "ticket": issue.render(report, Style(max_chars=MAX_TICKET_CHARS)).splitlines(),
     }
 
 

@@ -5,7 +5,7 @@ Curve(points=((1, 2.0), (2, None), (3, 4.0))) -> two pieces, as nothing joins th
 
 from msgspec import Struct
 
-from forensics.model import Curve, ProcessMemory, Report
+from forensics.model import Curve, ProcessMemory, Proof, Report
 from forensics.report.curves import first_to_last, is_wide, relevant_curves, scaled_values, value_text
 
 # Units of the drawing, which scales to the page: five to one, so that several fit on a screen.
@@ -15,7 +15,8 @@ MAX_CHART_PROCESSES = 12  # chosen by hand: the largest ones; the bars of the re
 
 
 class Chart(Struct, frozen=True):
-    """One curve, drawn in CHART_WIDTH x CHART_HEIGHT. `pieces`: polylines. `lost`: x of readings that were NaN or infinite."""
+    """One curve, drawn in CHART_WIDTH x CHART_HEIGHT. `pieces`: polylines. `lost`: x of readings that were NaN or infinite.
+    `moment`: x of the line that decided, empty if that is in another source or above the first reading."""
 
     curve: Curve
     pieces: tuple[str, ...]
@@ -23,6 +24,7 @@ class Chart(Struct, frozen=True):
     course: str
     high: str
     low: str
+    moment: str
 
 
 class Bar(Struct, frozen=True):
@@ -35,7 +37,8 @@ class Bar(Struct, frozen=True):
 
 def charts(report: Report) -> list[Chart]:
     """The curves that are relevant to the cause and informative, at most MAX_CHARTS."""
-    return [_chart(c) for c in relevant_curves(report)[:MAX_CHARTS] if any(v is not None for _, v in c.points)]
+    decided = next(iter(report.causes[0].evidence), None) if report.verdict == "crash" else None
+    return [_chart(c, decided) for c in relevant_curves(report)[:MAX_CHARTS] if any(v is not None for _, v in c.points)]
 
 
 def bars(report: Report) -> list[Bar]:
@@ -45,15 +48,17 @@ def bars(report: Report) -> list[Bar]:
     return [Bar(p, round(100 * p.rss_bytes / most, 1), value_text(float(p.rss_bytes), "B")) for p in rows]
 
 
-def _chart(curve: Curve) -> Chart:
+def _chart(curve: Curve, decided: Proof | None) -> Chart:
     known = [v for _, v in curve.points if v is not None]
     values = scaled_values(curve)
     heights = [v for v in values if v is not None]
-    low, high = min(heights), max(heights)
+    least, most = min(heights), max(heights)
     first, last = curve.points[0][0], curve.points[-1][0]
 
+    moment = decided.line if decided and decided.source == curve.source and decided.line >= first else None
+
     def x(line: int) -> str:
-        return f"{CHART_WIDTH * (line - first) / max(1, last - first):.1f}"
+        return f"{CHART_WIDTH * (min(line, last) - first) / max(1, last - first):.1f}"
 
     pieces: list[list[str]] = [[]]
     lost: list[str] = []
@@ -62,8 +67,9 @@ def _chart(curve: Curve) -> Chart:
             lost.append(x(line))
             pieces.append([])
         else:
-            share = (value - low) / (high - low) if high > low else 0.5
+            share = (value - least) / (most - least) if most > least else 0.5
             pieces[-1].append(f"{x(line)},{CHART_HEIGHT - 6 - (CHART_HEIGHT - 12) * share:.1f}")
     course = first_to_last(curve) + (" (logarithmic)" if is_wide(curve) else "")
     drawn = tuple(" ".join(p) for p in pieces if p)
-    return Chart(curve, drawn, tuple(lost), course, value_text(max(known), curve.unit), value_text(min(known), curve.unit))
+    high, low = value_text(max(known), curve.unit), value_text(min(known), curve.unit)
+    return Chart(curve, drawn, tuple(lost), course, high, low, x(moment) if moment is not None else "")

@@ -1,6 +1,6 @@
 "use strict";
 // The page is whole without this. It adds: zoom and a spoken label on the timeline, opening of the line that a mark points to,
-// copying of lines, opening of everything before printing, and saving the embedded report.
+// copying of lines, commands and the report as text, and saving the embedded report.
 const hint = document.querySelector(".hint");
 for (const drawing of document.querySelectorAll(".drawing")) {
   const svg = drawing.querySelector("svg");
@@ -49,13 +49,13 @@ for (const drawing of document.querySelectorAll(".drawing")) {
 const reveal = () => {
   const row = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
   const folded = row && row.closest("details");
-  if (folded) { folded.open = true; row.scrollIntoView({ block: "center" }); }
+  for (let d = folded; d; d = d.parentElement.closest("details")) d.open = true;
+  if (folded) row.scrollIntoView({ block: "center" });
   const target = row && (row === folded ? row.querySelector("summary") : row instanceof SVGElement ? row : null);
   if (target) { target.focus(); row.scrollIntoView({ block: "center" }); }
 };
 addEventListener("hashchange", reveal);
 reveal();
-addEventListener("beforeprint", () => { for (const d of document.querySelectorAll("details")) d.open = true; });
 const save = document.createElement("button");
 save.type = "button";
 save.textContent = "Save the report as JSON";
@@ -66,14 +66,18 @@ save.addEventListener("click", () => {
   link.click();
 });
 document.getElementById("save").append(save);
-for (const button of document.querySelectorAll("[data-copy]")) {
+for (const box of document.querySelectorAll(".share")) box.hidden = false;
+for (const button of document.querySelectorAll("[data-copy], [data-copies], [data-before]")) {
   button.hidden = false;
   button.addEventListener("click", async () => {
-    const text = button.dataset.copy;
+    const from = "before" in button.dataset ? button.previousElementSibling : document.getElementById(button.dataset.copies);
+    const text = from ? from.textContent.trimEnd() : button.dataset.copy;
     try { await navigator.clipboard.writeText(text); } catch {
       const area = document.createElement("textarea");
       area.value = text; document.body.append(area); area.select(); document.execCommand("copy"); area.remove(); button.focus();
     }
+    const said = button.textContent;
     button.textContent = "copied";
+    setTimeout(() => { button.textContent = said; }, 2000);
   });
 }

@@ -1,4 +1,4 @@
-"""The timeline as a drawing: rows of sources, marks where something happened, lines between what belongs together.
+"""The timeline as a drawing: rows of sources, marks where something happened, arrows from the cause to what followed from it.
 
 Positions in time are shares of the width, so the same drawing fits any screen. Clocks that cannot be compared get separate
 drawings. The logs of 63 ranks with the same causes are one row: "rank01.log and 62 more".
@@ -18,7 +18,15 @@ TIMELINE_MARGIN_SHARE = 0.04  # of the width, at both ends
 TIMELINE_TICKS = 4  # chosen by hand: five times with dates fit under the drawing on a phone
 MAX_FINE_TICK_S = 10  # ticks that are closer show tenths of seconds: whole ones would be off by a tenth of their distance
 MIN_SIMILAR_LANES = 3  # chosen by hand: so many sources with the same causes share one row
+MIN_ARROW_SHARE = 0.02  # of the width: an arrow that is shorter than its head has no direction
 NAMES_OF_CLOCKS = {"wall": "time of day", "mono": "time since the machine was started"}
+ORDER_OF_MARKS = ("root", "symptom", "contributing", "noise")  # of two at one place the story's own is drawn
+MARK_SHAPES = {  # paths around the point of a mark
+    "root": "M-7-7H7V7H-7Z",
+    "contributing": "M0-8L8 6H-8Z",
+    "symptom": "M-7 0A7 7 0 1 1 7 0A7 7 0 1 1-7 0Z",
+    "noise": "M0-5V5",
+}
 Numbered = tuple[int, TimelineEntry]
 
 
@@ -34,6 +42,17 @@ class Mark(Struct, frozen=True):
     moment: TimelineEntry
     number: int
     count: int = 1
+
+
+class Arrow(Struct, frozen=True):
+    """From the cause `start` down or up to the row of its consequence `end`, then along that row.
+
+    `head`: the path of its tip; empty where the stamps of two clocks do not tell which was first.
+    """
+
+    start: Mark
+    end: Mark
+    head: str
 
 
 class Lane(Struct, frozen=True):
@@ -52,7 +71,7 @@ class Drawing(Struct, frozen=True):
     seconds: float
     lanes: tuple[Lane, ...]
     marks: tuple[Mark, ...]
-    links: tuple[tuple[Mark, Mark], ...]
+    arrows: tuple[Arrow, ...]
     ticks: tuple[tuple[float, str], ...]
     left_out: int
 
@@ -80,7 +99,7 @@ def _drawing(report: Report, clock: str, moments: list[Numbered]) -> Drawing:
     rows = {name: lane.y for lane, names in zip(lanes, groups, strict=False) for name in names}
     marks = _marks(moments, start, seconds, rows)
     left_out = sum(map(len, groups[MAX_TIMELINE_LANES:]))
-    return Drawing(clock, start, seconds, lanes, marks, _links(report, marks), _ticks(start, seconds), left_out)
+    return Drawing(clock, start, seconds, lanes, marks, _arrows(report, marks), _ticks(start, seconds), left_out)
 
 
 def _alike(moments: Sequence[Numbered]) -> list[list[str]]:
@@ -107,22 +126,23 @@ def _window(start: datetime, end: datetime) -> tuple[datetime, float]:
 
 
 def _marks(moments: Sequence[Numbered], start: datetime, seconds: float, rows: Mapping[str, int]) -> tuple[Mark, ...]:
-    """A mark for each moment; those of one row, role and place (a thousandth of the width) are one with a count."""
-    kept: dict[tuple[int, str, float], Mark] = {}
-    for number, moment in moments:
+    """A mark for each moment, the most important one of each place (a hundredth of a row) with the number of all of them."""
+    kept: dict[tuple[int, bool, float], Mark] = {}
+    for number, moment in sorted(moments, key=lambda n: (ORDER_OF_MARKS.index(n[1].role), n[0])):
         if moment.source in rows and moment.time:
             at = (moment.time - start).total_seconds() / seconds
-            key = rows[moment.source], moment.role, round(at, 3)
+            noise = moment.role == "noise"
+            key = rows[moment.source], noise, round(at, 3 if noise else 2)
             before = kept.get(key)
             kept[key] = (
                 Mark(before.at, before.y, before.role, before.moment, before.number, before.count + 1)
                 if before
                 else Mark(round(at, 5), rows[moment.source], moment.role, moment, number)
             )
-    return tuple(kept.values())
+    return tuple(sorted(kept.values(), key=lambda m: m.number))
 
 
-def _links(report: Report, marks: tuple[Mark, ...]) -> tuple[tuple[Mark, Mark], ...]:
+def _arrows(report: Report, marks: tuple[Mark, ...]) -> tuple[Arrow, ...]:
     """From the first mark of the first cause to the first mark of each of its symptoms."""
     first: dict[str, Mark] = {}
     incident = report.incidents[0].events if report.incidents else 0
@@ -130,7 +150,16 @@ def _links(report: Report, marks: tuple[Mark, ...]) -> tuple[tuple[Mark, Mark], 
         if mark.moment.cause and mark.number < incident:
             first.setdefault(mark.moment.cause, mark)
     root = first.get(report.causes[0].id)
-    return tuple((root, m) for c, m in first.items() if m.role == "symptom") if root else ()
+    return tuple(Arrow(root, m, _head(root, m)) for m in first.values() if m.role == "symptom") if root else ()
+
+
+def _head(start: Mark, end: Mark) -> str:
+    """Along the row of `end`, or, where that is straight below or above `start`, along the column."""
+    if start.at - end.at >= MIN_ARROW_SHARE:
+        return ""
+    if end.at - start.at >= MIN_ARROW_SHARE or start.y == end.y:
+        return "M-15-5L-8 0L-15 5"
+    return "M-5-15L0-8L5-15" if end.y > start.y else "M-5 15L0 8L5 15"
 
 
 def _ticks(start: datetime, seconds: float) -> tuple[tuple[float, str], ...]:

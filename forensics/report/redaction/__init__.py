@@ -13,7 +13,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from forensics.core import lazy
-from forensics.model import EarlierAttempt, Finding, Line, MessageGroup, Notice, Proof, Report
+from forensics.model import EarlierAttempt, Finding, Line, MessageGroup, Notice, Proof, QuotedLine, Report
 from forensics.report.redaction.lines import KEY_HEAD, KEY_LINE, LineMasker, mask_lines, needs_neighbours
 from forensics.report.redaction.names import Names
 from forensics.report.redaction.secrets import LONE_KEY_LINE, MASK, mask_text
@@ -23,7 +23,7 @@ from forensics.report.subject_line import split_outcome_line
 __all__ = ["LineMasker", "mask_lines", "mask_secrets", "mask_text", "without_names", "without_secrets"]
 
 T = TypeVar("T")
-M = TypeVar("M", EarlierAttempt, MessageGroup, Notice)
+M = TypeVar("M", EarlierAttempt, MessageGroup, Notice, QuotedLine)
 
 SWEPT = 8  # characters of a secret that is also searched for in the rest of the report; shorter ones may be ordinary words
 
@@ -65,6 +65,7 @@ def _with_masked_lines(report: Report) -> Report:
         incidents=tuple(replace(i, findings=tuple(_finding(f) for f in i.findings)) for i in report.incidents),
         unusual=_messages(report.unusual),
         last_lines=_messages(report.last_lines),
+        around=_messages(report.around),
         notices=_messages(report.notices),
         earlier_attempts=_messages(report.earlier_attempts),
         subject=subject,

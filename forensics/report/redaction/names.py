@@ -105,7 +105,7 @@ def _from_logs(report: Report) -> Iterator[str]:
         yield from texts((finding.evidence, finding.facts))
     for incident in report.incidents:
         yield from texts((incident.hosts, incident.links, incident.subject))
-    yield from texts((report.sources, report.warnings, report.environment, report.notices))
+    yield from texts((report.sources, report.warnings, report.environment, report.notices, report.around))
     yield from texts(tuple((a.text, a.facts, a.changes, a.unchanged) for a in report.earlier_attempts))
     if report.subject:
         yield from (split_outcome_line(line)[1] for line in report.subject.outcome_lines)
