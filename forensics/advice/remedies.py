@@ -74,7 +74,9 @@ def fitting_remedies(
         [Advice(1, "user", READ_FIRST.format(first_line), WHY_READ_FIRST, (), None)] if first_line and not told_by else []
     )
     chosen = [*first, *islice(unlike(more, first), max(0, MAX_REMEDIES - len(first)))]
-    instead = [a for other, known in others for a in if_so("If instead", other, fitting_remedies(other, known, environment))]
+    told_already = {action for _, action, _ in chosen}
+    also = ((other, fitting_remedies(other, known, environment)) for other, known in others)
+    instead = [a for other, found in also for a in if_so("If instead", other, [f for f in found if f.action not in told_already])]
     if read_first and not chosen:  # its own remedy is as unsure as that of another explanation
         instead = [*if_so("If", cause, fitting_remedies(cause, facts, environment)), *instead]
     own = [*read_first, *(_advice(entry, environment) for entry in chosen)]

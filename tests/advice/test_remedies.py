@@ -82,6 +82,7 @@ def test_the_remedy_of_another_explanation_is_told_with_its_title() -> None:
     other = Cause(id="process.y", title="The disk is full", means="", signatures=(), remedies=(remedy("Empty it"),))
     found = fitting_remedies(cause(remedy("Look")), {}, others=[(other, {})])
     assert [(a.rank, a.action) for a in found] == [(1, "Look"), (2, "If instead the disk is full: Empty it")]
+    assert [a.action for a in fitting_remedies(cause(remedy("Empty it")), {}, others=[(other, {})])] == ["Empty it"]
 
 
 def test_another_way_that_people_confirmed_stands_behind_the_own_remedy_and_before_a_mere_look() -> None:
