@@ -112,6 +112,7 @@ BEHIND_READERS = (
     *("ranks", "report", "series", "source_analysis", "summary"),
 )
 OF_OTHER_TEXTS = {
+    "advice/alternatives.py": "texts of remedies: their words, and the settings that they name",
     "advice/case.py": "the name of a device",
     "estimate/activations.py": "names of a model's layers",
     "advice/remedies.py": "commands of remedies, and the names of facts in them",

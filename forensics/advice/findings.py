@@ -44,6 +44,8 @@ from forensics.readers.torch.rank_places import QUIET_RANKS, STALLED_FACTS
 
 NO_CONTEXT = JobContext()
 MIN_SURE_PROBABILITY = 0.6  # of a first cause for all its remedies; below it, nearly every second first cause is wrong
+MIN_OTHER_PROBABILITY = 0.1  # of another explanation, to tell its remedy, too: one in ten is worth a line
+MAX_OTHERS = 2  # chosen by hand: half of what is told at most
 MAX_RECOVERY_LINES = 4  # chosen by hand: the last lines that show that it continued; more show the same
 MAX_RANK_DIGITS = 8  # a longer number is no rank
 UNPROVEN = (
@@ -164,7 +166,7 @@ def _finding(
         summary=summary(cause, known),
         evidence=tuple(replace(p, by_kernel=is_by_kernel(p.text), uptime_s=uptime_s(p.text)) for p in proofs),
         facts=facts,
-        remediations=_advice(cause, advised, context, _line_to_read(candidate, cause, advised, proofs)) if first else (),
+        remediations=_remedies(candidate, advised, proofs, diagnosis, database, context, around) if first else (),
         ledger=candidate.ledger,
         where=location_text(known | place | host_of_rank(facts, diagnosis)) or code_of_consequence(candidate, diagnosis),
         ranks=_ranks(told),
@@ -229,11 +231,32 @@ def _line_to_read(candidate: Candidate, cause: Cause, facts: Fields, proofs: Seq
     return place_of_line(proofs[0]) if proofs and candidate.probability < MIN_SURE_PROBABILITY and not own_error else ""
 
 
-def _advice(cause: Cause, facts: Fields, context: JobContext, first_line: str) -> tuple[Advice, ...]:
-    """The remedies of a cause that fit this case, its programs and its numbers. `first_line`: see `fitting_remedies`."""
+def _remedies(
+    candidate: Candidate,
+    facts: Fields,
+    proofs: Sequence[Proof],
+    diagnosis: Diagnosis,
+    database: Database,
+    context: JobContext,
+    around: LinesAround,
+) -> tuple[Advice, ...]:
+    """The remedies of the first cause that fit this case, its programs and its numbers; last, those of other explanations."""
+    cause = database.causes[candidate.cause]
     if cause.id == HEALTHY:
         return ()
-    return fitting_remedies(cause, case_facts(facts, context), context.environment, first_line)
+    others = []
+    for other in [c for c in diagnosis.candidates[1:] if _explains_too(c, database)][:MAX_OTHERS]:
+        also, told = database.causes[other.cause], told_first(other, database)
+        known, lines = _facts_and_proofs(other, also, told, diagnosis, database)
+        others.append((also, case_facts(known | _around_evidence(known, lines, around), context)))
+    first_line = _line_to_read(candidate, cause, facts, proofs)
+    return fitting_remedies(cause, case_facts(facts, context), context.environment, first_line, others)
+
+
+def _explains_too(candidate: Candidate, database: Database) -> bool:
+    """Is it another explanation that is likely enough to act on?"""
+    likely = candidate.probability >= MIN_OTHER_PROBABILITY and not candidate.explained_by
+    return likely and candidate.cause != HEALTHY and not database.causes[candidate.cause].fallback
 
 
 def _ranks(observations: Sequence[Observation]) -> tuple[int, ...]:

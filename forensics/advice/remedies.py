@@ -2,17 +2,29 @@
 
     sbatch --mem=SIZE job.sh        a command of Slurm: left out where a pod ran, first where a Slurm job did
 
-A remedy is shown only if the case confirms all its conditions: one whose condition is unknown is left out like one whose
-condition is false. It is also left out if all its commands and sentences name tools that do not exist there; if every remedy
+A remedy comes first only if the case confirms all its conditions. Behind the first ones stand what else fits, up to MAX_REMEDIES:
+see `alternatives`. A remedy is left out if all its commands and sentences name tools that do not exist there; if every remedy
 lacks its tools, the first one is shown without commands. A command for a setting that nothing shows and nothing excludes is told
-with that setting beside it. A remedy without conditions is general, and shown only if fewer than
-MAX_GENERAL stand before it. One that changes data, or stops something before it has
-looked, is never first where another one fits.
+with that setting beside it. A remedy without conditions is general; behind MAX_GENERAL others it stands after all that
+have conditions. One that changes data, or stops something before it has looked, is never first where another one fits.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
-from forensics.advice.case import EVIDENCE_FACT, EVIDENCE_PLACE, REASON_PLACE
+from msgspec.structs import replace
+
+from forensics.advice.alternatives import (
+    MAX_REMEDIES,
+    Told,
+    behind,
+    if_so,
+    is_contradicted,
+    only_looks,
+    unlike,
+    with_usual,
+)
+from forensics.advice.case import AROUND_FACT, EVIDENCE_FACT, EVIDENCE_PLACE, REASON_PLACE
 from forensics.advice.places import PLACE_NAMES
 from forensics.advice.wording import fields_of, fill_command, fill_template
 from forensics.core import lazy
@@ -27,7 +39,7 @@ from forensics.database.conditions import (
     tools_available,
 )
 from forensics.database.effects import WRITES, effects_of, with_comment, with_effects
-from forensics.database.known_fixes import MAX_KNOWN_FIXES, known_fixes_in
+from forensics.database.known_fixes import MAX_KNOWN_FIXES, known_fixes_in, other_ways
 from forensics.model import Advice, Fields, OpenQuestion
 from forensics.readers.python.own_words import ALLOWED, ASKED_FOR, FURTHER_LOG
 
@@ -38,44 +50,112 @@ OTHER_PLACES = {*PLACE_NAMES, EVIDENCE_PLACE, REASON_PLACE}
 EVIDENCE_CONDITIONS = ("evidence~", "around~", "exc_message~", ASKED_FOR, ALLOWED, FURTHER_LOG)
 RUN_SCRIPT_PATTERN = lazy.regex(r"\b(?:python3?|torchrun|accelerate launch)\b[^|;#]*\b(?:YOUR_SCRIPT|TRAIN|train)\.py\b")
 MAX_COMMANDS = 4  # chosen by hand: of one remedy; a person types them one after the other
+MIN_OWN = 2  # of the cause itself, in front of those of other explanations
 MAX_GENERAL = 2  # in 40 drawn reports, every second remedy behind the second one did not apply
 
 
 def fitting_remedies(
-    cause: Cause, facts: Fields, environment: Environment = NO_ENVIRONMENT, first_line: str = ""
+    cause: Cause,
+    facts: Fields,
+    environment: Environment = NO_ENVIRONMENT,
+    first_line: str = "",
+    others: Sequence[tuple[Cause, Fields]] = (),
 ) -> tuple[Advice, ...]:
-    """The remedies that fit `facts` and `environment`, ranked from 1.
+    """The remedies that fit `facts` and `environment`, ranked from 1: all that the case confirms, and others up to MAX_REMEDIES.
 
     `first_line`: of a cause that is not sure, the place of the line that led to it. It is to be read first, no other place is,
     and only what the case confirms follows. If words of the evidence itself ask for a remedy, that one is enough.
+    `others`: the next likeliest explanations of the same lines, with their facts; the first remedy of each is told last.
     """
-    shown: list[tuple[Remedy, str, Fields]] = []
-    without_tools: list[tuple[Remedy, str, Fields]] = []  # no command of theirs exists there
-    for remedy in (*_known_fixes(facts, environment), *cause.remedies):
-        unsure_of = bool(first_line) and not _told_by_case(remedy)
-        known = {n: v for n, v in facts.items() if not unsure_of or n not in OTHER_PLACES}
-        told = {**known, **condition_groups(remedy.when, known)}
-        known |= {EARLIER_REMEDY: "yes"} if shown or unsure_of else {}
-        action = fill_template(remedy.do, told) if applies(remedy, known, environment) else None
-        if action is None or (first_line and first_line in action) or tools_available(remedy.do, environment) is False:
-            continue
-        lacks_tools = remedy.commands and not commands_for(remedy.commands, environment) and _needs_tool(remedy, environment)
-        (without_tools if lacks_tools else shown).append((remedy, action, told))
-    chosen = tuple(_chosen(_harmless_first(shown or without_tools[:1], environment), bool(first_line)))
-    read_first = first_line and not any(_told_by_case(remedy) for remedy, _, _ in chosen)
-    unsure = (Advice(1, "user", READ_FIRST.format(first_line), WHY_READ_FIRST, (), None),) if read_first else ()
-    return unsure + tuple(
-        Advice(
-            rank=rank,
-            who=remedy.who,
-            action=action,
-            why=_why(remedy.why, told, environment),
-            commands=_told_commands(remedy, told, environment),
-            reference=remedy.source or None,
-            confirmed=remedy.confirmed,
-        )
-        for rank, (remedy, action, told) in enumerate(chosen, 1 + len(unsure))
+    first, more = _composed(cause, facts, environment, first_line)
+    alone = facts.get(AROUND_FACT) == facts.get(EVIDENCE_FACT)  # nothing stands around the line
+    told_by = [e for e in ((*first, *more) if alone else first) if _told_by_case(e[0])]
+    read_first = (
+        [Advice(1, "user", READ_FIRST.format(first_line), WHY_READ_FIRST, (), None)] if first_line and not told_by else []
     )
+    chosen = [*first, *islice(unlike(more, first), max(0, MAX_REMEDIES - len(first)))]
+    told_already = {action for _, action, _ in chosen}
+    also = ((other, fitting_remedies(other, known, environment)) for other, known in others)
+    instead = [a for other, found in also for a in if_so("If instead", other, [f for f in found if f.action not in told_already])]
+    if read_first and not chosen:  # its own remedy is as unsure as that of another explanation
+        instead = [*if_so("If", cause, fitting_remedies(cause, facts, environment)), *instead]
+    own = [*read_first, *(_advice(entry, environment) for entry in chosen)]
+    kept = max(len(read_first) + len(first), MIN_OWN, MAX_REMEDIES - len(instead))
+    told = [*own[:kept], *instead[: max(0, MAX_REMEDIES - kept)]]
+    return tuple(replace(a, rank=rank) for rank, a in enumerate(told, 1))
+
+
+def _advice(entry: Told, environment: Environment) -> Advice:
+    remedy, action, told = entry
+    return Advice(
+        rank=1,
+        who=remedy.who,
+        action=action,
+        why=_why(remedy.why, told, environment),
+        commands=_told_commands(remedy, told, environment),
+        reference=remedy.source or None,
+        confirmed=remedy.confirmed,
+    )
+
+
+def _composed(cause: Cause, facts: Fields, environment: Environment, first_line: str) -> tuple[list[Told], list[Told]]:
+    """The remedies that were made for the case; and what stands behind them: what the cause keeps back for want of better, and
+    other ways to solve such a failure.
+
+    A last resort that only looks, whatever the message is, stands behind other ways that people confirmed for such a message.
+    """
+    unsure = bool(first_line)
+    made, held = _sorted_out((*_known_fixes(facts, environment), *cause.remedies), facts, environment, first_line)
+    first = list(_chosen(_harmless_first(made, environment), unsure))
+    offered = (way.remedy for way in other_ways() if way.is_for(cause.id))
+    ways = [entry for remedy in offered if (entry := _told(remedy, facts, environment, first_line))]
+    if unsure:
+        ways, held = [e for e in ways if _told_by_case(e[0])], []
+    else:
+        held += [e for e in made if e not in first]
+    if first and all(only_looks(e) and EARLIER_REMEDY in e[0].unless for e in first) and any(_is_told_by_people(e) for e in ways):
+        first, held = [e for e in ways if _is_told_by_people(e)], [*held, *first]
+    return first, [e for e in behind(held, ways) if not is_contradicted(e[1], facts, environment)]
+
+
+def _is_told_by_people(entry: Told) -> bool:
+    return entry[0].confirmed > 0 and _told_by_case(entry[0])
+
+
+def _sorted_out(
+    remedies: Sequence[Remedy], facts: Fields, environment: Environment, first_line: str
+) -> tuple[list[Told], list[Told]]:
+    """Of the remedies that fit, those of which the case shows all that they need; and those that another one above them, or a
+    setting that nothing shows, keeps back. If all lack their tools, the first of those is there without commands."""
+    made: list[Told] = []
+    held: list[Told] = []
+    without_tools: list[Told] = []
+    for remedy in remedies:
+        entry = _told(remedy, facts, environment, first_line, bool(made))
+        if entry is None:
+            continue
+        last_resort = EARLIER_REMEDY in remedy.unless and (made or (first_line and not _told_by_case(remedy)))
+        sure = all(condition_holds(c, {EARLIER_REMEDY: "", **entry[2]}, environment) for c in remedy.when)
+        lacks_tools = remedy.commands and not commands_for(remedy.commands, environment) and _needs_tool(remedy, environment)
+        (held if last_resort or not sure else without_tools if lacks_tools else made).append(entry)
+    return made or without_tools[:1], held
+
+
+def _told(remedy: Remedy, facts: Fields, environment: Environment, first_line: str, earlier: bool = False) -> Told | None:
+    """A remedy that fits, perhaps in a setting that is usual and not shown, or as a last resort; None if it does not fit."""
+    unsure_of = bool(first_line) and not _told_by_case(remedy)
+    known = {n: v for n, v in facts.items() if not unsure_of or n not in OTHER_PLACES}
+    asked = known | ({EARLIER_REMEDY: "yes"} if earlier or unsure_of else {})
+    usual = with_usual(environment)
+    if not all(condition_holds(c, asked, usual) for c in remedy.when):
+        return None
+    if any(condition_holds(c, asked, environment) for c in remedy.unless if c != EARLIER_REMEDY):
+        return None
+    told = {**known, **condition_groups(remedy.when, known)}
+    action = fill_template(remedy.do, told)
+    if action is None or (first_line and first_line in action) or tools_available(remedy.do, environment) is False:
+        return None
+    return remedy, action, told
 
 
 def _known_fixes(facts: Fields, environment: Environment) -> tuple[Remedy, ...]:
@@ -84,7 +164,7 @@ def _known_fixes(facts: Fields, environment: Environment) -> tuple[Remedy, ...]:
     return tuple(r for r in found if applies(r, facts, environment))[:MAX_KNOWN_FIXES]
 
 
-def _harmless_first(shown: Sequence[tuple[Remedy, str, Fields]], environment: Environment) -> list[tuple[Remedy, str, Fields]]:
+def _harmless_first(shown: Sequence[Told], environment: Environment) -> list[Told]:
     """The remedies in their order; if the first one does harm before anything is looked at, the first one that does not is
     before it."""
     harmless = next((entry for entry in shown if not _harms_at_once(*entry, environment)), None)
@@ -99,7 +179,7 @@ def _harms_at_once(remedy: Remedy, _action: str, told: Fields, environment: Envi
     return any(effect.kind == WRITES for effects in found for effect in effects) or bool(found and found[0])
 
 
-def _chosen(shown: Sequence[tuple[Remedy, str, Fields]], unsure: bool) -> Iterator[tuple[Remedy, str, Fields]]:
+def _chosen(shown: Sequence[Told], unsure: bool) -> Iterator[Told]:
     """All remedies with conditions, and those of the others that stand among the first MAX_GENERAL."""
     most = 0 if unsure else MAX_GENERAL
     return (entry for i, entry in enumerate(shown) if entry[0].when or i < most)

@@ -3,7 +3,8 @@
     ImportError: cannot import name 'cached_download' from 'huggingface_hub'   -> Install huggingface_hub below 0.26, ...
 
 A row belongs to a message and to no cause: a break between two releases is told by whatever raises it. Its remedy stands before
-those of the cause that a case was given.
+those of the cause that a case was given. tables/other_ways.csv has what else solved a kind of failure for others, by its causes:
+those remedies stand behind the ones that were made for the case.
 """
 
 import functools
@@ -18,7 +19,7 @@ from forensics.database.effects import effects_of
 from forensics.database.entries import TEMPLATE_FIELD_PATTERN, Place, Remedy
 from forensics.database.files import builtin_folder
 
-TABLE = "known_fixes"
+TABLE, WAYS_TABLE = "known_fixes", "other_ways"
 OR = " || "  # between the entries of a cell
 MAX_KNOWN_FIXES = 2  # chosen by hand: a message has one break; two rows tell it from two sides
 
@@ -35,12 +36,36 @@ class KnownFix(Struct, frozen=True):
         return any(w in text for w in self.words)
 
 
+class OtherWay(Struct, frozen=True):
+    """A remedy for failures of some causes, whose ids or families are given, and a message for which it is meant."""
+
+    causes: tuple[str, ...]
+    remedy: Remedy
+    example: str
+
+    def is_for(self, cause: str) -> bool:
+        """Is it for the cause of this id?"""
+        return cause in self.causes or cause.partition(".")[0] in self.causes
+
+
 @functools.cache
 def known_fixes() -> tuple[KnownFix, ...]:
     """The rows of tables/known_fixes.csv, those first that most people confirmed."""
-    path = builtin_folder() / "tables" / f"{TABLE}.csv"
-    rows = (_known_fix(row, Place(str(path), number)) for number, row in enumerate(read_rows(TABLE), 2))
-    return tuple(sorted(rows, key=lambda fix: -fix.remedy.confirmed))
+    fixes = []
+    for row, place in _placed_rows(TABLE):
+        words = _parts(row["words"])
+        remedy = _remedy(row, place, ("evidence~" + "|".join(map(re.escape, words)),))
+        fixes.append(KnownFix(tuple(w.lower() for w in words), remedy, row["example"]))
+    return tuple(sorted(fixes, key=lambda fix: -fix.remedy.confirmed))
+
+
+@functools.cache
+def other_ways() -> tuple[OtherWay, ...]:
+    """The rows of tables/other_ways.csv, those first that most people confirmed."""
+    ways = (
+        OtherWay(tuple(row["causes"].split()), _remedy(row, place), row["example"]) for row, place in _placed_rows(WAYS_TABLE)
+    )
+    return tuple(sorted(ways, key=lambda way: -way.remedy.confirmed))
 
 
 def known_fixes_in(evidence: str) -> tuple[Remedy, ...]:
@@ -49,22 +74,27 @@ def known_fixes_in(evidence: str) -> tuple[Remedy, ...]:
     return tuple(fix.remedy for fix in known_fixes() if fix.stands_in(text)) if text else ()
 
 
-def _known_fix(row: dict[str, str], place: Place) -> KnownFix:
-    words, commands = _parts(row["words"]), _parts(row["commands"])
+def _placed_rows(table: str) -> Iterator[tuple[dict[str, str], Place]]:
+    path = str(builtin_folder() / "tables" / f"{table}.csv")
+    yield from ((row, Place(path, number)) for number, row in enumerate(read_rows(table), 2))
+
+
+def _remedy(row: dict[str, str], place: Place, when: tuple[str, ...] = ()) -> Remedy:
+    """The remedy of a row; `when` stands before the conditions that the row names."""
+    commands = _parts(row["commands"])
     shown = (f"{row['check']}   # to see that it worked",) if row["check"] else ()
-    remedy = Remedy(
+    return Remedy(
         do=row["do"],
         who="admin" if row["who"] == "admin" else "user",
         why=row["why"],
         commands=commands + shown,
-        when=("evidence~" + "|".join(map(re.escape, words)), *_parts(row["when"])),
+        when=(*when, *_parts(row["when"])),
         unless=_parts(row["unless"]),
         source=row["source"],
         effects=tuple(dict.fromkeys(effect.kind for c in commands for effect in effects_of(c))),
         confirmed=int(row["confirmed"] or 0),
         place=place,
     )
-    return KnownFix(tuple(w.lower() for w in words), remedy, row["example"])
 
 
 def _parts(cell: str) -> tuple[str, ...]:
@@ -72,12 +102,13 @@ def _parts(cell: str) -> tuple[str, ...]:
 
 
 def known_fix_faults(given: set[str]) -> list[tuple[str, int, str]]:
-    """Path, line and text of each fault of the table. `given`: the names of facts that its texts may name besides what their
+    """Path, line and text of each fault of both tables. `given`: the names of facts that their texts may name besides what their
     patterns find."""
-    return [(f.remedy.place.path, f.remedy.place.line, what) for f in known_fixes() for what in _faults(f, given)]
+    rows: list[KnownFix | OtherWay] = [*known_fixes(), *other_ways()]
+    return [(f.remedy.place.path, f.remedy.place.line, what) for f in rows for what in _faults(f, given)]
 
 
-def _faults(fix: KnownFix, given: set[str]) -> Iterator[str]:
+def _faults(fix: KnownFix | OtherWay, given: set[str]) -> Iterator[str]:
     remedy = fix.remedy
     yield from (fault for c in (*remedy.when, *remedy.unless) if (fault := condition_fault(c)))
     quoted = {"evidence": fix.example, "around": fix.example}
@@ -87,5 +118,5 @@ def _faults(fix: KnownFix, given: set[str]) -> Iterator[str]:
     known = {*given, *group_names_of(remedy.when)}
     texts = (remedy.do, remedy.why, *remedy.commands)
     yield from (f"nothing gives {{{n}}}" for text in texts for n in TEMPLATE_FIELD_PATTERN.findall(text) if n not in known)
-    if not remedy.source:
+    if not remedy.source and isinstance(fix, KnownFix):
         yield "it has no source"

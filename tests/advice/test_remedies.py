@@ -1,8 +1,9 @@
 """Which remedies are told: those that the case shows the need of, and a few that need nothing."""
 
 import pytest
+from msgspec.structs import replace
 
-from forensics.advice.remedies import MAX_GENERAL, fitting_remedies
+from forensics.advice.remedies import fitting_remedies
 from forensics.database import Cause, Database
 from forensics.database.conditions import needs_of
 from forensics.database.entries import Remedy
@@ -39,21 +40,58 @@ def test_what_the_case_excludes_is_not_told() -> None:
     assert told(cause(remedy("Ask the pod", "scheduler=kubernetes")), scheduler="slurm") == []
 
 
-def test_a_general_remedy_is_told_only_among_the_first_and_shown_ones_always() -> None:
-    general = [remedy(f"General {i}") for i in range(9)]
+GENERAL = [
+    remedy(f"{verb} the {what}") for verb, what in (("Clean", "fans"), ("Paint", "walls"), ("Sort", "tools"), ("Water", "roses"))
+]
+
+
+def test_what_the_case_shows_is_told_always_and_others_behind_it_up_to_a_number() -> None:
     shown = [remedy(f"Shown {i}", "loader=workers") for i in range(5)]
-    assert told(cause(*general)) == [f"General {i}" for i in range(MAX_GENERAL)]
-    assert told(cause(*general, *shown), loader="workers") == [
-        *(f"General {i}" for i in range(MAX_GENERAL)),
-        *(f"Shown {i}" for i in range(5)),
+    assert told(cause(*GENERAL, remedy("Sell all clocks"))) == [r.do for r in GENERAL]
+    assert told(cause(*shown, *GENERAL), loader="workers") == [f"Shown {i}" for i in range(5)]
+    assert told(cause(*GENERAL, *shown[:1]), loader="workers") == [
+        "Clean the fans",
+        "Paint the walls",
+        "Shown 0",
+        "Sort the tools",
     ]
-    assert told(cause(*shown, *general), loader="workers") == [f"Shown {i}" for i in range(5)]
 
 
-def test_a_last_resort_is_told_only_if_no_other_remedy_above_it_is() -> None:
-    given = cause(remedy("Own", "exit_code"), remedy("Last", unless=("earlier_remedy",)))
-    assert [a.action for a in fitting_remedies(given, {"exit_code": 1})] == ["Own"]
-    assert told(given) == ["Last"]
+def test_a_last_resort_stands_behind_and_changes_stand_before_what_only_looks() -> None:
+    look, change = (remedy(do, unless=("earlier_remedy",)) for do in ("Look at the walls", "Clean all fans"))
+    given = cause(remedy("Own", "exit_code"), look, change)
+    assert [a.action for a in fitting_remedies(given, {"exit_code": 1})] == ["Own", "Clean all fans", "Look at the walls"]
+    assert told(given) == ["Look at the walls", "Clean all fans"]
+
+
+def test_what_says_the_same_as_one_above_it_is_told_once() -> None:
+    again = remedy("Clean the dusty fans first", unless=("earlier_remedy",))
+    assert told(cause(remedy("Clean the dusty fans"), again)) == ["Clean the dusty fans"]
+
+
+def test_what_the_case_contradicts_is_not_told_behind_the_first() -> None:
+    kept_back = [
+        remedy(do, unless=("earlier_remedy",)) for do in ("Call tf.reset for Keras", "Set torch_threads=1", "Clean fans")
+    ]
+    facts = {"around": "started with torch_threads = 1"}
+    found = fitting_remedies(cause(remedy("Look"), *kept_back), facts, {"framework": {"torch"}})
+    assert [a.action for a in found] == ["Look", "Clean fans"]
+
+
+def test_the_remedy_of_another_explanation_is_told_with_its_title() -> None:
+    other = Cause(id="process.y", title="The disk is full", means="", signatures=(), remedies=(remedy("Empty it"),))
+    found = fitting_remedies(cause(remedy("Look")), {}, others=[(other, {})])
+    assert [(a.rank, a.action) for a in found] == [(1, "Look"), (2, "If instead the disk is full: Empty it")]
+    assert [a.action for a in fitting_remedies(cause(remedy("Empty it")), {}, others=[(other, {})])] == ["Empty it"]
+
+
+def test_another_way_that_people_confirmed_stands_behind_the_own_remedy_and_before_a_mere_look() -> None:
+    message = {"evidence": "ImportError: cannot import name 'fit' from 'mine'", "around": "x"}
+    bare = Cause(id="code.import", title="", means="", signatures=(), remedies=(remedy("Own", "evidence"),))
+    found = fitting_remedies(bare, message)
+    assert found[0].action == "Own" and found[1].confirmed >= found[2].confirmed > 0
+    looks = replace(bare, remedies=(remedy("See the walls", unless=("earlier_remedy",)),))
+    assert fitting_remedies(looks, message)[0].confirmed > 0
 
 
 def test_a_remedy_for_signatures_needs_one_of_them_in_the_evidence() -> None:
@@ -69,9 +107,15 @@ def test_a_condition_names_signatures_that_the_cause_has() -> None:
 
 
 def test_of_a_cause_that_is_not_sure_the_line_comes_first_and_only_what_the_case_shows_follows() -> None:
-    given = cause(remedy("General"), remedy("Shown", "exit_code"), remedy("Use fewer loader workers", "loader=workers"))
+    given = replace(
+        cause(remedy("General"), remedy("Shown", "exit_code"), remedy("Use fewer loader workers", "loader=workers")),
+        title="No peer",
+    )
     bare = fitting_remedies(given, {}, {}, "build.log:12")
-    assert [a.action for a in bare] == ["Read build.log:12 and the lines around it before you try a remedy"]
+    assert [a.action for a in bare] == [
+        "Read build.log:12 and the lines around it before you try a remedy",
+        "If no peer: General",
+    ]
     shown = fitting_remedies(given, {"exit_code": 1}, {}, "build.log:12")
     assert [(a.rank, a.action.split()[0]) for a in shown] == [(1, "Read"), (2, "Shown")]
 

@@ -4,9 +4,10 @@ import pytest
 
 from forensics.advice.case import case_fields
 from forensics.advice.remedies import applies, fitting_remedies
+from forensics.database import Database
 from forensics.database.effects import effects_of
 from forensics.database.entries import Cause
-from forensics.database.known_fixes import KnownFix, known_fix_faults, known_fixes, known_fixes_in
+from forensics.database.known_fixes import KnownFix, known_fix_faults, known_fixes, known_fixes_in, other_ways
 
 BARE = Cause(id="code.import", title="", means="", signatures=(), remedies=())
 
@@ -50,8 +51,15 @@ def test_what_a_group_finds_stands_in_the_remedy() -> None:
 
 
 def test_a_message_that_is_not_there_gets_none() -> None:
-    assert fitting_remedies(BARE, {"evidence": "ImportError: cannot import name 'fit' from 'mine'"}) == ()
+    assert known_fixes_in("ImportError: cannot import name 'fit' from 'mine'") == ()
     assert fitting_remedies(BARE, {}) == ()
+
+
+def test_other_ways_are_for_causes_that_there_are_and_destroy_nothing(knowledge: Database) -> None:
+    families = {name.partition(".")[0] for name in knowledge.causes}
+    for way in other_ways():
+        assert all(name in knowledge.causes or name in families for name in way.causes)
+        assert not way.remedy.effects and "<" not in way.remedy.do
 
 
 def test_a_fact_that_contradicts_hides_a_row() -> None:

@@ -35,7 +35,7 @@ from forensics.report.style import Style
 
 ENDED_AS_ASKED = ("ended_well", "going_on")  # outcomes of which three lines are enough
 MAX_TEXT_PROOFS = 5  # with the cause and the first remedy they fit on a terminal's first screen or two
-IN_FULL = 3  # chosen by hand: remedies with reason, command and reference; the others in one line
+IN_FULL = 2  # chosen by hand: remedies with reason, command and reference; the others in one line
 MAX_NAMED_SOURCES = 8  # chosen by hand: logs that are named one by one; json names all
 MAX_TEXT_CURVES = 2  # chosen by hand: the two that are most relevant to the cause; the page shows more
 MIN_CURVE_CHARS = 8  # chosen by hand: of a curve, however narrow the page is

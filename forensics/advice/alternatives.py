@@ -1,0 +1,109 @@
+"""What is told behind the remedies that were made for a case: other ways to solve the same failure, up to MAX_REMEDIES.
+
+    1 Install transformers 4.47.1 ...          made for the case
+    2 Update the package that imports it ...    another way that solved such failures (tables/other_ways.csv)
+    3 See which interpreter runs ...            of the cause, kept back while a better one is there
+    4 If instead the GPU's memory ran out: ...   of the next likeliest explanation of the same lines
+
+A remedy is left out here only where the case contradicts it: its words name a framework, a launcher or a platform and the log
+shows another, it gives a setting that the log shows as set, or it says what one above it says.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec.structs import replace
+
+from forensics.advice.case import AROUND_FACT
+from forensics.advice.wording import fields_of
+from forensics.core import lazy
+from forensics.database import Cause, Remedy
+from forensics.database.conditions import Environment, condition_holds, needs, tools_available
+from forensics.model import Advice, Fields
+
+MAX_REMEDIES = 4  # as many as a person tries; the last two are told in a line each
+MAX_SAME_WORDS = 0.5  # share of the shorter one's words; above it two remedies say the same
+# A remedy may leave these open: where logs of failed jobs tell it, nine in ten are so.
+USUAL_SETTING: Environment = {"language": ("python",), "work": ("training",)}
+PLAIN_WORD_PATTERN = lazy.regex(r"[a-z_][\w.]{3,}")
+SETTING_PATTERN = lazy.regex(r"\b(?:[A-Z][A-Z0-9]*_[A-Z0-9_]+|[a-z]+_[a-z_]+) ?= ?\w[\w.:]*")
+# Words that begin what only looks; what changes something comes before it.
+LOOKS = frozenset(
+    (
+        "Ask",
+        "Check",
+        "Collect",
+        "Compare",
+        "Count",
+        "Find",
+        "Let",
+        "List",
+        "Look",
+        "Open",
+        "Print",
+        "Read",
+        "See",
+        "Trace",
+        "Watch",
+    )
+)
+Told = tuple[Remedy, str, Fields]  # a remedy, its action in this case's words, and the facts for its other texts
+
+
+def is_contradicted(text: str, facts: Fields, environment: Environment) -> bool:
+    """Does the case show that what `text` speaks of is not there, or that what it sets is set already?"""
+    if tools_available(text, environment) is False:
+        return True
+    if any(n.pattern.search(text) and condition_holds(n.when, facts, environment) is False for n in needs()):
+        return True
+    seen = _bare(str(facts.get(AROUND_FACT, "")))
+    return any(_bare(found[0]) in seen for found in SETTING_PATTERN.finditer(text)) if seen else False
+
+
+def _bare(text: str) -> str:
+    return text.replace(" ", "").replace('"', "").replace("'", "")
+
+
+def with_usual(environment: Environment) -> Environment:
+    """The environment, with what is usual where nothing tells it."""
+    return {**USUAL_SETTING, **environment}
+
+
+def behind(held: Sequence[Told], ways: Sequence[Told]) -> list[Told]:
+    """What a cause keeps back and other ways, in the order in which they are told: changes that name something of this case, the
+    ways that most people confirmed, other changes, and what only looks."""
+
+    def order(entry: Told) -> int:
+        if entry in ways:
+            return 1
+        return 3 if _looks(entry[1]) else 0 if fields_of(entry[0].do) else 2
+
+    return sorted((*held, *ways), key=order)
+
+
+def only_looks(entry: Told) -> bool:
+    """Does a remedy that is made for no message in particular only look?"""
+    return _looks(entry[1]) and not entry[0].when
+
+
+def _looks(action: str) -> bool:
+    return action.split(" ", 1)[0] in LOOKS
+
+
+def unlike(told: Iterable[Told], above: Iterable[Told]) -> Iterator[Told]:
+    """Each remedy that does not say what one of `above`, or one before it, says."""
+    kept = [_words(entry) for entry in above]
+    for entry in told:
+        words = _words(entry)
+        if not any(len(words & other) > MAX_SAME_WORDS * min(len(words), len(other)) for other in kept):
+            kept.append(words)
+            yield entry
+
+
+def _words(entry: Told) -> set[str]:
+    return set(PLAIN_WORD_PATTERN.findall(entry[1].lower()))
+
+
+def if_so(word: str, cause: Cause, advice: Sequence[Advice]) -> list[Advice]:
+    """The first remedy of a cause that is not sure, with its title as the condition: `If instead the disk is full: ...`."""
+    title = cause.title if cause.title[1:2].isupper() else cause.title[:1].lower() + cause.title[1:]
+    return [replace(a, action=f"{word} {title}: {a.action}") for a in advice[:1]]
