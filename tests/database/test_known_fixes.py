@@ -9,7 +9,7 @@ from forensics.database.effects import effects_of
 from forensics.database.entries import Cause
 from forensics.database.known_fixes import KnownFix, known_fix_faults, known_fixes, known_fixes_in, other_ways
 
-BARE = Cause(id="code.import", title="", means="", signatures=(), remedies=())
+BARE = Cause(id="of.no_other_way", title="", means="", signatures=(), remedies=())
 
 
 def test_the_table_has_no_faults() -> None:
