@@ -5,6 +5,7 @@ import time
 import pytest
 from msgspec.structs import replace
 
+from forensics.core import limits
 from forensics.database import Allowance, Confirmer, Database
 from forensics.model import Scan, Source, Warning
 from forensics.scan import scan
@@ -72,5 +73,5 @@ def test_what_was_left_out_is_told_once(knowledge: Database) -> None:
     noted: list[Warning] = []
     begun = time.process_time()
     scanned(f"{KILL} {'a' * 60}!\n".encode() * ROUNDS, broken, noted)
-    assert time.process_time() - begun < 5
+    assert time.process_time() - begun < 4 * limits.current.source_confirm  # with the rest of a scan, on a busy machine
     assert [w.kind for w in noted if w.kind == "timeout"] == ["timeout"]
