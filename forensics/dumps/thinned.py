@@ -3,8 +3,8 @@
     ... }(h*K\x05 h+M\x10\x27 ... u  }(h*K\x06 h+M\x11\x27 ... u  ...      PyTorch stores a text once, and a mark of it later
         ->  the pickle with the number 2 in their place, and the columns "pg_id": [5, 6], "collective_seq_id": [10000, 10001], ...
 
-A call that has only marks and numbers defines nothing that comes after it: the rest of the pickle stays what it was, and is checked
-as any other. A dump of another writer has no such calls, and is read whole.
+A call that has only marks and numbers defines nothing that comes after it: the rest of the pickle stays what it was, and is
+checked as any other. A dump of another writer has no such calls, and is read whole.
 """
 
 import re
@@ -17,22 +17,22 @@ from msgspec import Struct
 from forensics.dumps.base import MAX_ENTRIES, DumpError
 from forensics.dumps.pickled import read_plain_pickle
 
-NUMBER, TEXT, FLAG = rb"(?:M..|K.|J.{4}|\x8a\x08.{8})", rb"(?:h.|j.{4})", rb"[\x88\x89]"
+STORED_NUMBER, STORED_TEXT, STORED_FLAG = rb"(?:M..|K.|J.{4}|\x8a\x08.{8})", rb"(?:h.|j.{4})", rb"[\x88\x89]"
 FIELDS = {  # how the value of each field of a call is stored
-    NUMBER: "record_id pg_id collective_seq_id p2p_seq_id op_id time_created_ns timeout_ms",
-    TEXT: "thread_name thread_id profiling_name state",
-    rb"\](?:\((?:h.h.h.h.h.h.|" + TEXT + rb")*+e)?+": "frames input_dtypes output_dtypes",
-    rb"\](?:\((?:\](?:\(" + NUMBER + rb"*+e)?+)*+e)?+": "input_sizes output_sizes",
-    FLAG: "retired is_p2p",
-    rb"(?:N|" + NUMBER + rb")": "time_discovered_started_ns time_discovered_completed_ns",
+    STORED_NUMBER: "record_id pg_id collective_seq_id p2p_seq_id op_id time_created_ns timeout_ms",
+    STORED_TEXT: "thread_name thread_id profiling_name state",
+    rb"\](?:\((?:h.h.h.h.h.h.|" + STORED_TEXT + rb")*+e)?+": "frames input_dtypes output_dtypes",
+    rb"\](?:\((?:\](?:\(" + STORED_NUMBER + rb"*+e)?+)*+e)?+": "input_sizes output_sizes",
+    STORED_FLAG: "retired is_p2p",
+    rb"(?:N|" + STORED_NUMBER + rb")": "time_discovered_started_ns time_discovered_completed_ns",
     rb"G.{8}": "duration_ms",
-    TEXT + TEXT + rb"\x86": "process_group",
+    STORED_TEXT + STORED_TEXT + rb"\x86": "process_group",
 }
 KIND_OF = {name: kind for kind, names in FIELDS.items() for name in names.split()}
 COLUMNS = ("process_group", "pg_id", "collective_seq_id", "time_created_ns", "state", "retired", "is_p2p")
 OPTIONAL = ("duration_ms",)
 MIN_BYTES = 64 << 10  # a smaller dump is read whole in the time that it takes to learn its form
-TRUE = b"\x88"
+STORED_TRUE = b"\x88"
 
 
 class Calls(Struct, frozen=True):
@@ -111,7 +111,7 @@ def _pattern(order: Sequence[tuple[str, bytes]]) -> re.Pattern[bytes]:
 def _kept(stored: Mapping[str, Sequence[bytes]], completed: bytes, last: int, pending: int) -> set[int]:
     """The calls that stay, by their position."""
     groups, ends = stored["process_group"], zip(stored["state"], stored["retired"], strict=True)
-    waiting = [at for at, (state, retired) in enumerate(ends) if retired != TRUE and state != completed]
+    waiting = [at for at, (state, retired) in enumerate(ends) if retired != STORED_TRUE and state != completed]
     return {*_first_of_each(reversed(range(len(groups))), groups, last), *_first_of_each(waiting, groups, pending)}
 
 
