@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
-from operator import itemgetter
 from typing import Annotated, Any
 
 import msgspec
@@ -24,7 +23,8 @@ from msgspec.structs import replace
 
 from forensics.core import lazy
 from forensics.dumps.base import MAX_DUMP_BYTES, MAX_ENTRIES, DumpError
-from forensics.dumps.pickled import PROTOCOLS, read_plain_pickle
+from forensics.dumps.pickled import PROTOCOLS
+from forensics.dumps.thinned import Calls, read_thinned
 from forensics.model.dumps import Call, Dump, Frame, GroupCalls
 
 KEPT_CALLS = 32  # of each group: what led to a hang stands in the last few
@@ -110,16 +110,18 @@ def is_flight_recorder(head: bytes) -> bool:
 
 def read_flight_recorder(data: bytes, source: str) -> Dump:
     """The dump in `data`; DumpError where it is damaged or not of this kind. `source`: its name, which tells the rank."""
-    raw = read_plain_pickle(data) if data[:2] in PROTOCOLS else _json(data)
+    raw = read_thinned(data, KEPT_CALLS, KEPT_PENDING) if data[:2] in PROTOCOLS else _json(data)
     try:
-        given = raw.pop("entries", None) or []
+        told = raw.pop("entries", None) or []
         head = msgspec.convert(raw, _Head, strict=False)
-        if not isinstance(given, list | tuple) or len(given) > MAX_ENTRIES:
+        calls = told if isinstance(told, Calls) else Calls(told)
+        given = calls.in_place() if isinstance(calls.entries, list | tuple) else [None] * (MAX_ENTRIES + 1)
+        if len(given) > MAX_ENTRIES:
             raise DumpError(f"its entries are no list, or more than {MAX_ENTRIES:,}")
-        columns = _columns(given)
+        columns = _columns(calls)
         if _has_one_count(columns):
             columns = _counted_by_group(columns)
-        status = _status_by_name(head, dict(zip(_column(given, "pg_id", 0), columns.groups, strict=True)))
+        status = _status_by_name(head, dict(zip(calls.column("pg_id", 0), columns.groups, strict=True)))
     except OverflowError:
         raise DumpError("a number in it is larger than 64 bits") from None
     except (ValueError, AttributeError, TypeError, LookupError, RecursionError) as error:
@@ -137,20 +139,20 @@ def read_flight_recorder(data: bytes, source: str) -> Dump:
         groups = tuple(_group(name, by_group.get(name, []), columns, given, head, status.get(name), frames) for name in names)
     except (ValueError, TypeError) as error:  # ValueError: text with half a character, too
         raise DumpError(f"a call in it has another form ({str(error)[:100]})") from None
-    first = str(given[0].get("profiling_name", "")) if given else ""
+    first = str(next((one["profiling_name"] for one in given if one and "profiling_name" in one), ""))
     rank = head.rank if head.rank is not None else rank_of_name(source)
     return as_text(Dump(source, rank, head.version[:20], first[: max(first.find(":"), 0)][:20], groups, len(given)))
 
 
-def _columns(given: Sequence[Mapping[str, Any]]) -> _Columns:
-    named = _column(given, "collective_seq_id", None)
-    states, retired = _column(given, "state", ""), _column(given, "retired", False)
+def _columns(calls: Calls) -> _Columns:
+    named = calls.column("collective_seq_id")
+    states, retired = calls.column("state", ""), calls.column("retired", False)
     return _Columns(
-        [str(group[0]) for group in _column(given, "process_group", ("",))],
-        _numbers(_column(given, "seq_id", -1) if None in named else named),  # its name before 2.2
-        _numbers(_column(given, "time_created_ns", 0)),
+        [str(group[0]) for group in calls.column("process_group", ("",))],
+        _numbers(calls.column("seq_id", -1) if None in named else named),  # its name before 2.2
+        _numbers(calls.column("time_created_ns", 0)),
         [not done and state != "completed" for done, state in zip(retired, states, strict=True)],
-        list(map(bool, _column(given, "is_p2p", False))),
+        list(map(bool, calls.column("is_p2p", False))),
     )
 
 
@@ -170,13 +172,6 @@ def _counted_by_group(columns: _Columns) -> _Columns:
         seen[name] += 1
         seqs[index] = seen[name]
     return replace(columns, seqs=seqs)
-
-
-def _column(given: Sequence[Mapping[str, Any]], key: str, default: Any) -> list[Any]:
-    try:
-        return list(map(itemgetter(key), given))
-    except KeyError:
-        return [one.get(key, default) for one in given]
 
 
 def _numbers(values: list[Any]) -> "array[int]":

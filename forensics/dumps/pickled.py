@@ -37,11 +37,14 @@ class _PlainUnpickler(pickle.Unpickler):
         raise DumpError("it names an object outside of it")
 
 
-def read_plain_pickle(data: bytes) -> Any:
-    """The values of a pickle; DumpError where it holds anything but plain values, is too large, or is damaged."""
+def read_plain_pickle(data: bytes, more: bytes = b"") -> Any:
+    """The values of a pickle; DumpError where it holds anything but plain values, is too large, or is damaged. `more`: operations
+    that are known to be plain, and may refer to what `data` defined: then a pair, of the values of both."""
     if len(data) > MAX_DUMP_BYTES:
         raise DumpError(f"it is larger than {MAX_DUMP_BYTES >> 20} MiB")
-    _check(data)
+    end = _check(data)
+    if more:
+        data = b"".join((data[:2], b"(", data[2:end], more, b"t."))
     # A few too many are counted: numbers and texts have these bytes, too.
     if len(data) > MAX_CONTAINERS and sum(map(data.count, CONTAINER_MAKERS)) > MAX_CONTAINERS:
         raise DumpError(f"it has more than {MAX_CONTAINERS:,} lists, tuples and dictionaries")
@@ -58,8 +61,9 @@ def read_plain_pickle(data: bytes) -> Any:
             gc.enable()
 
 
-def _check(data: bytes) -> None:
-    """Raise DumpError at the first operation that plain values do not need, or if a text claims more bytes than there are."""
+def _check(data: bytes) -> int:
+    """Where the pickle ends. DumpError at the first operation that plain values do not need, or if a text claims more bytes than
+    there are."""
     if data[:2] not in PROTOCOLS:
         raise DumpError("it is no pickle of a known protocol")
     at, end, fixed = 2, len(data), FIXED_PATTERN.match
@@ -74,7 +78,7 @@ def _check(data: bytes) -> None:
         elif operation == SHORT_TEXT_OPERATION:
             at += 2 + int.from_bytes(data[at + 1 : at + 2], "little")
         elif operation == STOP_OPERATION:
-            return
+            return at
         else:
             raise DumpError(_refused(data, at, end))
 

@@ -2,7 +2,8 @@
 
     sudo python -m scripts.capture.hangs WORK FOLDER [NAME...]    # WORK: for virtual environments and running jobs
 
-Each becomes FOLDER/NAME/ with fr/rank_N (the flight recorder's dumps), stacks/PID.txt (py-spy), job.log, and expected.yaml: kind,
+Each becomes FOLDER/NAME/ with fr/rank_N (the flight recorder's dumps), stacks/PID.txt (py-spy), job.log, dmesg.log where the
+kernel tells the reason, and expected.yaml: kind,
 rank and line of the fault. Names are those of HANGS. A capture takes a minute or two, most of it until the ranks' own time-out.
 """
 
@@ -16,13 +17,36 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .case import rekey
-from .stage import PROGRAMS, Stage, make_venv
+from .stage import MIB, PROGRAMS, KernelLog, Stage, make_venv
+from .storage import DATA, disk_image
 
 PROGRAM = "hung_ranks.py"
 SETTLE_S = 5.0  # after the step of the fault: all other ranks wait by then
 DUMPED_S = 55.0  # a dump with stacks takes up to half a minute where all ranks write theirs at once on two cores
-WITHOUT_LAUNCHER = ("dead_rank", "exception")  # a launcher ends the others at once, before they can tell anything
+WITHOUT_LAUNCHER = (
+    "dead_rank",
+    "exception",
+    "out_of_memory",
+)  # a launcher ends the others at once, before they can tell anything
 HEALTHY = ("healthy", "slow", "ended")
+_IMAGE = "/home/disk.img"
+_WAIT = "for _ in $(seq 600); do [ -e /home/user/run/%s ] && break; sleep 0.5; done"
+MOUNTS = {  # of the kinds whose reason the kernel's log tells
+    "frozen_disk": [
+        *disk_image(64),
+        f"({_WAIT % 'freeze.now'}; fsfreeze -f {DATA}; {_WAIT % 'thaw'}; fsfreeze -u {DATA}) > /dev/null 2>&1 &",
+    ],
+    "lost_disk": [
+        *disk_image(64),
+        f"head -c 50000000 /dev/zero > {DATA}/shard.bin",
+        f"umount {DATA}",
+        f"mount -o loop {_IMAGE} {DATA}",
+        f"truncate -s 16m {_IMAGE}",
+    ],
+    "out_of_memory": [],
+}
+MEMORY_LIMIT = 1400 * MIB  # three ranks need some 700 MiB
+BLOCKED_S = 260.0  # the kernel's watchdog reports a blocked task after 120 to 240 s
 
 
 @dataclass(frozen=True)
@@ -60,20 +84,25 @@ HANGS = (
     Hang("other_operation", 2, 1, 5, "averaging", held_out=True),
     Hang("waits_for_pipe", 2, 0, 5, "averaging", held_out=True),
     Hang("straggler", 6, 5, 20, "grid", held_out=True),
+    *(Hang(kind, 3, 1, 10, "averaging", held_out=True) for kind in MOUNTS),
 )
 
 
 def capture(hang: Hang, work: Path, folder: Path) -> None:
     """Let it happen, and write what is left of it to `folder`/NAME."""
-    stage = Stage(work, hang.name, venv="venv_ranks")
+    limit = MEMORY_LIMIT if hang.kind == "out_of_memory" else None
+    stage = Stage(work, hang.name, venv="venv_ranks", mounts=MOUNTS.get(hang.kind, []), memory_limit=limit, cgroup=hang.name)
+    kernel = KernelLog()
     stage.prepare(PROGRAM)
     stage.write("shards/.keep", "")
     subprocess.run(["mkfifo", str(stage.run_dir / "shards" / "pipe")], check=True)
     out = folder / hang.name
     shutil.rmtree(out, ignore_errors=True)
     (out / "stacks").mkdir(parents=True)
-    log = stage.run(_script(hang), timeout=400, meanwhile=lambda _: _look(hang, stage, out))
+    log = stage.run(_script(hang), timeout=400, meanwhile=lambda _: _look(hang, stage, out, kernel))
     (out / "job.log").write_text(rekey(log))
+    if hang.kind in MOUNTS:
+        (out / "dmesg.log").write_text(rekey(kernel.lines("-T")))
     shutil.copytree(stage.run_dir / "fr", out / "fr")
     for part in (out / "fr").glob("*.part"):
         part.unlink()
@@ -93,7 +122,7 @@ def _script(hang: Hang) -> str:
     )
 
 
-def _look(hang: Hang, stage: Stage, out: Path) -> None:
+def _look(hang: Hang, stage: Stage, out: Path, kernel: KernelLog) -> None:
     """While it hangs: the stacks of all ranks, then their dumps. The job then ends by itself, or waits for its time-out."""
     pids = {rank: int(stage.wait_for(f"pid.{rank}")) for rank in range(hang.ranks)}
     if hang.kind == "ended":
@@ -101,12 +130,13 @@ def _look(hang: Hang, stage: Stage, out: Path) -> None:
     time.sleep(SETTLE_S + (6 if hang.kind in ("straggler", "slow") else 0))
     if hang.kind not in WITHOUT_LAUNCHER:
         for rank, pid in pids.items():
-            done = subprocess.run(["py-spy", "dump", "--pid", str(pid)], capture_output=True, text=True, check=False)
+            command = ["py-spy", "dump", "--nonblocking", "--pid", str(pid)]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.stdout:
                 (out / "stacks" / f"{pid}.txt").write_text(f"stacks of pid {pid} (python), rank {rank}\n{rekey(done.stdout)}")
         stage.write("dump.now", "now")
     end = time.monotonic() + DUMPED_S
-    silent = {hang.odd} if hang.kind in ("gil_held", "dead_rank") else set()
+    silent = {hang.odd} if hang.kind in ("gil_held", "dead_rank", "out_of_memory") else set()
     while time.monotonic() < end and not all((stage.run_dir / f"dumped.{r}").exists() for r in pids if r not in silent):
         time.sleep(0.5)
 

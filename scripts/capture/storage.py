@@ -10,21 +10,21 @@ from .case import Files, case
 from .stage import KernelLog, Stage
 
 _CHECKPOINTS = "/home/user/run/checkpoints"
-_DATA = "/home/user/run/data"
+DATA = "/home/user/run/data"
 
 
 def _small_disk(size: str) -> list[str]:
     return [f"mkdir -p {_CHECKPOINTS}", f"mount -t tmpfs -o size={size},mode=777 tmpfs {_CHECKPOINTS}"]
 
 
-def _image(megabytes: int) -> list[str]:
+def disk_image(megabytes: int) -> list[str]:
     """An ext4 file system in a file of its own, mounted through a loop device that goes away with the stage."""
     return [
-        f"mkdir -p {_DATA}",
+        f"mkdir -p {DATA}",
         f"truncate -s {megabytes}m /home/disk.img",
         "mkfs.ext4 -q -F -O ^has_journal /home/disk.img",
-        f"mount -o loop /home/disk.img {_DATA}",
-        f"chmod 777 {_DATA}",
+        f"mount -o loop /home/disk.img {DATA}",
+        f"chmod 777 {DATA}",
     ]
 
 
@@ -46,7 +46,7 @@ def disk_full_metrics(stage: Callable[..., Stage]) -> Files:
 def disk_io_error(stage: Callable[..., Stage]) -> Files:
     """The device under a data set loses its second half while shards are read from it."""
     lose = "/home/disk.img"
-    one, kernel = stage(mounts=[*_image(96), f"chmod 666 {lose}"]), KernelLog()
+    one, kernel = stage(mounts=[*disk_image(96), f"chmod 666 {lose}"]), KernelLog()
     script = f"python read_shards.py write\nsync\ntruncate -s 24m {lose}\npython read_shards.py read"
     return {"train.log": one.output_of(script, "read_shards.py"), "dmesg.log": kernel.lines("-T")}
 
@@ -56,13 +56,13 @@ def damaged_ext4(stage: Callable[..., Stage]) -> Files:
     """The inode table under a data set is overwritten; ext4 notices while shards are opened, and goes read-only."""
     image = "/home/disk.img"
     damage = [
-        *_image(64),
-        f"for n in $(seq -w 0 399); do echo $n > {_DATA}/shard-$n.txt; done",
-        f"umount {_DATA}",
+        *disk_image(64),
+        f"for n in $(seq -w 0 399); do echo $n > {DATA}/shard-$n.txt; done",
+        f"umount {DATA}",
         f"table=$(dumpe2fs {image} 2>/dev/null | sed -n 's/.*Inode table at \\([0-9]*\\)-.*/\\1/p' | head -1)",
         f"size=$(dumpe2fs -h {image} 2>/dev/null | sed -n 's/^Block size: *//p')",
         f"dd if=/dev/urandom of={image} bs=$size seek=$((table + 12)) count=20 conv=notrunc status=none",
-        f"mount -o loop,errors=remount-ro {image} {_DATA}",
+        f"mount -o loop,errors=remount-ro {image} {DATA}",
     ]
     one, kernel = stage(mounts=damage), KernelLog()
     output = one.output_of("python read_list.py", "read_list.py")
@@ -72,7 +72,7 @@ def damaged_ext4(stage: Callable[..., Stage]) -> Files:
 @case("storage.full", ("train.log", "No space left on device"))
 def inodes_full(stage: Callable[..., Stage]) -> Files:
     """A file for each sample uses up the inodes of an ext4 of 16 MiB that has room for more bytes; the shell shows both."""
-    image = [line.replace("-F -O", "-F -N 64 -O") for line in _image(16)]
+    image = [line.replace("-F -O", "-F -N 64 -O") for line in disk_image(16)]
     program = "for sample in range(1000):\n    with open(f'data/{sample:06}.json', 'w') as file:\n        file.write('{}')\n"
     script = 'python cache.py\necho "exit status $?"\ndf -h data\ndf -i data'
     return {"train.log": stage(mounts=image).output_of(script, files={"cache.py": program})}
@@ -82,10 +82,10 @@ def inodes_full(stage: Callable[..., Stage]) -> Files:
 def mmap_io_error(stage: Callable[..., Stage]) -> Files:
     """The device under a memory-mapped data file loses its second half: the kernel sends SIGBUS instead of an errno."""
     damage = [
-        *_image(96),
-        f"head -c 60000000 /dev/zero > {_DATA}/tokens.bin",
-        f"sync; umount {_DATA}",
-        f"mount -o loop /home/disk.img {_DATA}",
+        *disk_image(96),
+        f"head -c 60000000 /dev/zero > {DATA}/tokens.bin",
+        f"sync; umount {DATA}",
+        f"mount -o loop /home/disk.img {DATA}",
         "truncate -s 20m /home/disk.img",
     ]
     one, kernel = stage(mounts=damage), KernelLog()
@@ -98,8 +98,8 @@ def mmap_io_error(stage: Callable[..., Stage]) -> Files:
 
 
 def _fuse(seconds: int) -> list[str]:
-    start = f"LD_LIBRARY_PATH=/home/user/python/lib /home/user/python/bin/python3 /home/user/run/fuse_mount.py {_DATA} {seconds}"
-    return [f"mkdir -p {_DATA}", start]
+    start = f"LD_LIBRARY_PATH=/home/user/python/lib /home/user/python/bin/python3 /home/user/run/fuse_mount.py {DATA} {seconds}"
+    return [f"mkdir -p {DATA}", start]
 
 
 @case("storage.network_fs", ("train.log", "data/shard-"))
@@ -118,8 +118,8 @@ def fuse_died_torchrun(stage: Callable[..., Stage]) -> Files:
 @case("host_os.lockup", ("dmesg.log", "blocked for more than"), accept=("storage.io_error", "process.stalled"))
 def hung_task(stage: Callable[..., Stage]) -> Files:
     """A training's file system freezes under it; the logs are taken when the kernel's hung-task watchdog has reported."""
-    thaw = f"for _ in $(seq 400); do [ -e /home/user/run/thaw ] && break; sleep 1; done; fsfreeze -u {_DATA}"
-    one, kernel = stage(mounts=[*_image(64), f"(sleep 12; fsfreeze -f {_DATA}; {thaw}) &"]), KernelLog()
+    thaw = f"for _ in $(seq 400); do [ -e /home/user/run/thaw ] && break; sleep 1; done; fsfreeze -u {DATA}"
+    one, kernel = stage(mounts=[*disk_image(64), f"(sleep 12; fsfreeze -f {DATA}; {thaw}) &"]), KernelLog()
     files: dict[str, str] = {}
 
     def wait(_: subprocess.Popen[bytes]) -> None:
