@@ -23,8 +23,7 @@ from msgspec import Meta, Struct, field
 from msgspec.structs import replace
 
 from forensics.core import lazy
-from forensics.dumps.base import MAX_DUMP_BYTES, MAX_ENTRIES, DumpError
-from forensics.dumps.pickled import PROTOCOLS, read_plain_pickle
+from forensics.dumps.base import MAX_DUMP_BYTES, MAX_ENTRIES, PROTOCOLS, DumpError
 from forensics.model.dumps import Call, Dump, Frame, GroupCalls
 
 KEPT_CALLS = 32  # of each group: what led to a hang stands in the last few
@@ -110,6 +109,8 @@ def is_flight_recorder(head: bytes) -> bool:
 
 def read_flight_recorder(data: bytes, source: str) -> Dump:
     """The dump in `data`; DumpError where it is damaged or not of this kind. `source`: its name, which tells the rank."""
+    from forensics.dumps.pickled import read_plain_pickle  # its libraries take 6 ms at each start
+
     raw = read_plain_pickle(data) if data[:2] in PROTOCOLS else _json(data)
     try:
         given = raw.pop("entries", None) or []
