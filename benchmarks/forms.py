@@ -263,7 +263,7 @@ def report(options: argparse.Namespace) -> str:
 def main() -> None:
     """Print the tables, or write them into the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("forms", nargs="*", choices=[*FORMS, []], default=list(FORMS))
+    parser.add_argument("forms", nargs="*", metavar="form", choices=[*FORMS, []], default=[], help=f"of {', '.join(FORMS)}")
     parser.add_argument("--part", type=float, default=1.0, help="of the full size of each form")
     parser.add_argument("--runs", type=int, default=3, help="of which the median is told")
     parser.add_argument("--busy", action="store_true", help="take all cores with other processes")

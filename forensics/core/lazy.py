@@ -6,7 +6,12 @@ of a short run. What a pattern was compiled to may be known from an earlier run:
 
 import importlib
 import re
-from typing import Any, AnyStr, cast
+from array import array
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, AnyStr, cast
+
+if TYPE_CHECKING:
+    from regex import Pattern as RegexPattern
 
 PATTERN_ATTRIBUTES = (
     "search",
@@ -23,8 +28,8 @@ PATTERN_ATTRIBUTES = (
     "groupindex",
 )
 
-Pattern = tuple[str | bytes, int]  # a pattern and its flags
-Program = tuple[int, list[int], int, dict[str, int], tuple[str | None, ...]]  # what the engine makes a compiled pattern of
+Pattern = tuple[str | bytes, int | str]  # a pattern and its flags; or the version of the library `regex`, if it is one of its
+Program = tuple[Any, ...]  # what the engine makes a compiled pattern of; its code as bytes
 
 known: dict[Pattern, Program] = {}  # of earlier runs
 unknown: list[Pattern] = []  # that were compiled in this run
@@ -32,27 +37,45 @@ unknown: list[Pattern] = []  # that were compiled in this run
 
 def compiled(pattern: str | bytes, flags: int) -> Any:
     """re.compile(pattern, flags), from the known program if there is one."""
-    flags = int(flags)
-    program = known.get((pattern, flags))
-    if program:
+    return _compiled((pattern, int(flags)), "_sre", lambda: re.compile(pattern, flags))
+
+
+def compiled_with_timeout(pattern: str) -> "RegexPattern[str]":
+    """regex.compile(pattern), whose searches take a timeout, from the known program if there is one."""
+    import regex  # takes 10 ms, and a log without a candidate line needs none
+
+    found: RegexPattern[str] = _compiled((pattern, regex.__version__), "regex._regex", lambda: regex.compile(pattern))
+    return found
+
+
+def _compiled(key: Pattern, engine: str, compile_it: Callable[[], Any]) -> Any:
+    """The pattern that `engine` makes of the known program; the one that `compile_it` makes if there is none."""
+    if program := known.get(key):
         try:
-            return importlib.import_module("_sre").compile(pattern, *program)
+            if engine == "_sre":  # takes no bytes
+                program = (program[0], array("I", program[1]).tolist(), *program[2:])
+            return importlib.import_module(engine).compile(key[0], *program)
         except Exception:
             known.clear()  # of another interpreter, or damaged: all are compiled again
-    made = re.compile(pattern, flags)
-    unknown.append((pattern, flags))
+    made = compile_it()
+    unknown.append(key)
     return made
 
 
-def program_of(pattern: str | bytes, flags: int) -> Program:
-    """The program of a pattern, as re.compile() makes it. Raises ImportError or AttributeError where the interpreter has no such
+def program_of(pattern: str | bytes, flags: int | str) -> Program:
+    """The program of a pattern, as its library makes it. Raises ImportError or AttributeError where the library has no such
     parts."""
+    if isinstance(flags, str):
+        import regex
+
+        made: Any = regex.compile(pattern)
+        return tuple(made._pickled_data[1:])
     parser, compiler = importlib.import_module("re._parser"), importlib.import_module("re._compiler")
     parsed = parser.parse(pattern, flags)
     names: list[str | None] = [None] * parsed.state.groups
     for name, number in parsed.state.groupdict.items():
         names[number] = name
-    code = [*map(int, compiler._code(parsed, flags))]
+    code = array("I", [*map(int, compiler._code(parsed, flags))]).tobytes()  # numbers would be read one by one at each start
     return flags | int(parsed.state.flags), code, parsed.state.groups - 1, dict(parsed.state.groupdict), tuple(names)
 
 

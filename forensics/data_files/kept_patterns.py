@@ -15,11 +15,12 @@ from forensics.data_files import cache
 
 MAX_KEPT_PATTERNS = 3000  # more than the package has; patterns of older versions would stay for ever
 MAX_PATTERN_FILES = 4  # of versions of the interpreter
+FORM = 2  # of a program
 CHECKSUM_BYTES = 4  # in front of the programs
 
 
 def _name() -> str:
-    return f"{sys.implementation.cache_tag}-{sys.hexversion:x}.marshal"
+    return f"{sys.implementation.cache_tag}-{sys.hexversion:x}-{FORM}.marshal"
 
 
 def read_patterns() -> None:

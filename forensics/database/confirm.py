@@ -47,9 +47,7 @@ def _anchors(pattern: str) -> tuple[str, ...]:
 @functools.cache
 def compiled(pattern: str) -> "regex.Pattern[str]":
     """`pattern`, compiled once per process. Only patterns with a candidate line are compiled."""
-    import regex  # takes 10 ms, and a log without a candidate line needs none
-
-    return regex.compile(pattern)
+    return lazy.compiled_with_timeout(pattern)
 
 
 def without_host(line: str) -> str:

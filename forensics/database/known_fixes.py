@@ -24,24 +24,47 @@ OR = " || "  # between the entries of a cell
 MAX_KNOWN_FIXES = 2  # chosen by hand: a message has one break; two rows tell it from two sides
 
 
-class KnownFix(Struct, frozen=True):
-    """A remedy, plain texts in lower case one of which stands in its message, and such a message."""
+class Row(Struct, frozen=True):
+    """A row of one of the tables. Its remedy is made when it is asked for: a case needs the remedies of a few rows."""
+
+    cells: dict[str, str]
+    place: Place
+
+    @property
+    def example(self) -> str:
+        """A message for which the remedy is meant."""
+        return self.cells["example"]
+
+    @property
+    def confirmed(self) -> int:
+        """How many people confirmed the remedy."""
+        return int(self.cells["confirmed"] or 0)
+
+    @property
+    def remedy(self) -> Remedy:
+        """What is to be done."""
+        return _remedy(self)
+
+
+class KnownFix(Row, frozen=True):
+    """A remedy, and plain texts in lower case one of which stands in its message."""
 
     words: tuple[str, ...]
-    remedy: Remedy
-    example: str
 
     def stands_in(self, text: str) -> bool:
         """Is one of its texts in `text`, which is in lower case?"""
         return any(w in text for w in self.words)
 
+    @property
+    def remedy(self) -> Remedy:
+        """What is to be done where the evidence has one of the texts."""
+        return _remedy(self, ("evidence~" + "|".join(map(re.escape, _parts(self.cells["words"]))),))
 
-class OtherWay(Struct, frozen=True):
-    """A remedy for failures of some causes, whose ids or families are given, and a message for which it is meant."""
+
+class OtherWay(Row, frozen=True):
+    """A remedy for failures of some causes, whose ids or families are given."""
 
     causes: tuple[str, ...]
-    remedy: Remedy
-    example: str
 
     def is_for(self, cause: str) -> bool:
         """Is it for the cause of this id?"""
@@ -51,21 +74,15 @@ class OtherWay(Struct, frozen=True):
 @functools.cache
 def known_fixes() -> tuple[KnownFix, ...]:
     """The rows of tables/known_fixes.csv, those first that most people confirmed."""
-    fixes = []
-    for row, place in _placed_rows(TABLE):
-        words = _parts(row["words"])
-        remedy = _remedy(row, place, ("evidence~" + "|".join(map(re.escape, words)),))
-        fixes.append(KnownFix(tuple(w.lower() for w in words), remedy, row["example"]))
-    return tuple(sorted(fixes, key=lambda fix: -fix.remedy.confirmed))
+    fixes = (KnownFix(row, place, _parts(row["words"].lower())) for row, place in _placed_rows(TABLE))
+    return tuple(sorted(fixes, key=lambda fix: -fix.confirmed))
 
 
 @functools.cache
 def other_ways() -> tuple[OtherWay, ...]:
     """The rows of tables/other_ways.csv, those first that most people confirmed."""
-    ways = (
-        OtherWay(tuple(row["causes"].split()), _remedy(row, place), row["example"]) for row, place in _placed_rows(WAYS_TABLE)
-    )
-    return tuple(sorted(ways, key=lambda way: -way.remedy.confirmed))
+    ways = (OtherWay(row, place, tuple(row["causes"].split())) for row, place in _placed_rows(WAYS_TABLE))
+    return tuple(sorted(ways, key=lambda way: -way.confirmed))
 
 
 def known_fixes_in(evidence: str) -> tuple[Remedy, ...]:
@@ -79,8 +96,9 @@ def _placed_rows(table: str) -> Iterator[tuple[dict[str, str], Place]]:
     yield from ((row, Place(path, number)) for number, row in enumerate(read_rows(table), 2))
 
 
-def _remedy(row: dict[str, str], place: Place, when: tuple[str, ...] = ()) -> Remedy:
+def _remedy(told: Row, when: tuple[str, ...] = ()) -> Remedy:
     """The remedy of a row; `when` stands before the conditions that the row names."""
+    row = told.cells
     commands = _parts(row["commands"])
     shown = (f"{row['check']}   # to see that it worked",) if row["check"] else ()
     return Remedy(
@@ -92,8 +110,8 @@ def _remedy(row: dict[str, str], place: Place, when: tuple[str, ...] = ()) -> Re
         unless=_parts(row["unless"]),
         source=row["source"],
         effects=tuple(dict.fromkeys(effect.kind for c in commands for effect in effects_of(c))),
-        confirmed=int(row["confirmed"] or 0),
-        place=place,
+        confirmed=told.confirmed,
+        place=told.place,
     )
 
 
@@ -105,7 +123,7 @@ def known_fix_faults(given: set[str]) -> list[tuple[str, int, str]]:
     """Path, line and text of each fault of both tables. `given`: the names of facts that their texts may name besides what their
     patterns find."""
     rows: list[KnownFix | OtherWay] = [*known_fixes(), *other_ways()]
-    return [(f.remedy.place.path, f.remedy.place.line, what) for f in rows for what in _faults(f, given)]
+    return [(f.place.path, f.place.line, what) for f in rows for what in _faults(f, given)]
 
 
 def _faults(fix: KnownFix | OtherWay, given: set[str]) -> Iterator[str]:

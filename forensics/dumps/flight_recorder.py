@@ -15,17 +15,18 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 from msgspec import Meta, Struct, field
 from msgspec.structs import replace
 
 from forensics.core import lazy
-from forensics.dumps.base import MAX_DUMP_BYTES, MAX_ENTRIES, DumpError
-from forensics.dumps.pickled import PROTOCOLS
-from forensics.dumps.thinned import Calls, read_thinned
+from forensics.dumps.base import MAX_DUMP_BYTES, MAX_ENTRIES, PROTOCOLS, DumpError
 from forensics.model.dumps import Call, Dump, Frame, GroupCalls
+
+if TYPE_CHECKING:
+    from forensics.dumps.thinned import Calls
 
 KEPT_CALLS = 32  # of each group: what led to a hang stands in the last few
 KEPT_PENDING = 16  # first pending calls of a group; the first one is what a rank waits in
@@ -110,6 +111,8 @@ def is_flight_recorder(head: bytes) -> bool:
 
 def read_flight_recorder(data: bytes, source: str) -> Dump:
     """The dump in `data`; DumpError where it is damaged or not of this kind. `source`: its name, which tells the rank."""
+    from forensics.dumps.thinned import Calls, read_thinned  # its libraries take 6 ms at each start
+
     raw = read_thinned(data, KEPT_CALLS, KEPT_PENDING) if data[:2] in PROTOCOLS else _json(data)
     try:
         told = raw.pop("entries", None) or []
@@ -144,7 +147,7 @@ def read_flight_recorder(data: bytes, source: str) -> Dump:
     return as_text(Dump(source, rank, head.version[:20], first[: max(first.find(":"), 0)][:20], groups, len(given)))
 
 
-def _columns(calls: Calls) -> _Columns:
+def _columns(calls: "Calls") -> _Columns:
     named = calls.column("collective_seq_id")
     states, retired = calls.column("state", ""), calls.column("retired", False)
     return _Columns(

@@ -12,7 +12,7 @@ import pickletools
 from typing import Any, NoReturn
 
 from forensics.core import lazy
-from forensics.dumps.base import MAX_CONTAINERS, MAX_DUMP_BYTES, DumpError
+from forensics.dumps.base import MAX_CONTAINERS, MAX_DUMP_BYTES, PROTOCOLS, DumpError
 
 FIXED_PATTERN = lazy.regex(  # operations of a fixed size, in runs
     rb"(?s:h.(?:h.)*+|[N\x88\x89\]})(aesut\x85\x86\x87\x94]"  # constants, containers, marks, MEMOIZE
@@ -22,7 +22,6 @@ FIXED_PATTERN = lazy.regex(  # operations of a fixed size, in runs
 READ_BYTES = 1 << 20  # at once: an unpickler asks a file that cannot look ahead for every single operation
 CONTAINER_MAKERS = b"]})(t\x85\x86\x87"
 TEXT_OPERATION, SHORT_TEXT_OPERATION, STOP_OPERATION = ord("X"), 0x8C, ord(".")
-PROTOCOLS = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
 
 
 class _PlainUnpickler(pickle.Unpickler):

@@ -56,13 +56,14 @@ def label_prefix(label: str) -> Prefix:
 
 def _label(line: str) -> tuple[LineFormat, str, bool] | None:
     """The format of the label of a line, its text, and whether it tells whose the line is; None for a line without one."""
-    first = first_format(line)
-    for form in label_formats(line) if first is not None else ():
-        found = form.compiled.match(line, 0, MAX_PREFIX_CHARS)
-        is_someones = found is not None and any(found.groupdict().get(name) for name in TELLS_WHOSE)
+    for form in label_formats(line):
         # `12: 2026-05-01 ...` is a line of `grep -n` as well: that all have one number decides. A level may stand before a time.
-        if found and form.name != OF_THE_PROGRAM and form.clock == "none" and (form is first or is_someones):
-            return form, found[0], is_someones
+        if form.name == OF_THE_PROGRAM or form.clock != "none":
+            continue
+        if found := form.compiled.match(line, 0, MAX_PREFIX_CHARS):
+            is_someones = any(map(found.groupdict().get, TELLS_WHOSE))
+            if is_someones or form is first_format(line):
+                return form, found[0], is_someones
     return None
 
 

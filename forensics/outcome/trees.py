@@ -7,8 +7,10 @@ scikit-learn's HistGradientBoostingClassifier and ExtraTreesClassifier (see trai
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import accumulate
 from math import exp, log
+from operator import mul
 
 from msgspec import Struct
 
@@ -19,7 +21,7 @@ LEAF = -1  # no feature has this number
 STATUS = "status"  # the contribution of an exit status that the last lines record
 
 
-class Forest(Struct, frozen=True):
+class Forest(Struct, frozen=True, dict=True):
     """The nodes of several trees, each depth-first: the left child of a node follows it.
 
     `roots`: where each tree begins. Of each node: `feature`, LEAF for a leaf; `number`, the greatest value of the feature that
@@ -52,11 +54,11 @@ class Forest(Struct, frozen=True):
                 mean = below
         return whole, shares
 
-    @property
+    @cached_property
     def _sums(self) -> tuple[list[float], list[int]]:
         """Sums of the values of the leaves, and their number, before each node."""
-        values = [n if f == LEAF else 0.0 for f, n in zip(self.feature, self.number, strict=True)]
-        return [*accumulate(values, initial=0.0)], [*accumulate((f == LEAF for f in self.feature), initial=0)]
+        leaves = [*map(LEAF.__eq__, self.feature)]
+        return [*accumulate(map(mul, leaves, self.number), initial=0.0)], [*accumulate(leaves, initial=0)]
 
     def _leaf(self, at: int, features: Sequence[float]) -> float:
         tests, rights, numbers = self.feature, self.right, self.number

@@ -11,7 +11,6 @@ They are parsed with `ast`; nothing is imported or executed. Files that cannot b
 from collections.abc import Iterable
 
 from forensics.model import Program, Scan
-from forensics.programs.reader import read_program
 
 MAX_PROGRAMS = 50  # chosen by hand: of a folder with the code beside the logs; reading takes milliseconds each
 
@@ -21,5 +20,9 @@ __all__ = ["programs"]
 def programs(scans: Iterable[Scan]) -> tuple[Program, ...]:
     """The programs among the sources, at most MAX_PROGRAMS, without those that have no setting, habit, framework or lock."""
     coded = [(s.source.name, s.source.code) for s in scans if s.source.code is not None][:MAX_PROGRAMS]
+    if not coded:
+        return ()
+    from forensics.programs.reader import read_program
+
     found = [read_program(name, code()) for name, code in coded]
     return tuple(p for p in found if p.settings or p.habits or p.frameworks or p.guarded)

@@ -42,7 +42,11 @@ def in_other_order(case: RankCase, found: Waits, rank: int, name: str, call: Cal
     title = case.groups[edge.group][edge.rank].title
     mine, theirs = f"{_numbered(call)} of group {case.groups[name][rank].title}", f"{_numbered(edge.call)} of group {title}"
     kind: Kind = "other_order" if _is_usual(case, rank, name, call) else "other_call"
-    how = "it enters the groups in another order, or left a call out" if kind == "other_order" else "no other rank makes that call there"
+    how = (
+        "it enters the groups in another order, or left a call out"
+        if kind == "other_order"
+        else "no other rank makes that call there"
+    )
     return _odd(
         case,
         rank,

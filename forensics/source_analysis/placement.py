@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
-from forensics import correlation, ranks, readers, series
+from forensics import correlation, readers, series
 from forensics.database import Database
 from forensics.model import Incident, Observation, Warning
 from forensics.model.ranks import RankPicture
@@ -48,6 +48,8 @@ def rank_picture(
     dumps = [r.dump for r in analyses if r.dump is not None]
     if not dumps:
         return None
+    from forensics import ranks  # most inputs have no dumps
+
     every = [e for found in events.values() for e in found]
     pids = ranks.rank_pids((m.ids for m in correlation.read_id_mappings(r.scan for r in analyses)), every)
     written = {r.name: r.scan.source.modified for r in analyses if r.dump is not None and r.scan.source.modified}
@@ -61,11 +63,15 @@ def _with_ranks(
     """`events` by source, with what the dumps of the ranks show, and that picture. The event stands for what the stacks of the
     same ranks show one by one."""
     seen = rank_picture(analyses, events, knowledge)
+    if seen is None:
+        return events, None
+    from forensics import ranks
+
     causes = {e.cause for found in events.values() for e in found if e.cause and e.weight != "hint"}
-    found = ranks.observation(seen, knowledge.records[ranks.RANKS_RECORD], causes) if seen else None
+    found = ranks.observation(seen, knowledge.records[ranks.RANKS_RECORD], causes)
     if found is None:
         return events, seen
-    pids = {row.pid for row in seen.rows} if seen else set()
+    pids = {row.pid for row in seen.rows}
     decided = {cause for one in knowledge.records[ranks.RANKS_RECORD].values() for cause in one.decides}
     told = {(one.source, line.number) for r in analyses for one in r.stacks for t in one.threads for line in (t.head, *t.lines)}
     rest = {

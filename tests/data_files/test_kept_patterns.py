@@ -41,6 +41,18 @@ def test_a_kept_pattern_finds_what_the_compiled_one_finds() -> None:
     assert (again.flags, dict(again.groupindex)) == (re.compile(*PATTERNS[0]).flags, {"word": 1, "number": 2})
 
 
+def test_a_kept_pattern_with_a_timeout_is_not_compiled_again() -> None:
+    pattern, text = r"(?P<word>[a-z]+) (?:of )?(?P<number>\d{1,3}+)(?<!x)", "rank 7 of 12"
+    first = lazy.compiled_with_timeout(pattern)
+    kept_patterns.keep_patterns()
+    lazy.unknown.clear()
+    kept_patterns.read_patterns()
+    again = lazy.compiled_with_timeout(pattern)
+    assert not lazy.unknown
+    one, other = next(first.finditer(text, timeout=1)), next(again.finditer(text, timeout=1))
+    assert (one.span(), one.groupdict()) == (other.span(), other.groupdict())
+
+
 @pytest.mark.parametrize("damage", [lambda data: data[:-3], lambda data: data[:9] + b"?" + data[10:], lambda _: b""])
 def test_a_damaged_file_is_made_again(damage: object, folder: Path) -> None:
     found(*PATTERNS[0])

@@ -15,7 +15,6 @@ from msgspec.structs import replace
 from forensics.core import lazy
 from forensics.model import EarlierAttempt, Finding, Line, MessageGroup, Notice, Proof, QuotedLine, Report
 from forensics.report.redaction.lines import KEY_HEAD, KEY_LINE, LineMasker, mask_lines, needs_neighbours
-from forensics.report.redaction.names import Names
 from forensics.report.redaction.secrets import LONE_KEY_LINE, MASK, mask_text
 from forensics.report.redaction.walk import changed, texts
 from forensics.report.subject_line import split_outcome_line
@@ -47,6 +46,8 @@ def mask_secrets(value: T) -> T:
 
 def without_names(report: Report) -> tuple[Report, dict[str, str]]:
     """`report` with stand-ins for names of persons and places, and the key: stand-in -> name."""
+    from forensics.report.redaction.names import Names
+
     names = Names.of(report)
     return changed(report, names.hide) if names.pattern else report, names.key()
 
