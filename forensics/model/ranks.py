@@ -60,7 +60,8 @@ class OddRank(Struct, frozen=True):
 
     `doing`: what it does there, in words. `call`, `group`: the call that it did not enter, or that differs. `others`: the line at
     which the others wait or made the usual call. `waiting`: the ranks that wait for it, directly or not. `late_s`, `since`: by
-    how much it is late, and since which call of the group. `cause`: that of its end, where a log tells the end.
+    how much it is late, and since which call of the group. `cause`: that of its end, where a log tells the end. `last_ns`: when
+    it made its last call, ns since 1970; 0 where nothing tells.
     """
 
     rank: int
@@ -73,6 +74,7 @@ class OddRank(Struct, frozen=True):
     waiting: tuple[int, ...] = ()
     pid: int | None = None
     late_s: float = 0.0
+    last_ns: int = 0
     since: int = -1
     proofs: tuple[ProofPlace, ...] = ()
     cause: str = ""

@@ -44,10 +44,11 @@ def _in_group(case: RankCase, name: str) -> Late | None:
     if len(common) < MIN_ROUNDS:
         return None
     ranks = sorted(times)
-    lateness = {seq: _lateness([times[r][seq] for r in ranks]) for seq in common}
-    first, last = ({seq: pick(times[r][seq] for r in ranks) for seq in common} for pick in (min, max))
+    came = {seq: [times[r][seq] for r in ranks] for seq in common}
+    first, last = ({seq: pick(column) for seq, column in came.items()} for pick in (min, max))
     gaps = {seq: (first[seq] - last[before]) / 1e9 for before, seq in pairwise(common)}  # from all there to the first one again
-    return _run_of(name, ranks, [seq for seq in common[1:] if gaps[seq] > MIN_LATE_S], lateness, gaps)
+    rounds = [seq for seq in common[1:] if gaps[seq] > MIN_LATE_S]
+    return _run_of(name, ranks, rounds, {seq: _lateness(came[seq]) for seq in rounds}, gaps)
 
 
 def _lateness(created: list[int]) -> list[float]:
@@ -67,7 +68,7 @@ def _run_of(
         second = max((s for i, s in enumerate(by_rank) if i != at), default=0.0)
         is_late = by_rank[at] > max(MIN_LATE_S, MIN_TIMES_LATER * second, MIN_LATE_PART * gaps[seq])
         last.append(at if is_late else -1)
-    for index in range(len(ranks)):
+    for index in sorted({*last} - {-1}):
         start = _start(last, index)
         rounds = [s for s, who in zip(seqs[start:], last[start:], strict=True) if who == index]
         if len(rounds) >= MIN_ROUNDS:

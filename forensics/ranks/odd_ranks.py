@@ -95,6 +95,7 @@ def waited_for(case: RankCase, found: Waits, rank: int) -> OddRank:
         proofs=(proof(case, edge.rank, edge.call),),
     )
     last = case.last_call(rank)
+    base = replace(base, last_ns=last.created_ns if last else 0)
     own = case.own_frame(last.frames) if last else None
     if at := doing(case, rank):
         return replace(base, kind=at.kind, doing=at.text, place=at.frame, proofs=(*at.proofs, *base.proofs))

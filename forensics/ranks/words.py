@@ -1,6 +1,7 @@
 """Sentences about ranks: `ranks 0 to 3, 7`, and why a rank keeps the others waiting."""
 
 from collections.abc import Iterable
+from datetime import UTC, datetime
 
 from forensics.model.dumps import Frame
 from forensics.model.ranks import OddRank
@@ -36,5 +37,8 @@ def reason(odd: OddRank) -> str:
     if odd.kind in ("device", "late"):
         return f"{odd.doing}{at(odd.place)}"
     missed = f" in {odd.call} of group {odd.group}" if odd.call else ""
-    text = f"{odd.doing}{at(odd.place)}; {waits}{missed}{at(odd.others)}"
+    last = (
+        f", since its last call at {datetime.fromtimestamp(odd.last_ns // 10**9, UTC):%Y-%m-%dT%H:%M:%SZ}" if odd.last_ns else ""
+    )
+    text = f"{odd.doing}{at(odd.place)}{last}; {waits}{missed}{at(odd.others)}"
     return f"{text}; it was late to calls before, by {odd.late_s:.2g} s since no. {odd.since}" if odd.late_s else text

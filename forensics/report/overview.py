@@ -10,7 +10,7 @@ from forensics.model import MessageGroup, Proof, Report, Value
 from forensics.model.answers import OUTCOME_LINE, REASON_LINE
 from forensics.report.incident_groups import Group, incident_groups
 from forensics.report.paths import Paths
-from forensics.report.phrases import duration_text, is_guess, remedies, shows_no_crash, symptoms
+from forensics.report.phrases import duration_text, is_guess, odd_rank, remedies, shows_no_crash, symptoms
 
 MAX_NUMBER_RANGES = 3  # chosen by hand: `1-4, 6-12, 20`
 MAX_LISTED_INCIDENTS = 5  # rows of other incidents on the first screen
@@ -48,7 +48,7 @@ def _own_rank(report: Report) -> Value | None:
     first = report.causes[0].facts
     pid, known = first.get("pid"), first.get("culprit_rank", first.get("rank"))
     same = (f.facts["rank"] for f in symptoms(report) if pid is not None and f.facts.get("pid") == pid and "rank" in f.facts)
-    return known if known is not None else next(same, None)
+    return known if known is not None else next(same, odd_rank(report).get("culprit_rank"))
 
 
 def do_first(report: Report) -> str:

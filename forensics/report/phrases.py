@@ -1,13 +1,13 @@
 """Sentences, labels and choices that the readable formats share."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from msgspec.structs import replace
 
 from forensics.core import lazy
 from forensics.core.text import with_noun
-from forensics.model import Advice, Finding, Line, MessageGroup, Proof, Report, Warning
+from forensics.model import Advice, Finding, Line, MessageGroup, Proof, Report, Value, Warning
 from forensics.model.answers import NO_SIGNATURE
 from forensics.model.logs import NO_ZONE
 
@@ -133,7 +133,22 @@ def what_happened(report: Report) -> str:
     """The first MAX_FIRST_SENTENCES sentences of the first cause's summary; for a guess only that it is one."""
     if is_guess(report):
         return GUESSED
-    return " ".join(SENTENCE_END.split(report.causes[0].summary)[:MAX_FIRST_SENTENCES])
+    return " ".join([*SENTENCE_END.split(report.causes[0].summary)[:MAX_FIRST_SENTENCES], *_waited_for(report)])
+
+
+def _waited_for(report: Report) -> list[str]:
+    """The rank that kept the others waiting, where its dumps show that and the first cause is the reason outside."""
+    facts = odd_rank(report)
+    if not facts or "culprit_reason" in report.causes[0].facts:
+        return []
+    pid = f" (pid {facts['pid']})" if "pid" in facts else ""
+    return [f"Rank {facts['culprit_rank']}{pid} kept the others waiting: {facts['culprit_reason']}."]
+
+
+def odd_rank(report: Report) -> Mapping[str, Value]:
+    """What dumps show of the single rank that kept the others waiting; empty if they show none."""
+    found = (f.facts for f in (report.causes[0], *symptoms(report)))
+    return next((facts for facts in found if "culprit_rank" in facts and "culprit_kind" in facts), {})
 
 
 def remedies(report: Report) -> tuple[Advice, ...]:

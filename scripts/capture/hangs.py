@@ -3,8 +3,8 @@
     sudo python -m scripts.capture.hangs WORK FOLDER [NAME...]    # WORK: for virtual environments and running jobs
 
 Each becomes FOLDER/NAME/ with fr/rank_N (the flight recorder's dumps), stacks/PID.txt (py-spy), job.log, dmesg.log where the
-kernel tells the reason, and expected.yaml: kind,
-rank and line of the fault. Names are those of HANGS. A capture takes a minute or two, most of it until the ranks' own time-out.
+kernel tells the reason, and expected.yaml: kind, rank and line of the fault. Names are those of HANGS. A capture takes a minute
+or two, most of it until the ranks' own time-out, and four where the kernel's watchdog is waited for.
 """
 
 from __future__ import annotations
@@ -139,6 +139,10 @@ def _look(hang: Hang, stage: Stage, out: Path, kernel: KernelLog) -> None:
     silent = {hang.odd} if hang.kind in ("gil_held", "dead_rank", "out_of_memory") else set()
     while time.monotonic() < end and not all((stage.run_dir / f"dumped.{r}").exists() for r in pids if r not in silent):
         time.sleep(0.5)
+    end = time.monotonic() + BLOCKED_S
+    while hang.kind == "frozen_disk" and time.monotonic() < end and "blocked for more than" not in kernel.lines():
+        time.sleep(5)
+    stage.write("thaw", "")
 
 
 def _expected(hang: Hang, program: Path) -> str:

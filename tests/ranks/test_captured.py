@@ -10,6 +10,7 @@ from forensics import sources
 from forensics.database import Database
 from forensics.model.ranks import RankPicture
 from forensics.pipeline import analyze_paths
+from forensics.report.phrases import what_happened
 from forensics.source_analysis import analyze_sources
 from forensics.source_analysis.placement import rank_picture
 from tests.report.samples import sample
@@ -112,3 +113,28 @@ def test_the_odd_ranks_line_is_the_place_and_in_the_first_remedy(case: str, plac
     first = sample(case, knowledge).causes[0]
     assert place in first.where
     assert re.search(remedy, first.remediations[0].action)
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize(
+    ("case", "cause", "told"),
+    [
+        (
+            "hang_frozen_disk",
+            "host_os.lockup",
+            r"at Shards\.remember \(hung_ranks\.py:88\), since its last call at 2026-11-29T09:0",
+        ),
+        (
+            "hang_lost_disk",
+            "storage.io_error",
+            r"at Shards\.read_patiently \(hung_ranks\.py:\d+\), since its last call at 2026-11-29T",
+        ),
+        ("hang_out_of_memory", "host_memory.oom_cgroup", r"it left no dump"),
+    ],
+)
+def test_the_kernels_reason_and_the_rank_stand_side_by_side(case: str, cause: str, told: str, knowledge: Database) -> None:
+    report = sample(case, knowledge)
+    assert report.causes[0].id == cause
+    said = what_happened(report)
+    assert re.search(rf"Rank 1 \(pid \d+\) kept the others waiting: .*{told}", said)
+    assert "2 ranks (0, 2) wait for it in all_reduce no. 23 of group default_pg (0) at averaging (hung_ranks.py:146)" in said
