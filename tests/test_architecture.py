@@ -38,7 +38,7 @@ BELOW: dict[str, set[str]] = {
     "correlation": {"readers", "line_formats", "database", "model", "core"},
     "outcome": {"readers", "templates", "line_formats", "database", "model", "core"},
     "ownership": {"readers", "outcome", "correlation", "line_formats", "database", "model"},
-    "decision": {"readers", "core", "outcome", "database", "model"},
+    "decision": {"readers", "core", "outcome", "database", "data_files", "model"},
     # what to do, what to tell
     "estimate": {"readers", "model", "core"},
     "advice": {"estimate", "readers", "database", "model", "core"},

@@ -56,6 +56,25 @@ def test_nothing_is_compiled_by_importing_the_pipeline() -> None:
     assert int(printed) < 80  # what other packages compile
 
 
+MAX_MODULES = 400  # 390 of the package are loaded for a short log on standard input; each takes half a millisecond
+HEAVY = {"typer", "rich", "numpy", "pandas", "pickle", "statistics", "forensics.ranks", "forensics.programs.reader"}
+
+
+@pytest.mark.seconds
+def test_a_short_log_on_standard_input_loads_no_more_than_it_needs() -> None:
+    code = (
+        "import atexit, sys; sys.argv = ['forensics', 'stdin']\n"
+        "atexit.register(lambda: print(*sys.modules, file=sys.stderr))\n"
+        "from forensics.cli import main; main()"
+    )
+    log = "the run begins\nRuntimeError: CUDA out of memory\n"
+    run = subprocess.run([sys.executable, "-c", code], input=log, capture_output=True, text=True, check=True)
+    assert "gpu_memory" in run.stdout
+    loaded = run.stderr.split()
+    assert not HEAVY.intersection(loaded)
+    assert 100 < sum(name.startswith("forensics.") for name in loaded) <= MAX_MODULES
+
+
 def test_importing_a_module_of_the_package_reads_no_metadata_of_other_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     """It takes 0.2 s, and the import system asks for each name before it looks for a module."""
     monkeypatch.setattr("forensics.version.others", lambda: pytest.fail("other packages were looked at"))

@@ -6,6 +6,7 @@ share of bad ends. Boosted trees are sharp where cases are many, random trees ar
 scikit-learn's HistGradientBoostingClassifier and ExtraTreesClassifier (see train/outcome_fit.py).
 """
 
+from array import array
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import accumulate
@@ -55,10 +56,22 @@ class Forest(Struct, frozen=True, dict=True):
         return whole, shares
 
     @cached_property
-    def _sums(self) -> tuple[list[float], list[int]]:
+    def _sums(self) -> tuple["array[float]", "array[int]"]:
         """Sums of the values of the leaves, and their number, before each node."""
         leaves = [*map(LEAF.__eq__, self.feature)]
-        return [*accumulate(map(mul, leaves, self.number), initial=0.0)], [*accumulate(leaves, initial=0)]
+        sums = accumulate(map(mul, leaves, self.number), initial=0.0)
+        return array("d", sums), array("i", accumulate(leaves, initial=0))
+
+    def sums_to_bytes(self) -> tuple[bytes, bytes]:
+        """What shares() computes once of all leaves, to be kept on this machine."""
+        sums, counts = self._sums
+        return sums.tobytes(), counts.tobytes()
+
+    def use_sums(self, sums: bytes, counts: bytes) -> None:
+        """Take what sums_to_bytes() gave; it is computed if it is of another forest."""
+        kept = array("d", sums), array("i", counts)
+        if len(kept[0]) == len(kept[1]) == len(self.feature) + 1:
+            self.__dict__["_sums"] = kept
 
     def _leaf(self, at: int, features: Sequence[float]) -> float:
         tests, rights, numbers = self.feature, self.right, self.number

@@ -7,7 +7,6 @@
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import pairwise
-from statistics import median, quantiles
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -149,6 +148,8 @@ def _every_s(times: Sequence[datetime]) -> float | None:
     gaps = [(b - a).total_seconds() for a, b in pairwise(times)]
     if len(gaps) < MIN_GROUPED_INCIDENTS:
         return None
+    from statistics import median, quantiles
+
     middle = median(gaps)
     low, _, high = quantiles(gaps, n=4)
     return round(middle, 1) if middle > 0 and high - low <= 2 * MAX_GAP_DEVIATION * middle else None

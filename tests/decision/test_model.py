@@ -166,6 +166,22 @@ def test_a_damaged_built_in_model_is_one_clear_error(tmp_path: Path, monkeypatch
         models.active_model()
 
 
+def test_what_is_kept_of_a_model_changes_no_answer_and_is_of_this_very_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORENSICS_CACHE", str(tmp_path / "cache"))
+    path = tmp_path / "model.weights"
+    path.write_bytes(whole := BUILT_IN.read_bytes())
+    first, again = read_model(path).outcome, read_model(path).outcome
+    features = [1.0] * len(first.names)
+    assert "_sums" not in model_from_bytes(whole).outcome.random.__dict__
+    assert "_sums" in again.random.__dict__, "they were read"
+    assert again.shares(features) == model_from_bytes(whole).outcome.shares(features) == first.shares(features)
+    path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    with pytest.raises(ForeignModelError, match="damaged"):
+        read_model(path)
+
+
 def test_the_built_in_model_is_small_and_knows_no_cause_that_is_not_there(knowledge: Database) -> None:
     assert BUILT_IN.stat().st_size < 4 << 20
     assert set(read_model(BUILT_IN).causes) <= set(knowledge.causes)
