@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import signal
 
+from forensics.capture.identity import MAX_FREE_SHARE_OF_FULL
 from forensics.capture.times import duration_text, local_zone, time_text
 
 TYPE_CHECKING = False
@@ -32,7 +33,6 @@ MIN_LIMIT_SHARE = 0.9  # of a limit of processor time; the last sample is some s
 MAX_TICK_ERROR_S = 0.25  # the kernel counts ticks for the limit and exact times for its statistics; measured: 0.14 s in 1 s
 MAX_TIME_LIMIT_GAP_S = 5.0  # chosen by hand: a scheduler ends a job at its limit or later
 MAX_STALL_TO_END_S = 30.0  # chosen by hand: a program that is stopped may still write while it shuts down
-MAX_FREE_SHARE_OF_FULL = 0.01  # file systems reserve some blocks, so a full one seldom reports 0 free bytes
 SIGXCPU = 24  # the number on Linux; the process that watches a job does not load the module `signal`
 
 

@@ -63,6 +63,7 @@ class Collector:
         self.stacks: list[dict[str, str]] = []
         self.signals: list[dict[str, Any]] = []  # those that this process received itself
         self.refused = ""  # why the command could not be started
+        self.places = list(dict.fromkeys(["/dev/shm", "/tmp", _folder(), *identity.mounts_with_room()]))
         self.least_free: dict[str, tuple[int, int]] = {}
         if not options.time_limit_s:
             options.time_limit_s = identity.time_limit(os.environ)
@@ -163,7 +164,7 @@ class Collector:
 
     def _measure_places(self) -> None:
         """Measure the file systems that jobs fill."""
-        for path, found in identity.disks(["/dev/shm", "/tmp", _folder()]).items():
+        for path, found in identity.disks(self.places).items():
             now = found["free_bytes"], found["size_bytes"]
             self.least_free[path] = min(self.least_free.get(path, now), now)
 
@@ -262,7 +263,7 @@ class Collector:
             },
             "stacks": self.stacks,
             "gpus": self.gpus,
-            "disks": identity.disks(list(dict.fromkeys([_folder(), "/tmp", "/dev/shm"]))),
+            "disks": identity.disks(self.places),
             "core_dumps": identity.core_dumps(),
             "exits": {"count": len(self.tree.ends), "left_out": self.tree.left_out, "ways": sorted(self.tree.ways)},
             "closed": self.unavailable,

@@ -27,6 +27,8 @@ DISTRIBUTED: tuple[str, ...] = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD
 DISTRIBUTED += ("TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "CUDA_VISIBLE_DEVICES")
 DISTRIBUTED += ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "JPY_SESSION_NAME")
 
+MAX_FREE_SHARE_OF_FULL = 0.01  # file systems reserve some blocks, so a full one seldom reports 0 free bytes
+
 
 def host() -> dict[str, Any]:
     """The machine, its boot and its kernel."""
@@ -86,6 +88,13 @@ def limits(pid: int) -> dict[str, str]:
 def disks(paths: list[str]) -> dict[str, dict[str, int]]:
     """Size and free bytes of the file systems that the job is known to write to."""
     return {path: found for path in paths if (found := _disk(path))}
+
+
+def mounts_with_room() -> list[str]:
+    """Where local file systems that can be written to are mounted, but for full ones. One of a network may never answer: left out."""
+    rows = [row.split() for row in proc.read("/proc/self/mounts").splitlines()]
+    local = [at for device, at, kind, how, *_ in rows if "rw" in how.split(",") and (device.startswith("/dev/") or kind == "tmpfs")]
+    return [at for at, found in disks(local).items() if found["free_bytes"] > MAX_FREE_SHARE_OF_FULL * found["size_bytes"]]
 
 
 def _disk(path: str) -> dict[str, int]:

@@ -75,6 +75,7 @@ class _Scanner:
         self.confirmed: dict[tuple[int, int], int] = {}  # by anchor and signature: those of them that the signature confirmed
         self.head: list[Line] = []
         self.tail: bytes = b""
+        self.is_line_open = False  # the last line counted goes on in the next chunk: it is longer than a chunk
         self.sample = LineSample()
         self.budget = Budget()
 
@@ -84,6 +85,7 @@ class _Scanner:
         if chunk.left_out and not data:  # up to the end
             return
         start = end = 0
+        self.lines -= self.is_line_open
         numbers = LineNumbers(data, self.lines + 1)
         found_here: set[int] = set()
         text: _Text | None = None
@@ -110,7 +112,7 @@ class _Scanner:
             self.warn(Warning("limit" if gap.to_end else "skipped", gap.told(share), self.source.name, self.lines + 1))
         self.lines += gap.lines
         self.bytes += gap.bytes
-        self.tail = b""
+        self.tail, self.is_line_open = b"", False
         self.sample.skip()
 
     def _count(self, data: bytes, found: Matches) -> None:
@@ -121,7 +123,8 @@ class _Scanner:
             tabs = data.count(b"\n\t") if b"\t" in data else 0  # most logs have none, and one byte is found much faster than two
             self.continued += data.count(b"\n ") + tabs + data.startswith((b" ", b"\t"))
         self.bytes += len(data)
-        self.lines += found.line_ends + (not data.endswith(b"\n"))
+        self.is_line_open = not data.endswith(b"\n")
+        self.lines += found.line_ends + self.is_line_open
 
     def _places(self, found: Matches) -> list[tuple[int, int]]:
         """The places to look at, in order; of an anchor that was seen often, only the last ones. They are counted."""

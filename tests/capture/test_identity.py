@@ -87,3 +87,15 @@ def test_each_gpu_is_taken_with_what_it_tells(monkeypatch: pytest.MonkeyPatch) -
 def test_why_there_are_no_gpus_to_ask(module: SimpleNamespace | None, why: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pynvml", module)
     assert identity.gpus() == ([], why)
+
+
+def test_a_local_file_system_with_room_is_watched_and_no_full_or_foreign_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    mounts = """/dev/sda1 / ext4 rw,relatime 0 0
+tmpfs /scratch tmpfs rw,size=2048k 0 0
+/dev/loop1 /snap/core squashfs ro,nodev 0 0
+nas:/home /home nfs4 rw 0 0
+/dev/sda2 /boot ext4 rw 0 0
+"""
+    monkeypatch.setattr(identity.proc, "read", lambda _path: mounts)
+    monkeypatch.setattr(identity, "_disk", lambda path: {"size_bytes": 1000, "free_bytes": 2 if path == "/boot" else 500})
+    assert identity.mounts_with_room() == ["/", "/scratch"]

@@ -46,6 +46,13 @@ def test_line_numbers_agree_with_grep_whatever_the_blocks(knowledge: Database, b
     assert (found.lines, found.bytes) == (3000, len("\n".join(lines)))
 
 
+def test_a_line_of_many_chunks_is_one_line(knowledge: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "current", replace(limits.current, line=1 << 12))
+    found = scanned(f"start\n{'x' * 50_000}\n{SHAPE}\n", knowledge, 1 << 10)
+    assert "code.shape" in causes(found)[3]
+    assert (found.lines, found.tail[-1].number) == (3, 3)
+
+
 def test_fields_are_the_named_groups(knowledge: Database) -> None:
     (hit,) = [h for h in scanned(OOM, knowledge).hits if h.cause == "host_memory.oom_cgroup" and "pid" in h.fields][:1]
     assert hit.fields["pid"] == "1917"
