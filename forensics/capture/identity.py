@@ -91,9 +91,10 @@ def disks(paths: list[str]) -> dict[str, dict[str, int]]:
 
 
 def mounts_with_room() -> list[str]:
-    """Where local file systems that can be written to are mounted, but for full ones. One of a network may never answer: left out."""
+    """Mount points with room that can be written to; none of a network, which may never answer."""
     rows = [row.split() for row in proc.read("/proc/self/mounts").splitlines()]
-    local = [at for device, at, kind, how, *_ in rows if "rw" in how.split(",") and (device.startswith("/dev/") or kind == "tmpfs")]
+    writable = [row for row in rows if "rw" in row[3].split(",")]
+    local = [at for device, at, kind, *_ in writable if device.startswith("/dev/") or kind == "tmpfs"]
     return [at for at, found in disks(local).items() if found["free_bytes"] > MAX_FREE_SHARE_OF_FULL * found["size_bytes"]]
 
 
