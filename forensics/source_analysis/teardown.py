@@ -73,7 +73,7 @@ def _block(head: int, tail: Mapping[int, Line]) -> range:
     """The numbers of the lines of the traceback at `head`, with the line that says that it is ignored, to its exception."""
     first = head - 1 if head - 1 in tail and any(said in tail[head - 1].text for said in IGNORED) else head
     last = head + 1
-    while last in tail and tail[last].text[:1].isspace():
+    while last in tail and unlabelled(tail[last].text)[:1].isspace():
         last += 1
     return range(first, last + 1)
 
