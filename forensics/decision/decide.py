@@ -18,7 +18,7 @@ from forensics.decision.ending import bad_end_shown
 from forensics.decision.ledger import AGAINST_ALL, BAD_END, NO_BAD_END, moved, probability_of, rows_of, total, with_rule
 from forensics.decision.model import Model
 from forensics.decision.precedence import Precedence
-from forensics.decision.structure import MAX_BAD_IF_FINISHED, REACHED_END, finish, has_last_word, ranked_by_structure
+from forensics.decision.structure import has_last_word, last_position, ranked_by_structure
 from forensics.decision.text import trouble_text, trouble_words
 from forensics.model import Adjustment, Notice, Verdict
 from forensics.model.verdicts import Candidate, Diagnosis, Lane, LaneDigest, Outcome, OutcomeState, OwnedObservation
@@ -92,8 +92,8 @@ def decide(
     """
     rates = database.rates if rates is None else rates
     rows, mute = _outcome_rows(given, database, model, rates, explained)
-    by_finish = _row_of_finish(given, rows, database)
-    rows += by_finish
+    by_position = _row_of_last_position(given, rows, database)
+    rows += by_position
     shown = probability_of(rows)
     bad, share = shown, 1.0
     if given.end:
@@ -112,8 +112,8 @@ def decide(
     outcome = _outcome(given, bad, found[0], database)
     if mute and outcome.state == "unknown":
         outcome = replace(outcome, why=MUTE)
-    if by_finish and bad < ENDED_BADLY:
-        outcome = _finished(given, outcome, database)
+    if by_position and bad < ENDED_BADLY:
+        outcome = _with_last_position(given, outcome, database)
     outcome = replace(outcome, ledger=rows)
     return Diagnosis(
         verdict, outcome, tuple(found[:MAX_CAUSES]), _notices(given, found, bad, database), _none_of_these(ranked, bad)
@@ -153,21 +153,23 @@ def _outcome_rows(
     return rows, mute
 
 
-def _row_of_finish(given: DecisionInput, rows: tuple[Adjustment, ...], database: Database) -> tuple[Adjustment, ...]:
-    """The row by which the last attempt reached its end, if it lowers the probability of a bad end."""
+def _row_of_last_position(given: DecisionInput, rows: tuple[Adjustment, ...], database: Database) -> tuple[Adjustment, ...]:
+    """The row of the last position, if it lowers the probability of a bad end."""
     lane = outcome_features.decisive_lane(given.owned, given.lanes, database)
-    line = finish(given.owned, lane, database)
-    if lane is None or line is None or probability_of(rows) <= MAX_BAD_IF_FINISHED or given.exit_status(database):
+    told = last_position(given.owned, lane, database)
+    if lane is None or told is None or probability_of(rows) <= told[1] or given.exit_status(database):
         return ()
-    return with_rule(rows, MAX_BAD_IF_FINISHED, REACHED_END, lane.source, line.number)[-1:]
+    line, most, rule = told
+    return with_rule(rows, most, rule, lane.source, line.number)[-1:]
 
 
-def _finished(given: DecisionInput, outcome: Outcome, database: Database) -> Outcome:
+def _with_last_position(given: DecisionInput, outcome: Outcome, database: Database) -> Outcome:
     lane = outcome_features.decisive_lane(given.owned, given.lanes, database)
-    if lane is None or lane.reached_end is None:
+    if lane is None or not (last := lane.reached_end or lane.at_work):
         return outcome
-    told = ((lane.source, lane.reached_end.number, lane.reached_end.text),)
-    return replace(outcome, state="ended_well", why=CAME_TO_ITS_END, lines=told)
+    state: OutcomeState = "ended_well" if lane.reached_end else "cut_off"
+    why = CAME_TO_ITS_END if lane.reached_end else WHY[state]
+    return replace(outcome, state=state, why=why, lines=((lane.source, last.number, last.text),))
 
 
 def _is_mute(given: DecisionInput, database: Database) -> bool:

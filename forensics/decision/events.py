@@ -11,7 +11,7 @@ another exception, another memory limit, a program that demonstrably went on bet
 from collections.abc import Mapping, Sequence
 
 from forensics.database import Database
-from forensics.decision.last_word import MIN_GROWN, has_lasting_effect
+from forensics.decision.last_word import MAX_CONTINUED_LINES, MIN_GROWN, has_lasting_effect
 from forensics.model import Fields, Observation
 from forensics.model.verdicts import OwnedObservation
 from forensics.outcome.tiers import NOTICE
@@ -21,7 +21,6 @@ Tellings = tuple[OwnedObservation, ...]
 MESSAGE_FIELDS = ("exc_type", "exc_message")
 LIMIT_FACT = "limit_path"  # of the cgroup whose memory limit was reached
 MAX_EVENTS = 12  # chosen by hand, of one cause: earlier ones beyond these are told together
-MAX_CONTINUED_LINES = 10  # while it ends a program may print a few lines like earlier ones
 # What waits for a process that died gives up by itself at last: a process group of PyTorch does so after 30 minutes, the longest
 # of the usual defaults. So what is farther apart is not of the same trouble.
 MAX_SAME_TROUBLE_S = 30 * 60.0

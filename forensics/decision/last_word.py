@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from forensics.database import Database
 from forensics.model.verdicts import OwnedObservation
 
+MAX_CONTINUED_LINES = 10  # while it ends a program may print a few lines like earlier ones
 MIN_GROWN = 2  # a buffer that is written late may show one more step behind the end
 MAX_LINES_BEHIND_WORD = 20  # of a last word: the stack and the launcher's lines that are printed for the signal
 LAST_WORD_TRAITS = ("process_death", "external_stop")

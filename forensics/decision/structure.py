@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from forensics.database import HEALTHY, Database
-from forensics.decision.last_word import bare_last_word, has_lasting_effect, last_word, survived
+from forensics.decision.last_word import MAX_CONTINUED_LINES, MIN_GROWN, bare_last_word, has_lasting_effect, last_word, survived
 from forensics.decision.ledger import moved
 from forensics.model import Line
 from forensics.model.verdicts import Candidate, Lane, OwnedObservation
 from forensics.outcome.tiers import NOTICE, evidence_tier
 
 MAX_BAD_IF_FINISHED = 0.1  # of a bad end, where the last attempt came to the end of what it counts
+MAX_BAD_IF_AT_WORK = 0.45  # of a bad end, where the log breaks off while the last attempt was at work: hardly less than even
 SURVIVED = "rule: the program went on behind it, and this was the last word"
 OVERTAKEN = "rule: the program went on behind it, and another message was the last word"
 ALONE = "rule: it was the last word, and no other cause has evidence"
@@ -24,6 +25,7 @@ NOT_THE_WORD = "rule: the last word tells of another end, and no other cause has
 FAILED_STAGE = "rule: a stage that ended with a usage error explains what a later stage lacks"
 LACKING_STAGE = "rule: a stage before it ended with a usage error"
 REACHED_END = "rule: the last attempt reached the end of what it counts"
+AT_WORK = "rule: the program went on behind all that failed, and was at work where the log ends"
 
 
 def ranked_by_structure(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
@@ -106,15 +108,21 @@ def _was_survived(candidate: Candidate, word: OwnedObservation, database: Databa
     return before and all(o.aftermath.later_attempts > 0 if by_restart else survived(o) for o in ending)
 
 
-def finish(owned: Sequence[OwnedObservation], lane: Lane | None, database: Database) -> Line | None:
-    """The line in which the subject's last attempt reached its end, if the program survived all evidence of another end."""
-    if lane is None or lane.reached_end is None or lane.kind != "job":
+def last_position(owned: Sequence[OwnedObservation], lane: Lane | None, database: Database) -> tuple[Line, float, str] | None:
+    """The last position of the subject's last attempt, if the program survived all evidence of an end that stands before it.
+
+    With it the greatest probability of a bad end and the rule that says so.
+    """
+    if lane is None or lane.kind != "job" or not (last := lane.reached_end or lane.at_work):
         return None
     own = [o for o in owned if o.owner != "others" and o.observation.cause != HEALTHY and evidence_tier(o, database) < NOTICE]
-    reached = lane.reached_end.number
-    overcome = all(o.lane is lane and o.observation.last_line < reached and _is_overcome(o, database) for o in own)
-    return lane.reached_end if own and overcome else None
+    least = MIN_GROWN if lane.reached_end else MAX_CONTINUED_LINES
+    overcome = all(o.lane is lane and o.observation.last_line < last.number and _is_overcome(o, least, database) for o in own)
+    if not own or not overcome:
+        return None
+    return (last, MAX_BAD_IF_FINISHED, REACHED_END) if lane.reached_end else (last, MAX_BAD_IF_AT_WORK, AT_WORK)
 
 
-def _is_overcome(o: OwnedObservation, database: Database) -> bool:
-    return survived(o) and not has_lasting_effect(str(o.observation.cause), database)
+def _is_overcome(o: OwnedObservation, least: int, database: Database) -> bool:
+    grown = o.aftermath.later_attempts > 0 or o.aftermath.positions >= least
+    return grown and not has_lasting_effect(str(o.observation.cause), database)

@@ -123,7 +123,7 @@ class Lane(Struct, frozen=True):
     that the program continues. `last_lines`: its last lines that are not blank. `good_lines`: its last lines of a good end.
     `aftermath`: of each observation in it, by (line, kind). `superseded`: its launcher began another attempt after the last
     line of this lane. `reached_end`: the line in which its last attempt came to the end of what it counts, if no trouble
-    stands behind it.
+    stands behind it. `at_work`: the same of a last position that is not the end.
     """
 
     source: str
@@ -137,6 +137,7 @@ class Lane(Struct, frozen=True):
     aftermath: Mapping[tuple[int, str], Aftermath] = field(default_factory=dict)
     superseded: bool = False
     reached_end: Line | None = None
+    at_work: Line | None = None
 
 
 class Fact(Struct, frozen=True):

@@ -43,17 +43,17 @@ class Course:
         end = self.starts[later] if later < len(self.starts) else len(self.rows)
         return self._grown_before[max(end, at)] - self._grown_before[at]
 
-    def reached_end(self) -> Line | None:
-        """The line in which the position of the last attempt reached its end, with no trouble behind it; None if none did."""
+    def last_position(self) -> tuple[Line | None, bool]:
+        """The line with the last position of the last attempt, None if there is none or trouble stands behind it; is it the
+        end?"""
         first = self.starts[-1] if self.starts else 0
         last = next((i for i in range(len(self.rows) - 1, first - 1, -1) if self.counters[i]), None)
         if last is None or any(self._is_trouble(b) for b in self.bits[last + 1 :]):
-            return None
+            return None, False
         totals: dict[str, Counter] = {c.unit: c for row in self.counters[first:] for c in row if c.total and c.unit}
         shown = [c for c in self.counters[last] if c.total]
-        if not shown or not all(c.is_complete for c in (*shown, *totals.values())):
-            return None
-        return Line(self.rows[last].number, self.rows[last].text())
+        complete = bool(shown) and all(c.is_complete for c in (*shown, *totals.values()))
+        return Line(self.rows[last].number, self.rows[last].text()), complete
 
     @staticmethod
     def _is_trouble(bits: int) -> bool:

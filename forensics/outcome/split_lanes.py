@@ -114,6 +114,7 @@ class _LaneRows:
 
     def lane(self, source: str, kind: LaneKind, entity: Entity, observations: Sequence[Observation]) -> Lane:
         """The lane of these rows, with the aftermath of `observations`."""
+        position, complete = self.last_position()
         return Lane(
             source=source,
             kind=kind,
@@ -125,7 +126,8 @@ class _LaneRows:
             good_lines=self.good_lines(),
             aftermath={(o.line, o.kind): self.aftermath(o) for o in observations},
             superseded=self.is_superseded(),
-            reached_end=self.reached_end(),
+            reached_end=position if complete else None,
+            at_work=None if complete else position,
         )
 
     def _classified(self, classes: LineClasses, known: dict[bytes, int], alone: int) -> list[int]:
@@ -203,9 +205,9 @@ class _LaneRows:
         """Its positions, of which an observation and the end ask."""
         return Course(self.rows, self.bits, self.start_rows())
 
-    def reached_end(self) -> Line | None:
-        """The line in which the last attempt reached the end of what it counts, None if none shows it."""
-        return self.course.reached_end() if self.classes & PROGRESS and self.classes & TROUBLE else None
+    def last_position(self) -> tuple[Line | None, bool]:
+        """The line with the last position of the last attempt, None if none shows it; is it the end of what it counts?"""
+        return self.course.last_position() if self.classes & PROGRESS and self.classes & TROUBLE else (None, False)
 
     @functools.cached_property
     def _sorted_since(self) -> list[int]:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from forensics.database import HEALTHY, Database
 from forensics.decision.decide import decide
 from forensics.decision.precedence import Precedence
-from forensics.decision.structure import FAILED_STAGE, MAX_BAD_IF_FINISHED, REACHED_END, SURVIVED
+from forensics.decision.structure import AT_WORK, FAILED_STAGE, MAX_BAD_IF_FINISHED, REACHED_END, SURVIVED
 from forensics.model import Line
 from forensics.model.verdicts import Attempt, Diagnosis, OwnedObservation
 from tests.decision.made import lane, model, question, seen
@@ -123,3 +123,17 @@ def test_a_last_attempt_that_reached_its_end_ended_well(knowledge: Database) -> 
     told = replace(seen(OOM, 10, "proof"), lane=done)
     found = decide(question(told, lanes=(done,)), knowledge, model(6.0, **SURE), Precedence(()))
     assert found.verdict == "crash", "nothing shows that the program survived it"
+
+
+@pytest.mark.parametrize(
+    ("after", "verdict"), [({"later_attempts": 1}, "no_crash"), ({"positions": 30}, "no_crash"), ({"positions": 3}, "crash")]
+)
+def test_a_log_that_breaks_off_at_work_shows_no_crash_by_what_was_overcome(
+    after: dict[str, int], verdict: str, knowledge: Database
+) -> None:
+    cut = replace(OWN, at_work=Line(98, "step 40/90"))
+    told = replace(seen(OOM, 10, "proof", **after), lane=cut)
+    found = decide(question(told, lanes=(cut,)), knowledge, model(6.0, **SURE), Precedence(()))
+    assert found.verdict == verdict
+    if verdict == "no_crash":
+        assert (found.outcome.state, found.outcome.ledger[-1].feature) == ("cut_off", AT_WORK)
