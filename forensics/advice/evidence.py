@@ -122,7 +122,8 @@ def _proofs_in_order(event: Observation) -> list[Proof]:
         return list(event.proofs)
     shown = {o.line for o in event.occurrences}.union(one.quoted)
     own = [p for p in event.proofs if p.line in shown]
-    first = next(o.line for o in event.occurrences if _agree(one.fields, o.fields))
+    code = {p.line for p in event.proofs if is_code_line(p.text)}
+    first = min((o.line in code, o.line) for o in event.occurrences if _agree(one.fields, o.fields))[1]
     return sorted(own, key=lambda p: (p.line != first, p.line not in one.quoted))
 
 

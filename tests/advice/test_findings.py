@@ -1,5 +1,7 @@
 """A Diagnosis to what a report says of each cause: role, evidence, remedies, open questions."""
 
+from collections.abc import Callable
+
 import pytest
 from msgspec.structs import replace
 
@@ -8,7 +10,7 @@ from forensics.advice.findings import NO_END_SHOWN, UNLINKED, UNPROVEN
 from forensics.database import HEALTHY, Database
 from forensics.decision.decide import DecisionInput, decide
 from forensics.decision.precedence import Precedence
-from forensics.model import Proof, Value
+from forensics.model import Proof, Report, Value
 from forensics.model.answers import REASON_LINE
 from forensics.model.verdicts import Diagnosis, OwnedObservation
 from tests.decision.made import lane, model, question, seen
@@ -126,3 +128,12 @@ def test_a_java_chain_is_told_by_what_caused_the_others(knowledge: Database) -> 
     found = findings(decided(knowledge, question(thrown)), knowledge, reasons=reasons)
     assert found[0].facts["exc_message"] == "Access denied for user 'root'"
     assert found[0].facts["exc_type"] == "java.sql.SQLException"
+
+
+@pytest.mark.parametrize(
+    "error", ["x and y must have same first dimension, but have shapes (3,) and (5,)", "Found array with dim 3"]
+)
+def test_the_message_is_marked_and_not_the_code_that_raises_it(analyze: Callable[..., Report], error: str) -> None:
+    frames = '  File "main.py", line 6, in <module>\n    plot(a)\n  File "/opt/py/site-packages/p/q.py", line 9, in plot\n'
+    log = f'step 1\nTraceback (most recent call last):\n{frames}    raise ValueError(f"{error[:40]}"\nValueError: {error}\n'
+    assert analyze(train_log=log).causes[0].evidence[0].text == f"ValueError: {error}"
