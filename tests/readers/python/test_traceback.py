@@ -211,6 +211,16 @@ def test_an_ignored_exception_ends_nothing(
     assert analyze(train_log=f"epoch 3 done\n{PLAIN}").causes[0].id == "code.exception"
 
 
+@pytest.mark.parametrize("label", ["", "0: ", "trainer-1  | "])
+def test_what_an_ignored_exception_misses_is_no_cause(analyze: Callable[..., Report], label: str) -> None:
+    lost = PLAIN.replace(
+        "mypackage.errors.StrangeError: it did not work", "FileNotFoundError: [Errno 2] No such file: '/c/a.tmp'"
+    )
+    rows = f"epoch 3 done\nException ignored in atexit callback: <function save at 0x7f43>\n{lost}"
+    report = analyze(train_log="".join(f"{label}{row}\n" for row in rows.splitlines()))
+    assert report.verdict != "crash" and "data.missing" not in {c.id for c in report.causes}
+
+
 @pytest.mark.parametrize(
     ("file", "cause"), [("wandb/sdk/internal/file_stream.py", None), ("wandb/agents/pyagent.py", "code.exception")]
 )
