@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-SCHEMA = "forensics-run/1"
 MAX_KEPT_BUNDLES = 50  # chosen by hand: in the state folder; older ones are removed
 RUN_FILE = "run.json"
 REPORT, REPORT_HEAD = (
@@ -95,7 +94,6 @@ class Bundle:
     `unwritten`: the names of the files that could not be written."""
 
     def __init__(self, folder: str = "", name: str = "run") -> None:
-        self.made_by_us = not folder
         if not folder:
             safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in os.path.basename(name))[:40] or "run"
             folder = os.path.join(state_folder(), f"{time.strftime('%Y%m%d-%H%M%S')}-{safe}-{os.getpid()}")

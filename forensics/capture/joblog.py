@@ -44,7 +44,7 @@ class JobLog:
         self._waiting_bytes, self._ending = 0, False
         self._lock, self._wake = threading.Lock(), threading.Event()
         self._late = False
-        self._head_bytes, self._tails = 0, [b"", b""]
+        self._head_bytes = 0
         self._index: list[tuple[int, float]] = []
         self._indexed = 0.0
         self._file: BinaryIO | None = None

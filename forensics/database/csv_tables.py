@@ -20,6 +20,6 @@ def read_rows(name: str, folder: Path | None = None) -> list[dict[str, str]]:
         raise DatabaseError(f"table cannot be read: {error.strerror}", str(path)) from error
 
 
-def read_table(name: str, folder: Path | None = None) -> dict[str, dict[str, str]]:
+def read_table(name: str) -> dict[str, dict[str, str]]:
     """The rows of signatures/tables/<name>.csv by their first column."""
-    return {next(iter(row.values())): row for row in read_rows(name, folder)}
+    return {next(iter(row.values())): row for row in read_rows(name)}

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from forensics.history.store import Store
 
-SQLITE_SUFFIXES = (".db", ".sqlite", ".sqlite3")
 MAX_WRITER_WAIT_S = 60  # for another writer
 WAL_RETRY_S = 0.01  # another process sets it in less
 CREATION_LOCK = 0x666F7265  # chosen by hand: a number that other programs on the same PostgreSQL server are not likely to lock

@@ -27,7 +27,6 @@ from forensics.database.records import record_faults
 from forensics.database.slow_patterns import slow_pattern_faults
 from forensics.database.validate import check
 from forensics.line_formats.read_formats import format_faults
-from forensics.readers.roles import role_faults
 from forensics.readers.settings.environment_signs import sign_faults
 from forensics.readers.units import typed_fields
 from forensics.readers.word_lists import word_faults
@@ -89,7 +88,7 @@ def lint(own: Path | None = None, alone: bool = False) -> LintResult:
     faults += _frequent_in_healthy_logs(ours)
     if builtin_folder() in folders:
         faults += record_faults(builtin_folder(), record_outcomes(), {c.id for c in causes})
-        faults += [*format_faults(), *sign_faults(), *word_faults(), *role_faults()]
+        faults += [*format_faults(), *sign_faults(), *word_faults()]
         faults += (Fault(*fault) for fault in known_fix_faults(case_fields()))
     if not alone:
         faults += _never_seen(signatures)

@@ -11,12 +11,8 @@ from typing import overload
 from msgspec import Struct
 from msgspec.structs import replace
 
-# What a series can measure. `memory` is in bytes or percent, times are in seconds, rates in units per second. `throttle` is 1
-# while the GPU lowers its clocks, `limit` is the maximum of memory in bytes, `events` is a counter.
-QUANTITIES = (
-    "memory", "loss", "grad_norm", "loss_scale", "lr", "step", "total", "epoch", "step_time", "data_time", "rate",
-    "temperature", "clock", "power", "throttle", "limit", "events",
-)  # fmt: skip
+# A quantity of `memory` is in bytes or percent, times are in seconds, rates in units per second. `throttle` is 1 while the GPU
+# lowers its clocks, `limit` is the maximum of memory in bytes, `events` is a counter.
 
 MIN_UNEVEN_READINGS = 64  # shorter series are never sampled unevenly by the scanner
 MIN_STRONG_READINGS = 16  # with fewer readings a trend may be chance: it is a hint, never strong evidence

@@ -10,7 +10,7 @@ forensics run: stacks of pid 4711 (python), rank 3                              
 Thread 1 (Thread 0x7f3e2b7fe640 (LWP 4711) "python"):   #0  0x00007f3e in poll () from /lib64/libc.so.6    (gdb, cuda-gdb)
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct, field
 
@@ -126,8 +126,3 @@ def _frame(text: str) -> Frame | None:
 
 def _closed(one: _Open, source: str) -> ProcessStacks:
     return ProcessStacks(source, one.tool, one.pid, one.rank, tuple(one.threads))
-
-
-def all_stacks(found: Iterable[ProcessStacks]) -> dict[int, ProcessStacks]:
-    """The last stacks of each process, by its pid."""
-    return {one.pid: one for one in found if one.pid is not None}

@@ -210,4 +210,3 @@ NAMED_SECRET_RULES = (
         "docker-auth", ("auth",), lazy.regex(r"[\"']auth[\"']\s*:\s*[\"'](?P<secret>[A-Za-z0-9+/]{8,4096}={0,2})"), "credentials"
     ),
 )
-RULE_KINDS = frozenset(rule.kind for rule in NAMED_SECRET_RULES)
