@@ -38,7 +38,7 @@ from forensics.database.conditions import (
     open_setting,
     tools_available,
 )
-from forensics.database.effects import WRITES, effects_of, with_comment, with_effects
+from forensics.database.effects import WRITES, effects_of, with_comment, with_effects, with_warning
 from forensics.database.known_fixes import MAX_KNOWN_FIXES, known_fixes_in, other_ways
 from forensics.model import Advice, Fields, OpenQuestion
 from forensics.readers.python.own_words import ALLOWED, ASKED_FOR, FURTHER_LOG
@@ -74,12 +74,13 @@ def fitting_remedies(
         [Advice(1, "user", READ_FIRST.format(first_line), WHY_READ_FIRST, (), None)] if first_line and not told_by else []
     )
     chosen = [*first, *islice(unlike(more, first), max(0, MAX_REMEDIES - len(first)))]
-    told_already = {action for _, action, _ in chosen}
+    made = [_advice(entry, environment) for entry in chosen]
+    told_already = {a.action for a in made}
     also = ((other, fitting_remedies(other, known, environment)) for other, known in others)
     instead = [a for other, found in also for a in if_so("If instead", other, [f for f in found if f.action not in told_already])]
     if read_first and not chosen:  # its own remedy is as unsure as that of another explanation
         instead = [*if_so("If", cause, fitting_remedies(cause, facts, environment)), *instead]
-    own = [*read_first, *(_advice(entry, environment) for entry in chosen)]
+    own = [*read_first, *made]
     kept = max(len(read_first) + len(first), MIN_OWN, MAX_REMEDIES - len(instead))
     told = [*own[:kept], *instead[: max(0, MAX_REMEDIES - kept)]]
     return tuple(replace(a, rank=rank) for rank, a in enumerate(told, 1))
@@ -87,12 +88,13 @@ def fitting_remedies(
 
 def _advice(entry: Told, environment: Environment) -> Advice:
     remedy, action, told = entry
+    commands = _told_commands(remedy, told, environment)
     return Advice(
         rank=1,
         who=remedy.who,
-        action=action,
+        action=with_warning(action, commands, environment),
         why=_why(remedy.why, told, environment),
-        commands=_told_commands(remedy, told, environment),
+        commands=commands,
         reference=remedy.source or None,
         confirmed=remedy.confirmed,
     )

@@ -5,15 +5,18 @@
     systemctl reboot   reboots: restarts the machine
 
 A remedy with such a command names the effect (`effects: [stops]`), so that somebody has thought of it: a command that has one
-which its remedy does not name is a fault. The report tells the effect beside the command.
+which its remedy does not name is a fault. The report tells the effect beside the command. A remedy that ends or deletes more
+than the reader's own says so in its sentence, with how to check first: tables/warnings.csv.
 """
 
 import functools
 import re
+from collections.abc import Sequence
 
 from msgspec import Struct
 
 from forensics.core import lazy
+from forensics.database.conditions import Environment, condition_holds, tools_available
 from forensics.database.csv_tables import read_rows
 from forensics.database.entries import Remedy
 
@@ -27,6 +30,43 @@ class Effect(Struct, frozen=True):
     kind: str
     pattern: re.Pattern[str]
     says: str
+
+
+class Harm(Struct, frozen=True):
+    """What a remedy may do to others: the words of remedies and commands that do it, words that say so already, settings in
+    which nobody else is there, and the warning."""
+
+    words: re.Pattern[str]
+    settled: re.Pattern[str] | None
+    unless: tuple[str, ...]
+    warns: str
+
+
+@functools.cache
+def known_harms() -> tuple[Harm, ...]:
+    """The rows of tables/warnings.csv, the gravest first."""
+    return tuple(
+        Harm(
+            lazy.regex(row["words"]),
+            lazy.regex(row["settled"]) if row["settled"] else None,
+            tuple(row["unless"].split()),
+            row["warns"],
+        )
+        for row in read_rows("warnings")
+    )
+
+
+def with_warning(action: str, commands: Sequence[str], environment: Environment) -> str:
+    """The action, with a sentence for the gravest harm that it or one of its commands may do to others."""
+    texts = [action, *(COMMENT_PATTERN.sub("", command) for command in commands)]
+    for harm in known_harms():
+        if any(condition_holds(c, {}, environment) for c in harm.unless):
+            continue
+        settled = harm.settled
+        if any(harm.words.search(t) and not (settled and (settled.search(t) or settled.search(action))) for t in texts):
+            what, _, how = harm.warns.partition(": ")
+            return f"{action}. {what if tools_available(how, environment) is False else harm.warns}"
+    return action
 
 
 @functools.cache

@@ -17,7 +17,7 @@ from forensics.advice.wording import summary
 from forensics.database import Cause, Database, Signature
 from forensics.database.codes import Code, codes_asked_for, codes_in_line
 from forensics.database.conditions import condition_field
-from forensics.database.effects import with_effects
+from forensics.database.effects import with_effects, with_warning
 from forensics.database.entries import HEALTHY, TEMPLATE_FIELD_PATTERN
 from forensics.database.nvlink5 import decode_line
 from forensics.explain.differential import Differential, differential_of
@@ -210,7 +210,14 @@ def _in_general(cause: Cause) -> ExplainedCause:
     told = [r for r in cause.remedies if own.isdisjoint(map(condition_field, r.when)) and not TEMPLATE_FIELD_PATTERN.search(r.do)]
     told.sort(key=lambda r: (bool(r.when), -r.confirmed))
     remedies = (
-        Advice(i, r.who, r.do, _told(r.why), tuple(with_effects(_to_fill(c)) for c in r.commands), r.source or None)
+        Advice(
+            i,
+            r.who,
+            with_warning(r.do, r.commands, {}),
+            _told(r.why),
+            tuple(with_effects(_to_fill(c)) for c in r.commands),
+            r.source or None,
+        )
         for i, r in enumerate(told, 1)
     )
     return ExplainedCause(cause, "", tuple(remedies))

@@ -2,9 +2,11 @@
 
 import pytest
 
+from forensics.database import Database
 from forensics.database.csv_tables import read_rows
-from forensics.database.effects import effect_faults, effects_of, with_effects
+from forensics.database.effects import effect_faults, effects_of, with_effects, with_warning
 from forensics.database.entries import Remedy
+from forensics.database.known_fixes import other_ways
 
 
 @pytest.mark.parametrize("row", read_rows("effects"), ids=lambda row: row["example"])
@@ -49,3 +51,28 @@ def test_the_effect_is_told_beside_the_command() -> None:
     assert with_effects("scancel 12") == "scancel 12   # ends the job"
     assert with_effects("rm FILE   # an old one") == "rm FILE   # an old one; deletes files"
     assert with_effects("df -h") == "df -h"
+
+
+@pytest.mark.parametrize("row", read_rows("warnings"), ids=lambda row: row["example"])
+def test_each_row_warns_of_its_example(row: dict[str, str]) -> None:
+    assert with_warning(row["example"], (), {}) == f"{row['example']}. {row['warns']}"
+
+
+def test_a_warning_is_left_out_where_nobody_else_works_or_the_sentence_has_it() -> None:
+    assert with_warning("Reboot the machine", (), {"cloud": ["colab"]}) == "Reboot the machine"
+    assert (
+        with_warning("End what is yours on the card", ("kill PID",), {"system": ["windows"]}) == "End what is yours on the card"
+    )
+    assert with_warning("See when it came up", ("last -x -F reboot shutdown",), {}) == "See when it came up"
+
+
+def test_every_remedy_that_ends_or_deletes_something_warns_of_it(knowledge: Database) -> None:
+    remedies = [r for cause in knowledge.causes.values() for r in cause.remedies] + [way.remedy for way in other_ways()]
+    own = ("kubectl set resources", "kubectl scale", "kubectl rollout", "helm upgrade")  # end what is named in them alone
+    grave = [
+        r
+        for r in remedies
+        if any(e.kind != "writes" or "deletes" in e.says for c in r.commands if not c.startswith(own) for e in effects_of(c))
+    ]
+    assert len(grave) > 20
+    assert not [r.do for r in grave if with_warning(r.do, r.commands, {}) == r.do and "if it is yours" not in r.do]
