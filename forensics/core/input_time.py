@@ -3,7 +3,7 @@
     an archive of 1 MB that unpacks to hundreds of MB, again and again  ->  some seconds; the report names what was not read
     a log of 1 GB                                                       ->  minutes, which it never takes
 
-What may be spent follows from the bytes of the files and from their number (members of an archive are no files). A part of it is for
+What may be spent follows from the bytes and the number of the files (members of an archive are no files). A part of it is for
 opening, as archives have to be unpacked to find their members. The rest is for reading, and each source has a share of it.
 """
 
