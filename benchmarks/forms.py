@@ -9,6 +9,7 @@ python benchmarks/forms.py --busy          while other processes take all cores:
 
 import argparse
 import contextlib
+import json
 import math
 import os
 import platform
@@ -134,6 +135,7 @@ TINY = 'step 1 loss 0.5\nTraceback (most recent call last):\n  File "train.py", 
 
 
 HERE = Path(__file__).parent
+WRITTEN = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 SEARCH = """# seconds that Hyperscan takes for all anchors in the bytes of files, without anything around it
 import sys, time, hyperscan
 from forensics import pipeline
@@ -184,10 +186,12 @@ HEAD = (
 )
 
 
-def measure(command: list[str], runs: int, stdin: Path = Path(os.devnull)) -> tuple[float, float, float]:
+def measure(
+    command: list[str], runs: int, stdin: Path = Path(os.devnull), stdout: Path = Path(os.devnull)
+) -> tuple[float, float, float]:
     """Median seconds by the clock and of the processor, and peak MiB, of `runs` runs of `command`."""
     taken: list[tuple[float, float, float]] = []
-    streams = [(os.POSIX_SPAWN_OPEN, 0, stdin, os.O_RDONLY, 0), (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+    streams = [(os.POSIX_SPAWN_OPEN, 0, stdin, os.O_RDONLY, 0), (os.POSIX_SPAWN_OPEN, 1, stdout, WRITTEN, 0o600)]
     for _ in range(runs):
         start = time.perf_counter()
         pid = os.posix_spawnp(command[0], command, os.environ, file_actions=streams)
@@ -223,11 +227,13 @@ def of_form(name: str, part: float, runs: int, anchors: Path) -> Measured:
             path = write(Path(folder), full * size * part)
             sizes.append(sum(f.stat().st_size for f in ([path] if path.is_file() else path.iterdir())) / 1e6)
             cpus.append(max(measure([*run.FORENSICS, "analyze", str(path), "--format", "json"], 1)[1] - start, 1e-3))
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, tempfile.NamedTemporaryFile() as said:
         path = write(Path(folder), full * part)
         files = [path] if path.is_file() else sorted(path.iterdir())
         sizes.append(sum(f.stat().st_size for f in files) / 1e6)
-        wall, cpu, memory = measure([*run.FORENSICS, "analyze", str(path), "--format", "json"], runs)
+        wall, cpu, memory = measure([*run.FORENSICS, "analyze", str(path), "--format", "json"], runs, stdout=Path(said.name))
+        if any(warning["kind"] == "limit" for warning in json.load(said)["warnings"]):
+            what += " (not read whole: a limit was reached)"
         alone = measure([*run.FORENSICS, "analyze", str(path), "--format", "json", "-j", "1"], runs)[0]
         wc = measure(["wc", "-l", *map(str, files)], runs)[0]
         rg = measure(["rg", "-i", "-F", "-c", "-f", str(anchors), str(path)], runs)[0] if shutil.which("rg") else None

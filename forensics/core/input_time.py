@@ -3,8 +3,8 @@
     an archive of 1 MB that unpacks to hundreds of MB, again and again  ->  some seconds; the report names what was not read
     a log of 1 GB                                                       ->  minutes, which it never takes
 
-What may be spent follows from the bytes of the files. A part of it is for opening, as archives have to be unpacked to find their
-members. The rest is for reading, and each source has a share of it.
+What may be spent follows from the bytes and the number of the files (members of an archive are no files). A part of it is for
+opening, as archives have to be unpacked to find their members. The rest is for reading, and each source has a share of it.
 """
 
 import time
@@ -24,14 +24,19 @@ class InputTime:
     """The time of one input. `part`: how much of it may be spent at this stage. For one thread; what others do is added."""
 
     def __init__(self, size: int = 0) -> None:
-        self.bytes, self.spent, self.part = 0, 0.0, OPENING_PART
+        self.bytes, self.files, self.spent, self.part = 0, 0, 0.0, OPENING_PART
         self.add_bytes(size)
         self.resume()
 
     def add_bytes(self, size: int) -> None:
         """`size` more bytes belong to the input."""
         self.bytes += size
-        self.granted, self.limit = _granted(self.bytes)
+        self.granted, self.limit = _granted(self.bytes, self.files)
+
+    def add_file(self, size: int) -> None:
+        """One more file, of `size` bytes, belongs to the input."""
+        self.files += 1
+        self.add_bytes(size)
 
     def resume(self) -> None:
         """What this thread did since the last look was not for this input."""
@@ -58,11 +63,13 @@ class InputTime:
         return f"the processor time for an input of this size is spent; to have all read, set {more}"
 
 
-def _granted(size: int) -> tuple[float, str]:
-    """The seconds for an input of `size` bytes, and the limit that they come from."""
+def _granted(size: int, files: int) -> tuple[float, str]:
+    """The seconds for an input of `size` bytes in so many files, and the limit that most of them come from."""
     now, mib = limits.current, size / limits.MIB
     ramp = now.small_time + max(0.0, mib - 1) * RAMP_S_PER_MIB
-    return max(min((ramp, "small_time"), (now.time, "time")), (now.more_time * mib, "more_time"))
+    of_bytes = max(min((ramp, "small_time"), (now.time, "time")), (now.more_time * mib, "more_time"))
+    of_files = now.file_time * max(0, files - 1)
+    return of_bytes[0] + of_files, max(of_bytes, (of_files, "file_time"))[1]
 
 
 class Share(Struct, frozen=True):

@@ -70,6 +70,7 @@ class Limits(Struct, frozen=True):
     small_time: Annotated[float, Bound("s", "processor time for reading an input of 1 MiB; of a larger one, up to `time`")] = 3.0
     time: Annotated[float, Bound("s", "processor time for reading an input of up to 100 MiB")] = 22.0
     more_time: Annotated[float, Bound("s", "processor time for each MiB of a larger input")] = 0.22
+    file_time: Annotated[float, Bound("s", "processor time for each further file of an input; a short log takes 0.01")] = 0.05
     cause_files: Annotated[int, Bound("", "files of one folder of signatures")] = 2000
     cause_file: Annotated[int, Bound("bytes", "one file of signatures")] = MIB
     moments: Annotated[int, Bound("", "entries of a report's timeline")] = 500

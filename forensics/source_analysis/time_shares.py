@@ -12,7 +12,7 @@ from forensics.core.input_time import READING_PART, SHARE_TO_READ, InputTime, Sh
 from forensics.core.limits import MIB
 from forensics.model import Source, Warn, Warning
 
-NEEDED_S = 0.05  # of a source of any size: a hundred times what a short log takes
+NEEDED_S = 0.05  # of a source of any size: five times what a short log takes
 MIN_SHARE_S = 0.02  # as long as there is time at all: the shares of many small sources would be too short to open them
 NEEDED_S_PER_MIB = 0.2  # five times what the slowest real form of log takes, a kernel's log without end
 

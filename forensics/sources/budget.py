@@ -67,7 +67,7 @@ class Budget:
 
     def __init__(self, stored: int = 0, pool: Pool | None = None, there: int | None = None) -> None:
         self.pool = pool or Pool()
-        self.pool.time.add_bytes(stored if there is None else there)
+        self.pool.time.add_file(stored if there is None else there)
         self.bytes = PASSES * limits.current.ratio * stored
         self.members = min(stored // STORED_BYTES_PER_MEMBER, limits.current.members)
         self.shared_bytes, self.shared_members = self.pool.bytes, self.pool.members

@@ -57,3 +57,13 @@ def test_what_is_told_names_the_limit_that_was_reached(monkeypatch: pytest.Monke
     assert "FORENSICS_LIMIT_SMALL_TIME=30" in InputTime(10).told()
     assert "FORENSICS_LIMIT_TIME=220" in InputTime(99 * MIB).told()
     assert "FORENSICS_LIMIT_MORE_TIME=2.2" in InputTime(999 * MIB).told()
+
+
+def test_each_further_file_gets_time_of_its_own() -> None:
+    time = InputTime()
+    time.add_file(MIB)
+    assert time.granted == limits.current.small_time
+    for _ in range(10_000):
+        time.add_file(0)
+    assert time.granted == pytest.approx(limits.current.small_time + 10_000 * limits.current.file_time)
+    assert "FORENSICS_LIMIT_FILE_TIME" in time.told()
