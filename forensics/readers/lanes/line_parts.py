@@ -71,3 +71,8 @@ def tells_no_reason(text: str) -> bool:
 def names_a_place_in_code(text: str) -> bool:
     """Does the line name a file and a line of code?"""
     return PLACE_IN_CODE_PATTERN.search(text) is not None
+
+
+def heads_end_report(text: str) -> bool:
+    """Is it the first line of the report that LSF writes behind the output of a job: `Sender: LSF System <lsfadmin@n1>`?"""
+    return text.startswith("Sender: LSF System")
