@@ -3,6 +3,7 @@
 CUDA out of memory / (a further attempt) / step 900 / Killed          -> `Killed` is ranked before it
 bad sample: index 4 ... / update 62 / update 63 / SIGTERM received    -> the signal is ranked before what the program survived
 Traceback ... / (a further attempt) / 100% 1640/1640                  -> the last attempt ended well
+[rank8]: FileNotFoundError ... / [rank0]: Watchdog caught ...         -> the error of one rank is ranked before what waited for it
 """
 
 from collections.abc import Sequence
@@ -10,11 +11,19 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from forensics.database import HEALTHY, Database
-from forensics.decision.last_word import MAX_CONTINUED_LINES, MIN_GROWN, bare_last_word, has_lasting_effect, last_word, survived
+from forensics.decision.last_word import (
+    MAX_CONTINUED_LINES,
+    MIN_GROWN,
+    bare_last_word,
+    has_lasting_effect,
+    is_of_earlier_attempt,
+    last_word,
+    survived,
+)
 from forensics.decision.ledger import moved
 from forensics.model import Line
 from forensics.model.verdicts import Candidate, Lane, OwnedObservation
-from forensics.outcome.tiers import NOTICE, evidence_tier
+from forensics.outcome.tiers import ENDING_STRONG, NOTICE, evidence_tier
 
 MAX_BAD_IF_FINISHED = 0.1  # of a bad end, where the last attempt came to the end of what it counts
 MAX_BAD_IF_AT_WORK = 0.45  # of a bad end, where the log breaks off while the last attempt was at work: hardly less than even
@@ -24,13 +33,15 @@ ALONE = "rule: it was the last word, and no other cause has evidence"
 NOT_THE_WORD = "rule: the last word tells of another end, and no other cause has evidence"
 FAILED_STAGE = "rule: a stage that ended with a usage error explains what a later stage lacks"
 LACKING_STAGE = "rule: a stage before it ended with a usage error"
+WAITED_FOR = "rule: a process of the job failed by itself, and others waited for it from then on"
+WAITED = "rule: a process of the job failed by itself before it"
 REACHED_END = "rule: the last attempt reached the end of what it counts"
 AT_WORK = "rule: the program went on behind all that failed, and was at work where the log ends"
 
 
 def ranked_by_structure(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
     """`ranked` after all rules of the ranking."""
-    return failed_stage_first(last_word_first(ranked, database), database)
+    return failed_stage_first(failed_process_first(last_word_first(ranked, database), database), database)
 
 
 def last_word_first(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
@@ -64,6 +75,27 @@ def failed_stage_first(ranked: Sequence[Candidate], database: Database) -> list[
             if usage and found[j].probability > found[i].probability and _all_behind(found[j], usage, database):
                 _exchange(found, i, j, (FAILED_STAGE, LACKING_STAGE), usage)
     return found
+
+
+def failed_process_first(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
+    """`ranked`; the first error of one process exchanges its probability with that of what waited for it behind."""
+    found = list(ranked)
+    j = max(range(len(found)), key=lambda n: found[n].probability, default=0)
+    if not found or not database.has_trait(found[j].cause, "waits_for_peer"):
+        return found
+    own = [(o.observation.line, i, o) for i, c in enumerate(found) for o in c.owned if _failed_by_itself(o, database)]
+    waited = found[j].owned
+    first = [e for e in own if _all_behind(found[j], e[2], database) and not is_of_earlier_attempt([e[2]], waited)]
+    if first and all(i != j for _, i, _ in own):
+        _, i, error = min(first, key=lambda e: e[:2])
+        _exchange(found, i, j, (WAITED_FOR, WAITED), error)
+    return found
+
+
+def _failed_by_itself(o: OwnedObservation, database: Database) -> bool:
+    """Is it a strong sign of an error that no other process can give: of its program, or of a port that is taken on its host?"""
+    own = database.has_trait(str(o.observation.cause), "program_error") or "listen_error" in o.observation.fields
+    return own and o.owner == "mine" and evidence_tier(o, database) <= ENDING_STRONG and not survived(o)
 
 
 def _is_usage_error(o: OwnedObservation) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Collection, Sequence
 from itertools import accumulate, takewhile
 
 from forensics.readers.lanes.line_classes import FRAME, PROGRESS, START, TRACEBACK, TROUBLE
-from forensics.readers.lanes.line_parts import is_mild_record, is_python_warning, named_pid
+from forensics.readers.lanes.line_parts import heads_end_report, is_mild_record, is_python_warning, named_pid
 from forensics.readers.lanes.rows import Row, Rows
 from forensics.readers.progress.counters import bar_counter, fresh_bar
 
@@ -34,7 +34,8 @@ def starts_of(rows: Rows, bits: Sequence[int], failures: Collection[int] = ()) -
         return [], []
     banners, counts, bars = _banners(rows, bits, failures), _step_counts(rows, bits), _bar_restarts(rows, bits)
     templates = rows.templates
-    asked = sorted(_may_begin(templates, bits, banners, counts).union(bars))
+    report = _last_report(rows, bits)
+    asked = sorted(i for i in _may_begin(templates, bits, banners, counts).union(bars) if i < report)
     if not asked:
         return [], []
     next_counts = _next_known(counts) if banners else counts
@@ -57,6 +58,19 @@ def starts_of(rows: Rows, bits: Sequence[int], failures: Collection[int] = ()) -
             begun, highest = i, count or 0  # the steps of this attempt are counted from here: its first step begins no other
             explicit += [rows.numbers[i]] if is_explicit else []
     return found, explicit
+
+
+def _last_report(rows: Rows, bits: Sequence[int]) -> int:
+    """The index of the scheduler's report that ends the log; the number of rows if none does, as where work follows it.
+
+    Such a report tells when its job was started and what its script was, of the job whose output stands in front of it.
+    """
+    for i in range(len(rows) - 1, -1, -1):
+        if bits[i] & (PROGRESS | TRACEBACK):
+            break
+        if bits[i] & START and heads_end_report(rows[i].said()):
+            return i
+    return len(rows)
 
 
 def _may_begin(

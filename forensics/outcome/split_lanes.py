@@ -22,6 +22,7 @@ from forensics.outcome.digest import MIN_TEMPLATE_CHARS, NOT_WORK_CLASSES, lane_
 from forensics.outcome.split_observations import by_attempt
 from forensics.readers.lanes.lane_rows import KERNEL_LANE, MAIN_PROGRAM, entity_of, lane_key, lane_kind, rows_by_lane
 from forensics.readers.lanes.line_classes import (
+    BAD_END,
     GOES_ON,
     GOOD,
     NOT_AN_END,
@@ -30,7 +31,7 @@ from forensics.readers.lanes.line_classes import (
     TROUBLE,
     LineClasses,
 )
-from forensics.readers.lanes.line_parts import is_cell_heading, is_low_severity
+from forensics.readers.lanes.line_parts import is_cell_heading, is_low_severity, is_of_tracker
 from forensics.readers.lanes.rows import LaneKey, Rows
 
 MAX_LAST_ROWS = 60  # rows at the end of a lane that are classified one by one; earlier rows are classified once per template
@@ -115,12 +116,13 @@ class _LaneRows:
     def lane(self, source: str, kind: LaneKind, entity: Entity, observations: Sequence[Observation]) -> Lane:
         """The lane of these rows, with the aftermath of `observations`."""
         position, complete = self.last_position()
+        end = self.end_of_program()
         return Lane(
             source=source,
             kind=kind,
             entity=entity,
             attempts=self.attempts(),
-            digest=lane_digest(self.templates, self.bits, self.total, self.start_rows(), self.is_record),
+            digest=lane_digest(self.templates[:end], self.bits[:end], self.total, self.start_rows(), self.is_record),
             trouble_lines=self.trouble_lines(),
             last_lines=self.last_lines(),
             good_lines=self.good_lines(),
@@ -129,6 +131,14 @@ class _LaneRows:
             reached_end=position if complete else None,
             at_work=None if complete else position,
         )
+
+    def end_of_program(self) -> int:
+        """The number of rows up to the error that ends the log but for a tracker's farewell; of all rows if none does."""
+        end = len(self.rows) if self.classes & TROUBLE else 0
+        while end and not self.bits[end - 1] & (GOOD | BAD_END) and is_of_tracker(self.rows[end - 1].said()):
+            end -= 1
+        is_error = end and self.bits[end - 1] & TROUBLE and not self.bits[end - 1] & NOT_AN_END
+        return end if is_error else len(self.rows)
 
     def _classified(self, classes: LineClasses, known: dict[bytes, int], alone: int) -> list[int]:
         """The classes of each row: those before index `alone` once for each template, the others one by one."""
@@ -295,7 +305,7 @@ class _LaneRows:
 
     def last_lines(self) -> tuple[Line, ...]:
         """The last lines."""
-        return self._lines(islice(range(len(self.rows) - 1, -1, -1), MAX_LAST_LINES_SHOWN))
+        return self._lines(islice(range(self.end_of_program() - 1, -1, -1), MAX_LAST_LINES_SHOWN))
 
     def _bits_from_end(self) -> Iterator[tuple[int, int]]:
         """The index and the classes of each row, the last one first."""

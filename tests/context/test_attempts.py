@@ -185,6 +185,8 @@ def test_the_jobs_of_one_file_are_attempts_and_parts_of_their_reports_are_not(an
     )  # fmt: skip
     found = analyze(out_txt=job.format("pynput", "pynput", 1) + job.format("pynput", "pynput", 2) + job.format("apex", "apex", 3))
     assert [(a.line, a.same_cause) for a in found.earlier_attempts] == [(4, False), (36, False)]  # another package was missing
+    alone = analyze(out_txt=job.format("pynput", "pynput", 1))
+    assert alone.earlier_attempts == () and alone.verdict == "crash"
 
 
 def test_a_program_that_crashes_again_is_told_by_its_new_pid(analyze: Analyze) -> None:

@@ -8,9 +8,17 @@ from msgspec.structs import replace
 from forensics.database import HEALTHY, Database
 from forensics.decision.decide import decide
 from forensics.decision.precedence import Precedence
-from forensics.decision.structure import AT_WORK, FAILED_STAGE, MAX_BAD_IF_FINISHED, REACHED_END, SURVIVED
+from forensics.decision.structure import (
+    AT_WORK,
+    FAILED_STAGE,
+    MAX_BAD_IF_FINISHED,
+    REACHED_END,
+    SURVIVED,
+    WAITED_FOR,
+    failed_process_first,
+)
 from forensics.model import Line
-from forensics.model.verdicts import Attempt, Diagnosis, OwnedObservation
+from forensics.model.verdicts import Attempt, Candidate, Diagnosis, OwnedObservation
 from tests.decision.made import lane, model, question, seen
 
 OOM, DIED, STOPPED, INDEX, CONFIG, MISSING = (
@@ -137,3 +145,36 @@ def test_a_log_that_breaks_off_at_work_shows_no_crash_by_what_was_overcome(
     assert found.verdict == verdict
     if verdict == "no_crash":
         assert (found.outcome.state, found.outcome.ledger[-1].feature) == ("cut_off", AT_WORK)
+
+
+TIMEOUT, NETWORK, RENDEZVOUS = "distributed.timeout", "distributed.network", "distributed.rendezvous"
+TAKEN = in_lane(seen(RENDEZVOUS, 10), listen_error="Address already in use")
+
+
+@pytest.mark.parametrize(
+    ("error", "behind", "first"),
+    [
+        (in_lane(seen(MISSING, 10, "strong")), seen(TIMEOUT, 90), MISSING),
+        (TAKEN, seen(NETWORK, 90), RENDEZVOUS),
+        (in_lane(seen(RENDEZVOUS, 10)), seen(NETWORK, 90), NETWORK),
+        (in_lane(seen(MISSING, 10, "hint")), seen(TIMEOUT, 90), TIMEOUT),
+        (in_lane(seen(MISSING, 95, "strong")), seen(TIMEOUT, 90), TIMEOUT),
+        (in_lane(seen(MISSING, 10, "strong", later_attempts=1)), seen(TIMEOUT, 90), TIMEOUT),
+        (in_lane(seen(MISSING, 10, "strong", positions=3)), seen(TIMEOUT, 90), TIMEOUT),
+        (in_lane(seen(OOM, 10, "strong")), seen(INDEX, 90), INDEX),
+    ],
+    ids=["own error", "port taken", "waits too", "hint", "behind", "earlier attempt", "survived", "no waiting"],
+)
+def test_the_error_of_one_process_is_ranked_before_what_waited_for_it(
+    error: OwnedObservation, behind: OwnedObservation, first: str, knowledge: Database
+) -> None:
+    ranked = [Candidate(str(error.observation.cause), (error,), {}, 0.1)]
+    ranked.append(Candidate(str(behind.observation.cause), (in_lane(behind),), {}, 0.8))
+    found = {c.cause: c for c in failed_process_first(ranked, knowledge)}
+    assert found[first].probability == 0.8
+    assert any(a.feature == WAITED_FOR for a in found[first].ledger) is (first == error.observation.cause)
+
+
+def test_a_taken_port_is_no_consequence_of_an_error_before_it(knowledge: Database) -> None:
+    ranked = [Candidate(MISSING, (in_lane(seen(MISSING, 5)),), {}, 0.1), Candidate(RENDEZVOUS, (TAKEN,), {}, 0.8)]
+    assert failed_process_first(ranked, knowledge) == ranked

@@ -269,3 +269,34 @@ def test_a_requeued_job_begins_another_attempt(knowledge: Database) -> None:
     )
     assert len(lane.attempts) >= 2
     assert lane.digest.trouble == lane.digest.run_failed == -1
+
+
+FAREWELLS = {
+    "wandb": ("wandb:", "wandb: View run calm-lake-3 at: https://example.org/r/1", "wandb: Find logs at: ./wandb/run-1/logs"),
+    "mlflow": ("🏃 View run calm at: http://example.org/r/1", "🧪 View experiment at: http://example.org/e/1"),
+    "comet": ("COMET INFO: Comet.ml Experiment Summary", "COMET INFO:   Data:"),
+    "neptune": ("[neptune] [info   ] Shutting down background jobs", "[neptune] [info   ] All 0 operations synced"),
+}
+
+
+@pytest.mark.parametrize("tracker", FAREWELLS)
+def test_the_farewell_of_a_tracker_stands_behind_the_end_and_is_none(tracker: str, knowledge: Database) -> None:
+    lane = own(log(*STEPS, ERROR, *FAREWELLS[tracker]), knowledge)
+    assert lane.digest.trouble == 0
+    assert lane.last_lines[-1].text == ERROR
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        (*STEPS, *FAREWELLS["wandb"]),
+        (ERROR, STEPS[0], *FAREWELLS["wandb"]),
+        (*STEPS, "wandb: ERROR Error while calling W&B API: context deadline exceeded", *FAREWELLS["wandb"]),
+        (*STEPS, ERROR, "wandb: Waiting for W&B process to finish... (success).", *FAREWELLS["wandb"]),
+    ],
+    ids=["no error", "work behind the error", "the tracker's own error", "it tells of a good end"],
+)
+def test_elsewhere_the_farewell_is_the_end_of_the_log(last: tuple[str, ...], knowledge: Database) -> None:
+    lane = own(log(*last), knowledge)
+    assert lane.digest.trouble != 0
+    assert lane.last_lines[-1].text == FAREWELLS["wandb"][-1]

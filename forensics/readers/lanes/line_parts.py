@@ -19,6 +19,7 @@ NO_REASON_PATTERN = lazy.regex(
     r"\[?[\w.-]{1,40}@[\w.-]{1,60}[: ][^\s$#]{0,200}[$#] |z?[ef]?grep: .{1,300}: No such file|> {1,8}\S.*\\$|> {2,8}[|&]"
     r"|.{0,120}\bsystemd\[\d{1,7}\]: (?:Start(?:ed|ing)|Finished|Reached target|Listening on|Mounted|Created slice|Set up) "
 )
+TRACKER_PATTERN = lazy.regex(r"^\W{0,4}(?:wandb: |wandb:$|COMET [A-Z]+: |neptune\] |View (?:run|experiment) .{0,200}\bat: ?http)")
 PLACE_IN_CODE_PATTERN = lazy.regex(r"[\w./\\-]+\.\w{1,8}[:(]\d+")
 
 
@@ -71,3 +72,13 @@ def tells_no_reason(text: str) -> bool:
 def names_a_place_in_code(text: str) -> bool:
     """Does the line name a file and a line of code?"""
     return PLACE_IN_CODE_PATTERN.search(text) is not None
+
+
+def heads_end_report(text: str) -> bool:
+    """Is it the first line of the report that LSF writes behind the output of a job: `Sender: LSF System <lsfadmin@n1>`?"""
+    return text.startswith("Sender: LSF System")
+
+
+def is_of_tracker(text: str) -> bool:
+    """Is it a line of a client that records experiments? Such a client says goodbye at any exit, good or bad."""
+    return TRACKER_PATTERN.search(text) is not None
