@@ -10,7 +10,7 @@ from forensics import pipeline
 from forensics.database import Database
 from forensics.model import Report, Source
 from tests.conftest import text_source
-from tests.report.samples import CASES, ROOT, third
+from tests.report.samples import CASES, ROOT, sixth, third
 
 pytestmark = pytest.mark.seconds
 
@@ -43,9 +43,8 @@ def said(report: Report) -> object:
 def test_the_order_of_files_changes_nothing(case: str, knowledge: Database) -> None:
     given = logs(case)
     expected = said(alone(case, knowledge))
-    for seed in range(3):
-        random.Random(seed).shuffle(given)
-        assert said(pipeline.analyze(given, case, knowledge)) == expected
+    random.Random(case).shuffle(given)
+    assert said(pipeline.analyze(given, case, knowledge)) == expected
     assert said(pipeline.analyze(reversed(given), case, knowledge)) == expected
 
 
@@ -80,7 +79,7 @@ def same(by_itself: Report, beside: Report) -> None:
     assert again.probability == pytest.approx(first.probability, abs=NEAR)
 
 
-@pytest.mark.parametrize("case", third([c for c in CASES if not c.startswith("healthy") and c not in TIED_BY_TIME], 1))
+@pytest.mark.parametrize("case", sixth([c for c in CASES if not c.startswith("healthy") and c not in TIED_BY_TIME], 1))
 def test_an_unrelated_healthy_log_changes_neither_verdict_nor_first_cause(case: str, knowledge: Database) -> None:
     same(*beside_a_healthy_log(case, knowledge, 0.2))
 

@@ -3,10 +3,9 @@
 summary: 'The kernel killed {task} ({pdi})'   ->   {pdi}: no signature of this cause and no record gives it
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
-
-import regex
 
 from forensics.data_files.form import Fault
 from forensics.database.conditions import (
@@ -19,7 +18,9 @@ from forensics.database.conditions import (
     needs_of,
 )
 from forensics.database.effects import effect_faults, effects_of
-from forensics.database.entries import TEMPLATE_FIELD_PATTERN, Cause, Missing, Place, Remedy, Signature
+from forensics.database.entries import TEMPLATE_FIELD_PATTERN, Cause, Missing, Place, Remedy
+
+GROUP_NAME = re.compile(r"(?<!\\)\(\?P?<(\w+)>")  # read off the text: to compile a thousand patterns takes seconds
 
 
 def unfilled_fields(
@@ -30,7 +31,7 @@ def unfilled_fields(
     `given`: names of the facts that detectors and line prefixes give to any cause. `facts`: converts the names of groups to those
     of facts (`limit_kb` -> `limit_bytes`). `records`: the names of all records, which conditions may name like signatures.
     """
-    known = {*given, SIGNATURE_FACT, EARLIER_REMEDY, *facts(n for s in cause.signatures for n in group_names(s))}
+    known = {*given, SIGNATURE_FACT, EARLIER_REMEDY, *facts(n for s in cause.signatures for n in GROUP_NAME.findall(s.pattern))}
     captured = defaultdict(set, {r.place: group_names_of(r.when) for r in cause.remedies})
     found = {
         (place, f"{{{name}}}: no signature of {cause.id} and no record gives it")
@@ -74,14 +75,6 @@ def unmarked(cause: Cause) -> list[Fault]:
         for effect in effects_of(command)
     )
     return [*(Fault(r.place.path, r.place.line, what) for r in cause.remedies for what in effect_faults(r)), *asking]
-
-
-def group_names(signature: Signature) -> Iterator[str]:
-    """The names of the groups in its pattern; none if it does not compile."""
-    try:
-        yield from regex.compile(signature.pattern).groupindex
-    except regex.error:
-        return
 
 
 def template_texts(cause: Cause) -> Iterator[tuple[Place, str]]:

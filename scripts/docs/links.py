@@ -7,6 +7,7 @@ An address that answers 404 or 410 is dead. One that does not answer at all is o
 """
 
 import argparse
+import functools
 import http.client
 import itertools
 import os
@@ -32,7 +33,7 @@ ADDRESS = re.compile(r"https?://[^\s<>()\[\]\"'`|]*[^\s<>()\[\]\"'`|.,;:]")
 
 def dead_links(texts: Mapping[str, str], folder: Path | None = None) -> Iterator[str]:
     """`page: target` of each link among `texts` that leads to no page, no heading and, where `folder` is given, no file of it."""
-    headings = {name: set(anchors(text)) for name, text in texts.items()}
+    headings = functools.cache(lambda name: set(anchors(texts[name])))  # of the few pages that a link leads into
     for name, text in texts.items():
         for _, to in links(text):
             path, _, anchor = to.partition("#")
@@ -40,7 +41,7 @@ def dead_links(texts: Mapping[str, str], folder: Path | None = None) -> Iterator
                 continue
             target = os.path.normpath(PurePosixPath(name).parent / path) if path else name
             is_there = target in texts or (folder is not None and (folder / target).exists())
-            if not is_there or (anchor and target in headings and anchor not in headings[target]):
+            if not is_there or (anchor and target in texts and anchor not in headings(target)):
                 yield f"{name}: {to}"
 
 

@@ -20,7 +20,16 @@ CASES = sorted(p.parent.name for p in (ROOT / "sample_logs").glob("*/expected.ya
 def third(cases: Sequence[str], start: int) -> list[object]:
     """`cases` to run a test on: each third from number `start` on, the others in the slow suite alone. For tests that take long
     with each case and whose start differs, so that all three parts are looked at from some side."""
-    return [pytest.param(c, marks=[pytest.mark.slow] * (i % 3 != start)) for i, c in enumerate(cases)]
+    return _some(cases, start, 3)
+
+
+def sixth(cases: Sequence[str], start: int) -> list[object]:
+    """The same with each sixth, for what takes longest."""
+    return _some(cases, start, 6)
+
+
+def _some(cases: Sequence[str], start: int, step: int) -> list[object]:
+    return [pytest.param(c, marks=[pytest.mark.slow] * (i % step != start)) for i, c in enumerate(cases)]
 
 
 def sample(case: str, knowledge: Database) -> Report:

@@ -11,7 +11,7 @@ from forensics.report import formats, render
 from forensics.report.redaction import without_secrets
 from forensics.report.redaction.secrets import RULES, mask_text
 from tests.report import made
-from tests.report.samples import CASES, sample
+from tests.report.samples import CASES, sample, sixth
 from tests.report.seeds import Seed, seeds
 
 LOGS = Path(__file__).parents[2] / "sample_logs"
@@ -67,7 +67,7 @@ def test_each_kind_is_masked_whatever_its_letters(seed: int) -> None:
 
 @pytest.mark.seconds
 def test_recall_over_strings_of_any_letters() -> None:
-    tried = [s for n in range(200) for s in seeds(n, digits=False)]
+    tried = [s for n in range(60) for s in seeds(n, digits=False)]
     missed = [s for s in tried if s.secret in mask_text(s.line)]
     assert len(missed) <= 0.002 * len(tried), {s.kind for s in missed}
 
@@ -90,9 +90,10 @@ def test_any_text_can_be_masked(text: str) -> None:
 
 
 @pytest.mark.seconds
-@pytest.mark.parametrize("form", formats())
-def test_no_format_shows_a_secret(form: str) -> None:
-    for seed in SEEDS:
+@pytest.mark.parametrize(("number", "form"), enumerate(formats()))
+def test_no_format_shows_a_secret(number: int, form: str) -> None:
+    """A third of the kinds in each format: each kind is in several."""
+    for seed in SEEDS[number % 3 :: 3]:
         text = render(made.report(seed.line), form)
         assert seed.secret not in text, seed.kind
 
@@ -150,7 +151,7 @@ def test_lines_of_a_private_key_are_masked_in_notices_and_in_how_it_ended() -> N
 
 
 @pytest.mark.seconds
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", sixth(CASES, 1))
 def test_nothing_is_masked_in_the_captured_cases(case: str, knowledge: Database) -> None:
     report = sample(case, knowledge)
     assert without_secrets(report) is report
