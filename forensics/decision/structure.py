@@ -33,8 +33,8 @@ ALONE = "rule: it was the last word, and no other cause has evidence"
 NOT_THE_WORD = "rule: the last word tells of another end, and no other cause has evidence"
 FAILED_STAGE = "rule: a stage that ended with a usage error explains what a later stage lacks"
 LACKING_STAGE = "rule: a stage before it ended with a usage error"
-WAITED_FOR = "rule: a process of the job failed by itself, and others waited for it from then on"
-WAITED = "rule: a process of the job failed by itself before it"
+FAILED_FIRST = "rule: a process of the job failed by itself, and others waited for it from then on"
+FAILED_BEFORE = "rule: a process of the job failed by itself before it"
 REACHED_END = "rule: the last attempt reached the end of what it counts"
 AT_WORK = "rule: the program went on behind all that failed, and was at work where the log ends"
 
@@ -88,7 +88,7 @@ def failed_process_first(ranked: Sequence[Candidate], database: Database) -> lis
     first = [e for e in own if _all_behind(found[j], e[2], database) and not is_of_earlier_attempt([e[2]], waited)]
     if first and all(i != j for _, i, _ in own):
         _, i, error = min(first, key=lambda e: e[:2])
-        _exchange(found, i, j, (WAITED_FOR, WAITED), error)
+        _exchange(found, i, j, (FAILED_FIRST, FAILED_BEFORE), error)
     return found
 
 

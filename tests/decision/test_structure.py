@@ -10,11 +10,11 @@ from forensics.decision.decide import decide
 from forensics.decision.precedence import Precedence
 from forensics.decision.structure import (
     AT_WORK,
+    FAILED_FIRST,
     FAILED_STAGE,
     MAX_BAD_IF_FINISHED,
     REACHED_END,
     SURVIVED,
-    WAITED_FOR,
     failed_process_first,
 )
 from forensics.model import Line
@@ -172,7 +172,7 @@ def test_the_error_of_one_process_is_ranked_before_what_waited_for_it(
     ranked.append(Candidate(str(behind.observation.cause), (in_lane(behind),), {}, 0.8))
     found = {c.cause: c for c in failed_process_first(ranked, knowledge)}
     assert found[first].probability == 0.8
-    assert any(a.feature == WAITED_FOR for a in found[first].ledger) is (first == error.observation.cause)
+    assert any(a.feature == FAILED_FIRST for a in found[first].ledger) is (first == error.observation.cause)
 
 
 def test_a_taken_port_is_no_consequence_of_an_error_before_it(knowledge: Database) -> None:
