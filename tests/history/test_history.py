@@ -288,25 +288,24 @@ store.add([incident(int(sys.argv[2]))])
 
 
 @pytest.mark.seconds
-def test_eight_first_writers_at_once_lose_nothing(tmp_path: Path) -> None:
-    for attempt in range(2):
-        place = str(tmp_path / f"{attempt}.db")
-        writers = [
-            subprocess.Popen(
-                [sys.executable, "-c", FIRST_WRITER, place, str(number)],
-                stdin=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                cwd=HERE.parents[1],
-            )
-            for number in range(8)
-        ]
-        for writer in writers:
-            assert writer.stdin
-            writer.stdin.write(b"go\n")
-            writer.stdin.flush()
-        said = [writer.communicate()[1].decode() for writer in writers]
-        assert [w.returncode for w in writers] == [0] * 8, said
-        assert open_store(place).count() == 8
+def test_six_first_writers_at_once_lose_nothing(tmp_path: Path) -> None:
+    place = str(tmp_path / "h.db")
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", FIRST_WRITER, place, str(number)],
+            stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=HERE.parents[1],
+        )
+        for number in range(6)
+    ]
+    for writer in writers:
+        assert writer.stdin
+        writer.stdin.write(b"go\n")
+        writer.stdin.flush()
+    said = [writer.communicate()[1].decode() for writer in writers]
+    assert [w.returncode for w in writers] == [0] * 6, said
+    assert open_store(place).count() == 6
 
 
 @pytest.mark.seconds

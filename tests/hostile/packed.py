@@ -97,19 +97,19 @@ simple(
     "limit",
     slow=True,
 )
-simple("zip_bzip2_text", "a zip whose bzip2 member is 64 MiB", lambda: zip_of({"a.log": b"\n" * (64 << 20)}, zipfile.ZIP_BZIP2))
+simple("zip_bzip2_text", "a zip whose bzip2 member is 32 MiB", lambda: zip_of({"a.log": b"\n" * (32 << 20)}, zipfile.ZIP_BZIP2))
 simple("zip_lzma_dictionary", "a zip whose LZMA member needs 4 GiB", large_dictionary, "limit")
-simple("zip_lzma", "a zip whose LZMA member is 64 MiB", lambda: zip_of({"a.log": b"\n" * (64 << 20)}, zipfile.ZIP_LZMA))
+simple("zip_lzma", "a zip whose LZMA member is 32 MiB", lambda: zip_of({"a.log": b"\n" * (32 << 20)}, zipfile.ZIP_LZMA))
 simple("zip_directory", "a zip with a directory of 10 MB", large_directory, "limit")
 simple("zip_tree", "zips in zips in a zip, 40 in each", lambda: tree(40), "limit")
-simple("zip_many_held", "5 zips in a tar, each of 32 MiB", lambda: many_zips(5))
+simple("zip_many_held", "5 zips in a tar, each of 32 MiB", lambda: many_zips(5), slow=True)
 simple("zip_many_newlines", "20 zips in a tar, each of 32 MiB of newlines", lambda: many_zips(20), "limit")
 simple("tar_long_name", "a tar.gz with a GNU long name of 8 GiB", lambda: large_header(tarfile.GNUTYPE_LONGNAME), "limit")
 simple("tar_pax", "a tar.gz with a pax header of 8 GiB", lambda: large_header(tarfile.XHDTYPE), "limit")
 simple("tar_small_logs", "a tar.gz of 75 kB with 10,000 logs", lambda: small_logs(10_000), "limit")
 simple("bzip2_streams", "40 bzip2 streams in a row, each of 16 MiB", lambda: bz2.compress(b"\n" * (16 << 20)) * 40, "limit")
 simple("gzip_ratio", "20 GB in a gzip of 99 MB, a ratio below that of a bomb", lambda: under_the_ratio(99), "limit", slow=True)
-simple("xz_twice", "xz in xz", lambda: lzma.compress(lzma.compress(b"\n" * (80 << 20), preset=1)))
+simple("xz_twice", "xz in xz", lambda: lzma.compress(lzma.compress(b"\n" * (40 << 20), preset=1)))
 simple(
     "zstd_window",
     "a zstd frame with a window of 1 GiB",

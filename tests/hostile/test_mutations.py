@@ -1,6 +1,6 @@
 """Damaged sample logs: no crash, bounded time, and few confident wrong answers.
 
-`pytest -m slow tests/hostile` damages each case 200 ways; the plain run one way. Confident is 0.8 and more. Right is the cause
+`pytest -m slow tests/hostile` damages each case 200 ways; the plain run each third one way. Confident is 0.8 and more. Right is the cause
 expected, or one accepted beside it. Where the expected evidence is gone, what the damaged text still tells is right, too: a
 symptom, for then the root is nowhere to be seen; the general cause of exceptions, where a traceback is left; in logs of several
 attempts the cause of an earlier one's end (`earlier` in expected.yaml), for then that is the last end they tell; or that nothing is
@@ -58,8 +58,8 @@ def wrong_answers(case: Path, ways: range, knowledge: Database) -> list[str]:
     return wrong
 
 
-def check(ways: int, most: float, knowledge: Database) -> None:
-    found = cases()  # of a few ways, each case gets others
+def check(ways: int, most: float, knowledge: Database, step: int = 1) -> None:
+    found = cases()[::step]  # of a few ways, each case gets others
     wrong = [w for i, case in enumerate(found) for w in wrong_answers(case, range(i * ways, (i + 1) * ways), knowledge)]
     share = len(wrong) / (len(found) * ways)
     print(f"{len(wrong)} of {len(found) * ways} confidently wrong ({share:.2%})", *wrong, sep="\n")
@@ -67,8 +67,8 @@ def check(ways: int, most: float, knowledge: Database) -> None:
 
 
 @pytest.mark.seconds
-def test_a_damage_of_each_case(knowledge: Database) -> None:
-    check(1, 0.05, knowledge)  # so few tell a share only roughly; two hundred tell whether it is below one in a hundred
+def test_a_damage_of_each_third_case(knowledge: Database) -> None:
+    check(1, 0.05, knowledge, 3)  # so few tell a share only roughly; two hundred tell whether it is below one in a hundred
 
 
 @pytest.mark.slow

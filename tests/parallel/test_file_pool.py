@@ -99,16 +99,16 @@ def test_only_short_files_that_lie_as_they_are_can_be_shared(tmp_path: Path) -> 
 
 @pytest.mark.seconds
 def test_a_report_does_not_depend_on_the_number_of_processes(tmp_path: Path, knowledge: Database) -> None:
-    """Failures of many kinds, some hundred and fifty files: those that processes read and those that are read here among each other."""
-    for case in sorted((ROOT / "sample_logs").iterdir())[::6]:
+    """Failures of some kinds, more files than one process takes: those that processes read and those that are read here among each other."""
+    for case in sorted((ROOT / "sample_logs").iterdir())[::12]:
         for path in sorted(p for p in case.rglob("*") if p.is_file() and p.name != "expected.yaml"):
             if path.stat().st_size < 50_000:
                 (tmp_path / f"{case.name}-{path.name}").write_bytes(path.read_bytes())
-    for number in range(MIN_POOLED_SOURCES):
+    for number in range(MIN_POOLED_SOURCES + SOURCES_PER_BATCH):
         (tmp_path / f"rank{number}.log").write_text(f"step {number} loss nan\n" * 30 + "[rank0]: ValueError: no such thing\n")
     assert sum(map(is_small, open_paths([tmp_path], lambda _warning: None))) > MIN_POOLED_SOURCES + SOURCES_PER_BATCH
-    reports = [msgspec.json.encode(pipeline.analyze_paths([tmp_path], "case", knowledge, workers=n)) for n in (1, 2, 5)]
-    assert reports[0] == reports[1] == reports[2]
+    reports = [msgspec.json.encode(pipeline.analyze_paths([tmp_path], "case", knowledge, workers=n)) for n in (1, 3)]
+    assert reports[0] == reports[1]
 
 
 def test_what_comes_from_a_process_is_packed_there_and_unpacked_here() -> None:
