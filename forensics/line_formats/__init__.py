@@ -91,9 +91,16 @@ def _labels() -> frozenset[str]:
 
 def unlabelled(text: str) -> str:
     """`text` as the program wrote it: without what a launcher or a collector writes in front of a line (`0: `, `web-1  | `)."""
+    return _unlabelled_cached(text) if len(text) <= MAX_CACHED_CHARS else _unlabelled(text)
+
+
+def _unlabelled(text: str) -> str:
     for said in peeled(text):
         text = said
     return text
+
+
+_unlabelled_cached = functools.lru_cache(maxsize=4096)(_unlabelled)
 
 
 def peeled(text: str) -> Iterator[str]:

@@ -41,6 +41,8 @@ def common_label(lines: Sequence[str]) -> CommonLabel | None:
     """The label of nearly all of `lines`, which are not blank; None where they have none, or several."""
     labels = Counter(filter(None, map(_label, lines[:MAX_TRIED_LINES])))
     for (form, label, is_someones), _ in labels.most_common(1):
+        if is_someones and sum(line.startswith(label.rstrip()) for line in lines) < MIN_LABELLED_SHARE * len(lines):
+            return None  # as for most logs: no pattern is compiled for them
         removal = _removal(form, label, is_someones)
         if sum(removal.match(line.encode("utf-8", "replace")) is not None for line in lines) < MIN_LABELLED_SHARE * len(lines):
             return None

@@ -149,13 +149,10 @@ def worst_lane(lanes: Iterable[Lane]) -> Lane | None:
 
     def badness(lane: Lane) -> tuple[bool, bool, float, int]:
         d = lane.digest
-        near = min((x for x in (d.traceback, d.trouble) if x >= 0), default=-1)
-        return (
-            not lane.superseded,
-            near >= 0 and near - min(d.again_after_trouble, near) < 50,
-            -float(near if near >= 0 else 1 << 40),
-            d.lines,
-        )
+        if d.traceback < 0 and d.trouble < 0:  # as nearly all of thousands
+            return not lane.superseded, False, -float(1 << 40), d.lines
+        near = min(x for x in (d.traceback, d.trouble) if x >= 0)
+        return not lane.superseded, near - min(d.again_after_trouble, near) < 50, -float(near), d.lines
 
     return max(lanes, key=badness, default=None)
 

@@ -42,4 +42,9 @@ def all_formats() -> tuple[Format, ...]:
 
 def recognise(head: Head, raw: bool) -> Format | None:
     """The first format that recognises `head`, among those with this value of `raw`; None for plain text."""
-    return next((f for f in all_formats() if f.raw == raw and f.recognises(head)), None)
+    return next((f for f in _formats(raw) if f.recognises(head)), None)
+
+
+@functools.cache
+def _formats(raw: bool) -> tuple[Format, ...]:
+    return tuple(f for f in all_formats() if f.raw == raw)
