@@ -27,6 +27,7 @@ DISTRIBUTED: tuple[str, ...] = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD
 DISTRIBUTED += ("TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "CUDA_VISIBLE_DEVICES")
 DISTRIBUTED += ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "JPY_SESSION_NAME")
 
+SYSTEM_FOLDERS = ("/sys/", "/proc/", "/run/")  # whose tmpfs no job fills
 MAX_FREE_SHARE_OF_FULL = 0.01  # file systems reserve some blocks, so a full one seldom reports 0 free bytes
 
 
@@ -94,7 +95,11 @@ def mounts_with_room() -> list[str]:
     """Mount points with room that can be written to; none of a network, which may never answer."""
     rows = [row.split() for row in proc.read("/proc/self/mounts").splitlines()]
     writable = [row for row in rows if "rw" in row[3].split(",")]
-    local = [at for device, at, kind, *_ in writable if device.startswith("/dev/") or kind == "tmpfs"]
+    local = [
+        at
+        for device, at, kind, *_ in writable
+        if device.startswith("/dev/") or (kind == "tmpfs" and not f"{at}/".startswith(SYSTEM_FOLDERS))
+    ]
     return [at for at, found in disks(local).items() if found["free_bytes"] > MAX_FREE_SHARE_OF_FULL * found["size_bytes"]]
 
 

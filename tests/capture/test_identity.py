@@ -92,6 +92,8 @@ def test_why_there_are_no_gpus_to_ask(module: SimpleNamespace | None, why: str, 
 def test_a_local_file_system_with_room_is_watched_and_no_full_or_foreign_one(monkeypatch: pytest.MonkeyPatch) -> None:
     mounts = """/dev/sda1 / ext4 rw,relatime 0 0
 tmpfs /scratch tmpfs rw,size=2048k 0 0
+tmpfs /sys/fs/cgroup tmpfs rw,mode=755 0 0
+tmpfs /run/lock tmpfs rw 0 0
 /dev/loop1 /snap/core squashfs ro,nodev 0 0
 nas:/home /home nfs4 rw 0 0
 /dev/sda2 /boot ext4 rw 0 0

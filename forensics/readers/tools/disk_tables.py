@@ -1,7 +1,8 @@
-"""How full file systems were, from tables of df: their space, and their inodes.
+"""How full file systems were, from tables of df and the account of a capture: their space, and their inodes.
 
     Filesystem       Inodes    IUsed IFree IUse% Mounted on      -> DiskUse(mount="/data", inodes=True, percent=100)
     /dev/sda1      61054976 61054976     0  100% /data
+    forensics run: /scratch was full: 0.1 MiB of 24.0 MiB were free      -> DiskUse(mount="/scratch", inodes=False, percent=100)
 
 A row is read from its end, because a long name of a file system stands on a line of its own. Images and other file systems that
 are always full are passed over. Formats: df of coreutils, busybox and macOS.
@@ -14,8 +15,11 @@ from forensics.model import DiskUse, Line, Region, Scan, Trigger
 
 MAX_ROWS = 60  # chosen by hand: machines with more file systems than this are rare
 TRIGGER = Trigger(
-    "disk_table", ("iuse% mounted on", "use% mounted on", "capacity mounted on", "%iused  mounted on"), after=MAX_ROWS
+    "disk_table",
+    ("iuse% mounted on", "use% mounted on", "capacity mounted on", "%iused  mounted on", " mib were free"),
+    after=MAX_ROWS,
 )
+ACCOUNT_PATTERN = lazy.regex(r"forensics run: (?P<mount>/.{0,300}) was full: [\d.]+ MiB of (?P<total>[\d.]+ MiB) were free")
 COUNT_PATTERN = r"[\d.]{1,20}[KMGTPkmgtp]?i?B?"
 ROW_PATTERN = lazy.regex(
     rf"(?:(?P<device>\S{{1,200}})\s+)?(?<!\S)(?P<total>{COUNT_PATTERN})\s+(?P<used>{COUNT_PATTERN})\s+(?P<free>-?{COUNT_PATTERN})"
@@ -35,6 +39,9 @@ def disk_tables(scans: Iterable[Scan]) -> tuple[DiskUse, ...]:
 
 def _of(scan: Scan, region: Region) -> Iterator[DiskUse]:
     origin = scan.source.origin or int
+    if told := ACCOUNT_PATTERN.search(region.text):
+        yield DiskUse(scan.source.name, origin(region.number), told["mount"], False, told["total"], 100)
+        return
     inodes = INODE_HEADER_PATTERN.search(region.text) is not None
     name = ""  # that stands on the line before its row
     for line in region.lines_after():

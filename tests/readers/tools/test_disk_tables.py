@@ -27,6 +27,7 @@ Filesystem   512-blocks      Used Available Capacity iused      ifree %iused  Mo
 /dev/disk3s1  971350180 800000000 100000000    89%  500000  500000000    0%   /data
 """
 BUSYBOX = "Filesystem              Inodes      Used Available Use% Mounted on\n/dev/sdb1                 4096      4096         0 100% /data\n"
+SHOWN_FULL = [("/dev/shm", "64.0"), ("/scratch/run", "24.0"), ("/scratch", "24.0")]
 FAILURE = (
     'Traceback (most recent call last):\n  File "prep.py", line 4, in <module>\nOSError: [Errno 28] No space left on device{}\n'
 )
@@ -72,3 +73,13 @@ def test_where_df_shows_room_inodes_and_quotas_are_looked_at_first(knowledge: Da
 def test_inodes_of_another_file_system_tell_nothing(knowledge: Database) -> None:
     facts = first_cause(knowledge, "/home/ann/9.npy", INODES).facts
     assert not any(name.startswith(("inode", "roomy")) for name in facts)
+
+
+@pytest.mark.parametrize(("path", "mount"), [("/scratch/run/9.npy", "/scratch/run"), ("out.npy", "/scratch"), ("", "/scratch")])
+def test_the_file_system_that_the_account_of_a_capture_calls_full_is_named(path: str, mount: str, knowledge: Database) -> None:
+    account = [f"forensics run: {at} was full: 0.0 MiB of {size} MiB were free\n" for at, size in SHOWN_FULL]
+    first = first_cause(knowledge, path, "".join(account))
+    assert first.facts["full_mount"] == mount
+    assert f"{mount} was full (df0.txt:" in first.summary
+    assert first.remediations[0].action.startswith(f"Free space on the file system of {mount},")
+    assert not any("which file system" in r.action or "how full" in r.action for r in first.remediations)
