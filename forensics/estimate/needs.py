@@ -96,10 +96,11 @@ def estimate(need: Need) -> Estimate:
     """The memory of one process of a training, in bytes."""
     if need.plan:
         return _planned(need, need.plan)
-    weight, gradient, master, share = PRECISIONS[need.precision]
+    states = "fp16" if need.precision == "bf16" and SHARDED[need.sharding] else need.precision  # ZeRO keeps them in float32
+    weight, gradient, master, share = PRECISIONS[states]
     each = {name: need.gpus if name in SHARDED[need.sharding] else 1 for name in ("weights", "gradients", "state")}
     state = STATE_BYTES.get(need.optimizer, STATE_BYTES["adam"]) * (
-        0.5 if need.precision == "bf16" else 1.0
+        0.5 if states == "bf16" else 1.0
     )  # of the type of the weights
     over = {name: f" / {n} GPUs" if n > 1 else "" for name, n in each.items()}
     alive = need.sample.peak * share * (CHECKPOINTED if need.checkpointing else 1.0)

@@ -34,6 +34,8 @@ def test_weights_gradients_and_states_are_counted() -> None:
         ({"optimizer": "momentum"}, "optimizer", 4),
         ({"optimizer": "adam8bit"}, "optimizer", 2),
         ({"precision": "bf16"}, "weights", 2),
+        ({"precision": "bf16"}, "optimizer", 4),
+        ({"precision": "bf16", "sharding": "zero3", "gpus": 2}, "optimizer", 6),
         ({"precision": "fp16"}, "optimizer", 12),
         ({"sharding": "zero3", "gpus": 4}, "weights", 1),
         ({"sharding": "zero1", "gpus": 4}, "weights", 4),
