@@ -96,7 +96,8 @@ def decide(
     rows += by_position
     shown = probability_of(rows)
     bad, share = shown, 1.0
-    if given.end:
+    runs = given.end is not None and given.end.runs
+    if given.end and not runs:
         bad, share = given.end.bad_end_probability(shown), recorded_status.share_shown_by_output(shown)
         rows = with_rule(rows, bad, RECORDED, given.end.source, given.end.line) if bad != shown else rows
     offered = candidates(given.owned, model.text(given.words()), database, rates)
@@ -112,7 +113,7 @@ def decide(
     outcome = _outcome(given, bad, found[0], database)
     if mute and outcome.state == "unknown":
         outcome = replace(outcome, why=MUTE)
-    if by_position and bad < ENDED_BADLY:
+    if by_position and bad < ENDED_BADLY and not runs:
         outcome = _with_last_position(given, outcome, database)
     outcome = replace(outcome, ledger=rows)
     return Diagnosis(
@@ -292,6 +293,8 @@ def _state(given: DecisionInput, bad: float, first: Candidate, lane: Lane | None
         return "failed" if state == "spoiled" and not ran_on else state
     if any(o.observation.weight != "hint" for o in first.owned):
         return "ended_well"
+    if given.end and given.end.runs:
+        return "going_on"
     if lane is None:
         return "unknown"
     if 0 <= lane.digest.good <= NEAR_END_LINES:

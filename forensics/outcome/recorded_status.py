@@ -19,7 +19,7 @@ from forensics.model.verdicts import OwnedObservation
 COMMAND_STATUS_FIELD = (
     "command_status"  # a field of an observation: the status as in a shell, 128 + n for signal n, or UNKNOWN_STATUS
 )
-UNKNOWN_STATUS = "unknown"
+UNKNOWN_STATUS, RUNNING = "unknown", "running"
 FAILED_STATUS_PROBABILITY = (
     0.98  # the kernel reports the status; the rest is for programs that use a status other than 0 as an answer
 )
@@ -30,12 +30,16 @@ UNKNOWN_STATUS_PROBABILITY = 0.5  # no end was recorded: it still runs, or the p
 
 
 class RecordedStatus(Struct, frozen=True):
-    """How the subject's command ended: its status, 1 to 255 or None if unknown, and the line that records it."""
+    """How the subject's command ended: its status, 1 to 255 or None if unknown, and the line that records it.
+
+    `runs`: it had not ended when its capture was written.
+    """
 
     status: int | None
     source: str
     line: int
     text: str
+    runs: bool = False
 
     def bad_end_probability(self, by_output: float) -> float:
         """The probability of a bad end. `by_output`: the probability according to the output alone."""
@@ -44,6 +48,8 @@ class RecordedStatus(Struct, frozen=True):
     @property
     def why(self) -> str:
         """The sentence of the report if nothing else is known about the end."""
+        if self.runs:
+            return "it was still running when this was recorded"
         if self.status is None:
             return "nothing tells how it ended: it runs still, or what ended it ended the capture as well"
         signal = f" (signal {self.status - 128})" if self.status > 128 else ""
@@ -59,7 +65,7 @@ def recorded_status(
     """
     sources = set(own)
     found = [o for o in observations if COMMAND_STATUS_FIELD in o.fields and o.source in sources and o.proofs]
-    known = [o for o in found if o.fields[COMMAND_STATUS_FIELD] != UNKNOWN_STATUS]
+    known = [o for o in found if o.fields[COMMAND_STATUS_FIELD] not in (UNKNOWN_STATUS, RUNNING)]
     if not found:
         return None
     last = max(known or found, key=lambda o: (o.time is not None, o.time.timestamp() if o.time else 0.0, o.line))
@@ -68,7 +74,8 @@ def recorded_status(
     if (end.source, end.line) in answers:
         return None
     status = last.fields[COMMAND_STATUS_FIELD]
-    return RecordedStatus(None if status == UNKNOWN_STATUS else int(status), end.source, end.line, end.text)
+    code = None if status in (UNKNOWN_STATUS, RUNNING) else int(status)
+    return RecordedStatus(code, end.source, end.line, end.text, status == RUNNING)
 
 
 def share_shown_by_output(by_output: float) -> float:

@@ -56,3 +56,13 @@ def test_the_less_the_output_shows_the_less_it_is_the_reason() -> None:
     assert share_shown_by_output(0.0) == 0 and share_shown_by_output(1.0) == 1
     assert share_shown_by_output(0.05) < 0.5 < share_shown_by_output(0.2)
     assert share_shown_by_output(0.5) == pytest.approx(1 / 1.1)  # one bad end in ten is silent
+
+
+@pytest.mark.parametrize(
+    "output", ["", QUIET, "".join(f"step {i}/9 loss 0.{9 - i}\n" for i in range(5))], ids=["silent", "quiet", "counting"]
+)
+def test_of_a_command_that_still_runs_no_end_is_told(output: str, tmp_path: Path) -> None:
+    (tmp_path / "job.log").write_text(f"{output}{COUNTS}{AT}the command, pid 4711, was still running when this was written\n")
+    told = analyze(tmp_path)
+    assert told.subject is not None and told.subject.outcome == "going_on"
+    assert told.verdict == "no_crash" and "breaks off" not in told.to_text()

@@ -14,7 +14,7 @@ from forensics.model import Line
 CAPTURE_PREFIX = "forensics run: "
 ENDING_PATTERN = (
     r"(?:was ended by signal (?P<signal>\d+) \((?P<signal_name>[\w ]+)\)|ended with exit status (?P<exit_code>\d+)"
-    r"|is (?P<gone>gone))"
+    r"|is (?P<gone>gone)|was still (?P<runs>running))"
 )
 PROCESS_END_PATTERN = lazy.regex(
     r"pid (?P<pid>\d+) \((?P<task>.{1,64}?)\)(?:, rank (?P<rank>\d+))?(?:, child of pid (?P<parent>\d+))?, " + ENDING_PATTERN

@@ -107,7 +107,10 @@ def _of_bare_end(account: Account, number: int) -> Record | None:
         return Record("captured_end", number, number, None, "hint", (account.open[0].line,), {"command_status": "unknown"})
     if not account.command or not (status := _status(account.end)):
         return None
-    return Record("captured_end", number, number, BAD_STATUS, "strong", (account.end.line,), status)
+    runs = "runs" in account.end.fields
+    return Record(
+        "captured_end", number, number, None if runs else BAD_STATUS, "hint" if runs else "strong", (account.end.line,), status
+    )
 
 
 def _status(end: AccountLine) -> dict[str, Value]:
@@ -116,7 +119,7 @@ def _status(end: AccountLine) -> dict[str, Value]:
         return {"command_status": 128 + end.number("signal")}
     if "exit_code" in end.fields:
         return {"command_status": end.number("exit_code")}
-    return {"command_status": "unknown"} if "gone" in end.fields else {}
+    return {"command_status": "running" if "runs" in end.fields else "unknown"} if {"gone", "runs"} & set(end.fields) else {}
 
 
 def _dead(account: Account) -> list[AccountLine]:
