@@ -113,12 +113,7 @@ def same(
     _check(form, ("text", "json"))
     write(escaped(sentence(replace(report, history=found)) or "This run ended well.") + "\n", None)
     if found.seen:
-        _table(
-            store.listed(10, condition_alike(incident, found.level), INCIDENT_TABLE.c.key != incident.key),
-            HISTORY_COLUMNS,
-            "text",
-            None,
-        )
+        _incidents(store.listed(10, condition_alike(incident, found.level), INCIDENT_TABLE.c.key != incident.key), "text", None)
 
 
 def show_list(
@@ -136,13 +131,20 @@ def show_list(
     asked = {"cause": cause, "node": node, "job": job}
     rows = _store(history).listed(most, **{k: v for k, v in asked.items() if v})
     bundles = bundles_by_job()
-    rows = [row | {"bundle": bundles.get(row.get("job") or "", "")} for row in rows]
-    columns = (
-        tuple("bundle" if name == "case" else name for name in HISTORY_COLUMNS)
-        if any(r["bundle"] for r in rows)
-        else HISTORY_COLUMNS
-    )
-    _table(rows, columns, form, output)
+    _incidents([row | {"bundle": bundles.get(row.get("job") or "", "")} for row in rows], form, output)
+
+
+def _incidents(rows: list[dict[str, Any]], form: str, output: Path | None) -> None:
+    """Write incidents; for people without columns that are empty, and with the name of a captured run's folder, as `forensics why` takes it."""
+    from forensics.history.incident import named
+
+    if form == "text":
+        rows = [
+            row
+            | {"case": Path(row.get("bundle") or "").name or named(row["case"]), "job": "" if row.get("bundle") else row["job"]}
+            for row in rows
+        ]
+    _table(rows, [c for c in HISTORY_COLUMNS if form != "text" or any(row[c] for row in rows)], form, output)
 
 
 def show(identity: Identity, form: Form = "text", history: Place = None) -> None:

@@ -19,6 +19,7 @@ from forensics.report.redaction import mask_secrets
 from forensics.templates.template import DIGITS_PATTERN
 
 MAX_STORED_LINE_CHARS = 300  # chosen by hand: three lines of a terminal; the store grows with every incident
+PSEUDONYM = lazy.regex(r"(?:case|job|run|user)-[0-9a-f]{8}")
 CASE_CHARS = 6  # a shorter case name may be an ordinary word of the log
 HOME = lazy.regex(r"[/\\](?:home|Users)[/\\](?P<user>[A-Za-z_][\w.-]*)[/\\]")
 HOSTS = ("host", "node")
@@ -116,6 +117,11 @@ def pseudonym(kind: str, name: str, salt: bytes | None) -> str:
     if not name or salt is None:
         return name
     return f"{kind}-{hmac.new(salt, f'{kind}:{name}'.encode('utf-8', 'replace'), hashlib.sha256).hexdigest()[:8]}"
+
+
+def named(name: str) -> str:
+    """`name`; empty for a pseudonym, which tells a reader nothing."""
+    return "" if PSEUDONYM.fullmatch(name) else name
 
 
 def _run_in_fingerprint(run: str, salt: bytes | None) -> str:

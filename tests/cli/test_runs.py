@@ -115,6 +115,8 @@ def test_the_history_names_the_folder_of_a_run_while_it_is_kept(runs: Path, tmp_
     assert in_text("why", "2", "--remember", **env).returncode == 0
     (row,) = json.loads(in_text("history", "list", "-f", "json", **env).stdout)
     assert row["bundle"] == str(runs / "old")
+    table = in_text("history", "list", **env).stdout
+    assert "  old  " in table and row["job"] not in table
     assert in_text("runs", "remove", "2", "--yes", **env).returncode == 0
     (row,) = json.loads(in_text("history", "list", "-f", "json", **env).stdout)
     assert row["bundle"] == ""

@@ -323,6 +323,7 @@ def test_what_is_remembered_is_listed_compared_exported_and_forgotten(tmp_path: 
     assert "Seen" not in in_text("analyze", copy, "--no-remember", **env).stdout
     assert "2 new" not in in_text("batch", tmp_path / "again", **env).stderr
     assert in_text("history", "list", "-f", "json", **env).stdout.count('"numerics.nan"') >= 2
+    assert "case" not in in_text("history", "list", **env).stdout  # a pseudonym tells nothing
     assert "Seen" in in_text("history", "same", copy, **env).stdout
     assert in_text("history", "trend", "-f", "csv", **env).stdout.startswith("cause,incidents")
     assert "the hours of work are unknown" in in_text("history", "nodes", "--lemons", **env).stderr
