@@ -13,7 +13,7 @@ from forensics import readers
 from forensics.advice.case import AROUND_FACT, EVIDENCE_FACT, case_fields
 from forensics.advice.quoted import quoted_evidence
 from forensics.advice.remedies import fitting_remedies
-from forensics.advice.wording import summary
+from forensics.advice.wording import fill_command, summary
 from forensics.database import Cause, Database, Signature
 from forensics.database.codes import Code, codes_asked_for, codes_in_line
 from forensics.database.conditions import condition_field
@@ -215,7 +215,7 @@ def _in_general(cause: Cause) -> ExplainedCause:
             r.who,
             with_warning(r.do, r.commands, {}),
             _told(r.why),
-            tuple(with_effects(_to_fill(c)) for c in r.commands),
+            tuple(with_effects(fill_command(c, {})) for c in r.commands),
             r.source or None,
         )
         for i, r in enumerate(told, 1)
@@ -226,11 +226,6 @@ def _in_general(cause: Cause) -> ExplainedCause:
 def _told(sentences: str) -> str:
     """The sentences of `sentences` that ask for no fact of a case."""
     return " ".join(s for s in BEFORE_A_SENTENCE.split(sentences) if not TEMPLATE_FIELD_PATTERN.search(s))
-
-
-def _to_fill(command: str) -> str:
-    """A command with the facts of a case as a person fills them in: `nvidia-smi -i PCI`."""
-    return TEMPLATE_FIELD_PATTERN.sub(lambda field: re.sub(r"\W", "_", field[1]).upper(), command)
 
 
 def _near(text: str, database: Database) -> tuple[str, ...]:

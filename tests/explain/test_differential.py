@@ -64,7 +64,14 @@ def test_what_a_practitioner_would_say_first_is_said(words: str, knowledge: Data
 def test_no_page_has_a_placeholder(knowledge: Database) -> None:
     for cause in knowledge.causes:
         for advice in explain(cause, knowledge).causes[0].advice:
-            assert not re.search(r"<\w+>|\{\w+\}", advice.action + advice.why), advice.action
+            assert not re.search(r"<[a-z ]+>|\{\w+\}", f"{advice.action} {advice.why} {advice.commands}"), advice
+    tables = "words", "xid", "sxid", "cuda_error", "nccl_result", "exit_code", "ntstatus"
+    told = [(row.get("first", ""), row.get("commands", ""), row.get("action", "")) for name in tables for row in read_rows(name)]
+    assert [row for row in told if re.search(r"<[a-z ]+>|\{\w+\}", " ".join(row))] == []
+
+
+def test_a_place_where_nothing_was_found_is_not_to_be_searched_first(knowledge: Database) -> None:
+    assert not any("dmesg" in command for command in explain("no OOM in dmesg", knowledge).terms[0].commands)
 
 
 @pytest.mark.seconds
