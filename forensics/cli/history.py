@@ -144,7 +144,7 @@ def _incidents(rows: list[dict[str, Any]], form: str, output: Path | None) -> No
             | {"case": Path(row.get("bundle") or "").name or named(row["case"]), "job": "" if row.get("bundle") else row["job"]}
             for row in rows
         ]
-    _table(rows, [c for c in HISTORY_COLUMNS if form != "text" or any(row[c] for row in rows)], form, output)
+    _table(rows, tuple(c for c in HISTORY_COLUMNS if form != "text" or any(row[c] for row in rows)), form, output)
 
 
 def show(identity: Identity, form: Form = "text", history: Place = None) -> None:
