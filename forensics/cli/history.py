@@ -135,7 +135,7 @@ def show_list(
 
 
 def _incidents(rows: list[dict[str, Any]], form: str, output: Path | None) -> None:
-    """Write incidents; for people without columns that are empty, and with the name of a captured run's folder, as `forensics why` takes it."""
+    """Write incidents; for people without empty columns, and with the folder of a captured run in place of its ids."""
     from forensics.history.incident import named
 
     if form == "text":
