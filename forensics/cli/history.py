@@ -135,7 +135,7 @@ def show_list(
 
 
 def _incidents(rows: list[dict[str, Any]], form: str, output: Path | None) -> None:
-    """Write incidents; for people without columns that are empty, and with the name of a captured run's folder, as `forensics why` takes it."""
+    """Write incidents; for people without empty columns, and with the folder of a captured run in place of its ids."""
     from forensics.history.incident import named
 
     if form == "text":
@@ -144,7 +144,7 @@ def _incidents(rows: list[dict[str, Any]], form: str, output: Path | None) -> No
             | {"case": Path(row.get("bundle") or "").name or named(row["case"]), "job": "" if row.get("bundle") else row["job"]}
             for row in rows
         ]
-    _table(rows, [c for c in HISTORY_COLUMNS if form != "text" or any(row[c] for row in rows)], form, output)
+    _table(rows, tuple(c for c in HISTORY_COLUMNS if form != "text" or any(row[c] for row in rows)), form, output)
 
 
 def show(identity: Identity, form: Form = "text", history: Place = None) -> None:

@@ -64,7 +64,7 @@ def register(app: typer.Typer) -> None:
         capture_settings()
         rules, pause = Rules(seconds(stall)), max(0.1, seconds(every))
         paths, run = _chosen(files or [], pid, job, rules.stall_s)
-        follower = Follower(_opened(paths), rules, pipeline.database(), time.monotonic(), run)
+        follower = Follower(_opened(paths, pause), rules, pipeline.database(), time.monotonic(), run)
         telling = OutputOptions(form, output)
         raise typer.Exit(_follow(follower, pause, lambda found: tell(found, telling, execute, notify)))
 
@@ -120,9 +120,14 @@ def _start(command: Sequence[str]) -> None:
         say(f"forensics watch: {command[0]} could not be started: {error.strerror}")
 
 
-def _opened(paths: Sequence[Path]) -> list["Tail"]:
+def _opened(paths: Sequence[Path], pause: float) -> list["Tail"]:
     from forensics.cli.following import Tail
 
+    for path in paths:
+        if not path.exists() and path.parent.is_dir():
+            say(f"forensics watch: {path} is not there yet; waiting for it")
+            while not path.exists():
+                time.sleep(pause)
     try:
         return [Tail(path) for path in paths]
     except OSError as error:

@@ -96,8 +96,7 @@ def decide(
     rows += by_position
     shown = probability_of(rows)
     bad, share = shown, 1.0
-    runs = given.end is not None and given.end.runs
-    if given.end and not runs:
+    if given.end and not given.end.runs:
         bad, share = given.end.bad_end_probability(shown), recorded_status.share_shown_by_output(shown)
         rows = with_rule(rows, bad, RECORDED, given.end.source, given.end.line) if bad != shown else rows
     offered = candidates(given.owned, model.text(given.words()), database, rates)
@@ -113,7 +112,7 @@ def decide(
     outcome = _outcome(given, bad, found[0], database)
     if mute and outcome.state == "unknown":
         outcome = replace(outcome, why=MUTE)
-    if by_position and bad < ENDED_BADLY and not runs:
+    if by_position and bad < ENDED_BADLY:
         outcome = _with_last_position(given, outcome, database)
     outcome = replace(outcome, ledger=rows)
     return Diagnosis(
@@ -166,7 +165,7 @@ def _row_of_last_position(given: DecisionInput, rows: tuple[Adjustment, ...], da
 
 def _with_last_position(given: DecisionInput, outcome: Outcome, database: Database) -> Outcome:
     lane = outcome_features.decisive_lane(given.owned, given.lanes, database)
-    if lane is None or not (last := lane.reached_end or lane.at_work):
+    if lane is None or (given.end and given.end.runs) or not (last := lane.reached_end or lane.at_work):
         return outcome
     state: OutcomeState = "ended_well" if lane.reached_end else "cut_off"
     why = CAME_TO_ITS_END if lane.reached_end else WHY[state]
@@ -338,7 +337,7 @@ CAME_TO_ITS_END = "its last attempt came to the end of what it counts"
 MUTE = "nothing in it tells of an end, of a good one or of a bad one"
 WHY: Mapping[OutcomeState, str] = {
     "failed": "",  # see bad_end_shown
-    "stalled": "nothing behind shows that it moved again",
+    "stalled": "no later line shows that it moved again",
     "spoiled": "",
     "stopped": "somebody or something outside ended it",
     "ended_well": "its last lines tell that it did what it was asked for",

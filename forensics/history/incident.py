@@ -19,7 +19,7 @@ from forensics.report.redaction import mask_secrets
 from forensics.templates.template import DIGITS_PATTERN
 
 MAX_STORED_LINE_CHARS = 300  # chosen by hand: three lines of a terminal; the store grows with every incident
-PSEUDONYM = lazy.regex(r"(?:case|job|run|user)-[0-9a-f]{8}")
+NAMELESS_PATTERN = lazy.regex(r"(?:case|job|run|user)-[0-9a-f]{8}")
 CASE_CHARS = 6  # a shorter case name may be an ordinary word of the log
 HOME = lazy.regex(r"[/\\](?:home|Users)[/\\](?P<user>[A-Za-z_][\w.-]*)[/\\]")
 HOSTS = ("host", "node")
@@ -121,7 +121,7 @@ def pseudonym(kind: str, name: str, salt: bytes | None) -> str:
 
 def named(name: str) -> str:
     """`name`; empty for a pseudonym, which tells a reader nothing."""
-    return "" if PSEUDONYM.fullmatch(name) else name
+    return "" if NAMELESS_PATTERN.fullmatch(name) else name
 
 
 def _run_in_fingerprint(run: str, salt: bytes | None) -> str:

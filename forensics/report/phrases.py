@@ -25,7 +25,7 @@ SETTLED = "; what would settle it stands below"  # said only where an open quest
 # They say how the answer was found, and claim nothing of the line: other causes may print the same one.
 WEIGHT_PHRASES = {
     "proof": "the line marked > decided it",
-    "strong": "the line marked > spoke most for it",
+    "strong": "the line marked > is the strongest sign of it",
     "hint": "hints only",
 }
 UNUSUAL = "no message of a known cause is among them; those marked > were chosen by their words"

@@ -59,11 +59,15 @@ def test_how_a_process_ended(end: dict[str, Any], said: str) -> None:
 
 def test_a_long_silence_before_the_end_is_told_with_what_each_process_waited_in() -> None:
     stack = {"pid": 7, "comm": "python3", "at": "train (train.py:6)"}
-    collector: Any = SimpleNamespace(silence=SimpleNamespace(spell=(100.0, 7300.0)), stacks=[stack, {**stack, "at": ""}])
+    collector: Any = SimpleNamespace(
+        silence=SimpleNamespace(spell=(100.0, 7300.0)), stacks=[stack, {**stack, "at": ""}], unavailable=[]
+    )
     assert account._silence(collector, 7301.0) == [
         "no output came for 2 h 0 min before the end",
         "in that silence pid 7 (python3) stood in train (train.py:6)",
     ]
+    collector.unavailable = [{"what": "stacks", "why": "py-spy is not installed"}]
+    assert account._silence(collector, 7301.0)[0].endswith("before the end; no stacks were taken: py-spy is not installed")
     assert account._silence(collector, 7300.0 + account.MAX_STALL_TO_END_S + 1) == []
 
 

@@ -11,7 +11,7 @@ import pytest
 from forensics.cli import following
 from forensics.cli.following import Follower, Happening, Rules, Run, Tail
 from forensics.cli.output import OutputOptions
-from forensics.cli.watch import tell
+from forensics.cli.watch import _opened, tell
 from forensics.database import Database
 from tests.commandline import in_text
 
@@ -174,3 +174,11 @@ def test_a_stall_shows_no_secret_of_the_last_line(
     shown = capsys.readouterr()
     written = "".join(path.read_text() for path in (tmp_path / "runs" / "watched").iterdir())
     assert "9f8e7d6c" not in shown.out + shown.err + written
+
+
+def test_a_log_that_is_not_there_yet_is_waited_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    late = tmp_path / "late.log"
+    threading.Timer(0.1, late.write_text, ("step 1\n",)).start()
+    (tail,) = _opened([late], 0.02)
+    tail.close()
+    assert capsys.readouterr().err == f"forensics watch: {late} is not there yet; waiting for it\n"

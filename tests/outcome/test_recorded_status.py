@@ -66,3 +66,11 @@ def test_of_a_command_that_still_runs_no_end_is_told(output: str, tmp_path: Path
     told = analyze(tmp_path)
     assert told.subject is not None and told.subject.outcome == "going_on"
     assert told.verdict == "no_crash" and "breaks off" not in told.to_text()
+
+
+def test_a_hang_without_stacks_is_answered_with_how_to_get_them_next_time(tmp_path: Path) -> None:
+    silent = "no output came for 15 min 0 s before the end; no stacks were taken: py-spy is not installed"
+    ended = "the command, pid 4711 (python3), was ended by signal 15 (SIGTERM) after 914.2 s"
+    (tmp_path / "job.log").write_text(f"{QUIET}{AT}{silent}\n{COUNTS}{AT}{ended}\n")
+    first = analyze(tmp_path).causes[0]
+    assert (first.id, first.remediations[0].commands[0]) == ("process.stalled", "pip install py-spy")
