@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from msgspec import Struct, field
 
 from forensics.core import lazy
+from forensics.line_formats import parse_prefix
 from forensics.model import Line, Scan, Trigger
 from forensics.model.dumps import Frame
 from forensics.model.stacks import ProcessStacks, ThreadStack
@@ -69,22 +70,29 @@ def read_stacks(lines: Sequence[Line], source: str) -> tuple[ProcessStacks, ...]
         head, frames = None, []
 
     for line in lines:
-        if begun := _process(line.text):
+        text = _told(line.text)
+        if begun := _process(text):
             end_thread()
             if current.threads or (begun.rank is not None and current.rank is not None):
                 done.append(current)
                 current = begun
             else:
                 current = _joined(current, begun)
-        elif thread := _thread(line):
+        elif thread := _thread(text, line):
             end_thread()
             current.tool, head = thread[0], thread[1:]
-            if native := GDB_THREAD_PATTERN.match(line.text):
+            if native := GDB_THREAD_PATTERN.match(text):
                 current.pid = int(native["pid"])  # that of the last one, the first thread of the process
-        elif head is not None and (frame := _frame(line.text)):
+        elif head is not None and (frame := _frame(text)):
             frames.append((frame, line))
     end_thread()
     return tuple(_closed(one, source) for one in [*done, current] if one.threads)
+
+
+def _told(text: str) -> str:
+    """The text of a line without the time that a collector wrote in front of it."""
+    prefix = parse_prefix(text)
+    return prefix.message if prefix.stamp else text
 
 
 def _process(text: str) -> _Open | None:
@@ -104,13 +112,13 @@ def _joined(first: _Open, second: _Open) -> _Open:
     return _Open(second.tool or first.tool, pid, second.rank if second.rank is not None else first.rank)
 
 
-def _thread(line: Line) -> tuple[str, str, str, Line] | None:
-    """Tool, name, state and line of the thread that a line begins."""
-    if found := THREAD_PATTERN.match(line.text):
+def _thread(text: str, line: Line) -> tuple[str, str, str, Line] | None:
+    """Tool, name, state and line of the thread that a line begins whose text is `text`."""
+    if found := THREAD_PATTERN.match(text):
         return "py-spy", found["name"] or "", found["state"], line
-    if found := GDB_THREAD_PATTERN.match(line.text):
+    if found := GDB_THREAD_PATTERN.match(text):
         return "gdb", found["name"] or "", "idle", line  # it was stopped to be looked at
-    if found := DUMP_THREAD_PATTERN.search(line.text):
+    if found := DUMP_THREAD_PATTERN.search(text):
         return "faulthandler", "", "current" if found["current"].startswith("C") else "", line
     return None
 

@@ -25,6 +25,18 @@ def test_py_spy_as_captured() -> None:
     assert main.lines[0].text.strip().endswith(f"({main.frames[0].file}:{main.frames[0].line})")
 
 
+def test_a_collector_s_times_in_front_change_nothing() -> None:
+    text = next((CAPTURED / "late_loader_averaging_4" / "stacks").glob("*.txt")).read_text()
+    for front in (
+        "2026-11-29T01:22:06.000000000Z ",
+        "2026-11-29T01:22:06.000000000Z stderr F ",
+        "Nov 29 01:22:06 gpu-7 train.sh[4711]: ",
+    ):
+        (plain,), (stamped,) = read(text), read("\n".join(front + line for line in text.split("\n")))
+        assert (stamped.pid, stamped.rank, stamped.tool) == (plain.pid, plain.rank, plain.tool)
+        assert [t.frames for t in stamped.threads] == [t.frames for t in plain.threads]
+
+
 def test_native_frames_and_locals() -> None:
     (found,) = read(
         "Process 1: python t.py\nPython v3.11.7 (/usr/bin/python3)\n\n"
