@@ -12,6 +12,7 @@ compiles again.
 import os
 import zlib
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from io import FileIO
 from itertools import count
 from pathlib import Path
@@ -39,9 +40,18 @@ def read(key: str, given: Path | None = None, wanted: Collection[int] | None = N
     """The parts stored under `key`: all, or those with the indices `wanted`. None if there are none or one of them is damaged."""
     try:
         with (folder(given) / f"{key}.db").open("rb", buffering=0) as file:
-            return _parts(file, wanted)
+            parts = _parts(file, wanted)
+            if parts is not None:
+                _used_now(file)
+            return parts
     except (OSError, RuntimeError):
         return None
+
+
+def _used_now(file: FileIO) -> None:
+    """The files that were used last are the ones that are kept. A folder that cannot be written to keeps all it has."""
+    with suppress(OSError):
+        os.utime(file.fileno())
 
 
 def _parts(file: FileIO, wanted: Collection[int] | None) -> list[bytes] | None:
@@ -77,8 +87,8 @@ def write(key: str, parts: Sequence[bytes], given: Path | None = None) -> None:
 
 
 def write_file(place: Path, called: str, data: bytes, kept: int) -> None:
-    """Write `data` to the file `called` in `place`, and delete all but the newest `kept` files with its suffix; errors are
-    ignored."""
+    """Write `data` to the file `called` in `place`, and delete all but the `kept` files with its suffix that were written or
+    read last; errors are ignored."""
     try:
         place.mkdir(parents=True, exist_ok=True)
         import tempfile
@@ -96,7 +106,7 @@ def write_file(place: Path, called: str, data: bytes, kept: int) -> None:
 
 
 def _forget_old(place: Path, suffix: str, kept: int) -> None:
-    """Remove all but the newest `kept` files of that suffix."""
+    """Remove all but the `kept` files of that suffix that were used last."""
     made = list(place.glob(f"*{suffix}"))
     for path in sorted(made, key=lambda p: p.stat().st_mtime, reverse=True)[kept:] if len(made) > kept else ():
         path.unlink(missing_ok=True)

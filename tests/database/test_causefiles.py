@@ -272,6 +272,16 @@ def test_a_cached_document_of_another_form_is_rebuilt(tmp_path: Path, monkeypatc
         assert load(tmp_path).causes.keys() == {"family.thing"}
 
 
+def test_a_cached_database_that_is_in_use_is_not_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORENSICS_CACHE", str(tmp_path))
+    for i in range(cache.MAX_CACHED_DATABASES):
+        cache.write(f"k{i}", [b"", b""])
+        os.utime(tmp_path / f"k{i}.db", (i, i))
+    assert cache.read("k0") == [b"", b""]
+    cache.write("last", [b""])
+    assert {p.stem for p in tmp_path.iterdir()} == {"k0", "last", *(f"k{i}" for i in range(2, cache.MAX_CACHED_DATABASES))}
+
+
 def test_old_cached_databases_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORENSICS_CACHE", str(tmp_path))
     for i in range(cache.MAX_CACHED_DATABASES + 5):

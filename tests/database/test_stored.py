@@ -70,6 +70,7 @@ def test_a_document_that_is_not_whole_is_refused(built: Database, damage: "objec
 def test_what_is_in_the_cache_is_not_compiled_again(knowledge: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, triggers = builtin_folder(), knowledge.triggers
     load(folder, triggers)
+    pipeline.database()
     monkeypatch.setattr(database, "assemble", None)
     assert load(folder, triggers).hash == pipeline.database().hash == knowledge.hash
     assert not load(folder, triggers).confirmers._made  # type: ignore[attr-defined]
