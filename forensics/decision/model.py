@@ -9,9 +9,13 @@ scikit-learn's LogisticRegression computes it. `rank`: a conditional logit, whic
 weights for all causes, and the softmax of these. The weights are a file of numbers and words, without code:
 
     one line of JSON (format, causes, vocabulary, names and values of the features' weights, calibration and sizes of the trees,
-    sha256 of the rest), then 32-bit little-endian numbers: idf [words], intercepts [causes], coefficients [words][causes],
-    intercept and weights [ENDING_ROWS] of the ending, weights of the words [WORD_ROWS] and of the structure of lines; for the
-    boosted and for the random trees roots, features, right children, numbers
+    sha256 of the rest), then, compressed, little-endian numbers: of 16 bits coefficients [words][causes] in units of
+    COEFFICIENT_UNIT, the weights of the ending [ENDING_ROWS] and of the words of lines [WORD_ROWS] in units of WORD_UNIT; of 32
+    bits idf [words], intercepts [causes], the intercept of the ending, the weights of the structure of lines; for the boosted
+    and for the random trees roots, features, right children, numbers
+
+A text has some fifty words, so the rounding of a coefficient is lost among them. As they are learned, with 32 bits each, the
+numbers take four times as much.
 
 The standard library is enough to read it: to import numpy would take longer than the whole decision.
 """
@@ -21,6 +25,7 @@ import hashlib
 import json
 import os
 import sys
+import zlib
 from array import array
 from collections.abc import Collection, Mapping, Sequence
 from math import exp, isfinite, sqrt
@@ -38,9 +43,12 @@ from forensics.outcome.deciding_lines import STRUCTURE, UNTRAINED_LINE_WEIGHTS, 
 from forensics.outcome.ending_words import ENDING_ROWS, UNTRAINED_ENDING_MODEL, EndingModel
 from forensics.outcome.trees import Forest, Trees
 
-MODEL_FORMAT = "forensics-model/5"
+MODEL_FORMAT = "forensics-model/6"
 BUILT_IN = Path(__file__).parent / "model.weights"
 MAX_MODEL_BYTES = 64 << 20  # many times the built-in one: a larger file is no model, and is not read into memory
+COEFFICIENT_UNIT = 1 / 32  # 16 bits reach from -1,024 to 1,024
+CHANGED = "damaged: its numbers are not those that were written"
+WORD_UNIT = 1 / 1024  # 16 bits reach from -32 to 32
 
 
 class ForeignModelError(ValueError):
@@ -51,8 +59,8 @@ class Model(Struct, frozen=True):
     """All weights.
 
     `vocabulary`: word -> its row. `idf` [words]: inverse document frequency. `intercepts` [causes], `coefficients` [words *
-    causes], row by row. `feature_weights`: in the order of candidates.FEATURE_NAMES. `outcome`: see Trees. `ending`: see
-    EndingModel. `lines`: see LineWeights. `hash`: sha256 of the file's head, in which that of its body stands.
+    causes], row by row, in units of `unit`. `feature_weights`: in the order of candidates.FEATURE_NAMES. `outcome`: see Trees.
+    `ending`: see EndingModel. `lines`: see LineWeights. `hash`: sha256 of the file's head, in which that of its body stands.
     """
 
     causes: tuple[str, ...]
@@ -64,6 +72,7 @@ class Model(Struct, frozen=True):
     outcome: Trees
     ending: EndingModel = UNTRAINED_ENDING_MODEL
     lines: LineWeights = UNTRAINED_LINE_WEIGHTS
+    unit: float = 1.0
     hash: str = ""
 
     def text(self, words: Collection[str]) -> dict[str, float]:
@@ -72,7 +81,7 @@ class Model(Struct, frozen=True):
         length = sqrt(sum(self.idf[r] ** 2 for r in rows)) or 1.0
         sums, width = list(self.intercepts), len(self.causes)
         for row in rows:
-            factor = self.idf[row] / length
+            factor = self.idf[row] / length * self.unit
             part = self.coefficients[row * width : (row + 1) * width]
             sums = [s + factor * c for s, c in zip(sums, part, strict=True)]
         return dict(zip(self.causes, softmax(sums), strict=True))
@@ -92,10 +101,11 @@ def softmax(utilities: Sequence[float]) -> list[float]:
 
 def model_to_bytes(model: Model) -> bytes:
     """The file of `model`."""
-    ending, outcome = model.ending, model.outcome
-    floats = [*model.idf, *model.intercepts, *model.coefficients, ending.intercept, *ending.weights]
-    floats += [*model.lines.words, *model.lines.structure]
-    body = _bytes("f", floats) + _of_forest(outcome.boosted) + _of_forest(outcome.random)
+    ending, lines, outcome = model.ending, model.lines, model.outcome
+    body = _rounded(model.coefficients, model.unit / COEFFICIENT_UNIT)
+    body += _rounded(ending.weights, ending.unit / WORD_UNIT) + _rounded(lines.words, lines.unit / WORD_UNIT)
+    body += _bytes("f", [*model.idf, *model.intercepts, ending.intercept, *lines.structure])
+    body = zlib.compress(body + _of_forest(outcome.boosted) + _of_forest(outcome.random), 9)
     head = {
         "form": MODEL_FORMAT,
         "sha256": hashlib.sha256(body).hexdigest(),
@@ -124,20 +134,19 @@ def read_model(path: Path) -> Model:
     state = MODEL_FORMAT, str(path.absolute()), found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
     key = hashlib.sha256(repr(state).encode("utf-8", "surrogateescape")).hexdigest()[:32]
     kept = cache.read(key)  # of a file that was found to be whole, and has not changed since
-    model = model_from_bytes(data, is_whole=kept is not None)
+    model = model_from_bytes(data, kept[0] if kept else None)
     forests = model.outcome.boosted, model.outcome.random
-    if kept and len(kept) == 2 * len(forests):
-        for forest, *sums in zip(forests, kept[::2], kept[1::2], strict=True):
+    if kept and len(kept) == 1 + 2 * len(forests):
+        for forest, *sums in zip(forests, kept[1::2], kept[2::2], strict=True):
             forest.use_sums(*sums)
     elif kept is None:
-        cache.write(key, [part for forest in forests for part in forest.sums_to_bytes()])
+        cache.write(key, [_body(data), *(part for forest in forests for part in forest.sums_to_bytes())])
     return model
 
 
-def model_from_bytes(data: bytes, is_whole: bool = False) -> Model:
-    """The Model in bytes of `model_to_bytes`; ForeignModelError for other bytes. `is_whole`: they are known to be no others."""
+def model_from_bytes(data: bytes, whole_body: bytes | None = None) -> Model:
+    """The Model in bytes of `model_to_bytes`; ForeignModelError for other bytes. `whole_body`: its numbers, read before."""
     end = max(data.find(b"\n"), 0)
-    body = memoryview(data)[end + 1 :]  # a copy would take more memory than a short run
     try:
         head = decode(data[:end], type=_Head)
     except DecodeError as error:
@@ -151,16 +160,19 @@ def model_from_bytes(data: bytes, is_whole: bool = False) -> Model:
     ):
         raise ForeignModelError("made for another version")
     wide, tall = len(causes), len(words)
-    floats = tall + wide + tall * wide + 1 + ENDING_ROWS + WORD_ROWS + len(STRUCTURE)
-    size = floats + sum(trees + 3 * nodes for trees, nodes in outcome.trees)
-    if len(body) != 4 * size or not (is_whole or hashlib.sha256(body).hexdigest() == head.sha256):
-        raise ForeignModelError("damaged: its numbers are not those that were written")
+    numbers = tall + wide + 1 + len(STRUCTURE) + sum(trees + 3 * nodes for trees, nodes in outcome.trees)
+    size = 2 * (tall * wide + ENDING_ROWS + WORD_ROWS) + 4 * numbers
+    if not (whole_body or hashlib.sha256(memoryview(data)[end + 1 :]).hexdigest() == head.sha256):
+        raise ForeignModelError(CHANGED)
+    body = whole_body or _body(data, size)
+    if len(body) != size:
+        raise ForeignModelError(CHANGED)
     if not causes or len(set(causes)) < wide or len(set(words)) < tall or not all(map(isfinite, head.features.values())):
         raise ForeignModelError("damaged: a name stands in it twice, or a weight is no number")
-    parts = _Parts(body)
-    idf, intercepts, coefficients = parts.floats(tall), parts.floats(wide), parts.floats(tall * wide)
-    ending_intercept, ending = parts.floats(1)[0], parts.floats(ENDING_ROWS)
-    lines = LineWeights(parts.floats(WORD_ROWS), parts.floats(len(STRUCTURE)))
+    parts = _Parts(memoryview(body))  # a copy would take more memory than a short run
+    coefficients, ending, line_words = parts.taken("h", tall * wide), parts.taken("h", ENDING_ROWS), parts.taken("h", WORD_ROWS)
+    idf, intercepts, ending_intercept = parts.taken("f", tall), parts.taken("f", wide), parts.taken("f", 1)[0]
+    structure = parts.taken("f", len(STRUCTURE))
     boosted, random = (parts.forest(trees, nodes) for trees, nodes in outcome.trees)
     base, *calibration = outcome.numbers
     return Model(
@@ -171,8 +183,9 @@ def model_from_bytes(data: bytes, is_whole: bool = False) -> Model:
         coefficients=coefficients,
         feature_weights=tuple(head.features.values()),
         outcome=Trees(outcome.names, base, boosted, random, *calibration),
-        ending=EndingModel(ending, ending_intercept),
-        lines=lines,
+        ending=EndingModel(ending, ending_intercept, WORD_UNIT),
+        lines=LineWeights(line_words, structure, WORD_UNIT),
+        unit=COEFFICIENT_UNIT,
         hash=hashlib.sha256(data[:end]).hexdigest(),
     )
 
@@ -204,21 +217,32 @@ class _Parts:
     def __init__(self, body: memoryview) -> None:
         self.left = body
 
-    def floats(self, count: int) -> Sequence[float]:
-        found: Sequence[float] = self._taken("f", count)
-        return found
-
     def forest(self, trees: int, nodes: int) -> Forest:
-        roots, feature, right = (self._taken("i", count) for count in (trees, nodes, nodes))
-        return Forest(roots, feature, right, self.floats(nodes))
+        roots, feature, right = (self.taken("i", count) for count in (trees, nodes, nodes))
+        return Forest(roots, feature, right, self.taken("f", nodes))
 
-    def _taken(self, kind: Literal["f", "i"], count: int) -> Any:
+    def taken(self, kind: Literal["h", "i", "f"], count: int) -> Any:
         numbers: Any = array(kind)
-        numbers.frombytes(self.left[: 4 * count])
-        self.left = self.left[4 * count :]
+        size = count * numbers.itemsize
+        numbers.frombytes(self.left[:size])
+        self.left = self.left[size:]
         if sys.byteorder == "big":
             numbers.byteswap()
         return numbers
+
+
+def _body(data: bytes, most: int = MAX_MODEL_BYTES) -> bytes:
+    """The numbers behind the first line of a model file, at most one byte more than `most`."""
+    try:
+        return zlib.decompressobj().decompress(data[data.find(b"\n") + 1 :], most + 1)
+    except zlib.error as error:
+        raise ForeignModelError(CHANGED) from error
+
+
+def _rounded(numbers: Sequence[float], factor: float) -> bytes:
+    """The numbers times `factor` as whole ones of 16 bits; the greatest there is stands for those that are greater."""
+    most = (1 << 15) - 1
+    return _bytes("h", [max(-most, min(most, round(x * factor))) for x in numbers])
 
 
 def _bytes(kind: str, values: Sequence[float]) -> bytes:

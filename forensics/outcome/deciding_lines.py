@@ -55,15 +55,16 @@ STRUCTURE = (
 
 
 class LineWeights(Struct, frozen=True):
-    """The weights of hashed words (`words`, WORD_ROWS numbers) and of the place (`structure`, one for each of STRUCTURE)."""
+    """The weights of hashed words (`words` [WORD_ROWS], times `unit`) and of the place (`structure`, those of STRUCTURE)."""
 
     words: Sequence[float]
     structure: Sequence[float]
+    unit: float = 1.0
 
     def score(self, line: "CandidateLine") -> float:
         """Log odds without their constant term: a line with a greater score more likely gives the reason."""
         by_place = sum(w * x for w, x in zip(self.structure, line.structure, strict=True))
-        return by_place + sum(self.words[r] for r in line.words) / (len(line.words) ** 0.5 or 1.0)
+        return by_place + self.unit * sum(self.words[r] for r in line.words) / (len(line.words) ** 0.5 or 1.0)
 
 
 UNTRAINED_LINE_WEIGHTS = LineWeights((0.0,) * WORD_ROWS, (0.0,) * len(STRUCTURE))

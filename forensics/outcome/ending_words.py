@@ -27,14 +27,15 @@ MAX_ENDING_CHARS = 300  # the meaning of a message is in its first words; values
 
 
 class EndingModel(Struct, frozen=True):
-    """A logistic regression: `weights` [ENDING_ROWS] and `intercept` give log odds that the log ended badly."""
+    """A logistic regression: `weights` [ENDING_ROWS], times `unit`, and `intercept` give log odds that the log ended badly."""
 
     weights: Sequence[float]
     intercept: float
+    unit: float = 1.0
 
     def log_odds(self, rows: Sequence[int]) -> float:
         """Log odds for hashed words, see ending_rows."""
-        return self.intercept + sum(self.weights[r] for r in rows) / (sqrt(len(rows)) or 1.0)
+        return self.intercept + self.unit * sum(self.weights[r] for r in rows) / (sqrt(len(rows)) or 1.0)
 
 
 UNTRAINED_ENDING_MODEL = EndingModel((0.0,) * ENDING_ROWS, 0.0)

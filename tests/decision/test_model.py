@@ -73,8 +73,18 @@ def test_words_keep_their_rows_and_each_part_its_numbers() -> None:
     made = replace(tiny(), vocabulary={"z": 0, "a": 1}, ending=EndingModel((1.0, 2.0) * (ENDING_ROWS // 2), -3.0), lines=lines)
     found = model_from_bytes(model_to_bytes(made))
     assert found.vocabulary == {"z": 0, "a": 1}
-    assert (list(found.ending.weights), found.ending.intercept) == ([1.0, 2.0] * (ENDING_ROWS // 2), -3.0)
-    assert (list(found.lines.words), list(found.lines.structure)) == ([0.5] * WORD_ROWS, list(lines.structure))
+    assert ([w * found.ending.unit for w in found.ending.weights], found.ending.intercept) == (
+        [1.0, 2.0] * (ENDING_ROWS // 2),
+        -3.0,
+    )
+    assert [w * found.lines.unit for w in found.lines.words] == [0.5] * WORD_ROWS
+    assert list(found.lines.structure) == list(lines.structure)
+
+
+def test_the_built_in_model_is_small_and_what_is_read_is_written_again() -> None:
+    data = BUILT_IN.read_bytes()
+    assert len(data) < 1_000_000
+    assert model_to_bytes(model_from_bytes(data)) == data
 
 
 @pytest.mark.seconds
