@@ -20,7 +20,7 @@ from forensics.decision.model import Model
 from forensics.decision.precedence import Precedence
 from forensics.decision.structure import has_last_word, last_position, ranked_by_structure
 from forensics.decision.text import trouble_text, trouble_words
-from forensics.model import Adjustment, Notice, Verdict
+from forensics.model import Adjustment, Line, Notice, Verdict
 from forensics.model.verdicts import Candidate, Diagnosis, Lane, LaneDigest, Outcome, OutcomeState, OwnedObservation
 from forensics.outcome import features as outcome_features
 from forensics.outcome import recorded_status
@@ -92,7 +92,9 @@ def decide(
     """
     rates = database.rates if rates is None else rates
     rows, mute = _outcome_rows(given, database, model, rates, explained)
-    by_position = _row_of_last_position(given, rows, database)
+    decisive = outcome_features.decisive_lane(given.owned, given.lanes, database)
+    position = last_position(given.owned, decisive, database)
+    by_position = _row_of_last_position(given, position, rows, database)
     rows += by_position
     shown = probability_of(rows)
     bad, share = shown, 1.0
@@ -112,8 +114,8 @@ def decide(
     outcome = _outcome(given, bad, found[0], database)
     if mute and outcome.state == "unknown":
         outcome = replace(outcome, why=MUTE)
-    if by_position and bad < ENDED_BADLY:
-        outcome = _with_last_position(given, outcome, database)
+    if position and by_position and bad < ENDED_BADLY:
+        outcome = _with_last_position(given, outcome, position[0])
     outcome = replace(outcome, ledger=rows)
     return Diagnosis(
         verdict, outcome, tuple(found[:MAX_CAUSES]), _notices(given, found, bad, database), _none_of_these(ranked, bad)
@@ -153,19 +155,19 @@ def _outcome_rows(
     return rows, mute
 
 
-def _row_of_last_position(given: DecisionInput, rows: tuple[Adjustment, ...], database: Database) -> tuple[Adjustment, ...]:
-    """The row of the last position, if it lowers the probability of a bad end."""
-    lane = outcome_features.decisive_lane(given.owned, given.lanes, database)
-    told = last_position(given.owned, lane, database)
-    if lane is None or told is None or probability_of(rows) <= told[1] or given.exit_status(database):
+def _row_of_last_position(
+    given: DecisionInput, told: tuple[Lane, Line, float, str] | None, rows: tuple[Adjustment, ...], database: Database
+) -> tuple[Adjustment, ...]:
+    """The row of the last position, see last_position, if it lowers the probability of a bad end."""
+    if told is None or probability_of(rows) <= told[2] or given.exit_status(database):
         return ()
-    line, most, rule = told
+    lane, line, most, rule = told
     return with_rule(rows, most, rule, lane.source, line.number)[-1:]
 
 
-def _with_last_position(given: DecisionInput, outcome: Outcome, database: Database) -> Outcome:
-    lane = outcome_features.decisive_lane(given.owned, given.lanes, database)
-    if lane is None or (given.end and given.end.runs) or not (last := lane.reached_end or lane.at_work):
+def _with_last_position(given: DecisionInput, outcome: Outcome, lane: Lane) -> Outcome:
+    last = lane.reached_end or lane.at_work
+    if last is None or (given.end and given.end.runs):
         return outcome
     state: OutcomeState = "ended_well" if lane.reached_end else "cut_off"
     why = CAME_TO_ITS_END if lane.reached_end else WHY[state]

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from forensics.decision.candidates import OWN_KINDS
 from forensics.decision.ledger import moved
 from forensics.model import OpenQuestion, Report, SubjectSummary
-from forensics.readers.progress.counters import Counter, Progress
+from forensics.readers.progress.counters import OF_EPOCH, Counter, Progress
 
 BROKEN_OFF_MAX = 0.5  # the probability of no crash: as likely as not
 FINISHED = "its last step was made: {}"
@@ -46,7 +46,7 @@ def _judged(report: Report, progress: Progress, title: str, missing: Sequence[Op
         return report
     if subject is None or subject.kind not in OWN_KINDS or subject.outcome not in OPEN_ENDS:
         return report
-    if subject.outcome != "ended_well" and counters[0].unit and all(c.is_complete for c in counters):
+    if subject.outcome != "ended_well" and counters[0].unit not in ("", OF_EPOCH) and all(c.is_complete for c in counters):
         return replace(report, subject=replace(subject, outcome="ended_well", why=FINISHED.format(counters[0])))
     if _is_end_told(subject, progress.line) or counters[0].is_complete or progress.may_be_last:
         return report

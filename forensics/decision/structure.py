@@ -140,21 +140,26 @@ def _was_survived(candidate: Candidate, word: OwnedObservation, database: Databa
     return before and all(o.aftermath.later_attempts > 0 if by_restart else survived(o) for o in ending)
 
 
-def last_position(owned: Sequence[OwnedObservation], lane: Lane | None, database: Database) -> tuple[Line, float, str] | None:
+def last_position(
+    owned: Sequence[OwnedObservation], decisive: Lane | None, database: Database
+) -> tuple[Lane, Line, float, str] | None:
     """The last position of the subject's last attempt, if the program survived all evidence of an end that stands before it.
 
-    With it the greatest probability of a bad end and the rule that says so.
+    It is that of the lane with all the evidence, which need not be `decisive`, the one that ends worst. With it the greatest
+    probability of a bad end and the rule that says so.
     """
+    own = [o for o in owned if o.owner != "others" and o.observation.cause != HEALTHY and evidence_tier(o, database) < NOTICE]
+    lane = own[0].lane if own and all(o.lane is own[0].lane for o in own) else decisive
     if lane is None or lane.kind != "job" or not (last := lane.reached_end or lane.at_work):
         return None
-    own = [o for o in owned if o.owner != "others" and o.observation.cause != HEALTHY and evidence_tier(o, database) < NOTICE]
-    least = MIN_GROWN if lane.reached_end else MAX_CONTINUED_LINES
-    overcome = all(o.lane is lane and o.observation.last_line < last.number and _is_overcome(o, least, database) for o in own)
-    if not own or not overcome:
+    told = lane.reached_end is not None  # a good end behind an error is one only if all was counted
+    least = MIN_GROWN if told else MAX_CONTINUED_LINES
+    before = all(o.lane is lane and o.observation.last_line < last.number for o in own)
+    if not own or not before or not all(_is_overcome(o, least, told, database) for o in own):
         return None
-    return (last, MAX_BAD_IF_FINISHED, REACHED_END) if lane.reached_end else (last, MAX_BAD_IF_AT_WORK, AT_WORK)
+    return (lane, last, MAX_BAD_IF_FINISHED, REACHED_END) if told else (lane, last, MAX_BAD_IF_AT_WORK, AT_WORK)
 
 
-def _is_overcome(o: OwnedObservation, least: int, database: Database) -> bool:
-    grown = o.aftermath.later_attempts > 0 or o.aftermath.positions >= least
+def _is_overcome(o: OwnedObservation, least: int, by_good_end: bool, database: Database) -> bool:
+    grown = o.aftermath.later_attempts > 0 or o.aftermath.positions >= least or (by_good_end and o.aftermath.good > 0)
     return grown and not has_lasting_effect(str(o.observation.cause), database)

@@ -5,9 +5,9 @@
 
 Four things begin an attempt: a phrase that says so (`Resuming from checkpoint`), a step counter that starts from the beginning,
 a bar that is drawn from its beginning again behind a traceback, and the first lines of the program when they occur again, unless
-the step counter continues across them. Many programs begin with the same line of two words; such a line begins an attempt only
-after the exception of a traceback. A log whose first line is a failure or a stack does not show how the program begins: each of
-64 threads may print that line once.
+the step counter continues across them or nothing stands behind them: a warning at the exit is the same in each attempt. Many
+programs begin with the same line of two words; such a line begins an attempt only after the exception of a traceback. A log whose
+first line is a failure or a stack does not show how the program begins: each of 64 threads may print that line once.
 """
 
 from collections.abc import Collection, Sequence
@@ -52,7 +52,7 @@ def starts_of(rows: Rows, bits: Sequence[int], failures: Collection[int] = ()) -
         is_explicit = bool(bits[i] & START and not bits[i] & TROUBLE) or restarted or i in bars
         is_banner = templates[i] in banners and (templates[i].count(b" ") >= MIN_SPACES or _follows_exception(bits, i))
         counts_on = is_banner and upcoming is not None and upcoming > known > 0
-        begins = is_explicit or (is_banner and not counts_on)
+        begins = is_explicit or (is_banner and not counts_on and i < len(rows) - 1)
         if begins and (not found or rows.numbers[i] - found[-1] > BANNER_ROWS):
             found.append(rows.numbers[i])
             begun, highest = i, count or 0  # the steps of this attempt are counted from here: its first step begins no other

@@ -11,7 +11,7 @@ from itertools import accumulate
 from forensics.model import Line
 from forensics.readers.lanes.line_classes import NOT_AN_END, PROGRESS, TRACEBACK, TROUBLE
 from forensics.readers.lanes.rows import Rows
-from forensics.readers.progress.counters import Counter, positions
+from forensics.readers.progress.counters import OF_EPOCH, positions
 
 MAX_COURSE_ROWS = 20_000  # bounds time: rows before these have no position
 
@@ -45,16 +45,24 @@ class Course:
 
     def last_position(self) -> tuple[Line | None, bool]:
         """The line with the last position of the last attempt, None if there is none or trouble stands behind it; is it the
-        end?"""
+        end?
+
+        Trouble that was printed before, while the position grew, is no sign of an end."""
         first = self.starts[-1] if self.starts else 0
-        last = next((i for i in range(len(self.rows) - 1, first - 1, -1) if self.counters[i]), None)
-        if last is None or any(self._is_trouble(b) for b in self.bits[last + 1 :]):
+        shown = [i for i in range(first, len(self.rows)) if self.counters[i]]
+        if not shown or any(self._is_trouble(i, shown[-1]) for i in range(shown[-1] + 1, len(self.rows))):
             return None, False
-        totals: dict[str, Counter] = {c.unit: c for row in self.counters[first:] for c in row if c.total and c.unit}
-        shown = [c for c in self.counters[last] if c.total]
-        complete = bool(shown) and all(c.is_complete for c in (*shown, *totals.values()))
+        last = shown[-1]
+        totals = {c.unit: c for i in shown for c in self.counters[i] if c.total and c.unit}
+        of_last = next((self.counters[i] for i in reversed(shown) if any(c.total for c in self.counters[i])), [])
+        full = [c for c in (*of_last, *totals.values()) if c.total]
+        beyond = max((c.now for c in self.counters[last] if not c.total), default=0) > max((c.total for c in full), default=0)
+        complete = all(c.is_complete for c in full) and any(c.unit != OF_EPOCH for c in full) and not beyond
         return Line(self.rows[last].number, self.rows[last].text()), complete
 
-    @staticmethod
-    def _is_trouble(bits: int) -> bool:
-        return bool(bits & TRACEBACK or (bits & TROUBLE and not bits & NOT_AN_END))
+    def _is_trouble(self, at: int, last: int) -> bool:
+        """Is the row at index `at` trouble that was not printed before the row at index `last`, too?"""
+        bits = self.bits[at]
+        if not bits & TRACEBACK and (not bits & TROUBLE or bits & NOT_AN_END):
+            return False
+        return bool(bits & TRACEBACK) or self.rows.templates[at] not in self.rows.templates[:last]

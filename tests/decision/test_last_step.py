@@ -44,6 +44,8 @@ def told(analyze: Analyze, *lines: str) -> tuple[str, str, str]:
         (["Training for 50 steps", *(f"(step=00{n}) Train Loss: 0.{n}" for n in range(10, 15))], "after step 14 of 50"),
         (["  Num Epochs = 3", "epoch 1 loss 0.7", "epoch 2 loss 0.6"], "after epoch 2 of 3"),
         ([f"Progress on: {n}.00kit/100kit rate:1.2it/s remaining:23:22:30" for n in range(1, 5)], "at 4000 of 100000"),
+        ([f"Epoch: [5][{n}/500] Time 0.834 loss 2.62" for n in range(120, 129)], "after batch 128 of 500"),
+        ([f"[{n}/50] scored sample_{n}" for n in range(1, 6)], "at 5 of 50"),
         (["Epoch 8/10", "batch 40", " 40%|####      | 40/100 [00:21<00:31,  1.9it/s]"], "in epoch 8 of 10, at 40 of 100"),
     ],
 )
@@ -69,6 +71,7 @@ def test_a_log_that_reaches_its_last_step_does_not_break_off(analyze: Analyze) -
             ["Training for 10 epochs", *(f"epoch {n} loss 0.{n}" for n in range(10))], id="of a plan, counted from zero"
         ),
         pytest.param([f"step {n}/1000 loss 0.{n}" for n in range(0, 1000, 50)], id="each 50th, counted from zero"),
+        pytest.param([f"Epoch: [5][{n}/500] loss 0.{n}" for n in range(0, 500, 50)], id="batches of an epoch, without its total"),
         pytest.param(
             [f"step {n}/1184 loss 0.{n}" for n in range(50, 1184, 50)], id="each 50th, which the total is no multiple of"
         ),
@@ -120,3 +123,8 @@ def test_a_notebook_that_was_saved_while_a_cell_ran_breaks_off(
     path = tmp_path / "train.ipynb"
     path.write_text(json.dumps({"cells": cells, "nbformat": 4, "nbformat_minor": 5}))
     assert analyze_paths([path], "case", knowledge).verdict == verdict
+
+
+@pytest.mark.seconds
+def test_a_full_epoch_of_unknown_number_is_no_end_of_the_run(analyze: Analyze) -> None:
+    assert told(analyze, *(f"Epoch: [5][{n}/30] loss 0.{n}" for n in range(1, 31)))[0] == "cut_off"

@@ -62,3 +62,25 @@ def test_the_end_of_the_last_attempt_is_reached_where_its_counters_are_full(know
     assert reached is not None and reached.number == len(failed) + 1
     for short in ([bar(60, 90)], [bar(90, 90), *CRASH], ["Epoch 3/8 loss 0.4", bar(90, 90)]):
         assert own(text_of(*failed, *short), knowledge).reached_end is None
+
+
+def test_trouble_that_was_printed_before_is_no_end_behind_the_last_position(knowledge: Database) -> None:
+    notice = "(monitor) error: the disk is over 95% full, available: 5 GB"
+    steps = [notice, "Step 1/3 loss 0.9", notice, "Step 2/3 loss 0.8", "Step 3/3 loss 0.7"]
+    end = own(text_of(*steps, notice), knowledge).reached_end
+    assert end and end.number == 5
+    assert own(text_of(*steps, "error: the disk is gone"), knowledge).reached_end is None
+
+
+def test_a_counter_without_a_total_behind_a_full_bar_is_of_the_same_end(knowledge: Database) -> None:
+    full = ["ERROR: no more shards, trying the next", bar(5, 6), bar(6, 6)]
+    assert own(text_of(*full, "step 6 reward 0.4, loss 0.1"), knowledge).reached_end
+    assert own(text_of(*full, "step 7 reward 0.4, loss 0.1"), knowledge).reached_end is None
+    assert own(text_of(*full[:1], "Epoch: [5][30/30] loss 0.1"), knowledge).reached_end is None  # of an epoch, not of the run
+
+
+def test_the_first_line_again_as_the_last_one_begins_no_attempt(knowledge: Database) -> None:
+    warning = "Warning: the process group has NOT been destroyed before the exit"
+    lines = [warning, "loading the corpus", "ready to serve", *(f"request {n} served" for n in range(5)), *CRASH, warning]
+    assert len(own(text_of(*lines), knowledge).attempts) == 1
+    assert len(own(text_of(*lines, "loading the corpus", "ready to serve"), knowledge).attempts) == 2

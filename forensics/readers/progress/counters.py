@@ -14,7 +14,8 @@ from forensics.core import lazy
 from forensics.core.shapes import by_shape
 
 NAMED_COUNT_PATTERN = lazy.regex(  # a negative number is no position: `[-1, -1]` stands for what is not known yet
-    r"(?i)\b(epoch|step|iter(?:ation)?|round)s?\b\W{0,4}(?<![\[({=:,\s]-)(\d{1,9})\b(?:\s{0,3}(?:/|\bof\b)\s{0,3}(\d{1,9})(?![\d.]|/\d))?"
+    r"(?i)\b(epoch|step|iter(?:ation)?|round)s?\b(?:\W{0,4}| {1,12})"
+    r"(?<![\[({=:,\s]-)(\d{1,9})\b(?:\s{0,3}(?:/|\bof\b)\s{0,12}(\d{1,9})(?![\d.]|/\d))?"
 )
 BAR_COUNT_PATTERN = lazy.regex(  # tqdm's, with the unit of its rate, as a logger prints it too, and Keras'
     r"(?<![\d/.])(\d{1,9}|\d{1,3}\.\d{1,3}[kMG]|\d{1,3}[kMG])(?:it)?/(\d{1,9}|\d{1,3}\.\d{1,3}[kMG]|\d{1,3}[kMG])(?:it)? "
@@ -26,15 +27,19 @@ PLAN_PATTERN = lazy.regex(
     r"(?P<named_total>\d{1,9})\b"
     r"|\bnum (?P<unit_of_num>epoch)s\W{1,3}(?<!-)(?P<num>\d{1,9})\b"
 )
-POSITION_PATTERN = lazy.regex(  # of a lane's course; `[41, 2040] loss` names its epoch and step by their place
+ITEM_PATTERN = lazy.regex(r"^[^\w\[]{0,3}\[ {0,6}(\d{1,7}) {0,3}/ {0,6}(\d{1,7})\] \S")  # `[ 5/50] Running`: of a list of tasks
+POSITION_PATTERN = lazy.regex(  # `[41, 2040] loss` and `Epoch: [5][128/500]` name epoch and step, or batch, by their place
     r"(?i)\b(batch|update|episode)(?:es|s)?\b\W{0,4}(\d{1,9})\b(?:\s{0,3}(?:/|\bof\b)\s{0,3}(\d{1,9})(?![\d.]|/\d))?"
+    r"|\bepoch\b\W{0,4}\d{1,6}(?:\s?(?:/|of)\s?\d{1,6})?[\])]?[\s:,]{0,3}"
+    r"[\[(]\s{0,6}(?P<part>\d{1,9})\s{0,3}/\s{0,6}(?P<parts>\d{1,9})[\s\])(]"
     r"|^\W{0,3}\[ {0,6}(?P<epoch>\d{1,6}), {0,8}(?P<step>\d{1,9})\] {0,3}\w{0,20} ?loss\b"
 )
 FRESH_BAR_PATTERN = lazy.regex(r"(?<![\d/.])0/(\d{1,9}) \[0?0:00<")  # as tqdm draws a bar before its first step
 STEP_RATE_UNITS = ("it", "s", "ba", "batch", "step")  # of `3.2it/s`, `14.04s/it`, `1.5batch/s`
 # One of the texts stands in each line that the patterns match, in lower case.
 NAMED_COUNT_TEXTS = (b"epoch", b"step", b"iter", b"round")
-COUNT_TEXTS = (*NAMED_COUNT_TEXTS, b" [", b" rate:")
+COUNT_TEXTS = (*NAMED_COUNT_TEXTS, b"batch", b"update", b"episode", b"[", b" rate:")
+OF_EPOCH = "batch"  # the unit of what is counted within an epoch: that it is full is no end of the run
 SCALES = {"k": 1_000, "M": 1_000_000, "G": 1_000_000_000}  # of a bar's numbers
 # Stands, in lower case, in each line with a counter that has a total, whatever escapes and signs of other scripts are between.
 TOTAL_PATTERN = lazy.regex(rb"(?:/|of)[\x00-\x20\d\x80-\xff]")
@@ -109,14 +114,32 @@ def _bar_place(text: str) -> tuple[slice, slice, bool] | None:
     return slice(*last.span(1)), slice(*last.span(2)), of_steps
 
 
+def item_counter(text: str) -> Counter | None:
+    """The counter at the beginning of a line that names one task of a list; None if there is none."""
+    found = ITEM_PATTERN.match(text)
+    return Counter("", int(found[1]), int(found[2])) if found else None
+
+
 def positions(text: str) -> list[Counter]:
     """All that a line counts up of a run: epochs, steps, batches, updates, and a bar of steps."""
-    found = named_counters(text)
-    for m in POSITION_PATTERN.finditer(text):
-        places = [("epoch", m["epoch"], 0), ("step", m["step"], 0)] if m["step"] else [(m[1].lower(), m[2], int(m[3] or 0))]
-        found += [Counter(unit, int(now), total) for unit, now, total in places]
+    placed = [Counter(unit, int(text[now]), int(text[total]) if total else 0) for unit, now, total in _other_places(text)]
+    found = [*named_counters(text), *placed]
     bar = bar_counter(text)
     return [*found, bar] if bar and bar.of_steps else found
+
+
+@by_shape
+def _other_places(text: str) -> tuple[tuple[str, slice, slice | None], ...]:
+    """As _named_places, of what POSITION_PATTERN finds."""
+    found: list[tuple[str, slice, slice | None]] = []
+    for m in POSITION_PATTERN.finditer(text):
+        if m["step"]:
+            found += [("epoch", slice(*m.span("epoch")), None), ("step", slice(*m.span("step")), None)]
+        elif m["part"]:
+            found.append((OF_EPOCH, slice(*m.span("part")), slice(*m.span("parts"))))
+        else:
+            found.append((m[1].lower(), slice(*m.span(2)), slice(*m.span(3)) if m[3] else None))
+    return tuple(found)
 
 
 def planned(text: str) -> Counter | None:

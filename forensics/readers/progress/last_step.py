@@ -21,8 +21,10 @@ from forensics.readers.progress.counters import (
     Counter,
     Progress,
     bar_counter,
+    item_counter,
     named_counters,
     planned,
+    positions,
 )
 from forensics.readers.sampled_lines import sampled_blocks
 
@@ -41,9 +43,9 @@ def last_progress(scan: Scan, first: int) -> Progress:
     """
     origin, inner, line = scan.source.origin or int, None, 0
     for number, text in lines_from_end(scan, COUNT_TEXTS, MAX_SEARCHED_LINES, first, only=TOTAL_PATTERN):
-        named = {c.unit: c for c in named_counters(text) if c.total}
+        named = {c.unit: c for c in positions(text) if c.total and c.unit}
         epoch = named.pop("epoch", None)
-        shown = next(iter(named.values()), None) or bar_counter(text)
+        shown = next(iter(named.values()), None) or bar_counter(text) or item_counter(text)
         if inner is None and shown and shown.total:
             inner, line = shown, origin(number)
         if epoch:
@@ -85,8 +87,9 @@ def _may_be_last(scan: Scan, counter: Counter, first: int) -> bool:
     """Would the next count go beyond the total: `epoch 9/10` behind `epoch 0/10`, `step 1150/1184` where each 50th is shown?"""
     if not counter.unit:  # a bar is drawn once more when it is full
         return False
-    lines = lines_from_end(scan, (counter.unit.encode(),), MAX_COUNTED_LINES, first, only=TOTAL_PATTERN)
-    alike = {c.now for _, text in lines for c in named_counters(text) if (c.unit, c.total) == (counter.unit, counter.total)}
+    named_by = counter.unit.encode(), b"epoch"  # `Epoch: [5][128/500]` does not name the batch
+    lines = lines_from_end(scan, named_by, MAX_COUNTED_LINES, first, only=TOTAL_PATTERN)
+    alike = {c.now for _, text in lines for c in positions(text) if (c.unit, c.total) == (counter.unit, counter.total)}
     return _may_exceed(counter.now, counter.total, alike)
 
 

@@ -7,8 +7,10 @@ from forensics.readers.progress.counters import (
     NAMED_COUNT_TEXTS,
     TOTAL_PATTERN,
     bar_counter,
+    item_counter,
     named_counters,
     planned,
+    positions,
 )
 
 
@@ -18,6 +20,7 @@ from forensics.readers.progress.counters import (
         ("[Epoch 3/5] step 200 loss 2.31", ["epoch 3 of 5", "step 200"]),
         ("{'loss': 2.98, 'epoch': 3}", ["epoch 3"]),
         ("Iterations: 12 of 20", ["iteration 12 of 20"]),
+        (" iteration     5794/  500000 | consumed samples:        51152", ["iteration 5794 of 500000"]),
         ("round 4/0", ["round 4"]),
         ("step 3/10/2026", ["step 3"]),
         ("epoch 2/4.5", ["epoch 2"]),
@@ -72,6 +75,37 @@ def test_a_bar_of_files_or_cells_counts_no_steps(line: str, of_steps: bool) -> N
     counter = bar_counter(line)
     assert counter
     assert counter.of_steps is of_steps
+
+
+@pytest.mark.parametrize(
+    ("line", "counted"),
+    [
+        ("Epoch: [5][128/500]\tTime 0.834 loss 2.62", ["epoch 5", "batch 128 of 500"]),
+        ("[TRAIN] Epoch[7](500/1500); Loss: 0.0998", ["epoch 7", "batch 500 of 1500"]),
+        ("Epoch: [5/90][ 128/500] Time 0.8", ["epoch 5 of 90", "batch 128 of 500"]),
+        ("Train Epoch: 3 [640/60000 (1%)]\tLoss: 2.29", ["epoch 3", "batch 640 of 60000"]),
+        ("Epoch: 3 [saved 4/5]", ["epoch 3"]),
+        ("[41, 2040] loss: 0.31", ["epoch 41", "step 2040"]),
+        ("batch 7 of 40, update 3", ["batch 7 of 40", "update 3"]),
+    ],
+)
+def test_counters_that_their_place_names(line: str, counted: list[str]) -> None:
+    assert [str(c) for c in positions(line)] == counted
+    assert any(text.decode() in line.lower() for text in COUNT_TEXTS)
+    assert bool(TOTAL_PATTERN.search(line.lower().encode())) or not any(c.total for c in positions(line))
+
+
+@pytest.mark.parametrize(
+    ("line", "counted"),
+    [
+        ("[5/50] Running medium_001...", "5 of 50"),
+        ("[ 10/ 11] seed=0", "10 of 11"),
+        ("[5/50]", "None"),
+        ("rows [5/50] of it", "None"),
+    ],
+)
+def test_counters_of_a_list_of_tasks(line: str, counted: str) -> None:
+    assert str(item_counter(line)) == counted
 
 
 def test_a_counter_without_a_total_is_never_complete() -> None:
