@@ -11,10 +11,11 @@ of a call. It tells no members of a group.
 
 import re
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
+from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
@@ -48,15 +49,25 @@ class _Frame(Struct):
     name: Text = ""
 
 
-class _Frames(dict[int, tuple[Any, Frame]]):
-    """The frames of a dump, each read once: a program calls from a few places, and a pickle has one value for each of them."""
+class _Frames:
+    """The frames of a dump, each read once: a program calls from a few places, and a pickle has one value for each."""
 
-    def frame(self, raw: Any) -> Frame:
-        """The frame that `raw` tells."""
-        found = self.get(id(raw))
+    def __init__(self) -> None:
+        self.read, self.stacks = dict[int, tuple[Any, Frame]](), dict[tuple[int, ...], tuple[Frame, ...]]()
+
+    def stack(self, raw: list[Any]) -> tuple[Frame, ...]:
+        """The frames that `raw` tells, innermost first."""
+        ids = tuple(map(id, raw))
+        found = self.stacks.get(ids)
+        if found is None:
+            found = self.stacks[ids] = tuple(map(self._frame, raw))
+        return found
+
+    def _frame(self, raw: Any) -> Frame:
+        found = self.read.get(id(raw))
         if found is None:
             one = msgspec.convert(raw, _Frame, strict=False)
-            found = self[id(raw)] = raw, Frame(one.filename, one.line, one.name)  # with `raw`, which keeps its id
+            found = self.read[id(raw)] = raw, Frame(one.filename, one.line, one.name)  # with `raw`, which keeps its id
         return found[1]
 
 
@@ -133,9 +144,9 @@ def read_flight_recorder(data: bytes, source: str) -> Dump:
         raise DumpError(f"it is no flight recorder's dump ({str(error)[:100]})") from None
     if not head.version.startswith("2."):
         raise DumpError(f"its version {head.version[:20]!r} is unknown")
-    by_group: dict[str, list[int]] = {}
+    by_group = defaultdict[str, list[int]](list)
     for index, name in enumerate(columns.groups):
-        by_group.setdefault(name, []).append(index)
+        by_group[name].append(index)
     names = list(dict.fromkeys([*by_group, *status]))
     frames = _Frames()
     try:
@@ -151,7 +162,7 @@ def _columns(calls: "Calls") -> _Columns:
     named = calls.column("collective_seq_id")
     states, retired = calls.column("state", ""), calls.column("retired", False)
     return _Columns(
-        [str(group[0]) for group in calls.column("process_group", ("",))],
+        list(map(str, map(itemgetter(0), calls.column("process_group", ("",))))),
         _numbers(calls.column("seq_id", -1) if None in named else named),  # its name before 2.2
         _numbers(calls.column("time_created_ns", 0)),
         [not done and state != "completed" for done, state in zip(retired, states, strict=True)],
@@ -259,7 +270,7 @@ def _call(entry: _Entry, index: int, columns: _Columns, frames: _Frames) -> Call
         pending=columns.pending[index],
         between_two=columns.between_two[index],
         started=True if timed else None,
-        frames=tuple(map(frames.frame, entry.frames)),
+        frames=frames.stack(entry.frames),
     )
 
 
