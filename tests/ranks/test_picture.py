@@ -6,7 +6,7 @@ import pytest
 
 from forensics.model import Line
 from forensics.model.dumps import Dump
-from forensics.model.ranks import OddRank, ProofPlace, RankPicture
+from forensics.model.ranks import OddRank, ProofPlace, RankPicture, RankProcess
 from forensics.ranks import picture
 from forensics.ranks.ended import Ended, Ends
 from forensics.readers.python.process_stacks import read_stacks
@@ -177,11 +177,23 @@ def test_what_the_rank_does_instead(state: str, inner: str, file: str, kind: str
     text = STACK.format(state=state, inner=inner, file=file).split("\n")
     stacks = read_stacks([Line(n, t) for n, t in enumerate(text, 1)], "stacks/4711.txt")
     waiting = [call(1), call(2), call(3, pending=True)]
-    (found,) = odd(job({0: waiting, 1: [call(1), call(2)]}), stacks=stacks, pids={1: 4711})
+    (found,) = odd(job({0: waiting, 1: [call(1), call(2)]}), stacks=stacks, processes={1: RankProcess(4711)})
     assert (found.rank, found.kind, found.pid) == (1, kind, 4711)
     assert said in found.doing
     if kind != "elsewhere":
         assert [p.source for p in found.proofs[:2]] == ["stacks/4711.txt"] * 2
+
+
+def test_the_sentence_names_the_process_the_host_and_the_gpu_of_the_rank() -> None:
+    waiting = [call(1), call(2), call(3, pending=True)]
+    head = "forensics run: stacks of pid 4711 (python), rank 1 on GPU-04"
+    lines = [head, *STACK.format(state="idle", inner="acquire", file="train.py").split("\n")]
+    stacks = read_stacks([Line(n, t) for n, t in enumerate(lines, 1)], "stacks/4711.txt")
+    (found,) = odd(job({0: waiting, 1: [call(1), call(2)]}), stacks=stacks)
+    assert found.named == "rank 1 (pid 4711 on gpu-04)"
+    known = {1: RankProcess(4711, "gpu-05", 3)}  # as a log tells
+    (found,) = odd(job({0: waiting, 1: [call(1), call(2)]}), processes=known)
+    assert found.named == "rank 1 (pid 4711 on gpu-05, GPU 3)"
 
 
 def test_where_others_gave_up_waiting_the_rank_without_a_dump_is_gone() -> None:
