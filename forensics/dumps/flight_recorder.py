@@ -15,6 +15,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
+from math import prod
 from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -33,6 +34,7 @@ KEPT_CALLS = 32  # of each group: what led to a hang stands in the last few
 KEPT_PENDING = 16  # first pending calls of a group; the first one is what a rank waits in
 MAX_CALL_FRAMES = 256  # of one call; Python's own limit of depth is 1,000, and programs nest some thirty deep
 MIN_ONE_COUNT = 8  # calls in a row, over several groups: fewer can be consecutive by chance
+MAX_RANKS = 1 << 16  # of one group; shapes that show more are made to do harm
 NAME_CHARS = 120  # of a group's name or an operation; longer ones are made to do harm
 Text = Annotated[str, Meta(max_length=4096)]
 Sizes = Annotated[list[Annotated[list[int], Meta(max_length=32)]], Meta(max_length=4096)]
@@ -251,7 +253,14 @@ def _group(
         calls=tuple(_call(entry, i, columns, frames) for i, entry in entries),
         seqs=seqs,
         created_ns=array("q", [columns.created_ns[i] for i in whole]),
+        size=next((_gathered(entry) for _, entry in entries if "all_gather" in entry.profiling_name), 0),
     )
+
+
+def _gathered(entry: _Entry) -> int:
+    """From how many ranks a call gathers."""
+    given, got = (sum(map(prod, sizes)) for sizes in (entry.input_sizes, entry.output_sizes))
+    return min(got // given, MAX_RANKS) if given > 0 else 0
 
 
 @lru_cache(maxsize=64)  # all ranks of a group tell the same

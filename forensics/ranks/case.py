@@ -40,7 +40,7 @@ class RankCase:
     @cached_property
     def world(self) -> int:
         """How many ranks there are: the highest number that anything names, and one."""
-        named = [m for dump in self.dumps.values() for group in dump.groups for m in group.members]
+        named = [max(group.members, default=group.size - 1) for dump in self.dumps.values() for group in dump.groups]
         return max([*named, *self.dumps, *self.stacks, *self.processes, *self.ended], default=-1) + 1
 
     def process(self, rank: int) -> RankProcess:
@@ -87,7 +87,8 @@ class RankCase:
         if pending is not None or not calls:
             return pending
         lacking = calls[-1].seq - 1 in self._reached[name]
-        return calls[-1] if lacking or not self._gone.isdisjoint(self.members[name]) else None
+        given_up = calls[-1] is self._last_calls[rank] and not self._gone.isdisjoint(self.members[name])
+        return calls[-1] if lacking or given_up else None
 
     @cached_property
     def _reached(self) -> dict[str, set[int]]:
@@ -114,8 +115,12 @@ class RankCase:
 
     def last_call(self, rank: int) -> Call | None:
         """The last call of a rank, in any group."""
-        calls = (c for g in self.dumps[rank].groups for c in g.calls) if rank in self.dumps else ()
-        return max(calls, key=lambda c: c.created_ns, default=None)
+        return self._last_calls.get(rank)
+
+    @cached_property
+    def _last_calls(self) -> dict[int, Call]:
+        calls = {rank: [c for g in dump.groups for c in g.calls] for rank, dump in self.dumps.items()}
+        return {rank: max(own, key=lambda c: c.created_ns) for rank, own in calls.items() if own}
 
     @cached_property
     def own_files(self) -> tuple[str, ...]:
