@@ -137,7 +137,8 @@ def read_flight_recorder(data: bytes, source: str) -> Dump:
         columns = _columns(calls)
         if _has_one_count(columns):
             columns = _counted_by_group(columns)
-        status = _status_by_name(head, dict(zip(calls.column("pg_id", 0), columns.groups, strict=True)))
+        called = {one.get("pg_id", 0): name for one, name in zip(given, columns.groups, strict=True) if one is not None}
+        status = _status_by_name(head, called)
     except OverflowError:
         raise DumpError("a number in it is larger than 64 bits") from None
     except (ValueError, AttributeError, TypeError, LookupError, RecursionError) as error:
@@ -317,11 +318,15 @@ def as_text(dump: Dump) -> Dump:
 def call_text(call: Call, group: GroupCalls) -> str:
     """`2026-11-28T20:24:21.436Z all_reduce no. 5 of group 0, Float[8], unfinished, called at step (/run/train.py:16) ...`."""
     when = (
-        datetime.fromtimestamp(call.created_ns / 1e9, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z "
+        datetime.fromtimestamp(call.created_ns / 1e9, UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z "
         if 0 < call.created_ns < 4 * 10**18
         else ""
     )
     shapes = f", {call.inputs}" if call.inputs else ""
     state = "unfinished" if call.pending else "finished"
-    places = " < ".join(f"{f.function} ({f.file}:{f.line})" for f in call.frames[:8])
-    return f"{when}{call.op} no. {call.seq} of group {group.title}{shapes}, {state}{', called at ' + places if places else ''}"
+    return f"{when}{call.op} no. {call.seq} of group {group.title}{shapes}, {state}{_called_at(call.frames)}"
+
+
+@lru_cache(maxsize=256)  # a program calls from a few places
+def _called_at(frames: tuple[Frame, ...]) -> str:
+    return ", called at " + " < ".join(f"{f.function} ({f.file}:{f.line})" for f in frames[:8]) if frames else ""

@@ -30,7 +30,7 @@ FIELDS = {  # how the value of each field of a call is stored
     STORED_TEXT + STORED_TEXT + rb"\x86": "process_group",
 }
 KIND_OF = {name: kind for kind, names in FIELDS.items() for name in names.split()}
-COLUMNS = ("process_group", "pg_id", "collective_seq_id", "time_created_ns", "state", "retired", "is_p2p")
+COLUMNS = ("process_group", "collective_seq_id", "time_created_ns", "state", "retired", "is_p2p")
 OPTIONAL = ("duration_ms",)
 MIN_BYTES = 64 << 10  # a smaller dump is read whole in the time that it takes to learn its form
 STORED_TRUE = b"\x88"
