@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -62,11 +63,15 @@ def take_stacks(processes: Iterable[Process], folder: str) -> tuple[list[dict[st
             continue
         os.makedirs(folder, exist_ok=True)
         rank = proc.environment(process.pid, ("RANK",)).get("RANK", "")
-        whose = f"{process.pid} ({process.comm})" + (f", rank {rank}" if rank.isdigit() else "")
         with open(os.path.join(folder, f"{process.pid}.txt"), "w", encoding="utf-8") as file:
-            file.write(f"{STACKS_PREFIX}{whose}\n{text[:200_000]}")
+            file.write(f"{stacks_head(process.pid, process.comm, rank, socket.gethostname())}\n{text[:200_000]}")
         taken.append({"pid": str(process.pid), "comm": process.comm, "at": innermost_frames(text)})
     return taken, why
+
+
+def stacks_head(pid: int, comm: str, rank: str, host: str) -> str:
+    """The line before the stacks of a process: `... of pid 4711 (python), rank 3 on gpu-04`."""
+    return f"{STACKS_PREFIX}{pid} ({comm}){f', rank {rank} on {host}' if rank.isdigit() else ''}"
 
 
 def _start(command: str, pid: int) -> subprocess.Popen[str] | str:

@@ -70,17 +70,16 @@ def _notes(found: "Answers") -> "Iterator[str]":
 
 def _save(hosts: "tuple[LiveHost, ...]", folder: Path) -> None:
     """A file for each process, as `forensics run` writes it. Command lines lose their secrets."""
-    from forensics.capture.stacks import STACKS_PREFIX
+    from forensics.capture.stacks import stacks_head
     from forensics.report.redaction.door import masked_text
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for host in hosts:
             for one in host.processes:
-                rank = f", rank {one.rank}" if one.rank is not None else ""
                 name = f"{''.join(c if c.isalnum() or c in '.-' else '_' for c in host.host)}-{one.pid}.txt"
                 if one.text:
-                    head = f"{STACKS_PREFIX}{one.pid} ({one.comm}){rank}\n"
-                    (folder / name).write_text(head + masked_text(one.text), encoding="utf-8")
+                    head = stacks_head(one.pid, one.comm, "" if one.rank is None else str(one.rank), host.host)
+                    (folder / name).write_text(f"{head}\n{masked_text(one.text)}", encoding="utf-8")
     except OSError as error:
         raise UsageError(f"the stacks could not be written there ({error.strerror})", str(folder)) from error

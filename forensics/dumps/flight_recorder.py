@@ -11,10 +11,12 @@ of a call. It tells no members of a group.
 
 import re
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
+from math import prod
+from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
@@ -32,6 +34,7 @@ KEPT_CALLS = 32  # of each group: what led to a hang stands in the last few
 KEPT_PENDING = 16  # first pending calls of a group; the first one is what a rank waits in
 MAX_CALL_FRAMES = 256  # of one call; Python's own limit of depth is 1,000, and programs nest some thirty deep
 MIN_ONE_COUNT = 8  # calls in a row, over several groups: fewer can be consecutive by chance
+MAX_RANKS = 1 << 16  # of one group; shapes that show more are made to do harm
 NAME_CHARS = 120  # of a group's name or an operation; longer ones are made to do harm
 Text = Annotated[str, Meta(max_length=4096)]
 Sizes = Annotated[list[Annotated[list[int], Meta(max_length=32)]], Meta(max_length=4096)]
@@ -48,15 +51,25 @@ class _Frame(Struct):
     name: Text = ""
 
 
-class _Frames(dict[int, tuple[Any, Frame]]):
-    """The frames of a dump, each read once: a program calls from a few places, and a pickle has one value for each of them."""
+class _Frames:
+    """The frames of a dump, each read once: a program calls from a few places, and a pickle has one value for each."""
 
-    def frame(self, raw: Any) -> Frame:
-        """The frame that `raw` tells."""
-        found = self.get(id(raw))
+    def __init__(self) -> None:
+        self.read, self.stacks = dict[int, tuple[Any, Frame]](), dict[tuple[int, ...], tuple[Frame, ...]]()
+
+    def stack(self, raw: list[Any]) -> tuple[Frame, ...]:
+        """The frames that `raw` tells, innermost first."""
+        ids = tuple(map(id, raw))
+        found = self.stacks.get(ids)
+        if found is None:
+            found = self.stacks[ids] = tuple(map(self._frame, raw))
+        return found
+
+    def _frame(self, raw: Any) -> Frame:
+        found = self.read.get(id(raw))
         if found is None:
             one = msgspec.convert(raw, _Frame, strict=False)
-            found = self[id(raw)] = raw, Frame(one.filename, one.line, one.name)  # with `raw`, which keeps its id
+            found = self.read[id(raw)] = raw, Frame(one.filename, one.line, one.name)  # with `raw`, which keeps its id
         return found[1]
 
 
@@ -124,7 +137,8 @@ def read_flight_recorder(data: bytes, source: str) -> Dump:
         columns = _columns(calls)
         if _has_one_count(columns):
             columns = _counted_by_group(columns)
-        status = _status_by_name(head, dict(zip(calls.column("pg_id", 0), columns.groups, strict=True)))
+        called = {one.get("pg_id", 0): name for one, name in zip(given, columns.groups, strict=True) if one is not None}
+        status = _status_by_name(head, called)
     except OverflowError:
         raise DumpError("a number in it is larger than 64 bits") from None
     except (ValueError, AttributeError, TypeError, LookupError, RecursionError) as error:
@@ -133,9 +147,9 @@ def read_flight_recorder(data: bytes, source: str) -> Dump:
         raise DumpError(f"it is no flight recorder's dump ({str(error)[:100]})") from None
     if not head.version.startswith("2."):
         raise DumpError(f"its version {head.version[:20]!r} is unknown")
-    by_group: dict[str, list[int]] = {}
+    by_group = defaultdict[str, list[int]](list)
     for index, name in enumerate(columns.groups):
-        by_group.setdefault(name, []).append(index)
+        by_group[name].append(index)
     names = list(dict.fromkeys([*by_group, *status]))
     frames = _Frames()
     try:
@@ -151,7 +165,7 @@ def _columns(calls: "Calls") -> _Columns:
     named = calls.column("collective_seq_id")
     states, retired = calls.column("state", ""), calls.column("retired", False)
     return _Columns(
-        [str(group[0]) for group in calls.column("process_group", ("",))],
+        list(map(str, map(itemgetter(0), calls.column("process_group", ("",))))),
         _numbers(calls.column("seq_id", -1) if None in named else named),  # its name before 2.2
         _numbers(calls.column("time_created_ns", 0)),
         [not done and state != "completed" for done, state in zip(retired, states, strict=True)],
@@ -240,7 +254,14 @@ def _group(
         calls=tuple(_call(entry, i, columns, frames) for i, entry in entries),
         seqs=seqs,
         created_ns=array("q", [columns.created_ns[i] for i in whole]),
+        size=next((_gathered(entry) for _, entry in entries if "all_gather" in entry.profiling_name), 0),
     )
+
+
+def _gathered(entry: _Entry) -> int:
+    """From how many ranks a call gathers."""
+    given, got = (sum(map(prod, sizes)) for sizes in (entry.input_sizes, entry.output_sizes))
+    return min(got // given, MAX_RANKS) if given > 0 else 0
 
 
 @lru_cache(maxsize=64)  # all ranks of a group tell the same
@@ -259,7 +280,7 @@ def _call(entry: _Entry, index: int, columns: _Columns, frames: _Frames) -> Call
         pending=columns.pending[index],
         between_two=columns.between_two[index],
         started=True if timed else None,
-        frames=tuple(map(frames.frame, entry.frames)),
+        frames=frames.stack(entry.frames),
     )
 
 
@@ -297,11 +318,15 @@ def as_text(dump: Dump) -> Dump:
 def call_text(call: Call, group: GroupCalls) -> str:
     """`2026-11-28T20:24:21.436Z all_reduce no. 5 of group 0, Float[8], unfinished, called at step (/run/train.py:16) ...`."""
     when = (
-        datetime.fromtimestamp(call.created_ns / 1e9, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z "
+        datetime.fromtimestamp(call.created_ns / 1e9, UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z "
         if 0 < call.created_ns < 4 * 10**18
         else ""
     )
     shapes = f", {call.inputs}" if call.inputs else ""
     state = "unfinished" if call.pending else "finished"
-    places = " < ".join(f"{f.function} ({f.file}:{f.line})" for f in call.frames[:8])
-    return f"{when}{call.op} no. {call.seq} of group {group.title}{shapes}, {state}{', called at ' + places if places else ''}"
+    return f"{when}{call.op} no. {call.seq} of group {group.title}{shapes}, {state}{_called_at(call.frames)}"
+
+
+@lru_cache(maxsize=256)  # a program calls from a few places
+def _called_at(frames: tuple[Frame, ...]) -> str:
+    return ", called at " + " < ".join(f"{f.function} ({f.file}:{f.line})" for f in frames[:8]) if frames else ""

@@ -10,6 +10,7 @@ checked as any other. A dump of another writer has no such calls, and is read wh
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import compress
 from typing import Any
 
 from msgspec import Struct
@@ -29,7 +30,7 @@ FIELDS = {  # how the value of each field of a call is stored
     STORED_TEXT + STORED_TEXT + rb"\x86": "process_group",
 }
 KIND_OF = {name: kind for kind, names in FIELDS.items() for name in names.split()}
-COLUMNS = ("process_group", "pg_id", "collective_seq_id", "time_created_ns", "state", "retired", "is_p2p")
+COLUMNS = ("process_group", "collective_seq_id", "time_created_ns", "state", "retired", "is_p2p")
 OPTIONAL = ("duration_ms",)
 MIN_BYTES = 64 << 10  # a smaller dump is read whole in the time that it takes to learn its form
 STORED_TRUE = b"\x88"
@@ -74,8 +75,10 @@ def read_thinned(data: bytes, last: int, pending: int) -> Any:
     between, calls = pieces[::step], pieces[1::step]
     stored = {name: pieces[at::step] for at, name in enumerate(names, 2)}
     kept = _kept(stored, _mark(data, "completed"), last, pending)
-    left = [at for at in range(len(calls)) if at not in kept]
-    columns = [b"](" + b"".join([column[at] for at in left]) + b"e" for column in stored.values()]
+    left = bytearray(b"\x01") * len(calls)
+    for at in kept:
+        left[at] = 0
+    columns = [b"](" + b"".join(compress(column, left)) + b"e" for column in stored.values()]
     try:
         values, found = read_plain_pickle(b"".join(_thinned(between, calls, kept)), b"](" + b"".join(columns) + b"e")
         return {**values, "entries": Calls(values["entries"], dict(zip(names, found, strict=True)))}
@@ -110,13 +113,15 @@ def _pattern(order: Sequence[tuple[str, bytes]]) -> re.Pattern[bytes]:
 
 def _kept(stored: Mapping[str, Sequence[bytes]], completed: bytes, last: int, pending: int) -> set[int]:
     """The calls that stay, by their position."""
-    groups, ends = stored["process_group"], zip(stored["state"], stored["retired"], strict=True)
-    waiting = [at for at, (state, retired) in enumerate(ends) if retired != STORED_TRUE and state != completed]
-    return {*_first_of_each(reversed(range(len(groups))), groups, last), *_first_of_each(waiting, groups, pending)}
+    groups, states = stored["process_group"], stored["state"]
+    waiting = (at for at, retired in enumerate(stored["retired"]) if retired != STORED_TRUE and states[at] != completed)
+    names = set(groups)
+    newest = _first_of_each(reversed(range(len(groups))), groups, dict.fromkeys(names, last))
+    return {*newest, *_first_of_each(waiting, groups, dict.fromkeys(names, pending))}
 
 
-def _first_of_each(places: Iterable[int], groups: Sequence[bytes], most: int) -> Iterator[int]:
-    left = dict.fromkeys(groups, most)
+def _first_of_each(places: Iterable[int], groups: Sequence[bytes], left: dict[bytes, int]) -> Iterator[int]:
+    """The first of `places` in each group. `left`: how many of each."""
     for at in places:
         if group_left := left.get(groups[at]):
             yield at

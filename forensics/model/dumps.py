@@ -45,6 +45,7 @@ class GroupCalls(Struct, frozen=True):
     `members`: the ranks of the group, empty where the dump does not tell. `enqueued`: the number of the last collective that was
     called; -1 where nothing shows it. `first_pending`: the number of the first one that is not finished, -1 for none. `calls`:
     the last ones, and those that are pending. `seqs`, `created_ns`: number and time of every collective in the dump, in order.
+    `size`: from how many ranks a call gathered, as its shapes show; 0 without such a call.
     """
 
     name: str
@@ -55,6 +56,7 @@ class GroupCalls(Struct, frozen=True):
     calls: tuple[Call, ...]
     seqs: "array[int]"
     created_ns: "array[int]"
+    size: int = 0
 
     @property
     def title(self) -> str:

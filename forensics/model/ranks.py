@@ -12,6 +12,20 @@ Kind = Literal[
 ]
 
 
+class RankProcess(Struct, frozen=True):
+    """The process of a rank, as far as it is known. `gpu`: as the program counts."""
+
+    pid: int | None = None
+    host: str = ""
+    gpu: int | None = None
+
+
+def process_text(pid: object, host: object, gpu: object) -> str:
+    """` (pid 4711 on gpu-04, GPU 3)`, to stand behind the rank; empty where nothing is known."""
+    place = " on ".join(str(part) for part in (f"pid {pid}" if pid else "", host) if part)
+    return f" ({', '.join(filter(None, (place, '' if gpu is None else f'GPU {gpu}')))})" if place or gpu is not None else ""
+
+
 class ProofPlace(Struct, frozen=True):
     """A line that shows something: of a dump as text, of a file of stacks, or of a log."""
 
@@ -24,7 +38,7 @@ class RankRow(Struct, frozen=True):
     """One rank. `state`: it waits in a call, is elsewhere, is done with all its calls, has no dump, or its device is behind.
 
     `call`: the one it waits in, else its last one; `group`: of that call. `place`: the program's line of the call, or of its
-    stack where it is in none. `pid`: as far as known.
+    stack where it is in none. `pid`, `host`: as far as known.
     """
 
     rank: int
@@ -33,6 +47,7 @@ class RankRow(Struct, frozen=True):
     call: Call | None = None
     place: Frame | None = None
     pid: int | None = None
+    host: str = ""
 
 
 class LastCalls(Struct, frozen=True):
@@ -73,11 +88,18 @@ class OddRank(Struct, frozen=True):
     others: Frame | None = None
     waiting: tuple[int, ...] = ()
     pid: int | None = None
+    host: str = ""
+    gpu: int | None = None
     late_s: float = 0.0
     last_ns: int = 0
     since: int = -1
     proofs: tuple[ProofPlace, ...] = ()
     cause: str = ""
+
+    @property
+    def named(self) -> str:
+        """`rank 37 (pid 4711 on gpu-04, GPU 3)`."""
+        return f"rank {self.rank}{process_text(self.pid, self.host, self.gpu)}"
 
 
 class RankPicture(Struct, frozen=True):

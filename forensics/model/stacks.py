@@ -18,13 +18,14 @@ class ThreadStack(Struct, frozen=True):
 
 
 class ProcessStacks(Struct, frozen=True):
-    """The stacks of one process. `pid`, `rank`: as far as the source tells them."""
+    """The stacks of one process. `pid`, `rank`, `host`: as far as the source tells them."""
 
     source: str
     tool: str
     pid: int | None
     rank: int | None
     threads: tuple[ThreadStack, ...]
+    host: str = ""
 
     @property
     def main(self) -> ThreadStack | None:

@@ -5,8 +5,10 @@ from functools import cached_property
 from types import MappingProxyType
 
 from forensics.model.dumps import Call, Dump, Frame, GroupCalls
+from forensics.model.ranks import RankProcess
 from forensics.model.stacks import ProcessStacks, ThreadStack
 from forensics.ranks.ended import Ends
+from forensics.ranks.processes import rank_of, with_stacks
 from forensics.readers.python.library_files import is_library_file
 
 COLLECTIVE_FILES = ("torch/distributed/", "distributed_c10d.py", "c10d_logger.py", "libnccl", "libmpi.so")
@@ -15,33 +17,35 @@ WHOLE_WORLD = ("0", "default_pg")  # the name and the description of the group o
 
 
 class RankCase:
-    """The dumps and stacks of the ranks of one job. `ends`: how ranks ended, as logs tell it. `pids`: those of ranks, from
-    logs."""
+    """The dumps and stacks of the ranks of one job. `ends`: how ranks ended, and `processes`: those of the ranks,
+    as logs tell them."""
 
     def __init__(
         self,
         dumps: Iterable[Dump],
         stacks: Iterable[ProcessStacks] = (),
         ends: Ends = Ends(),  # noqa: B008
-        pids: Mapping[int, int] = MappingProxyType({}),
+        processes: Mapping[int, RankProcess] = MappingProxyType({}),
     ) -> None:
         self.dumps = newest(dumps)
-        self.pids = dict(pids)
-        by_pid = {pid: rank for rank, pid in self.pids.items()}
+        self.processes = dict(processes)
         self.stacks: dict[int, ProcessStacks] = {}
         for one in stacks:
-            rank = one.rank if one.rank is not None else by_pid.get(one.pid if one.pid is not None else -1)
+            rank = one.rank if one.rank is not None else rank_of(self.processes, one.pid, one.host)
             if rank is not None:
                 self.stacks[rank] = one
-                if one.pid is not None:
-                    self.pids.setdefault(rank, one.pid)
+                self.processes[rank] = with_stacks(self.process(rank), one)
         self.ended, self.gave_up = ends.own, ends.gave_up
 
     @cached_property
     def world(self) -> int:
         """How many ranks there are: the highest number that anything names, and one."""
-        named = [m for dump in self.dumps.values() for group in dump.groups for m in group.members]
-        return max([*named, *self.dumps, *self.stacks, *self.pids, *self.ended], default=-1) + 1
+        named = [max(group.members, default=group.size - 1) for dump in self.dumps.values() for group in dump.groups]
+        return max([*named, *self.dumps, *self.stacks, *self.processes, *self.ended], default=-1) + 1
+
+    def process(self, rank: int) -> RankProcess:
+        """The process of a rank."""
+        return self.processes.get(rank, RankProcess())
 
     @cached_property
     def missing(self) -> tuple[int, ...]:
@@ -83,7 +87,8 @@ class RankCase:
         if pending is not None or not calls:
             return pending
         lacking = calls[-1].seq - 1 in self._reached[name]
-        return calls[-1] if lacking or not self._gone.isdisjoint(self.members[name]) else None
+        given_up = calls[-1] is self._last_calls[rank] and not self._gone.isdisjoint(self.members[name])
+        return calls[-1] if lacking or given_up else None
 
     @cached_property
     def _reached(self) -> dict[str, set[int]]:
@@ -110,8 +115,12 @@ class RankCase:
 
     def last_call(self, rank: int) -> Call | None:
         """The last call of a rank, in any group."""
-        calls = (c for g in self.dumps[rank].groups for c in g.calls) if rank in self.dumps else ()
-        return max(calls, key=lambda c: c.created_ns, default=None)
+        return self._last_calls.get(rank)
+
+    @cached_property
+    def _last_calls(self) -> dict[int, Call]:
+        calls = {rank: [c for g in dump.groups for c in g.calls] for rank, dump in self.dumps.items()}
+        return {rank: max(own, key=lambda c: c.created_ns) for rank, own in calls.items() if own}
 
     @cached_property
     def own_files(self) -> tuple[str, ...]:

@@ -14,8 +14,9 @@ from msgspec import Struct
 from forensics.database import HEALTHY, Cause, Database
 from forensics.model import Observation
 from forensics.model.dumps import Frame
-from forensics.model.ranks import ProofPlace
-from forensics.readers.identity.entity_ids import EntityIds, entity_ids
+from forensics.model.ranks import ProofPlace, RankProcess
+from forensics.ranks.processes import rank_of
+from forensics.readers.identity.entity_ids import entity_ids
 
 WAITS_FOR_PEER, STOPPED_BY_ANOTHER = "waits_for_peer", "external_stop"  # traits of causes: ends that another one brings about
 MAX_SAID_CHARS = 120  # chosen by hand: of a message that stands inside a sentence
@@ -31,12 +32,6 @@ class Ended(Struct, frozen=True):
     cause: str
 
 
-def rank_pids(mappings: Iterable[EntityIds], events: Iterable[Observation]) -> dict[int, int]:
-    """The pid of each rank, as tables of ranks and events with both tell it."""
-    pairs = ((ids.rank, ids.pid) for ids in (*mappings, *map(entity_ids, events)) if ids.rank >= 0 and ids.pid)
-    return dict(pairs)
-
-
 class Ends(Struct, frozen=True):
     """How ranks ended by themselves, and how ranks gave up that had waited for others, by rank."""
 
@@ -44,17 +39,16 @@ class Ends(Struct, frozen=True):
     gave_up: Mapping[int, Ended] = MappingProxyType({})
 
 
-def ended_ranks(events: Iterable[Observation], pids: Mapping[int, int], knowledge: Database) -> Ends:
+def ended_ranks(events: Iterable[Observation], processes: Mapping[int, RankProcess], knowledge: Database) -> Ends:
     """How each rank ended, the first event of each that is more than a hint."""
-    by_pid = {pid: rank for rank, pid in pids.items()}
     waits = [c for c in knowledge.causes.values() if WAITS_FOR_PEER in c.traits]
     own: dict[int, Ended] = {}
     gave_up: dict[int, Ended] = {}
     for event in sorted(events, key=lambda e: (e.weight != "proof", e.line)):
         ids = entity_ids(event)
-        rank = ids.rank if ids.rank >= 0 else by_pid.get(ids.pid, -1)
+        rank = ids.rank if ids.rank >= 0 else rank_of(processes, ids.pid, ids.host or ids.prefix_host)
         cause = knowledge.causes.get(event.cause or "")
-        if rank < 0 or cause is None or not _is_end(event, cause):
+        if rank is None or cause is None or not _is_end(event, cause):
             continue
         found = gave_up if WAITS_FOR_PEER in cause.traits else own
         told = "" if any(cause.id in c.explains for c in waits) else cause.id

@@ -3,10 +3,14 @@
 no. 41 to 60 of group 0: rank 2 came 0.35 s after the others in all 20, the second latest 0.01 s      -> late since no. 41
 """
 
+from bisect import bisect_left
+from collections import Counter
 from itertools import pairwise
+from typing import NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from forensics.model.dumps import GroupCalls
 from forensics.ranks.case import RankCase
 
 MIN_ROUNDS = 8  # chosen by hand: calls that a rank must have been late to, one after the other, up to the last
@@ -15,7 +19,18 @@ MIN_LATE_PART = 0.3  # of the time between two calls: less is the ordinary diffe
 MIN_TIMES_LATER = 4.0  # than the second latest rank
 MAX_TIMES = 200_000  # of calls of a group that are compared: of 1,024 ranks the last 195, of 64 ranks more than 2,000
 MIN_CALLS = 64  # of each rank, however many there are
+MIN_OWN_PART = 0.5  # of the time by which a rank is late: it spent so much of it itself, and did not wait for others
+MAX_CHAIN = 256  # calls that are followed back from the one that came late
 MIN_LATE_S = 0.02  # chosen by hand: less is the time that a program needs to call
+
+
+class Arrival(NamedTuple):
+    """When a rank made the call `seq` of `group`, ns since 1970."""
+
+    at: int
+    rank: int
+    group: str
+    seq: int
 
 
 class Late(Struct, frozen=True):
@@ -31,7 +46,51 @@ class Late(Struct, frozen=True):
 def latest_rank(case: RankCase) -> Late | None:
     """The rank that keeps all others waiting in a run that goes on; None if none is late by far."""
     found = [late for name in case.groups if (late := _in_group(case, name))]
-    return max(found, key=lambda late: (late.rounds, late.late_s), default=None)
+    latest = max(found, key=lambda late: (late.rounds, late.late_s), default=None)
+    return _first_of_chain(case, latest) if latest else None
+
+
+def _first_of_chain(case: RankCase, late: Late) -> Late:
+    """The rank that made `late` late: one that waits for another rank in one group is late to its next call in another group."""
+    own = case.groups[late.group][late.rank]
+    calls = [Arrival(at, late.rank, late.group, seq) for at, seq in zip(own.created_ns, own.seqs, strict=True)]
+    calls = [one for one in calls if one.seq >= late.since]
+    least = MIN_OWN_PART * late.late_s * 1e9
+    first = [_with_own_time(case, one, least) for one in (calls[0], *calls[-MIN_ROUNDS:])]
+    (rank, group), count = Counter((one.rank, one.group) for one in first).most_common(1)[0]
+    if rank == late.rank or count <= len(first) // 2:
+        return late
+    since = next(one.seq for one in first if (one.rank, one.group) == (rank, group))
+    return structs.replace(late, rank=rank, group=group, since=since)
+
+
+def _with_own_time(case: RankCase, call: Arrival, least: float) -> Arrival:
+    """The call before which a rank spent at least so many ns itself, from which the arrival at `call` follows; else `call`."""
+    at = call
+    for _ in range(MAX_CHAIN):
+        before = _before(case, at)
+        if before is None:
+            break
+        last = max((Arrival(_time_of(g, before.seq), r, before.group, before.seq) for r, g in case.groups[before.group].items()))
+        awaited = last if before.at < last.at < at.at else before
+        if at.at - awaited.at >= least:
+            return at
+        at = awaited
+    return call
+
+
+def _before(case: RankCase, call: Arrival) -> Arrival | None:
+    """The call that the same rank made before."""
+    own = ((name, calls[call.rank]) for name, calls in case.groups.items() if call.rank in calls)
+    placed = ((name, g, bisect_left(g.created_ns, call.at) - 1) for name, g in own)
+    found = (Arrival(g.created_ns[i], call.rank, name, g.seqs[i]) for name, g, i in placed if i >= 0)
+    return max(found, default=None)
+
+
+def _time_of(group: GroupCalls, seq: int) -> int:
+    """When a rank made a call of a group; 0 if its dump does not have it."""
+    index = bisect_left(group.seqs, seq)
+    return group.created_ns[index] if index < len(group.seqs) and group.seqs[index] == seq else 0
 
 
 def _in_group(case: RankCase, name: str) -> Late | None:

@@ -65,11 +65,10 @@ def _fields(odd: list[OddRank], outcome: str) -> dict[str, Value]:
         fields |= _place_of(first)
         if outcome == GONE or first.cause:
             fields["rank"] = first.rank
-        if first.pid is not None:
-            fields["pid"] = first.pid
-        return fields
+        given = {"pid": first.pid, "node": first.host or None, "gpu": first.gpu}
+        return fields | {name: value for name, value in given.items() if value is not None}
     fields |= {"culprit_kind": first.kind} if len({o.kind for o in odd}) == 1 else {}
-    each = "; ".join(f"rank {o.rank}: {reason(o)}" for o in odd[:MAX_NAMED])
+    each = "; ".join(f"{o.named}: {reason(o)}" for o in odd[:MAX_NAMED])
     return fields | {"culprit_ranks": numbers([o.rank for o in odd]), "culprit_reason": each}
 
 

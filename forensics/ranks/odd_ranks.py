@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from forensics.model.dumps import Call, Frame
 from forensics.model.ranks import Kind, OddRank, ProofPlace
@@ -122,7 +122,7 @@ def on_device(case: RankCase) -> tuple[OddRank, ...]:
     text = f"all ranks of group {title} entered {_numbered(call)}, and it is {started} on any: the device or the network hangs"
     own = case.own_frame(call.frames)
     odd = OddRank(rank, "device", text, title, _numbered(call), own, own, tuple(sorted(waiting.keys() - {rank})))
-    return (replace(odd, pid=case.pids.get(rank), proofs=(proof(case, rank, call),)),)
+    return (replace(odd, **asdict(case.process(rank)), proofs=(proof(case, rank, call),)),)
 
 
 def late_rank(case: RankCase, late: Late) -> OddRank:
@@ -151,7 +151,7 @@ def proof(case: RankCase, rank: int, call: Call) -> ProofPlace:
 
 
 def _odd(case: RankCase, rank: int, kind: Kind, text: str, **more: Any) -> OddRank:
-    return OddRank(rank, kind, text, pid=case.pids.get(rank), **more)
+    return OddRank(rank, kind, text, **asdict(case.process(rank)), **more)
 
 
 def _numbered(call: Call) -> str:

@@ -5,7 +5,7 @@ rank 0 waits in group rows for 1, rank 1 waits in group world for 0    -> a circ
 
 from collections import Counter
 
-from forensics.model.dumps import Call
+from forensics.model.dumps import Call, GroupCalls
 from forensics.ranks.case import RankCase
 from forensics.ranks.waits import Waits
 
@@ -40,8 +40,14 @@ def odd_in_circle(case: RankCase, ranks: set[int]) -> dict[int, tuple[str, Call]
 
 def _is_habit(case: RankCase, rank: int, name: str, call: Call) -> bool:
     """Did this rank enter the group after the same call before?"""
-    calls = sorted(
-        (c.created_ns, g.name, c.op) for g in case.dumps[rank].groups for c in g.calls if c.created_ns <= call.created_ns
-    )
+    groups = case.dumps[rank].groups
+    since = max(map(_whole_since, groups))  # before that, calls were left out between those that were kept
+    calls = sorted((c.created_ns, g.name, c.op) for g in groups for c in g.calls if since <= c.created_ns <= call.created_ns)
     places = [(group, op) for _, group, op in calls]
     return places[-2:] in [places[at : at + 2] for at in range(len(places) - 2)] if len(places) > 2 else True
+
+
+def _whole_since(group: GroupCalls) -> int:
+    """Since when all calls of a group were kept."""
+    finished = [c.created_ns for c in group.calls if not c.pending]
+    return min(finished, default=0) if len(group.calls) < len(group.seqs) else 0

@@ -12,7 +12,7 @@ from operator import sub
 from msgspec.structs import replace
 
 from forensics.model.dumps import Dump
-from forensics.model.ranks import OddRank, RankPicture, RankRow
+from forensics.model.ranks import OddRank, RankPicture, RankProcess, RankRow
 from forensics.model.stacks import ProcessStacks
 from forensics.ranks.calls import first_difference
 from forensics.ranks.case import RankCase
@@ -33,12 +33,12 @@ def picture(
     dumps: Iterable[Dump],
     stacks: Iterable[ProcessStacks] = (),
     ends: Ends | None = None,
-    pids: Mapping[int, int] | None = None,
+    processes: Mapping[int, RankProcess] | None = None,
     written: Mapping[str, datetime] | None = None,
 ) -> RankPicture | None:
-    """The picture of the ranks in `dumps`; None without a dump. `ends`: how ranks ended, as logs tell it. `pids`: those of ranks.
-    `written`: when the file of each dump was written."""
-    case = RankCase(dumps, stacks, ends or Ends(), pids or {})
+    """The picture of the ranks in `dumps`; None without a dump. `ends`: how ranks ended, as logs tell it. `processes`: those of
+    ranks. `written`: when the file of each dump was written."""
+    case = RankCase(dumps, stacks, ends or Ends(), processes or {})
     if not case.dumps:
         return None
     found, late = waits(case), latest_rank(case)
@@ -98,13 +98,13 @@ def _told_first(case: RankCase, roots: list[int]) -> list[int]:
 
 
 def _row(case: RankCase, rank: int, found: Waits) -> RankRow:
-    pid, place = case.pids.get(rank), place_of(case, rank)
+    process, place = case.process(rank), place_of(case, rank)
     if rank not in case.dumps:
-        return RankRow(rank, "silent", place=place, pid=pid)
+        return RankRow(rank, "silent", place=place, pid=process.pid, host=process.host)
     if waiting := case.waits_in(rank):
         name, call = waiting
         title, own = case.groups[name][rank].title, case.own_frame(call.frames)
-        return RankRow(rank, "behind" if rank in found.behind else "waits", title, call, own, pid)
+        return RankRow(rank, "behind" if rank in found.behind else "waits", title, call, own, process.pid, process.host)
     last = case.last_call(rank)
     title = next((g.title for g in case.dumps[rank].groups if last in g.calls), "")
-    return RankRow(rank, "elsewhere" if found.waited_for(rank) else "done", title, last, place, pid)
+    return RankRow(rank, "elsewhere" if found.waited_for(rank) else "done", title, last, place, process.pid, process.host)

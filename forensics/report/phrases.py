@@ -10,6 +10,7 @@ from forensics.core.text import with_noun
 from forensics.model import Advice, Finding, Line, MessageGroup, Proof, Report, Value, Warning
 from forensics.model.answers import NO_SIGNATURE
 from forensics.model.logs import NO_ZONE
+from forensics.model.ranks import process_text
 
 VERDICTS = {
     "crash": "",
@@ -141,8 +142,8 @@ def _waited_for(report: Report) -> list[str]:
     facts = odd_rank(report)
     if not facts or "culprit_reason" in report.causes[0].facts:
         return []
-    pid = f" (pid {facts['pid']})" if "pid" in facts else ""
-    return [f"Rank {facts['culprit_rank']}{pid} kept the others waiting: {facts['culprit_reason']}."]
+    process = process_text(facts.get("pid"), facts.get("node"), facts.get("gpu"))
+    return [f"Rank {facts['culprit_rank']}{process} kept the others waiting: {facts['culprit_reason']}."]
 
 
 def odd_rank(report: Report) -> Mapping[str, Value]:

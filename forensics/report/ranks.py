@@ -33,7 +33,9 @@ def ranks_text(seen: RankPicture, shown: int, say: Say, span: Span) -> str:
 
 def ranks_markdown(seen: RankPicture, shown: int, say: Say, span: Span) -> str:
     """The picture for an issue: a sentence and the two lines of code of each odd rank, the table, the last calls side by side."""
-    lines = [f"**Rank {odd.rank}**: {escape(say(odd))}." for odd in seen.odd[:MAX_TOLD]] or [f"No rank of {seen.world} is odd."]
+    lines = [f"**{escape(_named(odd))}**: {escape(say(odd))}." for odd in seen.odd[:MAX_TOLD]] or [
+        f"No rank of {seen.world} is odd."
+    ]
     placed = [(odd, odd.place, odd.others) for odd in seen.odd[:MAX_TOLD] if odd.place and odd.others]
     if placed:
         rows = [[f"rank {o.rank}", code_cell(f"{p.file}:{p.line}"), code_cell(f"{q.file}:{q.line}")] for o, p, q in placed]
@@ -53,7 +55,7 @@ def ranks_html(seen: RankPicture, say: Say, span: Span) -> str:
     from forensics.report.page.templates import policy, text_of
 
     style = text_of("page.css")
-    odd = "".join(f"<p>Rank {o.rank}: {escape_html(say(o))}.</p>" for o in seen.odd[:MAX_TOLD])
+    odd = "".join(f"<p>{escape_html(f'{_named(o)}: {say(o)}')}.</p>" for o in seen.odd[:MAX_TOLD])
     rows = "".join(f"<tr><td>{span(tuple(r))}</td><td>{escape_html(s)}</td></tr>" for s, r in folded_states(seen.rows).items())
     table = f'<div class="wide"><table><tr><th>ranks</th><th>state</th></tr>{rows}</table></div>'
     head = f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy(style, "")}">'
@@ -66,8 +68,7 @@ def _lines(seen: RankPicture, shown: int, say: Say, span: Span) -> Iterator[str]
     if not seen.odd:
         yield f"No rank of {seen.world} keeps the others waiting."
     for odd in seen.odd[:MAX_TOLD]:
-        pid = f" (pid {odd.pid})" if odd.pid is not None else ""
-        yield f"Rank {odd.rank}{pid}: {say(odd)}."
+        yield f"{_named(odd)}: {say(odd)}."
         if odd.place and odd.others:
             yield f"  rank {odd.rank:<6} {odd.place.file}:{odd.place.line} in {odd.place.function}"
             yield f"  the others  {odd.others.file}:{odd.others.line} in {odd.others.function}"
@@ -82,6 +83,10 @@ def _lines(seen: RankPicture, shown: int, say: Say, span: Span) -> Iterator[str]
         yield f"  {span(tuple(ranks)):<12} {state}"
     for last in seen.last:
         yield from _side_by_side(last, shown)
+
+
+def _named(odd: OddRank) -> str:
+    return f"R{odd.named[1:]}"  # of the rest, a host's name may have capitals
 
 
 def folded_states(rows: tuple[RankRow, ...]) -> dict[str, list[int]]:

@@ -51,10 +51,10 @@ def rank_picture(
     from forensics import ranks  # most inputs have no dumps
 
     every = [e for found in events.values() for e in found]
-    pids = ranks.rank_pids((m.ids for m in correlation.read_id_mappings(r.scan for r in analyses)), every)
+    processes = ranks.rank_processes((m.ids for m in correlation.read_id_mappings(r.scan for r in analyses)), every)
     written = {r.name: r.scan.source.modified for r in analyses if r.dump is not None and r.scan.source.modified}
     stacks = [one for r in analyses for one in r.stacks]
-    return ranks.picture(dumps, stacks, ranks.ended_ranks(every, pids, knowledge), pids, written)
+    return ranks.picture(dumps, stacks, ranks.ended_ranks(every, processes, knowledge), processes, written)
 
 
 def _with_ranks(

@@ -20,7 +20,7 @@ def run(*words: str) -> Result:
 def test_text_names_rank_lines_table_and_last_calls() -> None:
     out = run(str(CAPTURED / "late_loader_averaging_4")).stdout
     assert out.startswith(
-        "Rank 2 (pid 30956): it loads data, and holds the interpreter's lock at Shards.decode (hung_ranks.py:71)"
+        "Rank 2 (pid 30956 on node-1): it loads data, and holds the interpreter's lock at Shards.decode (hung_ranks.py:71)"
     )
     assert "  rank 2      hung_ranks.py:71 in Shards.decode\n  the others  /home/user/run/hung_ranks.py:117 in averaging\n" in out
     assert "\n  0, 1, 3      waits in all_reduce no. 18 of group default_pg (0) at hung_ranks.py:117\n" in out

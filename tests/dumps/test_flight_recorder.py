@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from forensics.dumps import DumpError, is_flight_recorder, read_flight_recorder
-from forensics.dumps.flight_recorder import rank_of_name
+from forensics.dumps.flight_recorder import MAX_RANKS, rank_of_name
 from tests.dumps.hostile_pickles import plain
 
 CAPTURED = Path(__file__).parents[1] / "ranks" / "captured"
@@ -73,6 +73,15 @@ def test_a_call_that_is_completed_or_retired_is_not_pending() -> None:
     (group,) = read_flight_recorder(pickle.dumps(given, 2), "r_0").groups
     assert [c.pending for c in group.calls] == [False, False, True]
     assert [c.started for c in group.calls] == [None, None, True]
+
+
+@pytest.mark.parametrize(
+    ("given", "got", "ranks"),
+    [([[8, 2]], [[8, 2]] * 3, 3), ([[8]], [[3, 8]], 3), ([[0]], [[0]], 0), ([], [], 0), ([[1]], [[1 << 40]], MAX_RANKS)],
+)
+def test_shapes_of_a_gather_tell_the_size_of_the_group(given: list[list[int]], got: list[list[int]], ranks: int) -> None:
+    one = entry(profiling_name="gloo:all_gather", input_sizes=given, output_sizes=got)
+    assert read_flight_recorder(json.dumps(plain(entries=[one])).encode(), "rank_0").groups[0].size == ranks
 
 
 def test_calls_that_are_numbered_over_all_groups_are_numbered_by_group() -> None:

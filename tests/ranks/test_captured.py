@@ -136,5 +136,5 @@ def test_the_kernels_reason_and_the_rank_stand_side_by_side(case: str, cause: st
     report = sample(case, knowledge)
     assert report.causes[0].id == cause
     said = what_happened(report)
-    assert re.search(rf"Rank 1 \(pid \d+\) kept the others waiting: .*{told}", said)
+    assert re.search(rf"Rank 1 \(pid \d+( on node-1)?\) kept the others waiting: .*{told}", said)
     assert "2 ranks (0, 2) wait for it in all_reduce no. 23 of group default_pg (0) at averaging (hung_ranks.py:146)" in said

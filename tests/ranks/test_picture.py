@@ -3,10 +3,11 @@
 from datetime import UTC, datetime
 
 import pytest
+from msgspec.structs import replace
 
 from forensics.model import Line
-from forensics.model.dumps import Dump
-from forensics.model.ranks import OddRank, ProofPlace, RankPicture
+from forensics.model.dumps import Call, Dump, GroupCalls
+from forensics.model.ranks import OddRank, ProofPlace, RankPicture, RankProcess
 from forensics.ranks import picture
 from forensics.ranks.ended import Ended, Ends
 from forensics.readers.python.process_stacks import read_stacks
@@ -80,6 +81,28 @@ def test_groups_in_another_order() -> None:
     assert (found.rank, found.kind, found.place and found.place.line) == (1, "other_order", 20)
 
 
+def test_of_a_group_with_many_calls_only_those_that_were_kept_tell_the_usual_order() -> None:
+    """Rank 0 goes from `a` to `c` without `b`. Of the early steps only the calls of `a` and `c` were kept."""
+
+    def calls(rank: int, last: int) -> list[GroupCalls]:
+        at = {name: [call(n, at=3 * n + k) for n in range(1, 11)] for k, name in enumerate("abc")}
+        waits = "c" if rank == 0 else "b"
+        ends = {"a": [call(11, at=33)], "b": [], "c": [], waits: [call(11, at=34, pending=True, line=20 + rank)]}
+        made = [group(name, [*at[name], *ends[name]], [0, 1]) for name in "abc"]
+        return [g if g.name != "b" else replace(g, calls=g.calls[last:]) for g in made]
+
+    (found,) = odd([dump(rank, *calls(rank, 6)) for rank in (0, 1)])
+    assert (found.rank, found.kind, found.place and found.place.line) == (0, "other_order", 20)
+
+
+def test_shapes_of_a_gather_tell_how_many_ranks_there_are() -> None:
+    """Gloo's dumps tell no members. The last rank left no dump."""
+    calls = [call(1, "all_gather"), call(2, pending=True)]
+    dumps = [dump(r, replace(group("0", calls), description="default_pg", size=3), backend="gloo") for r in range(2)]
+    (found,) = odd(dumps, ends=Ends(gave_up={0: Ended("it raised", None, ProofPlace("job.log", 3, "closed"), "")}))
+    assert (found.rank, found.kind, found.waiting) == (2, "no_dump", (0, 1))
+
+
 def test_a_device_that_is_behind() -> None:
     """Rank 1 called all that the others did, and does not finish what they finished."""
     ahead = [call(1), call(2), call(3, pending=True)]
@@ -147,6 +170,30 @@ def test_a_straggler_in_a_step_of_two_calls() -> None:
     assert (found.rank, found.kind) == (1, "late")
 
 
+def test_a_rank_that_is_late_because_it_waited_is_not_the_late_one() -> None:
+    """Rank 0 is late to its shards, where calls that follow at once come late now and then; rank 1, who waits for it there, is late
+    to its replica in every round."""
+
+    def calls(rank: int, name: str, n: int) -> list[Call]:
+        began = 2.0 * n + (0.5 if rank in (0, 1) else 0.0)  # the pair of rank 0 goes on when rank 0 has come
+        if name == "shards":
+            came = began if rank != 1 else 2.0 * n
+            return [call(3 * n + k, at=came if k == 0 else began + 0.05 * k + (0.03 * rank if k == 2 else 0)) for k in range(3)]
+        return [call(n, at=began + 0.3)]
+
+    pairs, replicas = {0: (0, 1), 1: (0, 1), 2: (2, 3), 3: (2, 3)}, (1, 3)
+    dumps = [
+        dump(
+            r,
+            group(f"shards {pairs[r][0]}", [c for n in range(20) for c in calls(r, "shards", n)], pairs[r]),
+            *([group("replicas", [c for n in range(20) for c in calls(r, "replicas", n)], replicas)] if r in replicas else []),
+        )
+        for r in range(4)
+    ]
+    (found,) = odd(dumps)
+    assert (found.rank, found.kind, found.group) == (0, "late", "group_shards 0 (shards 0)")
+
+
 def test_a_slow_run_has_no_straggler() -> None:
     dumps = job({r: [call(n, at=n * 2 + 0.4 * ((n + r) % 4)) for n in range(40)] for r in range(4)})
     assert odd(dumps) == []
@@ -177,11 +224,23 @@ def test_what_the_rank_does_instead(state: str, inner: str, file: str, kind: str
     text = STACK.format(state=state, inner=inner, file=file).split("\n")
     stacks = read_stacks([Line(n, t) for n, t in enumerate(text, 1)], "stacks/4711.txt")
     waiting = [call(1), call(2), call(3, pending=True)]
-    (found,) = odd(job({0: waiting, 1: [call(1), call(2)]}), stacks=stacks, pids={1: 4711})
+    (found,) = odd(job({0: waiting, 1: [call(1), call(2)]}), stacks=stacks, processes={1: RankProcess(4711)})
     assert (found.rank, found.kind, found.pid) == (1, kind, 4711)
     assert said in found.doing
     if kind != "elsewhere":
         assert [p.source for p in found.proofs[:2]] == ["stacks/4711.txt"] * 2
+
+
+def test_the_sentence_names_the_process_the_host_and_the_gpu_of_the_rank() -> None:
+    waiting = [call(1), call(2), call(3, pending=True)]
+    head = "forensics run: stacks of pid 4711 (python), rank 1 on GPU-04"
+    lines = [head, *STACK.format(state="idle", inner="acquire", file="train.py").split("\n")]
+    stacks = read_stacks([Line(n, t) for n, t in enumerate(lines, 1)], "stacks/4711.txt")
+    (found,) = odd(job({0: waiting, 1: [call(1), call(2)]}), stacks=stacks)
+    assert found.named == "rank 1 (pid 4711 on gpu-04)"
+    known = {1: RankProcess(4711, "gpu-05", 3)}  # as a log tells
+    (found,) = odd(job({0: waiting, 1: [call(1), call(2)]}), processes=known)
+    assert found.named == "rank 1 (pid 4711 on gpu-05, GPU 3)"
 
 
 def test_where_others_gave_up_waiting_the_rank_without_a_dump_is_gone() -> None:

@@ -5,8 +5,8 @@ Python v3.11.7 (/usr/bin/python3.11)                    File "/run/train.py", li
 Thread 26914 (active+gil): "MainThread"                 File "/run/train.py", line 61 in load
     Shards.decode (train.py:71)                       -> a thread; faulthandler's last one is the main thread
 
-=== Rank 3: node-1:4711 ===  (torch.distributed.debug: stacks_*.txt, pyspy_*.txt)     -> the rank of what follows
-forensics run: stacks of pid 4711 (python), rank 3                                    -> pid and rank of what follows
+=== Rank 3: node-1:25999 ===  (torch.distributed.debug: stacks_*.txt, pyspy_*.txt)    -> rank and host of what follows
+forensics run: stacks of pid 4711 (python), rank 3 on node-1                          -> pid, rank and host of what follows
 Thread 1 (Thread 0x7f3e2b7fe640 (LWP 4711) "python"):   #0  0x00007f3e in poll () from /lib64/libc.so.6    (gdb, cuda-gdb)
 """
 
@@ -19,6 +19,7 @@ from forensics.line_formats import parse_prefix
 from forensics.model import Line, Scan, Trigger
 from forensics.model.dumps import Frame
 from forensics.model.stacks import ProcessStacks, ThreadStack
+from forensics.readers.identity.normalise import normalise_host
 from forensics.readers.python.faulthandler import DUMP_THREAD_PATTERN
 from forensics.readers.python.frames import dump_frame
 
@@ -26,8 +27,10 @@ TRIGGER = Trigger(
     "process_stacks", ("python v3.", "(most recent call first)", "=== rank ", "stacks of pid ", " (lwp "), before=3, after=400
 )
 PROCESS_PATTERN = lazy.regex(r"^Process (?P<pid>\d{1,10}): ")
-RANK_HEAD_PATTERN = lazy.regex(r"^=== Rank (?P<rank>\d{1,7})\b")
-CAPTURED_PATTERN = lazy.regex(r"stacks of pid (?P<pid>\d{1,10}) \([^)]{0,64}\)(?:, rank (?P<rank>\d{1,7}))?")
+RANK_HEAD_PATTERN = lazy.regex(r"^=== Rank (?P<rank>\d{1,7})\b(?:: (?P<host>[\w.-]{1,200}):\d)?")
+CAPTURED_PATTERN = lazy.regex(
+    r"stacks of pid (?P<pid>\d{1,10}) \([^)]{0,64}\)(?:, rank (?P<rank>\d{1,7})(?: on (?P<host>[\w.-]{1,200}))?)?"
+)
 THREAD_PATTERN = lazy.regex(
     r"^Thread (?:0x)?[0-9A-Fa-f]+ \((?P<state>idle|active(?:\+gil)?|idle\+gil)\)(?:: \"(?P<name>[^\"]{0,200})\")?"
 )
@@ -48,6 +51,7 @@ class _Open(Struct):
     tool: str = ""
     pid: int | None = None
     rank: int | None = None
+    host: str = ""
     threads: list[ThreadStack] = field(default_factory=list)
 
 
@@ -98,9 +102,10 @@ def _told(text: str) -> str:
 def _process(text: str) -> _Open | None:
     """The process that a line begins."""
     if found := RANK_HEAD_PATTERN.match(text):
-        return _Open(rank=int(found["rank"]))
+        return _Open(rank=int(found["rank"]), host=normalise_host(found["host"] or ""))
     if found := CAPTURED_PATTERN.search(text):
-        return _Open(pid=int(found["pid"]), rank=int(found["rank"]) if found["rank"] else None)
+        rank = int(found["rank"]) if found["rank"] else None
+        return _Open(pid=int(found["pid"]), rank=rank, host=normalise_host(found["host"] or ""))
     if found := PROCESS_PATTERN.match(text):
         return _Open("py-spy", int(found["pid"]))
     return None
@@ -109,7 +114,8 @@ def _process(text: str) -> _Open | None:
 def _joined(first: _Open, second: _Open) -> _Open:
     """One process that two lines in a row begin."""
     pid = second.pid if second.pid is not None else first.pid
-    return _Open(second.tool or first.tool, pid, second.rank if second.rank is not None else first.rank)
+    rank = second.rank if second.rank is not None else first.rank
+    return _Open(second.tool or first.tool, pid, rank, second.host or first.host)
 
 
 def _thread(text: str, line: Line) -> tuple[str, str, str, Line] | None:
@@ -133,4 +139,4 @@ def _frame(text: str) -> Frame | None:
 
 
 def _closed(one: _Open, source: str) -> ProcessStacks:
-    return ProcessStacks(source, one.tool, one.pid, one.rank, tuple(one.threads))
+    return ProcessStacks(source, one.tool, one.pid, one.rank, tuple(one.threads), one.host)
