@@ -190,8 +190,10 @@ def index_html(rows: Sequence[Row], title: str, overview: Overview | None = None
 
     With `served` the rows are what a server chose, in its order, and `overview` tells of all cases; a choice asks it again.
     """
+    from forensics.report.page.over_time import MAX_BARS, over_time
     from forensics.report.page.templates import policy, template, text_of
 
+    failures = [(r.time, r.kind or OTHER_KIND) for r in rows if r.time and r.verdict != NO_CRASH]
     style, script = text_of("page.css") + text_of("index.css"), text_of("index.js")
     found = policy(style, script)
     return template("index.html.j2").render(
@@ -199,6 +201,8 @@ def index_html(rows: Sequence[Row], title: str, overview: Overview | None = None
         title=title,
         all=overview or overview_of(rows),
         served=served,
+        over_time=None if served else over_time(failures, (*CAUSE_KINDS, OTHER_KIND)),
+        max_bars=MAX_BARS,
         healthy=NO_CRASH,
         other_kind=OTHER_KIND,
         unknown=NO_CAUSE_NAME,

@@ -1,9 +1,11 @@
 """The HTML report: one file that loads nothing, in which nothing from a log acts, small and quick."""
 
+import base64
 import html
 import json
 import re
 import time
+import zlib
 from datetime import timedelta
 from html.parser import HTMLParser
 
@@ -66,7 +68,7 @@ def test_nothing_a_log_says_acts(text: str) -> None:
     found = Elements(page).found
     assert [tag for tag, _ in found] == elements("words")
     assert not [name for _, attrs in found for name in attrs if name.startswith("on") or name == "style"]
-    assert "49" not in page or "{{7*7}}" in page
+    assert text != "{{7*7}}" or text in page
 
 
 @pytest.mark.seconds
@@ -92,7 +94,8 @@ def test_it_loads_nothing(case: str, knowledge: Database) -> None:
 @pytest.mark.parametrize("text", ["words", "</script>", "<!--<script>", "\u2028 & <b>"])
 def test_the_report_for_machines_is_inside(text: str) -> None:
     report = made.report(text)
-    assert json.loads(Elements(render(report, "html")).data) == json.loads(json.dumps(document(report)))
+    saved = zlib.decompress(base64.b64decode(Elements(render(report, "html")).data))
+    assert json.loads(saved) == json.loads(json.dumps(document(report)))
 
 
 def test_an_address_of_another_scheme_is_no_link() -> None:
@@ -134,7 +137,7 @@ def page_of(case: str, knowledge: Database) -> str:
 def test_the_story_stands_first_and_the_lines_that_decided_next(knowledge: Database) -> None:
     page = page_of("dtype_mismatch", knowledge)
     heads = re.findall(r"<dt>([^<]+)</dt>|<h2 id=\"(\w+)\"", page)
-    assert [a or b for a, b in heads][:6] == ["What", "Why", "Where", "Do first", "evidence", "todo"]
+    assert [a or b for a, b in heads][:6] == ["Why", "Do first", "What", "Where", "evidence", "todo"]
     shown = page.partition('id="evidence"')[2].partition("</section>")[0]
     assert '<mark class="row"><span class="n">14</span>RuntimeError: mat1 and mat2' in shown
     folded = shown.partition('<details class="fold">')[2].partition("</details>")[0]

@@ -11,6 +11,7 @@ from forensics.model import TimelineEntry
 from forensics.report import index
 from forensics.report.page.charts import charts
 from forensics.report.page.incident_rows import kinds, rows
+from forensics.report.page.over_time import MAX_BARS, over_time
 from forensics.report.page.timeline import drawings
 from tests.commandline import forensics
 from tests.report import made
@@ -112,6 +113,15 @@ def test_the_parts_of_the_bar_of_kinds_are_all_failures() -> None:
     rows = [*of_cause("a", 1, "data"), *of_cause("b", 2, "memory"), *of_cause("c", 1), *of_cause("d", 4, verdict="no_crash")]
     assert index.overview_of(rows).kinds == [("memory", 2, 50.0, 0.0), ("data", 1, 25.0, 50.0), ("other", 1, 25.0, 75.0)]
     assert index.index_row(replace(made.report(), verdict="no_crash"), "x", "memory").kind == ""
+
+
+def test_failures_over_time_are_bars_of_all_of_them() -> None:
+    failures = [(made.START + timedelta(days=n // 3), "data" if n % 3 else "memory") for n in range(30)]
+    drawn = over_time(failures, ("memory", "data"))
+    assert drawn and sum(b.count for b in drawn.bars) == 30
+    assert (drawn.most, drawn.bars[0].place, drawn.bars[-1].place) == (3, 0, MAX_BARS - 1)
+    assert [(b.kind, b.below, b.count) for b in drawn.bars[:2]] == [("memory", 0, 1), ("data", 1, 2)]
+    assert over_time(failures[:3], ("memory", "data")) is None  # all of one time
 
 
 def test_a_long_list_of_names_is_a_field_to_type_in() -> None:

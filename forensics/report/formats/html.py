@@ -4,8 +4,9 @@ Every text is escaped by the template. A content security policy in the page all
 hashes, and no connection.
 """
 
+import base64
 import json
-import re
+import zlib
 from typing import Any
 
 from forensics.model import Finding, Report
@@ -37,7 +38,6 @@ from forensics.report.phrases import (
     quoted_evidence,
     remedies,
     repetition_text,
-    shows_no_crash,
     verdict,
     warning_notes,
     what_happened,
@@ -47,7 +47,9 @@ from forensics.report.style import Style
 from forensics.report.subject_line import ending_sentence
 
 MAX_TICKET_CHARS = 12_000  # chosen by hand: two screens; `-f issue` writes a longer one
+BADGES = {"crash": "ended badly", "undetermined": "not determined", "no_crash": "no crash"}
 WEIGHTS = {"proof": "proves it", "strong": "speaks strongly for it", "hint": "a hint"}
+MAX_MOMENTS = 150  # chosen by hand: of a table to look through; the report as JSON has all
 MAX_HTML_PROOFS = 12  # as many as the evidence of a cause has (advice/evidence.py)
 
 
@@ -78,6 +80,7 @@ def render(report: Report, _style: Style) -> str:
         chart_height=CHART_HEIGHT,
         bars=bars(report),
         attempts=attempts,
+        max_moments=MAX_MOMENTS,
         paths=Paths.of(report),
         who=WHO,
         style=style,
@@ -95,6 +98,7 @@ def _answer(report: Report) -> dict[str, Any]:
         "happened": what_happened(report),
         "seen_before": seen_before(report),
         "verdict": verdict(report),
+        "badge": BADGES[report.verdict],
         "headline": headline(report),
         "odds": odds_text(report),
         "named": not is_guess(report),
@@ -116,7 +120,7 @@ def _evidence(report: Report) -> dict[str, Any]:
         "proofs": proofs,
         "best": next((i for i, p in enumerate(proofs) if p == first), 0),
         "around": parts_around(report),
-        "decided": not is_guess(report) and not shows_no_crash(report),
+        "decided": report.verdict == "crash",
         "weights": WEIGHTS,
         "targets": {(p.source, p.line): f"e{i}" for i, p in enumerate(proofs)},
         "marked": _marked(drawn, report.causes[0]),
@@ -161,6 +165,6 @@ def _marked(drawn: list[Drawing], finding: Finding) -> dict[tuple[str, int], int
 
 
 def _data(report: Report) -> str:
-    """The JSON document, without characters that could end the HTML element around it."""
+    """The JSON document, compressed: it would be half of the page. No character of it means anything in HTML."""
     text = escape_controls(json.dumps(document(report), ensure_ascii=False, allow_nan=False))
-    return re.sub(r"[<>&\u2028\u2029]", lambda m: f"\\u{ord(m[0]):04x}", text)
+    return base64.b64encode(zlib.compress(text.encode())).decode()

@@ -3,6 +3,8 @@
 Curve(points=((1, 2.0), (2, None), (3, 4.0))) -> two pieces, as nothing joins them over the reading that was lost
 """
 
+from itertools import groupby
+
 from msgspec import Struct
 
 from forensics.model import Curve, ProcessMemory, Proof, Report
@@ -10,17 +12,18 @@ from forensics.report.curves import first_to_last, is_wide, relevant_curves, sca
 
 # Units of the drawing, which scales to the page: five to one, so that several fit on a screen.
 CHART_WIDTH, CHART_HEIGHT = 600, 120
+CHART_MARGIN = 3  # so that a line along the edge is drawn whole
 MAX_CHARTS = 12  # as many as the report has curves (context/curves.py)
 MAX_CHART_PROCESSES = 12  # chosen by hand: the largest ones; the bars of the rest would be invisible
 
 
 class Chart(Struct, frozen=True):
-    """One curve, drawn in CHART_WIDTH x CHART_HEIGHT. `pieces`: polylines. `lost`: x of readings that were NaN or infinite.
-    `moment`: x of the line that decided, empty if that is in another source or above the first reading."""
+    """One curve, drawn in CHART_WIDTH x CHART_HEIGHT. `pieces`: polylines. `lost`: (x, width) of runs of readings that
+    were NaN or infinite. `moment`: x of the line that decided, empty if that is in another source or above the first reading."""
 
     curve: Curve
     pieces: tuple[str, ...]
-    lost: tuple[str, ...]
+    lost: tuple[tuple[str, str], ...]
     course: str
     high: str
     low: str
@@ -57,19 +60,26 @@ def _chart(curve: Curve, decided: Proof | None) -> Chart:
 
     moment = decided.line if decided and decided.source == curve.source and decided.line >= first else None
 
-    def x(line: int) -> str:
-        return f"{CHART_WIDTH * (min(line, last) - first) / max(1, last - first):.1f}"
+    def x(line: int) -> float:
+        return CHART_WIDTH * (min(line, last) - first) / max(1, last - first)
 
-    pieces: list[list[str]] = [[]]
-    lost: list[str] = []
-    for (line, _), value in zip(curve.points, values, strict=True):
-        if value is None:
-            lost.append(x(line))
-            pieces.append([])
+    pieces: list[str] = []
+    lost: list[tuple[str, str]] = []
+    places = [x(line) for line, _ in curve.points]
+    for is_lost, same in groupby(range(len(places)), key=lambda i: values[i] is None):
+        run = list(same)
+        if is_lost:
+            start = places[run[0]]
+            end = places[run[-1] + 1] if run[-1] + 1 < len(places) else CHART_WIDTH
+            lost.append((f"{start:.1f}", f"{max(1.0, end - start):.1f}"))
         else:
-            share = (value - least) / (most - least) if most > least else 0.5
-            pieces[-1].append(f"{x(line)},{CHART_HEIGHT - 6 - (CHART_HEIGHT - 12) * share:.1f}")
+            pieces.append(" ".join(f"{places[i]:.1f},{_height(values[i], least, most):.1f}" for i in run))
     course = first_to_last(curve) + (" (logarithmic)" if is_wide(curve) else "")
-    drawn = tuple(" ".join(p) for p in pieces if p)
     high, low = value_text(max(known), curve.unit), value_text(min(known), curve.unit)
-    return Chart(curve, drawn, tuple(lost), course, high, low, x(moment) if moment is not None else "")
+    return Chart(curve, tuple(pieces), tuple(lost), course, high, low, f"{x(moment):.1f}" if moment is not None else "")
+
+
+def _height(value: float | None, least: float, most: float) -> float:
+    """The y of a value: the largest is at the top, with a margin of half a line's width."""
+    share = ((value or 0.0) - least) / (most - least) if most > least else 0.5
+    return CHART_HEIGHT - CHART_MARGIN - (CHART_HEIGHT - 2 * CHART_MARGIN) * share

@@ -1,23 +1,27 @@
 "use strict";
 // The page is whole without this. It adds: zoom and a spoken label on the timeline, opening of the line that a mark points to,
 // copying of lines, commands and the report as text, and saving the embedded report.
+const steps = [.1, .2, .5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 21600, 43200];
 const hint = document.querySelector(".hint");
 for (const drawing of document.querySelectorAll(".drawing")) {
   const svg = drawing.querySelector("svg");
   const start = Number(drawing.dataset.start), seconds = Number(drawing.dataset.seconds), offset = Number(drawing.dataset.offset);
   const marks = [...drawing.querySelectorAll("[data-at]")].map(e => [e, Number(e.dataset.at)]);
   const links = [...drawing.querySelectorAll("[data-a]")].map(e => [e, Number(e.dataset.a), Number(e.dataset.b)]);
-  const ticks = [...drawing.querySelectorAll("[data-tick]")].map(e => [e, Number(e.dataset.tick)]);
+  const ticks = [...drawing.querySelectorAll("[data-tick]")], rules = [...drawing.querySelectorAll("[data-line]")];
   let from = 0, to = 1;
   const show = () => {
     const share = at => `${(100 * (at - from) / (to - from)).toFixed(3)}%`;
     for (const [e, at] of marks) e.setAttribute("x", share(at));
     for (const [e, a, b] of links) { e.setAttribute("x1", share(a)); e.setAttribute("x2", share(b)); }
-    const fine = (to - from) * seconds < 40;
-    for (const [e, at] of ticks) {
-      const time = new Date(1000 * (start + offset + seconds * (from + at * (to - from))));
-      e.textContent = time.toISOString().slice(11, fine ? 21 : 19);
-    }
+    const first = start + offset + seconds * from, span = seconds * (to - from);
+    const step = steps.find(s => span / s < ticks.length) || 86400 * Math.ceil(span / 86400 / ticks.length);
+    ticks.forEach((e, i) => {
+      const time = (Math.ceil(first / step) + i) * step, at = (time - first) / span, shown = at <= 1;
+      e.textContent = !shown ? "" : new Date(1000 * time).toISOString().slice(...(step >= 86400 ? [5, 10] : [11, step < 1 ? 21 : 19]));
+      e.setAttribute("x", `${100 * at}%`); e.setAttribute("text-anchor", at < .04 ? "start" : at > .96 ? "end" : "middle");
+      for (const name of ["x1", "x2"]) rules[i].setAttribute(name, shown ? `${100 * at}%` : "-1%");
+    });
   };
   const zoom = (factor, middle) => {
     const span = Math.min(Math.max((to - from) * factor, 1e-5), 1e6);
@@ -56,16 +60,16 @@ const reveal = () => {
 };
 addEventListener("hashchange", reveal);
 reveal();
-const save = document.createElement("button");
-save.type = "button";
-save.textContent = "Save the report as JSON";
-save.addEventListener("click", () => {
+const saved = async () => {
+  const packed = Uint8Array.from(atob(document.getElementById("report").textContent), c => c.charCodeAt(0));
+  return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"))).text();
+};
+document.querySelector("[data-save]").addEventListener("click", async () => {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([document.getElementById("report").textContent], { type: "application/json" }));
+  link.href = URL.createObjectURL(new Blob([await saved()], { type: "application/json" }));
   link.download = "report.json";
   link.click();
 });
-document.getElementById("save").append(save);
 for (const box of document.querySelectorAll(".share")) box.hidden = false;
 for (const button of document.querySelectorAll("[data-copy], [data-copies], [data-before]")) {
   button.hidden = false;

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
 FOLDER = Path(__file__).parent
+LONG_PATH_PATTERN = re.compile(r"[^\s,]*/(?=[^/\s,]+/[^/\s,]+)")  # all but a file and its folder
 
 
 def template(name: str) -> "Template":
@@ -54,6 +55,7 @@ def _environment() -> "Environment":
         "shown": printable,
         "share": lambda value: f"{100 * value:.3f}%",
         "reference": _reference,
+        "near": lambda text: LONG_PATH_PATTERN.sub("…/", text),
         "own": Markup,  # for the style and script of this package, and for data that was made safe before
     }
     return environment

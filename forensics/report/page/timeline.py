@@ -4,19 +4,23 @@ Positions in time are shares of the width, so the same drawing fits any screen. 
 drawings. The logs of 63 ranks with the same causes are one row: "rank01.log and 62 more".
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from forensics.model import Report, TimelineEntry
+from forensics.report.phrases import NO_CAUSE, shows_no_crash
 
 MAX_TIMELINE_LANES = 24  # eight nodes with three logs each; drawn at ROW_HEIGHT they are a page high
 ROW_HEIGHT = 46  # units of the drawing: a mark, its label and room for a second label
 TIMELINE_MARGIN_SHARE = 0.04  # of the width, at both ends
-TIMELINE_TICKS = 4  # chosen by hand: five times with dates fit under the drawing on a phone
-MAX_FINE_TICK_S = 10  # ticks that are closer show tenths of seconds: whole ones would be off by a tenth of their distance
+MAX_TICKS = 6  # chosen by hand: every second one fits under the drawing on a phone
+TICK_STEPS_S = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 21600, 43200)  # round times
+DAY_S = 86400.0  # of ticks that are a day or more apart, the date is told
 MIN_SIMILAR_LANES = 3  # chosen by hand: so many sources with the same causes share one row
 MIN_ARROW_SHARE = 0.02  # of the width: an arrow that is shorter than its head has no direction
 NAMES_OF_CLOCKS = {"wall": "time of day", "mono": "time since the machine was started"}
@@ -82,12 +86,15 @@ class Drawing(Struct, frozen=True):
 
 
 def drawings(report: Report) -> list[Drawing]:
-    """A drawing for each clock on which something happened, that of the first incident first."""
+    """A drawing for each clock on which something happened, that of the first incident first. One of a single mark is left out:
+    it tells no more than the time does. In a run that failed, signs of health are no possible causes."""
     by_clock: dict[str, list[Numbered]] = defaultdict(list)
     for number, moment in enumerate(report.timeline):
         if moment.time:
-            by_clock[moment.lane].append((number, moment))
-    return [_drawing(report, clock, moments) for clock, moments in by_clock.items()]
+            quiet = (moment.cause or "").startswith(NO_CAUSE) and not shows_no_crash(report)
+            by_clock[moment.lane].append((number, replace(moment, role="noise", cause=None) if quiet else moment))
+    found = [_drawing(report, clock, moments) for clock, moments in by_clock.items()]
+    return [d for d in found if len(d.marks) > 1]
 
 
 def _drawing(report: Report, clock: str, moments: list[Numbered]) -> Drawing:
@@ -143,14 +150,23 @@ def _marks(moments: Sequence[Numbered], start: datetime, seconds: float, rows: M
 
 
 def _arrows(report: Report, marks: tuple[Mark, ...]) -> tuple[Arrow, ...]:
-    """From the first mark of the first cause to the first mark of each of its symptoms."""
+    """From the mark of the line that decided, or the first one of its cause, to the first mark of each of its symptoms."""
     first: dict[str, Mark] = {}
     incident = report.incidents[0].events if report.incidents else 0
     for mark in marks:
         if mark.moment.cause and mark.number < incident:
             first.setdefault(mark.moment.cause, mark)
-    root = first.get(report.causes[0].id)
+    root = _decisive(report, marks) or first.get(report.causes[0].id)
     return tuple(Arrow(root, m, _head(root, m)) for m in first.values() if m.role == "symptom") if root else ()
+
+
+def _decisive(report: Report, marks: tuple[Mark, ...]) -> Mark | None:
+    """The last mark of the first cause that is not below the line that decided, in the same source."""
+    cause = report.causes[0]
+    proof = next(iter(cause.evidence), None)
+    own = [m for m in marks if proof and (m.moment.cause, m.moment.source) == (cause.id, proof.source)]
+    above = [m for m in own if proof and m.moment.line <= proof.line]
+    return max(above, key=lambda m: m.moment.line, default=None)
 
 
 def _head(start: Mark, end: Mark) -> str:
@@ -163,9 +179,14 @@ def _head(start: Mark, end: Mark) -> str:
 
 
 def _ticks(start: datetime, seconds: float) -> tuple[tuple[float, str], ...]:
-    fine = seconds < MAX_FINE_TICK_S * TIMELINE_TICKS
+    """Round times of the day inside the window, at most MAX_TICKS: (place, text)."""
+    step = next((s for s in TICK_STEPS_S if seconds / s < MAX_TICKS), DAY_S * math.ceil(seconds / DAY_S / MAX_TICKS))
+    form = "%m-%d" if step >= DAY_S else "%H:%M:%S"
+    midnight = start.replace(hour=0, minute=0, second=0, microsecond=0)
+    since = (start - midnight).total_seconds()
     ticks = []
-    for i in range(TIMELINE_TICKS + 1):
-        time = start + timedelta(seconds=seconds * i / TIMELINE_TICKS)
-        ticks.append((i / TIMELINE_TICKS, time.strftime("%H:%M:%S") + (f".{time.microsecond // 100_000}" if fine else "")))
+    for n in range(math.ceil(since / step), math.floor((since + seconds) / step) + 1):
+        time = midnight + timedelta(seconds=round(n * step, 1))
+        fraction = f".{time.microsecond // 100_000}" if step < 1 else ""
+        ticks.append((round((time - start).total_seconds() / seconds, 4), time.strftime(form) + fraction))
     return tuple(ticks)
