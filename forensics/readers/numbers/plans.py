@@ -15,7 +15,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from forensics.core import lazy
-from forensics.core.text import DIGITS_TO_ZEROS
+from forensics.core.shapes import zeroed
 from forensics.readers.numbers.labels import Meaning, label_meaning
 from forensics.readers.numbers.numbers import Token, column, number, tokens
 
@@ -104,7 +104,7 @@ def plan(text: str) -> Plan:
     """The plan of a line, in O(length); cached by shape."""
     if len(text) > MAX_CACHED_LINE_CHARS:
         return _make_plan(text)[0]
-    shape = text.encode("utf-8", "surrogatepass").translate(DIGITS_TO_ZEROS)
+    shape = zeroed(text)
     if known := _only_plans.get(shape):
         return known
     names = _names.get(shape, ())
@@ -126,7 +126,7 @@ def plans_of(texts: Sequence[str]) -> Iterator[tuple[Plan, list[int]]]:
     """The plans of lines, each with the places of its lines among `texts`; lines of one shape are asked for together."""
     if not texts:
         return iter(())
-    shapes = "\n".join(texts).encode("utf-8", "surrogatepass").translate(DIGITS_TO_ZEROS).split(b"\n")
+    shapes = zeroed("\n".join(texts)).split(b"\n")
     of_shape: dict[bytes, list[int]] = defaultdict(list)
     for place, shape in enumerate(shapes):
         of_shape[shape].append(place)
@@ -141,7 +141,7 @@ def plans_of(texts: Sequence[str]) -> Iterator[tuple[Plan, list[int]]]:
 def _with_names(texts: Sequence[str], places: list[int]) -> Iterable[list[int]]:
     """`places` of lines of one shape, divided by the digits that are part of names."""
     plan(texts[places[0]])  # so that it is known where such digits are
-    names = _names.get(texts[places[0]].encode("utf-8", "surrogatepass").translate(DIGITS_TO_ZEROS), ())
+    names = _names.get(zeroed(texts[places[0]]), ())
     varying = [at for at in names if len({texts[place][at] for place in places}) > 1]
     if not varying:
         return (places,)
