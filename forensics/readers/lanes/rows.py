@@ -75,7 +75,9 @@ class Row(Struct):
 
     def said(self) -> str:
         """The text of the line as the program wrote it, without the label of a launcher or a collector."""
-        return unlabelled(self.text())
+        if self.shape.said is None:
+            return unlabelled(self.text())
+        return self.text()[len(self.raw) - len(self.shape.said) :]
 
 
 class Rows(Sequence[Row]):

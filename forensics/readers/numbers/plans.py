@@ -100,11 +100,10 @@ _plans: dict[tuple[bytes, tuple[str, ...]], Plan] = {}  # (shape, these digits) 
 _only_plans: dict[bytes, Plan] = {}  # shape without such digits -> its plan
 
 
-def plan(text: str) -> Plan:
-    """The plan of a line, in O(length); cached by shape."""
+def plan(text: str, shape: bytes) -> Plan:
+    """The plan of a line, in O(length); cached by its shape."""
     if len(text) > MAX_CACHED_LINE_CHARS:
         return _make_plan(text)[0]
-    shape = zeroed(text)
     if known := _only_plans.get(shape):
         return known
     names = _names.get(shape, ())
@@ -132,16 +131,18 @@ def plans_of(texts: Sequence[str]) -> Iterator[tuple[Plan, list[int]]]:
         of_shape[shape].append(place)
     found: dict[int, tuple[Plan, list[int]]] = {}  # by identity: a plan is made once for lines of a shape
     for shape, places in of_shape.items():
-        for alike in _with_names(texts, places) if len(shape) <= MAX_CACHED_LINE_CHARS else ([place] for place in places):
-            own = plan(texts[alike[0]])
+        for alike in _with_names(texts, places, shape) if len(shape) <= MAX_CACHED_LINE_CHARS else ([p] for p in places):
+            own = plan(texts[alike[0]], shape)
             found.setdefault(id(own), (own, []))[1].extend(alike)
     return iter(found.values())
 
 
-def _with_names(texts: Sequence[str], places: list[int]) -> Iterable[list[int]]:
+def _with_names(texts: Sequence[str], places: list[int], shape: bytes) -> Iterable[list[int]]:
     """`places` of lines of one shape, divided by the digits that are part of names."""
-    plan(texts[places[0]])  # so that it is known where such digits are
-    names = _names.get(zeroed(texts[places[0]]), ())
+    if len(places) == 1:
+        return (places,)
+    plan(texts[places[0]], shape)  # so that it is known where such digits are
+    names = _names.get(shape, ())
     varying = [at for at in names if len({texts[place][at] for place in places}) > 1]
     if not varying:
         return (places,)
