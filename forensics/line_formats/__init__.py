@@ -13,7 +13,8 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from forensics.line_formats.base import MAX_PREFIX_CHARS, SHAPE_CHARS, LineFormat, shape
+from forensics.core.shapes import zeroed
+from forensics.line_formats.base import EXACT_CHARS, MAX_PREFIX_CHARS, SHAPE_CHARS, LineFormat, shape
 from forensics.line_formats.read_formats import load_formats
 from forensics.model import Line, Prefix, Stamp
 
@@ -45,9 +46,24 @@ def formats_for(shape: str) -> tuple[LineFormat, ...]:
 
 
 @functools.lru_cache(maxsize=4096)
-def _formats_by_start(start: str) -> tuple[tuple[str, LineFormat], ...]:
-    """What formats_for() gives for a line that starts with `start`, each with the text that such a line contains."""
-    return tuple((form.within, form) for form in formats_for(shape(start)))
+def _formats_of(start: str, line: bytes) -> tuple[tuple[LineFormat, ...], tuple[LineFormat, ...]]:
+    """The formats that a line may have which starts with `start` and whose shape is `line`; those of labels.
+
+    Lines that differ only in digits share an entry, in which formats that depend on no digit are tried once for all of them."""
+    text = line.decode("utf-8", "surrogatepass")
+    of_start = formats_for(shape(start + text[EXACT_CHARS:SHAPE_CHARS]))
+    found = tuple(form for form in of_start if form.within_zeroed in text and (form.asks_digits or form.matches(text)))
+    return found, tuple(form for form in found if form.labels)
+
+
+def _possible(text: str) -> tuple[tuple[LineFormat, ...], tuple[LineFormat, ...]]:
+    """The formats that `text` may have, without many that it cannot have, and those of labels among them."""
+    if not text:
+        return (), ()
+    if len(text) > MAX_CACHED_CHARS:
+        every = tuple(form for form in formats_for(shape(text)) if form.within in text)
+        return every, tuple(form for form in every if form.labels)
+    return _formats_of(text[:EXACT_CHARS], zeroed(text))
 
 
 def parse_prefix(text: str) -> Prefix:
@@ -112,32 +128,24 @@ def peeled(text: str) -> Iterator[str]:
         yield (text := text[end:])
 
 
-@functools.lru_cache(maxsize=4096)
-def _labels_by_start(start: str) -> tuple[tuple[str, LineFormat], ...]:
-    return tuple((within, form) for within, form in _formats_by_start(start) if form.labels)
-
-
 def own_format(prefix: Prefix) -> str:
     """The format that the program chose: the outermost one that is no label, else the outermost one; empty without a prefix."""
     return next((name for name in prefix.formats if name not in _labels()), prefix.formats[0] if prefix.formats else "")
 
 
-def label_formats(text: str) -> list[LineFormat]:
+def label_formats(text: str) -> tuple[LineFormat, ...]:
     """The formats of labels that `text` may begin with."""
-    return [form for within, form in _labels_by_start(text[:SHAPE_CHARS]) if within in text]
+    return _possible(text)[1]
 
 
 def first_format(text: str) -> LineFormat | None:
     """The format of the outermost prefix of `text`; None without a prefix."""
-    forms = _formats_by_start(text[:SHAPE_CHARS]) if text else ()
-    return next((form for _, form in forms if form.parse(text) is not None), None)
+    return next((form for form in _possible(text)[0] if form.parse(text) is not None), None)
 
 
 def _parse_one(text: str) -> Prefix | None:
     # The same as LineFormat.parse, without a call per format (faster).
-    for within, form in _formats_by_start(text[:SHAPE_CHARS]) if text else ():
-        if within not in text:  # the empty text is in each
-            continue
+    for form in _possible(text)[0]:
         found = form.compiled.match(text, 0, MAX_PREFIX_CHARS)
         prefix = form.read(found, text) if found else None
         if prefix:

@@ -7,11 +7,13 @@ from string import ascii_lowercase, ascii_uppercase, digits
 from msgspec import Struct
 
 from forensics.core import lazy
+from forensics.core.shapes import ZEROS, asks_digits
 from forensics.line_formats import clock
 from forensics.model import Prefix
 
 MAX_PREFIX_CHARS = 1024  # a prefix is never longer; the rest is message
 SHAPE_CHARS = 6  # of a line: enough to tell most formats apart, and few enough to repeat from line to line
+EXACT_CHARS = 2  # of these, the first ones, whose digits a shape keeps
 
 
 class LineFormat(Struct, frozen=True, dict=True):
@@ -41,6 +43,20 @@ class LineFormat(Struct, frozen=True, dict=True):
     def compiled(self) -> re.Pattern[str]:
         """The compiled pattern, compiled at its first use."""
         return lazy.regex(self.pattern)
+
+    @cached_property
+    def asks_digits(self) -> bool:
+        """Does the pattern name digits (`20\\d\\d`)? If not, it matches all lines that differ only in digits, or none."""
+        return asks_digits(self.pattern)
+
+    @cached_property
+    def within_zeroed(self) -> str:
+        """What a line with zeros for its digits contains, if the line itself contains `within`."""
+        return self.within.translate(ZEROS)
+
+    def matches(self, text: str) -> bool:
+        """Does the pattern match?"""
+        return self.compiled.match(text, 0, MAX_PREFIX_CHARS) is not None
 
     def starts(self, shape: str) -> bool:
         """Can a line with this `shape` have this format?"""
@@ -91,7 +107,7 @@ def shape(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _shape(start: str) -> str:
-    return start[:2] + start[2:].translate(_SHAPES)
+    return start[:EXACT_CHARS] + start[EXACT_CHARS:].translate(_SHAPES)
 
 
 SEVERITIES = ("emerg", "alert", "crit", "err", "warn", "notice", "info", "debug")

@@ -142,11 +142,17 @@ class _LaneRows:
 
     def _classified(self, classes: LineClasses, known: dict[bytes, int], alone: int) -> list[int]:
         """The classes of each row: those before index `alone` once for each template, the others one by one."""
-        late = [classes.classify(self.rows[i].said()) for i in range(alone, len(self.rows))]
+        late = [self._class(classes, i) for i in range(alone, len(self.rows))]
         bits = [*self._of_templates(classes, known, self.templates[:alone]), *late] if alone else late
         for template, found in zip(self.templates[alone:], late, strict=True):
             known.setdefault(template, found)
         return bits
+
+    def _class(self, classes: LineClasses, i: int) -> int:
+        """The classes of the row at index `i`, by its shape if they do not depend on its digits."""
+        said = self.rows.shapes[i].said
+        found = None if said is None else classes.classify_shape(said)
+        return classes.classify(self.rows[i].said()) if found is None else found
 
     def _of_templates(self, classes: LineClasses, known: dict[bytes, int], early: Sequence[bytes]) -> Iterable[int]:
         """The classes of the first rows, which have these templates, once for each template."""
@@ -154,7 +160,7 @@ class _LaneRows:
         for template in dict.fromkeys(early):
             if template not in known:
                 room = len(known) < MAX_CLASSIFIED_TEMPLATES
-                known[template] = classes.classify(self.rows[first[template]].said()) if room else 0
+                known[template] = self._class(classes, first[template]) if room else 0
         return map(known.__getitem__, early)
 
     @functools.cached_property

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from functools import partial
 
-from msgspec import Struct, json
+from msgspec import Struct, json, msgpack
 from msgspec.structs import replace
 
 from forensics import context, correlation, line_formats, outcome, readers, series
@@ -109,23 +109,34 @@ def _received(small: _Small, source: Source, shares: TimeShares, warn: Warn) -> 
     return [replace(small.found, scan=replace(small.found.scan, source=source))] if small.found else []
 
 
-def _packed(small: _Small) -> tuple[_Small, bytes]:
+def _packed(small: _Small) -> tuple[_Small, bytes, bytes]:
     """What _analyze_small() gave, in a form that can be pickled: without the function that opens the source.
 
-    There are many samples, and pickle takes three times as long for them as JSON. (MessagePack would lose their zones.)
+    There are many samples, lines and lanes, for which pickle takes three times as long as these forms. (MessagePack would lose
+    the zones of samples.)
     """
     if small.found is None:
-        return replace(small, is_elsewhere=True), b""
-    scanned = replace(small.found.scan, source=Source(small.found.name, _no_blocks))
-    found = replace(small.found, scan=scanned, samples=())
-    return replace(small, found=found, is_elsewhere=True), json.encode(small.found.samples)
+        return replace(small, is_elsewhere=True), b"", b""
+    lanes, scanned = small.found.lanes, small.found.scan
+    tail = None if scanned.tail == scanned.head else scanned.tail  # a short source has the same lines at both ends
+    rest = replace(scanned, source=Source(small.found.name, _no_blocks), head=(), tail=())
+    found = replace(small.found, scan=rest, samples=(), lanes=())
+    lines = msgpack.encode((lanes, scanned.head, tail))
+    return replace(small, found=found, is_elsewhere=True), json.encode(small.found.samples), lines
 
 
-def _unpacked(packed: tuple[_Small, bytes]) -> _Small:
-    small, samples = packed
+def _unpacked(packed: tuple[_Small, bytes, bytes]) -> _Small:
+    small, samples, lines = packed
     if small.found is None:
         return small
-    found = replace(small.found, samples=json.decode(samples, type=tuple[correlation.ClockSample, ...]))
+    lanes, head, tail = msgpack.decode(lines, type=tuple[tuple[Lane, ...], tuple[Line, ...], tuple[Line, ...] | None])
+    scanned = replace(small.found.scan, head=head, tail=head if tail is None else tail)
+    found = replace(
+        small.found,
+        scan=scanned,
+        lanes=lanes,
+        samples=json.decode(samples, type=tuple[correlation.ClockSample, ...]),
+    )
     return replace(small, found=found)
 
 

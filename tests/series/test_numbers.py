@@ -4,8 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forensics.core.shapes import zeroed
+from forensics.readers.numbers import plans
 from forensics.readers.numbers.numbers import number, tokens
-from forensics.readers.numbers.plans import MAX_CACHED_PLANS, Value, _make_plan, _names, _only_plans, _plans, plan
+from forensics.readers.numbers.plans import MAX_CACHED_PLANS, Plan, Value, _make_plan, _names, _only_plans, _plans
 
 NUMBER = st.sampled_from(
     ["7", "12", "123", "0.5", "1.", ".5", "-3", "1e-5", "2.1E+00", "1,234", "1,234.5", "007", "nan", "1.2.3", "-inf", "99999"]
@@ -20,6 +22,10 @@ SHAPE = st.lists(WORD | st.none(), min_size=1, max_size=14)
 def forget() -> None:
     for cache in (_names, _plans, _only_plans):
         cache.clear()
+
+
+def plan(text: str) -> Plan:
+    return plans.plan(text, zeroed(text))
 
 
 def value(of: Value, line: str) -> float:

@@ -10,11 +10,12 @@ In the log of a host, two lines of one file are not related by that: a line of o
 
 import functools
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 
 from forensics.core import lazy
-from forensics.core.text import DIGITS_TO_ZEROS, decode_line
+from forensics.core.shapes import zeroed
+from forensics.core.text import decode_line
 from forensics.line_formats import peeled
 from forensics.model import Scan
 from forensics.model.verdicts import Entity, LaneKind
@@ -140,10 +141,10 @@ def rows_by_lane(scan: Scan, layout: str, skipped: Collection[int] = ()) -> dict
     """Every line of the sample that is not blank, in order, by its lane. `skipped`: the numbers of lines that are left out."""
     host = is_host_log(scan, layout)
     kept = scan.head if scan.lines <= len(scan.head) else (*scan.head, *scan.tail)  # of a short source both are the same lines
-    ends = [line.text.encode("utf-8", "replace") for line in kept]
-    ranks = sum(1 for raw in ends if SRUN_PREFIX.match(raw)) > MIN_RANK_LINE_SHARE * max(1, len(ends))
+    ends = Counter(zeroed("\n".join([line.text for line in kept])).split(b"\n"))
+    ranks = sum(n for shape, n in ends.items() if SRUN_PREFIX.match(shape)) > MIN_RANK_LINE_SHARE * max(1, len(kept))
     of_prefix = _shapes(True, False)
-    several = host or ranks or any(of_prefix[raw.translate(DIGITS_TO_ZEROS)].key for raw in ends) or _has_several_programs(scan)
+    several = host or ranks or any(of_prefix[shape].key for shape in ends) or _has_several_programs(scan)
     shape_of = _shapes(several, ranks).__getitem__
     lanes: dict[LaneKey, Rows] = defaultdict(Rows)
     for block in sampled_blocks(scan):
@@ -171,7 +172,7 @@ def _divided(
             continue
         key = shape.key
         if key and "0" in key[1]:  # the name has digits, of which the shape tells zeros only
-            key = lane_key(raws[i], ranks)
+            key = (_key_of(raws[i], ranks) if key[0] == "rank" else None) or lane_key(raws[i], ranks)
         if key is None:  # in a host's log, a line without a prefix continues the record before it
             key = last if host or raws[i][:1] in INDENT_BYTES else MAIN_PROGRAM
         last = key

@@ -7,6 +7,7 @@
 from collections.abc import Callable, Mapping
 
 from forensics.core import lazy
+from forensics.core.shapes import ZEROS, asks_digits
 from forensics.database import Database
 from forensics.database.phrase_filter import phrase_filter
 
@@ -43,6 +44,7 @@ FRAMES = lazy.regex(
     r"|\[<[0-9a-f]+>\]| {1,4}\S.{0,80}\+0x[0-9a-f]+/0x|Call Trace:|\w{3,20}: 0{4}"
 )
 NEVER = "(?!)"
+MAX_SHAPES_CLASSIFIED = 4096  # that are remembered: as many as of the lines of lanes
 
 
 class LineClasses:
@@ -61,6 +63,10 @@ class LineClasses:
         self.may_be_trouble, self.may_be_none = place.get("trouble", 0), place.get("no_trouble", 0)
         classes = [(name, bit, *phrases[name]) for name, bit in CLASSES.items() if name in phrases]
         self.others = [(place[name], bit, words, lazy.regex("|".join(patterns))) for name, bit, words, patterns in classes]
+        # What a line has that some class asks for the values of digits: `[1-9] failed`; the empty text is in each.
+        asking = (words or ("",) for _, _, words, patterns in classes if any(map(asks_digits, patterns)))
+        self.words_with_digits = tuple({word.translate(ZEROS) for words in asking for word in words})
+        self.of_shape: dict[str, int | None] = {}
 
     def classify(self, text: str) -> int:
         """The classes of one line, as bits. `text`: without terminal escapes."""
@@ -78,6 +84,21 @@ class LineClasses:
         if found & TRACEBACK:
             return found & GOES_ON | TRACEBACK | TROUBLE
         return found | TROUBLE if self._is_trouble(text, possible, sure) else found
+
+    def classify_shape(self, shape: str) -> int | None:
+        """The classes of each line that is `shape` with zeros for its digits; None if they depend on its digits, or may do so.
+
+        `shape`: of a line without terminal escapes, of ASCII."""
+        if shape not in self.of_shape:
+            if len(self.of_shape) >= MAX_SHAPES_CLASSIFIED:
+                self.of_shape.clear()
+            self.of_shape[shape] = self._classified_shape(shape[:MAX_CLASSIFIED_CHARS])
+        return self.of_shape[shape]
+
+    def _classified_shape(self, shape: str) -> int | None:
+        low = shape.lower()
+        may_depend = self.possible(shape)[0] & self.may_be_trouble or FRAMES.match(shape)
+        return None if may_depend or any(map(low.__contains__, self.words_with_digits)) else self.classify(shape)
 
     def is_trouble(self, text: str) -> bool:
         """Has the line a word of failure that is more than a count of zero, a name or a setting?"""

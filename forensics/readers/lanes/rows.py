@@ -28,24 +28,26 @@ class Shape:
 
     `template`: the first eight words, without numbers and signs, of the last frame. `key`: of the lane, None if no prefix tells
     it; digits in it are zeros. `step_at`: where the number of a counted step stands; None for a shape without one, UNKNOWN_PLACE
-    if it was not looked for. `is_blank`: such a line has no text.
+    if it was not looked for. `said`: what the program wrote, with zeros for its digits; None for a line of several frames, with
+    escapes, or with other letters than those of ASCII. `is_blank`: such a line has no text.
     """
 
-    __slots__ = ("is_blank", "key", "step_at", "template")
+    __slots__ = ("is_blank", "key", "said", "step_at", "template")
 
     def __init__(self, line: bytes, key: LaneKey | None, with_step: bool) -> None:
         frame = line.rstrip(b"\r").rpartition(b"\r")[2] if CARRIAGE_RETURN in line else line
         self.template = b" ".join([w for w in frame.translate(WORDS_ONLY).split() if len(w) > 2][:TEMPLATE_WORDS])
         self.key = key
         is_plain = with_step and line.isascii() and CARRIAGE_RETURN not in line and ESCAPE not in line
-        self.step_at = _step_place(line.decode("ascii")) if is_plain else UNKNOWN_PLACE
+        text = line.decode("ascii") if is_plain else ""
+        self.said = unlabelled(text) if is_plain else None
+        self.step_at = UNKNOWN_PLACE if self.said is None else _step_place(self.said, len(text) - len(self.said))
         self.is_blank = not self.template and not line.strip()
 
 
-def _step_place(text: str) -> slice | None:
-    """Where in `text` the number of a counted step stands, behind the labels that are no part of what the program wrote."""
-    said = unlabelled(text)
-    place, label = step_place(said), len(text) - len(said)
+def _step_place(said: str, label: int) -> slice | None:
+    """Where in a line the number of a counted step stands, in what is `said` behind a label of so many characters."""
+    place = step_place(said)
     return slice(place.start + label, place.stop + label) if place else None
 
 
@@ -73,7 +75,9 @@ class Row(Struct):
 
     def said(self) -> str:
         """The text of the line as the program wrote it, without the label of a launcher or a collector."""
-        return unlabelled(self.text())
+        if self.shape.said is None:
+            return unlabelled(self.text())
+        return self.text()[len(self.raw) - len(self.shape.said) :]
 
 
 class Rows(Sequence[Row]):

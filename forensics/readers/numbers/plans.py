@@ -15,7 +15,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from forensics.core import lazy
-from forensics.core.text import DIGITS_TO_ZEROS
+from forensics.core.shapes import zeroed
 from forensics.readers.numbers.labels import Meaning, label_meaning
 from forensics.readers.numbers.numbers import Token, column, number, tokens
 
@@ -100,11 +100,10 @@ _plans: dict[tuple[bytes, tuple[str, ...]], Plan] = {}  # (shape, these digits) 
 _only_plans: dict[bytes, Plan] = {}  # shape without such digits -> its plan
 
 
-def plan(text: str) -> Plan:
-    """The plan of a line, in O(length); cached by shape."""
+def plan(text: str, shape: bytes) -> Plan:
+    """The plan of a line, in O(length); cached by its shape."""
     if len(text) > MAX_CACHED_LINE_CHARS:
         return _make_plan(text)[0]
-    shape = text.encode("utf-8", "surrogatepass").translate(DIGITS_TO_ZEROS)
     if known := _only_plans.get(shape):
         return known
     names = _names.get(shape, ())
@@ -126,22 +125,24 @@ def plans_of(texts: Sequence[str]) -> Iterator[tuple[Plan, list[int]]]:
     """The plans of lines, each with the places of its lines among `texts`; lines of one shape are asked for together."""
     if not texts:
         return iter(())
-    shapes = "\n".join(texts).encode("utf-8", "surrogatepass").translate(DIGITS_TO_ZEROS).split(b"\n")
+    shapes = zeroed("\n".join(texts)).split(b"\n")
     of_shape: dict[bytes, list[int]] = defaultdict(list)
     for place, shape in enumerate(shapes):
         of_shape[shape].append(place)
     found: dict[int, tuple[Plan, list[int]]] = {}  # by identity: a plan is made once for lines of a shape
     for shape, places in of_shape.items():
-        for alike in _with_names(texts, places) if len(shape) <= MAX_CACHED_LINE_CHARS else ([place] for place in places):
-            own = plan(texts[alike[0]])
+        for alike in _with_names(texts, places, shape) if len(shape) <= MAX_CACHED_LINE_CHARS else ([p] for p in places):
+            own = plan(texts[alike[0]], shape)
             found.setdefault(id(own), (own, []))[1].extend(alike)
     return iter(found.values())
 
 
-def _with_names(texts: Sequence[str], places: list[int]) -> Iterable[list[int]]:
+def _with_names(texts: Sequence[str], places: list[int], shape: bytes) -> Iterable[list[int]]:
     """`places` of lines of one shape, divided by the digits that are part of names."""
-    plan(texts[places[0]])  # so that it is known where such digits are
-    names = _names.get(texts[places[0]].encode("utf-8", "surrogatepass").translate(DIGITS_TO_ZEROS), ())
+    if len(places) == 1:
+        return (places,)
+    plan(texts[places[0]], shape)  # so that it is known where such digits are
+    names = _names.get(shape, ())
     varying = [at for at in names if len({texts[place][at] for place in places}) > 1]
     if not varying:
         return (places,)
