@@ -18,7 +18,17 @@ from forensics.decision.ending import bad_end_shown
 from forensics.decision.ledger import AGAINST_ALL, BAD_END, NO_BAD_END, moved, probability_of, rows_of, total, with_rule
 from forensics.decision.model import Model
 from forensics.decision.precedence import Precedence
-from forensics.decision.structure import has_last_word, last_position, ranked_by_structure
+from forensics.decision.structure import (
+    LAST_ERROR,
+    MAX_BAD_IF_AT_WORK,
+    MIN_BAD_OF_LAST_ERROR,
+    WENT_ON,
+    has_last_word,
+    last_error,
+    last_position,
+    ranked_by_structure,
+    went_on,
+)
 from forensics.decision.text import trouble_text, trouble_words
 from forensics.model import Adjustment, Line, Notice, Verdict
 from forensics.model.verdicts import Candidate, Diagnosis, Lane, LaneDigest, Outcome, OutcomeState, OwnedObservation
@@ -95,7 +105,7 @@ def decide(
     decisive = outcome_features.decisive_lane(given.owned, given.lanes, database)
     position = last_position(given.owned, decisive, database)
     by_position = _row_of_last_position(given, position, rows, database)
-    rows += by_position
+    rows += by_position or _row_of_last_lines(given, decisive, rows, database)
     shown = probability_of(rows)
     bad, share = shown, 1.0
     if given.end and not given.end.runs:
@@ -163,6 +173,20 @@ def _row_of_last_position(
         return ()
     lane, line, most, rule = told
     return with_rule(rows, most, rule, lane.source, line.number)[-1:]
+
+
+def _row_of_last_lines(
+    given: DecisionInput, lane: Lane | None, rows: tuple[Adjustment, ...], database: Database
+) -> tuple[Adjustment, ...]:
+    """The row of what the last lines show, where they show an error of no known kind, or work behind mere hints."""
+    bad = probability_of(rows)
+    if given.exit_status(database) is not None:
+        return ()
+    if bad > MAX_BAD_IF_AT_WORK and went_on(given.owned, lane, database):
+        return with_rule(rows, MAX_BAD_IF_AT_WORK, WENT_ON)[-1:]
+    if bad < MIN_BAD_OF_LAST_ERROR and lane and (line := last_error(lane)):
+        return with_rule(rows, MIN_BAD_OF_LAST_ERROR, LAST_ERROR, lane.source, line.number)[-1:]
+    return ()
 
 
 def _with_last_position(given: DecisionInput, outcome: Outcome, lane: Lane) -> Outcome:

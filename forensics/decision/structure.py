@@ -3,6 +3,8 @@
 CUDA out of memory / (a further attempt) / step 900 / Killed          -> `Killed` is ranked before it
 bad sample: index 4 ... / update 62 / update 63 / SIGTERM received    -> the signal is ranked before what the program survived
 Traceback ... / (a further attempt) / 100% 1640/1640                  -> the last attempt ended well
+the wait returned exit status 1 / 20 further lines without trouble    -> hardly less than even that it ended well
+step 900 / CRITICAL: the ledger does not fit                          -> it ended with this line, whatever its words are
 [rank8]: FileNotFoundError ... / [rank0]: Watchdog caught ...         -> the error of one rank is ranked before what waited for it
 """
 
@@ -24,8 +26,11 @@ from forensics.decision.ledger import moved
 from forensics.model import Line
 from forensics.model.verdicts import Candidate, Lane, OwnedObservation
 from forensics.outcome.tiers import ENDING_STRONG, NOTICE, evidence_tier
+from forensics.readers.lanes.line_parts import is_low_severity, is_mild_record
 
 MAX_BAD_IF_FINISHED = 0.1  # of a bad end, where the last attempt came to the end of what it counts
+MIN_BAD_OF_LAST_ERROR = 0.6  # of a bad end, where the log of a job ends with an error that stands nowhere else in it
+MIN_LINES_BEHIND_HINT = 20  # behind what hints at an end: more than a program prints while it ends
 MAX_BAD_IF_AT_WORK = 0.45  # of a bad end, where the log breaks off while the last attempt was at work: hardly less than even
 SURVIVED = "rule: the program went on behind it, and this was the last word"
 OVERTAKEN = "rule: the program went on behind it, and another message was the last word"
@@ -36,6 +41,8 @@ LACKING_STAGE = "rule: a stage before it ended with a usage error"
 FAILED_FIRST = "rule: a process of the job failed by itself, and others waited for it from then on"
 FAILED_BEFORE = "rule: a process of the job failed by itself before it"
 REACHED_END = "rule: the last attempt reached the end of what it counts"
+WENT_ON = "rule: the program printed on behind all that hints at an end, and its last lines show no trouble"
+LAST_ERROR = "rule: the log ends with an error, which stands nowhere else in it"
 AT_WORK = "rule: the program went on behind all that failed, and was at work where the log ends"
 
 
@@ -163,3 +170,22 @@ def last_position(
 def _is_overcome(o: OwnedObservation, least: int, by_good_end: bool, database: Database) -> bool:
     grown = o.aftermath.later_attempts > 0 or o.aftermath.positions >= least or (by_good_end and o.aftermath.good > 0)
     return grown and not has_lasting_effect(str(o.observation.cause), database)
+
+
+def went_on(owned: Sequence[OwnedObservation], lane: Lane | None, database: Database) -> bool:
+    """Did the program of a job print on behind everything that hints at an end, and is nothing of it more than a hint?"""
+    if lane is None or lane.kind != "job" or lane.digest.traceback >= 0:
+        return False
+    told = [d for d in (lane.digest.trouble, lane.digest.bad_end, lane.digest.run_failed) if d >= 0]
+    own = [o for o in owned if o.owner != "others" and o.observation.cause != HEALTHY and evidence_tier(o, database) < NOTICE]
+    hints = all(evidence_tier(o, database) > ENDING_STRONG and o.aftermath.lines_after >= MIN_LINES_BEHIND_HINT for o in own)
+    lasting = any(has_lasting_effect(str(o.observation.cause), database) for o in own)
+    return bool(told) and min(told) >= MIN_LINES_BEHIND_HINT and hints and not lasting
+
+
+def last_error(lane: Lane | None) -> Line | None:
+    """The last line of a job's lane, if it is an error, not a warning, and no line like it stands before it."""
+    if lane is None or lane.kind != "job" or lane.digest.trouble or lane.digest.trouble_repeats != 1 or not lane.trouble_lines:
+        return None
+    last = lane.trouble_lines[-1]
+    return None if is_mild_record(last.text) or is_low_severity(last.text) else last

@@ -12,9 +12,13 @@ from forensics.decision.structure import (
     AT_WORK,
     FAILED_FIRST,
     FAILED_STAGE,
+    LAST_ERROR,
+    MAX_BAD_IF_AT_WORK,
     MAX_BAD_IF_FINISHED,
+    MIN_BAD_OF_LAST_ERROR,
     REACHED_END,
     SURVIVED,
+    WENT_ON,
     failed_process_first,
 )
 from forensics.model import Line
@@ -145,6 +149,46 @@ def test_a_log_that_breaks_off_at_work_shows_no_crash_by_what_was_overcome(
     assert found.verdict == verdict
     if verdict == "no_crash":
         assert (found.outcome.state, found.outcome.ledger[-1].feature) == ("cut_off", AT_WORK)
+
+
+@pytest.mark.parametrize(
+    ("hint", "digest", "went_on"),
+    [
+        (seen(CONFIG, 60, "hint"), {"trouble": 40, "bad_end": 40}, True),
+        (seen(CONFIG, 95, "hint"), {"trouble": 40, "bad_end": 40}, False),
+        (seen(CONFIG, 60, "strong"), {"trouble": 40, "bad_end": 40}, False),
+        (seen(CONFIG, 60, "hint"), {"trouble": 2, "bad_end": 40}, False),
+        (seen(CONFIG, 60, "hint"), {"trouble": 40, "traceback": 41}, False),
+        (seen("numerics.nan", 60, "hint"), {"trouble": 40}, False),
+    ],
+)
+def test_mere_hints_far_from_an_end_without_trouble_are_no_bad_end(
+    hint: OwnedObservation, digest: dict[str, int], went_on: bool, knowledge: Database
+) -> None:
+    on = replace(OWN, digest=replace(OWN.digest, **digest))
+    found = decide(question(replace(hint, lane=on), lanes=(on,)), knowledge, model(6.0, **SURE), Precedence(()))
+    assert (found.outcome.ledger[-1].feature == WENT_ON) is went_on
+    assert (found.outcome.ended_badly == MAX_BAD_IF_AT_WORK) is went_on
+
+
+@pytest.mark.parametrize(
+    ("last", "repeats", "told"),
+    [
+        ("2026-02-01 10:12:11,221 CRITICAL trainer: the ledger of shards does not fit", 1, True),
+        ("train: error: the corpus is sealed", 1, True),
+        ("[rank 3] FATAL: the arena is used up", 1, True),
+        ("2026-02-01 10:12:11,221 WARNING trainer: shard 7 failed", 1, False),
+        ("monitor: error: the disk is nearly full", 9, False),
+    ],
+)
+def test_a_job_whose_log_ends_with_an_error_of_no_known_kind_ended_badly(
+    last: str, repeats: int, told: bool, knowledge: Database
+) -> None:
+    own = lane(trouble=(last,))
+    own = replace(own, digest=replace(own.digest, trouble_repeats=repeats))
+    found = decide(question(lanes=(own,)), knowledge, model(-3.0, **SURE), Precedence(()))
+    assert (found.outcome.ended_badly == MIN_BAD_OF_LAST_ERROR) is told
+    assert (found.verdict, found.outcome.ledger[-1].feature == LAST_ERROR) == ("undetermined" if told else "no_crash", told)
 
 
 TIMEOUT, NETWORK, RENDEZVOUS = "distributed.timeout", "distributed.network", "distributed.rendezvous"
