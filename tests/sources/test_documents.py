@@ -95,6 +95,12 @@ def test_a_notebook_that_is_cut_short() -> None:
         ([(1, "a"), (2, "b"), (None, "error")], ["error", "a", "b"]),  # an error without a count is of an earlier session
         ([(1, "a"), (2, "b"), (None, "c")], ["a", "b", "c"]),  # without an error it was running at the end
         ([(None, "a"), (None, "b")], ["a", "b"]),
+        ([(1, "a"), (2, "error"), (None, "b")], ["a", "error", "b"]),  # the only one with an output: it was running at the end
+        ([(1, "a"), (2, "error"), (None, "b"), (None, "c")], ["b", "c", "a", "error"]),  # of an earlier session
+        ([(1, "a"), (9, "b"), (5, "c"), (9, "d"), (2, "e")], ["a", "e", "c", "b", "d"]),
+        ([(1, "a"), (5, "b"), (20, "c"), (5, "d"), (6, "error")], ["a", "b", "c", "d", "error"]),  # a later session, below
+        ([(1, "a"), (5, "error"), (20, "c"), (5, "d"), (6, "e")], ["a", "error", "d", "e", "c"]),
+        ([(1, "a"), (5, "b"), (20, "c"), (5, "error"), (6, "e")], ["a", "b", "error", "e", "c"]),  # its last cell did not fail
     ],
 )
 def test_cells_are_told_in_the_order_of_their_counts(cells: list[tuple[int | None, str]], order: list[str]) -> None:

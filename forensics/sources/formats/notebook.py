@@ -11,7 +11,8 @@ that the notebook continued. A cell that an error ended gets a last line `In [3]
 error, that line says so.
 
 Cells are in the order of their execution counts, so the cell that ran last comes last. A count that occurs twice is from two
-sessions of the kernel, whose order is unknown. Such cells keep their order in the file.
+sessions of the kernel, whose order is unknown but where only the cells below end in an error (see _counted_on). Such cells keep
+their order in the file.
 """
 
 from collections.abc import Iterator
@@ -82,17 +83,38 @@ def _in_order_of_execution(cells: list[_Cell]) -> list[int]:
 
     If some cells have a count, the outputs of cells without one are from an earlier session of the kernel and come first. The
     exception is the next code cell without a count after the last cell that ran. It was running when the log ended, unless an
-    error ended one of these two cells.
+    error ended one of these two cells. If one ended the last cell that ran, it was running only if no other cell without a count
+    has an output: an earlier session would have left more of them.
     """
     counts = {i: cell.number for i, cell in enumerate(cells) if isinstance(cell.number, int)}
     if not counts:
         return list(range(len(cells)))
+    counts = _counted_on(cells, counts)
     last = max(counts, key=lambda i: counts[i])
     running = next((i for i in range(last + 1, len(cells)) if cells[i].code and i not in counts), None)
     keys = {i: counts.get(i, 0) for i in range(len(cells))}
-    if running is not None and not cells[last].failed and not cells[running].failed:
-        keys[running] = counts[last] + 1
+    if running is not None and not cells[running].failed:
+        with_output = [i for i, cell in enumerate(cells) if cell.code and cell.outputs and i not in counts]
+        if not cells[last].failed or with_output == [running]:
+            keys[running] = counts[last] + 1
     return sorted(keys, key=lambda i: (keys[i], i))
+
+
+def _counted_on(cells: list[_Cell], counts: dict[int, int]) -> dict[int, int]:
+    """`counts`, continued by a later session: people work downwards, and end where an error stops them.
+
+    A later session are the cells from the first count that occurs above, too, if an error ended the last of them to
+    run, and no cell above them.
+    """
+    told = list(counts.values())
+    first = next((i for at, (i, n) in enumerate(counts.items()) if n in told[:at]), None)
+    if first is None:
+        return counts
+    below = [i for i in counts if i >= first]
+    if not cells[max(below, key=lambda i: counts[i])].failed or any(cells[i].failed for i in range(first)):
+        return counts
+    most = max(n for i, n in counts.items() if i < first)
+    return counts | {i: counts[i] + most for i in below}
 
 
 def _cells(blocks: Iterator[bytes], note: Note) -> Iterator[tuple[_Cell, list[Piece]]]:
@@ -226,6 +248,8 @@ class _Ends:
             self.count, self.last, self.behind = cell.number, cell, None
         elif cell.code and cell.number is None and self.behind is None:
             self.behind = cell
+        elif cell.failed:
+            self.last = None  # of a later session
 
     def tell(self, note: Note) -> None:
         """Write the note, if there is such a cell."""
