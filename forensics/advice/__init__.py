@@ -3,6 +3,7 @@
 from forensics.advice.annotate_links import annotate_links
 from forensics.advice.evidence import lines_of_other_deaths
 from forensics.advice.findings import findings, open_questions, questions_of_open_end
+from forensics.advice.possible import possible_causes
 from forensics.advice.remedies import fitting_remedies
 from forensics.advice.whereabouts import affected, location_text
 from forensics.advice.wording import summary
@@ -15,6 +16,7 @@ __all__ = [
     "lines_of_other_deaths",
     "location_text",
     "open_questions",
+    "possible_causes",
     "questions_of_open_end",
     "summary",
 ]

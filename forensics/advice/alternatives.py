@@ -75,17 +75,18 @@ def behind(held: Sequence[Told], ways: Sequence[Told]) -> list[Told]:
     def order(entry: Told) -> int:
         if entry in ways:
             return 1
-        return 3 if _looks(entry[1]) else 0 if fields_of(entry[0].do) else 2
+        return 3 if looks(entry[1]) else 0 if fields_of(entry[0].do) else 2
 
     return sorted((*held, *ways), key=order)
 
 
 def only_looks(entry: Told) -> bool:
     """Does a remedy that is made for no message in particular only look?"""
-    return _looks(entry[1]) and not entry[0].when
+    return looks(entry[1]) and not entry[0].when
 
 
-def _looks(action: str) -> bool:
+def looks(action: str) -> bool:
+    """Does an action begin with a word that changes nothing?"""
     return action.split(" ", 1)[0] in LOOKS
 
 

@@ -3,10 +3,11 @@
     sbatch --mem=SIZE job.sh        a command of Slurm: left out where a pod ran, first where a Slurm job did
 
 A remedy comes first only if the case confirms all its conditions. Behind the first ones stand what else fits, up to MAX_REMEDIES:
-see `alternatives`. A remedy is left out if all its commands and sentences name tools that do not exist there; if every remedy
-lacks its tools, the first one is shown without commands. A command for a setting that nothing shows and nothing excludes is told
-with that setting beside it. A remedy without conditions is general; behind MAX_GENERAL others it stands after all that
-have conditions. One that changes data, or stops something before it has looked, is never first where another one fits.
+see `alternatives`. A remedy is left out if all its commands and sentences name tools that do not exist there, and a clause of it
+if the case contradicts its words; if every remedy lacks its tools, the first one is shown without commands. A command for a
+setting that nothing shows and nothing excludes is told with that setting beside it. A remedy without conditions is general;
+behind MAX_GENERAL others it stands after all that have conditions. One that changes data, or stops something before it has
+looked, is never first where another one fits.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,6 +21,7 @@ from forensics.advice.alternatives import (
     behind,
     if_so,
     is_contradicted,
+    looks,
     only_looks,
     unlike,
     with_usual,
@@ -38,7 +40,8 @@ from forensics.database.conditions import (
     open_setting,
     tools_available,
 )
-from forensics.database.effects import WRITES, effects_of, with_comment, with_effects, with_warning
+from forensics.database.contradictions import fitting_part
+from forensics.database.effects import WRITES, begins_with_harm, effects_of, with_comment, with_effects, with_warning
 from forensics.database.known_fixes import MAX_KNOWN_FIXES, known_fixes_in, other_ways
 from forensics.model import Advice, Fields, OpenQuestion
 from forensics.readers.python.own_words import ALLOWED, ASKED_FOR, FURTHER_LOG
@@ -154,8 +157,9 @@ def _told(remedy: Remedy, facts: Fields, environment: Environment, first_line: s
     if any(condition_holds(c, asked, environment) for c in remedy.unless if c != EARLIER_REMEDY):
         return None
     told = {**known, **condition_groups(remedy.when, known)}
-    action = fill_template(remedy.do, told)
-    if action is None or (first_line and first_line in action) or tools_available(remedy.do, environment) is False:
+    filled = fill_template(remedy.do, told)
+    action = filled and fitting_part(filled, facts, environment)
+    if not action or (first_line and first_line in action) or tools_available(remedy.do, environment) is False:
         return None
     return remedy, action, told
 
@@ -173,8 +177,10 @@ def _harmless_first(shown: Sequence[Told], environment: Environment) -> list[Tol
     return [*([harmless] if harmless else []), *(entry for entry in shown if entry is not harmless)]
 
 
-def _harms_at_once(remedy: Remedy, _action: str, told: Fields, environment: Environment) -> bool:
-    """Does a remedy overwrite or delete something, or stop something with the command that it begins with?"""
+def _harms_at_once(remedy: Remedy, action: str, told: Fields, environment: Environment) -> bool:
+    """Does a remedy overwrite or delete something, or stop something with the words or the command that it begins with?"""
+    if begins_with_harm(action) and not looks(action):
+        return True
     if not remedy.effects:
         return False
     found = [effects_of(command) for command in _told_commands(remedy, told, environment)]

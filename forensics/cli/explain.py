@@ -11,8 +11,8 @@ from forensics.core.errors import UsageError
 
 if TYPE_CHECKING:
     from forensics.database.codes import Code
+    from forensics.database.differential import Differential
     from forensics.explain import ExplainedCause, Explanation, Match
-    from forensics.explain.differential import Differential
     from forensics.explain.words import Term
 
 PAGE_CHARS = 100  # the width of a report, which is read as well as it is pasted

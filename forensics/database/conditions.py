@@ -37,6 +37,8 @@ ENVIRONMENT: Mapping[str, frozenset[str]] = {
     "build": frozenset(("cpu", "cuda", "without_cuda")),  # the last: CUDA was asked for, and refused by the build
     "loader": frozenset(("workers", "none")),  # none: the program that was given has no loader with workers
     "ranks": frozenset(("several",)),
+    "hosts": frozenset(("one", "several")),  # of a job with several ranks
+    "allocator": frozenset(("expandable",)),  # PyTorch's, with segments that grow
     "machine": frozenset(("server",)),  # with a management controller
     "work": frozenset(("training", "serving")),
     "language": frozenset(("python", "javascript", "julia", "java", "c")),

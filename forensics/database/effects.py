@@ -22,6 +22,7 @@ from forensics.database.entries import Remedy
 
 WRITES = "writes"
 COMMENT_PATTERN = lazy.regex(r"(?:^|\s)#\s.*")
+CLAUSE_PATTERN = lazy.regex(r"[,;:] | - | or ")
 
 
 class Effect(Struct, frozen=True):
@@ -54,6 +55,12 @@ def known_harms() -> tuple[Harm, ...]:
         )
         for row in read_rows("warnings")
     )
+
+
+def begins_with_harm(action: str) -> bool:
+    """Does an action begin with what may end, restart or delete something, before it looks or tries anything milder?"""
+    first = CLAUSE_PATTERN.split(action, maxsplit=1)[0]
+    return any(h.words.search(first) and not (h.settled and h.settled.search(action)) for h in known_harms())
 
 
 def with_warning(action: str, commands: Sequence[str], environment: Environment) -> str:

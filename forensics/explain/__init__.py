@@ -17,10 +17,11 @@ from forensics.advice.wording import fill_command, summary
 from forensics.database import Cause, Database, Signature
 from forensics.database.codes import Code, codes_asked_for, codes_in_line
 from forensics.database.conditions import condition_field
+from forensics.database.differential import Differential
 from forensics.database.effects import with_effects, with_warning
 from forensics.database.entries import HEALTHY, TEMPLATE_FIELD_PATTERN
 from forensics.database.nvlink5 import decode_line
-from forensics.explain.differential import Differential, differential_of
+from forensics.explain.differential import differential_of
 from forensics.explain.likeness import NOTHING, likely_causes
 from forensics.explain.words import Term, codes_in, is_named_alone, terms_in
 from forensics.model import Advice, Fields, Observation, Source

@@ -273,6 +273,21 @@ class NodeCount(Struct, frozen=True):
     seen: int
 
 
+class Possible(Struct, frozen=True):
+    """What an end may be of which no line names the cause. `causes`: ids. `sign`: the observation that tells it.
+
+    `commands`: how to look. `first`: what to do first if it is so. `source`, `line`, `why`: what rules it out, if anything.
+    """
+
+    causes: tuple[str, ...]
+    sign: str
+    commands: tuple[str, ...]
+    first: str
+    source: str = ""
+    line: int = 0
+    why: str = ""
+
+
 class History(Struct, frozen=True):
     """Earlier incidents like this one, without this one itself.
 
@@ -299,7 +314,7 @@ class Report(Struct, frozen=True):
 
     `ranks`: who waits for whom, where there are dumps of ranks.
     `last_lines`: the last lines of each source, equal ones folded, those of the subject first. `around`: the first evidence line
-    of the first cause among the lines of its source around it.
+    of the first cause among the lines of its source around it. `possible`: what it may be, if no line names one.
     """
 
     tool: Mapping[str, str]
@@ -322,3 +337,4 @@ class Report(Struct, frozen=True):
     ranks: RankPicture | None = None
     last_lines: tuple[MessageGroup, ...] = ()
     around: tuple[QuotedLine, ...] = ()
+    possible: tuple[Possible, ...] = ()

@@ -41,6 +41,7 @@ def document(report: Report) -> dict[str, Any]:
         "timeline": [plain(m) for m in report.timeline],
         "sources": [plain(s) for s in report.sources],
         "missing": [plain(m) for m in report.missing],
+        "possible": [plain(p) for p in report.possible],
         "subject": _subject(report.subject) if report.subject else None,
         "earlier_attempts": [_attempt(a) for a in report.earlier_attempts],
         "notices": [plain(n) for n in report.notices],

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from forensics.core import lazy
 from forensics.core.text import with_noun
-from forensics.model import Advice, Finding, Line, MessageGroup, Proof, Report, Value, Warning
+from forensics.model import Advice, Finding, Line, MessageGroup, Possible, Proof, Report, Value, Warning
 from forensics.model.answers import NO_SIGNATURE
 from forensics.model.logs import NO_ZONE
 from forensics.model.ranks import process_text
@@ -37,6 +37,8 @@ GUESSED = (
 MAX_FIRST_SENTENCES = 4  # chosen by hand: of the summary, on the first screen; the cause and what led to it
 UNDRAWN = "\b\x7f \t\r\n"
 MIN_MENTIONED_PROBABILITY = 0.03  # one in thirty: less probable causes are only in the JSON document
+POSSIBLE_HEAD = "What it may be"
+MAX_POSSIBLE = 4  # chosen by hand: as many as a person looks at, each by one command; json has all
 MORE_LIKELY_THAN_NOT = 0.5  # the meaning of the words
 MIN_WHOLE_SECONDS = 10  # from here on a tenth of a second is less than one per cent
 LEAD_PARTS = 4  # a line is shown from its start if what was matched begins in the first of so many parts of the room for it
@@ -155,6 +157,16 @@ def odd_rank(report: Report) -> Mapping[str, Value]:
 def remedies(report: Report) -> tuple[Advice, ...]:
     """The remedies; empty if the cause is a guess."""
     return () if is_guess(report) else report.causes[0].remediations
+
+
+def possible_shown(report: Report) -> list[Possible]:
+    """What it may be and nothing rules out, likeliest first."""
+    return [p for p in report.possible if not p.why][:MAX_POSSIBLE]
+
+
+def excluded(report: Report) -> list[Possible]:
+    """What lines of the logs rule out of what it may be."""
+    return [p for p in report.possible if p.why]
 
 
 def symptoms(report: Report) -> list[Finding]:

@@ -3,9 +3,12 @@
 import pytest
 from msgspec.structs import replace
 
+from forensics.advice.alternatives import looks
 from forensics.advice.remedies import fitting_remedies
+from forensics.advice.wording import fields_of
 from forensics.database import Cause, Database
 from forensics.database.conditions import needs_of
+from forensics.database.effects import begins_with_harm
 from forensics.database.entries import Remedy
 from forensics.signature_lint.template_fields import unfilled_fields, unshown
 
@@ -150,3 +153,16 @@ def test_what_stops_or_overwrites_is_not_first_where_another_remedy_fits() -> No
     assert [a.action.partition(".")[0] for a in advice] == ["Look at the queue", "End the job"]
     assert advice[1].commands == ("scancel 12   # ends the job",)
     assert fitting_remedies(cause(end), {}, {"scheduler": {"slurm"}})[0].action.startswith("End the job")
+
+
+def test_of_all_remedies_of_a_cause_none_that_ends_or_restarts_something_is_first(knowledge: Database) -> None:
+    assert told(cause(remedy("Reset the GPU, before anything else"), remedy("Clean the fans"))) == [
+        "Clean the fans",
+        "Reset the GPU, before anything else. It ends every program on the GPU, other users' as well: `nvidia-smi` lists them",
+    ]
+    for known in knowledge.causes.values():
+        facts: dict[str, str | int] = {n: "x" for r in known.remedies for n in fields_of(r.do)}
+        every = tuple(replace(r, when=(), unless=(), commands=(), effects=()) for r in known.remedies)
+        mild = [r for r in every if looks(r.do) or not begins_with_harm(r.do)]
+        first = fitting_remedies(replace(known, id="none.x", remedies=every), facts, {"language": {"python"}})[:1]
+        assert not mild or not first or looks(first[0].action) or not begins_with_harm(first[0].action), known.id

@@ -16,6 +16,7 @@ from forensics.model import (
     MessageGroup,
     Notice,
     OpenQuestion,
+    Possible,
     ProcessMemory,
     Proof,
     QuotedLine,
@@ -84,6 +85,10 @@ def report(text: str = "RuntimeError: it broke", case: str | None = None) -> Rep
             SourceSummary(f"logs/run/{text}", "plain", None, 1, 1, 0, None, None, "none"),
         ),
         missing=(OpenQuestion("which cell", f"It tells {text}.", f"grep {text} x.log"),),
+        possible=(
+            Possible(("process.segfault",), "It dies at once", ("ls",), "Run it in a debugger"),
+            Possible(("process.stalled",), "The log stands", (), "Take the stacks", "x.log", 3, "it ended there"),
+        ),
         warnings=(Warning("zone", text, "logs/run/train.log", 3), Warning("zone", text)),
         environment=(Setting("GPU", text, "logs/run/train.log", 2),),
         curves=(

@@ -18,11 +18,13 @@ from forensics.report.markdown_table import table_lines
 from forensics.report.notices import NoticeGroup, notice_groups
 from forensics.report.paths import Paths
 from forensics.report.phrases import (
+    POSSIBLE_HEAD,
     UNUSUAL,
     WHO,
     also_possible,
     confirmed_text,
     evidence_head,
+    excluded,
     headline,
     is_guess,
     line_excerpt,
@@ -31,6 +33,7 @@ from forensics.report.phrases import (
     odds_text,
     others_head,
     percent_text,
+    possible_shown,
     quoted_evidence,
     remedies,
     repetition_text,
@@ -71,6 +74,7 @@ def _blocks(report: Report, every: bool) -> Iterator[Block]:
         yield Block("what to do", 2, ("", "### What to do", ""))
     for advice in advised:
         yield Block(f"remedy {advice.rank}", 2 + advice.rank, tuple(_remedy(advice, _logged(report))))
+    yield Block("what it may be", 3, tuple(_possible(report, paths)))
     yield Block("what is not known", 7, tuple(_unknown(report)))
     yield Block("earlier attempts", 7, tuple(_earlier(report, paths)))
     for group in notice_groups(report):
@@ -254,6 +258,17 @@ def _unknown(report: Report) -> Iterator[str]:
     for unknown in report.missing:
         logged = _logged(report)
         yield f"- {prose(unknown.what, logged)}: {prose(unknown.why, logged)} {code(unknown.command)}"
+
+
+def _possible(report: Report, paths: Paths) -> Iterator[str]:
+    """What it may be, each with the observation that tells it, and what the logs rule out."""
+    if report.possible:
+        yield from ("", f"### {POSSIBLE_HEAD}", "")
+    for told in possible_shown(report):
+        looks = "".join(f" {code(command)}" for command in told.commands)
+        yield f"1. {told.sign}{looks}. Then: {told.first}"
+    for told in excluded(report):
+        yield f"- ruled out: {', '.join(map(code, told.causes))}; {told.why} ({code(paths.place(told.source, told.line))})"
 
 
 def _notices(group: NoticeGroup, paths: Paths) -> Iterator[str]:

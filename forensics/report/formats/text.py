@@ -12,18 +12,21 @@ from forensics.report.notices import notice_groups
 from forensics.report.overview import other_incidents as incidents_beside
 from forensics.report.paths import Paths
 from forensics.report.phrases import (
+    POSSIBLE_HEAD,
     UNUSUAL,
     WHO,
     also_possible,
     confirmed_text,
     evidence_head,
     evidence_worth,
+    excluded,
     line_excerpt,
     lines_to_read,
     link_text,
     neighbours_shown,
     others_head,
     percent_text,
+    possible_shown,
     quoted_evidence,
     remedies,
     repetition_text,
@@ -74,6 +77,7 @@ class _Text:
         yield from self._unusual()
         yield from self._followed()
         yield from self._remedies()
+        yield from self._possible()
         yield from self._unknown()
         yield from self._earlier()
         yield from self._notices()
@@ -240,6 +244,20 @@ class _Text:
         for unknown in self.report.missing:
             yield from wrap_rows(f"{unknown.what}. {unknown.why}", self.width, 2)
             yield Row(("    $ ", "dim"), (unknown.command, "command"))
+
+    def _possible(self) -> Iterator[Row]:
+        """What it may be, each with the observation that tells it, and what the logs rule out."""
+        if not self.report.possible:
+            return
+        yield Row()
+        yield Row((POSSIBLE_HEAD.lower(), "head"))
+        for number, told in enumerate(possible_shown(self.report), 1):
+            yield from wrap_rows(told.sign, self.width, 4, f"  {number} ")
+            yield from (Row(("    $ ", "dim"), (command, "command")) for command in told.commands)
+            yield from wrap_rows(f"then: {told.first}", self.width, 4, style="dim")
+        for told in excluded(self.report):
+            place = self.paths.place(told.source, told.line)
+            yield from wrap_rows(f"ruled out: {', '.join(told.causes)}; {told.why} ({place})", self.width, 2)
 
     def _earlier(self) -> Iterator[Row]:
         if not self.report.earlier_attempts:

@@ -1,0 +1,112 @@
+"""What it may be where no line of the logs names a cause: the likeliest causes of the setting, and what the logs rule out.
+
+The rules that a row of tables/differential.csv may name, each with the line that shows it:
+
+    said         the program could still say why, by an exception: it was not killed and did not crash in native code
+    status       its exit status is one that it gave itself
+    ended        it ended, so it does not hang
+    went_on      a number of the training was printed, so everything was imported and found
+    finite       the last loss is a number
+    no_gpu       it ran on the CPU
+"""
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from forensics.database.differential import ANY_SETTING, Possibility, differentials
+from forensics.model import Curve, Finding, Possible, Report
+from forensics.model.answers import NO_SIGNATURE
+
+MAX_OWN_STATUS = 126  # what a program gives itself; a shell uses those above for its own errors and for signals
+ENDED_STATES = ("failed", "stopped", "spoiled")
+
+
+class Shown(NamedTuple):
+    """A line that rules something out, and why."""
+
+    source: str
+    line: int
+    why: str
+
+
+def possible_causes(report: Report) -> tuple[Possible, ...]:
+    """What an undetermined end may be, likeliest first, those behind that a line rules out; empty if a line names a cause."""
+    first = report.causes[0]
+    if report.verdict != "undetermined" or not all(p.signature in NO_SIGNATURE for p in first.evidence):
+        return ()
+    setting = _setting(report)
+    told = next(d for d in differentials() if d.setting == setting)
+    found = [_possible(p, report) for p in told.possibilities]
+    return tuple(sorted(found, key=lambda p: bool(p.why)))
+
+
+def _setting(report: Report) -> str:
+    """The setting in which it ran, by what the logs show."""
+    shown = {s.name: s.value for s in report.environment}
+    if "notebook" in shown:
+        return "notebook"
+    if "container" in shown or shown.get("scheduler") == "kubernetes":
+        return "container"
+    return "cluster" if {"ranks", "scheduler", "launcher"} & shown.keys() else ANY_SETTING
+
+
+def _possible(told: Possibility, report: Report) -> Possible:
+    found = next((shown for rule in told.ruled_out if (shown := RULED_OUT_BY[rule](report))), None)
+    return Possible(told.causes, told.sign, told.commands[:1], told.first, *(found or ()))
+
+
+def _said(report: Report) -> Shown | None:
+    found = next((f for f in report.causes if "exc_type" in f.facts and f.evidence), None)
+    return _at(found, "it could still tell an exception") if found else None
+
+
+def _status(report: Report) -> Shown | None:
+    found = next((f for f in report.causes if _is_own_status(f) and f.evidence), None)
+    return _at(found, f"it ended with the exit status {found.facts['exit_code']}") if found else None
+
+
+def _is_own_status(finding: Finding) -> bool:
+    status = str(finding.facts.get("exit_code", ""))
+    return status.isdecimal() and 0 < int(status) <= MAX_OWN_STATUS
+
+
+def _ended(report: Report) -> Shown | None:
+    said = report.subject
+    proof = next(iter(report.causes[0].evidence), None)
+    if said is None or said.outcome not in ENDED_STATES or proof is None:
+        return None
+    return Shown(proof.source, proof.line, "it ended there")
+
+
+def _went_on(report: Report) -> Shown | None:
+    return _last(report.curves, "it was running by then")
+
+
+def _finite(report: Report) -> Shown | None:
+    found = _last([c for c in report.curves if c.kind == "loss"], "")
+    return found._replace(why="the loss was a number there") if found else None
+
+
+def _no_gpu(report: Report) -> Shown | None:
+    found = next((s for s in report.environment if (s.name, s.value) in (("device", "cpu"), ("build", "cpu"))), None)
+    return Shown(found.source, found.line, "it ran on the CPU") if found else None
+
+
+def _last(curves: Iterable[Curve], why: str) -> Shown | None:
+    """The last point of a curve, if it is a number."""
+    ends = ((c, c.points[-1]) for c in curves if c.points)
+    return next((Shown(c.source, line, why) for c, (line, value) in ends if value is not None), None)
+
+
+def _at(finding: Finding, why: str) -> Shown:
+    return Shown(finding.evidence[0].source, finding.evidence[0].line, why)
+
+
+RULED_OUT_BY: dict[str, Callable[[Report], Shown | None]] = {
+    "said": _said,
+    "status": _status,
+    "ended": _ended,
+    "went_on": _went_on,
+    "finite": _finite,
+    "no_gpu": _no_gpu,
+}
