@@ -8,7 +8,17 @@ from forensics.model.dumps import Call, Frame
 
 State = Literal["waits", "elsewhere", "done", "silent", "behind"]
 Kind = Literal[
-    "left", "computes", "outside", "elsewhere", "other_call", "other_shape", "other_order", "device", "late", "no_dump"
+    "left",
+    "computes",
+    "outside",
+    "elsewhere",
+    "left_out",
+    "other_call",
+    "other_shape",
+    "other_order",
+    "device",
+    "late",
+    "no_dump",
 ]
 
 

@@ -24,7 +24,9 @@ def with_difference(case: RankCase, found: Difference) -> tuple[OddRank, ...]:
             case,
             rank,
             found.kind,
-            f"it called {_shown(call)} as no. {found.seq} of group {title}, where the others called {_shown(usual)}",
+            f"it left out {usual.op} no. {found.seq} of group {title}, and called what used to follow: {_shown(call)}"
+            if found.kind == "left_out"
+            else f"it called {_shown(call)} as no. {found.seq} of group {title}, where the others called {_shown(usual)}",
             group=title,
             call=f"{usual.op} no. {found.seq}",
             place=case.own_frame(call.frames),

@@ -32,7 +32,7 @@ def reason(odd: OddRank) -> str:
     """Why a rank keeps the others waiting, in one sentence without the rank itself."""
     who = f"{len(odd.waiting)} rank{'s' * (len(odd.waiting) != 1)} ({numbers(odd.waiting)})" if odd.waiting else "the others"
     waits = f"{who} wait{'s' * (len(odd.waiting) == 1)} for it"
-    if odd.kind in ("other_call", "other_shape", "other_order"):
+    if odd.kind in ("left_out", "other_call", "other_shape", "other_order"):
         return f"{odd.doing}; its line is{at(odd.place) or ' unknown'}, that of the others{at(odd.others) or ' is unknown'}"
     if odd.kind in ("device", "late"):
         return f"{odd.doing}{at(odd.place)}"

@@ -21,7 +21,9 @@ from .stage import MIB, PROGRAMS, KernelLog, Stage, make_venv
 from .storage import DATA, disk_image
 
 PROGRAM = "hung_ranks.py"
-SETTLE_S = 5.0  # after the step of the fault: all other ranks wait by then
+STILL_S = 5.0  # a step takes half a second at most: after so long without one of any rank, all others wait
+HANGS_S = 120.0  # by then they wait, however busy the machine is
+GOES_ON = ("straggler", "slow", "healthy")  # nobody hangs: looked at in the middle of the run
 DUMPED_S = 55.0  # a dump with stacks takes up to half a minute where all ranks write theirs at once on two cores
 WITHOUT_LAUNCHER = (
     "dead_rank",
@@ -61,6 +63,11 @@ class Hang:
     model: str
     held_out: bool = False
     launcher: bool = True
+
+    @property
+    def looked_at(self) -> int:
+        """The step after which a run that goes on is looked at: the late rank was late for some time."""
+        return max(self.step + 12, 15)
 
     @property
     def name(self) -> str:
@@ -127,7 +134,7 @@ def _look(hang: Hang, stage: Stage, out: Path, kernel: KernelLog) -> None:
     pids = {rank: int(stage.wait_for(f"pid.{rank}")) for rank in range(hang.ranks)}
     if hang.kind == "ended":
         return
-    time.sleep(SETTLE_S + (6 if hang.kind in ("straggler", "slow") else 0))
+    _wait_until_it_hangs(hang, stage)
     if hang.kind not in WITHOUT_LAUNCHER:
         for rank, pid in pids.items():
             command = ["py-spy", "dump", "--nonblocking", "--pid", str(pid)]
@@ -143,6 +150,25 @@ def _look(hang: Hang, stage: Stage, out: Path, kernel: KernelLog) -> None:
     while hang.kind == "frozen_disk" and time.monotonic() < end and "blocked for more than" not in kernel.lines():
         time.sleep(5)
     stage.write("thaw", "")
+
+
+def _wait_until_it_hangs(hang: Hang, stage: Stage) -> None:
+    """Wait until no rank makes a step any more; of a run that goes on, until all ranks made most of their steps."""
+    steps, changed, end = _steps(hang, stage), time.monotonic(), time.monotonic() + HANGS_S
+    while time.monotonic() < end and time.monotonic() - changed < STILL_S:
+        time.sleep(0.2)
+        if (now := _steps(hang, stage)) != steps:
+            steps, changed = now, time.monotonic()
+        if hang.kind in GOES_ON and min(steps) > hang.looked_at:
+            return
+    if hang.kind in GOES_ON or min(steps) < hang.step - 1:
+        raise TimeoutError(f"{hang.name}: the ranks stand in steps {steps}")
+
+
+def _steps(hang: Hang, stage: Stage) -> list[int]:
+    """The last step of each rank; -1 before the first."""
+    files = [stage.run_dir / f"step.{rank}" for rank in range(hang.ranks)]
+    return [int(file.read_text() or -1) if file.exists() else -1 for file in files]
 
 
 def _expected(hang: Hang, program: Path) -> str:

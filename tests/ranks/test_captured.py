@@ -23,7 +23,7 @@ KINDS = {
     "exception": "left",
     "other_operation": "other_call",
     "fewer_batches": "other_call",
-    "broken_barrier": "other_call",
+    "broken_barrier": "left_out",
     "gil_held": "outside",
     "waits_for_file": "outside",
     "group_order": "other_order",

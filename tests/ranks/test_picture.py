@@ -71,6 +71,17 @@ def test_uneven_shards_are_no_difference() -> None:
     assert found.kind == "device"
 
 
+def test_a_barrier_between_two_ranks_that_one_skips_is_left_out() -> None:
+    """Three calls, then a barrier: the longer row of calls as before tells that the barrier was due."""
+    habit = [call(n, "barrier" if n % 4 == 0 else "all_reduce") for n in range(1, 12)]
+    due, skips = [*habit, call(12, "barrier", pending=True, at=12.5)], [*habit, call(12, pending=True, line=20)]
+    (found,) = odd(job({0: skips, 1: due}))
+    assert (found.rank, found.kind, found.place and found.place.line) == (0, "left_out", 20)
+    assert "it left out barrier no. 12" in found.doing
+    (other,) = odd(job({0: [*habit, call(12, pending=True, inputs="Float[9]")], 1: due}))
+    assert other.kind == "other_call"  # such a call never followed a barrier
+
+
 def test_groups_in_another_order() -> None:
     """The usual order is a, then b. Rank 1 enters b first."""
     history = [(call(1, at=1), call(1, at=1.1)), (call(2, at=2), call(2, at=2.1))]
