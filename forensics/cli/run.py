@@ -77,12 +77,16 @@ def register(app: typer.Typer) -> None:
           srun forensics run -- python train.py
         """
         check_format(form)
-        given: dict[str, object] = {"command": command, "folder": str(folder.absolute()) if folder else "", "form": form}
-        given |= {"output": str(output.absolute()) if output else ""}
+        given: dict[str, object] = {"command": command, "form": form, **_paths(folder=folder, output=output)}
         given |= {**_checked(keep, every, stall), "environment": env, "warn": warn}
         given |= {"max_log_bytes": max_log << 20, "termination_file": str(termination_file), "on_crash": on_crash}
         given |= {"tokens": tokens, "redact": redact, "remember": _remembers(remember), "quiet": quiet, "verbose": verbose}
         _become(given | _settings(_typed(context)))
+
+
+def _paths(**given: Path | None) -> dict[str, str]:
+    """The paths in full: the supervisor works elsewhere."""
+    return {name: str(path.absolute()) if path else "" for name, path in given.items()}
 
 
 def _checked(keep: str, every: str, stall: str) -> dict[str, object]:
