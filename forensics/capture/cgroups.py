@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 UNLIMITED_BYTES = 1 << 60  # cgroup v1 writes 2**63 less a page for "no limit"; no machine has as much memory as this
 OOMD_ATTRIBUTES = ("user.oomd_kill", "trusted.oomd_kill")  # systemd-oomd sets one on a group that it killed (oomd-util.c)
+PIDS_REFUSAL = "cgroup: fork rejected by pids controller in "  # kernel/cgroup/pids.c
+HOST_NAMESPACE = "cgroup:[4026531835]"  # include/linux/proc_ns.h: PROC_CGROUP_INIT_INO
 
 
 class Mount:
@@ -172,6 +174,17 @@ class Groups:
         for group in self.seen.values():
             group.update()
 
+    def is_refusal_of_others(self, line: str) -> bool:
+        """Does a line of the kernel's log tell that a group in which no process of the job was reached its limit of processes?
+
+        False inside a container, whose paths are not those that the kernel names.
+        """
+        group = line.partition(PIDS_REFUSAL)[2].strip()
+        if not group or _namespace() != HOST_NAMESPACE:
+            return False
+        own = {path for text in self.of_process if (path := _path(text, 1, "pids") or _path(text, 2))}
+        return bool(own) and not any(_is_below(path, group) or (path != "/" and _is_below(group, path)) for path in own)
+
     def fullest(self) -> tuple[int, int, int] | None:
         """Usage, limit and pages of files, in bytes, of the group that is nearest to its limit; None if no group has a limit."""
         limited = [
@@ -186,11 +199,23 @@ class Groups:
         return [g.as_record() for g in sorted(self.seen.values(), key=lambda g: (not g.own, -len(g.path)))]
 
 
-def _path(text: str, version: int) -> str | None:
+def _is_below(path: str, group: str) -> bool:
+    """Is `path` that of `group` or of a group in it?"""
+    return path == group or path.startswith(group.rstrip("/") + "/")
+
+
+def _namespace() -> str:
+    try:
+        return os.readlink("/proc/self/ns/cgroup")
+    except OSError:
+        return ""
+
+
+def _path(text: str, version: int, controller: str = "memory") -> str | None:
     for line in text.splitlines():
         number, _, rest = line.partition(":")
         controllers, _, path = rest.partition(":")
-        if (version == 2 and number == "0" and not controllers) or (version == 1 and "memory" in controllers.split(",")):
+        if (version == 2 and number == "0" and not controllers) or (version == 1 and controller in controllers.split(",")):
             return path
     return None
 

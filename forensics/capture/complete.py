@@ -39,7 +39,7 @@ def finish(
     else:
         log.close(lines)
         bundle.write_rows("job.times", ([at, round(moment, 3)] for at, moment in log.times()))
-    kernel = collector.kernel.finish()
+    kernel = [line for line in collector.kernel.finish() if not collector.groups.is_refusal_of_others(line)]
     if kernel:
         bundle.write("kernel.log", "".join(line + "\n" for line in kernel))
     if collector.kernel.method:

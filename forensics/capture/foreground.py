@@ -23,6 +23,7 @@ import tty
 from forensics.capture import proc
 from forensics.capture.bundle import report_text
 from forensics.capture.reaping import END_POLL_S, UNKNOWN_WAIT_STATUS, adopt_orphans, status_of_other
+from forensics.capture.reporting import shown_report
 from forensics.capture.streams import JobStreams
 from forensics.capture.supervisor import NOT_EXECUTABLE, NOT_FOUND, JobSupervisor
 
@@ -235,12 +236,15 @@ class Foreground:
     def close(self) -> None:
         """Show the report if the job died."""
         folder = (self.done or {}).get("done", "")
-        if not folder or self.options.quiet:
+        if not folder:
             return
-        text = report_text(folder)
+        died = (self.done or {}).get("died")
+        text = shown_report(folder, self.options) if died else report_text(folder)
+        if self.options.quiet:
+            return
         with contextlib.suppress(OSError):
-            if text and (self.done or {}).get("died"):
-                os.write(2, f"\n{text.rstrip()}\n".encode("utf-8", "replace"))
+            if died:
+                os.write(2, text.encode("utf-8", "replace"))
             if text or self.options.verbose or self.options.keep == "always":
                 os.write(2, f"forensics: captured in {folder}\n".encode())
 

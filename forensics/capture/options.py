@@ -20,6 +20,7 @@ DEFAULTS: Mapping[str, Any] = {
     "max_log_bytes": 1 << 30,
     "kernel_log": True,
     "form": "text",
+    "output": "",  # the file that the report is written to; empty: it is shown on stderr
     "tokens": 2000,  # of a brief
     "quiet": False,
     "verbose": False,
@@ -48,6 +49,7 @@ class Options:
     max_log_bytes: int
     kernel_log: bool
     form: str
+    output: str
     tokens: int
     quiet: bool
     verbose: bool

@@ -15,7 +15,7 @@ import time
 
 from forensics.capture import identity
 from forensics.capture.account import ACCOUNT_PREFIX, signal_name
-from forensics.capture.bundle import Bundle, report_text
+from forensics.capture.bundle import Bundle
 from forensics.capture.joblog import JobLog
 from forensics.capture.times import duration_text, local_zone, time_text
 
@@ -117,11 +117,11 @@ def _close(options: Options, bundle: Bundle, log: JobLog, started: float, pid: i
 
 
 def _show(bundle: Bundle, options: Options) -> None:
-    if options.quiet:
+    from forensics.capture.reporting import shown_report
+
+    if not (text := shown_report(bundle.folder, options)) or options.quiet:
         return
-    if not (text := report_text(bundle.folder)):
-        return
-    print(text, file=sys.stderr)
+    print(text, end="", file=sys.stderr)
     print(f"forensics: captured in {bundle.folder}; not taken on {sys.platform}: {', '.join(NOT_CAPTURED)}", file=sys.stderr)
 
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 
-from forensics.capture.bundle import REPORT_HEAD
+from forensics.capture.bundle import REPORT_HEAD, report_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +34,19 @@ def analyse_bundle(folder: str, options: Options, within_s: float = REPORT_S) ->
     if wrong:
         with contextlib.suppress(OSError), open(os.path.join(folder, "report.failed"), "w", encoding="utf-8") as file:
             file.write(wrong + "\n")
+
+
+def shown_report(folder: str, options: Options) -> str:
+    """What stderr shows of the report; with the option `output` the report is written to that file."""
+    text = report_text(folder).rstrip()
+    if not text or not options.output:
+        return text and f"\n{text}\n"
+    try:
+        with open(options.output, "w", encoding="utf-8") as file:
+            file.write(text + "\n")
+    except OSError as error:
+        return f"\n{text}\nforensics: {options.output}: the report could not be written there: {error.strerror}\n"
+    return f"forensics: the report is in {options.output}\n"
 
 
 def remember_end(folder: str) -> None:

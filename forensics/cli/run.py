@@ -8,14 +8,14 @@ from typing import Annotated
 
 import typer
 
-from forensics.cli.common import Redact, Tokens
+from forensics.cli.common import Output, Redact, Tokens
 from forensics.cli.output import capture_settings, check_format
 from forensics.cli.remembering import Remember
 from forensics.core.errors import UsageError
 from forensics.report.style import BRIEF_TOKENS
 
 Command = Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The command with its arguments.")]
-Folder = Annotated[Path | None, typer.Option("--output", "-o", help="Folder for the captured files.")]
+Folder = Annotated[Path | None, typer.Option(help="Folder for the captured files; default: one below ~/.local/state.")]
 Form = Annotated[str, typer.Option("--format", "-f", help="Format of the report: text, brief, issue, markdown, html or json.")]
 Keep = Annotated[str, typer.Option(help="When to keep the captured files: crash, always or never.")]
 Every = Annotated[str, typer.Option(help="Time between two samples of memory.")]
@@ -48,7 +48,8 @@ def register(app: typer.Typer) -> None:
     def run(
         context: typer.Context,
         command: Command,
-        output: Folder = None,
+        output: Output = None,
+        folder: Folder = None,
         form: Form = "text",
         keep: Keep = "crash",
         every: Every = "5s",
@@ -66,7 +67,8 @@ def register(app: typer.Typer) -> None:
     ) -> None:
         """Run COMMAND and, if it fails, say why.
 
-        The command keeps its terminal, streams, signals and exit status (128 + n for signal n). The report goes to stderr.
+        The command keeps its terminal, streams, signals and exit status (128 + n for signal n). The report goes to stderr
+        or to the file of -o.
 
         \b
         Examples:
@@ -75,11 +77,16 @@ def register(app: typer.Typer) -> None:
           srun forensics run -- python train.py
         """
         check_format(form)
-        given: dict[str, object] = {"command": command, "folder": str(output.absolute()) if output else "", "form": form}
+        given: dict[str, object] = {"command": command, "form": form, **_paths(folder=folder, output=output)}
         given |= {**_checked(keep, every, stall), "environment": env, "warn": warn}
         given |= {"max_log_bytes": max_log << 20, "termination_file": str(termination_file), "on_crash": on_crash}
         given |= {"tokens": tokens, "redact": redact, "remember": _remembers(remember), "quiet": quiet, "verbose": verbose}
         _become(given | _settings(_typed(context)))
+
+
+def _paths(**given: Path | None) -> dict[str, str]:
+    """The paths in full: the supervisor works elsewhere."""
+    return {name: str(path.absolute()) if path else "" for name, path in given.items()}
 
 
 def _checked(keep: str, every: str, stall: str) -> dict[str, object]:

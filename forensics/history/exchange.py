@@ -12,11 +12,10 @@ from typing import IO, Any
 import msgspec
 from msgspec.structs import replace
 
-from forensics.core import lazy
 from forensics.core.errors import UsageError
 from forensics.core.text import inert, spreadsheet_safe
 from forensics.history.fingerprint import masked
-from forensics.history.incident import Incident, RunFacts, incident_of, pseudonym
+from forensics.history.incident import Incident, RunFacts, incident_of, named, pseudonym
 from forensics.history.opening import INSTALL_HISTORY
 from forensics.model import Report
 from forensics.report.escape import escape_controls
@@ -25,7 +24,6 @@ from forensics.report.reading import read_report
 ROWS_PER_GROUP = 50_000  # of a row group in a Parquet file: so many are held in memory
 # A line is a report; read in pieces, so that a file without line ends does not fill memory at once.
 MAX_JSON_LINE_BYTES = 512 << 20
-PSEUDONYM = lazy.regex(r"(?:case|run|user)-[0-9a-f]{8}\Z|\Z")
 INCIDENT_FIELDS = Incident.__struct_fields__
 EXCHANGE_SUFFIXES = (".parquet", ".csv", ".jsonl")
 
@@ -42,8 +40,8 @@ def incidents_in(path: Path, now: int, salt: bytes | None, known: RunFacts) -> I
 
 def _without_names(row: Incident, salt: bytes) -> Incident:
     """A row for a history that keeps no names: names become pseudonyms, and the line becomes its template."""
-    names = {n: v if PSEUDONYM.match(v := getattr(row, n)) else pseudonym(n, v, salt) for n in ("case", "run", "user")}
-    return replace(row, **names, line=row.line if PSEUDONYM.match(row.case) else masked(row.line))
+    names = {n: pseudonym(n, v, salt) if named(v := getattr(row, n)) else v for n in ("case", "run", "user")}
+    return replace(row, **names, line=masked(row.line) if named(row.case) else row.line)
 
 
 def reports_in(path: Path) -> Iterator[Report]:

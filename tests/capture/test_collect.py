@@ -13,6 +13,7 @@ import jsonschema
 import pytest
 from typer.testing import CliRunner
 
+from forensics.capture import cgroups
 from forensics.capture import collect as collecting
 from forensics.capture.collect import collect
 from forensics.cli.app import build
@@ -128,3 +129,17 @@ def test_a_bundle_that_cannot_be_written_is_one_line(running: subprocess.Popen[b
     done = in_text("collect", "--pid", running.pid, "-o", tmp_path / "file" / "b")
     assert done.returncode == 2
     assert done.stderr == f"forensics: {tmp_path}/file/b: the bundle could not be written (Not a directory)\n"
+
+
+def test_a_limit_of_processes_is_told_only_of_the_groups_of_the_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    groups = cgroups.Groups()
+    groups.of_process = {"8:pids:/jobs/one/step\n4:memory:/mem/x\n0::/\n": "/mem/x"}
+    said = f"2026-11-29T11:51:36,1+00:00 {cgroups.PIDS_REFUSAL}"
+    monkeypatch.setattr(cgroups, "_namespace", lambda: cgroups.HOST_NAMESPACE)
+    others = {path: groups.is_refusal_of_others(said + path) for path in ("/jobs/one", "/jobs/one/step/x", "/jobs/on", "/mem/x")}
+    assert others == {"/jobs/one": False, "/jobs/one/step/x": False, "/jobs/on": True, "/mem/x": True}
+    assert not groups.is_refusal_of_others("Memory cgroup out of memory: Killed process 12 (x) in /mem/y")
+    groups.of_process = {"0::/\n": ""}  # in the group of the whole machine, which has no limit
+    assert groups.is_refusal_of_others(said + "/jobs/one")
+    monkeypatch.setattr(cgroups, "_namespace", lambda: "cgroup:[4026532001]")
+    assert not groups.is_refusal_of_others(said + "/docker/jobs/one")

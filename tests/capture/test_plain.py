@@ -8,7 +8,9 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from forensics.capture.bundle import REPORT, REPORT_HEAD
 from forensics.capture.options import Options
+from forensics.capture.reporting import shown_report
 from tests.capture.test_bundle import SCHEMA
 
 AS = "import runpy, sys\nsys.platform = sys.argv.pop(1)\nrunpy.run_module('forensics.capture', run_name='__main__')\n"
@@ -50,3 +52,14 @@ def test_a_good_end_leaves_nothing(tmp_path: Path) -> None:
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert not (tmp_path / "b").exists()
+
+
+def test_the_report_goes_to_the_file_of_output(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / REPORT).write_text(REPORT_HEAD + "Why it died\n")
+    wanted = tmp_path / "report.txt"
+    assert "report.txt" in shown_report(str(tmp_path / "b"), Options(command=["x"], output=str(wanted)))
+    assert wanted.read_text() == "Why it died\n"
+    assert shown_report(str(tmp_path / "b"), Options(command=["x"])) == "\nWhy it died\n"
+    refused = shown_report(str(tmp_path / "b"), Options(command=["x"], output=str(tmp_path / "no" / "r.txt")))
+    assert "Why it died" in refused and "could not be written there" in refused
