@@ -1,6 +1,6 @@
 """What is remembered by the shape of a line."""
 
-from forensics.core.shapes import MAX_SHAPE_CHARS, asks_digits, by_shape
+from forensics.core.shapes import MAX_SHAPE_CHARS, asks_digits, by_shape, divided
 
 
 def test_lines_that_differ_in_digits_are_searched_once() -> None:
@@ -30,3 +30,11 @@ def test_which_patterns_ask_for_digits() -> None:
         True,
         False,
     ]
+
+
+def test_what_was_divided_last_is_not_divided_again() -> None:
+    data = b"step 12\nstep 13\n"
+    rows, shapes = divided(data)
+    assert (rows, shapes) == ([b"step 12", b"step 13", b""], [b"step 00", b"step 00", b""])
+    assert divided(data)[0] is rows
+    assert divided(bytes(bytearray(data)))[0] is not rows
