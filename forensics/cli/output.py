@@ -5,7 +5,6 @@ Nothing here needs the library of command lines, whose import takes as long as t
 
 import contextlib
 import os
-import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -29,6 +28,8 @@ def check_output(output: Path | None) -> Path | None:
     """`output`; raises UsageError where its folder is not there, before anything is read."""
     if output is not None and not output.absolute().parent.is_dir():
         folder = output.parent
+        import shlex
+
         raise UsageError("no such folder to write to", str(folder), f"mkdir -p {shlex.quote(str(folder))}, and again")
     return output
 

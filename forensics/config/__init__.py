@@ -20,6 +20,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from forensics.core import user_folders
 from forensics.core.errors import UsageError
 from forensics.core.limits import Limits, limit_names, with_values
 
@@ -80,9 +81,7 @@ def _config_path() -> Path | None:
         if not path.exists():
             raise UsageError("no such file, and FORENSICS_CONFIG names it", named)
         return path
-    import platformdirs
-
-    path = Path(platformdirs.user_config_dir("forensics", appauthor=False)) / "config.yaml"
+    path = user_folders.settings() / "config.yaml"
     return path if path.is_file() else None
 
 

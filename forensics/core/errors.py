@@ -5,7 +5,6 @@ part that failed.
 """
 
 import os
-import traceback
 from pathlib import PurePath
 
 
@@ -52,6 +51,8 @@ def unexpected(error: Exception) -> str:
     """
     if os.environ.get("FORENSICS_DEBUG"):
         raise error
+    import traceback
+
     frames = traceback.extract_tb(error.__traceback__)
     where = f", {PurePath(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     return f"internal error ({type(error).__name__}{where}), please report it"

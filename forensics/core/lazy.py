@@ -80,20 +80,21 @@ def program_of(pattern: str | bytes, flags: int | str) -> Program:
 
 
 class _Regex:
-    """A proxy for a compiled pattern. After the first use the pattern's methods are its own attributes, at no extra cost."""
+    """A proxy for a compiled pattern. After its first use a method of the pattern is its own attribute, at no extra cost."""
 
-    __slots__ = ("_given", *PATTERN_ATTRIBUTES)
+    __slots__ = ("_given", "_made", *PATTERN_ATTRIBUTES)
 
     def __init__(self, pattern: str | bytes, flags: int) -> None:
         self._given = pattern, flags
+        self._made: re.Pattern[Any] | None = None
 
     def __getattr__(self, name: str) -> Any:
         if name not in PATTERN_ATTRIBUTES:
             raise AttributeError(name)
-        made = compiled(*self._given)
-        for used in PATTERN_ATTRIBUTES:
-            setattr(self, used, getattr(made, used))
-        return getattr(made, name)
+        self._made = self._made or compiled(*self._given)
+        used = getattr(self._made, name)
+        setattr(self, name, used)
+        return used
 
 
 def regex(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:

@@ -15,6 +15,7 @@ MAX_SHAPE_CHARS = 1000  # of a line; a longer one hardly ever has the shape of a
 ZEROS = str.maketrans("123456789", "0" * 9)
 # Digits of a pattern that ask no digit of a line: counts of repetitions, names of groups, the class of all digits.
 NOT_OF_LINES = re.compile(r"\{\d+(?:,\d*)?\}|\(\?P<\w+>|0-9")
+MAX_KEPT_BYTES = 512 << 10  # divided into lines: what the sample of a source takes of its beginning
 MAX_SHAPES = 4096  # that are remembered of one search; a log has some dozen shapes of lines with numbers
 
 T = TypeVar("T")
@@ -28,6 +29,19 @@ def asks_digits(pattern: str) -> bool:
 def zeroed(text: str) -> bytes:
     """The shape of a line."""
     return text.encode("utf-8", "surrogatepass").translate(DIGITS_TO_ZEROS)  # as bytes: ten times as fast
+
+
+_divided: list[tuple[bytes, list[bytes], list[bytes]]] = []  # what was divided last
+
+
+def divided(data: bytes) -> tuple[list[bytes], list[bytes]]:
+    """The lines of `data` and the shape of each. If it is not too long, they are kept for the next stage that asks for them."""
+    known = next(iter(_divided), None)  # once: another thread may put its own there
+    if known and known[0] is data:
+        return known[1:]
+    rows, shapes = data.split(b"\n"), data.translate(DIGITS_TO_ZEROS).split(b"\n")
+    _divided[:] = [(data, rows, shapes)] if len(data) <= MAX_KEPT_BYTES else []
+    return rows, shapes
 
 
 def by_shape(find: Callable[[str], T]) -> Callable[[str], T]:

@@ -17,6 +17,8 @@ from io import FileIO
 from itertools import count
 from pathlib import Path
 
+from forensics.core import user_folders
+
 CACHE_MAGIC = b"forensics-cache/4\n"
 LENGTH_BYTES = 8  # of a part, in front of it
 CHECKSUM_BYTES = 4  # behind the length
@@ -31,9 +33,7 @@ def folder(given: Path | None = None) -> Path:
         return Path(named)
     if given:
         return given
-    import platformdirs
-
-    return Path(platformdirs.user_cache_dir("forensics", appauthor=False))
+    return user_folders.cache()
 
 
 def read(key: str, given: Path | None = None, wanted: Collection[int] | None = None) -> list[bytes] | None:

@@ -6,13 +6,13 @@ Only files without faults are cached. If the cache is damaged or cannot be writt
 """
 
 import contextlib
-import hashlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 
+from forensics.core.digest import sha256
 from forensics.core.errors import DatabaseError
 from forensics.data_files import cache
 from forensics.data_files.places import builtin_folder
@@ -53,10 +53,10 @@ def load_data(place: str, kind: type[T], read: Callable[[Any, Path], list[T]]) -
     """
     paths = data_files(place)
     try:
-        content = [(str(p), hashlib.sha256(p.read_bytes()).digest()) for p in paths]
+        content = [(str(p), sha256(p.read_bytes()).digest()) for p in paths]
     except OSError as error:
         raise DatabaseError(f"cannot be read: {error.strerror}", place, "reinstall the package") from error
-    name = f"{hashlib.sha256(repr((CACHED_DATA_FORMAT, place, content)).encode()).hexdigest()[:32]}.json"
+    name = f"{sha256(repr((CACHED_DATA_FORMAT, place, content)).encode()).hexdigest()[:32]}.json"
     with contextlib.suppress(OSError, RuntimeError, msgspec.MsgspecError):
         return msgspec.json.decode((cache.folder() / "data" / name).read_bytes(), type=list[kind])  # type: ignore[valid-type]
     made, faults = parsed_data(paths, read)

@@ -3,7 +3,6 @@
 signatures/host_memory/oom_cgroup.yaml -> Cause, its Signatures, and one Hyperscan database of all their anchors
 """
 
-import hashlib
 import platform
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import hyperscan
 
+from forensics.core.digest import sha256
 from forensics.core.errors import DatabaseError
 from forensics.data_files import cache
 from forensics.database.compiled import Database, assemble
@@ -65,7 +65,7 @@ def load(
     """
     folders = [folder or builtin_folder(), *more]
     digest = content_hash(folders)
-    pieces = hashlib.sha256(PIECES.read_bytes()).hexdigest()
+    pieces = sha256(PIECES.read_bytes()).hexdigest()
     parts = (
         FORMAT,
         digest,
@@ -75,7 +75,7 @@ def load(
         platform.machine(),
         [(t.anchors, t.thin) for t in triggers],
     )
-    key = hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
+    key = sha256(repr(parts).encode()).hexdigest()[:32]
     cached = cache.read(key, cache_folder, READ_AT_ONCE)
     if cached:
         try:

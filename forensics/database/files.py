@@ -1,13 +1,13 @@
 """The files in a folder of signatures: cause files, tables, and a hash of their contents."""
 
 import contextlib
-import hashlib
 import itertools
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from forensics.core import limits
+from forensics.core.digest import sha256
 from forensics.core.errors import DatabaseError, UsageError
 from forensics.data_files import cache
 from forensics.data_files.places import PACKAGED, builtin_folder
@@ -64,7 +64,7 @@ def content_hash(folders: Iterable[Path]) -> str:
     name = f"{_state(listed)}.sha256"
     with contextlib.suppress(OSError, RuntimeError):
         return (cache.folder() / HASHES / name).read_text(encoding="ascii")
-    digest = hashlib.sha256()
+    digest = sha256()
     for folder, files in listed:
         digest.update(b"folder %d\0" % len(files))
         for path in files[: limits.current.cause_files]:
@@ -84,7 +84,7 @@ def _state(listed: Iterable[tuple[Path, list[Path]]]) -> str:
             with contextlib.suppress(OSError):  # _content() tells why
                 found = path.stat()
                 rows.append((str(path), found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns))
-    return hashlib.sha256(repr(rows).encode("utf-8", "surrogateescape")).hexdigest()[:32]
+    return sha256(repr(rows).encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
 def _content(path: Path) -> bytes:

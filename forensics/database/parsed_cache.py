@@ -7,12 +7,12 @@ Only files without faults are cached. If the cache is damaged or cannot be writt
 
 import contextlib
 import functools
-import hashlib
 from collections.abc import Collection
 from pathlib import Path
 
 from msgspec import DecodeError, ValidationError, json
 
+from forensics.core.digest import sha256
 from forensics.data_files import cache, form
 from forensics.database import anchors, common, entries, guards, message
 from forensics.database.entries import Cause
@@ -26,13 +26,13 @@ def _reader() -> bytes:
     here = Path(__file__).parent
     code = [Path(str(m.__file__)) for m in (anchors, common, entries, form, guards, message)]
     paths = sorted([*code, here / "causefiles.py", common.COMMON_FILE])
-    return hashlib.sha256(b"".join(hashlib.sha256(p.read_bytes()).digest() for p in paths)).digest()
+    return sha256(b"".join(sha256(p.read_bytes()).digest() for p in paths)).digest()
 
 
 def parsed_key(path: Path, content: bytes, known: Collection[str]) -> str:
     """The name under which the cause of `path` is stored. `known`: see `causefiles.read_cause`."""
     parts = (_reader(), str(path).encode("utf-8", "surrogateescape"), ",".join(sorted(known)).encode(), content)
-    return hashlib.sha256(b"\0".join(hashlib.sha256(p).digest() for p in parts)).hexdigest()[:32]
+    return sha256(b"\0".join(sha256(p).digest() for p in parts)).hexdigest()[:32]
 
 
 def load_parsed(name: str) -> Cause | None:

@@ -21,7 +21,6 @@ The standard library is enough to read it: to import numpy would take longer tha
 """
 
 import functools
-import hashlib
 import json
 import os
 import sys
@@ -35,6 +34,7 @@ from typing import Any, Literal
 from msgspec import DecodeError, Struct
 from msgspec.json import decode
 
+from forensics.core.digest import sha256
 from forensics.core.errors import UsageError
 from forensics.data_files import cache
 from forensics.decision.candidates import FEATURE_NAMES
@@ -108,7 +108,7 @@ def model_to_bytes(model: Model) -> bytes:
     body = zlib.compress(body + _of_forest(outcome.boosted) + _of_forest(outcome.random), 9)
     head = {
         "form": MODEL_FORMAT,
-        "sha256": hashlib.sha256(body).hexdigest(),
+        "sha256": sha256(body).hexdigest(),
         "features": dict(zip(FEATURE_NAMES, model.feature_weights, strict=True)),
         "causes": model.causes,
         "structure": STRUCTURE,
@@ -132,7 +132,7 @@ def read_model(path: Path) -> Model:
     except OSError as error:
         raise ForeignModelError(f"cannot be read ({error.strerror})") from error
     state = MODEL_FORMAT, str(path.absolute()), found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
-    key = hashlib.sha256(repr(state).encode("utf-8", "surrogateescape")).hexdigest()[:32]
+    key = sha256(repr(state).encode("utf-8", "surrogateescape")).hexdigest()[:32]
     kept = cache.read(key)  # of a file that was found to be whole, and has not changed since
     model = model_from_bytes(data, kept[0] if kept else None)
     forests = model.outcome.boosted, model.outcome.random
@@ -162,7 +162,7 @@ def model_from_bytes(data: bytes, whole_body: bytes | None = None) -> Model:
     wide, tall = len(causes), len(words)
     numbers = tall + wide + 1 + len(STRUCTURE) + sum(trees + 3 * nodes for trees, nodes in outcome.trees)
     size = 2 * (tall * wide + ENDING_ROWS + WORD_ROWS) + 4 * numbers
-    if not (whole_body or hashlib.sha256(memoryview(data)[end + 1 :]).hexdigest() == head.sha256):
+    if not (whole_body or sha256(memoryview(data)[end + 1 :]).hexdigest() == head.sha256):
         raise ForeignModelError(CHANGED)
     body = whole_body or _body(data, size)
     if len(body) != size:
@@ -186,7 +186,7 @@ def model_from_bytes(data: bytes, whole_body: bytes | None = None) -> Model:
         ending=EndingModel(ending, ending_intercept, WORD_UNIT),
         lines=LineWeights(line_words, structure, WORD_UNIT),
         unit=COEFFICIENT_UNIT,
-        hash=hashlib.sha256(data[:end]).hexdigest(),
+        hash=sha256(data[:end]).hexdigest(),
     )
 
 

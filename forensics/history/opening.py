@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from forensics.core import user_folders
 from forensics.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -27,9 +28,7 @@ INSTALL_POSTGRES = "pip install 'psycopg[binary]'"
 
 def default_place() -> str:
     """The path of a user's own history: `history.db` in the user's data folder."""
-    import platformdirs
-
-    return str(Path(platformdirs.user_data_dir("forensics", appauthor=False)) / "history.db")
+    return str(user_folders.data() / "history.db")
 
 
 def open_store(place: str, create: bool = True, keep_names: bool = False) -> "Store":

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from msgspec import Struct, structs
 
+from forensics.core.averages import median
 from forensics.model.dumps import GroupCalls
 from forensics.ranks.case import RankCase
 
@@ -131,8 +132,6 @@ def _run_of(
         start = _start(last, index)
         rounds = [s for s, who in zip(seqs[start:], last[start:], strict=True) if who == index]
         if len(rounds) >= MIN_ROUNDS:
-            from statistics import median  # takes 7 ms at each start
-
             return Late(ranks[index], name, median(lateness[s][index] for s in rounds), rounds[0], len(rounds))
     return None
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from forensics.core.text import DIGITS_TO_ZEROS
+from forensics.core.shapes import divided
 from forensics.model import Scan
 
 
@@ -33,6 +33,5 @@ def sampled_blocks(scan: Scan) -> tuple[Block, ...]:
 
 
 def _divided(block: tuple[int, bytes]) -> Block:
-    first, data = block
-    shapes = data.translate(DIGITS_TO_ZEROS).split(b"\n")
-    return Block(first, data.split(b"\n"), shapes, frozenset(shapes))
+    rows, shapes = divided(block[1])
+    return Block(block[0], rows, shapes, frozenset(shapes))

@@ -5,6 +5,7 @@ rss 665 MiB, 695 MiB, ... 1.9 GiB -> `▁▁▂▃▄▅▆▇█  665 MiB to 1.
 
 import math
 
+from forensics.core.averages import median
 from forensics.core.text import format_size
 from forensics.model import Curve, Report
 
@@ -40,8 +41,6 @@ def is_informative(curve: Curve) -> bool:
         return True
     if len(known) < MIN_DRAWN_POINTS:
         return False
-    from statistics import median  # takes 7 ms at each start
-
     low, high, usual = min(known), max(known), median(known)
     if curve.kind == "memory":
         return high > max(MIN_GROWTH_RATIO * low, MIN_MEMORY_BYTES)

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 
 from forensics.core import limits
-from forensics.core.text import DIGITS_TO_ZEROS, decoded_rows
+from forensics.core.shapes import divided
+from forensics.core.text import decoded_rows
 from forensics.model import Region, Trigger
 from forensics.scan.chunks import Chunk
 from forensics.scan.fold import EvenSample
@@ -39,7 +40,7 @@ class NumberLines:
     def _feed_shapes(self, chunk: Chunk, first_line: int) -> Sequence[tuple[int, int]]:
         """Take in the lines of a chunk by their shapes, in which anchors are looked for once. Returns the places that are left:
         of triggers with neighbours, or all, where lines have several frames, are long, or have hardly a shape in common."""
-        rows, shapes = chunk.data.split(b"\n"), chunk.data.translate(DIGITS_TO_ZEROS).split(b"\n")
+        rows, shapes = divided(chunk.data)
         distinct = dict.fromkeys(shapes)
         is_long = max(map(len, distinct)) > limits.current.text
         if is_long or b"\r" in chunk.data or len(distinct) > MAX_DISTINCT_SHARE * len(rows):

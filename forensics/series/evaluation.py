@@ -13,11 +13,11 @@ compared, so a peak during an evaluation that is freed afterwards does not count
 
 import bisect
 import itertools
-import statistics
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
+from forensics.core.averages import mean, median
 from forensics.model import Observation, Scan, Value, Weight
 from forensics.readers.numbers.base import MIN_STRONG_READINGS, Reading, Series
 from forensics.readers.numbers.gather import Numbers
@@ -79,11 +79,12 @@ def steps_at_evaluations(series: Series, lines: Sequence[int]) -> EvaluationStep
     whole = sum(steps) + drift
     if whole < MIN_RISE_SHARE_OF_LEVEL * last[0] or whole <= 0 or sum(steps) < MIN_RISE_SHARE * whole:
         return None
-    scatter = statistics.median(abs(r.value - statistics.median(q.value for q in s)) for s in stretches for r in s)
+    levels = [median(r.value for r in s) for s in stretches]
+    scatter = median(abs(r.value - level) for s, level in zip(stretches, levels, strict=True) for r in s)
     tail = steps[-max(1, len(steps) // 3) :]
-    if sum(x > 2 * scatter for x in steps) < MIN_RISING_STEPS_SHARE * len(steps) or statistics.fmean(
-        tail
-    ) < MIN_LATE_RISE_RATIO * statistics.fmean(steps):
+    if sum(x > 2 * scatter for x in steps) < MIN_RISING_STEPS_SHARE * len(steps) or mean(tail) < MIN_LATE_RISE_RATIO * mean(
+        steps
+    ):
         return None
     largest = max(range(len(steps)), key=steps.__getitem__)
     return EvaluationSteps(series, tuple(steps), whole / (last[0] or 1.0), stretches[largest][-1], stretches[largest + 1][0])
@@ -97,7 +98,7 @@ def _between(readings: Sequence[Reading], lines: Sequence[int]) -> Iterable[list
 
 def _edge(stretch: Sequence[Reading], side: int) -> float:
     width = min(EDGE_READINGS, len(stretch) // 2)
-    return statistics.median(r.value for r in (stretch[:width] if side == 0 else stretch[-width:]))
+    return median(r.value for r in (stretch[:width] if side == 0 else stretch[-width:]))
 
 
 def _event(scan: Scan, found: EvaluationSteps, proves: Proves) -> Observation:
@@ -108,7 +109,7 @@ def _event(scan: Scan, found: EvaluationSteps, proves: Proves) -> Observation:
         "series": f"{series.name} {series.scope}".strip(),
         "readings": len(readings),
         "evaluations": len(found.steps),
-        "jump_bytes": round(statistics.median(found.steps)),
+        "jump_bytes": round(median(found.steps)),
         "first_bytes": round(readings[0].value),
         "last_bytes": round(readings[-1].value),
         **scope_fields(series),

@@ -14,10 +14,10 @@ Kinds of Observation:
 """
 
 import math
-import statistics
 from collections.abc import Sequence
 from itertools import accumulate
 
+from forensics.core.averages import median
 from forensics.model import Line, Observation, Scan, Value, Weight
 from forensics.readers.numbers.base import MIN_STRONG_READINGS, Reading, Readings, Series
 from forensics.readers.progress.run_words import trial_number
@@ -93,7 +93,7 @@ def _facts_before(before: Sequence[Reading], at: Reading, others: Sequence[Serie
     facts: dict[str, Value] = {}
     if finite:
         facts["last_finite"] = _rounded(finite[-1])
-        usual = statistics.median(finite)
+        usual = median(finite)
         if usual > 0 and finite[-1] > 3 * usual:
             facts["spike"] = _rounded(finite[-1] / usual, 3)
     for other in others:
@@ -130,7 +130,7 @@ def _diverged(scan: Scan, series: Series, cause: str | None) -> Observation | No
     if len(values) < MIN_LOSS_READINGS or min(values) <= 0:
         return None
     width = max(3, len(values) // 8)
-    last = statistics.median(values[-width:])
+    last = median(values[-width:])
     if last < MIN_DIVERGED_LOSS_RATIO * min(values):  # no stretch has a lower median than the lowest value
         return None
     medians = medians_of_windows(values, width)
@@ -138,7 +138,7 @@ def _diverged(scan: Scan, series: Series, cause: str | None) -> Observation | No
     ratio = medians[-1] / medians[best]
     if (
         ratio < MIN_DIVERGED_LOSS_RATIO
-        or medians[-1] < max(medians[0], statistics.median(values))
+        or medians[-1] < max(medians[0], median(values))
         or min(values[-width:]) < 3 * medians[best]
     ):
         return None
@@ -173,7 +173,7 @@ def _exploded(scan: Scan, series: Series, others: Sequence[Series], cause: str |
     if series.quantity != "grad_norm":
         return None
     values = [value for value in series.values if math.isfinite(value)]
-    if len(values) < 2 or statistics.median(values) < MIN_EXPLODED_NORM or values[-1] < MIN_EXPLODED_NORM:
+    if len(values) < 2 or median(values) < MIN_EXPLODED_NORM or values[-1] < MIN_EXPLODED_NORM:
         return None
     worst = max((r for r in series.readings if math.isfinite(r.value)), key=lambda r: r.value)
     fields: dict[str, Value] = {"series": series.name, "readings": len(values), "largest": worst.value, **scope_fields(series)}

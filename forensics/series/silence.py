@@ -14,11 +14,11 @@ would explain it better; else a hint.
 
 import itertools
 import re
-import statistics
 from collections import Counter, defaultdict
 
 from msgspec import Struct
 
+from forensics.core.averages import median
 from forensics.database import HEALTHY
 from forensics.line_formats import parse_prefix
 from forensics.model import Line, Observation, Scan, Stamp, Value, Weight
@@ -110,10 +110,10 @@ def _usual_interval(found: Numbers) -> tuple[float, float] | None:
     times = [s for p in own if (s := seconds(p.line.text)) is not None]
     gaps = [b - a for a, b in itertools.pairwise(times) if b >= a]
     if len(gaps) >= 3:
-        return statistics.median(gaps), max(gaps)
+        return median(gaps), max(gaps)
     steps = [s for s in found.series if s.quantity == "step_time" and not s.name.startswith("held-out")]
     values = [r.value for s in steps for r in s.readings if r.value > 0]
-    return (statistics.median(values), max(values)) if values else None
+    return (median(values), max(values)) if values else None
 
 
 def _unexplained(since: AfterProgress, late_s: float) -> bool:

@@ -12,11 +12,11 @@ slower than nearly all before it. By itself it has no cause: it appears in the t
 """
 
 import math
-import statistics
 from collections.abc import Sequence
 
 from msgspec import Struct
 
+from forensics.core.averages import median
 from forensics.model import Line, Observation, Scan, Value
 from forensics.readers.numbers.base import MIN_STRONG_READINGS, Reading, Series
 from forensics.series.observations import scope_fields, series_observation
@@ -92,9 +92,9 @@ def slow_down(series: Series) -> SlowDown | None:
     if found is None or found.before <= 0 or found.separation < MIN_SPEED_SEPARATION or found.after < MIN_SLOWDOWN * found.before:
         return None
     tail = values[-max(3, (len(values) - found.at) // 4) :]
-    if statistics.median(tail) < MIN_SLOWDOWN * found.before:
+    if median(tail) < MIN_SLOWDOWN * found.before:
         return None
-    before, after = statistics.median(printed[: found.at]), statistics.median(printed[found.at :])
+    before, after = median(printed[: found.at]), median(printed[found.at :])
     return SlowDown(series, readings[found.at], readings[-1], found.after / found.before, before, after)
 
 
@@ -105,4 +105,4 @@ def _waiting_share(slow: SlowDown, series: Sequence[Series]) -> float:
     steps = {r.line: r.value for r in slow.series.readings if r.line >= slow.at.line and r.value > 0}
     waits = (s for s in series if s.quantity == "data_time" and s.scope == slow.series.scope)
     shares = [r.value / steps[r.line] for s in waits for r in s.readings if r.line in steps]
-    return statistics.median(shares) if shares else 0.0
+    return median(shares) if shares else 0.0

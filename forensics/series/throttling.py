@@ -10,9 +10,9 @@ clocks_throttle_reasons.active 0x0 ... 0x40 from the line on where steps take tw
 The first two are strong evidence; the temperature alone is a hint.
 """
 
-import statistics
 from collections.abc import Sequence
 
+from forensics.core.averages import mean
 from forensics.model import Value, Weight
 from forensics.readers.numbers.base import Reading, Series
 from forensics.series.trend import shift
@@ -52,6 +52,6 @@ def _started_with_slowdown(throttle: Series, since: int) -> Reading | None:
     after = [r for r in throttle.readings if r.line >= since]
     if len(after) < MIN_THROTTLE_READINGS or len(before) < MIN_THROTTLE_READINGS:
         return None
-    active_after, active_before = statistics.fmean(r.value for r in after), statistics.fmean(before)
+    active_after, active_before = mean(r.value for r in after), mean(before)
     started = active_after >= MIN_THROTTLED_SHARE and active_before <= MAX_THROTTLED_SHARE_BEFORE
     return next(r for r in after if r.value) if started else None

@@ -15,11 +15,12 @@ The slope is the Theil-Sen estimate: the median slope over all pairs (P. K. Sen 
 
 import itertools
 import math
-import statistics
 from bisect import bisect_left, insort
 from collections.abc import Sequence
 
 from msgspec import Struct
+
+from forensics.core.averages import mean, median
 
 MAX_TREND_POINTS = 200  # 20,000 pairs, a few milliseconds
 MIN_TREND_READINGS = 8  # six after the warm-up, two for each of three parts
@@ -58,14 +59,14 @@ def rise(values: Sequence[float], min_share: float = MIN_RISE_SHARE_OF_LEVEL) ->
         return None
     body = values[len(values) // 4 :]
     parts = _parts(body, TREND_PARTS if len(body) >= 3 * TREND_PARTS else 3)
-    medians = [statistics.median(p) for p in parts]
+    medians = [median(p) for p in parts]
     whole = medians[-1] - medians[0]
     if whole <= 0 or whole < min_share * abs(medians[0]):
         return None
     gaps = [b - a for a, b in itertools.pairwise(medians)]
     if min(gaps) < MIN_PART_RISE_SHARE * whole or gaps[-1] < MIN_LAST_PART_RISE_SHARE * whole * (TREND_PARTS - 1) / len(gaps):
         return None
-    if min(parts[-1]) < statistics.median(parts[0]):
+    if min(parts[-1]) < median(parts[0]):
         return None
     sample = evenly_sampled(body)
     tau, z = mann_kendall(sample)
@@ -80,8 +81,8 @@ def short_rise(values: Sequence[float], min_share: float = MIN_SHORT_RISE_SHARE)
     if not 3 <= len(values) < MIN_TREND_READINGS or not all(map(math.isfinite, values)):
         return None
     steps = [b - a for a, b in itertools.pairwise(values)]
-    mean = statistics.fmean(steps)
-    if min(steps) <= 0 or steps[-1] < MIN_LAST_STEP_OF_MEAN * mean or sum(steps) < min_share * abs(values[0]):
+    usual = mean(steps)
+    if min(steps) <= 0 or steps[-1] < MIN_LAST_STEP_OF_MEAN * usual or sum(steps) < min_share * abs(values[0]):
         return None
     tau, z = mann_kendall(values)
     return Rise(sum(steps) / abs(values[0] or 1.0), tau, z, theil_sen(values))
@@ -107,7 +108,7 @@ def theil_sen(values: Sequence[float], at: Sequence[float] | None = None) -> flo
     slopes = [
         (values[j] - values[i]) / (at[j] - at[i]) for i in range(len(values)) for j in range(i + 1, len(values)) if at[j] != at[i]
     ]
-    return statistics.median(slopes) if slopes else 0.0
+    return median(slopes) if slopes else 0.0
 
 
 def medians_of_windows(values: Sequence[float], width: int) -> list[float]:
@@ -149,7 +150,7 @@ def shift(values: Sequence[float], min_side: int = 5) -> Shift | None:
             best, at = statistic, i + 1
     before, after = values[:at], values[at:]
     wins = sum(ranks[at:]) - len(after) * (len(after) + 1) / 2
-    return Shift(at, statistics.median(before), statistics.median(after), wins / (len(before) * len(after)))
+    return Shift(at, median(before), median(after), wins / (len(before) * len(after)))
 
 
 def _ranks(values: Sequence[float]) -> list[float]:

@@ -1,6 +1,6 @@
 """What is remembered by the shape of a line."""
 
-from forensics.core.shapes import MAX_SHAPE_CHARS, by_shape
+from forensics.core.shapes import MAX_SHAPE_CHARS, asks_digits, by_shape, divided
 
 
 def test_lines_that_differ_in_digits_are_searched_once() -> None:
@@ -21,3 +21,20 @@ def test_a_long_line_is_not_remembered() -> None:
     for _ in range(2):
         keep("x" * (MAX_SHAPE_CHARS + 1))
     assert len(searched) == 2
+
+
+def test_which_patterns_ask_for_digits() -> None:
+    assert [asks_digits(p) for p in (r"\d{1,3} of (?P<h2>[a-f0-9]+)", r"[1-9] failed", r"exit 0", r"\bx{2,}y")] == [
+        False,
+        True,
+        True,
+        False,
+    ]
+
+
+def test_what_was_divided_last_is_not_divided_again() -> None:
+    data = b"step 12\nstep 13\n"
+    rows, shapes = divided(data)
+    assert (rows, shapes) == ([b"step 12", b"step 13", b""], [b"step 00", b"step 00", b""])
+    assert divided(data)[0] is rows
+    assert divided(bytes(bytearray(data)))[0] is not rows

@@ -15,7 +15,8 @@ sessions of the kernel, whose order is unknown but where only the cells below en
 their order in the file.
 """
 
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from msgspec import Struct, field
@@ -27,6 +28,8 @@ from forensics.sources.formats.stamps import from_value
 from forensics.sources.origin import Piece
 
 MAX_SORTED_BYTES = 64 << 20  # bytes; the cells are held in memory while they are sorted in the order in which they ran
+HELD_AT_ONCE_BYTES = 256 << 10  # of one piece that is held; so that a notebook of any size has few of them
+HELD_AS_IT_IS_BYTES = 2 << 20  # of a cell: more than nearly all print; what follows is held compressed
 DEATH_SCHEMA = "forensics-death/1"  # of adapters/jupyter/message.py
 STARTED = ("iopub.execute_input", "shell.execute_reply.started", "iopub.status.busy", "start_time")
 
@@ -60,22 +63,72 @@ class _Cell(Struct):
     death_line: int = 0
 
 
+class _Held:
+    """The lines of a cell until its place among the others is known. Lines that follow each other are held as one piece.
+
+    `size`: of their text.
+    """
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.done: list[tuple[int, int, bytes, int, bool]] = []  # a piece, the number of its lines, and whether it is compressed
+        self.parts: list[bytes] = []  # single lines of the piece that is not done yet
+        self.first = self.step = self.waiting = 0
+
+    def add(self, pieces: Iterable[Piece]) -> None:
+        """Hold some more lines."""
+        for number, step, text, *_ in pieces:
+            is_line = b"\n" not in text
+            if len(self.parts) == 1 and number - self.first in (0, 1):
+                self.step = number - self.first
+            follows = is_line and number == self.first + self.step * len(self.parts)
+            if self.parts and (not follows or self.waiting > HELD_AT_ONCE_BYTES):
+                self._finish()
+            if is_line:
+                self.first = self.first if self.parts else number
+                self.parts.append(text)
+                self.waiting += len(text) + 1
+            else:
+                self._keep(number, step, text, text.count(b"\n") + 1)
+
+    def _finish(self) -> None:
+        self._keep(self.first, self.step, b"\n".join(self.parts), len(self.parts))
+        self.parts, self.step, self.waiting = [], 0, 0
+
+    def _keep(self, number: int, step: int, text: bytes, lines: int) -> None:
+        self.size += len(text)
+        is_much = self.size > HELD_AS_IT_IS_BYTES
+        self.done.append((number, step, zlib.compress(text, 1) if is_much else text, lines, is_much))
+
+    def pieces(self) -> Iterator[Piece]:
+        """All lines that are held; they are held no longer."""
+        if self.parts:
+            self._finish()
+        self.done.reverse()
+        while self.done:
+            number, step, text, lines, is_compressed = self.done.pop()
+            yield number, step, zlib.decompress(text) if is_compressed else text, lines
+
+    def __bool__(self) -> bool:
+        return bool(self.done or self.parts)
+
+
 def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
-    ran: list[tuple[_Cell, list[Piece]]] = []
+    ran: list[tuple[_Cell, _Held]] = []
     size = 0
     cells = _cells(blocks, note)
-    for cell, pieces in cells:
-        ran.append((cell, pieces))
-        size += sum(len(p[2]) for p in pieces)
+    for cell, held in cells:
+        ran.append((cell, held))
+        size += held.size
         if size > MAX_SORTED_BYTES:  # more text than is usual: the order of the file is kept
-            yield from (p for _, found in ran for p in found)
-            yield from (p for _, found in cells for p in found)
+            yield from (p for _, found in ran for p in found.pieces())
+            yield from (p for _, found in cells for p in found.pieces())
             return
     order = _in_order_of_execution([cell for cell, _ in ran])
     shown = [i for i in order if ran[i][1]]
     if shown != sorted(shown):
         note("notebook", "the cells did not run in the order in which they stand; they are told as they ran", None)
-    yield from (p for i in order for p in ran[i][1])
+    yield from (p for i in order for p in ran[i][1].pieces())
 
 
 def _in_order_of_execution(cells: list[_Cell]) -> list[int]:
@@ -117,32 +170,32 @@ def _counted_on(cells: list[_Cell], counts: dict[int, int]) -> dict[int, int]:
     return counts | {i: counts[i] + most for i in below}
 
 
-def _cells(blocks: Iterator[bytes], note: Note) -> Iterator[tuple[_Cell, list[Piece]]]:
+def _cells(blocks: Iterator[bytes], note: Note) -> Iterator[tuple[_Cell, _Held]]:
     """Each cell and its lines, in the order of the file."""
     cell = _Cell((), 0)
     end = _Ends()
     output: Path = ()
-    pieces: list[Piece] = []
+    held = _Held()
     for path, value, line in values(blocks, note):
         place = _places(path)
         if place is None:
             continue
         at, rest = place
         if at != cell.at:
-            pieces += _end(cell)
+            held.add(_end(cell))
             end.of(cell)
-            yield cell, pieces
-            cell, output, pieces = _Cell(at, line), (), []
+            yield cell, held
+            cell, output, held = _Cell(at, line), (), _Held()
         if rest[:1] != ("outputs",):
             _about(cell, rest, value)
             continue
         if rest[:2] != output:
-            pieces += _rest(cell)
+            held.add(_rest(cell))
             output = rest[:2]
-        pieces += _output(cell, rest[2:], value, line)
-    pieces += _end(cell)
+        held.add(_output(cell, rest[2:], value, line))
+    held.add(_end(cell))
     end.of(cell)
-    yield cell, pieces
+    yield cell, held
     end.tell(note)
 
 

@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forensics.database import Database
+from forensics.core.shapes import ZEROS
+from forensics.database import Database, builtin_folder
+from forensics.database.phrases import read_phrases
 from forensics.outcome import line_classes, trouble_test
 from forensics.readers.lanes.line_classes import (
     FRAME,
@@ -19,6 +21,8 @@ from forensics.readers.lanes.line_classes import (
     TROUBLE,
     LineClasses,
 )
+
+DIGITS = ("0123456789", "1111111111", "0000000000", "9876543210")
 
 
 @pytest.mark.parametrize(
@@ -118,3 +122,14 @@ def test_trouble_is_a_word_of_failure_that_no_other_phrase_takes_back() -> None:
         False,
     ]
     assert not LineClasses({}, anything_possible).is_trouble("it failed")
+
+
+def test_the_classes_of_a_shape_are_those_of_each_of_its_lines(knowledge: Database) -> None:
+    classes = line_classes(knowledge)
+    texts = [text for found in read_phrases(builtin_folder())[0].values() for p in found for text in (*p.match, *p.no_match)]
+    lines = [text.translate(str.maketrans("0123456789", digits)) for text in texts if text.isascii() for digits in DIGITS]
+    lines += [f"step {n} of 400 | loss: 0.{n}" for n in range(3)]
+    known = [(line, found) for line in lines if (found := classes.classify_shape(line.translate(ZEROS))) is not None]
+    assert [line for line, found in known if classes.classify(line) != found] == []
+    assert len(known) > len(DIGITS)
+    assert classes.classify_shape("00 failed") is None  # of `0 failed`, which is no trouble, and of `7 failed`
