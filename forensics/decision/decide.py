@@ -115,21 +115,29 @@ def decide(
     causes = causes_of(_ranked(offered, model))
     ranked = ranked_by_structure(precedence.applied(_own_before_unknown(causes), database), database)
     listed = [_with_probability(c, bad, share) for c in ranked if c.cause != UNLISTED]
-    healthy_lines = tuple(o for o in given.owned if o.observation.cause == HEALTHY and o.owner == "mine")
-    healthy = moved(Candidate(HEALTHY, healthy_lines, {}, 1.0), 1 - bad, NO_BAD_END)
-    listed.sort(key=lambda c: (-c.probability, c.cause))
-    found = [healthy, *(c for c in listed if c.owned)] if bad < ENDED_BADLY else [*_causes_to_list(listed), healthy]
-    found = [replace(c, probability=round(c.probability, 4)) for c in found]
+    found = _beside_healthy(given, listed, bad)
     verdict = _verdict(bad, found[0], database)
     outcome = _outcome(given, bad, found[0], database)
     if mute and outcome.state == "unknown":
         outcome = replace(outcome, why=MUTE)
     if position and by_position and bad < ENDED_BADLY:
         outcome = _with_last_position(given, outcome, position[0])
-    outcome = replace(outcome, ledger=rows)
     return Diagnosis(
-        verdict, outcome, tuple(found[:MAX_CAUSES]), _notices(given, found, bad, database), _none_of_these(ranked, bad)
+        verdict,
+        replace(outcome, ledger=rows),
+        tuple(found[:MAX_CAUSES]),
+        _notices(given, found, bad, database),
+        _none_of_these(ranked, bad),
     )
+
+
+def _beside_healthy(given: DecisionInput, listed: list[Candidate], bad: float) -> list[Candidate]:
+    """What the report lists, none.healthy among it; `bad`: the probability that it ended badly."""
+    healthy_lines = tuple(o for o in given.owned if o.observation.cause == HEALTHY and o.owner == "mine")
+    healthy = moved(Candidate(HEALTHY, healthy_lines, {}, 1.0), 1 - bad, NO_BAD_END)
+    listed = sorted(listed, key=lambda c: (-c.probability, c.cause))
+    found = [healthy, *(c for c in listed if c.owned)] if bad < ENDED_BADLY else [*_causes_to_list(listed), healthy]
+    return [replace(c, probability=round(c.probability, 4)) for c in found]
 
 
 def _none_of_these(ranked: Sequence[Candidate], bad: float) -> float:

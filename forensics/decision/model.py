@@ -160,15 +160,7 @@ def model_from_bytes(data: bytes, whole_body: bytes | None = None) -> Model:
     ):
         raise ForeignModelError("made for another version")
     wide, tall = len(causes), len(words)
-    numbers = tall + wide + 1 + len(STRUCTURE) + sum(trees + 3 * nodes for trees, nodes in outcome.trees)
-    size = 2 * (tall * wide + ENDING_ROWS + WORD_ROWS) + 4 * numbers
-    if not (whole_body or sha256(memoryview(data)[end + 1 :]).hexdigest() == head.sha256):
-        raise ForeignModelError(CHANGED)
-    body = whole_body or _body(data, size)
-    if len(body) != size:
-        raise ForeignModelError(CHANGED)
-    if not causes or len(set(causes)) < wide or len(set(words)) < tall or not all(map(isfinite, head.features.values())):
-        raise ForeignModelError("damaged: a name stands in it twice, or a weight is no number")
+    body = whole_body or _checked_body(head, data, end + 1)
     parts = _Parts(memoryview(body))  # a copy would take more memory than a short run
     coefficients, ending, line_words = parts.taken("h", tall * wide), parts.taken("h", ENDING_ROWS), parts.taken("h", WORD_ROWS)
     idf, intercepts, ending_intercept = parts.taken("f", tall), parts.taken("f", wide), parts.taken("f", 1)[0]
@@ -188,6 +180,22 @@ def model_from_bytes(data: bytes, whole_body: bytes | None = None) -> Model:
         unit=COEFFICIENT_UNIT,
         hash=sha256(data[:end]).hexdigest(),
     )
+
+
+def _checked_body(head: "_Head", data: bytes, start: int) -> bytes:
+    """The numbers of the file `data`, which begin at `start`; ForeignModelError if they are not those of `head`."""
+    causes, words = head.causes, head.vocabulary
+    wide, tall = len(causes), len(words)
+    if sha256(memoryview(data)[start:]).hexdigest() != head.sha256:
+        raise ForeignModelError(CHANGED)
+    numbers = tall + wide + 1 + len(STRUCTURE) + sum(trees + 3 * nodes for trees, nodes in head.outcome.trees)
+    size = 2 * (tall * wide + ENDING_ROWS + WORD_ROWS) + 4 * numbers
+    body = _body(data, size)
+    if len(body) != size:
+        raise ForeignModelError(CHANGED)
+    if not causes or len(set(causes)) < wide or len(set(words)) < tall or not all(map(isfinite, head.features.values())):
+        raise ForeignModelError("damaged: a name stands in it twice, or a weight is no number")
+    return body
 
 
 class _HeadOfTrees(Struct):
