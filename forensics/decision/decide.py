@@ -30,7 +30,7 @@ from forensics.decision.structure import (
     went_on,
 )
 from forensics.decision.text import trouble_text, trouble_words
-from forensics.model import Adjustment, Line, Notice, Verdict
+from forensics.model import Adjustment, Notice, Verdict
 from forensics.model.verdicts import Candidate, Diagnosis, Lane, LaneDigest, Outcome, OutcomeState, OwnedObservation
 from forensics.outcome import features as outcome_features
 from forensics.outcome import recorded_status
@@ -102,10 +102,8 @@ def decide(
     """
     rates = database.rates if rates is None else rates
     rows, mute = _outcome_rows(given, database, model, rates, explained)
-    decisive = outcome_features.decisive_lane(given.owned, given.lanes, database)
-    position = last_position(given.owned, decisive, database)
-    by_position = _row_of_last_position(given, position, rows, database)
-    rows += by_position or _row_of_last_lines(given, decisive, rows, database)
+    by_structure, positioned = _row_by_structure(given, rows, database)
+    rows += by_structure
     shown = probability_of(rows)
     bad, share = shown, 1.0
     if given.end and not given.end.runs:
@@ -115,29 +113,21 @@ def decide(
     causes = causes_of(_ranked(offered, model))
     ranked = ranked_by_structure(precedence.applied(_own_before_unknown(causes), database), database)
     listed = [_with_probability(c, bad, share) for c in ranked if c.cause != UNLISTED]
-    found = _beside_healthy(given, listed, bad)
+    healthy_lines = tuple(o for o in given.owned if o.observation.cause == HEALTHY and o.owner == "mine")
+    healthy = moved(Candidate(HEALTHY, healthy_lines, {}, 1.0), 1 - bad, NO_BAD_END)
+    listed.sort(key=lambda c: (-c.probability, c.cause))
+    found = [healthy, *(c for c in listed if c.owned)] if bad < ENDED_BADLY else [*_causes_to_list(listed), healthy]
+    found = [replace(c, probability=round(c.probability, 4)) for c in found]
     verdict = _verdict(bad, found[0], database)
     outcome = _outcome(given, bad, found[0], database)
     if mute and outcome.state == "unknown":
         outcome = replace(outcome, why=MUTE)
-    if position and by_position and bad < ENDED_BADLY:
-        outcome = _with_last_position(given, outcome, position[0])
+    if positioned and bad < ENDED_BADLY:
+        outcome = _with_last_position(given, outcome, positioned)
+    outcome = replace(outcome, ledger=rows)
     return Diagnosis(
-        verdict,
-        replace(outcome, ledger=rows),
-        tuple(found[:MAX_CAUSES]),
-        _notices(given, found, bad, database),
-        _none_of_these(ranked, bad),
+        verdict, outcome, tuple(found[:MAX_CAUSES]), _notices(given, found, bad, database), _none_of_these(ranked, bad)
     )
-
-
-def _beside_healthy(given: DecisionInput, listed: list[Candidate], bad: float) -> list[Candidate]:
-    """What the report lists, none.healthy among it; `bad`: the probability that it ended badly."""
-    healthy_lines = tuple(o for o in given.owned if o.observation.cause == HEALTHY and o.owner == "mine")
-    healthy = moved(Candidate(HEALTHY, healthy_lines, {}, 1.0), 1 - bad, NO_BAD_END)
-    listed = sorted(listed, key=lambda c: (-c.probability, c.cause))
-    found = [healthy, *(c for c in listed if c.owned)] if bad < ENDED_BADLY else [*_causes_to_list(listed), healthy]
-    return [replace(c, probability=round(c.probability, 4)) for c in found]
 
 
 def _none_of_these(ranked: Sequence[Candidate], bad: float) -> float:
@@ -173,14 +163,16 @@ def _outcome_rows(
     return rows, mute
 
 
-def _row_of_last_position(
-    given: DecisionInput, told: tuple[Lane, Line, float, str] | None, rows: tuple[Adjustment, ...], database: Database
-) -> tuple[Adjustment, ...]:
-    """The row of the last position, see last_position, if it lowers the probability of a bad end."""
+def _row_by_structure(
+    given: DecisionInput, rows: tuple[Adjustment, ...], database: Database
+) -> tuple[tuple[Adjustment, ...], Lane | None]:
+    """The row of what the last lines show, and the lane whose last position it is, see last_position."""
+    decisive = outcome_features.decisive_lane(given.owned, given.lanes, database)
+    told = last_position(given.owned, decisive, database)
     if told is None or probability_of(rows) <= told[2] or given.exit_status(database):
-        return ()
+        return _row_of_last_lines(given, decisive, rows, database), None
     lane, line, most, rule = told
-    return with_rule(rows, most, rule, lane.source, line.number)[-1:]
+    return with_rule(rows, most, rule, lane.source, line.number)[-1:], lane
 
 
 def _row_of_last_lines(
