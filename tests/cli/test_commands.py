@@ -120,6 +120,8 @@ def test_a_report_that_cannot_be_written_is_not_lost(logs: Path) -> None:
         (("signatures", "rates"), "it is now: forensics dev rates"),
         (("analyze", "--rdact", "x"), "analyze has no option --rdact; did you mean --redact?"),
         (("--vrsion",), "did you mean --version?"),
+        (("brief", "."), "no command 'brief'; it is an option: forensics analyze PATHS -f brief"),
+        (("redact", "."), "it is an option: forensics analyze PATHS --redact"),
         (("analyze", "-o"), "requires an argument; forensics --help"),
         (
             ("batch", __file__),
