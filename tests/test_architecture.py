@@ -128,7 +128,6 @@ OF_OTHER_TEXTS = {
     "explain/words.py": "what the user typed: a question",
     "history/accounting.py": "rows of sacct, and host lists in them",
     "history/captured.py": "the command line of a captured run",
-    "history/exchange.py": "pseudonyms",
     "history/fingerprint.py": "names that differ in each run, in a line that was reduced to its template",
     "history/incident.py": "paths and the name of a step among the facts",
     "ownership/runs.py": "names of files",
