@@ -92,6 +92,7 @@ def same(
       forensics history same report.json
       forensics history same ./logs
     """
+    store = _store(history)  # first: what is imported below needs its packages
     import msgspec
     from msgspec.structs import replace
 
@@ -102,7 +103,6 @@ def same(
     from forensics.report.escape import escape_controls
     from forensics.report.history import seen_before as sentence
 
-    store = _store(history)
     report = _report(path)
     run = captured_run(path)
     incident = incident_of(report, int(time.time()), store.salt, run.known if run else None)
@@ -177,10 +177,10 @@ def trend(
       forensics history trend --by node
       forensics history trend -f html -o history.html      the whole page: causes, nodes, lemons, cost
     """
+    store = _store(history)  # first: what is imported below needs its packages
     from forensics.history.page import page
     from forensics.history.trend import trend as asked
 
-    store = _store(history)
     if form == "html":
         write(page(store, f"History of {_shown(store)}", _lemons(store, None, "node")), output)
         return

@@ -23,6 +23,7 @@ except ImportError:
 
 READS_PATHS = "analyze"  # the command that is meant where a path is given alone
 MOVED = {"train": "dev train", "evaluate": "dev evaluate", "rates": "dev rates"}  # old names; the new ones
+REDACT = "redact"  # an option of several commands, looked for among them
 DASH = "-"  # stands for standard input
 
 
@@ -80,12 +81,17 @@ def _said(error: Any) -> UsageError:
 
 def no_command(word: str, commands: Iterable[str]) -> UsageError:
     """The error for `word`, which is none of `commands`."""
+    from forensics.report import formats
+
     names = list(commands)
     if word in MOVED and ("dev" in names or "list" in names):
         path = (
             f"; this folder is read by: forensics analyze {shlex.quote(word)}" if "dev" in names and Path(word).exists() else ""
         )
         return UsageError(f"no command {word!r}", advice=f"it is now: forensics {MOVED[word]}{path}")
+    if "analyze" in names and word in (*formats(), REDACT):
+        option = f"--{REDACT}" if word == REDACT else f"-f {word}"
+        return UsageError(f"no command {word!r}", advice=f"it is an option: forensics analyze PATHS {option}")
     near = difflib.get_close_matches(word, names, 1)
     advice = f"did you mean {near[0]}?" if near else f"commands are {', '.join(names)}" if names else "it has no commands"
     if "analyze" in names and not near and ("/" in word or "." in word):

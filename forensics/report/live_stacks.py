@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from forensics.core.text import with_noun
 from forensics.model.stacks import LiveHost, Standing
 
 MAX_HOSTS = 8  # hosts of one place that are named
@@ -22,7 +23,8 @@ def stacks_text(hosts: Sequence[LiveHost], places: Sequence[Standing]) -> str:
 
 def _lines(hosts: Sequence[LiveHost], places: Sequence[Standing]) -> Iterator[str]:
     count = sum(len(host.processes) for host in hosts)
-    yield f"{count} processes on {len(hosts)} host{'s' * (len(hosts) != 1)}, {len(places)} places"
+    where = f"{with_noun(len(hosts), 'host')}, {with_noun(len(places), 'place')}"
+    yield f"{with_noun(count, 'process', 'processes')} on {where}"
     for one in places:
         at = f" at {one.place.function} ({one.place.place})" if one.place else ""
         yield ""

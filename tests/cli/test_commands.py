@@ -120,6 +120,8 @@ def test_a_report_that_cannot_be_written_is_not_lost(logs: Path) -> None:
         (("signatures", "rates"), "it is now: forensics dev rates"),
         (("analyze", "--rdact", "x"), "analyze has no option --rdact; did you mean --redact?"),
         (("--vrsion",), "did you mean --version?"),
+        (("brief", "."), "no command 'brief'; it is an option: forensics analyze PATHS -f brief"),
+        (("redact", "."), "it is an option: forensics analyze PATHS --redact"),
         (("analyze", "-o"), "requires an argument; forensics --help"),
         (
             ("batch", __file__),
@@ -181,6 +183,14 @@ def test_a_history_of_the_configuration_that_cannot_be_kept_does_not_cost_the_re
     assert (done.returncode, b"code.shape" in done.stdout) == (0, True)
     assert b"a history needs SQLAlchemy; pip install sqlalchemy pyarrow" in done.stderr
     assert b"internal error" not in done.stderr
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize("command", [("trend",), ("same", "x.log")])
+def test_each_command_of_a_history_says_what_it_lacks(command: tuple[str, ...]) -> None:
+    code = f"import sys; sys.modules['sqlalchemy'] = None; sys.argv[1:] = {['history', *command]!r}; from forensics.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=300, check=False)
+    assert (done.returncode, done.stdout) == (2, b"") and b"a history needs SQLAlchemy" in done.stderr
 
 
 def test_a_page_that_cannot_be_written_does_not_fill_the_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

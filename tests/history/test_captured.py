@@ -24,7 +24,7 @@ batch()
 
 
 def run(folder: Path, size: int, bundle: str = "") -> "subprocess.CompletedProcess[str]":
-    kept = ["-o", str(folder / bundle)] if bundle else []
+    kept = ["--folder", str(folder / bundle)] if bundle else []
     asked = [sys.executable, "-P", "-m", "forensics", "run", *kept, "--", sys.executable, "train.py", "--batch-size", str(size)]
     env = os.environ | {"FORENSICS_HISTORY": str(folder / "h.db"), "XDG_STATE_HOME": str(folder / "state")}
     return subprocess.run(asked, cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False)
