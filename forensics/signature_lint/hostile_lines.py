@@ -18,7 +18,7 @@ from forensics.database.entries import Signature
 
 Search = Callable[[str, Allowance], object]
 LINE_CHARS = 8000  # chosen by hand: longer than any message, shorter than the text that is confirmed
-COSTLY_S = 0.005  # of processor time for one pattern on one line: a tenth of `limits.confirm`
+COSTLY_S = 0.01  # of processor time for one pattern on one line: a fifth of `limits.confirm`, for a slow or busy machine
 FIRST_LOOK = 4  # a line of a quarter of that length tells first
 FIRST_SHARE = 8  # of COSTLY_S on the shorter line: of a long line no more than a few parts of that length are searched
 MAX_HOSTILE_TRIAL_S = 0.1  # chosen by hand: a pattern that takes longer has failed by far
