@@ -163,9 +163,8 @@ def test_what_can_be_copied_is_there_as_text() -> None:
         text = html.unescape(page.partition(f'<pre id="{name}"')[2].partition(">")[2].partition("</pre>")[0])
         assert text.strip().splitlines()[:3] == render(report, form).splitlines()[:3]
         assert f'data-copies="{name}"' in page
-    assert (
-        page.count("data-before") == sum(len(a.commands) for a in report.causes[0].remediations) + 2
-    )  # a question's, and the script's own word
+    commands = sum(len(a.commands) for a in report.causes[0].remediations) + sum(len(p.commands) for p in report.possible)
+    assert page.count("data-before") == commands + 2  # a question's, and the script's own word
 
 
 def test_a_confirmed_remedy_says_for_how_many() -> None:

@@ -171,4 +171,4 @@ def _marked(drawn: list[Drawing], finding: Finding) -> dict[tuple[str, int], int
 def _data(report: Report) -> str:
     """The JSON document, compressed: it would be half of the page. No character of it means anything in HTML."""
     text = escape_controls(json.dumps(document(report), ensure_ascii=False, allow_nan=False))
-    return base64.b64encode(zlib.compress(text.encode())).decode()
+    return base64.b64encode(zlib.compress(text.encode("utf-8", "replace"))).decode()
