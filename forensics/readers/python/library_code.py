@@ -28,6 +28,7 @@ LIBRARY_FACTS = LIBRARY_PLACE, RAISING, CALLING, ASKED, EXTENSION = (
 EXTENSION_PATTERN = lazy.regex(  # a compiled part of a package, and what it lacks
     INSTALLED_PACKAGE + r"[^\s:]{0,300}\.(?:so|pyd)[\w.]{0,20}: (?:undefined symbol|cannot open)"
 )
+LOOK_UP_PATTERN = lazy.regex(r"\bin __getattr(?:ibute)?__\b")
 ASKED_PATTERN = lazy.regex(
     r"module '(?P<module>\w+)[\w.]*' has no attribute '|cannot import name '\w+' from '(?P<source>\w+)"
     r"|No module named '(?P<whole>\w+)\.\w"
@@ -50,6 +51,8 @@ def library_code(proofs: Sequence[Proof], around: LinesAround = nothing_near) ->
 def _last_packages(proofs: Sequence[Proof], around: LinesAround) -> dict[str, Value]:
     lines, at = around(proofs[0])
     nearest = next(iter(tracebacks_near(lines, at)), []) if lines else []
+    while nearest and LOOK_UP_PATTERN.search(lines[nearest[-1][0]]):
+        nearest = nearest[:-1]  # an object that looks a name up asks for nothing itself: the line above does
     if not nearest or not is_library_file(nearest[-1][1]):
         return {}
     outwards = list(dropwhile(lambda f: _of_python(f[1]), reversed(nearest)))

@@ -29,6 +29,14 @@ OWN = (
     '  File "/home/u/run.py", line 2, in get',
     "KeyError: 'tune'",
 )
+LOOKED_UP = (
+    "Traceback (most recent call last):",
+    '  File "/home/u/run.py", line 352, in after',
+    "    took = end - self.start_time",
+    f'  File "{SITE}/torch/nn/modules/module.py", line 1614, in __getattr__',
+    "    raise AttributeError(",
+    "AttributeError: 'Tracer' object has no attribute 'start_time'",
+)
 COMPILED = (f"{SITE}/flash_attn_2_cuda.cpython-39-x86_64-linux-gnu.so: undefined symbol: _ZN2at4_ops3sumE",)
 OF_PYTHON = (
     "Traceback (most recent call last):",
@@ -54,6 +62,7 @@ OF_PYTHON = (
             {"library_place": r"tornado\platform\asyncio.py:148", "raising_package": "tornado", "calling_package": "ipykernel"},
         ),
         (OWN, {}),
+        (LOOKED_UP, {}),
         (OF_PYTHON, {"library_place": "json/decoder.py:355"}),
         (COMPILED, {"extension_package": "flash-attn"}),
         ((), {}),
