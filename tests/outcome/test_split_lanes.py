@@ -318,3 +318,13 @@ def test_a_command_that_time_measures_behind_another_one_is_an_attempt(
     runs: list[list[str]], count: int, knowledge: Database
 ) -> None:
     assert len(own(log("loading what all need", *(x for run in runs for x in run)), knowledge).attempts) == count
+
+
+@pytest.mark.parametrize(
+    ("behind", "number"),
+    [([], 41), (["main.main", "\t/src/cmd/main.go:167"], 41), (["main.main", "step 41 loss 0.1"], 0)],
+    ids=["nothing", "its stack", "work"],
+)
+def test_the_error_that_ends_a_log_may_have_its_stack_behind_it(behind: list[str], number: int, knowledge: Database) -> None:
+    found = own(log(*STEPS, ERROR, *behind), knowledge).last_error
+    assert (found.number if found else 0) == number
