@@ -2,6 +2,7 @@
 
 Epoch 3/5, then 50/103 [=====>   ] - ETA     -> undetermined: it breaks off in epoch 3 of 5, at 50 of 103
 step:3250/3250 val_loss:3.27543              -> its last step was made
+{'loss': 2.98, 'epoch': 0.08}                -> undetermined: its Trainer always ends with the time of the run
 Epoch 8/10, then "early stopping, done"      -> an end is told, and no counter speaks against it
 
 A log that stops short of what its run counts to is what a kill, a power loss and a lost node leave, and what a run that goes on
@@ -42,17 +43,18 @@ def _titled_if_cut_off(report: Report, title: str) -> Report:
 
 def _judged(report: Report, progress: Progress, title: str, missing: Sequence[OpenQuestion]) -> Report:
     subject, counters = report.subject, progress.counters
-    if report.verdict != "no_crash" or not counters:
+    if report.verdict != "no_crash" or not (counters or progress.before_end):
         return report
     if subject is None or subject.kind not in OWN_KINDS or subject.outcome not in OPEN_ENDS:
         return report
-    if subject.outcome != "ended_well" and counters[0].unit not in ("", OF_EPOCH) and all(c.is_complete for c in counters):
+    full = bool(counters) and all(c.is_complete for c in counters)
+    if full and subject.outcome != "ended_well" and counters[0].unit not in ("", OF_EPOCH):
         return replace(report, subject=replace(subject, outcome="ended_well", why=FINISHED.format(counters[0])))
-    if _is_end_told(subject, progress.line) or counters[0].is_complete or progress.may_be_last:
+    if _is_end_told(subject, progress.line) or any(c.is_complete for c in counters[:1]) or progress.may_be_last:
         return report
     first = report.causes[0]
     first = moved(replace(first, title=title or first.title), min(first.probability, BROKEN_OFF_MAX), BROKEN_OFF)
-    stopped = replace(subject, outcome="cut_off", why=STOPS.format(_place(counters)))
+    stopped = replace(subject, outcome="cut_off", why=STOPS.format(_place(counters) if counters else f"at {progress.before_end}"))
     asked = report.missing or tuple(missing)
     return replace(report, verdict="undetermined", subject=stopped, causes=(first, *report.causes[1:]), missing=asked)
 

@@ -184,8 +184,7 @@ def went_on(owned: Sequence[OwnedObservation], lane: Lane | None, database: Data
 
 
 def last_error(lane: Lane | None) -> Line | None:
-    """The last line of a job's lane, if it is an error, not a warning, and no line like it stands before it."""
-    if lane is None or lane.kind != "job" or lane.digest.trouble or lane.digest.trouble_repeats != 1 or not lane.trouble_lines:
+    """The error with which a job's lane ends, its stack behind it, if it is no warning and no line like it stands before it."""
+    if lane is None or lane.kind != "job" or lane.digest.trouble_repeats != 1 or not (last := lane.last_error):
         return None
-    last = lane.trouble_lines[-1]
     return None if is_mild_record(last.text) or is_low_severity(last.text) else last

@@ -123,7 +123,8 @@ class Lane(Struct, frozen=True):
     that the program continues. `last_lines`: its last lines that are not blank. `good_lines`: its last lines of a good end.
     `aftermath`: of each observation in it, by (line, kind). `superseded`: its launcher began another attempt after the last
     line of this lane. `reached_end`: the line in which its last attempt came to the end of what it counts, if no trouble
-    stands behind it. `at_work`: the same of a last position that is not the end.
+    stands behind it. `at_work`: the same of a last position that is not the end. `last_error`: the line of trouble with which it
+    ends, with nothing but the lines of its stack behind it.
     """
 
     source: str
@@ -138,6 +139,7 @@ class Lane(Struct, frozen=True):
     superseded: bool = False
     reached_end: Line | None = None
     at_work: Line | None = None
+    last_error: Line | None = None
 
 
 class Fact(Struct, frozen=True):

@@ -3,18 +3,19 @@
     loading data / step 1 / step 2 / Killed / loading data / step 1   -> the second `loading data`
     epoch  loss  lr / 1  0.9  0.1 / epoch  loss  lr / 2  0.8  0.1     -> none: the table's head is repeated, its steps count on
 
-Four things begin an attempt: a phrase that says so (`Resuming from checkpoint`), a step counter that starts from the beginning,
-a bar that is drawn from its beginning again behind a traceback, and the first lines of the program when they occur again, unless
-the step counter continues across them or nothing stands behind them: a warning at the exit is the same in each attempt. Many
-programs begin with the same line of two words; such a line begins an attempt only after the exception of a traceback. A log whose
-first line is a failure or a stack does not show how the program begins: each of 64 threads may print that line once.
+Five things begin an attempt: a phrase that says so (`Resuming from checkpoint`), a step counter that starts from the beginning,
+a bar that is drawn from its beginning again behind a traceback, a command that the shell's `time` measures behind another one
+that wrote the same lines, and the first lines of the program when they occur again, unless the step counter continues across
+them or nothing stands behind them: a warning at the exit is the same in each attempt. Many programs begin with the same line of
+two words; such a line begins an attempt only after the exception of a traceback. A log whose first line is a failure or a stack
+does not show how the program begins: each of 64 threads may print that line once.
 """
 
 from collections.abc import Collection, Sequence
 from itertools import accumulate, takewhile
 
 from forensics.readers.lanes.line_classes import FRAME, PROGRESS, START, TRACEBACK, TROUBLE
-from forensics.readers.lanes.line_parts import heads_end_report, is_mild_record, is_python_warning, named_pid
+from forensics.readers.lanes.line_parts import heads_end_report, is_mild_record, is_python_warning, is_time_of_shell, named_pid
 from forensics.readers.lanes.rows import Row, Rows
 from forensics.readers.progress.counters import bar_counter, fresh_bar
 
@@ -22,6 +23,7 @@ MAX_CLASSIFIED_TEMPLATES = 4000  # bounds time, per source; lines of further tem
 BANNER_ROWS = 3  # first rows of a lane: a program prints them again when it is started again
 STACK_HEADING_ROWS = 3  # `Stack dump for pid 7` / `Thread 0x7f4a (active)` / the first frame
 MIN_SPACES = 2  # in the template of a line that few programs print
+LAST_TIME = b"sys"  # of the three times that a shell's `time` writes, real, user and sys
 MAX_STARTS = 50  # a banner that is repeated more often is an ordinary line
 
 
@@ -32,7 +34,8 @@ def starts_of(rows: Rows, bits: Sequence[int], failures: Collection[int] = ()) -
     """
     if len(rows) <= BANNER_ROWS:
         return [], []
-    banners, counts, bars = _banners(rows, bits, failures), _step_counts(rows, bits), _bar_restarts(rows, bits)
+    banners, counts = _banners(rows, bits, failures), _step_counts(rows, bits)
+    bars = _bar_restarts(rows, bits) | _timed_commands(rows)
     templates = rows.templates
     report = _last_report(rows, bits)
     asked = sorted(i for i in _may_begin(templates, bits, banners, counts).union(bars) if i < report)
@@ -105,6 +108,14 @@ def _bar_restarts(rows: Rows, bits: Sequence[int]) -> set[int]:
         if b & TRACEBACK:
             failed |= shown
     return found
+
+
+def _timed_commands(rows: Rows) -> set[int]:
+    """The indices behind the times of one command, up to those of another one, whose first row occurred before."""
+    ends = [i for i, raw in enumerate(rows.raws) if raw.startswith(LAST_TIME) and is_time_of_shell(rows[i].said())]
+    first = {template: i for i, template in reversed([*enumerate(rows.templates[: ends[-1]])])} if len(ends) > 1 else {}
+    behind = [next((j for j in range(end + 1, len(rows)) if rows.raws[j].strip()), end) for end in ends[:-1]]
+    return {i for i, end in zip(behind, ends, strict=False) if first.get(rows.templates[i], i) < end}
 
 
 def _banners(rows: Rows, bits: Sequence[int], failures: Collection[int]) -> set[bytes]:

@@ -23,6 +23,7 @@ from forensics.outcome.split_observations import by_attempt
 from forensics.readers.lanes.lane_rows import KERNEL_LANE, MAIN_PROGRAM, entity_of, lane_key, lane_kind, rows_by_lane
 from forensics.readers.lanes.line_classes import (
     BAD_END,
+    FRAME,
     GOES_ON,
     GOOD,
     NOT_AN_END,
@@ -130,6 +131,7 @@ class _LaneRows:
             superseded=self.is_superseded(),
             reached_end=position if complete else None,
             at_work=None if complete else position,
+            last_error=self.last_error(end),
         )
 
     def end_of_program(self) -> int:
@@ -139,6 +141,13 @@ class _LaneRows:
             end -= 1
         is_error = end and self.bits[end - 1] & TROUBLE and not self.bits[end - 1] & NOT_AN_END
         return end if is_error else len(self.rows)
+
+    def last_error(self, end: int) -> Line | None:
+        """The line of trouble before row `end` with nothing but the lines of its stack behind it."""
+        while end and self.bits[end - 1] & FRAME:
+            end -= 1
+        is_error = end and self.bits[end - 1] & TROUBLE and not self.bits[end - 1] & (NOT_AN_END | TRACEBACK)
+        return Line(self.numbers[end - 1], self.rows[end - 1].text()) if is_error else None
 
     def _classified(self, classes: LineClasses, known: dict[bytes, int], alone: int) -> list[int]:
         """The classes of each row: those before index `alone` once for each template, the others one by one."""

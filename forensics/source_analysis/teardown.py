@@ -1,4 +1,4 @@
-"""Trouble that ends nothing: helper threads that fail behind a good end, and exceptions that are printed and ignored.
+"""Trouble that ends nothing: helper threads behind a good end, exceptions that are ignored, and a shell's failing file tools.
 
     Training is over, model saved.                    the end, in order
     Exception in thread Thread-2:                     \\
@@ -8,9 +8,14 @@
 
 The interpreter takes the queue of such a thread away, and nothing of the run is lost. An exception that is ignored, as of a
 destructor, is no sign of an end where the end of the log shows no other trouble.
+
+    mv: cannot stat '*.pt': No such file or directory     a file tool fails
+    real    126m14.364s                                   the shell goes on, so it does not stop at such a failure
+    mv: cannot stat '*.out': No such file or directory    the last line, which ended nothing
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,6 +24,7 @@ from forensics.line_formats import unlabelled
 from forensics.model import Line, Observation, Scan
 from forensics.readers.lanes.line_classes import GOOD, NOT_AN_END, PROGRESS, SHUT_DOWN, TROUBLE, LineClasses
 from forensics.readers.lanes.line_parts import is_low_severity
+from forensics.readers.platforms.shell_places import failed_file_tool
 from forensics.readers.python.exception_message import TRACEBACK_HEAD
 from forensics.readers.python.library_files import is_library_file
 from forensics.readers.python.teardown import IGNORED, IN_THREAD, THREAD_PREFIX
@@ -35,6 +41,26 @@ class Teardown(Struct, frozen=True):
 
 
 def find_teardown(scan: Scan, events: Sequence[Observation], classes: LineClasses) -> Teardown:
+    """What failed at the end of `scan` and ended nothing."""
+    found = _find_in_program(scan, events, classes)
+    tools = _survived_tools(scan.tail)
+    return Teardown(_without_cause(found.events, tools), found.lines | tools) if tools else found
+
+
+def _survived_tools(tail: Sequence[Line]) -> frozenset[int]:
+    """The lines in which the file tool failed with which the log ends, if the shell went on behind it before."""
+    tools = {line.number: failed_file_tool(line.text) for line in tail if line.text.strip()}
+    last = [*takewhile(lambda n: tools[n], reversed(tools))]
+    alike = frozenset(n for n, tool in tools.items() if tool in {tools[n] for n in last})
+    return alike if len(alike) > len(last) else frozenset()
+
+
+def _without_cause(events: Sequence[Observation], lines: frozenset[int]) -> list[Observation]:
+    """`events`; those that stand on `lines` alone have no cause."""
+    return [replace(o, cause=None, weight="hint") if set(o.shown_on) <= lines else o for o in events]
+
+
+def _find_in_program(scan: Scan, events: Sequence[Observation], classes: LineClasses) -> Teardown:
     """The threads of libraries that failed behind the good end of `scan`, if the program did nothing further."""
     failed = [o for o in events if IN_THREAD in o.fields and o.proofs and is_library_file(str(o.fields.get("file", "")))]
     tail = {line.number: line for line in scan.tail}
@@ -49,8 +75,7 @@ def find_teardown(scan: Scan, events: Sequence[Observation], classes: LineClasse
     own = (spanned | heads) - set(ends)
     if not ends or any(_shows_more(bits[n], tail[n]) for n in bits if n > max(ends) and n not in own):
         return Teardown(events)
-    told = [replace(o, cause=None, weight="hint") if set(o.shown_on) <= own else o for o in events]
-    return Teardown(told, frozenset(own))
+    return Teardown(_without_cause(events, frozenset(own)), frozenset(own))
 
 
 def _ignored_lines(tail: Mapping[int, Line], events: Sequence[Observation], classes: LineClasses) -> frozenset[int]:

@@ -34,3 +34,13 @@ def test_the_log_of_a_watcher_is_not_the_subject(analyze: Callable[..., Report])
     )
     assert report.subject is not None
     assert "earlyoom" not in str(ending_sentence(report))
+
+
+def test_a_file_tool_that_fails_behind_one_that_the_shell_survived_ends_nothing(analyze: Callable[..., Report]) -> None:
+    failed, last = (
+        "mv: cannot stat '*.pt': No such file or directory\n",
+        "mv: cannot stat 'run_*.out': No such file or directory\n",
+    )
+    survived = analyze(train_log=f"{failed}the next one\n{last}")
+    assert (survived.causes[0].id, survived.verdict) == ("none.healthy", "no_crash")
+    assert analyze(train_log=f"the first one\n{last}").causes[0].id == "data.missing"

@@ -33,6 +33,7 @@ def told(analyze: Analyze, *lines: str) -> tuple[str, str, str]:
     ("lines", "place"),
     [
         (["{'loss': 3.1}", BAR, "{'loss': 2.98, 'epoch': 0.08}"], "at 200 of 2515"),
+        ([BAR.replace("200/2515", "2515/2515"), "{'loss': 2.98, 'lr': 1e-05, 'epoch': 0.08}"], "at epoch 0.08"),
         (["Epoch 3/5", "103/103 [==============================] - 53s 518ms/step - loss: 0.6211"], "after epoch 3 of 5"),
         (["Epoch 3/5", " 50/103 [=============>................] - ETA: 9s - loss: 0.6211"], "in epoch 3 of 5, at 50 of 103"),
         (["Epoch [2/4] loss 0.7", "Epoch [3/4] loss 0.6"], "after epoch 3 of 4"),
@@ -81,6 +82,13 @@ def test_a_counter_that_would_be_beyond_its_total_next_may_be_the_last_one(analy
     outcome, _, verdict = told(analyze, *lines)
     assert (outcome, verdict) == ("cut_off", "no_crash")
     assert told(analyze, *lines[:-1])[2] == "undetermined"
+
+
+@pytest.mark.seconds
+def test_a_trainer_that_told_the_time_of_its_run_has_ended(analyze: Analyze) -> None:
+    records = ["{'loss': '2.98', 'epoch': '1.98'}", "{'train_runtime': '61.2', 'train_loss': '2.99', 'epoch': '1.99'}"]
+    assert told(analyze, *records, "{'eval_loss': 3.01, 'epoch': 1.99}")[2] == "no_crash"
+    assert told(analyze, records[0])[2] == "undetermined"
 
 
 @pytest.mark.seconds

@@ -300,3 +300,31 @@ def test_elsewhere_the_farewell_is_the_end_of_the_log(last: tuple[str, ...], kno
     lane = own(log(*last), knowledge)
     assert lane.digest.trouble != 0
     assert lane.last_lines[-1].text == FAREWELLS["wandb"][-1]
+
+
+TIMES = ["", "real\t126m14.364s", "user\t4192m21.269s", "sys\t87m3.746s"]
+
+
+@pytest.mark.parametrize(
+    ("runs", "count"),
+    [
+        ([["fit: fold 1 of the data", *TIMES], ["fit: fold 2 of the data", "KeyError: 'x'", *TIMES]], 2),
+        ([["fetch the data", *TIMES], ["fit: fold 2 of the data", "KeyError: 'x'", *TIMES]], 1),
+        ([["fit: fold 1 of the data", "KeyError: 'x'", *TIMES], ["fit: fold 2 of the data"]], 1),
+    ],
+    ids=["of the same lines", "of other lines", "not measured itself"],
+)
+def test_a_command_that_time_measures_behind_another_one_is_an_attempt(
+    runs: list[list[str]], count: int, knowledge: Database
+) -> None:
+    assert len(own(log("loading what all need", *(x for run in runs for x in run)), knowledge).attempts) == count
+
+
+@pytest.mark.parametrize(
+    ("behind", "number"),
+    [([], 41), (["main.main", "\t/src/cmd/main.go:167"], 41), (["main.main", "step 41 loss 0.1"], 0)],
+    ids=["nothing", "its stack", "work"],
+)
+def test_the_error_that_ends_a_log_may_have_its_stack_behind_it(behind: list[str], number: int, knowledge: Database) -> None:
+    found = own(log(*STEPS, ERROR, *behind), knowledge).last_error
+    assert (found.number if found else 0) == number

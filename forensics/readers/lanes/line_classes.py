@@ -37,7 +37,8 @@ CLASS_NAMES = (
 FRAMES = lazy.regex(
     r"\s{2,}(?:File \"|at |raise |return |\^|~)|\s*File \".{1,300}\", line \d"
     r"|\s+\.\.\. \d+ (?:more|common frames omitted)"
-    r"|\t\S{1,200}\.go:\d+(?: \+0x[0-9a-f]+)?\s*$|created by \S+(?: in goroutine \d+)?$|[\w./*()-]{3,200}\(\{?0x[0-9a-f]+[,)]"
+    r"|(?:\t| {2,8})\S{1,200}\.go:\d+(?: \+0x[0-9a-f]+)?\s*$|created by \S+(?: in goroutine \d+)?$"
+    r"|[\w./*()\[\]-]{3,200}(?:\(\{?0x[0-9a-f]+\??[,)}]|\.func\d+(?:\.\d+)*(?:\(|$))|(?:main|runtime)\.(?:main|goexit)$"
     r"| {1,4}\d{1,3}: +(?:0x[0-9a-f]+ - )?[\w<]+(?:::|>)"
     r"|\s+\S{1,80} \([^\s()]{1,200}:\d+\)$|\s+from \S{1,200}:\d+:in |\s*#\d+ +(?:0x|/|\{main\}|\[internal function\])"
     r"|\S{1,200}\([^)]{0,200}\+0x[0-9a-f]+\) ?\[0x|\[\S{1,80}:\d+\] \[ ?\d{1,2}\] |[0-9A-F]{16} \(\(?"

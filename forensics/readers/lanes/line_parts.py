@@ -20,6 +20,7 @@ NO_REASON_PATTERN = lazy.regex(
     r"|.{0,120}\bsystemd\[\d{1,7}\]: (?:Start(?:ed|ing)|Finished|Reached target|Listening on|Mounted|Created slice|Set up) "
 )
 TRACKER_PATTERN = lazy.regex(r"^\W{0,4}(?:wandb: |wandb:$|COMET [A-Z]+: |neptune\] |View (?:run|experiment) .{0,200}\bat: ?http)")
+SHELL_TIME_PATTERN = lazy.regex(r"(?:real|user|sys)\s{1,8}(?:\d{1,9}m)?\d{1,9}[.,]\d{1,6}s?\s*$")
 PLACE_IN_CODE_PATTERN = lazy.regex(r"[\w./\\-]+\.\w{1,8}[:(]\d+")
 
 
@@ -82,3 +83,8 @@ def heads_end_report(text: str) -> bool:
 def is_of_tracker(text: str) -> bool:
     """Is it a line of a client that records experiments? Such a client says goodbye at any exit, good or bad."""
     return TRACKER_PATTERN.search(text) is not None
+
+
+def is_time_of_shell(text: str) -> bool:
+    """Is it one of the times that a shell's `time` writes behind the output of a command: `real    126m14.364s`?"""
+    return SHELL_TIME_PATTERN.match(text) is not None

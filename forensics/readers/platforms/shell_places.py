@@ -1,6 +1,7 @@
-"""The program that a shell saw die.
+"""The program that a shell saw die, and a tool for files that failed in it.
 
 run.sh: line 5: 19817 Killed      python train.py       -> command train.py, pid 19817
+mv: cannot stat '*.pt': No such file or directory       -> mv
 """
 
 from collections.abc import Sequence
@@ -16,6 +17,15 @@ SHELL_DEATH_PATTERN = lazy.regex(
     r"(?P<command>\S.{0,300})"
 )
 SCRIPT_PATTERN = lazy.regex(r"(?:\A|\s)(?P<script>-m [\w.]{1,100}|[\w./~-]{1,200}\.(?:py|sh|jl|R|pl))(?=\s|\Z)")
+FILE_TOOL_PATTERN = lazy.regex(
+    r"(?:/usr)?(?:/bin/)?(cp|mv|rm|ln|ls|cat|mkdir|rmdir|touch|chmod): (?:cannot |\S.{0,300}: No such file)"
+)
+
+
+def failed_file_tool(text: str) -> str:
+    """The tool that could not do something with a file, as the line says; empty if it says no such thing."""
+    found = FILE_TOOL_PATTERN.match(text)
+    return str(found[1]) if found else ""
 
 
 def command(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:

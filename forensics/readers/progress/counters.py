@@ -35,6 +35,9 @@ POSITION_PATTERN = lazy.regex(  # `[41, 2040] loss` and `Epoch: [5][128/500]` na
     r"|^\W{0,3}\[ {0,6}(?P<epoch>\d{1,6}), {0,8}(?P<step>\d{1,9})\] {0,3}\w{0,20} ?loss\b"
 )
 FRESH_BAR_PATTERN = lazy.regex(r"(?<![\d/.])0/(\d{1,9}) \[0?0:00<")  # as tqdm draws a bar before its first step
+# A record of the training by transformers' Trainer, whose last line is another record: that of the whole run's time.
+TRAINER_RECORD_PATTERN = lazy.regex(r"\{'loss': .{0,400}'(epoch)': ('?)(\d{1,6}(?:\.\d{1,20})?)\2[,}]")
+TRAINER_END = "'train_runtime'"
 STEP_RATE_UNITS = ("it", "s", "ba", "batch", "step")  # of `3.2it/s`, `14.04s/it`, `1.5batch/s`
 # One of the texts stands in each line that the patterns match, in lower case.
 NAMED_COUNT_TEXTS = (b"epoch", b"step", b"iter", b"round")
@@ -70,11 +73,13 @@ class Progress(Struct, frozen=True):
     """The last counters of a log, the outer one first, and the last line of them as numbered in the original file.
 
     `may_be_last`: by its stride, or because it counts from zero, the outer counter may have been shown for the last time.
+    `before_end`: the position in the last record of a program that always tells its end, if that end is not told.
     """
 
     counters: tuple[Counter, ...] = ()
     line: int = 0
     may_be_last: bool = False
+    before_end: str = ""
 
 
 NO_PROGRESS = Progress()
@@ -140,6 +145,12 @@ def _other_places(text: str) -> tuple[tuple[str, slice, slice | None], ...]:
         else:
             found.append((m[1].lower(), slice(*m.span(2)), slice(*m.span(3)) if m[3] else None))
     return tuple(found)
+
+
+def trainer_position(text: str) -> str:
+    """`epoch 0.07` of a record of the Trainer; empty if the line has none."""
+    found = TRAINER_RECORD_PATTERN.search(text)
+    return f"{found[1]} {found[3]}" if found else ""
 
 
 def planned(text: str) -> Counter | None:

@@ -18,6 +18,7 @@ from forensics.readers.progress.counters import (
     NAMED_COUNT_TEXTS,
     NO_PROGRESS,
     TOTAL_PATTERN,
+    TRAINER_END,
     Counter,
     Progress,
     bar_counter,
@@ -25,6 +26,7 @@ from forensics.readers.progress.counters import (
     named_counters,
     planned,
     positions,
+    trainer_position,
 )
 from forensics.readers.sampled_lines import sampled_blocks
 
@@ -37,6 +39,25 @@ MAX_READ_CHARS = 2000  # of the end of a line, which may hold all the states of 
 
 
 def last_progress(scan: Scan, first: int) -> Progress:
+    """How far the attempt that begins in line `first` had come, by its last counters, or by a record that is never the last."""
+    found = _last_counters(scan, first)
+    if found.counters and not all(c.is_complete for c in found.counters):
+        return found
+    last = _before_end(scan, first)
+    return last if last.line > found.line else found
+
+
+def _before_end(scan: Scan, first: int) -> Progress:
+    """The position in the last record of a program that always tells its end; none if it told it."""
+    texts = (b"'epoch'", TRAINER_END.encode())
+    lines = list(lines_from_end(scan, texts, MAX_SEARCHED_LINES, first))
+    number, place = next(((n, p) for n, text in lines if (p := trainer_position(text))), (0, ""))
+    if not place or any(TRAINER_END in text for _, text in lines):
+        return NO_PROGRESS
+    return Progress(line=(scan.source.origin or int)(number), before_end=place)
+
+
+def _last_counters(scan: Scan, first: int) -> Progress:
     """The last counters with a total from line `first` on: the epoch, and a step of it or a bar behind it.
 
     If none of them shows its total, the last one of a kind that the run said a total of.
