@@ -59,6 +59,7 @@ def test_nothing_is_compiled_by_importing_the_pipeline() -> None:
 MAX_MODULES = 400  # 392 of the package are loaded for a short log with numbers on standard input; each takes half a millisecond
 HEAVY = {
     *("typer", "rich", "numpy", "pandas", "pickle", "statistics", "hashlib", "platformdirs", "shlex", "traceback"),
+    *("inspect", "typing_extensions"),
     *("forensics.ranks", "forensics.programs.reader"),
 }
 

@@ -8,20 +8,19 @@ import pytest
 from forensics import cli, readers
 from forensics.cli import app
 from forensics.core.errors import RegistrationError
+from forensics.core.modules import modules
 from forensics.readers.gpu import sxid, xid
 from forensics.sources import formats
 from forensics.sources.formats import cri, kmsg
 
-CACHES = (formats.all_formats, readers._parsers)
+READERS = modules(readers.__path__)
 
 
 @pytest.fixture(autouse=True)
 def _caches() -> Iterator[None]:
-    for cached in CACHES:
-        cached.cache_clear()
+    formats.all_formats.cache_clear()
     yield
-    for cached in CACHES:
-        cached.cache_clear()
+    formats.all_formats.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -33,7 +32,7 @@ def test_a_name_used_twice_names_both_modules(
 ) -> None:
     monkeypatch.setattr(one, name, getattr(other, name))
     with pytest.raises(RegistrationError, match=r" and .*: both .*; rename one") as told:
-        (room.triggers if room is readers else room.all_formats)()
+        readers.find_readers(READERS) if room is readers else formats.all_formats()
     assert one.__name__ in str(told.value)
     assert other.__name__ in str(told.value)
 
@@ -42,8 +41,8 @@ def test_a_name_used_twice_names_both_modules(
     ("ask", "module", "name"),
     [
         (lambda: formats.all_formats(), cri, "FORMATS"),
-        (lambda: readers.triggers(), xid, "TRIGGER"),
-        (lambda: readers.triggers(), xid, "read"),
+        (lambda: readers.find_readers(READERS), xid, "TRIGGER"),
+        (lambda: readers.find_readers(READERS), xid, "read"),
     ],
 )
 def test_a_module_that_registers_nothing_says_what_it_lacks(

@@ -20,7 +20,7 @@ from forensics.data_files.places import builtin_folder
 # `form` imports yaml, which is loaded only where nothing is cached.
 
 T = TypeVar("T")
-CACHED_DATA_FORMAT = 1  # raised when a reader makes other values of the same file
+CACHED_DATA_FORMAT = 2  # raised when a reader makes other values of the same file
 MAX_CACHED_DATA = 60  # files: a few versions of each folder
 
 
@@ -56,12 +56,22 @@ def load_data(place: str, kind: type[T], read: Callable[[Any, Path], list[T]]) -
         content = [(str(p), sha256(p.read_bytes()).digest()) for p in paths]
     except OSError as error:
         raise DatabaseError(f"cannot be read: {error.strerror}", place, "reinstall the package") from error
-    name = f"{sha256(repr((CACHED_DATA_FORMAT, place, content)).encode()).hexdigest()[:32]}.json"
+
+    def parsed() -> list[T]:
+        made, faults = parsed_data(paths, read)
+        if faults:
+            raise DatabaseError(faults[0].what, f"{faults[0].path}:{faults[0].line}")
+        return made
+
+    return kept((place, content), list[kind], parsed)  # type: ignore[valid-type]
+
+
+def kept(state: object, kind: type[T], make: Callable[[], T]) -> T:
+    """What `make` gives, a `kind`, or what it gave to an earlier run with this `state`, which has a repr() of its own."""
+    name = f"{sha256(repr((CACHED_DATA_FORMAT, state)).encode()).hexdigest()[:32]}.json"
     with contextlib.suppress(OSError, RuntimeError, msgspec.MsgspecError):
-        return msgspec.json.decode((cache.folder() / "data" / name).read_bytes(), type=list[kind])  # type: ignore[valid-type]
-    made, faults = parsed_data(paths, read)
-    if faults:
-        raise DatabaseError(faults[0].what, f"{faults[0].path}:{faults[0].line}")
+        return msgspec.json.decode((cache.folder() / "data" / name).read_bytes(), type=kind)
+    made = make()
     with contextlib.suppress(RuntimeError):  # no folder is known
         cache.write_file(cache.folder() / "data", name, msgspec.json.encode(made), MAX_CACHED_DATA)
     return made

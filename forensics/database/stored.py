@@ -1,14 +1,14 @@
 """Convert a Database to the document in the cache, and back, with entries that are parsed at their first use.
 
-The document is JSON, one value per line: the anchors with their signatures; then each cause without its signatures; then each
-signature without its examples. Reading it only splits lines; a cause or signature is parsed at its first use. Of some thousand
-signatures a run uses a few dozen.
+The document is JSON, one value per line: the anchors with their signatures, and how long the other lines are; then each cause
+without its signatures; then each signature without its examples. A cause or signature is cut out and parsed at its first use. Of
+some thousand signatures a run uses a few dozen.
 """
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Any, TypeVar, cast, overload
 
 import hyperscan
@@ -24,6 +24,7 @@ from forensics.model import Trigger
 
 G = TypeVar("G")
 T = TypeVar("T")
+S = TypeVar("S", tuple[int, ...], memoryview)
 
 
 class LazySequence(Sequence[T]):
@@ -69,14 +70,19 @@ class LazyCauses(Mapping[str, Cause]):
 
 
 class _Head(Struct, frozen=True):
-    """The first line. `firsts`: the index of the first signature of each cause, and the total number."""
+    """The first line. `firsts`: the index of the first signature of each cause, and the total number. `ends`: of each other
+    line, counted from the end of this one. `signatures_end`, `triggers_end`: where in `signature_ids` and `trigger_ids` those of
+    each anchor end."""
 
     causes: tuple[str, ...]
     firsts: tuple[int, ...]
     anchors: tuple[str, ...]
     cuts: tuple[int, ...]
-    signature_ids: tuple[tuple[int, ...], ...]
-    trigger_ids: tuple[tuple[int, ...], ...]
+    signature_ids: tuple[int, ...]
+    signatures_end: tuple[int, ...]
+    trigger_ids: tuple[int, ...]
+    triggers_end: tuple[int, ...]
+    ends: tuple[int, ...]
     phrases: dict[str, tuple[tuple[str, ...], tuple[str, ...]]]
     rates: dict[str, tuple[float, float]]
     precedence: tuple[tuple[str, str, str], ...]
@@ -87,23 +93,34 @@ def database_document(database: Database) -> bytes:
     """The document of `database`."""
     causes = list(database.causes.values())
     firsts = tuple(accumulate((len(c.signatures) for c in causes), initial=0))
-    signature_ids, trigger_ids = tuple(map(tuple, database.signature_ids)), tuple(map(tuple, database.trigger_ids))
+    bare = [_bare(c) for c in causes]
+    signatures = [replace(c.signature, match=(), no_match=(), place=NO_PLACE) for c in database.confirmers]
+    lines = [json.encode(value) for value in (*bare, *signatures)]
     ids, anchors, phrases = tuple(c.id for c in causes), tuple(database.anchors), dict(database.phrases)
     head = _Head(
         ids,
         firsts,
         anchors,
         tuple(database.cuts),
-        signature_ids,
-        trigger_ids,
+        *_joined(database.signature_ids),
+        *_joined(database.trigger_ids),
+        tuple(accumulate(1 + len(line) for line in lines)),
         phrases,
         dict(database.rates),
         tuple(database.precedence),
         {record: dict(outcomes) for record, outcomes in database.records.items()},
     )
-    bare = [_bare(c) for c in causes]
-    signatures = [replace(c.signature, match=(), no_match=(), place=NO_PLACE) for c in database.confirmers]
-    return b"\n".join(map(json.encode, (head, *bare, *signatures)))
+    return b"\n".join([json.encode(head), *lines])
+
+
+def _joined(groups: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The members of all groups, and where each group ends among them."""
+    return tuple(chain.from_iterable(groups)), tuple(accumulate(map(len, groups)))
+
+
+def _groups(joined: S, ends: Sequence[int]) -> LazySequence[S]:
+    """The groups of which `_joined` made these."""
+    return LazySequence(range(len(ends)), lambda i: joined[ends[i - 1] if i else 0 : ends[i]])
 
 
 def database_parts(database: Database) -> list[bytes]:
@@ -136,8 +153,8 @@ def database_of_parts(
         triggers=triggers,
         anchors=head.anchors,
         cuts=head.cuts,
-        signature_ids=head.signature_ids,
-        trigger_ids=head.trigger_ids,
+        signature_ids=_groups(head.signature_ids, head.signatures_end),
+        trigger_ids=_groups(head.trigger_ids, head.triggers_end),
         matcher=matcher,
         hash=digest,
         once=once,
@@ -159,23 +176,22 @@ def _deserialised(part: bytes) -> Any:
 
 
 def _knowledge(document: bytes) -> tuple[_Head, Mapping[str, Cause], Sequence[Confirmer]]:
-    first, *lines = document.split(b"\n")
-    head = json.decode(first, type=_Head)
+    start = document.index(b"\n")
+    head = json.decode(memoryview(document)[:start], type=_Head)
     firsts, count = head.firsts, len(head.causes)
-    if len(firsts) != count + 1 or len(lines) != count + firsts[-1]:
+    if len(firsts) != count + 1 or len(head.ends) != count + firsts[-1] or start + head.ends[-1] != len(document):
         raise ValueError("lines are missing")
+    lines = _groups(memoryview(document)[start:], head.ends)
     signature = json.Decoder(Signature).decode
-    confirmers = LazySequence(lines[count:], lambda line: Confirmer(signature(line)))
-    at = {name: i for i, name in enumerate(head.causes)}
+    confirmers = LazySequence(range(count, len(lines)), lambda i: Confirmer(signature(lines[i])))
     bare = json.Decoder(Cause).decode
 
-    def cause(line: bytes) -> Cause:
-        made = bare(line)
-        i = at[made.id]
+    def cause(i: int) -> Cause:
+        made = bare(lines[i])
         own = range(firsts[i], firsts[i + 1])  # most of what asks for a cause asks for its own words only
         return replace(made, signatures=LazySequence(own, lambda at: confirmers[at].signature))
 
-    return head, LazyCauses(head.causes, LazySequence(lines[:count], cause)), confirmers
+    return head, LazyCauses(head.causes, LazySequence(range(count), cause)), confirmers
 
 
 def _bare(cause: Cause) -> Cause:

@@ -11,12 +11,15 @@ evidence: the environment, the numbers, the place; what they need of a scan is n
 
 import functools
 import importlib
-import pkgutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from types import ModuleType
 
+from msgspec import Struct
+
 from forensics.core.errors import RegistrationError, unexpected
+from forensics.core.modules import modules
+from forensics.data_files.cached_data import kept
 from forensics.database import Database, Records
 from forensics.model import Observation, Region, Scan, Trigger, Warn, Warning
 from forensics.readers.base import Record, with_cause
@@ -30,53 +33,74 @@ from forensics.readers.torch.nccl_timeouts import merge_nccl_timeouts
 __all__ = ["merge_nccl_timeouts", "outcomes", "read", "triggers"]
 
 
-@functools.cache
-def _modules() -> tuple[ModuleType, ...]:
-    """All modules of the folders of producers, in order of name."""
-    names = sorted(m.name for m in pkgutil.walk_packages(__path__, f"{__name__}.") if not m.ispkg)
-    return tuple(importlib.import_module(name) for name in names)
+class _Reader(Struct, frozen=True):
+    """A module of a folder of producers: what it looks for, and the kind of its records, empty if it makes none."""
+
+    module: str
+    triggers: tuple[Trigger, ...]
+    kind: str
 
 
 @functools.cache
-def _parsers() -> dict[str, ModuleType]:
-    """The modules of records by kind. Raises RegistrationError for an incomplete module and for a kind of two modules."""
-    found: dict[str, ModuleType] = {}
-    for module in _modules():
-        if not hasattr(module, "OUTCOMES"):
-            continue
-        if not _triggers_of(module) or not hasattr(module, "read"):
-            raise RegistrationError("no TRIGGER or no read()", module.__name__, "add them, or leave OUTCOMES out")
-        kind = _triggers_of(module)[0].kind
-        if kind in found:
-            where = f"{found[kind].__name__} and {module.__name__}"
-            raise RegistrationError(f"both have the kind {kind!r}", where, "rename one")
-        found[kind] = module
-    return dict(sorted(found.items()))
+def _readers() -> tuple[_Reader, ...]:
+    """All modules that look for something, in order of name. As long as no file of them changes, none is imported for that."""
+    files = modules(__path__)
+    states = ((n, s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns) for n, s in ((n, f.stat()) for n, f in files.items()))
+    return kept((*__path__, tuple(states)), tuple[_Reader, ...], lambda: find_readers(files))
+
+
+def find_readers(names: Iterable[str]) -> tuple[_Reader, ...]:
+    """The readers among the modules `names` of this package, which are imported. Raises RegistrationError for an incomplete one
+    and for a kind of two modules."""
+    found: list[_Reader] = []
+    of_kind: dict[str, str] = {}
+    for module in (importlib.import_module(f"{__name__}.{name}") for name in names):
+        triggers, kind = _triggers_of(module), ""
+        if hasattr(module, "OUTCOMES"):
+            if not triggers or not hasattr(module, "read"):
+                raise RegistrationError("no TRIGGER or no read()", module.__name__, "add them, or leave OUTCOMES out")
+            kind = triggers[0].kind
+            if kind in of_kind:
+                where = f"{of_kind[kind]} and {module.__name__}"
+                raise RegistrationError(f"both have the kind {kind!r}", where, "rename one")
+            of_kind[kind] = module.__name__
+        if triggers:
+            found.append(_Reader(module.__name__, triggers, kind))
+    return tuple(found)
 
 
 def _triggers_of(module: ModuleType) -> tuple[Trigger, ...]:
     return tuple(module.TRIGGERS) if hasattr(module, "TRIGGERS") else (module.TRIGGER,) if hasattr(module, "TRIGGER") else ()
 
 
+@functools.cache
+def _kinds() -> dict[str, str]:
+    """The name of the module of each kind of records."""
+    return dict(sorted((r.kind, r.module) for r in _readers() if r.kind))
+
+
+def _parser(kind: str) -> ModuleType:
+    return importlib.import_module(_kinds()[kind])
+
+
 def triggers() -> tuple[Trigger, ...]:
-    """What the scanner has to look for, for all readers, each once. Raises RegistrationError, see `_parsers`."""
-    _parsers()
-    return tuple(dict.fromkeys(t for m in _modules() for t in _triggers_of(m)))
+    """What the scanner has to look for, for all readers, each once. Raises RegistrationError, see `find_readers`."""
+    return tuple(dict.fromkeys(t for r in _readers() for t in r.triggers))
 
 
 def outcomes() -> dict[str, tuple[str, ...]]:
     """The outcomes that each kind of record can have; signatures/records.yaml gives the cause of each."""
-    return {kind: tuple(m.OUTCOMES) for kind, m in _parsers().items()}
+    return {kind: tuple(_parser(kind).OUTCOMES) for kind in _kinds()}
 
 
 def read(scan: Scan, knowledge: Database, warn: Warn | None = None) -> list[Observation]:
     """The events of one source, in order of line. `knowledge`: the database, with the cause that each outcome proves. `warn`: is
     called with a Warning for each place where a parser failed; without it, the parser's exception is raised."""
     read_records = partial(_records, proves=knowledge.records, warn=warn)
-    found = {k: read_records(parser, scan.regions[k]) for k, parser in _parsers().items() if scan.regions.get(k)}
+    found = {k: read_records(_parser(k), scan.regions[k]) for k in _kinds() if scan.regions.get(k)}
     folded: list[Record] = []
     for kind, records in resolve_xids(resolve_told(found, knowledge), knowledge).items():
-        longer = getattr(_parsers()[kind], "FOLDS", False)
+        longer = getattr(_parser(kind), "FOLDS", False)
         folded += fold_records(records, len(scan.regions[kind]), scan.totals.get(kind, 0), longer)
     return read_exceptions(to_events(scan, folded), knowledge)
 

@@ -5,9 +5,9 @@ masked before a format gets the Report.
 """
 
 import importlib
-import pkgutil
 from typing import TYPE_CHECKING
 
+from forensics.core.modules import modules
 from forensics.core.text import inert
 from forensics.report import formats as package
 from forensics.report.style import Style
@@ -24,7 +24,7 @@ COMMAND_FORMATS = ("github",)  # their lines are commands to the system that run
 
 def formats() -> list[str]:
     """The names of all formats."""
-    return sorted(m.name for m in pkgutil.iter_modules(package.__path__))
+    return [*modules(package.__path__)]
 
 
 def render(report: "Report", form: str, style: Style | None = None) -> str:

@@ -46,6 +46,11 @@ def test_files_are_parsed_once_and_anew_when_one_changed(place: Path) -> None:
     assert read.asked == 3
 
 
+def test_what_was_made_is_kept_as_long_as_the_state_is_the_same(place: Path) -> None:
+    made = iter("abc")
+    assert [cached_data.kept(state, str, lambda: next(made)) for state in (1, 1, 2, 1)] == ["a", "a", "b", "a"]
+
+
 def test_a_damaged_cache_is_read_anew(place: Path) -> None:
     read = Reader()
     cached_data.load_data("words", Word, read)

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from forensics import readers
 from forensics.model import Region
-from forensics.readers import _parsers, _triggers_of
+from forensics.readers import _kinds, _parser, _triggers_of
 from tests.readers.regions import knowledge, scan_of
 
 pytestmark = pytest.mark.usefixtures("little_memory")
-PARSERS = list(_parsers().values())
+PARSERS = [*map(_parser, _kinds())]
 PIECES = [
     "0000:3b:00.0: AER: PCIe Bus Error: severity=Corrected, type=Physical Layer, (Receiver ID)",
     "device [10de:2330] error status/mask=0/0",

@@ -8,9 +8,9 @@ registered, except those in NOT_FORMATS. Most formats pass lines that are not re
 
 import functools
 import importlib
-import pkgutil
 
 from forensics.core.errors import RegistrationError
+from forensics.core.modules import modules
 from forensics.sources.formats.base import Format, Head
 
 __all__ = ["Format", "Head", "all_formats", "recognise"]
@@ -25,7 +25,7 @@ def all_formats() -> tuple[Format, ...]:
     Raises RegistrationError, which says what to do, for a module without formats and for a name that is used twice.
     """
     found: dict[str, tuple[str, Format]] = {}
-    for module in sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name not in NOT_FORMATS):
+    for module in sorted(modules(__path__).keys() - NOT_FORMATS):
         place = f"{__name__}.{module}"
         formats = getattr(importlib.import_module(place), "FORMATS", None)
         if formats is None:
