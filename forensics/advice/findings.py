@@ -39,7 +39,7 @@ from forensics.readers.platforms.java import caused_by
 from forensics.readers.python.library_code import advised_code, library_code
 from forensics.readers.python.library_files import knows_own_code
 from forensics.readers.python.own_words import own_words, whole_message
-from forensics.readers.surroundings.near_lines import nothing_near
+from forensics.readers.surroundings.near import nothing_near
 from forensics.readers.torch.rank_places import QUIET_RANKS, STALLED_FACTS
 
 NO_CONTEXT = JobContext()

@@ -8,7 +8,6 @@ from forensics.model import Fields, LinesAround, Proof, Value
 from forensics.model.verdicts import Candidate, Diagnosis
 from forensics.readers.python.library_files import knows_own_code
 from forensics.readers.surroundings.named_place import named_place
-from forensics.readers.surroundings.near_lines import place_near
 
 PLACE_NAMES = {"file", "line_no", "function"}
 MAX_TRACEBACK_GAP_LINES = 12  # between a traceback and a message that belongs to it; as many as an exception's own text may have
@@ -17,6 +16,10 @@ MAX_CHAIN_LINES = 200  # chosen by hand: between a traceback of library frames a
 
 def place_around(facts: Fields, proofs: Sequence[Proof], around: LinesAround) -> dict[str, Value]:
     """What the lines around the evidence tell of the place; without code in them or in `facts`, what a message itself names."""
+    if not proofs:
+        return {}
+    from forensics.readers.surroundings.near_lines import place_near  # imports a reader for each producer
+
     place = place_near(facts, proofs, around)
     named = "" if PLACE_NAMES & {*facts, *place} else named_place(proofs)
     return place | ({NAMED_PLACE: named} if named else {})

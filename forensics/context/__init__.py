@@ -33,18 +33,10 @@ from forensics.model import (
 )
 from forensics.model.answers import OUTCOME_LINE
 from forensics.readers.kernel.processes import processes
-from forensics.readers.platforms.activations import failed_activations
 from forensics.readers.progress.counters import NO_PROGRESS, Progress
 from forensics.readers.python.frames import is_bare_frame
-from forensics.readers.python.lock_holders import lock_holder
-from forensics.readers.python.printed_stacks import printed_stacks
 from forensics.readers.settings.attempts import AttemptFacts, attempt_facts
 from forensics.readers.settings.environment import settings
-from forensics.readers.settings.run_settings import run_settings
-from forensics.readers.tensorflow.xla_plan import step_plan
-from forensics.readers.tools.disk_tables import disk_tables
-from forensics.readers.tools.profiled import largest_profiled_line
-from forensics.readers.torch.architecture import architecture
 
 __all__ = [
     "AttemptFacts",
@@ -82,8 +74,16 @@ def job_context(
     `foreign`: lines, (source, number), that tell of other processes."""
     if not scans:
         return JobContext()
-    from forensics.context.signs import context_signs
-    from forensics.programs import programs  # these two are imported only if there are remedies to select
+    from forensics.context.signs import context_signs  # all of these are imported only if there are remedies to select
+    from forensics.programs import programs
+    from forensics.readers.platforms.activations import failed_activations
+    from forensics.readers.python.lock_holders import lock_holder
+    from forensics.readers.python.printed_stacks import printed_stacks
+    from forensics.readers.settings.run_settings import run_settings
+    from forensics.readers.tensorflow.xla_plan import step_plan
+    from forensics.readers.tools.disk_tables import disk_tables
+    from forensics.readers.tools.profiled import largest_profiled_line
+    from forensics.readers.torch.architecture import architecture
 
     given_programs = programs(scans)
     run = settings_of_last_attempt(run_settings(scans), known)

@@ -52,7 +52,7 @@ __all__ = [
 ]
 
 READ_AT_ONCE = range(1, 64)  # the parts of a cached database that each run needs; the first one is for floods
-FORMAT = 20  # of the cached document; raised when entries.py, stored.py or the patterns made of messages change
+FORMAT = 21  # of the cached document; raised when entries.py, stored.py or the patterns made of messages change
 
 
 def load(

@@ -12,7 +12,7 @@ import hyperscan
 from msgspec import Struct, field
 
 from forensics.database.confirm import Confirmer
-from forensics.database.entries import Cause, Signature
+from forensics.database.entries import TRAIT_NAMES, Cause, Signature
 from forensics.database.literals import compile_anchors, compile_literals, literal_lengths, whole_anchors
 from forensics.database.phrase_filter import compile_phrases
 from forensics.database.proven import Records
@@ -30,14 +30,15 @@ class Database(Struct, frozen=True):
     `trigger_ids[i]` (indices of `triggers`). `matcher` reports the first `cuts[i]` bytes of it, see `literals.whole_anchors`.
     `hash`: of the content. `phrases`: words and patterns of each class of lines, see `phrases.combine_phrases`. `rates`: log
     odds (failed, cause) of signatures that fired in labelled logs, see `rates`. `records`: what each outcome of a record
-    proves, see `records`. `causes`: in a database from the cache they are created when needed, without examples. `once`:
-    returns a matcher of the same anchors that reports each once per scan, for floods; it is created at the first call.
-    `thin_matchers`: report the anchors of thin triggers, in their order, at each place and once per scan; empty if there are
-    none. `phrase_matcher`: reports the classes to which a line may belong, see `phrase_filter.compile_phrases`; None if there
-    are none.
+    proves, see `records`. `traits`: trait -> the causes that have it, in order. `causes`: in a database from the cache they are
+    created when needed, without examples. `once`: returns a matcher of the same anchors that reports each once per scan, for
+    floods; it is created at the first call. `thin_matchers`: report the anchors of thin triggers, in their order, at each place
+    and once per scan; empty if there are none. `phrase_matcher`: reports the classes to which a line may belong, see
+    `phrase_filter.compile_phrases`; None if there are none.
     """
 
     causes: Mapping[str, Cause]
+    traits: Mapping[str, Sequence[str]]
     confirmers: Sequence[Confirmer]
     triggers: tuple[Trigger, ...]
     anchors: Sequence[str]
@@ -56,8 +57,7 @@ class Database(Struct, frozen=True):
 
     def has_trait(self, cause: str | None, trait: str) -> bool:
         """Has `cause` this trait (see entries.TRAIT_NAMES)? False for an unknown cause."""
-        found = self.causes.get(cause) if cause else None
-        return found is not None and trait in found.traits
+        return cause in self.traits.get(trait, ())
 
     def explains(self, root: str, other: str) -> bool:
         """Does `root` explain `other`, by its id or its family?"""
@@ -104,6 +104,7 @@ def assemble(
     thin = [anchor.encode() for trigger in triggers if trigger.thin for anchor in trigger.anchors]
     return Database(
         causes={c.id: c for c in causes},
+        traits={trait: tuple(c.id for c in causes if trait in c.traits) for trait in sorted(TRAIT_NAMES)},
         confirmers=confirmers,
         triggers=triggers,
         anchors=anchors,

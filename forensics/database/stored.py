@@ -75,6 +75,7 @@ class _Head(Struct, frozen=True):
     each anchor end."""
 
     causes: tuple[str, ...]
+    traits: dict[str, tuple[str, ...]]
     firsts: tuple[int, ...]
     anchors: tuple[str, ...]
     cuts: tuple[int, ...]
@@ -99,6 +100,7 @@ def database_document(database: Database) -> bytes:
     ids, anchors, phrases = tuple(c.id for c in causes), tuple(database.anchors), dict(database.phrases)
     head = _Head(
         ids,
+        {trait: tuple(found) for trait, found in database.traits.items()},
         firsts,
         anchors,
         tuple(database.cuts),
@@ -149,6 +151,7 @@ def database_of_parts(
 
     return Database(
         causes=causes,
+        traits=head.traits,
         confirmers=confirmers,
         triggers=triggers,
         anchors=head.anchors,

@@ -106,7 +106,7 @@ def candidates(owned: Sequence[OwnedObservation], text: Mapping[str, float], dat
         for e in case.events
     ]
     seen = {e.cause for e in case.events}
-    general = [c for c, about in database.causes.items() if "exception" in about.traits]
+    general = database.traits["exception"]
     if made:
         bare = dict.fromkeys(FEATURE_NAMES, 0.0) | {
             "exception beside others": 1.0,

@@ -169,7 +169,7 @@ def model_from_bytes(data: bytes, whole_body: bytes | None = None) -> Model:
     base, *calibration = outcome.numbers
     return Model(
         causes=causes,
-        vocabulary={w: i for i, w in enumerate(words)},
+        vocabulary=dict(zip(words, range(tall), strict=True)),
         idf=idf,
         intercepts=intercepts,
         coefficients=coefficients,

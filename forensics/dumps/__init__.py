@@ -3,7 +3,18 @@
 They are no lines of a log, so `sources` asks this room what a file is, and shows what it holds as lines.
 """
 
-from forensics.dumps.base import DumpError
-from forensics.dumps.flight_recorder import is_flight_recorder, read_flight_recorder
+from typing import TYPE_CHECKING
+
+from forensics.dumps.base import DumpError, is_flight_recorder
+
+if TYPE_CHECKING:
+    from forensics.model.dumps import Dump
 
 __all__ = ["DumpError", "is_flight_recorder", "read_flight_recorder"]
+
+
+def read_flight_recorder(data: bytes, source: str) -> "Dump":
+    """The dump in `data`; DumpError where it is damaged or not of this kind. `source`: its name, which tells the rank."""
+    from forensics.dumps import flight_recorder  # loaded for no log
+
+    return flight_recorder.read_flight_recorder(data, source)

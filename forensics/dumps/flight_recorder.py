@@ -38,9 +38,6 @@ MAX_RANKS = 1 << 16  # of one group; shapes that show more are made to do harm
 NAME_CHARS = 120  # of a group's name or an operation; longer ones are made to do harm
 Text = Annotated[str, Meta(max_length=4096)]
 Sizes = Annotated[list[Annotated[list[int], Meta(max_length=32)]], Meta(max_length=4096)]
-JSON_HEAD_PATTERN = lazy.regex(
-    rb'\A\s*\{\s*"(?:version|pg_config|pg_status|entries|nccl_version|comm_lib_version|rank|nccl_comm_state)"'
-)
 FILE_RANK_PATTERN = lazy.regex(r"rank[_-]?(\d{1,7})(?!.*rank[_-]?\d)|(\d{1,7})(?:\.\w{1,8}){0,2}\Z", re.IGNORECASE)
 MEMBER_PATTERN = lazy.regex(r"\d{1,7}")
 
@@ -114,12 +111,6 @@ class _Head(Struct):
     rank: int | None = None
     pg_config: Annotated[dict[str, _Config], Meta(max_length=65536)] = field(default_factory=dict)
     pg_status: Annotated[dict[str, _Status], Meta(max_length=65536)] = field(default_factory=dict)
-
-
-def is_flight_recorder(head: bytes) -> bool:
-    """Is this the start of such a dump?"""
-    named = b"pg_config" in head or b"collective_seq_id" in head or b"pg_status" in head
-    return named and (head[:2] in PROTOCOLS or JSON_HEAD_PATTERN.match(head) is not None)
 
 
 def read_flight_recorder(data: bytes, source: str) -> Dump:

@@ -26,7 +26,6 @@ from forensics.readers.base import Record, with_cause
 from forensics.readers.capture.own_message import resolve_told
 from forensics.readers.events import to_events
 from forensics.readers.fold import fold_records
-from forensics.readers.gpu.xid_context import resolve_xids
 from forensics.readers.python.exception_words import read_exceptions
 from forensics.readers.torch.nccl_timeouts import merge_nccl_timeouts
 
@@ -98,8 +97,13 @@ def read(scan: Scan, knowledge: Database, warn: Warn | None = None) -> list[Obse
     called with a Warning for each place where a parser failed; without it, the parser's exception is raised."""
     read_records = partial(_records, proves=knowledge.records, warn=warn)
     found = {k: read_records(_parser(k), scan.regions[k]) for k in _kinds() if scan.regions.get(k)}
+    found = resolve_told(found, knowledge)
+    if "xid" in found:
+        from forensics.readers.gpu.xid_context import resolve_xids
+
+        found = resolve_xids(found, knowledge)
     folded: list[Record] = []
-    for kind, records in resolve_xids(resolve_told(found, knowledge), knowledge).items():
+    for kind, records in found.items():
         longer = getattr(_parser(kind), "FOLDS", False)
         folded += fold_records(records, len(scan.regions[kind]), scan.totals.get(kind, 0), longer)
     return read_exceptions(to_events(scan, folded), knowledge)

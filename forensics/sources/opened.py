@@ -18,7 +18,6 @@ from forensics.sources import bundles
 from forensics.sources.archives import archive_members, detect_archive
 from forensics.sources.blob import Blob, error_text, first_bytes, warning_kind
 from forensics.sources.compression import detect_compression, unpacked_stream
-from forensics.sources.dumps import dump_source
 from forensics.sources.encodings import BINARY_JOURNAL_MAGIC
 from forensics.sources.texts import text_source
 
@@ -67,6 +66,8 @@ def _opened(blob: Blob, warn: Warn, archives: int) -> Iterator[Source]:
 
         yield from journal_source(blob, warn)
     elif is_flight_recorder(head):
+        from forensics.sources.dumps import dump_source  # rare
+
         yield dump_source(replace(blob, head=None))
     else:
         yield from _text(blob, head, warn)

@@ -184,7 +184,7 @@ def cause_of_labelled_lines(case: Case, knowledge: Database) -> tuple[str, ...]:
         return ()
     seen = (o.observation for o in case.question.owned if o.owner != "others" and o.observation.cause not in (None, HEALTHY))
     found = [str(o.cause) for o in seen if any(is_labelled(p.text, case.evidence) for p in o.proofs)]
-    return tuple(dict.fromkeys(found)) or tuple(c for c, about in knowledge.causes.items() if "exception" in about.traits)
+    return tuple(dict.fromkeys(found)) or tuple(knowledge.traits["exception"])
 
 
 def without_signatures(case: Case, unknown: Callable[[Observation], bool]) -> Case:

@@ -31,6 +31,7 @@ def told(cause: Cause) -> tuple[list[Remedy], list[Missing]]:
 def test_every_cause_and_signature_is_the_same(built: Database) -> None:
     again = again_from(built, database_document(built))
     assert list(again.causes) == list(built.causes)
+    assert again.traits == built.traits
     for name, cause in built.causes.items():
         other = again.causes[name]
         assert (other.title, other.means, other.explains, other.fallback) == (
@@ -45,6 +46,13 @@ def test_every_cause_and_signature_is_the_same(built: Database) -> None:
         ]
     assert [c.signature.id for c in again.confirmers] == [c.signature.id for c in built.confirmers]
     assert [list(i) for i in again.signature_ids] == [list(i) for i in built.signature_ids]
+
+
+def test_a_trait_names_the_causes_that_have_it(built: Database) -> None:
+    had = {(name, trait) for name, cause in built.causes.items() for trait in cause.traits}
+    assert {(name, trait) for trait, names in built.traits.items() for name in names} == had
+    assert built.has_trait("code.exception", "exception")
+    assert not built.has_trait(None, "exception") and not built.has_trait("host_memory.oom_cgroup", "no_such_trait")
 
 
 @pytest.mark.seconds

@@ -16,7 +16,7 @@ from forensics.database import read_table
 from forensics.model import Fields, LinesAround, Proof, Value
 from forensics.readers.python.library_files import INSTALLED_PACKAGE, installed_package, is_library_file, without_library_folder
 from forensics.readers.python.near_tracebacks import tracebacks_near
-from forensics.readers.surroundings.near_lines import nothing_near
+from forensics.readers.surroundings.near import nothing_near
 
 LIBRARY_FACTS = LIBRARY_PLACE, RAISING, CALLING, ASKED, EXTENSION = (
     "library_place",

@@ -18,7 +18,7 @@ from itertools import groupby, pairwise, takewhile
 from forensics.core import lazy
 from forensics.model import Fields, LinesAround, Proof, Value
 from forensics.readers.python.exception_message import MAX_MESSAGE_LINES, RULE_LINE_PATTERN, TRACEBACK_HEAD
-from forensics.readers.surroundings.near_lines import nothing_near
+from forensics.readers.surroundings.near import nothing_near
 from forensics.readers.word_lists import words
 
 STATED = "stated"  # the sentence that states the problem, where no exception's message is known

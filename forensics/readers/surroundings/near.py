@@ -1,6 +1,6 @@
 """What the readers of the lines around a line of evidence share: how far they look, and what they return."""
 
-from forensics.model import Value
+from forensics.model import NO_LINES, Around, Proof, Value
 
 Found = dict[str, Value]
 NEAR = 3  # lines in which a message tells the rest of itself
@@ -11,3 +11,8 @@ MAX_TOLD_PROOFS = 3  # chosen by hand: as in near_lines
 MAX_LISTED_DEVICES = 3  # chosen by hand: of several that failed alike
 MAX_SENTENCE_LINES = 12  # chosen by hand: a driver's report of one fault
 MAX_FAULT_LINES = 60  # chosen by hand: faulthandler prints a few threads before the current one
+
+
+def nothing_near(_: Proof) -> Around:
+    """For a report without its logs."""
+    return NO_LINES

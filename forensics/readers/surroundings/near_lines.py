@@ -5,7 +5,7 @@ Each producer's module reads its own lines; a fact that one of them has told is 
 
 from collections.abc import Callable, Sequence
 
-from forensics.model import NO_LINES, Around, Fields, LinesAround, Proof
+from forensics.model import Fields, LinesAround, Proof
 from forensics.readers.gpu.places import devices, gpus
 from forensics.readers.kernel.places import kernel_place
 from forensics.readers.notebooks.places import editor_cell, notebook
@@ -20,11 +20,6 @@ from forensics.readers.python.crash_places import crash_stack
 from forensics.readers.python.near_tracebacks import code_near
 from forensics.readers.surroundings.near import Found
 from forensics.readers.torch.rank_places import rendezvous_endpoint, reporting_ranks, stalled_ranks, table, tagged_rank
-
-
-def nothing_near(_: Proof) -> Around:
-    """For a report without its logs."""
-    return NO_LINES
 
 
 def place_near(facts: Fields, proofs: Sequence[Proof], around: LinesAround) -> Found:

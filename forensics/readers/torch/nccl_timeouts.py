@@ -5,12 +5,14 @@ rank_0/stderr.log, rank_1/stderr.log: waits in work 808, last enqueued 811      
 """
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from forensics.model import Observation, Value
-from forensics.readers.torch.culprit_rank import Report, find_culprit
-from forensics.readers.torch.nccl_watchdog import MAX_TIMEOUT_GAP_S
+
+if TYPE_CHECKING:
+    from forensics.readers.torch.culprit_rank import Report
 
 NCCL_TIMEOUT_KIND = "nccl_watchdog"
 DECIDED = ("culprit_rank", "culprit_ranks")
@@ -19,6 +21,10 @@ DECIDED = ("culprit_rank", "culprit_ranks")
 def merge_nccl_timeouts(events: Mapping[str, Sequence[Observation]]) -> dict[str, list[Observation]]:
     """`events`, by source. If several sources report one time-out, their events get the fields on the rank that did not join."""
     reports = [e for found in events.values() for e in found if e.kind == NCCL_TIMEOUT_KIND]
+    if len({e.source for e in reports}) < 2:
+        return {source: [*found] for source, found in events.items()}
+    from forensics.readers.torch.culprit_rank import find_culprit
+
     first_of_timeout: dict[int, Observation] = {}
     for group in _at_once(reports):
         if len({e.source for e in group}) < 2 or any(name in e.fields for e in group for name in DECIDED):
@@ -45,13 +51,17 @@ def _at_once(reports: Sequence[Observation]) -> list[list[Observation]]:
 
 
 def _apart(a: Observation, b: Observation) -> bool:
+    from forensics.readers.torch.nccl_watchdog import MAX_TIMEOUT_GAP_S
+
     first, second = (e.stamp.wall if e.stamp else None for e in (a, b))
     if first is None or second is None or (first.tzinfo is None) != (second.tzinfo is None):
         return False
     return abs((first - second).total_seconds()) > MAX_TIMEOUT_GAP_S
 
 
-def _report(event: Observation) -> Report:
+def _report(event: Observation) -> "Report":
+    from forensics.readers.torch.culprit_rank import Report
+
     def number(name: str) -> int | None:
         value = event.fields.get(name)
         return value if isinstance(value, int) else None
