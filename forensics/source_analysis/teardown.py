@@ -15,7 +15,6 @@ destructor, is no sign of an end where the end of the log shows no other trouble
 """
 
 from collections.abc import Mapping, Sequence
-from itertools import takewhile
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -49,10 +48,11 @@ def find_teardown(scan: Scan, events: Sequence[Observation], classes: LineClasse
 
 def _survived_tools(tail: Sequence[Line]) -> frozenset[int]:
     """The lines in which the file tool failed with which the log ends, if the shell went on behind it before."""
-    tools = {line.number: failed_file_tool(line.text) for line in tail if line.text.strip()}
-    last = [*takewhile(lambda n: tools[n], reversed(tools))]
-    alike = frozenset(n for n, tool in tools.items() if tool in {tools[n] for n in last})
-    return alike if len(alike) > len(last) else frozenset()
+    told = [line for line in tail if line.text.strip()]
+    last = {failed_file_tool(line.text) for line in told[-1:]} - {""}
+    alike = [failed_file_tool(line.text) in last for line in told] if last else []
+    survived = False in alike[alike.index(True) :] if last else False
+    return frozenset(line.number for line, is_alike in zip(told, alike, strict=False) if is_alike and survived)
 
 
 def _without_cause(events: Sequence[Observation], lines: frozenset[int]) -> list[Observation]:
