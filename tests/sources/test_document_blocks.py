@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from forensics.core import limits
 from forensics.core.limits import Limits, with_values
 from forensics.sources.formats import documents
-from forensics.sources.formats.documents import objects, values
+from forensics.sources.formats.documents import Strings, objects, values, values_and_strings
 
 
 @pytest.fixture
@@ -20,7 +20,9 @@ def bound(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(), inner, max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=5) | st.lists(st.text(), min_size=4, max_size=9) | st.dictionaries(st.text(), inner, max_size=5)
+    ),
     max_leaves=20,
 )
 
@@ -38,6 +40,17 @@ def silent(kind: str, message: str, line: int | None) -> None:
 def test_a_document_read_in_blocks_is_the_same(document: object, indent: int | None, ascii_only: bool, size: int) -> None:
     data = json.dumps(document, indent=indent, ensure_ascii=ascii_only).encode()
     assert list(values(cut(data, size), silent)) == list(values(iter([data]), silent))
+
+
+def of_strings(text: str) -> list[tuple[list[str], int]]:
+    return [(v.texts, v.step) for _, v, _ in values_and_strings(iter([text.encode()]), silent) if isinstance(v, Strings)]
+
+
+def test_strings_of_a_list_come_together() -> None:
+    assert of_strings('{"text": ["a", "b", "c", "d", "e"]}') == [(["a", "b", "c", "d"], 0)]
+    assert of_strings('["a",\n "b",\n "c",\n "d",\n "e"]') == [(["a", "b", "c", "d"], 1)]
+    assert of_strings('[{"n": 1}, "a", "b", "c", "d", "e"]') == []  # what is behind an object may be the rest of another one
+    assert of_strings('["a",\n\n "b", "c", "d",\n "e"]') == []  # not equally many lines apart
 
 
 @pytest.mark.seconds

@@ -15,16 +15,29 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
+
 from forensics.core import lazy, limits
 from forensics.sources.formats.base import Note
 
 Path = tuple[str | int, ...]
 # A truncated string extends to the end of the data.
 JSON_TOKEN_PATTERN = lazy.regex(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
+# Whole strings of a list that follow each other: inside an object a colon stands between two of them.
+STRINGS_PATTERN = lazy.regex(rb'(?:"[^"\\]*+(?:\\.[^"\\]*+)*+",\s*+){4,}+', re.DOTALL)
 SEPARATORS_BETWEEN_DOCUMENTS_PATTERN = lazy.regex(r"[\s,]*")
 LENIENT_JSON_DECODER = json.JSONDecoder(strict=False)  # accepts control characters inside strings
 MAX_STRING_PART_BYTES = 4 << 20  # bytes; a longer string is returned in several parts
+QUOTE, OPENS_LIST = b'"['
+LEAVES_LIST = b"{}]:"  # or the list that is left may be one in an object
 MAX_ESCAPE_BYTES = 6  # bytes of the longest escape, such as \\u00e9
+
+
+class Strings(msgspec.Struct, frozen=True):
+    """Strings of a list that follow each other, each `step` lines behind the one before it."""
+
+    texts: list[str]
+    step: int
 
 
 def parsed(text: str | bytes) -> Any:
@@ -157,11 +170,26 @@ def values(blocks: Iterator[bytes], note: Note) -> Iterator[tuple[Path, Any, int
     Values that are nested deeper than the limit are left out. A string of more than MAX_STRING_PART_BYTES is returned in several
     parts, one after the other.
     """
+    for path, value, line in values_and_strings(blocks, note):
+        if isinstance(value, Strings):
+            for i, text in enumerate(value.texts):
+                yield (*path[:-1], path[-1] + i), text, line + i * value.step  # type: ignore[operator]  # an index
+        else:
+            yield path, value, line
+
+
+def values_and_strings(blocks: Iterator[bytes], note: Note) -> Iterator[tuple[Path, Any, int]]:
+    """The same, but many strings of a list at once as Strings, with the path and the line of the first one."""
     path: list[str | int] = []
     key: str | None = None
     deeper = 0
     for mark, line in _tokens(_bounded(blocks, note), note):
-        if mark in b"{[":
+        if isinstance(mark, Strings):
+            if not deeper:
+                _enter(path, key)
+                yield tuple(path), mark, line
+                path[-1] = path[-1] + len(mark.texts) - 1  # type: ignore[operator]  # an index: strings that follow each other are a list's
+        elif mark in b"{[":
             if deeper or len(path) >= limits.current.depth:
                 deeper += 1
                 continue
@@ -185,22 +213,23 @@ def values(blocks: Iterator[bytes], note: Note) -> Iterator[tuple[Path, Any, int
             yield tuple(path), _value(mark), line
 
 
-def _tokens(blocks: Iterator[bytes], note: Note) -> Iterator[tuple[bytes, int]]:
-    """The tokens of a document (strings, other scalars and punctuation), each with its line."""
-    rest, line, left = b"", 1, limits.current.values
+def _tokens(blocks: Iterator[bytes], note: Note) -> Iterator[tuple[bytes | Strings, int]]:
+    """The tokens of a document (strings, other scalars and punctuation), each with its line. Strings of a list that follow each
+    other come as one, without the commas between and behind them."""
+    rest, line, left, pieces = b"", 1, limits.current.values, _Pieces()
     for block in blocks:
         data = rest + block
         counted, cut = 0, len(data)
-        for token in JSON_TOKEN_PATTERN.finditer(data):
-            if token.end() == len(data):  # it may continue in the next block
-                cut = token.start()
-                break
+        for token, strings in pieces.of(data):
             start = token.start()
             line += data.count(b"\n", counted, start)
             counted = start
-            yield token[0], line
-            left -= 1
-            if not left:
+            if token.end() == len(data) and not strings:  # it may continue in the next block
+                cut = start
+                break
+            yield strings or token[0], line
+            left -= 2 * len(strings.texts) if strings else 1
+            if left <= 0:
                 note("limit", f"more than {limits.current.values:,} values and marks; the rest was not read", line)
                 return
         line += data.count(b"\n", counted, cut)
@@ -211,6 +240,43 @@ def _tokens(blocks: Iterator[bytes], note: Note) -> Iterator[tuple[bytes, int]]:
             line += rest.count(b"\n", 0, at)
             rest = b'"' + rest[at:] if rest[:1] == b'"' else rest[at:]
     yield from ((token[0], line) for token in JSON_TOKEN_PATTERN.finditer(rest))
+
+
+class _Pieces:
+    """Divides block after block into tokens. `in_list`: the next value is one of a list."""
+
+    def __init__(self) -> None:
+        self.in_list = False
+
+    def of(self, data: bytes) -> Iterator[tuple[re.Match[bytes], Strings | None]]:
+        """The tokens of `data`, and in the place of many strings of a list one match for all of them."""
+        at = tried = 0  # up to `tried` there are no such strings
+        while True:
+            for token in JSON_TOKEN_PATTERN.finditer(data, at):
+                start = token.start()
+                if self.in_list and data[start] == QUOTE and start >= tried and (found := STRINGS_PATTERN.match(data, start)):
+                    tried = found.end()
+                    if strings := _strings(found):
+                        yield found, strings
+                        at = tried
+                        break
+                yield token, None
+                self.in_list = data[start] == OPENS_LIST or (self.in_list and data[start] not in LEAVES_LIST)
+            else:
+                return
+
+
+def _strings(found: re.Match[bytes]) -> Strings | None:
+    """The strings of a match of STRINGS_PATTERN; None where they are no strict JSON, or not equally many lines apart."""
+    text = found[0].rstrip()
+    try:
+        texts = msgspec.json.decode(b"[%b]" % text[:-1], type=list[str])
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    lines = text.count(b"\n")
+    if lines and not (lines == len(texts) - 1 == text.count(b",\n")):
+        return None
+    return Strings(texts, min(1, lines))
 
 
 def _part(text: bytes) -> int:

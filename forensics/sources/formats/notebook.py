@@ -23,7 +23,7 @@ from msgspec import Struct, field
 
 from forensics.core import limits
 from forensics.sources.formats.base import Format, Head, Note
-from forensics.sources.formats.documents import Path, values
+from forensics.sources.formats.documents import Path, Strings, values_and_strings
 from forensics.sources.formats.stamps import from_value
 from forensics.sources.origin import Piece
 
@@ -176,7 +176,7 @@ def _cells(blocks: Iterator[bytes], note: Note) -> Iterator[tuple[_Cell, _Held]]
     end = _Ends()
     output: Path = ()
     held = _Held()
-    for path, value, line in values(blocks, note):
+    for path, value, line in values_and_strings(blocks, note):
         place = _places(path)
         if place is None:
             continue
@@ -187,12 +187,13 @@ def _cells(blocks: Iterator[bytes], note: Note) -> Iterator[tuple[_Cell, _Held]]
             yield cell, held
             cell, output, held = _Cell(at, line), (), _Held()
         if rest[:1] != ("outputs",):
-            _about(cell, rest, value)
+            for text in value.texts if isinstance(value, Strings) else (value,):
+                _about(cell, rest, text)
             continue
         if rest[:2] != output:
             held.add(_rest(cell))
             output = rest[:2]
-        held.add(_output(cell, rest[2:], value, line))
+        held.add(_outputs(cell, rest[2:], value, line))
     held.add(_end(cell))
     end.of(cell)
     yield cell, held
@@ -216,6 +217,22 @@ def _about(cell: _Cell, rest: Path, value: Any) -> None:
         cell.may_fail = cell.may_fail or value == "raises-exception"
     elif rest[:1] == ("metadata",) and rest[-1] in STARTED:
         cell.started = cell.started or from_value(value)
+
+
+def _outputs(cell: _Cell, rest: Path, value: Any, line: int) -> Iterator[Piece]:
+    """The lines of one value of an output, or of many that follow each other."""
+    if not isinstance(value, Strings):
+        yield from _output(cell, rest, value, line)
+        return
+    text, count = "".join(value.texts), len(value.texts)
+    are_lines = text.count("\n") == sum(one.endswith("\n") for one in value.texts) == count
+    if are_lines and rest[:1] == ("text",) and not cell.part:
+        cell.outputs = True
+        yield from _said(cell, line)
+        yield line, value.step, _bytes(text.removesuffix("\n")), count
+        return
+    for i, one in enumerate(value.texts):
+        yield from _output(cell, rest, one, line + i * value.step)
 
 
 def _output(cell: _Cell, rest: Path, value: Any, line: int) -> Iterator[Piece]:
