@@ -15,7 +15,7 @@ from forensics.advice.quoted import place_of_line, quoted_evidence
 from forensics.advice.remedies import fitting_questions, fitting_remedies
 from forensics.advice.service_states import as_state
 from forensics.advice.transport_status import status_facts
-from forensics.advice.whereabouts import location_text
+from forensics.advice.whereabouts import is_position_only, location_text
 from forensics.advice.wording import summary
 from forensics.core.text import numbers_in
 from forensics.database import HEALTHY, Cause, Database, Missing
@@ -168,10 +168,16 @@ def _finding(
         facts=facts,
         remediations=_remedies(candidate, advised, proofs, diagnosis, database, context, around) if first else (),
         ledger=candidate.ledger,
-        where=location_text(known | place | host_of_rank(facts, diagnosis)) or code_of_consequence(candidate, diagnosis),
+        where=_where(known | place | host_of_rank(facts, diagnosis), candidate, diagnosis),
         ranks=_ranks(told),
     )
     return as_state(found, facts | place) if first and diagnosis.verdict != "no_crash" else found
+
+
+def _where(facts: Fields, candidate: Candidate, diagnosis: Diagnosis) -> str:
+    """The place; where no line of the cause names one, the code that failed with it by another log."""
+    code = code_of_consequence(candidate, diagnosis) if is_position_only(facts) else ""
+    return ", ".join(filter(None, (code, location_text(facts))))
 
 
 def _told_around(facts: Fields, proofs: Sequence[Proof], around: LinesAround) -> tuple[dict[str, Value], dict[str, Value]]:

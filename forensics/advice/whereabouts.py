@@ -33,8 +33,15 @@ NAMED_FACTS = {  # what to call facts that tell the place where nothing narrower
     "running_task": "task",
     "listening_port": "port",
 }
+WORKERS = {"rank", "culprit_rank", "task"}  # one of many that run the same code: a library's line tells which part of it
 STOPPED_IN = {"cpu": "CPU", "kernel_function": "kernel function"}
-LAST_FACTS = {"layer": "layer", "module": "module", "device": "device", "program": "program"}  # they name a thing, not a place
+LAST_FACTS = {
+    "logged_at": "logged at",
+    "layer": "layer",
+    "module": "module",
+    "device": "device",
+    "program": "program",
+}  # they name a thing, not a place
 NO_PLACE_PATTERN = lazy.regex(r"(?:tty|pts/|ttyS|:)\d|\^")  # the device of a session; `^lo`, which names what is left out
 NO_PROCESSES = ("0", "<unnamed>", "<unknown>", "swapper/0")  # the idle task, and threads without a name
 OWNER_FACTS = ("pod", "container", "unit")  # facts that name the owner of the processes
@@ -44,6 +51,11 @@ TEMPORARY_CELL = "ipykernel_"  # in the name of the file that a cell's code is r
 EDITOR_CELL = ".ipynb Cell "  # in the name that Visual Studio Code gives a cell; it counts cells, not executions
 STEP_FACTS = ("step_no", "onset_step", "last_step")
 MAX_PLACE_CHARS = 60  # chosen by hand: of one part, which fits in a row of the report; the end of a path is kept
+
+
+def is_position_only(facts: Fields) -> bool:
+    """Is how far the run had come all that tells the place?"""
+    return not location_text({n: v for n, v in facts.items() if n not in ("epoch", *STEP_FACTS)})
 
 
 def affected(facts: Fields) -> str:
@@ -63,6 +75,8 @@ def location_text(facts: Fields) -> str:
         parts = named
     elif not parts or parts == [_host(facts)]:
         parts += named
+    if not code and parts and WORKERS & facts.keys():
+        parts += _library_code(facts)
     parts = parts or _library_code(facts) or _named(facts, LAST_FACTS)
     return ", ".join(dict.fromkeys([*parts, *_steps(facts)]))
 
@@ -113,7 +127,7 @@ def _processes(facts: Fields) -> list[str]:
 
 def _processor(facts: Fields) -> list[str]:
     """The processor on which the kernel stopped, and its function there, beside the task that was on it."""
-    return [f"{name} {facts[fact]}" for fact, name in STOPPED_IN.items() if fact in facts] if "task" in facts else []
+    return [f"{name} {facts[fact]}" for fact, name in STOPPED_IN.items() if facts.get(fact, "") != ""] if "task" in facts else []
 
 
 def _code(facts: Fields) -> list[str]:
@@ -127,8 +141,13 @@ def _code(facts: Fields) -> list[str]:
                 if facts[file] == "Cell"
                 else f"{_cut(fact_text(file, facts[file]))}:"
             )
-            return [f"{own}{facts[line]}"]
+            return [f"{own}{facts[line]}", *_raised(facts)]
     return []
+
+
+def _raised(facts: Fields) -> list[str]:
+    """The line of a library in which an exception was raised that the user's own line called."""
+    return [f"raised in {_cut(str(facts['raised_in']))}"] if "raised_in" in facts else []
 
 
 def _operation(facts: Fields) -> list[str]:
@@ -139,7 +158,10 @@ def _library_code(facts: Fields) -> list[str]:
     """Where a library raised it, without the folders of its environment, where no line of the user's own program is known."""
     file, line = CODE_FACTS[0]
     name = without_library_folder(str(facts.get(file, "")))
-    return [f"{_cut(name)}:{facts[line]}, in a library"] if name and line in facts and not name.startswith("<") else []
+    if not name or line not in facts or name.startswith("<"):
+        return []
+    told = f"{_cut(name)}:{facts[line]}"
+    return [f"{told}, in a library", *(() if facts.get("raised_in") == f"{name}:{facts[line]}" else _raised(facts))]
 
 
 def _cells(facts: Fields) -> list[str]:

@@ -11,8 +11,10 @@ from forensics.readers.surroundings.near import MAX_LISTED_DEVICES, MAX_SENTENCE
 
 PCI_PATTERN = lazy.regex(r"\b(?P<pci>[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}(?:\.[0-7])?)\b")
 DRIVER_PATTERN = lazy.regex(
-    r"\b(?P<driver>amdgpu|radeon|nouveau|i915|xe|NVRM|nvidia-nvswitch|mlx[45]_\w+|nvme|r8\d{3}|igb|ixgbe|i40e|e1000e?|bnxt_en|tg3|ena)\b"
+    r"\b(?P<driver>amdgpu|radeon|nouveau|i915|xe|NVRM|nvidia-nvswitch|mlx[45]_\w+|nvme|r8\d{3}|igb|ixgbe|i40e|e1000e?|bnxt_en|tg3|ena"
+    r"|(?!pci)[a-z][\w-]{1,30}(?= [0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]: ))\b"  # as the kernel begins a driver's message
 )
+ASSERTION_PATTERN = lazy.regex(r"(?P<file>[\w.-]{1,100}\.cuh?):(?P<line>\d{1,6}): .{0,400}?\bblock: \[\d")
 GPU_PATTERN = lazy.regex(
     r"\bNVRM: GPU(?P<a>\d{1,2})\b|\bGPU: (?P<b>\d{1,2})\b|GPU_(?P<c>\d{1,2})_bfc|(?:device:GPU|CUDA):(?P<d>\d{1,2})\b"
 )
@@ -35,6 +37,12 @@ def devices(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: in
 def _addresses(texts: Iterable[str]) -> list[str]:
     every = dict.fromkeys(m["pci"] for text in texts if DRIVER_PATTERN.search(text) for m in PCI_PATTERN.finditer(text))
     return [a for a in every if f"{a}.0" not in every]  # NVIDIA's driver leaves the function out
+
+
+def asserting_kernel(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
+    """The line of a CUDA kernel whose assertion failed."""
+    found = next(filter(None, (ASSERTION_PATTERN.search(p.text) for p in proofs[:MAX_TOLD_PROOFS])), None)
+    return {"raised_in": f"{found['file']}:{found['line']}"} if found else {}
 
 
 def gpus(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:

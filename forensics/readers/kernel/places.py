@@ -13,15 +13,23 @@ FAULT_PATTERN = lazy.regex(r"\bOops\b|\bpanic\b|\bBUG: |Unable to handle kernel|
 KERNEL_FUNCTION_PATTERN = lazy.regex(
     r"(?:\bRIP: [\da-f]{4}:(?:\[<[\da-f]{8,16}>\] ?)*|\bpc : )(?P<function>[A-Za-z_][\w.]{1,100})\+0x"
 )
+HUNG_PANIC = "hung_task: blocked tasks"  # the watchdog's task ends the machine, not the one that hung
+HUNG_TASK_PATTERN = lazy.regex(r"\bINFO: task (?P<task>\S.{0,30}?):(?P<pid>\d{1,8}) (?:is )?blocked for more than")
 ON_CPU_PATTERN = lazy.regex(r"\b(?:CPU: \d{1,4} .{0,20}?PID|Pid): (?P<pid>\d{1,8}),? [Cc]omm: (?P<task>[^\s,]{1,15})")
 
 
 def kernel_place(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
-    """Where the kernel's code was, and the task that ran, in its report of a fault."""
-    if not FAULT_PATTERN.search(proofs[0].text) or {"task", "pid", "kernel_function"} & facts.keys():
+    """Where the kernel's code was, and the task that ran, in its report of a fault; if a panic ended that, the first task that
+    hung."""
+    if HUNG_PANIC in proofs[0].text:
+        hung = next(filter(None, map(HUNG_TASK_PATTERN.search, lines[:at])), None)
+        return {"task": hung["task"], "pid": int(hung["pid"]), "cpu": ""} if hung else {}
+    if not FAULT_PATTERN.search(proofs[0].text) or "kernel_function" in facts:
         return {}
     near = lines[max(0, at - MAX_SENTENCE_LINES) : at + MAX_FAULT_LINES]
     function = next(filter(None, map(KERNEL_FUNCTION_PATTERN.search, near)), None)
     task = next(filter(None, map(ON_CPU_PATTERN.search, near)), None)
     found: Found = {"kernel_function": function["function"]} if function else {}
+    if {"task", "pid"} & facts.keys():
+        return found
     return found | ({"running_task": f"{task['task']} (pid {task['pid']})"} if task else {})

@@ -1,15 +1,42 @@
-"""What Java prints: the exceptions of a chain.
+"""What Java prints: the exceptions of a chain, and the frames below each.
 
 Caused by: java.io.IOException: No space left on device  -> exc_type java.io.IOException, exc_message No space left on device
+        at org.acme.train.Decoder.decode(Decoder.java:56)      -> named_place Decoder.java:56
 """
 
+from collections.abc import Sequence
+
 from forensics.core import lazy
-from forensics.model import Value
+from forensics.model import Fields, Proof, Value
+from forensics.readers.surroundings.near import WIDE, Found
 
 CAUSED_BY_PATTERN = lazy.regex(r"\s*Caused by: (?P<exc_type>[\w.$]{1,200}): (?P<exc_message>\S.{0,499})")
+FRAME_PATTERN = lazy.regex(r"\bat [\w.$<>/@]{1,300}\((?P<file>[\w$]{1,80}\.(?:java|kt|scala|groovy)):(?P<line>\d{1,6})\)")
+# A frame of the Java library or of a widely used one, as its package tells: `at java.base/java.lang.Thread.run(Thread.java:833)`.
+JVM_LIBRARY_FRAME_PATTERN = lazy.regex(
+    r"\bat (?:[\w.]{1,60}/)?(?:javax?|jdk|jakarta|sun|com\.sun|kotlinx?|scala|clojure|groovy|akka|reactor"
+    r"|org\.(?:springframework|apache|hibernate|eclipse|junit|gradle|jboss|slf4j|postgresql|mariadb|codehaus|elasticsearch|mockito)"
+    r"|com\.(?:mysql|zaxxer|google|fasterxml|oracle|netflix|microsoft|mongodb)|io\.(?:netty|micrometer|grpc|undertow))\."
+)
+
+
+def is_library_frame(text: str) -> bool:
+    """Is the line a frame of the Java library, or of one that many programs use?"""
+    return JVM_LIBRARY_FRAME_PATTERN.search(text) is not None
 
 
 def caused_by(text: str) -> dict[str, Value]:
     """Class and message of the exception that caused the one above it; empty for any other line."""
     found = CAUSED_BY_PATTERN.match(text)
     return dict(found.groupdict()) if found else {}
+
+
+def java_frame(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
+    """The innermost frame outside of libraries, of the stack below the exception."""
+    for text in lines[at + 1 : at + 1 + WIDE] if not {"file", "named_place"} & facts.keys() else ():
+        found = FRAME_PATTERN.search(text)
+        if found is None:
+            break
+        if not is_library_frame(text):
+            return {"named_place": f"{found['file']}:{found['line']}"}
+    return {}

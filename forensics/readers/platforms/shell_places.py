@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from forensics.core import lazy
 from forensics.model import Fields, Proof
+from forensics.readers.python.library_files import knows_own_code
 from forensics.readers.surroundings.near import Found
 
 SHELL_DEATH_PATTERN = lazy.regex(
@@ -17,6 +18,7 @@ SHELL_DEATH_PATTERN = lazy.regex(
     r"(?P<command>\S.{0,300})"
 )
 SCRIPT_PATTERN = lazy.regex(r"(?:\A|\s)(?P<script>-m [\w.]{1,100}|[\w./~-]{1,200}\.(?:py|sh|jl|R|pl))(?=\s|\Z)")
+USAGE_ERROR_PATTERN = lazy.regex(r"(?:\A|\s)(?P<script>[\w./~-]{1,200}\.py): error: \S")  # argparse's
 FILE_TOOL_PATTERN = lazy.regex(
     r"(?:/usr)?(?:/bin/)?(cp|mv|rm|ln|ls|cat|mkdir|rmdir|touch|chmod): (?:cannot |\S.{0,300}: No such file)"
 )
@@ -26,6 +28,12 @@ def failed_file_tool(text: str) -> str:
     """The tool that could not do something with a file, as the line says; empty if it says no such thing."""
     found = FILE_TOOL_PATTERN.match(text)
     return str(found[1]) if found else ""
+
+
+def refused_program(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
+    """The program that refused its arguments: a launcher's frames around it are no place."""
+    found = USAGE_ERROR_PATTERN.search(proofs[0].text)
+    return {"own_program": found["script"]} if found and not knows_own_code(facts) else {}
 
 
 def command(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:

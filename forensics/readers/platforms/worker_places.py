@@ -9,6 +9,13 @@ from forensics.core import lazy
 from forensics.model import Fields, Proof
 from forensics.readers.surroundings.near import MAX_READ_PROOFS, NEAR, WIDE, Found
 
+LABEL_PATTERN = lazy.regex(  # before each line of a process of vLLM or Ray
+    r"\A(?:\x1b\[\d{1,2}m)?\((?P<task>[A-Za-z]\w[\w.:<>-]{0,60}) (?:rank=\d{1,6},? )?pid=(?P<pid>\d{1,10})"
+    r"(?:, ip=(?P<host>[\w.:]{3,45}))?\)"
+)
+MPI_LABEL_PATTERN = lazy.regex(
+    r"\A(?:\d{1,6}: )?\[[A-Za-z][\w.-]{0,60}:(?P<pid>\d{2,8})(?::\d{1,8}){0,2}\] "
+)  # Open MPI's, UCX's
 RAY_WORKER_PATTERN = lazy.regex(r"Worker IP address: (?P<host>[\w.:]{3,45}) .{0,40}Worker PID: (?P<pid>\d{1,10})")
 NAMED_PROCESS_PATTERN = lazy.regex(r"\((?P<task>\w[\w.-]{0,60}) pid=(?P<pid>\d{1,10})\)")  # vLLM's and Ray's prefix
 ALLOCATING_TASK_PATTERN = lazy.regex(r"\bPID: (?P<pid>\d{1,10}) Comm: (?P<task>\S{1,15})")
@@ -25,6 +32,11 @@ def worker(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int
     for p in proofs[:MAX_READ_PROOFS]:
         if (worker := RAY_WORKER_PATTERN.search(p.text)) and "pid" not in facts:
             return {"host": worker["host"], "pid": int(worker["pid"])}
+    if not {"task", "pid"} & facts.keys() and (label := LABEL_PATTERN.match(proofs[0].text)):
+        host = {"host": label["host"]} if label["host"] else {}
+        return {"task": label["task"], "pid": int(label["pid"])} | host
+    if not {"task", "pid"} & facts.keys() and (label := MPI_LABEL_PATTERN.match(proofs[0].text)):
+        return {"pid": int(label["pid"])}
     near = lines[max(0, at - WIDE) : at + 1]
     if "pid" in facts or not any("oom_kill_process" in t or "out_of_memory" in t for t in near):
         return found

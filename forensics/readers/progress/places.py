@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from forensics.core import lazy
 from forensics.model import Fields, Proof
 from forensics.readers.progress.counters import bar_counter, named_counters
+from forensics.readers.python.near_tracebacks import MAX_TRACEBACK_LINES, tracebacks_near
 from forensics.readers.surroundings.near import NEAR, Found
 
 BARE_DEATH_PATTERN = lazy.regex(
     r"(?:Killed|Terminated|Aborted|Segmentation fault|Bus error|Illegal instruction)(?: \(core dumped\))?"
 )
+LOSS_PATTERN = lazy.regex(r"(?i)\bloss|loss\b")
 PROGRESS_PATTERNS = (
     lazy.regex(r"(?<![\d/])(?P<step>\d{1,9})/\d{1,9} \[[=>.]{5,60}\]"),  # Keras
     lazy.regex(r"\bEpoch \[(?P<epoch>\d{1,6})\]\[\d{1,9}/\d"),  # OpenMMLab
@@ -33,9 +35,24 @@ def progress(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: i
     """The step or the epoch of the first line of evidence, as a bar or a trainer's row tells it."""
     if any("step" in n or "epoch" in n for n in facts):
         return {}
-    texts = [proofs[0].text]
-    if BARE_DEATH_PATTERN.fullmatch(proofs[0].text):  # a shell's word, right behind what the program printed last
-        texts = list(lines[max(0, at - 1) : at])
-    found = next((m for text in texts for m in (p.search(text) for p in PROGRESS_PATTERNS) if m), None)
+    above = lines[max(0, at - 1) : at] if BARE_DEATH_PATTERN.fullmatch(proofs[0].text) else ()  # a shell's word: right behind
+    found = next((m for text in (proofs[0].text, *above) for m in (p.search(text) for p in PROGRESS_PATTERNS) if m), None)
     groups = found.groupdict() if found else {}
-    return {"epoch": groups["epoch"]} if groups.get("epoch") else {"step_no": int(groups["step"])} if groups.get("step") else {}
+    if groups.get("epoch"):
+        return {"epoch": groups["epoch"]}
+    if groups.get("step"):
+        return {"step_no": int(groups["step"])}
+    return {} if bar_counter(proofs[0].text) else _printed_last(lines, at)
+
+
+def _printed_last(lines: Sequence[str], at: int) -> Found:
+    """The position that the program printed right before its traceback or its last word."""
+    top = min((f[0] for group in tracebacks_near(lines, at) for f in group if at - f[0] < MAX_TRACEBACK_LINES), default=at)
+    for text in reversed(lines[max(0, min(top, at) - NEAR - 1) : min(top, at)]):
+        counted = {c.unit: c.now for c in named_counters(text) if c.total or LOSS_PATTERN.search(text)}
+        bar = bar_counter(text)
+        if "epoch" in counted:
+            return {"epoch": counted["epoch"]}
+        if counted or (bar and bar.of_steps and bar.now and not bar.is_complete):
+            return {"step_no": next(iter(counted.values())) if counted else bar.now if bar else 0}
+    return {}

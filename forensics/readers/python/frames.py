@@ -38,7 +38,7 @@ SYNTAX_PLACE = lazy.regex(
 )
 COLAB_FRAME = lazy.regex(r"\A\[(?P<file>[^\s:()\[\]]{1,300}\.pyx?)\]\(http\S+\) in \S")  # links its file
 COLAB_CELL = lazy.regex(r"/ipython-input-\S*\.py\Z")  # it has no number of the cell
-RICH_FRAME = lazy.regex(r"\A\s*(?:[│|]\s+)?(?P<file>[^\s│|:]{1,300}\.py):(?P<line_no>\d{1,7}) in \S")
+RICH_FRAME = lazy.regex(r"\A\s*(?:[│|]\s+)?(?P<file>[^\s│|:]{1,300}\.py):(?P<line_no>\d{1,7}) in(?: \S| *[│|])")
 OLD_CELL = lazy.regex(r"\A(?:<ipython-input-(?P<number>\d{1,9})-\w+>|Input In\s?\[(?P<input>\d{1,9})\])\Z")
 ARROW = lazy.regex(r"\A-+> ?(?:<a href='[^'\n]{1,900}'>)?(?P<line_no>\d{1,7})\b")  # an editor's notebook links the number
 FRAME_CODE_ROWS = 12  # rows of code that IPython prints with a frame: five, and more for a statement of several lines

@@ -13,6 +13,7 @@ LIBRARY_PATH_PATTERN = lazy.regex(
     r"|(?i:\\(?:Python\d*|PythonSoftwareFoundation[^\\]+|\w*conda\w*|mini\w+|envs\\[^\\]+|\w*venv\w*)\\Lib\\)"
     r"|<frozen|importlib|<string>|<__array_function__ internals>|/torchinductor_"  # torch.compile generates code
     r"|\A(?:argparse|threading|runpy)\.py\Z|\.px[di]\Z|\.pyx\Z"  # compiled by Cython: the path is that of the build
+    r"|/share/lua/\d|(?:\A|/)pkg/mod/"
     r"|/bin/[\w.-]*(?<!\.py)\Z"  # scripts that pip installs: papermill, torchrun, jupyter-execute
 )
 INSTALLED_FOLDER_PATTERN = lazy.regex(r".*[/\\](?:(?:site|dist)-packages|lib(?:64)?/python\d[\d.]*|(?i:Lib))[/\\]")

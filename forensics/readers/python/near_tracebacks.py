@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from forensics.core import lazy
-from forensics.model import Fields, Value
+from forensics.model import Fields, Proof, Value
 from forensics.readers.python.frames import FRAME_CODE_ROWS, colab_frame, frame_of, rich_frame
-from forensics.readers.python.library_files import is_library_file, knows_own_code
+from forensics.readers.python.library_files import is_library_file, knows_own_code, without_library_folder
+from forensics.readers.surroundings.near import Found
 
 MAX_GAP = 12  # lines between a traceback and the message that belongs to it, or between two tracebacks of a chain
 MAX_TRACEBACK_LINES = 420  # with a message of hundreds of lines, as of a compiler
@@ -26,6 +27,7 @@ RUNNER_PATTERN = lazy.regex(  # what runs the program's code, or waits for it
 START_SCRIPT_PATTERN = lazy.regex(r"/bin/[\w.-]{1,60}\Z")
 XLA_SOURCE_PATTERN = lazy.regex(r'source_file="(?P<file>[^"\n]{1,300})" source_line=(?P<line>\d{1,7})')
 Place = tuple[int, str, int]  # index of the frame's line, file, line number
+TOLD_BY_SIGNAL = "signal_handling.py"  # of PyTorch: what the program did as a worker died has no part in it
 TAG_PATTERN = lazy.regex(r"\[rank\d{1,6}\]")  # before each line of one rank's traceback
 
 
@@ -41,6 +43,14 @@ def code_near(facts: Fields, lines: Sequence[str], at: int) -> dict[str, Value]:
         return {}
     library = next((f for t in tracebacks for f in reversed(t) if not _no_place(f[1])), None)
     return {"file": library[1], "line_no": library[2]} if library else _of_xla(lines[at : at + FORWARD_LINES])
+
+
+def raised_in(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
+    """The line of a library that raised it, below the line of the user's own program that called it."""
+    innermost = next((t[-1] for t in tracebacks_near(lines, at)[:1]), None)
+    if innermost is None or not is_library_file(innermost[1]) or _no_place(innermost[1]) or TOLD_BY_SIGNAL in innermost[1]:
+        return {}
+    return {"raised_in": f"{without_library_folder(innermost[1])}:{innermost[2]}"}
 
 
 def tracebacks_near(lines: Sequence[str], at: int) -> list[list[Place]]:

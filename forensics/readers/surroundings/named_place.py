@@ -9,8 +9,10 @@ FAILED tests/test_api.py::TestUser::test_name - AssertionError     ->  tests/tes
 from collections.abc import Iterator, Sequence
 
 from forensics.core import lazy
-from forensics.model import Proof
+from forensics.model import Fields, Proof
+from forensics.readers.platforms.java import is_library_frame
 from forensics.readers.python.library_files import is_library_file
+from forensics.readers.surroundings.near import Found
 
 SOURCE_SUFFIXES = (
     "py|c|cc|cpp|cxx|cu|cuh|h|hh|hpp|rs|go|java|kt|scala|groovy|js|mjs|ts|tsx|jsx|jl|R|sh|bash|f90|F90|pl|rb|php|cs|swift|lua"
@@ -25,7 +27,7 @@ PLACE_PATTERN = lazy.regex(
 SHELL_PLACE_PATTERN = lazy.regex(r"(?<![\w-])(?!-?(?:ba|da|k|z)?sh:)(?P<file>[^\s:\"']{1,200}): line (?P<line>\d{1,7}): ")
 MAKEFILE_PATTERN = lazy.regex(r"(?P<file>[\w./-]{0,200}Makefile\d{0,3}):(?P<line>\d{1,7})\b")
 BUILT_ELSEWHERE_PATTERN = lazy.regex(  # where the libraries of others were built
-    r"aten/src|third_party|conda-bld|(?:\A|/)pytorch/|tensorflow/(?:core|compiler|stream_executor)|torch/csrc|/rustc|csrc/"
+    r"aten/src|/THC/|third_party|conda-bld|(?:\A|/)pytorch/|tensorflow/(?:core|compiler|stream_executor)|torch/csrc|/rustc|csrc/"
     r"|(?:\A|[/-])(?:jenkins|workspace)[/-]|\A(?:container|process)_linux\.go\Z|(?:\A|/)(?:sysdeps|libsanitizer|libstdc\+\+-v3|CMakeFiles)/|\A/usr/include/"
 )
 # NCCL and UCX begin their messages with a place in their own source; py-spy names a library's file without its upper folders.
@@ -33,11 +35,11 @@ OWN_SOURCE_PATTERN = lazy.regex(
     r"\A\s+[\w.<>]{1,100} \([\w.-]{1,100}/[^():]{1,300}:\d{1,7}\)"
     r"|\bNCCL (?:WARN|INFO|TRACE)\b|\bUCX +(?:ERROR|WARN|DIAG|INFO|FATAL)\b|\A\[[\w.-]{1,80}:\d+:\d+(?::\d+)?\] +\S{1,80}:\d+ "
 )
-# A frame of the Java library or of a widely used one, as its package tells: `at java.base/java.lang.Thread.run(Thread.java:833)`.
-JVM_LIBRARY_FRAME_PATTERN = lazy.regex(
-    r"\bat (?:[\w.]{1,60}/)?(?:javax?|jdk|jakarta|sun|com\.sun|kotlinx?|scala|clojure|groovy|akka|reactor"
-    r"|org\.(?:springframework|apache|hibernate|eclipse|junit|gradle|jboss|slf4j|postgresql|mariadb|codehaus|elasticsearch|mockito)"
-    r"|com\.(?:mysql|zaxxer|google|fasterxml|oracle|netflix|microsoft|mongodb)|io\.(?:netty|micrometer|grpc|undertow))\."
+# The place that a logger adds, of klog, of Python's logging, of loguru: `E1009 02:48:09.583224  1 run.go:74] "command failed"`,
+# `ERROR 03-10 07:38:43 [runner.py:42] Failed`, `| ERROR | app.train:main:88 - failed`.
+LOGGED_AT_PATTERN = lazy.regex(
+    rf"\A[^\"']{{0,120}}?(?:(?<=[\s\[{{(])(?P<file>[\w.-]{{1,80}}\.(?:{SOURCE_SUFFIXES})):(?P<line>\d{{1,6}})(?:[\])}}]|:\w)"
+    r"|\| {0,4}(?P<module>[\w.]{1,80}):[\w<>]{1,60}:(?P<module_line>\d{1,6}) - )"
 )
 PYTEST_TEST_PATTERN = lazy.regex(r"\A(?:FAILED|ERROR) (?P<file>[^\s:]{1,200}\.py)::(?:\w{1,200}::)*(?P<test>\w{1,200})")
 MAX_READ_PROOFS = 3  # chosen by hand: the first ones decide; what stands behind is further from the reason
@@ -48,6 +50,14 @@ def named_place(proofs: Sequence[Proof]) -> str:
     return next((place for text in _texts(proofs) for place in _places(text)), "")
 
 
+def logged_at(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
+    """The line of code that wrote the record, as its logger adds it: where nothing nearer to the fault is known."""
+    found = LOGGED_AT_PATTERN.match(proofs[0].text)
+    if found is None or BUILT_ELSEWHERE_PATTERN.search(found["file"] or ""):
+        return {}
+    return {"logged_at": f"{found['file']}:{found['line']}" if found["file"] else f"{found['module']}:{found['module_line']}"}
+
+
 def _texts(proofs: Sequence[Proof]) -> Iterator[str]:
     yield from (p.text for p in proofs[:MAX_READ_PROOFS])
     for near in proofs[:1]:
@@ -55,7 +65,7 @@ def _texts(proofs: Sequence[Proof]) -> Iterator[str]:
 
 
 def _places(text: str) -> Iterator[str]:
-    if JVM_LIBRARY_FRAME_PATTERN.search(text) or OWN_SOURCE_PATTERN.search(text):
+    if is_library_frame(text) or OWN_SOURCE_PATTERN.search(text):
         return
     if test := PYTEST_TEST_PATTERN.match(text):
         yield f"{test['file']}, {test['test']}"

@@ -56,6 +56,22 @@ POD_STATUS = """  "metadata": { "name": "train-579c57db7b-6xjnz" },
   "status": {
 >    "message": "Pod was terminated in response to imminent node shutdown.",
     "containerStatuses": [{"""
+HUNG = """[  312.90] INFO: task fit-7:2150 blocked for more than 144 seconds.
+[  313.03] INFO: task fit-8:2230 blocked for more than 144 seconds.
+>[  313.41] Kernel panic - not syncing: hung_task: blocked tasks"""
+RAISED = f"""Traceback (most recent call last):
+  File "train.py", line 8, in main
+  File "{LIBRARY}", line 414, in load
+>RuntimeError: no"""
+JAVA = """>Caused by: java.lang.IndexOutOfBoundsException: readerIndex(196608)
+\tat io.netty.buffer.AbstractByteBuf.checkReadableBytes0(AbstractByteBuf.java:1442)
+\tat org.acme.serve.Decoder.decode(Decoder.java:56)"""
+GO = """>E1011 02:36:26.0 1 runtime.go:79] Observed a panic: runtime.boundsError
+goroutine 430 [running]:
+k8s.io/util/runtime.logPanic({0x1a})
+\t/workspace/vendor/k8s.io/util/runtime/runtime.go:75 +0x85
+example.org/filter.(*Plugin).Filter(0xc0)
+\t/workspace/pkg/filter/filter.go:199 +0x99b"""
 TIMED_OUT = """[rank1] step 20: evaluating
 >[rank0]: RuntimeError: Timed out waiting 15000ms for recv operation to complete"""
 
@@ -63,9 +79,9 @@ TIMED_OUT = """[rank1] step 20: evaluating
 @pytest.mark.parametrize(
     ("log", "facts", "where"),
     [
-        (CHAINED, {"file": LIBRARY, "line_no": 414}, "train.py:10"),
-        (OUTER, {"file": LIBRARY, "line_no": 414}, "train.py:10"),
-        (COLAB, {"gpu": 0}, "cell 19, line 28, GPU 0"),
+        (CHAINED, {"file": LIBRARY, "line_no": 414}, "train.py:10, raised in torch/storage.py:414"),
+        (OUTER, {"file": LIBRARY, "line_no": 414}, "train.py:10, raised in torch/storage.py:414"),
+        (COLAB, {"gpu": 0}, "cell 19, line 28, raised in torch/nn/functional.py:487, GPU 0"),
         (DUMP, {}, ""),
         (FAR, {}, ""),
         (POD_STATUS, {}, "pod train-579c57db7b-6xjnz"),
@@ -78,6 +94,27 @@ TIMED_OUT = """[rank1] step 20: evaluating
         (">Failed to write server-info to /home/u/run/server.json: [Errno 28] No space left", {}, "path /home/u/run/server.json"),
         (">step: 16%|## | 1045/6400 [1:15:32<6:20:11, 4.2s/it] loss scale 64", {}, "step 1045"),
         ("Epoch 2/10\n>9595/9595 [====] - 1s - loss: nan", {"step_no": 9595}, "epoch 2"),
+        ("(EngineCore_DP0 pid=42887) INFO loading\n>(EngineCore_DP0 pid=42887) ERROR 04-26 12:05:05 [core.py:1108] no kernel", {}, "EngineCore_DP0 (pid 42887)"),
+        (">(TrainWorker pid=912, ip=10.1.2.3) ValueError: no data", {}, "host 10.1.2.3, TrainWorker (pid 912)"),
+        (">[cgpu12:56309:2:56362] Caught signal 11 (Segmentation fault)", {"rank": 0}, "rank 0, pid 56309"),
+        ('>E1009 02:48:09.583224       1 run.go:74] "command failed" err="unknown field"', {}, "logged at run.go:74"),
+        (">ERROR 03-10 07:38:43 [model_runner.py:4219] Failed to load model", {}, "logged at model_runner.py:4219"),
+        (">2026-11-21 08:23:45.123 | ERROR    | app.train:main:88 - it failed", {}, "logged at app.train:88"),
+        (">E1118 16:05:23 ProcessGroupNCCL.cpp:616] [Rank 1] Watchdog", {"rank": 1}, "rank 1"),
+        (HUNG, {"task": "khungtaskd", "pid": 45, "cpu": 1}, "fit-7 (pid 2150)"),
+        (">Oops: 0000 [#1] PREEMPT SMP\nRIP: 0010:rt_mutex_adjust_prio+0x70/0xa0", {"task": "rcub/0", "pid": 11}, "rcub/0 (pid 11), kernel function rt_mutex_adjust_prio"),
+        (">train_distr.py: error: unrecognized arguments: --local-rank=3", {"file": LIBRARY, "line_no": 264}, "local rank 3, train_distr.py"),
+        ("In [13]:\niteration 170\n>KeyboardInterrupt:", {"file": "core/solver.py", "line_no": 132}, "core/solver.py:132, cell 13"),
+        ("In [11]:\n>OSError: gated", {"file": "/tmp/ipykernel_17/319.py", "line_no": 2}, "cell 11, line 2"),
+        ("[epoch:10/1200] [loss:0.002]\n>Killed", {}, "epoch 10"),
+        ("epochs: 300\nlr: 0.1\n>Killed", {}, ""),
+        (f"Epoch 3/5 loss 0.3\n{RAISED}", {"file": "train.py", "line_no": 8}, "train.py:8, raised in torch/storage.py:414, epoch 3"),
+        ("100%|####| 90/90 [00:01<00:00, 53.1it/s]\n>Killed", {}, ""),
+        (">Loss.cu:106: nll_loss: block: [0,0,0], thread: [2,0,0] Assertion `t >= 0` failed.", {"file": "train.py", "line_no": 8}, "train.py:8, raised in Loss.cu:106"),
+        (JAVA, {}, "Decoder.java:56"),
+        (GO, {}, "/workspace/pkg/filter/filter.go:199"),
+        (">igc 0000:02:00.0: PCIe link lost, device now detached", {}, "PCI device 0000:02:00.0"),
+        (f"│ /home/u/very/long/folder/ESimCSE.py:64 in       │\n│ word_repetition   │\n│ {LIBRARY}:449 in sample │\n>ValueError: no", {"file": LIBRARY, "line_no": 449}, "/home/u/very/long/folder/ESimCSE.py:64, raised in torch/storage.py:449"),
         (">Worker IP address: 10.1.2.3 Worker port: 10003 Worker PID: 912 Worker exit type: SYSTEM_ERROR", {}, "host 10.1.2.3, pid 912"),
         (">2017-03-05 WARN LocalJobRunner: job_local825332237_0001", {"module": "org/apache/Http"}, "job_local825332237_0001"),
         ("amdgpu 0000:0a:00.0: amdgpu: GPU reset begin!\n>[drm:amdgpu_job_timedout [amdgpu]] *ERROR* ring sdma0 timeout", {}, "PCI device 0000:0a:00.0"),
@@ -111,7 +148,7 @@ TIMED_OUT = """[rank1] step 20: evaluating
         ("  Normal  Scheduled  3m  Successfully assigned ml/fit-0 to n7\n>  Warning  Evicted  2m  kubelet  usage exceeds", {}, "pod ml/fit-0"),
         ("$ kubectl describe pod fit-0\nEvents:\n>  Warning  Evicted  2m  kubelet  usage exceeds", {}, "pod fit-0"),
         (">One or more tensors\n[1,0]<stderr>:Stalled ranks:\n[1,0]<stderr>:6: [horovod_allreduce.0]", {"rank": 0}, "rank 6 did not arrive"),
-        (">[n7:15:0:15] ib_mlx5_log.c:139  Transport retry count exceeded", {}, "host n7"),
+        (">[n7:15:0:15] ib_mlx5_log.c:139  Transport retry count exceeded", {}, "host n7, pid 15"),
         (">thread panicked", {"task": "<unnamed>"}, ""),
         (">GPU hang: ecode 12", {"pid": 0, "gpu": 1}, "GPU 1"),
         (">no interface of that name", {"interface": "^lo"}, ""),
