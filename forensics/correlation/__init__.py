@@ -16,7 +16,6 @@ from forensics.correlation.incident_grouping import group_incidents, join_incide
 from forensics.correlation.keys import LOCAL, Key, different_owners, entity_keys, hosts_differ, key_text
 from forensics.correlation.line_moments import completed, in_one_zone, moment_text
 from forensics.correlation.links import find_links
-from forensics.correlation.split_bursts import split_bursts
 from forensics.readers.identity.entity_ids import EntityIds, entity_ids
 from forensics.readers.identity.file_names import FileNameIds, ids_of_file_name
 from forensics.readers.identity.normalise import is_distinctive, same_host
@@ -66,7 +65,6 @@ __all__ = [
     "recorded_zone",
     "same_host",
     "seconds_between",
-    "split_bursts",
     "unmatched",
     "window",
 ]

@@ -36,6 +36,7 @@ TRAIT_NAMES = frozenset(
         "disk_space",
         "shared_storage",
         "shared_network",
+        "may_pass",
         "shared_power",
         "shared_stop",
     )

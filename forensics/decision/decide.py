@@ -20,12 +20,14 @@ from forensics.decision.model import Model
 from forensics.decision.precedence import Precedence
 from forensics.decision.structure import (
     LAST_ERROR,
+    MACHINE_WENT_ON,
     MAX_BAD_IF_AT_WORK,
     MIN_BAD_OF_LAST_ERROR,
     WENT_ON,
     has_last_word,
     last_error,
     last_position,
+    machine_went_on,
     ranked_by_structure,
     went_on,
 )
@@ -167,8 +169,10 @@ def _row_by_structure(
     given: DecisionInput, rows: tuple[Adjustment, ...], database: Database
 ) -> tuple[tuple[Adjustment, ...], Lane | None]:
     """The row of what the last lines show, and the lane whose last position it is, see last_position."""
+    if given.machine and probability_of(rows) > MAX_BAD_IF_AT_WORK and machine_went_on(given.owned, given.lanes, database):
+        return with_rule(rows, MAX_BAD_IF_AT_WORK, MACHINE_WENT_ON)[-1:], None
     decisive = outcome_features.decisive_lane(given.owned, given.lanes, database)
-    told = last_position(given.owned, decisive, database)
+    told = last_position(given.owned, given.lanes, decisive, database)
     if told is None or probability_of(rows) <= told[2] or given.exit_status(database):
         return _row_of_last_lines(given, decisive, rows, database), None
     lane, line, most, rule = told

@@ -5,6 +5,7 @@ bad sample: index 4 ... / update 62 / update 63 / SIGTERM received    -> the sig
 Traceback ... / (a further attempt) / 100% 1640/1640                  -> the last attempt ended well
 the wait returned exit status 1 / 20 further lines without trouble    -> hardly less than even that it ended well
 step 900 / CRITICAL: the ledger does not fit                          -> it ended with this line, whatever its words are
+soft lockup - CPU#3 stuck / hours of ordinary messages                 -> hardly less than even that the machine ended well
 [rank8]: FileNotFoundError ... / [rank0]: Watchdog caught ...         -> the error of one rank is ranked before what waited for it
 """
 
@@ -31,6 +32,7 @@ from forensics.readers.lanes.line_parts import is_low_severity, is_mild_record
 MAX_BAD_IF_FINISHED = 0.1  # of a bad end, where the last attempt came to the end of what it counts
 MIN_BAD_OF_LAST_ERROR = 0.6  # of a bad end, where the log of a job ends with an error that stands nowhere else in it
 MIN_LINES_BEHIND_HINT = 20  # behind what hints at an end: more than a program prints while it ends
+MIN_LINES_OF_MACHINE = 100  # more than the dump of a stall and the messages of a restart that repeat earlier ones
 MAX_BAD_IF_AT_WORK = 0.45  # of a bad end, where the log breaks off while the last attempt was at work: hardly less than even
 SURVIVED = "rule: the program went on behind it, and this was the last word"
 OVERTAKEN = "rule: the program went on behind it, and another message was the last word"
@@ -42,6 +44,7 @@ FAILED_FIRST = "rule: a process of the job failed by itself, and others waited f
 FAILED_BEFORE = "rule: a process of the job failed by itself before it"
 REACHED_END = "rule: the last attempt reached the end of what it counts"
 WENT_ON = "rule: the program printed on behind all that hints at an end, and its last lines show no trouble"
+MACHINE_WENT_ON = "rule: the machine worked on behind all that was reported, and nothing of it is lasting"
 LAST_ERROR = "rule: the log ends with an error, which stands nowhere else in it"
 AT_WORK = "rule: the program went on behind all that failed, and was at work where the log ends"
 
@@ -148,28 +151,56 @@ def _was_survived(candidate: Candidate, word: OwnedObservation, database: Databa
 
 
 def last_position(
-    owned: Sequence[OwnedObservation], decisive: Lane | None, database: Database
+    owned: Sequence[OwnedObservation], lanes: Sequence[Lane], decisive: Lane | None, database: Database
 ) -> tuple[Lane, Line, float, str] | None:
-    """The last position of the subject's last attempt, if the program survived all evidence of an end that stands before it.
+    """The last position of the subject's last attempt, if the program survived all evidence of an end.
 
-    It is that of the lane with all the evidence, which need not be `decisive`, the one that ends worst. With it the greatest
-    probability of a bad end and the rule that says so.
+    It is that of the lane with all the evidence, or of the program that came to its end while a process of it (`decisive` is the
+    lane that ends worst) had trouble. With it the greatest probability of a bad end and the rule that says so.
     """
     own = [o for o in owned if o.owner != "others" and o.observation.cause != HEALTHY and evidence_tier(o, database) < NOTICE]
     lane = own[0].lane if own and all(o.lane is own[0].lane for o in own) else decisive
+    if lane and not lane.reached_end:
+        finished = (x for x in lanes if x.reached_end and x.source == lane.source and x.entity.kind == "job")
+        lane = next(finished, lane)
     if lane is None or lane.kind != "job" or not (last := lane.reached_end or lane.at_work):
         return None
-    told = lane.reached_end is not None  # a good end behind an error is one only if all was counted
-    least = MIN_GROWN if told else MAX_CONTINUED_LINES
-    before = all(o.lane is lane and o.observation.last_line < last.number for o in own)
-    if not own or not before or not all(_is_overcome(o, least, told, database) for o in own):
+    if not own or not all(_is_overcome(o, lane, last.number, database) for o in own):
         return None
+    told = lane.reached_end is not None  # a good end behind an error is one only if all was counted
     return (lane, last, MAX_BAD_IF_FINISHED, REACHED_END) if told else (lane, last, MAX_BAD_IF_AT_WORK, AT_WORK)
 
 
-def _is_overcome(o: OwnedObservation, least: int, by_good_end: bool, database: Database) -> bool:
-    grown = o.aftermath.later_attempts > 0 or o.aftermath.positions >= least or (by_good_end and o.aftermath.good > 0)
-    return grown and not has_lasting_effect(str(o.observation.cause), database)
+def _is_overcome(o: OwnedObservation, lane: Lane, last: int, database: Database) -> bool:
+    """Did the program of `lane` go on behind `o`? `last`: the line of its last position."""
+    if has_lasting_effect(str(o.observation.cause), database):
+        return False
+    after, told = o.aftermath, lane.reached_end is not None
+    if o.lane is not lane:  # of one of its processes: it printed on behind that process
+        return told and o.observation.source == lane.source and o.observation.last_line < lane.attempts[-1].last_line
+    if o.observation.last_line > last:
+        return told and after.repeated > 0
+    least = MIN_GROWN if told else MAX_CONTINUED_LINES
+    return after.later_attempts > 0 or after.positions >= least or (told and after.good > 0)
+
+
+def machine_went_on(owned: Sequence[OwnedObservation], lanes: Sequence[Lane], database: Database) -> bool:
+    """Does the long log of a machine show no end of it but a stop in order, and nothing that did not pass?
+
+    What a device or the memory has lost does not come back, however long the machine works on.
+    """
+    own = [o for o in owned if o.owner == "mine" and o.observation.cause != HEALTHY and evidence_tier(o, database) < NOTICE]
+    own = [o for o in own if not database.has_trait(o.observation.cause, "external_stop")]
+    lasting = any(_is_lasting_on_machine(o, database) for o in own)
+    passed = all(o.aftermath.repeated >= MIN_LINES_OF_MACHINE for o in own)
+    whole = any(lane.attempts[-1].last_line >= MIN_LINES_OF_MACHINE for lane in lanes)
+    return whole and passed and not lasting
+
+
+def _is_lasting_on_machine(o: OwnedObservation, database: Database) -> bool:
+    if database.has_trait(o.observation.cause, "may_pass"):
+        return o.observation.weight == "proof"
+    return has_lasting_effect(str(o.observation.cause), database)
 
 
 def went_on(owned: Sequence[OwnedObservation], lane: Lane | None, database: Database) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from forensics.model import Line
+from forensics.outcome.digest import MIN_TEMPLATE_CHARS, NOT_WORK_CLASSES
 from forensics.readers.lanes.line_classes import NOT_AN_END, PROGRESS, TRACEBACK, TROUBLE
 from forensics.readers.lanes.rows import Rows
 from forensics.readers.progress.counters import OF_EPOCH, positions
@@ -47,18 +48,33 @@ class Course:
         """The line with the last position of the last attempt, None if there is none or trouble stands behind it; is it the
         end?
 
-        Trouble that was printed before, while the position grew, is no sign of an end."""
+        Trouble that was printed before, while the position grew, is no sign of an end; nor is trouble behind the end, if the
+        program did behind it what it had done while it counted."""
         first = self.starts[-1] if self.starts else 0
         shown = [i for i in range(first, len(self.rows)) if self.counters[i]]
-        if not shown or any(self._is_trouble(i, shown[-1]) for i in range(shown[-1] + 1, len(self.rows))):
+        if not shown:
             return None, False
         last = shown[-1]
+        trouble = next((i for i in range(len(self.rows) - 1, last, -1) if self._is_trouble(i, last)), last)
         totals = {c.unit: c for i in shown for c in self.counters[i] if c.total and c.unit}
         of_last = next((self.counters[i] for i in reversed(shown) if any(c.total for c in self.counters[i])), [])
         full = [c for c in (*of_last, *totals.values()) if c.total]
         beyond = max((c.now for c in self.counters[last] if not c.total), default=0) > max((c.total for c in full), default=0)
         complete = all(c.is_complete for c in full) and any(c.unit != OF_EPOCH for c in full) and not beyond
+        if trouble > last and not (complete and self._worked_behind(trouble, last)):
+            return None, False
         return Line(self.rows[last].number, self.rows[last].text()), complete
+
+    def _worked_behind(self, trouble: int, last: int) -> bool:
+        """Does a row behind `trouble` repeat one of those up to `last`, with more than blanks and signs in it?"""
+        known = set(self.rows.templates[: last + 1])
+        behind = range(trouble + 1, len(self.rows))
+        return any(
+            self.rows.templates[i] in known
+            and len(self.rows.templates[i]) > MIN_TEMPLATE_CHARS
+            and not self.bits[i] & NOT_WORK_CLASSES
+            for i in behind
+        )
 
     def _is_trouble(self, at: int, last: int) -> bool:
         """Is the row at index `at` trouble that was not printed before the row at index `last`, too?"""

@@ -19,7 +19,7 @@ from forensics.model.verdicts import Aftermath, Attempt, Entity, Lane, LaneKind
 from forensics.outcome.attempt_starts import BANNER_ROWS, MAX_CLASSIFIED_TEMPLATES, starts_of
 from forensics.outcome.course import Course
 from forensics.outcome.digest import MIN_TEMPLATE_CHARS, NOT_WORK_CLASSES, lane_digest
-from forensics.outcome.split_observations import by_attempt
+from forensics.outcome.split_observations import split_observation
 from forensics.readers.lanes.lane_rows import KERNEL_LANE, MAIN_PROGRAM, entity_of, lane_key, lane_kind, rows_by_lane
 from forensics.readers.lanes.line_classes import (
     BAD_END,
@@ -49,7 +49,7 @@ TRACEBACK_RECORD = "traceback"
 def split_lanes(
     scan: Scan, layout: str, observations: Sequence[Observation], classes: LineClasses, teardown: Collection[int] = ()
 ) -> tuple[tuple[Lane, ...], list[Observation]]:
-    """The lanes of one source, the one with most lines first, and its observations, each of one attempt.
+    """The lanes of one source, the one with most lines first, and its observations, each of one attempt and time.
 
     `layout`: the name of its line format. `teardown`: the numbers of lines that tell of no end."""
     # A message is one row, however many lines it has.
@@ -71,7 +71,7 @@ def split_lanes(
         launcher = own if key == MAIN_PROGRAM else launcher
         if key[0] == "rank" and launcher:
             own.started_by(launcher)
-        found = [part for o in by_key.get(key, ()) for part in by_attempt(o, own.attempts())]
+        found = [part for o in by_key.get(key, ()) for part in split_observation(o, own.attempts())]
         split += found
         made.append(own.lane(scan.source.name, lane_kind(key, scan, layout), entity_of(key, scan.source.name), found))
     return tuple(sorted(made, key=lambda lane: -lane.digest.lines)), sorted(split, key=lambda o: (o.line, o.kind))

@@ -1,6 +1,7 @@
-"""Split a repeated message where a further attempt begins between its lines: each attempt has an observation of its own.
+"""Split a repeated message where a further attempt begins between its lines, or a long time passes: each part is an event.
 
 line 12: KeyError: 'a' / line 40: (a further attempt) / line 52: KeyError: 'a'    count 2  ->  two observations, count 1 each
+line 12, 03 Nov 10:00, and line 907, 05 Nov 09:12: Detected 1 oom-kill event(s)   count 2  ->  two observations, count 1 each
 """
 
 from bisect import bisect_right
@@ -13,14 +14,18 @@ from forensics.line_formats import parse_prefix
 from forensics.model import Observation, Proof, Stamp
 from forensics.model.verdicts import Attempt
 
+# Chosen by hand: longer than a checkpoint or an evaluation takes, shorter than the time until the next day's run.
+MIN_PAUSE_S = 7200.0
 
-def by_attempt(observation: Observation, attempts: Sequence[Attempt]) -> Iterator[Observation]:
-    """`observation`, or its parts, one for each of the `attempts` that shows it.
+
+def split_observation(observation: Observation, attempts: Sequence[Attempt]) -> Iterator[Observation]:
+    """`observation`, or its parts, one for each of the `attempts` that shows it, and for each time between long pauses.
 
     Each part gets the count of its own lines; the last part also gets lines that were counted and not kept.
     """
-    starts = [later.first_line for one, later in pairwise(attempts) if one.is_another_start(observation)]
-    parts = _parts(observation, starts) if starts and observation.count > 1 else []
+    begun = [later.first_line for one, later in pairwise(attempts) if one.is_another_start(observation)]
+    starts = sorted({*begun, *_after_pauses(observation)}) if observation.count > 1 else []
+    parts = _parts(observation, starts) if starts else []
     if len(parts) < 2:
         yield observation
         return
@@ -30,6 +35,25 @@ def by_attempt(observation: Observation, attempts: Sequence[Attempt]) -> Iterato
         count = left if last else min(len(proofs), left - 1)
         left -= count
         yield _part(observation, proofs, max(1, count), last)
+
+
+def _after_pauses(observation: Observation) -> Iterator[int]:
+    """The lines that were written more than MIN_PAUSE_S after or before the one above them."""
+    latest = observation.stamp
+    for proof in sorted(observation.proofs, key=lambda p: p.line)[1:] if latest else ():
+        stamp = parse_prefix(proof.text).stamp
+        if stamp and latest and stamp_distance_s(latest, stamp) > MIN_PAUSE_S:
+            yield proof.line
+        latest = stamp or latest
+
+
+def stamp_distance_s(a: Stamp, b: Stamp) -> float:
+    """Seconds between two stamps of one source; 0 if they are of different kinds."""
+    if a.wall and b.wall and a.lacks == b.lacks and a.lacks != "date" and (a.wall.tzinfo is None) == (b.wall.tzinfo is None):
+        return abs((b.wall - a.wall).total_seconds())
+    if a.mono is not None and b.mono is not None:
+        return abs(b.mono - a.mono)
+    return 0.0
 
 
 def _parts(observation: Observation, starts: Sequence[int]) -> list[tuple[Proof, ...]]:

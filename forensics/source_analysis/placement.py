@@ -37,8 +37,8 @@ def placed_observations(
     events, seen = call_or_warn(with_ranks, undrawn, "what the dumps of the ranks show", None, noted.append)
     clocks = clocks_of(analyses, events, knowledge, noted)
     own = {r.name: r.scan.source for r in analyses}
-    every = correlation.split_bursts(e for found in events.values() for e in found)
-    return clocks, [renumbered(e, own[e.source]) for e in correlation.assign_times(list(every), clocks)], seen
+    every = [e for found in events.values() for e in found]
+    return clocks, [renumbered(e, own[e.source]) for e in correlation.assign_times(every, clocks)], seen
 
 
 def rank_picture(

@@ -8,14 +8,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
 from forensics import pipeline
 from forensics.core.errors import UsageError
 from forensics.correlation import Filter
 from forensics.correlation.bounds import parse_time_bound
 from forensics.correlation.filters import names_job
-from forensics.correlation.split_bursts import split_bursts
 from forensics.database import HEALTHY, Database
 from forensics.model import Report
 from tests.conftest import text_source
@@ -67,17 +65,6 @@ def test_a_message_that_comes_again_days_later_is_two_incidents(about: Callable[
     report = about(asked(), train_log=TRAIN)
     assert [i.start.day for i in report.incidents if i.start] == [21, 18]
     assert 4 in [p.line for p in report.causes[0].evidence]
-
-
-def test_the_bursts_of_an_event_keep_its_lines_and_its_count() -> None:
-    one = event("a", 1, "2026-11-18 09:30:00,000 x")
-    proofs = [one.proofs[0]]
-    for line, stamp in ((2, "2026-11-18 09:31:00,000"), (7, "2026-11-18 19:31:00,000"), (9, "2026-11-18 19:32:00,000")):
-        proofs.append(replace(proofs[0], line=line, text=f"{stamp} x"))
-    whole = replace(one, proofs=tuple(proofs), count=10, last_line=12)
-    first, second = split_bursts([whole])
-    assert [(e.line, e.last_line, e.count, len(e.proofs)) for e in (first, second)] == [(1, 2, 2, 2), (7, 12, 8, 2)]
-    assert list(split_bursts([one])) == [one]
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from forensics.decision.structure import (
     FAILED_FIRST,
     FAILED_STAGE,
     LAST_ERROR,
+    MACHINE_WENT_ON,
     MAX_BAD_IF_AT_WORK,
     MAX_BAD_IF_FINISHED,
     MIN_BAD_OF_LAST_ERROR,
@@ -22,13 +23,14 @@ from forensics.decision.structure import (
     failed_process_first,
 )
 from forensics.model import Line
-from forensics.model.verdicts import Attempt, Candidate, Diagnosis, OwnedObservation
+from forensics.model.verdicts import Attempt, Candidate, Diagnosis, Entity, OwnedObservation
 from tests.decision.made import lane, model, question, seen
 
 OOM, DIED, STOPPED, INDEX, CONFIG, MISSING = (
     *("gpu_memory.capacity", "process.worker_died", "stopped.user", "code.index"),
     *("code.config", "data.missing"),
 )
+LOCKUP, DISK, LOST = "host_os.lockup", "storage.io_error", "distributed.network"
 SURE = {"proof": 4.0, "strong": 3.0, "hint": 0.5, "unlisted": -2.0}
 OWN = lane()
 
@@ -135,6 +137,39 @@ def test_a_last_attempt_that_reached_its_end_ended_well(knowledge: Database) -> 
     told = replace(seen(OOM, 10, "proof"), lane=done)
     found = decide(question(told, lanes=(done,)), knowledge, model(6.0, **SURE), Precedence(()))
     assert found.verdict == "crash", "nothing shows that the program survived it"
+
+
+@pytest.mark.parametrize(("line", "verdict"), [(99, "no_crash"), (100, "crash")], ids=["printed on", "the last line"])
+def test_trouble_of_one_process_behind_the_end_of_the_program_is_no_end(line: int, verdict: str, knowledge: Database) -> None:
+    done, rank = replace(OWN, reached_end=Line(98, "100%|##| 90/90")), replace(OWN, entity=Entity("rank", "7"))
+    told = replace(seen(LOST, line, "strong"), lane=rank)
+    found = decide(question(told, lanes=(rank, done)), knowledge, model(6.0, **SURE), Precedence(()))
+    assert found.verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("told", "lines", "went_on"),
+    [
+        ([seen(LOCKUP, 10, repeated=100)], 100, True),
+        ([], 100, True),
+        ([seen(STOPPED, 99)], 100, True),
+        ([seen(CONFIG, 10, repeated=100), seen(LOCKUP, 20, repeated=100)], 100, True),
+        ([], 99, False),
+        ([seen(LOCKUP, 10, repeated=99)], 100, False),
+        ([seen(LOCKUP, 10, repeated=100), seen(LOCKUP, 99)], 100, False),
+        ([seen(LOCKUP, 10, "proof", repeated=100)], 100, False),
+        ([seen(DISK, 10, repeated=100)], 100, False),
+    ],
+    ids=["a stall", "notices alone", "a stop", "a unit", "an excerpt", "a dump", "a later stall", "proof", "a disk"],
+)
+def test_a_machine_that_worked_on_behind_all_that_passes_did_not_end(
+    told: list[OwnedObservation], lines: int, went_on: bool, knowledge: Database
+) -> None:
+    kernel = replace(lane("kernel"), attempts=(Attempt(1, 1, lines),))
+    given = question(*(replace(o, lane=kernel) for o in told), lanes=(kernel,), machine=True)
+    found = decide(given, knowledge, model(6.0, **SURE), Precedence(()))
+    assert (found.outcome.ended_badly == MAX_BAD_IF_AT_WORK) == went_on
+    assert (found.outcome.ledger[-1].feature == MACHINE_WENT_ON) == went_on
 
 
 @pytest.mark.parametrize(

@@ -84,3 +84,13 @@ def test_the_first_line_again_as_the_last_one_begins_no_attempt(knowledge: Datab
     lines = [warning, "loading the corpus", "ready to serve", *(f"request {n} served" for n in range(5)), *CRASH, warning]
     assert len(own(text_of(*lines), knowledge).attempts) == 1
     assert len(own(text_of(*lines, "loading the corpus", "ready to serve"), knowledge).attempts) == 2
+
+
+def test_trouble_behind_the_end_is_none_if_the_program_did_its_work_behind_it(knowledge: Database) -> None:
+    first = ["reading the corpus", "building the model", "compiling it"]
+    steps = [*first, *(line for n in (1, 2, 3) for line in (f"Step {n}/3 loss 0.9", f"saved model_{n}.pt"))][:-1]
+    told = own(text_of(*steps, *CRASH, "saved model_3.pt", "that is all"), knowledge).reached_end
+    assert told and told.number == 8
+    for behind in ((), ("that is all",), ("saved model_3.pt", ERROR)):
+        assert own(text_of(*steps, *CRASH, *behind), knowledge).reached_end is None
+    assert own(text_of(*steps[:-1], *CRASH, "saved model_2.pt"), knowledge).at_work is None
