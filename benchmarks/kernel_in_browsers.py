@@ -115,7 +115,7 @@ def served(client: str, proxy: str, dark: bool) -> Iterator[Path]:
 def browser() -> webdriver.Chrome:
     """Chromium without a window."""
     options = webdriver.ChromeOptions()
-    for word in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=1000,640", "--disable-gpu"):
+    for word in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=1100,860", "--disable-gpu"):
         options.add_argument(word)
     options.binary_location = str(shutil.which("chromium"))
     driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))

@@ -19,6 +19,8 @@ FIELD_AND_STOP_PATTERN = lazy.regex(rf"{TEMPLATE_FIELD_PATTERN.pattern}(\.(?=\s|
 OPEN_WORDS_PATTERN = lazy.regex(r"<([a-z][\w /:.-]*[\w.])>")  # of a command's template: what its reader fills in
 NO_NAME_PATTERN = lazy.regex(r"\W+")
 CODE_PLACE = "{file}:{line_no}"  # in templates
+IN_FUNCTION_PATTERN = lazy.regex(r" in \{(\w*function)\}")
+TOP_LEVEL = "<module>"  # what Python calls the code of a file outside all functions; to a reader it says nothing
 FILE_FACTS = ("file", "python_file")
 CUDA_NUMBER_PATTERN = lazy.regex(r"\d{4,5}")  # CUDA writes its versions as one number: 11040 is 11.4 (cudaDriverGetVersion)
 MAX_FACT_CHARS = 300  # three rows of a page: the message of an exception; more of it stands in the evidence
@@ -64,6 +66,7 @@ def fill_template(template: str, facts: Fields) -> str | None:
         return None
     if cell := cell_number(str(facts.get("file", ""))):
         template = template.replace(CODE_PLACE, f"cell {cell}, line {{line_no}}")
+    template = IN_FUNCTION_PATTERN.sub(lambda m: "" if facts[m[1]] == TOP_LEVEL else m[0], template)
     return FIELD_AND_STOP_PATTERN.sub(
         lambda m: _with_full_stop(fact_text(m[1], facts[m[1]]), m[2] or ""), _plurals(template, facts)
     )

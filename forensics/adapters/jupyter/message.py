@@ -13,6 +13,7 @@ The full report: /forensics/deaths/20261122-174701-train.ipynb-1917 or forensics
 
 from __future__ import annotations
 
+import re
 from html import escape
 from pathlib import Path
 from textwrap import indent
@@ -23,20 +24,22 @@ from forensics.capture.bundle import state_folder
 if TYPE_CHECKING:
     from forensics.api import Report
 
-REMEDIES_IN_MESSAGE = 3  # chosen by hand: the message is in a notebook's cell and links the whole report
+REMEDIES_IN_MESSAGE = 2  # chosen by hand: the message is in a notebook's cell and links the whole report
 MAX_ERROR_CODE_CHARS = 120  # chosen by hand: the name of the error and its reason come before it in one line
 ERROR_NAME = "KernelDied"
 MEMORY_GONE = "Its variables are gone."
 MESSAGE_STYLE = (
-    "border-left:4px solid #d93025;padding:.4em .8em;line-height:1.45;color:inherit;background:none;white-space:normal"
+    "border:1px solid #8886;border-left:4px solid #d93025;border-radius:4px;padding:.6em 1em;line-height:1.45;color:inherit;"
+    "background:none;white-space:normal;max-width:70em"
 )
-CODE_STYLE = (
-    "margin:.2em 0;padding:.2em .6em;border:0;border-left:2px solid #888;color:inherit;background:none;white-space:pre-wrap"
-)
+CODE_STYLE = "margin:.3em 0;padding:.4em .7em;border:0;border-radius:4px;color:inherit;background:#8882;white-space:pre-wrap"
+PART_STYLE = "margin-top:.6em"
+SIGNAL_PATTERN = re.compile(r"\((SIG\w+)\)")
 # JupyterLab and Notebook 7 run the command of a clicked element with such an attribute; the classic client has its page's object.
 # Where the page is none of them (Visual Studio Code), the words below stay.
 CLICK = (
-    "<button class='forensics-click' style='display:none;font:inherit;cursor:pointer;margin-right:.5em' "
+    "<button class='forensics-click' style='display:none;font:inherit;cursor:pointer;margin:0 .3em;"
+    "padding:.2em .8em;border:1px solid #888;border-radius:4px;color:inherit;background:none' "
     "data-commandlinker-command='{command}' data-commandlinker-args='{{}}' "
     "onclick='window.Jupyter&amp;&amp;Jupyter.notebook&amp;&amp;Jupyter.notebook.{classic}()'>{words}</button>"
 )
@@ -67,7 +70,9 @@ def death_message(report: Report | None, facts: dict[str, Any]) -> dict[str, Any
         head = f"its process {facts['status']}"
         why = "Nothing that was captured says why." if report is not None else "What was captured could not be analysed in time."
         ways = []
-    said = [f"The kernel died: {head}", why, *([f"Its process {facts['status']}."] if cause else [])]
+    signal = SIGNAL_PATTERN.search(facts["status"])
+    ended = [f"Its process {facts['status']}."] if cause and not (signal and signal[1] in why) else []
+    said = [f"The kernel died: {head}", why, *ended]
     cell = _cell(facts)
     text = [
         *said,
@@ -113,13 +118,15 @@ def _html(said: list[str], cell: str, ways: list[str], facts: dict[str, Any]) ->
     head, *rest = (escape(line) for line in said)
     parts = [f"<div style='font-weight:600;margin-bottom:.3em'>{head}</div>", *(f"<div>{line}</div>" for line in rest)]
     if cell:
-        parts.append(f"<div>{escape(cell)}</div><pre style='{CODE_STYLE}'>{escape(facts['code'])}</pre>")
+        code = f"<pre style='{CODE_STYLE}'>{escape(facts['code'])}</pre>"
+        parts.append(f"<div style='{PART_STYLE}'>{escape(cell)}</div>{code}")
     if facts["again"]:
         clicks = CLICKS if facts["link"] else ""
-        parts.append(f"<div>{MEMORY_GONE} {clicks}<span class='forensics-words'>{escape(facts['again'])}.</span></div>")
+        words = f"<span class='forensics-words'>{escape(facts['again'])}.</span>"
+        parts.append(f"<div style='{PART_STYLE}'>{MEMORY_GONE} {clicks}{words}</div>")
     if ways:
         listed = "".join(f"<li>{escape(way)}</li>" for way in ways)
-        parts.append(f"<div style='margin-top:.3em'>What to do:</div><ol style='margin:0;padding-left:1.8em'>{listed}</ol>")
+        parts.append(f"<div style='{PART_STYLE}'>What to do:</div><ol style='margin:0;padding-left:1.8em'>{listed}</ol>")
     if places := _places(facts):
         shown = [f"<code style='background:none;color:inherit'>{escape(place)}</code>" for place in places]
         if facts["link"]:
@@ -127,5 +134,5 @@ def _html(said: list[str], cell: str, ways: list[str], facts: dict[str, Any]) ->
             shown[1:] = [f"or, on the server's machine, {place}" for place in shown[1:]]
         else:
             shown[0] = f"The full report: {shown[0]}"
-        parts.append(f"<div style='margin-top:.3em'>{' '.join(shown)}</div>")
+        parts.append(f"<div style='{PART_STYLE}'>{' '.join(shown)}</div>")
     return f"<div style='{MESSAGE_STYLE}'>{''.join(parts)}</div>"

@@ -49,7 +49,7 @@ def test_the_failed_execution_carries_the_reason_and_the_notebook_keeps_it(kerne
     bundle = Path(shown.metadata["forensics"]["bundle"])
     notes = json.loads((bundle / "run.json").read_text())["notes"]
     assert (notes["count"], notes["line"], notes["code"]) == (2, 2, "[read(\n    0\n)]")
-    assert "Python was at Cell In[1]:3 in read" in shown.data["text/plain"]
+    assert "Python was running Cell In[1]:3 in read" in shown.data["text/plain"]
     assert (bundle / "report.html").is_file()
 
 
