@@ -15,6 +15,7 @@ from forensics.database import read_table
 from forensics.database.releases import find_release, is_older
 from forensics.estimate import ESTIMATE_FACTS, memory_facts
 from forensics.model import HABITS, Fields, Habit, JobContext, Value
+from forensics.readers.python.failing_code import FAILING_FACTS
 from forensics.readers.python.library_code import LIBRARY_FACTS
 from forensics.readers.python.library_files import is_library_file
 from forensics.readers.python.own_words import OWN_WORDS_FACTS
@@ -40,6 +41,16 @@ NUMBER_FACTS = (
 PLACED_FACTS = ("mixed_precision", "fused_attention")  # settings without a value: only the place is a fact
 
 TENSOR_FRAMEWORKS = {"torch", "lightning", "transformers", "tensorflow", "keras", "jax"}
+READ_FACTS = (
+    *ACTIVATION_FACTS,
+    *STACK_FACTS,
+    *STATUS_FACTS,
+    *LIBRARY_FACTS,
+    *FAILING_FACTS,
+    *DISK_FACTS,
+    *PHASE_FACTS,
+    *OWN_WORDS_FACTS,
+)
 EVIDENCE_FACT = "evidence"  # the text of the evidence lines, for conditions of remedies
 AROUND_FACT = "around"  # the evidence lines with the lines before and after them, for conditions of remedies
 EVIDENCE_PLACE = "evidence_place"  # the place of the first line of evidence
@@ -80,13 +91,7 @@ def case_fields() -> set[str]:
         "held_lock",
         "lock_threads",
         "lock_circle",
-        *ACTIVATION_FACTS,
-        *STACK_FACTS,
-        *STATUS_FACTS,
-        *LIBRARY_FACTS,
-        *DISK_FACTS,
-        *PHASE_FACTS,
-        *OWN_WORDS_FACTS,
+        *READ_FACTS,
     }
     return {*own, *numbers, *ESTIMATE_FACTS, *DRIVER_FIELDS, *HABITS, *(f"{h}_code" for h in HABITS)}
 
