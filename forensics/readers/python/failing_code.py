@@ -36,7 +36,7 @@ MAX_STATEMENT_ROWS = 6  # of a call whose arguments stand below each other
 MARKS_PATTERN = lazy.regex(r"\s*[~^]+\s*")
 RICH_CODE_PATTERN = lazy.regex(r"❱\s*\d{1,6} │(?P<code>.*?)│?\s*\Z")
 RICH_NEXT_PATTERN = lazy.regex(r"│\s*\d{1,6} │(?P<code>.*?)│?\s*\Z")
-NUMBER_PATTERN = lazy.regex(r"\s*\d{1,6}(?= |\Z)")
+ROW_NUMBER_PATTERN = lazy.regex(r"\s*\d{1,6}(?= |\Z)")
 CLOSED_BY = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -85,7 +85,7 @@ def _code(lines: Sequence[str], frame: Place) -> tuple[str, str]:
     arrow = next((i for i, row in enumerate(below[:FRAME_CODE_ROWS]) if ARROW.match(row)), None)
     if arrow is not None and 'File "' not in lines[frame[0]]:
         first = ARROW.sub("", below[arrow], count=1)
-        return _statement([first, *(NUMBER_PATTERN.sub("", row, count=1) for row in below[arrow + 1 :] if row.strip())]), ""
+        return _statement([first, *(ROW_NUMBER_PATTERN.sub("", row, count=1) for row in below[arrow + 1 :] if row.strip())]), ""
     head = lines[frame[0]].find('File "')
     rows = [row[head:] for row in below[:2]] if head >= 0 else []
     if not rows or not rows[0][:1].isspace() or 'File "' in rows[0]:
