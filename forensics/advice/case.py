@@ -78,6 +78,7 @@ def case_fields() -> set[str]:
         *PLACED_FACTS,
     }
     own |= {
+        "allocated_percent",
         "machine",
         "shm_space",
         "loop_device",
@@ -110,6 +111,7 @@ def case_facts(facts: Fields, context: JobContext) -> dict[str, Value]:
     return {
         **(memory_facts(known, context) if not {EVALUATING, GENERATING} & known.keys() else {}),  # they are about a training step
         **_driver(known, context),
+        **_allocated(known),
         **_machine(context),
         **_shm_space(context),
         **_loop_device(known),
@@ -119,6 +121,14 @@ def case_facts(facts: Fields, context: JobContext) -> dict[str, Value]:
         **successor_facts(str(known.get(EVIDENCE_FACT, ""))),
         **known,
     }
+
+
+def _allocated(facts: Fields) -> dict[str, Value]:
+    """How much of a GPU the framework's allocator had given out, in percent of its memory."""
+    given, total = facts.get("allocated_bytes"), facts.get("total_bytes")
+    if not isinstance(given, int) or not isinstance(total, int) or total <= 0:
+        return {}
+    return {"allocated_percent": round(100 * given / total)}
 
 
 def _loop_device(facts: Fields) -> dict[str, Value]:

@@ -54,7 +54,7 @@ def failing_code(facts: Fields, proofs: Sequence[Proof], around: LinesAround = n
 
 
 def _told(lines: Sequence[str], frames: Sequence[Place], place: int) -> dict[str, Value]:
-    code, marked = _code(lines, frames[place])
+    code, marked = quoted_code(lines, frames[place])
     found: dict[str, Value] = {CODE_LINE: _cut(code)} if code else {}
     if code.startswith(("raise ", "assert ")):
         found[RAISED_CODE] = _cut(code)
@@ -63,7 +63,7 @@ def _told(lines: Sequence[str], frames: Sequence[Place], place: int) -> dict[str
     outer = next((f for f in reversed(frames[:place]) if not is_others_code(f[1]) and f[1:] != frames[place][1:]), None)
     if outer and not outer[1].startswith("Cell"):
         found[CALLER_PLACE] = f"{outer[1]}:{outer[2]}"
-        if called := _code(lines, outer)[0]:
+        if called := quoted_code(lines, outer)[0]:
             found[CALLER_LINE] = _cut(called)
     return found
 
@@ -77,14 +77,14 @@ def _cut(code: str) -> str:
     return code if len(code) <= MAX_STATEMENT_CHARS else code[: MAX_STATEMENT_CHARS - 1] + "…"
 
 
-def _code(lines: Sequence[str], frame: Place) -> tuple[str, str]:
+def quoted_code(lines: Sequence[str], frame: Place) -> tuple[str, str]:
     """The statement that a frame quotes, and the part of it that marks below it underline; empty where none is quoted."""
     below = lines[frame[0] + 1 : frame[0] + 1 + 2 * FRAME_CODE_ROWS]
     if BOX in lines[frame[0]]:
         return _statement(list(_rich_rows(below))), ""
     arrow = next((i for i, row in enumerate(below[:FRAME_CODE_ROWS]) if ARROW.match(row)), None)
     if arrow is not None and 'File "' not in lines[frame[0]]:
-        first = ARROW.sub("", below[arrow], count=1)
+        first = ARROW.sub("", below[arrow], count=1).removeprefix("</a>")
         return _statement([first, *(ROW_NUMBER_PATTERN.sub("", row, count=1) for row in below[arrow + 1 :] if row.strip())]), ""
     head = lines[frame[0]].find('File "')
     rows = [row[head:] for row in below[:2]] if head >= 0 else []
