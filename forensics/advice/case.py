@@ -15,6 +15,7 @@ from forensics.database import read_table
 from forensics.database.releases import find_release, is_older
 from forensics.estimate import ESTIMATE_FACTS, memory_facts
 from forensics.model import HABITS, Fields, Habit, JobContext, Value
+from forensics.readers.python.failing_code import FAILING_FACTS
 from forensics.readers.python.library_code import LIBRARY_FACTS
 from forensics.readers.python.library_files import is_library_file
 from forensics.readers.python.own_words import OWN_WORDS_FACTS
@@ -40,6 +41,16 @@ NUMBER_FACTS = (
 PLACED_FACTS = ("mixed_precision", "fused_attention")  # settings without a value: only the place is a fact
 
 TENSOR_FRAMEWORKS = {"torch", "lightning", "transformers", "tensorflow", "keras", "jax"}
+READ_FACTS = (
+    *ACTIVATION_FACTS,
+    *STACK_FACTS,
+    *STATUS_FACTS,
+    *LIBRARY_FACTS,
+    *FAILING_FACTS,
+    *DISK_FACTS,
+    *PHASE_FACTS,
+    *OWN_WORDS_FACTS,
+)
 EVIDENCE_FACT = "evidence"  # the text of the evidence lines, for conditions of remedies
 AROUND_FACT = "around"  # the evidence lines with the lines before and after them, for conditions of remedies
 EVIDENCE_PLACE = "evidence_place"  # the place of the first line of evidence
@@ -67,6 +78,7 @@ def case_fields() -> set[str]:
         *PLACED_FACTS,
     }
     own |= {
+        "allocated_percent",
         "machine",
         "shm_space",
         "loop_device",
@@ -80,13 +92,7 @@ def case_fields() -> set[str]:
         "held_lock",
         "lock_threads",
         "lock_circle",
-        *ACTIVATION_FACTS,
-        *STACK_FACTS,
-        *STATUS_FACTS,
-        *LIBRARY_FACTS,
-        *DISK_FACTS,
-        *PHASE_FACTS,
-        *OWN_WORDS_FACTS,
+        *READ_FACTS,
     }
     return {*own, *numbers, *ESTIMATE_FACTS, *DRIVER_FIELDS, *HABITS, *(f"{h}_code" for h in HABITS)}
 
@@ -105,6 +111,7 @@ def case_facts(facts: Fields, context: JobContext) -> dict[str, Value]:
     return {
         **(memory_facts(known, context) if not {EVALUATING, GENERATING} & known.keys() else {}),  # they are about a training step
         **_driver(known, context),
+        **_allocated(known),
         **_machine(context),
         **_shm_space(context),
         **_loop_device(known),
@@ -114,6 +121,14 @@ def case_facts(facts: Fields, context: JobContext) -> dict[str, Value]:
         **successor_facts(str(known.get(EVIDENCE_FACT, ""))),
         **known,
     }
+
+
+def _allocated(facts: Fields) -> dict[str, Value]:
+    """How much of a GPU the framework's allocator had given out, in percent of its memory."""
+    given, total = facts.get("allocated_bytes"), facts.get("total_bytes")
+    if not isinstance(given, int) or not isinstance(total, int) or total <= 0:
+        return {}
+    return {"allocated_percent": round(100 * given / total)}
 
 
 def _loop_device(facts: Fields) -> dict[str, Value]:

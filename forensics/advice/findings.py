@@ -36,6 +36,7 @@ from forensics.model.answers import OUTCOME_LINE, REASON_LINE
 from forensics.model.verdicts import Candidate, Diagnosis
 from forensics.readers.kernel.stamps import is_by_kernel, uptime_s
 from forensics.readers.platforms.java import caused_by
+from forensics.readers.python.failing_code import failing_code
 from forensics.readers.python.library_code import advised_code, library_code
 from forensics.readers.python.library_files import knows_own_code
 from forensics.readers.python.own_words import own_words, whole_message
@@ -157,7 +158,7 @@ def _finding(
         known |= _reason_place(facts, proofs)
     place, named = _told_around(facts, proofs, around) if first and diagnosis.verdict != "no_crash" else ({}, {})
     known |= named
-    advised = advised_code(known | own_code(place)) | _around_evidence(facts, proofs, around) if first else {}
+    advised = _advised(known, place, proofs, around) if first else {}
     found = Finding(
         id=cause.id,
         title=_title(cause, role, facts, proofs),
@@ -185,6 +186,12 @@ def _told_around(facts: Fields, proofs: Sequence[Proof], around: LinesAround) ->
     place = place_around(facts, proofs, around)
     named = {n: v for n, v in place.items() if n in (NAMED_PLACE, QUIET_RANKS, *STALLED_FACTS)}
     return place, named | own_words(facts, proofs, around)
+
+
+def _advised(known: Fields, place: Fields, proofs: Sequence[Proof], around: LinesAround) -> dict[str, Value]:
+    """What remedies may name besides the context: `known`, the program's own line and the code there, the lines around."""
+    code = advised_code(dict(known) | own_code(place))
+    return code | failing_code(code, proofs, around) | _around_evidence(known, proofs, around)
 
 
 def _around_evidence(facts: Fields, proofs: Sequence[Proof], around: LinesAround) -> dict[str, Value]:

@@ -11,7 +11,7 @@ from forensics.model import Fields, Proof, Value
 from forensics.readers.surroundings.near import WIDE, Found
 
 CAUSED_BY_PATTERN = lazy.regex(r"\s*Caused by: (?P<exc_type>[\w.$]{1,200}): (?P<exc_message>\S.{0,499})")
-FRAME_PATTERN = lazy.regex(r"\bat [\w.$<>/@]{1,300}\((?P<file>[\w$]{1,80}\.(?:java|kt|scala|groovy)):(?P<line>\d{1,6})\)")
+JAVA_FRAME_PATTERN = lazy.regex(r"\bat [\w.$<>/@]{1,300}\((?P<file>[\w$]{1,80}\.(?:java|kt|scala|groovy)):(?P<line>\d{1,6})\)")
 # A frame of the Java library or of a widely used one, as its package tells: `at java.base/java.lang.Thread.run(Thread.java:833)`.
 JVM_LIBRARY_FRAME_PATTERN = lazy.regex(
     r"\bat (?:[\w.]{1,60}/)?(?:javax?|jdk|jakarta|sun|com\.sun|kotlinx?|scala|clojure|groovy|akka|reactor"
@@ -34,7 +34,7 @@ def caused_by(text: str) -> dict[str, Value]:
 def java_frame(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
     """The innermost frame outside of libraries, of the stack below the exception."""
     for text in lines[at + 1 : at + 1 + WIDE] if not {"file", "named_place"} & facts.keys() else ():
-        found = FRAME_PATTERN.search(text)
+        found = JAVA_FRAME_PATTERN.search(text)
         if found is None:
             break
         if not is_library_frame(text):

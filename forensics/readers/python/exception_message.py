@@ -20,13 +20,16 @@ MAX_MESSAGE_LINES = 12  # of one exception's text. PyTorch's CUDA errors have fi
 MAX_LIST_LINES = 100  # of a message whose lines have the form of a list
 MAX_FRAMED_LINES = 40  # between two rules
 RULE_LINE_PATTERN = lazy.regex(r"\A[-=*]{20,}\s*$")
+OTHER_PROGRAM_PATTERN = lazy.regex(  # what the next program prints at its start, a warning, or an error of its own
+    r"\Ausage: \S|\A[\w./-]{1,80}: (?:ERROR|error|fatal|warning)\b|\A\S{1,300}\.py:\d{1,7}: \w*Warning: "
+)
 LIST_ITEM_PATTERN = lazy.regex(r"\A(?:\s{1,12}\S|(?:[-*•+]|\d{1,4}[.)]) {1,4}\S)")
 LIST_HEADING_PATTERN = lazy.regex(r":\s*\Z")
 
 
 def message_end(rows: Sequence[ParsedLine], place: int) -> int:
     """Number of the message's last line; `place`: the index of its first one. It ends before a blank line, a time stamp, another
-    traceback or a line of dashes, but a message that begins with such a line ends with the next one."""
+    traceback, words of another program or a line of dashes, but a message that begins with such a line ends with the next one."""
     below = rows[place + 1 : place + 1 + MAX_FRAMED_LINES]
     if below and RULE_LINE_PATTERN.match(below[0].message):
         closing = next((r for r in below[1:] if RULE_LINE_PATTERN.match(r.message)), None)
@@ -59,4 +62,4 @@ def list_end(rows: Sequence[ParsedLine], place: int) -> int:
 def _is_beyond(row: ParsedLine) -> bool:
     text = row.message
     begins = not text.strip() or row.prefix.stamp is not None or TRACEBACK_HEAD in text or text.startswith(CHAIN)
-    return begins or RULE_LINE_PATTERN.match(text) is not None
+    return begins or any(p.match(text) for p in (RULE_LINE_PATTERN, OTHER_PROGRAM_PATTERN))

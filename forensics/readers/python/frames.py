@@ -38,9 +38,11 @@ SYNTAX_PLACE = lazy.regex(
 )
 COLAB_FRAME = lazy.regex(r"\A\[(?P<file>[^\s:()\[\]]{1,300}\.pyx?)\]\(http\S+\) in \S")  # links its file
 COLAB_CELL = lazy.regex(r"/ipython-input-\S*\.py\Z")  # it has no number of the cell
-RICH_FRAME = lazy.regex(r"\A\s*(?:[│|]\s+)?(?P<file>[^\s│|:]{1,300}\.py):(?P<line_no>\d{1,7}) in(?: \S| *[│|])")
+RICH_FRAME = lazy.regex(r"\A\s*(?:[│|]\s+)?(?P<file>[^\s│|:]{1,300}\.py):(?P<line_no>\d{1,7}) in(?: \S|\s*[│|]?\s*\Z)")
+RICH_PATH_PATTERN = lazy.regex(r"\A│ (?P<begin>[/~][^\s│|:]{1,300}) *│\s*\Z")  # a path that is wider than the box
 OLD_CELL = lazy.regex(r"\A(?:<ipython-input-(?P<number>\d{1,9})-\w+>|Input In\s?\[(?P<input>\d{1,9})\])\Z")
 ARROW = lazy.regex(r"\A-+> ?(?:<a href='[^'\n]{1,900}'>)?(?P<line_no>\d{1,7})\b")  # an editor's notebook links the number
+BOX = "│"  # before and behind each row of a traceback of Rich
 FRAME_CODE_ROWS = 12  # rows of code that IPython prints with a frame: five, and more for a statement of several lines
 
 
@@ -132,9 +134,15 @@ def colab_frame(text: str, below: Sequence[str]) -> Frame | None:
     return Frame("", "Cell" if COLAB_CELL.search(found["file"]) else found["file"], int(line), "", "old")
 
 
-def rich_frame(text: str) -> Frame | None:
-    """The frame of a traceback of Rich; None for any other line."""
+def rich_frame(text: str, below: Sequence[str] = ()) -> Frame | None:
+    """The frame of a traceback of Rich; None for any other line. `below`: the next lines, which may hold the rest of a path.
+
+    `[rank0]: │ /home/u/src/run_bench │` above `[rank0]: │ .py:290 in run │`: run_bench.py, line 290
+    """
+    text = text[max(0, text.find(BOX)) :]
     found = RICH_FRAME.match(text)
+    if found is None and below and BOX in below[0] and (path := RICH_PATH_PATTERN.match(text)):
+        found = RICH_FRAME.match(path["begin"] + below[0].partition(BOX)[2].lstrip())
     return Frame("", found["file"], int(found["line_no"]), "", "rich") if found else None
 
 

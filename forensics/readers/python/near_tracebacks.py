@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from forensics.core import lazy
 from forensics.model import Fields, Proof, Value
-from forensics.readers.python.frames import FRAME_CODE_ROWS, colab_frame, frame_of, rich_frame
+from forensics.readers.python.frames import BOX, FRAME_CODE_ROWS, colab_frame, frame_of, rich_frame
 from forensics.readers.python.library_files import is_library_file, knows_own_code, without_library_folder
 from forensics.readers.surroundings.near import Found
 
@@ -62,7 +62,8 @@ def tracebacks_near(lines: Sequence[str], at: int) -> list[list[Place]]:
         return []
     groups = [[frames[0]]]
     for before, frame in pairwise(frames):
-        if any(_begins(lines[i]) for i in range(before[0] + 1, frame[0])) or frame[0] - before[0] > MAX_GAP:
+        between = lines[before[0] + 1 : frame[0]]
+        if any(map(_begins, between)) or (len(between) >= MAX_GAP and not all(BOX in text for text in between)):
             groups.append([])
         groups[-1].append(frame)
     made = [g for g in groups if any(FORWARD_CALL in lines[i] for i in range(max(0, g[0][0] - 2), g[0][0]))]
@@ -97,7 +98,8 @@ def _frame(lines: Sequence[str], i: int, tag: str | None) -> Place | None:
     text = lines[i]
     if tag and tag not in text:
         return None
-    found = rich_frame(text) or frame_of(text, below := lines[i + 1 : i + 1 + FRAME_CODE_ROWS]) or colab_frame(text, below)
+    below = lines[i + 1 : i + 1 + FRAME_CODE_ROWS]
+    found = rich_frame(text, below) or frame_of(text, below) or colab_frame(text, below)
     if found is None or found.line is None or found.form == "dump" or (found.form in INDENTED and found.head.strip()):
         return None
     return i, found.file, found.line

@@ -68,14 +68,14 @@ ALLOWED_PATTERN = lazy.regex(
     r"(?:\b(?:[Ss]hould|[Mm]ust|[Hh]as to|[Nn]eeds to) be (?:one|any|either) of|\b[Ee]xpected one of|\bchoose (?:one )?from"
     r"|\bselect one of|\b(?:[Ss]upported|[Aa]vailable|[Vv]alid|[Aa]llowed|[Pp]ossible|[Aa]cceptable)"
     r"(?:(?: \w+){0,3} (?:are|is)|(?: \w+){0,3}(?=:))"
-    r"|\b[Cc]hoices(?: are)?|\b[Oo]ptions(?: are)?|\bnot one of)"
+    r"|\b[Cc]hoices(?: are)?|\b[Oo]ptions(?: are)?|\bnot one of|\bInput should be(?= '))"
     rf":? (?P<values>\[[^\]\n]{{2,240}}\]|\{{[^}}\n]{{2,240}}\}}|\({VALUE}, [^)\n]{{2,240}}\)"
     rf"|{VALUE}(?:(?:, (?:or |and )?| or | and | ?\| ?){VALUE}){{1,40}})"
 )
 REFUSED_PATTERN = lazy.regex(
     rf"\b(?i:unknown|invalid|unsupported|unrecogni[sz]ed|unexpected|no such|illegal)\b[\w :=-]{{0,40}}?(?P<a>{QUOTED})"
     rf"|\b(?:[Gg]ot|[Rr]eceived|but (?:is|was)|given)(?: value)?:? (?P<b>{QUOTED}|[\w.-]{{1,40}})"
-    rf"|(?P<c>{QUOTED}) (?:is not|was not|not)\b|\b(?P<d>[\w.-]{{1,40}}) (?:is )?not supported\b"
+    rf"|\binput_value=(?P<e>{QUOTED})|(?P<c>{QUOTED}) (?:is not|was not|not)\b|\b(?P<d>[\w.-]{{1,40}}) (?:is )?not supported\b"
 )
 FURTHER_LOG_PATTERN = lazy.regex(
     r"(?i:\bconsult|\bsee(?: also)?|\bcheck|\brefer to|\bread|\blook (?:at|in|into)|\bwritten to|\blogged (?:in|to))"
@@ -96,7 +96,7 @@ def _sentence_end() -> re.Pattern[str]:
     verbs = "|".join(sorted(words("order_verbs")))
     return lazy.regex(
         rf"\n|(?<=\S) (?=Available \w+:)|(?<=[.!?])\s+(?=[A-Z\"'`(])|(?<=[:;,)]) (?=(?:{verbs}|{WAY})\b)|(?<=\S) (?=[Pp]lease \w)"
-        r"|(?<=[;,.]) (?=(?:consider \w+ing|try \w+ing|use \S+ instead)\b)"
+        r"| (?=\[type=\w{1,60}, input_)|(?<=[;,.]) (?=(?:consider \w+ing|try \w+ing|use \S+ instead)\b)"
     )
 
 

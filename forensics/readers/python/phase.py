@@ -1,7 +1,8 @@
-"""In which phase of a run the traceback of the evidence ended: in an evaluation, a generation, or a step of the training.
+"""In which phase of a run the traceback of the evidence ended: loading weights, an evaluation, a generation, or a training step.
 
   ... train > _inner_training_loop > evaluate > evaluation_loop > prediction_step > forward  -> evaluating "prediction_step"
   ... train_epoch > training_step > forward                                                  -> nothing: the training itself
+  ... main > to > _apply > convert                                                           -> loading_weights "convert"
 
 The functions above the model's first call are read, the innermost first: a training calls its evaluation, and a model may name
 its own layers as it likes. Without a traceback, a heading just above the message tells (`***** Running Evaluation *****`).
@@ -13,10 +14,17 @@ from itertools import pairwise
 
 from forensics.core import lazy
 from forensics.model import Value
+from forensics.readers.python.failing_code import quoted_code
 from forensics.readers.python.near_tracebacks import tracebacks_near
 from forensics.readers.word_lists import words, words_of_name
 
-PHASE_FACTS = EVALUATING, EVALUATION_FILE, GENERATING, GATHERING = "evaluating", "evaluation_file", "generating", "gathering"
+PHASE_FACTS = EVALUATING, EVALUATION_FILE, GENERATING, GATHERING, LOADING = (
+    "evaluating",
+    "evaluation_file",
+    "generating",
+    "gathering",
+    "loading_weights",
+)
 FUNCTION_PATTERN = lazy.regex(r"(?:line \d{1,7}|\.pyx?:\d{1,7}|\.pyx?(?:\]\(http\S+\))?|\w>),? in (?:\w+\.)*<?(?P<function>\w+)")
 MODEL_CALLS = {"forward", "_call_impl", "_wrapped_call_impl", "call"}
 PIPELINE_PATTERN = lazy.regex(
@@ -26,6 +34,15 @@ GRADIENT_FUNCTIONS = {"backward", "run_backward", "_engine_run_backward", "optim
 GATHERING_PATTERN = lazy.regex(
     r"^(?:nested_\w+|torch_pad_and_concatenate|_?pad_across_processes|gather\w*|all_gather\w*|numpify)$"
 )
+LOADING_PATTERN = lazy.regex(
+    r"(?:convert|_apply|load_state_dict|from_pretrained|_load_state_dict_into_\w+|load_model|_load_pretrained_model|create_weights"
+    r"|\w*quantiz\w*)"
+)
+MOVED_MODEL_PATTERN = lazy.regex(
+    r"\b(?:\w*model|\w*net|network|vae|pipe\w*|generator|discriminator|\w*encoder|\w*decoder|transformer|module)\w*"
+    r"\.(?:to|cuda|half|bfloat16)\("
+)
+SHARDS_LOADED = "Loading checkpoint shards"
 HEADING_PATTERN = lazy.regex(r"(?i)(?:\*{3,}|#{2,}|={3,}) ?(?:\w+ )?(?:evaluation|validation|prediction)\b")
 MAX_HEADING_LINES = 4  # chosen by hand: between the heading of an evaluation and a message without a traceback
 NO_GRADIENT_WRAPPER = "decorate_context"  # of torch.no_grad and torch.inference_mode; PyTorch's optimizers use it, too
@@ -38,7 +55,10 @@ def phase_facts(lines: Sequence[str], at: int) -> dict[str, Value]:
     frames = list(_frames(lines, at))
     if not frames:
         headed = any(HEADING_PATTERN.search(text) for text in lines[max(0, at - MAX_HEADING_LINES) : at])
-        return {EVALUATING: "an evaluation"} if headed else {}
+        shards = any(SHARDS_LOADED in text for text in lines[max(0, at - MAX_HEADING_LINES) : at + 1])
+        return {EVALUATING: "an evaluation"} if headed else {LOADING: SHARDS_LOADED} if shards else {}
+    if loading := _loading(lines, at, frames):
+        return {LOADING: loading}
     if any(_trains(name) for name, _ in frames):
         return {}
     called = (i for i, (name, file) in enumerate(frames) if name in MODEL_CALLS and not PIPELINE_PATTERN.search(file))
@@ -52,6 +72,15 @@ def phase_facts(lines: Sequence[str], at: int) -> dict[str, Value]:
             found: dict[str, Value] = {EVALUATING: name, EVALUATION_FILE: file}
             return found | ({GATHERING: gathered} if gathered else {})
     return _without_gradients(frames[:calls]) if calls < len(frames) else {}
+
+
+def _loading(lines: Sequence[str], at: int, frames: Sequence[Frame]) -> str:
+    """The function or the statement that puts weights into memory, where the traceback ended in one and calls no model."""
+    if any(name in MODEL_CALLS or name in GRADIENT_FUNCTIONS for name, _ in frames):
+        return ""
+    named = next((name for name, _ in reversed(frames) if LOADING_PATTERN.fullmatch(name)), "")
+    codes = (quoted_code(lines, place)[0] for place in next(iter(tracebacks_near(lines, at)), [])[-1:])
+    return named or next((code for code in codes if MOVED_MODEL_PATTERN.search(code)), "")
 
 
 def _frames(lines: Sequence[str], at: int) -> Iterator[Frame]:

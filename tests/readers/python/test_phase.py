@@ -44,6 +44,8 @@ EVALUATION = ("run.py <module>", f"{TRAINER} train", f"{TRAINER} _maybe_log_save
             {},
         ),
         (("run.py <module>", "run.py train_epoch", "model.py forward", "model.py predict_boxes"), {}),
+        (("run.py main", f"{MODULE} to", f"{MODULE} _apply", f"{MODULE} convert"), {"loading_weights": "convert"}),
+        (("run.py main", f"{MODULE} _call_impl", "model.py forward", f"{MODULE} _apply"), {}),
         (("run.py <module>", "run.py train_and_evaluate", "model.py forward"), {}),
         (("test_model.py test_training_runs", "model.py forward"), {}),
         (("run.py <module>", "run.py train_epoch", "run.py val_epoch", "model.py forward"), {"evaluating": "val_epoch"}),

@@ -1,0 +1,178 @@
+"""The code that failed, as its traceback quotes it: the statement, the values in it, and the own line that called it.
+
+File "/home/u/eval.py", line 7, in main
+  run(sentences)
+File "/home/u/train.py", line 64, in repeat
+  words = random.sample(range(1, actual), k=wanted)
+  -> code_line "words = random.sample(range(1, actual), k=wanted)", code_values "actual and wanted",
+     caller_place "/home/u/eval.py:7", caller_line "run(sentences)"
+
+  raise ValueError("unknown mode")   -> raised_code in place of code_values: the program stops itself
+"""
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from forensics.core import lazy
+from forensics.model import Fields, LinesAround, Proof, Value
+from forensics.readers.python.frames import ARROW, BOX, FRAME_CODE_ROWS
+from forensics.readers.python.library_code import LOOK_UP_PATTERN
+from forensics.readers.python.library_files import is_others_code
+from forensics.readers.python.near_tracebacks import Place, tracebacks_near
+from forensics.readers.surroundings.near import nothing_near
+from forensics.readers.word_lists import words
+
+FAILING_FACTS = CODE_LINE, CODE_VALUES, RAISED_CODE, CALLER_PLACE, CALLER_LINE = (
+    "code_line",
+    "code_values",
+    "raised_code",
+    "caller_place",
+    "caller_line",
+)
+MAX_STATEMENT_CHARS = 100  # of a statement that is quoted in a sentence: more than a line of a page
+MAX_NAMED_CHARS = 40  # of one value; a longer expression is named by its parts
+MAX_VALUES = 4  # as many as a person prints at once
+MAX_STATEMENT_ROWS = 6  # of a call whose arguments stand below each other
+MARKS_PATTERN = lazy.regex(r"\s*[~^]+\s*")
+RICH_CODE_PATTERN = lazy.regex(r"❱\s*\d{1,6} │(?P<code>.*?)│?\s*\Z")
+RICH_NEXT_PATTERN = lazy.regex(r"│\s*\d{1,6} │(?P<code>.*?)│?\s*\Z")
+ROW_NUMBER_PATTERN = lazy.regex(r"\s*\d{1,6}(?= |\Z)")
+CLOSED_BY = {"(": ")", "[": "]", "{": "}"}
+
+
+def failing_code(facts: Fields, proofs: Sequence[Proof], around: LinesAround = nothing_near) -> dict[str, Value]:
+    """The facts of FAILING_FACTS for the line of the program that `facts` name; none where no traceback quotes it."""
+    file, line = facts.get("file"), facts.get("line_no")
+    lines, at = around(proofs[0]) if proofs and file and line else ((), 0)
+    if not lines:
+        return {}
+    for frames in tracebacks_near(lines, at):
+        place = next((i for i in reversed(range(len(frames))) if frames[i][1:] == (file, line)), None)
+        if place is not None:
+            return _told(lines, frames, place)
+    return {}
+
+
+def _told(lines: Sequence[str], frames: Sequence[Place], place: int) -> dict[str, Value]:
+    code, marked = quoted_code(lines, frames[place])
+    found: dict[str, Value] = {CODE_LINE: _cut(code)} if code else {}
+    if code.startswith(("raise ", "assert ")):
+        found[RAISED_CODE] = _cut(code)
+    elif values := _values(marked, direct := _is_innermost(lines, frames[place + 1 :])) or _values(code, direct):
+        found[CODE_VALUES] = ", ".join(values[:-1]) + " and " + values[-1] if len(values) > 1 else values[0]
+    outer = next((f for f in reversed(frames[:place]) if not is_others_code(f[1]) and f[1:] != frames[place][1:]), None)
+    if outer and not outer[1].startswith("Cell"):
+        found[CALLER_PLACE] = f"{outer[1]}:{outer[2]}"
+        if called := quoted_code(lines, outer)[0]:
+            found[CALLER_LINE] = _cut(called)
+    return found
+
+
+def _is_innermost(lines: Sequence[str], further: Sequence[Place]) -> bool:
+    """Was the exception raised in the statement itself, and not in what it calls? Looking a name up is no call."""
+    return all(LOOK_UP_PATTERN.search(lines[f[0]]) for f in further)
+
+
+def _cut(code: str) -> str:
+    return code if len(code) <= MAX_STATEMENT_CHARS else code[: MAX_STATEMENT_CHARS - 1] + "…"
+
+
+def quoted_code(lines: Sequence[str], frame: Place) -> tuple[str, str]:
+    """The statement that a frame quotes, and the part of it that marks below it underline; empty where none is quoted."""
+    below = lines[frame[0] + 1 : frame[0] + 1 + 2 * FRAME_CODE_ROWS]
+    if BOX in lines[frame[0]]:
+        return _statement(list(_rich_rows(below))), ""
+    arrow = next((i for i, row in enumerate(below[:FRAME_CODE_ROWS]) if ARROW.match(row)), None)
+    if arrow is not None and 'File "' not in lines[frame[0]]:
+        first = ARROW.sub("", below[arrow], count=1).removeprefix("</a>")
+        return _statement([first, *(ROW_NUMBER_PATTERN.sub("", row, count=1) for row in below[arrow + 1 :] if row.strip())]), ""
+    head = lines[frame[0]].find('File "')
+    rows = [row[head:] for row in below[:2]] if head >= 0 else []
+    if not rows or not rows[0][:1].isspace() or 'File "' in rows[0]:
+        return "", ""
+    code = rows[0]
+    if len(rows) > 1 and MARKS_PATTERN.fullmatch(rows[1]):
+        return code.strip(), code[len(rows[1]) - len(rows[1].lstrip()) : len(rows[1].rstrip())].strip()
+    return code.strip(), ""
+
+
+def _rich_rows(below: Sequence[str]) -> Iterator[str]:
+    """The code of the row that is marked, and of those below it."""
+    marked = False
+    for row in below:
+        found = (RICH_NEXT_PATTERN if marked else RICH_CODE_PATTERN).search(row)
+        if found:
+            marked = True
+            yield found["code"].replace(BOX, " ")
+        elif marked:
+            return
+
+
+def _statement(rows: Sequence[str]) -> str:
+    """The rows of one statement as one line: as many as its brackets ask for."""
+    code = ""
+    for row in rows[:MAX_STATEMENT_ROWS]:
+        code = f"{code} {row.strip()}".strip()
+        if not _open_brackets(code):
+            break
+    return code
+
+
+def _open_brackets(code: str) -> str:
+    """What would close the brackets that are open at the end of `code`."""
+    wanted: list[str] = []
+    for char in code:
+        if char in CLOSED_BY:
+            wanted.append(CLOSED_BY[char])
+        elif wanted and char == wanted[-1]:
+            wanted.pop()
+    return "".join(reversed(wanted))
+
+
+def _values(code: str, direct: bool) -> list[str]:
+    """The values that go into a statement, as it names them; empty for code that is cut within a word, or has none.
+
+    `direct`: the statement itself failed. Else the object of a method is no value: `trainer` of `trainer.train(batch)`.
+    """
+    try:
+        tree = ast.parse(f"{code.removeprefix('el')}{_open_brackets(code)}{' pass' if code.endswith(':') else ''}")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    return list(dict.fromkeys(_named_in(tree, direct)))[:MAX_VALUES]
+
+
+def _named_in(node: ast.AST, direct: bool) -> Iterator[str]:
+    if isinstance(node, ast.Assign | ast.AnnAssign):
+        yield from _named_in(node.value, direct) if node.value else ()
+    elif isinstance(node, ast.Call):
+        owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+        if owner and not _is_module(owner) and (direct or isinstance(owner, ast.Call)):
+            yield from _named_in(owner, direct)
+        for part in (*node.args, *(k.value for k in node.keywords)):
+            yield from _named_in(part, direct)
+    elif isinstance(node, ast.Name | ast.Attribute | ast.Subscript):
+        yield from _name(node, direct)
+    elif isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+        for loop in node.generators:  # what it goes over; its own names are bound there
+            yield from _named_in(loop.iter, direct)
+    elif not isinstance(node, ast.Lambda):
+        for child in ast.iter_child_nodes(node):
+            yield from _named_in(child, direct)
+
+
+def _name(node: ast.Name | ast.Attribute | ast.Subscript, direct: bool) -> Iterator[str]:
+    text = ast.unparse(node)
+    if isinstance(node, ast.Name):
+        known = _is_module(node) or isinstance(node.ctx, ast.Store)
+        yield from () if known else (text,)
+    elif isinstance(node, ast.Attribute) and _is_module(node.value) and not text.startswith("self."):
+        return  # `torch.float16` is a constant
+    elif len(text) <= MAX_NAMED_CHARS and "(" not in text:
+        yield text
+    else:
+        yield from _named_in(node.value, direct)
+
+
+def _is_module(node: ast.expr) -> bool:
+    """Is it a name that is usually a module's, or the object itself?"""
+    return ast.unparse(node).split(".")[0] in words("module_names") if isinstance(node, ast.Name | ast.Attribute) else False
