@@ -138,8 +138,10 @@ def _masked(entry: "Entry", maskers: "dict[str, LineMasker]", hide: Hide) -> "En
 
     from forensics.report.redaction import LineMasker, mask_text
     from forensics.report.redaction.door import masked_entry
+    from forensics.report.redaction.secrets import Remembered
 
-    text = masked_entry(entry.text, maskers.setdefault(entry.source, LineMasker()))
+    known = next((m.known for m in maskers.values()), None) or Remembered()  # a secret of one log is one of all
+    text = masked_entry(entry.text, maskers.setdefault(entry.source, LineMasker(known=known)))
     source, lane, host = (hide(mask_text(name)) for name in (entry.source, entry.lane, entry.host or ""))
     return replace(entry, text=hide(text), source=source, lane=lane, host=host or None)
 

@@ -1,5 +1,6 @@
 """Secrets never leave: each kind, in each format; what is no secret stays."""
 
+import io
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ from hypothesis import strategies as st
 from forensics.database import Database
 from forensics.report import formats, render
 from forensics.report.redaction import without_secrets
+from forensics.report.redaction.door import MaskedStream
+from forensics.report.redaction.lines import mask_lines
 from forensics.report.redaction.secrets import RULES, mask_text
 from tests.report import made
 from tests.report.samples import CASES, sample, sixth
@@ -104,6 +107,24 @@ def test_a_secret_known_in_one_place_is_masked_in_every_other() -> None:
     bare = made.report(f"child said: <{secret[4:]}>", case="x")
     joined = without_secrets(type(report)(**{**_fields(report), "missing": bare.missing, "warnings": bare.warnings}))
     assert secret not in repr(joined)
+
+
+def test_a_secret_that_a_line_named_is_masked_in_later_lines_and_other_writes() -> None:
+    password = "hunter2" + "pw"
+    lines = [f"connect postgres://alice:{password}@db:5432/runs", f"{password} was refused"]
+    assert not any(password in line for line in mask_lines(lines))
+    below = io.StringIO()
+    stream = MaskedStream(below)
+    for line in lines:
+        stream.write(line)
+    assert password not in below.getvalue()
+
+
+def test_a_password_behind_its_name_and_a_blank_is_masked() -> None:
+    password = "hunter2" + "pw"
+    assert mask_text(f"refused for user-1@host-3 (password {password})").endswith("(password [REDACTED:password])")
+    for text in ("password authentication failed", "the password was changed", "password prompt timed out after 30s"):
+        assert mask_text(text) == text
 
 
 def _fields(value: object) -> dict[str, object]:

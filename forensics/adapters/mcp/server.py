@@ -71,7 +71,9 @@ class Tools:
         report = Report.from_dict(json.loads(document))
         self.hiding.report(report)
         shown = focus_on(report, number) if number > 1 else report
-        return self.hiding.text(render(shown, "brief", Style(tokens=tokens)))
+        text = self.hiding.text(render(shown, "brief", Style(tokens=tokens)))
+        over = count_tokens(text) - tokens  # a stand-in may be longer than its name
+        return self.hiding.text(render(shown, "brief", Style(tokens=tokens - 2 * over))) if over > 0 else text
 
     async def analyze(
         self,

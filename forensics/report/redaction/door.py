@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from forensics.report.redaction.lines import mask_lines
-from forensics.report.redaction.secrets import mask_text
+from forensics.report.redaction.secrets import Remembered
 
 if TYPE_CHECKING:
     from forensics.report.redaction.lines import LineMasker
@@ -27,14 +27,18 @@ def masked_entry(text: str, masker: "LineMasker") -> str:
 
 
 class MaskedStream:
-    """A text stream that masks what is written to it; everything else is that of the stream below."""
+    """A text stream that masks what is written to it; everything else is that of the stream below.
+
+    A secret that one line names is masked in all later ones.
+    """
 
     def __init__(self, below: TextIO) -> None:
         self.below = below
+        self.known = Remembered()
 
     def write(self, text: str) -> int:
         """Write `text` without its secrets."""
-        return self.below.write("\n".join(map(mask_text, text.split("\n"))))
+        return self.below.write("\n".join(map(self.known.mask, text.split("\n"))))
 
     def writelines(self, lines: Iterable[str]) -> None:
         """Write each text without its secrets."""

@@ -18,7 +18,7 @@ from msgspec import Struct, field
 from forensics.core import lazy
 from forensics.report.redaction.named import SECRET_NAME, name_at_end
 from forensics.report.redaction.randomness import looks_random
-from forensics.report.redaction.secrets import LONE_KEY_LINE, MASK, mask_text
+from forensics.report.redaction.secrets import LONE_KEY_LINE, MASK, Remembered, mask_text
 from forensics.report.redaction.words import EMPTY_VALUE_PATTERN
 
 KEY_HEAD = "PRIVATE KEY"
@@ -43,6 +43,7 @@ class LineMasker(Struct):
     above: list[str] = field(default_factory=list)
     in_key: bool = False
     command: str = ""  # the lines so far of a command that goes on
+    known: Remembered = field(default_factory=Remembered)
 
     def mask(self, line: str) -> str:
         """`line` without its secrets."""
@@ -52,7 +53,7 @@ class LineMasker(Struct):
             self.in_key = False
         elif self.in_key:
             return MASK.format("key-material")
-        masked = mask_text(line)
+        masked = self.known.mask(line)
         if self.command and masked == line:
             masked = mask_text(self.command + line).removeprefix(self.command)
         if self.above and masked == line:

@@ -112,6 +112,7 @@ NAMED_SECRET_RULES = (
     Rule("password", PASSWORD_WORDS, lazy.regex(rf"{_PASSWORD}{SUFFIX}{ASSIGNED}{SECRET_VALUE_PATTERN}", re.I), "random"),
     Rule("password", PASSWORD_WORDS, lazy.regex(rf"{_PASSWORD}{SUFFIX}{BEFORE_QUOTED}{QUOTED_VALUE_PATTERN}", re.I), "random"),
     Rule("password", PASSWORD_WORDS, lazy.regex(rf"{_PASSWORD}{SAID_BY_A_WORD}(?P<secret>[^\s\"'`,;]{{6,200}})", re.I), "random"),
+    Rule("password", PASSWORD_WORDS, lazy.regex(rf"{_PASSWORD}[ \t]+(?P<secret>[^\s\"'`,;()]{{8,200}})", re.I), "token"),
     Rule("secret", SECRET_ANCHORS, lazy.regex(rf"{_SECRET}{SUFFIX}{ASSIGNED}{SECRET_VALUE_PATTERN}", re.I), "random"),
     Rule("secret", SECRET_ANCHORS, lazy.regex(rf"{_SECRET}{SUFFIX}{BEFORE_QUOTED}{QUOTED_VALUE_PATTERN}", re.I), "random"),
     Rule(  # if ("..." == password)
