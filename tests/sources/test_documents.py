@@ -92,7 +92,10 @@ def test_a_notebook_that_is_cut_short() -> None:
     [
         ([(1, "a"), (5, "b"), (3, "c"), (3, "d")], ["a", "c", "d", "b"]),  # a count that stands twice
         ([(127, "error"), (1, "b"), (56, "c")], ["b", "c", "error"]),
-        ([(1, "a"), (2, "b"), (None, "error")], ["error", "a", "b"]),  # an error without a count is of an earlier session
+        ([(1, "a"), (2, "b"), (None, "error")], ["a", "b", "error"]),  # the file ends with it
+        ([(1, "a"), (None, "error"), (2, "b")], ["error", "a", "b"]),  # an error without a count is of an earlier session
+        ([(3, "a"), (4, "b"), (1, "error")], ["a", "b", "error"]),  # the first cell of a later session
+        ([(3, "a"), (4, "b"), (2, "error")], ["error", "a", "b"]),
         ([(1, "a"), (2, "b"), (None, "c")], ["a", "b", "c"]),  # without an error it was running at the end
         ([(None, "a"), (None, "b")], ["a", "b"]),
         ([(1, "a"), (2, "error"), (None, "b")], ["a", "error", "b"]),  # the only one with an output: it was running at the end

@@ -27,6 +27,7 @@ from forensics.sources.formats.documents import Path, Strings, values_and_string
 from forensics.sources.formats.stamps import from_value
 from forensics.sources.origin import Piece
 
+FIRST_COUNT = 1  # of the first cell of each session
 MAX_SORTED_BYTES = 64 << 20  # bytes; the cells are held in memory while they are sorted in the order in which they ran
 HELD_AT_ONCE_BYTES = 256 << 10  # of one piece that is held; so that a notebook of any size has few of them
 HELD_AS_IT_IS_BYTES = 2 << 20  # of a cell: more than nearly all print; what follows is held compressed
@@ -137,7 +138,8 @@ def _in_order_of_execution(cells: list[_Cell]) -> list[int]:
     If some cells have a count, the outputs of cells without one are from an earlier session of the kernel and come first. The
     exception is the next code cell without a count after the last cell that ran. It was running when the log ended, unless an
     error ended one of these two cells. If one ended the last cell that ran, it was running only if no other cell without a count
-    has an output: an earlier session would have left more of them.
+    has an output: an earlier session would have left more of them. An error with which the file ends is that of the last session,
+    if its cell has no count or the first one: people work downwards, and end where an error stops them.
     """
     counts = {i: cell.number for i, cell in enumerate(cells) if isinstance(cell.number, int)}
     if not counts:
@@ -150,6 +152,9 @@ def _in_order_of_execution(cells: list[_Cell]) -> list[int]:
         with_output = [i for i, cell in enumerate(cells) if cell.code and cell.outputs and i not in counts]
         if not cells[last].failed or with_output == [running]:
             keys[running] = counts[last] + 1
+    ended = max(i for i, cell in enumerate(cells) if i in counts or (cell.code and cell.outputs))
+    if cells[ended].failed and counts.get(ended, FIRST_COUNT) == FIRST_COUNT:
+        keys[ended] = counts[last] + 1
     return sorted(keys, key=lambda i: (keys[i], i))
 
 
