@@ -56,6 +56,7 @@ AROUND_FACT = "around"  # the evidence lines with the lines before and after the
 EVIDENCE_PLACE = "evidence_place"  # the place of the first line of evidence
 REASON_PLACE = "reason_place"  # the place of the line that most likely says why: `build.log:12`
 NAMED_PLACE = "named_place"  # a line of a program that a message names: `run.sh:3`; nothing else tells where it was
+EARLIER_CAUSES = "earlier_causes"  # causes of lines above the evidence in the same log, each with the place of its first line
 UNEXPLAINED = "unexplained"  # a fact of the first cause, which no other one explains: "nothing given says why"
 
 
@@ -70,6 +71,7 @@ def case_fields() -> set[str]:
         NAMED_PLACE,
         QUIET_RANKS,
         UNEXPLAINED,
+        EARLIER_CAUSES,
         "long_run",
         "profiled",
         "profiled_code",
