@@ -41,22 +41,26 @@ NUMBER_FACTS = (
 PLACED_FACTS = ("mixed_precision", "fused_attention")  # settings without a value: only the place is a fact
 
 TENSOR_FRAMEWORKS = {"torch", "lightning", "transformers", "tensorflow", "keras", "jax"}
+EVIDENCE_FACT = "evidence"  # the text of the evidence lines, for conditions of remedies
+AROUND_FACT = "around"  # the evidence lines with the lines before and after them, for conditions of remedies
+EVIDENCE_PLACE = "evidence_place"  # the place of the first line of evidence
+REASON_PLACE = "reason_place"  # the place of the line that most likely says why: `build.log:12`
+NAMED_PLACE = "named_place"  # a line of a program that a message names: `run.sh:3`; nothing else tells where it was
+SAVED_FACTS = LAST_SAVED, LAST_SAVED_PLACE, SAVED_FILES = "last_saved", "last_saved_place", "saved_files"
+MAX_SAVED_FILES = 3  # that a sentence names; the last ones are those of the run that ended
+EARLIER_CAUSES = "earlier_causes"  # causes of lines above the evidence in the same log, each with the place of its first line
+UNEXPLAINED = "unexplained"  # a fact of the first cause, which no other one explains: "nothing given says why"
 READ_FACTS = (
     *ACTIVATION_FACTS,
     *STACK_FACTS,
     *STATUS_FACTS,
     *LIBRARY_FACTS,
     *FAILING_FACTS,
+    *SAVED_FACTS,
     *DISK_FACTS,
     *PHASE_FACTS,
     *OWN_WORDS_FACTS,
 )
-EVIDENCE_FACT = "evidence"  # the text of the evidence lines, for conditions of remedies
-AROUND_FACT = "around"  # the evidence lines with the lines before and after them, for conditions of remedies
-EVIDENCE_PLACE = "evidence_place"  # the place of the first line of evidence
-REASON_PLACE = "reason_place"  # the place of the line that most likely says why: `build.log:12`
-NAMED_PLACE = "named_place"  # a line of a program that a message names: `run.sh:3`; nothing else tells where it was
-UNEXPLAINED = "unexplained"  # a fact of the first cause, which no other one explains: "nothing given says why"
 
 
 def case_fields() -> set[str]:
@@ -70,6 +74,7 @@ def case_fields() -> set[str]:
         NAMED_PLACE,
         QUIET_RANKS,
         UNEXPLAINED,
+        EARLIER_CAUSES,
         "long_run",
         "profiled",
         "profiled_code",
@@ -102,6 +107,10 @@ def case_facts(facts: Fields, context: JobContext) -> dict[str, Value]:
     known = {**_settings(context), **_habits(context), **facts}
     if context.last_reading:
         known["long_run"] = context.last_reading.place
+    if context.saved:
+        last = context.saved[-1]
+        known |= {LAST_SAVED: last.text, LAST_SAVED_PLACE: last.place}
+        known |= {SAVED_FILES: ", ".join(h.text for h in context.saved[-MAX_SAVED_FILES:])}
     if context.profiled:
         known |= {"profiled": context.profiled.place, "profiled_code": context.profiled.text}
         known["profiled_bytes"] = int(context.profiled.value or 0)

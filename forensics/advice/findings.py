@@ -2,11 +2,12 @@
 questions."""
 
 from collections.abc import Sequence
+from pathlib import PurePath
 
 from msgspec.structs import replace
 
 from forensics.advice.activation import activation_facts
-from forensics.advice.case import NAMED_PLACE, REASON_PLACE, UNEXPLAINED, case_facts
+from forensics.advice.case import EARLIER_CAUSES, NAMED_PLACE, REASON_PLACE, UNEXPLAINED, case_facts
 from forensics.advice.disk_use import disk_facts
 from forensics.advice.evidence import deaths_of, facts_of, further_events, proofs_of, told_first
 from forensics.advice.places import code_of_consequence, code_of_traceback, host_of_rank, own_code, place_around
@@ -158,7 +159,7 @@ def _finding(
         known |= _reason_place(facts, proofs)
     place, named = _told_around(facts, proofs, around) if first and diagnosis.verdict != "no_crash" else ({}, {})
     known |= named
-    advised = _advised(known, place, proofs, around) if first else {}
+    advised = _advised(known, place, proofs, around) | _earlier_causes(proofs, diagnosis) if first else {}
     found = Finding(
         id=cause.id,
         title=_title(cause, role, facts, proofs),
@@ -192,6 +193,24 @@ def _advised(known: Fields, place: Fields, proofs: Sequence[Proof], around: Line
     """What remedies may name besides the context: `known`, the program's own line and the code there, the lines around."""
     code = advised_code(dict(known) | own_code(place))
     return code | failing_code(code, proofs, around) | _around_evidence(known, proofs, around)
+
+
+def _earlier_causes(proofs: Sequence[Proof], diagnosis: Diagnosis) -> dict[str, Value]:
+    """Which other causes have lines of the subject above all lines of the evidence in the same log, and where.
+
+    `host_memory.oom_global at kern.log:1`
+    """
+    begin = min((p.line for p in proofs if p.source == proofs[0].source), default=0)
+    above = []
+    for candidate in diagnosis.candidates[1:]:
+        own = (
+            (o.observation for o in candidate.every if o.owner == "mine" and o.observation.source == proofs[0].source)
+            if begin
+            else ()
+        )
+        first = min((o for o in own if o.line < begin), key=lambda o: o.line, default=None)
+        above += [f"{candidate.cause} at {PurePath(first.source).name}:{first.line}"] if first else []
+    return {EARLIER_CAUSES: "\n".join(above)} if above else {}
 
 
 def _around_evidence(facts: Fields, proofs: Sequence[Proof], around: LinesAround) -> dict[str, Value]:

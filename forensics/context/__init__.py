@@ -77,6 +77,7 @@ def job_context(
     from forensics.context.signs import context_signs  # all of these are imported only if there are remedies to select
     from forensics.programs import programs
     from forensics.readers.platforms.activations import failed_activations
+    from forensics.readers.progress.saved_files import saved_files
     from forensics.readers.python.lock_holders import lock_holder
     from forensics.readers.python.printed_stacks import printed_stacks
     from forensics.readers.settings.run_settings import run_settings
@@ -100,6 +101,7 @@ def job_context(
         disk_tables(scans),
         step_plan(scans),
         failed_activations(scans),
+        saved_files(scans),
     )
 
 

@@ -161,7 +161,8 @@ class JobContext(Struct, frozen=True):
     `last_reading`: the last report of the loss, if there were many. `profiled`: the line of a program with the most memory in a
     profile. `lock_holder`: the thread that holds the lock in a run that hangs, if a dump and the program show it. `stacks`: the
     stacks of native code and of the kernel that the logs print. `disks`: how full file systems were, from tables of df. `plan`:
-    what XLA planned to hold for one step of a JAX program. `activations`: those of environments that failed.
+    what XLA planned to hold for one step of a JAX program. `activations`: those of environments that failed. `saved`:
+    the files of checkpoints and models that the run wrote, the last one at the end.
     """
 
     signs: tuple[Setting, ...] = ()
@@ -176,6 +177,7 @@ class JobContext(Struct, frozen=True):
     disks: tuple[DiskUse, ...] = ()
     plan: StepPlan | None = None
     activations: tuple[FailedActivation, ...] = ()
+    saved: tuple[Habit, ...] = ()
 
     @property
     def environment(self) -> dict[str, set[str]]:

@@ -24,6 +24,7 @@ TRIGGER = Trigger(
     (
         "= backtrace:",
         "= backtrace (tid:",
+        "= backtrace =",
         "*** process received signal ***",
         "call trace:",
         "frame #0: ",
@@ -38,7 +39,7 @@ TRIGGER = Trigger(
     after=MAX_FRAMES,
 )
 NATIVE_FRAME_PATTERN = lazy.regex(
-    r"^(?:\[\S{1,100}:\d+\] \[ ?\d+\] |\s*\d+ +)?"
+    r"^(?:\d{1,6}: )?(?:\[\S{1,100}:\d+\] \[ ?\d+\] |\s*\d+ +)?"  # srun prints the number of the task first
     r"(?P<glibc>/[^\s(]{1,400})\((?P<glibc_function>[^()+]{0,300})(?:\+0x[0-9a-f]+)?\) ?\[0x"
     r"|frame #\d+: (?P<torch_function>.{1,300}?) \+ 0x[0-9a-f]+ \(0x[0-9a-f]+ in (?P<torch>[^\s()]{1,400})\)"
     r'|#\d+ +Object "(?P<backward>[^"]{1,400})", at 0x[0-9a-f]+, in (?P<backward_function>.{0,300})'
@@ -50,7 +51,7 @@ NATIVE_FRAME_PATTERN = lazy.regex(
 FORMATS = ("glibc", "torch", "backward", "gdb", "kernel", "hotspot", "java")
 NUMBER_PATTERN = lazy.regex(r"#(\d{1,3})\b")
 PASSED_OVER_PATTERN = lazy.regex(
-    r"^(?:libc|libpthread|libm|ld|ld-linux\S*|ld-musl\S*|libstdc\+\+|libgcc_s|libpython\d\S*|linux-vdso|python[\d.]*"
+    r"^(?:libc|libpthread|libm|ld|ld-linux\S*|ld-musl\S*|libstdc\+\+|libgcc_s|libucs|libpython\d\S*|linux-vdso|python[\d.]*"
     r"|libj(?:ava|vm|li)|libn(?:io|et)|java|javax|jdk|sun)(?:[.-]|$)"
 )
 MANGLED = "_Z"  # a name of C++ that nobody reads

@@ -1,0 +1,62 @@
+"""What a run tells of the checkpoints and models that it saved.
+
+Saved checkpoint at /runs/7/checkpoint_3500                                  -> "/runs/7/checkpoint_3500"
+Epoch 5: val_iou improved from 0.04 to 0.08, saving model to best_unet.h5    -> "best_unet.h5"
+SAVED CHECKPOINT @ EPOCH 15                                                  -> "the checkpoint of epoch 15"
+"""
+
+from collections.abc import Iterable
+
+from forensics.core import lazy
+from forensics.model import Habit, Region, Scan, Trigger
+
+TRIGGER = Trigger(
+    "saved_files",
+    (
+        "saving model",
+        "saved model",
+        "model saved",
+        "saving latest model",
+        "saved checkpoint",
+        "saving checkpoint",
+        "checkpoint saved",
+        "stored checkpoint",
+        "weights saved",
+        "saved weights",
+        "saving weights",
+    ),
+)
+SAVED_PATTERN = lazy.regex(r"(?i)\b(?:saved|saving|stored)\b")
+NOT_SAVED_PATTERN = lazy.regex(r"(?i)\b(?:will|would|not|can't|cannot|fail\w*|errors?|\w*warning|if|every|before|disabled)\b")
+SAVED_PATH_PATTERN = lazy.regex(
+    r"(?P<path>[^\s\"',;=()]*(?:checkpoint[-_]\w*\d|\w\.(?:pt|pth|ckpt|h5|hdf5|keras|bin|pkl|joblib|npz|safetensors|tar)\b"
+    r"|/[^\s\"',;=()/]*(?:epoch|step|iter)\w*[-_=]?\d)[^\s\"',;()]*)"
+)
+COUNTED_PATTERN = lazy.regex(r"(?i)\b(?P<counter>epoch|step|iteration)s?[ :=#]{1,3}(?P<count>\d{1,9})\b")
+MAX_SAVED_LINE_CHARS = 1000  # of a line; a path stands at its begin or behind its message
+
+
+def saved_files(scans: Iterable[Scan]) -> tuple[Habit, ...]:
+    """Each thing that was saved once, with the last line that tells it, in the order of those lines in each log."""
+    found: dict[tuple[str, str], Habit] = {}
+    for scan in scans:
+        if scan.source.code is not None:
+            continue
+        origin = scan.source.origin or int
+        for region in sorted(scan.regions.get(TRIGGER.kind, ()), key=lambda r: r.number):
+            if name := saved_in(region):
+                found.pop((scan.source.name, name), None)
+                found[scan.source.name, name] = Habit("saved", scan.source.name, origin(region.number), name)
+    return tuple(found.values())
+
+
+def saved_in(region: Region) -> str:
+    """The file that a line tells as saved, or the step at which it was; empty for any other line."""
+    text = region.text[:MAX_SAVED_LINE_CHARS]
+    if not SAVED_PATTERN.search(text) or NOT_SAVED_PATTERN.search(text):
+        return ""
+    path = SAVED_PATH_PATTERN.search(text)
+    if path:
+        return str(path["path"]).rstrip(".:")
+    counted = COUNTED_PATTERN.search(text)
+    return f"the checkpoint of {counted['counter'].lower()} {counted['count']}" if counted else ""
