@@ -141,7 +141,6 @@ OF_OTHER_TEXTS = {
     "report/index.py": "names of cases",
     "report/page/templates.py": "addresses, and names of files with folders",
     "report/phrases.py": "sentences of the report",
-    "report/redaction/__init__.py": "secrets that occur again",
     "report/redaction/encoded.py": "encodings of any text",
     "report/redaction/forms.py": "shapes of tokens",
     "report/redaction/lines.py": "secrets below their names",

@@ -6,16 +6,14 @@
 A secret that is recognised once, by its name, is masked everywhere in the report.
 """
 
-import re
 from collections.abc import Iterator
 from typing import TypeVar
 
 from msgspec.structs import replace
 
-from forensics.core import lazy
 from forensics.model import EarlierAttempt, Finding, Line, MessageGroup, Notice, Proof, QuotedLine, Report
 from forensics.report.redaction.lines import KEY_HEAD, KEY_LINE, LineMasker, mask_lines, needs_neighbours
-from forensics.report.redaction.secrets import LONE_KEY_LINE, MASK, mask_text
+from forensics.report.redaction.secrets import LONE_KEY_LINE, MASK, mask_text, swept
 from forensics.report.redaction.walk import changed, texts
 from forensics.report.subject_line import split_outcome_line
 
@@ -23,8 +21,6 @@ __all__ = ["LineMasker", "mask_lines", "mask_secrets", "mask_text", "without_nam
 
 T = TypeVar("T")
 M = TypeVar("M", EarlierAttempt, MessageGroup, Notice, QuotedLine)
-
-SWEPT = 8  # characters of a secret that is also searched for in the rest of the report; shorter ones may be ordinary words
 
 
 def without_secrets(report: Report) -> Report:
@@ -36,10 +32,7 @@ def mask_secrets(value: T) -> T:
     """Dataclasses of any kind with the secrets in their texts masked, each line for itself."""
     seen: dict[str, str] = {}
     clean = {text: mask_text(text, seen) for text in set(texts(value))}
-    sweep = [s for s in sorted(seen, key=len, reverse=True) if len(s) >= SWEPT]
-    if sweep:
-        pattern = lazy.regex("|".join(map(re.escape, sweep)))
-        clean = {k: pattern.sub(lambda m: seen[m[0]], v) for k, v in clean.items()}
+    clean = {k: swept(v, seen) for k, v in clean.items()}
     touched = {k: v for k, v in clean.items() if k != v}
     return changed(value, lambda text: touched.get(text, text)) if touched else value
 

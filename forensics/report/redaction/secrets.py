@@ -10,6 +10,7 @@ characters inside a secret do not hide it: a text with a secret loses them.
 import functools
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from forensics.core import lazy
 from forensics.report.redaction.encoded import masked_encodings
@@ -21,6 +22,8 @@ from forensics.report.redaction.words import CODE_VALUE_PATTERN, EMPTY_VALUE_PAT
 
 MASK = "[REDACTED:{}]"
 RULES: tuple[Rule, ...] = (*NAMED_SECRET_RULES, *PLACED_SECRET_RULES)
+SWEPT = 8  # characters of a secret that is also searched for where nothing names it; shorter ones may be ordinary words
+MOST_SWEPT = 1000  # secrets that are searched for in each line: a substring search of a tenth of a microsecond each
 ANCHOR_KEY_CHARS = 3  # characters: an anchor is searched for where its first ones occur
 Anchored = tuple[str, tuple[int, ...]]
 
@@ -74,6 +77,15 @@ def mask_text(text: str, seen: dict[str, str] | None = None) -> str:
         masked = _masked(plain, seen)
         return text if masked == plain else masked
     return _masked(text, seen)
+
+
+def swept(text: str, seen: dict[str, str]) -> str:
+    """`text` with masks for the secrets of `seen` that it repeats without their name."""
+    found = [s for s in islice(seen, MOST_SWEPT) if len(s) >= SWEPT and s in text]
+    if not found:
+        return text
+    longest_first = sorted(found, key=len, reverse=True)
+    return re.sub("|".join(map(re.escape, longest_first)), lambda m: seen[m[0]], text)
 
 
 def _masked(text: str, seen: dict[str, str] | None) -> str:
