@@ -1,6 +1,7 @@
 """`forensics timeline PATH...`: all lines of all sources in order of time, as text, CSV or JSON lines."""
 
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC
 from fnmatch import fnmatch
@@ -105,6 +106,7 @@ def _entries(paths: list[Path], wanted: _Wanted, redact: bool) -> Iterator["Entr
     from forensics.correlation import window
     from forensics.correlation.spool import spool
     from forensics.correlation.stream import entries, merge_streams
+    from forensics.report.redaction import LineMasker
     from forensics.source_analysis import analyze_sources
 
     noted: list[Warning] = []
@@ -123,7 +125,8 @@ def _entries(paths: list[Path], wanted: _Wanted, redact: bool) -> Iterator["Entr
     _note(noted, apart, wanted, hide)
     one = merge_streams([(clocks[s.name], entries(s, clocks[s.name])) for s in joined])
     rest = chain.from_iterable(entries(s, clocks[s.name]) for s in apart)
-    maskers: dict[str, LineMasker] = {}
+    seen: dict[str, str] = {}
+    maskers: dict[str, LineMasker] = defaultdict(lambda: LineMasker(seen))
     for entry in chain(one, rest):
         named = known.get((entry.source, entry.line))
         shown_entry = replace(entry, event=named) if named else entry
@@ -136,12 +139,10 @@ def _masked(entry: "Entry", maskers: "dict[str, LineMasker]", hide: Hide) -> "En
     the next one shows."""
     from msgspec.structs import replace
 
-    from forensics.report.redaction import LineMasker, mask_text
+    from forensics.report.redaction import mask_text
     from forensics.report.redaction.door import masked_entry
-    from forensics.report.redaction.secrets import Remembered
 
-    known = next((m.known for m in maskers.values()), None) or Remembered()  # a secret of one log is one of all
-    text = masked_entry(entry.text, maskers.setdefault(entry.source, LineMasker(known=known)))
+    text = masked_entry(entry.text, maskers[entry.source])
     source, lane, host = (hide(mask_text(name)) for name in (entry.source, entry.lane, entry.host or ""))
     return replace(entry, text=hide(text), source=source, lane=lane, host=host or None)
 

@@ -21,7 +21,17 @@ def both():  # type: ignore[no-untyped-def]
 @pytest.mark.parametrize("form", formats())
 def test_no_format_tells_a_name(both, form: str) -> None:  # type: ignore[no-untyped-def]
     text = render(both[0], form)
-    for name in ("gpu-node17", "alice", "llama-sft-42", "10.4.0.17", "2001:db8::7", "bob.smith", "corp.example", "node0231"):
+    for name in (
+        "gpu-node17",
+        "alice",
+        "carol",
+        "llama-sft-42",
+        "10.4.0.17",
+        "2001:db8::7",
+        "bob.smith",
+        "corp.example",
+        "node0231",
+    ):
         assert name not in text, name
 
 
@@ -64,6 +74,12 @@ def test_facts_and_hosts_of_incidents_are_names_too() -> None:
         incidents=(replace(report.incidents[0], hosts=("trn7",)),),
     )
     assert "trn7" not in render(with_stand_ins(report)[0], "json")
+
+
+def test_the_user_of_an_address_is_a_name() -> None:
+    report, key = with_stand_ins(made.report("refused by postgres://carol:pw@127.0.0.1:5432/runs", case="x"))
+    assert key == {"user-1": "carol"}
+    assert "carol" not in render(report, "json")
 
 
 def test_words_addresses_of_this_machine_and_public_sites_stay() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from forensics.api import Report
 from forensics.report import with_stand_ins
 from forensics.report.redaction.names import Names
-from forensics.report.redaction.secrets import Remembered
+from forensics.report.redaction.secrets import mask_text, swept
 
 
 class Redactor:
@@ -16,11 +16,11 @@ class Redactor:
     def __init__(self, names: bool = False) -> None:
         self.names = names
         self._known = Names.among([], [])
-        self._secrets = Remembered()
+        self._secrets: dict[str, str] = {}  # so far, with their masks
 
     def text(self, text: str) -> str:
         """`text` without secrets and, unless names are shown, without names."""
-        lines = [self._secrets.mask(line) for line in text.split("\n")]
+        lines = [swept(mask_text(line, self._secrets), self._secrets) for line in text.split("\n")]
         if not self.names:
             self._learn([], lines)
             lines = [self._known.hide(line) for line in lines]

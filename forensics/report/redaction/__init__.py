@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from forensics.model import EarlierAttempt, Finding, Line, MessageGroup, Notice, Proof, QuotedLine, Report
 from forensics.report.redaction.lines import KEY_HEAD, KEY_LINE, LineMasker, mask_lines, needs_neighbours
-from forensics.report.redaction.secrets import LONE_KEY_LINE, MASK, mask_text, sweep_pattern
+from forensics.report.redaction.secrets import LONE_KEY_LINE, MASK, mask_text, swept
 from forensics.report.redaction.walk import changed, texts
 from forensics.report.subject_line import split_outcome_line
 
@@ -32,8 +32,7 @@ def mask_secrets(value: T) -> T:
     """Dataclasses of any kind with the secrets in their texts masked, each line for itself."""
     seen: dict[str, str] = {}
     clean = {text: mask_text(text, seen) for text in set(texts(value))}
-    if pattern := sweep_pattern(seen):
-        clean = {k: pattern.sub(lambda m: seen[m[0]], v) for k, v in clean.items()}
+    clean = {k: swept(v, seen) for k, v in clean.items()}
     touched = {k: v for k, v in clean.items() if k != v}
     return changed(value, lambda text: touched.get(text, text)) if touched else value
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from forensics.report.redaction.lines import mask_lines
-from forensics.report.redaction.secrets import Remembered
+from forensics.report.redaction.secrets import mask_text, swept
 
 if TYPE_CHECKING:
     from forensics.report.redaction.lines import LineMasker
@@ -27,18 +27,15 @@ def masked_entry(text: str, masker: "LineMasker") -> str:
 
 
 class MaskedStream:
-    """A text stream that masks what is written to it; everything else is that of the stream below.
-
-    A secret that one line names is masked in all later ones.
-    """
+    """A text stream that masks what is written to it; everything else is that of the stream below."""
 
     def __init__(self, below: TextIO) -> None:
         self.below = below
-        self.known = Remembered()
+        self.seen: dict[str, str] = {}  # secrets so far, with their masks
 
     def write(self, text: str) -> int:
         """Write `text` without its secrets."""
-        return self.below.write("\n".join(map(self.known.mask, text.split("\n"))))
+        return self.below.write("\n".join(swept(mask_text(line, self.seen), self.seen) for line in text.split("\n")))
 
     def writelines(self, lines: Iterable[str]) -> None:
         """Write each text without its secrets."""

@@ -18,7 +18,7 @@ from msgspec import Struct, field
 from forensics.core import lazy
 from forensics.report.redaction.named import SECRET_NAME, name_at_end
 from forensics.report.redaction.randomness import looks_random
-from forensics.report.redaction.secrets import LONE_KEY_LINE, MASK, Remembered, mask_text
+from forensics.report.redaction.secrets import LONE_KEY_LINE, MASK, mask_text, swept
 from forensics.report.redaction.words import EMPTY_VALUE_PATTERN
 
 KEY_HEAD = "PRIVATE KEY"
@@ -38,12 +38,12 @@ MAX_HINT_CHARS = 400  # a longer line names no value below it
 
 
 class LineMasker(Struct):
-    """Masks the lines of one log one after the other."""
+    """Masks the lines of one log one after the other. `seen`: the secrets so far, with their masks; several logs may share it."""
 
+    seen: dict[str, str] = field(default_factory=dict)
     above: list[str] = field(default_factory=list)
     in_key: bool = False
     command: str = ""  # the lines so far of a command that goes on
-    known: Remembered = field(default_factory=Remembered)
 
     def mask(self, line: str) -> str:
         """`line` without its secrets."""
@@ -53,7 +53,7 @@ class LineMasker(Struct):
             self.in_key = False
         elif self.in_key:
             return MASK.format("key-material")
-        masked = self.known.mask(line)
+        masked = swept(mask_text(line, self.seen), self.seen)
         if self.command and masked == line:
             masked = mask_text(self.command + line).removeprefix(self.command)
         if self.above and masked == line:
@@ -67,7 +67,8 @@ class LineMasker(Struct):
 def mask_lines(lines: Iterable[str]) -> list[str]:
     """Lines that follow each other in a log, without their secrets."""
     masker = LineMasker()
-    return [masker.mask(line) for line in lines]
+    masked = [masker.mask(line) for line in lines]
+    return [swept(line, masker.seen) for line in masked] if masker.seen else masked
 
 
 def needs_neighbours(text: str) -> bool:
