@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from math import log, log1p
 
 from forensics.database import HEALTHY, Database
-from forensics.decision.events import events_of
+from forensics.decision.events import events_of, name_others
 from forensics.decision.last_word import has_lasting_effect, is_of_earlier_attempt, last_word, survived
 from forensics.model.verdicts import Candidate, OwnedObservation
 from forensics.outcome.features import Rates, signature_rates
@@ -173,12 +173,14 @@ class _Case:
 
         A stop from outside that is first seen after the end does not explain it. One of unknown owner explains only causes that
         describe an end, or, if it is a fault of the machine, causes that are no error of the program. An error of the program
-        explains nothing in later attempts.
+        explains nothing in later attempts. What names another job, container or device explains only that a peer was waited for.
         """
         has = self.database.has_trait
         found = [r for r in self.events if r.cause != event.cause and self.database.explains(r.cause, event.cause)]
         found = [r for r in found if not (has(r.cause, "external_stop") and self._is_seen_later(r, event))]
         found = [r for r in found if not (has(r.cause, "program_error") and is_of_earlier_attempt(r.owned, event.owned))]
+        if not has(event.cause, "waits_for_peer"):
+            found = [r for r in found if not name_others(r.owned, event.owned)]
         return [r for r in found if r.is_own or self._only_describes_an_end(event.cause) or self._may_cause(r, event)]
 
     def _may_cause(self, fault: _Event, event: _Event) -> bool:

@@ -38,7 +38,7 @@ from forensics.outcome import features as outcome_features
 from forensics.outcome import recorded_status
 from forensics.outcome.ending_words import EndingModel, ending_rows
 from forensics.outcome.recorded_status import RecordedStatus
-from forensics.outcome.tiers import ENDING_STRONG, NOTICE, evidence_tier
+from forensics.outcome.tiers import ENDING_STRONG, NOTICE, TIER_OF_WEIGHT, evidence_tier
 from forensics.outcome.trees import MAX_SILENT_LOG_ODDS, MAX_SILENT_PROBABILITY
 from forensics.readers.lanes.exit_line import exit_status
 
@@ -378,11 +378,11 @@ WHY: Mapping[OutcomeState, str] = {
 
 
 def _notices(given: DecisionInput, found: Sequence[Candidate], bad: float, database: Database) -> tuple[Notice, ...]:
-    """Observations that ended nothing, and those of others. Evidence of the first cause is not repeated here."""
+    """Observations that ended nothing, and those of others, the weightiest first. Evidence of the first cause is not repeated."""
     shown = {id(o) for c in found[:1] for o in c.every} if bad >= ENDED_BADLY else set()
     listed = {id(o) for c in found if c.probability >= MIN_LISTED_PROBABILITY for o in c.every}
     made: dict[tuple[str, int], Notice] = {}
-    for o in given.owned:
+    for o in sorted(given.owned, key=lambda o: (evidence_tier(o, database), TIER_OF_WEIGHT[o.observation.weight])):
         if o.observation.cause == HEALTHY or id(o) in shown or not o.observation.proofs:
             continue
         among_causes = o.owner == "mine" or (o.owner == "unknown" and id(o) in listed)

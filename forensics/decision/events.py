@@ -8,16 +8,18 @@ Observations are of one event unless something tells them apart: another attempt
 another exception, another memory limit, a program that demonstrably went on between them, or a long time between two logs.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from forensics.database import Database
 from forensics.decision.last_word import MAX_CONTINUED_LINES, MIN_GROWN, has_lasting_effect
 from forensics.model import Fields, Observation
 from forensics.model.verdicts import OwnedObservation
 from forensics.outcome.tiers import NOTICE
+from forensics.readers.identity.entity_ids import entity_ids
 
 Tellings = tuple[OwnedObservation, ...]
 
+IDENTITIES = ("job", "container", "pod_uid", "kernel_id", "pci", "uuid")  # what fails as a whole, and nothing beside it
 MESSAGE_FIELDS = ("exc_type", "exc_message")
 LIMIT_FACT = "limit_path"  # of the cgroup whose memory limit was reached
 MAX_EVENTS = 12  # chosen by hand, of one cause: earlier ones beyond these are told together
@@ -66,6 +68,16 @@ def are_apart(a: OwnedObservation, b: OwnedObservation, database: Database) -> b
     if a.lane is not b.lane or a.lane is None:
         return False
     return not _in_one_attempt(a, b) or (_went_on_between(a, b) and not has_lasting_effect(str(first.cause), database))
+
+
+def name_others(first: Iterable[OwnedObservation], second: Iterable[OwnedObservation]) -> bool:
+    """Do both name a job, a container, a device or another of IDENTITIES, and no common one? Then neither caused the other."""
+    ids = [[entity_ids(o.observation) for o in owned] for owned in (first, second)]
+    for name in IDENTITIES:
+        a, b = ({value for x in of if (value := getattr(x, name))} for of in ids)
+        if a and b and a.isdisjoint(b):
+            return True
+    return False
 
 
 def _in_one_attempt(a: OwnedObservation, b: OwnedObservation) -> bool:

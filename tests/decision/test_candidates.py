@@ -5,6 +5,7 @@ from math import log, log1p
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from forensics.database import HEALTHY, Database
 from forensics.decision.candidates import FEATURE_NAMES, FEATURES, UNLISTED, candidates
@@ -12,6 +13,7 @@ from forensics.model import Weight
 from forensics.model.verdicts import Owner
 from tests.decision.made import features_of, seen
 
+FALLEN = "gpu_hardware.fallen_off_bus"
 KILL, DIED = "host_memory.oom_cgroup", "notebook.kernel_died"  # the first explains the second
 
 
@@ -181,3 +183,26 @@ def test_a_fault_of_the_machine_explains_an_error_of_the_program_only_where_it_i
     owned = [seen("gpu_hardware.fallen_off_bus", 1, "proof", owner, source="dmesg.txt"), seen("code.exception", 3)]  # type: ignore[arg-type]
     by = {c.cause: c.explained_by for c in candidates(owned, {}, knowledge, {})}
     assert by["code.exception"] == explained
+
+
+@pytest.mark.parametrize(
+    ("fault", "effect", "explains"),
+    [
+        ({"job": "4711"}, {"job": "4712"}, False),
+        ({"job": "4711"}, {"job": "4711"}, True),
+        ({"container_id": "f" * 64}, {"container_id": "e" * 64}, False),
+        ({"pci": "0000:3b:00"}, {"pci": "0000:af:00"}, False),
+        ({"pci": "0000:3b:00"}, {"job": "4711"}, True),
+        ({}, {}, True),
+    ],
+)
+@pytest.mark.parametrize(("effect_cause", "waits"), [("process.worker_died", False), ("distributed.timeout", True)])
+def test_a_fault_of_another_job_container_or_device_explains_only_that_a_peer_was_waited_for(
+    fault: dict[str, str], effect: dict[str, str], explains: bool, effect_cause: str, waits: bool, knowledge: Database
+) -> None:
+    owned = []
+    for cause, line, fields in ((FALLEN, 10, fault), (effect_cause, 20, effect)):
+        o = seen(cause, line)
+        owned.append(replace(o, observation=replace(o.observation, fields=fields)))
+    by = {c.cause: c.explained_by for c in candidates(owned, {}, knowledge, {})}
+    assert by[effect_cause] == (FALLEN if explains or waits else None)

@@ -231,3 +231,9 @@ def test_a_death_that_nothing_ties_to_the_subject_is_told_beside_it(knowledge: D
     assert report.causes[0].id == "code.exception"
     (notice,) = [n for n in report.notices if "blender" in n.text]
     assert (notice.owner, notice.why) == ("unknown", "")
+
+
+def test_notices_stand_in_the_order_of_their_weight(knowledge: Database) -> None:
+    told = [seen(KILL, n, weight, owner="others") for n, weight in ((5, "hint"), (9, "proof"), (20, "strong"))]  # type: ignore[arg-type]
+    found = decide(question(*told), knowledge, model(-6.0), Precedence(()))
+    assert [n.line for n in found.notices] == [9, 20, 5]
