@@ -49,7 +49,7 @@ from forensics.readers.python.own_words import ALLOWED, ASKED_FOR, FURTHER_LOG
 NO_ENVIRONMENT: Environment = {}
 READ_FIRST = "Read {} and the lines around it before you try a remedy"
 WHY_READ_FIRST = "The cause is not sure; what is written there may point to another one."
-CODE_THERE = (" The line there is `{code_line}`, and {caller_place} leads to it.", " The line there is `{code_line}`.")
+CODE_THERE = ("The line there is `{code_line}`, and {caller_place} leads to it.", "The line there is `{code_line}`.")
 OTHER_PLACES = {*PLACE_NAMES, EVIDENCE_PLACE, REASON_PLACE}
 EVIDENCE_CONDITIONS = ("evidence~", "around~", "exc_message~", ASKED_FOR, ALLOWED, FURTHER_LOG)
 RUN_SCRIPT_PATTERN = lazy.regex(r"\b(?:python3?|torchrun|accelerate launch)\b[^|;#]*\b(?:YOUR_SCRIPT|TRAIN|train)\.py\b")
@@ -97,7 +97,7 @@ def _advice(entry: Told, environment: Environment) -> Advice:
         rank=1,
         who=remedy.who,
         action=with_warning(action, commands, environment),
-        why=_why(remedy.why, told, environment) + _code_there(remedy, told),
+        why=" ".join(filter(None, (_why(remedy.why, told, environment), *_further(remedy, told)))),
         commands=commands,
         reference=remedy.source or None,
         confirmed=remedy.confirmed,
@@ -251,10 +251,13 @@ def _why(text: str, facts: Fields, environment: Environment) -> str:
     return filled if not filled or filled.endswith((".", ")", ":")) or kept[-1:] == sentences[-1:] else f"{filled}."
 
 
-def _code_there(remedy: Remedy, facts: Fields) -> str:
-    """The line of code at the place that a remedy names, and who calls it, where its action does not quote them."""
-    wanted = CODE_PLACE in remedy.do and "_line}" not in remedy.do
-    return (first_known(CODE_THERE, facts) or "") if wanted else ""
+def _further(remedy: Remedy, facts: Fields) -> Iterator[str]:
+    """Behind the reason: the line of code at the place that a remedy names, with its caller, where its action does not quote
+    them; how to see that it worked, and what it costs."""
+    if CODE_PLACE in remedy.do and "_line}" not in remedy.do:
+        yield first_known(CODE_THERE, facts) or ""
+    yield (remedy.check and fill_template(f"It worked when {remedy.check}.", facts)) or ""
+    yield (remedy.cost and fill_template(f"It costs {remedy.cost}.", facts)) or ""
 
 
 def fitting_questions(asked: Sequence[Missing], facts: Fields, environment: Environment) -> tuple[OpenQuestion, ...]:

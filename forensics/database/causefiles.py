@@ -67,7 +67,7 @@ SIGNATURE_KEYS = {
     "source",
     "examples",
 }
-REMEDY_KEYS = {"do", "who", "why", "commands", "effects", "when", "unless", "source", "confirmed"}
+REMEDY_KEYS = {"do", "who", "why", "commands", "effects", "when", "unless", "source", "confirmed", "check", "cost"}
 MISSING_KEYS = {"what", "why", "command", "when", "unless"}
 
 
@@ -230,6 +230,8 @@ class _Reader:
             unless=texts(data, "unless"),
             source=str(data.get("source", "")),
             confirmed=confirmed_number(data),
+            check=one_line(data, "check") if "check" in data else "",
+            cost=one_line(data, "cost") if "cost" in data else "",
             place=self.place(data),
         )
 

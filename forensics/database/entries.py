@@ -111,7 +111,7 @@ class Signature(Struct, frozen=True, omit_defaults=True):
 class Remedy(Struct, frozen=True, omit_defaults=True):
     """A remedy. `do`, `why` and `commands` may have {fields} of the case; `when` lists conditions, such as known fields.
     `effects`: what its commands do to existing data, jobs and machines, see `effects`. `confirmed`: how many people with this
-    failure said that it solved theirs, as far as they were counted."""
+    failure said that it solved theirs, as far as they were counted. `check`: what shows that it worked; `cost`: what it takes."""
 
     do: str
     who: Who
@@ -122,6 +122,8 @@ class Remedy(Struct, frozen=True, omit_defaults=True):
     source: str = ""
     effects: tuple[str, ...] = ()
     confirmed: int = 0
+    check: str = ""
+    cost: str = ""
     place: Place = NO_PLACE
 
 

@@ -82,7 +82,7 @@ def template_texts(cause: Cause) -> Iterator[tuple[Place, str]]:
     for alternatives in cause.summary:
         yield from ((cause.place, text) for text in alternatives)
     for remedy in cause.remedies:
-        yield from ((remedy.place, text) for text in (remedy.do, remedy.why, *remedy.commands))
+        yield from ((remedy.place, text) for text in (remedy.do, remedy.why, remedy.check, remedy.cost, *remedy.commands))
     for missing in cause.missing:
         yield from ((missing.place, text) for text in missing.commands)
 

@@ -31,6 +31,16 @@ def test_what_nothing_tells_of_is_not_told() -> None:
     assert told(both, loader="workers") == ["Use fewer loader workers", "Look at the core dump"]
 
 
+def test_behind_the_reason_stands_the_code_there_and_how_to_see_that_it_worked() -> None:
+    mend = Remedy(do="Mend {file}:{line_no}", who="user", why="It failed.", check="it ends", cost="time")
+    place = {"file": "a.py", "line_no": 3, "code_line": "run(x)", "caller_place": "b.py:9"}
+    assert fitting_remedies(cause(mend), place)[0].why == (
+        "It failed. The line there is `run(x)`, and b.py:9 leads to it. It worked when it ends. It costs time."
+    )
+    quotes = replace(mend, do="Mend {file}:{line_no}, `{code_line}`", check="", cost="")
+    assert fitting_remedies(cause(quotes), place)[0].why == "It failed."
+
+
 def test_where_every_remedy_lacks_its_tools_the_first_is_told_without_commands() -> None:
     debug = Remedy(do="Read the traceback", who="user", why="", commands=("python -m pdb train.py",))
     ask = Remedy(do="Print the versions", who="user", why="", commands=("python -m pip list",))

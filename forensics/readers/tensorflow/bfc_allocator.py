@@ -31,6 +31,7 @@ TRIGGER = Trigger(
         "MaxInUse: ",
         "MaxInUse:\t",
         "totalMemory: ",
+        "compute capability: ",
     ),
     before=2,
     after=6,
@@ -51,6 +52,10 @@ STATISTICS_PATTERNS = {
     "largest_bytes": lazy.regex(r"^\s*LargestFreeBlock:\s+(\d+)"),
 }
 CARD_MEMORY_PATTERN = lazy.regex(rf"totalMemory: {BFC_SIZE_PATTERN}")
+DEVICE_PATTERN = lazy.regex(r"GPU:\d+ with \d+ MB memory.*compute capability: (\d{1,2})\.\d")
+MODERN_CAPABILITY = 6  # compute capability of Pascal, 2016
+MIN_MODERN_CARD_BYTES = 2 << 30  # no GPU since then has less; TensorFlow tells only the name of a card, and not its size
+CARD_FIELDS = {"total_bytes", "card_least_bytes"}
 GPU_DEVICE_PATTERN = lazy.regex(r"(?i)gpu[_:]?(\d+)")
 BENIGN_MESSAGE = "this is not a failure"
 TOO_SMALL, IN_PIECES, HELD_BY_ANOTHER = "too_small", "in_pieces", "held_by_another"
@@ -79,6 +84,8 @@ def read(region: Region) -> Record | None:
         fields |= {"regions_bytes": int(found[1][:18]), "limit_bytes": int(found[2][:18])}
     if found := CARD_MEMORY_PATTERN.search(text):
         fields["total_bytes"] = size_bytes(found[1]) or 0
+    if (device := DEVICE_PATTERN.search(text)) and int(device[1]) >= MODERN_CAPABILITY:
+        fields["card_least_bytes"] = MIN_MODERN_CARD_BYTES
     last = region.number
     if "MaxInUse" in text:
         for line in region.lines():
@@ -94,21 +101,22 @@ def read(region: Region) -> Record | None:
 
 def join(records: list[Record]) -> list[Record]:
     """One record for each failed request with the summary after it. A summary whose first lines are missing counts as well."""
-    card = 0
+    card = least = 0
     joined: list[Record] = []
     group: list[Record] = []
     for record in records:
         card = int(record.fields.get("total_bytes", 0)) or card
-        if record.fields.keys() <= {"total_bytes"}:
+        least = int(record.fields.get("card_least_bytes", 0)) or least
+        if record.fields.keys() <= CARD_FIELDS:
             continue
         if group and ("request_bytes" in record.fields or record.first - group[-1].last > MAX_BFC_SUMMARY_LINES):
-            joined += _summary(group, card)
+            joined += _summary(group, card, least)
             group = []
         group.append(record)
-    return [*joined, *_summary(group, card)]
+    return [*joined, *_summary(group, card, least)]
 
 
-def _summary(group: list[Record], card: int) -> Iterable[Record]:
+def _summary(group: list[Record], card: int, least: int) -> Iterable[Record]:
     fields: dict[str, Value] = {}
     for record in group:
         fields |= {k: v for k, v in record.fields.items() if k != "region_bytes"}
@@ -123,7 +131,7 @@ def _summary(group: list[Record], card: int) -> Iterable[Record]:
     # Without the statistics there is no outcome; then only the signature of the line counts.
     if ("limit_bytes" not in fields and not regions) or "gpu" not in allocator.lower() or not group:
         return
-    decided = classify_bfc_shortage({k: int(v) for k, v in fields.items() if k.endswith("_bytes")})
+    decided = classify_bfc_shortage({"total_bytes": least} | {k: int(v) for k, v in fields.items() if k.endswith("_bytes")})
     if decided is None:
         return
     outcome, weight, reason = decided
@@ -143,7 +151,7 @@ def classify_bfc_shortage(sizes: dict[str, int]) -> tuple[str, Weight, str] | No
     """The kind of shortage, its weight, and the reason. None if the sizes do not tell it.
 
     `sizes`: in bytes, by name: request, limit, regions (taken from the GPU), allocated (in use), largest (free block), total (GPU
-    memory), each with `_bytes` at its end. Unknown sizes are missing.
+    memory, or the least that such a card has), each with `_bytes` at its end. Unknown sizes are missing.
     """
     limit, regions, total = (sizes.get(f"{n}_bytes") for n in ("limit", "regions", "total"))
     request, used = sizes.get("request_bytes"), sizes.get("allocated_bytes")
