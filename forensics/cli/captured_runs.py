@@ -19,6 +19,7 @@ from forensics.history.captured import captured_run
 
 RUN_COLUMNS = ("number", "when", "command", "ended", "cause", "took", "size")
 TABLE_COMMAND_CHARS = 60  # chosen by hand: of a command in a table; json has all of it
+UNKNOWN_CAUSE = "unknown"
 MARKED_BUNDLES = (".tar.gz", ".tgz", ".tar")  # a bundle that `collect -o` packed
 
 
@@ -153,7 +154,7 @@ def _run(number: int, bundle: Path, record: dict[str, Any]) -> CapturedRun:
         number=number,
         bundle=bundle,
         start=start or bundle.stat().st_mtime,
-        command=" ".join(map(str, told.get("arguments") or [told.get("name") or "?"])),
+        command=_command(record),
         ended="running" if running else _ended(record),
         cause="" if running else _cause(bundle),
         seconds=end - start if start is not None and end is not None else None,
@@ -162,6 +163,14 @@ def _run(number: int, bundle: Path, record: dict[str, Any]) -> CapturedRun:
         folder=str(told.get("folder", "")),
         job=job or (known.known.job if known else ""),
     )
+
+
+def _command(record: dict[str, Any]) -> str:
+    """The command line; of a kernel its notebook, or its folder if no notebook is known: kernels are all started alike."""
+    if notebook := (record.get("notes") or {}).get("notebook"):
+        return f"kernel of {notebook}"
+    told = record.get("command", {})
+    return " ".join(map(str, told.get("arguments") or [told.get("name") or "?"]))
 
 
 def _ended(record: dict[str, Any]) -> str:
@@ -174,10 +183,10 @@ def _ended(record: dict[str, Any]) -> str:
 
 
 def _cause(bundle: Path) -> str:
-    """The first cause of the report in a bundle; empty if there is none."""
+    """The first cause of the report in a bundle, UNKNOWN_CAUSE if none was recognised; empty if there is no report."""
     try:
         report = json.loads((bundle / "report.json").read_bytes())
-        return str(report["causes"][0]["id"])
+        return UNKNOWN_CAUSE if report["verdict"] == "undetermined" else str(report["causes"][0]["id"])
     except (OSError, ValueError, KeyError, IndexError, TypeError):
         return ""
 

@@ -1,4 +1,4 @@
-"""`forensics compare GOOD BAD`: the messages of the bad run that the good one does not have."""
+"""`forensics compare GOOD BAD`: what the bad run says of itself otherwise, and its messages that the good one does not have."""
 
 from itertools import chain
 from pathlib import Path
@@ -13,7 +13,7 @@ from forensics.cli.progress import bar
 from forensics.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from forensics.model import Warning
+    from forensics.model import Difference, Warning
 
 DEFAULT_PASSAGES = 30  # chosen by hand: a screen or two
 
@@ -30,7 +30,7 @@ def register(app: typer.Typer) -> None:
         most: Annotated[int, typer.Option(min=1, help="Passages to show; json has all of them.")] = DEFAULT_PASSAGES,
         redact: Redact = False,
     ) -> None:
-        """Show the messages of the run in BAD that the one in GOOD does not have, in order.
+        """Show what differs in the run in BAD: arguments, how far it came, and the messages that the one in GOOD does not have.
 
         \b
         Examples:
@@ -39,23 +39,35 @@ def register(app: typer.Typer) -> None:
 
         \b
         Lines that differ only in numbers, addresses, paths, identifiers and times are the same message;
-        prefixes such as timestamps and ranks are ignored. > marks alarming words.
+        prefixes such as timestamps and ranks are ignored. > marks alarming words. Arguments and the like are compared
+        where both runs print them; of a log with several attempts the last one counts.
         """
-        from forensics import pipeline, sources
-        from forensics.correlation.spool import spool
-        from forensics.outcome import trouble_test
         from forensics.report.difference import DIFFERENCE_FORMATS, render_difference
-        from forensics.report.redaction import mask_secrets
-        from forensics.report.redaction.walk import changed
-        from forensics.templates import difference
 
         if form not in DIFFERENCE_FORMATS:
             raise UsageError(f"unknown format {form!r}", advice=f"choose one of {', '.join(DIFFERENCE_FORMATS)}")
-        noted: list[Warning] = []
-        opened = [sources.open_paths([path], noted.append) for path in (good, bad)]
-        kept = [[spool(s) for s in given] for given in opened] if redact else opened
-        with bar([good, bad]):
-            found = difference(kept[0], kept[1], trouble_test(pipeline.database()), noted)
-        if redact:
-            found = changed(mask_secrets(found), names_in(chain.from_iterable(kept)).hide)
+        found = _compared(good, bad, redact)
         write(render_difference(found, form, most, style(OutputOptions(form, output))), output, masked=True)
+
+
+def _compared(good: Path, bad: Path, redact: bool) -> "Difference":
+    """The difference of the two runs. `redact`: with stand-ins for names."""
+    from msgspec.structs import replace
+
+    from forensics import pipeline, sources
+    from forensics.context import changes_between
+    from forensics.correlation.spool import spool
+    from forensics.outcome import trouble_test
+    from forensics.report.redaction import mask_secrets
+    from forensics.report.redaction.walk import changed
+    from forensics.source_analysis import analyze_sources
+    from forensics.templates import difference
+
+    noted: list[Warning] = []
+    kept = [[spool(s) for s in sources.open_paths([path], noted.append)] for path in (good, bad)]
+    with bar([good, bad]):
+        knowledge = pipeline.database()
+        found = difference(kept[0], kept[1], trouble_test(knowledge), noted)
+        of_runs = ([a.attempted for a in analyze_sources(given, knowledge, lambda _warning: None)] for given in kept)
+        found = replace(found, changes=changes_between(*of_runs))
+    return changed(mask_secrets(found), names_in(chain.from_iterable(kept)).hide) if redact else found

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forensics.context import deciding_line
-from forensics.context.attempts import settings_of_last_attempt, with_changes
+from forensics.context.attempts import changes_between, settings_of_last_attempt, with_changes
 from forensics.context.curves import Ranked, curves, last_reading, longest_curves
 from forensics.context.kept_lines import all_lines, lines_around
 from forensics.context.notices import notices
@@ -45,6 +45,7 @@ __all__ = [
     "all_lines",
     "attach_context",
     "attempt_facts",
+    "changes_between",
     "curves",
     "job_context",
     "last_progress",

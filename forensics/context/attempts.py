@@ -21,6 +21,8 @@ NUMBER = lazy.regex(r"\d+(?:\.\d+)?")
 COMPARED_FACTS = {"limit_bytes": "memory limit", "gpu": "GPU", "node": "node", "host": "node", "device": "device"}  # of evidence
 FIRST = ("job", "node", "GPU", "visible GPUs", "processes", "memory limit", "batch size", "commit")
 
+AllSaid = Mapping[str, tuple[Said, ...]]  # name -> values with their lines
+
 
 def settings_of_last_attempt(run: Iterable[Habit], known: Mapping[str, Sequence[AttemptFacts]]) -> tuple[Habit, ...]:
     """The settings of `run` that no later attempt of the same log sets again. `known`: facts of the attempts by source."""
@@ -46,15 +48,34 @@ def with_changes(
 def _with_changes(attempt: EarlierAttempt, own: AttemptFacts | None, last: AttemptFacts | None, first: Finding) -> EarlierAttempt:
     said = _with_evidence(own.said if own else {}, attempt.facts, attempt.line)
     now = _with_evidence(last.said if last else {}, first.facts, first.evidence[0].line if first.evidence else 0)
+    changes, same = _compared(said, now)
+    return replace(attempt, same_cause=_is_same(attempt, first), changes=changes, unchanged=same)
+
+
+def changes_between(good: Iterable[Sequence[AttemptFacts]], bad: Iterable[Sequence[AttemptFacts]]) -> tuple[Change, ...]:
+    """What the run `bad` says of itself otherwise than the run `good`. Of each source of a run the last attempt counts."""
+    return _compared(_last_said(good), _last_said(bad))[0]
+
+
+def _last_said(run: Iterable[Sequence[AttemptFacts]]) -> dict[str, tuple[Said, ...]]:
+    said: dict[str, tuple[Said, ...]] = {}
+    for attempts in run:
+        for name, values in (attempts[-1].said if attempts else {}).items():
+            said.setdefault(name, values)
+    return said
+
+
+def _compared(then: AllSaid, now: AllSaid) -> tuple[tuple[Change, ...], tuple[str, ...]]:
+    """The values that differ, and those that stay, of the names that both have."""
     changes: list[Change] = []
     same: list[str] = []
-    for name in sorted(said.keys() & now.keys(), key=_worth):
-        then, since = dict(said[name]), dict(now[name])
-        if then.keys() <= since.keys() or since.keys() <= then.keys():
-            same.append(f"{name} {', '.join(k for k in then if k in since)}")
+    for name in sorted(then.keys() & now.keys(), key=_worth):
+        old, new = dict(then[name]), dict(now[name])
+        if old.keys() <= new.keys() or new.keys() <= old.keys():
+            same.append(f"{name} {', '.join(k for k in old if k in new)}")
         else:
-            changes.append(Change(name, ", ".join(then), ", ".join(since), min(then.values()), min(since.values())))
-    return replace(attempt, same_cause=_is_same(attempt, first), changes=tuple(changes), unchanged=tuple(same))
+            changes.append(Change(name, ", ".join(old), ", ".join(new), min(old.values()), min(new.values())))
+    return tuple(changes), tuple(same)
 
 
 def _is_same(attempt: EarlierAttempt, first: Finding) -> bool:
@@ -63,9 +84,7 @@ def _is_same(attempt: EarlierAttempt, first: Finding) -> bool:
     return attempt.cause == first.id and len(set(messages)) < 2
 
 
-def _with_evidence(
-    said: Mapping[str, tuple[Said, ...]], facts: Mapping[str, object], line: int
-) -> Mapping[str, tuple[Said, ...]]:
+def _with_evidence(said: AllSaid, facts: Mapping[str, object], line: int) -> AllSaid:
     """`said`, with facts of the evidence added."""
     more: dict[str, tuple[Said, ...]] = {}
     for key, name in COMPARED_FACTS.items():

@@ -96,8 +96,8 @@ class SubjectSummary(Struct, frozen=True):
 
 
 class Change(Struct, frozen=True):
-    """A difference between an earlier attempt and the last one: `what` (`batch size`, `node`, `--lr`, how far it `reached`) was
-    `then` and is `last`, on these lines of the attempts' source."""
+    """A difference between an earlier attempt and the last, or a good run and a bad one: `what` (`batch size`, `node`, `--lr`,
+    how far it `reached`) was `then` and is `last`, on these lines."""
 
     what: str
     then: str
@@ -254,7 +254,7 @@ class Difference(Struct, frozen=True):
     """The messages of a bad run that a good one does not have, in order of source and line.
 
     `good`, `bad`: the names of their sources. `known`: the number of templates that both runs have. `left_out`: the number of new
-    ones that are not in `messages`, which has the first ones.
+    ones that are not in `messages`, which has the first ones. `changes`: what both runs print of themselves, with other values.
     """
 
     good: tuple[str, ...]
@@ -264,6 +264,7 @@ class Difference(Struct, frozen=True):
     messages: tuple[MessageGroup, ...]
     left_out: int
     warnings: tuple[Warning, ...]
+    changes: tuple[Change, ...] = ()
 
 
 class NodeCount(Struct, frozen=True):

@@ -1,5 +1,8 @@
-"""A Difference as text, Markdown or JSON: messages of a bad run that a good one never printed; adjacent lines form a passage.
+"""A Difference as text, Markdown or JSON: what a bad run says of itself otherwise than a good one, and the messages that only it
+has; adjacent lines form a passage.
 
+different  reached  step 199 -> step 120
+           --lr     1e-4 -> 3e-4
 train.log
       14 >  Traceback (most recent call last):
             ... 8 more lines
@@ -16,6 +19,7 @@ from forensics.core.text import printable, with_noun
 from forensics.model import Difference, MessageGroup
 from forensics.report.document import plain
 from forensics.report.escape import code, code_cell, escape, escape_controls, fenced_block
+from forensics.report.markdown_table import table_lines
 from forensics.report.paths import Paths
 from forensics.report.redaction import mask_secrets
 from forensics.report.rows import Row, coloured_text, cut_text, plain_text, wrap_rows
@@ -25,6 +29,7 @@ COMPARE_SCHEMA = "forensics-compare/1"
 DIFFERENCE_FORMATS = ("text", "markdown", "json")
 MAX_PASSAGE_GAP_LINES = 3  # new lines that are no further apart form one passage
 MAX_WHOLE_PASSAGE_LINES = 4  # chosen by hand: a longer passage is shown with its first and last line and those with error words
+CHANGES_HEAD = "different"
 MAX_DIFFERENCE_LINE_CHARS = 400  # four rows of 100 columns; two lines mostly differ before that
 
 
@@ -93,6 +98,7 @@ def _again(message: MessageGroup, paths: Paths) -> str:
 
 def _text(found: Difference, most: int, width: int) -> Iterator[Row]:
     yield from wrap_rows(_head(found), width, style="title")
+    yield from _changes(found, width)
     parts = passages(found.messages)
     paths = Paths.among(found.bad)
     source = None
@@ -115,6 +121,17 @@ def _text(found: Difference, most: int, width: int) -> Iterator[Row]:
         yield from wrap_rows(f"note: {warning.source + ': ' if warning.source else ''}{warning.message}", width, style="dim")
 
 
+def _changes(found: Difference, width: int) -> Iterator[Row]:
+    """The rows of what both runs say of themselves."""
+    if found.changes:
+        yield Row()
+    names = max((len(c.what) for c in found.changes), default=0)
+    for i, change in enumerate(found.changes):
+        label, name = (CHANGES_HEAD if i == 0 else "").ljust(len(CHANGES_HEAD) + 2), change.what.ljust(names + 2)
+        value = cut_text(f"{change.then} -> {change.last}", width - len(label + name), 1)[0]
+        yield Row((label, "head"), (name, ""), (value, "main"))
+
+
 def _message(message: MessageGroup, again: str, width: int) -> Iterator[Row]:
     pieces = cut_text(message.text, width - 12 - len(again), 2 if message.alarming else 1)
     mark, style = (" >  ", "main") if message.alarming else ("    ", "")
@@ -128,6 +145,8 @@ def _names(names: Sequence[str], most: int = 4) -> str:
 
 def _markdown(found: Difference, most: int) -> Iterator[str]:
     yield from ("## What only the bad run says", "", escape(_head(found)))
+    changes = [(code_cell(c.what), code_cell(c.then), code_cell(c.last)) for c in found.changes]
+    yield from ("", *table_lines((CHANGES_HEAD, "good", "bad"), changes)) if changes else ()
     parts, paths = passages(found.messages), Paths.among(found.bad)
     for passage in parts[:most]:
         lines: list[str] = []
@@ -154,6 +173,7 @@ def _document(found: Difference) -> dict[str, Any]:
         "lines": found.lines,
         "known": found.known,
         "left_out": found.left_out,
+        "changes": [plain(c) for c in found.changes],
         "messages": [{n: v for n, v in plain(m).items() if n != "context"} for m in found.messages],
         "warnings": [
             {"source": w.source, "line": w.line, "kind": w.kind, "message": printable(w.message)} for w in found.warnings

@@ -69,6 +69,14 @@ def test_runs_are_listed_the_newest_first_and_running_ones_are_marked(running: P
     assert "python train.py" in text and "60.0 s" in text.replace("1 min", "60.0 s")
 
 
+@pytest.mark.parametrize(("verdict", "shown"), [("crash", "code.exception"), ("undetermined", "unknown")])
+def test_a_kernel_is_listed_by_its_notebook_and_a_guess_is_no_cause(runs: Path, verdict: str, shown: str) -> None:
+    arguments = ["python", "-m", "ipykernel_launcher"]
+    bundle = made(runs, "kernel", 5, {"command": {"arguments": arguments}, "notes": {"notebook": "/home/u/train.ipynb"}})
+    (bundle / "report.json").write_text(json.dumps({"verdict": verdict, "causes": [{"id": "code.exception"}]}))
+    assert (listed()[0]["command"], listed()[0]["cause"]) == ("kernel of /home/u/train.ipynb", shown)
+
+
 def test_a_filter_leaves_the_numbers_as_they_are(runs: Path) -> None:
     assert [r["number"] for r in listed("--folder", "/home/u")] == [2]
     assert [r["number"] for r in listed("--job", "4711")] == [2]

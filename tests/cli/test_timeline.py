@@ -83,6 +83,12 @@ def test_text_and_csv_tell_the_same(tmp_path: Path) -> None:
     assert lines[1].strip() == "more" and "one.log:3  bare" in lines[2]
 
 
+def test_a_secret_that_was_recognised_once_is_masked_in_later_lines_of_every_log(tmp_path: Path) -> None:
+    (tmp_path / "a.log").write_text("2026-03-01 12:00:00 connect postgres://bob:hunter2pw@db.example.org/runs\n")
+    (tmp_path / "b.log").write_text("2026-03-01 12:00:01 refused (hunter2pw)\n")
+    assert "hunter2pw" not in run(tmp_path).output
+
+
 def test_control_characters_do_not_reach_the_terminal(tmp_path: Path) -> None:
     (tmp_path / "one.log").write_bytes(b"2025-05-02 10:00:00,000 INFO a\x07\xe2\x80\xaeb\n")
     assert "\x07" not in run(tmp_path).stdout and "\u202e" not in run(tmp_path).stdout

@@ -8,7 +8,7 @@ from forensics.report import formats, render, with_stand_ins
 from tests.report import made
 
 LINE = (
-    "Mar  1 12:00:00 gpu-node17 kernel: user=alice job_name=llama-sft-42 from 10.4.0.17 [2001:db8::7]:29500 "
+    "Mar  1 12:00:00 gpu-node17 kernel: user=alice postgres://carol@db.example.org/x job_name=llama-sft-42 from 10.4.0.17 [2001:db8::7]:29500 "
     "mail bob.smith@corp.example.org at /home/alice/run/train.py, node0231.cluster.local, C:\\Users\\bob.smith\\x"
 )
 
@@ -21,7 +21,17 @@ def both():  # type: ignore[no-untyped-def]
 @pytest.mark.parametrize("form", formats())
 def test_no_format_tells_a_name(both, form: str) -> None:  # type: ignore[no-untyped-def]
     text = render(both[0], form)
-    for name in ("gpu-node17", "alice", "llama-sft-42", "10.4.0.17", "2001:db8::7", "bob.smith", "corp.example", "node0231"):
+    for name in (
+        "gpu-node17",
+        "alice",
+        "carol",
+        "llama-sft-42",
+        "10.4.0.17",
+        "2001:db8::7",
+        "bob.smith",
+        "corp.example",
+        "node0231",
+    ):
         assert name not in text, name
 
 
@@ -30,6 +40,7 @@ def test_the_key_turns_every_stand_in_back(both) -> None:  # type: ignore[no-unt
     assert sorted(key.values()) == sorted(
         [
             "gpu-node17",
+            "carol",
             "alice",
             "bob.smith",
             "llama-sft-42",

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import re
 import tarfile
 from collections import Counter
 from collections.abc import Iterator
@@ -216,6 +217,19 @@ def test_folders_and_archives_are_compared(runs: tuple[Path, Path], tmp_path: Pa
     document = json.loads((tmp_path / "d.json").read_text())
     assert (document["schema"], document["known"]) == ("forensics-compare/1", 1)
     assert [(m["line"], m["count"], m["text"]) for m in document["messages"]] == [(2, 1, "[rank3]: RuntimeError: it broke")]
+
+
+@pytest.mark.parametrize("line", ["Namespace(lr={}, seed=1)", "args: lr={} seed=1"])
+def test_what_both_runs_say_of_themselves_is_compared(line: str, tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.log", tmp_path / "bad.log"
+    steps = [f"step {n} loss {2 / (n + 1):.4f}" for n in range(60)]
+    good.write_text("\n".join([line.format("1e-4"), *steps, "finished"]) + "\n")
+    bad.write_text("\n".join([line.format("3e-4"), *steps[:20], "ValueError: no label"]) + "\n")
+    said = run(good, bad, "-f", "json")[1]
+    changes = {c["what"]: (c["then"], c["last"]) for c in json.loads(said)["changes"]}
+    assert changes == {"reached": ("step 59", "step 19"), "--lr": ("1e-4", "3e-4")}
+    assert "| `--lr` | `1e-4` | `3e-4` |" in run(good, bad, "-f", "markdown")[1]
+    assert re.search(r"--lr +1e-4 -> 3e-4\n", run(good, bad)[1])
 
 
 def test_wrong_usage_is_told(runs: tuple[Path, Path], tmp_path: Path) -> None:

@@ -26,8 +26,8 @@ class AllowedPaths:
         self.roots = [root.resolve() for root in roots]
 
     def checked(self, paths: Sequence[str]) -> list[str]:
-        """The paths as arguments of the command; raises UsageError for a path that does not exist, or that leads elsewhere, also
-        by a symbolic link."""
+        """The paths as arguments of the command; a relative one counts from the first root. Raises UsageError for a path that
+        does not exist, or that leads elsewhere, also by a symbolic link."""
         if not paths:
             raise UsageError("no path was given", advice="give files or folders")
         if len(paths) > MAX_PATHS:
@@ -35,12 +35,13 @@ class AllowedPaths:
         found = []
         for given in paths:
             check_text(given)
-            place = Path(given).expanduser().resolve()
+            path = Path(*self.roots[:1], Path(given).expanduser())
+            place = path.resolve()
             if self.roots and not any(place.is_relative_to(root) for root in self.roots):
                 raise UsageError("is outside the folders that this server may read", given, f"give a path below {self.roots[0]}")
             if not place.exists():
                 raise UsageError("no such file or folder", given)
-            found.append(str(Path(given).expanduser()))
+            found.append(str(path))
         return found
 
     def environment(self) -> dict[str, str]:

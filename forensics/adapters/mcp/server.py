@@ -17,8 +17,9 @@ from pydantic import Field
 from forensics.adapters.mcp.asking import AllowedPaths, check_text, run_command_line
 from forensics.adapters.mcp.hiding import Redactor
 from forensics.api import Report
-from forensics.capture.bundle import is_running, newest_first, read_run
+from forensics.capture.bundle import is_running, newest_first, read_run, state_folder
 from forensics.core.errors import ForensicsError, UsageError
+from forensics.core.text import with_noun
 from forensics.report import Style, render
 from forensics.report.brief.tokens import count_tokens
 from forensics.report.escape import fenced_block
@@ -103,7 +104,10 @@ class Tools:
 
     async def captured_runs(self) -> str:
         """The runs that `forensics run` captured on this machine, the newest first: folder, command, whether it still runs."""
-        return fenced(self.hiding.text("\n".join(_bundles(self.bounds)) or "no captured run"), DEFAULT_ANSWER_TOKENS)
+        listed = "\n".join(_bundles(self.bounds))
+        if not listed and (outside := len(newest_first())):
+            listed = f"{with_noun(outside, 'captured run')}, all outside of the roots: start with --root {state_folder()}"
+        return fenced(self.hiding.text(listed or "no captured run"), DEFAULT_ANSWER_TOKENS)
 
     async def why(
         self,

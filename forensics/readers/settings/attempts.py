@@ -22,12 +22,25 @@ TRIGGER = Trigger(  # what is printed once a run, not once a step: each place of
         *("namespace(", ".py --", ".py -", "torchrun ", "accelerate launch", "sbatch --", "nodelist", "slurmd_nodename"),
         *("hostname", "running on ", "visible_devices", "slurm_job", "pbs_jobid", "lsb_jobid", "git hash", "head is now at"),
         *("git commit", "git sha", "git rev", "commit:", "commit hash", "commit id", "nccl info bootstrap", "world_size"),
-        *("world size", "memory limit", "mem_limit", "kb, limit "),
+        *(
+            "world size",
+            "memory limit",
+            "mem_limit",
+            "kb, limit ",
+            "args: ",
+            "arguments: ",
+            "config: ",
+            "hparams: ",
+            "parameters: ",
+        ),
     ),
 )
 COMMAND = lazy.regex(r"\.py\s+-|\b(?:torchrun|accelerate launch|srun|sbatch|deepspeed)\s.*-")
 OPTION_PATTERN = lazy.regex(r"(?<!\S)--([A-Za-z][\w.-]{0,60})(?:=|\s+(?!-))('[^']{0,200}'|\"[^\"]{0,200}\"|[^\s\\]{1,200})")
-NAMESPACE = lazy.regex(r"\bNamespace\((.{1,6000})")
+# `Namespace(lr=0.1)`, `args: lr=0.1 batch_size=32`
+NAMESPACE = lazy.regex(
+    r"\b(?:Namespace\(|(?:args|arguments|config|hparams|(?:hyper-?)?parameters): (?=[A-Za-z_]\w{0,60}=))(.{1,6000})"
+)
 ARGUMENT = lazy.regex(r"(?<![\w.])([A-Za-z_]\w{0,60})=('[^']{0,200}'|\"[^\"]{0,200}\"|\[[^\]]{0,200}\]|[^,()\s]{1,200})")
 NAME = r"[A-Za-z][\w.-]{0,60}"
 HOST_LIST_PATTERN = rf"{NAME}(?:\[[\d,-]{{1,80}}\])?(?:,{NAME}(?:\[[\d,-]{{1,80}}\])?){{0,20}}"

@@ -167,6 +167,7 @@ PLACES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
     ("user", (":/",), lazy.regex(rf"(?:^|[\s\"']){USER}:[x*!]?:\d{{1,10}}:\d{{1,10}}:[^:]{{0,100}}:/")),
     ("person", (":/",), lazy.regex(r":[x*!]?:\d{1,10}:\d{1,10}:(?P<name>[^:,\d]{3,60}?)[,:]")),
     ("user", ("uid=",), lazy.regex(rf"\buid=\d+\({USER}\)")),
+    ("user", ("://",), lazy.regex(rf"://{USER}(?::[^\s/@]{{0,200}})?@")),
     ("user", ("@",), lazy.regex(rf"(?:^|\s){USER}@[A-Za-z][\w.-]*(?=[:\s$#~]|$)")),
     (
         "job",
