@@ -8,7 +8,7 @@ from forensics.report import formats, render, with_stand_ins
 from tests.report import made
 
 LINE = (
-    "Mar  1 12:00:00 gpu-node17 kernel: user=alice postgres://carol@db.example.org/x job_name=llama-sft-42 from 10.4.0.17 [2001:db8::7]:29500 "
+    "Mar  1 12:00:00 gpu-node17 kernel: user=alice job_name=llama-sft-42 from 10.4.0.17 [2001:db8::7]:29500 "
     "mail bob.smith@corp.example.org at /home/alice/run/train.py, node0231.cluster.local, C:\\Users\\bob.smith\\x"
 )
 
@@ -40,7 +40,6 @@ def test_the_key_turns_every_stand_in_back(both) -> None:  # type: ignore[no-unt
     assert sorted(key.values()) == sorted(
         [
             "gpu-node17",
-            "carol",
             "alice",
             "bob.smith",
             "llama-sft-42",
@@ -75,6 +74,12 @@ def test_facts_and_hosts_of_incidents_are_names_too() -> None:
         incidents=(replace(report.incidents[0], hosts=("trn7",)),),
     )
     assert "trn7" not in render(with_stand_ins(report)[0], "json")
+
+
+def test_the_user_of_an_address_is_a_name() -> None:
+    report, key = with_stand_ins(made.report("refused by postgres://carol:pw@127.0.0.1:5432/runs", case="x"))
+    assert key == {"user-1": "carol"}
+    assert "carol" not in render(report, "json")
 
 
 def test_words_addresses_of_this_machine_and_public_sites_stay() -> None:
