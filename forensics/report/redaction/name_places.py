@@ -121,7 +121,7 @@ PLACES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
         ("on node ", "on host ", "from host ", "to host "),
         lazy.regex(rf"\b(?:on (?:node|host)|from host|to host) {HOST_NAME_GROUP}\b"),
     ),
-    ("host", ("://",), lazy.regex(rf"\b[a-z][a-z0-9+.-]{{1,20}}://(?:[^\s/@]*@)?{HOST_NAME_GROUP}(?=[:/])", re.I)),
+    ("host", ("://",), lazy.regex(rf"\b[a-z][a-z0-9+.-]{{1,20}}://(?:[^\s/@]*@)?{HOST_NAME_GROUP}(?=/|:(?![^\s/@]*@))", re.I)),
     (
         "host",
         (".local", ".internal", ".lan", ".intra", ".corp", ".cluster", ".private"),
