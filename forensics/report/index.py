@@ -17,14 +17,16 @@ from forensics.core.text import with_noun
 from forensics.model import Report
 from forensics.report.escape import code_cell
 from forensics.report.markdown_table import table_lines
-from forensics.report.phrases import headline, is_guess, odds_text, what_happened
+from forensics.report.phrases import breaks_off, headline, is_guess, odds_text, what_happened
 from forensics.report.redaction import without_secrets
 
 PLAIN_NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,80}")
 MAX_STEM_CHARS = 60  # of a file name, which most file systems limit to 255 bytes; the digest behind it tells names apart
 MAX_SUMMARY_CHARS = 300  # three rows of a table's cell; the case's own page has all of it
 NO_CRASH = "no_crash"
-VERDICT_ORDER = {"crash": 0, "undetermined": 1, NO_CRASH: 2}  # what ended badly is what is looked for
+OPEN = "open"  # the log breaks off, and nothing tells how the run ended
+NO_FAILURES = (NO_CRASH, OPEN)
+VERDICT_ORDER = {"crash": 0, "undetermined": 1, OPEN: 2, NO_CRASH: 3}  # what ended badly is what is looked for
 CAUSE_KINDS = ("machine", "memory", "program", "data", "stopped")
 OTHER_KIND = "other"
 NO_CAUSE_NAME = "unknown"  # of the filter, for cases without a recognised cause
@@ -33,8 +35,8 @@ MAX_CHOICES = 100  # chosen by hand: of a list to choose from; a longer one is a
 
 
 class Row(Struct, frozen=True):
-    """One case. `odds`: the probability as text, empty if the cause is a guess. `kind`: of the cause, see CAUSE_KINDS, or empty.
-    `hosts`, `jobs`: all that are named. `time`: when its end was shown."""
+    """One case. `verdict`: that of its report, or OPEN. `odds`: the probability as text, empty if the cause is a guess.
+    `kind`: of the cause, see CAUSE_KINDS, or empty. `hosts`, `jobs`: all that are named. `time`: when its end was shown."""
 
     case: str
     page: str
@@ -63,13 +65,14 @@ class Count(Struct, frozen=True):
 
 class Overview(Struct, frozen=True):
     """All cases in numbers. `crashed`: those that ended badly or may have. `counts`: their causes, the most frequent first.
-    `hosts`, `jobs`: names to choose from, with the number of cases."""
+    `open`: those whose logs break off. `hosts`, `jobs`: names to choose from, with the number of cases."""
 
     cases: int
     crashed: int
     counts: Sequence[Count]
     hosts: Sequence[tuple[str, int]]
     jobs: Sequence[tuple[str, int]]
+    open: int = 0
 
     @property
     def main_counts(self) -> Sequence[Count]:
@@ -108,7 +111,7 @@ class Served(Struct, frozen=True):
 def index_row(report: Report, page: str, kind: str = "") -> Row:
     """The row of a report whose page is at `page`, without secrets. `kind`: of its first cause."""
     report = without_secrets(report)
-    first = report.causes[0]
+    first, verdict = report.causes[0], OPEN if breaks_off(report) else report.verdict
     incident = report.incidents[0] if report.incidents else None
     time = incident.time or incident.start if incident else None
     time = time or next((p.time for p in first.evidence if p.time), None)
@@ -116,7 +119,7 @@ def index_row(report: Report, page: str, kind: str = "") -> Row:
     return Row(
         case=report.case,
         page=page,
-        verdict=report.verdict,
+        verdict=verdict,
         cause="" if is_guess(report) else first.id,
         title=headline(report),
         odds=odds_text(report),
@@ -126,13 +129,13 @@ def index_row(report: Report, page: str, kind: str = "") -> Row:
         hosts=tuple(dict.fromkeys(h for i in report.incidents for h in i.hosts)),
         jobs=tuple(jobs),
         summary=what_happened(report)[:MAX_SUMMARY_CHARS],
-        kind="" if is_guess(report) or report.verdict == NO_CRASH else kind,
+        kind="" if is_guess(report) or verdict in NO_FAILURES else kind,
     )
 
 
 def cause_counts(rows: Iterable[Row]) -> list[Count]:
-    """How many failures each cause has, the most frequent first. Cases in which nothing ended badly are no failures."""
-    return counted((r.cause, r.title, r.kind, 1) for r in rows if r.verdict != NO_CRASH)
+    """How many failures each cause has, the most frequent first. Cases in which nothing is shown to have ended badly are none."""
+    return counted((r.cause, r.title, r.kind, 1) for r in rows if r.verdict not in NO_FAILURES)
 
 
 def counted(found: Iterable[tuple[str, str, str, int]]) -> list[Count]:
@@ -154,7 +157,8 @@ def overview_of(rows: Sequence[Row]) -> Overview:
     """The Overview of cases that are all at hand."""
     return Overview(
         cases=len(rows),
-        crashed=sum(r.verdict != NO_CRASH for r in rows),
+        crashed=sum(r.verdict not in NO_FAILURES for r in rows),
+        open=sum(r.verdict == OPEN for r in rows),
         counts=cause_counts(rows),
         hosts=_names(h for r in rows for h in r.hosts),
         jobs=_names(j for r in rows for j in r.jobs),
@@ -193,7 +197,7 @@ def index_html(rows: Sequence[Row], title: str, overview: Overview | None = None
     from forensics.report.page.over_time import MAX_BARS, over_time
     from forensics.report.page.templates import policy, template, text_of
 
-    failures = [(r.time, r.kind or OTHER_KIND) for r in rows if r.time and r.verdict != NO_CRASH]
+    failures = [(r.time, r.kind or OTHER_KIND) for r in rows if r.time and r.verdict not in NO_FAILURES]
     style, script = text_of("page.css") + text_of("index.css"), text_of("index.js")
     found = policy(style, script)
     return template("index.html.j2").render(
@@ -204,6 +208,7 @@ def index_html(rows: Sequence[Row], title: str, overview: Overview | None = None
         over_time=None if served else over_time(failures, (*CAUSE_KINDS, OTHER_KIND)),
         max_bars=MAX_BARS,
         healthy=NO_CRASH,
+        open=OPEN,
         other_kind=OTHER_KIND,
         unknown=NO_CAUSE_NAME,
         max_choices=MAX_CHOICES,
@@ -224,6 +229,7 @@ def index_markdown(rows: Sequence[Row], title: str) -> str:
     all_cases = overview_of(rows)
     cases = with_noun(len(rows), "case")
     lines = [f"# {code_cell(title)}: {cases}, {all_cases.crashed} ended badly or may have", ""]
+    lines += [f"- {with_noun(all_cases.open, 'log')} broke off, and nothing tells how the run ended"] if all_cases.open else []
     shown = all_cases.main_counts
     lines += [f"- {c.cases} × {c.title}{f' ({code_cell(c.cause)})' if c.cause else ''}" for c in shown]
     if rest := all_cases.counts[len(shown) :]:

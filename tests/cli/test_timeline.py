@@ -89,6 +89,13 @@ def test_a_secret_that_was_recognised_once_is_masked_in_later_lines_of_every_log
     assert "hunter2pw" not in run(tmp_path).output
 
 
+def test_an_assumption_on_many_logs_is_noted_once(tmp_path: Path) -> None:
+    for name in "abc":
+        (tmp_path / f"{name}.log").write_text("2026-03-01 12:00:00 step 1\n")
+    notes = [line for line in run(tmp_path).stderr.splitlines() if "UTC is assumed" in line]
+    assert len(notes) == 1 and "and 2 other sources" in notes[0]
+
+
 def test_control_characters_do_not_reach_the_terminal(tmp_path: Path) -> None:
     (tmp_path / "one.log").write_bytes(b"2025-05-02 10:00:00,000 INFO a\x07\xe2\x80\xaeb\n")
     assert "\x07" not in run(tmp_path).stdout and "\u202e" not in run(tmp_path).stdout

@@ -86,6 +86,19 @@ def of_cause(cause: str, number: int, kind: str = "", verdict: str = "crash") ->
     ]
 
 
+def test_a_log_that_breaks_off_is_neither_a_failure_nor_a_good_end() -> None:
+    report = made.report()
+    assert report.subject
+    first = replace(report.causes[0], id="none.healthy")
+    cut = replace(report, causes=(first,), subject=replace(report.subject, outcome="cut_off"))
+    rows = [index.index_row(replace(cut, verdict=v), "x") for v in ("undetermined", "no_crash")] + of_cause("a", 1)
+    assert [r.verdict for r in index.failures_first(rows)] == ["crash", "open", "open"]
+    found = index.overview_of(rows)
+    assert (found.crashed, found.open, [c.cause for c in found.counts]) == (1, 2, ["a"])
+    assert 'data-kind="open"' in index.index_html(rows, "cases") and "2 logs broke off" in index.index_markdown(rows, "cases")
+    assert "<b>2</b>" in index.index_html(rows[:2], "cases")
+
+
 def test_counts_are_shares_of_the_failures_the_commonest_first() -> None:
     rows = [*of_cause("none.healthy", 96, verdict="no_crash"), *of_cause("b", 1), *of_cause("a", 3)]
     assert [(c.cause, c.cases, c.share) for c in index.cause_counts(rows)] == [("a", 3, 75.0), ("b", 1, 25.0)]

@@ -12,6 +12,7 @@ from typing import Any
 from forensics.model import Finding, Report
 from forensics.report import attempts, moment, overview
 from forensics.report.consequences import FOLLOWED, UNCONFIRMED, consequences, unconfirmed_consequences
+from forensics.report.curves import relevant_curves
 from forensics.report.document import document
 from forensics.report.escape import escape_controls
 from forensics.report.formats import brief, issue
@@ -127,6 +128,7 @@ def _evidence(report: Report) -> dict[str, Any]:
         "decided": report.verdict == "crash",
         "weights": WEIGHTS,
         "targets": {(p.source, p.line): f"e{i}" for i, p in enumerate(proofs)},
+        "numbers_decide": bool(relevant_curves(report)),
         "marked": _marked(drawn, report.causes[0]),
         "drawings": drawn,
         "shapes": MARK_SHAPES,

@@ -16,7 +16,7 @@
     let shown = 0;
     for (const row of rows) {
       const data = row.dataset, time = data.time;
-      const fits = !(failures && row.className === "no_crash") && words.every(word => texts.get(row).includes(word))
+      const fits = !(failures && /^(no_crash|open)$/.test(row.className)) && words.every(word => texts.get(row).includes(word))
         && Object.entries(exact).every(([name, value]) => (data[name] || "").split("\t").includes(value))
         && (!from || (time && time >= from)) && (!to || (time && time <= to));
       row.hidden = !fits; shown += fits;

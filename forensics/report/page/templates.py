@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent
 LONG_PATH_PATTERN = re.compile(r"[^\s,]*/(?=[^/\s,]+/[^/\s,]+)")  # all but a file and its folder
+BREAK_PATTERN = re.compile(r"(?<=_)(?=\w)")  # where a name may go on in the next line
 
 
 def template(name: str) -> "Template":
@@ -56,6 +57,7 @@ def _environment() -> "Environment":
         "share": lambda value: f"{100 * value:.3f}%",
         "reference": _reference,
         "near": lambda text: LONG_PATH_PATTERN.sub("…/", text),
+        "breakable": lambda text: Markup("<wbr>").join(BREAK_PATTERN.split(printable(text))),
         "own": Markup,  # for the style and script of this package, and for data that was made safe before
     }
     return environment
