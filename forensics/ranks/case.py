@@ -40,7 +40,8 @@ class RankCase:
     @cached_property
     def world(self) -> int:
         """How many ranks there are: the highest number that anything names, and one."""
-        named = [max(group.members, default=group.size - 1) for dump in self.dumps.values() for group in dump.groups]
+        groups = {(g.members, g.size) for dump in self.dumps.values() for g in dump.groups}  # most ranks tell the same
+        named = [max(members, default=size - 1) for members, size in groups]
         return max([*named, *self.dumps, *self.stacks, *self.processes, *self.ended], default=-1) + 1
 
     def process(self, rank: int) -> RankProcess:
@@ -68,7 +69,7 @@ class RankCase:
         return {name: self._members(calls) for name, calls in self.groups.items()}
 
     def _members(self, calls: Mapping[int, GroupCalls]) -> tuple[int, ...]:
-        told = {member for group in calls.values() for member in group.members}
+        told = set[int]().union(*{group.members for group in calls.values()})
         first = next(iter(calls.values()))
         if not told and (first.name, first.description) == WHOLE_WORLD:
             return tuple(range(self.world))
@@ -125,8 +126,8 @@ class RankCase:
     @cached_property
     def own_files(self) -> tuple[str, ...]:
         """The files of the program, as far as calls in dumps show them."""
-        frames = (f for d in self.dumps.values() for g in d.groups for c in g.calls[-3:] for f in c.frames)
-        return tuple(sorted({f.file for f in frames if not is_library_file(f.file)}))
+        files = {f.file for d in self.dumps.values() for g in d.groups for c in g.calls[-3:] for f in c.frames}
+        return tuple(sorted(file for file in files if not is_library_file(file)))
 
     def own_frame(self, frames: Iterable[Frame]) -> Frame | None:
         """The innermost frame of the program itself."""
