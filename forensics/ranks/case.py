@@ -167,6 +167,19 @@ class RankCase:
             file.endswith(".py") and file.removesuffix(".py") not in sys.stdlib_module_names
         )
 
+    def in_other_collective(self, rank: int) -> ThreadStack | None:
+        """The thread of a rank that stands in a collective call of a kind that no dump has: PyTorch does not record all."""
+        main = self.stacks[rank].main if rank in self.stacks and rank in self.dumps else None
+        if main is None or not in_collective(main) or self.waits_in(rank) is not None:
+            return None
+        return None if collective_name(main).startswith(self._operations) else main
+
+    @cached_property
+    def _operations(self) -> tuple[str, ...]:
+        """The kinds of calls in all dumps: `all_gather` for `all_gather_into_tensor`, too."""
+        calls = (c for dump in self.dumps.values() for group in dump.groups for c in group.calls)
+        return tuple({c.op.partition(" ")[0] for c in calls if c.op})
+
 
 def newest(dumps: Iterable[Dump]) -> dict[int, Dump]:
     """The dump of each rank; of several the one that recorded the latest call, and of those the one with more of it."""
@@ -178,6 +191,11 @@ def newest(dumps: Iterable[Dump]) -> dict[int, Dump]:
         ):
             found[dump.rank] = dump
     return dict(sorted(found.items()))
+
+
+def collective_name(thread: ThreadStack) -> str:
+    """What the thread called: the innermost function of the library's Python files."""
+    return next((f.function for f in thread.frames if f.file.endswith(COLLECTIVE_FILES[1])), "a collective call")
 
 
 def in_collective(thread: ThreadStack) -> bool:

@@ -8,7 +8,7 @@ from msgspec.structs import asdict, replace
 from forensics.model.dumps import Call, Frame
 from forensics.model.ranks import Kind, OddRank, ProofPlace
 from forensics.ranks.calls import Difference
-from forensics.ranks.case import RankCase
+from forensics.ranks.case import RankCase, collective_name
 from forensics.ranks.doing import doing
 from forensics.ranks.late import Late
 from forensics.ranks.waits import Waits
@@ -107,6 +107,11 @@ def waited_for(case: RankCase, found: Waits, rank: int) -> OddRank:
         return replace(
             base, kind="left", doing=end.text, place=end.frame or own, proofs=(end.proof, *base.proofs), cause=end.cause
         )
+    if thread := case.in_other_collective(rank):
+        text = f"it waits in {collective_name(thread)}, a call that its dump does not have"
+        head = ProofPlace(case.stacks[rank].source, thread.lines[0].number, thread.lines[0].text)
+        place = case.own_frame(thread.frames)
+        return replace(base, kind="other_call", doing=text, place=place, proofs=(head, *base.proofs))
     if rank not in case.dumps:
         return replace(base, kind="no_dump", doing=NO_DUMP)
     if last is None:

@@ -105,9 +105,11 @@ def _odd(case: RankCase, found: Waits) -> tuple[OddRank, ...]:
 
 def _told_first(case: RankCase, roots: list[int]) -> list[int]:
     """The ranks that are waited for: those of which a log tells an end alone, if there are any; else those with a dump or a stack
-    first. A rank without a dump may have been ended because another one had failed."""
+    first, without those that stand in a call that no dump has, where others do not. A rank without a dump may have been ended
+    because another one had failed."""
     ended = [rank for rank in roots if rank in case.ended]
-    told = ended or sorted(roots, key=lambda rank: (rank not in case.dumps and rank not in case.stacks, rank))
+    apart = [rank for rank in roots if not case.in_other_collective(rank)]
+    told = ended or sorted(apart or roots, key=lambda rank: (rank not in case.dumps and rank not in case.stacks, rank))
     return told[:MAX_ODD]
 
 
