@@ -79,7 +79,7 @@ def _start(command: str, pid: int) -> subprocess.Popen[str] | str:
     try:
         # Safe: this thread starts and reaps it, by its process id; nothing else here waits for children it did not start.
         return subprocess.Popen(
-            [command, "dump", "--pid", str(pid)],
+            [command, "dump", "--pid", str(pid), "--full-filenames"],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
         )  # fmt: skip
     except OSError as error:

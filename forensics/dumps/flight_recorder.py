@@ -89,7 +89,6 @@ class _Entry(Struct):
     input_sizes: Sizes = field(default_factory=list)
     output_sizes: Sizes = field(default_factory=list)
     input_dtypes: Annotated[list[Text], Meta(max_length=4096)] = field(default_factory=list)
-    output_dtypes: Annotated[list[Text], Meta(max_length=4096)] = field(default_factory=list)
     time_discovered_started_ns: int | None = None
     frames: Annotated[list[Any], Meta(max_length=MAX_CALL_FRAMES)] = field(default_factory=list)  # see _Frames
 
@@ -228,7 +227,7 @@ def _group(
     pending = [i for i in indices if columns.pending[i]]
     seqs = array("q", [columns.seqs[i] for i in whole])
     kept = sorted({*indices[-KEPT_CALLS:], *pending[:KEPT_PENDING]})
-    entries = [(i, msgspec.convert(given[i], _Entry, strict=False)) for i in kept]
+    entries = list(zip(kept, msgspec.convert([given[i] for i in kept], list[_Entry], strict=False), strict=True))
     config = head.pg_config.get(name)
     enqueued = max(seqs, default=-1)
     if enqueued < 0 and status is not None:
@@ -266,7 +265,6 @@ def _call(entry: _Entry, index: int, columns: _Columns, frames: _Frames) -> Call
         seq=columns.seqs[index],
         op=entry.profiling_name.partition(":")[2][:NAME_CHARS] or entry.profiling_name[:NAME_CHARS],
         inputs=_shapes(entry.input_sizes, entry.input_dtypes),
-        outputs=_shapes(entry.output_sizes, entry.output_dtypes),
         created_ns=columns.created_ns[index],
         pending=columns.pending[index],
         between_two=columns.between_two[index],
@@ -308,14 +306,16 @@ def as_text(dump: Dump) -> Dump:
 
 def call_text(call: Call, group: GroupCalls) -> str:
     """`2026-11-28T20:24:21.436Z all_reduce no. 5 of group 0, Float[8], unfinished, called at step (/run/train.py:16) ...`."""
-    when = (
-        datetime.fromtimestamp(call.created_ns / 1e9, UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z "
-        if 0 < call.created_ns < 4 * 10**18
-        else ""
-    )
+    seconds, rest = divmod(call.created_ns, 10**9)
+    when = f"{_second(seconds)}.{rest // 10**6:03}Z " if 0 < call.created_ns < 4 * 10**18 else ""
     shapes = f", {call.inputs}" if call.inputs else ""
     state = "unfinished" if call.pending else "finished"
     return f"{when}{call.op} no. {call.seq} of group {group.title}{shapes}, {state}{_called_at(call.frames)}"
+
+
+@lru_cache(maxsize=256)  # the last calls of all ranks are of the same few seconds
+def _second(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
 @lru_cache(maxsize=256)  # a program calls from a few places

@@ -21,16 +21,15 @@ class Frame(Struct, frozen=True, gc=False):
 class Call(Struct, frozen=True, gc=False):
     """One call of a collective operation, or of a send or receive between two ranks.
 
-    `seq`: its number among the calls of the group. `op`: `all_reduce`, `send 0->1`. `inputs`, `outputs`: shapes and types as
-    text. `created_ns`: when the program called it, ns since 1970. `pending`: it was not finished when the dump was made.
-    `started`: it ran on the device; None where nobody recorded that. `frames`: the program's stack, innermost first. `line`: that
-    of the dump as text.
+    `seq`: its number among the calls of the group. `op`: `all_reduce`, `send 0->1`. `inputs`: shapes and types as text.
+    `created_ns`: when the program called it, ns since 1970. `pending`: it was not finished when the dump was made. `started`: it
+    ran on the device; None where nobody recorded that. `frames`: the program's stack, innermost first. `line`: that of the dump
+    as text.
     """
 
     seq: int
     op: str
     inputs: str
-    outputs: str
     created_ns: int
     pending: bool
     between_two: bool

@@ -1,6 +1,8 @@
 """The evidence of a case by rank: its dumps and stacks, and what belongs to a group."""
 
+import sys
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from functools import cached_property
 from types import MappingProxyType
 
@@ -9,16 +11,18 @@ from forensics.model.ranks import RankProcess
 from forensics.model.stacks import ProcessStacks, ThreadStack
 from forensics.ranks.ended import Ends
 from forensics.ranks.processes import rank_of, with_stacks
-from forensics.readers.python.library_files import is_library_file
+from forensics.readers.python.library_files import installed_package, is_library_file
 
 COLLECTIVE_FILES = ("torch/distributed/", "distributed_c10d.py", "c10d_logger.py", "libnccl", "libmpi.so")
 SHOWN_FRAMES = 4  # innermost ones that say what a thread does
+CLOCKS_S = 1.0  # by which the time of a file may be earlier than that of a call
 WHOLE_WORLD = ("0", "default_pg")  # the name and the description of the group of all ranks
 
 
 class RankCase:
     """The dumps and stacks of the ranks of one job. `ends`: how ranks ended, and `processes`: those of the ranks,
-    as logs tell them."""
+    as logs tell them. `written`: when the file of each dump and of each stack was written. A stack that is older than the wait
+    of the others tells nothing of it, and is left out."""
 
     def __init__(
         self,
@@ -26,22 +30,32 @@ class RankCase:
         stacks: Iterable[ProcessStacks] = (),
         ends: Ends = Ends(),  # noqa: B008
         processes: Mapping[int, RankProcess] = MappingProxyType({}),
+        written: Mapping[str, datetime] = MappingProxyType({}),
     ) -> None:
         self.dumps = newest(dumps)
         self.processes = dict(processes)
         self.stacks: dict[int, ProcessStacks] = {}
+        self.written = {source: moment.timestamp() for source, moment in written.items()}
         for one in stacks:
             rank = one.rank if one.rank is not None else rank_of(self.processes, one.pid, one.host)
             if rank is not None:
-                self.stacks[rank] = one
+                if self._is_of_the_wait(one, rank):
+                    self.stacks[rank] = one
                 self.processes[rank] = with_stacks(self.process(rank), one)
         self.ended, self.gave_up = ends.own, ends.gave_up
 
     @cached_property
     def world(self) -> int:
         """How many ranks there are: the highest number that anything names, and one."""
-        named = [max(group.members, default=group.size - 1) for dump in self.dumps.values() for group in dump.groups]
+        groups = {(g.members, g.size) for dump in self.dumps.values() for g in dump.groups}  # most ranks tell the same
+        named = [max(members, default=size - 1) for members, size in groups]
         return max([*named, *self.dumps, *self.stacks, *self.processes, *self.ended], default=-1) + 1
+
+    def _is_of_the_wait(self, stacks: ProcessStacks, rank: int) -> bool:
+        """Were the stacks taken after the last call of the rank, or of one without a dump, after one of all others?"""
+        taken = self.written.get(stacks.source)
+        last = [self.dumps[rank].last_ns] if rank in self.dumps else [dump.last_ns for dump in self.dumps.values()]
+        return taken is None or taken + CLOCKS_S > min(last, default=0) / 1e9
 
     def process(self, rank: int) -> RankProcess:
         """The process of a rank."""
@@ -68,7 +82,7 @@ class RankCase:
         return {name: self._members(calls) for name, calls in self.groups.items()}
 
     def _members(self, calls: Mapping[int, GroupCalls]) -> tuple[int, ...]:
-        told = {member for group in calls.values() for member in group.members}
+        told = set[int]().union(*{group.members for group in calls.values()})
         first = next(iter(calls.values()))
         if not told and (first.name, first.description) == WHOLE_WORLD:
             return tuple(range(self.world))
@@ -125,18 +139,46 @@ class RankCase:
     @cached_property
     def own_files(self) -> tuple[str, ...]:
         """The files of the program, as far as calls in dumps show them."""
-        frames = (f for d in self.dumps.values() for g in d.groups for c in g.calls[-3:] for f in c.frames)
-        return tuple(sorted({f.file for f in frames if not is_library_file(f.file)}))
+        return tuple(sorted(file for file in self._files if not is_library_file(file)))
+
+    @cached_property
+    def _files(self) -> frozenset[str]:
+        return frozenset(f.file for d in self.dumps.values() for g in d.groups for c in g.calls[-3:] for f in c.frames)
+
+    @cached_property
+    def _own_packages(self) -> set[str]:
+        """The folders of the program's files, by name, but for names of packages that it calls."""
+        return {name for own in self.own_files for name in own.split("/")[1:-1]} - set(map(installed_package, self._files))
 
     def own_frame(self, frames: Iterable[Frame]) -> Frame | None:
         """The innermost frame of the program itself."""
-        given = [f for f in frames if f.line]
-        known = next((f for f in given if self._is_own(f.file)), None)
-        return known or next((f for f in given if not is_library_file(f.file) and "/" not in f.file), None)
+        given = [f for f in frames if f.line and not is_library_file(f.file)]
+        return next((f for f in given if self._is_own(f.file)), None) or next((f for f in given if "/" not in f.file), None)
 
     def _is_own(self, file: str) -> bool:
-        """py-spy shortens paths: `train.py` stands for `/home/u/train.py`."""
-        return any(own == file or own.endswith("/" + file) for own in self.own_files)
+        """py-spy shortens paths: `train.py` stands for `/home/u/train.py`, `data/loader.py` for `/home/u/data/loader.py`, and
+        `queue.py` for one of Python's own."""
+        folder, is_in_folder, _ = file.partition("/")
+        if file.startswith("/"):
+            return file in self.own_files or file.endswith(".py")
+        if is_in_folder:
+            return folder in self._own_packages or any(own.endswith("/" + file) for own in self.own_files)
+        return any(own.endswith("/" + file) for own in self.own_files) or (
+            file.endswith(".py") and file.removesuffix(".py") not in sys.stdlib_module_names
+        )
+
+    def in_other_collective(self, rank: int) -> ThreadStack | None:
+        """The thread of a rank that stands in a collective call of a kind that no dump has: PyTorch does not record all."""
+        main = self.stacks[rank].main if rank in self.stacks and rank in self.dumps else None
+        if main is None or not in_collective(main) or self.waits_in(rank) is not None:
+            return None
+        return None if collective_name(main).startswith(self._operations) else main
+
+    @cached_property
+    def _operations(self) -> tuple[str, ...]:
+        """The kinds of calls in all dumps: `all_gather` for `all_gather_into_tensor`, too."""
+        calls = (c for dump in self.dumps.values() for group in dump.groups for c in group.calls)
+        return tuple({c.op.partition(" ")[0] for c in calls if c.op})
 
 
 def newest(dumps: Iterable[Dump]) -> dict[int, Dump]:
@@ -149,6 +191,11 @@ def newest(dumps: Iterable[Dump]) -> dict[int, Dump]:
         ):
             found[dump.rank] = dump
     return dict(sorted(found.items()))
+
+
+def collective_name(thread: ThreadStack) -> str:
+    """What the thread called: the innermost function of the library's Python files."""
+    return next((f.function for f in thread.frames if f.file.endswith(COLLECTIVE_FILES[1])), "a collective call")
 
 
 def in_collective(thread: ThreadStack) -> bool:

@@ -6,6 +6,7 @@ no. 41 to 60 of group 0: rank 2 came 0.35 s after the others in all 20, the seco
 from bisect import bisect_left
 from collections import Counter
 from itertools import pairwise
+from operator import itemgetter
 from typing import NamedTuple
 
 from msgspec import Struct, structs
@@ -104,35 +105,31 @@ def _in_group(case: RankCase, name: str) -> Late | None:
     if len(common) < MIN_ROUNDS:
         return None
     ranks = sorted(times)
-    came = {seq: [times[r][seq] for r in ranks] for seq in common}
-    first, last = ({seq: pick(column) for seq, column in came.items()} for pick in (min, max))
+    pick = itemgetter(*common)
+    came = dict(zip(common, zip(*(pick(times[r]) for r in ranks), strict=True), strict=True))
+    first, last = ({seq: find(column) for seq, column in came.items()} for find in (min, max))
     gaps = {seq: (first[seq] - last[before]) / 1e9 for before, seq in pairwise(common)}  # from all there to the first one again
     rounds = [seq for seq in common[1:] if gaps[seq] > MIN_LATE_S]
-    return _run_of(name, ranks, rounds, {seq: _lateness(came[seq]) for seq in rounds}, gaps)
-
-
-def _lateness(created: list[int]) -> list[float]:
-    """By how much each rank came after the earliest of the others, in seconds; negative for the earliest itself."""
-    ordered = sorted(created)
-    return [(own - (ordered[1] if own == ordered[0] else ordered[0])) / 1e9 for own in created]
+    return _run_of(name, ranks, rounds, came, gaps)
 
 
 def _run_of(
-    name: str, ranks: list[int], seqs: list[int], lateness: dict[int, list[float]], gaps: dict[int, float]
+    name: str, ranks: list[int], seqs: list[int], came: dict[int, tuple[int, ...]], gaps: dict[int, float]
 ) -> Late | None:
     """The rank that came last by far in the last rounds. Calls that follow another one at once are no rounds of their own."""
     last: list[int] = []
+    late_s: dict[int, float] = {}
     for seq in seqs:
-        by_rank = lateness[seq]
-        at = max(range(len(ranks)), key=by_rank.__getitem__)
-        second = max((s for i, s in enumerate(by_rank) if i != at), default=0.0)
-        is_late = by_rank[at] > max(MIN_LATE_S, MIN_TIMES_LATER * second, MIN_LATE_PART * gaps[seq])
-        last.append(at if is_late else -1)
+        ordered = sorted(came[seq])
+        earliest, second, latest = ordered[0], ordered[-2], ordered[-1]
+        late_s[seq] = (latest - earliest) / 1e9
+        is_late = late_s[seq] > max(MIN_LATE_S, MIN_TIMES_LATER * (second - earliest) / 1e9, MIN_LATE_PART * gaps[seq])
+        last.append(came[seq].index(latest) if is_late else -1)
     for index in sorted({*last} - {-1}):
         start = _start(last, index)
         rounds = [s for s, who in zip(seqs[start:], last[start:], strict=True) if who == index]
         if len(rounds) >= MIN_ROUNDS:
-            return Late(ranks[index], name, median(lateness[s][index] for s in rounds), rounds[0], len(rounds))
+            return Late(ranks[index], name, median(late_s[s] for s in rounds), rounds[0], len(rounds))
     return None
 
 

@@ -1,5 +1,6 @@
 """How a rank keeps the others waiting: the kind, what it does, its line and that of the others, and the lines that show it."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec.structs import asdict, replace
@@ -7,7 +8,7 @@ from msgspec.structs import asdict, replace
 from forensics.model.dumps import Call, Frame
 from forensics.model.ranks import Kind, OddRank, ProofPlace
 from forensics.ranks.calls import Difference
-from forensics.ranks.case import RankCase
+from forensics.ranks.case import RankCase, collective_name
 from forensics.ranks.doing import doing
 from forensics.ranks.late import Late
 from forensics.ranks.waits import Waits
@@ -99,18 +100,41 @@ def waited_for(case: RankCase, found: Waits, rank: int) -> OddRank:
     last = case.last_call(rank)
     base = replace(base, last_ns=last.created_ns if last else 0)
     own = case.own_frame(last.frames) if last else None
-    if at := doing(case, rank):
+    at, end = doing(case, rank), case.ended.get(rank)
+    if at and not (end and end.frame):  # a stack that was taken while an exception was handled shows no more than that
         return replace(base, kind=at.kind, doing=at.text, place=at.frame, proofs=(*at.proofs, *base.proofs))
-    if end := case.ended.get(rank):
+    if end:
         return replace(
             base, kind="left", doing=end.text, place=end.frame or own, proofs=(end.proof, *base.proofs), cause=end.cause
         )
+    if thread := case.in_other_collective(rank):
+        text = f"it waits in {collective_name(thread)}, a call that its dump does not have"
+        head = ProofPlace(case.stacks[rank].source, thread.lines[0].number, thread.lines[0].text)
+        place = case.own_frame(thread.frames)
+        return replace(base, kind="other_call", doing=text, place=place, proofs=(head, *base.proofs))
     if rank not in case.dumps:
         return replace(base, kind="no_dump", doing=NO_DUMP)
     if last is None:
         return base
     text = f"nothing shows what it does since it finished its last call, {_numbered(last)}"
     return replace(base, doing=text, place=own, proofs=(proof(case, rank, last), *base.proofs))
+
+
+def outside(case: RankCase, rank: int, waiting: Sequence[int]) -> OddRank:
+    """A rank whose stack stands outside of collectives, while those of `waiting` stand in one that no dump has."""
+    at, other = doing(case, rank), case.stacks[waiting[0]].main
+    last = case.last_call(rank)
+    return _odd(
+        case,
+        rank,
+        at.kind if at else "elsewhere",
+        at.text if at else "its stack shows no collective call",
+        place=at.frame if at else None,
+        others=case.own_frame(other.frames) if other else None,
+        waiting=tuple(waiting),
+        last_ns=last.created_ns if last else 0,
+        proofs=at.proofs if at else (),
+    )
 
 
 def on_device(case: RankCase) -> tuple[OddRank, ...]:

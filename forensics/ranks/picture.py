@@ -15,11 +15,11 @@ from forensics.model.dumps import Dump
 from forensics.model.ranks import OddRank, RankPicture, RankProcess, RankRow
 from forensics.model.stacks import ProcessStacks
 from forensics.ranks.calls import first_difference
-from forensics.ranks.case import RankCase
+from forensics.ranks.case import RankCase, in_collective
 from forensics.ranks.ended import Ends
 from forensics.ranks.history import last_calls, matrix
 from forensics.ranks.late import latest_rank
-from forensics.ranks.odd_ranks import behind, in_other_order, late_rank, on_device, place_of, waited_for, with_difference
+from forensics.ranks.odd_ranks import behind, in_other_order, late_rank, on_device, outside, place_of, waited_for, with_difference
 from forensics.ranks.order import circle, odd_in_circle
 from forensics.ranks.waits import Waits, waits
 
@@ -37,18 +37,19 @@ def picture(
     written: Mapping[str, datetime] | None = None,
 ) -> RankPicture | None:
     """The picture of the ranks in `dumps`; None without a dump. `ends`: how ranks ended, as logs tell it. `processes`: those of
-    ranks. `written`: when the file of each dump was written."""
-    case = RankCase(dumps, stacks, ends or Ends(), processes or {})
+    ranks. `written`: when the file of each dump and of each stack was written."""
+    case = RankCase(dumps, stacks, ends or Ends(), processes or {}, written or {})
     if not case.dumps:
         return None
     found, late = waits(case), latest_rank(case)
-    waited = _waited_s(case, written or {})
+    waited = _waited_s(case)
     if different := first_difference(case):
         odd = with_difference(case, different)
     elif _is_hang(case, found, waited):
         odd = _odd(case, found)
     else:
         odd = (late_rank(case, late),) if late else ()
+    odd = odd or _outside_alone(case)
     odd = tuple(replace(o, late_s=late.late_s, since=late.since) if late and o.rank == late.rank else o for o in odd)
     edges = tuple(sorted({(e.rank, e.other) for e in found.edges}))
     rows = tuple(_row(case, r, found) for r in range(case.world))
@@ -65,16 +66,29 @@ def _is_hang(case: RankCase, found: Waits, waited_s: float) -> bool:
     return waited_s < 0 or waited_s > max(MIN_WAIT_S, MIN_TIMES_GAP * _longest_gap_s(case))
 
 
+def _outside_alone(case: RankCase) -> tuple[OddRank, ...]:
+    """The ranks whose stacks stand outside of collectives while those of others stand in one, long after the last call in any
+    dump: gloo records no call between two ranks."""
+    moments = [moment for one in case.stacks.values() if (moment := case.written.get(one.source))]
+    last_s = max(dump.last_ns for dump in case.dumps.values()) / 1e9
+    if not moments or not 0 < max(moments) - last_s < MAX_AFTER_S or not case.stacks.keys() >= case.dumps.keys():
+        return ()
+    if max(moments) - last_s < max(MIN_WAIT_S, MIN_TIMES_GAP * _longest_gap_s(case)):
+        return ()
+    waiting = [rank for rank, one in case.stacks.items() if one.main and in_collective(one.main)]
+    return tuple(outside(case, rank, waiting) for rank in sorted(case.stacks.keys() - set(waiting))) if waiting else ()
+
+
 def _longest_gap_s(case: RankCase) -> float:
     """The longest time between two calls of one group, without the first ones, in which programs start."""
     columns = (group.created_ns[1:] for calls in case.groups.values() for group in calls.values())
     return max((max(map(sub, column[1:], column), default=0) for column in columns), default=0) / 1e9
 
 
-def _waited_s(case: RankCase, written: Mapping[str, datetime]) -> float:
+def _waited_s(case: RankCase) -> float:
     """For how long the ranks waited when the dumps were written; negative where the files' times do not tell."""
     since = [place[1].created_ns / 1e9 for rank in case.dumps if (place := case.waits_in(rank)) and place[1].created_ns]
-    times = [written[d.source].timestamp() for d in case.dumps.values() if d.source in written]
+    times = [case.written[d.source] for d in case.dumps.values() if d.source in case.written]
     waited = max(times) - min(since) if times and since else -1.0
     return waited if 0 <= waited < MAX_AFTER_S else -1.0
 
@@ -91,9 +105,11 @@ def _odd(case: RankCase, found: Waits) -> tuple[OddRank, ...]:
 
 def _told_first(case: RankCase, roots: list[int]) -> list[int]:
     """The ranks that are waited for: those of which a log tells an end alone, if there are any; else those with a dump or a stack
-    first. A rank without a dump may have been ended because another one had failed."""
+    first, without those that stand in a call that no dump has, where others do not. A rank without a dump may have been ended
+    because another one had failed."""
     ended = [rank for rank in roots if rank in case.ended]
-    told = ended or sorted(roots, key=lambda rank: (rank not in case.dumps and rank not in case.stacks, rank))
+    apart = [rank for rank in roots if not case.in_other_collective(rank)]
+    told = ended or sorted(apart or roots, key=lambda rank: (rank not in case.dumps and rank not in case.stacks, rank))
     return told[:MAX_ODD]
 
 

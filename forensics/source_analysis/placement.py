@@ -52,7 +52,7 @@ def rank_picture(
 
     every = [e for found in events.values() for e in found]
     processes = ranks.rank_processes((m.ids for m in correlation.read_id_mappings(r.scan for r in analyses)), every)
-    written = {r.name: r.scan.source.modified for r in analyses if r.dump is not None and r.scan.source.modified}
+    written = {r.name: r.scan.source.modified for r in analyses if (r.dump or r.stacks) and r.scan.source.modified}
     stacks = [one for r in analyses for one in r.stacks]
     return ranks.picture(dumps, stacks, ranks.ended_ranks(every, processes, knowledge), processes, written)
 

@@ -14,7 +14,7 @@ def call(
     """A call of the program's line `line`, `at` seconds after the start."""
     created = START_NS + int((seq if at is None else at) * 1e9)
     frames = (Frame("/run/train.py", line, "step"),)
-    return Call(seq, op, inputs, "", created, pending, "->" in op or "<-" in op, True if pending else None, frames)
+    return Call(seq, op, inputs, created, pending, "->" in op or "<-" in op, True if pending else None, frames)
 
 
 def group(name: str, calls: Iterable[Call], members: Iterable[int] = (), enqueued: int | None = None) -> GroupCalls:
