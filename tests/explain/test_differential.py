@@ -53,11 +53,13 @@ def test_each_term_says_what_to_do_first() -> None:
     assert [row["term"] for row in read_rows("words") if not row["first"]] == ["no cause named"]
 
 
-@pytest.mark.parametrize("words", ["training hangs", "CrashLoopBackOff", "pending forever", "exit code -11", "loss goes up"])
+@pytest.mark.parametrize(
+    "words", ["training hangs", "CrashLoopBackOff", "pending forever", "exit code -11", "loss goes up", "the loss is constant"]
+)
 def test_what_a_practitioner_would_say_first_is_said(words: str, knowledge: Database) -> None:
     found = explain(words, knowledge)
     first = found.terms[0].first if found.terms else found.codes[0].action
-    assert re.search("stacks|printed before it ended|reason|faulthandler|learning rate", first)
+    assert re.search("stacks|printed before it ended|reason|faulthandler|learning rate|one batch", first)
 
 
 @pytest.mark.seconds

@@ -80,7 +80,7 @@ def _blocks(report: Report, every: bool) -> Iterator[Block]:
     for group in notice_groups(report):
         yield Block(group.head.lower(), 8, tuple(_notices(group, paths)))
     yield Block("environment", 9, tuple(_environment(report, paths)))
-    yield Block("processes", 10, tuple(_processes(report, paths)))
+    yield Block("processes", 10, tuple(_processes(report)))
     if every:
         yield from _every_incident(report, paths)
     yield Block("what was read", 11, tuple(_read(report)))
@@ -290,7 +290,7 @@ def _environment(report: Report, paths: Paths) -> Iterator[str]:
         yield from ("", "### Environment", "", *table_lines(("what", "value", "where"), rows))
 
 
-def _processes(report: Report, paths: Paths) -> Iterator[str]:
+def _processes(report: Report) -> Iterator[str]:
     if not report.processes:
         return
     rows = [(str(p.pid), code_cell(p.task), format_size(p.rss_bytes), "killed" if p.killed else "") for p in report.processes]
