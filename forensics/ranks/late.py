@@ -109,9 +109,9 @@ def _in_group(case: RankCase, name: str) -> Late | None:
     came = dict(zip(common, zip(*(pick(times[r]) for r in ranks), strict=True), strict=True))
     late = [late for before, seq in pairwise(common) if (late := _lateness(seq, came[seq], max(came[before])))]
     end_s = max(came[common[-1]]) / 1e9
-    for index in sorted({one.index for one in late}):
-        start = _start([one.index for one in late], index)
-        rounds = [one for one in late[start:] if one.index == index]
+    for index in sorted({one.who for one in late}):
+        start = _start([one.who for one in late], index)
+        rounds = [one for one in late[start:] if one.who == index]
         if len(rounds) >= MIN_ROUNDS and _is_large(rounds, end_s):
             return Late(ranks[index], name, median(one.late_s for one in rounds), rounds[0].seq, len(rounds))
     return None
@@ -121,7 +121,7 @@ class _LateCall(NamedTuple):
     """A call to which the rank at `index` came last by far, and when."""
 
     seq: int
-    index: int
+    who: int
     late_s: float
     at_s: float
 

@@ -284,6 +284,15 @@ def test_stacks_from_before_the_wait_tell_nothing() -> None:
     assert found.kind == "elsewhere"
 
 
+def test_a_dump_from_before_the_end_of_its_rank_tells_nothing() -> None:
+    dumps = job({0: [*(call(n) for n in range(1, 9)), call(9, pending=True)], 1: [call(1), call(2)]}, "gloo")
+    ended = Ended("it was ended by SIGKILL", None, ProofPlace("job.log", 7, "killed"), "stopped.user")
+    moments = written(dumps[1:], 3.0) | written(dumps[:1], 30.0)
+    (found,) = odd(dumps, ends=Ends({1: ended}), written=moments)
+    assert (found.rank, found.kind, found.doing) == (1, "left", "it was ended by SIGKILL")
+    assert found.last_ns == 0
+
+
 def test_an_exception_tells_more_than_the_stack_while_it_is_handled() -> None:
     ended = Ended("it raised KeyError", Frame("train.py", 5, "step"), ProofPlace("job.log", 7, "KeyError"), "code.key")
     dumps = job({0: [call(1), call(2), call(3, pending=True)], 1: [call(1), call(2)]})
