@@ -1,7 +1,7 @@
 """The evidence of a case by rank: its dumps and stacks, and what belongs to a group."""
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from functools import cached_property
 from types import MappingProxyType
@@ -32,10 +32,10 @@ class RankCase:
         processes: Mapping[int, RankProcess] = MappingProxyType({}),
         written: Mapping[str, datetime] = MappingProxyType({}),
     ) -> None:
-        self.dumps = newest(dumps)
+        self.written = {source: moment.timestamp() for source, moment in written.items()}
+        self.dumps = self._without_outlived(newest(dumps), ends.own)
         self.processes = dict(processes)
         self.stacks: dict[int, ProcessStacks] = {}
-        self.written = {source: moment.timestamp() for source, moment in written.items()}
         for one in stacks:
             rank = one.rank if one.rank is not None else rank_of(self.processes, one.pid, one.host)
             if rank is not None:
@@ -50,6 +50,12 @@ class RankCase:
         groups = {(g.members, g.size) for dump in self.dumps.values() for g in dump.groups}  # most ranks tell the same
         named = [max(members, default=size - 1) for members, size in groups]
         return max([*named, *self.dumps, *self.stacks, *self.processes, *self.ended], default=-1) + 1
+
+    def _without_outlived(self, dumps: Mapping[int, Dump], ended: Collection[int]) -> dict[int, Dump]:
+        """The dumps but those of ranks that ended after them: other ranks called something later."""
+        latest_s = max((dump.last_ns for dump in dumps.values()), default=0) / 1e9
+        old = {rank for rank in dumps if rank in ended and self.written.get(dumps[rank].source, latest_s) + CLOCKS_S < latest_s}
+        return {rank: dump for rank, dump in dumps.items() if rank not in old}
 
     def _is_of_the_wait(self, stacks: ProcessStacks, rank: int) -> bool:
         """Were the stacks taken after the last call of the rank, or of one without a dump, after one of all others?"""

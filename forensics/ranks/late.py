@@ -1,4 +1,4 @@
-"""A rank that comes late to almost every call: how late, and since which call.
+"""A rank that comes late again and again, and no other one: how late, and since which call.
 
 no. 41 to 60 of group 0: rank 2 came 0.35 s after the others in all 20, the second latest 0.01 s      -> late since no. 41
 """
@@ -16,8 +16,8 @@ from forensics.model.dumps import GroupCalls
 from forensics.ranks.case import RankCase
 
 MIN_ROUNDS = 8  # chosen by hand: calls that a rank must have been late to, one after the other, up to the last
-MIN_LATE_SHARE = 0.9  # of these calls; where calls follow each other closely, one of two may wait for nobody
-MIN_LATE_PART = 0.3  # of the time between two calls: less is the ordinary difference between ranks
+MIN_LATE_SHARE = 0.9  # of the calls to which any rank was late
+MIN_LATE_PART = 0.3  # of the other time, in one call and in all: less is the ordinary difference between ranks
 MIN_TIMES_LATER = 4.0  # than the second latest rank
 MAX_TIMES = 200_000  # of calls of a group that are compared: of 1,024 ranks the last 195, of 64 ranks more than 2,000
 MIN_CALLS = 64  # of each rank, however many there are
@@ -107,30 +107,39 @@ def _in_group(case: RankCase, name: str) -> Late | None:
     ranks = sorted(times)
     pick = itemgetter(*common)
     came = dict(zip(common, zip(*(pick(times[r]) for r in ranks), strict=True), strict=True))
-    first, last = ({seq: find(column) for seq, column in came.items()} for find in (min, max))
-    gaps = {seq: (first[seq] - last[before]) / 1e9 for before, seq in pairwise(common)}  # from all there to the first one again
-    rounds = [seq for seq in common[1:] if gaps[seq] > MIN_LATE_S]
-    return _run_of(name, ranks, rounds, came, gaps)
-
-
-def _run_of(
-    name: str, ranks: list[int], seqs: list[int], came: dict[int, tuple[int, ...]], gaps: dict[int, float]
-) -> Late | None:
-    """The rank that came last by far in the last rounds. Calls that follow another one at once are no rounds of their own."""
-    last: list[int] = []
-    late_s: dict[int, float] = {}
-    for seq in seqs:
-        ordered = sorted(came[seq])
-        earliest, second, latest = ordered[0], ordered[-2], ordered[-1]
-        late_s[seq] = (latest - earliest) / 1e9
-        is_late = late_s[seq] > max(MIN_LATE_S, MIN_TIMES_LATER * (second - earliest) / 1e9, MIN_LATE_PART * gaps[seq])
-        last.append(came[seq].index(latest) if is_late else -1)
-    for index in sorted({*last} - {-1}):
-        start = _start(last, index)
-        rounds = [s for s, who in zip(seqs[start:], last[start:], strict=True) if who == index]
-        if len(rounds) >= MIN_ROUNDS:
-            return Late(ranks[index], name, median(late_s[s] for s in rounds), rounds[0], len(rounds))
+    late = [late for before, seq in pairwise(common) if (late := _lateness(seq, came[seq], max(came[before])))]
+    end_s = max(came[common[-1]]) / 1e9
+    for index in sorted({one.who for one in late}):
+        start = _start([one.who for one in late], index)
+        rounds = [one for one in late[start:] if one.who == index]
+        if len(rounds) >= MIN_ROUNDS and _is_large(rounds, end_s):
+            return Late(ranks[index], name, median(one.late_s for one in rounds), rounds[0].seq, len(rounds))
     return None
+
+
+class _LateCall(NamedTuple):
+    """A call to which the rank at `index` came last by far, and when."""
+
+    seq: int
+    who: int
+    late_s: float
+    at_s: float
+
+
+def _lateness(seq: int, came: tuple[int, ...], before: int) -> _LateCall | None:
+    """Who came last by far to a call; None where nobody did, or where he was late to the call before and made this one at once.
+    `before`: when the last rank came to that."""
+    earliest, (second, latest) = min(came), sorted(came)[-2:]
+    late_s, second_s, gap_s = (latest - earliest) / 1e9, (second - earliest) / 1e9, (earliest - before) / 1e9
+    if latest - before <= MIN_LATE_S * 1e9 or late_s <= max(MIN_LATE_S, MIN_TIMES_LATER * second_s, MIN_LATE_PART * gap_s):
+        return None
+    return _LateCall(seq, came.index(latest), late_s, latest / 1e9)
+
+
+def _is_large(rounds: list[_LateCall], end_s: float) -> bool:
+    """Is the time by which a rank was late in `rounds` long beside the rest of the time up to the last call?"""
+    late_s = sum(one.late_s for one in rounds[1:])
+    return late_s > MIN_LATE_PART * (end_s - rounds[0].at_s - late_s)
 
 
 def _start(last: list[int], index: int) -> int:

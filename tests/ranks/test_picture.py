@@ -6,8 +6,9 @@ import pytest
 from msgspec.structs import replace
 
 from forensics.model import Line
-from forensics.model.dumps import Call, Dump, GroupCalls
+from forensics.model.dumps import Call, Dump, Frame, GroupCalls
 from forensics.model.ranks import OddRank, ProofPlace, RankPicture, RankProcess
+from forensics.model.stacks import ProcessStacks
 from forensics.ranks import picture
 from forensics.ranks.ended import Ended, Ends
 from forensics.readers.python.process_stacks import read_stacks
@@ -181,6 +182,15 @@ def test_a_straggler_in_a_step_of_two_calls() -> None:
     assert (found.rank, found.kind) == (1, "late")
 
 
+def test_a_straggler_that_works_between_two_calls_that_others_make_at_once() -> None:
+    def calls(rank: int) -> list[Call]:
+        late = 0.3 if rank == 1 else 0.0
+        return [one for n in range(20) for one in (call(2 * n, at=n * 0.4), call(2 * n + 1, at=n * 0.4 + 0.001 + late))]
+
+    (found,) = odd(job({r: calls(r) for r in range(4)}))
+    assert (found.rank, found.kind) == (1, "late")
+
+
 def test_a_rank_that_is_late_because_it_waited_is_not_the_late_one() -> None:
     """Rank 0 is late to its shards, where calls that follow at once come late now and then; rank 1, who waits for it there, is late
     to its replica in every round."""
@@ -229,6 +239,7 @@ Thread 4711 ({state}): "MainThread"
         ("idle", "recv_into", "socket.py", "outside", "it waits for the network"),
         ("idle", "wait_for_file", "train.py", "outside", "it waits for a file"),
         ("idle", "all_reduce", "torch/distributed/distributed_c10d.py", "elsewhere", "nothing shows"),
+        ("idle", "monitored_barrier", "torch/distributed/distributed_c10d.py", "other_call", "it waits in monitored_barrier"),
     ],
 )
 def test_what_the_rank_does_instead(state: str, inner: str, file: str, kind: str, said: str) -> None:
@@ -238,8 +249,66 @@ def test_what_the_rank_does_instead(state: str, inner: str, file: str, kind: str
     (found,) = odd(job({0: waiting, 1: [call(1), call(2)]}), stacks=stacks, processes={1: RankProcess(4711)})
     assert (found.rank, found.kind, found.pid) == (1, kind, 4711)
     assert said in found.doing
-    if kind != "elsewhere":
+    if kind in ("computes", "outside"):
         assert [p.source for p in found.proofs[:2]] == ["stacks/4711.txt"] * 2
+
+
+def stack_of(rank: int, *frames: str) -> ProcessStacks:
+    head = f"forensics run: stacks of pid {4711 + rank} (python), rank {rank} on gpu-04"
+    lines = [head, 'Thread 1 (idle): "MainThread"', *(f"    {frame}" for frame in frames)]
+    return read_stacks([Line(n, t) for n, t in enumerate(lines, 1)], f"stacks/{rank}.txt")[0]
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        "load (shards.py:7)",
+        "load (run/data/shards.py:7)",
+        "load (/home/u/data/shards.py:7)",
+        "wait (queue.py:9)",
+        "x (torch/y.py:5)",
+    ],
+)
+def test_the_line_is_that_of_the_program_in_whichever_file_it_is(inner: str) -> None:
+    waiting = [call(1), call(2), call(3, pending=True)]
+    stack = stack_of(1, "acquire (threading.py:3)", inner, "step (train.py:10)")
+    (found,) = odd(job({0: waiting, 1: [call(1), call(2)]}), stacks=[stack])
+    is_library = "queue" in inner or "torch" in inner
+    assert found.place is not None and found.place.place == ("train.py:10" if is_library else "shards.py:7")
+
+
+def test_stacks_from_before_the_wait_tell_nothing() -> None:
+    dumps = job({0: [call(1), call(2), call(3, pending=True)], 1: [call(1), call(2)]})
+    moments = {"stacks/1.txt": datetime.fromtimestamp(START_NS / 1e9 + 0.5, UTC)}
+    (found,) = odd(dumps, stacks=[stack_of(1, "acquire (train.py:3)")], written=moments)
+    assert found.kind == "elsewhere"
+
+
+def test_a_dump_from_before_the_end_of_its_rank_tells_nothing() -> None:
+    dumps = job({0: [*(call(n) for n in range(1, 9)), call(9, pending=True)], 1: [call(1), call(2)]}, "gloo")
+    ended = Ended("it was ended by SIGKILL", None, ProofPlace("job.log", 7, "killed"), "stopped.user")
+    moments = written(dumps[1:], 3.0) | written(dumps[:1], 30.0)
+    (found,) = odd(dumps, ends=Ends({1: ended}), written=moments)
+    assert (found.rank, found.kind, found.doing) == (1, "left", "it was ended by SIGKILL")
+    assert found.last_ns == 0
+
+
+def test_an_exception_tells_more_than_the_stack_while_it_is_handled() -> None:
+    ended = Ended("it raised KeyError", Frame("train.py", 5, "step"), ProofPlace("job.log", 7, "KeyError"), "code.key")
+    dumps = job({0: [call(1), call(2), call(3, pending=True)], 1: [call(1), call(2)]})
+    (found,) = odd(dumps, stacks=[stack_of(1, "hook (train.py:3)")], ends=Ends({1: ended}))
+    assert (found.kind, found.cause, found.place and found.place.line) == ("left", "code.key", 5)
+
+
+@pytest.mark.parametrize(("silent_s", "ranks"), [(60.0, [1]), (1.0, [])])
+def test_stacks_show_a_wait_that_no_dump_has(silent_s: float, ranks: list[int]) -> None:
+    """Gloo records no call between two ranks."""
+    dumps = job({rank: [call(n, at=n * 0.5) for n in range(9)] for rank in range(3)}, "gloo")
+    waiting = ("recv (torch/distributed/distributed_c10d.py:9)", "step (train.py:10)")
+    stacks = [stack_of(0, *waiting), stack_of(1, "load (train.py:7)"), stack_of(2, *waiting)]
+    moment = datetime.fromtimestamp(START_NS / 1e9 + 4.0 + silent_s, UTC)
+    found = odd(dumps, stacks=stacks, written={one.source: moment for one in stacks})
+    assert [(o.rank, o.kind, o.waiting, o.place and o.place.line) for o in found] == [(r, "outside", (0, 2), 7) for r in ranks]
 
 
 def test_the_sentence_names_the_process_the_host_and_the_gpu_of_the_rank() -> None:
