@@ -58,8 +58,8 @@ def _picture(paths: list[Path], jobs: int | None) -> "RankPicture":
     for warning in dict.fromkeys(noted):
         say(f"forensics: note: {warning.source}: {warning.message}")
     if seen is None:
-        advice = "give the folder with the dumps of the flight recorder; docs/torchrun.md says how to get them"
-        raise SourceError("no dump of a rank", ", ".join(map(str, paths)), advice)
+        advice = "give the folder with the dumps of the flight recorder, or with stacks; docs/torchrun.md says how to get them"
+        raise SourceError("no dump of a rank, and stacks of fewer than two", ", ".join(map(str, paths)), advice)
     return seen
 
 

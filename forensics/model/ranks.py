@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from forensics.model.dumps import Call, Frame
 
-State = Literal["waits", "elsewhere", "done", "silent", "behind"]
+State = Literal["waits", "elsewhere", "outside", "done", "silent", "behind"]
 Kind = Literal[
     "left",
     "computes",
@@ -45,10 +45,11 @@ class ProofPlace(Struct, frozen=True):
 
 
 class RankRow(Struct, frozen=True):
-    """One rank. `state`: it waits in a call, is elsewhere, is done with all its calls, has no dump, or its device is behind.
+    """One rank. `state`: it waits in a call, is elsewhere, is in no call (and not waited for), is done with all its calls, has no
+    dump, or its device is behind.
 
     `call`: the one it waits in, else its last one; `group`: of that call. `place`: the program's line of the call, or of its
-    stack where it is in none. `pid`, `host`: as far as known.
+    stack where it is in none. `pid`, `host`: as far as known. `shown`: what its stack shows, in words, where there are no dumps.
     """
 
     rank: int
@@ -58,6 +59,7 @@ class RankRow(Struct, frozen=True):
     place: Frame | None = None
     pid: int | None = None
     host: str = ""
+    shown: str = ""
 
 
 class LastCalls(Struct, frozen=True):
@@ -86,7 +88,7 @@ class OddRank(Struct, frozen=True):
     `doing`: what it does there, in words. `call`, `group`: the call that it did not enter, or that differs. `others`: the line at
     which the others wait or made the usual call. `waiting`: the ranks that wait for it, directly or not. `late_s`, `since`: by
     how much it is late, and since which call of the group. `cause`: that of its end, where a log tells the end. `last_ns`: when
-    it made its last call, ns since 1970; 0 where nothing tells.
+    it made its last call, ns since 1970; 0 where nothing tells. `by_stacks`: stacks alone show it.
     """
 
     rank: int
@@ -105,6 +107,7 @@ class OddRank(Struct, frozen=True):
     since: int = -1
     proofs: tuple[ProofPlace, ...] = ()
     cause: str = ""
+    by_stacks: bool = False
 
     @property
     def named(self) -> str:
@@ -115,7 +118,8 @@ class OddRank(Struct, frozen=True):
 class RankPicture(Struct, frozen=True):
     """All ranks, who waits for whom, and the odd ones, first the one to look at first. `world`: how many ranks there are, as far
     as dumps and logs tell. `edges`: (rank, rank that it waits for). `missing`: ranks without a dump. `waited_s`: for how long the
-    ranks waited when the dumps were written, negative where that is unknown."""
+    ranks waited when the dumps were written, negative where that is unknown. `basis`: on what it rests, where there are no
+    dumps."""
 
     world: int
     rows: tuple[RankRow, ...]
@@ -125,3 +129,4 @@ class RankPicture(Struct, frozen=True):
     waited_s: float = -1.0
     last: tuple[LastCalls, ...] = ()
     matrix: tuple[GroupRow, ...] = ()
+    basis: str = ""

@@ -14,6 +14,17 @@ from forensics.ranks.processes import rank_of, with_stacks
 from forensics.readers.python.library_files import installed_package, is_library_file
 
 COLLECTIVE_FILES = ("torch/distributed/", "distributed_c10d.py", "c10d_logger.py", "libnccl", "libmpi.so")
+WRAPPED_MODEL = "torch/nn/parallel/distributed.py"  # its innermost frame calls into C++, which makes the collective calls
+LAUNCHERS = (  # file and function in the stack of a process that starts the ranks and waits for them
+    ("torch/distributed/elastic/agent/", ""),
+    ("torch/distributed/launcher/", ""),
+    ("torch/distributed/run.py", ""),
+    ("torch/multiprocessing/spawn.py", "start_processes"),
+    ("accelerate/commands/launch.py", ""),
+    ("deepspeed/launcher/", ""),
+)
+CHILD_FILE = "multiprocessing/process.py"  # in the stack of a process that another Python process started, as a data loader's
+MAX_ODD = 64  # ranks of which it is told how they keep the others waiting; where there are more, no single one is to blame
 SHOWN_FRAMES = 4  # innermost ones that say what a thread does
 CLOCKS_S = 1.0  # by which the time of a file may be earlier than that of a call
 WHOLE_WORLD = ("0", "default_pg")  # the name and the description of the group of all ranks
@@ -38,7 +49,7 @@ class RankCase:
         self.stacks: dict[int, ProcessStacks] = {}
         for one in stacks:
             rank = one.rank if one.rank is not None else rank_of(self.processes, one.pid, one.host)
-            if rank is not None:
+            if rank is not None and _is_ranks_own(one, self.stacks.get(rank)):
                 if self._is_of_the_wait(one, rank):
                     self.stacks[rank] = one
                 self.processes[rank] = with_stacks(self.process(rank), one)
@@ -206,4 +217,26 @@ def collective_name(thread: ThreadStack) -> str:
 
 def in_collective(thread: ThreadStack) -> bool:
     """Does the thread wait in a collective call?"""
-    return any(part in frame.file for frame in thread.frames[:SHOWN_FRAMES] for part in COLLECTIVE_FILES)
+    inner = thread.frames[:SHOWN_FRAMES]
+    if is_launcher(thread):
+        return False
+    return inner[0].file.endswith(WRAPPED_MODEL) or any(part in frame.file for frame in inner for part in COLLECTIVE_FILES)
+
+
+def is_launcher(thread: ThreadStack) -> bool:
+    """Is it the thread of a launcher, which waits for the ranks?"""
+    inner = thread.frames[:SHOWN_FRAMES]
+    return any(file in f.file and function in f.function for f in inner for file, function in LAUNCHERS)
+
+
+def _is_ranks_own(one: ProcessStacks, known: ProcessStacks | None) -> bool:
+    """Are they the stacks of a rank, and not of its launcher or of its helpers, which have the rank in their environment, too?
+    A helper was started later than its rank. `known`: those of the same rank that were seen before."""
+    if one.main is None or is_launcher(one.main):
+        return False
+    return known is None or _helper_order(one) <= _helper_order(known)
+
+
+def _helper_order(one: ProcessStacks) -> tuple[bool, int]:
+    frames = one.main.frames if one.main else ()
+    return any(f.file.endswith(CHILD_FILE) for f in frames), one.pid or 0

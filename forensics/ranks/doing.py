@@ -9,11 +9,23 @@ from msgspec import Struct
 from forensics.model.dumps import Frame
 from forensics.model.ranks import Kind, ProofPlace
 from forensics.model.stacks import ProcessStacks, ThreadStack
-from forensics.ranks.case import SHOWN_FRAMES, RankCase, in_collective
+from forensics.ranks.case import SHOWN_FRAMES, RankCase, in_collective, is_launcher
 from forensics.readers.word_lists import words, words_of_name
 
 OUTSIDE_WAIT = "it waits for something outside of all collectives"
+LAUNCHER_WAIT = "the launcher waits for its workers"
+IMPORTS = "it imports modules"
+IMPORTING = "_find_and_load"  # of importlib, below each module that is being imported
 BACKWARD = "_engine_run_backward"  # another thread runs the hooks meanwhile
+WRAPPERS = (
+    "wrapper",
+    "wrapped",
+    "inner",
+    "__call__",
+    "_call_impl",
+    "_wrapped_call_impl",
+    "decorate_context",
+)  # of what is called
 
 
 class Doing(Struct, frozen=True):
@@ -47,14 +59,41 @@ def doing_of(thread: ThreadStack, source: str, own: Frame | None) -> Doing | Non
     if in_collective(thread):
         return None
     frame = own or next((f for f in thread.frames if f.line), None)
-    line = next((n for f, n in zip(thread.frames, thread.lines, strict=True) if f is frame), None)
-    proofs = tuple(ProofPlace(source, n.number, n.text) for n in (line, thread.head) if n)
+    proofs = line_proofs(thread, source, frame)
+    if is_launcher(thread):
+        return Doing("outside", LAUNCHER_WAIT, frame, proofs)
+    if any(f.function == IMPORTING for f in _inside(thread, own)):
+        return Doing("computes", IMPORTS, frame, proofs)
     names = {word for f in thread.frames[:SHOWN_FRAMES] for word in words_of_name(f.function)}
     if thread.state.startswith("active") or not thread.state:
         holds = ", and holds the interpreter's lock" if thread.state.endswith("gil") else ""
         return Doing("computes", ("it loads data" if names & words("loading_names") else "it computes") + holds, frame, proofs)
     waits = next((text for list_name, text in WAITS if names & words(list_name)), OUTSIDE_WAIT)
     return Doing("outside", waits, frame, proofs)
+
+
+def line_proofs(thread: ThreadStack, source: str, frame: Frame | None) -> tuple[ProofPlace, ...]:
+    """The line of a frame in the stack, and the head of the thread."""
+    line = next((n for f, n in zip(thread.frames, thread.lines, strict=True) if f is frame), None)
+    return tuple(ProofPlace(source, n.number, n.text) for n in (line, thread.head) if n)
+
+
+def waits_in_call(thread: ThreadStack) -> bool:
+    """Does the thread wait in a collective call, or for the backward pass, which makes those of gradients?"""
+    return in_collective(thread) or (
+        not thread.state.startswith("active") and any(frame.function == BACKWARD for frame in thread.frames[:SHOWN_FRAMES])
+    )
+
+
+def called_at(thread: ThreadStack, own: Frame | None) -> str:
+    """The function that the program called at `own`: the outermost one inside of it that is no wrapper."""
+    inside = _inside(thread, own) if own else ()
+    return next((f.function for f in reversed(inside) if f.function.rpartition(".")[2] not in WRAPPERS), "")
+
+
+def _inside(thread: ThreadStack, own: Frame | None) -> tuple[Frame, ...]:
+    """The frames inside of `own`; all without it."""
+    return thread.frames[: next((n for n, f in enumerate(thread.frames) if f is own), len(thread.frames))]
 
 
 def at_work(stacks: ProcessStacks) -> ThreadStack | None:

@@ -5,7 +5,7 @@ rank : 2 ... exitcode : -9 (pid: 4711)         -> rank 2: it was ended by SIGKIL
 Killed process 4711, and rank 2 is pid 4711    -> rank 2: what the kernel's log shows
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from signal import SIGTERM
 from types import MappingProxyType
 
@@ -54,6 +54,13 @@ def ended_ranks(events: Iterable[Observation], processes: Mapping[int, RankProce
         told = "" if any(cause.id in c.explains for c in waits) else cause.id
         found.setdefault(rank, Ended(_text(event), _frame(event), _place(event), told))
     return Ends(own, gave_up)
+
+
+def is_wait(told: Collection[str], decided: Collection[str], knowledge: Database) -> bool:
+    """Do logs tell that ranks wait for each other or stand still, or of no trouble at all? `told`: the causes that they tell of;
+    `decided`: those of a standstill."""
+    traits = {one: cause.traits for one in told if (cause := knowledge.causes.get(one)) and one != HEALTHY}
+    return not traits or any(WAITS_FOR_PEER in of or one in decided for one, of in traits.items())
 
 
 def _is_end(event: Observation, cause: Cause) -> bool:

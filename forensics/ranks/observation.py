@@ -57,7 +57,9 @@ def _stamp(places: list[ProofPlace]) -> Stamp | None:
 
 def _fields(odd: list[OddRank], outcome: str) -> dict[str, Value]:
     first = odd[0]
-    fields: dict[str, Value] = {"process_group": first.group, "waiting_ranks": numbers(first.waiting)}
+    fields: dict[str, Value] = {"waiting_ranks": numbers(first.waiting)}
+    if first.group:
+        fields["process_group"] = first.group
     if outcome == NOT_CARRIED_OUT:
         return fields | {"device_reason": first.doing}
     if len(odd) == 1:

@@ -14,8 +14,9 @@ from msgspec.structs import replace
 from forensics.model.dumps import Dump
 from forensics.model.ranks import OddRank, RankPicture, RankProcess, RankRow
 from forensics.model.stacks import ProcessStacks
+from forensics.ranks.by_stacks import picture_of_stacks
 from forensics.ranks.calls import first_difference
-from forensics.ranks.case import RankCase, in_collective
+from forensics.ranks.case import MAX_ODD, RankCase, in_collective
 from forensics.ranks.ended import Ends
 from forensics.ranks.history import last_calls, matrix
 from forensics.ranks.late import latest_rank
@@ -25,7 +26,6 @@ from forensics.ranks.waits import Waits, waits
 
 MIN_TIMES_GAP = 4.0  # a wait that is ordinary for a run is shorter than so many of its longest times between two calls
 MIN_WAIT_S = 2.0  # chosen by hand: a shorter wait when the dumps were made is an ordinary one
-MAX_ODD = 64  # ranks of which it is told how they keep the others waiting; where there are more, no single one is to blame
 MAX_AFTER_S = 7 * 86400.0  # a dump that was written so long after its last call was copied: the time of its file says nothing
 
 
@@ -36,11 +36,11 @@ def picture(
     processes: Mapping[int, RankProcess] | None = None,
     written: Mapping[str, datetime] | None = None,
 ) -> RankPicture | None:
-    """The picture of the ranks in `dumps`; None without a dump. `ends`: how ranks ended, as logs tell it. `processes`: those of
-    ranks. `written`: when the file of each dump and of each stack was written."""
+    """The picture of the ranks in `dumps`; without a dump that of their stacks, None where they show none. `ends`: how ranks
+    ended, as logs tell it. `processes`: those of ranks. `written`: when the file of each dump and of each stack was written."""
     case = RankCase(dumps, stacks, ends or Ends(), processes or {}, written or {})
     if not case.dumps:
-        return None
+        return picture_of_stacks(case)
     found, late = waits(case), latest_rank(case)
     waited = _waited_s(case)
     if different := first_difference(case):

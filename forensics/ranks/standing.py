@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from forensics.model import Line
 from forensics.model.dumps import Frame
 from forensics.model.stacks import LiveHost, LiveProcess, Standing, ThreadStack
-from forensics.ranks.doing import OUTSIDE_WAIT, at_work, doing_of
+from forensics.ranks.doing import OUTSIDE_WAIT, at_work, called_at, doing_of
 from forensics.ranks.words import numbers
 from forensics.readers.python.library_files import is_others_code
 from forensics.readers.python.process_stacks import read_stacks
@@ -21,15 +21,6 @@ PROCESS_STATES = {
     "D": "it waits for a device or a file, uninterruptibly",
     "T": "it is stopped",
 }
-WRAPPERS = (
-    "wrapper",
-    "wrapped",
-    "inner",
-    "__call__",
-    "_call_impl",
-    "_wrapped_call_impl",
-    "decorate_context",
-)  # of what is called
 UNCLEAR_CALLS = ("futex", "nanosleep", "clock_nanosleep")
 CALLS = {  # what a wait is, by the system call, where the stack does not tell
     **dict.fromkeys(("nanosleep", "clock_nanosleep"), "it sleeps"),
@@ -76,11 +67,9 @@ def _standing(one: LiveProcess) -> Standing:
         return Standing("", (), (), (), waits, kernel=kernel)
     own = next((f for f in thread.frames if _is_own(f)), None)
     done = doing_of(thread, "", own)
-    inner = thread.frames[: thread.frames.index(own)] if own else ()
-    called = next((f.function for f in reversed(inner) if f.function.rpartition(".")[2] not in WRAPPERS), "")
     place = own or (done.frame if done else thread.frames[0])
     doing = IN_COLLECTIVE if done is None else done.text if done.kind != "outside" else _waits(one.call, done.text)
-    return Standing("", (), (), (), doing, called, place, kernel, tuple(_shown(thread)))
+    return Standing("", (), (), (), doing, called_at(thread, own), place, kernel, tuple(_shown(thread)))
 
 
 def _waits(call: str, said: str) -> str:

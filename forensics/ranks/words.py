@@ -32,13 +32,18 @@ def reason(odd: OddRank) -> str:
     """Why a rank keeps the others waiting, in one sentence without the rank itself."""
     who = f"{len(odd.waiting)} rank{'s' * (len(odd.waiting) != 1)} ({numbers(odd.waiting)})" if odd.waiting else "the others"
     waits = f"{who} wait{'s' * (len(odd.waiting) == 1)} for it"
+    shown = (
+        f", as {'its stack' if len(odd.waiting) == 0 else 'their stacks'} show{'s' * (not odd.waiting)}" if odd.by_stacks else ""
+    )
     if odd.kind in ("left_out", "other_call", "other_shape", "other_order"):
-        return f"{odd.doing}; its line is{at(odd.place) or ' unknown'}, that of the others{at(odd.others) or ' is unknown'}"
+        return (
+            f"{odd.doing}; its line is{at(odd.place) or ' unknown'}, that of the others{at(odd.others) or ' is unknown'}{shown}"
+        )
     if odd.kind in ("device", "late"):
         return f"{odd.doing}{at(odd.place)}"
-    missed = f" in {odd.call} of group {odd.group}" if odd.call else ""
+    missed = f" in {odd.call}{f' of group {odd.group}' if odd.group else ''}" if odd.call else ""
     last = (
         f", since its last call at {datetime.fromtimestamp(odd.last_ns // 10**9, UTC):%Y-%m-%dT%H:%M:%SZ}" if odd.last_ns else ""
     )
-    text = f"{odd.doing}{at(odd.place)}{last}; {waits}{missed}{at(odd.others)}"
+    text = f"{odd.doing}{at(odd.place)}{last}; {waits}{missed}{at(odd.others)}{shown}"
     return f"{text}; it was late to calls before, by {odd.late_s:.2g} s since no. {odd.since}" if odd.late_s else text

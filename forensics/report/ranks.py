@@ -36,6 +36,7 @@ def ranks_markdown(seen: RankPicture, shown: int, say: Say, span: Span) -> str:
     lines = [f"**{escape(_named(odd))}**: {escape(say(odd))}." for odd in seen.odd[:MAX_TOLD]] or [
         f"No rank of {seen.world} is odd."
     ]
+    lines += ["", f"This is told {seen.basis}."] if seen.basis else []
     placed = [(odd, odd.place, odd.others) for odd in seen.odd[:MAX_TOLD] if odd.place and odd.others]
     if placed:
         rows = [[f"rank {o.rank}", code_cell(f"{p.file}:{p.line}"), code_cell(f"{q.file}:{q.line}")] for o, p, q in placed]
@@ -56,10 +57,12 @@ def ranks_html(seen: RankPicture, say: Say, span: Span) -> str:
 
     style = text_of("page.css")
     odd = "".join(f"<p>{escape_html(f'{_named(o)}: {say(o)}')}.</p>" for o in seen.odd[:MAX_TOLD])
+    odd = odd or "<p>No rank keeps the others waiting.</p>"
+    odd += f"<p>This is told {escape_html(seen.basis)}.</p>" if seen.basis else ""
     rows = "".join(f"<tr><td>{span(tuple(r))}</td><td>{escape_html(s)}</td></tr>" for s, r in folded_states(seen.rows).items())
     table = f'<div class="wide"><table><tr><th>ranks</th><th>state</th></tr>{rows}</table></div>'
     head = f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy(style, "")}">'
-    body = f"<h1>{seen.world} ranks</h1>{odd or '<p>No rank keeps the others waiting.</p>'}{rank_lanes(seen)}{table}"
+    body = f"<h1>{seen.world} ranks</h1>{odd}{rank_lanes(seen)}{table}"
     title = f'<meta name="viewport" content="width=device-width"><title>Ranks</title><style>{style}</style>'
     return f'<!doctype html>\n<html lang="en"><head>{head}{title}</head><body>{body}</body></html>\n'
 
@@ -75,7 +78,9 @@ def _lines(seen: RankPicture, shown: int, say: Say, span: Span) -> Iterator[str]
         yield from (f"  > {p.source}:{p.line}  {p.text.strip()}" for p in odd.proofs)
     if len(seen.odd) > MAX_TOLD:
         yield f"and {len(seen.odd) - MAX_TOLD} more ranks"
-    if seen.missing:
+    if seen.basis:
+        yield f"This is told {seen.basis}." + (f" No stack of {span(seen.missing)}." if seen.missing else "")
+    elif seen.missing:
         yield f"No dump of {span(seen.missing)}: that a rank could not write one is evidence, too."
     yield ""
     yield "ranks"
@@ -95,7 +100,7 @@ def folded_states(rows: tuple[RankRow, ...]) -> dict[str, list[int]]:
     for row in rows:
         call = f" {row.call.op} no. {row.call.seq} of group {row.group}" if row.call else ""
         place = f" at {row.place.place}" if row.place else ""
-        found.setdefault(f"{STATE_WORDS[row.state]}{call}{place}", []).append(row.rank)
+        found.setdefault(f"{row.shown or STATE_WORDS[row.state]}{call}{place}", []).append(row.rank)
     return dict(sorted(found.items(), key=lambda item: -len(item[1])))
 
 

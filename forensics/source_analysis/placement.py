@@ -44,16 +44,16 @@ def placed_observations(
 def rank_picture(
     analyses: Sequence[SourceAnalysis], events: Mapping[str, Sequence[Observation]], knowledge: Database
 ) -> RankPicture | None:
-    """Who waits for whom, if there are dumps of ranks. `events`: of the logs beside them, by source."""
+    """Who waits for whom, if there are dumps of ranks, or stacks of several. `events`: of the logs beside them, by source."""
     dumps = [r.dump for r in analyses if r.dump is not None]
-    if not dumps:
+    stacks = [one for r in analyses for one in r.stacks]
+    if not dumps and len(stacks) < 2:
         return None
     from forensics import ranks  # most inputs have no dumps
 
     every = [e for found in events.values() for e in found]
     processes = ranks.rank_processes((m.ids for m in correlation.read_id_mappings(r.scan for r in analyses)), every)
     written = {r.name: r.scan.source.modified for r in analyses if (r.dump or r.stacks) and r.scan.source.modified}
-    stacks = [one for r in analyses for one in r.stacks]
     return ranks.picture(dumps, stacks, ranks.ended_ranks(every, processes, knowledge), processes, written)
 
 
@@ -68,11 +68,11 @@ def _with_ranks(
     from forensics import ranks
 
     causes = {e.cause for found in events.values() for e in found if e.cause and e.weight != "hint"}
-    found = ranks.observation(seen, knowledge.records[ranks.RANKS_RECORD], causes)
-    if found is None:
-        return events, seen
-    pids = {row.pid for row in seen.rows}
     decided = {cause for one in knowledge.records[ranks.RANKS_RECORD].values() for cause in one.decides}
+    found = ranks.observation(seen, knowledge.records[ranks.RANKS_RECORD], causes)
+    if found is None or (seen.basis and not ranks.is_wait(causes, decided, knowledge)):
+        return events, seen
+    pids = {row.pid for row in seen.rows} | {one.pid for r in analyses for one in r.stacks}  # a launcher has no row
     told = {(one.source, line.number) for r in analyses for one in r.stacks for t in one.threads for line in (t.head, *t.lines)}
     rest = {
         source: [e for e in own if e.place not in told and not (e.cause in decided and e.fields.get("pid") in {None, *pids})]

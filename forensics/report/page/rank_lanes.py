@@ -18,12 +18,20 @@ FOOT_UNITS = 16  # for the first and the last number
 MAX_GROUP_LANES = 8  # kinds of groups: default, data, tensor, pipeline, expert parallel, and a few more
 MAX_MARKS = 64  # as many as odd ranks are told (ranks/picture.py)
 MIN_LABEL_UNITS = 30  # between two numbers of ranks, so that they can be read
-STATE_COLOURS = {"waits": "--symptom", "elsewhere": "--root", "done": "--good", "silent": "--noise", "behind": "--other"}
+STATE_COLOURS = {
+    "waits": "--symptom",
+    "elsewhere": "--root",
+    "outside": "--good",
+    "done": "--good",
+    "silent": "--noise",
+    "behind": "--other",
+}
 STATE_TEXTS = {
     "waits": "waits in a call",
     "elsewhere": "is in no call, and waited for",
+    "outside": "is in no call",
     "done": "finished all calls",
-    "silent": "left no dump",
+    "silent": "left no dump, or no stack",
     "behind": "its device is behind",
 }
 GROUP_COLOURS = {"--good": "in step with its group", "--symptom": "has an unfinished call", "--root": "behind its group"}
@@ -54,7 +62,7 @@ def rank_lanes(seen: RankPicture) -> str:
 
 def _state(row: RankRow) -> Cell:
     call = f", {row.call.op} no. {row.call.seq} of {row.group}" if row.call else ""
-    return STATE_COLOURS[row.state], f"{STATE_TEXTS[row.state]}{call}{' at ' + row.place.place if row.place else ''}"
+    return STATE_COLOURS[row.state], f"{row.shown or STATE_TEXTS[row.state]}{call}{' at ' + row.place.place if row.place else ''}"
 
 
 def _group_lanes(seen: RankPicture) -> Iterator[tuple[str, list[Cell]]]:

@@ -1,0 +1,109 @@
+"""The picture of the ranks from their stacks alone, where no rank left a dump: who stands in a collective call, and who does not.
+
+rank 0: all_reduce < train (train.py:14)     rank 1: the same     rank 2: load_shard (train.py:7)
+    -> 0 and 1 wait in all_reduce at train.py:14, and rank 2 keeps them waiting: it loads data at train.py:7
+
+Stacks show one moment, and no numbers or groups of calls. Where nobody stands in a call, or all in the same one, no rank is odd.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from msgspec import Struct
+from msgspec.structs import asdict
+
+from forensics.model.dumps import Frame
+from forensics.model.ranks import Kind, OddRank, ProofPlace, RankPicture, RankRow, State
+from forensics.ranks.case import MAX_ODD, RankCase
+from forensics.ranks.doing import at_work, called_at, doing_of, line_proofs, waits_in_call
+from forensics.readers.python.library_files import is_others_code
+
+ONE_MOMENT = "by their stacks, which show one moment, and no numbers of calls"
+OTHER_MOMENT = "by their stacks, which are of another moment than the time-outs in the log"
+NO_STACK = "no stack of it was taken: it ended, or could not be looked at"
+
+
+class _Stand(Struct, frozen=True):
+    """Where a rank stands. `call`: the collective call, empty outside of any; `kind`, `text`: what it does, outside of any."""
+
+    call: str
+    frame: Frame | None
+    proofs: tuple[ProofPlace, ...]
+    kind: Kind = "outside"
+    text: str = ""
+
+    @property
+    def place(self) -> tuple[str, str, int]:
+        """The call and the line of the program; ranks that wait for each other mostly have the same."""
+        return self.call, self.frame.file if self.frame else "", self.frame.line if self.frame else 0
+
+
+def picture_of_stacks(case: RankCase) -> RankPicture | None:
+    """The picture; None where fewer than two ranks have a stack."""
+    stands = {rank: one for rank in sorted(case.stacks) if (one := _stand(case, rank))}
+    if len(stands) < 2:
+        return None
+    missing = tuple(rank for rank in range(case.world) if rank not in stands)
+    waiting = {rank: one for rank, one in stands.items() if one.call}
+    stale = _is_other_moment(case, waiting.values())
+    odd = () if stale or not waiting else _odd(case, stands, waiting, missing)[:MAX_ODD]
+    rows = tuple(_row(case, rank, stands.get(rank), bool(odd)) for rank in range(case.world))
+    edges = tuple((rank, one.rank) for rank in waiting for one in odd if one.rank not in waiting)
+    return RankPicture(case.world, rows, edges, odd, missing, basis=OTHER_MOMENT if stale else ONE_MOMENT)
+
+
+def _stand(case: RankCase, rank: int) -> _Stand | None:
+    stacks = case.stacks[rank]
+    thread = at_work(stacks)
+    if thread is None:
+        return None
+    own = case.own_frame(thread.frames)
+    if waits_in_call(thread):
+        return _Stand(called_at(thread, own) or thread.frames[0].function, own, line_proofs(thread, stacks.source, own))
+    at = doing_of(thread, stacks.source, own)
+    return _Stand("", at.frame, at.proofs, at.kind, at.text) if at else None
+
+
+def _is_other_moment(case: RankCase, waiting: Iterable[_Stand]) -> bool:
+    """Do the ranks that gave up tell lines at which no rank stands in its stack?"""
+    told = {end.frame.place for end in case.gave_up.values() if end.frame and not is_others_code(end.frame.file)}
+    return bool(told) and told.isdisjoint(one.frame.place for one in waiting if one.frame)
+
+
+def _odd(
+    case: RankCase, stands: Mapping[int, _Stand], waiting: Mapping[int, _Stand], missing: Iterable[int]
+) -> tuple[OddRank, ...]:
+    """The ranks outside of any call; else those that ended, or stand in another call, or have no stack."""
+    count = Counter(one.place for one in waiting.values())
+    usual = max(waiting.items(), key=lambda item: (count[item[1].place], -item[0]))[1]
+
+    def made(rank: int, kind: Kind, text: str, place: Frame | None, proofs: tuple[ProofPlace, ...], cause: str = "") -> OddRank:
+        others = tuple(r for r, one in waiting.items() if r != rank and (kind != "other_call" or one.place == usual.place))
+        shown = (*proofs, *usual.proofs[:1])
+        process = asdict(case.process(rank))
+        return OddRank(
+            rank, kind, text, "", usual.call, place, usual.frame, others, **process, proofs=shown, cause=cause, by_stacks=True
+        )
+
+    if outside := [(rank, one) for rank, one in stands.items() if not one.call]:
+        return tuple(made(rank, one.kind, one.text, one.frame, one.proofs) for rank, one in outside)
+    if ended := [(rank, case.ended[rank]) for rank in missing if rank in case.ended]:
+        return tuple(made(rank, "left", end.text, end.frame, (end.proof,), end.cause) for rank, end in ended)
+    if other := [(rank, one) for rank, one in waiting.items() if one.place != usual.place]:
+        return tuple(made(rank, "other_call", _difference(one, usual), one.frame, one.proofs) for rank, one in other)
+    return tuple(made(rank, "no_dump", NO_STACK, None, ()) for rank in missing)
+
+
+def _difference(one: _Stand, usual: _Stand) -> str:
+    if one.call == usual.call:
+        return f"it waits in {one.call} at another line than others"
+    return f"it waits in {one.call}, where others wait in {usual.call}"
+
+
+def _row(case: RankCase, rank: int, one: _Stand | None, is_hang: bool) -> RankRow:
+    process = case.process(rank)
+    if one is None:
+        return RankRow(rank, "silent", pid=process.pid, host=process.host, shown="no stack")
+    state: State = "waits" if one.call else "elsewhere" if is_hang else "outside"
+    shown = f"waits in {one.call}" if one.call else one.text
+    return RankRow(rank, state, "", None, one.frame, process.pid, process.host, shown)
