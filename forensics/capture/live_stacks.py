@@ -34,6 +34,7 @@ AT_ONCE = 4  # py-spy takes little, and the job needs the cores
 ONE_DUMP_S = 5.0  # of one process; py-spy answers at once unless its memory is swapped out
 WHOLE_S = 45.0  # of one host
 MAX_STACKS_CHARS = 100_000  # characters of the stacks of one process
+PATH_CALLS = {"openat", "newfstatat"}  # their second argument is the address of a path
 FILE_CALLS = {"read", "pread64", "readv", "recvfrom", "recvmsg", "write", "pwrite64", "writev", "ioctl", "fsync", "sendto"}
 SYSCALLS = {  # calls in which programs wait, by number
     "x86_64": {0: "read", 1: "write", 7: "poll", 16: "ioctl", 17: "pread64", 18: "pwrite64", 19: "readv", 20: "writev",
@@ -117,7 +118,7 @@ def _environment(pid: int, names: tuple[str, ...]) -> dict[str, str]:
 def _about(pid: int, row: tuple[int, str, str]) -> dict[str, Any]:
     named = _environment(pid, RANK_VARIABLES)
     number = next((named[name] for name in RANK_VARIABLES if named.get(name, "").isdigit()), "")
-    call, file = _system_call(pid)
+    call, file = system_call(pid)
     return {
         "pid": pid, "ppid": row[0], "comm": row[1], "state": row[2], "rank": int(number) if number else None,
         "command": _read(f"/proc/{pid}/cmdline", 4096).rstrip("\0").replace("\0", " ")[:400],
@@ -125,8 +126,8 @@ def _about(pid: int, row: tuple[int, str, str]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _system_call(pid: int) -> tuple[str, str]:
-    """The system call in which the main thread waits, and the file of its first argument; empty where it is in none."""
+def system_call(pid: int) -> tuple[str, str]:
+    """The system call in which the main thread waits, and the file that it names; empty where it is in none."""
     words = _read(f"/proc/{pid}/syscall", 400).split()
     if not words or not words[0].isdigit():
         return "", ""
@@ -134,6 +135,10 @@ def _system_call(pid: int) -> tuple[str, str]:
     with contextlib.suppress(OSError, ValueError, IndexError):
         if name in FILE_CALLS:
             return name, os.readlink(f"/proc/{pid}/fd/{int(words[1], 16)}")[:400]
+        if name in PATH_CALLS:
+            with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
+                memory.seek(int(words[2], 16))
+                return name, memory.read(400).partition(b"\0")[0].decode("utf-8", "replace")
     return name, ""
 
 

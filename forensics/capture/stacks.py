@@ -52,9 +52,12 @@ def take_stacks(processes: Iterable[Process], folder: str) -> tuple[list[dict[st
         return [], "py-spy is not installed"
     taken, why = [], ""
     chosen = [p for p in processes if "python" in f"{p.comm} {p.command}"][:MAX_STACK_PROCESSES]
+    from forensics.capture.live_stacks import system_call  # most jobs never fall silent
+
+    calls = [system_call(process.pid) for process in chosen]  # before py-spy stops it
     started = [(process, proc.stat(process.pid), _start(command, process.pid)) for process in chosen]
     end = time.monotonic() + DUMP_S
-    for process, before, dump in started:
+    for (process, before, dump), call in zip(started, calls):  # noqa: B905 - not in older Pythons
         text, refused = _finish(dump, max(0.1, end - time.monotonic()))
         if refused:
             _resume(process.pid, before)
@@ -64,14 +67,16 @@ def take_stacks(processes: Iterable[Process], folder: str) -> tuple[list[dict[st
         os.makedirs(folder, exist_ok=True)
         rank = proc.environment(process.pid, ("RANK",)).get("RANK", "")
         with open(os.path.join(folder, f"{process.pid}.txt"), "w", encoding="utf-8") as file:
-            file.write(f"{stacks_head(process.pid, process.comm, rank, socket.gethostname())}\n{text[:200_000]}")
+            file.write(f"{stacks_head(process.pid, process.comm, rank, socket.gethostname(), call)}\n{text[:200_000]}")
         taken.append({"pid": str(process.pid), "comm": process.comm, "at": innermost_frames(text)})
     return taken, why
 
 
-def stacks_head(pid: int, comm: str, rank: str, host: str) -> str:
-    """The line before the stacks of a process: `... of pid 4711 (python), rank 3 on gpu-04`."""
-    return f"{STACKS_PREFIX}{pid} ({comm}){f', rank {rank} on {host}' if rank.isdigit() else ''}"
+def stacks_head(pid: int, comm: str, rank: str, host: str, call: tuple[str, str] = ("", "")) -> str:
+    """The line before the stacks of a process: `... of pid 4711 (python), rank 3 on gpu-04; in the kernel: read of /data/x`."""
+    whose = f", rank {rank} on {host}" if rank.isdigit() else ""
+    where = f"; in the kernel: {call[0]}{f' of {call[1]}' if call[1] else ''}" if call[0] else ""
+    return f"{STACKS_PREFIX}{pid} ({comm}){whose}{' '.join(where.split())}"
 
 
 def _start(command: str, pid: int) -> subprocess.Popen[str] | str:

@@ -79,7 +79,8 @@ def _save(hosts: "tuple[LiveHost, ...]", folder: Path) -> None:
             for one in host.processes:
                 name = f"{''.join(c if c.isalnum() or c in '.-' else '_' for c in host.host)}-{one.pid}.txt"
                 if one.text:
-                    head = stacks_head(one.pid, one.comm, "" if one.rank is None else str(one.rank), host.host)
-                    (folder / name).write_text(f"{head}\n{masked_text(one.text)}", encoding="utf-8")
+                    rank = "" if one.rank is None else str(one.rank)
+                    head = stacks_head(one.pid, one.comm, rank, host.host, (one.call, one.file))
+                    (folder / name).write_text(masked_text(f"{head}\n{one.text}"), encoding="utf-8")
     except OSError as error:
         raise UsageError(f"the stacks could not be written there ({error.strerror})", str(folder)) from error

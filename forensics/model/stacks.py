@@ -18,7 +18,8 @@ class ThreadStack(Struct, frozen=True):
 
 
 class ProcessStacks(Struct, frozen=True):
-    """The stacks of one process. `pid`, `rank`, `host`: as far as the source tells them."""
+    """The stacks of one process. `pid`, `rank`, `host`: as far as the source tells them. `kernel`: the system call in which its
+    main thread waited, and its file: `read of /data/x`."""
 
     source: str
     tool: str
@@ -26,6 +27,7 @@ class ProcessStacks(Struct, frozen=True):
     rank: int | None
     threads: tuple[ThreadStack, ...]
     host: str = ""
+    kernel: str = ""
 
     @property
     def main(self) -> ThreadStack | None:

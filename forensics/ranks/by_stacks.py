@@ -60,7 +60,7 @@ def _stand(case: RankCase, rank: int) -> _Stand | None:
     own = case.own_frame(thread.frames)
     if waits_in_call(thread):
         return _Stand(called_at(thread, own) or thread.frames[0].function, own, line_proofs(thread, stacks.source, own))
-    at = doing_of(thread, stacks.source, own)
+    at = doing_of(thread, stacks.source, own, stacks.kernel)
     return _Stand("", at.frame, at.proofs, at.kind, at.text) if at else None
 
 

@@ -15,7 +15,7 @@ from forensics.readers.python.library_files import installed_package, is_library
 
 COLLECTIVE_FILES = ("torch/distributed/", "distributed_c10d.py", "c10d_logger.py", "libnccl", "libmpi.so")
 WRAPPED_MODEL = "torch/nn/parallel/distributed.py"  # its innermost frame calls into C++, which makes the collective calls
-LAUNCHERS = (  # file and function in the stack of a process that starts the ranks and waits for them
+LAUNCHER_FRAMES = (  # file and function in the stack of a process that starts the ranks and waits for them
     ("torch/distributed/elastic/agent/", ""),
     ("torch/distributed/launcher/", ""),
     ("torch/distributed/run.py", ""),
@@ -226,7 +226,7 @@ def in_collective(thread: ThreadStack) -> bool:
 def is_launcher(thread: ThreadStack) -> bool:
     """Is it the thread of a launcher, which waits for the ranks?"""
     inner = thread.frames[:SHOWN_FRAMES]
-    return any(file in f.file and function in f.function for f in inner for file, function in LAUNCHERS)
+    return any(file in f.file and function in f.function for f in inner for file, function in LAUNCHER_FRAMES)
 
 
 def _is_ranks_own(one: ProcessStacks, known: ProcessStacks | None) -> bool:

@@ -45,17 +45,28 @@ WAITS: tuple[tuple[str, str], ...] = (  # by the innermost frames of a thread th
     ("sleep_names", "it sleeps"),
     ("file_names", "it waits for a file"),
 )
+UNCLEAR_CALLS = ("futex", "nanosleep", "clock_nanosleep")
+CALLS = {  # what a wait is, by the system call, where the stack does not tell
+    **dict.fromkeys(("nanosleep", "clock_nanosleep"), "it sleeps"),
+    **dict.fromkeys(("recvfrom", "recvmsg", "connect", "accept", "sendto"), "it waits for the network"),
+    **dict.fromkeys(("openat", "newfstatat", "pread64", "pwrite64", "fsync"), "it waits for a file"),
+    **dict.fromkeys(("wait4", "waitid"), "it waits for another process"),
+    "futex": "it waits for a lock or another thread",
+}
 
 
 def doing(case: RankCase, rank: int) -> Doing | None:
     """What the rank does; None where there is no stack of it, or where it waits in a collective call."""
     stacks = case.stacks.get(rank)
     thread = at_work(stacks) if stacks else None
-    return None if stacks is None or thread is None else doing_of(thread, stacks.source, case.own_frame(thread.frames))
+    if stacks is None or thread is None:
+        return None
+    return doing_of(thread, stacks.source, case.own_frame(thread.frames), stacks.kernel)
 
 
-def doing_of(thread: ThreadStack, source: str, own: Frame | None) -> Doing | None:
-    """What a thread does; None where it waits in a collective call. `own`: its innermost frame of the program."""
+def doing_of(thread: ThreadStack, source: str, own: Frame | None, kernel: str = "") -> Doing | None:
+    """What a thread does; None where it waits in a collective call. `own`: its innermost frame of the program. `kernel`: the
+    system call in which it waits, and its file."""
     if in_collective(thread):
         return None
     frame = own or next((f for f in thread.frames if f.line), None)
@@ -69,7 +80,14 @@ def doing_of(thread: ThreadStack, source: str, own: Frame | None) -> Doing | Non
         holds = ", and holds the interpreter's lock" if thread.state.endswith("gil") else ""
         return Doing("computes", ("it loads data" if names & words("loading_names") else "it computes") + holds, frame, proofs)
     waits = next((text for list_name, text in WAITS if names & words(list_name)), OUTSIDE_WAIT)
-    return Doing("outside", waits, frame, proofs)
+    call, _, file = kernel.partition(" of ")
+    return Doing("outside", wait_text(call, waits) + (f" ({kernel})" if file else ""), frame, proofs)
+
+
+def wait_text(call: str, said: str) -> str:
+    """For what a process waits: the kernel knows it, but for a sleep or a lock, which may be part of another wait. `said`: what
+    its stack shows."""
+    return CALLS.get(call, said) if said == OUTSIDE_WAIT or (call not in UNCLEAR_CALLS and said != LAUNCHER_WAIT) else said
 
 
 def line_proofs(thread: ThreadStack, source: str, frame: Frame | None) -> tuple[ProofPlace, ...]:
@@ -88,6 +106,8 @@ def waits_in_call(thread: ThreadStack) -> bool:
 def called_at(thread: ThreadStack, own: Frame | None) -> str:
     """The function that the program called at `own`: the outermost one inside of it that is no wrapper."""
     inside = _inside(thread, own) if own else ()
+    if any(f.function == IMPORTING for f in inside):
+        return "import"
     return next((f.function for f in reversed(inside) if f.function.rpartition(".")[2] not in WRAPPERS), "")
 
 

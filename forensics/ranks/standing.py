@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from forensics.model import Line
 from forensics.model.dumps import Frame
 from forensics.model.stacks import LiveHost, LiveProcess, Standing, ThreadStack
-from forensics.ranks.doing import OUTSIDE_WAIT, at_work, called_at, doing_of
+from forensics.ranks.doing import CALLS, LAUNCHER_WAIT, at_work, called_at, doing_of, wait_text
 from forensics.ranks.words import numbers
 from forensics.readers.python.library_files import is_others_code
 from forensics.readers.python.process_stacks import read_stacks
@@ -21,25 +21,17 @@ PROCESS_STATES = {
     "D": "it waits for a device or a file, uninterruptibly",
     "T": "it is stopped",
 }
-UNCLEAR_CALLS = ("futex", "nanosleep", "clock_nanosleep")
-CALLS = {  # what a wait is, by the system call, where the stack does not tell
-    **dict.fromkeys(("nanosleep", "clock_nanosleep"), "it sleeps"),
-    **dict.fromkeys(("recvfrom", "recvmsg", "connect", "accept", "sendto"), "it waits for the network"),
-    **dict.fromkeys(("openat", "newfstatat", "pread64", "pwrite64", "fsync"), "it waits for a file"),
-    **dict.fromkeys(("wait4", "waitid"), "it waits for another process"),
-    "futex": "it waits for a lock or another thread",
-}
 
 
 def standings(hosts: Iterable[LiveHost]) -> tuple[Standing, ...]:
     """Where all processes stand, the ranks first, then those that a rank started, then all others; of each the most first."""
     found: dict[tuple[str, ...], list[tuple[LiveHost, LiveProcess, Standing]]] = {}
     for host in hosts:
-        by_pid = {one.pid: one for one in host.processes}
+        at_all = {one.pid: _standing(one) for one in host.processes}
+        ranks = {one.pid: one.rank for one in host.processes if at_all[one.pid].doing != LAUNCHER_WAIT}
         for one in host.processes:
-            at = _standing(one)
-            parent = by_pid.get(one.ppid)
-            role = "" if one.rank is None else "helper" if parent is not None and parent.rank == one.rank else "rank"
+            at, rank = at_all[one.pid], ranks.get(one.pid)
+            role = "" if rank is None else "helper" if ranks.get(one.ppid) == rank else "rank"
             place = f"{at.place.file}:{at.place.line}" if at.place else ""
             found.setdefault((role, at.doing, at.called, place, at.kernel), []).append((host, one, at))
     order = sorted(found.items(), key=lambda item: (("rank", "helper", "").index(item[0][0]), -len(item[1])))
@@ -68,13 +60,8 @@ def _standing(one: LiveProcess) -> Standing:
     own = next((f for f in thread.frames if _is_own(f)), None)
     done = doing_of(thread, "", own)
     place = own or (done.frame if done else thread.frames[0])
-    doing = IN_COLLECTIVE if done is None else done.text if done.kind != "outside" else _waits(one.call, done.text)
+    doing = IN_COLLECTIVE if done is None else done.text if done.kind != "outside" else wait_text(one.call, done.text)
     return Standing("", (), (), (), doing, called_at(thread, own), place, kernel, tuple(_shown(thread)))
-
-
-def _waits(call: str, said: str) -> str:
-    """For what a process waits: the kernel knows it, but for a sleep or a lock, which may be part of another wait."""
-    return CALLS.get(call, said) if said == OUTSIDE_WAIT or call not in UNCLEAR_CALLS else said
 
 
 def _is_own(frame: Frame) -> bool:

@@ -50,3 +50,21 @@ def test_without_stacks_the_kernel_tells_for_what_a_process_waits() -> None:
     assert (rank.who, rank.kernel) == ("rank 0", "read of /mnt/lustre/x")
     assert (helper.who, helper.doing) == ("1 process of rank 0", "it waits for a lock or another thread")
     assert (other.who, other.doing) == ("pid 1 (torchrun)", "it computes")
+
+
+def test_a_launcher_is_no_rank_and_in_no_call() -> None:
+    agent = READS.replace("socket.py", "site-packages/torch/distributed/elastic/agent/server/api.py").replace(
+        "readinto", "_invoke_run"
+    )
+    child = LiveProcess(150, 100, "python", "python train.py", "S", 0, text=WAITS.format(pid=150))
+    rank, launcher = standings([LiveHost("a", (process(0, agent, call="clock_nanosleep"), child))])
+    assert (rank.who, rank.doing) == ("rank 0", IN_COLLECTIVE)
+    assert (launcher.who, launcher.doing) == ("pid 100 (python)", "the launcher waits for its workers")
+
+
+def test_a_process_that_imports_says_so() -> None:
+    imports = READS.replace("readinto", "_find_and_load").replace(
+        "/usr/lib/python3.11/socket.py", "<frozen importlib._bootstrap>"
+    )
+    (place,) = standings([LiveHost("a", (process(0, imports.replace("(idle)", "(active)")),))])
+    assert (place.called, place.doing) == ("import", "it imports modules")

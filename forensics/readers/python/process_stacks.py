@@ -6,7 +6,7 @@ Thread 26914 (active+gil): "MainThread"                 File "/run/train.py", li
     Shards.decode (train.py:71)                       -> a thread; faulthandler's last one is the main thread
 
 === Rank 3: node-1:25999 ===  (torch.distributed.debug: stacks_*.txt, pyspy_*.txt)    -> rank and host of what follows
-forensics run: stacks of pid 4711 (python), rank 3 on node-1                          -> pid, rank and host of what follows
+forensics run: stacks of pid 4711 (python), rank 3 on node-1; in the kernel: futex    -> pid, rank and host of what follows
 Thread 1 (Thread 0x7f3e2b7fe640 (LWP 4711) "python"):   #0  0x00007f3e in poll () from /lib64/libc.so.6    (gdb, cuda-gdb)
 """
 
@@ -30,6 +30,7 @@ PROCESS_PATTERN = lazy.regex(r"^Process (?P<pid>\d{1,10}): ")
 RANK_HEAD_PATTERN = lazy.regex(r"^=== Rank (?P<rank>\d{1,7})\b(?:: (?P<host>[\w.-]{1,200}):\d)?")
 CAPTURED_PATTERN = lazy.regex(
     r"stacks of pid (?P<pid>\d{1,10}) \([^)]{0,64}\)(?:, rank (?P<rank>\d{1,7})(?: on (?P<host>[\w.-]{1,200}))?)?"
+    r"(?:; in the kernel: (?P<kernel>.{1,500}))?"
 )
 THREAD_PATTERN = lazy.regex(
     r"^Thread (?:0x)?[0-9A-Fa-f]+ \((?P<state>idle|active(?:\+gil)?|idle\+gil)\)(?:: \"(?P<name>[^\"]{0,200})\")?"
@@ -52,6 +53,7 @@ class _Open(Struct):
     pid: int | None = None
     rank: int | None = None
     host: str = ""
+    kernel: str = ""
     threads: list[ThreadStack] = field(default_factory=list)
 
 
@@ -105,7 +107,8 @@ def _process(text: str) -> _Open | None:
         return _Open(rank=int(found["rank"]), host=normalise_host(found["host"] or ""))
     if found := CAPTURED_PATTERN.search(text):
         rank = int(found["rank"]) if found["rank"] else None
-        return _Open(pid=int(found["pid"]), rank=rank, host=normalise_host(found["host"] or ""))
+        host = normalise_host(found["host"] or "")
+        return _Open(pid=int(found["pid"]), rank=rank, host=host, kernel=found["kernel"] or "")
     if found := PROCESS_PATTERN.match(text):
         return _Open("py-spy", int(found["pid"]))
     return None
@@ -115,7 +118,7 @@ def _joined(first: _Open, second: _Open) -> _Open:
     """One process that two lines in a row begin."""
     pid = second.pid if second.pid is not None else first.pid
     rank = second.rank if second.rank is not None else first.rank
-    return _Open(second.tool or first.tool, pid, rank, second.host or first.host)
+    return _Open(second.tool or first.tool, pid, rank, second.host or first.host, second.kernel or first.kernel)
 
 
 def _thread(text: str, line: Line) -> tuple[str, str, str, Line] | None:
@@ -139,4 +142,4 @@ def _frame(text: str) -> Frame | None:
 
 
 def _closed(one: _Open, source: str) -> ProcessStacks:
-    return ProcessStacks(source, one.tool, one.pid, one.rank, tuple(one.threads), one.host)
+    return ProcessStacks(source, one.tool, one.pid, one.rank, tuple(one.threads), one.host, one.kernel)

@@ -1,0 +1,166 @@
+"""Without a dump, the stacks of the ranks show who stands in a collective call, and who does not."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from msgspec.structs import replace
+
+from forensics.database import Database
+from forensics.model import Line
+from forensics.model.dumps import Frame
+from forensics.model.ranks import ProofPlace, RankPicture
+from forensics.pipeline import analyze_paths
+from forensics.ranks import picture
+from forensics.ranks.by_stacks import ONE_MOMENT, OTHER_MOMENT
+from forensics.ranks.ended import Ended, Ends
+from forensics.ranks.words import reason
+from forensics.readers.python.process_stacks import read_stacks
+from forensics.report.ranks import ranks_html, ranks_markdown, ranks_text
+from tests.ranks.test_captured import CAPTURED, seen
+
+LIBRARY = "/venv/lib/python3.11/site-packages/torch"
+WAITS = f"all_reduce ({LIBRARY}/distributed/distributed_c10d.py:3252)|wrapper ({LIBRARY}/distributed/c10d_logger.py:83)"
+IN_CALL = f"{WAITS}|train (/run/train.py:14)|<module> (/run/train.py:20)"
+LOADS = "load_shard (/run/train.py:7)|train (/run/train.py:12)|<module> (/run/train.py:20)"
+WORKER = f"_worker_loop ({LIBRARY}/utils/data/_utils/worker.py:9)|run (/usr/lib/python3.11/multiprocessing/process.py:108)"
+AGENT = f"_invoke_run ({LIBRARY}/distributed/elastic/agent/server/api.py:923)|<module> (/venv/bin/torchrun:10)"
+
+
+def stack(rank: int | None, frames: str, pid: int = 0, state: str = "idle", kernel: str = "") -> list[str]:
+    pid = pid or 100 + (rank or 0)
+    whose = "" if rank is None else f", rank {rank} on gpu-1"
+    head = f"forensics run: stacks of pid {pid} (python){whose}{f'; in the kernel: {kernel}' if kernel else ''}"
+    lines = [f"    {frame}" for frame in frames.split("|")]
+    return [head, f"Process {pid}: python train.py", "Python v3.11.7", "", f'Thread {pid} ({state}): "MainThread"', *lines]
+
+
+def drawn(*stacks: list[str], **more: object) -> RankPicture:
+    read = [
+        one
+        for n, text in enumerate(stacks)
+        for one in read_stacks([Line(i, t) for i, t in enumerate(text, 1)], f"stacks/{n}.txt")
+    ]
+    found = picture([], read, **more)  # type: ignore[arg-type]
+    assert found is not None and found.basis
+    return found
+
+
+@pytest.mark.parametrize(
+    ("case", "kind"),
+    [
+        ("late_loader_averaging_4", "computes"),
+        ("gil_held_averaging_4", "outside"),
+        ("waits_for_file_averaging_4", "outside"),
+        ("fewer_batches_averaging_4", "other_call"),
+        ("broken_barrier_grid_4", "other_call"),
+    ],
+)
+def test_of_captured_jobs_the_stacks_alone_show_the_rank_and_its_line(case: str, kind: str, knowledge: Database) -> None:
+    expected = yaml.safe_load((CAPTURED / case / "expected.yaml").read_text())
+    found = seen(CAPTURED / case, knowledge, "stacks")
+    (odd,) = found.odd
+    assert (odd.rank, odd.kind, odd.place and odd.place.line) == (expected["rank"], kind, expected["line"])
+    assert odd.others is not None and len(odd.waiting) == 3 and reason(odd).endswith("as their stacks show")
+    assert [row.state for row in found.rows].count("waits") == (4 if kind == "other_call" else 3)
+
+
+def test_where_several_stand_elsewhere_all_of_them_are_told(knowledge: Database) -> None:
+    """Two groups: by the stacks alone, two ranks stand in other calls than the other two."""
+    found = seen(CAPTURED / "other_operation_grid_4", knowledge, "stacks")
+    assert [odd.rank for odd in found.odd] == [0, 1]
+    found = drawn(stack(0, IN_CALL), stack(1, LOADS), stack(2, IN_CALL), stack(3, LOADS))
+    assert [(odd.rank, odd.waiting) for odd in found.odd] == [(1, (0, 2)), (3, (0, 2))]
+    assert found.edges == ((0, 1), (0, 3), (2, 1), (2, 3))
+
+
+@pytest.mark.parametrize("frames", [IN_CALL, LOADS])
+def test_where_all_stand_at_one_place_nobody_is_odd(frames: str) -> None:
+    found = drawn(stack(0, frames), stack(1, frames))
+    assert found.odd == () and {row.state for row in found.rows} == {"waits" if frames == IN_CALL else "outside"}
+    assert "No rank of 2 keeps the others waiting." in ranks_text(found, 5, reason, str)
+
+
+def test_the_kernel_tells_for_what_it_waits() -> None:
+    (odd,) = drawn(stack(0, IN_CALL, kernel="futex"), stack(1, LOADS, kernel="openat of /data/pipe")).odd
+    assert odd.doing == "it waits for a file (openat of /data/pipe)"
+
+
+def test_helpers_and_the_launcher_are_no_ranks() -> None:
+    """A loader's worker has the rank of its parent in its environment, and so has a launcher under Slurm."""
+    ranks = stack(0, IN_CALL), stack(1, LOADS)
+    found = drawn(stack(0, AGENT, pid=50), *ranks, stack(1, WORKER, pid=900), stack(0, WORKER, pid=90))
+    assert [row.pid for row in found.rows] == [100, 101]
+    assert [odd.rank for odd in found.odd] == [1]
+
+
+def test_a_rank_that_waits_for_the_backward_pass_waits_for_gradients() -> None:
+    backward = (
+        f"_engine_run_backward ({LIBRARY}/autograd/graph.py:865)|backward ({LIBRARY}/_tensor.py:630)|train (/run/train.py:15)"
+    )
+    found = drawn(stack(0, backward), stack(1, backward), stack(2, LOADS))
+    assert [(odd.rank, odd.call, odd.waiting) for odd in found.odd] == [(2, "backward", (0, 1))]
+
+
+def test_modules_that_are_imported() -> None:
+    imports = "<module> (/venv/lib/python3.11/site-packages/torch/_meta.py:3)|_find_and_load (<frozen importlib._bootstrap>:1178)"
+    found = drawn(stack(0, f"{imports}|<module> (/run/train.py:2)", state="active+gil"), stack(1, IN_CALL))
+    assert [(odd.rank, odd.doing) for odd in found.odd] == [(0, "it imports modules")]
+
+
+def test_a_rank_without_a_stack_is_told_by_its_end_or_as_missing() -> None:
+    end = Ended("it raised KeyError", None, ProofPlace("job.log", 3, "KeyError: 'label'"), "code.exception")
+    stacks = stack(0, IN_CALL), stack(2, IN_CALL)
+    (left,) = drawn(*stacks, ends=Ends(own={1: end})).odd
+    assert (left.rank, left.kind, left.cause) == (1, "left", "code.exception")
+    (gone,) = drawn(*stacks).odd
+    assert (gone.rank, gone.kind, gone.waiting) == (1, "no_dump", (0, 2))
+
+
+def test_stacks_of_another_moment_name_nobody() -> None:
+    """The ranks gave up at a line at which none of them stands in its stack."""
+    told = Ended("it raised RuntimeError", None, ProofPlace("job.log", 3, "Timed out"), "")
+    stacks = stack(0, IN_CALL), stack(1, LOADS)
+    for line, basis in ((14, ONE_MOMENT), (99, OTHER_MOMENT)):
+        frame = drawn(*stacks).odd[0].others
+        assert frame is not None
+        found = drawn(*stacks, ends=Ends(gave_up={0: _at(told, line)}))
+        assert (found.basis, bool(found.odd)) == (basis, basis == ONE_MOMENT)
+
+
+def _at(end: Ended, line: int) -> Ended:
+    return replace(end, frame=Frame("/run/train.py", line, "train"))
+
+
+def test_every_format_says_on_what_it_rests() -> None:
+    found = drawn(stack(0, IN_CALL), stack(1, LOADS))
+    pages = ranks_text(found, 5, reason, str), ranks_markdown(found, 5, reason, str), ranks_html(found, reason, str)
+    for page in pages:
+        assert "This is told by their stacks" in page and "waits in all" in page
+
+
+def test_one_stack_is_no_picture() -> None:
+    text = stack(0, IN_CALL)
+    assert picture([], read_stacks([Line(i, t) for i, t in enumerate(text, 1)], "x")) is None
+
+
+@pytest.mark.seconds
+def test_the_report_names_the_rank_by_the_stacks(knowledge: Database, tmp_path: Path) -> None:
+    for rank, frames in enumerate((IN_CALL, IN_CALL, LOADS)):
+        (tmp_path / f"{rank}.txt").write_text("\n".join(stack(rank, frames)) + "\n")
+    first = analyze_paths([tmp_path], "stacks", knowledge).causes[0]
+    assert (first.id, first.facts["culprit_rank"]) == ("distributed.timeout", 2)
+    assert "rank 2" in first.where and "train.py:7" in first.where
+    assert "Find out what rank 2 waits for at load_shard" in first.remediations[0].action
+
+
+@pytest.mark.seconds
+def test_stacks_name_nobody_where_a_log_tells_another_reason(knowledge: Database, tmp_path: Path) -> None:
+    """Stacks of a pause are there, too, where a run failed later for a reason of its own."""
+    for rank, frames in enumerate((IN_CALL, IN_CALL, LOADS)):
+        (tmp_path / f"{rank}.txt").write_text("\n".join(stack(rank, frames)) + "\n")
+    log = (CAPTURED / "exception_averaging_4" / "job.log").read_text().splitlines()
+    own = [line for line in log if "KeyError" in line or "Traceback" in line or "File" in line]
+    (tmp_path / "job.log").write_text("\n".join(own) + "\n")
+    first = analyze_paths([tmp_path], "stacks", knowledge).causes[0]
+    assert first.id != "distributed.timeout" and "culprit_rank" not in first.facts
