@@ -10,8 +10,9 @@ from forensics.model import Fields, Proof
 from forensics.readers.surroundings.near import MAX_FAULT_LINES, MAX_SENTENCE_LINES, Found
 
 FAULT_PATTERN = lazy.regex(r"\bOops\b|\bpanic\b|\bBUG: |Unable to handle kernel|Internal error: |\bLOCKUP\b|soft lockup")
-KERNEL_FUNCTION_PATTERN = lazy.regex(
-    r"(?:\bRIP: [\da-f]{4}:(?:\[<[\da-f]{8,16}>\] ?)*|\bpc : )(?P<function>[A-Za-z_][\w.]{1,100})\+0x"
+KERNEL_FUNCTION_PATTERN = lazy.regex(  # of x86, of older kernels, of ARM, of POWER and of RISC-V
+    r"(?:\bRIP: [\da-f]{4}:|\bE?IP: (?:[\da-f]{4}:)?|\b(?:EIP|PC) is at |\be?pc : |\bNIP )(?:\[<?[\da-f]{8,16}>?\] ?)*\.?"
+    r"(?P<function>[A-Za-z_][\w.]{1,100})\+0x"
 )
 HUNG_PANIC = "hung_task: blocked tasks"  # the watchdog's task ends the machine, not the one that hung
 HUNG_TASK_PATTERN = lazy.regex(r"\bINFO: task (?P<task>\S.{0,30}?):(?P<pid>\d{1,8}) (?:is )?blocked for more than")
