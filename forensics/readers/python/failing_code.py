@@ -134,6 +134,8 @@ def _values(code: str, direct: bool) -> list[str]:
 
     `direct`: the statement itself failed. Else the object of a method is no value: `trainer` of `trainer.train(batch)`.
     """
+    if code.rstrip().endswith(("(", "[")):  # its arguments stand in lines that are not quoted
+        return []
     try:
         tree = ast.parse(f"{code.removeprefix('el')}{_open_brackets(code)}{' pass' if code.endswith(':') else ''}")
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -59,6 +59,13 @@ CALLED = (
     "ValueError: chunk expects at least a 1-dimensional tensor",
 )
 
+CUT = (  # before 3.13 a traceback quotes the first line of a statement alone
+    "Traceback (most recent call last):",
+    '  File "/home/u/eval.py", line 9, in <module>',
+    "    model.score(",
+    "RuntimeError: batch1 must be a 3D tensor",
+)
+
 
 @pytest.mark.parametrize(
     ("lines", "place", "expected"),
@@ -100,6 +107,7 @@ CALLED = (
             {"code_line": "trainer.train(resume_from_checkpoint=last)", "code_values": "last"},
         ),
         (RAISES, ("/home/u/other.py", 8), {}),
+        (CUT, ("/home/u/eval.py", 9), {"code_line": "model.score("}),
     ],
 )
 def test_code_of_the_place(lines: tuple[str, ...], place: tuple[str, int], expected: dict[str, str]) -> None:
