@@ -97,7 +97,7 @@ def report(text: str = "RuntimeError: it broke", case: str | None = None) -> Rep
         processes=(ProcessMemory("logs/run/train.log", 5, 4711, text, 5 << 30, True), ProcessMemory("logs/run/train.log", 6, 1, "sh", 1, False)),
         ranks=RankPicture(
             2,
-            (RankRow(0, "waits", text, Call(3, text, text, text, 1, True, False, None, ()), Frame(text, 3, text)), RankRow(1, "silent")),
+            (RankRow(0, "waits", text, Call(3, text, text, 1, True, False, None, ()), Frame(text, 3, text)), RankRow(1, "silent")),
             ((0, 1),),
             (OddRank(1, "no_dump", text, text, text, None, Frame(text, 3, text), (0,), proofs=(ProofPlace("fr/rank_0", 3, text),)),),
             (1,),
