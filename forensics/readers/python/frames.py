@@ -43,6 +43,7 @@ RICH_PATH_PATTERN = lazy.regex(r"\A│ (?P<begin>[/~][^\s│|:]{1,300}) *│\s*\
 OLD_CELL = lazy.regex(r"\A(?:<ipython-input-(?P<number>\d{1,9})-\w+>|Input In\s?\[(?P<input>\d{1,9})\])\Z")
 ARROW = lazy.regex(r"\A-+> ?(?:<a href='[^'\n]{1,900}'>)?(?P<line_no>\d{1,7})\b")  # an editor's notebook links the number
 BOX = "│"  # before and behind each row of a traceback of Rich
+FRAME_MARKS = (".py", "File ", "Cell", "Input In", "ipython-input", BOX)  # one stands in each line that is a frame
 FRAME_CODE_ROWS = 12  # rows of code that IPython prints with a frame: five, and more for a statement of several lines
 
 
@@ -55,6 +56,11 @@ class Frame(Struct, frozen=True):
     line: int | None
     function: str
     form: Form
+
+
+def may_be_frame(text: str) -> bool:
+    """Can the line be a frame of any form? It only saves time: few lines are."""
+    return any(mark in text for mark in FRAME_MARKS)
 
 
 def file_frame(text: str) -> Frame | None:

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from forensics.core import lazy
 from forensics.model import Fields, Proof, Value
-from forensics.readers.python.frames import BOX, FRAME_CODE_ROWS, colab_frame, frame_of, rich_frame
+from forensics.readers.python.frames import BOX, FRAME_CODE_ROWS, colab_frame, frame_of, may_be_frame, rich_frame
 from forensics.readers.python.library_files import is_library_file, knows_own_code, without_library_folder
 from forensics.readers.surroundings.near import Found
 
@@ -96,7 +96,7 @@ def _begins(text: str) -> bool:
 
 def _frame(lines: Sequence[str], i: int, tag: str | None) -> Place | None:
     text = lines[i]
-    if tag and tag not in text:
+    if not may_be_frame(text) or (tag and tag not in text):
         return None
     below = lines[i + 1 : i + 1 + FRAME_CODE_ROWS]
     found = rich_frame(text, below) or frame_of(text, below) or colab_frame(text, below)
