@@ -18,6 +18,7 @@ from forensics.database import Database, whole_anchors
 
 MAX_FIRST_PLACES = 500  # of an anchor in a chunk; more of one message say nothing new, and each is confirmed by its pattern
 MAX_LAST_PLACES = 32  # of the same anchor: the last places show how the log ended
+MAX_MIDDLE_PLACES = 4  # of an anchor that earlier chunks had often, in a chunk that is not near the end: to see that it goes on
 MIN_DENSE_PLACES = 1500  # places in a chunk; of more, the first and last of each anchor are enough
 PROBED_REPORTS = 1600  # how early a chunk reaches so many predicts whether it will have MAX_REPORTS
 MAX_REPORTS = 12_000  # in a chunk; beyond it, a search for each anchor costs less than a call for each report
@@ -181,9 +182,9 @@ def first_and_last(places: Sequence[tuple[int, int]], counts: Mapping[int, int])
     return kept
 
 
-def last_of_each(places: Sequence[tuple[int, int]], anchors: set[int]) -> list[tuple[int, int]]:
-    """`places` with only the last MAX_LAST_PLACES of each of `anchors`, in order."""
-    left = dict.fromkeys(anchors, MAX_LAST_PLACES)
+def last_of_each(places: Sequence[tuple[int, int]], anchors: set[int], most: int) -> list[tuple[int, int]]:
+    """`places` with only the last `most` of each of `anchors`, in order."""
+    left = dict.fromkeys(anchors, most)
     kept: list[tuple[int, int]] = []
     for place in reversed(places):
         if place[1] in left:

@@ -31,11 +31,12 @@ class NumberLines:
         # By kind, those of the first chunk apart: it has all its places.
         self.samples: dict[tuple[str, bool], EvenSample[Region]] = {}
 
-    def feed(self, chunk: Chunk, places: Sequence[tuple[int, int]] | None, first_line: int) -> None:
-        """Take in the places of one chunk, whose first line is number `first_line`. None: they are to be found by shapes."""
+    def feed(self, chunk: Chunk, places: Sequence[tuple[int, int]] | None, first_line: int, line_ends: int) -> None:
+        """Take in the places of one chunk with `line_ends` line ends, whose first line is number `first_line`. None: the places are
+        to be found by shapes."""
         if places is None:
             places = self._feed_shapes(chunk, first_line)
-        self._feed_places(chunk, places, first_line)
+        self._feed_places(chunk, places, first_line, line_ends)
 
     def _feed_shapes(self, chunk: Chunk, first_line: int) -> Sequence[tuple[int, int]]:
         """Take in the lines of a chunk by their shapes, in which anchors are looked for once. Returns the places that are left:
@@ -73,11 +74,11 @@ class NumberLines:
             found.setdefault(self.trigger_of[-1 - anchor], set()).add(shapes[bisect_left(ends, to) - 1])
         return found
 
-    def _feed_places(self, chunk: Chunk, places: Sequence[tuple[int, int]], first_line: int) -> None:
+    def _feed_places(self, chunk: Chunk, places: Sequence[tuple[int, int]], first_line: int, line_ends: int) -> None:
         """As feed(), for lines of any kind."""
         data = chunk.data
         samples: dict[int, EvenSample[Region]] = {}
-        numbers = LineNumbers(data, first_line)
+        numbers = LineNumbers(data, first_line, line_ends)
         place: AnchorPlace | None = None
         framed: set[int] = set()
         start = end = frame = 0

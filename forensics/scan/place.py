@@ -11,18 +11,21 @@ MEAN_LINE_BYTES = 200  # what a neighbouring line may take on average
 
 
 class LineNumbers:
-    """The numbers of a chunk's lines, of which the first is `first`. Lines are only counted as far as a number is asked for."""
+    """The numbers of a chunk's lines, of which the first is `first`, and which has `ends` line ends. Lines are only counted from
+    the nearer of the last line that was asked for and the end."""
 
-    __slots__ = ("counted", "data", "number")
+    __slots__ = ("behind", "counted", "data", "number")
 
-    def __init__(self, data: bytes, first: int) -> None:
-        self.data, self.number, self.counted = data, first, 0
+    def __init__(self, data: bytes, first: int, ends: int) -> None:
+        self.data, self.number, self.counted, self.behind = data, first, 0, first + ends
 
     def of(self, start: int) -> int:
         """The number of the line that begins with byte `start`; fast for a line after those asked for before."""
         if start < self.counted:
             return self.number - line_ends(self.data, start, self.counted)
-        if start > self.counted:
+        if start - self.counted > len(self.data) - start:
+            self.number, self.counted = self.behind - line_ends(self.data, start), start
+        elif start > self.counted:
             near = start - self.counted < MANY_BYTES
             self.number += self.data.count(10, self.counted, start) if near else line_ends(self.data, self.counted, start)
             self.counted = start

@@ -14,7 +14,15 @@ from forensics.scan.budget import Budget
 from forensics.scan.chunks import Chunk, chunks
 from forensics.scan.fold import FirstAndLast, HitFold
 from forensics.scan.in_time import LeftOut
-from forensics.scan.matcher import MAX_FIRST_PLACES, Matcher, Matches, last_of_each, matcher_of
+from forensics.scan.matcher import (
+    MAX_FIRST_PLACES,
+    MAX_LAST_PLACES,
+    MAX_MIDDLE_PLACES,
+    Matcher,
+    Matches,
+    last_of_each,
+    matcher_of,
+)
 from forensics.scan.number_lines import NumberLines
 from forensics.scan.place import AnchorPlace, LineNumbers
 from forensics.scan.sample import LineSample
@@ -86,11 +94,11 @@ class _Scanner:
             return
         start = end = 0
         self.lines -= self.is_line_open
-        numbers = LineNumbers(data, self.lines + 1)
+        numbers = LineNumbers(data, self.lines + 1, found.line_ends)
         found_here: set[int] = set()
         text: _Text | None = None
         self.budget.begin_round(len(data))
-        for to, anchor in self._places(found):
+        for to, anchor in self._places(found, self._is_near_end(chunk)):
             at = to - 1
             if at >= end:  # a line we have not looked at
                 start = data.rfind(b"\n", start, at) + 1 or start
@@ -103,7 +111,7 @@ class _Scanner:
                 text = _Text(AnchorPlace(chunk, start, end, at, numbers, end), found_here)
             self._look(text, anchor)
         self._confirm_all(text)
-        self.numbers.feed(chunk, found.thin, self.lines + 1)
+        self.numbers.feed(chunk, found.thin, self.lines + 1, found.line_ends)
         self._count(data, found)
 
     def leave_out(self, gap: LeftOut, share: Share) -> None:
@@ -126,10 +134,15 @@ class _Scanner:
         self.is_line_open = not data.endswith(b"\n")
         self.lines += found.line_ends + self.is_line_open
 
-    def _places(self, found: Matches) -> list[tuple[int, int]]:
+    def _is_near_end(self, chunk: Chunk) -> bool:
+        """Is `chunk` the last one or the one before it, as far as their sizes tell?"""
+        return len(chunk.after) < len(chunk.data) // 2
+
+    def _places(self, found: Matches, near_end: bool) -> list[tuple[int, int]]:
         """The places to look at, in order; of an anchor that was seen often, only the last ones. They are counted."""
         common = {a for a in found.counts if self.seen.get(a, 0) > MAX_FIRST_PLACES}
-        places = last_of_each(found.places, common) if common else found.places
+        most = MAX_LAST_PLACES if near_end else MAX_MIDDLE_PLACES
+        places = last_of_each(found.places, common, most) if common else found.places
         for anchor, count in found.counts.items():
             self.seen[anchor] = self.seen.get(anchor, 0) + count
         return places
