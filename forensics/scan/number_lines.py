@@ -32,8 +32,8 @@ class NumberLines:
         self.samples: dict[tuple[str, bool], EvenSample[Region]] = {}
 
     def feed(self, chunk: Chunk, places: Sequence[tuple[int, int]] | None, first_line: int, line_ends: int) -> None:
-        """Take in the places of one chunk with `line_ends` line ends, whose first line is number `first_line`. None: the places are
-        to be found by shapes."""
+        """Take in the places of one chunk with `line_ends` line ends, whose first line is number `first_line`. None: they are to
+        be found by shapes."""
         if places is None:
             places = self._feed_shapes(chunk, first_line)
         self._feed_places(chunk, places, first_line, line_ends)

@@ -27,14 +27,14 @@ def _places(data: bytes) -> list[tuple[int, int]]:
 
 def _kept(data: bytes, by_shape: bool = False) -> dict[str, list[tuple[int, str, int]]]:
     lines = NumberLines("a.log", (LOSS, MEMORY, TABLE), THIN, _places)
-    lines.feed(Chunk(data), None if by_shape else _places(data), 1)
+    lines.feed(Chunk(data), None if by_shape else _places(data), 1, data.count(b"\n"))
     return {kind: [(r.number, r.text, r.end) for r in regions] for kind, regions in lines.regions()}
 
 
 def test_a_line_of_two_kinds_is_kept_once_for_both() -> None:
     lines = NumberLines("a.log", (LOSS, MEMORY, TABLE), THIN, _places)
     data = b"hello\n" * 20 + b"step 1 loss 2.0 mem 3\nstep 2 loss 1.9\n"
-    lines.feed(Chunk(data), None, 1)
+    lines.feed(Chunk(data), None, 1, data.count(b"\n"))
     kept = dict(lines.regions())
     assert [(r.number, r.text) for r in kept["loss"]] == [(21, "step 1 loss 2.0 mem 3"), (22, "step 2 loss 1.9")]
     assert kept["memory"][0] is kept["loss"][0]
@@ -50,7 +50,7 @@ def test_each_frame_of_a_bar_is_a_line_of_numbers() -> None:
 def test_a_table_has_its_rows() -> None:
     data = b"pid rss\n7 100\n8 200\n"
     lines = NumberLines("a.log", (LOSS, MEMORY, TABLE), THIN, _places)
-    lines.feed(Chunk(data), _places(data), 1)
+    lines.feed(Chunk(data), _places(data), 1, data.count(b"\n"))
     assert [line.text for line in dict(lines.regions())["table"][0].lines_after()] == ["7 100"]
 
 
