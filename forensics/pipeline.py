@@ -38,6 +38,7 @@ from forensics.ownership import Subject, assign_owners, find_subject, subject_of
 from forensics.source_analysis import SourceAnalysis, analyze_sources
 from forensics.source_analysis.call_or_warn import call_or_warn
 from forensics.source_analysis.placement import disordered_sources, find_incidents, placed_observations
+from forensics.source_analysis.teardown import ignored_lines
 from forensics.sources.renumber import renumbered_lane
 from forensics.summary.cause_time import LogTimes, with_moment
 from forensics.summary.incident_entries import incident_summaries, order_incidents, timeline
@@ -260,7 +261,9 @@ def _ranked_lines(
     good = list(sources.open_paths(baseline, seen.noted.append)) if baseline else []
     scans = [r.scan for r in seen.analyses]
     rank = partial(outcome.rank_lines, scans, outcome.line_classes(knowledge), active_model()[0].lines, good)
-    return call_or_warn(rank, [], "the lines that may say why", None, seen.noted.append)
+    ranked = call_or_warn(rank, [], "the lines that may say why", None, seen.noted.append)
+    cleaned_up = {(r.name, n) for r in seen.analyses for n in ignored_lines(r.events)}
+    return [line for line in ranked if line.place not in cleaned_up] or ranked
 
 
 def _near(seen: PlacedCase) -> LinesAround:

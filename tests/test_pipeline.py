@@ -56,6 +56,24 @@ def test_a_rank_that_died_of_a_real_error_is_the_root(analyze: Callable[..., Rep
     assert {f.id: f.role for f in report.causes}["distributed.peer_lost"] == "symptom"
 
 
+def test_what_a_finalizer_prints_at_the_end_never_stands_before_the_error(analyze: Callable[..., Report]) -> None:
+    error = (
+        '7: [rank7]:   File "resume.py", line 90, in restore\n'
+        "7: [rank7]:     return codec.loads(raw)\n"
+        "7: [rank7]: UnicodeDecodeError: 'utf-8' codec can't decode byte 0xfe in position 3: invalid start byte\n"
+        "0: slurmstepd: error: *** STEP 77.0 CANCELLED AT 2026-03-01T02:00:00 ***\n"
+    )
+    finalizer = (
+        "{r}: Traceback (most recent call last):\n"
+        '{r}:   File "multiprocessing/util.py", line 303, in _run_finalizers\n'
+        '{r}:   File "multiprocessing/synchronize.py", line 87, in _cleanup\n'
+        "{r}: FileNotFoundError: [Errno 2] No such file or directory: '/tmp/sem-{r}'\n"
+    )
+    log = "0: restoring the weights of step 400\n7: [rank7]: Traceback (most recent call last):\n" + error
+    report = analyze(job_log=log + finalizer.format(r=8) + finalizer.format(r=9))
+    assert "UnicodeDecodeError" in report.causes[0].evidence[0].text
+
+
 def test_a_benign_phrase_silences_what_it_holds(analyze: Callable[..., Report]) -> None:
     line = (
         "2024-01-01 00:00:00.1: W tensorflow/core/common_runtime/bfc_allocator.cc:311] Allocator (GPU_0_bfc) ran out of memory trying to "

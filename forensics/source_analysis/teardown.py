@@ -32,6 +32,11 @@ MAX_THREAD_HEAD_LINES = 8  # before the first traceback, in which several thread
 IGNORED_TRACEBACK = "traceback/ignored"
 
 
+def ignored_lines(events: Sequence[Observation]) -> frozenset[int]:
+    """The numbers of the lines of all tracebacks that were printed and ignored, as of a finalizer: none of them tells a reason."""
+    return frozenset(n for o in events if o.kind == IGNORED_TRACEBACK for n in range(o.line, o.last_line + 1))
+
+
 class Teardown(Struct, frozen=True):
     """`events`: the observations, those of the teardown without a cause. `lines`: the numbers of its lines."""
 
