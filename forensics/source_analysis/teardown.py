@@ -33,7 +33,7 @@ IGNORED_TRACEBACK = "traceback/ignored"
 
 
 def ignored_lines(events: Sequence[Observation]) -> frozenset[int]:
-    """The numbers of the lines of all tracebacks that were printed and ignored, as of a finalizer: none of them tells a reason."""
+    """The numbers of the lines of all tracebacks that were printed and ignored, as of a finalizer: none tells a reason."""
     return frozenset(n for o in events if o.kind == IGNORED_TRACEBACK for n in range(o.line, o.last_line + 1))
 
 
