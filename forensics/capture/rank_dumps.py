@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import sys
 import threading
 import time
 
+from forensics.capture.prepare import BUNDLE_VARIABLE
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import MutableMapping
+    from collections.abc import Iterable, MutableMapping, Sequence
     from typing import Any
 
 DUMPS_FOLDER = "fr"
@@ -56,54 +59,79 @@ def _write(path: str, line: bytes) -> bool:
 
 
 class Listener:
-    """A thread that waits for the request of a dump. `rank`: that of this process."""
+    """A thread that waits for the request of a dump, at a pipe in each of `bundles`. `rank`: that of this process.
 
-    def __init__(self, bundle: str, rank: str) -> None:
-        self.folder, self.rank = os.path.join(bundle, DUMPS_FOLDER), rank
-        self.pipe = os.path.join(self.folder, f"guard_{rank}.pipe")
-        os.makedirs(self.folder, exist_ok=True)
-        os.mkfifo(self.pipe, 0o600)
-        self._fd = os.open(self.pipe, os.O_RDWR | os.O_CLOEXEC)  # also for writing: so reading waits, and does not end
+    Raises OSError where no pipe can be made.
+    """
+
+    def __init__(self, bundles: Iterable[str], rank: str) -> None:
+        self.rank = rank
+        self._pipes: dict[int, str] = {}
+        for bundle in bundles:
+            folder = os.path.join(bundle, DUMPS_FOLDER)
+            pipe = os.path.join(folder, f"guard_{rank}.pipe")
+            with contextlib.suppress(OSError):  # where one bundle cannot be written to, the others are
+                os.makedirs(folder, exist_ok=True)
+                os.mkfifo(pipe, 0o600)
+                # Also for writing: so waiting for a line goes on when the one who asked is gone.
+                self._pipes[os.open(pipe, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)] = pipe
+        if not self._pipes:
+            raise OSError("no pipe could be made")
         self._thread = threading.Thread(target=self._listen, name="forensics dumps", daemon=True)
         self._thread.start()
 
     def _listen(self) -> None:
-        while (line := os.read(self._fd, 64)) and END not in line:
+        folders = list(map(os.path.dirname, self._pipes.values()))
+        while END not in self._asked():
             with contextlib.suppress(Exception):  # whatever PyTorch does: the program goes on
-                write_dump(self.folder, self.rank)
-        os.close(self._fd)
+                write_dump(folders, self.rank)
+        for fd in self._pipes:
+            os.close(fd)
+
+    def _asked(self) -> bytes:
+        """Wait for a line. All pipes are emptied: one dump answers all who ask at one time."""
+        waiting = select.poll()
+        for fd in self._pipes:
+            waiting.register(fd, select.POLLIN)
+        return b"".join(os.read(fd, 4096) for fd, _ in waiting.poll())
 
     def close(self) -> None:
-        """End the thread and remove the pipe."""
+        """End the thread and remove the pipes."""
         with contextlib.suppress(OSError):
-            os.write(self._fd, END)
-            self._thread.join(1.0)
-            os.unlink(self.pipe)
+            os.write(next(iter(self._pipes)), END)
+        self._thread.join(1.0)
+        for pipe in self._pipes.values():
+            with contextlib.suppress(OSError):
+                os.unlink(pipe)
 
 
 def listen(bundle: str, environment: MutableMapping[str, str]) -> Listener | None:
-    """A Listener for a process that is a rank of a distributed job, and have PyTorch record its calls; None for any other."""
+    """A Listener for a process that is a rank of a distributed job, and have PyTorch record its calls; None for any other.
+
+    It listens in `bundle`, and in that of the `forensics run` that the process is a part of.
+    """
     rank = environment.get("RANK", "")
     if not bundle or not rank.isdigit() or not hasattr(os, "mkfifo"):
         return None
     if not any(name in environment for name in DUMP_VARIABLES):
         environment[DUMP_VARIABLES[0]] = RECORDED_CALLS
     with contextlib.suppress(OSError):
-        return Listener(bundle, rank)
+        return Listener(dict.fromkeys(filter(None, (bundle, environment.get(BUNDLE_VARIABLE)))), rank)
     return None
 
 
-def write_dump(folder: str, rank: str) -> None:
-    """Write the dump of this process, at once without the lines of code, and again with them: to find them takes seconds."""
+def write_dump(folders: Sequence[str], rank: str) -> None:
+    """Write the dump of this process to each folder, at once without the lines of code, which take seconds, then with them."""
     library: Any = sys.modules.get("torch._C._distributed_c10d")
     dump = next((found for name in RECORDERS if (found := getattr(library, name, None))), None)
     if dump is None:
         return
-    path = os.path.join(folder, f"rank_{rank}")
     for with_lines in (False, True):
         moment = time.time()
         data = dump(includeCollectives=True, includeStackTraces=with_lines, onlyActive=False)
-        with open(f"{path}.part", "wb") as file:
-            file.write(data)
-        os.utime(f"{path}.part", (moment, moment))  # of the state that it shows
-        os.replace(f"{path}.part", path)
+        for folder in folders:
+            path = os.path.join(folder, f"rank_{rank}")
+            with open(f"{path}.part", "wb") as file:
+                file.write(data)
+            os.utime(f"{path}.part", (moment, moment))  # of the state that it shows
+            os.replace(f"{path}.part", path)

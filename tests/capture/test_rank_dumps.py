@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from forensics.capture import rank_dumps
+from forensics.capture.prepare import BUNDLE_VARIABLE
 
 
 def until(done: Callable[[], bool]) -> None:
@@ -46,6 +47,26 @@ def test_a_rank_that_is_asked_writes_its_dump(tmp_path: Path, recorder: list[boo
     held.close()
     assert [p.name for p in (tmp_path / "fr").iterdir()] == ["rank_3"]
     assert not [t for t in threading.enumerate() if t.name == "forensics dumps"]
+
+
+def test_a_rank_in_a_captured_job_answers_both_who_may_ask(tmp_path: Path, recorder: list[bool]) -> None:
+    own, whole = tmp_path / "own", tmp_path / "whole"
+    held = rank_dumps.listen(str(own), {"RANK": "2", BUNDLE_VARIABLE: str(whole)})
+    assert held is not None
+    for asking in (whole, own):
+        assert rank_dumps.ask_for_dumps(str(asking)) == 1
+    until(lambda: len(recorder) >= 2)
+    until(lambda: all((folder / "fr" / "rank_2").exists() for folder in (own, whole)))
+    held.close()
+    assert [p.name for folder in (own, whole) for p in (folder / "fr").iterdir()] == ["rank_2", "rank_2"]
+
+
+def test_a_bundle_that_cannot_be_written_to_leaves_the_other(tmp_path: Path, recorder: list[bool]) -> None:
+    (tmp_path / "file").write_text("")
+    held = rank_dumps.listen(str(tmp_path / "own"), {"RANK": "2", BUNDLE_VARIABLE: str(tmp_path / "file")})
+    assert held is not None
+    held.close()
+    assert rank_dumps.listen(str(tmp_path / "file"), {"RANK": "2"}) is None
 
 
 def test_what_the_user_set_stays(tmp_path: Path) -> None:

@@ -37,8 +37,9 @@ SHM_FULL = "shm_full"
 MEMORY_OUTCOMES = (MEMORY_LIMIT, HOST_MEMORY_EXHAUSTED, MEMORY_GUARD, SHM_FULL)
 NO_OUTPUT, TIMER, CPU_TIME_LIMIT = "no_output", "timer", "cpu_time_limit"
 STOPPED, CHILD_KILLED, COULD_NOT_START, BAD_STATUS = "stopped", "child_killed", "could_not_start", "bad_status"
+ENDED_ITSELF = "ended_itself"
 OUTCOMES = (
-    *(*MEMORY_OUTCOMES, NO_OUTPUT, TIMER, CPU_TIME_LIMIT, STOPPED, CHILD_KILLED, COULD_NOT_START, BAD_STATUS),
+    *(*MEMORY_OUTCOMES, NO_OUTPUT, TIMER, CPU_TIME_LIMIT, STOPPED, CHILD_KILLED, COULD_NOT_START, BAD_STATUS, ENDED_ITSELF),
     *map(signal_outcome, FAULT_SIGNALS),
 )
 STOP_SIGNALS = (1, 2, 3, 10, 12, 15)  # HUP INT QUIT USR1 USR2 TERM
@@ -95,6 +96,8 @@ def _record(region: Region, account: Account, outcome: str, weight: Weight, said
     kills = max((g.number("kills") for g in account.groups), default=0)
     if outcome in MEMORY_OUTCOMES and kills:
         fields["oom_kills"] = kills
+    if outcome == ENDED_ITSELF:
+        fields["own_signal"] = fields["signal_name"]
     fields |= _status(account.end)
     end = account.end.line
     quote = (*list(dict.fromkeys(one.line for one in said if one.line != end))[:4], end)
@@ -144,6 +147,16 @@ def _by_its_own(account: Account, sent: AccountLine | None) -> bool:
     if sent is None or sent.number("sender_pid") == sent.number("pid"):
         return False
     return sent.number("pid") != account.end.number("pid") and sent.number("sender_pid") in account.own_pids()
+
+
+def _by_itself(account: Account, death: AccountLine) -> AccountLine | None:
+    """The signal that a process sent to itself and died of. None if others had asked it to stop before, as Python does that too
+    after a Ctrl-C that nothing caught."""
+    sent = _sender(account, death)
+    if sent is None or "sender_pid" not in sent.fields or sent.number("sender_pid") != sent.number("pid"):
+        return None
+    asked = [s for s in account.sent if s.number("pid") == sent.number("pid") and s.number("signal") in (*STOP_SIGNALS, SIGKILL)]
+    return sent if all(s.number("sender_pid") == s.number("pid") for s in asked) else None
 
 
 def _memory_kill(account: Account) -> Found | None:
@@ -196,6 +209,8 @@ def _time_limit(account: Account) -> Found | None:
 def _stopped(account: Account) -> Found | None:
     """The command got a signal to stop, or a known sender killed one of its processes."""
     end = account.end
+    if _by_itself(account, end):
+        return None
     asked = [s for s in account.sent if s.number("pid") == end.number("pid") and not _by_its_own(account, s)]
     asked = [s for s in asked if s.number("signal") in (*STOP_SIGNALS, SIGKILL) and end.moment - s.moment < STOPPED_WITHIN_S]
     others = [
@@ -227,11 +242,14 @@ def _crashed(account: Account) -> Found | None:
 
 
 def _killed(account: Account) -> Found | None:
-    """A SIGKILL, while no memory kill explains it (see _memory_kill)."""
-    killed = [d for d in _dead(account) if d.number("signal") == SIGKILL and not _by_its_own(account, _sender(account, d))]
+    """A SIGKILL, while no memory kill explains it (see _memory_kill), or a signal that a process sent to itself."""
+    dead = [d for d in _dead(account) if not _by_its_own(account, _sender(account, d))]
+    killed = [d for d in dead if d.number("signal") == SIGKILL or (d.number("signal") in STOP_SIGNALS and _by_itself(account, d))]
     if not killed:
         return None
     death = killed[0]
+    if own := _by_itself(account, death):
+        return ENDED_ITSELF, "strong", [death, own]
     sent = _sender(account, death)
     host = account.host[:1]
     oomd = [g for g in account.groups if "oomd" in g.fields]

@@ -32,6 +32,17 @@ def record(*lines: str) -> Record | None:
         ([WORKER, UNCOUNTED, HOST.format("no", 71), FAILED], "process.worker_died", "strong"),
         ([WORKER, SENT.format("9 (SIGKILL)", 4713, "pid 880 (earlyoom)"), UNCOUNTED, FAILED], "host_memory.oom_daemon", "proof"),
         ([WORKER, SENT.format("9 (SIGKILL)", 4713, "pid 880 (bash)"), UNCOUNTED, FAILED], "stopped.user", "strong"),
+        ([WORKER, SENT.format("9 (SIGKILL)", 4713, "pid 4713 (python3)"), UNCOUNTED, FAILED], "code.exception", "strong"),
+        ([SENT.format("9 (SIGKILL)", 4711, "pid 4711 (python3)"), KILLED], "code.exception", "strong"),
+        (
+            [
+                SENT.format("2 (SIGINT)", 4711, "pid 880 (bash)"),
+                SENT.format("2 (SIGINT)", 4711, "pid 4711 (python3)"),
+                KILLED.replace("9 (SIGKILL)", "2 (SIGINT)"),
+            ],
+            "stopped.user",
+            "strong",
+        ),
         ([SENT.format("15 (SIGTERM)", 4711, "pid 9 (timeout, user 0): timeout 5"), FAILED], "stopped.time_limit", "proof"),
         ([KILLED.replace("9 (SIGKILL)", "11 (SIGSEGV)")], "process.segfault", "strong"),
         (
