@@ -167,7 +167,7 @@ def analyze(
 def _undetermined_if_cut_off(report: Report, seen: PlacedCase, around: JobContext, knowledge: Database) -> Report:
     progress, title = context.last_progress(report, seen.attempted), knowledge.causes[HEALTHY].as_cut_off
     report = undetermined_if_cut_off(report, progress, title, advice.questions_of_open_end(around))
-    return replace(report, possible=advice.possible_causes(report))
+    return advice.told_by_status(replace(report, possible=advice.possible_causes(report)))
 
 
 def _notebooks(seen: PlacedCase) -> set[str]:

@@ -5,6 +5,7 @@ from forensics.advice.evidence import lines_of_other_deaths
 from forensics.advice.findings import findings, open_questions, questions_of_open_end
 from forensics.advice.possible import possible_causes
 from forensics.advice.remedies import fitting_remedies
+from forensics.advice.silent_end import told_by_status
 from forensics.advice.whereabouts import affected, location_text
 from forensics.advice.wording import summary
 
@@ -19,4 +20,5 @@ __all__ = [
     "possible_causes",
     "questions_of_open_end",
     "summary",
+    "told_by_status",
 ]

@@ -53,15 +53,23 @@ def _in_order(owned: Sequence[OwnedObservation], cause: str, database: Database)
     for o in (x for x in found if _ends_a_program(x) and not database.has_trait(cause, "worthless_result")):
         last[o.observation.source] = max(o.attempt, last.get(o.observation.source, 0))
 
-    def rank(o: OwnedObservation) -> tuple[bool, int, bool, int, bool, str, int]:
+    spoke = database.has_trait(cause, "program_error") and any("exc_type" in o.observation.fields for o in found)
+
+    def rank(o: OwnedObservation) -> tuple[bool, int, bool, bool, int, bool, str, int]:
         e, over = o.observation, _ends_a_program(o) and o.attempt < last.get(o.observation.source, 0)
-        return _is_code(e), WEIGHT_ORDER[e.weight], over, -len(e.fields), e.time is None, e.source, e.line
+        status_alone = spoke and _tells_status_alone(e)
+        return _is_code(e), WEIGHT_ORDER[e.weight], over, status_alone, -len(e.fields), e.time is None, e.source, e.line
 
     return [o.observation for o in sorted(found, key=rank)]
 
 
 def _ends_a_program(o: OwnedObservation) -> bool:
     return o.observation.ends != "nothing" and o.lane is not None and o.lane.kind in ("job", "notebook")
+
+
+def _tells_status_alone(event: Observation) -> bool:
+    """Does it tell that a program ended with a status, and not why? An exception of the same program does."""
+    return "exit_code" in event.fields and "exc_type" not in event.fields
 
 
 def _is_code(event: Observation) -> bool:

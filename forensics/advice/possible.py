@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from forensics.database.differential import ANY_SETTING, Possibility, differentials
-from forensics.model import Curve, Finding, Possible, Report
-from forensics.model.answers import NO_SIGNATURE
+from forensics.model import Curve, Finding, Possible, Proof, Report
+from forensics.model.answers import NO_SIGNATURE, OUTCOME_LINE
 
 MAX_OWN_STATUS = 126  # what a program gives itself; a shell uses those above for its own errors and for signals
 ENDED_STATES = ("failed", "stopped", "spoiled")
@@ -31,13 +31,17 @@ class Shown(NamedTuple):
 
 def possible_causes(report: Report) -> tuple[Possible, ...]:
     """What an undetermined end may be, likeliest first, those behind that a line rules out; empty if a line names a cause."""
-    first = report.causes[0]
-    if report.verdict != "undetermined" or not all(p.signature in NO_SIGNATURE for p in first.evidence):
+    if not is_open(report):
         return ()
     setting = _setting(report)
     told = next(d for d in differentials() if d.setting == setting)
     found = [_possible(p, report) for p in told.possibilities]
     return tuple(sorted(found, key=lambda p: bool(p.why)))
+
+
+def is_open(report: Report) -> bool:
+    """Is the end undetermined, and does no line name a cause?"""
+    return report.verdict == "undetermined" and all(p.signature in NO_SIGNATURE for p in report.causes[0].evidence)
 
 
 def _setting(report: Report) -> str:
@@ -61,8 +65,17 @@ def _said(report: Report) -> Shown | None:
 
 
 def _status(report: Report) -> Shown | None:
+    said, proof = report.subject, _end(report)
+    if said and proof and said.status and said.status <= MAX_OWN_STATUS:
+        return Shown(proof.source, proof.line, f"it ended with the exit status {said.status}")
     found = next((f for f in report.causes if _is_own_status(f) and f.evidence), None)
     return _at(found, f"it ended with the exit status {found.facts['exit_code']}") if found else None
+
+
+def _end(report: Report) -> Proof | None:
+    """The line that shows how it ended, else the first line of evidence."""
+    proofs = report.causes[0].evidence
+    return next((p for p in proofs if p.signature == OUTCOME_LINE), next(iter(proofs), None))
 
 
 def _is_own_status(finding: Finding) -> bool:
@@ -72,7 +85,7 @@ def _is_own_status(finding: Finding) -> bool:
 
 def _ended(report: Report) -> Shown | None:
     said = report.subject
-    proof = next(iter(report.causes[0].evidence), None)
+    proof = _end(report)
     if said is None or said.outcome not in ENDED_STATES or proof is None:
         return None
     return Shown(proof.source, proof.line, "it ended there")

@@ -74,9 +74,11 @@ def told_state(cause: str, facts: Fields, proofs: Sequence[Proof]) -> ToldState 
 def as_state(finding: Finding, facts: Fields) -> Finding:
     """`finding` in the words of the state that its evidence reports, if any. `facts`: of the evidence and of the place.
 
-    The remedy of a state stands alone: those of the cause are for programs that print why they end.
+    The remedy of a state stands alone: those of the cause are for programs that print why they end. Where an exception says why,
+    it is the answer, and a state that another line reports is not.
     """
-    state = told_state(finding.id, facts, finding.evidence)
+    says_why = "exc_type" in finding.facts
+    state = told_state(finding.id, facts, finding.evidence[: 1 if says_why else None])
     if state is None:
         return finding
     return replace(

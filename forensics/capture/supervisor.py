@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from forensics.capture.options import Options
 
 CAPTURED_COMMAND, PLAIN_COMMAND = b"c", b"p"  # commands to the job's process: begin, with captured streams or with those of `run`
+PATIENCE_S = 2.0  # shorter work is over before a person wonders
 DRAIN_S = 0.5  # chosen by hand: the wait after the end for the output of processes left behind
 GROUP_SIGNAL_S = 0.005  # chosen by hand: a signal to a group reaches its members one after the other
 NOT_FOUND, NOT_EXECUTABLE = 127, 126  # exit statuses of shells (POSIX, 2.8.2)
@@ -285,7 +286,10 @@ class JobSupervisor:
             return False
         if not self.options.report:
             return True
+        patience = threading.Timer(PATIENCE_S, self.say, ("the captured run is analysed; the first time takes some 10 s",))
+        patience.start()
         analyse_bundle(self.bundle.folder, self.options)
+        patience.cancel()
         died = not reports_no_crash(self.bundle.folder)
         if died:
             act_on_death(self.bundle.folder, self.options)

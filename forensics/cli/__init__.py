@@ -63,8 +63,11 @@ def main() -> None:
 
 def _run(arguments: list[str]) -> None:
     """The command, with the patterns that earlier runs compiled."""
+    from forensics.cli import progress
+    from forensics.core import long_work
     from forensics.data_files.kept_patterns import keep_patterns, read_patterns
 
+    long_work.use(progress.told)
     read_patterns()
     atexit.register(keep_patterns)
     if arguments == ["stdin"]:  # as it is used most: without options there is nothing to parse

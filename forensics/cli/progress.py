@@ -56,6 +56,27 @@ def shown(what: str, done: Callable[[], float], total: Callable[[], float], unit
         thread.join()
 
 
+@contextlib.contextmanager
+def told(work: str) -> Iterator[None]:
+    """A line that names `work` if it takes longer than PATIENCE_S; on a terminal it is cleared when the work is done."""
+    over, watched = threading.Event(), is_watched()
+
+    def say() -> None:
+        if not over.wait(PATIENCE_S):
+            sys.stderr.write(f"{CLEAR_LINE if watched else ''}forensics: {work}{'' if watched else chr(10)}")
+            sys.stderr.flush()
+            over.wait()
+            sys.stderr.write(CLEAR_LINE if watched else "")
+
+    thread = threading.Thread(target=say, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
 def progress_line(what: str, done: float, total: float, seconds: float, unit: Callable[[float], str]) -> str:
     """`reading   62 %  1.2 GiB of 2 GiB  140 MiB/s  0:12`"""
     done = min(done, total) if total else done

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import hyperscan
 
+from forensics.core import long_work
 from forensics.core.digest import sha256
 from forensics.core.errors import DatabaseError
 from forensics.data_files import cache
@@ -52,6 +53,7 @@ __all__ = [
 ]
 
 READ_AT_ONCE = range(1, 64)  # the parts of a cached database that each run needs; the first one is for floods
+COMPILING = "the messages are compiled for the first time, some 10 s; the next answer takes less than one"
 FORMAT = 21  # of the cached document; raised when entries.py, stored.py or the patterns made of messages change
 
 
@@ -82,11 +84,12 @@ def load(
             return database_of_parts(cached, tuple(triggers), digest, partial(_first_part, key, cache_folder))
         except (hyperscan.HyperscanError, ValueError, KeyError, TypeError, IndexError):
             pass  # compiled for another processor, or not a file of this program: it is compiled again below
-    causes = _faultless(folders)
-    database = assemble(
-        causes, tuple(triggers), digest, _phrases(folders), read_rates(folders[0]), _precedence(folders), _records()
-    )
-    cache.write(key, database_parts(database), cache_folder)
+    with long_work.in_words(COMPILING):
+        causes = _faultless(folders)
+        database = assemble(
+            causes, tuple(triggers), digest, _phrases(folders), read_rates(folders[0]), _precedence(folders), _records()
+        )
+        cache.write(key, database_parts(database), cache_folder)
     return database
 
 

@@ -305,7 +305,7 @@ def _outcome(given: DecisionInput, bad: float, first: Candidate, database: Datab
         why = ""
     if not lines and given.end:
         end = given.end
-        return Outcome(state, round(bad, 4), end.why, ((end.source, end.line, end.text),))
+        return Outcome(state, round(bad, 4), end.why, ((end.source, end.line, end.text),), status=end.status)
     if not lines and lane:
         good = lane.good_lines if state == "ended_well" else ()
         shown = lane.trouble_lines[-1:] if bad >= ENDED_BADLY and lane.trouble_lines else (good or lane.last_lines)[-1:]

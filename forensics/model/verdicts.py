@@ -178,7 +178,8 @@ class OwnedObservation(Struct, frozen=True):
 class Outcome(Struct, frozen=True):
     """How the subject's last attempt ended. `ended_badly`: its probability. `lines`: (source, line, text) that show it.
 
-    `ledger`: the rows whose sum is the log odds of `ended_badly`.
+    `ledger`: the rows whose sum is the log odds of `ended_badly`. `status`: of its command, as a shell gives it, if only that is
+    known of its end.
     """
 
     state: OutcomeState
@@ -186,6 +187,7 @@ class Outcome(Struct, frozen=True):
     why: str
     lines: tuple[tuple[str, int, str], ...] = ()
     ledger: tuple[Adjustment, ...] = ()
+    status: int | None = None
 
 
 class Candidate(Struct, frozen=True):

@@ -10,7 +10,7 @@ from forensics.model import MessageGroup, Proof, Report, Value
 from forensics.model.answers import OUTCOME_LINE, REASON_LINE
 from forensics.report.incident_groups import Group, incident_groups
 from forensics.report.paths import Paths
-from forensics.report.phrases import duration_text, is_guess, odd_rank, remedies, shows_no_crash, symptoms
+from forensics.report.phrases import duration_text, is_guess, is_silent, odd_rank, remedies, shows_no_crash, symptoms
 
 MAX_NUMBER_RANGES = 3  # chosen by hand: `1-4, 6-12, 20`
 MAX_LISTED_INCIDENTS = 5  # rows of other incidents on the first screen
@@ -53,6 +53,8 @@ def _own_rank(report: Report) -> Value | None:
 
 def do_first(report: Report) -> str:
     """The first remedy; if there is none, the line to read, or the first open question; empty if nothing ended badly."""
+    if is_silent(report):
+        return "Find the statement that ends it so, by the command below"
     advised = remedies(report)
     if advised:
         return ("ask the administrator: " if advised[0].who == "admin" else "") + advised[0].action

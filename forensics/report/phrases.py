@@ -34,6 +34,8 @@ GUESSED = (
     "No message of a cause that this tool knows was found in these logs. Below are the lines with which they end, or"
     " which stand out by their words, and the known causes whose logs use the most similar words."
 )
+SILENT_TITLE = "It ended itself with exit status {}, and says nothing of why"
+SILENT = "A program gives itself such a status: no signal, no memory kill and no scheduler does."
 MAX_FIRST_SENTENCES = 4  # chosen by hand: of the summary, on the first screen; the cause and what led to it
 UNDRAWN = "\b\x7f \t\r\n"
 MIN_MENTIONED_PROBABILITY = 0.03  # one in thirty: less probable causes are only in the JSON document
@@ -71,6 +73,11 @@ def is_guess(report: Report) -> bool:
     return unknown and all(p.signature in NO_SIGNATURE for p in report.causes[0].evidence)
 
 
+def is_silent(report: Report) -> bool:
+    """Did the program end itself with a status, and say nothing of why?"""
+    return report.subject is not None and report.subject.silent
+
+
 def shows_no_crash(report: Report) -> bool:
     """Is the first cause that nothing ended badly? The verdict is undetermined then if the log breaks off."""
     return report.causes[0].id.startswith(NO_CAUSE)
@@ -95,7 +102,7 @@ def evidence_worth(report: Report) -> str:
 def headline(report: Report) -> str:
     """What the report says in a few words: the first cause, if it is more than a guess."""
     if is_guess(report):
-        return "No cause was recognised"
+        return SILENT_TITLE.format(report.subject.status) if is_silent(report) and report.subject else "No cause was recognised"
     return report.causes[0].title if separate_causes(report) else titled(report.verdict, report.causes[0])
 
 
@@ -139,7 +146,7 @@ def verdict(report: Report) -> str:
 def what_happened(report: Report) -> str:
     """The first MAX_FIRST_SENTENCES sentences of the first cause's summary; for a guess only that it is one."""
     if is_guess(report):
-        return GUESSED
+        return SILENT if is_silent(report) else GUESSED
     return " ".join([*SENTENCE_END.split(report.causes[0].summary)[:MAX_FIRST_SENTENCES], *_waited_for(report)])
 
 
@@ -196,6 +203,8 @@ def symptoms(report: Report) -> list[Finding]:
 
 def also_possible(report: Report) -> list[Finding]:
     """Other causes that may have contributed; all of them if they are guesses, without causes that mean nothing ended badly."""
+    if is_silent(report):
+        return []
     if is_guess(report):
         found = (f for f in report.causes if not f.id.startswith(NO_CAUSE))
         others = [replace(f, evidence=tuple(p for p in f.evidence if p.signature not in NO_SIGNATURE)) for f in found]

@@ -41,6 +41,7 @@ def subject_summary(decided: Diagnosis, asked: Subject, first: Finding) -> Subje
         ended.ended_badly,
         ended.ledger,
         decided.none_of_these,
+        ended.status,
     )
 
 

@@ -17,6 +17,7 @@ RECORD_LEVEL_PATTERN = lazy.regex(r"^\W{0,3}(?:\S+ ){0,4}?\W?(WARN(?:ING)?|INFO|
 MAX_LEVEL_CHARS = 160  # the level is in these first characters of a line, after a time, a host and the name of a logger
 NO_REASON_PATTERN = lazy.regex(
     r"\[?[\w.-]{1,40}@[\w.-]{1,60}[: ][^\s$#]{0,200}[$#] |z?[ef]?grep: .{1,300}: No such file|> {1,8}\S.*\\$|> {2,8}[|&]"
+    r"|\[[^\]]{1,40}\] forensics run: "
     r"|.{0,120}\bsystemd\[\d{1,7}\]: (?:Start(?:ed|ing)|Finished|Reached target|Listening on|Mounted|Created slice|Set up) "
 )
 TRACKER_PATTERN = lazy.regex(r"^\W{0,4}(?:wandb: |wandb:$|COMET [A-Z]+: |neptune\] |View (?:run|experiment) .{0,200}\bat: ?http)")
@@ -66,7 +67,10 @@ def is_cell_heading(raw: bytes) -> bool:
 
 
 def tells_no_reason(text: str) -> bool:
-    """Is it a prompt, a search for a file that is not there, or a unit that systemd started? No failure stands in it."""
+    """Is it a prompt, a search for a file that is not there, or a unit that systemd started? No failure stands in it.
+
+    Nor is a line of a capture's account one: `readers/capture` reads them all, and what they tell is evidence already.
+    """
     return NO_REASON_PATTERN.match(text) is not None
 
 

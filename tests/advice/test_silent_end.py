@@ -1,0 +1,48 @@
+"""A captured run that ended itself with a status: no kill is suspected, and of a silent one the report is short."""
+
+from pathlib import Path
+
+import pytest
+
+from forensics import analyze
+from forensics.model import Report
+from forensics.report import render
+
+STAMP = "[2026-11-29T17:41:56.639521+00:00] forensics run: "
+ACCOUNT = (
+    f"{STAMP}memory group /job counted no kill; no limit\n"
+    f"{STAMP}the host counted no memory kill; at least 97 % of its 23.5 GiB were available\n"
+    f"{STAMP}local times are UTC+00:00 (UTC)\n"
+    f"{STAMP}the command, pid 27974 (python), ended with exit status 7 after 0.1 s\n"
+)
+
+
+def told(folder: Path, printed: str) -> Report:
+    log = folder / "job.log"
+    log.write_text(printed + ACCOUNT)
+    return analyze(log, workers=1)
+
+
+def test_the_report_of_a_silent_end_is_short_and_says_where_to_look(tmp_path: Path) -> None:
+    report = told(tmp_path, "")
+    assert report.subject is not None and report.subject.silent and report.subject.status == 7
+    text = render(report, "text")
+    assert text.startswith("It ended itself with exit status 7, and says nothing of why")
+    assert len(text.splitlines()) <= 22
+    for other in ("job.log:1 ", "dmesg", "journalctl", "nearest known causes", "code.exception"):
+        assert other not in text
+    assert "grep -rnE" in report.possible[0].commands[0] and "7" in report.possible[0].commands[0]
+
+
+def test_a_line_of_the_program_is_the_one_to_read_and_a_kill_is_ruled_out(tmp_path: Path) -> None:
+    report = told(tmp_path, "loaded 12 shards\nsomething odd happened in the trainer, giving up\n")
+    assert report.subject is not None and not report.subject.silent
+    assert "giving up" in report.causes[0].evidence[0].text or any("giving up" in m.text for m in report.unusual)
+    killed = next(p for p in report.possible if "host_memory.oom_global" in p.causes)
+    assert (killed.line, killed.why) == (6, "it ended with the exit status 7")
+    assert report.missing == ()
+
+
+@pytest.mark.parametrize("form", ["markdown", "html", "brief", "issue", "github", "csv", "sarif"])
+def test_each_format_takes_a_silent_end(tmp_path: Path, form: str) -> None:
+    assert "7" in render(told(tmp_path, ""), form)
