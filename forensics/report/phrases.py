@@ -35,7 +35,7 @@ GUESSED = (
     " which stand out by their words, and the known causes whose logs use the most similar words."
 )
 SILENT_TITLE = "It ended itself with exit status {}, and says nothing of why"
-SILENT = "A program gives itself such a status: no signal, no memory kill and no scheduler does."
+SILENT_WHY = "A program gives itself such a status: no signal, no memory kill and no scheduler does."
 MAX_FIRST_SENTENCES = 4  # chosen by hand: of the summary, on the first screen; the cause and what led to it
 UNDRAWN = "\b\x7f \t\r\n"
 MIN_MENTIONED_PROBABILITY = 0.03  # one in thirty: less probable causes are only in the JSON document
@@ -146,7 +146,7 @@ def verdict(report: Report) -> str:
 def what_happened(report: Report) -> str:
     """The first MAX_FIRST_SENTENCES sentences of the first cause's summary; for a guess only that it is one."""
     if is_guess(report):
-        return SILENT if is_silent(report) else GUESSED
+        return SILENT_WHY if is_silent(report) else GUESSED
     return " ".join([*SENTENCE_END.split(report.causes[0].summary)[:MAX_FIRST_SENTENCES], *_waited_for(report)])
 
 
