@@ -4,8 +4,7 @@ Namespace(batch_size=12800, lr=0.1, workers=8)               -> batch_size 12800
 Instantaneous batch size per device = 8                      -> batch_size 8
 ***** Running Evaluation ***** ...   Batch size = 16         -> eval_batch_size 16
 python train.py --batch-size 64 --num-workers=4              -> batch_size 64, workers 4
-forensics run: limits of the command: address space 2929.7 MiB, open files 1024, processes 96365
-                                                             -> address_space_mib 2929.7, open_files_limit 1024, process_limit 96365
+forensics run: limits of the command: address space 2929.7 MiB, open files 64   -> address_space_mib 2929.7, open_files_limit 64
 forensics run: the host counted no memory kill; at least 97 % of its 23.5 GiB were available           -> host_free_percent 97
 """
 
