@@ -8,12 +8,12 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping
 
-NAME_PATTERN = re.compile(r"(?<![$\w])\{([a-z_]{1,30})\}")
+BRACED_NAME_PATTERN = re.compile(r"(?<![$\w])\{([a-z_]{1,30})\}")
 
 
 def filled(command: str, values: Mapping[str, str]) -> str:
     """The command with each name replaced by its value, as one word of the shell; unknown names stay as they are."""
-    return NAME_PATTERN.sub(lambda m: shlex.quote(values[m[1]]) if m[1] in values else m[0], command)
+    return BRACED_NAME_PATTERN.sub(lambda m: shlex.quote(values[m[1]]) if m[1] in values else m[0], command)
 
 
 def warn_of_names(where: str, command: str, known: Iterable[str]) -> None:
@@ -27,7 +27,7 @@ def warn_of_names(where: str, command: str, known: Iterable[str]) -> None:
 def unknown_names(where: str, command: str, known: Iterable[str]) -> str:
     """What is wrong with the names in `command`; empty if each is known. `where`: the command and its option."""
     known = sorted(known)
-    strange = [name for name in dict.fromkeys(NAME_PATTERN.findall(command)) if name not in known]
+    strange = [name for name in dict.fromkeys(BRACED_NAME_PATTERN.findall(command)) if name not in known]
     if not strange:
         return ""
     stands = "stands" if len(strange) == 1 else "stand"

@@ -59,12 +59,13 @@ def odds_text(report: Report) -> str:
 
     A guess has none worth telling. Of a log that breaks off it tells how quiet the log is, not how the run ended.
     """
-    return "" if is_guess(report) or breaks_off(report) else percent_text(report.causes[0].probability)
+    return "" if is_guess(report) or has_open_end(report) else percent_text(report.causes[0].probability)
 
 
-def breaks_off(report: Report) -> bool:
-    """Does the log end at work, without a sign of a bad end? Then nothing tells how the run ended."""
-    return shows_no_crash(report) and report.subject is not None and report.subject.outcome == "cut_off"
+def has_open_end(report: Report) -> bool:
+    """Does the log end at work, without a sign of a bad end, or was none read? Then nothing tells how the run ended."""
+    cut_off = report.subject is not None and report.subject.outcome == "cut_off"
+    return shows_no_crash(report) and (cut_off or not report.sources)
 
 
 def is_guess(report: Report) -> bool:

@@ -34,8 +34,8 @@ MAX_SORTED_BYTES = 64 << 20  # bytes; the cells are held in memory while they ar
 HELD_AT_ONCE_BYTES = 256 << 10  # of one piece that is held; so that a notebook of any size has few of them
 HELD_AS_IT_IS_BYTES = 2 << 20  # of a cell: more than nearly all print; what follows is held compressed
 DEATH_SCHEMA = "forensics-death/1"  # of adapters/jupyter/message.py
-BEGUN, ENDED = ("iopub.execute_input", "iopub.status.busy"), ("iopub.status.idle", "shell.execute_reply")
-CLOSED = ("metadata", "papermill", "end_time")  # of a cell; papermill writes it after the cell, however that ended
+CELL_BEGUN, CELL_ENDED = ("iopub.execute_input", "iopub.status.busy"), ("iopub.status.idle", "shell.execute_reply")
+CELL_CLOSED = ("metadata", "papermill", "end_time")  # of a cell; papermill writes it after the cell, however that ended
 STARTED = ("iopub.execute_input", "shell.execute_reply.started", "iopub.status.busy", "start_time")
 
 
@@ -234,9 +234,9 @@ def _about(cell: _Cell, rest: Path, value: Any) -> None:
     elif rest[:2] == ("metadata", "tags"):
         cell.may_fail = cell.may_fail or value == "raises-exception"
     elif rest[:1] == ("metadata",):
-        cell.begun = cell.begun or rest[-1] in BEGUN
-        cell.ended = cell.ended or rest[-1] in ENDED
-        cell.closed = cell.closed or (rest == CLOSED and bool(value))
+        cell.begun = cell.begun or rest[-1] in CELL_BEGUN
+        cell.ended = cell.ended or rest[-1] in CELL_ENDED
+        cell.closed = cell.closed or (rest == CELL_CLOSED and bool(value))
         if rest[-1] in STARTED:
             cell.started = cell.started or from_value(value)
 
