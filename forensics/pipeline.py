@@ -13,7 +13,13 @@ from forensics.core import limits
 from forensics.core.errors import SourceError
 from forensics.database import HEALTHY, Database, load
 from forensics.decision.decide import DecisionInput, decide
-from forensics.decision.doubts import Answer, less_sure_if_disordered, undetermined_if_unmatched, undetermined_if_unread
+from forensics.decision.doubts import (
+    Answer,
+    less_sure_if_disordered,
+    undetermined_if_nothing_read,
+    undetermined_if_unmatched,
+    undetermined_if_unread,
+)
 from forensics.decision.last_step import undetermined_if_cut_off
 from forensics.decision.model import Model, active_model
 from forensics.decision.precedence import precedence_of
@@ -182,6 +188,7 @@ def _unmatched(seen: PlacedCase, event_filter: correlation.Filter) -> OpenQuesti
 def _with_doubts(answer: Answer, seen: PlacedCase, disordered: set[str], unmatched: OpenQuestion | None) -> Answer:
     """`answer` as far as the sources allow it."""
     answer = less_sure_if_disordered(answer, disordered, seen.asked.own)
+    answer = undetermined_if_nothing_read(answer, None if seen.analyses else next((w.message for w in seen.noted), None))
     return undetermined_if_unmatched(undetermined_if_unread(answer, _unread_end(seen)), unmatched)
 
 

@@ -37,6 +37,7 @@ NUMBER_FACTS = (
     "shuffle_filled",
     "sample_values",
     "heads",
+    *("address_space_mib", "open_files_limit", "process_limit", "host_free_percent"),
 )
 PLACED_FACTS = ("mixed_precision", "fused_attention")  # settings without a value: only the place is a fact
 

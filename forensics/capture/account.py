@@ -4,6 +4,7 @@
     [2026-08-22T03:00:07.130000+00:00] forensics run: signal 9 (SIGKILL) was sent to pid 4713 (python3) by pid 880 (earlyoom)
     [2026-08-22T03:00:08.000000+00:00] forensics run: memory group /job counted 1 kill and 35 refusals; limit 200.0 MiB
     [2026-08-22T03:00:08.000000+00:00] forensics run: the host counted 1 memory kill; at least 71 % of its 23.5 GiB were available
+    [2026-08-22T03:00:08.000000+00:00] forensics run: limits of the command: address space 2929.7 MiB, open files 1024
     [2026-08-22T03:00:08.000000+00:00] forensics run: local times are UTC+02:00 (CEST)
     [2026-08-22T03:00:08.000000+00:00] forensics run: the command, pid 4711 (python3), ended with exit status 1 after 14.2 s
 
@@ -50,6 +51,7 @@ def closing_lines(collector: Collector, status: int | None) -> list[str]:
         (end, text) for text in (*_groups(collector), *_host(collector), *_places(collector), *_silence(collector, end))
     ]
     lines_in_order += [(end, text) for text in _limits(collector, end, root)]
+    lines_in_order += [(end, text) for text in _bounds(collector.limits)]
     lines_in_order.append((end, f"local times are {local_zone(end)}"))
     lines_in_order.append((end, _root(collector, root)))
     return [f"[{time_text(at)}] {ACCOUNT_PREFIX} {text}" for at, text in lines_in_order]
@@ -139,6 +141,14 @@ def _places(collector: Collector) -> list[str]:
         for path, (free, total) in collector.least_free.items()
         if total and free < MAX_FREE_SHARE_OF_FULL * total
     ]
+
+
+def _bounds(limits: dict[str, str]) -> list[str]:
+    """The limits that programs meet: the soft ones of the command, as they were when it started. `limits`: see identity.limits"""
+    space = limits.get("Max address space", "")
+    said = [f"address space {int(space) / MIB:.1f} MiB"] if space.isdecimal() else []
+    said += [f"{name} {limits[f'Max {name}']}" for name in ("open files", "processes") if f"Max {name}" in limits]
+    return [f"limits of the command: {', '.join(said)}"] if said else []
 
 
 def _silence(collector: Collector, end: float) -> list[str]:

@@ -19,6 +19,7 @@ NOT_COMMANDS = {
         "common",
         "following",
         "manual",
+        "hooks",
         "naming",
         "exporting",
         "output",

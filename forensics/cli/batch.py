@@ -128,13 +128,11 @@ def _table(reports: "Iterable[Report]", telling: OutputOptions) -> bool:
     """A row for each case, failures first. True if one of them is a crash."""
     from forensics.cli.print_table import table_text
     from forensics.report import with_stand_ins
+    from forensics.report.phrases import headline, odds_text
 
     found = [with_stand_ins(report)[0] if telling.hides_names else report for report in reports]
     found.sort(key=lambda report: CASE_ORDER.get(report.verdict, 0))
-    rows = [
-        {"case": r.case, "cause": r.causes[0].id, "sure": f"{100 * r.causes[0].probability:.0f} %", "what": r.causes[0].title}
-        for r in found
-    ]
+    rows = [{"case": r.case, "cause": r.causes[0].id, "sure": odds_text(r), "what": headline(r)} for r in found]
     write(table_text(rows, ("case", "cause", "sure", "what"), "text"), telling.output)
     return any(report.verdict == "crash" for report in found)
 

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from forensics.cli.common import Output, Redact, Tokens
+from forensics.cli.hooks import warn_of_names
 from forensics.cli.output import capture_settings, check_format
 from forensics.cli.remembering import Remember
 from forensics.core.errors import UsageError
@@ -78,8 +79,8 @@ def register(app: typer.Typer) -> None:
         """
         check_format(form)
         given: dict[str, object] = {"command": command, "form": form, **_paths(folder=folder, output=output)}
-        given |= {**_checked(keep, every, stall), "environment": env, "warn": warn}
-        given |= {"max_log_bytes": max_log << 20, "termination_file": str(termination_file), "on_crash": on_crash}
+        given |= {**_checked(keep, every, stall, on_crash), "environment": env, "warn": warn}
+        given |= {"max_log_bytes": max_log << 20, "termination_file": str(termination_file)}
         given |= {"tokens": tokens, "redact": redact, "remember": _remembers(remember), "quiet": quiet, "verbose": verbose}
         _become(given | _settings(_typed(context)))
 
@@ -89,13 +90,14 @@ def _paths(**given: Path | None) -> dict[str, str]:
     return {name: str(path.absolute()) if path else "" for name, path in given.items()}
 
 
-def _checked(keep: str, every: str, stall: str) -> dict[str, object]:
-    """When to keep bundles, and the durations in seconds; raises UsageError for a text that is none."""
+def _checked(keep: str, every: str, stall: str, on_crash: str) -> dict[str, object]:
+    """When to keep bundles, the durations in seconds and the hook; raises UsageError for a text that is none."""
     from forensics.config.capture import KEEP_VALUES, seconds
 
     if keep not in KEEP_VALUES:
         raise UsageError(f"unknown value {keep!r} of --keep", advice=f"choose one of {', '.join(KEEP_VALUES)}")
-    return {"keep": keep, "every_s": seconds(every), "stall_s": seconds(stall)}
+    warn_of_names("run --on-crash", on_crash, ("bundle",))
+    return {"keep": keep, "every_s": seconds(every), "stall_s": seconds(stall), "on_crash": on_crash}
 
 
 def _remembers(asked: bool | None) -> bool:

@@ -1,7 +1,6 @@
 """`forensics watch FILE... | --pid PID | --job ID`: say when a live log, process or Slurm job dies, stalls or diverges."""
 
 import os
-import shlex
 import shutil
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from forensics.cli.common import Format, Output
+from forensics.cli.hooks import filled, warn_of_names
 from forensics.cli.output import OutputOptions, capture_settings, check_format, rendered, save, say, write
 from forensics.core.errors import UsageError
 
@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from forensics.cli.following import Follower, Happening, Run, Tail
     from forensics.model import Report
 
+Hook = Annotated[
+    str,
+    typer.Option(
+        "--exec", help="A shell command to run then; {report} is the path of the report, {cause} its id. Not waited for."
+    ),
+]
+HOOK_NAMES = ("report", "cause", "what")  # in the command of --exec
 JOB_POLL_S = 30.0  # chosen by hand: each look asks the cluster's controller
 UNASKED_S = 20.0  # chosen by hand: a parent asks for the status of its child at once, or not at all
 STATUS_OF = {"died": 1, "diverges": 1, "went wrong": 1}  # exit statuses; 0 for a good end
@@ -36,10 +43,7 @@ def register(app: typer.Typer) -> None:
         job: Annotated[str, typer.Option(help="A Slurm job; its output files are followed.")] = "",
         stall: Annotated[str, typer.Option(help="Say so if there is no output for so long; 0 for never.")] = "15m",
         every: Annotated[str, typer.Option(help="Time between two looks.")] = "2s",
-        execute: Annotated[
-            str,
-            typer.Option("--exec", help="A shell command to run then; {report} is the path of the report. Nobody waits for it."),
-        ] = "",
+        execute: Hook = "",
         notify: Annotated[bool, typer.Option("--notify", help="Show a notification on the desktop, else ring the bell.")] = False,
         form: Format = "text",
         output: Output = None,
@@ -62,6 +66,7 @@ def register(app: typer.Typer) -> None:
 
         check_format(form)
         capture_settings()
+        warn_of_names("watch --exec", execute, HOOK_NAMES)
         rules, pause = Rules(seconds(stall)), max(0.1, seconds(every))
         paths, run = _chosen(files or [], pid, job, rules.stall_s)
         follower = Follower(_opened(paths, pause), rules, pipeline.database(), time.monotonic(), run)
@@ -104,7 +109,8 @@ def tell(found: "Happening", telling: OutputOptions, execute: str, notify: bool)
         place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         save(f"{line}\n\n{text}", place, mode=0o600)
     if execute:
-        _start(["/bin/sh", "-c", execute.replace("{report}", shlex.quote(str(place)))])
+        values = dict(zip(HOOK_NAMES, (str(place), found.report.causes[0].id, found.what), strict=True))
+        _start(["/bin/sh", "-c", filled(execute, values)])
     if notify and shutil.which("notify-send"):
         _start(["notify-send", f"{masked_text(found.report.case)} {found.what}", said])
     elif notify:

@@ -1,7 +1,7 @@
 """Work that takes seconds once: whoever asks for an answer, such as the command line, may say so to the person who waits.
 
-    use(progress.told)                                    the command line, at its start
-    with in_words("compiling the messages"): ...          the work, wherever it is done
+use(progress.told)                                    the command line, at its start
+with in_words("compiling the messages"): ...          the work, wherever it is done
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ _teller: Teller = nullcontext
 
 def use(teller: Teller) -> None:
     """Let `teller` make the context in which such work is done; it is given the work in words."""
-    global _teller  # noqa: PLW0603 - one for the process, as stderr is
+    global _teller
     _teller = teller
 
 

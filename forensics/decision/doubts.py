@@ -3,6 +3,7 @@
 from collections.abc import Set
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from forensics.decision.decide import ENDED_BADLY
 from forensics.decision.ledger import moved
@@ -11,6 +12,8 @@ from forensics.model import Finding, OpenQuestion, Verdict
 DISORDERED_MAX = 0.75  # of what only lines in no order tell
 DISORDERED_RULE = "rule: the stamps of its lines go back and forth"
 UNREAD_RULE = "rule: the end of its log was not read"
+NOTHING_READ_RULE = "rule: nothing could be read"
+NOTHING_READ = "Nothing could be read"
 UNMATCHED_RULE = "rule: nothing in the logs matches what was asked about"
 DISORDERED = OpenQuestion(
     what="what came first",
@@ -48,6 +51,22 @@ def undetermined_if_unread(answer: Answer, why: str | None) -> Answer:
     found = tuple(moved(f, min(f.probability, ENDED_BADLY), UNREAD_RULE) for f in answer.findings)
     asked = OpenQuestion("how it ended", f"the end of its log was not read ({why})", "tail --bytes=10M train.log > end.log")
     return Answer("undetermined", found, (asked, *answer.missing))
+
+
+def undetermined_if_nothing_read(answer: Answer, why: str | None) -> Answer:
+    """The answer that nothing can be said, if no source at all could be read, and `why` not: nothing is no sign of a good end."""
+    if why is None:
+        return answer
+    found = (
+        replace(
+            moved(f, min(f.probability, ENDED_BADLY), NOTHING_READ_RULE), title=NOTHING_READ, summary=f"{NOTHING_READ}: {why}."
+        )
+        for f in answer.findings
+    )
+    asked = OpenQuestion(
+        "how it ended", f"nothing that was given could be read ({why})", "ls -l FOLDER   # which file, whose, a link to where"
+    )
+    return Answer("undetermined", tuple(found), (asked,))
 
 
 def undetermined_if_unmatched(answer: Answer, open_question: OpenQuestion | None) -> Answer:

@@ -31,12 +31,14 @@ NOT_OF_FILES = {
 
 def to_events(scan: Scan, records: list[Record]) -> list[Observation]:
     """Observations in the order of their lines. Each hit or record becomes one Observation, is dropped, or joins a record."""
-    hits = _without_noise(_without_source(scan.hits))
+    hits, silenced = _without_noise(_without_source(scan.hits))
     noisy = {line.number for h in hits if h.cause == HEALTHY for line in h.lines}
     records_at, hits_at = RecordIndex(records), HitIndex(hits)
     absorbed = {id(hit) for hit in hits if records_at.absorbs(hit) or _only_lies_there(hit, records_at)}
     events = [_from_hit(scan, hit, records_at) for hit in hits if id(hit) not in absorbed]
     for record in records:
+        if _is_silenced(record, silenced, hits_at):
+            continue
         if record.lends and (
             noisy & {line.number for line in record.quote[:1]} or _named(record, hits_at) or records_at.decides_over(record)
         ):
@@ -64,13 +66,22 @@ def _as_printed(hit: Hit) -> Hit | None:
     return replace(hit, line=printed[0].number, region=region, span=(0, 0), count=count, also=tuple(printed[1:]))
 
 
-def _without_noise(hits: Iterable[Hit]) -> list[Hit]:
+def _without_noise(hits: Iterable[Hit]) -> tuple[list[Hit], set[tuple[int, str]]]:
+    """`hits` without those that a healthy message overlaps, and line and cause of the others."""
     hits = list(hits)
     noise: dict[int, list[tuple[int, int]]] = {}
     for hit in hits:
         if hit.cause == HEALTHY:
             noise.setdefault(hit.line, []).append(hit.span)
-    return [h for h in hits if h.cause == HEALTHY or not any(a < h.span[1] and h.span[0] < b for a, b in noise.get(h.line, ()))]
+    kept = [h for h in hits if h.cause == HEALTHY or not any(a < h.span[1] and h.span[0] < b for a, b in noise.get(h.line, ()))]
+    return kept, {(h.line, h.cause) for h in hits}.difference((h.line, h.cause) for h in kept)
+
+
+def _is_silenced(record: Record, silenced: Container[tuple[int, str]], hits_at: "HitIndex") -> bool:
+    """Does the record read a message that a healthy one silenced, with no other message of its cause in it?"""
+    if record.cause is None or not record.quote or (record.quote[0].number, record.cause) not in silenced:
+        return False
+    return not any(h.cause == record.cause for h in hits_at.on(record.spans))
 
 
 def _only_lies_there(hit: Hit, records_at: "RecordIndex") -> bool:

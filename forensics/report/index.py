@@ -17,7 +17,7 @@ from forensics.core.text import with_noun
 from forensics.model import Report
 from forensics.report.escape import code_cell
 from forensics.report.markdown_table import table_lines
-from forensics.report.phrases import breaks_off, headline, is_guess, odds_text, what_happened
+from forensics.report.phrases import has_open_end, headline, is_guess, odds_text, what_happened
 from forensics.report.redaction import without_secrets
 
 PLAIN_NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,80}")
@@ -65,7 +65,7 @@ class Count(Struct, frozen=True):
 
 class Overview(Struct, frozen=True):
     """All cases in numbers. `crashed`: those that ended badly or may have. `counts`: their causes, the most frequent first.
-    `open`: those whose logs break off. `hosts`, `jobs`: names to choose from, with the number of cases."""
+    `open`: those of which no log tells how they ended. `hosts`, `jobs`: names to choose from, with the number of cases."""
 
     cases: int
     crashed: int
@@ -111,7 +111,7 @@ class Served(Struct, frozen=True):
 def index_row(report: Report, page: str, kind: str = "") -> Row:
     """The row of a report whose page is at `page`, without secrets. `kind`: of its first cause."""
     report = without_secrets(report)
-    first, verdict = report.causes[0], OPEN if breaks_off(report) else report.verdict
+    first, verdict = report.causes[0], OPEN if has_open_end(report) else report.verdict
     incident = report.incidents[0] if report.incidents else None
     time = incident.time or incident.start if incident else None
     time = time or next((p.time for p in first.evidence if p.time), None)
@@ -229,7 +229,7 @@ def index_markdown(rows: Sequence[Row], title: str) -> str:
     all_cases = overview_of(rows)
     cases = with_noun(len(rows), "case")
     lines = [f"# {code_cell(title)}: {cases}, {all_cases.crashed} ended badly or may have", ""]
-    lines += [f"- {with_noun(all_cases.open, 'log')} broke off, and nothing tells how the run ended"] if all_cases.open else []
+    lines += [f"- of {with_noun(all_cases.open, 'case')} nothing tells how it ended"] if all_cases.open else []
     shown = all_cases.main_counts
     lines += [f"- {c.cases} × {c.title}{f' ({code_cell(c.cause)})' if c.cause else ''}" for c in shown]
     if rest := all_cases.counts[len(shown) :]:

@@ -35,7 +35,7 @@ GUESSED = (
     " which stand out by their words, and the known causes whose logs use the most similar words."
 )
 SILENT_TITLE = "It ended itself with exit status {}, and says nothing of why"
-SILENT = "A program gives itself such a status: no signal, no memory kill and no scheduler does."
+SILENT_WHY = "A program gives itself such a status: no signal, no memory kill and no scheduler does."
 MAX_FIRST_SENTENCES = 4  # chosen by hand: of the summary, on the first screen; the cause and what led to it
 UNDRAWN = "\b\x7f \t\r\n"
 MIN_MENTIONED_PROBABILITY = 0.03  # one in thirty: less probable causes are only in the JSON document
@@ -59,12 +59,13 @@ def odds_text(report: Report) -> str:
 
     A guess has none worth telling. Of a log that breaks off it tells how quiet the log is, not how the run ended.
     """
-    return "" if is_guess(report) or breaks_off(report) else percent_text(report.causes[0].probability)
+    return "" if is_guess(report) or has_open_end(report) else percent_text(report.causes[0].probability)
 
 
-def breaks_off(report: Report) -> bool:
-    """Does the log end at work, without a sign of a bad end? Then nothing tells how the run ended."""
-    return shows_no_crash(report) and report.subject is not None and report.subject.outcome == "cut_off"
+def has_open_end(report: Report) -> bool:
+    """Does the log end at work, without a sign of a bad end, or was none read? Then nothing tells how the run ended."""
+    cut_off = report.subject is not None and report.subject.outcome == "cut_off"
+    return shows_no_crash(report) and (cut_off or not report.sources)
 
 
 def is_guess(report: Report) -> bool:
@@ -146,7 +147,7 @@ def verdict(report: Report) -> str:
 def what_happened(report: Report) -> str:
     """The first MAX_FIRST_SENTENCES sentences of the first cause's summary; for a guess only that it is one."""
     if is_guess(report):
-        return SILENT if is_silent(report) else GUESSED
+        return SILENT_WHY if is_silent(report) else GUESSED
     return " ".join([*SENTENCE_END.split(report.causes[0].summary)[:MAX_FIRST_SENTENCES], *_waited_for(report)])
 
 

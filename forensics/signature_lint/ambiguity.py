@@ -21,12 +21,16 @@ INDEXED_CHARS = 3  # of the beginning of an anchor; every anchor has so many
 
 
 class CrossMatch(Struct, frozen=True):
-    """`signature` matches `example` of `owner`. `related`: why that is harmless; empty if it is a fault."""
+    """`signature` matches `example` of `owner`. `related`: why that is harmless; empty if it is a fault.
+
+    `beside`: the owner is a healthy message, which silences what it overlaps, and the signature matches another part of the line.
+    """
 
     signature: Signature
     owner: Signature
     example: Example
     related: str
+    beside: bool = False
 
     @property
     def place(self) -> Place:
@@ -36,6 +40,8 @@ class CrossMatch(Struct, frozen=True):
     def __str__(self) -> str:
         """The message, without file and line."""
         match = f"{self.signature.id} matches an example of {self.owner.id} ({self.example.place})"
+        if self.beside:
+            return f"{match} beside what that covers, and is not silenced: lengthen the healthy message"
         return f"{match}: {self.related}" if self.related else f"{match}, and the two causes are not related"
 
 
@@ -79,12 +85,23 @@ def cross_matches(causes: Sequence[Cause], own: Collection[str] | None = None) -
             silenced = bool(found) and any(s.cause == HEALTHY for s in match_all(example.text))
             for signature in found:
                 reported.add(signature.id)
-                yield CrossMatch(signature, owner, example, _related(known, signature, owner, silenced))
+                beside = owner.cause == HEALTHY and not _overlaps(owner, signature, example.text)
+                related = "" if beside else _related(known, signature, owner, silenced)
+                yield CrossMatch(signature, owner, example, related, beside)
 
 
 def _compiled(causes: Sequence[Cause]) -> Matcher:
     database = assemble(causes, (), "")
     return lambda line: [signature for signature, _ in database.matches(line)]
+
+
+def _overlaps(healthy: Signature, other: Signature, line: str) -> bool:
+    """Do both take up a common part of `line`, so that the healthy message silences the other?"""
+    try:
+        covered, taken = Confirmer(healthy).search(line), Confirmer(other).search(line)
+    except TimeoutError:
+        return True
+    return not covered or not taken or (covered.span[0] < taken.span[1] and taken.span[0] < covered.span[1])
 
 
 def _related(causes: Mapping[str, Cause], signature: Signature, owner: Signature, silenced: bool) -> str:

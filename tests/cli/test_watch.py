@@ -10,6 +10,7 @@ import pytest
 
 from forensics.cli import following
 from forensics.cli.following import Follower, Happening, Rules, Run, Tail
+from forensics.cli.hooks import filled, unknown_names
 from forensics.cli.output import OutputOptions
 from forensics.cli.watch import _opened, tell
 from forensics.database import Database
@@ -182,3 +183,13 @@ def test_a_log_that_is_not_there_yet_is_waited_for(tmp_path: Path, capsys: pytes
     (tail,) = _opened([late], 0.02)
     tail.close()
     assert capsys.readouterr().err == f"forensics watch: {late} is not there yet; waiting for it\n"
+
+
+def test_the_hook_is_given_names_and_told_of_unknown_ones() -> None:
+    values = {"report": "/a b/report.txt", "cause": "code.shape", "what": "went wrong"}
+    assert filled("mail -s {cause} {what} < {report}", values) == "mail -s code.shape 'went wrong' < '/a b/report.txt'"
+    assert filled("awk '{print}' ${cause} {a,b}", values) == "awk '{print}' ${cause} {a,b}"
+    assert unknown_names("watch --exec", "mail {cuase} < {report}", values) == (
+        "watch --exec has {cuase}, which stands for nothing; names are {cause}, {report}, {what}"
+    )
+    assert unknown_names("--exec", "notify {report} ${HOME} {a,b}", values) == ""

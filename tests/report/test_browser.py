@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from forensics import analyze
 from forensics.database import Database
 from forensics.report import index, render
 from forensics.report.document import document
@@ -210,14 +211,28 @@ def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
         pytest.skip(f"needs npm and the package axe-core: {error}")
 
 
-def pages() -> dict[str, str]:
+def pages(folder: Path) -> dict[str, str]:
     many = many_rows(12)
     return {
         "report": render(made.report(), "html"),
+        "undetermined": unknown_end(folder),
         "healthy": render(replace(made.report(), verdict="no_crash"), "html"),
         "index": index.index_html([*many, replace(many[0], cause="a.b", title="A long name of a cause, " * 4)], "incidents"),
         "history": history(),
     }
+
+
+def unknown_end(folder: Path) -> str:
+    """The page on a log whose last lines tell of a failure that no message names."""
+    (folder / "run.log").write_text("loaded 12 shards\nsomething odd happened, giving up\nrun failed\n")
+    return analyze(folder / "run.log", workers=1).to_html()
+
+
+def test_the_page_of_cases_without_anything_to_filter_has_no_fault(browser: Any, tmp_path: Path) -> None:
+    rows = [replace(row, verdict=index.OPEN, cause="none.healthy", hosts=(), jobs=(), time=None) for row in many_rows(3)]
+    opened(browser, tmp_path / "r.html", index.index_html(rows, "cases"), SIZES[1])
+    assert browser.get_log("browser") == []
+    assert "none is shown to have ended badly" in browser.find_element("css selector", "h1").text
 
 
 def history() -> str:
@@ -235,9 +250,9 @@ def history() -> str:
     return page(store, "History", lemons(store, ("gpu_hardware.ecc",), {f"gpu-{n}": 1000.0 for n in range(9)}))
 
 
-@pytest.mark.parametrize("name", ["report", "healthy", "index", "history"])
+@pytest.mark.parametrize("name", ["report", "undetermined", "healthy", "index", "history"])
 def test_axe_finds_no_violation(browser: Any, tmp_path: Path, axe: str, name: str) -> None:
-    page = pages()[name]
+    page = pages(tmp_path)[name]
     for size, scheme, medium in [*product(SIZES, ("light", "dark"), ("", "print"))][::3]:  # each of them, not all pairs
         opened(browser, tmp_path / "r.html", page, size, scheme)
         features = [{"name": "prefers-color-scheme", "value": scheme}]

@@ -47,3 +47,9 @@ def test_a_page_and_a_table_name_the_rank() -> None:
     assert "Rank 1: " in ranks_html(seen, reason, numbers)
     text = ranks_markdown(seen, 5, reason, numbers)
     assert "**Rank 1**" in text and "| 0, 2 | waits in" in text
+
+
+def test_the_legend_has_each_colour_once_and_no_colour_that_is_not_drawn() -> None:
+    legend = rank_lanes(drawn(16, 5)).partition("</figcaption>")[0]
+    assert legend.count("var(--symptom)") == legend.count("var(--root)") == 1
+    assert "waits in a call; has an unfinished call" in legend and "in step with its group" not in legend

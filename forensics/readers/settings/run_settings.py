@@ -4,6 +4,8 @@ Namespace(batch_size=12800, lr=0.1, workers=8)               -> batch_size 12800
 Instantaneous batch size per device = 8                      -> batch_size 8
 ***** Running Evaluation ***** ...   Batch size = 16         -> eval_batch_size 16
 python train.py --batch-size 64 --num-workers=4              -> batch_size 64, workers 4
+forensics run: limits of the command: address space 2929.7 MiB, open files 64   -> address_space_mib 2929.7, open_files_limit 64
+forensics run: the host counted no memory kill; at least 97 % of its 23.5 GiB were available           -> host_free_percent 97
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,10 +15,19 @@ from forensics.model import Habit, Region, Scan, Trigger
 from forensics.programs.settings import PLAIN_SETTING_PATTERN, SETTING_OF_NAME
 
 TRIGGER = Trigger(
-    "run_settings", ("batch_size", "batch size", "batch-size", "num_workers", "filling up shuffle buffer"), before=3
+    "run_settings",
+    (
+        *("batch_size", "batch size", "batch-size", "num_workers", "filling up shuffle buffer"),
+        *("forensics run: limits of the command: ", "forensics run: the host counted "),
+    ),
+    before=3,
 )
 SETTING_PATTERNS = (
     ("batch_size", lazy.regex(r"(?i)\b(?:instantaneous )?(?:train(?:ing)? )?batch[ -]size(?: per device)?\s*[:=]\s*(\d{1,9})\b")),
+    ("address_space_mib", lazy.regex(r"forensics run: limits of the command: address space ([\d.]+) MiB")),
+    ("open_files_limit", lazy.regex(r"forensics run: limits of the command: .{0,60}?\bopen files (\d+)")),
+    ("process_limit", lazy.regex(r"forensics run: limits of the command: .{0,90}?\bprocesses (\d+)")),
+    ("host_free_percent", lazy.regex(r"forensics run: the host counted .{1,30}; at least (\d+) % of its ")),
     ("shuffle_buffer", lazy.regex(r"Filling up shuffle buffer \(this may take a while\): \d+ of (\d+)")),
     ("shuffle_filled", lazy.regex(r"Filling up shuffle buffer \(this may take a while\): (\d+) of \d+")),
 )

@@ -63,7 +63,7 @@
   form.addEventListener("submit", e => { if (!served) e.preventDefault(); });
   form.addEventListener("reset", e => { e.preventDefault(); clear(); });
   for (const e of fields) e.addEventListener(e === search && !served ? "input" : "change", changed);
-  if (matchMedia("(max-width: 700px)").matches) form.querySelector(".more").open = false;
+  if (matchMedia("(max-width: 700px)").matches) for (const e of form.querySelectorAll(".more")) e.open = false;
   if (!served) {
     for (const a of document.querySelectorAll("a[data-set]")) a.addEventListener("click", e => {
       if (e.ctrlKey || e.metaKey || e.shiftKey) return;

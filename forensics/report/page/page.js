@@ -19,7 +19,7 @@ for (const drawing of document.querySelectorAll(".drawing")) {
     ticks.forEach((e, i) => {
       const time = (Math.ceil(first / step) + i) * step, at = (time - first) / span, shown = at <= 1;
       e.textContent = !shown ? "" : new Date(1000 * time).toISOString().slice(...(step >= 86400 ? [5, 10] : [11, step < 1 ? 21 : 19]));
-      e.setAttribute("x", `${100 * at}%`); e.setAttribute("text-anchor", at < .04 ? "start" : at > .96 ? "end" : "middle");
+      e.setAttribute("x", `${100 * at}%`); e.setAttribute("text-anchor", at < .09 ? "start" : at > .91 ? "end" : "middle");
       for (const name of ["x1", "x2"]) rules[i].setAttribute(name, shown ? `${100 * at}%` : "-1%");
     });
   };

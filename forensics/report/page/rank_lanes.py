@@ -44,20 +44,27 @@ def rank_lanes(seen: RankPicture) -> str:
     lanes = [("what it does", [_state(row) for row in seen.rows]), *_group_lanes(seen)]
     height = HEAD_UNITS + LANE_UNITS * len(lanes) + FOOT_UNITS
     parts = [
-        '<figure class="ranks"><figcaption>',
-        *(
-            f"{LEGEND_MARK.format(STATE_COLOURS[state])} {STATE_TEXTS[state]} "
-            for state in STATE_COLOURS
-            if any(r.state == state for r in seen.rows)
-        ),
-        *(f"{LEGEND_MARK.format(colour)} {text} " for colour, text in GROUP_COLOURS.items() if seen.matrix),
-        f'</figcaption><svg width="100%" height="{height}" role="img" aria-label="{escape_html(_spoken(seen))}">',
+        f'<figure class="ranks"><figcaption>{_legend(seen, lanes[1:])}</figcaption>'
+        f'<svg width="100%" height="{height}" role="img" aria-label="{escape_html(_spoken(seen))}">',
         *_marks(seen.odd, seen.world),
     ]
     for number, (name, cells) in enumerate(lanes):
         parts += _lane(HEAD_UNITS + LANE_UNITS * number, name, cells)
     parts += [*_scale(seen.world, height), "</svg>", *(_side_by_side(last) for last in seen.last), "</figure>"]
     return "".join(parts)
+
+
+def _legend(seen: RankPicture, groups: Sequence[tuple[str, Sequence[Cell]]]) -> str:
+    """Each colour that is drawn once, with all that it stands for."""
+    drawn = {colour for _, cells in groups for colour, _ in cells}
+    said: dict[str, list[str]] = {}
+    for state, colour in STATE_COLOURS.items():
+        if any(row.state == state for row in seen.rows):
+            said.setdefault(colour, []).append(STATE_TEXTS[state])
+    for colour, text in GROUP_COLOURS.items():
+        if colour in drawn:
+            said.setdefault(colour, []).append(text)
+    return " ".join(f'<span class="key">{LEGEND_MARK.format(colour)} {"; ".join(texts)}</span>' for colour, texts in said.items())
 
 
 def _state(row: RankRow) -> Cell:

@@ -58,6 +58,9 @@ def _environment() -> "Environment":
         "reference": _reference,
         "near": lambda text: LONG_PATH_PATTERN.sub("…/", text),
         "breakable": lambda text: Markup("<wbr>").join(BREAK_PATTERN.split(printable(text))),
+        "quoted": lambda text: Markup("").join(
+            Markup("<code>{}</code>").format(part) if i % 2 else part for i, part in enumerate(printable(text).split("`"))
+        ),
         "own": Markup,  # for the style and script of this package, and for data that was made safe before
     }
     return environment

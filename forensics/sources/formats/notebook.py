@@ -8,13 +8,15 @@ The formats are nbformat 3 and 4. A text is a string or a list of strings, and a
 traceback of an error contains terminal colours. The code of the cells is left out, because it is not an event. If the front end
 recorded when a cell ran, its heading begins with that time. A cell that ran without an output has only its heading, which shows
 that the notebook continued. A cell that an error ended gets a last line `In [3]: ended with KeyError`; if its tags allow the
-error, that line says so.
+error, that line says so. Of a cell that began and has neither a reply nor an end, in a notebook that papermill wrote when all was
+over, a line says that the kernel died in it.
 
 Cells are in the order of their execution counts, so the cell that ran last comes last. A count that occurs twice is from two
 sessions of the kernel, whose order is unknown but where only the cells below end in an error (see _counted_on). Such cells keep
 their order in the file.
 """
 
+import sys
 import zlib
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -32,6 +34,8 @@ MAX_SORTED_BYTES = 64 << 20  # bytes; the cells are held in memory while they ar
 HELD_AT_ONCE_BYTES = 256 << 10  # of one piece that is held; so that a notebook of any size has few of them
 HELD_AS_IT_IS_BYTES = 2 << 20  # of a cell: more than nearly all print; what follows is held compressed
 DEATH_SCHEMA = "forensics-death/1"  # of adapters/jupyter/message.py
+CELL_BEGUN, CELL_ENDED = ("iopub.execute_input", "iopub.status.busy"), ("iopub.status.idle", "shell.execute_reply")
+CELL_CLOSED = ("metadata", "papermill", "end_time")  # of a cell; papermill writes it after the cell, however that ended
 STARTED = ("iopub.execute_input", "shell.execute_reply.started", "iopub.status.busy", "start_time")
 
 
@@ -44,7 +48,8 @@ class _Cell(Struct):
     """One cell while it is read.
 
     `said`: its heading was already written. `failed`: the name of the error that it raised. `may_fail`: its tags allow an error.
-    `death`: what this program itself left in the metadata of an output when the kernel died.
+    `death`: what this program itself left in the metadata of an output when the kernel died. `begun`, `ended`, `closed`: the
+    kernel began it, came to its end, and whoever executed the notebook went on behind it.
     """
 
     at: Path
@@ -62,6 +67,14 @@ class _Cell(Struct):
     may_fail: bool = False
     death: dict[str, Any] = field(default_factory=dict)
     death_line: int = 0
+    begun: bool = False
+    ended: bool = False
+    closed: bool = False
+
+    @property
+    def is_where_it_died(self) -> bool:
+        """Did the kernel die in it?"""
+        return self.begun and self.closed and not (self.ended or self.failed)
 
 
 class _Held:
@@ -220,8 +233,12 @@ def _about(cell: _Cell, rest: Path, value: Any) -> None:
         cell.code = value == "code"
     elif rest[:2] == ("metadata", "tags"):
         cell.may_fail = cell.may_fail or value == "raises-exception"
-    elif rest[:1] == ("metadata",) and rest[-1] in STARTED:
-        cell.started = cell.started or from_value(value)
+    elif rest[:1] == ("metadata",):
+        cell.begun = cell.begun or rest[-1] in CELL_BEGUN
+        cell.ended = cell.ended or rest[-1] in CELL_ENDED
+        cell.closed = cell.closed or (rest == CELL_CLOSED and bool(value))
+        if rest[-1] in STARTED:
+            cell.started = cell.started or from_value(value)
 
 
 def _outputs(cell: _Cell, rest: Path, value: Any, line: int) -> Iterator[Piece]:
@@ -271,6 +288,9 @@ def _end(cell: _Cell) -> Iterator[Piece]:
     if cell.failed:
         how = "raised, as its tags allow," if cell.may_fail else "ended with"
         yield cell.failed_line, 0, _bytes(f"{_heading(cell)} {how} {cell.failed}")
+    elif cell.is_where_it_died:
+        yield from _said(cell, cell.line)
+        yield cell.line, 0, _bytes(f"{_heading(cell)} began and has no end: its kernel is gone")
 
 
 def _rest(cell: _Cell) -> Iterator[Piece]:
@@ -325,6 +345,8 @@ class _Ends:
             self.behind = cell
         elif cell.failed:
             self.last = None  # of a later session
+        if cell.is_where_it_died:  # the kernel died in it, and not behind it
+            self.last, self.count = None, sys.maxsize
 
     def tell(self, note: Note) -> None:
         """Write the note, if there is such a cell."""
