@@ -48,6 +48,7 @@ from forensics.readers.python.own_words import ALLOWED, ASKED_FOR, FURTHER_LOG
 
 NO_ENVIRONMENT: Environment = {}
 READ_FIRST = "Read {} and the lines around it before you try a remedy"
+READ_AND_DO = "Read {} and the lines around it. {}"
 WHY_READ_FIRST = "The cause is not sure; what is written there may point to another one."
 CODE_THERE = ("The line there is `{code_line}`, and {caller_place} leads to it.", "The line there is `{code_line}`.")
 OTHER_PLACES = {*PLACE_NAMES, EVIDENCE_PLACE, REASON_PLACE}
@@ -83,11 +84,16 @@ def fitting_remedies(
     also = ((other, fitting_remedies(other, known, environment)) for other, known in others)
     instead = [a for other, found in also for a in if_so("If instead", other, [f for f in found if f.action not in told_already])]
     if read_first and not chosen:  # its own remedy is as unsure as that of another explanation
-        instead = [*if_so("If", cause, fitting_remedies(cause, facts, environment)), *instead]
+        read_first = _read_and_do(first_line, cause, fitting_remedies(cause, facts, environment)) or read_first
     own = [*read_first, *made]
     kept = max(len(read_first) + len(first), MIN_OWN, MAX_REMEDIES - len(instead))
     told = [*own[:kept], *instead[: max(0, MAX_REMEDIES - kept)]]
     return tuple(replace(a, rank=rank) for rank, a in enumerate(told, 1))
+
+
+def _read_and_do(first_line: str, cause: Cause, own: Sequence[Advice]) -> list[Advice]:
+    """The first remedy of a cause that is not sure, behind the line to read first."""
+    return [replace(a, action=READ_AND_DO.format(first_line, a.action)) for a in if_so("If", cause, own)]
 
 
 def _advice(entry: Told, environment: Environment) -> Advice:

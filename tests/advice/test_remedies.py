@@ -125,10 +125,7 @@ def test_of_a_cause_that_is_not_sure_the_line_comes_first_and_only_what_the_case
         title="No peer",
     )
     bare = fitting_remedies(given, {}, {}, "build.log:12")
-    assert [a.action for a in bare] == [
-        "Read build.log:12 and the lines around it before you try a remedy",
-        "If no peer: General",
-    ]
+    assert [a.action for a in bare] == ["Read build.log:12 and the lines around it. If no peer: General"]
     shown = fitting_remedies(given, {"exit_code": 1}, {}, "build.log:12")
     assert [(a.rank, a.action.split()[0]) for a in shown] == [(1, "Read"), (2, "Shown")]
 
