@@ -75,25 +75,27 @@ def fitting_remedies(
     first, more = _composed(cause, facts, environment, first_line)
     alone = facts.get(AROUND_FACT) == facts.get(EVIDENCE_FACT)  # nothing stands around the line
     told_by = [e for e in ((*first, *more) if alone else first) if _told_by_case(e[0])]
-    read_first = (
-        [Advice(1, "user", READ_FIRST.format(first_line), WHY_READ_FIRST, (), None)] if first_line and not told_by else []
-    )
+    reads_first = bool(first_line) and not told_by
     chosen = [*first, *islice(unlike(more, first), max(0, MAX_REMEDIES - len(first)))]
     made = [_advice(entry, environment) for entry in chosen]
     told_already = {a.action for a in made}
     also = ((other, fitting_remedies(other, known, environment)) for other, known in others)
     instead = [a for other, found in also for a in if_so("If instead", other, [f for f in found if f.action not in told_already])]
-    if read_first and not chosen:  # its own remedy is as unsure as that of another explanation
-        read_first = _read_and_do(first_line, cause, fitting_remedies(cause, facts, environment)) or read_first
-    own = [*read_first, *made]
-    kept = max(len(read_first) + len(first), MIN_OWN, MAX_REMEDIES - len(instead))
+    own = _read_and_do(first_line, cause, made or fitting_remedies(cause, facts, environment)) if reads_first else made
+    kept = max(len(first), MIN_OWN, MAX_REMEDIES - len(instead))
     told = [*own[:kept], *instead[: max(0, MAX_REMEDIES - kept)]]
     return tuple(replace(a, rank=rank) for rank, a in enumerate(told, 1))
 
 
 def _read_and_do(first_line: str, cause: Cause, own: Sequence[Advice]) -> list[Advice]:
-    """The first remedy of a cause that is not sure, behind the line to read first."""
-    return [replace(a, action=READ_AND_DO.format(first_line, a.action)) for a in if_so("If", cause, own)]
+    """The remedies of a cause that is not sure: the first one says which line to read, and for which case it is.
+
+    `Read job.log:3 and the lines around it. If the disk is full: ...`
+    """
+    if not own:
+        return [Advice(1, "user", READ_FIRST.format(first_line), WHY_READ_FIRST, (), None)]
+    [first] = if_so("If", cause, own)
+    return [replace(first, action=READ_AND_DO.format(first_line, first.action)), *own[1:]]
 
 
 def _advice(entry: Told, environment: Environment) -> Advice:
