@@ -104,3 +104,28 @@ def test_forms_for_each_setting_that_is_not_excluded_are_told(
     more = Remedy(do="Give it more", who="user", why="", commands=given)
     cause = Cause(id="process.x", title="", means="", signatures=(), remedies=(more,))
     assert fitting_remedies(cause, {}, environment)[0].commands == commands
+
+
+FAILED_BEFORE = """\
+Traceback (most recent call last):
+  File "/srv/fit/train.py", line 88, in <module>
+    main(args)
+RuntimeError: Error(s) in loading state_dict for Net:
+\tsize mismatch for head.weight: copying a param with shape torch.Size([10, 4]) from checkpoint, the shape in current model is torch.Size([9, 4]).
+usage: train.py [-h] [--lr LR] [--epochs EPOCHS]
+train.py: error: {refused}
+"""
+
+
+@pytest.mark.parametrize(
+    ("refused", "change"),
+    [
+        ("argument --epochs: invalid int value: '3.5'", "Give --epochs a value of type int"),
+        ("the following arguments are required: --data", "Give the program --data"),
+        ("argument --epochs: expected one argument", "Give --epochs its value"),
+    ],
+)
+def test_an_argument_that_is_refused_below_an_earlier_failure_is_what_to_change(
+    tmp_path: Path, refused: str, change: str
+) -> None:
+    assert first_two(tmp_path, FAILED_BEFORE.format(refused=refused))[0].startswith(change)
