@@ -81,7 +81,11 @@ def fitting_remedies(
     told_already = {a.action for a in made}
     also = ((other, fitting_remedies(other, known, environment)) for other, known in others)
     instead = [a for other, found in also for a in if_so("If instead", other, [f for f in found if f.action not in told_already])]
-    own = _read_and_do(first_line, cause, made or fitting_remedies(cause, facts, environment)) if reads_first else made
+    own = made
+    if reads_first and (first or not made):
+        own = _read_and_do(first_line, cause, made or fitting_remedies(cause, facts, environment))
+    elif reads_first:  # what only other ways give is no more than a second thought
+        own = [*_read_and_do(first_line, cause, ()), *made]
     kept = max(len(first), MIN_OWN, MAX_REMEDIES - len(instead))
     told = [*own[:kept], *instead[: max(0, MAX_REMEDIES - kept)]]
     return tuple(replace(a, rank=rank) for rank, a in enumerate(told, 1))
