@@ -7,6 +7,7 @@ Habit("batch_size", "train.py", 3, "batch_size = 64", 64)   -> batch_size 64, ba
 from collections.abc import Iterable
 
 from forensics.advice.activation import ACTIVATION_FACTS
+from forensics.advice.amounts import AMOUNT_FACTS, amount_facts
 from forensics.advice.disk_use import DISK_FACTS
 from forensics.advice.printed_stack import STACK_FACTS
 from forensics.advice.transport_status import STATUS_FACTS
@@ -53,6 +54,7 @@ EARLIER_CAUSES = "earlier_causes"  # causes of lines above the evidence in the s
 UNEXPLAINED = "unexplained"  # a fact of the first cause, which no other one explains: "nothing given says why"
 READ_FACTS = (
     *ACTIVATION_FACTS,
+    *AMOUNT_FACTS,
     *STACK_FACTS,
     *STATUS_FACTS,
     *LIBRARY_FACTS,
@@ -121,6 +123,7 @@ def case_facts(facts: Fields, context: JobContext) -> dict[str, Value]:
     return {
         **(memory_facts(known, context) if not {EVALUATING, GENERATING} & known.keys() else {}),  # they are about a training step
         **_driver(known, context),
+        **amount_facts(known, context),
         **_allocated(known),
         **_machine(context),
         **_shm_space(context),

@@ -75,7 +75,8 @@ NO_END_SHOWN = (  # in the order of how often each settles it
     ),
     Missing(
         what="the exit status, from whoever started it",
-        why="A scheduler, a container runtime or a shell keeps it: 137 is a kill, 139 a crash, 143 a request to stop.",
+        why="A scheduler, a container runtime or a shell keeps it: 0 is a good end; 137 a kill, mostly for memory - "
+        "hold less at once; 139 a crash in native code - update the library; 143 a request to stop - ask who sent it.",
         commands=("echo $?   # in the shell that started it, right behind it",),
     ),
 )

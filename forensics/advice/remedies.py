@@ -48,6 +48,7 @@ from forensics.readers.python.own_words import ALLOWED, ASKED_FOR, FURTHER_LOG
 
 NO_ENVIRONMENT: Environment = {}
 READ_FIRST = "Read {} and the lines around it before you try a remedy"
+READ_AND_DO = "Read {} and the lines around it. {}"
 WHY_READ_FIRST = "The cause is not sure; what is written there may point to another one."
 CODE_THERE = ("The line there is `{code_line}`, and {caller_place} leads to it.", "The line there is `{code_line}`.")
 OTHER_PLACES = {*PLACE_NAMES, EVIDENCE_PLACE, REASON_PLACE}
@@ -74,20 +75,31 @@ def fitting_remedies(
     first, more = _composed(cause, facts, environment, first_line)
     alone = facts.get(AROUND_FACT) == facts.get(EVIDENCE_FACT)  # nothing stands around the line
     told_by = [e for e in ((*first, *more) if alone else first) if _told_by_case(e[0])]
-    read_first = (
-        [Advice(1, "user", READ_FIRST.format(first_line), WHY_READ_FIRST, (), None)] if first_line and not told_by else []
-    )
+    reads_first = bool(first_line) and not told_by
     chosen = [*first, *islice(unlike(more, first), max(0, MAX_REMEDIES - len(first)))]
     made = [_advice(entry, environment) for entry in chosen]
     told_already = {a.action for a in made}
     also = ((other, fitting_remedies(other, known, environment)) for other, known in others)
     instead = [a for other, found in also for a in if_so("If instead", other, [f for f in found if f.action not in told_already])]
-    if read_first and not chosen:  # its own remedy is as unsure as that of another explanation
-        instead = [*if_so("If", cause, fitting_remedies(cause, facts, environment)), *instead]
-    own = [*read_first, *made]
-    kept = max(len(read_first) + len(first), MIN_OWN, MAX_REMEDIES - len(instead))
+    own = made
+    if reads_first and (first or not made):
+        own = _read_and_do(first_line, cause, made or fitting_remedies(cause, facts, environment))
+    elif reads_first:  # what only other ways give is no more than a second thought
+        own = [*_read_and_do(first_line, cause, ()), *made]
+    kept = max(len(first), MIN_OWN, MAX_REMEDIES - len(instead))
     told = [*own[:kept], *instead[: max(0, MAX_REMEDIES - kept)]]
     return tuple(replace(a, rank=rank) for rank, a in enumerate(told, 1))
+
+
+def _read_and_do(first_line: str, cause: Cause, own: Sequence[Advice]) -> list[Advice]:
+    """The remedies of a cause that is not sure: the first one says which line to read, and for which case it is.
+
+    `Read job.log:3 and the lines around it. If the disk is full: ...`
+    """
+    if not own:
+        return [Advice(1, "user", READ_FIRST.format(first_line), WHY_READ_FIRST, (), None)]
+    [first] = if_so("If", cause, own)
+    return [replace(first, action=READ_AND_DO.format(first_line, first.action)), *own[1:]]
 
 
 def _advice(entry: Told, environment: Environment) -> Advice:

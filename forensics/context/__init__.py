@@ -22,6 +22,7 @@ from forensics.context.notices import notices
 from forensics.model import (
     Curve,
     Finding,
+    Habit,
     Incident,
     JobContext,
     Notice,
@@ -33,7 +34,7 @@ from forensics.model import (
 )
 from forensics.model.answers import OUTCOME_LINE
 from forensics.readers.kernel.processes import processes
-from forensics.readers.progress.counters import NO_PROGRESS, Progress
+from forensics.readers.progress.counters import NO_PROGRESS, Progress, share_done
 from forensics.readers.python.frames import is_bare_frame
 from forensics.readers.settings.attempts import AttemptFacts, attempt_facts
 from forensics.readers.settings.environment import settings
@@ -77,33 +78,48 @@ def job_context(
         return JobContext()
     from forensics.context.signs import context_signs  # all of these are imported only if there are remedies to select
     from forensics.programs import programs
-    from forensics.readers.platforms.activations import failed_activations
-    from forensics.readers.progress.saved_files import saved_files
     from forensics.readers.python.lock_holders import lock_holder
-    from forensics.readers.python.printed_stacks import printed_stacks
     from forensics.readers.settings.run_settings import run_settings
+
+    given_programs = programs(scans)
+    run = settings_of_last_attempt(run_settings(scans), known)
+    read = JobContext(
+        context_signs(scans, given_programs, foreign), settings(scans), run, given_programs, last_reading=last_reading(drawn)
+    )
+    return _with_tables(replace(read, lock_holder=lock_holder(scans, given_programs), reached=_reached(known)), scans)
+
+
+def _with_tables(context: JobContext, scans: Sequence[Scan]) -> JobContext:
+    """`context` with what stands in the logs' tables, stacks and summaries."""
+    from forensics.readers.platforms.activations import failed_activations
+    from forensics.readers.platforms.job_limits import job_limits
+    from forensics.readers.progress.saved_files import saved_files
+    from forensics.readers.python.printed_stacks import printed_stacks
     from forensics.readers.tensorflow.xla_plan import step_plan
     from forensics.readers.tools.disk_tables import disk_tables
     from forensics.readers.tools.profiled import largest_profiled_line
     from forensics.readers.torch.architecture import architecture
 
-    given_programs = programs(scans)
-    run = settings_of_last_attempt(run_settings(scans), known)
-    return JobContext(
-        context_signs(scans, given_programs, foreign),
-        settings(scans),
-        run,
-        given_programs,
-        architecture(scans),
-        last_reading(drawn),
-        largest_profiled_line(scans),
-        lock_holder(scans, given_programs),
-        printed_stacks(scans),
-        disk_tables(scans),
-        step_plan(scans),
-        failed_activations(scans),
-        saved_files(scans),
+    return replace(
+        context,
+        architecture=architecture(scans),
+        profiled=largest_profiled_line(scans),
+        stacks=printed_stacks(scans),
+        disks=disk_tables(scans),
+        plan=step_plan(scans),
+        activations=failed_activations(scans),
+        saved=saved_files(scans),
+        limits=job_limits(scans),
     )
+
+
+def _reached(known: Mapping[str, Sequence[AttemptFacts]]) -> Habit | None:
+    """How far the last attempt of the first log that counts to a total had come: `epoch 34 of 100`, 0.335."""
+    for source, attempts in known.items():
+        progress = attempts[-1].progress if attempts else NO_PROGRESS
+        if share := share_done(progress):
+            return Habit("reached", source, progress.line, str(progress.counters[0]), share)
+    return None
 
 
 def read_context(scans: Iterable[Scan], first: Finding, drawn: Iterable[Ranked] = ()) -> Context:

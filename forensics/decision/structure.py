@@ -4,6 +4,7 @@ CUDA out of memory / (a further attempt) / step 900 / Killed          -> `Killed
 bad sample: index 4 ... / update 62 / update 63 / SIGTERM received    -> the signal is ranked before what the program survived
 Traceback ... / (a further attempt) / 100% 1640/1640                  -> the last attempt ended well
 the wait returned exit status 1 / 20 further lines without trouble    -> hardly less than even that it ended well
+Traceback ... / usage: train.py [-h] / train.py: error: argument ...   -> the argument, with which it was started again
 step 900 / CRITICAL: the ledger does not fit                          -> it ended with this line, whatever its words are
 soft lockup - CPU#3 stuck / hours of ordinary messages                 -> hardly less than even that the machine ended well
 [rank8]: FileNotFoundError ... / [rank0]: Watchdog caught ...         -> the error of one rank is ranked before what waited for it
@@ -40,6 +41,8 @@ ALONE = "rule: it was the last word, and no other cause has evidence"
 NOT_THE_WORD = "rule: the last word tells of another end, and no other cause has evidence"
 FAILED_STAGE = "rule: a stage that ended with a usage error explains what a later stage lacks"
 LACKING_STAGE = "rule: a stage before it ended with a usage error"
+REFUSED_LAST = "rule: the last attempt ended with a usage error"
+FAILED_EARLIER = "rule: an earlier attempt ended so, and the last one with a usage error"
 FAILED_FIRST = "rule: a process of the job failed by itself, and others waited for it from then on"
 FAILED_BEFORE = "rule: a process of the job failed by itself before it"
 REACHED_END = "rule: the last attempt reached the end of what it counts"
@@ -51,7 +54,8 @@ AT_WORK = "rule: the program went on behind all that failed, and was at work whe
 
 def ranked_by_structure(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
     """`ranked` after all rules of the ranking."""
-    return failed_stage_first(failed_process_first(last_word_first(ranked, database), database), database)
+    ranked = failed_process_first(last_word_first(ranked, database), database)
+    return refused_attempt_first(failed_stage_first(ranked, database), database)
 
 
 def last_word_first(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
@@ -85,6 +89,23 @@ def failed_stage_first(ranked: Sequence[Candidate], database: Database) -> list[
             if usage and found[j].probability > found[i].probability and _all_behind(found[j], usage, database):
                 _exchange(found, i, j, (FAILED_STAGE, LACKING_STAGE), usage)
     return found
+
+
+def refused_attempt_first(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
+    """`ranked`; a usage error that ended the last attempt exchanges its probability with that of what failed before."""
+    found = list(ranked)
+    for i, refused in enumerate(found):
+        usage = next((o for o in reversed(refused.owned) if _is_usage_error(o) and not o.aftermath.later_attempts), None)
+        above = [j for j, c in enumerate(found) if usage and c.owned and c.probability > found[i].probability]
+        if usage and above and all(_is_error_of_earlier_attempt(found[j], usage, database) for j in above):
+            _exchange(found, i, max(above, key=lambda j: found[j].probability), (REFUSED_LAST, FAILED_EARLIER), usage)
+    return found
+
+
+def _is_error_of_earlier_attempt(candidate: Candidate, usage: OwnedObservation, database: Database) -> bool:
+    """Is it an error of a program that another attempt, which ended with `usage`, came behind?"""
+    own = database.has_trait(candidate.cause, "program_error")
+    return own and is_of_earlier_attempt(candidate.owned, [usage])
 
 
 def failed_process_first(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:

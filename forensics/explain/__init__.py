@@ -133,6 +133,7 @@ def _words(text: str, database: Database) -> Explanation | None:
         return Explanation(text, "words that name no cause", names_nothing=True, differential=differential_of(text))
     if not codes and not likely:
         return None
+    terms = tuple(sorted(terms, key=lambda t: likely[:1] != t.causes[:1]))  # what the whole question means is told first
     named = dict.fromkeys((*(c for code in codes for c in code.causes), *likely))
     causes = [_in_general(database.causes[c]) for c in named if c in database.causes]
     words = ", ".join((*(c.label for c in codes), *(t.name for t in terms)))

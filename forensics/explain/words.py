@@ -50,6 +50,7 @@ PASSED_OVER = frozenset(
 )
 WORD_SUFFIXES = ("ings", "ing", "edly", "ied", "ies", "ed", "es", "s")
 MIN_STEM_CHARS = 3  # "us" of "using" and "be" of "being" are no words
+AMONG_OTHERS = 0.8  # chosen by hand: of a phrase with a word in it: `out of (shared) memory` says less than `shared memory`
 WORDS_BETWEEN = 1  # other word that the words of a phrase may have among them
 TERMS_SHOWN = 3  # chosen by hand: a question has a word or two of the field
 CLOSE = 0.7  # of the best term's score, from which another term is shown as well
@@ -89,7 +90,7 @@ def terms_in(text: str) -> tuple[Term, ...]:
     words, table = list(stems(text)), _table()
     scored: list[tuple[float, int]] = []
     for i, (_, phrases) in enumerate(table):
-        best = max((sum(map(_weights().__getitem__, p)) for p in phrases if _contains(words, p)), default=0.0)
+        best = max((_closeness(words, p) * sum(map(_weights().__getitem__, p)) for p in phrases), default=0.0)
         if best:
             scored.append((-best, i))
     scored.sort()
@@ -102,10 +103,13 @@ def is_named_alone(text: str, term: Term) -> bool:
     return any(words == phrase for known, phrases in _table() if known == term for phrase in phrases)
 
 
-def _contains(words: list[str], phrase: frozenset[str]) -> bool:
-    """Do `words` have all words of `phrase` close together?"""
-    window = len(phrase) + WORDS_BETWEEN
-    return phrase.issubset(words) and any(phrase.issubset(words[i : i + window]) for i in range(max(1, len(words) - window + 1)))
+def _closeness(words: list[str], phrase: frozenset[str]) -> float:
+    """1 if `words` have all words of `phrase` side by side, AMONG_OTHERS if with few others among them, 0 if they do not."""
+    if not phrase.issubset(words):
+        return 0.0
+    if any(phrase.issubset(words[i : i + len(phrase)]) for i in range(len(words))):
+        return 1.0
+    return AMONG_OTHERS if any(phrase.issubset(words[i : i + len(phrase) + WORDS_BETWEEN]) for i in range(len(words))) else 0.0
 
 
 def stems(text: str) -> Iterator[str]:

@@ -162,7 +162,8 @@ class JobContext(Struct, frozen=True):
     profile. `lock_holder`: the thread that holds the lock in a run that hangs, if a dump and the program show it. `stacks`: the
     stacks of native code and of the kernel that the logs print. `disks`: how full file systems were, from tables of df. `plan`:
     what XLA planned to hold for one step of a JAX program. `activations`: those of environments that failed. `saved`:
-    the files of checkpoints and models that the run wrote, the last one at the end.
+    the files of checkpoints and models that the run wrote, the last one at the end. `limits`: what jobs asked the scheduler
+    for and used of it; the text of each is the job's number. `reached`: how far the run had come, as a share of all of it.
     """
 
     signs: tuple[Setting, ...] = ()
@@ -178,6 +179,8 @@ class JobContext(Struct, frozen=True):
     plan: StepPlan | None = None
     activations: tuple[FailedActivation, ...] = ()
     saved: tuple[Habit, ...] = ()
+    limits: tuple[Habit, ...] = ()
+    reached: Habit | None = None
 
     @property
     def environment(self) -> dict[str, set[str]]:

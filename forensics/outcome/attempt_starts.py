@@ -3,7 +3,7 @@
     loading data / step 1 / step 2 / Killed / loading data / step 1   -> the second `loading data`
     epoch  loss  lr / 1  0.9  0.1 / epoch  loss  lr / 2  0.8  0.1     -> none: the table's head is repeated, its steps count on
 
-Five things begin an attempt: a phrase that says so (`Resuming from checkpoint`), a step counter that starts from the beginning,
+Six things begin an attempt: a phrase that says so (`Resuming from checkpoint`), a step counter that starts from the beginning,
 a bar that is drawn from its beginning again behind a traceback, a command that the shell's `time` measures behind another one
 that wrote the same lines, and the first lines of the program when they occur again, unless the step counter continues across
 them or nothing stands behind them: a warning at the exit is the same in each attempt. Many programs begin with the same line of
@@ -24,6 +24,7 @@ BANNER_ROWS = 3  # first rows of a lane: a program prints them again when it is 
 STACK_HEADING_ROWS = 3  # `Stack dump for pid 7` / `Thread 0x7f4a (active)` / the first frame
 MIN_SPACES = 2  # in the template of a line that few programs print
 LAST_TIME = b"sys"  # of the three times that a shell's `time` writes, real, user and sys
+USAGE, USAGE_HELP = b"usage: ", b" [-h]"  # argparse's: every parser has the option -h unless it is told not to
 MAX_STARTS = 50  # a banner that is repeated more often is an ordinary line
 
 
@@ -35,7 +36,7 @@ def starts_of(rows: Rows, bits: Sequence[int], failures: Collection[int] = ()) -
     if len(rows) <= BANNER_ROWS:
         return [], []
     banners, counts = _banners(rows, bits, failures), _step_counts(rows, bits)
-    bars = _bar_restarts(rows, bits) | _timed_commands(rows)
+    bars = _bar_restarts(rows, bits) | _timed_commands(rows) | _usages(rows, bits)
     templates = rows.templates
     report = _last_report(rows, bits)
     asked = sorted(i for i in _may_begin(templates, bits, banners, counts).union(bars) if i < report)
@@ -116,6 +117,16 @@ def _timed_commands(rows: Rows) -> set[int]:
     first = {template: i for i, template in reversed([*enumerate(rows.templates[: ends[-1]])])} if len(ends) > 1 else {}
     behind = [next((j for j in range(end + 1, len(rows)) if rows.raws[j].strip()), end) for end in ends[:-1]]
     return {i for i, end in zip(behind, ends, strict=False) if first.get(rows.templates[i], i) < end}
+
+
+def _usages(rows: Rows, bits: Sequence[int]) -> set[int]:
+    """The indices of the usage that argparse prints where it refuses the arguments, behind the first one of a traceback.
+
+    A program reads its arguments before all else, so what failed above was another start of it.
+    """
+    usages = [i for i, raw in enumerate(rows.raws) if raw.startswith(USAGE) and USAGE_HELP in raw]
+    tracebacks = [i for i, b in enumerate(bits) if b & TRACEBACK] if usages else []
+    return {next(u for u in usages if u > t) for t in tracebacks if t < usages[-1]}
 
 
 def _banners(rows: Rows, bits: Sequence[int], failures: Collection[int]) -> set[bytes]:

@@ -61,19 +61,22 @@ def test_a_question_that_nobody_can_answer_is_an_argument(tmp_path: Path, code: 
 
 
 @pytest.mark.parametrize(
-    ("before", "second"),
+    ("before", "change"),
     [
         ("Loading checkpoint shards:  60%|######    | 3/5 [00:09<00:06,  3.10s/it]", "half precision"),
         ("Generating train split: 41000 examples [00:09, 4500 examples/s]", "in pieces"),
         ("step 9000 replay buffer 812000 of 1000000", "replay buffer"),
         ("Building wheel for attention (setup.py): started", "fewer jobs"),
-        ("epoch 3 loss 0.41", "ask who ended it"),
+        ("epoch 3 loss 0.41", "a smaller batch, fewer workers"),
     ],
 )
-def test_a_killed_process_is_looked_up_first_and_then_held_smaller(tmp_path: Path, before: str, second: str) -> None:
-    found = first_two(tmp_path, KILLED.format(before=before))
-    assert "dmesg" in found[0]
-    assert second in found[1]
+def test_the_first_remedy_of_a_killed_process_says_how_to_find_out_and_what_to_do_in_each_case(
+    tmp_path: Path, before: str, change: str
+) -> None:
+    first = first_two(tmp_path, KILLED.format(before=before))[0]
+    assert "dmesg" in first
+    assert change in first
+    assert "ask who or what ended it" in first
 
 
 @pytest.mark.parametrize("program", ["bench-07: Test NCCL failure common.cu:891 'unhandled system error'"])
@@ -101,3 +104,28 @@ def test_forms_for_each_setting_that_is_not_excluded_are_told(
     more = Remedy(do="Give it more", who="user", why="", commands=given)
     cause = Cause(id="process.x", title="", means="", signatures=(), remedies=(more,))
     assert fitting_remedies(cause, {}, environment)[0].commands == commands
+
+
+FAILED_BEFORE = """\
+Traceback (most recent call last):
+  File "/srv/fit/train.py", line 88, in <module>
+    main(args)
+RuntimeError: Error(s) in loading state_dict for Net:
+\tsize mismatch for head.weight: copying a param with shape torch.Size([10, 4]) from checkpoint, the shape in current model is torch.Size([9, 4]).
+usage: train.py [-h] [--lr LR] [--epochs EPOCHS]
+train.py: error: {refused}
+"""
+
+
+@pytest.mark.parametrize(
+    ("refused", "change"),
+    [
+        ("argument --epochs: invalid int value: '3.5'", "Give --epochs a value of type int"),
+        ("the following arguments are required: --data", "Give the program --data"),
+        ("argument --epochs: expected one argument", "Give --epochs its value"),
+    ],
+)
+def test_an_argument_that_is_refused_below_an_earlier_failure_is_what_to_change(
+    tmp_path: Path, refused: str, change: str
+) -> None:
+    assert first_two(tmp_path, FAILED_BEFORE.format(refused=refused))[0].startswith(change)

@@ -29,6 +29,9 @@ QUESTIONS = Path(__file__).parents[2] / "benchmarks" / "questions.csv"
         ("-9", "an exit status", "host_memory.oom_cgroup"),
         ("SIGKILL", "a signal", "host_memory.oom_cgroup"),
         ("Why does my run hang on 4 GPUs?", "words: hang", "process.stalled"),
+        ("out of shared memory in docker", "words: shared memory", "host_memory.shm"),
+        ("my notebook kernel keeps dying when I load the dataset", "words: kernel died", "notebook.kernel_died"),
+        ("port 29500 already in use", "words: port in use", "distributed.rendezvous"),
         ("it exits with 137 whenever it evaluates", "words: exit status 137", "host_memory.oom_cgroup"),
     ],
 )

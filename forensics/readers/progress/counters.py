@@ -85,6 +85,20 @@ class Progress(Struct, frozen=True):
 NO_PROGRESS = Progress()
 
 
+def share_done(progress: Progress) -> float:
+    """The share of the run that was done, by its outermost counter, if that has a name and a total: `epoch 34 of 100`, 0.335.
+
+    0 if it is not told. An epoch that is counted was begun; how much of it was done the next counter tells, if it has a total.
+    """
+    outer = next(iter(progress.counters), None)
+    if outer is None or not outer.unit or outer.unit == OF_EPOCH or not 0 < outer.now < outer.total:
+        return 0.0
+    if outer.unit != "epoch":
+        return outer.now / outer.total
+    inner = next((c for c in progress.counters[1:] if 0 < c.now <= c.total), None)
+    return (outer.now - 1 + (inner.now / inner.total if inner else 0.5)) / outer.total
+
+
 def named_counters(text: str) -> list[Counter]:
     """The counters of epochs, steps and rounds in a line, in its order."""
     return [Counter(unit, int(text[now]), int(text[total]) if total else 0) for unit, now, total in _named_places(text)]

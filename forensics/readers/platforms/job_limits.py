@@ -1,0 +1,118 @@
+"""What a job asked its scheduler for and what it used of it: time and memory, in job scripts and in the scheduler's answers.
+
+    #SBATCH --time=12:00:00                              -> asked_time_s 43200
+       RunTime=00:31:02 TimeLimit=12:00:00 TimeMin=N/A   -> used_time_s 1862, asked_time_s 43200
+       MinCPUsNode=1 MinMemoryNode=220M                  -> asked_memory_bytes 230686720
+    JobID|Elapsed|Timelimit|ReqMem|MaxRSS                -> a value for each row and column that tells one
+
+Wordings: sbatch, qsub and bsub in scripts; scontrol show job; sacct with and without -P.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from forensics.core import lazy
+from forensics.model import Habit, Line, Region, Scan, Trigger
+from forensics.readers.units import size_bytes
+
+MAX_ACCOUNT_ROWS = 200  # chosen by hand: the account of one job has a row for each step
+TRIGGER = Trigger(
+    "job_limits",
+    ("#sbatch ", "#pbs -l", "#bsub -w", "timelimit=", "minmemory", "timelimit", "reqmem", "maxrss"),
+    before=8,
+    after=MAX_ACCOUNT_ROWS,
+)
+ASKED_TIME, USED_TIME, ASKED_MEMORY, USED_MEMORY = "asked_time_s", "used_time_s", "asked_memory_bytes", "used_memory_bytes"
+LIMIT_COLUMNS = {"timelimit": ASKED_TIME, "elapsed": USED_TIME, "reqmem": ASKED_MEMORY, "maxrss": USED_MEMORY}
+SCRIPT_TIME_PATTERN = lazy.regex(r"^#(?:SBATCH\s.*?(?:--time[= ]|-t ?)|PBS\s.*?\bwalltime=|BSUB\s+-W ?)(?P<time>[\d:-]{1,20})\b")
+SCRIPT_MEMORY_PATTERN = lazy.regex(r"^#(?:SBATCH\s.*?--mem[= ]|PBS\s.*?\bmem=)(?P<memory>[\d.]{1,12}[KMGTkmgt]?[Bb]?)\b")
+ANSWER_PATTERN = lazy.regex(r"\b(?P<name>TimeLimit|RunTime|MinMemoryNode)=(?P<value>[\w:.-]{1,30})")
+KIND_OF_ANSWER = {"TimeLimit": ASKED_TIME, "RunTime": USED_TIME, "MinMemoryNode": ASKED_MEMORY}
+JOB_ID_PATTERN = lazy.regex(r"\bJobId=(\d{1,12})\b")
+HEADER_PATTERN = lazy.regex(r"(?i)^\W{0,3}JobID\b.{0,300}\b(?:Timelimit|ReqMem|MaxRSS)\b")
+RULE_PATTERN = lazy.regex(r"^[\s|-]*-{4}[\s|-]*$")
+TIME_PATTERN = lazy.regex(r"^(?:(?P<days>\d{1,4})-)?(?P<clock>\d{1,9}(?::\d{1,2}){0,2})$")
+SLURM_SIZE_PATTERN = lazy.regex(r"(?i)^(?P<size>[\d.]{1,15}[KMGT]?)B?[cn]?$")  # `4Gn`: of a node, `4Gc`: of a processor
+MEBIBYTES = "M"  # what Slurm takes a number without a unit for
+
+
+def job_limits(scans: Iterable[Scan]) -> tuple[Habit, ...]:
+    """Each value of each job, in the order of the logs; the text of a Habit is the job's number, empty where none is told."""
+    return tuple(found for scan in scans for found in _of(scan))
+
+
+def _of(scan: Scan) -> Iterator[Habit]:
+    origin, name = scan.source.origin or int, scan.source.name
+    for part in scan.source.code() if scan.source.code else ():
+        yield from (Habit(kind, name, line.number, "", value) for line in part.lines for kind, value in _asked(line.text))
+    for region in scan.regions.get(TRIGGER.kind, ()):
+        yield from (Habit(kind, name, origin(line), job, value) for line, job, kind, value in read(region))
+
+
+def read(region: Region) -> Iterator[tuple[int, str, str, float]]:
+    """(line, job, kind, value) of what the line of `region`, or the table that it is the head of, tells."""
+    text = region.text[:2000]
+    yield from ((region.number, "", kind, value) for kind, value in _asked(text.lstrip("+ ")))
+    if HEADER_PATTERN.search(text):
+        yield from _table(region.text, region.lines_after())
+        return
+    for found in ANSWER_PATTERN.finditer(text):
+        job = next((m[1] for line in reversed([*region.lines_before()]) if (m := JOB_ID_PATTERN.search(line.text))), "")
+        if value := _number(KIND_OF_ANSWER[found["name"]], found["value"]):
+            yield region.number, job, KIND_OF_ANSWER[found["name"]], value
+
+
+def _asked(text: str) -> Iterator[tuple[str, float]]:
+    """What a line of a job script asks for."""
+    if (found := SCRIPT_TIME_PATTERN.match(text)) and (value := _number(ASKED_TIME, found["time"])):
+        hours_and_minutes = text.startswith("#BSUB") and ":" in found["time"]
+        plain_seconds = text.startswith("#PBS") and ":" not in found["time"]
+        yield ASKED_TIME, value * 60 if hours_and_minutes else value / 60 if plain_seconds else value
+    if (found := SCRIPT_MEMORY_PATTERN.match(text)) and (value := _number(ASKED_MEMORY, found["memory"])):
+        yield ASKED_MEMORY, value
+
+
+def _table(header: str, rows: Iterable[Line]) -> Iterator[tuple[int, str, str, float]]:
+    """The values of sacct's table: columns are divided by `|`, or as wide as the rule below the header."""
+    names: list[str] = []
+    spans: list[tuple[int, int]] = []
+    if "|" in header:
+        names = header.strip().lower().split("|")
+    for row in rows:
+        if not spans and "|" not in header and RULE_PATTERN.match(row.text):
+            spans = _spans(row.text)
+            names = [header[a:b].strip().lower() for a, b in spans]
+            continue
+        cells = row.text.strip().split("|") if "|" in header else [row.text[a:b].strip() for a, b in spans]
+        if len(cells) < len(names) or not cells or not cells[0][:1].isdigit():
+            return
+        told = dict(zip(names, cells, strict=False))
+        job = told.get("jobid", "").partition(".")[0].partition("_")[0]
+        for column, kind in LIMIT_COLUMNS.items():
+            if column in told and (value := _number(kind, told[column])):
+                yield row.number, job, kind, value
+
+
+def _spans(rule: str) -> list[tuple[int, int]]:
+    """From where to where each column reaches: `---- ----` -> [(0, 4), (5, 9)]."""
+    found, at = [], 0
+    for dashes in rule.split(" "):
+        if dashes:
+            found.append((at, at + len(dashes)))
+        at += len(dashes) + 1
+    return found
+
+
+def _number(kind: str, text: str) -> float | None:
+    """`2-00:00:00` -> 172800.0 s, `220M` -> 230686720.0 bytes; None for `UNLIMITED` and what else is no number."""
+    if kind in (ASKED_MEMORY, USED_MEMORY):
+        found = SLURM_SIZE_PATTERN.match(text)
+        size = found and (found["size"] + (MEBIBYTES if found["size"][-1:].isdigit() else ""))
+        return float(size_bytes(size) or 0) if size else None
+    found = TIME_PATTERN.match(text)
+    return _seconds(found["days"] or "", [int(p) for p in found["clock"].split(":")]) if found else None
+
+
+def _seconds(days: str, parts: list[int]) -> float:
+    """Slurm's forms: `minutes`, `minutes:seconds`, `hours:minutes:seconds`, `days-hours`, `days-hours:minutes[:seconds]`."""
+    units = (3600, 60, 1) if days or len(parts) == 3 else (60, 1)
+    return int(days or 0) * 86400.0 + sum(p * u for p, u in zip(parts, units, strict=False))
