@@ -85,7 +85,7 @@ def behind(case: RankCase, found: Waits, rank: int) -> OddRank:
 
 def waited_for(case: RankCase, found: Waits, rank: int) -> OddRank:
     """A rank that is waited for, and waits for nobody."""
-    edge = min((e for e in found.edges if e.other == rank), key=lambda e: e.call.created_ns)
+    edge = found.first_for[rank]
     base = _odd(
         case,
         rank,
