@@ -16,12 +16,13 @@ from forensics.model.ranks import OddRank, RankPicture, RankProcess, RankRow
 from forensics.model.stacks import ProcessStacks
 from forensics.ranks.by_stacks import picture_of_stacks
 from forensics.ranks.calls import first_difference
-from forensics.ranks.case import MAX_ODD, RankCase, in_collective
+from forensics.ranks.case import MAX_ODD, RankCase
 from forensics.ranks.ended import Ends
 from forensics.ranks.history import last_calls, matrix
 from forensics.ranks.late import latest_rank
 from forensics.ranks.odd_ranks import behind, in_other_order, late_rank, on_device, outside, place_of, waited_for, with_difference
 from forensics.ranks.order import circle, odd_in_circle
+from forensics.ranks.threads import at_work, in_collective
 from forensics.ranks.waits import Waits, waits
 
 MIN_TIMES_GAP = 4.0  # a wait that is ordinary for a run is shorter than so many of its longest times between two calls
@@ -75,7 +76,7 @@ def _outside_alone(case: RankCase) -> tuple[OddRank, ...]:
         return ()
     if max(moments) - last_s < max(MIN_WAIT_S, MIN_TIMES_GAP * _longest_gap_s(case)):
         return ()
-    waiting = [rank for rank, one in case.stacks.items() if one.main and in_collective(one.main)]
+    waiting = [rank for rank, one in case.stacks.items() if (thread := at_work(one)) and in_collective(thread)]
     return tuple(outside(case, rank, waiting) for rank in sorted(case.stacks.keys() - set(waiting))) if waiting else ()
 
 
