@@ -11,7 +11,7 @@ from forensics.model.ranks import RankProcess
 from forensics.model.stacks import ProcessStacks, ThreadStack
 from forensics.ranks.ended import Ends
 from forensics.ranks.processes import rank_of, with_stacks
-from forensics.ranks.threads import at_work, collective_name, in_collective, is_ranks_own, spawned_ranks
+from forensics.ranks.threads import at_work, collective_name, in_collective, is_ranks_own, spawned_ranks, waits_in_call
 from forensics.readers.python.library_files import installed_package, is_library_file
 
 MAX_ODD = 64  # ranks of which it is told how they keep the others waiting; where there are more, no single one is to blame
@@ -128,7 +128,7 @@ class RankCase:
         if not self.gave_up.keys().isdisjoint(self.dumps):
             return frozenset(self.missing)
         threads = {rank: at_work(one) for rank, one in self.stacks.items()}
-        elsewhere = {rank for rank, thread in threads.items() if thread and not in_collective(thread)}
+        elsewhere = {rank for rank, thread in threads.items() if thread and not waits_in_call(thread)}
         return frozenset(rank for rank in self.missing if rank in self.ended or rank in elsewhere)
 
     def waits_in(self, rank: int) -> tuple[str, Call] | None:
@@ -186,6 +186,11 @@ class RankCase:
         if thread is None or not in_collective(thread) or self.waits_in(rank) is not None:
             return None
         return None if collective_name(thread).startswith(self._operations) else thread
+
+    def waits_unseen(self, rank: int) -> bool:
+        """Does the stack of a rank without a dump stand in a call?"""
+        thread = at_work(self.stacks[rank]) if rank in self.stacks and rank not in self.dumps else None
+        return thread is not None and waits_in_call(thread)
 
     @cached_property
     def _operations(self) -> tuple[str, ...]:

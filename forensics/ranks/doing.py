@@ -10,7 +10,7 @@ from forensics.model.dumps import Frame
 from forensics.model.ranks import Kind, ProofPlace
 from forensics.model.stacks import ThreadStack
 from forensics.ranks.case import RankCase
-from forensics.ranks.threads import SHOWN_FRAMES, at_work, in_collective, is_launcher
+from forensics.ranks.threads import SHOWN_FRAMES, at_work, is_launcher, waits_in_call
 from forensics.readers.word_lists import words, words_of_name
 
 OUTSIDE_WAIT = "it waits for something outside of all collectives"
@@ -67,7 +67,7 @@ def doing(case: RankCase, rank: int) -> Doing | None:
 def doing_of(thread: ThreadStack, source: str, own: Frame | None, kernel: str = "") -> Doing | None:
     """What a thread does; None where it waits in a collective call. `own`: its innermost frame of the program. `kernel`: the
     system call in which it waits, and its file."""
-    if in_collective(thread):
+    if waits_in_call(thread):
         return None
     frame = own or next((f for f in thread.frames if f.line), None)
     proofs = line_proofs(thread, source, frame)

@@ -22,7 +22,7 @@ from forensics.ranks.history import last_calls, matrix
 from forensics.ranks.late import latest_rank
 from forensics.ranks.odd_ranks import behind, in_other_order, late_rank, on_device, outside, place_of, waited_for, with_difference
 from forensics.ranks.order import circle, odd_in_circle
-from forensics.ranks.threads import at_work, in_collective
+from forensics.ranks.threads import at_work, waits_in_call
 from forensics.ranks.waits import Waits, waits
 
 MIN_TIMES_GAP = 4.0  # a wait that is ordinary for a run is shorter than so many of its longest times between two calls
@@ -76,7 +76,7 @@ def _outside_alone(case: RankCase) -> tuple[OddRank, ...]:
         return ()
     if max(moments) - last_s < max(MIN_WAIT_S, MIN_TIMES_GAP * _longest_gap_s(case)):
         return ()
-    waiting = [rank for rank, one in case.stacks.items() if (thread := at_work(one)) and in_collective(thread)]
+    waiting = [rank for rank, one in case.stacks.items() if (thread := at_work(one)) and waits_in_call(thread)]
     return tuple(outside(case, rank, waiting) for rank in sorted(case.stacks.keys() - set(waiting))) if waiting else ()
 
 
@@ -106,10 +106,10 @@ def _odd(case: RankCase, found: Waits) -> tuple[OddRank, ...]:
 
 def _told_first(case: RankCase, roots: list[int]) -> list[int]:
     """The ranks that are waited for: those of which a log tells an end alone, if there are any; else those with a dump or a stack
-    first, without those that stand in a call that no dump has, where others do not. A rank without a dump may have been ended
-    because another one had failed."""
+    first, without those whose stack stands in a call that no dump has, where others do not. A rank without a dump may have
+    been ended because another one had failed."""
     ended = [rank for rank in roots if rank in case.ended]
-    apart = [rank for rank in roots if not case.in_other_collective(rank)]
+    apart = [rank for rank in roots if not case.in_other_collective(rank) and not case.waits_unseen(rank)]
     told = ended or sorted(apart or roots, key=lambda rank: (rank not in case.dumps and rank not in case.stacks, rank))
     return told[:MAX_ODD]
 

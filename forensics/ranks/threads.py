@@ -32,7 +32,7 @@ def at_work(stacks: ProcessStacks) -> ThreadStack | None:
     if main is None:
         return None
     rest = [t for t in stacks.threads if t is not main and t.frames]
-    if any(frame.function == BACKWARD for frame in main.frames[:SHOWN_FRAMES]):
+    if _waits_for_gradients(main):
         return next((t for t in rest if t.name in ("", "Dummy-1")), main)
     if main.frames and main.frames[0].file.endswith(THREAD_FILES) and not in_collective(main):
         return next(filter(in_collective, rest), main)
@@ -54,9 +54,13 @@ def collective_name(thread: ThreadStack) -> str:
 
 def waits_in_call(thread: ThreadStack) -> bool:
     """Does the thread wait in a collective call, or for the backward pass, which makes those of gradients?"""
-    return in_collective(thread) or (
-        not thread.state.startswith("active") and any(frame.function == BACKWARD for frame in thread.frames[:SHOWN_FRAMES])
-    )
+    return in_collective(thread) or (not thread.state.startswith("active") and _waits_for_gradients(thread))
+
+
+def _waits_for_gradients(thread: ThreadStack) -> bool:
+    """Does the thread stand in the backward pass, and not in a hook that it calls?"""
+    at = next((n for n, f in enumerate(thread.frames[:SHOWN_FRAMES]) if f.function == BACKWARD), None)
+    return at is not None and not any(f.file.endswith(".py") for f in thread.frames[:at])
 
 
 def is_launcher(thread: ThreadStack) -> bool:
