@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from forensics.model.dumps import Frame
 from forensics.model.ranks import Kind, OddRank, ProofPlace, RankPicture, RankRow, State
@@ -23,6 +23,7 @@ ONE_MOMENT = "by their stacks, which show one moment, and no numbers of calls"
 SHOWN_CALLERS = 2  # a helper of the program that asks its thread for a call, and the line that called the helper
 OTHER_MOMENT = "by their stacks, which are of another moment than the time-outs in the log"
 _Lines = tuple[Frame | None, Frame | None]  # that of a rank, and that of the others
+BY_LOGS = "by the logs, which tell how ranks ended"
 NO_STACK = "no stack of it was taken: it ended, or could not be looked at"
 
 
@@ -60,6 +61,27 @@ def picture_of_stacks(case: RankCase) -> RankPicture | None:
     rows = tuple(_row(case, rank, stands.get(rank), bool(odd)) for rank in range(case.world))
     edges = tuple((rank, one.rank) for rank in waiting for one in odd if one.rank not in waiting)
     return RankPicture(case.world, rows, edges, odd, missing, basis=OTHER_MOMENT if stale else ONE_MOMENT)
+
+
+def picture_of_ends(case: RankCase) -> RankPicture | None:
+    """The ranks that ended by themselves while others gave up waiting, where nothing but logs tells of them; None where there is
+    no such rank."""
+    waiting = tuple(sorted(case.gave_up.keys() - case.ended.keys()))
+    if not case.ended:
+        return None
+    odd = tuple(
+        OddRank(rank, "left", end.text, place=end.frame, waiting=waiting, proofs=(end.proof,), cause=end.cause)
+        for rank, end in sorted(case.ended.items())
+    )
+    odd = tuple(replace(one, **asdict(case.process(one.rank))) for one in odd)
+    rows = tuple(_ended_row(case, rank) for rank in range(max([case.world, *(r + 1 for r in waiting)])))
+    return RankPicture(len(rows), rows, (), odd[:MAX_ODD], tuple(range(len(rows))), basis=BY_LOGS)
+
+
+def _ended_row(case: RankCase, rank: int) -> RankRow:
+    process, end = case.process(rank), case.ended.get(rank) or case.gave_up.get(rank)
+    shown = end.text if end else "no log tells of it"
+    return RankRow(rank, "silent", "", None, end.frame if end else None, process.pid, process.host, shown)
 
 
 def _stand(case: RankCase, rank: int) -> _Stand | None:

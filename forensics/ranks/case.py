@@ -42,7 +42,7 @@ class RankCase:
             told = one.rank if one.rank is not None else rank_of(self.processes, one.pid, one.host)
             rank = told if told is not None or one.pid is None else spawned.get(one.pid)
             if rank is not None and is_ranks_own(one, self.stacks.get(rank)):
-                if self._is_of_the_wait(one, rank):
+                if self._is_of_the_wait(one, rank) and not self._is_older(one, self.stacks.get(rank)):
                     self.stacks[rank] = one
                 self.processes[rank] = with_stacks(self.process(rank), one)
         self.ended, self.gave_up = ends.own, ends.gave_up
@@ -61,10 +61,16 @@ class RankCase:
         return {rank: dump for rank, dump in dumps.items() if rank not in old}
 
     def _is_of_the_wait(self, stacks: ProcessStacks, rank: int) -> bool:
-        """Were the stacks taken after the last call of the rank, or of one without a dump, after one of all others?"""
+        """Were the stacks taken after the last call of the rank, or of one without a dump, after that of all others?"""
         taken = self.written.get(stacks.source)
         last = [self.dumps[rank].last_ns] if rank in self.dumps else [dump.last_ns for dump in self.dumps.values()]
-        return taken is None or taken + CLOCKS_S > min(last, default=0) / 1e9
+        return taken is None or taken + CLOCKS_S > max(last, default=0) / 1e9
+
+    def _is_older(self, one: ProcessStacks, known: ProcessStacks | None) -> bool:
+        """Were the stacks of a process taken before those that are known of it?"""
+        if known is None or known.pid != one.pid:
+            return False
+        return self.written.get(one.source, 0.0) < self.written.get(known.source, 0.0)
 
     def process(self, rank: int) -> RankProcess:
         """The process of a rank."""

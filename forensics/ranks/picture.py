@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from forensics.model.dumps import Dump
 from forensics.model.ranks import OddRank, RankPicture, RankProcess, RankRow
 from forensics.model.stacks import ProcessStacks
-from forensics.ranks.by_stacks import picture_of_stacks
+from forensics.ranks.by_stacks import picture_of_ends, picture_of_stacks
 from forensics.ranks.calls import first_difference
 from forensics.ranks.case import MAX_ODD, RankCase
 from forensics.ranks.ended import Ends
@@ -36,16 +36,20 @@ def picture(
     ends: Ends | None = None,
     processes: Mapping[int, RankProcess] | None = None,
     written: Mapping[str, datetime] | None = None,
+    by_logs: bool = False,
 ) -> RankPicture | None:
     """The picture of the ranks in `dumps`; without a dump that of their stacks, None where they show none. `ends`: how ranks
-    ended, as logs tell it. `processes`: those of ranks. `written`: when the file of each dump and of each stack was written."""
+    ended, as logs tell it. `processes`: those of ranks. `written`: when the file of each dump and of each stack was written.
+    `by_logs`: where there is neither, the ends of ranks alone make it."""
     case = RankCase(dumps, stacks, ends or Ends(), processes or {}, written or {})
     if not case.dumps:
-        return picture_of_stacks(case)
+        return picture_of_stacks(case) or (picture_of_ends(case) if by_logs else None)
     found, late = waits(case), latest_rank(case)
     waited = _waited_s(case)
     if different := first_difference(case):
         odd = with_difference(case, different)
+    elif case.missing and len(case.stacks) == case.world and (told := picture_of_stacks(case)) and told.odd:
+        odd = told.odd  # of ranks without a dump only their stacks tell whether they wait
     elif _is_hang(case, found, waited):
         odd = _odd(case, found)
     else:
