@@ -15,7 +15,7 @@ from msgspec.structs import asdict, replace
 from forensics.model.dumps import Frame
 from forensics.model.ranks import Kind, OddRank, ProofPlace, RankPicture, RankRow, State
 from forensics.ranks.case import MAX_ODD, RankCase
-from forensics.ranks.doing import called_at, doing_of, line_proofs
+from forensics.ranks.doing import STOPPED_CALL, called_at, doing_of, line_proofs
 from forensics.ranks.threads import at_work, waits_in_call
 from forensics.readers.python.library_files import is_others_code
 
@@ -90,7 +90,7 @@ def _stand(case: RankCase, rank: int) -> _Stand | None:
     if thread is None:
         return None
     own = case.own_frame(thread.frames)
-    if waits_in_call(thread):
+    if waits_in_call(thread) and stacks.kernel != STOPPED_CALL:
         main = stacks.main
         callers = () if main is None or main is thread else tuple(case.own_frames(main.frames)[:SHOWN_CALLERS])
         call = called_at(thread, own) or thread.frames[0].function

@@ -15,6 +15,8 @@ from forensics.readers.word_lists import words, words_of_name
 
 OUTSIDE_WAIT = "it waits for something outside of all collectives"
 LAUNCHER_WAIT = "the launcher waits for its workers"
+STOPPED_CALL = "do_signal_stop"  # of the kernel, while a process is stopped
+STOPPED_WAIT = "it is stopped by a signal (SIGSTOP), and goes on when it gets SIGCONT"
 IMPORTS = "it imports modules"
 IMPORTING = "_find_and_load"  # of importlib, below each module that is being imported
 WRAPPERS = (
@@ -67,10 +69,13 @@ def doing(case: RankCase, rank: int) -> Doing | None:
 def doing_of(thread: ThreadStack, source: str, own: Frame | None, kernel: str = "") -> Doing | None:
     """What a thread does; None where it waits in a collective call. `own`: its innermost frame of the program. `kernel`: the
     system call in which it waits, and its file."""
-    if waits_in_call(thread):
+    is_stopped = kernel == STOPPED_CALL
+    if waits_in_call(thread) and not is_stopped:
         return None
     frame = own or next((f for f in thread.frames if f.line), None)
     proofs = line_proofs(thread, source, frame)
+    if is_stopped:
+        return Doing("outside", STOPPED_WAIT, frame, proofs)
     if is_launcher(thread):
         return Doing("outside", LAUNCHER_WAIT, frame, proofs)
     if any(f.function == IMPORTING for f in _inside(thread, own)):

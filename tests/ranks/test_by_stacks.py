@@ -201,3 +201,9 @@ def test_a_rank_waits_in_a_call_that_a_thread_makes_for_it() -> None:
     assert (odd.rank, odd.kind, odd.waiting) == (1, "other_call", (0, 2))
     assert [str(one and one.place) for one in (odd.place, odd.others)] == ["train.py:22", "train.py:14"]
     assert not drawn(asks(0, 14), asks(1, 14)).odd
+
+
+def test_a_rank_that_was_stopped_is_told_even_inside_of_a_call() -> None:
+    (odd,) = drawn(stack(0, IN_CALL), stack(1, IN_CALL, kernel="do_signal_stop"), stack(2, IN_CALL)).odd
+    assert (odd.rank, odd.kind, odd.waiting) == (1, "outside", (0, 2))
+    assert odd.doing.startswith("it is stopped by a signal")
