@@ -176,10 +176,13 @@ class Collector:
             self._warned = True
             self.say(f"memory will run out in about {duration_text(left)} at the present rate")
 
+    def _own_pids(self) -> list[int]:
+        return [pid for pid, process in self.tree.living.items() if not process.is_watcher]
+
     def _watch_silence(self) -> None:
         """Take the stacks if the output is silent for a long time, or a time limit is near."""
         try:
-            silent_s = self.silence.look(list(self.tree.living), _folder())
+            silent_s = self.silence.look(self._own_pids(), _folder())
             if self.silence.near_limit() or (silent_s and self.silence.stacks_due(silent_s, self.say)):
                 self.take_stacks()
         except Exception as error:  # a fault ends this look and not the thread, which reaps orphans
@@ -188,7 +191,7 @@ class Collector:
     def take_stacks(self) -> None:
         """Write the stacks of the job's Python processes into the bundle, and ask its ranks for dumps of what they called."""
         rank_dumps.ask_for_dumps(self.bundle.folder)
-        taken, why = stacks.take_stacks(list(self.tree.living.values()), self.bundle.path("stacks"))
+        taken, why = stacks.take_stacks([p for p in self.tree.living.values() if not p.is_watcher], self.bundle.path("stacks"))
         moment = time_text(time.time())
         self.stacks = [{**t, "time": moment} for t in taken] or self.stacks
         if why and not any(c["what"] == "stacks" for c in self.unavailable):
@@ -226,7 +229,7 @@ class Collector:
             self._call_or_note(work)
 
     def _last_silence(self) -> None:
-        self.silence.look(list(self.tree.living), _folder(), last=True)
+        self.silence.look(self._own_pids(), _folder(), last=True)
 
     def _final(self) -> None:
         self.groups.update()

@@ -12,8 +12,10 @@ import contextlib
 import os
 import stat
 import time
+from itertools import islice
 
 from forensics.capture import proc
+from forensics.capture.bundle import RUN_FILE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -92,18 +94,20 @@ def _open_for_writing(pids: Iterable[int]) -> Iterator[tuple[str, State]]:
 
 
 def _listed(folder: str, left_out: str) -> Iterator[tuple[str, State]]:
-    """The regular files below a folder, without those in `left_out` and in hidden folders; at most MAX_LISTED_FILES."""
+    """The regular files below a folder, without those in `left_out`, in hidden folders and in bundles of guard(); at most
+    MAX_LISTED_FILES."""
     waiting, count = [(folder, 0)] if folder else [], 0
     while waiting and count < MAX_LISTED_FILES:
         here, depth = waiting.pop(0)
-        with contextlib.suppress(OSError), os.scandir(here) as entries:
+        with contextlib.suppress(OSError), os.scandir(here) as found:
+            entries = list(islice(found, MAX_LISTED_FILES - count))
+            count += len(entries)
+            if any(entry.name == RUN_FILE for entry in entries):
+                continue  # what watches one rank writes there, and not the job
             for entry in entries:
-                count += 1
                 with contextlib.suppress(OSError):
                     if entry.is_file(follow_symlinks=False):
-                        found = entry.stat(follow_symlinks=False)
-                        yield entry.path, (found.st_size, found.st_mtime_ns)
+                        state = entry.stat(follow_symlinks=False)
+                        yield entry.path, (state.st_size, state.st_mtime_ns)
                     elif depth < MAX_LISTED_DEPTH and entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
                         waiting += [(entry.path, depth + 1)] if entry.path != left_out else []
-                if count >= MAX_LISTED_FILES:
-                    break

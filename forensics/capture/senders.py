@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 ROOTS = ("/sys/kernel/tracing", "/sys/kernel/debug/tracing")
-# Signals that are sent to end a process, by their numbers on Linux; without SIGCHLD, SIGALRM and SIGURG, which are frequent.
-SIGNALS = (1, 2, 3, 6, 9, 10, 12, 15, 24)
+# Signals that end a process or stop it for a while, on Linux; without SIGCHLD, SIGALRM and SIGURG, which are frequent.
+SIGNALS = (1, 2, 3, 6, 9, 10, 12, 15, 19, 24)
 FILTER = "(" + " || ".join(f"sig == {n}" for n in SIGNALS) + ") && result == 0"
 LINE = re.compile(
     r"^\s*(?P<comm>.+)-(?P<pid>\d+)\s+\[\d+\]\s+\S+\s+(?P<time>\d+\.\d+): signal_generate: "

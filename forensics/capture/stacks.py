@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 STACKS_PREFIX = "forensics run: stacks of pid "
 MAX_STACK_PROCESSES = 16  # eight ranks with one loader each; py-spy stops each process for a moment and takes up to DUMP_S
 DUMP_S = 10.0  # chosen by hand: py-spy answers at once unless the memory of the process is swapped out
+STOPPED_CALL = "do_signal_stop"  # where the kernel holds a process that SIGSTOP or a terminal stopped
 LIBRARY = (
     "threading.py",
     "selectors.py",
@@ -54,8 +55,10 @@ def take_stacks(processes: Iterable[Process], folder: str) -> tuple[list[dict[st
     chosen = [p for p in processes if "python" in f"{p.comm} {p.command}"][:MAX_STACK_PROCESSES]
     from forensics.capture.live_stacks import system_call  # most jobs never fall silent
 
-    calls = [system_call(process.pid) for process in chosen]  # before py-spy stops it
-    started = [(process, proc.stat(process.pid), _start(command, process.pid)) for process in chosen]
+    states = [proc.stat(process.pid) for process in chosen]  # before py-spy stops it
+    stopped = [found is not None and found.state in "Tt" for found in states]
+    calls = [(STOPPED_CALL, "") if still else system_call(p.pid) for p, still in zip(chosen, stopped)]  # noqa: B905 - as below
+    started = [(p, found, _start(command, p.pid, still)) for p, found, still in zip(chosen, states, stopped)]  # noqa: B905
     end = time.monotonic() + DUMP_S
     for (process, before, dump), call in zip(started, calls):  # noqa: B905 - not in older Pythons
         text, refused = _finish(dump, max(0.1, end - time.monotonic()))
@@ -79,12 +82,13 @@ def stacks_head(pid: int, comm: str, rank: str, host: str, call: tuple[str, str]
     return f"{STACKS_PREFIX}{pid} ({comm}){whose}{' '.join(where.split())}"
 
 
-def _start(command: str, pid: int) -> subprocess.Popen[str] | str:
-    """py-spy at work, so that the stacks of all processes are of one moment; the reason where it does not start."""
+def _start(command: str, pid: int, stopped: bool) -> subprocess.Popen[str] | str:
+    """py-spy at work, so that the stacks of all processes are of one moment; the reason where it does not start. `stopped`: it
+    would wait for ever until a process stops that was stopped before."""
     try:
         # Safe: this thread starts and reaps it, by its process id; nothing else here waits for children it did not start.
         return subprocess.Popen(
-            [command, "dump", "--pid", str(pid), "--full-filenames"],
+            [command, "dump", "--pid", str(pid), "--full-filenames", *(["--nonblocking"] if stopped else [])],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
         )  # fmt: skip
     except OSError as error:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 MAX_PIDFDS = 4000  # bounds open files: processes that are followed by a pidfd
 MAX_SAME_END_S = 10.0  # chosen by hand: two reports of one pid's end within this time are one end
 MAX_KEPT_ENDS = 5000  # bounds memory: the first half and the last
+WATCHER = " -m forensics.capture "  # in the command of a process that forensics itself started beside the job
 RANK_NAMES = ("RANK", "LOCAL_RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "TORCHELASTIC_RUN_ID")
 
 
@@ -66,6 +67,11 @@ class Process:
         self.cpu_limit_s = proc.cpu_limit_s(self.pid)
         self.command = proc.command_line(self.pid) or self.command
         self.ranks = proc.environment(self.pid, RANK_NAMES) or self.ranks
+
+    @property
+    def is_watcher(self) -> bool:
+        """Does it only watch a process of the job, for guard() or a `forensics run` inside of this one?"""
+        return WATCHER in self.command
 
     def sample(self) -> None:
         """Read its memory; if it has executed another program, read its command again."""

@@ -54,12 +54,16 @@ def _picture(paths: list[Path], jobs: int | None) -> "RankPicture":
     noted: list[Warning] = []
     knowledge = pipeline.database()
     analyses = analyze_sources(sources.open_paths(paths, noted.append), knowledge, noted.append, jobs)
-    seen = rank_picture(analyses, {r.name: r.events for r in analyses}, knowledge)
+    seen = rank_picture(analyses, {r.name: r.events for r in analyses}, knowledge, by_logs=True)
     for warning in dict.fromkeys(noted):
         say(f"forensics: note: {warning.source}: {warning.message}")
     if seen is None:
         advice = "give the folder with the dumps of the flight recorder, or with stacks; docs/torchrun.md says how to get them"
-        raise SourceError("no dump of a rank, and stacks of fewer than two", ", ".join(map(str, paths)), advice)
+        raise SourceError(
+            "no dump of a rank, stacks of fewer than two, and no log that tells of a rank that ended",
+            ", ".join(map(str, paths)),
+            advice,
+        )
     return seen
 
 

@@ -10,32 +10,43 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from forensics.model.dumps import Frame
 from forensics.model.ranks import Kind, OddRank, ProofPlace, RankPicture, RankRow, State
 from forensics.ranks.case import MAX_ODD, RankCase
-from forensics.ranks.doing import at_work, called_at, doing_of, line_proofs, waits_in_call
+from forensics.ranks.doing import STOPPED_CALL, called_at, doing_of, line_proofs
+from forensics.ranks.threads import at_work, waits_in_call
 from forensics.readers.python.library_files import is_others_code
 
 ONE_MOMENT = "by their stacks, which show one moment, and no numbers of calls"
+SHOWN_CALLERS = 2  # a helper of the program that asks its thread for a call, and the line that called the helper
 OTHER_MOMENT = "by their stacks, which are of another moment than the time-outs in the log"
+_Lines = tuple[Frame | None, Frame | None]  # that of a rank, and that of the others
+BY_LOGS = "by the logs, which tell how ranks ended"
 NO_STACK = "no stack of it was taken: it ended, or could not be looked at"
 
 
 class _Stand(Struct, frozen=True):
-    """Where a rank stands. `call`: the collective call, empty outside of any; `kind`, `text`: what it does, outside of any."""
+    """Where a rank stands. `call`: the collective call, empty outside of any; `kind`, `text`: what it does, outside of any.
+    `callers`: of a call that a thread makes for the program, the innermost frames that wait for that thread."""
 
     call: str
     frame: Frame | None
     proofs: tuple[ProofPlace, ...]
     kind: Kind = "outside"
     text: str = ""
+    callers: tuple[Frame, ...] = ()
 
     @property
-    def place(self) -> tuple[str, str, int]:
-        """The call and the line of the program; ranks that wait for each other mostly have the same."""
-        return self.call, self.frame.file if self.frame else "", self.frame.line if self.frame else 0
+    def place(self) -> tuple[str, ...]:
+        """The call and the lines of the program; ranks that wait for each other mostly have the same."""
+        return self.call, *(f"{frame.file}:{frame.line}" for frame in self.lines)
+
+    @property
+    def lines(self) -> tuple[Frame, ...]:
+        """The frame and those of the callers."""
+        return (*((self.frame,) if self.frame else ()), *self.callers)
 
 
 def picture_of_stacks(case: RankCase) -> RankPicture | None:
@@ -52,14 +63,38 @@ def picture_of_stacks(case: RankCase) -> RankPicture | None:
     return RankPicture(case.world, rows, edges, odd, missing, basis=OTHER_MOMENT if stale else ONE_MOMENT)
 
 
+def picture_of_ends(case: RankCase) -> RankPicture | None:
+    """The ranks that ended by themselves while others gave up waiting, where nothing but logs tells of them; None where there is
+    no such rank."""
+    waiting = tuple(sorted(case.gave_up.keys() - case.ended.keys()))
+    if not case.ended:
+        return None
+    odd = tuple(
+        OddRank(rank, "left", end.text, place=end.frame, waiting=waiting, proofs=(end.proof,), cause=end.cause)
+        for rank, end in sorted(case.ended.items())
+    )
+    odd = tuple(replace(one, **asdict(case.process(one.rank))) for one in odd)
+    rows = tuple(_ended_row(case, rank) for rank in range(max([case.world, *(r + 1 for r in waiting)])))
+    return RankPicture(len(rows), rows, (), odd[:MAX_ODD], tuple(range(len(rows))), basis=BY_LOGS)
+
+
+def _ended_row(case: RankCase, rank: int) -> RankRow:
+    process, end = case.process(rank), case.ended.get(rank) or case.gave_up.get(rank)
+    shown = end.text if end else "no log tells of it"
+    return RankRow(rank, "silent", "", None, end.frame if end else None, process.pid, process.host, shown)
+
+
 def _stand(case: RankCase, rank: int) -> _Stand | None:
     stacks = case.stacks[rank]
     thread = at_work(stacks)
     if thread is None:
         return None
     own = case.own_frame(thread.frames)
-    if waits_in_call(thread):
-        return _Stand(called_at(thread, own) or thread.frames[0].function, own, line_proofs(thread, stacks.source, own))
+    if waits_in_call(thread) and stacks.kernel != STOPPED_CALL:
+        main = stacks.main
+        callers = () if main is None or main is thread else tuple(case.own_frames(main.frames)[:SHOWN_CALLERS])
+        call = called_at(thread, own) or thread.frames[0].function
+        return _Stand(call, own, line_proofs(thread, stacks.source, own), callers=callers)
     at = doing_of(thread, stacks.source, own, stacks.kernel)
     return _Stand("", at.frame, at.proofs, at.kind, at.text) if at else None
 
@@ -67,7 +102,7 @@ def _stand(case: RankCase, rank: int) -> _Stand | None:
 def _is_other_moment(case: RankCase, waiting: Iterable[_Stand]) -> bool:
     """Do the ranks that gave up tell lines at which no rank stands in its stack?"""
     told = {end.frame.place for end in case.gave_up.values() if end.frame and not is_others_code(end.frame.file)}
-    return bool(told) and told.isdisjoint(one.frame.place for one in waiting if one.frame)
+    return bool(told) and told.isdisjoint(frame.place for one in waiting for frame in one.lines)
 
 
 def _odd(
@@ -77,21 +112,25 @@ def _odd(
     count = Counter(one.place for one in waiting.values())
     usual = max(waiting.items(), key=lambda item: (count[item[1].place], -item[0]))[1]
 
-    def made(rank: int, kind: Kind, text: str, place: Frame | None, proofs: tuple[ProofPlace, ...], cause: str = "") -> OddRank:
+    def made(rank: int, kind: Kind, text: str, lines: _Lines, proofs: tuple[ProofPlace, ...], cause: str = "") -> OddRank:
         others = tuple(r for r, one in waiting.items() if r != rank and (kind != "other_call" or one.place == usual.place))
         shown = (*proofs, *usual.proofs[:1])
         process = asdict(case.process(rank))
-        return OddRank(
-            rank, kind, text, "", usual.call, place, usual.frame, others, **process, proofs=shown, cause=cause, by_stacks=True
-        )
+        return OddRank(rank, kind, text, "", usual.call, *lines, others, **process, proofs=shown, cause=cause, by_stacks=True)
 
     if outside := [(rank, one) for rank, one in stands.items() if not one.call]:
-        return tuple(made(rank, one.kind, one.text, one.frame, one.proofs) for rank, one in outside)
+        return tuple(made(rank, one.kind, one.text, (one.frame, usual.frame), one.proofs) for rank, one in outside)
     if ended := [(rank, case.ended[rank]) for rank in missing if rank in case.ended]:
-        return tuple(made(rank, "left", end.text, end.frame, (end.proof,), end.cause) for rank, end in ended)
+        return tuple(made(rank, "left", end.text, (end.frame, usual.frame), (end.proof,), end.cause) for rank, end in ended)
     if other := [(rank, one) for rank, one in waiting.items() if one.place != usual.place]:
-        return tuple(made(rank, "other_call", _difference(one, usual), one.frame, one.proofs) for rank, one in other)
-    return tuple(made(rank, "no_dump", NO_STACK, None, ()) for rank in missing)
+        return tuple(made(rank, "other_call", _difference(one, usual), _apart(one, usual), one.proofs) for rank, one in other)
+    return tuple(made(rank, "no_dump", NO_STACK, (None, usual.frame), ()) for rank in missing)
+
+
+def _apart(one: _Stand, usual: _Stand) -> _Lines:
+    """The lines at which two ranks wait, the innermost ones that differ."""
+    pairs = zip(one.lines, usual.lines, strict=False)
+    return next(((a, b) for a, b in pairs if a.place != b.place), (one.frame, usual.frame))
 
 
 def _difference(one: _Stand, usual: _Stand) -> str:

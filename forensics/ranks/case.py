@@ -11,21 +11,10 @@ from forensics.model.ranks import RankProcess
 from forensics.model.stacks import ProcessStacks, ThreadStack
 from forensics.ranks.ended import Ends
 from forensics.ranks.processes import rank_of, with_stacks
+from forensics.ranks.threads import at_work, collective_name, in_collective, is_ranks_own, spawned_ranks, waits_in_call
 from forensics.readers.python.library_files import installed_package, is_library_file
 
-COLLECTIVE_FILES = ("torch/distributed/", "distributed_c10d.py", "c10d_logger.py", "libnccl", "libmpi.so")
-WRAPPED_MODEL = "torch/nn/parallel/distributed.py"  # its innermost frame calls into C++, which makes the collective calls
-LAUNCHER_FRAMES = (  # file and function in the stack of a process that starts the ranks and waits for them
-    ("torch/distributed/elastic/agent/", ""),
-    ("torch/distributed/launcher/", ""),
-    ("torch/distributed/run.py", ""),
-    ("torch/multiprocessing/spawn.py", "start_processes"),
-    ("accelerate/commands/launch.py", ""),
-    ("deepspeed/launcher/", ""),
-)
-CHILD_FILE = "multiprocessing/process.py"  # in the stack of a process that another Python process started, as a data loader's
 MAX_ODD = 64  # ranks of which it is told how they keep the others waiting; where there are more, no single one is to blame
-SHOWN_FRAMES = 4  # innermost ones that say what a thread does
 CLOCKS_S = 1.0  # by which the time of a file may be earlier than that of a call
 WHOLE_WORLD = ("0", "default_pg")  # the name and the description of the group of all ranks
 
@@ -47,10 +36,13 @@ class RankCase:
         self.dumps = self._without_outlived(newest(dumps), ends.own)
         self.processes = dict(processes)
         self.stacks: dict[int, ProcessStacks] = {}
-        for one in stacks:
-            rank = one.rank if one.rank is not None else rank_of(self.processes, one.pid, one.host)
-            if rank is not None and _is_ranks_own(one, self.stacks.get(rank)):
-                if self._is_of_the_wait(one, rank):
+        given = list(stacks)
+        spawned = spawned_ranks(given)
+        for one in given:
+            told = one.rank if one.rank is not None else rank_of(self.processes, one.pid, one.host)
+            rank = told if told is not None or one.pid is None else spawned.get(one.pid)
+            if rank is not None and is_ranks_own(one, self.stacks.get(rank)):
+                if self._is_of_the_wait(one, rank) and not self._is_older(one, self.stacks.get(rank)):
                     self.stacks[rank] = one
                 self.processes[rank] = with_stacks(self.process(rank), one)
         self.ended, self.gave_up = ends.own, ends.gave_up
@@ -69,10 +61,16 @@ class RankCase:
         return {rank: dump for rank, dump in dumps.items() if rank not in old}
 
     def _is_of_the_wait(self, stacks: ProcessStacks, rank: int) -> bool:
-        """Were the stacks taken after the last call of the rank, or of one without a dump, after one of all others?"""
+        """Were the stacks taken after the last call of the rank, or of one without a dump, after that of all others?"""
         taken = self.written.get(stacks.source)
         last = [self.dumps[rank].last_ns] if rank in self.dumps else [dump.last_ns for dump in self.dumps.values()]
-        return taken is None or taken + CLOCKS_S > min(last, default=0) / 1e9
+        return taken is None or taken + CLOCKS_S > max(last, default=0) / 1e9
+
+    def _is_older(self, one: ProcessStacks, known: ProcessStacks | None) -> bool:
+        """Were the stacks of a process taken before those that are known of it?"""
+        if known is None or known.pid != one.pid:
+            return False
+        return self.written.get(one.source, 0.0) < self.written.get(known.source, 0.0)
 
     def process(self, rank: int) -> RankProcess:
         """The process of a rank."""
@@ -135,8 +133,8 @@ class RankCase:
         up waiting, it is all ranks without one."""
         if not self.gave_up.keys().isdisjoint(self.dumps):
             return frozenset(self.missing)
-        mains = {rank: one.main for rank, one in self.stacks.items()}
-        elsewhere = {rank for rank, main in mains.items() if main and not in_collective(main)}
+        threads = {rank: at_work(one) for rank, one in self.stacks.items()}
+        elsewhere = {rank for rank, thread in threads.items() if thread and not waits_in_call(thread)}
         return frozenset(rank for rank in self.missing if rank in self.ended or rank in elsewhere)
 
     def waits_in(self, rank: int) -> tuple[str, Call] | None:
@@ -169,8 +167,12 @@ class RankCase:
 
     def own_frame(self, frames: Iterable[Frame]) -> Frame | None:
         """The innermost frame of the program itself."""
+        return next(iter(self.own_frames(frames)), None)
+
+    def own_frames(self, frames: Iterable[Frame]) -> list[Frame]:
+        """The frames of the program itself, innermost first."""
         given = [f for f in frames if f.line and not is_library_file(f.file)]
-        return next((f for f in given if self._is_own(f.file)), None) or next((f for f in given if "/" not in f.file), None)
+        return [f for f in given if self._is_own(f.file)] or [f for f in given if "/" not in f.file]
 
     def _is_own(self, file: str) -> bool:
         """py-spy shortens paths: `train.py` stands for `/home/u/train.py`, `data/loader.py` for `/home/u/data/loader.py`, and
@@ -186,10 +188,15 @@ class RankCase:
 
     def in_other_collective(self, rank: int) -> ThreadStack | None:
         """The thread of a rank that stands in a collective call of a kind that no dump has: PyTorch does not record all."""
-        main = self.stacks[rank].main if rank in self.stacks and rank in self.dumps else None
-        if main is None or not in_collective(main) or self.waits_in(rank) is not None:
+        thread = at_work(self.stacks[rank]) if rank in self.stacks and rank in self.dumps else None
+        if thread is None or not in_collective(thread) or self.waits_in(rank) is not None:
             return None
-        return None if collective_name(main).startswith(self._operations) else main
+        return None if collective_name(thread).startswith(self._operations) else thread
+
+    def waits_unseen(self, rank: int) -> bool:
+        """Does the stack of a rank without a dump stand in a call?"""
+        thread = at_work(self.stacks[rank]) if rank in self.stacks and rank not in self.dumps else None
+        return thread is not None and waits_in_call(thread)
 
     @cached_property
     def _operations(self) -> tuple[str, ...]:
@@ -208,35 +215,3 @@ def newest(dumps: Iterable[Dump]) -> dict[int, Dump]:
         ):
             found[dump.rank] = dump
     return dict(sorted(found.items()))
-
-
-def collective_name(thread: ThreadStack) -> str:
-    """What the thread called: the innermost function of the library's Python files."""
-    return next((f.function for f in thread.frames if f.file.endswith(COLLECTIVE_FILES[1])), "a collective call")
-
-
-def in_collective(thread: ThreadStack) -> bool:
-    """Does the thread wait in a collective call?"""
-    inner = thread.frames[:SHOWN_FRAMES]
-    if is_launcher(thread):
-        return False
-    return inner[0].file.endswith(WRAPPED_MODEL) or any(part in frame.file for frame in inner for part in COLLECTIVE_FILES)
-
-
-def is_launcher(thread: ThreadStack) -> bool:
-    """Is it the thread of a launcher, which waits for the ranks?"""
-    inner = thread.frames[:SHOWN_FRAMES]
-    return any(file in f.file and function in f.function for f in inner for file, function in LAUNCHER_FRAMES)
-
-
-def _is_ranks_own(one: ProcessStacks, known: ProcessStacks | None) -> bool:
-    """Are they the stacks of a rank, and not of its launcher or of its helpers, which have the rank in their environment, too?
-    A helper was started later than its rank. `known`: those of the same rank that were seen before."""
-    if one.main is None or is_launcher(one.main):
-        return False
-    return known is None or _helper_order(one) <= _helper_order(known)
-
-
-def _helper_order(one: ProcessStacks) -> tuple[bool, int]:
-    frames = one.main.frames if one.main else ()
-    return any(f.file.endswith(CHILD_FILE) for f in frames), one.pid or 0

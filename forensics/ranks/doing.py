@@ -8,15 +8,17 @@ from msgspec import Struct
 
 from forensics.model.dumps import Frame
 from forensics.model.ranks import Kind, ProofPlace
-from forensics.model.stacks import ProcessStacks, ThreadStack
-from forensics.ranks.case import SHOWN_FRAMES, RankCase, in_collective, is_launcher
+from forensics.model.stacks import ThreadStack
+from forensics.ranks.case import RankCase
+from forensics.ranks.threads import SHOWN_FRAMES, at_work, is_launcher, waits_in_call
 from forensics.readers.word_lists import words, words_of_name
 
 OUTSIDE_WAIT = "it waits for something outside of all collectives"
 LAUNCHER_WAIT = "the launcher waits for its workers"
+STOPPED_CALL = "do_signal_stop"  # of the kernel, while a process is stopped
+STOPPED_WAIT = "it is stopped by a signal (SIGSTOP), and goes on when it gets SIGCONT"
 IMPORTS = "it imports modules"
 IMPORTING = "_find_and_load"  # of importlib, below each module that is being imported
-BACKWARD = "_engine_run_backward"  # another thread runs the hooks meanwhile
 WRAPPERS = (
     "wrapper",
     "wrapped",
@@ -67,10 +69,13 @@ def doing(case: RankCase, rank: int) -> Doing | None:
 def doing_of(thread: ThreadStack, source: str, own: Frame | None, kernel: str = "") -> Doing | None:
     """What a thread does; None where it waits in a collective call. `own`: its innermost frame of the program. `kernel`: the
     system call in which it waits, and its file."""
-    if in_collective(thread):
+    is_stopped = kernel == STOPPED_CALL
+    if waits_in_call(thread) and not is_stopped:
         return None
     frame = own or next((f for f in thread.frames if f.line), None)
     proofs = line_proofs(thread, source, frame)
+    if is_stopped:
+        return Doing("outside", STOPPED_WAIT, frame, proofs)
     if is_launcher(thread):
         return Doing("outside", LAUNCHER_WAIT, frame, proofs)
     if any(f.function == IMPORTING for f in _inside(thread, own)):
@@ -96,13 +101,6 @@ def line_proofs(thread: ThreadStack, source: str, frame: Frame | None) -> tuple[
     return tuple(ProofPlace(source, n.number, n.text) for n in (line, thread.head) if n)
 
 
-def waits_in_call(thread: ThreadStack) -> bool:
-    """Does the thread wait in a collective call, or for the backward pass, which makes those of gradients?"""
-    return in_collective(thread) or (
-        not thread.state.startswith("active") and any(frame.function == BACKWARD for frame in thread.frames[:SHOWN_FRAMES])
-    )
-
-
 def called_at(thread: ThreadStack, own: Frame | None) -> str:
     """The function that the program called at `own`: the outermost one inside of it that is no wrapper."""
     inside = _inside(thread, own) if own else ()
@@ -114,11 +112,3 @@ def called_at(thread: ThreadStack, own: Frame | None) -> str:
 def _inside(thread: ThreadStack, own: Frame | None) -> tuple[Frame, ...]:
     """The frames inside of `own`; all without it."""
     return thread.frames[: next((n for n, f in enumerate(thread.frames) if f is own), len(thread.frames))]
-
-
-def at_work(stacks: ProcessStacks) -> ThreadStack | None:
-    """The main thread; while it waits for the backward pass, the thread that runs a hook."""
-    main = stacks.main
-    if main is not None and any(frame.function == BACKWARD for frame in main.frames[:SHOWN_FRAMES]):
-        return next((t for t in stacks.threads if t is not main and t.frames and t.name in ("", "Dummy-1")), main)
-    return main

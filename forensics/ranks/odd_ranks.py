@@ -8,9 +8,10 @@ from msgspec.structs import asdict, replace
 from forensics.model.dumps import Call, Frame
 from forensics.model.ranks import Kind, OddRank, ProofPlace
 from forensics.ranks.calls import Difference
-from forensics.ranks.case import RankCase, collective_name
+from forensics.ranks.case import RankCase
 from forensics.ranks.doing import doing
 from forensics.ranks.late import Late
+from forensics.ranks.threads import collective_name
 from forensics.ranks.waits import Waits
 
 NO_DUMP = "it left no dump: it ended, or could not write one any more"
@@ -85,7 +86,7 @@ def behind(case: RankCase, found: Waits, rank: int) -> OddRank:
 
 def waited_for(case: RankCase, found: Waits, rank: int) -> OddRank:
     """A rank that is waited for, and waits for nobody."""
-    edge = min((e for e in found.edges if e.other == rank), key=lambda e: e.call.created_ns)
+    edge = found.first_for[rank]
     base = _odd(
         case,
         rank,

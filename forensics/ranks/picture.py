@@ -14,14 +14,15 @@ from msgspec.structs import replace
 from forensics.model.dumps import Dump
 from forensics.model.ranks import OddRank, RankPicture, RankProcess, RankRow
 from forensics.model.stacks import ProcessStacks
-from forensics.ranks.by_stacks import picture_of_stacks
+from forensics.ranks.by_stacks import picture_of_ends, picture_of_stacks
 from forensics.ranks.calls import first_difference
-from forensics.ranks.case import MAX_ODD, RankCase, in_collective
+from forensics.ranks.case import MAX_ODD, RankCase
 from forensics.ranks.ended import Ends
 from forensics.ranks.history import last_calls, matrix
 from forensics.ranks.late import latest_rank
 from forensics.ranks.odd_ranks import behind, in_other_order, late_rank, on_device, outside, place_of, waited_for, with_difference
 from forensics.ranks.order import circle, odd_in_circle
+from forensics.ranks.threads import at_work, waits_in_call
 from forensics.ranks.waits import Waits, waits
 
 MIN_TIMES_GAP = 4.0  # a wait that is ordinary for a run is shorter than so many of its longest times between two calls
@@ -35,16 +36,20 @@ def picture(
     ends: Ends | None = None,
     processes: Mapping[int, RankProcess] | None = None,
     written: Mapping[str, datetime] | None = None,
+    by_logs: bool = False,
 ) -> RankPicture | None:
     """The picture of the ranks in `dumps`; without a dump that of their stacks, None where they show none. `ends`: how ranks
-    ended, as logs tell it. `processes`: those of ranks. `written`: when the file of each dump and of each stack was written."""
+    ended, as logs tell it. `processes`: those of ranks. `written`: when the file of each dump and of each stack was written.
+    `by_logs`: where there is neither, the ends of ranks alone make it."""
     case = RankCase(dumps, stacks, ends or Ends(), processes or {}, written or {})
     if not case.dumps:
-        return picture_of_stacks(case)
+        return picture_of_stacks(case) or (picture_of_ends(case) if by_logs else None)
     found, late = waits(case), latest_rank(case)
     waited = _waited_s(case)
     if different := first_difference(case):
         odd = with_difference(case, different)
+    elif case.missing and len(case.stacks) == case.world and (told := picture_of_stacks(case)) and told.odd:
+        odd = told.odd  # of ranks without a dump only their stacks tell whether they wait
     elif _is_hang(case, found, waited):
         odd = _odd(case, found)
     else:
@@ -75,7 +80,7 @@ def _outside_alone(case: RankCase) -> tuple[OddRank, ...]:
         return ()
     if max(moments) - last_s < max(MIN_WAIT_S, MIN_TIMES_GAP * _longest_gap_s(case)):
         return ()
-    waiting = [rank for rank, one in case.stacks.items() if one.main and in_collective(one.main)]
+    waiting = [rank for rank, one in case.stacks.items() if (thread := at_work(one)) and waits_in_call(thread)]
     return tuple(outside(case, rank, waiting) for rank in sorted(case.stacks.keys() - set(waiting))) if waiting else ()
 
 
@@ -105,10 +110,10 @@ def _odd(case: RankCase, found: Waits) -> tuple[OddRank, ...]:
 
 def _told_first(case: RankCase, roots: list[int]) -> list[int]:
     """The ranks that are waited for: those of which a log tells an end alone, if there are any; else those with a dump or a stack
-    first, without those that stand in a call that no dump has, where others do not. A rank without a dump may have been ended
-    because another one had failed."""
+    first, without those whose stack stands in a call that no dump has, where others do not. A rank without a dump may have
+    been ended because another one had failed."""
     ended = [rank for rank in roots if rank in case.ended]
-    apart = [rank for rank in roots if not case.in_other_collective(rank)]
+    apart = [rank for rank in roots if not case.in_other_collective(rank) and not case.waits_unseen(rank)]
     told = ended or sorted(apart or roots, key=lambda rank: (rank not in case.dumps and rank not in case.stacks, rank))
     return told[:MAX_ODD]
 

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from forensics.model import Line
 from forensics.model.dumps import Frame
 from forensics.model.stacks import LiveHost, LiveProcess, Standing, ThreadStack
-from forensics.ranks.doing import CALLS, LAUNCHER_WAIT, at_work, called_at, doing_of, wait_text
+from forensics.ranks.doing import CALLS, LAUNCHER_WAIT, called_at, doing_of, wait_text
+from forensics.ranks.threads import at_work
 from forensics.ranks.words import numbers
 from forensics.readers.python.library_files import is_others_code
 from forensics.readers.python.process_stacks import read_stacks

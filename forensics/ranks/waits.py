@@ -43,6 +43,16 @@ class Waits(Struct, frozen=True, dict=True):
             found.setdefault(edge.other, set()).add(edge.rank)
         return found
 
+    @cached_property
+    def first_for(self) -> dict[int, Edge]:
+        """By rank: the edge of the one that waits for it first."""
+        found: dict[int, Edge] = {}
+        for edge in self.edges:
+            known = found.get(edge.other)
+            if known is None or edge.call.created_ns < known.call.created_ns:
+                found[edge.other] = edge
+        return found
+
     def waited_for(self, rank: int) -> set[int]:
         """The ranks that wait for `rank`, directly or through others."""
         found, left = set[int](), [rank]

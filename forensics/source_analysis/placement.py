@@ -42,19 +42,23 @@ def placed_observations(
 
 
 def rank_picture(
-    analyses: Sequence[SourceAnalysis], events: Mapping[str, Sequence[Observation]], knowledge: Database
+    analyses: Sequence[SourceAnalysis],
+    events: Mapping[str, Sequence[Observation]],
+    knowledge: Database,
+    by_logs: bool = False,
 ) -> RankPicture | None:
-    """Who waits for whom, if there are dumps of ranks, or stacks of several. `events`: of the logs beside them, by source."""
+    """Who waits for whom, if there are dumps of ranks, or stacks of several. `events`: of the logs beside them, by source.
+    `by_logs`: without either, by the ends of ranks that logs tell."""
     dumps = [r.dump for r in analyses if r.dump is not None]
     stacks = [one for r in analyses for one in r.stacks]
-    if not dumps and len(stacks) < 2:
+    if not dumps and len(stacks) < 2 and not by_logs:
         return None
     from forensics import ranks  # most inputs have no dumps
 
     every = [e for found in events.values() for e in found]
     processes = ranks.rank_processes((m.ids for m in correlation.read_id_mappings(r.scan for r in analyses)), every)
     written = {r.name: r.scan.source.modified for r in analyses if (r.dump or r.stacks) and r.scan.source.modified}
-    return ranks.picture(dumps, stacks, ranks.ended_ranks(every, processes, knowledge), processes, written)
+    return ranks.picture(dumps, stacks, ranks.ended_ranks(every, processes, knowledge), processes, written, by_logs)
 
 
 def _with_ranks(

@@ -134,3 +134,13 @@ def test_a_large_folder_is_not_read_to_its_end(tmp_path: Path, monkeypatch: pyte
     for number in range(20):
         (tmp_path / f"{number}.bin").touch()
     assert len(list(growth._listed(str(tmp_path), ""))) == 5
+
+
+def test_what_guard_writes_beside_the_job_is_no_growth_of_it(tmp_path: Path) -> None:
+    bundle = tmp_path / "bundles" / "0"
+    (bundle / "stacks").mkdir(parents=True)
+    (bundle / "run.json").write_text("{}")
+    (bundle / "stacks" / "7.txt").write_text("")
+    assert Growth().own_files([], str(tmp_path), 0.0) is None
+    (tmp_path / "bundles" / "metrics.csv").write_text("1")
+    assert Growth().own_files([], str(tmp_path), 0.0) is not None

@@ -164,3 +164,46 @@ def test_stacks_name_nobody_where_a_log_tells_another_reason(knowledge: Database
     (tmp_path / "job.log").write_text("\n".join(own) + "\n")
     first = analyze_paths([tmp_path], "stacks", knowledge).causes[0]
     assert first.id != "distributed.timeout" and "culprit_rank" not in first.facts
+
+
+SPAWNED = f"_wrap ({LIBRARY}/multiprocessing/spawn.py:87)|run (/usr/lib/python3.11/multiprocessing/process.py:108)"
+FUTURE = "wait (/usr/lib/python3.11/threading.py:320)|result (/usr/lib/python3.11/concurrent/futures/_base.py:451)"
+
+
+def with_thread(main: list[str], frames: str) -> list[str]:
+    return [*main, 'Thread 999 (idle): "exchange_0"', *(f"    {frame}" for frame in frames.split("|"))]
+
+
+def test_ranks_that_torch_spawned_are_known_by_the_order_of_their_start() -> None:
+    loader = f"{WORKER}|_bootstrap (/usr/lib/python3.11/multiprocessing/process.py:314)"
+    launcher = f"join ({LIBRARY}/multiprocessing/spawn.py:170)|start_processes ({LIBRARY}/multiprocessing/spawn.py:300)"
+    found = drawn(
+        stack(None, f"{IN_CALL}|{SPAWNED}", 703),
+        stack(None, f"{LOADS}|{SPAWNED}", 702),
+        stack(None, f"{IN_CALL}|{SPAWNED}", 701),
+        stack(None, f"{loader}|{LOADS}|{SPAWNED}", 704),
+        stack(None, launcher, 700),
+    )
+    (odd,) = found.odd
+    assert (odd.rank, odd.pid, odd.waiting) == (1, 702, (0, 2))
+    assert str(odd.place and odd.place.place) == "train.py:7"
+    assert found.world == 3
+
+
+def test_a_rank_waits_in_a_call_that_a_thread_makes_for_it() -> None:
+    def asks(rank: int, line: int) -> list[str]:
+        main = f"{FUTURE}|mean (/run/comm.py:9)|learn (/run/train.py:{line})|<module> (/run/train.py:30)"
+        return with_thread(stack(rank, main), f"{WAITS}|_mean (/run/comm.py:4)")
+
+    (odd,) = drawn(asks(0, 14), with_thread(stack(1, LOADS), FUTURE), asks(2, 14)).odd
+    assert (odd.rank, odd.kind, odd.waiting) == (1, "outside", (0, 2))
+    (odd,) = drawn(asks(0, 14), asks(1, 22), asks(2, 14)).odd  # the thread stands at one line for all of them
+    assert (odd.rank, odd.kind, odd.waiting) == (1, "other_call", (0, 2))
+    assert [str(one and one.place) for one in (odd.place, odd.others)] == ["train.py:22", "train.py:14"]
+    assert not drawn(asks(0, 14), asks(1, 14)).odd
+
+
+def test_a_rank_that_was_stopped_is_told_even_inside_of_a_call() -> None:
+    (odd,) = drawn(stack(0, IN_CALL), stack(1, IN_CALL, kernel="do_signal_stop"), stack(2, IN_CALL)).odd
+    assert (odd.rank, odd.kind, odd.waiting) == (1, "outside", (0, 2))
+    assert odd.doing.startswith("it is stopped by a signal")
