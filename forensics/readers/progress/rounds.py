@@ -21,7 +21,7 @@ LAST_KINDS_LINES = 50  # from the end: kinds of lines that were not printed ther
 MIN_ROUND_COUNTS = 3  # of a round: two numbers that take turns are no count
 MIN_WHOLE_ROUNDS = 2  # before the last one, of the same numbers
 ZEROS_PATTERN = lazy.regex(rb"0+(?:\.0+)?(?:e[+-]?0+)?")
-NUMBER_PATTERN = lazy.regex(r"\d+(?:[.:,]\d+)*(?:e[+-]?\d+)?")  # a time of day is one number, and no whole one
+WHOLE_NUMBER_PATTERN = lazy.regex(r"\d+(?:[.:,]\d+)*(?:e[+-]?\d+)?")  # a time of day is one number, and no whole one
 MAX_COUNT_DIGITS = 9  # as many as other counters have; a longer one is a number of something else
 COUNT_NAME_PATTERN = lazy.regex(r"([A-Za-z][\w-]{0,30})\W{0,3}$")  # of a counter, in front of it
 
@@ -51,7 +51,7 @@ def unfinished_round(scan: Scan, first: int) -> tuple[Counter, int] | None:
 
 def _short_count(texts: Sequence[str]) -> Counter | None:
     """The count that stops short in the last of `texts`, which differ only in numbers."""
-    columns = zip(*([m[0] for m in NUMBER_PATTERN.finditer(text)] for text in texts), strict=False)
+    columns = zip(*([m[0] for m in WHOLE_NUMBER_PATTERN.finditer(text)] for text in texts), strict=False)
     for number, column in enumerate(columns):
         if not all(value.isdigit() and len(value) <= MAX_COUNT_DIGITS for value in column):
             continue
@@ -60,7 +60,7 @@ def _short_count(texts: Sequence[str]) -> Counter | None:
             len(whole) >= MIN_WHOLE_ROUNDS and all(r == whole[-1] for r in whole[1:]) and whole[0] == whole[-1][-len(whole[0]) :]
         )
         if same and MIN_ROUND_COUNTS <= len(whole[-1]) > len(last) and last == whole[-1][: len(last)]:
-            place = [*NUMBER_PATTERN.finditer(texts[-1])][number].start()
+            place = [*WHOLE_NUMBER_PATTERN.finditer(texts[-1])][number].start()
             named = COUNT_NAME_PATTERN.search(texts[-1][:place])
             return Counter(named[1] if named else "", last[-1], whole[-1][-1])
     return None

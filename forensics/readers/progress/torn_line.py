@@ -16,7 +16,7 @@ MAX_LIKE_LINES = 200  # from the end, in which the whole lines are looked for
 MIN_LIKE_LINES = 3  # that begin as the torn one does
 MAX_FRAME_BYTES = 2000  # bounds time
 MIN_TORN_CHARS = 4  # a few signs at a line's beginning are those of many kinds of lines
-NUMBERS_PATTERN = lazy.regex(r"\d+(?:\.\d*)?")
+DIGIT_RUNS_PATTERN = lazy.regex(r"\d+(?:\.\d*)?")
 BAR_PATTERN = lazy.regex("[ #=>.\u2580-\u258f\u2501\u257a]+")  # what a bar is drawn with
 
 
@@ -36,4 +36,4 @@ def is_torn(scan: Scan) -> bool:
 def _kind(frame: bytes) -> str:
     """What all lines of one statement have in common: numbers are zeros, and how far a bar is drawn is left out."""
     text = decode_line(frame[:MAX_FRAME_BYTES]).rstrip("\ufffd")  # of a character that is torn itself
-    return BAR_PATTERN.sub(" ", NUMBERS_PATTERN.sub("0", text))
+    return BAR_PATTERN.sub(" ", DIGIT_RUNS_PATTERN.sub("0", text))
