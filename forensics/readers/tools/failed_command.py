@@ -22,7 +22,7 @@ OUTCOMES = ("missing", "corrupt", "unreached", "full", "refused")
 FAILED_PATTERN = lazy.regex(
     r"\bCalledProcessError: Command (?P<command>.{1,4000})' returned non-zero exit status (?P<exit_code>[1-9]\d{0,2})\b"
 )
-PROGRAM_PATTERN = lazy.regex(r"(?:^|\[|&&|\|\||[;|])[\s'\"]*(?:sudo\s+)?(?:[\w.+~-]*/)*(?P<name>[\w.+-]{1,60})")
+COMMAND_NAME_PATTERN = lazy.regex(r"(?:^|\[|&&|\|\||[;|])[\s'\"]*(?:sudo\s+)?(?:[\w.+~-]*/)*(?P<name>[\w.+-]{1,60})")
 OTHERS = ("python", "pypy", "torchrun", "accelerate", "deepspeed", "horovodrun", "mpirun", "mpiexec", "srun", "ray", "jupyter")
 MAX_LINES_OF_COMMAND = 40  # of a traceback: what a compiler says of one file is as long
 # An error without the name of its program: git, make's compiler, a compiler at a place in a file, the tools of Amazon.
@@ -33,7 +33,7 @@ ERROR_PATTERN = lazy.regex(
 HELPER_PATTERN = lazy.regex(r"[a-z][a-z0-9_+-]{1,15}: \S")
 COMPILER_PATTERN = lazy.regex(r"\S{1,200}:\d+:(?:\d+:)? (?:fatal )?error: |\S{1,40}: (?:fatal error|\*\*\*)")
 NO_HEADER_PATTERN = lazy.regex(r": fatal error: \S+\.(?:h|hpp|hh|cuh|inc): No such file")  # a package that is missing
-WORDS = (
+WORDS_OF_OUTCOMES = (
     ("full", lazy.regex(r"No space left on device|[Dd]isk quota exceeded")),
     (
         "corrupt",
@@ -66,13 +66,13 @@ def read(region: Region) -> Record | None:
     told = FAILED_PATTERN.search(region.text)
     if told is None:
         return None
-    names = {m["name"] for m in PROGRAM_PATTERN.finditer(told["command"])}
+    names = {m["name"] for m in COMMAND_NAME_PATTERN.finditer(told["command"])}
     if not names or any(name.startswith(OTHERS) for name in names):
         return None
     said = _own_lines(region.lines_before(), names)
     if not said:
         return None
-    first = next((line for line in said if any(pattern.search(line.text) for _, pattern in WORDS)), said[0])
+    first = next((line for line in said if any(pattern.search(line.text) for _, pattern in WORDS_OF_OUTCOMES)), said[0])
     if NO_HEADER_PATTERN.search(first.text):
         return None
     return Record(
@@ -99,7 +99,7 @@ def _own_lines(above: Sequence[Line], names: set[str]) -> list[Line]:
 
 def _is_error(text: str) -> bool:
     """Is it an error of git, of a compiler, or of a tool that the command called itself, as tar calls gzip?"""
-    of_helper = HELPER_PATTERN.match(text) and any(pattern.search(text) for _, pattern in WORDS)
+    of_helper = HELPER_PATTERN.match(text) and any(pattern.search(text) for _, pattern in WORDS_OF_OUTCOMES)
     return bool(of_helper or ERROR_PATTERN.match(text))
 
 
@@ -107,4 +107,4 @@ def _outcome(text: str) -> str:
     """What the words of an error line say; a file that a compiler misses belongs to what it compiles."""
     if COMPILER_PATTERN.match(text):
         return "refused"
-    return next((outcome for outcome, pattern in WORDS if pattern.search(text)), "refused")
+    return next((outcome for outcome, pattern in WORDS_OF_OUTCOMES if pattern.search(text)), "refused")
