@@ -172,7 +172,9 @@ def analyze(
 
 def _undetermined_if_cut_off(report: Report, seen: PlacedCase, around: JobContext, knowledge: Database) -> Report:
     progress, title = context.last_progress(report, seen.attempted), knowledge.causes[HEALTHY].as_cut_off
-    report = undetermined_if_cut_off(report, progress, title, advice.questions_of_open_end(around))
+    name = report.subject.name if report.subject else ""
+    closing = next((lane.closing for lane in seen.asked.own_lanes() if lane.source == name and lane.closing), None)
+    report = undetermined_if_cut_off(report, progress, closing, title, advice.questions_of_open_end(around))
     return advice.told_by_status(replace(report, possible=advice.possible_causes(report)))
 
 

@@ -306,8 +306,8 @@ def _outcome(given: DecisionInput, bad: float, first: Candidate, database: Datab
     if not lines and given.end:
         end = given.end
         return Outcome(state, round(bad, 4), end.why, ((end.source, end.line, end.text),), status=end.status)
-    if not lines and lane:
-        good = lane.good_lines if state == "ended_well" else ()
+    if lane and (not lines or (state == "ended_well" and lane.closing and _are_hints(first))):
+        good = ((lane.closing,) if lane.closing else lane.good_lines) if state == "ended_well" else ()
         shown = lane.trouble_lines[-1:] if bad >= ENDED_BADLY and lane.trouble_lines else (good or lane.last_lines)[-1:]
         lines = [(lane.source, x.number, x.text) for x in shown]
     return Outcome(state, round(bad, 4), why, tuple(lines[:3]))
@@ -320,17 +320,21 @@ def _state(given: DecisionInput, bad: float, first: Candidate, lane: Lane | None
         state: OutcomeState = next((named[t] for t in traits if t in named), "failed")
         ran_on = any(map(_continued, first.owned)) and not (lane and _stopped_at_end(lane.digest))
         return "failed" if state == "spoiled" and not ran_on else state
-    if any(o.observation.weight != "hint" for o in first.owned):
+    if not _are_hints(first):
         return "ended_well"
     if given.end and given.end.runs:
         return "going_on"
     if lane is None:
         return "unknown"
-    if 0 <= lane.digest.good <= NEAR_END_LINES:
+    if lane.closing or (0 <= lane.digest.good <= NEAR_END_LINES and not 0 <= lane.digest.progress <= lane.digest.good):
         return "ended_well"
     if given.machine or lane.kind not in ("job", "notebook"):
         return "going_on"
     return "ended_well" if lane.kind == "notebook" else "cut_off" if lane.digest.progress >= 0 else "unknown"
+
+
+def _are_hints(first: Candidate) -> bool:
+    return all(o.observation.weight == "hint" for o in first.owned)
 
 
 def _stopped_at_end(digest: LaneDigest) -> bool:

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 
 from forensics.decision.candidates import OWN_KINDS
 from forensics.decision.ledger import moved
-from forensics.model import OpenQuestion, Report, SubjectSummary
-from forensics.readers.progress.counters import OF_EPOCH, Counter, Progress
+from forensics.model import Finding, Line, OpenQuestion, Report
+from forensics.readers.progress.counters import OF_EPOCH, Progress
 
 BROKEN_OFF_MAX = 0.5  # the probability of no crash: as likely as not
 FINISHED = "its last step was made: {}"
@@ -25,12 +25,15 @@ BROKEN_OFF = "rule: the log stops short of what its run counts to"
 OPEN_ENDS = ("cut_off", "ended_well", "unknown")
 
 
-def undetermined_if_cut_off(report: Report, progress: Progress, title: str, missing: Sequence[OpenQuestion]) -> Report:
+def undetermined_if_cut_off(
+    report: Report, progress: Progress, closing: Line | None, title: str, missing: Sequence[OpenQuestion]
+) -> Report:
     """`report`, or, if it shows no crash, what the last counters of its subject's log justify.
 
-    `title`: of its first cause where the log breaks off; `missing`: what would tell how it ended.
+    `closing`: the line with which the program says that it is over. `title`: of its first cause where the log breaks off;
+    `missing`: what would tell how it ended.
     """
-    return _titled_if_cut_off(_judged(report, progress, title, missing), title)
+    return _titled_if_cut_off(_judged(report, progress, closing, title, missing), title)
 
 
 def _titled_if_cut_off(report: Report, title: str) -> Report:
@@ -41,38 +44,39 @@ def _titled_if_cut_off(report: Report, title: str) -> Report:
     return replace(report, causes=(replace(first, title=title), *report.causes[1:]))
 
 
-def _judged(report: Report, progress: Progress, title: str, missing: Sequence[OpenQuestion]) -> Report:
+def _judged(report: Report, progress: Progress, closing: Line | None, title: str, missing: Sequence[OpenQuestion]) -> Report:
     subject, counters = report.subject, progress.counters
-    if report.verdict != "no_crash" or not (counters or progress.before_end):
+    if report.verdict != "no_crash" or not (counters or progress.before_end or progress.torn):
         return report
     if subject is None or subject.kind not in OWN_KINDS or subject.outcome not in OPEN_ENDS:
         return report
     full = bool(counters) and all(c.is_complete for c in counters)
-    if full and subject.outcome != "ended_well" and counters[0].unit not in ("", OF_EPOCH):
+    if full and subject.outcome != "ended_well" and counters[0].unit not in ("", OF_EPOCH) and not progress.torn:
         return replace(report, subject=replace(subject, outcome="ended_well", why=FINISHED.format(counters[0])))
-    if _is_end_told(subject, progress.line) or any(c.is_complete for c in counters[:1]) or progress.may_be_last:
+    if (closing and closing.number >= progress.line) or _is_end_known(report.causes[0], subject.name, progress.line):
+        return report
+    if not progress.torn and (any(c.is_complete for c in counters[:1]) or progress.may_be_last):
         return report
     first = report.causes[0]
     first = moved(replace(first, title=title or first.title), min(first.probability, BROKEN_OFF_MAX), BROKEN_OFF)
-    stopped = replace(subject, outcome="cut_off", why=STOPS.format(_place(counters) if counters else f"at {progress.before_end}"))
+    stopped = replace(subject, outcome="cut_off", why=STOPS.format(_place(progress)))
     asked = report.missing or tuple(missing)
     return replace(report, verdict="undetermined", subject=stopped, causes=(first, *report.causes[1:]), missing=asked)
 
 
-def _is_end_told(subject: SubjectSummary, last: int) -> bool:
-    """Does a line behind the last counter, which is in line `last`, tell of a good end?
-
-    Counters of a notebook are of the cell that was running when it was saved.
-    """
-    if subject.kind == "notebook":
-        return False
-    told = [int(n) for line in subject.outcome_lines if (n := line.removeprefix(f"{subject.name}:").partition(":")[0]).isdigit()]
-    return subject.outcome == "ended_well" and max(told, default=last) >= last
+def _is_end_known(first: Finding, source: str, last: int) -> bool:
+    """Do known messages of a good end stand in the log of the subject, all of them behind its last counter, in line `last`?"""
+    told = [p.line for p in first.evidence if p.source == source and p.weight != "hint"]
+    return min(told, default=-1) >= last
 
 
-def _place(counters: Sequence[Counter]) -> str:
-    """`after step 200 of 2515`, `in epoch 3 of 5, at 50 of 103`, `after epoch 1 of 10`."""
-    outer, inner = counters[0], counters[-1] if len(counters) > 1 else None
+def _place(progress: Progress) -> str:
+    """`after step 200 of 2515`, `in epoch 3 of 5, at 50 of 103`, `at batch 500, where each round before counted to 1000`."""
+    if not progress.counters or progress.torn:
+        return "within a line" if progress.torn else f"at {progress.before_end}"
+    outer, inner = progress.counters[0], progress.counters[-1] if len(progress.counters) > 1 else None
+    if progress.in_round:
+        return f"at {outer.unit} {outer.now}".replace("  ", " ") + f", where each round before counted to {outer.total}"
     if inner is None:
         return f"{'after' if outer.unit else 'at'} {outer}"
     return f"after {outer}" if inner.is_complete else f"in {outer}, at {inner}"

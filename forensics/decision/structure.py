@@ -8,6 +8,7 @@ Traceback ... / usage: train.py [-h] / train.py: error: argument ...   -> the ar
 step 900 / CRITICAL: the ledger does not fit                          -> it ended with this line, whatever its words are
 soft lockup - CPU#3 stuck / hours of ordinary messages                 -> hardly less than even that the machine ended well
 [rank8]: FileNotFoundError ... / [rank0]: Watchdog caught ...         -> the error of one rank is ranked before what waited for it
+In [5]: loss nan / In [8]: ValueError: range of [nan, nan] ...         -> the NaN is ranked before the exception that is about it
 """
 
 from collections.abc import Sequence
@@ -29,6 +30,7 @@ from forensics.model import Line
 from forensics.model.verdicts import Candidate, Lane, OwnedObservation
 from forensics.outcome.tiers import ENDING_STRONG, NOTICE, evidence_tier
 from forensics.readers.lanes.line_parts import is_low_severity, is_mild_record
+from forensics.readers.python.exception_words import tells_of_lost_numbers
 
 MAX_BAD_IF_FINISHED = 0.1  # of a bad end, where the last attempt came to the end of what it counts
 MIN_BAD_OF_LAST_ERROR = 0.6  # of a bad end, where the log of a job ends with an error that stands nowhere else in it
@@ -45,6 +47,8 @@ REFUSED_LAST = "rule: the last attempt ended with a usage error"
 FAILED_EARLIER = "rule: an earlier attempt ended so, and the last one with a usage error"
 FAILED_FIRST = "rule: a process of the job failed by itself, and others waited for it from then on"
 FAILED_BEFORE = "rule: a process of the job failed by itself before it"
+LOST_BEFORE = "rule: an earlier cell shows these numbers, and the exception of a later one is about them"
+ABOUT_LOST = "rule: it is about numbers that an earlier cell shows already"
 REACHED_END = "rule: the last attempt reached the end of what it counts"
 WENT_ON = "rule: the program printed on behind all that hints at an end, and its last lines show no trouble"
 MACHINE_WENT_ON = "rule: the machine worked on behind all that was reported, and nothing of it is lasting"
@@ -55,7 +59,7 @@ AT_WORK = "rule: the program went on behind all that failed, and was at work whe
 def ranked_by_structure(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
     """`ranked` after all rules of the ranking."""
     ranked = failed_process_first(last_word_first(ranked, database), database)
-    return refused_attempt_first(failed_stage_first(ranked, database), database)
+    return nan_first(refused_attempt_first(failed_stage_first(ranked, database), database), database)
 
 
 def last_word_first(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
@@ -121,6 +125,27 @@ def failed_process_first(ranked: Sequence[Candidate], database: Database) -> lis
         _, i, error = min(first, key=lambda e: e[:2])
         _exchange(found, i, j, (FAILED_FIRST, FAILED_BEFORE), error)
     return found
+
+
+def nan_first(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
+    """`ranked`; numbers that were lost in an earlier cell of a notebook exchange their probability with that of an exception that
+    tells of them. The kernel keeps its state from cell to cell."""
+    found = list(ranked)
+    j = max(range(len(found)), key=lambda n: found[n].probability, default=0)
+    about = next((o for o in found[j].owned if _is_about_lost_numbers(o)), None) if found else None
+    if about is None or database.has_trait(found[j].cause, "worthless_result"):
+        return found
+    for i, lost in enumerate(found):
+        before = (o for o in lost.owned if o.lane is about.lane and o.aftermath.lines_after > about.aftermath.lines_after)
+        if database.has_trait(lost.cause, "worthless_result") and (seen := next(before, None)):
+            _exchange(found, i, j, (LOST_BEFORE, ABOUT_LOST), seen)
+            break
+    return found
+
+
+def _is_about_lost_numbers(o: OwnedObservation) -> bool:
+    told = str(o.observation.fields.get("exc_message", ""))
+    return o.owner == "mine" and o.lane is not None and o.lane.kind == "notebook" and tells_of_lost_numbers(told)
 
 
 def _failed_by_itself(o: OwnedObservation, database: Database) -> bool:

@@ -124,7 +124,8 @@ class Lane(Struct, frozen=True):
     `aftermath`: of each observation in it, by (line, kind). `superseded`: its launcher began another attempt after the last
     line of this lane. `reached_end`: the line in which its last attempt came to the end of what it counts, if no trouble
     stands behind it. `at_work`: the same of a last position that is not the end. `last_error`: the line of trouble with which it
-    ends, with nothing but the lines of its stack behind it.
+    ends, with nothing but the lines of its stack behind it. `closing`: the line that says that its last attempt is over, and
+    well, with no work behind it.
     """
 
     source: str
@@ -140,6 +141,7 @@ class Lane(Struct, frozen=True):
     reached_end: Line | None = None
     at_work: Line | None = None
     last_error: Line | None = None
+    closing: Line | None = None
 
 
 class Fact(Struct, frozen=True):

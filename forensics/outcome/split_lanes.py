@@ -17,6 +17,7 @@ from forensics.line_formats import parse_prefix
 from forensics.model import Line, Observation, Scan
 from forensics.model.verdicts import Aftermath, Attempt, Entity, Lane, LaneKind
 from forensics.outcome.attempt_starts import BANNER_ROWS, MAX_CLASSIFIED_TEMPLATES, starts_of
+from forensics.outcome.closing import closing_line
 from forensics.outcome.course import Course
 from forensics.outcome.digest import MIN_TEMPLATE_CHARS, NOT_WORK_CLASSES, lane_digest
 from forensics.outcome.split_observations import split_observation
@@ -132,6 +133,7 @@ class _LaneRows:
             reached_end=position if complete else None,
             at_work=None if complete else position,
             last_error=self.last_error(end),
+            closing=closing_line(self.rows, self.bits, next(reversed(self.start_rows()), 0)) if kind == "job" else None,
         )
 
     def end_of_program(self) -> int:

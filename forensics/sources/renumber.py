@@ -20,6 +20,9 @@ def renumbered_lane(lane: Lane, source: Source) -> Lane:
         repeated, good, handled = (origin(x) if x else 0 for x in (given.repeated_line, given.good_line, given.handled_line))
         return replace(given, repeated_line=repeated, good_line=good, handled_line=handled)
 
+    def moved(given: Line | None) -> Line | None:
+        return given and Line(origin(given.number), given.text)
+
     kept: dict[tuple[int, str], Aftermath] = {}
     for (line, kind), after in lane.aftermath.items():
         known = kept.get((origin(line), kind))
@@ -32,6 +35,10 @@ def renumbered_lane(lane: Lane, source: Source) -> Lane:
         last_lines=tuple(Line(origin(x.number), x.text) for x in lane.last_lines),
         good_lines=tuple(Line(origin(x.number), x.text) for x in lane.good_lines),
         aftermath=kept,
+        reached_end=moved(lane.reached_end),
+        at_work=moved(lane.at_work),
+        last_error=moved(lane.last_error),
+        closing=moved(lane.closing),
     )
 
 

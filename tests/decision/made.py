@@ -38,7 +38,8 @@ def lane(kind: LaneKind = "job", trouble: tuple[str, ...] = (), last: str = "the
     from msgspec.structs import replace
 
     lines = tuple(Line(90 + i, text) for i, text in enumerate(trouble))
-    digest = replace(DIGEST, good=good, trouble=0 if trouble else -1, trouble_count=len(trouble))
+    at_work = DIGEST.progress if good < 0 else good + 1  # before the good end
+    digest = replace(DIGEST, good=good, progress=at_work, trouble=0 if trouble else -1, trouble_count=len(trouble))
     return Lane("train.log", kind, Entity("job", "train.log"), (Attempt(1, 1, 100),), digest, lines, (Line(100, last),))
 
 

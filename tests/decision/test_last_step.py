@@ -1,6 +1,9 @@
 """How far a log shows that its run had come. The bars are tqdm's and Keras' own format."""
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,7 +20,10 @@ BAR = "  8%|###  | 200/2515 [46:16<9:01:34, 14.04s/it]"
 
 
 def told(analyze: Analyze, *lines: str) -> tuple[str, str, str]:
-    report = analyze(train_log="".join(f"{line}\n" for line in lines))
+    return _of(analyze(train_log="".join(f"{line}\n" for line in lines)))
+
+
+def _of(report: Report) -> tuple[str, str, str]:
     assert report.subject is not None
     first = report.causes[0]
     assert first.id == HEALTHY
@@ -47,6 +53,8 @@ def told(analyze: Analyze, *lines: str) -> tuple[str, str, str]:
         ([f"Progress on: {n}.00kit/100kit rate:1.2it/s remaining:23:22:30" for n in range(1, 5)], "at 4000 of 100000"),
         ([f"Epoch: [5][{n}/500] Time 0.834 loss 2.62" for n in range(120, 129)], "after batch 128 of 500"),
         ([f"[{n}/50] scored sample_{n}" for n in range(1, 6)], "at 5 of 50"),
+        (["epochs: 20, lr: 0.1", *(f"epoch: {n}, AUC: 0.8{n}" for n in range(1, 9))], "after epoch 8 of 20"),
+        (["--max_steps=5000", *(f"step {n} loss 0.{n}" for n in range(100, 900, 100))], "after step 800 of 5000"),
         (["Epoch 8/10", "batch 40", " 40%|####      | 40/100 [00:21<00:31,  1.9it/s]"], "in epoch 8 of 10, at 40 of 100"),
     ],
 )
@@ -136,3 +144,79 @@ def test_a_notebook_that_was_saved_while_a_cell_ran_breaks_off(
 @pytest.mark.seconds
 def test_a_full_epoch_of_unknown_number_is_no_end_of_the_run(analyze: Analyze) -> None:
     assert told(analyze, *(f"Epoch: [5][{n}/30] loss 0.{n}" for n in range(1, 31)))[0] == "cut_off"
+
+
+ROUND = tuple(f"[{{}}, {n}] loss: 0.9" for n in (2000, 4000, 6000))  # as the tutorials of PyTorch print it
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize(
+    ("lines", "place"),
+    [
+        ([r.format(e) for e in range(1, 4) for r in ROUND][:-1], "at 4000, where each round before counted to 6000"),
+        ([f"loss 0.{e} at batch_id: {n}" for e in range(3) for n in (0, 500, 1000)][:-1], "at batch_id 500, where each round"),
+        ([f"row of fold {n}" for _ in range(3) for n in (1, 2, 3, 4)][:-2], "at fold 2, where each round before counted to 4"),
+    ],
+)
+def test_a_round_that_stops_short_of_those_before_it_is_broken_off(analyze: Analyze, lines: list[str], place: str) -> None:
+    outcome, why, verdict = told(analyze, "start", *lines)
+    assert (outcome, verdict) == ("cut_off", "undetermined")
+    assert f"stops {place}" in why
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize(
+    "lines",
+    [
+        pytest.param([r.format(e) for e in range(1, 4) for r in ROUND], id="whole rounds"),
+        pytest.param([f"batch {n} took 3 s" for n in (1, 2, 3, 1, 2, 3, 1, 2, 3, 4, 1, 2)], id="rounds of several lengths"),
+        pytest.param([f"12:00:{n:02} tick" for _ in range(3) for n in range(60)][:-20], id="seconds of a clock"),
+        pytest.param([*(f"batch {n} loss 0.1" for n in (1, 2, 3, 1, 2, 3, 1, 2)), "Training finished."], id="an end told"),
+    ],
+)
+def test_whole_rounds_and_measurements_are_no_broken_off_round(analyze: Analyze, lines: list[str]) -> None:
+    assert told(analyze, "start", *lines)[2] == "no_crash"
+
+
+KILLED = """
+import ctypes, os
+c = ctypes.CDLL(None)
+for n in range(400):
+    c.printf(b"sample %d took %d.25 s\\n", n, n * 7 % 13)
+os.kill(os.getpid(), 9)
+"""
+
+
+@pytest.mark.seconds
+def test_a_line_that_is_torn_breaks_off(analyze: Analyze) -> None:
+    """Output to a file is written in buffers; a process that is killed leaves whole buffers, and so a part of a line."""
+    buffered = {**os.environ, "PYTHONUNBUFFERED": ""}
+    out = subprocess.run([sys.executable, "-c", KILLED], capture_output=True, text=True, env=buffered).stdout
+    assert not out.endswith("\n")
+    outcome, why, verdict = _of(analyze(train_log=out))
+    assert (outcome, verdict) == ("cut_off", "undetermined")
+    assert "stops within a line" in why
+    assert _of(analyze(train_log=out.rpartition("\n")[0]))[2] == "no_crash"  # whole lines, without the last line end
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize(
+    "last",
+    [
+        *("Done!", "SUCCESS: saved the model to out/", "Model pushed to hub: user/model", "Training complete", "Early stopping."),
+        *("final_int8 val_loss:0.97 eval_time:88ms", "`Trainer.fit` stopped: `max_epochs=500` reached.", "Total time: 3.2 h"),
+        *("Finished after 4 epochs (target reached).", "Experiment finished", "All runs completed.", "Converged after 5 epochs"),
+    ],
+)
+def test_words_of_an_end_behind_the_last_counter_are_an_end(analyze: Analyze, last: str) -> None:
+    lines = [f"Epoch {n}/100 - loss: 0.{n}000 - 12s" for n in range(1, 6)]
+    assert told(analyze, *lines, last)[::2] == ("ended_well", "no_crash")
+    assert told(analyze, *lines, last, *lines[:4])[2] == "undetermined"  # work stands behind it
+    each = [text for line in lines for text in (line, last)]
+    assert told(analyze, *each)[2] == "undetermined"  # each epoch ends so
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize("last", ['    print("Training done")', "best accuracy so far: 0.71", "Saved checkpoint to out/5.pt"])
+def test_other_words_behind_the_last_counter_are_none(analyze: Analyze, last: str) -> None:
+    assert told(analyze, *(f"Epoch {n}/100 - loss: 0.{n}000 - 12s" for n in range(1, 6)), last)[2] == "undetermined"

@@ -1,5 +1,7 @@
 """Rules of the structure: the last word, what was survived, a stage that failed, a last attempt that reached its end."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,8 +24,9 @@ from forensics.decision.structure import (
     WENT_ON,
     failed_process_first,
 )
-from forensics.model import Line
+from forensics.model import Line, Report
 from forensics.model.verdicts import Attempt, Candidate, Diagnosis, Entity, OwnedObservation
+from forensics.pipeline import analyze_paths
 from tests.decision.made import lane, model, question, seen
 
 OOM, DIED, STOPPED, INDEX, CONFIG, MISSING = (
@@ -257,3 +260,43 @@ def test_the_error_of_one_process_is_ranked_before_what_waited_for_it(
 def test_a_taken_port_is_no_consequence_of_an_error_before_it(knowledge: Database) -> None:
     ranked = [Candidate(MISSING, (in_lane(seen(MISSING, 5)),), {}, 0.1), Candidate(RENDEZVOUS, (TAKEN,), {}, 0.8)]
     assert failed_process_first(ranked, knowledge) == ranked
+
+
+def code_cell(count: int, source: str, *told: str, error: tuple[str, str] = ("", "")) -> dict[str, Any]:
+    """A cell of a notebook that printed `told`, and, where it failed, the name and the message of its exception."""
+    name, message = error
+    rule = "-" * 75
+    frames = f"Cell In[{count}], line 1\n----> 1 {source}\n"
+    raised = [rule, f"{name}                                Traceback (most recent call last)", frames, f"{name}: {message}"]
+    outputs: list[dict[str, Any]] = [{"output_type": "stream", "name": "stdout", "text": "".join(f"{t}\n" for t in told)}]
+    if name:
+        outputs += [{"output_type": "error", "ename": name, "evalue": message, "traceback": raised}]
+    return {"cell_type": "code", "execution_count": count, "metadata": {}, "outputs": outputs, "source": source}
+
+
+def of_notebook(knowledge: Database, folder: Path, *cells: dict[str, Any]) -> Report:
+    path = folder / "fit.ipynb"
+    path.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}))
+    return analyze_paths([path], "case", knowledge)
+
+
+NAN_LOSS = code_cell(5, "fit(net)", *(f"round {n}\ntrain loss nan, held-out loss nan, rate 0.0{n}" for n in (1, 2, 3)))
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize(
+    ("message", "cause", "marked"),
+    [
+        ("autodetected range of [nan, nan] is not finite", "numerics.nan", "loss nan"),
+        ("cannot convert float infinity to integer", "numerics.nan", ""),
+        ("the axes 'nanmean' and 'info' do not fit", "code.exception", "ValueError"),
+    ],
+)
+def test_lost_numbers_of_an_earlier_cell_explain_an_exception_about_them(
+    knowledge: Database, tmp_path: Path, message: str, cause: str, marked: str
+) -> None:
+    report = of_notebook(
+        knowledge, tmp_path, NAN_LOSS, code_cell(6, "look(net)"), code_cell(8, "draw(net)", error=("ValueError", message))
+    )
+    assert (report.verdict, report.causes[0].id) == ("crash", cause)
+    assert marked in report.causes[0].evidence[0].text

@@ -26,6 +26,10 @@ PLAN_PATTERN = lazy.regex(
     r"|\btotal (?:optimization|training) (?P<unit_of_total>epoch|step|iter(?:ation)?|round)s?\W{1,3}(?<!-)"
     r"(?P<named_total>\d{1,9})\b"
     r"|\bnum (?P<unit_of_num>epoch)s\W{1,3}(?<!-)(?P<num>\d{1,9})\b"
+    # A setting that is printed: `epochs: 20`, `--max_steps=5000`, `NUM_EPOCHS: 20`, `number of iterations: 75869`
+    r"|(?<![A-Za-z_])(?:(?:num|n|max|total|number[ _]of)[ _-]?(?:train(?:ing)?[ _-]?)?(?P<unit_set>epoch|iter(?:ation)?|round)s?"
+    r"|(?:max|total|train)[ _-]?(?:train(?:ing)?[ _-]?)?(?P<steps_set>step|iter)s?|(?P<epochs_set>epoch)s)"
+    r"['\"]?\s{0,3}[:= ]\s{0,3}['\"]?(?P<set_to>\d{1,9})\b(?![./]\d)"
 )
 ITEM_PATTERN = lazy.regex(r"^[^\w\[]{0,3}\[ {0,6}(\d{1,7}) {0,3}/ {0,6}(\d{1,7})\] \S")  # `[ 5/50] Running`: of a list of tasks
 POSITION_PATTERN = lazy.regex(  # `[41, 2040] loss` and `Epoch: [5][128/500]` name epoch and step, or batch, by their place
@@ -73,13 +77,16 @@ class Progress(Struct, frozen=True):
     """The last counters of a log, the outer one first, and the last line of them as numbered in the original file.
 
     `may_be_last`: by its stride, or because it counts from zero, the outer counter may have been shown for the last time.
-    `before_end`: the position in the last record of a program that always tells its end, if that end is not told.
+    `before_end`: the position in the last record of a program that always tells its end, if that end is not told. `in_round`:
+    the total of the outer counter is what each round before the last one counted to. `torn`: the log ends within a line.
     """
 
     counters: tuple[Counter, ...] = ()
     line: int = 0
     may_be_last: bool = False
     before_end: str = ""
+    in_round: bool = False
+    torn: bool = False
 
 
 NO_PROGRESS = Progress()
@@ -172,8 +179,9 @@ def planned(text: str) -> Counter | None:
     found = PLAN_PATTERN.search(text)
     if found is None:
         return None
-    unit = found["unit"] or found["unit_of_total"] or found["unit_of_num"]
-    return Counter(unit.lower(), 0, int(found["total"] or found["named_total"] or found["num"]))
+    units = (found[n] for n in ("unit", "unit_of_total", "unit_of_num", "unit_set", "steps_set", "epochs_set"))
+    totals = (found[n] for n in ("total", "named_total", "num", "set_to"))
+    return Counter(next(filter(None, units)).lower(), 0, int(next(filter(None, totals))))
 
 
 def fresh_bar(text: str) -> int:

@@ -17,6 +17,7 @@ from forensics.readers.progress.counters import (
     COUNT_TEXTS,
     NAMED_COUNT_TEXTS,
     NO_PROGRESS,
+    OF_EPOCH,
     TOTAL_PATTERN,
     TRAINER_END,
     Counter,
@@ -28,23 +29,34 @@ from forensics.readers.progress.counters import (
     positions,
     trainer_position,
 )
+from forensics.readers.progress.rounds import unfinished_round
+from forensics.readers.progress.torn_line import is_torn
 from forensics.readers.sampled_lines import sampled_blocks
 
 MAX_SEARCHED_LINES = 2000  # from the end
 MAX_COUNTED_LINES = 20_000  # from the end, searched for what is counted by
 CELL_END_OR_HEADING_PATTERN = lazy.regex(r"In \[[ \d]{1,6}\]:(?:$| (?:ended with|raised, as its tags allow,) )")
 RUNNING_HEADING = "In [ ]:"
-PLAN_WORDS = lazy.regex(rb"\btrain|\btotal |\bnum ")
+PLAN_WORDS = lazy.regex(
+    rb"\btrain|\btotal |\bnum |\bepochs\W|(?:num|max|total|n|of|train)[_ -]?(?:train(?:ing)?[_ -]?)?(?:epoch|step|iter|round)"
+)
 MAX_READ_CHARS = 2000  # of the end of a line, which may hold all the states of a bar
 
 
 def last_progress(scan: Scan, first: int) -> Progress:
-    """How far the attempt that begins in line `first` had come, by its last counters, or by a record that is never the last."""
+    """How far the attempt that begins in line `first` had come, by its last counters, or by a record that is never the last.
+
+    Where these tell of no end that was missed: by the count of a round that stops short, and by a line that is torn.
+    """
     found = _last_counters(scan, first)
-    if found.counters and not all(c.is_complete for c in found.counters):
-        return found
-    last = _before_end(scan, first)
-    return last if last.line > found.line else found
+    if not found.counters or all(c.is_complete for c in found.counters):
+        last = _before_end(scan, first)
+        found = last if last.line > found.line else found
+    if is_torn(scan):
+        return replace(found, torn=True, line=max(found.line, (scan.source.origin or int)(scan.lines)))
+    told = found.before_end or (found.counters and not found.may_be_last and found.counters[0].unit not in ("", OF_EPOCH))
+    short = None if told or not all(c.is_complete for c in found.counters) else unfinished_round(scan, first)
+    return Progress((short[0],), (scan.source.origin or int)(short[1]), in_round=True) if short else found
 
 
 def _before_end(scan: Scan, first: int) -> Progress:
@@ -75,22 +87,21 @@ def _last_counters(scan: Scan, first: int) -> Progress:
 
 
 def _of_plan(scan: Scan, first: int) -> Progress:
-    """The last counter of a unit whose total the run said."""
-    plans = (
-        p
-        for _, text in lines_from_end(scan, NAMED_COUNT_TEXTS, MAX_COUNTED_LINES, first, only=PLAN_WORDS)
-        if (p := planned(text))
-    )
-    plan = next(plans, None)
-    if plan is None:
-        return NO_PROGRESS
-    lines = [x for x in lines_from_end(scan, (plan.unit.encode(),), MAX_SEARCHED_LINES, first) if not planned(x[1])]
-    counted = [(number, c) for number, text in lines for c in named_counters(text) if c.unit == plan.unit]
-    if not counted or any(c.now > counted[0][1].now for _, c in counted):  # one that begins again is of a part of the run
-        return NO_PROGRESS
-    number, last = counted[0]
-    may_be_last = _may_exceed(last.now, plan.total, {c.now for _, c in counted})
-    return Progress((replace(last, total=plan.total),), (scan.source.origin or int)(number), may_be_last)
+    """The last counter of a unit whose total the run said; of several totals the one that is reached next."""
+    said = lines_from_end(scan, NAMED_COUNT_TEXTS, MAX_COUNTED_LINES, first, only=PLAN_WORDS)
+    plans = {(p.unit, p.total) for _, text in said if (p := planned(text))}
+    for unit in sorted({unit for unit, _ in plans}):
+        lines = [x for x in lines_from_end(scan, (unit.encode(),), MAX_SEARCHED_LINES, first) if not planned(x[1])]
+        counted = [(number, c) for number, text in lines for c in named_counters(text) if c.unit == unit]
+        if not counted or any(c.now > counted[0][1].now for _, c in counted):  # one that begins again is of a part of the run
+            continue
+        number, last = counted[0]
+        total = min((n for of, n in plans if of == unit and n >= last.now), default=0)
+        if total:
+            shown = {c.now for _, c in counted}
+            may_be_last = _may_exceed(last.now, total, shown if 1 in shown else {0, *shown})  # it may be counted from zero
+            return Progress((replace(last, total=total),), (scan.source.origin or int)(number), may_be_last)
+    return NO_PROGRESS
 
 
 def running_cell(scan: Scan) -> int | None:

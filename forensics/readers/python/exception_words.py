@@ -35,6 +35,7 @@ MISTAKES_OF_CODE = {
 }  # fmt: skip
 MESSAGE_WORD_PATTERN = lazy.regex(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+[dD]\b|[=<>!]=?|--")
 STEM_SUFFIX_PATTERN = lazy.regex(r"(?<=[a-z]{3})(?:ing|ed|es|s)$")
+LOST_NUMBERS_PATTERN = lazy.regex(r"(?i)(?<![\w'\"])(?:nan|[+-]?inf(?:inity)?)(?![\w'\"])|\b(?:not|non)[ -]?finite\b|\binfinit")
 
 
 class Reading(Struct, frozen=True):
@@ -43,6 +44,11 @@ class Reading(Struct, frozen=True):
     cause: str
     probability: float
     words: tuple[str, ...]
+
+
+def tells_of_lost_numbers(message: str) -> bool:
+    """Is the message of an exception about numbers that are NaN or infinite?"""
+    return LOST_NUMBERS_PATTERN.search(message) is not None
 
 
 def read_exceptions(events: Sequence[Observation], database: Database) -> list[Observation]:

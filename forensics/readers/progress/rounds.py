@@ -1,0 +1,76 @@
+"""The last round of what a log counts again and again: does it stop short of where the rounds before it came to?
+
+batch 0 / batch 500 / batch 1000 / val / batch 0 / batch 500 / batch 1000 / val / batch 0 / batch 500
+-> "batch 500", where each round before it counted to 1000
+
+No word names the counter: it is a whole number of like lines that takes the same values in each round. A number that does so
+twice is no measurement.
+"""
+
+from collections.abc import Sequence
+
+from forensics.core import lazy
+from forensics.core.text import decode_line
+from forensics.line_formats import parse_prefix
+from forensics.model import Scan
+from forensics.readers.progress.counters import Counter
+from forensics.readers.sampled_lines import sampled_blocks
+
+MAX_ROUND_LINES = 20_000  # from the end; bounds time
+LAST_KINDS_LINES = 50  # from the end: kinds of lines that were not printed there belong to an earlier part of the run
+MIN_ROUND_COUNTS = 3  # of a round: two numbers that take turns are no count
+MIN_WHOLE_ROUNDS = 2  # before the last one, of the same numbers
+ZEROS_PATTERN = lazy.regex(rb"0+(?:\.0+)?(?:e[+-]?0+)?")
+WHOLE_NUMBER_PATTERN = lazy.regex(r"\d+(?:[.:,]\d+)*(?:e[+-]?\d+)?")  # a time of day is one number, and no whole one
+MAX_COUNT_DIGITS = 9  # as many as other counters have; a longer one is a number of something else
+COUNT_NAME_PATTERN = lazy.regex(r"([A-Za-z][\w-]{0,30})\W{0,3}$")  # of a counter, in front of it
+
+
+def unfinished_round(scan: Scan, first: int) -> tuple[Counter, int] | None:
+    """The last count of a round that stops short, with the total of the rounds before it, and its line; None if none does.
+
+    `first`: the line in which the attempt begins.
+    """
+    block = sampled_blocks(scan)[-1] if scan.sample else None
+    if block is None:
+        return None
+    begin = max(0, first - block.first, len(block.rows) - MAX_ROUND_LINES)
+    kind_of = {shape: ZEROS_PATTERN.sub(b"0", shape) for shape in block.distinct if b"0" in shape}
+    late = {kind_of[s] for s in block.shapes[-LAST_KINDS_LINES:] if s in kind_of}
+    of_kind: dict[bytes, list[int]] = {kind: [] for kind in late}
+    for i in range(begin, len(block.rows)):
+        if (kind := kind_of.get(block.shapes[i])) in of_kind:
+            of_kind[kind].append(i)
+    for places in sorted(of_kind.values(), key=lambda p: -p[-1] if p else 0):
+        if len(places) > MIN_ROUND_COUNTS * MIN_WHOLE_ROUNDS:
+            texts = [parse_prefix(decode_line(block.rows[i])).message for i in places]
+            if (found := _short_count(texts)) is not None:
+                return found, block.first + places[-1]
+    return None
+
+
+def _short_count(texts: Sequence[str]) -> Counter | None:
+    """The count that stops short in the last of `texts`, which differ only in numbers."""
+    columns = zip(*([m[0] for m in WHOLE_NUMBER_PATTERN.finditer(text)] for text in texts), strict=False)
+    for number, column in enumerate(columns):
+        if not all(value.isdigit() and len(value) <= MAX_COUNT_DIGITS for value in column):
+            continue
+        *whole, last = _rounds([*map(int, column)])
+        same = (
+            len(whole) >= MIN_WHOLE_ROUNDS and all(r == whole[-1] for r in whole[1:]) and whole[0] == whole[-1][-len(whole[0]) :]
+        )
+        if same and MIN_ROUND_COUNTS <= len(whole[-1]) > len(last) and last == whole[-1][: len(last)]:
+            place = [*WHOLE_NUMBER_PATTERN.finditer(texts[-1])][number].start()
+            named = COUNT_NAME_PATTERN.search(texts[-1][:place])
+            return Counter(named[1] if named else "", last[-1], whole[-1][-1])
+    return None
+
+
+def _rounds(values: Sequence[int]) -> list[list[int]]:
+    """`values` divided where they begin again: [0, 1, 2], [0, 1]."""
+    found: list[list[int]] = [[]]
+    for value in values:
+        if found[-1] and value <= found[-1][-1]:
+            found.append([])
+        found[-1].append(value)
+    return found

@@ -1,0 +1,110 @@
+"""Reads what a command said that a Python program called and that failed: its first error line tells why, and the exception that
+Python raises for its exit status only follows.
+
+tar: shards.tar: Cannot open: No such file or directory                                  -> missing
+Traceback (most recent call last):
+  File "train.py", line 3, in <module>
+subprocess.CalledProcessError: Command '['tar', '-xf', 'shards.tar']' returned non-zero exit status 2.
+
+Only lines that begin with the command's name, or have the form of an error of git or of a compiler, are its own. What another
+Python program prints is read elsewhere: it has a traceback of its own.
+"""
+
+from collections.abc import Sequence
+
+from forensics.core import lazy
+from forensics.model import Line, Region, Trigger
+from forensics.readers.base import Record
+from forensics.readers.python.exception_message import TRACEBACK_HEAD
+
+TRIGGER = Trigger("failed_command", ("calledprocesserror: command ",), before=60)
+OUTCOMES = ("missing", "corrupt", "unreached", "full", "refused")
+FAILED_PATTERN = lazy.regex(
+    r"\bCalledProcessError: Command (?P<command>.{1,4000})' returned non-zero exit status (?P<exit_code>[1-9]\d{0,2})\b"
+)
+COMMAND_NAME_PATTERN = lazy.regex(r"(?:^|\[|&&|\|\||[;|])[\s'\"]*(?:sudo\s+)?(?:[\w.+~-]*/)*(?P<name>[\w.+-]{1,60})")
+OTHERS = ("python", "pypy", "torchrun", "accelerate", "deepspeed", "horovodrun", "mpirun", "mpiexec", "srun", "ray", "jupyter")
+MAX_LINES_OF_COMMAND = 40  # of a traceback: what a compiler says of one file is as long
+# An error without the name of its program: git, make's compiler, a compiler at a place in a file, the tools of Amazon.
+ERROR_PATTERN = lazy.regex(
+    r"(?:fatal|error|ERROR|Error): \S|\S{1,200}:\d+:(?:\d+:)? (?:fatal )?error: |\S{1,40}: fatal error: "
+    r"|fatal error: An error occurred"
+)
+HELPER_PATTERN = lazy.regex(r"[a-z][a-z0-9_+-]{1,15}: \S")
+COMPILER_PATTERN = lazy.regex(r"\S{1,200}:\d+:(?:\d+:)? (?:fatal )?error: |\S{1,40}: (?:fatal error|\*\*\*)")
+NO_HEADER_PATTERN = lazy.regex(r": fatal error: \S+\.(?:h|hpp|hh|cuh|inc): No such file")  # a package that is missing
+WORDS_OF_OUTCOMES = (
+    ("full", lazy.regex(r"No space left on device|[Dd]isk quota exceeded")),
+    (
+        "corrupt",
+        lazy.regex(
+            r"(?i)not in gzip format|unexpected end|unexpected eof|corrupt|invalid compressed|crc error|not a zip ?file"
+            r"|does not look like a tar|cannot find zipfile directory|end-of-central-directory|invalid data found"
+        ),
+    ),
+    (
+        "unreached",
+        lazy.regex(
+            r"(?i)could not resolve|fail(?:ed|ure) (?:to connect|in name resolution)|couldn't connect"
+            r"|connection (?:timed out|refused|reset)|unable to access|authentication failed|an error occurred \("
+            r"|returned error: [45]\d\d|could not read (?:from remote|username)|unable to locate credentials"
+            r"|host key verification failed|permission denied \(publickey"
+        ),
+    ),
+    (
+        "missing",
+        lazy.regex(
+            r"(?i)no such file or directory|cannot (?:stat|open|access)|permission denied|does not exist|not found"
+            r"|does not appear to be a git repository|not a directory"
+        ),
+    ),
+)
+
+
+def read(region: Region) -> Record | None:
+    """The command whose failure the region's line tells; None if nothing that it said stands above the traceback."""
+    told = FAILED_PATTERN.search(region.text)
+    if told is None:
+        return None
+    names = {m["name"] for m in COMMAND_NAME_PATTERN.finditer(told["command"])}
+    if not names or any(name.startswith(OTHERS) for name in names):
+        return None
+    said = _own_lines(region.lines_before(), names)
+    if not said:
+        return None
+    first = next((line for line in said if any(pattern.search(line.text) for _, pattern in WORDS_OF_OUTCOMES)), said[0])
+    if NO_HEADER_PATTERN.search(first.text):
+        return None
+    return Record(
+        kind=TRIGGER.kind,
+        first=min(line.number for line in said),
+        last=region.number,
+        outcome=_outcome(first.text),
+        weight="strong",
+        quote=(first, Line(region.number, region.text)),
+        fields={"tool": min(names), "exit_code": int(told["exit_code"]), "exc_message": first.text.strip()[:500]},
+    )
+
+
+def _own_lines(above: Sequence[Line], names: set[str]) -> list[Line]:
+    """The lines above the last traceback that the command itself wrote."""
+    head = next((i for i in range(len(above) - 1, -1, -1) if TRACEBACK_HEAD in above[i].text), None)
+    if head is None:
+        return []
+    starts = tuple(f"{name}{sign}" for name in names for sign in (":", " (", " error:", "[", ".exe:"))
+    rows = above[max(0, head - MAX_LINES_OF_COMMAND) : head]
+    ended = next((i for i in range(len(rows) - 1, -1, -1) if TRACEBACK_HEAD in rows[i].text), -1)
+    return [line for line in rows[ended + 1 :] if line.text.startswith(starts) or _is_error(line.text)]
+
+
+def _is_error(text: str) -> bool:
+    """Is it an error of git, of a compiler, or of a tool that the command called itself, as tar calls gzip?"""
+    of_helper = HELPER_PATTERN.match(text) and any(pattern.search(text) for _, pattern in WORDS_OF_OUTCOMES)
+    return bool(of_helper or ERROR_PATTERN.match(text))
+
+
+def _outcome(text: str) -> str:
+    """What the words of an error line say; a file that a compiler misses belongs to what it compiles."""
+    if COMPILER_PATTERN.match(text):
+        return "refused"
+    return next((outcome for outcome, pattern in WORDS_OF_OUTCOMES if pattern.search(text)), "refused")
