@@ -198,7 +198,8 @@ def _prefixed(front: Callable[[str, list[str], list[datetime]], Iterable[str]], 
     """`front` gives the prefix of each line. `hosts`: also the logs of kernels and hosts are wrapped."""
 
     def changed(logs: Logs) -> Logs | None:
-        end = max((t for name, data in logs.items() if is_text(name, data) for t in _written(data)), default=NO_TIME)
+        told = (t for name, data in logs.items() for t in (_written(data) if is_text(name, data) else _executed(data)))
+        end = max(told, default=NO_TIME)  # one clock stamps all that a run writes
         made = {}
         for name, data in logs.items():
             if not is_text(name, data) or not data.strip() or (not hosts and is_host_log(data)):
@@ -213,6 +214,7 @@ def _prefixed(front: Callable[[str, list[str], list[datetime]], Iterable[str]], 
     return changed
 
 
+RUN_AT = re.compile(rb'"(?:end_time|iopub\.status\.idle|shell\.execute_reply)": ?"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)')
 NO_TIME = datetime(2026, 5, 4, 10, 30, tzinfo=UTC)
 
 
@@ -221,6 +223,11 @@ def _written(data: bytes) -> Iterator[datetime]:
         stamp = parse_prefix(line).stamp
         if stamp and stamp.wall and not stamp.lacks:
             yield stamp.wall if stamp.wall.tzinfo else stamp.wall.replace(tzinfo=UTC)
+
+
+def _executed(data: bytes) -> Iterator[datetime]:
+    """When the cells of a notebook were run."""
+    yield from (datetime.fromisoformat(time.decode()).replace(tzinfo=UTC) for time in RUN_AT.findall(data))
 
 
 def _times(lines: list[str], end: datetime) -> list[datetime]:

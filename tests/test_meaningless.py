@@ -11,14 +11,10 @@ from tests.meaningless import CHANGES, Change, flips, logs_of
 FOLDER = Path(__file__).parents[1] / "sample_logs"
 CASES = sorted(p.parent for p in FOLDER.glob("*/expected.yaml"))
 EVERY = 21  # of the changes one in so many is tried with a case where all would take long; each is tried with some six cases
-# A line that a collector stamped counts as a record of its own there, and the exit status behind the exception decides narrowly.
-# Of papermill's log and its notebook, which tell of one exception, the other is marked first.
-KNOWN = {("papermill_exception", "journalctl"), *(("changed_while_read", name) for name in ("docker", "cri", "journalctl"))}
 
 
 def moved(case: Path, names: list[str], knowledge: Database) -> list[tuple[str, object, object]]:
-    wanted = [name for name in names if (case.name, name) not in KNOWN]
-    return [(name, before, behind) for name, before, behind in flips(case, wanted, knowledge) if before != behind]
+    return [(name, before, behind) for name, before, behind in flips(case, names, knowledge) if before != behind]
 
 
 @pytest.mark.seconds
