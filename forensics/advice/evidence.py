@@ -14,6 +14,7 @@ from forensics.model import Fields, Observation, Proof, Value
 from forensics.model.fields import Occurrence, completed_fields
 from forensics.model.logs import WEIGHT_ORDER
 from forensics.model.verdicts import Candidate, Diagnosis, OwnedObservation
+from forensics.readers.python.exception_message import TRACEBACK_HEAD
 from forensics.readers.python.library_files import knows_own_code
 from forensics.readers.python.source_lines import is_code_line
 
@@ -127,10 +128,10 @@ def _proofs_in_order(event: Observation) -> list[Proof]:
     """The lines of the event: the first one to tell, the frames of the record that is told, and the other lines."""
     one = _occurrence_told(event)
     if one is None:
-        return list(event.proofs)
+        return sorted(event.proofs, key=lambda p: p is event.proofs[0] and TRACEBACK_HEAD in p.text)  # the first of several
     shown = {o.line for o in event.occurrences}.union(one.quoted)
     own = [p for p in event.proofs if p.line in shown]
-    code = {p.line for p in event.proofs if is_code_line(p.text)}
+    code = {p.line for p in event.proofs if is_code_line(p.text) or TRACEBACK_HEAD in p.text}  # no message stands there
     first = min((o.line in code, o.line) for o in event.occurrences if _agree(one.fields, o.fields))[1]
     return sorted(own, key=lambda p: (p.line != first, p.line not in one.quoted))
 

@@ -15,7 +15,7 @@ from forensics.model.fields import Occurrence, completed_fields
 from forensics.readers.base import Record
 from forensics.readers.messages import continued_lines
 from forensics.readers.python.library_files import is_library_file
-from forensics.readers.python.quoted_source import is_quoted_source
+from forensics.readers.python.quoted_source import is_quoted_source, is_text_in_code
 from forensics.readers.units import typed_fields
 
 QUOTED_CONTEXT_LINES = 2  # before and after a quoted line, so that a reader sees its context. Chosen by hand
@@ -56,7 +56,8 @@ def _as_printed(hit: Hit) -> Hit | None:
     if hit.cause == HEALTHY:
         return hit
     around = hit.region.lines()
-    if not is_quoted_source(Line(hit.line, hit.text), around):
+    line = Line(hit.line, hit.text)
+    if not is_quoted_source(line, around) and not is_text_in_code(line, hit.span, around):
         return hit
     printed = [line for line in hit.also if not is_quoted_source(line, around)]
     if not printed:

@@ -4,6 +4,9 @@
      31         raise RuntimeError("Cannot re-initialize CUDA ...")     source: it did not run
 ---> 33     return net.to(target)                                       what ran
 
+  File "connect.py", line 7, in dial
+    raise DialError("no route to %s" % host)                        what ran, and a text in it that was not printed
+
 IPython, Colab and an editor's notebook mark what ran with `-->`, Rich with `❱`, Loguru with `>`, pytest and pdb with `>` below a
 column of the same indent. The numbers of neighbouring rows follow each other, so no table and no list is taken for source.
 """
@@ -19,6 +22,9 @@ ELLIPSIS_PATTERN = lazy.regex(r"\A\s{0,12}\(\.\.\.\)\s*\Z")
 PYTEST_MARK_PATTERN = lazy.regex(r"\A>\s{4,}\S")
 PYTEST_SOURCE_PATTERN = lazy.regex(r"\A\s{4,}\S|\A\s*\Z")
 PYTEST_ERROR_PATTERN = lazy.regex(r"\AE\s{2,}\S")
+LITERAL_PATTERN = lazy.regex(r"(['\"])(?:\\.|(?!\1).)*(?:\1|\Z)")
+FRAME_ROW_PATTERN = lazy.regex(r"\A(?P<indent>\s*)File \"[^\"\n]{1,400}\", line \d+")
+MAX_STATEMENT_LINES = 8  # of one statement below its frame: later Pythons quote all of them
 MAX_SOURCE_ROWS = 12  # rows between the one that ran and another one of the same window
 
 
@@ -26,6 +32,22 @@ def is_quoted_source(line: Line, around: Sequence[Line]) -> bool:
     """Is `line` code that a traceback quotes, and not the line that ran? `around`: its neighbours, and `line` itself."""
     rows = {row.number: unlabelled(row.text) for row in around}
     return _numbered(line.number, rows) or _of_pytest(line.number, rows)
+
+
+def is_text_in_code(line: Line, span: tuple[int, int], around: Sequence[Line]) -> bool:
+    """Are the characters of `span` a part of a text in the statement that a frame of a traceback quotes?"""
+    literals = (found.span() for found in LITERAL_PATTERN.finditer(line.text))
+    if not any(start <= span[0] and span[1] <= end for start, end in literals):
+        return False
+    rows = {row.number: unlabelled(row.text) for row in around}
+    indent = len(rows.get(line.number, "")) - len(rows.get(line.number, "").lstrip())
+    for number in range(line.number - 1, line.number - 1 - MAX_STATEMENT_LINES, -1):
+        row = rows.get(number, "")
+        if frame := FRAME_ROW_PATTERN.match(row):
+            return len(frame["indent"]) < indent
+        if not row.startswith("  "):
+            return False
+    return False
 
 
 def _numbered(at: int, rows: Mapping[int, str]) -> bool:
