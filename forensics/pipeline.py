@@ -270,7 +270,8 @@ def _ranked_lines(
     good = list(sources.open_paths(baseline, seen.noted.append)) if baseline else []
     scans = [r.scan for r in seen.analyses]
     rank = partial(outcome.rank_lines, scans, outcome.line_classes(knowledge), active_model()[0].lines, good)
-    ranked = call_or_warn(rank, [], "the lines that may say why", None, seen.noted.append)
+    none: list[CandidateLine] = []
+    ranked = call_or_warn(rank, none, "the lines that may say why", None, seen.noted.append)
     cleaned_up = {(r.name, n) for r in seen.analyses for n in ignored_lines(r.events)}
     return [line for line in ranked if line.place not in cleaned_up] or ranked
 

@@ -18,7 +18,8 @@ PASSWORD_OPTIONS = (
     r"|sqlcmd\b[^|;\n]{0,200}?[ \t]-P[ \t]*"
     r"|(?:mongo|mongosh|mongodump)\b[^|;\n]{0,200}?[ \t]-p[ \t]+|(?:wandb|comet|huggingface-cli|hf|kaggle|ngrok"
     r"|prefect|vault|clearml)\b[^|;\n]{0,60}?"
-    r"(?:login|authtoken|auth)[ \t]+(?:--?[a-z-]+[ \t]+)?(?=[\w.-]{16})|(?<![.\w])(?:7z|zip|unzip)\b[^|;\n]{0,100}?[ \t]-[pP](?=\S{4})"
+    r"(?:login|authtoken|auth)[ \t]+(?:--?[a-z-]+[ \t]+)?(?=[\w.-]{16})"
+    r"|(?<![.\w])(?:7z|zip|unzip)\b[^|;\n]{0,100}?[ \t]-[pP](?=\S{4})"
 )
 PASSWORD_PROGRAMS = (
     *(
