@@ -27,7 +27,7 @@ NCCL = (
     ("log", "cause", "first", "absent"),
     [
         (KERNEL_OOM, "host_memory.oom_cgroup", "Ask for more memory than the 400 MiB", "sharded"),
-        (SEGFAULT.format("libc.so.6"), "process.segfault", "Run it once with faulthandler", "brings libc"),
+        (SEGFAULT.format("libc.so.6"), "process.segfault", "Update or reinstall the native library", "brings libc"),
         (GLOO, "distributed.timeout", "Find the rank that stayed away", "nccl"),
         (
             "numpy.core._exceptions._ArrayMemoryError: Unable to allocate 80.5 GiB for an array with shape (60000, 60000, 3) and data type float64",
