@@ -55,6 +55,8 @@ def picture(
     else:
         odd = (late_rank(case, late),) if late else ()
     odd = odd or _outside_alone(case)
+    if not odd and by_logs and case.gave_up and (told := picture_of_ends(case)):
+        odd = told.odd  # they ended after the dumps were made
     odd = tuple(replace(o, late_s=late.late_s, since=late.since) if late and o.rank == late.rank else o for o in odd)
     edges = tuple(sorted({(e.rank, e.other) for e in found.edges}))
     rows = tuple(_row(case, r, found) for r in range(case.world))

@@ -207,3 +207,14 @@ def test_a_rank_that_was_stopped_is_told_even_inside_of_a_call() -> None:
     (odd,) = drawn(stack(0, IN_CALL), stack(1, IN_CALL, kernel="do_signal_stop"), stack(2, IN_CALL)).odd
     assert (odd.rank, odd.kind, odd.waiting) == (1, "outside", (0, 2))
     assert odd.doing.startswith("it is stopped by a signal")
+
+
+def test_ends_in_logs_alone_make_a_picture_where_that_is_asked_for() -> None:
+    place = ProofPlace("job.log", 3, "KeyError: 'b'")
+    own = {1: Ended("it raised KeyError: 'b'", Frame("/run/train.py", 9, "train"), place, "code.exception")}
+    gave_up = {rank: Ended("it raised RuntimeError", None, place, "") for rank in (0, 2)}
+    assert picture([], ends=Ends(own, gave_up)) is None
+    found = picture([], ends=Ends(own, gave_up), by_logs=True)
+    assert found is not None and found.world == 3
+    (odd,) = found.odd
+    assert (odd.rank, odd.kind, odd.waiting, odd.doing) == (1, "left", (0, 2), "it raised KeyError: 'b'")
