@@ -44,8 +44,12 @@ def incident_summaries(
     first: tuple[Finding, ...],
     findings_of: Callable[[Diagnosis], tuple[Finding, ...]],
 ) -> tuple[IncidentSummary, ...]:
-    """Each of `found` that has a diagnosis, with the findings that `findings_of` gives; `first`: those of the first incident."""
-    both = list(zip(found, decided, strict=False))
+    """Each of `found` that has a diagnosis, with the findings that `findings_of` gives; `first`: those of the first incident.
+
+    Behind the first one only those that ended something: messages that ended nothing stand among the notices.
+    """
+    every = enumerate(zip(found, decided, strict=False))
+    both = [(incident, decision) for i, (incident, decision) in every if i == 0 or decision.verdict != "no_crash"]
     all_findings = [first, *(advice.annotate_links(findings_of(d), i) for i, d in both[1:])]
     return tuple(_incident(i, n, d, f) for n, ((i, d), f) in enumerate(zip(both, all_findings, strict=False), 1))
 
