@@ -120,3 +120,46 @@ def test_the_first_three_minutes_are_as_the_page_says(tmp_path: Path, monkeypatc
     assert "host_memory.oom_cgroup" in told["job.log kern.log"].stdout.splitlines()[0]
     assert "train.py" in told["runs"].stdout and "gpu-node" not in (tmp_path / "ticket.md").read_text()
     assert told["why"].stdout and Path(told["runs open 1"].stdout.strip()).is_file()
+
+
+ELSEWHERE = (
+    "run",
+    "watch",
+    "serve",
+    "mcp",
+    "k8s",
+    "slurm",
+    "fleet",
+    "collect",
+    "stacks",
+    "dev",
+    "tell",
+)  # they have tests of their own
+LONG = [["signatures", "check"]]  # minutes; `scripts/check` runs it
+
+
+@pytest.mark.slow
+def test_no_command_of_a_page_ends_in_an_error_of_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each command of each page in a folder with some of the files that pages name: it answers, or says in a line what is missing."""
+    nan, killed = ROOT / "sample_logs" / "nan_loss", ROOT / "sample_logs" / "jupyter_oom"
+    for name in ("job.log", "train.log", "good.log", "bad.log", "slurm-4711.out"):
+        shutil.copy(nan / "train.log", tmp_path / name)
+    for name in ("kern.log", "dmesg.log"):
+        shutil.copy(killed / "dmesg.log", tmp_path / name)
+    for folder in ("logs", "incidents"):
+        for case in (nan, killed):
+            shutil.copytree(case, tmp_path / folder / case.name)
+    monkeypatch.setenv("FORENSICS_RUNS", str(tmp_path / "runs"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    pages = [text for name, text in repository_pages().items() if name not in NOT_PAGES]
+    asked = {tuple(words): words for text in pages for words in (*commands(text), *named(text))}
+    wanted = [w for w in asked.values() if w[0] not in ELSEWHERE and w not in LONG and not w[0].endswith(":")]
+    assert len(wanted) > 80
+    answered = 0
+    for words in wanted:
+        done = in_text(*words, cwd=tmp_path)
+        line = " ".join(words)
+        assert done.returncode in (0, 1, 2), f"{line}: {done.stderr}"
+        assert "internal error" not in done.stderr, line
+        answered += done.returncode != 2
+    assert answered > len(wanted) // 3

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from forensics import analyze
+from forensics import Report, analyze
 from forensics.database import Database
 from forensics.report import index, render
 from forensics.report.document import document
@@ -41,8 +41,9 @@ CONTRAST = """
 const luminance = c => { const [r, g, b] = c.map(v => { v /= 255; return v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4 });
   return .2126 * r + .7152 * g + .0722 * b };
 const parts = c => c.match(/[\\d.]+/g).map(Number);
-const ground = e => { for (; e; e = e.parentElement) { const p = parts(getComputedStyle(e).backgroundColor);
-  if (p.length === 3 || p[3] > 0) return p.slice(0, 3) } return [255, 255, 255] };
+const over = (c, below) => below.map((v, i) => c[i] * (c[3] ?? 1) + v * (1 - (c[3] ?? 1)));  // a translucent layer
+const ground = e => { if (!e) return [255, 255, 255]; const p = parts(getComputedStyle(e).backgroundColor);
+  return p.length === 3 ? p : p[3] ? over(p, ground(e.parentElement)) : ground(e.parentElement) };
 const found = [];
 for (const d of document.querySelectorAll("details")) d.open = true;
 const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -233,6 +234,32 @@ def test_the_page_of_cases_without_anything_to_filter_has_no_fault(browser: Any,
     opened(browser, tmp_path / "r.html", index.index_html(rows, "cases"), SIZES[1])
     assert browser.get_log("browser") == []
     assert "none is shown to have ended badly" in browser.find_element("css selector", "h1").text
+
+
+EDITOR_PAGES = {
+    "light": "background:#ffffff;color:#3b3b3b",
+    "dark": "background:#1f1f1f;color:#cccccc",
+}  # an editor's own colours
+
+
+@pytest.mark.parametrize("scheme", EDITOR_PAGES)
+@pytest.mark.parametrize("size", SIZES, ids=lambda s: f"{s[0]}x{s[1]}")
+def test_a_dead_kernels_message_is_readable_where_a_front_end_shows_its_html_alone(
+    browser: Any, tmp_path: Path, scheme: str, size: tuple[int, int]
+) -> None:
+    """As an editor's view of a notebook does: the HTML of the output in a page with colours of its own, without scripts."""
+    from forensics.adapters.jupyter.message import death_message
+    from tests.adapters.jupyter.test_messages import FACTS
+
+    told = death_message(Report.of(made.report()), FACTS)["html"]
+    assert "<script" not in told
+    view = "<meta name='viewport' content='width=device-width'>"
+    page = f"<!DOCTYPE html><html lang='en'>{view}<title>cell</title><body style='{EDITOR_PAGES[scheme]}'>{told}"
+    opened(browser, tmp_path / "r.html", page, size, scheme)
+    assert browser.get_log("browser") == []
+    assert [found for found in browser.execute_script(CONTRAST) if found[0] < AA] == []
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= size[0]
+    assert not any(b.is_displayed() for b in browser.find_elements("css selector", "button"))  # nothing there runs a click
 
 
 def history() -> str:

@@ -130,7 +130,9 @@ def _html(said: list[str], cell: str, ways: list[str], facts: dict[str, Any]) ->
     if places := _places(facts):
         shown = [f"<code style='background:none;color:inherit'>{escape(place)}</code>" for place in places]
         if facts["link"]:
-            shown[0] = f"<a href='{escape(facts['link'])}' target='_blank' rel='noopener'>The full report</a>"
+            shown[0] = (
+                f"<a href='{escape(facts['link'])}' target='_blank' rel='noopener' style='color:inherit'>The full report</a>"
+            )
             shown[1:] = [f"or, on the server's machine, {place}" for place in shown[1:]]
         else:
             shown[0] = f"The full report: {shown[0]}"
