@@ -196,8 +196,8 @@ def test_a_package_of_the_program_itself_is_not_installed(tmp_path: Path) -> Non
 
 def test_a_package_that_is_missing_is_installed(tmp_path: Path) -> None:
     first, *_ = imported(tmp_path, "/home/user/project/train.py")
-    own = "Start the program from the folder that holds src, if that is a file or folder of its own"
-    assert first.action == f"{own}; else install it for the interpreter that runs the job"
+    own = "Make src importable, which by its name is a part of the program itself"
+    assert first.action == f"{own} - start it from the program's top folder, or install the program there"
 
 
 def test_a_widely_used_package_is_installed_by_its_name(tmp_path: Path) -> None:
