@@ -66,10 +66,11 @@ def answers_of(cases: "Sequence[Case]", knowledge: "Database", folds: int) -> "l
     from forensics.decision.precedence import precedence_of
     from forensics.train import fit
     from forensics.train.measure import predict
+    from forensics.train.rows import rates_without
 
     rules = precedence_of(knowledge)
     if folds:
-        blind = zip(cases, fit.cross_validated(cases, knowledge, folds), fit.rates_without(cases), strict=True)
+        blind = zip(cases, fit.cross_validated(cases, knowledge, folds), rates_without(cases), strict=True)
         return [predict(case, model, rules, knowledge, rates) for case, model, rates in blind]
     model, amiss = active_model()
     if amiss:

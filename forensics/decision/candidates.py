@@ -9,8 +9,10 @@ mean is said beside them, and `forensics analyze --why` shows it.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from math import log, log1p
+
+from msgspec.structs import replace
 
 from forensics.database import HEALTHY, Database
 from forensics.decision.events import events_of, name_others
@@ -100,13 +102,21 @@ def candidates(owned: Sequence[OwnedObservation], text: Mapping[str, float], dat
     signature -> log likelihood ratios. The last candidate is UNLISTED: a cause that is none of the others.
     """
     case = _Case(owned, database)
-    likely = sorted((c for c in text if c in database.causes and c != HEALTHY), key=lambda c: (-text[c], c))[:NEAREST_BY_WORDS]
-    made = [
-        Candidate(e.cause, e.owned, case.features(e, rates) | _text(e.cause, text, likely), 0.0, case.explainer(e))
-        for e in case.events
-    ]
-    seen = {e.cause for e in case.events}
-    general = database.traits["exception"]
+    made = [Candidate(e.cause, e.owned, case.features(e, rates), 0.0, case.explainer(e)) for e in case.events]
+    return with_words(made, bool(case.strong), text, database.causes, database.traits["exception"])
+
+
+def with_words(
+    events: Sequence[Candidate], strong: bool, text: Mapping[str, float], known: Container[str], general: Sequence[str]
+) -> list[Candidate]:
+    """All candidates, of which `events` are without the features of the group `text`.
+
+    `strong`: has one of them strong evidence of an end? `text`: as in `candidates`. `known`: the causes of the database;
+    `general`: the general ones of uncaught exceptions.
+    """
+    likely = sorted((c for c in text if c in known and c != HEALTHY), key=lambda c: (-text[c], c))[:NEAREST_BY_WORDS]
+    made = [replace(e, features={**e.features, **_text(e.cause, text, likely)}) for e in events]
+    seen = {e.cause for e in events}
     if made:
         bare = dict.fromkeys(FEATURE_NAMES, 0.0) | {
             "exception beside others": 1.0,
@@ -121,7 +131,7 @@ def candidates(owned: Sequence[OwnedObservation], text: Mapping[str, float], dat
         ]
     none = dict.fromkeys(FEATURE_NAMES, 0.0) | {
         "unlisted": 1.0,
-        "unlisted weak": float(not case.strong),
+        "unlisted weak": float(not strong),
         "unlisted bare": float(not seen),
     }
     return [*made, Candidate(UNLISTED, (), none)]

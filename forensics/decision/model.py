@@ -77,7 +77,10 @@ class Model(Struct, frozen=True):
 
     def text(self, words: Collection[str]) -> dict[str, float]:
         """Cause -> its probability by `words`; the sum is 1."""
-        rows = sorted(self.vocabulary[w] for w in words if w in self.vocabulary)
+        return self.text_of_rows(sorted(self.vocabulary[w] for w in words if w in self.vocabulary))
+
+    def text_of_rows(self, rows: Sequence[int]) -> dict[str, float]:
+        """Cause -> its probability by the words of these rows of the vocabulary, in ascending order."""
         length = sqrt(sum(self.idf[r] ** 2 for r in rows)) or 1.0
         sums, width = list(self.intercepts), len(self.causes)
         for row in rows:

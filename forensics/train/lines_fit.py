@@ -8,15 +8,14 @@ from collections import Counter
 from collections.abc import Sequence
 
 from forensics.outcome.deciding_lines import UNTRAINED_LINE_WEIGHTS, WORD_ROWS, LineWeights
-from forensics.train.cases import Case
-from forensics.train.outcome_fit import words_matrix
+from forensics.train.outcome_fit import STRENGTH, words_matrix
+from forensics.train.rows import CaseRow
 
-STRENGTH = 10.0  # scikit-learn's C, the inverse of the penalty
 STRUCTURE_SCALE = 0.3  # the penalty on the weights of the structure, beside those of the words
 OTHER_LINE_WEIGHT = 0.05  # chosen by hand: twenty lines that decide nothing weigh as much as those that do
 
 
-def fit_lines(cases: Sequence[Case]) -> LineWeights:
+def fit_lines(cases: Sequence[CaseRow]) -> LineWeights:
     """The weights, trained on the cases with marked lines; UNTRAINED_LINE_WEIGHTS if there are none."""
     import numpy as np
     from scipy.sparse import csr_matrix, hstack
@@ -25,9 +24,9 @@ def fit_lines(cases: Sequence[Case]) -> LineWeights:
     marked = [c for c in cases if c.lines]
     if not marked:
         return UNTRAINED_LINE_WEIGHTS
-    logs = Counter(c.source for c in marked)
+    logs = Counter(c.origin for c in marked)
     weight = [
-        (1 / sum(e.decides for e in c.lines) if line.decides else OTHER_LINE_WEIGHT) / logs[c.source] ** 0.5
+        (1 / sum(e.decides for e in c.lines) if line.decides else OTHER_LINE_WEIGHT) / logs[c.origin] ** 0.5
         for c in marked
         for line in c.lines
     ]

@@ -12,9 +12,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from forensics.database import Database
 from forensics.outcome.ending_words import ENDING_ROWS, EndingModel
-from forensics.outcome.features import OUTCOME_FEATURES, Rates, is_terminal_by_nature
+from forensics.outcome.features import OUTCOME_FEATURES
 from forensics.outcome.trees import LEAF, Forest, Trees
 from forensics.train.cases import Case
 
@@ -28,6 +27,7 @@ SEEDS_COUNT = 2  # chosen by hand: the mean of two seeds is steadier than one, a
 RANDOM_TREES = 80  # chosen by hand: their mean stands beside that of the boosted ones
 MIN_RANDOM_LEAF_CASES = 6  # chosen by hand: a leaf of fewer remembers single logs
 RANDOM_SPLIT_FEATURES_SHARE = 0.3  # chosen by hand: more than SPLIT_FEATURES_SHARE, as random cuts are mostly bad ones
+STRENGTH = 10.0  # scikit-learn's C, the inverse of the penalty: of words that name a cause or a line
 CALIBRATION_STRENGTH = 1.0  # scikit-learn's C and default: few cases record a status, and none of them decides alone
 ENDING_STRENGTH = 30.0  # scikit-learn's C, the inverse of the penalty: the words of an ending
 
@@ -38,24 +38,14 @@ def case_weights(cases: Sequence[Case], emphasis: Mapping[str, float] | None = N
     return [min(1.0, MAX_ORIGIN_WEIGHT / counts[c.source]) * factor.get(c.corpus, 1.0) for c in cases]
 
 
-def share_log_odds(cases: Sequence[Case], selected: Sequence[bool], weight: Sequence[float]) -> float:
-    """Log odds that a `selected` case ended badly, with one case of each kind added (Laplace smoothing)."""
-    bad = sum(w for c, w, s in zip(cases, weight, selected, strict=True) if s and not c.healthy)
-    good = sum(w for c, w, s in zip(cases, weight, selected, strict=True) if s and c.healthy)
-    return log((bad + 1) / (good + 1))
+def with_terminal_minimum(trees: Trees, terminal: Sequence[bool], bad: Sequence[bool], weight: Sequence[float]) -> Trees:
+    """`trees` with the measured minimum of the log odds for cases with an observation that is terminal by nature.
 
-
-def with_terminal_minimum(trees: Trees, cases: Sequence[Case], weight: Sequence[float], knowledge: Database) -> Trees:
-    """`trees` with the measured minimum of the log odds for cases with an observation that is terminal by nature."""
-    terminal = [is_terminal_by_nature(c.question.owned, c.question.lanes, c.question.machine, knowledge) for c in cases]
-    return replace(trees, terminal=share_log_odds(cases, terminal, weight))
-
-
-def outcome_matrix(cases: Sequence[Case], rates: Sequence[Rates], endings: Sequence[EndingModel], knowledge: Database) -> Any:
-    """The features as an array [cases, OUTCOME_FEATURES]. `rates`, `endings`: for each case, those without its origin."""
-    import numpy as np
-
-    return np.array([c.question.features_of_outcome(knowledge, e, r) for c, e, r in zip(cases, endings, rates, strict=True)])
+    One case of each kind is added (Laplace smoothing). `terminal`: has a case such an observation?
+    """
+    ended_badly = sum(w for w, t, b in zip(weight, terminal, bad, strict=True) if t and b)
+    ended_well = sum(w for w, t, b in zip(weight, terminal, bad, strict=True) if t and not b)
+    return replace(trees, terminal=log((ended_badly + 1) / (ended_well + 1)))
 
 
 def fit_ending(rows: Sequence[Sequence[int]], bad: Sequence[bool], weight: Sequence[float]) -> EndingModel:
@@ -76,7 +66,9 @@ def words_matrix(rows: Sequence[Sequence[int]], width: int) -> Any:
 
     counts = np.array([len(r) for r in rows])
     values = np.repeat(1 / np.sqrt(np.maximum(counts, 1)), counts)
-    return csr_matrix((values, np.concatenate([*rows, []]).astype(int), np.append(0, np.cumsum(counts))), (len(rows), width))
+    return csr_matrix(
+        (values, np.array([n for row in rows for n in row], dtype=int), np.append(0, np.cumsum(counts))), (len(rows), width)
+    )
 
 
 def fit_trees(rows: Any, bad: Sequence[bool], weight: Sequence[float]) -> Trees:

@@ -7,7 +7,7 @@ MIN_PRIVATE_CASES cases. That excludes names of hosts and people.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -17,8 +17,8 @@ from forensics.decision.candidates import FEATURE_NAMES
 from forensics.decision.model import Model
 from forensics.decision.text import trouble_words
 from forensics.outcome.trees import Trees
+from forensics.train import outcome_fit
 from forensics.train.cases import Case
-from forensics.train.lines_fit import STRENGTH
 
 MIN_WORD_LOGS = 3  # chosen by hand: a word of fewer logs says nothing of a cause
 MIN_PRIVATE_CASES = 4  # chosen by hand: a name of a host or a person stands in fewer cases
@@ -68,19 +68,21 @@ def kept_words(documents: Sequence[Document]) -> list[str]:
     )
 
 
-def fit_text_model(documents: Sequence[Document]) -> Model:
-    """A Model with only its text part; its `values` are 0. Needs documents of two or more causes."""
+def fit_text_model(documents: Sequence[tuple[Sequence[int], str]], vocabulary: Sequence[str]) -> Model:
+    """A Model with only its text part; its `values` are 0. Needs documents of two or more causes.
+
+    `documents`: of each the numbers of its words in `vocabulary`, and its cause.
+    """
     import numpy as np
     from sklearn.linear_model import LogisticRegression
 
-    kept = kept_words(documents)
-    vectors, idf = vectorised([d.words for d in documents], kept)
-    learner = LogisticRegression(C=STRENGTH, class_weight="balanced", max_iter=500)
-    learner.fit(vectors, [d.cause for d in documents])
+    vectors, idf = vectorised([words for words, _ in documents], len(vocabulary))
+    learner = LogisticRegression(C=outcome_fit.STRENGTH, class_weight="balanced", max_iter=500)
+    learner.fit(vectors, [cause for _, cause in documents])
     rows, intercepts = both_sides(learner.coef_, learner.intercept_)
     return Model(
         causes=tuple(map(str, learner.classes_)),
-        vocabulary={w: i for i, w in enumerate(kept)},
+        vocabulary={w: i for i, w in enumerate(vocabulary)},
         idf=_single(idf),
         intercepts=_single(intercepts),
         coefficients=_single(np.ascontiguousarray(rows.T).ravel()),
@@ -89,12 +91,20 @@ def fit_text_model(documents: Sequence[Document]) -> Model:
     )
 
 
-def vectorised(texts: Sequence[Collection[str]], kept: Sequence[str]) -> tuple[Any, Any]:
-    """The binary TF-IDF matrix [texts, words] of scikit-learn, and the inverse document frequency of each word."""
-    from sklearn.feature_extraction.text import TfidfVectorizer
+def vectorised(texts: Sequence[Sequence[int]], width: int) -> tuple[Any, Any]:
+    """The TF-IDF matrix [texts, width] with rows of length 1, where a word counts once, and the inverse document frequency.
 
-    maker = TfidfVectorizer(analyzer=sorted, vocabulary=list(kept), binary=True)
-    return maker.fit_transform(texts), maker.idf_
+    As scikit-learn's TfidfVectorizer: ln((1 + texts) / (1 + texts with the word)) + 1.
+    """
+    import numpy as np
+    from scipy.sparse import diags
+
+    matrix = outcome_fit.words_matrix(texts, width)
+    there = np.bincount(matrix.indices, minlength=width)
+    idf = np.log((1 + len(texts)) / (1 + there)) + 1
+    scaled = (matrix @ diags(idf)).tocsr()
+    lengths = np.sqrt(np.asarray(scaled.multiply(scaled).sum(axis=1)).ravel())
+    return (diags(1 / np.where(lengths > 0, lengths, 1)) @ scaled).tocsr(), idf
 
 
 def both_sides(coefficients: Any, intercepts: Any) -> tuple[Any, Any]:

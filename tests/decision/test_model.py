@@ -28,7 +28,7 @@ def small(causes: int = 3, seed: int = 1) -> tuple[Model, list[frozenset[str]], 
     """A text model of made documents, with the matrix and the learner of scikit-learn that it came from."""
     from sklearn.linear_model import LogisticRegression
 
-    from forensics.train import text
+    from forensics.train import outcome_fit, text
 
     chance = random.Random(seed)
     documents = [
@@ -38,11 +38,13 @@ def small(causes: int = 3, seed: int = 1) -> tuple[Model, list[frozenset[str]], 
         for i in range(60)
     ]
     kept = text.kept_words(documents)
-    vectors, _ = text.vectorised([d.words for d in documents], kept)
-    learner = LogisticRegression(C=text.STRENGTH, class_weight="balanced", max_iter=500).fit(
+    number = {w: i for i, w in enumerate(kept)}
+    rows = [(sorted(number[w] for w in d.words if w in number), d.cause) for d in documents]
+    vectors, _ = text.vectorised([words for words, _ in rows], len(kept))
+    learner = LogisticRegression(C=outcome_fit.STRENGTH, class_weight="balanced", max_iter=500).fit(
         vectors, [d.cause for d in documents]
     )
-    return text.fit_text_model(documents), [d.words for d in documents], vectors, learner
+    return text.fit_text_model(rows, kept), [d.words for d in documents], vectors, learner
 
 
 @pytest.mark.seconds
