@@ -8,6 +8,7 @@ twice is no measurement.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from forensics.core import lazy
 from forensics.core.text import decode_line
@@ -22,6 +23,8 @@ MIN_ROUND_COUNTS = 3  # of a round: two numbers that take turns are no count
 MIN_WHOLE_ROUNDS = 2  # before the last one, of the same numbers
 ZEROS_PATTERN = lazy.regex(rb"0+(?:\.0+)?(?:e[+-]?0+)?")
 WHOLE_NUMBER_PATTERN = lazy.regex(r"\d+(?:[.:,]\d+)*(?:e[+-]?\d+)?")  # a time of day is one number, and no whole one
+JUDGED_TAIL_ROWS, JUDGED_SPREAD_ROWS = 100, 100  # in which a number that counts no rounds is told from one that may
+GOLDEN_RATIO = 0.6180339887  # its multiples are spread most evenly, so a sample does not follow any length of a round
 MAX_COUNT_DIGITS = 9  # as many as other counters have; a longer one is a number of something else
 COUNT_NAME_PATTERN = lazy.regex(r"([A-Za-z][\w-]{0,30})\W{0,3}$")  # of a counter, in front of it
 
@@ -42,28 +45,53 @@ def unfinished_round(scan: Scan, first: int) -> tuple[Counter, int] | None:
         if (kind := kind_of.get(block.shapes[i])) in of_kind:
             of_kind[kind].append(i)
     for places in sorted(of_kind.values(), key=lambda p: -p[-1] if p else 0):
-        if len(places) > MIN_ROUND_COUNTS * MIN_WHOLE_ROUNDS:
-            texts = [parse_prefix(decode_line(block.rows[i])).message for i in places]
-            if (found := _short_count(texts)) is not None:
-                return found, block.first + places[-1]
+        enough = len(places) > MIN_ROUND_COUNTS * MIN_WHOLE_ROUNDS
+        if enough and (found := _short_count([block.rows[i] for i in places])) is not None:
+            return found, block.first + places[-1]
     return None
 
 
-def _short_count(texts: Sequence[str]) -> Counter | None:
-    """The count that stops short in the last of `texts`, which differ only in numbers."""
-    columns = zip(*([m[0] for m in WHOLE_NUMBER_PATTERN.finditer(text)] for text in texts), strict=False)
-    for number, column in enumerate(columns):
-        if not all(value.isdigit() and len(value) <= MAX_COUNT_DIGITS for value in column):
+def _short_count(rows: Sequence[bytes]) -> Counter | None:
+    """The count that stops short in the last of `rows`, which differ only in numbers."""
+    text = decode_line(rows[-1])
+    numbers = [*WHOLE_NUMBER_PATTERN.finditer(text)]
+    said = len(text) - len(parse_prefix(text).message)
+    spread = sorted({int(i * GOLDEN_RATIO % 1 * len(rows)) for i in range(JUDGED_SPREAD_ROWS)})
+    tail, wide = _columns(rows[-JUDGED_TAIL_ROWS:], len(numbers)), _columns([rows[i] for i in spread], len(numbers))
+    likely = [i for i, m in enumerate(numbers) if m.start() >= said and tail and wide and _may_stop_short(tail[i], wide[i])]
+    for number, column in enumerate(_columns(rows, len(numbers)) if likely else ()):
+        if number not in likely or not all(map(_is_count, column)):
             continue
         *whole, last = _rounds([*map(int, column)])
         same = (
             len(whole) >= MIN_WHOLE_ROUNDS and all(r == whole[-1] for r in whole[1:]) and whole[0] == whole[-1][-len(whole[0]) :]
         )
         if same and MIN_ROUND_COUNTS <= len(whole[-1]) > len(last) and last == whole[-1][: len(last)]:
-            place = [*WHOLE_NUMBER_PATTERN.finditer(texts[-1])][number].start()
-            named = COUNT_NAME_PATTERN.search(texts[-1][:place])
+            start = numbers[number].start()
+            named = COUNT_NAME_PATTERN.search(text[said:start])
             return Counter(named[1] if named else "", last[-1], whole[-1][-1])
     return None
+
+
+def _columns(rows: Sequence[bytes], count: int) -> list[list[str]]:
+    """The numbers of `rows` by their place in the line; none if there are not `count` of them in each."""
+    every = WHOLE_NUMBER_PATTERN.findall(decode_line(b"\n".join(rows)))
+    return [every[i::count] for i in range(count)] if count and len(every) == count * len(rows) else []
+
+
+def _is_count(value: str) -> bool:
+    return value.isdigit() and len(value) <= MAX_COUNT_DIGITS
+
+
+def _may_stop_short(tail: Sequence[str], wide: Sequence[str]) -> bool:
+    """May the last round of a column stop short? `tail`: its last values; `wide`: some of all of them, in order."""
+    if not all(map(_is_count, (*tail, *wide))):
+        return False
+    *before, last = _rounds([*map(int, tail)])
+    if len(before) > 1:  # the one before it is there as a whole
+        return len(last) < len(before[-1]) and last == before[-1][: len(last)]
+    values = [*map(int, wide)]
+    return any(a > b for a, b in pairwise(values))
 
 
 def _rounds(values: Sequence[int]) -> list[list[int]]:
