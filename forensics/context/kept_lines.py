@@ -3,7 +3,7 @@
 Proof("train.log", 8, "...DataLossError: corrupted record") -> the texts around it, and where it stands in them
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from forensics.core.text import last_frames
 from forensics.model import NO_LINES, Around, Line, LinesAround, Proof, Scan, Warning
@@ -16,12 +16,14 @@ MAX_LINES_ABOVE, MAX_LINES_BELOW = 5000, 3000  # for the time of a line: the las
 def lines_around(scans: Sequence[Scan]) -> LinesAround:
     """What gives the lines around a Proof, empty texts for those that were not kept; nothing if it was not kept itself."""
     by_name = {scan.source.name: scan for scan in scans}
+    kept: dict[str, dict[int, str]] = {}
 
     def around(proof: Proof) -> Around:
         scan = by_name.get(proof.source)
         if scan is None:
             return NO_LINES
-        return _around(scan, _kept(scan), proof, MAX_LINES, MAX_LINES)
+        texts = kept.get(proof.source) or kept.setdefault(proof.source, _kept(scan))
+        return _around(scan, texts, proof, MAX_LINES, MAX_LINES)
 
     return around
 
@@ -31,7 +33,7 @@ def all_lines(scans: Sequence[Scan], proof: Proof) -> Around:
     scan = next((s for s in scans if s.source.name == proof.source), None)
     if scan is None:
         return NO_LINES
-    texts = dict(_kept(scan))
+    texts = _kept(scan)
     blocks = scan.sample
     if sum(len(block) for _, block in blocks) < scan.bytes <= MAX_BYTES_READ_AGAIN:
         blocks = ((1, b"".join(scan.source.blocks(_ignore))),)
@@ -44,7 +46,7 @@ def all_lines(scans: Sequence[Scan], proof: Proof) -> Around:
 def adjoining_lines(scans: Sequence[Scan], proof: Proof, above: int, below: int) -> tuple[list[Line], int]:
     """`proof` among the lines around it that were kept, up to the first gap, as their original counts them; and its place."""
     scan = next((s for s in scans if s.source.name == proof.source), None)
-    texts: Mapping[int, str] = _kept(scan) if scan else {}
+    texts = _kept(scan) if scan else {}
     number = _number(scan, texts, proof) if scan else None
     if scan is None or number is None:
         return [], 0
@@ -61,7 +63,7 @@ def _ignore(_: Warning) -> None:
     """Whoever read it first said what is wrong with it."""
 
 
-def _around(scan: Scan, texts: Mapping[int, str], proof: Proof, above: int, below: int) -> Around:
+def _around(scan: Scan, texts: dict[int, str], proof: Proof, above: int, below: int) -> Around:
     number = _number(scan, texts, proof)
     if number is None:
         return NO_LINES
@@ -70,17 +72,8 @@ def _around(scan: Scan, texts: Mapping[int, str], proof: Proof, above: int, belo
     return [texts.get(n, "") for n in range(first, last + 1)], number - first
 
 
-_last_kept: list[tuple[Scan, Mapping[int, str]]] = []  # those of the scan that was asked for last: a report asks several times
-
-
-def _kept(scan: Scan) -> Mapping[int, str]:
+def _kept(scan: Scan) -> dict[int, str]:
     """Number -> text of all lines that were kept, numbered as they were decoded."""
-    if not _last_kept or _last_kept[0][0] is not scan:
-        _last_kept[:] = [(scan, _kept_anew(scan))]
-    return _last_kept[0][1]
-
-
-def _kept_anew(scan: Scan) -> dict[int, str]:
     found: dict[int, str] = {}
 
     def keep(lines: Sequence[Line]) -> None:
@@ -96,7 +89,7 @@ def _kept_anew(scan: Scan) -> dict[int, str]:
     return found
 
 
-def _number(scan: Scan, texts: Mapping[int, str], proof: Proof) -> int | None:
+def _number(scan: Scan, texts: dict[int, str], proof: Proof) -> int | None:
     """The decoded number of the line of `proof`; in a decoded source several lines may have the number of one of the original."""
     origin = scan.source.origin
     same = [n for n in sorted(texts) if origin(n) == proof.line] if origin else [proof.line] if proof.line in texts else []
