@@ -13,6 +13,7 @@ from typing import Any
 import hyperscan
 from msgspec import Struct
 
+from forensics.core.sampling import is_sampled
 from forensics.core.text import line_ends
 from forensics.database import Database, whole_anchors
 
@@ -24,7 +25,6 @@ PROBED_REPORTS = 1600  # how early a chunk reaches so many predicts whether it w
 MAX_REPORTS = 12_000  # in a chunk; beyond it, a search for each anchor costs less than a call for each report
 MIN_DENSE_BYTES = 1000  # chosen by hand: with a place of series in so many bytes, it is faster to divide the chunk into lines
 MAX_SERIES_PLACES = 3000  # places of an anchor of series in a chunk; its lines are sampled anyway
-GOLDEN_RATIO = 0.6180339887  # its multiples are spread most evenly, so a sample does not follow any period of the lines
 WHOLLY_SCANNED_BYTES = 1 << 20  # a chunk, where no line is longer
 WINDOW_BYTES = 256 << 10  # each anchor of numbers is reported once in each: a few places of each in a chunk
 GLANCE_BYTES = 32 << 10  # chosen by hand: some 300 lines, among which a program that reports progress does so
@@ -209,11 +209,6 @@ def even_sample(places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         if is_sampled(seen[place[1]], shares[place[1]]):
             kept.append(place)
     return kept
-
-
-def is_sampled(number: int, share: float) -> bool:
-    """Is the item `number` in a sample of this share: evenly, and by the golden ratio, so that it follows no period of lines."""
-    return number * GOLDEN_RATIO % 1.0 < share
 
 
 def _ends(data: bytes, text: bytes, most: int) -> Iterator[int]:

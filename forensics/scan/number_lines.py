@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 
 from forensics.core import limits
+from forensics.core.sampling import is_sampled
 from forensics.core.shapes import divided
 from forensics.core.text import decoded_rows
 from forensics.model import Region, Trigger
 from forensics.scan.chunks import Chunk
 from forensics.scan.fold import EvenSample
-from forensics.scan.matcher import MAX_SERIES_PLACES, even_sample, is_sampled
+from forensics.scan.matcher import MAX_SERIES_PLACES, even_sample
 from forensics.scan.place import AnchorPlace, LineNumbers
 
 MAX_DISTINCT_SHARE = 0.25  # chosen by hand: of lines with more shapes, hardly two say the same

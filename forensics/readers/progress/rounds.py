@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from forensics.core import lazy
+from forensics.core.sampling import spread
 from forensics.core.text import decode_line
 from forensics.line_formats import parse_prefix
 from forensics.model import Scan
@@ -24,7 +25,6 @@ MIN_WHOLE_ROUNDS = 2  # before the last one, of the same numbers
 ZEROS_PATTERN = lazy.regex(rb"0+(?:\.0+)?(?:e[+-]?0+)?")
 WHOLE_NUMBER_PATTERN = lazy.regex(r"\d+(?:[.:,]\d+)*(?:e[+-]?\d+)?")  # a time of day is one number, and no whole one
 JUDGED_TAIL_ROWS, JUDGED_SPREAD_ROWS = 100, 100  # in which a number that counts no rounds is told from one that may
-GOLDEN_RATIO = 0.6180339887  # its multiples are spread most evenly, so a sample does not follow any length of a round
 MAX_COUNT_DIGITS = 9  # as many as other counters have; a longer one is a number of something else
 COUNT_NAME_PATTERN = lazy.regex(r"([A-Za-z][\w-]{0,30})\W{0,3}$")  # of a counter, in front of it
 
@@ -56,8 +56,8 @@ def _short_count(rows: Sequence[bytes]) -> Counter | None:
     text = decode_line(rows[-1])
     numbers = [*WHOLE_NUMBER_PATTERN.finditer(text)]
     said = len(text) - len(parse_prefix(text).message)
-    spread = sorted({int(i * GOLDEN_RATIO % 1 * len(rows)) for i in range(JUDGED_SPREAD_ROWS)})
-    tail, wide = _columns(rows[-JUDGED_TAIL_ROWS:], len(numbers)), _columns([rows[i] for i in spread], len(numbers))
+    tail = _columns(rows[-JUDGED_TAIL_ROWS:], len(numbers))
+    wide = _columns([rows[i] for i in spread(len(rows), JUDGED_SPREAD_ROWS)], len(numbers))
     likely = [i for i, m in enumerate(numbers) if m.start() >= said and tail and wide and _may_stop_short(tail[i], wide[i])]
     for number, column in enumerate(_columns(rows, len(numbers)) if likely else ()):
         if number not in likely or not all(map(_is_count, column)):
