@@ -47,7 +47,14 @@ def shown(what: str, done: Callable[[], float], total: Callable[[], float], unit
                 sys.stderr.flush()
                 return
 
-    thread = threading.Thread(target=follow, daemon=True)
+    with _beside(follow, over):
+        yield
+
+
+@contextlib.contextmanager
+def _beside(work: Callable[[], None], over: threading.Event) -> Iterator[None]:
+    """Do `work` in a thread of its own until the block is over, which `over` tells it."""
+    thread = threading.Thread(target=work, daemon=True)
     thread.start()
     try:
         yield
@@ -68,13 +75,8 @@ def told(work: str) -> Iterator[None]:
             over.wait()
             sys.stderr.write(CLEAR_LINE if watched else "")
 
-    thread = threading.Thread(target=say, daemon=True)
-    thread.start()
-    try:
+    with _beside(say, over):
         yield
-    finally:
-        over.set()
-        thread.join()
 
 
 def progress_line(what: str, done: float, total: float, seconds: float, unit: Callable[[float], str]) -> str:
