@@ -74,6 +74,29 @@ def test_what_a_finalizer_prints_at_the_end_never_stands_before_the_error(analyz
     assert "UnicodeDecodeError" in report.causes[0].evidence[0].text
 
 
+def test_a_text_in_code_that_a_traceback_quotes_is_no_message(analyze: Callable[..., Report]) -> None:
+    log = (
+        "Traceback (most recent call last):\n"
+        '  File "labels.py", line 40, in collect\n'
+        "    assert found, 'No labels found in %s. See %s' % (folder, HELP)\n"
+        "AssertionError: No labels found in /data/bees/labels/val. See the page\n"
+    )
+    first = analyze(train_log=log).causes[0]
+    assert first.evidence[0].line == 4
+    assert not any("%s" in str(value) for value in first.facts.values())
+
+
+def test_the_head_of_a_traceback_does_not_decide_where_its_message_stands_below(analyze: Callable[..., Report]) -> None:
+    log = (
+        "ImportError                               Traceback (most recent call last)\n"
+        "Cell In[3], line 1\n"
+        "----> 1 from ..tools import load\n"
+        "\n"
+        "ImportError: attempted relative import with no known parent package\n"
+    )
+    assert analyze(notebook_log=log).causes[0].evidence[0].line == 5
+
+
 def test_a_benign_phrase_silences_what_it_holds(analyze: Callable[..., Report]) -> None:
     line = (
         "2024-01-01 00:00:00.1: W tensorflow/core/common_runtime/bfc_allocator.cc:311] Allocator (GPU_0_bfc) ran out of memory trying to "

@@ -191,3 +191,9 @@ def test_nothing_is_masked_in_captured_logs() -> None:
 
 def test_every_rule_has_lower_case_anchors() -> None:
     assert [r.kind for r in RULES if any(a != a.lower() for a in r.anchors)] == []
+
+
+def test_the_ending_of_a_file_is_no_program_with_a_password() -> None:
+    listed = 'find DIR -name "*.zip" -print0 | xargs -0 -n1 unzip -tq'
+    assert mask_text(listed) == listed
+    assert "hunter22" not in mask_text("unzip -Phunter22 data.zip")

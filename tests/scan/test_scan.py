@@ -1,6 +1,7 @@
 """Hits stand on the right lines whatever the blocks are, repeats fold, colours and bars do not hide a message."""
 
 from collections import Counter
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -33,6 +34,25 @@ def causes(found: Scan) -> dict[int, set[str]]:
     for hit in found.hits:
         told.setdefault(hit.line, set()).add(hit.cause)
     return told
+
+
+def test_a_common_message_is_confirmed_at_few_places_in_the_middle_of_a_log(
+    knowledge: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[str] = []
+    search = Confirmer.search
+
+    def counted(self: Confirmer, line: str, *rest: Any) -> Any:
+        looked.append(line)
+        return search(self, line, *rest)
+
+    monkeypatch.setattr(Confirmer, "search", counted)
+    lines = [f"{SHAPE} in sample {i:06d}" for i in range(12_000)]
+    found = scanned("\n".join(lines) + "\n", knowledge, 100_000)
+    middle = {line for line in looked if 3000 <= int(line[-6:]) < 9000}
+    assert 0 < len(middle) < 6000 * MAX_LAST_PLACES * 90 // 100_000 // 2  # 90 bytes a line: a chunk has some 1,100
+    hit = next(h for h in found.hits if h.cause == "code.shape")
+    assert (hit.count, hit.also[-1].number) == (12_000, 12_000)
 
 
 @pytest.mark.parametrize("block", [7, 100, 4096, 1 << 20])

@@ -1,4 +1,4 @@
-"""What a command said that a Python program called and that failed. The words are those of GNU tar 1.34, coreutils 9.1, git 2.39."""
+"""What a command said that a Python program called and that failed. The words are those of GNU tar, coreutils and git."""
 
 from collections.abc import Callable
 
