@@ -42,7 +42,7 @@ from forensics.database.conditions import (
 )
 from forensics.database.contradictions import fitting_part
 from forensics.database.effects import WRITES, begins_with_harm, effects_of, with_comment, with_effects, with_warning
-from forensics.database.known_fixes import MAX_KNOWN_FIXES, known_fixes_in, other_ways
+from forensics.database.known_fixes import MAX_KNOWN_FIXES, known_fixes_in, known_fixes_near, other_ways
 from forensics.model import Advice, Fields, OpenQuestion
 from forensics.readers.python.own_words import ALLOWED, ASKED_FOR, FURTHER_LOG
 
@@ -124,6 +124,8 @@ def _composed(cause: Cause, facts: Fields, environment: Environment, first_line:
     """
     unsure = bool(first_line)
     made, held = _sorted_out((*_known_fixes(facts, environment), *cause.remedies), facts, environment, first_line)
+    if all(EARLIER_REMEDY in entry[0].unless for entry in made) and (near := _fixes_near(facts, environment)):
+        made, held = _sorted_out((*near, *cause.remedies), facts, environment, first_line)
     first = list(_chosen(_harmless_first(made, environment), unsure))
     offered = (way.remedy for way in other_ways() if way.is_for(cause.id))
     ways = [entry for remedy in offered if (entry := _told(remedy, facts, environment, first_line))]
@@ -181,6 +183,12 @@ def _known_fixes(facts: Fields, environment: Environment) -> tuple[Remedy, ...]:
     """The fixes that people confirmed for the very message of the evidence."""
     found = known_fixes_in(str(facts.get(EVIDENCE_FACT, "")))
     return tuple(r for r in found if applies(r, facts, environment))[:MAX_KNOWN_FIXES]
+
+
+def _fixes_near(facts: Fields, environment: Environment) -> tuple[Remedy, ...]:
+    """The fixes of a message near evidence that has no exception."""
+    found = known_fixes_near(str(facts.get(AROUND_FACT, ""))) if "exc_message" not in facts else ()
+    return tuple(r for r in found if applies(r, facts, environment))[:1]
 
 
 def _harmless_first(shown: Sequence[Told], environment: Environment) -> list[Told]:

@@ -39,6 +39,8 @@ ENVIRONMENT: Mapping[str, frozenset[str]] = {
     "ranks": frozenset(("several",)),
     "hosts": frozenset(("one", "several")),  # of a job with several ranks
     "allocator": frozenset(("expandable",)),  # PyTorch's, with segments that grow
+    "weights": frozenset(("quantised",)),
+    "precision": frozenset(("half",)),  # of the numbers in a step
     "machine": frozenset(("server",)),  # with a management controller
     "work": frozenset(("training", "serving")),
     "language": frozenset(("python", "javascript", "julia", "java", "c")),

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from forensics.database.conditions import condition_fault, condition_holds, group_names_of
 from forensics.database.csv_tables import read_rows
@@ -60,6 +61,12 @@ class KnownFix(Row, frozen=True):
         """What is to be done where the evidence has one of the texts."""
         return _remedy(self, ("evidence~" + "|".join(map(re.escape, _parts(self.cells["words"]))),))
 
+    @property
+    def remedy_near(self) -> Remedy:
+        """What is to be done where one of the texts stands in or near the evidence."""
+        remedy = self.remedy
+        return replace(remedy, when=tuple(re.sub("^evidence~", "around~", condition) for condition in remedy.when))
+
 
 class OtherWay(Row, frozen=True):
     """A remedy for failures of some causes, whose ids or families are given."""
@@ -89,6 +96,12 @@ def known_fixes_in(evidence: str) -> tuple[Remedy, ...]:
     """The remedies of the messages in `evidence`, the text of its lines; the case's facts choose among them."""
     text = evidence.lower()
     return tuple(fix.remedy for fix in known_fixes() if fix.stands_in(text)) if text else ()
+
+
+def known_fixes_near(around: str) -> tuple[Remedy, ...]:
+    """The remedies of the messages in `around`, the text of the evidence and of the lines around it."""
+    text = around.lower()
+    return tuple(fix.remedy_near for fix in known_fixes() if fix.stands_in(text)) if text else ()
 
 
 def _placed_rows(table: str) -> Iterator[tuple[dict[str, str], Place]]:

@@ -210,7 +210,7 @@ def test_a_widely_used_package_is_installed_by_its_name(tmp_path: Path) -> None:
 def test_a_remedy_uses_what_its_condition_found_in_the_message(tmp_path: Path) -> None:
     text = 'Traceback (most recent call last):\n  File "a.py", line 7, in f\n    x.size\n'
     first, *_ = advised(tmp_path, train_log=f"{text}AttributeError: 'NoneType' object has no attribute 'size'\n")
-    assert first.action == "Find out why the object at a.py:7 is None, of which `.size` is asked"
+    assert first.action == "Give x its value before a.py:7 uses it - it is None there"
 
 
 @pytest.mark.parametrize(

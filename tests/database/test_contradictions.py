@@ -18,6 +18,8 @@ SHOWN: dict[str, tuple[dict[str, str], dict[str, set[str]]]] = {
     "a hosted session": ({}, {"cloud": {"colab"}}),
     "a batch of one": ({"batch_size": "1"}, {}),
     "segments that grow": ({}, {"allocator": {"expandable"}}),
+    "quantised weights": ({}, {"weights": {"quantised"}}),
+    "half precision": ({}, {"precision": {"half"}}),
     "one host": ({}, {"hosts": {"one"}}),
 }
 

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 
 from forensics.core import lazy
 from forensics.model import Fields, LinesAround, Proof, Value
+from forensics.readers.python.failing_parts import LACKING_FACTS, lacking_parts
 from forensics.readers.python.frames import ARROW, BOX, FRAME_CODE_ROWS
 from forensics.readers.python.library_code import LOOK_UP_PATTERN
 from forensics.readers.python.library_files import is_others_code
@@ -22,13 +23,14 @@ from forensics.readers.python.near_tracebacks import Place, tracebacks_near
 from forensics.readers.surroundings.near import nothing_near
 from forensics.readers.word_lists import words
 
-FAILING_FACTS = CODE_LINE, CODE_VALUES, RAISED_CODE, CALLER_PLACE, CALLER_LINE = (
+STATEMENT_FACTS = CODE_LINE, CODE_VALUES, RAISED_CODE, CALLER_PLACE, CALLER_LINE = (
     "code_line",
     "code_values",
     "raised_code",
     "caller_place",
     "caller_line",
 )
+FAILING_FACTS = *STATEMENT_FACTS, *LACKING_FACTS
 MAX_STATEMENT_CHARS = 100  # of a statement that is quoted in a sentence: more than a line of a page
 MAX_NAMED_CHARS = 40  # of one value; a longer expression is named by its parts
 MAX_VALUES = 4  # as many as a person prints at once
@@ -49,13 +51,15 @@ def failing_code(facts: Fields, proofs: Sequence[Proof], around: LinesAround = n
     for frames in tracebacks_near(lines, at):
         place = next((i for i in reversed(range(len(frames))) if frames[i][1:] == (file, line)), None)
         if place is not None:
-            return _told(lines, frames, place)
+            return _told(facts, lines, frames, place)
     return {}
 
 
-def _told(lines: Sequence[str], frames: Sequence[Place], place: int) -> dict[str, Value]:
+def _told(facts: Fields, lines: Sequence[str], frames: Sequence[Place], place: int) -> dict[str, Value]:
     code, marked = quoted_code(lines, frames[place])
     found: dict[str, Value] = {CODE_LINE: _cut(code)} if code else {}
+    if _is_innermost(lines, frames[place + 1 :]):
+        found |= next(filter(None, (lacking_parts(t, facts) for t in map(_parsed, (marked, code)) if t)), {})
     if code.startswith(("raise ", "assert ")):
         found[RAISED_CODE] = _cut(code)
     elif values := _values(marked, direct := _is_innermost(lines, frames[place + 1 :])) or _values(code, direct):
@@ -136,11 +140,16 @@ def _values(code: str, direct: bool) -> list[str]:
     """
     if code.rstrip().endswith(("(", "[")):  # its arguments stand in lines that are not quoted
         return []
+    tree = _parsed(code)
+    return list(dict.fromkeys(_named_in(tree, direct)))[:MAX_VALUES] if tree else []
+
+
+def _parsed(code: str) -> ast.AST | None:
+    """A statement of which the first line may be all that is quoted; None if it is none."""
     try:
-        tree = ast.parse(f"{code.removeprefix('el')}{_open_brackets(code)}{' pass' if code.endswith(':') else ''}")
+        return ast.parse(f"{code.removeprefix('el')}{_open_brackets(code)}{' pass' if code.endswith(':') else ''}")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
-    return list(dict.fromkeys(_named_in(tree, direct)))[:MAX_VALUES]
+        return None
 
 
 def _named_in(node: ast.AST, direct: bool) -> Iterator[str]:

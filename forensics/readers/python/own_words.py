@@ -18,6 +18,8 @@ from itertools import groupby, pairwise, takewhile
 from forensics.core import lazy
 from forensics.model import Fields, LinesAround, Proof, Value
 from forensics.readers.python.exception_message import MAX_MESSAGE_LINES, RULE_LINE_PATTERN, TRACEBACK_HEAD
+from forensics.readers.python.said_amounts import SAID_AMOUNTS, said_amounts
+from forensics.readers.python.said_shapes import SAID_SHAPES, said_shapes
 from forensics.readers.surroundings.near import nothing_near
 from forensics.readers.word_lists import words
 
@@ -26,7 +28,7 @@ ASKED_FOR = "asked"  # what the message asks the reader to do
 ALLOWED, REFUSED = "allowed_values", "refused_value"
 FURTHER_LOG = "further_log"  # a file in which, as the message says, more of it stands
 WRITTEN_PATH = "written_path"  # what could not be opened for writing
-OWN_WORDS_FACTS = STATED, ASKED_FOR, ALLOWED, REFUSED, FURTHER_LOG, WRITTEN_PATH
+OWN_WORDS_FACTS = STATED, ASKED_FOR, ALLOWED, REFUSED, FURTHER_LOG, WRITTEN_PATH, *SAID_AMOUNTS, *SAID_SHAPES
 MESSAGE = "exc_message"
 MAX_BLOCK_LINES = 40  # a help text of Open MPI between its two rules
 MAX_COMPARED_CHARS = 80  # of a message, which a fact may have cut
@@ -110,6 +112,14 @@ def _way_out() -> re.Pattern[str]:
     )
 
 
+@functools.cache
+def _way_out_if() -> re.Pattern[str]:
+    verbs = "|".join(sorted(v.lower() for v in words("order_verbs")))
+    return lazy.regex(
+        rf"\A(?P<way>If you (?:are sure|want|need|wish|do not|don't|have)\b[^.\n]{{3,140}}?, (?:please )?(?:{verbs}) .{{4,}})"
+    )
+
+
 def whole_message(facts: Fields, proofs: Sequence[Proof], around: LinesAround = nothing_near) -> dict[str, Value]:
     """The message of the exception where its first line only announces what follows; else nothing."""
     message = str(facts.get(MESSAGE, ""))
@@ -137,6 +147,8 @@ def own_words(facts: Fields, proofs: Sequence[Proof], around: LinesAround = noth
     text = _joined([message, *block[1:]] if message and not framed else block)
     found: dict[str, Value] = {} if message else _stated(block, bool(framed))
     found |= _asked(text) | _values(text) | _written(facts, lines, at)
+    if message:
+        found |= said_amounts(text) | said_shapes(text)
     return found | _further_log(proofs, lines, at)
 
 
@@ -195,10 +207,10 @@ def _stated(block: Sequence[str], framed: bool) -> dict[str, Value]:
 
 
 def _asked(text: str) -> dict[str, Value]:
-    """The first sentence that names a way out."""
-    for sentence in _sentence_end().split(text):
-        found = _way_out().match(sentence)
-        if found and not NO_WAY_OUT_PATTERN.search(sentence):
+    """The first sentence that names a way out, else the first one that names it for a condition."""
+    sentences = [s for s in _sentence_end().split(text) if not NO_WAY_OUT_PATTERN.search(s)]
+    for pattern in (_way_out(), _way_out_if()):
+        if found := next(filter(None, map(pattern.match, sentences)), None):
             return {ASKED_FOR: next(filter(None, found.groups())).rstrip(". ")[:240]}
     return {}
 

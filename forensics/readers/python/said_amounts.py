@@ -1,0 +1,155 @@
+"""The amounts that a message compares, and what follows from them: which to raise or lower, and which values would be taken.
+
+max_tokens (2496) is larger than max_batched (2048)         -> larger_name "max_tokens" 2496, smaller_name "max_batched" 2048
+heads (32) must be divisible by parallel size (3)           -> divisor_name "parallel size", divisor_choices "1, 2, 4, ..."
+batch size 10 is not divisible by 4                         -> multiple_choices "8 or 12"
+num must be 1 <= num <= 4, not 5                            -> ranged_name "num", allowed_range "1 to 4", refused_amount "5"
+requires 8 devices, but only 4 are available                -> asked_amount "8", asked_things "devices", offered_amount "4"
+
+A name that tells what there is - a maximum, a number of samples, a size of the model - cannot be raised, and its amount is told
+as `fixed_amount` in place of `smaller_name`.
+"""
+
+import re
+
+from forensics.core import lazy
+from forensics.model import Value
+
+SAID_AMOUNTS = (
+    *("larger_name", "larger_amount", "smaller_name", "smaller_amount", "fixed_name", "fixed_amount"),
+    *("dividend", "divided_name", "divisor", "divisor_name", "divisor_choices", "multiple_choices"),
+    *("ranged_name", "allowed_range", "refused_amount"),
+    *("asked_amount", "asked_things", "offered_amount"),
+)
+MAX_COMPARISON_CHARS = 600  # of a message: what compares two amounts stands at its beginning
+MAX_DIVISORS = 8  # divisors of one number that a sentence lists
+MAX_DIVIDEND = 1 << 20  # chosen by hand: sizes of layers, batches and pictures are below
+AMOUNT_NAME = r"[A-Za-z_][\w.\[\]`'-]*(?: [A-Za-z_][\w.\[\]`'-]*){0,5}"
+AMOUNT = r"\d[\d_]*(?:\.0)?\b(?!\.\d| ?(?:[KMGT]i?B?|%|ms|s)\b)"  # a setting, and nothing that was measured
+BEFORE = rf"(?P<name_a>{AMOUNT_NAME}) ?(?:[:=]|\bof\b)? ?\(?(?P<amount_a>{AMOUNT})\)?"
+AFTER = rf"(?P<name_b>{AMOUNT_NAME}) ?(?:[:=]|\bof\b)? ?\(?(?:\w+ ?= ?)?(?P<amount_b>{AMOUNT})\)?"
+MORE = r"(?:larger|greater|bigger|longer|higher|more|smaller|less|lower|shorter|fewer)"
+COMPARED_PATTERN = lazy.regex(
+    rf"{BEFORE}[\w ,]{{0,30}}?(?:\b{MORE} than(?: or equal to)?|\bexceeds?|[<>]=?|[≤≥]|\bat (?:least|most))"
+    rf"(?: the| your)? {AFTER}"
+)
+PAIR_PATTERN = lazy.regex(rf"\b(?P<name>[A-Za-z_]\w*) ?= ?(?P<amount>{AMOUNT})")
+ORDER_PATTERN = lazy.regex(rf"\b(\w+) (?:[<>]=?|[≤≥]|(?:must|should|has to) be {MORE} than(?: or equal to)?) (\w+)\b")
+GIVEN_PATTERN = lazy.regex(
+    r"(?i)\b(?:max(?:imum)?\b|derived|available|allowed|supported|total|limit|capacity|free|population"
+    r"|number of|n_samples\w*|num_samples|n_features\w*|context length|(?:train|test|val\w*)_size)"
+)
+MODEL_SIZE_PATTERN = lazy.regex(r"(?i)head|hidden|embed|layer|vocab|dim\b|_dim|channels|features|in model|experts")
+DIVIDED_PATTERN = lazy.regex(
+    rf"(?:(?P<name_a>{AMOUNT_NAME}) ?(?:[:=]|\bof\b)? ?\(?)?(?P<amount_a>\d+)\)? [\w ,]{{0,40}}?"
+    rf"\b(?:divisible by|(?:a )?multiple of)(?: the)? (?:(?P<name_b>{AMOUNT_NAME}) ?(?:[:=]|\bof\b)? ?\(?)?(?P<amount_b>\d+)\b"
+)
+DIVIDED_BEHIND_PATTERN = lazy.regex(
+    rf"(?P<name_a>{AMOUNT_NAME})? (?:should|must|has to|needs to) be (?:divisible by|a multiple of) (?P<amount_b>\d+)\b"
+    r"[^\d\n]{0,40}?\b(?:equal to|got|is|was|given|received|found):? (?P<amount_a>\d+)\b"
+)
+BOUND = r"-?\d+(?:\.\d+)?"
+RANGE_PATTERN = lazy.regex(
+    rf"(?:(?P<name_a>{AMOUNT_NAME}) )?(?:must|should|has to|needs to|can only) (?:be|lie|satisfy) "
+    rf"(?:(?P<low_a>{BOUND}) ?<=? ?\w+ ?<=? ?(?P<high_a>{BOUND})|(?:in|between|within)(?: the| range| interval| of){{0,3}} "
+    rf"[\[(]?(?P<low_b>{BOUND})(?:,| and| to|-)\s?(?P<high_b>{BOUND})\b(?!\)|\.\d)\]?)"
+    rf"(?:[,;.]? ?(?:not|(?:but )?(?:got|is|was|received|given|found))(?: value)?:? (?P<refused>{BOUND}))?"
+)
+OFFERED_PATTERN = lazy.regex(
+    r"(?i)\b(?:requires?|requested|needs?|asked for|wants?)(?: at least)? (?P<asked>\d+) (?P<things>[A-Za-z][\w ]{1,40}?)"
+    r"[,.]? ?(?:\bbut|\bhowever|\band)\b[^\d\n]{0,40}?(?P<offered>\d+)\b"
+)
+STRIPPED_PATTERN = lazy.regex(
+    r"(?i)\A(?:(?:the|your|an?|but|and|that|has|have|expected|error|(?:user-)?specified|value|cannot have|disabled|total)\s+)+"
+    r"|\s+(?:is|was|of|has|have|must|should|be|to|with|the)\Z|[`']"
+)
+
+
+def said_amounts(text: str) -> dict[str, Value]:
+    """The facts of SAID_AMOUNTS in a message: those of the first comparison that it makes."""
+    for found_in in (_divided, _ranged, _asked, _compared):
+        if found := found_in(text[:MAX_COMPARISON_CHARS]):
+            return found
+    return {}
+
+
+def _divided(text: str) -> dict[str, Value]:
+    """Both numbers, and which divisors or multiples would do.
+
+    The sizes of a model are what they are, and a divisor without a name is one that a library wants.
+    """
+    tried = (p.search(text) for p in (DIVIDED_PATTERN, DIVIDED_BEHIND_PATTERN))
+    told = next((m.groupdict() for m in tried if m and _is_no_divisor(int(m["amount_b"]), int(m["amount_a"]))), None)
+    if told is None:
+        return {}
+    whole, part = int(told["amount_a"]), int(told["amount_b"])
+    name_a, name_b = _plain(told.get("name_a")), _plain(told.get("name_b"))
+    named: dict[str, Value] = {"dividend": whole, "divisor": part}
+    named |= {"divided_name": name_a} if name_a else {}
+    named |= {"divisor_name": name_b} if name_b else {}
+    of_model = bool(MODEL_SIZE_PATTERN.search(name_a))
+    if name_b or of_model:
+        named["divisor_choices"] = _listed([n for n in range(1, whole + 1) if whole % n == 0][:MAX_DIVISORS])
+    if not of_model:
+        low = whole // part * part
+        named["multiple_choices"] = _listed([n for n in (low, low + part) if n])
+    return named
+
+
+def _is_no_divisor(part: int, whole: int) -> bool:
+    return 0 < part < MAX_DIVIDEND and 0 < whole < MAX_DIVIDEND and whole % part != 0
+
+
+def _listed(numbers: list[int]) -> str:
+    texts = [*map(str, numbers)]
+    return f"{', '.join(texts[:-1])} or {texts[-1]}" if len(texts) > 1 else "".join(texts)
+
+
+def _ranged(text: str) -> dict[str, Value]:
+    found = RANGE_PATTERN.search(text)
+    name = _plain(found["name_a"]) if found else ""
+    if not found or not name:
+        return {}
+    low, high = found["low_a"] or found["low_b"], found["high_a"] or found["high_b"]
+    refused: dict[str, Value] = {"refused_amount": found["refused"]} if found["refused"] else {}
+    return {"ranged_name": name, "allowed_range": f"{low} to {high}"} | refused
+
+
+def _asked(text: str) -> dict[str, Value]:
+    found = OFFERED_PATTERN.search(text)
+    if not found or int(found["asked"]) <= int(found["offered"]):
+        return {}
+    return {"asked_amount": found["asked"], "asked_things": found["things"].strip(), "offered_amount": found["offered"]}
+
+
+def _compared(text: str) -> dict[str, Value]:
+    both = _both_amounts(text)
+    sizes = [float(amount.replace("_", "")) for _, amount in both]
+    if len(both) != 2 or sizes[0] == sizes[1] or not all(_plain(name) for name, _ in both):
+        return {}
+    (large, most), (small, least) = both if sizes[0] > sizes[1] else reversed(both)
+    told: dict[str, Value] = {"larger_name": _plain(large), "larger_amount": _told(most)}
+    if GIVEN_PATTERN.search(small):
+        return told | {"fixed_name": _plain(small), "fixed_amount": _told(least)}
+    return told | {"smaller_name": _plain(small), "smaller_amount": _told(least)}
+
+
+def _both_amounts(text: str) -> list[tuple[str, str]]:
+    """The two names with their amounts that a message compares, or that it gives behind the rule which they break."""
+    if found := COMPARED_PATTERN.search(text):
+        return [(found["name_a"], found["amount_a"]), (found["name_b"], found["amount_b"])]
+    rule, pairs = ORDER_PATTERN.search(text), {m["name"]: m["amount"] for m in PAIR_PATTERN.finditer(text)}
+    return [(name, pairs[name]) for name in rule.groups() if name in pairs] if rule else []
+
+
+def _told(amount: str) -> str:
+    return amount.removesuffix(".0")
+
+
+def _plain(name: str | None) -> str:
+    """A name without the words of the sentence around it."""
+    text = STRIPPED_PATTERN.sub("", STRIPPED_PATTERN.sub("", name or "").strip()).strip()
+    if text.endswith(("Error", "Exception", "Warning")):
+        return ""
+    identifier = re.search(r"(?:\A|\s)(\w*_\w*)\Z", text)
+    return identifier[1] if identifier else text

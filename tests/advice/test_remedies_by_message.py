@@ -1,0 +1,117 @@
+"""The first remedy names the value, the object and the change that follow from a message and its statement."""
+
+from pathlib import Path
+
+import pytest
+
+from forensics import analyze
+
+LOG = """\
+Traceback (most recent call last):
+  File "/home/me/fit/run.py", line 70, in <module>
+    main()
+  File "/home/me/fit/run.py", line 12, in main
+    {code}
+{library}{error}
+"""
+LIBRARY = '  File "/home/me/env/lib/python3.12/site-packages/{}", line 9, in call\n    raise error\n'
+
+
+def first(folder: Path, code: str, error: str, library: str = "") -> str:
+    (folder / "job.log").write_text(LOG.format(code=code, error=error, library=LIBRARY.format(library) if library else ""))
+    told = analyze(folder).causes[0].remediations[0]
+    return f"{told.action} {' '.join(told.commands)}"
+
+
+@pytest.mark.parametrize(
+    ("code", "error", "words"),
+    [
+        ("train = data_dict['train']", "KeyError: 'train'", "Add 'train' to the file from which data_dict is read"),
+        ("net.load(torch.load(path)['model'])", "KeyError: 'model'", "torch.load(path) has no key 'model'"),
+        ("label = self.ids[name]", "KeyError: 'd50'", "Add 'd50' to self.ids, or take what has it out of the data"),
+        ("image = results['img']", "KeyError: 'img'", "Let what fills results put 'img' into it"),
+        (
+            "h = cv2.imread(p).shape",
+            "AttributeError: 'NoneType' object has no attribute 'shape'",
+            "the path that `cv2.imread(p)`",
+        ),
+        ("x = cfg.net.width", "AttributeError: 'NoneType' object has no attribute 'width'", "Give cfg.net its value"),
+        ("x = find(p).width", "AttributeError: 'NoneType' object has no attribute 'width'", "why `find(p)` gives None"),
+        ("x = float(row[3])", "ValueError: could not convert string to float: '1,299.00'", "Take the commas out"),
+        ("x = float(row[3])", "ValueError: could not convert string to float: '3,14'", "with a decimal comma"),
+        ("x = float(row[3])", "ValueError: could not convert string to float: ''", "Take empty and missing values out"),
+        ("x = float(row[3])", "ValueError: could not convert string to float: 'price'", "Leave the heading"),
+        ("x = lr / 2", "TypeError: unsupported operand type(s) for /: 'str' and 'int'", "Turn the text into a number"),
+        ("w = 1 / (K - 1)", "ZeroDivisionError: division by zero", "Find out why K - 1 is 0"),
+        ("assert len(a) == n, 'bad'", "AssertionError: bad", "why `len(a) == n` does not hold"),
+        ("x = pair.mean()", "AttributeError: 'tuple' object has no attribute 'mean'", "part that is meant out of the tuple"),
+        ("v = a[:, 1]", "IndexError: too many indices for array: array is 1-dimensional, but 2 were indexed", "more than 1 axes"),
+        ("d = p - t", "ValueError: operands could not be broadcast together with shapes (32,10) (32,)", "(32,) the axis 1"),
+        ("d = p - t", "ValueError: operands could not be broadcast together with shapes (9,1) (9,)", "x.squeeze(1)"),
+    ],
+)
+def test_the_statement_tells_what_is_to_be_changed(tmp_path: Path, code: str, error: str, words: str) -> None:
+    assert words in first(tmp_path, code, error)
+
+
+@pytest.mark.parametrize(
+    ("error", "library", "words"),
+    [
+        ("ValueError: max_a (24) is larger than max_b (20)", "vllm/c.py", "Raise max_b from 20 to 24 or more"),
+        ("ValueError: n_samples=5 should be >= n_clusters=8.", "sklearn/c.py", "Lower n_clusters from 8 to 5 or less"),
+        ("ValueError: Number of heads (32) must be divisible by tensor parallel size (3).", "vllm/c.py", "1, 2, 4, 8, 16 or 32"),
+        ("ValueError: The input size 250 must be a multiple of 32", "net/c.py", "Make it 224 or 256 in place of 250"),
+        ("ValueError: num must be 1 <= num <= 4, not 5", "matplotlib/c.py", "Give num a value from 1 to 4 in place of 5"),
+        ("ValueError: this requires 8 devices, but only 4 devices are available", "jax/c.py", "Ask for 4 devices in place of 8"),
+        ("RuntimeError: cubin version (0.6.3) does not match infer version (0.5.0).", "infer/c.py", "they are 0.6.3 and 0.5.0"),
+        ("RuntimeError: Expected target size [8, 50257], got [8, 512]", "torch/c.py", "Put the axis of the classes second"),
+        ("RuntimeError: batch1 must be a 3D tensor", "torch/c.py", "Give batch1"),
+        ("StopIteration: Caught StopIteration in replica 0 on device 0.", "torch/c.py", "Take the device from the input"),
+    ],
+)
+def test_the_amounts_of_a_message_are_told_as_a_change(tmp_path: Path, error: str, library: str, words: str) -> None:
+    assert words in first(tmp_path, "out = run(x)", error, library)
+
+
+def test_a_condition_for_a_way_out_is_told_with_it(tmp_path: Path) -> None:
+    error = "RuntimeError: lockfile exists. If you are sure that nothing else writes there, delete the lockfile and start anew."
+    assert '"If you are sure that nothing else writes there, delete' in first(tmp_path, "out = run(x)", error, "cache/c.py")
+
+
+@pytest.mark.parametrize(("host", "port"), [("localhost", 5000), ("10.0.0.7", 8080)])
+def test_a_refused_connection_names_the_server_to_start(tmp_path: Path, host: str, port: int) -> None:
+    error = (
+        f"requests.exceptions.ConnectionError: HTTPConnectionPool(host='{host}', port={port}): Max retries exceeded with url: /x "
+        "(Caused by NewConnectionError('<c>: Failed to establish a new connection: [Errno 111] Connection refused'))"
+    )
+    assert f"Start the server that belongs at {host}:{port}" in first(tmp_path, "out = run(x)", error, "requests/adapters.py")
+
+
+def told(folder: Path, log: str) -> str:
+    (folder / "job.log").write_text(log)
+    return " ".join(r.action for r in analyze(folder).causes[0].remediations)
+
+
+def test_a_message_near_evidence_without_an_exception_has_its_remedy(tmp_path: Path) -> None:
+    log = "slurmstepd: error: pyxis: couldn't start container\n"
+    refused = "slurmstepd: error: pyxis:     enroot-switchroot: failed to execute: /bin/bash: No such file or directory\n"
+    end = "slurmstepd: error: spank: required plugin spank_pyxis.so: task_init() failed with rc=-1\n"
+    assert "--no-container-entrypoint" in told(tmp_path, refused + log + end)
+    assert "--no-container-entrypoint" not in told(tmp_path, log + end)
+
+
+FULL = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 80.00 MiB. GPU 0 has a total capacity of 15.92 GiB of which 0 bytes is free. Of the allocated memory 15.63 GiB is allocated by PyTorch, and 19.68 MiB is reserved by PyTorch but unallocated."
+SERVER = """\
+INFO 11-21 10:00:01 [core.py:69] Initializing a V1 LLM engine (v0.9) with config: model='m', quantization={}
+INFO 11-21 10:00:02 [gpu_model_runner.py:1600] Starting to load model m...
+Traceback (most recent call last):
+  File "/env/lib/python3.12/site-packages/vllm/v1/worker/gpu_worker.py", line 185, in determine_available_memory
+    self.model_runner.profile_run()
+{}
+"""
+
+
+@pytest.mark.parametrize(("setting", "advised"), [("None", True), ("fp8", False)])
+def test_quantised_weights_are_not_to_be_quantised(tmp_path: Path, setting: str, advised: bool) -> None:
+    assert ("Serve a quantised" in told(tmp_path, SERVER.format(setting, FULL))) is advised
+    assert "spread it over more GPUs" in told(tmp_path, SERVER.format(setting, FULL))
