@@ -69,6 +69,10 @@ ELSEWHERE_PATTERN = lazy.regex(
     r"\b(?:exited|terminated|died) with (?:exit |return |non-?zero ){0,2}(?:code|status)\b"
     r"|\bsee (?:the )?(?:root cause|stack ?trace|logs?|errors?) (?:above|below)\b"
 )
+CHILD_HEAD_PATTERN = lazy.regex(
+    r"\A(?:-- Process (?P<spawned>\d{1,6}) terminated with the following error:"
+    r"|Process (?:(?P<usual>(?:Spawn|Fork|ForkServer)?Process-)|[\w. -]{0,80}?)(?P<number>\d{1,6}):)\s*\Z"
+)
 UNCAUGHT, IGNORED_OUTCOME, TEARDOWN, MISFIT = "uncaught", "ignored", "teardown", "packages_misfit"
 OUTCOMES = (UNCAUGHT, IGNORED_OUTCOME, TEARDOWN, MISFIT)
 # The interrupted call, if it waits for another thread or process.
@@ -107,7 +111,7 @@ def read(region: Region) -> Record | None:
     elif wrapped := _wrapped(rows[place + 1 :], fields):
         exception, own = wrapped
         fields, last = fields | own, max(last, exception.line.number)
-    fields |= _whose(head, frames, rows[place + 1 :] if notebook else [])
+    fields |= _whose(head, frames, rows[place + 1 :] if notebook else []) | _child(region)
     return Record(
         kind="traceback",
         first=region.number,
@@ -129,6 +133,17 @@ def _whose(head: ParsedLine, frames: list[str], below: list[ParsedLine]) -> dict
     if cell := next(filter(None, (ENDED_CELL_PATTERN.match(r.message) for r in below)), None):
         fields["cell"] = int(cell["number"])
     return fields
+
+
+def _child(region: Region) -> dict[str, Value]:
+    """The number of the child process that the line before names: as torch.multiprocessing counts the processes that it spawned,
+    and as multiprocessing names the children of a program. Its own names count from 1, and those of a program as it likes."""
+    found = CHILD_HEAD_PATTERN.match(before[-1].text) if (before := region.lines_before()) else None
+    if found is None:
+        return {}
+    if found["spawned"]:
+        return {"local_rank": int(found["spawned"])}
+    return {"child_no": int(found["number"]) - 1} if found["usual"] else {"process_no": int(found["number"])}
 
 
 def _ends_nothing(

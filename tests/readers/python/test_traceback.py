@@ -383,3 +383,21 @@ def test_a_spawned_process_whose_parent_was_gone_ends_nothing(
         f"    self = reduction.pickle.load(from_parent)\n{frame}{said}\n"
     )
     assert any(e.kind == "traceback/ignored" for e in told) is ends_nothing
+
+
+@pytest.mark.parametrize(
+    ("head", "told"),
+    [
+        ("-- Process 2 terminated with the following error:", {"local_rank": 2}),
+        ("Process SpawnProcess-3:", {"child_no": 2}),
+        ("Process Process-1:", {"child_no": 0}),
+        ("Process worker-3:", {"process_no": 3}),
+        ("Process Process-1:2:", {}),
+        ("Process worker:", {}),
+    ],
+)
+def test_the_child_that_the_line_before_names(
+    head: str, told: dict[str, int], events: Callable[[str], list[Observation]]
+) -> None:
+    (event,) = tracebacks(events(f"{head}\n{PLAIN}"))
+    assert {k: v for k, v in event.fields.items() if k in ("local_rank", "child_no", "process_no")} == told
