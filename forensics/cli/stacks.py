@@ -42,7 +42,7 @@ def register(app: typer.Typer) -> None:
         """
         from forensics.adapters import launchers
         from forensics.ranks.standing import standings
-        from forensics.report.live_stacks import stacks_json, stacks_text
+        from forensics.report.ranks import stacks_json, stacks_text
 
         if (pid is None) == (job is None):
             raise UsageError("give a pid or --job ID, one of them", advice="forensics stacks 4711")
