@@ -19,6 +19,7 @@ from forensics.readers.python.teardown import (
     is_of_clean_up,
     is_of_formatting,
     is_of_lost_parent,
+    is_of_metrics,
     is_of_thread,
     is_of_tracker,
 )
@@ -152,7 +153,7 @@ def _ends_nothing(
     """The record of an exception that ends nothing: of clean-up, printed and ignored, of a tracker's thread."""
     said = rows[place].message if place is not None else ""
     clean_up = is_of_clean_up(region, frames) or is_of_lost_parent(frames, said)
-    if not (clean_up or is_ignored(region) or is_of_tracker(region, frames)):
+    if not (clean_up or is_ignored(region) or is_of_tracker(region, frames) or is_of_metrics(frames)):
         return None
     last = message_end(rows, place) if place is not None else region.number
     return Record("traceback/ignored", region.number, last, TEARDOWN if clean_up else IGNORED_OUTCOME, "hint", (head.line,))

@@ -233,6 +233,19 @@ def test_a_trackers_own_thread_ends_nothing_but_a_function_that_it_runs_does(
     assert ("code.exception" in {e.cause for e in told}) == bool(cause)
 
 
+@pytest.mark.parametrize(("file", "cause"), [("ts/metrics/metric_collector.py", None), ("ts/model_loader.py", "code.import")])
+def test_a_process_that_only_measures_the_host_ends_nothing(
+    events: Callable[[str], list[Observation]], file: str, cause: str | None
+) -> None:
+    head = (
+        "2025-12-05T08:04:15,298 [ERROR] Thread-1 org.pytorch.serve.metrics.MetricCollector - Traceback (most recent call last):"
+    )
+    frame = f'  File "/opt/py/site-packages/{file}", line 27, in <module>\n    collect_all()\n'
+    told = events(f"{head}\n{frame}ModuleNotFoundError: No module named 'nvgpu'\n")
+    assert cause in {e.cause for e in told}
+    assert ("code.import" in {e.cause for e in told}) == bool(cause)
+
+
 def test_a_message_that_is_a_traceback_tells_what_that_one_ends_with(events: Callable[[str], list[Observation]]) -> None:
     first = 'Traceback (most recent call last):\n  File "/home/u/main.py", line 9, in <module>\n    raise RuntimeError(text)\n'
     found = tracebacks(events(first + "RuntimeError: " + PLAIN))
