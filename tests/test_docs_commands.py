@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 import typer
 
-from forensics.cli.app import build
-from forensics.cli.unknown import MOVED
+from forensics.cli.app import MOVED, build
 from scripts.docs.pages import repository_pages
 from tests.commandline import in_text, measured
 

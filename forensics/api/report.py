@@ -45,7 +45,7 @@ class Report(model.Report, frozen=True):
         >>> forensics.Report.from_dict(report.to_dict()).verdict
         'crash'
         """
-        from forensics.report.reading import read_report
+        from forensics.report.document import read_report
 
         return cls.of(read_report(document, "the given document"))
 
@@ -143,6 +143,6 @@ class Report(model.Report, frozen=True):
 
     def _repr_html_(self) -> str:
         """The HTML that a notebook shows."""
-        from forensics.report.page.fragment import fragment
+        from forensics.report.page.templates import fragment
 
         return fragment(self)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import signal
 
+from forensics.capture.children import child_text
 from forensics.capture.identity import MAX_FREE_SHARE_OF_FULL
 from forensics.capture.times import duration_text, local_zone, time_text
 
@@ -42,8 +43,9 @@ def closing_lines(collector: Collector, status: int | None) -> list[str]:
     root = collector.root_end(status)
     end = root["end"] if root else collector.samples.rows[-1]["time"] if collector.samples.rows else collector.started
     lines: list[tuple[float, str]] = []
+    children = collector.tree.child_numbers()
     for found in _notable_ends(collector):
-        lines.append((found["end"], _process(found)))
+        lines.append((found["end"], _process(found, children.get(found["pid"]))))
     for sent in collector.relevant_signals()[:MAX_ACCOUNT_SIGNALS]:
         lines.append((sent["time"], _signal(sent)))
     lines_in_order = [(at, text) for at, text in sorted(lines, key=lambda x: x[0])]
@@ -76,9 +78,9 @@ def signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def _process(end: dict[str, Any]) -> str:
+def _process(end: dict[str, Any], numbered: tuple[int, int] | None) -> str:
     rank = f", rank {end['ranks']['RANK']}" if "RANK" in end.get("ranks", {}) else ""
-    child = f", child of pid {end['ppid']}" if end.get("ppid") else ""
+    child = child_text(numbered) or (f", child of pid {end['ppid']}" if end.get("ppid") else "")
     lived = f" after {duration_text(end['end'] - end['start'])}" if "start" in end else ""
     held = f"; it held {end['most_bytes'] / MIB:.1f} MiB" if end.get("most_bytes") else ""
     return f"pid {end['pid']} ({end.get('comm', 'unknown')}){rank}{child}, {_how(end)}{lived}{held}"

@@ -191,7 +191,9 @@ class Collector:
     def take_stacks(self) -> None:
         """Write the stacks of the job's Python processes into the bundle, and ask its ranks for dumps of what they called."""
         rank_dumps.ask_for_dumps(self.bundle.folder)
-        taken, why = stacks.take_stacks([p for p in self.tree.living.values() if not p.is_watcher], self.bundle.path("stacks"))
+        taken, why = stacks.take_stacks(
+            [p for p in self.tree.living.values() if not p.is_watcher], self.bundle.path("stacks"), self.tree.child_numbers()
+        )
         moment = time_text(time.time())
         self.stacks = [{**t, "time": moment} for t in taken] or self.stacks
         if why and not any(c["what"] == "stacks" for c in self.unavailable):

@@ -18,10 +18,11 @@ from forensics.capture.prepare import BUNDLE_VARIABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, MutableMapping, Sequence
+    from collections.abc import Iterable, Mapping, MutableMapping, Sequence
     from typing import Any
 
 DUMPS_FOLDER = "fr"
+ATTEMPT_VARIABLE = "TORCHELASTIC_RESTART_COUNT"  # how often torchrun started the ranks anew
 DUMP_VARIABLES = ("TORCH_FR_BUFFER_SIZE", "TORCH_NCCL_TRACE_BUFFER_SIZE")  # the second is the older name
 RECORDED_CALLS = "2000"  # as in PyTorch's documentation; some megabytes of memory
 RECORDERS = ("_dump_fr_trace", "_dump_nccl_trace")  # of any backend; in older versions of PyTorch of NCCL alone
@@ -59,13 +60,14 @@ def _write(path: str, line: bytes) -> bool:
 
 
 class Listener:
-    """A thread that waits for the request of a dump, at a pipe in each of `bundles`. `rank`: that of this process.
+    """A thread that waits for the request of a dump, at a pipe in each of `bundles`. `rank`: that of this process. `name`: that
+    of the file with the dump.
 
     Raises OSError where no pipe can be made.
     """
 
-    def __init__(self, bundles: Iterable[str], rank: str) -> None:
-        self.rank = rank
+    def __init__(self, bundles: Iterable[str], rank: str, name: str) -> None:
+        self.name = name
         self._pipes: dict[int, str] = {}
         for bundle in bundles:
             folder = os.path.join(bundle, DUMPS_FOLDER)
@@ -84,7 +86,7 @@ class Listener:
         folders = list(map(os.path.dirname, self._pipes.values()))
         while END not in self._asked():
             with contextlib.suppress(Exception):  # whatever PyTorch does: the program goes on
-                write_dump(folders, self.rank)
+                write_dump(folders, self.name)
         for fd in self._pipes:
             os.close(fd)
 
@@ -116,11 +118,18 @@ def listen(bundle: str, environment: MutableMapping[str, str]) -> Listener | Non
     if not any(name in environment for name in DUMP_VARIABLES):
         environment[DUMP_VARIABLES[0]] = RECORDED_CALLS
     with contextlib.suppress(OSError):
-        return Listener(dict.fromkeys(filter(None, (bundle, environment.get(BUNDLE_VARIABLE)))), rank)
+        bundles = dict.fromkeys(filter(None, (bundle, environment.get(BUNDLE_VARIABLE))))
+        return Listener(bundles, rank, f"{_attempt(environment)}rank_{rank}")
     return None
 
 
-def write_dump(folders: Sequence[str], rank: str) -> None:
+def _attempt(environment: Mapping[str, str]) -> str:
+    """What stands before the name of a dump of a later attempt, so that it replaces no dump of the attempt before."""
+    number = environment.get(ATTEMPT_VARIABLE, "")
+    return f"attempt_{number}_" if number.isdigit() and int(number) else ""
+
+
+def write_dump(folders: Sequence[str], name: str) -> None:
     """Write the dump of this process to each folder, at once without the lines of code, which take seconds, then with them."""
     library: Any = sys.modules.get("torch._C._distributed_c10d")
     dump = next((found for name in RECORDERS if (found := getattr(library, name, None))), None)
@@ -130,7 +139,7 @@ def write_dump(folders: Sequence[str], rank: str) -> None:
         moment = time.time()
         data = dump(includeCollectives=True, includeStackTraces=with_lines, onlyActive=False)
         for folder in folders:
-            path = os.path.join(folder, f"rank_{rank}")
+            path = os.path.join(folder, name)
             with open(f"{path}.part", "wb") as file:
                 file.write(data)
             os.utime(f"{path}.part", (moment, moment))  # of the state that it shows

@@ -14,16 +14,19 @@ import sys
 import time
 
 from forensics.capture import proc
+from forensics.capture.children import child_text
+from forensics.capture.times import time_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from forensics.capture.tree import Process
 
 STACKS_PREFIX = "forensics run: stacks of pid "
 MAX_STACK_PROCESSES = 16  # eight ranks with one loader each; py-spy stops each process for a moment and takes up to DUMP_S
 DUMP_S = 10.0  # chosen by hand: py-spy answers at once unless the memory of the process is swapped out
+MAX_STACKS_FILES = 8  # of one process; a silent job is looked at each time when its silence is twice as long
 STOPPED_CALL = "do_signal_stop"  # where the kernel holds a process that SIGSTOP or a terminal stopped
 LIBRARY = (
     "threading.py",
@@ -43,15 +46,17 @@ def py_spy_path() -> str:
     return next((p for f in folders if os.access(p := os.path.join(f, "py-spy"), os.X_OK)), "")
 
 
-def take_stacks(processes: Iterable[Process], folder: str) -> tuple[list[dict[str, str]], str]:
-    """Write the stacks of the Python processes among `processes` to `folder`.
+def take_stacks(
+    processes: Iterable[Process], folder: str, children: Mapping[int, tuple[int, int]]
+) -> tuple[list[dict[str, str]], str]:
+    """Write the stacks of the Python processes among `processes` to `folder`. `children`: as child_numbers() gives them.
 
     Returns one record for each process, and the reason if one of them was refused.
     """
     command = py_spy_path()
     if not command:
         return [], "py-spy is not installed"
-    taken, why = [], ""
+    taken, why, moment = [], "", time_text(time.time())
     chosen = [p for p in processes if "python" in f"{p.comm} {p.command}"][:MAX_STACK_PROCESSES]
     from forensics.capture.live_stacks import system_call  # most jobs never fall silent
 
@@ -69,17 +74,32 @@ def take_stacks(processes: Iterable[Process], folder: str) -> tuple[list[dict[st
             continue
         os.makedirs(folder, exist_ok=True)
         rank = proc.environment(process.pid, ("RANK",)).get("RANK", "")
-        with open(os.path.join(folder, f"{process.pid}.txt"), "w", encoding="utf-8") as file:
-            file.write(f"{stacks_head(process.pid, process.comm, rank, socket.gethostname(), call)}\n{text[:200_000]}")
+        with open(free_path(folder, str(process.pid)), "w", encoding="utf-8") as file:
+            whose = rank_or_child(rank, children.get(process.pid), socket.gethostname())
+            head = stacks_head(process.pid, process.comm, whose, moment, call)
+            file.write(f"{head}\n{text[:200_000]}")
         taken.append({"pid": str(process.pid), "comm": process.comm, "at": innermost_frames(text)})
     return taken, why
 
 
-def stacks_head(pid: int, comm: str, rank: str, host: str, call: tuple[str, str] = ("", "")) -> str:
-    """The line before the stacks of a process: `... of pid 4711 (python), rank 3 on gpu-04; in the kernel: read of /data/x`."""
-    whose = f", rank {rank} on {host}" if rank.isdigit() else ""
+def stacks_head(pid: int, comm: str, whose: str, moment: str, call: tuple[str, str] = ("", "")) -> str:
+    """The line before the stacks of a process: `... of pid 4711 (python), rank 3 on gpu-04 at 2026-11-29T20:55:59.370000+00:00;
+    in the kernel: read of /data/x`. `whose`: as rank_or_child() gives it. `moment`: one for all processes that are looked at."""
     where = f"; in the kernel: {call[0]}{f' of {call[1]}' if call[1] else ''}" if call[0] else ""
-    return f"{STACKS_PREFIX}{pid} ({comm}){whose}{' '.join(where.split())}"
+    return f"{STACKS_PREFIX}{pid} ({comm}){whose} at {moment}{' '.join(where.split())}"
+
+
+def rank_or_child(rank: str, child: tuple[int, int] | None, host: str) -> str:
+    """`, rank 3 on gpu-04`; of a process without a rank its number among the children of its parent, if it has one."""
+    whose = f", rank {rank}" if rank.isdigit() else child_text(child)
+    return f"{whose} on {host}" if whose else ""
+
+
+def free_path(folder: str, stem: str) -> str:
+    """A file for stacks that replaces none of an earlier moment, up to MAX_STACKS_FILES: 4711.txt, 4711-2.txt."""
+    names = [stem, *(f"{stem}-{number}" for number in range(2, MAX_STACKS_FILES + 1))]
+    paths = [os.path.join(folder, f"{name}.txt") for name in names]
+    return next((path for path in paths if not os.path.exists(path)), paths[-1])
 
 
 def _start(command: str, pid: int, stopped: bool) -> subprocess.Popen[str] | str:

@@ -18,6 +18,7 @@ import select
 import time
 
 from forensics.capture import proc
+from forensics.capture.children import child_numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +27,10 @@ if TYPE_CHECKING:
 MAX_PIDFDS = 4000  # bounds open files: processes that are followed by a pidfd
 MAX_SAME_END_S = 10.0  # chosen by hand: two reports of one pid's end within this time are one end
 MAX_KEPT_ENDS = 5000  # bounds memory: the first half and the last
-WATCHER = " -m forensics.capture "  # in the command of a process that forensics itself started beside the job
+WATCHERS = (
+    " -m forensics.capture ",
+    " -m forensics why ",
+)  # in the command of a process that forensics itself started beside the job
 RANK_NAMES = ("RANK", "LOCAL_RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "TORCHELASTIC_RUN_ID")
 
 
@@ -70,8 +74,8 @@ class Process:
 
     @property
     def is_watcher(self) -> bool:
-        """Does it only watch a process of the job, for guard() or a `forensics run` inside of this one?"""
-        return WATCHER in self.command
+        """Does it only watch a process of the job or report its end, for guard() or a `forensics run` inside of this one?"""
+        return any(words in self.command for words in WATCHERS)
 
     def sample(self) -> None:
         """Read its memory; if it has executed another program, read its command again."""
@@ -132,6 +136,12 @@ class ProcessTree:
             with contextlib.suppress(OSError):
                 self._poll.register(made.pidfd, select.EPOLLIN | select.EPOLLET)
         return made
+
+    def child_numbers(self) -> dict[int, tuple[int, int]]:
+        """The number of each process that multiprocessing started among its siblings, and their parent, by pid."""
+        ended = [(e["start"], e["pid"], e["ppid"], e["command"]) for e in self.ends if "start" in e]
+        every = sorted([*ended, *((p.started, p.pid, p.ppid, p.command) for p in self.living.values())])
+        return child_numbers(row[1:] for row in every)
 
     def fileno(self) -> int:
         """The fd that becomes readable when a process ends; -1 if the system has none."""

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from forensics.cli.common import Baseline, Jobs, Selection, Signatures, with_options
+from forensics.cli.common import Baseline, Jobs, Remember, Selection, Signatures, with_options
 from forensics.cli.output import OutputOptions, case_name, check_baseline, check_format, finish, open_sources, parse_filter
-from forensics.cli.remembering import Remember
 from forensics.history.remember import remembered
 
 if TYPE_CHECKING:

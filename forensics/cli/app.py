@@ -1,34 +1,111 @@
-"""The typer application: every module of this package with a `register(app)` is a command."""
+"""The typer application: every module of this package with a `register(app)` is a command. A wrong word is told in one line.
 
+forensics job.log          a file or folder that is there, or - : the same as forensics analyze job.log
+forensics anlyze job.log   forensics: no command 'anlyze'; did you mean analyze?
+forensics train corpus     forensics: no command 'train'; it is now: forensics dev train
+forensics analyze --rdact  forensics: analyze has no option --rdact; did you mean --redact?
+"""
+
+import difflib
 import importlib
 import pkgutil
+import shlex
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
 
 import typer
+import typer.core
 
 import forensics.cli as package
-from forensics.cli.unknown import MOVED, READS_PATHS, Commands, can_be_read
-from forensics.core.errors import RegistrationError
+from forensics.core.errors import RegistrationError, UsageError
 from forensics.version import VERSION
 
+try:  # typer has its own copy of click from 0.26 on
+    from typer import _click as click
+except ImportError:
+    import click  # type: ignore[no-redef, import-not-found, unused-ignore]
+
+READS_PATHS = "analyze"  # the command that is meant where a path is given alone
+MOVED = {"train": "dev train", "evaluate": "dev evaluate", "rates": "dev rates"}  # old names; the new ones
+REDACT = "redact"  # an option of several commands, looked for among them
+DASH = "-"  # stands for standard input
+
+
+def can_be_read(word: str) -> bool:
+    """Is it a path that is there, or standard input?"""
+    return word == DASH or Path(word).exists()
+
+
+class Commands(typer.core.TyperGroup):
+    """A group of commands; what is typed wrongly is a UsageError, in this program's words and in one line."""
+
+    def make_context(self, *arguments: Any, **extra: Any) -> Any:
+        """The context of the group; raises UsageError for options of the group that it does not have."""
+        with _InOneLine():
+            return super().make_context(*arguments, **extra)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; raises UsageError for options and arguments that it does not take."""
+        with _InOneLine():
+            return super().invoke(ctx)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that `args` begin with; raises UsageError if there is none."""
+        word = args[0]
+        if word == DASH or not (word.startswith("-") or word in self.commands):
+            if READS_PATHS not in self.commands or word in MOVED or not can_be_read(word):
+                raise no_command(word, self.commands)
+            args = [READS_PATHS, *args]
+        return super().resolve_command(ctx, args)
+
+
+class _InOneLine:
+    """Turns what the library of command lines would say in four lines, usage and hints, into a UsageError."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, _kind: object, error: object, _trace: object) -> None:
+        if isinstance(error, click.exceptions.UsageError) and not isinstance(error, click.exceptions.NoArgsIsHelpError):
+            raise _said(error) from None
+
+
+def _said(error: Any) -> UsageError:
+    """What is wrong with the options or arguments of a command, and what to do."""
+    path = error.ctx.command_path if error.ctx else "forensics"
+    name = path.removeprefix("forensics").strip() or "forensics"
+    if not isinstance(error, click.exceptions.NoSuchOption):
+        said = error.format_message().rstrip(".")
+        return UsageError(f"{name}: {said}" if error.ctx else said, advice=f"{path} --help")
+    options = [form for p in error.ctx.command.params for form in (*p.opts, *p.secondary_opts)] if error.ctx else []
+    near = difflib.get_close_matches(error.option_name, options, 1) or sorted(error.possibilities or ())[:1]
+    advice = f"did you mean {near[0]}?" if near else f"{path} --help lists them"
+    return UsageError(f"{name} has no option {error.option_name}", advice=advice)
+
+
+def no_command(word: str, commands: Iterable[str]) -> UsageError:
+    """The error for `word`, which is none of `commands`."""
+    from forensics.report import formats
+
+    names = list(commands)
+    if word in MOVED and ("dev" in names or "list" in names):
+        path = (
+            f"; this folder is read by: forensics analyze {shlex.quote(word)}" if "dev" in names and Path(word).exists() else ""
+        )
+        return UsageError(f"no command {word!r}", advice=f"it is now: forensics {MOVED[word]}{path}")
+    if "analyze" in names and word in (*formats(), REDACT):
+        option = f"--{REDACT}" if word == REDACT else f"-f {word}"
+        return UsageError(f"no command {word!r}", advice=f"it is an option: forensics analyze PATHS {option}")
+    near = difflib.get_close_matches(word, names, 1)
+    advice = f"did you mean {near[0]}?" if near else f"commands are {', '.join(names)}" if names else "it has no commands"
+    if "analyze" in names and not near and ("/" in word or "." in word):
+        return UsageError(f"no command {word!r}, and no such file or folder", advice="forensics --help lists the commands")
+    return UsageError(f"no command {word!r}", advice=advice)
+
+
 OF_ALL_COMMANDS = "help"  # tells of the others
-NOT_COMMANDS = {
-    *(
-        "app",
-        "captured_runs",
-        "checks",
-        "common",
-        "following",
-        "manual",
-        "hooks",
-        "naming",
-        "exporting",
-        "output",
-        "print_table",
-        "progress",
-        "remembering",
-    ),
-    *("unknown", "evaluate", "rates", "train"),  # the last three are in the group `dev`
-}
+NOT_COMMANDS = {"app", "captured_runs", "common", "output", "progress"}
 
 
 def build(asked: str = "") -> typer.Typer:

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from forensics.cli.common import FORMAT_NAMES, OutputPath, Selection, Signatures, with_options
+from forensics.cli.common import FORMAT_NAMES, OutputPath, Remember, Selection, Signatures, with_options
 from forensics.cli.output import OutputOptions, check_format, parse_filter, rendered, rendered_together, save, say, write
 from forensics.cli.progress import counted, is_watched
-from forensics.cli.remembering import Remember
 from forensics.core.errors import SourceError, UsageError
 from forensics.history.remember import remembered
 
@@ -126,7 +125,7 @@ def _named(reports: "Iterable[Report]") -> "Iterator[Report]":
 
 def _table(reports: "Iterable[Report]", telling: OutputOptions) -> bool:
     """A row for each case, failures first. True if one of them is a crash."""
-    from forensics.cli.print_table import table_text
+    from forensics.cli.output import table_text
     from forensics.report import with_stand_ins
     from forensics.report.phrases import headline, odds_text
 

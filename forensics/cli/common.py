@@ -8,15 +8,100 @@ has the options --format, --output ... --since ... beside PATHS; `telling` and `
 """
 
 import functools
+import importlib.util
 import inspect
-from collections.abc import Callable
+import re
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from forensics.cli.output import OutputOptions, check_output
+from forensics.core.errors import UsageError
 from forensics.report.style import BRIEF_TOKENS, ISSUE_CHARS, TRACKERS
+
+if TYPE_CHECKING:
+    from forensics.model import Observation, Source, Warning
+    from forensics.report.redaction.names import Names
+
+
+def names_in(given: "Iterable[Source]", events: "Iterable[Observation]" = ()) -> "Names":
+    """The names in all lines of `given`, in the names of its sources and in the facts of `events`.
+
+    All lines are read before the first is printed, so a name has one stand-in from the first line on.
+    """
+    from forensics.report.redaction.names import NAMING_FACTS, Names
+
+    facts = [(NAMING_FACTS[k], str(v)) for event in events for k, v in event.fields.items() if k in NAMING_FACTS]
+    return Names.among(facts, _lines(given))
+
+
+def _lines(given: "Iterable[Source]") -> Iterator[str]:
+    from forensics.correlation.stream import numbered_lines
+    from forensics.report.redaction import LineMasker, mask_text
+
+    for source in given:
+        yield mask_text(source.name)
+        masker = LineMasker()
+        for line in numbered_lines(source, _silent):
+            yield masker.mask(line.text)
+
+
+def _silent(_: "Warning") -> None:
+    """Ignore a warning: it is reported when the source is read for the answer."""
+
+
+BRACED_NAME_PATTERN = re.compile(r"(?<![$\w])\{([a-z_]{1,30})\}")
+
+
+def filled(command: str, values: Mapping[str, str]) -> str:
+    """The command of a hook with each name replaced by its value, as one word of the shell; unknown names stay as they are.
+
+    mail -s "{cause}" me < {report}   -> mail -s "'host_memory.oom_cgroup'" me < /home/me/.../watched/...-died.txt
+    """
+    return BRACED_NAME_PATTERN.sub(lambda m: shlex.quote(values[m[1]]) if m[1] in values else m[0], command)
+
+
+def warn_of_names(where: str, command: str, known: Iterable[str]) -> None:
+    """Say on stderr which names of `command` stand for nothing. A shell and awk have braces of their own, so it is no error."""
+    from forensics.cli.output import say
+
+    if wrong := unknown_names(where, command, known):
+        say(f"forensics {wrong}")
+
+
+def unknown_names(where: str, command: str, known: Iterable[str]) -> str:
+    """What is wrong with the names in `command`; empty if each is known. `where`: the command and its option."""
+    known = sorted(known)
+    strange = [name for name in dict.fromkeys(BRACED_NAME_PATTERN.findall(command)) if name not in known]
+    if not strange:
+        return ""
+    stands = "stands" if len(strange) == 1 else "stand"
+    names = ", ".join(f"{{{name}}}" for name in strange)
+    return f"{where} has {names}, which {stands} for nothing; names are {', '.join(f'{{{name}}}' for name in known)}"
+
+
+def _can_remember(remember: bool | None) -> bool | None:
+    """`remember`; raises UsageError where it is asked for and cannot be done, before anything is read."""
+    if remember and importlib.util.find_spec("sqlalchemy") is None:
+        from forensics.history.opening import INSTALL_HISTORY
+
+        raise UsageError("--remember needs SQLAlchemy", advice=INSTALL_HISTORY)
+    return remember
+
+
+Remember = Annotated[
+    bool | None,
+    typer.Option(
+        "--remember/--no-remember",
+        help="Store the report in your history and show earlier occurrences; `history:` in the configuration always does.",
+        show_default=False,
+        callback=_can_remember,
+    ),
+]
+
 
 FORMAT_NAMES = "text, brief, issue, markdown, html, json, jsonl, csv, sarif, junit or github"
 Format = Annotated[str, typer.Option("--format", "-f", help=f"{FORMAT_NAMES}.", metavar="FORMAT")]
@@ -58,7 +143,6 @@ Why = Annotated[
 ]
 Incident = Annotated[int | None, typer.Option("--incident", min=1, help="Show this incident in full instead of the first.")]
 EveryIncident = Annotated[bool, typer.Option("--all", help="Show every incident in full, not only the first.")]
-Plot = Annotated[Path | None, typer.Option("--plot", help="Draw the timeline to this file, .png, .svg or .pdf.")]
 Baseline = Annotated[
     list[Path] | None,
     typer.Option("--baseline", help="Logs of a good run: messages that it has, too, are not unusual; repeatable."),
@@ -99,7 +183,6 @@ OPTIONS_OF: dict[type, dict[str, tuple[Any, Any]]] = {
         "redact": (RedactReport, None),
         "redact_map": (RedactMap, None),
         "max_chars": (MaxChars, ISSUE_CHARS),
-        "plot": (Plot, None),
         "why": (Why, False),
         "incident": (Incident, None),
         "every_incident": (EveryIncident, False),

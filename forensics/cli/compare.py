@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from forensics.cli.common import Output, Redact
-from forensics.cli.naming import names_in
+from forensics.cli.common import Output, Redact, names_in
 from forensics.cli.output import OutputOptions, style, write
 from forensics.cli.progress import bar
 from forensics.core.errors import UsageError

@@ -1,10 +1,278 @@
-"""`forensics doctor`: what can be read on this machine, what reports lack otherwise, and the command that mends each."""
+"""`forensics doctor`: what this machine lets an analysis read, each with the one command that mends what is missing.
 
-from typing import Annotated
+Check("ptrace", "limited", "scope 1: only child processes", "stacks of processes that were not started under forensics run",
+      "sudo sysctl -w kernel.yama.ptrace_scope=0")
+
+Nothing is changed, no right is needed, and no program that is asked may take longer than ASK_S; all are asked at the same time.
+"""
+
+import ctypes
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, NamedTuple
 
 import typer
 
 from forensics.cli.output import write
+
+ASK_S = 2.0  # chosen by hand: a program that answers later is of no use while a job dies
+TIME_STATUS_BYTES = 512  # chosen by hand: more than the kernel's `struct timex` on any machine
+CLOCK_UNSYNCHRONISED = 5  # TIME_ERROR of adjtimex(2)
+CHECK_STATES = ("ok", "limited", "missing", "absent")  # absent: there is nothing of it on this machine, so nothing to mend
+# module -> what is lacking without it, and the packages that bring it
+EXTRA_MODULES = {
+    "pynvml": ("memory, temperature and errors of GPUs in a captured run", "nvidia-ml-py"),
+    "sqlalchemy": ("--remember and forensics history", "sqlalchemy pyarrow"),
+    "matplotlib": ("pictures of forensics series --plot", "matplotlib"),
+    "jupyter_server": ("the message in a notebook whose kernel died", "jupyter-server jupyter-client ipykernel"),
+    "mcp": ("forensics mcp", "mcp"),
+    "distributed": ("forensics fleet", "distributed fsspec pyarrow sqlalchemy"),
+}
+
+
+class Check(NamedTuple):
+    """One thing that was looked at. `lacks`: what reports lack because of it. `mend`: one command; empty if none is needed."""
+
+    name: str
+    state: str
+    found: str
+    lacks: str = ""
+    mend: str = ""
+    took_ms: int = 0
+
+
+def checked() -> list[Check]:
+    """All checks, in a fixed order; a check that fails is one that says so."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(len(CHECKS)) as pool:
+        return list(pool.map(_timed, CHECKS.items()))
+
+
+def _timed(named: tuple[str, Callable[[], Check]]) -> Check:
+    start, (name, check) = time.monotonic(), named
+    try:
+        found = check()
+    except Exception as error:  # one check that fails says so, the others go on
+        found = Check(name, "limited", f"could not be looked at: {type(error).__name__}", "what it tells")
+    mend = found.mend.removeprefix("sudo ") if os.geteuid() == 0 else found.mend
+    return found._replace(mend=mend, took_ms=round(1000 * (time.monotonic() - start)))
+
+
+def _ask(*command: str) -> tuple[str, str]:
+    """The first line that a program prints, and why it did not answer; both in one line."""
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=ASK_S, check=False, stdin=subprocess.DEVNULL)
+    except FileNotFoundError:
+        return "", "not installed"
+    except (OSError, subprocess.SubprocessError) as error:
+        return "", f"no answer within {ASK_S:.0f} s" if isinstance(error, subprocess.TimeoutExpired) else str(error)
+    said = [stream.decode("utf-8", "replace").strip().split("\n")[-1] for stream in (done.stdout, done.stderr)]
+    return (said[0], "") if done.returncode == 0 else ("", said[1] or f"exit status {done.returncode}")
+
+
+def _versions() -> Check:
+    from forensics.version import DISTRIBUTION, VERSION
+
+    python, system = ".".join(map(str, sys.version_info[:3])), os.uname()
+    return Check("versions", "ok", f"{DISTRIBUTION} {VERSION}, Python {python}, {system.sysname} {system.release}")
+
+
+def _kernel_log() -> Check:
+    lacks = "kills by the kernel, GPU errors, segfaults and disks: what most deaths without a message are shown by"
+    try:
+        os.close(os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK))
+        return Check("kernel log", "ok", "/dev/kmsg may be read while a job runs")
+    except OSError as error:
+        line, refused = _ask("dmesg")
+        if line:
+            return Check("kernel log", "ok", "dmesg may be read after a death")
+        return Check("kernel log", "missing", f"{refused or error.strerror}", lacks, "sudo sysctl -w kernel.dmesg_restrict=0")
+
+
+def _journal() -> Check:
+    line, refused = _ask("journalctl", "--quiet", "--no-pager", "-n", "1", "-k")
+    if refused == "not installed":
+        return Check("journal", "absent", "no systemd journal here")
+    if not line and not refused and os.geteuid() == 0:
+        return Check("journal", "absent", "it has no lines of the kernel")
+    lacks = "what the kernel and services said before the last boot"
+    mend = 'sudo usermod -aG systemd-journal "$USER"'
+    return (
+        Check("journal", "ok", "may be read")
+        if line
+        else Check("journal", "missing", refused or "nothing may be read", lacks, mend)
+    )
+
+
+def _cgroup() -> Check:
+    from forensics.capture.cgroups import mounts
+
+    version = min((m.version for m in mounts()), default=0)  # where both are mounted, version 1 counts memory
+    lacks = "the memory limit of a job, and how often it was hit"
+    if version == 2:
+        return Check("cgroup", "ok", "version 2: limits, peaks and kills of each group are counted")
+    if version == 1:
+        return Check("cgroup", "limited", "version 1: pressure is not told", "how long tasks waited for memory in a group")
+    return Check("cgroup", "missing", "no cgroup file system is mounted", lacks, "mount | grep cgroup")
+
+
+def _ptrace() -> Check:
+    lacks = "stacks of processes that hang and were not started under forensics run"
+    mend = "sudo sysctl -w kernel.yama.ptrace_scope=0"
+    try:
+        scope = int(Path("/proc/sys/kernel/yama/ptrace_scope").read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return Check("ptrace", "ok", "no restriction: processes of the same user may be traced")
+    if not scope or (os.geteuid() == 0 and scope < 3):
+        return Check("ptrace", "ok", f"scope {scope}: may be used")
+    words = {1: "only child processes", 2: "only with CAP_SYS_PTRACE"}.get(scope, "switched off until the next boot")
+    return Check("ptrace", "limited", f"scope {scope}: {words}", lacks, mend)
+
+
+def _py_spy() -> Check:
+    from forensics.capture.stacks import py_spy_path
+
+    lacks = "stacks of a job that hangs (forensics run --stall)"
+    if path := py_spy_path():
+        return Check("py-spy", "ok", path)
+    return Check("py-spy", "missing", "not installed", lacks, "pip install py-spy")
+
+
+def _gpu() -> Check:
+    line, refused = _ask("nvidia-smi", "-L")
+    if refused == "not installed":
+        return Check("nvidia-smi", "absent", "no NVIDIA driver here")
+    return Check("nvidia-smi", "ok", line) if line else Check("nvidia-smi", "missing", refused, "the state of GPUs", "nvidia-smi")
+
+
+def _slurm() -> Check:
+    version, refused = _ask("sacct", "--version")
+    if refused == "not installed":
+        return Check("slurm", "absent", "no sacct here")
+    _, refused = _ask("sacct", "-n", "-X", "-S", "now-1minutes")
+    lacks = "states, exit codes and memory of Slurm jobs"
+    return (
+        Check("slurm", "missing", refused, lacks, "sacct -n -X") if refused else Check("slurm", "ok", f"{version}: sacct answers")
+    )
+
+
+def _kubectl() -> Check:
+    context, refused = _ask("kubectl", "config", "current-context")
+    if refused == "not installed":
+        return Check("kubectl", "absent", "no kubectl here")
+    lacks = "states, events and earlier logs of pods"
+    return (
+        Check("kubectl", "ok", f"context {context}")
+        if context
+        else Check("kubectl", "missing", refused, lacks, "kubectl config use-context NAME")
+    )
+
+
+def _clock() -> Check:
+    zone = f"local times are {time.strftime('%Z (UTC%z)')}"
+    status = ctypes.create_string_buffer(TIME_STATUS_BYTES)
+    try:
+        unsure = ctypes.CDLL(None).adjtimex(status) == CLOCK_UNSYNCHRONISED
+    except (OSError, AttributeError):
+        return Check("clock", "ok", zone)
+    if unsure:
+        lacks = "the order of events of several machines: their clocks may differ"
+        return Check(
+            "clock", "limited", f"{zone}; the clock is not kept in step with others", lacks, "sudo timedatectl set-ntp true"
+        )
+    return Check("clock", "ok", f"{zone}; kept in step")
+
+
+def _core_dumps() -> Check:
+    import resource
+
+    pattern = Path("/proc/sys/kernel/core_pattern").read_text(encoding="utf-8").strip()
+    limit = resource.getrlimit(resource.RLIMIT_CORE)[0]
+    if pattern.startswith("|") or limit:
+        return Check("core dumps", "ok", f"kept: {pattern[:60]}")
+    return Check(
+        "core dumps", "limited", "none are kept: ulimit -c is 0", "the native stack of a segfault", "ulimit -c unlimited"
+    )
+
+
+def _extras() -> Iterator[Check]:
+    for module, (lacks, packages) in EXTRA_MODULES.items():
+        there = find_spec(module) is not None
+        name = f"extra {packages.split()[0]}"
+        yield (
+            Check(name, "ok", "installed") if there else Check(name, "missing", "not installed", lacks, f"pip install {packages}")
+        )
+
+
+def _extra_packages() -> Check:
+    found = list(_extras())
+    gone = [check for check in found if check.state != "ok"]
+    if not gone:
+        return Check("extras", "ok", "all are installed")
+    lacks = "; ".join(check.lacks for check in gone)
+    packages = " ".join(dict.fromkeys(p for check in gone for p in check.mend.removeprefix("pip install ").split()))
+    return Check(
+        "extras", "missing", ", ".join(check.name.removeprefix("extra ") for check in gone), lacks, f"pip install {packages}"
+    )
+
+
+def _cache() -> Check:
+    from forensics.config import config
+    from forensics.data_files import cache
+
+    folder = cache.folder(config().cache)
+    above = next(p for p in (folder, *folder.parents) if p.exists())
+    if os.access(above, os.W_OK):
+        return Check("cache", "ok", str(folder))
+    return Check(
+        "cache", "missing", f"{folder} cannot be written", "0.2 to 8 s of each start", "export FORENSICS_CACHE=/tmp/forensics"
+    )
+
+
+def _runs() -> Check:
+    from forensics.capture.bundle import newest_first, state_folder
+    from forensics.cli.output import capture_settings
+
+    capture_settings()
+    folder = Path(state_folder())
+    above = next(p for p in (folder, *folder.parents) if p.exists())
+    free = shutil.disk_usage(above).free
+    found = f"{len(newest_first())} in {folder}, {free / 2**30:.1f} GiB are free"
+    if os.access(above, os.W_OK):
+        return Check("captured runs", "ok", found)
+    return Check(
+        "captured runs",
+        "missing",
+        f"{folder} cannot be written",
+        "everything of forensics run",
+        "export FORENSICS_RUNS=/tmp/runs",
+    )
+
+
+CHECKS: dict[str, Callable[[], Check]] = {
+    "versions": _versions,
+    "kernel log": _kernel_log,
+    "journal": _journal,
+    "cgroup": _cgroup,
+    "ptrace": _ptrace,
+    "py-spy": _py_spy,
+    "nvidia-smi": _gpu,
+    "slurm": _slurm,
+    "kubectl": _kubectl,
+    "clock": _clock,
+    "core dumps": _core_dumps,
+    "extras": _extra_packages,
+    "cache": _cache,
+    "captured runs": _runs,
+}
+
 
 MARKS = {"ok": "ok", "limited": "partly", "missing": "missing", "absent": "-"}
 
@@ -25,7 +293,6 @@ def register(app: typer.Typer) -> None:
 
         Needs no right, changes nothing, asks no network, and takes a few seconds at most. Exit status: always 0.
         """
-        from forensics.cli.checks import checked
         from forensics.report.escape import json_text
 
         found = checked()

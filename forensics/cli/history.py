@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from forensics.cli.app import Commands
 from forensics.cli.common import Output
 from forensics.cli.output import say, write
-from forensics.cli.unknown import Commands
 from forensics.core.errors import UsageError
 from forensics.core.text import escaped
 from forensics.history.remember import history_place
@@ -101,7 +101,7 @@ def same(
     from forensics.history.incident import incident_of
     from forensics.history.store_tables import INCIDENT_TABLE
     from forensics.report.escape import escape_controls
-    from forensics.report.history import seen_before as sentence
+    from forensics.report.overview import seen_before as sentence
 
     report = _report(path)
     run = captured_run(path)
@@ -305,13 +305,13 @@ def _check(form: str, forms: tuple[str, ...]) -> None:
 
 
 def _table(rows: list[dict[str, Any]], columns: tuple[str, ...], form: str, output: Path | None) -> None:
-    from forensics.cli.print_table import table_text
+    from forensics.cli.output import table_text
 
     _check(form, ("text", "json", "csv"))
     write(table_text(rows, columns, form), output)
 
 
 def _cell(name: str, value: Any) -> str:
-    from forensics.cli.print_table import cell_text
+    from forensics.cli.output import cell_text
 
     return cell_text(name, value)

@@ -7,16 +7,90 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from forensics.core.errors import UsageError
 from forensics.core.text import escaped, inert
+from forensics.report.escape import json_text
 from forensics.report.style import BRIEF_TOKENS, ISSUE_CHARS, PAGE_CHARS, TRACKERS, Style
 
 if TYPE_CHECKING:
     from forensics.correlation import Filter
     from forensics.model import Report, Source, Warn, Warning
+
+
+MAX_CELL_CHARS = 60  # chosen by hand: two such columns fit on a wide terminal
+TABLE_TIME_COLUMNS = ("time", "added")
+
+
+def table_text(rows: Sequence[dict[str, Any]], columns: Sequence[str], form: str) -> str:
+    """The rows in the format `form`, with a final line end. JSON has every field, the others have `columns`."""
+    if form == "json":
+        return json_text(rows, 2)
+    if form == "csv":
+        import csv
+        import io
+
+        file = io.StringIO()
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows([_plain(c, row.get(c)) for c in columns] for row in rows)
+        return file.getvalue()
+    return _table_text(rows, columns)
+
+
+def cell_text(name: str, value: Any) -> str:
+    """One value for people: times as day and hour, numbers with few digits."""
+    if value is None or value == "":
+        return ""
+    if name in TABLE_TIME_COLUMNS and isinstance(value, int):
+        return datetime.fromtimestamp(value, UTC).strftime("%Y-%m-%d %H:%M")
+    if isinstance(value, float):
+        return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+    from forensics.core.text import MAX_ROW_CHARS, printable
+
+    return printable(str(value), MAX_ROW_CHARS)
+
+
+def _plain(name: str, value: Any) -> str:
+    text = cell_text(name, value) if name in TABLE_TIME_COLUMNS else "" if value is None else str(value)
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@") and isinstance(value, str) else text
+
+
+def _table_text(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> str:
+    import io
+
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    if not rows:
+        return "nothing\n"
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in columns:
+        number = all(isinstance(r.get(name), int | float | None) for r in rows) and name not in TABLE_TIME_COLUMNS
+        table.add_column(
+            name.replace("_", " "),
+            justify="right" if number else "left",
+            max_width=MAX_CELL_CHARS,
+            no_wrap=name in TABLE_TIME_COLUMNS,
+        )
+    for row in rows:
+        table.add_row(*(Text(cell_text(c, row.get(c))) for c in columns))
+    console = Console(file=io.StringIO(), width=None if _on_terminal() else 160)
+    with console.capture() as captured:
+        console.print(table)
+    return "\n".join(line.rstrip() for line in captured.get().splitlines()) + "\n"
+
+
+def _on_terminal() -> bool:
+    import sys
+
+    return sys.stdout.isatty()
+
 
 NAMELESS = ("brief", "issue")  # formats that are given to others: names are replaced unless the user wants them
 WITH_LEDGER = ("json", "jsonl")  # formats that tell what each feature contributed, asked or not
@@ -43,7 +117,6 @@ class OutputOptions(NamedTuple):
     redact: bool | None = None
     redact_map: Path | None = None
     max_chars: int = ISSUE_CHARS
-    plot: Path | None = None
     why: bool = False
     incident: int | None = None
     every_incident: bool = False
@@ -218,17 +291,13 @@ def style(telling: OutputOptions) -> Style:
 
 
 def rendered(report: "Report", telling: OutputOptions) -> str:
-    """The report in the requested format. Also draws the picture and writes the map of stand-ins, if requested.
+    """The report in the requested format. Also writes the map of stand-ins, if requested.
 
     In a GitHub workflow the annotations' format also adds the Markdown report to the summary of the step.
     """
     from forensics.report import render
 
     report = _prepared(report, telling)
-    if telling.plot:
-        from forensics.report.plot import plot
-
-        plot(report, telling.plot)
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
     if telling.form == "github" and summary:
         _add(render(report, "markdown", style(telling)), Path(summary))

@@ -39,7 +39,7 @@ def register(app: typer.Typer) -> None:
 
 def read(path: Path, case: str | None) -> "Report":
     """The report in `path`; of several, the one named `case`. Raises UsageError if there is none, or more than one."""
-    from forensics.report.reading import read_report
+    from forensics.report.document import read_report
 
     documents = [d for d in _documents(path) if case is None or (isinstance(d, dict) and d.get("case") == case)]
     if not documents:

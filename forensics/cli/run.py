@@ -8,10 +8,8 @@ from typing import Annotated
 
 import typer
 
-from forensics.cli.common import Output, Redact, Tokens
-from forensics.cli.hooks import warn_of_names
+from forensics.cli.common import Output, Redact, Remember, Tokens, warn_of_names
 from forensics.cli.output import capture_settings, check_format
-from forensics.cli.remembering import Remember
 from forensics.core.errors import UsageError
 from forensics.report.style import BRIEF_TOKENS
 

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
+from forensics.cli.app import Commands
 from forensics.cli.common import Format, Output
 from forensics.cli.output import OutputOptions, capture_settings, check_format, save, say, write
-from forensics.cli.unknown import Commands
 from forensics.core.errors import UsageError
 
 Run = Annotated[str, typer.Argument(metavar="RUN", help="A number of the list, or the folder of a run.")]
@@ -53,7 +53,7 @@ def register(app: typer.Typer) -> None:
 def _list(wanted: tuple[str, str, str, str], every: bool, form: str, output: Path | None) -> None:
     from forensics.capture.bundle import state_folder
     from forensics.cli.captured_runs import RUN_COLUMNS, captured_runs, chosen, short_command
-    from forensics.cli.print_table import table_text
+    from forensics.cli.output import table_text
 
     if form not in ("text", "json", "csv"):
         raise UsageError(f"unknown format {form!r}", advice="choose one of text, json, csv")

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from forensics.cli.common import Redact
-from forensics.cli.naming import names_in
+from forensics.cli.common import Redact, names_in
 from forensics.cli.output import write
 from forensics.cli.progress import bar
 

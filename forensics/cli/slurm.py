@@ -4,9 +4,8 @@ from typing import Annotated
 
 import typer
 
-from forensics.cli.common import OF_ONE_QUERY, with_options
+from forensics.cli.common import OF_ONE_QUERY, Remember, with_options
 from forensics.cli.output import OutputOptions, check_format, rendered, write
-from forensics.cli.remembering import Remember
 
 
 def register(app: typer.Typer) -> None:

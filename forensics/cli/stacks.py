@@ -1,5 +1,6 @@
 """`forensics stacks PID`, `forensics stacks --job ID`: where the processes of a running job stand now."""
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -41,7 +42,7 @@ def register(app: typer.Typer) -> None:
         """
         from forensics.adapters import launchers
         from forensics.ranks.standing import standings
-        from forensics.report.live_stacks import stacks_json, stacks_text
+        from forensics.report.ranks import stacks_json, stacks_text
 
         if (pid is None) == (job is None):
             raise UsageError("give a pid or --job ID, one of them", advice="forensics stacks 4711")
@@ -70,17 +71,22 @@ def _notes(found: "Answers") -> "Iterator[str]":
 
 def _save(hosts: "tuple[LiveHost, ...]", folder: Path) -> None:
     """A file for each process, as `forensics run` writes it. Command lines lose their secrets."""
-    from forensics.capture.stacks import stacks_head
+    from forensics.capture.children import child_numbers
+    from forensics.capture.stacks import free_path, rank_or_child, stacks_head
+    from forensics.capture.times import time_text
     from forensics.report.redaction.door import masked_text
 
+    moment = time_text(time.time())
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for host in hosts:
+            children = child_numbers((one.pid, one.ppid, one.command) for one in sorted(host.processes, key=lambda p: p.pid))
             for one in host.processes:
-                name = f"{''.join(c if c.isalnum() or c in '.-' else '_' for c in host.host)}-{one.pid}.txt"
+                name = f"{''.join(c if c.isalnum() or c in '.-' else '_' for c in host.host)}-{one.pid}"
                 if one.text:
                     rank = "" if one.rank is None else str(one.rank)
-                    head = stacks_head(one.pid, one.comm, rank, host.host, (one.call, one.file))
-                    (folder / name).write_text(masked_text(f"{head}\n{one.text}"), encoding="utf-8")
+                    whose = rank_or_child(rank, children.get(one.pid), host.host)
+                    head = stacks_head(one.pid, one.comm, whose, moment, (one.call, one.file))
+                    Path(free_path(str(folder), name)).write_text(masked_text(f"{head}\n{one.text}"), encoding="utf-8")
     except OSError as error:
         raise UsageError(f"the stacks could not be written there ({error.strerror})", str(folder)) from error

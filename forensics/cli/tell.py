@@ -70,7 +70,7 @@ def _promise(report: "Report", sinks: Mapping[str, Mapping[str, str]], spool: "S
 def _report_in(bundle: Path) -> "Report":
     import msgspec
 
-    from forensics.report.reading import read_report
+    from forensics.report.document import read_report
 
     path = bundle / "report.json"
     try:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from forensics.cli.common import Output, Redact, Since, Until
-from forensics.cli.naming import names_in
+from forensics.cli.common import Output, Redact, Since, Until, names_in
 from forensics.cli.output import say, stdout_to
 from forensics.cli.progress import bar
 from forensics.core.errors import UsageError

@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from forensics.cli.common import with_options
+from forensics.cli.common import Remember, with_options
 from forensics.cli.output import NAMELESS, OutputOptions, capture_settings, check_format, write
-from forensics.cli.remembering import Remember
 from forensics.core.errors import UsageError
 from forensics.report.style import Style
 

@@ -4,6 +4,7 @@ Proof("train.log", 8, "...DataLossError: corrupted record") -> the texts around 
 """
 
 from collections.abc import Sequence
+from itertools import chain
 
 from forensics.core.text import last_frames
 from forensics.model import NO_LINES, Around, Line, LinesAround, Proof, Scan, Warning
@@ -16,14 +17,12 @@ MAX_LINES_ABOVE, MAX_LINES_BELOW = 5000, 3000  # for the time of a line: the las
 def lines_around(scans: Sequence[Scan]) -> LinesAround:
     """What gives the lines around a Proof, empty texts for those that were not kept; nothing if it was not kept itself."""
     by_name = {scan.source.name: scan for scan in scans}
-    kept: dict[str, dict[int, str]] = {}
 
     def around(proof: Proof) -> Around:
         scan = by_name.get(proof.source)
         if scan is None:
             return NO_LINES
-        texts = kept.get(proof.source) or kept.setdefault(proof.source, _kept(scan))
-        return _around(scan, texts, proof, MAX_LINES, MAX_LINES)
+        return _around(scan, _kept_near(scan, proof, MAX_LINES, MAX_LINES), proof, MAX_LINES, MAX_LINES)
 
     return around
 
@@ -33,7 +32,7 @@ def all_lines(scans: Sequence[Scan], proof: Proof) -> Around:
     scan = next((s for s in scans if s.source.name == proof.source), None)
     if scan is None:
         return NO_LINES
-    texts = _kept(scan)
+    texts = _kept_near(scan, proof, MAX_LINES_ABOVE, MAX_LINES_BELOW)
     blocks = scan.sample
     if sum(len(block) for _, block in blocks) < scan.bytes <= MAX_BYTES_READ_AGAIN:
         blocks = ((1, b"".join(scan.source.blocks(_ignore))),)
@@ -46,9 +45,11 @@ def all_lines(scans: Sequence[Scan], proof: Proof) -> Around:
 def adjoining_lines(scans: Sequence[Scan], proof: Proof, above: int, below: int) -> tuple[list[Line], int]:
     """`proof` among the lines around it that were kept, up to the first gap, as their original counts them; and its place."""
     scan = next((s for s in scans if s.source.name == proof.source), None)
-    texts = _kept(scan) if scan else {}
-    number = _number(scan, texts, proof) if scan else None
-    if scan is None or number is None:
+    if scan is None:
+        return [], 0
+    texts = _kept_near(scan, proof, above, below)
+    number = _number(scan, texts, proof)
+    if number is None:
         return [], 0
     first = last = number
     while first - 1 in texts and number - first < above:
@@ -72,18 +73,20 @@ def _around(scan: Scan, texts: dict[int, str], proof: Proof, above: int, below: 
     return [texts.get(n, "") for n in range(first, last + 1)], number - first
 
 
-def _kept(scan: Scan) -> dict[int, str]:
-    """Number -> text of all lines that were kept, numbered as they were decoded."""
+def _kept_near(scan: Scan, proof: Proof, above: int, below: int) -> dict[int, str]:
+    """Number -> text of the lines that were kept so near to `proof`, and of others, numbered as they were decoded.
+
+    The numbers of a decoded source are not those of its proofs, so all of its lines are taken.
+    """
+    first, last = (0, scan.lines) if scan.source.origin else (proof.line - above, proof.line + below)
     found: dict[int, str] = {}
 
     def keep(lines: Sequence[Line]) -> None:
         for line in lines:
             found.setdefault(line.number, line.text)
 
-    for hit in scan.hits:
-        keep(hit.region.lines())
-    for regions in scan.regions.values():
-        for region in regions:
+    for region in chain((hit.region for hit in scan.hits), *scan.regions.values()):
+        if region.number - region.most_before <= last and region.number + region.most_after >= first:
             keep(region.lines())
     keep((*scan.head, *scan.tail))
     return found

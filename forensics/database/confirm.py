@@ -140,7 +140,7 @@ class Confirmer:
         if found is None or not self.signature.unless:
             return found
         said = line if len(line) <= WHOLE_CHARS else around(line, *found.span)
-        return None if self._is_vetoed(without_host(said), allowance) else found
+        return None if self._is_vetoed(without_host(unlabelled(said)), allowance) else found
 
     def first(self, line: str, allowance: Allowance, begin: int = 0) -> "regex.Match[str] | None":
         """The first match in `line` from character `begin` on."""

@@ -19,11 +19,13 @@ from forensics.decision.ledger import AGAINST_ALL, BAD_END, NO_BAD_END, moved, p
 from forensics.decision.model import Model
 from forensics.decision.precedence import Precedence
 from forensics.decision.structure import (
+    DIES_AGAIN,
     LAST_ERROR,
     MACHINE_WENT_ON,
     MAX_BAD_IF_AT_WORK,
     MIN_BAD_OF_LAST_ERROR,
     WENT_ON,
+    dies_again,
     has_last_word,
     last_error,
     last_position,
@@ -188,6 +190,9 @@ def _row_of_last_lines(
         return ()
     if bad > MAX_BAD_IF_AT_WORK and went_on(given.owned, lane, database):
         return with_rule(rows, MAX_BAD_IF_AT_WORK, WENT_ON)[-1:]
+    if bad < MIN_BAD_OF_LAST_ERROR and (death := dies_again(given.owned, lane, database)):
+        seen = death.observation
+        return with_rule(rows, MIN_BAD_OF_LAST_ERROR, DIES_AGAIN, seen.source, seen.last_line)[-1:]
     if bad < MIN_BAD_OF_LAST_ERROR and lane and (line := last_error(lane)):
         return with_rule(rows, MIN_BAD_OF_LAST_ERROR, LAST_ERROR, lane.source, line.number)[-1:]
     return ()

@@ -4,8 +4,10 @@ CUDA out of memory / (a further attempt) / step 900 / Killed          -> `Killed
 bad sample: index 4 ... / update 62 / update 63 / SIGTERM received    -> the signal is ranked before what the program survived
 Traceback ... / (a further attempt) / 100% 1640/1640                  -> the last attempt ended well
 the wait returned exit status 1 / 20 further lines without trouble    -> hardly less than even that it ended well
-Traceback ... / usage: train.py [-h] / train.py: error: argument ...   -> the argument, with which it was started again
+Traceback ... / (a further attempt) / OSError: ... in use, its end     -> what the last attempt ended with
+CUDA_ERROR_OUT_OF_MEMORY / exit code 1 / *** JOB 7 CANCELLED AT ***    -> what failed, before the job was cancelled
 step 900 / CRITICAL: the ledger does not fit                          -> it ended with this line, whatever its words are
+Load model failed: intent, error: Worker died / Retry worker / ...       -> it ended badly: no worker ever worked
 soft lockup - CPU#3 stuck / hours of ordinary messages                 -> hardly less than even that the machine ended well
 [rank8]: FileNotFoundError ... / [rank0]: Watchdog caught ...         -> the error of one rank is ranked before what waited for it
 In [5]: loss nan / In [8]: ValueError: range of [nan, nan] ...         -> the NaN is ranked before the exception that is about it
@@ -18,11 +20,13 @@ from msgspec.structs import replace
 from forensics.database import HEALTHY, Database
 from forensics.decision.last_word import (
     MAX_CONTINUED_LINES,
+    MAX_LINES_BEHIND_WORD,
     MIN_GROWN,
     bare_last_word,
     has_lasting_effect,
     is_of_earlier_attempt,
     last_word,
+    may_be_word,
     survived,
 )
 from forensics.decision.ledger import moved
@@ -36,6 +40,7 @@ MAX_BAD_IF_FINISHED = 0.1  # of a bad end, where the last attempt came to the en
 MIN_BAD_OF_LAST_ERROR = 0.6  # of a bad end, where the log of a job ends with an error that stands nowhere else in it
 MIN_LINES_BEHIND_HINT = 20  # behind what hints at an end: more than a program prints while it ends
 MIN_LINES_OF_MACHINE = 100  # more than the dump of a stall and the messages of a restart that repeat earlier ones
+MIN_DEATHS = 3  # a restart may succeed, and so may a second one; a supervisor's third says that it does not help
 MAX_BAD_IF_AT_WORK = 0.45  # of a bad end, where the log breaks off while the last attempt was at work: hardly less than even
 SURVIVED = "rule: the program went on behind it, and this was the last word"
 OVERTAKEN = "rule: the program went on behind it, and another message was the last word"
@@ -43,8 +48,10 @@ ALONE = "rule: it was the last word, and no other cause has evidence"
 NOT_THE_WORD = "rule: the last word tells of another end, and no other cause has evidence"
 FAILED_STAGE = "rule: a stage that ended with a usage error explains what a later stage lacks"
 LACKING_STAGE = "rule: a stage before it ended with a usage error"
-REFUSED_LAST = "rule: the last attempt ended with a usage error"
-FAILED_EARLIER = "rule: an earlier attempt ended so, and the last one with a usage error"
+ENDED_LAST = "rule: the last attempt ended with it"
+ENDED_EARLIER = "rule: only an earlier attempt ended so"
+FAILED_ALREADY = "rule: it failed before it was stopped, and nothing went on in between"
+STOPPED_BEHIND = "rule: it had failed before"
 FAILED_FIRST = "rule: a process of the job failed by itself, and others waited for it from then on"
 FAILED_BEFORE = "rule: a process of the job failed by itself before it"
 LOST_BEFORE = "rule: an earlier cell shows these numbers, and the exception of a later one is about them"
@@ -53,13 +60,15 @@ REACHED_END = "rule: the last attempt reached the end of what it counts"
 WENT_ON = "rule: the program printed on behind all that hints at an end, and its last lines show no trouble"
 MACHINE_WENT_ON = "rule: the machine worked on behind all that was reported, and nothing of it is lasting"
 LAST_ERROR = "rule: the log ends with an error, which stands nowhere else in it"
+DIES_AGAIN = "rule: its processes die again and again to the end of the log, and nothing in between shows that one worked"
 AT_WORK = "rule: the program went on behind all that failed, and was at work where the log ends"
 
 
 def ranked_by_structure(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
     """`ranked` after all rules of the ranking."""
     ranked = failed_process_first(last_word_first(ranked, database), database)
-    return nan_first(refused_attempt_first(failed_stage_first(ranked, database), database), database)
+    ranked = failure_before_stop(failed_stage_first(ranked, database), database)
+    return nan_first(last_attempt_first(ranked, database), database)
 
 
 def last_word_first(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
@@ -95,27 +104,52 @@ def failed_stage_first(ranked: Sequence[Candidate], database: Database) -> list[
     return found
 
 
-def refused_attempt_first(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
-    """`ranked`; a usage error that ended the last attempt exchanges its probability with that of what failed before."""
+def last_attempt_first(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
+    """`ranked`; what the last attempt ended with exchanges its probability with the first cause, if only earlier attempts show
+    that one."""
     found = list(ranked)
-    for i, refused in enumerate(found):
-        usage = next((o for o in reversed(refused.owned) if _is_usage_error(o) and not o.aftermath.later_attempts), None)
-        above = [j for j, c in enumerate(found) if usage and c.owned and c.probability > found[i].probability]
-        if usage and above and all(_is_error_of_earlier_attempt(found[j], usage, database) for j in above):
-            _exchange(found, i, max(above, key=lambda j: found[j].probability), (REFUSED_LAST, FAILED_EARLIER), usage)
+    j = _first_of(found)
+    before = [o for o in found[j].every if evidence_tier(o, database) < NOTICE] if found else []
+    if not before or has_lasting_effect(found[j].cause, database) or not all(o.aftermath.later_attempts for o in before):
+        return found
+    ends = [(c.probability, i, o) for i, c in enumerate(found) for o in c.owned if i != j and _ended_with(o, database)]
+    ends = [e for e in ends if is_of_earlier_attempt(before, [e[2]]) and not may_be_word(found[e[1]].cause, database)]
+    if ends:
+        _, i, last = max(ends, key=lambda e: e[:2])
+        _exchange(found, i, j, (ENDED_LAST, ENDED_EARLIER), last)
     return found
 
 
-def _is_error_of_earlier_attempt(candidate: Candidate, usage: OwnedObservation, database: Database) -> bool:
-    """Is it an error of a program that another attempt, which ended with `usage`, came behind?"""
-    own = database.has_trait(candidate.cause, "program_error")
-    return own and is_of_earlier_attempt(candidate.owned, [usage])
+def failure_before_stop(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
+    """`ranked`; a failure behind which nothing went on exchanges its probability with that of the stop that cleaned up behind."""
+    found = list(ranked)
+    j = _first_of(found)
+    if not found or not database.has_trait(found[j].cause, "external_stop"):
+        return found
+    own = [(c.probability, i, o) for i, c in enumerate(found) for o in c.owned if i != j and _ended_with(o, database)]
+    own = [e for e in own if evidence_tier(e[2], database) <= ENDING_STRONG and _all_behind(found[j], e[2], database)]
+    if own:
+        _, i, failed = max(own, key=lambda e: e[:2])
+        _exchange(found, i, j, (FAILED_ALREADY, STOPPED_BEHIND), failed)
+    return found
+
+
+def _first_of(found: Sequence[Candidate]) -> int:
+    return max(range(len(found)), key=lambda n: found[n].probability, default=0)
+
+
+def _ended_with(o: OwnedObservation, database: Database) -> bool:
+    """Is it a sign of the subject's own end near the end of its log, with nothing behind it that went on?"""
+    after, about = o.aftermath, database.causes[str(o.observation.cause)]
+    went_on = after.later_attempts or after.repeated or after.progress or after.positions or after.good or after.handled
+    near = after.lines_after <= MAX_LINES_BEHIND_WORD and not after.low_severity and not about.fallback
+    return o.owner == "mine" and near and not went_on and evidence_tier(o, database) < NOTICE
 
 
 def failed_process_first(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
     """`ranked`; the first error of one process exchanges its probability with that of what waited for it behind."""
     found = list(ranked)
-    j = max(range(len(found)), key=lambda n: found[n].probability, default=0)
+    j = _first_of(found)
     if not found or not database.has_trait(found[j].cause, "waits_for_peer"):
         return found
     own = [(o.observation.line, i, o) for i, c in enumerate(found) for o in c.owned if _failed_by_itself(o, database)]
@@ -131,7 +165,7 @@ def nan_first(ranked: Sequence[Candidate], database: Database) -> list[Candidate
     """`ranked`; numbers that were lost in an earlier cell of a notebook exchange their probability with that of an exception that
     tells of them. The kernel keeps its state from cell to cell."""
     found = list(ranked)
-    j = max(range(len(found)), key=lambda n: found[n].probability, default=0)
+    j = _first_of(found)
     about = next((o for o in found[j].owned if _is_about_lost_numbers(o)), None) if found else None
     if about is None or database.has_trait(found[j].cause, "worthless_result"):
         return found
@@ -251,13 +285,31 @@ def _is_lasting_on_machine(o: OwnedObservation, database: Database) -> bool:
 
 def went_on(owned: Sequence[OwnedObservation], lane: Lane | None, database: Database) -> bool:
     """Did the program of a job print on behind everything that hints at an end, and is nothing of it more than a hint?"""
-    if lane is None or lane.kind != "job" or lane.digest.traceback >= 0:
+    if lane is None or lane.kind != "job" or lane.digest.traceback >= 0 or lane.last_error:
         return False
     told = [d for d in (lane.digest.trouble, lane.digest.bad_end, lane.digest.run_failed) if d >= 0]
     own = [o for o in owned if o.owner != "others" and o.observation.cause != HEALTHY and evidence_tier(o, database) < NOTICE]
     hints = all(evidence_tier(o, database) > ENDING_STRONG and o.aftermath.lines_after >= MIN_LINES_BEHIND_HINT for o in own)
     lasting = any(has_lasting_effect(str(o.observation.cause), database) for o in own)
     return bool(told) and min(told) >= MIN_LINES_BEHIND_HINT and hints and not lasting
+
+
+def dies_again(owned: Sequence[OwnedObservation], lane: Lane | None, database: Database) -> OwnedObservation | None:
+    """The death of a job's process that is told MIN_DEATHS times or more, up to the end of the log,
+    if nothing behind the first one shows work, and strong evidence of an end stands beside it."""
+    if lane is None or lane.kind != "job" or lane.digest.good >= 0 or lane.digest.progress >= 0:
+        return None
+    own = [o for o in owned if o.owner == "mine" and o.lane is lane and evidence_tier(o, database) < NOTICE]
+    if all(evidence_tier(o, database) > ENDING_STRONG for o in own):
+        return None
+    deaths = (o for o in own if database.has_trait(str(o.observation.cause), "process_death") and not o.aftermath.later_attempts)
+    return next((o for o in deaths if o.observation.count >= MIN_DEATHS and _is_going_on(o)), None)
+
+
+def _is_going_on(o: OwnedObservation) -> bool:
+    """Is it told to the end, or is less than a tenth of the lines in which it is told behind the last one?"""
+    span = o.observation.last_line - o.observation.line
+    return o.aftermath.lines_after * 10 <= span or o.aftermath.lines_after <= MAX_LINES_BEHIND_WORD
 
 
 def last_error(lane: Lane | None) -> Line | None:

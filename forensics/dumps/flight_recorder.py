@@ -38,6 +38,7 @@ MAX_RANKS = 1 << 16  # of one group; shapes that show more are made to do harm
 NAME_CHARS = 120  # of a group's name or an operation; longer ones are made to do harm
 Text = Annotated[str, Meta(max_length=4096)]
 Sizes = Annotated[list[Annotated[list[int], Meta(max_length=32)]], Meta(max_length=4096)]
+FILE_ATTEMPT_PATTERN = lazy.regex(r"(?:\A|/)attempt_(\d{1,6})_rank_\d{1,7}\Z")  # as guard() writes it
 FILE_RANK_PATTERN = lazy.regex(r"rank[_-]?(\d{1,7})(?!.*rank[_-]?\d)|(\d{1,7})(?:\.\w{1,8}){0,2}\Z", re.IGNORECASE)
 MEMBER_PATTERN = lazy.regex(r"\d{1,7}")
 
@@ -148,7 +149,9 @@ def read_flight_recorder(data: bytes, source: str) -> Dump:
         raise DumpError(f"a call in it has another form ({str(error)[:100]})") from None
     first = str(next((one["profiling_name"] for one in given if one and "profiling_name" in one), ""))
     rank = head.rank if head.rank is not None else rank_of_name(source)
-    return as_text(Dump(source, rank, head.version[:20], first[: max(first.find(":"), 0)][:20], groups, len(given)))
+    backend, attempt = first[: max(first.find(":"), 0)][:20], FILE_ATTEMPT_PATTERN.search(source)
+    made = Dump(source, rank, head.version[:20], backend, groups, len(given), attempt=int(attempt[1]) if attempt else 0)
+    return as_text(made)
 
 
 def _columns(calls: "Calls") -> _Columns:

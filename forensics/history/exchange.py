@@ -18,8 +18,8 @@ from forensics.history.fingerprint import masked
 from forensics.history.incident import Incident, RunFacts, incident_of, named, pseudonym
 from forensics.history.opening import INSTALL_HISTORY
 from forensics.model import Report
+from forensics.report.document import read_report
 from forensics.report.escape import escape_controls
-from forensics.report.reading import read_report
 
 ROWS_PER_GROUP = 50_000  # of a row group in a Parquet file: so many are held in memory
 # A line is a report; read in pieces, so that a file without line ends does not fill memory at once.

@@ -64,7 +64,8 @@ class GroupCalls(Struct, frozen=True):
 
 
 class Dump(Struct, frozen=True):
-    """The flight recorder's dump of one rank. `version`: of its format. `backend`: `nccl`, `gloo`. `text`: its lines as text."""
+    """The flight recorder's dump of one rank. `version`: of its format. `backend`: `nccl`, `gloo`. `text`: its lines as text.
+    `attempt`: how often torchrun had started the ranks anew."""
 
     source: str
     rank: int | None
@@ -73,6 +74,7 @@ class Dump(Struct, frozen=True):
     groups: tuple[GroupCalls, ...]
     entries: int
     text: tuple[str, ...] = ()
+    attempt: int = 0
 
     @property
     def last_ns(self) -> int:

@@ -19,7 +19,8 @@ class ThreadStack(Struct, frozen=True):
 
 class ProcessStacks(Struct, frozen=True):
     """The stacks of one process. `pid`, `rank`, `host`: as far as the source tells them. `kernel`: the system call in which its
-    main thread waited, and its file: `read of /data/x`."""
+    main thread waited, and its file: `read of /data/x`. `child`: its number among the processes that multiprocessing started, and
+    their parent's pid. `taken`: the moment, in seconds since 1970, one for all processes that were looked at together."""
 
     source: str
     tool: str
@@ -28,6 +29,8 @@ class ProcessStacks(Struct, frozen=True):
     threads: tuple[ThreadStack, ...]
     host: str = ""
     kernel: str = ""
+    child: tuple[int, int] | None = None
+    taken: float | None = None
 
     @property
     def main(self) -> ThreadStack | None:

@@ -11,7 +11,7 @@ from forensics.model.ranks import RankProcess
 from forensics.model.stacks import ProcessStacks, ThreadStack
 from forensics.ranks.ended import Ends
 from forensics.ranks.processes import rank_of, with_stacks
-from forensics.ranks.threads import at_work, collective_name, in_collective, is_ranks_own, spawned_ranks, waits_in_call
+from forensics.ranks.threads import at_work, collective_name, in_collective, is_ranks_own, of_one_moment, waits_in_call
 from forensics.readers.python.library_files import installed_package, is_library_file
 
 MAX_ODD = 64  # ranks of which it is told how they keep the others waiting; where there are more, no single one is to blame
@@ -36,11 +36,11 @@ class RankCase:
         self.dumps = self._without_outlived(newest(dumps), ends.own)
         self.processes = dict(processes)
         self.stacks: dict[int, ProcessStacks] = {}
-        given = list(stacks)
-        spawned = spawned_ranks(given)
+        given = of_one_moment(stacks)
+        if len(given) > 1 and not any(dump.last_ns for dump in self.dumps.values()):
+            self.dumps = {}  # no rank made a call, and the stacks tell where they stand
         for one in given:
-            told = one.rank if one.rank is not None else rank_of(self.processes, one.pid, one.host)
-            rank = told if told is not None or one.pid is None else spawned.get(one.pid)
+            rank = one.rank if one.rank is not None else rank_of(self.processes, one.pid, one.host)
             if rank is not None and is_ranks_own(one, self.stacks.get(rank)):
                 if self._is_of_the_wait(one, rank) and not self._is_older(one, self.stacks.get(rank)):
                     self.stacks[rank] = one
@@ -62,7 +62,7 @@ class RankCase:
 
     def _is_of_the_wait(self, stacks: ProcessStacks, rank: int) -> bool:
         """Were the stacks taken after the last call of the rank, or of one without a dump, after that of all others?"""
-        taken = self.written.get(stacks.source)
+        taken = stacks.taken or self.written.get(stacks.source)
         last = [self.dumps[rank].last_ns] if rank in self.dumps else [dump.last_ns for dump in self.dumps.values()]
         return taken is None or taken + CLOCKS_S > max(last, default=0) / 1e9
 
@@ -206,9 +206,12 @@ class RankCase:
 
 
 def newest(dumps: Iterable[Dump]) -> dict[int, Dump]:
-    """The dump of each rank; of several the one that recorded the latest call, and of those the one with more of it."""
+    """The dump of each rank in the last attempt that made a call; of several the one that recorded the latest call, and of those
+    the one with more of it."""
+    given = list(dumps)
+    attempt = max((dump.attempt for dump in given if dump.last_ns), default=0)
     found: dict[int, Dump] = {}
-    for dump in dumps:
+    for dump in (dump for dump in given if dump.attempt == attempt):
         known = found.get(dump.rank) if dump.rank is not None else None
         if dump.rank is not None and (
             known is None or (dump.last_ns, len(str(dump.text))) > (known.last_ns, len(str(known.text)))

@@ -5,8 +5,8 @@ rank : 2 ... exitcode : -9 (pid: 4711)         -> rank 2: it was ended by SIGKIL
 Killed process 4711, and rank 2 is pid 4711    -> rank 2: what the kernel's log shows
 """
 
-from collections.abc import Collection, Iterable, Mapping
-from signal import SIGTERM
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from signal import SIGTERM, Signals
 from types import MappingProxyType
 
 from msgspec import Struct
@@ -42,11 +42,14 @@ class Ends(Struct, frozen=True):
 def ended_ranks(events: Iterable[Observation], processes: Mapping[int, RankProcess], knowledge: Database) -> Ends:
     """How each rank ended, the first event of each that is more than a hint."""
     waits = [c for c in knowledge.causes.values() if WAITS_FOR_PEER in c.traits]
+    events = list(events)
+    numbered = _by_children(events, processes)
     own: dict[int, Ended] = {}
     gave_up: dict[int, Ended] = {}
     for event in sorted(events, key=lambda e: (e.weight != "proof", e.line)):
         ids = entity_ids(event)
         rank = ids.rank if ids.rank >= 0 else rank_of(processes, ids.pid, ids.host or ids.prefix_host)
+        rank = numbered.get(id(event)) if rank is None else rank
         cause = knowledge.causes.get(event.cause or "")
         if rank is None or cause is None or not _is_end(event, cause):
             continue
@@ -54,6 +57,19 @@ def ended_ranks(events: Iterable[Observation], processes: Mapping[int, RankProce
         told = "" if any(cause.id in c.explains for c in waits) else cause.id
         found.setdefault(rank, Ended(_text(event), _frame(event), _place(event), told))
     return Ends(own, gave_up)
+
+
+def _by_children(events: Sequence[Observation], processes: Mapping[int, RankProcess]) -> dict[int, int]:
+    """By id: the ranks of events that tell only which of the processes on one host it was: as a launcher counts them there, or as
+    the program started or named them. Names count from 0 if one of them does. Empty where logs tell ranks, or several hosts."""
+    ids = [entity_ids(event) for event in events]
+    if any(one.rank >= 0 for one in ids) or len({p.host for p in processes.values() if p.host}) > 1:
+        return {}
+    found = {id(event): one.local_rank for event, one in zip(events, ids, strict=True) if one.local_rank >= 0}
+    for name in ("child_no", "process_no"):
+        told = {id(event): number for event in events if isinstance(number := event.fields.get(name), int)}
+        found |= told if name == "child_no" or 0 in told.values() else {}
+    return found
 
 
 def is_wait(told: Collection[str], decided: Collection[str], knowledge: Database) -> bool:
@@ -84,9 +100,16 @@ def _text(event: Observation) -> str:
         return f"it raised {str(kind).rpartition('.')[2]}{': ' + message if message else ''}"
     if signal := fields.get("signal_name", fields.get("signal")):
         return f"it was ended by signal {signal}" if isinstance(signal, int) else f"it was ended by {signal}"
-    if "exit_code" in fields:
-        return f"it ended with exit status {fields['exit_code']}"
+    if isinstance(code := fields.get("exit_code"), int):
+        return f"it was ended by {_signal_name(-code)}" if code < 0 else f"it ended with exit status {code}"
     return f"it ended: {event.proofs[0].text.strip()[:MAX_SAID_CHARS]}"
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 def _frame(event: Observation) -> Frame | None:

@@ -43,7 +43,8 @@ def picture(
     `by_logs`: where there is neither, the ends of ranks alone make it."""
     case = RankCase(dumps, stacks, ends or Ends(), processes or {}, written or {})
     if not case.dumps:
-        return picture_of_stacks(case) or (picture_of_ends(case) if by_logs else None)
+        told = picture_of_stacks(case)
+        return told if (told and told.odd) or not by_logs else picture_of_ends(case) or told
     found, late = waits(case), latest_rank(case)
     waited = _waited_s(case)
     if different := first_difference(case):

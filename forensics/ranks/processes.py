@@ -10,13 +10,19 @@ from msgspec.structs import replace
 from forensics.model import Observation
 from forensics.model.ranks import RankProcess
 from forensics.model.stacks import ProcessStacks
+from forensics.ranks.threads import started_ranks
 from forensics.readers.identity.entity_ids import EntityIds, entity_ids
 from forensics.readers.identity.normalise import same_host
 
 
-def rank_processes(mappings: Iterable[EntityIds], events: Iterable[Observation]) -> dict[int, RankProcess]:
-    """The process of each rank, as tables of ranks and events that name rank and pid tell it; the last process of each."""
-    found: dict[int, RankProcess] = {}
+def rank_processes(
+    mappings: Iterable[EntityIds], events: Iterable[Observation], stacks: Iterable[ProcessStacks] = ()
+) -> dict[int, RankProcess]:
+    """The process of each rank, as tables of ranks and events that name rank and pid tell it; the last process of each. Those
+    that a program started itself are known by their stacks."""
+    given = list(stacks)
+    hosts = {one.pid: one.host for one in given}
+    found = {rank: RankProcess(pid, hosts[pid]) for pid, rank in started_ranks(given).items()}
     for ids in (*mappings, *map(entity_ids, events)):
         if ids.rank >= 0 and ids.pid:
             known = found.get(ids.rank, RankProcess())

@@ -25,6 +25,7 @@ MAX_NUMBER = 1e24  # larger than any size in bytes or time in seconds
 INTEGERS = {
     "pid", "ppid", "uid", "rank", "local_rank", "world_size", "exit_code", "signal", "gpu", "xid", "sxid", "seq", "step_no",
     "epoch", "cpu", "line_no", "port", "status", "count", "kills", "order", "oom_score_adj", "invoker_pid",
+    "child_no", "process_no",
 }  # fmt: skip
 
 

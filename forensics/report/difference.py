@@ -18,8 +18,7 @@ from typing import Any
 from forensics.core.text import printable, with_noun
 from forensics.model import Difference, MessageGroup
 from forensics.report.document import plain
-from forensics.report.escape import code, code_cell, escape, escape_controls, fenced_block
-from forensics.report.markdown_table import table_lines
+from forensics.report.escape import code, code_cell, escape, escape_controls, fenced_block, table_lines
 from forensics.report.paths import Paths
 from forensics.report.redaction import mask_secrets
 from forensics.report.rows import Row, coloured_text, cut_text, plain_text, wrap_rows

@@ -1,5 +1,6 @@
 """Turn a Report into the document of schema `forensics-report/1`: plain dicts, RFC 3339 times, text safe to print."""
 
+import json
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from forensics.core.errors import UsageError
 from forensics.core.text import printable
 from forensics.model import EarlierAttempt, Fields, Finding, IncidentSummary, Line, Proof, Report, SubjectSummary
 from forensics.model.ranks import RankPicture
@@ -137,3 +139,19 @@ def _proof(proof: Proof) -> dict[str, Any]:
 
 def _lines(lines: Iterable[Line]) -> list[dict[str, Any]]:
     return [{"line": line.number, "text": printable(line.text, MAX_CONTEXT_LINE_CHARS)} for line in lines]
+
+
+def read_report(document: object, name: str) -> Report:
+    """The Report in `document`, which was read from `name`; raises UsageError if it is no such document."""
+    try:
+        if not isinstance(document, dict) or document.get("schema") != REPORT_SCHEMA:
+            raise ValueError(f"no document of schema {REPORT_SCHEMA}")
+        json.dumps(document, allow_nan=False)  # raises where a number is none that JSON has
+        report = msgspec.convert(document, Report, str_keys=True)
+        if not report.causes:
+            raise ValueError("it names no cause")
+        return report
+    except ValueError as error:
+        raise UsageError(
+            f"this is not a report: {error}", name, "give a file that `forensics analyze --format json` wrote"
+        ) from error

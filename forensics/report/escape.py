@@ -5,10 +5,27 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 from forensics.core import lazy
 from forensics.core.text import MAX_ROW_CHARS, hidden_characters, printable
+
+
+def table_lines(head: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[str] = ()) -> Iterator[str]:
+    """The lines of GitHub's Markdown for `rows`; a column whose cells are all empty is left out.
+
+    `head`: the names of the columns. `right`: the names of those that are aligned to the right.
+    """
+    kept = [i for i in range(len(head)) if any(row[i] for row in rows)]
+    yield _table_line([head[i] for i in kept])
+    yield "|" + "|".join("--:" if head[i] in right else "---" for i in kept) + "|"
+    for row in rows:
+        yield _table_line([row[i] for i in kept])
+
+
+def _table_line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
 
 # `@` and `#` are in it as they would notify somebody or point at another issue, `$` and `{` as they start formulas and macros.
 ACTIVE_CHARACTERS = lazy.regex(r"([\\`*_{}\[\]<>|#~@&$])")

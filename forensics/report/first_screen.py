@@ -12,12 +12,12 @@ from collections.abc import Iterator
 
 from forensics.core.text import with_noun
 from forensics.model import Report
-from forensics.report import moment, overview
-from forensics.report.history import seen_before
+from forensics.report import course, overview
+from forensics.report.course import course_steps
 from forensics.report.incident_groups import Group
+from forensics.report.overview import seen_before
 from forensics.report.phrases import headline, is_guess, odds_text, percent_text, verdict, what_happened
 from forensics.report.rows import Row, cut_text, wrap_rows
-from forensics.report.steps import course_steps
 from forensics.report.subject_line import ending_sentence
 
 SUMMARY_ROWS = 6  # of a screen of 24 rows
@@ -77,7 +77,7 @@ class FirstScreen:
 
     def _when(self) -> Iterator[Row]:
         strip = list(self._strip())
-        since = moment.first_shown(self.report)
+        since = course.first_shown(self.report)
         yield from strip or labelled(self.width, "when", since)
 
     def _incidents(self) -> Iterator[Row]:
@@ -102,7 +102,7 @@ class FirstScreen:
         share = percent_text(group.probability) if group.probability is not None else ""
         alone = group.start if len(group.ids) == 1 else None
         lead = f"  {overview.incident_numbers(group) + ' ':<6}" + (
-            moment.clock_text(alone, "", self.report) + "  " if alone else ""
+            course.clock_text(alone, "", self.report) + "  " if alone else ""
         )
         room = self.width - len(lead) - len(share) - 2
         for i, piece in enumerate(cut_text(overview.group_text(group), room, 2)):
@@ -112,14 +112,14 @@ class FirstScreen:
                 yield Row((" " * len(lead), ""), (piece, "cause"))
 
     def _strip(self) -> Iterator[Row]:
-        course = course_steps(self.report)
-        if not any(s.gap for s in course) and len({s.source for s in course}) < 2:
+        steps = course_steps(self.report)
+        if not any(s.gap for s in steps) and len({s.source for s in steps}) < 2:
             return
-        since = moment.first_shown(self.report)
+        since = course.first_shown(self.report)
         lead = f"{since} " if since else ""
         spans: list[tuple[str, str]] = [("when".ljust(LABEL_COLUMNS), "head"), (lead, "dim")]
         used = len(lead) + LABEL_COLUMNS
-        for i, step in enumerate(course):
+        for i, step in enumerate(steps):
             arrow = "" if not i else f" --{step.gap}--> " if step.gap else " --> "
             name = step.source.rsplit("/", 1)[-1]
             text = cut_text(f"{name}: {step.title}", self.width - (len(arrow) + LABEL_COLUMNS if i else used), 1)[0]

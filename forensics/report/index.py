@@ -5,9 +5,9 @@ memory: A memory limit was hit    job17   job 4711, node04    2026-03-01 12:00  
 """
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from hashlib import sha256
 from urllib.parse import quote, urlencode
 
@@ -15,10 +15,56 @@ from msgspec import Struct
 
 from forensics.core.text import with_noun
 from forensics.model import Report
-from forensics.report.escape import code_cell
-from forensics.report.markdown_table import table_lines
+from forensics.report.escape import code_cell, table_lines
 from forensics.report.phrases import has_open_end, headline, is_guess, odds_text, what_happened
 from forensics.report.redaction import without_secrets
+
+MAX_BARS = 60  # chosen by hand: on a phone a bar is five pixels wide
+MIN_DRAWN_FAILURES = 5  # chosen by hand: fewer can be read from the list
+
+
+class Bar(Struct, frozen=True):
+    """`place`: which stretch of time, from 0. `count` failures of one `kind` stand on `below` others. `text`: of the stretch."""
+
+    place: int
+    kind: str
+    below: int
+    count: int
+    text: str
+
+
+class OverTime(Struct, frozen=True):
+    """All bars. `most`: failures of the fullest stretch."""
+
+    start: datetime
+    end: datetime
+    bars: tuple[Bar, ...]
+    most: int
+
+
+def over_time(failures: Sequence[tuple[datetime, str]], kinds: Sequence[str]) -> OverTime | None:
+    """The bars of failures (time, kind), in each bar the kinds in the given order; None where there is too little to draw."""
+    times = [time.replace(tzinfo=None) for time, _ in failures]  # as they are shown
+    if len(times) < MIN_DRAWN_FAILURES or min(times) == max(times):
+        return None
+    start, end = min(times), max(times)
+    step = (end - start) / MAX_BARS
+    stretches: dict[int, Counter[str]] = defaultdict(Counter)
+    for time, (_, kind) in zip(times, failures, strict=True):
+        stretches[min(MAX_BARS - 1, int((time - start) / step))][kind] += 1
+    bars: list[Bar] = []
+    for place, counts in sorted(stretches.items()):
+        text, below = f"{_stretch(start, step, place)}: {counts.total()}", 0
+        for kind in (k for k in kinds if counts[k]):
+            bars.append(Bar(place, kind, below, counts[kind], text))
+            below += counts[kind]
+    return OverTime(start, end, tuple(bars), max(c.total() for c in stretches.values()))
+
+
+def _stretch(start: datetime, step: timedelta, place: int) -> str:
+    first, last = start + place * step, start + (place + 1) * step
+    return f"{first:%Y-%m-%d %H:%M} to {last:%Y-%m-%d %H:%M}"
+
 
 PLAIN_NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,80}")
 MAX_STEM_CHARS = 60  # of a file name, which most file systems limit to 255 bytes; the digest behind it tells names apart
@@ -194,7 +240,6 @@ def index_html(rows: Sequence[Row], title: str, overview: Overview | None = None
 
     With `served` the rows are what a server chose, in its order, and `overview` tells of all cases; a choice asks it again.
     """
-    from forensics.report.page.over_time import MAX_BARS, over_time
     from forensics.report.page.templates import policy, template, text_of
 
     failures = [(r.time, r.kind or OTHER_KIND) for r in rows if r.time and r.verdict not in NO_FAILURES]

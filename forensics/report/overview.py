@@ -4,13 +4,99 @@ rank 37 on node04, GPU 3, job 4711; 63 other ranks waited or failed with it | Re
 """
 
 from collections.abc import Sequence
+from datetime import datetime
+
+from msgspec import Struct
 
 from forensics.core.text import number_ranges, numbers_in_words, with_noun
-from forensics.model import MessageGroup, Proof, Report, Value
+from forensics.model import History, MessageGroup, Notice, Proof, Report, Value
 from forensics.model.answers import OUTCOME_LINE, REASON_LINE
 from forensics.report.incident_groups import Group, incident_groups
 from forensics.report.paths import Paths
 from forensics.report.phrases import duration_text, is_guess, is_silent, odd_rank, remedies, shows_no_crash, symptoms
+
+MAX_GROUP_NOTICES = 3  # shown of each group; all are in the JSON
+OTHERS_TITLE = "Also in these logs"
+OWN_TITLE = "Worth knowing"
+
+
+class NoticeGroup(Struct, frozen=True):
+    """Some of the notices of one group, in their order, each with its reason; the reason is empty if the next one has the same.
+
+    `more`: how many are not shown.
+    """
+
+    head: str
+    shown: tuple[tuple[Notice, str], ...]
+    more: int
+
+
+def notice_groups(report: Report) -> list[NoticeGroup]:
+    """The notices of others, then the rest; a group without notices is left out."""
+    others = [n for n in report.notices if n.owner == "others"]
+    shown = () if shows_no_crash(report) else (report.causes[0], *symptoms(report))  # there the notice says why it is none
+    quoted = {(p.source, p.line) for f in shown for p in f.evidence}
+    rest = [n for n in report.notices if n.owner != "others"]
+    rest = [
+        n for n in rest if n.cause is None or (n.source, n.line) not in quoted
+    ]  # one without a cause tells of more than its line
+    return [_group(head, found) for head, found in ((OTHERS_TITLE, others), (OWN_TITLE, rest)) if found]
+
+
+def _group(head: str, found: Sequence[Notice]) -> NoticeGroup:
+    """A group with one notice of each cause before a second one of any."""
+    seen: set[str | None] = set()
+    again: list[bool] = []
+    for notice in found:
+        again.append(notice.cause in seen)
+        seen.add(notice.cause)
+    chosen = sorted(sorted(range(len(found)), key=lambda i: (again[i], i))[:MAX_GROUP_NOTICES])
+    shown = [found[i] for i in chosen]
+    following = [*(n.why for n in shown[1:]), ""]
+    with_reasons = tuple((n, "" if n.why == after else n.why) for n, after in zip(shown, following, strict=True))
+    return NoticeGroup(head, with_reasons, len(found) - len(shown))
+
+
+MIN_NODE_SHARE = 0.5  # of the incidents on one node: then its name is shown
+
+
+def seen_before(report: Report) -> str:
+    """The sentence; empty if no history is used, and for a run that ended well."""
+    history = report.history
+    if history is None or shows_no_crash(report):
+        return ""
+    note = f" Noted: {history.note}" if history.note else ""
+    if not history.seen:
+        return f"The history has nothing like it.{note}"
+    like = "Seen" if history.level == "exact" else "Something like it was seen"
+    parts = [f"{like} {_times(history.seen)} {_since(history)}{_where(history)}", _most(history), history.outcome]
+    return "; ".join(filter(None, parts)) + f".{note}"
+
+
+def _times(count: int) -> str:
+    return "once before," if count == 1 else f"{count:,} times since"
+
+
+def _since(history: History) -> str:
+    return f"on {_day(history.last)}" if history.seen == 1 else _day(history.first)
+
+
+def _day(time: datetime | None) -> str:
+    return f"{time.day} {time:%b %Y}" if time else "an unknown day"
+
+
+def _where(history: History) -> str:
+    if history.node_count > 1:
+        return f", on {history.node_count:,} nodes"
+    return f", on {history.nodes[0].name}" if history.nodes else ""
+
+
+def _most(history: History) -> str:
+    """`5 of them on gpu-0412`, if one of several nodes has most of them."""
+    if history.node_count < 2 or history.nodes[0].seen < 2 or history.nodes[0].seen < MIN_NODE_SHARE * history.seen:
+        return ""
+    return f"{history.nodes[0].seen:,} of them on {history.nodes[0].name}"
+
 
 MAX_NUMBER_RANGES = 3  # chosen by hand: `1-4, 6-12, 20`
 MAX_LISTED_INCIDENTS = 5  # rows of other incidents on the first screen

@@ -56,7 +56,8 @@ def rank_picture(
     from forensics import ranks  # most inputs have no dumps
 
     every = [e for found in events.values() for e in found]
-    processes = ranks.rank_processes((m.ids for m in correlation.read_id_mappings(r.scan for r in analyses)), every)
+    ids = (m.ids for m in correlation.read_id_mappings(r.scan for r in analyses))
+    processes = ranks.rank_processes(ids, every, stacks)
     written = {r.name: r.scan.source.modified for r in analyses if (r.dump or r.stacks) and r.scan.source.modified}
     return ranks.picture(dumps, stacks, ranks.ended_ranks(every, processes, knowledge), processes, written, by_logs)
 

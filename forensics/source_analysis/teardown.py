@@ -34,7 +34,14 @@ IGNORED_TRACEBACK = "traceback/ignored"
 
 def ignored_lines(events: Sequence[Observation]) -> frozenset[int]:
     """The numbers of the lines of all tracebacks that were printed and ignored, as of a finalizer: none tells a reason."""
-    return frozenset(n for o in events if o.kind == IGNORED_TRACEBACK for n in range(o.line, o.last_line + 1))
+    return frozenset(n for o in events if o.kind == IGNORED_TRACEBACK for n in _lines_of(o))
+
+
+def _lines_of(ignored: Observation) -> set[int]:
+    """The lines of one such traceback, or of each that is told with it and whose head was kept: all are as long as the last."""
+    heads = [p.line for p in ignored.proofs] or [ignored.line]
+    length = ignored.last_line - max(heads)
+    return {n for head in heads for n in range(head, head + length + 1)}
 
 
 class Teardown(Struct, frozen=True):
@@ -85,12 +92,12 @@ def _find_in_program(scan: Scan, events: Sequence[Observation], classes: LineCla
 
 def _ignored_lines(tail: Mapping[int, Line], events: Sequence[Observation], classes: LineClasses) -> frozenset[int]:
     """The lines of exceptions that were printed and ignored, if no other line at the end of the log tells of trouble."""
-    heads = [o.line for o in events if o.kind == IGNORED_TRACEBACK]
-    if not heads or any(head not in tail for head in heads):
-        return frozenset()
-    own = {n for head in heads for n in _block(head, tail)}
+    own = ignored_lines(events)
+    if not own:
+        return own
+    own |= {n for o in events if o.kind == IGNORED_TRACEBACK and o.line in tail for n in _block(o.line, tail)}
     others = (line.text for n, line in tail.items() if n not in own)
-    return frozenset() if any(_is_trouble(text, classes) for text in others) else frozenset(own)
+    return frozenset() if any(_is_trouble(text, classes) for text in others) else own
 
 
 def _is_trouble(text: str, classes: LineClasses) -> bool:

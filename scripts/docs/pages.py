@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 
 import typer
 
-from forensics.cli import manual
+from forensics.cli import help
 from forensics.cli.app import build
 from forensics.database import builtin_folder, load, read_folders
 from scripts.docs import ROOT
@@ -82,4 +82,4 @@ def _moved(name: str, text: str, kept: Mapping[str, str]) -> str:
 
 def _commands() -> str:
     top = typer.main.get_command(build())
-    return manual.markdown(top.context_class(top, info_name="forensics"))
+    return help.markdown_page(top.context_class(top, info_name="forensics"))

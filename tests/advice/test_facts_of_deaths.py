@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from forensics.model import Report
-from forensics.report.moment import first_shown
+from forensics.report.course import first_shown
 
 
 def killed(at: float, pid: int) -> str:

@@ -101,3 +101,14 @@ def test_pipes_at_which_nobody_listens_are_passed_over_and_removed(tmp_path: Pat
     assert rank_dumps.ask_for_dumps(str(tmp_path)) == 0
     rank_dumps.remove_pipes(str(tmp_path))
     assert not list((tmp_path / "fr").iterdir())
+
+
+def test_a_later_attempt_replaces_no_dump_of_the_attempt_before(tmp_path: Path, recorder: list[bool]) -> None:
+    for attempt in ("0", "1"):
+        held = rank_dumps.listen(str(tmp_path), {"RANK": "3", "TORCHELASTIC_RESTART_COUNT": attempt})
+        assert held is not None
+        assert rank_dumps.ask_for_dumps(str(tmp_path)) == 1
+        name = "rank_3" if attempt == "0" else "attempt_1_rank_3"
+        until((tmp_path / "fr" / name).exists)
+        held.close()
+    assert {p.name for p in (tmp_path / "fr").iterdir()} == {"rank_3", "attempt_1_rank_3"}

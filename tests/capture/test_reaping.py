@@ -129,7 +129,7 @@ def test_a_job_that_a_helper_stopped_and_left_is_continued(tmp_path: Path, monke
     try:
         from forensics.capture.tree import ProcessTree
 
-        taken, why = stacks.take_stacks(list(ProcessTree([job.pid], False).living.values()), str(tmp_path / "stacks"))
+        taken, why = stacks.take_stacks(list(ProcessTree([job.pid], False).living.values()), str(tmp_path / "stacks"), {})
         assert (taken, why) == ([], "py-spy: TimeoutExpired")
         until = time.monotonic() + 10
         while (found := proc.stat(job.pid)) and found.state in "Tt" and time.monotonic() < until:

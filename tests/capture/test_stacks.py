@@ -43,18 +43,31 @@ def test_each_python_process_has_a_file_and_the_innermost_frame_of_its_own(py_sp
     (tmp_path / "dump").write_text(WAITING)
     py_spy.write_text(f"#!/bin/sh\n[ $3 = 6 ] && echo 'Error: Permission Denied' >&2 && exit 1\ncat {tmp_path}/dump\n")
     py_spy.chmod(0o755)
-    taken, why = stacks.take_stacks(JOB, str(tmp_path / "stacks"))
+    taken, why = stacks.take_stacks(JOB, str(tmp_path / "stacks"), {})
     assert taken == [{"pid": "11097", "comm": "python", "at": "Condition.wait (threading.py:327), called from train (hang.py:6)"}]
     assert why == "py-spy: Error: Permission Denied"
     assert [p.name for p in (tmp_path / "stacks").iterdir()] == ["11097.txt"]
-    assert (tmp_path / "stacks" / "11097.txt").read_text() == f"forensics run: stacks of pid 11097 (python)\n{WAITING}"
+    head, _, rest = (tmp_path / "stacks" / "11097.txt").read_text().partition("\n")
+    assert head.startswith("forensics run: stacks of pid 11097 (python) at 20")
+    assert rest == WAITING
+
+
+def test_stacks_of_a_later_moment_replace_none_and_name_the_child(py_spy: Path, tmp_path: Path) -> None:
+    (tmp_path / "dump").write_text(WAITING)
+    py_spy.write_text(f"#!/bin/sh\ncat {tmp_path}/dump\n")
+    py_spy.chmod(0o755)
+    folder = tmp_path / "stacks"
+    for _ in range(stacks.MAX_STACKS_FILES + 1):
+        stacks.take_stacks(JOB[:1], str(folder), {11097: (2, 11000)})
+    assert sorted(p.name for p in folder.iterdir()) == sorted(["11097.txt", *(f"11097-{n}.txt" for n in range(2, 9))])
+    assert (folder / "11097.txt").read_text().startswith("forensics run: stacks of pid 11097 (python), child 2 of pid 11000 on ")
 
 
 def test_where_py_spy_is_not_there_or_does_not_start_that_is_said(py_spy: Path, tmp_path: Path) -> None:
-    assert stacks.take_stacks(JOB, str(tmp_path / "stacks")) == ([], "py-spy is not installed")
+    assert stacks.take_stacks(JOB, str(tmp_path / "stacks"), {}) == ([], "py-spy is not installed")
     py_spy.write_text("#!/no/such/interpreter\n")
     py_spy.chmod(0o755)
-    assert stacks.take_stacks(JOB, str(tmp_path / "stacks")) == ([], "py-spy: FileNotFoundError")
+    assert stacks.take_stacks(JOB, str(tmp_path / "stacks"), {}) == ([], "py-spy: FileNotFoundError")
 
 
 def test_a_dump_without_frames_has_no_innermost_one() -> None:

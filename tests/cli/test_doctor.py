@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from forensics.cli import checks
+from forensics.cli import doctor
 from tests.commandline import in_text
 
 
@@ -18,7 +18,7 @@ def test_each_check_says_what_is_found_and_what_mends_it() -> None:
         f["name"] for f in found
     }
     for check in found:
-        assert check["state"] in checks.CHECK_STATES and check["found"], check
+        assert check["state"] in doctor.CHECK_STATES and check["found"], check
         assert bool(check["lacks"]) == (check["state"] in ("limited", "missing")), check
         assert not check["mend"] or "\n" not in check["mend"]
         assert check["state"] != "missing" or check["mend"], check
@@ -30,14 +30,14 @@ def test_a_machine_on_which_nothing_is_allowed(monkeypatch: pytest.MonkeyPatch, 
         (tmp_path / name).write_text("#!/bin/sh\necho not permitted >&2; exit 1\n")
         (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(checks, "find_spec", lambda _name: None)
-    monkeypatch.setattr(checks, "EXTRA_MODULES", {"x": ("something", "a b"), "y": ("more", "b c")})
+    monkeypatch.setattr(doctor, "find_spec", lambda _name: None)
+    monkeypatch.setattr(doctor, "EXTRA_MODULES", {"x": ("something", "a b"), "y": ("more", "b c")})
 
     def refused(*_: object) -> int:
         raise PermissionError(1, "Operation not permitted")
 
-    monkeypatch.setattr("forensics.cli.checks.os.open", refused)
-    monkeypatch.setattr("forensics.cli.checks.shutil.disk_usage", refused)
+    monkeypatch.setattr("forensics.cli.doctor.os.open", refused)
+    monkeypatch.setattr("forensics.cli.doctor.shutil.disk_usage", refused)
     told = in_text("doctor").stdout
     rows = {c["name"]: c for c in json.loads(in_text("doctor", "--json").stdout)}
     assert {rows[name]["state"] for name in ("kernel log", "journal", "kubectl", "nvidia-smi", "slurm")} == {"missing"}
@@ -50,7 +50,7 @@ def test_a_program_that_does_not_answer_is_not_waited_for(monkeypatch: pytest.Mo
     (tmp_path / "sacct").write_text("#!/bin/sh\nexec /bin/sleep 30\n")
     (tmp_path / "sacct").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(checks, "ASK_S", 0.1)
+    monkeypatch.setattr(doctor, "ASK_S", 0.1)
     start = time.monotonic()
-    assert "no answer" in next(c for c in checks.checked() if c.name == "slurm").found
+    assert "no answer" in next(c for c in doctor.checked() if c.name == "slurm").found
     assert time.monotonic() - start < 10

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 import typer
 
-from forensics.cli import manual
+from forensics.cli import help
 from forensics.cli.app import build
 from tests.commandline import in_text
 
@@ -18,7 +18,7 @@ def page() -> str:
 
 def test_every_command_and_option_stands_in_both(page: str) -> None:
     top = typer.main.get_command(build())
-    found = list(manual.commands(top.context_class(top, info_name="forensics")))
+    found = list(help.commands(top.context_class(top, info_name="forensics")))
     assert {"forensics analyze", "forensics history list"} <= {c.name for c in found}
     written = in_text("help", "--markdown").stdout
     for command in found[1:]:

@@ -124,16 +124,6 @@ def test_a_secret_does_not_leave(tmp_path: Path) -> None:
         assert secret not in done.stdout + done.stderr
 
 
-@pytest.mark.seconds
-def test_a_picture_is_drawn_beside_the_report(tmp_path: Path) -> None:
-    done = forensics("analyze", CASE, "--plot", str(tmp_path / "t.svg"))
-    assert "A memory limit was hit" in done.stdout
-    assert "A memory limit was hit" in (tmp_path / "t.svg").read_text()
-    done = forensics("analyze", CASE, "--plot", str(tmp_path / "t.doc"))
-    assert done.returncode == 2
-    assert done.stderr.count("\n") == 1
-
-
 def test_the_size_of_markdown_is_kept() -> None:
     assert len(forensics("analyze", CASE, "-f", "markdown", "--max-chars", "1500").stdout) <= 1500
     assert forensics("analyze", CASE, "-f", "markdown", "--max-chars", "10").returncode == 2

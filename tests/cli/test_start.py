@@ -27,7 +27,7 @@ NOT_NEEDED = (
         "forensics.cli.batch",
         "forensics.cli.common",
         "forensics.cli.help",
-        "forensics.cli.manual",
+        "forensics.cli.help",
         "forensics.cli.signatures",
     ),
     *("forensics.database.causefiles", "forensics.signature_lint", "forensics.train", "forensics.report.page"),

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from forensics.cli import following
-from forensics.cli.following import Follower, Happening, Rules, Run, Tail
-from forensics.cli.hooks import filled, unknown_names
+from forensics.cli import watch
+from forensics.cli.common import filled, unknown_names
 from forensics.cli.output import OutputOptions
-from forensics.cli.watch import _opened, tell
+from forensics.cli.watch import Follower, Happening, Rules, Run, Tail, _opened, tell
 from forensics.database import Database
 from tests.commandline import in_text
 
@@ -106,7 +105,7 @@ def test_a_log_that_is_truncated_or_rotated_is_followed_on(log: Path) -> None:
 def test_of_a_long_log_only_the_end_is_kept_and_its_lines_keep_their_numbers(
     log: Path, knowledge: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(following, "FOLLOWED_BYTES", 500)
+    monkeypatch.setattr(watch, "FOLLOWED_BYTES", 500)
     follow = follower(log, knowledge)
     added(log, STEPS * 20 + DEATH)
     follow.step(1)

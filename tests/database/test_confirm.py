@@ -15,6 +15,11 @@ def test_a_host_name_vetoes_nothing(host: str, time: str) -> None:
     assert Confirmer(HOT).search(f"{time} {host} kernel: GPU 0 is too hot") is None
 
 
+def test_the_label_of_a_launcher_vetoes_nothing() -> None:
+    assert Confirmer(HOT).search("[pod/gpu-0/test] the board is too hot") is not None
+    assert Confirmer(HOT).search("[pod/trainer-0/main] GPU 0 is too hot") is None
+
+
 @pytest.mark.parametrize("line", [
     "the GPU is too hot",
     "Nov 20 11:22:33 gpu too hot",

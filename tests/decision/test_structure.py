@@ -12,6 +12,9 @@ from forensics.decision.decide import decide
 from forensics.decision.precedence import Precedence
 from forensics.decision.structure import (
     AT_WORK,
+    DIES_AGAIN,
+    ENDED_LAST,
+    FAILED_ALREADY,
     FAILED_FIRST,
     FAILED_STAGE,
     LAST_ERROR,
@@ -126,6 +129,40 @@ def test_a_stage_with_a_usage_error_explains_what_a_later_stage_lacks(knowledge:
     behind = in_lane(seen(CONFIG, 99), program="sample.py", argument="--fast")
     for first in (in_lane(seen(CONFIG, 50), argument="--fast"), behind):
         assert decided(knowledge, first, in_lane(seen(MISSING, 60, "proof"))).candidates[0].cause == MISSING
+
+
+def test_what_the_last_attempt_ended_with_is_ranked_before_the_end_of_an_earlier_one(knowledge: Database) -> None:
+    before, last = in_lane(seen(CONFIG, 10, "proof", later_attempts=1)), in_lane(seen(INDEX, 95, "hint"))
+    first = decided(knowledge, before, last).candidates[0]
+    assert (first.cause, ENDED_LAST in {a.feature for a in first.ledger}) == (INDEX, True)
+    same, worked = in_lane(seen(CONFIG, 10, "proof")), in_lane(seen(INDEX, 60, "hint", repeated=3))
+    assert decided(knowledge, same, last).candidates[0].cause == CONFIG
+    assert decided(knowledge, before, worked).candidates[0].cause == CONFIG
+
+
+def test_a_failure_is_ranked_before_the_cancel_that_cleaned_up_behind_it(knowledge: Database) -> None:
+    cancelled = in_lane(seen(STOPPED, 99, "proof"))
+    first = decided(knowledge, in_lane(seen(OOM, 95)), cancelled).candidates[0]
+    assert (first.cause, FAILED_ALREADY in {a.feature for a in first.ledger}) == (OOM, True)
+    for other in (seen(OOM, 95, "hint"), seen(OOM, 95, progress=2), seen(OOM, 95, repeated=2), seen(OOM, 40)):
+        assert decided(knowledge, in_lane(other), cancelled).candidates[0].cause == STOPPED
+
+
+@pytest.mark.parametrize(
+    ("count", "behind", "good", "bad"),
+    [(3, 9, -1, MIN_BAD_OF_LAST_ERROR), (2, 9, -1, 0.0), (3, 60, -1, 0.0), (3, 9, 5, 0.0)],
+    ids=["again and again", "twice", "long before the end", "something ended well"],
+)
+def test_processes_that_die_to_the_end_of_a_log_ended_it_badly(
+    count: int, behind: int, good: int, bad: float, knowledge: Database
+) -> None:
+    own = lane(trouble=("ERROR a worker died",), good=good)
+    own = replace(own, digest=replace(own.digest, progress=-1))
+    died = seen(DIED, 20, lines_after=behind)
+    died = replace(died, lane=own, observation=replace(died.observation, count=count, last_line=100 - behind))
+    found = decide(question(died, lanes=(own,)), knowledge, model(-4.0, **SURE), Precedence(()))
+    assert round(found.outcome.ended_badly, 1) == bad
+    assert (found.outcome.ledger[-1].feature == DIES_AGAIN) == bool(bad)
 
 
 def test_a_last_attempt_that_reached_its_end_ended_well(knowledge: Database) -> None:

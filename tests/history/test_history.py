@@ -28,7 +28,7 @@ from forensics.history.store import Store
 from forensics.history.trend import trend
 from forensics.model import Line, Report
 from forensics.report import render
-from forensics.report.history import seen_before as sentence
+from forensics.report.overview import seen_before as sentence
 from tests.commandline import in_text
 from tests.history.made import incident, report
 

@@ -213,7 +213,7 @@ def test_what_to_do_against_a_guess_is_not_shown(analyze: Callable[..., Report],
 
 
 def test_lines_to_read_are_restored_from_a_saved_report(report: Report) -> None:
-    from forensics.report.reading import read_report
+    from forensics.report.document import read_report
 
     assert read_report(json.loads(render(report, "json")), "r").unusual == report.unusual
 

@@ -14,6 +14,7 @@ from forensics.pipeline import analyze_paths
 from forensics.ranks import picture
 from forensics.ranks.by_stacks import ONE_MOMENT, OTHER_MOMENT
 from forensics.ranks.ended import Ended, Ends
+from forensics.ranks.processes import rank_processes
 from forensics.ranks.words import reason
 from forensics.readers.python.process_stacks import read_stacks
 from forensics.report.ranks import ranks_html, ranks_markdown, ranks_text
@@ -41,7 +42,7 @@ def drawn(*stacks: list[str], **more: object) -> RankPicture:
         for n, text in enumerate(stacks)
         for one in read_stacks([Line(i, t) for i, t in enumerate(text, 1)], f"stacks/{n}.txt")
     ]
-    found = picture([], read, **more)  # type: ignore[arg-type]
+    found = picture([], read, processes=rank_processes([], [], read), **more)  # type: ignore[arg-type]
     assert found is not None and found.basis
     return found
 
@@ -218,3 +219,66 @@ def test_ends_in_logs_alone_make_a_picture_where_that_is_asked_for() -> None:
     assert found is not None and found.world == 3
     (odd,) = found.odd
     assert (odd.rank, odd.kind, odd.waiting, odd.doing) == (1, "left", (0, 2), "it raised KeyError: 'b'")
+
+
+CHILD = "_bootstrap (/usr/lib/python3.11/multiprocessing/process.py:314)"
+BACKWARD = f"_engine_run_backward ({LIBRARY}/autograd/graph.py:979)|learn (/run/train.py:14)"
+LOOP = "select (/usr/lib/python3.11/selectors.py:468)|_run_once (/usr/lib/python3.11/asyncio/base_events.py:1898)"
+QUEUE = "wait (/usr/lib/python3.11/threading.py:327)|get (/usr/lib/python3.11/queue.py:171)|next (/run/train.py:9)"
+
+
+def child(number: int, frames: str, pid: int) -> list[str]:
+    head, *rest = stack(None, f"{frames}|{CHILD}", pid)
+    return [f"{head}, child {number} of pid 700 on gpu-1", *rest]
+
+
+def test_children_that_a_program_started_are_ranks_by_their_number() -> None:
+    """Child 1 is gone: the order of those that are left would not tell it."""
+    given = child(0, IN_CALL, 701), child(2, LOADS, 703), child(3, BACKWARD, 704)
+    (odd,) = drawn(*given, stack(None, f"worker (/usr/lib/python3.11/multiprocessing/pool.py:114)|{CHILD}", 705)).odd
+    assert (odd.rank, odd.pid, odd.waiting) == (2, 703, (0, 3))
+    assert picture([], read_stacks([Line(n, t) for n, t in enumerate(child(0, LOADS, 701), 1)], "a")) is None
+
+
+def test_children_none_of_which_waits_in_a_call_are_no_ranks() -> None:
+    given = [Line(n, t) for n, t in enumerate([*child(0, LOADS, 701), *child(1, LOADS, 702)], 1)]
+    assert rank_processes([], [], read_stacks(given, "stacks")) == {}
+
+
+@pytest.mark.parametrize("main", [QUEUE, LOOP])
+def test_while_the_main_thread_waits_for_another_one_that_is_at_work(main: str) -> None:
+    def rank(state: str) -> list[str]:
+        return [*stack(1, main), f'Thread 999 ({state}): "prefetch"', "    decode (/run/data.py:3)"]
+
+    (odd,) = drawn(stack(0, IN_CALL), rank("active+gil"), stack(2, IN_CALL)).odd
+    assert (odd.rank, odd.kind, str(odd.place and odd.place.place)) == (1, "computes", "data.py:3")
+    (odd,) = drawn(stack(0, IN_CALL), rank("idle"), stack(2, IN_CALL)).odd
+    assert (odd.rank, odd.kind) == (1, "outside")
+
+
+def test_of_several_moments_the_one_in_which_most_wait_counts() -> None:
+    def at(second: int, one: list[str]) -> list[str]:
+        return [f"{one[0]} at 2026-11-29T20:55:{second}.000000+00:00", *one[1:]]
+
+    starts = f"{WAITS}|init_process_group ({LIBRARY}/distributed/distributed_c10d.py:9)|<module> (/run/train.py:2)"
+    hung = [at(20, stack(rank, LOADS if rank == 1 else IN_CALL)) for rank in range(3)]
+    for other in (starts, "raised (/run/train.py:90)"):
+        (odd,) = drawn(*hung, *(at(40, stack(rank, other)) for rank in range(3))).odd
+        assert (odd.rank, odd.kind, odd.waiting) == (1, "outside", (0, 2))
+
+
+def test_a_rank_that_waits_for_the_report_of_guard_has_no_stack() -> None:
+    left = "wait (/run/forensics/capture/guard.py:80)|__exit__ (/run/forensics/capture/guard.py:240)|<module> (/run/train.py:99)"
+    found = drawn(stack(0, IN_CALL), stack(1, left), stack(2, IN_CALL))
+    assert [(one.rank, one.kind) for one in found.odd] == [(1, "no_dump")]
+
+
+def test_where_the_stacks_are_of_another_moment_the_logs_tell_the_end() -> None:
+    place = ProofPlace("job.log", 3, "KeyError: 'b'")
+    ends = Ends(
+        {1: Ended("it raised KeyError", None, place, "code.exception")}, {0: _at(Ended("it raised", None, place, ""), 99)}
+    )
+    given = stack(0, IN_CALL), stack(1, LOADS), stack(2, IN_CALL)
+    assert drawn(*given, ends=ends).basis == OTHER_MOMENT
+    (odd,) = drawn(*given, ends=ends, by_logs=True).odd
+    assert (odd.rank, odd.kind) == (1, "left")

@@ -331,3 +331,20 @@ def test_where_others_gave_up_waiting_the_rank_without_a_dump_is_gone() -> None:
     (found,) = odd(present, ends=Ends(gave_up={0: told}))
     assert (found.rank, found.kind, found.waiting) == (2, "no_dump", (0, 1, 3))
     assert odd(present) == []
+
+
+def test_dumps_of_the_last_attempt_with_a_call_count() -> None:
+    old = job({0: [call(1), call(2, pending=True)], 1: [call(1)]})
+    new = [replace(one, attempt=1) for one in job({0: [call(1), call(2), call(3, pending=True)], 2: [call(1), call(2)]})]
+    (found,) = odd([*old, *new])
+    assert found.rank == 2
+    empty = [replace(one, attempt=1) for one in job({0: [], 1: []})]
+    (found,) = odd([*old, *empty])
+    assert found.rank == 1
+
+
+def test_dumps_without_a_call_leave_it_to_the_stacks() -> None:
+    waiting = ("all_reduce (torch/distributed/distributed_c10d.py:9)", "step (train.py:10)")
+    stacks = [stack_of(0, *waiting), stack_of(1, "load (train.py:7)"), stack_of(2, *waiting)]
+    (found,) = odd(job({0: [], 1: [], 2: []}), stacks=stacks)
+    assert (found.rank, found.by_stacks) == (1, True)

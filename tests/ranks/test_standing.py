@@ -2,7 +2,7 @@
 
 from forensics.model.stacks import LiveHost, LiveProcess
 from forensics.ranks.standing import IN_COLLECTIVE, standings
-from forensics.report.live_stacks import stacks_text
+from forensics.report.ranks import stacks_text
 
 WAITS = """Process {pid}: python train.py
 Python v3.11.7 (/usr/bin/python3.11)

@@ -10,8 +10,7 @@ from forensics.database import Database
 from forensics.model import Report, Value
 from forensics.readers.kernel.stamps import is_by_kernel, uptime_s
 from forensics.report import render
-from forensics.report.consequences import consequences, delay_text, unconfirmed_consequences
-from forensics.report.steps import course_steps
+from forensics.report.course import consequences, course_steps, delay_text, unconfirmed_consequences
 from tests.report import made
 
 TITLE = "The notebook kernel died, and the logs do not show why"

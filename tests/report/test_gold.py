@@ -13,8 +13,8 @@ import pytest
 from forensics.database import Database
 from forensics.model import Report
 from forensics.report import render
-from forensics.report.consequences import consequences, unconfirmed_consequences
-from forensics.report.notices import notice_groups
+from forensics.report.course import consequences, unconfirmed_consequences
+from forensics.report.overview import notice_groups
 from forensics.report.phrases import also_possible, percent_text
 from forensics.report.style import Style
 from forensics.report.subject_line import ending_sentence

@@ -18,7 +18,7 @@ from forensics.database import Database
 from forensics.model import QuotedLine
 from forensics.report import render
 from forensics.report.document import document
-from forensics.report.page.charts import charts
+from forensics.report.page.parts import charts
 from forensics.report.page.timeline import drawings
 from tests.report import made
 from tests.report.samples import CASES, rendered

@@ -9,9 +9,8 @@ from msgspec.structs import replace
 
 from forensics.model import TimelineEntry
 from forensics.report import index
-from forensics.report.page.charts import charts
-from forensics.report.page.incident_rows import kinds, rows
-from forensics.report.page.over_time import MAX_BARS, over_time
+from forensics.report.index import MAX_BARS, over_time
+from forensics.report.page.parts import charts, kinds, rows
 from forensics.report.page.timeline import drawings
 from tests.commandline import forensics
 from tests.report import made

@@ -14,11 +14,10 @@ from forensics.core.errors import SourceError
 from forensics.core.text import format_size, with_noun
 from forensics.database import Database
 from forensics.report import Style, formats, overview, render
-from forensics.report.consequences import consequences, unconfirmed_consequences
+from forensics.report.course import consequences, course_steps, unconfirmed_consequences
 from forensics.report.curves import relevant_curves, value_text
 from forensics.report.overview import location
 from forensics.report.phrases import also_possible, headline, symptoms
-from forensics.report.steps import course_steps
 from forensics.sources import open_paths
 from tests.conftest import text_source
 from tests.report import made, never_said

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from forensics.model import Notice, Report
 from forensics.report import render
-from forensics.report.notices import notice_groups
+from forensics.report.overview import notice_groups
 from tests.report import made
 
 

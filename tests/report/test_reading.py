@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from forensics.core.errors import UsageError
 from forensics.database import Database
 from forensics.report import formats, render
-from forensics.report.document import document
-from forensics.report.reading import read_report
+from forensics.report.document import document, read_report
 from tests.report import made
 from tests.report.samples import CASES, rendered, third
 

@@ -11,12 +11,12 @@ from forensics.database import Database
 from forensics.model import Warning
 from forensics.model.answers import OUTCOME_LINE
 from forensics.readers.messages import continues
-from forensics.report import Style, moment, overview, render
+from forensics.report import Style, course, overview, render
+from forensics.report.course import course_steps
 from forensics.report.curves import sparkline
 from forensics.report.formats.text import is_short
 from forensics.report.paths import Paths
 from forensics.report.phrases import headline, is_guess, odds_text, percent_text, time_between, warning_notes, what_happened
-from forensics.report.steps import course_steps
 from forensics.report.subject_line import ending_sentence
 from tests.report import made
 from tests.report.samples import CASES, sample
@@ -47,7 +47,7 @@ def test_the_first_screen_answers_what_where_when_and_what_to_do(case: str, know
         assert bool(told) == any(row.startswith(label + " ") for row in rows), label
         assert told[:50] in screen
     if report.verdict != "no_crash":
-        assert moment.first_shown(report) in screen
+        assert course.first_shown(report) in screen
         if first.evidence and first.evidence[0].weight != "hint":
             assert any(re.match(r"> \S+:\d+", row) for row in rows)
 
@@ -187,10 +187,10 @@ def test_lines_that_only_show_how_it_ended_prove_no_cause() -> None:
 def test_a_year_or_date_that_no_log_gives_is_not_told(lacks: str, told: str) -> None:
     report = made.report()
     assumed = Warning(lacks, "it is assumed", "logs/run/train.log")
-    assert moment.first_shown(replace(report, warnings=(assumed,))) == told
+    assert course.first_shown(replace(report, warnings=(assumed,))) == told
     dated = replace(report.sources[1], first_time=made.START, clock="wall")
     with_another = replace(report, sources=(report.sources[0], dated), warnings=(assumed,))
-    assert moment.first_shown(with_another) == "2026-03-01 12:00:00"  # the other source gives it
+    assert course.first_shown(with_another) == "2026-03-01 12:00:00"  # the other source gives it
     for form in ("text", "markdown", "html"):
         shown = render(replace(report, warnings=(assumed,)), form).partition("timeline")[0]
         assert (lacks == "zone") == ("2026-03-01 12:00:0" in shown), form
@@ -200,32 +200,32 @@ def test_a_line_without_a_stamp_of_its_own_is_told_as_after_the_stamp_above_it()
     report = made.report()
     cause = report.causes[0]
     between = replace(cause.evidence[0], time_uncertainty_s=19.2)
-    assert moment.first_shown(replace(report, causes=(replace(cause, evidence=(between,)),))) == "after 2026-03-01 12:00:00"
+    assert course.first_shown(replace(report, causes=(replace(cause, evidence=(between,)),))) == "after 2026-03-01 12:00:00"
     again = replace(cause.evidence[0], line=939, time=None)  # printed again, at an unknown time
-    assert moment.first_shown(replace(report, causes=(replace(cause, evidence=(again, *cause.evidence)),))).startswith("after ")
+    assert course.first_shown(replace(report, causes=(replace(cause, evidence=(again, *cause.evidence)),))).startswith("after ")
     symptom = report.causes[1].evidence[0]
-    assert moment.gap_text(between, symptom) == "up to 2 s"
-    assert moment.gap_text(cause.evidence[0], replace(symptom, time_uncertainty_s=9.0)) == "at least 2 s"
-    assert moment.gap_text(between, replace(symptom, time_uncertainty_s=9.0)) == ""
+    assert course.gap_text(between, symptom) == "up to 2 s"
+    assert course.gap_text(cause.evidence[0], replace(symptom, time_uncertainty_s=9.0)) == "at least 2 s"
+    assert course.gap_text(between, replace(symptom, time_uncertainty_s=9.0)) == ""
     near = replace(cause, when="between 11:59:58 and 12:00:03")
-    assert moment.first_shown(replace(report, causes=(near,))) == near.when
+    assert course.first_shown(replace(report, causes=(near,))) == near.when
 
 
 def test_a_gap_is_as_exact_as_the_stamps() -> None:
     fine = made.START.replace(microsecond=250000)
-    assert moment.exact_gap(fine, fine + timedelta(seconds=2.4)) == "2.4 s"
-    assert moment.exact_gap(made.START, fine + timedelta(seconds=2.4)) == "2 s"
-    assert moment.exact_gap(made.START, fine) == ""
+    assert course.exact_gap(fine, fine + timedelta(seconds=2.4)) == "2.4 s"
+    assert course.exact_gap(made.START, fine + timedelta(seconds=2.4)) == "2 s"
+    assert course.exact_gap(made.START, fine) == ""
 
 
 def test_the_time_told_is_that_of_the_trouble_shown_not_of_the_speed_or_the_attempt_before_it() -> None:
     cause = made.report().causes[0]
     early, change, last = (replace(cause.evidence[0], line=n, time=made.START + timedelta(hours=n)) for n in (1, 3, 4))
     series = tuple(replace(p, signature="series/starved") for p in (last, change, early))
-    assert moment.shown_proof(replace(cause, facts={"slower_by": 26.4}, evidence=series)) == series[1]
-    assert moment.shown_proof(replace(cause, evidence=(last, change, early))) == last
+    assert course.shown_proof(replace(cause, facts={"slower_by": 26.4}, evidence=series)) == series[1]
+    assert course.shown_proof(replace(cause, evidence=(last, change, early))) == last
     soon = replace(early, time=last.time and last.time - timedelta(seconds=12))
-    assert moment.shown_proof(replace(cause, evidence=(last, soon))) == soon
+    assert course.shown_proof(replace(cause, evidence=(last, soon))) == soon
 
 
 def test_where_no_clock_is_known_seconds_after_boot_are_told() -> None:
@@ -235,10 +235,10 @@ def test_where_no_clock_is_known_seconds_after_boot_are_told() -> None:
     )
     first = replace(report.causes[0], evidence=(proof,))
     sources = tuple(replace(s, clock="mono") for s in report.sources)
-    assert moment.first_shown(replace(report, causes=(first,), sources=sources)) == "2 h 32 min after boot"
+    assert course.first_shown(replace(report, causes=(first,), sources=sources)) == "2 h 32 min after boot"
     early = replace(first, evidence=(replace(proof, text="<6>[   12.412345] Killed process 1917", uptime_s=12.412345),))
-    assert moment.first_shown(replace(report, causes=(early,), sources=sources)) == "12.4 s after boot"
-    assert moment.first_shown(replace(report, causes=(first,))) == ""  # a number in brackets of a log that is no kernel's
+    assert course.first_shown(replace(report, causes=(early,), sources=sources)) == "12.4 s after boot"
+    assert course.first_shown(replace(report, causes=(first,))) == ""  # a number in brackets of a log that is no kernel's
 
 
 def test_where_no_cause_is_proven_the_line_that_shows_the_end_is_to_be_read() -> None:

@@ -17,7 +17,8 @@ ENDING_PATTERN = (
     r"|is (?P<gone>gone)|was still (?P<runs>running))"
 )
 PROCESS_END_PATTERN = lazy.regex(
-    r"pid (?P<pid>\d+) \((?P<task>.{1,64}?)\)(?:, rank (?P<rank>\d+))?(?:, child of pid (?P<parent>\d+))?, " + ENDING_PATTERN
+    r"pid (?P<pid>\d+) \((?P<task>.{1,64}?)\)(?:, rank (?P<rank>\d+))?"
+    r"(?:, child (?P<child_no>\d+) of pid (?P<ppid>\d+)|, child of pid (?P<parent>\d+))?, " + ENDING_PATTERN
     + r"(?:.* it held (?P<rss_mib>[\d.]+) MiB)?"
 )  # fmt: skip
 COMMAND_END_PATTERN = lazy.regex(r"the command, pid (?P<pid>\d+)(?: \((?P<task>.{1,64}?)\))?, " + ENDING_PATTERN)
@@ -99,4 +100,6 @@ class Account:
 
     def own_pids(self) -> set[int]:
         """The pids of the job's processes in the account."""
-        return {d.number("pid") for d in (*self.deaths, self.end)} | {d.number("parent") for d in self.deaths}
+        return {d.number("pid") for d in (*self.deaths, self.end)} | {
+            d.number(name) for d in self.deaths for name in ("parent", "ppid")
+        }

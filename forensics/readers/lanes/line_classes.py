@@ -35,7 +35,7 @@ CLASS_NAMES = (
 # One line of a stack, matched at the beginning of the line. Row by row: Python, JavaScript, Java, C#; Java; Go; Rust; py-spy,
 # Ruby, PHP, gdb; native code; kernel.
 FRAMES = lazy.regex(
-    r"\s{2,}(?:File \"|at |raise |return |\^|~)|\s*File \".{1,300}\", line \d"
+    r"\s{2,}(?:File \"|at |raise |return |\^|~)|\tat [\w$.<>/]{1,300}\(|\s*File \".{1,300}\", line \d"
     r"|\s+\.\.\. \d+ (?:more|common frames omitted)"
     r"|(?:\t| {2,8})\S{1,200}\.go:\d+(?: \+0x[0-9a-f]+)?\s*$|created by \S+(?: in goroutine \d+)?$"
     r"|[\w./*()\[\]-]{3,200}(?:\(\{?0x[0-9a-f]+\??[,)}]|\.func\d+(?:\.\d+)*(?:\(|$))|(?:main|runtime)\.(?:main|goexit)$"

@@ -2,7 +2,7 @@
 
 from forensics.core import lazy
 from forensics.core.shapes import by_shape
-from forensics.line_formats import parse_prefix
+from forensics.line_formats import parse_prefix, unlabelled
 
 MILD_RECORD_PATTERN = lazy.regex(r"^.{0,80}\b(?:WARN(?:ING)?|INFO|DEBUG|NOTICE)\b|Warning: ")
 PYTHON_WARNING_PATTERN = lazy.regex(r":\d{1,9}: \w{0,40}Warning: ")
@@ -39,7 +39,7 @@ def is_low_severity(text: str) -> bool:
     """Is the level of the record itself a warning or lower?"""
     if level := parse_prefix(text).level:
         return level.lower() in LOW_SEVERITY_LEVELS
-    return RECORD_LEVEL_PATTERN.search(text[:MAX_LEVEL_CHARS]) is not None
+    return RECORD_LEVEL_PATTERN.search(unlabelled(text)[:MAX_LEVEL_CHARS]) is not None
 
 
 def named_pid(text: str) -> str:

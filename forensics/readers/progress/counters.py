@@ -176,12 +176,19 @@ def trainer_position(text: str) -> str:
 
 def planned(text: str) -> Counter | None:
     """What a run says at its start that it will count to; None if the line does not say so."""
+    place = _planned_place(text)
+    return Counter(place[0], 0, int(text[place[1]])) if place else None
+
+
+@by_shape
+def _planned_place(text: str) -> tuple[str, slice] | None:
+    """The unit, and where its total stands."""
     found = PLAN_PATTERN.search(text)
     if found is None:
         return None
-    units = (found[n] for n in ("unit", "unit_of_total", "unit_of_num", "unit_set", "steps_set", "epochs_set"))
-    totals = (found[n] for n in ("total", "named_total", "num", "set_to"))
-    return Counter(next(filter(None, units)).lower(), 0, int(next(filter(None, totals))))
+    unit = next(filter(None, (found[n] for n in ("unit", "unit_of_total", "unit_of_num", "unit_set", "steps_set", "epochs_set"))))
+    total = next(n for n in ("total", "named_total", "num", "set_to") if found[n])
+    return unit.lower(), slice(*found.span(total))
 
 
 def fresh_bar(text: str) -> int:

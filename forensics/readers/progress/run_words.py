@@ -3,6 +3,7 @@
 import re
 
 from forensics.core import lazy
+from forensics.core.shapes import by_shape
 
 END_WORDS_PATTERN = lazy.regex(
     r"\b(?:done|finish\w*|complet\w*|ended|exit(?:ing|ed)?|sav(?:ed|ing)|best|total time|shut\w* ?down|success\w*|"
@@ -37,6 +38,7 @@ def tells_an_end(text: str) -> bool:
     return END_WORDS_PATTERN.search(text) is not None
 
 
+@by_shape
 def closes_run(text: str) -> bool:
     """Does the line say that the whole run is over, and well?"""
     return CLOSING_PATTERN.search(text) is not None and not QUOTED_CALL_PATTERN.search(text)

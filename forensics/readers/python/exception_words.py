@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from forensics.core import lazy
 from forensics.database import Database, builtin_folder
+from forensics.line_formats import unlabelled
 from forensics.model import Observation
 
 KIND = "exception_words"
@@ -54,13 +55,17 @@ def tells_of_lost_numbers(message: str) -> bool:
 def read_exceptions(events: Sequence[Observation], database: Database) -> list[Observation]:
     """`events`; after each exception, an event for the cause that its words name, if its message names another cause well enough.
 
-    An exception is skipped if a signature already names another cause on its lines.
+    An exception is skipped if a signature already names another cause on its lines, or on a line with the same words.
     """
-    named = {line for e in events if e.cause is not None and not _is_exception(e, database) for line in _lines(e)}
+    told = [e for e in events if e.cause is not None and not _is_exception(e, database)]
+    named = {line for e in told for line in _lines(e)}
+    said = {unlabelled(proof.text) for e in told if e.count > 1 for proof in e.proofs}
     found: list[Observation] = []
     for event in events:
         found.append(event)
         if not _is_exception(event, database) or not named.isdisjoint(_lines(event)):
+            continue
+        if event.proofs and unlabelled(event.proofs[0].text) in said:
             continue
         reading = read_message(str(event.fields.get("exc_type", "")), str(event.fields.get("exc_message", "")))
         if reading and reading.cause != event.cause and reading.probability >= LEAST_READING_PROBABILITY:

@@ -11,6 +11,7 @@ Thread 1 (Thread 0x7f3e2b7fe640 (LWP 4711) "python"):   #0  0x00007f3e in poll (
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from msgspec import Struct, field
 
@@ -29,8 +30,10 @@ TRIGGER = Trigger(
 PROCESS_PATTERN = lazy.regex(r"^Process (?P<pid>\d{1,10}): ")
 RANK_HEAD_PATTERN = lazy.regex(r"^=== Rank (?P<rank>\d{1,7})\b(?:: (?P<host>[\w.-]{1,200}):\d)?")
 CAPTURED_PATTERN = lazy.regex(
-    r"stacks of pid (?P<pid>\d{1,10}) \([^)]{0,64}\)(?:, rank (?P<rank>\d{1,7})(?: on (?P<host>[\w.-]{1,200}))?)?"
-    r"(?:; in the kernel: (?P<kernel>.{1,500}))?"
+    r"stacks of pid (?P<pid>\d{1,10}) \([^)]{0,64}\)"
+    r"(?:, rank (?P<rank>\d{1,7})|, child (?P<child>\d{1,7}) of pid (?P<parent>\d{1,10}))?"
+    r"(?: on (?P<host>[\w.-]{1,200}))?"
+    r"(?: at (?P<taken>\d{4}-\d\d-\d\dT[\d:.]{8,15}\+00:00))?(?:; in the kernel: (?P<kernel>.{1,500}))?"
 )
 THREAD_PATTERN = lazy.regex(
     r"^Thread (?:0x)?[0-9A-Fa-f]+ \((?P<state>idle|active(?:\+gil)?|idle\+gil)\)(?:: \"(?P<name>[^\"]{0,200})\")?"
@@ -54,6 +57,8 @@ class _Open(Struct):
     rank: int | None = None
     host: str = ""
     kernel: str = ""
+    child: tuple[int, int] | None = None
+    taken: float | None = None
     threads: list[ThreadStack] = field(default_factory=list)
 
 
@@ -108,7 +113,9 @@ def _process(text: str) -> _Open | None:
     if found := CAPTURED_PATTERN.search(text):
         rank = int(found["rank"]) if found["rank"] else None
         host = normalise_host(found["host"] or "")
-        return _Open(pid=int(found["pid"]), rank=rank, host=host, kernel=found["kernel"] or "")
+        child = (int(found["child"]), int(found["parent"])) if found["child"] else None
+        taken = datetime.fromisoformat(found["taken"]).timestamp() if found["taken"] else None
+        return _Open(pid=int(found["pid"]), rank=rank, host=host, kernel=found["kernel"] or "", child=child, taken=taken)
     if found := PROCESS_PATTERN.match(text):
         return _Open("py-spy", int(found["pid"]))
     return None
@@ -118,7 +125,8 @@ def _joined(first: _Open, second: _Open) -> _Open:
     """One process that two lines in a row begin."""
     pid = second.pid if second.pid is not None else first.pid
     rank = second.rank if second.rank is not None else first.rank
-    return _Open(second.tool or first.tool, pid, rank, second.host or first.host, second.kernel or first.kernel)
+    kernel, child, taken = second.kernel or first.kernel, second.child or first.child, second.taken or first.taken
+    return _Open(second.tool or first.tool, pid, rank, second.host or first.host, kernel, child, taken)
 
 
 def _thread(text: str, line: Line) -> tuple[str, str, str, Line] | None:
@@ -142,4 +150,4 @@ def _frame(text: str) -> Frame | None:
 
 
 def _closed(one: _Open, source: str) -> ProcessStacks:
-    return ProcessStacks(source, one.tool, one.pid, one.rank, tuple(one.threads), one.host, one.kernel)
+    return ProcessStacks(source, one.tool, one.pid, one.rank, tuple(one.threads), one.host, one.kernel, one.child, one.taken)

@@ -5,6 +5,7 @@
       File ".../multiprocessing/util.py", line 303, in _run_finalizers         a finalizer: the outermost frame says so
       File ".../multiprocessing/spawn.py", line 126, in _main                  a process that was to start when its parent ended
     Exception in thread ChkStopThr:                                            a thread of an experiment tracker
+      File ".../ts/metrics/metric_collector.py", line 27, in <module>          a process that only measures the host
 
 The program goes on without them, or is over: what they could not clean up is a consequence.
 """
@@ -46,6 +47,7 @@ THREAD_PREFIX = "Exception in thread "  # only that thread ends; later lines sho
 SPAWN_FILES = ("/multiprocessing/spawn.py", "\\multiprocessing\\spawn.py", "<string>")  # `<string>` is what python -c was given
 INPUT_WITHOUT_END = ("EOFError: Ran out of input", "UnpicklingError: pickle data was truncated")
 THREADING_FILES = ("/threading.py", "\\threading.py")
+METRICS_FILES = ("/ts/metrics/metric_collector.py",)  # programs that a server starts again and again only to measure its host
 TRACKER_FOLDERS = ("/wandb/sdk/", "/wandb/internal/", "/comet_ml/", "/neptune/", "/clearml/", "/mlflow/")
 
 
@@ -68,6 +70,12 @@ def is_of_tracker(region: Region, frames: Sequence[str]) -> bool:
     known = (f.file for text in frames if (f := file_frame(text)))
     first = next((file for file in known if not file.endswith(THREADING_FILES)), "").replace("\\", "/")
     return any(folder in first for folder in TRACKER_FOLDERS)
+
+
+def is_of_metrics(frames: Sequence[str]) -> bool:
+    """Did it end a process that only measures the host? The server goes on without these numbers."""
+    outermost = file_frame(next(iter(frames), ""))
+    return outermost is not None and outermost.file.replace("\\", "/").endswith(METRICS_FILES)
 
 
 def is_of_clean_up(region: Region, frames: Sequence[str]) -> bool:

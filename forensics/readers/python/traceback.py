@@ -19,6 +19,7 @@ from forensics.readers.python.teardown import (
     is_of_clean_up,
     is_of_formatting,
     is_of_lost_parent,
+    is_of_metrics,
     is_of_thread,
     is_of_tracker,
 )
@@ -69,6 +70,10 @@ ELSEWHERE_PATTERN = lazy.regex(
     r"\b(?:exited|terminated|died) with (?:exit |return |non-?zero ){0,2}(?:code|status)\b"
     r"|\bsee (?:the )?(?:root cause|stack ?trace|logs?|errors?) (?:above|below)\b"
 )
+CHILD_HEAD_PATTERN = lazy.regex(
+    r"\A(?:-- Process (?P<spawned>\d{1,6}) terminated with the following error:"
+    r"|Process (?:(?P<usual>(?:Spawn|Fork|ForkServer)?Process-)|[\w. -]{0,80}?)(?P<number>\d{1,6}):)\s*\Z"
+)
 UNCAUGHT, IGNORED_OUTCOME, TEARDOWN, MISFIT = "uncaught", "ignored", "teardown", "packages_misfit"
 OUTCOMES = (UNCAUGHT, IGNORED_OUTCOME, TEARDOWN, MISFIT)
 # The interrupted call, if it waits for another thread or process.
@@ -107,7 +112,7 @@ def read(region: Region) -> Record | None:
     elif wrapped := _wrapped(rows[place + 1 :], fields):
         exception, own = wrapped
         fields, last = fields | own, max(last, exception.line.number)
-    fields |= _whose(head, frames, rows[place + 1 :] if notebook else [])
+    fields |= _whose(head, frames, rows[place + 1 :] if notebook else []) | _child(region)
     return Record(
         kind="traceback",
         first=region.number,
@@ -131,13 +136,24 @@ def _whose(head: ParsedLine, frames: list[str], below: list[ParsedLine]) -> dict
     return fields
 
 
+def _child(region: Region) -> dict[str, Value]:
+    """The number of the child process that the line before names: as torch.multiprocessing counts the processes that it spawned,
+    and as multiprocessing names the children of a program. Its own names count from 1, and those of a program as it likes."""
+    found = CHILD_HEAD_PATTERN.match(before[-1].text) if (before := region.lines_before()) else None
+    if found is None:
+        return {}
+    if found["spawned"]:
+        return {"local_rank": int(found["spawned"])}
+    return {"child_no": int(found["number"]) - 1} if found["usual"] else {"process_no": int(found["number"])}
+
+
 def _ends_nothing(
     region: Region, head: ParsedLine, rows: list[ParsedLine], place: int | None, frames: list[str]
 ) -> Record | None:
     """The record of an exception that ends nothing: of clean-up, printed and ignored, of a tracker's thread."""
     said = rows[place].message if place is not None else ""
     clean_up = is_of_clean_up(region, frames) or is_of_lost_parent(frames, said)
-    if not (clean_up or is_ignored(region) or is_of_tracker(region, frames)):
+    if not (clean_up or is_ignored(region) or is_of_tracker(region, frames) or is_of_metrics(frames)):
         return None
     last = message_end(rows, place) if place is not None else region.number
     return Record("traceback/ignored", region.number, last, TEARDOWN if clean_up else IGNORED_OUTCOME, "hint", (head.line,))

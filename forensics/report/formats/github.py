@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from forensics.core.text import printable
 from forensics.model import Report
 from forensics.report.incident_groups import IncidentEntry, incident_entries
-from forensics.report.notices import notice_groups
+from forensics.report.overview import notice_groups
 from forensics.report.phrases import LEVEL_OF_VERDICT, percent_text, titled
 from forensics.report.style import Style
 

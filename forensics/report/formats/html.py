@@ -10,17 +10,14 @@ import zlib
 from typing import Any
 
 from forensics.model import Finding, Report
-from forensics.report import attempts, moment, overview
-from forensics.report.consequences import FOLLOWED, UNCONFIRMED, consequences, unconfirmed_consequences
+from forensics.report import course, overview
+from forensics.report.course import FOLLOWED, UNCONFIRMED, consequences, course_steps, unconfirmed_consequences
 from forensics.report.curves import relevant_curves
 from forensics.report.document import document
 from forensics.report.escape import escape_controls
 from forensics.report.formats import brief, issue
-from forensics.report.history import seen_before
-from forensics.report.notices import notice_groups
-from forensics.report.page.around import parts_around
-from forensics.report.page.charts import CHART_HEIGHT, CHART_WIDTH, bars, charts
-from forensics.report.page.incident_rows import kinds, rows
+from forensics.report.overview import notice_groups, seen_before
+from forensics.report.page.parts import CHART_HEIGHT, CHART_WIDTH, bars, charts, kinds, parts_around, rows
 from forensics.report.page.rank_lanes import rank_lanes
 from forensics.report.page.templates import policy, template, text_of
 from forensics.report.page.timeline import MARK_SHAPES, NAMES_OF_CLOCKS, Drawing, drawings
@@ -46,7 +43,6 @@ from forensics.report.phrases import (
     warning_notes,
     what_happened,
 )
-from forensics.report.steps import course_steps
 from forensics.report.style import Style
 from forensics.report.subject_line import ending_sentence
 
@@ -85,7 +81,7 @@ def render(report: Report, _style: Style) -> str:
         chart_width=CHART_WIDTH,
         chart_height=CHART_HEIGHT,
         bars=bars(report),
-        attempts=attempts,
+        attempts=course,
         max_moments=MAX_MOMENTS,
         paths=Paths.of(report),
         who=WHO,
@@ -110,7 +106,7 @@ def _answer(report: Report) -> dict[str, Any]:
         "named": not is_guess(report),
         "ending": str(ending_sentence(report) or ""),
         "where": overview.location(report),
-        "since": moment.first_shown(report),
+        "since": course.first_shown(report),
         "do_first": overview.do_first(report),
         "advised": remedies(report),
         "confirmed": confirmed_text,
@@ -144,7 +140,7 @@ def _incidents(report: Report) -> dict[str, Any]:
     folded = [overview.group_text(g) for g in overview.other_incidents(report) if len(g.ids) > 1]
     return {
         "incidents": listed,
-        "shown_time": lambda time: moment.clock_text(time, "", report),
+        "shown_time": lambda time: course.clock_text(time, "", report),
         "kinds": kinds(listed),
         "folded": folded,
         "quiet": overview.quiet_incidents(report),

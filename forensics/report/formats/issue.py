@@ -15,10 +15,9 @@ from typing import NamedTuple
 from forensics.core import lazy
 from forensics.core.text import printable
 from forensics.model import Report
-from forensics.report import attempts
-from forensics.report.brief.choose import Chosen, choose
+from forensics.report import course
+from forensics.report.brief.budget import Chosen, choose, count_tokens
 from forensics.report.brief.sections import Told, sections, told
-from forensics.report.brief.tokens import count_tokens
 from forensics.report.brief.voices import Words, section_rows, title
 from forensics.report.escape import fenced_block, prose
 from forensics.report.phrases import others_head
@@ -91,6 +90,6 @@ def _parts(about: Told, budget: int) -> list[IssuePart]:
     """The sections in the order of an issue: what is open first, then what is folded, with the headings of an issue."""
     every = sections(about)
     taken = choose(every, budget, count_tokens)
-    heads = {attempts.heading(about.report): "What was tried", others_head(about.report): "What else it could be"}
+    heads = {course.heading(about.report): "What was tried", others_head(about.report): "What else it could be"}
     parts = [IssuePart(heads.get(s.head, s.head), [c for c in taken if c.section == i]) for i, s in enumerate(every)]
     return sorted((p for p in parts if p.taken), key=lambda p: p.head not in OPEN_HEADS)

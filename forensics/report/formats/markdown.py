@@ -4,18 +4,17 @@ It is made of blocks, each with its worth. What does not fit into the characters
 and a sentence says so.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
 
 from forensics.core.text import format_size, with_noun
 from forensics.model import Advice, Finding, Proof, Report
-from forensics.report import attempts, moment, overview
-from forensics.report.blocks import Block, fit_blocks
-from forensics.report.consequences import FOLLOWED, UNCONFIRMED, consequences, unconfirmed_consequences
+from forensics.report import course, overview
+from forensics.report.course import FOLLOWED, UNCONFIRMED, consequences, course_steps, unconfirmed_consequences
 from forensics.report.curves import first_to_last, relevant_curves, sparkline
-from forensics.report.escape import code, code_cell, escape, escape_html, fenced_block, link_text, prose
-from forensics.report.history import seen_before
-from forensics.report.markdown_table import table_lines
-from forensics.report.notices import NoticeGroup, notice_groups
+from forensics.report.escape import code, code_cell, escape, escape_html, fenced_block, link_text, prose, table_lines
+from forensics.report.overview import NoticeGroup, notice_groups, seen_before
 from forensics.report.paths import Paths
 from forensics.report.phrases import (
     POSSIBLE_HEAD,
@@ -41,9 +40,38 @@ from forensics.report.phrases import (
     warning_notes,
     what_happened,
 )
-from forensics.report.steps import course_steps
 from forensics.report.style import Style
 from forensics.report.subject_line import ending_sentence
+
+LEFT_OUT = "*Left out to fit: {}. `forensics analyze --format json` has all of it.*"
+
+
+class Block(Struct, frozen=True):
+    """Some lines of the document. `worth`: 0 is always kept; a block with a greater number is left out earlier."""
+
+    name: str
+    worth: int
+    lines: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return sum(len(line) + 1 for line in self.lines)
+
+
+def fit_blocks(blocks: Iterable[Block], room: int) -> str:
+    """The lines of `blocks` in at most `room` characters, ending with a line end."""
+    kept, gone = list(blocks), list[str]()
+    while sum(map(len, kept)) + (len(LEFT_OUT) + sum(len(g) + 2 for g in gone) + 2 if gone else 0) > room:
+        worst = max(kept, key=lambda b: b.worth)
+        if worst.worth == 0:
+            break
+        kept.remove(worst)
+        gone.append(worst.name)
+    lines = [line for block in kept for line in block.lines]
+    if gone:
+        lines += ["", LEFT_OUT.format(", ".join(dict.fromkeys(reversed(gone))))]
+    text = "\n".join(lines) + "\n"
+    return text if len(text) <= room else text[: room - 2].rstrip("\\\n") + "…\n"
+
 
 MAX_MARKDOWN_PROOFS = 8  # chosen by hand: a comment on an issue that is read without folding; json has all
 MAX_MARKDOWN_LINE_CHARS = 500  # five rows of a page; GitHub does not wrap what is quoted as code
@@ -103,7 +131,7 @@ def _summary(report: Report) -> Iterator[str]:
 def _overview(report: Report) -> Iterator[str]:
     answers = (
         ("Where", code(overview.location(report))),
-        ("When", moment.first_shown(report)),
+        ("When", course.first_shown(report)),
         ("History", escape(seen_before(report))),
     )
     steps_first = prose(overview.do_first(report), _logged(report))
@@ -125,7 +153,7 @@ def _incidents(report: Report) -> Iterator[str]:
     yield from ("", f"### {len(report.incidents):,} incidents; number {number} is told here", "")
     rows = []
     for group in others[:MAX_TABLE_ROWS]:
-        time = moment.clock_text(group.start, "", report)
+        time = course.clock_text(group.start, "", report)
         share = percent_text(group.probability) if group.probability is not None else ""
         what = prose(overview.group_text(group), [group.subject]).replace("|", "¦")
         rows.append((overview.incident_numbers(group), time, what, share))
@@ -159,16 +187,16 @@ def _earlier(report: Report, paths: Paths) -> Iterator[str]:
     if not report.earlier_attempts:
         return
     lines = []
-    for a in attempts.attempts_shown(report):
-        remark = f" ({attempts.title_remark(a)})" if a.same_cause else ""
+    for a in course.attempts_shown(report):
+        remark = f" ({course.title_remark(a)})" if a.same_cause else ""
         lines += [
             f"attempt {a.number}: {a.title}{remark}",
             f"    {paths.place(a.source, a.line)}: {a.text[:MAX_MARKDOWN_LINE_CHARS]}",
         ]
-        lines += [f"    {changed}"] if (changed := attempts.changes_clause(a)) else []
-    lead = f"{attempts.introduction(report)}:".capitalize()
-    yield from ("", f"### {attempts.heading(report)}", "", lead, "", *fenced_block(lines))
-    if more := attempts.left_out_note(report):
+        lines += [f"    {changed}"] if (changed := course.changes_clause(a)) else []
+    lead = f"{course.introduction(report)}:".capitalize()
+    yield from ("", f"### {course.heading(report)}", "", lead, "", *fenced_block(lines))
+    if more := course.left_out_note(report):
         yield from ("", more)
 
 
@@ -181,7 +209,7 @@ def _ending(report: Report) -> Iterator[str]:
 def _course(report: Report, paths: Paths) -> Iterator[str]:
     rows = []
     for i, step in enumerate(course_steps(report)):
-        when = moment.first_shown(report) if not i else f"+ {step.gap}" if step.gap else ""
+        when = course.first_shown(report) if not i else f"+ {step.gap}" if step.gap else ""
         rows.append((when, code_cell(paths.place(step.source, step.line)), escape(step.title)))
     if rows:
         yield from ("", *table_lines(("when", "where", "what"), rows))

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from forensics.core.text import with_noun
 from forensics.model import Advice, Finding, Proof, Report
-from forensics.report import attempts, moment
-from forensics.report.consequences import FOLLOWED, UNCONFIRMED, consequences, delay_text, unconfirmed_consequences
+from forensics.report import course
+from forensics.report.course import FOLLOWED, UNCONFIRMED, consequences, delay_text, unconfirmed_consequences
 from forensics.report.curves import SPARKLINE_CHARS, first_to_last, relevant_curves, sparkline
 from forensics.report.first_screen import LABEL_COLUMNS, FirstScreen, labelled
-from forensics.report.notices import notice_groups
+from forensics.report.overview import notice_groups
 from forensics.report.overview import other_incidents as incidents_beside
 from forensics.report.paths import Paths
 from forensics.report.phrases import (
@@ -101,11 +101,11 @@ class _Text:
         """The curves that are relevant to the cause, small, with their places if there is room."""
         for curve in relevant_curves(self.report)[:MAX_TEXT_CURVES]:
             place = f"  {self.paths.short(curve.source)}{f', rank {curve.rank}' if curve.rank is not None else ''}"
-            name, course = f"{cut_text(curve.name, MAX_CURVE_NAME_CHARS, 1)[0]}  ", f"  {first_to_last(curve)}"
-            drawn = sparkline(curve, min(SPARKLINE_CHARS, max(MIN_CURVE_CHARS, self.width - len(name + course))))
-            fits = len(name + drawn + course + place) <= self.width
+            name, values = f"{cut_text(curve.name, MAX_CURVE_NAME_CHARS, 1)[0]}  ", f"  {first_to_last(curve)}"
+            drawn = sparkline(curve, min(SPARKLINE_CHARS, max(MIN_CURVE_CHARS, self.width - len(name + values))))
+            fits = len(name + drawn + values + place) <= self.width
             yield Row()
-            yield Row((name, "head"), (drawn, "main"), (course, ""), (place if fits else "", "dim"))
+            yield Row((name, "head"), (drawn, "main"), (values, ""), (place if fits else "", "dim"))
 
     def _evidence(self) -> Iterator[Row]:
         proofs = quoted_evidence(self.first, MAX_TEXT_PROOFS)
@@ -263,10 +263,10 @@ class _Text:
         if not self.report.earlier_attempts:
             return
         yield Row()
-        head, beside = attempts.heading(self.report).lower(), f"  {attempts.introduction(self.report)}"
+        head, beside = course.heading(self.report).lower(), f"  {course.introduction(self.report)}"
         yield Row((head, "head"), (beside if len(head + beside) <= self.width else "", "dim"))
-        for attempt in attempts.attempts_shown(self.report):
-            remark = f"  {attempts.title_remark(attempt)}" if attempt.same_cause else ""
+        for attempt in course.attempts_shown(self.report):
+            remark = f"  {course.title_remark(attempt)}" if attempt.same_cause else ""
             lead = f"  {attempt.number:<3} "
             yield Row(
                 (lead, "dim"), (cut_text(attempt.title, self.width - len(lead) - len(remark), 1)[0], "symptom"), (remark, "dim")
@@ -274,8 +274,8 @@ class _Text:
             place = self.paths.place(attempt.source, attempt.line)
             said = cut_text(attempt.text, self.width - len(place) - 8, 1)[0]
             yield Row(("      ", ""), (place, "place"), ("  " + said, ""), link=attempt.source)
-            yield from wrap_rows(attempts.changes_clause(attempt), self.width, 6)
-        if more := attempts.left_out_note(self.report):
+            yield from wrap_rows(course.changes_clause(attempt), self.width, 6)
+        if more := course.left_out_note(self.report):
             yield Row((f"  {more}", "dim"))
 
     def _every_incident(self) -> Iterator[Row]:
@@ -291,7 +291,7 @@ class _Text:
             yield from wrap_rows(first.summary, self.width, 2)
             time = incident.time or incident.start
             yield from labelled(self.width, "  where", first.where)
-            yield from labelled(self.width, "  when", moment.clock_text(time, "", self.report))
+            yield from labelled(self.width, "  when", course.clock_text(time, "", self.report))
             yield from labelled(self.width, "  do first", first.remediations[0].action if first.remediations else "")
             proofs = quoted_evidence(first, MAX_TEXT_PROOFS)
             column = min(MAX_PLACE_COLUMN_CHARS, max((len(self._place(p)) for p in proofs), default=0))

@@ -8,10 +8,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forensics.core.text import escaped, printable
-from forensics.report.phrases import percent_text
+from forensics.model import Report
+from forensics.report import overview
+from forensics.report.course import consequences
+from forensics.report.overview import notice_groups
+from forensics.report.paths import Paths
+from forensics.report.phrases import (
+    WHO,
+    evidence_head,
+    headline,
+    odds_text,
+    percent_text,
+    quoted_evidence,
+    remedies,
+    verdict,
+    what_happened,
+)
+from forensics.report.redaction import without_secrets
+from forensics.report.subject_line import ending_sentence
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
+
 
 FOLDER = Path(__file__).parent
 LONG_PATH_PATTERN = re.compile(r"[^\s,]*/(?=[^/\s,]+/[^/\s,]+)")  # all but a file and its folder
@@ -69,3 +87,31 @@ def _environment() -> "Environment":
 def _reference(url: Any) -> str:
     """A URL that a click may open; empty for any other scheme."""
     return url if isinstance(url, str) and re.match(r"https?://", url) else ""
+
+
+MAX_FRAGMENT_PROOFS = 6  # chosen by hand: it is a part of another page or of a notebook; the full report is linked
+MAX_FRAGMENT_REMEDIES = 3  # as many as the text report shows in full
+
+
+def fragment(report: Report) -> str:
+    """One `<div>`, without secrets."""
+    report = without_secrets(report)
+    advised = remedies(report)
+    return template("fragment.html.j2").render(
+        report=report,
+        first=report.causes[0],
+        headline=headline(report),
+        odds=odds_text(report),
+        ending=str(ending_sentence(report) or ""),
+        verdict=verdict(report),
+        where=overview.location(report),
+        happened=what_happened(report),
+        evidence_head=evidence_head(report),
+        proofs=quoted_evidence(report.causes[0], MAX_FRAGMENT_PROOFS),
+        advised=advised[:MAX_FRAGMENT_REMEDIES],
+        more_advice=len(advised) - MAX_FRAGMENT_REMEDIES,
+        followed=consequences(report),
+        notices=notice_groups(report),
+        paths=Paths.of(report),
+        who=WHO,
+    )

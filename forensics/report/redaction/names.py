@@ -14,8 +14,7 @@ from msgspec import Struct, field
 
 from forensics.core import lazy
 from forensics.model import Finding, Report
-from forensics.report.redaction.name_forms import numbers_in
-from forensics.report.redaction.name_places import COMMON_NAMES, PAIRS, PLACES, PUBLIC, PUBLIC_ORGANISATIONS
+from forensics.report.redaction.name_places import COMMON_NAMES, PAIRS, PLACES, PUBLIC, PUBLIC_ORGANISATIONS, numbers_in
 from forensics.report.redaction.walk import texts
 from forensics.report.subject_line import split_outcome_line
 

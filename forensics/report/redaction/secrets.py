@@ -13,11 +13,10 @@ from collections.abc import Iterator
 from itertools import islice
 
 from forensics.core import lazy
-from forensics.report.redaction.encoded import masked_encodings
 from forensics.report.redaction.forms import Form, forms_in
 from forensics.report.redaction.named import NAMED_SECRET_RULES, Rule
 from forensics.report.redaction.places import PLACED_SECRET_RULES
-from forensics.report.redaction.randomness import is_mixed, is_random_key, may_be_token
+from forensics.report.redaction.randomness import is_mixed, is_random_key, masked_encodings, may_be_token
 from forensics.report.redaction.words import CODE_VALUE_PATTERN, EMPTY_VALUE_PATTERN
 
 MASK = "[REDACTED:{}]"

@@ -39,6 +39,7 @@ DIGITS = ("0123456789", "1111111111", "0000000000", "9876543210")
         ("        /src/pkg/scheduler/schedule_one.go:609 +0xe4", FRAME, TROUBLE),
         ("k8s.io/client-go/util/workqueue.ParallelizeUntil.func1()", FRAME, TROUBLE),
         ("main.main", FRAME, TROUBLE),
+        ("\tat nextflow.cli.Launcher.main(Launcher.groovy:642)", FRAME, TROUBLE),
         ("main.go holds it", 0, FRAME),
         ("Training completed in 3h", GOOD, TROUBLE),
         ("exited with code 0", GOOD, TROUBLE),

@@ -7,9 +7,9 @@ import pytest
 
 from benchmarks.producers import MANIFEST, is_learned_from
 from forensics.database import Database, builtin_folder, read_rows
-from forensics.model import Observation
+from forensics.model import Observation, Proof
 from forensics.readers import read as read_records
-from forensics.readers.python.exception_words import KIND, likeliest, read_message, stems_of
+from forensics.readers.python.exception_words import KIND, likeliest, read_exceptions, read_message, stems_of
 from forensics.scan import scan
 from tests.conftest import text_source
 
@@ -64,6 +64,18 @@ def test_words_are_not_asked_where_a_signature_speaks(read: Callable[[str], list
     known = read(TRACEBACK.format("RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)"))
     assert {e.cause for e in known} == {"code.shape"}
     assert KIND not in {e.kind for e in known}
+
+
+def test_words_are_not_asked_of_a_message_that_a_signature_knows_on_other_lines(knowledge: Database) -> None:
+    """Of a message that is told often only the first lines are kept."""
+    line = "2023-02-08T14:59:53,553 [INFO ] W-9001-a_1.0-stdout MODEL_LOG - ValueError: The hidden sizes of both must match"
+    kept = tuple(Proof("ts.log", n, line, "code.import/made", "strong") for n in (10, 20))
+    fields = {"exc_type": "ValueError", "exc_message": "The hidden sizes of both must match"}
+    late = (Proof("ts.log", 90, line.replace("553", "999"), "traceback", "strong"),)
+    raised = Observation("traceback", "code.exception", "strong", "ts.log", 80, 90, late, fields=fields)
+    known = Observation("code.import/made", "code.import", "strong", "ts.log", 10, 90, kept, count=9)
+    assert KIND in {o.kind for o in read_exceptions([raised], knowledge)}
+    assert KIND not in {o.kind for o in read_exceptions([known, raised], knowledge)}
 
 
 def test_probabilities_are_of_all_causes() -> None:

@@ -1,6 +1,7 @@
 """Stacks of whole processes, by the tools that print them."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 from forensics.model import Line
@@ -111,3 +112,18 @@ def test_a_file_with_the_stacks_of_all_ranks() -> None:
 
 def test_other_texts_have_none() -> None:
     assert read("step 1 of 20\nThread 12 is idle\nPython v3.11 is here\n") == ()
+
+
+def test_the_head_tells_the_child_its_parent_and_the_moment() -> None:
+    head = "forensics run: stacks of pid 12 (python), child 1 of pid 10 on GPU-4 at 2026-11-29T20:55:59.250000+00:00; in the kernel: futex"
+    text = [
+        head,
+        "Process 12: python a.py",
+        "Python v3.11.7 (/usr/bin/python3)",
+        "",
+        'Thread 12 (idle): "MainThread"',
+        "    f (a.py:3)",
+    ]
+    (one,) = read_stacks([Line(n, t) for n, t in enumerate(text, 1)], "stacks/12.txt")
+    assert (one.pid, one.rank, one.child, one.host, one.kernel) == (12, None, (1, 10), "gpu-4", "futex")
+    assert one.taken == datetime(2026, 11, 29, 20, 55, 59, 250000, UTC).timestamp()

@@ -233,6 +233,19 @@ def test_a_trackers_own_thread_ends_nothing_but_a_function_that_it_runs_does(
     assert ("code.exception" in {e.cause for e in told}) == bool(cause)
 
 
+@pytest.mark.parametrize(("file", "cause"), [("ts/metrics/metric_collector.py", None), ("ts/model_loader.py", "code.import")])
+def test_a_process_that_only_measures_the_host_ends_nothing(
+    events: Callable[[str], list[Observation]], file: str, cause: str | None
+) -> None:
+    head = (
+        "2025-12-05T08:04:15,298 [ERROR] Thread-1 org.pytorch.serve.metrics.MetricCollector - Traceback (most recent call last):"
+    )
+    frame = f'  File "/opt/py/site-packages/{file}", line 27, in <module>\n    collect_all()\n'
+    told = events(f"{head}\n{frame}ModuleNotFoundError: No module named 'nvgpu'\n")
+    assert cause in {e.cause for e in told}
+    assert ("code.import" in {e.cause for e in told}) == bool(cause)
+
+
 def test_a_message_that_is_a_traceback_tells_what_that_one_ends_with(events: Callable[[str], list[Observation]]) -> None:
     first = 'Traceback (most recent call last):\n  File "/home/u/main.py", line 9, in <module>\n    raise RuntimeError(text)\n'
     found = tracebacks(events(first + "RuntimeError: " + PLAIN))
@@ -383,3 +396,21 @@ def test_a_spawned_process_whose_parent_was_gone_ends_nothing(
         f"    self = reduction.pickle.load(from_parent)\n{frame}{said}\n"
     )
     assert any(e.kind == "traceback/ignored" for e in told) is ends_nothing
+
+
+@pytest.mark.parametrize(
+    ("head", "told"),
+    [
+        ("-- Process 2 terminated with the following error:", {"local_rank": 2}),
+        ("Process SpawnProcess-3:", {"child_no": 2}),
+        ("Process Process-1:", {"child_no": 0}),
+        ("Process worker-3:", {"process_no": 3}),
+        ("Process Process-1:2:", {}),
+        ("Process worker:", {}),
+    ],
+)
+def test_the_child_that_the_line_before_names(
+    head: str, told: dict[str, int], events: Callable[[str], list[Observation]]
+) -> None:
+    (event,) = tracebacks(events(f"{head}\n{PLAIN}"))
+    assert {k: v for k, v in event.fields.items() if k in ("local_rank", "child_no", "process_no")} == told

@@ -1,14 +1,19 @@
-"""Curves as the points of a polyline, and the table of processes as shares of the largest.
+"""What a page shows beside its texts: curves, processes as bars, the lines around the deciding one, incidents as rows.
 
 Curve(points=((1, 2.0), (2, None), (3, 4.0))) -> two pieces, as nothing joins them over the reading that was lost
 """
 
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
 from itertools import groupby
 
 from msgspec import Struct
 
-from forensics.model import Curve, ProcessMemory, Proof, Report
+from forensics.model import Curve, IncidentSummary, ProcessMemory, Proof, QuotedLine, Report
 from forensics.report.curves import first_to_last, is_wide, relevant_curves, scaled_values, value_text
+from forensics.report.overview import other_incidents
+from forensics.report.phrases import percent_text
 
 # Units of the drawing, which scales to the page: five to one, so that several fit on a screen.
 CHART_WIDTH, CHART_HEIGHT = 600, 120
@@ -83,3 +88,74 @@ def _height(value: float | None, least: float, most: float) -> float:
     """The y of a value: the largest is at the top, with a margin of half a line's width."""
     share = ((value or 0.0) - least) / (most - least) if most > least else 0.5
     return CHART_HEIGHT - CHART_MARGIN - (CHART_HEIGHT - 2 * CHART_MARGIN) * share
+
+
+MIN_FOLDED_LINES = 3  # chosen by hand: the heading of a fold takes as much room as two lines
+
+
+class Part(Struct, frozen=True):
+    """Lines that follow one another. `folded`: they are frames of libraries. `decided`: which of them decided, -1 if none did."""
+
+    lines: tuple[QuotedLine, ...]
+    folded: bool = False
+    decided: int = -1
+
+
+def parts_around(report: Report) -> list[Part]:
+    """The lines around the first evidence line of the first cause; empty if they are not known."""
+    first = next(iter(report.causes[0].evidence), None)
+    if first is None or not any((x.line, x.text) == (first.line, first.text) for x in report.around):
+        return []
+    runs = [(library, tuple(same)) for library, same in groupby(report.around, key=lambda x: x.library)]
+    joined: list[tuple[bool, tuple[QuotedLine, ...]]] = []
+    for library, rows in runs:
+        folded = library and len(rows) >= MIN_FOLDED_LINES
+        if joined and not folded and not joined[-1][0]:
+            joined[-1] = False, joined[-1][1] + rows
+        else:
+            joined.append((folded, rows))
+    return [Part(rows, folded, _place(rows, first.line, first.text)) for folded, rows in joined]
+
+
+def _place(rows: tuple[QuotedLine, ...], line: int, text: str) -> int:
+    return next((i for i, x in enumerate(rows) if (x.line, x.text) == (line, text)), -1)
+
+
+class Row(Struct, frozen=True):
+    """One incident. `first`: the best line of its first cause, if known. `odds`: the probability as text, empty if unknown."""
+
+    id: int
+    time: datetime | None
+    subject: str
+    cause: str
+    title: str
+    odds: str
+    first: Proof | None
+
+
+def rows(report: Report) -> list[Row]:
+    """The incidents of the report in its order, without later ones that show no bad end."""
+    shown = {number for group in other_incidents(report) for number in group.ids}
+    return [_row(report, i, n == 0) for n, i in enumerate(report.incidents) if n == 0 or i.id in shown]
+
+
+def kinds(listed: Sequence[Row]) -> list[tuple[str, str, int]]:
+    """(cause, title, number of incidents) of the incidents' causes, the most frequent first."""
+    titles = {r.cause: r.title for r in listed}
+    return [(cause, titles[cause], count) for cause, count in Counter(r.cause for r in listed).most_common()]
+
+
+def _row(report: Report, incident: IncidentSummary, is_first: bool) -> Row:
+    findings = report.causes if is_first else incident.findings
+    first = findings[0] if findings else incident.candidates[0] if incident.candidates else None
+    cause = first.id if first else next(iter(incident.causes), "")
+    proofs = findings[0].evidence if findings else ()
+    return Row(
+        incident.id,
+        incident.time or incident.start,
+        incident.subject or ", ".join(incident.hosts),
+        cause,
+        first.title if first else cause,
+        percent_text(first.probability) if first else "",
+        proofs[0] if proofs else None,
+    )

@@ -1,0 +1,42 @@
+"""Ends of ranks that logs tell by another number than the rank."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from forensics.database import Database
+from forensics.model import Observation, Proof, Value
+from forensics.model.ranks import RankProcess
+from forensics.ranks.ended import ended_ranks
+
+
+def end(line: int, fields: Mapping[str, Value]) -> Observation:
+    proofs = (Proof("job.log", line, "KeyError: 'b'", "traceback", "strong"),)
+    return Observation("traceback", "code.exception", "strong", "job.log", line, line, proofs, dict(fields))
+
+
+@pytest.mark.parametrize(
+    ("fields", "ranks"),
+    [
+        ([{"local_rank": 2}], {2}),
+        ([{"child_no": 1}], {1}),
+        ([{"process_no": 0}, {"process_no": 2}], {0, 2}),
+        ([{"process_no": 1}, {"process_no": 2}], set()),  # they may count from 0 or from 1
+        ([{"rank": 4}, {"local_rank": 2}], {4}),
+        ([{"pid": 77}], {5}),
+    ],
+)
+def test_the_rank_by_what_the_log_tells(fields: list[dict[str, Value]], ranks: set[int], knowledge: Database) -> None:
+    events = [end(n, one) for n, one in enumerate(fields, 1)]
+    assert ended_ranks(events, {5: RankProcess(77, "gpu-1")}, knowledge).own.keys() == ranks
+
+
+def test_of_several_hosts_a_local_number_tells_no_rank(knowledge: Database) -> None:
+    two = {0: RankProcess(77, "gpu-1"), 8: RankProcess(78, "gpu-2")}
+    assert not ended_ranks([end(1, {"local_rank": 2})], two, knowledge).own
+
+
+def test_a_negative_exit_status_is_a_signal(knowledge: Database) -> None:
+    told = ended_ranks([end(1, {"rank": 2, "exit_code": -9}), end(2, {"rank": 3, "exit_code": 3})], {}, knowledge).own
+    assert {rank: one.text for rank, one in told.items()} == {2: "it was ended by SIGKILL", 3: "it ended with exit status 3"}
+    assert ended_ranks([end(1, {"rank": 2, "exit_code": -99})], {}, knowledge).own[2].text == "it was ended by signal 99"
