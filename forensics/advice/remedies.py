@@ -124,7 +124,7 @@ def _composed(cause: Cause, facts: Fields, environment: Environment, first_line:
     """
     unsure = bool(first_line)
     made, held = _sorted_out((*_known_fixes(facts, environment), *cause.remedies), facts, environment, first_line)
-    if all(EARLIER_REMEDY in entry[0].unless for entry in made) and (near := _fixes_near(facts, environment)):
+    if all(map(_is_general, made)) and (near := _fixes_near(facts, environment)):
         made, held = _sorted_out((*near, *cause.remedies), facts, environment, first_line)
     first = list(_chosen(_harmless_first(made, environment), unsure))
     offered = (way.remedy for way in other_ways() if way.is_for(cause.id))
@@ -136,6 +136,11 @@ def _composed(cause: Cause, facts: Fields, environment: Environment, first_line:
     if first and all(only_looks(e) and EARLIER_REMEDY in e[0].unless for e in first) and any(_is_told_by_people(e) for e in ways):
         first, held = [e for e in ways if _is_told_by_people(e)], [*held, *first]
     return first, [e for e in behind(held, ways) if not is_contradicted(e[1], facts, environment)]
+
+
+def _is_general(entry: Told) -> bool:
+    """Is a remedy a last resort that is made for no message and no fact but the place of a line?"""
+    return EARLIER_REMEDY in entry[0].unless and {*entry[0].when} <= {EVIDENCE_PLACE, REASON_PLACE}
 
 
 def _is_told_by_people(entry: Told) -> bool:

@@ -64,6 +64,14 @@ def test_the_statement_tells_what_is_to_be_changed(tmp_path: Path, code: str, er
         ("ValueError: num must be 1 <= num <= 4, not 5", "matplotlib/c.py", "Give num a value from 1 to 4 in place of 5"),
         ("ValueError: this requires 8 devices, but only 4 devices are available", "jax/c.py", "Ask for 4 devices in place of 8"),
         ("RuntimeError: cubin version (0.6.3) does not match infer version (0.5.0).", "infer/c.py", "they are 0.6.3 and 0.5.0"),
+        (
+            "ValueError: You requested gpu: [1]\n But your machine only has: [0]",
+            "lightning/c.py",
+            "Ask for gpu [0] in place of [1]",
+        ),
+        ("ValueError: classes (10) in Head does not match the number of names (8)", "mmdet/c.py", "Bring classes (10)"),
+        ("ValueError: X has 10 features, but Model is expecting 12 features", "sklearn/c.py", "Give it 12 features"),
+        ("JSONDecodeError: Unterminated string starting at: line 1 column 388988661 (char 388988660)", "json/c.py", "it was cut"),
         ("RuntimeError: Expected target size [8, 50257], got [8, 512]", "torch/c.py", "Put the axis of the classes second"),
         ("RuntimeError: batch1 must be a 3D tensor", "torch/c.py", "Give batch1"),
         ("StopIteration: Caught StopIteration in replica 0 on device 0.", "torch/c.py", "Take the device from the input"),
@@ -85,6 +93,27 @@ def test_a_refused_connection_names_the_server_to_start(tmp_path: Path, host: st
         "(Caused by NewConnectionError('<c>: Failed to establish a new connection: [Errno 111] Connection refused'))"
     )
     assert f"Start the server that belongs at {host}:{port}" in first(tmp_path, "out = run(x)", error, "requests/adapters.py")
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        (":/opt/cuda/bin/nvcc", "Take what is too much out of the path"),
+        ("~/data/train.csv", "Let the program expand ~/data/train.csv"),
+        ("None/train.json", "one of its parts is None"),
+        ("/data/None_of_these.csv", "Give the program"),
+        ("/data/train.csv", "Give the program"),
+    ],
+)
+def test_a_path_that_shows_its_own_fault_is_told_so(tmp_path: Path, path: str, words: str) -> None:
+    assert words in first(tmp_path, "f = open(path)", f"FileNotFoundError: [Errno 2] No such file or directory: '{path}'")
+
+
+def test_what_a_library_asserts_of_what_it_was_given_is_told(tmp_path: Path) -> None:
+    frame = (
+        '  File "/env/lib/python3.12/site-packages/detect/transform.py", line 9, in apply\n    assert image.shape[:2] == size\n'
+    )
+    assert "`assert image.shape[:2] == size` does not hold" in told(tmp_path, f"{frame}AssertionError\n")
 
 
 def told(folder: Path, log: str) -> str:

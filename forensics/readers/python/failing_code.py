@@ -43,16 +43,21 @@ CLOSED_BY = {"(": ")", "[": "]", "{": "}"}
 
 
 def failing_code(facts: Fields, proofs: Sequence[Proof], around: LinesAround = nothing_near) -> dict[str, Value]:
-    """The facts of FAILING_FACTS for the line of the program that `facts` name; none where no traceback quotes it."""
+    """The facts of FAILING_FACTS for the line of the program that `facts` name; none where no traceback quotes it.
+
+    Where no line of the program is known, what a library asserted.
+    """
     file, line = facts.get("file"), facts.get("line_no")
-    lines, at = around(proofs[0]) if proofs and file and line else ((), 0)
+    lines, at = around(proofs[0]) if proofs else ((), 0)
     if not lines:
         return {}
-    for frames in tracebacks_near(lines, at):
+    tracebacks = list(tracebacks_near(lines, at))
+    for frames in tracebacks if file and line else ():
         place = next((i for i in reversed(range(len(frames))) if frames[i][1:] == (file, line)), None)
         if place is not None:
             return _told(facts, lines, frames, place)
-    return {}
+    last = quoted_code(lines, tracebacks[0][-1])[0] if tracebacks and tracebacks[0] else ""
+    return {RAISED_CODE: _cut(last)} if last.startswith("assert ") and len(last) <= MAX_STATEMENT_CHARS else {}
 
 
 def _told(facts: Fields, lines: Sequence[str], frames: Sequence[Place], place: int) -> dict[str, Value]:

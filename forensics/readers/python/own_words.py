@@ -30,6 +30,7 @@ FURTHER_LOG = "further_log"  # a file in which, as the message says, more of it 
 WRITTEN_PATH = "written_path"  # what could not be opened for writing
 OWN_WORDS_FACTS = STATED, ASKED_FOR, ALLOWED, REFUSED, FURTHER_LOG, WRITTEN_PATH, *SAID_AMOUNTS, *SAID_SHAPES
 MESSAGE = "exc_message"
+EXCEPTION_MARK = "Error: "  # of a line with an exception and its message
 MAX_BLOCK_LINES = 40  # a help text of Open MPI between its two rules
 MAX_COMPARED_CHARS = 80  # of a message, which a fact may have cut
 MAX_LOG_DISTANCE = 15  # lines: an installer wraps the words of its builder into a few sentences of its own
@@ -147,7 +148,7 @@ def own_words(facts: Fields, proofs: Sequence[Proof], around: LinesAround = noth
     text = _joined([message, *block[1:]] if message and not framed else block)
     found: dict[str, Value] = {} if message else _stated(block, bool(framed))
     found |= _asked(text) | _values(text) | _written(facts, lines, at)
-    if message:
+    if message or EXCEPTION_MARK in lines[at]:
         found |= said_amounts(text) | said_shapes(text)
     return found | _further_log(proofs, lines, at)
 

@@ -5,6 +5,9 @@ heads (32) must be divisible by parallel size (3)           -> divisor_name "par
 batch size 10 is not divisible by 4                         -> multiple_choices "8 or 12"
 num must be 1 <= num <= 4, not 5                            -> ranged_name "num", allowed_range "1 to 4", refused_amount "5"
 requires 8 devices, but only 4 are available                -> asked_amount "8", asked_things "devices", offered_amount "4"
+You requested gpu: [1] But your machine only has: [0]       -> asked_choice "[1]", asked_things "gpu", offered_choice "[0]"
+num_classes (10) does not match the length of CLASSES (1)   -> equal_name "num_classes" 10, other_name "length of CLASSES" 1
+X has 10 features, but 12 features are expected             -> expected_amount "12", expected_things "features", got_amount "10"
 
 A name that tells what there is - a maximum, a number of samples, a size of the model - cannot be raised, and its amount is told
 as `fixed_amount` in place of `smaller_name`.
@@ -19,12 +22,14 @@ SAID_AMOUNTS = (
     *("larger_name", "larger_amount", "smaller_name", "smaller_amount", "fixed_name", "fixed_amount"),
     *("dividend", "divided_name", "divisor", "divisor_name", "divisor_choices", "multiple_choices"),
     *("ranged_name", "allowed_range", "refused_amount"),
-    *("asked_amount", "asked_things", "offered_amount"),
+    *("asked_amount", "asked_things", "offered_amount", "asked_choice", "offered_choice"),
+    *("equal_name", "equal_amount", "other_name", "other_amount"),
+    *("expected_amount", "expected_things", "got_amount"),
 )
 MAX_COMPARISON_CHARS = 600  # of a message: what compares two amounts stands at its beginning
 MAX_DIVISORS = 8  # divisors of one number that a sentence lists
 MAX_DIVIDEND = 1 << 20  # chosen by hand: sizes of layers, batches and pictures are below
-AMOUNT_NAME = r"[A-Za-z_][\w.\[\]`'-]*(?: [A-Za-z_][\w.\[\]`'-]*){0,5}"
+AMOUNT_NAME = r"[A-Za-z_][\w.\[\]`'-]*(?: [`']?[A-Za-z_][\w.\[\]`'-]*){0,5}"
 AMOUNT = r"\d[\d_]*(?:\.0)?\b(?!\.\d| ?(?:[KMGT]i?B?|%|ms|s)\b)"  # a setting, and nothing that was measured
 BEFORE = rf"(?P<name_a>{AMOUNT_NAME}) ?(?:[:=]|\bof\b)? ?\(?(?P<amount_a>{AMOUNT})\)?"
 AFTER = rf"(?P<name_b>{AMOUNT_NAME}) ?(?:[:=]|\bof\b)? ?\(?(?:\w+ ?= ?)?(?P<amount_b>{AMOUNT})\)?"
@@ -64,10 +69,27 @@ STRIPPED_PATTERN = lazy.regex(
     r"|\s+(?:is|was|of|has|have|must|should|be|to|with|the)\Z|[`']"
 )
 
+WORD_OR_LIST = r"\[[^\]\n]{1,60}\]|[\w.:-]{1,40}"
+CHOICE_PATTERN = lazy.regex(
+    rf"(?i)\b(?:requested|asked for|specified|selected) (?P<things>[a-z][\w ]{{1,30}}): ?(?P<asked>{WORD_OR_LIST})[.,;]?\s{{1,4}}"
+    rf"(?:but|however)\b[^:\n]{{0,50}}?\b(?:only )?(?:has|have|offers|available)(?: are)?: ?(?P<offered>{WORD_OR_LIST})"
+)
+UNEQUAL_PATTERN = lazy.regex(
+    rf"{BEFORE}[\w ,.`'-]{{0,70}}?\b(?:do(?:es)? not|doesn't|don't|must|should|has to) "
+    rf"(?:match(?:es)?|(?:be )?equal(?: to)?|be the same as|agree with)(?: the)? [^\w\n]?{AFTER}"
+)
+TENSOR_PATTERN = lazy.regex(r"\b(?:tensors?|dim|dimensions?|shapes?)\b")  # of sizes that other readers tell
+THINGS = r"[a-z][a-z-]{2,20}s"
+EXPECTED_PATTERN = lazy.regex(
+    rf"\b(?:has|have|got|given|received|found) (?P<got_a>\d+) (?P<things_a>{THINGS})\b[^\d\n]{{0,60}}"
+    rf"\bexpect(?:s|ed|ing) (?P<expected_a>\d+)\b|\b[Ee]xpect(?:s|ed|ing) (?P<expected_b>\d+) (?P<things_b>{THINGS})"
+    r"[^\d\n]{0,40}\b(?:got|given|received|found|but|has|have|were|was)\b[^\d\n]{0,20}(?P<got_b>\d+)\b"
+)
+
 
 def said_amounts(text: str) -> dict[str, Value]:
     """The facts of SAID_AMOUNTS in a message: those of the first comparison that it makes."""
-    for found_in in (_divided, _ranged, _asked, _compared):
+    for found_in in (_divided, _ranged, _asked, _unequal, _expected, _compared):
         if found := found_in(text[:MAX_COMPARISON_CHARS]):
             return found
     return {}
@@ -116,10 +138,30 @@ def _ranged(text: str) -> dict[str, Value]:
 
 
 def _asked(text: str) -> dict[str, Value]:
+    if choice := CHOICE_PATTERN.search(text):
+        return {"asked_choice": choice["asked"], "asked_things": choice["things"], "offered_choice": choice["offered"]}
     found = OFFERED_PATTERN.search(text)
     if not found or int(found["asked"]) <= int(found["offered"]):
         return {}
     return {"asked_amount": found["asked"], "asked_things": found["things"].strip(), "offered_amount": found["offered"]}
+
+
+def _unequal(text: str) -> dict[str, Value]:
+    found = UNEQUAL_PATTERN.search(text)
+    names = (_plain(found["name_a"]), _plain(found["name_b"])) if found else ("", "")
+    if not found or not all(names) or found["amount_a"] == found["amount_b"] or TENSOR_PATTERN.search(text):
+        return {}
+    first: dict[str, Value] = {"equal_name": names[0], "equal_amount": _told(found["amount_a"])}
+    return first | {"other_name": names[1], "other_amount": _told(found["amount_b"])}
+
+
+def _expected(text: str) -> dict[str, Value]:
+    found = EXPECTED_PATTERN.search(text)
+    if not found:
+        return {}
+    expected, got = found["expected_a"] or found["expected_b"], found["got_a"] or found["got_b"]
+    things: dict[str, Value] = {"expected_things": found["things_a"] or found["things_b"]}
+    return things | {"expected_amount": expected, "got_amount": got} if expected != got else {}
 
 
 def _compared(text: str) -> dict[str, Value]:

@@ -69,3 +69,21 @@ def test_more_was_asked_for_than_there_is() -> None:
 @pytest.mark.parametrize("message", ["perplexity must be less than n_samples", "loss is larger than 3", "no such file", ""])
 def test_a_message_without_two_amounts_has_none(message: str) -> None:
     assert said_amounts(message) == {}
+
+
+def test_two_amounts_that_have_to_be_equal() -> None:
+    found = said_amounts("The `classes` (10) in Head of Model does not match the length of `NAMES` (8)")
+    assert [found[n] for n in ("equal_name", "equal_amount", "other_name", "other_amount")] == [
+        "classes",
+        "10",
+        "length of NAMES",
+        "8",
+    ]
+    assert said_amounts("The size of tensor a (129) must match the size of tensor b (193)") == {}
+
+
+def test_a_device_that_is_not_there_and_a_number_of_inputs() -> None:
+    found = said_amounts("You requested gpu: [1]\n But your machine only has: [0]")
+    assert (found["asked_choice"], found["offered_choice"]) == ("[1]", "[0]")
+    found = said_amounts("X has 10 features, but LinearRegression is expecting 12 features as input.")
+    assert (found["expected_amount"], found["got_amount"]) == ("12", "10")
