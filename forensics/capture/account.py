@@ -14,6 +14,7 @@ These lines state facts. The analysis decides which of them is the cause.
 from __future__ import annotations
 
 import signal
+import time
 
 from forensics.capture.children import child_text
 from forensics.capture.identity import MAX_FREE_SHARE_OF_FULL
@@ -182,8 +183,11 @@ def _limits(collector: Collector, end: float, root: dict[str, Any] | None) -> li
 
 def _root(collector: Collector, end: dict[str, Any] | None) -> str:
     if end is None:
-        return f"the command, pid {collector.root}, was still running when this was written"
+        root = collector.tree.living.get(collector.root)
+        lived = f", {duration_text(time.time() - root.started)} after its start" if root else ""
+        return f"the command, pid {collector.root}, was still running when this was written{lived}"
     if collector.refused:
         return f"the command, pid {collector.root}, could not be started: {collector.refused}"
     comm = f" ({end['comm']})" if end.get("comm") else ""
-    return f"the command, pid {collector.root}{comm}, {_how(end)} after {duration_text(end['end'] - collector.started)}"
+    started = end.get("start", collector.started)
+    return f"the command, pid {collector.root}{comm}, {_how(end)} after {duration_text(end['end'] - started)}"

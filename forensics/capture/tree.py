@@ -58,7 +58,7 @@ class Process:
     def __init__(self, found: proc.Stat, seen: float) -> None:
         self.pid, self.ppid, self.comm, self.ticks = found.pid, found.ppid, found.comm, found.start_ticks
         self.seen = seen
-        self.started = seen
+        self.started = seen - proc.age_s(found)
         self.rss_bytes = self.most_bytes = found.rss_bytes
         self.cpu_s = found.cpu_s
         self.group, self.command, self.ranks = "", "", {}  # type: str, str, dict[str, str]
