@@ -80,11 +80,14 @@ def signal_name(number: int) -> str:
 
 
 def _process(end: dict[str, Any], numbered: tuple[int, int] | None) -> str:
-    rank = f", rank {end['ranks']['RANK']}" if "RANK" in end.get("ranks", {}) else ""
     child = child_text(numbered) or (f", child of pid {end['ppid']}" if end.get("ppid") else "")
     lived = f" after {duration_text(end['end'] - end['start'])}" if "start" in end else ""
     held = f"; it held {end['most_bytes'] / MIB:.1f} MiB" if end.get("most_bytes") else ""
-    return f"pid {end['pid']} ({end.get('comm', 'unknown')}){rank}{child}, {_how(end)}{lived}{held}"
+    return f"pid {end['pid']} ({end.get('comm', 'unknown')}){_rank(end)}{child}, {_how(end)}{lived}{held}"
+
+
+def _rank(end: dict[str, Any]) -> str:
+    return f", rank {end['ranks']['RANK']}" if "RANK" in end.get("ranks", {}) else ""
 
 
 def _how(end: dict[str, Any]) -> str:
@@ -177,7 +180,8 @@ def _limits(collector: Collector, end: float, root: dict[str, Any] | None) -> li
         if seconds and (
             found.get("signal") == SIGXCPU or found["cpu_s"] >= min(MIN_LIMIT_SHARE * seconds, seconds - MAX_TICK_ERROR_S)
         ):
-            sentences.append(f"pid {found['pid']} ({found.get('comm', '')}) had used its limit of {seconds} s of processor time")
+            whose = f"pid {found['pid']} ({found.get('comm', '')}){_rank(found)}"
+            sentences.append(f"{whose} had used its limit of {seconds} s of processor time")
     return sentences
 
 

@@ -53,10 +53,13 @@ def at_work(stacks: ProcessStacks) -> ThreadStack | None:
 
 def _waits_for_thread(main: ThreadStack) -> bool:
     """Does the thread wait for another one, or do callbacks of an event loop, which may do so?"""
-    inner = main.frames[:SHOWN_FRAMES]
-    return inner[0].file.endswith(THREAD_FILES) or any(
-        f.file.endswith(EVENT_LOOP) and f.function.endswith("_run_once") for f in inner
-    )
+    return main.frames[0].file.endswith(THREAD_FILES) or in_event_loop(main)
+
+
+def in_event_loop(thread: ThreadStack) -> bool:
+    """Is the thread in the loop of asyncio, and in no callback of it?"""
+    inner = thread.frames[:SHOWN_FRAMES]
+    return any(f.file.endswith(EVENT_LOOP) and f.function.endswith("_run_once") for f in inner)
 
 
 def _computes(thread: ThreadStack) -> bool:

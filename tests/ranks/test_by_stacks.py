@@ -282,3 +282,16 @@ def test_where_the_stacks_are_of_another_moment_the_logs_tell_the_end() -> None:
     assert drawn(*given, ends=ends).basis == OTHER_MOMENT
     (odd,) = drawn(*given, ends=ends, by_logs=True).odd
     assert (odd.rank, odd.kind) == (1, "left")
+
+
+def test_stacks_are_of_another_moment_if_a_rank_that_waits_in_them_raised_an_exception_of_its_own() -> None:
+    place = ProofPlace("job.log", 3, "KeyError: 'b'")
+    raised = Ends({1: Ended("it raised KeyError", Frame("/run/train.py", 30, "train"), place, "code.exception")})
+    given = stack(0, IN_CALL), stack(1, f"{WAITS}|train (/run/train.py:19)"), stack(2, IN_CALL)
+    assert [one.rank for one in drawn(*given).odd] == [1]
+    assert drawn(*given, ends=raised).basis == OTHER_MOMENT
+
+
+def test_an_event_loop_that_waits_says_so() -> None:
+    (odd,) = drawn(stack(0, IN_CALL), stack(1, f"{LOOP}|main (/run/train.py:3)"), stack(2, IN_CALL)).odd
+    assert (odd.kind, odd.doing.partition(" waits")[0]) == ("outside", "its event loop")

@@ -57,6 +57,7 @@ def record(*lines: str) -> Record | None:
             "proof",
         ),
         (["pid 4711 (python3) had used its limit of 60 s of processor time", KILLED], "process.resource_limit", "proof"),
+        (["pid 4711 (python3), rank 1 had used its limit of 60 s of processor time", KILLED], "process.resource_limit", "proof"),
         (
             ["no output came for 15 min 0 s before the end", KILLED.replace("9 (SIGKILL)", "15 (SIGTERM)")],
             "process.stalled",
