@@ -122,7 +122,8 @@ def place_case(
     found = correlation.last_incident(every) if event_filter.last else every
     source_table = source_summaries(analyses, clocks, noted)
     heads = {r.name: [line.text for line in r.scan.head] for r in analyses}
-    asked = find_subject(source_table, _lanes(analyses), {r.name: r.pids for r in analyses}, heads)
+    runs = {r.name: r.captured for r in analyses if r.captured}
+    asked = find_subject(source_table, _lanes(analyses), {r.name: r.pids for r in analyses}, heads, runs)
     attempted = {a.name: a.attempted for a in analyses}
     return PlacedCase(analyses, clocks, kept, found, source_table, asked, noted, attempted, picture)
 

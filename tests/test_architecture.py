@@ -125,6 +125,7 @@ OF_OTHER_TEXTS = {
     "correlation/entities.py": "the name of a file, and of a host",
     "correlation/filters.py": "what the user typed: the pid or the job that lines must name",
     "explain/__init__.py": "what the user typed: the id of a cause",
+    "explain/asked.py": "what the user typed: a question, and the settings that remedies name",
     "explain/words.py": "what the user typed: a question",
     "history/accounting.py": "rows of sacct, and host lists in them",
     "history/captured.py": "the command line of a captured run",

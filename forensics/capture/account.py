@@ -14,6 +14,7 @@ These lines state facts. The analysis decides which of them is the cause.
 from __future__ import annotations
 
 import signal
+import time
 
 from forensics.capture.children import child_text
 from forensics.capture.identity import MAX_FREE_SHARE_OF_FULL
@@ -79,11 +80,14 @@ def signal_name(number: int) -> str:
 
 
 def _process(end: dict[str, Any], numbered: tuple[int, int] | None) -> str:
-    rank = f", rank {end['ranks']['RANK']}" if "RANK" in end.get("ranks", {}) else ""
     child = child_text(numbered) or (f", child of pid {end['ppid']}" if end.get("ppid") else "")
     lived = f" after {duration_text(end['end'] - end['start'])}" if "start" in end else ""
     held = f"; it held {end['most_bytes'] / MIB:.1f} MiB" if end.get("most_bytes") else ""
-    return f"pid {end['pid']} ({end.get('comm', 'unknown')}){rank}{child}, {_how(end)}{lived}{held}"
+    return f"pid {end['pid']} ({end.get('comm', 'unknown')}){_rank(end)}{child}, {_how(end)}{lived}{held}"
+
+
+def _rank(end: dict[str, Any]) -> str:
+    return f", rank {end['ranks']['RANK']}" if "RANK" in end.get("ranks", {}) else ""
 
 
 def _how(end: dict[str, Any]) -> str:
@@ -176,14 +180,18 @@ def _limits(collector: Collector, end: float, root: dict[str, Any] | None) -> li
         if seconds and (
             found.get("signal") == SIGXCPU or found["cpu_s"] >= min(MIN_LIMIT_SHARE * seconds, seconds - MAX_TICK_ERROR_S)
         ):
-            sentences.append(f"pid {found['pid']} ({found.get('comm', '')}) had used its limit of {seconds} s of processor time")
+            whose = f"pid {found['pid']} ({found.get('comm', '')}){_rank(found)}"
+            sentences.append(f"{whose} had used its limit of {seconds} s of processor time")
     return sentences
 
 
 def _root(collector: Collector, end: dict[str, Any] | None) -> str:
     if end is None:
-        return f"the command, pid {collector.root}, was still running when this was written"
+        root = collector.tree.living.get(collector.root)
+        lived = f", {duration_text(time.time() - root.started)} after its start" if root else ""
+        return f"the command, pid {collector.root}, was still running when this was written{lived}"
     if collector.refused:
         return f"the command, pid {collector.root}, could not be started: {collector.refused}"
     comm = f" ({end['comm']})" if end.get("comm") else ""
-    return f"the command, pid {collector.root}{comm}, {_how(end)} after {duration_text(end['end'] - collector.started)}"
+    started = end.get("start", collector.started)
+    return f"the command, pid {collector.root}{comm}, {_how(end)} after {duration_text(end['end'] - started)}"

@@ -27,6 +27,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+WATCHER = " -m forensics.capture "  # in the command of a process that guard() or `forensics run` started beside a job
 RANK_VARIABLES = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "LOCAL_RANK")  # the first one that is set counts
 JOB_NAMES = ("SLURM_JOB_ID", "TORCHELASTIC_RUN_ID", "PBS_JOBID", "LSB_JOBID", "RAY_JOB_ID")
 MAX_LIVE_PROCESSES = 512  # of one host: eight ranks with sixty loaders each
@@ -55,6 +56,7 @@ def look(kind: str, value: str) -> dict[str, Any]:
     left_out = max(0, len(chosen) - MAX_LIVE_PROCESSES)
     command, end, refused = "", time.monotonic() + WHOLE_S, ""
     found = [_about(pid, table[pid]) for pid in chosen[:MAX_LIVE_PROCESSES]]
+    found = [one for one in found if WATCHER not in one["command"]]
     command = _py_spy([str(one["command"]) for one in found])
     if command:
         with ThreadPoolExecutor(AT_ONCE) as pool:

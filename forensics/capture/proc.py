@@ -10,6 +10,7 @@ import os
 import select
 import signal
 import struct
+import time
 
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
@@ -58,6 +59,14 @@ def stat(pid: int) -> Stat | None:
         return Stat(pid, text) if text else None
     except (ValueError, IndexError):
         return None
+
+
+def age_s(found: Stat) -> float:
+    """How long ago the process started; 0 where the system has no such clock."""
+    try:
+        return max(0.0, time.clock_gettime(time.CLOCK_BOOTTIME) - found.start_ticks / TICKS)
+    except (AttributeError, OSError):
+        return 0.0
 
 
 def pids() -> list[int]:

@@ -58,7 +58,7 @@ class Process:
     def __init__(self, found: proc.Stat, seen: float) -> None:
         self.pid, self.ppid, self.comm, self.ticks = found.pid, found.ppid, found.comm, found.start_ticks
         self.seen = seen
-        self.started = seen
+        self.started = seen - proc.age_s(found)
         self.rss_bytes = self.most_bytes = found.rss_bytes
         self.cpu_s = found.cpu_s
         self.group, self.command, self.ranks = "", "", {}  # type: str, str, dict[str, str]
@@ -76,6 +76,13 @@ class Process:
     def is_watcher(self) -> bool:
         """Does it only watch a process of the job or report its end, for guard() or a `forensics run` inside of this one?"""
         return any(words in self.command for words in WATCHERS)
+
+    def ended(self, status: int) -> None:
+        """Note its wait status while nobody has reaped it, and the limit of processor time that it may have set itself."""
+        self.zombie, self.seen = status, time.time()
+        found = proc.stat(self.pid) if os.WIFSIGNALED(status) else None
+        if found is not None and found.start_ticks == self.ticks:
+            self.cpu_s, self.cpu_limit_s = found.cpu_s, proc.cpu_limit_s(self.pid) or self.cpu_limit_s
 
     def sample(self) -> None:
         """Read its memory; if it has executed another program, read its command again."""
@@ -169,8 +176,7 @@ class ProcessTree:
         found = proc.stat(process.pid)
         if found is not None and found.start_ticks == process.ticks and found.state in "ZX":
             if process.zombie is None:
-                process.seen = now
-                process.zombie = found.exit_status
+                process.ended(found.exit_status)
         elif found is None or found.start_ticks != process.ticks:
             self._gone(process, now)
 
@@ -200,7 +206,7 @@ class ProcessTree:
         process = self.living.get(pid)
         if process is not None:
             if process.zombie is None:
-                process.zombie, process.seen = status, time.time()
+                process.ended(status)
                 self.ways.add("connector")
         elif (known := self._vanished(pid)) is not None:
             known |= {"how": "connector", **decode_status(status)}

@@ -64,7 +64,7 @@ def register(app: typer.Typer) -> None:
 
 
 def as_json(found: "Explanation") -> str:
-    """One document: asked, reading, terms, codes, sub_codes, matches, signatures, causes, near, names_nothing."""
+    """One document: asked, reading, terms, codes, sub_codes, matches, signatures, causes, near, names_nothing, possible (ids)."""
     from msgspec import Struct
     from msgspec.structs import asdict
 
@@ -76,7 +76,7 @@ def as_json(found: "Explanation") -> str:
             return {k: plain(v) for k, v in value.items() if k not in ("place", "match", "no_match")}
         return [plain(v) for v in value] if isinstance(value, (list, tuple)) else value
 
-    document = plain(found)
+    document = plain(found) | {"possible": [cause.id for cause in found.possible]}
     for cause in document["causes"]:
         cause["cause"] = {k: v for k, v in cause["cause"].items() if k not in ("signatures", "remedies")}
     return json_text(document, 1)
@@ -87,6 +87,11 @@ NAMES_NOTHING = (
     "  $ forensics analyze LOG...               every log of the run, and the kernel's if there is one",
     "  $ tail -n 50 LOG | forensics explain -   the last lines alone",
     "  $ forensics explain exit code N          if all that is known is how it ended",
+)
+SETTLES = (
+    "What settles it is how the program went on behind it, and where the program prints it:",
+    "  $ forensics analyze LOG...               the whole log, and the kernel's if there is one",
+    "  $ grep -rn 'WORDS OF THE MESSAGE' .      in the source of the program that printed it",
 )
 
 
@@ -102,6 +107,7 @@ def as_text(found: "Explanation") -> Iterator[str]:
     if not found.known:
         yield f"Nothing is known of {_shown(found.asked)}."
         yield from (f"Did you mean {name}?" for name in found.near)
+        yield from _possible(found)
         yield "To teach a message: forensics signatures --help"
         return
     if found.reading:
@@ -123,12 +129,23 @@ def as_text(found: "Explanation") -> Iterator[str]:
         yield from _cause(explained, 0 if i and found.is_guess else REMEDIES_SHOWN if several else len(explained.advice))
     if found.differential:
         yield from _differential(found.differential)
+    yield from _possible(found)
     if found.signatures and not found.matches:
         yield "signatures" if len(found.signatures) > 1 else "signature"
         for signature in found.signatures[:SIGNATURES_SHOWN]:
             yield f"  {signature.id}  {signature.weight}"
             yield from _wrapped(f"{signature.source}{'; since ' + signature.since if signature.since else ''}", "    ")
         yield "  forensics signatures show ID tells pattern and examples"
+
+
+def _possible(found: "Explanation") -> Iterator[str]:
+    """What words alone suggest, as no more than that, and what settles it."""
+    if found.possible:
+        yield "Its words alone are like those of one of these; nothing else speaks for it:"
+        yield from (f"  {cause.id}  {cause.title}" for cause in found.possible)
+    if found.possible or not (found.known or found.near):
+        yield from SETTLES
+        yield ""
 
 
 def _term(term: "Term") -> Iterator[str]:

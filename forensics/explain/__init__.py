@@ -21,16 +21,20 @@ from forensics.database.differential import Differential
 from forensics.database.effects import with_effects, with_warning
 from forensics.database.entries import HEALTHY, TEMPLATE_FIELD_PATTERN
 from forensics.database.nvlink5 import decode_line
+from forensics.explain.asked import fitting_the_question
 from forensics.explain.differential import differential_of
-from forensics.explain.likeness import NOTHING, likely_causes
+from forensics.explain.likeness import NOTHING, is_sure, likely_causes
 from forensics.explain.words import Term, codes_in, is_named_alone, terms_in
 from forensics.model import Advice, Fields, Observation, Source
+from forensics.readers.python.exception_words import is_half_sure
+from forensics.readers.words import is_printed
 from forensics.scan import scan
 
 MAX_TEXT_BYTES = 1 << 20  # a message or the end of a log; whole logs are for `analyze`
 LIKE_AN_ID = re.compile(r"[a-z_]+\.[a-z_]+(?:/\w+)?")  # of a cause or a signature; an unknown one is a typing error
 QUESTION = re.compile(r"(?i)(?:why|what|how|which|when|where|can|is|does|do|should)\b[^\n]{3,}\?\Z")  # in a person's words
 BEFORE_A_SENTENCE = re.compile(r"(?<=[.:;]) +(?=[A-Z])")
+POSSIBLE_SHOWN = 2  # chosen by hand: a guess is no list to work through
 CAUSES_SHOWN = 4  # chosen by hand: what fits on a screen with what each means
 
 
@@ -60,7 +64,8 @@ class Explanation(Struct, frozen=True):
 
     `reading`: how `asked` was read, in words; empty if it is an id. `terms`: the terms for causes that it uses.
     `names_nothing`: it is a question whose words, such as "training stops", fit nearly every cause. `differential`: what it may
-    be then, or where the likeliest cause is the name of an ending that others explain.
+    be then, or where the likeliest cause is the name of an ending that others explain. `possible`: causes that its words alone
+    suggest, which nothing shows.
     """
 
     asked: str
@@ -74,6 +79,7 @@ class Explanation(Struct, frozen=True):
     near: tuple[str, ...] = ()
     names_nothing: bool = False
     differential: Differential | None = None
+    possible: tuple[Cause, ...] = ()
 
     @property
     def is_guess(self) -> bool:
@@ -108,7 +114,7 @@ def explain(text: str, database: Database) -> Explanation:
     is_asked = QUESTION.match(name) is not None
     is_message = not is_asked and (any(_names_a_cause(m, database) for m in found.matches) or any(codes_in_line(name)))
     is_question = "\n" not in name and not is_mistyped_id and not is_message
-    return (_words(name, database) or found) if is_question else found
+    return (_words(name, database, is_asked) or found) if is_question else found
 
 
 def _names_a_cause(match: Match, database: Database) -> bool:
@@ -123,8 +129,11 @@ def _article(word: str) -> str:
     return "an" if word[0] in "aeiouAEIOUXSN" and not word.startswith("si") else "a"
 
 
-def _words(text: str, database: Database) -> Explanation | None:
-    """The explanation of a question in a person's own words; None if it has no known word."""
+def _words(text: str, database: Database, is_asked: bool) -> Explanation | None:
+    """The explanation of a question in a person's own words; None if it has no known word.
+
+    A line that a program printed is no question: what its words are most like is told as a possibility and no more, and so is
+    what the words of a person are hardly like."""
     codes, terms = codes_in(text), tuple(t for t in terms_in(text) if NOTHING not in t.causes)
     likely = likely_causes(text, database, CAUSES_SHOWN)
     if likely == (NOTHING,) and terms and is_named_alone(text, terms[0]):
@@ -133,9 +142,12 @@ def _words(text: str, database: Database) -> Explanation | None:
         return Explanation(text, "words that name no cause", names_nothing=True, differential=differential_of(text))
     if not codes and not likely:
         return None
+    if not codes and ((is_printed(text) and not is_asked) or not (terms or is_sure(text))):
+        possible = tuple(database.causes[c] for c in likely[:POSSIBLE_SHOWN] if c in database.causes)
+        return Explanation(text, possible=possible)
     terms = tuple(sorted(terms, key=lambda t: likely[:1] != t.causes[:1]))  # what the whole question means is told first
     named = dict.fromkeys((*(c for code in codes for c in code.causes), *likely))
-    causes = [_in_general(database.causes[c]) for c in named if c in database.causes]
+    causes = [_in_general(database.causes[c], text) for c in named if c in database.causes]
     words = ", ".join((*(c.label for c in codes), *(t.name for t in terms)))
     reading = f"words: {words or 'most like what is said of ' + causes[0].cause.title.lower()}"
     is_symptom = bool(causes) and causes[0].cause.fallback and not codes
@@ -155,7 +167,9 @@ def _lines(text: str, database: Database) -> Explanation:
     lines = text.splitlines() or [""]
     codes = tuple(dict.fromkeys(c for line in lines for c in (*codes_in_line(line), *codes_in(line))))
     signatures = {s.id: s for m in matches for s in _signature(m.id, database)}
-    causes = _of_events(events, database) or tuple(_of_codes(codes, database))
+    suggested = [e for e in events if is_half_sure(e)]
+    causes = _of_events([e for e in events if e not in suggested], database) or tuple(_of_codes(codes, database))
+    rest = dict.fromkeys(e.cause or "" for e in suggested if e.cause not in {c.cause.id for c in causes})
     return Explanation(
         asked=lines[0] if len(lines) == 1 else f"{len(lines)} lines",
         reading="a line of a log" if len(lines) == 1 else "lines of a log",
@@ -165,6 +179,7 @@ def _lines(text: str, database: Database) -> Explanation:
         signatures=tuple(signatures.values()),
         causes=causes,
         near=() if matches or codes else _near(text, database),
+        possible=tuple(database.causes[c] for c in rest if c in database.causes),
     )
 
 
@@ -205,8 +220,9 @@ def _of_codes(codes: Iterable[Code], database: Database) -> Iterator[ExplainedCa
     yield from (_in_general(database.causes[name]) for name in list(names)[:CAUSES_SHOWN])
 
 
-def _in_general(cause: Cause) -> ExplainedCause:
-    """A cause with the remedies that can be told without a case: what helps always first, then what more threads confirm."""
+def _in_general(cause: Cause, question: str = "") -> ExplainedCause:
+    """A cause with the remedies that can be told without a case: what helps always first, then what more threads confirm.
+    `question`: whose words may ask for one of them, or speak against it."""
     own: set[str | None] = {*case_fields()}
     own -= {EVIDENCE_FACT, AROUND_FACT}
     told = [r for r in cause.remedies if own.isdisjoint(map(condition_field, r.when)) and not TEMPLATE_FIELD_PATTERN.search(r.do)]
@@ -215,12 +231,12 @@ def _in_general(cause: Cause) -> ExplainedCause:
         Advice(
             i,
             r.who,
-            with_warning(r.do, r.commands, {}),
+            with_warning(action, r.commands, {}),
             _told(r.why),
             tuple(with_effects(fill_command(c, {})) for c in r.commands),
             r.source or None,
         )
-        for i, r in enumerate(told, 1)
+        for i, (r, action) in enumerate(fitting_the_question(told, question), 1)
     )
     return ExplainedCause(cause, "", tuple(remedies))
 

@@ -54,6 +54,7 @@ AMONG_OTHERS = 0.8  # chosen by hand: of a phrase with a word in it: `out of (sh
 WORDS_BETWEEN = 1  # other word that the words of a phrase may have among them
 TERMS_SHOWN = 3  # chosen by hand: a question has a word or two of the field
 CLOSE = 0.7  # of the best term's score, from which another term is shown as well
+PLAIN_PATTERN = re.compile(r"[\w\s.,;?!'\"()+-]*\Z")
 CODE_NUMBER_PATTERN = r"(-?\d{1,5})\b"
 CODES = (
     (re.compile(rf"(?i)\bxid[ :#]*{CODE_NUMBER_PATTERN}"), xid),
@@ -110,6 +111,11 @@ def _closeness(words: list[str], phrase: frozenset[str]) -> float:
     if any(phrase.issubset(words[i : i + len(phrase)]) for i in range(len(words))):
         return 1.0
     return AMONG_OTHERS if any(phrase.issubset(words[i : i + len(phrase) + WORDS_BETWEEN]) for i in range(len(words))) else 0.0
+
+
+def is_plain(text: str) -> bool:
+    """Has `text` none of the signs that programs print between words?"""
+    return PLAIN_PATTERN.match(text) is not None
 
 
 def stems(text: str) -> Iterator[str]:

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from forensics.model import Incident, SourceSummary
 from forensics.model.verdicts import Entity, Lane, LaneKind
 from forensics.ownership.runs import separate_runs
+from forensics.readers.capture.captured_run import CapturedRun
 from forensics.readers.identity.file_names import FileNameIds, ids_of_file_name
 from forensics.readers.lanes.lane_rows import HOST_FORMATS, SLURM_DAEMON_LOG
 
@@ -29,7 +30,7 @@ class Subject(Struct, frozen=True, dict=True):  # a folder of thousands of logs 
     `own`: names of the sources that it wrote; for a machine all sources. `starts`, `ends`: first and last known time of each of
     these. `pids`: its processes, as far as its logs name them. `machine`: only logs of hosts were given. `lanes`: of all sources,
     by name. `hosts`: those that its own lines name. `earlier`: the runs of the same program before it, in order. `other_runs`:
-    names of the sources that other runs wrote.
+    names of the sources that other runs wrote. `captured`: what captures say of its runs, one for each node of a job.
     """
 
     own: frozenset[str]
@@ -41,6 +42,7 @@ class Subject(Struct, frozen=True, dict=True):  # a folder of thousands of logs 
     hosts: frozenset[str] = frozenset()
     earlier: tuple["Subject", ...] = ()
     other_runs: frozenset[str] = frozenset()
+    captured: tuple[CapturedRun, ...] = ()
 
     @property
     def named(self) -> list[FileNameIds]:
@@ -85,7 +87,10 @@ class Subject(Struct, frozen=True, dict=True):  # a folder of thousands of logs 
 
     @cached_property
     def start(self) -> datetime | None:
-        """The earliest known time of its own logs; None if one of them has no time."""
+        """When its captured commands started, else the earliest known time of its own logs; None if one of them has no time."""
+        if self.captured:
+            moments = [run.started for run in self.captured if run.started]
+            return min(moments) if len(moments) == len(self.captured) else None
         return None if not self.starts or None in self.starts.values() else min(t for t in self.starts.values() if t)
 
     def entity(self) -> Entity:
@@ -109,14 +114,15 @@ def find_subject(
     lanes: Mapping[str, tuple[Lane, ...]],
     pids: Mapping[str, frozenset[int]],
     heads: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    captured: Mapping[str, CapturedRun] = MappingProxyType({}),
 ) -> Subject:
-    """The subject of these sources. `lanes`, `pids`, `heads` (the first lines): by source."""
+    """The subject of these sources. `lanes`, `pids`, `heads` (the first lines), `captured`: by source."""
     every = list(summaries)
     own = [s for s in every if not s.format.startswith(HOST_FORMATS) and not _is_of_scheduler(s.name, lanes.get(s.name, ()))]
     if not own:
         return _subject(every, frozenset(s.name for s in every), lanes, pids, machine=True)
     runs = separate_runs(own, heads)
-    found = [_subject(own, names, lanes, pids, machine=False) for names in runs[-MAX_KNOWN_RUNS:]]
+    found = [_subject(own, names, lanes, pids, captured=captured) for names in runs[-MAX_KNOWN_RUNS:]]
     return replace(found[-1], earlier=tuple(found[:-1]))
 
 
@@ -130,7 +136,8 @@ def _subject(
     names: frozenset[str],
     lanes: Mapping[str, tuple[Lane, ...]],
     pids: Mapping[str, frozenset[int]],
-    machine: bool,
+    machine: bool = False,
+    captured: Mapping[str, CapturedRun] = MappingProxyType({}),
 ) -> Subject:
     """The subject that wrote the sources `names`; other runs wrote the others of `summaries`."""
     own = [s for s in summaries if s.name in names]
@@ -142,6 +149,7 @@ def _subject(
         machine=machine,
         lanes=lanes,
         other_runs=frozenset(s.name for s in summaries) - names,
+        captured=tuple(captured[name] for name in sorted(names) if name in captured),
     )
 
 

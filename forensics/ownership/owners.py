@@ -84,6 +84,9 @@ def _owner(
         return "mine", f"pid {pid}"
     if pid and death and _is_none_of(pid, subject.pids, MAX_THREAD_ID_DISTANCE if o.fields.get("signal") else 0):
         return "others", f"pid {pid} is none that the job's log names"
+    group = str(o.fields.get("cgroup", ""))
+    if subject.captured and all(run.is_elsewhere(group) for run in subject.captured):
+        return "others", f"no process of the job was in the memory group {group}"
     return _by_time(o, subject, before)
 
 
@@ -127,7 +130,8 @@ def _by_time(o: Observation, subject: Subject, before: float | None) -> tuple[Ow
         return "others", f"{-before:.1f} s behind the last line of the job's log"
     if o.time and start and o.time < start - timedelta(seconds=tolerance_s):
         early = (start - o.time).total_seconds()
-        return "others", f"{early:.0f} s before the first line of the job's log"
+        since = "start of the job" if subject.captured else "first line of the job's log"
+        return "others", f"{early:.0f} s before the {since}"
     gap = _seconds_before(o, subject)
     if gap is None:
         return "unknown", "given beside it"

@@ -56,7 +56,7 @@ def picture_of_stacks(case: RankCase) -> RankPicture | None:
         return None
     missing = tuple(rank for rank in range(case.world) if rank not in stands)
     waiting = {rank: one for rank, one in stands.items() if one.call}
-    stale = _is_other_moment(case, waiting.values())
+    stale = _is_other_moment(case, waiting)
     odd = () if stale or not waiting else _odd(case, stands, waiting, missing)[:MAX_ODD]
     rows = tuple(_row(case, rank, stands.get(rank), bool(odd)) for rank in range(case.world))
     edges = tuple((rank, one.rank) for rank in waiting for one in odd if one.rank not in waiting)
@@ -99,10 +99,13 @@ def _stand(case: RankCase, rank: int) -> _Stand | None:
     return _Stand("", at.frame, at.proofs, at.kind, at.text) if at else None
 
 
-def _is_other_moment(case: RankCase, waiting: Iterable[_Stand]) -> bool:
-    """Do the ranks that gave up tell lines at which no rank stands in its stack?"""
+def _is_other_moment(case: RankCase, waiting: Mapping[int, _Stand]) -> bool:
+    """Do the ranks that gave up tell lines at which no rank stands in its stack, or did one raise an exception of its own that
+    waits there?"""
+    if any(end.frame and rank in waiting for rank, end in case.ended.items()):
+        return True
     told = {end.frame.place for end in case.gave_up.values() if end.frame and not is_others_code(end.frame.file)}
-    return bool(told) and told.isdisjoint(frame.place for one in waiting for frame in one.lines)
+    return bool(told) and told.isdisjoint(frame.place for one in waiting.values() for frame in one.lines)
 
 
 def _odd(

@@ -10,10 +10,11 @@ from forensics.model.dumps import Frame
 from forensics.model.ranks import Kind, ProofPlace
 from forensics.model.stacks import ThreadStack
 from forensics.ranks.case import RankCase
-from forensics.ranks.threads import SHOWN_FRAMES, at_work, is_launcher, waits_in_call
+from forensics.ranks.threads import SHOWN_FRAMES, at_work, in_event_loop, is_launcher, waits_in_call
 from forensics.readers.word_lists import words, words_of_name
 
 OUTSIDE_WAIT = "it waits for something outside of all collectives"
+LOOP_WAIT = "its event loop waits for a time, the network or another thread, and its stack has no line of that"
 LAUNCHER_WAIT = "the launcher waits for its workers"
 STOPPED_CALL = "do_signal_stop"  # of the kernel, while a process is stopped
 STOPPED_WAIT = "it is stopped by a signal (SIGSTOP), and goes on when it gets SIGCONT"
@@ -80,6 +81,8 @@ def doing_of(thread: ThreadStack, source: str, own: Frame | None, kernel: str = 
         return Doing("outside", LAUNCHER_WAIT, frame, proofs)
     if any(f.function == IMPORTING for f in _inside(thread, own)):
         return Doing("computes", IMPORTS, frame, proofs)
+    if not thread.state.startswith("active") and in_event_loop(thread):
+        return Doing("outside", LOOP_WAIT, frame, proofs)
     names = {word for f in thread.frames[:SHOWN_FRAMES] for word in words_of_name(f.function)}
     if thread.state.startswith("active") or not thread.state:
         holds = ", and holds the interpreter's lock" if thread.state.endswith("gil") else ""

@@ -98,6 +98,8 @@ def _text(event: Observation) -> str:
     if kind := fields.get("exc_type"):
         message = str(fields.get("exc_message", ""))[:MAX_SAID_CHARS]
         return f"it raised {str(kind).rpartition('.')[2]}{': ' + message if message else ''}"
+    if "cpu_limit_s" in fields:
+        return "it was ended at its limit of processor time"
     if signal := fields.get("signal_name", fields.get("signal")):
         return f"it was ended by signal {signal}" if isinstance(signal, int) else f"it was ended by {signal}"
     if isinstance(code := fields.get("exit_code"), int):

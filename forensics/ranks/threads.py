@@ -28,11 +28,14 @@ HELPER_FILES = (
     "concurrent/futures/process.py",
     "multiprocessing/managers.py",
 )
+OWN_PROGRAMS = ("forensics/capture/__main__.py", "forensics/__main__.py")
 GUARD_FILE = "forensics/capture/guard.py"
 STARTING = "init_process_group"
 SHOWN_FRAMES = 4  # innermost ones that say what a thread does
 BACKWARD = "_engine_run_backward"  # another thread runs the hooks meanwhile
-THREAD_FILES = ("threading.py", "queue.py", "concurrent/futures/_base.py")  # of a frame that waits for another thread
+POOL_FILE = "concurrent/futures/thread.py"  # below what a thread of a pool runs
+FUTURE_FILE = "concurrent/futures/_base.py"
+THREAD_FILES = ("threading.py", "queue.py", FUTURE_FILE)  # of a frame that waits for another thread
 EVENT_LOOP = "asyncio/base_events.py"  # its innermost frames wait for a thread, too, or for a time or the network
 SPAWN_FILE, SPAWNED = "torch/multiprocessing/spawn.py", "_wrap"  # the outermost function of torch in a rank that it spawned
 
@@ -47,21 +50,39 @@ def at_work(stacks: ProcessStacks) -> ThreadStack | None:
     if _waits_for_gradients(main):
         return next((t for t in rest if t.name in ("", "Dummy-1")), main)
     if _waits_for_thread(main) and not in_collective(main):
-        return next(filter(in_collective, rest), None) or next(filter(_computes, rest), main)
+        called = next(filter(in_collective, rest), None) or next(filter(_computes, rest), None)
+        return called or (next(filter(_is_of_pool, rest), main) if _waits_for_pool(main) else main)
     return main
 
 
 def _waits_for_thread(main: ThreadStack) -> bool:
     """Does the thread wait for another one, or do callbacks of an event loop, which may do so?"""
-    inner = main.frames[:SHOWN_FRAMES]
-    return inner[0].file.endswith(THREAD_FILES) or any(
-        f.file.endswith(EVENT_LOOP) and f.function.endswith("_run_once") for f in inner
-    )
+    return main.frames[0].file.endswith(THREAD_FILES) or in_event_loop(main)
+
+
+def in_event_loop(thread: ThreadStack) -> bool:
+    """Is the thread in the loop of asyncio, and in no callback of it?"""
+    inner = thread.frames[:SHOWN_FRAMES]
+    return any(f.file.endswith(EVENT_LOOP) and f.function.endswith("_run_once") for f in inner)
+
+
+def _waits_for_pool(main: ThreadStack) -> bool:
+    """Does the thread wait for what it gave to a pool of threads?"""
+    return in_event_loop(main) or any(f.file.endswith(FUTURE_FILE) for f in main.frames[:SHOWN_FRAMES])
+
+
+def _is_of_pool(thread: ThreadStack) -> bool:
+    """Does a thread of a pool run code of the program, and not wait for work?"""
+    return any(f.file.endswith(POOL_FILE) for f in thread.frames) and _runs_program(thread)
+
+
+def _runs_program(thread: ThreadStack) -> bool:
+    return any(f.line and not is_others_code(f.file) for f in thread.frames)
 
 
 def _computes(thread: ThreadStack) -> bool:
     """Does the thread run code of the program, and not only that of a library?"""
-    return thread.state.startswith("active") and any(f.line and not is_others_code(f.file) for f in thread.frames)
+    return thread.state.startswith("active") and _runs_program(thread)
 
 
 def in_collective(thread: ThreadStack) -> bool:
@@ -97,9 +118,14 @@ def is_launcher(thread: ThreadStack) -> bool:
 def is_ranks_own(one: ProcessStacks, known: ProcessStacks | None) -> bool:
     """Are they the stacks of a rank, and not of its launcher or of its helpers, which have the rank in their environment, too?
     A helper was started later than its rank. `known`: those of the same rank that were seen before."""
-    if one.main is None or is_launcher(one.main) or _has_left(one.main):
+    if one.main is None or is_launcher(one.main) or _has_left(one.main) or _watches(one.main):
         return False
     return known is None or _helper_order(one) <= _helper_order(known)
+
+
+def _watches(main: ThreadStack) -> bool:
+    """Is it the process that guard() started beside a rank, or that reports its end? It has the rank in its environment, too."""
+    return any(f.file.endswith(OWN_PROGRAMS) for f in main.frames)
 
 
 def _has_left(main: ThreadStack) -> bool:
@@ -135,7 +161,7 @@ def _starts(thread: ThreadStack) -> bool:
 def started_ranks(stacks: Iterable[ProcessStacks]) -> dict[int, int]:
     """The ranks of processes that one Python process started on one host, by pid: it starts them in order, and tells none of them
     its number by the environment. Empty where stacks tell ranks, or are of several hosts."""
-    given = [one for one in stacks if one.pid is not None and one.main is not None]
+    given = [one for one in stacks if one.pid is not None and one.main is not None and not _watches(one.main)]
     if any(one.rank is not None for one in given) or len({one.host for one in given if one.host}) > 1:
         return {}
     own = [one for one in given if _is_spawned(one)] or _members(given)

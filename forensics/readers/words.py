@@ -1,13 +1,25 @@
 """The words of a line, for the models that learn from words: without numbers, addresses and paths, which differ in each log."""
 
 from forensics.core import lazy
+from forensics.line_formats import parse_prefix
 
 WORD_NOISE_PATTERN = lazy.regex(r"0x[0-9a-fA-F]+|/[\w./+-]{3,}|\b[0-9a-f]{8,}\b|https?://\S+|\d+")
 SMALL_WORD_PATTERN = lazy.regex(r"[a-z_]{3,30}")
 ENDING_NOISE_PATTERN = lazy.regex(
     r"0x[0-9a-fA-F]+|/[\w./+-]{3,}|\b(?=[0-9a-f]*\d)[0-9a-f]{8,}\b|https?://\S+|\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d"
 )
+# What begins a line that a program printed, where no format of signatures/line_formats does: a level, fields, a clock.
+PRINTED_PATTERN = lazy.regex(
+    r"\W{0,4}(?:FATAL|CRITICAL|ERROR|WARN(?:ING)?|PANIC|EMERG|Error|[EWF])\b(?:[:\]/]|\s{2})|.{0,24}\b\d\d:\d\d:\d\d\b"
+    r"|[*!#>=:]{2,4} ?\S|! \S|[IWEFDC]\d{4} |\W*\{\W*\"\w+\W{0,2}:|\w+=\S+ \w+=\S"
+    r"|[\w./-]+(?:\[\d+\])?: (?:error|warning|fatal|\[\w+\])(?!\w)"
+)
 ENDING_TOKEN_PATTERN = lazy.regex(r"[A-Za-z_]{2,30}|\d+(?:\.\d+)?|[✓✗✔✘×❌✅]|[#=>%!?]{1,3}")
+
+
+def is_printed(text: str) -> bool:
+    """Does a line have the form in which programs print, rather than that of a sentence of a person?"""
+    return bool(parse_prefix(text).formats) or PRINTED_PATTERN.match(text) is not None
 
 
 def plain_words(text: str) -> list[str]:

@@ -4,7 +4,7 @@ Threads match the chunks of a large source; processes read many small sources. T
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 
@@ -20,6 +20,7 @@ from forensics.model.stacks import ProcessStacks
 from forensics.model.verdicts import Lane
 from forensics.parallel.file_pool import is_small, read_in_pool
 from forensics.parallel.prefetch import read_ahead
+from forensics.readers.capture.captured_run import CapturedRun, captured_run
 from forensics.readers.python.process_stacks import process_stacks
 from forensics.scan import Matcher, Workers, matcher_of, scan
 from forensics.source_analysis.call_or_warn import call_or_warn
@@ -33,6 +34,7 @@ class SourceAnalysis(Struct, frozen=True):
     `samples`: what its lines show about its clock. `pids`: those that its ends name. `line_format`: that of most of its first
     lines. `records`: how many lines are no continuations. `lanes`: whose its lines are, and how each of them ends. `attempted`:
     what each attempt of the longest of them says of itself. `dump`: of a source that is one. `stacks`: those of whole processes.
+    `captured`: what a capture says of the run.
     """
 
     scan: Scan
@@ -46,6 +48,7 @@ class SourceAnalysis(Struct, frozen=True):
     attempted: tuple[context.AttemptFacts, ...] = ()
     dump: Dump | None = None
     stacks: tuple[ProcessStacks, ...] = ()
+    captured: CapturedRun | None = None
 
     @property
     def name(self) -> str:
@@ -176,13 +179,18 @@ def analyze_source(
     unsplit: tuple[tuple[Lane, ...], list[Observation]] = ((), [*teardown.events])
     split = partial(outcome.split_lanes, scanned, line_format, unsplit[1], classes, teardown.lines)
     lanes, events = call_or_warn(split, unsplit, "how it ended", name, warn)
-    spans = [(a.first_line, a.last_line) for a in lanes[0].attempts] if lanes and lanes[0].kind == "job" else []
-    alone: tuple[context.AttemptFacts, ...] = ()
-    said = call_or_warn(lambda: context.attempt_facts(scanned, spans), alone, "its attempts", name, warn)
+    said = _attempt_facts(scanned, lanes, warn)
     kept, stacks = _without_numbers(scanned), _stacks(scanned, warn)
+    run = call_or_warn(lambda: captured_run(scanned), None, "its account", name, warn)
     if source.format == CAPTURED_STACKS:
         return SourceAnalysis(kept, (), (), (), frozenset(), line_format, count, stacks=stacks)
-    return SourceAnalysis(kept, tuple(events), curves, tuple(samples), pids, line_format, count, lanes, said, stacks=stacks)
+    return SourceAnalysis(kept, tuple(events), curves, tuple(samples), pids, line_format, count, lanes, said, None, stacks, run)
+
+
+def _attempt_facts(scanned: Scan, lanes: Sequence[Lane], warn: Warn) -> tuple[context.AttemptFacts, ...]:
+    spans = [(a.first_line, a.last_line) for a in lanes[0].attempts] if lanes and lanes[0].kind == "job" else []
+    alone: tuple[context.AttemptFacts, ...] = ()
+    return call_or_warn(lambda: context.attempt_facts(scanned, spans), alone, "its attempts", scanned.source.name, warn)
 
 
 def _count_records(scanned: Scan, line_format: str) -> int:

@@ -54,7 +54,7 @@ BLOCKED_S = 260.0  # the kernel's watchdog reports a blocked task after 120 to 2
 @dataclass(frozen=True)
 class Hang:
     """One capture. `odd`: the rank with the fault, from `step` on. `model`: a step function of the program. `held_out`: it is
-    only measured, and was not looked at while the rules were written."""
+    only measured, and was not looked at while the rules were written. `dumps`: without them it leaves stacks alone."""
 
     kind: str
     ranks: int
@@ -62,7 +62,7 @@ class Hang:
     step: int
     model: str
     held_out: bool = False
-    launcher: bool = True
+    dumps: bool = True
 
     @property
     def looked_at(self) -> int:
@@ -92,6 +92,7 @@ HANGS = (
     Hang("waits_for_pipe", 2, 0, 5, "averaging", held_out=True),
     Hang("straggler", 6, 5, 20, "grid", held_out=True),
     *(Hang(kind, 3, 1, 10, "averaging", held_out=True) for kind in MOUNTS),
+    Hang("waits_for_pipe", 4, 3, 9, "averaging", held_out=True, dumps=False),
 )
 
 
@@ -110,7 +111,8 @@ def capture(hang: Hang, work: Path, folder: Path) -> None:
     (out / "job.log").write_text(rekey(log))
     if hang.kind in MOUNTS:
         (out / "dmesg.log").write_text(rekey(kernel.lines("-T")))
-    shutil.copytree(stage.run_dir / "fr", out / "fr")
+    if hang.dumps:
+        shutil.copytree(stage.run_dir / "fr", out / "fr")
     for part in (out / "fr").glob("*.part"):
         part.unlink()
     (out / "expected.yaml").write_text(_expected(hang, stage.run_dir / PROGRAM))
@@ -141,6 +143,8 @@ def _look(hang: Hang, stage: Stage, out: Path, kernel: KernelLog) -> None:
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.stdout:
                 (out / "stacks" / f"{pid}.txt").write_text(f"stacks of pid {pid} (python), rank {rank}\n{rekey(done.stdout)}")
+        if not hang.dumps:
+            return
         stage.write("dump.now", "now")
     end = time.monotonic() + DUMPED_S
     silent = {hang.odd} if hang.kind in ("gil_held", "dead_rank", "out_of_memory") else set()

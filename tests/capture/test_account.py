@@ -22,9 +22,10 @@ def test_a_limit_of_processor_time_is_told_where_it_was_reached(
     limit_s: int, used_s: float, ended: dict[str, int], told: bool
 ) -> None:
     root: dict[str, Any] = {"pid": 7, "comm": "python3", "end": 9.0, "cpu_limit_s": limit_s, "cpu_s": used_s, **ended}
+    root["ranks"] = {"RANK": "3"}
     collector: Any = SimpleNamespace(options=SimpleNamespace(time_limit_s=0.0), tree=SimpleNamespace(ends=[root]), root=7)
     lines = account._limits(collector, 9.0, root)
-    assert lines == ([f"pid 7 (python3) had used its limit of {limit_s} s of processor time"] if told else [])
+    assert lines == ([f"pid 7 (python3), rank 3 had used its limit of {limit_s} s of processor time"] if told else [])
 
 
 SENT = {"signal": 15, "to": 7, "to_comm": "python3", "code": 0}

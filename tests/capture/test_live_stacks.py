@@ -45,3 +45,8 @@ def test_root_runs_no_program_of_another_user(monkeypatch: pytest.MonkeyPatch, t
     assert live_stacks._py_spy([f"{tmp_path}/python train.py"]) == str(spy)
     monkeypatch.setattr(os, "geteuid", lambda: spy.stat().st_uid + 1)
     assert spy.stat().st_uid == 0 or live_stacks._py_spy([f"{tmp_path}/python train.py"]) != str(spy)
+
+
+def test_what_watches_a_rank_is_left_out(monkeypatch: pytest.MonkeyPatch, sleeper: int) -> None:
+    monkeypatch.setattr(live_stacks, "WATCHER", "sleep")
+    assert live_stacks.look("pid", str(sleeper))["processes"] == []

@@ -1,6 +1,7 @@
 """How the end of a process is learned where the kernel does not tell it through a pidfd."""
 
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -67,3 +68,24 @@ def test_a_shell_that_became_another_program_is_called_by_its_last_name() -> Non
     running.kill()
     running.wait()
     assert watched.living[running.pid].comm == "sleep"
+
+
+def test_a_limit_of_processor_time_that_a_program_sets_itself_is_read_at_its_end() -> None:
+    program = (
+        "import os, resource, signal; input(); resource.setrlimit(resource.RLIMIT_CPU, (77, 77)); os.kill(0, signal.SIGKILL)"
+    )
+    job = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, start_new_session=True)
+    tree = ProcessTree([job.pid], False)
+    assert job.stdin is not None
+    job.stdin.write(b"\n")
+    job.stdin.close()
+    until = time.monotonic() + 30
+    while (found := proc.stat(job.pid)) and found.state != "Z" and time.monotonic() < until:
+        time.sleep(0.01)
+    tree.ended_now()
+    job.wait()
+    tree.look()
+    tree.ended_now()
+    tree.close()
+    (end,) = tree.ends
+    assert end["cpu_limit_s"] == 77

@@ -282,3 +282,49 @@ def test_where_the_stacks_are_of_another_moment_the_logs_tell_the_end() -> None:
     assert drawn(*given, ends=ends).basis == OTHER_MOMENT
     (odd,) = drawn(*given, ends=ends, by_logs=True).odd
     assert (odd.rank, odd.kind) == (1, "left")
+
+
+def test_stacks_are_of_another_moment_if_a_rank_that_waits_in_them_raised_an_exception_of_its_own() -> None:
+    place = ProofPlace("job.log", 3, "KeyError: 'b'")
+    raised = Ends({1: Ended("it raised KeyError", Frame("/run/train.py", 30, "train"), place, "code.exception")})
+    given = stack(0, IN_CALL), stack(1, f"{WAITS}|train (/run/train.py:19)"), stack(2, IN_CALL)
+    assert [one.rank for one in drawn(*given).odd] == [1]
+    assert drawn(*given, ends=raised).basis == OTHER_MOMENT
+
+
+def test_an_event_loop_that_waits_says_so() -> None:
+    (odd,) = drawn(stack(0, IN_CALL), stack(1, f"{LOOP}|main (/run/train.py:3)"), stack(2, IN_CALL)).odd
+    assert (odd.kind, odd.doing.partition(" waits")[0]) == ("outside", "its event loop")
+
+
+def test_in_the_backward_pass_the_thread_that_runs_a_hook_is_at_work() -> None:
+    hook = [*stack(1, BACKWARD), 'Thread 999 (idle): "Dummy-1"', "    on_gradient (/run/train.py:33)"]
+    (odd,) = drawn(stack(0, IN_CALL), hook, stack(2, IN_CALL)).odd
+    assert (odd.rank, odd.kind, str(odd.place and odd.place.place)) == (1, "outside", "train.py:33")
+
+
+def test_a_main_thread_that_waits_for_no_other_is_at_work_itself() -> None:
+    loads = with_thread(stack(1, LOADS), f"{WAITS}|_mean (/run/comm.py:4)")
+    (odd,) = drawn(stack(0, IN_CALL), loads, stack(2, IN_CALL)).odd
+    assert (odd.rank, odd.kind, str(odd.place and odd.place.place)) == (1, "outside", "train.py:7")
+
+
+@pytest.mark.parametrize("main", [FUTURE, LOOP])
+def test_what_a_thread_of_a_pool_waits_for_is_what_its_caller_waits_for(main: str) -> None:
+    def rank(inner: str) -> list[str]:
+        work = f"{inner}|run (/usr/lib/python3.11/concurrent/futures/thread.py:58)".split("|")
+        beat = ['Thread 998 (idle): "beat"', "    beat (/run/beat.py:4)"]
+        return [*stack(1, f"{main}|next (/run/train.py:9)"), *beat, 'Thread 999 (idle): "pool_0"', *(f"    {f}" for f in work)]
+
+    (odd,) = drawn(stack(0, IN_CALL), rank("read_index (/run/data.py:5)"), stack(2, IN_CALL)).odd
+    assert (odd.rank, odd.kind, str(odd.place and odd.place.place)) == (1, "outside", "data.py:5")
+    idle = "_worker (/usr/lib/python3.11/concurrent/futures/thread.py:81)"
+    (odd,) = drawn(stack(0, IN_CALL), rank(idle), stack(2, IN_CALL)).odd
+    assert str(odd.place and odd.place.place) == "train.py:9"
+
+
+@pytest.mark.parametrize("program", ["capture/__main__.py", "__main__.py"])
+def test_what_watches_a_rank_is_no_rank_although_it_has_its_number(program: str) -> None:
+    watcher = stack(1, f"readable (/venv/forensics/capture/proc.py:127)|<module> (/venv/forensics/{program}:30)", 900)
+    (odd,) = drawn(watcher, child(0, IN_CALL, 701), child(1, LOADS, 702)).odd
+    assert (odd.rank, odd.pid, str(odd.place and odd.place.place)) == (1, 702, "train.py:7")

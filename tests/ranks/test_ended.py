@@ -40,3 +40,8 @@ def test_a_negative_exit_status_is_a_signal(knowledge: Database) -> None:
     told = ended_ranks([end(1, {"rank": 2, "exit_code": -9}), end(2, {"rank": 3, "exit_code": 3})], {}, knowledge).own
     assert {rank: one.text for rank, one in told.items()} == {2: "it was ended by SIGKILL", 3: "it ended with exit status 3"}
     assert ended_ranks([end(1, {"rank": 2, "exit_code": -99})], {}, knowledge).own[2].text == "it was ended by signal 99"
+
+
+def test_a_limit_of_processor_time_is_told_as_such(knowledge: Database) -> None:
+    events = [end(1, {"rank": 2, "cpu_limit_s": 60.0, "exit_code": 1, "signal": 9})]
+    assert ended_ranks(events, {}, knowledge).own[2].text == "it was ended at its limit of processor time"

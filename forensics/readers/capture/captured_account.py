@@ -41,7 +41,8 @@ NOT_STARTED_PATTERN = lazy.regex(r"the command, pid (?P<pid>\d+), could not be s
 JOB_TIME_LIMIT_PATTERN = lazy.regex(r"the scheduler's time limit was at ")
 NO_END_PATTERN = lazy.regex(r"the capture has no end")
 CPU_TIME_LIMIT_PATTERN = lazy.regex(
-    r"pid (?P<pid>\d+) \((?P<task>.{1,64}?)\) had used its limit of (?P<timeout_s>\d+) s of processor time"
+    r"pid (?P<pid>\d+) \((?P<task>.{1,64}?)\)(?:, rank (?P<rank>\d+))?"
+    r" had used its limit of (?P<cpu_limit_s>\d+) s of processor time"
 )
 
 

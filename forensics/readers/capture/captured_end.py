@@ -52,14 +52,19 @@ MAX_DEATH_AGE_S = 2100.0  # before the end. Other ranks may wait half an hour in
 STOPPED_WITHIN_S = 120.0  # the longest time that a scheduler waits between SIGTERM and SIGKILL
 
 
-def read(region: Region) -> Record | None:
-    """What the lines prove. The record has no cause if only a bad exit status is known. None if the command ended well."""
+def account_of(region: Region) -> Account:
+    """The account whose end the region is."""
     rows = []
     for row in parse_lines(region.lines()):
         text = row.message.partition(CAPTURE_PREFIX)[2] if CAPTURE_PREFIX in row.message else ""
         stamp = row.prefix.stamp
         rows.append((row.line, text, stamp.wall.timestamp() if stamp and stamp.wall else 0.0))
-    account = Account([r for r in rows if r[1]])
+    return Account([r for r in rows if r[1]])
+
+
+def read(region: Region) -> Record | None:
+    """What the lines prove. The record has no cause if only a bad exit status is known. None if the command ended well."""
+    account = account_of(region)
     if account.refused and FOREIGN_MACHINE not in account.refused[0].line.text:
         one = account.refused[0]
         return Record(

@@ -73,6 +73,11 @@ def read_exceptions(events: Sequence[Observation], database: Database) -> list[O
     return found
 
 
+def is_half_sure(event: Observation) -> bool:
+    """Is the event what words suggest without proving it?"""
+    return event.kind == KIND and event.fields.get("words_probability", 1.0) < SURE_READING_PROBABILITY  # type: ignore[operator]
+
+
 def read_message(exception: str, message: str) -> Reading | None:
     """The cause that the words of a message name; None if too few words are known, or if the exception's class says enough."""
     causes, weights = _weights()

@@ -57,6 +57,7 @@ def record(*lines: str) -> Record | None:
             "proof",
         ),
         (["pid 4711 (python3) had used its limit of 60 s of processor time", KILLED], "process.resource_limit", "proof"),
+        (["pid 4711 (python3), rank 1 had used its limit of 60 s of processor time", KILLED], "process.resource_limit", "proof"),
         (
             ["no output came for 15 min 0 s before the end", KILLED.replace("9 (SIGKILL)", "15 (SIGTERM)")],
             "process.stalled",
@@ -99,3 +100,12 @@ def test_the_status_is_that_of_the_command_and_not_of_a_worker() -> None:
     found = record(WORKER, COUNTED, FAILED)
     assert found is not None
     assert (found.fields["command_status"], found.fields["signal"]) == (1, 9)
+
+
+def test_the_number_of_a_child_that_was_killed_is_told_with_its_parent() -> None:
+    found = record(WORKER.replace("child of", "child 2 of"), UNCOUNTED, HOST.format("no", 71), FAILED)
+    assert found is not None
+    assert {name: found.fields[name] for name in ("pid", "child_no", "ppid")} == {"pid": 4713, "child_no": 2, "ppid": 4711}
+    limit = record("pid 4713 (python3), rank 1 had used its limit of 60 s of processor time", KILLED)
+    assert limit is not None
+    assert (limit.fields["rank"], limit.fields["cpu_limit_s"]) == (1, 60.0)
