@@ -17,8 +17,8 @@ from forensics.outcome.deciding_lines import UNTRAINED_LINE_WEIGHTS, candidate_l
 from forensics.scan import scan
 from forensics.sources import open_paths
 from forensics.train import fit as fitting
-from forensics.train import outcome_fit, text
 from forensics.train import rates as counting
+from forensics.train import text, tree_growing
 from forensics.train.cases import FAILED, Case, decision_input_of, is_labelled, read_corpora, without_its_cause
 from forensics.train.lines_fit import fit_lines
 from forensics.train.measure import (
@@ -259,7 +259,7 @@ def test_a_model_that_learned_sample_logs_answers_them(
     samples: list[Case], knowledge: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With two thirds of the trees and a third of the signatures' examples, in half of the time."""
-    monkeypatch.setattr(outcome_fit, "BOOSTED_TREES", outcome_fit.BOOSTED_TREES * 2 // 3)
+    monkeypatch.setattr(tree_growing, "BOOSTED_TREES", tree_growing.BOOSTED_TREES * 2 // 3)
     some = text.signature_examples()[::3]
     monkeypatch.setattr(text, "signature_examples", lambda: some)
     learned = fitting.train(samples, knowledge, 3)
