@@ -8,7 +8,7 @@ method that stops earlier stops at a place that depends on the way it took.
 from typing import Any, NamedTuple
 
 TOLERANCE = 1e-10  # of the slope at the start; beyond some 1e-12 rounding decides
-MAX_STEPS = 40  # Newton's method takes some ten
+MAX_NEWTON_STEPS = 40  # Newton's method takes some ten
 MAX_INNER_STEPS = 400  # of conjugate gradients for one step; near the minimum some 100 are taken
 FIRST_ACCURACY = 0.1  # of the first steps, which need the direction alone
 MIN_STEP_LENGTH = 1e-3  # near the minimum the loss itself is rounded, and no longer says which length is better
@@ -89,7 +89,7 @@ def _solved(problem: _Problem) -> Any:
     weights = np.zeros((problem.rows.shape[1], problem.wanted.shape[1]))
     place = problem.at(weights)
     first = np.abs(place.slope).max()
-    for _ in range(MAX_STEPS):
+    for _ in range(MAX_NEWTON_STEPS):
         left = np.abs(place.slope).max() / first
         if left <= TOLERANCE:
             break

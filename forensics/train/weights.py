@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from forensics.decision.candidates import FEATURE_NAMES, FEATURES
 from forensics.train.outcome_fit import STORED_DIGITS
-from forensics.train.solvers import MAX_STEPS, MIN_STEP_LENGTH
+from forensics.train.solvers import MAX_NEWTON_STEPS, MIN_STEP_LENGTH
 
 RANKER_TOLERANCE = 1e-8  # of the slope: the weights are right in more digits than are stored
 PRIOR_FILE = Path(__file__).parent / "prior.csv"
@@ -55,7 +55,7 @@ def fit_ranker(choices: Sequence[RankingExample], prior: Sequence[Prior] | None 
     low, high = np.where(signs > 0, 0.0, -np.inf), np.where(signs < 0, 0.0, np.inf)
     weights = np.clip(problem.centre, low, high)
     loss, slope, bend = problem.at(weights)
-    for _ in range(MAX_STEPS):
+    for _ in range(MAX_NEWTON_STEPS):
         free = ~(((weights <= low) & (slope > 0)) | ((weights >= high) & (slope < 0)))
         if not free.any() or np.abs(slope[free]).max() <= RANKER_TOLERANCE:
             break
