@@ -9,7 +9,6 @@ import pytest
 from scripts.docs import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-DISTRIBUTIONS = {"sklearn": "scikit-learn"}  # where the import has another name
 PACKAGE_FILES = (".py", ".css", ".csv", ".j2", ".js", ".json", ".sh", ".typed", ".weights", ".yaml")
 
 

@@ -36,6 +36,7 @@ from forensics.model import (
 from forensics.model.answers import OUTCOME_LINE, REASON_LINE
 from forensics.model.verdicts import Candidate, Diagnosis
 from forensics.readers.kernel.stamps import is_by_kernel, uptime_s
+from forensics.readers.lanes.line_parts import is_low_severity
 from forensics.readers.platforms.java import caused_by
 from forensics.readers.python.failing_code import failing_code
 from forensics.readers.python.library_code import advised_code, library_code
@@ -241,10 +242,12 @@ def _facts_and_proofs(
 
 
 def _with_reasons(proofs: tuple[Proof, ...], reasons: Sequence[Proof]) -> tuple[Proof, ...]:
-    """`reasons` and the evidence, each line once. The evidence comes first if its first line is more than a hint."""
+    """`reasons` and the evidence, each line once. The evidence comes first if its first line is more than a hint, and before a
+    reason that is only a warning."""
     own = {(p.source, p.line): p for p in proofs}
     both = [own.get((r.source, r.line), r) for r in reasons]
-    if proofs and proofs[0].weight != "hint":
+    mild = bool(both) and both[0] not in proofs and is_low_severity(both[0].text)
+    if proofs and (proofs[0].weight != "hint" or mild):
         both = [*proofs, *both]
     return tuple(dict.fromkeys([*both, *proofs]))
 

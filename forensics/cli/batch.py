@@ -129,7 +129,7 @@ def _table(reports: "Iterable[Report]", telling: OutputOptions) -> bool:
     from forensics.report import with_stand_ins
     from forensics.report.phrases import headline, odds_text
 
-    found = [with_stand_ins(report)[0] if telling.hides_names else report for report in reports]
+    found = [with_stand_ins(report, telling.hides_folder)[0] if telling.hides_names else report for report in reports]
     found.sort(key=lambda report: CASE_ORDER.get(report.verdict, 0))
     rows = [{"case": r.case, "cause": r.causes[0].id, "sure": odds_text(r), "what": headline(r)} for r in found]
     write(table_text(rows, ("case", "cause", "sure", "what"), "text"), telling.output)
@@ -151,7 +151,7 @@ def _index(reports: "Iterable[Report]", folder: Path, telling: OutputOptions) ->
     rows, taken = [], set[str]()
     for report in _named(reports):
         case = report.case
-        report = with_stand_ins(report)[0] if telling.hides_names else report
+        report = with_stand_ins(report, telling.hides_folder)[0] if telling.hides_names else report
         if pages:
             name = f"cases/{index.file_name(mask_text(report.case), ending, taken)}"
             (pages / "cases").mkdir(parents=True, exist_ok=True)

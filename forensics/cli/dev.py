@@ -116,7 +116,6 @@ def add_evaluate(app: typer.Typer) -> None:
         corpora: Corpora,
         misses: Annotated[bool, typer.Option("--misses", help="Show each wrong answer and the features that caused it.")] = False,
         folds: Annotated[int, typer.Option(help="Cross-validate with so many folds: train on all others, test on one.")] = 0,
-        pictures: Annotated[Path | None, typer.Option(help="Draw confusion.png and reliability.png into this folder.")] = None,
         signatures: Signatures = None,
     ) -> None:
         """Compare the answers on the cases in CORPORA with their labels, and with a simple rival.
@@ -135,18 +134,13 @@ def add_evaluate(app: typer.Typer) -> None:
         from forensics import pipeline
         from forensics.train.cases import read_corpora
 
-        if pictures and not pictures.is_dir():
-            raise UsageError("no such folder to draw into", str(pictures))
         if folds == 1 or folds < 0:
             raise UsageError("--folds needs two parts or more")
         knowledge = pipeline.database(signatures or ())
         cases = read_corpora(corpora, knowledge)
         if not cases:
             raise UsageError("no case in it", str(corpora[0]))
-        answers = answers_of(cases, knowledge, folds)
-        if pictures:
-            draw_pictures(answers, pictures)
-        write(evaluation_tables(answers, misses), None)
+        write(evaluation_tables(answers_of(cases, knowledge, folds), misses), None)
 
 
 def answers_of(cases: "Sequence[Case]", knowledge: "Database", folds: int) -> "list[Prediction]":
@@ -165,14 +159,6 @@ def answers_of(cases: "Sequence[Case]", knowledge: "Database", folds: int) -> "l
     if amiss:
         raise UsageError(amiss, advice="make one with forensics dev train, or use --folds 5")
     return [predict(case, model, rules, knowledge) for case in cases]
-
-
-def draw_pictures(answers: "Sequence[Prediction]", folder: Path) -> None:
-    """Both pictures into `folder`."""
-    from forensics.train import pictures
-
-    pictures.confusion_matrix(answers, folder / "confusion.png")
-    pictures.reliability_curve({"decision": answers}, folder / "reliability.png")
 
 
 def evaluation_tables(answers: "Sequence[Prediction]", misses: bool) -> str:

@@ -93,6 +93,7 @@ def _on_terminal() -> bool:
 
 
 NAMELESS = ("brief", "issue")  # formats that are given to others: names are replaced unless the user wants them
+BESIDE_THE_LOGS = "brief"  # the format for a reader who has the logs
 WITH_LEDGER = ("json", "jsonl")  # formats that tell what each feature contributed, asked or not
 WIDEST = 140  # longer lines of prose are hard to read
 STDIN = Path("-")
@@ -127,6 +128,11 @@ class OutputOptions(NamedTuple):
     def hides_names(self) -> bool:
         """Are stand-ins shown instead of names?"""
         return bool(self.redact_map) or (self.form in NAMELESS if self.redact is None else self.redact)
+
+    @property
+    def hides_folder(self) -> bool:
+        """Is the folder of the case a name, too? A brief's reader opens its places, unless names are to be hidden from him."""
+        return self.form != BESIDE_THE_LOGS or bool(self.redact_map or self.redact)
 
 
 def check_format(form: str, why: bool = False, tracker: str = TRACKERS[0]) -> str:
@@ -321,7 +327,7 @@ def _prepared(report: "Report", telling: OutputOptions) -> "Report":
     if telling.hides_names:
         from forensics.report import with_stand_ins
 
-        report, key = with_stand_ins(report)
+        report, key = with_stand_ins(report, telling.hides_folder)
         if telling.redact_map:
             import json
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from forensics.cli.common import Remember, with_options
-from forensics.cli.output import NAMELESS, OutputOptions, capture_settings, check_format, write
+from forensics.cli.output import BESIDE_THE_LOGS, NAMELESS, OutputOptions, capture_settings, check_format, write
 from forensics.core.errors import UsageError
 from forensics.report.style import Style
 
@@ -113,7 +113,7 @@ def report_on(
     report = remembered(report, remember, folder)
     if redact:
         report, _ = with_stand_ins(report)
-    shown = with_stand_ins(report)[0] if redact is None and form in NAMELESS else report
+    shown = with_stand_ins(report, form != BESIDE_THE_LOGS)[0] if redact is None and form in NAMELESS else report
     if keep:
         readable = form if form in (*NAMELESS, "text", "markdown", "html") else "text"
         texts = (render(shown, readable, limits), render(report, "json"), short(report))

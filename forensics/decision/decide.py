@@ -46,6 +46,7 @@ from forensics.readers.lanes.exit_line import exit_status
 
 ENDED_BADLY = 0.5  # the more probable of two answers is given
 UNKNOWN_OWNER_MAX_PROBABILITY = 0.89  # a cause that only time or place links to the subject never reaches 0.9
+MUTE_PROBABILITY = 0.12  # measured: so many of the logs in which no line is known had ended badly
 MAX_CAUSES = 8  # chosen by hand: probabilities add up to one, so little is left for further causes
 MAX_NOTICES = 40  # chosen by hand: true facts that ended nothing; nobody reads more of them
 MIN_LISTED_PROBABILITY = 0.03  # a report shows such a cause after the first one
@@ -163,7 +164,7 @@ def _outcome_rows(
     if silent and odds > MAX_SILENT_LOG_ODDS:
         rows = with_rule(rows, MAX_SILENT_PROBABILITY, NO_TROUBLE)
     if mute := silent and _is_mute(given, database):
-        rows = with_rule(rows, MAX_SILENT_PROBABILITY, MUTE)
+        rows = with_rule(rows, MUTE_PROBABILITY, MUTE)
     return rows, mute
 
 

@@ -52,8 +52,11 @@ def render_many(reports: "Iterable[Report]", form: str, style: Style | None = No
     return inert(text, commands=form in COMMAND_FORMATS)
 
 
-def with_stand_ins(report: "Report") -> "tuple[Report, dict[str, str]]":
-    """`report` without secrets, and with stand-ins for hosts, users, addresses and jobs; the key is stand-in -> name."""
+def with_stand_ins(report: "Report", folder: bool = True) -> "tuple[Report, dict[str, str]]":
+    """`report` without secrets, and with stand-ins for hosts, users, addresses and jobs; the key is stand-in -> name.
+
+    `folder`: also for the folder of the case, whose name a reader beside the logs needs to open a place.
+    """
     from forensics.report.redaction import without_names, without_secrets
 
-    return without_names(without_secrets(report))
+    return without_names(without_secrets(report), folder)

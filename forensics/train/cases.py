@@ -24,6 +24,7 @@ from forensics.readers.lanes.line_classes import TROUBLE
 MAX_OTHER_LINES = 60  # of a log, to learn from: with 300 the rows take twice the bytes
 MIN_QUOTED_CHARS = 6  # of a line that is quoted in part
 FAILED = "?"  # the label of a case that failed with an unknown cause
+CUT_OFF = "cut_off"  # the outcome of a log that breaks off without a word
 
 
 class LineExample(Struct, frozen=True):
@@ -91,6 +92,8 @@ def _labelled(path: Path, knowledge: Database) -> Iterator[Case]:
             name, right = str(label["id"]), (str(label["primary"]), *map(str, label.get("accept", [])))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise UsageError("not a label: an object with id and primary is needed", where) from error
+        if label["primary"] is None and label.get("outcome") == CUT_OFF:
+            continue  # nobody knows how it ended
         right = (FAILED,) if label["primary"] is None else right
         folder = path.parent / name
         if Path(name).name != name or not folder.is_dir():

@@ -3,6 +3,7 @@
 forensics dev train incidents sample_logs -o my.weights
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -33,8 +34,8 @@ def train(
     return learn(rows_of(cases, knowledge, emphasis), folds)
 
 
-def learn(rows: Rows, folds: int = FOLD_COUNT, kept: Model | None = None) -> Model:
-    """The Model of `rows`. `kept`: a Model whose outcome and words of the end are taken, instead of learned.
+def learn(rows: Rows, folds: int = FOLD_COUNT) -> Model:
+    """The Model of `rows`.
 
     The ranker's weights and the outcome's calibration are trained on out-of-fold predictions: of text models and trees that were
     trained without the case's origin, with rates without that origin. Predictions on training cases would be too good.
@@ -42,7 +43,7 @@ def learn(rows: Rows, folds: int = FOLD_COUNT, kept: Model | None = None) -> Mod
     """
     if len({c.cause for c in rows.cases}) < 2:
         raise UsageError("too few cases: two causes are the minimum for training")
-    outcome, ending = (kept.outcome, kept.ending) if kept else _outcome_and_ending(rows, folds)
+    outcome, ending = _outcome_and_ending(rows, folds)
     made, ranked = _text_and_choices(rows, folds)
     values = weights.fit_ranker(ranked)
     return replace(made, feature_weights=values, outcome=outcome, ending=ending, lines=fit_lines(rows.cases))
@@ -57,7 +58,7 @@ def _outcome_and_ending(rows: Rows, folds: int) -> tuple[Trees, EndingModel]:
     words = [c.ending for c in rows.cases]
     matrix = np.array([c.outcome for c in rows.cases])
     endings = _out_of_fold_endings(words, bad, weight, fold)
-    matrix[:, OUTCOME_FEATURES.index(ENDING)] = [m.log_odds(w) for m, w in zip(endings, words, strict=True)]
+    matrix[:, OUTCOME_FEATURES.index(ENDING)] = outcome_fit.rounded([m.log_odds(w) for m, w in zip(endings, words, strict=True)])
     fold_trees = _out_of_fold_trees(matrix, bad, weight, fold)
     raw = [fold_trees[f].raw(row) for f, row in zip(fold, matrix.tolist(), strict=True)]
     trees = outcome_fit.fit_trees(matrix, bad, weight)
@@ -120,17 +121,14 @@ def _out_of_fold_endings(
 
 def folds_of(origins: Sequence[object], folds: int) -> list[int]:
     """The fold of each case; all cases of one origin are in one. Raises UsageError for fewer origins than `folds`."""
-    import numpy as np
-    from sklearn.model_selection import GroupKFold
-
     if len(set(origins)) < folds:
         raise UsageError(f"too few cases: {folds} sources are the minimum for training")
-    fold = [0] * len(origins)
-    split = GroupKFold(folds).split(np.zeros(len(origins)), groups=origins)
-    for number, (_, held) in enumerate(split):
-        for i in held:
-            fold[int(i)] = number
-    return fold
+    counts = Counter(origins)
+    sizes, of_origin = [0] * folds, {}
+    for origin in sorted(counts, key=lambda o: (-counts[o], str(o))):
+        of_origin[origin] = sizes.index(min(sizes))
+        sizes[of_origin[origin]] += counts[origin]
+    return [of_origin[origin] for origin in origins]
 
 
 def ranking_example(choice: Choice, likely: Mapping[str, float], known: frozenset[str], general: Sequence[str]) -> RankingExample:

@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from forensics.outcome.deciding_lines import UNTRAINED_LINE_WEIGHTS, WORD_ROWS, LineWeights
-from forensics.train.outcome_fit import STRENGTH, words_matrix
+from forensics.train.outcome_fit import WORD_PENALTY, rounded, words_matrix
 from forensics.train.rows import CaseRow
+from forensics.train.solvers import logistic_regression
 
 STRUCTURE_SCALE = 0.3  # the penalty on the weights of the structure, beside those of the words
 OTHER_LINE_WEIGHT = 0.05  # chosen by hand: twenty lines that decide nothing weigh as much as those that do
@@ -19,7 +20,6 @@ def fit_lines(cases: Sequence[CaseRow]) -> LineWeights:
     """The weights, trained on the cases with marked lines; UNTRAINED_LINE_WEIGHTS if there are none."""
     import numpy as np
     from scipy.sparse import csr_matrix, hstack
-    from sklearn.linear_model import LogisticRegression
 
     marked = [c for c in cases if c.lines]
     if not marked:
@@ -34,9 +34,7 @@ def fit_lines(cases: Sequence[CaseRow]) -> LineWeights:
     structure = np.array([line.structure for line in lines])
     scale = STRUCTURE_SCALE / np.maximum(structure.std(axis=0), 1e-6)
     rows = hstack([words_matrix([line.words for line in lines], WORD_ROWS), csr_matrix(structure * scale)]).tocsr()
-    learner = LogisticRegression(C=STRENGTH, max_iter=400)
-    learner.fit(rows, np.array([line.decides for line in lines]), sample_weight=np.array(weight))
-    weights_found = learner.coef_[0].copy()
+    weights_found, _ = logistic_regression(rows, [line.decides for line in lines], weight, WORD_PENALTY)
     weights_found[WORD_ROWS:] *= scale
-    numbers = weights_found.astype(np.float32).astype(float).tolist()  # as they are stored
+    numbers = rounded(weights_found)
     return LineWeights(numbers[:WORD_ROWS], numbers[WORD_ROWS:])

@@ -5,7 +5,7 @@ failed         10      2      0      0      122       3  0.885  0.951  0.825    
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
@@ -182,14 +182,3 @@ def reliability_bins(answers: Sequence[Prediction]) -> list[tuple[int, float, fl
     for answer in answers:
         bins[min(CALIBRATION_BINS - 1, int(answer.probability * CALIBRATION_BINS))].append(answer)
     return [(len(b), sum(a.probability for a in b) / len(b), sum(a.hit for a in b) / len(b)) for _, b in sorted(bins.items())]
-
-
-def by_cause(answers: Sequence[Prediction]) -> Mapping[str, tuple[int, float, float]]:
-    """Cause -> (number of cases, precision, recall). An accepted answer counts as the labelled cause. NaN if undefined."""
-    named = [(a.case.right[0] if a.hit else a.first, a.case.right[0]) for a in answers]
-    found: dict[str, tuple[int, float, float]] = {}
-    for cause in sorted({c for pair in named for c in pair}):
-        hits = sum(said == right == cause for said, right in named)
-        said, there = sum(s == cause for s, _ in named), sum(r == cause for _, r in named)
-        found[cause] = (there, hits / said if said else float("nan"), hits / there if there else float("nan"))
-    return found

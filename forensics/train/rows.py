@@ -12,7 +12,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forensics.core.digest import sha256
-from forensics.database import Database
+from forensics.database import Database, builtin_folder
+from forensics.database.rates import read_fired
 from forensics.decision.candidates import FEATURES, candidates
 from forensics.outcome.ending_words import UNTRAINED_ENDING_MODEL
 from forensics.outcome.features import Rates, is_terminal_by_nature
@@ -80,11 +81,13 @@ class Rows(Struct, frozen=True):
     cases: tuple[CaseRow, ...]
 
 
-def rows_of(cases: Sequence[Case], knowledge: Database, emphasis: Mapping[str, float] | None = None) -> Rows:
-    """The rows of `cases`. `emphasis`: see outcome_fit.case_weights."""
+def rows_of(
+    cases: Sequence[Case], knowledge: Database, emphasis: Mapping[str, float] | None = None, known_words: Sequence[str] = ()
+) -> Rows:
+    """The rows of `cases`. `emphasis`: see outcome_fit.case_weights. `known_words`: are in the vocabulary in any case."""
     examples = text.signature_examples()
     named = [text.document_of(c) for c in cases if c.cause_known and not c.healthy]
-    vocabulary = text.kept_words([*named, *examples])
+    vocabulary = sorted({*text.kept_words([*named, *examples]), *known_words})
     number = {w: i for i, w in enumerate(vocabulary)}
     shares = outcome_fit.case_weights(cases, emphasis)
     made = [_row(c, w, r, number, knowledge) for c, w, r in zip(cases, shares, rates_without(cases), strict=True)]
@@ -97,9 +100,21 @@ def rows_of(cases: Sequence[Case], knowledge: Database, emphasis: Mapping[str, f
     )
 
 
+def with_new_rows(old: Rows, cases: Sequence[Case], knowledge: Database, emphasis: Mapping[str, float] | None = None) -> Rows:
+    """The rows of `cases`, and those of `old` that are of other origins."""
+    new = rows_of(cases, knowledge, emphasis, old.vocabulary)
+    number, again = {w: i for i, w in enumerate(new.vocabulary)}, {c.origin for c in new.cases}
+    places = [number[w] for w in old.vocabulary]
+    kept = (replace(c, words=tuple(places[w] for w in c.words)) for c in old.cases if c.origin not in again)
+    return replace(new, cases=(*kept, *new.cases))
+
+
 def rates_without(cases: Sequence[Case]) -> list[Rates]:
-    """For each case, the signatures' rates computed without the cases of its origin."""
+    """For each case, the signatures' rates (those of rates.csv, or of `cases` if they are more) without its origin's cases."""
     found = count_firings(cases, outcome_fit.case_weights(cases))
+    for kind, fired in read_fired(builtin_folder()).items():
+        if kind in found.total:
+            found.total[kind] = [*map(max, found.total[kind], fired)]
     whole = found.rates()
     by_origin = {origin: found.without(origin, whole) for origin in {c.source for c in cases}}
     return [by_origin[c.source] for c in cases]

@@ -19,6 +19,7 @@ from forensics.decision.text import trouble_words
 from forensics.outcome.trees import Trees
 from forensics.train import outcome_fit
 from forensics.train.cases import Case
+from forensics.train.solvers import softmax_regression
 
 MIN_WORD_LOGS = 3  # chosen by hand: a word of fewer logs says nothing of a cause
 MIN_PRIVATE_CASES = 4  # chosen by hand: a name of a host or a person stands in fewer cases
@@ -74,18 +75,17 @@ def fit_text_model(documents: Sequence[tuple[Sequence[int], str]], vocabulary: S
     `documents`: of each the numbers of its words in `vocabulary`, and its cause.
     """
     import numpy as np
-    from sklearn.linear_model import LogisticRegression
 
     vectors, idf = vectorised([words for words, _ in documents], len(vocabulary))
-    learner = LogisticRegression(C=outcome_fit.STRENGTH, class_weight="balanced", max_iter=500)
-    learner.fit(vectors, [cause for _, cause in documents])
-    rows, intercepts = both_sides(learner.coef_, learner.intercept_)
+    causes, number, counts = np.unique([cause for _, cause in documents], return_inverse=True, return_counts=True)
+    weight = (len(documents) / (len(causes) * counts))[number]  # all causes weigh the same
+    *rows, intercepts = softmax_regression(vectors, number, weight, outcome_fit.WORD_PENALTY)
     return Model(
-        causes=tuple(map(str, learner.classes_)),
+        causes=tuple(map(str, causes)),
         vocabulary={w: i for i, w in enumerate(vocabulary)},
-        idf=_single(idf),
-        intercepts=_single(intercepts),
-        coefficients=_single(np.ascontiguousarray(rows.T).ravel()),
+        idf=outcome_fit.rounded(idf),
+        intercepts=outcome_fit.rounded(intercepts),
+        coefficients=outcome_fit.rounded(np.ravel(rows)),
         feature_weights=(0.0,) * len(FEATURE_NAMES),
         outcome=Trees((), 0.0),
     )
@@ -105,19 +105,3 @@ def vectorised(texts: Sequence[Sequence[int]], width: int) -> tuple[Any, Any]:
     scaled = (matrix @ diags(idf)).tocsr()
     lengths = np.sqrt(np.asarray(scaled.multiply(scaled).sum(axis=1)).ravel())
     return (diags(1 / np.where(lengths > 0, lengths, 1)) @ scaled).tocsr(), idf
-
-
-def both_sides(coefficients: Any, intercepts: Any) -> tuple[Any, Any]:
-    """One row per cause. For two causes scikit-learn has one row, the log odds of the second: it is split into two halves."""
-    import numpy as np
-
-    if len(coefficients) > 1:
-        return coefficients, intercepts
-    return np.vstack([-coefficients / 2, coefficients / 2]), np.concatenate([-intercepts / 2, intercepts / 2])
-
-
-def _single(numbers: Any) -> tuple[float, ...]:
-    """The numbers rounded to 32 bits, the stored precision, so that the measured model is the shipped one."""
-    import numpy as np
-
-    return tuple(np.asarray(numbers, dtype=np.float32).astype(float).tolist())

@@ -9,11 +9,15 @@ from 8,639 cases, and for newer features what their meaning says. A few cases mo
 import csv
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
 from forensics.decision.candidates import FEATURE_NAMES, FEATURES
+from forensics.train.outcome_fit import STORED_DIGITS
+from forensics.train.solvers import MAX_NEWTON_STEPS, MIN_STEP_LENGTH
 
+RANKER_TOLERANCE = 1e-8  # of the slope: the weights are right in more digits than are stored
 PRIOR_FILE = Path(__file__).parent / "prior.csv"
 
 
@@ -45,29 +49,54 @@ class RankingExample(Struct, frozen=True):
 def fit_ranker(choices: Sequence[RankingExample], prior: Sequence[Prior] | None = None) -> tuple[float, ...]:
     """The weights in the order of FEATURE_NAMES, each with the sign that FEATURES prescribes. `prior`: instead of prior.csv."""
     import numpy as np
-    from scipy.optimize import minimize
 
-    most = max(len(c.rows) for c in choices)
-    features = np.zeros((len(choices), most, len(FEATURE_NAMES)))
-    there = np.zeros((len(choices), most), dtype=bool)
-    right = np.zeros((len(choices), most), dtype=bool)
-    for i, choice in enumerate(choices):
-        for j, row in enumerate(choice.rows):
-            features[i, j], there[i, j], right[i, j] = row, True, choice.right[j]
-    weight = np.array([c.weight for c in choices])
-    known = read_prior() if prior is None else prior
-    centre, strength = np.array([p.centre for p in known]), np.array([p.strength for p in known])
+    problem = _Choices(choices, read_prior() if prior is None else prior)
+    signs = np.array([FEATURES[name][1] for name in FEATURE_NAMES])
+    low, high = np.where(signs > 0, 0.0, -np.inf), np.where(signs < 0, 0.0, np.inf)
+    weights = np.clip(problem.centre, low, high)
+    loss, slope, bend = problem.at(weights)
+    for _ in range(MAX_NEWTON_STEPS):
+        free = ~(((weights <= low) & (slope > 0)) | ((weights >= high) & (slope < 0)))
+        if not free.any() or np.abs(slope[free]).max() <= RANKER_TOLERANCE:
+            break
+        step, length = np.zeros_like(weights), 1.0
+        step[free] = -np.linalg.solve(bend[np.ix_(free, free)], slope[free])
+        while problem.at(there := np.clip(weights + length * step, low, high))[0] > loss and length > MIN_STEP_LENGTH:
+            length /= 2
+        weights = there
+        loss, slope, bend = problem.at(weights)
+    return tuple(round(float(w), STORED_DIGITS) + 0.0 for w in weights)
 
-    def loss(values: np.ndarray) -> tuple[float, np.ndarray]:
-        utility = np.where(there, features @ values, -np.inf)
+
+class _Choices:
+    """The loss of weights: how improbable they make the right candidates, and how far they are from the prior."""
+
+    def __init__(self, choices: Sequence[RankingExample], prior: Sequence[Prior]) -> None:
+        import numpy as np
+
+        shape = len(choices), max(len(c.rows) for c in choices)
+        self.features = np.zeros((*shape, len(FEATURE_NAMES)))
+        self.there, self.right = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
+        for i, choice in enumerate(choices):
+            count = len(choice.rows)
+            self.features[i, :count], self.there[i, :count], self.right[i, :count] = choice.rows, True, choice.right
+        self.weight = np.array([c.weight for c in choices])
+        self.centre, self.strength = np.array([p.centre for p in prior]), np.array([p.strength for p in prior])
+
+    def at(self, weights: Any) -> tuple[float, Any, Any]:
+        """The loss, its slope, and a second derivative that is never negative: where several candidates are right, without
+        what makes it so."""
+        import numpy as np
+
+        utility = np.where(self.there, self.features @ weights, -np.inf)
         powers = np.exp(utility - utility.max(axis=1, keepdims=True))
         share = powers / powers.sum(axis=1, keepdims=True)
-        hit = np.maximum((share * right).sum(axis=1), 1e-300)
-        slope = weight[:, None] * (share - share * right / hit[:, None])
-        gradient = np.einsum("ij,ijk->k", slope, features) + 2 * strength * (values - centre)
-        return float(-(weight * np.log(hit)).sum() + (strength * (values - centre) ** 2).sum()), gradient
-
-    signs = [FEATURES[name][1] for name in FEATURE_NAMES]
-    bounds = [(0.0, None) if s > 0 else (None, 0.0) if s < 0 else (None, None) for s in signs]
-    found = minimize(loss, centre, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 2000})
-    return tuple(round(float(v), 6) for v in found.x)
+        hit = np.maximum((share * self.right).sum(axis=1), 1e-300)
+        apart = weights - self.centre
+        loss = (self.strength * apart**2).sum() - (self.weight * np.log(hit)).sum()
+        slope = self.weight[:, None] * (share - share * self.right / hit[:, None])
+        mean = np.einsum("ij,ijk->ik", share, self.features)
+        spread = np.sqrt(self.weight[:, None] * share)[:, :, None] * (self.features - mean[:, None, :])
+        spread = spread[self.there]
+        bend = spread.T @ spread + np.diag(2 * self.strength)
+        return float(loss), np.einsum("ij,ijk->k", slope, self.features) + 2 * self.strength * apart, bend

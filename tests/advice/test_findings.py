@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from forensics.advice import findings, open_questions
-from forensics.advice.findings import NO_END_SHOWN, UNLINKED, UNPROVEN
+from forensics.advice.findings import NO_END_SHOWN, UNLINKED, UNPROVEN, _with_reasons
 from forensics.database import HEALTHY, Database
 from forensics.decision.decide import DecisionInput, decide
 from forensics.decision.precedence import Precedence
@@ -137,3 +137,14 @@ def test_the_message_is_marked_and_not_the_code_that_raises_it(analyze: Callable
     frames = '  File "main.py", line 6, in <module>\n    plot(a)\n  File "/opt/py/site-packages/p/q.py", line 9, in plot\n'
     log = f'step 1\nTraceback (most recent call last):\n{frames}    raise ValueError(f"{error[:40]}"\nValueError: {error}\n'
     assert analyze(train_log=log).causes[0].evidence[0].text == f"ValueError: {error}"
+
+
+def test_a_warning_is_no_reason_before_the_evidence() -> None:
+    """A cancel is a hint alone; what a library warned of long before it does not stand in front of it."""
+    told = Proof("job.err", 13, "slurmstepd: error: *** STEP 7.8 ON n1 CANCELLED AT 2026-07-16T17:59:04 ***", "step", "hint")
+    text = "[W716 17:55:31.912032432 socket.cpp:764] [c10d] The client socket cannot be initialized"
+    mild = Proof("job.err", 7, text, REASON_LINE, "hint")
+    grave = Proof("job.err", 9, "RuntimeError: the shards do not fit", REASON_LINE, "hint")
+    assert _with_reasons((told,), (mild,)) == (told, mild)
+    assert _with_reasons((told,), (grave, mild)) == (grave, mild, told)
+    assert _with_reasons((told, mild), (mild,)) == (mild, told)

@@ -55,13 +55,12 @@ def test_what_is_learned_is_used_and_measured(corpus: Path, tmp_path: Path, monk
     weights = tmp_path / "own.weights"
     learning(monkeypatch, "dev", "train", corpus, "-o", weights, "--folds", 3)
     monkeypatch.setenv("FORENSICS_MODEL", str(weights))
-    told = learning(monkeypatch, "dev", "evaluate", corpus, "--misses", "--pictures", tmp_path).splitlines()
+    told = learning(monkeypatch, "dev", "evaluate", corpus, "--misses").splitlines()
     numbers = told[2].split()
     assert (told[0], numbers[1], numbers[5], numbers[7]) == ("The decision", "16", "32", "1.000")
     assert told[4].startswith("The rival")
     assert told[6].split()[1:6] == ["16", "0", "0", "0", "32"]
     assert told[-2:] == ["Wrong answers", "none"]
-    assert {p.name for p in tmp_path.glob("*.png")} == {"confusion.png", "reliability.png"}
 
 
 def test_with_folds_each_case_is_answered_by_what_never_saw_it(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,7 +86,6 @@ def test_a_folder_of_cases_with_expected_answers_is_a_corpus(tmp_path: Path, mon
     ("words", "told"),
     [
         (("dev", "evaluate", "{}/case1"), "not a corpus"),
-        (("dev", "evaluate", "{}", "--pictures", "/no/such/folder"), "no such folder to draw into"),
         (("dev", "evaluate", "{}", "--folds", "1"), "two parts or more"),
         (("dev", "evaluate", "{}", "--folds", "50"), "too few cases"),
         (("dev", "train", "{}", "--emphasis", "read=much", "-o", "x"), "is not NAME=FACTOR"),

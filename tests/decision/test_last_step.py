@@ -98,10 +98,10 @@ def test_a_trainer_that_told_the_time_of_its_run_has_ended(analyze: Analyze) -> 
 
 @pytest.mark.seconds
 @pytest.mark.parametrize("lines", [["hello"], ["x x x"] * 500], ids=["one line", "one line again and again"])
-def test_a_log_without_any_known_line_is_hardly_called_healthy(analyze: Analyze, lines: list[str]) -> None:
+def test_a_log_without_any_known_line_is_called_healthy_with_doubt(analyze: Analyze, lines: list[str]) -> None:
     report = analyze(job_log="".join(f"{line}\n" for line in lines))
     assert (report.causes[0].id, report.verdict) == (HEALTHY, "no_crash")
-    assert report.causes[0].probability < 0.6
+    assert report.causes[0].probability < 0.9
     assert report.subject is not None
     assert "nothing in it tells of an end" in report.subject.why
     assert report.missing

@@ -1,14 +1,10 @@
-"""Trees as plain numbers: by hand, and as scikit-learn computes them."""
-
-import random
-from typing import Any
+"""Trees as plain numbers, by hand."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forensics.outcome.features import OUTCOME_FEATURES
-from forensics.outcome.trees import LEAF, MIN_LEAF_SHARE, Forest, Trees
+from forensics.outcome.trees import LEAF, Forest, Trees
 
 STUMP = Forest((0,), (0, LEAF, LEAF), (2, 1, 2), (1.5, -1.0, 2.0))
 TWICE = Forest((0, 3), (0, LEAF, LEAF) * 2, (2, 1, 2, 5, 4, 5), (1.5, -1.0, 2.0) * 2)
@@ -43,38 +39,6 @@ def test_the_mean_of_both_forests_counts_and_no_leaf_is_certain() -> None:
 @given(st.floats(-1e9, 1e9))
 def test_a_probability_is_between_0_and_1(base: float) -> None:
     assert 0.0 <= Trees((), base).probability([]) <= 1.0
-
-
-@pytest.mark.seconds
-def test_both_forests_give_the_values_of_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
-    import numpy as np
-    from sklearn import ensemble
-
-    from forensics.train import outcome_fit
-
-    learners: list[Any] = []
-
-    class Kept(ensemble.HistGradientBoostingClassifier):  # type: ignore[misc]
-        def fit(self, *given: object, **named: object) -> Any:
-            learners.append(self)
-            return super().fit(*given, **named)
-
-    class Voters(ensemble.ExtraTreesClassifier):  # type: ignore[misc]
-        def fit(self, *given: object, **named: object) -> Any:
-            learners.append(self)
-            return super().fit(*given, **named)
-
-    monkeypatch.setattr(ensemble, "HistGradientBoostingClassifier", Kept)
-    monkeypatch.setattr(ensemble, "ExtraTreesClassifier", Voters)
-    chance = random.Random(3)
-    rows = np.array([[float(chance.randrange(40)) for _ in OUTCOME_FEATURES] for _ in range(160)])
-    bad = [bool(row[0] + row[1] > 40) for row in rows]
-    made = outcome_fit.fit_trees(rows, bad, [1.0] * len(bad))
-    *boosted, voters = learners
-    shares = np.clip(voters.predict_proba(rows)[:, 1], MIN_LEAF_SHARE, 1 - MIN_LEAF_SHARE)
-    expected = np.mean([learner.decision_function(rows) for learner in boosted], axis=0) / 2 + np.log(shares / (1 - shares)) / 2
-    assert [made.raw(row) for row in rows.tolist()] == pytest.approx(list(expected), abs=0.01)
-    assert sum((made.raw(row) > 0) == truth for row, truth in zip(rows.tolist(), bad, strict=True)) > 150
 
 
 def test_calibration_turns_overconfident_scores_into_measured_shares() -> None:

@@ -1,10 +1,17 @@
 """Stand-ins for names: the same everywhere, everything that tells who and where, and the key for the owner."""
 
+from collections.abc import Iterator
+from itertools import repeat
+from typing import Any
+
 import pytest
+from msgspec import inspect
 from msgspec.structs import replace
 
+from forensics.model import Advice, Report
 from forensics.model.answers import Change, History, NodeCount
 from forensics.report import formats, render, with_stand_ins
+from forensics.report.redaction.names import OWN_WORDS, Names
 from tests.report import made
 
 LINE = (
@@ -114,3 +121,106 @@ def test_names_of_earlier_attempts_and_of_the_history_are_hidden() -> None:
     )
     text = render(with_stand_ins(told)[0], "json")
     assert not [name for name in ("trn6", "trn7", "trn8", "trn9", "sft17", "sft18") if name in text]
+
+
+def _filled(kind: inspect.Type, texts: Iterator[str], field: str = "") -> Any:
+    """A value of this type, with the next of `texts` in each place where it holds text."""
+    if isinstance(kind, inspect.StructType):
+        return kind.cls(**{f.name: _filled(f.type, texts, f"{kind.cls.__name__}.{f.name}") for f in kind.fields})
+    if isinstance(kind, inspect.StrType):
+        PLACES.append(field)
+        return next(texts)
+    if isinstance(kind, inspect.UnionType):
+        return _filled(next(t for t in kind.types if not isinstance(t, inspect.NoneType)), texts, field)
+    if isinstance(kind, inspect.VarTupleType):
+        return (_filled(kind.item_type, texts, field),)
+    if isinstance(kind, inspect.TupleType):
+        return tuple(_filled(t, texts, field) for t in kind.item_types)
+    if isinstance(kind, inspect.DictType):
+        return {1 if isinstance(kind.key_type, inspect.IntType) else "key": _filled(kind.value_type, texts, field)}
+    if isinstance(kind, inspect.LiteralType):
+        return kind.values[0]
+    if isinstance(kind, inspect.DateTimeType):
+        return made.START
+    return {inspect.IntType: 1, inspect.FloatType: 0.5, inspect.BoolType: True}[type(kind)]
+
+
+PLACES: list[str] = []  # the field of each text, in order
+FORM_OF_A_REPORT = inspect.type_info(Report)
+_filled(FORM_OF_A_REPORT, repeat("x"))
+FIELDS = tuple(PLACES)
+OF_A_LOG = tuple(dict.fromkeys(f for f in FIELDS if not OWN_WORDS.match(f)))
+OF_ITS_OWN = tuple(dict.fromkeys(f for f in FIELDS if OWN_WORDS.match(f) and f != "Advice.reference"))
+IN_A_SENTENCE = "started on gpu-node17.cluster.local by bob.smith@corp.example.org (10.4.0.17) in /home/carol/run"
+NAMES = ("gpu-node17", "alice", "10.4.0.17", "2001:db8::7", "bob.smith", "corp.example", "node0231", "llama-sft-42")
+
+
+@pytest.mark.parametrize("field", OF_A_LOG)
+def test_a_name_is_found_in_whatever_field_it_stands(field: str) -> None:
+    report = _filled(FORM_OF_A_REPORT, (LINE if f == field else "x" for f in FIELDS))
+    shown = repr(with_stand_ins(report)[0])
+    assert [name for name in NAMES if name in shown] == []
+
+
+@pytest.mark.parametrize("field", OF_ITS_OWN)
+def test_a_name_that_only_a_sentence_of_the_report_tells_is_found(field: str) -> None:
+    report = _filled(FORM_OF_A_REPORT, (IN_A_SENTENCE if f == field else "x" for f in FIELDS))
+    shown = repr(with_stand_ins(report)[0])
+    assert [name for name in ("gpu-node17", "bob.smith", "10.4.0.17", "carol") if name in shown] == []
+
+
+@pytest.mark.parametrize("field", ["RankRow.host", "OddRank.host", "IncidentSummary.hosts", "NodeCount.name", "History.jobs"])
+def test_the_value_of_a_field_that_holds_names_is_one(field: str) -> None:
+    report = _filled(FORM_OF_A_REPORT, ("trn7" if f == field else "x" for f in FIELDS))
+    assert "trn7" not in repr(with_stand_ins(report)[0])
+
+
+def test_words_of_the_reports_own_sentences_are_no_names() -> None:
+    said = "Restart it on another host; the user came by ssh connection as for user id 1000. See sbatch --job-name=NAME, pod/POD"
+    report = made.report("words of a log", case="x")
+    told = replace(report.causes[0], remediations=(Advice(1, "user", said, said, (said,), "https://docs.example.io/x"),))
+    hid, key = with_stand_ins(replace(report, causes=(told,)))
+    assert key == {}
+    assert hid.causes[0].remediations == told.remediations
+
+
+@pytest.mark.parametrize("name", ["dmesg79.txt", "train-7.log", "slurm-4711.out", "run.log.1", "job-logs-3"])
+def test_the_place_of_a_line_can_be_opened(name: str) -> None:
+    """A log's name is none, unless the logs tell it as one."""
+    report = made.report("words of a log", case=name)
+    sources = (replace(report.sources[0], name=f"logs/{name}"),)
+    subject = replace(report.subject, name=name) if report.subject else None
+    hid, key = with_stand_ins(replace(report, sources=sources, subject=subject))
+    assert key == {}
+    assert (hid.case, hid.sources) == (name, sources)
+
+
+def test_a_person_or_a_host_in_the_name_of_a_log_is_hidden() -> None:
+    report = made.report("Mar  1 12:00:00 gpu-node17 kernel: user=alice", case="x")
+    hid, _ = with_stand_ins(replace(report, sources=(replace(report.sources[0], name="alice/gpu-node17.log"),)))
+    assert hid.sources[0].name == "user-1/host-1.log"
+
+
+def test_the_folder_of_a_case_is_a_job_and_changes_no_longer_word_of_the_kernel() -> None:
+    line = '"echo 0 > /proc/sys/kernel/hung_task_timeout_secs" disables this message; cd runs/hung_task first'
+    report = made.report(line, case="hung_task")
+    hid, _ = with_stand_ins(report)
+    assert (hid.case, hid.causes[0].evidence[0].text) == ("job-1", line.replace("runs/hung_task", "runs/job-1"))
+
+
+def test_the_folder_of_a_captured_run_stays() -> None:
+    folder = "20261129-212356-torchrun-15932"
+    assert with_stand_ins(made.report(f"folder: runs/{folder}/", case=folder))[1] == {}
+    assert with_stand_ins(made.report("words of a log", case="llama-sft-42"), folder=False)[1] == {}
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("2026-11-27 10:00:01 node gpu-node-17 (10.42.7.19)", "gpu-node-17"),
+        ("[10:00:02] host ml07 user bob cwd /home/bob", "ml07"),
+        ("[[{{node conv1_1_2/Conv2D}}]] of node rank0, node gpu3, host cuda12", ""),
+    ],
+)
+def test_a_host_behind_the_word_for_one(line: str, name: str) -> None:
+    assert [k for k, v in Names.among((), [line]).stand_ins.items() if v.startswith("host")] == ([name] if name else [])

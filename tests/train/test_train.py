@@ -7,7 +7,8 @@ import pytest
 from msgspec.structs import replace
 
 from forensics.core.errors import UsageError
-from forensics.database import HEALTHY, Database
+from forensics.database import HEALTHY, Database, builtin_folder
+from forensics.database.rates import read_fired, smoothed_rate
 from forensics.decision.candidates import FEATURE_NAMES, FEATURES
 from forensics.decision.decide import DecisionInput
 from forensics.decision.model import model_from_bytes, model_to_bytes
@@ -17,13 +18,12 @@ from forensics.outcome.deciding_lines import UNTRAINED_LINE_WEIGHTS, candidate_l
 from forensics.scan import scan
 from forensics.sources import open_paths
 from forensics.train import fit as fitting
-from forensics.train import outcome_fit, text
 from forensics.train import rates as counting
+from forensics.train import text, tree_growing
 from forensics.train.cases import FAILED, Case, decision_input_of, is_labelled, read_corpora, without_its_cause
 from forensics.train.lines_fit import fit_lines
 from forensics.train.measure import (
     Prediction,
-    by_cause,
     measure_predictions,
     measures_table,
     misses_text,
@@ -32,7 +32,7 @@ from forensics.train.measure import (
 )
 from forensics.train.rival import by_rival, lines_of, rival_table
 from forensics.train.row_file import rows_from_bytes, rows_to_bytes
-from forensics.train.rows import rows_of
+from forensics.train.rows import rates_without, rows_of, with_new_rows
 from forensics.train.weights import FLAT, RankingExample, fit_ranker
 from scripts.lay_out_corpus import marked
 from tests.decision.made import lane, model, seen
@@ -98,6 +98,15 @@ def test_of_some_only_the_outcome_is_labelled_and_a_path_names_their_origin(tmp_
     assert (two.healthy, two.source) == (True, "lab/other")
 
 
+def test_of_a_log_that_breaks_off_nobody_knows_how_it_ended(tmp_path: Path, knowledge: Database) -> None:
+    labels: list[dict[str, object]] = [
+        {"id": "one", "primary": None, "outcome": "cut_off"},
+        {"id": "two", "primary": None, "outcome": "failed"},
+        {"id": "three", "primary": "code.shape", "outcome": "cut_off"},
+    ]
+    assert [c.id for c in read_corpora([corpus(tmp_path / "c", *labels)], knowledge)] == ["two", "three"]
+
+
 def test_a_copy_without_its_cause_keeps_the_other_observations() -> None:
     mixed = case("one", "code.shape", "storage.full", owned=(seen("code.shape"), seen("storage.full"), seen("code.shape", 20)))
     assert [o.observation.cause for o in without_its_cause(mixed).question.owned] == ["storage.full"]
@@ -158,7 +167,6 @@ def test_measures_are_what_a_hand_counts() -> None:
     assert found.brier == pytest.approx((0.01 + 0.0016 + 0.7225 + 0.16 + 0.6724 + 0.09 + 0.9409) / 7)
     assert found.ece == pytest.approx((abs(0.9 + 0.96 + 0.97 - 2) + (0.85 + 0.82) + 0.4 + 0.3) / 7)
     assert [count for count, _, _ in reliability_bins(answers)] == [1, 1, 1, 2, 3]
-    assert by_cause(answers)["a"] == (2, 0.4, 1.0)
 
 
 def test_a_right_answer_shows_a_labelled_line_or_does_not() -> None:
@@ -259,7 +267,7 @@ def test_a_model_that_learned_sample_logs_answers_them(
     samples: list[Case], knowledge: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With two thirds of the trees and a third of the signatures' examples, in half of the time."""
-    monkeypatch.setattr(outcome_fit, "BOOSTED_TREES", outcome_fit.BOOSTED_TREES * 2 // 3)
+    monkeypatch.setattr(tree_growing, "BOOSTED_TREES", tree_growing.BOOSTED_TREES * 2 // 3)
     some = text.signature_examples()[::3]
     monkeypatch.setattr(text, "signature_examples", lambda: some)
     learned = fitting.train(samples, knowledge, 3)
@@ -296,6 +304,29 @@ def test_rows_are_read_as_they_were_written_and_hold_no_text(samples: list[Case]
 
 
 @pytest.mark.seconds
+def test_rows_made_anew_replace_those_of_their_origins(samples: list[Case], knowledge: Database) -> None:
+    old = rows_of(samples[:30], knowledge)
+    again = [replace(samples[0], right=(HEALTHY,)), samples[40]]
+    new = with_new_rows(old, again, knowledge)
+    assert len(new.cases) == 31
+    kept, fresh = new.cases[:29], new.cases[29:]
+    assert [c.origin for c in kept] == [c.origin for c in old.cases[1:]]
+    assert [c.bad for c in fresh] == [False, not samples[40].healthy]
+    for before, after in zip(old.cases[1:], kept, strict=True):
+        assert [old.vocabulary[w] for w in before.words] == [new.vocabulary[w] for w in after.words]
+        assert before.choices == after.choices
+
+
+def test_rates_of_a_few_cases_are_those_that_were_measured_on_many(knowledge: Database) -> None:
+    kind, (healthy, own, other) = max(read_fired(builtin_folder()).items(), key=lambda item: item[1][1])
+    made = seen(kind.partition("/")[0])
+    one = case("1", kind.partition("/")[0], owned=(replace(made, observation=replace(made.observation, kind=kind)),))
+    (found,) = rates_without([one])
+    expected = smoothed_rate("strong", healthy, own - 1, other)
+    assert found[kind] == (expected.failed, expected.cause)
+
+
+@pytest.mark.seconds
 def test_cross_validated_models_never_saw_the_case(
     samples: list[Case], knowledge: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -310,16 +341,6 @@ def test_cross_validated_models_never_saw_the_case(
     for given, made in zip(samples, fitting.cross_validated(samples, knowledge, 3), strict=True):
         assert given.source not in asked[int(made.hash)]
     assert len(asked) == 3
-
-
-@pytest.mark.seconds
-def test_pictures_are_drawn(tmp_path: Path) -> None:
-    from forensics.train import pictures
-
-    answers = [Prediction(case("1", "a"), (("a", 0.9),)), Prediction(case("2", "b"), (("a", 0.4),))]
-    pictures.confusion_matrix(answers, tmp_path / "confusion.png")
-    pictures.reliability_curve({"whole": answers}, tmp_path / "reliability.png")
-    assert all((tmp_path / n).read_bytes().startswith(b"\x89PNG") for n in ("confusion.png", "reliability.png"))
 
 
 @pytest.mark.seconds

@@ -29,8 +29,7 @@ class Redactor:
     def report(self, report: Report) -> None:
         """Learn the names of a report: its records have more of them than its text."""
         if not self.names:
-            # The name of the case comes from the path that the agent gave.
-            self._learn([pair for pair in _pairs(with_stand_ins(report)[1]) if pair[1] != report.case], [])
+            self._learn(_pairs(with_stand_ins(report, folder=False)[1]), [])
 
     def revealed(self, path: str) -> str:
         """A path that an agent took from an answer, with the names for which its stand-ins stand."""

@@ -72,14 +72,14 @@ def read(region: Region) -> Record | None:
     said = _own_lines(region.lines_before(), names)
     if not said:
         return None
-    first = next((line for line in said if any(pattern.search(line.text) for _, pattern in WORDS_OF_OUTCOMES)), said[0])
+    first = next((line for line in said if says_why(line.text)), said[0])
     if NO_HEADER_PATTERN.search(first.text):
         return None
     return Record(
         kind=TRIGGER.kind,
         first=min(line.number for line in said),
         last=region.number,
-        outcome=_outcome(first.text),
+        outcome=outcome_of(first.text),
         weight="strong",
         quote=(first, Line(region.number, region.text)),
         fields={"tool": min(names), "exit_code": int(told["exit_code"]), "exc_message": first.text.strip()[:500]},
@@ -94,16 +94,21 @@ def _own_lines(above: Sequence[Line], names: set[str]) -> list[Line]:
     starts = tuple(f"{name}{sign}" for name in names for sign in (":", " (", " error:", "[", ".exe:"))
     rows = above[max(0, head - MAX_LINES_OF_COMMAND) : head]
     ended = next((i for i in range(len(rows) - 1, -1, -1) if TRACEBACK_HEAD in rows[i].text), -1)
-    return [line for line in rows[ended + 1 :] if line.text.startswith(starts) or _is_error(line.text)]
+    return [line for line in rows[ended + 1 :] if line.text.startswith(starts) or is_error_of_tool(line.text)]
 
 
-def _is_error(text: str) -> bool:
+def says_why(text: str) -> bool:
+    """Has the line words of one of the outcomes?"""
+    return any(pattern.search(text) for _, pattern in WORDS_OF_OUTCOMES)
+
+
+def is_error_of_tool(text: str) -> bool:
     """Is it an error of git, of a compiler, or of a tool that the command called itself, as tar calls gzip?"""
-    of_helper = HELPER_PATTERN.match(text) and any(pattern.search(text) for _, pattern in WORDS_OF_OUTCOMES)
+    of_helper = HELPER_PATTERN.match(text) and says_why(text)
     return bool(of_helper or ERROR_PATTERN.match(text))
 
 
-def _outcome(text: str) -> str:
+def outcome_of(text: str) -> str:
     """What the words of an error line say; a file that a compiler misses belongs to what it compiles."""
     if COMPILER_PATTERN.match(text):
         return "refused"

@@ -37,11 +37,11 @@ def mask_secrets(value: T) -> T:
     return changed(value, lambda text: touched.get(text, text)) if touched else value
 
 
-def without_names(report: Report) -> tuple[Report, dict[str, str]]:
-    """`report` with stand-ins for names of persons and places, and the key: stand-in -> name."""
+def without_names(report: Report, folder: bool = True) -> tuple[Report, dict[str, str]]:
+    """`report` with stand-ins for names of persons and places, and the key: stand-in -> name. `folder`: also for the case's."""
     from forensics.report.redaction.names import Names
 
-    names = Names.of(report)
+    names = Names.of(report, folder)
     return changed(report, names.hide) if names.pattern else report, names.key()
 
 

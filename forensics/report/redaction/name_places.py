@@ -246,6 +246,15 @@ PLACES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
         ("on node ", "on host ", "from host ", "to host "),
         lazy.regex(rf"\b(?:on (?:node|host)|from host|to host) {HOST_NAME_GROUP}\b"),
     ),
+    (
+        "host",  # `node gpu-node-17 (10.42.7.19)`: a name with a number in it, and none of a device, a rank or a graph's node
+        ("node ", "host ", "hostname ", "machine "),
+        lazy.regex(
+            r"(?<!\{)\b(?:node|host|hostname|machine)[ \t]+"
+            r"(?!(?:cuda|rank|cpu|numa|pid|port|python|py)[-_.]?\d|(?:gpu|device)[-_]?\d\b)(?P<name>[A-Za-z][A-Za-z-]+[\w.-]*\d[\w.-]*)(?![\w.-]*[@/])",
+            re.I,
+        ),
+    ),
     ("host", ("://",), lazy.regex(rf"\b[a-z][a-z0-9+.-]{{1,20}}://(?:[^\s/@]*@)?{HOST_NAME_GROUP}(?=/|:(?![^\s/@]*@))", re.I)),
     (
         "host",

@@ -13,19 +13,20 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct, field
 
 from forensics.core import lazy
-from forensics.model import Finding, Report
+from forensics.model import Report
 from forensics.report.redaction.name_places import COMMON_NAMES, PAIRS, PLACES, PUBLIC, PUBLIC_ORGANISATIONS, numbers_in
-from forensics.report.redaction.walk import texts
+from forensics.report.redaction.walk import fields_with_texts
 from forensics.report.subject_line import split_outcome_line
 
-# This machine's own addresses, and what was replaced before.
+# This machine's own addresses, that of a cloud's metadata, and what was replaced before.
 KNOWN_TO_ALL = lazy.regex(
-    r"(?:0\.0\.0\.0|127\.\d+\.\d+\.\d+|255\.255\.255\.\d+|(?:host|user|job|ip|email|mac|phone|card|key|org|repo|project|run|gpu-id|serial|cert|person)-\d+)\Z"
+    r"(?:0\.0\.0\.0|127\.\d+\.\d+\.\d+|169\.254\.169\.254|255\.255\.255\.\d+|(?:host|user|job|ip|email|mac|phone|card|key|org|repo|project|run|gpu-id|serial|cert|person)-\d+)\Z"
 )
 MIN_LABEL_CHARS = 3  # of a host without its domain
 NUMBER_KINDS = ("serial", "card", "phone")
 MOST_HOSTS = 512  # of one range
 MIN_CASE_NAME_CHARS = 6  # chosen by hand: a shorter one with a digit in it, as `run-1`, stands for anything in a log
+CAPTURED_RUN = lazy.regex(r"\d{8}-\d{6}-")  # 20261129-212356-python-4711
 PLAIN_NAME = lazy.regex(r"[\w.-]{2,253}")
 NAMING_FACTS = {
     "host": "host",
@@ -33,9 +34,25 @@ NAMING_FACTS = {
     "node": "host",
     "peer_host": "host",
     "user": "user",
+    "hosts": "host",
+    "job": "job",
     "job_name": "job",
+    "jobs": "job",
     "pod": "job",
 }
+NAMING_FIELDS = {"NodeCount.name": "host"}
+# Fields that hold sentences of this program, filled from facts of the logs.
+OWN_WORDS = lazy.regex(
+    r"(?:Advice|OpenQuestion|Possible|IncidentCause)\.|Report\.tool|(?:Finding|EarlierAttempt)\.(?:title|summary)\Z"
+)
+REFERENCE_FIELD = "Advice.reference"  # a document on the web, the same in every report
+SURE_NAME = lazy.regex(r"[\d._@-]")  # chosen by hand: a name without one of these may be a word of a sentence
+# The name of a log, of a program or of data is none of a job or user: it opens the place that a report tells.
+WITH_FILE_ENDING = lazy.regex(
+    r"\.(?:py|log|txt|out|err|jsonl?|ya?ml|csv|sh|so|ipynb|cache|pt|pth|ckpt|safetensors|bin|md|toml|cfg|html)(?:\.(?:\d+|gz|xz|zst|bz2))?\Z",
+    re.I,
+)
+KINDS_LIKE_FILES = ("job", "user", "run", "project")
 
 
 class Names(Struct):
@@ -46,9 +63,14 @@ class Names(Struct):
     pattern: re.Pattern[str] | None = None
 
     @classmethod
-    def of(cls, report: Report) -> "Names":
-        """The names in `report`."""
-        return cls.among(_facts(report), dict.fromkeys(_from_logs(report)))
+    def of(cls, report: Report, folder: bool = True) -> "Names":
+        """The names in `report`. `folder`: is that of the case one, which a user often names after the job?"""
+        of_logs = (found for text in dict.fromkeys(_from_logs(report)) for found in _found(text))
+        names = cls.among((*_facts(report), *of_logs, *_of_own_words(report)), ())
+        if folder and _is_named_after_a_job(report) and report.case not in names.stand_ins:
+            names.add("job", report.case)
+            names.compile(report.case)
+        return names
 
     @classmethod
     def among(cls, known: Iterable[tuple[str, str]], lines: Iterable[str]) -> "Names":
@@ -56,10 +78,15 @@ class Names(Struct):
         names = cls()
         for kind, name in (*known, *(found for text in lines for found in _found(text))):
             names.add(kind, name)
-        words = sorted(names.stand_ins, key=len, reverse=True)
-        if words:
-            names.pattern = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(map(re.escape, words))})(?![A-Za-z0-9])")
+        names.compile()
         return names
+
+    def compile(self, case: str = "") -> None:
+        """Make the pattern of all names. `case`: the name of a folder, which a longer word may hold: `hung_task_timeout_secs`."""
+        words = sorted(self.stand_ins, key=len, reverse=True)
+        if words:
+            told = (rf"(?<!_){re.escape(word)}(?!_)" if word == case else re.escape(word) for word in words)
+            self.pattern = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(told)})(?![A-Za-z0-9])")
 
     def add(self, kind: str, name: str) -> None:
         """Give `name` a stand-in, unless it has one or is a common word."""
@@ -70,6 +97,7 @@ class Names(Struct):
             or (name.isdigit() and kind not in NUMBER_KINDS)
             or name.lower() in COMMON_NAMES
             or KNOWN_TO_ALL.match(name)
+            or (kind in KINDS_LIKE_FILES and WITH_FILE_ENDING.search(name))
         ):
             return
         if kind == "host" and PUBLIC.match(name):
@@ -98,42 +126,42 @@ class Names(Struct):
 
 
 def _from_logs(report: Report) -> Iterator[str]:
-    """The texts of `report` that come from logs; its own sentences name only public hosts."""
-    yield report.case
-    for finding in _findings(report):
-        yield from texts((finding.evidence, finding.facts))
-    for incident in report.incidents:
-        yield from texts((incident.hosts, incident.links, incident.subject))
-    yield from texts((report.sources, report.warnings, report.environment, report.notices, report.around))
-    yield from texts(tuple((a.text, a.facts, a.changes, a.unchanged) for a in report.earlier_attempts))
+    """Every text of `report`, whatever its field, but this program's own sentences; those are looked at by `_of_own_words`."""
+    yield from (text for field, text in fields_with_texts(report) if not OWN_WORDS.match(field))
     if report.subject:
-        yield from (split_outcome_line(line)[1] for line in report.subject.outcome_lines)
+        yield from (split_outcome_line(line)[1] for line in report.subject.outcome_lines)  # a log's line begins behind its place
 
 
-def _findings(report: Report) -> Iterator[Finding]:
-    yield from report.causes
-    for incident in report.incidents:
-        yield from incident.findings
+def _of_own_words(report: Report) -> Iterator[tuple[str, str]]:
+    """The names in this program's own sentences, which were filled from logs: `on another host` names none."""
+    told = dict.fromkeys(text for field, text in fields_with_texts(report) if OWN_WORDS.match(field) and field != REFERENCE_FIELD)
+    for text in told:
+        yield from (
+            (kind, name) for kind, name in _found(text) if SURE_NAME.search(name) or (kind == "user" and f"/{name}" in text)
+        )
+
+
+def _is_named_after_a_job(report: Report) -> bool:
+    """Is the case a folder that a user named? The name of a log stays, and so does the folder of a captured run."""
+    case = report.case
+    if len(case) < MIN_CASE_NAME_CHARS or not SURE_NAME.search(case) or CAPTURED_RUN.match(case):
+        return False
+    return not any(case == source.name.rpartition("/")[2] for source in report.sources)
 
 
 def _facts(report: Report) -> Iterator[tuple[str, str]]:
-    if re.search(r"[\d._-]", report.case) and len(report.case) >= MIN_CASE_NAME_CHARS:  # the case is often named after the job
-        yield "job", report.case
-    if report.subject and report.subject.name not in {s.name for s in report.sources}:
-        yield from (("job", name) for name in report.subject.name.split(" and ") if PLAIN_NAME.fullmatch(name))
-    for incident in report.incidents:
-        yield from (("host", host) for host in incident.hosts if PLAIN_NAME.fullmatch(host))
-    for change in (c for a in report.earlier_attempts for c in a.changes if c.what in ("node", "job")):
-        kind = "host" if change.what == "node" else "job"
-        yield from (
-            (kind, name) for value in (change.then, change.last) for name in value.split(", ") if PLAIN_NAME.fullmatch(name)
-        )
-    for seen in report.history.nodes if report.history else ():
-        yield "host", seen.name
-    for finding in _findings(report):
-        yield from (
-            (NAMING_FACTS[k], str(v)) for k, v in finding.facts.items() if k in NAMING_FACTS and PLAIN_NAME.fullmatch(str(v))
-        )
+    """The names that fields hold: the host of a rank, the subject, what an earlier attempt changed."""
+    sources = {part for source in report.sources for part in (source.name, source.name.rpartition("/")[2])}
+    if report.subject:
+        named = (name for name in report.subject.name.split(" and ") if name not in sources)
+        yield from (("job", name) for name in named if PLAIN_NAME.fullmatch(name))
+    for change in (c for a in report.earlier_attempts for c in a.changes if c.what in NAMING_FACTS):
+        values = (name for value in (change.then, change.last) for name in value.split(", "))
+        yield from ((NAMING_FACTS[change.what], name) for name in values if PLAIN_NAME.fullmatch(name))
+    for place, text in fields_with_texts(report):
+        kind = NAMING_FIELDS.get(place) or NAMING_FACTS.get(place.rpartition(".")[2])
+        if kind and PLAIN_NAME.fullmatch(text):
+            yield kind, text
 
 
 def _found(text: str) -> Iterator[tuple[str, str]]:

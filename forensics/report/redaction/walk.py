@@ -1,6 +1,6 @@
 """Go through all texts of a Report: to read them, or to change each of them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, TypeVar, cast
 
@@ -16,6 +16,22 @@ def texts(value: Any) -> list[str]:
     found: list[str] = []
     _gather(value, found.append)
     return found
+
+
+def fields_with_texts(value: Any, field: str = "") -> Iterator[tuple[str, str]]:
+    """Every text inside structs, tuples and mappings with its field: `Proof.text`, of a mapping `Finding.facts.host`."""
+    if isinstance(value, str):
+        yield field, value
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from fields_with_texts(item, field)
+    elif isinstance(value, Struct):
+        kind = type(value).__name__
+        for name, item in zip(value.__struct_fields__, astuple(value), strict=True):
+            yield from fields_with_texts(item, f"{kind}.{name}")
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from fields_with_texts(item, f"{field}.{key}")
 
 
 def _gather(value: Any, take: Callable[[str], None]) -> None:
