@@ -312,9 +312,9 @@ def _outcome(given: DecisionInput, bad: float, first: Candidate, database: Datab
         decisive = outcome_features.decisive_lane(given.owned, given.lanes, database)
         status = given.end.status if given.end else None
         why = bad_end_shown(first.owned, decisive, given.exit_status(database), status, database)
-        if (failed := cell_that_failed(given.lanes)) and not status:
-            later = ", and later cells ran" if failed[1].ran_on else ""
-            why = f"its cell {failed[1].cell} ended with {failed[1].error}{later}"
+        if decisive and (failed := decisive.failed_cell) and not status and len({lane.source for lane in given.lanes}) == 1:
+            later = ", and later cells ran" if failed.ran_on else ""
+            why = f"its cell {failed.cell} ended with {failed.error}{later}"
     elif state == "stalled" and any(map(_has_work_behind, first.owned)):
         why = ""
     if not lines and given.end:
