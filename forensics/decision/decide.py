@@ -19,12 +19,15 @@ from forensics.decision.ledger import AGAINST_ALL, BAD_END, NO_BAD_END, moved, p
 from forensics.decision.model import Model
 from forensics.decision.precedence import Precedence
 from forensics.decision.structure import (
+    CELL_FAILED,
     DIES_AGAIN,
     LAST_ERROR,
     MACHINE_WENT_ON,
     MAX_BAD_IF_AT_WORK,
+    MIN_BAD_OF_FAILED_CELL,
     MIN_BAD_OF_LAST_ERROR,
     WENT_ON,
+    cell_that_failed,
     dies_again,
     has_last_word,
     last_error,
@@ -175,6 +178,8 @@ def _row_by_structure(
     if given.machine and probability_of(rows) > MAX_BAD_IF_AT_WORK and machine_went_on(given.owned, given.lanes, database):
         return with_rule(rows, MAX_BAD_IF_AT_WORK, MACHINE_WENT_ON)[-1:], None
     decisive = outcome_features.decisive_lane(given.owned, given.lanes, database)
+    if (failed := cell_that_failed(given.lanes)) and probability_of(rows) < MIN_BAD_OF_FAILED_CELL:
+        return with_rule(rows, MIN_BAD_OF_FAILED_CELL, CELL_FAILED, failed[0], failed[1].line.number)[-1:], None
     told = last_position(given.owned, given.lanes, decisive, database)
     if told is None or probability_of(rows) <= told[2] or given.exit_status(database):
         return _row_of_last_lines(given, decisive, rows, database), None
@@ -307,6 +312,9 @@ def _outcome(given: DecisionInput, bad: float, first: Candidate, database: Datab
         decisive = outcome_features.decisive_lane(given.owned, given.lanes, database)
         status = given.end.status if given.end else None
         why = bad_end_shown(first.owned, decisive, given.exit_status(database), status, database)
+        if decisive and (failed := decisive.failed_cell) and not status and len({lane.source for lane in given.lanes}) == 1:
+            later = ", and later cells ran" if failed.ran_on else ""
+            why = f"its cell {failed.cell} ended with {failed.error}{later}"
     elif state == "stalled" and any(map(_has_work_behind, first.owned)):
         why = ""
     if not lines and given.end:

@@ -33,7 +33,10 @@ class Precedence(Struct, frozen=True):
     rows: tuple[Row, ...]
 
     def applied(self, ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
-        """`ranked`; if a row forbids the order of two candidates, their probabilities are exchanged."""
+        """`ranked`; if a row forbids the order of two candidates, their probabilities are exchanged.
+
+        Where the first explains the second, both tell one story, which the first begins: it gets the probability of both.
+        """
         found = list(ranked)
         for row in self.rows:
             for i, before in enumerate(found):
@@ -42,11 +45,14 @@ class Precedence(Struct, frozen=True):
                         continue
                     if is_of_earlier_attempt(before.owned, after.owned):
                         continue
-                    if after.probability > before.probability and _strong(before, database):
-                        rule = f"rule: {row.before} before {row.after}, as {row.why}"
-                        found[i] = moved(before, after.probability, rule)
-                        found[j] = moved(after, before.probability, rule)
-                        before = found[i]
+                    if not _strong(before, database):
+                        continue
+                    rule = f"rule: {row.before} before {row.after}, as {row.why}"
+                    more, less = before.probability, after.probability
+                    if after.explained_by == before.cause:
+                        more, less = more + less, 0.0
+                    found[i] = before = moved(before, max(more, less), rule)
+                    found[j] = moved(after, min(more, less), rule)
         return found
 
 

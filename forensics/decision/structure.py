@@ -31,13 +31,16 @@ from forensics.decision.last_word import (
 )
 from forensics.decision.ledger import moved
 from forensics.model import Line
-from forensics.model.verdicts import Candidate, Lane, OwnedObservation
+from forensics.model.verdicts import Candidate, FailedCell, Lane, OwnedObservation
 from forensics.outcome.tiers import ENDING_STRONG, NOTICE, evidence_tier
 from forensics.readers.lanes.line_parts import is_low_severity, is_mild_record
 from forensics.readers.python.exception_words import tells_of_lost_numbers
 
 MAX_BAD_IF_FINISHED = 0.1  # of a bad end, where the last attempt came to the end of what it counts
 MIN_BAD_OF_LAST_ERROR = 0.6  # of a bad end, where the log of a job ends with an error that stands nowhere else in it
+# Of a bad end, where a saved notebook shows an error. Measured: both public notebooks in which later cells ran were labelled as
+# failures, and no healthy one has such an output.
+MIN_BAD_OF_FAILED_CELL = 0.9
 MIN_LINES_BEHIND_HINT = 20  # behind what hints at an end: more than a program prints while it ends
 MIN_LINES_OF_MACHINE = 100  # more than the dump of a stall and the messages of a restart that repeat earlier ones
 MIN_DEATHS = 3  # a restart may succeed, and so may a second one; a supervisor's third says that it does not help
@@ -61,6 +64,7 @@ WENT_ON = "rule: the program printed on behind all that hints at an end, and its
 MACHINE_WENT_ON = "rule: the machine worked on behind all that was reported, and nothing of it is lasting"
 LAST_ERROR = "rule: the log ends with an error, which stands nowhere else in it"
 DIES_AGAIN = "rule: its processes die again and again to the end of the log, and nothing in between shows that one worked"
+CELL_FAILED = "rule: an output of the notebook, as it was saved, is the error that ended its cell"
 AT_WORK = "rule: the program went on behind all that failed, and was at work where the log ends"
 
 
@@ -310,6 +314,11 @@ def _is_going_on(o: OwnedObservation) -> bool:
     """Is it told to the end, or is less than a tenth of the lines in which it is told behind the last one?"""
     span = o.observation.last_line - o.observation.line
     return o.aftermath.lines_after * 10 <= span or o.aftermath.lines_after <= MAX_LINES_BEHIND_WORD
+
+
+def cell_that_failed(lanes: Sequence[Lane]) -> tuple[str, FailedCell] | None:
+    """The source and the last cell of a saved notebook that an error ended, whatever ran behind it."""
+    return next(((x.source, x.failed_cell) for x in lanes if x.failed_cell), None)
 
 
 def last_error(lane: Lane | None) -> Line | None:

@@ -125,7 +125,7 @@ class Lane(Struct, frozen=True):
     line of this lane. `reached_end`: the line in which its last attempt came to the end of what it counts, if no trouble
     stands behind it. `at_work`: the same of a last position that is not the end. `last_error`: the line of trouble with which it
     ends, with nothing but the lines of its stack behind it. `closing`: the line that says that its last attempt is over, and
-    well, with no work behind it.
+    well, with no work behind it. `failed_cell`: of a saved notebook.
     """
 
     source: str
@@ -142,6 +142,16 @@ class Lane(Struct, frozen=True):
     at_work: Line | None = None
     last_error: Line | None = None
     closing: Line | None = None
+    failed_cell: "FailedCell | None" = None
+
+
+class FailedCell(Struct, frozen=True):
+    """The last cell of a saved notebook that an error ended. `line`: where it says so. `ran_on`: did later cells run?"""
+
+    line: Line
+    cell: str
+    error: str
+    ran_on: bool
 
 
 class Fact(Struct, frozen=True):

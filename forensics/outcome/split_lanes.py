@@ -15,7 +15,7 @@ from itertools import accumulate, islice
 
 from forensics.line_formats import parse_prefix
 from forensics.model import Line, Observation, Scan
-from forensics.model.verdicts import Aftermath, Attempt, Entity, Lane, LaneKind
+from forensics.model.verdicts import Aftermath, Attempt, Entity, FailedCell, Lane, LaneKind
 from forensics.outcome.attempt_starts import BANNER_ROWS, MAX_CLASSIFIED_TEMPLATES, starts_of
 from forensics.outcome.closing import closing_line
 from forensics.outcome.course import Course
@@ -33,7 +33,7 @@ from forensics.readers.lanes.line_classes import (
     TROUBLE,
     LineClasses,
 )
-from forensics.readers.lanes.line_parts import is_cell_heading, is_low_severity, is_of_tracker
+from forensics.readers.lanes.line_parts import failed_cell, is_cell_heading, is_low_severity, is_of_tracker
 from forensics.readers.lanes.rows import LaneKey, Rows
 
 MAX_LAST_ROWS = 60  # rows at the end of a lane that are classified one by one; earlier rows are classified once per template
@@ -134,6 +134,7 @@ class _LaneRows:
             at_work=None if complete else position,
             last_error=self.last_error(end),
             closing=closing_line(self.rows, self.bits, next(reversed(self.start_rows()), 0)) if kind == "job" else None,
+            failed_cell=self.failed_cell(),
         )
 
     def end_of_program(self) -> int:
@@ -150,6 +151,15 @@ class _LaneRows:
             end -= 1
         is_error = end and self.bits[end - 1] & TROUBLE and not self.bits[end - 1] & (NOT_AN_END | TRACEBACK)
         return Line(self.numbers[end - 1], self.rows[end - 1].text()) if is_error else None
+
+    def failed_cell(self) -> FailedCell | None:
+        """The last cell of a saved notebook that an error ended."""
+        ends = (i for i, b in self._bits_from_end() if b & BAD_END) if self.cells else ()
+        for i in ends:
+            text, number = self.rows[i].text(), self.numbers[i]
+            if told := failed_cell(text):
+                return FailedCell(Line(number, text), *told, ran_on=self.attempts()[-1].first_line > number)
+        return None
 
     def _classified(self, classes: LineClasses, known: dict[bytes, int], alone: int) -> list[int]:
         """The classes of each row: those before index `alone` once for each template, the others one by one."""

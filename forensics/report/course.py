@@ -133,13 +133,21 @@ UNCONFIRMED = "Told beside it"
 
 
 def consequences(report: Report) -> list[Finding]:
-    """The symptoms of the first cause that are shown to come after it, and not hours after it."""
-    return [f for f in _shown_symptoms(report) if is_after(f, report.causes[0])]
+    """The symptoms of the first cause that are shown to come after it, and not hours after it.
+
+    Where no clock is common, the death of a process that the cause or one of these names is another telling of it.
+    """
+    first, shown = report.causes[0], _shown_symptoms(report)
+    after = [f for f in shown if is_after(f, first)]
+    pids = {f.facts["pid"] for f in (first, *after) if "pid" in f.facts}
+    told = [f for f in shown if f.facts.get("pid") in pids and not _has_common_clock(f, first)]
+    return [f for f in shown if f in after or f in told]
 
 
 def unconfirmed_consequences(report: Report) -> list[Finding]:
     """The symptoms of which nothing shows that they came after the first cause."""
-    return [f for f in _shown_symptoms(report) if not is_after(f, report.causes[0])]
+    after = consequences(report)
+    return [f for f in _shown_symptoms(report) if f not in after]
 
 
 def _shown_symptoms(report: Report) -> list[Finding]:
@@ -187,6 +195,12 @@ def is_after(finding: Finding, cause: Finding) -> bool:
         return all(_first_line(finding, name) > _first_line(cause, name) for name in shared) and not is_before(finding, cause)
     ours, theirs = ([p.time for p in f.evidence if p.time] for f in (finding, cause))
     return bool(ours) and bool(theirs) and min(ours) >= min(theirs)
+
+
+def _has_common_clock(finding: Finding, cause: Finding) -> bool:
+    """Do times or lines of one source show which of the two came first?"""
+    timed = [any(p.time for p in f.evidence) for f in (finding, cause)]
+    return all(timed) or bool({p.source for p in finding.evidence} & {p.source for p in cause.evidence})
 
 
 def _first_line(finding: Finding, source: str) -> int:

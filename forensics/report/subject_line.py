@@ -36,6 +36,7 @@ WORDS_WITHOUT_END: Mapping[str, str] = {
 }
 SERVER_FORMATS = ("jupyter server", "classic notebook")  # such a server goes on after the end of a kernel
 SERVED_CAUSES = "notebook."  # the family of what ends a kernel or its connection, and no server
+OF_CELL = "its cell "  # so begins the reason that decision/decide.py gives for a notebook one of whose cells failed
 BAD = ("failed", "stalled", "spoiled", "stopped")
 
 
@@ -74,7 +75,10 @@ def ending_sentence(report: Report) -> EndingSentence | None:
     if unshown and (not subject.why or _is_of_server(subject, report)):
         doubt = "probably " if report.verdict == "undetermined" else ""
         return EndingSentence(
-            " ".join(filter(None, ("in", lead.removeprefix("the notebook in")))), name, unshown.format(doubt), ""
+            " ".join(filter(None, ("in", lead.removeprefix("the notebook in")))),
+            name,
+            unshown.format(doubt),
+            subject.why if subject.why.startswith(OF_CELL) else "",
         )
     return EndingSentence(lead, name, said, subject.why)
 

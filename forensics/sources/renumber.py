@@ -20,8 +20,11 @@ def renumbered_lane(lane: Lane, source: Source) -> Lane:
         repeated, good, handled = (origin(x) if x else 0 for x in (given.repeated_line, given.good_line, given.handled_line))
         return replace(given, repeated_line=repeated, good_line=good, handled_line=handled)
 
+    def place_of(given: Line) -> Line:
+        return Line(origin(given.number), given.text)
+
     def moved(given: Line | None) -> Line | None:
-        return given and Line(origin(given.number), given.text)
+        return given and place_of(given)
 
     kept: dict[tuple[int, str], Aftermath] = {}
     for (line, kind), after in lane.aftermath.items():
@@ -39,6 +42,7 @@ def renumbered_lane(lane: Lane, source: Source) -> Lane:
         at_work=moved(lane.at_work),
         last_error=moved(lane.last_error),
         closing=moved(lane.closing),
+        failed_cell=lane.failed_cell and replace(lane.failed_cell, line=place_of(lane.failed_cell.line)),
     )
 
 

@@ -1,5 +1,6 @@
 """The few absolutes: what is ranked in front of what, whatever was learned."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,9 @@ from msgspec.structs import replace
 from forensics.database import Database, builtin_folder
 from forensics.database.precedence import read_precedence
 from forensics.decision.precedence import Precedence, Row, precedence_of
+from forensics.model import Report
 from forensics.model.verdicts import Candidate
+from forensics.report.course import consequences
 from tests.decision.made import seen
 
 KILL, DIED = "host_memory.oom_cgroup", "process.worker_died"
@@ -94,3 +97,31 @@ def test_the_built_in_rows_name_what_exists_and_say_why(knowledge: Database) -> 
                 for c in knowledge.causes
             )
             assert known, named
+
+
+def test_what_the_first_cause_of_a_row_explains_is_one_story_with_it(knowledge: Database) -> None:
+    """Evidence of both never makes the answer less sure than that of one."""
+    row, (first, second) = Row(KILL, DIED, ""), offered()
+    assert ranked(knowledge, row, first, replace(second, explained_by=KILL)) == {KILL: pytest.approx(0.9), DIED: 0.0}
+    assert ranked(knowledge, row, offered("hint")[0], replace(second, explained_by=KILL)) == {KILL: 0.2, DIED: 0.7}
+
+
+GREW = "".join(f"step {i} loss {1 / (i + 1):.4f} rss {100 + 10 * i} MiB\n" for i in range(29))
+ENDED = "bash: line 1:  8063 Killed                  python train.py\n"
+WORKER = "RuntimeError: DataLoader worker (pid 8063) is killed by signal: Killed. \n"
+AT = "[Fri Aug 22 03:39:30 2025] "
+KERNEL = (
+    AT + "oom-kill:constraint={},task_memcg=/job,task=python,pid=8063,uid=0\n"
+    f"{AT}{{}}: Killed process 8063 (python) total-vm:409588kB, anon-rss:391200kB, file-rss:5828kB, shmem-rss:0kB\n"
+)
+OF_LIMIT = KERNEL.format("CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg=/job", "Memory cgroup out of memory")
+OF_HOST = KERNEL.format("CONSTRAINT_NONE,nodemask=(null),cpuset=/,mems_allowed=0,global_oom", "Out of memory")
+
+
+@pytest.mark.parametrize("kernel", [OF_LIMIT, OF_HOST])
+@pytest.mark.parametrize("end", [ENDED, WORKER])
+def test_the_kernels_kill_does_not_make_growth_less_sure(analyze: Callable[..., Report], end: str, kernel: str) -> None:
+    alone, both = analyze(train_log=GREW + end).causes[0], analyze(train_log=GREW + end, dmesg_txt=kernel)
+    assert (alone.id, both.causes[0].id) == ("host_memory.leak", "host_memory.leak")
+    assert both.causes[0].probability > 0.9
+    assert any(f.id.startswith("host_memory.oom_") for f in consequences(both)), "the kill is told as what followed"

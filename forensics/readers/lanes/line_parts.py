@@ -12,6 +12,9 @@ COUNTER_PATTERN = lazy.regex(
     r"[EeSsIiRr](?<!\w.)(?i:(?<=e)poch|(?<=s)tep|(?<=i)ter(?:ation)?|(?<=r)ound)(?i:s?)\b\W{0,4}(?<![\[({=:,\s]-)(\d{1,9})"
 )
 CELL_HEADING_PATTERN = lazy.regex(rb"(?:\d{4}-\d\d-\d\dT\S+ )?In \[[ \d]{1,9}\]:$")
+FAILED_CELL_PATTERN = lazy.regex(
+    r"(?P<cell>In \[(?:\d{1,9}| )\]): ended with (?!KeyboardInterrupt$|SystemExit$)(?P<kind>\S.{0,80})$"
+)
 LOW_SEVERITY_LEVELS = {"warning", "warn", "w", "info", "i", "debug", "d", "trace", "notice"}
 RECORD_LEVEL_PATTERN = lazy.regex(r"^\W{0,3}(?:\S+ ){0,4}?\W?(WARN(?:ING)?|INFO|DEBUG|NOTICE)\b|:\d+: \w*Warning: ")
 MAX_LEVEL_CHARS = 160  # the level is in these first characters of a line, after a time, a host and the name of a logger
@@ -64,6 +67,15 @@ def step_place(text: str) -> slice | None:
 def is_cell_heading(raw: bytes) -> bool:
     """Is it the heading of a notebook's cell, `In [3]:`, as sources.formats.notebook writes it?"""
     return CELL_HEADING_PATTERN.match(raw) is not None
+
+
+def failed_cell(text: str) -> tuple[str, str] | None:
+    """The cell of a notebook and the error that ended it, `In [3]`, `KeyError`, as sources.formats.notebook writes it.
+
+    None for an end that the user or the program asked for.
+    """
+    found = FAILED_CELL_PATTERN.match(text)
+    return (found["cell"], found["kind"]) if found else None
 
 
 def tells_no_reason(text: str) -> bool:

@@ -35,7 +35,7 @@ from forensics.readers.sampled_lines import sampled_blocks
 
 MAX_SEARCHED_LINES = 2000  # from the end
 MAX_COUNTED_LINES = 20_000  # from the end, searched for what is counted by
-CELL_END_OR_HEADING_PATTERN = lazy.regex(r"In \[[ \d]{1,6}\]:(?:$| (?:ended with|raised, as its tags allow,) )")
+CELL_END_OR_HEADING_PATTERN = lazy.regex(r"In \[[ \d]{1,6}\]:(?:$| (?:ended with |raised, ))")
 RUNNING_HEADING = "In [ ]:"
 PLAN_WORDS = lazy.regex(
     rb"\btrain|\btotal |\bnum |\bepochs\W|(?:num|max|total|n|of|train)[_ -]?(?:train(?:ing)?[_ -]?)?(?:epoch|step|iter|round)"

@@ -8,8 +8,8 @@ The formats are nbformat 3 and 4. A text is a string or a list of strings, and a
 traceback of an error contains terminal colours. The code of the cells is left out, because it is not an event. If the front end
 recorded when a cell ran, its heading begins with that time. A cell that ran without an output has only its heading, which shows
 that the notebook continued. A cell that an error ended gets a last line `In [3]: ended with KeyError`; if its tags allow the
-error, that line says so. Of a cell that began and has neither a reply nor an end, in a notebook that papermill wrote when all was
-over, a line says that the kernel died in it.
+error, or a cell with the same code ran to its end later, that line says so. Of a cell that began and has neither a reply nor an
+end, in a notebook that papermill wrote when all was over, a line says that the kernel died in it.
 
 Cells are in the order of their execution counts, so the cell that ran last comes last. A count that occurs twice is from two
 sessions of the kernel, whose order is unknown but where only the cells below end in an error (see _counted_on). Such cells keep
@@ -19,6 +19,7 @@ their order in the file.
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 from msgspec import Struct, field
@@ -49,7 +50,7 @@ class _Cell(Struct):
 
     `said`: its heading was already written. `failed`: the name of the error that it raised. `may_fail`: its tags allow an error.
     `death`: what this program itself left in the metadata of an output when the kernel died. `begun`, `ended`, `closed`: the
-    kernel began it, came to its end, and whoever executed the notebook went on behind it.
+    kernel began it, came to its end, and whoever executed the notebook went on behind it. `code_sum`: a checksum of its code.
     """
 
     at: Path
@@ -70,6 +71,7 @@ class _Cell(Struct):
     begun: bool = False
     ended: bool = False
     closed: bool = False
+    code_sum: int = 0
 
     @property
     def is_where_it_died(self) -> bool:
@@ -135,9 +137,12 @@ def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
         ran.append((cell, held))
         size += held.size
         if size > MAX_SORTED_BYTES:  # more text than is usual: the order of the file is kept
-            yield from (p for _, found in ran for p in found.pieces())
-            yield from (p for _, found in cells for p in found.pieces())
+            for cell, held in chain(ran, cells):
+                held.add(_failure(cell, None))
+                yield from held.pieces()
             return
+    for cell, held in ran:
+        held.add(_failure(cell, _ran_again([c for c, _ in ran], cell)))
     order = _in_order_of_execution([cell for cell, _ in ran])
     shown = [i for i in order if ran[i][1]]
     if shown != sorted(shown):
@@ -231,6 +236,8 @@ def _about(cell: _Cell, rest: Path, value: Any) -> None:
         cell.number = value
     elif rest == ("cell_type",):
         cell.code = value == "code"
+    elif rest[:1] in (("source",), ("input",)):
+        cell.code_sum = zlib.crc32(_bytes(str(value)), cell.code_sum)
     elif rest[:2] == ("metadata", "tags"):
         cell.may_fail = cell.may_fail or value == "raises-exception"
     elif rest[:1] == ("metadata",):
@@ -285,12 +292,26 @@ def _end(cell: _Cell) -> Iterator[Piece]:
     yield from _rest(cell)
     if cell.code and isinstance(cell.number, int):
         yield from _said(cell, cell.line)
-    if cell.failed:
-        how = "raised, as its tags allow," if cell.may_fail else "ended with"
-        yield cell.failed_line, 0, _bytes(f"{_heading(cell)} {how} {cell.failed}")
-    elif cell.is_where_it_died:
+    if cell.is_where_it_died:
         yield from _said(cell, cell.line)
         yield cell.line, 0, _bytes(f"{_heading(cell)} began and has no end: its kernel is gone")
+
+
+def _failure(cell: _Cell, again: _Cell | None) -> Iterator[Piece]:
+    """The last line of a cell that an error ended. `again`: the cell in which the same code ran to its end later."""
+    if cell.failed:
+        how = "raised, as its tags allow," if cell.may_fail else "ended with"
+        how = f"raised, before In [{again.number}] ran the same to its end," if again and not cell.may_fail else how
+        yield cell.failed_line, 0, _bytes(f"{_heading(cell)} {how} {cell.failed}")
+
+
+def _ran_again(cells: list[_Cell], failed: _Cell) -> _Cell | None:
+    """The cell with the code of `failed` that ran later, by its execution count, and that no error ended."""
+    count = failed.number
+    if not failed.failed or not isinstance(count, int):
+        return None
+    same = (c for c in cells if c.code_sum == failed.code_sum and not c.failed)
+    return next((c for c in same if isinstance(c.number, int) and c.number > count), None)
 
 
 def _rest(cell: _Cell) -> Iterator[Piece]:
