@@ -2,7 +2,7 @@
 
 import functools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, structs
 
@@ -21,6 +21,9 @@ SEVERITY_OF_ROLE = {"root": "critical", "consequence": "warning", "information":
 APPLICATION_XIDS = frozenset(("13", "31", "43", "45"))
 XID_LINE = r"NVRM: Xid \([^)\n]{1,60}\): 0*%s(?:[^0-9]|$)"
 SXID_LINE = r"SXid \([^)\n]{1,60}\): 0*%s(?:[^0-9]|$)"
+
+
+Advised = Callable[[str, str], Sequence[str]]  # (cause, line) -> the remedies of a report of this line
 
 
 class Rule(Struct, frozen=True):
@@ -57,10 +60,23 @@ class Rules(Struct, frozen=True):
     losses: tuple[Loss, ...]
 
 
-def collect(causes: Iterable[Cause], weight: str, families: Sequence[str], on_node: bool, vetoes: bool) -> Rules:
+def nothing_advised(_cause: str, _line: str) -> tuple[str, ...]:
+    """No remedies: for rules of which only the patterns are wanted."""
+    return ()
+
+
+def collect(
+    causes: Iterable[Cause],
+    weight: str,
+    families: Sequence[str],
+    on_node: bool,
+    vetoes: bool,
+    advised: Advised = nothing_advised,
+) -> Rules:
     """The rules of signatures of at least `weight`, of `families` if there are some, and of a node's own log if `on_node`.
 
-    `vetoes`: the target knows them. A rule without its vetoes is kept if it matches none of the negative examples.
+    `vetoes`: the target knows them. A rule without its vetoes is kept if it matches none of the negative examples. `advised`: the
+    remedies that a report of one line shows, if this is the cause it names.
     """
     wanted = WEIGHT_NAMES[: WEIGHT_NAMES.index(weight) + 1]
     by_id = {c.id: c for c in causes}
@@ -75,7 +91,7 @@ def collect(causes: Iterable[Cause], weight: str, families: Sequence[str], on_no
             if signature.weight not in wanted or (on_node and not node):
                 continue
             rule, why = _rule(cause, signature, node, vetoes)
-            rules += [rule] if rule else []
+            rules += [with_remedy(rule, cause, advised)] if rule else []
             losses += [Loss(signature.id, why, rule is not None)] if why else []
     rules += [r for r in _codes(by_id) if not families or r.cause in families or r.cause.split(".")[0] in families]
     return Rules(tuple(rules), tuple(losses))
@@ -110,20 +126,22 @@ def _of(cause: Cause, signature: Signature, pattern: str, vetoes: tuple[str, ...
     severe = bool(SEVERE_TRAITS & set(cause.traits)) and signature.ends not in ("nothing", "later")
     severity = "critical" if severe else "info" if signature.ends == "nothing" else "warning"
     hardware = severe and signature.weight == "proof" and cause.id.split(".")[0] in HARDWARE_FAMILIES
-    remedy, command = _remedy(cause)
     return Rule(
         id=signature.id, cause=cause.id, title=cause.title, severity=severity, role="root", pattern=pattern, vetoes=vetoes,
-        remedy=remedy, command=command, hardware=hardware, on_node=node,
+        hardware=hardware, on_node=node,
         matches=tuple(e.text for e in signature.match), matches_not=tuple(e.text for e in signature.no_match),
     )  # fmt: skip
 
 
-def _remedy(cause: Cause) -> tuple[str, str]:
-    """The first remedy that needs no field of a case, and its first such command."""
+def with_remedy(rule: Rule, cause: Cause, advised: Advised) -> Rule:
+    """`rule` with the first remedy that needs no field of a case and that reports of all its examples show, and with its command;
+    without any where they show none, since one whose condition does not hold may say the opposite."""
+    shown = [[action.lower() for action in advised(cause.id, text)] for text in rule.matches]
     for remedy in cause.remedies:
-        if "{" not in remedy.do:
-            return remedy.do, next((c for c in remedy.commands if "{" not in c), "")
-    return "", ""
+        told = remedy.do.lower()
+        if "{" not in told and all(any(told in action for action in actions) for actions in shown):
+            return structs.replace(rule, remedy=remedy.do, command=next((c for c in remedy.commands if "{" not in c), ""))
+    return rule
 
 
 def fault(rule: Rule) -> str:
@@ -165,10 +183,12 @@ def _code(
     cause = row["cause"]
     hardware = own and cause.split(".")[0] in HARDWARE_FAMILIES
     severity = SEVERITY_OF_ROLE[role]
+    later = row.get("escalation", "")
+    remedy = f"{row['action']}; then: {later}" if later and later != "nothing" else row["action"]
     if row["code"] in APPLICATION_XIDS and name.startswith("xid_"):
         severity = "warning"  # the program is to be mended, and no node
     return Rule(
         id=f"{cause}/{name}", cause=cause, title=f"{label} {row['name']}: {row['meaning']}", severity=severity, role=role,
-        pattern=line % row["code"], remedy=row["action"], command=f"forensics explain {label}", hardware=hardware, on_node=True,
+        pattern=line % row["code"], remedy=remedy, command=f"forensics explain {label}", hardware=hardware, on_node=True,
         matches=(sample,), matches_not=(sample.replace(f": {row['code']},", f": 9{row['code']},"),),
     )  # fmt: skip

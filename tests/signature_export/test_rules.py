@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 import yaml
 
+from forensics.cli.signatures import reports_of_lines
 from forensics.database import builtin_folder, read_folders
-from forensics.signature_export.rules import APPLICATION_XIDS, Rule, Rules, collect
+from forensics.signature_export.rules import APPLICATION_XIDS, Rule, Rules, collect, nothing_advised, with_remedy
 from forensics.signature_export.targets import TARGETS, Setting
 
 EVERY = 12  # of the rules in a quick run: RE2 takes 10 s to compile all; Python's engine has tried each when it was made
@@ -104,3 +105,39 @@ def test_hyperpod_gets_names_and_patterns_of_whole_lines() -> None:
     listed = yaml.safe_load(TARGETS["hyperpod"].write(few("loki"), Setting()))["logMonitoringConfiguration"]
     assert listed
     assert all(set(r) == {"name", "logPattern", "faultOnMatch"} and r["logPattern"].startswith(".*(?:") for r in listed)
+
+
+@pytest.mark.parametrize(
+    "families",
+    [
+        pytest.param((), marks=pytest.mark.slow),
+        pytest.param(("gpu_hardware.ecc", "host_hardware.memory", "host_os.panic"), marks=pytest.mark.seconds),
+    ],
+    ids=["all", "some"],
+)
+def test_a_rule_s_remedy_is_one_that_a_report_of_its_examples_shows(families: tuple[str, ...]) -> None:
+    causes, _ = read_folders([builtin_folder()])
+    with reports_of_lines(()) as advised:
+        rules = {
+            r.id: r for r in collect(causes, "strong", families, False, True, advised).rules if r.matches and "xid_" not in r.id
+        }
+        told = {r.id: [advised(r.cause, text) for text in r.matches] for r in rules.values() if r.remedy}
+    assert len(told) > len(rules) / 2
+    wrong = [i for i, shown in told.items() if not all(rules[i].remedy.lower() in "\n".join(a).lower() for a in shown)]
+    assert wrong == []
+    assert not [i for i in told if "uncontained" in i and "was contained" in rules[i].remedy]
+    assert "was contained" in rules["gpu_hardware.ecc/contained"].remedy
+
+
+def test_a_remedy_that_not_every_example_asks_for_is_in_no_rule() -> None:
+    cause = next(c for c in read_folders([builtin_folder()])[0] if c.id == "gpu_hardware.ecc")
+    rule = Rule("gpu_hardware.ecc/x", cause.id, "", "warning", "root", "x", matches=("one", "two"))
+    first, second = [r.do for r in cause.remedies if "{" not in r.do][:2]
+    assert with_remedy(rule, cause, nothing_advised).remedy == ""
+    assert with_remedy(rule, cause, lambda _, line: (second, first) if line == "one" else (f"If so: {second}",)).remedy == second
+
+
+def test_what_an_xid_asks_for_later_is_told() -> None:
+    rules = {r.id.partition("/")[2]: r for r in exported("npd").rules}
+    assert rules["xid_154"].remedy.startswith("do what its text names: reset, reboot, drain")
+    assert "then: " in rules["xid_64"].remedy
