@@ -14,6 +14,7 @@ from forensics.model import Fields, Observation, Proof, Value
 from forensics.model.fields import Occurrence, completed_fields
 from forensics.model.logs import WEIGHT_ORDER
 from forensics.model.verdicts import Candidate, Diagnosis, OwnedObservation
+from forensics.readers.lanes.line_parts import is_python_warning
 from forensics.readers.python.exception_message import TRACEBACK_HEAD
 from forensics.readers.python.library_files import knows_own_code
 from forensics.readers.python.source_lines import is_code_line
@@ -47,7 +48,7 @@ def _of_subject(owned: Sequence[OwnedObservation], cause: str, database: Databas
 def _in_order(owned: Sequence[OwnedObservation], cause: str, database: Database) -> list[Observation]:
     """Those in front that are sure, of the last attempt of their log, and know most.
 
-    Of a spoiled result the first sign is told.
+    Of a spoiled result the first sign is told, and what only warned behind what failed.
     """
     found = _of_subject(owned, cause, database)
     last: dict[str, int] = {}
@@ -56,10 +57,12 @@ def _in_order(owned: Sequence[OwnedObservation], cause: str, database: Database)
 
     spoke = database.has_trait(cause, "program_error") and any("exc_type" in o.observation.fields for o in found)
 
-    def rank(o: OwnedObservation) -> tuple[bool, int, bool, bool, int, bool, str, int]:
+    def rank(o: OwnedObservation) -> tuple[bool, bool, int, bool, bool, int, bool, str, int]:
         e, over = o.observation, _ends_a_program(o) and o.attempt < last.get(o.observation.source, 0)
         status_alone = spoke and _tells_status_alone(e)
-        return _is_code(e), WEIGHT_ORDER[e.weight], over, status_alone, -len(e.fields), e.time is None, e.source, e.line
+        warns = bool(e.proofs) and is_python_warning(e.proofs[0].text)  # it was printed, and the program went on
+        least, late = (_is_code(e), warns, WEIGHT_ORDER[e.weight]), (e.time is None, e.source, e.line)
+        return *least, over, status_alone, -len(e.fields), *late
 
     return [o.observation for o in sorted(found, key=rank)]
 

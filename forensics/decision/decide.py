@@ -21,19 +21,25 @@ from forensics.decision.precedence import Precedence
 from forensics.decision.structure import (
     CELL_FAILED,
     DIES_AGAIN,
+    FINISHED_BESIDE,
     LAST_ERROR,
     MACHINE_WENT_ON,
     MAX_BAD_IF_AT_WORK,
+    MAX_BAD_IF_FINISHED,
     MIN_BAD_OF_FAILED_CELL,
     MIN_BAD_OF_LAST_ERROR,
+    STOPPED_AT_WORK,
     WENT_ON,
     cell_that_failed,
+    closing_at_end,
     dies_again,
+    finished_beside,
     has_last_word,
     last_error,
     last_position,
     machine_went_on,
     ranked_by_structure,
+    stopped_at_work,
     went_on,
 )
 from forensics.decision.text import trouble_text, trouble_words
@@ -177,6 +183,10 @@ def _row_by_structure(
     """The row of what the last lines show, and the lane whose last position it is, see last_position."""
     if given.machine and probability_of(rows) > MAX_BAD_IF_AT_WORK and machine_went_on(given.owned, given.lanes, database):
         return with_rule(rows, MAX_BAD_IF_AT_WORK, MACHINE_WENT_ON)[-1:], None
+    beside = finished_beside(given.owned, given.lanes, database)
+    if beside and probability_of(rows) > MAX_BAD_IF_FINISHED and not given.exit_status(database):
+        source, line = beside[0].source, beside[1]
+        return with_rule(rows, MAX_BAD_IF_FINISHED, FINISHED_BESIDE, source, line.number)[-1:], beside[0]
     decisive = outcome_features.decisive_lane(given.owned, given.lanes, database)
     if (failed := cell_that_failed(given.lanes)) and probability_of(rows) < MIN_BAD_OF_FAILED_CELL:
         return with_rule(rows, MIN_BAD_OF_FAILED_CELL, CELL_FAILED, failed[0], failed[1].line.number)[-1:], None
@@ -196,6 +206,9 @@ def _row_of_last_lines(
         return ()
     if bad > MAX_BAD_IF_AT_WORK and went_on(given.owned, lane, database):
         return with_rule(rows, MAX_BAD_IF_AT_WORK, WENT_ON)[-1:]
+    if bad < MIN_BAD_OF_LAST_ERROR and (stop := stopped_at_work(given.owned, lane, database)):
+        seen = stop.observation
+        return with_rule(rows, MIN_BAD_OF_LAST_ERROR, STOPPED_AT_WORK, seen.source, seen.line)[-1:]
     if bad < MIN_BAD_OF_LAST_ERROR and (death := dies_again(given.owned, lane, database)):
         seen = death.observation
         return with_rule(rows, MIN_BAD_OF_LAST_ERROR, DIES_AGAIN, seen.source, seen.last_line)[-1:]
@@ -205,10 +218,11 @@ def _row_of_last_lines(
 
 
 def _with_last_position(given: DecisionInput, outcome: Outcome, lane: Lane) -> Outcome:
-    last = lane.reached_end or lane.at_work
+    closed = closing_at_end(lane)
+    last = lane.reached_end or closed or lane.at_work
     if last is None or (given.end and given.end.runs):
         return outcome
-    state: OutcomeState = "ended_well" if lane.reached_end else "cut_off"
+    state: OutcomeState = "ended_well" if lane.reached_end or closed else "cut_off"
     why = CAME_TO_ITS_END if lane.reached_end else WHY[state]
     return replace(outcome, state=state, why=why, lines=((lane.source, last.number, last.text),))
 

@@ -3,6 +3,7 @@
 Epoch 3/5, then 50/103 [=====>   ] - ETA     -> undetermined: it breaks off in epoch 3 of 5, at 50 of 103
 step:3250/3250 val_loss:3.27543              -> its last step was made
 {'loss': 2.98, 'epoch': 0.08}                -> undetermined: its Trainer always ends with the time of the run
+LAMMPS (22 Jul 2025), then 12000  0.9999     -> undetermined: LAMMPS always ends with the total wall time
 Epoch 8/10, then "early stopping, done"      -> an end is told, and no counter speaks against it
 
 A log that stops short of what its run counts to is what a kill, a power loss and a lost node leave, and what a run that goes on
@@ -20,6 +21,7 @@ from forensics.readers.progress.counters import OF_EPOCH, Progress
 
 BROKEN_OFF_MAX = 0.5  # the probability of no crash: as likely as not
 FINISHED = "its last step was made: {}"
+TOLD_END = "{} tells of its end"
 STOPS = "the log stops {}, and nothing tells of an end or of a reason"
 BROKEN_OFF = "rule: the log stops short of what its run counts to"
 OPEN_ENDS = ("cut_off", "ended_well", "unknown")
@@ -46,10 +48,12 @@ def _titled_if_cut_off(report: Report, title: str) -> Report:
 
 def _judged(report: Report, progress: Progress, closing: Line | None, title: str, missing: Sequence[OpenQuestion]) -> Report:
     subject, counters = report.subject, progress.counters
-    if report.verdict != "no_crash" or not (counters or progress.before_end or progress.torn):
+    if report.verdict != "no_crash" or not (counters or progress.before_end or progress.ended or progress.torn):
         return report
     if subject is None or subject.kind not in OWN_KINDS or subject.outcome not in OPEN_ENDS:
         return report
+    if progress.ended and not progress.torn:
+        return replace(report, subject=replace(subject, outcome="ended_well", why=TOLD_END.format(progress.ended)))
     full = bool(counters) and all(c.is_complete for c in counters)
     if full and subject.outcome != "ended_well" and counters[0].unit not in ("", OF_EPOCH) and not progress.torn:
         return replace(report, subject=replace(subject, outcome="ended_well", why=FINISHED.format(counters[0])))
@@ -73,7 +77,7 @@ def _is_end_known(first: Finding, source: str, last: int) -> bool:
 def _place(progress: Progress) -> str:
     """`after step 200 of 2515`, `in epoch 3 of 5, at 50 of 103`, `at batch 500, where each round before counted to 1000`."""
     if not progress.counters or progress.torn:
-        return "within a line" if progress.torn else f"at {progress.before_end}"
+        return "within a line" if progress.torn else progress.before_end
     outer, inner = progress.counters[0], progress.counters[-1] if len(progress.counters) > 1 else None
     if progress.in_round:
         return f"at {outer.unit} {outer.now}".replace("  ", " ") + f", where each round before counted to {outer.total}"

@@ -83,6 +83,15 @@ def test_the_subjects_own_lines_are_told_where_there_are_some(knowledge: Databas
     assert [p.line for p in found[0].evidence] == lines
 
 
+def test_what_failed_is_told_before_what_only_warned(knowledge: Database) -> None:
+    said = "/opt/py/hub/download.py:752: UserWarning: Not enough free space"
+    warned = seen("storage.full", 5, "proof")
+    proof = replace(warned.observation.proofs[0], text=said)
+    warned = replace(warned, observation=replace(warned.observation, proofs=(proof,)))
+    found = findings(decided(knowledge, question(warned, seen("storage.full", 9))), knowledge)
+    assert [p.line for p in found[0].evidence] == [9, 5]
+
+
 @pytest.mark.parametrize(("traceback_line", "where"), [(60, "train.py:7"), (90, "")])
 def test_the_place_is_that_of_the_traceback_next_to_the_message(knowledge: Database, traceback_line: int, where: str) -> None:
     """TensorFlow prints `indices[2] = 1000 is not in [0, 1000)` some lines below the traceback that it belongs to."""

@@ -97,6 +97,22 @@ def test_a_trainer_that_told_the_time_of_its_run_has_ended(analyze: Analyze) -> 
 
 
 @pytest.mark.seconds
+def test_a_program_that_always_tells_its_end_has_not_ended_before_it(analyze: Analyze) -> None:
+    """The table of steps of LAMMPS names no total, and its last line looks like any other."""
+    rows = [f"  {n}000   0.9999   -8.6131   1.4998" for n in range(1, 40)]
+    begun = ["LAMMPS (22 Jul 2025)", "Reading data file ...", *rows]
+    for lines, outcome, verdict in (
+        (begun, "cut_off", "undetermined"),
+        ([*begun, "Total wall time: 18:07:28"], "ended_well", "no_crash"),
+        ([*begun, "Total wall time: 18:07:28", *begun], "cut_off", "undetermined"),
+    ):
+        report = analyze(job_out="".join(f"{line}\n" for line in lines))
+        assert report.subject is not None
+        assert (report.subject.outcome, report.verdict) == (outcome, verdict)
+        assert "LAMMPS" in report.subject.why
+
+
+@pytest.mark.seconds
 @pytest.mark.parametrize("lines", [["hello"], ["x x x"] * 500], ids=["one line", "one line again and again"])
 def test_a_log_without_any_known_line_is_called_healthy_with_doubt(analyze: Analyze, lines: list[str]) -> None:
     report = analyze(job_log="".join(f"{line}\n" for line in lines))

@@ -17,6 +17,7 @@ from forensics.decision.structure import (
     FAILED_ALREADY,
     FAILED_FIRST,
     FAILED_STAGE,
+    FINISHED_BESIDE,
     LAST_ERROR,
     MACHINE_WENT_ON,
     MAX_BAD_IF_AT_WORK,
@@ -244,6 +245,49 @@ def test_mere_hints_far_from_an_end_without_trouble_are_no_bad_end(
     found = decide(question(replace(hint, lane=on), lanes=(on,)), knowledge, model(6.0, **SURE), Precedence(()))
     assert (found.outcome.ledger[-1].feature == WENT_ON) is went_on
     assert (found.outcome.ended_badly == MAX_BAD_IF_AT_WORK) is went_on
+
+
+def test_a_hint_far_above_a_long_stack_is_where_the_log_ends(knowledge: Database) -> None:
+    on = replace(
+        OWN, digest=replace(OWN.digest, trouble=40, trouble_repeats=1), last_error=Line(60, "java.lang.StrangeException: x")
+    )
+    found = decide(
+        question(replace(seen(CONFIG, 60, "hint"), lane=on), lanes=(on,)), knowledge, model(6.0, **SURE), Precedence(())
+    )
+    assert WENT_ON not in {a.feature for a in found.outcome.ledger}
+
+
+@pytest.mark.parametrize(
+    ("fields", "weight", "closing", "well"),
+    [
+        ({"unstarted": "Check"}, "strong", 100, True),
+        ({}, "hint", 100, True),
+        ({}, "strong", 100, False),
+        ({"unstarted": "Check"}, "strong", 80, False),
+    ],
+    ids=["a shell that goes on", "a hint", "strong evidence", "more behind the closing line"],
+)
+def test_an_output_that_ends_in_order_outweighs_hints_in_the_stream_of_errors(
+    fields: dict[str, str], weight: str, closing: int, well: bool, knowledge: Database
+) -> None:
+    out, err = replace(OWN, source="job.out", closing=Line(closing, "Job completed")), replace(OWN, source="job.err")
+    told = seen(CONFIG, 1, weight, source="job.err", lines_after=0)  # type: ignore[arg-type]
+    told = replace(told, lane=err, observation=replace(told.observation, fields=fields))
+    found = decide(question(told, lanes=(err, out)), knowledge, model(6.0, **SURE), Precedence(()))
+    assert (found.outcome.ledger[-1].feature == FINISHED_BESIDE) is well
+    assert (
+        (found.verdict, found.outcome.state, found.outcome.lines[0][:2]) == ("no_crash", "ended_well", ("job.out", 100))
+    ) is well
+
+
+@pytest.mark.parametrize(("at_work", "behind", "stopped"), [(90, 1, True), (0, 1, False), (90, 9, False)])
+def test_a_signal_that_ends_a_log_that_was_counting_ended_it_badly(
+    at_work: int, behind: int, stopped: bool, knowledge: Database
+) -> None:
+    own = replace(OWN, at_work=Line(at_work, "update 63 of 90") if at_work else None)
+    told = replace(seen(STOPPED, 100 - behind, ends="nothing"), lane=own)
+    found = decide(question(told, lanes=(own,)), knowledge, model(-3.0, **SURE), Precedence(()))
+    assert (found.outcome.ended_badly == MIN_BAD_OF_LAST_ERROR) is stopped
 
 
 @pytest.mark.parametrize(

@@ -77,14 +77,16 @@ class Progress(Struct, frozen=True):
     """The last counters of a log, the outer one first, and the last line of them as numbered in the original file.
 
     `may_be_last`: by its stride, or because it counts from zero, the outer counter may have been shown for the last time.
-    `before_end`: the position in the last record of a program that always tells its end, if that end is not told. `in_round`:
-    the total of the outer counter is what each round before the last one counted to. `torn`: the log ends within a line.
+    `before_end`: where the log of a program that always tells its end stands, if that end is not told: `at epoch 0.07`. `ended`:
+    the name of such a program, if it is told. `in_round`: the total of the outer counter is what each round before the last one
+    counted to. `torn`: the log ends within a line.
     """
 
     counters: tuple[Counter, ...] = ()
     line: int = 0
     may_be_last: bool = False
     before_end: str = ""
+    ended: str = ""
     in_round: bool = False
     torn: bool = False
 

@@ -30,6 +30,7 @@ from forensics.readers.progress.counters import (
     trainer_position,
 )
 from forensics.readers.progress.rounds import unfinished_round
+from forensics.readers.progress.told_ends import told_end
 from forensics.readers.progress.torn_line import is_torn
 from forensics.readers.sampled_lines import sampled_blocks
 
@@ -37,6 +38,7 @@ MAX_SEARCHED_LINES = 2000  # from the end
 MAX_COUNTED_LINES = 20_000  # from the end, searched for what is counted by
 CELL_END_OR_HEADING_PATTERN = lazy.regex(r"In \[[ \d]{1,6}\]:(?:$| (?:ended with |raised, ))")
 RUNNING_HEADING = "In [ ]:"
+BEFORE_END = "before the line with which {} always ends"
 PLAN_WORDS = lazy.regex(
     rb"\btrain|\btotal |\bnum |\bepochs\W|(?:num|max|total|n|of|train)[_ -]?(?:train(?:ing)?[_ -]?)?(?:epoch|step|iter|round)"
 )
@@ -51,7 +53,7 @@ def last_progress(scan: Scan, first: int) -> Progress:
     found = _last_counters(scan, first)
     if not found.counters or all(c.is_complete for c in found.counters):
         last = _before_end(scan, first)
-        found = last if last.line > found.line else found
+        found = last if last.ended or last.line > found.line else found
     if is_torn(scan):
         return replace(found, torn=True, line=max(found.line, (scan.source.origin or int)(scan.lines)))
     told = found.before_end or (found.counters and not found.may_be_last and found.counters[0].unit not in ("", OF_EPOCH))
@@ -60,13 +62,21 @@ def last_progress(scan: Scan, first: int) -> Progress:
 
 
 def _before_end(scan: Scan, first: int) -> Progress:
-    """The position in the last record of a program that always tells its end; none if it told it."""
+    """Where the log of a program stands that always tells its end, if it did not: in its last record, or no more than begun."""
     texts = (b"'epoch'", TRAINER_END.encode())
     lines = list(lines_from_end(scan, texts, MAX_SEARCHED_LINES, first))
     number, place = next(((n, p) for n, text in lines if (p := trainer_position(text))), (0, ""))
-    if not place or any(TRAINER_END in text for _, text in lines):
-        return NO_PROGRESS
-    return Progress(line=(scan.source.origin or int)(number), before_end=place)
+    if place and not any(TRAINER_END in text for _, text in lines):
+        return Progress(line=(scan.source.origin or int)(number), before_end=f"at {place}")
+    name, begun, ended = told_end(scan)
+    line = (scan.source.origin or int)(begun)
+    return (
+        Progress(line=line, ended=name)
+        if ended
+        else Progress(line=line, before_end=BEFORE_END.format(name))
+        if name
+        else NO_PROGRESS
+    )
 
 
 def _last_counters(scan: Scan, first: int) -> Progress:
