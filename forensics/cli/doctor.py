@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, NamedTuple
@@ -206,9 +207,15 @@ def _extras() -> Iterator[Check]:
     for module, (lacks, packages) in EXTRA_MODULES.items():
         there = find_spec(module) is not None
         name = f"extra {packages.split()[0]}"
-        yield (
-            Check(name, "ok", "installed") if there else Check(name, "missing", "not installed", lacks, f"pip install {packages}")
-        )
+        gone = " ".join(p for p in packages.split() if not _is_installed(p))
+        yield Check(name, "ok", "installed") if there else Check(name, "missing", "not installed", lacks, f"pip install {gone}")
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        return bool(distribution(package))
+    except PackageNotFoundError:
+        return False
 
 
 def _extra_packages() -> Check:

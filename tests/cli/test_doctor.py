@@ -31,7 +31,7 @@ def test_a_machine_on_which_nothing_is_allowed(monkeypatch: pytest.MonkeyPatch, 
         (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(doctor, "find_spec", lambda _name: None)
-    monkeypatch.setattr(doctor, "EXTRA_MODULES", {"x": ("something", "a b"), "y": ("more", "b c")})
+    monkeypatch.setattr(doctor, "EXTRA_MODULES", {"x": ("something", "a b"), "y": ("more", "b pytest c")})
 
     def refused(*_: object) -> int:
         raise PermissionError(1, "Operation not permitted")
@@ -42,7 +42,7 @@ def test_a_machine_on_which_nothing_is_allowed(monkeypatch: pytest.MonkeyPatch, 
     rows = {c["name"]: c for c in json.loads(in_text("doctor", "--json").stdout)}
     assert {rows[name]["state"] for name in ("kernel log", "journal", "kubectl", "nvidia-smi", "slurm")} == {"missing"}
     assert rows["kernel log"]["mend"].endswith("sysctl -w kernel.dmesg_restrict=0") and rows["kernel log"]["mend"] in told
-    assert rows["extras"]["mend"] == "pip install a b c"
+    assert rows["extras"]["mend"] == "pip install a b c"  # pytest is there already
     assert rows["captured runs"]["state"] == "limited"
 
 
