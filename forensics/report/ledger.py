@@ -26,6 +26,7 @@ LEDGER_PLACE_CHARS = 32  # of 100 columns, next to two numbers and the meaning o
 MIN_MEANING_CHARS = 30  # of a page's width next to the place; if there are fewer, the meaning of a feature is below its name
 NARROW_INDENT = 14  # the indent of such a meaning
 MIN_LEDGER_CHARS = 60  # with fewer columns the table cannot be read; then the terminal breaks its rows
+LEAST_SHOWN = 0.005  # a smaller part of the sum would be shown as 0.00
 NUMBERS_CHARS = 26  # two numbers and the space around them and around the place
 
 
@@ -81,6 +82,7 @@ def _unweighed(report: Report) -> str:
 
 
 def _table(rows: Sequence[Adjustment], unit: str, meanings: Mapping[str, str], paths: Paths, width: int) -> Iterator[Row]:
+    rows = [a for a in rows if abs(a.log_odds) >= LEAST_SHOWN]
     places = [_place(a, paths) for a in rows]
     column = max(map(len, [*places, "line"]))
     indent = NUMBERS_CHARS + column

@@ -68,3 +68,12 @@ def test_a_secret_in_a_name_does_not_leave() -> None:
     text = render_ledger(replace(report, causes=(replace(report.causes[0], ledger=(named,)),)), MEANINGS, Style(width=140))
     assert secret not in text
     assert "REDACTED" in text
+
+
+def test_a_row_that_adds_nothing_is_not_shown() -> None:
+    report = made.report()
+    rows = (Adjustment("proof", 1.0, 0.3), Adjustment("it ended badly", 1.0, -0.0017))
+    told = replace(report, causes=(replace(report.causes[0], ledger=rows),), subject=None)
+    text = render_ledger(told, {}, Style())
+    assert "proof" in text
+    assert "it ended badly" not in text and "-0.00" not in text
