@@ -34,8 +34,8 @@ def train(
     return learn(rows_of(cases, knowledge, emphasis), folds)
 
 
-def learn(rows: Rows, folds: int = FOLD_COUNT) -> Model:
-    """The Model of `rows`.
+def learn(rows: Rows, folds: int = FOLD_COUNT, kept: Model | None = None) -> Model:
+    """The Model of `rows`; with the trees and the words of an ending of `kept`, if it is given.
 
     The ranker's weights and the outcome's calibration are trained on out-of-fold predictions: of text models and trees that were
     trained without the case's origin, with rates without that origin. Predictions on training cases would be too good.
@@ -43,7 +43,7 @@ def learn(rows: Rows, folds: int = FOLD_COUNT) -> Model:
     """
     if len({c.cause for c in rows.cases}) < 2:
         raise UsageError("too few cases: two causes are the minimum for training")
-    outcome, ending = _outcome_and_ending(rows, folds)
+    outcome, ending = (kept.outcome, kept.ending) if kept else _outcome_and_ending(rows, folds)
     made, ranked = _text_and_choices(rows, folds)
     values = weights.fit_ranker(ranked)
     return replace(made, feature_weights=values, outcome=outcome, ending=ending, lines=fit_lines(rows.cases))
