@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from forensics.report.ledger import LEAST_SHOWN
 from tests.commandline import in_text
 
 ROOT = Path(__file__).parents[2]
@@ -44,7 +45,7 @@ def test_why_follows_the_text_report(saved: Path) -> None:
     report = json.loads(saved.read_text())
     first = report["causes"][0]
     assert first["ledger"]
-    for adjustment in first["ledger"]:
+    for adjustment in (a for a in first["ledger"] if abs(a["log_odds"]) >= LEAST_SHOWN):
         numbers = re.escape(f"{adjustment['log_odds']:+.2f}") + " +" + re.escape(f"{adjustment['value']:.2f}")
         meaning = "" if adjustment["feature"].startswith(("rule: ", "further events")) else r": \w+"  # a rule says what it is
         assert re.search(rf"{numbers} .*{re.escape(adjustment['feature'])[:40]}", table)
