@@ -113,6 +113,16 @@ def test_a_program_that_always_tells_its_end_has_not_ended_before_it(analyze: An
 
 
 @pytest.mark.seconds
+def test_an_end_that_a_program_tells_of_failed_runs_too_is_no_good_one(analyze: Analyze) -> None:
+    begun = "Jan-19 09:00:01.826 [main] DEBUG nextflow.cli.Launcher - $> nextflow run main.nf\n"
+    end = "Jan-19 09:00:40.826 [main] DEBUG nextflow.script.ScriptRunner - > Execution complete -- Goodbye\n"
+    for text, ended in ((begun + "x\n" * 9, False), (begun + "x\n" * 9 + end, True)):
+        subject = analyze(nextflow_log=text).subject
+        assert subject is not None
+        assert ("always ends" in subject.why, "tells of its end" in subject.why) == (not ended, False)
+
+
+@pytest.mark.seconds
 @pytest.mark.parametrize("lines", [["hello"], ["x x x"] * 500], ids=["one line", "one line again and again"])
 def test_a_log_without_any_known_line_is_called_healthy_with_doubt(analyze: Analyze, lines: list[str]) -> None:
     report = analyze(job_log="".join(f"{line}\n" for line in lines))
