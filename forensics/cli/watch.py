@@ -218,6 +218,7 @@ HOOK_NAMES = ("report", "cause", "what")  # in the command of --exec
 JOB_POLL_S = 30.0  # chosen by hand: each look asks the cluster's controller
 UNASKED_S = 20.0  # chosen by hand: a parent asks for the status of its child at once, or not at all
 STATUS_OF = {"died": 1, "diverges": 1, "went wrong": 1}  # exit statuses; 0 for a good end
+INTERRUPTED = 130  # 128 + SIGINT, as a shell gives it
 GOING_ON = ("PENDING", "RUNNING", "CONFIGURING", "COMPLETING", "SUSPENDED", "REQUEUED", "RESIZING", "SIGNALING", "STAGE_OUT")
 
 
@@ -262,13 +263,17 @@ def register(app: typer.Typer) -> None:
 
 
 def _follow(follower: "Follower", pause: float, told: "Callable[[Happening], None]") -> int:
-    """Look until it is over; the exit status."""
+    """Look until it is over, or until the user has seen enough; the exit status."""
     status = 0
     while True:
-        found = follower.step(time.monotonic())
-        if found is None:
-            time.sleep(pause)
-            continue
+        try:
+            found = follower.step(time.monotonic())
+            if found is None:
+                time.sleep(pause)
+                continue
+        except KeyboardInterrupt:
+            say("forensics watch: ended by you; what was watched goes on")
+            return status or INTERRUPTED
         status = max(status, STATUS_OF.get(found.what, 0))
         told(found)
         if found.is_last:

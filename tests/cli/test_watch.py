@@ -192,3 +192,13 @@ def test_the_hook_is_given_names_and_told_of_unknown_ones() -> None:
         "watch --exec has {cuase}, which stands for nothing; names are {cause}, {report}, {what}"
     )
     assert unknown_names("--exec", "notify {report} ${HOME} {a,b}", values) == ""
+
+
+def test_the_user_ends_the_watch_with_one_quiet_line(log: Path, knowledge: Database, capsys: pytest.CaptureFixture[str]) -> None:
+    def lives() -> bool:
+        raise KeyboardInterrupt
+
+    watched = follower(log, knowledge, Run(lives, lambda: None))
+    assert watch._follow(watched, 0.1, lambda _: pytest.fail("nothing happened")) == 130
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1) and "goes on" in err

@@ -2,6 +2,7 @@
 
     The kernel died: A memory limit was hit (98%)                               -> the cause with this title
     The kernel killed python3 (pid 5120) because the cgroup /notebooks ...      -> its sentence
+    The kernel of /train died: A memory limit was hit (98%). ...                -> the same, in the log of the server
     KernelDied: A memory limit was hit (98%). The kernel killed python3 ...     -> both, in one line
     forensics: the kernel died of host_memory.oom_cgroup (98%), pid 5120        -> the cause by its id, from a notebook's metadata
 
@@ -20,22 +21,35 @@ from forensics.readers.base import Record, parse_lines
 
 OWN_MESSAGE = "own_message"
 MAX_TOLD_LINES = 20  # the head, the sentence, the status, the cell with its code, what to do, the report
-TRIGGER = Trigger(OWN_MESSAGE, ("the kernel died: ", "kerneldied: ", "forensics: the kernel died of "), after=MAX_TOLD_LINES)
+TRIGGER = Trigger(
+    OWN_MESSAGE, ("the kernel died: ", "kerneldied: ", "forensics: the kernel died of ", "the kernel of "), after=MAX_TOLD_LINES
+)
+OWN_MARKS = ("forensics: ", "forensics run: ", "forensics watch: ")  # with which lines of this program begin
 TOLD = "told"
 OUTCOMES = (TOLD,)
 TOLD_FACT = "told_before"  # the sentence that was told then
 TOLD_TITLE_PATTERN = lazy.regex(
-    r"(?:The kernel died|(?P<error>\bKernelDied)): (?P<name>\S.{2,150}?) \((?P<percent>\d{1,3}) ?%\)"
+    r"(?:The kernel died|(?P<error>\bKernelDied|\bThe kernel of \S.{0,300}? died)): "
+    r"(?P<name>\S.{2,150}?) \((?P<percent>\d{1,3}) ?%\)"
     r"(?(error)(?:\. (?P<why>\S.*))?|\s*$)"
 )
 TOLD_CAUSE_PATTERN = lazy.regex(
     r"\Aforensics: the kernel died of (?P<name>[a-z_]+\.[a-z_]+) \((?P<percent>\d{1,3}) ?%\)(?:, pid (?P<pid>\d+))?"
 )
 TOLD_PID_PATTERN = lazy.regex(r"\(pid (?P<pid>\d+)")
+TOLD_PLACE_PATTERN = lazy.regex(
+    r"\bPython was running (?P<python_file>[^:\n]{1,300}):(?P<python_line>\d{1,7}) in "
+    r"(?P<python_function>[\w<>]{1,60}(?:\.[\w<>]{1,60}){0,9})"
+)
 TOLD_LINE_PATTERN = lazy.regex(
     r"Its process |Cell \[|This cell was running|Its variables are gone|What to do:| {1,3}\d\. |The full report: "
 )
 SURELY_TOLD_PERCENT = 90  # of the cause that was told: below it the answer was unsure then, and is now
+
+
+def is_own_line(text: str) -> bool:
+    """Did this program write the line: a warning beside a job's output, or the account of a captured run?"""
+    return text.startswith(OWN_MARKS) or (text.startswith("[") and "] forensics run: " in text[:60])
 
 
 def read(region: Region) -> Record | None:
@@ -54,6 +68,8 @@ def read(region: Region) -> Record | None:
     fields: dict[str, Value] = {TOLD_FACT: why} if why else {}
     if pid := told.get("pid") or ((named := TOLD_PID_PATTERN.search(why)) and named["pid"]):
         fields["pid"] = int(pid)
+    if place := TOLD_PLACE_PATTERN.search(why):
+        fields |= {**place.groupdict(), "python_line": int(place["python_line"])}
     weight: Weight = "proof" if int(told["percent"]) >= SURELY_TOLD_PERCENT else "strong"
     quote: tuple[Line, ...] = (head.line, *(row.line for row in rows[1:2] if why and not told.get("why")))
     return Record(OWN_MESSAGE, head.line.number, last.number, TOLD, weight, quote, fields, cause=told["name"])

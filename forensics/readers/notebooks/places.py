@@ -19,7 +19,7 @@ SERVED_NOTEBOOK_PATTERN = lazy.regex(
     r"|Converting notebook)\s{0,2}(?P<notebook>[^\s?\"'<>|:]{1,200}\.ipynb)\b"
 )
 EXECUTED_CELL_PATTERN = lazy.regex(r"\A(?:.{0,60}\s)?(?:Executing|Ending) [Cc]ell (?P<cell>\d{1,6})\b")
-OUTPUT_HEADING_PATTERN = lazy.regex(r"\A(?:\d{4}-\S{5,40} )?In \[(?P<cell>\d{1,9})\]:\Z")  # see sources/formats/notebook.py
+OUTPUT_HEADING_PATTERN = lazy.regex(r"\A(?:\d{4}-\S{5,40} )?In \[(?P<cell>\d{1,9}| )\]:\Z")  # see sources/formats/notebook.py
 DEAD_KERNEL_PATTERN = lazy.regex(r"DeadKernel|Kernel died")
 
 
@@ -35,11 +35,11 @@ def notebook(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: i
 
 
 def cell_of_output(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
-    """The cell whose output the evidence is, by the heading above it."""
+    """The cell whose output the evidence is, by the heading above it; nothing for one without a count."""
     if "cell" in facts:
         return {}
     heading = next(filter(None, map(OUTPUT_HEADING_PATTERN.match, reversed(lines[: at + 1]))), None)
-    return {"cell": int(heading["cell"])} if heading else {}
+    return {"cell": int(heading["cell"])} if heading and heading["cell"].isdecimal() else {}
 
 
 def editor_cell(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:

@@ -15,6 +15,7 @@ from operator import itemgetter
 from msgspec import Struct
 
 from forensics.model import Line, Region, Scan, Trigger
+from forensics.readers.capture.own_message import is_own_line
 from forensics.readers.numbers import memory_tools, processes, tool_tables, usage_reports
 from forensics.readers.numbers.base import Reading, Readings, Series
 from forensics.readers.numbers.labels import factor_of_unknown_unit
@@ -124,7 +125,7 @@ def _sampled_lines(scan: Scan) -> tuple[list[int], list[str]]:
             last = _frame(line.text)
             if line.number not in numbers or (last != line.text and (line.number, last) not in known):
                 found[line.number, math.inf] = last
-    places = sorted(found)
+    places = sorted(place for place, text in found.items() if not is_own_line(text))
     return [number for number, _ in places], [*map(found.__getitem__, places)]
 
 

@@ -35,6 +35,7 @@ MAX_SORTED_BYTES = 64 << 20  # bytes; the cells are held in memory while they ar
 HELD_AT_ONCE_BYTES = 256 << 10  # of one piece that is held; so that a notebook of any size has few of them
 HELD_AS_IT_IS_BYTES = 2 << 20  # of a cell: more than nearly all print; what follows is held compressed
 DEATH_SCHEMA = "forensics-death/1"  # of adapters/jupyter/message.py
+NOT_RUN = "not run, the kernel died before: "  # so begins the error of a cell behind the one in which it died, of the same
 CELL_BEGUN, CELL_ENDED = ("iopub.execute_input", "iopub.status.busy"), ("iopub.status.idle", "shell.execute_reply")
 CELL_CLOSED = ("metadata", "papermill", "end_time")  # of a cell; papermill writes it after the cell, however that ended
 STARTED = ("iopub.execute_input", "shell.execute_reply.started", "iopub.status.busy", "start_time")
@@ -267,6 +268,10 @@ def _outputs(cell: _Cell, rest: Path, value: Any, line: int) -> Iterator[Piece]:
 def _output(cell: _Cell, rest: Path, value: Any, line: int) -> Iterator[Piece]:
     """The lines of one value of an output."""
     name = rest[0] if rest else ""
+    if name in ("evalue", "traceback") and str(value).startswith(NOT_RUN):
+        cell.error.clear()
+        cell.failed, cell.outputs = "", False
+        return
     cell.outputs = True
     if name in ("ename", "traceback"):
         cell.failed, cell.failed_line = str(value) if name == "ename" else cell.failed or "an error", line

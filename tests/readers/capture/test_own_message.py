@@ -90,3 +90,42 @@ def test_the_error_of_a_pipeline_tells_it_in_one_line(analyze: Analyze) -> None:
 def test_a_title_that_no_cause_has_and_a_death_without_a_cause_tell_none(analyze: Analyze) -> None:
     for text in ("The kernel died: Something of another version (98%)\n", "The kernel died: its process was ended by signal 9\n"):
         assert analyze(job=f"loading\n{text}").causes[0].id == "notebook.kernel_died"
+
+
+SERVER = (
+    "[W 2026-11-29 21:31:58.885 ServerApp] The kernel of /home/u/train died: Native code crashed with a segmentation fault (98%). "
+    "python3 (pid 22717) was ended by a segmentation fault (SIGSEGV). Python was running Cell In[2]:2 in f. Cell [2] was running\n"
+)
+
+
+def test_the_log_of_a_server_names_the_place_too(analyze: Analyze) -> None:
+    first = analyze(jupyter_log=SERVER).causes[0]
+    assert (first.id, first.where) == ("process.segfault", "pid 22717, cell 2, line 2")
+    assert {n: first.facts[n] for n in ("python_line", "python_function", "pid")} == {
+        "python_line": 2, "python_function": "f", "pid": 22717,
+    }  # fmt: skip
+
+
+def test_a_cell_behind_the_death_is_no_failure_and_changes_no_order(analyze: Analyze, tmp_path: Path) -> None:
+    died = {"output_type": "error", "ename": ERROR_NAME, "evalue": "its process ended with exit status 3", "traceback": [DIED]}
+    said = "not run, the kernel died before: its process ended with exit status 3"
+    behind = {"output_type": "error", "ename": ERROR_NAME, "evalue": said, "traceback": [said]}
+    cells = [
+        {"cell_type": "code", "execution_count": n, "metadata": {}, "outputs": made, "source": []}
+        for n, made in ((1, []), (None, [died]), (None, [behind]))
+    ]
+    (tmp_path / "out.ipynb").write_text(json.dumps({"cells": cells, "nbformat": 4, "nbformat_minor": 5, "metadata": {}}))
+    report = pipeline.analyze_paths([tmp_path / "out.ipynb"], "", pipeline.database())
+    assert report.causes[0].evidence[0].text == DIED
+    assert "cell" not in report.causes[0].where, "the cell without a count is not the one above it"
+    assert not report.warnings
+
+
+DIED = "The kernel died: its process ended with exit status 3"
+
+
+def test_a_warning_of_this_program_is_no_reading(analyze: Analyze) -> None:
+    log = "".join(f"step {i} loss {2 / (i + 1) if i < 30 else float('nan'):.4f}\n" for i in range(60))
+    warning = "forensics: loss: NaN or infinite since step 30, 0.0667 before\n"
+    plain, warned = analyze(train_log=log).causes[0], analyze(train_log=log + warning).causes[0]
+    assert plain.summary == warned.summary
