@@ -35,6 +35,7 @@ AMOUNT_FACTS = (
 MIN_SHARE = 0.02  # of the run; from less of it nobody can tell how long the rest takes
 EXACT_TIMES = 10  # chosen by hand: a tenth of more than this is beyond what a count of epochs measures
 WHOLE_HOURS_FROM_S = 2 * 3600  # chosen by hand: below it an hour is half of the time
+TENS_OF_MINUTES_FROM_S = 20 * 60  # chosen by hand: below it ten minutes are half of the time
 MEMORY_STEP = 100 << 20  # what is asked for is rounded up to whole hundreds of MiB, and above the next one to whole GiB
 MAX_MEMORY_IN_MIB = 4 << 30  # chosen by hand: above it a hundred MiB more or less change nothing
 SYSTEMD_SUFFIXES = (".service", ".slice", ".scope")  # of units of systemd, whose limit can be set
@@ -91,8 +92,8 @@ def _slurm_time(seconds: int) -> str:
 
 
 def _rounded_up(seconds: float) -> int:
-    """To whole hours from two hours on, else to tens of minutes."""
-    step = 3600 if seconds > WHOLE_HOURS_FROM_S else 600
+    """To whole hours from two hours on, else to tens of minutes, and to minutes below twenty."""
+    step = 3600 if seconds > WHOLE_HOURS_FROM_S else 600 if seconds > TENS_OF_MINUTES_FROM_S else 60
     return math.ceil(seconds / step) * step
 
 
