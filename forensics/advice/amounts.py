@@ -35,6 +35,7 @@ AMOUNT_FACTS = (
 MIN_SHARE = 0.02  # of the run; from less of it nobody can tell how long the rest takes
 EXACT_TIMES = 10  # chosen by hand: a tenth of more than this is beyond what a count of epochs measures
 WHOLE_HOURS_FROM_S = 2 * 3600  # chosen by hand: below it an hour is half of the time
+WHOLE_MINUTES_FROM_S = 90  # chosen by hand: below it a minute says little
 TENS_OF_MINUTES_FROM_S = 20 * 60  # chosen by hand: below it ten minutes are half of the time
 MEMORY_STEP = 100 << 20  # what is asked for is rounded up to whole hundreds of MiB, and above the next one to whole GiB
 MAX_MEMORY_IN_MIB = 4 << 30  # chosen by hand: above it a hundred MiB more or less change nothing
@@ -79,9 +80,8 @@ def _times(facts: Fields, context: JobContext) -> dict[str, Value]:
 
 
 def _about(seconds: float) -> str:
-    """A time that was measured by the stamps of a log, in whole minutes: `4 h`, `95 min`."""
-    minutes = max(1, round(seconds / 60))
-    return f"{minutes // 60} h" if minutes >= 120 and minutes % 60 == 0 else f"{minutes} min"
+    """A time that was measured by the stamps of a log: `4 h`, `95 min`, `62 s`."""
+    return duration_text(60 * max(1, round(seconds / 60))) if seconds > WHOLE_MINUTES_FROM_S else duration_text(round(seconds))
 
 
 def _slurm_time(seconds: int) -> str:

@@ -46,7 +46,7 @@ LAST_FACTS = {
 NO_PLACE_PATTERN = lazy.regex(r"(?:tty|pts/|ttyS|:)\d|\^")  # the device of a session; `^lo`, which names what is left out
 NO_PROCESSES = ("0", "<unnamed>", "<unknown>", "swapper/0")  # the idle task, and threads without a name
 OWNER_FACTS = ("pod", "container", "unit")  # facts that name the owner of the processes
-HOSTS = ("node", "host")  # the node that a message names stands before the host that printed it
+HOST_FACTS = ("node", "host")  # the node that a message names stands before the host that printed it
 RANK_FACTS = ("rank", "culprit_rank", "culprit_ranks", "missing_ranks", "reporters")  # one of them may run on any node of the job
 LOCAL_HOST_NAMES = ("localhost", "127.0.0.1")  # the name of every machine for itself
 TEMPORARY_CELL = "ipykernel_"  # in the name of the file that a cell's code is run from: `/tmp/ipykernel_5460/1196984475.py`
@@ -91,7 +91,7 @@ def of_job(facts: Fields, proofs: Sequence[Proof], nodes: Mapping[str, str]) -> 
     job = next(filter(None, (job_of_step(p.text) for p in proofs)), "")
     node = next((nodes[p.source] for p in proofs if p.source in nodes), "")
     told: dict[str, Value] = {"job": job} if job and "job" not in facts else {}
-    return told | ({"node": node} if node and {*HOSTS}.isdisjoint(facts) else {})
+    return told | ({"node": node} if node and {*HOST_FACTS}.isdisjoint(facts) else {})
 
 
 def _named(facts: Fields, names: Mapping[str, str]) -> list[str]:
@@ -123,7 +123,7 @@ def _ranks(facts: Fields) -> list[str]:
 
 
 def _host(facts: Fields) -> str:
-    host = next((str(facts[n]) for n in HOSTS if n in facts and facts[n] not in LOCAL_HOST_NAMES), "")
+    host = next((str(facts[n]) for n in HOST_FACTS if n in facts and facts[n] not in LOCAL_HOST_NAMES), "")
     return f"host {host}" if host else ""
 
 

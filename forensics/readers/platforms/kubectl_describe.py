@@ -44,7 +44,7 @@ WAITING_ROW_PATTERN = lazy.regex(r"^(?P<indent>\s*)State:\s+Waiting\s*$")
 OWNER_ROW_PATTERN = lazy.regex(
     r"^Controlled By:\s+(?P<kind>ReplicaSet|StatefulSet|DaemonSet)/(?P<name>[a-z0-9][\w.-]{0,250})\s*$"
 )
-NAMESPACE_ROW_PATTERN = lazy.regex(r"^Namespace:\s+(?P<namespace>[a-z0-9-]{1,63})\s*$")
+OWN_NAMESPACE_PATTERN = lazy.regex(r"^Namespace:\s+(?P<namespace>[a-z0-9-]{1,63})\s*$")
 REPLICA_HASH_PATTERN = lazy.regex(r"-[a-z0-9]{5,10}$")  # what a Deployment adds to its name for a ReplicaSet
 EVICTION_PATTERN = lazy.regex(
     r"The node was low on resource: (?P<resource>[\w-]+)\.?(?: Threshold quantity: (?P<threshold>[\d.]+\w{0,2}), "
@@ -172,7 +172,7 @@ def _owner(before: list[Line]) -> dict[str, Value]:
             name, of_replicas = owner["name"], owner["kind"] == "ReplicaSet"
             bare = REPLICA_HASH_PATTERN.sub("", name)
             found["workload"] = f"deployment/{bare}" if of_replicas and bare != name else f"{owner['kind'].lower()}/{name}"
-        if space := NAMESPACE_ROW_PATTERN.match(line.text):
+        if space := OWN_NAMESPACE_PATTERN.match(line.text):
             found["namespace"] = space["namespace"]
         if POD_NAME_PATTERN.match(line.text):
             break
