@@ -16,7 +16,7 @@ from forensics.advice.quoted import place_of_line, quoted_evidence
 from forensics.advice.remedies import fitting_questions, fitting_remedies
 from forensics.advice.service_states import as_state
 from forensics.advice.transport_status import status_facts
-from forensics.advice.whereabouts import is_position_only, location_text
+from forensics.advice.whereabouts import is_position_only, location_text, of_job
 from forensics.advice.wording import summary
 from forensics.core.text import numbers_in
 from forensics.database import HEALTHY, Cause, Database, Missing
@@ -38,7 +38,7 @@ from forensics.model.verdicts import Candidate, Diagnosis
 from forensics.readers.kernel.stamps import is_by_kernel, uptime_s
 from forensics.readers.lanes.line_parts import is_low_severity
 from forensics.readers.platforms.java import caused_by
-from forensics.readers.python.failing_code import failing_code
+from forensics.readers.python.failing_code import failing_code, raised_in_worker
 from forensics.readers.python.library_code import advised_code, library_code
 from forensics.readers.python.library_files import knows_own_code
 from forensics.readers.python.own_words import own_words, whole_message
@@ -172,7 +172,7 @@ def _finding(
         facts=facts,
         remediations=_remedies(candidate, advised, proofs, diagnosis, database, context, around) if first else (),
         ledger=candidate.ledger,
-        where=_where(known | place | host_of_rank(facts, diagnosis), candidate, diagnosis),
+        where=_where(known | place | of_job(known, proofs, context.nodes) | host_of_rank(facts, diagnosis), candidate, diagnosis),
         ranks=_ranks(told),
     )
     return as_state(found, facts | place) if first and diagnosis.verdict != "no_crash" else found
@@ -188,7 +188,7 @@ def _told_around(facts: Fields, proofs: Sequence[Proof], around: LinesAround) ->
     """The place that the evidence and the lines around it tell, and what of it and of the message itself the texts may name."""
     place = place_around(facts, proofs, around)
     named = {n: v for n, v in place.items() if n in (NAMED_PLACE, QUIET_RANKS, *STALLED_FACTS)}
-    return place, named | own_words(facts, proofs, around)
+    return place, named | own_words(facts, proofs, around) | raised_in_worker(proofs, around)
 
 
 def _advised(known: Fields, place: Fields, proofs: Sequence[Proof], around: LinesAround) -> dict[str, Value]:

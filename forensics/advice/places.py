@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from forensics.advice.case import NAMED_PLACE
-from forensics.advice.whereabouts import HOSTS, location_text
+from forensics.advice.whereabouts import HOST_FACTS, location_text
 from forensics.model import Fields, LinesAround, Proof, Value
 from forensics.model.verdicts import Candidate, Diagnosis
 from forensics.readers.python.library_files import knows_own_code
@@ -33,7 +33,7 @@ def own_code(place: Fields) -> dict[str, Value]:
 def host_of_rank(facts: Fields, diagnosis: Diagnosis) -> dict[str, Value]:
     """The host of the rank in `facts`, if a line of another cause gives it, as a launcher's table of failures does."""
     rank = facts.get("culprit_rank", facts.get("rank"))
-    if rank is None or any(name in facts for name in HOSTS):
+    if rank is None or any(name in facts for name in HOST_FACTS):
         return {}
     own_fields = (o.observation.fields for c in diagnosis.candidates for o in c.every if o.owner == "mine")
     hosts = {str(f["host"]) for f in own_fields if "host" in f and f.get("rank") == rank}

@@ -4,11 +4,12 @@
 {"task": "python", "pid": 912, "owner": "Slurm step 4001.0"}      -> where "python (pid 912), Slurm step 4001.0", who "job 4001"
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from forensics.advice.wording import fact_text, fill_template
 from forensics.core import lazy
-from forensics.model import Fields
+from forensics.model import Fields, Proof, Value
+from forensics.readers.platforms.slurm_places import job_of_step
 from forensics.readers.python.cells import cell_number
 from forensics.readers.python.library_files import CODE_FACTS, is_library_file, without_library_folder
 
@@ -45,7 +46,8 @@ LAST_FACTS = {
 NO_PLACE_PATTERN = lazy.regex(r"(?:tty|pts/|ttyS|:)\d|\^")  # the device of a session; `^lo`, which names what is left out
 NO_PROCESSES = ("0", "<unnamed>", "<unknown>", "swapper/0")  # the idle task, and threads without a name
 OWNER_FACTS = ("pod", "container", "unit")  # facts that name the owner of the processes
-HOSTS = ("host", "node")
+HOST_FACTS = ("node", "host")  # the node that a message names stands before the host that printed it
+RANK_FACTS = ("rank", "culprit_rank", "culprit_ranks", "missing_ranks", "reporters")  # one of them may run on any node of the job
 LOCAL_HOST_NAMES = ("localhost", "127.0.0.1")  # the name of every machine for itself
 TEMPORARY_CELL = "ipykernel_"  # in the name of the file that a cell's code is run from: `/tmp/ipykernel_5460/1196984475.py`
 EDITOR_CELL = ".ipynb Cell "  # in the name that Visual Studio Code gives a cell; it counts cells, not executions
@@ -81,6 +83,17 @@ def location_text(facts: Fields) -> str:
     return ", ".join(dict.fromkeys([*parts, *_steps(facts)]))
 
 
+def of_job(facts: Fields, proofs: Sequence[Proof], nodes: Mapping[str, str]) -> dict[str, Value]:
+    """The job that lines of the evidence name, and the node that its log names at the start: of a job that has its own, `nodes`,
+    and none of whose ranks is told."""
+    if not {*OWNER_FACTS, *RANK_FACTS}.isdisjoint(facts):
+        return {}
+    job = next(filter(None, (job_of_step(p.text) for p in proofs)), "")
+    node = next((nodes[p.source] for p in proofs if p.source in nodes), "")
+    told: dict[str, Value] = {"job": job} if job and "job" not in facts else {}
+    return told | ({"node": node} if node and {*HOST_FACTS}.isdisjoint(facts) else {})
+
+
 def _named(facts: Fields, names: Mapping[str, str]) -> list[str]:
     """The first of `names` that tells a place."""
     known = (n for n in names if n in facts and not NO_PLACE_PATTERN.match(str(facts[n])))
@@ -110,7 +123,7 @@ def _ranks(facts: Fields) -> list[str]:
 
 
 def _host(facts: Fields) -> str:
-    host = next((str(facts[n]) for n in HOSTS if n in facts and facts[n] not in LOCAL_HOST_NAMES), "")
+    host = next((str(facts[n]) for n in HOST_FACTS if n in facts and facts[n] not in LOCAL_HOST_NAMES), "")
     return f"host {host}" if host else ""
 
 

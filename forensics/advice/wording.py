@@ -25,6 +25,12 @@ FILE_FACTS = ("file", "python_file")
 CUDA_NUMBER_PATTERN = lazy.regex(r"\d{4,5}")  # CUDA writes its versions as one number: 11040 is 11.4 (cudaDriverGetVersion)
 MAX_FACT_CHARS = 300  # three rows of a page: the message of an exception; more of it stands in the evidence
 DEATHS = "deaths"  # a fact: how many processes died alike, one after the other
+ANY_WORKLOAD = "deployment/NAME"  # in commands of kubectl
+AGAIN_SENTENCES = (  # of a container that Kubernetes starts again and again
+    "Kubernetes has started it again {restarts} time(s), and waits before the next ({waits_for}).",
+    "Kubernetes has started it again {restarts} time(s).",
+)
+WORKER_SENTENCE = "It was raised in {raised_in_worker}, whose traceback stands in that of the process that waited for it."
 DEATHS_SENTENCE = f"It is the last of {{{DEATHS}}} such deaths in these logs."
 # What stands in the place of a message and is none: the number of errors that follow, a place in a source file
 NO_MESSAGE_PATTERN = lazy.regex(r"\s*(?:\(?\d{1,4}\)? root error\(s\) found\.?|\S{1,200}:\d{1,7}(?::\d{1,7})?:?)\s*")
@@ -99,6 +105,8 @@ def fill_command(template: str, facts: Fields) -> str:
         text = str(facts.get(found[1], ""))
         return text if re.fullmatch(r"[\w./:@%+=,-]{1,200}", text) else found[1].upper()
 
+    if workload := facts.get("workload"):
+        template = template.replace(ANY_WORKLOAD, "-n {namespace} " * ("namespace" in facts) + str(workload))
     open_words = OPEN_WORDS_PATTERN.sub(lambda m: NO_NAME_PATTERN.sub("_", m[1]).upper(), template)
     return TEMPLATE_FIELD_PATTERN.sub(value, open_words)
 
@@ -116,7 +124,10 @@ def summary(cause: Cause, facts: Mapping[str, Value]) -> str:
         facts = {n: v for n, v in facts.items() if n != "exc_message"}
     sentences = [text for alternatives in cause.summary if (text := first_known(alternatives, facts))]
     counted = fill_template(DEATHS_SENTENCE, facts) if sentences else None
-    sentences[1:1] = [counted] if counted else []
+    again = first_known(AGAIN_SENTENCES, facts) if sentences else None
+    raised = fill_template(WORKER_SENTENCE, facts) if sentences and "exc_type" in facts else None
+    sentences[1:1] = [*filter(None, (counted, again))]
+    sentences += [raised] if raised else []
     return " ".join([*map(_ended, sentences[:-1]), *sentences[-1:]]) or cause.means
 
 

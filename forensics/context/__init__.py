@@ -80,19 +80,26 @@ def job_context(
     from forensics.programs import programs
     from forensics.readers.python.lock_holders import lock_holder
     from forensics.readers.settings.run_settings import run_settings
+    from forensics.readers.stamps.moment import elapsed
 
     given_programs = programs(scans)
     run = settings_of_last_attempt(run_settings(scans), known)
     read = JobContext(
         context_signs(scans, given_programs, foreign), settings(scans), run, given_programs, last_reading=last_reading(drawn)
     )
-    return _with_tables(replace(read, lock_holder=lock_holder(scans, given_programs), reached=_reached(known)), scans)
+    reached = _reached(known)
+    lasted = next(
+        (elapsed(s) for s in scans if reached and s.source.name == reached.source and len(known[s.source.name]) == 1), 0.0
+    )
+    read = replace(read, lock_holder=lock_holder(scans, given_programs), reached=reached, elapsed_s=lasted)
+    return _with_tables(read, scans)
 
 
 def _with_tables(context: JobContext, scans: Sequence[Scan]) -> JobContext:
     """`context` with what stands in the logs' tables, stacks and summaries."""
     from forensics.readers.platforms.activations import failed_activations
     from forensics.readers.platforms.job_limits import job_limits
+    from forensics.readers.platforms.slurm_places import node_of_job
     from forensics.readers.progress.saved_files import saved_files
     from forensics.readers.python.printed_stacks import printed_stacks
     from forensics.readers.tensorflow.xla_plan import step_plan
@@ -110,6 +117,7 @@ def _with_tables(context: JobContext, scans: Sequence[Scan]) -> JobContext:
         activations=failed_activations(scans),
         saved=saved_files(scans),
         limits=job_limits(scans),
+        nodes={name: node for s in scans if (node := node_of_job(s)) for name in [s.source.name]},
     )
 
 

@@ -15,11 +15,12 @@ from forensics.core import lazy
 from forensics.core.text import format_size
 from forensics.model import EarlierAttempt, Finding, Habit
 from forensics.model.answers import Change
-from forensics.readers.settings.attempts import REACHED, AttemptFacts, Said
+from forensics.readers.settings.attempts import REACHED, SPEED, AttemptFacts, Said
 
 NUMBER = lazy.regex(r"\d+(?:\.\d+)?")
 COMPARED_FACTS = {"limit_bytes": "memory limit", "gpu": "GPU", "node": "node", "host": "node", "device": "device"}  # of evidence
-FIRST = ("job", "node", "GPU", "visible GPUs", "processes", "memory limit", "batch size", "commit")
+SPEED_RATIO = 1.2  # chosen by hand: the pace of one program on one machine varies by less from run to run
+FIRST = (SPEED, "job", "node", "GPU", "visible GPUs", "processes", "memory limit", "batch size", "commit")
 
 AllSaid = Mapping[str, tuple[Said, ...]]  # name -> values with their lines
 
@@ -53,15 +54,18 @@ def _with_changes(attempt: EarlierAttempt, own: AttemptFacts | None, last: Attem
 
 
 def changes_between(good: Iterable[Sequence[AttemptFacts]], bad: Iterable[Sequence[AttemptFacts]]) -> tuple[Change, ...]:
-    """What the run `bad` says of itself otherwise than the run `good`. Of each source of a run the last attempt counts."""
+    """What the run `bad` says of itself otherwise than the run `good`. Of each source of a run the last attempt counts, with what
+    one before it said and it does not say again."""
     return _compared(_last_said(good), _last_said(bad))[0]
 
 
 def _last_said(run: Iterable[Sequence[AttemptFacts]]) -> dict[str, tuple[Said, ...]]:
     said: dict[str, tuple[Said, ...]] = {}
     for attempts in run:
-        for name, values in (attempts[-1].said if attempts else {}).items():
-            said.setdefault(name, values)
+        for attempt in reversed(attempts):
+            for name, values in attempt.said.items():
+                if attempt is attempts[-1] or name not in (REACHED, SPEED):
+                    said.setdefault(name, values)
     return said
 
 
@@ -71,11 +75,16 @@ def _compared(then: AllSaid, now: AllSaid) -> tuple[tuple[Change, ...], tuple[st
     same: list[str] = []
     for name in sorted(then.keys() & now.keys(), key=_worth):
         old, new = dict(then[name]), dict(now[name])
-        if old.keys() <= new.keys() or new.keys() <= old.keys():
+        if old.keys() <= new.keys() or new.keys() <= old.keys() or (name == SPEED and _is_near(*old, *new)):
             same.append(f"{name} {', '.join(k for k in old if k in new)}")
         else:
             changes.append(Change(name, ", ".join(old), ", ".join(new), min(old.values()), min(new.values())))
     return tuple(changes), tuple(same)
+
+
+def _is_near(one: str, other: str) -> bool:
+    a, b = (float(NUMBER.findall(text)[0]) for text in (one, other))
+    return max(a, b) < SPEED_RATIO * min(a, b)
 
 
 def _is_same(attempt: EarlierAttempt, first: Finding) -> bool:

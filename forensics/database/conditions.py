@@ -34,6 +34,7 @@ ENVIRONMENT: Mapping[str, frozenset[str]] = {
     "notebook": frozenset(("jupyter", "jupyterhub", "colab", "kaggle", "papermill")),
     "cloud": frozenset(("colab", "kaggle", "sagemaker", "databricks", "azureml", "vertex", "aws", "gcp", "azure")),
     "device": frozenset(("cuda", "rocm", "intel", "cpu", "mps", "tpu")),
+    "backend": frozenset(("gloo",)),
     "build": frozenset(("cpu", "cuda", "without_cuda")),  # the last: CUDA was asked for, and refused by the build
     "loader": frozenset(("workers", "none")),  # none: the program that was given has no loader with workers
     "ranks": frozenset(("several",)),

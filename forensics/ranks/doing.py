@@ -48,7 +48,7 @@ WAITS: tuple[tuple[str, str], ...] = (  # by the innermost frames of a thread th
     ("sleep_names", "it sleeps"),
     ("file_names", "it waits for a file"),
 )
-UNCLEAR_CALLS = ("futex", "nanosleep", "clock_nanosleep")
+UNCLEAR_CALLS = ("futex",)
 CALLS = {  # what a wait is, by the system call, where the stack does not tell
     **dict.fromkeys(("nanosleep", "clock_nanosleep"), "it sleeps"),
     **dict.fromkeys(("recvfrom", "recvmsg", "connect", "accept", "sendto"), "it waits for the network"),
@@ -93,7 +93,7 @@ def doing_of(thread: ThreadStack, source: str, own: Frame | None, kernel: str = 
 
 
 def wait_text(call: str, said: str) -> str:
-    """For what a process waits: the kernel knows it, but for a sleep or a lock, which may be part of another wait. `said`: what
+    """For what a process waits: the kernel knows it, but for a lock, which may be part of another wait. `said`: what
     its stack shows."""
     return CALLS.get(call, said) if said == OUTSIDE_WAIT or (call not in UNCLEAR_CALLS and said != LAUNCHER_WAIT) else said
 

@@ -40,6 +40,12 @@ POD_UID_IN_EVENT_PATTERN = lazy.regex(r"\bin pod \S{1,400}\((?P<uid>[0-9a-f]{8}-
 POD_NAME_PATTERN = lazy.regex(r"^Name:\s+(?P<pod>\S+)\s*$")
 MEMORY_LIMIT_PATTERN = lazy.regex(r"^\s*memory:\s+(?P<size>[\d.]+\w{0,2})\s*$")
 RESTART_COUNT_PATTERN = lazy.regex(r"^\s*Restart Count:\s+(?P<count>\d{1,9})")
+WAITING_ROW_PATTERN = lazy.regex(r"^(?P<indent>\s*)State:\s+Waiting\s*$")
+OWNER_ROW_PATTERN = lazy.regex(
+    r"^Controlled By:\s+(?P<kind>ReplicaSet|StatefulSet|DaemonSet)/(?P<name>[a-z0-9][\w.-]{0,250})\s*$"
+)
+OWN_NAMESPACE_PATTERN = lazy.regex(r"^Namespace:\s+(?P<namespace>[a-z0-9-]{1,63})\s*$")
+REPLICA_HASH_PATTERN = lazy.regex(r"-[a-z0-9]{5,10}$")  # what a Deployment adds to its name for a ReplicaSet
 EVICTION_PATTERN = lazy.regex(
     r"The node was low on resource: (?P<resource>[\w-]+)\.?(?: Threshold quantity: (?P<threshold>[\d.]+\w{0,2}), "
     r"available: (?P<available>[\d.]+\w{0,2})\.)?(?: ?Container (?P<container>\S+) was using (?P<usage>[\d.]+\w{0,2}), "
@@ -112,6 +118,7 @@ def _terminated(region: Region) -> Record | None:
     own = _deeper(after, indent)
     rows = [*before[at:], Line(region.number, region.text), *own]
     fields: dict[str, Value] = {"exit_code": code, **_names(before[:at], indent), **_container(after[len(own) :], indent)}
+    fields |= _owner(before[:at]) | _waiting(before[:at], indent)
     fields |= _ids(before[:at], after, TERMINATED_PATTERN.match(before[at].text)["name"] == "State")  # type: ignore[index]
     reason = next((m["reason"] for row in rows if (m := REASON_PATTERN.match(row.text))), "")
     if reason:
@@ -157,6 +164,29 @@ def _names(before: list[Line], indent: int) -> dict[str, Value]:
     return names
 
 
+def _owner(before: list[Line]) -> dict[str, Value]:
+    """What runs the pod, as kubectl takes it (`deployment/train`), and its namespace."""
+    found: dict[str, Value] = {}
+    for line in reversed(before):
+        if owner := OWNER_ROW_PATTERN.match(line.text):
+            name, of_replicas = owner["name"], owner["kind"] == "ReplicaSet"
+            bare = REPLICA_HASH_PATTERN.sub("", name)
+            found["workload"] = f"deployment/{bare}" if of_replicas and bare != name else f"{owner['kind'].lower()}/{name}"
+        if space := OWN_NAMESPACE_PATTERN.match(line.text):
+            found["namespace"] = space["namespace"]
+        if POD_NAME_PATTERN.match(line.text):
+            break
+    return found
+
+
+def _waiting(before: list[Line], indent: int) -> dict[str, Value]:
+    """Why the container of a `Last State` waits now: `CrashLoopBackOff`."""
+    above = before[-2:]
+    waits = len(above) == 2 and (state := WAITING_ROW_PATTERN.match(above[0].text)) and len(state["indent"]) == indent
+    reason = REASON_PATTERN.match(above[1].text) if waits else None
+    return {"waits_for": reason["reason"]} if reason else {}
+
+
 def _ids(before: list[Line], after: list[Line], is_current: bool) -> dict[str, Value]:
     """The node, the pod's UID and the container's ID. A restarted container has a new ID: only a current state's ID counts."""
     ids: dict[str, Value] = {}
@@ -197,9 +227,9 @@ def _container(after: list[Line], indent: int) -> dict[str, Value]:
             and (found := MEMORY_LIMIT_PATTERN.match(line.text))
             and (size := quantity(found["size"])) is not None
         ):
-            fields["limit_bytes"] = size
+            fields |= {"limit_bytes": size, "limit_unit_k8s": found["size"].lstrip("0123456789.")}
         if found := RESTART_COUNT_PATTERN.match(line.text):
-            fields["restarts"] = int(found["count"])
+            fields |= {"restarts": int(found["count"])} if int(found["count"]) else {}
     return fields
 
 

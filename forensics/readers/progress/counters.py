@@ -38,6 +38,7 @@ POSITION_PATTERN = lazy.regex(  # `[41, 2040] loss` and `Epoch: [5][128/500]` na
     r"[\[(]\s{0,6}(?P<part>\d{1,9})\s{0,3}/\s{0,6}(?P<parts>\d{1,9})[\s\])(]"
     r"|^\W{0,3}\[ {0,6}(?P<epoch>\d{1,6}), {0,8}(?P<step>\d{1,9})\] {0,3}\w{0,20} ?loss\b"
 )
+RESULT_PATTERN = lazy.regex(r"(?i)\b(?:\w{0,20}(?:loss|acc(?:uracy)?|error|score|auc|f1|ppl|perplexity|mse|mae|map))\b\W{1,4}\d")
 FRESH_BAR_PATTERN = lazy.regex(r"(?<![\d/.])0/(\d{1,9}) \[0?0:00<")  # as tqdm draws a bar before its first step
 # A record of the training by transformers' Trainer, whose last line is another record: that of the whole run's time.
 TRAINER_RECORD_PATTERN = lazy.regex(r"\{'loss': .{0,400}'(epoch)': ('?)(\d{1,6}(?:\.\d{1,20})?)\2[,}]")
@@ -80,6 +81,7 @@ class Progress(Struct, frozen=True):
     `before_end`: where the log of a program that always tells its end stands, if that end is not told: `at epoch 0.07`. `ended`:
     the name of such a program, if it is told. `in_round`: the total of the outer counter is what each round before the last one
     counted to. `torn`: the log ends within a line.
+    `is_done`: the outer counter's line tells results, and each of its counts has one line: what it counts was done.
     """
 
     counters: tuple[Counter, ...] = ()
@@ -89,6 +91,7 @@ class Progress(Struct, frozen=True):
     ended: str = ""
     in_round: bool = False
     torn: bool = False
+    is_done: bool = False
 
 
 NO_PROGRESS = Progress()
@@ -97,12 +100,13 @@ NO_PROGRESS = Progress()
 def share_done(progress: Progress) -> float:
     """The share of the run that was done, by its outermost counter, if that has a name and a total: `epoch 34 of 100`, 0.335.
 
-    0 if it is not told. An epoch that is counted was begun; how much of it was done the next counter tells, if it has a total.
+    0 if it is not told. An epoch that is counted was begun, unless its line tells its results; how much of it was done the next
+    counter tells, if it has a total.
     """
     outer = next(iter(progress.counters), None)
     if outer is None or not outer.unit or outer.unit == OF_EPOCH or not 0 < outer.now < outer.total:
         return 0.0
-    if outer.unit != "epoch":
+    if outer.unit != "epoch" or progress.is_done:
         return outer.now / outer.total
     inner = next((c for c in progress.counters[1:] if 0 < c.now <= c.total), None)
     return (outer.now - 1 + (inner.now / inner.total if inner else 0.5)) / outer.total

@@ -18,6 +18,7 @@ from forensics.readers.progress.counters import (
     NAMED_COUNT_TEXTS,
     NO_PROGRESS,
     OF_EPOCH,
+    RESULT_PATTERN,
     TOTAL_PATTERN,
     TRAINER_END,
     Counter,
@@ -92,8 +93,17 @@ def _last_counters(scan: Scan, first: int) -> Progress:
         if inner is None and shown and shown.total:
             inner, line = shown, origin(number)
         if epoch:
-            return _progress(scan, (epoch, inner) if inner else (epoch,), line or origin(number), first)
+            found = _progress(scan, (epoch, inner) if inner else (epoch,), line or origin(number), first)
+            return found if inner else replace(found, is_done=_is_done(scan, epoch, number, text, first))
     return _progress(scan, (inner,), line, first) if inner else _of_plan(scan, first)
+
+
+def _is_done(scan: Scan, epoch: Counter, number: int, text: str, first: int) -> bool:
+    """Does the line of an epoch tell results, and is it the only line of this epoch?"""
+    if not RESULT_PATTERN.search(text):
+        return False
+    above = lines_from_end(scan, (b"epoch",), MAX_SEARCHED_LINES, first, number - 1, TOTAL_PATTERN)
+    return next((c.now for _, t in above for c in named_counters(t) if c.unit == "epoch"), 0) < epoch.now
 
 
 def _of_plan(scan: Scan, first: int) -> Progress:

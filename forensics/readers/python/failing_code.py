@@ -30,7 +30,8 @@ STATEMENT_FACTS = CODE_LINE, CODE_VALUES, RAISED_CODE, CALLER_PLACE, CALLER_LINE
     "caller_place",
     "caller_line",
 )
-FAILING_FACTS = *STATEMENT_FACTS, *LACKING_FACTS
+RAISED_IN_WORKER = "raised_in_worker"  # which process raised it, where that was not the one that stopped
+FAILING_FACTS = *STATEMENT_FACTS, *LACKING_FACTS, RAISED_IN_WORKER
 MAX_STATEMENT_CHARS = 100  # of a statement that is quoted in a sentence: more than a line of a page
 MAX_NAMED_CHARS = 40  # of one value; a longer expression is named by its parts
 MAX_VALUES = 4  # as many as a person prints at once
@@ -39,6 +40,11 @@ MARKS_PATTERN = lazy.regex(r"\s*[~^]+\s*")
 RICH_CODE_PATTERN = lazy.regex(r"❱\s*\d{1,6} │(?P<code>.*?)│?\s*\Z")
 RICH_NEXT_PATTERN = lazy.regex(r"│\s*\d{1,6} │(?P<code>.*?)│?\s*\Z")
 ROW_NUMBER_PATTERN = lazy.regex(r"\s*\d{1,6}(?= |\Z)")
+# What cannot be printed where it failed, and what is printed of its object instead: of `LABELS[name]` the keys of LABELS.
+LOOKUP_ERRORS = {"KeyError": "list({})", "IndexError": "len({})", "TypeError": "type({})"}
+LOADER_WORKER_PATTERN = lazy.regex(r"\bCaught \w+ in (?P<loader>\w*[Ll]oader) worker process (?P<number>\d{1,5})")
+POOL_WORKER_PATTERN = lazy.regex(r"\A\s*(?:multiprocessing\.pool\.|concurrent\.futures\.process\.)_?RemoteTraceback:")
+MAX_LINES_TO_WORKER = 60  # of a traceback of a worker, above its last line
 CLOSED_BY = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -60,6 +66,17 @@ def failing_code(facts: Fields, proofs: Sequence[Proof], around: LinesAround = n
     return {RAISED_CODE: _cut(last)} if last.startswith("assert ") and len(last) <= MAX_STATEMENT_CHARS else {}
 
 
+def raised_in_worker(proofs: Sequence[Proof], around: LinesAround = nothing_near) -> dict[str, Value]:
+    """Which worker of a data loader or a pool raised it: its own traceback stands in that of the process that waited."""
+    lines, at = around(proofs[0]) if proofs else ((), 0)
+    for text in reversed(lines[max(0, at - MAX_LINES_TO_WORKER) : at + 1]):
+        if worker := LOADER_WORKER_PATTERN.search(text):
+            return {RAISED_IN_WORKER: f"worker {worker['number']} of a {worker['loader']}"}
+        if POOL_WORKER_PATTERN.match(text):
+            return {RAISED_IN_WORKER: "a worker of a process pool"}
+    return {}
+
+
 def _told(facts: Fields, lines: Sequence[str], frames: Sequence[Place], place: int) -> dict[str, Value]:
     code, marked = quoted_code(lines, frames[place])
     found: dict[str, Value] = {CODE_LINE: _cut(code)} if code else {}
@@ -67,7 +84,7 @@ def _told(facts: Fields, lines: Sequence[str], frames: Sequence[Place], place: i
         found |= next(filter(None, (lacking_parts(t, facts) for t in map(_parsed, (marked, code)) if t)), {})
     if code.startswith(("raise ", "assert ")):
         found[RAISED_CODE] = _cut(code)
-    elif values := _values(marked, direct := _is_innermost(lines, frames[place + 1 :])) or _values(code, direct):
+    elif values := _printable(facts, marked, code, _is_innermost(lines, frames[place + 1 :])):
         found[CODE_VALUES] = ", ".join(values[:-1]) + " and " + values[-1] if len(values) > 1 else values[0]
     outer = next((f for f in reversed(frames[:place]) if not is_others_code(f[1]) and f[1:] != frames[place][1:]), None)
     if outer and not outer[1].startswith("Cell"):
@@ -136,6 +153,23 @@ def _open_brackets(code: str) -> str:
         elif wanted and char == wanted[-1]:
             wanted.pop()
     return "".join(reversed(wanted))
+
+
+def _printable(facts: Fields, marked: str, code: str, direct: bool) -> list[str]:
+    """The values in a statement that can be printed in front of it: none of them is what failed."""
+    raised, message = str(facts.get("exc_type", "")).rpartition(".")[2], str(facts.get("exc_message", ""))
+    looked_up = direct and raised in LOOKUP_ERRORS and (raised != "TypeError" or "not subscriptable" in message)
+    values = _values(marked, direct) or _values(code, direct)
+    told: list[str] = []
+    for value in values:
+        tree = ast.parse(value, mode="eval").body
+        if looked_up and isinstance(tree, ast.Subscript):
+            told += [*_named_in(tree.slice, direct), LOOKUP_ERRORS[raised].format(ast.unparse(tree.value))]
+        elif direct and raised == "AttributeError" and isinstance(tree, ast.Attribute):
+            told.append(ast.unparse(tree.value))
+        elif not (direct and raised in ("NameError", "UnboundLocalError") and f"'{value}'" in message):
+            told.append(value)
+    return list(dict.fromkeys(told))[:MAX_VALUES]
 
 
 def _values(code: str, direct: bool) -> list[str]:

@@ -21,7 +21,17 @@ TRIGGER = Trigger(  # what is printed once a run, not once a step: each place of
     (
         *("namespace(", ".py --", ".py -", "torchrun ", "accelerate launch", "sbatch --", "nodelist", "slurmd_nodename"),
         *("hostname", "running on ", "visible_devices", "slurm_job", "pbs_jobid", "lsb_jobid", "git hash", "head is now at"),
-        *("git commit", "git sha", "git rev", "commit:", "commit hash", "commit id", "nccl info bootstrap", "world_size"),
+        *(
+            "git commit",
+            "commit ",
+            "git sha",
+            "git rev",
+            "commit:",
+            "commit hash",
+            "commit id",
+            "nccl info bootstrap",
+            "world_size",
+        ),
         *(
             "world size",
             "memory limit",
@@ -60,7 +70,11 @@ SAID = (
 )  # fmt: skip
 COMPARED_SETTINGS = {"batch_size": "batch size", "workers": "loader workers", "accumulation": "gradient accumulation steps"}
 SECRET = lazy.regex(r"(?i)key|token|passw|secret|auth|credential|login")  # arguments whose values are nobody's business
-REACHED = "reached"
+REACHED, SPEED = "reached", "seconds a step"
+PACE_PATTERN = lazy.regex(
+    r"(?<![\w.])(?P<number>\d{1,6}(?:\.\d{1,6})?) ?(?P<unit>s/(?:it|step|batch)|(?:it|steps?|batch(?:es)?)/s(?:ec)?)\b"
+)
+MOST_PACED = 2000  # lines from the end of an attempt, the middle one of whose paces is told
 MOST_ATTEMPTS = 50  # of a source; a log with more of them is a service's
 MOST_VALUES = 4  # of one thing in one attempt
 MOST_COUNTED = 20_000  # lines of an attempt that are searched from its end for the step it reached
@@ -97,6 +111,8 @@ def attempt_facts(scan: Scan, spans: Sequence[tuple[int, int]]) -> tuple[Attempt
     for own, (first, last) in zip(found, spans, strict=True):
         if reached := _reached(scan, first, last):
             own[REACHED] = [(reached[0], origin(reached[1]))]
+        if pace := _pace(scan, first, last):
+            own[SPEED] = [(pace[0], origin(pace[1]))]
     told = [
         AttemptFacts(origin(first), origin(last), {n: tuple(v) for n, v in own.items()})
         for (first, last), own in zip(spans, found, strict=True)
@@ -138,3 +154,18 @@ def _reached(scan: Scan, first: int, last: int) -> Said | None:
         if counted := {c.unit: c.now for c in named_counters(text)}:
             return ", ".join(f"{unit} {now}" for unit, now in counted.items()), number
     return None
+
+
+def _pace(scan: Scan, first: int, last: int) -> Said | None:
+    """How long a step took, as the run prints it: the middle one of its last lines."""
+    paces: list[tuple[float, int]] = []
+    for number, text in lines_from_end(
+        scan, (b"/it", b"it/s", b"/step", b"step/s", b"steps/s", b"batch"), MOST_PACED, first, last
+    ):
+        if (found := PACE_PATTERN.search(text)) and float(found["number"]):
+            pace = float(found["number"])
+            paces.append((pace if found["unit"].startswith("s/") else 1 / pace, number))
+    if not paces:
+        return None
+    middle = sorted(paces)[len(paces) // 2]
+    return f"{middle[0]:.2g} s", middle[1]

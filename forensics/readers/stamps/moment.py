@@ -6,14 +6,16 @@ W1226 16:05:47.086000 8985 torch/... SIGTERM     /
 """
 
 from collections.abc import Iterable, Sequence
+from datetime import timedelta
 from math import inf
 
 from msgspec import Struct
 
 from forensics.core import lazy
 from forensics.line_formats.anywhere import find_stamp, record_stamp
-from forensics.model import Stamp
+from forensics.model import Scan, Stamp
 
+MAX_LINES_TO_TIME = 40  # chosen by hand: of the beginning and the end, in which a job script prints the date
 MAX_ROWS_TO_TIME = 25  # chosen by hand: of a record with one value a line, such as an event of a cloud's audit log
 # A row of torchelastic's table, a line of JSON, of `scontrol show job`: the record tells its time on another line.
 ROW_OF_RECORD_PATTERN = lazy.regex(
@@ -53,6 +55,27 @@ def seconds_between(earlier: Moment, later: Moment) -> float:
     if not a or not b or not a.wall or not b.wall or a.lacks != b.lacks or (a.wall.tzinfo is None) != (b.wall.tzinfo is None):
         return inf
     return (b.wall - a.wall).total_seconds()
+
+
+def elapsed(scan: Scan) -> float:
+    """Seconds from the first full time that a log tells to the last one; 0 if it does not tell two.
+
+    A time without a zone is that of the machine, as is one with the machine's zone: `date` of a job script, slurmd's line. One of
+    UTC may be a program's own, and is compared with none without a zone.
+    """
+    ends = (scan.head, (scan.tail or scan.head)[::-1])
+    found = [
+        next((s.wall for line in x[:MAX_LINES_TO_TIME] if (s := _wall(find_stamp(line.text))) and not s.lacks), None)
+        for x in ends
+    ]
+    first, last = found
+    if first is None or last is None:
+        return 0.0
+    zones = first.utcoffset(), last.utcoffset()
+    if None not in zones:
+        return max(0.0, (last - first).total_seconds())
+    of_machine = not any(zone == timedelta() for zone in zones)
+    return max(0.0, (last.replace(tzinfo=None) - first.replace(tzinfo=None)).total_seconds()) if of_machine else 0.0
 
 
 def _wall(stamp: Stamp | None) -> Stamp | None:

@@ -113,3 +113,26 @@ CUT = (  # before 3.13 a traceback quotes the first line of a statement alone
 def test_code_of_the_place(lines: tuple[str, ...], place: tuple[str, int], expected: dict[str, str]) -> None:
     proof = Proof("train.log", len(lines), lines[-1], "x", "strong")
     assert failing_code({"file": place[0], "line_no": place[1]}, (proof,), lambda _: (lines, len(lines) - 1)) == expected
+
+
+@pytest.mark.parametrize(
+    ("code", "marks", "error", "values"),
+    [
+        (
+            "return torch.randn(8), LABELS[name]",
+            "                       ~~~~~~^^^^^^",
+            "KeyError: 'bird'",
+            "name and list(LABELS)",
+        ),
+        ("x = rows[i + 1]", "    ~~~~^^^^^^^", "IndexError: list index out of range", "i and len(rows)"),
+        ("x = config[key]", "    ~~~~~~^^^^^", "TypeError: 'int' object is not subscriptable", "key and type(config)"),
+        ("x = self.net.width", "    ^^^^^^^^^^^^^^", "AttributeError: 'Net' object has no attribute 'width'", "self.net"),
+        ("x = rows[0] + shift", "    ~~~~~~~~^~~~~~~", "TypeError: unsupported operand type(s) for +", "rows[0] and shift"),
+    ],
+)
+def test_what_failed_is_never_printed_again(code: str, marks: str, error: str, values: str) -> None:
+    lines = ["Traceback (most recent call last):", '  File "/home/u/a.py", line 8, in f', f"    {code}", f"    {marks}", error]
+    raised, _, message = error.partition(": ")
+    proof = Proof("a.log", 5, error, "code.exception/final_line", "hint")
+    facts = {"file": "/home/u/a.py", "line_no": 8, "exc_type": raised, "exc_message": message}
+    assert failing_code(facts, [proof], lambda _: (lines, 4))["code_values"] == values

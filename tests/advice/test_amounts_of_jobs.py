@@ -1,0 +1,92 @@
+"""What is asked for and where it was, of jobs of Slurm and pods of Kubernetes, by what their own lines tell."""
+
+from pathlib import Path
+
+import pytest
+
+from forensics import analyze
+from forensics.model import Finding
+
+LIMIT = "slurmstepd: error: *** JOB 4712 ON gpu-05 CANCELLED AT 2026-11-27T15:00:21 DUE TO TIME LIMIT ***"
+EPOCHS = "Epoch 1/50 loss 2.31 acc 0.11\nEpoch 2/50 loss 1.71 acc 0.34\nEpoch 3/50 loss 1.42 acc 0.42\n"
+POD = """\
+Name:             {pod}
+Namespace:        research
+Node:             gpu-node-3/10.20.0.13
+Status:           Running
+Controlled By:    {owner}
+Containers:
+  main:
+    State:          Waiting
+      Reason:       CrashLoopBackOff
+    Last State:     Terminated
+      Reason:       OOMKilled
+      Exit Code:    137
+      Started:      Fri, 27 Nov 2026 10:20:11 +0100
+      Finished:     Fri, 27 Nov 2026 10:24:52 +0100
+    Ready:          False
+    Restart Count:  4
+    Limits:
+      memory:          {limit}
+    Requests:
+      memory:          {limit}
+"""
+
+
+def first(folder: Path, text: str) -> Finding:
+    (folder / "slurm-4712.out").write_text(text)
+    return analyze(folder / "slurm-4712.out", workers=1).causes[0]
+
+
+def test_the_time_to_ask_for_follows_from_begin_end_and_epochs_that_were_done(tmp_path: Path) -> None:
+    found = first(tmp_path, f"Job 4712 on gpu-05, started Fri Nov 27 11:00:00 CET 2026\n{EPOCHS}{LIMIT}\n")
+    remedy = found.remediations[0]
+    assert remedy.action.startswith(
+        "Ask for 67 h, about 17 times as long"
+    )  # 4 h for 3 of 50 epochs, none of which was begun only
+    assert any("--time=2-19:00:00" in command for command in remedy.commands)
+    assert found.where.startswith("host gpu-05, job 4712")
+
+
+def test_without_a_begin_only_the_ratio_is_told_and_no_tenth_of_it(tmp_path: Path) -> None:
+    assert first(tmp_path, f"Job 4712 on gpu-05\n{EPOCHS}{LIMIT}\n").remediations[0].action.startswith("Ask for about 17 times")
+
+
+def test_of_an_epoch_with_many_lines_half_was_done(tmp_path: Path) -> None:
+    lines = "".join(f"Epoch {n}/50 loss {2.0 - n / 10}\n" * 3 for n in (1, 2, 3))
+    assert first(tmp_path, f"{lines}{LIMIT}\n").remediations[0].action.startswith("Ask for about 20 times")
+
+
+def test_the_node_that_failed_is_the_place_and_not_the_one_that_tells_of_it(tmp_path: Path) -> None:
+    told = (
+        "Job 4713 on gpu-07, started Fri Nov 27 12:00:00 CET 2026\n[rank0] step 100 loss 2.1\nsrun: error: Node failure on gpu-08\n"
+        "slurmstepd: error: *** STEP 4713.0 ON gpu-07 CANCELLED AT 2026-11-27T12:41:10 DUE TO NODE FAILURE, SEE SLURMCTLD LOG FOR "
+        "DETAILS ***\n"
+    )
+    assert first(tmp_path, told).where.startswith("host gpu-08, job 4713")
+
+
+@pytest.mark.parametrize(("head", "where"), [("Job 4711 on gpu-03, started", "host gpu-03, job 4711"), ("Job 4711", "job 4711")])
+def test_a_memory_kill_names_the_node_that_the_job_names(tmp_path: Path, head: str, where: str) -> None:
+    told = (
+        f"{head}\nEpoch 3/10 loss=1.52\n/var/spool/slurmd/job4711/slurm_script: line 14: 238712 Killed   python train.py\n"
+        "slurmstepd: error: Detected 1 oom_kill event in StepId=4711.batch. Some of the step tasks have been OOM Killed.\n"
+    )
+    assert first(tmp_path, told).where.startswith(where)
+
+
+@pytest.mark.parametrize(
+    ("owner", "limit", "command"),
+    [
+        ("ReplicaSet/train-7f9c4d", "8Gi", "kubectl set resources -n research deployment/train --limits=memory=16Gi"),
+        ("StatefulSet/train", "512Mi", "kubectl set resources -n research statefulset/train --limits=memory=1024Mi"),
+        ("Job/train", "8G", "kubectl set resources deployment/NAME --limits=memory=16G"),
+    ],
+)
+def test_a_pod_is_answered_in_the_notation_of_its_limit_and_by_the_name_of_its_owner(
+    tmp_path: Path, owner: str, limit: str, command: str
+) -> None:
+    (tmp_path / "describe.txt").write_text(POD.format(pod="train-7f9c4d-x2k8p", owner=owner, limit=limit))
+    found = analyze(tmp_path / "describe.txt", workers=1).causes[0]
+    assert any(c.startswith(command) for c in found.remediations[0].commands)
+    assert "started it again 4 times, and waits before the next (CrashLoopBackOff)" in found.summary
