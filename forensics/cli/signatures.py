@@ -175,11 +175,6 @@ def _check(group: typer.Typer) -> None:
         folder: Folder = None,
         alone: Alone = False,
         notes: Annotated[bool, typer.Option("--notes", help="Also show notes: matches between related causes.")] = False,
-        sources: Annotated[
-            Path | None,
-            typer.Option("--sources", help="Look up the wordings in program sources: a folder with one folder for each program."),
-        ] = None,
-        record: Annotated[Path | None, typer.Option("--record", help="Write where --sources found them to this table.")] = None,
     ) -> None:
         """Check cause files; all faults with path and line. Exit status: 1 if there are faults.
 
@@ -193,13 +188,9 @@ def _check(group: typer.Typer) -> None:
         Examples:
           forensics signatures check
           forensics signatures check ./my-signatures --notes
-          forensics signatures check --sources ./checkouts --record signatures/verified.csv
         """
         from forensics.signature_lint.lint import lint
 
-        if sources is not None:
-            _look_up(sources, folder, record, notes)
-            return
         _tell(lint(folder, alone), notes, [] if folder else _form_faults())
 
 
@@ -223,25 +214,6 @@ def _tell(found: "LintResult", notes: bool, of_forms: "list[Fault]") -> None:
     counts += f"{with_noun(len(faults), 'fault')}, {with_noun(len(found.notes), 'note')}"
     print(counts + hidden, file=sys.stderr)
     if faults:
-        raise typer.Exit(1)
-
-
-def _look_up(sources: Path, folder: Path | None, record: Path | None, notes: bool) -> None:
-    from forensics.core.text import with_noun
-    from forensics.database.program_sources import matches_csv
-    from forensics.signature_lint.lint import look_up_sources
-
-    result = look_up_sources(sources, folder)
-    write("".join(f"{fault}\n" for fault in result.faults), None)
-    if notes:
-        write("".join(f"{note} (note)\n" for note in result.notes), None)
-    if record is not None:
-        save(matches_csv(result.found), record)
-    hidden = "" if notes or not result.notes else " (--notes shows them)"
-    asked, none = with_noun(result.asked, "signature"), with_noun(len(result.notes), "text")
-    counts = f"{asked}: {len(result.found)} found in the sources; {none} found in none{hidden}"
-    print(f"{counts}; {with_noun(len(result.faults), 'fault')}", file=sys.stderr)
-    if result.faults:
         raise typer.Exit(1)
 
 

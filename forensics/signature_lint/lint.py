@@ -4,8 +4,9 @@ mine/host_memory/oom_cgroup.yaml:14: host_memory.oom_cgroup/hub: does not match 
 """
 
 import ast
+import csv
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from math import comb
 from pathlib import Path
 
@@ -21,7 +22,6 @@ from forensics.database import HEALTHY, Cause, Signature, builtin_folder, read_f
 from forensics.database.entries import Place
 from forensics.database.files import cause_files, content_hash, is_within
 from forensics.database.known_fixes import known_fix_faults
-from forensics.database.program_sources import SourceMatch, best_matches, look_up, not_named, read_verified
 from forensics.database.rates import read_fired
 from forensics.database.records import record_faults
 from forensics.database.slow_patterns import slow_pattern_faults
@@ -35,6 +35,7 @@ from forensics.signature_lint.hostile_lines import costly_pattern_faults
 from forensics.signature_lint.template_fields import unfilled_fields, unmarked, unshown
 from forensics.signature_lint.unreachable import never_fires
 
+VERIFIED_FILE = "verified.csv"  # `python -m scripts.wordings` writes it
 BY_CHANCE_MAX = 0.1  # largest p value of a sign test at which a signature counts as one of healthy logs
 PREFIX_FIELDS = {"host", "rank"}  # of the wrappers of any line
 GROUP_NAME_PATTERN = lazy.regex(r"\(\?P<(\w+)>")
@@ -124,35 +125,13 @@ def _never_seen(signatures: list[Signature]) -> Iterator[Fault]:
             yield Fault(s.place.path, s.place.line, note)
 
 
-class SourceLint(Struct, frozen=True):
-    """Where wordings occur in program sources (`found`, one place for each signature). `asked`: the number of signatures.
-
-    `faults`: wordings of a program that the signature's `source` does not name. `notes`: wordings that no source has.
-    """
-
-    found: tuple[SourceMatch, ...]
-    faults: tuple[Fault, ...]
-    notes: tuple[Fault, ...]
-    asked: int
-
-
-def look_up_sources(sources: Path, own: Path | None = None) -> SourceLint:
-    """Look up the wordings of the signatures in `own` in program sources.
-
-    `sources`: see `forensics.database.program_sources`. Raises UsageError for a folder without sources.
-    """
-    if not sources.is_dir() or not any(p.is_dir() for p in sources.iterdir()):
-        raise UsageError("no folder of sources, with a folder for each program", str(sources))
-    causes, _ = read_folders(folders_of(own))
-    own = own.absolute() if own is not None and own.is_file() else own
-    signatures = [s for c in causes for s in c.signatures if own is None or _within(s.place, own)]
-    found, lacking = look_up(signatures, sources)
-    faults = [
-        Fault(s.place.path, s.place.line, f"{s.id}: source does not name {f.program} {f.file}, which says {f.text!r}")
-        for s, f in not_named(found, signatures)
-    ]
-    notes = [Fault(s.place.path, s.place.line, f"{s.id}: {text!r} is in none of the sources") for s, text in lacking]
-    return SourceLint(tuple(best_matches(found, signatures)), tuple(sorted(faults)), tuple(sorted(notes)), len(signatures))
+def read_verified(folder: Path) -> Mapping[str, str]:
+    """Signature -> the program in whose sources it was found; empty where the folder has no such table."""
+    path = folder / VERIFIED_FILE
+    if not path.is_file():
+        return {}
+    with path.open(encoding="utf-8", newline="") as file:
+        return {row["signature"]: row["program"] for row in csv.DictReader(file)}
 
 
 def _crossed(causes: list[Cause], own: Path | None) -> Iterator[tuple[Fault, bool]]:

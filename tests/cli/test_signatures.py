@@ -3,6 +3,8 @@
 import json
 import os
 import re
+import subprocess
+import sys
 import textwrap
 import time
 from pathlib import Path
@@ -200,26 +202,27 @@ def programs(tmp_path: Path) -> Path:
     return tmp_path / "sources"
 
 
-def test_check_looks_wordings_up_in_the_sources_of_programs(mine: Path, programs: Path, tmp_path: Path) -> None:
+def wordings(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "scripts.wordings", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=100)
+
+
+def test_wordings_are_looked_up_in_the_sources_of_programs(mine: Path, programs: Path, tmp_path: Path) -> None:
     path, text = mine / "storage" / "full.yaml", MINE.replace("quota of", "quota of the account")
     path.write_text(text)
-    done = forensics("signatures", "check", path, "--sources", programs)
-    assert done.returncode == 1
+    done = wordings(programs, "--own", mine)
+    assert done.returncode == 1, done.stderr
     said = "storage.full/our_quota: source does not name flurble quota.c, which says 'flurble quota of the account'"
-    assert done.stdout.decode() == f"{path}:3: {said}\n"
+    assert done.stdout == f"{path}:3: {said}\n"
     path.write_text(text.replace("our storage system", "flurble quota.c"))
-    done = forensics("signatures", "check", path, "--sources", programs, "--record", tmp_path / "verified.csv")
-    assert (done.returncode, done.stdout) == (0, b"")
-    assert done.stderr.decode().startswith("1 signature: 1 found in the sources; 0 texts found in none; 0 faults")
+    done = wordings(programs, "--own", mine, "--record", tmp_path / "verified.csv")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr.startswith("1 signatures: 1 found in the sources, 0 texts in none")
     assert (tmp_path / "verified.csv").read_text().splitlines()[1].split(",")[-3:] == ["flurble", "4.2", "quota.c"]
 
 
 def test_a_wording_that_no_source_has_is_a_note(mine: Path, programs: Path) -> None:
-    path = mine / "storage" / "full.yaml"
-    path.write_text(MINE.replace("flurble", "gurgle"))
-    done = forensics("signatures", "check", path, "--sources", programs, "--notes")
+    (mine / "storage" / "full.yaml").write_text(MINE.replace("flurble", "gurgle"))
+    done = wordings(programs, "--own", mine, "--notes")
     assert done.returncode == 0
-    assert "'gurgle quota of' is in none of the sources (note)" in done.stdout.decode()
-    assert "(--notes shows them)" in forensics("signatures", "check", path, "--sources", programs).stderr.decode()
-    done = forensics("signatures", "check", path, "--sources", mine / "storage")
-    assert done.stderr.decode() == f"forensics: {mine / 'storage'}: no folder of sources, with a folder for each program\n"
+    assert "'gurgle quota of' is in none of the sources (note)" in done.stdout

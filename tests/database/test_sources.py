@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from forensics.database.entries import Signature
-from forensics.database.program_sources import best_matches, look_up, matches_csv, not_named, read_verified, texts_of
+from forensics.signature_lint.lint import read_verified
 from forensics.signature_lint.unreachable import never_fires
+from scripts.wordings import best_matches, look_up, matches_csv, not_named, texts_of
 
 
 def made(name: str, *messages: str, source: str = "", pattern: str = "", unless: tuple[str, ...] = ()) -> Signature:

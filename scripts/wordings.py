@@ -1,4 +1,7 @@
-"""Look up wordings in the source code of the programs that print them.
+"""Look up the wordings of signatures in the source code of the programs that print them.
+
+    python -m scripts.wordings ./checkouts                                     wordings of a program that `source` does not name
+    python -m scripts.wordings ./checkouts --record signatures/verified.csv    where each was found
 
 message: 'Killed process {pid} ({task:text}) total-vm:{vm_kb}kB'   ->   'Killed process ', found in linux/mm/oom_kill.c
 
@@ -8,23 +11,26 @@ counts only in the file that the signature's `source` names: `refcount_t: underf
 composes is searched in pieces, but only in the program that `source` names.
 """
 
+import argparse
 import csv
 import io
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import hyperscan
 from msgspec import Struct
 
 from forensics.core import lazy
+from forensics.database import builtin_folder, read_folders
 from forensics.database.anchors import plain_texts
 from forensics.database.entries import Signature
+from forensics.database.files import is_within
 from forensics.database.literals import compile_literals
 from forensics.database.message import message_parts
 
-VERIFIED_FILE = "verified.csv"
 VERIFIED_HEADER = ("signature", "text", "program", "version", "file")
 MIN_TEXT_CHARS = 12  # shorter ones stand in many programs by chance
 MIN_PIECE_CHARS = 16  # of a text that is put together
@@ -235,10 +241,28 @@ def matches_csv(found: Iterable[SourceMatch]) -> str:
     return out.getvalue()
 
 
-def read_verified(folder: Path) -> Mapping[str, str]:
-    """Signature -> the program in whose sources it was found; empty where the folder has no such table."""
-    path = folder / VERIFIED_FILE
-    if not path.is_file():
-        return {}
-    with path.open(encoding="utf-8", newline="") as file:
-        return {row["signature"]: row["program"] for row in csv.DictReader(file)}
+def main() -> None:
+    """Look up the wordings of all signatures, or of those in one folder; exit with 1 if a `source` names the wrong program."""
+    parser = argparse.ArgumentParser(description="Look up the wordings of signatures in the source code of programs.")
+    parser.add_argument("sources", type=Path, help="a folder with one folder for each program")
+    parser.add_argument("--own", type=Path, help="only signatures in this folder of cause files")
+    parser.add_argument("--record", type=Path, help="write where they were found to this table")
+    parser.add_argument("--notes", action="store_true", help="also tell which wordings are in none of the sources")
+    asked = parser.parse_args()
+    causes, _ = read_folders([builtin_folder(), *([asked.own] if asked.own else [])])
+    signatures = [s for c in causes for s in c.signatures if asked.own is None or is_within(s.place.path, asked.own)]
+    found, lacking = look_up(signatures, asked.sources)
+    wrong = list(not_named(found, signatures))
+    for s, one in wrong:
+        print(f"{s.place}: {s.id}: source does not name {one.program} {one.file}, which says {one.text!r}")
+    for s, text in lacking if asked.notes else ():
+        print(f"{s.place}: {s.id}: {text!r} is in none of the sources (note)")
+    best = best_matches(found, signatures)
+    if asked.record:
+        asked.record.write_text(matches_csv(best), encoding="utf-8")
+    print(f"{len(signatures)} signatures: {len(best)} found in the sources, {len(lacking)} texts in none", file=sys.stderr)
+    sys.exit(bool(wrong))
+
+
+if __name__ == "__main__":
+    main()
