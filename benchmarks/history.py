@@ -27,7 +27,7 @@ from forensics.history.fingerprint import fingerprint
 from forensics.history.incident import Incident, RunFacts
 from forensics.history.lemons import Unit, lemons, test_units
 from forensics.history.opening import open_store
-from forensics.history.trend import trend
+from forensics.history.page import trend
 
 NODES, CAUSES, PRINTS, START, SPAN = 10_000, 64, 20_000, 1_700_000_000, 2 * 365 * 86_400
 LEMONS, WORSE, FLEETS = 20, 8, 30

@@ -36,11 +36,11 @@ from forensics.database.conditions import (
     Environment,
     condition_groups,
     condition_holds,
+    fitting_part,
     is_confirmed,
     open_setting,
     tools_available,
 )
-from forensics.database.contradictions import fitting_part
 from forensics.database.effects import WRITES, begins_with_harm, effects_of, with_comment, with_effects, with_warning
 from forensics.database.known_fixes import MAX_KNOWN_FIXES, known_fixes_in, known_fixes_near, other_ways
 from forensics.model import Advice, Fields, OpenQuestion

@@ -8,8 +8,7 @@
 Fields have the names of the JSON document: `report.causes[0].evidence[0].text`.
 """
 
-from forensics.api.analysis import analyze
-from forensics.api.knowledge import Knowledge
+from forensics.api.analysis import Knowledge, analyze
 from forensics.api.report import Report
 
 __all__ = ["Knowledge", "Report", "analyze"]

@@ -15,7 +15,7 @@ from forensics.capture.bundle import RUN_FILE, is_running, newest_first, read_ru
 from forensics.capture.times import duration_text
 from forensics.core.errors import UsageError
 from forensics.core.text import with_noun
-from forensics.history.captured import captured_run
+from forensics.history.jobs import captured_run
 
 RUN_COLUMNS = ("number", "when", "command", "ended", "cause", "took", "size")
 TABLE_COMMAND_CHARS = 60  # chosen by hand: of a command in a table; json has all of it

@@ -113,7 +113,7 @@ def _sum_up(parts: "Parts", topology: dict[str, dict[str, str]], knowledge: "Dat
     from forensics.fleet.correlated import correlated_failures, families_of
     from forensics.history.opening import open_store
     from forensics.history.page import page as written
-    from forensics.history.trend import trend
+    from forensics.history.page import trend
     from forensics.report.redaction.door import masked_text
 
     store = open_store(":memory:", keep_names=True)

@@ -58,10 +58,9 @@ def add(
       forensics history add fleet.parquet --history postgresql://me@db/forensics
       forensics history add --jobs sacct.csv
     """
-    from forensics.history.accounting import read_jobs
-    from forensics.history.captured import captured_run
     from forensics.history.exchange import incidents_in
     from forensics.history.incident import RunFacts
+    from forensics.history.jobs import captured_run, read_jobs
 
     if not paths and not jobs:
         raise UsageError("nothing to add", "history add", "give reports, or --jobs sacct.csv")
@@ -97,9 +96,9 @@ def same(
     from msgspec.structs import replace
 
     from forensics.history.again import condition_alike, seen_before
-    from forensics.history.captured import captured_run
     from forensics.history.incident import incident_of
-    from forensics.history.store_tables import INCIDENT_TABLE
+    from forensics.history.jobs import captured_run
+    from forensics.history.store import INCIDENT_TABLE
     from forensics.report.escape import escape_controls
     from forensics.report.overview import seen_before as sentence
 
@@ -179,7 +178,7 @@ def trend(
     """
     store = _store(history)  # first: what is imported below needs its packages
     from forensics.history.page import page
-    from forensics.history.trend import trend as asked
+    from forensics.history.page import trend as asked
 
     if form == "html":
         write(page(store, f"History of {_shown(store)}", _lemons(store, None, "node")), output)
@@ -284,7 +283,7 @@ def _report(path: Path) -> "Report":
 
 def _lemons(store: "Store", exposure: Path | None, unit: str, since: int = 0) -> "Lemons":
     from forensics import pipeline
-    from forensics.history.accounting import read_exposure
+    from forensics.history.jobs import read_exposure
     from forensics.history.lemons import lemons
 
     known = pipeline.database()

@@ -29,8 +29,7 @@ def register(app: typer.Typer) -> None:
         What kubectl may not read is listed under "not known". Exit status: 0 analysed, 2 kubectl shows nothing about the pod;
         with --exit-code 1 for a crash.
         """
-        from forensics.adapters.kubernetes.answer import answer_about_pod
-        from forensics.adapters.kubernetes.kubectl import Kubectl
+        from forensics.adapters.kubernetes.answer import Kubectl, answer_about_pod
         from forensics.report.redaction.door import masked_text
 
         check_format(telling.form, tracker=telling.tracker)

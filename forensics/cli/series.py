@@ -41,7 +41,7 @@ def register(app: typer.Typer) -> None:
         """
         from forensics.core.pictures import check_picture_suffix
         from forensics.series import export as exporting
-        from forensics.series import plot as plotting
+        from forensics.series import export as plotting
 
         if export:
             exporting.check_kind(export)

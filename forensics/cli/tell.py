@@ -31,16 +31,14 @@ def register(app: typer.Typer) -> None:
           forensics tell
           forensics tell ~/.local/state/forensics/20261122-181534-python-4711
         """
-        from forensics.config import config
+        from forensics.config import GENERAL, config
         from forensics.config.capture import seconds
-        from forensics.config.tell import GENERAL
 
         sinks = {name: dict(setting) for name, setting in config().tell}
         if not sinks:
             raise UsageError("no section tell in the configuration: nobody is told", advice="docs/tell.md shows one")
         general = sinks.pop(GENERAL, {})
-        from forensics.sinks.delivery import deliver
-        from forensics.sinks.spool import Spool
+        from forensics.sinks.spool import Spool, deliver
 
         spool = Spool(_spool_folder(general))
         if bundle is not None:

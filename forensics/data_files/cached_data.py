@@ -15,7 +15,14 @@ import msgspec
 from forensics.core.digest import sha256
 from forensics.core.errors import DatabaseError
 from forensics.data_files import cache
-from forensics.data_files.places import builtin_folder
+
+PACKAGED = Path(__file__).resolve().parents[1] / "_data" / "signatures"  # in a wheel; proven by the tests that it passed
+
+
+def builtin_folder() -> Path:
+    """The folder of the signatures of this package: in the wheel, or next to the package in a clone."""
+    return PACKAGED if PACKAGED.is_dir() else PACKAGED.parents[2] / "signatures"
+
 
 # `form` imports yaml, which is loaded only where nothing is cached.
 

@@ -2,16 +2,28 @@
 
 A faulty file is not loaded at all; its faults are collected so that one run shows them all. The size and number of files and the
 length of patterns are limited, because a folder of signatures may come from anybody.
+
+A cache of parsed cause files: a file that did not change is not parsed again.
+
+    <cache>/causes/<hash of the file, of its path and of the code that reads it>.json   ->   the Cause as it was read
+
+Only files without faults are cached. If the cache is damaged or cannot be written, files are parsed again.
 """
 
+import contextlib
 import difflib
+import functools
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from msgspec import DecodeError, ValidationError, json
+
 from forensics.core import limits
+from forensics.core.digest import sha256
+from forensics.data_files import cache, form
 from forensics.data_files.form import LINE_KEY, BadFormError, Fault, brief, entries, keys, one_line, parse, text, texts
-from forensics.database import parsed_cache
+from forensics.database import common
 from forensics.database.anchors import NoAnchorError, anchors_of
 from forensics.database.entries import (
     ENDS,
@@ -34,6 +46,42 @@ from forensics.database.entries import (
 from forensics.database.files import cause_files, misplaced_files
 from forensics.database.guards import guarded
 from forensics.database.message import BadMessageError, message_pattern, wordings
+
+MAX_CACHED_CAUSES = 400  # causes: a few versions of each file
+
+
+@functools.cache
+def _reader() -> bytes:
+    """A hash of the code that reads cause files, and of common.json."""
+    here = Path(__file__).parent
+    code = [here / f"{name}.py" for name in ("anchors", "causefiles", "common", "entries", "guards", "message")]
+    paths = sorted([*code, Path(str(form.__file__)), common.COMMON_FILE])
+    return sha256(b"".join(sha256(p.read_bytes()).digest() for p in paths)).digest()
+
+
+def parsed_key(path: Path, content: bytes, known: Collection[str]) -> str:
+    """The name under which the cause of `path` is stored. `known`: see `causefiles.read_cause`."""
+    parts = (_reader(), str(path).encode("utf-8", "surrogateescape"), ",".join(sorted(known)).encode(), content)
+    return sha256(b"\0".join(sha256(p).digest() for p in parts)).hexdigest()[:32]
+
+
+def load_parsed(name: str) -> Cause | None:
+    """The cause that is stored under `name`; None if there is none."""
+    try:
+        return json.decode((_folder() / f"{name}.json").read_bytes(), type=Cause)
+    except (OSError, RuntimeError, DecodeError, ValidationError):
+        return None
+
+
+def store_parsed(name: str, cause: Cause) -> None:
+    """Store `cause` under `name`."""
+    with contextlib.suppress(RuntimeError):  # no folder is known
+        cache.write_file(_folder(), f"{name}.json", json.encode(cause), MAX_CACHED_CAUSES)
+
+
+def _folder() -> Path:
+    return cache.folder() / "causes"
+
 
 __all__ = ["Fault", "cause_files", "read_cause", "read_causes"]
 
@@ -98,12 +146,12 @@ def read_cause(path: Path, known: Collection[str] = ()) -> tuple[Cause | None, l
         if path.stat().st_size > limits.current.cause_file:
             raise BadFormError(1, f"larger than {limits.current.cause_file} bytes")
         content = path.read_bytes()
-        name = parsed_cache.parsed_key(path, content, known)
-        if cause := parsed_cache.load_parsed(name):
+        name = parsed_key(path, content, known)
+        if cause := load_parsed(name):
             return cause, []
         cause = reader.cause(parse(content.decode("utf-8")), f"{path.parent.name}.{path.stem}", known)
         if not reader.faults:
-            parsed_cache.store_parsed(name, cause)
+            store_parsed(name, cause)
     except BadFormError as bad:
         reader.fault(bad)
     except OSError as error:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from forensics.database.csv_tables import read_rows
+from forensics.database.files import read_rows
 from forensics.database.nvlink5 import units
 from forensics.database.releases import find_release, is_older
 

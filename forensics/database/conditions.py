@@ -1,9 +1,9 @@
-"""Conditions of remedies over the facts of a case and of its environment, and the tools that commands name.
+r"""Conditions of remedies over the facts of a case and of its environment, and the tools that commands name.
 
     when: [limit_bytes, scheduler=slurm]         the limit is known, and the job ran under Slurm
     unless: [framework=keras|tensorflow]         not if the job used Keras or TensorFlow
     when: ['evidence~divisible|multiple of']         a fact, here the evidence lines, has such words in it
-    when: ["exc_message~name '(?P<name>\\w+)' is"]    as above; {name} of the remedy's texts is what the group found
+    when: ["exc_message~name '(?P<name>\w+)' is"]    as above; {name} of the remedy's texts is what the group found
     unless: [earlier_remedy]                     another remedy of the cause, above this one, is shown
     when: [signature=ena|efa]                    a line of the evidence matched one of these signatures of the cause
     sbatch --mem=SIZE job.sh                     a command of Slurm, by tables/tools.csv; the remedy needs no condition for it
@@ -11,6 +11,15 @@
 
 A condition over the environment has three results: it holds, it is excluded (the fact is known with another value), or it is
 unknown. A remedy is shown only if all its conditions hold.
+
+What a case shows that speaks against a remedy by its words: tables/contradictions.csv.
+
+    Unset LD_LIBRARY_PATH for this program       not on Windows
+    Reboot the machine                           not in a hosted session
+    Take a smaller batch; evaluate in ...        of a batch of 1 only "Evaluate in ..." is left
+
+A clause of a remedy ends at a semicolon. A clause whose words the case contradicts is left out; without a clause left the
+remedy is not told.
 """
 
 import contextlib
@@ -21,7 +30,7 @@ from collections.abc import Collection, Iterable, Mapping
 from msgspec import Struct
 
 from forensics.core import lazy
-from forensics.database.csv_tables import read_rows
+from forensics.database.files import read_rows
 from forensics.model import Fields
 from forensics.model.answers import OUTCOME_LINE, REASON_LINE
 
@@ -199,3 +208,47 @@ def open_setting(text: str, environment: Environment) -> str:
 def is_confirmed(text: str, environment: Environment) -> bool:
     """Does `text` name a tool that this environment is known to have?"""
     return any(t.when and t.pattern.search(text) and condition_holds(t.when, {}, environment) for t in tools())
+
+
+BETWEEN = "; "  # between the clauses of a remedy
+OR = " || "  # between the conditions of a cell
+JOINING_PATTERN = lazy.regex(r"^(?:and|or|else|then|meanwhile) ")
+
+
+class Contradiction(Struct, frozen=True):
+    """A row: the words of remedies, words beside which they apply all the same, and conditions one of which excludes them."""
+
+    words: re.Pattern[str]
+    settled: re.Pattern[str] | None
+    shown: tuple[str, ...]
+
+    def is_about(self, text: str) -> bool:
+        """Are its words in `text`, and none that settles it?"""
+        return bool(self.words.search(text)) and not (self.settled and self.settled.search(text))
+
+    def is_shown(self, known: Fields, environment: Environment) -> bool:
+        """Does the case show it?"""
+        return any(condition_holds(c, known, environment) for c in self.shown)
+
+
+@functools.cache
+def contradictions() -> tuple[Contradiction, ...]:
+    """The rows of tables/contradictions.csv."""
+    return tuple(
+        Contradiction(
+            lazy.regex(row["words"]),
+            lazy.regex(row["settled"]) if row["settled"] else None,
+            tuple(row["shown"].split(OR)),
+        )
+        for row in read_rows("contradictions")
+    )
+
+
+def fitting_part(text: str, known: Fields, environment: Environment) -> str:
+    """`text` without the clauses that the case contradicts; empty if none is left."""
+    rows = [row for row in contradictions() if row.is_shown(known, environment)]
+    if not any(row.is_about(text) for row in rows):
+        return text
+    kept = BETWEEN.join(part for part in text.split(BETWEEN) if not any(row.is_about(part) for row in rows))
+    bare = JOINING_PATTERN.sub("", kept)
+    return kept if text.startswith(kept) else bare[:1].upper() + bare[1:]

@@ -17,8 +17,8 @@ from msgspec import Struct
 
 from forensics.core import lazy
 from forensics.database.conditions import Environment, condition_holds, tools_available
-from forensics.database.csv_tables import read_rows
 from forensics.database.entries import Remedy
+from forensics.database.files import read_rows
 
 WRITES = "writes"
 COMMENT_PATTERN = lazy.regex(r"(?:^|\s)#\s.*")

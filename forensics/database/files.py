@@ -1,6 +1,12 @@
-"""The files in a folder of signatures: cause files, tables, and a hash of their contents."""
+"""The files in a folder of signatures: cause files, tables, and a hash of their contents.
+
+Tables of coded errors and other facts, signatures/tables/*.csv.
+
+xid.csv    79,ROBUST_CHANNEL_GPU_HAS_FALLEN_OFF_THE_BUS,gpu_hardware.fallen_off_bus,root,...
+"""
 
 import contextlib
+import csv
 import itertools
 import os
 from collections.abc import Iterable, Iterator
@@ -10,7 +16,7 @@ from forensics.core import limits
 from forensics.core.digest import sha256
 from forensics.core.errors import DatabaseError, UsageError
 from forensics.data_files import cache
-from forensics.data_files.places import PACKAGED, builtin_folder
+from forensics.data_files.cached_data import PACKAGED, builtin_folder
 
 __all__ = ["PACKAGED", "builtin_folder", "cause_files", "content_hash", "is_within", "misplaced_files"]
 
@@ -101,3 +107,18 @@ def _content(path: Path) -> bytes:
 def is_within(path: str, folder: Path) -> bool:
     """Is `path` that file or folder, or below it? Both as they are written: thousands of places are asked for."""
     return f"{path}{os.sep}".startswith(f"{folder}{os.sep}")
+
+
+def read_rows(name: str, folder: Path | None = None) -> list[dict[str, str]]:
+    """All rows of signatures/tables/<name>.csv, in order."""
+    path = (folder or builtin_folder()) / "tables" / f"{name}.csv"
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+    except OSError as error:
+        raise DatabaseError(f"table cannot be read: {error.strerror}", str(path)) from error
+
+
+def read_table(name: str) -> dict[str, dict[str, str]]:
+    """The rows of signatures/tables/<name>.csv by their first column."""
+    return {next(iter(row.values())): row for row in read_rows(name)}

@@ -15,10 +15,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forensics.database.conditions import condition_fault, condition_holds, group_names_of
-from forensics.database.csv_tables import read_rows
 from forensics.database.effects import effects_of
 from forensics.database.entries import TEMPLATE_FIELD_PATTERN, Place, Remedy
-from forensics.database.files import builtin_folder
+from forensics.database.files import builtin_folder, read_rows
 
 TABLE, WAYS_TABLE = "known_fixes", "other_ways"
 OR = " || "  # between the entries of a cell

@@ -9,7 +9,6 @@ This module is the door of the room: `forensics estimate` and the remedies impor
 
 from forensics.estimate.activations import HEAD_WIDTH, Sample, kind_of, sample_of, transformer
 from forensics.estimate.case import ESTIMATE_FACTS, memory_facts
-from forensics.estimate.fit import Saving, accumulation, largest_batch, savings
 from forensics.estimate.needs import (
     CONTEXT_BYTES,
     FREE_MEMORY_MARGIN,
@@ -21,7 +20,11 @@ from forensics.estimate.needs import (
     Estimate,
     Need,
     Part,
+    Saving,
+    accumulation,
     estimate,
+    largest_batch,
+    savings,
 )
 
 __all__ = [

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 
 from forensics.core.text import format_size
 from forensics.estimate.activations import FLOAT_BYTES, Sample, kind_of, sample_of
-from forensics.estimate.fit import accumulation, largest_batch, savings
 from forensics.estimate.needs import (
     CONTEXT_BYTES,
     FREE_MEMORY_MARGIN,
@@ -21,7 +20,10 @@ from forensics.estimate.needs import (
     STATE_BYTES,
     Estimate,
     Need,
+    accumulation,
     estimate,
+    largest_batch,
+    savings,
 )
 from forensics.model import Architecture, Fields, JobContext, Value
 from forensics.readers.python.library_files import is_library_file

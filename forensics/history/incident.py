@@ -16,7 +16,7 @@ from forensics.history.fingerprint import before_dash, decisive, fingerprint_of,
 from forensics.model import Finding, Proof, Report
 from forensics.readers.python.library_files import is_others_code
 from forensics.report.redaction import mask_secrets
-from forensics.templates.template import DIGITS_PATTERN
+from forensics.templates import DIGITS_PATTERN
 
 MAX_STORED_LINE_CHARS = 300  # chosen by hand: three lines of a terminal; the store grows with every incident
 NAMELESS_PATTERN = lazy.regex(r"(?:case|job|run|user)-[0-9a-f]{8}")

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from sqlalchemy import func, select
 
 from forensics.core.errors import UsageError
-from forensics.history.store_tables import C
+from forensics.history.store import C
 
 if TYPE_CHECKING:
     from forensics.history.store import Store

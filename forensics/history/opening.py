@@ -142,8 +142,7 @@ def _set_wal(cursor: Any) -> None:
 def _opened(engine: "Engine", place: str, keep_names: bool) -> "Store":
     from sqlalchemy import func, inspect, select
 
-    from forensics.history.store import Store, insert_new
-    from forensics.history.store_tables import METADATA, SETTINGS_TABLE, STORE_VERSION
+    from forensics.history.store import METADATA, SETTINGS_TABLE, STORE_VERSION, Store, insert_new
 
     with engine.begin() as connection:
         if connection.dialect.name == "sqlite":  # one process at a time looks for the tables and makes them

@@ -52,9 +52,8 @@ def remembered(
 def _remembered(report: R, place: str, bundle: Path | None, accounted: Sequence[Mapping[str, str]]) -> R:
     from msgspec.structs import replace
 
-    from forensics.history.accounting import job_row
-    from forensics.history.captured import captured_run
     from forensics.history.incident import RunFacts, incident_of
+    from forensics.history.jobs import captured_run, job_row
     from forensics.history.opening import open_store
 
     run = captured_run(bundle) if bundle else None

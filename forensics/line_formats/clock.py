@@ -2,15 +2,91 @@
 
 Aug 22 03:00:07 -> wall 08-22 03:00:07, lacks the year      1755831607.123456 -> wall 2025-08-22 03:00:07.123456 UTC
 [11686.888109]  -> mono 11686.888109                        [  +7.000000]     -> delta 7.0
+
+Month numbers from the C library's abbreviated month names in some thirty languages.
+
+`[Di Aug 12 03:54:03 2025]`, `[mar. janv. 17 02:59:56 2023]`, `[五 11月 19 10:33:00 2021]`: dmesg and syslog use the locale of the
+shell. In these languages no name means two different months, so the language need not be known.
+Source: the `abmon` and `ab_alt_mon` lines of glibc's localedata.
+
+Offsets of time zone names: `UTC`, `CEST`, `+02:00`. An ambiguous name has no offset.
+
+`CST` is Chicago, Shanghai or Havana; `IST` is India, Ireland or Israel: such a name is kept as text (Stamp.zone).
+Source: the abbreviations of the tz database in use since 2000.
 """
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from functools import lru_cache
 
-from forensics.line_formats.months import month
-from forensics.line_formats.zones import NAMED_ZONE, ZONE, zone
+from forensics.core import lazy
 from forensics.model import Stamp
+
+_MONTH_NAMES = (
+    "jan gen ene ian jaan janv jän led oca saus sty tammi urt xan ιαν січ янв яну јан",
+    "feb febr fev févr helmi lut ots vas veebr úno şub φεβ лют фев",
+    "mar bře kov maalis març mars mrt márc mär märts μάρ μαρ бер мар",
+    "apr abr api april avr avril bal dub huhti kwi nis ápr απρ апр кві",
+    "may geg kvě mag mai maig maj mayo mei máj touko μάι μαΐ май мая мај тра",
+    "jun birž cze eka giu haz iun juin juni juny juuni jún jūn kesä xuñ čen ιουν ιούν июн чер юни јун",
+    "jul heinä iul juil juli juuli júl jūl liep lip lug tem uzt xul čec ιουλ ιούλ июл лип юли јул",
+    "aug abu ag ago agu août avg ağu elo rugp sie srp αυγ αύγ авг сер",
+    "sep eyl ira rugs sept set syys szept wrz zář σεπ вер сен сеп",
+    "oct eki loka okt ott out paź spal urr říj οκτ жов окт",
+    "nov aza kas lapkr lis marras νοέ νοε лис нов ное ноя",
+    "dec abe ara des dets dez dic déc gru gruod joulu pro δεκ дек дец",
+)
+MONTH_OF_NAME = {name: number for number, names in enumerate(_MONTH_NAMES, 1) for name in names.split()}
+
+
+def month(name: str) -> int | None:
+    """The number (1 to 12) of a month's name in any of the languages; None for another word."""
+    name = name.strip().rstrip(".").lower()
+    if name[-1:] in ("月", "월") and name[:-1].isdecimal():
+        return int(name[:-1])
+    return MONTH_OF_NAME.get(name)
+
+
+OFFSET_HOURS = {
+    **dict.fromkeys(("Z", "UTC", "GMT", "WET", "UCT"), 0.0),
+    **dict.fromkeys(("CET", "MEZ", "WEST", "WAT"), 1.0),
+    **dict.fromkeys(("CEST", "MESZ", "EET", "SAST", "CAT"), 2.0),
+    **dict.fromkeys(("EEST", "MSK", "EAT"), 3.0),
+    **dict.fromkeys(("PKT",), 5.0),
+    **dict.fromkeys(("WIB",), 7.0),
+    **dict.fromkeys(("HKT", "AWST"), 8.0),
+    **dict.fromkeys(("JST", "KST"), 9.0),
+    **dict.fromkeys(("ACST",), 9.5),
+    **dict.fromkeys(("AEST",), 10.0),
+    **dict.fromkeys(("ACDT",), 10.5),
+    **dict.fromkeys(("AEDT",), 11.0),
+    **dict.fromkeys(("NZST",), 12.0),
+    **dict.fromkeys(("NZDT",), 13.0),
+    **dict.fromkeys(("BRT",), -3.0),
+    **dict.fromkeys(("EDT",), -4.0),
+    **dict.fromkeys(("EST", "CDT"), -5.0),
+    **dict.fromkeys(("MDT",), -6.0),
+    **dict.fromkeys(("MST", "PDT"), -7.0),
+    **dict.fromkeys(("PST", "AKDT"), -8.0),
+    **dict.fromkeys(("AKST",), -9.0),
+    **dict.fromkeys(("HST",), -10.0),
+}
+OFFSET_PATTERN = lazy.regex(r"([+-])(\d\d):?(\d\d)?$")
+ZONE = r"(?P<zone>Z|[+-]\d\d:?\d\d)"
+NAMED_ZONE = r"(?P<zone>Z|[+-]\d\d(?::?\d\d)?|[A-Z]{3,5})"
+
+
+def zone(text: str) -> timezone | None:
+    """The offset of the zone `text`; None if it is not a zone or is ambiguous."""
+    hours = OFFSET_HOURS.get(text)
+    if hours is not None:
+        return timezone(timedelta(hours=hours)) if hours else UTC
+    found = OFFSET_PATTERN.match(text)
+    if not found:
+        return None
+    offset = timedelta(hours=int(found[2]), minutes=int(found[3] or 0))
+    return timezone(-offset if found[1] == "-" else offset) if offset < timedelta(hours=24) else None
+
 
 __all__ = [
     "CLOCK_PATTERN",

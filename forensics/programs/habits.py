@@ -16,8 +16,7 @@ from collections.abc import Iterator, Sequence
 
 from forensics.core import lazy
 from forensics.model import Habit
-from forensics.programs.functions import empty_lists, function_habits, growing_list
-from forensics.programs.threads import shared_without_lock
+from forensics.programs.functions import empty_lists, function_habits, growing_list, shared_without_lock
 from forensics.programs.tree import Code, calls, dotted_name, keyword, loops
 
 TENSOR = lazy.regex(

@@ -8,8 +8,7 @@ from forensics.core import lazy
 from forensics.model import CodePart, Habit, Line, Program
 from forensics.programs.functions import guarded
 from forensics.programs.habits import habits
-from forensics.programs.settings import FRAMEWORKS, plain_settings, settings
-from forensics.programs.tree import Code
+from forensics.programs.tree import FRAMEWORKS, Code, plain_settings, settings
 
 IPYTHON_LINE_PATTERN = lazy.regex(r"^\s*[%!?]|^\s*\w+\s*=\s*[!%]|\?\s*$")  # lines of IPython that are not valid Python
 MAX_PROGRAM_CHARS = 1_000_000  # longer ones are written by programs; Python's parser takes seconds for them

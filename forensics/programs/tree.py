@@ -1,8 +1,18 @@
-"""A parsed part of a program, and helpers for its nodes: the dotted name of `torch.optim.Adam(...)` is `torch.optim.Adam`."""
+"""A parsed part of a program, and helpers for its nodes: the dotted name of `torch.optim.Adam(...)` is `torch.optim.Adam`.
+
+The settings of a program: batch size, optimizer, workers, lengths, precision, the shuffle buffer.
+
+DataLoader(data, batch_size=BATCH, num_workers=8)   -> batch_size 64 (with BATCH = 64 above), workers 8
+parser.add_argument("--batch-size", default=32)     -> batch_size 32
+model.compile(optimizer="adam")                     -> optimizer adam
+scaled_dot_product_attention(q, k, v)               -> fused_attention
+"""
 
 import ast
+import math
 from collections.abc import Iterator
 
+from forensics.core import lazy
 from forensics.model import CodePart, Habit
 
 
@@ -81,3 +91,104 @@ def constant_number(node: ast.AST | None, known: dict[str, float]) -> float | No
 def loops(tree: ast.AST) -> Iterator[ast.For | ast.While]:
     """Every loop below a node."""
     yield from (n for n in ast.walk(tree) if isinstance(n, ast.For | ast.While))
+
+
+FRAMEWORKS = {
+    "torch": "torch", "torchvision": "torch", "lightning": "lightning", "pytorch_lightning": "lightning",
+    "transformers": "transformers", "tensorflow": "tensorflow", "keras": "keras", "jax": "jax", "flax": "jax", "optax": "jax",
+    "sklearn": "sklearn", "xgboost": "boosting", "lightgbm": "boosting", "catboost": "boosting",
+}  # fmt: skip
+# Name of an argument, a variable or a key of a configuration -> the setting.
+SETTING_OF_NAME = {
+    "batch_size": "batch_size", "batchsize": "batch_size", "bs": "batch_size", "train_batch_size": "batch_size",
+    "per_device_train_batch_size": "batch_size", "micro_batch_size": "batch_size",
+    "train_micro_batch_size_per_gpu": "batch_size", "batch": "batch_size", "samples_per_gpu": "batch_size",
+    "per_device_eval_batch_size": "eval_batch_size", "eval_batch_size": "eval_batch_size", "val_batch_size": "eval_batch_size",
+    "valid_batch_size": "eval_batch_size", "validation_batch_size": "eval_batch_size", "test_batch_size": "eval_batch_size",
+    "gradient_accumulation_steps": "accumulation", "accumulate_grad_batches": "accumulation",
+    "num_workers": "workers", "dataloader_num_workers": "workers", "prefetch_factor": "prefetch",
+    "max_seq_length": "sequence", "max_length": "sequence", "block_size": "sequence", "seq_len": "sequence",
+    "seq_length": "sequence", "max_seq_len": "sequence", "num_heads": "heads", "nhead": "heads", "n_head": "heads",
+}  # fmt: skip
+OPTIMIZERS = lazy.regex(r"(?i)^(?:adamw?|nadam|radam|adamax|adafactor|lion|sgd|rmsprop|adagrad|lamb|adamw?8bit|adam_?w?_?8bit)$")
+FUSED_ATTENTION = lazy.regex(r"^(?:scaled_dot_product_attention|flash_attn(?:_\w+)?_func|memory_efficient_attention)$")
+FUSED_IMPLEMENTATION = lazy.regex(r"^(?:sdpa|flash_attention_\d)$")  # values of transformers' attn_implementation
+PLAIN_SETTING_PATTERN = lazy.regex(r"""(?i)(?<![\w.])["'-]{0,2}([a-z][a-z_-]{1,40})["']?\s*[:= ]\s*["']?(\d{1,9})\b(?!\.\d)""")
+
+
+def settings(code: Code) -> Iterator[Habit]:
+    """The settings of a parsed piece of code."""
+    for node in ast.walk(code.tree):
+        if isinstance(node, ast.Assign) and len(node.targets) == 1:
+            yield from _set(code, dotted_name(node.targets[0]).split(".")[-1], node.value, node)
+        elif isinstance(node, ast.AnnAssign) and node.value is not None:
+            yield from _set(code, dotted_name(node.target).split(".")[-1], node.value, node)
+        elif isinstance(node, ast.Dict):
+            for key, value in zip(node.keys, node.values, strict=True):
+                if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                    yield from _set(code, key.value, value, value)
+    for name, call in calls(code.tree):
+        yield from _of_call(code, name, call)
+
+
+def _of_call(code: Code, name: str, call: ast.Call) -> Iterator[Habit]:
+    last = name.split(".")[-1]
+    for argument in call.keywords:
+        if argument.arg == "input_shape":
+            yield from _shape(code, "Input", call)
+        elif argument.arg:
+            yield from _set(code, argument.arg, argument.value, argument.value)
+    first = call.args[0] if call.args else None
+    if last == "DataLoader" and len(call.args) > 1:
+        yield from _set(code, "batch_size", call.args[1], call)
+    elif last == "batch" and "." in name and (value := constant_number(first, code.numbers)):
+        yield code.remark("batch_size", call, value)
+    elif last == "shuffle" and "." in name and (value := constant_number(first or keyword(call, "buffer_size"), code.numbers)):
+        yield code.remark("shuffle_buffer", call, value)
+    elif last == "add_argument" and isinstance(first, ast.Constant) and isinstance(first.value, str):
+        for option in call.args:
+            if isinstance(option, ast.Constant) and isinstance(option.value, str):
+                yield from _set(code, option.value.lstrip("-").replace("-", "_"), keyword(call, "default"), call)
+    elif OPTIMIZERS.match(last) and ("optim" in name.lower() or name == last or name.startswith("optax.")):
+        yield Habit(f"optimizer {last.lower()}", code.name, code.line(call), ast.unparse(call)[:200])
+    elif last == "compile" and isinstance(chosen := keyword(call, "optimizer") or first, ast.Constant):
+        if isinstance(chosen.value, str) and OPTIMIZERS.match(chosen.value):
+            yield Habit(f"optimizer {chosen.value.lower()}", code.name, code.line(call), ast.unparse(call)[:200])
+    elif last in ("Input", "InputLayer", "resize", "Resize", "Resizing", "image_dataset_from_directory"):
+        yield from _shape(code, last, call)
+    elif last in ("autocast", "set_global_policy", "GradScaler"):
+        yield code.remark("mixed_precision", call)
+    elif FUSED_ATTENTION.match(last):
+        yield code.remark("fused_attention", call)
+
+
+def _shape(code: Code, last: str, call: ast.Call) -> Iterator[Habit]:
+    """The number of values in one sample: the product of an input's shape, or of an image's size and three colours."""
+    given = keyword(call, "input_shape", "shape", "image_size", "size", "target_size") or next(iter(call.args[-1:]), None)
+    if not isinstance(given, ast.Tuple | ast.List):
+        return
+    sizes = [constant_number(e, code.numbers) for e in given.elts]
+    if sizes and all(sizes) and (last.startswith("Input") or len(sizes) == 2):
+        yield code.remark("sample_values", call, math.prod(s or 1 for s in sizes) * (1 if last.startswith("Input") else 3))
+
+
+def _set(code: Code, name: str, value: ast.AST | None, node: ast.AST) -> Iterator[Habit]:
+    kind = SETTING_OF_NAME.get(name.lower())
+    setting = constant_number(value, code.numbers) if kind else None
+    if kind and setting is not None and setting >= 0 and setting == int(setting):
+        yield code.remark(kind, node, setting)
+    elif (
+        name in ("fp16", "bf16", "mixed_precision") and isinstance(value, ast.Constant) and value.value not in (False, None, "no")
+    ):
+        yield code.remark("mixed_precision", node)
+    elif name == "attn_implementation" and isinstance(value, ast.Constant) and FUSED_IMPLEMENTATION.match(str(value.value)):
+        yield code.remark("fused_attention", node)
+
+
+def plain_settings(name: str, part: CodePart) -> Iterator[Habit]:
+    """The settings of a configuration or a job script, line by line."""
+    for line in part.lines:
+        for found in PLAIN_SETTING_PATTERN.finditer(line.text[:2000]):
+            kind = SETTING_OF_NAME.get(found[1].lower().replace("-", "_"))
+            if kind:
+                yield Habit(kind, name, line.number, line.text.strip()[:200], float(found[2]))

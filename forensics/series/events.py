@@ -5,10 +5,9 @@ rss 1.2 GB ... rss 9.8 GB -> series/growth      loss 0.31 ... loss nan -> series
 
 from forensics.model import Observation, Scan
 from forensics.readers.numbers.gather import Numbers
-from forensics.series.evaluation import evaluation_events
-from forensics.series.growth import growth_events
+from forensics.series.memory import evaluation_events, growth_events
 from forensics.series.numerics import numeric_events
-from forensics.series.outcomes import NOT_FINITE, SILENT, Proves
+from forensics.series.observations import NOT_FINITE, SILENT, Proves
 from forensics.series.silence import silence_events
 from forensics.series.slowdown import slowdown_events
 

@@ -2,5 +2,5 @@
 
 message.message_of(report)        ->   a Message: a few redacted texts
 spool.Spool(folder).put(name, m)  ->   promised: one file for each message and sink
-delivery.deliver(spool, settings) ->   each sink gets its messages once, in order; what fails stays for the next time
+spool.deliver(spool, settings)    ->   each sink gets its messages once, in order; what fails stays for the next time
 """

@@ -6,12 +6,15 @@ spool/webhook/00001764381600123456789.json      written whole or not at all; rem
 import contextlib
 import fcntl
 import os
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
+from forensics.sinks.destinations import DESTINATIONS
 from forensics.sinks.message import Message
 
 MAX_WAITING = 1000  # chosen by hand, for one sink: a network that is gone for weeks must not fill a disk
@@ -59,3 +62,42 @@ class Spool:
                 yield False
                 return
             yield True
+
+
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 300.0  # chosen by hand: between two attempts, doubled each time
+
+
+def deliver(spool: Spool, settings: Mapping[str, Mapping[str, Any]], keep_trying_s: float = 0.0) -> dict[str, str]:
+    """Deliver to all sinks of `settings`, each in a thread of its own. Returns why messages still wait, for each such sink."""
+    faults: dict[str, str] = {}
+
+    def work(name: str) -> None:
+        until, pause = time.monotonic() + keep_trying_s, FIRST_PAUSE_S
+        while (fault := _deliver_to(name, spool, settings[name])) and time.monotonic() + pause < until:
+            time.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE_S)
+        if fault:
+            faults[name] = fault
+
+    threads = [threading.Thread(target=work, args=(name,), daemon=True) for name in settings]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return faults
+
+
+def _deliver_to(name: str, spool: Spool, setting: Mapping[str, Any]) -> str:
+    """Deliver all that waits for one sink; the error of the first that cannot be delivered, empty for none."""
+    with spool.alone(name) as mine:
+        if not mine:
+            return ""  # another process does it
+        for path, message in spool.waiting(name):
+            try:
+                DESTINATIONS[name](message, setting)
+            except ImportError as error:
+                return f"{error.name or name} is not installed"
+            except Exception as error:  # of a library or a server: whatever it is, the message waits
+                return f"{type(error).__name__}: {str(error)[:200]}"
+            path.unlink()
+    return ""

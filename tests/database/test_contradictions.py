@@ -6,8 +6,7 @@ import pytest
 
 from forensics.advice.remedies import fitting_remedies
 from forensics.database import Cause, Database, read_rows
-from forensics.database.conditions import ENVIRONMENT, condition_fault
-from forensics.database.contradictions import contradictions, fitting_part
+from forensics.database.conditions import ENVIRONMENT, condition_fault, contradictions, fitting_part
 from forensics.database.entries import Remedy
 from forensics.database.known_fixes import known_fixes, other_ways
 

@@ -1,7 +1,7 @@
 """The kind of each cause."""
 
 from forensics.database import HEALTHY, Database
-from forensics.database.csv_tables import read_rows
+from forensics.database.files import read_rows
 from forensics.database.kinds import kind_of
 from forensics.report.index import CAUSE_KINDS
 

@@ -5,9 +5,8 @@ import time
 
 import pytest
 
-from forensics.database.confirm import Confirmer
+from forensics.database.confirm import BEFORE_CHARS, BEHIND_CHARS, MAX_PLACES, WHOLE_CHARS, Confirmer, around, windows
 from forensics.database.entries import Signature
-from forensics.database.windows import BEFORE_CHARS, BEHIND_CHARS, MAX_PLACES, WHOLE_CHARS, around, windows
 
 LOST = Signature(
     "gpu.lost", "lost", "proof", ("was lost",), r"unit (?P<unit>\w{1,9}) was lost(?P<rest>.{0,2000})", unless=("drill",)

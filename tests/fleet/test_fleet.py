@@ -102,8 +102,7 @@ def test_what_takes_too_long_or_too_much_is_told_and_the_next_case_stands(folder
 
 
 def test_a_helper_that_dies_is_told() -> None:
-    from forensics.fleet.helper import HelperRequest
-    from forensics.fleet.worker import OverLimitError
+    from forensics.fleet.worker import HelperRequest, OverLimitError
 
     helper = Helper()
     process = helper._start()

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("sqlalchemy", reason="needs the extra history")
 
-from forensics.history.captured import captured_run, name_of
+from forensics.history.jobs import captured_run, name_of
 from forensics.history.opening import open_store
 from tests.commandline import in_text
 

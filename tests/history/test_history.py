@@ -17,15 +17,14 @@ from msgspec.structs import replace
 pytest.importorskip("sqlalchemy", reason="needs the extra history")
 
 from forensics.core.errors import UsageError
-from forensics.history.accounting import expand_nodes, read_jobs
 from forensics.history.again import seen_before
 from forensics.history.exchange import export, incidents_in, reports_in
 from forensics.history.fingerprint import before_dash, fingerprint
 from forensics.history.incident import Incident, RunFacts, incident_of
+from forensics.history.jobs import expand_nodes, read_jobs
 from forensics.history.opening import open_store, open_to_read
-from forensics.history.page import page
+from forensics.history.page import page, trend
 from forensics.history.store import Store
-from forensics.history.trend import trend
 from forensics.model import Line, Report
 from forensics.report import render
 from forensics.report.overview import seen_before as sentence

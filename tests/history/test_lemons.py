@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("sqlalchemy", reason="needs the extra history")
 
 from forensics.core.errors import UsageError
-from forensics.history.accounting import read_exposure
+from forensics.history.jobs import read_exposure
 from forensics.history.lemons import Lemons, lemons
 from forensics.history.opening import open_store
 from tests.history.made import incident

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from forensics import templates
 from forensics.database import Database
 from forensics.model import MessageGroup, Report, Scan, Source
 from forensics.outcome import line_classes, lines_to_read, rank_lines, reason_lines
@@ -27,7 +28,6 @@ from forensics.outcome.deciding_lines import (
 from forensics.report import render
 from forensics.report.phrases import GUESSED, is_guess
 from forensics.scan import scan
-from forensics.templates import sample
 from tests.conftest import text_source
 
 TOLD = {"is trouble": 4.0, "last": 12.0, "count": -1.0}
@@ -126,8 +126,8 @@ def test_of_a_long_log_only_a_sample_is_held_and_its_end_is_in_it(knowledge: Dat
     end = block + "".join(f"{o}\n" for o in ODD).encode()
     given = scanned(knowledge, Source("train.log", lambda _w: iter([block] * 60 + [end])))
     assert [m.line for m in decide(knowledge, given)] == [61 * 15_000 + 2]
-    most = sum(len(part) for _start, part in sample.sample_blocks(given[0]))
-    assert most <= (sample.KEPT_BLOCKS + sample.LAST_BLOCKS) * (len(block) * 2 + 100)
+    most = sum(len(part) for _start, part in templates.sample_blocks(given[0]))
+    assert most <= (templates.KEPT_BLOCKS + templates.LAST_BLOCKS) * (len(block) * 2 + 100)
 
 
 def test_what_can_be_read_only_once_is_known_by_what_the_scan_kept(knowledge: Database) -> None:

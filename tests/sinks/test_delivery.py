@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from forensics.sinks import kubernetes, webhook
-from forensics.sinks.delivery import deliver
+from forensics.sinks import destinations
 from forensics.sinks.message import Message
-from forensics.sinks.spool import MAX_WAITING, Spool
+from forensics.sinks.spool import MAX_WAITING, Spool, deliver
 
 
 def message(number: int = 1, **given: object) -> Message:
@@ -88,8 +87,8 @@ def test_an_answer_that_is_no_success_keeps_the_message_and_no_redirect_is_follo
 
 
 def test_forms_of_slack_and_teams() -> None:
-    assert "&lt;!channel&gt;" in json.loads(webhook.body(message(summary="<!channel>"), "slack"))["text"]
-    card = json.loads(webhook.body(message(), "teams"))["attachments"][0]
+    assert "&lt;!channel&gt;" in json.loads(destinations.body(message(summary="<!channel>"), "slack"))["text"]
+    card = json.loads(destinations.body(message(), "teams"))["attachments"][0]
     assert card["contentType"] == "application/vnd.microsoft.card.adaptive"
     assert "host_memory.oom_cgroup" in card["content"]["body"][0]["text"]
 
@@ -117,8 +116,8 @@ def test_kubernetes_gets_an_event_on_the_pod(tmp_path: Path, server: tuple[str, 
     url, receiver = server
     (tmp_path / "token").write_text("t")
     told = message(job={"POD_NAME": "train-0", "POD_NAMESPACE": "ml"}, summary="x" * 3000)
-    kubernetes.send(told, {"server": url, "account": str(tmp_path)})
+    destinations.send_kubernetes(told, {"server": url, "account": str(tmp_path)})
     (path, event), *_ = receiver.got
     assert path == "/api/v1/namespaces/ml/events"
     assert event["involvedObject"] == {"apiVersion": "v1", "kind": "Pod", "name": "train-0", "namespace": "ml"}
-    assert len(str(event["message"])) == kubernetes.EVENT_MESSAGE_CHARS
+    assert len(str(event["message"])) == destinations.EVENT_MESSAGE_CHARS

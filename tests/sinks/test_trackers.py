@@ -13,11 +13,11 @@ MISSING = "the package is not installed: it would cost minutes, and each such te
 @pytest.mark.seconds
 def test_mlflow_keeps_tags_note_and_artefact(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tracking = pytest.importorskip("mlflow.tracking", reason=MISSING)
-    from forensics.sinks import mlflow
+    from forensics.sinks import destinations
 
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     uri = (tmp_path / "store").as_uri()
-    mlflow.send(message(), {"uri": uri})
+    destinations.send_mlflow(message(), {"uri": uri})
     client = tracking.MlflowClient(tracking_uri=uri)
     run = client.search_runs([client.get_experiment_by_name("forensics").experiment_id])[0]
     assert run.data.tags["forensics.cause"] == "host_memory.oom_cgroup"
@@ -29,9 +29,9 @@ def test_mlflow_keeps_tags_note_and_artefact(tmp_path: Path, monkeypatch: pytest
 @pytest.mark.seconds
 def test_tensorboard_shows_the_text(tmp_path: Path) -> None:
     loader = pytest.importorskip("tensorboard.backend.event_processing.event_file_loader", reason=MISSING)
-    from forensics.sinks import tensorboard
+    from forensics.sinks import destinations
 
-    tensorboard.send(message(), {"folder": str(tmp_path)})
+    destinations.send_tensorboard(message(), {"folder": str(tmp_path)})
     (path,) = tmp_path.iterdir()
     values = [v for event in loader.EventFileLoader(str(path)).Load() for v in event.summary.value]
     assert values[0].tag == "forensics/reason"
@@ -41,10 +41,10 @@ def test_tensorboard_shows_the_text(tmp_path: Path) -> None:
 @pytest.mark.seconds
 def test_opentelemetry_gets_one_record() -> None:
     export = pytest.importorskip("opentelemetry.sdk._logs.export", reason=MISSING)
-    from forensics.sinks import opentelemetry
+    from forensics.sinks import destinations
 
     kept = export.InMemoryLogRecordExporter()
-    opentelemetry.send(message(), {}, kept)
+    destinations.send_opentelemetry(message(), {}, kept)
     (record,) = kept.get_finished_logs()
     assert record.log_record.attributes["forensics.cause"] == "host_memory.oom_cgroup"
     assert record.resource.attributes["host.name"] == "n1"
@@ -55,10 +55,10 @@ def test_wandb_keeps_summary_tag_and_alert_of_an_offline_run(tmp_path: Path, mon
     package: Any = pytest.importorskip("wandb", reason=MISSING)
     if not hasattr(package, "init"):
         pytest.skip(MISSING)
-    from forensics.sinks import wandb
+    from forensics.sinks import destinations
 
     monkeypatch.setenv("WANDB_SILENT", "true")
-    wandb.send(message(), {"mode": "offline", "folder": str(tmp_path), "project": "p"})
+    destinations.send_wandb(message(), {"mode": "offline", "folder": str(tmp_path), "project": "p"})
     (run,) = tmp_path.glob("wandb/offline-run-*/*.wandb")
     raw = run.read_bytes()
     blocks = [raw[at + 7 : at + 32768] for at in range(0, len(raw), 32768)]  # LevelDB's log: blocks, each with a head

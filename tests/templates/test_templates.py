@@ -17,8 +17,7 @@ from forensics.core.text import last_frame
 from forensics.model import Difference, Source
 from forensics.report.difference import passages, render_difference, shorten_passage
 from forensics.report.style import Style
-from forensics.templates import tally, template
-from forensics.templates.tally import Templates, split_rows, whole_lines
+from forensics.templates import Templates, split_rows, template, whole_lines
 from tests.conftest import ROOT, text_source
 
 
@@ -126,9 +125,9 @@ def test_runs_of_different_programs_and_empty_ones_are_told() -> None:
 
 
 def test_memory_is_bounded_whatever_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = importlib.import_module("forensics.templates.difference")  # the package's own name is the function
+    module = importlib.import_module("forensics.templates")  # the package's own name is the function
     monkeypatch.setattr(module, "MOST_NEW", 5)
-    monkeypatch.setattr(tally, "MOST_SHAPES", 10)
+    monkeypatch.setattr(module, "MOST_SHAPES", 10)
     templates = Templates()
     words = [f"word {chr(97 + i % 26)}{chr(97 + i // 26 % 26)}" for i in range(600)]
     found = [g.template for w in words for g in templates.groups([w.encode()])]
@@ -148,7 +147,7 @@ def test_lines_that_stand_together_are_a_passage_of_which_the_telling_ones_are_s
 
 
 def test_the_comparison_says_how_often_and_where_and_what_it_leaves_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importlib.import_module("forensics.templates.difference"), "MOST_NEW", 9)
+    monkeypatch.setattr(importlib.import_module("forensics.templates"), "MOST_NEW", 9)
     stack, fine = "".join(f"  at {w}\n" for w in "abcdef"), "fine\n" * 9
     bad = f"KeyError: a\n{stack}bye\n{fine}cannot read x\ncannot read x\n{fine}last words\nfarewell\n"
     found = difference([text_source("g", "fine\n")], [text_source("b", bad)])

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from forensics.core import lazy
 from forensics.model import Habit, Region, Scan, Trigger
-from forensics.programs.settings import PLAIN_SETTING_PATTERN, SETTING_OF_NAME
+from forensics.programs.tree import PLAIN_SETTING_PATTERN, SETTING_OF_NAME
 
 TRIGGER = Trigger(
     "run_settings",

@@ -5,8 +5,7 @@ A log has at most MAX_LABELS, one in front of the other.
 
 from collections.abc import Iterator
 
-from forensics.line_formats.common_label import common_label
-from forensics.line_formats.sole_program import BEHIND_STAMP, sole_program
+from forensics.line_formats.common_label import BEHIND_STAMP, common_label, sole_program
 from forensics.sources.formats.base import Head
 from forensics.sources.strips.base import Strip
 

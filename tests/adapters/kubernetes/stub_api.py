@@ -217,7 +217,7 @@ def replaying(folder: Path, recorded: Path) -> Path:
 def record(target: Path, kubectl: str = "kubectl") -> None:
     """Ask a real kubectl all that `forensics k8s` asks of every pod here, and keep its answers."""
     from forensics.adapters.kubernetes import answer
-    from forensics.adapters.kubernetes.kubectl import Kubectl
+    from forensics.adapters.kubernetes.answer import Kubectl
     from forensics.core.errors import UsageError
 
     kept: dict[str, list[Any]] = {}

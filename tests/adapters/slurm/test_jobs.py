@@ -7,7 +7,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from forensics.adapters.slurm import accounting, evidence, node, outputs, programs
+from forensics.adapters.slurm import accounting, evidence, node, programs
 from forensics.adapters.slurm.accounting import Job, SacctRow
 from forensics.capture.kernel import KernelLog
 from forensics.core.errors import UsageError
@@ -272,15 +272,15 @@ def row(**fields: str) -> SacctRow:
     ],
 )
 def test_the_options_of_sbatch_give_the_paths_of_the_output(submitted: str, found: list[str]) -> None:
-    assert outputs.output_paths(row(SubmitLine=submitted), {}) == found
+    assert evidence.output_paths(row(SubmitLine=submitted), {}) == found
 
 
 def test_the_scripts_own_options_count_where_the_command_line_has_none(tmp_path: Path) -> None:
     (tmp_path / "train.sh").write_text("#!/bin/bash\n#SBATCH --output=from-script-%j.out   # a note\n#SBATCH -e errors.txt\n")
     mine = row(WorkDir=str(tmp_path), SubmitLine="sbatch train.sh")
-    assert outputs.output_paths(mine, {}) == [f"{tmp_path}/from-script-15.out", f"{tmp_path}/errors.txt"]
+    assert evidence.output_paths(mine, {}) == [f"{tmp_path}/from-script-15.out", f"{tmp_path}/errors.txt"]
     mine = row(WorkDir=str(tmp_path), SubmitLine="sbatch -o won.out train.sh")
-    assert outputs.output_paths(mine, {})[0] == f"{tmp_path}/won.out"
+    assert evidence.output_paths(mine, {})[0] == f"{tmp_path}/won.out"
 
 
 @pytest.mark.parametrize(
