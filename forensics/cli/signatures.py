@@ -14,7 +14,6 @@ from forensics.cli.output import save, write
 from forensics.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from forensics.data_files.form import Fault
     from forensics.database import Cause, Signature
     from forensics.signature_export.rules import Advised, Rules
     from forensics.signature_lint.lint import LintResult
@@ -180,8 +179,7 @@ def _check(group: typer.Typer) -> None:
         \b
         Checks form, duplicate ids, unknown `explains`, messages with syntax errors, examples
         that fail, slow patterns, patterns that match another cause's examples, fields of sentences and
-        remedies that nothing gives. Without PATH also the forms of secrets that reports mask: each
-        must match its own examples and no text that differs from them.
+        remedies that nothing gives.
 
         \b
         Examples:
@@ -190,29 +188,20 @@ def _check(group: typer.Typer) -> None:
         """
         from forensics.signature_lint.lint import lint
 
-        _tell(lint(folder, alone), notes, [] if folder else _form_faults())
+        _tell(lint(folder, alone), notes)
 
 
-def _form_faults() -> "list[Fault]":
-    """The faults of the forms of secrets."""
-    from forensics.data_files.form import Fault
-    from forensics.report.redaction.form_faults import FORMS_PATH, form_faults, forms_text
-
-    return [Fault(str(FORMS_PATH), line, what) for line, what in form_faults(forms_text())]
-
-
-def _tell(found: "LintResult", notes: bool, of_forms: "list[Fault]") -> None:
+def _tell(found: "LintResult", notes: bool) -> None:
     from forensics.core.text import with_noun
 
-    faults = [*found.faults, *of_forms]
-    write("".join(f"{fault}\n" for fault in faults), None)
+    write("".join(f"{fault}\n" for fault in found.faults), None)
     if notes:
         write("".join(f"{note} (note)\n" for note in found.notes), None)
     hidden = "" if notes or not found.notes else " (--notes shows them)"
     counts = f"{with_noun(found.causes, 'cause')}, {with_noun(found.signatures, 'signature')}: "
-    counts += f"{with_noun(len(faults), 'fault')}, {with_noun(len(found.notes), 'note')}"
+    counts += f"{with_noun(len(found.faults), 'fault')}, {with_noun(len(found.notes), 'note')}"
     print(counts + hidden, file=sys.stderr)
-    if faults:
+    if found.faults:
         raise typer.Exit(1)
 
 

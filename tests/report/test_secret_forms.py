@@ -9,10 +9,10 @@ from urllib.parse import quote
 import pytest
 
 from forensics.report.redaction import mask_lines, mask_text
-from forensics.report.redaction.form_faults import form_faults, forms_text
 from forensics.report.redaction.forms import Form, example_of, form_of, parts_of, rows
 from forensics.report.redaction.names import Names
 from forensics.report.redaction.randomness import may_be_token
+from tests.report.secret_form_faults import form_faults, forms_text
 
 ROWS = rows()
 HEAVY = (
@@ -122,7 +122,7 @@ def test_a_wrong_row_is_told_with_its_line(row: str, what: str) -> None:
 )
 def test_a_pattern_that_is_too_wide_or_too_narrow_is_told(pattern: str, what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = Form("github-token", ("ghp_",), re.compile(pattern), starts=True)
-    monkeypatch.setattr("forensics.report.redaction.form_faults.form_of", lambda _kind, _shape: wrong)
+    monkeypatch.setattr("tests.report.secret_form_faults.form_of", lambda _kind, _shape: wrong)
     ((line, told),) = form_faults("kind,shape\ngithub-token,ghp_<alnum 30>\n")
     assert line == 2 and what in told
 

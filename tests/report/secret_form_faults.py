@@ -11,10 +11,11 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
+from forensics.report.redaction import forms
 from forensics.report.redaction.forms import Form, Part, example_of, form_of, letters_of, parts_of
 from forensics.report.redaction.secrets import mask_text
 
-FORMS_PATH = Path(__file__).with_name("forms.csv")
+FORMS_PATH = Path(forms.__file__).with_name("forms.csv")
 EXAMPLES = 4  # of each row; a choice of plain texts is seldom longer
 KIND_CHARS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 OUTSIDE = "!"  # in no alphabet of the notation
