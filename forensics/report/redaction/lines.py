@@ -16,10 +16,9 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct, field
 
 from forensics.core import lazy
-from forensics.report.redaction.named import SECRET_NAME, name_at_end
 from forensics.report.redaction.randomness import looks_random
+from forensics.report.redaction.rules import EMPTY_VALUE_PATTERN, SECRET_NAME, name_at_end
 from forensics.report.redaction.secrets import LONE_KEY_LINE, MASK, mask_text, swept
-from forensics.report.redaction.words import EMPTY_VALUE_PATTERN
 
 KEY_HEAD = "PRIVATE KEY"
 KEY_END = lazy.regex(r"-----END|\bPrivate-MAC:")

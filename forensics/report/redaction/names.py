@@ -14,7 +14,7 @@ from msgspec import Struct, field
 
 from forensics.core import lazy
 from forensics.model import Report
-from forensics.report.redaction.name_places import COMMON_NAMES, PAIRS, PLACES, PUBLIC, PUBLIC_ORGANISATIONS, numbers_in
+from forensics.report.redaction.name_places import COMMON_NAMES, NAME_TABLE, PUBLIC, PUBLIC_ORGANISATIONS, numbers_in
 from forensics.report.redaction.walk import fields_with_texts
 from forensics.report.subject_line import split_outcome_line
 
@@ -167,15 +167,14 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
 def _found(text: str) -> Iterator[tuple[str, str]]:
     yield from numbers_in(text)
     low = text.lower()
-    for kind, anchors, pattern in PLACES:
-        if any(anchor in low for anchor in anchors):
-            for match in pattern.finditer(text):
-                yield from (
-                    (kind, name) for name in (hosts_of(match["list"]) if "list" in pattern.groupindex else (match["name"],))
-                )
-    for anchors, pattern in PAIRS:
-        if any(anchor in low for anchor in anchors):
-            yield from _pair(pattern, text)
+    for place in NAME_TABLE.rules["place"]:
+        if any(anchor in low for anchor in place.anchors):
+            for match in place.pattern.finditer(text):
+                names = hosts_of(match["list"]) if "list" in place.pattern.groupindex else (match["name"],)
+                yield from ((place.kind, name) for name in names)
+    for pair in NAME_TABLE.rules["pair"]:
+        if any(anchor in low for anchor in pair.anchors):
+            yield from _pair(pair.pattern, text)
 
 
 def _pair(pattern: re.Pattern[str], text: str) -> Iterator[tuple[str, str]]:

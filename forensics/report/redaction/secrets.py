@@ -14,13 +14,11 @@ from itertools import islice
 
 from forensics.core import lazy
 from forensics.report.redaction.forms import Form, forms_in
-from forensics.report.redaction.named import NAMED_SECRET_RULES, Rule
-from forensics.report.redaction.places import PLACED_SECRET_RULES
 from forensics.report.redaction.randomness import is_mixed, is_random_key, masked_encodings, may_be_token
-from forensics.report.redaction.words import CODE_VALUE_PATTERN, EMPTY_VALUE_PATTERN
+from forensics.report.redaction.rules import CODE_VALUE_PATTERN, EMPTY_VALUE_PATTERN, SECRETS, Rule
 
 MASK = "[REDACTED:{}]"
-RULES: tuple[Rule, ...] = (*NAMED_SECRET_RULES, *PLACED_SECRET_RULES)
+RULES = SECRETS.rules["rule"]
 SWEPT = 8  # characters of a secret that is also searched for where nothing names it; shorter ones may be ordinary words
 MOST_SWEPT = 1000  # secrets that are searched for in each line: a substring search of a tenth of a microsecond each
 ANCHOR_KEY_CHARS = 3  # characters: an anchor is searched for where its first ones occur
