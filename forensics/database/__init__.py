@@ -20,8 +20,8 @@ from forensics.database.confirm import Allowance, Clock, Confirmer, Found
 from forensics.database.entries import HEALTHY, Cause, Missing, Remedy, Signature
 from forensics.database.files import PACKAGED, builtin_folder, content_hash, read_rows, read_table
 from forensics.database.literals import PIECES, compile_literals, whole_anchors
+from forensics.database.proven import ProvenCause, Records, signal_outcome
 from forensics.database.rates import read_rates
-from forensics.database.records import ProvenCause, Records, signal_outcome
 from forensics.database.stored import database_of_parts, database_parts
 from forensics.model import Trigger
 
@@ -126,7 +126,7 @@ def _faultless(folders: list[Path]) -> list[Cause]:
 
 def _precedence(folders: list[Path]) -> list[tuple[str, str, str]]:
     """The rows of all folders, in order; raises DatabaseError for the first fault."""
-    from forensics.database.records import read_precedence
+    from forensics.database.precedence import read_precedence
 
     rows: list[tuple[str, str, str]] = []
     for folder in folders:

@@ -14,8 +14,8 @@ from msgspec import Struct, field
 from forensics.database.confirm import Confirmer
 from forensics.database.entries import TRAIT_NAMES, Cause, Signature
 from forensics.database.literals import compile_anchors, compile_literals, literal_lengths, whole_anchors
-from forensics.database.phrases import compile_phrases
-from forensics.database.records import Records
+from forensics.database.phrase_filter import compile_phrases
+from forensics.database.proven import Records
 from forensics.model import Trigger
 
 Phrases = Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]

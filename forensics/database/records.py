@@ -5,10 +5,6 @@ kernel_oom: {outcomes: {memory_limit: host_memory.oom_cgroup}, decides: own}
 
 A record with signals has an outcome `signal_<number>` for each signal that it lists, with the cause in the column `alone` of
 tables/exit_code.csv.
-
-What the outcome of a record proves: a cause, and which hits inside the record it replaces.
-
-kernel_oom, memory_limit -> ProvenCause("host_memory.oom_cgroup", ("host_memory.oom_global", "host_memory.oom_cgroup"))
 """
 
 import re
@@ -16,55 +12,9 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
-
-from forensics.data_files.form import LINE_KEY, BadFormError, Fault, brief, keys, one_line, parse, text, texts
-from forensics.database.files import PRECEDENCE, RECORDS, read_rows
-
-
-class ProvenCause(Struct, frozen=True, array_like=True):
-    """What an outcome proves. `cause`: None if the outcome has none, or takes it from the table of a code.
-
-    `decides`: causes or families (`gpu_memory.*`) whose hits inside the record it replaces. `beside`: causes or families one of
-    which must also be found in the same log; for an outcome without a cause, that one is its cause.
-    """
-
-    cause: str | None = None
-    decides: tuple[str, ...] = ()
-    beside: tuple[str, ...] = ()
-
-    def is_beside(self, cause: str) -> bool:
-        """Is `cause` one of those of `beside`?"""
-        return cause in self.beside or f"{cause.split('.')[0]}.*" in self.beside
-
-
-Records = Mapping[str, Mapping[str, ProvenCause]]
-
-
-def signal_outcome(number: int) -> str:
-    """The name of the outcome "killed by this signal"."""
-    return f"signal_{number}"
-
-
-KEYS = {"before", "after", "why"}
-Row = tuple[str, str, str]
-
-
-def read_precedence(folder: Path) -> tuple[tuple[Row, ...], list[Fault]]:
-    """(before, after, why) of each row of `folder`'s file, and the faults of its form; both empty if there is no such file."""
-    path = folder / PRECEDENCE
-    if not path.is_file():
-        return (), []
-    try:
-        rows = parse(path.read_text(encoding="utf-8")) or []
-        if not isinstance(rows, list):
-            raise BadFormError(1, f"expected a list of rows, found {brief(rows)}")
-        for row in rows:
-            keys(row, KEYS, KEYS, row.get(LINE_KEY, 1) if isinstance(row, dict) else 1)
-        return tuple((one_line(r, "before"), one_line(r, "after"), one_line(r, "why")) for r in rows), []
-    except BadFormError as bad:
-        return (), [Fault(str(path), bad.line, bad.what)]
-
+from forensics.data_files.form import LINE_KEY, BadFormError, Fault, brief, keys, parse, text, texts
+from forensics.database.files import RECORDS, read_rows
+from forensics.database.proven import ProvenCause, signal_outcome
 
 RECORD_KEYS = {"outcomes", "signals", "decides"}
 OUTCOME_KEYS = {"cause", "decides", "beside"}

@@ -19,7 +19,7 @@ from forensics.database.compiled import Database
 from forensics.database.confirm import Confirmer
 from forensics.database.entries import NO_PLACE, Cause, Signature
 from forensics.database.literals import compile_anchors
-from forensics.database.records import ProvenCause
+from forensics.database.proven import ProvenCause
 from forensics.model import Trigger
 
 G = TypeVar("G")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from forensics.database import Database
-from forensics.database.phrases import EVERY_CLASS, compile_phrases, phrase_filter
+from forensics.database.phrase_filter import EVERY_CLASS, compile_phrases, phrase_filter
 from forensics.readers.lanes.line_classes import LineClasses, line_classes
 
 LOGS = Path(__file__).parents[2] / "sample_logs"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from forensics.core import lazy
 from forensics.core.shapes import ZEROS, asks_digits
 from forensics.database import Database
-from forensics.database.phrases import phrase_filter
+from forensics.database.phrase_filter import phrase_filter
 
 TROUBLE, GOES_ON, GOOD, PROGRESS, START, SHUT_DOWN, TRACEBACK, FRAME, SERVICE, SAVED, BAD_END, RUN_FAILED = (
     1 << i for i in range(12)

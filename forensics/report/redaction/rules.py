@@ -19,7 +19,6 @@ from msgspec import Struct, field
 from forensics.core import lazy
 from forensics.report.redaction.randomness import is_token, looks_random
 
-PUT_IN = lazy.regex(r"%\{(\w+)\}")
 MIN_KEY_CHARS = 14  # of a value behind the name of a service; shorter ones are versions and names of models
 HEX_DIGEST = lazy.regex(r"(?:.*[^0-9A-Za-z])?[0-9a-f]{32}(?:[0-9a-f]{8}|[0-9a-f]{32})?")  # a hash, a commit, an image
 MAX_NAME_END_CHARS = 120  # a word of a secret's name, what follows it in the name, and the sign for a value
@@ -63,7 +62,11 @@ class Table(Struct):
 
     def pattern(self, text: str) -> str:
         """`text` with its pieces and words."""
-        return PUT_IN.sub(lambda m: self.pieces[m[1]] if m[1] in self.pieces else _one_of(self.words[m[1]]), text)
+        made, *rest = text.split("%{")
+        for part in rest:
+            name, _, after = part.partition("}")
+            made += (self.pieces[name] if name in self.pieces else _one_of(self.words[name])) + after
+        return made
 
     def listed(self, text: str) -> tuple[str, ...]:
         """The words or anchors of a line."""
