@@ -23,8 +23,7 @@ import numpy as np
 
 from forensics.history.again import seen_before
 from forensics.history.exchange import incidents_in, reports_in
-from forensics.history.fingerprint import fingerprint
-from forensics.history.incident import Incident, RunFacts
+from forensics.history.fingerprint import Incident, RunFacts, fingerprint
 from forensics.history.lemons import Unit, lemons, test_units
 from forensics.history.opening import open_store
 from forensics.history.page import trend

@@ -170,12 +170,12 @@ def judge(name: str, asked: str) -> tuple[bool, str]:
 
 def record(cluster: Cluster, jobs: dict[str, str], target: Path) -> None:
     """Keep what the programs of Slurm answered for each job, and its output."""
-    from forensics.adapters.slurm import programs
+    from forensics.adapters.slurm import accounting
 
     kept: dict[str, Any] = {}
     for name, job in jobs.items():
         answers = {}
-        for command in (programs.sacct_command(job), ["scontrol", "show", "job", job]):
+        for command in (accounting.sacct_command(job), ["scontrol", "show", "job", job]):
             done = subprocess.run(
                 [CLUSTER, "run", cluster.folder, " ".join(command)], capture_output=True, text=True, check=False
             )

@@ -41,8 +41,7 @@ from forensics.model.verdicts import Diagnosis, Lane
 from forensics.outcome.deciding_lines import CandidateLine
 from forensics.outcome.recorded_status import recorded_status
 from forensics.ownership import Subject, assign_owners, find_subject, subject_of
-from forensics.source_analysis import SourceAnalysis, analyze_sources
-from forensics.source_analysis.call_or_warn import call_or_warn
+from forensics.source_analysis import SourceAnalysis, analyze_sources, call_or_warn
 from forensics.source_analysis.placement import disordered_sources, find_incidents, placed_observations
 from forensics.source_analysis.teardown import ignored_lines
 from forensics.sources.renumber import renumbered_lane

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from forensics.database.common import COMMON_FILE, GRAM
+from forensics.database.anchors import COMMON_FILE, GRAM
 from scripts.pieces import excerpts
 
 MIN_PER_MB = 4.0  # rarer ones are not worth a row: a scan that stops every 250 KB costs little

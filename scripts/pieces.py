@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forensics import pipeline
-from forensics.database.literals import LITERAL_PIECE_BYTES, PIECES, compile_literals
+from forensics.database.compiled import LITERAL_PIECE_BYTES, PIECES, compile_literals
 
 BUCKETS = 8
 PAIRS = 1 << 13  # what the filter tells apart: a byte and five bits of the next one

@@ -26,9 +26,9 @@ from msgspec import Struct
 from forensics.core import lazy
 from forensics.database import builtin_folder, read_folders
 from forensics.database.anchors import plain_texts
+from forensics.database.compiled import compile_literals
 from forensics.database.entries import Signature
 from forensics.database.files import is_within
-from forensics.database.literals import compile_literals
 from forensics.database.message import message_parts
 
 VERIFIED_HEADER = ("signature", "text", "program", "version", "file")

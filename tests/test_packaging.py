@@ -9,7 +9,7 @@ import pytest
 from scripts.docs import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-PACKAGE_FILES = (".py", ".css", ".csv", ".j2", ".js", ".json", ".sh", ".typed", ".weights", ".yaml")
+PACKAGE_FILES = (".py", ".css", ".csv", ".j2", ".js", ".json", ".sh", ".tsv", ".typed", ".weights", ".yaml")
 
 
 @pytest.fixture(scope="module")

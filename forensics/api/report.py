@@ -9,7 +9,7 @@ from forensics.report.style import ISSUE_CHARS, PAGE_CHARS
 if TYPE_CHECKING:
     import pandas as pd
 
-    from forensics.report.incident_groups import Group
+    from forensics.report.subjects import Group
 
 
 class Report(model.Report, frozen=True):
@@ -57,7 +57,7 @@ class Report(model.Report, frozen=True):
         >>> [group.ids for group in forensics.analyze("sample_logs/nan_loss").incident_groups]
         [(1,)]
         """
-        from forensics.report.incident_groups import incident_groups
+        from forensics.report.subjects import incident_groups
 
         return incident_groups(self)
 

@@ -15,9 +15,9 @@ import tarfile
 import time
 
 from forensics.capture import account, proc
+from forensics.capture.account import finish
 from forensics.capture.bundle import Bundle
 from forensics.capture.collector import Collector
-from forensics.capture.complete import finish
 from forensics.capture.joblog import JobLog
 from forensics.capture.options import Options
 

@@ -17,13 +17,12 @@ from forensics.capture.cgroups import Groups
 from forensics.capture.connector import ProcessEvents
 from forensics.capture.growth import Growth
 from forensics.capture.kernel import KernelLog
-from forensics.capture.reaping import reap_orphans
+from forensics.capture.reaping import WaitingThread, reap_orphans
 from forensics.capture.samples import MAX_WARNED_S, MemorySamples
 from forensics.capture.senders import SignalTrace
 from forensics.capture.silence import Silence
 from forensics.capture.times import duration_text, time_text
 from forensics.capture.tree import ProcessTree
-from forensics.capture.waiting import WaitingThread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 
-from forensics.capture.prepare import BUNDLE_VARIABLE
+from forensics.capture.options import BUNDLE_VARIABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

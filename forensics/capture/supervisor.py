@@ -3,6 +3,10 @@
 It survives a SIGKILL of the command `run` that the user sees; then job and output continue. If the output is a terminal, it leads
 the session of a pty, in which job control works as on the terminal itself. Otherwise it stays in the process group of `run`, so
 that it can distinguish a signal to the whole group from a signal to `run` alone.
+
+`run` stops with the job, so that its shell sees a stopped command. When the job goes on, `run` goes on, too.
+
+kill -STOP JOB; kill -CONT JOB      the shell sees `run` stopped and continued, as if the job were its own child
 """
 
 from __future__ import annotations
@@ -17,25 +21,60 @@ import threading
 import time
 
 from forensics.capture import proc
+from forensics.capture.account import finish, memory_kill, was_interrupted
 from forensics.capture.bundle import Bundle
 from forensics.capture.collector import Collector
-from forensics.capture.complete import finish, memory_kill, was_interrupted
 from forensics.capture.early_warnings import EarlyWarnings
 from forensics.capture.growth import Growth
 from forensics.capture.joblog import JobLog
-from forensics.capture.prepare import job_environment, linked_folders
-from forensics.capture.reaping import adopt_orphans, wait_for_job
+from forensics.capture.options import job_environment, linked_folders
+from forensics.capture.reaping import WaitingThread, adopt_orphans, wait_for_job
 from forensics.capture.reporting import act_on_death, analyse_bundle, remember_end, reports_no_crash
-from forensics.capture.resume import StoppedRun
 from forensics.capture.streams import JobStreams
-from forensics.capture.waiting import WaitingThread
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, NoReturn
 
     from forensics.capture.options import Options
+
+
+STOPS_WITHIN_S = 2.0  # chosen by hand: `run` stops so soon after the job; it may have gone on before it did
+LOOK_S = 0.02  # between two looks whether it has stopped
+
+
+class StoppedRun:
+    """Continues `run`, the parent of this process, when the job was stopped and goes on."""
+
+    def __init__(self) -> None:
+        self.pid = os.getppid()
+        self.pidfd = proc.open_pidfd(self.pid)
+        self.stops = 0
+
+    def job_stopped(self) -> None:
+        """The job was stopped; `run` will stop."""
+        self.stops += 1
+
+    def job_continued(self) -> None:
+        """The job goes on."""
+        if self.stops:
+            threading.Thread(target=self._continue, args=(self.stops,), daemon=True).start()
+
+    def _continue(self, stops: int) -> None:
+        """Continue `run` as soon as it has stopped, unless the job is stopped again or a shell continued both."""
+        until = time.monotonic() + STOPS_WITHIN_S
+        while self.stops == stops and time.monotonic() < until:
+            found = proc.stat(self.pid)
+            if found is None:
+                return
+            if found.state == "T":
+                with contextlib.suppress(OSError):  # safe: by the pidfd, so to `run` or to nobody
+                    proc.send_signal(self.pidfd, self.pid, signal.SIGCONT)
+                return
+            time.sleep(LOOK_S)
+
 
 CAPTURED_COMMAND, PLAIN_COMMAND = b"c", b"p"  # commands to the job's process: begin, with captured streams or with those of `run`
 PATIENCE_S = 2.0  # shorter work is over before a person wonders

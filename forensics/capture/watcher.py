@@ -18,10 +18,10 @@ import sys
 import time
 
 from forensics.capture import proc
+from forensics.capture.account import finish
 from forensics.capture.bundle import Bundle
 from forensics.capture.cell_output import CELL_OUTPUT
 from forensics.capture.collector import Collector
-from forensics.capture.complete import finish
 from forensics.capture.early_warnings import EarlyWarnings
 from forensics.capture.growth import Growth
 from forensics.capture.joblog import JobLog

@@ -35,7 +35,7 @@ def main() -> None:
     for name in ("stdout", "stderr"):  # closed by who started us: a file opened next would take its place and get our words
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123
-    from forensics.report.redaction.door import masked_stream
+    from forensics.report.redaction.lines import masked_stream
 
     sys.stdout, sys.stderr = masked_stream(sys.stdout), masked_stream(sys.stderr)  # whatever a command prints
     gc.set_threshold(YOUNG)

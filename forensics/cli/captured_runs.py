@@ -88,7 +88,7 @@ def chosen(runs: list[CapturedRun], folder: str = "", job: str = "", since: str 
 
 def time_of(text: str, option: str) -> float | None:
     """Seconds since 1970 of `2026-11-28`, `2026-11-28 14:00` in this machine's zone, or `2d` before now; None for no text."""
-    from forensics.config.capture import seconds
+    from forensics.config import seconds
 
     if not text:
         return None

@@ -54,7 +54,7 @@ def register(app: typer.Typer) -> None:
 
 def _collect(what: dict[str, Any], since: str, output: Path | None, redact: bool) -> None:
     from forensics.capture import collect as collecting
-    from forensics.config.capture import seconds
+    from forensics.config import seconds
 
     capture_settings()
     packed = output is not None and output.name.endswith(ARCHIVE_SUFFIXES)

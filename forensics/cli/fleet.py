@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from forensics.database import Database
     from forensics.fleet.correlated import CorrelatedFailure
     from forensics.fleet.parts import Parts
-    from forensics.history.incident import Incident
+    from forensics.history.fingerprint import Incident
 
 PLAIN_S = 15.0  # between lines of progress where nobody watches
 WATCHED_S = 0.5  # between lines of progress on a terminal, which are written over each other
@@ -114,7 +114,7 @@ def _sum_up(parts: "Parts", topology: dict[str, dict[str, str]], knowledge: "Dat
     from forensics.history.opening import open_store
     from forensics.history.page import page as written
     from forensics.history.page import trend
-    from forensics.report.redaction.door import masked_text
+    from forensics.report.redaction.lines import masked_text
 
     store = open_store(":memory:", keep_names=True)
     failures: list[str] = []

@@ -59,7 +59,7 @@ def add(
       forensics history add --jobs sacct.csv
     """
     from forensics.history.exchange import incidents_in
-    from forensics.history.incident import RunFacts
+    from forensics.history.fingerprint import RunFacts
     from forensics.history.jobs import captured_run, read_jobs
 
     if not paths and not jobs:
@@ -96,7 +96,7 @@ def same(
     from msgspec.structs import replace
 
     from forensics.history.again import condition_alike, seen_before
-    from forensics.history.incident import incident_of
+    from forensics.history.fingerprint import incident_of
     from forensics.history.jobs import captured_run
     from forensics.history.store import INCIDENT_TABLE
     from forensics.report.escape import escape_controls
@@ -135,7 +135,7 @@ def show_list(
 
 def _incidents(rows: list[dict[str, Any]], form: str, output: Path | None) -> None:
     """Write incidents; for people without empty columns, and with the folder of a captured run in place of its ids."""
-    from forensics.history.incident import named
+    from forensics.history.fingerprint import named
 
     if form == "text":
         rows = [
@@ -229,7 +229,7 @@ def resolve(
     history: Place = None,
 ) -> None:
     """Store a note on what helped against an incident and similar ones."""
-    from forensics.report.redaction.door import masked_text
+    from forensics.report.redaction.lines import masked_text
 
     similar = _store(history).resolve(identity, masked_text(note), int(time.time()))
     print(f"noted for all incidents with the fingerprint {similar}", file=sys.stderr)

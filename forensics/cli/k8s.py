@@ -30,7 +30,7 @@ def register(app: typer.Typer) -> None:
         with --exit-code 1 for a crash.
         """
         from forensics.adapters.kubernetes.answer import Kubectl, answer_about_pod
-        from forensics.report.redaction.door import masked_text
+        from forensics.report.redaction.lines import masked_text
 
         check_format(telling.form, tracker=telling.tracker)
         found = answer_about_pod(pod, Kubectl(context, namespace))

@@ -177,7 +177,7 @@ def write(text: str, output: Path | None, form: str = "", masked: bool = False) 
     from forensics.report import COMMAND_FORMATS
 
     if not masked:
-        from forensics.report.redaction.door import masked_text
+        from forensics.report.redaction.lines import masked_text
 
         text = masked_text(text)
     text = inert(text, commands=form in COMMAND_FORMATS)
@@ -321,7 +321,7 @@ def rendered_together(reports: "Sequence[Report]", telling: OutputOptions) -> st
 def _prepared(report: "Report", telling: OutputOptions) -> "Report":
     """The report on the requested incident, with names replaced if requested."""
     if telling.incident is not None:
-        from forensics.report.incident_groups import focus_on
+        from forensics.report.subjects import focus_on
 
         report = focus_on(report, telling.incident)
     if telling.hides_names:

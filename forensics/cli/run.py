@@ -90,7 +90,7 @@ def _paths(**given: Path | None) -> dict[str, str]:
 
 def _checked(keep: str, every: str, stall: str, on_crash: str) -> dict[str, object]:
     """When to keep bundles, the durations in seconds and the hook; raises UsageError for a text that is none."""
-    from forensics.config.capture import KEEP_VALUES, seconds
+    from forensics.config import KEEP_VALUES, seconds
 
     if keep not in KEEP_VALUES:
         raise UsageError(f"unknown value {keep!r} of --keep", advice=f"choose one of {', '.join(KEEP_VALUES)}")

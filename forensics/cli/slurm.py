@@ -29,9 +29,9 @@ def register(app: typer.Typer) -> None:
         Reads the output of sacct and scontrol, the job's own output files, bundles of `forensics run`, and its node's
         logs if they may be read. Exit status: 0 analysed, 2 nothing is known about the job; with --exit-code 1 for a crash.
         """
-        from forensics.adapters.slurm.answer import answer_about_job
+        from forensics.adapters.slurm.evidence import answer_about_job
         from forensics.history.remember import remembered
-        from forensics.report.redaction.door import masked_text
+        from forensics.report.redaction.lines import masked_text
 
         check_format(telling.form, tracker=telling.tracker)
         found = answer_about_job(job)

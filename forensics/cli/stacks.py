@@ -74,7 +74,7 @@ def _save(hosts: "tuple[LiveHost, ...]", folder: Path) -> None:
     from forensics.capture.children import child_numbers
     from forensics.capture.stacks import free_path, rank_or_child, stacks_head
     from forensics.capture.times import time_text
-    from forensics.report.redaction.door import masked_text
+    from forensics.report.redaction.lines import masked_text
 
     moment = time_text(time.time())
     try:

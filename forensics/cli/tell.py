@@ -31,8 +31,7 @@ def register(app: typer.Typer) -> None:
           forensics tell
           forensics tell ~/.local/state/forensics/20261122-181534-python-4711
         """
-        from forensics.config import GENERAL, config
-        from forensics.config.capture import seconds
+        from forensics.config import GENERAL, config, seconds
 
         sinks = {name: dict(setting) for name, setting in config().tell}
         if not sinks:

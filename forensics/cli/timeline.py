@@ -16,7 +16,7 @@ from forensics.cli.output import say, stdout_to
 from forensics.cli.progress import bar
 from forensics.core.errors import UsageError
 from forensics.core.text import with_noun
-from forensics.report.redaction.door import unmasked
+from forensics.report.redaction.lines import unmasked
 
 if TYPE_CHECKING:
     from forensics.correlation import Filter
@@ -139,7 +139,7 @@ def _masked(entry: "Entry", maskers: "dict[str, LineMasker]", hide: Hide) -> "En
     from msgspec.structs import replace
 
     from forensics.report.redaction import mask_text
-    from forensics.report.redaction.door import masked_entry
+    from forensics.report.redaction.lines import masked_entry
 
     text = masked_entry(entry.text, maskers[entry.source])
     source, lane, host = (hide(mask_text(name)) for name in (entry.source, entry.lane, entry.host or ""))

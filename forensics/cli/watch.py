@@ -250,7 +250,7 @@ def register(app: typer.Typer) -> None:
         Exit status: 0 it ended well, 1 it died or diverged.
         """
         from forensics import pipeline
-        from forensics.config.capture import seconds
+        from forensics.config import seconds
 
         check_format(form)
         capture_settings()
@@ -282,7 +282,7 @@ def _follow(follower: "Follower", pause: float, told: "Callable[[Happening], Non
 
 def tell(found: "Happening", telling: OutputOptions, execute: str, notify: bool) -> None:
     """Print what happened and the report, then start the hooks; none of them is waited for."""
-    from forensics.report.redaction.door import masked_text
+    from forensics.report.redaction.lines import masked_text
 
     said = masked_text(found.said)  # a stall quotes the last line of a log
     line = f"forensics watch: {time.strftime('%H:%M:%S')} {masked_text(found.report.case)} {found.what}: {said}"
@@ -378,9 +378,8 @@ def _of_process(files: list[Path], pid: int, stall_s: float) -> tuple[list[Path]
 
 def _of_job(files: list[Path], job: str) -> tuple[list[Path], "Run"]:
     """The given logs and the output files of a Slurm job, which lives while its controller says so."""
-    from forensics.adapters.slurm.accounting import control_fields
-    from forensics.adapters.slurm.answer import answer_about_job
-    from forensics.adapters.slurm.programs import run_program
+    from forensics.adapters.slurm.accounting import control_fields, run_program
+    from forensics.adapters.slurm.evidence import answer_about_job
 
     asked = run_program(["scontrol", "show", "job", job])
     fields = control_fields(asked.text)

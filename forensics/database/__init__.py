@@ -15,11 +15,10 @@ from forensics.core import long_work
 from forensics.core.digest import sha256
 from forensics.core.errors import DatabaseError
 from forensics.data_files import cache
-from forensics.database.compiled import Database, assemble
+from forensics.database.compiled import PIECES, Database, assemble, compile_literals, whole_anchors
 from forensics.database.confirm import Allowance, Clock, Confirmer, Found
 from forensics.database.entries import HEALTHY, Cause, Missing, Remedy, Signature
 from forensics.database.files import PACKAGED, builtin_folder, content_hash, read_rows, read_table
-from forensics.database.literals import PIECES, compile_literals, whole_anchors
 from forensics.database.proven import ProvenCause, Records, signal_outcome
 from forensics.database.rates import read_rates
 from forensics.database.stored import database_of_parts, database_parts

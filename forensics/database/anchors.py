@@ -1,22 +1,69 @@
-"""The anchors of a pattern: plain texts, one of which is in every line that the pattern matches. The scanner searches for them.
+r"""The anchors of a pattern: plain texts, one of which is in every line that the pattern matches. The scanner searches for them.
 
-'(?:CUDA|HIP) out of memory\\. Tried to allocate (?P<request_size>[\\d.]+ \\w+)'   ->   {'out of memory. tried to allocate '}
+'(?:CUDA|HIP) out of memory\. Tried to allocate (?P<request_size>[\d.]+ \w+)'   ->   {'out of memory. tried to allocate '}
 
 Of all sets of texts that would do, the rarest in logs is taken: common.json, made by `scripts/common_text.py`, says how often a
 text occurs per megabyte of logs (see `common`). A pattern without such a set cannot be scanned for, and `check` reports it.
+
+How often a text occurs in logs, in occurrences per megabyte, from common.json (made by `scripts/common_text.py`).
+
+'error: '  ->  172      'flurble quota'  ->  0
+
+The table holds common texts of GRAM bytes; a longer text is no more common than the rarest part of it.
 """
 
 import functools
 import importlib
+import json
 import re
+import sys
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
 from forensics.core import lazy
+from forensics.core.errors import DatabaseError
 from forensics.core.text import ascii_lower
-from forensics.database.common import text_frequency
+
+COMMON_FILE = Path(__file__).with_name("common.json")
+GRAM = 6  # bytes of a text that is counted
+SHORT_COST = 20.0  # of each byte that a text is shorter than GRAM, on top of what is known of it
+
+
+@functools.cache
+def text_frequency(text: str) -> float:
+    """The occurrences of `text` (lower case) per megabyte of logs, at most; 0 for a text that is not common."""
+    common = _common()
+    if len(text) < GRAM:
+        return SHORT_COST * (GRAM - len(text)) + _short_frequency(text)
+    return min(common.get(text[i : i + GRAM], 0.0) for i in range(len(text) - GRAM + 1))
+
+
+@functools.cache
+def _common() -> dict[str, float]:
+    try:
+        rates: dict[str, float] = json.loads(COMMON_FILE.read_bytes())
+    except OSError as error:
+        raise DatabaseError(f"cannot be read: {error.strerror}", str(COMMON_FILE), "reinstall the package") from error
+    return rates
+
+
+@functools.cache
+def _short_frequency(text: str) -> float:
+    """The occurrences per megabyte of a text shorter than GRAM, of those that common texts begin with."""
+    texts, rates = _sorted_common()
+    return sum(rates[bisect_left(texts, text) : bisect_left(texts, text + chr(sys.maxunicode))])
+
+
+@functools.cache
+def _sorted_common() -> tuple[list[str], list[float]]:
+    """The common texts in order, and the rate of each."""
+    found = sorted(_common().items())
+    return [text for text, _ in found], [rate for _, rate in found]
+
 
 MIN_ANCHOR_BYTES = 4  # a shorter text is in so many lines that confirming them would cost too much
 MAX_ANCHOR_CHARS = 120  # the rest of a longer text is left to the pattern

@@ -15,10 +15,9 @@ import hyperscan
 from msgspec import Struct, json
 from msgspec.structs import replace
 
-from forensics.database.compiled import Database
+from forensics.database.compiled import Database, compile_anchors
 from forensics.database.confirm import Confirmer
 from forensics.database.entries import NO_PLACE, Cause, Signature
-from forensics.database.literals import compile_anchors
 from forensics.database.proven import ProvenCause
 from forensics.model import Trigger
 

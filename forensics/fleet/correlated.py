@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from forensics.core.errors import UsageError
 from forensics.database import Cause
-from forensics.history.incident import Incident
+from forensics.history.fingerprint import Incident
 
 WINDOW_S = 300  # all nodes report a broken fabric within minutes
 MIN_CORRELATED_NODES = 3  # in a fleet of thousands, two nodes of one rack fail together by chance

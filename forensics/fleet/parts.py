@@ -11,7 +11,7 @@ from typing import Any
 from forensics.core.errors import UsageError
 from forensics.fleet.worker import Analysed
 from forensics.history.exchange import arrow, report_in, schema, table
-from forensics.history.incident import Incident, incident_of
+from forensics.history.fingerprint import Incident, incident_of
 
 EXTRA_COLUMNS = (("report", "string"), ("failure", "string"), ("seconds", "float64"))
 MAX_PART_ROWS = 500  # chosen by hand: what is lost if a run is interrupted, about a minute of one worker

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec import Struct
 from sqlalchemy import and_, func, select
 
-from forensics.history.fingerprint import before_dash
-from forensics.history.incident import Incident
+from forensics.history.fingerprint import Incident, before_dash
 from forensics.history.jobs import requested_options
 from forensics.history.store import JOBS, RESOLUTIONS, C
 from forensics.model import History, NodeCount

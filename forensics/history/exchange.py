@@ -14,8 +14,7 @@ from msgspec.structs import replace
 
 from forensics.core.errors import UsageError
 from forensics.core.text import inert, spreadsheet_safe
-from forensics.history.fingerprint import masked
-from forensics.history.incident import Incident, RunFacts, incident_of, named, pseudonym
+from forensics.history.fingerprint import Incident, RunFacts, incident_of, masked, named, pseudonym
 from forensics.history.opening import INSTALL_HISTORY
 from forensics.model import Report
 from forensics.report.document import read_report

@@ -18,10 +18,17 @@ Earlier versions stored only the part before the dash; `before_dash` compares wi
 
 `templates` masks numbers, paths, addresses and times; the redaction of reports masks names of hosts, users and jobs. Two runs of
 one program that fail in the same way differ in nothing else.
+
+The row that a history stores for a Report: what failed, on which node and device, in which job, and its fingerprints.
+
+Names of nodes and devices are stored, because a history must find those that fail. Names of users, jobs, scripts and cases become
+keyed pseudonyms (`user-3fa9c1d2`): equal names have equal pseudonyms in one store, and other stores have other ones.
 """
 
 import hashlib
+import hmac
 import re
+from datetime import UTC, datetime
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -31,6 +38,7 @@ from forensics.model import Finding, Proof, Report
 from forensics.readers.python.frames import file_frame
 from forensics.readers.python.library_files import is_others_code
 from forensics.report import with_stand_ins
+from forensics.report.redaction import mask_secrets
 from forensics.templates import DIGITS_PATTERN, template
 
 HEX_CHARS = 16  # 64 bits: among a million incidents two are equal by accident with a probability of 3e-8
@@ -166,3 +174,179 @@ def _code_template(code: str) -> str:
 
 def _hash(*parts: str) -> str:
     return hashlib.blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=HEX_CHARS // 2).hexdigest()
+
+
+MAX_STORED_LINE_CHARS = 300  # chosen by hand: three lines of a terminal; the store grows with every incident
+NAMELESS_PATTERN = lazy.regex(r"(?:case|job|run|user)-[0-9a-f]{8}")
+CASE_CHARS = 6  # a shorter case name may be an ordinary word of the log
+HOME = lazy.regex(r"[/\\](?:home|Users)[/\\](?P<user>[A-Za-z_][\w.-]*)[/\\]")
+HOSTS = ("host", "node")
+LOCAL_NAMES = ("", "localhost", "127.0.0.1", "::1")  # they do not identify a machine
+GPU_NAME_FACTS = ("uuid", "serial", "pci")  # the most specific name of a GPU first
+SLURM_STEP = lazy.regex(r"(?:Slurm (?:step|job) )?(?P<job>\d+(?:_\d+)?)(?:\.\w+)?")
+
+
+class Incident(Struct, frozen=True, omit_defaults=True):
+    """One stored report. Times are seconds since 1970, UTC. `dated`: `time` is from the logs; else it is the time of storing.
+
+    `key`: equal for the same report. `line`: the decisive line, with names hidden unless the store keeps them. `run`: job name or
+    script, by which the next run of the same program is found. `gpu_hours`: used by the job, if known.
+    """
+
+    key: str
+    time: int
+    dated: bool
+    added: int
+    case: str
+    verdict: str
+    cause: str
+    title: str
+    probability: float
+    exact: str
+    similar: str
+    line: str
+    node: str = ""
+    gpu: str = ""
+    dimm: str = ""
+    link: str = ""
+    switch: str = ""
+    job: str = ""
+    run: str = ""
+    user: str = ""
+    gpu_hours: float | None = None
+    version: str = ""
+
+    @property
+    def month(self) -> int:
+        """Year and month as `202611`, UTC."""
+        then = datetime.fromtimestamp(self.time, UTC)
+        return then.year * 100 + then.month
+
+
+class RunFacts(Struct, frozen=True):
+    """Facts of a run from other sources than its logs; empty if unknown."""
+
+    node: str = ""
+    job: str = ""
+    run: str = ""
+    user: str = ""
+    gpu_hours: float | None = None
+
+
+def incident_of(report: Report, now: int, salt: bytes | None, known: RunFacts | None = None) -> Incident:
+    """The row for `report`. `now`: seconds since 1970. `salt`: the key of pseudonyms; None keeps all names as they are."""
+    known = known or RunFacts()
+    less = reduced(report)
+    first = report.causes[0]
+    run = known.run or _run(first)
+    prints = fingerprint_of(less, _run_in_fingerprint(run, salt))
+    line, hidden_line = decisive(first), decisive(less.causes[0])
+    time = _time(report, line)
+    node, job = _node(report, first) or known.node, known.job or _job(report, first)
+    stored_line = (hidden_line if salt else line) if line else None
+    user = known.user or str(first.facts.get("user", "")) or _user(first, line)
+    return mask_secrets(
+        Incident(
+            key=_key(report, prints.exact, line, time, node, job),
+            time=int(time.timestamp()) if time else now,
+            dated=time is not None,
+            added=now,
+            case=pseudonym("case", report.case, salt),
+            verdict=report.verdict,
+            cause=prints.cause,
+            title=first.title,
+            probability=first.probability,
+            exact=prints.exact,
+            similar=prints.similar,
+            line=_shown(stored_line.text, report.case if salt else "") if stored_line else "",
+            node=node,
+            **_devices(first, node),
+            job=job,
+            run=pseudonym("run", run, salt),
+            user=pseudonym("user", user, salt),
+            gpu_hours=known.gpu_hours,
+            version=str(report.tool.get("version", "")),
+        )
+    )
+
+
+def pseudonym(kind: str, name: str, salt: bytes | None) -> str:
+    """`user-3fa9c1d2` for `alice`; `name` itself if it is empty or `salt` is None."""
+    if not name or salt is None:
+        return name
+    return f"{kind}-{hmac.new(salt, f'{kind}:{name}'.encode('utf-8', 'replace'), hashlib.sha256).hexdigest()[:8]}"
+
+
+def named(name: str) -> str:
+    """`name`; empty for a pseudonym, which tells a reader nothing."""
+    return "" if NAMELESS_PATTERN.fullmatch(name) else name
+
+
+def _run_in_fingerprint(run: str, salt: bytes | None) -> str:
+    """The run's name for its fingerprint. Fingerprints are not secret, so it is a pseudonym that needs the store's key."""
+    return pseudonym("run", DIGITS_PATTERN.sub("<n>", run), salt)
+
+
+def _shown(text: str, case: str) -> str:
+    """The line, shortened, without the name of the case, which may be the name of a job. `case`: empty if names are kept."""
+    return (text.replace(case, "<case>") if len(case) >= CASE_CHARS else text).strip()[:MAX_STORED_LINE_CHARS]
+
+
+def _key(report: Report, exact: str, line: Proof | None, time: datetime | None, node: str, job: str) -> str:
+    """Equal for reports of the same lines. Lines without a time are distinguished by case and source."""
+    place = (line.source, line.line, line.text) if line else ("", 0, "")
+    name = place[0].rsplit("/", 1)[-1] if time else f"{report.case}/{place[0]}"
+    parts = (before_dash(exact), report.verdict, time.isoformat() if time else "", node, job, name, *map(str, place[1:]))
+    return hashlib.blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=12).hexdigest()
+
+
+def _time(report: Report, line: Proof | None) -> datetime | None:
+    """The time of the decisive line, else of the incident, else of the last line of the logs."""
+    if line and line.time:
+        return line.time
+    for incident in report.incidents[:1]:
+        if incident.time or incident.start:
+            return incident.time or incident.start
+    return max((s.last_time for s in report.sources if s.last_time), default=None)
+
+
+def _node(report: Report, first: Finding) -> str:
+    """The node that the evidence names, else the only host of the incident; empty if several are named."""
+    stated = next((str(first.facts[n]) for n in HOSTS if n in first.facts and first.facts[n] not in LOCAL_NAMES), "")
+    named = [h for i in report.incidents[:1] for h in i.hosts if h not in LOCAL_NAMES]
+    return stated or (named[0] if len(named) == 1 else "")
+
+
+def _job(report: Report, first: Finding) -> str:
+    stated = str(first.facts.get("job", first.facts.get("step", first.facts.get("owner", ""))))
+    if found := SLURM_STEP.fullmatch(stated):
+        return str(found["job"])
+    subject = report.subject
+    return subject.name if subject and subject.kind == "job" and subject.name.isdigit() else ""
+
+
+def _run(first: Finding) -> str:
+    """The name of the job, else the file of the program."""
+    for name in ("job_name", "program", "file", "python_file"):
+        path = str(first.facts.get(name, ""))
+        if path and not is_others_code(path):
+            return re.split(r"[/\\]", path)[-1]
+    return ""
+
+
+def _user(first: Finding, line: Proof | None) -> str:
+    texts = [str(first.facts.get(n, "")) for n in ("file", "python_file", "path")] + ([line.text] if line else [])
+    return next((found["user"] for text in texts if (found := HOME.search(text))), "")
+
+
+def _devices(first: Finding, node: str) -> dict[str, str]:
+    """The parts of a node. A name that is unique only within its node gets the node's name in front."""
+    facts = {k: str(v) for k, v in first.facts.items()}
+    gpu = next((facts[n] for n in GPU_NAME_FACTS if facts.get(n)), "")
+    at = f"{node}/" if node else ""
+    return {
+        "gpu": gpu if gpu.startswith("GPU-") or gpu.isdigit() or not gpu else f"{at}{gpu}",
+        "dimm": f"{at}{facts['dimm']}" if facts.get("dimm") else "",
+        "link": f"{at}{'/'.join(filter(None, (gpu, 'link ' + facts['link'])))}" if facts.get("link") else "",
+        "switch": f"{at}nvswitch {facts['nvswitch']}" if facts.get("nvswitch") else "",
+    }

@@ -31,7 +31,7 @@ from msgspec import Struct
 from forensics.core import lazy
 from forensics.core.errors import UsageError
 from forensics.core.limits import MIB
-from forensics.history.incident import RunFacts
+from forensics.history.fingerprint import RunFacts
 
 NEEDED = ("JobID", "Start", "End", "NodeList")
 HOST_LIST = lazy.regex(r"(?P<head>[^,\[\]]*)(?:\[(?P<numbers>[^\]]*)\](?P<tail>[^,\[\]]*))?(?:,|\Z)")

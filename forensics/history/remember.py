@@ -52,7 +52,7 @@ def remembered(
 def _remembered(report: R, place: str, bundle: Path | None, accounted: Sequence[Mapping[str, str]]) -> R:
     from msgspec.structs import replace
 
-    from forensics.history.incident import RunFacts, incident_of
+    from forensics.history.fingerprint import RunFacts, incident_of
     from forensics.history.jobs import captured_run, job_row
     from forensics.history.opening import open_store
 

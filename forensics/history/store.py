@@ -36,7 +36,7 @@ from sqlalchemy import (
 )
 
 from forensics.core.errors import UsageError
-from forensics.history.incident import Incident, pseudonym
+from forensics.history.fingerprint import Incident, pseudonym
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine

@@ -12,8 +12,8 @@ from forensics.core.errors import UsageError
 from forensics.core.text import printable
 from forensics.model import EarlierAttempt, Fields, Finding, IncidentSummary, Line, Proof, Report, SubjectSummary
 from forensics.model.ranks import RankPicture
-from forensics.report.incident_groups import incident_groups
 from forensics.report.redaction.walk import changed
+from forensics.report.subjects import incident_groups
 
 REPORT_SCHEMA = "forensics-report/1"
 MAX_CONTEXT_LINE_CHARS = 500  # a quarter of the limit for an evidence line: context lines are less important

@@ -14,11 +14,10 @@ from forensics.core.text import with_noun
 from forensics.model import Report
 from forensics.report import course, overview
 from forensics.report.course import course_steps
-from forensics.report.incident_groups import Group
 from forensics.report.overview import seen_before
 from forensics.report.phrases import headline, is_guess, odds_text, percent_text, verdict, what_happened
 from forensics.report.rows import Row, cut_text, wrap_rows
-from forensics.report.subject_line import ending_sentence
+from forensics.report.subjects import Group, ending_sentence
 
 SUMMARY_ROWS = 6  # of a screen of 24 rows
 LABELLED_ROWS = 2  # for each of the three labels, so that it fits on one screen

@@ -11,9 +11,9 @@ from msgspec import Struct
 from forensics.core.text import number_ranges, numbers_in_words, with_noun
 from forensics.model import History, MessageGroup, Notice, Proof, Report, Value
 from forensics.model.answers import OUTCOME_LINE, REASON_LINE
-from forensics.report.incident_groups import Group, incident_groups
 from forensics.report.paths import Paths
 from forensics.report.phrases import duration_text, is_guess, is_silent, odd_rank, remedies, shows_no_crash, symptoms
+from forensics.report.subjects import Group, incident_groups
 
 MAX_GROUP_NOTICES = 3  # shown of each group; all are in the JSON
 OTHERS_TITLE = "Also in these logs"

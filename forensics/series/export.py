@@ -18,7 +18,7 @@ from forensics.core.text import spreadsheet_safe
 from forensics.line_formats import parse_prefix
 from forensics.model import Observation
 from forensics.readers.numbers.base import Reading, Series
-from forensics.series.curves import SHOWN_QUANTITIES
+from forensics.series import SHOWN_QUANTITIES
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -8,17 +8,24 @@ The processor time of an input is divided among its sources.
     the third one takes 2 s only                               ->  the fourth may take 17 s
 
 What a source may need is estimated from its size. One that takes more than its share gets nothing of the others' shares.
+
+A fault of this program becomes a Warning, so that the rest is still analysed.
+
+series.numbers(scan) raises ZeroDivisionError  ->  Warning("internal", "internal error (ZeroDivisionError, trend.py:41), please
+report it; left out: its series", "train.log"), and the diagnosis goes on without them
 """
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
+from typing import TypeVar
 
 from msgspec import Struct, json, msgpack
 from msgspec.structs import replace
 
 from forensics import context, correlation, line_formats, outcome, readers, series
+from forensics.core.errors import ForensicsError, unexpected
 from forensics.core.input_time import READING_PART, SHARE_TO_READ, InputTime, Share
 from forensics.core.limits import MIB
 from forensics.database import Database
@@ -31,8 +38,21 @@ from forensics.parallel.prefetch import read_ahead
 from forensics.readers.capture.captured_run import CapturedRun, captured_run
 from forensics.readers.python.process_stacks import process_stacks
 from forensics.scan import Matcher, Workers, matcher_of, scan
-from forensics.source_analysis.call_or_warn import call_or_warn
 from forensics.source_analysis.teardown import Teardown, find_teardown
+
+T = TypeVar("T")
+
+
+def call_or_warn(call: Callable[[], T], default: T, what: str, source: str | None, warn: Warn) -> T:
+    """The result of `call`. Where it raises: `default`, and a Warning that `what` is left out. A ForensicsError passes."""
+    try:
+        return call()
+    except ForensicsError:
+        raise
+    except Exception as error:
+        warn(Warning("internal", f"{unexpected(error)}; left out: {what}", source))
+        return default
+
 
 NEEDED_S = 0.05  # of a source of any size: five times what a short log takes
 MIN_SHARE_S = 0.02  # as long as there is time at all: the shares of many small sources would be too short to open them

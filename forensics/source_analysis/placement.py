@@ -12,8 +12,7 @@ from forensics import correlation, readers, series
 from forensics.database import Database
 from forensics.model import Incident, Observation, Warning
 from forensics.model.ranks import RankPicture
-from forensics.source_analysis import SourceAnalysis
-from forensics.source_analysis.call_or_warn import call_or_warn
+from forensics.source_analysis import SourceAnalysis, call_or_warn
 from forensics.sources.renumber import renumbered
 
 MAX_TIMES_COMPARED = 5_000_000  # pairs of times of two sources: comparing them takes about a second

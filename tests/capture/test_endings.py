@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from forensics.capture.complete import memory_kill, was_interrupted
+from forensics.capture.account import memory_kill, was_interrupted
 
 pytestmark = [pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc"), pytest.mark.seconds]
 RUN = [sys.executable, "-P", "-m", "forensics", "run"]

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from forensics.capture import rank_dumps
-from forensics.capture.prepare import BUNDLE_VARIABLE
+from forensics.capture.options import BUNDLE_VARIABLE
 
 
 def until(done: Callable[[], bool]) -> None:

@@ -12,7 +12,7 @@ import pytest
 from forensics import cli
 from forensics.cli.output import write
 from forensics.core.errors import UsageError
-from forensics.report.redaction.door import MaskedStream
+from forensics.report.redaction.lines import MaskedStream
 from tests.commandline import forensics, unchanged_process
 
 SHAPE = "RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)\n"

@@ -192,7 +192,7 @@ def _secrets_in(data: bytes) -> list[str]:
 
 
 def test_the_streams_of_the_program_mask_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    from forensics.report.redaction.door import masked_stream
+    from forensics.report.redaction.lines import masked_stream
 
     stream = masked_stream(sys.stdout)
     stream.write(f"first {NAMED}\n")

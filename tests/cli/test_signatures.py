@@ -3,15 +3,16 @@
 import json
 import os
 import re
-import subprocess
 import sys
 import textwrap
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from forensics.database import builtin_folder
+from scripts.wordings import main
 from tests.commandline import forensics
 
 pytestmark = pytest.mark.seconds
@@ -202,27 +203,37 @@ def programs(tmp_path: Path) -> Path:
     return tmp_path / "sources"
 
 
-def wordings(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "scripts.wordings", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=100)
+@pytest.fixture
+def wordings(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """Looks up wordings with these arguments: the exit status, what it wrote to stdout, and to stderr."""
+
+    def run(*arguments: str | Path) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["wordings", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        return int(end.value.code or 0), *capsys.readouterr()
+
+    return run
 
 
-def test_wordings_are_looked_up_in_the_sources_of_programs(mine: Path, programs: Path, tmp_path: Path) -> None:
+def test_wordings_are_looked_up_in_the_sources_of_programs(
+    mine: Path, programs: Path, tmp_path: Path, wordings: Callable[..., tuple[int, str, str]]
+) -> None:
     path, text = mine / "storage" / "full.yaml", MINE.replace("quota of", "quota of the account")
     path.write_text(text)
-    done = wordings(programs, "--own", mine)
-    assert done.returncode == 1, done.stderr
     said = "storage.full/our_quota: source does not name flurble quota.c, which says 'flurble quota of the account'"
-    assert done.stdout == f"{path}:3: {said}\n"
+    assert wordings(programs, "--own", mine)[:2] == (1, f"{path}:3: {said}\n")
     path.write_text(text.replace("our storage system", "flurble quota.c"))
-    done = wordings(programs, "--own", mine, "--record", tmp_path / "verified.csv")
-    assert (done.returncode, done.stdout) == (0, "")
-    assert done.stderr.startswith("1 signatures: 1 found in the sources, 0 texts in none")
+    status, written, told = wordings(programs, "--own", mine, "--record", tmp_path / "verified.csv")
+    assert (status, written) == (0, "")
+    assert told.startswith("1 signatures: 1 found in the sources, 0 texts in none")
     assert (tmp_path / "verified.csv").read_text().splitlines()[1].split(",")[-3:] == ["flurble", "4.2", "quota.c"]
 
 
-def test_a_wording_that_no_source_has_is_a_note(mine: Path, programs: Path) -> None:
+def test_a_wording_that_no_source_has_is_a_note(
+    mine: Path, programs: Path, wordings: Callable[..., tuple[int, str, str]]
+) -> None:
     (mine / "storage" / "full.yaml").write_text(MINE.replace("flurble", "gurgle"))
-    done = wordings(programs, "--own", mine, "--notes")
-    assert done.returncode == 0
-    assert "'gurgle quota of' is in none of the sources (note)" in done.stdout
+    status, written, _ = wordings(programs, "--own", mine, "--notes")
+    assert status == 0
+    assert "'gurgle quota of' is in none of the sources (note)" in written

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from forensics.core.text import ascii_lower
 from forensics.database import Database
-from forensics.database.anchors import NoAnchorError, anchors_of
-from forensics.database.common import text_frequency
+from forensics.database.anchors import NoAnchorError, anchors_of, text_frequency
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import time
 import pytest
 import regex
 
-from forensics.database.guards import guarded
+from forensics.database.causefiles import guarded
 
 
 @pytest.mark.parametrize(

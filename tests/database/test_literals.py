@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.database import Database
-from forensics.database.literals import EACH_BYTE, LITERAL_PIECE_BYTES, compile_anchors, literal_lengths, whole_anchors
+from forensics.database.compiled import EACH_BYTE, LITERAL_PIECE_BYTES, compile_anchors, literal_lengths, whole_anchors
 from forensics.scan import Matcher
 from forensics.scan.matcher import MIN_DENSE_PLACES
 

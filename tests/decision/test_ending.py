@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from forensics.model import Report
-from forensics.report.subject_line import ending_sentence
+from forensics.report.subjects import ending_sentence
 
 TRACEBACK = "Traceback (most recent call last):\n  File \"train.py\", line 7, in <module>\n    run()\nKeyError: 'image'\n"
 STEPS = "".join(f"step {n} loss 0.{n}\n" for n in range(1, 9))

@@ -21,7 +21,7 @@ from forensics.fleet.correlated import correlated_failures, families_of, read_to
 from forensics.fleet.engine import client_of, reports
 from forensics.fleet.parts import Parts
 from forensics.fleet.worker import Helper, Limits, analyse_case
-from forensics.history.incident import Incident
+from forensics.history.fingerprint import Incident
 from tests.commandline import in_text
 from tests.history.made import incident
 

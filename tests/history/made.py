@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from forensics.history.incident import Incident
+from forensics.history.fingerprint import Incident
 from forensics.model import Finding, IncidentSummary, Proof, Report, SubjectSummary
 
 START = datetime(2026, 10, 3, 8, 0, tzinfo=UTC)

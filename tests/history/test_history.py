@@ -19,8 +19,7 @@ pytest.importorskip("sqlalchemy", reason="needs the extra history")
 from forensics.core.errors import UsageError
 from forensics.history.again import seen_before
 from forensics.history.exchange import export, incidents_in, reports_in
-from forensics.history.fingerprint import before_dash, fingerprint
-from forensics.history.incident import Incident, RunFacts, incident_of
+from forensics.history.fingerprint import Incident, RunFacts, before_dash, fingerprint, incident_of
 from forensics.history.jobs import expand_nodes, read_jobs
 from forensics.history.opening import open_store, open_to_read
 from forensics.history.page import page, trend

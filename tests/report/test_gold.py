@@ -17,7 +17,7 @@ from forensics.report.course import consequences, unconfirmed_consequences
 from forensics.report.overview import notice_groups
 from forensics.report.phrases import also_possible, percent_text
 from forensics.report.style import Style
-from forensics.report.subject_line import ending_sentence
+from forensics.report.subjects import ending_sentence
 from tests.decision.sums import assert_rows_add_up
 from tests.report.samples import CASES, ROOT, rendered, sample
 

@@ -10,8 +10,8 @@ from forensics.advice import affected, location_text
 from forensics.core.errors import UsageError
 from forensics.model import Fields
 from forensics.report import render
-from forensics.report.incident_groups import focus_on, incident_groups, subjects_text
 from forensics.report.index import index_html, index_markdown, index_row
+from forensics.report.subjects import focus_on, incident_groups, subjects_text
 from tests.report import made
 
 

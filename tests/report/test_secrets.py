@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from forensics.database import Database
 from forensics.report import formats, render
 from forensics.report.redaction import without_secrets
-from forensics.report.redaction.door import MaskedStream
-from forensics.report.redaction.lines import mask_lines
+from forensics.report.redaction.lines import MaskedStream, mask_lines
 from forensics.report.redaction.secrets import RULES, mask_text
 from tests.report import made
 from tests.report.samples import CASES, sample, sixth

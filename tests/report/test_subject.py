@@ -11,7 +11,7 @@ from forensics.decision.decide import WHY
 from forensics.model import Report, SourceSummary, SubjectSummary
 from forensics.model.verdicts import OutcomeState
 from forensics.report import render
-from forensics.report.subject_line import ending_sentence, split_outcome_line
+from forensics.report.subjects import ending_sentence, split_outcome_line
 from tests.report import made
 from tests.report.samples import CASES, rendered, sample
 

@@ -17,7 +17,7 @@ from forensics.report.curves import sparkline
 from forensics.report.formats.text import is_short
 from forensics.report.paths import Paths
 from forensics.report.phrases import headline, is_guess, odds_text, percent_text, time_between, warning_notes, what_happened
-from forensics.report.subject_line import ending_sentence
+from forensics.report.subjects import ending_sentence
 from tests.report import made
 from tests.report.samples import CASES, sample
 

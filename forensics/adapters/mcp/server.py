@@ -23,7 +23,7 @@ from forensics.core.text import with_noun
 from forensics.report import Style, render
 from forensics.report.brief.budget import count_tokens
 from forensics.report.escape import fenced_block
-from forensics.report.incident_groups import focus_on
+from forensics.report.subjects import focus_on
 from forensics.version import VERSION
 
 DOCUMENT_BYTES = 64 << 20  # of a report as JSON, which becomes a brief

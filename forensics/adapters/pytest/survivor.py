@@ -23,7 +23,7 @@ from typing import IO, TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from forensics.adapters.pytest.watched import Watched, death_of, new_bundle
-from forensics.report.redaction.door import masked_text
+from forensics.report.redaction.lines import masked_text
 
 if TYPE_CHECKING:
     import pytest

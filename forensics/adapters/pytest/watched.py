@@ -88,7 +88,7 @@ def death_of(bundle: str, how: str, within_s: float = PLUGIN_WAIT_S) -> Death:
 
     It has no secrets: names of tests, stacks and a report of another version may tell some.
     """
-    from forensics.report.redaction.door import masked_text
+    from forensics.report.redaction.lines import masked_text
 
     report = _report(Path(bundle), within_s)
     lines, properties = [how], [("forensics.bundle", bundle)]

@@ -181,11 +181,11 @@ def _report(job: str, options: Options, env: Mapping[str, str]) -> None:
 
 def _accounted(job: str) -> Job:
     """The job in the accounting, as soon as that has its end."""
-    from forensics.adapters.slurm import accounting, programs
+    from forensics.adapters.slurm import accounting
 
     until = time.monotonic() + ACCOUNTING_WAIT_S
     while True:
-        rows = accounting.read_accounting(programs.run_sacct(job).text, job)
+        rows = accounting.read_accounting(accounting.run_sacct(job).text, job)
         mine = [j for j in rows.jobs if j["JobIDRaw"] == job] or rows.jobs
         if (mine and all(j.end_known for j in mine)) or time.monotonic() > until:
             return rows
@@ -237,13 +237,13 @@ def become_user(uid: int) -> None:
 
 def _answered(job: str, ours: Path, options: Options, env: Mapping[str, str]) -> str:
     """The report as text, as JSON, and its cause in a line, with a NUL between them; empty after a good end."""
-    from forensics.adapters.slurm import answer, evidence
+    from forensics.adapters.slurm import evidence
     from forensics.report.short import cut_to
 
     asked = evidence.gather_evidence(job, ours, logs=False)
     if not asked.job.went_wrong:
         return ""
-    found = answer.answer_from_evidence(job, asked, ours)
+    found = evidence.answer_from_evidence(job, asked, ours)
     said = "".join(f"{line}\n" for line in found.sentences)
     text = f"{said}\n{found.report.to_text()}"
     if options.append:
@@ -267,10 +267,10 @@ def append(path: str, text: str) -> None:
 
 def _comment(job: str, line: str) -> None:
     """Write the comment into the accounting; the controller accepts a comment only while the job ends."""
-    from forensics.adapters.slurm import programs
+    from forensics.adapters.slurm import accounting
 
     text = "".join(c for c in line if c.isprintable() and c not in "'\"\\")[:MAX_COMMENT_CHARS]
-    programs.run_program(["sacctmgr", "-i", "modify", "job", "where", f"jobid={job}", "set", f"AdminComment={text}"])
+    accounting.run_program(["sacctmgr", "-i", "modify", "job", "where", f"jobid={job}", "set", f"AdminComment={text}"])
 
 
 def _note(folder: str, job: str, fault: str) -> None:

@@ -14,18 +14,24 @@ with, `sbatch -o logs/%x-%j.out train.sh`, or the `#SBATCH` lines of that script
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import shlex
+import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from forensics.adapters.slurm import programs
-from forensics.adapters.slurm.accounting import Job, SacctRow, control_fields, read_accounting, sacct_table
+from msgspec.structs import replace
+
+from forensics.adapters.slurm import accounting
+from forensics.adapters.slurm.accounting import Job, SacctRow, accounting_sentences, control_fields, read_accounting, sacct_table
 from forensics.adapters.slurm.node import LOGS, Missing, leave_out_crashes, node_logs
+from forensics.api import Report, analyze
 from forensics.capture.bundle import RUN_FILE, state_folder
 from forensics.core.errors import UsageError
+from forensics.model import Notice, OpenQuestion
 
 MAX_SCRIPT_BYTES = 1 << 20  # the directives are at the start of a script; a longer file is not read whole
 NAME_SIGN_PATTERN = re.compile(r"%(?P<width>\d{0,2})(?P<sign>[%AajNnsutxJ])")
@@ -123,7 +129,7 @@ def gather_evidence(asked: str, folder: Path, logs: bool = True) -> Evidence:
         advice = f"to read it: forensics analyze {shlex.quote(asked)}" if there else "write 4711, 4711.0, 4711_2 or 4711+1"
         raise UsageError(f"{asked!r} is not the id of a Slurm job", advice=advice)
     number = asked.partition(".")[0]
-    rows, shown = programs.run_sacct(number), programs.run_program(["scontrol", "show", "job", number])
+    rows, shown = accounting.run_sacct(number), accounting.run_program(["scontrol", "show", "job", number])
     job = read_accounting(rows.text, asked)
     missing = [Missing("Slurm's accounting of the job", f"sacct: {rows.fault}", f"sacct -j {number}")] if rows.fault else []
     if not job.jobs and shown.text.strip():
@@ -220,3 +226,53 @@ def bundles_of_jobs(raws: set[str]) -> list[str]:
         if slurm.get("SLURM_JOB_ID") in raws:
             found.append(entry.path)
     return found[:MAX_BUNDLES]
+
+
+SACCT_FILE = "sacct.txt"
+
+
+class JobAnswer(NamedTuple):
+    """The report. `sentences`: Slurm's records, the job itself first. `went_wrong`: according to Slurm's state or the report.
+
+    `accounted`: the fields of sacct's row of the job, and of its restarts, by name.
+    """
+
+    sentences: tuple[str, ...]
+    report: Report
+    went_wrong: bool
+    accounted: tuple[dict[str, str], ...] = ()
+
+
+def answer_about_job(asked: str) -> JobAnswer:
+    """Why the job `asked` ended: 4711, 4711.0, 4711_2, 4711+1. Raises UsageError if nothing is known about it."""
+    with tempfile.TemporaryDirectory(prefix="forensics-") as folder:
+        return answer_from_evidence(asked, gather_evidence(asked, Path(folder)), Path(folder))
+
+
+def answer_from_evidence(asked: str, found: Evidence, folder: Path) -> JobAnswer:
+    """The answer from the evidence in `folder`."""
+    if not found.paths:
+        raise UsageError(f"nothing about job {asked} can be read", advice="run this on a machine that can read its output")
+    with contextlib.chdir(folder):  # so that the report names the file sacct.txt, without a folder that is removed later
+        report = analyze(found.paths)
+    sentences = tuple(accounting_sentences(found.job, found.control))
+    notices = tuple(_notices(found.job, sentences)) + report.notices
+    missing = (*report.missing, *map(_unknown, found.missing))
+    report = replace(report, case=f"job {asked}", notices=notices, missing=missing)
+    wrong = found.job.went_wrong or report.verdict == "crash"
+    return JobAnswer(tuple(text for text, _ in sentences), report, wrong, tuple(r.fields for r in found.job.concerned))
+
+
+def _notices(job: Job, sentences: tuple[tuple[str, object], ...]) -> list[Notice]:
+    """A notice for each sentence, with its row of the table; rows of earlier attempts are not in the table."""
+    lines = sacct_table(job)
+    made = []
+    for text, row in sentences:
+        name = getattr(row, "id", "")
+        line = next((n for n, shown in enumerate(lines, 1) if shown.startswith(f"{name}|")), 1)
+        made.append(Notice(SACCT_FILE, line, lines[line - 1], None, "subject", text))
+    return made
+
+
+def _unknown(missing: Missing) -> OpenQuestion:
+    return OpenQuestion(missing.what, missing.why, missing.command)

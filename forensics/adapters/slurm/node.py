@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-from forensics.adapters.slurm import programs
+from forensics.adapters.slurm import accounting
 from forensics.adapters.slurm.accounting import SacctRow
 from forensics.capture.kernel import KernelLog
 
@@ -44,7 +44,7 @@ class Missing(NamedTuple):
 def node_logs(concerned: tuple[SacctRow, ...], missing: list[Missing]) -> dict[str, list[str]]:
     """The lines of this machine's daemons and kernel on jobs that ran here, as far as they may be read."""
     ran = [row for row in concerned if row.started]
-    config = dict(re.findall(r"(?m)^(\w+)\s*= (.*?)\s*$", programs.run_program(["scontrol", "show", "config"]).text))
+    config = dict(re.findall(r"(?m)^(\w+)\s*= (.*?)\s*$", accounting.run_program(["scontrol", "show", "config"]).text))
     here = local_nodes()
     nodes = [n for n in here if any(n in node_names(row["NodeList"]) for row in ran)]
     found: dict[str, list[str]] = {}
@@ -66,7 +66,7 @@ def node_logs(concerned: tuple[SacctRow, ...], missing: list[Missing]) -> dict[s
 
 def local_nodes() -> list[str]:
     """The names of this machine in Slurm and in the system."""
-    aliases = programs.run_program(["scontrol", "show", "aliases"]).text.split()
+    aliases = accounting.run_program(["scontrol", "show", "aliases"]).text.split()
     host = socket.gethostname()
     return list(dict.fromkeys([*aliases, host, host.partition(".")[0]]))
 

@@ -15,7 +15,7 @@ from sqlalchemy import and_, func, or_, select
 from forensics.core.errors import ForensicsError, UsageError
 from forensics.history.again import seen_before
 from forensics.history.exchange import report_in
-from forensics.history.incident import Incident
+from forensics.history.fingerprint import Incident
 from forensics.history.store import C, Store
 from forensics.model import Advice, Finding, IncidentSummary, Proof, Report
 from forensics.report import with_stand_ins

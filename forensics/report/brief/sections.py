@@ -37,7 +37,7 @@ from forensics.report.phrases import (
     what_happened,
 )
 from forensics.report.ranks import folded_states
-from forensics.report.subject_line import ending_sentence
+from forensics.report.subjects import ending_sentence
 
 SHOWN_WIDTHS = (2000, 600, 240, 120)  # characters of a line in its forms: as the report has it, then a third of that and less
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from forensics.core.text import printable, spreadsheet_safe
 from forensics.model import Report
 from forensics.report.document import time_text
-from forensics.report.incident_groups import IncidentEntry, incident_entries
 from forensics.report.style import Style
+from forensics.report.subjects import IncidentEntry, incident_entries
 
 CSV_COLUMNS = (
     *("case", "incident", "verdict", "time", "subject", "where", "cause", "title", "probability"),

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 from forensics.core.text import printable
 from forensics.model import Report
-from forensics.report.incident_groups import IncidentEntry, incident_entries
 from forensics.report.overview import notice_groups
 from forensics.report.phrases import LEVEL_OF_VERDICT, percent_text, titled
 from forensics.report.style import Style
+from forensics.report.subjects import IncidentEntry, incident_entries
 
 MAX_ANNOTATIONS = 10  # of each kind: GitHub drops further ones of a step
 IN_DATA = (("%", "%25"), ("\r", "%0D"), ("\n", "%0A"))

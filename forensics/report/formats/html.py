@@ -44,7 +44,7 @@ from forensics.report.phrases import (
     what_happened,
 )
 from forensics.report.style import Style
-from forensics.report.subject_line import ending_sentence
+from forensics.report.subjects import ending_sentence
 
 MAX_TICKET_CHARS = 12_000  # chosen by hand: two screens; `-f issue` writes a longer one
 BADGES = {"crash": "ended badly", "undetermined": "not determined", "no_crash": "no crash"}

@@ -12,10 +12,9 @@ from collections.abc import Iterable
 
 from forensics.core.text import printable
 from forensics.model import Report
-from forensics.report.incident_groups import IncidentEntry, incident_entries
 from forensics.report.phrases import percent_text, titled
 from forensics.report.style import Style
-from forensics.report.subject_line import ending_sentence
+from forensics.report.subjects import IncidentEntry, ending_sentence, incident_entries
 
 MAX_JUNIT_NAME_CHARS = 300  # chosen by hand: of a test, which CI systems show in a list
 MAX_JUNIT_PROOFS = 5  # as in the text report: CI systems show it in a narrow pane

@@ -41,7 +41,7 @@ from forensics.report.phrases import (
     what_happened,
 )
 from forensics.report.style import Style
-from forensics.report.subject_line import ending_sentence
+from forensics.report.subjects import ending_sentence
 
 LEFT_OUT = "*Left out to fit: {}. `forensics analyze --format json` has all of it.*"
 

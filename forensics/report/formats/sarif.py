@@ -16,9 +16,9 @@ from urllib.parse import quote
 from forensics.core.text import printable
 from forensics.model import Finding, Notice, Proof, Report
 from forensics.report.escape import escape_controls
-from forensics.report.incident_groups import IncidentEntry, incident_entries
 from forensics.report.phrases import LEVEL_OF_VERDICT
 from forensics.report.style import Style
+from forensics.report.subjects import IncidentEntry, incident_entries
 
 SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 NOTE = "notice"  # the rule for notices without a cause

@@ -25,7 +25,7 @@ from forensics.report.phrases import (
     what_happened,
 )
 from forensics.report.redaction import without_secrets
-from forensics.report.subject_line import ending_sentence
+from forensics.report.subjects import ending_sentence
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template

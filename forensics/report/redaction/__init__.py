@@ -15,7 +15,7 @@ from forensics.model import EarlierAttempt, Finding, Line, MessageGroup, Notice,
 from forensics.report.redaction.lines import KEY_HEAD, KEY_LINE, LineMasker, mask_lines, needs_neighbours
 from forensics.report.redaction.secrets import LONE_KEY_LINE, MASK, mask_text, swept
 from forensics.report.redaction.walk import changed, texts
-from forensics.report.subject_line import split_outcome_line
+from forensics.report.subjects import split_outcome_line
 
 __all__ = ["LineMasker", "mask_lines", "mask_secrets", "mask_text", "without_names", "without_secrets"]
 

@@ -16,7 +16,7 @@ from forensics.core import lazy
 from forensics.model import Report
 from forensics.report.redaction.name_places import COMMON_NAMES, NAME_TABLE, PUBLIC, PUBLIC_ORGANISATIONS, numbers_in
 from forensics.report.redaction.walk import fields_with_texts
-from forensics.report.subject_line import split_outcome_line
+from forensics.report.subjects import split_outcome_line
 
 # This machine's own addresses, that of a cloud's metadata, and what was replaced before.
 KNOWN_TO_ALL = lazy.regex(

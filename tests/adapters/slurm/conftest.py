@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from forensics.adapters.slurm import programs
+from forensics.adapters.slurm import accounting
 from tests.adapters.slurm.recorded import Cluster
 
 
@@ -14,5 +14,5 @@ def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cluster:
     folder.mkdir()
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     cluster = Cluster(folder)
-    monkeypatch.setattr(programs, "run_program", cluster.ask)
+    monkeypatch.setattr(accounting, "run_program", cluster.ask)
     return cluster

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from forensics.adapters.slurm import programs
+from forensics.adapters.slurm import accounting
 
 RECORDED = json.loads(Path(__file__).with_name("recorded.json").read_text())
 HOME = "/home/alice/jobs"
@@ -19,14 +19,14 @@ class Cluster:
             for name, text in job["outputs"].items():
                 (folder / name).write_text(text)
 
-    def ask(self, command: list[str]) -> programs.ProgramOutput:
+    def ask(self, command: list[str]) -> accounting.ProgramOutput:
         """As `programs.run_program`."""
         if command[0] in self.forgets:
-            return programs.ProgramOutput("", "is not installed here")
+            return accounting.ProgramOutput("", "is not installed here")
         text = self.lines.get(" ".join(command), "")
         fault = "" if text or command[0] == "sacct" else "Invalid job id specified"
-        head = programs.FIELD_DELIMITER.join(programs.SACCT_FIELDS)
-        return programs.ProgramOutput(text or (head if command[0] == "sacct" else ""), fault)
+        head = accounting.FIELD_DELIMITER.join(accounting.SACCT_FIELDS)
+        return accounting.ProgramOutput(text or (head if command[0] == "sacct" else ""), fault)
 
 
 def number(name: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from forensics.adapters.slurm import accounting, epilog, evidence, programs
+from forensics.adapters.slurm import accounting, epilog, evidence
 from tests.adapters.slurm.recorded import Cluster, number
 from tests.commandline import measured
 
@@ -47,7 +47,7 @@ def test_the_epilog_works_in_the_background_after_its_caller_has_continued(slurm
     """Programs that print what those of a real Slurm printed stand in for sacct and scontrol, and one that notes for sacctmgr."""
     (tmp_path / "bin").mkdir()
     answers = {
-        " ".join(programs.sacct_command(number("step_oom"))): "sacct",
+        " ".join(accounting.sacct_command(number("step_oom"))): "sacct",
         f"scontrol show job {number('step_oom')}": "scontrol",
     }
     for name in ("sacct", "scontrol", "sacctmgr"):
@@ -97,7 +97,7 @@ def test_the_script_keeps_its_options() -> None:
 def told(name: str, slurm: Cluster, *words: str) -> Path:
     """The folder after an epilog of the recorded job."""
     folder = slurm.folder.parent / "spool"
-    slurm.lines[" ".join(programs.sacct_command("53_3"))] = slurm.lines[" ".join(programs.sacct_command("53"))]
+    slurm.lines[" ".join(accounting.sacct_command("53_3"))] = slurm.lines[" ".join(accounting.sacct_command("53"))]
     env = {
         "SLURM_JOB_ID": number(name),
         "SLURM_JOB_UID": str(os.getuid()),
@@ -127,7 +127,7 @@ def test_of_an_array_the_task_that_ended_here_is_told_alone(slurm: Cluster) -> N
 
 
 def array(slurm: Cluster) -> accounting.Job:
-    return accounting.read_accounting(slurm.lines[" ".join(programs.sacct_command(number("array")))], number("array"))
+    return accounting.read_accounting(slurm.lines[" ".join(accounting.sacct_command(number("array")))], number("array"))
 
 
 def test_a_good_end_leaves_nothing(slurm: Cluster) -> None:

@@ -7,7 +7,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from forensics.adapters.slurm import accounting, evidence, node, programs
+from forensics.adapters.slurm import accounting, evidence, node
 from forensics.adapters.slurm.accounting import Job, SacctRow
 from forensics.capture.kernel import KernelLog
 from forensics.core.errors import UsageError
@@ -84,10 +84,10 @@ def test_slurms_state_comes_first_with_a_step_that_contradicts_it(slurm: Cluster
 def test_a_step_a_task_and_a_component_can_be_asked_for(slurm: Cluster) -> None:
     job, array, het = number("step_fails"), number("array"), number("het")
     assert "step 54.0" in forensics("slurm", f"{job}.0").stdout
-    rows = accounting.read_accounting(slurm.lines[" ".join(programs.sacct_command(array))], f"{array}_1")
+    rows = accounting.read_accounting(slurm.lines[" ".join(accounting.sacct_command(array))], f"{array}_1")
     assert [r.id for r in rows.jobs] == [f"{array}_1"]
     assert not rows.went_wrong
-    rows = accounting.read_accounting(slurm.lines[" ".join(programs.sacct_command(het))], het)
+    rows = accounting.read_accounting(slurm.lines[" ".join(accounting.sacct_command(het))], het)
     assert [r.id for r in rows.jobs] == [f"{het}+0", f"{het}+1"]
 
 
@@ -155,7 +155,7 @@ def test_the_node_tells_only_of_this_job(slurm: Cluster, tmp_path: Path, monkeyp
             self._add("2026-11-22T21:19:50,534368+00:00 Memory cgroup out of memory") or setattr(self, "method", "dmesg")
         ),
     )
-    found = node.node_logs(accounting.read_accounting(slurm.lines[" ".join(programs.sacct_command("56"))], "56").concerned, [])
+    found = node.node_logs(accounting.read_accounting(slurm.lines[" ".join(accounting.sacct_command("56"))], "56").concerned, [])
     assert found["slurmd.log"] == log.read_text().splitlines()[:1]
     assert found["kernel.log"][0].endswith(":50.534368 Memory cgroup out of memory")
 
@@ -197,8 +197,10 @@ def test_a_crash_in_the_kernels_log_is_the_jobs_where_slurm_or_its_output_says_s
 
 
 def accounted(*rows: dict[str, str]) -> str:
-    lines = [programs.FIELD_DELIMITER.join({"JobIDRaw": r["JobID"], **r}.get(f, "") for f in programs.SACCT_FIELDS) for r in rows]
-    return "\n".join([programs.FIELD_DELIMITER.join(programs.SACCT_FIELDS), *lines])
+    lines = [
+        accounting.FIELD_DELIMITER.join({"JobIDRaw": r["JobID"], **r}.get(f, "") for f in accounting.SACCT_FIELDS) for r in rows
+    ]
+    return "\n".join([accounting.FIELD_DELIMITER.join(accounting.SACCT_FIELDS), *lines])
 
 
 def test_a_number_that_is_also_an_arrays_task_or_was_used_years_ago_is_one_job() -> None:
