@@ -33,7 +33,7 @@ def register(app: typer.Typer) -> None:
         group: Annotated[
             str, typer.Option(help="folder, file, or an expression whose group names the case: 'job-(\\d+)'.")
         ] = "folder",
-        scheduler: Annotated[str, typer.Option(help="local, tcp://HOST:8786, slurm or k8s.")] = "local",
+        scheduler: Annotated[str, typer.Option(help="local, or the address of a scheduler: tcp://HOST:8786.")] = "local",
         workers: Annotated[int | None, typer.Option(min=1, help="Processes; one per core by default.")] = None,
         resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")] = False,
         timeout: Annotated[float, typer.Option(min=0.1, help="Time limit of a case, in seconds.")] = 600.0,

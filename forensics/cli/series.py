@@ -41,7 +41,6 @@ def register(app: typer.Typer) -> None:
         """
         from forensics.core.pictures import check_picture_suffix
         from forensics.series import export as exporting
-        from forensics.series import export as plotting
 
         if export:
             exporting.check_kind(export)
@@ -54,7 +53,7 @@ def register(app: typer.Typer) -> None:
             count = exporting.export(((source, series) for source, series, _ in found), export)
             typer.echo(f"{count} readings written to {export}", err=True)
         if plot:
-            plotting.plot(found, plot)
+            exporting.plot(found, plot)
             typer.echo(f"drawn to {plot}", err=True)
 
 

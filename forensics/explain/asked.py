@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from forensics.advice.alternatives import SETTING_PATTERN, is_contradicted
 from forensics.advice.case import AROUND_FACT, EVIDENCE_FACT
 from forensics.database import Remedy
-from forensics.database.conditions import Environment, condition_holds
-from forensics.database.contradictions import fitting_part
+from forensics.database.conditions import Environment, condition_holds, fitting_part
 from forensics.model import Fields
 from forensics.readers.settings.environment_signs import environment_signs
 

@@ -1,4 +1,4 @@
-"""Analyse cases on Dask: a cluster on this machine, a running scheduler, Slurm or Kubernetes.
+"""Analyse cases on Dask: on a cluster of this machine, or by a scheduler that runs already.
 
 Only a few tasks per thread are submitted at a time, so that a scheduler holds hundreds of tasks and not a million. If a worker is
 killed, Dask gives its case to another one. A case that kills its workers repeatedly gets a report that says so.
@@ -47,24 +47,7 @@ def _cluster(distributed: Any, scheduler: str, workers: int | None) -> Any:
 
         dask.config.set(LOCAL_SETTINGS)
         return distributed.LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None, memory_limit=0)
-    try:
-        if scheduler == "slurm":
-            from dask_jobqueue import SLURMCluster
-
-            cluster = SLURMCluster()  # queue, account, cores and memory come from Dask's configuration
-        elif scheduler == "k8s":
-            from dask_kubernetes.operator import KubeCluster
-
-            cluster = KubeCluster()
-        else:
-            raise UsageError(f"unknown scheduler {scheduler!r}", "--scheduler", "local, slurm, k8s or tcp://HOST:8786")
-    except ImportError as error:
-        what = {"slurm": "dask-jobqueue", "k8s": "dask-kubernetes"}[scheduler]
-        raise UsageError(f"{scheduler} needs {what}", "--scheduler", f"pip install {what}") from error
-    except ValueError as error:
-        raise UsageError(f"the cluster cannot be started ({error})", scheduler, "see Dask's configuration") from error
-    cluster.scale(workers or 2)
-    return cluster
+    raise UsageError(f"unknown scheduler {scheduler!r}", "--scheduler", "local or tcp://HOST:8786")
 
 
 def reports(client: Any, cases: Iterable[Case], limits: Limits) -> Iterator[Analysed]:

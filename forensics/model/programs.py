@@ -23,7 +23,6 @@ HABITS = {
     "read_at_once": "a file is read whole into memory",
     "eager": "each step runs eagerly, without a graph",
     "left_the_tape": "a value is made a NumPy array while the tape records, so that no gradient goes through it",
-    "crossed_locks": "two functions take the same locks in opposite orders, so that each can wait for the other",
     "growing_list": "a list is filled in a loop and never emptied",
     "growing_batch": "a generator fills a list that it never empties, so that each batch holds all before it",
     "unguarded_log": "a loss takes the logarithm or root of what can be 0",

@@ -1,6 +1,5 @@
-"""Habits that only a whole function, or two functions, show: locks in two orders, batches that are never emptied.
+"""Habits that only a whole function shows: batches that are never emptied, a logarithm of zero. Also which lines hold a lock.
 
-with a: with b: ... in one function, with b: with a: ... in another    crossed_locks    each waits for the other
 xs.append(x); yield np.array(xs)       and xs is never emptied         growing_batch    each batch holds all before it
 kept = []; for x in data: kept.append(f(x))   and kept is never emptied growing_list     it holds all that the loop made
 def my_loss(y, p): return -y * tf.math.log(p)                          unguarded_log    log(0) is minus infinity
@@ -102,7 +101,6 @@ Marks = Iterator[Habit]
 def function_habits(code: Code) -> Marks:
     """The habits of the functions of one part of a file."""
     functions = [n for n in ast.walk(code.tree) if isinstance(n, Function)]
-    yield from _crossed(code, functions)
     losses = {
         id(f) for c in ast.walk(code.tree) if isinstance(c, ast.ClassDef) and LOSS_NAME_PATTERN.search(c.name) for f in c.body
     }
@@ -110,41 +108,6 @@ def function_habits(code: Code) -> Marks:
         yield from _growing(code, function)
         if LOSS_NAME_PATTERN.search(function.name) or id(function) in losses:
             yield from _unguarded(code, function)
-
-
-def _crossed(code: Code, functions: Sequence[Function]) -> Marks:
-    """Two locks that one function takes in one order and another function in the other order: a possible deadlock."""
-    taken: dict[tuple[str, str], tuple[Function, ast.AST]] = {}
-    for function in functions:
-        for first, second, node in _pairs(function.body, ()):
-            taken.setdefault((first, second), (function, node))
-    for (first, second), (function, node) in taken.items():
-        if first < second and (second, first) in taken:
-            other, there = taken[second, first]
-            habit = code.remark("crossed_locks", node)
-            lines = f"{first} then {second} in {function.name} (line {habit.line}), {second} then {first} in {other.name}"
-            yield Habit(habit.kind, habit.source, habit.line, f"{lines} (line {code.line(there)})")
-
-
-def _pairs(body: Sequence[ast.stmt], held: tuple[str, ...]) -> Iterator[tuple[str, str, ast.AST]]:
-    """(lock that is held, lock that is taken next, node), from `with` statements and calls of `acquire`."""
-    for statement in body:
-        if isinstance(statement, Function | ast.ClassDef):
-            continue
-        now = held
-        if isinstance(statement, ast.With | ast.AsyncWith):
-            for name, node in _locks_of(statement):
-                yield from ((before, name, node) for before in now if before != name)
-                now = (*now, name)
-        elif isinstance(statement, ast.Expr) and isinstance(call := statement.value, ast.Call):
-            name, _, what = dotted_name(call.func).rpartition(".")
-            if LOCK_NAME_PATTERN.search(name) and what == "acquire":
-                yield from ((before, name, call) for before in held if before != name)
-                held = (*held, name)
-            elif what == "release":
-                held = tuple(n for n in held if n != name)
-        for inner in ("body", "orelse", "finalbody"):
-            yield from _pairs(getattr(statement, inner, []), now)
 
 
 def guarded(code: Code) -> Iterator[Guarded]:

@@ -19,15 +19,6 @@ if __name__ == "__main__":
     for x in loader:
         loss = model(x).mean()
 """
-LOCKS = """\
-def f():
-    with {0}:
-        with {1}:
-            pass
-def g():
-    with b_lock:
-        with a_lock:
-            pass"""
 
 
 def read(folder: Path, text: str, name: str = "train.py") -> Program:
@@ -114,11 +105,6 @@ def test_a_fused_attention_is_a_setting(tmp_path: Path, line: str, said: bool) -
         ("d = pd.read_csv('x')", "read_at_once"),
         ("model.compile(run_eagerly=True)", "eager"),
         ("with tf.GradientTape() as t:\n    y = loss.numpy()", "left_the_tape"),
-        (LOCKS.format("a_lock", "b_lock"), "crossed_locks"),
-        (
-            "def f():\n    a_lock.acquire()\n    b_lock.acquire()\ndef g():\n    with b_lock, a_lock:\n        pass",
-            "crossed_locks",
-        ),
         ("def batches():\n    xs = []\n    while True:\n        xs.append(read())\n        yield np.array(xs)", "growing_batch"),
         ("kept = []\nwhile True:\n    kept.append(bytearray(4 << 20))", "growing_list"),
         ("def my_loss(y, p):\n    return -y * tf.math.log(p)", "unguarded_log"),
@@ -153,7 +139,6 @@ def test_each_habit_is_seen(tmp_path: Path, line: str, habit: str) -> None:
         "d = tf.data.Dataset.from_tensors(x)\nd = d.map(f, num_parallel_calls=tf.data.AUTOTUNE)",
         "d = pd.read_csv('x', chunksize=1000)",
         "x = list(map(f, y))",
-        LOCKS.format("b_lock", "a_lock"),
         "def batches():\n    while True:\n        xs = []\n        xs.append(read())\n        yield np.array(xs)",
         "def my_loss(y, p):\n    return -y * tf.math.log(p + 1e-8) - torch.log(p.clamp(min=1e-6))",
         "def accuracy(y, p):\n    return tf.math.log(p)",
