@@ -1,4 +1,4 @@
-"""Make the weights of the decision from feature rows: python -m scripts.retrain [-o FILE] [--check | --outcome | --rows CORPUS...]
+"""Make the weights of the decision from feature rows: python -m scripts.retrain [-o FILE] [--check | --outcome | --rows CORPUS]
 
     python -m scripts.retrain                     benchmarks/rows.xz, outcome.weights -> forensics/decision/model.weights
     python -m scripts.retrain --outcome -o MINE   the same, with the outcome learned from the rows as well

@@ -2,8 +2,9 @@
 
 Each example is a case with its candidates. The utility of a candidate is the sum of its features times their weights; its
 probability is exp(utility) divided by the sum over all candidates. The weights maximise the probability of the right candidates,
-less a penalty for what they differ from prior.csv: the weights that were learned when all evidence of a cause was one candidate,
-from 8,639 cases, and for newer features what their meaning says. A few cases move a weight little, many as far as they show.
+less a penalty for what they differ from prior.csv: the weights that were learned from 8,639 cases, most of whose logs cannot be
+had again. A few cases move a weight little, many as far as they show. (With a tenth of the penalty the weights of what stands
+behind and before an event were lost, and of two kills the earlier one was named.)
 """
 
 import csv

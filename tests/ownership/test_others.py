@@ -82,7 +82,10 @@ def test_a_kill_before_the_job_began_is_anothers(analyze: Callable[..., Report])
 
 def test_an_attempt_that_was_killed_is_not_why_a_later_one_failed(analyze: Callable[..., Report]) -> None:
     first = "2025-08-22 03:00:00,000 INFO start\njob.sh: line 2:  7 Killed   python train.py\n"
-    later = "2025-08-22 03:{minute}:00,000 ERROR OSError: [Errno 28] No space left on device: '/scratch/ckpt'\n"
+    later = (
+        "2025-08-22 03:08:00,000 INFO start\n"
+        "2025-08-22 03:{minute}:00,000 ERROR OSError: [Errno 28] No space left on device: '/scratch/ckpt'\n"
+    )
     kill = memcg("03:00:01", "/a")
     assert analyze(dmesg_txt=kill, train_log=first + later.format(minute="09")).causes[0].id == "storage.full"
     assert analyze(dmesg_txt=kill, train_log=first).causes[0].id == "host_memory.oom_cgroup"
