@@ -24,10 +24,10 @@ from forensics.readers.python.library_files import knows_own_code
 
 # name -> (group, the sign that its weight must have or 0 for any, what it measures; `it` is the candidate)
 FEATURES: Mapping[str, tuple[str, int, str]] = {
-    "proof": ("evidence", 1, "a line of weight proof shows it and an end: `Killed process 4711 (python)`"),
-    "strong": ("evidence", 1, "a line of weight strong shows it and an end: `CUDA out of memory`"),
-    "hint": ("evidence", 0, "a line of weight hint shows it and an end: `exit code 1`"),
-    "notice only": ("evidence", -1, "only lines that by their nature end nothing support it: `retrying in 1 s`"),
+    "proof": ("evidence", 1, "a line of weight proof shows it and an end"),
+    "strong": ("evidence", 1, "a line of weight strong shows it and an end"),
+    "hint": ("evidence", 0, "a line of weight hint shows it and an end"),
+    "notice only": ("evidence", -1, "only lines that by their nature end nothing support it"),
     "notice proof": ("evidence", 0, "such a line of weight proof or strong supports it, too"),
     "kinds": ("evidence", 0, "ln(1 + different messages that support it)"),
     "rate": ("evidence", 1, "greatest log odds that a log with one of its signatures ended by this cause (rates.csv)"),
