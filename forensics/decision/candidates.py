@@ -138,7 +138,8 @@ def with_words(
 
 
 def _text(cause: str, text: Mapping[str, float], likely: Sequence[str]) -> dict[str, float]:
-    return {"text": log(max(text.get(cause, 0.0), MIN_TEXT_PROBABILITY)), "text first": float(likely[:1] == [cause])}
+    unknown = text[likely[0]] if likely else 0.0  # a taught cause, of which no words were learned: they speak no less for it
+    return {"text": log(max(text.get(cause, unknown), MIN_TEXT_PROBABILITY)), "text first": float(likely[:1] == [cause])}
 
 
 class _Event:

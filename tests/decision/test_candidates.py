@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from forensics.database import HEALTHY, Database
-from forensics.decision.candidates import FEATURE_NAMES, FEATURES, UNLISTED, candidates
+from forensics.decision.candidates import FEATURE_NAMES, FEATURES, UNLISTED, candidates, with_words
 from forensics.model import Weight
-from forensics.model.verdicts import Owner
+from forensics.model.verdicts import Candidate, Owner
 from tests.decision.made import features_of, seen
 
 FALLEN = "gpu_hardware.fallen_off_bus"
@@ -206,3 +206,11 @@ def test_a_fault_of_another_job_container_or_device_explains_only_that_a_peer_wa
         owned.append(replace(o, observation=replace(o.observation, fields=fields)))
     by = {c.cause: c.explained_by for c in candidates(owned, {}, knowledge, {})}
     assert by[effect_cause] == (FALLEN if explains or waits else None)
+
+
+def test_a_cause_of_which_no_words_were_learned_has_those_of_the_likeliest() -> None:
+    """A taught cause is in no weights; its words speak no less for it than those of its rivals."""
+    words = {"storage.full": 0.6, "data.missing": 0.001}
+    taught, full, missing = (Candidate(c, (), dict.fromkeys(FEATURE_NAMES, 0.0)) for c in ("acme.store", *words))
+    found = {c.cause: c.features["text"] for c in with_words([taught, full, missing], True, words, words, ())}
+    assert found["acme.store"] == found["storage.full"] > found["data.missing"]
