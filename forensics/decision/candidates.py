@@ -115,7 +115,8 @@ def with_words(
     `general`: the general ones of uncaught exceptions.
     """
     likely = sorted((c for c in text if c in known and c != HEALTHY), key=lambda c: (-text[c], c))[:NEAREST_BY_WORDS]
-    made = [replace(e, features={**e.features, **_text(e.cause, text, likely)}) for e in events]
+    unlearned = text[likely[0]] if likely else 0.0  # of a taught cause, of which no words were learned: they speak no less for it
+    made = [replace(e, features={**e.features, **_text(e.cause, text, likely, unlearned)}) for e in events]
     seen = {e.cause for e in events}
     if made:
         bare = dict.fromkeys(FEATURE_NAMES, 0.0) | {
@@ -137,9 +138,8 @@ def with_words(
     return [*made, Candidate(UNLISTED, (), none)]
 
 
-def _text(cause: str, text: Mapping[str, float], likely: Sequence[str]) -> dict[str, float]:
-    unknown = text[likely[0]] if likely else 0.0  # a taught cause, of which no words were learned: they speak no less for it
-    return {"text": log(max(text.get(cause, unknown), MIN_TEXT_PROBABILITY)), "text first": float(likely[:1] == [cause])}
+def _text(cause: str, text: Mapping[str, float], likely: Sequence[str], unlearned: float = 0.0) -> dict[str, float]:
+    return {"text": log(max(text.get(cause, unlearned), MIN_TEXT_PROBABILITY)), "text first": float(likely[:1] == [cause])}
 
 
 class _Event:
