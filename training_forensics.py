@@ -19,9 +19,9 @@ def main() -> None:
     if getattr(found, "DISTRIBUTION", None) != NAME:
         places = getattr(found, "__file__", None) or ", ".join(map(str, found.__path__))
         _stop(f"`import forensics` finds another project's package, {places}")
-    from forensics.cli import main as run
+    from forensics.cli import command
 
-    run()
+    command()
 
 
 def _stop(what: str) -> None:

@@ -1,6 +1,6 @@
 """`python -m forensics`."""
 
-from forensics.cli import main
+from forensics.cli import command
 
 if __name__ == "__main__":
-    main()
+    command()

@@ -41,7 +41,7 @@ def answer(report: dict[str, object]) -> tuple[str, ...]:
 
 def answers(folder: Path) -> dict[str, tuple[str, ...]]:
     """What `forensics batch` answers for each case below a folder; the name of a case begins with the folder's."""
-    from training_forensics import main
+    from forensics.cli import main
 
     out = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(SystemExit):

@@ -10,6 +10,7 @@ import gc
 import os
 import signal
 import sys
+import threading
 
 if "msgspec" not in sys.modules and "typing_extensions" not in sys.modules:
     # msgspec takes what it needs of it from typing just as well, and this module loads `inspect`: 15 of 240 ms.
@@ -21,9 +22,26 @@ if "msgspec" not in sys.modules and "typing_extensions" not in sys.modules:
 
 from forensics.core.errors import ForensicsError, missing_module, unexpected
 
-__all__ = ["main"]
+__all__ = ["command", "main"]
 
 YOUNG = 500_000  # objects made before cycles are looked for; a run makes hardly any, and the default of 700 costs a tenth
+
+
+def command() -> None:
+    """Run the command line, and end the process without freeing its objects one by one: that takes a twentieth of a short run."""
+    try:
+        main()
+    except SystemExit as end:
+        status = 0 if end.code is None else end.code
+        if not isinstance(status, int) or threading.active_count() > 1:
+            raise
+        atexit._run_exitfuncs()  # files that are kept for the next run are written by these
+        try:
+            sys.stdout.flush()
+            sys.stderr.flush()
+        except (OSError, ValueError):
+            raise end from None  # the interpreter tells of it
+        os._exit(status)
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ import importlib
 import re
 from array import array
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, AnyStr, cast
+from typing import TYPE_CHECKING, Any, AnyStr, Protocol, cast
 
 if TYPE_CHECKING:
     from regex import Pattern as RegexPattern
@@ -31,7 +31,15 @@ PATTERN_ATTRIBUTES = (
 Pattern = tuple[str | bytes, int | str]  # a pattern and its flags; or the version of the library `regex`, if it is one of its
 Program = tuple[Any, ...]  # what the engine makes a compiled pattern of; its code as bytes
 
-known: dict[Pattern, Program] = {}  # of earlier runs
+
+class Known(Protocol):
+    """Programs of earlier runs."""
+
+    def get(self, pattern: Pattern, /) -> Program | None:
+        """The program of `pattern`, if an earlier run made it."""
+
+
+known: Known = {}  # what was read from disk
 unknown: list[Pattern] = []  # that were compiled in this run
 
 
@@ -50,13 +58,14 @@ def compiled_with_timeout(pattern: str) -> "RegexPattern[str]":
 
 def _compiled(key: Pattern, engine: str, compile_it: Callable[[], Any]) -> Any:
     """The pattern that `engine` makes of the known program; the one that `compile_it` makes if there is none."""
-    if program := known.get(key):
-        try:
+    global known
+    try:
+        if program := known.get(key):
             if engine == "_sre":  # takes no bytes
                 program = (program[0], array("I", program[1]).tolist(), *program[2:])
             return importlib.import_module(engine).compile(key[0], *program)
-        except Exception:
-            known.clear()  # of another interpreter, or damaged: all are compiled again
+    except Exception:
+        known = {}  # of another interpreter, or damaged: all are compiled again
     made = compile_it()
     unknown.append(key)
     return made

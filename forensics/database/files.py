@@ -43,8 +43,12 @@ def misplaced_files(folder: Path) -> list[Path]:
     ]
 
 
-def _files(folder: Path, depth: int = 3) -> Iterator[Path]:
+def _files(folder: Path) -> Iterator[Path]:
     """The YAML files and tables of `folder` and its sub-folders, in a stable order; other files are ignored."""
+    return (Path(entry.path) for entry in _entries(str(folder)))
+
+
+def _entries(folder: str, depth: int = 3) -> Iterator["os.DirEntry[str]"]:
     try:
         with os.scandir(folder) as found:
             entries = sorted(found, key=lambda e: e.name)
@@ -52,9 +56,9 @@ def _files(folder: Path, depth: int = 3) -> Iterator[Path]:
         return
     for entry in entries:
         if entry.name.endswith((".yaml", ".yml", ".csv")) and entry.is_file():
-            yield folder / entry.name
+            yield entry
         elif depth > 1 and not entry.name.startswith(".") and entry.is_dir():
-            yield from _files(folder / entry.name, depth - 1)
+            yield from _entries(entry.path, depth - 1)
 
 
 def content_hash(folders: Iterable[Path]) -> str:
@@ -62,18 +66,18 @@ def content_hash(folders: Iterable[Path]) -> str:
 
     Raises UsageError for one that is no folder, DatabaseError for a file that cannot be read or is too large.
     """
-    listed: list[tuple[Path, list[Path]]] = []
+    listed: list[tuple[Path, list[os.DirEntry[str]]]] = []
     for folder in folders:
         if not folder.is_dir():
             raise UsageError("no such folder of signatures", str(folder))
-        listed.append((folder, list(itertools.islice(_files(folder), limits.current.cause_files + 1))))
+        listed.append((folder, list(itertools.islice(_entries(str(folder)), limits.current.cause_files + 1))))
     name = f"{_state(listed)}.sha256"
     with contextlib.suppress(OSError, RuntimeError):
         return (cache.folder() / HASHES / name).read_text(encoding="ascii")
     digest = sha256()
     for folder, files in listed:
         digest.update(b"folder %d\0" % len(files))
-        for path in files[: limits.current.cause_files]:
+        for path in (Path(entry.path) for entry in files[: limits.current.cause_files]):
             data = _content(path)
             digest.update(b"%s\0%d\0" % (str(path.relative_to(folder)).encode("utf-8", "surrogateescape"), len(data)) + data)
     with contextlib.suppress(RuntimeError):  # no folder is known
@@ -81,15 +85,15 @@ def content_hash(folders: Iterable[Path]) -> str:
     return digest.hexdigest()
 
 
-def _state(listed: Iterable[tuple[Path, list[Path]]]) -> str:
+def _state(listed: Iterable[tuple[Path, list["os.DirEntry[str]"]]]) -> str:
     """What tells whether a file changed, of all files: megabytes need not be read to see that none did."""
     rows: list[tuple[object, ...]] = []
     for folder, files in listed:
         rows.append((str(folder), len(files), limits.current.cause_files, limits.current.cause_file))
-        for path in files:
+        for entry in files:
             with contextlib.suppress(OSError):  # _content() tells why
-                found = path.stat()
-                rows.append((str(path), found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns))
+                found = entry.stat()
+                rows.append((entry.path, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns))
     return sha256(repr(rows).encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
@@ -114,7 +118,9 @@ def read_rows(name: str, folder: Path | None = None) -> list[dict[str, str]]:
     path = (folder or builtin_folder()) / "tables" / f"{name}.csv"
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            return list(csv.DictReader(file))
+            rows = csv.reader(file)
+            names = next(rows, [])
+            return [dict(itertools.zip_longest(names, row)) for row in rows if row]
     except OSError as error:
         raise DatabaseError(f"table cannot be read: {error.strerror}", str(path)) from error
 

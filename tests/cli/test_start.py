@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 TINY = "step 1 loss 2.3\nstep 2 loss 2.2\nKilled\n"
 # Packages that the answer to a short log on standard input does not need, each with all that is in it.
 NOT_NEEDED = (
@@ -45,3 +47,36 @@ def test_a_short_log_on_standard_input_imports_only_what_it_needs() -> None:
     found = _imported()
     assert "forensics.pipeline" in found
     assert sorted(name for name in found if name.startswith(tuple(f"{n}." for n in NOT_NEEDED)) or name in NOT_NEEDED) == []
+
+
+WITNESS = """
+import atexit, os, sys, threading
+end = os._exit
+def at_once(status):
+    os.write(1, b"at once\\n")
+    end(status)
+os._exit = at_once
+atexit.register(lambda: print("kept"))
+sys.argv = ["forensics", "stdin", *sys.argv[1:]]
+from forensics.cli import command
+{before}
+command()
+"""
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize(
+    ("before", "args", "last", "status"),
+    [
+        ("", (), ["kept", "at once"], 0),
+        ("", ("--exit-code",), ["kept", "at once"], 1),
+        ("threading.Thread(target=lambda: (threading.main_thread().join(), print('worked'))).start()", (), ["worked", "kept"], 0),
+    ],
+    ids=["an answer", "a failure told", "a thread that works"],
+)
+def test_the_process_ends_at_once_when_all_is_written(before: str, args: tuple[str, ...], last: list[str], status: int) -> None:
+    command = [sys.executable, "-c", WITNESS.format(before=before), *args]
+    done = subprocess.run(command, input=TINY, capture_output=True, text=True)
+    lines = done.stdout.splitlines()
+    assert done.returncode == status
+    assert lines[-len(last) - 1] == "  <stdin>  3 lines, plain" and lines[-len(last) :] == last

@@ -87,4 +87,24 @@ def test_a_wrong_pattern_is_not_kept() -> None:
     found(*PATTERNS[0])
     kept_patterns.keep_patterns()
     kept_patterns.read_patterns()
-    assert [pattern for pattern, _ in lazy.known] == [PATTERNS[0][0]]
+    assert isinstance(lazy.known, kept_patterns.KeptPrograms)
+    assert len(lazy.known.places) == 1
+    assert lazy.known.get(PATTERNS[0])
+
+
+def test_patterns_of_one_number_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_patterns, "_number", lambda _: 1)
+    compiled = [found(*one) for one in PATTERNS]
+    kept_patterns.keep_patterns()
+    kept_patterns.read_patterns()
+    assert [found(*one) for one in PATTERNS] == compiled
+
+
+def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_patterns, "MAX_KEPT_PATTERNS", 2)
+    for pattern in PATTERNS:
+        lazy.unknown.clear()
+        found(*pattern)
+        kept_patterns.keep_patterns()
+        kept_patterns.read_patterns()
+    assert [lazy.known.get(pattern) is not None for pattern in PATTERNS] == [False, False, True]

@@ -9,7 +9,6 @@ weights are in signatures/tables/exception_words.csv; scripts/exception_words.py
 signature matches, and only for causes that an exception of a program's own can mean.
 """
 
-import csv
 import functools
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -133,9 +132,23 @@ def _lines(event: Observation) -> set[int]:
     return {proof.line for proof in event.proofs} or {event.line}
 
 
+class _Weights(dict[str, tuple[float, ...]]):
+    """The weights of stems, each read from its line when it is first asked for: a message has some ten of 2,200 stems."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self.lines = {line.partition(",")[0]: line for line in lines}
+
+    def __contains__(self, stem: object) -> bool:
+        return stem in self.lines
+
+    def __missing__(self, stem: str) -> tuple[float, ...]:
+        self[stem] = tuple(map(float, self.lines[stem].split(",")[1:]))
+        return self[stem]
+
+
 @functools.cache
 def _weights() -> tuple[Sequence[str], Mapping[str, tuple[float, ...]]]:
     """The causes, and for each stem a weight for each cause. Weights are log odds: those of all stems are added up."""
-    with (builtin_folder() / "tables" / "exception_words.csv").open(encoding="utf-8", newline="") as file:
-        head, *rows = csv.reader(file)
-    return head[1:], {row[0]: tuple(map(float, row[1:])) for row in rows}
+    table = builtin_folder() / "tables" / "exception_words.csv"
+    head, *lines = table.read_text(encoding="utf-8").splitlines()
+    return head.split(",")[1:], _Weights(lines)
