@@ -45,10 +45,15 @@ from forensics.source_analysis import SourceAnalysis, analyze_sources, call_or_w
 from forensics.source_analysis.placement import disordered_sources, find_incidents, placed_observations
 from forensics.source_analysis.teardown import ignored_lines
 from forensics.sources.renumber import renumbered_lane
-from forensics.summary.cause_time import LogTimes, with_moment
-from forensics.summary.incident_entries import incident_summaries, order_incidents, timeline
+from forensics.summary.incident_entries import (
+    LogTimes,
+    incident_summaries,
+    order_incidents,
+    source_summaries,
+    timeline,
+    with_moment,
+)
 from forensics.summary.reported_subject import MAX_EARLIER_ATTEMPTS, earlier_attempts, subject_summary
-from forensics.summary.sources import source_summaries
 from forensics.version import VERSION
 
 CLEAR = 0.8  # a cause that is less probable is shown with the lines that may decide it

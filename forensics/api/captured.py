@@ -36,7 +36,7 @@ def run(command: Sequence[str], *, bundle: str | Path = "", **options: object) -
     >>> run(["true"])
     Ran(status=0, bundle=None, report=None)
     """
-    from forensics.capture.command import run_command
+    from forensics.capture.options import run_command
 
     status, folder = run_command(list(command), str(bundle), **options)
     died = folder is not None and status != 0

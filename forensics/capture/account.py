@@ -17,8 +17,8 @@ import os
 import signal
 import time
 
-from forensics.capture.children import child_text
 from forensics.capture.identity import MAX_FREE_SHARE_OF_FULL
+from forensics.capture.proc import child_text
 from forensics.capture.rank_dumps import remove_pipes
 from forensics.capture.times import duration_text, local_zone, time_text
 

@@ -15,12 +15,11 @@ from forensics.capture import identity, rank_dumps, stacks
 from forensics.capture.bundle import Bundle
 from forensics.capture.cgroups import Groups
 from forensics.capture.connector import ProcessEvents
-from forensics.capture.growth import Growth
+from forensics.capture.growth import Growth, Silence
 from forensics.capture.kernel import KernelLog
 from forensics.capture.reaping import WaitingThread, reap_orphans
 from forensics.capture.samples import MAX_WARNED_S, MemorySamples
 from forensics.capture.senders import SignalTrace
-from forensics.capture.silence import Silence
 from forensics.capture.times import duration_text, time_text
 from forensics.capture.tree import ProcessTree
 
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from forensics.capture.early_warnings import EarlyWarnings
+    from forensics.capture.growth import EarlyWarnings
     from forensics.capture.joblog import JobLog
     from forensics.capture.options import Options
 

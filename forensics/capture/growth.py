@@ -9,17 +9,25 @@ Nothing is asked of the job, and nothing of the files but their status.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import stat
+import subprocess
+import sys
 import time
 from itertools import islice
 
 from forensics.capture import proc
 from forensics.capture.bundle import RUN_FILE
+from forensics.capture.times import duration_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+
+    from forensics.capture.joblog import JobLog
+    from forensics.capture.options import Options
+
 
 MAX_LISTED_FILES = 4000  # bounds the time on a slow disk; a data set of single files is not read to its end
 MAX_LISTED_DEPTH = 4  # lightning_logs/version_0/metrics.csv, runs/NAME/events.out.tfevents
@@ -111,3 +119,93 @@ def _listed(folder: str, left_out: str) -> Iterator[tuple[str, State]]:
                         yield entry.path, (state.st_size, state.st_mtime_ns)
                     elif depth < MAX_LISTED_DEPTH and entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
                         waiting += [(entry.path, depth + 1)] if entry.path != left_out else []
+
+
+IN_BACKGROUND = '"$@" &'  # for a shell: its arguments as a command
+MAX_SAID_BYTES = 4096  # at one look: a few lines
+
+
+class EarlyWarnings:
+    """The warnings on the logs `files`, each with the byte from which on it is the job's."""
+
+    def __init__(self, files: Iterable[tuple[str, int]]) -> None:
+        self._reads, writes = os.pipe()
+        command = [sys.executable, "-P", "-m", "forensics.series.live", json.dumps(list(files))]
+        try:
+            # Safe: before orphans are adopted; it starts the process and ends at once, and is reaped here.
+            subprocess.run(
+                ["/bin/sh", "-c", IN_BACKGROUND, "sh", *command],
+                stdin=subprocess.DEVNULL, stdout=writes, stderr=subprocess.DEVNULL, start_new_session=True, check=False,
+            )  # fmt: skip
+        finally:
+            os.close(writes)
+
+    def said(self) -> list[str]:
+        """The lines that it said since the last call."""
+        if self._reads < 0 or not proc.readable(self._reads, 0):
+            return []
+        data = os.read(self._reads, MAX_SAID_BYTES)
+        if not data:
+            self.close()
+        return data.decode("utf-8", "replace").splitlines()
+
+    def close(self) -> None:
+        """End it."""
+        if self._reads >= 0:
+            with contextlib.suppress(OSError):
+                os.close(self._reads)
+            self._reads = -1
+
+
+STACKS_BEFORE_LIMIT_S = 45.0  # chosen by hand: stacks are taken so long before a known time limit
+MIN_STALL_S = 60.0  # chosen by hand: shorter silences are ordinary
+MIN_OWN_FILES_S = 1.0  # chosen by hand: between two looks at the files of a silent job
+OWN_FILES_SHARE = 0.05  # chosen by hand: of the silence that is asked for; a look at many files costs time
+
+
+class Silence:
+    """The silence of a job. `spell`: the last long one, its first and its last moment."""
+
+    def __init__(self, options: Options, log: JobLog | None, growth: Growth) -> None:
+        self.options, self.log, self.growth = options, log, growth
+        self.spell: tuple[float, float] | None = None
+        self._taken_for, self._next_stacks_s, self._limit_taken, self._next_files = -1.0, 0.0, False, 0.0
+
+    def near_limit(self) -> bool:
+        """Is a time limit near? True once."""
+        near = 0 < self.options.time_limit_s - time.time() < STACKS_BEFORE_LIMIT_S and not self._limit_taken
+        self._limit_taken |= near
+        return near
+
+    def look(self, pids: Iterable[int], folder: str, last: bool = False) -> float:
+        """How long the job is silent, if that is longer than asked for; else 0. `last`: the last look, at the end."""
+        log, stall_s = self.log, self.options.stall_s
+        if log is None:
+            return 0.0
+        self._heard(self.growth.look(), True)
+        if not stall_s or time.monotonic() - log.last < stall_s:
+            return 0.0
+        if last or time.monotonic() >= self._next_files:
+            self._next_files = time.monotonic() + max(MIN_OWN_FILES_S, OWN_FILES_SHARE * stall_s)
+            self._heard(self.growth.own_files(pids, folder, time.time() - (time.monotonic() - log.last)), False)
+        silent_s = time.monotonic() - log.last
+        if silent_s < stall_s:
+            return 0.0
+        self.spell = time.time() - silent_s, time.time()
+        return silent_s
+
+    def _heard(self, moment: float | None, followed: bool) -> None:
+        if moment is not None and self.log is not None:
+            self.log.grew(time.monotonic() - (time.time() - moment), followed)
+
+    def stacks_due(self, silent_s: float, say: Callable[[str], None]) -> bool:
+        """Are stacks due: at the beginning of a long silence, and each time when it is twice as long?"""
+        assert self.log is not None
+        if self._taken_for != self.log.last:
+            self._taken_for, self._next_stacks_s = self.log.last, 0.0
+            if self.options.warn and silent_s > max(MIN_STALL_S, self.log.longest_silence_s):
+                say(f"no output for {duration_text(silent_s)}, longer than ever before; stacks are taken")
+        if silent_s < self._next_stacks_s:
+            return False
+        self._next_stacks_s = 2 * silent_s
+        return True

@@ -14,7 +14,7 @@ import sys
 import time
 
 from forensics.capture import proc
-from forensics.capture.children import child_text
+from forensics.capture.proc import child_text
 from forensics.capture.times import time_text
 
 TYPE_CHECKING = False

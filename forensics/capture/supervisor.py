@@ -24,8 +24,7 @@ from forensics.capture import proc
 from forensics.capture.account import finish, memory_kill, was_interrupted
 from forensics.capture.bundle import Bundle
 from forensics.capture.collector import Collector
-from forensics.capture.early_warnings import EarlyWarnings
-from forensics.capture.growth import Growth
+from forensics.capture.growth import EarlyWarnings, Growth
 from forensics.capture.joblog import JobLog
 from forensics.capture.options import job_environment, linked_folders
 from forensics.capture.reaping import WaitingThread, adopt_orphans, wait_for_job

@@ -18,7 +18,7 @@ import select
 import time
 
 from forensics.capture import proc
-from forensics.capture.children import child_numbers
+from forensics.capture.proc import child_numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -22,8 +22,7 @@ from forensics.capture.account import finish
 from forensics.capture.bundle import Bundle
 from forensics.capture.cell_output import CELL_OUTPUT
 from forensics.capture.collector import Collector
-from forensics.capture.early_warnings import EarlyWarnings
-from forensics.capture.growth import Growth
+from forensics.capture.growth import EarlyWarnings, Growth
 from forensics.capture.joblog import JobLog
 from forensics.capture.options import Options
 from forensics.capture.reporting import UNAWAITED_REPORT_S, act_on_death, analyse_bundle

@@ -16,7 +16,7 @@ from forensics.core.text import escaped
 if TYPE_CHECKING:
     from forensics.database import Database
     from forensics.fleet.correlated import CorrelatedFailure
-    from forensics.fleet.parts import Parts
+    from forensics.fleet.worker import Parts
     from forensics.history.fingerprint import Incident
 
 PLAIN_S = 15.0  # between lines of progress where nobody watches
@@ -71,8 +71,7 @@ def _run(
     from forensics.fleet.cases import cases_in
     from forensics.fleet.correlated import read_topology
     from forensics.fleet.engine import client_of, reports
-    from forensics.fleet.parts import Parts
-    from forensics.fleet.worker import Limits
+    from forensics.fleet.worker import Limits, Parts
     from forensics.pipeline import database
 
     knowledge = database(map(Path, limits[2]))

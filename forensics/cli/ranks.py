@@ -68,7 +68,7 @@ def _picture(paths: list[Path], jobs: int | None) -> "RankPicture":
 
 
 def _told(seen: "RankPicture", form: str, calls: int) -> str:
-    from forensics.ranks.words import numbers, reason
+    from forensics.ranks.observation import numbers, reason
     from forensics.report import ranks as told
 
     if form == "json":

@@ -49,8 +49,7 @@ def add_export(group: typer.Typer) -> None:
         from forensics.config import config
         from forensics.database import builtin_folder, read_folders
         from forensics.database.entries import WEIGHT_NAMES
-        from forensics.signature_export.rules import collect
-        from forensics.signature_export.targets import TARGETS, Setting
+        from forensics.signature_export.rules import TARGETS, Setting, collect
 
         for given, known in ((form, tuple(TARGETS)), (weight, WEIGHT_NAMES)):
             if given not in known:

@@ -41,7 +41,7 @@ def register(app: typer.Typer) -> None:
         system call each process waits. A job on several hosts is asked by srun or kubectl, if they are here.
         """
         from forensics.adapters import launchers
-        from forensics.ranks.standing import standings
+        from forensics.ranks.doing import standings
         from forensics.report.ranks import stacks_json, stacks_text
 
         if (pid is None) == (job is None):
@@ -71,7 +71,7 @@ def _notes(found: "Answers") -> "Iterator[str]":
 
 def _save(hosts: "tuple[LiveHost, ...]", folder: Path) -> None:
     """A file for each process, as `forensics run` writes it. Command lines lose their secrets."""
-    from forensics.capture.children import child_numbers
+    from forensics.capture.proc import child_numbers
     from forensics.capture.stacks import free_path, rank_or_child, stacks_head
     from forensics.capture.times import time_text
     from forensics.report.redaction.lines import masked_text

@@ -56,7 +56,7 @@ def _spool_folder(general: Mapping[str, str]) -> Path:
 
 
 def _promise(report: "Report", sinks: Mapping[str, Mapping[str, str]], spool: "Spool", names: bool) -> None:
-    from forensics.sinks.message import message_of
+    from forensics.sinks.destinations import message_of
 
     message = message_of(report, names)
     for name in sinks:

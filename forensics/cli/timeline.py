@@ -20,9 +20,9 @@ from forensics.report.redaction.lines import unmasked
 
 if TYPE_CHECKING:
     from forensics.correlation import Filter
-    from forensics.correlation.clock import Clock
     from forensics.correlation.filters import Window
     from forensics.correlation.stream import Entry
+    from forensics.correlation.timestamp_resolver import Clock
     from forensics.database import Database
     from forensics.model import Observation, Scan, Source, Warning
     from forensics.report.redaction import LineMasker
@@ -81,7 +81,7 @@ class _Wanted(NamedTuple):
         return not self.sources or any(part in name or fnmatch(name, part) for part in self.sources)
 
     def entry(self, entry: "Entry", asked: "Window") -> bool:
-        from forensics.correlation.levels import at_least
+        from forensics.correlation.stream import at_least
 
         if self.event_filter.timed and (entry.time is None or not asked.contains(entry.time)):
             return False
@@ -89,7 +89,7 @@ class _Wanted(NamedTuple):
 
 
 def _level(text: str | None) -> str | None:
-    from forensics.correlation.levels import LEVEL_NAMES, parse_level
+    from forensics.correlation.stream import LEVEL_NAMES, parse_level
 
     found = parse_level(text)
     if text and found is None:

@@ -33,7 +33,7 @@ from forensics.model import (
     Setting,
 )
 from forensics.model.answers import OUTCOME_LINE
-from forensics.readers.kernel.processes import processes
+from forensics.readers.kernel.process_table import processes
 from forensics.readers.progress.counters import NO_PROGRESS, Progress, share_done
 from forensics.readers.python.frames import is_bare_frame
 from forensics.readers.settings.attempts import AttemptFacts, attempt_facts

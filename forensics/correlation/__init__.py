@@ -5,24 +5,18 @@ joined. Observations that belong together form an incident. Each assumption (a y
 invented. In this room an observation is also called an event: it has a place in time.
 """
 
-from forensics.correlation.assign_times import assign_times
-from forensics.correlation.clock import Clock
-from forensics.correlation.clock_alignment import align_clocks
+from forensics.correlation.clock_alignment import align_clocks, assign_times
 from forensics.correlation.clock_inference import full_times, has_date, infer_clock, recorded_zone
-from forensics.correlation.disorder import is_disordered
-from forensics.correlation.entities import IdMappings
+from forensics.correlation.entities import LOCAL, IdMappings, Key, different_owners, entity_keys, hosts_differ, key_text
 from forensics.correlation.filters import EVERYTHING, Filter, apply_filter, last_incident, unmatched, window
 from forensics.correlation.incident_grouping import group_incidents, join_incidents
-from forensics.correlation.keys import LOCAL, Key, different_owners, entity_keys, hosts_differ, key_text
 from forensics.correlation.line_moments import completed, in_one_zone, moment_text
 from forensics.correlation.links import find_links
-from forensics.readers.identity.entity_ids import EntityIds, entity_ids
-from forensics.readers.identity.file_names import FileNameIds, ids_of_file_name
-from forensics.readers.identity.normalise import is_distinctive, same_host
+from forensics.correlation.timestamp_resolver import Clock, is_disordered
+from forensics.readers.identity.entity_ids import EntityIds, FileNameIds, entity_ids, ids_of_file_name, is_distinctive, same_host
 from forensics.readers.stamps.clock_samples import ClockSample, clock_samples, printed_dates
 from forensics.readers.stamps.moment import Moment, moment_of, seconds_between
-from forensics.readers.tools.id_tables import IdMapping, read_id_mappings
-from forensics.readers.tools.program_pids import program_pids
+from forensics.readers.tools.id_tables import IdMapping, program_pids, read_id_mappings
 
 __all__ = [
     "EVERYTHING",

@@ -12,8 +12,7 @@ from itertools import accumulate, pairwise
 
 from msgspec.structs import replace
 
-from forensics.correlation.clock import UPTIME_ERROR_S, Anchor, Clock
-from forensics.correlation.timestamp_resolver import TimestampResolver, naive, nearest_year, span
+from forensics.correlation.timestamp_resolver import UPTIME_ERROR_S, Anchor, Clock, TimestampResolver, naive, nearest_year, span
 from forensics.model import Source, Stamp, Warn, Warning
 from forensics.model.logs import NO_ZONE
 from forensics.readers.stamps.clock_samples import MAX_UTC_OFFSET, MIN_DAY_CHANGE, SMALLEST_ZONE_STEP_S, BootCounter, ClockSample

@@ -4,8 +4,7 @@ from datetime import datetime, tzinfo
 
 from msgspec.structs import replace
 
-from forensics.correlation.clock import Clock
-from forensics.correlation.timestamp_resolver import naive, nearest_year
+from forensics.correlation.timestamp_resolver import Clock, naive, nearest_year
 from forensics.model import Stamp
 from forensics.readers.stamps.moment import Moment, seconds_between
 

@@ -13,12 +13,23 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, islice, product
 
-from forensics.correlation.entities import DerivedKey, EntityIndex, EventEntity, IdMappings
-from forensics.correlation.keys import KEY_PHRASES, LOCAL, REUSED_DEVICE_KEYS, Key, different_owners, hosts_differ, key_text
+from forensics.correlation.entities import (
+    KEY_PHRASES,
+    LOCAL,
+    REUSED_DEVICE_KEYS,
+    DerivedKey,
+    EntityIndex,
+    EventEntity,
+    IdMappings,
+    Key,
+    different_owners,
+    hosts_differ,
+    key_text,
+)
 from forensics.database import HEALTHY
 from forensics.model import Link, Observation
 from forensics.model.logs import WEIGHT_ORDER
-from forensics.readers.identity.normalise import is_distinctive
+from forensics.readers.identity.entity_ids import is_distinctive
 
 MAX_LINKED_EVENTS = 400  # bounds time: of an incident with more, those with the strongest weights are linked
 MAX_LINKS_PER_KEY = 12  # bounds time: of a larger group of equal keys, each event is linked with the first ones only

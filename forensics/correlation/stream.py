@@ -17,15 +17,34 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forensics.core.text import last_frame
-from forensics.correlation.assign_times import EARLIEST_TIME
-from forensics.correlation.clock import Clock
+from forensics.correlation.clock_alignment import EARLIEST_TIME
 from forensics.correlation.clock_inference import infer_clock
-from forensics.correlation.levels import parse_level
-from forensics.correlation.timestamp_resolver import WALL, TimestampResolver
+from forensics.correlation.timestamp_resolver import WALL, Clock, TimestampResolver
 from forensics.line_formats import parse_prefix
 from forensics.line_formats.common_label import label_prefix
 from forensics.model import Line, Observation, Scan, Source, Warn, Warning
 from forensics.readers.stamps.clock_samples import ClockSample, clock_sample, clock_samples, needed_samples, printed_dates
+
+LEVEL_NAMES = ("debug", "info", "warning", "error", "critical")
+_WORDS = {
+    "debug": ("d", "debug", "trace", "debug1", "debug2", "debug3", "verbose"),
+    "info": ("i", "info", "notice", "normal"),
+    "warning": ("w", "warn", "warning"),
+    "error": ("e", "err", "error"),
+    "critical": ("c", "f", "crit", "critical", "fatal", "alert", "emerg", "panic"),
+}
+_LEVEL_OF_WORD = {word: name for name, words in _WORDS.items() for word in words}
+
+
+def parse_level(word: str | None) -> str | None:
+    """One of LEVEL_NAMES; None for a word that is no level."""
+    return _LEVEL_OF_WORD.get(word.lower()) if word else None
+
+
+def at_least(word: str | None, least: str) -> bool:
+    """Is `word`, one of LEVEL_NAMES or None, at least as severe as `least`?"""
+    return word is not None and LEVEL_NAMES.index(word) >= LEVEL_NAMES.index(least)
+
 
 MAX_ENTRY_LINES = 200  # bounds memory
 MAX_LINE_BYTES = 1 << 20  # a longer line is no line of a log; it is in memory until its end is found

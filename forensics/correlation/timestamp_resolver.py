@@ -6,13 +6,67 @@ Clock(start 2024-05-13 23:50):    "[I 23:59:59 ..." -> the 13th, "[I 00:00:02 ..
 """
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
+from itertools import pairwise
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from forensics.correlation.clock import Clock
 from forensics.model import Stamp
 from forensics.readers.stamps.clock_samples import MIN_DAY_CHANGE, BootCounter, ClockSample
+
+UPTIME_ERROR_S = 1.0  # a program stamps a line a little after the kernel counted its time
+
+
+class Anchor(Struct, frozen=True):
+    """A line that shows both clocks: its number, the seconds since boot, the time of the boot, and its error in seconds."""
+
+    line: int
+    uptime: float
+    zero: datetime
+    off_s: float
+
+
+class Clock(Struct, frozen=True):
+    """The clock of one source.
+
+    `kind`: as in the report's table of sources. `start`: its wall clock, without zone, near its first stamp; years and dates that
+    stamps lack are counted from there; None if unknown. `zone`: of stamps without one. `floating`: that zone is an assumption.
+    `boots`: for each boot, in order, the anchors that give it times. `samples`: the lines that this clock was inferred from.
+    `first`, `last`: its earliest and latest known time. `backwards`: the newest line is the first one.
+    """
+
+    kind: str
+    start: datetime | None = None
+    zone: tzinfo = UTC
+    floating: bool = False
+    boots: tuple[tuple[Anchor, ...], ...] = ()
+    samples: tuple[ClockSample, ...] = ()
+    first: datetime | None = None
+    last: datetime | None = None
+    backwards: bool = False
+
+    def since_boot(self, boot: int, uptime: float, line: int) -> tuple[datetime | None, float]:
+        """The time `uptime` seconds into a boot, by the nearest anchor of that boot, and its uncertainty in seconds."""
+        anchors = self.boots[boot] if boot < len(self.boots) else ()
+        if not anchors:
+            return None, 0.0
+        best = min(anchors, key=lambda a: (abs(a.uptime - uptime), abs(a.line - line)))
+        return best.zero + timedelta(seconds=uptime), best.off_s
+
+    def unanchored(self) -> bool:
+        """Does it count seconds since a boot whose time is unknown?"""
+        counter = BootCounter()
+        counted = [(counter.feed(m), m.stamp) for m in self.samples]
+        alone = {n for n, s in counted if s and s.mono is not None and s.wall is None}
+        return any(n >= len(self.boots) or not self.boots[n] for n in alone)
+
+    def anchored(self, boot: int, anchor: Anchor) -> "Clock":
+        """This clock with one more anchor."""
+        boots = [*self.boots, *[()] * (boot + 1 - len(self.boots))]
+        boots[boot] = (*boots[boot], anchor)
+        return replace(self, boots=tuple(boots))
+
 
 WALL = "wall"
 ZONE_UNCERTAINTY_S = 3.0  # chosen by hand: two wall clocks of one machine, both rounded to seconds
@@ -135,3 +189,33 @@ def span(clock: Clock, source: str) -> tuple[datetime | None, datetime | None]:
     resolver = TimestampResolver(clock, source)
     times = [t for t in map(resolver.time, samples) if t]
     return min(times, default=None), max(times, default=None)
+
+
+MIN_STAMPED_LINES = 12  # with fewer, any order may be chance
+MIN_BACKWARD_SHARE = 1 / 3  # of the steps from one stamp to the next, those that go back; half of them in random order
+LEAP_YEAR_START = datetime(1904, 1, 1)
+MIN_BACKWARD_SPANS = 2.5  # the sum of all steps back, in spans of the log; n / 6 for n lines in random order
+
+
+def is_disordered(samples: Iterable[ClockSample]) -> bool:
+    """Is the source of these samples out of order? `samples`: in order of line."""
+    times = [t for t in map(_seconds, samples) if t is not None]
+    span = max(times, default=0.0) - min(times, default=0.0)
+    back = [a - b for a, b in pairwise(times) if b < a]
+    forth = len(times) - 1 - len(back)
+    return (
+        len(times) >= MIN_STAMPED_LINES
+        and len(back) / (len(times) - 1) >= MIN_BACKWARD_SHARE
+        and forth > 0
+        and sum(back) > MIN_BACKWARD_SPANS * span > 0
+    )
+
+
+def _seconds(sample: ClockSample) -> float | None:
+    """The stamp in seconds, for comparison with stamps of the same kind: since LEAP_YEAR_START, or since boot."""
+    stamp = sample.stamp
+    if stamp is None or sample.header or stamp.delta is not None:
+        return None
+    if stamp.wall is not None:
+        return (naive(stamp.wall) - LEAP_YEAR_START).total_seconds()
+    return stamp.mono

@@ -17,9 +17,8 @@ from forensics.core.errors import DatabaseError
 from forensics.data_files import cache
 from forensics.database.compiled import PIECES, Database, assemble, compile_literals, whole_anchors
 from forensics.database.confirm import Allowance, Clock, Confirmer, Found
-from forensics.database.entries import HEALTHY, Cause, Missing, Remedy, Signature
+from forensics.database.entries import HEALTHY, Cause, Missing, ProvenCause, Records, Remedy, Signature, signal_outcome
 from forensics.database.files import PACKAGED, builtin_folder, content_hash, read_rows, read_table
-from forensics.database.proven import ProvenCause, Records, signal_outcome
 from forensics.database.rates import read_rates
 from forensics.database.stored import database_of_parts, database_parts
 from forensics.model import Trigger
@@ -98,7 +97,7 @@ def _first_part(key: str, cache_folder: Path | None) -> bytes:
 def read_folders(folders: Iterable[Path]) -> tuple[list[Cause], list["Fault"]]:
     """The causes of all `folders`, later ones override earlier ones; and every fault of their form."""
     from forensics.database.causefiles import read_causes
-    from forensics.database.merge import merge_causes, resolve_yields
+    from forensics.database.validate import merge_causes, resolve_yields
 
     causes: list[Cause] = []
     faults: list[Fault] = []
@@ -125,7 +124,7 @@ def _faultless(folders: list[Path]) -> list[Cause]:
 
 def _precedence(folders: list[Path]) -> list[tuple[str, str, str]]:
     """The rows of all folders, in order; raises DatabaseError for the first fault."""
-    from forensics.database.precedence import read_precedence
+    from forensics.database.records import read_precedence
 
     rows: list[tuple[str, str, str]] = []
     for folder in folders:
@@ -163,7 +162,7 @@ def _phrases(folders: list[Path]) -> dict[str, tuple[tuple[str, ...], tuple[str,
 def _slow(causes: list[Cause], folders: list[Path]) -> list["Fault"]:
     """Slow patterns of the user's folders; tests check the built-in ones."""
     from forensics.data_files.form import Fault
-    from forensics.database.slow_patterns import slow_pattern_faults
+    from forensics.database.validate import slow_pattern_faults
 
     theirs = [s for c in causes for s in c.signatures if any(Path(s.place.path).is_relative_to(f) for f in folders)]
     return [Fault(s.place.path, s.place.line, f"{s.id}: {what}") for s in theirs for what in slow_pattern_faults(s)]

@@ -21,9 +21,8 @@ import hyperscan
 from msgspec import Struct, field
 
 from forensics.database.confirm import Confirmer
-from forensics.database.entries import TRAIT_NAMES, Cause, Signature
+from forensics.database.entries import TRAIT_NAMES, Cause, Records, Signature
 from forensics.database.phrase_filter import compile_phrases
-from forensics.database.proven import Records
 from forensics.model import Trigger
 
 PIECES = Path(__file__).with_name("pieces.json")

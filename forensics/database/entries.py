@@ -3,7 +3,7 @@
 host_memory.oom_cgroup/kernel_memcg   full id of the signature `kernel_memcg` of the cause `host_memory.oom_cgroup`
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, get_args
 
 from msgspec import Struct, field
@@ -173,3 +173,27 @@ class Cause(Struct, frozen=True, omit_defaults=True):
     def leads_to(self, other: str) -> bool:
         """Does this cause explain `other`, by its id or its family?"""
         return self.id != other and bool({other, other.split(".")[0] + ".*"} & set(self.explains))
+
+
+class ProvenCause(Struct, frozen=True, array_like=True):
+    """What an outcome proves. `cause`: None if the outcome has none, or takes it from the table of a code.
+
+    `decides`: causes or families (`gpu_memory.*`) whose hits inside the record it replaces. `beside`: causes or families one of
+    which must also be found in the same log; for an outcome without a cause, that one is its cause.
+    """
+
+    cause: str | None = None
+    decides: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
+
+    def is_beside(self, cause: str) -> bool:
+        """Is `cause` one of those of `beside`?"""
+        return cause in self.beside or f"{cause.split('.')[0]}.*" in self.beside
+
+
+Records = Mapping[str, Mapping[str, ProvenCause]]
+
+
+def signal_outcome(number: int) -> str:
+    """The name of the outcome "killed by this signal"."""
+    return f"signal_{number}"

@@ -12,9 +12,9 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from forensics.data_files.form import LINE_KEY, BadFormError, Fault, brief, keys, parse, text, texts
-from forensics.database.files import RECORDS, read_rows
-from forensics.database.proven import ProvenCause, signal_outcome
+from forensics.data_files.form import LINE_KEY, BadFormError, Fault, brief, keys, one_line, parse, text, texts
+from forensics.database.entries import ProvenCause, signal_outcome
+from forensics.database.files import PRECEDENCE, RECORDS, read_rows
 
 RECORD_KEYS = {"outcomes", "signals", "decides"}
 OUTCOME_KEYS = {"cause", "decides", "beside"}
@@ -118,3 +118,23 @@ def _unknown(proven: ProvenCause, causes: Collection[str]) -> Iterable[str]:
     families = {f"{c.split('.')[0]}.*" for c in causes}
     named = (*([proven.cause] if proven.cause else ()), *proven.decides, *proven.beside)
     return dict.fromkeys(name for name in named if name not in causes and name not in families)
+
+
+KEYS = {"before", "after", "why"}
+Row = tuple[str, str, str]
+
+
+def read_precedence(folder: Path) -> tuple[tuple[Row, ...], list[Fault]]:
+    """(before, after, why) of each row of `folder`'s file, and the faults of its form; both empty if there is no such file."""
+    path = folder / PRECEDENCE
+    if not path.is_file():
+        return (), []
+    try:
+        rows = parse(path.read_text(encoding="utf-8")) or []
+        if not isinstance(rows, list):
+            raise BadFormError(1, f"expected a list of rows, found {brief(rows)}")
+        for row in rows:
+            keys(row, KEYS, KEYS, row.get(LINE_KEY, 1) if isinstance(row, dict) else 1)
+        return tuple((one_line(r, "before"), one_line(r, "after"), one_line(r, "why")) for r in rows), []
+    except BadFormError as bad:
+        return (), [Fault(str(path), bad.line, bad.what)]

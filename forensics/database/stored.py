@@ -17,8 +17,7 @@ from msgspec.structs import replace
 
 from forensics.database.compiled import Database, compile_anchors
 from forensics.database.confirm import Confirmer
-from forensics.database.entries import NO_PLACE, Cause, Signature
-from forensics.database.proven import ProvenCause
+from forensics.database.entries import NO_PLACE, Cause, ProvenCause, Signature
 from forensics.model import Trigger
 
 G = TypeVar("G")

@@ -4,16 +4,123 @@ Checked here: duplicate ids, `explains` without such a cause, patterns that do n
 that fail. More expensive checks are in slow_patterns (time) and in the room signature_lint (other signatures' examples, fields).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import regex
+from msgspec.structs import replace
 
+from forensics.core.limits import Limits
 from forensics.data_files.form import Fault
-from forensics.database.confirm import Confirmer
-from forensics.database.entries import Cause, Example, Place, Signature
+from forensics.database.confirm import Confirmer, compiled
+from forensics.database.entries import TITLE_KEYS, Cause, Example, Place, Signature
 from forensics.database.files import is_within
-from forensics.database.slow_patterns import nests_repeats
+
+TEXT_BYTES = Limits().text  # of a line, at most, are looked at
+SLOW_S = 0.1  # of processor time on a line of TEXT_BYTES: half the limit at which confirmation gives up
+FIRST_LOOK = 4  # a line of a quarter of that length tells first: quadratic time is SLOW_S / 16 there, linear time far less
+MAX_TRIAL_S = 0.5  # five times SLOW_S: how much slower a slow pattern is need not be known
+TRIALS = 3  # chosen by hand: one of three finds the processor free
+PATTERN_SHOWN = 80  # characters
+UNMATCHED_END = "\x01"  # no class of a pattern takes it, so whole lines fail at their very end
+
+
+def nests_repeats(pattern: str) -> bool:
+    """Does `pattern` repeat a group without bound that itself ends in an unbounded repeat, as in `(a+)+` or `(?:x|(.*y*))*`?"""
+    open_groups: list[bool] = []  # of each open group: does what was read of it last repeat without bound?
+    loose = False  # the same of the item just read
+    at = 0
+    while at < len(pattern):
+        char = pattern[at]
+        if char == "\\":
+            at, loose = at + 2, False
+        elif char == "[":
+            at, loose = _past_class(pattern, at), False
+        elif char == "(":
+            open_groups.append(False)
+            at, loose = at + 1, False
+        elif char == "|" and open_groups:
+            open_groups[-1] = open_groups[-1] or loose
+            at, loose = at + 1, False
+        elif char == ")" and open_groups:
+            loose = open_groups.pop() or loose
+            at += 1
+            if loose and _unbounded(pattern, at) and not pattern.startswith("+", at + 1):
+                return True
+        elif _unbounded(pattern, at):
+            at, loose = at + 1 if char in "+*" else pattern.index("}", at) + 1, True
+            if pattern.startswith("+", at):  # possessive: gives nothing back
+                at, loose = at + 1, False
+        elif char == "?" and loose:
+            at += 1  # a lazy repeat is still one
+        else:
+            at, loose = at + 1, False
+    return False
+
+
+def _past_class(pattern: str, at: int) -> int:
+    at += 2 if pattern.startswith("[^", at) else 1
+    at += pattern.startswith("]", at)
+    while at < len(pattern) and pattern[at] != "]":
+        at += 2 if pattern[at] == "\\" else 1
+    return at + 1
+
+
+def _unbounded(pattern: str, at: int) -> bool:
+    """Does an unbounded repeat stand at `at`: `+`, `*` or `{3,}`?"""
+    if pattern.startswith(("+", "*"), at):
+        return True
+    head, comma, rest = pattern[at + 1 : at + 12].partition(",")
+    return pattern.startswith("{", at) and bool(comma) and rest.startswith("}") and head.isdigit()
+
+
+def slow_pattern_faults(signature: Signature) -> Iterator[str]:
+    """A message for each pattern of the signature that takes too long."""
+    lines = list(probe_lines(signature))
+    for pattern in (signature.pattern, *signature.unless):
+        costs = (_long_cost(pattern, line) for line in lines)
+        cost = next((c for c in costs if c > SLOW_S), 0.0)
+        if cost:
+            duration = f"{cost * 1000:.0f} ms" if cost < MAX_TRIAL_S else f"more than {MAX_TRIAL_S * 1000:.0f} ms"
+            yield f"pattern {pattern[:PATTERN_SHOWN]!r} takes {duration} on a line of {TEXT_BYTES >> 10} KiB; bound its repeats"
+
+
+def _long_cost(pattern: str, line: str) -> float:
+    """Seconds on `line`; 0 if its last quarter already shows that it is fast."""
+    quick = SLOW_S / FIRST_LOOK**2
+    if _cost(pattern, line[-(len(line) // FIRST_LOOK) :], quick) < quick:
+        return 0.0
+    return _cost(pattern, line, SLOW_S)
+
+
+def probe_lines(signature: Signature) -> Iterator[str]:
+    """Long lines that nearly match, with an anchor at the end: an example or its beginning repeated, or one character
+    repeated."""
+    parts = ["a", "0", " ", "/", ".", "("]
+    for example in signature.match[:3]:
+        text = example.text[:2000]
+        parts += [text + " ", text[: len(text) * 2 // 3] + " ", text[: len(text) // 3] + " "]
+    for part in parts:
+        yield part * (TEXT_BYTES // len(part)) + " " + "".join(signature.anchors[:1]) + UNMATCHED_END
+
+
+def _cost(pattern: str, line: str, enough: float) -> float:
+    """Seconds of processor time of one search, the best of a few: the machine may be busy. Under `enough`, one trial does."""
+    best = MAX_TRIAL_S
+    for _ in range(TRIALS):
+        start = time.thread_time()
+        try:
+            compiled(pattern).search(line, timeout=MAX_TRIAL_S)
+        except TimeoutError:
+            if time.thread_time() - start > MAX_TRIAL_S / 2:
+                return MAX_TRIAL_S
+            continue
+        best = min(best, time.thread_time() - start)
+        if best < enough:
+            break
+    return best
+
 
 MAX_SIGNATURES = 20_000  # in a database
 MAX_EXAMPLE_CHARS = 120  # characters of an example in a fault
@@ -104,3 +211,53 @@ def _example(confirmer: Confirmer, example: Example, positive: bool) -> Iterator
 
 def _shown(example: Example) -> str:
     return repr(example.text if len(example.text) <= MAX_EXAMPLE_CHARS else example.text[:MAX_EXAMPLE_CHARS] + "...")
+
+
+def merge_causes(base: Iterable[Cause], more: Iterable[Cause]) -> list[Cause]:
+    """The causes of `base`, overridden and extended by those of `more`."""
+    by_id = {c.id: c for c in base}
+    for cause in more:
+        known = by_id.get(cause.id)
+        by_id[cause.id] = _over(known, cause) if known else cause
+    return list(by_id.values())
+
+
+def _over(known: Cause, given: Cause) -> Cause:
+    acts = {r.do for r in given.remedies}
+    asked = {m.what for m in given.missing}
+    return replace(
+        known,
+        **{key: getattr(given, key) or getattr(known, key) for key in TITLE_KEYS},
+        means=given.means or known.means,
+        summary=given.summary or known.summary,
+        explains=tuple(dict.fromkeys((*known.explains, *given.explains))),
+        fallback=known.fallback or given.fallback,
+        signatures=tuple(({s.name: s for s in known.signatures} | {s.name: s for s in given.signatures}).values()),
+        remedies=(*given.remedies, *(r for r in known.remedies if r.do not in acts)),
+        missing=(*given.missing, *(m for m in known.missing if m.what not in asked)),
+        place=given.place if given.summary or given.explains else known.place,
+    )
+
+
+def resolve_yields(causes: Sequence[Cause]) -> tuple[list[Cause], list[Fault]]:
+    """`causes` with the patterns of `yields_to` as vetoes of their signatures, and a fault for each unknown id.
+
+    If one line may match two signatures, `yields_to` says which one is used.
+    """
+    known = {s.id: s.pattern for c in causes for s in c.signatures}
+    faults = [
+        Fault(s.place.path, s.place.line, f"yields_to {i}, and there is no other signature with this id")
+        for c in causes
+        for s in c.signatures
+        for i in s.yields_to
+        if i not in known or i == s.id
+    ]
+    made = [replace(c, signatures=tuple(_yielding(s, known) for s in c.signatures)) for c in causes]
+    return made, faults
+
+
+def _yielding(signature: Signature, patterns: Mapping[str, str]) -> Signature:
+    if not signature.yields_to:
+        return signature
+    vetoes = (patterns[i] for i in signature.yields_to if i in patterns and i != signature.id)
+    return replace(signature, unless=(*signature.unless, *vetoes))

@@ -17,8 +17,8 @@ from msgspec.structs import replace
 from forensics.model import Incident, SourceSummary
 from forensics.model.verdicts import Entity, Lane, LaneKind
 from forensics.ownership.runs import separate_runs
-from forensics.readers.capture.captured_run import CapturedRun
-from forensics.readers.identity.file_names import FileNameIds, ids_of_file_name
+from forensics.readers.capture.captured_end import CapturedRun
+from forensics.readers.identity.entity_ids import FileNameIds, ids_of_file_name
 from forensics.readers.lanes.lane_rows import HOST_FORMATS, SLURM_DAEMON_LOG
 
 OWN_KINDS: tuple[LaneKind, ...] = ("job", "notebook")

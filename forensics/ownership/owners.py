@@ -16,7 +16,7 @@ from forensics.model import Incident, Link, Observation
 from forensics.model.verdicts import Aftermath, Fact, Lane, OwnedObservation, Owner
 from forensics.outcome.tiers import what_ended
 from forensics.ownership.asked_subject import OWN_KINDS, Subject
-from forensics.readers.identity.normalise import normalise_host, same_host
+from forensics.readers.identity.entity_ids import normalise_host, same_host
 
 NAMED_LINKS = {"pid", "step", "container", "pod_uid", "pod", "kernel", "uuid", "pci", "unit", "job", "cgroup"}
 MIN_COMPARABLE_PID = 1000  # a container counts its processes from 1, so a small pid may be the same process under another number

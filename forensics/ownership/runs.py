@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from forensics.model import SourceSummary
-from forensics.readers.identity.file_names import ids_of_file_name
+from forensics.readers.identity.entity_ids import ids_of_file_name
 
 DIGITS = re.compile(r"\d+")
 ROTATED_SUFFIX = re.compile(r"[.](?:\d{1,3}|old|prev|bak)$")  # the log of an earlier run, or an earlier part of this run's log

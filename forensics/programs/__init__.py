@@ -22,7 +22,7 @@ def programs(scans: Iterable[Scan]) -> tuple[Program, ...]:
     coded = [(s.source.name, s.source.code) for s in scans if s.source.code is not None][:MAX_PROGRAMS]
     if not coded:
         return ()
-    from forensics.programs.reader import read_program
+    from forensics.programs.habits import read_program
 
     found = [read_program(name, code()) for name, code in coded]
     return tuple(p for p in found if p.settings or p.habits or p.frameworks or p.guarded)

@@ -4,10 +4,8 @@ dumps of ranks 0 to 3: 0, 1 and 3 wait in all_reduce no. 17, rank 2 has entered 
     -> rank 2 keeps the others waiting: it computes at train.py:71
 """
 
-from forensics.ranks.ended import ended_ranks, is_wait
-from forensics.ranks.observation import observation
-from forensics.ranks.outcomes import OUTCOMES, RANKS_RECORD
+from forensics.ranks.ended import ended_ranks, is_wait, rank_processes
+from forensics.ranks.observation import OUTCOMES, RANKS_RECORD, observation
 from forensics.ranks.picture import picture
-from forensics.ranks.processes import rank_processes
 
 __all__ = ["OUTCOMES", "RANKS_RECORD", "ended_ranks", "is_wait", "observation", "picture", "rank_processes"]

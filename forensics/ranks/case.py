@@ -9,8 +9,7 @@ from types import MappingProxyType
 from forensics.model.dumps import Call, Dump, Frame, GroupCalls
 from forensics.model.ranks import RankProcess
 from forensics.model.stacks import ProcessStacks, ThreadStack
-from forensics.ranks.ended import Ends
-from forensics.ranks.processes import rank_of, with_stacks
+from forensics.ranks.ended import Ends, rank_of, with_stacks
 from forensics.ranks.threads import at_work, collective_name, in_collective, is_ranks_own, of_one_moment, waits_in_call
 from forensics.readers.python.library_files import installed_package, is_library_file
 

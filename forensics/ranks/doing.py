@@ -4,13 +4,19 @@ Thread 26914 (active+gil): "MainThread"  decode (train.py:71) < load (train.py:6
 Thread 4711 (idle): "MainThread"         wait_for (train.py:80)                       -> outside: it waits, without computing
 """
 
+from collections.abc import Iterable, Iterator, Sequence
+
 from msgspec import Struct
 
+from forensics.model import Line
 from forensics.model.dumps import Frame
 from forensics.model.ranks import Kind, ProofPlace
-from forensics.model.stacks import ThreadStack
+from forensics.model.stacks import LiveHost, LiveProcess, Standing, ThreadStack
 from forensics.ranks.case import RankCase
+from forensics.ranks.observation import numbers
 from forensics.ranks.threads import SHOWN_FRAMES, at_work, in_event_loop, is_launcher, waits_in_call
+from forensics.readers.python.library_files import is_others_code
+from forensics.readers.python.process_stacks import read_stacks
 from forensics.readers.word_lists import words, words_of_name
 
 OUTSIDE_WAIT = "it waits for something outside of all collectives"
@@ -115,3 +121,63 @@ def called_at(thread: ThreadStack, own: Frame | None) -> str:
 def _inside(thread: ThreadStack, own: Frame | None) -> tuple[Frame, ...]:
     """The frames inside of `own`; all without it."""
     return thread.frames[: next((n for n, f in enumerate(thread.frames) if f is own), len(thread.frames))]
+
+
+IN_COLLECTIVE = "it waits in a collective call"
+PROCESS_STATES = {
+    "R": "it computes",
+    "S": "it waits",
+    "D": "it waits for a device or a file, uninterruptibly",
+    "T": "it is stopped",
+}
+
+
+def standings(hosts: Iterable[LiveHost]) -> tuple[Standing, ...]:
+    """Where all processes stand, the ranks first, then those that a rank started, then all others; of each the most first."""
+    found: dict[tuple[str, ...], list[tuple[LiveHost, LiveProcess, Standing]]] = {}
+    for host in hosts:
+        at_all = {one.pid: _standing(one) for one in host.processes}
+        ranks = {one.pid: one.rank for one in host.processes if at_all[one.pid].doing != LAUNCHER_WAIT}
+        for one in host.processes:
+            at, rank = at_all[one.pid], ranks.get(one.pid)
+            role = "" if rank is None else "helper" if ranks.get(one.ppid) == rank else "rank"
+            place = f"{at.place.file}:{at.place.line}" if at.place else ""
+            found.setdefault((role, at.doing, at.called, place, at.kernel), []).append((host, one, at))
+    order = sorted(found.items(), key=lambda item: (("rank", "helper", "").index(item[0][0]), -len(item[1])))
+    return tuple(_folded(key[0], members) for key, members in order)
+
+
+def _folded(role: str, members: Sequence[tuple[LiveHost, LiveProcess, Standing]]) -> Standing:
+    first = members[0][2]
+    ranks = tuple(sorted({one.rank for _, one, _ in members if one.rank is not None}))
+    pids = tuple(one.pid for _, one, _ in members)
+    told = f"rank{'s' * (len(ranks) != 1)} {numbers(ranks)}"
+    names = ", ".join(dict.fromkeys(one.comm for _, one, _ in members))
+    helpers = f"{len(pids)} process{'es' * (len(pids) != 1)} of {told}"
+    who = {"rank": told, "helper": helpers}.get(role, f"pid {numbers(pids)} ({names})")
+    hosts = tuple(dict.fromkeys(host.host for host, _, _ in members))
+    return Standing(who, ranks, pids, hosts, first.doing, first.called, first.place, first.kernel, first.frames)
+
+
+def _standing(one: LiveProcess) -> Standing:
+    kernel = f"{one.call or one.wchan}{' of ' + one.file if one.file else ''}"
+    stacks = read_stacks([Line(n, text) for n, text in enumerate(one.text.splitlines(), 1)], str(one.pid)) if one.text else ()
+    thread = at_work(stacks[0]) if stacks else None
+    if thread is None:
+        waits = CALLS.get(one.call, PROCESS_STATES["S"]) if one.state == "S" else PROCESS_STATES.get(one.state, one.state)
+        return Standing("", (), (), (), waits, kernel=kernel)
+    own = next((f for f in thread.frames if _is_own(f)), None)
+    done = doing_of(thread, "", own)
+    place = own or (done.frame if done else thread.frames[0])
+    doing = IN_COLLECTIVE if done is None else done.text if done.kind != "outside" else wait_text(one.call, done.text)
+    return Standing("", (), (), (), doing, called_at(thread, own), place, kernel, tuple(_shown(thread)))
+
+
+def _is_own(frame: Frame) -> bool:
+    return bool(frame.line) and not is_others_code(frame.file)
+
+
+def _shown(thread: ThreadStack) -> Iterator[str]:
+    """The frames, innermost first: those of the program, then those of libraries."""
+    own = [f for f in thread.frames if _is_own(f)]
+    yield from (f"{f.function} ({f.file}:{f.line})" for f in (*own, *(f for f in thread.frames if f not in own)))

@@ -12,18 +12,66 @@ from operator import sub
 from msgspec.structs import replace
 
 from forensics.model.dumps import Dump
-from forensics.model.ranks import OddRank, RankPicture, RankProcess, RankRow
+from forensics.model.ranks import GroupRow, LastCalls, OddRank, RankPicture, RankProcess, RankRow
 from forensics.model.stacks import ProcessStacks
 from forensics.ranks.by_stacks import picture_of_ends, picture_of_stacks
-from forensics.ranks.calls import first_difference
 from forensics.ranks.case import MAX_ODD, RankCase
 from forensics.ranks.ended import Ends
-from forensics.ranks.history import last_calls, matrix
 from forensics.ranks.late import latest_rank
-from forensics.ranks.odd_ranks import behind, in_other_order, late_rank, on_device, outside, place_of, waited_for, with_difference
-from forensics.ranks.order import circle, odd_in_circle
+from forensics.ranks.odd_ranks import (
+    behind,
+    first_difference,
+    in_other_order,
+    late_rank,
+    on_device,
+    outside,
+    place_of,
+    waited_for,
+    with_difference,
+)
 from forensics.ranks.threads import at_work, waits_in_call
-from forensics.ranks.waits import Waits, waits
+from forensics.ranks.waits import Waits, circle, odd_in_circle, waits
+
+KEPT_LAST = 20  # calls that are shown at most
+MAX_COMPARED = 4  # odd ranks whose calls are shown
+
+
+def matrix(case: RankCase) -> tuple[GroupRow, ...]:
+    """A row for each group, in order of name."""
+    return tuple(
+        GroupRow(
+            name,
+            next(iter(calls.values())).title,
+            case.members[name],
+            {rank: group.enqueued for rank, group in calls.items()},
+            {rank: call.seq for rank, call in case.stuck[name].items()},
+        )
+        for name, calls in sorted(case.groups.items(), key=lambda item: (len(item[0]), item[0]))
+    )
+
+
+def last_calls(case: RankCase, odd: Iterable[OddRank]) -> tuple[LastCalls, ...]:
+    """The last calls of the first odd ranks that have a dump, each beside those of a rank that waits for it."""
+    named = {o.rank for o in odd}
+    made = []
+    for one in list(odd)[:MAX_COMPARED]:
+        others = [r for r in (*one.waiting, *case.dumps) if r in case.dumps and r not in named]
+        others.sort(key=lambda r: not any(g.title == one.group for g in case.dumps[r].groups))
+        if one.rank in case.dumps and others:
+            made.append(LastCalls(one.rank, others[0], _calls(case, one.rank), _calls(case, others[0])))
+    return tuple(made)
+
+
+def _calls(case: RankCase, rank: int) -> tuple[str, ...]:
+    placed = sorted(((c.created_ns, c.seq, g.title, c) for g in case.dumps[rank].groups for c in g.calls), key=lambda x: x[:3])
+    rows = []
+    for _, seq, title, call in placed[-KEPT_LAST:]:
+        own = case.own_frame(call.frames)
+        shapes, place = f" {call.inputs}" if call.inputs else "", f" at {own.place}" if own else ""
+        state = ", unfinished" if call.pending else ""
+        rows.append(f"{call.op} no. {seq} of {title}{shapes}{place}{state}")
+    return tuple(rows)
+
 
 MIN_TIMES_GAP = 4.0  # a wait that is ordinary for a run is shorter than so many of its longest times between two calls
 MIN_WAIT_S = 2.0  # chosen by hand: a shorter wait when the dumps were made is an ordinary one

@@ -14,8 +14,7 @@ from typing import Any
 
 import msgspec
 
-from forensics.sinks.destinations import DESTINATIONS
-from forensics.sinks.message import Message
+from forensics.sinks.destinations import DESTINATIONS, Message
 
 MAX_WAITING = 1000  # chosen by hand, for one sink: a network that is gone for weeks must not fill a disk
 

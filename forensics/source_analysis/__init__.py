@@ -35,7 +35,7 @@ from forensics.model.stacks import ProcessStacks
 from forensics.model.verdicts import Lane
 from forensics.parallel.file_pool import is_small, read_in_pool
 from forensics.parallel.prefetch import read_ahead
-from forensics.readers.capture.captured_run import CapturedRun, captured_run
+from forensics.readers.capture.captured_end import CapturedRun, captured_run
 from forensics.readers.python.process_stacks import process_stacks
 from forensics.scan import Matcher, Workers, matcher_of, scan
 from forensics.source_analysis.teardown import Teardown, find_teardown

@@ -3,15 +3,28 @@
 Incident, Diagnosis, Finding -> IncidentSummary(1, hosts ["gpu-04"], causes ["host_memory.oom_cgroup"], ...), TimelineEntry(...)
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from forensics import advice
+from forensics import advice, correlation
 from forensics.core import limits
-from forensics.model import Finding, Incident, IncidentCause, IncidentSummary, Observation, Role, TimelineEntry
+from forensics.model import (
+    Finding,
+    Incident,
+    IncidentCause,
+    IncidentSummary,
+    Observation,
+    Proof,
+    Role,
+    SourceSummary,
+    TimelineEntry,
+    Warning,
+)
 from forensics.model.verdicts import Candidate, Diagnosis
+from forensics.source_analysis import SourceAnalysis
 
 MAX_FULL_CAUSES = 3  # causes of an incident after the first that are given in full
 MAX_INCIDENT_EVIDENCE_LINES = 5  # of each of these
@@ -96,3 +109,73 @@ def _role(candidate: Candidate, first: bool) -> Role:
 def _entry(event: Observation, role: dict[str, Role]) -> TimelineEntry:
     known_role = role.get(event.cause) if event.cause else None
     return TimelineEntry(event.time, event.lane, event.source, event.line, event.kind, event.cause, known_role or "noise")
+
+
+def source_summaries(
+    analyses: list[SourceAnalysis], clocks: Mapping[str, correlation.Clock], noted: list[Warning]
+) -> tuple[SourceSummary, ...]:
+    """A row for each source, with the warnings of `noted` about it."""
+    about: dict[str | None, list[Warning]] = {}
+    for warning in dict.fromkeys(noted):
+        about.setdefault(warning.source, []).append(warning)
+    return tuple(_source(r, clocks[r.name], about.get(r.name, [])) for r in analyses)
+
+
+def _source(reading: SourceAnalysis, clock: correlation.Clock, noted: list[Warning]) -> SourceSummary:
+    scanned = reading.scan
+    return SourceSummary(
+        name=reading.name,
+        format=scanned.source.format or reading.line_format,
+        compression=scanned.source.compression,
+        bytes=scanned.bytes,
+        lines=scanned.lines,
+        records=reading.records,
+        first_time=clock.first,
+        last_time=clock.last,
+        clock=clock.kind,
+        warnings=tuple(f"{w.kind}: {w.message}" for w in noted),
+    )
+
+
+MAX_GAP_S = 60.0  # chosen by hand: between two signs of one trouble; a program that is started again needs about as long
+
+
+class LogTimes(Struct, frozen=True):
+    """What is known of the times in the logs.
+
+    `lines`: gives the lines around a line of evidence, and its index in them. `clocks`: of each source. `dated`: a source tells
+    year and date; they are known for all then.
+    """
+
+    lines: Callable[[Proof], tuple[Sequence[str], int]]
+    clocks: Mapping[str, correlation.Clock]
+    dated: bool
+
+
+def with_moment(found: tuple[Finding, ...], times: LogTimes) -> tuple[Finding, ...]:
+    """`found` with the moment of the first finding, in words, if only the lines around its first line tell it."""
+    lines = found[0].evidence
+    if not lines or (lines[0].time and lines[0].stamped):
+        return found
+    told = _moment(lines[0], times)
+    if told is None or (not told.at and any(p.time and p.stamped and p.source != lines[0].source for p in lines)):
+        return found  # another log has the time of the same trouble
+    same = [p for p in lines if p.source == lines[0].source and p.weight != "hint" and not p.earlier]
+    above = {p.line: p for p in same if p.line < lines[0].line}
+    for number in sorted(above, reverse=True):
+        earlier = _moment(above[number], times)
+        gap = correlation.seconds_between(earlier, told) if earlier else -1.0
+        if earlier is None or not 0 <= gap <= MAX_GAP_S:
+            break
+        told = earlier if gap or not told.at else told
+    clock = times.clocks[lines[0].source]
+    told = correlation.in_one_zone(told, clock)
+    text = correlation.moment_text(correlation.completed(told, clock) if times.dated else told)
+    return (replace(found[0], when=text), *found[1:])
+
+
+def _moment(proof: Proof, times: LogTimes) -> correlation.Moment | None:
+    (lines, at), clock = times.lines(proof), times.clocks.get(proof.source)
+    if clock is None or not lines:
+        return None
+    return correlation.moment_of([*reversed(lines)], len(lines) - 1 - at) if clock.backwards else correlation.moment_of(lines, at)

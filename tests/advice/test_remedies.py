@@ -10,7 +10,7 @@ from forensics.database import Cause, Database
 from forensics.database.conditions import needs_of
 from forensics.database.effects import begins_with_harm
 from forensics.database.entries import Remedy
-from forensics.signature_lint.template_fields import unfilled_fields, unshown
+from forensics.signature_lint.lint import unfilled_fields, unshown
 
 
 def remedy(do: str, *when: str, unless: tuple[str, ...] = ()) -> Remedy:

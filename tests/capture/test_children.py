@@ -1,6 +1,6 @@
 """Processes that multiprocessing started are numbered in the order of their start, those that ended, too."""
 
-from forensics.capture.children import child_numbers, child_text
+from forensics.capture.proc import child_numbers, child_text
 
 FORK = "python -c from multiprocessing.spawn import spawn_main; spawn_main(pipe_handle=6) --multiprocessing-fork"
 TRACKER = "python -c from multiprocessing.resource_tracker import main;main(3)"

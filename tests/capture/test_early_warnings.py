@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from forensics.capture.cell_output import CellOutput
-from forensics.capture.early_warnings import EarlyWarnings
+from forensics.capture.growth import EarlyWarnings
 
 LOST = "".join(f"step {i} loss {'nan' if i > 4 else 1.5}\n" for i in range(9))
 

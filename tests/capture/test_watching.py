@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from forensics.capture import collector as collecting
-from forensics.capture import silence
+from forensics.capture import growth
 from forensics.capture.bundle import Bundle
 from forensics.capture.collector import Collector
 from forensics.capture.joblog import JobLog
@@ -87,14 +87,14 @@ def test_a_silence_longer_than_any_before_is_told_once(
     monkeypatch.chdir(tmp_path / "b")
     begun = made.log.last
     for after_s in (100, 180, 240):
-        monkeypatch.setattr(silence, "time", SimpleNamespace(monotonic=lambda: begun + after_s, time=time.time))  # noqa: B023
+        monkeypatch.setattr(growth, "time", SimpleNamespace(monotonic=lambda: begun + after_s, time=time.time))  # noqa: B023
         made._watch_silence()
     assert said == ["no output for 3 min 0 s, longer than ever before; stacks are taken"] * lines
     assert [c["why"] for c in made.unavailable if c["what"] == "stacks"] == ["py-spy is not installed"]
 
 
 def test_shortly_before_the_time_limit_the_stacks_are_taken_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = watched(tmp_path, [], time_limit_s=time.time() + silence.STACKS_BEFORE_LIMIT_S / 2)
+    made = watched(tmp_path, [], time_limit_s=time.time() + growth.STACKS_BEFORE_LIMIT_S / 2)
     taken: list[str] = []
     monkeypatch.setattr(collecting.stacks, "take_stacks", lambda _, folder, _numbers: (taken.append(folder) or [], ""))
     made._watch_silence()

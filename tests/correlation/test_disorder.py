@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from forensics.correlation.disorder import is_disordered
+from forensics.correlation.timestamp_resolver import is_disordered
 from forensics.decision.doubts import DISORDERED_MAX
 from forensics.model import Line, Report
 from forensics.readers.stamps.clock_samples import clock_sample

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from forensics import pipeline
 from forensics.core.errors import UsageError
 from forensics.correlation import Filter
-from forensics.correlation.bounds import parse_time_bound
-from forensics.correlation.filters import names_job
+from forensics.correlation.filters import names_job, parse_time_bound
 from forensics.database import HEALTHY, Database
 from forensics.model import Report
 from tests.conftest import text_source

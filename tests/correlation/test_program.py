@@ -3,7 +3,7 @@
 import pytest
 
 from forensics.model import Line, Scan
-from forensics.readers.tools.program_pids import program_pids
+from forensics.readers.tools.id_tables import program_pids
 from tests.conftest import text_source
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.database.entries import Example, Signature
-from forensics.database.slow_patterns import nests_repeats, slow_pattern_faults
+from forensics.database.validate import nests_repeats, slow_pattern_faults
 
 
 def signature(pattern: str, text: str = "the thing broke at 12, 13, 14 and stopped") -> Signature:

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from forensics.database import Database, builtin_folder
-from forensics.database.precedence import read_precedence
+from forensics.database.records import read_precedence
 from forensics.decision.precedence import Precedence, Row, precedence_of
 from forensics.model import Report
 from forensics.model.verdicts import Candidate

@@ -19,8 +19,7 @@ from forensics.fleet import worker
 from forensics.fleet.cases import cases_in
 from forensics.fleet.correlated import correlated_failures, families_of, read_topology
 from forensics.fleet.engine import client_of, reports
-from forensics.fleet.parts import Parts
-from forensics.fleet.worker import Helper, Limits, analyse_case
+from forensics.fleet.worker import Helper, Limits, Parts, analyse_case
 from forensics.history.fingerprint import Incident
 from tests.commandline import in_text
 from tests.history.made import incident

@@ -13,9 +13,8 @@ from forensics.model.ranks import ProofPlace, RankPicture
 from forensics.pipeline import analyze_paths
 from forensics.ranks import picture
 from forensics.ranks.by_stacks import ONE_MOMENT, OTHER_MOMENT
-from forensics.ranks.ended import Ended, Ends
-from forensics.ranks.processes import rank_processes
-from forensics.ranks.words import reason
+from forensics.ranks.ended import Ended, Ends, rank_processes
+from forensics.ranks.observation import reason
 from forensics.readers.python.process_stacks import read_stacks
 from forensics.report.ranks import ranks_html, ranks_markdown, ranks_text
 from tests.ranks.test_captured import CAPTURED, seen

@@ -3,7 +3,7 @@
 import pytest
 
 from forensics.model.ranks import RankProcess, process_text
-from forensics.ranks.processes import rank_of, rank_processes
+from forensics.ranks.ended import rank_of, rank_processes
 from forensics.readers.identity.entity_ids import EntityIds
 
 ON_TWO_HOSTS = {3: RankProcess(4711, "gpu-04"), 11: RankProcess(4711, "gpu-05.cluster"), 12: RankProcess(4712)}

@@ -1,7 +1,7 @@
 """Processes of a running job that stand at one place are told once."""
 
 from forensics.model.stacks import LiveHost, LiveProcess
-from forensics.ranks.standing import IN_COLLECTIVE, standings
+from forensics.ranks.doing import IN_COLLECTIVE, standings
 from forensics.report.ranks import stacks_text
 
 WAITS = """Process {pid}: python train.py

@@ -1,4 +1,4 @@
-"""Faults of forms.csv: each row must mask what its own notation describes, and nothing that differs from it by one character.
+"""Faults of secrets.csv: each row must mask what its own notation describes, and nothing that differs from it by one character.
 
     openai-key,sk-<alnum 20-100>      masked: `sk-` and 20 letters or digits; not masked: 19 of them, or `!` among them
 
@@ -11,23 +11,22 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
-from forensics.report.redaction import forms
-from forensics.report.redaction.forms import Form, Part, example_of, form_of, letters_of, parts_of
-from forensics.report.redaction.secrets import mask_text
+from forensics.report.redaction import secrets
+from forensics.report.redaction.secrets import Form, Part, example_of, form_of, letters_of, mask_text, parts_of
 
-FORMS_PATH = Path(forms.__file__).with_name("forms.csv")
+FORMS_PATH = Path(secrets.__file__).with_name("forms.csv")
 EXAMPLES = 4  # of each row; a choice of plain texts is seldom longer
 KIND_CHARS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 OUTSIDE = "!"  # in no alphabet of the notation
 
 
 def forms_text() -> str:
-    """The text of forms.csv."""
+    """The text of secrets.csv."""
     return FORMS_PATH.read_text(encoding="utf-8")
 
 
 def form_faults(text: str) -> list[tuple[int, str]]:
-    """The number of a line of `text`, a table as forms.csv, and what is wrong with it."""
+    """The number of a line of `text`, a table as secrets.csv, and what is wrong with it."""
     faults: list[tuple[int, str]] = []
     seen: dict[str, int] = {}
     for number, line in enumerate(text.splitlines()[1:], 2):

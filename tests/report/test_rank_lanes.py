@@ -4,7 +4,7 @@ import pytest
 
 from forensics.model.ranks import RankPicture
 from forensics.ranks import picture
-from forensics.ranks.words import numbers, reason
+from forensics.ranks.observation import numbers, reason
 from forensics.report.page.rank_lanes import rank_lanes
 from forensics.report.ranks import ranks_html, ranks_markdown
 from tests.ranks.cases import call, dump, group, job

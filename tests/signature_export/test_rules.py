@@ -10,8 +10,16 @@ import yaml
 
 from forensics.cli.signatures import reports_of_lines
 from forensics.database import builtin_folder, read_folders
-from forensics.signature_export.rules import APPLICATION_XIDS, Rule, Rules, collect, nothing_advised, with_remedy
-from forensics.signature_export.targets import TARGETS, Setting
+from forensics.signature_export.rules import (
+    APPLICATION_XIDS,
+    TARGETS,
+    Rule,
+    Rules,
+    Setting,
+    collect,
+    nothing_advised,
+    with_remedy,
+)
 
 EVERY = 12  # of the rules in a quick run: RE2 takes 10 s to compile all; Python's engine has tried each when it was made
 WRITTEN = 40  # rules of each target whose written form is read again; how one is written does not depend on which it is

@@ -8,8 +8,7 @@ from msgspec.structs import replace
 from forensics.core.errors import UsageError
 from forensics.database import builtin_folder, read_folders
 from forensics.signature_lint import lint as linter
-from forensics.signature_lint.lint import fact_names_of_groups, folders_of, lint, record_fields, record_outcomes
-from forensics.signature_lint.template_fields import unfilled_fields
+from forensics.signature_lint.lint import fact_names_of_groups, folders_of, lint, record_fields, record_outcomes, unfilled_fields
 from tests.database.test_causefiles import GOOD, write
 
 

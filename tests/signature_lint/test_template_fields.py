@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from forensics.database import read_folders
-from forensics.signature_lint.lint import fact_names_of_groups
-from forensics.signature_lint.template_fields import unfilled_fields
+from forensics.signature_lint.lint import fact_names_of_groups, unfilled_fields
 from tests.database.test_causefiles import GOOD, write
 
 MORE = """\

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from forensics.sinks import destinations
-from forensics.sinks.message import Message
+from forensics.sinks.destinations import Message
 from forensics.sinks.spool import MAX_WAITING, Spool, deliver
 
 

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from forensics import analyze
-from forensics.sinks.message import message_of
+from forensics.sinks.destinations import message_of
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 

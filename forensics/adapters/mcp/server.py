@@ -14,8 +14,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
 from pydantic import Field
 
-from forensics.adapters.mcp.asking import AllowedPaths, check_text, run_command_line
-from forensics.adapters.mcp.hiding import Redactor
+from forensics.adapters.mcp.asking import AllowedPaths, Redactor, check_text, run_command_line
 from forensics.api import Report
 from forensics.capture.bundle import is_running, newest_first, read_run, state_folder
 from forensics.core.errors import ForensicsError, UsageError

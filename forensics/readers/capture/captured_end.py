@@ -11,17 +11,111 @@ counted prove a memory kill; no kernel log is needed. A SIGKILL without such a c
 another process. forensics/capture/account.py writes the lines.
 """
 
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+
+from msgspec import Struct
+
+from forensics.core import lazy
 from forensics.database import signal_outcome
-from forensics.model import Region, Trigger, Value, Weight
+from forensics.model import Line, Region, Scan, Trigger, Value, Weight
 from forensics.readers.base import Record, parse_lines
-from forensics.readers.capture.captured_account import (
-    CAPTURE_PREFIX,
-    NO_OUTPUT_PATTERN,
-    WAITING_FUNCTION_PATTERN,
-    Account,
-    AccountLine,
-)
 from forensics.readers.units import typed_fields
+
+CAPTURE_PREFIX = "forensics run: "
+ENDING_PATTERN = (
+    r"(?:was ended by signal (?P<signal>\d+) \((?P<signal_name>[\w ]+)\)|ended with exit status (?P<exit_code>\d+)"
+    r"|is (?P<gone>gone)|was still (?P<runs>running))"
+)
+PROCESS_END_PATTERN = lazy.regex(
+    r"pid (?P<pid>\d+) \((?P<task>.{1,64}?)\)(?:, rank (?P<rank>\d+))?"
+    r"(?:, child (?P<child_no>\d+) of pid (?P<ppid>\d+)|, child of pid (?P<parent>\d+))?, " + ENDING_PATTERN
+    + r"(?:.* it held (?P<rss_mib>[\d.]+) MiB)?"
+)  # fmt: skip
+COMMAND_END_PATTERN = lazy.regex(r"the command, pid (?P<pid>\d+)(?: \((?P<task>.{1,64}?)\))?, " + ENDING_PATTERN)
+SENT_SIGNAL_PATTERN = lazy.regex(
+    r"signal (?P<signal>\d+) \((?P<signal_name>\w+)\) was sent to pid (?P<pid>\d+) \(.{1,64}?\) by (?:the (?P<kernel>kernel)|"
+    r"pid (?P<sender_pid>\d+) \((?P<sender>[^)]{1,64}?)(?:, user \d+)?\)(?:: (?P<sender_command>.*))?|a process)"
+)
+CGROUP_COUNT_PATTERN = lazy.regex(
+    r"(?P<outer>outer )?memory group (?P<cgroup>\S+) counted (?P<kills>no|\d+) kills?(?: and (?P<refused>\d+) refusals)?; "
+    r"(?:limit (?P<limit_mib>[\d.]+) MiB|no limit)(?:, peak (?P<peak_mib>[\d.]+) MiB \((?P<percent>\d+) %\))?"
+    r"(?P<oomd>; systemd-oomd)?"
+)
+HOST_COUNT_PATTERN = lazy.regex(
+    r"the host counted (?P<kills>no|\d+) memory kills?; at least (?P<percent>\d+) % .*?(?:waited for memory (?P<waited>\d+) %|$)"
+)
+NO_OUTPUT_PATTERN = lazy.regex(r"no output came for ")
+WAITING_FUNCTION_PATTERN = lazy.regex(r"in that silence pid (?P<pid>\d+) \(.*?\) stood in (?P<function>.*)")
+FULL_SHM_PATTERN = lazy.regex(r"/dev/shm was full")
+NOT_STARTED_PATTERN = lazy.regex(r"the command, pid (?P<pid>\d+), could not be started: (?P<path>.*?): (?P<exc_message>[^:]+)$")
+JOB_TIME_LIMIT_PATTERN = lazy.regex(r"the scheduler's time limit was at ")
+NO_END_PATTERN = lazy.regex(r"the capture has no end")
+CPU_TIME_LIMIT_PATTERN = lazy.regex(
+    r"pid (?P<pid>\d+) \((?P<task>.{1,64}?)\)(?:, rank (?P<rank>\d+))?"
+    r" had used its limit of (?P<cpu_limit_s>\d+) s of processor time"
+)
+
+
+class AccountLine(Struct, frozen=True):
+    """One line with its fields. `moment`: its time, in seconds since 1970 (Unix time)."""
+
+    line: Line
+    fields: dict[str, str]
+    moment: float
+
+    def number(self, name: str) -> int:
+        """A field as a number; 0 for the word `no`, and if the line lacks the field."""
+        text = self.fields.get(name, "0")
+        return int(text) if text.isdigit() else 0
+
+
+class Account:
+    """All lines that `forensics run` wrote when one command ended, one list for each kind of line."""
+
+    def __init__(self, rows: Iterable[tuple[Line, str, float]]) -> None:
+        self.deaths: list[AccountLine] = []
+        self.sent: list[AccountLine] = []
+        self.groups: list[AccountLine] = []
+        self.host: list[AccountLine] = []
+        self.silence: list[AccountLine] = []
+        self.shm: list[AccountLine] = []
+        self.command: list[AccountLine] = []
+        self.refused: list[AccountLine] = []
+        self.limits: list[AccountLine] = []
+        self.cpu: list[AccountLine] = []
+        self.open: list[AccountLine] = []
+        kinds = (
+            (COMMAND_END_PATTERN, self.command),
+            (PROCESS_END_PATTERN, self.deaths),
+            (SENT_SIGNAL_PATTERN, self.sent),
+            (CGROUP_COUNT_PATTERN, self.groups),
+            (HOST_COUNT_PATTERN, self.host),
+        )
+        more = (
+            (NO_OUTPUT_PATTERN, self.silence),
+            (WAITING_FUNCTION_PATTERN, self.silence),
+            (FULL_SHM_PATTERN, self.shm),
+            (NOT_STARTED_PATTERN, self.refused),
+        )
+        timed = ((JOB_TIME_LIMIT_PATTERN, self.limits), (CPU_TIME_LIMIT_PATTERN, self.cpu), (NO_END_PATTERN, self.open))
+        for line, text, moment in rows:
+            for pattern, where in (*kinds, *more, *timed):
+                if found := pattern.match(text):
+                    where.append(AccountLine(line, {k: v for k, v in found.groupdict().items() if v}, moment))
+                    break
+
+    @property
+    def end(self) -> AccountLine:
+        """The end of the command itself."""
+        return self.command[-1]
+
+    def own_pids(self) -> set[int]:
+        """The pids of the job's processes in the account."""
+        return {d.number("pid") for d in (*self.deaths, self.end)} | {
+            d.number(name) for d in self.deaths for name in ("parent", "ppid")
+        }
+
 
 TRIGGER = Trigger(
     "captured_end", ("forensics run: the command, pid ", "forensics run: the capture has no end"), before=160, after=0
@@ -264,3 +358,44 @@ def _killed(account: Account) -> Found | None:
         return MEMORY_GUARD, "strong", [death, *oomd[:1], *host]
     counted = [g for g in account.groups if "outer" not in g.fields]
     return STOPPED if death is account.end else CHILD_KILLED, "strong", [death, *counted[:1], *host]
+
+
+LIFETIME_PATTERN = lazy.regex(
+    r"(?:(?P<h>\d+) h )?(?:(?P<min>\d+) min)?(?: ?(?P<s>[\d.]+) s)? after its start$"
+    r"|[ ]after (?:(?P<h2>\d+) h )?(?:(?P<min2>\d+) min)?(?: ?(?P<s2>[\d.]+) s)?$"
+)
+ROUNDING_S = 60.0  # a lifetime of hours is written without its seconds
+
+
+class CapturedRun(Struct, frozen=True):
+    """`started`: when its command started, or a little before; None if unknown. `groups`: those of its own processes."""
+
+    started: datetime | None = None
+    groups: frozenset[str] = frozenset()
+
+    def is_elsewhere(self, group: str) -> bool:
+        """Is `group`, as the kernel names it, none in which a process of the run was?
+
+        In a container the run's own paths are the ends of those that the kernel names, and `/` may be any.
+        """
+        named = group.rstrip("/") + "/"
+        return bool(group and self.groups) and not any(own.rstrip("/") + "/" in named for own in self.groups)
+
+
+def captured_run(scan: Scan) -> CapturedRun | None:
+    """What the last account in a log says of its run; None if it has no account."""
+    regions = scan.regions.get(TRIGGER.kind, ())
+    account = account_of(regions[-1]) if regions else None
+    if account is None or not account.command:
+        return None
+    groups = frozenset(g.fields["cgroup"] for g in account.groups if "outer" not in g.fields)
+    return CapturedRun(_started(account.end.line.text, account.end.moment), groups)
+
+
+def _started(text: str, moment: float) -> datetime | None:
+    found = LIFETIME_PATTERN.search(text.partition(CAPTURE_PREFIX)[2])
+    if not found or not moment:
+        return None
+    hours, minutes, seconds = (float(found[n] or found[f"{n}2"] or 0) for n in ("h", "min", "s"))
+    lived = hours * 3600 + minutes * 60 + seconds + (ROUNDING_S if hours else 0.0)
+    return datetime.fromtimestamp(moment, UTC) - timedelta(seconds=lived)

@@ -6,6 +6,7 @@ slurm-4711.out:5 srun: error: node-1: task 0: Out Of Memory                     
 A field has precedence over a line, and a line over the name of the file.
 """
 
+import functools
 from collections.abc import Mapping
 
 from msgspec import Struct
@@ -14,8 +15,90 @@ from forensics.core import lazy
 from forensics.line_formats import parse_prefix
 from forensics.line_formats.cgroup_paths import cgroup_owner, systemd_unit
 from forensics.model import Observation, Prefix
-from forensics.readers.identity import normalise
-from forensics.readers.identity.file_names import ids_of_file_name
+
+OUTPUT = lazy.regex(r"(?:^|[/!])slurm-(?P<job>\d{1,12})(?P<array>_\d+)?(?!\d)[^/]*\.(?:out|err|log|txt)\b")
+DOCKER = lazy.regex(r"(?P<container>[0-9a-f]{64})-json\.log")
+POD_UID_PATTERN = r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
+POD_FOLDER_PATTERN = lazy.regex(rf"(?:^|[/!])[a-z0-9-]+_(?P<pod>[a-z0-9][a-z0-9.-]*)_(?P<pod_uid>{POD_UID_PATTERN})[/!]")
+CONTAINER_FILE_PATTERN = lazy.regex(
+    r"(?:^|[/!])(?P<pod>[a-z0-9][a-z0-9.-]*)_[a-z0-9-]+_[a-z0-9-]+-(?P<container>[0-9a-f]{64})\.log"
+)
+
+
+class FileNameIds(Struct, frozen=True):
+    """The ids in a source's name; empty if there are none. `array`: it is the output of a task of a job array."""
+
+    job: str = ""
+    container: str = ""
+    pod: str = ""
+    pod_uid: str = ""
+    array: bool = False
+
+
+@functools.lru_cache(4096)
+def ids_of_file_name(source: str) -> FileNameIds:
+    """The ids in the name `source`."""
+    output = OUTPUT.search(source)
+    if output:
+        return FileNameIds(array=True) if output["array"] else FileNameIds(job=output["job"])
+    for pattern in (DOCKER, POD_FOLDER_PATTERN, CONTAINER_FILE_PATTERN):
+        found = pattern.search(source)
+        if found:
+            groups = found.groupdict()
+            return FileNameIds(
+                container=groups.get("container", ""), pod=groups.get("pod", ""), pod_uid=groups.get("pod_uid", "")
+            )
+    return FileNameIds()
+
+
+MAX_COMM_BYTES = 15  # TASK_COMM_LEN of the kernel is 16 with the terminating zero
+PCI_ADDRESS_PATTERN = lazy.regex(r"(?:([0-9a-fA-F]{1,8}):)?([0-9a-fA-F]{1,2}):([0-9a-fA-F]{1,2})(?:\.[0-9a-fA-F])?")
+HEX_NUMBER_PATTERN = lazy.regex(r"[0-9a-fA-F]{1,16}")
+IP = lazy.regex(r"\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{0,4}:[0-9a-f:.]{0,60}")
+# Process names that are common on a host: interpreters, shells, launchers, the threads that PyTorch names.
+COMMON_HOST_PATTERN = lazy.regex(
+    r"(?:python[\d.]*|pypy[\d.]*|pt_\w*|ipython\d?|java|node|perl|ruby|R|(?:ba|da|z|k|tc|c|fi)?sh|sudo|conda|mamba|uv|pip\d?|"
+    r"srun|slurmstepd|torchrun|mpirun|mpiexec|orterun|accelerate|deepspeed|launcher|systemd|containerd-shim|tini|main|worker)"
+)
+
+
+def normalise_pci(text: str) -> str:
+    """A PCI address as domain:bus:device, without its function; empty for a text that is no address."""
+    text = text.strip()
+    found = PCI_ADDRESS_PATTERN.fullmatch(text)
+    if found:
+        return f"{int(found[1] or '0', 16):04x}:{int(found[2], 16):02x}:{int(found[3], 16):02x}"
+    return ""
+
+
+def bus_id(text: str) -> str:
+    """A PCI address from NCCL's busId, which is its digits without colons and point: `65000` -> `0000:65:00`."""
+    if not HEX_NUMBER_PATTERN.fullmatch(text):
+        return ""
+    number = int(text, 16)
+    return f"{number >> 20:04x}:{number >> 12 & 0xFF:02x}:{number >> 4 & 0xFF:02x}"
+
+
+def normalise_host(text: str) -> str:
+    """A host's name in lower case; empty for an address or a name that every host has."""
+    name = text.strip().rstrip(".").lower()
+    return "" if IP.fullmatch(name) or name.isdigit() or name.split(".")[0] in ("localhost", "kernel", "") else name
+
+
+def same_host(a: str, b: str) -> bool:
+    """Do two names mean one host? One of them may lack its domain."""
+    return a == b or a.startswith(b + ".") or b.startswith(a + ".")
+
+
+def kernel_comm(name: str) -> str:
+    """The name of a process as the kernel stores it."""
+    return name.strip().encode()[:MAX_COMM_BYTES].decode("utf-8", "ignore")
+
+
+def is_distinctive(name: str) -> bool:
+    """Have few processes of a host this name, so that it can link events?"""
+    return len(name) > 2 and not COMMON_HOST_PATTERN.fullmatch(name)
+
 
 MAX_PROOFS_READ = 3  # an event's first lines name its process; the later ones repeat it
 MAX_PROOF_CHARS = 2000  # as the report shows of a line; the ids are before that
@@ -76,13 +159,11 @@ def entity_ids(event: Observation) -> EntityIds:
     ray = prefix.program if prefix.program and set(RAY) & set(prefix.formats) else ""
     return EntityIds(
         source=event.source,
-        host=normalise.normalise_host(values.get("node", "")) or normalise.normalise_host(values.get("host", "")),
-        prefix_host=normalise.normalise_host(prefix.host or "")
-        if prefix.formats and prefix.formats[0].startswith(OF_A_HOST)
-        else "",
+        host=normalise_host(values.get("node", "")) or normalise_host(values.get("host", "")),
+        prefix_host=normalise_host(prefix.host or "") if prefix.formats and prefix.formats[0].startswith(OF_A_HOST) else "",
         pid=_number(values, "pid", 2) if fields.get("pid") else 0,
         writer_pid=prefix.pid or 0 if own else 0,
-        task=normalise.kernel_comm(values.get("task", f"ray::{ray}" if ray else "")),
+        task=kernel_comm(values.get("task", f"ray::{ray}" if ray else "")),
         job=job or first("job"),
         step=step or first("step"),
         container=values.get("container_id") or first("container"),
@@ -90,7 +171,7 @@ def entity_ids(event: Observation) -> EntityIds:
         pod_uid=values.get("pod_uid") or first("pod_uid"),
         unit=values.get("unit", "") if "." in values.get("unit", "") else systemd_unit(values.get("cgroup", cgroup)),
         cgroup="" if cgroup.rstrip("/") in SHARED_CGROUPS | {""} else cgroup.rstrip("/"),
-        pci=normalise.normalise_pci(values.get("pci", "")),
+        pci=normalise_pci(values.get("pci", "")),
         uuid=values.get("uuid", "").lower(),
         gpu=_number(values, "gpu"),
         rank=_number(values, "rank"),

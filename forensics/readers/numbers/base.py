@@ -3,13 +3,16 @@
 step 40 rss 1,234.5 MB -> Reading(line 12, value 1294467072.0, step 40) of Series("rss", quantity "memory", unit "bytes")
 """
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from operator import itemgetter
 from typing import overload
 
 from msgspec import Struct
 from msgspec.structs import replace
+
+from forensics.model import Line
 
 # A quantity of `memory` is in bytes or percent, times are in seconds, rates in units per second. `throttle` is 1 while the GPU
 # lowers its clocks, `limit` is the maximum of memory in bytes, `events` is a counter.
@@ -138,3 +141,43 @@ def _usual_gap(lines: Sequence[int]) -> int:
     gaps = sorted((b - a for a, b in pairwise(lines)), reverse=True)
     half = sum(gaps) / 2
     return next((gap for gap, covered in zip(gaps, accumulate(gaps), strict=True) if covered >= half), 0)
+
+
+class Measure(Struct, frozen=True):
+    """What a number measures: the name of its series, its quantity and unit, the `factor` to that unit; the rest as in Series."""
+
+    name: str
+    quantity: str
+    unit: str
+    factor: float = 1.0
+    sense: str = ""
+    gpu: bool = False
+
+
+USED_MEMORY_MEASURE = Measure("memory used", "memory", "bytes", 1, "used")
+AVAILABLE_MEMORY_MEASURE = Measure("memory available", "memory", "bytes", 1, "free")
+
+
+class Cell(Struct, frozen=True):
+    """One number of a tool's output. `step`: the step or epoch on its line. `time_s`: as of Reading."""
+
+    line: Line
+    measure: Measure
+    scope: str
+    value: float
+    step: float | None = None
+    time_s: float | None = None
+
+
+def series_from_cells(cells: Iterable[Cell]) -> list[Series]:
+    """The series of `cells`. If a line has two cells of one series, the later cell is used."""
+    found: dict[tuple[Measure, str], dict[int, Cell]] = defaultdict(dict)
+    for cell in cells:
+        found[cell.measure, cell.scope][cell.line.number] = cell
+    return [_series(measure, scope, by_line) for (measure, scope), by_line in found.items()]
+
+
+def _series(measure: Measure, scope: str, by_line: dict[int, Cell]) -> Series:
+    cells = (by_line[n] for n in sorted(by_line))
+    readings = tuple(Reading(c.line.number, c.line.text, c.value * measure.factor, c.step, c.time_s) for c in cells)
+    return Series(measure.name, measure.quantity, measure.unit, scope, readings, measure.sense, measure.gpu)

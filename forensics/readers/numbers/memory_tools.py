@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from forensics.core import lazy
 from forensics.core.limits import GIB, KIB, MIB
 from forensics.model import Line, Region, Scan, Trigger
-from forensics.readers.numbers.base import Series
-from forensics.readers.numbers.cells import Cell, Measure, series_from_cells
+from forensics.readers.numbers.base import Cell, Measure, Series, series_from_cells
 
 MPROF_TRIGGER = Trigger("mprof", ("\nmem ", "\nchld "), thin=True)
 MEMORY_PROFILER_TRIGGER = Trigger("memory_profiler", ("mem usage    increment",), after=2, thin=True)

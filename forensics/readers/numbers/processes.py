@@ -17,12 +17,12 @@ from forensics.core import lazy
 from forensics.core.limits import GIB, KIB, MIB
 from forensics.model import Line, Scan, Trigger
 from forensics.readers.kernel.process_table import OOM_PAGE_BYTES, OOM_REPORT_KIND, report_regions, table_rows
-from forensics.readers.numbers.base import Series
-from forensics.readers.numbers.cells import (
+from forensics.readers.numbers.base import (
     AVAILABLE_MEMORY_MEASURE,
     USED_MEMORY_MEASURE,
     Cell,
     Measure,
+    Series,
     series_from_cells,
 )
 

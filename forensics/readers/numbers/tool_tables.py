@@ -14,12 +14,12 @@ from typing import NamedTuple
 from forensics.core import lazy
 from forensics.core.limits import GIB, KIB, MIB
 from forensics.model import Line, Region, Scan, Trigger
-from forensics.readers.numbers.base import Series
-from forensics.readers.numbers.cells import (
+from forensics.readers.numbers.base import (
     AVAILABLE_MEMORY_MEASURE,
     USED_MEMORY_MEASURE,
     Cell,
     Measure,
+    Series,
     series_from_cells,
 )
 from forensics.readers.numbers.times import seconds_of

@@ -14,8 +14,7 @@ from collections.abc import Iterator
 
 from forensics.core import lazy
 from forensics.model import Line, Region, Scan, Trigger
-from forensics.readers.numbers.base import Series
-from forensics.readers.numbers.cells import Cell, Measure, series_from_cells
+from forensics.readers.numbers.base import Cell, Measure, Series, series_from_cells
 
 USAGE_TRIGGER = Trigger("usage report", ('{"rss": ', '"kernel_memory": '), thin=True)
 PROMETHEUS_TRIGGER = Trigger("prometheus memory", ("total_memory_usage", "max_memory_usage"), thin=True)

@@ -5,6 +5,7 @@ Epoch 3/5, then 50/103 [=====>   ] - ETA     -> epoch 3 of 5, 50 of 103
 Training for 5000 steps, then step=2114      -> step 2114 of 5000
 """
 
+import functools
 import re
 from collections.abc import Iterator, Sequence, Set
 
@@ -12,6 +13,7 @@ from msgspec.structs import replace
 
 from forensics.core import lazy
 from forensics.core.text import decode_line
+from forensics.database import read_rows
 from forensics.model import Scan
 from forensics.readers.progress.counters import (
     COUNT_TEXTS,
@@ -31,9 +33,73 @@ from forensics.readers.progress.counters import (
     trainer_position,
 )
 from forensics.readers.progress.rounds import unfinished_round
-from forensics.readers.progress.told_ends import told_end
-from forensics.readers.progress.torn_line import is_torn
 from forensics.readers.sampled_lines import sampled_blocks
+
+MAX_LIKE_LINES = 200  # from the end, in which the whole lines are looked for
+MIN_LIKE_LINES = 3  # that begin as the torn one does
+MAX_FRAME_BYTES = 2000  # bounds time
+MIN_TORN_CHARS = 4  # a few signs at a line's beginning are those of many kinds of lines
+DIGIT_RUNS_PATTERN = lazy.regex(r"\d+(?:\.\d*)?")
+BAR_PATTERN = lazy.regex("[ #=>.\u2580-\u258f\u2501\u257a]+")  # what a bar is drawn with
+
+
+def is_torn(scan: Scan) -> bool:
+    """Is the last line of the source the beginning of several like lines before it, and nowhere a whole line?"""
+    if not scan.sample or scan.sample[-1][1].endswith(b"\n"):
+        return False
+    rows = sampled_blocks(scan)[-1].rows[-MAX_LIKE_LINES:]
+    frames = [frame for row in rows for frame in row.rstrip(b"\r").split(b"\r")][-MAX_LIKE_LINES:]
+    kinds = [_kind(frame) for frame in frames if frame.strip()]
+    last = kinds.pop() if kinds else ""
+    if len(last) < MIN_TORN_CHARS or last in kinds:
+        return False
+    return sum(kind.startswith(last) for kind in kinds) >= MIN_LIKE_LINES
+
+
+def _kind(frame: bytes) -> str:
+    """What all lines of one statement have in common: numbers are zeros, and how far a bar is drawn is left out."""
+    text = decode_line(frame[:MAX_FRAME_BYTES]).rstrip("\ufffd")  # of a character that is torn itself
+    return BAR_PATTERN.sub(" ", DIGIT_RUNS_PATTERN.sub("0", text))
+
+
+WHOLE_LINE = b"="
+
+
+@functools.cache
+def _table() -> tuple[tuple[str, bytes, tuple[bytes, ...], tuple[bytes, ...]], ...]:
+    """Of each program its name, the text that it begins with, the texts of a good end, and those of any other."""
+    rows = read_rows("told_ends")
+    return tuple((r["program"], r["begins"].encode(), _texts(r["ends_well"]), _texts(r["ends_otherwise"])) for r in rows)
+
+
+def _texts(ends: str) -> tuple[bytes, ...]:
+    return tuple(text.encode() for text in ends.split("|") if text)
+
+
+def told_end(scan: Scan) -> tuple[str, int, bool]:
+    """The last program of the table that begins in it, the line, and whether it tells of a good end.
+
+    One that tells of no end is preferred; "", 0, False if there is none, or if it ended otherwise.
+    """
+    known = [row for row in _table() if any(row[1] in data for _, data in scan.sample)]
+    begun: dict[str, int] = {}
+    ended: dict[str, int] = {}
+    for block in sampled_blocks(scan) if known else ():
+        for number, raw in enumerate(block.rows, block.first):
+            for name, begins, well, otherwise in known:
+                if begins in raw:
+                    begun[name] = number
+                elif name in begun and _tells(raw, well):
+                    ended[name] = begun.pop(name)
+                elif name in begun and _tells(raw, otherwise):
+                    del begun[name]
+    name, line = max((begun or ended).items(), key=lambda b: b[1], default=("", 0))
+    return name, line, bool(name and not begun)
+
+
+def _tells(raw: bytes, ends: tuple[bytes, ...]) -> bool:
+    return any(raw.strip() == end[1:] if end.startswith(WHOLE_LINE) else end in raw for end in ends)
+
 
 MAX_SEARCHED_LINES = 2000  # from the end
 MAX_COUNTED_LINES = 20_000  # from the end, searched for what is counted by

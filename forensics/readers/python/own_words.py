@@ -18,8 +18,7 @@ from itertools import groupby, pairwise, takewhile
 from forensics.core import lazy
 from forensics.model import Fields, LinesAround, Proof, Value
 from forensics.readers.python.exception_message import MAX_MESSAGE_LINES, RULE_LINE_PATTERN, TRACEBACK_HEAD
-from forensics.readers.python.said_amounts import SAID_AMOUNTS, said_amounts
-from forensics.readers.python.said_shapes import SAID_SHAPES, said_shapes
+from forensics.readers.python.said_amounts import SAID_AMOUNTS, SAID_SHAPES, said_amounts, said_shapes
 from forensics.readers.surroundings.near import nothing_near
 from forensics.readers.word_lists import words
 

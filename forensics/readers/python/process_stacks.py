@@ -20,7 +20,7 @@ from forensics.line_formats import parse_prefix
 from forensics.model import Line, Scan, Trigger
 from forensics.model.dumps import Frame
 from forensics.model.stacks import ProcessStacks, ThreadStack
-from forensics.readers.identity.normalise import normalise_host
+from forensics.readers.identity.entity_ids import normalise_host
 from forensics.readers.python.faulthandler import DUMP_THREAD_PATTERN
 from forensics.readers.python.frames import dump_frame
 

@@ -17,8 +17,9 @@ from msgspec import Struct
 
 from forensics.core import lazy
 from forensics.line_formats import parse_prefix
+from forensics.line_formats.common_label import label_prefix
 from forensics.model import Line, Region, Scan, Trigger
-from forensics.readers.identity import normalise
+from forensics.readers.identity import entity_ids
 from forensics.readers.identity.entity_ids import EntityIds
 
 TRIGGERS = (
@@ -61,7 +62,7 @@ def read_id_mappings(scans: Iterable[Scan]) -> list[IdMapping]:
 def _read(region: Region, source: str) -> Iterator[tuple[Line, EntityIds]]:
     own, prefix = Line(region.number, region.text), parse_prefix(region.text)
     if nccl := NCCL.search(prefix.message):
-        host, bus = normalise.normalise_host(prefix.host or ""), normalise.bus_id(nccl["bus"])
+        host, bus = entity_ids.normalise_host(prefix.host or ""), entity_ids.bus_id(nccl["bus"])
         yield own, EntityIds(source, host, pid=prefix.pid or 0, rank=int(nccl["rank"]), gpu=int(nccl["gpu"]), pci=bus)
     elif listed := SMI_LIST_PATTERN.search(prefix.message):
         yield own, EntityIds(source, gpu=int(listed["gpu"]), uuid=listed["uuid"].lower())
@@ -77,7 +78,7 @@ def _rank(own: Line, ranks: re.Match[str], region: Region, source: str) -> Itera
     host = next((m["host"] for x in region.lines_before() if (m := ELASTIC_HOST_PATTERN.match(parse_prefix(x.text).message))), "")
     if pid:
         rank, local = int(ranks["rank"]), int(ranks["local_rank"])
-        yield own, EntityIds(source, normalise.normalise_host(host), pid=int(pid), rank=rank, local_rank=local)
+        yield own, EntityIds(source, entity_ids.normalise_host(host), pid=int(pid), rank=rank, local_rank=local)
 
 
 def _table(lines: Iterable[Line], source: str) -> Iterator[tuple[Line, EntityIds]]:
@@ -88,6 +89,29 @@ def _table(lines: Iterable[Line], source: str) -> Iterator[tuple[Line, EntityIds
             return
         row, process = SMI_GPU_ROW_PATTERN.match(text), SMI_PROCESS_PATTERN.match(text)
         if row:
-            yield line, EntityIds(source, gpu=int(row["gpu"]), pci=normalise.normalise_pci(row["pci"]))
+            yield line, EntityIds(source, gpu=int(row["gpu"]), pci=entity_ids.normalise_pci(row["pci"]))
         elif process:
             yield line, EntityIds(source, gpu=int(process["gpu"]), pid=int(process["pid"]))
+
+
+PID_PHRASE_PATTERN = lazy.regex(r"(?i)\b(?:pid|process(?: id)?)(?: is)?[ =:#]{1,3}\[?(?P<pid>\d{1,10})\b")
+
+
+def program_pids(scan: Scan) -> frozenset[int]:
+    """The pids in the first and last lines of the log."""
+    own = label_prefix(scan.source.label).pid
+    found = {own} if own else set[int]()
+    texts = {line.number: line.text for line in (*scan.head, *scan.tail)}.values()
+    are_named = _has_pid_word("\n".join(texts))  # in most logs no line has one of the words
+    for text in texts:
+        prefix = parse_prefix(text)
+        if prefix.pid:
+            found.add(prefix.pid)
+        if are_named and _has_pid_word(prefix.message):
+            found.update(int(m["pid"]) for m in PID_PHRASE_PATTERN.finditer(prefix.message))
+    return frozenset(found)
+
+
+def _has_pid_word(text: str) -> bool:
+    low = text.lower()
+    return "pid" in low or "process" in low

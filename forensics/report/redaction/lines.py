@@ -22,8 +22,7 @@ from typing import Any, TextIO, cast
 from msgspec import Struct, field
 
 from forensics.core import lazy
-from forensics.report.redaction.randomness import looks_random
-from forensics.report.redaction.rules import EMPTY_VALUE_PATTERN, SECRET_NAME, name_at_end
+from forensics.report.redaction.rules import EMPTY_VALUE_PATTERN, SECRET_NAME, looks_random, name_at_end
 from forensics.report.redaction.secrets import LONE_KEY_LINE, MASK, mask_text, swept
 
 KEY_HEAD = "PRIVATE KEY"

@@ -12,8 +12,7 @@ import anyio
 from mcp import Client, StdioServerParameters
 
 from forensics.adapters.mcp import asking
-from forensics.adapters.mcp.asking import AllowedPaths, run_command_line
-from forensics.adapters.mcp.hiding import Redactor
+from forensics.adapters.mcp.asking import AllowedPaths, Redactor, run_command_line
 from forensics.adapters.mcp.server import Tools, fenced
 from forensics.core.errors import UsageError
 from forensics.report.brief.budget import count_tokens

@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from forensics.model import Value
-from forensics.readers.python.failing_parts import lacking_parts
+from forensics.readers.python.failing_code import lacking_parts
 
 
 def parts(code: str, kind: str, message: str) -> dict[str, Value]:
