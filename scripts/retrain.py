@@ -33,8 +33,8 @@ from forensics import pipeline
 from forensics.decision.model import BUILT_IN, model_to_bytes, read_model
 from forensics.train import fit
 from forensics.train.cases import Case, read_corpora
-from forensics.train.row_file import rows_from_bytes, rows_to_bytes
 from forensics.train.rows import with_new_rows
+from scripts.row_file import rows_from_bytes, rows_to_bytes
 
 ROWS = Path(__file__).parents[1] / "benchmarks" / "rows.xz"
 OUTCOME = ROWS.with_name("outcome.weights")

@@ -16,8 +16,7 @@ from forensics.database import read_table
 from forensics.database.releases import find_release, is_older
 from forensics.estimate import ESTIMATE_FACTS, memory_facts
 from forensics.model import HABITS, Fields, Habit, JobContext, Value
-from forensics.readers.python.failing_code import FAILING_FACTS
-from forensics.readers.python.library_code import LIBRARY_FACTS
+from forensics.readers.python.failing_code import FAILING_FACTS, LIBRARY_FACTS
 from forensics.readers.python.library_files import is_library_file
 from forensics.readers.python.own_words import OWN_WORDS_FACTS
 from forensics.readers.python.phase import EVALUATING, GENERATING, PHASE_FACTS

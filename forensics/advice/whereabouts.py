@@ -10,7 +10,7 @@ from forensics.advice.wording import fact_text, fill_template
 from forensics.core import lazy
 from forensics.model import Fields, Proof, Value
 from forensics.readers.platforms.slurm_places import job_of_step
-from forensics.readers.python.cells import cell_number
+from forensics.readers.python.frames import cell_number
 from forensics.readers.python.library_files import CODE_FACTS, is_library_file, without_library_folder
 
 SLURM_OWNER_PATTERN = lazy.regex(r"Slurm (?:step|job) (?P<job>\d+)")

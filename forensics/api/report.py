@@ -143,6 +143,6 @@ class Report(model.Report, frozen=True):
 
     def _repr_html_(self) -> str:
         """The HTML that a notebook shows."""
-        from forensics.report.page.templates import fragment
+        from forensics.report.page.parts import fragment
 
         return fragment(self)

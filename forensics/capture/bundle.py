@@ -41,11 +41,6 @@ def state_folder() -> str:
     return os.path.join(base, "forensics")
 
 
-def latest(folder: str = "") -> str:
-    """The newest bundle in the state folder whose job has ended; empty if there is none."""
-    return next((path for path in newest_first(folder) if not is_running(path)), "")
-
-
 def newest_first(folder: str = "") -> list[str]:
     """The bundles in the state folder; of jobs that ended the last one to end comes first."""
     found: list[tuple[float, str]] = []

@@ -14,12 +14,11 @@ import time
 from forensics.capture import identity, rank_dumps, stacks
 from forensics.capture.bundle import Bundle
 from forensics.capture.cgroups import Groups
-from forensics.capture.connector import ProcessEvents
 from forensics.capture.growth import Growth, Silence
 from forensics.capture.kernel import KernelLog
 from forensics.capture.reaping import WaitingThread, reap_orphans
 from forensics.capture.samples import MAX_WARNED_S, MemorySamples
-from forensics.capture.senders import SignalTrace
+from forensics.capture.senders import ProcessEvents, SignalTrace
 from forensics.capture.times import duration_text, time_text
 from forensics.capture.tree import ProcessTree
 

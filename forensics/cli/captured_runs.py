@@ -14,7 +14,7 @@ from forensics.capture.account import signal_name
 from forensics.capture.bundle import RUN_FILE, is_running, newest_first, read_run, state_folder
 from forensics.capture.times import duration_text
 from forensics.core.errors import UsageError
-from forensics.core.text import with_noun
+from forensics.core.text import format_size, with_noun
 from forensics.history.jobs import captured_run
 
 RUN_COLUMNS = ("number", "when", "command", "ended", "cause", "took", "size")
@@ -49,7 +49,7 @@ class CapturedRun(NamedTuple):
             "ended": self.ended,
             "cause": self.cause,
             "took": took,
-            "size": size_text(self.size),
+            "size": format_size(self.size),
             "seconds": self.seconds,
             "bytes": self.size,
             "running": self.running,
@@ -135,14 +135,6 @@ def remove(bundle: Path) -> None:
         shutil.rmtree(bundle)
     except OSError as error:
         raise UsageError(f"cannot be removed ({error.strerror})", str(bundle)) from error
-
-
-def size_text(size: int) -> str:
-    """`812 B`, `41 KiB`, `1.2 GiB`"""
-    value, units = float(size), ["B", "KiB", "MiB", "GiB", "TiB"]
-    while value >= 1024 and len(units) > 1:
-        value, units = value / 1024, units[1:]
-    return f"{value:.3g} {units[0]}" if value < 1000 else f"{value:.0f} {units[0]}"
 
 
 def _run(number: int, bundle: Path, record: dict[str, Any]) -> CapturedRun:

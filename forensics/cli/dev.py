@@ -164,7 +164,7 @@ def answers_of(cases: "Sequence[Case]", knowledge: "Database", folds: int) -> "l
 def evaluation_tables(answers: "Sequence[Prediction]", misses: bool) -> str:
     """The tables: of the decision, of the rival, the calibration, and with `misses` the wrong answers."""
     from forensics.train import measure
-    from forensics.train.rival import by_rival, lines_of
+    from forensics.train.measure import by_rival, lines_of
 
     rival = [by_rival(a.case, lines_of(a.case.question.lanes)) for a in answers]
     parts = [

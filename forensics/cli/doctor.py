@@ -25,7 +25,7 @@ from forensics.cli.output import write
 ASK_S = 2.0  # chosen by hand: a program that answers later is of no use while a job dies
 TIME_STATUS_BYTES = 512  # chosen by hand: more than the kernel's `struct timex` on any machine
 CLOCK_UNSYNCHRONISED = 5  # TIME_ERROR of adjtimex(2)
-CHECK_STATES = ("ok", "limited", "missing", "absent")  # absent: there is nothing of it on this machine, so nothing to mend
+
 # module -> what is lacking without it, and the packages that bring it
 EXTRA_MODULES = {
     "pynvml": ("memory, temperature and errors of GPUs in a captured run", "nvidia-ml-py"),
@@ -41,7 +41,7 @@ class Check(NamedTuple):
     """One thing that was looked at. `lacks`: what reports lack because of it. `mend`: one command; empty if none is needed."""
 
     name: str
-    state: str
+    state: str  # ok, limited, missing, or absent: there is nothing of it on this machine, so nothing to mend
     found: str
     lacks: str = ""
     mend: str = ""

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from forensics.cli.common import OF_ONE_QUERY, with_options
-from forensics.cli.output import OutputOptions, check_format, rendered, write
+from forensics.cli.output import OutputOptions, check_format, finish
 
 
 def register(app: typer.Typer) -> None:
@@ -30,16 +30,7 @@ def register(app: typer.Typer) -> None:
         with --exit-code 1 for a crash.
         """
         from forensics.adapters.kubernetes.answer import Kubectl, answer_about_pod
-        from forensics.report.redaction.lines import masked_text
 
         check_format(telling.form, tracker=telling.tracker)
         found = answer_about_pod(pod, Kubectl(context, namespace))
-        text = rendered(found.report, telling)
-        head = (
-            masked_text("".join(f"{line}\n" for line in found.sentences))
-            if telling.form == "text" and not telling.hides_names
-            else ""
-        )
-        write(f"{head}\n{text}" if head else text, telling.output, telling.form, masked=True)
-        if telling.exit_code and found.report.verdict == "crash":
-            raise typer.Exit(1)
+        finish(found.report, telling, found.sentences)

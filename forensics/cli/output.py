@@ -351,9 +351,14 @@ def _ledger(report: "Report", style: Style) -> str:
     return render_ledger(report, {name: about[2] for name, about in FEATURES.items()} | MEANINGS, style)
 
 
-def finish(report: "Report", telling: OutputOptions) -> None:
-    """Write the report and exit with the requested status."""
-    write(rendered(report, telling), telling.output, telling.form, masked=True)
+def finish(report: "Report", telling: OutputOptions, sentences: Iterable[str] = ()) -> None:
+    """Write the report and exit with the requested status. `sentences`: stand in front of a text that shows names."""
+    text = rendered(report, telling)
+    if telling.form == "text" and not telling.hides_names and (said := "".join(f"{line}\n" for line in sentences)):
+        from forensics.report.redaction.lines import masked_text
+
+        text = f"{masked_text(said)}\n{text}"
+    write(text, telling.output, telling.form, masked=True)
     if telling.exit_code and report.verdict == "crash":
         sys.exit(1)
 

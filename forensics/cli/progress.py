@@ -91,10 +91,10 @@ def progress_line(what: str, done: float, total: float, seconds: float, unit: Ca
 @contextlib.contextmanager
 def bar(paths: Sequence[Path]) -> Iterator[None]:
     """Progress of reading `paths` while the block runs."""
-    from forensics.cli.captured_runs import size_text
+    from forensics.core.text import format_size
 
     start = _read_so_far() if is_watched() else 0
-    with shown("reading", lambda: _read_so_far() - start, lambda: _bytes(paths), lambda amount: size_text(int(amount))):
+    with shown("reading", lambda: _read_so_far() - start, lambda: _bytes(paths), format_size):
         yield
 
 

@@ -108,10 +108,9 @@ def number(value: float, unit: str) -> str:
     """A value with its unit: `1.09 GiB`, `0.41 s`, `2.31`."""
     if unit != "bytes":
         return f"{value:.4g}{' ' if unit else ''}{unit}".rstrip()
-    names = ["B", "KiB", "MiB", "GiB", "TiB"]
-    while abs(value) >= 1024 and len(names) > 1:
-        value, names = value / 1024, names[1:]
-    return f"{value:.4g} {names[0]}"
+    from forensics.core.text import format_size
+
+    return format_size(value)
 
 
 def _event_line(event: "Observation") -> str:

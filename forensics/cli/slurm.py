@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from forensics.cli.common import OF_ONE_QUERY, Remember, with_options
-from forensics.cli.output import OutputOptions, check_format, rendered, write
+from forensics.cli.output import OutputOptions, check_format, finish
 
 
 def register(app: typer.Typer) -> None:
@@ -31,16 +31,7 @@ def register(app: typer.Typer) -> None:
         """
         from forensics.adapters.slurm.evidence import answer_about_job
         from forensics.history.remember import remembered
-        from forensics.report.redaction.lines import masked_text
 
         check_format(telling.form, tracker=telling.tracker)
         found = answer_about_job(job)
-        text = rendered(remembered(found.report, remember, accounted=found.accounted), telling)
-        head = (
-            masked_text("".join(f"{line}\n" for line in found.sentences))
-            if telling.form == "text" and not telling.hides_names
-            else ""
-        )
-        write(f"{head}\n{text}" if head else text, telling.output, telling.form, masked=True)
-        if telling.exit_code and found.report.verdict == "crash":
-            raise typer.Exit(1)
+        finish(remembered(found.report, remember, accounted=found.accounted), telling, found.sentences)

@@ -97,8 +97,8 @@ def job_context(
 
 def _with_tables(context: JobContext, scans: Sequence[Scan]) -> JobContext:
     """`context` with what stands in the logs' tables, stacks and summaries."""
-    from forensics.readers.platforms.activations import failed_activations
     from forensics.readers.platforms.job_limits import job_limits
+    from forensics.readers.platforms.shell_places import failed_activations
     from forensics.readers.platforms.slurm_places import node_of_job
     from forensics.readers.progress.saved_files import saved_files
     from forensics.readers.python.printed_stacks import printed_stacks

@@ -23,7 +23,7 @@ from forensics.model.answers import REASON_LINE
 from forensics.outcome.ending_words import first_word, hashed_row, words_at
 from forensics.readers.lanes.line_classes import BAD_END, CLASS_NAMES, GOES_ON, RUN_FAILED, TROUBLE, LineClasses
 from forensics.readers.lanes.line_parts import names_a_place_in_code, tells_no_reason
-from forensics.readers.messages import continued_lines
+from forensics.readers.words import continued_lines
 from forensics.templates import TemplateGroup, Templates, ignore_warning, known_templates, sample_blocks, split_rows
 
 MAX_SHOWN_LINES = 10  # chosen by hand: with their context a screen, for a reader who decides if no message is known

@@ -148,9 +148,6 @@ def _unfinished_alone(case: RankCase, name: str, rank: int, finished: int) -> Ca
     return call if any(_finished(g) >= call.seq for r, g in case.groups[name].items() if r != rank) else None
 
 
-CallPlace = tuple[str, str]  # group and operation
-
-
 def circle(found: Waits) -> set[int]:
     """The ranks that wait for each other in a circle, and those between two circles: what is left when ranks that wait for
     nobody, and ranks for which nobody waits, are taken away again and again."""

@@ -1,7 +1,10 @@
 """The words of a line, for the models that learn from words: without numbers, addresses and paths, which differ in each log."""
 
+from collections.abc import Sequence
+
 from forensics.core import lazy
 from forensics.line_formats import parse_prefix
+from forensics.model import Line
 
 WORD_NOISE_PATTERN = lazy.regex(r"0x[0-9a-fA-F]+|/[\w./+-]{3,}|\b[0-9a-f]{8,}\b|https?://\S+|\d+")
 SMALL_WORD_PATTERN = lazy.regex(r"[a-z_]{3,30}")
@@ -36,3 +39,23 @@ def _normalised(token: str) -> str:
     if not token[0].isdigit():
         return token.lower()
     return "0" if float(token) == 0 else "1" if token == "1" else "N"
+
+
+SENTENCE_OVER_PATTERN = lazy.regex(r"[.!?\"'`)\]}>]\s*\Z")
+CONTINUATION_PATTERN = lazy.regex(r"\s*[-*\u2022] \S|\s+(?!File \"|at )\S|[a-z(](?![\w.-]*@)|\d+ (?:[!=<>]=|[-+*/x]) ?\d")
+
+
+def continued_lines(line: Line, behind: Sequence[Line]) -> int:
+    """How many of the lines `behind` it belong to the message of `line`."""
+    count, last = 0, line
+    for following in behind:
+        if following.number != last.number + 1 or not continues(last.text, following.text):
+            break
+        count, last = count + 1, following
+    return count
+
+
+def continues(text: str, following: str) -> bool:
+    """Does a message of several lines go on? Its line is no whole sentence, and the next one is no record, frame or sentence."""
+    open_end = text.rstrip().endswith((":", ",", "=", "(", "-")) or not SENTENCE_OVER_PATTERN.search(text)
+    return open_end and CONTINUATION_PATTERN.match(following) is not None

@@ -240,7 +240,7 @@ def index_html(rows: Sequence[Row], title: str, overview: Overview | None = None
 
     With `served` the rows are what a server chose, in its order, and `overview` tells of all cases; a choice asks it again.
     """
-    from forensics.report.page.templates import policy, template, text_of
+    from forensics.report.page.parts import policy, template, text_of
 
     failures = [(r.time, r.kind or OTHER_KIND) for r in rows if r.time and r.verdict not in NO_FAILURES]
     style, script = text_of("page.css") + text_of("index.css"), text_of("index.js")

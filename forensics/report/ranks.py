@@ -89,8 +89,8 @@ def ranks_markdown(seen: RankPicture, shown: int, say: Say, span: Span) -> str:
 
 def ranks_html(seen: RankPicture, say: Say, span: Span) -> str:
     """The picture as a page of its own."""
+    from forensics.report.page.parts import policy, text_of
     from forensics.report.page.rank_lanes import rank_lanes
-    from forensics.report.page.templates import policy, text_of
 
     style = text_of("page.css")
     odd = "".join(f"<p>{escape_html(f'{_named(o)}: {say(o)}')}.</p>" for o in seen.odd[:MAX_TOLD])

@@ -3,25 +3,142 @@
 forensics dev train incidents sample_logs -o my.weights
 """
 
+import csv
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from forensics.core.errors import UsageError
 from forensics.database import Database
-from forensics.decision.candidates import FEATURE_NAMES, UNLISTED, with_words
+from forensics.decision.candidates import FEATURE_NAMES, FEATURES, UNLISTED, with_words
 from forensics.decision.model import Model
 from forensics.model.verdicts import Candidate
+from forensics.outcome.deciding_lines import UNTRAINED_LINE_WEIGHTS, WORD_ROWS, LineWeights
 from forensics.outcome.ending_words import EndingModel
 from forensics.outcome.features import ENDING, OUTCOME_FEATURES
 from forensics.outcome.trees import Trees
-from forensics.train import outcome_fit, text, weights
+from forensics.train import fit, outcome_fit, text
 from forensics.train.cases import Case
-from forensics.train.lines_fit import fit_lines
+from forensics.train.outcome_fit import STORED_DIGITS, WORD_PENALTY, rounded, words_matrix
 from forensics.train.rows import EVENT_FEATURES, CaseRow, Choice, Rows, rows_of
-from forensics.train.weights import RankingExample
+from forensics.train.solvers import MAX_NEWTON_STEPS, MIN_STEP_LENGTH, logistic_regression
+
+STRUCTURE_SCALE = 0.3  # the penalty on the weights of the structure, beside those of the words
+OTHER_LINE_WEIGHT = 0.05  # chosen by hand: twenty lines that decide nothing weigh as much as those that do
+
+
+def fit_lines(cases: Sequence[CaseRow]) -> LineWeights:
+    """The weights, trained on the cases with marked lines; UNTRAINED_LINE_WEIGHTS if there are none."""
+    import numpy as np
+    from scipy.sparse import csr_matrix, hstack
+
+    marked = [c for c in cases if c.lines]
+    if not marked:
+        return UNTRAINED_LINE_WEIGHTS
+    logs = Counter(c.origin for c in marked)
+    weight = [
+        (1 / sum(e.decides for e in c.lines) if line.decides else OTHER_LINE_WEIGHT) / logs[c.origin] ** 0.5
+        for c in marked
+        for line in c.lines
+    ]
+    lines = [line for c in marked for line in c.lines]
+    structure = np.array([line.structure for line in lines])
+    scale = STRUCTURE_SCALE / np.maximum(structure.std(axis=0), 1e-6)
+    rows = hstack([words_matrix([line.words for line in lines], WORD_ROWS), csr_matrix(structure * scale)]).tocsr()
+    weights_found, _ = logistic_regression(rows, [line.decides for line in lines], weight, WORD_PENALTY)
+    weights_found[WORD_ROWS:] *= scale
+    numbers = rounded(weights_found)
+    return LineWeights(numbers[:WORD_ROWS], numbers[WORD_ROWS:])
+
+
+RANKER_TOLERANCE = 1e-8  # of the slope: the weights are right in more digits than are stored
+PRIOR_FILE = Path(__file__).parent / "prior.csv"
+
+
+class Prior(Struct, frozen=True):
+    """Before any case is seen: the `centre` of a weight, and its `strength`, the factor of the squared distance from it."""
+
+    centre: float
+    strength: float
+
+
+FLAT = Prior(0.0, 0.3)  # nothing is known: a small penalty keeps a weight finite that all cases agree on
+
+
+def read_prior() -> list[Prior]:
+    """The prior of each feature, in the order of FEATURE_NAMES."""
+    with PRIOR_FILE.open(encoding="utf-8", newline="") as file:
+        rows = {row["feature"]: Prior(float(row["centre"]), float(row["strength"])) for row in csv.DictReader(file)}
+    return [rows.get(name, FLAT) for name in FEATURE_NAMES]
+
+
+class RankingExample(Struct, frozen=True):
+    """`rows`: the features of each candidate. `right`: which of them are right, one or more."""
+
+    rows: Sequence[Sequence[float]]
+    right: Sequence[bool]
+    weight: float = 1.0
+
+
+def fit_ranker(choices: Sequence[RankingExample], prior: Sequence[Prior] | None = None) -> tuple[float, ...]:
+    """The weights in the order of FEATURE_NAMES, each with the sign that FEATURES prescribes. `prior`: instead of prior.csv."""
+    import numpy as np
+
+    problem = _Choices(choices, read_prior() if prior is None else prior)
+    signs = np.array([FEATURES[name][1] for name in FEATURE_NAMES])
+    low, high = np.where(signs > 0, 0.0, -np.inf), np.where(signs < 0, 0.0, np.inf)
+    weights = np.clip(problem.centre, low, high)
+    loss, slope, bend = problem.at(weights)
+    for _ in range(MAX_NEWTON_STEPS):
+        free = ~(((weights <= low) & (slope > 0)) | ((weights >= high) & (slope < 0)))
+        if not free.any() or np.abs(slope[free]).max() <= RANKER_TOLERANCE:
+            break
+        step, length = np.zeros_like(weights), 1.0
+        step[free] = -np.linalg.solve(bend[np.ix_(free, free)], slope[free])
+        while problem.at(there := np.clip(weights + length * step, low, high))[0] > loss and length > MIN_STEP_LENGTH:
+            length /= 2
+        weights = there
+        loss, slope, bend = problem.at(weights)
+    return tuple(round(float(w), STORED_DIGITS) + 0.0 for w in weights)
+
+
+class _Choices:
+    """The loss of weights: how improbable they make the right candidates, and how far they are from the prior."""
+
+    def __init__(self, choices: Sequence[RankingExample], prior: Sequence[Prior]) -> None:
+        import numpy as np
+
+        shape = len(choices), max(len(c.rows) for c in choices)
+        self.features = np.zeros((*shape, len(FEATURE_NAMES)))
+        self.there, self.right = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
+        for i, choice in enumerate(choices):
+            count = len(choice.rows)
+            self.features[i, :count], self.there[i, :count], self.right[i, :count] = choice.rows, True, choice.right
+        self.weight = np.array([c.weight for c in choices])
+        self.centre, self.strength = np.array([p.centre for p in prior]), np.array([p.strength for p in prior])
+
+    def at(self, weights: Any) -> tuple[float, Any, Any]:
+        """The loss, its slope, and a second derivative that is never negative: where several candidates are right, without
+        what makes it so."""
+        import numpy as np
+
+        utility = np.where(self.there, self.features @ weights, -np.inf)
+        powers = np.exp(utility - utility.max(axis=1, keepdims=True))
+        share = powers / powers.sum(axis=1, keepdims=True)
+        hit = np.maximum((share * self.right).sum(axis=1), 1e-300)
+        apart = weights - self.centre
+        loss = (self.strength * apart**2).sum() - (self.weight * np.log(hit)).sum()
+        slope = self.weight[:, None] * (share - share * self.right / hit[:, None])
+        mean = np.einsum("ij,ijk->ik", share, self.features)
+        spread = np.sqrt(self.weight[:, None] * share)[:, :, None] * (self.features - mean[:, None, :])
+        spread = spread[self.there]
+        bend = spread.T @ spread + np.diag(2 * self.strength)
+        return float(loss), np.einsum("ij,ijk->k", slope, self.features) + 2 * self.strength * apart, bend
+
 
 FOLD_COUNT = 5  # usual: four fifths are learned from, and five trainings take minutes
 NO_FEATURES = dict.fromkeys(FEATURE_NAMES, 0.0)
@@ -45,7 +162,7 @@ def learn(rows: Rows, folds: int = FOLD_COUNT, kept: Model | None = None) -> Mod
         raise UsageError("too few cases: two causes are the minimum for training")
     outcome, ending = (kept.outcome, kept.ending) if kept else _outcome_and_ending(rows, folds)
     made, ranked = _text_and_choices(rows, folds)
-    values = weights.fit_ranker(ranked)
+    values = fit.fit_ranker(ranked)
     return replace(made, feature_weights=values, outcome=outcome, ending=ending, lines=fit_lines(rows.cases))
 
 

@@ -4,17 +4,21 @@ corpus    healthy  alarm  crash  >=0.8   failed  missed   top1   top3   hard  ev
 failed         10      2      0      0      122       3  0.885  0.951  0.825     0.970  0.041  0.102               1
 """
 
+import functools
+import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from msgspec import Struct
 
+from forensics.core import lazy
 from forensics.database import HEALTHY, Database
 from forensics.decision.decide import decide
 from forensics.decision.model import Model
 from forensics.decision.precedence import Precedence
 from forensics.model import Verdict
-from forensics.model.verdicts import Diagnosis
+from forensics.model.verdicts import Diagnosis, Lane
 from forensics.outcome.features import Rates
 from forensics.train.cases import Case
 
@@ -182,3 +186,43 @@ def reliability_bins(answers: Sequence[Prediction]) -> list[tuple[int, float, fl
     for answer in answers:
         bins[min(CALIBRATION_BINS - 1, int(answer.probability * CALIBRATION_BINS))].append(answer)
     return [(len(b), sum(a.probability for a in b) / len(b), sum(a.hit for a in b) / len(b)) for _, b in sorted(bins.items())]
+
+
+LOOKS_LIKE_AN_ERROR = lazy.regex(
+    r"(?i)\b(?:error|exception|fatal|panic|killed|segmentation fault|abort(?:ed)?|traceback|failed)\b|Error\b|Exception\b"
+)
+NEAR_THE_END = 200  # lines: the rival ignores an error that is further away from the end
+
+
+class Table(Struct, frozen=True):
+    """Patterns with the cause of each, in order, and the cause of an error that none of them matches."""
+
+    rows: tuple[tuple[re.Pattern[str], str], ...]
+    otherwise: str
+
+    def cause_of(self, line: str) -> str:
+        """The cause of the first pattern that is found in `line`."""
+        return next((cause for pattern, cause in self.rows if pattern.search(line)), self.otherwise)
+
+
+@functools.cache
+def rival_table() -> Table:
+    """The table of rival.yaml."""
+    import yaml
+
+    patterns = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+    return Table(tuple((re.compile(r["pattern"]), r["cause"]) for r in patterns["patterns"]), patterns["otherwise"])
+
+
+def by_rival(case: Case, lines: Sequence[str]) -> Prediction:
+    """The rival's prediction. `lines`: all lines of the case's logs in order."""
+    last = next((t for t in reversed(lines[-NEAR_THE_END:]) if LOOKS_LIKE_AN_ERROR.search(t)), None)
+    if last is None:
+        return Prediction(case, ((HEALTHY, 1.0),), "no_crash")
+    return Prediction(case, ((rival_table().cause_of(last), 1.0),), "crash", (last,))
+
+
+def lines_of(lanes: Sequence[Lane]) -> list[str]:
+    """The lines for the rival: the last lines of trouble near the end of each lane, in order."""
+    near = (line for lane in lanes for line in lane.trouble_lines if line.number > lane.attempts[-1].last_line - NEAR_THE_END)
+    return [line.text for line in near]

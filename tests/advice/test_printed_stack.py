@@ -1,6 +1,6 @@
 """Conditions of remedies see the frames of the stack around the evidence, not other lines there."""
 
-from forensics.readers.python.printed_frames import frames_near
+from forensics.readers.python.frames import frames_near
 
 TRACEBACK = """epoch 3 optimizer.step is next
 Traceback (most recent call last):

@@ -234,8 +234,8 @@ def test_the_newest_bundles_are_kept_and_those_that_are_being_written(tmp_path: 
         os.utime(tmp_path / name, (1e9 - age, 1e9 - age))
     bundle.remove_oldest(str(tmp_path))
     assert {p.name.partition("-")[0] for p in tmp_path.iterdir()} == {"new", "own", "x"}
-    assert bundle.latest(str(tmp_path / "absent")) == ""
-    assert Path(bundle.latest(str(tmp_path))).name in (f"new-{gone.pid}", f"own-{os.getpid()}")
+    assert list(bundle.newest_first(str(tmp_path / "absent"))) == []
+    assert Path(next(iter(bundle.newest_first(str(tmp_path))))).name in (f"new-{gone.pid}", f"own-{os.getpid()}")
 
 
 def test_why_alone_tells_of_the_last_run(crashed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

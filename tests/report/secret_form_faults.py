@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from forensics.report.redaction import secrets
-from forensics.report.redaction.secrets import Form, Part, example_of, form_of, letters_of, mask_text, parts_of
+from forensics.report.redaction.secrets import Form, Part, form_of, letters_of, mask_text, parts_of
 
 FORMS_PATH = Path(secrets.__file__).with_name("forms.csv")
 EXAMPLES = 4  # of each row; a choice of plain texts is seldom longer
@@ -92,3 +92,15 @@ def _until_free(texts: list[str], parts: tuple[Part, ...], at: int) -> list[str]
     return list(
         itertools.takewhile(bool, ("" if p.alphabet else t for t, p in zip(texts[at + 1 :], parts[at + 1 :], strict=True)))
     )
+
+
+def example_of(shape: str, numbers: Iterator[int]) -> str:
+    """A text of this shape. `numbers`: random numbers from 0 on, one for each character and choice."""
+    text = ""
+    for part in parts_of(shape):
+        if part.alphabet:
+            letters = letters_of(part.alphabet)
+            text += "".join(letters[next(numbers) % len(letters)] for _ in range(max(part.least, min(part.most, 24))))
+        else:
+            text += part.choices[next(numbers) % len(part.choices)]
+    return text

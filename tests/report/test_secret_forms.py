@@ -11,8 +11,8 @@ import pytest
 from forensics.report.redaction import mask_lines, mask_text
 from forensics.report.redaction.names import Names
 from forensics.report.redaction.rules import may_be_token
-from forensics.report.redaction.secrets import Form, example_of, form_of, parts_of, rows
-from tests.report.secret_form_faults import form_faults, forms_text
+from forensics.report.redaction.secrets import Form, form_of, parts_of, rows
+from tests.report.secret_form_faults import example_of, form_faults, forms_text
 
 ROWS = rows()
 HEAVY = (

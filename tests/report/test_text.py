@@ -10,7 +10,7 @@ from forensics.core.text import ANSI
 from forensics.database import Database
 from forensics.model import Warning
 from forensics.model.answers import OUTCOME_LINE
-from forensics.readers.messages import continues
+from forensics.readers.words import continues
 from forensics.report import Style, course, overview, render
 from forensics.report.course import course_steps
 from forensics.report.curves import sparkline

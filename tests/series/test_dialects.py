@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forensics.model import Scan
 from forensics.readers.numbers.numbers import number, tokens
-from forensics.series import Series, curves
+from forensics.series import Series
 
 MIB, GIB = 1 << 20, 1 << 30
 OfText = Callable[[str], dict[str, Series]]
@@ -142,14 +141,6 @@ def test_sizes_come_back_in_bytes(size: float, unit: str) -> None:
     found = label_meaning(token.label, token.unit, True)
     assert found is not None
     assert number(text[token.at]) * found.factor == pytest.approx(float(f"{size:.3f}") * 1024 ** (" KMG".index(unit[0])))
-
-
-def test_curves_are_short_and_keep_the_extremes(scanned: Callable[[str], Scan]) -> None:
-    text = "".join(f"step {i} loss {900 if i == 777 else 2 + i % 7}\n" for i in range(1500))
-    ((name, unit, points),) = curves(scanned(text))
-    assert (name, unit, len(points) <= 200) == ("loss", "", True)
-    assert (778, 900.0) in points
-    assert [line for line, _ in points] == sorted(line for line, _ in points)
 
 
 def test_a_million_lines_of_one_kind_leave_room_for_another(series_of: OfText) -> None:

@@ -21,20 +21,21 @@ from forensics.train import fit as fitting
 from forensics.train import rates as counting
 from forensics.train import text, tree_growing
 from forensics.train.cases import FAILED, Case, decision_input_of, is_labelled, read_corpora, without_its_cause
-from forensics.train.lines_fit import fit_lines
+from forensics.train.fit import FLAT, RankingExample, fit_lines, fit_ranker
 from forensics.train.measure import (
     Prediction,
+    by_rival,
+    lines_of,
     measure_predictions,
     measures_table,
     misses_text,
     predict,
     reliability_bins,
+    rival_table,
 )
-from forensics.train.rival import by_rival, lines_of, rival_table
-from forensics.train.row_file import rows_from_bytes, rows_to_bytes
 from forensics.train.rows import rates_without, rows_of, with_new_rows
-from forensics.train.weights import FLAT, RankingExample, fit_ranker
 from scripts.lay_out_corpus import marked
+from scripts.row_file import rows_from_bytes, rows_to_bytes
 from tests.decision.made import lane, model, seen
 
 SHAPES = "RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)\n"

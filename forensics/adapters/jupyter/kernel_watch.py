@@ -20,8 +20,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import zmq
 
+from forensics.adapters.jupyter.cell_code import ran
+from forensics.adapters.jupyter.crash_stacks import ask_for_crash_stacks, name_cells
 from forensics.adapters.jupyter.message import ERROR_NAME
-from forensics.adapters.jupyter.running_cell import TOPICS, Cell, RunningCell, ask_for_crash_stacks, name_cells, ran
+from forensics.adapters.jupyter.running_cell import TOPICS, Cell, RunningCell
 from forensics.adapters.jupyter.stand_in import StandIn, subscriber
 from forensics.capture.bundle import remove_oldest, state_folder
 from forensics.capture.guard import watch

@@ -8,23 +8,9 @@ messages of a kernel that dies within milliseconds are lost, so requests are use
 
 from __future__ import annotations
 
-import ast
-import contextlib
 import json
-import os
-import re
 from collections import deque
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import zmq
-from jupyter_client.session import Session
-
-from forensics.adapters.jupyter.stand_in import connected, encoded
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+from typing import Any, NamedTuple
 
 MESSAGE_DELIMITER = b"<IDS|MSG>"
 # Kernels publish under these topics; the sender applies the filter, so messages that are left out cost nothing.
@@ -113,96 +99,3 @@ class RunningCell:
                 continue
             printed_lines.append(found.get("text") or "\n".join(found.get("traceback", ())) + "\n")
         return "".join(printed_lines)[-MAX_PRINTED_CHARS:]
-
-
-MAX_CODE_LINES = 10  # chosen by hand: the message is in a notebook, directly below the cell
-HEAD_LINES = 6  # of a longer cell, whose last lines are shown, too
-MAX_CODE_LINE_CHARS = 160  # chosen by hand: a line of a notebook's cell on a usual screen
-HASH_SEED = 0xC70F6907  # of ipykernel/compiler.py: the name of a cell's file is a hash of its code
-HASH_FACTOR = 0x5BD1E995  # of MurmurHash2
-HASH_WORD = 0xFFFFFFFF  # of 32 bits, in which MurmurHash2 counts
-
-
-def ran(code: str, line: int) -> str:
-    """The statement of `code` that stands at `line`, else the cell: at most MAX_CODE_LINES lines, without blank ones."""
-    rows = code.expandtabs(4).splitlines()
-    first, last = _statement(code, line) if 0 < line <= len(rows) else (1, len(rows))
-    kept = [row.rstrip()[:MAX_CODE_LINE_CHARS] for row in rows[first - 1 : last] if row.strip()]
-    if not line:  # comments say nothing of what ran
-        kept = [row for row in kept if not row.lstrip().startswith("#")] or kept
-    if len(kept) > MAX_CODE_LINES:
-        tail = MAX_CODE_LINES - HEAD_LINES - 1
-        kept = [*kept[:HEAD_LINES], f"... {len(kept) - HEAD_LINES - tail} more lines ...", *kept[-tail:]]
-    margin = min((len(row) - len(row.lstrip()) for row in kept), default=0)
-    return "\n".join(row[margin:] if row[:margin].isspace() else row for row in kept)
-
-
-def _statement(code: str, line: int) -> tuple[int, int]:
-    """The first and the last line of the innermost statement at `line`; of one with a body, such as `for`, its head."""
-    try:
-        tree = ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # a cell with magics
-        return line, line
-    around = [node for node in ast.walk(tree) if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or 0)]
-    if not around:
-        return line, line
-    inner = min(around, key=lambda node: (node.end_lineno or 0) - node.lineno)
-    body = getattr(inner, "body", None)
-    return inner.lineno, max(inner.lineno, body[0].lineno - 1) if body else inner.end_lineno or line
-
-
-def file_name(code: str) -> str:
-    """The last part of the name of the file that ipykernel gives to a cell: MurmurHash2 of its code."""
-    data = code.encode()
-    found = HASH_SEED ^ len(data)
-    whole = len(data) & ~3
-    for at in range(0, whole, 4):
-        part = int.from_bytes(data[at : at + 4], "little") * HASH_FACTOR & HASH_WORD
-        part = (part ^ part >> 24) * HASH_FACTOR & HASH_WORD
-        found = found * HASH_FACTOR & HASH_WORD ^ part
-    if rest := data[whole:]:
-        found = (found ^ int.from_bytes(rest, "little")) * HASH_FACTOR & HASH_WORD
-    found = (found ^ found >> 13) * HASH_FACTOR & HASH_WORD
-    return f"{found ^ found >> 15}.py"
-
-
-CRASH_STACKS = "faulthandler.log"  # capture.watcher adds it to the bundle's job.log
-PYTHON_KERNEL = "ipykernel"  # in the command of a kernel that understands the request
-CELL_FILE_PATTERN = re.compile(r'"[^"\n]{0,300}[/\\]ipykernel_\d+[/\\](?P<name>\d+\.py)"')
-CURRENT_THREAD = "\nCurrent thread "  # the one that crashed
-
-
-def ask_for_crash_stacks(context: Any, connection: Mapping[str, Any], command: object, bundle: str) -> Any:
-    """Send the request to the kernel that `command` started, if it is ipykernel. Returns the socket, to be closed at its end."""
-    socket = connected(context, zmq.DEALER, connection, "shell_port")
-    words = command if isinstance(command, (list, tuple)) else [str(command)]
-    if any(PYTHON_KERNEL in os.fspath(word) for word in words):
-        session = Session(session=OWN_SESSION, key=encoded(connection["key"]), signature_scheme=connection["signature_scheme"])
-        code = f"__import__('faulthandler').enable(open({str(Path(bundle, CRASH_STACKS))!r}, 'a'))"
-        session.send(socket, "execute_request", {"code": code, "silent": True, "store_history": False, "allow_stdin": False})
-    return socket
-
-
-def name_cells(bundle: str, codes: Mapping[int, str], running: int) -> int:
-    """Write the cells' numbers into the stacks, in place of the files from which ipykernel runs them.
-
-    `codes`: of the cells by their numbers. Returns the line at which the cell `running` was; 0 if the stacks do not tell.
-    """
-    path = Path(bundle, CRASH_STACKS)
-    stacks = ""
-    with contextlib.suppress(OSError):
-        stacks = path.read_text(encoding="utf-8", errors="replace")
-    if not stacks:
-        return 0
-    numbers = {file_name(code): number for number, code in codes.items()}
-    stacks = CELL_FILE_PATTERN.sub(lambda found: _cell_name(found, numbers), stacks)
-    with contextlib.suppress(OSError):
-        path.write_text(stacks, encoding="utf-8")
-    _, _, current = stacks.rpartition(CURRENT_THREAD)
-    lines = re.findall(rf'File "Cell In\[{running}\]", line (\d{{1,9}}) in', current)
-    return int(lines[-1]) if lines else 0  # the outermost frame comes last
-
-
-def _cell_name(found: re.Match[str], numbers: Mapping[str, int]) -> str:
-    number = numbers.get(found["name"])
-    return f'"Cell In[{number}]"' if number else found[0]

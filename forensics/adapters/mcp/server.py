@@ -20,7 +20,7 @@ from forensics.capture.bundle import is_running, newest_first, read_run, state_f
 from forensics.core.errors import ForensicsError, UsageError
 from forensics.core.text import with_noun
 from forensics.report import Style, render
-from forensics.report.brief.budget import count_tokens
+from forensics.report.brief.voices import count_tokens
 from forensics.report.escape import fenced_block
 from forensics.report.subjects import focus_on
 from forensics.version import VERSION

@@ -34,3 +34,21 @@ def kernel_place(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], a
     if {"task", "pid"} & facts.keys():
         return found
     return found | ({"running_task": f"{task['task']} (pid {task['pid']})"} if task else {})
+
+
+KERNEL_LINE_PATTERN = lazy.regex(
+    r"^\W{0,3}\d{0,3}\W{0,3}\[ {0,8}\d{1,10}\.\d{1,9}\]|^.{0,90}\bkernel: "
+    r"|^\[\w{3} \w{3} +\d+ [\d:]+ \d{4}\]|^\[ {0,4}\+\d+\.\d+\]"
+)
+SECONDS_FROM_BOOT_PATTERN = lazy.regex(r"\[ {0,8}(\d{1,10}\.\d{1,9})\]")
+
+
+def is_by_kernel(text: str) -> bool:
+    """Did the kernel write the line?"""
+    return KERNEL_LINE_PATTERN.search(text) is not None
+
+
+def uptime_s(text: str) -> float | None:
+    """The seconds from boot that the line counts; None if it counts none."""
+    found = SECONDS_FROM_BOOT_PATTERN.search(text)
+    return float(found[1]) if found else None

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from forensics.core import lazy
 from forensics.model import Fields, Proof, Value
-from forensics.readers.surroundings.near import WIDE, Found
+from forensics.readers.surroundings.near import NEAR, WIDE, Found
 
 CAUSED_BY_PATTERN = lazy.regex(r"\s*Caused by: (?P<exc_type>[\w.$]{1,200}): (?P<exc_message>\S.{0,499})")
 JAVA_FRAME_PATTERN = lazy.regex(r"\bat [\w.$<>/@]{1,300}\((?P<file>[\w$]{1,80}\.(?:java|kt|scala|groovy)):(?P<line>\d{1,6})\)")
@@ -40,3 +40,17 @@ def java_frame(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at:
         if not is_library_frame(text):
             return {"named_place": f"{found['file']}:{found['line']}"}
     return {}
+
+
+GOROUTINE_PATTERN = lazy.regex(r"\Agoroutine \d{1,10} \[")
+GO_FRAME_PATTERN = lazy.regex(r"\A\s+(?P<file>/[^\s:]{1,300}\.go):(?P<line>\d{1,6})(?: \+0x[0-9a-f]+)?\s*\Z")
+GO_LIBRARY_PATTERN = lazy.regex(r"/vendor/|/pkg/mod/|/go/src/runtime/|\A/usr/(?:local|lib)/go")
+
+
+def go_frame(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
+    """The innermost frame outside of libraries, of the stack below a panic."""
+    if "file" in facts or not any(map(GOROUTINE_PATTERN.match, lines[at + 1 : at + 1 + NEAR])):
+        return {}
+    frames = filter(None, map(GO_FRAME_PATTERN.match, lines[at + 1 : at + 1 + WIDE]))
+    own = next((m for m in frames if not GO_LIBRARY_PATTERN.search(m["file"])), None)
+    return {"named_place": f"{own['file']}:{own['line']}"} if own else {}

@@ -4,10 +4,10 @@ run.sh: line 5: 19817 Killed      python train.py       -> command train.py, pid
 mv: cannot stat '*.pt': No such file or directory       -> mv
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from forensics.core import lazy
-from forensics.model import Fields, Proof
+from forensics.model import FailedActivation, Fields, Proof, Scan, Trigger
 from forensics.readers.python.library_files import knows_own_code
 from forensics.readers.surroundings.near import Found
 
@@ -46,3 +46,30 @@ def command(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: in
         if died and script and str(facts.get("pid", died["pid"])) == died["pid"]:
             return {"pid": int(died["pid"]), "command": script["script"]}
     return {}
+
+
+TRIGGER = Trigger(
+    "activation",
+    (
+        *("activate: no such file", "activate: not found", "conda.sh: no such file", "could not find conda environment"),
+        *("conda: command not found", "mamba: command not found", "conda: not found"),
+        *("configured to use 'conda activate'", "'conda init' before 'conda activate'", "not a conda environment"),
+    ),
+)
+ACTIVATION_PATTERN = lazy.regex(
+    r"(?:line \d{1,6}: )?\S{0,300}(?:activate|conda\.sh): (?:No such file or directory|not found)"
+    r"|(?:line \d{1,6}: )?\b(?:conda|mamba): (?:command )?not found"
+    r"|(?i:could not find conda environment|not a conda environment): \S{1,300}"
+    r"|Your shell has not been properly configured to use 'conda activate'"
+    r"|Run 'conda init' before 'conda activate'"
+)
+
+
+def failed_activations(scans: Iterable[Scan]) -> tuple[FailedActivation, ...]:
+    """All of them, in the order of the logs."""
+    regions = ((scan, r) for scan in scans for r in scan.regions.get(TRIGGER.kind, ()))
+    return tuple(
+        FailedActivation(scan.source.name, (scan.source.origin or int)(region.number), region.text, found[0])
+        for scan, region in regions
+        if (found := ACTIVATION_PATTERN.search(region.text))
+    )

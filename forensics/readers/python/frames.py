@@ -164,3 +164,24 @@ def marked_line(below: Sequence[str]) -> str | None:
         if found := ARROW.match(text):
             return found["line_no"]
     return None
+
+
+MAX_LINES_BEFORE, MAX_LINES_AFTER = 200, 60  # of a message: a traceback stands above it, a stack of the kernel below
+NATIVE_FRAME = lazy.regex(r"\bin \w+\(|^-+> ?\d+ |\+0x[0-9a-f]+/0x|\(\S*\+0x[0-9a-f]+\)|^\s*frame #\d+: |#\d+ +0x")
+
+
+def frames_near(lines: Sequence[str], at: int) -> list[str]:
+    """The frames of stacks and tracebacks around line `at`, each with the line of code below it."""
+    first, last = max(0, at - MAX_LINES_BEFORE), min(len(lines), at + MAX_LINES_AFTER)
+    frames = [i for i in range(first, last) if file_frame(lines[i]) or NATIVE_FRAME.search(lines[i])]
+    shown = sorted({n for i in frames for n in (i, i + 1) if n < last})
+    return [lines[n] for n in shown]
+
+
+CELL_PATTERN = lazy.regex(r"Cell In ?\[(?P<number>\d+)\]")  # as Jupyter writes it: `Cell In[12], line 3`
+
+
+def cell_number(file: str) -> str:
+    """The execution count in the name of a file of a traceback, `Cell In[12]`; empty for any other file."""
+    found = CELL_PATTERN.fullmatch(file)
+    return str(found["number"]) if found else ""

@@ -10,9 +10,9 @@ from itertools import pairwise
 
 from forensics.core import lazy
 from forensics.model import Fields, Proof, Value
-from forensics.readers.python.frames import BOX, FRAME_CODE_ROWS, colab_frame, frame_of, may_be_frame, rich_frame
+from forensics.readers.python.frames import BOX, FRAME_CODE_ROWS, colab_frame, dump_frame, frame_of, may_be_frame, rich_frame
 from forensics.readers.python.library_files import is_library_file, knows_own_code, without_library_folder
-from forensics.readers.surroundings.near import Found
+from forensics.readers.surroundings.near import MAX_FAULT_LINES, Found
 
 MAX_GAP = 12  # lines between a traceback and the message that belongs to it, or between two tracebacks of a chain
 MAX_TRACEBACK_LINES = 420  # with a message of hundreds of lines, as of a compiler
@@ -118,3 +118,21 @@ def _of_xla(lines: Sequence[str]) -> dict[str, Value]:
     found = (m for text in lines for m in XLA_SOURCE_PATTERN.finditer(text))
     first = next(found, None)
     return {"file": first["file"], "line_no": int(first["line"])} if first else {}
+
+
+STACK_PATTERN = lazy.regex(r"\ACurrent thread 0x\w{1,16}.{0,80}\(most recent call first\)")
+
+
+def crash_stack(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
+    """The innermost frame outside of libraries in the stack that faulthandler printed; else the innermost one."""
+    if knows_own_code(facts) or "fatal" not in proofs[0].text.lower():
+        return {}
+    start = next((i for i in range(at, min(len(lines), at + MAX_FAULT_LINES)) if STACK_PATTERN.match(lines[i])), None)
+    frames = []
+    for text in lines[start + 1 : start + MAX_FAULT_LINES] if start is not None else ():
+        frame = dump_frame(text)
+        if frame is None or len(frame.head.split()) > 1:  # a word in front may be a label
+            break
+        frames.append(frame)
+    own = next((f for f in frames if not is_library_file(f.file)), frames[0] if frames else None)
+    return {"file": own.file, "line_no": own.line or 0} if own else {}

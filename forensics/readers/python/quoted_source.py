@@ -89,3 +89,11 @@ def _of_pytest(at: int, rows: Mapping[int, str]) -> bool:
     while PYTEST_SOURCE_PATTERN.match(rows.get(below, "#")):  # a statement of several lines
         below += 1
     return PYTEST_ERROR_PATTERN.match(rows.get(below, "")) is not None
+
+
+CODE_LINE_PATTERN = lazy.regex(r"(?:\[[\w ]{1,20}\]:)?\s{2,}(?:raise \w[\w.]{0,80}\(|[fr]{0,2}['\"].{0,400}['\"]\s*[,)]+\s*\Z)")
+
+
+def is_code_line(text: str) -> bool:
+    """Is it a line of code that raises, or a text in it that spans lines?"""
+    return CODE_LINE_PATTERN.match(text) is not None

@@ -9,17 +9,15 @@ from forensics.model import Fields, LinesAround, Proof
 from forensics.readers.gpu.places import asserting_kernel, devices, gpus
 from forensics.readers.kernel.places import kernel_place
 from forensics.readers.notebooks.places import cell_of_output, editor_cell, notebook
-from forensics.readers.platforms.go import go_frame
 from forensics.readers.platforms.hosts import hosts, prompt_host, started_on
-from forensics.readers.platforms.java import java_frame
+from forensics.readers.platforms.java import go_frame, java_frame
 from forensics.readers.platforms.kubernetes_places import pod
 from forensics.readers.platforms.named_things import connection, named_file, path_before_error
 from forensics.readers.platforms.shell_places import command, refused_program
 from forensics.readers.platforms.slurm_places import task_of_srun
 from forensics.readers.platforms.worker_places import hadoop_job, worker
 from forensics.readers.progress.places import progress, step_of_bar
-from forensics.readers.python.crash_places import crash_stack
-from forensics.readers.python.near_tracebacks import code_near, raised_in
+from forensics.readers.python.near_tracebacks import code_near, crash_stack, raised_in
 from forensics.readers.surroundings.named_place import logged_at
 from forensics.readers.surroundings.near import Found
 from forensics.readers.torch.rank_places import rendezvous_endpoint, reporting_ranks, stalled_ranks, table, tagged_rank

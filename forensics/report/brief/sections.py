@@ -11,8 +11,7 @@ from forensics.core import lazy
 from forensics.core.text import number_ranges
 from forensics.model import Curve, Finding, MessageGroup, Proof, Report
 from forensics.report import course, overview
-from forensics.report.brief.budget import Item, Section
-from forensics.report.brief.voices import Speech
+from forensics.report.brief.voices import Item, Section, Speech
 from forensics.report.course import FOLLOWED, UNCONFIRMED, consequences, delay_text, unconfirmed_consequences
 from forensics.report.curves import relevant_curves, value_text
 from forensics.report.overview import notice_groups, seen_before

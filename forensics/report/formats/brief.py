@@ -7,9 +7,8 @@ What a log says stands inside fences only, which no line of it can close. What d
 """
 
 from forensics.model import Report
-from forensics.report.brief.budget import Chosen, Section, choose, count_tokens
 from forensics.report.brief.sections import sections, told
-from forensics.report.brief.voices import Words, section_rows, title
+from forensics.report.brief.voices import Chosen, Section, Words, choose, count_tokens, section_rows, title
 from forensics.report.style import Style
 
 

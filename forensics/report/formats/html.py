@@ -17,9 +17,19 @@ from forensics.report.document import document
 from forensics.report.escape import escape_controls
 from forensics.report.formats import brief, issue
 from forensics.report.overview import notice_groups, seen_before
-from forensics.report.page.parts import CHART_HEIGHT, CHART_WIDTH, bars, charts, kinds, parts_around, rows
+from forensics.report.page.parts import (
+    CHART_HEIGHT,
+    CHART_WIDTH,
+    bars,
+    charts,
+    kinds,
+    parts_around,
+    policy,
+    rows,
+    template,
+    text_of,
+)
 from forensics.report.page.rank_lanes import rank_lanes
-from forensics.report.page.templates import policy, template, text_of
 from forensics.report.page.timeline import MARK_SHAPES, NAMES_OF_CLOCKS, Drawing, drawings
 from forensics.report.paths import Paths
 from forensics.report.phrases import (

@@ -16,9 +16,8 @@ from forensics.core import lazy
 from forensics.core.text import printable
 from forensics.model import Report
 from forensics.report import course
-from forensics.report.brief.budget import Chosen, choose, count_tokens
 from forensics.report.brief.sections import Told, sections, told
-from forensics.report.brief.voices import Words, section_rows, title
+from forensics.report.brief.voices import Chosen, Words, choose, count_tokens, section_rows, title
 from forensics.report.escape import fenced_block, prose
 from forensics.report.phrases import others_head
 from forensics.report.style import Style

@@ -156,18 +156,6 @@ def forms_in(low: str) -> list[Form]:
     return [f for f in (*likely.values(), *free) if any(a in low for a in f.anchors)]
 
 
-def example_of(shape: str, numbers: Iterator[int]) -> str:
-    """A text of this shape. `numbers`: random numbers from 0 on, one for each character and choice."""
-    text = ""
-    for part in parts_of(shape):
-        if part.alphabet:
-            letters = letters_of(part.alphabet)
-            text += "".join(letters[next(numbers) % len(letters)] for _ in range(max(part.least, min(part.most, 24))))
-        else:
-            text += part.choices[next(numbers) % len(part.choices)]
-    return text
-
-
 def letters_of(alphabet: str) -> str:
     """The characters of an alphabet, as a regular expression's class names them: `0-9a-f`."""
     pairs = re.findall(r"(.)-(.)|(.)", alphabet)

@@ -15,7 +15,7 @@ from forensics.adapters.mcp import asking
 from forensics.adapters.mcp.asking import AllowedPaths, Redactor, run_command_line
 from forensics.adapters.mcp.server import Tools, fenced
 from forensics.core.errors import UsageError
-from forensics.report.brief.budget import count_tokens
+from forensics.report.brief.voices import count_tokens
 from tests.commandline import measured
 from tests.report.brief.test_brief import INSTRUCTIONS, outside_fences
 

@@ -3,7 +3,7 @@
 import pytest
 
 from forensics.model import Proof, Value
-from forensics.readers.python.library_code import advised_code, library_code
+from forensics.readers.python.failing_code import advised_code, library_code
 
 SITE = "/opt/py/lib/python3.9/site-packages"
 ASKED = (

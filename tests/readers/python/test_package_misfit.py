@@ -2,7 +2,7 @@
 
 import pytest
 
-from forensics.readers.python.package_misfit import packages_misfit
+from forensics.readers.python.traceback import packages_misfit
 
 OWN_IMPORT = '  File "/home/u/train.py", line 3, in <module>', "    import gensound"
 OWN_CALL = '  File "/home/u/train.py", line 9, in main', "    sound = gensound.Mix(rate=3)"

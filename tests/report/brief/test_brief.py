@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from forensics.database import Database
 from forensics.model import MessageGroup, Report
 from forensics.report import Style, render
-from forensics.report.brief.budget import count_tokens
+from forensics.report.brief.voices import count_tokens
 from tests.report import made
 from tests.report.samples import CASES, sample, sixth
 

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from forensics.report.brief import budget
-from forensics.report.brief.budget import count_tokens, counted_by_rule
+from forensics.report.brief import voices
+from forensics.report.brief.voices import count_tokens, counted_by_rule
 
 
 @pytest.mark.parametrize(
@@ -34,12 +34,12 @@ def test_the_vocabulary_counts_if_it_is_there_and_nothing_is_loaded_otherwise(
 
     monkeypatch.setitem(sys.modules, "tiktoken", SimpleNamespace(get_encoding=get_encoding, __spec__=SimpleNamespace()))
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
-    budget._encoder.cache_clear()
+    voices._encoder.cache_clear()
     try:
         assert count_tokens("a b") != 77
         assert asked == []
-        (tmp_path / budget.KEPT_AS).touch()
-        budget._encoder.cache_clear()
-        assert (count_tokens("a b"), asked) == (77, [budget.VOCABULARY])
+        (tmp_path / voices.KEPT_AS).touch()
+        voices._encoder.cache_clear()
+        assert (count_tokens("a b"), asked) == (77, [voices.VOCABULARY])
     finally:
-        budget._encoder.cache_clear()
+        voices._encoder.cache_clear()
