@@ -40,7 +40,7 @@ BELOW: dict[str, set[str]] = {
     "ownership": {"readers", "outcome", "correlation", "line_formats", "database", "model"},
     "decision": {"readers", "core", "outcome", "database", "data_files", "model"},
     # what to do, what to tell
-    "estimate": {"readers", "model", "core"},
+    "estimate": {"data_files", "readers", "model", "core"},
     "advice": {"estimate", "readers", "database", "model", "core"},
     "context": {"series", "readers", "programs", "database", "model", "core"},
     "templates": {"line_formats", "model", "core"},

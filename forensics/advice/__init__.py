@@ -8,17 +8,3 @@ from forensics.advice.remedies import fitting_remedies
 from forensics.advice.silent_end import told_by_status
 from forensics.advice.whereabouts import affected, location_text
 from forensics.advice.wording import summary
-
-__all__ = [
-    "affected",
-    "annotate_links",
-    "findings",
-    "fitting_remedies",
-    "lines_of_other_deaths",
-    "location_text",
-    "open_questions",
-    "possible_causes",
-    "questions_of_open_end",
-    "summary",
-    "told_by_status",
-]

@@ -10,5 +10,3 @@ Fields have the names of the JSON document: `report.causes[0].evidence[0].text`.
 
 from forensics.api.analysis import Knowledge, analyze
 from forensics.api.report import Report
-
-__all__ = ["Knowledge", "Report", "analyze"]

@@ -16,13 +16,11 @@ if "msgspec" not in sys.modules and "typing_extensions" not in sys.modules:
     # msgspec takes what it needs of it from typing just as well, and this module loads `inspect`: 15 of 240 ms.
     sys.modules["typing_extensions"] = None  # type: ignore[assignment]
     try:
-        import msgspec  # noqa: F401
+        import msgspec
     finally:
         del sys.modules["typing_extensions"]
 
 from forensics.core.errors import ForensicsError, missing_module, unexpected
-
-__all__ = ["command", "main"]
 
 YOUNG = 500_000  # objects made before cycles are looked for; a run makes hardly any, and the default of 700 costs a tenth
 

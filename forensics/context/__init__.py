@@ -39,22 +39,6 @@ from forensics.readers.python.frames import is_bare_frame
 from forensics.readers.settings.attempts import AttemptFacts, attempt_facts
 from forensics.readers.settings.environment import settings
 
-__all__ = [
-    "AttemptFacts",
-    "Context",
-    "Ranked",
-    "all_lines",
-    "attach_context",
-    "attempt_facts",
-    "changes_between",
-    "curves",
-    "job_context",
-    "last_progress",
-    "lines_around",
-    "read_context",
-]
-
-
 MEMORY_FAMILY = "host_memory."  # causes whose reader wants to know who held the memory
 
 

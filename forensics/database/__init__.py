@@ -15,10 +15,11 @@ from forensics.core import long_work
 from forensics.core.digest import sha256
 from forensics.core.errors import DatabaseError
 from forensics.data_files import cache
+from forensics.data_files.cached_data import PACKAGED
 from forensics.database.compiled import PIECES, Database, assemble, compile_literals, whole_anchors
 from forensics.database.confirm import Allowance, Clock, Confirmer, Found
 from forensics.database.entries import HEALTHY, Cause, Missing, ProvenCause, Records, Remedy, Signature, signal_outcome
-from forensics.database.files import PACKAGED, builtin_folder, content_hash, read_rows, read_table
+from forensics.database.files import builtin_folder, content_hash, read_rows, read_table
 from forensics.database.rates import read_rates
 from forensics.database.stored import database_of_parts, database_parts
 from forensics.model import Trigger
@@ -26,28 +27,6 @@ from forensics.model import Trigger
 if TYPE_CHECKING:
     from forensics.data_files.form import Fault
 
-__all__ = [
-    "HEALTHY",
-    "Allowance",
-    "Cause",
-    "Clock",
-    "Confirmer",
-    "Database",
-    "Found",
-    "Missing",
-    "ProvenCause",
-    "Records",
-    "Remedy",
-    "Signature",
-    "builtin_folder",
-    "compile_literals",
-    "load",
-    "read_folders",
-    "read_rows",
-    "read_table",
-    "signal_outcome",
-    "whole_anchors",
-]
 
 READ_AT_ONCE = range(1, 64)  # the parts of a cached database that each run needs; the first one is for floods
 COMPILING = "the messages are compiled for the first time, some 10 s; the next answer takes less than one"

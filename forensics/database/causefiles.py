@@ -177,8 +177,6 @@ def _folder() -> Path:
     return cache.folder() / "causes"
 
 
-__all__ = ["Fault", "cause_files", "read_cause", "read_causes"]
-
 T = TypeVar("T")
 MAX_PATTERN = 4000  # characters
 CAUSE_KEYS = {

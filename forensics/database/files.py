@@ -16,9 +16,7 @@ from forensics.core import limits
 from forensics.core.digest import sha256
 from forensics.core.errors import DatabaseError, UsageError
 from forensics.data_files import cache
-from forensics.data_files.cached_data import PACKAGED, builtin_folder
-
-__all__ = ["PACKAGED", "builtin_folder", "cause_files", "content_hash", "is_within", "misplaced_files"]
+from forensics.data_files.cached_data import builtin_folder
 
 RECORDS = "records.yaml"  # the cause of each outcome of detectors and series
 PRECEDENCE = "precedence.yaml"  # fixed rules on which cause ranks before which

@@ -10,8 +10,6 @@ from forensics.dumps.base import DumpError, is_flight_recorder
 if TYPE_CHECKING:
     from forensics.model.dumps import Dump
 
-__all__ = ["DumpError", "is_flight_recorder", "read_flight_recorder"]
-
 
 def read_flight_recorder(data: bytes, source: str) -> "Dump":
     """The dump in `data`; DumpError where it is damaged or not of this kind. `source`: its name, which tells the rank."""

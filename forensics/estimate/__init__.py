@@ -26,28 +26,3 @@ from forensics.estimate.needs import (
     largest_batch,
     savings,
 )
-
-__all__ = [
-    "CONTEXT_BYTES",
-    "ESTIMATE_FACTS",
-    "FREE_MEMORY_MARGIN",
-    "HEAD_WIDTH",
-    "HOST_MEMORY_MARGIN",
-    "PRECISIONS",
-    "RUNTIME_BYTES",
-    "SHARDED",
-    "STATE_BYTES",
-    "Estimate",
-    "Need",
-    "Part",
-    "Sample",
-    "Saving",
-    "accumulation",
-    "estimate",
-    "kind_of",
-    "largest_batch",
-    "memory_facts",
-    "sample_of",
-    "savings",
-    "transformer",
-]

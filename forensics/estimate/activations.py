@@ -17,21 +17,10 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from forensics.core import lazy
+from forensics.data_files.named_parts import part_rows
 from forensics.model import Layer
 
 FLOAT_BYTES = 4  # float32, what frameworks compute with unless a program says otherwise
-READS_INPUT = lazy.regex(r"(?i)conv|dense|linear|norm|pool|attention|lstm|gru|rnn|einsum|^(?:p|ge|s|c)?elu|silu|swish")
-READS_OUTPUT = lazy.regex(r"(?i)^(?:re_?lu|relu6|leaky|sigmoid|tanh|softmax|logsoftmax|hardtanh|activation)")
-ALIAS = lazy.regex(r"(?i)^(?:flatten|reshape|identity|unflatten|permute|squeeze|input)")
-DROPOUT = lazy.regex(r"(?i)dropout")
-ATTENTION = lazy.regex(r"(?i)attenti|attn")
-RECURRENT = lazy.regex(r"(?i)lstm|gru|\brnn")
-MAX_POOL = lazy.regex(r"(?i)max.?pool")
-FRAMEWORK_ATTENTION = lazy.regex(r"(?i)multi_?head_?attention")
-TRANSFORMER = lazy.regex(r"(?i)^transformer.*(?:layer|block)|(?:encoder|decoder)_?layer")
-EMBEDDING = lazy.regex(r"(?i)embedding")
-SCALING = lazy.regex(r"(?i)^(?:normalization|rescaling|p?relu|scale|bias)")
 # What a transformer layer of PyTorch keeps for each token beside dropout's masks, by its width (input, queries, keys and values,
 # scaled queries and keys, what attention gave, norms) and by the width of its feed-forward part (ReLU, what dropout made of it).
 TOKEN_WIDTHS = 10.0
@@ -52,11 +41,12 @@ WORK_SHARE = {"torch": 1.15, "keras": 1.3}
 # Batches that are held beside each other. PyTorch's loader: the one in work, the samples of the next, and those stacked; Keras'
 # `fit`: the one in work, NumPy's and TensorFlow's copy of the next.
 BATCHES_HELD = {"torch": 3, "keras": 3}
-WEIGHTED = lazy.regex(r"(?i)conv|dense|linear")
-SEPARATE = lazy.regex(
-    r"(?i)norm|^(?:p|ge|s|c|re_?|leaky_?re_?)?l?u$|activation|relu|softmax|dropout|^(?:add|concatenate|multiply)$"
-)
 INDEX_SHARE = 2.0  # PyTorch's max pooling keeps the place of each maximum in eight bytes
+
+
+def _is(kind: str, name: str) -> bool:
+    """Does the name of a layer tell that it is of this kind?"""
+    return any(row.name == kind and row.regex.search(name) for row in part_rows("kinds of layers"))
 
 
 class Sample(Struct, frozen=True):
@@ -95,10 +85,10 @@ def sample_of(
     for i, layer in enumerate(layers):
         inner = _inside(layer, framework, mask) + attending[i].kept + attending[i].scores + hidden.get(i, 0.0)
         after = layers[i + 1].kind if i + 1 < len(layers) else ""
-        if framework == "keras" and WEIGHTED.search(layer.kind) and after and not SEPARATE.search(after):
+        if framework == "keras" and _is("weighted", layer.kind) and after and not _is("separate", after):
             inner += made[i]  # the layer includes its activation function, whose input is stored in addition to its output
-        reader = next((x for x in layers[i + 1 :] if not ALIAS.search(x.kind)), None)
-        own = READS_OUTPUT.search(layer.kind) or (reader is not None and READS_INPUT.search(reader.kind))
+        reader = next((x for x in layers[i + 1 :] if not _is("alias", x.kind)), None)
+        own = _is("reads output", layer.kind) or (reader is not None and _is("reads input", reader.kind))
         kept[i] = inner + (made[i] if own and reader is not None else 0.0)
     peak, held = 0.0, 0.0
     for i in range(len(layers)):
@@ -129,7 +119,7 @@ def transformer(sequence: int, width: int, layers: int, heads: int, flash: bool,
 
 def _made(layers: Sequence[Layer], i: int) -> float:
     """The number of values in the output of layer `i`; 0 if the layer returns only a view of its input."""
-    return 0.0 if ALIAS.search(layers[i].kind) else float(layers[i].outputs)
+    return 0.0 if _is("alias", layers[i].kind) else float(layers[i].outputs)
 
 
 class Attention(Struct, frozen=True):
@@ -149,18 +139,18 @@ class Attention(Struct, frozen=True):
 def _attention(layer: Layer, framework: str, heads: int, mask: float, gpu: bool, fused: bool) -> Attention:
     """The values that the attention of this row needs. `mask`: size of one element of dropout's mask, in floating-point
     numbers."""
-    if TRANSFORMER.search(layer.kind) and layer.width and layer.parameters:
+    if _is("transformer", layer.kind) and layer.width and layer.parameters:
         tokens = layer.outputs / layer.width
         if framework == "torch" and gpu:
             return Attention(assumed=FUSED)
         # the feed-forward part is freed before the gradients of the scores are computed
         square = _heads(layer.width, heads) * tokens**2
         return Attention(square, (SQUARES + mask) * square, assumed=SCORES)
-    if not ATTENTION.search(layer.kind) or not (layer.parameters or layer.width):
+    if not _is("attention", layer.kind) or not (layer.parameters or layer.width):
         return Attention()
     width = layer.width or max(1.0, math.sqrt(layer.parameters / 4))  # queries, keys, values, output: four square matrices
     square = _heads(width, heads) * (layer.outputs / width) ** 2
-    if FRAMEWORK_ATTENTION.search(layer.kind):
+    if _is("attention of a framework", layer.kind):
         return Attention(square, (SQUARES + mask) * square, 4 * layer.outputs, SQUARES_IN_WORK * square, assumed=SCORES)
     if fused:
         return Attention(kept=4 * layer.outputs, assumed=FUSED)
@@ -170,14 +160,14 @@ def _attention(layer: Layer, framework: str, heads: int, mask: float, gpu: bool,
 
 def _inside(layer: Layer, framework: str, mask: float) -> float:
     """The number of values that a layer stores in addition to its input, output and attention."""
-    if TRANSFORMER.search(layer.kind) and layer.width and layer.parameters:
+    if _is("transformer", layer.kind) and layer.width and layer.parameters:
         tokens, inner = layer.outputs / layer.width, max(0.0, layer.parameters - 4 * layer.width**2) / (2 * layer.width)
         return tokens * ((TOKEN_WIDTHS + 2 * mask) * layer.width + (TOKEN_INNER + mask) * inner)
-    if RECURRENT.search(layer.kind):
+    if _is("recurrent", layer.kind):
         return 4.0 * layer.outputs  # the gates
-    if MAX_POOL.search(layer.kind):
+    if _is("max pooling", layer.kind):
         return INDEX_SHARE * layer.outputs if framework == "torch" else 0.0
-    return mask * layer.outputs if DROPOUT.search(layer.kind) else 0.0
+    return mask * layer.outputs if _is("dropout", layer.kind) else 0.0
 
 
 def _heads(width: float, heads: int) -> int:
@@ -186,8 +176,8 @@ def _heads(width: float, heads: int) -> int:
 
 def opaque(layer: Layer) -> bool:
     """Does this row contain layers of an unknown kind that the summary does not show?"""
-    known = (READS_INPUT, READS_OUTPUT, EMBEDDING, TRANSFORMER, SCALING)
-    return bool(layer.parameters and layer.outputs) and not any(k.search(layer.kind) for k in known)
+    known = ("reads input", "reads output", "embedding", "transformer", "scaling")
+    return bool(layer.parameters and layer.outputs) and not any(_is(kind, layer.kind) for kind in known)
 
 
 def hidden_inside(layers: Sequence[Layer], weighted_outputs: int) -> dict[int, float]:
@@ -209,10 +199,10 @@ def _weighted(layer: Layer) -> float:
     """
     if not layer.parameters:
         return 0.0
-    if TRANSFORMER.search(layer.kind) and layer.width:
+    if _is("transformer", layer.kind) and layer.width:
         inner = max(0.0, layer.parameters - 4 * layer.width**2) / (2 * layer.width)
         return layer.outputs / layer.width * (3 * layer.width + inner)
-    own_attention = ATTENTION.search(layer.kind) and not FRAMEWORK_ATTENTION.search(layer.kind)
+    own_attention = _is("attention", layer.kind) and not _is("attention of a framework", layer.kind)
     return layer.outputs * (4.0 if own_attention else 1.0)
 
 

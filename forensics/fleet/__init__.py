@@ -6,5 +6,3 @@ Scheduler and client transfer only paths and reports. Each worker loads the sign
 """
 
 from forensics.fleet.cases import Case, cases_in
-
-__all__ = ["Case", "cases_in"]

@@ -18,17 +18,6 @@ from forensics.line_formats.base import EXACT_CHARS, MAX_PREFIX_CHARS, SHAPE_CHA
 from forensics.line_formats.read_formats import load_formats
 from forensics.model import Line, Prefix, Stamp
 
-__all__ = [
-    "LineFormat",
-    "all_formats",
-    "count_records",
-    "first_format",
-    "label_formats",
-    "parse_prefix",
-    "recognise",
-    "unlabelled",
-]
-
 MAX_CACHED_CHARS = 300  # longer lines are not cached: they hardly ever occur twice
 MAX_PREFIXES = 6  # of one line
 

@@ -13,46 +13,10 @@ import re
 from msgspec import Struct
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import first_row, part_rows
 
 CONTAINER_ID_PATTERN = r"[0-9a-f]{64}"
-CGROUP_POD_UID_PATTERN = r"[0-9a-f]{8}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{12}"
-OWNER_PHRASES = (
-    (lazy.regex(r"/(?:slurm\S*/)?uid_\d+/job_(?P<job>\d+)/step_(?P<step>\w+)"), "Slurm step {job}.{step}"),
-    (lazy.regex(r"slurmstepd\.scope/job_(?P<job>\d+)/step_(?P<step>\w+)"), "Slurm step {job}.{step}"),
-    (lazy.regex(r"(?:slurm\S*|/uid_\d+)/job_(?P<job>\d+)"), "Slurm job {job}"),
-    (lazy.regex(r"jupyter-(?P<user>[\w-]+?)(?:-[0-9a-f]{8})?\.(?:service|scope)"), "the notebook of {user}"),
-    (lazy.regex(r"kubepods.*?pod(?P<uid>[0-9a-f]{8})[0-9a-f_-]*"), "the pod with uid {uid}…"),
-    (
-        lazy.regex(r"(?:docker[-/]|containers?/|cri-containerd-|crio-|libpod-)(?P<id>[0-9a-f]{12})[0-9a-f]{52}"),
-        "the container {id}",
-    ),
-    (lazy.regex(r"/lxc(?:\.payload)?[./](?P<id>[\w-]+)"), "the container {id}"),
-    (
-        lazy.regex(
-            r"user-(?P<uid>\d+)\.slice/(?:user@\d+\.service/(?:[^/]+\.slice/)*)?"
-            r"(?P<unit>(?!session-|user@)[^/]+\.(?:service|scope))$"
-        ),
-        "the unit {unit} of user id {uid}",
-    ),
-    (lazy.regex(r"user@(?P<uid>\d+)\.service|user-(?P<uid2>\d+)\.slice"), "the session of user id {uid}"),
-    (lazy.regex(r"/(?P<unit>[^/]+\.(?:service|scope|slice))$"), "the unit {unit}"),
-    (lazy.regex(r"^(?P<path>/\S+)$"), "the cgroup {path}"),
-)
 MAY_NAME_OWNER_PATTERN = lazy.regex(r"(?i)job|step|container|docker|cri-|crio|libpod|kubepods|pod")
-OWNER_ID_PATTERNS = (
-    lazy.regex(r"/job_(?P<job>\d{1,12})(?:/step_(?P<step>\w{1,20}))?"),
-    lazy.regex(r"\b(?:StepId=|[Ss]tep )(?P<job>\d{1,12})\.(?P<step>\w{1,20})"),
-    lazy.regex(r"\b(?:JobId=|JOB )(?P<job>\d{1,12})(?![\d_])"),
-    lazy.regex(
-        rf"kubepods[^\s,]{{0,300}}?pod(?P<pod_uid>{CGROUP_POD_UID_PATTERN})(?:\.slice)?(?:/(?P<container>{CONTAINER_ID_PATTERN}))?"
-    ),
-    lazy.regex(rf"\bin pod \S{{1,400}}?\((?P<pod_uid>{CGROUP_POD_UID_PATTERN})\)"),
-    lazy.regex(rf"(?i)\bpod[ _-]?uid[\"']?[ :=]+[\"']?(?P<pod_uid>{CGROUP_POD_UID_PATTERN})"),
-    lazy.regex(rf"\b(?:docker|containerd|cri-o|podman)://(?P<container>{CONTAINER_ID_PATTERN})"),
-    lazy.regex(
-        rf"\b(?:docker[-/]|containers/|cri-containerd-|crio-|libpod-|container (?:\w+ )?)(?P<container>{CONTAINER_ID_PATTERN})"
-    ),
-)
 UNIT_IN_PATH_PATTERN = lazy.regex(r"(?:^|/)(?P<unit>[\w@.:\\-]+\.(?:service|scope))(?=/|$)")
 
 
@@ -70,9 +34,8 @@ def cgroup_owner(text: str) -> CgroupOwner:
     if not MAY_NAME_OWNER_PATTERN.search(text):
         return CgroupOwner()
     names: dict[str, str] = {}
-    for pattern in OWNER_ID_PATTERNS:
-        found = pattern.search(text)
-        names = {**{k: v for k, v in found.groupdict().items() if v}, **names} if found else names
+    for row in part_rows("cgroup ids"):
+        names = row.parts(text) | names
     if "pod_uid" in names:
         names["pod_uid"] = names["pod_uid"].replace("_", "-")
     return CgroupOwner(**names)
@@ -89,9 +52,5 @@ def owner_phrase(path: str) -> str | None:
     path = path.strip()
     if path in ("", "/", "/init.scope"):
         return None
-    for pattern, phrase in OWNER_PHRASES:
-        found = pattern.search(path)
-        if found:
-            groups = {k.rstrip("2"): v for k, v in found.groupdict().items() if v}
-            return phrase.format(**groups)
-    return None
+    row = first_row("cgroup owners", path)
+    return row.name.format(**row.parts(path)) if row else None

@@ -88,21 +88,6 @@ def zone(text: str) -> timezone | None:
     return timezone(-offset if found[1] == "-" else offset) if offset < timedelta(hours=24) else None
 
 
-__all__ = [
-    "CLOCK_PATTERN",
-    "DAY",
-    "ISO_DATE",
-    "ISO_STAMP",
-    "MONO",
-    "MONTH",
-    "NAMED_ZONE",
-    "NO_YEAR",
-    "STAMP_FOLLOWS",
-    "TIME_OF_DAY",
-    "ZONE",
-    "stamp",
-]
-
 NO_YEAR = 1904  # a leap year, so that 29 February without a year is valid
 DAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)"
 MONTH = r"(?P<mon>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"

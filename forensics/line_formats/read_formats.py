@@ -6,12 +6,12 @@ Pieces are those of the file, and before it the SHARED_PIECES. A piece may name 
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from forensics.core import lazy
 from forensics.data_files.cached_data import data_files, load_data, parsed_data
+from forensics.data_files.named_parts import with_pieces
 from forensics.line_formats import clock
 from forensics.line_formats.base import LineFormat, shape
 
@@ -23,8 +23,6 @@ GROUPS = {
     *("y", "mo", "mon", "d", "h", "m", "s", "frac", "ampm", "zone", "unix", "mono", "delta"),
     *("host", "program", "pid", "rank", "level", "inside", "pri", "short"),
 }
-MAX_PIECE_DEPTH = 5  # a piece that names itself would never end
-PIECE_PATTERN = lazy.regex(r"%\{(\w+)\}")
 SHARED_PIECES = {
     "DAY": clock.DAY,
     "MONTH": clock.MONTH,
@@ -71,17 +69,6 @@ def read_formats(data: Any, path: Path) -> list[LineFormat]:
             LineFormat(*told, entry.get("first", ""), entry.get("within", ""), bool(entry.get("labels")), str(path), line)
         )
     return made
-
-
-def with_pieces(pattern: str, pieces: Mapping[str, str]) -> str:
-    """`pattern` with its %{PIECES} put in; raises KeyError, which says what is wrong, for an unknown or an endless one."""
-    for _ in range(MAX_PIECE_DEPTH):
-        if unknown := set(PIECE_PATTERN.findall(pattern)) - pieces.keys():
-            raise KeyError(f"no piece is named {', '.join(sorted(unknown))}")
-        pattern = PIECE_PATTERN.sub(lambda found: pieces[found[1]], pattern)
-        if not PIECE_PATTERN.search(pattern):
-            return pattern
-    raise KeyError("its pieces name each other without an end")
 
 
 def format_faults() -> list[Any]:

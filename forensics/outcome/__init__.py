@@ -7,5 +7,3 @@ from forensics.outcome.deciding_lines import lines_to_read, rank_lines, reason_l
 from forensics.outcome.last_lines import last_lines
 from forensics.outcome.split_lanes import split_lanes
 from forensics.readers.lanes.line_classes import line_classes, trouble_test
-
-__all__ = ["last_lines", "line_classes", "lines_to_read", "rank_lines", "reason_lines", "split_lanes", "trouble_test"]

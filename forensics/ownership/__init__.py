@@ -6,5 +6,3 @@ less the further away it is.
 
 from forensics.ownership.asked_subject import Subject, find_subject, subject_of
 from forensics.ownership.owners import assign_owners
-
-__all__ = ["Subject", "assign_owners", "find_subject", "subject_of"]

@@ -14,8 +14,6 @@ from forensics.model import Program, Scan
 
 MAX_PROGRAMS = 50  # chosen by hand: of a folder with the code beside the logs; reading takes milliseconds each
 
-__all__ = ["programs"]
-
 
 def programs(scans: Iterable[Scan]) -> tuple[Program, ...]:
     """The programs among the sources, at most MAX_PROGRAMS, without those that have no setting, habit, framework or lock."""

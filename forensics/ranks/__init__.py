@@ -7,5 +7,3 @@ dumps of ranks 0 to 3: 0, 1 and 3 wait in all_reduce no. 17, rank 2 has entered 
 from forensics.ranks.ended import ended_ranks, is_wait, rank_processes
 from forensics.ranks.observation import OUTCOMES, RANKS_RECORD, observation
 from forensics.ranks.picture import picture
-
-__all__ = ["OUTCOMES", "RANKS_RECORD", "ended_ranks", "is_wait", "observation", "picture", "rank_processes"]

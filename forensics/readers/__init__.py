@@ -29,8 +29,6 @@ from forensics.readers.fold import fold_records
 from forensics.readers.python.exception_words import read_exceptions
 from forensics.readers.torch.nccl_timeouts import merge_nccl_timeouts
 
-__all__ = ["merge_nccl_timeouts", "outcomes", "read", "triggers"]
-
 
 class _Reader(Struct, frozen=True):
     """A module of a folder of producers: what it looks for, and the kind of its records, empty if it makes none."""

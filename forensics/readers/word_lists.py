@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from forensics.core import lazy
-from forensics.data_files.cached_data import data_files, load_data, parsed_data
+from forensics.data_files.cached_data import data_faults, load_data
 
 WORDS_FILE = "readers/word_lists.yaml"
 WORD_OF_NAME_PATTERN = lazy.regex(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")  # of snake_case and camelCase
@@ -61,18 +61,14 @@ def _read(data: Any, path: Path) -> list[WordList]:
 
 def word_faults() -> list[Any]:
     """Every fault (data_files.form.Fault) of the file: of form, words written twice, examples that do not fit."""
-    from forensics.data_files.form import Fault
-
-    (path,) = data_files(WORDS_FILE)
-    lists, faults = parsed_data([path], _read)
-    return faults + [Fault(str(path), one.line, f"{one.name}: {what}") for one in lists for what in _wrong(one)]
+    return data_faults(WORDS_FILE, _read, _wrong)
 
 
 def _wrong(one: WordList) -> Iterator[str]:
     if len(set(one.words)) < len(one.words):
-        yield "a word is written twice"
-    yield from (f"its example {text!r} has none of its words" for text in one.match if not _has(one, text))
-    yield from (f"{text!r} has one of its words, and must not" for text in one.no_match if _has(one, text))
+        yield f"{one.name}: a word is written twice"
+    yield from (f"{one.name}: its example {text!r} has none of its words" for text in one.match if not _has(one, text))
+    yield from (f"{one.name}: {text!r} has one of its words, and must not" for text in one.no_match if _has(one, text))
 
 
 def _has(one: WordList, text: str) -> bool:

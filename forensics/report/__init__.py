@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from forensics.model import Report
 
-__all__ = ["COMMAND_FORMATS", "Style", "formats", "in_one_document", "render", "render_many", "with_stand_ins"]
 
 COMMAND_FORMATS = ("github",)  # their lines are commands to the system that runs the job
 

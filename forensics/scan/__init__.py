@@ -7,5 +7,3 @@ and only the signatures with that anchor are tested on them.
 from forensics.scan.matcher import Matcher, matcher_of
 from forensics.scan.scanner import scan
 from forensics.scan.workers import Workers
-
-__all__ = ["Matcher", "Workers", "matcher_of", "scan"]

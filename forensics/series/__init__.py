@@ -58,22 +58,6 @@ def limit_step(event: Observation, limit: int) -> int | None:
     return math.ceil(last_step + max(0, limit - used) / speed) if speed > 0 and used <= SHARED_PAGES_FACTOR * limit else None
 
 
-__all__ = [
-    "NONE",
-    "OUTCOMES",
-    "RECORD",
-    "Numbers",
-    "Reading",
-    "Series",
-    "curves",
-    "gather_numbers",
-    "read",
-    "series_of",
-    "triggers",
-    "with_limit_steps",
-]
-
-
 NONE = Numbers((), ProgressLines())
 
 

@@ -20,6 +20,7 @@ from forensics.config import config
 from forensics.core import lazy
 from forensics.core.errors import UsageError
 from forensics.data_files.form import Fault
+from forensics.data_files.named_parts import part_faults
 from forensics.database import HEALTHY, Cause, Signature, builtin_folder, read_folders
 from forensics.database.conditions import (
     EARLIER_REMEDY,
@@ -172,7 +173,7 @@ def lint(own: Path | None = None, alone: bool = False) -> LintResult:
     faults += _frequent_in_healthy_logs(ours)
     if builtin_folder() in folders:
         faults += record_faults(builtin_folder(), record_outcomes(), {c.id for c in causes})
-        faults += [*format_faults(), *sign_faults(), *word_faults()]
+        faults += [*format_faults(), *sign_faults(), *word_faults(), *part_faults()]
         faults += (Fault(*fault) for fault in known_fix_faults(case_fields()))
     if not alone:
         faults += _never_seen(signatures)

@@ -31,8 +31,6 @@ EMPTY_SOURCE_MESSAGE = (
     " (sacct -j JOB, kubectl describe pod POD)"
 )
 
-__all__ = ["open_paths", "open_stdin"]
-
 
 def open_paths(paths: Iterable[Path], warn: Warn, within: Path | None = None) -> list[Source]:
     """Every Source in the regular readable files among `paths` and below the folders among them, in order of name, rotated

@@ -13,7 +13,6 @@ from forensics.sources.blob import PACKING_PROBE_BYTES, Blob, read_blocks
 from forensics.sources.colours import rejoin_exceptions
 from forensics.sources.encodings import binary_kind, decode_blocks, detect_encoding
 from forensics.sources.formats import Format, Head, recognise
-from forensics.sources.formats.base import Note
 from forensics.sources.origin import LineOrigin, line_blocks
 from forensics.sources.programs import code_of, holds_code
 from forensics.sources.strips import Strip, needed, without
@@ -79,6 +78,3 @@ def _decoded(blob: Blob, found: Format, name: str | None, strips: tuple[Strip, .
         coded=blob.stored,
         label=_label(strips),
     )
-
-
-__all__ = ["Note", "text_source"]

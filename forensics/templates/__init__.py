@@ -315,6 +315,3 @@ def _message(new: _New, is_trouble: Callable[[str], bool]) -> MessageGroup:
         new.text,
         is_trouble(new.text),
     )
-
-
-__all__ = ["Templates", "difference", "known_templates", "template"]

@@ -210,7 +210,7 @@ def rival_table() -> Table:
     """The table of rival.yaml."""
     import yaml
 
-    patterns = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+    patterns = yaml.safe_load(Path(__file__).with_name("rival.yaml").read_text(encoding="utf-8"))
     return Table(tuple((re.compile(r["pattern"]), r["cause"]) for r in patterns["patterns"]), patterns["otherwise"])
 
 

@@ -6,8 +6,9 @@ import pytest
 
 from forensics.data_files import cached_data
 from forensics.data_files.form import BadFormError, parse
+from forensics.data_files.named_parts import with_pieces
 from forensics.line_formats import all_formats, read_formats
-from forensics.line_formats.read_formats import SHARED_PIECES, format_faults, with_pieces
+from forensics.line_formats.read_formats import SHARED_PIECES, format_faults
 
 KILN = r"""
 family: kiln

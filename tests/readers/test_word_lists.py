@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from forensics.readers import word_lists as module
+from forensics.data_files import cached_data
 from forensics.readers.word_lists import word_faults, words, words_of_name
 
 LISTS = """\
@@ -36,7 +36,7 @@ def test_a_name_is_divided_into_its_words() -> None:
 )
 def test_a_wrong_list_is_told_at_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, told: str) -> None:
     path = tmp_path / "words.yaml"
-    monkeypatch.setattr(module, "data_files", lambda _: [path])
+    monkeypatch.setattr(cached_data, "data_files", lambda _: [path])
     path.write_text(LISTS.replace(old, new))
     (fault,) = word_faults()
     assert told in fault.what and fault.line == 2

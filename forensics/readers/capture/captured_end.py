@@ -17,44 +17,13 @@ from datetime import UTC, datetime, timedelta
 from msgspec import Struct
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import first_row, part_rows
 from forensics.database import signal_outcome
 from forensics.model import Line, Region, Scan, Trigger, Value, Weight
 from forensics.readers.base import Record, parse_lines
 from forensics.readers.units import typed_fields
 
 CAPTURE_PREFIX = "forensics run: "
-ENDING_PATTERN = (
-    r"(?:was ended by signal (?P<signal>\d+) \((?P<signal_name>[\w ]+)\)|ended with exit status (?P<exit_code>\d+)"
-    r"|is (?P<gone>gone)|was still (?P<runs>running))"
-)
-PROCESS_END_PATTERN = lazy.regex(
-    r"pid (?P<pid>\d+) \((?P<task>.{1,64}?)\)(?:, rank (?P<rank>\d+))?"
-    r"(?:, child (?P<child_no>\d+) of pid (?P<ppid>\d+)|, child of pid (?P<parent>\d+))?, " + ENDING_PATTERN
-    + r"(?:.* it held (?P<rss_mib>[\d.]+) MiB)?"
-)  # fmt: skip
-COMMAND_END_PATTERN = lazy.regex(r"the command, pid (?P<pid>\d+)(?: \((?P<task>.{1,64}?)\))?, " + ENDING_PATTERN)
-SENT_SIGNAL_PATTERN = lazy.regex(
-    r"signal (?P<signal>\d+) \((?P<signal_name>\w+)\) was sent to pid (?P<pid>\d+) \(.{1,64}?\) by (?:the (?P<kernel>kernel)|"
-    r"pid (?P<sender_pid>\d+) \((?P<sender>[^)]{1,64}?)(?:, user \d+)?\)(?:: (?P<sender_command>.*))?|a process)"
-)
-CGROUP_COUNT_PATTERN = lazy.regex(
-    r"(?P<outer>outer )?memory group (?P<cgroup>\S+) counted (?P<kills>no|\d+) kills?(?: and (?P<refused>\d+) refusals)?; "
-    r"(?:limit (?P<limit_mib>[\d.]+) MiB|no limit)(?:, peak (?P<peak_mib>[\d.]+) MiB \((?P<percent>\d+) %\))?"
-    r"(?P<oomd>; systemd-oomd)?"
-)
-HOST_COUNT_PATTERN = lazy.regex(
-    r"the host counted (?P<kills>no|\d+) memory kills?; at least (?P<percent>\d+) % .*?(?:waited for memory (?P<waited>\d+) %|$)"
-)
-NO_OUTPUT_PATTERN = lazy.regex(r"no output came for ")
-WAITING_FUNCTION_PATTERN = lazy.regex(r"in that silence pid (?P<pid>\d+) \(.*?\) stood in (?P<function>.*)")
-FULL_SHM_PATTERN = lazy.regex(r"/dev/shm was full")
-NOT_STARTED_PATTERN = lazy.regex(r"the command, pid (?P<pid>\d+), could not be started: (?P<path>.*?): (?P<exc_message>[^:]+)$")
-JOB_TIME_LIMIT_PATTERN = lazy.regex(r"the scheduler's time limit was at ")
-NO_END_PATTERN = lazy.regex(r"the capture has no end")
-CPU_TIME_LIMIT_PATTERN = lazy.regex(
-    r"pid (?P<pid>\d+) \((?P<task>.{1,64}?)\)(?:, rank (?P<rank>\d+))?"
-    r" had used its limit of (?P<cpu_limit_s>\d+) s of processor time"
-)
 
 
 class AccountLine(Struct, frozen=True):
@@ -74,36 +43,13 @@ class Account:
     """All lines that `forensics run` wrote when one command ended, one list for each kind of line."""
 
     def __init__(self, rows: Iterable[tuple[Line, str, float]]) -> None:
-        self.deaths: list[AccountLine] = []
-        self.sent: list[AccountLine] = []
-        self.groups: list[AccountLine] = []
-        self.host: list[AccountLine] = []
-        self.silence: list[AccountLine] = []
-        self.shm: list[AccountLine] = []
-        self.command: list[AccountLine] = []
-        self.refused: list[AccountLine] = []
-        self.limits: list[AccountLine] = []
-        self.cpu: list[AccountLine] = []
-        self.open: list[AccountLine] = []
-        kinds = (
-            (COMMAND_END_PATTERN, self.command),
-            (PROCESS_END_PATTERN, self.deaths),
-            (SENT_SIGNAL_PATTERN, self.sent),
-            (CGROUP_COUNT_PATTERN, self.groups),
-            (HOST_COUNT_PATTERN, self.host),
-        )
-        more = (
-            (NO_OUTPUT_PATTERN, self.silence),
-            (WAITING_FUNCTION_PATTERN, self.silence),
-            (FULL_SHM_PATTERN, self.shm),
-            (NOT_STARTED_PATTERN, self.refused),
-        )
-        timed = ((JOB_TIME_LIMIT_PATTERN, self.limits), (CPU_TIME_LIMIT_PATTERN, self.cpu), (NO_END_PATTERN, self.open))
+        found: dict[str, list[AccountLine]] = {row.name: [] for row in part_rows("capture account")}
         for line, text, moment in rows:
-            for pattern, where in (*kinds, *more, *timed):
-                if found := pattern.match(text):
-                    where.append(AccountLine(line, {k: v for k, v in found.groupdict().items() if v}, moment))
-                    break
+            if row := first_row("capture account", text):
+                found[row.name].append(AccountLine(line, row.parts(text), moment))
+        self.command, self.deaths, self.sent, self.groups = (found[k] for k in ("command", "deaths", "sent", "groups"))
+        self.host, self.silence, self.shm, self.refused = (found[k] for k in ("host", "silence", "shm", "refused"))
+        self.limits, self.cpu, self.open = (found[k] for k in ("limits", "cpu", "open"))
 
     @property
     def end(self) -> AccountLine:
@@ -280,12 +226,12 @@ def _memory_kill(account: Account) -> Found | None:
 
 def _stalled(account: Account) -> Found | None:
     """The command printed nothing for a long time, and was then stopped from outside."""
-    if not account.silence or not NO_OUTPUT_PATTERN.match(account.silence[0].line.text.partition(CAPTURE_PREFIX)[2]):
+    if not account.silence or "function" in account.silence[0].fields:  # the line on the silence itself comes first
         return None
     stopped = _stopped(account) or _time_limit(account)
     if stopped is None and account.end.number("signal") != SIGKILL:
         return None
-    seen = any(WAITING_FUNCTION_PATTERN.match(s.line.text.partition(CAPTURE_PREFIX)[2]) for s in account.silence)
+    seen = any("function" in s.fields for s in account.silence)
     return NO_OUTPUT, "proof" if seen else "strong", [*account.silence[:3], *(stopped[2][:1] if stopped else [])]
 
 

@@ -17,6 +17,7 @@ from collections.abc import Iterable
 
 from forensics.core import lazy
 from forensics.core.text import format_size
+from forensics.data_files.named_parts import first_row
 from forensics.line_formats.cgroup_paths import owner_phrase
 from forensics.model import Line, Region, Stamp, Trigger, Value, Weight
 from forensics.readers.base import ParsedLine, Record, parse_lines
@@ -33,23 +34,7 @@ TRIGGERS = (
 MEMORY_LIMIT, HOST_MEMORY_EXHAUSTED = "memory_limit", "host_memory_exhausted"
 OUTCOMES = (MEMORY_LIMIT, HOST_MEMORY_EXHAUSTED)
 
-LINES = (
-    lazy.regex(
-        r"(?P<invoker>\S{1,64}) invoked oom-killer: gfp_mask=(?P<gfp_mask>0x[0-9a-f]+)?\S*?,.*?order=(?P<order>-?\d+)"
-        r"(?:.*?oom_score_adj=(?P<oom_score_adj>-?\d+))?"
-    ),
-    lazy.regex(
-        r"oom-kill:constraint=(?P<constraint>CONSTRAINT_\w+)(?:.*?,oom_memcg=(?P<limit_path>[^,]*))?"
-        r".*?,task_memcg=(?P<cgroup>[^,]*),task=(?P<task>[^,]+),pid=(?P<pid>\d+),uid=(?P<uid>\d+)"
-    ),
-    lazy.regex(r"Task in (?P<cgroup>\S+) killed as a result of limit of (?P<limit_path>\S+)"),
-    lazy.regex(r"^CPU: \d+ (?:UID: \d+ )?PID: (?P<invoker_pid>\d+) Comm: \S"),
-    lazy.regex(r"^\s*memory: usage (?P<usage_kb>\d+)kB, limit (?P<limit_kb>\d+)kB"),
-    lazy.regex(r"^\s*swap: usage (?P<swap_usage_kb>\d+)kB, limit (?P<swap_limit_kb>\d+)kB"),
-    lazy.regex(r"^\s*(?P<total_ram_pages>\d+) pages RAM"),
-    lazy.regex(r"^\s*Free swap\s+= (?P<swap_free_kb>\d+)kB"),
-    lazy.regex(r"^\s*Total swap = (?P<swap_total_kb>\d+)kB"),
-)
+QUOTE_RANKS = {"constraint": 2, "limit": 2, "usage": 3, "invoked": 4}  # of the lines, the smallest is quoted first
 OOM_KILL_PATTERN = lazy.regex(
     r"(?P<memcg>Memory cgroup out of memory: )?(?P<plain>Out of memory[^:]*: )?Kill(?P<done>ed)? process (?P<pid>\d+),? "
     r"(?:UID:? ?(?P<uid>\d+),? )?\((?P<task>[^)]*)\)"
@@ -109,12 +94,10 @@ class _Report:
         if kill:
             self._kill(kill, row.line)
             return
-        for rank, pattern in enumerate(LINES):
-            found = pattern.search(message)
-            if found:
-                self.fields |= typed_fields({k: v for k, v in found.groupdict().items() if v})
-                self._seen(row.line, 2 if rank in (1, 2) else 3 if rank == 4 else 4 if rank == 0 else 9)
-                return
+        if found := first_row("kernel oom lines", message):
+            self.fields |= typed_fields(found.parts(message))
+            self._seen(row.line, QUOTE_RANKS.get(found.name, 9))
+            return
         task = self.table.row(message)
         if task:
             count, pages = self.tasks[task.task]

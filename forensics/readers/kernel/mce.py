@@ -14,20 +14,14 @@ import functools
 from datetime import UTC, datetime
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import first_parts, first_row
 from forensics.database import read_rows
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.readers.base import Record
 
 TRIGGER = Trigger("mce", ("Machine Check", "_STATUS[", "MCGSTATUS"), before=8, after=14)
 FOLDS = True
-MCE_STATUS_PATTERNS = (
-    lazy.regex(
-        r"CPU (?P<cpu>\d{1,5}): Machine Check(?: Exception| Observation)?: *[0-9a-f]{1,16} *"
-        r"Bank (?P<bank>\d{1,3}): *(?P<status>[0-9a-f]{16})\b"
-    ),
-    lazy.regex(r"CPU:?(?P<cpu>\d{1,5}) \([0-9a-f:]+\) MC(?P<bank>\d{1,3})_STATUS\[[^\]]{0,80}\]: 0x(?P<status>[0-9a-f]{16})\b"),
-    lazy.regex(r"\bSTATUS (?P<status>[0-9a-f]{1,16}) MCGSTATUS"),
-)
+STATUS = "machine check status"  # the group of patterns
 OLD_BANK_PATTERN = lazy.regex(r"\bCPU (?P<cpu>\d{1,5}) BANK (?P<bank>\d{1,3})\b")
 PROCESSOR_PATTERN = lazy.regex(r"PROCESSOR (?P<vendor>\d+):[0-9a-f]+ TIME (?P<time>\d{1,12}) SOCKET (?P<socket>\d+)")
 MCE_ADDRESS_PATTERN = lazy.regex(r"\b(?:ADDR|Error Addr:) (?:0x)?(?P<address>[0-9a-f]{1,16})\b")
@@ -51,10 +45,10 @@ UNCORRECTED, CORRUPT, VALID = 1 << 61, 1 << 57, 1 << 63
 
 def read(region: Region) -> Record | None:
     """The machine check whose status word is on the region's line. None if it has no status word, or one without an error."""
-    found = next((m for pattern in MCE_STATUS_PATTERNS if (m := pattern.search(region.text))), None)
-    if found is None:
+    found = first_parts(STATUS, (region.text,))
+    if not found:
         return None
-    fields: dict[str, Value] = {k: int(v[:18]) for k, v in found.groupdict().items() if k != "status"}
+    fields: dict[str, Value] = {k: int(v[:18]) for k, v in found.items() if k != "status"}
     own = Line(region.number, region.text)
     before = _before(region) if "bank" not in fields else []
     rows = [*before, own, *_after(region)]
@@ -158,7 +152,7 @@ def _after(region: Region) -> list[Line]:
     """The lines of this machine check after the status word. They end at the next status word or at another message."""
     rows: list[Line] = []
     for line in region.lines_after():
-        if any(p.search(line.text) for p in MCE_STATUS_PATTERNS) or not MCE_LINE_PATTERN.search(line.text):
+        if first_row(STATUS, line.text) or not MCE_LINE_PATTERN.search(line.text):
             break
         rows.append(line)
     return rows

@@ -4,10 +4,10 @@ root@nas02[/]# nvidia-smi                                           -> host nas0
 ... mmdet - INFO - Start running, host: user@gpu-04, work_dir: ...  -> host gpu-04
 """
 
-from collections.abc import Iterable, Sequence
-from re import Match
+from collections.abc import Sequence
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import PartRow, part_rows
 from forensics.model import Fields, Proof
 from forensics.readers.python.library_files import knows_own_code
 from forensics.readers.surroundings.near import MAX_FAULT_LINES, MAX_LISTED_DEVICES, MAX_PROMPT_LINES, NEAR, Found
@@ -17,24 +17,6 @@ PROMPT_PATTERN = lazy.regex(  # not of commands that ask another machine
     r"(?:(?:[:\[ ][^\n$#%>]{0,120})?\]?[$#%>]\s+(?!kubectl\b|oc\b|ssh\b|docker\b)(?=\S)|\s*\Z)"
 )
 NODE_PATTERN = lazy.regex(r"\bkubelet, (?P<host>[a-z0-9][\w.-]{0,62})\b|\bon this host \((?P<named>[\w.-]{1,62})\)")
-HOST_PATTERNS = (
-    lazy.regex(
-        r"\A[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d (?P<host>[A-Za-z][\w.-]{1,62}) (?:\w{1,12}\.\w{1,10} )?"
-        r"[\w./-]{1,40}(?:\[\d+\])?: "
-    ),
-    lazy.regex(r"\A\d{4}-\d\d-\d\d \d\d:\d\d:\d\d (?P<host>[A-Za-z][\w.-]{1,62}) [\w.-]{1,40}\[\d{1,8}\] "),
-    lazy.regex(
-        r"(?:\A|[\s:>\]])(?P<host>[A-Za-z][\w.-]{1,62}):\d{2,8}:\d{2,8} \[\d{1,2}\] .{0,80}\bNCCL WARN"
-        r"|(?:\A|\s)(?P<bare>[A-Za-z][\w.-]{1,62}):\d{2,8}:\d{2,8} \[\d{1,2}\] \S{1,60} WARN "
-    ),
-    lazy.regex(r"\A\[(?P<host>[A-Za-z][\w.-]{1,62}):\d+:\d+(?::\d+)?\] +\S{1,80}\.c:\d+ "),  # of UCX
-    lazy.regex(r" ON (?P<host>[A-Za-z][\w.-]{1,62}) CANCELLED AT |\Asrun: error: (?P<bare>[A-Za-z][\w.-]{1,62}): task"),
-    lazy.regex(r"\[(?P<host>i-[0-9a-f]{8,17})/"),  # an instance of Amazon's
-)
-DOCUMENT_HOST_PATTERN = lazy.regex(
-    r"\A\s{1,8}(?:NodeList|BatchHost)=(?P<host>[A-Za-z][\w.,\[\]-]{0,62})|/instances/(?P<bare>[a-z][\w-]{0,62})\""
-    r"|executed on host\(s\) <(?:\d{1,4}\*)?(?P<lsf>[\w.-]{1,62})>"
-)
 DOCUMENT_ROW_PATTERN = lazy.regex(r"\A\s{1,8}(?:JobId|JobState)=|\A\s{0,12}\"[@\w.]{1,60}\":|\ATERM_[A-Z]{3,20}: ")
 NO_HOSTS = ("host", "localhost", "kernel", "server", "node")
 STARTED_ON_PATTERN = lazy.regex(
@@ -63,15 +45,15 @@ def hosts(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int)
     if {"host", "node"} & facts.keys():
         return {}
     texts = [p.text for p in proofs if p.signature == proofs[0].signature]
-    matched = (m for p in HOST_PATTERNS for m in map(p.search, texts) if m)
-    if not (named := _named_hosts(matched)) and DOCUMENT_ROW_PATTERN.match(proofs[0].text):
+    named = _named_hosts(part_rows("hosts"), texts)
+    if not named and DOCUMENT_ROW_PATTERN.match(proofs[0].text):
         near = lines[max(0, at - MAX_FAULT_LINES) : at + MAX_FAULT_LINES]
-        named = _named_hosts(m for m in map(DOCUMENT_HOST_PATTERN.search, near) if m)[:1]
+        named = _named_hosts(part_rows("hosts of documents"), near)[:1]
     return {"host": ", ".join(named[:MAX_LISTED_DEVICES])} if named else {}
 
 
-def _named_hosts(matched: Iterable[Match[str]]) -> list[str]:
-    names = (str(m[m.lastgroup or 0]) for m in matched)
+def _named_hosts(rows: Sequence[PartRow], texts: Sequence[str]) -> list[str]:
+    names = (name for row in rows for text in texts for name in row.parts(text).values())
     return list(dict.fromkeys(n for n in names if n not in NO_HOSTS))
 
 

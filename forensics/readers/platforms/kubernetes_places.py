@@ -6,30 +6,17 @@ fit-0   0/1   OOMKilled   0   3m      -> pod fit-0
 from collections.abc import Sequence
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import first_parts
 from forensics.model import Fields, Proof, Value
 from forensics.readers.surroundings.near import MAX_PROMPT_LINES, MAX_READ_PROOFS, NEAR, WIDE, Found
 
 POD_NAME = r"[a-z0-9][a-z0-9.*-]{0,250}[a-z0-9*]"
-POD_PATTERNS = (
-    lazy.regex(rf"\A(?P<pod>{POD_NAME})\s+\d+/\d+\s+[A-Z]\w+"),  # kubectl get pods
-    lazy.regex(rf"\A(?P<namespace>[a-z0-9-]{{1,63}})\s+(?P<pod>{POD_NAME})\s+\d+/\d+\s+[A-Z]\w+"),  # with -A
-    lazy.regex(
-        rf"io\.kubernetes\.pod\.name=(?P<pod>{POD_NAME}),.{{0,400}}?io\.kubernetes\.pod\.namespace=(?P<namespace>[a-z0-9-]{{1,63}})"
-    ),
-    lazy.regex(rf"\bpods?/(?P<pod>{POD_NAME})(?![\w/.-])"),  # kubectl get events
-    lazy.regex(rf"\bpod=\"?(?P<namespace>[a-z0-9-]{{1,63}})/(?P<pod>{POD_NAME})"),  # kubelet
-)
 POD_DOCUMENT_PATTERN = lazy.regex(rf'"name": ?"(?P<pod>{POD_NAME})"')
 POD_MARKS = ('"containerStatuses"', '"kind": "Pod"', '"kind":"Pod"')
 DESCRIBED_POD_PATTERN = lazy.regex(
     rf"\AName:\s+(?P<pod>{POD_NAME})\s*\Z"
 )  # kubectl describe: its next rows tell namespace and node
 NAMESPACE_ROW_PATTERN = lazy.regex(r"\ANamespace:\s+(?P<namespace>[a-z0-9-]{1,63})\s*\Z")
-ASSIGNED_POD_PATTERN = lazy.regex(rf"Successfully assigned (?P<namespace>[a-z0-9-]{{1,63}})/(?P<pod>{POD_NAME}) to ")
-ASKED_POD_PATTERN = lazy.regex(
-    r"\bkubectl (?:-n (?P<namespace>[a-z0-9-]{1,63}) )?(?:describe|logs?|get) (?:pods?|po)[ /]"
-    rf"(?:-n (?P<later>[a-z0-9-]{{1,63}}) )?(?P<pod>{POD_NAME})(?:\s|\Z)"
-)
 STATUS_CONTAINER_PATTERN = lazy.regex(r'"containerID": ?"\w{1,20}://(?P<container>[0-9a-f]{64})"')
 
 
@@ -37,9 +24,8 @@ def pod(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -
     """The pod, with its namespace if that is told."""
     if "pod" in facts:
         return {}
-    for text in (*(p.text for p in proofs[:MAX_READ_PROOFS]), *lines[max(0, at - NEAR) : at + NEAR]):
-        if found := next(filter(None, (p.search(text) for p in POD_PATTERNS)), None):
-            return {"pod": "/".join(filter(None, (found.groupdict().get("namespace"), found["pod"])))}
+    if named := first_parts("pods", (*(p.text for p in proofs[:MAX_READ_PROOFS]), *lines[max(0, at - NEAR) : at + NEAR])):
+        return {"pod": "/".join(filter(None, (named.get("namespace"), named["pod"])))}
     near = lines[max(0, at - WIDE) : at + WIDE]
     if described := _described_pod(lines, at):
         return {"pod": described}
@@ -60,9 +46,8 @@ def _described_pod(lines: Sequence[str], at: int) -> str:
         if named := DESCRIBED_POD_PATTERN.match(lines[i]):
             space = next(filter(None, map(NAMESPACE_ROW_PATTERN.match, lines[i + 1 : i + NEAR])), None)
             return f"{space['namespace']}/{named['pod']}" if space else ""
-        if found := ASSIGNED_POD_PATTERN.search(lines[i]) or ASKED_POD_PATTERN.search(lines[i]):
-            groups = found.groupdict()
-            return "/".join(filter(None, (groups["namespace"] or groups.get("later"), groups["pod"])))
+        if found := first_parts("described pods", lines[i : i + 1]):
+            return "/".join(filter(None, (found.get("namespace") or found.get("later"), found["pod"])))
     return ""
 
 

@@ -6,20 +6,12 @@
 from collections.abc import Sequence
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import part_rows
 from forensics.model import Fields, Proof
 from forensics.readers.python.library_files import knows_own_code
 from forensics.readers.surroundings.near import MAX_READ_PROOFS, MAX_TOLD_PROOFS, Found
 
 PATH_PATTERN = lazy.regex(r"(?<!\S)['\"]?(?P<path>(?:/[^\s/:'\"]{1,200}){2,30})['\"]?: (?:\[Errno \d|OSError|No space)")
-PATH_PATTERNS = (
-    lazy.regex(r"\[Errno \d{1,4}\] [^:\n]{3,60}: ['\"](?P<path>[^'\"\n]{2,300})['\"]"),
-    lazy.regex(
-        r"(?<![\w'\"])(?P<path>(?:/[\w.+@~-]{1,100}){2,20}): (?:No such file|cannot open|Permission denied|Is a directory"
-        r"|Not a directory|No module named|version `)"
-    ),
-    lazy.regex(r"(?P<path>[A-Z]:\\[^:*?\"<>|\n]{3,200}\.exe): No module named"),
-    lazy.regex(r"\b[Cc]annot read (?P<path>(?:/[\w.+@~-]{1,100}){2,30}):"),
-)
 ADDRESS_PATTERN = lazy.regex(r"\b(?:url|URL):? (?P<url>https?://[^\s'\"<>)]{4,200}?)[.,]?(?=[\s'\"<>)]|\Z)")
 CONNECT_PATTERN = lazy.regex(r"connect to \(?\[?(?P<host>[\w.-]{2,80})\]?(?:, |:)(?P<port>\d{2,5})\b")
 PEER_PATTERN = lazy.regex(r"\bfrom peer (?P<peer>[\w.:-]{3,60})<\d{2,5}>")
@@ -31,7 +23,7 @@ def named_file(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at:
     if {"path", "device", "asked_url"} & facts.keys() or knows_own_code(facts):
         return {}
     texts = [p.text for p in proofs[:MAX_TOLD_PROOFS]]
-    path = next((m["path"] for p in PATH_PATTERNS for m in map(p.search, texts) if m), None)
+    path = next((found["path"] for row in part_rows("named paths") for found in map(row.parts, texts) if found), None)
     url = next((m["url"] for m in map(ADDRESS_PATTERN.search, texts) if m), None)
     return {"path": path} if path else {"asked_url": url} if url else {}
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import first_parts
 from forensics.model import Fields, Proof
 from forensics.readers.progress.counters import bar_counter, named_counters
 from forensics.readers.python.near_tracebacks import MAX_TRACEBACK_LINES, tracebacks_near
@@ -12,11 +13,6 @@ BARE_DEATH_PATTERN = lazy.regex(
     r"(?:Killed|Terminated|Aborted|Segmentation fault|Bus error|Illegal instruction)(?: \(core dumped\))?"
 )
 LOSS_PATTERN = lazy.regex(r"(?i)\bloss|loss\b")
-PROGRESS_PATTERNS = (
-    lazy.regex(r"(?<![\d/])(?P<step>\d{1,9})/\d{1,9} \[[=>.]{5,60}\]"),  # Keras
-    lazy.regex(r"\bEpoch \[(?P<epoch>\d{1,6})\]\[\d{1,9}/\d"),  # OpenMMLab
-    lazy.regex(r"'epoch': (?P<epoch>\d{1,6}(?:\.\d{1,4})?)\}?"),  # Hugging Face
-)
 
 
 def step_of_bar(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
@@ -36,12 +32,11 @@ def progress(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: i
     if any("step" in n or "epoch" in n for n in facts):
         return {}
     above = lines[max(0, at - 1) : at] if BARE_DEATH_PATTERN.fullmatch(proofs[0].text) else ()  # a shell's word: right behind
-    found = next((m for text in (proofs[0].text, *above) for m in (p.search(text) for p in PROGRESS_PATTERNS) if m), None)
-    groups = found.groupdict() if found else {}
-    if groups.get("epoch"):
-        return {"epoch": groups["epoch"]}
-    if groups.get("step"):
-        return {"step_no": int(groups["step"])}
+    found = first_parts("positions", (proofs[0].text, *above))
+    if "epoch" in found:
+        return {"epoch": found["epoch"]}
+    if "step" in found:
+        return {"step_no": int(found["step"])}
     return {} if bar_counter(proofs[0].text) else _printed_last(lines, at)
 
 

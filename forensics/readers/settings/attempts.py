@@ -11,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import every_value
 from forensics.model import Region, Scan, Trigger
 from forensics.readers.progress.counters import NAMED_COUNT_TEXTS, NO_PROGRESS, Progress, named_counters
 from forensics.readers.progress.last_step import last_progress, lines_from_end, running_cell
@@ -52,22 +53,6 @@ NAMESPACE = lazy.regex(
     r"\b(?:Namespace\(|(?:args|arguments|config|hparams|(?:hyper-?)?parameters): (?=[A-Za-z_]\w{0,60}=))(.{1,6000})"
 )
 ARGUMENT = lazy.regex(r"(?<![\w.])([A-Za-z_]\w{0,60})=('[^']{0,200}'|\"[^\"]{0,200}\"|\[[^\]]{0,200}\]|[^,()\s]{1,200})")
-NAME = r"[A-Za-z][\w.-]{0,60}"
-HOST_LIST_PATTERN = rf"{NAME}(?:\[[\d,-]{{1,80}}\])?(?:,{NAME}(?:\[[\d,-]{{1,80}}\])?){{0,20}}"
-HEX = r"([0-9a-f]{7,40})\b"
-SAID = (
-    ("job", lazy.regex(r"\b(?:SLURM_JOB_?ID|PBS_JOBID|LSB_JOBID|JOB_ID)\s?[:=]\s?(\w[\w.\[\]-]{0,40})")),
-    ("node", lazy.regex(rf"\b(?:SLURM_(?:JOB_|STEP_)?NODELIST|SLURMD_NODENAME|HOSTNAME)\s?[:=]\s?({HOST_LIST_PATTERN})")),
-    ("node", lazy.regex(rf"(?i:\b(?:node ?list|host ?name))\s{{0,8}}[:=]\s{{0,3}}({HOST_LIST_PATTERN})")),
-    ("node", lazy.regex(rf"(?i:\brunning on) (?:(?:host|node|machine|compute node):? )?({NAME}\d[\w.-]{{0,40}})(?=[\s,;.]|$)")),
-    ("node", lazy.regex(rf"^({NAME}):\d+:\d+ \[\d+\] NCCL INFO Bootstrap")),
-    ("visible GPUs", lazy.regex(r"\b(?:CUDA|HIP|ROCR)_VISIBLE_DEVICES['\"]?\s?[:=]\s?\[?['\"]?(\d[\d,]{0,60})")),
-    ("processes", lazy.regex(r"(?i)(?<![\w.])world[ _]size['\"]?\s?[:=]\s?(\d{1,7})\b")),
-    ("memory limit", lazy.regex(r"(?i)\bmem(?:ory)?[ _]limit['\"]?\s?[:=]?\s?(\d[\d.]{0,20} ?[KMGT]i?B?)\b")),
-    ("memory limit", lazy.regex(r"\busage \d+kB, limit (\d+kB)")),
-    ("commit", lazy.regex(rf"(?i)\b(?:commit|git[ _](?:hash|sha|revision))(?:[ _](?:id|hash|sha))?['\"]?\s?[:=]?\s?['\"]?{HEX}")),
-    ("commit", lazy.regex(rf"\bHEAD is now at {HEX}")),
-)  # fmt: skip
 COMPARED_SETTINGS = {"batch_size": "batch size", "workers": "loader workers", "accumulation": "gradient accumulation steps"}
 SECRET = lazy.regex(r"(?i)key|token|passw|secret|auth|credential|login")  # arguments whose values are nobody's business
 REACHED, SPEED = "reached", "seconds a step"
@@ -144,8 +129,7 @@ def _of_line(region: Region) -> Iterator[tuple[str, str]]:
     arguments = ARGUMENT.finditer(namespace[1]) if namespace else OPTION_PATTERN.finditer(text) if COMMAND.search(text) else ()
     for match in (m for m in arguments if not SECRET.search(m[1])):
         yield "--" + match[1].replace("_", "-"), match[2].strip("'\"")
-    for name, pattern in SAID:
-        yield from ((name, match[1]) for match in pattern.finditer(text))
+    yield from every_value("attempt facts", text)
 
 
 def _reached(scan: Scan, first: int, last: int) -> Said | None:

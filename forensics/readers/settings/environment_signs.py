@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from forensics.data_files.cached_data import data_files, load_data, parsed_data
+from forensics.data_files.cached_data import data_faults, load_data
 
 SIGNS_FILE = "readers/environment_signs.yaml"
 SIGN_KEYS = {"fact", "value", "texts", "pattern", "weak", "examples"}
@@ -68,13 +68,10 @@ def _signs(data: Any, path: Path) -> list[ContextSign]:
 
 def sign_faults() -> list[Any]:
     """Every fault (data_files.form.Fault) of the file: of form, and examples that a sign does not fit."""
-    from forensics.data_files.form import Fault
-
-    (path,) = data_files(SIGNS_FILE)
-    signs, faults = parsed_data([path], _signs)
-    return faults + [Fault(str(path), sign.line, f"{sign.fact} {sign.value}: {what}") for sign in signs for what in _wrong(sign)]
+    return data_faults(SIGNS_FILE, _signs, _wrong)
 
 
 def _wrong(sign: ContextSign) -> Iterator[str]:
-    yield from (f"its example {text!r} does not show it" for text in sign.match if not sign.shown_by(text))
-    yield from (f"{text!r} shows it, and must not" for text in sign.no_match if sign.shown_by(text))
+    named = f"{sign.fact} {sign.value}: "
+    yield from (f"{named}its example {text!r} does not show it" for text in sign.match if not sign.shown_by(text))
+    yield from (f"{named}{text!r} shows it, and must not" for text in sign.no_match if sign.shown_by(text))

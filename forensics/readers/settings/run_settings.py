@@ -11,6 +11,7 @@ forensics run: the host counted no memory kill; at least 97 % of its 23.5 GiB we
 from collections.abc import Iterable, Iterator
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import every_value
 from forensics.model import Habit, Region, Scan, Trigger
 from forensics.programs.tree import PLAIN_SETTING_PATTERN, SETTING_OF_NAME
 
@@ -21,15 +22,6 @@ TRIGGER = Trigger(
         *("forensics run: limits of the command: ", "forensics run: the host counted "),
     ),
     before=3,
-)
-SETTING_PATTERNS = (
-    ("batch_size", lazy.regex(r"(?i)\b(?:instantaneous )?(?:train(?:ing)? )?batch[ -]size(?: per device)?\s*[:=]\s*(\d{1,9})\b")),
-    ("address_space_mib", lazy.regex(r"forensics run: limits of the command: address space ([\d.]+) MiB")),
-    ("open_files_limit", lazy.regex(r"forensics run: limits of the command: .{0,60}?\bopen files (\d+)")),
-    ("process_limit", lazy.regex(r"forensics run: limits of the command: .{0,90}?\bprocesses (\d+)")),
-    ("host_free_percent", lazy.regex(r"forensics run: the host counted .{1,30}; at least (\d+) % of its ")),
-    ("shuffle_buffer", lazy.regex(r"Filling up shuffle buffer \(this may take a while\): \d+ of (\d+)")),
-    ("shuffle_filled", lazy.regex(r"Filling up shuffle buffer \(this may take a while\): (\d+) of \d+")),
 )
 EVALUATION_START_PATTERN = lazy.regex(r"\*{3,5} ?Running (?:Evaluation|Prediction)\b")  # of transformers' Trainer
 
@@ -59,8 +51,7 @@ def _kind(kind: str, region: Region) -> str:
 def read(region: Region) -> Iterator[tuple[str, float]]:
     """(name, value) of the settings in one line: `("batch_size", 64.0)`."""
     text = region.text[:4000]
-    for kind, pattern in SETTING_PATTERNS:
-        yield from ((_kind(kind, region), float(m[1])) for m in pattern.finditer(text))
+    yield from ((_kind(kind, region), float(value)) for kind, value in every_value("run settings", text))
     for match in PLAIN_SETTING_PATTERN.finditer(text):
         name = SETTING_OF_NAME.get(match[1].lower().strip("-").replace("-", "_"))
         if name and len(match[1]) > 2:

@@ -17,6 +17,7 @@ before the process reached its limit. All sizes are in bytes.
 from collections.abc import Iterable
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import every_value
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.readers.base import Record
 from forensics.readers.units import size_bytes
@@ -44,13 +45,6 @@ ROUNDED_SIZE_PATTERN = lazy.regex(r"\(rounded to (\d+)\)")
 REGION_SIZE_PATTERN = lazy.regex(r"Next region of size (\d+)")
 IN_USE_TOTAL_PATTERN = lazy.regex(rf"Sum Total of in-use chunks: {BFC_SIZE_PATTERN}")
 BFC_TOTALS_PATTERN = lazy.regex(r"total_region_allocated_bytes_: (\d+) memory_limit_: (\d+)")
-STATISTICS_PATTERNS = {
-    "limit_bytes": lazy.regex(r"^\s*Limit:\s+(\d+)"),
-    "allocated_bytes": lazy.regex(r"^\s*InUse:\s+(\d+)"),
-    "peak_bytes": lazy.regex(r"^\s*MaxInUse:\s+(\d+)"),
-    "largest_request_bytes": lazy.regex(r"^\s*MaxAllocSize:\s+(\d+)"),
-    "largest_bytes": lazy.regex(r"^\s*LargestFreeBlock:\s+(\d+)"),
-}
 CARD_MEMORY_PATTERN = lazy.regex(rf"totalMemory: {BFC_SIZE_PATTERN}")
 DEVICE_PATTERN = lazy.regex(r"GPU:\d+ with \d+ MB memory.*compute capability: (\d{1,2})\.\d")
 MODERN_CAPABILITY = 6  # compute capability of Pascal, 2016
@@ -89,10 +83,9 @@ def read(region: Region) -> Record | None:
     last = region.number
     if "MaxInUse" in text:
         for line in region.lines():
-            for name, pattern in STATISTICS_PATTERNS.items():
-                if found := pattern.search(line.text):
-                    fields[name] = int(found[1][:18])
-                    last = max(last, line.number)
+            for name, value in every_value("TensorFlow memory statistics", line.text):
+                fields[name] = int(value[:18])
+                last = max(last, line.number)
     if not fields:
         return None
     line = Line(region.number, text)

@@ -13,6 +13,7 @@ Python program prints is read elsewhere: it has a traceback of its own.
 from collections.abc import Sequence
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import first_row
 from forensics.model import Line, Region, Trigger
 from forensics.readers.base import Record
 from forensics.readers.python.exception_message import TRACEBACK_HEAD
@@ -32,33 +33,8 @@ ERROR_PATTERN = lazy.regex(
 )
 HELPER_PATTERN = lazy.regex(r"[a-z][a-z0-9_+-]{1,15}: \S")
 COMPILER_PATTERN = lazy.regex(r"\S{1,200}:\d+:(?:\d+:)? (?:fatal )?error: |\S{1,40}: (?:fatal error|\*\*\*)")
+WORDS_OF_FAILURES = "failed commands"  # the group of patterns
 NO_HEADER_PATTERN = lazy.regex(r": fatal error: \S+\.(?:h|hpp|hh|cuh|inc): No such file")  # a package that is missing
-WORDS_OF_OUTCOMES = (
-    ("full", lazy.regex(r"No space left on device|[Dd]isk quota exceeded")),
-    (
-        "corrupt",
-        lazy.regex(
-            r"(?i)not in gzip format|unexpected end|unexpected eof|corrupt|invalid compressed|crc error|not a zip ?file"
-            r"|does not look like a tar|cannot find zipfile directory|end-of-central-directory|invalid data found"
-        ),
-    ),
-    (
-        "unreached",
-        lazy.regex(
-            r"(?i)could not resolve|fail(?:ed|ure) (?:to connect|in name resolution)|couldn't connect"
-            r"|connection (?:timed out|refused|reset)|unable to access|authentication failed|an error occurred \("
-            r"|returned error: [45]\d\d|could not read (?:from remote|username)|unable to locate credentials"
-            r"|host key verification failed|permission denied \(publickey"
-        ),
-    ),
-    (
-        "missing",
-        lazy.regex(
-            r"(?i)no such file or directory|cannot (?:stat|open|access)|permission denied|does not exist|not found"
-            r"|does not appear to be a git repository|not a directory"
-        ),
-    ),
-)
 
 
 def read(region: Region) -> Record | None:
@@ -99,7 +75,7 @@ def _own_lines(above: Sequence[Line], names: set[str]) -> list[Line]:
 
 def says_why(text: str) -> bool:
     """Has the line words of one of the outcomes?"""
-    return any(pattern.search(text) for _, pattern in WORDS_OF_OUTCOMES)
+    return first_row(WORDS_OF_FAILURES, text) is not None
 
 
 def is_error_of_tool(text: str) -> bool:
@@ -112,4 +88,5 @@ def outcome_of(text: str) -> str:
     """What the words of an error line say; a file that a compiler misses belongs to what it compiles."""
     if COMPILER_PATTERN.match(text):
         return "refused"
-    return next((outcome for outcome, pattern in WORDS_OF_OUTCOMES if pattern.search(text)), "refused")
+    row = first_row(WORDS_OF_FAILURES, text)
+    return row.name if row else "refused"

@@ -11,6 +11,7 @@ Where `CUDA out of memory.` was cut off or wrapped onto a line of its own, the s
 import re
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import every_value
 from forensics.line_formats import parse_prefix
 from forensics.model import Region, Trigger, Value
 from forensics.readers.base import Record
@@ -22,20 +23,6 @@ MESSAGE_START_PATTERN = lazy.regex(
     r"out of memory\. Tried to allocate|"
     rf"Tried to allocate {CUDA_SIZE_PATTERN}(?: \(GPU \d+; {CUDA_SIZE_PATTERN} total cap|\. GPU \d+ has a total capaci?ty of )"
 )
-CUDA_OOM_PATTERNS = {
-    "request_bytes": lazy.regex(rf"Tried to allocate {CUDA_SIZE_PATTERN}"),
-    "total_bytes": lazy.regex(rf"(?:total capaci?ty of {CUDA_SIZE_PATTERN}|; {CUDA_SIZE_PATTERN} total capacity)"),
-    "free_bytes": lazy.regex(rf"(?:of which {CUDA_SIZE_PATTERN} is free|; {CUDA_SIZE_PATTERN} free)"),
-    "allocated_bytes": lazy.regex(
-        rf"(?:memory {CUDA_SIZE_PATTERN} is allocated by PyTorch|; {CUDA_SIZE_PATTERN} already allocated)"
-    ),
-    "reserved_bytes": lazy.regex(rf"; {CUDA_SIZE_PATTERN} reserved in total by PyTorch"),
-    "unused_bytes": lazy.regex(
-        rf"(?:and {CUDA_SIZE_PATTERN} is reserved by PyTorch but unallocated|; {CUDA_SIZE_PATTERN} cached\))"
-    ),
-    "own_bytes": lazy.regex(rf"this process has {CUDA_SIZE_PATTERN} memory in use"),
-    "allowed_bytes": lazy.regex(rf"(?:; {CUDA_SIZE_PATTERN} allowed|{CUDA_SIZE_PATTERN} allowed)"),
-}
 OTHER_PROCESS_PATTERN = lazy.regex(rf"Process (\d+) has {CUDA_SIZE_PATTERN} memory in use")
 GPU_INDEX_PATTERN = lazy.regex(r"\bGPU (\d+)")
 HEADROOM_BYTES = 1 << 30  # for the CUDA context and libraries of the process, which no PyTorch counter includes
@@ -123,12 +110,9 @@ def _own(printed: int | None, reserved: int, others: list[int]) -> int:
 
 def _sizes(text: str) -> dict[str, int]:
     sizes: dict[str, int] = {}
-    for name, pattern in CUDA_OOM_PATTERNS.items():
-        found = pattern.search(text)
-        if found:
-            size = size_bytes(next(g for g in found.groups() if g))
-            if size is not None:
-                sizes[name] = size
+    for name, text_of_size in every_value("PyTorch memory sizes", text):
+        if (size := size_bytes(text_of_size)) is not None:
+            sizes.setdefault(name, size)
     return sizes
 
 

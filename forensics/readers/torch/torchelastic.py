@@ -18,20 +18,13 @@ after the first failure was killed by the launcher.
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from forensics.core import lazy
+from forensics.data_files.named_parts import first_parts
 from forensics.database import signal_outcome
 from forensics.model import Line, Region, Trigger, Value
 from forensics.readers.base import Record, parse_lines
 
 TRIGGER = Trigger("torchelastic", ("Root Cause (first observed failure)",), before=80, after=14)
-ROW_PATTERNS = {
-    "time": lazy.regex(r"^\s*time\s*: (?P<time>\S+)"),
-    "host": lazy.regex(r"^\s*host\s*: (?P<host>\S+)"),
-    "rank": lazy.regex(r"^\s*rank\s*: (?P<rank>\d+)(?: \(local_rank: (?P<local_rank>\d+)\))?"),
-    "exitcode": lazy.regex(r"^\s*exitcode\s*: (?P<exit_code>-?\d+) \(pid: (?P<pid>\d+)\)"),
-    "error_file": lazy.regex(r"^\s*error_file: (?P<error_file>\S+)"),
-    "traceback": lazy.regex(r"^\s*traceback : Signal (?P<signal>\d+) \((?P<signal_name>\w+)\)"),
-}
+ROWS = "torchelastic rows"  # the group of patterns
 GRACE = timedelta(seconds=15)  # SIGKILL comes 30 s after SIGTERM; ranks that fail for one reason do so within seconds
 PROGRAM_FAILED = "failed"
 STAMP_FORMAT = "%Y-%m-%d_%H:%M:%S"
@@ -47,12 +40,10 @@ def read(region: Region) -> Record | None:
     quote: list[Line] = []
     last = region.number
     for row in parse_lines(region.lines_after()):
-        for pattern in ROW_PATTERNS.values():
-            found = pattern.match(row.message)
-            if found:
-                fields |= {k: v for k, v in found.groupdict().items() if v and v != "<N/A>"}
-                quote.append(row.line)
-                last = row.line.number
+        if found := first_parts(ROWS, (row.message,)):
+            fields |= {k: v for k, v in found.items() if v != "<N/A>"}
+            quote.append(row.line)
+            last = row.line.number
         if row.message.startswith("===="):
             break
     if "exit_code" not in fields:
@@ -78,13 +69,13 @@ def read(region: Region) -> Record | None:
 
 def _by_launcher(region: Region, first: str) -> Iterator[tuple[int, int]]:
     """First and last line of each rank of the table that was killed long after `first`, the time of the first failure."""
-    rows: dict[str, tuple[int, str]] = {}
+    killed = 0, ""
     for row in parse_lines(region.lines_before()):
-        for name, pattern in ROW_PATTERNS.items():
-            if found := pattern.match(row.message):
-                rows[name] = (row.line.number, found[1])
-                if name == "traceback" and found[1] == "9" and _apart(first, rows.get("time", (0, ""))[1]) > GRACE:
-                    yield rows["time"][0], row.line.number
+        found = first_parts(ROWS, (row.message,))
+        if "time" in found:
+            killed = row.line.number, found["time"]
+        if found.get("signal") == "9" and _apart(first, killed[1]) > GRACE:
+            yield killed[0], row.line.number
 
 
 def _apart(first: str, later: str) -> timedelta:

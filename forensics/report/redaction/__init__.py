@@ -17,8 +17,6 @@ from forensics.report.redaction.secrets import LONE_KEY_LINE, MASK, mask_text, s
 from forensics.report.redaction.walk import changed, texts
 from forensics.report.subjects import split_outcome_line
 
-__all__ = ["LineMasker", "mask_lines", "mask_secrets", "mask_text", "without_names", "without_secrets"]
-
 T = TypeVar("T")
 M = TypeVar("M", EarlierAttempt, MessageGroup, Notice, QuotedLine)
 

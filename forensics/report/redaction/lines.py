@@ -113,9 +113,6 @@ def _is_value(name: str, value: str) -> bool:
     return found["password"] is not None or looks_random(value)
 
 
-__all__ = ["MaskedStream", "masked_stream", "masked_text", "unmasked"]
-
-
 def masked_text(text: str) -> str:
     """`text` with the secrets of all its lines masked."""
     return "\n".join(mask_lines(text.split("\n")))

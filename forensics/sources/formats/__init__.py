@@ -13,8 +13,6 @@ from forensics.core.errors import RegistrationError
 from forensics.core.modules import modules
 from forensics.sources.formats.base import Format, Head
 
-__all__ = ["Format", "Head", "all_formats", "recognise"]
-
 NOT_FORMATS = {"base", "documents", "entry", "stamps"}
 
 

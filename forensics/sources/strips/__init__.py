@@ -12,8 +12,6 @@ from forensics.sources.strips import boxes, quotes
 from forensics.sources.strips.base import Strip
 from forensics.sources.strips.labels import label_strips
 
-__all__ = ["Strip", "needed", "without"]
-
 
 def needed(head: Head) -> tuple[Strip, ...]:
     """The strips that apply to a source, by its first text."""

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from forensics.data_files import cached_data
 from forensics.readers.settings import environment_signs
 from forensics.readers.settings.environment_signs import sign_faults
 
@@ -35,7 +36,7 @@ def test_a_wrong_entry_is_told_at_its_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, told: str
 ) -> None:
     path = tmp_path / "environment_signs.yaml"
-    monkeypatch.setattr(environment_signs, "data_files", lambda _: [path])
+    monkeypatch.setattr(cached_data, "data_files", lambda _: [path])
     path.write_text(SIGNS)
     assert sign_faults() == []
     path.write_text(SIGNS.replace(old, new))

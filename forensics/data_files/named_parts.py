@@ -1,0 +1,113 @@
+"""Patterns that name the parts of a line, as data with examples: signatures/readers/named_parts.yaml.
+
+first_parts("pods", ["fit-0   0/1   OOMKilled   0   3m"])   ->   {"pod": "fit-0"}
+"""
+
+import functools
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from forensics.core import lazy
+from forensics.data_files.cached_data import data_faults, load_data
+
+PARTS_FILE = "readers/named_parts.yaml"
+MAX_PIECE_DEPTH = 5  # a piece that names itself would never end
+PIECE_PATTERN = lazy.regex(r"%\{(\w+)\}")
+
+
+class PartRow(Struct, frozen=True, dict=True):
+    """One pattern of a group. `name`: what it tells, if the rows of the group tell different things. `match`, `no_match`: lines
+    that it fits and does not fit. `line`: of its entry."""
+
+    group: str
+    name: str
+    pattern: str
+    match: tuple[str, ...]
+    no_match: tuple[str, ...]
+    line: int
+
+    @cached_property
+    def regex(self) -> re.Pattern[str]:
+        """The pattern, compiled at its first use."""
+        return lazy.regex(self.pattern)
+
+    def parts(self, text: str) -> dict[str, str]:
+        """What the named groups of the pattern take in `text`; those that take nothing are left out."""
+        found = self.regex.search(text)
+        return {name: part for name, part in found.groupdict().items() if part} if found else {}
+
+
+@functools.cache
+def _groups() -> dict[str, tuple[PartRow, ...]]:
+    groups: dict[str, tuple[PartRow, ...]] = {}
+    for row in load_data(PARTS_FILE, PartRow, _read):
+        groups[row.group] = (*groups.get(row.group, ()), row)
+    return groups
+
+
+def part_rows(group: str) -> tuple[PartRow, ...]:
+    """The rows of a group. Raises KeyError for an unknown group, DatabaseError for a fault in the file."""
+    return _groups()[group]
+
+
+def first_row(group: str, text: str) -> PartRow | None:
+    """The first row of a group that fits `text`."""
+    return next((row for row in part_rows(group) if row.regex.search(text)), None)
+
+
+def first_parts(group: str, texts: Iterable[str]) -> dict[str, str]:
+    """The parts of the first of `texts` that a row of the group fits, by the first such row."""
+    return next((parts for text in texts for row in part_rows(group) if (parts := row.parts(text))), {})
+
+
+def every_value(group: str, text: str) -> Iterator[tuple[str, str]]:
+    """(name of the row, what its one group takes) of each place in `text` that a row of the group fits."""
+    for row in part_rows(group):
+        yield from ((row.name, next(filter(None, found.groups()))) for found in row.regex.finditer(text))
+
+
+def with_pieces(pattern: str, pieces: Mapping[str, str]) -> str:
+    """`pattern` with its %{PIECES} put in; raises KeyError, which says what is wrong, for an unknown or an endless one."""
+    for _ in range(MAX_PIECE_DEPTH):
+        if unknown := set(PIECE_PATTERN.findall(pattern)) - pieces.keys():
+            raise KeyError(f"no piece is named {', '.join(sorted(unknown))}")
+        pattern = PIECE_PATTERN.sub(lambda found: pieces[found[1]], pattern)
+        if not PIECE_PATTERN.search(pattern):
+            return pattern
+    raise KeyError("its pieces name each other without an end")
+
+
+def _read(data: Any, path: Path) -> list[PartRow]:
+    from forensics.data_files.form import LINE_KEY, BadFormError, entries, keys, text, texts
+
+    keys(data, {"pieces", "groups"}, {"groups"})
+    pieces = {k: v for k, v in (data.get("pieces") or {}).items() if k != LINE_KEY}
+    made = []
+    for group in entries(data, "groups"):
+        keys(group, {"name", "means", "rows"}, {"name", "means", "rows"}, data[LINE_KEY])
+        text(group, "means")
+        for row in entries(group, "rows"):
+            keys(row, {"name", "pattern", "match", "no_match"}, {"pattern", "match"}, group[LINE_KEY])
+            try:
+                pattern = with_pieces(text(row, "pattern"), pieces)
+                re.compile(pattern)
+            except (KeyError, re.error) as error:
+                raise BadFormError(row[LINE_KEY], f"not a valid pattern: {error}") from error
+            examples = texts(row, "match"), texts(row, "no_match")
+            made.append(PartRow(text(group, "name"), row.get("name", ""), pattern, *examples, row[LINE_KEY]))
+    return made
+
+
+def part_faults() -> list[Any]:
+    """Every fault (data_files.form.Fault) of the file: of form, and examples that a row does not fit."""
+    return data_faults(PARTS_FILE, _read, _wrong)
+
+
+def _wrong(row: PartRow) -> Iterator[str]:
+    yield from (f"{row.group}: its example {text!r} is not fitted" for text in row.match if not row.regex.search(text))
+    yield from (f"{row.group}: {text!r} is fitted, and must not be" for text in row.no_match if row.regex.search(text))
