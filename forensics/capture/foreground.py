@@ -34,18 +34,8 @@ if TYPE_CHECKING:
     from forensics.capture.options import Options
 
 FORWARDED: tuple[str, ...] = (
-    "SIGHUP",
-    "SIGINT",
-    "SIGQUIT",
-    "SIGTERM",
-    "SIGUSR1",
-    "SIGUSR2",
-    "SIGALRM",
-    "SIGXCPU",
-    "SIGURG",
-    "SIGIO",
-    "SIGPWR",
-    "SIGWINCH",
+    *("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGXCPU", "SIGURG", "SIGIO"),
+    *("SIGPWR", "SIGWINCH"),
 )
 FORWARDED += ("SIGCONT", "SIGTSTP", "SIGTTIN", "SIGTTOU")
 FROM_KERNEL = 128  # si_code SI_KERNEL: a key of the terminal, a terminal that went away

@@ -4,6 +4,15 @@
     forensics run -- python train.py                      with logs/metrics.csv below its folder, looked at in a long silence
 
 Nothing is asked of the job, and nothing of the files but their status.
+
+Start the process that reads a job's losses while it runs, and take what it says. Nothing of the analyser is loaded here.
+
+It is no child of the process that watches: a shell starts it in the background and ends, so that whoever reaps the job's orphans
+never takes it for one. It ends when nobody reads its pipe any more.
+
+Tell how long the job is silent, counted from the last growth of anything that it writes, and when stacks are due.
+
+output at 3.0 s, then none; --stall 5s     -> stacks at 8.0 s, again at 13.0 s, 23.0 s ...
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The options of a capture, which one process passes to the next as JSON."""
+"""The options of a capture, which one process passes to the next as JSON.
+
+Run a command as a child of a Python program, captured.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,10 @@
 """Read processes from /proc, and the exit status of any process with an open pidfd.
 
 /proc/4711/stat   4711 (python train) S 4700 4711 ... -> Stat(comm="python train", state="S", ppid=4700, rss_bytes=...)
+
+Number the processes that Python's multiprocessing started, in the order of their start: in many programs they are the ranks.
+
+4711 python train.py, 4713 python ... --multiprocessing-fork, 4714 the same     -> 4713: child 0 of 4711, 4714: child 1 of 4711
 """
 
 from __future__ import annotations

@@ -5,6 +5,11 @@
 
 It makes an instance of its own in tracefs, with a filter, and removes it at the end. `code`: 0 is kill(), -6 tgkill(), 128 the
 kernel itself (include/uapi/asm-generic/siginfo.h). (kernel: Documentation/trace/events.rst.)
+
+Receive the kernel's process events, as root: the ends of processes that are too short-lived to be found otherwise.
+
+A filter in the kernel passes only ends with a status other than 0, so a host that starts thousands of processes costs
+nothing. (include/uapi/linux/cn_proc.h: struct proc_event, PROC_EVENT_EXIT; parent fields since Linux 4.18.)
 """
 
 from __future__ import annotations

@@ -38,21 +38,8 @@ class Process:
     """A process of the job while it is alive."""
 
     __slots__ = (
-        "comm",
-        "command",
-        "cpu_limit_s",
-        "cpu_s",
-        "group",
-        "most_bytes",
-        "pid",
-        "pidfd",
-        "ppid",
-        "ranks",
-        "rss_bytes",
-        "seen",
-        "started",
-        "ticks",
-        "zombie",
+        *("comm", "command", "cpu_limit_s", "cpu_s", "group", "most_bytes", "pid", "pidfd", "ppid", "ranks", "rss_bytes"),
+        *("seen", "started", "ticks", "zombie"),
     )
 
     def __init__(self, found: proc.Stat, seen: float) -> None:

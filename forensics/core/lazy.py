@@ -14,18 +14,8 @@ if TYPE_CHECKING:
     from regex import Pattern as RegexPattern
 
 PATTERN_ATTRIBUTES = (
-    "search",
-    "match",
-    "fullmatch",
-    "finditer",
-    "findall",
-    "sub",
-    "subn",
-    "split",
-    "pattern",
-    "flags",
-    "groups",
-    "groupindex",
+    *("search", "match", "fullmatch", "finditer", "findall", "sub", "subn", "split", "pattern", "flags"),
+    *("groups", "groupindex"),
 )
 
 Pattern = tuple[str | bytes, int | str]  # a pattern and its flags; or the version of the library `regex`, if it is one of its

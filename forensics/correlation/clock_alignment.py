@@ -2,6 +2,11 @@
 
 dmesg.log   [Fri May  2 10:15:03 2025] ... Killed process 4242      (no zone)
 train.log   2025-05-02T17:15:04Z rank 3 (pid 4242) died             -> dmesg.log is seven hours behind UTC, one Warning
+
+Give each event its time and lane, and sort the events. The lines of one source keep their order, whatever its clock does.
+
+Aug 22 03:00:07 (no year, no zone), file written 2025-08-22 -> 2025-08-22T03:00:07+00:00, lane `wall`
+[11686.888109] (seconds since boot, no anchor)              -> no time, lane `boot of dmesg.txt`
 """
 
 from collections import defaultdict

@@ -2,6 +2,10 @@
 
 node-2/dmesg.log, and a line elsewhere names node-2     -> its events are of host node-2
 rank 3 of a watchdog, torchrun's row "rank 3 ... pid 4711" -> the watchdog's event is also known by pid 4711, by that row
+
+Keys of EntityIds, the most reliable first: the ids by which two events can be linked, and their wording in a report.
+
+EntityIds(pid=812, job="4711", step="0") -> ("pid", "812"), ("step", "4711.0"), ("job", "4711")
 """
 
 from collections import defaultdict

@@ -1,6 +1,13 @@
 """The filters --since, --until, --pid, --job and --last: keep only the events that the user asks about.
 
 --pid 4711   the kill of 4711, and events of the same hours that name no process; not the kill of 4712
+
+Read the value of --since or --until as a moment on the clock of each source.
+
+2026-11-21T10:00:00+01:00   that moment
+2026-11-21 10:00            when the clock of a source shows that time, whatever its zone
+10:00                       the same, on the last day in the logs
+-2h, -90min, -1d12h         that long before the last time in the logs
 """
 
 import re

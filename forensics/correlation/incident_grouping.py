@@ -1,12 +1,21 @@
 """Group events into incidents. A long silence separates two incidents, on the wall clock or, if only that is known, since boot.
 
-Deaths that only a kernel's log reports are separated after much shorter pauses (deaths.py). Events without a time stay with the
+Deaths that only a kernel's log reports are separated after much shorter pauses, see below. Events without a time stay with the
 events of their own source. The last events of a log, by whatever clock, belong to the last incident.
 
 A hardware fault that returns is one incident, however long the pause: earlier reports of the same device and cause belong to the
 last incident with such a report.
 
 The report's `causes` are those of the first incident in the result: the last one in time with more than hints.
+
+Split a kernel log with several kills into incidents: one for each job, container, limit or process.
+
+    10:00 oom_memcg=/slurm/job_11 ... Killed process 91    10:07 oom_memcg=/slurm/job_12 ... Killed process 95   -> two incidents
+    10:00 limit /job_11: Killed process 91                 10:00 limit /job_11: Killed process 92                -> one
+
+This is done only if one log has all events: in a job's own log, the consequence of a death may follow an hour later. Events
+between two kills belong to the first of the two. A single kill among the events of many hours becomes an incident together with
+the events close to it; the report would hide it among the others.
 """
 
 from collections import defaultdict

@@ -5,6 +5,8 @@
 
 An entry is a line and the indented lines after it. An entry without a stamp gets the time of the one before it and no
 uncertainty: it was written then or later.
+
+Map the level names of all log formats to five: `E`, `err`, `ERROR` -> error; `crit`, `F`, `emerg` -> critical.
 """
 
 import heapq

@@ -3,6 +3,15 @@ counted.
 
 Clock(start 2025-12-31 23:59:50): "Dec 31 23:59:58" -> 2025, "Jan  1 00:00:03" -> 2026
 Clock(start 2024-05-13 23:50):    "[I 23:59:59 ..." -> the 13th, "[I 00:00:02 ..." -> the 14th
+
+The clock of one source: how its stamps become times. It has a kind, a zone, a first year or date, and the times of boots.
+
+Find out whether a source is out of order: its stamps go back and forth, so the order of its lines means nothing.
+
+03:00:09 step 90 / 03:00:02 step 20 / 03:00:07 step 70 / 03:00:01 step 10 ...     -> yes: sorted by something else, or mixed
+
+These are in order: a clock that was set, a file to which another run is appended, ranks that write a moment late, and a log with
+the newest line first. Their stamps go back rarely, by little, or in one direction only.
 """
 
 from collections.abc import Iterable

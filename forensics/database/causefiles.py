@@ -194,18 +194,8 @@ CAUSE_KEYS = {
     "missing",
 }
 SIGNATURE_KEYS = {
-    "id",
-    "weight",
-    "ends",
-    "scope",
-    "message",
-    "any_case",
-    "pattern",
-    "unless",
-    "yields_to",
-    "since",
-    "source",
-    "examples",
+    *("id", "weight", "ends", "scope", "message", "any_case", "pattern", "unless", "yields_to", "since"),
+    *("source", "examples"),
 }
 REMEDY_KEYS = {"do", "who", "why", "commands", "effects", "when", "unless", "source", "confirmed", "check", "cost"}
 MISSING_KEYS = {"what", "why", "command", "when", "unless"}

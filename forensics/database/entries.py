@@ -1,6 +1,10 @@
 """The values of a cause file: Cause, Signature, Remedy, Missing, Example, each with its Place in the file.
 
 host_memory.oom_cgroup/kernel_memcg   full id of the signature `kernel_memcg` of the cause `host_memory.oom_cgroup`
+
+What the outcome of a record proves: a cause, and which hits inside the record it replaces.
+
+kernel_oom, memory_limit -> ProvenCause("host_memory.oom_cgroup", ("host_memory.oom_global", "host_memory.oom_cgroup"))
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,25 +24,9 @@ SCOPES: tuple[Scope, ...] = get_args(Scope)
 # Properties of a cause that the decision uses; signatures/README.md explains each.
 TRAIT_NAMES = frozenset(
     (
-        "exception",
-        "process_death",
-        "program_error",
-        "machine_fault",
-        "external_stop",
-        "waits_for_peer",
-        "worthless_result",
-        "stalls",
-        "kernel_fault",
-        "memory_kill",
-        "child_death",
-        "lacks_input",
-        "device_fault",
-        "disk_space",
-        "shared_storage",
-        "shared_network",
-        "may_pass",
-        "shared_power",
-        "shared_stop",
+        *("exception", "process_death", "program_error", "machine_fault", "external_stop", "waits_for_peer"),
+        *("worthless_result", "stalls", "kernel_fault", "memory_kill", "child_death", "lacks_input", "device_fault"),
+        *("disk_space", "shared_storage", "shared_network", "may_pass", "shared_power", "shared_stop"),
     )
 )
 

@@ -5,6 +5,8 @@ kernel_oom: {outcomes: {memory_limit: host_memory.oom_cgroup}, decides: own}
 
 A record with signals has an outcome `signal_<number>` for each signal that it lists, with the cause in the column `alone` of
 tables/exit_code.csv.
+
+Read signatures/precedence.yaml: which cause ranks before which, and why. It is read when the database is compiled.
 """
 
 import re

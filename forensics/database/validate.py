@@ -1,7 +1,22 @@
 """Check cause files beyond their form; all faults in one run, each with path and line.
 
 Checked here: duplicate ids, `explains` without such a cause, patterns that do not compile or nest unbounded repeats, examples
-that fail. More expensive checks are in slow_patterns (time) and in the room signature_lint (other signatures' examples, fields).
+that fail. The time that patterns take is tried where nobody tested them; more checks are in the room signature_lint (other
+signatures' examples, fields).
+
+Merge several folders: the built-in one, then those of a site or a person; later folders override earlier ones.
+
+    signatures/host_memory/oom_cgroup.yaml   +   mine/host_memory/oom_cgroup.yaml   ->   one cause, host_memory.oom_cgroup
+
+A new cause is added. For a known cause, a later file
+  - adds its signatures; one with a known id replaces the older one;
+  - puts its remedies and open questions first; one with the same `do` (or `what`) replaces the older one;
+  - replaces its titles, means and summary if it has them, adds to `explains`, and may set `fallback`.
+
+Find patterns that may take seconds on one line, by their form, and by their time on lines that are made to be slow.
+
+(\\w+\\s?)+:      nests unbounded repeats: exponential on a line of letters without a colon
+a.*b.*c.*d       polynomial: slow on a long line full of `a b c` without a `d`
 """
 
 import time

@@ -9,6 +9,10 @@ The process that analyses cases for one worker. Standard input: one JSON line pe
 
 It has one thread and loads the signature database once. It ends when its input ends, or when its worker kills it because a case
 exceeds its limits.
+
+Store reports as rows in a folder of Parquet parts. A part is written completely or not at all, so a run can be resumed.
+
+reports.parquet/part-00000.parquet ...    the columns of a history, and: report (JSON), failure, seconds
 """
 
 import atexit

@@ -9,6 +9,8 @@
     Process(...).start() at top level       no_main_guard
 
 A habit is only what the code does, not proof of harm: a remedy names it only if the logs show a failure of that kind.
+
+Read one program. Each part is parsed by itself, so that a notebook cell that is not valid Python loses only that cell.
 """
 
 import ast

@@ -2,6 +2,11 @@
 
 Thread 26914 (active+gil): "MainThread"  decode (train.py:71) < load (train.py:61)    -> computes: it loads data
 Thread 4711 (idle): "MainThread"         wait_for (train.py:80)                       -> outside: it waits, without computing
+
+Where the processes of a running job stand now: those that stand at one place are told once.
+
+ranks 0 to 62 in all_reduce, called at train (train.py:212); rank 63 in load_shard (data.py:88), read of /mnt/lustre/x
+    -> 63 ranks that wait in a collective call, and one that waits for a file
 """
 
 from collections.abc import Iterable, Iterator, Sequence

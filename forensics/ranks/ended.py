@@ -3,6 +3,10 @@
 [rank2]: KeyError: 'label' at train.py:96      -> rank 2: it raised KeyError at train.py:96
 rank : 2 ... exitcode : -9 (pid: 4711)         -> rank 2: it was ended by SIGKILL
 Killed process 4711, and rank 2 is pid 4711    -> rank 2: what the kernel's log shows
+
+The process of each rank: its pid, host and GPU, as tables of ranks, events and stacks tell them.
+
+gpu-04:4711:4790 [3] NCCL INFO comm 0x5d0 rank 37 nranks 64 cudaDev 3 ...    -> rank 37: pid 4711 on gpu-04, GPU 3
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -1,4 +1,13 @@
-"""How a rank keeps the others waiting: the kind, what it does, its line and that of the others, and the lines that show it."""
+"""How a rank keeps the others waiting: the kind, what it does, its line and that of the others, and the lines that show it.
+
+Calls that should be the same on all ranks of a group and are not: another operation, shape or type under the same number.
+
+    group 0, no. 17: all_reduce Float[64] on ranks 0, 1 and 3, broadcast Float[64] on rank 2     -> rank 2, another operation
+
+The ranks that call what most call are taken for the usual ones. Where there is no majority, the habit of each rank decides: what
+came after the same calls before, and after the longer row of them. A rank that made the call that used to follow that of the
+others left theirs out.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -3,6 +3,8 @@
 The first of these that shows something decides: a call that differs, a circle of groups, a device that is behind, ranks that are
 waited for and wait for nobody, a call that no device finishes, a rank that is late to all calls. A run in which no rank waits for
 long shows nothing.
+
+What the ranks called last: a row for each group, and the calls of an odd rank beside those of another one.
 """
 
 from collections.abc import Iterable, Mapping

@@ -17,20 +17,8 @@ from forensics.model import Stamp
 from forensics.readers.base import Record
 
 SUBJECT = (
-    "pci",
-    "pid",
-    "task",
-    "rank",
-    "gpu",
-    "device",
-    "dimm",
-    "bank",
-    "cpu",
-    "container",
-    "pod",
-    "sxid",
-    "link",
-    "request_bytes",
+    *("pci", "pid", "task", "rank", "gpu", "device", "dimm", "bank", "cpu", "container", "pod", "sxid"),
+    *("link", "request_bytes"),
 )
 MAX_REPEAT_GAP_S = 7200.0  # chosen by hand: a fault that comes back after hours counts as another one
 MAX_KEPT_PLACES = 600  # the first and last KEPT_ENDS that the scanner keeps

@@ -1,4 +1,12 @@
-"""The words of a line, for the models that learn from words: without numbers, addresses and paths, which differ in each log."""
+"""The words of a line, for the models that learn from words: without numbers, addresses and paths, which differ in each log.
+
+How far the message of a line goes on in the lines behind it.
+
+ValueError: The feature names should match those that were passed during fit.   <- a whole sentence
+Feature names unseen at fit time:                                               <- it announces the next lines
+- area
+- age
+"""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,12 @@
-"""Rules: which signatures and codes a monitor can look for, with patterns that keep their examples, and what is lost."""
+"""Rules: which signatures and codes a monitor can look for, with patterns that keep their examples, and what is lost.
+
+Write rules as files of monitors: node-problem-detector, Loki's ruler, Prometheus, HyperPod's training operator.
+
+npd         JSON of its system-log-monitor; a proof of broken hardware is a condition of the node, all else an event
+loki        rule groups with LogQL: {...} |~ `pattern` !~ `veto`
+prometheus  rule groups over the counter that node-problem-detector exports for the reasons of `npd`
+hyperpod    logMonitoringConfiguration of a HyperPodPyTorchJob
+"""
 
 import functools
 import json

@@ -1,6 +1,10 @@
 """lint(): all faults of a folder of cause files, and notes on it, for authors of signatures.
 
 mine/host_memory/oom_cgroup.yaml:14: host_memory.oom_cgroup/hub: does not match its example 'pod killed by hub'
+
+Fields in the templates of a cause that nothing gives, and tools that remedies name without a condition.
+
+summary: 'The kernel killed {task} ({pdi})'   ->   {pdi}: no signature of this cause and no record gives it
 """
 
 import ast

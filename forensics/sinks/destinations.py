@@ -7,6 +7,8 @@ mlflow          tags, note and an artefact of the run that died; a run of its ow
 tensorboard     the reason as a text beside the curves of the run
 opentelemetry   one log record, written by the SDK; `endpoint`: of a collector (OTLP over HTTP)
 kubernetes      an event on the pod, beside the termination message; the pod's account must be allowed to create events
+
+The message that sinks get: what is known of one death, in a few texts, already redacted.
 """
 
 import json

@@ -1,6 +1,14 @@
 """The incidents of the report and the entries of its timeline.
 
 Incident, Diagnosis, Finding -> IncidentSummary(1, hosts ["gpu-04"], causes ["host_memory.oom_cgroup"], ...), TimelineEntry(...)
+
+The table of sources: the format of each, its times, its size, and the warnings about it.
+
+SourceAnalysis, Clock -> SourceSummary("dmesg.txt", format "dmesg", 4,812 lines, clock "uptime", ...)
+
+When the first cause was shown, if the line that shows it has no time: by the lines around it.
+
+Finding(evidence [train.log:2234 "RuntimeError: ... file write failed"])  -> when "between 2025-12-26 16:03:03 and 16:05:47"
 """
 
 from collections.abc import Callable, Mapping, Sequence

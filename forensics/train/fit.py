@@ -1,6 +1,19 @@
 """Train a Model from cases, and cross-validate: for each case, a Model that was trained without the cases of its origin.
 
 forensics dev train incidents sample_logs -o my.weights
+
+Train LineWeights from marked lines of failed logs, by logistic regression. Only numbers are stored.
+
+The marked lines of a log together have the weight 1, each other line has OTHER_LINE_WEIGHT. The logs of one origin together have
+the weight of the square root of their number.
+
+Train the ranker, the second half of the classifier: a conditional logit with one weight for each named feature.
+
+Each example is a case with its candidates. The utility of a candidate is the sum of its features times their weights; its
+probability is exp(utility) divided by the sum over all candidates. The weights maximise the probability of the right candidates,
+less a penalty for what they differ from prior.csv: the weights that were learned from 8,639 cases, most of whose logs cannot be
+had again. A few cases move a weight little, many as far as they show. (With a tenth of the penalty the weights of what stands
+behind and before an event were lost, and of two kills the earlier one was named.)
 """
 
 import csv

@@ -1,4 +1,7 @@
-"""Call the command line in a separate process: a log that is too large for it cannot end the server."""
+"""Call the command line in a separate process: a log that is too large for it cannot end the server.
+
+Mask secrets, and replace names by stand-ins that stay the same for a session: host-1 of one answer is host-1 of the next.
+"""
 
 from __future__ import annotations
 

@@ -9,6 +9,17 @@
 No single line shows a cause, but several lines together do. A SIGKILL and a kill that the process's own memory group (cgroup)
 counted prove a memory kill; no kernel log is needed. A SIGKILL without such a count, while memory was available, was sent by
 another process. forensics/capture/account.py writes the lines.
+
+Reads when the command of a captured run started and in which memory groups its processes were, from the end of its log.
+
+... forensics run: memory group /job counted no kill; no limit
+... forensics run: the command, pid 4711, was still running when this was written, 4 min 5 s after its start
+-> CapturedRun(started=2026-08-22 02:56, groups={"/job"})
+
+The lines that `forensics run` adds to the end of a job's output, sorted by kind: ended processes, signals, counts, limits.
+
+... forensics run: pid 4713 (python3), child of pid 4711, was ended by signal 9 (SIGKILL) after 12.3 s; it held 196.0 MiB
+-> Account.deaths: pid 4713, signal 9, parent 4711, rss_mib 196.0
 """
 
 from collections.abc import Iterable

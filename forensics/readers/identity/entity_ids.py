@@ -4,6 +4,22 @@ dmesg.log:82     ...oom_memcg=/slurm/uid_1000/job_4711,...task=python3,pid=812  
 slurm-4711.out:5 srun: error: node-1: task 0: Out Of Memory                      -> EntityIds(host="node-1", rank=0, job="4711")
 
 A field has precedence over a line, and a line over the name of the file.
+
+Find the job, container or pod in the name of a source.
+
+slurm-4711.out                                                      -> job 4711
+/var/lib/docker/containers/3f2a91c07d55.../3f2a91c07d55...-json.log -> container 3f2a91c07d55...
+/var/log/pods/ml_train-0_8a0c2f1e-.../main/0.log                    -> pod train-0, its uid
+/var/log/containers/train-0_ml_main-3f2a91c07d55....log             -> pod train-0, its container
+
+Patterns: sbatch's default, Docker's json-file driver, kubelet. `slurm-123_4.out` names an array: its tasks have job numbers of
+their own, which are not in the name.
+
+Normalise PCI addresses, host names and process names, which logs spell in many ways.
+
+65:00.0, 0000:65:00, 00000000:65:00.0, NCCL's 65000   -> 0000:65:00
+gpu-7.cluster.example, GPU-7                           -> one host
+ray::train_worker                                      -> ray::train_worke, as the kernel stores it
 """
 
 import functools

@@ -1,6 +1,11 @@
 """Where the kernel's code was, and the task that ran, in the kernel's report of a fault.
 
 RIP: 0010:ext4_writepages+0x1a/0x50      -> kernel_function ext4_writepages
+
+What a line itself tells of the kernel: whether it wrote the line, and how long the machine ran then.
+
+<6>[ 9120.213456] usb 1-1: new device          -> by the kernel, 9120.2 s after boot
+Jun  2 10:05:31 gpu-04 kernel: Out of memory   -> by the kernel
 """
 
 from collections.abc import Sequence

@@ -5,6 +5,8 @@
 
 Column names of dump_tasks() in mm/oom_kill.c; they differ by version, so the header is read. The first ones never changed: a
 table whose header is missing is read by them. Sizes are in pages.
+
+The largest processes at an out-of-memory kill, from the table of the report that the evidence quotes.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,6 +1,10 @@
 """A number that a log prints repeatedly: its readings in order, and what it measures.
 
 step 40 rss 1,234.5 MB -> Reading(line 12, value 1294467072.0, step 40) of Series("rss", quantity "memory", unit "bytes")
+
+Series from tables: numbers whose meaning is given by their column, not by a label on the line.
+
+A row "0  43  35  1075" below "# gpu  pwr gtemp  pclk" -> Cell(line 3, SM clock in MHz, "gpu 0", 1075.0)
 """
 
 from collections import defaultdict

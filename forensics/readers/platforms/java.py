@@ -2,6 +2,12 @@
 
 Caused by: java.io.IOException: No space left on device  -> exc_type java.io.IOException, exc_message No space left on device
         at org.acme.train.Decoder.decode(Decoder.java:56)      -> named_place Decoder.java:56
+
+The stack that Go prints below a panic.
+
+goroutine 430 [running]:
+example.org/scheduler.(*Plugin).Filter(0xc000)
+\t/workspace/pkg/scheduler/filter.go:199 +0x99b       -> named_place /workspace/pkg/scheduler/filter.go:199
 """
 
 from collections.abc import Sequence

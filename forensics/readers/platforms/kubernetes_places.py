@@ -1,6 +1,11 @@
 """The pod that lines of Kubernetes near the evidence name: kubectl's tables, descriptions and events, the kubelet's, JSON.
 
 fit-0   0/1   OOMKilled   0   3m      -> pod fit-0
+
+Parts of the messages of kubelets, schedulers and container runtimes.
+
+fit-0_ml(0a1b-...)                                          -> pod fit-0, namespace ml
+Liveness probe failed: HTTP probe failed with statuscode: 503   -> HTTP probe failed with statuscode: 503
 """
 
 from collections.abc import Sequence

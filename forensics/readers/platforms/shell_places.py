@@ -2,6 +2,14 @@
 
 run.sh: line 5: 19817 Killed      python train.py       -> command train.py, pid 19817
 mv: cannot stat '*.pt': No such file or directory       -> mv
+
+Where a job's script could not activate the environment that its program was to run in.
+
+    slurm_script: line 15: venv/bin/activate: No such file or directory    -> a FailedActivation on that line
+    CommandNotFoundError: Your shell has not been properly configured to use 'conda activate'.
+
+The script goes on with the interpreter that is left, and what the program imports may be missing there. Wordings: the shells' and
+conda's.
 """
 
 from collections.abc import Iterable, Sequence

@@ -3,6 +3,22 @@
 Epoch 3/5, then 50/103 [=====>   ] - ETA     -> epoch 3 of 5, 50 of 103
 8%|███  | 200/2515 [46:16<9:01:34            -> 200 of 2515
 Training for 5000 steps, then step=2114      -> step 2114 of 5000
+
+Is the last line of a log torn: the beginning of a line as the program wrote others, without its end?
+
+    sample processed in 506.13s / sample processed in 246.83s / sample processed in 2       -> torn
+    ...| 647/2106 [01:05<02:27,  9.86it/s] / ...| 648/2106 [01:05<02:31,  9.64it/s] / ...|  -> torn
+    Done                                                                                    -> not torn
+
+What a kill or a full disk interrupts in the middle of a buffer ends so. A whole last line without a line end is nothing unusual.
+
+Programs that always tell their end, of whose log the end is missing: it breaks off, whatever its last lines are.
+
+LAMMPS (22 Jul 2025) / ... / 12000  0.99995194  -8.6131621     -> LAMMPS has begun and tells of no end
+LAMMPS (22 Jul 2025) / ... / Total wall time: 18:07:28         -> none
+
+With which texts each of them begins its log, ends it well and ends it otherwise is a table, signatures/tables/told_ends.csv; of
+an end that is a line of its own it has `=End`. Some say the same of a good end and of a bad one: theirs is no good end.
 """
 
 import functools

@@ -13,17 +13,8 @@ from forensics.model import Habit, Region, Scan, Trigger
 TRIGGER = Trigger(
     "saved_files",
     (
-        "saving model",
-        "saved model",
-        "model saved",
-        "saving latest model",
-        "saved checkpoint",
-        "saving checkpoint",
-        "checkpoint saved",
-        "stored checkpoint",
-        "weights saved",
-        "saved weights",
-        "saving weights",
+        *("saving model", "saved model", "model saved", "saving latest model", "saved checkpoint", "saving checkpoint"),
+        *("checkpoint saved", "stored checkpoint", "weights saved", "saved weights", "saving weights"),
     ),
 )
 SAVED_PATTERN = lazy.regex(r"(?i)\b(?:saved|saving|stored)\b")

@@ -8,6 +8,30 @@ File "/home/u/train.py", line 64, in repeat
      caller_place "/home/u/eval.py:7", caller_line "run(sentences)"
 
   raise ValueError("unknown mode")   -> raised_code in place of code_values: the program stops itself
+
+The part of a failing statement that its exception is about: what is None in it, and in what a key was looked up.
+
+h, w = cv2.imread(path).shape[:2]          AttributeError: 'NoneType' object has no attribute 'shape'
+  -> none_part "cv2.imread(path)", none_call "cv2.imread"
+label = self.class_to_id[row["name"]]      KeyError: 'd50'
+  -> looked_up_in "self.class_to_id", key_part 'row["name"]'
+lr = cfg["optimizer"]["lr"]                KeyError: 'lr'
+  -> looked_up_in 'cfg["optimizer"]'
+weights = 1.0 / (K - 1) * (1 - e / total)  ZeroDivisionError: float division by zero
+  -> divisor_parts "K - 1 and total"
+assert len(a) == len(b), "lengths differ"  AssertionError: lengths differ
+  -> asserted "len(a) == len(b)"
+
+Only a part that is the single one of its kind in the statement is told.
+
+What the advice knows of an exception that an installed library raised: the packages at the end of its traceback.
+
+  File "/opt/py/lib/python3.9/site-packages/soundbank/tune.py", line 7, in <module>
+  File "/opt/py/lib/python3.9/site-packages/skimage/io.py", line 31, in load
+AttributeError: module 'scipy' has no attribute 'misc'
+    -> raising_package "scikit-image", calling_package "soundbank", asked_package "scipy", library_place "skimage/io.py:31"
+
+A line of a library is no line to correct: `file` and `line_no` are facts of remedies only where they are the program's own.
 """
 
 import ast

@@ -11,6 +11,10 @@ Cell In[3], line 12, in main(x)                          of a notebook's cell
 [~/seg/unet.py](https://localhost/) in forward(self, x)  Colab's
 /home/u/a.ipynb Cell 3 line 1                            Visual Studio Code's
 │ /home/u/train.py:12 in main                            Rich's
+
+The frames of stacks around a line, of whatever program: Python, IPython, the kernel, glibc and torch.
+
+Names of files that stand for the cell of a notebook.
 """
 
 from collections.abc import Sequence

@@ -3,6 +3,8 @@
   File "train.py", line 10, in main       in a traceback linked with one of library frames alone   -> file train.py, line_no 10
 
 Formats: CPython's, IPython's, Colab's and Rich's frames; XLA's metadata of operations.
+
+The frame of the program in the stack that faulthandler printed below a fatal error.
 """
 
 from collections.abc import Sequence

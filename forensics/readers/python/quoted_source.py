@@ -9,6 +9,8 @@
 
 IPython, Colab and an editor's notebook mark what ran with `-->`, Rich with `❱`, Loguru with `>`, pytest and pdb with `>` below a
 column of the same indent. The numbers of neighbouring rows follow each other, so no table and no list is taken for source.
+
+Lines of source code that are printed with a traceback: they quote a message with names of variables in place of its values.
 """
 
 from collections.abc import Mapping, Sequence

@@ -11,6 +11,12 @@ X has 10 features, but 12 features are expected             -> expected_amount "
 
 A name that tells what there is - a maximum, a number of samples, a size of the model - cannot be raised, and its amount is told
 as `fixed_amount` in place of `smaller_name`.
+
+How the two shapes of a message differ, for the step that makes them fit.
+
+could not be broadcast together with shapes (32,10) (32,)       -> long_shape "(32, 10)", short_shape "(32,)", extra_axis 1
+expected [8, 3, 224, 225] and got [8, 224, 225, 3]              -> axis_order "0, 2, 3, 1"
+size of tensor a (8100) must match the size of tensor b (4050)  -> size_ratio 2
 """
 
 import re

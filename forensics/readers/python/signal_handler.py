@@ -20,15 +20,8 @@ from forensics.readers.python.traceback import EXCEPTION_LINE_PATTERN, MARKS_PAT
 TRIGGER = Trigger(
     "signal_handler",
     (
-        "in signal_handler",
-        "in _signal_handler",
-        "in sig_handler",
-        "in sigkill_handler",
-        "in sigterm_handler",
-        "in sigint_handler",
-        "in handle_sig",
-        "in _handle_sig",
-        "in on_sig",
+        *("in signal_handler", "in _signal_handler", "in sig_handler", "in sigkill_handler", "in sigterm_handler"),
+        *("in sigint_handler", "in handle_sig", "in _handle_sig", "in on_sig"),
     ),
     before=4,
     after=40,

@@ -4,6 +4,18 @@ Traceback (most recent call last):
   File "/home/u/train.py", line 12, in main
     loss = model(x)
 RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)
+
+Tell from a traceback's frames whether installed packages do not fit each other.
+
+  File "/home/u/train.py", line 3, in <module>
+    import gensound
+  File "/opt/py/lib/python3.12/site-packages/gensound/mix.py", line 40, in <module>
+    class Mix(tornado.web.Handler):
+AttributeError: module 'tornado' has no attribute 'web'
+
+While packages are imported, no data of the program is at work: a name, attribute or argument that is missing then was renamed or
+removed in another package, or this one is too old for the interpreter. Later, the same holds where the code of a package itself
+names an attribute that a module of another package does not have.
 """
 
 from collections.abc import Sequence
@@ -80,33 +92,11 @@ ONE_LINE_TRACEBACK_PATTERN = lazy.regex(
 )
 # Exceptions by which a launcher, a pool or a broken pipe reports that another process failed, without the reason.
 REPORTERS = {
-    "ChildFailedError",
-    "CalledProcessError",
-    "ProcessRaisedException",
-    "ProcessExitedException",
-    "SystemExit",
-    "DeadKernelError",
-    "PapermillExecutionError",
-    "CellExecutionError",
-    "RayActorError",
-    "ActorDiedError",
-    "ActorUnavailableError",
-    "RayGetError",
-    "WorkerCrashedError",
-    "NodeDiedError",
-    "OwnerDiedError",
-    "ObjectLostError",
-    "TrainingFailedError",
-    "HorovodInternalError",
-    "EngineDeadError",
-    "AsyncEngineDeadError",
-    "BrokenProcessPool",
-    "TerminatedWorkerError",
-    "KilledWorker",
-    "Empty",
-    "EOFError",
-    "BrokenPipeError",
-    "ConnectionResetError",
+    *("ChildFailedError", "CalledProcessError", "ProcessRaisedException", "ProcessExitedException", "SystemExit"),
+    *("DeadKernelError", "PapermillExecutionError", "CellExecutionError", "RayActorError", "ActorDiedError"),
+    *("ActorUnavailableError", "RayGetError", "WorkerCrashedError", "NodeDiedError", "OwnerDiedError", "ObjectLostError"),
+    *("TrainingFailedError", "HorovodInternalError", "EngineDeadError", "AsyncEngineDeadError", "BrokenProcessPool"),
+    *("TerminatedWorkerError", "KilledWorker", "Empty", "EOFError", "BrokenPipeError", "ConnectionResetError"),
 }
 # A message that tells only that another process ended, or where its reason stands.
 ELSEWHERE_PATTERN = lazy.regex(

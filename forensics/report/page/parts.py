@@ -1,6 +1,8 @@
 """What a page shows beside its texts: curves, processes as bars, the lines around the deciding one, incidents as rows.
 
 Curve(points=((1, 2.0), (2, None), (3, 4.0))) -> two pieces, as nothing joins them over the reading that was lost
+
+The templates of the pages. Every text is escaped, and made safe to print by the filter `shown`.
 """
 
 import base64

@@ -5,6 +5,8 @@
 
 Two steps: names are collected where their place shows their kind (the host of a syslog line, the folder below /home, facts of
 records); then each is replaced wherever it occurs as a whole word.
+
+Where names of people and places stand in a log: (kind, lower-case texts of which one must occur, the place of the name).
 """
 
 import base64

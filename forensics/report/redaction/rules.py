@@ -5,6 +5,8 @@ piece   NAME   pattern                         %{NAME} puts it into a pattern
 rule    kind   test   anchor,anchor   pattern   searched for where one of the anchors, lower-case texts, occurs
 
 Lines of one NAME add up; a line that begins with # says why. Names have form, place and pair in place of rule.
+
+How random is a text? Random keys change between capitals, small letters and digits far more often than words and names do.
 """
 
 import base64
