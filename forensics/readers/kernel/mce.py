@@ -21,7 +21,7 @@ from forensics.readers.base import Record
 
 TRIGGER = Trigger("mce", ("Machine Check", "_STATUS[", "MCGSTATUS"), before=8, after=14)
 FOLDS = True
-STATUS = "machine check status"  # the group of patterns
+MCE_STATUS = "machine check status"  # the group of patterns
 OLD_BANK_PATTERN = lazy.regex(r"\bCPU (?P<cpu>\d{1,5}) BANK (?P<bank>\d{1,3})\b")
 PROCESSOR_PATTERN = lazy.regex(r"PROCESSOR (?P<vendor>\d+):[0-9a-f]+ TIME (?P<time>\d{1,12}) SOCKET (?P<socket>\d+)")
 MCE_ADDRESS_PATTERN = lazy.regex(r"\b(?:ADDR|Error Addr:) (?:0x)?(?P<address>[0-9a-f]{1,16})\b")
@@ -45,7 +45,7 @@ UNCORRECTED, CORRUPT, VALID = 1 << 61, 1 << 57, 1 << 63
 
 def read(region: Region) -> Record | None:
     """The machine check whose status word is on the region's line. None if it has no status word, or one without an error."""
-    found = first_parts(STATUS, (region.text,))
+    found = first_parts(MCE_STATUS, (region.text,))
     if not found:
         return None
     fields: dict[str, Value] = {k: int(v[:18]) for k, v in found.items() if k != "status"}
@@ -152,7 +152,7 @@ def _after(region: Region) -> list[Line]:
     """The lines of this machine check after the status word. They end at the next status word or at another message."""
     rows: list[Line] = []
     for line in region.lines_after():
-        if first_row(STATUS, line.text) or not MCE_LINE_PATTERN.search(line.text):
+        if first_row(MCE_STATUS, line.text) or not MCE_LINE_PATTERN.search(line.text):
             break
         rows.append(line)
     return rows
