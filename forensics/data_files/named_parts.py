@@ -43,7 +43,8 @@ class PartRow(Struct, frozen=True, dict=True):
 
 
 @functools.cache
-def _groups() -> dict[str, tuple[PartRow, ...]]:
+def part_groups() -> dict[str, tuple[PartRow, ...]]:
+    """All groups by name, each with its rows. Raises DatabaseError for a fault in the file."""
     groups: dict[str, tuple[PartRow, ...]] = {}
     for row in load_data(PARTS_FILE, PartRow, _read):
         groups[row.group] = (*groups.get(row.group, ()), row)
@@ -52,7 +53,7 @@ def _groups() -> dict[str, tuple[PartRow, ...]]:
 
 def part_rows(group: str) -> tuple[PartRow, ...]:
     """The rows of a group. Raises KeyError for an unknown group, DatabaseError for a fault in the file."""
-    return _groups()[group]
+    return part_groups()[group]
 
 
 def first_row(group: str, text: str) -> PartRow | None:

@@ -13,6 +13,7 @@ import functools
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from itertools import chain
 from math import comb
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from forensics.config import config
 from forensics.core import lazy
 from forensics.core.errors import UsageError
 from forensics.data_files.form import Fault
-from forensics.data_files.named_parts import part_faults
+from forensics.data_files.named_parts import part_faults, part_groups
 from forensics.database import HEALTHY, Cause, Signature, builtin_folder, read_folders
 from forensics.database.conditions import (
     EARLIER_REMEDY,
@@ -252,11 +253,13 @@ def record_outcomes() -> dict[str, tuple[str, ...]]:
 
 @functools.cache
 def record_fields() -> frozenset[str]:
-    """The names of all facts that readers, series and the picture of ranks can give, found in their code."""
+    """The names of all facts that readers, series and the picture of ranks can give, found in their code and in its data."""
     names: set[str] = set(PREFIX_FIELDS)
     for package in (ranks, readers, series):
         for path in Path(package.__path__[0]).rglob("*.py"):
             names |= set(_written(ast.parse(path.read_text(encoding="utf-8"))))
+    for row in chain.from_iterable(part_groups().values()):
+        names |= {row.name, *GROUP_NAME_PATTERN.findall(row.pattern)}
     return frozenset(names | fact_names_of_groups(names) | case_fields())
 
 
