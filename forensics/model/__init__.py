@@ -44,6 +44,7 @@ from forensics.model.logs import (
     Prefix,
     Proof,
     Region,
+    RegionColumns,
     Scan,
     Source,
     Stamp,

@@ -111,6 +111,21 @@ class Region(Struct, frozen=True):
         return [*self.lines_before(), Line(self.number, self.text), *self.lines_after()]
 
 
+class RegionColumns(Sequence[Region]):
+    """Regions without neighbours as columns; a Region is made where one is asked for."""
+
+    __slots__ = ("ends", "numbers", "source", "texts")
+
+    def __init__(self, source: str, numbers: Sequence[int], texts: Sequence[str], ends: Sequence[int]) -> None:
+        self.source, self.numbers, self.texts, self.ends = source, numbers, texts, ends
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __getitem__(self, at: int) -> Region:  # type: ignore[override]  # a part of it is never asked for
+        return Region(self.source, self.numbers[at], self.texts[at], end=self.ends[at])
+
+
 class Trigger(Struct, frozen=True):
     """Tells the scanner which lines to keep for a detector or a series: those with one of `anchors` (plain texts, any case).
 
@@ -169,7 +184,7 @@ class Scan(Struct, frozen=True):
     bytes: int
     lines: int
     hits: tuple[Hit, ...]
-    regions: Mapping[str, tuple[Region, ...]]
+    regions: Mapping[str, Sequence[Region]]
     head: tuple[Line, ...]
     tail: tuple[Line, ...]
     totals: Mapping[str, int] = field(default_factory=dict)

@@ -235,7 +235,7 @@ class _Scanner:
                 self.warn(Warning("folded", message, self.source.name))
         regions: dict[str, Any] = {k: tuple(e.items()) for k, e in self.ends.items()}
         for kind, kept in self.numbers.regions():
-            regions[kind] = (*regions.get(kind, ()), *kept)
+            regions[kind] = (*regions[kind], *kept) if kind in regions else kept
         hits = sorted((h for fold in self.folds.values() for h in fold.hits()), key=lambda h: (h.line, h.span, h.signature))
         totals = {k: e.total for k, e in self.ends.items()}
         return Scan(

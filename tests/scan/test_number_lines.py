@@ -37,7 +37,7 @@ def test_a_line_of_two_kinds_is_kept_once_for_both() -> None:
     lines.feed(Chunk(data), None, 1, data.count(b"\n"))
     kept = dict(lines.regions())
     assert [(r.number, r.text) for r in kept["loss"]] == [(21, "step 1 loss 2.0 mem 3"), (22, "step 2 loss 1.9")]
-    assert kept["memory"][0] is kept["loss"][0]
+    assert kept["memory"][0].text is kept["loss"][0].text, "it is decoded once"
 
 
 def test_each_frame_of_a_bar_is_a_line_of_numbers() -> None:

@@ -1,17 +1,35 @@
 """Numbers of lines that differ in their numbers alone: the short way and the long way agree."""
 
+from random import Random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.core.shapes import zeroed
 from forensics.readers.numbers import plans
-from forensics.readers.numbers.numbers import number, tokens
-from forensics.readers.numbers.plans import MAX_CACHED_PLANS, Plan, Value, _make_plan, _names, _only_plans, _plans
+from forensics.readers.numbers.numbers import MIN_COLUMN_NUMBERS, columns, number, tokens
+from forensics.readers.numbers.plans import MAX_CACHED_PLANS, Plan, Value, _make_plan, _named, _only_plans, _plans
 
-NUMBER = st.sampled_from(
-    ["7", "12", "123", "0.5", "1.", ".5", "-3", "1e-5", "2.1E+00", "1,234", "1,234.5", "007", "nan", "1.2.3", "-inf", "99999"]
-)
+NUMBERS = [
+    "7",
+    "12",
+    "123",
+    "0.5",
+    "1.",
+    ".5",
+    "-3",
+    "1e-5",
+    "2.1E+00",
+    "1,234",
+    "1,234.5",
+    "007",
+    "nan",
+    "1.2.3",
+    "-inf",
+    "99999",
+]
+NUMBER = st.sampled_from(NUMBERS)
 WORD = st.sampled_from(
     ["loss", "loss: ", "rss ", "=", ": ", ", ", ",", " | ", "GPU-", "s", " GB", "GB", "it/s", "(", ")", "[", "]", "/", "-", " ", "\t", "memory_allocated(",
      "'", "{'lr': ", "é", "tensor(", "ms/step - ", "samples/sec: ", "%|", "rank ", "step ", "epoch: ", "val_", "loss scale from ", " to ", "mem", "\u0663"]
@@ -20,7 +38,7 @@ SHAPE = st.lists(WORD | st.none(), min_size=1, max_size=14)
 
 
 def forget() -> None:
-    for cache in (_names, _plans, _only_plans):
+    for cache in (_named, _plans, _only_plans):
         cache.clear()
 
 
@@ -38,7 +56,29 @@ def test_a_shape_that_was_seen_reads_like_a_new_one(shape: list[str | None], fil
     forget()
     for filling in fillings:
         text = "".join(filling[i] if word is None else word for i, word in enumerate(shape))
-        assert repr(plan(text)) == repr(_make_plan(text)[0])
+        assert repr(plan(text)) == repr(_make_plan(text).plan)
+
+
+@given(SHAPE, st.lists(NUMBER, min_size=14, max_size=14), st.lists(st.integers(0, 9), min_size=40, max_size=40))
+def test_lines_of_one_shape_with_other_names_read_like_new_ones(
+    shape: list[str | None], filling: list[str], digits: list[int]
+) -> None:
+    forget()
+    text = "".join(filling[i] if word is None else word for i, word in enumerate(shape))
+    for by in (0, *digits):
+        other = "".join(str((int(c) + by * i) % 10) if "0" <= c <= "9" else c for i, c in enumerate(text))
+        assert repr(plan(other)) == repr(_make_plan(other).plan)
+
+
+@pytest.mark.parametrize("written", NUMBERS)
+@pytest.mark.parametrize("least", [0, 1], ids=["", "without zeros"])
+@pytest.mark.parametrize("count", [MIN_COLUMN_NUMBERS - 1, 3 * MIN_COLUMN_NUMBERS])
+@pytest.mark.parametrize("end", [" mem", " é"])
+def test_a_column_is_read_like_each_of_its_numbers(written: str, least: int, count: int, end: str) -> None:
+    rng = Random(0)
+    texts = ["".join(str(rng.randint(least, 9)) if "0" <= c <= "9" else c for c in written) for _ in range(count)]
+    (read,) = columns([f"step 1 loss {text}{end}" for text in texts], [slice(12, 12 + len(written))])
+    assert read == pytest.approx([*map(number, texts)], rel=0, abs=0, nan_ok=True)
 
 
 def test_lines_of_one_shape_share_a_plan() -> None:
@@ -64,7 +104,7 @@ def test_plans_are_bounded() -> None:
     for i in range(2 * MAX_CACHED_PLANS):
         plan(f"rank {i}: loss 0.5")
         plan(f"{'x' * (i % 900)} loss 0.5")
-    assert len(_plans) + len(_only_plans) <= MAX_CACHED_PLANS and len(_names) <= MAX_CACHED_PLANS
+    assert len(_plans) + len(_only_plans) <= MAX_CACHED_PLANS and len(_named) <= MAX_CACHED_PLANS
 
 
 def test_a_nul_in_a_line_is_not_taken_for_a_number() -> None:

@@ -156,7 +156,9 @@ def rows_by_lane(scan: Scan, layout: str, skipped: Collection[int] = ()) -> dict
             for key, places in _divided(first, raws, shapes, host, ranks, skipped).items():
                 lanes[key].take(first, raws, shapes, places)
             continue
-        blank = any(shape.is_blank for shape in distinct)
+        end = next((i for i in range(len(shapes), 0, -1) if not shapes[i - 1].is_blank), 0)  # behind the last line end is nothing
+        raws, shapes = raws[:end], shapes[:end]
+        blank = any(shape.is_blank for shape in set(shapes))
         lanes[only].extend(first, raws, shapes, [not shape.is_blank for shape in shapes] if blank else None)
     return lanes
 

@@ -19,6 +19,7 @@ CARRIAGE_RETURN = 0x0D  # as a number: to look for one byte as bytes takes ten t
 ESCAPE = 0x1B  # as a number, too
 UNKNOWN_PLACE = slice(0, 0)  # no number stands there
 MAX_ROW_TEXT_BYTES = 2000  # of a line: as much as a report quotes
+START_BYTES = 8  # of a line: as many as a word has that a line is told by
 TEMPLATE_WORDS = 8  # the first words of a line tell which statement of a program printed it
 WORDS_ONLY = bytes(i if i == 10 or 65 <= i <= 90 or 97 <= i <= 122 or i >= 128 else 32 for i in range(256))
 
@@ -29,12 +30,13 @@ class Shape:
     `template`: the first eight words, without numbers and signs, of the last frame. `key`: of the lane, None if no prefix tells
     it; digits in it are zeros. `step_at`: where the number of a counted step stands; None for a shape without one, UNKNOWN_PLACE
     if it was not looked for. `said`: what the program wrote, with zeros for its digits; None for a line of several frames, with
-    escapes, or with other letters than those of ASCII. `is_blank`: such a line has no text.
+    escapes, or with other letters than those of ASCII. `start`: its first bytes. `is_blank`: such a line has no text.
     """
 
-    __slots__ = ("is_blank", "key", "said", "step_at", "template")
+    __slots__ = ("is_blank", "key", "said", "start", "step_at", "template")
 
     def __init__(self, line: bytes, key: LaneKey | None, with_step: bool) -> None:
+        self.start = line[:START_BYTES]
         frame = line.rstrip(b"\r").rpartition(b"\r")[2] if CARRIAGE_RETURN in line else line
         self.template = b" ".join([w for w in frame.translate(WORDS_ONLY).split() if len(w) > 2][:TEMPLATE_WORDS])
         self.key = key
@@ -111,6 +113,11 @@ class Rows(Sequence[Row]):
         if len(self._templates) < len(self.shapes):
             self._templates = [*map(attrgetter("template"), self.shapes)]
         return self._templates
+
+    def starting_with(self, start: bytes) -> list[int]:
+        """The indices of the rows that begin with `start`, which has at most START_BYTES, none of them a digit."""
+        held = {shape for shape in set(self.shapes) if shape.start.startswith(start)}
+        return [i for i, shape in enumerate(self.shapes) if shape in held] if held else []
 
     def counted_steps(self, among: Iterable[int]) -> list[int | None]:
         """The step, epoch, iteration or round that each row counts; None if it counts none, or is not `among` those asked."""

@@ -7,19 +7,20 @@ of the source are added, because an even sample may miss them, and the end of a 
 """
 
 import math
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import compress, islice, repeat
 from operator import itemgetter
 
 from msgspec import Struct
 
-from forensics.model import Line, Region, Scan, Trigger
-from forensics.readers.capture.own_message import is_own_line
+from forensics.model import Line, Region, RegionColumns, Scan, Trigger
+from forensics.readers.capture.own_message import OWN_STARTS, is_own_line
 from forensics.readers.numbers import memory_tools, processes, tool_tables, usage_reports
 from forensics.readers.numbers.base import Reading, Readings, Series
 from forensics.readers.numbers.labels import factor_of_unknown_unit
-from forensics.readers.numbers.numbers import column
+from forensics.readers.numbers.numbers import columns
 from forensics.readers.numbers.plans import Key, plans_of
 
 MEMORY_TRIGGER = Trigger(
@@ -114,9 +115,16 @@ def gather_numbers(scan: Scan) -> Numbers:
 def _sampled_lines(scan: Scan) -> tuple[list[int], list[str]]:
     """The numbers and the texts of the sampled lines in order, each once (a progress bar once per sampled frame), and of the
     last lines of the source."""
+    kinds: list[Sequence[Region]] = []
+    for trigger in LINE_TRIGGERS:
+        regions = scan.regions.get(trigger.kind, ())
+        kinds += [regions] if regions and regions not in kinds else []  # often the same lines show the loss and the memory
+    if len(kinds) == 1 and isinstance(kinds[0], RegionColumns):
+        return _with_tail(kinds[0], scan.tail)
     found: dict[tuple[int, float], str] = {}  # kinds may keep different windows of one long line: the first is used
-    for trigger in reversed(LINE_TRIGGERS):
-        found |= {(region.number, region.end): region.text for region in reversed(_evenly(scan.regions.get(trigger.kind, ())))}
+    for regions in reversed(kinds):
+        kept = map(regions.__getitem__, reversed(_evenly([region.number for region in regions])))
+        found |= {(region.number, region.end): region.text for region in kept}
     if found:
         numbers = {number for number, _ in found}
         frames = [line for line in scan.tail if line.number not in numbers or "\r" in line.text]
@@ -125,21 +133,37 @@ def _sampled_lines(scan: Scan) -> tuple[list[int], list[str]]:
             last = _frame(line.text)
             if line.number not in numbers or (last != line.text and (line.number, last) not in known):
                 found[line.number, math.inf] = last
-    places = sorted(place for place, text in found.items() if not is_own_line(text))
+    places = sorted([place for place, text in found.items() if not text.startswith(OWN_STARTS) or not is_own_line(text)])
     return [number for number, _ in places], [*map(found.__getitem__, places)]
 
 
-def _evenly(regions: Sequence[Region]) -> Sequence[Region]:
-    """About MAX_SAMPLED_LINES of `regions`, evenly spaced: the scanner samples the beginning of a source more densely."""
-    if len(regions) <= MAX_SAMPLED_LINES:
-        return regions
-    min_gap, last = (regions[-1].number - regions[0].number) / MAX_SAMPLED_LINES, -math.inf
-    kept: list[Region] = []
-    for region in regions[:-1]:
-        if region.number - last >= min_gap:
-            kept.append(region)
-            last = region.number
-    return [*kept, regions[-1]]
+def _with_tail(regions: RegionColumns, tail: Iterable[Line]) -> tuple[list[int], list[str]]:
+    """As _sampled_lines(), for lines of one kind, each of one frame."""
+    kept = _evenly(regions.numbers)
+    numbers, texts = [*map(regions.numbers.__getitem__, kept)], [*map(regions.texts.__getitem__, kept)]
+    for line in tail:
+        at = bisect_left(numbers, line.number)
+        if at == len(numbers) or numbers[at] != line.number:
+            numbers.insert(at, line.number)
+            texts.insert(at, _frame(line.text))
+    own = [i for i, text in enumerate(texts) if text.startswith(OWN_STARTS) and is_own_line(text)]
+    for i in reversed(own):
+        del numbers[i], texts[i]
+    return numbers, texts
+
+
+def _evenly(numbers: Sequence[int]) -> Sequence[int]:
+    """The indices of about MAX_SAMPLED_LINES of the lines with these numbers, evenly spaced: the scanner samples the beginning of
+    a source more densely."""
+    if len(numbers) <= MAX_SAMPLED_LINES:
+        return range(len(numbers))
+    min_gap, last = (numbers[-1] - numbers[0]) / MAX_SAMPLED_LINES, -math.inf
+    kept: list[int] = []
+    for i, number in enumerate(numbers[:-1]):
+        if number - last >= min_gap:
+            kept.append(i)
+            last = number
+    return [*kept, len(numbers) - 1]
 
 
 def _frame(text: str) -> str:
@@ -160,20 +184,20 @@ class _Gathered:
     """The readings of each series, as columns: lines that share a plan are read together, value by value."""
 
     def __init__(self, numbers: Sequence[int], texts: Sequence[str]) -> None:
-        columns: dict[Key, list[tuple[_Part, list[float]]]] = defaultdict(list)
+        found: dict[Key, list[tuple[_Part, list[float]]]] = defaultdict(list)
         progress: list[tuple[int, tuple[float | None, float | None], str]] = []
         for line_plan, places in plans_of(texts):
-            own = [texts[place] for place in places]
-            counts = line_plan.steps_of_totals(own)
-            part = _Part(places, [numbers[place] for place in places], own, [step for step, _ in counts])
-            for at, key, factor, inverse in line_plan.values:
-                values = column([text[at] for text in own])
+            own = [*map(texts.__getitem__, places)]
+            steps, totals = line_plan.steps_and_totals(own)
+            part = _Part(places, [*map(numbers.__getitem__, places)], own, steps)
+            read = columns(own, [value.at for value in line_plan.values])
+            for (_, key, factor, inverse), values in zip(line_plan.values, read, strict=True):
                 values = values if factor == 1 else [value * factor for value in values]
-                columns[key].append(_inverse(part, values) if inverse else (part, values))
+                found[key].append(_inverse(part, values) if inverse else (part, values))
             if line_plan.is_progress:
-                progress += zip(places, counts, repeat(line_plan.scope))
+                progress += zip(places, zip(steps, totals, strict=True), repeat(line_plan.scope))
         orders: dict[tuple[int, ...], tuple[list[int], Readings]] = {}
-        joined = {key: _joined(parts, orders) for key, parts in columns.items()}
+        joined = {key: _joined(parts, orders) for key, parts in found.items()}
         self.found = {key: readings for key, readings in joined.items() if len(readings)}
         self._progress = sorted(progress, key=itemgetter(0))
         self._numbers, self._texts = numbers, texts
@@ -229,7 +253,7 @@ def _joined(parts: Sequence[tuple[_Part, list[float]]], orders: dict[tuple[int, 
         )
         orders[same] = order, whole.picked(order)
     order, shared = orders[same]
-    return Readings(shared.lines, shared.texts, [*map(values.__getitem__, order)], shared.steps)
+    return Readings(shared.lines, shared.texts, [*itemgetter(*order)(values)], shared.steps)
 
 
 def _merged(found: dict[Key, Readings]) -> dict[Key, Readings]:
