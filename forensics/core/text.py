@@ -114,13 +114,11 @@ def _escape(character: str) -> str:
 @functools.cache
 def hidden_characters() -> Any:
     """The pattern of a character that escaped() escapes."""
-    import regex
-
     emoji = r"[\p{Extended_Pictographic}\p{Emoji_Modifier}]"
     in_emoji = rf"(?<={emoji})\uFE0F|(?<={emoji}\uFE0F?)\u200D(?={emoji})"
     # The last two are blank by their pictures: BRAILLE PATTERN BLANK, MUSICAL SYMBOL NULL NOTEHEAD.
     hidden = r"[[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\U0001D159]--[ \t]]"
-    return regex.compile(rf"(?!{in_emoji}){hidden}", regex.VERSION1)
+    return lazy.compiled_with_timeout(rf"(?V1)(?!{in_emoji}){hidden}")
 
 
 def inert(text: str, commands: bool = False) -> str:

@@ -35,7 +35,7 @@ class Warning(Struct, frozen=True):
 Warn = Callable[[Warning], None]
 
 
-class Line(Struct, frozen=True, gc=False, rename={"number": "line"}):
+class Line(Struct, frozen=True, rename={"number": "line"}):
     """One line of a source: its number from 1, as of `grep -n`, and its text without the line end, colours and overwritten frames
     of progress bars."""
 
@@ -77,7 +77,7 @@ class Source(Struct, frozen=True):
     dump: "Callable[[Warn], Dump | None] | None" = None
 
 
-class Region(Struct, frozen=True, gc=False):
+class Region(Struct, frozen=True):
     """A line of one source with its neighbours, which are kept as bytes until they are needed.
 
     `text`: the line with the number `number`; of a progress bar the frame that ends with byte `end` of the line. `before`,
@@ -109,6 +109,21 @@ class Region(Struct, frozen=True, gc=False):
     def lines(self) -> list[Line]:
         """The line and its neighbours, in order."""
         return [*self.lines_before(), Line(self.number, self.text), *self.lines_after()]
+
+
+class RegionColumns(Sequence[Region]):
+    """Regions without neighbours as columns; a Region is made where one is asked for."""
+
+    __slots__ = ("ends", "numbers", "source", "texts")
+
+    def __init__(self, source: str, numbers: Sequence[int], texts: Sequence[str], ends: Sequence[int]) -> None:
+        self.source, self.numbers, self.texts, self.ends = source, numbers, texts, ends
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __getitem__(self, at: int) -> Region:  # type: ignore[override]  # a part of it is never asked for
+        return Region(self.source, self.numbers[at], self.texts[at], end=self.ends[at])
 
 
 class Trigger(Struct, frozen=True):
@@ -169,7 +184,7 @@ class Scan(Struct, frozen=True):
     bytes: int
     lines: int
     hits: tuple[Hit, ...]
-    regions: Mapping[str, tuple[Region, ...]]
+    regions: Mapping[str, Sequence[Region]]
     head: tuple[Line, ...]
     tail: tuple[Line, ...]
     totals: Mapping[str, int] = field(default_factory=dict)
@@ -177,7 +192,7 @@ class Scan(Struct, frozen=True):
     sample: tuple[Block, ...] = ()
 
 
-class Stamp(Struct, frozen=True, gc=False):
+class Stamp(Struct, frozen=True):
     """The timestamp of one line, without any assumption.
 
     `wall`: date and time, naive if the line has no zone. `lacks`: its year (1904) or its date (1904-01-01) is only a placeholder.
@@ -193,7 +208,7 @@ class Stamp(Struct, frozen=True, gc=False):
     zone: str = ""
 
 
-class Prefix(Struct, frozen=True, gc=False):
+class Prefix(Struct, frozen=True):
     """The fields of the prefixes of one line, and the message after them. `formats`: of the prefixes, outermost first."""
 
     message: str

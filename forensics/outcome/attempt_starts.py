@@ -113,7 +113,7 @@ def _bar_restarts(rows: Rows, bits: Sequence[int]) -> set[int]:
 
 def _timed_commands(rows: Rows) -> set[int]:
     """The indices behind the times of one command, up to those of another one, whose first row occurred before."""
-    ends = [i for i, raw in enumerate(rows.raws) if raw.startswith(LAST_TIME) and is_time_of_shell(rows[i].said())]
+    ends = [i for i in rows.starting_with(LAST_TIME) if is_time_of_shell(rows[i].said())]
     first = {template: i for i, template in reversed([*enumerate(rows.templates[: ends[-1]])])} if len(ends) > 1 else {}
     behind = [next((j for j in range(end + 1, len(rows)) if rows.raws[j].strip()), end) for end in ends[:-1]]
     return {i for i, end in zip(behind, ends, strict=False) if first.get(rows.templates[i], i) < end}
@@ -124,7 +124,7 @@ def _usages(rows: Rows, bits: Sequence[int]) -> set[int]:
 
     A program reads its arguments before all else, so what failed above was another start of it.
     """
-    usages = [i for i, raw in enumerate(rows.raws) if raw.startswith(USAGE) and USAGE_HELP in raw]
+    usages = [i for i in rows.starting_with(USAGE) if USAGE_HELP in rows.raws[i]]
     tracebacks = [i for i, b in enumerate(bits) if b & TRACEBACK] if usages else []
     return {next(u for u in usages if u > t) for t in tracebacks if t < usages[-1]}
 

@@ -103,6 +103,8 @@ def link_text(url: str) -> str:
 
 def escape_controls(document: str) -> str:
     """A JSON document with every character that is not seen or that acts written as an escape."""
+    if document.isascii() and document.replace("\n", "").isprintable():
+        return document
     return str(hidden_characters().sub(_json_escape, document))
 
 

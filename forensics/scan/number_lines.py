@@ -4,62 +4,41 @@ rank 3 step 40 loss 2.31 mem 61.2GB   -> one Region, kept among the lines of los
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from itertools import accumulate
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate, compress
 
 from forensics.core import limits
 from forensics.core.sampling import is_sampled
 from forensics.core.shapes import divided
-from forensics.core.text import decode_line, decoded_rows
-from forensics.model import Region, Trigger
+from forensics.core.text import decoded_rows
+from forensics.model import Region, RegionColumns, Trigger
 from forensics.scan.chunks import Chunk
 from forensics.scan.fold import EvenSample
-from forensics.scan.frames_of_shapes import SHORT_BYTES, FramesOfShapes
 from forensics.scan.matcher import MAX_SERIES_PLACES, even_sample
 from forensics.scan.place import AnchorPlace, LineNumbers
 
 MAX_DISTINCT_SHARE = 0.25  # chosen by hand: of lines with more shapes, hardly two say the same
 
+Find = Callable[[bytes], list[tuple[int, int]]]
+
 
 class NumberLines:
-    """Takes the places of the anchors of series chunk by chunk. `frames`: where they are in lines of known shapes."""
+    """Takes the places of the anchors of series chunk by chunk. `thin`: of each such anchor the index of its trigger. `find`: all
+    their places in some bytes, as in Matches."""
 
-    def __init__(self, source: str, triggers: Sequence[Trigger], frames: FramesOfShapes) -> None:
-        self.source, self.triggers, self.frames = source, triggers, frames
-        self.find, self.trigger_of = frames.find, frames.trigger_of
+    def __init__(self, source: str, triggers: Sequence[Trigger], thin: Sequence[tuple[int, str]], find: Find) -> None:
+        self.source, self.triggers, self.find = source, triggers, find
+        self.trigger_of = [i for i, _ in thin]
         # By kind, those of the first chunk apart: it has all its places.
         self.samples: dict[tuple[str, bool], EvenSample[Region]] = {}
+        self.columns: dict[str, RegionColumns] = {}  # by kind: of the first chunk, where they were found by shapes
 
     def feed(self, chunk: Chunk, places: Sequence[tuple[int, int]] | None, first_line: int, line_ends: int) -> None:
         """Take in the places of one chunk with `line_ends` line ends, whose first line is number `first_line`. None: they are to
         be found by shapes."""
-        if places is None and len(chunk.data) <= SHORT_BYTES and self._feed_short(chunk.data, first_line):
-            return
         if places is None:
             places = self._feed_shapes(chunk, first_line)
         self._feed_places(chunk, places, first_line, line_ends)
-
-    def _feed_short(self, data: bytes, first_line: int) -> bool:
-        """Take in the lines of a short chunk by their shapes; False, and nothing, for long lines and those with neighbours."""
-        rows, shapes = divided(data)
-        if max(map(len, shapes)) > limits.current.text:
-            return False
-        self.frames.learn(shapes)
-        found = [(row, self.frames[shape]) for row, shape in enumerate(shapes) if self.frames.get(shape)]
-        kinds = {i for _, frames in found for _, _, triggers in frames for i in triggers}
-        if sum(len(frames) for _, frames in found) > MAX_SERIES_PLACES or any(
-            self.triggers[i].before or self.triggers[i].after for i in kinds
-        ):
-            return False
-        regions: dict[int, list[Region]] = {i: [] for i in kinds}
-        for row, frames in found:
-            for start, end, triggers in frames:
-                region = Region(self.source, first_line + row, decode_line(rows[row][start:end]), end=end)
-                for i in triggers:
-                    regions[i].append(region)
-        for i, own in regions.items():
-            self._sample(i, first_line > 1).extend(own)
-        return True
 
     def _feed_shapes(self, chunk: Chunk, first_line: int) -> Sequence[tuple[int, int]]:
         """Take in the lines of a chunk by their shapes, in which anchors are looked for once. Returns the places that are left:
@@ -69,23 +48,29 @@ class NumberLines:
         is_long = max(map(len, distinct)) > limits.current.text
         if is_long or b"\r" in chunk.data or len(distinct) > MAX_DISTINCT_SHARE * len(rows):
             return even_sample(self.find(chunk.data))
-        regions: dict[int, Region] = {}  # of rows, which several kinds share
         texts = decoded_rows(chunk.data, rows)
         left: list[tuple[int, int]] = []
+        columns_of: dict[frozenset[bytes], RegionColumns] = {}  # of shapes, which several kinds share
         for i, held in self._shapes_of_triggers([*distinct]).items():
-            found = [row for row, shape in enumerate(shapes) if shape in held]
+            found, same = [*compress(range(len(rows)), map(held.__contains__, shapes))], frozenset(held)
             if len(found) > MAX_SERIES_PLACES:
                 share = MAX_SERIES_PLACES / len(found)
                 found = [row for number, row in enumerate(found, 1) if is_sampled(number, share)]
             if self.triggers[i].before or self.triggers[i].after:
                 anchor = -1 - self.trigger_of.index(i)
-                ends = [*accumulate(map(len, rows))]
-                left += ((ends[row] + row, anchor) for row in found)
+                line_ends = [*accumulate(map(len, rows))]
+                left += ((line_ends[row] + row, anchor) for row in found)
                 continue
-            for row in found:
-                if row not in regions:
-                    regions[row] = Region(self.source, first_line + row, texts[row], end=len(rows[row]))
-            self._sample(i, first_line > 1).extend([*map(regions.__getitem__, found)])
+            columns = columns_of.get(same)
+            if columns is None:
+                numbers, ends = map(first_line.__add__, found), map(len, map(rows.__getitem__, found))
+                columns = RegionColumns(self.source, [*numbers], [*map(texts.__getitem__, found)], [*ends])
+                columns_of[same] = columns
+            kind = self.triggers[i].kind
+            if first_line == 1 and (kind, False) not in self.samples and kind not in self.columns:
+                self.columns[kind] = columns
+            else:
+                self._sample(i, first_line > 1).extend(columns)
         return sorted(left)
 
     def _shapes_of_triggers(self, shapes: Sequence[bytes]) -> dict[int, set[bytes]]:
@@ -128,6 +113,7 @@ class NumberLines:
         """The sample of the regions of trigger `i`, of the first chunk or of the later ones."""
         return self.samples.setdefault((self.triggers[i].kind, later), EvenSample())
 
-    def regions(self) -> Iterator[tuple[str, list[Region]]]:
+    def regions(self) -> Iterator[tuple[str, Sequence[Region]]]:
         """The kind and the regions of each sample, those of the first chunk first."""
-        return ((kind, sample.kept) for (kind, _), sample in self.samples.items())
+        yield from self.columns.items()
+        yield from ((kind, tuple(sample.kept)) for (kind, _), sample in self.samples.items())

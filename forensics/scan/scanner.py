@@ -77,7 +77,7 @@ class _Scanner:
         self.bytes = self.lines = self.continued = 0
         self.folds: dict[int, HitFold] = {}
         self.ends: dict[str, FirstAndLast[Region]] = {}
-        self.numbers = NumberLines(source.name, database.triggers, matcher.frames)
+        self.numbers = NumberLines(source.name, database.triggers, matcher.thin_triggers, matcher.series_places)
         self.seen: dict[int, int] = {}  # places of each anchor so far
         self.tried: dict[int, int] = {}  # those of them whose line was tested
         self.confirmed: dict[tuple[int, int], int] = {}  # by anchor and signature: those of them that the signature confirmed
@@ -235,7 +235,7 @@ class _Scanner:
                 self.warn(Warning("folded", message, self.source.name))
         regions: dict[str, Any] = {k: tuple(e.items()) for k, e in self.ends.items()}
         for kind, kept in self.numbers.regions():
-            regions[kind] = (*regions.get(kind, ()), *kept)
+            regions[kind] = (*regions[kind], *kept) if kind in regions else kept
         hits = sorted((h for fold in self.folds.values() for h in fold.hits()), key=lambda h: (h.line, h.span, h.signature))
         totals = {k: e.total for k, e in self.ends.items()}
         return Scan(

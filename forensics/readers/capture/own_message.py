@@ -24,6 +24,7 @@ MAX_TOLD_LINES = 20  # the head, the sentence, the status, the cell with its cod
 TRIGGER = Trigger(
     OWN_MESSAGE, ("the kernel died: ", "kerneldied: ", "forensics: the kernel died of ", "the kernel of "), after=MAX_TOLD_LINES
 )
+OWN_STARTS = ("forensics", "[")  # one of them begins each of these lines
 OWN_MARKS = ("forensics: ", "forensics run: ", "forensics watch: ")  # with which lines of this program begin
 TOLD = "told"
 OUTCOMES = (TOLD,)

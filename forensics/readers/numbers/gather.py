@@ -7,20 +7,21 @@ of the source are added, because an even sample may miss them, and the end of a 
 """
 
 import math
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Sequence
 from itertools import compress, islice, repeat
 from operator import itemgetter
 
 from msgspec import Struct
 
-from forensics.model import Line, Region, Scan, Trigger
-from forensics.readers.capture.own_message import is_own_line
+from forensics.model import Line, Region, RegionColumns, Scan, Trigger
+from forensics.readers.capture.own_message import OWN_STARTS, is_own_line
 from forensics.readers.numbers import memory_tools, processes, tool_tables, usage_reports
 from forensics.readers.numbers.base import Reading, Readings, Series
 from forensics.readers.numbers.labels import factor_of_unknown_unit
-from forensics.readers.numbers.numbers import column
-from forensics.readers.numbers.plans import Key, Plan, plans_of
+from forensics.readers.numbers.numbers import columns
+from forensics.readers.numbers.plans import Key, plans_of
 
 MEMORY_TRIGGER = Trigger(
     "memory",
@@ -56,7 +57,6 @@ HELD_OUT_LOSS_TRIGGER = Trigger(
 LINE_TRIGGERS = (METRICS_TRIGGER, MEMORY_TRIGGER, HELD_OUT_LOSS_TRIGGER)
 TRIGGERS = (*LINE_TRIGGERS, *tool_tables.TRIGGERS, *processes.TRIGGERS, *memory_tools.TRIGGERS, *usage_reports.TRIGGERS)
 MAX_SAMPLED_LINES = 2000  # of each kind
-MIN_TELLING_READINGS = 3  # two are neither a trend nor a loss that was lost
 MIN_MERGED_READINGS = 16  # fewer readings under changing names are unrelated numbers
 
 
@@ -102,22 +102,29 @@ class Numbers(Struct, frozen=True):
     progress: ProgressLines
 
 
-def gather_numbers(scan: Scan, telling: bool = False) -> Numbers:
-    """The series and the progress in the sampled lines of `scan`. `telling`: only series that may show a fault or a curve."""
-    gathered = _Gathered(*_sampled_lines(scan), telling)
+def gather_numbers(scan: Scan) -> Numbers:
+    """The series and the progress in the sampled lines of `scan`."""
+    gathered = _Gathered(*_sampled_lines(scan))
     series = [
         *gathered.series(),
         *(s for module in (tool_tables, processes, memory_tools, usage_reports) for s in module.series(scan)),
     ]
-    return Numbers(tuple(sorted(series, key=lambda s: (s.lines[0], s.name, s.scope))), gathered.progress())
+    return Numbers(tuple(sorted(series, key=lambda s: (s.readings[0].line, s.name, s.scope))), gathered.progress())
 
 
 def _sampled_lines(scan: Scan) -> tuple[list[int], list[str]]:
     """The numbers and the texts of the sampled lines in order, each once (a progress bar once per sampled frame), and of the
     last lines of the source."""
+    kinds: list[Sequence[Region]] = []
+    for trigger in LINE_TRIGGERS:
+        regions = scan.regions.get(trigger.kind, ())
+        kinds += [regions] if regions and regions not in kinds else []  # often the same lines show the loss and the memory
+    if len(kinds) == 1 and isinstance(kinds[0], RegionColumns):
+        return _with_tail(kinds[0], scan.tail)
     found: dict[tuple[int, float], str] = {}  # kinds may keep different windows of one long line: the first is used
-    for trigger in reversed(LINE_TRIGGERS):
-        found |= {(region.number, region.end): region.text for region in reversed(_evenly(scan.regions.get(trigger.kind, ())))}
+    for regions in reversed(kinds):
+        kept = map(regions.__getitem__, reversed(_evenly([region.number for region in regions])))
+        found |= {(region.number, region.end): region.text for region in kept}
     if found:
         numbers = {number for number, _ in found}
         frames = [line for line in scan.tail if line.number not in numbers or "\r" in line.text]
@@ -126,21 +133,37 @@ def _sampled_lines(scan: Scan) -> tuple[list[int], list[str]]:
             last = _frame(line.text)
             if line.number not in numbers or (last != line.text and (line.number, last) not in known):
                 found[line.number, math.inf] = last
-    places = sorted(place for place, text in found.items() if not is_own_line(text))
+    places = sorted([place for place, text in found.items() if not text.startswith(OWN_STARTS) or not is_own_line(text)])
     return [number for number, _ in places], [*map(found.__getitem__, places)]
 
 
-def _evenly(regions: Sequence[Region]) -> Sequence[Region]:
-    """About MAX_SAMPLED_LINES of `regions`, evenly spaced: the scanner samples the beginning of a source more densely."""
-    if len(regions) <= MAX_SAMPLED_LINES:
-        return regions
-    min_gap, last = (regions[-1].number - regions[0].number) / MAX_SAMPLED_LINES, -math.inf
-    kept: list[Region] = []
-    for region in regions[:-1]:
-        if region.number - last >= min_gap:
-            kept.append(region)
-            last = region.number
-    return [*kept, regions[-1]]
+def _with_tail(regions: RegionColumns, tail: Iterable[Line]) -> tuple[list[int], list[str]]:
+    """As _sampled_lines(), for lines of one kind, each of one frame."""
+    kept = _evenly(regions.numbers)
+    numbers, texts = [*map(regions.numbers.__getitem__, kept)], [*map(regions.texts.__getitem__, kept)]
+    for line in tail:
+        at = bisect_left(numbers, line.number)
+        if at == len(numbers) or numbers[at] != line.number:
+            numbers.insert(at, line.number)
+            texts.insert(at, _frame(line.text))
+    own = [i for i, text in enumerate(texts) if text.startswith(OWN_STARTS) and is_own_line(text)]
+    for i in reversed(own):
+        del numbers[i], texts[i]
+    return numbers, texts
+
+
+def _evenly(numbers: Sequence[int]) -> Sequence[int]:
+    """The indices of about MAX_SAMPLED_LINES of the lines with these numbers, evenly spaced: the scanner samples the beginning of
+    a source more densely."""
+    if len(numbers) <= MAX_SAMPLED_LINES:
+        return range(len(numbers))
+    min_gap, last = (numbers[-1] - numbers[0]) / MAX_SAMPLED_LINES, -math.inf
+    kept: list[int] = []
+    for i, number in enumerate(numbers[:-1]):
+        if number - last >= min_gap:
+            kept.append(i)
+            last = number
+    return [*kept, len(numbers) - 1]
 
 
 def _frame(text: str) -> str:
@@ -160,26 +183,21 @@ class _Part(Struct):
 class _Gathered:
     """The readings of each series, as columns: lines that share a plan are read together, value by value."""
 
-    def __init__(self, numbers: Sequence[int], texts: Sequence[str], telling: bool) -> None:
-        columns: dict[Key, list[tuple[_Part, list[float]]]] = defaultdict(list)
+    def __init__(self, numbers: Sequence[int], texts: Sequence[str]) -> None:
+        found: dict[Key, list[tuple[_Part, list[float]]]] = defaultdict(list)
         progress: list[tuple[int, tuple[float | None, float | None], str]] = []
-        planned = [*plans_of(texts)]
-        silent = _silent_keys(planned, numbers) if telling else frozenset[Key]()
-        for line_plan, places in planned:
-            values_read = [value for value in line_plan.values if value.key not in silent] if silent else line_plan.values
-            if not values_read and not line_plan.is_progress:
-                continue
-            own = [texts[place] for place in places]
-            counts = line_plan.steps_of_totals(own)
-            part = _Part(places, [numbers[place] for place in places], own, [step for step, _ in counts])
-            for at, key, factor, inverse in values_read:
-                values = column([text[at] for text in own])
+        for line_plan, places in plans_of(texts):
+            own = [*map(texts.__getitem__, places)]
+            steps, totals = line_plan.steps_and_totals(own)
+            part = _Part(places, [*map(numbers.__getitem__, places)], own, steps)
+            read = columns(own, [value.at for value in line_plan.values])
+            for (_, key, factor, inverse), values in zip(line_plan.values, read, strict=True):
                 values = values if factor == 1 else [value * factor for value in values]
-                columns[key].append(_inverse(part, values) if inverse else (part, values))
+                found[key].append(_inverse(part, values) if inverse else (part, values))
             if line_plan.is_progress:
-                progress += zip(places, counts, repeat(line_plan.scope))
+                progress += zip(places, zip(steps, totals, strict=True), repeat(line_plan.scope))
         orders: dict[tuple[int, ...], tuple[list[int], Readings]] = {}
-        joined = {key: _joined(parts, orders) for key, parts in columns.items()}
+        joined = {key: _joined(parts, orders) for key, parts in found.items()}
         self.found = {key: readings for key, readings in joined.items() if len(readings)}
         self._progress = sorted(progress, key=itemgetter(0))
         self._numbers, self._texts = numbers, texts
@@ -200,35 +218,6 @@ class _Gathered:
                 unit, readings = "bytes", readings.times(factor)
             made.append(Series(name, quantity, unit, scope, readings, sense, gpu))
         return made
-
-
-def _silent_keys(planned: Sequence[tuple[Plan, list[int]]], numbers: Sequence[int]) -> Set[Key]:
-    """The keys of series of so few readings that no detector looks at them and no curve is drawn of them.
-
-    Rates are compared over time, and so is memory, whose short series may be parts of one. A loss is looked for beside a norm of
-    the gradient, too.
-    """
-    counts: dict[Key, int] = {}
-    for one, places in planned:
-        for value in one.values:
-            counts[value.key] = counts.get(value.key, 0) + len(places)
-    few = {key for key, count in counts.items() if count < MIN_TELLING_READINGS and not key[1].startswith("held-out")}
-    loose: dict[Key, int] = defaultdict(int)
-    for key in few:
-        if key[0] == "memory":
-            loose[_merged_key(key)] += counts[key]
-    with_norm = {numbers[p] for one, places in planned if any(v.key[0] == "grad_norm" for v in one.values) for p in places}
-    if with_norm:
-        near = (one for one, places in planned if not with_norm.isdisjoint([numbers[p] for p in places]))
-        few -= {value.key for one in near for value in one.values if value.key[0] == "loss"}
-    return {
-        key for key in few if key[0] in ("rate", "loss") or (key[0] == "memory" and loose[_merged_key(key)] < MIN_MERGED_READINGS)
-    }
-
-
-def _merged_key(key: Key) -> Key:
-    """The key of the series in which memory under changing names is merged."""
-    return ("memory", "memory", *key[2:])
 
 
 def _inverse(part: _Part, values: Sequence[float]) -> tuple[_Part, list[float]]:
@@ -264,16 +253,16 @@ def _joined(parts: Sequence[tuple[_Part, list[float]]], orders: dict[tuple[int, 
         )
         orders[same] = order, whole.picked(order)
     order, shared = orders[same]
-    return Readings(shared.lines, shared.texts, [*map(values.__getitem__, order)], shared.steps)
+    return Readings(shared.lines, shared.texts, [*itemgetter(*order)(values)], shared.steps)
 
 
 def _merged(found: dict[Key, Readings]) -> dict[Key, Readings]:
     """Memory readings whose label changes from line to line (it holds a file name) form one series, if there are enough."""
-    kept = {k: r for k, r in found.items() if k[0] != "memory" or len(r) >= MIN_TELLING_READINGS}
+    kept = {k: r for k, r in found.items() if k[0] != "memory" or len(r) > 2}
     loose: dict[Key, list[Reading]] = defaultdict(list)
     for key, readings in found.items():
         if key not in kept:
-            loose[_merged_key(key)] += readings
+            loose[key[0], "memory", *key[2:]] += readings
     for key, several in loose.items():
         if len(several) >= MIN_MERGED_READINGS:
             several.sort(key=lambda x: x.line)

@@ -9,12 +9,14 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 
-from msgspec import Struct
+from msgspec import DecodeError, Struct
+from msgspec.json import Decoder
 
 from forensics.core import lazy
 
 MAX_LINE_NUMBERS = 60  # of one line; further ones are ignored
 MAX_LABEL_CHARS = 48  # of a label, from its end
+MIN_COLUMN_NUMBERS = 8  # measured: of fewer numbers, float() of each is as fast as the reading of a column
 
 # A number does not begin inside a word (GPU-0, s0.loss) and is not the argument of a call: memory_allocated(1).
 NUMBER_TOKEN_PATTERN = lazy.regex(
@@ -25,6 +27,7 @@ NUMBER_TOKEN_PATTERN = lazy.regex(
     r"ms|secs?|seconds|s|C|MHz|W)(?![\w/]))?",
     re.IGNORECASE,
 )
+decode_numbers = Decoder(list[float]).decode
 CALL_PATTERN = lazy.regex(r"\b(?:tensor|array|float|np\.float(?:16|32|64)|tf\.Tensor)\(")
 LABEL_END_PATTERN = lazy.regex(r"[,;|{}\t\r]|\s-\s")
 
@@ -59,7 +62,31 @@ def number(text: str) -> float:
         return math.nan
 
 
-def column(texts: Sequence[str]) -> list[float]:
+def columns(texts: Sequence[str], places: Sequence[slice]) -> list[list[float]]:
+    """number() of what stands at each of `places` in `texts`, which differ only in digits: a column for each place.
+
+    A JSON reader parses the numbers of a column at once, in a sixth of the time that float() of each takes.
+    """
+    joined, stride = "\n".join(texts), len(texts[0]) + 1
+    if len(texts) < MIN_COLUMN_NUMBERS or not joined.isascii():
+        return [_column([text[at] for text in texts]) for at in places]
+    data, found = joined.encode("ascii"), []
+    for at in places:
+        width = at.stop - at.start
+        array = bytearray(b",") * (len(texts) * (width + 1) + 1)
+        for i in range(width):
+            array[1 + i :: width + 1] = data[at.start + i :: stride]
+        array[0], array[-1] = b"[]"
+        try:
+            numbers = decode_numbers(array)
+        except DecodeError:  # `.5`, `+5`, `nan`
+            numbers = []
+        # `1,234` is two numbers for JSON.
+        found.append(numbers if len(numbers) == len(texts) else _column([text[at] for text in texts]))
+    return found
+
+
+def _column(texts: Sequence[str]) -> list[float]:
     """number() of each of `texts`, read together."""
     try:
         return [*map(float, texts)]

@@ -10,14 +10,16 @@ a name (`rank 3`, `s0.loss`) select a plan of the shape, because each such name 
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from forensics.core import lazy
 from forensics.core.shapes import zeroed
 from forensics.readers.numbers.labels import Meaning, label_meaning
-from forensics.readers.numbers.numbers import Token, column, number, tokens
+from forensics.readers.numbers.numbers import Token, columns, number, tokens
 
 MAX_CACHED_LINE_CHARS = 1000  # the plans of longer lines are not cached: they hardly ever occur twice
 MAX_CACHED_PLANS = 4096  # a log has some dozen shapes of lines with numbers; a few megabytes when full
@@ -87,15 +89,24 @@ class Plan(Struct, frozen=True):
             return pairs[-1]
         return (number(text[self.epochs[0]]) if self.epochs else None), None
 
-    def steps_of_totals(self, texts: Sequence[str]) -> list[tuple[float | None, float | None]]:
-        """step_of_total() of each of `texts`, whose numbers are read together where a line has one step."""
+    def steps_and_totals(self, texts: Sequence[str]) -> tuple[list[float | None], list[float | None]]:
+        """step_of_total() of each of `texts` as two columns; the numbers are read together where a line has one step."""
         if self.pairs or len(self.steps) != 1:
-            return [self.step_of_total(text) for text in texts]
-        at = self.steps[0]
-        return [(step, None) for step in column([text[at] for text in texts])]
+            steps, totals = zip(*map(self.step_of_total, texts), strict=True)
+            return [*steps], [*totals]
+        return [*columns(texts, self.steps)[0]], [None] * len(texts)
 
 
-_names: dict[bytes, tuple[slice, ...]] = {}  # shape -> the positions of digits that are part of names
+class _Named(Struct, frozen=True):
+    """Where lines of a shape have digits that are part of names, and of these the digits of labels; one such line, its plan."""
+
+    digits: tuple[slice, ...]
+    of_labels: tuple[slice, ...]
+    text: str
+    plan: Plan
+
+
+_named: dict[bytes, _Named] = {}  # by shape
 _plans: dict[tuple[bytes, tuple[str, ...]], Plan] = {}  # (shape, these digits) -> its plan
 _only_plans: dict[bytes, Plan] = {}  # shape without such digits -> its plan
 
@@ -103,22 +114,33 @@ _only_plans: dict[bytes, Plan] = {}  # shape without such digits -> its plan
 def plan(text: str, shape: bytes) -> Plan:
     """The plan of a line, in O(length); cached by its shape."""
     if len(text) > MAX_CACHED_LINE_CHARS:
-        return _make_plan(text)[0]
+        return _make_plan(text).plan
     if known := _only_plans.get(shape):
         return known
-    names = _names.get(shape, ())
-    if names and (known := _plans.get((shape, tuple([text[at] for at in names])))):
+    named = _named.get(shape)
+    if named and (known := _plans.get((shape, tuple([text[at] for at in named.digits])))):
         return known
-    made, names = _make_plan(text)
+    if named and all(text[at] == named.text[at] for at in named.of_labels):
+        made = _of_scopes(named.plan, text)
+    else:
+        named = _make_plan(text)
+        made = named.plan
     if len(_plans) + len(_only_plans) >= MAX_CACHED_PLANS:
-        for cache in (_only_plans, _plans, _names):
+        for cache in (_only_plans, _plans, _named):
             cache.clear()
-    if names:
-        _names[shape] = names
-        _plans[shape, tuple([text[at] for at in names])] = made
+    if named.digits:
+        _named[shape] = named
+        _plans[shape, tuple([text[at] for at in named.digits])] = made
     else:
         _only_plans[shape] = made
     return made
+
+
+def _of_scopes(known: Plan, text: str) -> Plan:
+    """The plan of a line with the shape and the labels of one whose plan is known: only the scopes have other numbers."""
+    scopes = list(_scopes(text))
+    values = (value._replace(key=(*value.key[:3], _joined(scopes, value.at.start), *value.key[4:])) for value in known.values)
+    return replace(known, values=tuple(values), scope=_joined(scopes, len(text)))
 
 
 def plans_of(texts: Sequence[str]) -> Iterator[tuple[Plan, list[int]]]:
@@ -142,22 +164,23 @@ def _with_names(texts: Sequence[str], places: list[int], shape: bytes) -> Iterab
     if len(places) == 1:
         return (places,)
     plan(texts[places[0]], shape)  # so that it is known where such digits are
-    names = _names.get(shape, ())
-    varying = [at for at in names if len({texts[place][at] for place in places}) > 1]
+    named = _named.get(shape)
+    own = [*map(texts.__getitem__, places)]
+    varying = [at for at in (named.digits if named else ()) if len({*map(itemgetter(at), own)}) > 1]
     if not varying:
         return (places,)
     divided: dict[tuple[str, ...], list[int]] = defaultdict(list)
-    for place in places:
-        divided[tuple([texts[place][at] for at in varying])].append(place)
+    for place, text in zip(places, own, strict=True):
+        divided[tuple([text[at] for at in varying])].append(place)
     return divided.values()
 
 
-def _make_plan(text: str) -> tuple[Plan, tuple[slice, ...]]:
-    """The plan of one line, and the positions of the digits on which the plan depends."""
+def _make_plan(text: str) -> _Named:
+    """The plan of one line, with the positions of the digits on which the plan depends."""
     lower = text.lower()
     of_memory = any(w in lower for w in MEMORY_TEXTS) and not any(m in lower for m in OOM_MESSAGES)
     if of_memory and MEMORY_ROW_PATTERN.match(text):
-        return Plan(), ()
+        return _Named((), (), text, Plan())
     plain = LOSS_SCALE_FROM_PATTERN.sub(_blank, text) if "loss scale from" in lower else text
     found = list(tokens(plain))
     known = [(t, m) for t in found if (m := label_meaning(t.label, t.unit, of_memory))]
@@ -172,9 +195,14 @@ def _make_plan(text: str) -> tuple[Plan, tuple[slice, ...]]:
         scope=_joined(scopes, len(text)),
         is_progress=not held_out and any(m.quantity in PROGRESS_QUANTITIES for _, m in known),
     )
-    names = [*(at for at, _ in scopes), *(t.labelled for t in found)]
-    digits = {m.span() for at in names for m in DIGITS_PATTERN.finditer(text, at.start, at.stop)}
-    return made, tuple(slice(*at) for at in sorted(digits))
+    of_labels = _digits(text, (t.labelled for t in found))
+    of_scopes = _digits(text, (at for at, _ in scopes))
+    return _Named(tuple(slice(*at) for at in sorted(of_labels | of_scopes)), tuple(slice(*at) for at in of_labels), text, made)
+
+
+def _digits(text: str, places: Iterable[slice]) -> set[tuple[int, int]]:
+    """Where digits stand at these places."""
+    return {m.span() for at in places for m in DIGITS_PATTERN.finditer(text, at.start, at.stop)}
 
 
 def _pairs(pattern: re.Pattern[str], text: str) -> tuple[tuple[slice, slice], ...]:

@@ -41,9 +41,10 @@ def unfinished_round(scan: Scan, first: int) -> tuple[Counter, int] | None:
     kind_of = {shape: ZEROS_PATTERN.sub(b"0", shape) for shape in block.distinct if b"0" in shape}
     late = {kind_of[s] for s in block.shapes[-LAST_KINDS_LINES:] if s in kind_of}
     of_kind: dict[bytes, list[int]] = {kind: [] for kind in late}
-    for i in range(begin, len(block.rows)):
-        if (kind := kind_of.get(block.shapes[i])) in of_kind:
-            of_kind[kind].append(i)
+    of_shape = {shape: of_kind[kind] for shape, kind in kind_of.items() if kind in of_kind}
+    for i, shape in enumerate(block.shapes[begin:], begin):
+        if (places := of_shape.get(shape)) is not None:
+            places.append(i)
     for places in sorted(of_kind.values(), key=lambda p: -p[-1] if p else 0):
         enough = len(places) > MIN_ROUND_COUNTS * MIN_WHOLE_ROUNDS
         if enough and (found := _short_count([block.rows[i] for i in places])) is not None:

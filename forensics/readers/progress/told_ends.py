@@ -9,6 +9,7 @@ an end that is a line of its own it has `=End`. Some say the same of a good end 
 
 import functools
 
+from forensics.core.text import DIGITS_TO_ZEROS
 from forensics.database import read_rows
 from forensics.model import Scan
 from forensics.readers.sampled_lines import sampled_blocks
@@ -32,10 +33,12 @@ def told_end(scan: Scan) -> tuple[str, int, bool]:
 
     One that tells of no end is preferred; "", 0, False if there is none, or if it ended otherwise.
     """
-    known = [row for row in _table() if any(row[1] in data for _, data in scan.sample)]
+    blocks = sampled_blocks(scan)
+    shapes = b"\n".join(shape for block in blocks for shape in block.distinct)
+    known = [row for row in _table() if row[1].translate(DIGITS_TO_ZEROS) in shapes]
     begun: dict[str, int] = {}
     ended: dict[str, int] = {}
-    for block in sampled_blocks(scan) if known else ():
+    for block in blocks if known else ():
         for number, raw in enumerate(block.rows, block.first):
             for name, begins, well, otherwise in known:
                 if begins in raw:
