@@ -25,6 +25,7 @@ from forensics.capture.times import duration_text, local_zone, time_text
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from collections.abc import Container
     from typing import Any
 
     from forensics.capture.bundle import Bundle
@@ -51,7 +52,7 @@ def closing_lines(collector: Collector, status: int | None) -> list[str]:
     end = root["end"] if root else collector.samples.rows[-1]["time"] if collector.samples.rows else collector.started
     lines: list[tuple[float, str]] = []
     children = collector.tree.child_numbers()
-    for found in _notable_ends(collector):
+    for found in _notable_ends(collector, children):
         lines.append((found["end"], _process(found, children.get(found["pid"]))))
     for sent in collector.relevant_signals()[:MAX_ACCOUNT_SIGNALS]:
         lines.append((sent["time"], _signal(sent)))
@@ -59,22 +60,23 @@ def closing_lines(collector: Collector, status: int | None) -> list[str]:
     lines_in_order += [
         (end, text) for text in (*_groups(collector), *_host(collector), *_places(collector), *_silence(collector, end))
     ]
-    lines_in_order += [(end, text) for text in _limits(collector, end, root)]
+    lines_in_order += [(end, text) for text in _limits(collector, _notable_ends(collector, children), end, root)]
     lines_in_order += [(end, text) for text in _bounds(collector.limits)]
     lines_in_order.append((end, f"local times are {local_zone(end)}"))
     lines_in_order.append((end, _root(collector, root)))
     return [f"[{time_text(at)}] {ACCOUNT_PREFIX} {text}" for at, text in lines_in_order]
 
 
-def _notable_ends(collector: Collector) -> list[dict[str, Any]]:
-    """Deaths by a signal, failed ranks and timers that expired: the first ones and the last."""
-    found = [e for e in collector.tree.ends if e["pid"] != collector.root and _is_notable(e)]
+def _notable_ends(collector: Collector, children: Container[int]) -> list[dict[str, Any]]:
+    """Deaths by a signal, failed ranks and timers that expired: the first ones and the last. `children`: those that
+    multiprocessing started, which may be ranks."""
+    found = [e for e in collector.tree.ends if e["pid"] != collector.root and _is_notable(e, children)]
     return found if len(found) <= MAX_ACCOUNT_ENDS else [*found[: MAX_ACCOUNT_ENDS // 2], *found[-MAX_ACCOUNT_ENDS // 2 :]]
 
 
-def _is_notable(end: dict[str, Any]) -> bool:
-    failed = bool(end.get("exit_code"))
-    return bool(end.get("signal")) or (failed and ("RANK" in end.get("ranks", {}) or end.get("comm") in TIMERS))
+def _is_notable(end: dict[str, Any], children: Container[int]) -> bool:
+    is_rank = "RANK" in end.get("ranks", {}) or end["pid"] in children
+    return bool(end.get("signal")) or (bool(end.get("exit_code")) and (is_rank or end.get("comm") in TIMERS))
 
 
 def signal_name(number: int) -> str:
@@ -175,13 +177,13 @@ def _silence(collector: Collector, end: float) -> list[str]:
     ]
 
 
-def _limits(collector: Collector, end: float, root: dict[str, Any] | None) -> list[str]:
+def _limits(collector: Collector, ends: list[dict[str, Any]], end: float, root: dict[str, Any] | None) -> list[str]:
     """Time limits that were reached: the scheduler's, and limits of processor time."""
     sentences = []
     limit = collector.options.time_limit_s
     if limit and end > limit - MAX_TIME_LIMIT_GAP_S:
         sentences.append(f"the scheduler's time limit was at {time_text(limit)}")
-    for found in [*_notable_ends(collector), *([root] if root else [])]:
+    for found in [*ends, *([root] if root else [])]:
         seconds = found.get("cpu_limit_s", 0)
         if seconds and (
             found.get("signal") == SIGXCPU or found["cpu_s"] >= min(MIN_LIMIT_SHARE * seconds, seconds - MAX_TICK_ERROR_S)

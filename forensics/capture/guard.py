@@ -218,7 +218,7 @@ class Guard:
             faulthandler.disable()
             self._file.close()
         if self._listener is not None:
-            self._listener.close()
+            self._listener.close(failed=isinstance(error, Exception))
         if self._output is not None:
             self._output.close()
         if self.watch is not None:

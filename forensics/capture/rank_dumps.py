@@ -2,7 +2,7 @@
 
 fr/pipe_3.pipe   NCCL's own: PyTorch makes it where TORCH_NCCL_DEBUG_INFO_PIPE_FILE says so, and listens to it
 fr/guard_3.pipe  that of guard(), for any other backend: a thread of the program waits at it, and asks PyTorch for the dump
-                 -> fr/rank_3
+                 -> fr/rank_3, also when the program ends by an exception: over gloo, that of a rank that waited
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Listener:
     """
 
     def __init__(self, bundles: Iterable[str], rank: str, name: str) -> None:
-        self.name = name
+        self.name, self._answered = name, False
         self._pipes: dict[int, str] = {}
         for bundle in bundles:
             folder = os.path.join(bundle, DUMPS_FOLDER)
@@ -85,6 +85,7 @@ class Listener:
     def _listen(self) -> None:
         folders = list(map(os.path.dirname, self._pipes.values()))
         while END not in self._asked():
+            self._answered = True
             with contextlib.suppress(Exception):  # whatever PyTorch does: the program goes on
                 write_dump(folders, self.name)
         for fd in self._pipes:
@@ -97,11 +98,14 @@ class Listener:
             waiting.register(fd, select.POLLIN)
         return b"".join(os.read(fd, 4096) for fd, _ in waiting.poll())
 
-    def close(self) -> None:
-        """End the thread and remove the pipes."""
+    def close(self, failed: bool = False) -> None:
+        """End the thread and remove the pipes. `failed`: the program ends by an exception, and dumps what it called before."""
         with contextlib.suppress(OSError):
             os.write(next(iter(self._pipes)), END)
         self._thread.join(1.0)
+        if failed and not self._answered:  # what was asked for is of the moment in which ranks waited, and stays
+            with contextlib.suppress(Exception):
+                write_dump(list(map(os.path.dirname, self._pipes.values())), self.name)
         for pipe in self._pipes.values():
             with contextlib.suppress(OSError):
                 os.unlink(pipe)

@@ -8,6 +8,7 @@ Stacks show one moment, and no numbers or groups of calls. Where nobody stands i
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
@@ -56,7 +57,7 @@ def picture_of_stacks(case: RankCase) -> RankPicture | None:
         return None
     missing = tuple(rank for rank in range(case.world) if rank not in stands)
     waiting = {rank: one for rank, one in stands.items() if one.call}
-    stale = _is_other_moment(case, waiting)
+    stale = _is_other_moment(case, waiting, stands.keys() - waiting.keys())
     odd = () if stale or not waiting else _odd(case, stands, waiting, missing)[:MAX_ODD]
     rows = tuple(_row(case, rank, stands.get(rank), bool(odd)) for rank in range(case.world))
     edges = tuple((rank, one.rank) for rank in waiting for one in odd if one.rank not in waiting)
@@ -99,10 +100,12 @@ def _stand(case: RankCase, rank: int) -> _Stand | None:
     return _Stand("", at.frame, at.proofs, at.kind, at.text) if at else None
 
 
-def _is_other_moment(case: RankCase, waiting: Mapping[int, _Stand]) -> bool:
-    """Do the ranks that gave up tell lines at which no rank stands in its stack, or did one raise an exception of its own that
-    waits there?"""
+def _is_other_moment(case: RankCase, waiting: Mapping[int, _Stand], outside: AbstractSet[int]) -> bool:
+    """Do the ranks that gave up tell lines at which no rank stands in its stack, did one raise an exception of its own that
+    waits there, or did one end that stands outside with others, as at the start?"""
     if any(end.frame and rank in waiting for rank, end in case.ended.items()):
+        return True
+    if not outside.isdisjoint(case.ended) and outside - case.ended.keys():
         return True
     told = {end.frame.place for end in case.gave_up.values() if end.frame and not is_others_code(end.frame.file)}
     return bool(told) and told.isdisjoint(frame.place for one in waiting.values() for frame in one.lines)

@@ -26,6 +26,8 @@ from forensics.readers.word_lists import words, words_of_name
 
 OUTSIDE_WAIT = "it waits for something outside of all collectives"
 LOOP_WAIT = "its event loop waits for a time, the network or another thread, and its stack has no line of that"
+UNTOLD_STATES = ("", "current")  # of faulthandler's threads
+UNTOLD = "it computes or waits, which its stack does not tell"
 LAUNCHER_WAIT = "the launcher waits for its workers"
 STOPPED_CALL = "do_signal_stop"  # of the kernel, while a process is stopped
 STOPPED_WAIT = "it is stopped by a signal (SIGSTOP), and goes on when it gets SIGCONT"
@@ -95,10 +97,11 @@ def doing_of(thread: ThreadStack, source: str, own: Frame | None, kernel: str = 
     if not thread.state.startswith("active") and in_event_loop(thread):
         return Doing("outside", LOOP_WAIT, frame, proofs)
     names = {word for f in thread.frames[:SHOWN_FRAMES] for word in words_of_name(f.function)}
-    if thread.state.startswith("active") or not thread.state:
-        holds = ", and holds the interpreter's lock" if thread.state.endswith("gil") else ""
-        return Doing("computes", ("it loads data" if names & words("loading_names") else "it computes") + holds, frame, proofs)
     waits = next((text for list_name, text in WAITS if names & words(list_name)), OUTSIDE_WAIT)
+    if thread.state.startswith("active") or (thread.state in UNTOLD_STATES and waits == OUTSIDE_WAIT):
+        told = "it loads data" if names & words("loading_names") else UNTOLD if thread.state in UNTOLD_STATES else "it computes"
+        holds = ", and holds the interpreter's lock" if thread.state.endswith("gil") else ""
+        return Doing("computes", told + holds, frame, proofs)
     call, _, file = kernel.partition(" of ")
     return Doing("outside", wait_text(call, waits) + (f" ({kernel})" if file else ""), frame, proofs)
 

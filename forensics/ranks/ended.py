@@ -22,6 +22,7 @@ from forensics.model.dumps import Frame
 from forensics.model.ranks import ProofPlace, RankProcess
 from forensics.model.stacks import ProcessStacks
 from forensics.ranks.threads import started_ranks
+from forensics.readers.capture.first_end import FIRST_END
 from forensics.readers.identity.entity_ids import EntityIds, entity_ids, same_host
 
 
@@ -93,7 +94,14 @@ def ended_ranks(events: Iterable[Observation], processes: Mapping[int, RankProce
         found = gave_up if WAITS_FOR_PEER in cause.traits else own
         told = "" if any(cause.id in c.explains for c in waits) else cause.id
         found.setdefault(rank, Ended(_text(event), _frame(event), _place(event), told))
-    return Ends(own, gave_up)
+    if not own and any(WAITS_FOR_PEER in cause.traits for e in events if (cause := knowledge.causes.get(e.cause or ""))):
+        own = {r: Ended(_text(e), None, _place(e), "") for e in events if e.kind == FIRST_END and (r := _first_rank(e)) >= 0}
+    return Ends(own, {rank: end for rank, end in gave_up.items() if rank not in own})
+
+
+def _first_rank(event: Observation) -> int:
+    """The rank that ended before others lost their connection to it; -1 if it is unknown."""
+    return int(str(event.fields.get("rank", event.fields.get("child_no", -1))))
 
 
 def _by_children(events: Sequence[Observation], processes: Mapping[int, RankProcess]) -> dict[int, int]:

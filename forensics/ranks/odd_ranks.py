@@ -23,6 +23,7 @@ from forensics.model.ranks import Kind, OddRank, ProofPlace
 from forensics.ranks.case import RankCase
 from forensics.ranks.doing import doing
 from forensics.ranks.late import Late
+from forensics.ranks.loops import has_left_loop
 from forensics.ranks.threads import collective_name
 from forensics.ranks.waits import Waits
 
@@ -143,12 +144,12 @@ def in_other_order(case: RankCase, found: Waits, rank: int, name: str, call: Cal
     edge = next((e for e in found.edges if e.other == rank and e.shown), found.edges[0])
     title = case.groups[edge.group][edge.rank].title
     mine, theirs = f"{_numbered(call)} of group {case.groups[name][rank].title}", f"{_numbered(edge.call)} of group {title}"
-    kind: Kind = "other_order" if _is_usual(case, rank, name, call) else "other_call"
-    how = (
-        "it enters the groups in another order, or left a call out"
-        if kind == "other_order"
-        else "no other rank makes that call there"
-    )
+    kind: Kind = "other_order"
+    how = "it enters the groups in another order, or left a call out"
+    if has_left_loop(case, rank, call):
+        kind, how = "other_call", "it left the loop in which it made its calls before, as with fewer batches than others have"
+    elif not _is_usual(case, rank, name, call):
+        kind, how = "other_call", "no other rank makes that call there"
     return _odd(
         case,
         rank,

@@ -61,6 +61,20 @@ def test_a_rank_in_a_captured_job_answers_both_who_may_ask(tmp_path: Path, recor
     assert [p.name for folder in (own, whole) for p in (folder / "fr").iterdir()] == ["rank_2", "rank_2"]
 
 
+@pytest.mark.parametrize(("asked", "failed"), [(False, True), (False, False), (True, True)])
+def test_a_rank_that_fails_dumps_what_it_called_unless_it_was_asked_before(
+    tmp_path: Path, recorder: list[bool], asked: bool, failed: bool
+) -> None:
+    held = rank_dumps.listen(str(tmp_path), {"RANK": "1"})
+    assert held is not None
+    if asked:
+        rank_dumps.ask_for_dumps(str(tmp_path))
+        until(lambda: len(recorder) == 2)
+    held.close(failed)
+    assert len(recorder) == (2 if asked or failed else 0)
+    assert (tmp_path / "fr" / "rank_1").exists() == (asked or failed)
+
+
 def test_a_bundle_that_cannot_be_written_to_leaves_the_other(tmp_path: Path, recorder: list[bool]) -> None:
     (tmp_path / "file").write_text("")
     held = rank_dumps.listen(str(tmp_path / "own"), {"RANK": "2", BUNDLE_VARIABLE: str(tmp_path / "file")})

@@ -10,6 +10,7 @@ from forensics.database import Database
 from forensics.model import Line
 from forensics.model.dumps import Frame
 from forensics.model.ranks import ProofPlace, RankPicture
+from forensics.model.stacks import ProcessStacks
 from forensics.pipeline import analyze_paths
 from forensics.ranks import picture
 from forensics.ranks.by_stacks import ONE_MOMENT, OTHER_MOMENT
@@ -327,3 +328,34 @@ def test_what_watches_a_rank_is_no_rank_although_it_has_its_number(program: str)
     watcher = stack(1, f"readable (/venv/forensics/capture/proc.py:127)|<module> (/venv/forensics/{program}:30)", 900)
     (odd,) = drawn(watcher, child(0, IN_CALL, 701), child(1, LOADS, 702)).odd
     assert (odd.rank, odd.pid, str(odd.place and odd.place.place)) == (1, 702, "train.py:7")
+
+
+def test_stacks_of_the_start_say_nothing_of_a_rank_that_left_later() -> None:
+    end = Ended("it ended with exit status 3", None, ProofPlace("job.log", 9, "pid 101 (python), child 1"), "")
+    found = drawn(stack(0, LOADS), stack(1, LOADS), stack(2, IN_CALL), ends=Ends(own={1: end}))
+    assert (found.odd, found.basis) == ((), OTHER_MOMENT)
+    (odd,) = drawn(stack(0, IN_CALL), stack(1, LOADS), stack(2, IN_CALL), ends=Ends(own={1: end})).odd
+    assert (odd.rank, odd.doing) == (1, "it waits for something outside of all collectives")
+
+
+@pytest.mark.parametrize(
+    ("inner", "doing"),
+    [
+        ("load (/run/train.py:7)", "it loads data"),
+        ("decide (/run/train.py:7)", "it computes or waits, which its stack does not tell"),
+        ("acquire_lock (/run/train.py:7)", "it waits for a lock"),
+    ],
+)
+def test_faulthandler_tells_no_state_of_a_thread(inner: str, doing: str) -> None:
+    def text(frames: str) -> list[str]:
+        rows = (frame.rstrip(")").split(" (") for frame in frames.split("|"))
+        lines = [f'  File "{file.rpartition(":")[0]}", line {file.rpartition(":")[2]} in {name}' for name, file in rows]
+        return ["Timeout (0:00:07)!", "Thread 0x00007eff687c4b80 (most recent call first):", *lines]
+
+    def read(rank: int, frames: str) -> list[ProcessStacks]:
+        lines = [Line(n, row) for n, row in enumerate(text(frames), 1)]
+        return [replace(one, rank=rank) for one in read_stacks(lines, "")]
+
+    found = picture([], [*read(0, IN_CALL), *read(1, f"{inner}|train (/run/train.py:12)"), *read(2, IN_CALL)])
+    assert found is not None
+    assert [(odd.rank, odd.doing) for odd in found.odd] == [(1, doing)]

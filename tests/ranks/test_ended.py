@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 import pytest
+from msgspec.structs import replace
 
 from forensics.database import Database
 from forensics.model import Observation, Proof, Value
@@ -45,3 +46,13 @@ def test_a_negative_exit_status_is_a_signal(knowledge: Database) -> None:
 def test_a_limit_of_processor_time_is_told_as_such(knowledge: Database) -> None:
     events = [end(1, {"rank": 2, "cpu_limit_s": 60.0, "exit_code": 1, "signal": 9})]
     assert ended_ranks(events, {}, knowledge).own[2].text == "it was ended at its limit of processor time"
+
+
+def test_a_rank_that_left_without_a_word_is_told_where_others_lost_it(knowledge: Database) -> None:
+    proofs = (Proof("job.log", 9, "pid 8254 (python), child 1 of pid 8225, ended with exit status 3", "first_end", "hint"),)
+    left = Observation("first_end", None, "hint", "job.log", 9, 9, proofs, {"pid": 8254, "child_no": 1, "exit_code": 3})
+    lost = replace(end(3, {}), cause="distributed.peer_lost")
+    told = ended_ranks([lost, left], {}, knowledge).own
+    assert {rank: (one.text, one.cause) for rank, one in told.items()} == {1: ("it ended with exit status 3", "")}
+    assert not ended_ranks([end(3, {}), left], {}, knowledge).own  # nobody waited for it
+    assert ended_ranks([lost, end(4, {"rank": 2}), left], {}, knowledge).own.keys() == {2}  # an end with a reason goes before

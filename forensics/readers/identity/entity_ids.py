@@ -5,12 +5,13 @@ slurm-4711.out:5 srun: error: node-1: task 0: Out Of Memory                     
 
 A field has precedence over a line, and a line over the name of the file.
 
-Find the job, container or pod in the name of a source.
+Find the job, container, pod or rank in the name of a source.
 
 slurm-4711.out                                                      -> job 4711
 /var/lib/docker/containers/3f2a91c07d55.../3f2a91c07d55...-json.log -> container 3f2a91c07d55...
 /var/log/pods/ml_train-0_8a0c2f1e-.../main/0.log                    -> pod train-0, its uid
 /var/log/containers/train-0_ml_main-3f2a91c07d55....log             -> pod train-0, its container
+logs/train_rank3.log, torchrun's attempt_0/3/stderr.log                -> rank 3
 
 Patterns: sbatch's default, Docker's json-file driver, kubelet. `slurm-123_4.out` names an array: its tasks have job numbers of
 their own, which are not in the name.
@@ -39,6 +40,9 @@ POD_FOLDER_PATTERN = lazy.regex(rf"(?:^|[/!])[a-z0-9-]+_(?P<pod>[a-z0-9][a-z0-9.
 CONTAINER_FILE_PATTERN = lazy.regex(
     r"(?:^|[/!])(?P<pod>[a-z0-9][a-z0-9.-]*)_[a-z0-9-]+_[a-z0-9-]+-(?P<container>[0-9a-f]{64})\.log"
 )
+FILE_RANK_NAME_PATTERN = lazy.regex(
+    r"(?:^|[/!_.-])rank[_-]?(?P<rank>\d{1,7})(?:[_.-][^/!]*)?$|[/!]attempt_\d{1,6}/(?P<local_rank>\d{1,7})/std(?:err|out)\.log$"
+)
 
 
 class FileNameIds(Struct, frozen=True):
@@ -65,6 +69,12 @@ def ids_of_file_name(source: str) -> FileNameIds:
                 container=groups.get("container", ""), pod=groups.get("pod", ""), pod_uid=groups.get("pod_uid", "")
             )
     return FileNameIds()
+
+
+def rank_of_file_name(source: str) -> int | None:
+    """The rank whose output a source is, by its name; with torchrun's own logs, the rank on its host."""
+    found = FILE_RANK_NAME_PATTERN.search(source)
+    return int(found["rank"] or found["local_rank"]) if found else None
 
 
 MAX_COMM_BYTES = 15  # TASK_COMM_LEN of the kernel is 16 with the terminating zero

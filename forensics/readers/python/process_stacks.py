@@ -14,14 +14,15 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from forensics.core import lazy
 from forensics.line_formats import parse_prefix
 from forensics.model import Line, Scan, Trigger
 from forensics.model.dumps import Frame
 from forensics.model.stacks import ProcessStacks, ThreadStack
-from forensics.readers.identity.entity_ids import normalise_host
-from forensics.readers.python.faulthandler import DUMP_THREAD_PATTERN
+from forensics.readers.identity.entity_ids import normalise_host, rank_of_file_name
+from forensics.readers.python.faulthandler import DUMP_HEAD_PATTERN, DUMP_THREAD_PATTERN
 from forensics.readers.python.frames import dump_frame
 
 TRIGGER = Trigger(
@@ -65,7 +66,11 @@ class _Open(Struct):
 def process_stacks(scan: Scan) -> tuple[ProcessStacks, ...]:
     """The stacks of all processes in a source, in order."""
     lines = {line.number: line for region in scan.regions.get(TRIGGER.kind, ()) for line in region.lines()}
-    return read_stacks([lines[number] for number in sorted(lines)], scan.source.name) if lines else ()
+    found = read_stacks([lines[number] for number in sorted(lines)], scan.source.name) if lines else ()
+    if any(one.rank is not None or one.pid is not None for one in found):
+        return found
+    named = rank_of_file_name(scan.source.name)  # faulthandler writes neither pid nor rank
+    return found if named is None else tuple(replace(one, rank=named) for one in found)
 
 
 def read_stacks(lines: Sequence[Line], source: str) -> tuple[ProcessStacks, ...]:
@@ -118,7 +123,7 @@ def _process(text: str) -> _Open | None:
         return _Open(pid=int(found["pid"]), rank=rank, host=host, kernel=found["kernel"] or "", child=child, taken=taken)
     if found := PROCESS_PATTERN.match(text):
         return _Open("py-spy", int(found["pid"]))
-    return None
+    return _Open() if DUMP_HEAD_PATTERN.match(text) else None
 
 
 def _joined(first: _Open, second: _Open) -> _Open:

@@ -4,8 +4,11 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from forensics.model import Line
 from forensics.model.stacks import ProcessStacks
+from forensics.readers.identity.entity_ids import rank_of_file_name
 from forensics.readers.python.process_stacks import read_stacks
 from forensics.sources.formats import Head, recognise
 
@@ -127,3 +130,23 @@ def test_the_head_tells_the_child_its_parent_and_the_moment() -> None:
     (one,) = read_stacks([Line(n, t) for n, t in enumerate(text, 1)], "stacks/12.txt")
     assert (one.pid, one.rank, one.child, one.host, one.kernel) == (12, None, (1, 10), "gpu-4", "futex")
     assert one.taken == datetime(2026, 11, 29, 20, 55, 59, 250000, UTC).timestamp()
+
+
+@pytest.mark.parametrize(
+    ("name", "rank"),
+    [
+        ("logs/rank3.txt", 3),
+        ("train_rank_12.err.log", 12),
+        ("logs.tar.gz!run/attempt_0/2/stderr.log", 2),
+        ("rank3/train.log", None),
+        ("frank3.txt", None),
+        ("slurm-4711.out", None),
+    ],
+)
+def test_the_name_of_a_file_tells_the_rank_that_faulthandler_does_not(name: str, rank: int | None) -> None:
+    assert rank_of_file_name(name) == rank
+
+
+def test_each_dump_of_faulthandler_is_one_process() -> None:
+    one = 'Timeout (0:00:07)!\nThread 0x00007eff687c4b80 (most recent call first):\n  File "/run/train.py", line {} in train\n'
+    assert [found.main.frames[0].line for found in read(one.format(7) + one.format(9)) if found.main] == [7, 9]
