@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from forensics.data_files.named_parts import every_value
 from forensics.database.files import read_rows
 from forensics.database.nvlink5 import units
 from forensics.database.releases import find_release, is_older
@@ -114,37 +115,10 @@ def cuda_release(text: str) -> list[Code]:
     ]
 
 
-CODE_PATTERN = r"-?(?:0[xX][0-9a-fA-F]{1,16}|\d{1,20})"
-EXIT = r"(?:exit(?:ed)?(?: with)?[ _]?(?:code|status)?|exitcode|return ?code|rc)"
-# The forms of codes in questions and in lines. `exit 137` alone is only a question: in a line it is too unspecific.
 Look = Callable[[str], list[Code]]
-ASKED_CODES: tuple[tuple[str, Look], ...] = (
-    (r"sxid[\s:#=]*(\d{4,6}|[A-Z]\w+)", sxid),
-    (r"(?:nvrm: )?xid[\s:#=]*(\d{1,4}|[A-Z]\w+)", xid),
-    (r"(?:cuda|hip)(?: runtime| driver)?(?: error)?(?: code)?[\s:#=(]*(\d{1,4})\)?", cuda),
-    (r"(cuda(?: version| release| toolkit)?[\s:=]*\d{1,2}\.\d{1,2}(?:\D.{0,60})?)", cuda_release),
-    (r"(cudaError\w+|CUDA_ERROR_\w+|CUDA_SUCCESS)", cuda),
-    (r"nccl(?: result| error)?(?: code)?[\s:#=(]*(\d{1,2})\)?", nccl),
-    (r"(nccl[A-Z]\w+)", nccl),
-    (r"(?:signal|sig)[\s:#=]*(\d{1,2})", signal),
-    (r"(SIG[A-Z]{2,6}\d?)", signal),
-    (rf"{EXIT}[\s:#=(]*({CODE_PATTERN})\)?", exit_status),
-    (rf"(?:ntstatus|status)[\s:#=]*({CODE_PATTERN})", ntstatus),
-    (r"(STATUS_\w+|0x[4-9a-fA-F][0-9a-fA-F]{7})", ntstatus),
-    (r"(ROBUST_CHANNEL_\w+)", xid),
-)
-LOGGED_CODES: tuple[tuple[str, Look], ...] = (
-    (r"\bSXid \([^)]{1,40}\): (\d{5})\b", sxid),
-    (r"\bXid \([^)]{1,40}\): (\d{1,4})\b", xid),
-    (r"caused by previous Xid (\d{1,4})\b", xid),
-    (r"(?i:cuda(?: runtime| driver)? error:?) ?\(?(\d{1,4})\)?(?![\w.])", cuda),
-    (r"\b(cudaError[A-Z]\w+|CUDA_ERROR_[A-Z_]+)", cuda),
-    (r"\b(nccl(?:UnhandledCuda|System|Internal|Remote)Error|ncclInvalid(?:Argument|Usage))\b", nccl),
-    (r"(?i:exit(?:ed)?(?: with)?[ _]?(?:code|status)|exitcode|returncode|return code)[ \"':=(]{0,3}(-?\d{1,10})\b", exit_status),
-    (r"(?i:\bsignal[ :=]{1,2})(\d{1,2})\b", signal),
-    (r"\b(SIG(?:KILL|SEGV|ABRT|BUS|TERM|ILL|FPE|INT|HUP|PIPE|XCPU|XFSZ|SYS))\b", signal),
-    (r"\b(0x[cC]0000[0-9a-fA-F]{3}|STATUS_[A-Z_]{5,40}|322122\d{4}|-10737[34]\d{4})\b", ntstatus),
-)
+LOOKS: dict[str, Look] = {
+    look.__name__: look for look in (sxid, xid, cuda, cuda_release, nccl, signal, exit_status, ntstatus)
+}  # by the names of the patterns
 
 
 def codes_asked_for(text: str) -> list[Code] | None:
@@ -157,16 +131,12 @@ def codes_asked_for(text: str) -> list[Code] | None:
         looks: tuple[Look, ...] = (xid, sxid, cuda, exit_status) if 0 <= int(text) < 1 << 31 else (exit_status,)
         every = [code for look in looks for code in look(text)]
         return sorted(every, key=lambda c: (c.kind == "exit status") - 2 * (c.kind == "exit status" and bool(c.name)))
-    for form, look in ASKED_CODES:
-        found = re.fullmatch(form, text, re.IGNORECASE)
-        if found:
-            return look(found[1])
-    return None
+    return next((LOOKS[name](code) for name, code in every_value("codes asked for", text)), None)
 
 
 def codes_in_line(line: str) -> list[Code]:
     """The codes that a line of a log names, each once."""
-    found = (code for form, look in LOGGED_CODES for hit in re.finditer(form, line) for code in look(hit[1]))
+    found = (code for name, number in every_value("codes in lines", line) for code in LOOKS[name](number))
     return list(dict.fromkeys(found))
 
 

@@ -20,7 +20,8 @@ a.*b.*c.*d       polynomial: slow on a long line full of `a b c` without a `d`
 """
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import regex
@@ -94,19 +95,18 @@ def slow_pattern_faults(signature: Signature) -> Iterator[str]:
     """A message for each pattern of the signature that takes too long."""
     lines = list(probe_lines(signature))
     for pattern in (signature.pattern, *signature.unless):
-        costs = (_long_cost(pattern, line) for line in lines)
-        cost = next((c for c in costs if c > SLOW_S), 0.0)
-        if cost:
-            duration = f"{cost * 1000:.0f} ms" if cost < MAX_TRIAL_S else f"more than {MAX_TRIAL_S * 1000:.0f} ms"
+        took = next((c for c in (_long_cost(pattern, line) for line in lines) if c > SLOW_S), 0.0)
+        if took:
+            duration = f"{took * 1000:.0f} ms" if took < MAX_TRIAL_S else f"more than {MAX_TRIAL_S * 1000:.0f} ms"
             yield f"pattern {pattern[:PATTERN_SHOWN]!r} takes {duration} on a line of {TEXT_BYTES >> 10} KiB; bound its repeats"
 
 
 def _long_cost(pattern: str, line: str) -> float:
     """Seconds on `line`; 0 if its last quarter already shows that it is fast."""
-    quick = SLOW_S / FIRST_LOOK**2
-    if _cost(pattern, line[-(len(line) // FIRST_LOOK) :], quick) < quick:
+    search, quick = partial(compiled(pattern).search, timeout=MAX_TRIAL_S), SLOW_S / FIRST_LOOK**2
+    if cost(partial(search, line[-(len(line) // FIRST_LOOK) :]), quick, MAX_TRIAL_S, TRIALS) < quick:
         return 0.0
-    return _cost(pattern, line, SLOW_S)
+    return cost(partial(search, line), SLOW_S, MAX_TRIAL_S, TRIALS)
 
 
 def probe_lines(signature: Signature) -> Iterator[str]:
@@ -120,16 +120,17 @@ def probe_lines(signature: Signature) -> Iterator[str]:
         yield part * (TEXT_BYTES // len(part)) + " " + "".join(signature.anchors[:1]) + UNMATCHED_END
 
 
-def _cost(pattern: str, line: str, enough: float) -> float:
-    """Seconds of processor time of one search, the best of a few: the machine may be busy. Under `enough`, one trial does."""
-    best = MAX_TRIAL_S
-    for _ in range(TRIALS):
+def cost(search: Callable[[], object], enough: float, most: float, trials: int) -> float:
+    """Seconds of processor time of one search, the best of a few, as the machine may be busy; `most` if it gives up. Under
+    `enough`, one trial does."""
+    best = most
+    for _ in range(trials):
         start = time.thread_time()
         try:
-            compiled(pattern).search(line, timeout=MAX_TRIAL_S)
+            search()
         except TimeoutError:
-            if time.thread_time() - start > MAX_TRIAL_S / 2:
-                return MAX_TRIAL_S
+            if time.thread_time() - start > most / 2:
+                return most
             continue
         best = min(best, time.thread_time() - start)
         if best < enough:

@@ -5,9 +5,7 @@ NVRM: GPU 0000:01:00.0 failed   ->   NVRM: NVRM: NVRM: ...      NVRM: GPU 111111
 A stranger who knows the signatures can write such lines; no pattern may take long on one.
 """
 
-import contextlib
 import re
-import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -15,6 +13,7 @@ from typing import Any
 from forensics.core import lazy
 from forensics.database.confirm import Allowance, Clock, Confirmer, compiled
 from forensics.database.entries import Signature
+from forensics.database.validate import PATTERN_SHOWN, UNMATCHED_END, cost
 
 Search = Callable[[str, Allowance], object]
 LINE_CHARS = 8000  # chosen by hand: longer than any message, shorter than the text that is confirmed
@@ -28,10 +27,8 @@ MAX_PIECE_CHARS = 2000  # of an example: a quarter of a line
 MAX_TOKENS = 10  # chosen by hand: of an example, each repeated in a line of its own
 MAX_RUNS = 24  # chosen by hand: of an example, each made long in a line of its own
 VETO_CHARS = 3000  # around a match, in which its vetoes are searched for
-PATTERN_SHOWN = 80  # characters
 TOKEN = lazy.regex(r"\S+\s*")
 RUN = lazy.regex(r"\d+|[A-Za-z]+| +|[^\w\s]")
-UNMATCHED_END = "\x01"  # no class of a pattern takes it, so whole lines fail at their very end
 
 
 def hostile_lines(signature: Signature, size: int = LINE_CHARS) -> Iterator[str]:
@@ -83,9 +80,9 @@ def costly_pattern_faults(signature: Signature) -> Iterator[str]:
     quick = COSTLY_S / FIRST_SHARE
     for pattern, search in _searches(signature):
         for short, line in zip(lines, long_lines, strict=True):
-            if cost(search, short, quick) < quick:
+            if _cost(search, short, quick) < quick:
                 continue
-            took = cost(search, line, COSTLY_S)
+            took = _cost(search, line, COSTLY_S)
             if took >= COSTLY_S:
                 yield (
                     f"pattern {pattern[:PATTERN_SHOWN]!r} takes {took * 1000:.1f} ms on a line of {len(line):,} characters"
@@ -106,14 +103,8 @@ def _search_veto(veto: Any, line: str, allowance: Allowance) -> object:
     return allowance.search(veto, line[:VETO_CHARS])
 
 
-def cost(search: Search, line: str, enough: float) -> float:
-    """Seconds of processor time of one search, the best of a few. Under `enough`, one trial does."""
-    best = MAX_HOSTILE_TRIAL_S
-    for _ in range(HOSTILE_TRIALS):
-        begun = time.thread_time()
-        with contextlib.suppress(TimeoutError):
-            search(line, Allowance(MAX_HOSTILE_TRIAL_S, Clock()))
-        best = min(best, time.thread_time() - begun)
-        if best < enough:
-            break
-    return best
+def _cost(search: Search, line: str, enough: float) -> float:
+    def once() -> object:
+        return search(line, Allowance(MAX_HOSTILE_TRIAL_S, Clock()))
+
+    return cost(once, enough, MAX_HOSTILE_TRIAL_S, HOSTILE_TRIALS)
