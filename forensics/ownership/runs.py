@@ -1,6 +1,7 @@
 """Separate the runs of one program that wrote logs of their own, one after the other.
 
 train_23448290.out, train_23451530.out                                            -> a run each, by the numbers of their jobs
+slurm-4711.out, slurm-4712_1.out, slurm-4712_2.out                                -> two runs; the last one is an array of tasks
 run1.log 10:00 to 10:20, run2.log 11:00 to 11:30, both begin "starting train.py"  -> {run1.log}, {run2.log}
 rank0.log, rank1.log, both 10:00 to 10:20                                         -> one run: at the same time
 train.log.1 "starting train.py", train.log "step 700 loss 0.3"                    -> one run, whose log was rotated
@@ -20,6 +21,7 @@ DAY_IN_NAME = re.compile(
     r"(?<!\d)(?:19|20)\d\d-?[01]\d-?[0-3]\d(?![\d_T]|-\d)"
 )  # a date without a time names one part of a longer log
 MAX_PID = 1 << 22  # of Linux; a greater number in a name is a job's, or the second or minute of its start
+ARRAY_TASK = re.compile(r"(?<=#)_\d{1,7}(?=[.]|$)")  # or a rank, behind the number of a job
 HEAD_ROWS = 3  # a program prints its first lines again when it is started again
 MIN_HEAD_WORDS = 2  # a shorter row (`[`, `{`, `loading`) may begin any log
 WORD = re.compile(r"[^\W\d]{2,}")
@@ -47,8 +49,10 @@ def separate_runs(own: Sequence[SourceSummary], heads: Mapping[str, Sequence[str
 
 def _job(name: str) -> str:
     """The number of the job, or the second of its start, in the name of its log; empty if there is none."""
-    job = ids_of_file_name(name).job
-    return job or max((n for n in DIGITS.findall(name.rpartition("/")[2]) if int(n) > MAX_PID), key=int, default="")
+    ids = ids_of_file_name(name)
+    return (
+        ids.job or ids.array or max((n for n in DIGITS.findall(name.rpartition("/")[2]) if int(n) > MAX_PID), key=int, default="")
+    )
 
 
 def _by_job(own: Sequence[SourceSummary]) -> list[frozenset[str]]:
@@ -59,7 +63,7 @@ def _by_job(own: Sequence[SourceSummary]) -> list[frozenset[str]]:
     families: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
     for source in own:
         if not DAY_IN_NAME.search(source.name) and (job := _job(source.name)):
-            families[source.name.replace(job, "#")][int(job)].append(source.name)
+            families[ARRAY_TASK.sub("", source.name.replace(job, "#"))][int(job)].append(source.name)
     earlier: dict[int, set[str]] = defaultdict(set)
     for family in families.values():
         for number in sorted(family)[:-1]:

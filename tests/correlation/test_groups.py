@@ -60,7 +60,7 @@ def test_the_innermost_unit_counts(path: str, name: str) -> None:
         ("slurm-4711.out", {"job": "4711"}),
         ("logs/slurm-4711-node7.err", {"job": "4711"}),
         ("bundle.tgz!run/slurm-4711.out", {"job": "4711"}),
-        ("slurm-4711_12.out", {"array": True}),
+        ("slurm-4711_12.out", {"array": "4711"}),
         ("myslurm-4711.out", {}),
         (f"/var/lib/docker/containers/{ID}/{ID}-json.log", {"container": ID}),
         (f"/var/log/pods/ml_train-0_{UID}/main/0.log", {"pod": "train-0", "pod_uid": UID}),

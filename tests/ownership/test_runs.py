@@ -43,6 +43,20 @@ def test_a_good_last_run_is_healthy_and_tells_of_the_failed_one(knowledge: Datab
     assert all(n.source != "slurm-12.out" for n in found.notices)
 
 
+def test_the_tasks_of_an_array_are_one_run_behind_the_jobs_before_it(knowledge: Database) -> None:
+    """The last of the other jobs is no part of the array, though its name has another form."""
+    logs = {
+        "slurm-11.out": run(3, SHAPES),
+        "slurm-12.out": run(4, MISSING),
+        "slurm-20_1.out": run(5),
+        "slurm-20_2.out": run(5, SHAPES),
+    }
+    found = analyzed(knowledge, **logs)
+    assert found.subject is not None
+    assert found.subject.name == "slurm-20_2.out"
+    assert earlier(found) == [(1, "slurm-11.out", "code.shape"), (2, "slurm-12.out", "data.missing")]
+
+
 def test_each_runs_incident_is_its_own(knowledge: Database) -> None:
     found = analyzed(knowledge, **{"run1.log": run(3, SHAPES), "run2.log": run(23, MISSING)})
     assert [i.candidates[0].id for i in found.incidents] == ["data.missing", "code.shape"]

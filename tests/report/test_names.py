@@ -219,8 +219,18 @@ def test_the_folder_of_a_captured_run_stays() -> None:
     [
         ("2026-11-27 10:00:01 node gpu-node-17 (10.42.7.19)", "gpu-node-17"),
         ("[10:00:02] host ml07 user bob cwd /home/bob", "ml07"),
+        ("2026-11-29 18:02:11 ml-cluster7-n042 svc-train[4411]: INFO starts", "ml-cluster7-n042"),
+        ("2026-11-29 18:02:11.120 +0100 n042 kernel: it starts", "n042"),
+        ("2026-11-29 18:02:11 loss: 0.5", ""),
         ("[[{{node conv1_1_2/Conv2D}}]] of node rank0, node gpu3, host cuda12", ""),
     ],
 )
-def test_a_host_behind_the_word_for_one(line: str, name: str) -> None:
+def test_a_host_behind_the_word_for_one_or_a_stamp(line: str, name: str) -> None:
     assert [k for k, v in Names.among((), [line]).stand_ins.items() if v.startswith("host")] == ([name] if name else [])
+
+
+def test_the_name_of_a_project_is_hidden() -> None:
+    line = "starts: project=falcon-x2, 'project_name': 'osprey-7' at /data/falcon-x2/train.py"
+    assert (
+        Names.among((), [line]).hide(line) == "starts: project=project-1, 'project_name': 'project-2' at /data/project-1/train.py"
+    )

@@ -33,7 +33,7 @@ from forensics.line_formats import parse_prefix
 from forensics.line_formats.cgroup_paths import cgroup_owner, systemd_unit
 from forensics.model import Observation, Prefix
 
-OUTPUT = lazy.regex(r"(?:^|[/!])slurm-(?P<job>\d{1,12})(?P<array>_\d+)?(?!\d)[^/]*\.(?:out|err|log|txt)\b")
+OUTPUT = lazy.regex(r"(?:^|[/!])slurm-(?P<job>\d{1,12})(?P<task>_\d+)?(?!\d)[^/]*\.(?:out|err|log|txt)\b")
 DOCKER = lazy.regex(r"(?P<container>[0-9a-f]{64})-json\.log")
 POD_UID_PATTERN = r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
 POD_FOLDER_PATTERN = lazy.regex(rf"(?:^|[/!])[a-z0-9-]+_(?P<pod>[a-z0-9][a-z0-9.-]*)_(?P<pod_uid>{POD_UID_PATTERN})[/!]")
@@ -46,13 +46,13 @@ FILE_RANK_NAME_PATTERN = lazy.regex(
 
 
 class FileNameIds(Struct, frozen=True):
-    """The ids in a source's name; empty if there are none. `array`: it is the output of a task of a job array."""
+    """The ids in a source's name; empty if there are none. `array`: the job array of which it is a task's output."""
 
     job: str = ""
     container: str = ""
     pod: str = ""
     pod_uid: str = ""
-    array: bool = False
+    array: str = ""
 
 
 @functools.lru_cache(4096)
@@ -60,7 +60,7 @@ def ids_of_file_name(source: str) -> FileNameIds:
     """The ids in the name `source`."""
     output = OUTPUT.search(source)
     if output:
-        return FileNameIds(array=True) if output["array"] else FileNameIds(job=output["job"])
+        return FileNameIds(array=output["job"]) if output["task"] else FileNameIds(job=output["job"])
     for pattern in (DOCKER, POD_FOLDER_PATTERN, CONTAINER_FILE_PATTERN):
         found = pattern.search(source)
         if found:

@@ -13,9 +13,10 @@ from msgspec import Struct
 from forensics.core import lazy
 from forensics.core.shapes import by_shape
 
-NAMED_COUNT_PATTERN = lazy.regex(  # a negative number is no position: `[-1, -1]` stands for what is not known yet
+# A negative number is no position: `[-1, -1]` stands for what is not known yet. Slurm's `STEP 4711.0 ON gpu-01` is none.
+NAMED_COUNT_PATTERN = lazy.regex(
     r"(?i)\b(epoch|step|iter(?:ation)?|round)s?\b(?:\W{0,4}| {1,12})"
-    r"(?<![\[({=:,\s]-)(\d{1,9})\b(?:\s{0,3}(?:/|\bof\b)\s{0,12}(\d{1,9})(?![\d.]|/\d))?"
+    r"(?<![\[({=:,\s]-)(\d{1,9})\b(?!\.\d{1,9} ON\b)(?:\s{0,3}(?:/|\bof\b)\s{0,12}(\d{1,9})(?![\d.]|/\d))?"
 )
 BAR_COUNT_PATTERN = lazy.regex(  # tqdm's, with the unit of its rate, as a logger prints it too, and Keras'
     r"(?<![\d/.])(\d{1,9}|\d{1,3}\.\d{1,3}[kMG]|\d{1,3}[kMG])(?:it)?/(\d{1,9}|\d{1,3}\.\d{1,3}[kMG]|\d{1,3}[kMG])(?:it)? "

@@ -30,6 +30,7 @@ from forensics.readers.progress.counters import (
         ("best epoch: -1", []),
         ("step=-1 is not known yet", []),
         ("epoch-12 of 20", ["epoch 12 of 20"]),
+        ("slurmstepd: error: *** STEP 4711.0 ON gpu-03 CANCELLED AT 2026-11-23T13:00:15 ***", []),
     ],
 )
 def test_counters_with_a_name(line: str, counted: list[str]) -> None:
