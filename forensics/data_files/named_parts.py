@@ -56,6 +56,14 @@ def part_rows(group: str) -> tuple[PartRow, ...]:
     return part_groups()[group]
 
 
+def part_pattern(group: str, name: str) -> re.Pattern[str]:
+    """The pattern of the row with that name, compiled at its first use. Raises KeyError if there is none."""
+    found = next((row for row in part_rows(group) if row.name == name), None)
+    if found is None:
+        raise KeyError(f"{PARTS_FILE} has no row {name!r} in its group {group!r}")
+    return found.regex
+
+
 def first_row(group: str, text: str) -> PartRow | None:
     """The first row of a group that fits `text`."""
     return next((row for row in part_rows(group) if row.regex.search(text)), None)
@@ -88,10 +96,12 @@ def _read(data: Any, path: Path) -> list[PartRow]:
 
     keys(data, {"pieces", "groups"}, {"groups"})
     pieces = {k: v for k, v in (data.get("pieces") or {}).items() if k != LINE_KEY}
-    made = []
+    made: list[PartRow] = []
     for group in entries(data, "groups"):
         keys(group, {"name", "means", "rows"}, {"name", "means", "rows"}, data[LINE_KEY])
         text(group, "means")
+        if any(row.group == group["name"] for row in made):
+            raise BadFormError(group[LINE_KEY], f"the group {group['name']} is written twice")
         for row in entries(group, "rows"):
             keys(row, {"name", "pattern", "match", "no_match"}, {"pattern", "match"}, group[LINE_KEY])
             try:

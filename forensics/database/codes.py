@@ -116,7 +116,7 @@ def cuda_release(text: str) -> list[Code]:
 
 
 Look = Callable[[str], list[Code]]
-LOOKS: dict[str, Look] = {
+LOOK_UPS: dict[str, Look] = {
     look.__name__: look for look in (sxid, xid, cuda, cuda_release, nccl, signal, exit_status, ntstatus)
 }  # by the names of the patterns
 
@@ -131,12 +131,12 @@ def codes_asked_for(text: str) -> list[Code] | None:
         looks: tuple[Look, ...] = (xid, sxid, cuda, exit_status) if 0 <= int(text) < 1 << 31 else (exit_status,)
         every = [code for look in looks for code in look(text)]
         return sorted(every, key=lambda c: (c.kind == "exit status") - 2 * (c.kind == "exit status" and bool(c.name)))
-    return next((LOOKS[name](code) for name, code in every_value("codes asked for", text)), None)
+    return next((LOOK_UPS[name](code) for name, code in every_value("codes asked for", text)), None)
 
 
 def codes_in_line(line: str) -> list[Code]:
     """The codes that a line of a log names, each once."""
-    found = (code for name, number in every_value("codes in lines", line) for code in LOOKS[name](number))
+    found = (code for name, number in every_value("codes in lines", line) for code in LOOK_UPS[name](number))
     return list(dict.fromkeys(found))
 
 

@@ -34,7 +34,7 @@ from forensics.outcome.deciding_lines import UNTRAINED_LINE_WEIGHTS, WORD_ROWS, 
 from forensics.outcome.ending_words import EndingModel
 from forensics.outcome.features import ENDING, OUTCOME_FEATURES
 from forensics.outcome.trees import Trees
-from forensics.train import fit, outcome_fit, text
+from forensics.train import outcome_fit, text
 from forensics.train.cases import Case
 from forensics.train.outcome_fit import STORED_DIGITS, WORD_PENALTY, rounded, words_matrix
 from forensics.train.rows import EVENT_FEATURES, CaseRow, Choice, Rows, rows_of
@@ -175,7 +175,7 @@ def learn(rows: Rows, folds: int = FOLD_COUNT, kept: Model | None = None) -> Mod
         raise UsageError("too few cases: two causes are the minimum for training")
     outcome, ending = (kept.outcome, kept.ending) if kept else _outcome_and_ending(rows, folds)
     made, ranked = _text_and_choices(rows, folds)
-    values = fit.fit_ranker(ranked)
+    values = fit_ranker(ranked)
     return replace(made, feature_weights=values, outcome=outcome, ending=ending, lines=fit_lines(rows.cases))
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from forensics.data_files import cached_data
-from forensics.data_files.named_parts import every_value, first_parts, first_row, part_faults
+from forensics.data_files.named_parts import every_value, first_parts, first_row, part_faults, part_pattern
 
 ROWS = """\
 pieces: {NUMBER: '\\d{1,4}'}
@@ -63,3 +63,16 @@ def test_a_wrong_row_is_told_at_its_line(tmp_path: Path, monkeypatch: pytest.Mon
     path.write_text(ROWS.replace(old, new))
     (fault,) = part_faults()
     assert told in fault.what and fault.line == 6
+
+
+def test_a_group_that_is_written_twice_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "named_parts.yaml"
+    monkeypatch.setattr(cached_data, "data_files", lambda _: [path])
+    path.write_text(ROWS + ROWS.partition("groups:\n")[2])
+    (fault,) = part_faults()
+    assert "the group kilns is written twice" in fault.what
+
+
+def test_a_row_that_is_not_there_is_named() -> None:
+    with pytest.raises(KeyError, match="no row 'ferried' in its group 'pods'"):
+        part_pattern("pods", "ferried")

@@ -5,20 +5,15 @@ amdgpu 0000:0a:00.0: amdgpu: GPU reset begin!           -> pci_devices "PCI devi
 
 from collections.abc import Iterable, Sequence
 
-from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import Fields, Proof
 from forensics.readers.surroundings.near import MAX_LISTED_DEVICES, MAX_SENTENCE_LINES, MAX_TOLD_PROOFS, Found
 
-PCI_PATTERN = lazy.regex(r"\b(?P<pci>[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}(?:\.[0-7])?)\b")
-DRIVER_PATTERN = lazy.regex(
-    r"\b(?P<driver>amdgpu|radeon|nouveau|i915|xe|NVRM|nvidia-nvswitch|mlx[45]_\w+|nvme|r8\d{3}|igb|ixgbe|i40e|e1000e?|bnxt_en|tg3|ena"
-    r"|(?!pci)[a-z][\w-]{1,30}(?= [0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]: ))\b"  # as the kernel begins a driver's message
-)
-ASSERTION_PATTERN = lazy.regex(r"(?P<file>[\w.-]{1,100}\.cuh?):(?P<line>\d{1,6}): .{0,400}?\bblock: \[\d")
-GPU_PATTERN = lazy.regex(
-    r"\bNVRM: GPU(?P<a>\d{1,2})\b|\bGPU: (?P<b>\d{1,2})\b|GPU_(?P<c>\d{1,2})_bfc|(?:device:GPU|CUDA):(?P<d>\d{1,2})\b"
-)
-OPERATION_PATTERN = lazy.regex(r"\[\[(?:\{\{)?(?:node|Node:) (?P<operation>[\w./-]{3,200})")  # TensorFlow's
+PCI_PATTERN = part_pattern("gpu places", "pci")
+DRIVER_PATTERN = part_pattern("gpu places", "driver")
+ASSERTION_PATTERN = part_pattern("gpu places", "assertion")
+GPU_PATTERN = part_pattern("gpu places", "gpu")
+OPERATION_PATTERN = part_pattern("gpu places", "operation")  # TensorFlow's
 
 
 def devices(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:

@@ -11,21 +11,14 @@ the line counts for more than the one in the table. A code that the table lacks 
 
 import functools
 
-from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.database import HEALTHY, read_table
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.readers.base import Record
 
 TRIGGER = Trigger("sxid", ("SXid (", "NVSwitch fatal error", "NVSwitch non-fatal error"))
-SXID_LINE_PATTERN = lazy.regex(
-    r"nvidia-nvswitch(?P<nvswitch>\d{1,4}): SXid \((?:PCI:)?(?P<pci>[0-9a-fA-F:.]+)\): (?P<sxid>\d{1,6}), "
-    r"(?:(?P<severity>Fatal|Non-fatal|Correctable|Severity \d|Data)\b)?(?:, Link (?P<link>\d{1,4}))?,? ?(?P<detail>.*)"
-)
-FABRIC_MANAGER_PATTERN = lazy.regex(
-    r"detected NVSwitch (?P<severity>fatal|non-fatal) error (?P<sxid>\d{1,6}) on fid \d+ "
-    r"on NVSwitch pci bus id (?P<pci>[0-9a-fA-F:.]+)"
-    r"(?: physical id (?P<nvswitch>\d{1,4}))?(?:.{0,20} port (?P<link>\d{1,4}))?"
-)
+SXID_LINE_PATTERN = part_pattern("sxid", "sxid line")
+FABRIC_MANAGER_PATTERN = part_pattern("sxid", "fabric manager")
 CODED, HARMLESS, UNKNOWN_CODE = "coded", "harmless", "unknown_code"
 OUTCOMES = (CODED, HARMLESS, UNKNOWN_CODE)
 # The link corrects these errors or only counts them; working systems report them, too.

@@ -10,15 +10,13 @@ import functools
 import re
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.database import HEALTHY, read_table
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.readers.base import Record
 
 TRIGGER = Trigger("xid", ("NVRM: Xid",))
-XID_LINE_PATTERN = lazy.regex(
-    r"NVRM: Xid \((?:PCI:)?(?P<pci>[0-9a-fA-F:.]+)(?P<mig>[^)]*)\): (?P<xid>\d{1,9})"
-    r"(?:, *pid='?(?P<pid>\d+|<unknown>)'?)?(?:, *name=(?P<task>[^,]*))?(?:, )?(?P<detail>.*)"
-)
+XID_LINE_PATTERN = part_pattern("xid", "xid line")
 PREVIOUS_XID_PATTERN = lazy.regex(r"caused by previous Xid (\d+)")
 RECOVERY_DONE_PATTERN = lazy.regex(r"recovery action changed from \w+ \([^)]*\) to 0x0\b")  # Xid 154: no action is left to do
 NVLINK_ERROR_PATTERN = lazy.regex(r"NVLink: (?:fatal|non-?fatal|uncorrectable|link)", re.IGNORECASE)

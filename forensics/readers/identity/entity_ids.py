@@ -29,20 +29,16 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.line_formats import parse_prefix
 from forensics.line_formats.cgroup_paths import cgroup_owner, systemd_unit
 from forensics.model import Observation, Prefix
 
-OUTPUT = lazy.regex(r"(?:^|[/!])slurm-(?P<job>\d{1,12})(?P<task>_\d+)?(?!\d)[^/]*\.(?:out|err|log|txt)\b")
-DOCKER = lazy.regex(r"(?P<container>[0-9a-f]{64})-json\.log")
-POD_UID_PATTERN = r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
-POD_FOLDER_PATTERN = lazy.regex(rf"(?:^|[/!])[a-z0-9-]+_(?P<pod>[a-z0-9][a-z0-9.-]*)_(?P<pod_uid>{POD_UID_PATTERN})[/!]")
-CONTAINER_FILE_PATTERN = lazy.regex(
-    r"(?:^|[/!])(?P<pod>[a-z0-9][a-z0-9.-]*)_[a-z0-9-]+_[a-z0-9-]+-(?P<container>[0-9a-f]{64})\.log"
-)
-FILE_RANK_NAME_PATTERN = lazy.regex(
-    r"(?:^|[/!_.-])rank[_-]?(?P<rank>\d{1,7})(?:[_.-][^/!]*)?$|[/!]attempt_\d{1,6}/(?P<local_rank>\d{1,7})/std(?:err|out)\.log$"
-)
+OUTPUT = part_pattern("entity ids", "output")
+DOCKER = part_pattern("entity ids", "docker")
+POD_FOLDER_PATTERN = part_pattern("entity ids", "pod folder")
+CONTAINER_FILE_PATTERN = part_pattern("entity ids", "container file")
+FILE_RANK_NAME_PATTERN = part_pattern("entity ids", "file rank name")
 
 
 class FileNameIds(Struct, frozen=True):

@@ -13,28 +13,18 @@ device behind it is unknown, the record has no outcome, and the signatures of th
 """
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.readers.base import Record
 
 TRIGGER = Trigger("aer", ("PCIe Bus Error: severity=",), before=4, after=16)
 FOLDS = True
 AER_PCI = r"(?:[0-9a-f]{4,6}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]"
-PCIE_ERROR_PATTERN = lazy.regex(
-    rf"(?:(?<![\w-])(?P<driver>[\w-]{{1,64}}) (?P<pci>{AER_PCI}): )?(?:AER: )?PCIe Bus Error: "
-    r"severity=(?P<severity>[A-Z]\w+(?: \((?:Non-)?Fatal\))?), type=(?P<layer>[\w ]+?)(?: Layer)?,"
-    r"(?: id=(?P<id>[0-9a-f]{4}))?\s?\((?P<agent>[\w ]+ ID)\)"
-)
-AER_RECEIVED_PATTERN = lazy.regex(
-    rf"AER: (?:Multiple )?\w+(?: \([\w-]+\))? error (?:message )?received(?: from)?:? (?:id=)?(?P<origin>{AER_PCI}|[0-9a-f]{{4}})"
-)
-PCI_DEVICE_ID_PATTERN = lazy.regex(
-    r"device \[(?P<vendor>[0-9a-f]{4}):(?P<device_id>[0-9a-f]{4})\] error status/mask=(?P<status>[0-9a-f]{8})"
-)
-ERROR_BIT_PATTERN = lazy.regex(r"\[ ?(?P<bit>\d{1,2})\] (?P<name>[A-Z]\w[\w /-]*?)\s*(?P<first>\(First\))?\s*$")
-AER_TAIL_PATTERN = lazy.regex(
-    rf"(?<![\w-])(?P<driver>[\w-]{{1,64}}) (?P<pci>{AER_PCI}): (?:AER: )?"
-    r"(?:can't recover|device has no AER-aware driver|device has no error_detected)"
-)
+PCIE_ERROR_PATTERN = part_pattern("aer", "pcie error")
+AER_RECEIVED_PATTERN = part_pattern("aer", "aer received")
+PCI_DEVICE_ID_PATTERN = part_pattern("aer", "pci device id")
+ERROR_BIT_PATTERN = part_pattern("aer", "error bit")
+AER_TAIL_PATTERN = part_pattern("aer", "aer tail")
 AER_LINE_PATTERN = lazy.regex(rf"{AER_PCI}: |AER:|Hardware Error")
 GPU_DRIVERS = {"nvidia", "amdgpu", "radeon", "nouveau", "i915", "xe", "habanalabs"}
 GPU_VENDORS = {"10de", "1002"}

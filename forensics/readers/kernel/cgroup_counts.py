@@ -11,13 +11,12 @@ has a row `oom_kill`, between other rows. There it counts every kill since the h
 """
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import Line, Region, Trigger, Value
 from forensics.readers.base import Record
 
 TRIGGER = Trigger("cgroup_counts", ("oom_kill ",), before=6, after=0)
-OOM_KILL_COUNT_PATTERN = lazy.regex(
-    r"^(?P<path>\S*memory\.(?:events(?:\.local)?|oom_control):)?\s*oom_kill (?P<oom_kills>[1-9]\d{0,6})\s*$"
-)
+OOM_KILL_COUNT_PATTERN = part_pattern("cgroup counts", "oom kill count")
 CGROUP_FILE_NAME_PATTERN = lazy.regex(r"(?:^|[/!.])memory\.(?:events(?:\.local)?|oom_control)(?:\.\w{1,8})?$")
 NEIGHBOUR_ROW_PATTERNS = (lazy.regex(r"\boom_kill_disable [01]\s*$"), lazy.regex(r"\boom \d+\s*$"), lazy.regex(r"\bmax \d+\s*$"))
 

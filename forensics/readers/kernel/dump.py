@@ -9,6 +9,7 @@ It proves nothing by itself: a warning has the same dump. Its fields belong to t
 """
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import Line, Region, Trigger, Value
 from forensics.readers.base import ParsedLine, Record, parse_lines
 from forensics.readers.units import typed_fields
@@ -21,14 +22,8 @@ HEAD_PATTERN = lazy.regex(
     r"|Kernel panic|divide error|invalid opcode|kernel BUG at|unable to handle"
 )
 OTHER_HEAD_PATTERN = lazy.regex(r"invoked oom-killer|page allocation failure|\bWARNING: |cut here \]")
-TASK_PATTERN = lazy.regex(
-    r"(?:CPU: ?(?P<cpu>\d{1,5}) )?(?:UID: ?\d+ )?PID: ?(?P<pid>\d{1,10}) Comm: (?P<task>.{1,32}?)"
-    r" (?:Kdump: loaded )?(?:Not t|T)ainted"
-)
-STOPPED_FUNCTION_PATTERN = lazy.regex(
-    r"RIP: 0010:(?:\[<[0-9a-f]+>\] ?){0,2}(?P<kernel_function>[A-Za-z_][\w.]{0,120})\+0x[0-9a-f]+/0x[0-9a-f]+"
-    r"(?: \[(?P<module>\w{1,60})\])?"
-)
+TASK_PATTERN = part_pattern("dump", "task")
+STOPPED_FUNCTION_PATTERN = part_pattern("dump", "stopped function")
 
 
 IDLE_TASK = "swapper"  # an interrupt came while nothing ran: it says nothing of whose fault it is

@@ -17,7 +17,7 @@ from collections.abc import Iterable
 
 from forensics.core import lazy
 from forensics.core.text import format_size
-from forensics.data_files.named_parts import first_row
+from forensics.data_files.named_parts import first_row, part_pattern
 from forensics.line_formats.cgroup_paths import owner_phrase
 from forensics.model import Line, Region, Stamp, Trigger, Value, Weight
 from forensics.readers.base import ParsedLine, Record, parse_lines
@@ -35,12 +35,7 @@ MEMORY_LIMIT, HOST_MEMORY_EXHAUSTED = "memory_limit", "host_memory_exhausted"
 OUTCOMES = (MEMORY_LIMIT, HOST_MEMORY_EXHAUSTED)
 
 QUOTE_RANKS = {"constraint": 2, "limit": 2, "usage": 3, "invoked": 4}  # of the lines, the smallest is quoted first
-OOM_KILL_PATTERN = lazy.regex(
-    r"(?P<memcg>Memory cgroup out of memory: )?(?P<plain>Out of memory[^:]*: )?Kill(?P<done>ed)? process (?P<pid>\d+),? "
-    r"(?:UID:? ?(?P<uid>\d+),? )?\((?P<task>[^)]*)\)"
-    r"(?:.*?total-vm:(?P<total_vm_kb>\d+)kB, anon-rss:(?P<anon_rss_kb>\d+)kB, file-rss:(?P<file_rss_kb>\d+)kB)?"
-    r"(?:, shmem-rss:(?P<shmem_rss_kb>\d+)kB)?(?:, UID:(?P<uid2>\d+))?"
-)
+OOM_KILL_PATTERN = part_pattern("kernel oom", "oom kill")
 CGROUP_CHARGE_FRAME_PATTERN = lazy.regex(
     r"\b_{0,2}(?:mem_cgroup_(?:out_of_memory|(?:handle_)?oom\w*|(?:try_|do_)?charge\w*)|try_charge_memcg)\b"
 )

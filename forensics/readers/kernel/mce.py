@@ -14,7 +14,7 @@ import functools
 from datetime import UTC, datetime
 
 from forensics.core import lazy
-from forensics.data_files.named_parts import first_parts, first_row
+from forensics.data_files.named_parts import first_parts, first_row, part_pattern
 from forensics.database import read_rows
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.readers.base import Record
@@ -22,17 +22,17 @@ from forensics.readers.base import Record
 TRIGGER = Trigger("mce", ("Machine Check", "_STATUS[", "MCGSTATUS"), before=8, after=14)
 FOLDS = True
 MCE_STATUS = "machine check status"  # the group of patterns
-OLD_BANK_PATTERN = lazy.regex(r"\bCPU (?P<cpu>\d{1,5}) BANK (?P<bank>\d{1,3})\b")
-PROCESSOR_PATTERN = lazy.regex(r"PROCESSOR (?P<vendor>\d+):[0-9a-f]+ TIME (?P<time>\d{1,12}) SOCKET (?P<socket>\d+)")
-MCE_ADDRESS_PATTERN = lazy.regex(r"\b(?:ADDR|Error Addr:) (?:0x)?(?P<address>[0-9a-f]{1,16})\b")
-IPID_PATTERN = lazy.regex(r"\bIPID:? (?:0x)?(?P<ipid>[0-9a-f]{1,16})\b")
-DIMM_PATTERN = lazy.regex(r"EDAC MC\d+: \d+ (?P<kind>CE|UE) .{0,120}?\bon (?P<dimm>[^()]{1,160}?) ?\(")
+OLD_BANK_PATTERN = part_pattern("mce", "old bank")
+PROCESSOR_PATTERN = part_pattern("mce", "processor")
+MCE_ADDRESS_PATTERN = part_pattern("mce", "mce address")
+IPID_PATTERN = part_pattern("mce", "ipid")
+DIMM_PATTERN = part_pattern("mce", "dimm")
 AMD_MEMORY_PATTERN = lazy.regex(r"DRAM ECC error|Unified Memory Controller|ECC/ChipKill ECC error")
 MCE_LINE_PATTERN = lazy.regex(
     r"\[Hardware Error\]|\bEDAC\b|^(?:CPU|MCE|TIME|MISC|ADDR|MCG|MCi|MCA|STATUS|"
     r"Hardware event|CPUID|SOCKET|Transaction)\b|microcode"
 )
-MCE_VERDICT_PATTERN = lazy.regex(r"Machine check: (?P<verdict>[A-Z][^\n]{3,80})")
+MCE_VERDICT_PATTERN = part_pattern("mce", "mce verdict")
 MEMORY, CODED, UNKNOWN_CODE = "memory", "coded", "unknown_code"
 OUTCOMES = (MEMORY, CODED, UNKNOWN_CODE)
 AMD = "2"  # x86 vendor number of AMD in the kernel; 0 is Intel

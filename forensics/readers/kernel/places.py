@@ -11,17 +11,15 @@ Jun  2 10:05:31 gpu-04 kernel: Out of memory   -> by the kernel
 from collections.abc import Sequence
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import Fields, Proof
 from forensics.readers.surroundings.near import MAX_FAULT_LINES, MAX_SENTENCE_LINES, Found
 
 FAULT_PATTERN = lazy.regex(r"\bOops\b|\bpanic\b|\bBUG: |Unable to handle kernel|Internal error: |\bLOCKUP\b|soft lockup")
-KERNEL_FUNCTION_PATTERN = lazy.regex(  # of x86, of older kernels, of ARM, of POWER and of RISC-V
-    r"(?:\bRIP: [\da-f]{4}:|\bE?IP: (?:[\da-f]{4}:)?|\b(?:EIP|PC) is at |\be?pc : |\bNIP )(?:\[<?[\da-f]{8,16}>?\] ?)*\.?"
-    r"(?P<function>[A-Za-z_][\w.]{1,100})\+0x"
-)
+KERNEL_FUNCTION_PATTERN = part_pattern("kernel places", "kernel function")  # of x86, older ones, ARM, POWER, RISC-V
 HUNG_PANIC = "hung_task: blocked tasks"  # the watchdog's task ends the machine, not the one that hung
-HUNG_TASK_PATTERN = lazy.regex(r"\bINFO: task (?P<task>\S.{0,30}?):(?P<pid>\d{1,8}) (?:is )?blocked for more than")
-ON_CPU_PATTERN = lazy.regex(r"\b(?:CPU: \d{1,4} .{0,20}?PID|Pid): (?P<pid>\d{1,8}),? [Cc]omm: (?P<task>[^\s,]{1,15})")
+HUNG_TASK_PATTERN = part_pattern("kernel places", "hung task")
+ON_CPU_PATTERN = part_pattern("kernel places", "on cpu")
 
 
 def kernel_place(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:

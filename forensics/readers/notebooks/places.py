@@ -7,19 +7,17 @@ Executing Cell 3---------------------------------------               -> cell 3
 from collections.abc import Sequence
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import Fields, Proof
 from forensics.readers.surroundings.near import MAX_SENTENCE_LINES, Found
 
 EDITOR_LINE_PATTERN = lazy.regex(r"\A\d\d:\d\d:\d\d\.\d{3} \[(?:info|warn|error)\]")  # of Visual Studio Code's log
-EDITOR_CELL_PATTERN = lazy.regex(r"\bEnd cell (?P<cell>\d{1,6}) execution @ \d")
-STARTED_CELL_PATTERN = lazy.regex(r"\bexecution of cell (?P<cell>\d{1,6})\b")
-STARTED_KERNEL_PATTERN = lazy.regex(r"\bStarted Kernel (?P<name>.{1,60}?) \(")
-SERVED_NOTEBOOK_PATTERN = lazy.regex(
-    r"(?:Saving file at /?|App\] Notebook |GET /(?:notebooks|lab/tree|doc/tree)/|Input Notebook:\s{1,8}|NbClientApp\] Executing"
-    r"|Converting notebook)\s{0,2}(?P<notebook>[^\s?\"'<>|:]{1,200}\.ipynb)\b"
-)
-EXECUTED_CELL_PATTERN = lazy.regex(r"\A(?:.{0,60}\s)?(?:Executing|Ending) [Cc]ell (?P<cell>\d{1,6})\b")
-OUTPUT_HEADING_PATTERN = lazy.regex(r"\A(?:\d{4}-\S{5,40} )?In \[(?P<cell>\d{1,9}| )\]:\Z")  # see sources/formats/notebook.py
+EDITOR_CELL_PATTERN = part_pattern("notebooks places", "editor cell")
+STARTED_CELL_PATTERN = part_pattern("notebooks places", "started cell")
+STARTED_KERNEL_PATTERN = part_pattern("notebooks places", "started kernel")
+SERVED_NOTEBOOK_PATTERN = part_pattern("notebooks places", "served notebook")
+EXECUTED_CELL_PATTERN = part_pattern("notebooks places", "executed cell")
+OUTPUT_HEADING_PATTERN = part_pattern("notebooks places", "output heading")  # see sources/formats/notebook.py
 DEAD_KERNEL_PATTERN = lazy.regex(r"DeadKernel|Kernel died")
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from forensics.core import lazy
 from forensics.core.limits import GIB, KIB, MIB
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import Line, Region, Scan, Trigger
 from forensics.readers.numbers.base import Cell, Measure, Series, series_from_cells
 
@@ -31,13 +32,13 @@ CGROUP_MEMORY = Measure("cgroup memory", "memory", "bytes", 1, "used")
 CGROUP_LIMIT = Measure("cgroup limit", "limit", "bytes", 1)
 EVENT_MEASURES = {n: Measure(f"cgroup {n} events", "events", "") for n in ("high", "max", "oom", "oom_kill")}
 YOLO_GPU_MEMORY = Measure("GPU_mem", "memory", "bytes", 1, "peak", True)
-MPROF_SAMPLE_PATTERN = lazy.regex(r"(?:MEM|CHLD (?P<pid>\d{1,10})) (?P<mib>\d+\.\d{6}) (?P<time>\d+\.\d{4})$")
-PROFILE_ROW_PATTERN = lazy.regex(r"\A\s*(?P<line>\d+)\s+(?P<mib>\d+(?:\.\d+)?) MiB\s+(?P<more>\d+(?:\.\d+)?) MiB\s")
-CGROUP_FILE_PATTERN = lazy.regex(r"memory\.(?P<file>current|usage_in_bytes|max|limit_in_bytes)\b(?P<rest>.*)$")
-BYTES_PATTERN = lazy.regex(r"[^\w.]{0,12}(?P<bytes>\d{1,19})\b(?!\.\d)")
+MPROF_SAMPLE_PATTERN = part_pattern("memory tools", "mprof sample")
+PROFILE_ROW_PATTERN = part_pattern("memory tools", "profile row")
+CGROUP_FILE_PATTERN = part_pattern("memory tools", "cgroup file")
+BYTES_PATTERN = part_pattern("memory tools", "bytes")
 EVENT_PATTERN = lazy.regex(r"\b(high|max|oom|oom_kill)[ :=]+(\d{1,18})\b")
 UNLIMITED = 1 << 60  # cgroup v1 writes "no limit" as the largest multiple of a page, in bytes
-YOLO_EPOCH_PATTERN = lazy.regex(r"\A\s*(?P<epoch>\d{1,7})/\d{1,7}\s+(?P<size>\d+(?:\.\d+)?)(?P<scale>[KMG])\s(?P<rest>.*)$")
+YOLO_EPOCH_PATTERN = part_pattern("memory tools", "yolo epoch")
 YOLOV5_LOSS_COLUMNS = ("box", "obj", "cls", "total")  # of YOLOv5, before its columns were called box_loss
 BYTES_PER_YOLO_UNIT = {"K": KIB, "M": MIB, "G": GIB}
 

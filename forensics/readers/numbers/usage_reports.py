@@ -12,7 +12,7 @@ those of any line.
 import datetime
 from collections.abc import Iterator
 
-from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import Line, Region, Scan, Trigger
 from forensics.readers.numbers.base import Cell, Measure, Series, series_from_cells
 
@@ -24,13 +24,10 @@ JUPYTER_MEMORY = Measure("Jupyter memory used", "memory", "bytes", 1, "used")
 KERNEL_MEMORY = Measure("kernel memory", "memory", "bytes", 1, "used")
 LIMIT = Measure("Jupyter memory limit", "limit", "bytes", 1)
 MEASURE_OF_METRIC = {"total_memory_usage": JUPYTER_MEMORY, "max_memory_usage": LIMIT}
-USAGE_PATTERN = lazy.regex(r'\{"rss": (?P<rss>\d{1,18}), "limits": \{(?:"memory": \{"rss": (?P<limit>\d{1,18}))?')
-KERNEL_PATTERN = lazy.regex(r'"pid": (?P<pid>\d{1,10}), (?:"kernel_cpu": [\d.]{1,20}, )?"kernel_memory": (?P<bytes>\d{1,18})')
-DATE_PATTERN = lazy.regex(r'"date": "(?P<date>[\d-]{10}T[\d:]{8}(?:\.\d{1,6})?(?:Z|[+-]\d\d:?\d\d))"')
-METRIC_PATTERN = lazy.regex(
-    r"(?:^|\s)(?P<name>total_memory_usage|max_memory_usage)(?P<labels>\{[^}]{0,500}\})?"
-    r" (?P<value>\d{1,19}(?:\.\d{1,19})?(?:e\+?\d{1,2})?)(?: (?P<ms>\d{13}))?$"
-)
+USAGE_PATTERN = part_pattern("usage reports", "usage")
+KERNEL_PATTERN = part_pattern("usage reports", "kernel")
+DATE_PATTERN = part_pattern("usage reports", "date")
+METRIC_PATTERN = part_pattern("usage reports", "metric")
 
 
 def series(scan: Scan) -> list[Series]:

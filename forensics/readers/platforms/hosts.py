@@ -7,23 +7,17 @@ root@nas02[/]# nvidia-smi                                           -> host nas0
 from collections.abc import Sequence
 
 from forensics.core import lazy
-from forensics.data_files.named_parts import PartRow, part_rows
+from forensics.data_files.named_parts import PartRow, part_pattern, part_rows
 from forensics.model import Fields, Proof
 from forensics.readers.python.library_files import knows_own_code
 from forensics.readers.surroundings.near import MAX_FAULT_LINES, MAX_LISTED_DEVICES, MAX_PROMPT_LINES, NEAR, Found
 
-PROMPT_PATTERN = lazy.regex(  # not of commands that ask another machine
-    r"\A\s{0,8}(?:\([\w.-]{1,40}\) ?)?\[?[a-z_][\w.-]{0,31}@(?P<host>[A-Za-z][\w.-]{0,62})"
-    r"(?:(?:[:\[ ][^\n$#%>]{0,120})?\]?[$#%>]\s+(?!kubectl\b|oc\b|ssh\b|docker\b)(?=\S)|\s*\Z)"
-)
-NODE_PATTERN = lazy.regex(r"\bkubelet, (?P<host>[a-z0-9][\w.-]{0,62})\b|\bon this host \((?P<named>[\w.-]{1,62})\)")
+PROMPT_PATTERN = part_pattern("machines", "prompt")  # not of commands that ask another machine
+NODE_PATTERN = part_pattern("machines", "node")
 DOCUMENT_ROW_PATTERN = lazy.regex(r"\A\s{1,8}(?:JobId|JobState)=|\A\s{0,12}\"[@\w.]{1,60}\":|\ATERM_[A-Z]{3,20}: ")
 NO_HOSTS = ("host", "localhost", "kernel", "server", "node")
-STARTED_ON_PATTERN = lazy.regex(
-    r"\bStart running, host: (?:[\w.-]{1,40}@)?(?P<host>[\w.-]{2,62}),"
-    r"|\A(?i:hostname|running on (?:host|node))\s?[:= ] ?(?P<bare>[a-z][\w.-]{1,62})\s*\Z"
-)
-AGENT_PATTERN = lazy.regex(r"\blocal_rank: (?P<local_rank>\d{1,4}) \(pid: (?P<pid>\d{1,8})\) of binary")  # of torchelastic
+STARTED_ON_PATTERN = part_pattern("machines", "started on")
+AGENT_PATTERN = part_pattern("machines", "agent")  # of torchelastic
 NO_STARTED_HOSTS = ("localhost", "localhost.localdomain")
 
 

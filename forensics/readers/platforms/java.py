@@ -13,11 +13,12 @@ example.org/scheduler.(*Plugin).Filter(0xc000)
 from collections.abc import Sequence
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import Fields, Proof, Value
 from forensics.readers.surroundings.near import NEAR, WIDE, Found
 
-CAUSED_BY_PATTERN = lazy.regex(r"\s*Caused by: (?P<exc_type>[\w.$]{1,200}): (?P<exc_message>\S.{0,499})")
-JAVA_FRAME_PATTERN = lazy.regex(r"\bat [\w.$<>/@]{1,300}\((?P<file>[\w$]{1,80}\.(?:java|kt|scala|groovy)):(?P<line>\d{1,6})\)")
+CAUSED_BY_PATTERN = part_pattern("java", "caused by")
+JAVA_FRAME_PATTERN = part_pattern("java", "java frame")
 # A frame of the Java library or of a widely used one, as its package tells: `at java.base/java.lang.Thread.run(Thread.java:833)`.
 JVM_LIBRARY_FRAME_PATTERN = lazy.regex(
     r"\bat (?:[\w.]{1,60}/)?(?:javax?|jdk|jakarta|sun|com\.sun|kotlinx?|scala|clojure|groovy|akka|reactor"
@@ -49,7 +50,7 @@ def java_frame(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at:
 
 
 GOROUTINE_PATTERN = lazy.regex(r"\Agoroutine \d{1,10} \[")
-GO_FRAME_PATTERN = lazy.regex(r"\A\s+(?P<file>/[^\s:]{1,300}\.go):(?P<line>\d{1,6})(?: \+0x[0-9a-f]+)?\s*\Z")
+GO_FRAME_PATTERN = part_pattern("java", "go frame")
 GO_LIBRARY_PATTERN = lazy.regex(r"/vendor/|/pkg/mod/|/go/src/runtime/|\A/usr/(?:local|lib)/go")
 
 

@@ -11,6 +11,7 @@ Wordings: sbatch, qsub and bsub in scripts; scontrol show job; sacct with and wi
 from collections.abc import Iterable, Iterator
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import Habit, Line, Region, Scan, Trigger
 from forensics.readers.units import size_bytes
 
@@ -23,15 +24,15 @@ TRIGGER = Trigger(
 )
 ASKED_TIME, USED_TIME, ASKED_MEMORY, USED_MEMORY = "asked_time_s", "used_time_s", "asked_memory_bytes", "used_memory_bytes"
 LIMIT_COLUMNS = {"timelimit": ASKED_TIME, "elapsed": USED_TIME, "reqmem": ASKED_MEMORY, "maxrss": USED_MEMORY}
-SCRIPT_TIME_PATTERN = lazy.regex(r"^#(?:SBATCH\s.*?(?:--time[= ]|-t ?)|PBS\s.*?\bwalltime=|BSUB\s+-W ?)(?P<time>[\d:-]{1,20})\b")
-SCRIPT_MEMORY_PATTERN = lazy.regex(r"^#(?:SBATCH\s.*?--mem[= ]|PBS\s.*?\bmem=)(?P<memory>[\d.]{1,12}[KMGTkmgt]?[Bb]?)\b")
-ANSWER_PATTERN = lazy.regex(r"\b(?P<name>TimeLimit|RunTime|MinMemoryNode)=(?P<value>[\w:.-]{1,30})")
+SCRIPT_TIME_PATTERN = part_pattern("job limits", "script time")
+SCRIPT_MEMORY_PATTERN = part_pattern("job limits", "script memory")
+ANSWER_PATTERN = part_pattern("job limits", "answer")
 KIND_OF_ANSWER = {"TimeLimit": ASKED_TIME, "RunTime": USED_TIME, "MinMemoryNode": ASKED_MEMORY}
 JOB_ID_PATTERN = lazy.regex(r"\bJobId=(\d{1,12})\b")
 HEADER_PATTERN = lazy.regex(r"(?i)^\W{0,3}JobID\b.{0,300}\b(?:Timelimit|ReqMem|MaxRSS)\b")
 RULE_PATTERN = lazy.regex(r"^[\s|-]*-{4}[\s|-]*$")
-TIME_PATTERN = lazy.regex(r"^(?:(?P<days>\d{1,4})-)?(?P<clock>\d{1,9}(?::\d{1,2}){0,2})$")
-SLURM_SIZE_PATTERN = lazy.regex(r"(?i)^(?P<size>[\d.]{1,15}[KMGT]?)B?[cn]?$")  # `4Gn`: of a node, `4Gc`: of a processor
+TIME_PATTERN = part_pattern("job limits", "time")
+SLURM_SIZE_PATTERN = part_pattern("job limits", "slurm size")  # `4Gn`: of a node, `4Gc`: of a processor
 MEBIBYTES = "M"  # what Slurm takes a number without a unit for
 
 

@@ -22,35 +22,30 @@ not prove it: a liveness probe, a drained node or a person also kills with SIGKI
 import re
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.database import signal_outcome
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.readers.base import Record
 
 TRIGGER = Trigger("kubectl_describe", ("Exit Code: ", "The node was low on resource: "), before=90, after=70)
 FOLDS = True
-EXIT_CODE_PATTERN = lazy.regex(r"^(?P<indent>\s*)Exit Code:\s+(?P<code>\d{1,3})\s*$")
-TERMINATED_PATTERN = lazy.regex(r"^(?P<indent>\s*)(?P<name>(?:Last )?State):\s+Terminated\b")
-REASON_PATTERN = lazy.regex(r"^\s*Reason:\s+(?P<reason>\w+)\s*$")
-POD_MESSAGE_PATTERN = lazy.regex(r"^\s*Message:\s+(?P<message>\S.*)")
-CONTAINER_NAME_PATTERN = lazy.regex(r"^(?P<indent>\s*)(?P<name>[a-z0-9][\w.-]{0,252}):\s*$")
+EXIT_CODE_PATTERN = part_pattern("kubectl describe", "exit code")
+TERMINATED_PATTERN = part_pattern("kubectl describe", "terminated")
+REASON_PATTERN = part_pattern("kubectl describe", "reason")
+POD_MESSAGE_PATTERN = part_pattern("kubectl describe", "pod message")
+CONTAINER_NAME_PATTERN = part_pattern("kubectl describe", "container name")
 FINISHED_ROW_PATTERN = lazy.regex(r"^\s*Finished:\s+\S")
-NODE_ROW_PATTERN = lazy.regex(r"^Node:\s+(?P<node>[\w.-]+)(?:/\S*)?\s*$")
-CONTAINER_ID_ROW_PATTERN = lazy.regex(r"^\s*Container ID:\s+\S{1,40}://(?P<id>[0-9a-f]{64})\s*$")
-POD_UID_IN_EVENT_PATTERN = lazy.regex(r"\bin pod \S{1,400}\((?P<uid>[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})\)")
-POD_NAME_PATTERN = lazy.regex(r"^Name:\s+(?P<pod>\S+)\s*$")
-MEMORY_LIMIT_PATTERN = lazy.regex(r"^\s*memory:\s+(?P<size>[\d.]+\w{0,2})\s*$")
-RESTART_COUNT_PATTERN = lazy.regex(r"^\s*Restart Count:\s+(?P<count>\d{1,9})")
-WAITING_ROW_PATTERN = lazy.regex(r"^(?P<indent>\s*)State:\s+Waiting\s*$")
-OWNER_ROW_PATTERN = lazy.regex(
-    r"^Controlled By:\s+(?P<kind>ReplicaSet|StatefulSet|DaemonSet)/(?P<name>[a-z0-9][\w.-]{0,250})\s*$"
-)
-OWN_NAMESPACE_PATTERN = lazy.regex(r"^Namespace:\s+(?P<namespace>[a-z0-9-]{1,63})\s*$")
+NODE_ROW_PATTERN = part_pattern("kubectl describe", "node row")
+CONTAINER_ID_ROW_PATTERN = part_pattern("kubectl describe", "container id row")
+POD_UID_IN_EVENT_PATTERN = part_pattern("kubectl describe", "pod uid in event")
+POD_NAME_PATTERN = part_pattern("kubectl describe", "pod name")
+MEMORY_LIMIT_PATTERN = part_pattern("kubectl describe", "memory limit")
+RESTART_COUNT_PATTERN = part_pattern("kubectl describe", "restart count")
+WAITING_ROW_PATTERN = part_pattern("kubectl describe", "waiting row")
+OWNER_ROW_PATTERN = part_pattern("kubectl describe", "owner row")
+OWN_NAMESPACE_PATTERN = part_pattern("kubectl describe", "own namespace")
 REPLICA_HASH_PATTERN = lazy.regex(r"-[a-z0-9]{5,10}$")  # what a Deployment adds to its name for a ReplicaSet
-EVICTION_PATTERN = lazy.regex(
-    r"The node was low on resource: (?P<resource>[\w-]+)\.?(?: Threshold quantity: (?P<threshold>[\d.]+\w{0,2}), "
-    r"available: (?P<available>[\d.]+\w{0,2})\.)?(?: ?Container (?P<container>\S+) was using (?P<usage>[\d.]+\w{0,2}), "
-    r"(?:which exceeds its request of|request is) (?P<request>[\d.]+\w{0,2}))?"
-)
+EVICTION_PATTERN = part_pattern("kubectl describe", "eviction")
 OOM_KILLED, LIVENESS_PROBE, PROGRAM_FAILED, NEVER_STARTED = "OOMKilled", "liveness_probe", "failed", "not_started"
 BY_RESOURCE = {
     "memory": "evicted_memory",

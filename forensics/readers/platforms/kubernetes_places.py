@@ -11,18 +11,15 @@ Liveness probe failed: HTTP probe failed with statuscode: 503   -> HTTP probe fa
 from collections.abc import Sequence
 
 from forensics.core import lazy
-from forensics.data_files.named_parts import first_parts
+from forensics.data_files.named_parts import first_parts, part_pattern
 from forensics.model import Fields, Proof, Value
 from forensics.readers.surroundings.near import MAX_PROMPT_LINES, MAX_READ_PROOFS, NEAR, WIDE, Found
 
-POD_NAME = r"[a-z0-9][a-z0-9.*-]{0,250}[a-z0-9*]"
-POD_DOCUMENT_PATTERN = lazy.regex(rf'"name": ?"(?P<pod>{POD_NAME})"')
+POD_DOCUMENT_PATTERN = part_pattern("kubernetes places", "pod document")
 POD_MARKS = ('"containerStatuses"', '"kind": "Pod"', '"kind":"Pod"')
-DESCRIBED_POD_PATTERN = lazy.regex(
-    rf"\AName:\s+(?P<pod>{POD_NAME})\s*\Z"
-)  # kubectl describe: its next rows tell namespace and node
-NAMESPACE_ROW_PATTERN = lazy.regex(r"\ANamespace:\s+(?P<namespace>[a-z0-9-]{1,63})\s*\Z")
-STATUS_CONTAINER_PATTERN = lazy.regex(r'"containerID": ?"\w{1,20}://(?P<container>[0-9a-f]{64})"')
+DESCRIBED_POD_PATTERN = part_pattern("kubernetes places", "described pod")  # its next rows tell namespace and node
+NAMESPACE_ROW_PATTERN = part_pattern("kubernetes places", "namespace row")
+STATUS_CONTAINER_PATTERN = part_pattern("kubernetes places", "status container")
 
 
 def pod(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
@@ -56,13 +53,10 @@ def _described_pod(lines: Sequence[str], at: int) -> str:
     return ""
 
 
-POD_ID_PATTERN = lazy.regex(r"(?P<pod>[a-z0-9][\w.-]*?)_(?P<namespace>[a-z0-9][a-z0-9-]*)\b")  # as the kubelet writes it
+POD_ID_PATTERN = part_pattern("kubernetes places", "pod id")  # as the kubelet writes it
 PREEMPTION_PATTERN = lazy.regex(r" preemption: .*")  # why no other pod was ended for this one: the scheduler's second sentence
-PROBE_MESSAGE_PATTERN = lazy.regex(r"(?:Liveness|Startup) probe (?:failed|errored): (?P<says>\S[^\n]{0,200})")
-RUNTIME_MESSAGE_PATTERN = lazy.regex(
-    r"(?:unable to start container process|starting container process caused|container create failed|Error):? "
-    r"(?P<says>\S[^\n]{0,200})"
-)
+PROBE_MESSAGE_PATTERN = part_pattern("kubernetes places", "probe message")
+RUNTIME_MESSAGE_PATTERN = part_pattern("kubernetes places", "runtime message")
 
 
 def pod_and_namespace(written: str) -> dict[str, Value]:

@@ -6,15 +6,15 @@
 from collections.abc import Sequence
 
 from forensics.core import lazy
-from forensics.data_files.named_parts import part_rows
+from forensics.data_files.named_parts import part_pattern, part_rows
 from forensics.model import Fields, Proof
 from forensics.readers.python.library_files import knows_own_code
 from forensics.readers.surroundings.near import MAX_READ_PROOFS, MAX_TOLD_PROOFS, Found
 
-PATH_PATTERN = lazy.regex(r"(?<!\S)['\"]?(?P<path>(?:/[^\s/:'\"]{1,200}){2,30})['\"]?: (?:\[Errno \d|OSError|No space)")
-ADDRESS_PATTERN = lazy.regex(r"\b(?:url|URL):? (?P<url>https?://[^\s'\"<>)]{4,200}?)[.,]?(?=[\s'\"<>)]|\Z)")
-CONNECT_PATTERN = lazy.regex(r"connect to \(?\[?(?P<host>[\w.-]{2,80})\]?(?:, |:)(?P<port>\d{2,5})\b")
-PEER_PATTERN = lazy.regex(r"\bfrom peer (?P<peer>[\w.:-]{3,60})<\d{2,5}>")
+PATH_PATTERN = part_pattern("named things", "path")
+ADDRESS_PATTERN = part_pattern("named things", "address")
+CONNECT_PATTERN = part_pattern("named things", "connect")
+PEER_PATTERN = part_pattern("named things", "peer")
 LISTEN_PATTERN = lazy.regex(r"(?i)\blisten|\bbind\b|in use|EADDRINUSE|already allocated")
 
 

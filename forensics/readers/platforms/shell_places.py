@@ -15,18 +15,14 @@ conda's.
 from collections.abc import Iterable, Sequence
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import FailedActivation, Fields, Proof, Scan, Trigger
 from forensics.readers.python.library_files import knows_own_code
 from forensics.readers.surroundings.near import Found
 
-SHELL_DEATH_PATTERN = lazy.regex(
-    r"(?:\A|: line \d{1,7}: |\A\[\d{1,4}\][ +-]{1,8})\s{0,4}(?P<pid>\d{2,8}) (?:Killed|Terminated|Aborted|Quit|Hangup"
-    r"|[Bb]us error|[Ss]egmentation fault|[Ii]llegal (?:hardware )?instruction|[Ff]loating point exception)"
-    r"\s{1,30}(?:\(core dumped\)\s{1,8})?"
-    r"(?P<command>\S.{0,300})"
-)
-SCRIPT_PATTERN = lazy.regex(r"(?:\A|\s)(?P<script>-m [\w.]{1,100}|[\w./~-]{1,200}\.(?:py|sh|jl|R|pl))(?=\s|\Z)")
-USAGE_ERROR_PATTERN = lazy.regex(r"(?:\A|\s)(?P<script>[\w./~-]{1,200}\.py): error: \S")  # argparse's
+SHELL_DEATH_PATTERN = part_pattern("shell places", "shell death")
+SCRIPT_PATTERN = part_pattern("shell places", "script")
+USAGE_ERROR_PATTERN = part_pattern("shell places", "usage error")  # argparse's
 FILE_TOOL_PATTERN = lazy.regex(
     r"(?:/usr)?(?:/bin/)?(cp|mv|rm|ln|ls|cat|mkdir|rmdir|touch|chmod): (?:cannot |\S.{0,300}: No such file)"
 )

@@ -5,19 +5,16 @@ srun: error: gpu-04: task 3: Exited with exit code 1     -> host gpu-04
 
 from collections.abc import Sequence
 
-from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import Fields, Proof, Scan
 from forensics.readers.surroundings.near import NEAR, WIDE, Found
 
-SRUN_TASK_PATTERN = lazy.regex(r"\bsrun: error: (?P<host>[A-Za-z][\w.-]{1,62}): tasks? [\d,-]+: ")
-SLURM_STEP_PATTERN = lazy.regex(r"\b(?:StepId=|STEP |JobId=|JOB )(?P<job>\d{1,10})\b")
+SRUN_TASK_PATTERN = part_pattern("slurm places", "srun task")
+SLURM_STEP_PATTERN = part_pattern("slurm places", "slurm step")
 # What a job script, a scheduler and a launcher say at the start: `Job 4711 on gpu-03, started ...`, `SLURMD_NODENAME=gpu-03`
-JOB_NODE_PATTERN = lazy.regex(
-    r"(?i)(?:\bjob (?:\w{1,12}\W{1,3})?\d{1,12}(?: \w{1,20})? on (?:host |node )?|\bSLURMD_NODENAME ?[:=] ?)"
-    r"(?P<node>[a-z][\w.-]{0,60}\d[\w.-]{0,20}?)(?=[\s,;]|\.?$)"
-)
+JOB_NODE_PATTERN = part_pattern("slurm places", "job node")
 MAX_HEAD_LINES = 40  # chosen by hand: what a job script prints before its program
-COMPOSE_SERVICE_PATTERN = lazy.regex(r"\bCannot (?:start|create) (?:container for )?service (?P<service>\w[\w.-]{0,60})\b")
+COMPOSE_SERVICE_PATTERN = part_pattern("slurm places", "compose service")
 
 
 def node_of_job(scan: Scan) -> str:

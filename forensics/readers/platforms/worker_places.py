@@ -5,22 +5,17 @@
 
 from collections.abc import Sequence
 
-from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import Fields, Proof
 from forensics.readers.surroundings.near import MAX_READ_PROOFS, NEAR, WIDE, Found
 
-LABEL_PATTERN = lazy.regex(  # before each line of a process of vLLM or Ray
-    r"\A(?:\x1b\[\d{1,2}m)?\((?P<task>[A-Za-z]\w[\w.:<>-]{0,60}) (?:rank=\d{1,6},? )?pid=(?P<pid>\d{1,10})"
-    r"(?:, ip=(?P<host>[\w.:]{3,45}))?\)"
-)
-MPI_LABEL_PATTERN = lazy.regex(
-    r"\A(?:\d{1,6}: )?\[[A-Za-z][\w.-]{0,60}:(?P<pid>\d{2,8})(?::\d{1,8}){0,2}\] "
-)  # Open MPI's, UCX's
-RAY_WORKER_PATTERN = lazy.regex(r"Worker IP address: (?P<host>[\w.:]{3,45}) .{0,40}Worker PID: (?P<pid>\d{1,10})")
-NAMED_PROCESS_PATTERN = lazy.regex(r"\((?P<task>\w[\w.-]{0,60}) pid=(?P<pid>\d{1,10})\)")  # vLLM's and Ray's prefix
-ALLOCATING_TASK_PATTERN = lazy.regex(r"\bPID: (?P<pid>\d{1,10}) Comm: (?P<task>\S{1,15})")
-CGROUP_OF_CONTAINER_PATTERN = lazy.regex(r"\bcpuset=(?P<container>[0-9a-f]{60,64})\b")
-HADOOP_JOB_PATTERN = lazy.regex(r"\b(?P<job>(?:job|application)_(?:local)?\d{6,20}_\d{1,8})\b")
+LABEL_PATTERN = part_pattern("worker places", "label")  # before each line of a process of vLLM or Ray
+MPI_LABEL_PATTERN = part_pattern("worker places", "mpi label")  # Open MPI's, UCX's
+RAY_WORKER_PATTERN = part_pattern("worker places", "ray worker")
+NAMED_PROCESS_PATTERN = part_pattern("worker places", "named process")  # vLLM's and Ray's prefix
+ALLOCATING_TASK_PATTERN = part_pattern("worker places", "allocating task")
+CGROUP_OF_CONTAINER_PATTERN = part_pattern("worker places", "cgroup of container")
+HADOOP_JOB_PATTERN = part_pattern("worker places", "hadoop job")
 
 
 def worker(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:

@@ -4,6 +4,7 @@ import re
 
 from forensics.core import lazy
 from forensics.core.shapes import by_shape
+from forensics.data_files.named_parts import part_pattern
 
 END_WORDS_PATTERN = lazy.regex(
     r"\b(?:done|finish\w*|complet\w*|ended|exit(?:ing|ed)?|sav(?:ed|ing)|best|total time|shut\w* ?down|success\w*|"
@@ -30,7 +31,7 @@ TROUBLE_PATTERN = lazy.regex(
     r"Traceback|Error\b|Exception\b|"
     r"\b(?:CANCELLED|core dumped|fatal|panic|Abort\w*|[Kk]ill\w*|SIG[A-Z]+|[Ss]ignal|fail\w*)\b"
 )
-TRIAL_PATTERN = lazy.regex(r"(?i)\b(?:trial|fold|run|experiment|seed|config(?:uration)?)\W{1,3}(?P<number>\d{1,9})\b")
+TRIAL_PATTERN = part_pattern("run words", "trial")
 
 
 def tells_an_end(text: str) -> bool:

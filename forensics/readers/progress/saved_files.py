@@ -8,6 +8,7 @@ SAVED CHECKPOINT @ EPOCH 15                                                  -> 
 from collections.abc import Iterable
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import Habit, Region, Scan, Trigger
 
 TRIGGER = Trigger(
@@ -19,11 +20,8 @@ TRIGGER = Trigger(
 )
 SAVED_PATTERN = lazy.regex(r"(?i)\b(?:saved|saving|stored)\b")
 NOT_SAVED_PATTERN = lazy.regex(r"(?i)\b(?:will|would|not|can't|cannot|fail\w*|errors?|\w*warning|if|every|before|disabled)\b")
-SAVED_PATH_PATTERN = lazy.regex(
-    r"(?P<path>[^\s\"',;=()]*(?:checkpoint[-_]\w*\d|\w\.(?:pt|pth|ckpt|h5|hdf5|keras|bin|pkl|joblib|npz|safetensors|tar)\b"
-    r"|/[^\s\"',;=()/]*(?:epoch|step|iter)\w*[-_=]?\d)[^\s\"',;()]*)"
-)
-COUNTED_PATTERN = lazy.regex(r"(?i)\b(?P<counter>epoch|step|iteration)s?[ :=#]{1,3}(?P<count>\d{1,9})\b")
+SAVED_PATH_PATTERN = part_pattern("saved files", "saved path")
+COUNTED_PATTERN = part_pattern("saved files", "counted")
 MAX_SAVED_LINE_CHARS = 1000  # of a line; a path stands at its begin or behind its message
 
 

@@ -14,7 +14,7 @@ minutes, seconds). `Thread 4711 (idle): "MainThread"` is from `py-spy dump`, whi
 
 import re
 
-from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.database import signal_outcome
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.readers.base import ParsedLine, Record, parse_lines
@@ -27,14 +27,9 @@ TRIGGER = Trigger(
     before=8,
     after=220,
 )
-DUMP_HEAD_PATTERN = lazy.regex(
-    r"(?:(?P<kind>Fatal Python error|Windows fatal exception): (?P<what>\S.{0,160}?)|"
-    r"Timeout \((?P<after>\d+:\d\d:\d\d)[\d.]*\)!)\s*$"
-)
-PY_SPY_THREAD_PATTERN = lazy.regex(r'Thread (?:0x)?[0-9a-fA-F]+ \((?P<doing>idle|active(?:\+gil)?)\): "MainThread"')
-DUMP_THREAD_PATTERN = lazy.regex(
-    r"(?P<current>Current thread|Thread) 0x[0-9a-f]+(?: \[[^\]]{0,64}\])? \(most recent call first\)"
-)
+DUMP_HEAD_PATTERN = part_pattern("faulthandler", "dump head")
+PY_SPY_THREAD_PATTERN = part_pattern("faulthandler", "py spy thread")
+DUMP_THREAD_PATTERN = part_pattern("faulthandler", "dump thread")
 STALLED, ACCESS_VIOLATION, STACK_OVERFLOW = "stalled", "access_violation", "stack_overflow"
 BY_WHAT: tuple[tuple[str, str, Weight, int], ...] = (
     ("Segmentation fault", signal_outcome(11), "proof", 11),

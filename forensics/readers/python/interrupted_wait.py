@@ -12,6 +12,7 @@ Lib/threading.py, queue.py, selectors.py, multiprocessing and concurrent/futures
 from msgspec.structs import replace
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.readers.base import Record, parse_lines
 from forensics.readers.python.exception_message import TRACEBACK_HEAD
@@ -20,10 +21,7 @@ from forensics.readers.python.library_files import is_library_file
 
 TRIGGER = Trigger("interrupted_wait", ("KeyboardInterrupt",), before=60)
 INTERRUPT_PATTERN = lazy.regex(r"^KeyboardInterrupt\b:?\s*$")
-LOCK_STATEMENT_PATTERN = lazy.regex(
-    r"^(?:async )?with (?P<held>[\w.\[\]]{0,60}?(?i:lock|mutex|sem\w{0,8}|cond\w{0,8})[\w.\[\]]{0,40})(?:, .{1,80})?:|"
-    r"(?P<taken>[\w.\[\]]{1,80}(?i:lock|mutex|sem|cond)\w{0,20})\.(?:acquire|wait)\("
-)
+LOCK_STATEMENT_PATTERN = part_pattern("interrupted wait", "lock statement")
 WAITING_FUNCTIONS: dict[str, tuple[str, ...]] = {  # by the end of the file's path; none named: each of the file
     "threading.py": ("wait", "acquire", "join", "_wait_for_tstate_lock", "__enter__"),
     "queue.py": ("get", "put"),

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import Fields, Proof, Value
 from forensics.readers.python.frames import BOX, FRAME_CODE_ROWS, colab_frame, dump_frame, frame_of, may_be_frame, rich_frame
 from forensics.readers.python.library_files import is_library_file, knows_own_code, without_library_folder
@@ -27,7 +28,7 @@ RUNNER_PATTERN = lazy.regex(  # what runs the program's code, or waits for it
     r"(?:IPython/core/|/asyncio/|/multiprocessing/|/concurrent/futures/)|(?:\A|/)(?:threading|runpy|selectors|queue|subprocess)\.py\Z"
 )
 START_SCRIPT_PATTERN = lazy.regex(r"/bin/[\w.-]{1,60}\Z")
-XLA_SOURCE_PATTERN = lazy.regex(r'source_file="(?P<file>[^"\n]{1,300})" source_line=(?P<line>\d{1,7})')
+XLA_SOURCE_PATTERN = part_pattern("near tracebacks", "xla source")
 Place = tuple[int, str, int]  # index of the frame's line, file, line number
 TOLD_BY_SIGNAL = "signal_handling.py"  # of PyTorch: what the program did as a worker died has no part in it
 TAG_PATTERN = lazy.regex(r"\[rank\d{1,6}\]")  # before each line of one rank's traceback

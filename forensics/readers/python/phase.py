@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import Value
 from forensics.readers.python.failing_code import quoted_code
 from forensics.readers.python.near_tracebacks import tracebacks_near
@@ -25,7 +26,7 @@ PHASE_FACTS = EVALUATING, EVALUATION_FILE, GENERATING, GATHERING, LOADING = (
     "gathering",
     "loading_weights",
 )
-FUNCTION_PATTERN = lazy.regex(r"(?:line \d{1,7}|\.pyx?:\d{1,7}|\.pyx?(?:\]\(http\S+\))?|\w>),? in (?:\w+\.)*<?(?P<function>\w+)")
+FUNCTION_PATTERN = part_pattern("phase", "function")
 MODEL_CALLS = {"forward", "_call_impl", "_wrapped_call_impl", "call"}
 PIPELINE_PATTERN = lazy.regex(
     r"[/\\]pipelines[/\\]"

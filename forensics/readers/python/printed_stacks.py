@@ -16,6 +16,7 @@ dump_stack of the kernel, native and Java frames of HotSpot's error files.
 from collections.abc import Iterable, Iterator
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import PrintedStack, Region, Scan, Trigger
 
 MAX_FRAMES = 60  # lines of a stack that are read; the fault stands near its top
@@ -28,16 +29,7 @@ TRIGGER = Trigger(
     before=12,
     after=MAX_FRAMES,
 )
-NATIVE_FRAME_PATTERN = lazy.regex(
-    r"^(?:\d{1,6}: )?(?:\[\S{1,100}:\d+\] \[ ?\d+\] |\s*\d+ +)?"  # srun prints the number of the task first
-    r"(?P<glibc>/[^\s(]{1,400})\((?P<glibc_function>[^()+]{0,300})(?:\+0x[0-9a-f]+)?\) ?\[0x"
-    r"|frame #\d+: (?P<torch_function>.{1,300}?) \+ 0x[0-9a-f]+ \(0x[0-9a-f]+ in (?P<torch>[^\s()]{1,400})\)"
-    r'|#\d+ +Object "(?P<backward>[^"]{1,400})", at 0x[0-9a-f]+, in (?P<backward_function>.{0,300})'
-    r"|#\d+ +(?:0x[0-9a-f]+ in )?(?P<gdb_function>[^\s(]{1,300}) \(.{0,300}\) from (?P<gdb>\S{1,400})"
-    r"|(?P<unsure>\? )?\b(?P<kernel_function>[\w.]{1,200})\+0x[0-9a-f]+/0x[0-9a-f]+ \[(?P<kernel>\w{1,64})\]"
-    r"|^C  \[(?P<hotspot>[^\s\]]{1,200})\+0x[0-9a-f]+\](?:  (?P<hotspot_function>[^\s+]{1,300}))?"
-    r"|^[jJ] +(?:\d+ )?(?:% )?(?:c[12] )?(?P<java>[\w.$]{1,300})\.(?P<java_function>[\w$<>]{1,200})\("
-)
+NATIVE_FRAME_PATTERN = part_pattern("printed stacks", "native frame")
 FORMATS = ("glibc", "torch", "backward", "gdb", "kernel", "hotspot", "java")
 NUMBER_PATTERN = lazy.regex(r"#(\d{1,3})\b")
 PASSED_OVER_PATTERN = lazy.regex(

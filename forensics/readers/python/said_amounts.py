@@ -23,6 +23,7 @@ import re
 from collections.abc import Sequence
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import Value
 
 SAID_AMOUNTS = (
@@ -36,62 +37,28 @@ SAID_AMOUNTS = (
 MAX_COMPARISON_CHARS = 600  # of a message: what compares two amounts stands at its beginning
 MAX_DIVISORS = 8  # divisors of one number that a sentence lists
 MAX_DIVIDEND = 1 << 20  # chosen by hand: sizes of layers, batches and pictures are below
-AMOUNT_NAME = r"[A-Za-z_][\w.\[\]`'-]*(?: [`']?[A-Za-z_][\w.\[\]`'-]*){0,5}"
-AMOUNT = r"\d[\d_]*(?:\.0)?\b(?!\.\d| ?(?:[KMGT]i?B?|%|ms|s)\b)"  # a setting, and nothing that was measured
-BEFORE = rf"(?P<name_a>{AMOUNT_NAME}) ?(?:[:=]|\bof\b)? ?\(?(?P<amount_a>{AMOUNT})\)?"
-AFTER = rf"(?P<name_b>{AMOUNT_NAME}) ?(?:[:=]|\bof\b)? ?\(?(?:\w+ ?= ?)?(?P<amount_b>{AMOUNT})\)?"
 MORE = r"(?:larger|greater|bigger|longer|higher|more|smaller|less|lower|shorter|fewer)"
-COMPARED_PATTERN = lazy.regex(
-    rf"{BEFORE}[\w ,]{{0,30}}?(?:\b{MORE} than(?: or equal to)?|\bexceeds?|[<>]=?|[≤≥]|\bat (?:least|most))"
-    rf"(?: the| your)? {AFTER}"
-)
-PAIR_PATTERN = lazy.regex(rf"\b(?P<name>[A-Za-z_]\w*) ?= ?(?P<amount>{AMOUNT})")
+COMPARED_PATTERN = part_pattern("said amounts", "compared")
+PAIR_PATTERN = part_pattern("said amounts", "pair")
 ORDER_PATTERN = lazy.regex(rf"\b(\w+) (?:[<>]=?|[≤≥]|(?:must|should|has to) be {MORE} than(?: or equal to)?) (\w+)\b")
 GIVEN_PATTERN = lazy.regex(
     r"(?i)\b(?:max(?:imum)?\b|derived|available|allowed|supported|total|limit|capacity|free|population"
     r"|number of|n_samples\w*|num_samples|n_features\w*|context length|(?:train|test|val\w*)_size)"
 )
 MODEL_SIZE_PATTERN = lazy.regex(r"(?i)head|hidden|embed|layer|vocab|dim\b|_dim|channels|features|in model|experts")
-DIVIDED_PATTERN = lazy.regex(
-    rf"(?:(?P<name_a>{AMOUNT_NAME}) ?(?:[:=]|\bof\b)? ?\(?)?(?P<amount_a>\d+)\)? [\w ,]{{0,40}}?"
-    rf"\b(?:divisible by|(?:a )?multiple of)(?: the)? (?:(?P<name_b>{AMOUNT_NAME}) ?(?:[:=]|\bof\b)? ?\(?)?(?P<amount_b>\d+)\b"
-)
-DIVIDED_BEHIND_PATTERN = lazy.regex(
-    rf"(?P<name_a>{AMOUNT_NAME})? (?:should|must|has to|needs to) be (?:divisible by|a multiple of) (?P<amount_b>\d+)\b"
-    r"[^\d\n]{0,40}?\b(?:equal to|got|is|was|given|received|found):? (?P<amount_a>\d+)\b"
-)
-BOUND = r"-?\d+(?:\.\d+)?"
-RANGE_PATTERN = lazy.regex(
-    rf"(?:(?P<name_a>{AMOUNT_NAME}) )?(?:must|should|has to|needs to|can only) (?:be|lie|satisfy) "
-    rf"(?:(?P<low_a>{BOUND}) ?<=? ?\w+ ?<=? ?(?P<high_a>{BOUND})|(?:in|between|within)(?: the| range| interval| of){{0,3}} "
-    rf"[\[(]?(?P<low_b>{BOUND})(?:,| and| to|-)\s?(?P<high_b>{BOUND})\b(?!\)|\.\d)\]?)"
-    rf"(?:[,;.]? ?(?:not|(?:but )?(?:got|is|was|received|given|found))(?: value)?:? (?P<refused>{BOUND}))?"
-)
-OFFERED_PATTERN = lazy.regex(
-    r"(?i)\b(?:requires?|requested|needs?|asked for|wants?)(?: at least)? (?P<asked>\d+) (?P<things>[A-Za-z][\w ]{1,40}?)"
-    r"[,.]? ?(?:\bbut|\bhowever|\band)\b[^\d\n]{0,40}?(?P<offered>\d+)\b"
-)
+DIVIDED_PATTERN = part_pattern("said amounts", "divided")
+DIVIDED_BEHIND_PATTERN = part_pattern("said amounts", "divided behind")
+RANGE_PATTERN = part_pattern("said amounts", "range")
+OFFERED_PATTERN = part_pattern("said amounts", "offered")
 STRIPPED_PATTERN = lazy.regex(
     r"(?i)\A(?:(?:the|your|an?|but|and|that|has|have|expected|error|(?:user-)?specified|value|cannot have|disabled|total)\s+)+"
     r"|\s+(?:is|was|of|has|have|must|should|be|to|with|the)\Z|[`']"
 )
 
-WORD_OR_LIST = r"\[[^\]\n]{1,60}\]|[\w.:-]{1,40}"
-CHOICE_PATTERN = lazy.regex(
-    rf"(?i)\b(?:requested|asked for|specified|selected) (?P<things>[a-z][\w ]{{1,30}}): ?(?P<asked>{WORD_OR_LIST})[.,;]?\s{{1,4}}"
-    rf"(?:but|however)\b[^:\n]{{0,50}}?\b(?:only )?(?:has|have|offers|available)(?: are)?: ?(?P<offered>{WORD_OR_LIST})"
-)
-UNEQUAL_PATTERN = lazy.regex(
-    rf"{BEFORE}[\w ,.`'-]{{0,70}}?\b(?:do(?:es)? not|doesn't|don't|must|should|has to) "
-    rf"(?:match(?:es)?|(?:be )?equal(?: to)?|be the same as|agree with)(?: the)? [^\w\n]?{AFTER}"
-)
+CHOICE_PATTERN = part_pattern("said amounts", "choice")
+UNEQUAL_PATTERN = part_pattern("said amounts", "unequal")
 TENSOR_PATTERN = lazy.regex(r"\b(?:tensors?|dim|dimensions?|shapes?)\b")  # of sizes that other readers tell
-THINGS = r"[a-z][a-z-]{2,20}s"
-EXPECTED_PATTERN = lazy.regex(
-    rf"\b(?:has|have|got|given|received|found) (?P<got_a>\d+) (?P<things_a>{THINGS})\b[^\d\n]{{0,60}}"
-    rf"\bexpect(?:s|ed|ing) (?P<expected_a>\d+)\b|\b[Ee]xpect(?:s|ed|ing) (?P<expected_b>\d+) (?P<things_b>{THINGS})"
-    r"[^\d\n]{0,40}\b(?:got|given|received|found|but|has|have|were|was)\b[^\d\n]{0,20}(?P<got_b>\d+)\b"
-)
+EXPECTED_PATTERN = part_pattern("said amounts", "expected")
 
 
 def said_amounts(text: str) -> dict[str, Value]:
@@ -205,8 +172,8 @@ def _plain(name: str | None) -> str:
 
 
 SAID_SHAPES = "long_shape", "short_shape", "extra_axis", "extra_size", "axis_order", "size_ratio"
-SHAPE_PATTERN = lazy.regex(r"[\[(](?P<sizes>\d{1,9}(?:, ?\d{1,9})*),?[\])]")
-TWO_SIZES_PATTERN = lazy.regex(r"tensor a \((?P<a>\d{1,9})\) must match the size of tensor b \((?P<b>\d{1,9})\)")
+SHAPE_PATTERN = part_pattern("said amounts", "shape")
+TWO_SIZES_PATTERN = part_pattern("said amounts", "two sizes")
 MAX_SHAPES_CHARS = 600  # of a message: its shapes stand at its beginning
 MAX_RATIO = 64  # chosen by hand: a larger quotient of two sizes is by chance
 Shape = tuple[int, ...]

@@ -9,6 +9,7 @@ TypeError: read_csv() got an unexpected keyword argument 'error_bad_lines'    ->
 import functools
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.database import read_table
 from forensics.model import Value
 
@@ -19,9 +20,7 @@ MISSING_NAME_PATTERNS = (
     lazy.regex(r"cannot import name '(?P<old>\w{1,60})' from '(?P<owner>[\w.]{1,80})'"),
     lazy.regex(r"No module named '(?:(?P<owner>[\w.]{1,80})\.)?(?P<old>\w{1,60})'"),
 )
-REFUSED_ARGUMENT_PATTERN = lazy.regex(
-    r"(?P<callee>\w{1,60})(?:\.__init__)?\(\) got an unexpected keyword argument '(?P<old>\w{1,60})'"
-)
+REFUSED_ARGUMENT_PATTERN = part_pattern("successors", "refused argument")
 
 
 @functools.cache

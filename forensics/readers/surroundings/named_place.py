@@ -9,23 +9,17 @@ FAILED tests/test_api.py::TestUser::test_name - AssertionError     ->  tests/tes
 from collections.abc import Iterator, Sequence
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import Fields, Proof
 from forensics.readers.platforms.java import is_library_frame
 from forensics.readers.python.library_files import is_library_file
 from forensics.readers.surroundings.near import Found
 
-SOURCE_SUFFIXES = (
-    "py|c|cc|cpp|cxx|cu|cuh|h|hh|hpp|rs|go|java|kt|scala|groovy|js|mjs|ts|tsx|jsx|jl|R|sh|bash|f90|F90|pl|rb|php|cs|swift|lua"
-    "|sql|sv|hs|ml|yaml|yml|toml|cmake|gradle|ipynb"
-)
 # `a.py:7`, `Main.java(7)`, `"a.f90", line 7`; not `op_kernel.cc:1858]`, `[launch.py:434:kill]` or `{taskinstance.py:88}`,
 # which the logger adds
-PLACE_PATTERN = lazy.regex(
-    rf"(?P<file>(?:[A-Za-z]:)?[^\s\"'`():=<>\[\]{{}}|,;]{{1,200}}\.(?:{SOURCE_SUFFIXES}))"
-    r"(?:[:(]|\"?, line )(?P<line>\d{1,7})\b(?!\]|:\w{1,80}(?:\(\))?[\])])"
-)
-SHELL_PLACE_PATTERN = lazy.regex(r"(?<![\w-])(?!-?(?:ba|da|k|z)?sh:)(?P<file>[^\s:\"']{1,200}): line (?P<line>\d{1,7}): ")
-MAKEFILE_PATTERN = lazy.regex(r"(?P<file>[\w./-]{0,200}Makefile\d{0,3}):(?P<line>\d{1,7})\b")
+PLACE_PATTERN = part_pattern("named place", "place")
+SHELL_PLACE_PATTERN = part_pattern("named place", "shell place")
+MAKEFILE_PATTERN = part_pattern("named place", "makefile")
 BUILT_ELSEWHERE_PATTERN = lazy.regex(  # where the libraries of others were built
     r"aten/src|/THC/|third_party|conda-bld|(?:\A|/)pytorch/|tensorflow/(?:core|compiler|stream_executor)|torch/csrc|/rustc|csrc/"
     r"|(?:\A|[/-])(?:jenkins|workspace)[/-]|\A(?:container|process)_linux\.go\Z|(?:\A|/)(?:sysdeps|libsanitizer|libstdc\+\+-v3|CMakeFiles)/|\A/usr/include/"
@@ -37,11 +31,8 @@ OWN_SOURCE_PATTERN = lazy.regex(
 )
 # The place that a logger adds, of klog, of Python's logging, of loguru: `E1009 02:48:09.583224  1 run.go:74] "command failed"`,
 # `ERROR 03-10 07:38:43 [runner.py:42] Failed`, `| ERROR | app.train:main:88 - failed`.
-LOGGED_AT_PATTERN = lazy.regex(
-    rf"\A[^\"']{{0,120}}?(?:(?<=[\s\[{{(])(?P<file>[\w.-]{{1,80}}\.(?:{SOURCE_SUFFIXES})):(?P<line>\d{{1,6}})(?:[\])}}]|:\w)"
-    r"|\| {0,4}(?P<module>[\w.]{1,80}):[\w<>]{1,60}:(?P<module_line>\d{1,6}) - )"
-)
-PYTEST_TEST_PATTERN = lazy.regex(r"\A(?:FAILED|ERROR) (?P<file>[^\s:]{1,200}\.py)::(?:\w{1,200}::)*(?P<test>\w{1,200})")
+LOGGED_AT_PATTERN = part_pattern("named place", "logged at")
+PYTEST_TEST_PATTERN = part_pattern("named place", "pytest test")
 MAX_READ_PROOFS = 3  # chosen by hand: the first ones decide; what stands behind is further from the reason
 
 

@@ -17,7 +17,7 @@ before the process reached its limit. All sizes are in bytes.
 from collections.abc import Iterable
 
 from forensics.core import lazy
-from forensics.data_files.named_parts import every_value
+from forensics.data_files.named_parts import every_value, part_pattern
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.readers.base import Record
 from forensics.readers.units import size_bytes
@@ -32,9 +32,7 @@ TRIGGER = Trigger(
     after=6,
 )
 BFC_SIZE_PATTERN = r"([\d.]{1,40} ?[KMGT]?i?B)"
-REFUSED_SIZE_PATTERN = lazy.regex(
-    rf"Allocator \((?P<name>[^)]{{1,40}})\) ran out of memory trying to allocate {BFC_SIZE_PATTERN}"
-)
+REFUSED_SIZE_PATTERN = part_pattern("bfc allocator", "refused size")
 ROUNDED_SIZE_PATTERN = lazy.regex(r"\(rounded to (\d+)\)")
 REGION_SIZE_PATTERN = lazy.regex(r"Next region of size (\d+)")
 IN_USE_TOTAL_PATTERN = lazy.regex(rf"Sum Total of in-use chunks: {BFC_SIZE_PATTERN}")

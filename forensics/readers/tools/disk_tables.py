@@ -11,6 +11,7 @@ are always full are passed over. Formats: df of coreutils, busybox and macOS.
 from collections.abc import Iterable, Iterator
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import DiskUse, Line, Region, Scan, Trigger
 
 MAX_ROWS = 60  # chosen by hand: machines with more file systems than this are rare
@@ -19,13 +20,8 @@ TRIGGER = Trigger(
     ("iuse% mounted on", "use% mounted on", "capacity mounted on", "%iused  mounted on", " mib were free"),
     after=MAX_ROWS,
 )
-ACCOUNT_PATTERN = lazy.regex(r"forensics run: (?P<mount>/.{0,300}) was full: [\d.]+ MiB of (?P<total>[\d.]+ MiB) were free")
-COUNT_PATTERN = r"[\d.]{1,20}[KMGTPkmgtp]?i?B?"
-ROW_PATTERN = lazy.regex(
-    rf"(?:(?P<device>\S{{1,200}})\s+)?(?<!\S)(?P<total>{COUNT_PATTERN})\s+(?P<used>{COUNT_PATTERN})\s+(?P<free>-?{COUNT_PATTERN})"
-    r"\s+(?P<percent>\d{1,3})%(?:\s+(?P<inodes_used>\d{1,20})\s+(?P<inodes_free>\d{1,20})\s+(?P<inodes_percent>\d{1,3})%)?"
-    r"\s+(?P<mount>/\S{0,300})\s*$"
-)
+ACCOUNT_PATTERN = part_pattern("disk tables", "account")
+ROW_PATTERN = part_pattern("disk tables", "row")
 ALWAYS_FULL_PATTERN = lazy.regex(r"^(?:/dev/(?:loop|sr)\d|devfs$|squashfs|iso9660)|^/(?:snap|sys|proc|cdrom|media/cdrom)(?:/|$)")
 INODE_HEADER_PATTERN = lazy.regex(r"(?i)\bInodes\s+I?Used\b")
 NAME_ALONE_PATTERN = lazy.regex(r"^\S+$")

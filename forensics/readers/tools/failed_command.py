@@ -13,17 +13,15 @@ Python program prints is read elsewhere: it has a traceback of its own.
 from collections.abc import Sequence
 
 from forensics.core import lazy
-from forensics.data_files.named_parts import first_row
+from forensics.data_files.named_parts import first_row, part_pattern
 from forensics.model import Line, Region, Trigger
 from forensics.readers.base import Record
 from forensics.readers.python.exception_message import TRACEBACK_HEAD
 
 TRIGGER = Trigger("failed_command", ("calledprocesserror: command ",), before=60)
 OUTCOMES = ("missing", "corrupt", "unreached", "full", "refused")
-FAILED_PATTERN = lazy.regex(
-    r"\bCalledProcessError: Command (?P<command>.{1,4000})' returned non-zero exit status (?P<exit_code>[1-9]\d{0,2})\b"
-)
-COMMAND_NAME_PATTERN = lazy.regex(r"(?:^|\[|&&|\|\||[;|])[\s'\"]*(?:sudo\s+)?(?:[\w.+~-]*/)*(?P<name>[\w.+-]{1,60})")
+FAILED_PATTERN = part_pattern("failed command", "failed")
+COMMAND_NAME_PATTERN = part_pattern("failed command", "command name")
 OTHERS = ("python", "pypy", "torchrun", "accelerate", "deepspeed", "horovodrun", "mpirun", "mpiexec", "srun", "ray", "jupyter")
 MAX_LINES_OF_COMMAND = 40  # of a traceback: what a compiler says of one file is as long
 # An error without the name of its program: git, make's compiler, a compiler at a place in a file, the tools of Amazon.

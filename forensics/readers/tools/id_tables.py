@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.line_formats import parse_prefix
 from forensics.line_formats.common_label import label_prefix
 from forensics.model import Line, Region, Scan, Trigger
@@ -31,16 +31,13 @@ TRIGGERS = (
     Trigger("id_table", ("cudadev ", "(uuid: gpu-", "(local_rank: "), before=1, after=2, thin=True),
     Trigger("id_table", ("| nvidia-smi ",), after=60, thin=True),
 )
-NCCL = lazy.regex(
-    r"\brank (?P<rank>\d{1,6}) nranks \d+ cudaDev (?P<gpu>\d{1,3})(?: nvmlDev \d+)? busId (?P<bus>[0-9a-f]{2,16})\b"
-)
-SMI_LIST_PATTERN = lazy.regex(r"\bGPU (?P<gpu>\d{1,3}): .{1,80}\(UUID: (?P<uuid>GPU-[0-9a-f-]{36})\)")
-SMI_PCI_PATTERN = r"[0-9A-Fa-f]{8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f]"
-SMI_GPU_ROW_PATTERN = lazy.regex(rf"^\|\s+(?P<gpu>\d{{1,3}})\s+\S[^|]{{0,60}}\|\s+(?P<pci>{SMI_PCI_PATTERN})\s")
-SMI_PROCESS_PATTERN = lazy.regex(r"^\|\s+(?P<gpu>\d{1,3})\s+(?:N/A|\d+)\s+(?:N/A|\d+)\s+(?P<pid>\d{2,10})\s+[CGM+]+\s+\S")
-ELASTIC_HOST_PATTERN = lazy.regex(r"^\s*host\s*: (?P<host>\S{1,200})")
-ELASTIC_RANK_PATTERN = lazy.regex(r"^\s*rank\s*: (?P<rank>\d{1,6}) \(local_rank: (?P<local_rank>\d{1,6})\)")
-PID = lazy.regex(r"^\s*exitcode\s*: -?\d+ \(pid: (?P<pid>\d{2,10})\)")
+NCCL = part_pattern("id tables", "nccl")
+SMI_LIST_PATTERN = part_pattern("id tables", "smi list")
+SMI_GPU_ROW_PATTERN = part_pattern("id tables", "smi gpu row")
+SMI_PROCESS_PATTERN = part_pattern("id tables", "smi process")
+ELASTIC_HOST_PATTERN = part_pattern("id tables", "elastic host")
+ELASTIC_RANK_PATTERN = part_pattern("id tables", "elastic rank")
+PID = part_pattern("id tables", "pid")
 MAX_TABLE_LINES = 20_000  # lines with mappings, in all sources together
 
 
@@ -99,7 +96,7 @@ def _table(lines: Iterable[Line], source: str) -> Iterator[tuple[Line, EntityIds
             yield line, EntityIds(source, gpu=int(process["gpu"]), pid=int(process["pid"]))
 
 
-PID_PHRASE_PATTERN = lazy.regex(r"(?i)\b(?:pid|process(?: id)?)(?: is)?[ =:#]{1,3}\[?(?P<pid>\d{1,10})\b")
+PID_PHRASE_PATTERN = part_pattern("id tables", "pid phrase")
 
 
 def program_pids(scan: Scan) -> frozenset[int]:

@@ -19,12 +19,13 @@ from itertools import zip_longest
 from msgspec import Struct
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import Architecture, Layer, Line, Scan, Trigger
 
 MAX_SUMMARY_ROWS = 400  # rows of a summary
 TRIGGER = Trigger("architecture", ("total params:", "total parameters:"), before=MAX_SUMMARY_ROWS, after=12)
-TOTAL = lazy.regex(r"(?i)\btotal param(eter)?s:\s*(?P<count>[\d,]+)")
-TRAINABLE = lazy.regex(r"(?i)(?<!non-)(?<!non)\btrainable params:\s*(?P<count>[\d,]+)")
+TOTAL = part_pattern("architecture", "total")
+TRAINABLE = part_pattern("architecture", "trainable")
 SHAPE = lazy.regex(r"[\[(]+((?:None|-?\d+)(?:,\s*(?:None|-?\d+))*),?[\])]+(?:[\s│┃|]*([\d,]+|--|\?)(?=[\s│┃|]|$))?")
 INPUT_SIZE = lazy.regex(r"Input size \(MB\): ([\d.]+)")
 INPUT_LAYER = "InputLayer"

@@ -18,8 +18,8 @@ moment between two ranks, so they count only if a later report of the same sourc
 import re
 from collections import Counter
 
-from forensics.core import lazy
 from forensics.core.text import number_ranges
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import Line, Region, Trigger, Value
 from forensics.readers.base import Record
 
@@ -29,18 +29,11 @@ TRIGGER = Trigger(
     before=1,
     after=66,
 )
-SECTION_PATTERN = lazy.regex(
-    r"Missing communicator data from \d+ ranks?\b|considered dead \(unreachable|have different (?P<op>\w+) operation counts"
-)
-RAS_RANK_PATTERN = lazy.regex(
-    r"^\s*Rank (?P<rank>\d{1,7})(?: has (?:launched up to operation (?P<count>\d{1,18})|not launched any operations))? -- "
-    r"(?:GPU (?P<gpu>\d{1,4})[^)]{0,40}?\)? ?managed by process (?P<pid>\d{1,10}) on node (?P<node>\S{1,255}))?"
-)
-RAS_USUAL_PATTERN = lazy.regex(
-    r"^\s*(?P<ranks>\d{1,7}) ranks have (?:launched up to operation (?P<count>\d{1,18})|not launched any)"
-)
-RAS_PROCESS_PATTERN = lazy.regex(r"^\s*Process (?P<pid>\d{1,10}) on node (?P<node>\S{1,255}) managing GPUs? (?P<gpu>\d{1,4})")
-RAS_MISSING_PATTERN = lazy.regex(r"^\s*The missing ranks?: (?P<ranks>[\d, ]{1,2000})")
+SECTION_PATTERN = part_pattern("nccl ras", "section")
+RAS_RANK_PATTERN = part_pattern("nccl ras", "ras rank")
+RAS_USUAL_PATTERN = part_pattern("nccl ras", "ras usual")
+RAS_PROCESS_PATTERN = part_pattern("nccl ras", "ras process")
+RAS_MISSING_PATTERN = part_pattern("nccl ras", "ras missing")
 DEAD, SILENT, BEHIND = "dead", "silent", "behind"
 OUTCOMES = (DEAD, SILENT, BEHIND)
 

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 
 from forensics.core import lazy
 from forensics.core.text import number_ranges
+from forensics.data_files.named_parts import part_pattern
 from forensics.line_formats import parse_prefix
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.readers.base import Record
@@ -30,34 +31,16 @@ TRIGGER = Trigger(
     ),
     after=2,
 )
-TIMED_OUT_WORK_PATTERN = lazy.regex(
-    r"(?:\[Rank (?P<rank>\d+)\] )?(?:Watchdog caught|[Cc]aught) collective operation timeout: Work\w+\((?:SeqNum=(?P<seq>\d+), )?"
-    r"OpType=(?P<op>\w+)(?:, TensorShape=\[[^\]]{0,200}\])?(?:, NumelIn=(?P<numel_in>\d+))?(?:, NumelOut=(?P<numel_out>\d+))?"
-    r"(?:, Timeout\(ms\)=(?P<timeout_ms>\d+))?"
-)
-GROUP_STATUS_PATTERN = lazy.regex(
-    r"(?:detected by watchdog at work(?: sequence id)?|Timeout at NCCL work): (?P<seq>-?\d+)[, ]{1,3}(?:PG status: )?"
-    r"last enqueued (?:NCCL )?work: (?P<last_enqueued>-?\d+)(?:, last started (?:NCCL )?work: -?\d+(?: \(\w+\))?)?"
-    r"(?:, last completed (?:NCCL )?work: (?P<last_completed>-?\d+))?"
-)
-DUMP_SIGNAL_PATTERN = lazy.regex(r"dump signal due to a collective timeout from (?:this local rank|\s?rank (?P<first_rank>\d+))")
-LAST_WORK_PATTERN = lazy.regex(
-    r"Last enqueued NCCL work: (?P<last_enqueued>-?\d+), last completed NCCL work: (?P<last_completed>-?\d+)"
-)
-ABORTED_COMMUNICATOR_PATTERN = lazy.regex(r"NCCLABORTEDCOMM\S* from rank:? ?(?P<first_rank>\d+)")
-JOINED_RANKS_PATTERN = lazy.regex(r"\[(?P<ranks>[\d, ]{1,400})\] joined but didn't finish collective #(?P<seq>\d+)")
-NOT_JOINED_RANKS_PATTERN = lazy.regex(
-    r"\[(?P<ranks>[\d, ]{1,400})\] finished collective #\d+, but didn't join collective #(?P<seq>\d+)"
-)
-LAGGING_RANKS_PATTERN = lazy.regex(r"ranks \[(?P<ranks>[\d, ]{1,400})\] are the lagging ranks that caused this timeout")
-OTHER_WATCHDOG_ERROR_PATTERN = lazy.regex(
-    r"watchdog thread terminated with exception: (?!\[Rank \d+\] Watchdog caught)(?P<error>[^\n]{4,160})"
-)
-PROCESS_GROUP_PATTERN = lazy.regex(
-    r"\[PG (?:ID (?P<id>\d+) PG GUID (?P<guid>[\w:.-]+?)(?:\((?P<desc>[^)]{0,60})\))?|"
-    r"(?P<old>\w+)(?: \((?P<old_desc>[^)]{0,60})\))?)"
-    r" Rank (?P<rank>\d+)\]"
-)
+TIMED_OUT_WORK_PATTERN = part_pattern("nccl watchdog", "timed out work")
+GROUP_STATUS_PATTERN = part_pattern("nccl watchdog", "group status")
+DUMP_SIGNAL_PATTERN = part_pattern("nccl watchdog", "dump signal")
+LAST_WORK_PATTERN = part_pattern("nccl watchdog", "last work")
+ABORTED_COMMUNICATOR_PATTERN = part_pattern("nccl watchdog", "aborted communicator")
+JOINED_RANKS_PATTERN = part_pattern("nccl watchdog", "joined ranks")
+NOT_JOINED_RANKS_PATTERN = part_pattern("nccl watchdog", "not joined ranks")
+LAGGING_RANKS_PATTERN = part_pattern("nccl watchdog", "lagging ranks")
+OTHER_WATCHDOG_ERROR_PATTERN = part_pattern("nccl watchdog", "other watchdog error")
+PROCESS_GROUP_PATTERN = part_pattern("nccl watchdog", "process group")
 GLOBAL_RANK_PATTERN = lazy.regex(r"\[rank(\d+)\]:")
 TIMEOUT = "timeout"
 OUTCOMES = (TIMEOUT,)

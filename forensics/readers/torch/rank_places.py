@@ -9,22 +9,21 @@ from itertools import takewhile
 
 from forensics.core import lazy
 from forensics.core.text import number_ranges
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import Fields, Proof
 from forensics.readers.surroundings.near import MAX_READ_PROOFS, MAX_SENTENCE_LINES, NEAR, WIDE, Found
 
-RANK_TAG_PATTERN = lazy.regex(r"\[[Rr]ank ?(?P<rank>\d{1,6})\]|--local[_-]rank[= ](?P<local>\d{1,4})\b")
+RANK_TAG_PATTERN = part_pattern("rank places", "rank tag")
 TIMED_OUT_PATTERN = lazy.regex(r"(?i)tim(?:ed|e)[ -]?out|heartbeat monitor")
-STALLED_RANK_PATTERN = lazy.regex(r"(?:\A|[>\]:\s])(?P<rank>\d{1,6}): \[[\w.-]")  # of Horovod, below `Stalled ranks:`
+STALLED_RANK_PATTERN = part_pattern("rank places", "stalled rank")  # of Horovod, below `Stalled ranks:`
 STALLED_FACTS = MISSING_RANKS, MISSING_REASON = "missing_ranks", "missing_reason"
 QUIET_RANKS = "quiet_ranks"  # those whose lines stand in the log and do not report the time-out: `1, 3`
 MAX_QUIET_RANKS = 4  # chosen by hand: of more, each one is as likely
-ENDPOINT_PATTERN = lazy.regex(
-    r"(?:rdzv[_-]endpoint|MASTER_ADDR|master[_-]addr)['\"]?\s*[:=]\s*['\"]?(?P<endpoint>[\w.-]{1,100}(?::\d{1,5})?)"
-)
-PROGRAM_PATTERN = lazy.regex(r"'-u', '(?P<program>[^'\n]{1,200}\.py)', '--local_rank=\d")  # as DeepSpeed's launcher prints it
+ENDPOINT_PATTERN = part_pattern("rank places", "endpoint")
+PROGRAM_PATTERN = part_pattern("rank places", "program")  # as DeepSpeed's launcher prints it
 TABLE_ROW_PATTERN = lazy.regex(r"\A\s{1,8}(?:exitcode|traceback|error_file)\s{0,8}: ")  # torchelastic's
-TABLE_HOST_PATTERN = lazy.regex(r"\A\s{1,8}host\s{0,8}: (?P<host>[\w.-]{1,80})\s*\Z")
-TABLE_RANK_PATTERN = lazy.regex(r"\A\s{1,8}rank\s{0,8}: (?P<rank>\d{1,6})\b")
+TABLE_HOST_PATTERN = part_pattern("rank places", "table host")
+TABLE_RANK_PATTERN = part_pattern("rank places", "table rank")
 
 
 def tagged_rank(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
