@@ -9,6 +9,7 @@ Stacks show one moment, and no numbers or groups of calls. Where nobody stands i
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
+from itertools import takewhile
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
@@ -18,12 +19,14 @@ from forensics.model.ranks import Kind, OddRank, ProofPlace, RankPicture, RankRo
 from forensics.ranks.case import MAX_ODD, RankCase
 from forensics.ranks.doing import CALLS, OUTSIDE_WAIT, STOPPED_CALL, called_at, doing, line_proofs
 from forensics.ranks.threads import UNNAMED_CALL, waits_in_call
+from forensics.ranks.words import at
 
 ONE_MOMENT = "by their stacks, which show one moment, and no numbers of calls"
 SHOWN_CALLERS = 2  # a helper of the program that asks its thread for a call, and the line that called the helper
 OTHER_MOMENT = "by their stacks, which are of another moment than the time-outs in the log"
 _Lines = tuple[Frame | None, Frame | None]  # that of a rank, and that of the others
 BY_LOGS = "by the logs, which tell how ranks ended"
+TORCH_FOLDER = "/torch/"  # of PyTorch's own files
 SHARED_WAIT = "one call"  # of which no stack tells the name
 UNCLEAR_WAITS = (OUTSIDE_WAIT, CALLS["futex"])
 NO_STACK = "no stack of it was taken: it ended, or could not be looked at"
@@ -32,7 +35,7 @@ NO_STACK = "no stack of it was taken: it ended, or could not be looked at"
 class _Stand(Struct, frozen=True):
     """Where a rank stands. `call`: the collective call, empty outside of any; `kind`, `text`: what it does, outside of any.
     `callers`: of a call that a thread makes for the program, the innermost frames that wait for that thread. `is_inner`: `frame`
-    is the innermost one, so it waits in native code."""
+    is the innermost one, so it waits in native code. `path`: of a call, all frames outside of PyTorch, outermost first."""
 
     call: str
     frame: Frame | None
@@ -41,6 +44,7 @@ class _Stand(Struct, frozen=True):
     text: str = ""
     callers: tuple[Frame, ...] = ()
     is_inner: bool = False
+    path: tuple[Frame, ...] = ()
 
     @property
     def place(self) -> tuple[str, ...]:
@@ -100,9 +104,10 @@ def _stand(case: RankCase, rank: int) -> _Stand | None:
         main = stacks.main
         callers = () if main is None or main is thread else tuple(case.own_frames(main.frames)[:SHOWN_CALLERS])
         call = UNNAMED_CALL if is_at_wait else called_at(thread, own) or thread.frames[0].function
-        return _Stand(call, own, line_proofs(thread, stacks.source, own), callers=callers)
-    at = doing(case, rank)
-    return _Stand("", at.frame, at.proofs, at.kind, at.text, is_inner=own is thread.frames[0]) if at else None
+        path = tuple(takewhile(lambda frame: TORCH_FOLDER not in frame.file, reversed(thread.frames)))
+        return _Stand(call, own, line_proofs(thread, stacks.source, own), callers=callers, path=path)
+    done = doing(case, rank)
+    return _Stand("", done.frame, done.proofs, done.kind, done.text, is_inner=own is thread.frames[0]) if done else None
 
 
 def _with_shared_wait(stands: dict[int, _Stand]) -> dict[int, _Stand]:
@@ -147,7 +152,22 @@ def _odd(
         return tuple(made(rank, "left", end.text, (end.frame, usual.frame), (end.proof,), end.cause) for rank, end in ended)
     if other := [(rank, one) for rank, one in waiting.items() if one.place != usual.place]:
         return tuple(made(rank, "other_call", _difference(one, usual), _apart(one, usual), one.proofs) for rank, one in other)
-    return tuple(made(rank, "no_dump", NO_STACK, (None, usual.frame), ()) for rank in missing)
+    if gone := tuple(made(rank, "no_dump", NO_STACK, (None, usual.frame), ()) for rank in missing):
+        return gone
+    parted = _parted(waiting)
+    return tuple(made(rank, "other_call", text, _apart(waiting[rank], usual), waiting[rank].proofs) for rank, text in parted)
+
+
+def _parted(waiting: Mapping[int, _Stand]) -> list[tuple[int, str]]:
+    """Where all wait at one line of the program, as in a trainer's loop: the ranks whose stacks part first from those of more
+    than half of the ranks, in the library that runs the loop, and how they differ."""
+    for frames in zip(*(one.path for one in waiting.values()), strict=False):
+        (usual, count), *others = Counter(frames).most_common()
+        if others:
+            rows = zip(waiting, frames, strict=True)
+            texts = [(rank, f"it is{at(frame)}, where others are{at(usual)}") for rank, frame in rows if frame != usual]
+            return texts if 2 * count > len(frames) else []
+    return []
 
 
 def _apart(one: _Stand, usual: _Stand) -> _Lines:

@@ -44,7 +44,8 @@ class RankCase:
         self.dumps = self._without_outlived(newest(dumps), ends.own)
         self.processes = dict(processes)
         self.stacks: dict[int, ProcessStacks] = {}
-        given = of_one_moment(stacks)
+        self.all_stacks = tuple(stacks)
+        given = of_one_moment(self.all_stacks)
         if len(given) > 1 and not any(dump.last_ns for dump in self.dumps.values()):
             self.dumps = {}  # no rank made a call, and the stacks tell where they stand
         for one in given:

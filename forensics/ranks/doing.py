@@ -82,6 +82,19 @@ def doing(case: RankCase, rank: int) -> Doing | None:
     return replace(at, text=f"{at.text}, in worker {stacks.pid} of its data loader") if at and loads_for_another(thread) else at
 
 
+def doing_since(case: RankCase, rank: int, begin_ns: int) -> Doing | None:
+    """What the rank of a run that goes on does, by the last of its stacks since then that stands outside of collective calls."""
+    pid = case.process(rank).pid
+    own = [one for one in case.all_stacks if rank == one.rank or (one.rank is None and one.pid is not None and one.pid == pid)]
+    own = [one for one in own if one.taken is not None and one.taken * 1e9 > begin_ns]
+    for one in sorted(own, key=lambda one: one.taken or 0, reverse=True):
+        thread = at_work(one)
+        done = doing_of(thread, one.source, case.own_frame(thread.frames), one.kernel) if thread else None
+        if done:
+            return done
+    return None
+
+
 def doing_of(thread: ThreadStack, source: str, own: Frame | None, kernel: str = "") -> Doing | None:
     """What a thread does; None where it waits in a collective call. `own`: its innermost frame of the program. `kernel`: the
     system call in which it waits, and its file."""

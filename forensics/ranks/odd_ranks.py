@@ -21,7 +21,7 @@ from msgspec.structs import asdict, replace
 from forensics.model.dumps import Call, Frame, GroupCalls
 from forensics.model.ranks import Kind, OddRank, ProofPlace
 from forensics.ranks.case import RankCase
-from forensics.ranks.doing import doing
+from forensics.ranks.doing import doing, doing_since
 from forensics.ranks.late import Late
 from forensics.ranks.loops import has_left_loop
 from forensics.ranks.threads import collective_name
@@ -255,7 +255,8 @@ def late_rank(case: RankCase, late: Late) -> OddRank:
     """A rank that is late to all calls of a run that goes on."""
     group = case.groups[late.group][late.rank]
     call = next((c for c in reversed(group.calls) if not c.between_two), None)
-    at = doing(case, late.rank)
+    began = next(at for seq, at in zip(group.seqs, group.created_ns, strict=True) if seq >= late.since)
+    at = doing(case, late.rank) or doing_since(case, late.rank, began)
     return _odd(
         case,
         late.rank,

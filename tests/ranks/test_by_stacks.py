@@ -401,3 +401,25 @@ def test_a_rank_that_waits_for_its_data_loader_is_where_the_worker_is(by_rank: b
         (odd,) = drawn(stack(0, IN_CALL), waiting, stack(2, IN_CALL), *extra).odd
         assert (odd.rank, odd.place and odd.place.line) == (1, line)
         assert ("in worker 900 of its data loader" in odd.doing) == (line == 37)
+
+
+def test_in_a_trainer_s_loop_the_stacks_of_the_odd_rank_part_from_those_of_the_others() -> None:
+    """All ranks wait at one line of the program. Rank 2 has left the loop over batches, and ranks 0 and 1 stand apart inside of it."""
+
+    def at(loop: int, inner: str) -> str:
+        return f"{WAITS}|{inner}|run (/venv/lib/python3.11/site-packages/trainer/loop.py:{loop})|main (/run/fit.py:83)"
+
+    step, sync, end = (f"{name} (/venv/lib/python3.11/site-packages/trainer/{name}.py:9)" for name in ("step", "sync", "end"))
+    (odd,) = drawn(stack(0, at(153, sync)), stack(1, at(153, step)), stack(2, at(154, end))).odd
+    assert (odd.rank, odd.kind, odd.place and odd.place.line) == (2, "other_call", 83)
+    assert odd.doing == "it is at run (loop.py:154), where others are at run (loop.py:153)"
+    for other in (
+        [stack(0, at(153, step)), stack(1, at(153, sync))],  # no rank has the majority
+        [stack(n, at(153, step)) for n in (0, 1, 2)],
+        [
+            stack(0, at(153, step)),
+            stack(1, at(153, step)),
+            stack(2, at(153, step).replace("c10d_logger.py:83", "c10d_logger.py:97")),
+        ],
+    ):
+        assert drawn(*other).odd == ()
