@@ -18,8 +18,8 @@ from forensics.model.dumps import Frame
 from forensics.model.ranks import Kind, OddRank, ProofPlace, RankPicture, RankRow, State
 from forensics.ranks.case import MAX_ODD, RankCase
 from forensics.ranks.doing import CALLS, OUTSIDE_WAIT, STOPPED_CALL, called_at, doing, line_proofs
+from forensics.ranks.observation import at
 from forensics.ranks.threads import UNNAMED_CALL, waits_in_call
-from forensics.ranks.words import at
 
 ONE_MOMENT = "by their stacks, which show one moment, and no numbers of calls"
 SHOWN_CALLERS = 2  # a helper of the program that asks its thread for a call, and the line that called the helper
