@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 WATCHER = " -m forensics.capture "  # in the command of a process that guard() or `forensics run` started beside a job
-RANK_VARIABLES = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "LOCAL_RANK")  # the first one that is set counts
+RANK_VARIABLES = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK")  # the first one that is set counts
+LOCAL_VARIABLES = ("LOCAL_RANK", "NODE_RANK")  # of launchers that tell no more; on the first host it is the rank
 JOB_NAMES = ("SLURM_JOB_ID", "TORCHELASTIC_RUN_ID", "PBS_JOBID", "LSB_JOBID", "RAY_JOB_ID")
 MAX_LIVE_PROCESSES = 512  # of one host: eight ranks with sixty loaders each
 AT_ONCE = 4  # py-spy takes little, and the job needs the cores
@@ -36,13 +37,16 @@ ONE_DUMP_S = 5.0  # of one process; py-spy answers at once unless its memory is 
 WHOLE_S = 45.0  # of one host
 MAX_STACKS_CHARS = 100_000  # characters of the stacks of one process
 PATH_CALLS = {"openat", "newfstatat"}  # their second argument is the address of a path
-FILE_CALLS = {"read", "pread64", "readv", "recvfrom", "recvmsg", "write", "pwrite64", "writev", "ioctl", "fsync", "sendto"}
+FILE_CALLS = {"read", "pread64", "readv", "recvfrom", "recvmsg", "write", "pwrite64", "writev", "ioctl", "fsync", "fcntl",
+              "flock", "sendto"}  # fmt: skip
 SYSCALLS = {  # calls in which programs wait, by number
     "x86_64": {0: "read", 1: "write", 7: "poll", 16: "ioctl", 17: "pread64", 18: "pwrite64", 19: "readv", 20: "writev",
                23: "select", 35: "nanosleep", 42: "connect", 43: "accept", 44: "sendto", 45: "recvfrom", 47: "recvmsg",
-               61: "wait4", 74: "fsync", 202: "futex", 230: "clock_nanosleep", 232: "epoll_wait", 247: "waitid", 257: "openat",
-               262: "newfstatat", 270: "pselect6", 271: "ppoll", 281: "epoll_pwait"},
-    "aarch64": {22: "epoll_pwait", 29: "ioctl", 56: "openat", 63: "read", 64: "write", 65: "readv", 66: "writev", 67: "pread64",
+               61: "wait4", 72: "fcntl", 73: "flock", 74: "fsync", 202: "futex", 219: "restart_syscall",
+               230: "clock_nanosleep", 232: "epoll_wait", 247: "waitid", 257: "openat", 262: "newfstatat", 270: "pselect6",
+               271: "ppoll", 281: "epoll_pwait"},
+    "aarch64": {22: "epoll_pwait", 25: "fcntl", 29: "ioctl", 32: "flock", 56: "openat", 63: "read", 64: "write", 65: "readv",
+                66: "writev", 67: "pread64",
                 68: "pwrite64", 72: "pselect6", 73: "ppoll", 79: "newfstatat", 82: "fsync", 95: "waitid", 98: "futex",
                 101: "nanosleep", 115: "clock_nanosleep", 202: "accept", 203: "connect", 206: "sendto", 207: "recvfrom",
                 212: "recvmsg", 260: "wait4"},
@@ -57,6 +61,9 @@ def look(kind: str, value: str) -> dict[str, Any]:
     command, end, refused = "", time.monotonic() + WHOLE_S, ""
     found = [_about(pid, table[pid]) for pid in chosen[:MAX_LIVE_PROCESSES]]
     found = [one for one in found if WATCHER not in one["command"]]
+    ranks = with_first_rank({one["pid"]: one["rank"] for one in found if one["rank"]}, {one["pid"]: one["ppid"] for one in found})
+    for one in found:
+        one["rank"] = int(ranks[one["pid"]]) if one["pid"] in ranks else None
     command = _py_spy([str(one["command"]) for one in found])
     if command:
         with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -117,12 +124,25 @@ def _environment(pid: int, names: tuple[str, ...]) -> dict[str, str]:
     return {name: value for name, _, value in pairs if name in names and value}
 
 
-def _about(pid: int, row: tuple[int, str, str]) -> dict[str, Any]:
-    named = _environment(pid, RANK_VARIABLES)
+def rank_of(named: dict[str, str]) -> str:
+    """The rank of a process by the variables of its environment; empty where they do not tell it."""
     number = next((named[name] for name in RANK_VARIABLES if named.get(name, "").isdigit()), "")
+    local = named.get("LOCAL_RANK", "") if named.get("NODE_RANK", "0") == "0" else ""
+    return number or (local if local.isdigit() else "")
+
+
+def with_first_rank(ranks: dict[int, str], parents: dict[int, int]) -> dict[int, str]:
+    """`ranks` by pid, and rank 0 for the process without one that started rank 1 where no other is rank 0: a trainer of Lightning
+    starts the others and trains, too. `parents`: by pid."""
+    first = next((parents.get(pid) for pid, rank in ranks.items() if rank == "1" and parents.get(pid) not in ranks), None)
+    return {first: "0", **ranks} if first is not None and first in parents and "0" not in ranks.values() else ranks
+
+
+def _about(pid: int, row: tuple[int, str, str]) -> dict[str, Any]:
+    number = rank_of(_environment(pid, (*RANK_VARIABLES, *LOCAL_VARIABLES)))
     call, file = system_call(pid)
     return {
-        "pid": pid, "ppid": row[0], "comm": row[1], "state": row[2], "rank": int(number) if number else None,
+        "pid": pid, "ppid": row[0], "comm": row[1], "state": row[2], "rank": number,
         "command": _read(f"/proc/{pid}/cmdline", 4096).rstrip("\0").replace("\0", " ")[:400],
         "wchan": _read(f"/proc/{pid}/wchan", 200).strip("0\n"), "call": call, "file": file, "text": "",
     }  # fmt: skip

@@ -2,6 +2,7 @@
 
 fr/pipe_3.pipe   NCCL's own: PyTorch makes it where TORCH_NCCL_DEBUG_INFO_PIPE_FILE says so, and listens to it
 fr/guard_3.pipe  that of guard(), for any other backend: a thread of the program waits at it, and asks PyTorch for the dump
+                 (guard_p4711.pipe, where only PyTorch knows the rank of the process)
                  -> fr/rank_3, also when the program ends by an exception: over gloo, that of a rank that waited
 """
 
@@ -60,18 +61,18 @@ def _write(path: str, line: bytes) -> bool:
 
 
 class Listener:
-    """A thread that waits for the request of a dump, at a pipe in each of `bundles`. `rank`: that of this process. `name`: that
-    of the file with the dump.
+    """A thread that waits for the request of a dump, at a pipe in each of `bundles`. `rank`: that of this process, empty where
+    only PyTorch knows it. `attempt`: what stands before the name of a dump.
 
     Raises OSError where no pipe can be made.
     """
 
-    def __init__(self, bundles: Iterable[str], rank: str, name: str) -> None:
-        self.name, self._answered = name, False
+    def __init__(self, bundles: Iterable[str], rank: str, attempt: str) -> None:
+        self._rank, self._attempt, self._answered = rank, attempt, False
         self._pipes: dict[int, str] = {}
         for bundle in bundles:
             folder = os.path.join(bundle, DUMPS_FOLDER)
-            pipe = os.path.join(folder, f"guard_{rank}.pipe")
+            pipe = os.path.join(folder, f"guard_{rank or f'p{os.getpid()}'}.pipe")
             with contextlib.suppress(OSError):  # where one bundle cannot be written to, the others are
                 os.makedirs(folder, exist_ok=True)
                 os.mkfifo(pipe, 0o600)
@@ -83,11 +84,9 @@ class Listener:
         self._thread.start()
 
     def _listen(self) -> None:
-        folders = list(map(os.path.dirname, self._pipes.values()))
         while END not in self._asked():
             self._answered = True
-            with contextlib.suppress(Exception):  # whatever PyTorch does: the program goes on
-                write_dump(folders, self.name)
+            self._write()
         for fd in self._pipes:
             os.close(fd)
 
@@ -98,33 +97,50 @@ class Listener:
             waiting.register(fd, select.POLLIN)
         return b"".join(os.read(fd, 4096) for fd, _ in waiting.poll())
 
+    def _write(self) -> None:
+        with contextlib.suppress(Exception):  # whatever PyTorch does: the program goes on
+            if rank := self._rank or _told_rank():
+                write_dump(list(map(os.path.dirname, self._pipes.values())), f"{self._attempt}rank_{rank}")
+
     def close(self, failed: bool = False) -> None:
         """End the thread and remove the pipes. `failed`: the program ends by an exception, and dumps what it called before."""
         with contextlib.suppress(OSError):
             os.write(next(iter(self._pipes)), END)
         self._thread.join(1.0)
         if failed and not self._answered:  # what was asked for is of the moment in which ranks waited, and stays
-            with contextlib.suppress(Exception):
-                write_dump(list(map(os.path.dirname, self._pipes.values())), self.name)
+            self._write()
         for pipe in self._pipes.values():
             with contextlib.suppress(OSError):
                 os.unlink(pipe)
 
 
 def listen(bundle: str, environment: MutableMapping[str, str]) -> Listener | None:
-    """A Listener for a process that is a rank of a distributed job, and have PyTorch record its calls; None for any other.
+    """A Listener for a process that is a rank of a distributed job, or may be one, because multiprocessing started it, and have
+    PyTorch record its calls; None for any other process.
 
     It listens in `bundle`, and in that of the `forensics run` that the process is a part of.
     """
     rank = environment.get("RANK", "")
-    if not bundle or not rank.isdigit() or not hasattr(os, "mkfifo"):
+    if not bundle or not (rank.isdigit() or _is_child()) or not hasattr(os, "mkfifo"):
         return None
     if not any(name in environment for name in DUMP_VARIABLES):
         environment[DUMP_VARIABLES[0]] = RECORDED_CALLS
     with contextlib.suppress(OSError):
         bundles = dict.fromkeys(filter(None, (bundle, environment.get(BUNDLE_VARIABLE))))
-        return Listener(bundles, rank, f"{_attempt(environment)}rank_{rank}")
+        return Listener(bundles, rank if rank.isdigit() else "", _attempt(environment))
     return None
+
+
+def _is_child() -> bool:
+    """Did multiprocessing start this process for a function of the program?"""
+    library: Any = sys.modules.get("multiprocessing.process")
+    return library is not None and library.parent_process() is not None
+
+
+def _told_rank() -> str:
+    """The rank of this process, as PyTorch knows it; empty where it is in no group yet, or in none any more."""
+    library: Any = sys.modules.get("torch.distributed")
+    return str(library.get_rank()) if library is not None and library.is_initialized() else ""
 
 
 def _attempt(environment: Mapping[str, str]) -> str:

@@ -51,9 +51,11 @@ def take_stacks(
     if not command:
         return [], "py-spy is not installed"
     taken, why, moment = [], "", time_text(time.time())
-    chosen = [p for p in processes if "python" in f"{p.comm} {p.command}"][:MAX_STACK_PROCESSES]
+    given = list(processes)
+    chosen = [p for p in given if "python" in f"{p.comm} {p.command}"][:MAX_STACK_PROCESSES]
     from forensics.capture.live_stacks import system_call  # most jobs never fall silent
 
+    ranks = _ranks(given)
     states = [proc.stat(process.pid) for process in chosen]  # before py-spy stops it
     stopped = [found is not None and found.state in "Tt" for found in states]
     calls = [(STOPPED_CALL, "") if still else system_call(p.pid) for p, still in zip(chosen, stopped)]  # noqa: B905 - as below
@@ -67,13 +69,21 @@ def take_stacks(
         if not text:
             continue
         os.makedirs(folder, exist_ok=True)
-        rank = proc.environment(process.pid, ("RANK",)).get("RANK", "")
         with open(free_path(folder, str(process.pid)), "w", encoding="utf-8") as file:
-            whose = rank_or_child(rank, children.get(process.pid), socket.gethostname())
+            whose = rank_or_child(ranks.get(process.pid, ""), children.get(process.pid), socket.gethostname())
             head = stacks_head(process.pid, process.comm, whose, moment, call)
             file.write(f"{head}\n{text[:200_000]}")
         taken.append({"pid": str(process.pid), "comm": process.comm, "at": innermost_frames(text)})
     return taken, why
+
+
+def _ranks(processes: Iterable[Process]) -> dict[int, str]:
+    """The ranks by pid, as their environment tells them now."""
+    from forensics.capture.live_stacks import LOCAL_VARIABLES, RANK_VARIABLES, rank_of, with_first_rank
+
+    parents = {process.pid: process.ppid for process in processes}
+    told = {pid: rank_of(proc.environment(pid, (*RANK_VARIABLES, *LOCAL_VARIABLES))) for pid in parents}
+    return with_first_rank({pid: rank for pid, rank in told.items() if rank}, parents)
 
 
 def stacks_head(pid: int, comm: str, whose: str, moment: str, call: tuple[str, str] = ("", "")) -> str:

@@ -31,7 +31,7 @@ WATCHERS = (
     " -m forensics.capture ",
     " -m forensics why ",
 )  # in the command of a process that forensics itself started beside the job
-RANK_NAMES = ("RANK", "LOCAL_RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "TORCHELASTIC_RUN_ID")
+RANK_NAMES = ("RANK", "LOCAL_RANK", "NODE_RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "TORCHELASTIC_RUN_ID")
 
 
 class Process:
@@ -95,6 +95,8 @@ class ProcessTree:
         self.adopts = adopts
         self.ways: set[str] = set()
         self._ended: dict[int, float] = {}
+        self._held = 0
+        self._order: dict[int, int] = {}  # the newest of a pid; clocks do not tell apart what starts within 10 ms
         self._poll = select.epoll() if hasattr(select, "epoll") else None
         self.look()
 
@@ -122,6 +124,8 @@ class ProcessTree:
 
     def _hold(self, found: proc.Stat, now: float) -> Process:
         made = Process(found, now)
+        self._held += 1
+        self._order[found.pid] = self._held
         if len(self.living) > MAX_PIDFDS and made.pidfd >= 0:
             os.close(made.pidfd)
             made.pidfd = -1
@@ -133,9 +137,9 @@ class ProcessTree:
 
     def child_numbers(self) -> dict[int, tuple[int, int]]:
         """The number of each process that multiprocessing started among its siblings, and their parent, by pid."""
-        ended = [(e["start"], e["pid"], e["ppid"], e["command"]) for e in self.ends if "start" in e]
-        every = sorted([*ended, *((p.started, p.pid, p.ppid, p.command) for p in self.living.values())])
-        return child_numbers(row[1:] for row in every)
+        ended = [(e["pid"], e["ppid"], e["command"]) for e in self.ends if "start" in e]
+        every = [*ended, *((p.pid, p.ppid, p.command) for p in self.living.values())]
+        return child_numbers(sorted(every, key=lambda row: self._order.get(row[0], 0)))
 
     def fileno(self) -> int:
         """The fd that becomes readable when a process ends; -1 if the system has none."""
@@ -235,7 +239,7 @@ class ProcessTree:
             ordinary = next(
                 (i for i, e in enumerate(self.ends) if not e.get("signal") and not e.get("exit_code")), MAX_KEPT_ENDS // 2
             )
-            del self.ends[ordinary]
+            self._order.pop(self.ends.pop(ordinary)["pid"], None)
             self.left_out += 1
 
     def close(self) -> None:

@@ -13,9 +13,10 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from forensics.core.shapes import zeroed
+from forensics.core.shapes import MAX_SHAPES, zeroed
 from forensics.line_formats.base import EXACT_CHARS, MAX_PREFIX_CHARS, SHAPE_CHARS, LineFormat, shape
 from forensics.line_formats.read_formats import load_formats
+from forensics.line_formats.recipes import Recipe, recipe
 from forensics.model import Line, Prefix, Stamp
 
 MAX_CACHED_CHARS = 300  # longer lines are not cached: they hardly ever occur twice
@@ -55,9 +56,45 @@ def _possible(text: str) -> tuple[tuple[LineFormat, ...], tuple[LineFormat, ...]
     return _formats_of(text[:EXACT_CHARS], zeroed(text))
 
 
+def may_have_prefix(shape: str) -> bool:
+    """May a line have a prefix that is `shape` with zeros for its digits? If not, no such line has one."""
+    return any(map(str.isdigit, shape[:EXACT_CHARS])) or bool(_possible(shape)[0])
+
+
 def parse_prefix(text: str) -> Prefix:
     """All prefixes of `text` as one Prefix. A line without a prefix is its own message."""
     return _parse_cached(text) if len(text) <= MAX_CACHED_CHARS else _parse(text)
+
+
+class _Recipes(dict[tuple[str, bytes], Recipe | None]):
+    """The recipes of lines, by their first characters and their shape; None where there is none."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen_once: set[tuple[str, bytes]] = set()
+
+    def parse(self, text: str) -> Prefix:
+        """As _parse(), of a line that is not long."""
+        shape = text[:EXACT_CHARS], zeroed(text)
+        known = self.get(shape)
+        if known is not None:
+            return known.read(text) or _parse(text)
+        if not _formats_of(*shape)[0]:
+            return Prefix(text)
+        parsed = _parse(text)
+        if parsed.formats and shape not in self:
+            self._add(shape, text, parsed)
+        return parsed
+
+    def _add(self, shape: tuple[str, bytes], text: str, parsed: Prefix) -> None:
+        """Make the recipe of a shape that is seen for the second time: a line that is alone needs none."""
+        if shape not in self.seen_once:
+            self.seen_once.add(shape)
+            return
+        if len(self) >= MAX_SHAPES or len(self.seen_once) >= MAX_SHAPES:
+            self.clear()
+            self.seen_once.clear()
+        self[shape] = recipe(text, parsed, lambda rest: _possible(rest)[0])
 
 
 def _parse(text: str) -> Prefix:
@@ -86,7 +123,7 @@ def _parse(text: str) -> Prefix:
 
 
 # Several stages parse the first and the last lines of a source.
-_parse_cached = functools.lru_cache(maxsize=30_000)(_parse)
+_parse_cached = functools.lru_cache(maxsize=4096)(_Recipes().parse)
 
 
 @functools.cache

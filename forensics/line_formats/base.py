@@ -50,6 +50,28 @@ class LineFormat(Struct, frozen=True, dict=True):
         return asks_digits(self.pattern)
 
     @cached_property
+    def first_digits(self) -> tuple[tuple[str, str], ...]:
+        """Of the parts of a time, the digits with which its pattern lets them begin."""
+        return tuple((name, digits) for name, (asked, _, digits) in clock.ASKED_DIGITS.items() if asked in self.pattern)
+
+    @cached_property
+    def of_any_time(self) -> re.Pattern[str]:
+        """Its pattern, for any digits of a time."""
+        pattern = self.pattern.replace(*clock.MONTH_DIGITS)
+        for asked, free, _ in clock.ASKED_DIGITS.values():
+            pattern = pattern.replace(asked, free)
+        return self.compiled if pattern == self.pattern else lazy.regex(pattern)
+
+    @cached_property
+    def asks_only_time(self) -> bool:
+        """Are those of `first_digits` the only digits that it asks for?"""
+        return clock.MONTH_DIGITS[0] not in self.pattern and not asks_digits(self.of_any_time.pattern)
+
+    def may_have_shape(self, text: str) -> bool:
+        """May a line that differs from `text` only in digits have this format? True where that is not known."""
+        return asks_digits(self.of_any_time.pattern) or self.of_any_time.match(text, 0, MAX_PREFIX_CHARS) is not None
+
+    @cached_property
     def within_zeroed(self) -> str:
         """What a line with zeros for its digits contains, if the line itself contains `within`."""
         return self.within.translate(ZEROS)

@@ -96,6 +96,16 @@ CLOCK_PATTERN = r"(?P<h>[0-2]\d):(?P<m>[0-5]\d):(?P<s>[0-6]\d)"
 TIME_OF_DAY = CLOCK_PATTERN + r"(?:[.,](?P<frac>\d{1,9}))?"
 ISO_DATE = r"(?P<y>[12]\d{3})-(?P<mo>[01]\d)-(?P<d>[0-3]\d)"
 ISO_STAMP = ISO_DATE + "[T ]" + TIME_OF_DAY
+# Of the parts of a time: what asks for certain digits in a pattern, what asks for any, and the digits that come first.
+ASKED_DIGITS = {
+    "y": (r"(?P<y>[12]\d{3})", r"(?P<y>\d\d{3})", "12"),
+    "mo": (r"(?P<mo>[01]\d)", r"(?P<mo>\d\d)", "01"),
+    "d": (r"(?P<d>[0-3]\d)", r"(?P<d>\d\d)", "0123"),
+    "h": (r"(?P<h>[0-2]\d)", r"(?P<h>\d\d)", "012"),
+    "m": (r"(?P<m>[0-5]\d)", r"(?P<m>\d\d)", "012345"),
+    "s": (r"(?P<s>[0-6]\d)", r"(?P<s>\d\d)", "0123456"),
+}
+MONTH_DIGITS = (r"1?\d[月월]", r"\d?\d[月월]")  # the same of a month
 MONO = r"(?P<mono>\d{1,8}\.\d{6})"
 # A prefix that could be ordinary text (a file name, a number, a host) is accepted only if a timestamp or rank follows it.
 STAMP_FOLLOWS = (

@@ -35,7 +35,7 @@ class Warning(Struct, frozen=True):
 Warn = Callable[[Warning], None]
 
 
-class Line(Struct, frozen=True, rename={"number": "line"}):
+class Line(Struct, frozen=True, gc=False, rename={"number": "line"}):
     """One line of a source: its number from 1, as of `grep -n`, and its text without the line end, colours and overwritten frames
     of progress bars."""
 
@@ -77,7 +77,7 @@ class Source(Struct, frozen=True):
     dump: "Callable[[Warn], Dump | None] | None" = None
 
 
-class Region(Struct, frozen=True):
+class Region(Struct, frozen=True, gc=False):
     """A line of one source with its neighbours, which are kept as bytes until they are needed.
 
     `text`: the line with the number `number`; of a progress bar the frame that ends with byte `end` of the line. `before`,
@@ -192,7 +192,7 @@ class Scan(Struct, frozen=True):
     sample: tuple[Block, ...] = ()
 
 
-class Stamp(Struct, frozen=True):
+class Stamp(Struct, frozen=True, gc=False):
     """The timestamp of one line, without any assumption.
 
     `wall`: date and time, naive if the line has no zone. `lacks`: its year (1904) or its date (1904-01-01) is only a placeholder.
@@ -208,7 +208,7 @@ class Stamp(Struct, frozen=True):
     zone: str = ""
 
 
-class Prefix(Struct, frozen=True):
+class Prefix(Struct, frozen=True, gc=False):
     """The fields of the prefixes of one line, and the message after them. `formats`: of the prefixes, outermost first."""
 
     message: str

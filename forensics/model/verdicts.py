@@ -24,7 +24,7 @@ OutcomeState = Literal["failed", "stalled", "spoiled", "stopped", "ended_well", 
 Owner = Literal["mine", "others", "unknown"]
 
 
-class Entity(Struct, frozen=True):
+class Entity(Struct, frozen=True, gc=False):
     """The writer or the subject of lines: `Entity("unit", "sshd")`, `Entity("rank", "3")`, `Entity("job", "4711")`."""
 
     kind: EntityKind
@@ -35,7 +35,7 @@ class Entity(Struct, frozen=True):
         return f"{self.kind} {self.name}".strip()
 
 
-class Attempt(Struct, frozen=True):
+class Attempt(Struct, frozen=True, gc=False):
     """One run from start to end in a lane: its number from 1, its first line, and its last line as far as the lane was read."""
 
     number: int
@@ -51,7 +51,7 @@ class Attempt(Struct, frozen=True):
         return "kernel_id" not in end.fields and ("pid" in end.fields or long)
 
 
-class LaneDigest(Struct, frozen=True):
+class LaneDigest(Struct, frozen=True, gc=False):
     """How a lane ends, in numbers of lines. Distances count from the end; -1 means that there is no such line.
 
     `trouble`, `traceback`, `good`, `bad_end`, `run_failed`, `progress`, `start`, `frame`: distance of the last line of that class
@@ -92,7 +92,7 @@ class LaneDigest(Struct, frozen=True):
     ends_with: tuple[float, ...]
 
 
-class Aftermath(Struct, frozen=True):
+class Aftermath(Struct, frozen=True, gc=False):
     """What follows one observation in its own lane, in numbers of lines, and what is next to it.
 
     `lines_after`: lines after it. `repeated`: those whose template also occurs before it, without a word of failure.

@@ -21,6 +21,8 @@ def closing_line(rows: Rows, bits: Sequence[int], first: int) -> Line | None:
     It is the first of its kind in the attempt, and no kind of line that the program printed while it worked stands behind it.
     `bits`: the classes of each row.
     """
+    if not any(shape.may_close() for shape in set(rows.shapes)):
+        return None
     templates, least = rows.templates, max(first, len(rows) - MAX_ROWS_OF_END)
     work = len(rows)  # the index of the first row of those kinds of work that stand behind
     for i in range(len(rows) - 1, least - 1, -1):

@@ -65,12 +65,12 @@ def lane_digest(
     found = functools.reduce(operator.or_, bits, 0)
     records = sum(map(is_record, range(max(0, lines - END_LINES), lines)))
     if not found & CLASSES_WITH_REPEATS and lines <= TAIL_LINES[-1]:
-        return _untroubled_digest(tuple(bits), total, records)
+        return untroubled_digest(tuple(bits), total, records)
     return _digest(templates, bits, total, starts, is_record, found, records)
 
 
 @functools.lru_cache(maxsize=1024)  # the ranks of a job end alike
-def _untroubled_digest(bits: tuple[int, ...], total: int, records: int) -> LaneDigest:
+def untroubled_digest(bits: tuple[int, ...], total: int, records: int) -> LaneDigest:
     """The digest of a lane without trouble; then its templates and starts do not matter, and lanes with equal bits share one."""
     return _digest((), bits, total, (), lambda _: False, functools.reduce(operator.or_, bits, 0), records)
 

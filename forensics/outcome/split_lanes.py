@@ -13,13 +13,12 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, islice
 
-from forensics.line_formats import parse_prefix
 from forensics.model import Line, Observation, Scan
 from forensics.model.verdicts import Aftermath, Attempt, Entity, FailedCell, Lane, LaneKind
 from forensics.outcome.attempt_starts import BANNER_ROWS, MAX_CLASSIFIED_TEMPLATES, starts_of
 from forensics.outcome.closing import closing_line
 from forensics.outcome.course import Course
-from forensics.outcome.digest import MIN_TEMPLATE_CHARS, NOT_WORK_CLASSES, lane_digest
+from forensics.outcome.digest import MIN_TEMPLATE_CHARS, NOT_WORK_CLASSES, lane_digest, untroubled_digest
 from forensics.outcome.split_observations import split_observation
 from forensics.readers.lanes.lane_rows import KERNEL_LANE, MAIN_PROGRAM, entity_of, lane_key, lane_kind, rows_by_lane
 from forensics.readers.lanes.line_classes import (
@@ -65,17 +64,44 @@ def split_lanes(
     made: list[Lane] = []
     split: list[Observation] = []
     for key in sorted(dict.fromkeys([*of_lane, *by_key]), key=lambda k: k != MAIN_PROGRAM):
+        rows, kind, entity = of_lane.get(key) or Rows(), lane_kind(key, scan, layout), entity_of(key, scan.source.name)
+        is_alone = key not in by_key and len(of_lane) > 1 and not (launcher and launcher.explicit_starts())
+        if is_alone and (bits := _calm_bits(rows, classes, known)) is not None:
+            made.append(_short_lane(rows, bits, scan.source.name, kind, entity))
+            continue
         total = 0 if whole or len(of_lane) > 1 else scan.lines
         alone = MAX_LAST_ROWS if len(of_lane) <= MAX_LANES_READ_LONG else MAX_LAST_ROWS_OF_MANY_LANES
         failures = {line for o in by_key.get(key, ()) if o.ends != "nothing" for line in o.shown_on}
-        own = _LaneRows(of_lane.get(key, Rows()), classes, known, total, alone, scan.source.format == "notebook", failures)
+        own = _LaneRows(rows, classes, known, total, alone, scan.source.format == "notebook", failures)
         launcher = own if key == MAIN_PROGRAM else launcher
         if key[0] == "rank" and launcher:
             own.started_by(launcher)
         found = [part for o in by_key.get(key, ()) for part in split_observation(o, own.attempts())]
         split += found
-        made.append(own.lane(scan.source.name, lane_kind(key, scan, layout), entity_of(key, scan.source.name), found))
+        made.append(own.lane(scan.source.name, kind, entity, found))
     return tuple(sorted(made, key=lambda lane: -lane.digest.lines)), sorted(split, key=lambda o: (o.line, o.kind))
+
+
+def _calm_bits(rows: Rows, classes: LineClasses, known: dict[bytes, int]) -> tuple[int, ...] | None:
+    """The classes of rows so few that no attempt begins among them, if they tell of nothing but work; else None."""
+    if not 0 < len(rows) <= BANNER_ROWS:
+        return None
+    bits: list[int] = []
+    for shape in rows.shapes:
+        found = None if shape.said is None or shape.may_close() else classes.classify_shape(shape.said)
+        if found is None or found & ~PROGRESS:
+            return None
+        bits.append(found)
+    for template, found in zip(rows.templates, bits, strict=True):
+        known.setdefault(template, found)
+    return tuple(bits)
+
+
+def _short_lane(rows: Rows, bits: tuple[int, ...], source: str, kind: LaneKind, entity: Entity) -> Lane:
+    """As _LaneRows.lane(), of calm rows without an observation."""
+    digest = untroubled_digest(bits, 0, sum(map(rows.is_record, range(len(bits)))))
+    last = tuple([Line(number, rows.text(i)) for i, number in enumerate(rows.numbers)])
+    return Lane(source, kind, entity, (Attempt(1, rows.numbers[0], rows.numbers[-1]),), digest, last_lines=last)
 
 
 def _lane_of(observation: Observation, lanes: Mapping[LaneKey, object]) -> LaneKey:
@@ -124,7 +150,7 @@ class _LaneRows:
             kind=kind,
             entity=entity,
             attempts=self.attempts(),
-            digest=lane_digest(self.templates[:end], self.bits[:end], self.total, self.start_rows(), self.is_record),
+            digest=lane_digest(self.templates[:end], self.bits[:end], self.total, self.start_rows(), self.rows.is_record),
             trouble_lines=self.trouble_lines(),
             last_lines=self.last_lines(),
             good_lines=self.good_lines(),
@@ -295,11 +321,6 @@ class _LaneRows:
             return [n for n, heads in zip(self.numbers[BANNER_ROWS:], islice(headings, BANNER_ROWS, None), strict=True) if heads]
         found, self._explicit_starts = starts_of(self.rows, self.bits, self.failures)
         return found
-
-    def is_record(self, place: int) -> bool:
-        """Does the row at index `place` begin with a time or a level, as a logger writes it?"""
-        prefix = parse_prefix(self.rows[place].said())
-        return prefix.stamp is not None or bool(prefix.level)
 
     def start_rows(self) -> list[int]:
         """The indices of starts() among the rows."""

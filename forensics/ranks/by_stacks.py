@@ -9,6 +9,7 @@ Stacks show one moment, and no numbers or groups of calls. Where nobody stands i
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
+from itertools import takewhile
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
@@ -16,21 +17,25 @@ from msgspec.structs import asdict, replace
 from forensics.model.dumps import Frame
 from forensics.model.ranks import Kind, OddRank, ProofPlace, RankPicture, RankRow, State
 from forensics.ranks.case import MAX_ODD, RankCase
-from forensics.ranks.doing import STOPPED_CALL, called_at, doing_of, line_proofs
-from forensics.ranks.threads import at_work, waits_in_call
-from forensics.readers.python.library_files import is_others_code
+from forensics.ranks.doing import CALLS, OUTSIDE_WAIT, STOPPED_CALL, called_at, doing, line_proofs
+from forensics.ranks.observation import at
+from forensics.ranks.threads import UNNAMED_CALL, waits_in_call
 
 ONE_MOMENT = "by their stacks, which show one moment, and no numbers of calls"
 SHOWN_CALLERS = 2  # a helper of the program that asks its thread for a call, and the line that called the helper
 OTHER_MOMENT = "by their stacks, which are of another moment than the time-outs in the log"
 _Lines = tuple[Frame | None, Frame | None]  # that of a rank, and that of the others
 BY_LOGS = "by the logs, which tell how ranks ended"
+TORCH_FOLDER = "/torch/"  # of PyTorch's own files
+SHARED_WAIT = "one call"  # of which no stack tells the name
+UNCLEAR_WAITS = (OUTSIDE_WAIT, CALLS["futex"])
 NO_STACK = "no stack of it was taken: it ended, or could not be looked at"
 
 
 class _Stand(Struct, frozen=True):
     """Where a rank stands. `call`: the collective call, empty outside of any; `kind`, `text`: what it does, outside of any.
-    `callers`: of a call that a thread makes for the program, the innermost frames that wait for that thread."""
+    `callers`: of a call that a thread makes for the program, the innermost frames that wait for that thread. `is_inner`: `frame`
+    is the innermost one, so it waits in native code. `path`: of a call, all frames outside of PyTorch, outermost first."""
 
     call: str
     frame: Frame | None
@@ -38,6 +43,8 @@ class _Stand(Struct, frozen=True):
     kind: Kind = "outside"
     text: str = ""
     callers: tuple[Frame, ...] = ()
+    is_inner: bool = False
+    path: tuple[Frame, ...] = ()
 
     @property
     def place(self) -> tuple[str, ...]:
@@ -55,6 +62,7 @@ def picture_of_stacks(case: RankCase) -> RankPicture | None:
     stands = {rank: one for rank in sorted(case.stacks) if (one := _stand(case, rank))}
     if len(stands) < 2:
         return None
+    stands = _with_shared_wait(stands)
     missing = tuple(rank for rank in range(case.world) if rank not in stands)
     waiting = {rank: one for rank, one in stands.items() if one.call}
     stale = _is_other_moment(case, waiting, stands.keys() - waiting.keys())
@@ -86,18 +94,32 @@ def _ended_row(case: RankCase, rank: int) -> RankRow:
 
 
 def _stand(case: RankCase, rank: int) -> _Stand | None:
-    stacks = case.stacks[rank]
-    thread = at_work(stacks)
-    if thread is None:
+    found = case.at_work(rank)
+    if found is None:
         return None
+    thread, stacks = found
     own = case.own_frame(thread.frames)
-    if waits_in_call(thread) and stacks.kernel != STOPPED_CALL:
+    is_at_wait = own is not None and own is thread.frames[0] and own.place in case.places_of_waits
+    if (waits_in_call(thread) or is_at_wait) and stacks.kernel != STOPPED_CALL:
         main = stacks.main
         callers = () if main is None or main is thread else tuple(case.own_frames(main.frames)[:SHOWN_CALLERS])
-        call = called_at(thread, own) or thread.frames[0].function
-        return _Stand(call, own, line_proofs(thread, stacks.source, own), callers=callers)
-    at = doing_of(thread, stacks.source, own, stacks.kernel)
-    return _Stand("", at.frame, at.proofs, at.kind, at.text) if at else None
+        call = UNNAMED_CALL if is_at_wait else called_at(thread, own) or thread.frames[0].function
+        path = tuple(takewhile(lambda frame: TORCH_FOLDER not in frame.file, reversed(thread.frames)))
+        return _Stand(call, own, line_proofs(thread, stacks.source, own), callers=callers, path=path)
+    done = doing(case, rank)
+    return _Stand("", done.frame, done.proofs, done.kind, done.text, is_inner=own is thread.frames[0]) if done else None
+
+
+def _with_shared_wait(stands: dict[int, _Stand]) -> dict[int, _Stand]:
+    """Where nobody stands in a call that has a name: do most ranks wait in native code at one line, and not all? Then they wait
+    for the others, as where a program needs the result of a call that it made before."""
+    if any(one.call for one in stands.values()):
+        return stands
+    places = {rank: one.place for rank, one in stands.items() if one.is_inner and one.text in UNCLEAR_WAITS}
+    place, count = next(iter(Counter(places.values()).most_common(1)), ((), 0))
+    if not len(stands) / 2 < count < len(stands):
+        return stands
+    return {rank: replace(one, call=SHARED_WAIT) if places.get(rank) == place else one for rank, one in stands.items()}
 
 
 def _is_other_moment(case: RankCase, waiting: Mapping[int, _Stand], outside: AbstractSet[int]) -> bool:
@@ -107,7 +129,7 @@ def _is_other_moment(case: RankCase, waiting: Mapping[int, _Stand], outside: Abs
         return True
     if not outside.isdisjoint(case.ended) and outside - case.ended.keys():
         return True
-    told = {end.frame.place for end in case.gave_up.values() if end.frame and not is_others_code(end.frame.file)}
+    told = case.places_of_waits
     return bool(told) and told.isdisjoint(frame.place for one in waiting.values() for frame in one.lines)
 
 
@@ -130,7 +152,22 @@ def _odd(
         return tuple(made(rank, "left", end.text, (end.frame, usual.frame), (end.proof,), end.cause) for rank, end in ended)
     if other := [(rank, one) for rank, one in waiting.items() if one.place != usual.place]:
         return tuple(made(rank, "other_call", _difference(one, usual), _apart(one, usual), one.proofs) for rank, one in other)
-    return tuple(made(rank, "no_dump", NO_STACK, (None, usual.frame), ()) for rank in missing)
+    if gone := tuple(made(rank, "no_dump", NO_STACK, (None, usual.frame), ()) for rank in missing):
+        return gone
+    parted = _parted(waiting)
+    return tuple(made(rank, "other_call", text, _apart(waiting[rank], usual), waiting[rank].proofs) for rank, text in parted)
+
+
+def _parted(waiting: Mapping[int, _Stand]) -> list[tuple[int, str]]:
+    """Where all wait at one line of the program, as in a trainer's loop: the ranks whose stacks part first from those of more
+    than half of the ranks, in the library that runs the loop, and how they differ."""
+    for frames in zip(*(one.path for one in waiting.values()), strict=False):
+        (usual, count), *others = Counter(frames).most_common()
+        if others:
+            rows = zip(waiting, frames, strict=True)
+            texts = [(rank, f"it is{at(frame)}, where others are{at(usual)}") for rank, frame in rows if frame != usual]
+            return texts if 2 * count > len(frames) else []
+    return []
 
 
 def _apart(one: _Stand, usual: _Stand) -> _Lines:

@@ -10,8 +10,17 @@ from forensics.model.dumps import Call, Dump, Frame, GroupCalls
 from forensics.model.ranks import RankProcess
 from forensics.model.stacks import ProcessStacks, ThreadStack
 from forensics.ranks.ended import Ends, rank_of, with_stacks
-from forensics.ranks.threads import at_work, collective_name, in_collective, is_ranks_own, of_one_moment, waits_in_call
-from forensics.readers.python.library_files import installed_package, is_library_file
+from forensics.ranks.threads import (
+    at_work,
+    collective_name,
+    in_collective,
+    is_ranks_own,
+    loads_for_another,
+    of_one_moment,
+    waits_for_loader,
+    waits_in_call,
+)
+from forensics.readers.python.library_files import installed_package, is_library_file, is_others_code
 
 MAX_ODD = 64  # ranks of which it is told how they keep the others waiting; where there are more, no single one is to blame
 CLOCKS_S = 1.0  # by which the time of a file may be earlier than that of a call
@@ -35,7 +44,8 @@ class RankCase:
         self.dumps = self._without_outlived(newest(dumps), ends.own)
         self.processes = dict(processes)
         self.stacks: dict[int, ProcessStacks] = {}
-        given = of_one_moment(stacks)
+        self.all_stacks = tuple(stacks)
+        given = of_one_moment(self.all_stacks)
         if len(given) > 1 and not any(dump.last_ns for dump in self.dumps.values()):
             self.dumps = {}  # no rank made a call, and the stacks tell where they stand
         for one in given:
@@ -44,6 +54,7 @@ class RankCase:
                 if self._is_of_the_wait(one, rank) and not self._is_older(one, self.stacks.get(rank)):
                     self.stacks[rank] = one
                 self.processes[rank] = with_stacks(self.process(rank), one)
+        self._loaders = [one for one in given if one.main and loads_for_another(one.main)]
         self.ended, self.gave_up = ends.own, ends.gave_up
 
     @cached_property
@@ -70,6 +81,23 @@ class RankCase:
         if known is None or known.pid != one.pid:
             return False
         return self.written.get(one.source, 0.0) < self.written.get(known.source, 0.0)
+
+    @cached_property
+    def places_of_waits(self) -> frozenset[str]:
+        """The lines of the program at which ranks gave up waiting, as logs tell them. A stack has no frame of PyTorch where a
+        program waits for a call that it made before."""
+        return frozenset(e.frame.place for e in self.gave_up.values() if e.frame and not is_others_code(e.frame.file))
+
+    def at_work(self, rank: int) -> tuple[ThreadStack, ProcessStacks] | None:
+        """The thread of a rank that is at work, and the stacks with it; while it waits for its data loader, that of a worker that
+        runs code of the program. None without a stack."""
+        stacks = self.stacks.get(rank)
+        thread = at_work(stacks) if stacks else None
+        if stacks is None or thread is None:
+            return None
+        workers = (one for one in self._loaders if one.rank == rank or (one.child and one.child[1] == stacks.pid))
+        worker = next(workers, None) if waits_for_loader(thread) else None
+        return (worker.main, worker) if worker and worker.main else (thread, stacks)
 
     def process(self, rank: int) -> RankProcess:
         """The process of a rank."""

@@ -12,6 +12,7 @@ ranks 0 to 62 in all_reduce, called at train (train.py:212); rank 63 in load_sha
 from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from forensics.model import Line
 from forensics.model.dumps import Frame
@@ -19,7 +20,7 @@ from forensics.model.ranks import Kind, ProofPlace
 from forensics.model.stacks import LiveHost, LiveProcess, Standing, ThreadStack
 from forensics.ranks.case import RankCase
 from forensics.ranks.observation import numbers
-from forensics.ranks.threads import SHOWN_FRAMES, at_work, in_event_loop, is_launcher, waits_in_call
+from forensics.ranks.threads import SHOWN_FRAMES, at_work, in_event_loop, is_launcher, loads_for_another, waits_in_call
 from forensics.readers.python.library_files import is_others_code
 from forensics.readers.python.process_stacks import read_stacks
 from forensics.readers.word_lists import words, words_of_name
@@ -65,7 +66,7 @@ UNCLEAR_CALLS = ("futex",)
 CALLS = {  # what a wait is, by the system call, where the stack does not tell
     **dict.fromkeys(("nanosleep", "clock_nanosleep"), "it sleeps"),
     **dict.fromkeys(("recvfrom", "recvmsg", "connect", "accept", "sendto"), "it waits for the network"),
-    **dict.fromkeys(("openat", "newfstatat", "pread64", "pwrite64", "fsync"), "it waits for a file"),
+    **dict.fromkeys(("openat", "newfstatat", "pread64", "pwrite64", "fsync", "fcntl", "flock"), "it waits for a file"),
     **dict.fromkeys(("wait4", "waitid"), "it waits for another process"),
     "futex": "it waits for a lock or another thread",
 }
@@ -73,11 +74,25 @@ CALLS = {  # what a wait is, by the system call, where the stack does not tell
 
 def doing(case: RankCase, rank: int) -> Doing | None:
     """What the rank does; None where there is no stack of it, or where it waits in a collective call."""
-    stacks = case.stacks.get(rank)
-    thread = at_work(stacks) if stacks else None
-    if stacks is None or thread is None:
+    found = case.at_work(rank)
+    if found is None:
         return None
-    return doing_of(thread, stacks.source, case.own_frame(thread.frames), stacks.kernel)
+    thread, stacks = found
+    at = doing_of(thread, stacks.source, case.own_frame(thread.frames), stacks.kernel)
+    return replace(at, text=f"{at.text}, in worker {stacks.pid} of its data loader") if at and loads_for_another(thread) else at
+
+
+def doing_since(case: RankCase, rank: int, begin_ns: int) -> Doing | None:
+    """What the rank of a run that goes on does, by the last of its stacks since then that stands outside of collective calls."""
+    pid = case.process(rank).pid
+    own = [one for one in case.all_stacks if rank == one.rank or (one.rank is None and one.pid is not None and one.pid == pid)]
+    own = [one for one in own if one.taken is not None and one.taken * 1e9 > begin_ns]
+    for one in sorted(own, key=lambda one: one.taken or 0, reverse=True):
+        thread = at_work(one)
+        done = doing_of(thread, one.source, case.own_frame(thread.frames), one.kernel) if thread else None
+        if done:
+            return done
+    return None
 
 
 def doing_of(thread: ThreadStack, source: str, own: Frame | None, kernel: str = "") -> Doing | None:

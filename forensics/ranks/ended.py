@@ -57,6 +57,7 @@ def with_stacks(known: RankProcess, stacks: ProcessStacks) -> RankProcess:
 
 
 WAITS_FOR_PEER, STOPPED_BY_ANOTHER = "waits_for_peer", "external_stop"  # traits of causes: ends that another one brings about
+TELLS_WHY = {"exc_type", "cpu_limit_s", "signal", "signal_name", "exit_code"}  # fields of an event that says how a rank ended
 MAX_SAID_CHARS = 120  # chosen by hand: of a message that stands inside a sentence
 
 
@@ -84,6 +85,7 @@ def ended_ranks(events: Iterable[Observation], processes: Mapping[int, RankProce
     numbered = _by_children(events, processes)
     own: dict[int, Ended] = {}
     gave_up: dict[int, Ended] = {}
+    reported = set[int]()  # ranks of which another process only says that they ended
     for event in sorted(events, key=lambda e: (e.weight != "proof", e.line)):
         ids = entity_ids(event)
         rank = ids.rank if ids.rank >= 0 else rank_of(processes, ids.pid, ids.host or ids.prefix_host)
@@ -92,11 +94,16 @@ def ended_ranks(events: Iterable[Observation], processes: Mapping[int, RankProce
         if rank is None or cause is None or not _is_end(event, cause):
             continue
         found = gave_up if WAITS_FOR_PEER in cause.traits else own
+        if found is own and rank not in own and not TELLS_WHY & event.fields.keys():
+            reported.add(rank)
         told = "" if any(cause.id in c.explains for c in waits) else cause.id
         found.setdefault(rank, Ended(_text(event), _frame(event), _place(event), told))
+    for rank in reported & gave_up.keys():
+        del own[rank]
     if not own and any(WAITS_FOR_PEER in cause.traits for e in events if (cause := knowledge.causes.get(e.cause or ""))):
         own = {r: Ended(_text(e), None, _place(e), "") for e in events if e.kind == FIRST_END and (r := _first_rank(e)) >= 0}
-    return Ends(own, {rank: end for rank, end in gave_up.items() if rank not in own})
+        gave_up = {rank: end for rank, end in gave_up.items() if rank not in own}
+    return Ends(own, gave_up)
 
 
 def _first_rank(event: Observation) -> int:

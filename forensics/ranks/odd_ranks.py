@@ -21,9 +21,8 @@ from msgspec.structs import asdict, replace
 from forensics.model.dumps import Call, Frame, GroupCalls
 from forensics.model.ranks import Kind, OddRank, ProofPlace
 from forensics.ranks.case import RankCase
-from forensics.ranks.doing import doing
+from forensics.ranks.doing import doing, doing_since
 from forensics.ranks.late import Late
-from forensics.ranks.loops import has_left_loop
 from forensics.ranks.threads import collective_name
 from forensics.ranks.waits import Waits
 
@@ -113,6 +112,7 @@ def _exact(call: Call) -> Signature:
     return call.op, call.inputs
 
 
+MIN_BEFORE = 4  # chosen by hand: calls from the loop, so that it ran more than once
 NO_DUMP = "it left no dump: it ended, or could not write one any more"
 
 
@@ -146,7 +146,7 @@ def in_other_order(case: RankCase, found: Waits, rank: int, name: str, call: Cal
     mine, theirs = f"{_numbered(call)} of group {case.groups[name][rank].title}", f"{_numbered(edge.call)} of group {title}"
     kind: Kind = "other_order"
     how = "it enters the groups in another order, or left a call out"
-    if has_left_loop(case, rank, call):
+    if _has_left_loop(case, rank, call):
         kind, how = "other_call", "it left the loop in which it made its calls before, as with fewer batches than others have"
     elif not _is_usual(case, rank, name, call):
         kind, how = "other_call", "no other rank makes that call there"
@@ -255,7 +255,8 @@ def late_rank(case: RankCase, late: Late) -> OddRank:
     """A rank that is late to all calls of a run that goes on."""
     group = case.groups[late.group][late.rank]
     call = next((c for c in reversed(group.calls) if not c.between_two), None)
-    at = doing(case, late.rank)
+    began = next(at for seq, at in zip(group.seqs, group.created_ns, strict=True) if seq >= late.since)
+    at = doing(case, late.rank) or doing_since(case, late.rank, began)
     return _odd(
         case,
         late.rank,
@@ -299,3 +300,25 @@ def place_of(case: RankCase, rank: int) -> Frame | None:
     at = doing(case, rank)
     last = case.last_call(rank)
     return at.frame if at else case.own_frame(last.frames) if last else None
+
+
+def _has_left_loop(case: RankCase, rank: int, call: Call) -> bool:
+    """Was `call` made below every line from which a function called others that made the rank's calls before?
+
+    step < epoch (train.py:97) < main, again and again, then finish < epoch (train.py:98) < main    -> it left the loop of epoch
+
+    Two calls of one function that are made in another order look the same as a call behind the loop, and tell nothing."""
+    own = case.own_frame(call.frames)
+    calls = (c for group in case.dumps[rank].groups for c in group.calls)
+    before = [c.frames[::-1] for c in calls if c.created_ns < call.created_ns]
+    for depth, frame in enumerate(reversed(call.frames)):
+        before = [frames for frames in before if len(frames) > depth and _is_same(frames[depth], frame)]
+        lines = {frames[depth].line for frames in before}
+        if frame.line not in lines:
+            return len(before) >= MIN_BEFORE and frame.line > max(lines) and frame is not own
+        before = [frames for frames in before if frames[depth].line == frame.line]
+    return False
+
+
+def _is_same(one: Frame, other: Frame) -> bool:
+    return (one.file, one.function) == (other.file, other.function)

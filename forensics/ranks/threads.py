@@ -22,14 +22,17 @@ LAUNCHER_FRAMES = (  # file and function in the stack of a process that starts t
 )
 CHILD_FILE = "multiprocessing/process.py"  # in the stack of a process that another Python process started, as a data loader's
 CHILD_STARTS = "_bootstrap"  # the function of that file in which each child starts, and once more in a child of a child by fork
+LOADER_FILE, LOADER_WAITS = "utils/data/dataloader.py", "_try_get_data"  # where a rank waits for a worker of its data loader
+WORKER_FILE = "utils/data/_utils/worker.py"
 HELPER_FILES = (
-    "utils/data/_utils/worker.py",
+    WORKER_FILE,
     "multiprocessing/pool.py",
     "concurrent/futures/process.py",
     "multiprocessing/managers.py",
 )
 OWN_PROGRAMS = ("forensics/capture/__main__.py", "forensics/__main__.py")
 GUARD_FILE = "forensics/capture/guard.py"
+UNNAMED_CALL = "a collective call"
 STARTING = "init_process_group"
 SHOWN_FRAMES = 4  # innermost ones that say what a thread does
 BACKWARD = "_engine_run_backward"  # another thread runs the hooks meanwhile
@@ -80,6 +83,18 @@ def _runs_program(thread: ThreadStack) -> bool:
     return any(f.line and not is_others_code(f.file) for f in thread.frames)
 
 
+def waits_for_loader(thread: ThreadStack) -> bool:
+    """Does the thread wait for a worker of its data loader?"""
+    return any(f.file.endswith(LOADER_FILE) and f.function.endswith(LOADER_WAITS) for f in thread.frames)
+
+
+def loads_for_another(main: ThreadStack) -> bool:
+    """Is it a worker of a data loader that runs code of the program, and does not wait for work? A forked one has the frames of
+    its parent below its own."""
+    at = next((n for n, f in enumerate(main.frames) if f.file.endswith(WORKER_FILE)), 0)
+    return any(f.line and not is_others_code(f.file) for f in main.frames[:at])
+
+
 def _computes(thread: ThreadStack) -> bool:
     """Does the thread run code of the program, and not only that of a library?"""
     return thread.state.startswith("active") and _runs_program(thread)
@@ -95,7 +110,7 @@ def in_collective(thread: ThreadStack) -> bool:
 
 def collective_name(thread: ThreadStack) -> str:
     """What the thread called: the innermost function of the library's Python files."""
-    return next((f.function for f in thread.frames if f.file.endswith(COLLECTIVE_FILES[1])), "a collective call")
+    return next((f.function for f in thread.frames if f.file.endswith(COLLECTIVE_FILES[1])), UNNAMED_CALL)
 
 
 def waits_in_call(thread: ThreadStack) -> bool:

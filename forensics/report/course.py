@@ -54,8 +54,9 @@ def first_shown(report: Report) -> str:
 def shown_proof(finding: Finding) -> Proof | None:
     """The line whose time is told for `finding`: the first one of the trouble that its best evidence shows.
 
-    Of a slow-down it is the line of the change: the earliest one shows the speed before it. If the best evidence has no time it
-    is the stamped line that is nearest above. Lines of earlier attempts and deaths are of another trouble.
+    Of a slow-down it is the line of the change, of numbers that became NaN the first of these: lines above show what was
+    before. If the best evidence has no time it is the stamped line that is nearest above. Lines of earlier attempts and deaths
+    are of another trouble.
     """
     timed = [p for p in finding.evidence if p.time and not p.earlier]
     if not timed:
@@ -63,6 +64,8 @@ def shown_proof(finding: Finding) -> Proof | None:
     best = finding.evidence[0]
     if shows_slow_down(finding.facts, finding.evidence):
         return sorted(timed, key=_time)[:2][-1]
+    if best.time and "nan_readings" in finding.facts:
+        return best
     if best.time:
         return min((p for p in timed if p is best or (p.stamped and _time(best) - _time(p) <= MAX_SAME_TROUBLE_S)), key=_time)
     above = [p for p in timed if p.source == best.source and p.line < best.line]

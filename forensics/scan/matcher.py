@@ -16,6 +16,7 @@ from msgspec import Struct
 from forensics.core.sampling import is_sampled
 from forensics.core.text import line_ends
 from forensics.database import Database, whole_anchors
+from forensics.scan.frames_of_shapes import SHORT_BYTES, FramesOfShapes
 
 MAX_FIRST_PLACES = 500  # of an anchor in a chunk; more of one message say nothing new, and each is confirmed by its pattern
 MAX_LAST_PLACES = 32  # of the same anchor: the last places show how the log ended
@@ -54,6 +55,7 @@ class Matcher:
         self.database = database
         self.all = database.matcher
         self.thin_triggers = [(i, a) for i, t in enumerate(database.triggers) if t.thin for a in t.anchors]
+        self.frames = FramesOfShapes(self.thin_triggers, self.series_places)
         self.thin_all, self.thin_one = database.thin_matchers or (None, None)
         self.anchors, self.cuts = database.anchors, database.cuts
         self.trigger_anchors = [tuple(a.lower().strip("\n") for a in t.anchors) for t in database.triggers]  # as in their lines
@@ -121,6 +123,8 @@ class Matcher:
     def _thin(self, data: bytes, number: int) -> list[tuple[int, int]] | None:
         if self.thin_all is None or self.thin_one is None:
             return []
+        if number == 0 and len(data) <= SHORT_BYTES:
+            return None
         found: list[tuple[int, int]] = []
         begin = offset = 0
         if number == 0:

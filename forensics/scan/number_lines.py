@@ -4,31 +4,29 @@ rank 3 step 40 loss 2.31 mem 61.2GB   -> one Region, kept among the lines of los
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate, compress
 
 from forensics.core import limits
 from forensics.core.sampling import is_sampled
 from forensics.core.shapes import divided
-from forensics.core.text import decoded_rows
+from forensics.core.text import decode_line, decoded_rows
 from forensics.model import Region, RegionColumns, Trigger
 from forensics.scan.chunks import Chunk
 from forensics.scan.fold import EvenSample
+from forensics.scan.frames_of_shapes import SHORT_BYTES, Frame, FramesOfShapes
 from forensics.scan.matcher import MAX_SERIES_PLACES, even_sample
 from forensics.scan.place import AnchorPlace, LineNumbers
 
 MAX_DISTINCT_SHARE = 0.25  # chosen by hand: of lines with more shapes, hardly two say the same
 
-Find = Callable[[bytes], list[tuple[int, int]]]
-
 
 class NumberLines:
-    """Takes the places of the anchors of series chunk by chunk. `thin`: of each such anchor the index of its trigger. `find`: all
-    their places in some bytes, as in Matches."""
+    """Takes the places of the anchors of series chunk by chunk. `frames`: where they are in lines of known shapes."""
 
-    def __init__(self, source: str, triggers: Sequence[Trigger], thin: Sequence[tuple[int, str]], find: Find) -> None:
-        self.source, self.triggers, self.find = source, triggers, find
-        self.trigger_of = [i for i, _ in thin]
+    def __init__(self, source: str, triggers: Sequence[Trigger], frames: FramesOfShapes) -> None:
+        self.source, self.triggers, self.frames = source, triggers, frames
+        self.find, self.trigger_of = frames.find, frames.trigger_of
         # By kind, those of the first chunk apart: it has all its places.
         self.samples: dict[tuple[str, bool], EvenSample[Region]] = {}
         self.columns: dict[str, RegionColumns] = {}  # by kind: of the first chunk, where they were found by shapes
@@ -36,9 +34,47 @@ class NumberLines:
     def feed(self, chunk: Chunk, places: Sequence[tuple[int, int]] | None, first_line: int, line_ends: int) -> None:
         """Take in the places of one chunk with `line_ends` line ends, whose first line is number `first_line`. None: they are to
         be found by shapes."""
+        if places is None and len(chunk.data) <= SHORT_BYTES and self._feed_short(chunk.data, first_line):
+            return
         if places is None:
             places = self._feed_shapes(chunk, first_line)
         self._feed_places(chunk, places, first_line, line_ends)
+
+    def _feed_short(self, data: bytes, first_line: int) -> bool:
+        """Take in the lines of a short chunk by their shapes; False, and nothing, for long lines and those with neighbours."""
+        rows, shapes = divided(data)
+        if max(map(len, shapes)) > limits.current.text:
+            return False
+        self.frames.learn(shapes)
+        found = [(row, self.frames[shape]) for row, shape in enumerate(shapes) if self.frames.get(shape)]
+        kinds = {i for _, frames in found for _, _, triggers in frames for i in triggers}
+        if sum(len(frames) for _, frames in found) > MAX_SERIES_PLACES or any(
+            self.triggers[i].before or self.triggers[i].after for i in kinds
+        ):
+            return False
+        if b"\r" not in data and first_line == 1:
+            self._keep_columns(rows, found)
+            return True
+        regions: dict[int, list[Region]] = {i: [] for i in kinds}
+        for row, frames in found:
+            for start, end, triggers in frames:
+                region = Region(self.source, first_line + row, decode_line(rows[row][start:end]), end=end)
+                for i in triggers:
+                    regions[i].append(region)
+        for i, own in regions.items():
+            self._sample(i, first_line > 1).extend(own)
+        return True
+
+    def _keep_columns(self, rows: Sequence[bytes], found: Sequence[tuple[int, tuple[Frame, ...]]]) -> None:
+        """Keep the rows that were found, each of one frame, as columns, which kinds with the same rows share."""
+        of_kind: dict[str, list[int]] = {}
+        for row, ((_, _, triggers),) in found:
+            for i in triggers:
+                of_kind.setdefault(self.triggers[i].kind, []).append(row)
+        texts = {row: decode_line(rows[row]) for row, _ in found}
+        for kind, own in of_kind.items():
+            numbers, ends = [row + 1 for row in own], [len(rows[row]) for row in own]
+            self.columns[kind] = RegionColumns(self.source, numbers, [*map(texts.__getitem__, own)], ends)
 
     def _feed_shapes(self, chunk: Chunk, first_line: int) -> Sequence[tuple[int, int]]:
         """Take in the lines of a chunk by their shapes, in which anchors are looked for once. Returns the places that are left:

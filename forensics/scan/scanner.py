@@ -77,7 +77,7 @@ class _Scanner:
         self.bytes = self.lines = self.continued = 0
         self.folds: dict[int, HitFold] = {}
         self.ends: dict[str, FirstAndLast[Region]] = {}
-        self.numbers = NumberLines(source.name, database.triggers, matcher.thin_triggers, matcher.series_places)
+        self.numbers = NumberLines(source.name, database.triggers, matcher.frames)
         self.seen: dict[int, int] = {}  # places of each anchor so far
         self.tried: dict[int, int] = {}  # those of them whose line was tested
         self.confirmed: dict[tuple[int, int], int] = {}  # by anchor and signature: those of them that the signature confirmed

@@ -69,7 +69,7 @@ def triggers() -> tuple[Trigger, ...]:
 def read(scan: Scan, knowledge: Database, found: Numbers | None = None) -> list[Observation]:
     """The observations that the series of one source show. `knowledge`: the cause of each outcome. `found`: the numbers of the
     source, if they were gathered before."""
-    found = found or gather_numbers(scan)
+    found = found or gather_numbers(scan, telling=True)
     if not found.series and not found.progress:
         return []
     from forensics.series.events import events  # imports half of this package, which a log without numbers does not need

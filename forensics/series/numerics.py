@@ -25,6 +25,8 @@ from forensics.series.observations import distinct_lines, scope_fields, series_o
 from forensics.series.trend import medians_of_windows
 
 MIN_LOST_READINGS_SHARE = 0.9  # chosen by hand: a few later readings may be of another kind, so not all
+MIN_SPIKE = 3.0  # chosen by hand: times the median; losses and norms of healthy runs vary by less from one print to the next
+SPIKE_READINGS = 3  # chosen by hand: a spike that more usual values than these follow is not what became NaN
 MIN_DIVERGED_LOSS_RATIO = 10.0  # chosen by hand: restarts of a learning rate and new data raise a loss by less; docs/series.md
 MIN_STRONG_LOSS_RATIO = 1000.0  # chosen by hand: a hundred times MIN_DIVERGED_LOSS_RATIO
 MIN_LOSS_READINGS = 8  # of which the last eighth is one; chosen by hand
@@ -83,27 +85,37 @@ def _nan(scan: Scan, series: Series, others: Sequence[Series], cause: str | None
         **scope_fields(series),
     }
     fields |= _step(at) | _facts_before(before, at, others, series)
-    peak = max(before[-20:], key=lambda r: abs(r.value) if math.isfinite(r.value) else 0.0)
-    return series_observation(scan, "nan", cause, weight, distinct_lines((at, before[-1], peak, readings[-1])), fields, len(bad))
+    peak = max(before[-SPIKE_READINGS:], key=lambda r: abs(r.value) if math.isfinite(r.value) else 0.0)
+    high = (
+        [peak] if abs(peak.value) > MIN_SPIKE * abs(median([r.value for r in before if math.isfinite(r.value)] or [0.0])) else []
+    )
+    return series_observation(scan, "nan", cause, weight, distinct_lines((at, before[-1], *high, readings[-1])), fields, len(bad))
 
 
 def _facts_before(before: Sequence[Reading], at: Reading, others: Sequence[Series], series: Series) -> dict[str, Value]:
-    """The last finite value, its ratio to the median if it is a spike, and the last finite gradient norm and loss scale."""
+    """The last finite value, gradient norm and loss scale, and how far the first two were above the usual."""
     finite = [r.value for r in before if math.isfinite(r.value)]
     facts: dict[str, Value] = {}
     if finite:
         facts["last_finite"] = _rounded(finite[-1])
-        usual = median(finite)
-        if usual > 0 and finite[-1] > 3 * usual:
-            facts["spike"] = _rounded(finite[-1] / usual, 3)
+        if factor := _spike_factor(finite):
+            facts["spike"] = factor
     for other in others:
         if other.quantity in ("grad_norm", "loss_scale") and other.scope == series.scope and other is not series:
             known = [r.value for r in other.readings if r.line <= at.line and math.isfinite(r.value)]
             if known and other.quantity == "grad_norm":
                 facts["grad_norm_before"] = _rounded(known[-1])
+                if factor := _spike_factor(known):
+                    facts["grad_spike"] = factor
             elif known:
                 facts["loss_scale_before"] = known[-1]
     return facts
+
+
+def _spike_factor(values: Sequence[float]) -> float:
+    """How many times the usual value the last one is, if it is far above it; else 0."""
+    usual = median(values)
+    return _rounded(values[-1] / usual, 3) if usual > 0 and values[-1] > MIN_SPIKE * usual else 0.0
 
 
 def _rounded(value: float, digits: int = 4) -> float:

@@ -270,7 +270,7 @@ def analyze_source(
     scanned = call_or_warn(partial(scan, source, knowledge, warn, matcher, threads, share), None, "all of it", name, warn)
     if not scanned or not (scanned.lines or source.format == "notebook"):  # one without outputs still is a program
         return None
-    numbers = call_or_warn(lambda: series.gather_numbers(scanned), series.NONE, "its series", name, warn)
+    numbers = call_or_warn(lambda: series.gather_numbers(scanned, telling=True), series.NONE, "its series", name, warn)
     events = call_or_warn(lambda: readers.read(scanned, knowledge, warn), none, "its records", name, warn)
     events = [*events, *call_or_warn(lambda: series.read(scanned, knowledge, numbers), none, "its series", name, warn)]
     samples = call_or_warn(lambda: correlation.clock_samples(scanned, events), no_samples, "its times", name, warn)

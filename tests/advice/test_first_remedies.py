@@ -8,6 +8,7 @@ from forensics import analyze
 from forensics.advice.remedies import fitting_remedies
 from forensics.database import Cause
 from forensics.database.entries import Remedy
+from forensics.report.course import first_shown
 
 LOAD = "MemoryError: Unable to allocate 22.4 GiB for an array with shape (3006477107, 2) and data type float32"
 NO_CUDA = """\
@@ -129,3 +130,17 @@ def test_an_argument_that_is_refused_below_an_earlier_failure_is_what_to_change(
     tmp_path: Path, refused: str, change: str
 ) -> None:
     assert first_two(tmp_path, FAILED_BEFORE.format(refused=refused))[0].startswith(change)
+
+
+@pytest.mark.parametrize(
+    ("before", "first"), [("2.3 grad_norm 1.1", "Look at what the model was given"), ("2.3 grad_norm 80", "Lower")]
+)
+def test_numbers_that_were_usual_until_they_were_lost_point_to_the_data(tmp_path: Path, before: str, first: str) -> None:
+    rows = [f"step {i} loss 2.{i % 4} grad_norm 1.{i % 3}" for i in range(20)]
+    lost = [f"step {i} loss nan grad_norm nan" for i in range(21, 40)]
+    (tmp_path / "job.log").write_text(
+        "\n".join(f"2026-11-30 10:00:{n:02d} {row}" for n, row in enumerate([*rows, f"step 20 loss {before}", *lost]))
+    )
+    report = analyze(tmp_path)
+    assert report.causes[0].remediations[0].action.startswith(first)
+    assert first_shown(report) == "2026-11-30 10:00:21"

@@ -50,3 +50,32 @@ def test_root_runs_no_program_of_another_user(monkeypatch: pytest.MonkeyPatch, t
 def test_what_watches_a_rank_is_left_out(monkeypatch: pytest.MonkeyPatch, sleeper: int) -> None:
     monkeypatch.setattr(live_stacks, "WATCHER", "sleep")
     assert live_stacks.look("pid", str(sleeper))["processes"] == []
+
+
+@pytest.mark.parametrize(
+    ("named", "rank"),
+    [
+        ({"RANK": "9", "LOCAL_RANK": "1"}, "9"),
+        ({"LOCAL_RANK": "1"}, "1"),
+        ({"LOCAL_RANK": "1", "NODE_RANK": "0"}, "1"),
+        ({"LOCAL_RANK": "1", "NODE_RANK": "2"}, ""),  # nobody says how many ranks the hosts before have
+        ({"SLURM_PROCID": "4"}, "4"),
+        ({}, ""),
+    ],
+)
+def test_the_rank_by_the_variables_of_launchers(named: dict[str, str], rank: str) -> None:
+    assert live_stacks.rank_of(named) == rank
+
+
+@pytest.mark.parametrize(
+    ("ranks", "found"),
+    [
+        ({20: "1", 21: "2"}, {10: "0", 20: "1", 21: "2"}),
+        ({20: "0", 21: "1"}, {20: "0", 21: "1"}),  # a launcher
+        ({20: "1", 30: "1"}, {10: "0", 20: "1", 30: "1"}),  # 30: a helper of rank 1, with its variables
+        ({20: "4", 21: "5"}, {20: "4", 21: "5"}),
+        ({99: "1"}, {99: "1"}),  # nothing is known of its parent
+    ],
+)
+def test_a_process_that_starts_the_other_ranks_is_rank_0(ranks: dict[int, str], found: dict[int, str]) -> None:
+    assert live_stacks.with_first_rank(ranks, {10: 1, 20: 10, 21: 10, 30: 20}) == found

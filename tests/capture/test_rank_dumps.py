@@ -1,5 +1,6 @@
 """Ranks are asked for dumps of what they called while they hang; a module stands in for PyTorch's own recorder."""
 
+import multiprocessing.process
 import os
 import sys
 import threading
@@ -7,6 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -126,3 +128,18 @@ def test_a_later_attempt_replaces_no_dump_of_the_attempt_before(tmp_path: Path, 
         until((tmp_path / "fr" / name).exists)
         held.close()
     assert {p.name for p in (tmp_path / "fr").iterdir()} == {"rank_3", "attempt_1_rank_3"}
+
+
+@pytest.mark.parametrize(("initialized", "names"), [(True, ["rank_2"]), (False, [])])
+def test_of_a_child_of_multiprocessing_pytorch_tells_the_rank(
+    tmp_path: Path, recorder: list[bool], monkeypatch: pytest.MonkeyPatch, initialized: bool, names: list[str]
+) -> None:
+    library: Any = SimpleNamespace(is_initialized=lambda: initialized, get_rank=lambda: 2)
+    monkeypatch.setitem(sys.modules, "torch.distributed", library)
+    assert rank_dumps.listen(str(tmp_path), {}) is None
+    monkeypatch.setattr(multiprocessing.process, "parent_process", lambda: multiprocessing.process.current_process())
+    held = rank_dumps.listen(str(tmp_path), {})
+    assert held is not None
+    assert [p.name for p in (tmp_path / "fr").iterdir()] == [f"guard_p{os.getpid()}.pipe"]
+    held.close(failed=True)
+    assert [p.name for p in (tmp_path / "fr").iterdir()] == names

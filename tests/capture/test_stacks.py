@@ -23,9 +23,9 @@ Thread 11105 (idle): "Thread-1 (wait)"
     Thread._bootstrap (threading.py:1002)
 """
 JOB: list[Any] = [
-    SimpleNamespace(pid=11097, comm="python", command="python hang.py"),
-    SimpleNamespace(pid=5, comm="sh", command="/bin/sh job.sh"),
-    SimpleNamespace(pid=6, comm="pt_main_thread", command="python train.py"),
+    SimpleNamespace(ppid=1, pid=11097, comm="python", command="python hang.py"),
+    SimpleNamespace(ppid=1, pid=5, comm="sh", command="/bin/sh job.sh"),
+    SimpleNamespace(ppid=1, pid=6, comm="pt_main_thread", command="python train.py"),
 ]
 
 
@@ -72,3 +72,19 @@ def test_where_py_spy_is_not_there_or_does_not_start_that_is_said(py_spy: Path, 
 
 def test_a_dump_without_frames_has_no_innermost_one() -> None:
     assert stacks.innermost_frames("Process 1: python\n\nThread 1 (idle)\n") == ""
+
+
+def test_the_rank_that_started_the_others_is_named_in_its_stacks(
+    py_spy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "dump").write_text(WAITING)
+    py_spy.write_text(f"#!/bin/sh\ncat {tmp_path}/dump\n")
+    py_spy.chmod(0o755)
+    told = {21: {"LOCAL_RANK": "1"}, 22: {"LOCAL_RANK": "2"}}
+    monkeypatch.setattr(stacks.proc, "environment", lambda pid, names: {k: v for k, v in told.get(pid, {}).items() if k in names})
+    job: list[Any] = [
+        SimpleNamespace(ppid=ppid, pid=pid, comm="python", command="python fit.py") for pid, ppid in ((20, 1), (21, 20), (22, 20))
+    ]
+    stacks.take_stacks(job, str(tmp_path / "stacks"), {})
+    heads = [(tmp_path / "stacks" / f"{pid}.txt").read_text().partition(" on ")[0] for pid in (20, 21, 22)]
+    assert [head.rpartition(", ")[2] for head in heads] == ["rank 0", "rank 1", "rank 2"]

@@ -1,5 +1,7 @@
 """How the end of a process is learned where the kernel does not tell it through a pidfd."""
 
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -89,3 +91,21 @@ def test_a_limit_of_processor_time_that_a_program_sets_itself_is_read_at_its_end
     tree.close()
     (end,) = tree.ends
     assert end["cpu_limit_s"] == 77
+
+
+def test_children_are_numbered_as_they_were_found_whatever_the_clock_says() -> None:
+    code = "import time, multiprocessing as m; [m.Process(target=time.sleep, args=(600,)).start() for _ in range(4)]; time.sleep(600)"
+    running = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
+    try:
+        watched = ProcessTree([running.pid], False)
+        until = time.monotonic() + 60
+        while len(watched.living) < 5 and time.monotonic() < until:
+            watched.look()
+            time.sleep(0.01)
+        children = sorted(watched.living.keys() - {running.pid})
+        for pid, started in zip(children, (3.0, 1.0, 2.0, 0.0), strict=True):
+            watched.living[pid].started = started  # as two looks at a clock may tell it of what started within 10 ms
+        assert watched.child_numbers() == {pid: (n, running.pid) for n, pid in enumerate(children)}
+    finally:
+        os.killpg(running.pid, signal.SIGKILL)
+        running.wait()

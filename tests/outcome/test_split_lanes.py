@@ -1,5 +1,7 @@
 """Attempts of a lane, how it ends, and what stands behind an observation. All logs are made for these tests."""
 
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -328,3 +330,21 @@ def test_a_command_that_time_measures_behind_another_one_is_an_attempt(
 def test_the_error_that_ends_a_log_may_have_its_stack_behind_it(behind: list[str], number: int, knowledge: Database) -> None:
     found = own(log(*STEPS, ERROR, *behind), knowledge).last_error
     assert (found.number if found else 0) == number
+
+
+def test_a_lane_of_few_quiet_lines_is_as_any_other(knowledge: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = log(
+        *(f"2026-11-21 00:06:{i:02d},812 INFO trainer: step {i} loss 0.{i}" for i in range(10, 30)),
+        *("[rank3]: step 4 | loss: 0.5", "[rank17]: step 5 | loss: 0.4", "[rank17]: x"),
+        *(
+            "Nov 21 00:06:21 node-5 systemd[1]: Started session 8 of user a.",
+            "[rank5]: RuntimeError: no",
+            "[rank6]: training done",
+        ),
+        *("[rank7]: step 1 | loss: 0.5", "[rank7]: 2026-11-21 00:06:01 INFO x: step 2", "[rank7]: step 3", "[rank7]: step 4"),
+        *("[rank8]: 10%|#   | 1/10 [00:01<00:09, 1.0it/s]\r20%|##  | 2/10 [00:02<00:08, 1.0it/s]", "[rank9]: \x1b[31mred\x1b[0m"),
+    )
+    short = lanes_of(text, knowledge)
+    monkeypatch.setattr(sys.modules["forensics.outcome.split_lanes"], "_calm_bits", lambda *_: None)
+    assert lanes_of(text, knowledge) == short
+    assert short["rank 17"].digest.lines == 2

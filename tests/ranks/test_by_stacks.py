@@ -359,3 +359,67 @@ def test_faulthandler_tells_no_state_of_a_thread(inner: str, doing: str) -> None
     found = picture([], [*read(0, IN_CALL), *read(1, f"{inner}|train (/run/train.py:12)"), *read(2, IN_CALL)])
     assert found is not None
     assert [(odd.rank, odd.doing) for odd in found.odd] == [(1, doing)]
+
+
+AT_WAIT = "answer (/run/plan.py:25)|run (/run/plan.py:21)|<module> (/run/train.py:20)"
+LOADER = f"Queue.get (/usr/lib/python3.11/multiprocessing/queues.py:113)|_try_get_data ({LIBRARY}/utils/data/dataloader.py:1291)"
+
+
+def test_a_line_at_which_a_rank_gave_up_waiting_is_that_of_a_call() -> None:
+    """`work.wait()`: a stack has no frame of PyTorch there. Two ranks stand at such a line, and two elsewhere."""
+    stacks = stack(0, AT_WAIT), stack(1, LOADS), stack(2, AT_WAIT), stack(3, LOADS)
+    assert drawn(*stacks).odd == ()
+    gave_up = {0: Ended("it raised", Frame("/run/plan.py", 25, "answer"), ProofPlace("job.log", 3, "Timed out"), "")}
+    found = drawn(*stacks, ends=Ends(gave_up=gave_up))
+    assert [(odd.rank, odd.call, odd.waiting) for odd in found.odd] == [
+        (1, "a collective call", (0, 2)),
+        (3, "a collective call", (0, 2)),
+    ]
+
+
+def test_where_most_ranks_wait_at_one_line_of_the_program_the_others_are_odd() -> None:
+    (odd,) = drawn(*(stack(n, AT_WAIT, kernel="futex") for n in (0, 1, 3)), stack(2, LOADS)).odd
+    assert (odd.rank, odd.call, odd.waiting, odd.others and odd.others.line) == (2, "one call", (0, 1, 3), 25)
+    for others in (
+        [stack(n, AT_WAIT, kernel="nanosleep") for n in (0, 1, 3)],  # they sleep
+        [stack(n, AT_WAIT, state="active") for n in (0, 1, 3)],  # they compute
+        [stack(0, AT_WAIT), stack(1, AT_WAIT), stack(3, LOADS)],  # not more than half of the ranks
+    ):
+        assert drawn(*others, stack(2, LOADS)).odd == ()
+
+
+@pytest.mark.parametrize("by_rank", [True, False])
+def test_a_rank_that_waits_for_its_data_loader_is_where_the_worker_is(by_rank: bool) -> None:
+    waiting = stack(1, f"{LOADER}|train (/run/train.py:12)")
+    worker = stack(
+        1 if by_rank else None, f"smoothed (/run/data.py:37)|{WORKER}|train (/run/train.py:12)", pid=900, state="active"
+    )
+    idle = stack(1 if by_rank else None, f"{WORKER}|train (/run/train.py:12)", pid=901)
+    if not by_rank:
+        worker[0], idle[0] = (f"{one[0]}, child {n} of pid 101" for n, one in enumerate((worker, idle)))
+    for extra, line in (([idle, worker], 37), ([idle], 12)):
+        (odd,) = drawn(stack(0, IN_CALL), waiting, stack(2, IN_CALL), *extra).odd
+        assert (odd.rank, odd.place and odd.place.line) == (1, line)
+        assert ("in worker 900 of its data loader" in odd.doing) == (line == 37)
+
+
+def test_in_a_trainer_s_loop_the_stacks_of_the_odd_rank_part_from_those_of_the_others() -> None:
+    """All ranks wait at one line of the program. Rank 2 has left the loop over batches, and ranks 0 and 1 stand apart inside of it."""
+
+    def at(loop: int, inner: str) -> str:
+        return f"{WAITS}|{inner}|run (/venv/lib/python3.11/site-packages/trainer/loop.py:{loop})|main (/run/fit.py:83)"
+
+    step, sync, end = (f"{name} (/venv/lib/python3.11/site-packages/trainer/{name}.py:9)" for name in ("step", "sync", "end"))
+    (odd,) = drawn(stack(0, at(153, sync)), stack(1, at(153, step)), stack(2, at(154, end))).odd
+    assert (odd.rank, odd.kind, odd.place and odd.place.line) == (2, "other_call", 83)
+    assert odd.doing == "it is at run (loop.py:154), where others are at run (loop.py:153)"
+    for other in (
+        [stack(0, at(153, step)), stack(1, at(153, sync))],  # no rank has the majority
+        [stack(n, at(153, step)) for n in (0, 1, 2)],
+        [
+            stack(0, at(153, step)),
+            stack(1, at(153, step)),
+            stack(2, at(153, step).replace("c10d_logger.py:83", "c10d_logger.py:97")),
+        ],
+    ):
+        assert drawn(*other).odd == ()

@@ -56,3 +56,11 @@ def test_a_rank_that_left_without_a_word_is_told_where_others_lost_it(knowledge:
     assert {rank: (one.text, one.cause) for rank, one in told.items()} == {1: ("it ended with exit status 3", "")}
     assert not ended_ranks([end(3, {}), left], {}, knowledge).own  # nobody waited for it
     assert ended_ranks([lost, end(4, {"rank": 2}), left], {}, knowledge).own.keys() == {2}  # an end with a reason goes before
+
+
+def test_a_launcher_s_word_of_a_rank_that_gave_up_waiting_tells_no_end(knowledge: Database) -> None:
+    gave_up = replace(end(32, {"local_rank": 3, "exc_type": "RuntimeError"}), cause="distributed.timeout")
+    told = ended_ranks([end(21, {"local_rank": 3}), gave_up], {}, knowledge)
+    assert (told.own.keys(), told.gave_up.keys()) == (set(), {3})
+    told = ended_ranks([end(21, {"local_rank": 3, "signal": 9}), gave_up], {}, knowledge)
+    assert told.own.keys() == {3}

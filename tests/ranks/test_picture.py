@@ -187,6 +187,21 @@ def test_a_straggler_is_told_with_numbers_and_since_when() -> None:
     assert found.late_s == pytest.approx(0.3, abs=0.01)
 
 
+@pytest.mark.parametrize(("after_s", "line"), [(12.0, 47), (2.0, 10)])
+def test_the_line_of_a_straggler_is_that_of_a_stack_since_it_is_late(after_s: float, line: int) -> None:
+    """Rank 2 is late since 10 s after the start. The stacks are older than its last call, 19.8 s after the start."""
+
+    def calls(rank: int) -> list[Call]:
+        return [call(n, at=n * 0.5 + (0.3 if rank == 2 and n >= 20 else 0.001 * rank)) for n in range(40)]
+
+    taken = datetime.fromtimestamp(START_NS / 1e9 + after_s, UTC).isoformat()
+    head = f"forensics run: stacks of pid 4711 (python), rank 2 on gpu-1 at {taken}"
+    text = [head, 'Thread 4711 (active+gil): "MainThread"', "    trim (/run/train.py:47)", "    <module> (/run/train.py:90)"]
+    stacks = read_stacks([Line(n, t) for n, t in enumerate(text, 1)], "stacks/4711.txt")
+    (found,) = odd(job({r: calls(r) for r in range(4)}), stacks=stacks)
+    assert (found.rank, found.kind, found.place and found.place.line) == (2, "late", line)
+
+
 def test_a_straggler_in_a_step_of_two_calls() -> None:
     """The second call of a step follows the first one at once, and nobody can be late to it."""
 

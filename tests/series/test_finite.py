@@ -24,6 +24,18 @@ def test_nan_to_the_end_is_told_with_the_steps_before(told: Told) -> None:
     assert event.proofs[0].line == 31
 
 
+def test_a_spike_that_usual_values_follow_is_no_part_of_it(told: Told) -> None:
+    (event,) = told(losses([2.0] * 20 + [9.0] + [2.1] * 5 + [math.nan] * 10))
+    assert [p.line for p in event.proofs] == [27, 26, 36]
+    assert "spike" not in event.fields
+
+
+def test_a_gradient_norm_far_above_the_usual_is_told(told: Told) -> None:
+    rows = [*losses([2.0] * 20).splitlines(), "step 20 loss 2.1 grad_norm 80"]
+    (event,) = told("\n".join([*rows, *(f"step {i} loss nan grad_norm nan" for i in range(21, 31))]) + "\n")
+    assert event.fields["grad_spike"] == 80.0
+
+
 @pytest.mark.parametrize(
     "values",
     [

@@ -1,12 +1,17 @@
 """Numbers of lines that differ in their numbers alone: the short way and the long way agree."""
 
+from collections.abc import Callable
 from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forensics import series
+from forensics.context.curves import curves
 from forensics.core.shapes import zeroed
+from forensics.database import Database
+from forensics.model import Scan
 from forensics.readers.numbers import plans
 from forensics.readers.numbers.numbers import MIN_COLUMN_NUMBERS, columns, number, tokens
 from forensics.readers.numbers.plans import MAX_CACHED_PLANS, Plan, Value, _make_plan, _named, _only_plans, _plans
@@ -119,3 +124,25 @@ def test_a_nul_in_a_line_is_not_taken_for_a_number() -> None:
         [1, 2**31],
         [2**31],
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "step 1 loss 0.5\nstep 2 loss nan\nstep 3 loss nan\n",
+        "step 1 loss 0.5 grad_norm 2e9\nstep 2 loss 0.4 grad_norm 3e9\n",
+        "step 1 grad_norm 2e9\rstep 1 loss 0.5\nstep 2 grad_norm 3e9\rstep 2 loss 0.4\n",
+        "".join(f"file{chr(97 + i)}.bin memory: {i + 1}00 MB loss {i}\n" for i in range(20)),
+        "".join(f"[rank{i % 4}]: step {i} loss {1 + i} tokens/s {900 - i}\n" for i in range(12)),
+        "".join(f"step {i} loss 1 rss {i + 1} GB\n" for i in range(20)) + "val_loss 3\n",
+    ],
+    ids=["a loss that is lost", "norms with losses", "in frames of one line", "memory under changing names", "ranks", "memory"],
+)
+def test_series_of_few_readings_show_nothing(text: str, scanned: Callable[[str], Scan], knowledge: Database) -> None:
+    scan = scanned(text)
+    every, telling = series.gather_numbers(scan), series.gather_numbers(scan, telling=True)
+    assert telling.progress.lines == every.progress.lines
+    assert series.read(scan, knowledge, telling) == series.read(scan, knowledge, every)
+    assert curves(scan.source, telling.series) == curves(scan.source, every.series)
+    few = {(s.name, s.scope) for s in every.series} - {(s.name, s.scope) for s in telling.series}
+    assert all(len(s.readings) < 3 for s in every.series if (s.name, s.scope) in few)

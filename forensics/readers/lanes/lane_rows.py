@@ -10,14 +10,14 @@ In the log of a host, two lines of one file are not related by that: a line of o
 
 import functools
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 
 from forensics.core import lazy
 from forensics.core.shapes import zeroed
 from forensics.core.text import decode_line
 from forensics.line_formats import peeled
-from forensics.model import Scan
+from forensics.model import Line, Scan
 from forensics.model.verdicts import Entity, LaneKind
 from forensics.readers.lanes.rows import LaneKey, Rows, Shape
 from forensics.readers.lanes.supervisors import SUPERVISORS, supervised_entity
@@ -70,8 +70,13 @@ def is_kernel_log(scan: Scan, layout: str) -> bool:
 def is_scheduler_log(scan: Scan) -> bool:
     """Is it the log of a daemon of Slurm, by its name or by its lines?"""
     return bool(SLURM_DAEMON_LOG.search(scan.source.name)) or any(
-        SLURM_DAEMON_LINE.match(line.text) for line in (*scan.head, *scan.tail)
+        line.text.startswith("[") and SLURM_DAEMON_LINE.match(line.text) for line in kept_ends(scan)
     )
+
+
+def kept_ends(scan: Scan) -> Sequence[Line]:
+    """Its first and last lines; those of a short source are the same ones."""
+    return scan.head if scan.lines <= len(scan.head) else (*scan.head, *scan.tail)
 
 
 def lane_key(raw: bytes, ranks: bool = False) -> LaneKey | None:
@@ -94,8 +99,8 @@ def _key_of(raw: bytes, ranks: bool) -> LaneKey | None:
     if first in KERNEL_OR_RANK_STARTS or first.isdigit():
         if KERNEL_PREFIX.match(raw):
             return KERNEL_LANE
-        if found := RANK_PREFIX.match(raw):
-            return ("rank", (found["a"] or found["b"]).decode())
+        if at := _rank_at(raw, False):
+            return ("rank", raw[at].decode())
     if found := SYSLOG_PREFIX.match(raw):
         program = found["program"].decode().rpartition("/")[2]
         return KERNEL_LANE if program == "kernel" else supervised_entity(raw[found.end() :]) or ("unit", program)
@@ -103,9 +108,17 @@ def _key_of(raw: bytes, ranks: bool) -> LaneKey | None:
         return about
     if b" pid=" in raw[:120] and (found := RAY_ACTOR_PATTERN.match(raw)):
         return ("process", f"{found['name'].decode()} {found['pid'].decode()}")
-    if ranks and (found := SRUN_PREFIX.match(raw)):
-        return ("rank", found[1].decode())
+    if ranks and (at := _rank_at(raw, ranks)):
+        return ("rank", raw[at].decode())
     return None
+
+
+def _rank_at(raw: bytes, ranks: bool) -> slice | None:
+    """Where the number of a rank stands at the beginning of a line, whatever its digits are; None if no rank is named there."""
+    found = RANK_PREFIX.match(raw)
+    if found is None and ranks:
+        found = SRUN_PREFIX.match(raw)
+    return slice(*found.span(found.lastindex or 0)) if found else None
 
 
 def lane_kind(key: LaneKey, scan: Scan, layout: str) -> LaneKind:
@@ -126,28 +139,29 @@ def lane_kind(key: LaneKey, scan: Scan, layout: str) -> LaneKind:
     return "job"
 
 
-@functools.lru_cache(maxsize=1024)
 def entity_of(key: LaneKey, source: str) -> Entity:
     """The entity that writes the lane."""
+    return Entity("job", source) if key == MAIN_PROGRAM else _entity(key)
+
+
+@functools.lru_cache(maxsize=1024)
+def _entity(key: LaneKey) -> Entity:
     kind, name = key
     if kind in SUPERVISORS:
         return Entity(SUPERVISORS[kind].about, name)
-    if key == MAIN_PROGRAM:
-        return Entity("job", source)
     return Entity("kernel", "") if kind == "kernel" else Entity(kind, name)  # type: ignore[arg-type]
 
 
 def rows_by_lane(scan: Scan, layout: str, skipped: Collection[int] = ()) -> dict[LaneKey, Rows]:
     """Every line of the sample that is not blank, in order, by its lane. `skipped`: the numbers of lines that are left out."""
     host = is_host_log(scan, layout)
-    kept = scan.head if scan.lines <= len(scan.head) else (*scan.head, *scan.tail)  # of a short source both are the same lines
-    ends = Counter(zeroed("\n".join([line.text for line in kept])).split(b"\n"))
-    ranks = sum(n for shape, n in ends.items() if SRUN_PREFIX.match(shape)) > MIN_RANK_LINE_SHARE * max(1, len(kept))
-    of_prefix = _shapes(True, False)
-    several = host or ranks or any(of_prefix[shape].key for shape in ends) or _has_several_programs(scan)
+    blocks, kept = sampled_blocks(scan), kept_ends(scan)
+    of_prefix = [*map(_shapes(True, False).__getitem__, _shapes_of_ends(scan, kept))]
+    ranks = sum(shape.is_of_srun for shape in of_prefix) > MIN_RANK_LINE_SHARE * max(1, len(kept))
+    several = host or ranks or any(shape.key for shape in of_prefix) or _has_several_programs(scan)
     shape_of = _shapes(several, ranks).__getitem__
     lanes: dict[LaneKey, Rows] = defaultdict(Rows)
-    for block in sampled_blocks(scan):
+    for block in blocks:
         first, raws, shapes = block.first, block.rows, [*map(shape_of, block.shapes)]
         distinct = {*map(shape_of, block.distinct)}
         keys = {shape.key for shape in distinct if not shape.is_blank}
@@ -163,6 +177,15 @@ def rows_by_lane(scan: Scan, layout: str, skipped: Collection[int] = ()) -> dict
     return lanes
 
 
+def _shapes_of_ends(scan: Scan, kept: Sequence[Line]) -> Sequence[bytes]:
+    """The shapes of the texts of `kept`, the first and last lines."""
+    if kept is scan.head and len(scan.sample) == 1:
+        data, block = scan.sample[0][1], sampled_blocks(scan)[0]
+        if data.isascii() and b"\x1b" not in data and max(map(len, block.distinct)) <= MAX_SHAPE_BYTES:
+            return block.shapes  # the texts are the lines as they stand
+    return zeroed("\n".join([line.text for line in kept])).split(b"\n")
+
+
 def _divided(
     first: int, raws: Sequence[bytes], shapes: Sequence[Shape], host: bool, ranks: bool, skipped: Collection[int]
 ) -> dict[LaneKey, list[int]]:
@@ -173,8 +196,10 @@ def _divided(
         if shape.is_blank:
             continue
         key = shape.key
-        if key and "0" in key[1]:  # the name has digits, of which the shape tells zeros only
-            key = (_key_of(raws[i], ranks) if key[0] == "rank" else None) or lane_key(raws[i], ranks)
+        if key and shape.name_at:
+            key = key[0], raws[i][shape.name_at].decode()
+        elif key and "0" in key[1]:  # the name has digits, of which the shape tells zeros only
+            key = lane_key(raws[i], ranks)
         if key is None:  # in a host's log, a line without a prefix continues the record before it
             key = last if host or raws[i][:1] in INDENT_BYTES else MAIN_PROGRAM
         last = key
@@ -192,7 +217,9 @@ class _Shapes(dict[bytes, Shape]):
 
     def __missing__(self, line: bytes) -> Shape:
         is_short = len(line) <= MAX_SHAPE_BYTES
-        made = Shape(line, lane_key(line, self.ranks) if self.several else MAIN_PROGRAM, is_short)
+        key = lane_key(line, self.ranks) if self.several else MAIN_PROGRAM
+        at = _rank_at(line, self.ranks) if key and key[0] == "rank" else None
+        made = Shape(line, key, is_short, at, SRUN_PREFIX.match(line) is not None)
         if is_short:
             if len(self) >= MAX_SHAPES:
                 self.clear()

@@ -11,8 +11,9 @@ from operator import attrgetter
 from msgspec import Struct
 
 from forensics.core.text import decode_line
-from forensics.line_formats import unlabelled
+from forensics.line_formats import may_have_prefix, parse_prefix, unlabelled
 from forensics.readers.lanes.line_parts import counted_step, step_place
+from forensics.readers.progress.run_words import closes_run
 
 LaneKey = tuple[str, str]  # kind of entity or supervisor of its records, name
 CARRIAGE_RETURN = 0x0D  # as a number: to look for one byte as bytes takes ten times as long
@@ -28,23 +29,40 @@ class Shape:
     """What all lines have in common that differ only in digits.
 
     `template`: the first eight words, without numbers and signs, of the last frame. `key`: of the lane, None if no prefix tells
-    it; digits in it are zeros. `step_at`: where the number of a counted step stands; None for a shape without one, UNKNOWN_PLACE
-    if it was not looked for. `said`: what the program wrote, with zeros for its digits; None for a line of several frames, with
-    escapes, or with other letters than those of ASCII. `start`: its first bytes. `is_blank`: such a line has no text.
+    it; digits in it are zeros. `name_at`: where the digits of that name stand, if the line begins with them as a rank does.
+    `step_at`: where the number of a counted step stands; None for a shape without one, UNKNOWN_PLACE if it was not looked for.
+    `said`: what the program wrote in the last frame, with zeros for its digits; None for a line with escapes, or with other
+    letters than those of ASCII. `start`: its first bytes. `is_of_srun`: does it begin as srun labels the lines of a rank?
+    `is_blank`: it has no text.
     """
 
-    __slots__ = ("is_blank", "key", "said", "start", "step_at", "template")
+    __slots__ = ("_is_bare", "_may_close", "is_blank", "is_of_srun", "key", "name_at", "said", "start", "step_at", "template")
 
-    def __init__(self, line: bytes, key: LaneKey | None, with_step: bool) -> None:
+    def __init__(self, line: bytes, key: LaneKey | None, with_step: bool, name_at: slice | None, of_srun: bool) -> None:
         self.start = line[:START_BYTES]
         frame = line.rstrip(b"\r").rpartition(b"\r")[2] if CARRIAGE_RETURN in line else line
         self.template = b" ".join([w for w in frame.translate(WORDS_ONLY).split() if len(w) > 2][:TEMPLATE_WORDS])
-        self.key = key
-        is_plain = with_step and line.isascii() and CARRIAGE_RETURN not in line and ESCAPE not in line
-        text = line.decode("ascii") if is_plain else ""
+        self.key, self.name_at, self.is_of_srun = key, name_at, of_srun
+        is_plain = with_step and line.isascii() and ESCAPE not in line
+        text = frame.decode("ascii") if is_plain else ""
         self.said = unlabelled(text) if is_plain else None
-        self.step_at = UNKNOWN_PLACE if self.said is None else _step_place(self.said, len(text) - len(self.said))
+        of_line = self.said is not None and frame is line
+        self.step_at = _step_place(self.said or "", len(text) - len(self.said or "")) if of_line else UNKNOWN_PLACE
         self.is_blank = not self.template and not line.strip()
+        self._may_close: bool | None = None
+        self._is_bare: bool | None = None
+
+    def may_close(self) -> bool:
+        """May the line say that the whole run is over, and well? See closes_run()."""
+        if self._may_close is None:
+            self._may_close = self.said is None or closes_run(self.said)
+        return self._may_close
+
+    def is_bare(self) -> bool:
+        """Has what is said surely neither a time nor a level in front?"""
+        if self._is_bare is None:
+            self._is_bare = self.said is not None and not may_have_prefix(self.said)
+        return self._is_bare
 
 
 def _step_place(said: str, label: int) -> slice | None:
@@ -69,17 +87,20 @@ class Row(Struct):
     def text(self) -> str:
         """The text of the line: its last frame, without terminal escapes."""
         if self.decoded is None:
-            raw = self.raw
-            if CARRIAGE_RETURN in raw:
-                raw = raw.rstrip(b"\r").rpartition(b"\r")[2]
-            self.decoded = decode_line(raw[:MAX_ROW_TEXT_BYTES])
+            self.decoded = _text(self.raw)
         return self.decoded
 
     def said(self) -> str:
         """The text of the line as the program wrote it, without the label of a launcher or a collector."""
-        if self.shape.said is None:
-            return unlabelled(self.text())
-        return self.text()[len(self.raw) - len(self.shape.said) :]
+        text = self.text()
+        return unlabelled(text) if self.shape.said is None else text[len(text) - len(self.shape.said) :]
+
+
+def _text(raw: bytes) -> str:
+    """The text of a line: its last frame, without terminal escapes."""
+    if CARRIAGE_RETURN in raw:
+        raw = raw.rstrip(b"\r").rpartition(b"\r")[2]
+    return decode_line(raw[:MAX_ROW_TEXT_BYTES])
 
 
 class Rows(Sequence[Row]):
@@ -128,6 +149,17 @@ class Rows(Sequence[Row]):
 
     def _unplaced_step(self, i: int) -> int | None:
         return counted_step(self[i].said())
+
+    def text(self, i: int) -> str:
+        """The text of the row at index `i`, without making a Row."""
+        return self._made[i].text() if i in self._made else _text(self.raws[i])
+
+    def is_record(self, i: int) -> bool:
+        """Does the row begin with a time or a level, as a logger writes it?"""
+        if self.shapes[i].is_bare():
+            return False
+        prefix = parse_prefix(self[i].said())
+        return prefix.stamp is not None or bool(prefix.level)
 
     def __len__(self) -> int:
         return len(self.numbers)

@@ -9,7 +9,7 @@ of the source are added, because an even sample may miss them, and the end of a 
 import math
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from itertools import compress, islice, repeat
 from operator import itemgetter
 
@@ -21,7 +21,7 @@ from forensics.readers.numbers import memory_tools, processes, tool_tables, usag
 from forensics.readers.numbers.base import Reading, Readings, Series
 from forensics.readers.numbers.labels import factor_of_unknown_unit
 from forensics.readers.numbers.numbers import columns
-from forensics.readers.numbers.plans import Key, plans_of
+from forensics.readers.numbers.plans import Key, Plan, plans_of
 
 MEMORY_TRIGGER = Trigger(
     "memory",
@@ -57,6 +57,7 @@ HELD_OUT_LOSS_TRIGGER = Trigger(
 LINE_TRIGGERS = (METRICS_TRIGGER, MEMORY_TRIGGER, HELD_OUT_LOSS_TRIGGER)
 TRIGGERS = (*LINE_TRIGGERS, *tool_tables.TRIGGERS, *processes.TRIGGERS, *memory_tools.TRIGGERS, *usage_reports.TRIGGERS)
 MAX_SAMPLED_LINES = 2000  # of each kind
+MIN_TELLING_READINGS = 3  # two are neither a trend nor a loss that was lost
 MIN_MERGED_READINGS = 16  # fewer readings under changing names are unrelated numbers
 
 
@@ -102,14 +103,14 @@ class Numbers(Struct, frozen=True):
     progress: ProgressLines
 
 
-def gather_numbers(scan: Scan) -> Numbers:
-    """The series and the progress in the sampled lines of `scan`."""
-    gathered = _Gathered(*_sampled_lines(scan))
+def gather_numbers(scan: Scan, telling: bool = False) -> Numbers:
+    """The series and the progress in the sampled lines of `scan`. `telling`: only series that may show a fault or a curve."""
+    gathered = _Gathered(*_sampled_lines(scan), telling)
     series = [
         *gathered.series(),
         *(s for module in (tool_tables, processes, memory_tools, usage_reports) for s in module.series(scan)),
     ]
-    return Numbers(tuple(sorted(series, key=lambda s: (s.readings[0].line, s.name, s.scope))), gathered.progress())
+    return Numbers(tuple(sorted(series, key=lambda s: (s.lines[0], s.name, s.scope))), gathered.progress())
 
 
 def _sampled_lines(scan: Scan) -> tuple[list[int], list[str]]:
@@ -183,15 +184,20 @@ class _Part(Struct):
 class _Gathered:
     """The readings of each series, as columns: lines that share a plan are read together, value by value."""
 
-    def __init__(self, numbers: Sequence[int], texts: Sequence[str]) -> None:
+    def __init__(self, numbers: Sequence[int], texts: Sequence[str], telling: bool) -> None:
         found: dict[Key, list[tuple[_Part, list[float]]]] = defaultdict(list)
         progress: list[tuple[int, tuple[float | None, float | None], str]] = []
-        for line_plan, places in plans_of(texts):
+        planned = [*plans_of(texts)]
+        silent = _silent_keys(planned, numbers) if telling else frozenset[Key]()
+        for line_plan, places in planned:
+            values_read = [value for value in line_plan.values if value.key not in silent] if silent else line_plan.values
+            if not values_read and not line_plan.is_progress:
+                continue
             own = [*map(texts.__getitem__, places)]
             steps, totals = line_plan.steps_and_totals(own)
             part = _Part(places, [*map(numbers.__getitem__, places)], own, steps)
-            read = columns(own, [value.at for value in line_plan.values])
-            for (_, key, factor, inverse), values in zip(line_plan.values, read, strict=True):
+            read = columns(own, [value.at for value in values_read])
+            for (_, key, factor, inverse), values in zip(values_read, read, strict=True):
                 values = values if factor == 1 else [value * factor for value in values]
                 found[key].append(_inverse(part, values) if inverse else (part, values))
             if line_plan.is_progress:
@@ -218,6 +224,35 @@ class _Gathered:
                 unit, readings = "bytes", readings.times(factor)
             made.append(Series(name, quantity, unit, scope, readings, sense, gpu))
         return made
+
+
+def _silent_keys(planned: Sequence[tuple[Plan, list[int]]], numbers: Sequence[int]) -> Set[Key]:
+    """The keys of series of so few readings that no detector looks at them and no curve is drawn of them.
+
+    Rates are compared over time, and so is memory, whose short series may be parts of one. A loss is looked for beside a norm of
+    the gradient, too.
+    """
+    counts: dict[Key, int] = {}
+    for one, places in planned:
+        for value in one.values:
+            counts[value.key] = counts.get(value.key, 0) + len(places)
+    few = {key for key, count in counts.items() if count < MIN_TELLING_READINGS and not key[1].startswith("held-out")}
+    loose: dict[Key, int] = defaultdict(int)
+    for key in few:
+        if key[0] == "memory":
+            loose[_merged_key(key)] += counts[key]
+    with_norm = {numbers[p] for one, places in planned if any(v.key[0] == "grad_norm" for v in one.values) for p in places}
+    if with_norm:
+        near = (one for one, places in planned if not with_norm.isdisjoint([numbers[p] for p in places]))
+        few -= {value.key for one in near for value in one.values if value.key[0] == "loss"}
+    return {
+        key for key in few if key[0] in ("rate", "loss") or (key[0] == "memory" and loose[_merged_key(key)] < MIN_MERGED_READINGS)
+    }
+
+
+def _merged_key(key: Key) -> Key:
+    """The key of the series in which memory under changing names is merged."""
+    return ("memory", "memory", *key[2:])
 
 
 def _inverse(part: _Part, values: Sequence[float]) -> tuple[_Part, list[float]]:
@@ -258,11 +293,11 @@ def _joined(parts: Sequence[tuple[_Part, list[float]]], orders: dict[tuple[int, 
 
 def _merged(found: dict[Key, Readings]) -> dict[Key, Readings]:
     """Memory readings whose label changes from line to line (it holds a file name) form one series, if there are enough."""
-    kept = {k: r for k, r in found.items() if k[0] != "memory" or len(r) > 2}
+    kept = {k: r for k, r in found.items() if k[0] != "memory" or len(r) >= MIN_TELLING_READINGS}
     loose: dict[Key, list[Reading]] = defaultdict(list)
     for key, readings in found.items():
         if key not in kept:
-            loose[key[0], "memory", *key[2:]] += readings
+            loose[_merged_key(key)] += readings
     for key, several in loose.items():
         if len(several) >= MIN_MERGED_READINGS:
             several.sort(key=lambda x: x.line)

@@ -28,6 +28,7 @@ from collections.abc import Iterator, Sequence, Set
 from msgspec.structs import replace
 
 from forensics.core import lazy
+from forensics.core.shapes import MAX_SHAPE_CHARS, MAX_SHAPES
 from forensics.core.text import DIGITS_TO_ZEROS, decode_line
 from forensics.database import read_rows
 from forensics.model import Scan
@@ -170,7 +171,9 @@ def _last_counters(scan: Scan, first: int) -> Progress:
     If none of them shows its total, the last one of a kind that the run said a total of.
     """
     origin, inner, line = scan.source.origin or int, None, 0
-    for number, text in lines_from_end(scan, COUNT_TEXTS, MAX_SEARCHED_LINES, first, only=TOTAL_PATTERN):
+    for number, text in lines_from_end(scan, COUNT_TEXTS, MAX_SEARCHED_LINES, first, only=TOTAL_PATTERN, counted=True):
+        if inner and "epoch" not in text.lower():
+            continue
         named = {c.unit: c for c in positions(text) if c.total and c.unit}
         epoch = named.pop("epoch", None)
         shown = next(iter(named.values()), None) or bar_counter(text) or item_counter(text)
@@ -236,24 +239,63 @@ def _may_exceed(now: int, total: int, alike: Set[int]) -> bool:
     return now + stride > total - (0 in alike)
 
 
+class _WantedShapes(dict[bytes, bool]):
+    """Of shapes of lines, is it one that lines_from_end() is asked for?"""
+
+    def __init__(self, texts: Sequence[bytes], only: re.Pattern[bytes] | None, counted: bool) -> None:
+        super().__init__()
+        self.texts, self.only, self.counted = texts, only, counted
+
+    def __missing__(self, shape: bytes) -> bool:
+        low = shape.lower()
+        found = any(map(low.__contains__, self.texts)) and (not self.only or self.only.search(low) is not None)
+        found = found and (not self.counted or _has_counter(_shown(shape)))
+        if len(shape) <= MAX_SHAPE_CHARS:
+            if len(self) >= MAX_SHAPES:
+                self.clear()
+            self[shape] = found
+        return found
+
+
+@functools.lru_cache(maxsize=32)  # searches, of which a log has some ten
+def _wanted_shapes(texts: tuple[bytes, ...], only: re.Pattern[bytes] | None, counted: bool) -> _WantedShapes:
+    return _WantedShapes(texts, only, counted)
+
+
+def _has_counter(text: str) -> bool:
+    """Is there a counter of any kind in the line? It does not depend on which digits the line has."""
+    return bool(positions(text)) or bar_counter(text) is not None or item_counter(text) is not None
+
+
+def _shown(raw: bytes) -> str:
+    """The text of a line as a terminal shows it at last."""
+    return decode_line(raw.rstrip(b"\r").rpartition(b"\r")[2][-MAX_READ_CHARS:])
+
+
 def lines_from_end(
-    scan: Scan, texts: Sequence[bytes], most: int, first: int, last: int | None = None, only: re.Pattern[bytes] | None = None
+    scan: Scan,
+    texts: Sequence[bytes],
+    most: int,
+    first: int,
+    last: int | None = None,
+    only: re.Pattern[bytes] | None = None,
+    counted: bool = False,
 ) -> Iterator[tuple[int, str]]:
     """(number, text) of those lines of the sample that have one of `texts`, the last one first, as a terminal shows them at last.
 
     `first`, `last`: between which lines, to the end if `last` is None; `most`: how many lines are searched. `texts` have no
-    digits. `only`: it is found in each of the lines, in lower case, whatever digits they have.
+    digits. `only`: it is found in each of the lines, in lower case, whatever digits they have. `counted`: only lines with a
+    counter.
     """
-    left = most
+    left, is_wanted = most, _wanted_shapes((*texts,), only, counted)
     for block in reversed(sampled_blocks(scan)):
         start, lines = block.first, block.rows
         end = len(lines) if last is None else max(0, min(len(lines), last + 1 - start))
         begin = max(0, first - start, end - left)
-        lowered = {shape: shape.lower() for shape in block.distinct}
-        wanted = {shape for shape, low in lowered.items() if any(map(low.__contains__, texts)) and (not only or only.search(low))}
+        wanted = {shape for shape in block.distinct if is_wanted[shape]}
         for i in range(end - 1, begin - 1, -1) if wanted else ():
             if block.shapes[i] in wanted:
-                yield start + i, decode_line(lines[i].rstrip(b"\r").rpartition(b"\r")[2][-MAX_READ_CHARS:])
+                yield start + i, _shown(lines[i])
         left -= max(0, end - begin)
         if start <= first or left <= 0:
             return

@@ -57,7 +57,7 @@ PRINTED_DATE_PATTERN = lazy.regex(
 )
 
 
-class ClockSample(Struct, frozen=True):
+class ClockSample(Struct, frozen=True, gc=False):
     """A line and its stamp. `boot`: a boot begins here. `header`: a heading, whose stamp is valid for the lines after it.
 
     `local`: what the line says about the zone of all times without one, as the offset from UTC.
