@@ -83,14 +83,15 @@ class _Regex:
 
     __slots__ = ("_given", "_made", *PATTERN_ATTRIBUTES)
 
-    def __init__(self, pattern: str | bytes, flags: int) -> None:
-        self._given = pattern, flags
+    def __init__(self, given: tuple[str | bytes, int] | Callable[[], str]) -> None:
+        self._given = given
         self._made: re.Pattern[Any] | None = None
 
     def __getattr__(self, name: str) -> Any:
         if name not in PATTERN_ATTRIBUTES:
             raise AttributeError(name)
-        self._made = self._made or compiled(*self._given)
+        if self._made is None:
+            self._made = compiled(self._given(), 0) if callable(self._given) else compiled(*self._given)
         used = getattr(self._made, name)
         setattr(self, name, used)
         return used
@@ -98,4 +99,9 @@ class _Regex:
 
 def regex(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """`re.compile(pattern, flags)`, delayed until the first use, which raises re.error for an invalid pattern."""
-    return cast("re.Pattern[AnyStr]", _Regex(pattern, flags))
+    return cast("re.Pattern[AnyStr]", _Regex((pattern, flags)))
+
+
+def regex_of(text: Callable[[], str]) -> re.Pattern[str]:
+    """`regex` of a pattern that is not read from its file before the first use."""
+    return cast("re.Pattern[str]", _Regex(text))

@@ -57,11 +57,15 @@ def part_rows(group: str) -> tuple[PartRow, ...]:
 
 
 def part_pattern(group: str, name: str) -> re.Pattern[str]:
-    """The pattern of the row with that name, compiled at its first use. Raises KeyError if there is none."""
-    found = next((row for row in part_rows(group) if row.name == name), None)
-    if found is None:
-        raise KeyError(f"{PARTS_FILE} has no row {name!r} in its group {group!r}")
-    return found.regex
+    """The pattern of the row with that name, read at its first use, which raises KeyError if there is none."""
+
+    def text() -> str:
+        found = next((row.pattern for row in part_groups().get(group, ()) if row.name == name), None)
+        if found is None:
+            raise KeyError(f"{PARTS_FILE} has no row {name!r} in its group {group!r}")
+        return found
+
+    return lazy.regex_of(text)
 
 
 def first_row(group: str, text: str) -> PartRow | None:
