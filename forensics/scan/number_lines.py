@@ -79,8 +79,7 @@ class NumberLines:
     def _feed_shapes(self, chunk: Chunk, first_line: int) -> Sequence[tuple[int, int]]:
         """Take in the lines of a chunk by their shapes, in which anchors are looked for once. Returns the places that are left:
         of triggers with neighbours, or all, where lines have several frames, are long, or have hardly a shape in common."""
-        rows, shapes = divided(chunk.data)
-        distinct = dict.fromkeys(shapes)
+        rows, shapes, distinct = divided(chunk.data)
         is_long = max(map(len, distinct)) > limits.current.text
         if is_long or b"\r" in chunk.data or len(distinct) > MAX_DISTINCT_SHARE * len(rows):
             return even_sample(self.find(chunk.data))

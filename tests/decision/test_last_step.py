@@ -179,6 +179,8 @@ ROUND = tuple(f"[{{}}, {n}] loss: 0.9" for n in (2000, 4000, 6000))  # as the tu
         ([r.format(e) for e in range(1, 4) for r in ROUND][:-1], "at 4000, where each round before counted to 6000"),
         ([f"loss 0.{e} at batch_id: {n}" for e in range(3) for n in (0, 500, 1000)][:-1], "at batch_id 500, where each round"),
         ([f"row of fold {n}" for _ in range(3) for n in (1, 2, 3, 4)][:-2], "at fold 2, where each round before counted to 4"),
+        ([f"é fold {n}" for _ in range(3) for n in (1, 2, 3, 4)][:-2], "at fold 2, where each round before counted to 4"),
+        ([f"\x1b[32m12\x1b[0m fold {n}" for _ in range(3) for n in (1, 2, 3, 4)][:-2], "at fold 2, where each round before"),
     ],
 )
 def test_a_round_that_stops_short_of_those_before_it_is_broken_off(analyze: Analyze, lines: list[str], place: str) -> None:
