@@ -27,7 +27,7 @@ MIN_WHOLE_ROUNDS = 2  # before the last one, of the same numbers
 ZEROS_PATTERN = lazy.regex(rb"0+(?:\.0+)?(?:e[+-]?0+)?")
 WHOLE_NUMBER_PATTERN = lazy.regex(r"\d+(?:[.:,]\d+)*(?:e[+-]?\d+)?")  # a time of day is one number, and no whole one
 JUDGED_TAIL_ROWS, JUDGED_SPREAD_ROWS = 100, 100  # in which a number that counts no rounds is told from one that may
-ESCAPE = b"\x1b"
+ESCAPE = 0x1B  # as a number: to look for one byte as bytes takes ten times as long
 MAX_COUNT_DIGITS = 9  # as many as other counters have; a longer one is a number of something else
 COUNT_NAME_PATTERN = lazy.regex(r"([A-Za-z][\w-]{0,30})\W{0,3}$")  # of a counter, in front of it
 

@@ -25,7 +25,7 @@ TRIGGER = Trigger(
     ),
 )
 SOFTWARE = "software"  # the group of patterns
-STAMP_CHARS = "[ .0123456789"  # of the time since the boot, in which nothing is named
+UPTIME_CHARS = "[ .0123456789"  # of the time since the boot, in which nothing is named
 MAX_ENVIRONMENT_VALUES = 30  # twice as many as there are names, for a log of two runs
 
 
@@ -48,7 +48,7 @@ def _of(scan: Scan) -> Iterator[Setting]:
 def read(region: Region) -> Sequence[tuple[str, str]]:
     """(name, value) of everything that one line names: `("driver", "550.54.15")`."""
     stamp, _, said = region.text.partition("] ")  # of a kernel, which says the same at each boot
-    return _named(region.text if stamp.strip(STAMP_CHARS) else said)
+    return _named(region.text if stamp.strip(UPTIME_CHARS) else said)
 
 
 @functools.lru_cache(maxsize=1024)  # a log of many boots or ranks says few different things
