@@ -8,7 +8,7 @@ import pytest
 
 from forensics.advice.findings import NO_END_SHOWN
 from forensics.database import HEALTHY, Database
-from forensics.decision.last_step import BROKEN_OFF_MAX
+from forensics.decision.last_step import BROKEN_OFF_MAX, OPEN_END_MAX
 from forensics.model import Report
 from forensics.pipeline import analyze_paths
 
@@ -127,10 +127,19 @@ def test_an_end_that_a_program_tells_of_failed_runs_too_is_no_good_one(analyze: 
 def test_a_log_without_any_known_line_is_called_healthy_with_doubt(analyze: Analyze, lines: list[str]) -> None:
     report = analyze(job_log="".join(f"{line}\n" for line in lines))
     assert (report.causes[0].id, report.verdict) == (HEALTHY, "no_crash")
-    assert report.causes[0].probability < 0.9
+    assert report.causes[0].probability <= OPEN_END_MAX
     assert report.subject is not None
-    assert "nothing in it tells of an end" in report.subject.why
+    assert "known to tell of an end" in report.subject.why
     assert report.missing
+
+
+@pytest.mark.seconds
+def test_a_training_whose_log_tells_of_no_end_and_of_no_plan_is_called_healthy_with_doubt(analyze: Analyze) -> None:
+    rows = [f"Epoch {n} train loss {3 - n / 100:.3f} val acc {n / 4:.1f}" for n in range(300)]
+    report = analyze(train_log="".join(f"{row}\n" for row in rows))
+    assert report.subject is not None
+    assert (report.subject.outcome, report.causes[0].id) == ("cut_off", HEALTHY)
+    assert report.causes[0].probability == OPEN_END_MAX
 
 
 @pytest.mark.seconds
