@@ -43,7 +43,7 @@ def undetermined_if_cut_off(
 
 
 def _open_ended(report: Report, title: str) -> Report:
-    """`report`; where its ending is told to be open, its first cause is less sure, and says in its title that a log breaks off."""
+    """`report`; where its ending is told to be open, its first cause is less sure, and says in its title if a log breaks off."""
     first, subject = report.causes[0], report.subject
     if report.verdict != "no_crash" or subject is None or subject.outcome not in ("cut_off", "unknown"):
         return report
