@@ -16,7 +16,7 @@ FOUND_PATTERN = lazy.regex(
     r"\bMounted root\b|\bas init process\b|Freeing (?:unused kernel|init) memory|\bsystemd\[1\]|Kernel panic"
 )
 # The default of `deferred_probe_timeout`: drivers that still lack what they need are given up behind it (drivers/base/dd.c).
-MIN_WAIT_S = 10.0
+MIN_ROOT_WAIT_S = 10.0
 NEVER_FOUND = "never_found"
 OUTCOMES = (NEVER_FOUND,)
 
@@ -29,7 +29,7 @@ def read(region: Region) -> Record | None:
     stamps = [
         s.mono for x in (region.text, *(line.text for line in behind)) if (s := parse_prefix(x).stamp) and s.mono is not None
     ]
-    if any(FOUND_PATTERN.search(line.text) for line in behind) or not stamps or stamps[-1] - stamps[0] < MIN_WAIT_S:
+    if any(FOUND_PATTERN.search(line.text) for line in behind) or not stamps or stamps[-1] - stamps[0] < MIN_ROOT_WAIT_S:
         return None
     own = region.lines()[0]
     return Record("root_wait", own.number, behind[-1].number, NEVER_FOUND, "strong", (own,), {"root_device": found["device"]})
