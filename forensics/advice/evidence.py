@@ -59,7 +59,7 @@ def _in_order(owned: Sequence[OwnedObservation], cause: str, database: Database)
 
     def rank(o: OwnedObservation) -> tuple[bool, bool, int, bool, bool, int, bool, str, int]:
         e, over = o.observation, _ends_a_program(o) and o.attempt < last.get(o.observation.source, 0)
-        status_alone = spoke and _tells_status_alone(e)
+        status_alone = spoke and (_tells_status_alone(e) or _leaves_it_to_others(e))
         warns = bool(e.proofs) and is_python_warning(e.proofs[0].text)  # it was printed, and the program went on
         least, late = (_is_code(e), warns, WEIGHT_ORDER[e.weight]), (e.time is None, e.source, e.line)
         return *least, over, status_alone, -len(e.fields), *late
@@ -74,6 +74,11 @@ def _ends_a_program(o: OwnedObservation) -> bool:
 def _tells_status_alone(event: Observation) -> bool:
     """Does it tell that a program ended with a status, and not why? An exception of the same program does."""
     return "exit_code" in event.fields and "exc_type" not in event.fields
+
+
+def _leaves_it_to_others(event: Observation) -> bool:
+    """Does its exception only announce the output of what failed: `Error: Command failed:`?"""
+    return str(event.fields.get("exc_message", "")).endswith(":")
 
 
 def _is_code(event: Observation) -> bool:

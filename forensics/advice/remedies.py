@@ -10,7 +10,8 @@ behind MAX_GENERAL others it stands after all that have conditions. One that cha
 looked, is never first where another one fits.
 """
 
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from msgspec.structs import replace
@@ -42,9 +43,11 @@ from forensics.database.conditions import (
     tools_available,
 )
 from forensics.database.effects import WRITES, begins_with_harm, effects_of, with_comment, with_effects, with_warning
-from forensics.database.known_fixes import MAX_KNOWN_FIXES, known_fixes_in, known_fixes_near, other_ways
+from forensics.database.known_fixes import MAX_KNOWN_FIXES, first_steps, known_fixes_in, known_fixes_near, other_ways
 from forensics.model import Advice, Fields, OpenQuestion
+from forensics.readers.lanes.line_parts import is_low_severity
 from forensics.readers.python.own_words import ALLOWED, ASKED_FOR, FURTHER_LOG
+from forensics.readers.python.said_ways import MEANT, WHOLE_MESSAGE
 
 NO_ENVIRONMENT: Environment = {}
 READ_FIRST = "Read {} and the lines around it before you try a remedy"
@@ -52,7 +55,7 @@ READ_AND_DO = "Read {} and the lines around it. {}"
 WHY_READ_FIRST = "The cause is not sure; what is written there may point to another one."
 CODE_THERE = ("The line there is `{code_line}`, and {caller_place} leads to it.", "The line there is `{code_line}`.")
 OTHER_PLACES = {*PLACE_NAMES, EVIDENCE_PLACE, REASON_PLACE}
-EVIDENCE_CONDITIONS = ("evidence~", "around~", "exc_message~", ASKED_FOR, ALLOWED, FURTHER_LOG)
+EVIDENCE_CONDITIONS = ("evidence~", "around~", "exc_message~", WHOLE_MESSAGE, MEANT, ASKED_FOR, ALLOWED, FURTHER_LOG)
 RUN_SCRIPT_PATTERN = lazy.regex(r"\b(?:python3?|torchrun|accelerate launch)\b[^|;#]*\b(?:YOUR_SCRIPT|TRAIN|train)\.py\b")
 MAX_COMMANDS = 4  # chosen by hand: of one remedy; a person types them one after the other
 MIN_OWN = 2  # of the cause itself, in front of those of other explanations
@@ -124,8 +127,10 @@ def _composed(cause: Cause, facts: Fields, environment: Environment, first_line:
     """
     unsure = bool(first_line)
     made, held = _sorted_out((*_known_fixes(facts, environment), *cause.remedies), facts, environment, first_line)
-    if all(map(_is_general, made)) and (near := _fixes_near(facts, environment)):
-        made, held = _sorted_out((*near, *cause.remedies), facts, environment, first_line)
+    if all(_is_general(e) or (unsure and not _told_by_case(e[0])) for e in made):
+        said = (*_fixes_near(facts, environment), *_steps_said(facts, environment))
+        own = cause.remedies if "file" in facts else map(_without_place, cause.remedies)
+        made, held = _sorted_out((*said, *own), facts, environment, first_line)
     first = list(_chosen(_harmless_first(made, environment), unsure))
     offered = (way.remedy for way in other_ways() if way.is_for(cause.id))
     ways = [entry for remedy in offered if (entry := _told(remedy, facts, environment, first_line))]
@@ -133,6 +138,7 @@ def _composed(cause: Cause, facts: Fields, environment: Environment, first_line:
         ways, held = [e for e in ways if _told_by_case(e[0])], []
     else:
         held += [e for e in made if e not in first]
+    held = [e for e in held if not (first and _only_says_to_read_on(e[0]))]
     if first and all(only_looks(e) and EARLIER_REMEDY in e[0].unless for e in first) and any(_is_told_by_people(e) for e in ways):
         first, held = [e for e in ways if _is_told_by_people(e)], [*held, *first]
     return first, [e for e in behind(held, ways) if not is_contradicted(e[1], facts, environment)]
@@ -140,7 +146,13 @@ def _composed(cause: Cause, facts: Fields, environment: Environment, first_line:
 
 def _is_general(entry: Told) -> bool:
     """Is a remedy a last resort that is made for no message and no fact but the place of a line?"""
-    return EARLIER_REMEDY in entry[0].unless and {*entry[0].when} <= {EVIDENCE_PLACE, REASON_PLACE}
+    conditions = {c.partition("~")[0] for c in entry[0].when}
+    return EARLIER_REMEDY in entry[0].unless and conditions <= {EVIDENCE_PLACE, REASON_PLACE, ASKED_FOR, "argument", *PLACE_NAMES}
+
+
+def _only_says_to_read_on(remedy: Remedy) -> bool:
+    """Is it a last resort that changes nothing, and names neither a thing of the case nor a command?"""
+    return EARLIER_REMEDY in remedy.unless and looks(remedy.do) and not remedy.when and not remedy.commands
 
 
 def _is_told_by_people(entry: Told) -> bool:
@@ -148,7 +160,7 @@ def _is_told_by_people(entry: Told) -> bool:
 
 
 def _sorted_out(
-    remedies: Sequence[Remedy], facts: Fields, environment: Environment, first_line: str
+    remedies: Iterable[Remedy], facts: Fields, environment: Environment, first_line: str
 ) -> tuple[list[Told], list[Told]]:
     """Of the remedies that fit, those of which the case shows all that they need; and those that another one above them, or a
     setting that nothing shows, keeps back. If all lack their tools, the first of those is there without commands."""
@@ -160,7 +172,7 @@ def _sorted_out(
         if entry is None:
             continue
         last_resort = EARLIER_REMEDY in remedy.unless and (made or (first_line and not _told_by_case(remedy)))
-        sure = all(condition_holds(c, {EARLIER_REMEDY: "", **entry[2]}, environment) for c in remedy.when)
+        sure = all(condition_holds(c, {EARLIER_REMEDY: "", **entry[2]}, environment) for c in entry[0].when)
         lacks_tools = remedy.commands and not commands_for(remedy.commands, environment) and _needs_tool(remedy, environment)
         (held if last_resort or not sure else without_tools if lacks_tools else made).append(entry)
     return made or without_tools[:1], held
@@ -184,9 +196,19 @@ def _told(remedy: Remedy, facts: Fields, environment: Environment, first_line: s
     return remedy, action, told
 
 
+@functools.cache
+def _without_place(remedy: Remedy) -> Remedy:
+    """The remedy for a case that names no line of a program: without the place, where its sentence only adds it."""
+    do = remedy.do.replace(f" at {CODE_PLACE}", "")
+    when = tuple(c for c in remedy.when if c.partition("~")[0] not in ("file", "line_no"))
+    told = any(c.startswith(EVIDENCE_CONDITIONS) for c in when)
+    return replace(remedy, do=do, when=when) if told and do != remedy.do and "{file}" not in do else remedy
+
+
 def _known_fixes(facts: Fields, environment: Environment) -> tuple[Remedy, ...]:
     """The fixes that people confirmed for the very message of the evidence."""
-    found = known_fixes_in(str(facts.get(EVIDENCE_FACT, "")))
+    first, *more = str(facts.get(EVIDENCE_FACT, "")).split("\n")
+    found = known_fixes_in("\n".join((first, *(line for line in more if not is_low_severity(line)))))
     return tuple(r for r in found if applies(r, facts, environment))[:MAX_KNOWN_FIXES]
 
 
@@ -194,6 +216,11 @@ def _fixes_near(facts: Fields, environment: Environment) -> tuple[Remedy, ...]:
     """The fixes of a message near evidence that has no exception."""
     found = known_fixes_near(str(facts.get(AROUND_FACT, ""))) if "exc_message" not in facts else ()
     return tuple(r for r in found if applies(r, facts, environment))[:1]
+
+
+def _steps_said(facts: Fields, environment: Environment) -> tuple[Remedy, ...]:
+    """What follows from the words of the message, whatever program says them."""
+    return tuple(islice((s.remedy for s in first_steps() if applies(s.remedy, facts, environment)), MAX_KNOWN_FIXES))
 
 
 def _harmless_first(shown: Sequence[Told], environment: Environment) -> list[Told]:

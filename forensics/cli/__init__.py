@@ -27,6 +27,9 @@ YOUNG = 500_000  # objects made before cycles are looked for; a run makes hardly
 
 def command() -> None:
     """Run the command line, and end the process without freeing its objects one by one: that takes a twentieth of a short run."""
+    from forensics.cli import kept_modules
+
+    kept_modules.use()
     try:
         main()
     except SystemExit as end:

@@ -7,7 +7,7 @@ step 4013 loss 2.29    -> the same shape: its places are known
 import re
 from collections.abc import Callable
 from functools import lru_cache, wraps
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from forensics.core.text import DIGITS_TO_ZEROS
 
@@ -31,17 +31,35 @@ def zeroed(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass").translate(DIGITS_TO_ZEROS)  # as bytes: ten times as fast
 
 
-_divided: list[tuple[bytes, list[bytes], list[bytes]]] = []  # what was divided last
+class Divided(NamedTuple):
+    """Bytes divided into lines: the lines, the shape of each, and the shapes that there are, in order of their first line."""
+
+    rows: list[bytes]
+    shapes: list[bytes]
+    distinct: dict[bytes, None]
 
 
-def divided(data: bytes) -> tuple[list[bytes], list[bytes]]:
-    """The lines of `data` and the shape of each. If it is not too long, they are kept for the next stage that asks for them."""
+_divided: list[tuple[bytes, Divided]] = []  # what was divided last
+
+
+def divided(data: bytes) -> Divided:
+    """`data` divided into lines. If it is not too long, they are kept for the next stage that asks for them."""
     known = next(iter(_divided), None)  # once: another thread may put its own there
     if known and known[0] is data:
-        return known[1:]
-    rows, shapes = data.split(b"\n"), data.translate(DIGITS_TO_ZEROS).split(b"\n")
-    _divided[:] = [(data, rows, shapes)] if len(data) <= MAX_KEPT_BYTES else []
-    return rows, shapes
+        return known[1]
+    shapes = data.translate(DIGITS_TO_ZEROS).split(b"\n")
+    made = Divided(data.split(b"\n"), shapes, dict.fromkeys(shapes))
+    _divided[:] = [(data, made)] if len(data) <= MAX_KEPT_BYTES else []
+    return made
+
+
+def indented(data: bytes) -> int:
+    """How many lines of `data` begin with a blank; if it was divided before, its shapes tell that none does."""
+    known = next(iter(_divided), None)
+    if known and known[0] is data and not any(shape.startswith((b" ", b"\t")) for shape in known[1].distinct):
+        return 0
+    tabs = data.count(b"\n\t") if b"\t" in data else 0  # most logs have none, and one byte is found much faster than two
+    return data.count(b"\n ") + tabs + data.startswith((b" ", b"\t"))
 
 
 def by_shape(find: Callable[[str], T]) -> Callable[[str], T]:

@@ -1,10 +1,11 @@
-"""Failures whose remedy is known from people who confirmed it, by the words of their message, in tables/known_fixes.csv.
+"""Remedies that belong to a message and to no cause: tables known_fixes, first_steps and other_ways.
 
     ImportError: cannot import name 'cached_download' from 'huggingface_hub'   -> Install huggingface_hub below 0.26, ...
 
 A row belongs to a message and to no cause: a break between two releases is told by whatever raises it. Its remedy stands before
-those of the cause that a case was given. tables/other_ways.csv has what else solved a kind of failure for others, by its causes:
-those remedies stand behind the ones that were made for the case.
+those of the cause that a case was given. tables/first_steps.csv has what follows from the words of any program - it exists
+already, there is no such name, the port is taken - where the cause itself has only a general remedy. tables/other_ways.csv has
+what else solved a kind of failure for others, by its causes: those remedies stand behind the ones that were made for the case.
 """
 
 import functools
@@ -19,7 +20,7 @@ from forensics.database.effects import effects_of
 from forensics.database.entries import TEMPLATE_FIELD_PATTERN, Place, Remedy
 from forensics.database.files import builtin_folder, read_rows
 
-TABLE, WAYS_TABLE = "known_fixes", "other_ways"
+TABLE, STEPS_TABLE, WAYS_TABLE = "known_fixes", "first_steps", "other_ways"
 OR = " || "  # between the entries of a cell
 MAX_KNOWN_FIXES = 2  # chosen by hand: a message has one break; two rows tell it from two sides
 
@@ -38,7 +39,7 @@ class Row(Struct, frozen=True):
     @property
     def confirmed(self) -> int:
         """How many people confirmed the remedy."""
-        return int(self.cells["confirmed"] or 0)
+        return int(self.cells.get("confirmed") or 0)
 
     @property
     def remedy(self) -> Remedy:
@@ -91,6 +92,12 @@ def other_ways() -> tuple[OtherWay, ...]:
     return tuple(sorted(ways, key=lambda way: -way.confirmed))
 
 
+@functools.cache
+def first_steps() -> tuple[Row, ...]:
+    """The rows of tables/first_steps.csv, in their order."""
+    return tuple(Row(row, place) for row, place in _placed_rows(STEPS_TABLE))
+
+
 def known_fixes_in(evidence: str) -> tuple[Remedy, ...]:
     """The remedies of the messages in `evidence`, the text of its lines; the case's facts choose among them."""
     text = evidence.lower()
@@ -112,7 +119,7 @@ def _remedy(told: Row, when: tuple[str, ...] = ()) -> Remedy:
     """The remedy of a row; `when` stands before the conditions that the row names."""
     row = told.cells
     commands = _parts(row["commands"])
-    shown = (f"{row['check']}   # to see that it worked",) if row["check"] else ()
+    shown = (f"{row['check']}   # to see that it worked",) if row.get("check") else ()
     return Remedy(
         do=row["do"],
         who="admin" if row["who"] == "admin" else "user",
@@ -134,15 +141,15 @@ def _parts(cell: str) -> tuple[str, ...]:
 def known_fix_faults(given: set[str]) -> list[tuple[str, int, str]]:
     """Path, line and text of each fault of both tables. `given`: the names of facts that their texts may name besides what their
     patterns find."""
-    rows: list[KnownFix | OtherWay] = [*known_fixes(), *other_ways()]
+    rows = [*known_fixes(), *first_steps(), *other_ways()]
     return [(f.place.path, f.place.line, what) for f in rows for what in _faults(f, given)]
 
 
-def _faults(fix: KnownFix | OtherWay, given: set[str]) -> Iterator[str]:
+def _faults(fix: Row, given: set[str]) -> Iterator[str]:
     remedy = fix.remedy
     yield from (fault for c in (*remedy.when, *remedy.unless) if (fault := condition_fault(c)))
-    quoted = {"evidence": fix.example, "around": fix.example}
-    tried = [c for c in remedy.when if c.startswith(("evidence~", "around~"))]
+    quoted = {"evidence": fix.example, "around": fix.example, "whole_message": fix.example}
+    tried = [c for c in remedy.when if c.partition("~")[0] in quoted]
     if missed := [c for c in tried if not condition_holds(c, quoted, {})]:
         yield f"its example {fix.example!r} does not hold {missed[0]}"
     known = {*given, *group_names_of(remedy.when)}

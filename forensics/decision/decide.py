@@ -55,7 +55,6 @@ from forensics.readers.lanes.exit_line import exit_status
 
 ENDED_BADLY = 0.5  # the more probable of two answers is given
 UNKNOWN_OWNER_MAX_PROBABILITY = 0.89  # a cause that only time or place links to the subject never reaches 0.9
-MUTE_PROBABILITY = 0.12  # measured: so many of the logs in which no line is known had ended badly
 MAX_CAUSES = 8  # chosen by hand: probabilities add up to one, so little is left for further causes
 MAX_NOTICES = 40  # chosen by hand: true facts that ended nothing; nobody reads more of them
 MIN_LISTED_PROBABILITY = 0.03  # a report shows such a cause after the first one
@@ -115,7 +114,7 @@ def decide(
     outcome, which takes some milliseconds.
     """
     rates = database.rates if rates is None else rates
-    rows, mute = _outcome_rows(given, database, model, rates, explained)
+    rows = _outcome_rows(given, database, model, rates, explained)
     by_structure, positioned = _row_by_structure(given, rows, database)
     rows += by_structure
     shown = probability_of(rows)
@@ -134,8 +133,6 @@ def decide(
     found = [replace(c, probability=round(c.probability, 4)) for c in found]
     verdict = _verdict(bad, found[0], database)
     outcome = _outcome(given, bad, found[0], database)
-    if mute and outcome.state == "unknown":
-        outcome = replace(outcome, why=MUTE)
     if positioned and bad < ENDED_BADLY:
         outcome = _with_last_position(given, outcome, positioned)
     outcome = replace(outcome, ledger=rows)
@@ -151,8 +148,8 @@ def _none_of_these(ranked: Sequence[Candidate], bad: float) -> float:
 
 def _outcome_rows(
     given: DecisionInput, database: Database, model: Model, rates: outcome_features.Rates, explained: bool
-) -> tuple[tuple[Adjustment, ...], bool]:
-    """The rows of the log odds that it ended badly by what the output shows; does nothing in it tell of an end?"""
+) -> tuple[Adjustment, ...]:
+    """The rows of the log odds that it ended badly by what the output shows."""
     features, status = given.features_of_outcome(database, model.ending, rates), given.exit_status(database)
     if explained:
         base, shares = model.outcome.shares(features, status)
@@ -172,9 +169,7 @@ def _outcome_rows(
         rows = with_rule(rows, 1 / (1 + exp(-model.outcome.terminal)), TERMINAL)
     if silent and odds > MAX_SILENT_LOG_ODDS:
         rows = with_rule(rows, MAX_SILENT_PROBABILITY, NO_TROUBLE)
-    if mute := silent and _is_mute(given, database):
-        rows = with_rule(rows, MUTE_PROBABILITY, MUTE)
-    return rows, mute
+    return rows
 
 
 def _row_by_structure(
@@ -225,15 +220,6 @@ def _with_last_position(given: DecisionInput, outcome: Outcome, lane: Lane) -> O
     state: OutcomeState = "ended_well" if lane.reached_end or closed else "cut_off"
     why = CAME_TO_ITS_END if lane.reached_end else WHY[state]
     return replace(outcome, state=state, why=why, lines=((lane.source, last.number, last.text),))
-
-
-def _is_mute(given: DecisionInput, database: Database) -> bool:
-    """Does a job's log have no line that is known: none of work, of a good end, of an exit status or of a message?
-
-    That it shows no trouble says little then.
-    """
-    known = any(lane.digest.progress_count or lane.digest.good_count or lane.kind != "job" for lane in given.lanes)
-    return not (known or given.owned or given.machine or not given.lanes) and given.exit_status(database) is None
 
 
 def _causes_to_list(listed: Sequence[Candidate]) -> list[Candidate]:
@@ -396,7 +382,6 @@ RECORDED = "rule: the exit status of the command was recorded"
 TERMINAL = "rule: the kernel failed, or killed it for memory, which is terminal by nature"
 NO_TROUBLE = "rule: no line shows any trouble"
 CAME_TO_ITS_END = "its last attempt came to the end of what it counts"
-MUTE = "nothing in it tells of an end, of a good one or of a bad one"
 WHY: Mapping[OutcomeState, str] = {
     "failed": "",  # see bad_end_shown
     "stalled": "no later line shows that it moved again",

@@ -20,10 +20,14 @@ from forensics.model import Finding, Line, OpenQuestion, Report
 from forensics.readers.progress.counters import OF_EPOCH, Progress
 
 BROKEN_OFF_MAX = 0.5  # the probability of no crash: as likely as not
+# The same where the log of a program tells neither of an end nor of a plan. Measured on 135 such whole logs: 117 had ended well,
+# 7 badly, and of 11 nobody can say.
+OPEN_END_MAX = 0.9
 FINISHED = "its last step was made: {}"
 TOLD_END = "{} tells of its end"
 STOPS = "the log stops {}, and nothing tells of an end or of a reason"
 BROKEN_OFF = "rule: the log stops short of what its run counts to"
+OPEN_END = "rule: no line tells of an end"
 OPEN_ENDS = ("cut_off", "ended_well", "unknown")
 
 
@@ -35,15 +39,18 @@ def undetermined_if_cut_off(
     `closing`: the line with which the program says that it is over. `title`: of its first cause where the log breaks off;
     `missing`: what would tell how it ended.
     """
-    return _titled_if_cut_off(_judged(report, progress, closing, title, missing), title)
+    return _open_ended(_judged(report, progress, closing, title, missing), title)
 
 
-def _titled_if_cut_off(report: Report, title: str) -> Report:
-    """`report`; its first cause says in its title, too, that the log breaks off, where its ending is told so."""
+def _open_ended(report: Report, title: str) -> Report:
+    """`report`; where its ending is told to be open, its first cause is less sure, and says in its title if a log breaks off."""
     first, subject = report.causes[0], report.subject
-    if report.verdict != "no_crash" or not title or subject is None or subject.outcome != "cut_off":
+    if report.verdict != "no_crash" or subject is None or subject.outcome not in ("cut_off", "unknown"):
         return report
-    return replace(report, causes=(replace(first, title=title), *report.causes[1:]))
+    if subject.kind in OWN_KINDS:
+        first = moved(first, min(first.probability, OPEN_END_MAX), OPEN_END)
+    first = replace(first, title=title) if title and subject.outcome == "cut_off" else first
+    return replace(report, causes=(first, *report.causes[1:]))
 
 
 def _judged(report: Report, progress: Progress, closing: Line | None, title: str, missing: Sequence[OpenQuestion]) -> Report:

@@ -27,6 +27,7 @@ from forensics.explain.likeness import NOTHING, is_sure, likely_causes
 from forensics.explain.words import Term, codes_in, is_named_alone, terms_in
 from forensics.model import Advice, Fields, Observation, Source
 from forensics.readers.python.exception_words import is_half_sure
+from forensics.readers.python.own_words import own_words
 from forensics.readers.words import is_printed
 from forensics.scan import scan
 
@@ -210,9 +211,12 @@ def _of_events(events: Iterable[Observation], database: Database) -> tuple[Expla
         if event.cause in database.causes:
             best.setdefault(event.cause or "", event)
     causes = [(database.causes[name], event) for name, event in best.items()]
-    return tuple(
-        ExplainedCause(c, summary(c, e.fields), fitting_remedies(c, {**e.fields, **quoted_evidence(e.proofs)})) for c, e in causes
-    )
+    return tuple(ExplainedCause(c, summary(c, e.fields), fitting_remedies(c, _facts_told(e))) for c, e in causes)
+
+
+def _facts_told(event: Observation) -> Fields:
+    """What an event tells, with what its own words say."""
+    return {**event.fields, **quoted_evidence(event.proofs), **own_words(event.fields, event.proofs)}
 
 
 def _of_codes(codes: Iterable[Code], database: Database) -> Iterator[ExplainedCause]:

@@ -12,7 +12,7 @@ from forensics.model import Line
 from forensics.outcome.digest import MIN_TEMPLATE_CHARS, NOT_WORK_CLASSES
 from forensics.readers.lanes.line_classes import NOT_AN_END, PROGRESS, TRACEBACK, TROUBLE
 from forensics.readers.lanes.rows import Rows
-from forensics.readers.progress.counters import OF_EPOCH, positions
+from forensics.readers.progress.counters import OF_EPOCH, Counter, positions
 
 MAX_COURSE_ROWS = 20_000  # bounds time: rows before these have no position
 
@@ -23,18 +23,22 @@ class Course:
     def __init__(self, rows: Rows, bits: Sequence[int], starts: Sequence[int]) -> None:
         self.rows, self.bits, self.starts = rows, bits, starts
         first = max(0, len(rows) - MAX_COURSE_ROWS)
-        shown = [b & PROGRESS and not b & TROUBLE and i >= first for i, b in enumerate(bits)]
-        self.counters = [positions(rows[i].said()) if known else [] for i, known in enumerate(shown)]
+        none: list[Counter] = []
+        self.counters = [none] * len(rows)
+        for i in (i for i, b in enumerate(bits) if b & PROGRESS and not b & TROUBLE and i >= first):
+            self.counters[i] = positions(rows[i].said())
         self._grown_before = [*accumulate(self._growth(), initial=0)]
 
     def _growth(self) -> list[int]:
         """For each row, 1 if a position of it is greater than the last one of its kind in the same attempt."""
         last: dict[tuple[str, int], int] = {}
-        found, begins = [], set(self.starts)
-        for i, row in enumerate(self.counters):
+        found, begins = [0] * len(self.rows), {*self.starts}
+        for i in sorted(begins.union(i for i, row in enumerate(self.counters) if row)):
             if i in begins:
                 last = {}
-            found.append(int(any(c.now > last.get((c.unit, c.total), c.now) for c in row)))
+            row = self.counters[i] if i < len(self.rows) else []
+            if any(c.now > last.get((c.unit, c.total), c.now) for c in row):
+                found[i] = 1
             last |= {(c.unit, c.total): c.now for c in row}
         return found
 

@@ -21,7 +21,7 @@ from forensics.line_formats import unlabelled
 from forensics.model import Line, MessageGroup, Proof, Scan, Source
 from forensics.model.answers import REASON_LINE
 from forensics.outcome.ending_words import first_word, hashed_row, words_at
-from forensics.readers.lanes.line_classes import BAD_END, CLASS_NAMES, GOES_ON, RUN_FAILED, TROUBLE, LineClasses
+from forensics.readers.lanes.line_classes import BAD_END, CLASS_NAMES, FRAME, GOES_ON, RUN_FAILED, TROUBLE, LineClasses
 from forensics.readers.lanes.line_parts import names_a_place_in_code, tells_no_reason
 from forensics.readers.words import continued_lines
 from forensics.templates import TemplateGroup, Templates, ignore_warning, known_templates, sample_blocks, split_rows
@@ -95,8 +95,9 @@ def rank_lines(
     scans: Sequence[Scan], classes: LineClasses, weights: LineWeights, baseline: Sequence[Source] = ()
 ) -> list[CandidateLine]:
     """The lines of all sources with their `score`, most likely first. `baseline`: the logs of a good run; its messages are left
-    out, and so are lines that can tell no reason."""
-    ranked = [line for line in candidate_lines(scans, classes, baseline) if not tells_no_reason(line.text)]
+    out, and so are lines that can tell no reason: a frame of a stack says where, and another line why."""
+    every = candidate_lines(scans, classes, baseline)
+    ranked = [line for line in every if not line.classes & FRAME and not tells_no_reason(line.text)]
     for line in ranked:
         line.score = weights.score(line)
     return sorted(ranked, key=lambda line: (-line.score, line.source.name, line.line))

@@ -42,14 +42,17 @@ class Forest(Struct, frozen=True, dict=True):
         """What each feature contributes to total(features): the sum of the roots' means, and by number of feature the sum of the
         changes of the mean at its tests. Together they are the total. A mean is that of the leaves below."""
         sums, counts = self._sums
+        tests, rights, numbers = self.feature, self.right, self.number
         shares: dict[int, float] = {}
         whole = 0.0
-        for at, end in zip(self.roots, [*self.roots[1:], len(self.feature)], strict=False):  # without trees there is an end alone
+        for at, end in zip(self.roots, [*self.roots[1:], len(tests)], strict=False):  # without trees there is an end alone
             mean = (sums[end] - sums[at]) / (counts[end] - counts[at])
             whole += mean
-            while (test := self.feature[at]) != LEAF:
-                left = features[test] <= self.number[at]
-                at, end = (at + 1, self.right[at]) if left else (self.right[at], end)
+            while (test := tests[at]) != LEAF:
+                if features[test] <= numbers[at]:
+                    at, end = at + 1, rights[at]
+                else:
+                    at = rights[at]
                 below = (sums[end] - sums[at]) / (counts[end] - counts[at])
                 shares[test] = shares.get(test, 0.0) + below - mean
                 mean = below

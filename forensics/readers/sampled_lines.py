@@ -5,7 +5,7 @@
 What does not depend on digits is looked for in the shapes: a log of many lines has few of them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from msgspec import Struct
 
@@ -19,7 +19,7 @@ class Block(Struct, frozen=True):
     first: int
     rows: Sequence[bytes]
     shapes: Sequence[bytes]
-    distinct: frozenset[bytes]
+    distinct: Collection[bytes]
 
 
 _last: list[tuple[object, tuple[Block, ...]]] = []  # the sample that was divided last, and its blocks
@@ -33,5 +33,4 @@ def sampled_blocks(scan: Scan) -> tuple[Block, ...]:
 
 
 def _divided(block: tuple[int, bytes]) -> Block:
-    rows, shapes = divided(block[1])
-    return Block(block[0], rows, shapes, frozenset(shapes))
+    return Block(block[0], *divided(block[1]))

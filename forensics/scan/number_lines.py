@@ -42,10 +42,10 @@ class NumberLines:
 
     def _feed_short(self, data: bytes, first_line: int) -> bool:
         """Take in the lines of a short chunk by their shapes; False, and nothing, for long lines and those with neighbours."""
-        rows, shapes = divided(data)
-        if max(map(len, shapes)) > limits.current.text:
+        rows, shapes, distinct = divided(data)
+        if max(map(len, distinct)) > limits.current.text:
             return False
-        self.frames.learn(shapes)
+        self.frames.learn(distinct)
         found = [(row, self.frames[shape]) for row, shape in enumerate(shapes) if self.frames.get(shape)]
         kinds = {i for _, frames in found for _, _, triggers in frames for i in triggers}
         if sum(len(frames) for _, frames in found) > MAX_SERIES_PLACES or any(
@@ -79,8 +79,7 @@ class NumberLines:
     def _feed_shapes(self, chunk: Chunk, first_line: int) -> Sequence[tuple[int, int]]:
         """Take in the lines of a chunk by their shapes, in which anchors are looked for once. Returns the places that are left:
         of triggers with neighbours, or all, where lines have several frames, are long, or have hardly a shape in common."""
-        rows, shapes = divided(chunk.data)
-        distinct = dict.fromkeys(shapes)
+        rows, shapes, distinct = divided(chunk.data)
         is_long = max(map(len, distinct)) > limits.current.text
         if is_long or b"\r" in chunk.data or len(distinct) > MAX_DISTINCT_SHARE * len(rows):
             return even_sample(self.find(chunk.data))

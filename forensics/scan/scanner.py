@@ -7,6 +7,7 @@ from typing import Any
 
 from forensics.core import limits
 from forensics.core.input_time import Share
+from forensics.core.shapes import indented
 from forensics.core.text import decode_line, printable
 from forensics.database import Allowance, Database
 from forensics.model import Hit, Line, Region, Scan, Source, Trigger, Warn, Warning
@@ -128,8 +129,7 @@ class _Scanner:
         self._edges(data)
         self.sample.feed(data, self.lines + 1)
         if self.bytes < COUNTED_BYTES:  # two passes that a large log can do without
-            tabs = data.count(b"\n\t") if b"\t" in data else 0  # most logs have none, and one byte is found much faster than two
-            self.continued += data.count(b"\n ") + tabs + data.startswith((b" ", b"\t"))
+            self.continued += indented(data)
         self.bytes += len(data)
         self.is_line_open = not data.endswith(b"\n")
         self.lines += found.line_ends + self.is_line_open

@@ -125,6 +125,15 @@ def test_a_long_traceback_belongs_to_the_message_that_it_names(knowledge: Databa
     assert (found[0].id, found[0].where) == ("gpu_memory.capacity", "cell 35, line 17")
 
 
+def test_an_exception_that_only_announces_what_failed_is_told_behind_the_message_of_it(knowledge: Database) -> None:
+    """`mockbuild.exception.Error: Command failed:`, and the linker's error stands in the output of the command."""
+    linker = with_fields(seen("code.exception", 50), symbol="TIFFErrorExtR")
+    for said, first in (("Command failed:", 50), ("Command failed, see build.log", 90)):
+        raised = with_fields(seen("code.exception", 90), exc_type="Error", exc_message=said, file="build.py", line_no=3)
+        found = findings(decided(knowledge, question(linker, raised)), knowledge)
+        assert (found[0].id, found[0].evidence[0].line) == ("code.exception", first)
+
+
 def test_a_java_chain_is_told_by_what_caused_the_others(knowledge: Database) -> None:
     thrown = with_fields(seen("code.config", 50), exc_type="org.example.BeanError", exc_message="Error creating bean")
     reasons = [

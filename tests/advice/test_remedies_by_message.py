@@ -144,3 +144,26 @@ Traceback (most recent call last):
 def test_quantised_weights_are_not_to_be_quantised(tmp_path: Path, setting: str, advised: bool) -> None:
     assert ("Serve a quantised" in told(tmp_path, SERVER.format(setting, FULL))) is advised
     assert "spread it over more GPUs" in told(tmp_path, SERVER.format(setting, FULL))
+
+
+@pytest.mark.parametrize(
+    ("log", "says"),
+    [
+        (
+            "docker: Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?",
+            "Start Docker",
+        ),
+        ('Error from server (NotFound): namespaces "fit" not found', "Make namespaces fit first"),
+        ("fatal: unsafe\nTo add an exception, call:\n\n\tgit config --global --add safe.directory /w", "git config --global"),
+        ("fit.service: Failed with result 'exit-code'.", "Read what fit.service wrote"),
+        ("job.sh: line 3: /opt/fit/run.sh: No such file or directory", "/opt/fit/run.sh"),
+    ],
+)
+def test_words_of_any_program_give_the_first_step(tmp_path: Path, log: str, says: str) -> None:
+    (tmp_path / "job.log").write_text(f"{log}\n")
+    assert says in analyze(tmp_path).causes[0].remediations[0].action
+
+
+def test_a_remedy_that_only_adds_its_place_is_told_without_a_traceback(tmp_path: Path) -> None:
+    (tmp_path / "job.log").write_text("ValueError: Found input variables with inconsistent numbers of samples: [100, 98]\n")
+    assert "that meet have 100 and 98 samples" in analyze(tmp_path).causes[0].remediations[0].action

@@ -1,6 +1,8 @@
 """What is remembered by the shape of a line."""
 
-from forensics.core.shapes import MAX_SHAPE_CHARS, asks_digits, by_shape, divided
+import pytest
+
+from forensics.core.shapes import MAX_SHAPE_CHARS, asks_digits, by_shape, divided, indented
 
 
 def test_lines_that_differ_in_digits_are_searched_once() -> None:
@@ -34,7 +36,15 @@ def test_which_patterns_ask_for_digits() -> None:
 
 def test_what_was_divided_last_is_not_divided_again() -> None:
     data = b"step 12\nstep 13\n"
-    rows, shapes = divided(data)
+    rows, shapes, distinct = divided(data)
     assert (rows, shapes) == ([b"step 12", b"step 13", b""], [b"step 00", b"step 00", b""])
-    assert divided(data)[0] is rows
-    assert divided(bytes(bytearray(data)))[0] is not rows
+    assert [*distinct] == [b"step 00", b""]
+    assert divided(data).rows is rows
+    assert divided(bytes(bytearray(data))).rows is not rows
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_lines_that_begin_with_a_blank_are_counted(known: bool) -> None:
+    for data, count in ((b" a\n\tb\nc\n  d", 3), (b"a b\nc\t\n", 0), (b"a\n 7\n 8\n", 2)):
+        divided(data if known else b"another")
+        assert indented(data) == count

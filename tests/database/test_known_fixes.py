@@ -1,13 +1,22 @@
 """Tests of the fixes that people confirmed: the table itself, and which remedy a message gets."""
 
 import pytest
+from msgspec.structs import replace
 
 from forensics.advice.case import case_fields
 from forensics.advice.remedies import applies, fitting_remedies
 from forensics.database import Database
 from forensics.database.effects import effects_of
-from forensics.database.entries import Cause
-from forensics.database.known_fixes import KnownFix, known_fix_faults, known_fixes, known_fixes_in, other_ways
+from forensics.database.entries import Cause, Remedy
+from forensics.database.known_fixes import (
+    KnownFix,
+    Row,
+    first_steps,
+    known_fix_faults,
+    known_fixes,
+    known_fixes_in,
+    other_ways,
+)
 
 BARE = Cause(id="of.no_other_way", title="", means="", signatures=(), remedies=())
 
@@ -96,3 +105,21 @@ def test_a_fact_that_contradicts_hides_a_row() -> None:
 def test_a_row_takes_its_own_message_and_not_that_of_a_sibling(message: str, told: str, not_told: str) -> None:
     actions = " ".join(a.action for a in fitting_remedies(BARE, {"evidence": message, "around": message}))
     assert told in actions and not_told not in actions and bool(actions) is bool(told)
+
+
+@pytest.mark.parametrize("step", first_steps(), ids=lambda step: step.place.line)
+def test_a_first_step_is_told_in_front_of_what_only_says_to_read_on_and_behind_what_the_cause_knows(step: Row) -> None:
+    read_on = Remedy(do="Find the first error above the last line", who="user", why="", unless=("earlier_remedy",))
+    own = Remedy(do="Mend the very thing", who="user", why="", when=("own_fact",))
+    given = {c: "given" for c in step.remedy.when if "~" not in c}
+    facts = {"evidence": step.example, "around": step.example, "whole_message": step.example, **given}
+    asked = {"own_fact": "there", **facts}
+    first = fitting_remedies(replace(BARE, remedies=(read_on,)), facts)[0].action
+    assert first != read_on.do
+    assert fitting_remedies(replace(BARE, remedies=(own, read_on)), asked)[0].action == own.do
+
+
+def test_every_command_of_a_first_step_that_destroys_is_marked_and_never_first() -> None:
+    for step in first_steps():
+        harms = [bool(effects_of(c)) for c in step.remedy.commands]
+        assert not any(harms[:1]), step.example

@@ -8,7 +8,7 @@ import pytest
 
 from forensics.advice.findings import NO_END_SHOWN
 from forensics.database import HEALTHY, Database
-from forensics.decision.last_step import BROKEN_OFF_MAX
+from forensics.decision.last_step import BROKEN_OFF_MAX, OPEN_END_MAX
 from forensics.model import Report
 from forensics.pipeline import analyze_paths
 
@@ -127,10 +127,19 @@ def test_an_end_that_a_program_tells_of_failed_runs_too_is_no_good_one(analyze: 
 def test_a_log_without_any_known_line_is_called_healthy_with_doubt(analyze: Analyze, lines: list[str]) -> None:
     report = analyze(job_log="".join(f"{line}\n" for line in lines))
     assert (report.causes[0].id, report.verdict) == (HEALTHY, "no_crash")
-    assert report.causes[0].probability < 0.9
+    assert report.causes[0].probability <= OPEN_END_MAX
     assert report.subject is not None
-    assert "nothing in it tells of an end" in report.subject.why
+    assert "known to tell of an end" in report.subject.why
     assert report.missing
+
+
+@pytest.mark.seconds
+def test_a_training_whose_log_tells_of_no_end_and_of_no_plan_is_called_healthy_with_doubt(analyze: Analyze) -> None:
+    rows = [f"Epoch {n} train loss {3 - n / 100:.3f} val acc {n / 4:.1f}" for n in range(300)]
+    report = analyze(train_log="".join(f"{row}\n" for row in rows))
+    assert report.subject is not None
+    assert (report.subject.outcome, report.causes[0].id) == ("cut_off", HEALTHY)
+    assert report.causes[0].probability == OPEN_END_MAX
 
 
 @pytest.mark.seconds
@@ -179,6 +188,8 @@ ROUND = tuple(f"[{{}}, {n}] loss: 0.9" for n in (2000, 4000, 6000))  # as the tu
         ([r.format(e) for e in range(1, 4) for r in ROUND][:-1], "at 4000, where each round before counted to 6000"),
         ([f"loss 0.{e} at batch_id: {n}" for e in range(3) for n in (0, 500, 1000)][:-1], "at batch_id 500, where each round"),
         ([f"row of fold {n}" for _ in range(3) for n in (1, 2, 3, 4)][:-2], "at fold 2, where each round before counted to 4"),
+        ([f"é fold {n}" for _ in range(3) for n in (1, 2, 3, 4)][:-2], "at fold 2, where each round before counted to 4"),
+        ([f"\x1b[32m12\x1b[0m fold {n}" for _ in range(3) for n in (1, 2, 3, 4)][:-2], "at fold 2, where each round before"),
     ],
 )
 def test_a_round_that_stops_short_of_those_before_it_is_broken_off(analyze: Analyze, lines: list[str], place: str) -> None:

@@ -141,3 +141,8 @@ def test_questions_that_are_learned_from_lead_to_causes_that_there_are(knowledge
     assert len({r["question"].lower() for r in rows}) == len(rows)
     for row in rows:
         assert set(row["causes"].split()) <= {*knowledge.causes, NOTHING}, row["question"]
+
+
+def test_a_pasted_line_gets_the_step_that_its_own_words_ask_for(knowledge: Database) -> None:
+    told = explain("ERROR: Cannot connect to the Docker daemon at unix:///var/run/docker.sock.", knowledge)
+    assert told.causes[0].advice[0].action.startswith("Start Docker")

@@ -286,9 +286,12 @@ def test_the_score_by_words_is_divided_by_the_root_of_their_number() -> None:
         ">   /var/log/messages /var/log/syslog \\",
         "grep: /var/log/messages: No such file or directory",
         "Nov  5 06:54:51 orion systemd[1]: Finished Restore /etc/resolv.conf if the system crashed before the ppp link was shut down.",
+        "\tat org.example.errors.FailedJob.error(FailedJob.java:77)",
+        "raise_error at /opt/julia/src/error.c:41",
+        '  File "/srv/errors/failed.py", line 6, in <module>',
     ],
 )
-def test_what_somebody_typed_and_the_name_of_a_unit_are_no_reason(line: str, knowledge: Database) -> None:
+def test_what_somebody_typed_the_name_of_a_unit_and_a_frame_are_no_reason(line: str, knowledge: Database) -> None:
     """`grep -i crash`, and a unit that is there for the case of a crash, stood as evidence of a crash."""
     found = rank_lines(scanned(knowledge, text_source("a.log", f"{line}\n{ODD[1]}\n")), line_classes(knowledge), WEIGHTS)
     assert [c.text for c in found] == [ODD[1]]

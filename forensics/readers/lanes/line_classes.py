@@ -33,7 +33,7 @@ CLASS_NAMES = (
     *("bad_end", "run_failed"),
 )  # in the order of their bits
 # One line of a stack, matched at the beginning of the line. Row by row: Python, JavaScript, Java, C#; Java; Go; Rust; py-spy,
-# Ruby, PHP, gdb; native code; kernel.
+# Ruby, PHP, gdb; Julia; native code; kernel.
 FRAMES = lazy.regex(
     r"\s{2,}(?:File \"|at |raise |return |\^|~)|\tat [\w$.<>/]{1,300}\(|\s*File \".{1,300}\", line \d"
     r"|\s+\.\.\. \d+ (?:more|common frames omitted)"
@@ -41,6 +41,7 @@ FRAMES = lazy.regex(
     r"|[\w./*()\[\]-]{3,200}(?:\(\{?0x[0-9a-f]+\??[,)}]|\.func\d+(?:\.\d+)*(?:\(|$))|(?:main|runtime)\.(?:main|goexit)$"
     r"| {1,4}\d{1,3}: +(?:0x[0-9a-f]+ - )?[\w<]+(?:::|>)"
     r"|\s+\S{1,80} \([^\s()]{1,200}:\d+\)$|\s+from \S{1,200}:\d+:in |\s*#\d+ +(?:0x|/|\{main\}|\[internal function\])"
+    r"|[\w.!#<>-]{1,120} at (?:[A-Za-z]:)?[./\\]\S{1,250}:\d+\s*$"
     r"|\S{1,200}\([^)]{0,200}\+0x[0-9a-f]+\) ?\[0x|\[\S{1,80}:\d+\] \[ ?\d{1,2}\] |[0-9A-F]{16} \(\(?"
     r"|\[<[0-9a-f]+>\]| {1,4}\S.{0,80}\+0x[0-9a-f]+/0x|Call Trace:|\w{3,20}: 0{4}"
 )

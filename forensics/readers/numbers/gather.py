@@ -10,7 +10,7 @@ import math
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Sequence, Set
-from itertools import compress, islice, repeat
+from itertools import chain, compress, islice, repeat
 from operator import itemgetter
 
 from msgspec import Struct
@@ -20,7 +20,6 @@ from forensics.readers.capture.own_message import OWN_STARTS, is_own_line
 from forensics.readers.numbers import memory_tools, processes, tool_tables, usage_reports
 from forensics.readers.numbers.base import Reading, Readings, Series
 from forensics.readers.numbers.labels import factor_of_unknown_unit
-from forensics.readers.numbers.numbers import columns
 from forensics.readers.numbers.plans import Key, Plan, plans_of
 
 MEMORY_TRIGGER = Trigger(
@@ -194,10 +193,9 @@ class _Gathered:
             if not values_read and not line_plan.is_progress:
                 continue
             own = [*map(texts.__getitem__, places)]
-            steps, totals = line_plan.steps_and_totals(own)
+            columns, steps, totals = line_plan.columns(own, values_read)
             part = _Part(places, [*map(numbers.__getitem__, places)], own, steps)
-            read = columns(own, [value.at for value in values_read])
-            for (_, key, factor, inverse), values in zip(values_read, read, strict=True):
+            for (_, key, factor, inverse), values in zip(values_read, columns, strict=True):
                 values = values if factor == 1 else [value * factor for value in values]
                 found[key].append(_inverse(part, values) if inverse else (part, values))
             if line_plan.is_progress:
@@ -275,16 +273,16 @@ def _joined(parts: Sequence[tuple[_Part, list[float]]], orders: dict[tuple[int, 
     if len(parts) == 1:
         part, values = parts[0]
         return Readings(part.numbers, part.texts, values, part.steps)
-    values = [value for _, own in parts for value in own]
+    values = [*chain.from_iterable(own for _, own in parts)]
     same = tuple(id(part) for part, _ in parts)
     if same not in orders:
-        places = [place for part, _ in parts for place in part.places]
+        places = [*chain.from_iterable(part.places for part, _ in parts)]
         order = sorted(range(len(places)), key=places.__getitem__)
         whole = Readings(
-            [number for part, _ in parts for number in part.numbers],
-            [text for part, _ in parts for text in part.texts],
+            [*chain.from_iterable(part.numbers for part, _ in parts)],
+            [*chain.from_iterable(part.texts for part, _ in parts)],
             values,
-            [step for part, _ in parts for step in part.steps],
+            [*chain.from_iterable(part.steps for part, _ in parts)],
         )
         orders[same] = order, whole.picked(order)
     order, shared = orders[same]

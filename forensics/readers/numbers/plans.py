@@ -89,12 +89,16 @@ class Plan(Struct, frozen=True):
             return pairs[-1]
         return (number(text[self.epochs[0]]) if self.epochs else None), None
 
-    def steps_and_totals(self, texts: Sequence[str]) -> tuple[list[float | None], list[float | None]]:
-        """step_of_total() of each of `texts` as two columns; the numbers are read together where a line has one step."""
+    def columns(
+        self, texts: Sequence[str], asked: Sequence[Value]
+    ) -> tuple[list[list[float]], list[float | None], list[float | None]]:
+        """The numbers of `texts` by columns: those of the values that are `asked`, and what step_of_total() tells."""
+        places = [value.at for value in asked]
         if self.pairs or len(self.steps) != 1:
             steps, totals = zip(*map(self.step_of_total, texts), strict=True)
-            return [*steps], [*totals]
-        return [*columns(texts, self.steps)[0]], [None] * len(texts)
+            return columns(texts, places), [*steps], [*totals]
+        *values, own = columns(texts, [*places, *self.steps])
+        return values, [*own], [None] * len(texts)
 
 
 class _Named(Struct, frozen=True):

@@ -7,16 +7,18 @@ No word names the counter: it is a whole number of like lines that takes the sam
 twice is no measurement.
 """
 
+import functools
 from collections.abc import Sequence
 from itertools import pairwise
 
 from forensics.core import lazy
 from forensics.core.sampling import spread
+from forensics.core.shapes import MAX_SHAPES
 from forensics.core.text import decode_line
 from forensics.line_formats import parse_prefix
 from forensics.model import Scan
 from forensics.readers.progress.counters import Counter
-from forensics.readers.sampled_lines import sampled_blocks
+from forensics.readers.sampled_lines import Block, sampled_blocks
 
 MAX_ROUND_LINES = 20_000  # from the end; bounds time
 LAST_KINDS_LINES = 50  # from the end: kinds of lines that were not printed there belong to an earlier part of the run
@@ -25,6 +27,7 @@ MIN_WHOLE_ROUNDS = 2  # before the last one, of the same numbers
 ZEROS_PATTERN = lazy.regex(rb"0+(?:\.0+)?(?:e[+-]?0+)?")
 WHOLE_NUMBER_PATTERN = lazy.regex(r"\d+(?:[.:,]\d+)*(?:e[+-]?\d+)?")  # a time of day is one number, and no whole one
 JUDGED_TAIL_ROWS, JUDGED_SPREAD_ROWS = 100, 100  # in which a number that counts no rounds is told from one that may
+ESCAPE = 0x1B  # as a number: to look for one byte as bytes takes ten times as long
 MAX_COUNT_DIGITS = 9  # as many as other counters have; a longer one is a number of something else
 COUNT_NAME_PATTERN = lazy.regex(r"([A-Za-z][\w-]{0,30})\W{0,3}$")  # of a counter, in front of it
 
@@ -47,21 +50,22 @@ def unfinished_round(scan: Scan, first: int) -> tuple[Counter, int] | None:
             places.append(i)
     for places in sorted(of_kind.values(), key=lambda p: -p[-1] if p else 0):
         enough = len(places) > MIN_ROUND_COUNTS * MIN_WHOLE_ROUNDS
-        if enough and (found := _short_count([block.rows[i] for i in places])) is not None:
+        if enough and (found := _short_count(block, places)) is not None:
             return found, block.first + places[-1]
     return None
 
 
-def _short_count(rows: Sequence[bytes]) -> Counter | None:
-    """The count that stops short in the last of `rows`, which differ only in numbers."""
-    text = decode_line(rows[-1])
+def _short_count(block: Block, places: Sequence[int]) -> Counter | None:
+    """The count that stops short in the last of the lines at `places`, which differ only in numbers."""
+    text = decode_line(block.rows[places[-1]])
     numbers = [*WHOLE_NUMBER_PATTERN.finditer(text)]
     said = len(text) - len(parse_prefix(text).message)
-    tail = _columns(rows[-JUDGED_TAIL_ROWS:], len(numbers))
-    wide = _columns([rows[i] for i in spread(len(rows), JUDGED_SPREAD_ROWS)], len(numbers))
-    likely = [i for i, m in enumerate(numbers) if m.start() >= said and tail and wide and _may_stop_short(tail[i], wide[i])]
-    for number, column in enumerate(_columns(rows, len(numbers)) if likely else ()):
-        if number not in likely or not all(map(_is_count, column)):
+    counts = [i for i, m in enumerate(numbers) if m.start() >= said and _is_count(m[0])]
+    tail = _columns(block, places[-JUDGED_TAIL_ROWS:], counts, len(numbers))
+    wide = _columns(block, [places[i] for i in spread(len(places), JUDGED_SPREAD_ROWS)], counts, len(numbers))
+    likely = [i for i, last, some in zip(counts, tail, wide, strict=False) if _may_stop_short(last, some)]
+    for number, column in zip(likely, _columns(block, places, likely, len(numbers)), strict=False):
+        if not all(map(_is_count, column)):
             continue
         *whole, last = _rounds([*map(int, column)])
         same = (
@@ -74,10 +78,25 @@ def _short_count(rows: Sequence[bytes]) -> Counter | None:
     return None
 
 
-def _columns(rows: Sequence[bytes], count: int) -> list[list[str]]:
-    """The numbers of `rows` by their place in the line; none if there are not `count` of them in each."""
-    every = WHOLE_NUMBER_PATTERN.findall(decode_line(b"\n".join(rows)))
-    return [every[i::count] for i in range(count)] if count and len(every) == count * len(rows) else []
+def _columns(block: Block, places: Sequence[int], asked: Sequence[int], count: int) -> list[list[str]]:
+    """The numbers of the lines at `places` that are `asked` by their order in a line; none if a line has not `count` of them."""
+    found: list[list[str]] = []
+    for i in places if asked else ():
+        known, text = _places_of_numbers(block.shapes[i]), decode_line(block.rows[i])
+        if known is None:
+            known = tuple(slice(*m.span()) for m in WHOLE_NUMBER_PATTERN.finditer(text))
+        if len(known) != count:
+            return []
+        found.append([text[known[at]] for at in asked])
+    return [[*column] for column in zip(*found, strict=True)]
+
+
+@functools.lru_cache(maxsize=MAX_SHAPES)
+def _places_of_numbers(shape: bytes) -> tuple[slice, ...] | None:
+    """Where numbers stand in lines of a shape; None for a line with escapes or other letters, whose text has other places."""
+    if ESCAPE in shape or not shape.isascii():
+        return None
+    return tuple(slice(*m.span()) for m in WHOLE_NUMBER_PATTERN.finditer(shape.decode("ascii")))
 
 
 def _is_count(value: str) -> bool:

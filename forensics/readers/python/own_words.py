@@ -19,6 +19,7 @@ from forensics.core import lazy
 from forensics.model import Fields, LinesAround, Proof, Value
 from forensics.readers.python.exception_message import MAX_MESSAGE_LINES, RULE_LINE_PATTERN, TRACEBACK_HEAD
 from forensics.readers.python.said_amounts import SAID_AMOUNTS, SAID_SHAPES, said_amounts, said_shapes
+from forensics.readers.python.said_ways import SAID_WAYS, said_ways
 from forensics.readers.surroundings.near import nothing_near
 from forensics.readers.word_lists import words
 
@@ -27,7 +28,7 @@ ASKED_FOR = "asked"  # what the message asks the reader to do
 ALLOWED, REFUSED = "allowed_values", "refused_value"
 FURTHER_LOG = "further_log"  # a file in which, as the message says, more of it stands
 WRITTEN_PATH = "written_path"  # what could not be opened for writing
-OWN_WORDS_FACTS = STATED, ASKED_FOR, ALLOWED, REFUSED, FURTHER_LOG, WRITTEN_PATH, *SAID_AMOUNTS, *SAID_SHAPES
+OWN_WORDS_FACTS = STATED, ASKED_FOR, ALLOWED, REFUSED, FURTHER_LOG, WRITTEN_PATH, *SAID_AMOUNTS, *SAID_SHAPES, *SAID_WAYS
 MESSAGE = "exc_message"
 EXCEPTION_MARK = "Error: "  # of a line with an exception and its message
 MAX_BLOCK_LINES = 40  # a help text of Open MPI between its two rules
@@ -42,7 +43,8 @@ ROOT_ERROR_PATTERN = lazy.regex(r"\A\(\d+\) ?")  # TensorFlow numbers the errors
 PANIC_PATTERN = lazy.regex(r"panicked at (?P<place>[\w./\\<>-]+\.rs:\d+:\d+):\s*\Z")
 CMAKE_PATTERN = lazy.regex(r"\ACMake Error at \S+:\d+ \(message\):\s*\Z")
 OTHER_OUTPUT_PATTERN = lazy.regex(  # a line that is no continuation of a message: it begins with a program, a time or a frame
-    r"\A(?:[\w./-]{1,40}: |\[|\d{2,4}[-/:]\d\d|File \"|\S+Error: |E?\d{4} \d\d:|\d+%|During handling|The above exception|$)"
+    r"\A(?:[\w./-]{1,40}: |\S+\.py:\d+: |\[|\d{2,4}[-/:]\d\d|File \"|\S+Error: |E?\d{4} \d\d:|\d+%"
+    r"|During handling|The above exception|$)"
 )
 PREFIX_PATTERN = lazy.regex(
     r"\A\W{0,4}(?:\w+: )?[\w.]*?(?i:fatal(?: error)?|error|critical|exception)\b[\]!]?(?::\s*|!\s+)(?P<rest>\S.*)\Z"
@@ -77,7 +79,8 @@ ALLOWED_PATTERN = lazy.regex(
 REFUSED_PATTERN = lazy.regex(
     rf"\b(?i:unknown|invalid|unsupported|unrecogni[sz]ed|unexpected|no such|illegal)\b[\w :=-]{{0,40}}?(?P<a>{QUOTED})"
     rf"|\b(?:[Gg]ot|[Rr]eceived|but (?:is|was)|given)(?: value)?:? (?P<b>{QUOTED}|[\w.-]{{1,40}})"
-    rf"|\binput_value=(?P<e>{QUOTED})|(?P<c>{QUOTED}) (?:is not|was not|not)\b|\b(?P<d>[\w.-]{{1,40}}) (?:is )?not supported\b"
+    rf"|\binput_value=(?P<e>{QUOTED})|(?P<c>{QUOTED}) (?:is not|was not|not)\b"
+    r"|\b(?P<d>(?!(?:are|is|was|were|be|it|this|that|which|currently|and|or)\b)[\w.-]{1,40}) (?:is )?not supported\b"
 )
 FURTHER_LOG_PATTERN = lazy.regex(
     r"(?i:\bconsult|\bsee(?: also)?|\bcheck|\brefer to|\bread|\blook (?:at|in|into)|\bwritten to|\blogged (?:in|to))"
@@ -146,7 +149,7 @@ def own_words(facts: Fields, proofs: Sequence[Proof], around: LinesAround = noth
     block = framed or [lines[at], *_continuation(lines, at)]
     text = _joined([message, *block[1:]] if message and not framed else block)
     found: dict[str, Value] = {} if message else _stated(block, bool(framed))
-    found |= _asked(text) | _values(text) | _written(facts, lines, at)
+    found |= _asked(text) | _values(text) | _written(facts, lines, at) | said_ways(block, lines, at)
     if message or EXCEPTION_MARK in lines[at]:
         found |= said_amounts(text) | said_shapes(text)
     return found | _further_log(proofs, lines, at)

@@ -8,7 +8,8 @@ Wordings: nvidia-smi's header and -L list, the NVIDIA module's banner, the kerne
 NCCL's banner, collect_env of PyTorch, `pip list` and requirement lines, TensorFlow's device line.
 """
 
-from collections.abc import Iterable, Iterator
+import functools
+from collections.abc import Iterable, Iterator, Sequence
 
 from forensics.data_files.named_parts import every_value, part_rows
 from forensics.model import Region, Scan, Setting, Trigger
@@ -24,6 +25,7 @@ TRIGGER = Trigger(
     ),
 )
 SOFTWARE = "software"  # the group of patterns
+UPTIME_CHARS = "[ .0123456789"  # of the time since the boot, in which nothing is named
 MAX_ENVIRONMENT_VALUES = 30  # twice as many as there are names, for a log of two runs
 
 
@@ -43,6 +45,12 @@ def _of(scan: Scan) -> Iterator[Setting]:
         yield from (Setting(n, v, scan.source.name, origin(region.number)) for n, v in read(region))
 
 
-def read(region: Region) -> Iterator[tuple[str, str]]:
+def read(region: Region) -> Sequence[tuple[str, str]]:
     """(name, value) of everything that one line names: `("driver", "550.54.15")`."""
-    yield from ((name, value.strip()) for name, value in every_value(SOFTWARE, region.text))
+    stamp, _, said = region.text.partition("] ")  # of a kernel, which says the same at each boot
+    return _named(region.text if stamp.strip(UPTIME_CHARS) else said)
+
+
+@functools.lru_cache(maxsize=1024)  # a log of many boots or ranks says few different things
+def _named(text: str) -> Sequence[tuple[str, str]]:
+    return tuple((name, value.strip()) for name, value in every_value(SOFTWARE, text))

@@ -1,0 +1,35 @@
+"""A kernel that waits for its root device to the end of its log: it never comes to the first program of the system.
+
+[    1.588806] Waiting for root device PARTUUID=0b1c...
+[   11.590583] platform fe310000.mmc: deferred probe pending
+"""
+
+from forensics.core import lazy
+from forensics.line_formats import parse_prefix
+from forensics.model import Region, Trigger
+from forensics.readers.base import Record
+
+MAX_ROOT_WAIT_LINES = 200  # chosen by hand: drivers that report themselves while the kernel waits; a system prints more
+TRIGGER = Trigger("root_wait", ("waiting for root device ",), after=MAX_ROOT_WAIT_LINES)
+WAITING_PATTERN = lazy.regex(r"\bWaiting for root device (?P<device>\S+?)\.{3}\s*$")
+FOUND_PATTERN = lazy.regex(
+    r"\bMounted root\b|\bas init process\b|Freeing (?:unused kernel|init) memory|\bsystemd\[1\]|Kernel panic"
+)
+# The default of `deferred_probe_timeout`: drivers that still lack what they need are given up behind it (drivers/base/dd.c).
+MIN_ROOT_WAIT_S = 10.0
+NEVER_FOUND = "never_found"
+OUTCOMES = (NEVER_FOUND,)
+
+
+def read(region: Region) -> Record | None:
+    """The wait, if the log ends with it; None if the device was found, or if the last line is too near to tell."""
+    found, behind = WAITING_PATTERN.search(region.text), region.lines_after()
+    if found is None or not behind or len(behind) >= MAX_ROOT_WAIT_LINES:
+        return None
+    stamps = [
+        s.mono for x in (region.text, *(line.text for line in behind)) if (s := parse_prefix(x).stamp) and s.mono is not None
+    ]
+    if any(FOUND_PATTERN.search(line.text) for line in behind) or not stamps or stamps[-1] - stamps[0] < MIN_ROOT_WAIT_S:
+        return None
+    own = region.lines()[0]
+    return Record("root_wait", own.number, behind[-1].number, NEVER_FOUND, "strong", (own,), {"root_device": found["device"]})

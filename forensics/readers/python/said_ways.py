@@ -1,0 +1,103 @@
+"""The ways out that a message gives word by word: a command to run, a name that was meant, and what the message is as a whole.
+
+fatal: detected dubious ownership in repository at '/w'   -> asked_command "git config --global --add safe.directory /w"
+To add an exception for this directory, call:
+    git config --global --add safe.directory /w
+Error: No such option: --ouput Did you mean --output?     -> misspelt "--ouput", meant "--output"
+usage: fit.py [--batch-size N]                            -> misspelt "--batchsize", meant "--batch-size"
+fit.py: error: unrecognized arguments: --batchsize 32
+
+A command is taken only where the message itself introduces it, or sets it apart by quotes behind an order: run, try, use.
+"""
+
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from itertools import pairwise
+
+from forensics.core import lazy
+from forensics.model import Value
+
+WHOLE_MESSAGE = "whole_message"  # the decisive line with the lines that continue it, for conditions of remedies
+ASKED_COMMAND = "asked_command"  # what the message tells the reader to type
+MEANT, MISSPELT = "meant", "misspelt"  # the name that there is, and the one that was given
+SAID_WAYS = WHOLE_MESSAGE, ASKED_COMMAND, MEANT, MISSPELT
+MAX_TYPED_CHARS = 160  # of a command that a person types; what is longer is output
+MAX_ROWS_BELOW = 8  # between a message and the command that it gives
+MAX_USAGE_ROWS = 60  # of a usage text above the message that refuses an option
+MIN_LIKENESS = 0.7  # of two names that differ by a slip: one letter in four may differ
+# Programs with the orders that install, set or start something: none that deletes, stops or overwrites is told from a message.
+PROGRAMS = (
+    r"(?:(?:pip3?|python3? -m pip|uv pip|poetry|conda|mamba|micromamba|brew|dnf|yum|gem|cargo|composer|bundle|npm|pnpm|yarn"
+    r"|apt(?:-get)?|flatpak|snap|spack|rustup) (?:-\w+ )*(?:install|add|create|update|upgrade|init|activate|config|ci|login|env"
+    r"|sync|lock|toolchain|target|component|run|get|default)|python3? -m (?!pip)\w+"
+    r"|git (?:config|submodule|lfs|pull|fetch|init)|go (?:get|mod|install)|docker (?:login|pull|compose up)"
+    r"|helm (?:repo|dependency)|systemctl (?:start|enable|daemon-reload|status)|modprobe(?! -r)|ldconfig|export|source|chmod"
+    r"|ssh-keygen|npx|playwright|huggingface-cli|hf|wandb|aws|gcloud|az|nvidia-ctk|module|ulimit|sysctl|jupyter|dvc"
+    r"|alembic upgrade|terraform init|dotnet|nltk\.download|python3? [\w./-]+\.py|Rscript|import Pkg|install\.packages"
+    r"|airflow|dbt)"
+)
+INTRODUCED_PATTERN = lazy.regex(r"\b(?:call|run|use|try|execute|type|enter|with|by|it|this|following(?: command)?s?):\s*\Z")
+TYPED_ROW_PATTERN = lazy.regex(rf"\A\s*(?:[$#>] )?(?P<command>(?:sudo )?{PROGRAMS}\b[ (][^\n]*\S)\s*\Z")
+QUOTED_COMMAND_PATTERN = lazy.regex(
+    r"(?i:\b(?:run(?:ning)?|try|use|using|execute|with|via|by(?: calling)?|call|type|do|either)\b(?: the command)?:? )"
+    rf"(?P<quote>[`'\"])(?P<command>(?:sudo )?{PROGRAMS}\b[ (]"
+    rf"(?:(?!(?P=quote)(?:\W|\Z))[^\n]){{2,{MAX_TYPED_CHARS}}})(?P=quote)"
+)
+PLAIN_COMMAND_PATTERN = lazy.regex(
+    r"(?i:\b(?:run|try|with|via|execute):? )(?P<command>(?-i:(?:sudo )?(?:pip3?|conda|apt(?:-get)?|npm|python3? -m pip) install)"
+    r" [\w.\[\]=<>!~+-][^\n`'\"();,]*)"
+)
+MEANT_PATTERN = lazy.regex(
+    r"(?i:\b(?:did you mean|(?:perhaps|maybe) you meant|similar name(?: exists| is)?|most similar \w+ (?:is|are))\b)"
+    r"(?: to (?:use|say|write)| one of(?: these)?)?:?\s*[\"'`‘(]?(?P<meant>-{0,2}[\w][\w./@+-]*?)[.?!]?[\"'`’)]?(?=[\s?.,)]|\Z)"
+)
+SLIP_PATTERN = lazy.regex(
+    r"(?i:\b(?:unrecogni[sz]ed|unknown|no such|invalid|unexpected|unsupported) (?:arguments?|options?|flags?|(?:sub)?command)\b)"
+    r"(?: (?:named|provided|or \w+))?:? [\"'`‘]?(?P<given>-{0,2}\w[\w-]*)"
+)
+GIVEN_NAME_PATTERN = lazy.regex(r"[\"'`‘](?P<quoted>-{0,2}\w[\w./@+-]*)[\"'`’]|(?P<option>(?<!\w)--?\w[\w-]*)")
+USAGE_OPTION_PATTERN = lazy.regex(r"(?<![\w-])--?[A-Za-z][\w-]*")
+USAGE_TEXT_PATTERN = lazy.regex(r"(?i)\A\s*usage: ")
+
+
+def said_ways(block: Sequence[str], lines: Sequence[str], at: int) -> dict[str, Value]:
+    """The facts of SAID_WAYS. `block`: the rows of the message; `lines`: those around it, of which `at` is the decisive one."""
+    text = "\n".join(block)
+    found: dict[str, Value] = {WHOLE_MESSAGE: text}
+    below = [row.strip() for row in lines[at + 1 : at + 1 + MAX_ROWS_BELOW]]
+    if command := next(_commands(block, below), ""):
+        found[ASKED_COMMAND] = command
+    return found | (_named_as_meant(text) or _nearest_option(text, lines[max(0, at - MAX_USAGE_ROWS) : at]))
+
+
+def _commands(block: Sequence[str], below: Sequence[str]) -> Iterator[str]:
+    """The commands of the message: those in quotes, those behind an order, and the row that a colon introduces."""
+    for pattern in (QUOTED_COMMAND_PATTERN, PLAIN_COMMAND_PATTERN):
+        for row in block:
+            yield from (m["command"].rstrip(" .,") for m in pattern.finditer(row))
+    rows = [row for row in (*block, *below[len(block) - 1 :]) if row.strip()]
+    for row, following in pairwise(rows):
+        typed = TYPED_ROW_PATTERN.match(following)
+        if typed and INTRODUCED_PATTERN.search(row) and len(typed["command"]) <= MAX_TYPED_CHARS:
+            yield typed["command"]
+
+
+def _named_as_meant(text: str) -> dict[str, Value]:
+    """The name that the message offers, and the nearest one in front of it that it refuses."""
+    offered = MEANT_PATTERN.search(text)
+    if offered is None:
+        return {}
+    before = [m["quoted"] or m["option"] for m in GIVEN_NAME_PATTERN.finditer(text[: offered.start()])]
+    like = get_close_matches(offered["meant"], before, 1, MIN_LIKENESS)
+    return {MEANT: offered["meant"], **({MISSPELT: like[0]} if like else {})}
+
+
+def _nearest_option(text: str, above: Sequence[str]) -> dict[str, Value]:
+    """The option of the usage text above that is most like the refused one."""
+    slip = SLIP_PATTERN.search(text)
+    begin = next((i for i, row in enumerate(above) if USAGE_TEXT_PATTERN.match(row)), None)
+    if slip is None or begin is None:
+        return {}
+    known = dict.fromkeys(m[0] for row in above[begin:] for m in USAGE_OPTION_PATTERN.finditer(row))
+    like = get_close_matches(slip["given"], [k for k in known if k != slip["given"]], 1, MIN_LIKENESS)
+    return {MEANT: like[0], MISSPELT: slip["given"]} if like else {}
