@@ -65,8 +65,10 @@ def _with_ranks(
     analyses: Sequence[SourceAnalysis], events: dict[str, list[Observation]], knowledge: Database
 ) -> tuple[dict[str, list[Observation]], RankPicture | None]:
     """`events` by source, with what the dumps of the ranks show, and that picture. The event stands for what the stacks of the
-    same ranks show one by one."""
-    seen = rank_picture(analyses, events, knowledge)
+    same ranks show one by one. In a run that ended well, they waited for a while only."""
+    runs = [r.captured for r in analyses if r.captured]
+    ended_well = bool(runs) and all(run.ended_well for run in runs)
+    seen = None if ended_well else rank_picture(analyses, events, knowledge)
     if seen is None:
         return events, None
     from forensics import ranks
