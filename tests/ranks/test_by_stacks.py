@@ -439,3 +439,14 @@ def test_in_a_trainer_s_loop_the_stacks_of_the_odd_rank_part_from_those_of_the_o
         ],
     ):
         assert drawn(*other).odd == ()
+
+
+def test_of_moments_without_a_call_that_has_a_name_that_with_the_most_ranks_counts() -> None:
+    """Ranks 0 and 1 gave up and ended; rank 2 goes on to load."""
+
+    def at(moment: int, one: list[str]) -> list[str]:
+        return [f"{one[0]} at 2026-11-29T20:5{moment}:59.370000+00:00", *one[1:]]
+
+    early = [at(1, stack(0, AT_WAIT)), at(1, stack(1, AT_WAIT)), at(1, stack(2, LOADS))]
+    (odd,) = drawn(*early, at(2, stack(2, LOADS))).odd
+    assert (odd.rank, odd.waiting) == (2, (0, 1))
