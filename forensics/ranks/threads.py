@@ -154,8 +154,8 @@ def _helper_order(one: ProcessStacks) -> tuple[bool, int]:
 
 
 def of_one_moment(stacks: Iterable[ProcessStacks]) -> list[ProcessStacks]:
-    """Of stacks that were taken several times, those of each host's moment in which most processes waited in a call, of equal ones
-    that with the most processes, then the last: before it they started, after it they gave up. Stacks without a moment stay."""
+    """Of stacks that were taken several times, those of each host's moment in which most processes waited in a call, then of the
+    one with the most processes, then the last: before it they started, after it they gave up. Stacks without a moment stay."""
     given = list(stacks)
     threads = ((one, at_work(one)) for one in given)
     waiting = Counter(
