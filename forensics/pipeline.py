@@ -125,9 +125,9 @@ def place_case(
     every = find_incidents(kept, analyses, knowledge, noted)
     found = correlation.last_incident(every) if event_filter.last else every
     source_table = source_summaries(analyses, clocks, noted)
-    heads = {r.name: [line.text for line in r.scan.head] for r in analyses}
-    runs = {r.name: r.captured for r in analyses if r.captured}
-    asked = find_subject(source_table, _lanes(analyses), {r.name: r.pids for r in analyses}, heads, runs)
+    scans = {r.name: r.scan for r in analyses}
+    runs, pids = {r.name: r.captured for r in analyses if r.captured}, {r.name: r.pids for r in analyses}
+    asked = find_subject(source_table, _lanes(analyses), pids, lambda name: [line.text for line in scans[name].head], runs)
     attempted = {a.name: a.attempted for a in analyses}
     return PlacedCase(analyses, clocks, kept, found, source_table, asked, noted, attempted, picture)
 

@@ -171,7 +171,7 @@ def _finding(
         facts=facts,
         remediations=_remedies(candidate, advised, proofs, diagnosis, database, context, around) if first else (),
         ledger=candidate.ledger,
-        where=_where(known | place | of_job(known, proofs, context.nodes) | host_of_rank(facts, diagnosis), candidate, diagnosis),
+        where=_where(known | place | of_job(known, proofs, context) | host_of_rank(facts, diagnosis), candidate, diagnosis),
         ranks=_ranks(told),
     )
     return as_state(found, facts | place) if first and diagnosis.verdict != "no_crash" else found

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from forensics.advice.wording import fact_text, fill_template
 from forensics.core import lazy
-from forensics.model import Fields, Proof, Value
+from forensics.model import Fields, JobContext, Proof, Value
 from forensics.readers.platforms.slurm_places import job_of_step
 from forensics.readers.python.frames import cell_number
 from forensics.readers.python.library_files import CODE_FACTS, is_library_file, without_library_folder
@@ -83,13 +83,12 @@ def location_text(facts: Fields) -> str:
     return ", ".join(dict.fromkeys([*parts, *_steps(facts)]))
 
 
-def of_job(facts: Fields, proofs: Sequence[Proof], nodes: Mapping[str, str]) -> dict[str, Value]:
-    """The job that lines of the evidence name, and the node that its log names at the start: of a job that has its own, `nodes`,
-    and none of whose ranks is told."""
+def of_job(facts: Fields, proofs: Sequence[Proof], context: JobContext) -> dict[str, Value]:
+    """The job that lines of the evidence name, and the node that its log names at the start, if none of its ranks is told."""
     if not {*OWNER_FACTS, *RANK_FACTS}.isdisjoint(facts):
         return {}
     job = next(filter(None, (job_of_step(p.text) for p in proofs)), "")
-    node = next((nodes[p.source] for p in proofs if p.source in nodes), "")
+    node = next(filter(None, (context.node_of(p.source) for p in proofs)), "")
     told: dict[str, Value] = {"job": job} if job and "job" not in facts else {}
     return told | ({"node": node} if node and {*HOST_FACTS}.isdisjoint(facts) else {})
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 WATCHER = " -m forensics.capture "  # in the command of a process that guard() or `forensics run` started beside a job
 RANK_VARIABLES = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK")  # the first one that is set counts
 LOCAL_VARIABLES = ("LOCAL_RANK", "NODE_RANK")  # of launchers that tell no more; on the first host it is the rank
+RANK_ARGUMENT = re.compile(r"\s--(?:local[-_])?rank[= ](\d{1,7})(?!\S)")  # of programs that a script starts by hand
 JOB_NAMES = ("SLURM_JOB_ID", "TORCHELASTIC_RUN_ID", "PBS_JOBID", "LSB_JOBID", "RAY_JOB_ID")
 MAX_LIVE_PROCESSES = 512  # of one host: eight ranks with sixty loaders each
 AT_ONCE = 4  # py-spy takes little, and the job needs the cores
@@ -61,7 +62,7 @@ def look(kind: str, value: str) -> dict[str, Any]:
     command, end, refused = "", time.monotonic() + WHOLE_S, ""
     found = [_about(pid, table[pid]) for pid in chosen[:MAX_LIVE_PROCESSES]]
     found = [one for one in found if WATCHER not in one["command"]]
-    ranks = with_first_rank({one["pid"]: one["rank"] for one in found if one["rank"]}, {one["pid"]: one["ppid"] for one in found})
+    ranks = ranks_of([(one["pid"], one["ppid"], one["rank"], one["command"]) for one in found])
     for one in found:
         one["rank"] = int(ranks[one["pid"]]) if one["pid"] in ranks else None
     command = _py_spy([str(one["command"]) for one in found])
@@ -131,11 +132,17 @@ def rank_of(named: dict[str, str]) -> str:
     return number or (local if local.isdigit() else "")
 
 
-def with_first_rank(ranks: dict[int, str], parents: dict[int, int]) -> dict[int, str]:
-    """`ranks` by pid, and rank 0 for the process without one that started rank 1 where no other is rank 0: a trainer of Lightning
-    starts the others and trains, too. `parents`: by pid."""
-    first = next((parents.get(pid) for pid, rank in ranks.items() if rank == "1" and parents.get(pid) not in ranks), None)
-    return {first: "0", **ranks} if first is not None and first in parents and "0" not in ranks.values() else ranks
+def ranks_of(processes: list[tuple[int, int, str, str]]) -> dict[int, str]:
+    """The ranks by pid. `processes`: pid, parent, rank as rank_of() gives it and command of each. Where no environment tells a
+    rank, an argument of the commands does, if it differs. A process without a rank that started rank 1, where no other is rank 0,
+    is that one: a trainer of Lightning starts the others and trains, too."""
+    found = {pid: rank for pid, _, rank, _ in processes if rank}
+    if not found:
+        found = {pid: told[1] for pid, _, _, command in processes if (told := RANK_ARGUMENT.search(command))}
+        found = found if len(set(found.values())) > 1 else {}
+    parents = {pid: parent for pid, parent, _, _ in processes}
+    first = next((parents[pid] for pid, rank in found.items() if rank == "1" and parents[pid] not in found), None)
+    return {first: "0", **found} if first in parents and first is not None and "0" not in found.values() else found
 
 
 def _about(pid: int, row: tuple[int, str, str]) -> dict[str, Any]:

@@ -78,12 +78,11 @@ def take_stacks(
 
 
 def _ranks(processes: Iterable[Process]) -> dict[int, str]:
-    """The ranks by pid, as their environment tells them now."""
-    from forensics.capture.live_stacks import LOCAL_VARIABLES, RANK_VARIABLES, rank_of, with_first_rank
+    """The ranks by pid, as their environment, or else their commands tell them now."""
+    from forensics.capture.live_stacks import LOCAL_VARIABLES, RANK_VARIABLES, rank_of, ranks_of
 
-    parents = {process.pid: process.ppid for process in processes}
-    told = {pid: rank_of(proc.environment(pid, (*RANK_VARIABLES, *LOCAL_VARIABLES))) for pid in parents}
-    return with_first_rank({pid: rank for pid, rank in told.items() if rank}, parents)
+    names = (*RANK_VARIABLES, *LOCAL_VARIABLES)
+    return ranks_of([(one.pid, one.ppid, rank_of(proc.environment(one.pid, names)), one.command) for one in processes])
 
 
 def stacks_head(pid: int, comm: str, whose: str, moment: str, call: tuple[str, str] = ("", "")) -> str:

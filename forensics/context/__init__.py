@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from forensics.context import deciding_line
 from forensics.context.attempts import changes_between, settings_of_last_attempt, with_changes
-from forensics.context.curves import Ranked, curves, last_reading, longest_curves
+from forensics.context.curves import DrawnCurves, Ranked, curves, last_reading, longest_curves
 from forensics.context.kept_lines import all_lines, lines_around
 from forensics.context.notices import notices
 from forensics.model import (
@@ -101,7 +101,7 @@ def _with_tables(context: JobContext, scans: Sequence[Scan]) -> JobContext:
         activations=failed_activations(scans),
         saved=saved_files(scans),
         limits=job_limits(scans),
-        nodes={name: node for s in scans if (node := node_of_job(s)) for name in [s.source.name]},
+        node_of=lambda name: next((node_of_job(s) for s in scans if s.source.name == name), ""),
     )
 
 

@@ -27,6 +27,7 @@ MIN_CURVE_POINTS = 8  # fewer are read as numbers more easily than as a picture
 MIN_LOSS_POINTS = 20  # readings of the loss: by then every kind of step has been seen, a validation too
 MAX_CURVE_POINTS = 160  # one for every four dots of a chart's width
 MAX_CURVES = 12  # chosen by hand: as many as a page shows
+MANY_CURVES = 1000  # chosen by hand: so many are kept until those that no report shows are dropped
 
 Points = tuple[tuple[int, float | None], ...]
 Order = tuple[int, str, str, int, str]  # how long it is, negative; source, name, rank, scope
@@ -46,13 +47,41 @@ def longest_curves(found: Iterable[Ranked]) -> tuple[Curve, ...]:
     return tuple(curve for _, curve in heapq.nsmallest(MAX_CURVES, found, key=itemgetter(0)))
 
 
+class DrawnCurves:
+    """Of the curves of very many sources, those that a report may show: it keeps few at a time."""
+
+    def __init__(self) -> None:
+        self.kept: list[Ranked] = []
+
+    def take(self, found: Iterable[Ranked]) -> None:
+        """Take the curves of the next source."""
+        self.kept += found
+        if len(self.kept) > MANY_CURVES:
+            longest = heapq.nsmallest(MAX_CURVES, self.kept, key=itemgetter(0))
+            last = _longest_loss(self.kept)
+            self.kept = [one for one in self.kept if one is last or any(one is kept for kept in longest)]
+
+    def by_source(self) -> dict[str, tuple[Ranked, ...]]:
+        """The curves that are left, by the name of their source."""
+        found: dict[str, tuple[Ranked, ...]] = {}
+        for one in self.kept:
+            found[one[1].source] = (*found.get(one[1].source, ()), one)
+        return found
+
+
+def _longest_loss(found: Iterable[Ranked]) -> Ranked | None:
+    """The first of the longest curves of a loss that was reported MIN_LOSS_POINTS times or more."""
+    losses = (one for one in found if one[1].kind == "loss" and len(one[1].points) >= MIN_LOSS_POINTS)
+    return max(losses, key=lambda one: len(one[1].points), default=None)
+
+
 def last_reading(found: Iterable[Ranked]) -> Habit | None:
     """The last report of the loss of a run that reported it MIN_LOSS_POINTS times or more. `value`: how often it did, at most
     MAX_CURVE_POINTS."""
-    losses = [curve for _, curve in found if curve.kind == "loss" and len(curve.points) >= MIN_LOSS_POINTS]
-    longest = max(losses, key=lambda c: len(c.points), default=None)
-    if longest is None:
+    ranked = _longest_loss(found)
+    if ranked is None:
         return None
+    longest = ranked[1]
     return Habit("last_reading", longest.source, longest.points[-1][0], longest.name, float(len(longest.points)))
 
 

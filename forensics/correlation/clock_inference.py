@@ -49,13 +49,13 @@ def infer_clock(
     `others`: full times in the other sources. `printed`: days that its lines print in full beside their stamps. `local`: the zone
     that a captured run recorded for its folder, as the offset from UTC.
     """
-    name, modified = source.name, source.modified
+    name, modified, known = source.name, source.modified, tuple(known)
     stamps = [m.stamp for m in known if m.stamp and not m.header]
     walls = [s for s in stamps if s.wall]
     if not stamps:
-        return Clock("none", samples=tuple(known))
+        return Clock("none", samples=known)
     if not walls:
-        return Clock("mono" if any(s.mono is not None for s in stamps) else "none", samples=tuple(known))
+        return Clock("mono" if any(s.mono is not None for s in stamps) else "none", samples=known)
     backwards = _backwards(known)
     ordered = list(reversed(known)) if backwards else list(known)
     start = _start(ordered, name, modified, others, warn, printed)

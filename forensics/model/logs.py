@@ -185,8 +185,8 @@ class Scan(Struct, frozen=True):
     lines: int
     hits: tuple[Hit, ...]
     regions: Mapping[str, Sequence[Region]]
-    head: tuple[Line, ...]
-    tail: tuple[Line, ...]
+    head: Sequence[Line]
+    tail: Sequence[Line]
     totals: Mapping[str, int] = field(default_factory=dict)
     continued: int = 0
     sample: tuple[Block, ...] = ()

@@ -1,7 +1,6 @@
 """What is read off the programs, notebooks and configurations that were given beside the logs. Nothing of them is executed."""
 
-from collections.abc import Mapping
-from types import MappingProxyType
+from collections.abc import Callable
 
 from msgspec import Struct
 
@@ -166,8 +165,8 @@ class JobContext(Struct, frozen=True):
     what XLA planned to hold for one step of a JAX program. `activations`: those of environments that failed. `saved`:
     the files of checkpoints and models that the run wrote, the last one at the end. `limits`: what jobs asked the scheduler
     for and used of it; the text of each is the job's number. `reached`: how far the run had come, as a share of all of it.
-    `elapsed_s`: how long the log of that run tells of it. `nodes`: the one node that the first lines of a log give
-    its job, by source.
+    `elapsed_s`: how long the log of that run tells of it. `node_of`: the one node that the first lines of
+    a log name, by the name of the log.
     """
 
     signs: tuple[Setting, ...] = ()
@@ -186,7 +185,7 @@ class JobContext(Struct, frozen=True):
     limits: tuple[Habit, ...] = ()
     reached: Habit | None = None
     elapsed_s: float = 0.0
-    nodes: Mapping[str, str] = MappingProxyType({})
+    node_of: Callable[[str], str] = lambda _name: ""
 
     @property
     def environment(self) -> dict[str, set[str]]:

@@ -8,7 +8,7 @@ Facts are only added. Observations are never changed or removed; rejected eviden
 """
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct, field
@@ -134,7 +134,7 @@ class Lane(Struct, frozen=True):
     attempts: tuple[Attempt, ...]
     digest: LaneDigest
     trouble_lines: tuple[Line, ...] = ()
-    last_lines: tuple[Line, ...] = ()
+    last_lines: Sequence[Line] = ()
     good_lines: tuple[Line, ...] = ()
     aftermath: Mapping[tuple[int, str], Aftermath] = field(default_factory=dict)
     superseded: bool = False

@@ -140,7 +140,8 @@ def reason_lines(
     likely = [] if not found else _spread_out(found, MAX_SHOWN_LINES, found[0].score - MAX_REASON_GAP_TO_BEST)
     fresh = [i for i, line in enumerate(likely) if line.place not in quoted][REASON_LINES:]
     shown = sorted(likely[: min(fresh, default=len(likely))], key=lambda line: bool(line.classes & RUN_FAILED))
-    around = {s.source.name: _lines_around(s, [c.line for c in shown if c.source is s.source]) for s in scans if shown}
+    own = {name: [c.line for c in shown if c.source.name == name] for name in {c.source.name for c in shown}}
+    around = {s.source.name: _lines_around(s, own[s.source.name]) for s in scans if s.source.name in own}
     return tuple(_reason(line, around[line.source.name]) for line in shown)
 
 

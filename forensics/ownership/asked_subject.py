@@ -6,7 +6,7 @@ dmesg.txt               -> the machine
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from types import MappingProxyType
@@ -113,15 +113,15 @@ def find_subject(
     summaries: Iterable[SourceSummary],
     lanes: Mapping[str, tuple[Lane, ...]],
     pids: Mapping[str, frozenset[int]],
-    heads: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    head: Callable[[str], Sequence[str]] = lambda _name: (),
     captured: Mapping[str, CapturedRun] = MappingProxyType({}),
 ) -> Subject:
-    """The subject of these sources. `lanes`, `pids`, `heads` (the first lines), `captured`: by source."""
+    """The subject of these sources. `lanes`, `pids`, `head` (the first lines), `captured`: by source."""
     every = list(summaries)
     own = [s for s in every if not s.format.startswith(HOST_FORMATS) and not _is_of_scheduler(s.name, lanes.get(s.name, ()))]
     if not own:
         return _subject(every, frozenset(s.name for s in every), lanes, pids, machine=True)
-    runs = separate_runs(own, heads)
+    runs = separate_runs(own, head)
     found = [_subject(own, names, lanes, pids, captured=captured) for names in runs[-MAX_KNOWN_RUNS:]]
     return replace(found[-1], earlier=tuple(found[:-1]))
 

@@ -9,7 +9,7 @@ train.log.1 "starting train.py", train.log "step 700 loss 0.3"                  
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from forensics.model import SourceSummary
@@ -27,12 +27,12 @@ MIN_HEAD_WORDS = 2  # a shorter row (`[`, `{`, `loading`) may begin any log
 WORD = re.compile(r"[^\W\d]{2,}")
 
 
-def separate_runs(own: Sequence[SourceSummary], heads: Mapping[str, Sequence[str]]) -> list[frozenset[str]]:
+def separate_runs(own: Sequence[SourceSummary], head: Callable[[str], Sequence[str]]) -> list[frozenset[str]]:
     """The names of the sources `own`, by run, in order; a source of no known run counts to the last run.
 
     Runs are separated if their names differ in numbers only, and either these are the numbers of jobs, or all times are known, no
-    run begins before the one before it has ended, and all begin with the same row, which occurs only once in each. `heads`: the
-    first lines of each source.
+    run begins before the one before it has ended, and all begin with the same row, which occurs only once in each. `head`: the
+    first lines of a source, by its name.
     """
     if len(by_job := _by_job(own)) > 1:
         return by_job
@@ -42,7 +42,7 @@ def separate_runs(own: Sequence[SourceSummary], heads: Mapping[str, Sequence[str
             families[DIGITS.sub("#", ROTATED_SUFFIX.sub("", source.name))].append(source)
     for family in sorted(families.values(), key=len, reverse=True):
         runs = _one_after_the_other(family) if len(family) > 1 else []
-        if len(runs) > 1 and _begin_alike(runs, heads):
+        if len(runs) > 1 and _begin_alike(runs, head):
             return _with_others(runs, own)
     return [frozenset(source.name for source in own)]
 
@@ -87,8 +87,8 @@ def _one_after_the_other(family: Sequence[SourceSummary]) -> list[list[str]]:
     return runs
 
 
-def _begin_alike(runs: Sequence[Sequence[str]], heads: Mapping[str, Sequence[str]]) -> bool:
-    forms = ({form for name in run for form in _head_forms(heads.get(name, ()))} for run in reversed(runs))
+def _begin_alike(runs: Sequence[Sequence[str]], head: Callable[[str], Sequence[str]]) -> bool:
+    forms = ({form for name in run for form in _head_forms(head(name))} for run in reversed(runs))
     last = next(forms)
     return all(last & other for other in forms)
 

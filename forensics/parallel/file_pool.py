@@ -11,6 +11,7 @@ process died is read here.
 import gc
 import signal
 import sys
+from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -66,7 +67,7 @@ def read_in_pool(
     # A forked process inherits `read_here`, so that it need not be pickled.
     pool = ProcessPoolExecutor(min(processes, len(batches), MAX_PROCESSES), get_context("fork"), _begin, (read_here, pack))
     try:
-        coming = [pool.submit(_read, batch) for batch in batches]  # the first one forks
+        coming = deque(pool.submit(_read, batch) for batch in batches)  # the first one forks
     except (OSError, BrokenExecutor):  # no more processes to be had, as in a bounded container; or one was killed at once
         for process in set(active_children()) - others:
             process.terminate()
@@ -75,8 +76,8 @@ def read_in_pool(
         return
     try:
         yield first
-        for batch, future in zip(batches, coming, strict=True):
-            found = _received(future, unpack)
+        for batch in batches:
+            found = _received(coming.popleft(), unpack)  # what was handed on is not kept here
             yield from read_here(batch) if found is None else found
     finally:
         pool.shutdown(cancel_futures=True)

@@ -53,6 +53,8 @@ def reason(odd: OddRank) -> str:
         f", as {'its stack' if len(odd.waiting) == 0 else 'their stacks'} show{'s' * (not odd.waiting)}" if odd.by_stacks else ""
     )
     if odd.kind in ("left_out", "other_call", "other_shape", "other_order"):
+        if odd.place and odd.place == odd.others:
+            return f"{odd.doing}; its line is that of the others,{at(odd.place)}{shown}"
         return (
             f"{odd.doing}; its line is{at(odd.place) or ' unknown'}, that of the others{at(odd.others) or ' is unknown'}{shown}"
         )
@@ -133,7 +135,7 @@ def _place_of(odd: OddRank) -> dict[str, Value]:
     fields: dict[str, Value] = {"culprit_kind": odd.kind, "culprit_doing": odd.doing}
     if odd.call:
         fields["culprit_call"] = odd.call
-    if odd.others:
+    if odd.others and odd.others != odd.place:
         fields["others_place"] = at(odd.others).removeprefix(" at ")
     if odd.place:
         place = odd.place

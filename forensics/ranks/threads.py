@@ -154,18 +154,20 @@ def _helper_order(one: ProcessStacks) -> tuple[bool, int]:
 
 
 def of_one_moment(stacks: Iterable[ProcessStacks]) -> list[ProcessStacks]:
-    """Of stacks that were taken several times, those of each host's moment in which most processes waited in a call, the last of
-    equal ones: before it they started, after it they gave up. Stacks without a moment stay."""
+    """Of stacks that were taken several times, those of each host's moment in which most processes waited in a call, then of the
+    one with the most processes, then the last: before it they started, after it they gave up. Stacks without a moment stay."""
     given = list(stacks)
     threads = ((one, at_work(one)) for one in given)
     waiting = Counter(
         (one.host, one.taken) for one, thread in threads if thread and waits_in_call(thread) and not _starts(thread)
     )
-    best: dict[str, tuple[int, float]] = {}
+    present = Counter((one.host, one.taken) for one in given)
+    best: dict[str, tuple[int, int, float]] = {}
     for one in given:
         if one.taken is not None:
-            best[one.host] = max(best.get(one.host, (0, 0.0)), (waiting[one.host, one.taken], one.taken))
-    return [one for one in given if one.taken is None or one.taken == best[one.host][1]]
+            at = one.host, one.taken
+            best[one.host] = max(best.get(one.host, (0, 0, 0.0)), (waiting[at], present[at], one.taken))
+    return [one for one in given if one.taken is None or one.taken == best[one.host][2]]
 
 
 def _starts(thread: ThreadStack) -> bool:

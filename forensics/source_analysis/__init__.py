@@ -18,10 +18,11 @@ report it; left out: its series", "train.log"), and the diagnosis goes on withou
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
+from datetime import timedelta
 from functools import partial
 from typing import TypeVar
 
-from msgspec import Struct, json, msgpack
+from msgspec import Struct, msgpack
 from msgspec.structs import replace
 
 from forensics import context, correlation, line_formats, outcome, readers, series
@@ -38,6 +39,7 @@ from forensics.parallel.prefetch import read_ahead
 from forensics.readers.capture.captured_end import CapturedRun, captured_run
 from forensics.readers.python.process_stacks import process_stacks
 from forensics.scan import Matcher, Workers, matcher_of, scan
+from forensics.source_analysis.parked import Packed, SentLane, parked_lanes, parked_scan, received_lane, sent_lane
 from forensics.source_analysis.teardown import Teardown, find_teardown
 
 T = TypeVar("T")
@@ -54,6 +56,7 @@ def call_or_warn(call: Callable[[], T], default: T, what: str, source: str | Non
         return default
 
 
+MIN_PARKED_SOURCES = 500  # chosen by hand: fewer take some 20 MiB as they are
 NEEDED_S = 0.05  # of a source of any size: five times what a short log takes
 MIN_SHARE_S = 0.02  # as long as there is time at all: the shares of many small sources would be too short to open them
 NEEDED_S_PER_MIB = 0.2  # five times what the slowest real form of log takes, a kernel's log without end
@@ -135,16 +138,16 @@ def _level(rising: Sequence[float], left: float) -> float:
 class SourceAnalysis(Struct, frozen=True):
     """What one source holds. `scan`: without the places of numbers, which became `curves`: what a report could show of them.
 
-    `samples`: what its lines show about its clock. `pids`: those that its ends name. `line_format`: that of most of its first
-    lines. `records`: how many lines are no continuations. `lanes`: whose its lines are, and how each of them ends. `attempted`:
-    what each attempt of the longest of them says of itself. `dump`: of a source that is one. `stacks`: those of whole processes.
-    `captured`: what a capture says of the run.
+    `samples`: what its lines show about its clock; `is_dated`, `is_disordered`, `zone`: what they show together. `pids`: those
+    that its ends name. `line_format`: that of most of its first lines. `records`: how many lines are no continuations. `lanes`:
+    whose its lines are, and how each of them ends. `attempted`: what each attempt of the longest of them says of itself. `dump`:
+    of a source that is one. `stacks`: those of whole processes. `captured`: what a capture says of the run.
     """
 
     scan: Scan
     events: tuple[Observation, ...]
     curves: tuple[context.Ranked, ...]
-    samples: tuple[correlation.ClockSample, ...]
+    samples: Sequence[correlation.ClockSample]
     pids: frozenset[int]
     line_format: str
     records: int
@@ -153,6 +156,9 @@ class SourceAnalysis(Struct, frozen=True):
     dump: Dump | None = None
     stacks: tuple[ProcessStacks, ...] = ()
     captured: CapturedRun | None = None
+    is_dated: bool = False
+    is_disordered: bool = False
+    zone: timedelta | None = None
 
     @property
     def name(self) -> str:
@@ -168,6 +174,8 @@ def analyze_sources(given: Iterable[Source], knowledge: Database, warn: Warn, wo
     small = [source for source in given if is_small(source)]
     shares = TimeShares(given)
     done: list[SourceAnalysis] = []
+    drawn = context.DrawnCurves()
+    is_parked = len(given) >= MIN_PARKED_SOURCES
     with (
         Workers(count) as threads,
         closing(read_in_pool(small, partial(_analyze_small, knowledge, matcher, shares), count, _packed, _unpacked)) as pooled,
@@ -175,7 +183,7 @@ def analyze_sources(given: Iterable[Source], knowledge: Database, warn: Warn, wo
         try:
             for source in given:
                 if is_small(source):
-                    done += _received(next(pooled), source, shares, warn)
+                    done += _received(next(pooled), source, shares, warn, drawn if is_parked else None)
                 elif shares.grant(source):
                     whole = read_ahead(source) if count > 1 else source
                     found = analyze_source(whole, knowledge, matcher, warn, threads, shares.current)
@@ -186,7 +194,8 @@ def analyze_sources(given: Iterable[Source], knowledge: Database, warn: Warn, wo
                 stop.add_note(f"{len(done):,} whole source{'s' * (len(done) > 1)}, {lines:,} lines ({size:,} bytes)")
             raise
     shares.end(warn)
-    return done
+    curves = drawn.by_source()
+    return [replace(r, curves=curves[r.name]) if r.name in curves else r for r in done]
 
 
 class _Small(Struct):
@@ -207,44 +216,51 @@ def _analyze_small(knowledge: Database, matcher: Matcher, shares: TimeShares, so
     return _Small(found, noted, is_granted, shares.seconds() - before)
 
 
-def _received(small: _Small, source: Source, shares: TimeShares, warn: Warn) -> list[SourceAnalysis]:
-    """The analysis of a source that was read here or in another process."""
+def _received(
+    small: _Small, source: Source, shares: TimeShares, warn: Warn, drawn: context.DrawnCurves | None
+) -> list[SourceAnalysis]:
+    """The analysis of a source that was read here or in another process. `drawn`: takes its curves, where there are very many."""
     for warning in small.noted:
         warn(warning)
     if small.is_elsewhere:
         shares.was_read(source, small.seconds, small.is_granted)
-    return [replace(small.found, scan=replace(small.found.scan, source=source))] if small.found else []
+    if small.found is None:
+        return []
+    found = replace(small.found, scan=replace(small.found.scan, source=source))
+    if drawn is None:
+        return [found]
+    drawn.take(found.curves)
+    return [replace(found if small.is_elsewhere else _parked(found), curves=())]
 
 
-def _packed(small: _Small) -> tuple[_Small, bytes, bytes]:
+def _parked(found: SourceAnalysis) -> SourceAnalysis:
+    """`found` in little memory."""
+    scanned = parked_scan(found.scan)
+    samples = Packed(found.samples, correlation.ClockSample)
+    return replace(found, scan=scanned, samples=samples, lanes=parked_lanes(found.lanes, found.scan.head, scanned.head))
+
+
+def _packed(small: _Small) -> tuple[_Small, bytes]:
     """What _analyze_small() gave, in a form that can be pickled: without the function that opens the source.
 
-    There are many samples, lines and lanes, for which pickle takes three times as long as these forms. (MessagePack would lose
-    the zones of samples.)
+    There are many lines, samples and lanes, for which pickle takes three times as long.
     """
     if small.found is None:
-        return replace(small, is_elsewhere=True), b"", b""
-    lanes, scanned = small.found.lanes, small.found.scan
-    tail = None if scanned.tail == scanned.head else scanned.tail  # a short source has the same lines at both ends
-    rest = replace(scanned, source=Source(small.found.name, _no_blocks), head=(), tail=())
-    found = replace(small.found, scan=rest, samples=(), lanes=())
-    lines = msgpack.encode((lanes, scanned.head, tail))
-    return replace(small, found=found, is_elsewhere=True), json.encode(small.found.samples), lines
+        return replace(small, is_elsewhere=True), b""
+    head = small.found.scan.head
+    lanes = msgpack.encode([sent_lane(lane, head) for lane in small.found.lanes])
+    found = _parked(replace(small.found, lanes=()))
+    found = replace(found, scan=replace(found.scan, source=Source(found.name, _no_blocks)))
+    return replace(small, found=found, is_elsewhere=True), lanes
 
 
-def _unpacked(packed: tuple[_Small, bytes, bytes]) -> _Small:
-    small, samples, lines = packed
+def _unpacked(packed: tuple[_Small, bytes]) -> _Small:
+    small, sent = packed
     if small.found is None:
         return small
-    lanes, head, tail = msgpack.decode(lines, type=tuple[tuple[Lane, ...], tuple[Line, ...], tuple[Line, ...] | None])
-    scanned = replace(small.found.scan, head=head, tail=head if tail is None else tail)
-    found = replace(
-        small.found,
-        scan=scanned,
-        lanes=lanes,
-        samples=json.decode(samples, type=tuple[correlation.ClockSample, ...]),
-    )
-    return replace(small, found=found)
+    head, name = small.found.scan.head, small.found.name
+    lanes = tuple([received_lane(lane, name, head) for lane in msgpack.decode(sent, type=list[SentLane])])
+    return replace(small, found=replace(small.found, lanes=lanes))
 
 
 def _no_blocks(_warn: Warn) -> Iterator[bytes]:
@@ -288,7 +304,8 @@ def analyze_source(
     run = call_or_warn(lambda: captured_run(scanned), None, "its account", name, warn)
     if source.format == CAPTURED_STACKS:
         return SourceAnalysis(kept, (), (), (), frozenset(), line_format, count, stacks=stacks)
-    return SourceAnalysis(kept, tuple(events), curves, tuple(samples), pids, line_format, count, lanes, said, None, stacks, run)
+    found = SourceAnalysis(kept, tuple(events), curves, samples, pids, line_format, count, lanes, said, None, stacks, run)
+    return _with_clock_facts(found, warn)
 
 
 def _attempt_facts(scanned: Scan, lanes: Sequence[Lane], warn: Warn) -> tuple[context.AttemptFacts, ...]:
@@ -316,7 +333,14 @@ def _analyze_dump(source: Source, read: Callable[[Warn], Dump | None], warn: War
     lines = tuple(Line(number, text) for number, text in enumerate(dump.text, 1))
     scanned = Scan(source, sum(len(line) + 1 for line in dump.text), len(lines), (), {}, lines, ())
     samples = tuple(correlation.clock_samples(replace(scanned, head=lines[-DUMP_SAMPLES:])))  # all lines have one clock
-    return SourceAnalysis(scanned, (), (), samples, frozenset(), "", len(lines), dump=dump)
+    return _with_clock_facts(SourceAnalysis(scanned, (), (), samples, frozenset(), "", len(lines), dump=dump), warn)
+
+
+def _with_clock_facts(found: SourceAnalysis, warn: Warn) -> SourceAnalysis:
+    samples = found.samples
+    disordered = call_or_warn(lambda: correlation.is_disordered(samples), False, "its order", found.name, warn)
+    is_dated, zone = correlation.has_date(samples), correlation.recorded_zone(samples)
+    return replace(found, is_dated=is_dated, is_disordered=disordered, zone=zone)
 
 
 DUMP_SAMPLES = 4  # lines of a dump that tell its clock

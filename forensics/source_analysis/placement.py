@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
+from msgspec.structs import replace
+
 from forensics import correlation, readers, series
 from forensics.database import Database
 from forensics.model import Incident, Observation, Warning
@@ -65,8 +67,10 @@ def _with_ranks(
     analyses: Sequence[SourceAnalysis], events: dict[str, list[Observation]], knowledge: Database
 ) -> tuple[dict[str, list[Observation]], RankPicture | None]:
     """`events` by source, with what the dumps of the ranks show, and that picture. The event stands for what the stacks of the
-    same ranks show one by one."""
-    seen = rank_picture(analyses, events, knowledge)
+    same ranks show one by one. In a run that ended well, they waited for a while only."""
+    runs = [r.captured for r in analyses if r.captured]
+    ended_well = bool(runs) and all(run.ended_well for run in runs)
+    seen = None if ended_well else rank_picture(analyses, events, knowledge)
     if seen is None:
         return events, None
     from forensics import ranks
@@ -101,7 +105,7 @@ def clocks_of(
 ) -> dict[str, correlation.Clock]:
     """The clock of each source, from its own lines and from events that it shares with others. `events`: as found, by source."""
     none: list[datetime] = []
-    all_dated = all(correlation.has_date(r.samples) for r in analyses)  # then no source needs a date from another one
+    all_dated = all(r.is_dated for r in analyses)  # then no source needs a date from another one
     asked = [] if all_dated else analyses
     times = {
         r.name: call_or_warn(partial(correlation.full_times, r.samples), none, "its times", r.name, noted.append) for r in asked
@@ -110,15 +114,17 @@ def clocks_of(
     step = 1 + len(every) * len(analyses) // MAX_TIMES_COMPARED
     every = every[::step]  # of thousands of sources, a sample gives the others their year
     clocks: dict[str, correlation.Clock] = {}
-    zones = {_folder(r.name): zone for r in analyses if (zone := correlation.recorded_zone(r.samples)) is not None}
+    zones = {_folder(r.name): r.zone for r in analyses if r.zone is not None}
     for r in analyses:
         name = r.name
         others = [] if times.get(name) else [t for n, t in every if n != name]  # its own lines give year and date
-        printed = () if correlation.has_date(r.samples) else correlation.printed_dates(r.scan)
+        printed = () if r.is_dated else correlation.printed_dates(r.scan)
         infer = partial(
             correlation.infer_clock, r.scan.source, r.samples, others, noted.append, printed, _zone_below(zones, name)
         )
-        clocks[name] = call_or_warn(infer, correlation.Clock("none"), "its times", name, noted.append)
+        clock = call_or_warn(infer, correlation.Clock("none"), "its times", name, noted.append)
+        is_needed = events.get(name) or clock.unanchored()  # to place events between its lines, and to look for its boots
+        clocks[name] = clock if is_needed else replace(clock, samples=())
     found = [e for found in events.values() for e in found]
     settled = partial(correlation.align_clocks, found, clocks, knowledge, noted.append)
     return call_or_warn(settled, clocks, "the alignment of clocks", None, noted.append)
@@ -138,10 +144,6 @@ def _zone_below(zones: Mapping[str, timedelta], name: str) -> timedelta | None:
 
 def disordered_sources(analyses: Sequence[SourceAnalysis], noted: list[Warning]) -> set[str]:
     """The names of the sources whose lines are not in order of time; a Warning for each."""
-    names = {
-        r.name
-        for r in analyses
-        if call_or_warn(partial(correlation.is_disordered, r.samples), False, "its order", r.name, noted.append)
-    }
+    names = {r.name for r in analyses if r.is_disordered}
     noted += [Warning("order", "its timestamps go back and forth: its lines are in no order", n) for n in sorted(names)]
     return names

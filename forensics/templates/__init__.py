@@ -199,7 +199,7 @@ def ignore_warning(_: Warning) -> None:
 
 def _ends(scan: Scan, number: int) -> Iterator[tuple[int, bytes]]:
     """The first and last lines that the scan kept, from line `number` on."""
-    for lines in (scan.head, scan.tail):
+    for lines in (scan.head, scan.tail) if number <= scan.lines else ():
         fresh = [line for line in lines if line.number >= number]
         if fresh:
             number = fresh[-1].number + 1

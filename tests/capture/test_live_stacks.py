@@ -74,8 +74,24 @@ def test_the_rank_by_the_variables_of_launchers(named: dict[str, str], rank: str
         ({20: "0", 21: "1"}, {20: "0", 21: "1"}),  # a launcher
         ({20: "1", 30: "1"}, {10: "0", 20: "1", 30: "1"}),  # 30: a helper of rank 1, with its variables
         ({20: "4", 21: "5"}, {20: "4", 21: "5"}),
-        ({99: "1"}, {99: "1"}),  # nothing is known of its parent
+        ({40: "1"}, {40: "1"}),  # nothing is known of its parent
     ],
 )
 def test_a_process_that_starts_the_other_ranks_is_rank_0(ranks: dict[int, str], found: dict[int, str]) -> None:
-    assert live_stacks.with_first_rank(ranks, {10: 1, 20: 10, 21: 10, 30: 20}) == found
+    parents = {10: 1, 20: 10, 21: 10, 30: 20, 40: 99}
+    assert live_stacks.ranks_of([(pid, parent, ranks.get(pid, ""), "python fit.py") for pid, parent in parents.items()]) == found
+
+
+@pytest.mark.parametrize(
+    ("commands", "told", "found"),
+    [
+        (["run.sh", "t.py --rank 0 --lr 1", "t.py --rank 1"], "", {11: "0", 12: "1"}),
+        (["run.sh", "t.py --local_rank=2", "t.py --local-rank=3"], "", {11: "2", 12: "3"}),
+        (["t.py --rank 0", "worker", "worker"], "", {}),  # that of a host, whose processes the program starts itself
+        (["t.py", "t.py --rank 0", "t.py --rank 1"], "5", {10: "5"}),  # the environment goes before
+        (["t.py", "t.py --node-rank 0 --rank-file 1", "t.py --rank 1st"], "", {}),
+    ],
+)
+def test_the_rank_by_an_argument_of_the_command(commands: list[str], told: str, found: dict[int, str]) -> None:
+    rows = [(10 + n, 10 if n else 1, "" if n else told, f"python {command}") for n, command in enumerate(commands)]
+    assert live_stacks.ranks_of(rows) == found

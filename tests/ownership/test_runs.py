@@ -123,7 +123,7 @@ def summary(name: str, hour: int) -> SourceSummary:
 
 def runs_of(*given: tuple[str, int], head: str = "starting training") -> list[set[str]]:
     own = [summary(name, hour) for name, hour in given]
-    return [set(names) for names in separate_runs(own, {s.name: [head] for s in own})]
+    return [set(names) for names in separate_runs(own, lambda _name: [head])]
 
 
 def test_a_log_that_names_no_run_counts_to_the_last_one() -> None:

@@ -156,6 +156,22 @@ def test_the_report_names_the_rank_by_the_stacks(knowledge: Database, tmp_path: 
 
 
 @pytest.mark.seconds
+@pytest.mark.parametrize(("status", "is_told"), [(0, False), (1, True)])
+def test_stacks_of_a_pause_name_nobody_in_a_run_that_ended_well(
+    status: int, is_told: bool, knowledge: Database, tmp_path: Path
+) -> None:
+    for rank, frames in enumerate((IN_CALL, IN_CALL, LOADS)):
+        (tmp_path / f"{rank}.txt").write_text("\n".join(stack(rank, frames)) + "\n")
+    end = (
+        f"[2026-08-22T03:00:08+00:00] forensics run: the command, pid 99 (torchrun), ended with exit status {status} after 65.3 s"
+    )
+    (tmp_path / "job.log").write_text(f"step 11 loss 0.083\n{end}\n")
+    found = analyze_paths([tmp_path], "stacks", knowledge)
+    assert any(one.facts.get("culprit_rank") == 2 for one in found.causes) == is_told
+    assert (found.ranks is not None) == is_told
+
+
+@pytest.mark.seconds
 def test_stacks_name_nobody_where_a_log_tells_another_reason(knowledge: Database, tmp_path: Path) -> None:
     """Stacks of a pause are there, too, where a run failed later for a reason of its own."""
     for rank, frames in enumerate((IN_CALL, IN_CALL, LOADS)):
@@ -423,3 +439,14 @@ def test_in_a_trainer_s_loop_the_stacks_of_the_odd_rank_part_from_those_of_the_o
         ],
     ):
         assert drawn(*other).odd == ()
+
+
+def test_of_moments_without_a_call_that_has_a_name_that_with_the_most_ranks_counts() -> None:
+    """Ranks 0 and 1 gave up and ended; rank 2 goes on to load."""
+
+    def at(moment: int, one: list[str]) -> list[str]:
+        return [f"{one[0]} at 2026-11-29T20:5{moment}:59.370000+00:00", *one[1:]]
+
+    early = [at(1, stack(0, AT_WAIT)), at(1, stack(1, AT_WAIT)), at(1, stack(2, LOADS))]
+    (odd,) = drawn(*early, at(2, stack(2, LOADS))).odd
+    assert (odd.rank, odd.waiting) == (2, (0, 1))

@@ -325,10 +325,12 @@ ROUNDING_S = 60.0  # a lifetime of hours is written without its seconds
 
 
 class CapturedRun(Struct, frozen=True):
-    """`started`: when its command started, or a little before; None if unknown. `groups`: those of its own processes."""
+    """`started`: when its command started, or a little before; None if unknown. `groups`: those of its own processes.
+    `ended_well`: its command ended with exit status 0."""
 
     started: datetime | None = None
     groups: frozenset[str] = frozenset()
+    ended_well: bool = False
 
     def is_elsewhere(self, group: str) -> bool:
         """Is `group`, as the kernel names it, none in which a process of the run was?
@@ -346,7 +348,8 @@ def captured_run(scan: Scan) -> CapturedRun | None:
     if account is None or not account.command:
         return None
     groups = frozenset(g.fields["cgroup"] for g in account.groups if "outer" not in g.fields)
-    return CapturedRun(_started(account.end.line.text, account.end.moment), groups)
+    ended_well = account.end.fields.get("exit_code") == "0"
+    return CapturedRun(_started(account.end.line.text, account.end.moment), groups, ended_well)
 
 
 def _started(text: str, moment: float) -> datetime | None:
