@@ -26,7 +26,7 @@ from forensics.series.observations import distinct_lines, scope_fields, series_o
 from forensics.series.trend import medians_of_windows
 
 MIN_LOST_READINGS_SHARE = 0.9  # chosen by hand: a few later readings may be of another kind, so not all
-# Readings before and behind the loss of a number of any name. Measured: of 1,303 labelled logs the two of lost numbers have one.
+# Readings before and behind the loss of a number of any name. Measured: of 1,491 labelled logs the two of lost numbers have one.
 MIN_LOST_METRIC_READINGS = 5
 MIN_SPIKE = 3.0  # chosen by hand: times the median; losses and norms of healthy runs vary by less from one print to the next
 SPIKE_READINGS = 3  # chosen by hand: a spike that more usual values than these follow is not what became NaN

@@ -17,7 +17,7 @@ QUANTITY = "metric"
 MAX_LOST_NAMES = 3  # bounds time; what is lost with them says no more
 MAX_LOST_READINGS = 2000  # of each, the last ones; as many as of other series
 NAN_PATTERN = lazy.regex(r"(?i)(?<![\w/.-])([a-z_][\w/.-]{0,40})['\"]?\s{0,2}[=:]\s{0,2}nan\b")
-VALUE = rb"['\"]?\s{0,2}[=:]\s{0,2}([-+]?(?:nan|inf|\d{1,20}(?:\.\d{1,20})?(?:e[-+]?\d{1,3})?))(?![\w.])"
+NUMBER_OR_NAN = rb"['\"]?\s{0,2}[=:]\s{0,2}([-+]?(?:nan|inf|\d{1,20}(?:\.\d{1,20})?(?:e[-+]?\d{1,3})?))(?![\w.])"
 
 
 def series(scan: Scan) -> list[Series]:
@@ -30,7 +30,7 @@ def series(scan: Scan) -> list[Series]:
 
 def _readings(scan: Scan, name: str) -> list[Reading]:
     said = name.encode()
-    pattern = re.compile(rb"(?i)(?<![\w/.-])" + re.escape(said) + VALUE)
+    pattern = re.compile(rb"(?i)(?<![\w/.-])" + re.escape(said) + NUMBER_OR_NAN)
     rows = ((block.first + i, row) for block in sampled_blocks(scan) for i, row in enumerate(block.rows) if said in row)
     found = ((n, row, m) for n, row in rows if (m := pattern.search(row)))
     return [Reading(n, decode_line(row), float(m[1])) for n, row, m in found][-MAX_LOST_READINGS:]
