@@ -20,9 +20,9 @@ from forensics.model import Finding, Line, OpenQuestion, Report
 from forensics.readers.progress.counters import OF_EPOCH, Progress
 
 BROKEN_OFF_MAX = 0.5  # the probability of no crash: as likely as not
-# The same where the log of a program tells neither of an end nor of a plan. Measured on 135 such whole logs: 117 had ended well,
-# 7 badly, and of 11 nobody can say.
-OPEN_END_MAX = 0.9
+# The same where the log of a program tells neither of an end nor of a plan. Measured on 123 such whole logs: 109 had ended well,
+# 4 badly, and of 10 nobody can say.
+OPEN_END_MAX = 0.96
 FINISHED = "its last step was made: {}"
 TOLD_END = "{} tells of its end"
 STOPS = "the log stops {}, and nothing tells of an end or of a reason"

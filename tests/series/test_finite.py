@@ -84,3 +84,13 @@ def test_trials_with_models_of_their_own_do_not_diverge(told: Told) -> None:
     assert told("".join(f"trial {i}: lr=0.01 loss={v}\n" for i, v in enumerate(losses))) == []
     one = "".join(f"fold 3 epoch {i} loss {v}\n" for i, v in enumerate(losses))
     assert [e.kind for e in told(one)] == ["series/divergence"]
+
+
+@pytest.mark.parametrize(("kept", "lost", "weight"), [(40, 12, "strong"), (40, 3, "hint"), (40, 1, None), (0, 40, None)])
+def test_a_number_of_any_name_that_is_lost_to_the_end_is_told(told: Told, kept: int, lost: int, weight: str | None) -> None:
+    """A program's own name for its loss, `L=`, is no word of any vocabulary."""
+    rows = [f"[INFO] ep={n // 9} at={n % 9} L={3 - n / 50:.4f} top=1.1" for n in range(kept)]
+    rows += [f"[INFO] ep={n // 9} at={n % 9} L=nan top=1.1" for n in range(kept, kept + lost)]
+    found = [e for e in told("".join(f"{row}\n" for row in rows)) if e.kind == "series/nan"]
+    assert [(e.weight, e.fields["series"], e.proofs[0].line) for e in found] == ([(weight, "L", kept + 1)] if weight else [])
+    assert not told("".join(f"{row}\n" for row in rows).replace(" L=", " val_kl="))

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from forensics.model import Line, Region, RegionColumns, Scan, Trigger
 from forensics.readers.capture.own_message import OWN_STARTS, is_own_line
-from forensics.readers.numbers import memory_tools, processes, tool_tables, usage_reports
+from forensics.readers.numbers import lost_values, memory_tools, processes, tool_tables, usage_reports
 from forensics.readers.numbers.base import Reading, Readings, Series
 from forensics.readers.numbers.labels import factor_of_unknown_unit
 from forensics.readers.numbers.plans import Key, Plan, plans_of
@@ -107,7 +107,7 @@ def gather_numbers(scan: Scan, telling: bool = False) -> Numbers:
     gathered = _Gathered(*_sampled_lines(scan), telling)
     series = [
         *gathered.series(),
-        *(s for module in (tool_tables, processes, memory_tools, usage_reports) for s in module.series(scan)),
+        *(s for module in (tool_tables, processes, memory_tools, usage_reports, lost_values) for s in module.series(scan)),
     ]
     return Numbers(tuple(sorted(series, key=lambda s: (s.lines[0], s.name, s.scope))), gathered.progress())
 
