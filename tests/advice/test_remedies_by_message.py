@@ -167,3 +167,17 @@ def test_words_of_any_program_give_the_first_step(tmp_path: Path, log: str, says
 def test_a_remedy_that_only_adds_its_place_is_told_without_a_traceback(tmp_path: Path) -> None:
     (tmp_path / "job.log").write_text("ValueError: Found input variables with inconsistent numbers of samples: [100, 98]\n")
     assert "that meet have 100 and 98 samples" in analyze(tmp_path).causes[0].remediations[0].action
+
+
+def test_weights_that_are_taken_for_a_model_are_given_to_one(tmp_path: Path) -> None:
+    told = first(tmp_path, "model.eval()", "AttributeError: 'collections.OrderedDict' object has no attribute 'eval'")
+    assert "load_state_dict" in told
+
+
+def test_a_server_that_runs_out_in_a_step_leaves_more_room_beside_its_cache(tmp_path: Path) -> None:
+    full = "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 95.00 GiB of which 1.91 GiB is free."
+    log = f"(EngineCore pid=7) ERROR 07-16 [core.py:9] {{}}\n(EngineCore pid=7) ERROR 07-16 [core.py:9] torch.OutOfMemoryError: {full}\n"
+    (tmp_path / "job.log").write_text(log.format("in execute_model"))
+    assert "gpu_memory_utilization" in analyze(tmp_path).causes[0].remediations[0].action
+    (tmp_path / "job.log").write_text(log.format("in load_model"))
+    assert "gpu_memory_utilization" not in analyze(tmp_path).causes[0].remediations[0].action
