@@ -450,3 +450,16 @@ def test_of_moments_without_a_call_that_has_a_name_that_with_the_most_ranks_coun
     early = [at(1, stack(0, AT_WAIT)), at(1, stack(1, AT_WAIT)), at(1, stack(2, LOADS))]
     (odd,) = drawn(*early, at(2, stack(2, LOADS))).odd
     assert (odd.rank, odd.waiting) == (2, (0, 1))
+
+
+@pytest.mark.seconds
+def test_stacks_of_faulthandler_are_those_of_the_rank_in_the_name_of_the_file(knowledge: Database, tmp_path: Path) -> None:
+    for rank, inner in enumerate(
+        (f"{LIBRARY}/distributed/distributed_c10d.py", "/run/data.py", f"{LIBRARY}/distributed/distributed_c10d.py")
+    ):
+        frames = [f'  File "{inner}", line 7 in all_reduce', '  File "/run/train.py", line 12 in train']
+        text = ["Timeout (0:00:07)!", "Thread 0x00007eff687c4b80 (most recent call first):", *frames]
+        (tmp_path / f"rank{rank}.log").write_text("\n".join(text) + "\n")
+    found = analyze_paths([tmp_path], "stacks", knowledge).ranks
+    assert found is not None
+    assert [(odd.rank, odd.place and odd.place.line, odd.waiting) for odd in found.odd] == [(1, 7, (0, 2))]
