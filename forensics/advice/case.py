@@ -10,6 +10,7 @@ from forensics.advice.activation import ACTIVATION_FACTS
 from forensics.advice.amounts import AMOUNT_FACTS, amount_facts
 from forensics.advice.disk_use import DISK_FACTS
 from forensics.advice.printed_stack import STACK_FACTS
+from forensics.advice.standing import STANDING_FACTS
 from forensics.advice.transport_status import STATUS_FACTS
 from forensics.core import lazy
 from forensics.database import read_table
@@ -39,6 +40,7 @@ NUMBER_FACTS = (
     "heads",
     *("address_space_mib", "open_files_limit", "process_limit", "host_free_percent"),
 )
+RECORDED_LIMITS = ("address_space_mib", "open_files_limit", "process_limit")  # those of a captured run, which its log tells
 PLACED_FACTS = ("mixed_precision", "fused_attention")  # settings without a value: only the place is a fact
 
 TENSOR_FRAMEWORKS = {"torch", "lightning", "transformers", "tensorflow", "keras", "jax"}
@@ -55,6 +57,7 @@ READ_FACTS = (
     *ACTIVATION_FACTS,
     *AMOUNT_FACTS,
     *STACK_FACTS,
+    *STANDING_FACTS,
     *STATUS_FACTS,
     *LIBRARY_FACTS,
     *FAILING_FACTS,
@@ -192,6 +195,11 @@ def _driver(facts: Fields, context: JobContext) -> dict[str, Value]:
         return {}
     needed = found.minimum if is_older(driver, found.minimum) else found.driver
     return {"cuda_version": found.cuda, "driver_version": driver, "driver_minimum": needed, "driver_table": found.sentence}
+
+
+def recorded_limits(context: JobContext) -> dict[str, Value]:
+    """The limits that a captured run had: `address_space_mib` 2929. The sentences of its cause may name them."""
+    return {name: value for name, value in _settings(context).items() if name in RECORDED_LIMITS}
 
 
 def settings_of(context: JobContext) -> list[Habit]:

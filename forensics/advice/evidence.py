@@ -113,8 +113,7 @@ def proofs_of(told: Sequence[Observation], further: Sequence[Observation], facts
     Of each the first line of every observation stands before any second line. A further event before the told one is marked;
     a kill at another memory limit than that of `facts` is an incident of its own, and no evidence.
     """
-    limit = facts.get(LIMIT_FACT)
-    further = [e for e in further if limit is None or e.fields.get(LIMIT_FACT, limit) == limit]
+    further = [e for e in further if _is_of_limit(e, facts)]
     chosen: dict[Place, Proof] = {}
     for observations, others in ((told, False), (further, True)):
         lines = 1 if others else MAX_EVIDENCE_LINES  # of each: a further event is told by its message alone
@@ -124,6 +123,12 @@ def proofs_of(told: Sequence[Observation], further: Sequence[Observation], facts
                 if place < len(own) and len(chosen) < MAX_EVIDENCE_LINES:
                     chosen.setdefault((own[place].source, own[place].line), replace(own[place], earlier=earlier))
     return tuple(chosen.values())
+
+
+def _is_of_limit(event: Observation, facts: Fields) -> bool:
+    """Is it no kill at another memory limit than that of `facts`?"""
+    limit = facts.get(LIMIT_FACT)
+    return limit is None or event.fields.get(LIMIT_FACT, limit) == limit
 
 
 def _is_before(event: Observation, told: Observation) -> bool:
@@ -145,9 +150,12 @@ def _proofs_in_order(event: Observation) -> list[Proof]:
 
 
 def deaths_of(candidate: Candidate, facts: Fields) -> dict[str, Value]:
-    """How many processes of the same program died in the same way, if the one that `facts` tell died last, and some before it."""
+    """How many processes of the same program died in the same way, if the one that `facts` tell died last, and some before it.
+
+    A kill at the memory limit of another group is another job's.
+    """
     same = [o.observation for o in candidate.every if "pid" in o.observation.fields]
-    same = [e for e in same if e.fields.get("task") == facts.get("task")]
+    same = [e for e in same if e.fields.get("task") == facts.get("task") and _is_of_limit(e, facts)]
     last = max(same, key=lambda e: e.moment or 0.0, default=None)
     if last is None or last.fields["pid"] != facts.get("pid"):
         return {}

@@ -7,7 +7,7 @@ from pathlib import PurePath
 from msgspec.structs import replace
 
 from forensics.advice.activation import activation_facts
-from forensics.advice.case import EARLIER_CAUSES, NAMED_PLACE, REASON_PLACE, UNEXPLAINED, case_facts
+from forensics.advice.case import EARLIER_CAUSES, NAMED_PLACE, REASON_PLACE, UNEXPLAINED, case_facts, recorded_limits
 from forensics.advice.disk_use import disk_facts
 from forensics.advice.evidence import deaths_of, facts_of, further_events, proofs_of, told_first
 from forensics.advice.places import code_of_consequence, code_of_traceback, host_of_rank, own_code, place_around
@@ -15,6 +15,7 @@ from forensics.advice.printed_stack import stack_facts
 from forensics.advice.quoted import place_of_line, quoted_evidence
 from forensics.advice.remedies import fitting_questions, fitting_remedies
 from forensics.advice.service_states import as_state
+from forensics.advice.standing import STALLS, standing_facts
 from forensics.advice.transport_status import status_facts
 from forensics.advice.whereabouts import is_position_only, location_text, of_job
 from forensics.advice.wording import summary
@@ -149,10 +150,10 @@ def _finding(
     if not proofs and first:  # only the ending itself can be shown
         proofs = tuple(Proof(source, line, text, OUTCOME_LINE, "hint") for source, line, text in diagnosis.outcome.lines)
     if first:
-        facts |= stack_facts(cause.id, proofs, context.stacks) | disk_facts(cause.traits, facts, context.disks)
+        facts |= _context_facts(cause, facts, proofs, context)
         facts |= status_facts(facts, proofs) | whole_message(facts, proofs, around)
         facts |= _last_of_chain(facts, reasons) | activation_facts(candidate, proofs, context.activations)
-    known = facts | ({UNEXPLAINED: "nothing given says why"} if first else {})  # a sentence with it is left out for consequences
+    known = facts | ({UNEXPLAINED: "nothing given says why", **recorded_limits(context)} if first else {})
     if first and diagnosis.verdict == "no_crash":
         proofs = (*proofs, *_recovered_lines(diagnosis))
     elif reasons and first:
@@ -175,6 +176,12 @@ def _finding(
         ranks=_ranks(told),
     )
     return as_state(found, facts | place) if first and diagnosis.verdict != "no_crash" else found
+
+
+def _context_facts(cause: Cause, facts: Fields, proofs: Sequence[Proof], context: JobContext) -> dict[str, Value]:
+    """What stacks and tables of the logs tell of the first cause."""
+    stands = {n: v for n, v in standing_facts(facts, context.threads).items() if n not in facts} if STALLS in cause.traits else {}
+    return stack_facts(cause.id, proofs, context.stacks) | disk_facts(cause.traits, facts, context.disks) | stands
 
 
 def _where(facts: Fields, candidate: Candidate, diagnosis: Diagnosis) -> str:

@@ -57,7 +57,7 @@ MAX_PLACE_CHARS = 60  # chosen by hand: of one part, which fits in a row of the 
 
 def is_position_only(facts: Fields) -> bool:
     """Is how far the run had come all that tells the place?"""
-    return not location_text({n: v for n, v in facts.items() if n not in ("epoch", *STEP_FACTS)})
+    return not location_text({n: v for n, v in facts.items() if n not in ("epoch", "epoch_of_step", *STEP_FACTS)})
 
 
 def affected(facts: Fields) -> str:
@@ -187,7 +187,8 @@ def _steps(facts: Fields) -> list[str]:
         return []
     if "epoch" in facts:
         return [f"epoch {facts['epoch']}"]
-    return [f"step {facts[name]}" for name in STEP_FACTS if name in facts][:1]
+    of_epoch = f" of epoch {facts['epoch_of_step']}" if "epoch_of_step" in facts else ""
+    return [f"step {facts[name]}{of_epoch}" for name in STEP_FACTS if name in facts][:1]
 
 
 def _devices(facts: Fields) -> list[str]:

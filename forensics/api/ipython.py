@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from forensics.api.report import Report
 
 
+KERNEL_STARTER = "ipykernel_launcher.py"
+
+
 def load_ipython_extension(shell: Any) -> None:
     """Add `%forensics`, `%why` and `%%guard` to `shell`; IPython calls this for `%load_ext forensics`."""
 
@@ -64,7 +67,9 @@ def _last(bundle: str) -> "Report":
 
     found = bundle or last_bundle(default_name())
     if not found:
-        raise UsageError("no captured death", default_name(), "%%guard or Jupyter's extension captures one")
+        name = default_name()  # of a notebook only where the server tells it; the file that starts each kernel names none
+        advice = "%%guard watches a cell, and Jupyter's extension every kernel; what ends well is not kept"
+        raise UsageError("no captured death", "" if name.endswith(KERNEL_STARTER) else name, advice)
     return _analyzed(found)
 
 

@@ -20,11 +20,12 @@ from forensics.history.jobs import captured_run
 RUN_COLUMNS = ("number", "when", "command", "ended", "cause", "took", "size")
 TABLE_COMMAND_CHARS = 60  # chosen by hand: of a command in a table; json has all of it
 UNKNOWN_CAUSE = "unknown"
+NOT_ANALYSED = "not analysed"  # it ended badly, and nobody asked why: forensics why N does
 MARKED_BUNDLES = (".tar.gz", ".tgz", ".tar")  # a bundle that `collect -o` packed
 
 
 class CapturedRun(NamedTuple):
-    """One run. `start`: seconds since 1970. `cause` is empty until it was analysed; `seconds` is None while no end is known."""
+    """One run. `start`: seconds since 1970. `cause` is empty while it runs; `seconds` is None while no end is known."""
 
     number: int
     bundle: Path
@@ -148,7 +149,7 @@ def _run(number: int, bundle: Path, record: dict[str, Any]) -> CapturedRun:
         start=start or bundle.stat().st_mtime,
         command=_command(record),
         ended="running" if running else _ended(record),
-        cause="" if running else _cause(bundle),
+        cause="" if running else _cause(bundle, record),
         seconds=end - start if start is not None and end is not None else None,
         size=sum(entry.stat().st_size for entry in bundle.rglob("*") if entry.is_file()),
         running=running,
@@ -174,13 +175,14 @@ def _ended(record: dict[str, Any]) -> str:
     return "not known" if record.get("complete") else "capture was cut off"
 
 
-def _cause(bundle: Path) -> str:
-    """The first cause of the report in a bundle, UNKNOWN_CAUSE if none was recognised; empty if there is no report."""
+def _cause(bundle: Path, record: dict[str, Any]) -> str:
+    """The first cause of the report in a bundle, UNKNOWN_CAUSE if none was recognised; without a report NOT_ANALYSED, or nothing
+    of a run that ended well."""
     try:
         report = json.loads((bundle / "report.json").read_bytes())
         return UNKNOWN_CAUSE if report["verdict"] == "undetermined" else str(report["causes"][0]["id"])
     except (OSError, ValueError, KeyError, IndexError, TypeError):
-        return ""
+        return "" if (record.get("status") or {}).get("exit_code") == 0 else NOT_ANALYSED
 
 
 def _moment(text: object) -> float | None:

@@ -119,16 +119,20 @@ def show_list(
     cause: Annotated[str, typer.Option(help="Only this cause.")] = "",
     node: Annotated[str, typer.Option(help="Only this node.")] = "",
     job: Annotated[str, typer.Option(help="Only this job.")] = "",
+    since: Annotated[str, typer.Option(help="Only what happened since: 2026-11-28, 2d.")] = "",
     most: Annotated[int, typer.Option(min=1, max=1000, help="How many at most.")] = 50,
     form: Form = "text",
     output: Output = None,
     history: Place = None,
 ) -> None:
     """List stored incidents, the latest first, with the folder of the captured run where it is still kept (forensics runs)."""
-    from forensics.cli.captured_runs import bundles_by_job
+    from forensics.cli.captured_runs import bundles_by_job, time_of
+    from forensics.history.store import INCIDENT_TABLE
 
-    asked = {"cause": cause, "node": node, "job": job}
-    rows = _store(history).listed(most, **{k: v for k, v in asked.items() if v})
+    asked, first = {"cause": cause, "node": node, "job": job}, time_of(since, "--since")
+    store = _store(history)
+    later = [INCIDENT_TABLE.c.time >= first] if first is not None else []
+    rows = store.listed(most, *later, **{k: v for k, v in asked.items() if v})
     bundles = bundles_by_job()
     _incidents([row | {"bundle": bundles.get(row.get("job") or "", "")} for row in rows], form, output)
 

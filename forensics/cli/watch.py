@@ -168,14 +168,16 @@ class Follower:
             return Happening("ended", _said(report), report)
         if self.run is None and report.verdict == "crash" and _shows_end(report):
             return Happening("died", _said(report), report)
+        if self.run is None and _is_spoiled(report) and report.subject and report.subject.why:
+            self.is_unsettled = report.causes[0].id not in self.told  # told first, and at the next look as the end
+            return self._diverged(report) or Happening("ended", _said(report), report)
         if self.run is None and report.verdict == "crash" and report.subject and report.subject.kind in GO_ON:
             return self._once("went wrong", report)
         return self._diverged(report)
 
     def _diverged(self, report: "Report") -> Happening | None:
         """Its numbers went wrong."""
-        spoiled = report.verdict == "crash" and report.subject is not None and report.subject.outcome == "spoiled"
-        return self._once("diverges", report) if spoiled else None
+        return self._once("diverges", report) if _is_spoiled(report) else None
 
     def _once(self, what: str, report: "Report") -> Happening | None:
         """Told once for each cause, as the log goes on behind it."""
@@ -201,6 +203,10 @@ def _shows_end(report: "Report") -> bool:
     """Does a line show that the run itself ended? A log may go on behind an error, and a server behind the end of a kernel."""
     subject = report.subject
     return subject is not None and bool(subject.why) and subject.kind not in GO_ON and subject.outcome in ENDED_OUTCOMES
+
+
+def _is_spoiled(report: "Report") -> bool:
+    return report.verdict == "crash" and report.subject is not None and report.subject.outcome == "spoiled"
 
 
 def _said(report: "Report") -> str:
@@ -362,7 +368,14 @@ def _of_process(files: list[Path], pid: int, stall_s: float) -> tuple[list[Path]
     def report() -> "Report | None":
         """The report on what was captured, which is kept after a bad end alone."""
         bundle = Path(held.bundle)
-        return pipeline.analyze_paths([bundle], f"pid {pid}", pipeline.database()) if bundle.is_dir() else None
+        if not bundle.is_dir():
+            return None
+        from forensics.cli.why import keep_report
+        from forensics.report import render
+
+        found = pipeline.analyze_paths([bundle], f"pid {pid}", pipeline.database())
+        keep_report(bundle, found, render(found, "text"))
+        return found
 
     dead_since = 0.0
 

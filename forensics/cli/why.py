@@ -3,7 +3,7 @@
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,11 @@ from forensics.cli.common import Remember, with_options
 from forensics.cli.output import BESIDE_THE_LOGS, NAMELESS, OutputOptions, capture_settings, check_format, write
 from forensics.core.errors import UsageError
 from forensics.report.style import Style
+
+if TYPE_CHECKING:
+    from forensics.model import Report
+
+KEPT_REPORTS = ("report.txt", "report.json", "report.short.txt")  # in the folder of a bundle
 
 
 def register(app: typer.Typer) -> None:
@@ -94,11 +99,9 @@ def report_on(
     `remember`: whether it goes into the history; None as the configuration says. `limits`: of a brief, and for whom an issue is.
     """
     from forensics import pipeline
-    from forensics.capture.bundle import REPORT, REPORT_HEAD
     from forensics.cli.captured_runs import is_packed
     from forensics.history.remember import remembered
     from forensics.report import render, with_stand_ins
-    from forensics.report.short import short
 
     if folder.is_file() and not is_packed(folder):
         advice = f"to read a log: forensics analyze {shlex.quote(str(folder))}"
@@ -106,8 +109,7 @@ def report_on(
     if not folder.exists():
         raise UsageError("no such folder", str(folder))
     keep = keep and folder.is_dir()
-    names = (REPORT, "report.json", "report.short.txt")
-    for name in names:  # an older report is no evidence
+    for name in KEPT_REPORTS:  # an older report is no evidence
         (folder / name).unlink(missing_ok=True) if keep else None
     report = pipeline.analyze_paths([folder], folder.resolve().name, pipeline.database())
     report = remembered(report, remember, folder)
@@ -116,11 +118,19 @@ def report_on(
     shown = with_stand_ins(report, form != BESIDE_THE_LOGS)[0] if redact is None and form in NAMELESS else report
     if keep:
         readable = form if form in (*NAMELESS, "text", "markdown", "html") else "text"
-        texts = (render(shown, readable, limits), render(report, "json"), short(report))
-        for name, text in zip(names, texts, strict=True):
-            try:
-                head = "" if name.endswith(".json") else REPORT_HEAD
-                (folder / name).write_text(head + text, encoding="utf-8")
-            except OSError as error:
-                print(f"forensics: {name} could not be written: {error.strerror}", file=sys.stderr)
+        keep_report(folder, report, render(shown, readable, limits))
     return render(shown, form, limits)
+
+
+def keep_report(folder: Path, report: "Report", text: str) -> None:
+    """Write the report into the folder of its bundle, so that no list and no later question needs to make it again."""
+    from forensics.capture.bundle import REPORT_HEAD
+    from forensics.report import render
+    from forensics.report.short import short
+
+    for name, told in zip(KEPT_REPORTS, (text, render(report, "json"), short(report)), strict=True):
+        try:
+            head = "" if name.endswith(".json") else REPORT_HEAD
+            (folder / name).write_text(head + told, encoding="utf-8")
+        except OSError as error:
+            print(f"forensics: {name} could not be written: {error.strerror}", file=sys.stderr)

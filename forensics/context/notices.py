@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from forensics.core.text import format_size
 from forensics.model import Incident, Notice, Observation, Scan
+from forensics.readers.python.thread_places import thread_places
 from forensics.readers.settings.attempts import REACHED, AttemptFacts
 from forensics.readers.tools.machine_load import load_signs
 from forensics.readers.tools.profiled import TRIGGER as PROFILED
@@ -31,6 +32,7 @@ SHARED_FIELD_PHRASES = {
     "device": "the device",
 }
 MIN_SHARED_DEATHS = 3  # deaths that share something; two may by chance
+MAX_THREAD_NOTICES = 4  # chosen by hand: two wait for each other, and some more may do so
 MAX_MACHINE_NOTICES = 6  # chosen by hand: beside a cause, which is what the reader came for
 
 
@@ -43,8 +45,9 @@ def notices(
 ) -> tuple[Notice, ...]:
     """All notices, at most MAX_MACHINE_NOTICES of the machine. Lines that the evidence of the first cause has `quoted` get
     none, but count for what crashes have in common. `known`: the facts of the attempts by source."""
+    scans = list(scans)
     found = [n for scan in scans for n in (*_of_machine(scan), *_of_profile(scan))][:MAX_MACHINE_NOTICES]
-    kept = (n for n in (*found, *_of_pace(observed)) if (n.source, n.line) not in quoted)
+    kept = (n for n in (*found, *_of_threads(scans), *_of_pace(observed)) if (n.source, n.line) not in quoted)
     return (*kept, *_in_common(_ends(incidents, observed, known)))
 
 
@@ -52,6 +55,14 @@ def _of_machine(scan: Scan) -> Iterator[Notice]:
     origin = scan.source.origin or int
     for sign in (*load_signs(scan), *throttle_signs(scan)):
         yield Notice(scan.source.name, origin(sign.line), sign.text, None, NO_OWNER, sign.why)
+
+
+def _of_threads(scans: Sequence[Scan]) -> Iterator[Notice]:
+    """Where threads stood when their stacks were taken: two that wait for each other are seen side by side."""
+    origins = {scan.source.name: scan.source.origin or int for scan in scans}
+    for place in thread_places(scans)[:MAX_THREAD_NOTICES]:
+        why = f"thread {place.thread or 'of no name'} of pid {place.pid} stood here when its stacks were taken"
+        yield Notice(place.source, origins[place.source](place.line), place.text, None, NO_OWNER, why)
 
 
 def _of_profile(scan: Scan) -> Iterator[Notice]:

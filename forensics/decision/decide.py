@@ -317,6 +317,8 @@ def _outcome(given: DecisionInput, bad: float, first: Candidate, database: Datab
             why = f"its cell {failed.cell} ended with {failed.error}{later}"
     elif state == "stalled" and any(map(_has_work_behind, first.owned)):
         why = ""
+    elif state == "spoiled" and lane and (lane.closing or lane.reached_end):
+        why = RAN_TO_ITS_END
     if not lines and given.end:
         end = given.end
         return Outcome(state, round(bad, 4), end.why, ((end.source, end.line, end.text),), status=end.status)
@@ -382,6 +384,7 @@ RECORDED = "rule: the exit status of the command was recorded"
 TERMINAL = "rule: the kernel failed, or killed it for memory, which is terminal by nature"
 NO_TROUBLE = "rule: no line shows any trouble"
 CAME_TO_ITS_END = "its last attempt came to the end of what it counts"
+RAN_TO_ITS_END = "it ran to its end, and its result is of no use"
 WHY: Mapping[OutcomeState, str] = {
     "failed": "",  # see bad_end_shown
     "stalled": "no later line shows that it moved again",

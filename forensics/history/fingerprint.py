@@ -177,6 +177,7 @@ def _hash(*parts: str) -> str:
 
 
 MAX_STORED_LINE_CHARS = 300  # chosen by hand: three lines of a terminal; the store grows with every incident
+MAX_PROGRAM_PARTS = 2  # the folder and the file: half of all programs are a train.py
 NAMELESS_PATTERN = lazy.regex(r"(?:case|job|run|user)-[0-9a-f]{8}")
 CASE_CHARS = 6  # a shorter case name may be an ordinary word of the log
 HOME = lazy.regex(r"[/\\](?:home|Users)[/\\](?P<user>[A-Za-z_][\w.-]*)[/\\]")
@@ -262,7 +263,7 @@ def incident_of(report: Report, now: int, salt: bytes | None, known: RunFacts | 
             node=node,
             **_devices(first, node),
             job=job,
-            run=pseudonym("run", run, salt),
+            run=pseudonym("run", known.run or _run(first, MAX_PROGRAM_PARTS), salt),
             user=pseudonym("user", user, salt),
             gpu_hours=known.gpu_hours,
             version=str(report.tool.get("version", "")),
@@ -325,12 +326,12 @@ def _job(report: Report, first: Finding) -> str:
     return subject.name if subject and subject.kind == "job" and subject.name.isdigit() else ""
 
 
-def _run(first: Finding) -> str:
-    """The name of the job, else the file of the program."""
+def _run(first: Finding, parts: int = 1) -> str:
+    """The name of the job, else the last `parts` parts of the path of its program: a name alone is that of many programs."""
     for name in ("job_name", "program", "file", "python_file"):
         path = str(first.facts.get(name, ""))
         if path and not is_others_code(path):
-            return re.split(r"[/\\]", path)[-1]
+            return "/".join(re.split(r"[/\\]", path)[-parts:])
     return ""
 
 

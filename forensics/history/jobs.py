@@ -171,7 +171,7 @@ def captured_run(folder: Path) -> CapturedRun | None:
             return None
         known = _known(run_record)
         start, end = (int(datetime.fromisoformat(run_record[name]).timestamp()) for name in ("start", "end"))
-        shared = {"job": known.job, "run": known.run, "user": "", "nodes": known.node}
+        shared = {"job": known.job, "run": _program(run_record, known), "user": "", "nodes": known.node}
         ended = {
             "state": _state(run_record["status"]),
             "start": start,
@@ -189,6 +189,12 @@ def _known(run_record: dict[str, Any]) -> RunFacts:
     started = f"{datetime.fromisoformat(run_record['start']):%Y%m%dT%H%M%S}-{run_record['command'].get('pid', 0)}@{node}"
     run = slurm.get("SLURM_JOB_NAME") or run_record["command"].get("name") or name_of(arguments)
     return RunFacts(node=node, job=slurm.get("SLURM_JOB_ID", "") or started, run=run)
+
+
+def _program(run_record: dict[str, Any], known: RunFacts) -> str:
+    """What the next run is told by: the name that somebody gave the run, else its script in its folder."""
+    named = known.run != name_of([str(a) for a in run_record["command"]["arguments"]])
+    return known.run if named else f"{Path(str(run_record['command'].get('folder', ''))).name}/{known.run}"
 
 
 def name_of(arguments: list[str]) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from forensics.model.answers import Setting
+from forensics.model.stacks import ThreadPlace
 
 # The habits of a program that remedies may name, and what each one does to a run.
 HABITS = {
@@ -166,7 +167,7 @@ class JobContext(Struct, frozen=True):
     the files of checkpoints and models that the run wrote, the last one at the end. `limits`: what jobs asked the scheduler
     for and used of it; the text of each is the job's number. `reached`: how far the run had come, as a share of all of it.
     `elapsed_s`: how long the log of that run tells of it. `node_of`: the one node that the first lines of
-    a log name, by the name of the log.
+    a log name, by the name of the log. `threads`: where the threads of a process stood when its stacks were taken.
     """
 
     signs: tuple[Setting, ...] = ()
@@ -186,6 +187,7 @@ class JobContext(Struct, frozen=True):
     reached: Habit | None = None
     elapsed_s: float = 0.0
     node_of: Callable[[str], str] = lambda _name: ""
+    threads: tuple[ThreadPlace, ...] = ()
 
     @property
     def environment(self) -> dict[str, set[str]]:

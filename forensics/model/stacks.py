@@ -39,6 +39,17 @@ class ProcessStacks(Struct, frozen=True):
         return named or (self.threads[-1] if self.threads else None)
 
 
+class ThreadPlace(Struct, frozen=True):
+    """The innermost frame of the program's own in the stack of one thread, and its line in the source."""
+
+    source: str
+    line: int
+    text: str
+    pid: int
+    thread: str
+    frame: Frame
+
+
 class LiveProcess(Struct, frozen=True):
     """A process that runs now. `state`: R, S, D, T or Z. `wchan`, `call`, `file`: where in the kernel its main thread waits,
     and for which file. `text`: what py-spy printed, empty without it."""

@@ -11,7 +11,8 @@ ties it to the cause, as the pid of the killed process.
     12:00:00 Killed process 4711    11:58:00 kernel died, restarting     told beside it, in a list of its own
     [ 2148.4] Killed process 4711   12:00:02 kernel died, restarting     told beside it: nothing joins the two clocks
 
-A mere hint is no consequence, and what is hours apart is another incident. In the log of a machine, where a hundred programs
+A mere hint is no consequence, unless it names the very device that failed: the link's report, a second before a GPU is lost. What
+is hours apart is another incident. In the log of a machine, where a hundred programs
 write, two lines belong together if the kernel wrote both or both name one thing.
 
 08:23:04 dmesg.log: A memory limit was hit | 2.5 s later jupyter.log: The notebook kernel died
@@ -34,6 +35,8 @@ MAX_STAMP_DOUBT_S = 5.0
 # What waits for a process that died gives up by itself at last: a process group of PyTorch does so after 30 minutes, the longest
 # of the usual defaults. So an earlier line than that is not of the same trouble, but of an attempt before.
 MAX_SAME_TROUBLE_S = 30 * 60.0
+# Which of the lines of a series shows that it changed: the lines before it were printed while all was well
+FAILED_AT = {"series/nan": 0, "series/divergence": 1}
 FORMATS = {"date": "%H:%M:%S", "year": "%b %d %H:%M:%S", "": "%Y-%m-%d %H:%M:%S"}  # by what the stamps lack
 
 
@@ -54,9 +57,9 @@ def first_shown(report: Report) -> str:
 def shown_proof(finding: Finding) -> Proof | None:
     """The line whose time is told for `finding`: the first one of the trouble that its best evidence shows.
 
-    Of a slow-down it is the line of the change, of numbers that became NaN the first of these: lines above show what was
-    before. If the best evidence has no time it is the stamped line that is nearest above. Lines of earlier attempts and deaths
-    are of another trouble.
+    Of a slow-down or a loss that failed it is the line of the change: the earliest ones show how it was before. If the best
+    evidence has no time it is the stamped line that is nearest above. Lines of earlier attempts and deaths are of another
+    trouble.
     """
     timed = [p for p in finding.evidence if p.time and not p.earlier]
     if not timed:
@@ -64,8 +67,9 @@ def shown_proof(finding: Finding) -> Proof | None:
     best = finding.evidence[0]
     if shows_slow_down(finding.facts, finding.evidence):
         return sorted(timed, key=_time)[:2][-1]
-    if best.time and "nan_readings" in finding.facts:
-        return best
+    if best.time and best.signature in FAILED_AT:
+        changed = [p for p in timed if p.signature == best.signature][FAILED_AT[best.signature] :]
+        return changed[0] if changed else best
     if best.time:
         return min((p for p in timed if p is best or (p.stamped and _time(best) - _time(p) <= MAX_SAME_TROUBLE_S)), key=_time)
     above = [p for p in timed if p.source == best.source and p.line < best.line]
@@ -156,17 +160,24 @@ def unconfirmed_consequences(report: Report) -> list[Finding]:
 def _shown_symptoms(report: Report) -> list[Finding]:
     """The symptoms of the first cause's incident that a line stronger than a hint shows; of a machine those tied to the cause."""
     first, machine = report.causes[0], report.subject is not None and report.subject.kind == "machine"
-    found = (f for f in symptoms(report) if any(p.weight != "hint" for p in f.evidence))
+    found = (f for f in symptoms(report) if any(p.weight != "hint" for p in f.evidence) or devices(f) & devices(first))
     own = {(p.source, p.line) for p in first.evidence}
     found = (f for f in found if (f.evidence[0].source, f.evidence[0].line) not in own)
     return [f for f in found if not _is_hours_apart(f, first) and not (machine and not _is_tied(f, first))]
+
+
+def devices(finding: Finding) -> set[str]:
+    """The PCI devices that it names, without their function, and not the port that only passes on what they report:
+    `{"0000:17:00"}`."""
+    named = str(finding.facts.get("from", finding.facts.get("pci", "")))
+    return {named.partition(".")[0]} if named.count(":") > 1 else set()
 
 
 def _is_tied(finding: Finding, cause: Finding) -> bool:
     """Do both name one process or one thing, or did the kernel write both of them within half an hour?"""
     named = [(finding.facts[name], cause.facts[name]) for name in TIED_BY if name in finding.facts and name in cause.facts]
     if named or _is_linked(finding):
-        return not named or any(a == b for a, b in named)
+        return not named or any(a == b for a, b in named) or bool(devices(finding) & devices(cause))
     lines = (finding.evidence[0], cause.evidence[0])
     gap = _seconds_between(*lines)
     return all(p.by_kernel for p in lines) and (gap is None or abs(gap) <= MAX_KERNEL_FOLLOW_S)

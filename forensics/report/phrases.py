@@ -229,12 +229,20 @@ def _places(proofs: Sequence[Proof]) -> list[tuple[str, int]]:
 
 def quoted_evidence(finding: Finding, most: int) -> list[Proof]:
     """The `most` best evidence lines in reading order: sources in order of their best line, inside a source by line."""
-    best: dict[tuple[str, int], Proof] = {}
-    for proof in finding.evidence:
-        best.setdefault((proof.source, proof.line), proof)
-    chosen = list(best.values())[:most]
+    chosen = told_evidence(finding)[:most]
     sources = list(dict.fromkeys(p.source for p in chosen))
     return sorted(chosen, key=lambda p: (sources.index(p.source), p.line))
+
+
+def told_evidence(finding: Finding) -> list[Proof]:
+    """The evidence, best first, each line once; without those of the kernel that only hint in a record that proves: the
+    frames of its stack in the report of a kill."""
+    proven = {p.signature for p in finding.evidence if p.weight == "proof"}
+    best: dict[tuple[str, int], Proof] = {}
+    for proof in finding.evidence:
+        if proof.weight != "hint" or not proof.by_kernel or proof.signature not in proven:
+            best.setdefault((proof.source, proof.line), proof)
+    return list(best.values())
 
 
 def line_excerpt(proof: Proof, room: int) -> str:

@@ -117,7 +117,8 @@ def _words(event: Observation) -> str:
     fields = event.fields
     name, last = fields["series"], fields.get("last_finite")
     step = fields.get("step_no" if event.kind == NAN_KIND else "onset_step")
-    since = f" since step {step}" if step is not None else ""
+    of_epoch = f" of epoch {fields['epoch_of_step']}" if "epoch_of_step" in fields else ""
+    since = f" since step {step}{of_epoch}" if step is not None else ""
     if event.kind == NAN_KIND:
         return f"{name}: NaN or infinite{since}" + (f", {last:g} before" if last is not None else "")
     return f"{name} diverges{since}: {last:g} now, {fields['lowest']:g} at its lowest"

@@ -15,12 +15,14 @@ Kinds of Observation:
 
 import math
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from forensics.core.averages import median
 from forensics.model import Line, Observation, Scan, Value, Weight
 from forensics.readers.numbers.base import MIN_STRONG_READINGS, Reading, Readings, Series
 from forensics.readers.numbers.lost_values import QUANTITY as LOST_METRIC
+from forensics.readers.progress.counters import named_counters
+from forensics.readers.progress.last_step import lines_from_end
 from forensics.readers.progress.run_words import trial_number
 from forensics.series.observations import distinct_lines, scope_fields, series_observation
 from forensics.series.trend import medians_of_windows
@@ -47,6 +49,7 @@ TOTAL_LOSS_NAMES = {
     "nll loss",
     "avg loss",
 }
+MAX_LINES_ABOVE = 5000  # chosen by hand: of an epoch, between its heading and a step
 MAX_NAN_EVENTS = 3  # the loss, the gradient norm and one term: the rest follow from them
 
 
@@ -89,7 +92,8 @@ def _nan(scan: Scan, series: Series, others: Sequence[Series], cause: str | None
         "nan_readings": len(bad) - first,
         **scope_fields(series),
     }
-    fields |= _step(at) | _facts_before(before, at, others, series)
+    fields |= {} if at.step is None else {"step_no": int(at.step)}
+    fields |= _epoch_of_step(at, series, scan) | _facts_before(before, at, others, series)
     peak = max(before[-SPIKE_READINGS:], key=lambda r: abs(r.value) if math.isfinite(r.value) else 0.0)
     high = (
         [peak] if abs(peak.value) > MIN_SPIKE * abs(median([r.value for r in before if math.isfinite(r.value)] or [0.0])) else []
@@ -128,8 +132,20 @@ def _rounded(value: float, digits: int = 4) -> float:
     return float(f"{value:.{digits}g}")
 
 
-def _step(reading: Reading) -> dict[str, Value]:
-    return {} if reading.step is None else {"step_no": int(reading.step)}
+def _epoch_of_step(reading: Reading, series: Series, scan: Scan) -> dict[str, Value]:
+    """The epoch of its step, where the steps begin again in each epoch, which has a step of that number then."""
+    known = [step for step in series.steps if step is not None]
+    if reading.step is None or all(a <= b for a, b in pairwise(known)):
+        return {}
+    epoch = _epoch(scan, reading)
+    return {} if epoch is None else {"epoch_of_step": epoch}
+
+
+def _epoch(scan: Scan, reading: Reading) -> int | None:
+    """The epoch that its line names, or the last line above it that does: `Epoch 2/10` over the bar of Keras."""
+    above = lines_from_end(scan, (b"epoch",), MAX_LINES_ABOVE, 1, reading.line)
+    named = (c.now for text in (reading.text, *(t for _, t in above)) for c in named_counters(text) if c.unit == "epoch")
+    return next(named, None)
 
 
 def _of_last_trial(readings: Sequence[Reading]) -> Sequence[Reading]:
@@ -169,6 +185,7 @@ def _diverged(scan: Scan, series: Series, cause: str | None) -> Observation | No
         "last_finite": _rounded(values[-1]),
         "ratio": _rounded(ratio),
         **({} if (step := readings[onset].step) is None else {"onset_step": int(step)}),
+        **_epoch_of_step(readings[onset], series, scan),
         **scope_fields(series),
     }
     return series_observation(

@@ -58,7 +58,7 @@ def _own_source(decided: Diagnosis, asked: Subject) -> str:
     explained = [c for c in decided.candidates if c.explained_by == first.cause]
     owned = [o for c in (first, *explained) for o in c.owned if o.owner == "mine" and o.observation.source in asked.own]
     over = [o for o in owned if not (o.aftermath.repeated or o.aftermath.progress)]
-    sources = [o.observation.source for o in over or owned]
+    sources = [o.observation.source for o in over or owned if asked.lanes.get(o.observation.source)]  # stacks are no log
     return "" if lane is None or lane.source in sources else next(iter(sources), "")
 
 

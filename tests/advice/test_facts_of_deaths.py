@@ -118,6 +118,15 @@ def test_of_two_kills_of_one_group_the_one_is_told_whose_pid_the_job_names(
     assert "such deaths" not in first.summary or named == 6188  # 6120 did not die last
 
 
+def test_a_death_at_the_limit_of_another_group_is_no_such_death(analyze: Callable[..., Report]) -> None:
+    others = "".join(dated_kill(f"10:0{i}:00", 5000 + i, "python", 102400, f"/other-{i}") for i in range(4))
+    report = analyze(dmesg=others + dated_kill("10:09:00", 6188, "python", 102400))
+    assert report.causes[0].facts["pid"] == 6188
+    assert "such deaths" not in report.causes[0].summary
+    again = analyze(dmesg=dated_kill("10:08:00", 6120, "python", 102400) + dated_kill("10:09:00", 6188, "python", 102400))
+    assert "It is the last of 2 such deaths" in again.causes[0].summary
+
+
 @pytest.mark.parametrize("told, workers", [("python3", False), ("pt_data_worker", True)])
 def test_advice_is_on_the_process_that_is_told_not_on_one_killed_hours_before(
     analyze: Callable[..., Report], told: str, workers: bool

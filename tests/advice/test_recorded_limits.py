@@ -41,7 +41,14 @@ def test_the_account_tells_the_limits_that_programs_meet() -> None:
 def test_the_first_remedy_names_the_recorded_limit(tmp_path: Path, raised: str, first: str) -> None:
     report = told(tmp_path, raised, LIMITS)
     assert report.causes[0].remediations[0].action == first
+    assert any(f"limit{said}" in report.causes[0].summary for said in ("ed to 2929 MiB", " was 64"))
     assert not any("limit" in question.what for question in report.missing)
+
+
+def test_a_recorded_limit_comes_before_a_search_for_it(tmp_path: Path) -> None:
+    small = "numpy._core._exceptions._ArrayMemoryError: Unable to allocate 229. MiB for an array with shape (30, 1000) and data type f"
+    first = told(tmp_path, small, LIMITS).causes[0].remediations[0].action
+    assert first == "Raise the limit on its address space, which was 2929 MiB, or ask for less"
 
 
 def test_without_a_limit_on_address_space_none_is_named(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """A captured run that ended itself with a status: no kill is suspected, and of a silent one the report is short."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -46,3 +47,13 @@ def test_a_line_of_the_program_is_the_one_to_read_and_a_kill_is_ruled_out(tmp_pa
 @pytest.mark.parametrize("form", ["markdown", "html", "brief", "issue", "github", "csv", "sarif"])
 def test_each_format_takes_a_silent_end(tmp_path: Path, form: str) -> None:
     assert "7" in render(told(tmp_path, ""), form)
+
+
+@pytest.mark.parametrize(("status", "own"), [(3, True), (126, True), (137, False)])
+def test_a_kernel_that_ended_itself_is_not_advised_on_memory(status: int, own: bool, analyze: Callable[..., Report]) -> None:
+    first = analyze(
+        job=f"The kernel died: its process ended with exit status {status}\nNothing that was captured says why.\n"
+    ).causes[0]
+    told = first.summary + "".join(r.action for r in first.remediations)
+    assert first.id == "notebook.kernel_died"
+    assert (f"os._exit({status})" in told, "memory" in told) == (own, not own)

@@ -239,6 +239,11 @@ def test_why_tells_of_the_last_death_of_this_notebook(
     forensics.load_ipython_extension(notebook)
     assert notebook.magics["why"]("") is None
     assert capsys.readouterr().err.startswith("forensics: /work/train.ipynb: no captured death")
+    monkeypatch.setenv("JPY_SESSION_NAME", "")
+    monkeypatch.setattr("sys.argv", ["/lib/ipykernel_launcher.py"])
+    assert notebook.magics["why"]("") is None
+    assert capsys.readouterr().err.startswith("forensics: no captured death; %%guard")
+    monkeypatch.setenv("JPY_SESSION_NAME", "/work/train.ipynb")
     result = SimpleNamespace(error_before_exec=None, error_in_exec=ZeroDivisionError("division by zero"))
     notebook.run_cell = lambda cell: result
     assert notebook.magics["guard"]("", "1 / 0") is not None

@@ -65,6 +65,7 @@ def test_runs_are_listed_the_newest_first_and_running_ones_are_marked(running: P
         (3, "python /home/u/train.py", "signal 11 (SIGSEGV)", False),
     ]
     assert (rows[0]["seconds"], rows[2]["seconds"], rows[2]["job"]) == (None, 60.0, "4711")
+    assert [r["cause"] for r in rows] == ["", "not analysed", "not analysed"]
     text = in_text("runs").stdout
     assert "python train.py" in text and "60.0 s" in text.replace("1 min", "60.0 s")
 
@@ -122,6 +123,8 @@ def test_the_history_names_the_folder_of_a_run_while_it_is_kept(runs: Path, tmp_
     env = {"FORENSICS_CONFIG": str(tmp_path / "c.yaml")}
     assert in_text("why", "2", "--remember", **env).returncode == 0
     (row,) = json.loads(in_text("history", "list", "-f", "json", **env).stdout)
+    assert json.loads(in_text("history", "list", "-f", "json", "--since", "2999-01-01", **env).stdout) == []
+    assert len(json.loads(in_text("history", "list", "-f", "json", "--since", "2000-01-01", **env).stdout)) == 1
     assert row["bundle"] == str(runs / "old")
     table = in_text("history", "list", **env).stdout
     assert "  old  " in table and row["job"] not in table

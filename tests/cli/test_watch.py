@@ -77,6 +77,17 @@ def test_a_loss_that_is_lost_is_told_once_while_the_run_goes_on(log: Path, knowl
     assert [told(follow.step(now)) for now in (300, 400)] == [None, None]
 
 
+@pytest.mark.parametrize("before", [0, 100])
+def test_a_spoiled_run_that_comes_to_its_end_ends_the_watch(before: int, log: Path, knowledge: Database) -> None:
+    follow = follower(log, knowledge)
+    added(log, LOST)
+    found = [follow.step(now) for now in range(1, before, 20)]
+    added(log, "Training finished. Saved model to out.pt\n")
+    found += [follow.step(now) for now in (201, 212, 213)]
+    assert [f.what for f in found if f] == ["diverges", "ended"]
+    assert [f.is_last for f in found if f] == [False, True]
+
+
 def test_the_end_of_the_run_is_the_end_of_the_watch(log: Path, knowledge: Database) -> None:
     living = True
     follow = follower(log, knowledge, Run(lambda: living, lambda: None))
@@ -142,6 +153,8 @@ def test_a_process_is_watched_to_its_end(tmp_path: Path) -> None:
         threading.Thread(target=job.wait, daemon=True).start()  # a parent that waits, as a shell does
         done = in_text("watch", "--pid", job.pid, "--every", "0.1s", FORENSICS_RUNS=str(tmp_path / "runs"))
     assert "died" in done.stderr and "code.shape" in done.stdout
+    (kept,) = (tmp_path / "runs").glob("*/report.json")  # the list of runs tells its cause
+    assert "code.shape" in kept.read_text()
 
 
 @pytest.mark.parametrize(

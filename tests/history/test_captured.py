@@ -50,6 +50,7 @@ def test_a_failure_that_did_not_return_after_a_change_is_told_so(tmp_path: Path)
     assert known is not None
     assert (known.known.run, known.job["state"]) == ("train.py", "FAILED")
     assert known.job["asked"].endswith("--batch-size 64;")
+    assert known.job["run"] == f"{tmp_path.name}/train.py"  # another folder has another train.py
     told = json.loads((tmp_path / "first" / "run.json").read_text())
     told["identity"] = {"slurm": {"SLURM_JOB_ID": "4711", "SLURM_JOB_NAME": "train"}}
     told["status"], told["groups"] = {"signal": 15}, [{"own": True, "limit_bytes": 400 << 20}]

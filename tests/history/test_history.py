@@ -211,6 +211,14 @@ def test_a_run_that_ended_well_tells_that_it_helped_without_accounts(store: Stor
     assert seen_before(store, incident_of(report(day=9), 0, store.salt)).outcome == "the next run ended well"
 
 
+@pytest.mark.parametrize(
+    ("place", "told"), [("/home/bob/other/train.py", ""), ("/home/alice/proj/train.py", "the next run ended otherwise")]
+)
+def test_another_program_of_the_same_name_is_no_next_run(place: str, told: str, store: Store) -> None:
+    remember(store, report(), report("KeyError: 'weights'", day=1, file=place))
+    assert seen_before(store, incident_of(report(day=9), 0, store.salt)).outcome == told
+
+
 def test_exported_incidents_are_imported_again(store: Store, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     remember(store, *(report(day=d) for d in range(5)))

@@ -463,3 +463,13 @@ def test_stacks_of_faulthandler_are_those_of_the_rank_in_the_name_of_the_file(kn
     found = analyze_paths([tmp_path], "stacks", knowledge).ranks
     assert found is not None
     assert [(odd.rank, odd.place and odd.place.line, odd.waiting) for odd in found.odd] == [(1, 7, (0, 2))]
+
+
+def test_a_file_of_stacks_is_not_what_hung(tmp_path: Path, knowledge: Database) -> None:
+    (tmp_path / "stacks").mkdir()
+    for rank, frames in enumerate((LOADS, IN_CALL, IN_CALL)):
+        (tmp_path / "stacks" / f"{rank}.txt").write_text("\n".join(stack(rank, frames)))
+    (tmp_path / "job.log").write_text("".join(f"step {i} loss {1 / (i + 1):.3f}\n" for i in range(9)))
+    found = analyze_paths([tmp_path], "case", knowledge)
+    assert found.causes[0].evidence[0].source.endswith(".txt")
+    assert found.subject is not None and found.subject.name.endswith("job.log")

@@ -1,6 +1,7 @@
 """What followed is never told as earlier than its cause, in no format."""
 
 import re
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -10,7 +11,7 @@ from forensics.database import Database
 from forensics.model import Report, Value
 from forensics.readers.kernel.places import is_by_kernel, uptime_s
 from forensics.report import render
-from forensics.report.course import consequences, course_steps, delay_text, unconfirmed_consequences
+from forensics.report.course import consequences, course_steps, delay_text, first_shown, unconfirmed_consequences
 from tests.report import made
 
 TITLE = "The notebook kernel died, and the logs do not show why"
@@ -156,6 +157,27 @@ def test_on_a_machine_a_symptom_is_tied_to_its_cause(
     machine = replace(report, causes=tuple(moved), subject=replace(report.subject, kind="machine"))
     assert bool(consequences(machine)) == tied
     assert unconfirmed_consequences(machine) == []
+
+
+@pytest.mark.parametrize(("origin", "told"), [("0000:17:00.0", True), ("0000:65:00.0", False)])
+def test_a_link_that_reports_the_lost_device_is_told_beside_it(origin: str, told: bool, analyze: Callable[..., Report]) -> None:
+    report = analyze(
+        dmesg="[Fri Nov 27 13:11:07 2026] pcieport 0000:16:01.0: AER: Uncorrectable (Fatal) error message received from "
+        f"{origin}\n[Fri Nov 27 13:11:08 2026] NVRM: Xid (PCI:0000:17:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen "
+        "off the bus.\n"
+    )
+    assert report.causes[0].id == "gpu_hardware.fallen_off_bus"
+    beside = [(f.title, f.evidence[0].line) for f in unconfirmed_consequences(report)]
+    assert beside == ([("A PCIe link reported errors", 1)] if told else [])
+
+
+@pytest.mark.parametrize("rises", [False, True])
+def test_the_time_of_a_loss_that_failed_is_that_of_its_first_failure(rises: bool, analyze: Callable[..., Report]) -> None:
+    values = [2.0] * 20 + ([2.0 * 10 ** min(6, i) for i in range(1, 30)] if rises else [900.0] + [float("nan")] * 20)
+    rows = (f"2026-11-30 00:{i // 60:02}:{i % 60:02},000 INFO step {i} loss {v:.5g}" for i, v in enumerate(values))
+    report = analyze(job="\n".join(rows))
+    assert report.causes[0].id == "numerics.nan"
+    assert first_shown(report) == ("2026-11-30 00:00:20" if rises else "2026-11-30 00:00:21")
 
 
 @pytest.mark.parametrize("said", ["first", "the logs do not show", "Somebody", "worker", "program", "preempted"])

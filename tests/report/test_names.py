@@ -234,3 +234,8 @@ def test_the_name_of_a_project_is_hidden() -> None:
     assert (
         Names.among((), [line]).hide(line) == "starts: project=project-1, 'project_name': 'project-2' at /data/project-1/train.py"
     )
+
+
+def test_the_path_of_a_repository_tells_names_at_any_host() -> None:
+    found = Names.among((), ["git clone https://git.acme.example/falcon/secret-v2.git"])
+    assert sorted(found.stand_ins) == ["falcon", "git.acme.example", "secret-v2"]

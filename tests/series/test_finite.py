@@ -36,6 +36,20 @@ def test_a_gradient_norm_far_above_the_usual_is_told(told: Told) -> None:
     assert event.fields["grad_spike"] == 80.0
 
 
+ROWS = {"on each line": "Epoch {0} [{1}/40] loss: {2:.4g}\n", "above them": "{1}/40 [=====>....] - 1s 2ms/step - loss: {2:.4g}\n"}
+
+
+@pytest.mark.parametrize("form", ROWS)
+def test_a_step_that_each_epoch_has_is_told_with_its_epoch(form: str, told: Told) -> None:
+    rows = []
+    for epoch in range(3):
+        rows += [f"Epoch {epoch}/3\n"] if form == "above them" else []
+        rows += [ROWS[form].format(epoch, i, math.nan if (epoch, i) >= (1, 35) else 2.0) for i in range(40)]
+    event = next(e for e in told("".join(rows)) if e.kind == "series/nan")
+    assert (event.fields["step_no"], event.fields["epoch_of_step"]) == (35, 1)
+    assert "epoch_of_step" not in told(losses([2.0] * 28 + [math.nan] * 10))[0].fields
+
+
 @pytest.mark.parametrize(
     "values",
     [

@@ -31,6 +31,7 @@ from forensics.report.phrases import (
     remedies,
     repetition_text,
     shows_no_crash,
+    told_evidence,
     verdict,
     warning_notes,
     what_happened,
@@ -64,12 +65,10 @@ def evidence_items(finding: Finding, paths: Paths, worth: int, more: int, mark: 
 
     `worth`: of the best line. `more`: of the others, which grows with their rank. `mark`: the best line is marked.
     """
-    best: dict[tuple[str, int], Proof] = {}
-    for proof in finding.evidence:
-        best.setdefault((proof.source, proof.line), proof)
-    sources = list(dict.fromkeys(p.source for p in best.values()))
+    best = told_evidence(finding)
+    sources = list(dict.fromkeys(p.source for p in best))
     made: dict[tuple[str, int], Item] = {}
-    for rank, (proof, alike) in enumerate(_folded(list(best.values()))):
+    for rank, (proof, alike) in enumerate(_folded(best)):
         least = worth if not rank else more + rank // RANKS_PER_WORTH
         place = f"{'> ' if mark and not rank else ''}{paths.place(proof.source, proof.line)}: "
         forms = forms_of(place, proof, f"  ({alike:,} more like it)" if alike else "")

@@ -28,6 +28,7 @@ from forensics.readers.progress.counters import (
         ("steps_per_epoch=100", []),
         ("best of each epoch: [-1, -1, -1]", []),
         ("best epoch: -1", []),
+        ("slurmstepd: error: *** STEP 8812302.0 ON gpu-b01 CANCELLED AT 2026-11-23T10:44:12 ***", []),
         ("step=-1 is not known yet", []),
         ("epoch-12 of 20", ["epoch 12 of 20"]),
         ("slurmstepd: error: *** STEP 4711.0 ON gpu-03 CANCELLED AT 2026-11-23T13:00:15 ***", []),

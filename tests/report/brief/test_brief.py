@@ -91,6 +91,13 @@ def _open(report: Report) -> Report:
     return replace(report, verdict="undetermined", causes=(first,), unusual=(), notices=())
 
 
+def test_frames_of_the_kernel_are_no_evidence(knowledge: Database) -> None:
+    report = sample("oom_cgroup_python", knowledge)
+    assert any("mem_cgroup_out_of_memory+0x" in p.text for p in report.causes[0].evidence)
+    told = render(report, "brief").split("## What to do")[0]
+    assert "Killed process 24488" in told and "+0x" not in told
+
+
 def test_lines_that_differ_only_in_numbers_are_folded() -> None:
     report = made.report()
     alike = tuple(made.proof(f"index {n} is out of bounds", n) for n in range(10, 20))

@@ -42,5 +42,6 @@ def test_an_issue_has_a_title_and_fits(case: str, tracker: str, knowledge: Datab
     assert title.startswith(headline(report))
     assert empty == ""
     assert any("How it ended" in line for line in rest)
+    assert "`" not in text[: text.index("How it ended")].removeprefix(title)
     assert len(text) <= ISSUE_CHARS
     assert ("<details>" in text) == (tracker != "jira")
