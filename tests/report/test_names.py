@@ -222,6 +222,13 @@ def test_the_folder_of_a_captured_run_stays() -> None:
         ("2026-11-29 18:02:11 ml-cluster7-n042 svc-train[4411]: INFO starts", "ml-cluster7-n042"),
         ("2026-11-29 18:02:11.120 +0100 n042 kernel: it starts", "n042"),
         ("2026-11-29 18:02:11 loss: 0.5", ""),
+        ("2026-11-29 18:02:11,120 ml07 train.py INFO starts", "ml07"),
+        ("[2026-11-29 18:02:11][trn-n042][INFO] starts", "trn-n042"),
+        ("[18:02:11] [trn-n042] [fit] [WARNING] starts", "trn-n042"),
+        ("2026-11-29 18:02:11,120 rank3 INFO starts", ""),
+        ("2026-11-29 18:02:11,120 resnet INFO starts", ""),
+        ("[trn-n042:rank3]: starts", "trn-n042"),
+        ("it is built from torch2.1.0.dev20 at v2.1.0", ""),
         ("[[{{node conv1_1_2/Conv2D}}]] of node rank0, node gpu3, host cuda12", ""),
     ],
 )
@@ -239,3 +246,13 @@ def test_the_name_of_a_project_is_hidden() -> None:
 def test_the_path_of_a_repository_tells_names_at_any_host() -> None:
     found = Names.among((), ["git clone https://git.acme.example/falcon/secret-v2.git"])
     assert sorted(found.stand_ins) == ["falcon", "git.acme.example", "secret-v2"]
+
+
+@pytest.mark.parametrize("line", ["{'owner': 'mmueller', 'job': 3}", '"owner": "mmueller"', "created_by': 'mmueller'"])
+def test_the_owner_in_a_record_is_hidden(line: str) -> None:
+    assert "mmueller" not in Names.among((), [line]).hide(line)
+
+
+def test_a_machine_by_its_whole_name_in_a_sentence_is_hidden_by_its_short_one_too() -> None:
+    names = Names.among((), ["it runs on login-1.acme-seven.net since noon"])
+    assert names.hide("login-1 waits for login-1.acme-seven.net") == "host-1 waits for host-1"
