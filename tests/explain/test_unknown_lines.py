@@ -19,6 +19,8 @@ UNKNOWN = (
     "[rank2]: optimizer shard handshake refused: epoch token 7 != 9",
     "12:03:22.991 |-ERROR in c.q.l.core.rolling - appender stuck in quorum",
     "sched: shard 12: lease expired, giving up",
+    "ERROR falcon_io: E4711 shard ring lost its token, giving up after 3 tries",
+    "ring_store.c:42: token of lane 5 is stale",
     "pg_rewind: source and target clusters are on different timelines",
 )
 
