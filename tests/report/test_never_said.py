@@ -17,7 +17,7 @@ from tests.conftest import text_source
 from tests.report.never_said import CASES, Once
 
 TESTS = Path(__file__).parents[1]
-MAX_PROCESS_CALLS = 37  # places outside of the rooms that test processes; there were 31 when the tests of `why` came
+MAX_PROCESS_CALLS = 39  # places outside of the rooms that test processes; the last two see how a process starts and how it ends
 # what was said or was missing -> the test that holds it off: module of tests/, function
 ELSEWHERE = {
     "the kernel died 9.0 s earlier, under what followed from it": "report.test_consequences.test_what_is_earlier_did_not_follow",
@@ -67,7 +67,7 @@ ELSEWHERE = {
     "2 ranks waited (of two, one of them killed)": "report.test_misleading.test_the_rank_that_died_is_not_among_those_that_waited",
     "if the kernel died, then in the cell behind the one that raised": "report.test_misleading.test_a_notebook_whose_kernel_lived_on_is_not_said_to_have_lost_it",
     "no year, 2025 is assumed (the kernel prints the date)": "correlation.test_clocks.test_year_and_zone_come_from_the_kernels_setting_of_the_clock",
-    "grep -i crash as evidence of a crash": "outcome.test_deciding_lines.test_what_somebody_typed_and_the_name_of_a_unit_are_no_reason",
+    "grep -i crash as evidence of a crash": "outcome.test_deciding_lines.test_what_somebody_typed_the_name_of_a_unit_and_a_frame_are_no_reason",
     "\\\\@everyone and fixes #123 act on GitHub": "report.test_markdown.test_what_a_log_says_stands_in_code_where_github_would_act_on_it",
 }
 

@@ -286,7 +286,7 @@ def _joined(parts: Sequence[tuple[_Part, list[float]]], orders: dict[tuple[int, 
         )
         orders[same] = order, whole.picked(order)
     order, shared = orders[same]
-    return Readings(shared.lines, shared.texts, [*itemgetter(*order)(values)], shared.steps)
+    return Readings(shared.lines, shared.texts, [*map(values.__getitem__, order)], shared.steps)
 
 
 def _merged(found: dict[Key, Readings]) -> dict[Key, Readings]:
