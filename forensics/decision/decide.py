@@ -124,7 +124,7 @@ def decide(
         rows = with_rule(rows, bad, RECORDED, given.end.source, given.end.line) if bad != shown else rows
     offered = candidates(given.owned, model.text(given.words()), database, rates)
     causes = causes_of(_ranked(offered, model))
-    ranked = ranked_by_structure(precedence.applied(_own_before_unknown(causes), database), database)
+    ranked = ranked_by_structure(precedence.applied(_own_before_unknown(causes), database), given.lanes, database)
     listed = [_with_probability(c, bad, share) for c in ranked if c.cause != UNLISTED]
     healthy_lines = tuple(o for o in given.owned if o.observation.cause == HEALTHY and o.owner == "mine")
     healthy = moved(Candidate(HEALTHY, healthy_lines, {}, 1.0), 1 - bad, NO_BAD_END)

@@ -74,10 +74,10 @@ CELL_FAILED = "rule: an output of the notebook, as it was saved, is the error th
 AT_WORK = "rule: the program went on behind all that failed, and was at work where the log ends"
 
 
-def ranked_by_structure(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
-    """`ranked` after all rules of the ranking."""
+def ranked_by_structure(ranked: Sequence[Candidate], lanes: Sequence[Lane], database: Database) -> list[Candidate]:
+    """`ranked` after all rules of the ranking. `lanes`: of the subject."""
     ranked = failed_process_first(last_word_first(ranked, database), database)
-    ranked = failure_before_stop(failed_stage_first(ranked, database), database)
+    ranked = failure_before_stop(failed_stage_first(ranked, database), lanes, database)
     return nan_first(last_attempt_first(ranked, database), database)
 
 
@@ -130,29 +130,44 @@ def last_attempt_first(ranked: Sequence[Candidate], database: Database) -> list[
     return found
 
 
-def failure_before_stop(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
-    """`ranked`; a failure behind which nothing went on exchanges its probability with that of the stop that cleaned up behind."""
+def failure_before_stop(ranked: Sequence[Candidate], lanes: Sequence[Lane], database: Database) -> list[Candidate]:
+    """`ranked`; a failure behind which nothing went on exchanges its probability with that of the stop that cleaned up behind.
+
+    A process that failed leaves the others of its job waiting until the job is cancelled or its time is up.
+    """
     found = list(ranked)
     j = _first_of(found)
     if not found or not database.has_trait(found[j].cause, "external_stop"):
         return found
-    own = [(c.probability, i, o) for i, c in enumerate(found) for o in c.owned if i != j and _ended_with(o, database)]
+    own = [(c.probability, i, o) for i, c in enumerate(found) for o in c.owned if i != j and _ended_with(o, database, True)]
     own = [e for e in own if evidence_tier(e[2], database) <= ENDING_STRONG and _all_behind(found[j], e[2], database)]
+    own = [e for e in own if not any(_worked_on(lane, e[2]) for lane in lanes)]
     if own:
         _, i, failed = max(own, key=lambda e: e[:2])
         _exchange(found, i, j, (FAILED_ALREADY, STOPPED_BEHIND), failed)
     return found
 
 
+def _worked_on(lane: Lane, failed: OwnedObservation) -> bool:
+    """Is it another process of the job, which tells of its progress and printed on behind `failed`?"""
+    seen = failed.observation
+    other = lane is not failed.lane and lane.kind == "job" and lane.source == seen.source
+    return other and lane.digest.progress >= 0 and lane.attempts[-1].last_line > seen.last_line
+
+
 def _first_of(found: Sequence[Candidate]) -> int:
     return max(range(len(found)), key=lambda n: found[n].probability, default=0)
 
 
-def _ended_with(o: OwnedObservation, database: Database) -> bool:
-    """Is it a sign of the subject's own end near the end of its log, with nothing behind it that went on?"""
+def _ended_with(o: OwnedObservation, database: Database, by_stop: bool = False) -> bool:
+    """Is it a sign of the subject's own end near the end of its log, with nothing behind it that went on?
+
+    `by_stop`: what stands behind it is a stop from outside, beside which an exception of any kind is the reason.
+    """
     after, about = o.aftermath, database.causes[str(o.observation.cause)]
     went_on = after.later_attempts or after.repeated or after.progress or after.positions or after.good or after.handled
-    near = after.lines_after <= MAX_LINES_BEHIND_WORD and not after.low_severity and not about.fallback
+    raised = not about.fallback or (by_stop and "exception" in about.traits)
+    near = after.lines_after <= MAX_LINES_BEHIND_WORD and not after.low_severity and raised
     return o.owner == "mine" and near and not went_on and evidence_tier(o, database) < NOTICE
 
 

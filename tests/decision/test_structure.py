@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from forensics import pipeline
 from forensics.database import HEALTHY, Database
 from forensics.decision.decide import decide
 from forensics.decision.precedence import Precedence
@@ -31,6 +32,7 @@ from forensics.decision.structure import (
 from forensics.model import Line, Report
 from forensics.model.verdicts import Attempt, Candidate, Diagnosis, Entity, OwnedObservation
 from forensics.pipeline import analyze_paths
+from tests.conftest import text_source
 from tests.decision.made import lane, model, question, seen
 
 OOM, DIED, STOPPED, INDEX, CONFIG, MISSING = (
@@ -381,3 +383,23 @@ def test_lost_numbers_of_an_earlier_cell_explain_an_exception_about_them(
     )
     assert (report.verdict, report.causes[0].id) == ("crash", cause)
     assert marked in report.causes[0].evidence[0].text
+
+
+STEPS = "".join(f"[rank0] step {i} loss {4 - i * 0.01:.3f}\n" for i in range(1, 40))
+MORE = "".join(f"[rank0] step {i} loss {4 - i * 0.01:.3f}\n" for i in range(40, 80))
+ERROR = 'Traceback (most recent call last):\n  File "/srv/fit/train.py", line 61, in main\n    batch = table[key]\nKeyError: 9\n'
+TIME_IS_UP = "slurmstepd: error: *** JOB 4711 ON n1 CANCELLED AT 2026-11-27T21:49:18 DUE TO TIME LIMIT ***\n"
+
+
+@pytest.mark.parametrize(
+    ("behind", "cause"),
+    [
+        ("", "code.exception"),
+        ("srun: error: n1: task 3: Exited with exit code 1\n", "code.exception"),
+        (MORE, "stopped.time_limit"),
+    ],
+    ids=["silence", "the launcher's word", "steps of another rank"],
+)
+def test_an_exception_behind_which_all_was_silent_is_why_the_time_ran_out(behind: str, cause: str, knowledge: Database) -> None:
+    report = pipeline.analyze([text_source("job.log", STEPS + ERROR + behind + TIME_IS_UP)], "case", knowledge)
+    assert report.causes[0].id == cause
