@@ -7,6 +7,7 @@ import threading
 import tomllib
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from forensics.version import VERSION
 from scripts.docs import ROOT, links
 from scripts.docs.codes import slug
 from scripts.docs.pages import pages, repository_pages
+from tests.commandline import in_text
 
 README_LINES = 120
 pytestmark = pytest.mark.seconds
@@ -109,3 +111,17 @@ def test_an_address_is_dead_where_its_server_says_so() -> None:
         server.shutdown()
         thread.join()
     assert links.asked(address + "/there").startswith("no answer")
+
+
+def test_the_message_that_the_page_of_questions_teaches_is_taken(tmp_path: Path) -> None:
+    block = re.search(r"```yaml\n(cause: storage\.full.*?)```", (ROOT / "docs" / "faq.md").read_text(), re.S)
+    assert block
+    taught = tmp_path / "mine" / "storage" / "full.yaml"
+    taught.parent.mkdir(parents=True)
+    taught.write_text(block[1])
+    (tmp_path / "job.log").write_text("step 1 loss 3\nE42 flurble lease of bob lapsed after 3 tries\n")
+    assert "0 faults" in in_text("signatures", "check", str(tmp_path / "mine")).stderr
+    assert (
+        "storage.full/our_lease"
+        in in_text("analyze", str(tmp_path / "job.log"), "--signatures", str(tmp_path / "mine"), "-f", "json").stdout
+    )
