@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from forensics.advice.case import case_fields
 from forensics.advice.remedies import applies, fitting_remedies
 from forensics.database import Database
-from forensics.database.effects import effects_of
+from forensics.database.effects import begins_with_harm, effects_of
 from forensics.database.entries import Cause, Remedy
 from forensics.database.known_fixes import (
     KnownFix,
@@ -123,3 +123,10 @@ def test_every_command_of_a_first_step_that_destroys_is_marked_and_never_first()
     for step in first_steps():
         harms = [bool(effects_of(c)) for c in step.remedy.commands]
         assert not any(harms[:1]), step.example
+
+
+@pytest.mark.parametrize("step", first_steps(), ids=lambda step: step.place.line)
+def test_a_first_step_ends_deletes_and_overwrites_nothing(step: Row) -> None:
+    """It stands before all else, for whatever program said so."""
+    assert not begins_with_harm(step.remedy.do)
+    assert not step.remedy.effects

@@ -25,16 +25,21 @@ MAX_TYPED_CHARS = 160  # of a command that a person types; what is longer is out
 MAX_ROWS_BELOW = 8  # between a message and the command that it gives
 MAX_USAGE_ROWS = 60  # of a usage text above the message that refuses an option
 MIN_LIKENESS = 0.7  # of two names that differ by a slip: one letter in four may differ
-# Programs with the orders that install, set or start something: none that deletes, stops or overwrites is told from a message.
+# Programs with the orders that install, set or fetch something, as messages ask for them.
 PROGRAMS = (
     r"(?:(?:pip3?|python3? -m pip|uv pip|poetry|conda|mamba|micromamba|brew|dnf|yum|gem|cargo|composer|bundle|npm|pnpm|yarn"
     r"|apt(?:-get)?|flatpak|snap|spack|rustup) (?:-\w+ )*(?:install|add|create|update|upgrade|init|activate|config|ci|login|env"
-    r"|sync|lock|toolchain|target|component|run|get|default)|python3? -m (?!pip)\w+"
-    r"|git (?:config|submodule|lfs|pull|fetch|init)|go (?:get|mod|install)|docker (?:login|pull|compose up)"
-    r"|helm (?:repo|dependency)|systemctl (?:start|enable|daemon-reload|status)|modprobe(?! -r)|ldconfig|export|source|chmod"
-    r"|ssh-keygen|npx|playwright|huggingface-cli|hf|wandb|aws|gcloud|az|nvidia-ctk|module|ulimit|sysctl|jupyter|dvc"
-    r"|alembic upgrade|terraform init|dotnet|nltk\.download|python3? [\w./-]+\.py|Rscript|import Pkg|install\.packages"
-    r"|airflow|dbt)"
+    r"|sync|lock|toolchain|target|component|get|default)|python3? -m (?:spacy|nltk|ensurepip|playwright|venv|build)"
+    r"|git (?:config|submodule (?:update|init)|lfs|fetch|init)|go (?:get|mod|install)|docker (?:login|pull)"
+    r"|helm (?:repo|dependency)|systemctl (?:start|enable|daemon-reload|status)|modprobe|ldconfig|export|source|chmod"
+    r"|ssh-keygen -[FtH]|playwright|huggingface-cli|hf|wandb|aws (?:configure|sso)|gcloud (?:auth|init|components)|az login"
+    r"|nvidia-ctk|module|ulimit|sysctl|jupyter|dvc (?:pull|fetch)|terraform init|dotnet|nltk\.download|Rscript|import Pkg|install\.packages)"
+)
+# What may delete, end or overwrite something, or is more than one command: it is never told as a way out, whoever says it.
+HARMFUL_PATTERN = lazy.regex(
+    r"[;|`]|&&|\$\(|\s[12&]?>{1,2}\s*[\w./~$]|(?i:(?<!\w)(?:rm|rmi|del|delete\w*|delete-\w+|remove\w*|uninstall|reset|drop|destroy"
+    r"|purge|prune|flush|clean\w*|deinit|stop|restart|reboot|shutdown|kill\w*|terminate|truncate|overwrite\w*|wipe|unload)(?!\w))"
+    r"|--(?:hard|force(?!-reinstall)|delete|overwrite)\b|\bchmod (?:-R\b|[0-7]*777)|\bmodprobe -r"
 )
 INTRODUCED_PATTERN = lazy.regex(r"\b(?:call|run|use|try|execute|type|enter|with|by|it|this|following(?: command)?s?):\s*\Z")
 TYPED_ROW_PATTERN = lazy.regex(rf"\A\s*(?:[$#>] )?(?P<command>(?:sudo )?{PROGRAMS}\b[ (][^\n]*\S)\s*\Z")
@@ -71,7 +76,12 @@ def said_ways(block: Sequence[str], lines: Sequence[str], at: int) -> dict[str, 
 
 
 def _commands(block: Sequence[str], below: Sequence[str]) -> Iterator[str]:
-    """The commands of the message: those in quotes, those behind an order, and the row that a colon introduces."""
+    """The commands of the message that do no harm."""
+    yield from (command for command in _typed(block, below) if not HARMFUL_PATTERN.search(command))
+
+
+def _typed(block: Sequence[str], below: Sequence[str]) -> Iterator[str]:
+    """The commands in quotes, those behind an order, and the row that a colon introduces."""
     for pattern in (QUOTED_COMMAND_PATTERN, PLAIN_COMMAND_PATTERN):
         for row in block:
             yield from (m["command"].rstrip(" .,") for m in pattern.finditer(row))

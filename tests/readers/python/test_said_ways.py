@@ -32,6 +32,16 @@ def test_the_command_is_the_one_that_the_message_introduces(lines: tuple[str, ..
         "it failed. Run `git clean -fdx` and start again",  # throws changes away
         "error: `pip install mesh` exited with 1",  # tells what was run
         "try rm -rf build",
+        "mesh is missing. Run `pip install mesh && rm -rf build` first.",
+        "mesh is missing. Run `pip install mesh; scancel -u me` first.",
+        "the table is old. Run `airflow db reset` first.",
+        "the bucket is full. Run `aws s3 rm s3://b --recursive` first.",
+        "the folder is dirty. Run `git submodule deinit --force x` first.",
+        "the cache is full. Run `hf cache delete` first.",
+        "no right. Run `chmod -R 777 /data` first.",
+        "it exists. Run `conda env create --force -n fit` first.",
+        "a module is in the way. Run `modprobe -r mesh` first.",
+        "a module is in the way. Run `module purge` first.",
     ],
 )
 def test_a_command_that_destroys_or_was_run_is_no_way_out(line: str) -> None:
