@@ -33,7 +33,8 @@ PROGRAMS = (
     r"|git (?:config|submodule (?:update|init)|lfs|fetch|init)|go (?:get|mod|install)|docker (?:login|pull)"
     r"|helm (?:repo|dependency)|systemctl (?:start|enable|daemon-reload|status)|modprobe|ldconfig|export|source|chmod"
     r"|ssh-keygen -[FtH]|playwright|huggingface-cli|hf|wandb|aws (?:configure|sso)|gcloud (?:auth|init|components)|az login"
-    r"|nvidia-ctk|module|ulimit|sysctl|jupyter|dvc (?:pull|fetch)|terraform init|dotnet|nltk\.download|Rscript|import Pkg|install\.packages)"
+    r"|nvidia-ctk|module|ulimit|sysctl|jupyter|dvc (?:pull|fetch)|terraform init|dotnet|nltk\.download"
+    r"|Rscript|import Pkg|install\.packages)"
 )
 # What may delete, end or overwrite something, or is more than one command: it is never told as a way out, whoever says it.
 HARMFUL_PATTERN = lazy.regex(
