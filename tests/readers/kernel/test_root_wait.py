@@ -19,7 +19,12 @@ def test_a_wait_for_the_root_device_to_the_end_of_the_log() -> None:
     assert (found.cause, found.quote[0].number, found.fields) == ("process.stalled", 2, {"root_device": "/dev/mmcblk1p2"})
 
 
-def test_a_device_that_was_found_and_a_log_that_ends_at_once_tell_nothing() -> None:
+def test_a_device_that_was_found_and_a_log_that_goes_on_tell_nothing() -> None:
     assert records(WAITS, SOON, MOUNTED) == []
     assert records(WAITS, SOON) == []
-    assert records(WAITS) == []
+
+
+def test_a_console_that_ends_with_the_wait_hints_at_it() -> None:
+    for line in (WAITS, "Waiting for root device /dev/mmcblk0p2..."):
+        (found,) = records("ALSA device list:", line, "")
+        assert (found.cause, found.weight, found.quote[0].number) == ("process.stalled", "hint", 2)
