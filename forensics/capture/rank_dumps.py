@@ -28,6 +28,7 @@ DUMP_VARIABLES = ("TORCH_FR_BUFFER_SIZE", "TORCH_NCCL_TRACE_BUFFER_SIZE")  # the
 RECORDED_CALLS = "2000"  # as in PyTorch's documentation; some megabytes of memory
 RECORDERS = ("_dump_fr_trace", "_dump_nccl_trace")  # of any backend; in older versions of PyTorch of NCCL alone
 ASK, END = b"1\n", b"0\n"
+MAX_WAIT_S = 1.0  # by which a program ends later at most, whatever PyTorch or the file system do
 
 
 def ask_for_dumps(bundle: str) -> int:
@@ -106,9 +107,11 @@ class Listener:
         """End the thread and remove the pipes. `failed`: the program ends by an exception, and dumps what it called before."""
         with contextlib.suppress(OSError):
             os.write(next(iter(self._pipes)), END)
-        self._thread.join(1.0)
+        self._thread.join(MAX_WAIT_S)
         if failed and not self._answered:  # what was asked for is of the moment in which ranks waited, and stays
-            self._write()
+            last = threading.Thread(target=self._write, name="forensics dumps", daemon=True)
+            last.start()
+            last.join(MAX_WAIT_S)
         for pipe in self._pipes.values():
             with contextlib.suppress(OSError):
                 os.unlink(pipe)

@@ -77,6 +77,20 @@ def test_a_rank_that_fails_dumps_what_it_called_unless_it_was_asked_before(
     assert (tmp_path / "fr" / "rank_1").exists() == (asked or failed)
 
 
+def test_a_dump_that_takes_long_keeps_no_program_from_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file system that hangs may be the very reason why the program fails."""
+    goes_on = threading.Event()
+    monkeypatch.setattr(rank_dumps, "write_dump", lambda *_: goes_on.wait(30))
+    monkeypatch.setattr(rank_dumps, "MAX_WAIT_S", 0.1)
+    held = rank_dumps.listen(str(tmp_path), {"RANK": "1"})
+    assert held is not None
+    begin = time.monotonic()
+    held.close(failed=True)
+    assert time.monotonic() - begin < 10
+    goes_on.set()
+    until(lambda: not [t for t in threading.enumerate() if t.name == "forensics dumps"])
+
+
 def test_a_bundle_that_cannot_be_written_to_leaves_the_other(tmp_path: Path, recorder: list[bool]) -> None:
     (tmp_path / "file").write_text("")
     held = rank_dumps.listen(str(tmp_path / "own"), {"RANK": "2", BUNDLE_VARIABLE: str(tmp_path / "file")})
