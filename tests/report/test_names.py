@@ -227,6 +227,8 @@ def test_the_folder_of_a_captured_run_stays() -> None:
         ("[18:02:11] [trn-n042] [fit] [WARNING] starts", "trn-n042"),
         ("2026-11-29 18:02:11,120 rank3 INFO starts", ""),
         ("2026-11-29 18:02:11,120 resnet INFO starts", ""),
+        ("[2026-11-29 18:02:11,120][urllib3][WARNING] starts", ""),
+        ("[2026-11-29 18:02:11,120][src.models.resnet34][INFO] starts", ""),
         ("[trn-n042:rank3]: starts", "trn-n042"),
         ("it is built from torch2.1.0.dev20 at v2.1.0", ""),
         ("[[{{node conv1_1_2/Conv2D}}]] of node rank0, node gpu3, host cuda12", ""),
