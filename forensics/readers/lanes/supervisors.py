@@ -5,6 +5,7 @@
     2026-05-01 10:43:11,764 WARN exited: worker (exit status 1; not expected)        -> unit worker     (supervisord)
     [I 2026-05-01 13:03:00.911 ServerApp] Kernel started: 5b2d5693-c320-4f13-...     -> notebook 5b2d5693-...
     time="2026-05-01T10:00:07Z" level=info msg="shim disconnected" id=4c01db0b339c   -> container 4c01db0b339c
+    6m1s   Warning   Failed   pod/fit-0   Error: ErrImagePull                        -> container pod/fit-0  (kubectl get events)
 
 Each of these has a lane of its own: that job 4712 continued says nothing about job 4711.
 """
@@ -65,13 +66,23 @@ SUPERVISORS: Mapping[str, Supervisor] = {
         "container",
         "runtime",
     ),
+    "kubectl": Supervisor(
+        lazy.regex(
+            rb"(?:[a-z0-9-]{1,63} +)?(?:\d[\dsmhd]{0,9}|<unknown>)(?: \(x\d+ over [\dsmhd]{1,9}\))? +(?:Normal|Warning) +"
+            rb"[A-Z]\w{1,60} +((?:[a-z]{2,40}/)[a-z0-9][\w.-]{0,252})"
+        ),
+        b"  ",
+        "container",
+        "runtime",
+    ),
 }
-FIRST_BYTES = frozenset(bytes([c]) for c in b"[t0123456789")  # each of these records begins with one of them
+FIRST_BYTES = frozenset(bytes([c]) for c in b"[t0123456789")  # each of these records begins with one of them,
+EVENT_TYPES = (b" Normal ", b" Warning ")  # or has one of them, behind the name of a namespace
 
 
 def supervised_entity(raw: bytes) -> tuple[str, str] | None:
     """(the supervisor's name, the name of the job or process in its record); None for any other line."""
-    if raw[:1] not in FIRST_BYTES:
+    if raw[:1] not in FIRST_BYTES and not any(kind in raw for kind in EVENT_TYPES):
         return None
     for name, supervisor in SUPERVISORS.items():
         if supervisor.mark in raw and (found := supervisor.record.match(raw)):
