@@ -9,6 +9,7 @@ from forensics.database import HEALTHY, builtin_folder, read_table
 from forensics.database.causefiles import read_causes
 from forensics.database.entries import Cause
 from forensics.database.validate import check
+from forensics.report.redaction import mask_text
 
 # The contract of ids: reports, signatures and labelled incidents use them.
 CAUSES = {
@@ -61,6 +62,7 @@ def test_a_cause_says_what_it_means_and_what_to_do() -> None:
         if cause.id != HEALTHY:
             assert len(cause.remedies) >= 2, cause.id
             assert all(r.why for r in cause.remedies), cause.id
+            assert all(mask_text(c) == c for r in cause.remedies for c in r.commands), f"{cause.id}: a report would hide a part"
             assert any(not r.when for r in cause.remedies), f"{cause.id}: one remedy must fit without any field"
 
 
