@@ -402,7 +402,7 @@ def _notices(given: DecisionInput, found: Sequence[Candidate], bad: float, datab
     shown = {id(o) for c in found[:1] for o in c.every} if bad >= ENDED_BADLY else set()
     listed = {id(o) for c in found if c.probability >= MIN_LISTED_PROBABILITY for o in c.every}
     made: dict[tuple[str, int], Notice] = {}
-    for o in sorted(given.owned, key=lambda o: (evidence_tier(o, database), TIER_OF_WEIGHT[o.observation.weight])):
+    for o in sorted(given.owned, key=lambda o: _rank_of_notice(o, database)):
         if o.observation.cause == HEALTHY or id(o) in shown or not o.observation.proofs:
             continue
         among_causes = o.owner == "mine" or (o.owner == "unknown" and id(o) in listed)
@@ -414,6 +414,12 @@ def _notices(given: DecisionInput, found: Sequence[Candidate], bad: float, datab
             Notice(proof.source, proof.line, proof.text, o.observation.cause, o.owner, _why(o, database)),
         )
     return tuple(made.values())[:MAX_NOTICES]
+
+
+def _rank_of_notice(o: OwnedObservation, database: Database) -> tuple[bool, int, int]:
+    """The weightiest first; a stop in order, of which a machine that goes down prints dozens, behind all that went wrong."""
+    stopped = database.has_trait(str(o.observation.cause), "external_stop")
+    return stopped, evidence_tier(o, database), TIER_OF_WEIGHT[o.observation.weight]
 
 
 def _why(o: OwnedObservation, database: Database) -> str:

@@ -1,6 +1,7 @@
 """True things that ended nothing: a few lines near the end, never in front of the answer."""
 
 import re
+from collections.abc import Callable
 
 import pytest
 from msgspec.structs import replace
@@ -70,3 +71,12 @@ def test_the_page_has_a_section_of_each() -> None:
     page = render(noted(notice(3), notice(4, owner="others", why="job 9 is another one")), "html")
     for head in ("Also in these logs", "Worth knowing", "job 9 is another one", "text 3 of it"):
         assert page.split("<script", 1)[0].count(head) >= 1
+
+
+def test_stops_in_order_stand_behind_what_went_wrong(analyze: Callable[..., Report]) -> None:
+    """A machine that goes down prints a stop for each service, stronger in its words than a service that failed."""
+    work = "May 07 09:1{0}:0{1} node-7 systemd[1]: Started Session {0}{1} of user root.\n"
+    lines = [work.format(minute, second) for minute in range(1, 9) for second in range(10)]
+    lines.insert(20, "May 07 09:13:00 node-7 systemd[526]: fit.service: Failed with result 'exit-code'.\n")
+    lines.insert(60, "May 07 09:17:00 node-7 thermald[412]: terminating on user request ..\n")
+    assert [n.cause for n in analyze(journal_log="".join(lines)).notices] == ["code.exception", "stopped.user"]
