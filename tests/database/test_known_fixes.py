@@ -79,7 +79,7 @@ def test_a_fact_that_contradicts_hides_a_row() -> None:
 
 
 @pytest.mark.parametrize(("message", "told", "not_told"), [
-    ("/usr/bin/ld: cannot find -lcudart", "", "libcuda.so"),
+    ("/usr/bin/ld: cannot find -lcudart", "libcudart.so on LIBRARY_PATH", "libcuda.so"),
     ("ld: cannot find -lcuda: No such file or directory", "libcuda.so", "keyword"),
     ("ValueError: Tokenizer class LLaMATokenizer does not exist or is not currently imported.", "LLaMATokenizer in tok", "knows this model"),
     ("The detected CUDA version (11.2) mismatches the version that was used to compile\nPyTorch (10.2).", "toolkit of CUDA 10.2", "11.2 toolkit"),
