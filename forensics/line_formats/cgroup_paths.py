@@ -13,11 +13,11 @@ import re
 from msgspec import Struct
 
 from forensics.core import lazy
-from forensics.data_files.named_parts import first_row, part_rows
+from forensics.data_files.named_parts import first_row, part_pattern, part_rows
 
 CONTAINER_ID_PATTERN = r"[0-9a-f]{64}"
 MAY_NAME_OWNER_PATTERN = lazy.regex(r"(?i)job|step|container|docker|cri-|crio|libpod|kubepods|pod")
-UNIT_IN_PATH_PATTERN = lazy.regex(r"(?:^|/)(?P<unit>[\w@.:\\-]+\.(?:service|scope))(?=/|$)")
+UNIT_IN_PATH_PATTERN = part_pattern("cgroup paths", "unit in path")
 
 
 class CgroupOwner(Struct, frozen=True):

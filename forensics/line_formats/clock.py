@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta, timezone
 from functools import lru_cache
 
-from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import Stamp
 
 _MONTH_NAMES = (
@@ -71,7 +71,7 @@ OFFSET_HOURS = {
     **dict.fromkeys(("AKST",), -9.0),
     **dict.fromkeys(("HST",), -10.0),
 }
-OFFSET_PATTERN = lazy.regex(r"([+-])(\d\d):?(\d\d)?$")
+OFFSET_PATTERN = part_pattern("clock", "offset")
 ZONE = r"(?P<zone>Z|[+-]\d\d:?\d\d)"
 NAMED_ZONE = r"(?P<zone>Z|[+-]\d\d(?::?\d\d)?|[A-Z]{3,5})"
 

@@ -6,7 +6,7 @@
 
 from collections.abc import Mapping
 
-from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import Value
 
 # All units are powers of 1024: the kernel's kB and the frameworks' MB and GB are binary units. A page is 4096 bytes.
@@ -20,7 +20,7 @@ BYTES_BY_UNIT = {
     "tib": 1 << 40,
     "pages": 4096,
 }
-SIZE_FIELD_PATTERN = lazy.regex(r"\A([\d.,]{1,40})\s{0,8}([kKmMgGtT]?)i?(?:[bB](?:ytes?)?)?\b")
+SIZE_FIELD_PATTERN = part_pattern("units", "size field")
 MAX_NUMBER = 1e24  # larger than any size in bytes or time in seconds
 INTEGERS = {
     "pid", "ppid", "uid", "rank", "local_rank", "world_size", "exit_code", "signal", "gpu", "xid", "sxid", "seq", "step_no",

@@ -27,8 +27,7 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec import Struct
 
-from forensics.core import lazy
-from forensics.data_files.named_parts import first_row, part_rows
+from forensics.data_files.named_parts import first_row, part_pattern, part_rows
 from forensics.database import signal_outcome
 from forensics.model import Line, Region, Scan, Trigger, Value, Weight
 from forensics.readers.base import Record, parse_lines
@@ -317,10 +316,7 @@ def _killed(account: Account) -> Found | None:
     return STOPPED if death is account.end else CHILD_KILLED, "strong", [death, *counted[:1], *host]
 
 
-LIFETIME_PATTERN = lazy.regex(
-    r"(?:(?P<h>\d+) h )?(?:(?P<min>\d+) min)?(?: ?(?P<s>[\d.]+) s)? after its start$"
-    r"|[ ]after (?:(?P<h2>\d+) h )?(?:(?P<min2>\d+) min)?(?: ?(?P<s2>[\d.]+) s)?$"
-)
+LIFETIME_PATTERN = part_pattern("captured end", "lifetime")
 ROUNDING_S = 60.0  # a lifetime of hours is written without its seconds
 
 

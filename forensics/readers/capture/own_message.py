@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.database import Database
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.readers.base import Record, parse_lines
@@ -29,22 +29,11 @@ OWN_MARKS = ("forensics: ", "forensics run: ", "forensics watch: ")  # with whic
 TOLD = "told"
 OUTCOMES = (TOLD,)
 TOLD_FACT = "told_before"  # the sentence that was told then
-TOLD_TITLE_PATTERN = lazy.regex(
-    r"(?:The kernel died|(?P<error>\bKernelDied|\bThe kernel of \S.{0,300}? died)): "
-    r"(?P<name>\S.{2,150}?) \((?P<percent>\d{1,3}) ?%\)"
-    r"(?(error)(?:\. (?P<why>\S.*))?|\s*$)"
-)
-TOLD_CAUSE_PATTERN = lazy.regex(
-    r"\Aforensics: the kernel died of (?P<name>[a-z_]+\.[a-z_]+) \((?P<percent>\d{1,3}) ?%\)(?:, pid (?P<pid>\d+))?"
-)
-TOLD_PID_PATTERN = lazy.regex(r"\(pid (?P<pid>\d+)")
-TOLD_PLACE_PATTERN = lazy.regex(
-    r"\bPython was running (?P<python_file>[^:\n]{1,300}):(?P<python_line>\d{1,7}) in "
-    r"(?P<python_function>[\w<>]{1,60}(?:\.[\w<>]{1,60}){0,9})"
-)
-TOLD_LINE_PATTERN = lazy.regex(
-    r"Its process |Cell \[|This cell was running|Its variables are gone|What to do:| {1,3}\d\. |The full report: "
-)
+TOLD_TITLE_PATTERN = part_pattern("own message", "told title")
+TOLD_CAUSE_PATTERN = part_pattern("own message", "told cause")
+TOLD_PID_PATTERN = part_pattern("own message", "told pid")
+TOLD_PLACE_PATTERN = part_pattern("own message", "told place")
+TOLD_LINE_PATTERN = part_pattern("own message", "told line")
 SURELY_TOLD_PERCENT = 90  # of the cause that was told: below it the answer was unsure then, and is now
 
 

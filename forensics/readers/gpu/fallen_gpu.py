@@ -8,13 +8,13 @@ The driver prints it in nv_check_gpu_state and at probe (open-gpu-kernel-modules
 lines after the first have no timestamp in a kernel log. A journal adds one to each line, and some log collectors join them.
 """
 
-from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import Line, Region, Trigger, Value
 from forensics.readers.base import Record
 
 TRIGGER = Trigger("fallen_gpu", ("installed in this system has",), before=2, after=2)
-FALLEN_GPU_PATTERN = lazy.regex(r"NVRM: The NVIDIA GPU (?P<pci>(?:[0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-9a-fA-F])")
-PCI_ID_PATTERN = lazy.regex(r"\(PCI ID: (?P<device>10de:[0-9a-fA-F]{4})\)")
+FALLEN_GPU_PATTERN = part_pattern("fallen gpu", "fallen gpu")
+PCI_ID_PATTERN = part_pattern("fallen gpu", "pci id")
 FALLEN = "fallen off the bus"
 LOST = "lost"
 OUTCOMES = (LOST,)

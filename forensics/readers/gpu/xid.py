@@ -7,9 +7,7 @@ instance in the parentheses, with pid and name missing or `<unknown>`, with `cau
 """
 
 import functools
-import re
 
-from forensics.core import lazy
 from forensics.data_files.named_parts import part_pattern
 from forensics.database import HEALTHY, read_table
 from forensics.model import Line, Region, Trigger, Value, Weight
@@ -17,11 +15,11 @@ from forensics.readers.base import Record
 
 TRIGGER = Trigger("xid", ("NVRM: Xid",))
 XID_LINE_PATTERN = part_pattern("xid", "xid line")
-PREVIOUS_XID_PATTERN = lazy.regex(r"caused by previous Xid (\d+)")
-RECOVERY_DONE_PATTERN = lazy.regex(r"recovery action changed from \w+ \([^)]*\) to 0x0\b")  # Xid 154: no action is left to do
-NVLINK_ERROR_PATTERN = lazy.regex(r"NVLink: (?:fatal|non-?fatal|uncorrectable|link)", re.IGNORECASE)
+PREVIOUS_XID_PATTERN = part_pattern("gpu xid", "previous xid")
+RECOVERY_DONE_PATTERN = part_pattern("xid", "recovery done")  # Xid 154: no action is left to do
+NVLINK_ERROR_PATTERN = part_pattern("xid", "nvlink error")
 LINK_CODE = "74"
-NONFATAL_PATTERN = lazy.regex(r"\bnon-?fatal\b", re.IGNORECASE)
+NONFATAL_PATTERN = part_pattern("xid", "nonfatal")
 CODED, HARMLESS, UNKNOWN_CODE = "coded", "harmless", "unknown_code"
 OUTCOMES = (CODED, HARMLESS, UNKNOWN_CODE)
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.database import Database
 from forensics.database.nvlink5 import decode_line
 from forensics.model import Value
@@ -23,7 +23,7 @@ from forensics.readers.base import Record
 from forensics.readers.kernel.aer import HOST_LINK
 
 PROGRAM_OR_GPU = {13, 31, 32, 69, 137}
-GPC_TPC_PATTERN = lazy.regex(r"\(GPC (\d+), TPC (\d+)(?:, SM (\d+))?\)")
+GPC_TPC_PATTERN = part_pattern("xid context", "gpc tpc")
 MAX_XID_CONTEXT_LINES = 2000  # records further away in a kernel log are unrelated
 NEAR_RECORDS = 32  # on either side; in a flood, the nearest records are enough
 

@@ -74,7 +74,7 @@ def rank_of_file_name(source: str) -> int | None:
 
 
 MAX_COMM_BYTES = 15  # TASK_COMM_LEN of the kernel is 16 with the terminating zero
-PCI_ADDRESS_PATTERN = lazy.regex(r"(?:([0-9a-fA-F]{1,8}):)?([0-9a-fA-F]{1,2}):([0-9a-fA-F]{1,2})(?:\.[0-9a-fA-F])?")
+PCI_ADDRESS_PATTERN = part_pattern("identity entity ids", "pci address")
 HEX_NUMBER_PATTERN = lazy.regex(r"[0-9a-fA-F]{1,16}")
 IP = lazy.regex(r"\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{0,4}:[0-9a-f:.]{0,60}")
 # Process names that are common on a host: interpreters, shells, launchers, the threads that PyTorch names.

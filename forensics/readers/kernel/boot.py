@@ -19,7 +19,7 @@ since the line before, and its pid is lower than those before: both start anew w
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.line_formats import parse_prefix
 from forensics.model import Line, Prefix, Region, Trigger
 from forensics.readers.base import ParsedLine, Record, parse_lines
@@ -32,15 +32,9 @@ TRIGGER = Trigger(
     before=BOOT_CONTEXT_LINES,
     after=BOOT_CONTEXT_LINES,
 )
-BOOT_HEADER_PATTERN = lazy.regex(r"^-- (?:Boot [0-9a-f]{32}|Reboot) --")
-LINUX_VERSION_PATTERN = lazy.regex(r"\bLinux version \d")
-SHUTDOWN_PATTERN = lazy.regex(
-    r"(?i)\bReached target (?:System )?(?:shutdown|power-?off|reboot|halt|final step|unmount)|\bsystemd-shutdow|"
-    r"\bsystem (?:is|will) (?:now )?(?:be )?(?:rebooting|reboot|powering|power|going down|halt)|\bshutting down\b|"
-    r"Power key pressed|\bjournal stopped|(?:exiting|terminating|terminated) on signal 15|Received SIGTERM from PID 1 |"
-    r"\breboot: |Stopping User Manager|\bshutdown\[\d+\]|\brunlevel (?:0|6)\b|\bkexec\b|starting (?:Reboot|Power-Off)|"
-    r"Stopped target|Deactivat(?:ing|ed) swap"
-)
+BOOT_HEADER_PATTERN = part_pattern("boot", "boot header")
+LINUX_VERSION_PATTERN = part_pattern("boot", "linux version")
+SHUTDOWN_PATTERN = part_pattern("boot", "shutdown")
 EARLY_PROGRAM = "systemd-modules-load"  # runs once, at boot
 MIN_DOWN_S = 10.0  # chosen by hand: firmware and loader take longer; lines of one boot follow each other faster
 MAX_LINES_BEFORE_BOOT = 5  # lines in front of the boot, one of which a program must have written

@@ -17,7 +17,7 @@ from forensics.readers.base import Record
 
 TRIGGER = Trigger("cgroup_counts", ("oom_kill ",), before=6, after=0)
 OOM_KILL_COUNT_PATTERN = part_pattern("cgroup counts", "oom kill count")
-CGROUP_FILE_NAME_PATTERN = lazy.regex(r"(?:^|[/!.])memory\.(?:events(?:\.local)?|oom_control)(?:\.\w{1,8})?$")
+CGROUP_FILE_NAME_PATTERN = part_pattern("cgroup counts", "cgroup file name")
 NEIGHBOUR_ROW_PATTERNS = (lazy.regex(r"\boom_kill_disable [01]\s*$"), lazy.regex(r"\boom \d+\s*$"), lazy.regex(r"\bmax \d+\s*$"))
 
 MEMORY_LIMIT = "memory_limit"

@@ -17,11 +17,8 @@ from forensics.readers.units import typed_fields
 TRIGGER = Trigger("kernel_dump", (" Comm: ", "RIP: 0010:"), before=25, after=40)
 OUTCOMES: tuple[str, ...] = ()
 # The first line of a report; an out-of-memory report has a dump of the task that asked for memory, and tells its own story.
-HEAD_PATTERN = lazy.regex(
-    r"\bBUG: |\bINFO: (?:rcu|task)|\bstalls? on CPU|\bhard LOCKUP|\bOops\b|general protection fault|Unable to handle kernel"
-    r"|Kernel panic|divide error|invalid opcode|kernel BUG at|unable to handle"
-)
-OTHER_HEAD_PATTERN = lazy.regex(r"invoked oom-killer|page allocation failure|\bWARNING: |cut here \]")
+HEAD_PATTERN = part_pattern("dump", "head")
+OTHER_HEAD_PATTERN = part_pattern("dump", "other head")
 TASK_PATTERN = part_pattern("dump", "task")
 STOPPED_FUNCTION_PATTERN = part_pattern("dump", "stopped function")
 

@@ -15,7 +15,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 
-from forensics.core import lazy
 from forensics.core.text import format_size
 from forensics.data_files.named_parts import first_row, part_pattern
 from forensics.line_formats.cgroup_paths import owner_phrase
@@ -36,10 +35,8 @@ OUTCOMES = (MEMORY_LIMIT, HOST_MEMORY_EXHAUSTED)
 
 QUOTE_RANKS = {"constraint": 2, "limit": 2, "usage": 3, "invoked": 4}  # of the lines, the smallest is quoted first
 OOM_KILL_PATTERN = part_pattern("kernel oom", "oom kill")
-CGROUP_CHARGE_FRAME_PATTERN = lazy.regex(
-    r"\b_{0,2}(?:mem_cgroup_(?:out_of_memory|(?:handle_)?oom\w*|(?:try_|do_)?charge\w*)|try_charge_memcg)\b"
-)
-PAGE_ALLOCATION_FRAME_PATTERN = lazy.regex(r"\b__alloc_pages_slowpath\b")
+CGROUP_CHARGE_FRAME_PATTERN = part_pattern("kernel oom", "cgroup charge frame")
+PAGE_ALLOCATION_FRAME_PATTERN = part_pattern("kernel oom", "page allocation frame")
 UNLIMITED_BYTES = 1 << 60  # for "no limit" the kernel writes its largest counter, 2**63 minus a page
 MAX_TOP_TASKS = 5  # the largest ones; smaller processes do not fill the memory
 # GFP_KERNEL and GFP_KERNEL_ACCOUNT as kernels printed them, from 2.6 on; the bits were numbered anew several times.

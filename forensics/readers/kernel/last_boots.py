@@ -8,13 +8,13 @@ The table begins with the newest boot. An older boot that is still marked `still
 shutdowns (`last -x`), two boots without a shutdown between them show the same. Otherwise the table proves nothing.
 """
 
-from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import Line, Region, Trigger
 from forensics.readers.base import Record
 
 TRIGGER = Trigger("last_boots", ("reboot   system boot",), before=40, after=40)
-BOOT_ROW_PATTERN = lazy.regex(r"^reboot +system boot ")
-SHUTDOWN_ROW_PATTERN = lazy.regex(r"^(?:shutdown +system down|runlevel +\(to lvl [06]\)) ")
+BOOT_ROW_PATTERN = part_pattern("last boots", "boot row")
+SHUTDOWN_ROW_PATTERN = part_pattern("last boots", "shutdown row")
 STILL_RUNNING = "still running"
 NO_SHUTDOWN = "no_shutdown"
 OUTCOMES = (NO_SHUTDOWN,)

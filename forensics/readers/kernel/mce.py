@@ -13,7 +13,6 @@ context corrupt (Intel SDM vol. 3B 17.3).
 import functools
 from datetime import UTC, datetime
 
-from forensics.core import lazy
 from forensics.data_files.named_parts import first_parts, first_row, part_pattern
 from forensics.database import read_rows
 from forensics.model import Line, Region, Trigger, Value, Weight
@@ -27,11 +26,8 @@ PROCESSOR_PATTERN = part_pattern("mce", "processor")
 MCE_ADDRESS_PATTERN = part_pattern("mce", "mce address")
 IPID_PATTERN = part_pattern("mce", "ipid")
 DIMM_PATTERN = part_pattern("mce", "dimm")
-AMD_MEMORY_PATTERN = lazy.regex(r"DRAM ECC error|Unified Memory Controller|ECC/ChipKill ECC error")
-MCE_LINE_PATTERN = lazy.regex(
-    r"\[Hardware Error\]|\bEDAC\b|^(?:CPU|MCE|TIME|MISC|ADDR|MCG|MCi|MCA|STATUS|"
-    r"Hardware event|CPUID|SOCKET|Transaction)\b|microcode"
-)
+AMD_MEMORY_PATTERN = part_pattern("mce", "amd memory")
+MCE_LINE_PATTERN = part_pattern("mce", "mce line")
 MCE_VERDICT_PATTERN = part_pattern("mce", "mce verdict")
 MEMORY, CODED, UNKNOWN_CODE = "memory", "coded", "unknown_code"
 OUTCOMES = (MEMORY, CODED, UNKNOWN_CODE)

@@ -10,12 +10,11 @@ Jun  2 10:05:31 gpu-04 kernel: Out of memory   -> by the kernel
 
 from collections.abc import Sequence
 
-from forensics.core import lazy
 from forensics.data_files.named_parts import part_pattern
 from forensics.model import Fields, Proof
 from forensics.readers.surroundings.near import MAX_FAULT_LINES, MAX_SENTENCE_LINES, Found
 
-FAULT_PATTERN = lazy.regex(r"\bOops\b|\bpanic\b|\bBUG: |Unable to handle kernel|Internal error: |\bLOCKUP\b|soft lockup")
+FAULT_PATTERN = part_pattern("kernel places", "fault")
 KERNEL_FUNCTION_PATTERN = part_pattern("kernel places", "kernel function")  # of x86, older ones, ARM, POWER, RISC-V
 HUNG_PANIC = "hung_task: blocked tasks"  # the watchdog's task ends the machine, not the one that hung
 HUNG_TASK_PATTERN = part_pattern("kernel places", "hung task")
@@ -39,11 +38,8 @@ def kernel_place(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], a
     return found | ({"running_task": f"{task['task']} (pid {task['pid']})"} if task else {})
 
 
-KERNEL_LINE_PATTERN = lazy.regex(
-    r"^\W{0,3}\d{0,3}\W{0,3}\[ {0,8}\d{1,10}\.\d{1,9}\]|^.{0,90}\bkernel: "
-    r"|^\[\w{3} \w{3} +\d+ [\d:]+ \d{4}\]|^\[ {0,4}\+\d+\.\d+\]"
-)
-SECONDS_FROM_BOOT_PATTERN = lazy.regex(r"\[ {0,8}(\d{1,10}\.\d{1,9})\]")
+KERNEL_LINE_PATTERN = part_pattern("kernel places", "kernel line")
+SECONDS_FROM_BOOT_PATTERN = part_pattern("places", "seconds from boot")
 
 
 def is_by_kernel(text: str) -> bool:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import Finding, Line, ProcessMemory, Region, Scan
 
 OOM_REPORT_KIND = "kernel_oom"  # the scanner keeps these regions for the record of that name
@@ -21,8 +22,8 @@ MIN_OOM_TABLE_LINES = 500  # a region that keeps fewer lines was made for anothe
 OOM_PAGE_BYTES = 4096  # the table counts pages; those of x86 and most Arm kernels, as no line says how large they are
 NEW_OOM_REPORT = "invoked oom-killer"
 OOM_TABLE_HEADER_PATTERN = lazy.regex(r"\[\s*pid\s*\]\s+(?P<columns>uid\s.*\bname)\s*$")
-OOM_TABLE_ROW_PATTERN = lazy.regex(r"\[\s*(?P<pid>\d{1,18})\]\s+(?P<rest>\d+\s+\d+\s+\d+\s+\d{1,18}\s.*\S)\s*$")
-FIRST_COLUMNS_PATTERN = lazy.regex(r"(?:\d+\s+){3}(?P<rss>\d+)(?:\s+-?\d+)+\s+(?P<task>\S.{0,60}?)$")
+OOM_TABLE_ROW_PATTERN = part_pattern("process table", "oom table row")
+FIRST_COLUMNS_PATTERN = part_pattern("process table", "first columns")
 
 
 class TableRow(Struct, frozen=True):
@@ -74,7 +75,7 @@ def table_rows(lines: Iterable[Line]) -> Iterator[tuple[Line, TableRow]]:
             yield line, row
 
 
-KILLED_PID_PATTERN = lazy.regex(r"Kill(?:ed)? process (\d{1,18})")
+KILLED_PID_PATTERN = part_pattern("process table", "killed pid")
 MAX_PROCESS_ROWS = 20  # the biggest ones: the smaller ones together seldom matter
 
 

@@ -4,17 +4,15 @@
 [   11.590583] platform fe310000.mmc: deferred probe pending
 """
 
-from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.line_formats import parse_prefix
 from forensics.model import Region, Trigger, Weight
 from forensics.readers.base import Record
 
 MAX_ROOT_WAIT_LINES = 200  # chosen by hand: drivers that report themselves while the kernel waits; a system prints more
 TRIGGER = Trigger("root_wait", ("waiting for root device ",), after=MAX_ROOT_WAIT_LINES)
-WAITING_PATTERN = lazy.regex(r"\bWaiting for root device (?P<device>\S+?)\.{3}\s*$")
-FOUND_PATTERN = lazy.regex(
-    r"\bMounted root\b|\bas init process\b|Freeing (?:unused kernel|init) memory|\bsystemd\[1\]|Kernel panic"
-)
+WAITING_PATTERN = part_pattern("root wait", "waiting")
+FOUND_PATTERN = part_pattern("root wait", "found")
 # The default of `deferred_probe_timeout`: drivers that still lack what they need are given up behind it (drivers/base/dd.c).
 MIN_ROOT_WAIT_S = 10.0
 NEVER_FOUND = "never_found"

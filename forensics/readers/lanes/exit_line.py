@@ -15,21 +15,16 @@ pattern for both would move what was learned of either.
 
 from collections.abc import Sequence
 
-from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.line_formats import unlabelled
 from forensics.model.verdicts import Lane
 
 LAST_LINES_WITH_STATUS = 3  # chosen by hand: a date or a closing line may follow the status
 MAX_STATUS = 255  # of a process
-REPORT_END_PATTERN = lazy.regex(
-    r"The output \(if any\) is above this job summary|Read file <[^>]{1,500}> for stderr output of this job"
-)
+REPORT_END_PATTERN = part_pattern("exit line", "report end")
 REPORTED_SUCCESS = "Successfully completed."
 MAX_LINES_BEHIND_SUCCESS = 18  # in such a report: the table of what the job used, and where its output is
-EXIT_LINE_PATTERN = lazy.regex(
-    r"(?i)(?:\b(?:exit(?:ed|s|ing|code|status)?|return(?:ed|code)?|rc)(?:[ _](?:with|by|status|code|value|non-zero))*\W{0,4}"
-    r"|^\W*(?:exit[ _]?)?(?:status|rc|code)\W{1,3})(\d{1,3})\W*$"
-)
+EXIT_LINE_PATTERN = part_pattern("exit line", "exit line")
 
 
 def exit_status(lane: Lane | None) -> int | None:

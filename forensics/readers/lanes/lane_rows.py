@@ -16,6 +16,7 @@ from collections.abc import Collection, Sequence
 from forensics.core import lazy
 from forensics.core.shapes import zeroed
 from forensics.core.text import decode_line
+from forensics.data_files.named_parts import part_pattern
 from forensics.line_formats import peeled
 from forensics.model import Line, Scan
 from forensics.model.verdicts import Entity, LaneKind
@@ -44,11 +45,9 @@ SCHEDULERS = lazy.regex(r"slurm\w*|pbs\w*|sge\w*|lsf\w*|kube-scheduler|kube-cont
 RUNTIMES = lazy.regex(r"systemd\S*|dockerd?|containerd\S*|kubelet|crio|podman|supervisord|k3s|runc|conmon", re.IGNORECASE)
 KERNEL_FORMATS = ("dmesg", "kmsg", "pstore", "vmcore", "kernel", "talos")
 HOST_FORMATS = ("dmesg", "syslog", "journal", "kmsg", "pstore", "vmcore", "kernel", "talos")
-SLURM_DAEMON_LOG = lazy.regex(r"(?:^|[/!])(?:slurmd|slurmctld|slurmdbd|slurmstepd)\b[^/]*$")
-SLURM_DAEMON_LINE = lazy.regex(  # what only slurmd and slurmctld log: a log on standard input has no name
-    r"\[\d{4}-[^\]]{5,30}\] (?:slurm(?:d|ctld|dbd) version \d|_slurm_rpc_\w|_job_complete: JobId=|sched: Allocate JobId="
-    r"|Launching batch job \d|launch task StepId=|\[\d+\.\w+\] (?:done with job|task/cgroup: ))"
-)
+SLURM_DAEMON_LOG = part_pattern("lane rows", "slurm daemon log")
+# what only slurmd and slurmctld log: a log on standard input has no name.
+SLURM_DAEMON_LINE = part_pattern("lane rows", "slurm daemon line")
 MIN_RANK_LINE_SHARE = 0.3  # of the lines: `3: text` is a rank of srun only where many lines are written so
 KERNEL_OR_RANK_STARTS = frozenset((b"[", b"<", b"k"))  # `kern  :warn  : [` is how dmesg -x begins
 INDENT_BYTES = frozenset((b" ", b"\t"))

@@ -2,29 +2,22 @@
 
 from forensics.core import lazy
 from forensics.core.shapes import by_shape
+from forensics.data_files.named_parts import part_pattern
 from forensics.line_formats import parse_prefix, unlabelled
 
 MILD_RECORD_PATTERN = lazy.regex(r"^.{0,80}\b(?:WARN(?:ING)?|INFO|DEBUG|NOTICE)\b|Warning: ")
-PYTHON_WARNING_PATTERN = lazy.regex(r":\d{1,9}: \w{0,40}Warning: ")
-PID_PATTERN = lazy.regex(r"(?i)\bpid[ :=]{1,3}(\d{1,10})\b")
+PYTHON_WARNING_PATTERN = part_pattern("line parts", "python warning")
+PID_PATTERN = part_pattern("line parts", "pid")
 # Begins with single letters, which are found five times as fast as the beginning of a word.
-COUNTER_PATTERN = lazy.regex(
-    r"[EeSsIiRr](?<!\w.)(?i:(?<=e)poch|(?<=s)tep|(?<=i)ter(?:ation)?|(?<=r)ound)(?i:s?)\b\W{0,4}(?<![\[({=:,\s]-)(\d{1,9})"
-)
+COUNTER_PATTERN = part_pattern("line parts", "counter")
 CELL_HEADING_PATTERN = lazy.regex(rb"(?:\d{4}-\d\d-\d\dT\S+ )?In \[[ \d]{1,9}\]:$")
-FAILED_CELL_PATTERN = lazy.regex(
-    r"(?P<cell>In \[(?:\d{1,9}| )\]): ended with (?!KeyboardInterrupt$|SystemExit$)(?P<kind>\S.{0,80})$"
-)
+FAILED_CELL_PATTERN = part_pattern("line parts", "failed cell")
 LOW_SEVERITY_LEVELS = {"warning", "warn", "w", "info", "i", "debug", "d", "trace", "notice"}
-RECORD_LEVEL_PATTERN = lazy.regex(r"^\W{0,3}(?:\S+ ){0,4}?\W?(WARN(?:ING)?|INFO|DEBUG|NOTICE)\b|:\d+: \w*Warning: ")
+RECORD_LEVEL_PATTERN = part_pattern("line parts", "record level")
 MAX_LEVEL_CHARS = 160  # the level is in these first characters of a line, after a time, a host and the name of a logger
-NO_REASON_PATTERN = lazy.regex(
-    r"\[?[\w.-]{1,40}@[\w.-]{1,60}[: ][^\s$#]{0,200}[$#] |z?[ef]?grep: .{1,300}: No such file|> {1,8}\S.*\\$|> {2,8}[|&]"
-    r"|\[[^\]]{1,40}\] forensics run: "
-    r"|.{0,120}\bsystemd\[\d{1,7}\]: (?:Start(?:ed|ing)|Finished|Reached target|Listening on|Mounted|Created slice|Set up) "
-)
-TRACKER_PATTERN = lazy.regex(r"^\W{0,4}(?:wandb: |wandb:$|COMET [A-Z]+: |neptune\] |View (?:run|experiment) .{0,200}\bat: ?http)")
-SHELL_TIME_PATTERN = lazy.regex(r"(?:real|user|sys)\s{1,8}(?:\d{1,9}m)?\d{1,9}[.,]\d{1,6}s?\s*$")
+NO_REASON_PATTERN = part_pattern("line parts", "no reason")
+TRACKER_PATTERN = part_pattern("line parts", "tracker")
+SHELL_TIME_PATTERN = part_pattern("line parts", "shell time")
 PLACE_IN_CODE_PATTERN = lazy.regex(r"[\w./\\-]+\.\w{1,8}[:(]\d+")
 
 

@@ -12,6 +12,7 @@ import re
 from msgspec import Struct
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.readers.numbers.numbers import words
 
 EVALUATION_WORDS = {"val", "valid", "validation", "eval", "evaluation", "test", "dev"}
@@ -31,15 +32,11 @@ NOT_MEMORY_WORDS = {
     "needed", "increase", "delta", "difference", "growth", "cgroup", "freed", "saved", "wait",
 }  # fmt: skip
 SECONDS_BY_UNIT = {"ms": 1e-3, "s": 1.0, "sec": 1.0, "secs": 1.0, "seconds": 1.0, "us": 1e-6}
-UNIT_PATTERN = lazy.regex(r"(?<![a-z])(?P<unit>[kmgt]i?b|bytes|percent|%)(?![a-z])")
+UNIT_PATTERN = part_pattern("labels", "unit")
 PER_SECOND_PATTERN = lazy.regex(
     r"\b(?:wps|ups|it/s|\w+/s(?:ec)?\b|\w+(?:[ _]per[ _]|/)sec(?:ond)?s?\b|throughput|\w*samplespersec)", re.I
 )
-LOSS_LABEL_PATTERN = lazy.regex(
-    r"(?:\b(train|training|total|lm|batch|running|avg|average|mean|smoothed|val|valid|validation|eval|test|nll|mlm|sop|box|cls|"
-    r"obj|dfl) )?([\w./-]{0,80}loss[\w./-]{0,80})",
-    re.IGNORECASE,
-)
+LOSS_LABEL_PATTERN = part_pattern("labels", "loss label")
 STEP_TIME_PATTERN = lazy.regex(
     r"(?:step|iter(?:ation)?|batch|update)[ _]?time|time[ _]?(?:per|/)[ _]?(?:step|iter|batch)|"
     r"sec(?:onds|s)?[ _/]?(?:per|/)?[ _]?(?:step|iter|batch)\b|^time\b|\btime$|^dt$",

@@ -5,8 +5,8 @@
 
 import re
 
-from forensics.core import lazy
 from forensics.core.text import decode_line
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import Scan
 from forensics.readers.numbers.base import Reading, Series
 from forensics.readers.numbers.labels import EVALUATION_WORDS, label_meaning
@@ -16,7 +16,7 @@ from forensics.readers.sampled_lines import sampled_blocks
 QUANTITY = "metric"
 MAX_LOST_NAMES = 3  # bounds time; what is lost with them says no more
 MAX_LOST_READINGS = 2000  # of each, the last ones; as many as of other series
-NAN_PATTERN = lazy.regex(r"(?i)(?<![\w/.-])([a-z_][\w/.-]{0,40})['\"]?\s{0,2}[=:]\s{0,2}nan\b")
+NAN_PATTERN = part_pattern("lost values", "nan")
 NUMBER_OR_NAN = rb"['\"]?\s{0,2}[=:]\s{0,2}([-+]?(?:nan|inf|\d{1,20}(?:\.\d{1,20})?(?:e[-+]?\d{1,3})?))(?![\w.])"
 
 

@@ -10,7 +10,6 @@ MEM 105.500000 1700000004.5000                       -> "resident memory", 105.5
 import re
 from collections.abc import Iterator
 
-from forensics.core import lazy
 from forensics.core.limits import GIB, KIB, MIB
 from forensics.data_files.named_parts import part_pattern
 from forensics.model import Line, Region, Scan, Trigger
@@ -36,7 +35,7 @@ MPROF_SAMPLE_PATTERN = part_pattern("memory tools", "mprof sample")
 PROFILE_ROW_PATTERN = part_pattern("memory tools", "profile row")
 CGROUP_FILE_PATTERN = part_pattern("memory tools", "cgroup file")
 BYTES_PATTERN = part_pattern("memory tools", "bytes")
-EVENT_PATTERN = lazy.regex(r"\b(high|max|oom|oom_kill)[ :=]+(\d{1,18})\b")
+EVENT_PATTERN = part_pattern("numbers memory tools", "event")
 UNLIMITED = 1 << 60  # cgroup v1 writes "no limit" as the largest multiple of a page, in bytes
 YOLO_EPOCH_PATTERN = part_pattern("memory tools", "yolo epoch")
 YOLOV5_LOSS_COLUMNS = ("box", "obj", "cls", "total")  # of YOLOv5, before its columns were called box_loss

@@ -13,20 +13,14 @@ from msgspec import DecodeError, Struct
 from msgspec.json import Decoder
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 
 MAX_LINE_NUMBERS = 60  # of one line; further ones are ignored
 MAX_LABEL_CHARS = 48  # of a label, from its end
 MIN_COLUMN_NUMBERS = 8  # measured: of fewer numbers, float() of each is as fast as the reading of a column
 
 # A number does not begin inside a word (GPU-0, s0.loss) and is not the argument of a call: memory_allocated(1).
-NUMBER_TOKEN_PATTERN = lazy.regex(
-    r"(?<![\w.\-])(?<!\w\()(?:(?P<number>[-+]?(?:\d{1,3}(?:,\d{3})++(?:\.\d++)?|\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d+)?)"
-    r"|(?P<odd>[-+]?(?:nan|inf|infinity))\b)"
-    r"(?P<unit> ?(?:[KMGT]i?B?(?:ytes)?|bytes|B|%|percent|ms/(?:step|batch|it)|[mu]?s/(?:step|batch|it|iter)|"
-    r"(?:it|iters?|steps?|samples?|examples?|tokens?|tok|imgs?|images?|batch|batches|sequences|seqs?)/s(?:ec)?(?! ?[:=])|"
-    r"ms|secs?|seconds|s|C|MHz|W)(?![\w/]))?",
-    re.IGNORECASE,
-)
+NUMBER_TOKEN_PATTERN = part_pattern("numbers", "number token")
 decode_numbers = Decoder(list[float]).decode
 CALL_PATTERN = lazy.regex(r"\b(?:tensor|array|float|np\.float(?:16|32|64)|tf\.Tensor)\(")
 LABEL_END_PATTERN = lazy.regex(r"[,;|{}\t\r]|\s-\s")

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from forensics.core import lazy
 from forensics.core.shapes import zeroed
+from forensics.data_files.named_parts import part_pattern
 from forensics.readers.numbers.labels import Meaning, label_meaning
 from forensics.readers.numbers.numbers import Token, columns, number, tokens
 
@@ -38,16 +39,12 @@ NO_DEVICE_NAMES = {
     "memory allocated",
 }
 PROGRESS_QUANTITIES = ("loss", "rate", "step_time", "grad_norm")
-MEMORY_ROW_PATTERN = lazy.regex(
-    r"^\s*(?:[kmgt]ib )?mem ?: +[\d.]+\S* +(?:\d|total)", re.IGNORECASE
-)  # rows of `free` and `top`, which tables.py and processes.py read
-LOSS_SCALE_FROM_PATTERN = lazy.regex(r"\bloss scale (from \S{1,24} )(?=to )", re.IGNORECASE)
-SCOPE_PATTERN = lazy.regex(
-    r"(?<![\w/-])(?:local_)?(rank|gpu|cuda|device|worker|pid|node|host)[ :=#_\[\-]{0,3}(\d{1,7})\b", re.IGNORECASE
-)
-RANK_PREFIX_PATTERN = lazy.regex(r"^\[default(\d{1,5})\]:|^\[\d+,(\d{1,5})\]<std|^ {0,4}(\d{1,4}): ")
-OF_TOTAL_PATTERN = lazy.regex(r"(?<![\w/.:-])(\d{1,9}) ?/ *(\d{1,9})(?![\w/.:-]| \d\d:)")
-HELD_OUT_PATTERN = lazy.regex(r"\b(?:valid|validation|val|eval|evaluation|test|testing|evaluate|validating)\b", re.IGNORECASE)
+MEMORY_ROW_PATTERN = part_pattern("plans", "memory row")  # rows of `free` and `top`, which tables.py and processes.py read
+LOSS_SCALE_FROM_PATTERN = part_pattern("plans", "loss scale from")
+SCOPE_PATTERN = part_pattern("plans", "scope")
+RANK_PREFIX_PATTERN = part_pattern("plans", "rank prefix")
+OF_TOTAL_PATTERN = part_pattern("plans", "of total")
+HELD_OUT_PATTERN = part_pattern("plans", "held out")
 DIGITS_PATTERN = lazy.regex(r"\d+")
 
 Key = tuple[str, str, str, str, str, bool]  # of a series: quantity, name, unit, scope, sense, gpu

@@ -9,12 +9,11 @@
 Only processes with at least MIN_TABLE_SHARE of their table's memory are kept: a shell that grows from 2 to 3 MB is no leak.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from forensics.core import lazy
 from forensics.core.limits import GIB, KIB, MIB
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import Line, Scan, Trigger
 from forensics.readers.kernel.process_table import OOM_PAGE_BYTES, OOM_REPORT_KIND, report_regions, table_rows
 from forensics.readers.numbers.base import (
@@ -37,11 +36,9 @@ TRIGGERS = (PROCESS_TABLE_TRIGGER, TOP_TRIGGER)
 MIN_TABLE_SHARE = 0.1  # chosen by hand: a process with less does not fill a machine
 MAX_READ_TABLES = 500  # evenly chosen ones: top prints one every few seconds for days
 RESIDENT_MEASURE = Measure("resident memory", "memory", "bytes", 1, "used")
-PROCESS_SIZE_PATTERN = lazy.regex(r"(\d{1,15}(?:\.\d{1,6})?)([kmgt]?)$", re.IGNORECASE)
-TOP_USED_PATTERN = lazy.regex(
-    r"\b(?P<unit>[KMGT]iB )?Mem ?:.*?(?P<used>\d+(?:\.\d+)?)(?P<suffix>[kmgt]?) used,\s+\S+ (?P<last>free|buff)"
-)
-TOP_AVAILABLE_PATTERN = lazy.regex(r"\b(?P<unit>[KMGT]iB )Swap ?:.* (?P<free>\d+(?:\.\d+)?) avail Mem")
+PROCESS_SIZE_PATTERN = part_pattern("processes", "process size")
+TOP_USED_PATTERN = part_pattern("processes", "top used")
+TOP_AVAILABLE_PATTERN = part_pattern("processes", "top available")
 BYTES_PER_PS_UNIT = {"": KIB, "k": KIB, "m": MIB, "g": GIB, "t": GIB << 10}
 
 Row = tuple[Line, int, float]  # line, pid, bytes of resident memory

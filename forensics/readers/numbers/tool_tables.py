@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from forensics.core import lazy
 from forensics.core.limits import GIB, KIB, MIB
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import Line, Region, Scan, Trigger
 from forensics.readers.numbers.base import (
     AVAILABLE_MEMORY_MEASURE,
@@ -57,12 +57,12 @@ TRIGGERS = (
 )
 MAX_SMI_PICTURE_LINES = 100  # from its version to its last GPU: 7 lines above the first one, 4 for each of 16
 
-TABLE_SIZE_PATTERN = lazy.regex(r"(\d{1,18}(?:\.\d{1,18})?)([KMGTP]?)i?B?$", re.IGNORECASE)
-USED_OF_TOTAL_PATTERN = lazy.regex(r"(?P<used>\d{1,9})MiB / +(?P<total>\d{1,9})MiB")
-SMI_GPU_PATTERN = lazy.regex(r"^GPU (?P<bus>[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f])\s*$")
-SMI_SIZE_PATTERN = lazy.regex(r"^ {8}(?P<name>Total|Used) {2,}: (?P<mib>\d{1,9}) MiB\s*$")
-CELSIUS_PATTERN = lazy.regex(r"\b(\d{1,3})C\b")
-SMI_ROW_INDEX_PATTERN = lazy.regex(r"^\|\s+(\d{1,3})\s+\S")
+TABLE_SIZE_PATTERN = part_pattern("tool tables", "table size")
+USED_OF_TOTAL_PATTERN = part_pattern("tool tables", "used of total")
+SMI_GPU_PATTERN = part_pattern("tool tables", "smi gpu")
+SMI_SIZE_PATTERN = part_pattern("tool tables", "smi size")
+CELSIUS_PATTERN = part_pattern("tool tables", "celsius")
+SMI_ROW_INDEX_PATTERN = part_pattern("tool tables", "smi row index")
 POWER_OF_UNIT = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 TEMPERATURE_MEASURE = Measure("temperature", "temperature", "C", gpu=True)
 CLOCK_MEASURE = Measure("SM clock", "clock", "MHz", gpu=True)
@@ -97,7 +97,7 @@ THROTTLE_REASON_BITS: Mapping[str, int] = {
     "hw_power_brake_slowdown": 0x80,
 }
 THROTTLE_MEASURES = {name: Measure(name.replace("_", " "), "throttle", "", gpu=True) for name in THROTTLE_REASON_BITS}
-THROTTLE_COLUMN_PATTERN = lazy.regex(r"clocks_(?:throttle|event)_reasons\.(\w+)")
+THROTTLE_COLUMN_PATTERN = part_pattern("tool tables", "throttle column")
 
 
 def series(scan: Scan) -> list[Series]:

@@ -6,7 +6,6 @@ root@nas02[/]# nvidia-smi                                           -> host nas0
 
 from collections.abc import Sequence
 
-from forensics.core import lazy
 from forensics.data_files.named_parts import PartRow, part_pattern, part_rows
 from forensics.model import Fields, Proof
 from forensics.readers.python.library_files import knows_own_code
@@ -14,7 +13,7 @@ from forensics.readers.surroundings.near import MAX_FAULT_LINES, MAX_LISTED_DEVI
 
 PROMPT_PATTERN = part_pattern("machines", "prompt")  # not of commands that ask another machine
 NODE_PATTERN = part_pattern("machines", "node")
-DOCUMENT_ROW_PATTERN = lazy.regex(r"\A\s{1,8}(?:JobId|JobState)=|\A\s{0,12}\"[@\w.]{1,60}\":|\ATERM_[A-Z]{3,20}: ")
+DOCUMENT_ROW_PATTERN = part_pattern("machines", "document row")
 NO_HOSTS = ("host", "localhost", "kernel", "server", "node")
 STARTED_ON_PATTERN = part_pattern("machines", "started on")
 AGENT_PATTERN = part_pattern("machines", "agent")  # of torchelastic

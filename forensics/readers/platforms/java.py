@@ -12,7 +12,6 @@ example.org/scheduler.(*Plugin).Filter(0xc000)
 
 from collections.abc import Sequence
 
-from forensics.core import lazy
 from forensics.data_files.named_parts import part_pattern
 from forensics.model import Fields, Proof, Value
 from forensics.readers.surroundings.near import NEAR, WIDE, Found
@@ -20,11 +19,7 @@ from forensics.readers.surroundings.near import NEAR, WIDE, Found
 CAUSED_BY_PATTERN = part_pattern("java", "caused by")
 JAVA_FRAME_PATTERN = part_pattern("java", "java frame")
 # A frame of the Java library or of a widely used one, as its package tells: `at java.base/java.lang.Thread.run(Thread.java:833)`.
-JVM_LIBRARY_FRAME_PATTERN = lazy.regex(
-    r"\bat (?:[\w.]{1,60}/)?(?:javax?|jdk|jakarta|sun|com\.sun|kotlinx?|scala|clojure|groovy|akka|reactor"
-    r"|org\.(?:springframework|apache|hibernate|eclipse|junit|gradle|jboss|slf4j|postgresql|mariadb|codehaus|elasticsearch|mockito)"
-    r"|com\.(?:mysql|zaxxer|google|fasterxml|oracle|netflix|microsoft|mongodb)|io\.(?:netty|micrometer|grpc|undertow))\."
-)
+JVM_LIBRARY_FRAME_PATTERN = part_pattern("java", "jvm library frame")
 
 
 def is_library_frame(text: str) -> bool:
@@ -49,9 +44,9 @@ def java_frame(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at:
     return {}
 
 
-GOROUTINE_PATTERN = lazy.regex(r"\Agoroutine \d{1,10} \[")
+GOROUTINE_PATTERN = part_pattern("java", "goroutine")
 GO_FRAME_PATTERN = part_pattern("java", "go frame")
-GO_LIBRARY_PATTERN = lazy.regex(r"/vendor/|/pkg/mod/|/go/src/runtime/|\A/usr/(?:local|lib)/go")
+GO_LIBRARY_PATTERN = part_pattern("java", "go library")
 
 
 def go_frame(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:

@@ -28,8 +28,8 @@ SCRIPT_TIME_PATTERN = part_pattern("job limits", "script time")
 SCRIPT_MEMORY_PATTERN = part_pattern("job limits", "script memory")
 ANSWER_PATTERN = part_pattern("job limits", "answer")
 KIND_OF_ANSWER = {"TimeLimit": ASKED_TIME, "RunTime": USED_TIME, "MinMemoryNode": ASKED_MEMORY}
-JOB_ID_PATTERN = lazy.regex(r"\bJobId=(\d{1,12})\b")
-HEADER_PATTERN = lazy.regex(r"(?i)^\W{0,3}JobID\b.{0,300}\b(?:Timelimit|ReqMem|MaxRSS)\b")
+JOB_ID_PATTERN = part_pattern("platforms job limits", "job id")
+HEADER_PATTERN = part_pattern("job limits", "header")
 RULE_PATTERN = lazy.regex(r"^[\s|-]*-{4}[\s|-]*$")
 TIME_PATTERN = part_pattern("job limits", "time")
 SLURM_SIZE_PATTERN = part_pattern("job limits", "slurm size")  # `4Gn`: of a node, `4Gc`: of a processor

@@ -10,7 +10,6 @@ Liveness probe failed: HTTP probe failed with statuscode: 503   -> HTTP probe fa
 
 from collections.abc import Sequence
 
-from forensics.core import lazy
 from forensics.data_files.named_parts import first_parts, part_pattern
 from forensics.model import Fields, Proof, Value
 from forensics.readers.surroundings.near import MAX_PROMPT_LINES, MAX_READ_PROOFS, NEAR, WIDE, Found
@@ -54,7 +53,8 @@ def _described_pod(lines: Sequence[str], at: int) -> str:
 
 
 POD_ID_PATTERN = part_pattern("kubernetes places", "pod id")  # as the kubelet writes it
-PREEMPTION_PATTERN = lazy.regex(r" preemption: .*")  # why no other pod was ended for this one: the scheduler's second sentence
+# why no other pod was ended for this one: the scheduler's second sentence.
+PREEMPTION_PATTERN = part_pattern("kubernetes places", "preemption")
 PROBE_MESSAGE_PATTERN = part_pattern("kubernetes places", "probe message")
 RUNTIME_MESSAGE_PATTERN = part_pattern("kubernetes places", "runtime message")
 

@@ -5,7 +5,6 @@
 
 from collections.abc import Sequence
 
-from forensics.core import lazy
 from forensics.data_files.named_parts import part_pattern, part_rows
 from forensics.model import Fields, Proof
 from forensics.readers.python.library_files import knows_own_code
@@ -15,7 +14,7 @@ PATH_PATTERN = part_pattern("named things", "path")
 ADDRESS_PATTERN = part_pattern("named things", "address")
 CONNECT_PATTERN = part_pattern("named things", "connect")
 PEER_PATTERN = part_pattern("named things", "peer")
-LISTEN_PATTERN = lazy.regex(r"(?i)\blisten|\bbind\b|in use|EADDRINUSE|already allocated")
+LISTEN_PATTERN = part_pattern("named things", "listen")
 
 
 def named_file(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:

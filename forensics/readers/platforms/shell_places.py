@@ -14,7 +14,6 @@ conda's.
 
 from collections.abc import Iterable, Sequence
 
-from forensics.core import lazy
 from forensics.data_files.named_parts import part_pattern
 from forensics.model import FailedActivation, Fields, Proof, Scan, Trigger
 from forensics.readers.python.library_files import knows_own_code
@@ -23,9 +22,7 @@ from forensics.readers.surroundings.near import Found
 SHELL_DEATH_PATTERN = part_pattern("shell places", "shell death")
 SCRIPT_PATTERN = part_pattern("shell places", "script")
 USAGE_ERROR_PATTERN = part_pattern("shell places", "usage error")  # argparse's
-FILE_TOOL_PATTERN = lazy.regex(
-    r"(?:/usr)?(?:/bin/)?(cp|mv|rm|ln|ls|cat|mkdir|rmdir|touch|chmod): (?:cannot |\S.{0,300}: No such file)"
-)
+FILE_TOOL_PATTERN = part_pattern("platforms shell places", "file tool")
 
 
 def failed_file_tool(text: str) -> str:
@@ -60,13 +57,7 @@ TRIGGER = Trigger(
         *("configured to use 'conda activate'", "'conda init' before 'conda activate'", "not a conda environment"),
     ),
 )
-ACTIVATION_PATTERN = lazy.regex(
-    r"(?:line \d{1,6}: )?\S{0,300}(?:activate|conda\.sh): (?:No such file or directory|not found)"
-    r"|(?:line \d{1,6}: )?\b(?:conda|mamba): (?:command )?not found"
-    r"|(?i:could not find conda environment|not a conda environment): \S{1,300}"
-    r"|Your shell has not been properly configured to use 'conda activate'"
-    r"|Run 'conda init' before 'conda activate'"
-)
+ACTIVATION_PATTERN = part_pattern("shell places", "activation")
 
 
 def failed_activations(scans: Iterable[Scan]) -> tuple[FailedActivation, ...]:

@@ -12,37 +12,22 @@ from msgspec import Struct
 
 from forensics.core import lazy
 from forensics.core.shapes import by_shape
+from forensics.data_files.named_parts import part_pattern
 
 # A negative number is no position: `[-1, -1]` stands for what is not known yet. Slurm's `STEP 4711.0 ON gpu-01` is none.
-NAMED_COUNT_PATTERN = lazy.regex(
-    r"(?i)\b(epoch|step|iter(?:ation)?|round)s?\b(?:\W{0,4}| {1,12})"
-    r"(?<![\[({=:,\s]-)(\d{1,9})\b(?!\.\d{1,9} ON\b)(?:\s{0,3}(?:/|\bof\b)\s{0,12}(\d{1,9})(?![\d.]|/\d))?"
-)
+NAMED_COUNT_PATTERN = part_pattern("counters", "named count")
 BAR_COUNT_PATTERN = lazy.regex(  # tqdm's, with the unit of its rate, as a logger prints it too, and Keras'
     r"(?<![\d/.])(\d{1,9}|\d{1,3}\.\d{1,3}[kMG]|\d{1,3}[kMG])(?:it)?/(\d{1,9}|\d{1,3}\.\d{1,3}[kMG]|\d{1,3}[kMG])(?:it)? "
     r"(?:\[(?:\d{1,3}:\d\d(?:[^\]\n]{0,80}?([A-Za-z]{1,20})/)?|(?P<keras>[=>.]{3}))|rate:[\d.?]{1,12}(?P<logged>[A-Za-z]{1,20})/)"
 )
-PLAN_PATTERN = lazy.regex(
-    r"(?i)\btrain(?:ing)?\b.{0,30}?\bfor (?P<total>\d{1,9}) (?P<unit>epoch|step|iter(?:ation)?|round)s?\b"
-    r"|\btotal (?:optimization|training) (?P<unit_of_total>epoch|step|iter(?:ation)?|round)s?\W{1,3}(?<!-)"
-    r"(?P<named_total>\d{1,9})\b"
-    r"|\bnum (?P<unit_of_num>epoch)s\W{1,3}(?<!-)(?P<num>\d{1,9})\b"
-    # A setting that is printed: `epochs: 20`, `--max_steps=5000`, `NUM_EPOCHS: 20`, `number of iterations: 75869`
-    r"|(?<![A-Za-z_])(?:(?:num|n|max|total|number[ _]of)[ _-]?(?:train(?:ing)?[ _-]?)?(?P<unit_set>epoch|iter(?:ation)?|round)s?"
-    r"|(?:max|total|train)[ _-]?(?:train(?:ing)?[ _-]?)?(?P<steps_set>step|iter)s?|(?P<epochs_set>epoch)s)"
-    r"['\"]?\s{0,3}[:= ]\s{0,3}['\"]?(?P<set_to>\d{1,9})\b(?![./]\d)"
-)
-ITEM_PATTERN = lazy.regex(r"^[^\w\[]{0,3}\[ {0,6}(\d{1,7}) {0,3}/ {0,6}(\d{1,7})\] \S")  # `[ 5/50] Running`: of a list of tasks
-POSITION_PATTERN = lazy.regex(  # `[41, 2040] loss` and `Epoch: [5][128/500]` name epoch and step, or batch, by their place
-    r"(?i)\b(batch|update|episode)(?:es|s)?\b\W{0,4}(\d{1,9})\b(?:\s{0,3}(?:/|\bof\b)\s{0,3}(\d{1,9})(?![\d.]|/\d))?"
-    r"|\bepoch\b\W{0,4}\d{1,6}(?:\s?(?:/|of)\s?\d{1,6})?[\])]?[\s:,]{0,3}"
-    r"[\[(]\s{0,6}(?P<part>\d{1,9})\s{0,3}/\s{0,6}(?P<parts>\d{1,9})[\s\])(]"
-    r"|^\W{0,3}\[ {0,6}(?P<epoch>\d{1,6}), {0,8}(?P<step>\d{1,9})\] {0,3}\w{0,20} ?loss\b"
-)
+PLAN_PATTERN = part_pattern("counters", "plan")
+ITEM_PATTERN = part_pattern("counters", "item")  # `[ 5/50] Running`: of a list of tasks
+# `[41, 2040] loss` and `Epoch: [5][128/500]` name epoch and step, or batch, by their place.
+POSITION_PATTERN = part_pattern("counters", "position")
 RESULT_PATTERN = lazy.regex(r"(?i)\b(?:\w{0,20}(?:loss|acc(?:uracy)?|error|score|auc|f1|ppl|perplexity|mse|mae|map))\b\W{1,4}\d")
-FRESH_BAR_PATTERN = lazy.regex(r"(?<![\d/.])0/(\d{1,9}) \[0?0:00<")  # as tqdm draws a bar before its first step
+FRESH_BAR_PATTERN = part_pattern("counters", "fresh bar")  # as tqdm draws a bar before its first step
 # A record of the training by transformers' Trainer, whose last line is another record: that of the whole run's time.
-TRAINER_RECORD_PATTERN = lazy.regex(r"\{'loss': .{0,400}'(epoch)': ('?)(\d{1,6}(?:\.\d{1,20})?)\2[,}]")
+TRAINER_RECORD_PATTERN = part_pattern("counters", "trainer record")
 TRAINER_END = "'train_runtime'"
 STEP_RATE_UNITS = ("it", "s", "ba", "batch", "step")  # of `3.2it/s`, `14.04s/it`, `1.5batch/s`
 # One of the texts stands in each line that the patterns match, in lower case.

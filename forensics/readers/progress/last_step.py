@@ -30,6 +30,7 @@ from msgspec.structs import replace
 from forensics.core import lazy
 from forensics.core.shapes import MAX_SHAPE_CHARS, MAX_SHAPES
 from forensics.core.text import DIGITS_TO_ZEROS, decode_line
+from forensics.data_files.named_parts import part_pattern
 from forensics.database import read_rows
 from forensics.model import Scan
 from forensics.readers.progress.counters import (
@@ -122,7 +123,7 @@ def _tells(raw: bytes, ends: tuple[bytes, ...]) -> bool:
 
 MAX_SEARCHED_LINES = 2000  # from the end
 MAX_COUNTED_LINES = 20_000  # from the end, searched for what is counted by
-CELL_END_OR_HEADING_PATTERN = lazy.regex(r"In \[[ \d]{1,6}\]:(?:$| (?:ended with |raised, ))")
+CELL_END_OR_HEADING_PATTERN = part_pattern("last step", "cell end or heading")
 RUNNING_HEADING = "In [ ]:"
 BEFORE_END = "before the line with which {} always ends"
 PLAN_WORDS = lazy.regex(

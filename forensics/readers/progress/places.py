@@ -2,17 +2,14 @@
 
 from collections.abc import Sequence
 
-from forensics.core import lazy
-from forensics.data_files.named_parts import first_parts
+from forensics.data_files.named_parts import first_parts, part_pattern
 from forensics.model import Fields, Proof
 from forensics.readers.progress.counters import bar_counter, named_counters
 from forensics.readers.python.near_tracebacks import MAX_TRACEBACK_LINES, tracebacks_near
 from forensics.readers.surroundings.near import NEAR, Found
 
-BARE_DEATH_PATTERN = lazy.regex(
-    r"(?:Killed|Terminated|Aborted|Segmentation fault|Bus error|Illegal instruction)(?: \(core dumped\))?"
-)
-LOSS_PATTERN = lazy.regex(r"(?i)\bloss|loss\b")
+BARE_DEATH_PATTERN = part_pattern("progress places", "bare death")
+LOSS_PATTERN = part_pattern("progress places", "loss")
 
 
 def step_of_bar(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:

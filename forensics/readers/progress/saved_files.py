@@ -7,7 +7,6 @@ SAVED CHECKPOINT @ EPOCH 15                                                  -> 
 
 from collections.abc import Iterable
 
-from forensics.core import lazy
 from forensics.data_files.named_parts import part_pattern
 from forensics.model import Habit, Region, Scan, Trigger
 
@@ -18,8 +17,8 @@ TRIGGER = Trigger(
         *("checkpoint saved", "stored checkpoint", "weights saved", "saved weights", "saving weights"),
     ),
 )
-SAVED_PATTERN = lazy.regex(r"(?i)\b(?:saved|saving|stored)\b")
-NOT_SAVED_PATTERN = lazy.regex(r"(?i)\b(?:will|would|not|can't|cannot|fail\w*|errors?|\w*warning|if|every|before|disabled)\b")
+SAVED_PATTERN = part_pattern("saved files", "saved")
+NOT_SAVED_PATTERN = part_pattern("saved files", "not saved")
 SAVED_PATH_PATTERN = part_pattern("saved files", "saved path")
 COUNTED_PATTERN = part_pattern("saved files", "counted")
 MAX_SAVED_LINE_CHARS = 1000  # of a line; a path stands at its begin or behind its message

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.readers.base import ParsedLine
 
 TRACEBACK_HEAD = "Traceback (most recent call last)"
@@ -20,9 +21,8 @@ MAX_MESSAGE_LINES = 12  # of one exception's text. PyTorch's CUDA errors have fi
 MAX_LIST_LINES = 100  # of a message whose lines have the form of a list
 MAX_FRAMED_LINES = 40  # between two rules
 RULE_LINE_PATTERN = lazy.regex(r"\A[-=*]{20,}\s*$")
-OTHER_PROGRAM_PATTERN = lazy.regex(  # what the next program prints at its start, a warning, or an error of its own
-    r"\Ausage: \S|\A[\w./-]{1,80}: (?:ERROR|error|fatal|warning)\b|\A\S{1,300}\.py:\d{1,7}: \w*Warning: "
-)
+# what the next program prints at its start, a warning, or an error of its own.
+OTHER_PROGRAM_PATTERN = part_pattern("exception message", "other program")
 LIST_ITEM_PATTERN = lazy.regex(r"\A(?:\s{1,12}\S|(?:[-*•+]|\d{1,4}[.)]) {1,4}\S)")
 LIST_HEADING_PATTERN = lazy.regex(r":\s*\Z")
 

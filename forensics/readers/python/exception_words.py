@@ -17,6 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.database import Database, builtin_folder
 from forensics.line_formats import unlabelled
 from forensics.model import Observation
@@ -35,7 +36,7 @@ MISTAKES_OF_CODE = {
 }  # fmt: skip
 MESSAGE_WORD_PATTERN = lazy.regex(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+[dD]\b|[=<>!]=?|--")
 STEM_SUFFIX_PATTERN = lazy.regex(r"(?<=[a-z]{3})(?:ing|ed|es|s)$")
-LOST_NUMBERS_PATTERN = lazy.regex(r"(?i)(?<![\w'\"])(?:nan|[+-]?inf(?:inity)?)(?![\w'\"])|\b(?:not|non)[ -]?finite\b|\binfinit")
+LOST_NUMBERS_PATTERN = part_pattern("exception words", "lost numbers")
 
 
 class Reading(Struct, frozen=True):

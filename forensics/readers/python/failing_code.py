@@ -39,6 +39,7 @@ from collections.abc import Iterator, Sequence
 from itertools import dropwhile
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.database import read_table
 from forensics.model import Fields, LinesAround, Proof, Value
 from forensics.readers.python.frames import ARROW, BOX, FRAME_CODE_ROWS
@@ -63,11 +64,8 @@ LIBRARY_FACTS = LIBRARY_PLACE, RAISING, CALLING, ASKED, EXTENSION = (
 EXTENSION_PATTERN = lazy.regex(  # a compiled part of a package, and what it lacks
     INSTALLED_PACKAGE + r"[^\s:]{0,300}\.(?:so|pyd)[\w.]{0,20}: (?:undefined symbol|cannot open)"
 )
-LOOK_UP_PATTERN = lazy.regex(r"\bin __getattr(?:ibute)?__\b")
-ASKED_PATTERN = lazy.regex(
-    r"module '(?P<module>\w+)[\w.]*' has no attribute '|cannot import name '\w+' from '(?P<source>\w+)"
-    r"|No module named '(?P<whole>\w+)\.\w"
-)
+LOOK_UP_PATTERN = part_pattern("failing code", "look up")
+ASKED_PATTERN = part_pattern("failing code", "asked")
 
 
 def advised_code(facts: Fields) -> dict[str, Value]:
@@ -122,9 +120,9 @@ LACKING_FACTS = NONE_PART, NONE_CALL, LOOKED_UP_IN, KEY_PART, DIVISOR_PARTS, ASS
     "divisor_parts",
     "asserted",
 )
-NO_ATTRIBUTE_PATTERN = lazy.regex(r"'NoneType' object has no attribute '(?P<name>\w+)'")
-NONE_AS_PATTERN = lazy.regex(r"'NoneType' object is not (?P<use>subscriptable|callable|iterable)")
-LOOKED_UP_PATTERN = lazy.regex(r"(?P<key>['\"].{1,120}['\"]|-?\d+)")
+NO_ATTRIBUTE_PATTERN = part_pattern("failing code", "no attribute")
+NONE_AS_PATTERN = part_pattern("failing code", "none as")
+LOOKED_UP_PATTERN = part_pattern("failing code", "looked up")
 MAX_PART_CHARS = 60  # of an expression that is quoted in a sentence beside its place
 
 
@@ -209,13 +207,13 @@ MAX_NAMED_CHARS = 40  # of one value; a longer expression is named by its parts
 MAX_VALUES = 4  # as many as a person prints at once
 MAX_STATEMENT_ROWS = 6  # of a call whose arguments stand below each other
 MARKS_PATTERN = lazy.regex(r"\s*[~^]+\s*")
-RICH_CODE_PATTERN = lazy.regex(r"❱\s*\d{1,6} │(?P<code>.*?)│?\s*\Z")
-RICH_NEXT_PATTERN = lazy.regex(r"│\s*\d{1,6} │(?P<code>.*?)│?\s*\Z")
+RICH_CODE_PATTERN = part_pattern("failing code", "rich code")
+RICH_NEXT_PATTERN = part_pattern("failing code", "rich next")
 ROW_NUMBER_PATTERN = lazy.regex(r"\s*\d{1,6}(?= |\Z)")
 # What cannot be printed where it failed, and what is printed of its object instead: of `LABELS[name]` the keys of LABELS.
 LOOKUP_ERRORS = {"KeyError": "list({})", "IndexError": "len({})", "TypeError": "type({})"}
-LOADER_WORKER_PATTERN = lazy.regex(r"\bCaught \w+ in (?P<loader>\w*[Ll]oader) worker process (?P<number>\d{1,5})")
-POOL_WORKER_PATTERN = lazy.regex(r"\A\s*(?:multiprocessing\.pool\.|concurrent\.futures\.process\.)_?RemoteTraceback:")
+LOADER_WORKER_PATTERN = part_pattern("failing code", "loader worker")
+POOL_WORKER_PATTERN = part_pattern("failing code", "pool worker")
 MAX_LINES_TO_WORKER = 60  # of a traceback of a worker, above its last line
 CLOSED_BY = {"(": ")", "[": "]", "{": "}"}
 

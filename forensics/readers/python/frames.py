@@ -23,29 +23,26 @@ from typing import Literal
 from msgspec import Struct
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 
 Form = Literal["traceback", "dump", "place", "spy", "ipython", "cell", "old", "editor", "rich"]
 FILE_AND_LINE = r'File "(?P<file>[^"\n]+)", line (?P<line_no>\d{1,18})'
 FILE_FRAME = lazy.regex(rf"{FILE_AND_LINE}(?:(?P<comma>,)? in (?P<function>\S.*))?")
-SPY_FRAME = lazy.regex(r"^\s+(?P<function>[\w.<>]+) \((?P<file>[^():]{1,300}):(?P<line_no>\d{1,9})\)")
+SPY_FRAME = part_pattern("frames", "spy frame")
 NOTEBOOK_FRAME = lazy.regex(
     r"(?:File (?P<file>\S+?):(?P<line_no>\d{1,18}), in (?P<function>[\w.<>]+)|"
     r"(?P<cell>(?:Cell|Input) In\s?\[\d+\]|<ipython-input-[\w-]+>)(?:, line (?P<cell_line>\d{1,18}))?"
     r"(?:,? in (?:<cell line: \d+>|(?P<cell_function>[\w.<>]+)))?)"
 )
-OLD_FRAME = lazy.regex(r"\A(?P<file>[^\s:][^\n]{0,400}\.pyx?) in (?P<function>[\w.<>]+)(?:\(.*\))?\s*\Z")
-EDITOR_FRAME = lazy.regex(r"\A(?P<file>[^\n]{1,400}\.ipynb Cell \d{1,7}) line (?P<line_no>\d{1,7})\s*\Z")
-SYNTAX_PLACE = lazy.regex(
-    r"\A {1,4}(?:File \"?(?P<file>[^\n\"]{1,400}?)\"?|(?P<cell>(?:Cell |Input )In\s?\[\d{1,9}\])"
-    r"|<ipython-input-(?P<number>\d{1,9})-\w{1,40}>)"
-    r"(?:, line (?P<line_no>\d{1,7})|:(?P<line>\d{1,7}))?\s*\Z"
-)
-COLAB_FRAME = lazy.regex(r"\A\[(?P<file>[^\s:()\[\]]{1,300}\.pyx?)\]\(http\S+\) in \S")  # links its file
+OLD_FRAME = part_pattern("frames", "old frame")
+EDITOR_FRAME = part_pattern("frames", "editor frame")
+SYNTAX_PLACE = part_pattern("frames", "syntax place")
+COLAB_FRAME = part_pattern("frames", "colab frame")  # links its file
 COLAB_CELL = lazy.regex(r"/ipython-input-\S*\.py\Z")  # it has no number of the cell
-RICH_FRAME = lazy.regex(r"\A\s*(?:[│|]\s+)?(?P<file>[^\s│|:]{1,300}\.py):(?P<line_no>\d{1,7}) in(?: \S|\s*[│|]?\s*\Z)")
-RICH_PATH_PATTERN = lazy.regex(r"\A│ (?P<begin>[/~][^\s│|:]{1,300}) *│\s*\Z")  # a path that is wider than the box
-OLD_CELL = lazy.regex(r"\A(?:<ipython-input-(?P<number>\d{1,9})-\w+>|Input In\s?\[(?P<input>\d{1,9})\])\Z")
-ARROW = lazy.regex(r"\A-+> ?(?:<a href='[^'\n]{1,900}'>)?(?P<line_no>\d{1,7})\b")  # an editor's notebook links the number
+RICH_FRAME = part_pattern("frames", "rich frame")
+RICH_PATH_PATTERN = part_pattern("frames", "rich path")  # a path that is wider than the box
+OLD_CELL = part_pattern("frames", "old cell")
+ARROW = part_pattern("frames", "arrow")  # an editor's notebook links the number
 BOX = "│"  # before and behind each row of a traceback of Rich
 FRAME_MARKS = (".py", "File ", "Cell", "Input In", "ipython-input", BOX)  # one stands in each line that is a frame
 FRAME_CODE_ROWS = 12  # rows of code that IPython prints with a frame: five, and more for a statement of several lines
@@ -182,7 +179,7 @@ def frames_near(lines: Sequence[str], at: int) -> list[str]:
     return [lines[n] for n in shown]
 
 
-CELL_PATTERN = lazy.regex(r"Cell In ?\[(?P<number>\d+)\]")  # as Jupyter writes it: `Cell In[12], line 3`
+CELL_PATTERN = part_pattern("frames", "cell")  # as Jupyter writes it: `Cell In[12], line 3`
 
 
 def cell_number(file: str) -> str:

@@ -11,7 +11,6 @@ Lib/threading.py, queue.py, selectors.py, multiprocessing and concurrent/futures
 
 from msgspec.structs import replace
 
-from forensics.core import lazy
 from forensics.data_files.named_parts import part_pattern
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.readers.base import Record, parse_lines
@@ -20,7 +19,7 @@ from forensics.readers.python.frames import Frame, file_frame
 from forensics.readers.python.library_files import is_library_file
 
 TRIGGER = Trigger("interrupted_wait", ("KeyboardInterrupt",), before=60)
-INTERRUPT_PATTERN = lazy.regex(r"^KeyboardInterrupt\b:?\s*$")
+INTERRUPT_PATTERN = part_pattern("interrupted wait", "interrupt")
 LOCK_STATEMENT_PATTERN = part_pattern("interrupted wait", "lock statement")
 WAITING_FUNCTIONS: dict[str, tuple[str, ...]] = {  # by the end of the file's path; none named: each of the file
     "threading.py": ("wait", "acquire", "join", "_wait_for_tstate_lock", "__enter__"),

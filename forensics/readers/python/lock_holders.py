@@ -13,14 +13,12 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import Guarded, LockHolder, Program, Region, Scan, Trigger
 from forensics.readers.python.frames import dump_frame, spy_frame
 
 TRIGGER = Trigger("thread_stacks", ("(most recent call first)", '): "MainThread"'), after=200)
-THREAD_HEAD_PATTERN = lazy.regex(
-    r"[Tt]hread 0x[0-9a-f]+.{0,80}\(most recent call first\)|Thread (?:0x)?[0-9a-fA-F]+ \((?:idle|active)"
-)
+THREAD_HEAD_PATTERN = part_pattern("lock holders", "thread head")
 
 
 class _Thread(Struct, frozen=True):

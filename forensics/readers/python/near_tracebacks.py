@@ -22,11 +22,9 @@ MAX_TRACEBACK_LINES = 420  # with a message of hundreds of lines, as of a compil
 INDENTED = ("ipython", "cell", "old")  # a sentence may name a cell as well
 FORWARD_LINES = 60  # between the warning with the forward call and the message; in the metadata of an operation
 FORWARD_CALL = "Traceback of forward call that caused the error"  # of PyTorch's anomaly mode: the frames below it made the value
-LOGGED_PATTERN = lazy.regex(r"(?i)\d\d:\d\d:\d\d|\b(?:step|epoch|iter|loss|info|warning)\b")  # a program prints it as it runs
+LOGGED_PATTERN = part_pattern("near tracebacks", "logged")  # a program prints it as it runs
 COMPILED_PATTERN = lazy.regex(r"\.px[id]\Z|\.pyx\Z|\A<")  # compiled code: its path is that of the build
-RUNNER_PATTERN = lazy.regex(  # what runs the program's code, or waits for it
-    r"(?:IPython/core/|/asyncio/|/multiprocessing/|/concurrent/futures/)|(?:\A|/)(?:threading|runpy|selectors|queue|subprocess)\.py\Z"
-)
+RUNNER_PATTERN = part_pattern("near tracebacks", "runner")  # what runs the program's code, or waits for it
 START_SCRIPT_PATTERN = lazy.regex(r"/bin/[\w.-]{1,60}\Z")
 XLA_SOURCE_PATTERN = part_pattern("near tracebacks", "xla source")
 Place = tuple[int, str, int]  # index of the frame's line, file, line number
@@ -123,7 +121,7 @@ def _of_xla(lines: Sequence[str]) -> dict[str, Value]:
     return {"file": first["file"], "line_no": int(first["line"])} if first else {}
 
 
-STACK_PATTERN = lazy.regex(r"\ACurrent thread 0x\w{1,16}.{0,80}\(most recent call first\)")
+STACK_PATTERN = part_pattern("near tracebacks", "stack")
 
 
 def crash_stack(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby, pairwise, takewhile
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import Fields, LinesAround, Proof, Value
 from forensics.readers.python.exception_message import MAX_MESSAGE_LINES, RULE_LINE_PATTERN, TRACEBACK_HEAD
 from forensics.readers.python.said_amounts import SAID_AMOUNTS, SAID_SHAPES, said_amounts, said_shapes
@@ -35,20 +36,14 @@ MAX_BLOCK_LINES = 40  # a help text of Open MPI between its two rules
 MAX_COMPARED_CHARS = 80  # of a message, which a fact may have cut
 MAX_LOG_DISTANCE = 15  # lines: an installer wraps the words of its builder into a few sentences of its own
 MAX_CALL_LINES = 14  # frames between a program's call that writes and the library's exception
-FRAME_ONLY_PATTERN = lazy.regex(  # the first line of a message that only announces the next one
-    r"\d+ root error\(s\) found\.?|HDF5 error back trace|[\w./\\<>-]+\.rs:\d+:\d+:?|.*:|\d+ validation errors? for \S+"
-)
+FRAME_ONLY_PATTERN = part_pattern("own words", "frame only")  # the first line of a message that only announces the next one
 HDF5_TRACE, HDF5_TRACE_END = "HDF5 error back trace", "End of HDF5 error back trace"
 ROOT_ERROR_PATTERN = lazy.regex(r"\A\(\d+\) ?")  # TensorFlow numbers the errors of an operation that ran on several devices
-PANIC_PATTERN = lazy.regex(r"panicked at (?P<place>[\w./\\<>-]+\.rs:\d+:\d+):\s*\Z")
-CMAKE_PATTERN = lazy.regex(r"\ACMake Error at \S+:\d+ \(message\):\s*\Z")
-OTHER_OUTPUT_PATTERN = lazy.regex(  # a line that is no continuation of a message: it begins with a program, a time or a frame
-    r"\A(?:[\w./-]{1,40}: |\S+\.py:\d+: |\[|\d{2,4}[-/:]\d\d|File \"|\S+Error: |E?\d{4} \d\d:|\d+%"
-    r"|During handling|The above exception|$)"
-)
-PREFIX_PATTERN = lazy.regex(
-    r"\A\W{0,4}(?:\w+: )?[\w.]*?(?i:fatal(?: error)?|error|critical|exception)\b[\]!]?(?::\s*|!\s+)(?P<rest>\S.*)\Z"
-)
+PANIC_PATTERN = part_pattern("own words", "panic")
+CMAKE_PATTERN = part_pattern("own words", "cmake")
+# a line that is no continuation of a message: it begins with a program, a time or a frame.
+OTHER_OUTPUT_PATTERN = part_pattern("own words", "other output")
+PREFIX_PATTERN = part_pattern("own words", "prefix")
 WAY = "You (?:can|may|might|need to|should|must|have to)|To (?:fix|solve|avoid|overcome|resolve) this"
 # Settings by which a library prints more of an error: their names stand in its footers, under whatever error it shows.
 FOOTERS = (
@@ -82,18 +77,9 @@ REFUSED_PATTERN = lazy.regex(
     rf"|\binput_value=(?P<e>{QUOTED})|(?P<c>{QUOTED}) (?:is not|was not|not)\b"
     r"|\b(?P<d>(?!(?:are|is|was|were|be|it|this|that|which|currently|and|or)\b)[\w.-]{1,40}) (?:is )?not supported\b"
 )
-FURTHER_LOG_PATTERN = lazy.regex(
-    r"(?i:\bconsult|\bsee(?: also)?|\bcheck|\brefer to|\bread|\blook (?:at|in|into)|\bwritten to|\blogged (?:in|to))"
-    r"(?i: the)?(?i: file| log ?file| logs?)?(?i: at| in)?:? ['\"`]?"
-    r"(?P<path>(?:/|~/|\.{1,2}/|[A-Z]:\\)[\w./\\:+@~-]{2,200}\.(?:log|txt|out|err))\b"
-)
-WRITER_WORDS_PATTERN = lazy.regex(r"Parent directory \S+ does not exist|\AFile (?P<path>\S+) cannot be opened\.?\Z")
-WRITING_CALL_PATTERN = lazy.regex(
-    r"_open_zipfile_writer|\b(?:torch\.save|save_pretrained|savez?(?:_compressed|txt|fig)?|imwrite|imsave"
-    r"|to_(?:csv|parquet|json|pickle|hdf|excel|feather)"
-    r"|save_(?:weights|model|checkpoint)|FileHandler|SummaryWriter|write_(?:text|bytes|videofile))\("
-    r"|\bopen\([^\n]{1,120}, ?(?:mode ?= ?)?['\"][wax]b?\+?['\"]"
-)
+FURTHER_LOG_PATTERN = part_pattern("own words", "further log")
+WRITER_WORDS_PATTERN = part_pattern("own words", "writer words")
+WRITING_CALL_PATTERN = part_pattern("own words", "writing call")
 
 
 @functools.cache

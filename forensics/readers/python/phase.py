@@ -12,7 +12,6 @@ Names: Trainer of transformers, Lightning's loops, Keras, fairseq, and what prog
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from forensics.core import lazy
 from forensics.data_files.named_parts import part_pattern
 from forensics.model import Value
 from forensics.readers.python.failing_code import quoted_code
@@ -28,23 +27,14 @@ PHASE_FACTS = EVALUATING, EVALUATION_FILE, GENERATING, GATHERING, LOADING = (
 )
 FUNCTION_PATTERN = part_pattern("phase", "function")
 MODEL_CALLS = {"forward", "_call_impl", "_wrapped_call_impl", "call"}
-PIPELINE_PATTERN = lazy.regex(
-    r"[/\\]pipelines[/\\]"
-)  # of transformers and diffusers: their `forward` is no model's, but calls one
+# of transformers and diffusers: their `forward` is no model's, but calls one.
+PIPELINE_PATTERN = part_pattern("phase", "pipeline")
 GRADIENT_FUNCTIONS = {"backward", "run_backward", "_engine_run_backward", "optimizer_step"}
-GATHERING_PATTERN = lazy.regex(
-    r"^(?:nested_\w+|torch_pad_and_concatenate|_?pad_across_processes|gather\w*|all_gather\w*|numpify)$"
-)
-LOADING_PATTERN = lazy.regex(
-    r"(?:convert|_apply|load_state_dict|from_pretrained|_load_state_dict_into_\w+|load_model|_load_pretrained_model|create_weights"
-    r"|\w*quantiz\w*)"
-)
-MOVED_MODEL_PATTERN = lazy.regex(
-    r"\b(?:\w*model|\w*net|network|vae|pipe\w*|generator|discriminator|\w*encoder|\w*decoder|transformer|module)\w*"
-    r"\.(?:to|cuda|half|bfloat16)\("
-)
+GATHERING_PATTERN = part_pattern("phase", "gathering")
+LOADING_PATTERN = part_pattern("phase", "loading")
+MOVED_MODEL_PATTERN = part_pattern("phase", "moved model")
 SHARDS_LOADED = "Loading checkpoint shards"
-HEADING_PATTERN = lazy.regex(r"(?i)(?:\*{3,}|#{2,}|={3,}) ?(?:\w+ )?(?:evaluation|validation|prediction)\b")
+HEADING_PATTERN = part_pattern("phase", "heading")
 MAX_HEADING_LINES = 4  # chosen by hand: between the heading of an evaluation and a message without a traceback
 NO_GRADIENT_WRAPPER = "decorate_context"  # of torch.no_grad and torch.inference_mode; PyTorch's optimizers use it, too
 OPTIMIZER_FUNCTIONS = {"step", "closure"}

@@ -15,7 +15,6 @@ dump_stack of the kernel, native and Java frames of HotSpot's error files.
 
 from collections.abc import Iterable, Iterator
 
-from forensics.core import lazy
 from forensics.data_files.named_parts import part_pattern
 from forensics.model import PrintedStack, Region, Scan, Trigger
 
@@ -31,13 +30,10 @@ TRIGGER = Trigger(
 )
 NATIVE_FRAME_PATTERN = part_pattern("printed stacks", "native frame")
 FORMATS = ("glibc", "torch", "backward", "gdb", "kernel", "hotspot", "java")
-NUMBER_PATTERN = lazy.regex(r"#(\d{1,3})\b")
-PASSED_OVER_PATTERN = lazy.regex(
-    r"^(?:libc|libpthread|libm|ld|ld-linux\S*|ld-musl\S*|libstdc\+\+|libgcc_s|libucs|libpython\d\S*|linux-vdso|python[\d.]*"
-    r"|libj(?:ava|vm|li)|libn(?:io|et)|java|javax|jdk|sun)(?:[.-]|$)"
-)
+NUMBER_PATTERN = part_pattern("python printed stacks", "number")
+PASSED_OVER_PATTERN = part_pattern("printed stacks", "passed over")
 MANGLED = "_Z"  # a name of C++ that nobody reads
-RAISING_PATTERN = lazy.regex(r"^c10::(?:Error::Error|detail::torch\w+Fail|ThrowEnforce\w*)")
+RAISING_PATTERN = part_pattern("printed stacks", "raising")
 
 
 def printed_stacks(scans: Iterable[Scan]) -> tuple[PrintedStack, ...]:

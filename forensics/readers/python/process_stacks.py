@@ -16,7 +16,7 @@ from datetime import datetime
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.line_formats import parse_prefix
 from forensics.model import Line, Scan, Trigger
 from forensics.model.dumps import Frame
@@ -28,25 +28,13 @@ from forensics.readers.python.frames import dump_frame
 TRIGGER = Trigger(
     "process_stacks", ("python v3.", "(most recent call first)", "=== rank ", "stacks of pid ", " (lwp "), before=3, after=400
 )
-PROCESS_PATTERN = lazy.regex(r"^Process (?P<pid>\d{1,10}): ")
-RANK_HEAD_PATTERN = lazy.regex(r"^=== Rank (?P<rank>\d{1,7})\b(?:: (?P<host>[\w.-]{1,200}):\d)?")
-CAPTURED_PATTERN = lazy.regex(
-    r"stacks of pid (?P<pid>\d{1,10}) \([^)]{0,64}\)"
-    r"(?:, rank (?P<rank>\d{1,7})|, child (?P<child>\d{1,7}) of pid (?P<parent>\d{1,10}))?"
-    r"(?: on (?P<host>[\w.-]{1,200}))?"
-    r"(?: at (?P<taken>\d{4}-\d\d-\d\dT[\d:.]{8,15}\+00:00))?(?:; in the kernel: (?P<kernel>.{1,500}))?"
-)
-THREAD_PATTERN = lazy.regex(
-    r"^Thread (?:0x)?[0-9A-Fa-f]+ \((?P<state>idle|active(?:\+gil)?|idle\+gil)\)(?:: \"(?P<name>[^\"]{0,200})\")?"
-)
-SPY_FRAME_PATTERN = lazy.regex(r"^ {4}(?=\S)(?P<function>.{1,2000}) \((?P<file>[^()]{1,400}?)(?::(?P<line>\d{1,9}))?\)\s*$")
-GDB_THREAD_PATTERN = lazy.regex(
-    r"^Thread \d{1,6} \(Thread 0x[0-9a-f]+ \(LWP (?P<pid>\d{1,10})\)(?: \"(?P<name>[^\"]{0,200})\")?\):"
-)
-GDB_FRAME_PATTERN = lazy.regex(
-    r"^#\d{1,4} +(?:0x[0-9a-f]+ in )?(?P<function>[^\s(][^(]{0,400}?)\s*(?:<[^>]{0,400}>)?\s?\(.{0,2000}?\)"
-    r"(?: (?:at (?P<file>\S{1,400}?)(?::(?P<line>\d{1,9}))?|from (?P<library>\S{1,400})))?\s*$"
-)
+PROCESS_PATTERN = part_pattern("process stacks", "process")
+RANK_HEAD_PATTERN = part_pattern("process stacks", "rank head")
+CAPTURED_PATTERN = part_pattern("process stacks", "captured")
+THREAD_PATTERN = part_pattern("process stacks", "thread")
+SPY_FRAME_PATTERN = part_pattern("process stacks", "spy frame")
+GDB_THREAD_PATTERN = part_pattern("process stacks", "gdb thread")
+GDB_FRAME_PATTERN = part_pattern("process stacks", "gdb frame")
 MAX_THREADS = 2_000  # of one source
 
 

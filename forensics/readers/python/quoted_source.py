@@ -16,16 +16,17 @@ Lines of source code that are printed with a traceback: they quote a message wit
 from collections.abc import Mapping, Sequence
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.line_formats import unlabelled
 from forensics.model import Line
 
-NUMBERED_PATTERN = lazy.regex(r"\A[\s│┃|]{0,8}(?P<mark>-+>|❱|→|>)?\s{0,8}(?P<number>\d{1,6})(?:[ \t│┃|]|\Z)")
+NUMBERED_PATTERN = part_pattern("quoted source", "numbered")
 ELLIPSIS_PATTERN = lazy.regex(r"\A\s{0,12}\(\.\.\.\)\s*\Z")
 PYTEST_MARK_PATTERN = lazy.regex(r"\A>\s{4,}\S")
 PYTEST_SOURCE_PATTERN = lazy.regex(r"\A\s{4,}\S|\A\s*\Z")
 PYTEST_ERROR_PATTERN = lazy.regex(r"\AE\s{2,}\S")
-LITERAL_PATTERN = lazy.regex(r"(['\"])(?:\\.|(?!\1).)*(?:\1|\Z)")
-FRAME_ROW_PATTERN = lazy.regex(r"\A(?P<indent>\s*)File \"[^\"\n]{1,400}\", line \d+")
+LITERAL_PATTERN = part_pattern("quoted source", "literal")
+FRAME_ROW_PATTERN = part_pattern("quoted source", "frame row")
 MAX_STATEMENT_LINES = 8  # of one statement below its frame: later Pythons quote all of them
 MAX_SOURCE_ROWS = 12  # rows between the one that ran and another one of the same window
 
@@ -93,7 +94,7 @@ def _of_pytest(at: int, rows: Mapping[int, str]) -> bool:
     return PYTEST_ERROR_PATTERN.match(rows.get(below, "")) is not None
 
 
-CODE_LINE_PATTERN = lazy.regex(r"(?:\[[\w ]{1,20}\]:)?\s{2,}(?:raise \w[\w.]{0,80}\(|[fr]{0,2}['\"].{0,400}['\"]\s*[,)]+\s*\Z)")
+CODE_LINE_PATTERN = part_pattern("quoted source", "code line")
 
 
 def is_code_line(text: str) -> bool:

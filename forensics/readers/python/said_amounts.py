@@ -41,11 +41,8 @@ MORE = r"(?:larger|greater|bigger|longer|higher|more|smaller|less|lower|shorter|
 COMPARED_PATTERN = part_pattern("said amounts", "compared")
 PAIR_PATTERN = part_pattern("said amounts", "pair")
 ORDER_PATTERN = lazy.regex(rf"\b(\w+) (?:[<>]=?|[≤≥]|(?:must|should|has to) be {MORE} than(?: or equal to)?) (\w+)\b")
-GIVEN_PATTERN = lazy.regex(
-    r"(?i)\b(?:max(?:imum)?\b|derived|available|allowed|supported|total|limit|capacity|free|population"
-    r"|number of|n_samples\w*|num_samples|n_features\w*|context length|(?:train|test|val\w*)_size)"
-)
-MODEL_SIZE_PATTERN = lazy.regex(r"(?i)head|hidden|embed|layer|vocab|dim\b|_dim|channels|features|in model|experts")
+GIVEN_PATTERN = part_pattern("said amounts", "given")
+MODEL_SIZE_PATTERN = part_pattern("said amounts", "model size")
 DIVIDED_PATTERN = part_pattern("said amounts", "divided")
 DIVIDED_BEHIND_PATTERN = part_pattern("said amounts", "divided behind")
 RANGE_PATTERN = part_pattern("said amounts", "range")

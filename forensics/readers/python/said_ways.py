@@ -15,6 +15,7 @@ from difflib import get_close_matches
 from itertools import pairwise
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import Value
 
 WHOLE_MESSAGE = "whole_message"  # the decisive line with the lines that continue it, for conditions of remedies
@@ -37,33 +38,20 @@ PROGRAMS = (
     r"|Rscript|import Pkg|install\.packages)"
 )
 # What may delete, end or overwrite something, or is more than one command: it is never told as a way out, whoever says it.
-HARMFUL_PATTERN = lazy.regex(
-    r"[;|`]|&&|\$\(|\s[12&]?>{1,2}\s*[\w./~$]|(?i:(?<!\w)(?:rm|rmi|del|delete\w*|delete-\w+|remove\w*|uninstall|reset|drop|destroy"
-    r"|purge|prune|flush|clean\w*|deinit|stop|restart|reboot|shutdown|kill\w*|terminate|truncate|overwrite\w*|wipe|unload)(?!\w))"
-    r"|--(?:hard|force(?!-reinstall)|delete|overwrite)\b|\bchmod (?:-R\b|[0-7]*777)|\bmodprobe -r"
-)
-INTRODUCED_PATTERN = lazy.regex(r"\b(?:call|run|use|try|execute|type|enter|with|by|it|this|following(?: command)?s?):\s*\Z")
+HARMFUL_PATTERN = part_pattern("said ways", "harmful")
+INTRODUCED_PATTERN = part_pattern("said ways", "introduced")
 TYPED_ROW_PATTERN = lazy.regex(rf"\A\s*(?:[$#>] )?(?P<command>(?:sudo )?{PROGRAMS}\b[ (][^\n]*\S)\s*\Z")
 QUOTED_COMMAND_PATTERN = lazy.regex(
     r"(?i:\b(?:run(?:ning)?|try|use|using|execute|with|via|by(?: calling)?|call|type|do|either)\b(?: the command)?:? )"
     rf"(?P<quote>[`'\"])(?P<command>(?:sudo )?{PROGRAMS}\b[ (]"
     rf"(?:(?!(?P=quote)(?:\W|\Z))[^\n]){{2,{MAX_TYPED_CHARS}}})(?P=quote)"
 )
-PLAIN_COMMAND_PATTERN = lazy.regex(
-    r"(?i:\b(?:run|try|with|via|execute):? )(?P<command>(?-i:(?:sudo )?(?:pip3?|conda|apt(?:-get)?|npm|python3? -m pip) install)"
-    r" [\w.\[\]=<>!~+-][^\n`'\"();,]*)"
-)
-MEANT_PATTERN = lazy.regex(
-    r"(?i:\b(?:did you mean|(?:perhaps|maybe) you meant|similar name(?: exists| is)?|most similar \w+ (?:is|are))\b)"
-    r"(?: to (?:use|say|write)| one of(?: these)?)?:?\s*[\"'`‘(]?(?P<meant>-{0,2}[\w][\w./@+-]*?)[.?!]?[\"'`’)]?(?=[\s?.,)]|\Z)"
-)
-SLIP_PATTERN = lazy.regex(
-    r"(?i:\b(?:unrecogni[sz]ed|unknown|no such|invalid|unexpected|unsupported) (?:arguments?|options?|flags?|(?:sub)?command)\b)"
-    r"(?: (?:named|provided|or \w+))?:? [\"'`‘]?(?P<given>-{0,2}\w[\w-]*)"
-)
-GIVEN_NAME_PATTERN = lazy.regex(r"[\"'`‘](?P<quoted>-{0,2}\w[\w./@+-]*)[\"'`’]|(?P<option>(?<!\w)--?\w[\w-]*)")
+PLAIN_COMMAND_PATTERN = part_pattern("said ways", "plain command")
+MEANT_PATTERN = part_pattern("said ways", "meant")
+SLIP_PATTERN = part_pattern("said ways", "slip")
+GIVEN_NAME_PATTERN = part_pattern("said ways", "given name")
 USAGE_OPTION_PATTERN = lazy.regex(r"(?<![\w-])--?[A-Za-z][\w-]*")
-USAGE_TEXT_PATTERN = lazy.regex(r"(?i)\A\s*usage: ")
+USAGE_TEXT_PATTERN = part_pattern("said ways", "usage text")
 
 
 def said_ways(block: Sequence[str], lines: Sequence[str], at: int) -> dict[str, Value]:

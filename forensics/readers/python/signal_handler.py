@@ -11,7 +11,7 @@ name it. A handler that a program calls itself, as launchers do when a worker ha
 handler raises on purpose (`raise Stopped`) is its message of the signal, and is left to its own signature.
 """
 
-from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import Line, Region, Trigger
 from forensics.readers.base import ParsedLine, Record, parse_lines
 from forensics.readers.python.frames import file_frame
@@ -26,10 +26,8 @@ TRIGGER = Trigger(
     before=4,
     after=40,
 )
-HANDLER_PATTERN = lazy.regex(
-    r"^_?(?:sig(?:nal|kill|term|int|hup|usr[12]|_?quit)?_handler|(?:handle|on)_sig(?:nals?|term|int|hup|usr[12])?)$"
-)
-DELIBERATE_PATTERN = lazy.regex(r"^\s*(?:raise\b|(?:sys\.|os\.)?_?exit\(|quit\()")
+HANDLER_PATTERN = part_pattern("signal handler", "handler")
+DELIBERATE_PATTERN = part_pattern("signal handler", "deliberate")
 DELIBERATE_TYPES = {"KeyboardInterrupt", "SystemExit", "SignalException"}
 RAISED = "raised"
 OUTCOMES = (RAISED,)

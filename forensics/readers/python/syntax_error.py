@@ -6,7 +6,7 @@
 SyntaxError: invalid syntax              SyntaxError: '(' was never closed
 """
 
-from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import Line, Region, Trigger, Value
 from forensics.readers.base import Record, parse_lines
 from forensics.readers.python.exception_message import TRACEBACK_HEAD, message_end
@@ -14,7 +14,7 @@ from forensics.readers.python.frames import syntax_place
 
 TRIGGER = Trigger("syntax_error", ("SyntaxError:", "IndentationError:", "TabError:"), before=12, after=12)
 OUTCOMES = (REFUSED := "refused",)
-MESSAGE_PATTERN = lazy.regex(r"\A(?P<exc_type>SyntaxError|IndentationError|TabError): (?P<exc_message>\S.*)\Z")
+MESSAGE_PATTERN = part_pattern("syntax error", "message")
 MAX_CODE_ROWS = 5  # between the place and the message: the code, on several lines at most, and the mark below it
 
 

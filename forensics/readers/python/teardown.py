@@ -12,7 +12,7 @@ The program goes on without them, or is over: what they could not clean up is a 
 
 from collections.abc import Sequence
 
-from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import Line, Region
 from forensics.readers.python.frames import file_frame
 
@@ -38,9 +38,7 @@ TEARDOWN_FUNCTIONS = (
 FORMATTERS = ("showtraceback", "structured_traceback", "print_exception", "format_exception", "format_exc", "print_exc")
 FORMATTER_FILES = ("/IPython/core/interactiveshell.py", "/IPython/core/ultratb.py", "/traceback.py")
 # Threads of the Weights & Biases client (sdk/wandb_run.py, interface/router.py). The run continues when one of them fails.
-TRACKER_THREAD_PATTERN = lazy.regex(
-    r"\bException in thread (?:ChkStopThr|NetStatThr|IntMsgThr|MsgRouterThr|SockSrv\w{0,12}Thr|SockAcceptThr):"
-)
+TRACKER_THREAD_PATTERN = part_pattern("teardown", "tracker thread")
 # Threads without a name of its own, and threads of other trackers. The first frame outside threading.py identifies them.
 IN_THREAD = "in_thread"  # a fact of an exception that ended another thread than the main one
 THREAD_PREFIX = "Exception in thread "  # only that thread ends; later lines show whether the program continues without it

@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.readers.base import ParsedLine, Record, parse_lines, unwrapped
 from forensics.readers.python.exception_message import HANDLED, MAX_MESSAGE_LINES, TRACEBACK_HEAD, list_end, message_end
@@ -39,9 +40,9 @@ from forensics.readers.python.teardown import (
     is_of_tracker,
 )
 
-MARKED_CODE_PATTERN = lazy.regex(r"\A-+> ?\d{1,7} ?(?P<code>.*)")
-IMPORT_STATEMENT_PATTERN = lazy.regex(r"\A\s*(?:import\s+\w|from\s+[\w.]+\s+import\b)")
-MODULE_LACKS_PATTERN = lazy.regex(r"module '[\w.]+' has no attribute '(?P<name>\w+)'")
+MARKED_CODE_PATTERN = part_pattern("traceback", "marked code")
+IMPORT_STATEMENT_PATTERN = part_pattern("traceback", "import statement")
+MODULE_LACKS_PATTERN = part_pattern("traceback", "module lacks")
 LACKING = ("AttributeError", "NameError", "TypeError")  # a name or argument that is not there, or no longer of its kind
 
 
@@ -81,15 +82,11 @@ def _frames(messages: Sequence[str]) -> list[CodeFrame]:
 
 
 TRIGGER = Trigger("traceback", ("Traceback (most recent call last)",), before=4, after=150)
-ENDED_CELL_PATTERN = lazy.regex(r"\AIn \[(?P<number>\d{1,9})\]: (?:ended with|raised)")  # see sources/formats/notebook.py
-EXCEPTION_LINE_PATTERN = lazy.regex(
-    r"^(?P<exc_type>(?:[A-Za-z_]\w*\.)*[A-Z]\w*|(?:[a-z_]\w*\.)+\w+)(?:: (?P<exc_message>.*)|:?\s*$)"
-)
-NOTEBOOK_HEAD_PATTERN = lazy.regex(r"(?<!\w)(?P<name>[A-Z]\w{1,200})\s{3,200}Traceback \(most recent")
+ENDED_CELL_PATTERN = part_pattern("traceback", "ended cell")  # see sources/formats/notebook.py
+EXCEPTION_LINE_PATTERN = part_pattern("traceback", "exception line")
+NOTEBOOK_HEAD_PATTERN = part_pattern("traceback", "notebook head")
 # A traceback without its line breaks: `Traceback (most recent call last): File "a.py", line 2, in f assert x AssertionError`.
-ONE_LINE_TRACEBACK_PATTERN = lazy.regex(
-    r"Traceback \(most recent call last\): ?File [\"“][^\n]{1,4000}\b(?P<name>[A-Z]\w{0,60}(?:Error|Exception))\b"
-)
+ONE_LINE_TRACEBACK_PATTERN = part_pattern("traceback", "one line traceback")
 # Exceptions by which a launcher, a pool or a broken pipe reports that another process failed, without the reason.
 REPORTERS = {
     *("ChildFailedError", "CalledProcessError", "ProcessRaisedException", "ProcessExitedException", "SystemExit"),
@@ -99,22 +96,12 @@ REPORTERS = {
     *("TerminatedWorkerError", "KilledWorker", "Empty", "EOFError", "BrokenPipeError", "ConnectionResetError"),
 }
 # A message that tells only that another process ended, or where its reason stands.
-ELSEWHERE_PATTERN = lazy.regex(
-    r"(?i)\b(?:process|server|worker|engine|child)\b[^.\n]{0,40}"
-    r"\b(?:exited|terminated|died) with (?:exit |return |non-?zero ){0,2}(?:code|status)\b"
-    r"|\bsee (?:the )?(?:root cause|stack ?trace|logs?|errors?) (?:above|below)\b"
-)
-CHILD_HEAD_PATTERN = lazy.regex(
-    r"\A(?:-- Process (?P<spawned>\d{1,6}) terminated with the following error:"
-    r"|Process (?:(?P<usual>(?:Spawn|Fork|ForkServer)?Process-)|[\w. -]{0,80}?)(?P<number>\d{1,6}):)\s*\Z"
-)
+ELSEWHERE_PATTERN = part_pattern("traceback", "elsewhere")
+CHILD_HEAD_PATTERN = part_pattern("traceback", "child head")
 UNCAUGHT, IGNORED_OUTCOME, TEARDOWN, MISFIT = "uncaught", "ignored", "teardown", "packages_misfit"
 OUTCOMES = (UNCAUGHT, IGNORED_OUTCOME, TEARDOWN, MISFIT)
 # The interrupted call, if it waits for another thread or process.
-WAITING_CALL_PATTERN = lazy.regex(
-    r"\s+(?:(?:if|while|return|\w{1,40} =) )?"
-    r"(?P<call>[\w.]{0,60}?(?:lock|waiter|cond\w*|sem\w*|queue|event|barrier|not_empty|not_full|_handle)\.(?:acquire|wait|join|get)\([^)]{0,80}\)):?\s*"
-)
+WAITING_CALL_PATTERN = part_pattern("traceback", "waiting call")
 MARKS_PATTERN = lazy.regex(r"\s*[~^]+\s*")  # marks below the call that CPython prints since 3.11
 
 

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forensics.core import lazy
-from forensics.data_files.named_parts import every_value
+from forensics.data_files.named_parts import every_value, part_pattern
 from forensics.model import Region, Scan, Trigger
 from forensics.readers.progress.counters import NAMED_COUNT_TEXTS, NO_PROGRESS, Progress, named_counters
 from forensics.readers.progress.last_step import last_progress, lines_from_end, running_cell
@@ -32,19 +31,15 @@ TRIGGER = Trigger(  # what is printed once a run, not once a step: each place of
         ),
     ),
 )
-COMMAND = lazy.regex(r"\.py\s+-|\b(?:torchrun|accelerate launch|srun|sbatch|deepspeed)\s.*-")
-OPTION_PATTERN = lazy.regex(r"(?<!\S)--([A-Za-z][\w.-]{0,60})(?:=|\s+(?!-))('[^']{0,200}'|\"[^\"]{0,200}\"|[^\s\\]{1,200})")
+COMMAND = part_pattern("attempts", "command")
+OPTION_PATTERN = part_pattern("attempts", "option")
 # `Namespace(lr=0.1)`, `args: lr=0.1 batch_size=32`
-NAMESPACE = lazy.regex(
-    r"\b(?:Namespace\(|(?:args|arguments|config|hparams|(?:hyper-?)?parameters): (?=[A-Za-z_]\w{0,60}=))(.{1,6000})"
-)
-ARGUMENT = lazy.regex(r"(?<![\w.])([A-Za-z_]\w{0,60})=('[^']{0,200}'|\"[^\"]{0,200}\"|\[[^\]]{0,200}\]|[^,()\s]{1,200})")
+NAMESPACE = part_pattern("attempts", "namespace")
+ARGUMENT = part_pattern("attempts", "argument")
 COMPARED_SETTINGS = {"batch_size": "batch size", "workers": "loader workers", "accumulation": "gradient accumulation steps"}
-SECRET = lazy.regex(r"(?i)key|token|passw|secret|auth|credential|login")  # arguments whose values are nobody's business
+SECRET = part_pattern("attempts", "secret")  # arguments whose values are nobody's business
 REACHED, SPEED = "reached", "seconds a step"
-PACE_PATTERN = lazy.regex(
-    r"(?<![\w.])(?P<number>\d{1,6}(?:\.\d{1,6})?) ?(?P<unit>s/(?:it|step|batch)|(?:it|steps?|batch(?:es)?)/s(?:ec)?)\b"
-)
+PACE_PATTERN = part_pattern("attempts", "pace")
 MOST_PACED = 2000  # lines from the end of an attempt, the middle one of whose paces is told
 MOST_ATTEMPTS = 50  # of a source; a log with more of them is a service's
 MOST_VALUES = 4  # of one thing in one attempt

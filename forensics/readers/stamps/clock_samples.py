@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from forensics.core import lazy
 from forensics.core.text import last_frame
+from forensics.data_files.named_parts import part_pattern
 from forensics.line_formats import parse_prefix
 from forensics.model import Line, Observation, Scan, Stamp, Trigger
 
@@ -36,11 +37,11 @@ TRIGGER = Trigger(
         *(f"\n[{month}{day:>2} " for month in MONTH_PREFIXES for day in range(1, 32)),
     ),
 )
-BEGINS = lazy.regex(r"-- (?:Logs|Journal) begins? at (.{10,60}?), ends? at ")
+BEGINS = part_pattern("clock samples", "begins")
 NEW_BOOT = lazy.regex(r"-- (?:Boot [0-9a-f]{32}|Reboot) --")
 # The account of a captured run, and of a capture without an end: `forensics run: local times are UTC+01:00 (CET)`
-LOCAL_ZONE = lazy.regex(r"forensics run: local times are UTC([+-])(\d\d):?(\d\d)\b")
-CLOCK_SET = lazy.regex(r"setting system clock to (\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d) UTC")  # of the kernel, at boot
+LOCAL_ZONE = part_pattern("clock samples", "local zone")
+CLOCK_SET = part_pattern("clock samples", "clock set")  # of the kernel, at boot
 MAX_UTC_OFFSET = timedelta(hours=14)  # Kiribati: no zone is further from UTC
 SMALLEST_ZONE_STEP_S = 900  # all zones are whole quarters of an hour
 MAX_LOGGED_LATER_S = 60.0  # between the setting of the clock and the first line that a log daemon writes
@@ -51,10 +52,7 @@ MIN_DAY_CHANGE = timedelta(hours=6)
 
 MAX_PRINTED_TEXTS = 4000  # chosen by hand: lines that are searched for a full date
 MAX_PRINTED_DAYS = 200  # chosen by hand: no log of one failure has more
-PRINTED_DATE_PATTERN = lazy.regex(
-    r"(?<![\d.-])(?P<year>20[0-4]\d)-(?P<month>[01]\d)-(?P<day>[0-3]\d)(?!\d|-\d)"
-    r"|(?:\bTIME |\baudit\()(?P<epoch>1[0-9]{9})\b"  # of a machine check; of the kernel's audit
-)
+PRINTED_DATE_PATTERN = part_pattern("clock samples", "printed date")
 
 
 class ClockSample(Struct, frozen=True, gc=False):

@@ -11,20 +11,18 @@ from math import inf
 
 from msgspec import Struct
 
-from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.line_formats.anywhere import find_stamp, record_stamp
 from forensics.model import Scan, Stamp
 
 MAX_LINES_TO_TIME = 40  # chosen by hand: of the beginning and the end, in which a job script prints the date
 MAX_ROWS_TO_TIME = 25  # chosen by hand: of a record with one value a line, such as an event of a cloud's audit log
 # A row of torchelastic's table, a line of JSON, of `scontrol show job`: the record tells its time on another line.
-ROW_OF_RECORD_PATTERN = lazy.regex(
-    r"\A\s{1,12}[a-z_]{2,12}\s{1,10}: |\A\s*[{}\[\]]?\s*\"[@\w.]{1,60}\":|\A\s*(?:JobId|JobState)="
-)
-CRASH_HANDLER_PATTERN = lazy.regex(r"\*\*\* Aborted at \d")  # glog's handler of signals: the time, then signal and stack
+ROW_OF_RECORD_PATTERN = part_pattern("moment", "row of record")
+CRASH_HANDLER_PATTERN = part_pattern("moment", "crash handler")  # glog's handler of signals: the time, then signal and stack
 MAX_HANDLER_LINES = 5  # chosen by hand: it prints the time, the program counter and the signal
-ERROR_LEVEL_PATTERN = lazy.regex(r"\b(?:ERROR|CRITICAL|FATAL)\b|\A\s{0,8}\[?[EC] ?\d")
-END_REPORT_PATTERN = lazy.regex(r"Results reported (?:at|on) ")  # LSF's report, which stands above the output of the job
+ERROR_LEVEL_PATTERN = part_pattern("moment", "error level")
+END_REPORT_PATTERN = part_pattern("moment", "end report")  # LSF's report, which stands above the output of the job
 
 
 class Moment(Struct, frozen=True):

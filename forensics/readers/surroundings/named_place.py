@@ -8,7 +8,6 @@ FAILED tests/test_api.py::TestUser::test_name - AssertionError     ->  tests/tes
 
 from collections.abc import Iterator, Sequence
 
-from forensics.core import lazy
 from forensics.data_files.named_parts import part_pattern
 from forensics.model import Fields, Proof
 from forensics.readers.platforms.java import is_library_frame
@@ -20,15 +19,9 @@ from forensics.readers.surroundings.near import Found
 PLACE_PATTERN = part_pattern("named place", "place")
 SHELL_PLACE_PATTERN = part_pattern("named place", "shell place")
 MAKEFILE_PATTERN = part_pattern("named place", "makefile")
-BUILT_ELSEWHERE_PATTERN = lazy.regex(  # where the libraries of others were built
-    r"aten/src|/THC/|third_party|conda-bld|(?:\A|/)pytorch/|tensorflow/(?:core|compiler|stream_executor)|torch/csrc|/rustc|csrc/"
-    r"|(?:\A|[/-])(?:jenkins|workspace)[/-]|\A(?:container|process)_linux\.go\Z|(?:\A|/)(?:sysdeps|libsanitizer|libstdc\+\+-v3|CMakeFiles)/|\A/usr/include/"
-)
+BUILT_ELSEWHERE_PATTERN = part_pattern("named place", "built elsewhere")  # where the libraries of others were built
 # NCCL and UCX begin their messages with a place in their own source; py-spy names a library's file without its upper folders.
-OWN_SOURCE_PATTERN = lazy.regex(
-    r"\A\s+[\w.<>]{1,100} \([\w.-]{1,100}/[^():]{1,300}:\d{1,7}\)"
-    r"|\bNCCL (?:WARN|INFO|TRACE)\b|\bUCX +(?:ERROR|WARN|DIAG|INFO|FATAL)\b|\A\[[\w.-]{1,80}:\d+:\d+(?::\d+)?\] +\S{1,80}:\d+ "
-)
+OWN_SOURCE_PATTERN = part_pattern("named place", "own source")
 # The place that a logger adds, of klog, of Python's logging, of loguru: `E1009 02:48:09.583224  1 run.go:74] "command failed"`,
 # `ERROR 03-10 07:38:43 [runner.py:42] Failed`, `| ERROR | app.train:main:88 - failed`.
 LOGGED_AT_PATTERN = part_pattern("named place", "logged at")

@@ -17,16 +17,16 @@ Wordings: xla/pjrt/pjrt_executable.cc CompiledMemoryStats::DebugString(), xla/se
 
 from collections.abc import Callable, Iterable, Sequence
 
-from forensics.core import lazy
 from forensics.core.limits import BYTES_PER_UNIT, SIZE_PATTERN
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import Habit, Line, Scan, StepPlan, Trigger
 
 TRIGGER = Trigger("xla_plan", ("compiledmemorystats(", "bufferassignment stats"), after=24)
-PLANNED_SIZE_PATTERN = lazy.regex(r"\b(argument|output|alias|temp)_size_in_bytes=(\d{1,18})")
-PLANNED_ALLOCATION_PATTERN = lazy.regex(r"(parameter|maybe_live_out|preallocated temp) allocation:\s+([\d.]{1,12}(?:[KMGT]i)?B)")
+PLANNED_SIZE_PATTERN = part_pattern("xla plan", "planned size")
+PLANNED_ALLOCATION_PATTERN = part_pattern("xla plan", "planned allocation")
 PLANNED_ALLOCATIONS = 3  # of the pattern above
-BUFFER_SIZE_PATTERN = lazy.regex(r"^\s*Size: ([\d.]{1,12}(?:[KMGT]i)?B)")
-BUFFER_OPERATOR_PATTERN = lazy.regex(r'source_file="([^"]{1,300})" source_line=(\d{1,7})')
+BUFFER_SIZE_PATTERN = part_pattern("xla plan", "buffer size")
+BUFFER_OPERATOR_PATTERN = part_pattern("xla plan", "buffer operator")
 FIRST_BUFFER = "Buffer 1:"  # they are sorted by size
 BUFFER_LINES = 3  # its size, its operator, its label
 

@@ -22,8 +22,8 @@ TRIGGER = Trigger(
 )
 ACCOUNT_PATTERN = part_pattern("disk tables", "account")
 ROW_PATTERN = part_pattern("disk tables", "row")
-ALWAYS_FULL_PATTERN = lazy.regex(r"^(?:/dev/(?:loop|sr)\d|devfs$|squashfs|iso9660)|^/(?:snap|sys|proc|cdrom|media/cdrom)(?:/|$)")
-INODE_HEADER_PATTERN = lazy.regex(r"(?i)\bInodes\s+I?Used\b")
+ALWAYS_FULL_PATTERN = part_pattern("disk tables", "always full")
+INODE_HEADER_PATTERN = part_pattern("disk tables", "inode header")
 NAME_ALONE_PATTERN = lazy.regex(r"^\S+$")
 
 

@@ -25,14 +25,11 @@ COMMAND_NAME_PATTERN = part_pattern("failed command", "command name")
 OTHERS = ("python", "pypy", "torchrun", "accelerate", "deepspeed", "horovodrun", "mpirun", "mpiexec", "srun", "ray", "jupyter")
 MAX_LINES_OF_COMMAND = 40  # of a traceback: what a compiler says of one file is as long
 # An error without the name of its program: git, make's compiler, a compiler at a place in a file, the tools of Amazon.
-ERROR_PATTERN = lazy.regex(
-    r"(?:fatal|error|ERROR|Error): \S|\S{1,200}:\d+:(?:\d+:)? (?:fatal )?error: |\S{1,40}: fatal error: "
-    r"|fatal error: An error occurred"
-)
+ERROR_PATTERN = part_pattern("failed command", "error")
 HELPER_PATTERN = lazy.regex(r"[a-z][a-z0-9_+-]{1,15}: \S")
-COMPILER_PATTERN = lazy.regex(r"\S{1,200}:\d+:(?:\d+:)? (?:fatal )?error: |\S{1,40}: (?:fatal error|\*\*\*)")
+COMPILER_PATTERN = part_pattern("failed command", "compiler")
 WORDS_OF_FAILURES = "failed commands"  # the group of patterns
-NO_HEADER_PATTERN = lazy.regex(r": fatal error: \S+\.(?:h|hpp|hh|cuh|inc): No such file")  # a package that is missing
+NO_HEADER_PATTERN = part_pattern("failed command", "no header")  # a package that is missing
 
 
 def read(region: Region) -> Record | None:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
-from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import Line, Region, Scan, Trigger
 
 TRIGGER = Trigger(
@@ -22,10 +22,10 @@ TRIGGER = Trigger(
     ("swap: ", "---swap--", "full avg10=", "pswpin/s", "%swpused", "%fmem-10", "triggered tf.function retracing"),
     after=60,
 )
-SWAP_ROW_PATTERN = lazy.regex(r"^\s*Swap:\s+([\d.]+)([KMGT]?)i?B?\s+([\d.]+)([KMGT]?)i?B?\s+([\d.]+)([KMGT]?)i?B?\s*$")
-PRESSURE = lazy.regex(r"\bfull avg10=([\d.]{1,9}) avg60=[\d.]+ avg300=[\d.]+(?: total=(\d{1,18}))?")
-PRESSURE_FILE_PATTERN = lazy.regex(r"\b(pressure)[/_]?(cpu|io|memory)\b|\b(cpu|io|memory)[._]pressure\b")
-RETRACED = lazy.regex(r"(\d+) out of the last (\d+) calls to .{1,400}triggered tf\.function retracing")
+SWAP_ROW_PATTERN = part_pattern("machine load", "swap row")
+PRESSURE = part_pattern("machine load", "pressure")
+PRESSURE_FILE_PATTERN = part_pattern("machine load", "pressure file")
+RETRACED = part_pattern("machine load", "retraced")
 BYTES_PER_FREE_UNIT = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 FULL = 0.05  # of the swap space left
 MIN_STALL_PERCENT = 10.0  # of the time in which nothing at all could run for want of memory, or of input and output

@@ -12,14 +12,12 @@ The first row has the memory before the function. Column names as memory_profile
 
 from collections.abc import Iterable
 
-from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import Habit, Region, Scan, Trigger
 
 TRIGGER = Trigger("profile_table", ("line #    mem usage    increment",), before=4, after=400)
-PROFILED_FILE_PATTERN = lazy.regex(r"^\s*Filename:\s*(\S.{0,300}?)\s*$")
-PROFILE_ROW_PATTERN_MIB = lazy.regex(
-    r"^\s*(\d{1,7})\s+([\d.]{1,15}) MiB\s+(-?[\d.]{1,15}) MiB(?:\s+(\d{1,12}))?\s{1,12}(\S.{0,300})?$"
-)
+PROFILED_FILE_PATTERN = part_pattern("profiled", "profiled file")
+PROFILE_ROW_PATTERN_MIB = part_pattern("profiled", "profile row pattern mib")
 LEAST_MIB = 50.0  # less is what imports and buffers take
 
 

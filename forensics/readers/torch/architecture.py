@@ -18,7 +18,6 @@ from itertools import zip_longest
 
 from msgspec import Struct
 
-from forensics.core import lazy
 from forensics.data_files.named_parts import part_pattern
 from forensics.model import Architecture, Layer, Line, Scan, Trigger
 
@@ -26,12 +25,12 @@ MAX_SUMMARY_ROWS = 400  # rows of a summary
 TRIGGER = Trigger("architecture", ("total params:", "total parameters:"), before=MAX_SUMMARY_ROWS, after=12)
 TOTAL = part_pattern("architecture", "total")
 TRAINABLE = part_pattern("architecture", "trainable")
-SHAPE = lazy.regex(r"[\[(]+((?:None|-?\d+)(?:,\s*(?:None|-?\d+))*),?[\])]+(?:[\s│┃|]*([\d,]+|--|\?)(?=[\s│┃|]|$))?")
-INPUT_SIZE = lazy.regex(r"Input size \(MB\): ([\d.]+)")
+SHAPE = part_pattern("torch architecture", "shape")
+INPUT_SIZE = part_pattern("torch architecture", "input size")
 INPUT_LAYER = "InputLayer"
 NUMBER_BYTES = 4  # float32, or the int32 of words
-PASS_SIZE = lazy.regex(r"Forward/backward pass size \(MB\): ([\d.]+)")
-CLASS = lazy.regex(r"\(([A-Za-z]\w*)…?\)?")
+PASS_SIZE = part_pattern("torch architecture", "pass size")
+CLASS = part_pattern("torch architecture", "class")
 TREE_CHARS = " │┃|├└─┡┩\t"
 MAX_SUMMARIES = 4  # the last ones: a program that prints more builds a model again in a loop
 PASS_BYTES = 8  # that torchinfo counts for each number: float32, and its gradient

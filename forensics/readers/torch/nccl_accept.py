@@ -8,12 +8,12 @@ The thread listens on a port that a scanner of the network can reach. Where a co
 this and waits for the next one (NCCL src/proxy.cc, ncclProxyService). A peer of the job that is lost has been accepted before.
 """
 
-from forensics.core import lazy
+from forensics.data_files.named_parts import part_pattern
 from forensics.model import Line, Region, Trigger
 from forensics.readers.base import Record
 
 TRIGGER = Trigger("nccl_accept", ("[service thread] accept failed",), before=12)
-NCCL_LINE_PATTERN = lazy.regex(r"(?P<thread>[\w.-]{1,80}:\d{1,10}:\d{1,10}) \[\d{1,4}\] .*\bNCCL (?:WARN|INFO) (?P<message>.*)")
+NCCL_LINE_PATTERN = part_pattern("nccl accept", "nccl line")
 ACCEPT_FAILED = "[Service thread] Accept failed"
 CLOSED = "Connection closed by remote peer"
 NOT_ACCEPTED = "not_accepted"

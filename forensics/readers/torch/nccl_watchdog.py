@@ -13,7 +13,6 @@ be joined, broken or out of order.
 import re
 from collections.abc import Iterable
 
-from forensics.core import lazy
 from forensics.core.text import number_ranges
 from forensics.data_files.named_parts import part_pattern
 from forensics.line_formats import parse_prefix
@@ -41,7 +40,7 @@ NOT_JOINED_RANKS_PATTERN = part_pattern("nccl watchdog", "not joined ranks")
 LAGGING_RANKS_PATTERN = part_pattern("nccl watchdog", "lagging ranks")
 OTHER_WATCHDOG_ERROR_PATTERN = part_pattern("nccl watchdog", "other watchdog error")
 PROCESS_GROUP_PATTERN = part_pattern("nccl watchdog", "process group")
-GLOBAL_RANK_PATTERN = lazy.regex(r"\[rank(\d+)\]:")
+GLOBAL_RANK_PATTERN = part_pattern("torch nccl watchdog", "global rank")
 TIMEOUT = "timeout"
 OUTCOMES = (TIMEOUT,)
 MAX_TIMEOUT_GAP_S = 1800.0  # a restarted job times out again no sooner than its time limit, usually 10 or 30 minutes

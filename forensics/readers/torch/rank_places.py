@@ -7,21 +7,20 @@ Stalled ranks: / 6: [allreduce.0, ...]        -> missing_ranks 6
 from collections.abc import Sequence
 from itertools import takewhile
 
-from forensics.core import lazy
 from forensics.core.text import number_ranges
 from forensics.data_files.named_parts import part_pattern
 from forensics.model import Fields, Proof
 from forensics.readers.surroundings.near import MAX_READ_PROOFS, MAX_SENTENCE_LINES, NEAR, WIDE, Found
 
 RANK_TAG_PATTERN = part_pattern("rank places", "rank tag")
-TIMED_OUT_PATTERN = lazy.regex(r"(?i)tim(?:ed|e)[ -]?out|heartbeat monitor")
+TIMED_OUT_PATTERN = part_pattern("rank places", "timed out")
 STALLED_RANK_PATTERN = part_pattern("rank places", "stalled rank")  # of Horovod, below `Stalled ranks:`
 STALLED_FACTS = MISSING_RANKS, MISSING_REASON = "missing_ranks", "missing_reason"
 QUIET_RANKS = "quiet_ranks"  # those whose lines stand in the log and do not report the time-out: `1, 3`
 MAX_QUIET_RANKS = 4  # chosen by hand: of more, each one is as likely
 ENDPOINT_PATTERN = part_pattern("rank places", "endpoint")
 PROGRAM_PATTERN = part_pattern("rank places", "program")  # as DeepSpeed's launcher prints it
-TABLE_ROW_PATTERN = lazy.regex(r"\A\s{1,8}(?:exitcode|traceback|error_file)\s{0,8}: ")  # torchelastic's
+TABLE_ROW_PATTERN = part_pattern("rank places", "table row")  # torchelastic's
 TABLE_HOST_PATTERN = part_pattern("rank places", "table host")
 TABLE_RANK_PATTERN = part_pattern("rank places", "table rank")
 
