@@ -29,7 +29,6 @@ from forensics.decision.structure import (
     MIN_BAD_OF_FAILED_CELL,
     MIN_BAD_OF_LAST_ERROR,
     STOPPED_AT_WORK,
-    WENT_ON,
     cell_that_failed,
     closing_at_end,
     dies_again,
@@ -40,7 +39,6 @@ from forensics.decision.structure import (
     machine_went_on,
     ranked_by_structure,
     stopped_at_work,
-    went_on,
 )
 from forensics.decision.text import trouble_text, trouble_words
 from forensics.model import Adjustment, Notice, Verdict
@@ -195,12 +193,10 @@ def _row_by_structure(
 def _row_of_last_lines(
     given: DecisionInput, lane: Lane | None, rows: tuple[Adjustment, ...], database: Database
 ) -> tuple[Adjustment, ...]:
-    """The row of what the last lines show, where they show an error of no known kind, or work behind mere hints."""
+    """The row of what the last lines show, where they show an error of no known kind."""
     bad = probability_of(rows)
     if given.exit_status(database) is not None:
         return ()
-    if bad > MAX_BAD_IF_AT_WORK and went_on(given.owned, lane, database):
-        return with_rule(rows, MAX_BAD_IF_AT_WORK, WENT_ON)[-1:]
     if bad < MIN_BAD_OF_LAST_ERROR and (stop := stopped_at_work(given.owned, lane, database)):
         seen = stop.observation
         return with_rule(rows, MIN_BAD_OF_LAST_ERROR, STOPPED_AT_WORK, seen.source, seen.line)[-1:]

@@ -4,8 +4,7 @@
       after: host_memory.oom_cgroup
       why: a limit that steady growth reached is reached again, however high it is set
 
-Everything else is learned. A row names causes, families (`gpu_hardware.*`) or traits (`trait:fallback`).
-It says nothing of two causes that only different attempts show.
+Everything else is learned.
 """
 
 from collections.abc import Sequence
@@ -13,7 +12,6 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from forensics.database import Database
-from forensics.decision.last_word import is_of_earlier_attempt
 from forensics.decision.ledger import moved
 from forensics.model.verdicts import Candidate
 from forensics.outcome.tiers import ENDING_STRONG, evidence_tier
@@ -37,29 +35,17 @@ class Precedence(Struct, frozen=True):
 
         Where the first explains the second, both tell one story, which the first begins: it gets the probability of both.
         """
-        found = list(ranked)
+        found = {c.cause: c for c in ranked}
         for row in self.rows:
-            for i, before in enumerate(found):
-                for j, after in enumerate(found):
-                    if not _is(before, row.before, database) or not _is(after, row.after, database):
-                        continue
-                    if is_of_earlier_attempt(before.owned, after.owned):
-                        continue
-                    if not _strong(before, database):
-                        continue
-                    rule = f"rule: {row.before} before {row.after}, as {row.why}"
-                    more, less = before.probability, after.probability
-                    if after.explained_by == before.cause:
-                        more, less = more + less, 0.0
-                    found[i] = before = moved(before, max(more, less), rule)
-                    found[j] = moved(after, min(more, less), rule)
-        return found
-
-
-def _is(candidate: Candidate, named: str, database: Database) -> bool:
-    if named.startswith("trait:"):
-        return database.has_trait(candidate.cause, named.removeprefix("trait:"))
-    return candidate.cause == named or (named.endswith(".*") and candidate.cause.startswith(named[:-1]))
+            before, after = found.get(row.before), found.get(row.after)
+            if not before or not after or not _strong(before, database):
+                continue
+            more, less = max(before.probability, after.probability), min(before.probability, after.probability)
+            if after.explained_by == before.cause:
+                more, less = more + less, 0.0
+            rule = f"rule: {row.before} before {row.after}, as {row.why}"
+            found |= {row.before: moved(before, more, rule), row.after: moved(after, less, rule)}
+        return list(found.values())
 
 
 def _strong(candidate: Candidate, database: Database) -> bool:

@@ -3,7 +3,6 @@
 CUDA out of memory / (a further attempt) / step 900 / Killed          -> `Killed` is ranked before it
 bad sample: index 4 ... / update 62 / update 63 / SIGTERM received    -> the signal is ranked before what the program survived
 Traceback ... / (a further attempt) / 100% 1640/1640                  -> the last attempt ended well
-the wait returned exit status 1 / 20 further lines without trouble    -> hardly less than even that it ended well
 Traceback ... / (a further attempt) / OSError: ... in use, its end     -> what the last attempt ended with
 CUDA_ERROR_OUT_OF_MEMORY / exit code 1 / *** JOB 7 CANCELLED AT ***    -> what failed, before the job was cancelled
 step 900 / CRITICAL: the ledger does not fit                          -> it ended with this line, whatever its words are
@@ -43,7 +42,6 @@ MIN_BAD_OF_LAST_ERROR = 0.6  # of a bad end, where the log of a job ends with an
 # Of a bad end, where a saved notebook shows an error. Measured: both public notebooks in which later cells ran were labelled as
 # failures, and no healthy one has such an output.
 MIN_BAD_OF_FAILED_CELL = 0.9
-MIN_LINES_BEHIND_HINT = 20  # behind what hints at an end: more than a program prints while it ends
 MIN_LINES_OF_MACHINE = 100  # more than the dump of a stall and the messages of a restart that repeat earlier ones
 MIN_LINES_OF_WORK = 100  # more than a script echoes around a program that it could not start
 MAX_LINES_OF_FAREWELL = 3  # chosen by hand: what a program says of a signal that it obeys at once
@@ -51,10 +49,6 @@ MIN_DEATHS = 3  # a restart may succeed, and so may a second one; a supervisor's
 MAX_BAD_IF_AT_WORK = 0.45  # of a bad end, where the log breaks off while the last attempt was at work: hardly less than even
 SURVIVED = "rule: the program went on behind it, and this was the last word"
 OVERTAKEN = "rule: the program went on behind it, and another message was the last word"
-ALONE = "rule: it was the last word, and no other cause has evidence"
-NOT_THE_WORD = "rule: the last word tells of another end, and no other cause has evidence"
-FAILED_STAGE = "rule: a stage that ended with a usage error explains what a later stage lacks"
-LACKING_STAGE = "rule: a stage before it ended with a usage error"
 ENDED_LAST = "rule: the last attempt ended with it"
 ENDED_EARLIER = "rule: only an earlier attempt ended so"
 FAILED_ALREADY = "rule: it failed before it was stopped, and nothing went on in between"
@@ -64,7 +58,6 @@ FAILED_BEFORE = "rule: a process of the job failed by itself before it"
 LOST_BEFORE = "rule: an earlier cell shows these numbers, and the exception of a later one is about them"
 ABOUT_LOST = "rule: it is about numbers that an earlier cell shows already"
 REACHED_END = "rule: the last attempt reached the end of what it counts"
-WENT_ON = "rule: the program printed on behind all that hints at an end, and its last lines show no trouble"
 MACHINE_WENT_ON = "rule: the machine worked on behind all that was reported, and nothing of it is lasting"
 LAST_ERROR = "rule: the log ends with an error, which stands nowhere else in it"
 FINISHED_BESIDE = "rule: its output ends with the line that says that it is over, and its errors hold none that stops a script"
@@ -77,15 +70,12 @@ AT_WORK = "rule: the program went on behind all that failed, and was at work whe
 def ranked_by_structure(ranked: Sequence[Candidate], lanes: Sequence[Lane], database: Database) -> list[Candidate]:
     """`ranked` after all rules of the ranking. `lanes`: of the subject."""
     ranked = failed_process_first(last_word_first(ranked, database), database)
-    ranked = failure_before_stop(failed_stage_first(ranked, database), lanes, database)
+    ranked = failure_before_stop(ranked, lanes, database)
     return nan_first(last_attempt_first(ranked, database), database)
 
 
 def last_word_first(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
-    """`ranked`; a cause with the last word exchanges its probability with that of one whose evidence the program survived.
-
-    If no other cause has evidence, it does so with that of an unlisted cause.
-    """
+    """`ranked`; a cause with the last word exchanges its probability with that of one whose evidence the program survived."""
     found = list(ranked)
     for i, last in enumerate(found):
         told = last_word(last.cause, last.owned, database)
@@ -96,21 +86,6 @@ def last_word_first(ranked: Sequence[Candidate], database: Database) -> list[Can
         ends = [j for j in above if _shows_an_end(found[j], database)]
         if ends and all(_was_survived(found[j], word, database, told is None) for j in ends):
             _exchange(found, i, max(ends, key=lambda j: found[j].probability), (SURVIVED, OVERTAKEN), word)
-        elif told and above and evidence_tier(word, database) < NOTICE and not any(c.owned for c in found if c is not last):
-            _exchange(found, i, max(above, key=lambda j: found[j].probability), (ALONE, NOT_THE_WORD), word)
-    return found
-
-
-def failed_stage_first(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
-    """`ranked`; a usage error, with which a stage ended, exchanges its probability with that of what a later stage lacks."""
-    found = list(ranked)
-    for j, lacking in enumerate(found):
-        if not database.has_trait(lacking.cause, "lacks_input"):
-            continue
-        for i, failed in enumerate(found):
-            usage = next((o for o in failed.owned if _is_usage_error(o)), None)
-            if usage and found[j].probability > found[i].probability and _all_behind(found[j], usage, database):
-                _exchange(found, i, j, (FAILED_STAGE, LACKING_STAGE), usage)
     return found
 
 
@@ -213,11 +188,6 @@ def _failed_by_itself(o: OwnedObservation, database: Database) -> bool:
     return own and o.owner == "mine" and evidence_tier(o, database) <= ENDING_STRONG and not survived(o)
 
 
-def _is_usage_error(o: OwnedObservation) -> bool:
-    """Does it name a program and its argument? With such a message a program ends before it begins."""
-    return o.owner == "mine" and {"program", "argument"} <= o.observation.fields.keys()
-
-
 def _all_behind(lacking: Candidate, usage: OwnedObservation, database: Database) -> bool:
     """Does all evidence of `lacking` stand behind `usage` in the same log?"""
     seen = usage.observation
@@ -306,17 +276,6 @@ def _is_lasting_on_machine(o: OwnedObservation, database: Database) -> bool:
     if database.has_trait(o.observation.cause, "may_pass"):
         return o.observation.weight == "proof"
     return has_lasting_effect(str(o.observation.cause), database)
-
-
-def went_on(owned: Sequence[OwnedObservation], lane: Lane | None, database: Database) -> bool:
-    """Did the program of a job print on behind everything that hints at an end, and is nothing of it more than a hint?"""
-    if lane is None or lane.kind != "job" or lane.digest.traceback >= 0 or lane.last_error:
-        return False
-    told = [d for d in (lane.digest.trouble, lane.digest.bad_end, lane.digest.run_failed) if d >= 0]
-    own = [o for o in owned if o.owner != "others" and o.observation.cause != HEALTHY and evidence_tier(o, database) < NOTICE]
-    hints = all(evidence_tier(o, database) > ENDING_STRONG and o.aftermath.lines_after >= MIN_LINES_BEHIND_HINT for o in own)
-    lasting = any(has_lasting_effect(str(o.observation.cause), database) for o in own)
-    return bool(told) and min(told) >= MIN_LINES_BEHIND_HINT and hints and not lasting
 
 
 def dies_again(owned: Sequence[OwnedObservation], lane: Lane | None, database: Database) -> OwnedObservation | None:

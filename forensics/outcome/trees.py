@@ -129,16 +129,6 @@ class Trees(Struct, frozen=True):
         recorded = {} if status is None else {STATUS: self.status_other if status else self.status_zero}
         return self.slope * base + self.shift, named | recorded
 
-    def probability(
-        self, features: Sequence[float], terminal: bool = False, silent: bool = False, status: int | None = None
-    ) -> float:
-        """The probability that the subject ended badly.
-
-        `terminal`: see features.is_terminal_by_nature. `silent`: see features.is_silent. `status`: see log_odds.
-        """
-        least, most = self.terminal if terminal else -30.0, MAX_SILENT_LOG_ODDS if silent else 30.0
-        return 1.0 / (1.0 + exp(-max(least, min(most, self.log_odds(features, status)))))
-
 
 def _logit(share: float) -> float:
     share = max(MIN_LEAF_SHARE, min(1 - MIN_LEAF_SHARE, share))

@@ -38,37 +38,10 @@ def test_a_row_needs_strong_evidence_of_the_subjects_own(knowledge: Database) ->
     assert ranked(knowledge, row, *offered(owner="unknown")) == {KILL: 0.2, DIED: 0.7}
 
 
-@pytest.mark.parametrize(("earlier", "later", "exchanged"), [(1, 0, False), (2, 1, False), (1, 1, True), (0, 1, True)])
-def test_a_row_says_nothing_of_two_attempts(knowledge: Database, earlier: int, later: int, exchanged: bool) -> None:
-    first = Candidate(KILL, (seen(KILL, 5, later_attempts=earlier),), {}, 0.2)
-    second = Candidate(DIED, (seen(DIED, 9, later_attempts=later),), {}, 0.7)
-    assert (ranked(knowledge, Row(KILL, DIED, ""), first, second)[KILL] == 0.7) is exchanged
-
-
-def test_a_row_names_causes_families_or_traits(knowledge: Database) -> None:
-    for before in (KILL, "host_memory.*"):
-        assert ranked(knowledge, Row(before, DIED, ""), *offered())[KILL] == 0.7
-    assert ranked(knowledge, Row("storage.*", DIED, ""), *offered())[KILL] == 0.2
-    other, trait = next(
-        (c, t) for c in sorted(knowledge.causes) for t in knowledge.causes[c].traits if not knowledge.has_trait(KILL, t)
-    )
-    two = (offered()[0], Candidate(other, (seen(other, 9),), {}, 0.7))
-    assert ranked(knowledge, Row(KILL, f"trait:{trait}", ""), *two)[KILL] == 0.7
-    assert ranked(knowledge, Row(f"trait:{trait}", other, ""), *two)[KILL] == 0.2
-    assert ranked(knowledge, Row("host_memory", DIED, ""), *offered())[KILL] == 0.2, "a family is written with a star"
-
-
 def test_a_row_changes_nothing_if_the_order_is_right_already(knowledge: Database) -> None:
     first, second = offered()
     leads = (replace(first, probability=0.7), replace(second, probability=0.2))
     assert ranked(knowledge, Row(KILL, DIED, ""), *leads) == {KILL: 0.7, DIED: 0.2}
-
-
-def test_a_cause_before_several_others_gets_the_highest_probability(knowledge: Database) -> None:
-    other = Candidate("process.segfault", (seen("process.segfault", 7),), {}, 0.8)
-    found = ranked(knowledge, Row(KILL, "process.*", ""), *offered(), other)
-    assert found[KILL] == 0.8
-    assert sorted(found.values()) == [0.2, 0.7, 0.8]
 
 
 def test_no_rows_change_nothing(tmp_path: Path) -> None:
@@ -91,12 +64,7 @@ def test_the_built_in_rows_name_what_exists_and_say_why(knowledge: Database) -> 
     assert len(rows) < 15
     for row in rows:
         assert row.why
-        for named in (row.before, row.after):
-            known = any(
-                knowledge.has_trait(c, named.removeprefix("trait:")) if ":" in named else c == named or c.startswith(named[:-1])
-                for c in knowledge.causes
-            )
-            assert known, named
+        assert {row.before, row.after} <= knowledge.causes.keys()
 
 
 def test_what_the_first_cause_of_a_row_explains_is_one_story_with_it(knowledge: Database) -> None:

@@ -17,7 +17,6 @@ from forensics.decision.structure import (
     ENDED_LAST,
     FAILED_ALREADY,
     FAILED_FIRST,
-    FAILED_STAGE,
     FINISHED_BESIDE,
     LAST_ERROR,
     MACHINE_WENT_ON,
@@ -26,7 +25,6 @@ from forensics.decision.structure import (
     MIN_BAD_OF_LAST_ERROR,
     REACHED_END,
     SURVIVED,
-    WENT_ON,
     failed_process_first,
 )
 from forensics.model import Line, Report
@@ -114,24 +112,6 @@ def test_an_error_that_ended_the_last_attempt_keeps_the_last_word_behind_it(know
     survived, ended = in_lane(seen(OOM, 10, "proof", later_attempts=1)), in_lane(seen(INDEX, 95, "proof"))
     found = decided(knowledge, survived, ended, in_lane(seen(DIED, 99)))
     assert found.candidates[0].cause != DIED
-
-
-def test_a_last_word_alone_is_the_cause_and_not_something_unlisted(knowledge: Database) -> None:
-    found = decided(knowledge, in_lane(seen(DIED, 99)), unlisted=6.0)
-    assert (found.candidates[0].cause, found.verdict) == (DIED, "crash")
-    beside = decided(knowledge, in_lane(seen(DIED, 99)), seen(OOM, 98, "hint", "unknown", source="dmesg.log"), unlisted=6.0)
-    assert beside.verdict == "undetermined", "another cause has evidence"
-    assert decided(knowledge, in_lane(seen(DIED, 60, progress=30)), unlisted=6.0).verdict == "undetermined"
-
-
-def test_a_stage_with_a_usage_error_explains_what_a_later_stage_lacks(knowledge: Database) -> None:
-    usage = in_lane(seen(CONFIG, 50), program="sample.py", argument="--fast")
-    found = decided(knowledge, usage, in_lane(seen(MISSING, 99, "proof")))
-    assert found.candidates[0].cause == CONFIG
-    assert FAILED_STAGE in {a.feature for a in found.candidates[0].ledger}
-    behind = in_lane(seen(CONFIG, 99), program="sample.py", argument="--fast")
-    for first in (in_lane(seen(CONFIG, 50), argument="--fast"), behind):
-        assert decided(knowledge, first, in_lane(seen(MISSING, 60, "proof"))).candidates[0].cause == MISSING
 
 
 def test_what_the_last_attempt_ended_with_is_ranked_before_the_end_of_an_earlier_one(knowledge: Database) -> None:
@@ -227,36 +207,6 @@ def test_a_log_that_breaks_off_at_work_shows_no_crash_by_what_was_overcome(
     assert found.verdict == verdict
     if verdict == "no_crash":
         assert (found.outcome.state, found.outcome.ledger[-1].feature) == ("cut_off", AT_WORK)
-
-
-@pytest.mark.parametrize(
-    ("hint", "digest", "went_on"),
-    [
-        (seen(CONFIG, 60, "hint"), {"trouble": 40, "bad_end": 40}, True),
-        (seen(CONFIG, 95, "hint"), {"trouble": 40, "bad_end": 40}, False),
-        (seen(CONFIG, 60, "strong"), {"trouble": 40, "bad_end": 40}, False),
-        (seen(CONFIG, 60, "hint"), {"trouble": 2, "bad_end": 40}, False),
-        (seen(CONFIG, 60, "hint"), {"trouble": 40, "traceback": 41}, False),
-        (seen("numerics.nan", 60, "hint"), {"trouble": 40}, False),
-    ],
-)
-def test_mere_hints_far_from_an_end_without_trouble_are_no_bad_end(
-    hint: OwnedObservation, digest: dict[str, int], went_on: bool, knowledge: Database
-) -> None:
-    on = replace(OWN, digest=replace(OWN.digest, **digest))
-    found = decide(question(replace(hint, lane=on), lanes=(on,)), knowledge, model(6.0, **SURE), Precedence(()))
-    assert (found.outcome.ledger[-1].feature == WENT_ON) is went_on
-    assert (found.outcome.ended_badly == MAX_BAD_IF_AT_WORK) is went_on
-
-
-def test_a_hint_far_above_a_long_stack_is_where_the_log_ends(knowledge: Database) -> None:
-    on = replace(
-        OWN, digest=replace(OWN.digest, trouble=40, trouble_repeats=1), last_error=Line(60, "java.lang.StrangeException: x")
-    )
-    found = decide(
-        question(replace(seen(CONFIG, 60, "hint"), lane=on), lanes=(on,)), knowledge, model(6.0, **SURE), Precedence(())
-    )
-    assert WENT_ON not in {a.feature for a in found.outcome.ledger}
 
 
 @pytest.mark.parametrize(
