@@ -13,7 +13,7 @@ from forensics.advice.evidence import deaths_of, facts_of, further_events, proof
 from forensics.advice.places import code_of_consequence, code_of_traceback, host_of_rank, own_code, place_around
 from forensics.advice.printed_stack import stack_facts
 from forensics.advice.quoted import place_of_line, quoted_evidence
-from forensics.advice.remedies import fitting_questions, fitting_remedies
+from forensics.advice.remedies import fitting_questions, fitting_remedies, has_own_fix
 from forensics.advice.service_states import as_state
 from forensics.advice.standing import STALLS, standing_facts
 from forensics.advice.transport_status import status_facts
@@ -175,7 +175,12 @@ def _finding(
         where=_where(known | place | of_job(known, proofs, context) | host_of_rank(facts, diagnosis), candidate, diagnosis),
         ranks=_ranks(told),
     )
-    return as_state(found, facts | place) if first and diagnosis.verdict != "no_crash" else found
+    return _as_state(found, facts | place, advised, context) if first and diagnosis.verdict != "no_crash" else found
+
+
+def _as_state(found: Finding, facts: Fields, advised: Fields, context: JobContext) -> Finding:
+    """`found` as the state that a service reports, with the fix of its very message in front, if there is one."""
+    return as_state(found, facts, has_own_fix(case_facts(advised, context), context.environment))
 
 
 def _context_facts(cause: Cause, facts: Fields, proofs: Sequence[Proof], context: JobContext) -> dict[str, Value]:

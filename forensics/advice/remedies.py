@@ -205,6 +205,11 @@ def _without_place(remedy: Remedy) -> Remedy:
     return replace(remedy, do=do, when=when) if told and do != remedy.do and "{file}" not in do else remedy
 
 
+def has_own_fix(facts: Fields, environment: Environment) -> bool:
+    """Is a known fix there that only words of the message ask for?"""
+    return any(all(c.startswith(EVIDENCE_CONDITIONS) for c in r.when) for r in _known_fixes(facts, environment))
+
+
 def _known_fixes(facts: Fields, environment: Environment) -> tuple[Remedy, ...]:
     """The fixes that people confirmed for the very message of the evidence."""
     first, *more = str(facts.get(EVIDENCE_FACT, "")).split("\n")

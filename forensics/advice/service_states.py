@@ -71,22 +71,26 @@ def told_state(cause: str, facts: Fields, proofs: Sequence[Proof]) -> ToldState 
     return None
 
 
-def as_state(finding: Finding, facts: Fields) -> Finding:
+def as_state(finding: Finding, facts: Fields, has_own_fix: bool = False) -> Finding:
     """`finding` in the words of the state that its evidence reports, if any. `facts`: of the evidence and of the place.
 
-    The remedy of a state stands alone: those of the cause are for programs that print why they end. Where an exception says why,
-    it is the answer, and a state that another line reports is not.
+    The remedy of a state stands alone: those of the cause are for programs that print why they end. Only a fix that belongs to
+    the very message (`has_own_fix`), the first remedy of `finding`, is told in front of it. Where an exception says why, it is
+    the answer, and a state that another line reports is not.
     """
     says_why = "exc_type" in finding.facts
     state = told_state(finding.id, facts, finding.evidence[: 1 if says_why else None])
     if state is None:
         return finding
+    of_state = (state.remedy,) if state.remedy else finding.remediations
+    if has_own_fix and state.remedy:
+        of_state = (*finding.remediations[:1], replace(state.remedy, rank=2))
     return replace(
         finding,
         title=state.headline,
         summary=state.says,
         where=location_text({**facts, **state.where}),
-        remediations=(state.remedy,) if state.remedy else finding.remediations,
+        remediations=of_state,
     )
 
 

@@ -1,6 +1,7 @@
 """The table of states that services report: each row holds for its own example, and the report tells it in its words."""
 
 import re
+from collections.abc import Callable
 
 import pytest
 
@@ -8,7 +9,7 @@ from forensics.advice.service_states import OR, told_state
 from forensics.advice.wording import fields_of
 from forensics.database import Database, read_rows
 from forensics.database.message import wordings
-from forensics.model import Proof
+from forensics.model import Proof, Report
 
 ROWS = read_rows("service_states")
 CONTEXT = {
@@ -64,3 +65,14 @@ def test_several_pods_in_one_state_are_named_together() -> None:
 def test_a_state_of_another_cause_is_not_told() -> None:
     assert told_state("host_memory.oom_global", {}, [proof(ROWS[0]["example"])]) is None
     assert told_state("code.exception", {}, [proof("KeyError: 'image'")]) is None
+
+
+def test_a_fix_that_belongs_to_the_very_message_stands_in_front_of_the_remedy_of_its_state(
+    analyze: Callable[..., Report],
+) -> None:
+    waits = "  Warning  FailedScheduling  9s  default-scheduler  0/5 nodes are available: 5 node(s) had volume node affinity conflict."
+    told = told_state("code.config", {}, [proof(waits)])
+    cause = analyze(events_txt=waits + "\n").causes[0]
+    first, second = cause.remediations
+    assert told and told.remedy and cause.title == told.headline
+    assert "volume" in first.action and second.action == told.remedy.action and second.rank == 2
