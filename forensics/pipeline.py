@@ -7,10 +7,12 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forensics import advice, context, correlation, outcome, readers, sources
+from forensics import advice, context, correlation, outcome, readers, sources, templates
+from forensics.advice.set_back import set_back_first
 from forensics.config import config
 from forensics.core import limits
 from forensics.core.errors import SourceError
+from forensics.correlation.spool import spool
 from forensics.database import HEALTHY, Database, load
 from forensics.decision.decide import DecisionInput, decide
 from forensics.decision.doubts import (
@@ -24,6 +26,7 @@ from forensics.decision.last_step import undetermined_if_cut_off
 from forensics.decision.model import Model, active_model
 from forensics.decision.precedence import precedence_of
 from forensics.model import (
+    Difference,
     Incident,
     JobContext,
     LinesAround,
@@ -56,13 +59,15 @@ from forensics.summary.incident_entries import (
 from forensics.summary.reported_subject import MAX_EARLIER_ATTEMPTS, earlier_attempts, subject_summary
 from forensics.version import VERSION
 
+MAX_NEW_MESSAGES = 40  # chosen by hand: two screens of what only the bad run says; `compare` has all
 CLEAR = 0.8  # a cause that is less probable is shown with the lines that may decide it
 
 
 def database(folders: Iterable[Path] = ()) -> Database:
     """The knowledge with everything that records and series look for, compiled (cached on disk).
 
-    Built in, and over it the folders of the configuration, then `folders`; raises UsageError or DatabaseError for faulty ones.
+    Built in, and over it the folders of the configuration, then `folders`, of which a file with a fault is left out; raises
+    UsageError for a folder that is missing.
     """
     settings = config(folders)
     limits.use(settings.limits)
@@ -97,7 +102,8 @@ def analyze_folders(
 
 
 class PlacedCase(Struct, frozen=True):
-    """The facts about some sources before anything is decided. `noted`: the warnings, which grow while the report is made."""
+    """The facts about some sources before anything is decided. `noted`: the warnings, which grow while the report is made.
+    `good`: the logs of a run that went well."""
 
     analyses: list[SourceAnalysis]
     clocks: dict[str, correlation.Clock]
@@ -108,6 +114,7 @@ class PlacedCase(Struct, frozen=True):
     noted: list[Warning]
     attempted: dict[str, tuple[context.AttemptFacts, ...]]
     ranks: RankPicture | None
+    good: Sequence[Source] = ()
 
 
 def place_case(
@@ -116,9 +123,10 @@ def place_case(
     warnings: Iterable[Warning] = (),
     workers: int | None = None,
     event_filter: correlation.Filter = correlation.EVERYTHING,
+    baseline: Sequence[Path] = (),
 ) -> PlacedCase:
     """The first half of `analyze`: sources read, their observations placed and grouped into incidents, the subject named."""
-    noted = list(warnings)
+    noted = [*warnings, *_unused_files(knowledge)]
     analyses = analyze_sources(given, knowledge, noted.append, workers)
     clocks, placed, picture = placed_observations(analyses, knowledge, noted)
     kept = correlation.apply_filter(placed, event_filter, clocks, noted.append)
@@ -129,7 +137,20 @@ def place_case(
     runs, pids = {r.name: r.captured for r in analyses if r.captured}, {r.name: r.pids for r in analyses}
     asked = find_subject(source_table, _lanes(analyses), pids, lambda name: [line.text for line in scans[name].head], runs)
     attempted = {a.name: a.attempted for a in analyses}
-    return PlacedCase(analyses, clocks, kept, found, source_table, asked, noted, attempted, picture)
+    good = [spool(source) for source in sources.open_paths(baseline, noted.append)] if baseline else []
+    return PlacedCase(analyses, clocks, kept, found, source_table, asked, noted, attempted, picture, good)
+
+
+def _unused_files(knowledge: Database) -> Iterator[Warning]:
+    """A warning for each file of the user's signatures that is left out."""
+    for path in dict.fromkeys(path for path, _, _ in knowledge.faults):
+        (line, what), *more = [(line, what) for other, line, what in knowledge.faults if other == path]
+        others = f"; {len(more)} more: forensics signatures check" if more else ""
+        yield Warning("signatures", f"not used: {what}{others}", path, line)
+
+
+def _told(problem: str) -> list[Warning]:
+    return [Warning("model", problem)] if problem else []
 
 
 def analyze(
@@ -147,13 +168,13 @@ def analyze(
     that went well. `event_filter`: keeps only the events that the user asks about.
     """
     model, problem = active_model()
-    seen = place_case(given, knowledge, [*warnings, *([Warning("model", problem)] if problem else [])], workers, event_filter)
+    seen = place_case(given, knowledge, [*warnings, *_told(problem)], workers, event_filter, baseline)
     every, asked = correlation.join_incidents(seen.incidents), seen.asked
     decided, each = _decided(seen.incidents, every, asked, knowledge, model)
-    around = _surroundings(decided, seen, knowledge)
+    around, near = _surroundings(decided, seen, knowledge), _near(seen)
     disordered, unmatched = disordered_sources(seen.analyses, seen.noted), _unmatched(seen, event_filter)
-    ranked = _ranked_lines(decided, seen, baseline, knowledge, bool(unmatched), bool(disordered))
-    found_causes = advice.findings(decided, knowledge, around, _reasons(ranked, seen, decided), near := _near(seen))
+    ranked = _ranked_lines(decided, seen, knowledge, bool(unmatched), bool(disordered))
+    found_causes = advice.findings(decided, knowledge, around, _reasons(ranked, seen, decided), near)
     found, each = order_incidents(seen.incidents, each, decided, found_causes[0])
     answer = Answer(decided.verdict, found_causes, advice.open_questions(decided, found_causes, knowledge, around, near))
     answer = _with_doubts(answer, seen, disordered, unmatched)
@@ -258,11 +279,15 @@ def _with_context(report: Report, seen: PlacedCase, ranked: Sequence[CandidateLi
     unusual: tuple[MessageGroup, ...] = call_or_warn(read, (), "the lines to read first", None, noted.append)
     ends = partial(outcome.last_lines, scans, outcome.line_classes(knowledge), seen.asked.own)
     last: tuple[MessageGroup, ...] = call_or_warn(ends, (), "the last lines", None, noted.append)
-    return replace(report, unusual=unusual, last_lines=last, ranks=seen.ranks, warnings=tuple(dict.fromkeys(noted)))
+    unlike = _unlike(seen, knowledge) if seen.good else None
+    changes = unlike.changes if unlike and report.verdict != "no_crash" else ()
+    causes = set_back_first(report.causes, changes)
+    report = replace(report, causes=causes, unusual=unusual, last_lines=last, ranks=seen.ranks, baseline=unlike)
+    return replace(report, warnings=tuple(dict.fromkeys(noted)))
 
 
 def _ranked_lines(
-    decided: Diagnosis, seen: PlacedCase, baseline: Sequence[Path], knowledge: Database, unmatched: bool, disordered: bool
+    decided: Diagnosis, seen: PlacedCase, knowledge: Database, unmatched: bool, disordered: bool
 ) -> list[CandidateLine]:
     """The lines of all sources, those first that most likely say why it ended badly; empty if a cause is proven and sure.
 
@@ -272,13 +297,38 @@ def _ranked_lines(
     is_sure = decided.verdict == "crash" and decided.candidates[0].probability >= CLEAR and not disordered
     if not unmatched and (is_sure or decided.verdict == "no_crash"):
         return []
-    good = list(sources.open_paths(baseline, seen.noted.append)) if baseline else []
     scans = [r.scan for r in seen.analyses]
-    rank = partial(outcome.rank_lines, scans, outcome.line_classes(knowledge), active_model()[0].lines, good)
+    rank = partial(outcome.rank_lines, scans, outcome.line_classes(knowledge), active_model()[0].lines, seen.good)
     none: list[CandidateLine] = []
     ranked = call_or_warn(rank, none, "the lines that may say why", None, seen.noted.append)
     cleaned_up = {(r.name, n) for r in seen.analyses for n in ignored_lines(r.events)}
     return [line for line in ranked if line.place not in cleaned_up] or ranked
+
+
+def compare_runs(
+    good: Sequence[Source], bad: Sequence[SourceAnalysis], knowledge: Database, warnings: Iterable[Warning] = ()
+) -> Difference:
+    """What the run `bad` says of itself otherwise than the run `good`, and its messages that the good one does not have.
+
+    `good` is read twice. `warnings`: those of opening the sources.
+    """
+    found = templates.difference(good, [a.scan.source for a in bad], outcome.trouble_test(knowledge), warnings)
+    unlike = analyze_sources(good, knowledge, templates.ignore_warning)
+    changes = context.changes_between([a.attempted for a in unlike], [a.attempted for a in bad])
+    losses = context.compared_losses(*([curve for a in run for curve in a.curves] for run in (unlike, bad)))
+    return replace(found, changes=(*changes, *losses))
+
+
+def _unlike(seen: PlacedCase, knowledge: Database) -> Difference | None:
+    """How the run differs from a good one, with the first of its messages, those of the subject before others."""
+    found = call_or_warn(
+        partial(compare_runs, seen.good, seen.analyses, knowledge), None, "the good run", None, seen.noted.append
+    )
+    if found is None:
+        return None
+    seen.noted.extend(found.warnings)
+    own = sorted(found.messages, key=lambda m: m.source not in seen.asked.own)[:MAX_NEW_MESSAGES]
+    return replace(found, messages=tuple(own), left_out=found.left_out + len(found.messages) - len(own), warnings=())
 
 
 def _near(seen: PlacedCase) -> LinesAround:

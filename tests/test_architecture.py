@@ -53,7 +53,7 @@ BELOW: dict[str, set[str]] = {
     "summary": {"advice", "correlation", "core", "model", "ownership", "source_analysis"},
     "pipeline": {
         *("advice", "config", "context", "core", "correlation", "database", "decision", "readers", "model", "outcome"),
-        *("ownership", "series", "source_analysis", "sources", "summary", "version"),
+        *("ownership", "series", "source_analysis", "sources", "summary", "templates", "version"),
     },
     # at the death: what watches a job imports nothing of what analyses it
     "capture": set(),

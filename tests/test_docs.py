@@ -113,15 +113,14 @@ def test_an_address_is_dead_where_its_server_says_so() -> None:
     assert links.asked(address + "/there").startswith("no answer")
 
 
-def test_the_message_that_the_page_of_questions_teaches_is_taken(tmp_path: Path) -> None:
-    block = re.search(r"```yaml\n(cause: storage\.full.*?)```", (ROOT / "docs" / "faq.md").read_text(), re.S)
+def test_the_file_that_the_page_of_own_messages_shows_is_taken(tmp_path: Path) -> None:
+    block = re.search(r"```yaml\n(cause: storage\.falcon.*?)```", (ROOT / "docs" / "own-messages.md").read_text(), re.S)
     assert block
-    taught = tmp_path / "mine" / "storage" / "full.yaml"
+    taught = tmp_path / "mine" / "storage" / "falcon.yaml"
     taught.parent.mkdir(parents=True)
     taught.write_text(block[1])
-    (tmp_path / "job.log").write_text("step 1 loss 3\nE42 flurble lease of bob lapsed after 3 tries\n")
+    (tmp_path / "job.log").write_text("step 1 loss 3\nE4711 shard ring lost its token after 7 tries\n")
     assert "0 faults" in in_text("signatures", "check", str(tmp_path / "mine")).stderr
-    assert (
-        "storage.full/our_lease"
-        in in_text("analyze", str(tmp_path / "job.log"), "--signatures", str(tmp_path / "mine"), "-f", "json").stdout
-    )
+    told = in_text("analyze", str(tmp_path / "job.log"), "--signatures", str(tmp_path / "mine")).stdout
+    for part in ("The falcon ring lost its token", "after 7 tries.", "falconctl token --renew"):
+        assert part in told

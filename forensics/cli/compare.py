@@ -51,22 +51,15 @@ def register(app: typer.Typer) -> None:
 
 def _compared(good: Path, bad: Path, redact: bool) -> "Difference":
     """The difference of the two runs. `redact`: with stand-ins for names."""
-    from msgspec.structs import replace
-
     from forensics import pipeline, sources
-    from forensics.context import changes_between
     from forensics.correlation.spool import spool
-    from forensics.outcome import trouble_test
     from forensics.report.redaction import mask_secrets
     from forensics.report.redaction.walk import changed
     from forensics.source_analysis import analyze_sources
-    from forensics.templates import difference
 
     noted: list[Warning] = []
     kept = [[spool(s) for s in sources.open_paths([path], noted.append)] for path in (good, bad)]
     with bar([good, bad]):
         knowledge = pipeline.database()
-        found = difference(kept[0], kept[1], trouble_test(knowledge), noted)
-        of_runs = ([a.attempted for a in analyze_sources(given, knowledge, lambda _warning: None)] for given in kept)
-        found = replace(found, changes=changes_between(*of_runs))
+        found = pipeline.compare_runs(kept[0], analyze_sources(kept[1], knowledge, lambda _warning: None), knowledge, noted)
     return changed(mask_secrets(found), names_in(chain.from_iterable(kept)).hide) if redact else found

@@ -11,6 +11,7 @@ import typer
 from forensics.cli.app import Commands
 from forensics.cli.common import Signatures
 from forensics.cli.output import save, write
+from forensics.core import lazy
 from forensics.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -96,6 +97,7 @@ def reports_of_lines(signatures: Iterable[Path]) -> "Iterator[Advised]":
 
 
 MAX_LINE = 8000  # of a pattern
+CAUSE_ID = lazy.regex(r"[a-z]\w*\.[a-z]\w*")
 Folder = Annotated[
     Path | None,
     typer.Argument(
@@ -112,9 +114,9 @@ def register(app: typer.Typer) -> None:
         cls=Commands,
         no_args_is_help=True,
         rich_markup_mode=None,
-        help="List, show, check and test signatures. signatures/README.md explains how to write one.",
+        help="List, show, write, check and test signatures. signatures/README.md explains how to write one.",
     )
-    for add in (_list, _show, _check, _test, add_export):
+    for add in (_list, _show, _new, _check, _test, add_export):
         add(group)
     app.add_typer(group, name="signatures")
 
@@ -165,6 +167,26 @@ def _show(group: typer.Typer) -> None:
         if not chosen:
             raise UsageError(f"no signature, cause or family has the name {only}", advice="forensics signatures list shows all")
         write("\n".join(printable(line, MAX_LINE) for _, s in chosen for line in _whole(s)) + "\n", None)
+
+
+def _new(group: typer.Typer) -> None:
+    @group.command()
+    def new(
+        cause: Annotated[str, typer.Argument(metavar="FAMILY.CAUSE", help="A cause that is known, or a new one.")],
+        line: Annotated[str, typer.Argument(help="The message, as the program prints it.")],
+    ) -> None:
+        """Print a cause file for a message of your own, to be completed where a ? stands.
+
+        \b
+        Example:
+          forensics signatures new storage.falcon 'E4711 ring lost' > mine/storage/falcon.yaml
+        """
+        from forensics import pipeline
+        from forensics.signature_lint.skeleton import skeleton
+
+        if not CAUSE_ID.fullmatch(cause):
+            raise UsageError(f"no cause is named {cause}", advice="give a family and a name: storage.falcon")
+        write(skeleton(cause, line, cause in pipeline.database().causes), None)
 
 
 def _check(group: typer.Typer) -> None:

@@ -87,13 +87,19 @@ def brief(value: Any) -> str:
 
 def keys(data: Any, known: set[str], needed: set[str], line: int = 1) -> None:
     """Check that `data` is a mapping with all `needed` and only `known` keys. `line`: for the fault if it is not a mapping."""
+    for bad in key_faults(data, known, needed, line):
+        raise bad
+
+
+def key_faults(data: Any, known: set[str], needed: set[str], line: int = 1) -> list[BadFormError]:
+    """The faults of the keys of `data`; raises one if it is no mapping."""
     if not isinstance(data, dict):
         raise BadFormError(line, f"expected a mapping with {', '.join(sorted(needed))}, found {brief(data)}")
     given = {str(k) for k in data} - {LINE_KEY}
-    if unknown := given - known:
-        raise BadFormError(data[LINE_KEY], f"unknown key {', '.join(sorted(unknown)[:5])}; known are {', '.join(sorted(known))}")
-    if lacking := needed - given:
-        raise BadFormError(data[LINE_KEY], f"missing key {', '.join(sorted(lacking))}")
+    unknown, lacking = sorted(given - known), sorted(needed - given)
+    found = [f"unknown key {', '.join(unknown[:5])}; known are {', '.join(sorted(known))}"] if unknown else []
+    found += [f"missing key {', '.join(lacking)}"] if lacking else []
+    return [BadFormError(data[LINE_KEY], what) for what in found]
 
 
 def text(data: dict[str, Any], key: str, longest: int = 0) -> str:

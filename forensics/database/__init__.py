@@ -4,12 +4,14 @@ signatures/host_memory/oom_cgroup.yaml -> Cause, its Signatures, and one Hypersc
 """
 
 import platform
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import hyperscan
+from msgspec.structs import replace
 
 from forensics.core import long_work
 from forensics.core.digest import sha256
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 
 READ_AT_ONCE = range(1, 64)  # the parts of a cached database that each run needs; the first one is for floods
 COMPILING = "the messages are compiled for the first time, some 10 s; the next answer takes less than one"
-FORMAT = 21  # of the cached document; raised when entries.py, stored.py or the patterns made of messages change
+FORMAT = 22  # of the cached document; raised when entries.py, stored.py or the patterns made of messages change
 
 
 def load(
@@ -39,7 +41,8 @@ def load(
     """The database of `folder` (default: the built-in one), overridden by the folders `more`, with the anchors of `triggers`.
 
     `more`: folders of a site or a person; later ones override earlier ones, see `merge`. `cache_folder`: of compiled databases
-    (default: see `cache`). Raises DatabaseError with path and line of the first fault, and UsageError for a missing folder.
+    (default: see `cache`). A file of `more` with a fault is left out, and the Database tells the fault. Raises DatabaseError
+    with path and line of the first fault of `folder`, and UsageError for a missing folder.
     """
     folders = [folder or builtin_folder(), *more]
     digest = content_hash(folders)
@@ -61,10 +64,10 @@ def load(
         except (hyperscan.HyperscanError, ValueError, KeyError, TypeError, IndexError):
             pass  # compiled for another processor, or not a file of this program: it is compiled again below
     with long_work.in_words(COMPILING):
-        causes = _faultless(folders)
-        database = assemble(
-            causes, tuple(triggers), digest, _phrases(folders), read_rates(folders[0]), _precedence(folders), _records()
-        )
+        causes, faults = _usable(folders)
+        phrases, precedence = _phrases(folders, faults), _precedence(folders, faults)
+        database = assemble(causes, tuple(triggers), digest, phrases, read_rates(folders[0]), precedence, _records())
+        database = replace(database, faults=tuple((f.path, f.line, f.what) for f in faults))
         cache.write(key, database_parts(database), cache_folder)
     return database
 
@@ -73,44 +76,63 @@ def _first_part(key: str, cache_folder: Path | None) -> bytes:
     return (cache.read(key, cache_folder, range(READ_AT_ONCE.start)) or [b""])[0]
 
 
-def read_folders(folders: Iterable[Path]) -> tuple[list[Cause], list["Fault"]]:
-    """The causes of all `folders`, later ones override earlier ones; and every fault of their form."""
+def read_folders(folders: Iterable[Path], left_out: Collection[str] = ()) -> tuple[list[Cause], list["Fault"]]:
+    """The causes of all `folders`, later ones override earlier ones; and every fault of their form. `left_out`: files that are
+    not read."""
     from forensics.database.causefiles import read_causes
     from forensics.database.validate import merge_causes, resolve_yields
 
     causes: list[Cause] = []
     faults: list[Fault] = []
     for folder in folders:
-        found, wrong = read_causes(folder, {c.id for c in causes})
+        found, wrong = read_causes(folder, {c.id for c in causes}, left_out)
         causes = merge_causes(causes, found) if causes else found
         faults += wrong
     causes, wrong = resolve_yields(causes)
     return causes, faults + wrong
 
 
-def _faultless(folders: list[Path]) -> list[Cause]:
+def _usable(folders: list[Path]) -> tuple[list[Cause], list["Fault"]]:
+    """The causes without the files of the user that have faults, and these faults. Raises DatabaseError for a built-in one."""
     from forensics.database.validate import check
 
-    causes, faults = read_folders(folders)
-    if not causes and not faults:
-        raise DatabaseError("no cause files", str(folders[0]), "reinstall the package")
-    faults = faults or check(causes, proven=PACKAGED) or _slow(causes, folders[1:])
-    if faults:
-        others = f"{len(faults)} faults in all; forensics signatures check shows them" if len(faults) > 1 else ""
-        raise DatabaseError(faults[0].what, f"{faults[0].path}:{faults[0].line}", others)
-    return causes
+    left_out: dict[str, list[Fault]] = {}
+    while True:
+        causes, faults = read_folders(folders, left_out)
+        if not causes and not faults:
+            raise DatabaseError("no cause files", str(folders[0]), "reinstall the package")
+        faults = faults or check(causes, proven=PACKAGED) or _slow(causes, folders[1:])
+        if not faults:
+            return causes, sorted(chain.from_iterable(left_out.values()))
+        for fault in faults:
+            if fault.path in left_out or not _is_theirs(fault.path, folders):
+                others = f"{len(faults)} faults in all; forensics signatures check shows them" if len(faults) > 1 else ""
+                raise DatabaseError(fault.what, f"{fault.path}:{fault.line}", others)
+        for path in {fault.path for fault in faults}:
+            left_out[path] = [fault for fault in faults if fault.path == path]
 
 
-def _precedence(folders: list[Path]) -> list[tuple[str, str, str]]:
-    """The rows of all folders, in order; raises DatabaseError for the first fault."""
+def _is_theirs(path: str, folders: list[Path]) -> bool:
+    """Is it a file of the user, of which a report can do without?"""
+    return any(Path(path).is_relative_to(folder) for folder in folders[1:])
+
+
+def _kept_faults(wrong: list["Fault"], folder: Path, folders: list[Path], faults: list["Fault"]) -> bool:
+    """Adds those of a file of the user, `wrong`, to `faults`: is there one? Raises DatabaseError for a built-in one."""
+    if wrong and folder == folders[0]:
+        raise DatabaseError(wrong[0].what, f"{wrong[0].path}:{wrong[0].line}")
+    faults += wrong
+    return bool(wrong)
+
+
+def _precedence(folders: list[Path], faults: list["Fault"]) -> list[tuple[str, str, str]]:
+    """The rows of all folders, in order. Faults of a file of the user, which is not used, are added to `faults`."""
     from forensics.database.records import read_precedence
 
     rows: list[tuple[str, str, str]] = []
     for folder in folders:
-        found, faults = read_precedence(folder)
-        if faults:
-            raise DatabaseError(faults[0].what, f"{faults[0].path}:{faults[0].line}")
-        rows += found
+        found, wrong = read_precedence(folder)
+        rows += [] if _kept_faults(wrong, folder, folders, faults) else found
     return rows
 
 
@@ -124,16 +146,14 @@ def _records() -> Records:
     return found
 
 
-def _phrases(folders: list[Path]) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-    """The patterns of the classes of lines, of all folders together. Raises DatabaseError for the first fault."""
+def _phrases(folders: list[Path], faults: list["Fault"]) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+    """The patterns of the classes of lines, of all folders together. `faults`: see `_precedence`."""
     from forensics.database.phrases import Phrase, combine_phrases, read_phrases
 
     every: dict[str, list[Phrase]] = {}
     for folder in folders:
-        found, faults = read_phrases(folder)
-        if faults:
-            raise DatabaseError(faults[0].what, f"{faults[0].path}:{faults[0].line}")
-        for name, phrases in found.items():
+        found, wrong = read_phrases(folder)
+        for name, phrases in ({} if _kept_faults(wrong, folder, folders, faults) else found).items():
             every.setdefault(name, []).extend(phrases)
     return combine_phrases(every)
 

@@ -21,7 +21,7 @@ import contextlib
 import difflib
 import functools
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -30,7 +30,7 @@ from msgspec import DecodeError, ValidationError, json
 from forensics.core import lazy, limits
 from forensics.core.digest import sha256
 from forensics.data_files import cache, form
-from forensics.data_files.form import LINE_KEY, BadFormError, Fault, brief, entries, keys, one_line, parse, text, texts
+from forensics.data_files.form import LINE_KEY, BadFormError, Fault, brief, entries, key_faults, one_line, parse, text, texts
 from forensics.database import anchors
 from forensics.database.anchors import NoAnchorError, anchors_of
 from forensics.database.entries import (
@@ -201,14 +201,16 @@ REMEDY_KEYS = {"do", "who", "why", "commands", "effects", "when", "unless", "sou
 MISSING_KEYS = {"what", "why", "command", "when", "unless"}
 
 
-def read_causes(folder: Path, known: Collection[str] = ()) -> tuple[list[Cause], list[Fault]]:
+def read_causes(folder: Path, known: Collection[str] = (), left_out: Collection[str] = ()) -> tuple[list[Cause], list[Fault]]:
     """All causes of `folder` that could be read, and the faults of the others.
 
-    `known`: ids of causes that another folder defines; a file about one of them needs only the key `cause`.
+    `known`: ids of causes that another folder defines; a file about one of them needs only the key `cause`. `left_out`: files
+    that are not read.
     """
     causes: list[Cause] = []
-    faults = [Fault(str(p), 1, "not read: a cause file is <family>/<cause>.yaml") for p in misplaced_files(folder)]
-    files = cause_files(folder)
+    misplaced = (str(p) for p in misplaced_files(folder))
+    faults = [Fault(p, 1, "not read: a cause file is <family>/<cause>.yaml") for p in misplaced if p not in left_out]
+    files = [p for p in cause_files(folder) if str(p) not in left_out]
     if len(files) > limits.current.cause_files:
         faults.append(Fault(str(folder), 1, f"{len(files)} cause files; {limits.current.cause_files} is the limit"))
         files = []
@@ -272,6 +274,24 @@ class _Reader:
                 self.fault(bad)
         return tuple(made)
 
+    def whole(self, data: Any, known: set[str], needed: set[str], line: int = 1) -> dict[str, Any]:
+        """`data` with something valid for each key that is missing, so that one run tells the faults of the rest, too."""
+        for bad in key_faults(data, known, needed, line):
+            self.fault(bad)
+        here = data[LINE_KEY]
+        example = {"text": "?", "why": "?", LINE_KEY: here}
+        examples = {"match": [example], "no_match": [example], LINE_KEY: here}
+        instead = {"weight": "hint", "who": "user", "examples": examples, **examples}
+        return {**{key: instead.get(key, "?") for key in needed}, **data}
+
+    def read(self, make: Callable[..., T], *given: Any, instead: T) -> T:
+        """What `make` reads; where that is faulty, the fault is collected, and the rest of the entry is read."""
+        try:
+            return make(*given)
+        except BadFormError as bad:
+            self.fault(bad)
+            return instead
+
     def place(self, data: dict[str, Any]) -> Place:
         return Place(self.path, data[LINE_KEY])
 
@@ -283,23 +303,27 @@ class _Reader:
             raise BadFormError(
                 data[LINE_KEY], f"no cause is called {brief(data['cause'])}{meant} A new one needs a title to begin with"
             )
-        keys(data, CAUSE_KEYS, {"cause"} if partial else {"cause", "title", "means", "signatures"})
-        self.id = text(data, "cause")
+        data = {"signatures": []} | self.whole(data, CAUSE_KEYS, {"cause"} if partial else {"cause", "title", "means"})
+        self.id = expected if data["cause"] == "?" else self.read(text, data, "cause", instead=expected)
         if self.id != expected:
-            raise BadFormError(data[LINE_KEY], f"cause is {brief(self.id)} but the file's place says {expected!r}")
-        self.ends, self.scope = _ends(data, "process"), _scope(data, ("any",))
-        if strange := set(texts(data, "traits")) - TRAIT_NAMES:
-            raise BadFormError(data[LINE_KEY], f"trait {brief(min(strange))} is not one of {', '.join(sorted(TRAIT_NAMES))}")
+            self.fault(BadFormError(data[LINE_KEY], f"cause is {brief(self.id)} but the file's place says {expected!r}"))
+        self.ends = self.read(_ends, data, "process", instead="process")
+        self.scope = self.read(_scope, data, ("any",), instead=("any",))
+        none: tuple[str, ...] = ()
+        traits = self.read(texts, data, "traits", instead=none)
+        if strange := set(traits) - TRAIT_NAMES:
+            listed = ", ".join(sorted(TRAIT_NAMES))
+            self.fault(BadFormError(data[LINE_KEY], f"trait {brief(min(strange))} is not one of {listed}"))
         return Cause(
             id=self.id,
-            **{"title": ""} | {key: text(data, key) for key in TITLE_KEYS if key in data},
-            means=one_line(data, "means") if "means" in data else "",
-            explains=texts(data, "explains"),
-            fallback=_truth(data, "fallback"),
+            **{"title": ""} | {key: self.read(text, data, key, instead="") for key in TITLE_KEYS if key in data},
+            means=self.read(one_line, data, "means", instead="") if "means" in data else "",
+            explains=self.read(texts, data, "explains", instead=none),
+            fallback=self.read(_truth, data, "fallback", instead=False),
             ends=self.ends,
             scope=self.scope,
-            traits=texts(data, "traits"),
-            summary=tuple(_sentences(data)),
+            traits=traits,
+            summary=self.read(_sentences, data, instead=()),
             signatures=self.each(self.signature, data, "signatures", not partial),
             remedies=self.each(self.remedy, data, "remedies", not partial and self.id != HEALTHY),
             missing=self.each(self.missing, data, "missing", False),
@@ -309,11 +333,10 @@ class _Reader:
     def signature(self, data: Any) -> Signature:
         if isinstance(data, dict) and "anchor" in data:
             raise BadFormError(data[LINE_KEY], "anchors follow from message or pattern: delete the line `anchor`")
-        keys(data, SIGNATURE_KEYS, {"id", "weight", "source", "examples"})
+        data = self.whole(data, SIGNATURE_KEYS, {"id", "weight", "source", "examples"})
         if data["weight"] not in WEIGHT_NAMES:
-            raise BadFormError(data[LINE_KEY], f"weight {brief(data['weight'])} is not one of {', '.join(WEIGHT_NAMES)}")
-        examples = data["examples"]
-        keys(examples, {"match", "no_match"}, {"match", "no_match"}, data[LINE_KEY])
+            self.fault(BadFormError(data[LINE_KEY], f"weight {brief(data['weight'])} is not one of {', '.join(WEIGHT_NAMES)}"))
+        examples = self.whole(data["examples"], {"match", "no_match"}, {"match", "no_match"}, data[LINE_KEY])
         messages, written, pattern = _wording(data)
         return Signature(
             cause=self.id,
@@ -335,7 +358,7 @@ class _Reader:
         )
 
     def positive(self, data: Any) -> Example:
-        keys(data, {"text", "fields"}, {"text"})
+        data = self.whole(data, {"text", "fields"}, {"text"})
         fields = data.get("fields") or {}
         if not isinstance(fields, dict):
             raise BadFormError(data[LINE_KEY], f"fields must be names with their texts, found {brief(fields)}")
@@ -343,13 +366,13 @@ class _Reader:
         return Example(text(data, "text"), fields=expected, place=self.place(data))
 
     def negative(self, data: Any) -> Example:
-        keys(data, {"text", "why"}, {"text", "why"})
+        data = self.whole(data, {"text", "why"}, {"text", "why"})
         return Example(text(data, "text"), why=text(data, "why"), place=self.place(data))
 
     def remedy(self, data: Any) -> Remedy:
-        keys(data, REMEDY_KEYS, {"do", "who", "why"})
+        data = self.whole(data, REMEDY_KEYS, {"do", "who", "why"})
         if data["who"] not in ("user", "admin"):
-            raise BadFormError(data[LINE_KEY], f"who {brief(data['who'])} is neither user nor admin")
+            self.fault(BadFormError(data[LINE_KEY], f"who {brief(data['who'])} is neither user nor admin"))
         return Remedy(
             do=one_line(data, "do"),
             who=cast(Who, data["who"]),
@@ -366,7 +389,7 @@ class _Reader:
         )
 
     def missing(self, data: Any) -> Missing:
-        keys(data, MISSING_KEYS, {"what", "why", "command"})
+        data = self.whole(data, MISSING_KEYS, {"what", "why", "command"})
         return Missing(
             what=one_line(data, "what"),
             why=one_line(data, "why"),
@@ -432,9 +455,9 @@ def _truth(data: dict[str, Any], key: str) -> bool:
     return value
 
 
-def _sentences(data: dict[str, Any]) -> Iterator[tuple[str, ...]]:
-    for sentence in entries(data, "summary", needed=False):
-        alternatives = sentence if isinstance(sentence, list) else [sentence]
-        if not all(isinstance(a, str) for a in alternatives):
-            raise BadFormError(data[LINE_KEY], "summary holds sentences or lists of alternative sentences")
-        yield tuple(" ".join(a.split()) for a in alternatives)
+def _sentences(data: dict[str, Any]) -> tuple[tuple[str, ...], ...]:
+    given = entries(data, "summary", needed=False)
+    sentences = [sentence if isinstance(sentence, list) else [sentence] for sentence in given]
+    if not all(isinstance(a, str) for alternatives in sentences for a in alternatives):
+        raise BadFormError(data[LINE_KEY], "summary holds sentences or lists of alternative sentences")
+    return tuple(tuple(" ".join(a.split()) for a in alternatives) for alternatives in sentences)

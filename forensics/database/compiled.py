@@ -91,7 +91,7 @@ class Database(Struct, frozen=True):
     created when needed, without examples. `once`: returns a matcher of the same anchors that reports each once per scan, for
     floods; it is created at the first call. `thin_matchers`: report the anchors of thin triggers, in their order, at each place
     and once per scan; empty if there are none. `phrase_matcher`: reports the classes to which a line may belong, see
-    `phrase_filter.compile_phrases`; None if there are none.
+    `phrase_filter.compile_phrases`; None if there are none. `faults`: (path, line, what) of the user's files that are left out.
     """
 
     causes: Mapping[str, Cause]
@@ -111,6 +111,7 @@ class Database(Struct, frozen=True):
     records: Records = field(default_factory=dict)
     phrase_matcher: Any = None
     thin_matchers: tuple[Any, ...] = ()
+    faults: tuple[tuple[str, int, str], ...] = ()
 
     def has_trait(self, cause: str | None, trait: str) -> bool:
         """Has `cause` this trait (see entries.TRAIT_NAMES)? False for an unknown cause."""

@@ -86,6 +86,7 @@ class _Head(Struct, frozen=True):
     rates: dict[str, tuple[float, float]]
     precedence: tuple[tuple[str, str, str], ...]
     records: dict[str, dict[str, ProvenCause]]
+    faults: tuple[tuple[str, int, str], ...] = ()
 
 
 def database_document(database: Database) -> bytes:
@@ -109,6 +110,7 @@ def database_document(database: Database) -> bytes:
         dict(database.rates),
         tuple(database.precedence),
         {record: dict(outcomes) for record, outcomes in database.records.items()},
+        database.faults,
     )
     return b"\n".join([json.encode(head), *lines])
 
@@ -165,6 +167,7 @@ def database_of_parts(
         records=head.records,
         phrase_matcher=phrase_matcher,
         thin_matchers=tuple(thin),
+        faults=head.faults,
     )
 
 

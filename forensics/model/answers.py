@@ -319,7 +319,8 @@ class Report(Struct, frozen=True):
 
     `ranks`: who waits for whom, where there are dumps of ranks.
     `last_lines`: the last lines of each source, equal ones folded, those of the subject first. `around`: the first evidence line
-    of the first cause among the lines of its source around it. `possible`: what it may be, if no line names one.
+    of the first cause among the lines of its source around it. `possible`: what it may be, if no line names one. `baseline`: how
+    the run differs from a good one that was given with it, of its messages the first.
     """
 
     tool: Mapping[str, str]
@@ -343,3 +344,4 @@ class Report(Struct, frozen=True):
     last_lines: tuple[MessageGroup, ...] = ()
     around: tuple[QuotedLine, ...] = ()
     possible: tuple[Possible, ...] = ()
+    baseline: Difference | None = None

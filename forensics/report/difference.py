@@ -13,11 +13,10 @@ train.log
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-from forensics.core.text import printable, with_noun
-from forensics.model import Difference, MessageGroup
-from forensics.report.document import plain
+from forensics.core.text import with_noun
+from forensics.model import Difference, MessageGroup, Report
+from forensics.report.document import document_of_difference
 from forensics.report.escape import code, code_cell, escape, escape_controls, fenced_block, table_lines
 from forensics.report.paths import Paths
 from forensics.report.redaction import mask_secrets
@@ -29,6 +28,9 @@ DIFFERENCE_FORMATS = ("text", "markdown", "json")
 MAX_PASSAGE_GAP_LINES = 3  # new lines that are no further apart form one passage
 MAX_WHOLE_PASSAGE_LINES = 4  # chosen by hand: a longer passage is shown with its first and last line and those with error words
 CHANGES_HEAD = "different"
+BASELINE_HEAD = "Unlike the good run"
+MAX_BASELINE_ROWS = 5  # chosen by hand: with the heading six rows, so that what to do stays on the first screens
+MIN_BASELINE_LINES = 2  # chosen by hand: of them for lines of the log, where it has some
 MAX_DIFFERENCE_LINE_CHARS = 400  # four rows of 100 columns; two lines mostly differ before that
 
 
@@ -36,11 +38,33 @@ def render_difference(found: Difference, form: str, most: int, style: Style) -> 
     """`found` in one of DIFFERENCE_FORMATS, ending with a line end. `most`: the number of passages; JSON has all of them."""
     found = mask_secrets(found)
     if form == "json":
-        return escape_controls(json.dumps(_document(found), indent=2, ensure_ascii=False)) + "\n"
+        return (
+            escape_controls(json.dumps({"schema": COMPARE_SCHEMA, **document_of_difference(found)}, indent=2, ensure_ascii=False))
+            + "\n"
+        )
     if form == "markdown":
         return "\n".join(_markdown(found, most)) + "\n"
     rows = _text(found, most, style.width)
     return coloured_text(rows, style.width) if style.colour else plain_text(rows)
+
+
+def baseline_rows(report: Report) -> tuple[str, list[tuple[str, str]]]:
+    """How the run differs from the good one that was given with it: what is left out, and at most MAX_BASELINE_ROWS rows, each a
+    name or place with its text, lines that alarm first. Passages with a line of evidence are told already."""
+    found = report.baseline
+    if found is None:
+        return "", []
+    quoted, paths = {(p.source, p.line) for f in report.causes[:1] for p in f.evidence}, Paths.of(report)
+    new = [p for p in passages(found.messages) if not any((m.source, m.line) in quoted for m in p)]
+    told = sorted((m for passage in new for m in passage), key=lambda m: not m.alarming)
+    shown = found.changes[: MAX_BASELINE_ROWS - min(MIN_BASELINE_LINES, len(told))]
+    lines = told[: MAX_BASELINE_ROWS - len(shown)]
+    rows = [(c.what, f"{c.then} -> {c.last}") for c in shown]
+    rows += [(paths.place(m.source, m.line), m.text + _again(m, paths)) for m in lines]
+    alone, left = len(found.messages) + found.left_out, len(found.changes) - len(shown)
+    more = [f"{with_noun(alone, 'message')} it does not have"] if alone else []
+    more += [with_noun(left, "more setting")] if left else []
+    return f"{_names(found.good, 1)}{': ' if more else ''}{', '.join(more)}; all: forensics compare", rows
 
 
 def passages(messages: Sequence[MessageGroup]) -> list[list[MessageGroup]]:
@@ -162,19 +186,3 @@ def _markdown(found: Difference, most: int) -> Iterator[str]:
     yield f"- good: {code_cell(_names(found.good))}"
     yield f"- bad: {code_cell(_names(found.bad))}"
     yield from (f"- {escape(w.source + ': ' if w.source else '')}{escape(w.message)}" for w in found.warnings)
-
-
-def _document(found: Difference) -> dict[str, Any]:
-    return {
-        "schema": COMPARE_SCHEMA,
-        "good": list(found.good),
-        "bad": list(found.bad),
-        "lines": found.lines,
-        "known": found.known,
-        "left_out": found.left_out,
-        "changes": [plain(c) for c in found.changes],
-        "messages": [{n: v for n, v in plain(m).items() if n != "context"} for m in found.messages],
-        "warnings": [
-            {"source": w.source, "line": w.line, "kind": w.kind, "message": printable(w.message)} for w in found.warnings
-        ],
-    }

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from forensics.core.errors import UsageError
 from forensics.core.text import printable
-from forensics.model import EarlierAttempt, Fields, Finding, IncidentSummary, Line, Proof, Report, SubjectSummary
+from forensics.model import Difference, EarlierAttempt, Fields, Finding, IncidentSummary, Line, Proof, Report, SubjectSummary
 from forensics.model.ranks import RankPicture
 from forensics.report.redaction.walk import changed
 from forensics.report.subjects import incident_groups
@@ -55,6 +55,7 @@ def document(report: Report) -> dict[str, Any]:
         "unusual": [plain(m) for m in report.unusual],
         "last_lines": [plain(m) for m in report.last_lines],
         "around": [{**plain(x), "text": printable(x.text, MAX_CONTEXT_LINE_CHARS)} for x in report.around],
+        "baseline": document_of_difference(report.baseline) if report.baseline else None,
         "ranks": _ranks(report.ranks) if report.ranks else None,
     }
 
@@ -78,6 +79,20 @@ def _ranks(seen: RankPicture) -> dict[str, Any]:
     lean = changed(replace(seen, rows=rows, edges=seen.edges[:MAX_EDGES]), printable)
     made: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(lean))
     return made
+
+
+def document_of_difference(found: Difference) -> dict[str, Any]:
+    """How a bad run differs from a good one, in the schema's form."""
+    return {
+        "good": list(found.good),
+        "bad": list(found.bad),
+        "lines": found.lines,
+        "known": found.known,
+        "left_out": found.left_out,
+        "changes": [plain(c) for c in found.changes],
+        "messages": [plain(m) for m in found.messages],
+        "warnings": [plain(w) for w in found.warnings],
+    }
 
 
 def _subject(subject: SubjectSummary) -> dict[str, Any]:

@@ -164,12 +164,14 @@ def lint(own: Path | None = None, alone: bool = False) -> LintResult:
     ours = [c for c in causes if own is None or any(_within(p, own) for p in _places(c))]
     signatures = [s for c in ours for s in c.signatures if own is None or _within(s.place, own)]
     notes: list[Fault] = []
-    if not faults:  # signatures that do not compile, or miss their own examples, cannot be compared with others
-        faults += [Fault(s.place.path, s.place.line, f"{s.id}: {what}") for s in signatures for what in slow_pattern_faults(s)]
-        faults += [Fault(s.place.path, s.place.line, f"{s.id}: {what}") for s in signatures for what in costly_pattern_faults(s)]
-        faults += [Fault(s.place.path, s.place.line, f"{s.id}: {what}") for s in signatures for what in never_fires(s)]
-        for fault, harmless in _crossed(causes, own):
-            (notes if harmless else faults).append(fault)
+    faulty = {(f.path, f.line) for f in faults}  # what does not compile, or misses its examples, is not compared with others
+    examined = [
+        s for s in signatures if not {(p.path, p.line) for p in (s.place, *(e.place for e in (*s.match, *s.no_match)))} & faulty
+    ]
+    for find in (slow_pattern_faults, costly_pattern_faults, never_fires):
+        faults += [Fault(s.place.path, s.place.line, f"{s.id}: {what}") for s in examined for what in find(s)]
+    for fault, harmless in _crossed(causes, own) if len(examined) == len(signatures) else ():
+        (notes if harmless else faults).append(fault)
     faults += [
         f
         for c in ours

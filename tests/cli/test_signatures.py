@@ -42,6 +42,59 @@ def mine(tmp_path: Path) -> Path:
     return tmp_path / "mine"
 
 
+FAULTY = """\
+id: storage.falcon
+summary: The ring lost its token.
+traits: [sudden]
+signatures:
+  - id: lost
+    weight: sure
+    message: 'ring lost its token'
+    examples:
+      match: ['ring lost its token']
+      no_match:
+        - {text: 'ring is fine'}
+remedies:
+  - {do: Call the team, command: falconctl status}
+"""
+FAULTS = (
+    "1: unknown key id", "1: missing key cause, means, title", "1: summary must be a list", "1: trait 'sudden'",
+    "5: missing key source", "5: weight 'sure'", "9: match holds mappings", "11: missing key why",
+    "13: unknown key command", "13: missing key who, why",
+)  # fmt: skip
+
+
+def test_the_check_tells_all_faults_at_once(mine: Path) -> None:
+    (mine / "storage" / "falcon.yaml").write_text(FAULTY)
+    (mine / "storage" / "full.yaml").write_text(MINE.replace("of alice exceeded", "of alice was exceeded"))
+    told = forensics("signatures", "check", mine).stdout.decode()
+    for fault in FAULTS:
+        assert f"falcon.yaml:{fault}" in told
+    assert "does not match its example" in told
+
+
+def test_a_file_with_a_fault_is_a_note_and_the_report_is_made(mine: Path, logs: Path) -> None:
+    (mine / "storage" / "falcon.yaml").write_text(FAULTY)
+    run = forensics("analyze", logs, "--exit-code", FORENSICS_SIGNATURES=str(mine))
+    told = " ".join(run.stdout.decode().split())
+    assert (run.returncode, "Ask the flurble desk" in told) == (1, True)
+    assert re.search(r"note: \S+falcon\.yaml:1: not used: .*?; 9 more: forensics signatures check", told)
+
+
+@pytest.mark.parametrize(
+    ("cause", "line"), [("storage.falcon", 'E42 ring of {x} lost: "token" # 3'), ("storage.full", "flurble is full")]
+)
+def test_a_file_for_a_line_is_printed_that_the_check_accepts(tmp_path: Path, cause: str, line: str) -> None:
+    family, _, name = cause.partition(".")
+    (tmp_path / family).mkdir()
+    (tmp_path / family / f"{name}.yaml").write_bytes(forensics("signatures", "new", cause, line).stdout)
+    assert b"0 faults" in forensics("signatures", "check", tmp_path).stderr
+    (tmp_path / "job.log").write_text(f"step 1\n{line}\n")
+    assert (
+        f"{cause}/my_{name}" in forensics("analyze", tmp_path / "job.log", "--signatures", tmp_path, "-f", "json").stdout.decode()
+    )
+
+
 @pytest.fixture
 def logs(tmp_path: Path) -> Path:
     (tmp_path / "cases" / "one").mkdir(parents=True)
@@ -161,12 +214,7 @@ def test_own_signatures_come_by_the_environment_and_the_file(mine: Path, logs: P
     assert list(kept.glob("*.db")) == [compiled]  # the same signatures are not compiled again
 
 
-def test_a_faulty_own_database_is_one_line_with_its_place(mine: Path, logs: Path) -> None:
-    path = mine / "storage" / "full.yaml"
-    path.write_text(MINE.replace("weight: proof", "weight: sure"))
-    done = forensics("analyze", str(logs), "--signatures", str(mine))
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr.decode() == f"forensics: {path}:3: weight 'sure' is not one of proof, strong, hint\n"
+def test_an_own_database_that_is_not_there_is_one_line(mine: Path, logs: Path) -> None:
     done = forensics("analyze", str(logs), "--signatures", str(mine / "gone"))
     assert (done.returncode, done.stderr.decode()) == (2, f"forensics: {mine / 'gone'}: no such folder of signatures\n")
 

@@ -1,11 +1,12 @@
 """A later folder lies over the ones before it: adds causes, adds and replaces signatures, puts its remedies in front."""
 
+import re
 from pathlib import Path
 
 import pytest
 
-from forensics.core.errors import DatabaseError, UsageError
-from forensics.database import load
+from forensics.core.errors import UsageError
+from forensics.database import Database, load
 
 from .test_causefiles import GOOD, write
 
@@ -64,14 +65,28 @@ def test_remedies_come_first_and_replace_by_what_they_say_to_do(base: Path, mine
     assert [m.commands for m in cause.missing] == [("our-ls",)]
 
 
+def faults(database: Database) -> list[tuple[str, int, str]]:
+    return [(Path(path).name, line, what) for path, line, what in database.faults]
+
+
+def test_a_file_with_a_fault_is_left_out_and_the_others_are_used(base: Path, mine: Path) -> None:
+    write(mine, "cause: family.thing\ntitle: Our thing\n")
+    (mine / "family").mkdir(exist_ok=True)
+    (mine / "family" / "other.yaml").write_text(GOOD.replace("family.thing", "family.other").replace("proof", "sure"))
+    (mine / "precedence.yaml").write_text("before: x\n")
+    for _ in ("made", "from the cache"):
+        found = load(base, more=[mine])
+        assert found.causes["family.thing"].title == "Our thing"
+        assert "family.other" not in found.causes
+        assert sorted({name for name, _, _ in faults(found)}) == ["other.yaml", "precedence.yaml"]
+    assert load(base).faults == ()
+
+
 def test_a_new_cause_must_be_whole(base: Path, mine: Path) -> None:
     (mine / "family").mkdir()
     (mine / "family" / "other.yaml").write_text("cause: family.other\n")
-    with pytest.raises(
-        DatabaseError,
-        match=r"other\.yaml:1: no cause is called .family\.other.; did you mean family\.thing\? A new one needs a title",
-    ):
-        load(base, more=[mine])
+    ((_, line, what),) = faults(load(base, more=[mine]))
+    assert (line, what.partition(" A new")[0]) == (1, "no cause is called 'family.other'; did you mean family.thing?")
     (mine / "family" / "other.yaml").write_text(GOOD.replace("family.thing", "family.other"))
     assert load(base, more=[mine]).causes.keys() == {"family.thing", "family.other"}
 
@@ -92,16 +107,17 @@ def test_explains_may_name_a_cause_of_another_folder_and_no_dead_one(base: Path,
     (mine / "family" / "other.yaml").write_text(other)
     assert load(base, more=[mine]).explains("family.other", "family.thing")
     (mine / "family" / "other.yaml").write_text(other.replace("[family.thing]", "[family.gone]"))
-    with pytest.raises(DatabaseError, match=r"other\.yaml:1: explains family\.gone"):
-        load(base, more=[mine])
+    assert faults(load(base, more=[mine])) == [("other.yaml", 1, "explains family.gone, which is no other cause")]
 
 
 @pytest.mark.seconds
 def test_a_slow_pattern_of_a_stranger_is_refused(base: Path, mine: Path) -> None:
     text = "cause: family.thing\nsignatures:\n" + SIGNATURE.format(name="slow", anchor="cracked")
     write(mine, text.replace("pattern: 'cracked'", "pattern: '.*a.*b.*cracked!|cracked'"))
-    with pytest.raises(DatabaseError, match=r"thing\.yaml:3: family\.thing/slow: pattern .* takes"):
-        load(base, more=[mine])
+    ((_, line, what),) = faults(found := load(base, more=[mine]))
+    assert line == 3
+    assert re.match(r"family\.thing/slow: pattern .* takes", what)
+    assert "slow" not in [s.name for s in found.causes["family.thing"].signatures]
 
 
 def test_a_folder_that_is_not_there_is_told(base: Path) -> None:

@@ -8,6 +8,7 @@ from forensics.model import (
     Adjustment,
     Advice,
     Curve,
+    Difference,
     EarlierAttempt,
     Finding,
     IncidentCause,
@@ -109,6 +110,10 @@ def report(text: str = "RuntimeError: it broke", case: str | None = None) -> Rep
             MessageGroup("logs/run/train.log", 11, "logs/run/train.log", 20, 3, text, False),
         ),
         last_lines=(MessageGroup("logs/run/train.log", 30, "logs/run/train.log", 30, 2, text, True),),
+        baseline=Difference(
+            ("good.log",), ("logs/run/train.log",), 30, 4, (MessageGroup("logs/run/train.log", 12, "logs/run/train.log", 12, 1, text, True),), 0,
+            (Warning("unlike", text),), (Change(text, text, text, 1, 6),),
+        ),
         around=(QuotedLine(3, text), *(QuotedLine(n, text, True) for n in (4, 5, 6)), QuotedLine(7, text), QuotedLine(8, text)),
         subject=SubjectSummary(
             "job", text, 2, 2, "failed", "nothing shows that it went on", (f"logs/run/train.log:7: {text}",), 0.95

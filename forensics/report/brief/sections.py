@@ -14,6 +14,7 @@ from forensics.report import course, overview
 from forensics.report.brief.voices import Item, Section, Speech
 from forensics.report.course import FOLLOWED, UNCONFIRMED, consequences, delay_text, unconfirmed_consequences
 from forensics.report.curves import relevant_curves, value_text
+from forensics.report.difference import BASELINE_HEAD, baseline_rows
 from forensics.report.overview import notice_groups, seen_before
 from forensics.report.paths import Paths
 from forensics.report.phrases import (
@@ -160,6 +161,7 @@ def sections(about: Told) -> list[Section]:
     found = [
         Section("How it ended", (*_account(about),)),
         Section(evidence_head(report), (*_event(about),)),
+        Section(BASELINE_HEAD, (*_baseline(about),)),
         Section("Lines to read first", (*message_items(lines_to_read(report), about.paths, 2),)),
         Section("What to do first", (*_first_step(about),)),
         Section("Ranks", (*_ranks(about),)),
@@ -215,6 +217,13 @@ def _event(about: Told) -> Iterator[Item]:
     first = about.report.causes[0]
     more = 6 if shows_no_crash(about.report) else 2 if about.open else 3
     yield from evidence_items(first, about.paths, 0, more, mark=not about.open)
+
+
+def _baseline(about: Told) -> Iterator[Item]:
+    beside, rows = baseline_rows(about.report)
+    yield from (Item(4, tuple((f"{name}: {cut(text, width)}",) for width in (600, 120))) for name, text in rows)
+    if beside:
+        yield Item(9, ((beside,),))
 
 
 def _first_step(about: Told) -> Iterator[Item]:

@@ -13,6 +13,7 @@ from forensics.model import Finding, Report
 from forensics.report import course, overview
 from forensics.report.course import FOLLOWED, UNCONFIRMED, consequences, course_steps, unconfirmed_consequences
 from forensics.report.curves import relevant_curves
+from forensics.report.difference import BASELINE_HEAD, baseline_rows
 from forensics.report.document import document
 from forensics.report.escape import escape_controls
 from forensics.report.formats import brief, issue
@@ -80,6 +81,7 @@ def render(report: Report, _style: Style) -> str:
             (UNCONFIRMED, "beside", unconfirmed_consequences(report)),
             (others_head(report), "others", also_possible(report)),
         ],
+        baseline=(BASELINE_HEAD, *baseline_rows(report)),
         possible=possible_shown(report),
         excluded=excluded(report),
         notices=notice_groups(report),

@@ -13,6 +13,7 @@ from forensics.model import Advice, Finding, Proof, Report
 from forensics.report import course, overview
 from forensics.report.course import FOLLOWED, UNCONFIRMED, consequences, course_steps, unconfirmed_consequences
 from forensics.report.curves import first_to_last, relevant_curves, sparkline
+from forensics.report.difference import BASELINE_HEAD, baseline_rows
 from forensics.report.escape import code, code_cell, escape, escape_html, fenced_block, link_text, prose, table_lines
 from forensics.report.overview import NoticeGroup, notice_groups, seen_before
 from forensics.report.paths import Paths
@@ -93,6 +94,7 @@ def _blocks(report: Report, every: bool) -> Iterator[Block]:
     yield Block("other incidents", 3, tuple(_incidents(report)))
     yield Block("course", 5, tuple(_course(report, paths)))
     yield Block("evidence", 1, tuple(_evidence(first, paths, MAX_MARKDOWN_PROOFS, evidence_head(report))))
+    yield Block("what differs from the good run", 3, tuple(_baseline(report)))
     yield Block("what followed", 4, tuple(_others(FOLLOWED, consequences(report), paths, odds=False)))
     yield Block("what was told beside it", 4, tuple(_others(UNCONFIRMED, unconfirmed_consequences(report), paths, odds=False)))
     yield Block("other causes", 6, tuple(_others(others_head(report), also_possible(report), paths, odds=True)))
@@ -216,6 +218,13 @@ def _course(report: Report, paths: Paths) -> Iterator[str]:
     for curve in relevant_curves(report)[:2]:
         yield ""
         yield f"{code(curve.name)} {sparkline(curve)} {first_to_last(curve)} ({code(paths.short(curve.source))})"
+
+
+def _baseline(report: Report) -> Iterator[str]:
+    beside, rows = baseline_rows(report)
+    if beside:
+        yield from ("", f"### {BASELINE_HEAD}", "", f"{escape(beside)}.", "")
+        yield from (f"- {code(name)}: {code(text[:MAX_MARKDOWN_LINE_CHARS])}" for name, text in rows)
 
 
 def _evidence(finding: Finding, paths: Paths, most: int, head: str) -> Iterator[str]:

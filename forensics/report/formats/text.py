@@ -17,6 +17,7 @@ from forensics.model import Advice, Finding, Proof, Report
 from forensics.report import course, overview
 from forensics.report.course import FOLLOWED, UNCONFIRMED, consequences, course_steps, delay_text, unconfirmed_consequences
 from forensics.report.curves import SPARKLINE_CHARS, first_to_last, relevant_curves, sparkline
+from forensics.report.difference import BASELINE_HEAD, baseline_rows
 from forensics.report.overview import notice_groups, seen_before
 from forensics.report.overview import other_incidents as incidents_beside
 from forensics.report.paths import Paths
@@ -200,6 +201,7 @@ class _Text:
         yield from FirstScreen(self.report, self.width).rows()
         yield from self._evidence()
         yield from self._numbers()
+        yield from self._baseline()
         yield from self._unusual()
         yield from self._followed()
         yield from self._remedies()
@@ -232,6 +234,20 @@ class _Text:
             fits = len(name + drawn + values + place) <= self.width
             yield Row()
             yield Row((name, "head"), (drawn, "main"), (values, ""), (place if fits else "", "dim"))
+
+    def _baseline(self) -> Iterator[Row]:
+        """How it differs from the good run that was given with it."""
+        beside, rows = baseline_rows(self.report)
+        if not beside:
+            return
+        yield Row()
+        yield Row((BASELINE_HEAD.lower(), "head"), ("  " + cut_text(beside, self.width - len(BASELINE_HEAD) - 2, 1)[0], "dim"))
+        column = min(MAX_PLACE_COLUMN_CHARS, max((len(name) for name, _ in rows), default=0))
+        for name, text in rows:
+            yield Row(
+                (f"  {name.ljust(column)}", "place"),
+                ("  " + cut_text(text, self.width - max(column, len(name)) - 4, 1)[0], "main"),
+            )
 
     def _evidence(self) -> Iterator[Row]:
         proofs = quoted_evidence(self.first, MAX_TEXT_PROOFS)

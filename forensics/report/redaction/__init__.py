@@ -61,6 +61,7 @@ def _with_masked_lines(report: Report) -> Report:
         notices=_messages(report.notices),
         earlier_attempts=_messages(report.earlier_attempts),
         subject=subject,
+        baseline=replace(told, messages=_messages(told.messages)) if (told := report.baseline) else None,
     )
     return made if made != report else report
 

@@ -241,7 +241,8 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
     if report.subject:
         named = (name for name in report.subject.name.split(" and ") if name not in sources)
         yield from (("job", name) for name in named if PLAIN_NAME.fullmatch(name))
-    for change in (c for a in report.earlier_attempts for c in a.changes if c.what in NAMING_FACTS):
+    others = report.earlier_attempts + ((report.baseline,) if report.baseline else ())
+    for change in (c for other in others for c in other.changes if c.what in NAMING_FACTS):
         values = (name for value in (change.then, change.last) for name in value.split(", "))
         yield from ((NAMING_FACTS[change.what], name) for name in values if PLAIN_NAME.fullmatch(name))
     for place, text in fields_with_texts(report):

@@ -1,0 +1,42 @@
+"""A cause file to begin with, for a message of one's own; where its author has something to say, a `?` stands.
+
+skeleton("storage.falcon", "E4711 ring lost", known=False)   ->   cause: storage.falcon ...
+"""
+
+import json
+
+from forensics.core import lazy
+
+BRACE = lazy.regex(r"[{}]")  # opens a part of a message; one of the line itself is left out with what follows it
+CAUSE = """cause: {cause}
+title: '?'                            # the headline: a short sentence without a full stop
+means: '?'                            # what has happened where such a line stands
+summary: []                           # sentences with parts of the message, such as 'It gave up after {{tries}} tries.'
+"""
+SIGNATURE = """signatures:
+  - id: {name}
+    weight: proof                     # proof: it alone decides; strong; hint
+    ends: process                     # what has ended with it: process, job, machine, nothing
+    message: {message}  # {{tries:int}} in place of a number that varies
+    source: '?'                       # which program prints it
+    examples:
+      match:
+        - text: {line}
+      no_match:
+        - {{text: 'a line like it', why: nothing has ended}}
+"""
+REMEDY = """remedies:
+  - do: '?'                           # what to do first
+    who: user                         # or admin
+    why: '?'
+    commands: []
+"""
+
+
+def skeleton(cause: str, line: str, known: bool) -> str:
+    """The file of `cause` with `line` as its message. `known`: there is such a cause, which needs a signature alone."""
+    name = cause.partition(".")[2]
+    message = BRACE.split(line.strip())[0].strip() or line.strip()
+    quoted = (json.dumps(text, ensure_ascii=False) for text in (message, line.strip()))
+    made = SIGNATURE.format(name=f"my_{name}", message=next(quoted), line=next(quoted))
+    return f"cause: {cause}\n{made}" if known else f"{CAUSE.format(cause=cause)}{made}{REMEDY}"
