@@ -44,7 +44,7 @@ CMAKE_PATTERN = part_pattern("own words", "cmake")
 # a line that is no continuation of a message: it begins with a program, a time or a frame.
 OTHER_OUTPUT_PATTERN = part_pattern("own words", "other output")
 PREFIX_PATTERN = part_pattern("own words", "prefix")
-WAY = "You (?:can|may|might|need to|should|must|have to)|To (?:fix|solve|avoid|overcome|resolve) this"
+WAY = "You (?:can(?!['’]t)|may|might|need to|should|must|have to)|To (?:fix|solve|avoid|overcome|resolve) this"
 # Settings by which a library prints more of an error: their names stand in its footers, under whatever error it shows.
 FOOTERS = (
     r"\b(?:TORCH_USE_CUDA_DSA|CUDA_LAUNCH_BLOCKING|AMD_SERIALIZE_KERNEL|HIP_LAUNCH_BLOCKING|ASCEND_LAUNCH_BLOCKING|HYDRA_FULL_ERROR"
@@ -60,6 +60,7 @@ NO_WAY_OUT_PATTERN = lazy.regex(  # what a message says to those who want to kno
     r"|\b(?:see|refer to|check|consult|visit|read|look) (?:also )?(?:the|at|in|this|https?:|/)"
     r"|\bPlease (?:see|check|refer|read|visit)"
     r"|\b(?:may|can) (?:also )?(?:see|find|ignore|safely)\b|\bmay or may not\b"
+    r"|\b(?:request|add|ask for|vote for) (?:the |this )?(?:support|feature|op)\b|\bcomment on\b"
 )
 QUOTED = r"(?:'[^'\n]{1,60}'|\"[^\"\n]{1,60}\"|`[^`\n]{1,60}`)"
 VALUE = rf"(?:{QUOTED}|[\w./+-]{{1,40}})"

@@ -87,7 +87,7 @@ def _trains(name: str) -> bool:
 
 
 def _evaluates(named: set[str]) -> bool:
-    if named & words("training_names"):  # `train_and_evaluate` tells nothing
+    if named & (words("training_names") | words("checked_names")):  # `train_and_evaluate` tells nothing
         return False
     short = words("short_evaluation_names")
     return bool(named & words("evaluation_names")) or bool(

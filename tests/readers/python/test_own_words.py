@@ -79,6 +79,8 @@ def near(lines: tuple[str, ...], at: int) -> tuple[list[Proof], object]:
         (OTHERS, 0, {"exc_message": "'dice'"}, {}),
         (("ValueError: bad rows",), 0, {"exc_message": "bad rows. Please report this to the authors."}, {}),
         (("ValueError: bad rows",), 0, {"exc_message": "bad rows; use skip_rows instead"}, {"asked": "use skip_rows instead"}),
+        (("ValueError: no",), 0, {"exc_message": "You can't train it there. Set rows=2 first"}, {"asked": "Set rows=2 first"}),
+        (("ValueError: no",), 0, {"exc_message": "Please request the support of it: https://h/issues/5. Set rows=2"}, {"asked": "Set rows=2"}),
         (("loss 0.4",), 0, {}, {}),
     ],
 )  # fmt: skip

@@ -47,6 +47,7 @@ EVALUATION = ("run.py <module>", f"{TRAINER} train", f"{TRAINER} _maybe_log_save
         (("run.py main", f"{MODULE} to", f"{MODULE} _apply", f"{MODULE} convert"), {"loading_weights": "convert"}),
         (("run.py main", f"{MODULE} _call_impl", "model.py forward", f"{MODULE} _apply"), {}),
         (("run.py <module>", "run.py train_and_evaluate", "model.py forward"), {}),
+        (("run.py <module>", "loader.py validate_environment"), {"evaluating": None}),  # of a library, before it loads a model
         (("test_model.py test_training_runs", "model.py forward"), {}),
         (("run.py <module>", "run.py train_epoch", "run.py val_epoch", "model.py forward"), {"evaluating": "val_epoch"}),
         (  # Lightning calls the training through the optimizer, which has no gradients of its own
@@ -74,7 +75,9 @@ EVALUATION = ("run.py <module>", f"{TRAINER} train", f"{TRAINER} _maybe_log_save
         ),
     ],
 )
-def test_the_phase_is_that_of_the_innermost_function_above_the_model(frames: tuple[str, ...], facts: dict[str, str]) -> None:
+def test_the_phase_is_that_of_the_innermost_function_above_the_model(
+    frames: tuple[str, ...], facts: dict[str, str | None]
+) -> None:
     lines = (traceback(*frames) + MESSAGE).split("\n")
     found = phase_facts(lines, len(lines) - 1)
     assert {name: found.get(name) for name in facts} == facts
