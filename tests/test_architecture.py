@@ -32,7 +32,7 @@ BELOW: dict[str, set[str]] = {
     "scan": {"database", "model", "core"},
     "programs": {"model", "core"},
     "readers": {"data_files", "programs", "line_formats", "database", "model", "core"},
-    "ranks": {"readers", "line_formats", "database", "model", "core"},
+    "ranks": {"capture", "readers", "line_formats", "database", "model", "core"},
     "series": {"readers", "line_formats", "database", "model", "core"},
     # what belongs together, what ended, whose it is, why
     "correlation": {"readers", "line_formats", "database", "model", "core"},

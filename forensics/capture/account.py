@@ -51,32 +51,33 @@ def closing_lines(collector: Collector, status: int | None) -> list[str]:
     root = collector.root_end(status)
     end = root["end"] if root else collector.samples.rows[-1]["time"] if collector.samples.rows else collector.started
     lines: list[tuple[float, str]] = []
-    children = collector.tree.child_numbers()
-    for found in _notable_ends(collector, children):
-        lines.append((found["end"], _process(found, children.get(found["pid"]))))
+    children, ranks = collector.tree.child_numbers(), collector.tree.ranks()
+    notable = _notable_ends(collector, {*children, *ranks})
+    for found in notable:
+        lines.append((found["end"], _process(found, ranks.get(found["pid"], ""), children.get(found["pid"]))))
     for sent in collector.relevant_signals()[:MAX_ACCOUNT_SIGNALS]:
         lines.append((sent["time"], _signal(sent)))
     lines_in_order = [(at, text) for at, text in sorted(lines, key=lambda x: x[0])]
     lines_in_order += [
         (end, text) for text in (*_groups(collector), *_host(collector), *_places(collector), *_silence(collector, end))
     ]
-    lines_in_order += [(end, text) for text in _limits(collector, _notable_ends(collector, children), end, root)]
+    lines_in_order += [(end, text) for text in _limits(collector, notable, end, root, ranks)]
     lines_in_order += [(end, text) for text in _bounds(collector.limits)]
     lines_in_order.append((end, f"local times are {local_zone(end)}"))
     lines_in_order.append((end, _root(collector, root)))
     return [f"[{time_text(at)}] {ACCOUNT_PREFIX} {text}" for at, text in lines_in_order]
 
 
-def _notable_ends(collector: Collector, children: Container[int]) -> list[dict[str, Any]]:
-    """Deaths by a signal, failed ranks and timers that expired: the first ones and the last. `children`: those that
-    multiprocessing started, which may be ranks."""
-    found = [e for e in collector.tree.ends if e["pid"] != collector.root and _is_notable(e, children)]
+def _notable_ends(collector: Collector, members: Container[int]) -> list[dict[str, Any]]:
+    """Deaths by a signal, failed ranks and timers that expired: the first ones and the last. `members`: those that
+    are ranks, or may be, because multiprocessing started them."""
+    found = [e for e in collector.tree.ends if e["pid"] != collector.root and _is_notable(e, members)]
     return found if len(found) <= MAX_ACCOUNT_ENDS else [*found[: MAX_ACCOUNT_ENDS // 2], *found[-MAX_ACCOUNT_ENDS // 2 :]]
 
 
-def _is_notable(end: dict[str, Any], children: Container[int]) -> bool:
-    is_rank = "RANK" in end.get("ranks", {}) or end["pid"] in children
-    return bool(end.get("signal")) or (bool(end.get("exit_code")) and (is_rank or end.get("comm") in TIMERS))
+def _is_notable(end: dict[str, Any], members: Container[int]) -> bool:
+    is_expected = end["pid"] in members or end.get("comm") in TIMERS
+    return bool(end.get("signal")) or (bool(end.get("exit_code")) and is_expected)
 
 
 def signal_name(number: int) -> str:
@@ -87,15 +88,15 @@ def signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def _process(end: dict[str, Any], numbered: tuple[int, int] | None) -> str:
+def _process(end: dict[str, Any], rank: str, numbered: tuple[int, int] | None) -> str:
     child = child_text(numbered) or (f", child of pid {end['ppid']}" if end.get("ppid") else "")
     lived = f" after {duration_text(end['end'] - end['start'])}" if "start" in end else ""
     held = f"; it held {end['most_bytes'] / MIB:.1f} MiB" if end.get("most_bytes") else ""
-    return f"pid {end['pid']} ({end.get('comm', 'unknown')}){_rank(end)}{child}, {_how(end)}{lived}{held}"
+    return f"pid {end['pid']} ({end.get('comm', 'unknown')}){_rank(rank)}{child}, {_how(end)}{lived}{held}"
 
 
-def _rank(end: dict[str, Any]) -> str:
-    return f", rank {end['ranks']['RANK']}" if "RANK" in end.get("ranks", {}) else ""
+def _rank(number: str) -> str:
+    return f", rank {number}" if number else ""
 
 
 def _how(end: dict[str, Any]) -> str:
@@ -177,7 +178,9 @@ def _silence(collector: Collector, end: float) -> list[str]:
     ]
 
 
-def _limits(collector: Collector, ends: list[dict[str, Any]], end: float, root: dict[str, Any] | None) -> list[str]:
+def _limits(
+    collector: Collector, ends: list[dict[str, Any]], end: float, root: dict[str, Any] | None, ranks: dict[int, str]
+) -> list[str]:
     """Time limits that were reached: the scheduler's, and limits of processor time."""
     sentences = []
     limit = collector.options.time_limit_s
@@ -188,7 +191,7 @@ def _limits(collector: Collector, ends: list[dict[str, Any]], end: float, root: 
         if seconds and (
             found.get("signal") == SIGXCPU or found["cpu_s"] >= min(MIN_LIMIT_SHARE * seconds, seconds - MAX_TICK_ERROR_S)
         ):
-            whose = f"pid {found['pid']} ({found.get('comm', '')}){_rank(found)}"
+            whose = f"pid {found['pid']} ({found.get('comm', '')}){_rank(ranks.get(found['pid'], ''))}"
             sentences.append(f"{whose} had used its limit of {seconds} s of processor time")
     return sentences
 

@@ -16,21 +16,20 @@ import contextlib
 import json
 import os
 import re
-import shutil
 import socket
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 WATCHER = " -m forensics.capture "  # in the command of a process that guard() or `forensics run` started beside a job
-RANK_VARIABLES = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK")  # the first one that is set counts
-LOCAL_VARIABLES = ("LOCAL_RANK", "NODE_RANK")  # of launchers that tell no more; on the first host it is the rank
-RANK_ARGUMENT = re.compile(r"\s--(?:local[-_])?rank[= ](\d{1,7})(?!\S)")  # of programs that a script starts by hand
+RANK_VARIABLES = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK")  # the first one that is set counts
+MARK_NUMBER_PATTERN = re.compile(r"(?<![0-9])[0-9]{1,5}(?![0-9]|st|nd|rd|th)")
+MAX_MARKS, MAX_MARK_CHARS = 64, 400  # of one process
+VARIABLE_PATTERN = re.compile(r"^ {12}([A-Za-z_]\w{0,60}): (\d{1,5})$")  # a variable, as py-spy shows it with --locals
 JOB_NAMES = ("SLURM_JOB_ID", "TORCHELASTIC_RUN_ID", "PBS_JOBID", "LSB_JOBID", "RAY_JOB_ID")
 MAX_LIVE_PROCESSES = 512  # of one host: eight ranks with sixty loaders each
 AT_ONCE = 4  # py-spy takes little, and the job needs the cores
@@ -56,21 +55,28 @@ SYSCALLS = {  # calls in which programs wait, by number
 
 def look(kind: str, value: str) -> dict[str, Any]:
     """The stacks of the processes of a tree (`pid`), of a job (`job`), or of all (`all`) on this host."""
+    from concurrent.futures import ThreadPoolExecutor  # a job that is watched needs the ranks of its processes alone
+
     table = _table()
     chosen = _chosen(table, kind, value)
     left_out = max(0, len(chosen) - MAX_LIVE_PROCESSES)
     command, end, refused = "", time.monotonic() + WHOLE_S, ""
     found = [_about(pid, table[pid]) for pid in chosen[:MAX_LIVE_PROCESSES]]
     found = [one for one in found if WATCHER not in one["command"]]
-    ranks = ranks_of([(one["pid"], one["ppid"], one["rank"], one["command"]) for one in found])
-    for one in found:
-        one["rank"] = int(ranks[one["pid"]]) if one["pid"] in ranks else None
+    marks = {one["pid"]: marks_of(one["pid"]) for one in found}
     command = _py_spy([str(one["command"]) for one in found])
     if command:
         with ThreadPoolExecutor(AT_ONCE) as pool:
             for one, (text, why) in zip(found, pool.map(lambda p: _dump(command, p, end), found)):  # noqa: B905 - not in older Pythons
-                one["text"] = text
+                text, variables = without_locals(text)
+                one["text"] = text[:MAX_STACKS_CHARS]
+                marks[one["pid"]] += variables
                 refused = refused or why
+    rows = [(one["pid"], one["ppid"], marks[one["pid"]]) for one in found]
+    ranks, numbers = ranks_of(rows), numbers_of(rows)
+    for one in found:
+        one["rank"] = int(ranks[one["pid"]]) if one["pid"] in ranks else None
+        one["number"] = numbers.get(one["pid"])
     return {"host": socket.gethostname(), "py_spy": command, "refused": refused, "left_out": left_out, "processes": found}
 
 
@@ -109,7 +115,12 @@ def _chosen(table: dict[int, tuple[int, str, str]], kind: str, value: str) -> li
     others = sorted(pid for pid in table if pid not in own and table[pid][2] != "Z" and _read(f"/proc/{pid}/cmdline", 1))
     if kind == "all":
         return others
-    return [pid for pid in others if value in _environment(pid, JOB_NAMES).values()]
+    return [pid for pid in others if _is_of_job(pid, value)]
+
+
+def _is_of_job(pid: int, job: str) -> bool:
+    pairs = (entry.partition("=") for entry in _read(f"/proc/{pid}/environ").split("\0"))
+    return any(name in JOB_NAMES and value == job for name, _, value in pairs)
 
 
 def _depth(table: dict[int, tuple[int, str, str]], pid: int) -> int:
@@ -120,36 +131,77 @@ def _depth(table: dict[int, tuple[int, str, str]], pid: int) -> int:
     return len(seen)
 
 
-def _environment(pid: int, names: tuple[str, ...]) -> dict[str, str]:
-    pairs = (entry.partition("=") for entry in _read(f"/proc/{pid}/environ").split("\0"))
-    return {name: value for name, _, value in pairs if name in names and value}
+def marks_of(pid: int) -> list[str]:
+    """What may tell the rank of a process: numbers in its environment, its command, and the file that it prints to."""
+    entries = _read(f"/proc/{pid}/environ").split("\0")
+    numbers = [entry for entry in entries if entry.rpartition("=")[2].isdigit() and entry.count("=") == 1]
+    words = _read(f"/proc/{pid}/cmdline", 4096).rstrip("\0").split("\0")
+    options = [f"{name} {words[at]}" for at, name in enumerate(words[:-1], 1) if name.startswith("-")]
+    marks = [*numbers, *options, *(word for word in words if "=" in word), " ".join(words)]
+    with contextlib.suppress(OSError):
+        output = os.readlink(f"/proc/{pid}/fd/1")
+        marks += [output] if output.startswith("/") else []
+    return [mark for mark in marks if len(mark) <= MAX_MARK_CHARS][-MAX_MARKS:]
 
 
-def rank_of(named: dict[str, str]) -> str:
+def without_locals(text: str) -> tuple[str, list[str]]:
+    """Stacks that py-spy took with --locals without the variables, and the numbers among them: `run rank=3`."""
+    kept, marks = [], []
+    for line in text.splitlines(True):
+        if not line.startswith("        "):
+            kept.append(line)
+        elif found := VARIABLE_PATTERN.match(line):
+            marks.append(f"{kept[-1].split()[0] if kept and kept[-1].strip() else ''} {found[1]}={found[2]}")
+    return "".join(kept), marks
+
+
+def rank_of(marks: list[str]) -> str:
     """The rank of a process by the variables of its environment; empty where they do not tell it."""
-    number = next((named[name] for name in RANK_VARIABLES if named.get(name, "").isdigit()), "")
-    local = named.get("LOCAL_RANK", "") if named.get("NODE_RANK", "0") == "0" else ""
-    return number or (local if local.isdigit() else "")
+    named = dict(mark.split("=", 1) for mark in marks if mark.count("=") == 1)
+    local = named.get("LOCAL_RANK", "") if named.get("NODE_RANK", "0") == "0" else ""  # on the first host it is the rank
+    return next(
+        (number for name in RANK_VARIABLES if (number := named.get(name, "")).isdigit()), local if local.isdigit() else ""
+    )
 
 
-def ranks_of(processes: list[tuple[int, int, str, str]]) -> dict[int, str]:
-    """The ranks by pid. `processes`: pid, parent, rank as rank_of() gives it and command of each. Where no environment tells a
-    rank, an argument of the commands does, if it differs. A process without a rank that started rank 1, where no other is rank 0,
-    is that one: a trainer of Lightning starts the others and trains, too."""
-    found = {pid: rank for pid, _, rank, _ in processes if rank}
-    if not found:
-        found = {pid: told[1] for pid, _, _, command in processes if (told := RANK_ARGUMENT.search(command))}
-        found = found if len(set(found.values())) > 1 else {}
-    parents = {pid: parent for pid, parent, _, _ in processes}
+def ranks_of(processes: list[tuple[int, int, list[str]]]) -> dict[int, str]:
+    """The ranks by pid. `processes`: pid, parent and marks of each. Where no environment tells a rank, the number by which
+    processes differ does, if it is called so. A process without a rank that started rank 1, where no other is rank 0, is that
+    one: a trainer of Lightning starts the others and trains, too."""
+    found = {pid: rank for pid, _, marks in processes if (rank := rank_of(marks))}
+    found = found or {pid: str(number) for pid, number in numbers_of(processes, "rank").items()}
+    parents = {pid: parent for pid, parent, _ in processes}
     first = next((parents[pid] for pid, rank in found.items() if rank == "1" and parents[pid] not in found), None)
     return {first: "0", **found} if first in parents and first is not None and "0" not in found.values() else found
 
 
+def numbers_of(processes: list[tuple[int, int, list[str]]], word: str = "") -> dict[int, int]:
+    """The number by which processes that are otherwise marked alike differ: that of most processes, and the last of those.
+    `word`: what must stand in the mark."""
+    parents = {pid: parent for pid, parent, _ in processes}
+    return max([{}, *numbered([(pid, marks) for pid, _, marks in processes], word, parents)][::-1], key=len)
+
+
+def numbered(marked: list[tuple[Any, list[str]]], word: str = "", parents: dict[Any, Any] = {}) -> list[dict[Any, int]]:  # noqa: B006
+    """The numbers by which those that are otherwise marked alike differ, each from all others and counted from 0 or 1:
+    `WORKER=3`, `trainer.rank=3`, `out/worker_3.log`, `run index=3`."""
+    forms: dict[str, dict[Any, int]] = {}
+    for one, marks in marked:
+        for mark in marks:
+            for at in MARK_NUMBER_PATTERN.finditer(mark if word in mark.lower() else ""):
+                forms.setdefault(f"{mark[: at.start()]}#{mark[at.end() :]}", {}).setdefault(one, int(at[0]))
+    found = []
+    for values in forms.values():
+        own = [value for one, value in values.items() if values.get(parents.get(one)) != value]  # a helper has that of its parent
+        if len(own) == len(set(own)) > 1 and min(own) <= 1 and max(own) < 2 * len(own):
+            found.append(values)
+    return found
+
+
 def _about(pid: int, row: tuple[int, str, str]) -> dict[str, Any]:
-    number = rank_of(_environment(pid, (*RANK_VARIABLES, *LOCAL_VARIABLES)))
     call, file = system_call(pid)
     return {
-        "pid": pid, "ppid": row[0], "comm": row[1], "state": row[2], "rank": number,
+        "pid": pid, "ppid": row[0], "comm": row[1], "state": row[2], "rank": None,
         "command": _read(f"/proc/{pid}/cmdline", 4096).rstrip("\0").replace("\0", " ")[:400],
         "wchan": _read(f"/proc/{pid}/wchan", 200).strip("0\n"), "call": call, "file": file, "text": "",
     }  # fmt: skip
@@ -173,6 +225,8 @@ def system_call(pid: int) -> tuple[str, str]:
 
 def _py_spy(commands: list[str]) -> str:
     """The path of py-spy: of this Python, of the PATH, or beside the Python of one of the processes."""
+    import shutil
+
     programs = [sys.executable, *(c.split(" ")[0] for c in commands if c.startswith("/"))]
     folders = dict.fromkeys(map(os.path.dirname, programs))
     return shutil.which("py-spy") or next((p for f in folders if _may_run(p := os.path.join(f, "py-spy"))), "")
@@ -190,16 +244,15 @@ def _dump(command: str, process: dict[str, Any], end: float) -> tuple[str, str]:
     left = min(ONE_DUMP_S, end - time.monotonic())
     if not re.search("python|jupyter|ipykernel|torchrun", f"{process['comm']} {process['command']}") or left <= 0:
         return "", "" if left > 0 else "there was no time left"
-    words = [command, "dump", "--nonblocking", "--full-filenames", "--pid", str(process["pid"])]
-    why = ""
-    for _ in range(3):  # it reads while the program goes on, so a reading may fail
+    words, why = [command, "dump", "--nonblocking", "--full-filenames", "--pid", str(process["pid"])], ""
+    for more in (["--locals"], [], []):  # it reads while the program goes on, so a reading may fail
         try:
             # Safe: this call starts py-spy, ends it after the limit, and reaps it; py-spy stops no process.
-            done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=left, check=False)
+            done = subprocess.run([*words, *more], stdin=subprocess.DEVNULL, capture_output=True, timeout=left, check=False)
         except (OSError, subprocess.SubprocessError) as error:
             return "", f"py-spy: {type(error).__name__}"
         if done.returncode == 0 and done.stdout:
-            return done.stdout.decode("utf-8", "replace")[:MAX_STACKS_CHARS], ""
+            return done.stdout.decode("utf-8", "replace"), ""
         why = "py-spy: " + (done.stderr.decode("utf-8", "replace").strip().splitlines() or ["refused"])[0][:200]
     return "", why
 

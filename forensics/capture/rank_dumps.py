@@ -3,7 +3,8 @@
 fr/pipe_3.pipe   NCCL's own: PyTorch makes it where TORCH_NCCL_DEBUG_INFO_PIPE_FILE says so, and listens to it
 fr/guard_3.pipe  that of guard(), for any other backend: a thread of the program waits at it, and asks PyTorch for the dump
                  (guard_p4711.pipe, where only PyTorch knows the rank of the process)
-                 -> fr/rank_3, also when the program ends by an exception: over gloo, that of a rank that waited
+                 -> fr/rank_3, also when the program ends by an exception: over gloo, that of a rank that waited;
+                    stacks/rank_3.txt, its own stacks at that moment, without py-spy
 """
 
 from __future__ import annotations
@@ -11,18 +12,20 @@ from __future__ import annotations
 import contextlib
 import os
 import select
+import socket
 import sys
 import threading
 import time
 
+from forensics.capture import proc
 from forensics.capture.options import BUNDLE_VARIABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, MutableMapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
     from typing import Any
 
-DUMPS_FOLDER = "fr"
+DUMPS_FOLDER, STACKS_FOLDER = "fr", "stacks"
 ATTEMPT_VARIABLE = "TORCHELASTIC_RESTART_COUNT"  # how often torchrun started the ranks anew
 DUMP_VARIABLES = ("TORCH_FR_BUFFER_SIZE", "TORCH_NCCL_TRACE_BUFFER_SIZE")  # the second is the older name
 RECORDED_CALLS = "2000"  # as in PyTorch's documentation; some megabytes of memory
@@ -87,7 +90,7 @@ class Listener:
     def _listen(self) -> None:
         while END not in self._asked():
             self._answered = True
-            self._write()
+            self._write(write_stacks)
         for fd in self._pipes:
             os.close(fd)
 
@@ -98,10 +101,13 @@ class Listener:
             waiting.register(fd, select.POLLIN)
         return b"".join(os.read(fd, 4096) for fd, _ in waiting.poll())
 
-    def _write(self) -> None:
+    def _write(self, *first: Callable[[Sequence[str], str, str], None]) -> None:
         with contextlib.suppress(Exception):  # whatever PyTorch does: the program goes on
             if rank := self._rank or _told_rank():
-                write_dump(list(map(os.path.dirname, self._pipes.values())), f"{self._attempt}rank_{rank}")
+                folders = list(map(os.path.dirname, self._pipes.values()))
+                for write in first:
+                    write(list(map(os.path.dirname, folders)), rank, f"{self._attempt}rank_{rank}")
+                write_dump(folders, f"{self._attempt}rank_{rank}")
 
     def close(self, failed: bool = False) -> None:
         """End the thread and remove the pipes. `failed`: the program ends by an exception, and dumps what it called before."""
@@ -118,13 +124,14 @@ class Listener:
 
 
 def listen(bundle: str, environment: MutableMapping[str, str]) -> Listener | None:
-    """A Listener for a process that is a rank of a distributed job, or may be one, because multiprocessing started it, and have
-    PyTorch record its calls; None for any other process.
+    """A Listener for a process that is a rank of a distributed job, or may be one: multiprocessing started it, it has loaded
+    PyTorch's collective calls, or is part of a captured job. PyTorch is told to record its calls. None for any other process.
 
     It listens in `bundle`, and in that of the `forensics run` that the process is a part of.
     """
     rank = environment.get("RANK", "")
-    if not bundle or not (rank.isdigit() or _is_child()) or not hasattr(os, "mkfifo"):
+    may_be = rank.isdigit() or _is_child() or "torch.distributed" in sys.modules or BUNDLE_VARIABLE in environment
+    if not bundle or not may_be or not hasattr(os, "mkfifo"):
         return None
     if not any(name in environment for name in DUMP_VARIABLES):
         environment[DUMP_VARIABLES[0]] = RECORDED_CALLS
@@ -150,6 +157,35 @@ def _attempt(environment: Mapping[str, str]) -> str:
     """What stands before the name of a dump of a later attempt, so that it replaces no dump of the attempt before."""
     number = environment.get(ATTEMPT_VARIABLE, "")
     return f"attempt_{number}_" if number.isdigit() and int(number) else ""
+
+
+def write_stacks(bundles: Sequence[str], rank: str, name: str) -> None:
+    """Write the stacks of this process to each bundle as py-spy prints them, the main thread first, without this thread."""
+    from forensics.capture.live_stacks import system_call  # most programs are never asked
+    from forensics.capture.stacks import rank_or_child, stacks_head
+
+    frames, own = sys._current_frames(), threading.get_ident()
+    whose = rank_or_child(rank, None, socket.gethostname())
+    lines = [stacks_head(os.getpid(), "python", whose, "", system_call(os.getpid()))]
+    for thread in sorted(threading.enumerate(), key=lambda one: one is not threading.main_thread()):
+        frame = frames.get(thread.ident or 0)
+        if thread.ident == own or frame is None:
+            continue
+        state = "active" if _runs(thread.native_id) else "idle"
+        lines += ["", f'Thread {thread.native_id} ({state}): "{thread.name}"']
+        while frame is not None:
+            code = frame.f_code
+            lines.append(f"    {getattr(code, 'co_qualname', code.co_name)} ({code.co_filename}:{frame.f_lineno})")
+            frame = frame.f_back
+    for bundle in bundles:
+        os.makedirs(os.path.join(bundle, STACKS_FOLDER), exist_ok=True)
+        with open(os.path.join(bundle, STACKS_FOLDER, f"{name}.txt"), "w", encoding="utf-8") as file:
+            file.write("\n".join(lines) + "\n")
+
+
+def _runs(thread: int | None) -> bool:
+    """Does a thread of this process use a processor, or wait for one?"""
+    return proc.read(f"/proc/self/task/{thread}/stat").rpartition(")")[2].split()[:1] == ["R"]
 
 
 def write_dump(folders: Sequence[str], name: str) -> None:

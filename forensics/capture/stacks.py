@@ -50,46 +50,57 @@ def take_stacks(
     command = py_spy_path()
     if not command:
         return [], "py-spy is not installed"
-    taken, why, moment = [], "", time_text(time.time())
+    taken, moment = [], time_text(time.time())
     given = list(processes)
     chosen = [p for p in given if "python" in f"{p.comm} {p.command}"][:MAX_STACK_PROCESSES]
-    from forensics.capture.live_stacks import system_call  # most jobs never fall silent
+    from forensics.capture.live_stacks import numbers_of, ranks_of  # most jobs never fall silent
 
-    ranks = _ranks(given)
-    states = [proc.stat(process.pid) for process in chosen]  # before py-spy stops it
-    stopped = [found is not None and found.state in "Tt" for found in states]
-    calls = [(STOPPED_CALL, "") if still else system_call(p.pid) for p, still in zip(chosen, stopped)]  # noqa: B905 - as below
-    started = [(p, found, _start(command, p.pid, still)) for p, found, still in zip(chosen, states, stopped)]  # noqa: B905
-    end = time.monotonic() + DUMP_S
-    for (process, before, dump), call in zip(started, calls):  # noqa: B905 - not in older Pythons
-        text, refused = _finish(dump, max(0.1, end - time.monotonic()))
-        if refused:
-            _resume(process.pid, before)
-        why = refused or why
+    rows = {one.pid: (one.pid, one.ppid, [*one.marks]) for one in given}
+    told = ranks_of(list(rows.values()))
+    found, why = _dumps(command, chosen, [] if told else ["--locals"])  # a variable may tell the rank; no other is kept
+    for pid, (_, numbers, _) in found.items():
+        rows[pid][2].extend(numbers)
+    told = told or ranks_of(list(rows.values()))
+    children = {**children, **{pid: (n, rows[pid][1]) for pid, n in numbers_of(list(rows.values())).items()}}
+    for process in chosen:
+        text, _, call = found[process.pid]
         if not text:
             continue
         os.makedirs(folder, exist_ok=True)
         with open(free_path(folder, str(process.pid)), "w", encoding="utf-8") as file:
-            whose = rank_or_child(ranks.get(process.pid, ""), children.get(process.pid), socket.gethostname())
+            whose = rank_or_child(told.get(process.pid, ""), children.get(process.pid), socket.gethostname())
             head = stacks_head(process.pid, process.comm, whose, moment, call)
             file.write(f"{head}\n{text[:200_000]}")
         taken.append({"pid": str(process.pid), "comm": process.comm, "at": innermost_frames(text)})
     return taken, why
 
 
-def _ranks(processes: Iterable[Process]) -> dict[int, str]:
-    """The ranks by pid, as their environment, or else their commands tell them now."""
-    from forensics.capture.live_stacks import LOCAL_VARIABLES, RANK_VARIABLES, rank_of, ranks_of
+def _dumps(command: str, chosen: list[Process], more: list[str]) -> tuple[dict[int, tuple[str, list[str], tuple[str, str]]], str]:
+    """By pid what py-spy printed, the numbers among its variables, and the system call before; and why one was refused."""
+    from forensics.capture.live_stacks import system_call, without_locals
 
-    names = (*RANK_VARIABLES, *LOCAL_VARIABLES)
-    return ranks_of([(one.pid, one.ppid, rank_of(proc.environment(one.pid, names)), one.command) for one in processes])
+    states = [proc.stat(process.pid) for process in chosen]  # before py-spy stops it
+    stopped = [found is not None and found.state in "Tt" for found in states]
+    calls = [(STOPPED_CALL, "") if still else system_call(p.pid) for p, still in zip(chosen, stopped)]  # noqa: B905 - as below
+    started = [_start(command, p.pid, still, more) for p, still in zip(chosen, stopped)]  # noqa: B905
+    end, why = time.monotonic() + DUMP_S, ""
+    found: dict[int, tuple[str, list[str], tuple[str, str]]] = {}
+    for process, before, dump, call in zip(chosen, states, started, calls):  # noqa: B905 - not in older Pythons
+        text, refused = _finish(dump, max(0.1, end - time.monotonic()))
+        if refused:
+            _resume(process.pid, before)
+        why = refused or why
+        found[process.pid] = (*without_locals(text), call)
+    return found, why
 
 
 def stacks_head(pid: int, comm: str, whose: str, moment: str, call: tuple[str, str] = ("", "")) -> str:
     """The line before the stacks of a process: `... of pid 4711 (python), rank 3 on gpu-04 at 2026-11-29T20:55:59.370000+00:00;
-    in the kernel: read of /data/x`. `whose`: as rank_or_child() gives it. `moment`: one for all processes that are looked at."""
+    in the kernel: read of /data/x`. `whose`: as rank_or_child() gives it. `moment`: one for all processes that are looked at;
+    empty of a process that looks at itself."""
     where = f"; in the kernel: {call[0]}{f' of {call[1]}' if call[1] else ''}" if call[0] else ""
-    return f"{STACKS_PREFIX}{pid} ({comm}){whose} at {moment}{' '.join(where.split())}"
+    at = f" at {moment}" if moment else ""
+    return f"{STACKS_PREFIX}{pid} ({comm}){whose}{at}{' '.join(where.split())}"
 
 
 def rank_or_child(rank: str, child: tuple[int, int] | None, host: str) -> str:
@@ -105,13 +116,13 @@ def free_path(folder: str, stem: str) -> str:
     return next((path for path in paths if not os.path.exists(path)), paths[-1])
 
 
-def _start(command: str, pid: int, stopped: bool) -> subprocess.Popen[str] | str:
+def _start(command: str, pid: int, stopped: bool, more: list[str]) -> subprocess.Popen[str] | str:
     """py-spy at work, so that the stacks of all processes are of one moment; the reason where it does not start. `stopped`: it
     would wait for ever until a process stops that was stopped before."""
     try:
         # Safe: this thread starts and reaps it, by its process id; nothing else here waits for children it did not start.
         return subprocess.Popen(
-            [command, "dump", "--pid", str(pid), "--full-filenames", *(["--nonblocking"] if stopped else [])],
+            [command, "dump", "--pid", str(pid), "--full-filenames", *more, *(["--nonblocking"] if stopped else [])],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
         )  # fmt: skip
     except OSError as error:

@@ -18,6 +18,7 @@ import select
 import time
 
 from forensics.capture import proc
+from forensics.capture.live_stacks import marks_of, numbers_of, ranks_of
 from forensics.capture.proc import child_numbers
 
 TYPE_CHECKING = False
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 MAX_PIDFDS = 4000  # bounds open files: processes that are followed by a pidfd
 MAX_SAME_END_S = 10.0  # chosen by hand: two reports of one pid's end within this time are one end
 MAX_KEPT_ENDS = 5000  # bounds memory: the first half and the last
+MAX_MARKED = 256  # bounds memory: processes that ended and may have been ranks
 WATCHERS = (
     " -m forensics.capture ",
     " -m forensics why ",
@@ -38,7 +40,20 @@ class Process:
     """A process of the job while it is alive."""
 
     __slots__ = (
-        *("comm", "command", "cpu_limit_s", "cpu_s", "group", "most_bytes", "pid", "pidfd", "ppid", "ranks", "rss_bytes"),
+        *(
+            "comm",
+            "command",
+            "cpu_limit_s",
+            "cpu_s",
+            "group",
+            "marks",
+            "most_bytes",
+            "pid",
+            "pidfd",
+            "ppid",
+            "ranks",
+            "rss_bytes",
+        ),
         *("seen", "started", "ticks", "zombie"),
     )
 
@@ -49,6 +64,7 @@ class Process:
         self.rss_bytes = self.most_bytes = found.rss_bytes
         self.cpu_s = found.cpu_s
         self.group, self.command, self.ranks = "", "", {}  # type: str, str, dict[str, str]
+        self.marks: tuple[str, ...] = ()  # what may tell its rank
         self.pidfd = proc.open_pidfd(found.pid)
         self.zombie: int | None = None
         self.describe()
@@ -58,6 +74,7 @@ class Process:
         self.cpu_limit_s = proc.cpu_limit_s(self.pid)
         self.command = proc.command_line(self.pid) or self.command
         self.ranks = proc.environment(self.pid, RANK_NAMES) or self.ranks
+        self.marks = tuple(marks_of(self.pid)) if "python" in self.command else ()
 
     @property
     def is_watcher(self) -> bool:
@@ -96,6 +113,7 @@ class ProcessTree:
         self.ways: set[str] = set()
         self._ended: dict[int, float] = {}
         self._held = 0
+        self._marked: dict[int, tuple[int, list[str]]] = {}  # parent and marks of processes that ended
         self._order: dict[int, int] = {}  # the newest of a pid; clocks do not tell apart what starts within 10 ms
         self._poll = select.epoll() if hasattr(select, "epoll") else None
         self.look()
@@ -136,10 +154,21 @@ class ProcessTree:
         return made
 
     def child_numbers(self) -> dict[int, tuple[int, int]]:
-        """The number of each process that multiprocessing started among its siblings, and their parent, by pid."""
+        """By pid: the number of each process that multiprocessing started among its siblings, or by which processes of one
+        program differ, and their parent."""
         ended = [(e["pid"], e["ppid"], e["command"]) for e in self.ends if "start" in e]
         every = [*ended, *((p.pid, p.ppid, p.command) for p in self.living.values())]
-        return child_numbers(sorted(every, key=lambda row: self._order.get(row[0], 0)))
+        by_start = child_numbers(sorted(every, key=lambda row: self._order.get(row[0], 0)))
+        parents = {pid: parent for pid, parent, _ in every}
+        return by_start | {pid: (number, parents[pid]) for pid, number in numbers_of(self._marks()).items()}
+
+    def ranks(self) -> dict[int, str]:
+        """The ranks of processes by pid, of those that ended, too."""
+        return ranks_of(self._marks())
+
+    def _marks(self) -> list[tuple[int, int, list[str]]]:
+        living = {p.pid: (p.ppid, list(p.marks)) for p in self.living.values()}
+        return [(pid, parent, marks) for pid, (parent, marks) in (self._marked | living).items()]
 
     def fileno(self) -> int:
         """The fd that becomes readable when a process ends; -1 if the system has none."""
@@ -228,6 +257,8 @@ class ProcessTree:
         found |= {"start": process.started, "end": process.seen if process.zombie is not None else now}
         found |= {"most_bytes": process.most_bytes, "last_bytes": process.rss_bytes, "group": process.group, "how": how}
         found |= {"ranks": process.ranks} if process.ranks else {}
+        if process.marks and len(self._marked) < MAX_MARKED:
+            self._marked[process.pid] = process.ppid, list(process.marks)
         found |= {"cpu_limit_s": process.cpu_limit_s, "cpu_s": process.cpu_s} if process.cpu_limit_s else {}
         self._keep(found | (decode_status(status) if status is not None else {}))
 

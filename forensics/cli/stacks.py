@@ -81,6 +81,7 @@ def _save(hosts: "tuple[LiveHost, ...]", folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         for host in hosts:
             children = child_numbers((one.pid, one.ppid, one.command) for one in sorted(host.processes, key=lambda p: p.pid))
+            children |= {one.pid: (one.number, one.ppid) for one in host.processes if one.number is not None}
             for one in host.processes:
                 name = f"{''.join(c if c.isalnum() or c in '.-' else '_' for c in host.host)}-{one.pid}"
                 if one.text:

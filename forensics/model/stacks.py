@@ -31,6 +31,7 @@ class ProcessStacks(Struct, frozen=True):
     kernel: str = ""
     child: tuple[int, int] | None = None
     taken: float | None = None
+    command: str = ""
 
     @property
     def main(self) -> ThreadStack | None:
@@ -52,7 +53,7 @@ class ThreadPlace(Struct, frozen=True):
 
 class LiveProcess(Struct, frozen=True):
     """A process that runs now. `state`: R, S, D, T or Z. `wchan`, `call`, `file`: where in the kernel its main thread waits,
-    and for which file. `text`: what py-spy printed, empty without it."""
+    and for which file. `text`: what py-spy printed, empty without it. `number`: that by which processes of one program differ."""
 
     pid: int
     ppid: int
@@ -64,6 +65,7 @@ class LiveProcess(Struct, frozen=True):
     call: str = ""
     file: str = ""
     text: str = ""
+    number: int | None = None
 
 
 class LiveHost(Struct, frozen=True):

@@ -137,7 +137,8 @@ def _odd(
     case: RankCase, stands: Mapping[int, _Stand], waiting: Mapping[int, _Stand], missing: Iterable[int]
 ) -> tuple[OddRank, ...]:
     """The ranks outside of any call; else those that ended, or stand in another call, or have no stack."""
-    count = Counter(one.place for one in waiting.values())
+    parted = _parted(waiting)
+    count = Counter(one.place for rank, one in waiting.items() if rank not in parted)
     usual = max(waiting.items(), key=lambda item: (count[item[1].place], -item[0]))[1]
 
     def made(rank: int, kind: Kind, text: str, lines: _Lines, proofs: tuple[ProofPlace, ...], cause: str = "") -> OddRank:
@@ -150,24 +151,29 @@ def _odd(
         return tuple(made(rank, one.kind, one.text, (one.frame, usual.frame), one.proofs) for rank, one in outside)
     if ended := [(rank, case.ended[rank]) for rank in missing if rank in case.ended]:
         return tuple(made(rank, "left", end.text, (end.frame, usual.frame), (end.proof,), end.cause) for rank, end in ended)
-    if other := [(rank, one) for rank, one in waiting.items() if one.place != usual.place]:
-        return tuple(made(rank, "other_call", _difference(one, usual), _apart(one, usual), one.proofs) for rank, one in other)
-    if gone := tuple(made(rank, "no_dump", NO_STACK, (None, usual.frame), ()) for rank in missing):
+    other = parted or {rank: _difference(one, usual) for rank, one in waiting.items() if one.place != usual.place}
+    if gone := () if other else tuple(made(rank, "no_dump", NO_STACK, (None, usual.frame), ()) for rank in missing):
         return gone
-    parted = _parted(waiting)
-    return tuple(made(rank, "other_call", text, _apart(waiting[rank], usual), waiting[rank].proofs) for rank, text in parted)
+    return tuple(made(r, "other_call", text, _apart(waiting[r], usual), waiting[r].proofs) for r, text in other.items())
 
 
-def _parted(waiting: Mapping[int, _Stand]) -> list[tuple[int, str]]:
-    """Where all wait at one line of the program, as in a trainer's loop: the ranks whose stacks part first from those of more
-    than half of the ranks, in the library that runs the loop, and how they differ."""
+def _parted(waiting: Mapping[int, _Stand]) -> dict[int, str]:
+    """The ranks whose stacks part first from those of more than half of the ranks, seen from the outermost frame, as behind a
+    loop or in the library that runs it, and how they differ."""
     for frames in zip(*(one.path for one in waiting.values()), strict=False):
         (usual, count), *others = Counter(frames).most_common()
         if others:
-            rows = zip(waiting, frames, strict=True)
-            texts = [(rank, f"it is{at(frame)}, where others are{at(usual)}") for rank, frame in rows if frame != usual]
-            return texts if 2 * count > len(frames) else []
-    return []
+            rows = [
+                (rank, frame) for rank, frame in zip(waiting, frames, strict=True) if frame != usual and 2 * count > len(frames)
+            ]
+            one = next((waiting[rank] for rank, frame in zip(waiting, frames, strict=True) if frame == usual))
+            return {
+                rank: f"it is{at(frame)}, where others are{at(usual)}"
+                if waiting[rank].place == one.place
+                else _difference(waiting[rank], one)
+                for rank, frame in rows
+            }
+    return {}
 
 
 def _apart(one: _Stand, usual: _Stand) -> _Lines:

@@ -1,7 +1,6 @@
 """The evidence of a case by rank: its dumps and stacks, and what belongs to a group."""
 
-import sys
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from types import MappingProxyType
@@ -12,11 +11,13 @@ from forensics.model.stacks import ProcessStacks, ThreadStack
 from forensics.ranks.ended import Ends, rank_of, with_stacks
 from forensics.ranks.threads import (
     at_work,
+    begun_at,
     collective_name,
     in_collective,
     is_ranks_own,
     loads_for_another,
     of_one_moment,
+    program_frames,
     waits_for_loader,
     waits_in_call,
 )
@@ -83,6 +84,13 @@ class RankCase:
         return self.written.get(one.source, 0.0) < self.written.get(known.source, 0.0)
 
     @cached_property
+    def threads(self) -> dict[int, ThreadStack]:
+        """The thread of each rank that is at work."""
+        calling = (t for one in self.stacks.values() for t in one.threads if t is not one.main and in_collective(t))
+        callers = {begun for t in calling if (begun := begun_at(t))}
+        return {rank: thread for rank, one in self.stacks.items() if (thread := at_work(one, callers))}
+
+    @cached_property
     def places_of_waits(self) -> frozenset[str]:
         """The lines of the program at which ranks gave up waiting, as logs tell them. A stack has no frame of PyTorch where a
         program waits for a call that it made before."""
@@ -91,8 +99,7 @@ class RankCase:
     def at_work(self, rank: int) -> tuple[ThreadStack, ProcessStacks] | None:
         """The thread of a rank that is at work, and the stacks with it; while it waits for its data loader, that of a worker that
         runs code of the program. None without a stack."""
-        stacks = self.stacks.get(rank)
-        thread = at_work(stacks) if stacks else None
+        stacks, thread = self.stacks.get(rank), self.threads.get(rank)
         if stacks is None or thread is None:
             return None
         workers = (one for one in self._loaders if one.rank == rank or (one.child and one.child[1] == stacks.pid))
@@ -160,8 +167,7 @@ class RankCase:
         up waiting, it is all ranks without one."""
         if not self.gave_up.keys().isdisjoint(self.dumps):
             return frozenset(self.missing)
-        threads = {rank: at_work(one) for rank, one in self.stacks.items()}
-        elsewhere = {rank for rank, thread in threads.items() if thread and not waits_in_call(thread)}
+        elsewhere = {rank for rank, thread in self.threads.items() if not waits_in_call(thread)}
         return frozenset(rank for rank in self.missing if rank in self.ended or rank in elsewhere)
 
     def waits_in(self, rank: int) -> tuple[str, Call] | None:
@@ -192,37 +198,24 @@ class RankCase:
         """The folders of the program's files, by name, but for names of packages that it calls."""
         return {name for own in self.own_files for name in own.split("/")[1:-1]} - set(map(installed_package, self._files))
 
-    def own_frame(self, frames: Iterable[Frame]) -> Frame | None:
+    def own_frame(self, frames: Sequence[Frame]) -> Frame | None:
         """The innermost frame of the program itself."""
         return next(iter(self.own_frames(frames)), None)
 
-    def own_frames(self, frames: Iterable[Frame]) -> list[Frame]:
+    def own_frames(self, frames: Sequence[Frame]) -> list[Frame]:
         """The frames of the program itself, innermost first."""
-        given = [f for f in frames if f.line and not is_library_file(f.file)]
-        return [f for f in given if self._is_own(f.file)] or [f for f in given if "/" not in f.file]
-
-    def _is_own(self, file: str) -> bool:
-        """py-spy shortens paths: `train.py` stands for `/home/u/train.py`, `data/loader.py` for `/home/u/data/loader.py`, and
-        `queue.py` for one of Python's own."""
-        folder, is_in_folder, _ = file.partition("/")
-        if file.startswith("/"):
-            return file in self.own_files or file.endswith(".py")
-        if is_in_folder:
-            return folder in self._own_packages or any(own.endswith("/" + file) for own in self.own_files)
-        return any(own.endswith("/" + file) for own in self.own_files) or (
-            file.endswith(".py") and file.removesuffix(".py") not in sys.stdlib_module_names
-        )
+        return program_frames(frames, self.own_files, self._own_packages)
 
     def in_other_collective(self, rank: int) -> ThreadStack | None:
         """The thread of a rank that stands in a collective call of a kind that no dump has: PyTorch does not record all."""
-        thread = at_work(self.stacks[rank]) if rank in self.stacks and rank in self.dumps else None
+        thread = self.threads.get(rank) if rank in self.dumps else None
         if thread is None or not in_collective(thread) or self.waits_in(rank) is not None:
             return None
         return None if collective_name(thread).startswith(self._operations) else thread
 
     def waits_unseen(self, rank: int) -> bool:
         """Does the stack of a rank without a dump stand in a call?"""
-        thread = at_work(self.stacks[rank]) if rank in self.stacks and rank not in self.dumps else None
+        thread = self.threads.get(rank) if rank not in self.dumps else None
         return thread is not None and waits_in_call(thread)
 
     @cached_property

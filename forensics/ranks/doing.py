@@ -20,8 +20,15 @@ from forensics.model.ranks import Kind, ProofPlace
 from forensics.model.stacks import LiveHost, LiveProcess, Standing, ThreadStack
 from forensics.ranks.case import RankCase
 from forensics.ranks.observation import numbers
-from forensics.ranks.threads import SHOWN_FRAMES, at_work, in_event_loop, is_launcher, loads_for_another, waits_in_call
-from forensics.readers.python.library_files import is_others_code
+from forensics.ranks.threads import (
+    SHOWN_FRAMES,
+    at_work,
+    in_event_loop,
+    is_launcher,
+    loads_for_another,
+    program_frames,
+    waits_in_call,
+)
 from forensics.readers.python.process_stacks import read_stacks
 from forensics.readers.word_lists import words, words_of_name
 
@@ -189,18 +196,14 @@ def _standing(one: LiveProcess) -> Standing:
     if thread is None:
         waits = CALLS.get(one.call, PROCESS_STATES["S"]) if one.state == "S" else PROCESS_STATES.get(one.state, one.state)
         return Standing("", (), (), (), waits, kernel=kernel)
-    own = next((f for f in thread.frames if _is_own(f)), None)
+    own = next(iter(program_frames(thread.frames)), None)
     done = doing_of(thread, "", own)
     place = own or (done.frame if done else thread.frames[0])
     doing = IN_COLLECTIVE if done is None else done.text if done.kind != "outside" else wait_text(one.call, done.text)
     return Standing("", (), (), (), doing, called_at(thread, own), place, kernel, tuple(_shown(thread)))
 
 
-def _is_own(frame: Frame) -> bool:
-    return bool(frame.line) and not is_others_code(frame.file)
-
-
 def _shown(thread: ThreadStack) -> Iterator[str]:
     """The frames, innermost first: those of the program, then those of libraries."""
-    own = [f for f in thread.frames if _is_own(f)]
+    own = program_frames(thread.frames)
     yield from (f"{f.function} ({f.file}:{f.line})" for f in (*own, *(f for f in thread.frames if f not in own)))

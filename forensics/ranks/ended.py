@@ -21,7 +21,7 @@ from forensics.model import Observation
 from forensics.model.dumps import Frame
 from forensics.model.ranks import ProofPlace, RankProcess
 from forensics.model.stacks import ProcessStacks
-from forensics.ranks.threads import started_ranks
+from forensics.ranks.threads import is_ranks_own
 from forensics.readers.capture.first_end import FIRST_END
 from forensics.readers.identity.entity_ids import EntityIds, entity_ids, same_host
 
@@ -31,9 +31,11 @@ def rank_processes(
 ) -> dict[int, RankProcess]:
     """The process of each rank, as tables of ranks and events that name rank and pid tell it; the last process of each. Those
     that a program started itself are known by their stacks."""
-    given = list(stacks)
-    hosts = {one.pid: one.host for one in given}
-    found = {rank: RankProcess(pid, hosts[pid]) for pid, rank in started_ranks(given).items()}
+    own: dict[int, ProcessStacks] = {}
+    for one in stacks:
+        if one.rank is not None and one.pid is not None and is_ranks_own(one, own.get(one.rank)):
+            own[one.rank] = one
+    found = {rank: RankProcess(one.pid, one.host) for rank, one in own.items()}
     for ids in (*mappings, *map(entity_ids, events)):
         if ids.rank >= 0 and ids.pid:
             known = found.get(ids.rank, RankProcess())
@@ -78,11 +80,17 @@ class Ends(Struct, frozen=True):
     gave_up: Mapping[int, Ended] = MappingProxyType({})
 
 
-def ended_ranks(events: Iterable[Observation], processes: Mapping[int, RankProcess], knowledge: Database) -> Ends:
-    """How each rank ended, the first event of each that is more than a hint."""
+def ended_ranks(
+    events: Iterable[Observation],
+    processes: Mapping[int, RankProcess],
+    knowledge: Database,
+    names: Mapping[str, int] = MappingProxyType({}),
+) -> Ends:
+    """How each rank ended, the first event of each that is more than a hint. `names`: the numbers by which names of sources
+    differ; they are ranks where logs tell none."""
     waits = [c for c in knowledge.causes.values() if WAITS_FOR_PEER in c.traits]
     events = list(events)
-    numbered = _by_children(events, processes)
+    numbered = _by_children(events, processes, names)
     own: dict[int, Ended] = {}
     gave_up: dict[int, Ended] = {}
     reported = set[int]()  # ranks of which another process only says that they ended
@@ -111,13 +119,14 @@ def _first_rank(event: Observation) -> int:
     return int(str(event.fields.get("rank", event.fields.get("child_no", -1))))
 
 
-def _by_children(events: Sequence[Observation], processes: Mapping[int, RankProcess]) -> dict[int, int]:
+def _by_children(events: Sequence[Observation], processes: Mapping[int, RankProcess], names: Mapping[str, int]) -> dict[int, int]:
     """By id: the ranks of events that tell only which of the processes on one host it was: as a launcher counts them there, or as
     the program started or named them. Names count from 0 if one of them does. Empty where logs tell ranks, or several hosts."""
     ids = [entity_ids(event) for event in events]
     if any(one.rank >= 0 for one in ids) or len({p.host for p in processes.values() if p.host}) > 1:
         return {}
-    found = {id(event): one.local_rank for event, one in zip(events, ids, strict=True) if one.local_rank >= 0}
+    found = {id(event): names[event.source] for event in events if event.source in names}
+    found |= {id(event): one.local_rank for event, one in zip(events, ids, strict=True) if one.local_rank >= 0}
     for name in ("child_no", "process_no"):
         told = {id(event): number for event in events if isinstance(number := event.fields.get(name), int)}
         found |= told if name == "child_no" or 0 in told.values() else {}

@@ -31,7 +31,7 @@ from forensics.ranks.odd_ranks import (
     waited_for,
     with_difference,
 )
-from forensics.ranks.threads import at_work, waits_in_call
+from forensics.ranks.threads import waits_in_call
 from forensics.ranks.waits import Waits, circle, odd_in_circle, waits
 
 KEPT_LAST = 20  # calls that are shown at most
@@ -133,7 +133,7 @@ def _outside_alone(case: RankCase) -> tuple[OddRank, ...]:
         return ()
     if max(moments) - last_s < max(MIN_WAIT_S, MIN_TIMES_GAP * _longest_gap_s(case)):
         return ()
-    waiting = [rank for rank, one in case.stacks.items() if (thread := at_work(one)) and waits_in_call(thread)]
+    waiting = [rank for rank, thread in case.threads.items() if waits_in_call(thread)]
     return tuple(outside(case, rank, waiting) for rank in sorted(case.stacks.keys() - set(waiting))) if waiting else ()
 
 

@@ -4,11 +4,16 @@
 "exchange_0"  all_reduce (distributed_c10d.py:2810) < mean (train.py:30)                  -> at work, in a collective call
 """
 
+import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+from msgspec.structs import replace
+
+from forensics.capture.live_stacks import numbered as numbered_marks
+from forensics.model.dumps import Frame
 from forensics.model.stacks import ProcessStacks, ThreadStack
-from forensics.readers.python.library_files import is_others_code
+from forensics.readers.python.library_files import installed_package, is_library_file
 
 COLLECTIVE_FILES = ("torch/distributed/", "distributed_c10d.py", "c10d_logger.py", "libnccl", "libmpi.so")
 WRAPPED_MODEL = "torch/nn/parallel/distributed.py"  # its innermost frame calls into C++, which makes the collective calls
@@ -43,9 +48,10 @@ EVENT_LOOP = "asyncio/base_events.py"  # its innermost frames wait for a thread,
 SPAWN_FILE, SPAWNED = "torch/multiprocessing/spawn.py", "_wrap"  # the outermost function of torch in a rank that it spawned
 
 
-def at_work(stacks: ProcessStacks) -> ThreadStack | None:
+def at_work(stacks: ProcessStacks, callers: Collection[Frame] = ()) -> ThreadStack | None:
     """The main thread; while it waits for the backward pass, the thread that runs a hook, and while it waits for another thread,
-    the one that stands in a collective call, else the one that computes."""
+    the one that stands in a collective call, else one of `callers`, that began where those of other ranks did that stand in
+    one, else the one that computes."""
     main = stacks.main
     if main is None:
         return None
@@ -53,9 +59,38 @@ def at_work(stacks: ProcessStacks) -> ThreadStack | None:
     if _waits_for_gradients(main):
         return next((t for t in rest if t.name in ("", "Dummy-1")), main)
     if _waits_for_thread(main) and not in_collective(main):
-        called = next(filter(in_collective, rest), None) or next(filter(_computes, rest), None)
+        called = next(filter(in_collective, rest), None) or next((t for t in rest if begun_at(t) in callers), None)
+        called = called or next(filter(_computes, rest), None)
         return called or (next(filter(_is_of_pool, rest), main) if _waits_for_pool(main) else main)
     return main
+
+
+def program_frames(frames: Sequence[Frame], files: Sequence[str] = (), packages: Collection[str] = ()) -> list[Frame]:
+    """The frames of the program itself, innermost first. `files`, `packages`: those of the program that dumps show. A program
+    that is itself installed is the package of its outermost frame."""
+    given = [f for f in frames if f.line and not is_library_file(f.file)]
+    if own := [f for f in given if _is_of_program(f.file, files, packages)] or [f for f in given if "/" not in f.file]:
+        return own
+    names = (installed_package(f.file) for f in reversed(frames))
+    package = next((name for name in names if name not in ("", "torch")), None)
+    return [f for f in frames if f.line and installed_package(f.file) == package]
+
+
+def _is_of_program(file: str, files: Sequence[str], packages: Collection[str]) -> bool:
+    """py-spy shortens paths: `train.py` stands for `/home/u/train.py`, `data/loader.py` for `/home/u/data/loader.py`, and
+    `queue.py` for one of Python's own."""
+    folder, is_in_folder, _ = file.partition("/")
+    if file.startswith("/"):
+        return file in files or file.endswith(".py")
+    if any(own.endswith("/" + file) for own in files) or (is_in_folder and folder in packages):
+        return True
+    return not is_in_folder and file.endswith(".py") and file.removesuffix(".py") not in sys.stdlib_module_names
+
+
+def begun_at(thread: ThreadStack) -> Frame | None:
+    """The function of the program that a thread runs, without a line."""
+    own = program_frames(thread.frames)
+    return replace(own[-1], line=0) if own else None
 
 
 def _waits_for_thread(main: ThreadStack) -> bool:
@@ -80,7 +115,7 @@ def _is_of_pool(thread: ThreadStack) -> bool:
 
 
 def _runs_program(thread: ThreadStack) -> bool:
-    return any(f.line and not is_others_code(f.file) for f in thread.frames)
+    return bool(program_frames(thread.frames))
 
 
 def waits_for_loader(thread: ThreadStack) -> bool:
@@ -92,7 +127,7 @@ def loads_for_another(main: ThreadStack) -> bool:
     """Is it a worker of a data loader that runs code of the program, and does not wait for work? A forked one has the frames of
     its parent below its own."""
     at = next((n for n, f in enumerate(main.frames) if f.file.endswith(WORKER_FILE)), 0)
-    return any(f.line and not is_others_code(f.file) for f in main.frames[:at])
+    return bool(program_frames(main.frames[:at]))
 
 
 def _computes(thread: ThreadStack) -> bool:
@@ -133,9 +168,22 @@ def is_launcher(thread: ThreadStack) -> bool:
 def is_ranks_own(one: ProcessStacks, known: ProcessStacks | None) -> bool:
     """Are they the stacks of a rank, and not of its launcher or of its helpers, which have the rank in their environment, too?
     A helper was started later than its rank. `known`: those of the same rank that were seen before."""
-    if one.main is None or is_launcher(one.main) or _has_left(one.main) or _watches(one.main):
+    if one.main is None or not _may_be_rank(one) or _has_left(one.main):
         return False
     return known is None or _helper_order(one) <= _helper_order(known)
+
+
+def _may_be_rank(one: ProcessStacks) -> bool:
+    return one.main is not None and not is_launcher(one.main) and not _watches(one.main)
+
+
+def _has_shared_rank(given: Iterable[ProcessStacks]) -> bool:
+    """Do several processes wait in collective calls at one moment that have one rank, which a program got that started them?"""
+    waiting = (one for one in given if one.rank is not None and one.taken and (thread := at_work(one)) and waits_in_call(thread))
+    pids: dict[object, set[int | None]] = {}
+    for one in waiting:
+        pids.setdefault((one.rank, one.host, one.taken), set()).add(one.pid)
+    return any(len(found) > 1 for found in pids.values())
 
 
 def _watches(main: ThreadStack) -> bool:
@@ -175,17 +223,52 @@ def _starts(thread: ThreadStack) -> bool:
     return any(f.function == STARTING for f in thread.frames)
 
 
-def started_ranks(stacks: Iterable[ProcessStacks]) -> dict[int, int]:
-    """The ranks of processes that one Python process started on one host, by pid: it starts them in order, and tells none of them
-    its number by the environment. Empty where stacks tell ranks, or are of several hosts."""
-    given = [one for one in stacks if one.pid is not None and one.main is not None and not _watches(one.main)]
-    if any(one.rank is not None for one in given) or len({one.host for one in given if one.host}) > 1:
-        return {}
-    own = [one for one in given if _is_spawned(one)] or _members(given)
-    by_pid = {one.pid: one.child for one in own if one.pid is not None}
-    numbers = {pid: child[0] for pid, child in by_pid.items() if child}
-    told = len(numbers) == len(by_pid) == len(set(numbers.values()))
-    return numbers if told else {pid: rank for rank, pid in enumerate(sorted(by_pid))}
+def ranked(stacks: Iterable[ProcessStacks], numbered: Mapping[str, int]) -> list[ProcessStacks]:
+    """Stacks with the ranks of those that tell none. Others may tell it of the same process; else those are ranks that one
+    process started, or that are of one program, of which one waits in a collective call, by the numbers that tell them apart.
+    Several hosts may have one number. `numbered`: those of the names of their sources."""
+    given = list(stacks)
+    if _has_shared_rank(given):
+        given = [replace(one, rank=None) for one in given]
+    told = {(one.host, one.pid): one.rank for one in given if one.rank is not None}
+    hosts = {one.host for one in given if one.host}
+    if any(one.rank is not None and _may_be_rank(one) for one in given) or len(hosts) > 1:
+        return [replace(one, rank=told.get((one.host, one.pid))) if one.rank is None and one.pid else one for one in given]
+    found = max(_families(given, numbered), key=_waiting, default=[])
+    ranks = {one.pid or one.source: rank for one, rank in found} if _waiting(found) else {}
+    return [replace(one, rank=ranks.get(one.pid or one.source)) for one in given]
+
+
+def numbered_names(names: Iterable[str]) -> dict[str, int]:
+    """The numbers by which names of sources differ that are otherwise the same: out/worker_0.log, out/worker_1.log."""
+    found: dict[str, int] = {}
+    for numbers in numbered_marks([(name, [name]) for name in names]):
+        found |= numbers
+    return found
+
+
+_Family = list[tuple[ProcessStacks, int]]
+
+
+def _families(given: Sequence[ProcessStacks], numbered: Mapping[str, int]) -> Iterator[_Family]:
+    """Processes that may be the ranks of a job, each with its number: those of one parent, those whose commands differ by a
+    number, those of sources whose names do, and those that multiprocessing started, in that order."""
+    given = [one for one in given if _may_be_rank(one)]
+    for parent in dict.fromkeys(one.child[1] for one in given if one.child):
+        yield [(one, one.child[0]) for one in given if one.child and one.child[1] == parent]
+    pids = sorted({one.pid for one in given if one.pid is not None})
+    commands = {one.command: one.pid for pid in reversed(pids) for one in given if one.pid == pid}  # of helpers with one
+    for numbers in numbered_marks([(pid, [command]) for command, pid in commands.items()]):
+        yield [(one, numbers[one.pid]) for one in given if one.pid in numbers]
+    yield [(one, numbered[one.source]) for one in given if one.pid is None and one.source in numbered]
+    own = [one for one in given if _is_spawned(one)] or [one for one in given if one.main and _is_member(one.main)]
+    pids = sorted({one.pid for one in own if one.pid is not None})
+    yield [(one, pids.index(one.pid)) for one in own if one.pid is not None]
+
+
+def _waiting(family: _Family) -> int:
+    """How many of them wait in a collective call, or were started by PyTorch for the function of a rank."""
+    return sum(1 for one, _ in family if _is_spawned(one) or ((thread := at_work(one)) and waits_in_call(thread)))
 
 
 def _is_spawned(one: ProcessStacks) -> bool:
@@ -195,13 +278,9 @@ def _is_spawned(one: ProcessStacks) -> bool:
     return at < len(frames) and not any(f.file.endswith(CHILD_FILE) for f in frames[:at])
 
 
-def _members(given: Iterable[ProcessStacks]) -> list[ProcessStacks]:
-    """The processes that multiprocessing started for functions of the program, if one of them waits in a collective call."""
-    found = [one for one in given if one.main and _is_member(one.main)]
-    return found if any(waits_in_call(t) for one in found if (t := at_work(one))) else []
-
-
 def _is_member(main: ThreadStack) -> bool:
     """Does the thread run a function in a child of the program's first process, and not the loop of a library's helper?"""
     started = [n for n, f in enumerate(main.frames) if f.file.endswith(CHILD_FILE) and f.function.endswith(CHILD_STARTS)]
-    return len(started) == 1 and not any(f.file.endswith(HELPER_FILES) for f in main.frames[: started[0]])
+    helper = next((n for n, f in enumerate(main.frames) if f.file.endswith(HELPER_FILES)), len(main.frames))
+    runs = program_frames(main.frames[:helper])
+    return len(started) == 1 and bool(runs) and not main.frames[min(helper, started[0])].file.endswith(WORKER_FILE)

@@ -57,10 +57,12 @@ def rank_picture(
     from forensics import ranks  # most inputs have no dumps
 
     every = [e for found in events.values() for e in found]
+    names = ranks.numbered_names([r.name for r in analyses])
+    stacks = ranks.ranked(stacks, names)
     ids = (m.ids for m in correlation.read_id_mappings(r.scan for r in analyses))
     processes = ranks.rank_processes(ids, every, stacks)
     written = {r.name: r.scan.source.modified for r in analyses if (r.dump or r.stacks) and r.scan.source.modified}
-    return ranks.picture(dumps, stacks, ranks.ended_ranks(every, processes, knowledge), processes, written, by_logs)
+    return ranks.picture(dumps, stacks, ranks.ended_ranks(every, processes, knowledge, names), processes, written, by_logs)
 
 
 def _with_ranks(

@@ -22,9 +22,8 @@ def test_a_limit_of_processor_time_is_told_where_it_was_reached(
     limit_s: int, used_s: float, ended: dict[str, int], told: bool
 ) -> None:
     root: dict[str, Any] = {"pid": 7, "comm": "python3", "end": 9.0, "cpu_limit_s": limit_s, "cpu_s": used_s, **ended}
-    root["ranks"] = {"RANK": "3"}
     collector: Any = SimpleNamespace(options=SimpleNamespace(time_limit_s=0.0), tree=SimpleNamespace(ends=[root]), root=7)
-    lines = account._limits(collector, [], 9.0, root)
+    lines = account._limits(collector, [], 9.0, root, {root["pid"]: "3"})
     assert lines == ([f"pid 7 (python3), rank 3 had used its limit of {limit_s} s of processor time"] if told else [])
 
 
@@ -74,8 +73,10 @@ def test_a_long_silence_before_the_end_is_told_with_what_each_process_waited_in(
 
 def test_the_schedulers_time_limit_is_told_where_the_job_reached_it() -> None:
     collector: Any = SimpleNamespace(options=SimpleNamespace(time_limit_s=1000.0), tree=SimpleNamespace(ends=[]), root=7)
-    assert account._limits(collector, [], 1000.5, None) == ["the scheduler's time limit was at 1970-01-01T00:16:40.000000+00:00"]
-    assert account._limits(collector, [], 100.0, None) == []
+    assert account._limits(collector, [], 1000.5, None, {}) == [
+        "the scheduler's time limit was at 1970-01-01T00:16:40.000000+00:00"
+    ]
+    assert account._limits(collector, [], 100.0, None, {}) == []
 
 
 @pytest.mark.parametrize(
@@ -83,10 +84,10 @@ def test_the_schedulers_time_limit_is_told_where_the_job_reached_it() -> None:
     [
         ({"exit_code": 3}, True),
         ({"exit_code": 0}, False),
-        ({"exit_code": 3, "pid": 9}, False),  # no process that multiprocessing started
-        ({"exit_code": 3, "pid": 9, "ranks": {"RANK": "2"}}, True),
+        ({"exit_code": 3, "pid": 10}, False),  # no rank, and no process that multiprocessing started
+        ({"exit_code": 3, "pid": 9}, True),
     ],
 )
 def test_a_process_that_may_be_a_rank_is_told_by_its_exit_status(end: dict[str, Any], told: bool) -> None:
     collector: Any = SimpleNamespace(tree=SimpleNamespace(ends=[{"pid": 8, "comm": "python3", "end": 9.0, **end}]), root=7)
-    assert bool(account._notable_ends(collector, {8: (0, 7)})) == told
+    assert bool(account._notable_ends(collector, {8, 9})) == told

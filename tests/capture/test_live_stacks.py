@@ -64,7 +64,7 @@ def test_what_watches_a_rank_is_left_out(monkeypatch: pytest.MonkeyPatch, sleepe
     ],
 )
 def test_the_rank_by_the_variables_of_launchers(named: dict[str, str], rank: str) -> None:
-    assert live_stacks.rank_of(named) == rank
+    assert live_stacks.rank_of([f"{name}={value}" for name, value in named.items()]) == rank
 
 
 @pytest.mark.parametrize(
@@ -79,19 +79,29 @@ def test_the_rank_by_the_variables_of_launchers(named: dict[str, str], rank: str
 )
 def test_a_process_that_starts_the_other_ranks_is_rank_0(ranks: dict[int, str], found: dict[int, str]) -> None:
     parents = {10: 1, 20: 10, 21: 10, 30: 20, 40: 99}
-    assert live_stacks.ranks_of([(pid, parent, ranks.get(pid, ""), "python fit.py") for pid, parent in parents.items()]) == found
+    marks = {pid: [f"LOCAL_RANK={rank}"] for pid, rank in ranks.items()}
+    assert live_stacks.ranks_of([(pid, parent, marks.get(pid, [])) for pid, parent in parents.items()]) == found
 
 
 @pytest.mark.parametrize(
-    ("commands", "told", "found"),
+    ("marks", "ranks", "numbers"),
     [
-        (["run.sh", "t.py --rank 0 --lr 1", "t.py --rank 1"], "", {11: "0", 12: "1"}),
-        (["run.sh", "t.py --local_rank=2", "t.py --local-rank=3"], "", {11: "2", 12: "3"}),
-        (["t.py --rank 0", "worker", "worker"], "", {}),  # that of a host, whose processes the program starts itself
-        (["t.py", "t.py --rank 0", "t.py --rank 1"], "5", {10: "5"}),  # the environment goes before
-        (["t.py", "t.py --node-rank 0 --rank-file 1", "t.py --rank 1st"], "", {}),
+        (["", "python t.py --rank 0 --lr 1", "python t.py --rank 1 --lr 1"], {11: "0", 12: "1"}, {11: 0, 12: 1}),
+        (["", "main.py trainer.rank=1", "main.py trainer.rank=2"], {11: "1", 12: "2"}, {11: 1, 12: 2}),
+        (["", "WORKER=0", "WORKER=1"], {}, {11: 0, 12: 1}),  # it may be a rank, if it waits for others
+        (["", "/run/out/w_0.log", "/run/out/w_1.log"], {}, {11: 0, 12: 1}),
+        (["WORLD=3", "RANK=0", "WORKER=1"], {11: "0"}, {}),  # the environment goes before
+        (["", "t.py --port 29500", "t.py --port 29501"], {}, {}),
+        (["", "t.py --rank 0", "t.py --rank 0"], {}, {}),
+        (["", "t.py --rank 1st", "t.py --rank 2nd"], {}, {}),
     ],
 )
-def test_the_rank_by_an_argument_of_the_command(commands: list[str], told: str, found: dict[int, str]) -> None:
-    rows = [(10 + n, 10 if n else 1, "" if n else told, f"python {command}") for n, command in enumerate(commands)]
-    assert live_stacks.ranks_of(rows) == found
+def test_the_number_by_which_processes_differ(marks: list[str], ranks: dict[int, str], numbers: dict[int, int]) -> None:
+    rows = [(10 + n, 10 if n else 1, [mark]) for n, mark in enumerate(marks)]
+    assert live_stacks.ranks_of(rows) == ({10: "0", **ranks} if "1" in ranks.values() and "0" not in ranks.values() else ranks)
+    assert live_stacks.numbers_of(rows) == numbers
+
+
+def test_a_helper_has_the_number_of_its_parent() -> None:
+    rows = [(11, 10, ["WORKER=0"]), (12, 10, ["WORKER=1"]), (13, 12, ["WORKER=1"])]
+    assert live_stacks.numbers_of(rows) == {11: 0, 12: 1, 13: 1}

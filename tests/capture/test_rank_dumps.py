@@ -14,6 +14,8 @@ import pytest
 
 from forensics.capture import rank_dumps
 from forensics.capture.options import BUNDLE_VARIABLE
+from forensics.model import Line
+from forensics.readers.python.process_stacks import read_stacks
 
 
 def until(done: Callable[[], bool]) -> None:
@@ -149,11 +151,48 @@ def test_of_a_child_of_multiprocessing_pytorch_tells_the_rank(
     tmp_path: Path, recorder: list[bool], monkeypatch: pytest.MonkeyPatch, initialized: bool, names: list[str]
 ) -> None:
     library: Any = SimpleNamespace(is_initialized=lambda: initialized, get_rank=lambda: 2)
-    monkeypatch.setitem(sys.modules, "torch.distributed", library)
     assert rank_dumps.listen(str(tmp_path), {}) is None
+    monkeypatch.setitem(sys.modules, "torch.distributed", library)
     monkeypatch.setattr(multiprocessing.process, "parent_process", lambda: multiprocessing.process.current_process())
     held = rank_dumps.listen(str(tmp_path), {})
     assert held is not None
     assert [p.name for p in (tmp_path / "fr").iterdir()] == [f"guard_p{os.getpid()}.pipe"]
     held.close(failed=True)
     assert [p.name for p in (tmp_path / "fr").iterdir()] == names
+
+
+def test_a_rank_that_is_asked_writes_its_stacks_without_py_spy(tmp_path: Path, recorder: list[bool]) -> None:
+    held = rank_dumps.listen(str(tmp_path), {"RANK": "3"})
+    assert held is not None
+    waits = threading.Event()
+    other = threading.Thread(target=waits.wait, name="exchange")
+    other.start()
+    rank_dumps.ask_for_dumps(str(tmp_path))
+    until(lambda: len(recorder) == 2)
+    waits.set()
+    held.close()
+    text = (tmp_path / "stacks" / "rank_3.txt").read_text()
+    (one,) = read_stacks([Line(n, line) for n, line in enumerate(text.splitlines(), 1)], "rank_3.txt")
+    assert (one.pid, one.rank) == (os.getpid(), 3)
+    assert one.main is not None and any(frame.function.endswith("writes_its_stacks_without_py_spy") for frame in one.main.frames)
+    (waiting,) = [thread for thread in one.threads if thread.name == "exchange"]
+    assert waiting.state == "idle" and waiting.frames[0].function.endswith("wait")
+    assert "forensics dumps" not in {thread.name for thread in one.threads}
+
+
+@pytest.mark.parametrize("how", ["library", "bundle"])
+def test_a_process_whose_rank_pytorch_alone_knows_is_asked_too(
+    tmp_path: Path, recorder: list[bool], monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    """A program that starts its ranks by itself tells none of them its number by the environment."""
+    environment = {BUNDLE_VARIABLE: str(tmp_path / "whole")} if how == "bundle" else {}
+    library: Any = SimpleNamespace(is_initialized=lambda: True, get_rank=lambda: 1)
+    if how == "library":
+        monkeypatch.setitem(sys.modules, "torch.distributed", library)
+    held = rank_dumps.listen(str(tmp_path), environment)
+    assert held is not None
+    monkeypatch.setitem(sys.modules, "torch.distributed", library)
+    rank_dumps.ask_for_dumps(str(tmp_path))
+    until(lambda: len(recorder) == 2)
+    held.close()
+    assert (tmp_path / "fr" / "rank_1").exists()

@@ -23,9 +23,9 @@ Thread 11105 (idle): "Thread-1 (wait)"
     Thread._bootstrap (threading.py:1002)
 """
 JOB: list[Any] = [
-    SimpleNamespace(ppid=1, pid=11097, comm="python", command="python hang.py"),
-    SimpleNamespace(ppid=1, pid=5, comm="sh", command="/bin/sh job.sh"),
-    SimpleNamespace(ppid=1, pid=6, comm="pt_main_thread", command="python train.py"),
+    SimpleNamespace(ppid=1, pid=11097, comm="python", command="python hang.py", marks=()),
+    SimpleNamespace(ppid=1, pid=5, comm="sh", command="/bin/sh job.sh", marks=()),
+    SimpleNamespace(ppid=1, pid=6, comm="pt_main_thread", command="python train.py", marks=()),
 ]
 
 
@@ -74,17 +74,38 @@ def test_a_dump_without_frames_has_no_innermost_one() -> None:
     assert stacks.innermost_frames("Process 1: python\n\nThread 1 (idle)\n") == ""
 
 
-def test_the_rank_that_started_the_others_is_named_in_its_stacks(
-    py_spy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_rank_that_started_the_others_is_named_in_its_stacks(py_spy: Path, tmp_path: Path) -> None:
     (tmp_path / "dump").write_text(WAITING)
     py_spy.write_text(f"#!/bin/sh\ncat {tmp_path}/dump\n")
     py_spy.chmod(0o755)
-    told = {21: {"LOCAL_RANK": "1"}, 22: {"LOCAL_RANK": "2"}}
-    monkeypatch.setattr(stacks.proc, "environment", lambda pid, names: {k: v for k, v in told.get(pid, {}).items() if k in names})
     job: list[Any] = [
-        SimpleNamespace(ppid=ppid, pid=pid, comm="python", command="python fit.py") for pid, ppid in ((20, 1), (21, 20), (22, 20))
+        SimpleNamespace(ppid=ppid, pid=pid, comm="python", command="python fit.py", marks=marks)
+        for pid, ppid, marks in ((20, 1, ()), (21, 20, ("LOCAL_RANK=1",)), (22, 20, ("LOCAL_RANK=2",)))
     ]
     stacks.take_stacks(job, str(tmp_path / "stacks"), {})
     heads = [(tmp_path / "stacks" / f"{pid}.txt").read_text().partition(" on ")[0] for pid in (20, 21, 22)]
     assert [head.rpartition(", ")[2] for head in heads] == ["rank 0", "rank 1", "rank 2"]
+
+
+LOCALS = """\
+Thread 11097 (idle): "MainThread"
+    train (hang.py:6)
+        Arguments:
+            index: {number}
+            token: "hf_secret"
+    <module> (hang.py:9)
+"""
+
+
+def test_where_nothing_else_tells_a_rank_a_variable_numbers_the_processes_and_none_is_written(
+    py_spy: Path, tmp_path: Path
+) -> None:
+    for pid, number in ((30, 1), (31, 0)):
+        (tmp_path / f"dump{pid}").write_text(LOCALS.format(number=number))
+    py_spy.write_text(f'#!/bin/sh\ncase "$*" in *--locals*) cat {tmp_path}/dump$3;; esac\n')
+    py_spy.chmod(0o755)
+    job: list[Any] = [SimpleNamespace(ppid=20, pid=pid, comm="python", command="python fit.py", marks=()) for pid in (30, 31)]
+    stacks.take_stacks(job, str(tmp_path / "stacks"), {30: (0, 20), 31: (1, 20)})
+    texts = [(tmp_path / "stacks" / f"{pid}.txt").read_text() for pid in (30, 31)]
+    assert [text.partition(" (python), ")[2].partition(" on ")[0] for text in texts] == ["child 1 of pid 20", "child 0 of pid 20"]
+    assert all("train (hang.py:6)\n    <module> (hang.py:9)\n" in text and "secret" not in text for text in texts)

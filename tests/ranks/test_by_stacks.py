@@ -16,6 +16,7 @@ from forensics.ranks import picture
 from forensics.ranks.by_stacks import ONE_MOMENT, OTHER_MOMENT
 from forensics.ranks.ended import Ended, Ends, rank_processes
 from forensics.ranks.observation import reason
+from forensics.ranks.threads import ranked
 from forensics.readers.python.process_stacks import read_stacks
 from forensics.report.ranks import ranks_html, ranks_markdown, ranks_text
 from tests.ranks.test_captured import CAPTURED, seen
@@ -42,6 +43,7 @@ def drawn(*stacks: list[str], **more: object) -> RankPicture:
         for n, text in enumerate(stacks)
         for one in read_stacks([Line(i, t) for i, t in enumerate(text, 1)], f"stacks/{n}.txt")
     ]
+    read = ranked(read, {})
     found = picture([], read, processes=rank_processes([], [], read), **more)  # type: ignore[arg-type]
     assert found is not None and found.basis
     return found

@@ -48,6 +48,7 @@ class _Open(Struct):
     kernel: str = ""
     child: tuple[int, int] | None = None
     taken: float | None = None
+    command: str = ""
     threads: list[ThreadStack] = field(default_factory=list)
 
 
@@ -110,7 +111,7 @@ def _process(text: str) -> _Open | None:
         taken = datetime.fromisoformat(found["taken"]).timestamp() if found["taken"] else None
         return _Open(pid=int(found["pid"]), rank=rank, host=host, kernel=found["kernel"] or "", child=child, taken=taken)
     if found := PROCESS_PATTERN.match(text):
-        return _Open("py-spy", int(found["pid"]))
+        return _Open("py-spy", int(found["pid"]), command=found["command"])
     return _Open() if DUMP_HEAD_PATTERN.match(text) else None
 
 
@@ -119,7 +120,7 @@ def _joined(first: _Open, second: _Open) -> _Open:
     pid = second.pid if second.pid is not None else first.pid
     rank = second.rank if second.rank is not None else first.rank
     kernel, child, taken = second.kernel or first.kernel, second.child or first.child, second.taken or first.taken
-    return _Open(second.tool or first.tool, pid, rank, second.host or first.host, kernel, child, taken)
+    return _Open(second.tool or first.tool, pid, rank, second.host or first.host, kernel, child, taken, second.command)
 
 
 def _thread(text: str, line: Line) -> tuple[str, str, str, Line] | None:
@@ -143,4 +144,5 @@ def _frame(text: str) -> Frame | None:
 
 
 def _closed(one: _Open, source: str) -> ProcessStacks:
-    return ProcessStacks(source, one.tool, one.pid, one.rank, tuple(one.threads), one.host, one.kernel, one.child, one.taken)
+    given = one.host, one.kernel, one.child, one.taken, one.command
+    return ProcessStacks(source, one.tool, one.pid, one.rank, tuple(one.threads), *given)
