@@ -29,7 +29,7 @@ WATCHER = " -m forensics.capture "  # in the command of a process that guard() o
 RANK_VARIABLES = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK")  # the first one that is set counts
 MARK_NUMBER_PATTERN = re.compile(r"(?<![0-9])[0-9]{1,5}(?![0-9]|st|nd|rd|th)")
 MAX_MARKS, MAX_MARK_CHARS = 64, 400  # of one process
-VARIABLE_PATTERN = re.compile(r"^ {12}([A-Za-z_]\w{0,60}): (\d{1,5})$")  # a variable, as py-spy shows it with --locals
+SPY_VARIABLE_PATTERN = re.compile(r"^ {12}([A-Za-z_]\w{0,60}): (\d{1,5})$")  # a variable, as py-spy shows it with --locals
 JOB_NAMES = ("SLURM_JOB_ID", "TORCHELASTIC_RUN_ID", "PBS_JOBID", "LSB_JOBID", "RAY_JOB_ID")
 MAX_LIVE_PROCESSES = 512  # of one host: eight ranks with sixty loaders each
 AT_ONCE = 4  # py-spy takes little, and the job needs the cores
@@ -150,7 +150,7 @@ def without_locals(text: str) -> tuple[str, list[str]]:
     for line in text.splitlines(True):
         if not line.startswith("        "):
             kept.append(line)
-        elif found := VARIABLE_PATTERN.match(line):
+        elif found := SPY_VARIABLE_PATTERN.match(line):
             marks.append(f"{kept[-1].split()[0] if kept and kept[-1].strip() else ''} {found[1]}={found[2]}")
     return "".join(kept), marks
 
@@ -179,12 +179,13 @@ def numbers_of(processes: list[tuple[int, int, list[str]]], word: str = "") -> d
     """The number by which processes that are otherwise marked alike differ: that of most processes, and the last of those.
     `word`: what must stand in the mark."""
     parents = {pid: parent for pid, parent, _ in processes}
-    return max([{}, *numbered([(pid, marks) for pid, _, marks in processes], word, parents)][::-1], key=len)
+    found = numbered([(pid, marks) for pid, _, marks in processes], word, parents)
+    return max([{}, *found][::-1], key=lambda values: len(set(values.values())))
 
 
 def numbered(marked: list[tuple[Any, list[str]]], word: str = "", parents: dict[Any, Any] = {}) -> list[dict[Any, int]]:  # noqa: B006
     """The numbers by which those that are otherwise marked alike differ, each from all others and counted from 0 or 1:
-    `WORKER=3`, `trainer.rank=3`, `out/worker_3.log`, `run index=3`."""
+    `WORKER=3`, `trainer.rank=3`, `out/worker_3.log`, `run index=3`. None of them started another one."""
     forms: dict[str, dict[Any, int]] = {}
     for one, marks in marked:
         for mark in marks:
@@ -192,8 +193,10 @@ def numbered(marked: list[tuple[Any, list[str]]], word: str = "", parents: dict[
                 forms.setdefault(f"{mark[: at.start()]}#{mark[at.end() :]}", {}).setdefault(one, int(at[0]))
     found = []
     for values in forms.values():
-        own = [value for one, value in values.items() if values.get(parents.get(one)) != value]  # a helper has that of its parent
-        if len(own) == len(set(own)) > 1 and min(own) <= 1 and max(own) < 2 * len(own):
+        own = {one: value for one, value in values.items() if values.get(parents.get(one)) != value}  # a helper has its parent's
+        numbers = set(own.values())
+        is_family = len(own) == len(numbers) > 1 and not any(parents.get(one) in values for one in own)
+        if is_family and min(numbers) <= 1 and max(numbers) < 2 * len(own):
             found.append(values)
     return found
 

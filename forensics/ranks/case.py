@@ -202,6 +202,12 @@ class RankCase:
         """The innermost frame of the program itself."""
         return next(iter(self.own_frames(frames)), None)
 
+    def line_of(self, rank: int, call: Call) -> Frame | None:
+        """The line of the program at which a rank made a call; of one that is not finished, its stack tells it, too."""
+        told, thread = self.own_frame(call.frames), self.threads.get(rank)
+        stands = thread is not None and call is self.last_call(rank) and waits_in_call(thread)
+        return told or (self.own_frame(thread.frames) if thread and stands else None)
+
     def own_frames(self, frames: Sequence[Frame]) -> list[Frame]:
         """The frames of the program itself, innermost first."""
         return program_frames(frames, self.own_files, self._own_packages)

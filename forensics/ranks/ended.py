@@ -10,17 +10,18 @@ gpu-04:4711:4790 [3] NCCL INFO comm 0x5d0 rank 37 nranks 64 cudaDev 3 ...    -> 
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from signal import SIGTERM, Signals
+from signal import SIGABRT, SIGTERM, Signals
 from types import MappingProxyType
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forensics.database import HEALTHY, Cause, Database
+from forensics.database import HEALTHY, Cause, Database, signal_outcome
 from forensics.model import Observation
 from forensics.model.dumps import Frame
 from forensics.model.ranks import ProofPlace, RankProcess
 from forensics.model.stacks import ProcessStacks
+from forensics.ranks.observation import GONE, RANKS_RECORD
 from forensics.ranks.threads import is_ranks_own
 from forensics.readers.capture.first_end import FIRST_END
 from forensics.readers.identity.entity_ids import EntityIds, entity_ids, same_host
@@ -89,29 +90,44 @@ def ended_ranks(
     """How each rank ended, the first event of each that is more than a hint. `names`: the numbers by which names of sources
     differ; they are ranks where logs tell none."""
     waits = [c for c in knowledge.causes.values() if WAITS_FOR_PEER in c.traits]
+    still = set(knowledge.records[RANKS_RECORD][GONE].decides)  # that a rank stands still is no end
     events = list(events)
     numbered = _by_children(events, processes, names)
     own: dict[int, Ended] = {}
     gave_up: dict[int, Ended] = {}
+    aborted = set[int]()  # the end of another one brings that about, too
     reported = set[int]()  # ranks of which another process only says that they ended
     for event in sorted(events, key=lambda e: (e.weight != "proof", e.line)):
         ids = entity_ids(event)
         rank = ids.rank if ids.rank >= 0 else rank_of(processes, ids.pid, ids.host or ids.prefix_host)
         rank = numbered.get(id(event)) if rank is None else rank
         cause = knowledge.causes.get(event.cause or "")
-        if rank is None or cause is None or not _is_end(event, cause):
+        if rank is None or cause is None or cause.id in still or not _is_end(event, cause):
             continue
         found = gave_up if WAITS_FOR_PEER in cause.traits else own
         if found is own and rank not in own and not TELLS_WHY & event.fields.keys():
             reported.add(rank)
+        if cause.id == knowledge.records["faulthandler"][signal_outcome(SIGABRT)].cause:
+            aborted.add(rank)
         told = "" if any(cause.id in c.explains for c in waits) else cause.id
-        found.setdefault(rank, Ended(_text(event), _frame(event), _place(event), told))
+        known = found.setdefault(rank, Ended(_text(event), _frame(event), _place(event), told))
+        found[rank] = replace(known, frame=known.frame or _frame(event))
     for rank in reported & gave_up.keys():
         del own[rank]
-    if not own and any(WAITS_FOR_PEER in cause.traits for e in events if (cause := knowledge.causes.get(e.cause or ""))):
-        own = {r: Ended(_text(e), None, _place(e), "") for e in events if e.kind == FIRST_END and (r := _first_rank(e)) >= 0}
+    if own.keys() <= aborted:
+        first = _first_ends(events, knowledge)
+        own = {rank: own.get(rank, end) for rank, end in first.items()} or own
         gave_up = {rank: end for rank, end in gave_up.items() if rank not in own}
     return Ends(own, gave_up)
+
+
+def _first_ends(events: Iterable[Observation], knowledge: Database) -> dict[int, Ended]:
+    """The rank that ended before others lost their connection to it. Where others only ran out of time, it may have done so
+    first, unless a signal ended it."""
+    waits = {e.cause for e in events if (cause := knowledge.causes.get(e.cause or "")) and WAITS_FOR_PEER in cause.traits}
+    lost = {cause for cause in waits if cause and knowledge.records[RANKS_RECORD][GONE].is_beside(cause)}
+    ends = [e for e in events if e.kind == FIRST_END and ("signal" in e.fields if waits - lost else waits)]
+    return {rank: Ended(_text(e), None, _place(e), "") for e in ends if (rank := _first_rank(e)) >= 0}
 
 
 def _first_rank(event: Observation) -> int:
@@ -176,7 +192,8 @@ def _signal_name(number: int) -> str:
 
 
 def _frame(event: Observation) -> Frame | None:
-    file, line = event.fields.get("file"), event.fields.get("line_no")
+    names = ("file", "line_no", "function") if "file" in event.fields else ("python_file", "python_line", "python_function")
+    file, line, function = map(event.fields.get, names)
     if file is None or not str(line).isdigit():
         return None
-    return Frame(str(file), int(str(line)), str(event.fields.get("function", "")))
+    return Frame(str(file), int(str(line)), str(function or ""))

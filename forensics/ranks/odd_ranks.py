@@ -130,8 +130,8 @@ def with_difference(case: RankCase, found: Difference) -> tuple[OddRank, ...]:
             else f"it called {_shown(call)} as no. {found.seq} of group {title}, where the others called {_shown(usual)}",
             group=title,
             call=f"{usual.op} no. {found.seq}",
-            place=case.own_frame(call.frames),
-            others=case.own_frame(usual.frames),
+            place=case.line_of(rank, call),
+            others=case.line_of(usual_rank, usual),
             waiting=tuple(sorted(found.usual)),
             proofs=(proof(case, rank, call), proof(case, usual_rank, usual)),
         )
@@ -157,8 +157,8 @@ def in_other_order(case: RankCase, found: Waits, rank: int, name: str, call: Cal
         f"it waits in {mine}, while others wait for it in {theirs}: {how}",
         group=title,
         call=_numbered(edge.call),
-        place=case.own_frame(call.frames),
-        others=case.own_frame(edge.call.frames),
+        place=case.line_of(rank, call),
+        others=case.line_of(edge.rank, edge.call),
         waiting=tuple(sorted(found.waited_for(rank))),
         proofs=(proof(case, rank, call), proof(case, edge.rank, edge.call)),
     )
@@ -193,7 +193,7 @@ def waited_for(case: RankCase, found: Waits, rank: int) -> OddRank:
         "its dump shows no call that is unfinished",
         group=case.groups[edge.group][edge.rank].title,
         call=_numbered(edge.call),
-        others=case.own_frame(edge.call.frames),
+        others=case.line_of(edge.rank, edge.call),
         waiting=tuple(sorted(found.waited_for(rank))),
         proofs=(proof(case, edge.rank, edge.call),),
     )
@@ -315,7 +315,8 @@ def _has_left_loop(case: RankCase, rank: int, call: Call) -> bool:
         before = [frames for frames in before if len(frames) > depth and _is_same(frames[depth], frame)]
         lines = {frames[depth].line for frames in before}
         if frame.line not in lines:
-            return len(before) >= MIN_BEFORE and frame.line > max(lines) and frame is not own
+            is_below = frame is not own or all(case.own_frame(frames[::-1]) is not frames[depth] for frames in before)
+            return len(before) >= MIN_BEFORE and frame.line > max(lines) and is_below
         before = [frames for frames in before if frames[depth].line == frame.line]
     return False
 

@@ -94,17 +94,23 @@ def test_groups_in_another_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("function", "line", "kind"), [("finish", 98, "other_call"), ("swap", 96, "other_order"), ("", 98, "other_order")]
+    ("usual_function", "function", "line", "kind"),
+    [
+        ("step", "finish", 98, "other_call"),
+        ("step", "swap", 96, "other_order"),
+        ("step", "", 98, "other_call"),
+        ("", "", 98, "other_order"),
+    ],
 )
-def test_a_call_behind_the_loop_is_no_other_order(function: str, line: int, kind: str) -> None:
+def test_a_call_behind_the_loop_is_no_other_order(usual_function: str, function: str, line: int, kind: str) -> None:
     """Rank 1 waits in b while the others wait in a. `function`: that of its call, which the loop called at `line`."""
 
     def at(one: Call, name: str, loop: int) -> Call:
         inner = (Frame("/run/train.py", 30, name),) if name else ()
         return replace(one, frames=(*inner, Frame("/run/train.py", loop, "epoch"), Frame("/run/train.py", 200, "main")))
 
-    a, b = ([at(call(n, at=n + k), "step", 97) for n in range(1, 6)] for k in (0.0, 0.1))
-    last = at(call(6, at=6, pending=True), "step", 97)
+    a, b = ([at(call(n, at=n + k), usual_function, 97) for n in range(1, 6)] for k in (0.0, 0.1))
+    last = at(call(6, at=6, pending=True), usual_function, 97)
     usual = [dump(r, group("a", [*a, last], [0, 1, 2]), group("b", b, [0, 1, 2])) for r in (0, 2)]
     other = dump(1, group("a", a, [0, 1, 2]), group("b", [*b, at(last, function, line)], [0, 1, 2]))
     (found,) = odd([*usual, other])

@@ -52,8 +52,8 @@ def read(region: Region) -> Record | None:
     found = DUMP_HEAD_PATTERN.search(head.message)
     if found is None:
         return None
-    frames, last = _thread(rows, waiting=found["after"] is not None)
     outcome, weight, fields = _decide(found)
+    frames, last = _thread(rows, waiting=found["after"] is not None, aborted=outcome == signal_outcome(6))
     own = _own(frames)
     quote = [head.line]
     if own:
@@ -76,10 +76,11 @@ def _decide(head: re.Match[str]) -> tuple[str | None, Weight, dict[str, Value]]:
     return None, "hint", {"fatal_error": what}
 
 
-def _thread(rows: list[ParsedLine], waiting: bool) -> tuple[list[Line], int]:
+def _thread(rows: list[ParsedLine], waiting: bool, aborted: bool) -> tuple[list[Line], int]:
     """The frames of the thread that matters, innermost first, and the number of the dump's last line.
 
-    That is the current thread. In a run that hangs (`waiting`), it is the main thread, which comes last. Frames without a
+    That is the current thread. In a run that hangs (`waiting`), or where a thread aborted that runs no Python, it is the
+    main thread, which comes last. Frames without a
     thread's heading above them, as in a cut dump, are counted as a thread that is not the current one.
     """
     threads: list[tuple[bool, list[Line]]] = []
@@ -100,7 +101,7 @@ def _thread(rows: list[ParsedLine], waiting: bool) -> tuple[list[Line], int]:
             break
         last = row.line.number if row.message.strip() else last
     current = next((frames for is_current, frames in threads if is_current), None)
-    if not waiting:
+    if not waiting and not (aborted and current is None):
         return current or [], last
     return (threads[-1][1] if threads else []), last
 
