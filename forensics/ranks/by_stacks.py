@@ -83,14 +83,12 @@ def picture_of_ends(case: RankCase) -> RankPicture | None:
         for rank, end in sorted(case.ended.items())
     )
     odd = tuple(replace(one, **asdict(case.process(one.rank))) for one in odd)
-    rows = tuple(_ended_row(case, rank) for rank in range(max([case.world, *(r + 1 for r in waiting)])))
-    return RankPicture(len(rows), rows, (), odd[:MAX_ODD], tuple(range(len(rows))), basis=BY_LOGS)
-
-
-def _ended_row(case: RankCase, rank: int) -> RankRow:
-    process, end = case.process(rank), case.ended.get(rank) or case.gave_up.get(rank)
-    shown = end.text if end else "no log tells of it"
-    return RankRow(rank, "silent", "", None, end.frame if end else None, process.pid, process.host, shown)
+    rows = []
+    for rank in range(max([case.world, *(r + 1 for r in waiting)])):
+        process, end = case.process(rank), case.ended.get(rank) or case.gave_up.get(rank)
+        shown = end.text if end else "no log tells of it"
+        rows.append(RankRow(rank, "silent", "", None, end.frame if end else None, process.pid, process.host, shown))
+    return RankPicture(len(rows), tuple(rows), (), odd[:MAX_ODD], tuple(range(len(rows))), basis=BY_LOGS)
 
 
 def _stand(case: RankCase, rank: int) -> _Stand | None:
@@ -163,16 +161,9 @@ def _parted(waiting: Mapping[int, _Stand]) -> dict[int, str]:
     for frames in zip(*(one.path for one in waiting.values()), strict=False):
         (usual, count), *others = Counter(frames).most_common()
         if others:
-            rows = [
-                (rank, frame) for rank, frame in zip(waiting, frames, strict=True) if frame != usual and 2 * count > len(frames)
-            ]
-            one = next((waiting[rank] for rank, frame in zip(waiting, frames, strict=True) if frame == usual))
-            return {
-                rank: f"it is{at(frame)}, where others are{at(usual)}"
-                if waiting[rank].place == one.place
-                else _difference(waiting[rank], one)
-                for rank, frame in rows
-            }
+            placed = dict(zip(waiting, frames, strict=True)) if 2 * count > len(frames) else {}
+            one = next((waiting[rank] for rank, frame in placed.items() if frame == usual), None)
+            return {r: _difference(waiting[r], one, frame, usual) for r, frame in placed.items() if one and frame != usual}
     return {}
 
 
@@ -182,7 +173,9 @@ def _apart(one: _Stand, usual: _Stand) -> _Lines:
     return next(((a, b) for a, b in pairs if a.place != b.place), (one.frame, usual.frame))
 
 
-def _difference(one: _Stand, usual: _Stand) -> str:
+def _difference(one: _Stand, usual: _Stand, frame: Frame | None = None, other: Frame | None = None) -> str:
+    if one.place == usual.place:
+        return f"it is{at(frame)}, where others are{at(other)}"
     if one.call == usual.call:
         return f"it waits in {one.call} at another line than others"
     return f"it waits in {one.call}, where others wait in {usual.call}"

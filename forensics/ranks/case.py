@@ -52,7 +52,7 @@ class RankCase:
         for one in given:
             rank = one.rank if one.rank is not None else rank_of(self.processes, one.pid, one.host)
             if rank is not None and is_ranks_own(one, self.stacks.get(rank)):
-                if self._is_of_the_wait(one, rank) and not self._is_older(one, self.stacks.get(rank)):
+                if self._is_of_the_wait(one, rank):
                     self.stacks[rank] = one
                 self.processes[rank] = with_stacks(self.process(rank), one)
         self._loaders = [one for one in given if one.main and loads_for_another(one.main)]
@@ -72,16 +72,14 @@ class RankCase:
         return {rank: dump for rank, dump in dumps.items() if rank not in old}
 
     def _is_of_the_wait(self, stacks: ProcessStacks, rank: int) -> bool:
-        """Were the stacks taken after the last call of the rank, or of one without a dump, after that of all others?"""
-        taken = stacks.taken or self.written.get(stacks.source)
-        last = [self.dumps[rank].last_ns] if rank in self.dumps else [dump.last_ns for dump in self.dumps.values()]
-        return taken is None or taken + CLOCKS_S > max(last, default=0) / 1e9
-
-    def _is_older(self, one: ProcessStacks, known: ProcessStacks | None) -> bool:
-        """Were the stacks of a process taken before those that are known of it?"""
-        if known is None or known.pid != one.pid:
+        """Were the stacks taken after the last call of the rank, or of one without a dump, after that of all others, and not
+        before those that are known of the same process?"""
+        known, written = self.stacks.get(rank), self.written.get(stacks.source)
+        if known is not None and known.pid == stacks.pid and (written or 0.0) < self.written.get(known.source, 0.0):
             return False
-        return self.written.get(one.source, 0.0) < self.written.get(known.source, 0.0)
+        last = [self.dumps[rank].last_ns] if rank in self.dumps else [dump.last_ns for dump in self.dumps.values()]
+        taken = stacks.taken or written
+        return taken is None or taken + CLOCKS_S > max(last, default=0) / 1e9
 
     @cached_property
     def threads(self) -> dict[int, ThreadStack]:
@@ -239,8 +237,6 @@ def newest(dumps: Iterable[Dump]) -> dict[int, Dump]:
     found: dict[int, Dump] = {}
     for dump in (dump for dump in given if dump.attempt == attempt):
         known = found.get(dump.rank) if dump.rank is not None else None
-        if dump.rank is not None and (
-            known is None or (dump.last_ns, len(str(dump.text))) > (known.last_ns, len(str(known.text)))
-        ):
+        if dump.rank is not None and (not known or (dump.last_ns, len(str(dump.text))) > (known.last_ns, len(str(known.text)))):
             found[dump.rank] = dump
     return dict(sorted(found.items()))

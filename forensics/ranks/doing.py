@@ -1,12 +1,7 @@
-"""What a rank does outside of any collective call, from the stack of its main thread.
+"""What a rank does outside of any collective call, and where all processes of a running job stand now, from their stacks.
 
 Thread 26914 (active+gil): "MainThread"  decode (train.py:71) < load (train.py:61)    -> computes: it loads data
 Thread 4711 (idle): "MainThread"         wait_for (train.py:80)                       -> outside: it waits, without computing
-
-Where the processes of a running job stand now: those that stand at one place are told once.
-
-ranks 0 to 62 in all_reduce, called at train (train.py:212); rank 63 in load_shard (data.py:88), read of /mnt/lustre/x
-    -> 63 ranks that wait in a collective call, and one that waits for a file
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -41,15 +36,7 @@ STOPPED_CALL = "do_signal_stop"  # of the kernel, while a process is stopped
 STOPPED_WAIT = "it is stopped by a signal (SIGSTOP), and goes on when it gets SIGCONT"
 IMPORTS = "it imports modules"
 IMPORTING = "_find_and_load"  # of importlib, below each module that is being imported
-WRAPPERS = (
-    "wrapper",
-    "wrapped",
-    "inner",
-    "__call__",
-    "_call_impl",
-    "_wrapped_call_impl",
-    "decorate_context",
-)  # of what is called
+WRAPPERS = ("wrapper", "wrapped", "inner", "__call__", "_call_impl", "_wrapped_call_impl", "decorate_context")  # of calls
 
 
 class Doing(Struct, frozen=True):

@@ -1,12 +1,9 @@
-"""The ends of ranks that logs tell, as far as they are their own: an exception, a signal, a kill; not that others went away.
+"""The processes of ranks, and their ends that logs tell, as far as they are their own: an exception, a signal, a kill.
 
+gpu-04:4711:4790 [3] NCCL INFO comm 0x5d0 rank 37 nranks 64 cudaDev 3 ...    -> rank 37: pid 4711 on gpu-04, GPU 3
 [rank2]: KeyError: 'label' at train.py:96      -> rank 2: it raised KeyError at train.py:96
 rank : 2 ... exitcode : -9 (pid: 4711)         -> rank 2: it was ended by SIGKILL
 Killed process 4711, and rank 2 is pid 4711    -> rank 2: what the kernel's log shows
-
-The process of each rank: its pid, host and GPU, as tables of ranks, events and stacks tell them.
-
-gpu-04:4711:4790 [3] NCCL INFO comm 0x5d0 rank 37 nranks 64 cudaDev 3 ...    -> rank 37: pid 4711 on gpu-04, GPU 3
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -127,12 +124,7 @@ def _first_ends(events: Iterable[Observation], knowledge: Database) -> dict[int,
     waits = {e.cause for e in events if (cause := knowledge.causes.get(e.cause or "")) and WAITS_FOR_PEER in cause.traits}
     lost = {cause for cause in waits if cause and knowledge.records[RANKS_RECORD][GONE].is_beside(cause)}
     ends = [e for e in events if e.kind == FIRST_END and ("signal" in e.fields if waits - lost else waits)]
-    return {rank: Ended(_text(e), None, _place(e), "") for e in ends if (rank := _first_rank(e)) >= 0}
-
-
-def _first_rank(event: Observation) -> int:
-    """The rank that ended before others lost their connection to it; -1 if it is unknown."""
-    return int(str(event.fields.get("rank", event.fields.get("child_no", -1))))
+    return {int(str(e.fields.get("rank", e.fields.get("child_no")))): Ended(_text(e), None, _place(e), "") for e in ends}
 
 
 def _by_children(events: Sequence[Observation], processes: Mapping[int, RankProcess], names: Mapping[str, int]) -> dict[int, int]:

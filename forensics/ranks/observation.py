@@ -1,10 +1,6 @@
-"""The picture of the ranks as an Observation: who keeps the others waiting, with the lines that show it.
+"""The picture of the ranks as an Observation and in sentences: who keeps the others waiting, with the lines that show it.
 
-A rank that only is late is no event: a run that is slow has not failed.
-
-The outcomes that the picture of ranks can show. signatures/records.yaml names the cause of each.
-
-Sentences about ranks: `ranks 0 to 3, 7`, and why a rank keeps the others waiting.
+A rank that only is late is no event: a run that is slow has not failed. signatures/records.yaml names the cause of each outcome.
 """
 
 from collections.abc import Collection, Iterable, Mapping

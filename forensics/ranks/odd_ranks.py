@@ -1,7 +1,5 @@
 """How a rank keeps the others waiting: the kind, what it does, its line and that of the others, and the lines that show it.
 
-Calls that should be the same on all ranks of a group and are not: another operation, shape or type under the same number.
-
     group 0, no. 17: all_reduce Float[64] on ranks 0, 1 and 3, broadcast Float[64] on rank 2     -> rank 2, another operation
 
 The ranks that call what most call are taken for the usual ones. Where there is no majority, the habit of each rank decides: what
@@ -218,23 +216,6 @@ def waited_for(case: RankCase, found: Waits, rank: int) -> OddRank:
         return base
     text = f"nothing shows what it does since it finished its last call, {_numbered(last)}"
     return replace(base, doing=text, place=own, proofs=(proof(case, rank, last), *base.proofs))
-
-
-def outside(case: RankCase, rank: int, waiting: Sequence[int]) -> OddRank:
-    """A rank whose stack stands outside of collectives, while those of `waiting` stand in one that no dump has."""
-    at, other = doing(case, rank), case.stacks[waiting[0]].main
-    last = case.last_call(rank)
-    return _odd(
-        case,
-        rank,
-        at.kind if at else "elsewhere",
-        at.text if at else "its stack shows no collective call",
-        place=at.frame if at else None,
-        others=case.own_frame(other.frames) if other else None,
-        waiting=tuple(waiting),
-        last_ns=last.created_ns if last else 0,
-        proofs=at.proofs if at else (),
-    )
 
 
 def on_device(case: RankCase) -> tuple[OddRank, ...]:

@@ -3,8 +3,6 @@
 The first of these that shows something decides: a call that differs, a circle of groups, a device that is behind, ranks that are
 waited for and wait for nobody, a call that no device finishes, a rank that is late to all calls. A run in which no rank waits for
 long shows nothing.
-
-What the ranks called last: a row for each group, and the calls of an odd rank beside those of another one.
 """
 
 from collections.abc import Iterable, Mapping
@@ -26,12 +24,10 @@ from forensics.ranks.odd_ranks import (
     in_other_order,
     late_rank,
     on_device,
-    outside,
     place_of,
     waited_for,
     with_difference,
 )
-from forensics.ranks.threads import waits_in_call
 from forensics.ranks.waits import Waits, circle, odd_in_circle, waits
 
 KEPT_LAST = 20  # calls that are shown at most
@@ -133,8 +129,8 @@ def _outside_alone(case: RankCase) -> tuple[OddRank, ...]:
         return ()
     if max(moments) - last_s < max(MIN_WAIT_S, MIN_TIMES_GAP * _longest_gap_s(case)):
         return ()
-    waiting = [rank for rank, thread in case.threads.items() if waits_in_call(thread)]
-    return tuple(outside(case, rank, waiting) for rank in sorted(case.stacks.keys() - set(waiting))) if waiting else ()
+    told = picture_of_stacks(case)
+    return told.odd if told else ()
 
 
 def _longest_gap_s(case: RankCase) -> float:

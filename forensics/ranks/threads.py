@@ -7,6 +7,7 @@
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from msgspec.structs import replace
 
@@ -29,12 +30,7 @@ CHILD_FILE = "multiprocessing/process.py"  # in the stack of a process that anot
 CHILD_STARTS = "_bootstrap"  # the function of that file in which each child starts, and once more in a child of a child by fork
 LOADER_FILE, LOADER_WAITS = "utils/data/dataloader.py", "_try_get_data"  # where a rank waits for a worker of its data loader
 WORKER_FILE = "utils/data/_utils/worker.py"
-HELPER_FILES = (
-    WORKER_FILE,
-    "multiprocessing/pool.py",
-    "concurrent/futures/process.py",
-    "multiprocessing/managers.py",
-)
+HELPER_FILES = (WORKER_FILE, "multiprocessing/pool.py", "concurrent/futures/process.py", "multiprocessing/managers.py")
 OWN_PROGRAMS = ("forensics/capture/__main__.py", "forensics/__main__.py")
 GUARD_FILE = "forensics/capture/guard.py"
 UNNAMED_CALL = "a collective call"
@@ -60,8 +56,10 @@ def at_work(stacks: ProcessStacks, callers: Collection[Frame] = ()) -> ThreadSta
         return next((t for t in rest if t.name in ("", "Dummy-1")), main)
     if _waits_for_thread(main) and not in_collective(main):
         called = next(filter(in_collective, rest), None) or next((t for t in rest if begun_at(t) in callers), None)
-        called = called or next(filter(_computes, rest), None)
-        return called or (next(filter(_is_of_pool, rest), main) if _waits_for_pool(main) else main)
+        own = [t for t in rest if program_frames(t.frames)]
+        called = called or next((t for t in own if t.state.startswith("active")), None)
+        of_pool = (t for t in own if any(f.file.endswith(POOL_FILE) for f in t.frames))
+        return called or (next(of_pool, main) if _waits_for_pool(main) else main)
     return main
 
 
@@ -109,15 +107,6 @@ def _waits_for_pool(main: ThreadStack) -> bool:
     return in_event_loop(main) or any(f.file.endswith(FUTURE_FILE) for f in main.frames[:SHOWN_FRAMES])
 
 
-def _is_of_pool(thread: ThreadStack) -> bool:
-    """Does a thread of a pool run code of the program, and not wait for work?"""
-    return any(f.file.endswith(POOL_FILE) for f in thread.frames) and _runs_program(thread)
-
-
-def _runs_program(thread: ThreadStack) -> bool:
-    return bool(program_frames(thread.frames))
-
-
 def waits_for_loader(thread: ThreadStack) -> bool:
     """Does the thread wait for a worker of its data loader?"""
     return any(f.file.endswith(LOADER_FILE) and f.function.endswith(LOADER_WAITS) for f in thread.frames)
@@ -128,11 +117,6 @@ def loads_for_another(main: ThreadStack) -> bool:
     its parent below its own."""
     at = next((n for n, f in enumerate(main.frames) if f.file.endswith(WORKER_FILE)), 0)
     return bool(program_frames(main.frames[:at]))
-
-
-def _computes(thread: ThreadStack) -> bool:
-    """Does the thread run code of the program, and not only that of a library?"""
-    return thread.state.startswith("active") and _runs_program(thread)
 
 
 def in_collective(thread: ThreadStack) -> bool:
@@ -168,32 +152,22 @@ def is_launcher(thread: ThreadStack) -> bool:
 def is_ranks_own(one: ProcessStacks, known: ProcessStacks | None) -> bool:
     """Are they the stacks of a rank, and not of its launcher or of its helpers, which have the rank in their environment, too?
     A helper was started later than its rank. `known`: those of the same rank that were seen before."""
-    if one.main is None or not _may_be_rank(one) or _has_left(one.main):
-        return False
+    own = one.main.frames if one.main else ()
+    if not _may_be_rank(one) or any(f.file.endswith(GUARD_FILE) and f.function.endswith("__exit__") for f in own):
+        return False  # it left what guard() watches, and its thread waits for the report
     return known is None or _helper_order(one) <= _helper_order(known)
 
 
 def _may_be_rank(one: ProcessStacks) -> bool:
-    return one.main is not None and not is_launcher(one.main) and not _watches(one.main)
+    """Is it no launcher, and not what guard() started beside a rank, which has the rank in its environment, too?"""
+    own = one.main.frames if one.main else ()
+    return one.main is not None and not is_launcher(one.main) and not any(f.file.endswith(OWN_PROGRAMS) for f in own)
 
 
 def _has_shared_rank(given: Iterable[ProcessStacks]) -> bool:
     """Do several processes wait in collective calls at one moment that have one rank, which a program got that started them?"""
-    waiting = (one for one in given if one.rank is not None and one.taken and (thread := at_work(one)) and waits_in_call(thread))
-    pids: dict[object, set[int | None]] = {}
-    for one in waiting:
-        pids.setdefault((one.rank, one.host, one.taken), set()).add(one.pid)
-    return any(len(found) > 1 for found in pids.values())
-
-
-def _watches(main: ThreadStack) -> bool:
-    """Is it the process that guard() started beside a rank, or that reports its end? It has the rank in its environment, too."""
-    return any(f.file.endswith(OWN_PROGRAMS) for f in main.frames)
-
-
-def _has_left(main: ThreadStack) -> bool:
-    """Did the program end what guard() watches, so that its thread only waits for the report?"""
-    return any(f.file.endswith(GUARD_FILE) and f.function.endswith("__exit__") for f in main.frames)
+    waiting = [one for one in given if one.rank is not None and one.taken and (t := at_work(one)) and waits_in_call(t)]
+    return len({(one.host, one.taken, one.rank) for one in waiting}) < len({(one.host, one.taken, one.pid) for one in waiting})
 
 
 def _helper_order(one: ProcessStacks) -> tuple[bool, int]:
@@ -207,7 +181,9 @@ def of_one_moment(stacks: Iterable[ProcessStacks]) -> list[ProcessStacks]:
     given = list(stacks)
     threads = ((one, at_work(one)) for one in given)
     waiting = Counter(
-        (one.host, one.taken) for one, thread in threads if thread and waits_in_call(thread) and not _starts(thread)
+        (one.host, one.taken)
+        for one, thread in threads
+        if thread and waits_in_call(thread) and not any(f.function == STARTING for f in thread.frames)
     )
     present = Counter((one.host, one.taken) for one in given)
     best: dict[str, tuple[int, int, float]] = {}
@@ -216,11 +192,6 @@ def of_one_moment(stacks: Iterable[ProcessStacks]) -> list[ProcessStacks]:
             at = one.host, one.taken
             best[one.host] = max(best.get(one.host, (0, 0, 0.0)), (waiting[at], present[at], one.taken))
     return [one for one in given if one.taken is None or one.taken == best[one.host][2]]
-
-
-def _starts(thread: ThreadStack) -> bool:
-    """Does the thread still wait for all ranks to start?"""
-    return any(f.function == STARTING for f in thread.frames)
 
 
 def ranked(stacks: Iterable[ProcessStacks], numbered: Mapping[str, int]) -> list[ProcessStacks]:
@@ -241,10 +212,7 @@ def ranked(stacks: Iterable[ProcessStacks], numbered: Mapping[str, int]) -> list
 
 def numbered_names(names: Iterable[str]) -> dict[str, int]:
     """The numbers by which names of sources differ that are otherwise the same: out/worker_0.log, out/worker_1.log."""
-    found: dict[str, int] = {}
-    for numbers in numbered_marks([(name, [name]) for name in names]):
-        found |= numbers
-    return found
+    return dict(chain.from_iterable(numbers.items() for numbers in numbered_marks([(name, [name]) for name in names])))
 
 
 _Family = list[tuple[ProcessStacks, int]]
@@ -261,7 +229,7 @@ def _families(given: Sequence[ProcessStacks], numbered: Mapping[str, int]) -> It
     for numbers in numbered_marks([(pid, [command]) for command, pid in commands.items()]):
         yield [(one, numbers[one.pid]) for one in given if one.pid in numbers]
     yield [(one, numbered[one.source]) for one in given if one.pid is None and one.source in numbered]
-    own = [one for one in given if _is_spawned(one)] or [one for one in given if one.main and _is_member(one.main)]
+    own = [one for one in given if _is_spawned(one)] or [one for one in given if _is_member(one)]
     pids = sorted({one.pid for one in own if one.pid is not None})
     yield [(one, pids.index(one.pid)) for one in own if one.pid is not None]
 
@@ -278,9 +246,13 @@ def _is_spawned(one: ProcessStacks) -> bool:
     return at < len(frames) and not any(f.file.endswith(CHILD_FILE) for f in frames[:at])
 
 
-def _is_member(main: ThreadStack) -> bool:
-    """Does the thread run a function in a child of the program's first process, and not the loop of a library's helper?"""
-    started = [n for n, f in enumerate(main.frames) if f.file.endswith(CHILD_FILE) and f.function.endswith(CHILD_STARTS)]
-    helper = next((n for n, f in enumerate(main.frames) if f.file.endswith(HELPER_FILES)), len(main.frames))
-    runs = program_frames(main.frames[:helper])
-    return len(started) == 1 and bool(runs) and not main.frames[min(helper, started[0])].file.endswith(WORKER_FILE)
+def _is_member(one: ProcessStacks) -> bool:
+    """Does the process run a function as a child of the program's first one, and not the loop of a library's helper?"""
+    frames = one.main.frames if one.main else ()
+    started = [n for n, f in enumerate(frames) if f.file.endswith(CHILD_FILE) and f.function.endswith(CHILD_STARTS)]
+    helper = next((n for n, f in enumerate(frames) if f.file.endswith(HELPER_FILES)), len(frames))
+    return (
+        len(started) == 1
+        and bool(program_frames(frames[:helper]))
+        and not frames[min(helper, *started)].file.endswith(WORKER_FILE)
+    )

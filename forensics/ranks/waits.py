@@ -5,9 +5,7 @@
 
 A rank that still waits in a call which others have finished is behind: what it called was not carried out on its own device.
 
-Groups that ranks enter in different orders, so that each waits for the other.
-
-rank 0 waits in group rows for 1, rank 1 waits in group world for 0    -> a circle; the one whose order is not the usual is odd
+    rank 0 waits in group rows for 1, rank 1 waits in group world for 0  -> a circle; the one whose order is not the usual is odd
 """
 
 from collections import Counter
