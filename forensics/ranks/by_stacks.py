@@ -92,8 +92,7 @@ def picture_of_ends(case: RankCase) -> RankPicture | None:
 
 
 def _stand(case: RankCase, rank: int) -> _Stand | None:
-    found = case.at_work(rank)
-    if found is None:
+    if not (found := case.at_work(rank)):
         return None
     thread, stacks = found
     own = case.own_frame(thread.frames)

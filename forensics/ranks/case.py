@@ -98,7 +98,7 @@ class RankCase:
         """The thread of a rank that is at work, and the stacks with it; while it waits for its data loader, that of a worker that
         runs code of the program. None without a stack."""
         stacks, thread = self.stacks.get(rank), self.threads.get(rank)
-        if stacks is None or thread is None:
+        if not stacks or not thread:
             return None
         workers = (one for one in self._loaders if one.rank == rank or (one.child and one.child[1] == stacks.pid))
         worker = next(workers, None) if waits_for_loader(thread) else None
@@ -216,11 +216,6 @@ class RankCase:
         if thread is None or not in_collective(thread) or self.waits_in(rank) is not None:
             return None
         return None if collective_name(thread).startswith(self._operations) else thread
-
-    def waits_unseen(self, rank: int) -> bool:
-        """Does the stack of a rank without a dump stand in a call?"""
-        thread = self.threads.get(rank) if rank not in self.dumps else None
-        return thread is not None and waits_in_call(thread)
 
     @cached_property
     def _operations(self) -> tuple[str, ...]:

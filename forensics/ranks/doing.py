@@ -68,8 +68,7 @@ CALLS = {  # what a wait is, by the system call, where the stack does not tell
 
 def doing(case: RankCase, rank: int) -> Doing | None:
     """What the rank does; None where there is no stack of it, or where it waits in a collective call."""
-    found = case.at_work(rank)
-    if found is None:
+    if not (found := case.at_work(rank)):
         return None
     thread, stacks = found
     at = doing_of(thread, stacks.source, case.own_frame(thread.frames), stacks.kernel)

@@ -92,13 +92,15 @@ def ended_ranks(
     numbered = _by_children(events, processes, names)
     own: dict[int, Ended] = {}
     gave_up: dict[int, Ended] = {}
-    aborted = set[int]()  # the end of another one brings that about, too
-    reported = set[int]()  # ranks of which another process only says that they ended
+    causes, nameless = dict[int, str](), dict[str, Frame]()  # of ranks, and of ends of which nothing tells the rank
+    aborted, reported = set[int](), set[int]()  # the end of another brings that about; only another process says that it ended
     for event in sorted(events, key=lambda e: (e.weight != "proof", e.line)):
         ids = entity_ids(event)
         rank = ids.rank if ids.rank >= 0 else rank_of(processes, ids.pid, ids.host or ids.prefix_host)
         rank = numbered.get(id(event)) if rank is None else rank
         cause = knowledge.causes.get(event.cause or "")
+        if rank is None and cause is not None and (frame := _frame(event)):
+            nameless.setdefault(cause.id, frame)
         if rank is None or cause is None or cause.id in still or not _is_end(event, cause):
             continue
         found = gave_up if WAITS_FOR_PEER in cause.traits else own
@@ -108,13 +110,13 @@ def ended_ranks(
             aborted.add(rank)
         told = "" if any(cause.id in c.explains for c in waits) else cause.id
         known = found.setdefault(rank, Ended(_text(event), _frame(event), _place(event), told))
-        found[rank] = replace(known, frame=known.frame or _frame(event))
-    for rank in reported & gave_up.keys():
-        del own[rank]
+        found[rank], causes[rank] = replace(known, frame=known.frame or _frame(event)), cause.id
+    own = {rank: end for rank, end in own.items() if rank not in reported & gave_up.keys()}
     if own.keys() <= aborted:
-        first = _first_ends(events, knowledge)
-        own = {rank: own.get(rank, end) for rank, end in first.items()} or own
+        own = {rank: own.get(rank, end) for rank, end in _first_ends(events, knowledge).items()} or own
         gave_up = {rank: end for rank, end in gave_up.items() if rank not in own}
+    if len(own) == 1:  # it is the one of which that is told, too
+        own = {rank: replace(end, frame=end.frame or nameless.get(causes.get(rank, ""))) for rank, end in own.items()}
     return Ends(own, gave_up)
 
 
@@ -172,15 +174,9 @@ def _text(event: Observation) -> str:
     if signal := fields.get("signal_name", fields.get("signal")):
         return f"it was ended by signal {signal}" if isinstance(signal, int) else f"it was ended by {signal}"
     if isinstance(code := fields.get("exit_code"), int):
-        return f"it was ended by {_signal_name(-code)}" if code < 0 else f"it ended with exit status {code}"
+        name = Signals(-code).name if -code in set(Signals) else f"signal {-code}"
+        return f"it was ended by {name}" if code < 0 else f"it ended with exit status {code}"
     return f"it ended: {event.proofs[0].text.strip()[:MAX_SAID_CHARS]}"
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 def _frame(event: Observation) -> Frame | None:

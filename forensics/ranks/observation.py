@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from forensics.database import ProvenCause
 from forensics.line_formats import parse_prefix
-from forensics.model import Observation, Proof, Stamp, Value
+from forensics.model import Observation, Proof, Value
 from forensics.model.dumps import Frame
 from forensics.model.ranks import OddRank, ProofPlace, RankPicture
 
@@ -85,7 +85,7 @@ def observation(seen: RankPicture, proves: Mapping[str, ProvenCause], told: Coll
         last_line=head.line,
         proofs=tuple(Proof(p.source, p.line, p.text, RANKS_RECORD, "strong") for p in places),
         fields=_fields(odd, outcome),
-        stamp=_stamp(places),
+        stamp=next((stamp for p in places if (stamp := parse_prefix(p.text).stamp)), None),
     )
 
 
@@ -101,10 +101,6 @@ def _places(odd: list[OddRank]) -> list[ProofPlace]:
     most = max(len(o.proofs) for o in odd)
     ordered = [o.proofs[at] for at in range(most) for o in odd[:MAX_NAMED] if at < len(o.proofs)]
     return list(dict.fromkeys(ordered))[:MAX_NAMED]
-
-
-def _stamp(places: list[ProofPlace]) -> Stamp | None:
-    return next((stamp for p in places if (stamp := parse_prefix(p.text).stamp)), None)
 
 
 def _fields(odd: list[OddRank], outcome: str) -> dict[str, Value]:

@@ -146,7 +146,9 @@ def in_other_order(case: RankCase, found: Waits, rank: int, name: str, call: Cal
     how = "it enters the groups in another order, or left a call out"
     if _has_left_loop(case, rank, call):
         kind, how = "other_call", "it left the loop in which it made its calls before, as with fewer batches than others have"
-    elif not _is_usual(case, rank, name, call):
+    elif not any(
+        (r != rank or c.seq < call.seq) and c.op == call.op for r, group in case.groups[name].items() for c in group.calls
+    ):
         kind, how = "other_call", "no other rank makes that call there"
     return _odd(
         case,
@@ -268,12 +270,6 @@ def _numbered(call: Call) -> str:
 
 def _shown(call: Call) -> str:
     return f"{call.op} {call.inputs}".strip()
-
-
-def _is_usual(case: RankCase, rank: int, name: str, call: Call) -> bool:
-    """Does another rank call this operation in the group, or did this one before?"""
-    calls = ((r, c) for r, group in case.groups[name].items() for c in group.calls if c.op == call.op)
-    return any(r != rank or c.seq < call.seq for r, c in calls)
 
 
 def place_of(case: RankCase, rank: int) -> Frame | None:

@@ -28,6 +28,7 @@ from forensics.ranks.odd_ranks import (
     waited_for,
     with_difference,
 )
+from forensics.ranks.threads import waits_in_call
 from forensics.ranks.waits import Waits, circle, odd_in_circle, waits
 
 KEPT_LAST = 20  # calls that are shown at most
@@ -124,10 +125,9 @@ def _outside_alone(case: RankCase) -> tuple[OddRank, ...]:
     """The ranks whose stacks stand outside of collectives while those of others stand in one, long after the last call in any
     dump: gloo records no call between two ranks."""
     moments = [moment for one in case.stacks.values() if (moment := case.written.get(one.source))]
-    last_s = max(dump.last_ns for dump in case.dumps.values()) / 1e9
-    if not moments or not 0 < max(moments) - last_s < MAX_AFTER_S or not case.stacks.keys() >= case.dumps.keys():
-        return ()
-    if max(moments) - last_s < max(MIN_WAIT_S, MIN_TIMES_GAP * _longest_gap_s(case)):
+    waited = max(moments, default=0.0) - max(dump.last_ns for dump in case.dumps.values()) / 1e9
+    least = max(MIN_WAIT_S, MIN_TIMES_GAP * _longest_gap_s(case))
+    if not least <= waited < MAX_AFTER_S or not case.stacks.keys() >= case.dumps.keys():
         return ()
     told = picture_of_stacks(case)
     return told.odd if told else ()
@@ -162,7 +162,8 @@ def _told_first(case: RankCase, roots: list[int]) -> list[int]:
     first, without those whose stack stands in a call that no dump has, where others do not. A rank without a dump may have
     been ended because another one had failed."""
     ended = [rank for rank in roots if rank in case.ended]
-    apart = [rank for rank in roots if not case.in_other_collective(rank) and not case.waits_unseen(rank)]
+    unseen = {rank for rank, thread in case.threads.items() if rank not in case.dumps and waits_in_call(thread)}
+    apart = [rank for rank in roots if rank not in unseen and not case.in_other_collective(rank)]
     told = ended or sorted(apart or roots, key=lambda rank: (rank not in case.dumps and rank not in case.stacks, rank))
     return told[:MAX_ODD]
 

@@ -54,12 +54,14 @@ def at_work(stacks: ProcessStacks, callers: Collection[Frame] = ()) -> ThreadSta
     rest = [t for t in stacks.threads if t is not main and t.frames]
     if _waits_for_gradients(main):
         return next((t for t in rest if t.name in ("", "Dummy-1")), main)
-    if _waits_for_thread(main) and not in_collective(main):
+    in_loop = in_event_loop(main)  # its callbacks may wait for another thread
+    if (in_loop or main.frames[0].file.endswith(THREAD_FILES)) and not in_collective(main):
         called = next(filter(in_collective, rest), None) or next((t for t in rest if begun_at(t) in callers), None)
         own = [t for t in rest if program_frames(t.frames)]
         called = called or next((t for t in own if t.state.startswith("active")), None)
         of_pool = (t for t in own if any(f.file.endswith(POOL_FILE) for f in t.frames))
-        return called or (next(of_pool, main) if _waits_for_pool(main) else main)
+        for_pool = in_loop or any(f.file.endswith(FUTURE_FILE) for f in main.frames[:SHOWN_FRAMES])
+        return called or (next(of_pool, main) if for_pool else main)
     return main
 
 
@@ -91,20 +93,10 @@ def begun_at(thread: ThreadStack) -> Frame | None:
     return replace(own[-1], line=0) if own else None
 
 
-def _waits_for_thread(main: ThreadStack) -> bool:
-    """Does the thread wait for another one, or do callbacks of an event loop, which may do so?"""
-    return main.frames[0].file.endswith(THREAD_FILES) or in_event_loop(main)
-
-
 def in_event_loop(thread: ThreadStack) -> bool:
     """Is the thread in the loop of asyncio, and in no callback of it?"""
     inner = thread.frames[:SHOWN_FRAMES]
     return any(f.file.endswith(EVENT_LOOP) and f.function.endswith("_run_once") for f in inner)
-
-
-def _waits_for_pool(main: ThreadStack) -> bool:
-    """Does the thread wait for what it gave to a pool of threads?"""
-    return in_event_loop(main) or any(f.file.endswith(FUTURE_FILE) for f in main.frames[:SHOWN_FRAMES])
 
 
 def waits_for_loader(thread: ThreadStack) -> bool:
