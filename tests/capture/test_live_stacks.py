@@ -105,3 +105,8 @@ def test_the_number_by_which_processes_differ(marks: list[str], ranks: dict[int,
 def test_a_helper_has_the_number_of_its_parent() -> None:
     rows = [(11, 10, ["WORKER=0"]), (12, 10, ["WORKER=1"]), (13, 12, ["WORKER=1"])]
     assert live_stacks.numbers_of(rows) == {11: 0, 12: 1, 13: 1}
+
+
+def test_what_counts_the_parents_of_a_process_numbers_no_ranks() -> None:
+    rows = [(10, 1, ["SHLVL=0"]), (11, 10, ["SHLVL=1"]), (12, 11, ["SHLVL=1"]), (13, 11, ["SHLVL=1"])]
+    assert live_stacks.numbers_of(rows) == {}

@@ -475,3 +475,83 @@ def test_a_file_of_stacks_is_not_what_hung(tmp_path: Path, knowledge: Database) 
     found = analyze_paths([tmp_path], "case", knowledge)
     assert found.causes[0].evidence[0].source.endswith(".txt")
     assert found.subject is not None and found.subject.name.endswith("job.log")
+
+
+def of_program(command: str, frames: str, pid: int) -> list[str]:
+    """Stacks that tell neither rank nor parent, as a person takes them with py-spy."""
+    head, _, *rest = stack(None, frames, pid)
+    return [head, f"Process {pid}: {command}", *rest]
+
+
+def test_processes_whose_commands_differ_by_a_number_are_ranks_if_one_waits() -> None:
+    """Helpers of a rank have its command."""
+    given = [
+        of_program(f"python main.py trainer.rank={n} port=29500", frames, 10 + n) for n, frames in enumerate((IN_CALL, LOADS))
+    ]
+    (odd,) = drawn(of_program("python main.py trainer.rank=1 port=29500", WORKER, 90), *given).odd
+    assert (odd.rank, odd.pid, odd.waiting) == (1, 11, (0,))
+    waiting = [of_program(f"python fold.py --fold {n}", LOADS, 10 + n) for n in range(2)]
+    read = [one for text in waiting for one in read_stacks([Line(n, line) for n, line in enumerate(text, 1)], "x")]
+    assert {one.rank for one in ranked(read, {})} == {None}
+
+
+def test_sources_whose_names_differ_by_a_number_are_ranks(knowledge: Database, tmp_path: Path) -> None:
+    """faulthandler tells neither pid nor rank. The thread of a rank that began where those of others did that wait is looked at."""
+    main = 'Thread 0x00007eff687c4b80 (most recent call first):\n  File "/usr/lib/python3.11/threading.py", line 1139 in join'
+    waits = f'  File "{LIBRARY}/distributed/distributed_c10d.py", line 7 in all_reduce\n  File "/run/w.py", line 9 in rounds'
+    loads = '  File "/run/w.py", line 30 in fetch\n  File "/run/w.py", line 8 in rounds'
+    for number, inner in enumerate((waits, loads, waits)):
+        text = f"Timeout (0:00:07)!\nThread 0x00007eff60000b80 (most recent call first):\n{inner}\n\n{main}\n"
+        (tmp_path / f"stacks_worker_{number}.txt").write_text(text)
+    found = analyze_paths([tmp_path], "stacks", knowledge).ranks
+    assert found is not None
+    assert [(odd.rank, odd.place and odd.place.line, odd.waiting) for odd in found.odd] == [(1, 30, (0, 2))]
+
+
+def test_a_rank_that_several_processes_share_at_one_moment_is_that_of_what_started_them() -> None:
+    """`srun` starts a program that spawns its ranks: all of them have its SLURM_PROCID."""
+
+    def shared(frames: str, pid: int, taken: bool = True) -> list[str]:
+        head, *rest = stack(0, f"{frames}|{SPAWNED}", pid)
+        return [f"{head}{' at 2026-11-30T00:28:43.392046+00:00' if taken else ''}", *rest]
+
+    (odd,) = drawn(shared(IN_CALL, 701), shared(IN_CALL, 703), shared(LOADS, 702)).odd
+    assert (odd.rank, odd.pid, odd.waiting) == (1, 702, (0, 2))
+    again = ranked(
+        [
+            one
+            for pid in (701, 702)
+            for one in read_stacks([Line(n, text) for n, text in enumerate(shared(IN_CALL, pid, taken=False), 1)], "x")
+        ],
+        {},
+    )
+    assert {one.rank for one in again} == {0}  # two attempts of one rank
+
+
+def test_stacks_that_tell_a_rank_tell_it_of_all_stacks_of_that_process() -> None:
+    given = stack(1, LOADS, 11), [line.replace(", rank 1", "") for line in stack(1, LOADS, 11)], stack(0, IN_CALL, 10)
+    read = [one for text in given for one in read_stacks([Line(n, line) for n, line in enumerate(text, 1)], "x")]
+    assert [one.rank for one in ranked(read, {})] == [1, 1, 0]
+    (odd,) = drawn(*given).odd
+    assert (odd.rank, odd.pid) == (1, 11)
+
+
+def test_a_program_that_is_installed_has_lines_of_its_own() -> None:
+    site = "/venv/lib/python3.11/site-packages"
+    outer = f"main ({site}/orchard/cli.py:6)|<module> ({site}/orchard/cli.py:10)|_run_code (<frozen runpy>:88)"
+    waits, loads = (
+        f"{WAITS}|average ({site}/orchard/fit.py:9)|{outer}",
+        f"read ({site}/numpy/io.py:3)|rows ({site}/orchard/store.py:7)|{outer}",
+    )
+    (odd,) = drawn(stack(0, waits), stack(1, loads)).odd
+    assert [str(one and one.place) for one in (odd.place, odd.others)] == ["store.py:7", "fit.py:9"]
+
+
+def test_ranks_whose_stacks_part_first_are_odd_although_all_lines_differ() -> None:
+    """Rank 0 left the loop of `rounds`; the two others wait in two groups, as they do in each round."""
+    inner = [
+        f"{WAITS}|{call}|rounds (/run/w.py:{line})"
+        for call, line in (("end (/run/w.py:4)", 57), ("a (/run/w.py:5)", 50), ("b (/run/w.py:6)", 50))
+    ]
+    (odd,) = drawn(*(stack(rank, f"{frames}|<module> (/run/w.py:70)") for rank, frames in enumerate(inner))).odd
+    assert (odd.rank, odd.kind, odd.place and odd.place.line) == (0, "other_call", 4)

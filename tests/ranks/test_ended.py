@@ -64,3 +64,43 @@ def test_a_launcher_s_word_of_a_rank_that_gave_up_waiting_tells_no_end(knowledge
     assert (told.own.keys(), told.gave_up.keys()) == (set(), {3})
     told = ended_ranks([end(21, {"local_rank": 3, "signal": 9}), gave_up], {}, knowledge)
     assert told.own.keys() == {3}
+
+
+def first_end(rank: int, **fields: Value) -> Observation:
+    proofs = (Proof("job.log", 9, "pid 8254 (python) ended", "first_end", "hint"),)
+    return Observation("first_end", None, "hint", "job.log", 9, 9, proofs, {"pid": 8254, "rank": rank, **fields})
+
+
+def test_the_rank_that_ran_out_of_time_first_did_not_leave(knowledge: Database) -> None:
+    ran_out = replace(end(3, {"rank": 0}), cause="distributed.timeout")
+    assert not ended_ranks([ran_out, first_end(3, exit_code=1)], {}, knowledge).own
+    assert ended_ranks([ran_out, first_end(3, signal=9)], {}, knowledge).own.keys() == {3}
+
+
+def test_an_abort_is_brought_about_by_the_rank_that_ended_first(knowledge: Database) -> None:
+    lost = replace(end(3, {}), cause="distributed.peer_lost")
+    abort = replace(end(4, {"rank": 1, "signal": 6}), cause="process.abort")
+    told = ended_ranks([lost, abort, first_end(0, exit_code=9)], {}, knowledge).own
+    assert {rank: one.text for rank, one in told.items()} == {0: "it ended with exit status 9"}
+    assert ended_ranks([lost, abort, first_end(1, signal=6)], {}, knowledge).own.keys() == {1}
+
+
+def test_that_a_rank_stands_still_is_no_end(knowledge: Database) -> None:
+    still = replace(end(4, {"rank": 1}), cause="process.stalled")
+    assert not ended_ranks([still], {}, knowledge).own
+
+
+def test_names_of_sources_tell_ranks_where_logs_tell_none(knowledge: Database) -> None:
+    events = [replace(end(3, {}), source="out/worker_2.log")]
+    assert ended_ranks(events, {}, knowledge, {"out/worker_2.log": 2}).own.keys() == {2}
+    assert ended_ranks([*events, end(4, {"rank": 1})], {}, knowledge, {"out/worker_2.log": 2}).own.keys() == {1}
+
+
+@pytest.mark.parametrize(("cause", "line"), [("process.abort", 49), ("code.exception", None)])
+def test_a_dump_without_a_rank_tells_the_line_of_the_one_rank_that_ended_so(
+    cause: str, line: int | None, knowledge: Database
+) -> None:
+    dumped = {"python_file": "/run/w.py", "python_line": 49, "python_function": "share"}
+    abort = replace(end(4, {"rank": 1, "signal": 6}), cause="process.abort")
+    (only,) = ended_ranks([abort, replace(end(5, dumped), cause=cause)], {}, knowledge).own.values()
+    assert (only.frame and only.frame.line) == line

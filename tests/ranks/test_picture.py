@@ -388,3 +388,27 @@ def test_dumps_without_a_call_leave_it_to_the_stacks() -> None:
     stacks = [stack_of(0, *waiting), stack_of(1, "load (train.py:7)"), stack_of(2, *waiting)]
     (found,) = odd(job({0: [], 1: [], 2: []}), stacks=stacks)
     assert (found.rank, found.by_stacks) == (1, True)
+
+
+def test_where_a_dump_was_cut_short_of_its_lines_the_stack_tells_that_of_the_call() -> None:
+    """A dump is written twice, at once without the lines of code; a rank may end before the second time."""
+
+    def bare(seq: int, op: str) -> Call:
+        return replace(call(seq, op, pending=seq == 7), frames=())
+
+    usual = [bare(n, "all_reduce") for n in range(1, 8)]
+    dumps = job({0: usual, 1: [*usual[:6], bare(7, "broadcast")], 2: usual})
+    site = "/venv/lib/python3.11/site-packages/torch/distributed/distributed_c10d.py"
+    text = [
+        line
+        for rank in range(3)
+        for line in (
+            f"forensics run: stacks of pid {10 + rank} (python), rank {rank} on gpu-1",
+            f'Thread {10 + rank} (idle): "MainThread"',
+            f"    call ({site}:3252)",
+            f"    step (/run/train.py:{20 + (rank == 1)})",
+        )
+    ]
+    (found,) = odd(dumps, stacks=read_stacks([Line(n, line) for n, line in enumerate(text, 1)], "stacks"))
+    assert (found.rank, found.kind) == (1, "other_call")
+    assert (found.place and found.place.line, found.others and found.others.line) == (21, 20)

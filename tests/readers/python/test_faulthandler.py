@@ -54,6 +54,17 @@ def test_frames_of_other_threads_are_not_taken_for_the_place_of_the_fault() -> N
     assert "python_file" not in record.fields
 
 
+def test_where_a_thread_without_python_aborts_the_main_thread_tells_where_the_program_was() -> None:
+    """gloo ends a process so in a thread of its own. The main thread comes last."""
+    head, *_ = DUMP.format(head="Fatal Python error: Aborted").split("\n\nCurrent")
+    main = 'Thread 0x00007fc7ea7bcb80 (most recent call first):\n  File "/home/u/train.py", line 83 in <module>'
+    record = only(f"{head}\n\n{main}\n\nExtension modules: numpy")
+    assert record is not None
+    assert (record.fields["python_file"], record.fields["python_line"]) == ("/home/u/train.py", 83)
+    crashed = only(f"{head}\n\n{main}\n".replace("Aborted", "Segmentation fault"))
+    assert crashed is not None and "python_file" not in crashed.fields
+
+
 def test_a_dump_after_a_time_is_a_run_that_hangs_at_its_main_thread() -> None:
     text = (
         "Timeout (0:10:00)!\nThread 0x00007f3e0a7fe640 (most recent call first):\n"
