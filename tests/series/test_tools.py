@@ -134,6 +134,14 @@ FORMS: dict[str, tuple[str, dict[str, list[float]]]] = {
         again("completed step: {n}, seconds: 5.123, TFLOP/s/device: 100.5, Tokens/s/device: 12{n}.5, total_weights: 65536, loss: 10.2\n"),
         {"loss": [10.2] * 3, "tokens s device": [1210.5, 1211.5, 1212.5]},
     ),
+    "a rate by name behind a loss": (
+        again("step {i} loss 2.{n} tokens/s 41{n}0 mem 52.3 GiB\n"),
+        {"loss": [2.10, 2.11, 2.12], "tokens s": [41100, 41110, 41120], "mem": [56156697395.2] * 3},
+    ),
+    "a rate behind its number": (
+        again("throughput 2{n} samples/s 3 GPUs\nloss 0.{n} samples/s: 2{n}\n"),
+        {"samples/s": [210, 211, 212], "loss": [0.10, 0.11, 0.12], "samples s": [210, 211, 212]},
+    ),
     "fairseq, json": (
         again('2023-06-20 15:26:27 | INFO | train_inner | {"epoch": 1, "update": 0.1, "loss": "9.{n}", "ups": "2.5", "num_updates": "1{n}"}\n'),
         {"loss": [9.10, 9.11, 9.12], "ups": [2.5] * 3},
@@ -179,6 +187,11 @@ def test_the_numbers_of_each_tool_are_read(form: str, series_of: OfText) -> None
     text, wanted = FORMS[form]
     found = series_of(text)
     assert {n: found[n].values if n in found else None for n in wanted} == {n: pytest.approx(v) for n, v in wanted.items()}
+
+
+def test_what_is_counted_in_memory_is_no_memory(series_of: OfText) -> None:
+    assert series_of(again("caching the data set in memory: 7{n}/812 files\n")) == {}
+    assert [*series_of(again("memory: 7{n}/812 MB\n"))] == ["memory"]
 
 
 def test_what_lies_on_a_gpu_and_what_only_rises(series_of: OfText) -> None:

@@ -22,6 +22,8 @@ MIN_COLUMN_NUMBERS = 8  # measured: of fewer numbers, float() of each is as fast
 # A number does not begin inside a word (GPU-0, s0.loss) and is not the argument of a call: memory_allocated(1).
 NUMBER_TOKEN_PATTERN = part_pattern("numbers", "number token")
 decode_numbers = Decoder(list[float]).decode
+BARE_NUMBER_PATTERN = part_pattern("numbers", "bare number")
+RATE_LABELS = ("throughput", "speed", "rate")  # what is behind one of them is a rate
 CALL_PATTERN = lazy.regex(r"\b(?:tensor|array|float|np\.float(?:16|32|64)|tf\.Tensor)\(")
 LABEL_END_PATTERN = lazy.regex(r"[,;|{}\t\r]|\s-\s")
 
@@ -42,10 +44,18 @@ def tokens(text: str) -> Iterator[Token]:
     for found in itertools.islice(NUMBER_TOKEN_PATTERN.finditer(text), MAX_LINE_NUMBERS):
         at = slice(*found.span("number" if found["number"] else "odd"))
         label, unit = _label(text[max(past, at.start - MAX_LABEL_CHARS) : at.start]), found["unit"]
+        named_next = bool(unit) and _names_next(text, found.end(), label, unit)
+        unit = None if named_next else unit  # `loss 3.38 tokens/s 41000`: the words behind it are the label of what follows
         if label or unit:
             start = text.rfind(label, past, at.start)
             yield Token(label, unit.strip() if unit else "", at, slice(start, start + len(label)))
-        past = found.end()
+        past = at.stop if named_next else found.end()
+
+
+def _names_next(text: str, end: int, label: str, unit: str) -> bool:
+    """Is the `unit` up to `end`, a rate behind a number that has its own label, the label of a bare number behind it?"""
+    is_rate = unit[0] == " " and "/" in unit and bool(label) and not label.lower().rstrip(" :=").endswith(RATE_LABELS)
+    return is_rate and BARE_NUMBER_PATTERN.match(text, end) is not None
 
 
 def number(text: str) -> float:

@@ -43,6 +43,7 @@ MEMORY_ROW_PATTERN = part_pattern("plans", "memory row")  # rows of `free` and `
 LOSS_SCALE_FROM_PATTERN = part_pattern("plans", "loss scale from")
 SCOPE_PATTERN = part_pattern("plans", "scope")
 RANK_PREFIX_PATTERN = part_pattern("plans", "rank prefix")
+OF_THINGS_PATTERN = part_pattern("plans", "of things")
 OF_TOTAL_PATTERN = part_pattern("plans", "of total")
 HELD_OUT_PATTERN = part_pattern("plans", "held out")
 DIGITS_PATTERN = lazy.regex(r"\d+")
@@ -185,6 +186,7 @@ def _make_plan(text: str) -> _Named:
     plain = LOSS_SCALE_FROM_PATTERN.sub(_blank, text) if "loss scale from" in lower else text
     found = list(tokens(plain))
     known = [(t, m) for t in found if (m := label_meaning(t.label, t.unit, of_memory))]
+    known = [(t, m) for t, m in known if m.quantity != "memory" or not OF_THINGS_PATTERN.match(plain, t.at.stop)]
     scopes = list(_scopes(text))
     counted = {q: tuple(t.at for t, m in known if m.quantity == q) for q in ("step", "epoch")}
     held_out = HELD_OUT_PATTERN.search(text)
