@@ -243,8 +243,24 @@ def _decided(
     listed = incidents[: limits.current.incidents]
     each = [decided for _ in listed]
     if len(listed) > 1:
-        each = [decide(decision_input(i, subject_of(i, asked), knowledge), knowledge, model, rules) for i in listed]
-    return decided, each
+        each = [
+            decide(decision_input(i, subject_of(i, asked), knowledge), knowledge, model, rules, explained=asked.machine)
+            for i in listed
+        ]
+    return _told_by_itself(decided, each, asked), each
+
+
+def _told_by_itself(decided: Diagnosis, each: Sequence[Diagnosis], asked: Subject) -> Diagnosis:
+    """On a machine the diagnosis of the incident that is told, if it is a crash by the same cause: another incident is no rival.
+
+    What another GPU or another job's process did days before explains nothing of this one, and stands among the incidents.
+    """
+    first = decided.candidates[0]
+    shown = {o.observation.place for o in first.owned}
+    alone = next((d for d in each if shown & {o.observation.place for o in d.candidates[0].owned}), None)
+    if not asked.machine or alone is None or (decided.verdict, first.cause) != (alone.verdict, alone.candidates[0].cause):
+        return decided
+    return replace(alone, notices=decided.notices)
 
 
 def _earlier_runs(every: Incident, asked: Subject, knowledge: Database, model: Model) -> list[tuple[Diagnosis, str]]:

@@ -135,3 +135,18 @@ def test_the_public_api_reads_paths(tmp_path: object) -> None:
     report = forensics.analyze(path)
     assert report.causes[0].id == "code.import"
     assert isinstance(report, forensics.Report)
+
+
+def test_what_another_gpu_did_days_before_is_no_rival_of_the_one_that_was_lost(analyze: Callable[..., Report]) -> None:
+    contained = (
+        "[402117.553310] NVRM: Xid (PCI:0000:3b:00): 94, pid=2113305, name=python, Contained: SM (0x1). RST: No, D-RST: No\n"
+    )
+    lost = (
+        "[511040.201196] NVRM: Xid (PCI:0000:86:00): 79, pid=2240117, name=python, GPU has fallen off the bus.\n"
+        "[511040.201205] NVRM: GPU 0000:86:00.0: GPU has fallen off the bus.\n"
+    )
+    alone, both = analyze(dmesg_txt=lost), analyze(dmesg_txt=contained + lost)
+    assert [f.id for f in both.causes if f.id == "gpu_hardware.ecc"] == []
+    assert both.causes[0].probability == pytest.approx(alone.causes[0].probability, abs=0.03)
+    assert [i.causes[0] for i in both.incidents] == ["gpu_hardware.fallen_off_bus", "gpu_hardware.ecc"]
+    assert sum(a.value for a in both.causes[0].ledger if a.feature) != 0  # the sum that is shown is that of this incident

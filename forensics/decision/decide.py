@@ -421,7 +421,7 @@ def _rank_of_notice(o: OwnedObservation, database: Database) -> tuple[bool, int,
 def _why(o: OwnedObservation, database: Database) -> str:
     """Why it is a notice: what was found about it, and no more."""
     if o.owner == "others":
-        return f"held for another's: {o.link}"
+        return f"not this job's: {o.link}"
     if o.owner == "unknown" and evidence_tier(o, database) < NOTICE:
         return "no number or name was found that ties it to what was asked about"
     after = o.aftermath

@@ -18,6 +18,7 @@ from forensics.outcome.tiers import what_ended
 from forensics.ownership.asked_subject import OWN_KINDS, Subject
 from forensics.readers.identity.entity_ids import normalise_host, same_host
 
+POD_OF_EVENTS = "pod/"  # how kubectl's table of events begins the name of a pod
 NAMED_LINKS = {"pid", "step", "container", "pod_uid", "pod", "kernel", "uuid", "pci", "unit", "job", "cgroup"}
 MIN_COMPARABLE_PID = 1000  # a container counts its processes from 1, so a small pid may be the same process under another number
 MAX_THREAD_ID_DISTANCE = 500  # the kernel reports a crash by the thread's id, which is a little greater than the pid
@@ -35,7 +36,7 @@ def assign_owners(incident: Incident, subject: Subject, database: Database) -> t
         o.source in subject.own and o.weight != "hint" and what_ended(o, database) != "nothing" for o in observations
     )
     first = [_owned(o, linked, subject, database, ends_in_own_logs) for o in observations]
-    first = [_with_own_aftermath(o, first, subject, database) for o in first]
+    first = [_with_own_aftermath(o, first, subject, database) for o in _without_other_pods(first)]
     mine = {pid for o in first if o.owner == "mine" and o.observation.source not in subject.own and (pid := _pid(o.observation))}
     named = subject.pids | {_pid(o.observation) for o in first if o.observation.source in subject.own}
     return tuple(_with_name(_excluded_by_pid(o, mine, database), named - {0}, subject) for o in first)
@@ -50,6 +51,17 @@ def _owned(
     before = _seconds_before(o, subject)
     owner, link = _owner(o, lane, linked, subject, database, before if ends_in_own_logs else None)
     return OwnedObservation(o, owner, link, lane, aftermath, before, _facts(o, owner, aftermath, before))
+
+
+def _without_other_pods(found: Sequence[OwnedObservation]) -> list[OwnedObservation]:
+    """`found`, where rows of a table of events on other pods than those that the other lines name are those of others."""
+    rows = {id(o): o.lane.entity.name for o in found if o.lane and o.lane.entity.name.startswith(POD_OF_EVENTS)}
+    asked = {str(o.observation.fields["pod"]) for o in found if id(o) not in rows and "pod" in o.observation.fields}
+    names = {POD_OF_EVENTS + pod.rpartition("/")[2] for pod in asked}
+    if not names or not rows:
+        return [*found]
+    other = {key for key, row in rows.items() if row not in names}
+    return [replace(o, owner="others", link="another pod") if id(o) in other else o for o in found]
 
 
 def _lane_of(o: Observation, subject: Subject) -> Lane | None:

@@ -120,7 +120,7 @@ def test_somebody_elses_death_is_a_notice_and_never_a_cause(knowledge: Database)
     found = decided(knowledge, asked)
     assert [c.cause for c in found.candidates] == ["code.shape", HEALTHY]
     assert [(n.source, n.line, n.owner) for n in found.notices] == [("dmesg.txt", 5, "others")]
-    assert "held for another's" in found.notices[0].why
+    assert "not this job's" in found.notices[0].why
 
 
 def test_evidence_linked_by_time_alone_never_reaches_a_high_probability(knowledge: Database) -> None:

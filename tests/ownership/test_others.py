@@ -160,3 +160,30 @@ def test_a_pid_of_another_host_is_another_process(analyze: Callable[..., Report]
 def test_a_script_that_worked_for_long_could_do_without_what_its_shell_could_not_run(analyze: Callable[..., Report]) -> None:
     log = "nightly.sh: line 2: torchrun: command not found\n" + "publishing\n" * 60 + "exit status 0\n"
     assert analyze(nightly_log=log).causes[0].id == "none.healthy"
+
+
+DESCRIBED = """\
+Name:             fit-0
+Namespace:        ml
+Containers:
+  main:
+    Last State:     Terminated
+      Reason:       OOMKilled
+      Exit Code:    137
+      Finished:     Sun, 29 Nov 2026 10:29:03 +0000
+    Limits:
+      memory:          16Gi
+"""
+EVENTS = """\
+LAST SEEN   TYPE      REASON             OBJECT       MESSAGE
+9m40s       Warning   BackOff            pod/fit-0    Back-off restarting failed container main in pod fit-0_ml(0d2f)
+12m         Warning   FailedScheduling   pod/eval-7   0/12 nodes are available: 12 Insufficient nvidia.com/gpu.
+"""
+
+
+def test_what_kept_another_pod_from_its_node_is_no_rival_of_this_pods_death(analyze: Callable[..., Report]) -> None:
+    found = analyze(describe_txt=DESCRIBED, events_txt=EVENTS)
+    assert [f.id for f in found.causes if f.id == "gpu_driver.unavailable"] == []
+    assert [n.owner for n in found.notices if "eval-7" in n.text] == ["others"]
+    alone = analyze(events_txt=EVENTS)  # where only a table of events was given, all of its pods are asked about
+    assert {n.owner for n in alone.notices if "eval-7" in n.text} <= {"mine"}

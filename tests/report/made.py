@@ -123,7 +123,7 @@ def report(text: str = "RuntimeError: it broke", case: str | None = None) -> Rep
         ),
         notices=(
             Notice("logs/run/train.log", 3, text, "network.link_down", "mine", "it was not held for the cause"),
-            Notice("logs/run/jupyter.log", 4, text, None, "others", f"held for another's: unit {text} is another one"),
+            Notice("logs/run/jupyter.log", 4, text, None, "others", f"not this job's: unit {text} is another one"),
         ),
     )  # fmt: skip
 
