@@ -258,9 +258,10 @@ def _told_by_itself(decided: Diagnosis, each: Sequence[Diagnosis], asked: Subjec
     first = decided.candidates[0]
     shown = {o.observation.place for o in first.owned}
     alone = next((d for d in each if shown & {o.observation.place for o in d.candidates[0].owned}), None)
-    if not asked.machine or alone is None or (decided.verdict, first.cause) != (alone.verdict, alone.candidates[0].cause):
+    if not asked.machine or decided.verdict != "crash" or alone is None or alone.verdict != "crash":
         return decided
-    return replace(alone, notices=decided.notices)
+    same = alone.candidates[0].cause == first.cause and alone.candidates[0].probability > first.probability
+    return replace(alone, notices=decided.notices) if same else decided
 
 
 def _earlier_runs(every: Incident, asked: Subject, knowledge: Database, model: Model) -> list[tuple[Diagnosis, str]]:
