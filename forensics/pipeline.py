@@ -18,13 +18,13 @@ from forensics.decision.decide import DecisionInput, decide
 from forensics.decision.doubts import (
     Answer,
     less_sure_if_disordered,
+    undetermined_if_cut_off,
     undetermined_if_nothing_read,
     undetermined_if_unmatched,
     undetermined_if_unread,
 )
-from forensics.decision.last_step import undetermined_if_cut_off
 from forensics.decision.model import Model, active_model
-from forensics.decision.precedence import precedence_of
+from forensics.decision.structure import precedence_of
 from forensics.model import (
     Difference,
     Incident,

@@ -30,9 +30,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from forensics import pipeline
-from forensics.decision.model import BUILT_IN, model_to_bytes, read_model
+from forensics.decision.model import BUILT_IN, read_model
 from forensics.train import fit
 from forensics.train.cases import Case, read_corpora
+from forensics.train.model_file import model_to_bytes
 from forensics.train.rows import with_new_rows
 from scripts.row_file import rows_from_bytes, rows_to_bytes
 

@@ -6,12 +6,8 @@ Habit("batch_size", "train.py", 3, "batch_size = 64", 64)   -> batch_size 64, ba
 
 from collections.abc import Iterable
 
-from forensics.advice.activation import ACTIVATION_FACTS
 from forensics.advice.amounts import AMOUNT_FACTS, amount_facts
-from forensics.advice.disk_use import DISK_FACTS
-from forensics.advice.printed_stack import STACK_FACTS
-from forensics.advice.standing import STANDING_FACTS
-from forensics.advice.transport_status import STATUS_FACTS
+from forensics.advice.log_facts import ACTIVATION_FACTS, DISK_FACTS, STACK_FACTS, STANDING_FACTS, STATUS_FACTS
 from forensics.core import lazy
 from forensics.database import read_table
 from forensics.database.releases import find_release, is_older

@@ -6,17 +6,13 @@ from pathlib import PurePath
 
 from msgspec.structs import replace
 
-from forensics.advice.activation import activation_facts
 from forensics.advice.case import EARLIER_CAUSES, NAMED_PLACE, REASON_PLACE, UNEXPLAINED, case_facts, recorded_limits
-from forensics.advice.disk_use import disk_facts
 from forensics.advice.evidence import deaths_of, facts_of, further_events, proofs_of, told_first
+from forensics.advice.log_facts import STALLS, activation_facts, disk_facts, stack_facts, standing_facts, status_facts
 from forensics.advice.places import code_of_consequence, code_of_traceback, host_of_rank, own_code, place_around
-from forensics.advice.printed_stack import stack_facts
 from forensics.advice.quoted import place_of_line, quoted_evidence
 from forensics.advice.remedies import fitting_questions, fitting_remedies, has_own_fix
 from forensics.advice.service_states import as_state
-from forensics.advice.standing import STALLS, standing_facts
-from forensics.advice.transport_status import status_facts
 from forensics.advice.whereabouts import is_position_only, location_text, of_job
 from forensics.advice.wording import summary
 from forensics.core.text import numbers_in

@@ -44,9 +44,9 @@ def add_train(app: typer.Typer) -> None:
         if not output.parent.is_dir():
             raise UsageError("no such folder to write to", str(output.parent))
         from forensics import pipeline
-        from forensics.decision.model import model_to_bytes
         from forensics.train import fit
         from forensics.train.cases import read_corpora
+        from forensics.train.model_file import model_to_bytes
 
         emphasis = dict(map(_factor, emphasised or ()))
         knowledge = pipeline.database(signatures or ())
@@ -146,7 +146,7 @@ def add_evaluate(app: typer.Typer) -> None:
 def answers_of(cases: "Sequence[Case]", knowledge: "Database", folds: int) -> "list[Prediction]":
     """The answer for each case: by the current model, or with `folds` by models that were trained without its origin."""
     from forensics.decision.model import active_model
-    from forensics.decision.precedence import precedence_of
+    from forensics.decision.structure import precedence_of
     from forensics.train import fit
     from forensics.train.measure import predict
     from forensics.train.rows import rates_without

@@ -7,47 +7,41 @@ The probability of a cause is P(it ended badly) x P(this cause | it ended badly)
     no_crash      nothing ended badly in what was given
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import exp, log
 
 from msgspec.structs import replace
 
 from forensics.database import HEALTHY, Database
 from forensics.decision.candidates import FEATURE_NAMES, UNLISTED, candidates
-from forensics.decision.ending import bad_end_shown
 from forensics.decision.ledger import AGAINST_ALL, BAD_END, NO_BAD_END, moved, probability_of, rows_of, total, with_rule
 from forensics.decision.model import Model
-from forensics.decision.precedence import Precedence
 from forensics.decision.structure import (
     CELL_FAILED,
     DIES_AGAIN,
-    FINISHED_BESIDE,
     LAST_ERROR,
     MACHINE_WENT_ON,
     MAX_BAD_IF_AT_WORK,
-    MAX_BAD_IF_FINISHED,
     MIN_BAD_OF_FAILED_CELL,
     MIN_BAD_OF_LAST_ERROR,
-    STOPPED_AT_WORK,
+    Precedence,
     cell_that_failed,
     closing_at_end,
     dies_again,
-    finished_beside,
     has_last_word,
     last_error,
     last_position,
     machine_went_on,
     ranked_by_structure,
-    stopped_at_work,
 )
 from forensics.decision.text import trouble_text, trouble_words
 from forensics.model import Adjustment, Notice, Verdict
-from forensics.model.verdicts import Candidate, Diagnosis, Lane, LaneDigest, Outcome, OutcomeState, OwnedObservation
+from forensics.model.verdicts import Aftermath, Candidate, Diagnosis, Lane, LaneDigest, Outcome, OutcomeState, OwnedObservation
 from forensics.outcome import features as outcome_features
 from forensics.outcome import recorded_status
 from forensics.outcome.ending_words import EndingModel, ending_rows
 from forensics.outcome.recorded_status import RecordedStatus
-from forensics.outcome.tiers import ENDING_STRONG, NOTICE, TIER_OF_WEIGHT, evidence_tier
+from forensics.outcome.tiers import ENDING_STRONG, NOTICE, TIER_OF_WEIGHT, evidence_tier, what_ended
 from forensics.outcome.trees import MAX_SILENT_LOG_ODDS, MAX_SILENT_PROBABILITY
 from forensics.readers.lanes.exit_line import exit_status
 
@@ -176,10 +170,6 @@ def _row_by_structure(
     """The row of what the last lines show, and the lane whose last position it is, see last_position."""
     if given.machine and probability_of(rows) > MAX_BAD_IF_AT_WORK and machine_went_on(given.owned, given.lanes, database):
         return with_rule(rows, MAX_BAD_IF_AT_WORK, MACHINE_WENT_ON)[-1:], None
-    beside = finished_beside(given.owned, given.lanes, database)
-    if beside and probability_of(rows) > MAX_BAD_IF_FINISHED and not given.exit_status(database):
-        source, line = beside[0].source, beside[1]
-        return with_rule(rows, MAX_BAD_IF_FINISHED, FINISHED_BESIDE, source, line.number)[-1:], beside[0]
     decisive = outcome_features.decisive_lane(given.owned, given.lanes, database)
     if (failed := cell_that_failed(given.lanes)) and probability_of(rows) < MIN_BAD_OF_FAILED_CELL:
         return with_rule(rows, MIN_BAD_OF_FAILED_CELL, CELL_FAILED, failed[0], failed[1].line.number)[-1:], None
@@ -197,9 +187,6 @@ def _row_of_last_lines(
     bad = probability_of(rows)
     if given.exit_status(database) is not None:
         return ()
-    if bad < MIN_BAD_OF_LAST_ERROR and (stop := stopped_at_work(given.owned, lane, database)):
-        seen = stop.observation
-        return with_rule(rows, MIN_BAD_OF_LAST_ERROR, STOPPED_AT_WORK, seen.source, seen.line)[-1:]
     if bad < MIN_BAD_OF_LAST_ERROR and (death := dies_again(given.owned, lane, database)):
         seen = death.observation
         return with_rule(rows, MIN_BAD_OF_LAST_ERROR, DIES_AGAIN, seen.source, seen.last_line)[-1:]
@@ -428,3 +415,47 @@ def _why(o: OwnedObservation, database: Database) -> str:
     if after.repeated or after.progress:
         return "the log goes on behind it"
     return "words there tell of a warning, a retry or a recovery" if after.handled else ""
+
+
+MAX_LINES_BEHIND = 10  # chosen by hand: what a launcher, a shell or an interpreter prints behind the reason of an end
+MAX_LINES_OF_MESSAGE = 2  # chosen by hand: a message and what it goes on with
+MAX_LINES_OF_STACK = 50  # chosen by hand: from the head of a traceback to its exception
+
+
+def bad_end_shown(
+    owned: Sequence[OwnedObservation], lane: Lane | None, status: int | None, command_status: int | None, database: Database
+) -> str:
+    """Why the subject is said to have ended badly; empty if no end of it is shown.
+
+    `owned`: the evidence of the first cause. `lane`: the subject's own that shows how it ended. `status`: the exit status that
+    its last lines record; `command_status`: the one that the process recorded that started it.
+    """
+    if command_status:
+        return f"it ended with exit status {command_status}"
+    if lane is None or lane.kind not in ("job", "notebook") or 0 <= lane.digest.good <= MAX_LINES_BEHIND:
+        return ""
+    if status is not None:
+        return f"its last lines give exit status {status}" if status else ""
+    ends = _ends(o for o in owned if o.owner == "mine" and o.lane is lane and evidence_tier(o, database) < NOTICE)
+    if _is_over(lane.digest) or any(_is_last(o.aftermath) for o in ends if what_ended(o.observation, database) != "machine"):
+        return "its last lines tell of it"
+    return ""
+
+
+def _ends(owned: Iterable[OwnedObservation]) -> list[OwnedObservation]:
+    """Those that are messages of an end. Measured numbers show a course, and a course has no last line."""
+    return [o for o in owned if o.observation.weight != "hint" and not o.observation.kind.startswith("series/")]
+
+
+def _is_last(after: Aftermath) -> bool:
+    """Is it among the last lines, with nothing behind it that shows that the program went on?"""
+    went_on = after.repeated or after.progress or after.good or after.later_attempts or after.handled or after.low_severity
+    return after.lines_after <= MAX_LINES_OF_MESSAGE and not went_on
+
+
+def _is_over(digest: LaneDigest) -> bool:
+    """Does the log end with a stack, or with a line that says that what was asked for failed?"""
+    stack = 0 <= digest.traceback <= MAX_LINES_OF_STACK and not digest.again_after_traceback and not digest.traceback_in_record
+    said = 0 <= digest.bad_end < MAX_LINES_OF_MESSAGE and not digest.again_after_bad_end and not digest.attempts_after_bad_end
+    nearest = min([digest.traceback] * stack + [digest.bad_end] * said, default=-1)
+    return nearest >= 0 and not 0 <= digest.progress < nearest and not 0 <= digest.good < nearest

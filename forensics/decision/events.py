@@ -5,7 +5,7 @@
     dmesg       Killed process 11 (python)   6 s later: Killed process 22 (python)        -> two events
 
 Observations are of one event unless something tells them apart: another attempt of the same lane, another process that died,
-another exception, another memory limit, a program that demonstrably went on between them, or a long time between two logs.
+another exception, another memory limit, or a program that demonstrably went on between them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,9 +23,6 @@ IDENTITIES = ("job", "container", "pod_uid", "kernel_id", "pci", "uuid")  # what
 MESSAGE_FIELDS = ("exc_type", "exc_message")
 LIMIT_FACT = "limit_path"  # of the cgroup whose memory limit was reached
 MAX_EVENTS = 12  # chosen by hand, of one cause: earlier ones beyond these are told together
-# What waits for a process that died gives up by itself at last: a process group of PyTorch does so after 30 minutes, the longest
-# of the usual defaults. So what is farther apart is not of the same trouble.
-MAX_SAME_TROUBLE_S = 30 * 60.0
 
 
 def events_of(own: Sequence[OwnedObservation], tiers: Mapping[int, int], database: Database) -> list[Tellings]:
@@ -63,8 +60,6 @@ def are_apart(a: OwnedObservation, b: OwnedObservation, database: Database) -> b
         return True
     if not deaths and _differ(first.fields, second.fields, MESSAGE_FIELDS):
         return True
-    if first.source != second.source:
-        return _long_between(first, second)
     if a.lane is not b.lane or a.lane is None:
         return False
     return not _in_one_attempt(a, b) or (_went_on_between(a, b) and not has_lasting_effect(str(first.cause), database))
@@ -106,10 +101,6 @@ def _differ(first: Fields, second: Fields, names: Sequence[str]) -> bool:
 
 def _share(first: Observation, second: Observation, name: str) -> bool:
     return name in first.fields and name in second.fields
-
-
-def _long_between(a: Observation, b: Observation) -> bool:
-    return a.time is not None and b.time is not None and abs((a.time - b.time).total_seconds()) > MAX_SAME_TROUBLE_S
 
 
 def _order(o: OwnedObservation) -> tuple[str, int, str]:

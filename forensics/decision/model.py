@@ -21,7 +21,6 @@ The standard library is enough to read it: to import numpy would take longer tha
 """
 
 import functools
-import json
 import os
 import sys
 import zlib
@@ -100,29 +99,6 @@ def softmax(utilities: Sequence[float]) -> list[float]:
     powers = [exp(u - most) for u in utilities]
     total = sum(powers)
     return [p / total for p in powers]
-
-
-def model_to_bytes(model: Model) -> bytes:
-    """The file of `model`."""
-    ending, lines, outcome = model.ending, model.lines, model.outcome
-    body = _rounded(model.coefficients, model.unit / COEFFICIENT_UNIT)
-    body += _rounded(ending.weights, ending.unit / WORD_UNIT) + _rounded(lines.words, lines.unit / WORD_UNIT)
-    body += _bytes("f", [*model.idf, *model.intercepts, ending.intercept, *lines.structure])
-    body = zlib.compress(body + _of_forest(outcome.boosted) + _of_forest(outcome.random), 9)
-    head = {
-        "form": MODEL_FORMAT,
-        "sha256": sha256(body).hexdigest(),
-        "features": dict(zip(FEATURE_NAMES, model.feature_weights, strict=True)),
-        "causes": model.causes,
-        "structure": STRUCTURE,
-        "vocabulary": sorted(model.vocabulary, key=lambda w: model.vocabulary[w]),
-        "outcome": {
-            "names": outcome.names,
-            "numbers": (outcome.base, outcome.slope, outcome.shift, outcome.terminal, outcome.status_zero, outcome.status_other),
-            "trees": [(len(f.roots), len(f.feature)) for f in (outcome.boosted, outcome.random)],
-        },
-    }
-    return json.dumps(head, ensure_ascii=True).encode() + b"\n" + body
 
 
 def read_model(path: Path) -> Model:
@@ -217,11 +193,6 @@ class _Head(Struct):
     outcome: _HeadOfTrees
 
 
-def _of_forest(forest: Forest) -> bytes:
-    whole = (forest.roots, forest.feature, forest.right)
-    return b"".join(_bytes("i", part) for part in whole) + _bytes("f", forest.number)
-
-
 class _Parts:
     """Reads the numbers of a model file's body one part after the other."""
 
@@ -248,19 +219,6 @@ def _body(data: bytes, most: int = MAX_MODEL_BYTES) -> bytes:
         return zlib.decompressobj().decompress(data[data.find(b"\n") + 1 :], most + 1)
     except zlib.error as error:
         raise ForeignModelError(CHANGED) from error
-
-
-def _rounded(numbers: Sequence[float], factor: float) -> bytes:
-    """The numbers times `factor` as whole ones of 16 bits; the greatest there is stands for those that are greater."""
-    most = (1 << 15) - 1
-    return _bytes("h", [max(-most, min(most, round(x * factor))) for x in numbers])
-
-
-def _bytes(kind: str, values: Sequence[float]) -> bytes:
-    numbers = array(kind, values)
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    return numbers.tobytes()
 
 
 def active_model() -> tuple[Model, str]:

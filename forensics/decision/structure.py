@@ -6,16 +6,21 @@ Traceback ... / (a further attempt) / 100% 1640/1640                  -> the las
 Traceback ... / (a further attempt) / OSError: ... in use, its end     -> what the last attempt ended with
 CUDA_ERROR_OUT_OF_MEMORY / exit code 1 / *** JOB 7 CANCELLED AT ***    -> what failed, before the job was cancelled
 step 900 / CRITICAL: the ledger does not fit                          -> it ended with this line, whatever its words are
-err: line 29: Check: command not found; out: ... / Job completed         -> the last attempt ended well
-update 62 / 63 of 90 / worker received SIGTERM / exiting                 -> it ended badly: it was stopped at work
 Load model failed: intent, error: Worker died / Retry worker / ...       -> it ended badly: no worker ever worked
 soft lockup - CPU#3 stuck / hours of ordinary messages                 -> hardly less than even that the machine ended well
 [rank8]: FileNotFoundError ... / [rank0]: Watchdog caught ...         -> the error of one rank is ranked before what waited for it
 In [5]: loss nan / In [8]: ValueError: range of [nan, nan] ...         -> the NaN is ranked before the exception that is about it
+
+Before these rules stand the rows of signatures/precedence.yaml, the only absolute rules of the ranking:
+
+    - before: host_memory.leak              if the first has strong evidence, it is ranked before the second
+      after: host_memory.oom_cgroup
+      why: a limit that steady growth reached is reached again, however high it is set
 """
 
 from collections.abc import Sequence
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from forensics.database import HEALTHY, Database
@@ -43,8 +48,6 @@ MIN_BAD_OF_LAST_ERROR = 0.6  # of a bad end, where the log of a job ends with an
 # failures, and no healthy one has such an output.
 MIN_BAD_OF_FAILED_CELL = 0.9
 MIN_LINES_OF_MACHINE = 100  # more than the dump of a stall and the messages of a restart that repeat earlier ones
-MIN_LINES_OF_WORK = 100  # more than a script echoes around a program that it could not start
-MAX_LINES_OF_FAREWELL = 3  # chosen by hand: what a program says of a signal that it obeys at once
 MIN_DEATHS = 3  # a restart may succeed, and so may a second one; a supervisor's third says that it does not help
 MAX_BAD_IF_AT_WORK = 0.45  # of a bad end, where the log breaks off while the last attempt was at work: hardly less than even
 SURVIVED = "rule: the program went on behind it, and this was the last word"
@@ -60,8 +63,6 @@ ABOUT_LOST = "rule: it is about numbers that an earlier cell shows already"
 REACHED_END = "rule: the last attempt reached the end of what it counts"
 MACHINE_WENT_ON = "rule: the machine worked on behind all that was reported, and nothing of it is lasting"
 LAST_ERROR = "rule: the log ends with an error, which stands nowhere else in it"
-FINISHED_BESIDE = "rule: its output ends with the line that says that it is over, and its errors hold none that stops a script"
-STOPPED_AT_WORK = "rule: a signal stopped it while it counted"
 DIES_AGAIN = "rule: its processes die again and again to the end of the log, and nothing in between shows that one worked"
 CELL_FAILED = "rule: an output of the notebook, as it was saved, is the error that ended its cell"
 AT_WORK = "rule: the program went on behind all that failed, and was at work where the log ends"
@@ -287,13 +288,7 @@ def dies_again(owned: Sequence[OwnedObservation], lane: Lane | None, database: D
     if all(evidence_tier(o, database) > ENDING_STRONG for o in own):
         return None
     deaths = (o for o in own if database.has_trait(str(o.observation.cause), "process_death") and not o.aftermath.later_attempts)
-    return next((o for o in deaths if o.observation.count >= MIN_DEATHS and _is_going_on(o)), None)
-
-
-def _is_going_on(o: OwnedObservation) -> bool:
-    """Is it told to the end, or is less than a tenth of the lines in which it is told behind the last one?"""
-    span = o.observation.last_line - o.observation.line
-    return o.aftermath.lines_after * 10 <= span or o.aftermath.lines_after <= MAX_LINES_BEHIND_WORD
+    return next((o for o in deaths if o.observation.count >= MIN_DEATHS), None)
 
 
 def cell_that_failed(lanes: Sequence[Lane]) -> tuple[str, FailedCell] | None:
@@ -301,29 +296,9 @@ def cell_that_failed(lanes: Sequence[Lane]) -> tuple[str, FailedCell] | None:
     return next(((x.source, x.failed_cell) for x in lanes if x.failed_cell), None)
 
 
-def finished_beside(owned: Sequence[OwnedObservation], lanes: Sequence[Lane], database: Database) -> tuple[Lane, Line] | None:
-    """The closing line with which a stream of a job ends in which it worked, and its lane, if its other stream, that of errors,
-    has no more than hints and what a shell could not start: a script goes on behind these."""
-    own = [o for o in owned if o.owner != "others" and o.observation.cause != HEALTHY and evidence_tier(o, database) < NOTICE]
-    if not own or not all(evidence_tier(o, database) > ENDING_STRONG or "unstarted" in o.observation.fields for o in own):
-        return None
-    told = {o.observation.source for o in own}
-    others = (x for x in lanes if x.kind == "job" and x.source not in told and x.digest.lines >= MIN_LINES_OF_WORK)
-    return next(((x, last) for x in others if (last := closing_at_end(x))), None)
-
-
 def closing_at_end(lane: Lane) -> Line | None:
     """The line with which the program says that it is over, if it is the last one of its log."""
     return lane.closing if lane.closing and lane.closing.number == lane.attempts[-1].last_line else None
-
-
-def stopped_at_work(owned: Sequence[OwnedObservation], lane: Lane | None, database: Database) -> OwnedObservation | None:
-    """The signal with which the log of a job ends whose last attempt was counting, and with nothing of an end behind it."""
-    if lane is None or lane.kind != "job" or not lane.at_work:
-        return None
-    stops = (o for o in owned if o.lane is lane and database.has_trait(str(o.observation.cause), "external_stop"))
-    told = (o for o in stops if last_word(str(o.observation.cause), [o], database))
-    return next((o for o in told if o.aftermath.lines_after <= MAX_LINES_OF_FAREWELL), None)
 
 
 def last_error(lane: Lane | None) -> Line | None:
@@ -331,3 +306,43 @@ def last_error(lane: Lane | None) -> Line | None:
     if lane is None or lane.kind != "job" or lane.digest.trouble_repeats != 1 or not (last := lane.last_error):
         return None
     return None if is_mild_record(last.text) or is_low_severity(last.text) else last
+
+
+class Row(Struct, frozen=True):
+    """`before` is ranked before `after` if it has strong evidence of an end."""
+
+    before: str
+    after: str
+    why: str
+
+
+class Precedence(Struct, frozen=True):
+    """The rows, in order."""
+
+    rows: tuple[Row, ...]
+
+    def applied(self, ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
+        """`ranked`; if a row forbids the order of two candidates, their probabilities are exchanged.
+
+        Where the first explains the second, both tell one story, which the first begins: it gets the probability of both.
+        """
+        found = {c.cause: c for c in ranked}
+        for row in self.rows:
+            before, after = found.get(row.before), found.get(row.after)
+            if not before or not after or not _strong(before, database):
+                continue
+            more, less = max(before.probability, after.probability), min(before.probability, after.probability)
+            if after.explained_by == before.cause:
+                more, less = more + less, 0.0
+            rule = f"rule: {row.before} before {row.after}, as {row.why}"
+            found |= {row.before: moved(before, more, rule), row.after: moved(after, less, rule)}
+        return list(found.values())
+
+
+def _strong(candidate: Candidate, database: Database) -> bool:
+    return any(o.owner == "mine" and evidence_tier(o, database) <= ENDING_STRONG for o in candidate.owned)
+
+
+def precedence_of(database: Database) -> Precedence:
+    """The rows that come with `database`."""
+    return Precedence(tuple(Row(*row) for row in database.precedence))

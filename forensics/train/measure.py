@@ -22,7 +22,7 @@ from forensics.core import lazy
 from forensics.database import HEALTHY, Database
 from forensics.decision.decide import decide
 from forensics.decision.model import Model
-from forensics.decision.precedence import Precedence
+from forensics.decision.structure import Precedence
 from forensics.model import Verdict
 from forensics.model.verdicts import Diagnosis, Lane
 from forensics.outcome.features import Rates

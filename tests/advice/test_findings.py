@@ -9,7 +9,7 @@ from forensics.advice import findings, open_questions
 from forensics.advice.findings import NO_END_SHOWN, UNLINKED, UNPROVEN, _with_reasons
 from forensics.database import HEALTHY, Database
 from forensics.decision.decide import DecisionInput, decide
-from forensics.decision.precedence import Precedence
+from forensics.decision.structure import Precedence
 from forensics.model import Proof, Report, Value
 from forensics.model.answers import REASON_LINE
 from forensics.model.verdicts import Diagnosis, OwnedObservation

@@ -2,7 +2,7 @@
 
 import pytest
 
-from forensics.advice.transport_status import status_facts
+from forensics.advice.log_facts import status_facts
 from forensics.model import Proof
 
 NCCL = Proof("train.log", 3, "Got completion from peer 10.1.4.9<41522>", "distributed.network/ib_completion", "proof")

@@ -12,7 +12,7 @@ from forensics.database import HEALTHY, Database
 from forensics.decision.decide import MAX_CAUSES, UNKNOWN_OWNER_MAX_PROBABILITY, DecisionInput, decide
 from forensics.decision.ledger import AGAINST_ALL, BAD_END
 from forensics.decision.model import Model
-from forensics.decision.precedence import Precedence
+from forensics.decision.structure import Precedence
 from forensics.model import Line
 from forensics.model.verdicts import Diagnosis, LaneDigest, LaneKind
 from forensics.outcome.ending_words import ending_rows

@@ -8,7 +8,7 @@ import pytest
 
 from forensics.advice.findings import NO_END_SHOWN
 from forensics.database import HEALTHY, Database
-from forensics.decision.last_step import BROKEN_OFF_MAX, OPEN_END_MAX
+from forensics.decision.doubts import BROKEN_OFF_MAX, OPEN_END_MAX
 from forensics.model import Report
 from forensics.pipeline import analyze_paths
 

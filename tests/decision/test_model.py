@@ -15,10 +15,11 @@ from forensics.core.errors import UsageError
 from forensics.database import HEALTHY, Database
 from forensics.decision import model as models
 from forensics.decision.candidates import FEATURE_NAMES
-from forensics.decision.model import BUILT_IN, ForeignModelError, Model, model_from_bytes, model_to_bytes, read_model, softmax
+from forensics.decision.model import BUILT_IN, ForeignModelError, Model, model_from_bytes, read_model, softmax
 from forensics.model import Report
 from forensics.outcome.deciding_lines import STRUCTURE, WORD_ROWS, LineWeights
 from forensics.outcome.ending_words import ENDING_ROWS, EndingModel
+from forensics.train.model_file import model_to_bytes
 from tests.decision.made import model
 
 LOSS = "2025-08-22 03:00:00,000 INFO step 1 loss 0.5\n"

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from forensics.database import Database, builtin_folder
 from forensics.database.records import read_precedence
-from forensics.decision.precedence import Precedence, Row, precedence_of
+from forensics.decision.structure import Precedence, Row, precedence_of
 from forensics.model import Report
 from forensics.model.verdicts import Candidate
 from forensics.report.course import consequences

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from forensics import pipeline
 from forensics.database import Database
 from forensics.model import Report, SourceSummary
-from forensics.ownership.runs import separate_runs
+from forensics.ownership.asked_subject import separate_runs
 from tests.conftest import text_source
 
 SHAPES = "RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)\n"

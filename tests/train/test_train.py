@@ -11,8 +11,8 @@ from forensics.database import HEALTHY, Database, builtin_folder
 from forensics.database.rates import read_fired, smoothed_rate
 from forensics.decision.candidates import FEATURE_NAMES, FEATURES
 from forensics.decision.decide import DecisionInput
-from forensics.decision.model import model_from_bytes, model_to_bytes
-from forensics.decision.precedence import precedence_of
+from forensics.decision.model import model_from_bytes
+from forensics.decision.structure import precedence_of
 from forensics.outcome import line_classes
 from forensics.outcome.deciding_lines import UNTRAINED_LINE_WEIGHTS, candidate_lines
 from forensics.scan import scan
@@ -33,6 +33,7 @@ from forensics.train.measure import (
     reliability_bins,
     rival_table,
 )
+from forensics.train.model_file import model_to_bytes
 from forensics.train.rows import rates_without, rows_of, with_new_rows
 from scripts.lay_out_corpus import marked
 from scripts.row_file import rows_from_bytes, rows_to_bytes
