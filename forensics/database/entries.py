@@ -25,7 +25,7 @@ SCOPES: tuple[Scope, ...] = get_args(Scope)
 TRAIT_NAMES = frozenset(
     (
         *("exception", "process_death", "program_error", "machine_fault", "external_stop", "waits_for_peer"),
-        *("worthless_result", "stalls", "kernel_fault", "memory_kill", "child_death", "device_fault"),
+        *("worthless_result", "stalls", "kernel_fault", "memory_kill", "child_death", "lacks_input", "device_fault"),
         *("disk_space", "shared_storage", "shared_network", "may_pass", "shared_power", "shared_stop"),
     )
 )

@@ -52,6 +52,8 @@ MIN_DEATHS = 3  # a restart may succeed, and so may a second one; a supervisor's
 MAX_BAD_IF_AT_WORK = 0.45  # of a bad end, where the log breaks off while the last attempt was at work: hardly less than even
 SURVIVED = "rule: the program went on behind it, and this was the last word"
 OVERTAKEN = "rule: the program went on behind it, and another message was the last word"
+FAILED_STAGE = "rule: a stage that ended with a usage error explains what a later stage lacks"
+LACKING_STAGE = "rule: a stage before it ended with a usage error"
 ENDED_LAST = "rule: the last attempt ended with it"
 ENDED_EARLIER = "rule: only an earlier attempt ended so"
 FAILED_ALREADY = "rule: it failed before it was stopped, and nothing went on in between"
@@ -71,7 +73,7 @@ AT_WORK = "rule: the program went on behind all that failed, and was at work whe
 def ranked_by_structure(ranked: Sequence[Candidate], lanes: Sequence[Lane], database: Database) -> list[Candidate]:
     """`ranked` after all rules of the ranking. `lanes`: of the subject."""
     ranked = failed_process_first(last_word_first(ranked, database), database)
-    ranked = failure_before_stop(ranked, lanes, database)
+    ranked = failure_before_stop(failed_stage_first(ranked, database), lanes, database)
     return nan_first(last_attempt_first(ranked, database), database)
 
 
@@ -87,6 +89,19 @@ def last_word_first(ranked: Sequence[Candidate], database: Database) -> list[Can
         ends = [j for j in above if _shows_an_end(found[j], database)]
         if ends and all(_was_survived(found[j], word, database, told is None) for j in ends):
             _exchange(found, i, max(ends, key=lambda j: found[j].probability), (SURVIVED, OVERTAKEN), word)
+    return found
+
+
+def failed_stage_first(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
+    """`ranked`; a usage error, with which a stage ended, exchanges its probability with that of what a later stage lacks."""
+    found = list(ranked)
+    for j, lacking in enumerate(found):
+        if not database.has_trait(lacking.cause, "lacks_input"):
+            continue
+        for i, failed in enumerate(found):
+            usage = next((o for o in failed.owned if _is_usage_error(o)), None)
+            if usage and found[j].probability > found[i].probability and _all_behind(found[j], usage, database):
+                _exchange(found, i, j, (FAILED_STAGE, LACKING_STAGE), usage)
     return found
 
 
@@ -187,6 +202,11 @@ def _failed_by_itself(o: OwnedObservation, database: Database) -> bool:
     """Is it a strong sign of an error that no other process can give: of its program, or of a port that is taken on its host?"""
     own = database.has_trait(str(o.observation.cause), "program_error") or "listen_error" in o.observation.fields
     return own and o.owner == "mine" and evidence_tier(o, database) <= ENDING_STRONG and not survived(o)
+
+
+def _is_usage_error(o: OwnedObservation) -> bool:
+    """Does it name a program and its argument? With such a message a program ends before it begins."""
+    return o.owner == "mine" and {"program", "argument"} <= o.observation.fields.keys()
 
 
 def _all_behind(lacking: Candidate, usage: OwnedObservation, database: Database) -> bool:

@@ -16,6 +16,7 @@ from forensics.decision.structure import (
     ENDED_LAST,
     FAILED_ALREADY,
     FAILED_FIRST,
+    FAILED_STAGE,
     LAST_ERROR,
     MACHINE_WENT_ON,
     MAX_BAD_IF_AT_WORK,
@@ -111,6 +112,16 @@ def test_an_error_that_ended_the_last_attempt_keeps_the_last_word_behind_it(know
     survived, ended = in_lane(seen(OOM, 10, "proof", later_attempts=1)), in_lane(seen(INDEX, 95, "proof"))
     found = decided(knowledge, survived, ended, in_lane(seen(DIED, 99)))
     assert found.candidates[0].cause != DIED
+
+
+def test_a_stage_with_a_usage_error_explains_what_a_later_stage_lacks(knowledge: Database) -> None:
+    usage = in_lane(seen(CONFIG, 50), program="sample.py", argument="--fast")
+    found = decided(knowledge, usage, in_lane(seen(MISSING, 99, "proof")))
+    assert found.candidates[0].cause == CONFIG
+    assert FAILED_STAGE in {a.feature for a in found.candidates[0].ledger}
+    behind = in_lane(seen(CONFIG, 99), program="sample.py", argument="--fast")
+    for first in (in_lane(seen(CONFIG, 50), argument="--fast"), behind):
+        assert decided(knowledge, first, in_lane(seen(MISSING, 60, "proof"))).candidates[0].cause == MISSING
 
 
 def test_what_the_last_attempt_ended_with_is_ranked_before_the_end_of_an_earlier_one(knowledge: Database) -> None:
