@@ -24,7 +24,7 @@ CURVE_KINDS: dict[str, Literal["memory", "loss", "throughput"]] = {
     "step_time": "throughput",  # shown as steps a second, so that slower is lower, as with a rate
 }
 RANK_PATTERN = lazy.regex(r"rank (\d{1,6})")
-MIN_COMPARED_POINTS = 2  # the first says whether two runs began alike, the last where they ended
+MIN_COMPARED_POINTS = 3  # the first ones say whether two runs began alike, the last where they ended
 MIN_CURVE_POINTS = 8  # fewer are read as numbers more easily than as a picture
 MIN_LOSS_POINTS = 20  # readings of the loss: by then every kind of step has been seen, a validation too
 MAX_CURVE_POINTS = 160  # one for every four dots of a chart's width

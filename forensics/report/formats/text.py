@@ -54,12 +54,13 @@ from forensics.report.subjects import Group, ending_sentence
 
 SUMMARY_ROWS = 6  # of a screen of 24 rows
 LABELLED_ROWS = 2  # for each of the three labels, so that it fits on one screen
+STEP_ROWS = 4  # chosen by hand: for what to do first, of which nothing may be cut: a warning may stand at its end
 LABEL_COLUMNS = 10  # the width of `where`, `when`, `do first`
 
 
-def labelled(width: int, label: str, text: str) -> Iterator[Row]:
+def labelled(width: int, label: str, text: str, most: int = LABELLED_ROWS) -> Iterator[Row]:
     """`text` after its label; no row if it is empty."""
-    for i, row in enumerate(cut_text(text, width - LABEL_COLUMNS, LABELLED_ROWS) if text else ()):
+    for i, row in enumerate(cut_text(text, width - LABEL_COLUMNS, most) if text else ()):
         yield Row((("" if i else label).ljust(LABEL_COLUMNS), "head"), (row, ""))
 
 
@@ -102,7 +103,7 @@ class FirstScreen:
     def _overview(self) -> Iterator[Row]:
         """Where, since when, and what to do first."""
         rows = [*labelled(self.width, "where", overview.location(self.report)), *self._when()]
-        rows += labelled(self.width, "do first", overview.do_first(self.report))
+        rows += labelled(self.width, "do first", overview.do_first(self.report), STEP_ROWS)
         if rows:
             yield Row()
             yield from rows
@@ -434,7 +435,7 @@ class _Text:
             time = incident.time or incident.start
             yield from labelled(self.width, "  where", first.where)
             yield from labelled(self.width, "  when", course.clock_text(time, "", self.report))
-            yield from labelled(self.width, "  do first", first.remediations[0].action if first.remediations else "")
+            yield from labelled(self.width, "  do first", first.remediations[0].action if first.remediations else "", STEP_ROWS)
             proofs = quoted_evidence(first, MAX_TEXT_PROOFS)
             column = min(MAX_PLACE_COLUMN_CHARS, max((len(self._place(p)) for p in proofs), default=0))
             for proof in proofs:
