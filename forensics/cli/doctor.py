@@ -8,6 +8,7 @@ Nothing is changed, no right is needed, and no program that is asked may take lo
 
 import ctypes
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from typing import Annotated, NamedTuple
 import typer
 
 from forensics.cli.output import write
+from forensics.version import DISTRIBUTION, VERSION
 
 ASK_S = 2.0  # chosen by hand: a program that answers later is of no use while a job dies
 TIME_STATUS_BYTES = 512  # chosen by hand: more than the kernel's `struct timex` on any machine
@@ -35,6 +37,14 @@ EXTRA_MODULES = {
     "mcp": ("forensics mcp", "mcp"),
     "distributed": ("forensics fleet", "distributed fsspec pyarrow sqlalchemy"),
 }
+
+
+def install_command(packages: str) -> str:
+    """The command that installs `packages` where this program is: another environment's pip would not bring them to it."""
+    if "pipx" in Path(sys.prefix).parts:
+        return f"pipx inject {DISTRIBUTION} {packages}"
+    interpreter = shlex.quote(sys.executable)
+    return f"{interpreter} -m pip install {packages}" if find_spec("pip") else f"uv pip install --python {interpreter} {packages}"
 
 
 class Check(NamedTuple):
@@ -79,8 +89,6 @@ def _ask(*command: str) -> tuple[str, str]:
 
 
 def _versions() -> Check:
-    from forensics.version import DISTRIBUTION, VERSION
-
     python, system = ".".join(map(str, sys.version_info[:3])), os.uname()
     return Check("versions", "ok", f"{DISTRIBUTION} {VERSION}, Python {python}, {system.sysname} {system.release}")
 
@@ -143,7 +151,7 @@ def _py_spy() -> Check:
     lacks = "stacks of a job that hangs (forensics run --stall)"
     if path := py_spy_path():
         return Check("py-spy", "ok", path)
-    return Check("py-spy", "missing", "not installed", lacks, "pip install py-spy")
+    return Check("py-spy", "missing", "not installed", lacks, install_command("py-spy"))
 
 
 def _gpu() -> Check:
@@ -204,11 +212,12 @@ def _core_dumps() -> Check:
 
 
 def _extras() -> Iterator[Check]:
+    """A check of each extra; `mend` is what it lacks."""
     for module, (lacks, packages) in EXTRA_MODULES.items():
         there = find_spec(module) is not None
         name = f"extra {packages.split()[0]}"
         gone = " ".join(p for p in packages.split() if not _is_installed(p))
-        yield Check(name, "ok", "installed") if there else Check(name, "missing", "not installed", lacks, f"pip install {gone}")
+        yield Check(name, "ok", "installed") if there else Check(name, "missing", "not installed", lacks, gone)
 
 
 def _is_installed(package: str) -> bool:
@@ -224,9 +233,9 @@ def _extra_packages() -> Check:
     if not gone:
         return Check("extras", "ok", "all are installed")
     lacks = "; ".join(check.lacks for check in gone)
-    packages = " ".join(dict.fromkeys(p for check in gone for p in check.mend.removeprefix("pip install ").split()))
+    packages = " ".join(dict.fromkeys(p for check in gone for p in check.mend.split()))
     return Check(
-        "extras", "missing", ", ".join(check.name.removeprefix("extra ") for check in gone), lacks, f"pip install {packages}"
+        "extras", "missing", ", ".join(check.name.removeprefix("extra ") for check in gone), lacks, install_command(packages)
     )
 
 

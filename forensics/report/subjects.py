@@ -26,7 +26,7 @@ from forensics.report.phrases import shows_no_crash
 
 MAX_NAME_CHARS = 60  # so that it stays one line
 PLACE_AND_TEXT = lazy.regex(r"(?s)(.*?:\d+): (.*)")
-POD = lazy.regex(r"pod ([^\s,;]+)")
+POD = lazy.regex(r"(?:^|, )pod ([^\s,;]+)")
 # outcome -> its words if the verdict is sure, and if it is not
 OUTCOME_PHRASES: Mapping[str, tuple[str, str]] = {
     "failed": ("ended badly", "probably ended badly"),
@@ -44,6 +44,7 @@ WORDS_WITHOUT_END: Mapping[str, str] = {
     "stopped": "something was {}stopped",
 }
 SERVER_FORMATS = ("jupyter server", "classic notebook")  # such a server goes on after the end of a kernel
+KERNEL_DIED = "notebook.kernel_died"
 SERVED_CAUSES = "notebook."  # the family of what ends a kernel or its connection, and no server
 OF_CELL = "its cell "  # so begins the reason that decision/decide.py gives for a notebook one of whose cells failed
 BAD = ("failed", "stalled", "spoiled", "stopped")
@@ -83,6 +84,8 @@ def ending_sentence(report: Report) -> EndingSentence | None:
     unshown = WORDS_WITHOUT_END.get(subject.outcome)
     if unshown and (not subject.why or _is_of_server(subject, report)):
         doubt = "probably " if report.verdict == "undetermined" else ""
+        if subject.outcome == "failed" and _is_of_dead_kernel(report):
+            return EndingSentence("a kernel of the server in", name, f"{doubt}died", "")
         return EndingSentence(
             " ".join(filter(None, ("in", lead.removeprefix("the notebook in")))),
             name,
@@ -102,6 +105,14 @@ def _is_of_server(subject: SubjectSummary, report: Report) -> bool:
     """Is it the log of a server, which goes on after the end of what it serves? Of a notebook file, too, one cell ended."""
     formats, served = {s.name: s.format for s in report.sources}, report.causes[0].id.startswith(SERVED_CAUSES)
     return served or subject.kind == "notebook" or formats.get(subject.name, "") in SERVER_FORMATS
+
+
+def _is_of_dead_kernel(report: Report) -> bool:
+    """Is it the log of a server that tells of the death of a kernel?"""
+    formats = {s.name: s.format for s in report.sources}
+    served = report.subject is not None and formats.get(report.subject.name, "") in SERVER_FORMATS
+    told = [f for i, f in enumerate(report.causes) if not i or f.role == "symptom"]
+    return served and any(f.id == KERNEL_DIED for f in told)
 
 
 def _is_slow_down(report: Report) -> bool:
@@ -129,7 +140,7 @@ def _named(subject: SubjectSummary, report: Report) -> tuple[str, str]:
         return f"the {subject.kind}", ""
     if subject.name not in names:
         return subject.kind, _cut(subject.name)
-    pod = POD.match(report.causes[0].where) if not shows_no_crash(report) else None
+    pod = POD.search(report.causes[0].where) if not shows_no_crash(report) else None
     if pod:
         return "pod", _cut(pod[1])
     last = subject.name.rsplit("/", 1)[-1]

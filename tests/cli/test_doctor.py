@@ -1,6 +1,7 @@
 """`forensics doctor`: each thing that is missing has what reports lack and one command; it is bounded in time and never fails."""
 
 import json
+import sys
 import time
 from pathlib import Path
 
@@ -30,7 +31,7 @@ def test_a_machine_on_which_nothing_is_allowed(monkeypatch: pytest.MonkeyPatch, 
         (tmp_path / name).write_text("#!/bin/sh\necho not permitted >&2; exit 1\n")
         (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(doctor, "find_spec", lambda _name: None)
+    monkeypatch.setattr(doctor, "find_spec", lambda name: name == "pip" or None)
     monkeypatch.setattr(doctor, "EXTRA_MODULES", {"x": ("something", "a b"), "y": ("more", "b pytest c")})
 
     def refused(*_: object) -> int:
@@ -42,7 +43,7 @@ def test_a_machine_on_which_nothing_is_allowed(monkeypatch: pytest.MonkeyPatch, 
     rows = {c["name"]: c for c in json.loads(in_text("doctor", "--json").stdout)}
     assert {rows[name]["state"] for name in ("kernel log", "journal", "kubectl", "nvidia-smi", "slurm")} == {"missing"}
     assert rows["kernel log"]["mend"].endswith("sysctl -w kernel.dmesg_restrict=0") and rows["kernel log"]["mend"] in told
-    assert rows["extras"]["mend"] == "pip install a b c"  # pytest is there already
+    assert rows["extras"]["mend"] == f"{sys.executable} -m pip install a b c"  # pytest is there already
     assert rows["captured runs"]["state"] == "limited"
 
 
@@ -54,3 +55,20 @@ def test_a_program_that_does_not_answer_is_not_waited_for(monkeypatch: pytest.Mo
     start = time.monotonic()
     assert "no answer" in next(c for c in doctor.checked() if c.name == "slurm").found
     assert time.monotonic() - start < 10
+
+
+@pytest.mark.parametrize(
+    ("prefix", "pip", "command"),
+    [
+        ("/home/me/.local/share/pipx/venvs/training-forensics", True, "pipx inject training-forensics a b"),
+        ("/home/me/my venv", True, "'/home/me/my venv/bin/python' -m pip install a b"),
+        ("/home/me/.local/share/uv/tools/x", False, "uv pip install --python /home/me/.local/share/uv/tools/x/bin/python a b"),
+    ],
+)
+def test_packages_are_installed_where_the_program_is(
+    monkeypatch: pytest.MonkeyPatch, prefix: str, pip: bool, command: str
+) -> None:
+    monkeypatch.setattr(sys, "prefix", prefix)
+    monkeypatch.setattr(sys, "executable", f"{prefix}/bin/python")
+    monkeypatch.setattr(doctor, "find_spec", lambda name: pip if name == "pip" else None)
+    assert doctor.install_command("a b") == command
