@@ -85,7 +85,7 @@ def collect(
 ) -> Rules:
     """The rules of signatures of at least `weight`, of `families` if there are some, and of a node's own log if `on_node`.
 
-    `vetoes`: the target knows them. A rule without its vetoes is kept if it matches none of the negative examples. `advised`: the
+    `vetoes`: the target knows them; one that does not gets no rule of a signature that has some. `advised`: the
     remedies that a report of one line shows, if this is the cause it names.
     """
     wanted = WEIGHT_NAMES[: WEIGHT_NAMES.index(weight) + 1]
@@ -114,6 +114,8 @@ def _is_of_node(signature: Signature, family: str) -> bool:
 def _rule(cause: Cause, signature: Signature, node: bool, with_vetoes: bool) -> tuple[Rule | None, str]:
     """The rule of a signature, and what it loses; empty for nothing."""
     why = ""
+    if signature.unless and not with_vetoes:
+        return None, "its vetoes cannot be said"
     for start in (LINE_START, LABELLED_START):
         try:
             made = rewrite(signature.pattern, start)
@@ -125,8 +127,7 @@ def _rule(cause: Cause, signature: Signature, node: bool, with_vetoes: bool) -> 
             rule = _of(cause, signature, made.pattern, tuple(dict.fromkeys(chosen)), node)
             why = fault(rule)
             if not why:
-                lost = "its vetoes" if signature.unless and not with_vetoes else ""
-                lost = lost or ("a look-around" if made.vetoes and len(chosen) < len({*own, *made.vetoes}) else "")
+                lost = "a look-around" if made.vetoes and len(chosen) < len({*own, *made.vetoes}) else ""
                 kept = structs.replace(rule, hardware=rule.hardware and not lost)
                 return kept, f"exported without {lost}" if lost else ""
     return None, why
@@ -264,9 +265,9 @@ def loki(rules: Iterable[Rule], setting: Setting) -> str:
 
 
 def logql(rule: Rule, setting: Setting) -> str:
-    """The query that finds the lines of a rule."""
+    """The query that finds the lines of a rule, by stream: an alert keeps its labels, so it tells the pod and the host."""
     filters = "".join([f" |~ `{rule.pattern}`", *(f" !~ `{veto}`" for veto in rule.vetoes)])
-    return f"sum(count_over_time({setting.selector}{filters} [{WINDOW}])) > 0"
+    return f"count_over_time({setting.selector}{filters} [{WINDOW}]) > 0"
 
 
 def prometheus(rules: Iterable[Rule], setting: Setting) -> str:

@@ -48,4 +48,4 @@ def test_a_row_of_the_same_pod_counts(tmp_path: Path) -> None:
 
 def test_the_pod_is_named_and_not_the_file_that_describes_it(tmp_path: Path) -> None:
     told(tmp_path, "eval-7")
-    assert analyze(tmp_path / "describe.txt").text().splitlines()[1].startswith(("pod train-0 ", "in pod train-0 "))
+    assert analyze(tmp_path / "describe.txt").to_text().splitlines()[1].startswith(("pod train-0 ", "in pod train-0 "))

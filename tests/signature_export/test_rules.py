@@ -149,3 +149,12 @@ def test_what_an_xid_asks_for_later_is_told() -> None:
     rules = {r.id.partition("/")[2]: r for r in exported("npd").rules}
     assert rules["xid_154"].remedy.startswith("do what its text names: reset, reboot, drain")
     assert "then: " in rules["xid_64"].remedy
+
+
+def test_a_signature_with_vetoes_has_a_rule_only_where_vetoes_can_be_said() -> None:
+    vetoed = {s.id for c in read_folders([builtin_folder()])[0] for s in c.signatures if s.unless}
+    assert vetoed & {r.id for r in exported("loki").rules}
+    for target in ("npd", "prometheus", "hyperpod"):
+        assert not vetoed & {r.id for r in exported(target).rules}
+    told = {loss.id: loss.why for loss in exported("npd").losses if not loss.exported}
+    assert all(told[i] == "its vetoes cannot be said" for i in vetoed & told.keys())
