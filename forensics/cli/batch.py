@@ -80,7 +80,9 @@ def _check(folder: Path, form: str, output: Path | None, tracker: str) -> None:
     if not folder.is_dir():
         raise UsageError("no such folder", str(folder))
     if not any(p.is_dir() for p in folder.iterdir()):
-        raise SourceError("no sub-folders, so no cases", str(folder), "use `forensics analyze` for one case")
+        place = shlex.quote(str(folder))
+        advice = f"if it is one case: forensics analyze {place}; if each file is one: forensics fleet {place} --group file"
+        raise SourceError("no sub-folders, so no cases", str(folder), advice)
 
 
 def _run(folder: Path, telling: OutputOptions, signatures: Sequence[Path], event_filter: "Filter", remember: bool | None) -> bool:
