@@ -37,9 +37,8 @@ class Subject(Struct, frozen=True, dict=True):  # a folder of thousands of logs 
 
     `own`: names of the sources that it wrote; for a machine all sources. `starts`, `ends`: first and last known time of each of
     these. `pids`: its processes, as far as its logs name them. `machine`: only logs of hosts were given. `lanes`: of all sources,
-    by name. `hosts`, `pods`: those that its own lines name. `earlier`: the runs of the same program before it, in order.
-    `other_runs`: names of the sources that other runs wrote. `captured`: what captures say of its runs, one for each node of a
-    job.
+    by name. `hosts`: those that its own lines name. `earlier`: the runs of the same program before it, in order. `other_runs`:
+    names of the sources that other runs wrote. `captured`: what captures say of its runs, one for each node of a job.
     """
 
     own: frozenset[str]
@@ -49,7 +48,6 @@ class Subject(Struct, frozen=True, dict=True):  # a folder of thousands of logs 
     machine: bool
     lanes: Mapping[str, tuple[Lane, ...]] = field(default_factory=dict)
     hosts: frozenset[str] = frozenset()
-    pods: frozenset[str] = frozenset()
     earlier: tuple["Subject", ...] = ()
     other_runs: frozenset[str] = frozenset()
     captured: tuple[CapturedRun, ...] = ()

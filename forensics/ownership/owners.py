@@ -23,7 +23,6 @@ NAMED_LINKS = {"pid", "step", "container", "pod_uid", "pod", "kernel", "uuid", "
 MIN_COMPARABLE_PID = 1000  # a container counts its processes from 1, so a small pid may be the same process under another number
 MAX_THREAD_ID_DISTANCE = 500  # the kernel reports a crash by the thread's id, which is a little greater than the pid
 MAX_STAMP_DELAY_S = 2.0  # between an event and the time stamp of its line
-POD_OBJECT = "pod/"  # in front of the name of a pod, in a row of `kubectl get events`
 GROUP_FIELDS = ("cgroup", "limit_path", "container", "step", "container_id")
 Place = tuple[str, int]
 
@@ -31,7 +30,7 @@ Place = tuple[str, int]
 def assign_owners(incident: Incident, subject: Subject, database: Database) -> tuple[OwnedObservation, ...]:
     """Every observation of `incident` that names a cause, in order, with its owner; without those in the logs of other runs."""
     observations = [o for o in incident.events if o.cause in database.causes and o.source not in subject.other_runs]
-    subject = replace(subject, hosts=_hosts(observations, subject), pods=_pods(observations, subject))
+    subject = replace(subject, hosts=_hosts(observations, subject))
     linked = _named_links(incident.links, observations, subject)
     ends_in_own_logs = any(
         o.source in subject.own and o.weight != "hint" and what_ended(o, database) != "nothing" for o in observations
@@ -75,8 +74,6 @@ def _owner(
     if subject.machine:
         return "mine", "the machine's own log"
     if o.source in subject.own:
-        if lane and (other := _another_pod(lane, subject)):
-            return "others", f"{other} is another one"
         if lane is None or lane.kind in OWN_KINDS or not any(x.kind in OWN_KINDS for x in subject.lanes.get(o.source, ())):
             return "mine", "its own log"
         return "unknown", "another program's line in its log"
@@ -130,16 +127,6 @@ def _with_own_aftermath(
 def _hosts(observations: Iterable[Observation], subject: Subject) -> frozenset[str]:
     names = (o.fields.get(name, "") for o in observations if o.source in subject.own for name in ("host", "node"))
     return frozenset(normalise_host(str(name)) for name in names) - {""}
-
-
-def _pods(observations: Iterable[Observation], subject: Subject) -> frozenset[str]:
-    return frozenset(str(o.fields["pod"]) for o in observations if o.source in subject.own and "pod" in o.fields)
-
-
-def _another_pod(lane: Lane, subject: Subject) -> str:
-    """The pod that a row of `kubectl get events` is of, `pod/eval-7`, where what is told of the subject names others."""
-    name = lane.entity.name
-    return name if subject.pods and name.startswith(POD_OBJECT) and name.removeprefix(POD_OBJECT) not in subject.pods else ""
 
 
 def _on_another_host(o: Observation, subject: Subject) -> bool:
