@@ -24,6 +24,7 @@ from forensics.decision.structure import (
     MAX_BAD_IF_AT_WORK,
     MIN_BAD_OF_FAILED_CELL,
     MIN_BAD_OF_LAST_ERROR,
+    STOPPED_AT_WORK,
     Precedence,
     cell_that_failed,
     closing_at_end,
@@ -33,6 +34,7 @@ from forensics.decision.structure import (
     last_position,
     machine_went_on,
     ranked_by_structure,
+    stopped_at_work,
 )
 from forensics.decision.text import trouble_text, trouble_words
 from forensics.model import Adjustment, Notice, Verdict
@@ -187,6 +189,9 @@ def _row_of_last_lines(
     bad = probability_of(rows)
     if given.exit_status(database) is not None:
         return ()
+    if bad < MIN_BAD_OF_LAST_ERROR and (stop := stopped_at_work(given.owned, lane, database)):
+        seen = stop.observation
+        return with_rule(rows, MIN_BAD_OF_LAST_ERROR, STOPPED_AT_WORK, seen.source, seen.line)[-1:]
     if bad < MIN_BAD_OF_LAST_ERROR and (death := dies_again(given.owned, lane, database)):
         seen = death.observation
         return with_rule(rows, MIN_BAD_OF_LAST_ERROR, DIES_AGAIN, seen.source, seen.last_line)[-1:]

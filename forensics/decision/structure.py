@@ -6,6 +6,7 @@ Traceback ... / (a further attempt) / 100% 1640/1640                  -> the las
 Traceback ... / (a further attempt) / OSError: ... in use, its end     -> what the last attempt ended with
 CUDA_ERROR_OUT_OF_MEMORY / exit code 1 / *** JOB 7 CANCELLED AT ***    -> what failed, before the job was cancelled
 step 900 / CRITICAL: the ledger does not fit                          -> it ended with this line, whatever its words are
+update 62 / 63 of 90 / worker received SIGTERM / exiting                 -> it ended badly: it was stopped at work
 Load model failed: intent, error: Worker died / Retry worker / ...       -> it ended badly: no worker ever worked
 soft lockup - CPU#3 stuck / hours of ordinary messages                 -> hardly less than even that the machine ended well
 [rank8]: FileNotFoundError ... / [rank0]: Watchdog caught ...         -> the error of one rank is ranked before what waited for it
@@ -48,6 +49,7 @@ MIN_BAD_OF_LAST_ERROR = 0.6  # of a bad end, where the log of a job ends with an
 # failures, and no healthy one has such an output.
 MIN_BAD_OF_FAILED_CELL = 0.9
 MIN_LINES_OF_MACHINE = 100  # more than the dump of a stall and the messages of a restart that repeat earlier ones
+MAX_LINES_OF_FAREWELL = 3  # chosen by hand: what a program says of a signal that it obeys at once
 MIN_DEATHS = 3  # a restart may succeed, and so may a second one; a supervisor's third says that it does not help
 MAX_BAD_IF_AT_WORK = 0.45  # of a bad end, where the log breaks off while the last attempt was at work: hardly less than even
 SURVIVED = "rule: the program went on behind it, and this was the last word"
@@ -65,6 +67,7 @@ ABOUT_LOST = "rule: it is about numbers that an earlier cell shows already"
 REACHED_END = "rule: the last attempt reached the end of what it counts"
 MACHINE_WENT_ON = "rule: the machine worked on behind all that was reported, and nothing of it is lasting"
 LAST_ERROR = "rule: the log ends with an error, which stands nowhere else in it"
+STOPPED_AT_WORK = "rule: a signal stopped it while it counted"
 DIES_AGAIN = "rule: its processes die again and again to the end of the log, and nothing in between shows that one worked"
 CELL_FAILED = "rule: an output of the notebook, as it was saved, is the error that ended its cell"
 AT_WORK = "rule: the program went on behind all that failed, and was at work where the log ends"
@@ -308,7 +311,13 @@ def dies_again(owned: Sequence[OwnedObservation], lane: Lane | None, database: D
     if all(evidence_tier(o, database) > ENDING_STRONG for o in own):
         return None
     deaths = (o for o in own if database.has_trait(str(o.observation.cause), "process_death") and not o.aftermath.later_attempts)
-    return next((o for o in deaths if o.observation.count >= MIN_DEATHS), None)
+    return next((o for o in deaths if o.observation.count >= MIN_DEATHS and _is_going_on(o)), None)
+
+
+def _is_going_on(o: OwnedObservation) -> bool:
+    """Is it told to the end, or is less than a tenth of the lines in which it is told behind the last one?"""
+    span = o.observation.last_line - o.observation.line
+    return o.aftermath.lines_after * 10 <= span or o.aftermath.lines_after <= MAX_LINES_BEHIND_WORD
 
 
 def cell_that_failed(lanes: Sequence[Lane]) -> tuple[str, FailedCell] | None:
@@ -319,6 +328,15 @@ def cell_that_failed(lanes: Sequence[Lane]) -> tuple[str, FailedCell] | None:
 def closing_at_end(lane: Lane) -> Line | None:
     """The line with which the program says that it is over, if it is the last one of its log."""
     return lane.closing if lane.closing and lane.closing.number == lane.attempts[-1].last_line else None
+
+
+def stopped_at_work(owned: Sequence[OwnedObservation], lane: Lane | None, database: Database) -> OwnedObservation | None:
+    """The signal with which the log of a job ends whose last attempt was counting, and with nothing of an end behind it."""
+    if lane is None or lane.kind != "job" or not lane.at_work:
+        return None
+    stops = (o for o in owned if o.lane is lane and database.has_trait(str(o.observation.cause), "external_stop"))
+    told = (o for o in stops if last_word(str(o.observation.cause), [o], database))
+    return next((o for o in told if o.aftermath.lines_after <= MAX_LINES_OF_FAREWELL), None)
 
 
 def last_error(lane: Lane | None) -> Line | None:

@@ -143,8 +143,8 @@ def test_a_failure_is_ranked_before_the_cancel_that_cleaned_up_behind_it(knowled
 
 @pytest.mark.parametrize(
     ("count", "behind", "good", "bad"),
-    [(3, 9, -1, MIN_BAD_OF_LAST_ERROR), (2, 9, -1, 0.0), (3, 9, 5, 0.0)],
-    ids=["again and again", "twice", "something ended well"],
+    [(3, 9, -1, MIN_BAD_OF_LAST_ERROR), (2, 9, -1, 0.0), (3, 60, -1, 0.0), (3, 9, 5, 0.0)],
+    ids=["again and again", "twice", "long before the end", "something ended well"],
 )
 def test_processes_that_die_to_the_end_of_a_log_ended_it_badly(
     count: int, behind: int, good: int, bad: float, knowledge: Database
@@ -217,6 +217,16 @@ def test_a_log_that_breaks_off_at_work_shows_no_crash_by_what_was_overcome(
     assert found.verdict == verdict
     if verdict == "no_crash":
         assert (found.outcome.state, found.outcome.ledger[-1].feature) == ("cut_off", AT_WORK)
+
+
+@pytest.mark.parametrize(("at_work", "behind", "stopped"), [(90, 1, True), (0, 1, False), (90, 9, False)])
+def test_a_signal_that_ends_a_log_that_was_counting_ended_it_badly(
+    at_work: int, behind: int, stopped: bool, knowledge: Database
+) -> None:
+    own = replace(OWN, at_work=Line(at_work, "update 63 of 90") if at_work else None)
+    told = replace(seen(STOPPED, 100 - behind, ends="nothing"), lane=own)
+    found = decide(question(told, lanes=(own,)), knowledge, model(-3.0, **SURE), Precedence(()))
+    assert (found.outcome.ended_badly == MIN_BAD_OF_LAST_ERROR) is stopped
 
 
 @pytest.mark.parametrize(
