@@ -24,6 +24,7 @@ from forensics.decision.structure import (
     MAX_BAD_IF_AT_WORK,
     MIN_BAD_OF_FAILED_CELL,
     MIN_BAD_OF_LAST_ERROR,
+    SERVICE_DIES_AGAIN,
     STOPPED_AT_WORK,
     Precedence,
     cell_that_failed,
@@ -34,6 +35,7 @@ from forensics.decision.structure import (
     last_position,
     machine_went_on,
     ranked_by_structure,
+    service_dies_again,
     stopped_at_work,
 )
 from forensics.decision.text import trouble_text, trouble_words
@@ -170,6 +172,11 @@ def _row_by_structure(
     given: DecisionInput, rows: tuple[Adjustment, ...], database: Database
 ) -> tuple[tuple[Adjustment, ...], Lane | None]:
     """The row of what the last lines show, and the lane whose last position it is, see last_position."""
+    if given.machine and (death := service_dies_again(given.owned, database)):
+        if probability_of(rows) >= MIN_BAD_OF_LAST_ERROR:
+            return (), None
+        seen = death.observation
+        return with_rule(rows, MIN_BAD_OF_LAST_ERROR, SERVICE_DIES_AGAIN, seen.source, seen.last_line)[-1:], None
     if given.machine and probability_of(rows) > MAX_BAD_IF_AT_WORK and machine_went_on(given.owned, given.lanes, database):
         return with_rule(rows, MAX_BAD_IF_AT_WORK, MACHINE_WENT_ON)[-1:], None
     decisive = outcome_features.decisive_lane(given.owned, given.lanes, database)

@@ -68,6 +68,7 @@ REACHED_END = "rule: the last attempt reached the end of what it counts"
 MACHINE_WENT_ON = "rule: the machine worked on behind all that was reported, and nothing of it is lasting"
 LAST_ERROR = "rule: the log ends with an error, which stands nowhere else in it"
 STOPPED_AT_WORK = "rule: a signal stopped it while it counted"
+SERVICE_DIES_AGAIN = "rule: a service of the machine fails again and again, and its last lines are such a failure"
 DIES_AGAIN = "rule: its processes die again and again to the end of the log, and nothing in between shows that one worked"
 CELL_FAILED = "rule: an output of the notebook, as it was saved, is the error that ended its cell"
 AT_WORK = "rule: the program went on behind all that failed, and was at work where the log ends"
@@ -312,6 +313,21 @@ def dies_again(owned: Sequence[OwnedObservation], lane: Lane | None, database: D
         return None
     deaths = (o for o in own if database.has_trait(str(o.observation.cause), "process_death") and not o.aftermath.later_attempts)
     return next((o for o in deaths if o.observation.count >= MIN_DEATHS and _is_going_on(o)), None)
+
+
+def service_dies_again(owned: Sequence[OwnedObservation], database: Database) -> OwnedObservation | None:
+    """The last of MIN_DEATHS or more failures of one service of a machine, with which the lines of that service end."""
+    failures: dict[str, list[OwnedObservation]] = {}
+    for o in (o for o in owned if o.owner == "mine" and evidence_tier(o, database) <= ENDING_STRONG):
+        stop = database.has_trait(str(o.observation.cause), "external_stop")
+        if o.lane and o.lane.kind == "service" and o.lane.entity.kind == "unit" and not stop:
+            failures.setdefault(o.lane.entity.name, []).append(o)
+    found = (max(f, key=lambda o: o.observation.last_line) for f in failures.values() if _deaths(f) >= MIN_DEATHS)
+    return next((last for last in found if last.aftermath.lines_after <= MAX_LINES_BEHIND_WORD), None)
+
+
+def _deaths(told: Sequence[OwnedObservation]) -> int:
+    return sum(max(1, o.observation.count) for o in told)
 
 
 def _is_going_on(o: OwnedObservation) -> bool:

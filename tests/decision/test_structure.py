@@ -23,6 +23,7 @@ from forensics.decision.structure import (
     MAX_BAD_IF_FINISHED,
     MIN_BAD_OF_LAST_ERROR,
     REACHED_END,
+    SERVICE_DIES_AGAIN,
     SURVIVED,
     Precedence,
     failed_process_first,
@@ -203,6 +204,21 @@ def test_a_machine_that_worked_on_behind_all_that_passes_did_not_end(
     found = decide(given, knowledge, model(6.0, **SURE), Precedence(()))
     assert (found.outcome.ended_badly == MAX_BAD_IF_AT_WORK) == went_on
     assert (found.outcome.ledger[-1].feature == MACHINE_WENT_ON) == went_on
+
+
+@pytest.mark.parametrize(
+    ("kind", "times", "behind", "told"),
+    [("service", 3, 0, True), ("service", 2, 0, False), ("service", 3, 60, False), ("kernel", 3, 0, False)],
+    ids=["again and again", "twice", "the service works on", "the kernel"],
+)
+def test_a_service_of_a_machine_that_dies_again_and_again_failed(
+    kind: Any, times: int, behind: int, told: bool, knowledge: Database
+) -> None:
+    service = replace(OWN, entity=Entity("unit", "fit"), kind=kind)
+    deaths = [replace(seen(DIED, 100 - behind - i, lines_after=behind + i), lane=service) for i in range(times)]
+    found = decide(question(*deaths, lanes=(service,), machine=True), knowledge, model(-3.0, **SURE), Precedence(()))
+    assert (found.outcome.ledger[-1].feature == SERVICE_DIES_AGAIN) is told
+    assert (found.outcome.ended_badly == MIN_BAD_OF_LAST_ERROR) is told
 
 
 @pytest.mark.parametrize(
