@@ -127,10 +127,11 @@ def show_list(
 ) -> None:
     """List stored incidents, the latest first, with the folder of the captured run where it is still kept (forensics runs)."""
     from forensics.cli.captured_runs import bundles_by_job, time_of
-    from forensics.history.store import INCIDENT_TABLE
 
     asked, first = {"cause": cause, "node": node, "job": job}, time_of(since, "--since")
-    store = _store(history)
+    store = _store(history)  # which says so, where SQLAlchemy is missing
+    from forensics.history.store import INCIDENT_TABLE
+
     later = [INCIDENT_TABLE.c.time >= first] if first is not None else []
     rows = store.listed(most, *later, **{k: v for k, v in asked.items() if v})
     bundles = bundles_by_job()

@@ -18,6 +18,7 @@ from forensics.outcome.tiers import what_ended
 from forensics.ownership.asked_subject import OWN_KINDS, Subject
 from forensics.readers.identity.entity_ids import normalise_host, same_host
 
+MAX_SILENT_S = 7200.0  # chosen by hand: a job that lives prints a line within two hours; what happens later is of another
 POD_OF_EVENTS = "pod/"  # how kubectl's table of events begins the name of a pod
 NAMED_LINKS = {"pid", "step", "container", "pod_uid", "pod", "kernel", "uuid", "pci", "unit", "job", "cgroup"}
 MIN_COMPARABLE_PID = 1000  # a container counts its processes from 1, so a small pid may be the same process under another number
@@ -138,13 +139,15 @@ def _on_another_host(o: Observation, subject: Subject) -> bool:
 def _by_time(o: Observation, subject: Subject, before: float | None) -> tuple[Owner, str]:
     tolerance_s = MAX_STAMP_DELAY_S + (o.uncertainty_s or 0.0)
     start = subject.start
+    gap = _seconds_before(o, subject)
     if before is not None and before < -tolerance_s:
         return "others", f"{-before:.1f} s behind the last line of the job's log"
+    if gap is not None and -gap > MAX_SILENT_S + tolerance_s:
+        return "others", f"{-gap / 3600:.0f} h behind the last line of the job's log"
     if o.time and start and o.time < start - timedelta(seconds=tolerance_s):
         early = (start - o.time).total_seconds()
         since = "start of the job" if subject.captured else "first line of the job's log"
         return "others", f"{early:.0f} s before the {since}"
-    gap = _seconds_before(o, subject)
     if gap is None:
         return "unknown", "given beside it"
     return "unknown", f"time, {gap:.1f} s before its last line" if gap >= 0 else f"time, {-gap:.1f} s behind its last line"
