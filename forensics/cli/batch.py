@@ -13,6 +13,7 @@ from forensics.cli.common import FORMAT_NAMES, OutputPath, Remember, Selection, 
 from forensics.cli.output import OutputOptions, check_format, parse_filter, rendered, rendered_together, save, say, write
 from forensics.cli.progress import counted, is_watched
 from forensics.core.errors import SourceError, UsageError
+from forensics.core.text import with_noun
 from forensics.history.remember import remembered
 
 if TYPE_CHECKING:
@@ -93,7 +94,8 @@ def _run(folder: Path, telling: OutputOptions, signatures: Sequence[Path], event
     found = pipeline.analyze_folders(folder, pipeline.database(signatures), event_filter)
     if telling.form in (TABLE_FORM, *INDEXED) or not sys.stdout.isatty():
         found = counted("cases", found, sum(p.is_dir() for p in folder.iterdir()))
-    reports = (remembered(report, remember, folder / report.case) for report in found)
+    asked = _asked(found, event_filter) if str(event_filter) else found
+    reports = (remembered(report, remember, folder / report.case) for report in asked)
     if telling.form in INDEXED:
         return _index(reports, folder, telling)
     if telling.form == TABLE_FORM:
@@ -115,6 +117,20 @@ def _run(folder: Path, telling: OutputOptions, signatures: Sequence[Path], event
     elif telling.output is not None:
         write("".join(texts), telling.output, telling.form, masked=True)
     return crashed
+
+
+def _asked(found: "Iterable[Report]", event_filter: "Filter") -> "Iterator[Report]":
+    """The reports on cases that have something of what was asked for; how many have nothing is said on stderr."""
+    from forensics.decision.doubts import UNMATCHED_RULE
+
+    left_out = 0
+    for report in found:
+        if any(row.feature == UNMATCHED_RULE for row in report.causes[0].ledger):
+            left_out += 1
+        else:
+            yield report
+    if left_out:
+        say(f"{with_noun(left_out, 'case')} without {event_filter}")
 
 
 def _named(reports: "Iterable[Report]") -> "Iterator[Report]":

@@ -13,7 +13,7 @@ from forensics import cli
 from forensics.cli.output import write
 from forensics.core.errors import UsageError
 from forensics.report.redaction.lines import MaskedStream
-from tests.commandline import forensics, unchanged_process
+from tests.commandline import forensics, in_text, unchanged_process
 
 SHAPE = "RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)\n"
 
@@ -231,3 +231,14 @@ def test_a_plain_analysis_imports_nothing_heavy(logs: Path) -> None:
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=300)  # fills the cache
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=300)
     assert done.stdout.strip() == b"[]"
+
+
+def test_a_case_with_nothing_in_the_time_asked_for_is_no_failure_of_a_batch(tmp_path: Path) -> None:
+    for case, day in (("old", 21), ("new", 27)):
+        (tmp_path / case).mkdir()
+        lines = (f"2026-11-{day} 09:00:{s:02d},000 INFO step {s} of 30 loss 0.5\n" for s in range(1, 31))
+        (tmp_path / case / "train.log").write_text("".join(lines) + f"2026-11-{day} 09:00:31,000 INFO Training finished.\n")
+    asked = in_text("batch", tmp_path, "-f", "table", "--since", "2026-11-25")
+    assert ("new" in asked.stdout, "old" in asked.stdout) == (True, False)
+    assert "1 case without --since 2026-11-25" in asked.stderr
+    assert "without" not in in_text("batch", tmp_path, "-f", "table").stderr
