@@ -248,7 +248,10 @@ def raised_in_worker(proofs: Sequence[Proof], around: LinesAround = nothing_near
 
 
 def _told(facts: Fields, lines: Sequence[str], frames: Sequence[Place], place: int) -> dict[str, Value]:
-    code, marked = quoted_code(lines, frames[place])
+    quoting = place  # IPython counts the rows of a comprehension wrongly; the frame around it stands at the same line
+    while quoting and frames[place][1].startswith("Cell") and frames[quoting - 1][1:] == frames[place][1:]:
+        quoting -= 1
+    code, marked = quoted_code(lines, frames[quoting])
     found: dict[str, Value] = {CODE_LINE: _cut(code)} if code else {}
     if _is_innermost(lines, frames[place + 1 :]):
         found |= next(filter(None, (lacking_parts(t, facts) for t in map(_parsed, (marked, code)) if t)), {})

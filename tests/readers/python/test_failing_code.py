@@ -31,6 +31,18 @@ NOTEBOOK = (
     "",
     "RuntimeError: shape '[-1]' is invalid",
 )
+COMPREHENSION = (  # IPython marks the row above the statement in the frame of the comprehension
+    "KeyError                                  Traceback (most recent call last)",
+    "Cell In[2], line 2, in collate(batch)",
+    "      1 def collate(batch):",
+    "----> 2     return [r['label'] for r in batch]",
+    "",
+    "Cell In[2], line 2, in collate.<locals>.<listcomp>(.0)",
+    "----> 2 def collate(batch):",
+    "      3     return [r['label'] for r in batch]",
+    "",
+    "KeyError: 'label'",
+)
 RICH = (
     "╭───────────────── Traceback (most recent call last) ─────────────────╮",
     "│ /home/u/a_very_long_name_of_a_folder/with_another_folder/run_bench   │",
@@ -86,6 +98,7 @@ CUT = (  # before 3.13 a traceback quotes the first line of a statement alone
             ("Cell In[3]", 2),
             {"code_line": "loss = criterion( outputs.view(-1), batch['labels'])", "code_values": "outputs and batch['labels']"},
         ),
+        (COMPREHENSION, ("Cell In[2]", 2), {"code_line": "return [r['label'] for r in batch]", "code_values": "batch"}),
         (
             RICH,
             ("/home/u/a_very_long_name_of_a_folder/with_another_folder/run_bench.py", 290),
