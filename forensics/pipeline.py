@@ -43,7 +43,7 @@ from forensics.model.ranks import RankPicture
 from forensics.model.verdicts import Diagnosis, Lane
 from forensics.outcome.deciding_lines import CandidateLine
 from forensics.outcome.recorded_status import recorded_status
-from forensics.ownership import Subject, assign_owners, find_subject, subject_of
+from forensics.ownership import Subject, assign_owners, find_subject, last_that, part_by_job, subject_of
 from forensics.source_analysis import SourceAnalysis, analyze_sources, call_or_warn
 from forensics.source_analysis.placement import disordered_sources, find_incidents, placed_observations
 from forensics.source_analysis.teardown import ignored_lines
@@ -169,7 +169,7 @@ def analyze(
     """
     model, problem = active_model()
     seen = place_case(given, knowledge, [*warnings, *_told(problem)], workers, event_filter, baseline)
-    every, asked = correlation.join_incidents(seen.incidents), seen.asked
+    every, seen, asked = _with_told_job(seen, knowledge, model)
     decided, each = _decided(seen.incidents, every, asked, knowledge, model)
     around, near = _surroundings(decided, seen, knowledge), _near(seen)
     disordered, unmatched = disordered_sources(seen.analyses, seen.noted), _unmatched(seen, event_filter)
@@ -184,7 +184,7 @@ def analyze(
         case=case,
         verdict=answer.verdict,
         causes=first,
-        incidents=incident_summaries(found, each, first, lambda d: advice.findings(d, knowledge, around)),
+        incidents=incident_summaries(found, each, first, lambda d: advice.findings(d, knowledge, around), asked),
         timeline=timeline(found, each),
         sources=seen.summaries,
         missing=answer.missing,
@@ -194,6 +194,19 @@ def analyze(
         earlier_attempts=earlier_attempts(decided, asked, first, _earlier_runs(every, asked, knowledge, model), _notebooks(seen)),
     )
     return _undetermined_if_cut_off(_with_context(report, seen, ranked, knowledge), seen, around, knowledge)
+
+
+def _with_told_job(seen: PlacedCase, knowledge: Database, model: Model) -> tuple[Incident, PlacedCase, Subject]:
+    """All incidents as one, `seen` with incidents of one job each, and its subject: of several jobs the last that failed."""
+    every, rules = correlation.join_incidents(seen.incidents), precedence_of(knowledge)
+
+    def failed(job: Subject) -> bool:
+        return decide(decision_input(every, job, knowledge), knowledge, model, rules).verdict != "no_crash"
+
+    if not seen.asked.beside:
+        return every, seen, seen.asked
+    asked = last_that(seen.asked, failed)
+    return every, replace(seen, asked=asked, incidents=part_by_job(seen.incidents, asked)), asked
 
 
 def _undetermined_if_cut_off(report: Report, seen: PlacedCase, around: JobContext, knowledge: Database) -> Report:

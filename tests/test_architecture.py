@@ -128,7 +128,7 @@ OF_OTHER_TEXTS = {
     "explain/words.py": "what the user typed: a question",
     "history/jobs.py": "rows of sacct, and host lists in them; the command line of a captured run",
     "history/fingerprint.py": "names that differ in each run, in a line that was reduced to its template; paths and the name of a step among the facts",
-    "ownership/asked_subject.py": "names of files",
+    "ownership/runs.py": "names of files",
     "ranks/waits.py": "the operation of a call between two ranks, in a dump",
     "report/brief/sections.py": "numbers in lines that are equal but for them",
     "report/brief/voices.py": "words of a name, which may be a sentence; pieces of any text",

@@ -1,19 +1,10 @@
 """The subject is what the user asks about: the job, the notebook, or the machine if only logs of hosts were given.
 
 train.log, dmesg.txt    -> the job that wrote train.log; dmesg.txt is the log of its host
-run1.log, run2.log      -> the run that wrote run2.log; the earlier run is an attempt before it
+run1.log, run2.log      -> the run that wrote run2.log; the earlier run is an attempt before it (see runs.py)
 dmesg.txt               -> the machine
-
-Runs of one program that wrote logs of their own, one after the other, are told apart by names and times.
-
-train_23448290.out, train_23451530.out                                            -> a run each, by the numbers of their jobs
-slurm-4711.out, slurm-4712_1.out, slurm-4712_2.out                                -> two runs; the last one is an array of tasks
-run1.log 10:00 to 10:20, run2.log 11:00 to 11:30, both begin "starting train.py"  -> {run1.log}, {run2.log}
-rank0.log, rank1.log, both 10:00 to 10:20                                         -> one run: at the same time
-train.log.1 "starting train.py", train.log "step 700 loss 0.3"                    -> one run, whose log was rotated
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -23,8 +14,9 @@ from types import MappingProxyType
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from forensics.model import Incident, SourceSummary
+from forensics.model import Incident, Observation, SourceSummary
 from forensics.model.verdicts import Entity, Lane, LaneKind
+from forensics.ownership.runs import attempts_by_job
 from forensics.readers.capture.captured_end import CapturedRun
 from forensics.readers.identity.entity_ids import FileNameIds, ids_of_file_name
 from forensics.readers.lanes.lane_rows import HOST_FORMATS, SLURM_DAEMON_LOG
@@ -38,7 +30,8 @@ class Subject(Struct, frozen=True, dict=True):  # a folder of thousands of logs 
     `own`: names of the sources that it wrote; for a machine all sources. `starts`, `ends`: first and last known time of each of
     these. `pids`: its processes, as far as its logs name them. `machine`: only logs of hosts were given. `lanes`: of all sources,
     by name. `hosts`: those that its own lines name. `earlier`: the runs of the same program before it, in order. `other_runs`:
-    names of the sources that other runs wrote. `captured`: what captures say of its runs, one for each node of a job.
+    names of the sources that other runs wrote. `beside`: the last run of each job that is no attempt of this one, in order, with
+    the runs before it. `captured`: what captures say of its runs, one for each node of a job.
     """
 
     own: frozenset[str]
@@ -51,6 +44,7 @@ class Subject(Struct, frozen=True, dict=True):  # a folder of thousands of logs 
     earlier: tuple["Subject", ...] = ()
     other_runs: frozenset[str] = frozenset()
     captured: tuple[CapturedRun, ...] = ()
+    beside: tuple["Subject", ...] = ()
 
     @property
     def named(self) -> list[FileNameIds]:
@@ -129,9 +123,12 @@ def find_subject(
     own = [s for s in every if not s.format.startswith(HOST_FORMATS) and not _is_of_scheduler(s.name, lanes.get(s.name, ()))]
     if not own:
         return _subject(every, frozenset(s.name for s in every), lanes, pids, machine=True)
-    runs = separate_runs(own, head)
-    found = [_subject(own, names, lanes, pids, captured=captured) for names in runs[-MAX_KNOWN_RUNS:]]
-    return replace(found[-1], earlier=tuple(found[:-1]))
+    jobs = [
+        [_subject(own, names, lanes, pids, captured=captured) for names in attempts]
+        for attempts in attempts_by_job(own, head, MAX_KNOWN_RUNS)
+    ]
+    found = [replace(last, earlier=tuple(before)) for *before, last in jobs]
+    return replace(found[-1], beside=tuple(found[:-1]))
 
 
 def _is_of_scheduler(name: str, lanes: Sequence[Lane]) -> bool:
@@ -162,101 +159,46 @@ def _subject(
 
 
 def subject_of(incident: Incident, asked: Subject) -> Subject:
-    """`asked`, or, if none of its own logs has a line of `incident`, the latest earlier run that has one."""
+    """`asked`, or, if none of its own logs has a line of `incident`, the latest earlier run or job beside it that has one."""
     sources = {o.source for o in incident.events}
-    return next((run for run in (asked, *reversed(asked.earlier)) if run.own & sources), asked)
+    runs = (run for job in (asked, *reversed(asked.beside)) for run in (job, *reversed(job.earlier)))
+    return next((run for run in runs if run.own & sources), asked)
 
 
-DIGITS = re.compile(r"\d+")
-ROTATED_SUFFIX = re.compile(r"[.](?:\d{1,3}|old|prev|bak)$")  # the log of an earlier run, or an earlier part of this run's log
-DAY_IN_NAME = re.compile(
-    r"(?<!\d)(?:19|20)\d\d-?[01]\d-?[0-3]\d(?![\d_T]|-\d)"
-)  # a date without a time names one part of a longer log
-MAX_PID = 1 << 22  # of Linux; a greater number in a name is a job's, or the second or minute of its start
-ARRAY_TASK = re.compile(r"(?<=#)_\d{1,7}(?=[.]|$)")  # or a rank, behind the number of a job
-HEAD_ROWS = 3  # a program prints its first lines again when it is started again
-MIN_HEAD_WORDS = 2  # a shorter row (`[`, `{`, `loading`) may begin any log
-WORD = re.compile(r"[^\W\d]{2,}")
+def job_of(incident: Incident, asked: Subject) -> str:
+    """The name of the job that the incident is about, if jobs stand beside the one that is asked about; else empty."""
+    entity = subject_of(incident, asked).entity()
+    number = any(n.job == entity.name for n in subject_of(incident, asked).named)
+    return (f"job {entity.name}" if number else entity.name.rpartition("/")[2]) if asked.beside else ""
 
 
-def separate_runs(own: Sequence[SourceSummary], head: Callable[[str], Sequence[str]]) -> list[frozenset[str]]:
-    """The names of the sources `own`, by run, in order; a source of no known run counts to the last run.
+def last_that(asked: Subject, failed: Callable[[Subject], bool]) -> Subject:
+    """The last in time of the jobs that `failed`, the others beside it; `asked`, which is the last of all, if none did."""
+    jobs = (*asked.beside, replace(asked, beside=()))
+    told = next((job for job in reversed(jobs) if failed(job)), jobs[-1])
+    return replace(told, beside=tuple(job for job in jobs if job is not told))
 
-    Runs are separated if their names differ in numbers only, and either these are the numbers of jobs, or all times are known, no
-    run begins before the one before it has ended, and all begin with the same row, which occurs only once in each. `head`: the
-    first lines of a source, by its name.
+
+def part_by_job(found: Iterable[Incident], asked: Subject) -> list[Incident]:
+    """`found`, each in parts if several jobs ran at its time: that of the job that is asked about first, then the latest.
+
+    What no log of a job tells is in the part of the job whose lines a number or a name links it to, else in that of `asked`.
     """
-    if len(by_job := _by_job(own)) > 1:
-        return by_job
-    families: dict[str, list[SourceSummary]] = defaultdict(list)
-    for source in own:
-        if not DAY_IN_NAME.search(source.name):
-            families[DIGITS.sub("#", ROTATED_SUFFIX.sub("", source.name))].append(source)
-    for family in sorted(families.values(), key=len, reverse=True):
-        runs = _one_after_the_other(family) if len(family) > 1 else []
-        if len(runs) > 1 and _begin_alike(runs, head):
-            return _with_others(runs, own)
-    return [frozenset(source.name for source in own)]
+    jobs = (asked, *reversed(asked.beside))
+    place = {name: i for i, job in enumerate(jobs) for run in (job, *job.earlier) for name in run.own}
+    parted: list[tuple[int, Incident]] = []
+    for incident in found:
+        parts: dict[int, list[Observation]] = defaultdict(list)
+        pairs = [(a, b) for k in incident.links if k.kind != "time" for a, b in ((k.first, k.second), (k.second, k.first))]
+        linked = {other: place[own[0]] for own, other in pairs if own[0] in place}
+        for event in incident.events:
+            parts[place.get(event.source, linked.get(event.place, 0))].append(event)
+        parted += [(i, _part(incident, parts[i])) for i in parts]
+    return [part for _, part in sorted(parted, key=lambda found: found[0])] if asked.beside else [*found]
 
 
-def _job(name: str) -> str:
-    """The number of the job, or the second of its start, in the name of its log; empty if there is none."""
-    ids = ids_of_file_name(name)
-    return (
-        ids.job or ids.array or max((n for n in DIGITS.findall(name.rpartition("/")[2]) if int(n) > MAX_PID), key=int, default="")
-    )
-
-
-def _by_job(own: Sequence[SourceSummary]) -> list[frozenset[str]]:
-    """The names by run, if they differ in the number of a job only: those of all jobs but the last are earlier runs, in order.
-
-    `rank0_1755831600.log` and `rank1_1755831602.log` differ in more: they are of one run, whose ranks started seconds apart.
-    """
-    families: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
-    for source in own:
-        if not DAY_IN_NAME.search(source.name) and (job := _job(source.name)):
-            families[ARRAY_TASK.sub("", source.name.replace(job, "#"))][int(job)].append(source.name)
-    earlier: dict[int, set[str]] = defaultdict(set)
-    for family in families.values():
-        for number in sorted(family)[:-1]:
-            earlier[number] |= set(family[number])
-    rest = frozenset(s.name for s in own).difference(*earlier.values())
-    return [*(frozenset(earlier[number]) for number in sorted(earlier)), rest]
-
-
-def _one_after_the_other(family: Sequence[SourceSummary]) -> list[list[str]]:
-    """The names of the sources in order of time, those with overlapping times together; empty if a time is unknown."""
-    known = [(s.first_time, s.last_time, s.name) for s in family if s.first_time and s.last_time]
-    if len(known) < len(family):
-        return []
-    runs: list[list[str]] = []
-    end: datetime | None = None
-    for first, last, name in sorted(known):
-        if end is None or first >= end:
-            runs.append([])
-        runs[-1].append(name)
-        end = last if end is None else max(end, last)
-    return runs
-
-
-def _begin_alike(runs: Sequence[Sequence[str]], head: Callable[[str], Sequence[str]]) -> bool:
-    forms = ({form for name in run for form in _head_forms(head(name))} for run in reversed(runs))
-    last = next(forms)
-    return all(last & other for other in forms)
-
-
-def _head_forms(lines: Sequence[str]) -> set[str]:
-    """The first rows without their numbers; without rows that are repeated, as the steps of a run are."""
-    rows = [DIGITS.sub("#", line) for line in lines if line.strip()]
-    return {row for row in rows[:HEAD_ROWS] if rows.count(row) == 1 and len(WORD.findall(row)) >= MIN_HEAD_WORDS}
-
-
-def _with_others(runs: Sequence[Sequence[str]], own: Sequence[SourceSummary]) -> list[frozenset[str]]:
-    """`runs`, each with the sources of other families that have the same numbers in their names; all others in the last run."""
-    by_name = {name: i for i, run in enumerate(runs) for name in run}
-    by_numbers = {tuple(DIGITS.findall(name)): i for name, i in by_name.items()}
-    of_run: list[set[str]] = [set() for _ in runs]
-    for source in own:
-        numbered = by_numbers.get(tuple(DIGITS.findall(source.name)), -1)
-        of_run[by_name.get(source.name, numbered)].add(source.name)
-    return [frozenset(names) for names in of_run]
+def _part(incident: Incident, events: Sequence[Observation]) -> Incident:
+    """The `events` of an incident, with their links and times."""
+    places, times = {e.place for e in events}, [e.time for e in events if e.time]
+    links = tuple(k for k in incident.links if {k.first, k.second} <= places)
+    return Incident(tuple(events), links, min(times, default=None), max(times, default=None))

@@ -218,6 +218,7 @@ def focus_on(report: Report, number: int) -> Report:
         subject=None,
         missing=(),
         notices=(),
+        earlier_attempts=(),
         unusual=(),
         processes=(),
     )

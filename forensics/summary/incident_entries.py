@@ -32,6 +32,7 @@ from forensics.model import (
     Warning,
 )
 from forensics.model.verdicts import Candidate, Diagnosis
+from forensics.ownership import Subject, job_of
 from forensics.source_analysis import SourceAnalysis
 
 MAX_FULL_CAUSES = 3  # causes of an incident after the first that are given in full
@@ -64,18 +65,22 @@ def incident_summaries(
     decided: list[Diagnosis],
     first: tuple[Finding, ...],
     findings_of: Callable[[Diagnosis], tuple[Finding, ...]],
+    asked: Subject,
 ) -> tuple[IncidentSummary, ...]:
     """Each of `found` that has a diagnosis, with the findings that `findings_of` gives; `first`: those of the first incident.
+    `asked`: the subject, beside which other jobs may stand.
 
     Behind the first one only those that ended something: messages that ended nothing stand among the notices.
     """
     every = enumerate(zip(found, decided, strict=False))
     both = [(incident, decision) for i, (incident, decision) in every if i == 0 or decision.verdict != "no_crash"]
     all_findings = [first, *(advice.annotate_links(findings_of(d), i) for i, d in both[1:])]
-    return tuple(_incident(i, n, d, f) for n, ((i, d), f) in enumerate(zip(both, all_findings, strict=False), 1))
+    return tuple(
+        _incident(i, n, d, f, job_of(i, asked)) for n, ((i, d), f) in enumerate(zip(both, all_findings, strict=False), 1)
+    )
 
 
-def _incident(incident: Incident, number: int, decision: Diagnosis, found: tuple[Finding, ...]) -> IncidentSummary:
+def _incident(incident: Incident, number: int, decision: Diagnosis, found: tuple[Finding, ...], job: str) -> IncidentSummary:
     hosts = sorted({str(e.fields["host"]) for e in incident.events if "host" in e.fields})
     links = tuple(f"{k.first[0]}:{k.first[1]} and {k.second[0]}:{k.second[1]} by {k.by}" for k in incident.links[:20])
     first = found[0]
@@ -90,7 +95,7 @@ def _incident(incident: Incident, number: int, decision: Diagnosis, found: tuple
         links=links,
         time=min((e.time for e in incident.events if e.time and e.cause == first.id), default=incident.start),
         verdict=decision.verdict,
-        subject=advice.affected(first.facts),
+        subject=job or advice.affected(first.facts),
         candidates=tuple(IncidentCause(f.id, f.title, f.role, f.probability) for f in found),
         findings=tuple(_short(f) for f in found[:MAX_FULL_CAUSES]) if in_full else (),
     )

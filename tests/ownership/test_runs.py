@@ -2,10 +2,12 @@
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from forensics import pipeline
 from forensics.database import Database
 from forensics.model import Report, SourceSummary
-from forensics.ownership.asked_subject import separate_runs
+from forensics.ownership.runs import separate_runs
 from tests.conftest import text_source
 
 SHAPES = "RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)\n"
@@ -95,18 +97,108 @@ def test_without_times_nobody_knows_which_run_was_last(knowledge: Database) -> N
 
 
 def test_jobs_are_told_apart_by_their_numbers(knowledge: Database) -> None:
-    """Without any time, and where they ran at the same time, too; a number that may be a pid's is no job's."""
+    """Without any time, too; a number that may be a pid's is no job's."""
     texts = {"train_21205505.out": SHAPES, "train_21207306.err": "", "train_21207306.out": MISSING, "train_21205505.err": ""}
     found = analyzed(knowledge, **texts)
     assert found.causes[0].id == "data.missing"
     assert found.subject is not None
     assert found.subject.attempts == 2
     assert earlier(found) == [(1, "train_21205505.out", "code.shape")]
-    assert earlier(analyzed(knowledge, **{"slurm-12.out": run(3, SHAPES), "slurm-13.out": run(3)})) == [
-        (1, "slurm-12.out", "code.shape")
-    ]
     assert earlier(analyzed(knowledge, **{"worker_41207.log": SHAPES, "worker_41208.log": MISSING})) == []
     assert earlier(analyzed(knowledge, **{"rank0_1755831600.log": SHAPES, "rank1_1755831602.log": MISSING})) == []
+
+
+TIME_LIMIT = "slurmstepd: error: *** JOB {job} ON node-{job} CANCELLED AT 2025-08-22T{time} DUE TO TIME LIMIT ***\n"
+KILLED = "slurmstepd: error: Detected 1 oom_kill event in StepId={job}.0. Some of the step tasks have been OOM Killed.\n"
+
+
+def incidents(report: Report) -> list[tuple[str, str]]:
+    return [(i.subject, i.causes[0]) for i in report.incidents]
+
+
+def test_jobs_that_ran_at_the_same_time_are_an_incident_each(knowledge: Database) -> None:
+    """Their logs begin alike, or have one name; the first is the one that ended last, whatever its number."""
+    for name in ("slurm-{}.out", "train-{}.out"):
+        ended = run(3, TIME_LIMIT.format(job=4712001, time="04:00:00"))
+        found = analyzed(knowledge, **{name.format(4712001): ended, name.format(4712002): run(3, SHAPES)})
+        assert [cause for _, cause in incidents(found)] == ["stopped.time_limit", "code.shape"]
+        assert [("4712001" in job, "4712002" in job) for job, _ in incidents(found)] == [(True, False), (False, True)]
+        assert earlier(found) == []
+        assert found.subject is not None
+        assert (found.subject.attempts, "4712001" in found.subject.name) == (1, True)
+
+
+def test_jobs_of_scripts_that_begin_otherwise_are_none_of_each_others_attempts(knowledge: Database) -> None:
+    """A row that names the job is the cluster's, and stands above every script's own."""
+    logs = {
+        4001: "Job 4001 starts on node 7\nreading the genomes of mice\n" + KILLED.format(job=4001),
+        4002: "Job 4002 starts on node 8\nepoch 1 train loss 3.1\n" + TIME_LIMIT.format(job=4002, time="05:00:00"),
+        4003: "Job 4003 starts on node 9\nsampling a thousand images\n" + TIME_LIMIT.format(job=4003, time="04:00:00"),
+    }
+    found = analyzed(knowledge, **{f"slurm-{n}.out": text for n, text in logs.items()})
+    assert earlier(found) == []
+    assert incidents(found) == [
+        ("job 4002", "stopped.time_limit"),
+        ("job 4003", "stopped.time_limit"),
+        ("job 4001", "host_memory.oom_cgroup"),
+    ]
+
+
+def test_a_job_without_times_ended_behind_those_that_were_submitted_before(knowledge: Database) -> None:
+    ended = TIME_LIMIT.format(job=4001, time="05:00:00")
+    found = analyzed(
+        knowledge, **{"slurm-4001.out": ended, "slurm-4002.out": "sampling a few images\n" + KILLED.format(job=4002)}
+    )
+    assert incidents(found) == [("job 4002", "host_memory.oom_cgroup"), ("job 4001", "stopped.time_limit")]
+
+
+def test_the_errors_of_a_job_that_alone_wrote_a_log_of_them_are_its_own(knowledge: Database) -> None:
+    found = analyzed(knowledge, **{"slurm-11.out": run(3), "slurm-11.err": SHAPES, "slurm-12.out": run(5, MISSING)})
+    assert found.causes[0].id == "data.missing"
+    assert earlier(found) == [(1, "slurm-11.err", "code.shape")]
+
+
+def test_a_log_that_names_no_job_does_not_tell_when_one_began(knowledge: Database) -> None:
+    setup = run(2, head="installing the packages of the project")
+    found = analyzed(knowledge, **{"slurm-11.out": run(3, SHAPES), "slurm-12.out": run(5, MISSING), "setup.log": setup})
+    assert earlier(found) == [(1, "slurm-11.out", "code.shape")]
+
+
+def test_the_attempts_of_one_job_go_past_another_job(knowledge: Database) -> None:
+    other = run(4, MISSING, head="evaluating the big net")
+    found = analyzed(knowledge, **{"slurm-11.out": run(3, SHAPES), "slurm-12.out": other, "slurm-13.out": run(5, SHAPES)})
+    assert earlier(found) == [(1, "slurm-11.out", "code.shape")]
+    assert ("job 12", "data.missing") in incidents(found)
+
+
+def test_of_several_jobs_the_last_that_failed_stands_first(knowledge: Database) -> None:
+    good = run(3, "2025-08-22 03:01:00,000 INFO training finished, model saved\n")
+    found = analyzed(knowledge, **{"slurm-12.out": run(3, SHAPES), "slurm-13.out": good})
+    assert found.verdict == "crash"
+    assert incidents(found)[0] == ("job 12", "code.shape")
+    both = analyzed(knowledge, **{"slurm-12.out": good, "slurm-13.out": good})
+    assert both.verdict == "no_crash"
+
+
+@pytest.mark.parametrize(
+    ("group", "own"),
+    [
+        ("/slurm/uid_1/job_12", KILLED.format(job=12)),
+        ("/box", "RuntimeError: DataLoader worker (pid 4242) is killed by signal: Killed.\n"),
+    ],
+    ids=["it names the job", "a number links them"],
+)
+def test_what_a_hosts_log_tells_of_a_job_is_in_that_jobs_incident(knowledge: Database, group: str, own: str) -> None:
+    head = "2025-08-22T03:00:29+00:00 node-1 kernel: "
+    kill = (
+        f"{head}oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,"
+        f"oom_memcg={group},task_memcg={group},task=python,pid=4242,uid=1\n"
+        f"{head}Memory cgroup out of memory: Killed process 4242 (python) total-vm:9kB, anon-rss:7kB, file-rss:0kB\n"
+    )
+    logs = {"slurm-12.out": run(3, own), "slurm-13.out": run(3, TIME_LIMIT.format(job=13, time="04:00:00"))}
+    found = analyzed(knowledge, **logs, **{"kern.log": kill})
+    assert incidents(found) == [("job 13", "stopped.time_limit"), ("job 12", "host_memory.oom_cgroup")]
+    assert "kern.log" in {p.source for f in found.incidents[1].findings for p in f.evidence}
 
 
 def test_of_many_runs_the_last_ones_are_listed(knowledge: Database) -> None:

@@ -71,8 +71,9 @@ def test_subjects_in_a_few_words(names: list[str], said: str) -> None:
 
 
 def test_another_incident_is_told_as_the_first() -> None:
-    report = made.many(5)
+    report = replace(made.many(5), earlier_attempts=made.report().earlier_attempts[:1])
     third = focus_on(report, 3)
+    assert report.earlier_attempts and not third.earlier_attempts  # they are of the first one's subject
     assert third.incidents[0].id == 3 and third.incidents[0].findings == ()
     assert third.causes == report.incidents[2].findings
     assert third.timeline[0] == report.timeline[2]
