@@ -9,6 +9,7 @@ The one process whose output a journal or a syslog file holds: `journalctl -u tr
 
 Aug 22 03:00:07 node-7 train.sh[4711]: step 3 loss 0.41      ->  the label `Aug 22 03:00:07 node-7 train.sh[4711]: `
 Aug 22 03:00:08 node-7 systemd[1]: train.service: Failed     (what starts and ends it may write between)
+KeyError: 'lr'                                               (what the interpreter printed itself has no label)
 """
 
 import re
@@ -97,16 +98,18 @@ def sole_program(lines: Iterable[str]) -> CommonLabel | None:
 
     Its pattern has the stamp as its first group, which stays.
     """
-    whose: set[tuple[str, str, int]] = set()
+    whose: set[tuple[str, str, int | None]] = set()
     count, first = 0, ""
     for text in lines:
         form = first_format(text)
+        if form is None and first:
+            continue  # it goes on with the message above it: a traceback that the interpreter printed
         prefix = form.parse(text) if form and form.name.startswith(WRITTEN_BY_HOSTS) else None
         if prefix is None or prefix.program is None:
             return None
         if prefix.program == STARTER:
             continue
-        if prefix.pid is None or prefix.host is None or not RUNS_JOBS.fullmatch(prefix.program):
+        if prefix.host is None or not RUNS_JOBS.fullmatch(prefix.program):
             return None
         whose.add((prefix.host, prefix.program, prefix.pid))
         count, first = count + 1, first or text
@@ -115,6 +118,7 @@ def sole_program(lines: Iterable[str]) -> CommonLabel | None:
     if count < MIN_LABELLED_LINES:
         return None
     (host, program, pid) = whose.pop()
-    own = re.compile(rf"^({STAMP}) {re.escape(host)} {re.escape(program)}\[{pid}\]: ?".encode(), re.MULTILINE)
+    writer = re.escape(program if pid is None else f"{program}[{pid}]")
+    own = re.compile(rf"^(?:<\d{{1,3}}>)?({STAMP}) {re.escape(host)} {writer}: ?".encode(), re.MULTILINE)
     found = own.match(first.encode())
     return CommonLabel(found[0].decode(), own) if found else None

@@ -68,6 +68,20 @@ def test_the_journal_of_one_process_keeps_its_times_only() -> None:
     assert read_bytes(other.encode()).lines == other.splitlines()
 
 
+@pytest.mark.parametrize("who", ["gpu-7 train[4711]: ", "gpu-7 train: "])
+def test_what_the_interpreter_prints_itself_has_no_label(who: str) -> None:
+    steps = [f"step {n} loss 0.{n}" for n in range(1, 4)]
+    for level in ("", "<14>"):
+        text = "".join(f"{level}May 04 10:29:5{n} {who}{line}\n" for n, line in enumerate(steps))
+        read = read_bytes((text + "\n".join(PROGRAM[2:]) + "\n").encode()).lines
+        assert read == [*(f"May 04 10:29:5{n} | {line}" for n, line in enumerate(steps)), *PROGRAM[2:]]
+
+
+def test_a_daemon_that_writes_a_traceback_keeps_its_name() -> None:
+    text = "".join(f"May 04 10:29:5{n} gpu-7 collectd[811]: {line}\n" for n, line in enumerate(PROGRAM)) + "KeyError: 'lr'\n"
+    assert read_bytes(text.encode()).lines == text.splitlines()
+
+
 def test_a_label_tells_whose_the_lines_are() -> None:
     assert label_prefix("3: ").rank == 3
     assert label_prefix("[pod/train-0/main] ").host == "train-0"
