@@ -13,7 +13,15 @@ from forensics.database import read_table
 from forensics.database.releases import find_release, is_older
 from forensics.estimate import ESTIMATE_FACTS, memory_facts
 from forensics.model import HABITS, Fields, Habit, JobContext, Value
-from forensics.readers.python.failing_code import FAILING_FACTS, LIBRARY_FACTS
+from forensics.readers.python.failing_code import (
+    FAILING_FACTS,
+    LIBRARY_FACTS,
+    LOOKED_UP_IN,
+    WRITTEN_CODE,
+    WRITTEN_PLACE,
+    root_name,
+)
+from forensics.readers.python.frames import cell_number
 from forensics.readers.python.library_files import is_library_file
 from forensics.readers.python.own_words import OWN_WORDS_FACTS
 from forensics.readers.python.phase import EVALUATING, GENERATING, PHASE_FACTS
@@ -128,6 +136,7 @@ def case_facts(facts: Fields, context: JobContext) -> dict[str, Value]:
         **_loop_device(known),
         **_own_folder(known),
         **_package(known),
+        **_written(known, context),
         **_distribution(known),
         **successor_facts(str(known.get(EVIDENCE_FACT, ""))),
         **known,
@@ -159,6 +168,14 @@ def _package(facts: Fields) -> dict[str, Value]:
     """The package of which a part could not be imported: Python names the whole where that is what it lacks."""
     package, dot, part = str(facts.get("module", "")).partition(".")
     return {"package": package} if dot and part and package.isidentifier() else {}
+
+
+def _written(facts: Fields, context: JobContext) -> dict[str, Value]:
+    """The statement in which the program itself writes out the mapping that lacks a key."""
+    name, file = root_name(str(facts.get(LOOKED_UP_IN, ""))), str(facts.get("file", "")).replace("\\", "/")
+    wanted = ".ipynb" if cell_number(file) else file.rpartition("/")[2]
+    maps = [m for p in context.programs if p.name.endswith(wanted) for m in p.maps if m.name == name] if name and wanted else []
+    return {WRITTEN_PLACE: maps[0].place, WRITTEN_CODE: maps[0].statement} if len(maps) == 1 else {}
 
 
 def _distribution(facts: Fields) -> dict[str, Value]:

@@ -67,4 +67,5 @@ from forensics.model.programs import (
     PrintedStack,
     Program,
     StepPlan,
+    WrittenMap,
 )

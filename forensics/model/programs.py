@@ -57,15 +57,24 @@ class Guarded(Struct, frozen=True):
     last: int
 
 
+class WrittenMap(Struct, frozen=True):
+    """A mapping that a program writes out itself. `name`: what it is assigned to. `place`: `train.py:3`, `cell 2, line 1`."""
+
+    name: str
+    place: str
+    statement: str
+
+
 class Program(Struct, frozen=True):
     """One program or configuration file: its settings (`batch_size`), its habits, the frameworks that it imports with the line of
-    the import, and its lines that hold a lock."""
+    the import, its lines that hold a lock, and the mappings that it writes out."""
 
     name: str
     settings: tuple[Habit, ...] = ()
     habits: tuple[Habit, ...] = ()
     frameworks: tuple[tuple[str, int], ...] = ()
     guarded: tuple[Guarded, ...] = ()
+    maps: tuple[WrittenMap, ...] = ()
 
 
 class LockHolder(Struct, frozen=True):

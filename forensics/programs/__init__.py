@@ -16,11 +16,11 @@ MAX_PROGRAMS = 50  # chosen by hand: of a folder with the code beside the logs; 
 
 
 def programs(scans: Iterable[Scan]) -> tuple[Program, ...]:
-    """The programs among the sources, at most MAX_PROGRAMS, without those that have no setting, habit, framework or lock."""
+    """The programs among the sources, at most MAX_PROGRAMS, without those of which nothing is read."""
     coded = [(s.source.name, s.source.code) for s in scans if s.source.code is not None][:MAX_PROGRAMS]
     if not coded:
         return ()
     from forensics.programs.habits import read_program
 
     found = [read_program(name, code()) for name, code in coded]
-    return tuple(p for p in found if p.settings or p.habits or p.frameworks or p.guarded)
+    return tuple(p for p in found if p.settings or p.habits or p.frameworks or p.guarded or p.maps)

@@ -21,6 +21,7 @@ from forensics.core import lazy
 from forensics.model import CodePart, Habit, Line, Program
 from forensics.programs.functions import empty_lists, function_habits, growing_list, guarded, shared_without_lock
 from forensics.programs.tree import FRAMEWORKS, Code, calls, dotted_name, keyword, loops, plain_settings, settings
+from forensics.programs.written_maps import written_maps
 
 TENSOR = lazy.regex(
     r"(?i)(?:^|_)(?:loss(?:es)?|output|outputs|out|logits|pred|preds|prediction|hidden|feat|features|emb|embeddings|acts?)$"
@@ -217,7 +218,14 @@ def read_program(name: str, parts: Sequence[CodePart]) -> Program:
     found += [s for part in parts if id(part) not in parsed for s in plain_settings(name, part)]
     imported = [f for c in codes for f in _frameworks(c.tree, c)]
     locks = tuple(g for c in codes for g in guarded(c))
-    return Program(name, _distinct(found), _distinct(habits(codes)), tuple(dict(reversed(imported)).items()), locks)
+    return Program(
+        name,
+        _distinct(found),
+        _distinct(habits(codes)),
+        tuple(dict(reversed(imported)).items()),
+        locks,
+        tuple(written_maps(codes)),
+    )
 
 
 def _parsed(name: str, part: CodePart) -> Code | None:

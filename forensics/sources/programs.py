@@ -36,9 +36,10 @@ def code_of(blob: Blob) -> tuple[CodePart, ...]:
 
 
 def _cells(data: bytes) -> Iterator[CodePart]:
-    """The code cells of a notebook, in the order in which they stand."""
+    """The code cells of a notebook, in the order in which they stand; each is called by the number with which it ran last."""
     sources: dict[tuple[str | int, ...], list[Line]] = {}
     kinds: dict[tuple[str | int, ...], str] = {}
+    counts: dict[tuple[str | int, ...], str] = {}
     for path, value, line in values(iter([data]), lambda *_: None):
         at = next((i for i, name in enumerate(path) if name == "cells" and i + 1 < len(path)), None)
         if at is None:
@@ -46,8 +47,10 @@ def _cells(data: bytes) -> Iterator[CodePart]:
         cell, rest = path[: at + 2], path[at + 2 :]
         if rest == ("cell_type",):
             kinds[cell] = str(value)
+        elif rest == ("execution_count",) and value is not None:
+            counts[cell] = str(value)
         elif rest[:1] in (("source",), ("input",)) and isinstance(value, str):
             sources.setdefault(cell, []).extend(Line(line, text) for text in value.splitlines() or [""])
     for number, (cell, lines) in enumerate(sources.items(), 1):
         if kinds.get(cell) == "code":
-            yield CodePart(f"cell {number}", tuple(lines))
+            yield CodePart(f"cell {counts.get(cell, number)}", tuple(lines))

@@ -181,3 +181,29 @@ def test_a_server_that_runs_out_in_a_step_leaves_more_room_beside_its_cache(tmp_
     assert "gpu_memory_utilization" in analyze(tmp_path).causes[0].remediations[0].action
     (tmp_path / "job.log").write_text(log.format("in load_model"))
     assert "gpu_memory_utilization" not in analyze(tmp_path).causes[0].remediations[0].action
+
+
+LITERAL = "Add 'lr' to `cfg = {{'bs': 8}}` at {}, or ask at "
+CELL = """\
+---------------------------------------------------------------------------
+KeyError                                  Traceback (most recent call last)
+Cell In[2], line 2
+      1 cfg = {'bs': 8}
+----> 2 cfg['lr']
+
+KeyError: 'lr'
+"""
+
+
+def test_a_key_is_added_where_the_given_program_writes_the_mapping_out(tmp_path: Path) -> None:
+    (tmp_path / "run.py").write_text("import json\n\ncfg = {'bs': 8}\n")
+    assert LITERAL.format("run.py:3") in first(tmp_path, "lr = cfg['lr']", "KeyError: 'lr'")
+    (tmp_path / "run.py").write_text("import json\n\ncfg = {'bs': 8}\ncfg = json.load(open('c.json'))\n")
+    assert "to the file from which cfg is read" in first(tmp_path, "lr = cfg['lr']", "KeyError: 'lr'")
+
+
+def test_a_key_is_added_where_the_rows_of_a_cell_write_the_mapping_out(tmp_path: Path) -> None:
+    (tmp_path / "job.log").write_text(CELL)
+    assert LITERAL.format("cell 2, line 1") in analyze(tmp_path).causes[0].remediations[0].action
+    (tmp_path / "job.log").write_text(CELL.replace("{'bs': 8}", "load()"))
+    assert "to the file from which cfg is read" in analyze(tmp_path).causes[0].remediations[0].action

@@ -176,6 +176,25 @@ def test_cells_are_read_one_by_one_with_the_lines_of_the_file(tmp_path: Path) ->
     assert [f for f, _ in found.frameworks] == ["keras"]
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("x = 1\ncfg = dict(lr=1e-3)\n", [("cfg", "train.py:2", "cfg = dict(lr=1e-3)")]),
+        ("cfg: dict = {\n  'lr': 1,\n}\n", [("cfg", "train.py:1", "cfg: dict = {\u2026")]),
+        ("cfg = {'lr': 1}\nfor cfg in grid: pass\n", []),
+        ("cfg = {**base, 'lr': 1}\na = dict(base)\nb = dict(**base)\nc = load()\n", []),
+    ],
+)
+def test_mappings_that_are_written_out_once(tmp_path: Path, text: str, told: list[tuple[str, str, str]]) -> None:
+    assert [(m.name, m.place, m.statement) for m in read(tmp_path, text).maps] == told
+
+
+def test_a_cell_is_called_by_the_number_with_which_it_ran(tmp_path: Path) -> None:
+    cell = {"cell_type": "code", "execution_count": 7, "source": ["import os\n", "cfg = {'lr': 1}\n"]}
+    found = read(tmp_path, json.dumps({"cells": [cell]}), "train.ipynb")
+    assert [(m.name, m.place) for m in found.maps] == [("cfg", "cell 7, line 2")]
+
+
 def test_configurations_are_read_line_by_line(tmp_path: Path) -> None:
     given = '{\n "train_micro_batch_size_per_gpu": 4,\n "gradient_accumulation_steps": 8,\n "lr": 0.1\n}\n'
     assert {(r.kind, r.value) for r in read(tmp_path, given, "ds.json").settings} == {("batch_size", 4), ("accumulation", 8)}

@@ -42,7 +42,8 @@ from forensics.core import lazy
 from forensics.data_files.named_parts import part_pattern
 from forensics.database import read_table
 from forensics.model import Fields, LinesAround, Proof, Value
-from forensics.readers.python.frames import ARROW, BOX, FRAME_CODE_ROWS
+from forensics.programs.written_maps import is_written_map
+from forensics.readers.python.frames import ARROW, BOX, FRAME_CODE_ROWS, cell_number
 from forensics.readers.python.library_files import (
     INSTALLED_PACKAGE,
     installed_package,
@@ -112,6 +113,7 @@ def _distribution(module: str) -> str:
     return str(row["distribution"]) if row else module
 
 
+WRITTEN_FACTS = WRITTEN_PLACE, WRITTEN_CODE = "written_place", "written_code"  # where the program itself writes a mapping out
 LACKING_FACTS = NONE_PART, NONE_CALL, LOOKED_UP_IN, KEY_PART, DIVISOR_PARTS, ASSERTED = (
     "none_part",
     "none_call",
@@ -201,7 +203,7 @@ STATEMENT_FACTS = CODE_LINE, CODE_VALUES, RAISED_CODE, CALLER_PLACE, CALLER_LINE
     "caller_line",
 )
 RAISED_IN_WORKER = "raised_in_worker"  # which process raised it, where that was not the one that stopped
-FAILING_FACTS = *STATEMENT_FACTS, *LACKING_FACTS, RAISED_IN_WORKER
+FAILING_FACTS = *STATEMENT_FACTS, *LACKING_FACTS, *WRITTEN_FACTS, RAISED_IN_WORKER
 MAX_STATEMENT_CHARS = 100  # of a statement that is quoted in a sentence: more than a line of a page
 MAX_NAMED_CHARS = 40  # of one value; a longer expression is named by its parts
 MAX_VALUES = 4  # as many as a person prints at once
@@ -209,6 +211,7 @@ MAX_STATEMENT_ROWS = 6  # of a call whose arguments stand below each other
 MARKS_PATTERN = lazy.regex(r"\s*[~^]+\s*")
 RICH_CODE_PATTERN = part_pattern("failing code", "rich code")
 RICH_NEXT_PATTERN = part_pattern("failing code", "rich next")
+NUMBERED_ROW_PATTERN = lazy.regex(r" {2,8}(?P<number>\d{1,6}) (?P<code>\S.*)")  # of IPython, of code that is not indented
 ROW_NUMBER_PATTERN = lazy.regex(r"\s*\d{1,6}(?= |\Z)")
 # What cannot be printed where it failed, and what is printed of its object instead: of `LABELS[name]` the keys of LABELS.
 LOOKUP_ERRORS = {"KeyError": "list({})", "IndexError": "len({})", "TypeError": "type({})"}
@@ -255,6 +258,7 @@ def _told(facts: Fields, lines: Sequence[str], frames: Sequence[Place], place: i
     found: dict[str, Value] = {CODE_LINE: _cut(code)} if code else {}
     if _is_innermost(lines, frames[place + 1 :]):
         found |= next(filter(None, (lacking_parts(t, facts) for t in map(_parsed, (marked, code)) if t)), {})
+    found |= _written_above(root_name(str(found.get(LOOKED_UP_IN, ""))), lines, frames)
     if code.startswith(("raise ", "assert ")):
         found[RAISED_CODE] = _cut(code)
     elif values := _printable(facts, marked, code, _is_innermost(lines, frames[place + 1 :])):
@@ -264,6 +268,29 @@ def _told(facts: Fields, lines: Sequence[str], frames: Sequence[Place], place: i
         found[CALLER_PLACE] = f"{outer[1]}:{outer[2]}"
         if called := quoted_code(lines, outer)[0]:
             found[CALLER_LINE] = _cut(called)
+    return found
+
+
+def root_name(whole: str) -> str:
+    """The name of which a mapping is a part: `cfg` of `cfg["optimizer"]`; empty where it is no plain name's."""
+    name = whole.partition("[")[0]
+    return name if name.isidentifier() else ""
+
+
+def _written_above(name: str, lines: Sequence[str], frames: Sequence[Place]) -> dict[str, Value]:
+    """The statement that writes the mapping `name` out, where IPython shows it among the rows above one of `frames`."""
+    found: dict[str, Value] = {}
+    for at, file, _ in frames if name else ():
+        for row in lines[at + 1 : at + 1 + FRAME_CODE_ROWS]:
+            shown = NUMBERED_ROW_PATTERN.fullmatch(row)
+            if not shown or not shown["code"].startswith(name):
+                continue
+            tree = _parsed(shown["code"])
+            node = tree.body[0] if isinstance(tree, ast.Module) and tree.body else None
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name:
+                cell, number = cell_number(file), shown["number"]
+                place = f"cell {cell}, line {number}" if cell else f"{file}:{number}"
+                found = {WRITTEN_PLACE: place, WRITTEN_CODE: _cut(shown["code"])} if is_written_map(node.value) else {}
     return found
 
 
