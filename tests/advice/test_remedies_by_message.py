@@ -207,3 +207,21 @@ def test_a_key_is_added_where_the_rows_of_a_cell_write_the_mapping_out(tmp_path:
     assert LITERAL.format("cell 2, line 1") in analyze(tmp_path).causes[0].remediations[0].action
     (tmp_path / "job.log").write_text(CELL.replace("{'bs': 8}", "load()"))
     assert "to the file from which cfg is read" in analyze(tmp_path).causes[0].remediations[0].action
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("Connection timed out", "Let this node reach the server of the mount"),
+        ("No route to host", "Let this node reach the server of the mount"),
+        ("Connection timed out for nas:/srv/data", "Let this node reach nas"),
+        ("Connection refused", "Start the file service on the server"),
+        ("access denied by server while mounting nas:/srv/data", "Let nas export /srv/data"),
+    ],
+)
+def test_a_server_that_did_not_answer_has_refused_nothing(tmp_path: Path, said: str, words: str) -> None:
+    event = 'Warning   FailedMount   pod/train-1   MountVolume.SetUp failed for volume "d" : mount failed: exit status 32 Output: '
+    (tmp_path / "events.txt").write_text(f"LAST SEEN   TYPE   REASON   OBJECT   MESSAGE\n3m10s   {event}mount.nfs: {said}\n")
+    told = analyze(tmp_path).causes[0].remediations
+    assert told[0].action.startswith(words)
+    assert any("export" in a.action for a in told) == said.startswith("access denied")
