@@ -64,7 +64,8 @@ def register(app: typer.Typer) -> None:
 
 
 def as_json(found: "Explanation") -> str:
-    """One document: asked, reading, terms, codes, sub_codes, matches, signatures, causes, near, names_nothing, possible (ids)."""
+    """One document: asked, reading, terms, codes, sub_codes, matches, signatures, causes, near, names_nothing, exception,
+    possible (ids)."""
     from msgspec import Struct
     from msgspec.structs import asdict
 
@@ -95,6 +96,17 @@ SETTLES = (
 )
 
 
+UNKNOWN_EXCEPTION = (
+    "Three questions settle it:",
+    "  1 Which line raised it? The lowest line of the traceback above it that names a file of your own.",
+    "      $ tail -n 50 LOG | forensics explain -",
+    "  2 What is checked there? The condition in front of the `raise`, in the source that has the words.",
+    "      $ grep -rn 'WORDS OF THE MESSAGE' . \"$(python -c 'import site; print(site.getsitepackages()[0])')\"",
+    "  3 What came first? An earlier error, another rank's log or the kernel's may have led to it.",
+    "      $ forensics analyze LOG...",
+)
+
+
 def as_text(found: "Explanation") -> Iterator[str]:
     """The lines that a person reads."""
     if found.names_nothing:
@@ -106,8 +118,7 @@ def as_text(found: "Explanation") -> Iterator[str]:
         return
     if not found.known:
         yield f"Nothing is known of {_shown(found.asked)}."
-        yield from (f"Did you mean {name}?" for name in found.near)
-        yield from _possible(found)
+        yield from (*(f"Did you mean {name}?" for name in found.near), *_exception(found), *_possible(found))
         yield "To teach a message: forensics signatures --help"
         return
     if found.reading:
@@ -138,12 +149,18 @@ def as_text(found: "Explanation") -> Iterator[str]:
         yield "  forensics signatures show ID tells pattern and examples"
 
 
+def _exception(found: "Explanation") -> Iterator[str]:
+    """Of an exception of which no other word is known: what its class means, and what tells more."""
+    if found.exception:
+        yield from (*_wrapped(": ".join(found.exception), ""), "", *UNKNOWN_EXCEPTION, "")
+
+
 def _possible(found: "Explanation") -> Iterator[str]:
     """What words alone suggest, as no more than that, and what settles it."""
     if found.possible:
         yield "Its words alone are like those of one of these; nothing else speaks for it:"
         yield from (f"  {cause.id}  {cause.title}" for cause in found.possible)
-    if found.possible or not (found.known or found.near):
+    if found.possible or not (found.known or found.near or found.exception):
         yield from SETTLES
         yield ""
 

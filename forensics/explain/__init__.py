@@ -14,7 +14,7 @@ from forensics.advice.case import AROUND_FACT, EVIDENCE_FACT, case_fields
 from forensics.advice.quoted import quoted_evidence
 from forensics.advice.remedies import fitting_remedies
 from forensics.advice.wording import fill_command, summary
-from forensics.database import Cause, Database, Signature
+from forensics.database import Cause, Database, Signature, read_table
 from forensics.database.codes import Code, codes_asked_for, codes_in_line
 from forensics.database.conditions import condition_field
 from forensics.database.differential import Differential
@@ -35,6 +35,7 @@ MAX_TEXT_BYTES = 1 << 20  # a message or the end of a log; whole logs are for `a
 LIKE_AN_ID = re.compile(r"[a-z_]+\.[a-z_]+(?:/\w+)?")  # of a cause or a signature; an unknown one is a typing error
 QUESTION = re.compile(r"(?i)(?:why|what|how|which|when|where|can|is|does|do|should)\b[^\n]{3,}\?\Z")  # in a person's words
 BEFORE_A_SENTENCE = re.compile(r"(?<=[.:;]) +(?=[A-Z])")
+FINAL_LINE = "code.exception/final_line"  # the signature of the last line of a traceback, whatever its message is
 POSSIBLE_SHOWN = 2  # chosen by hand: a guess is no list to work through
 CAUSES_SHOWN = 4  # chosen by hand: what fits on a screen with what each means
 
@@ -66,7 +67,7 @@ class Explanation(Struct, frozen=True):
     `reading`: how `asked` was read, in words; empty if it is an id. `terms`: the terms for causes that it uses.
     `names_nothing`: it is a question whose words, such as "training stops", fit nearly every cause. `differential`: what it may
     be then, or where the likeliest cause is the name of an ending that others explain. `possible`: causes that its words alone
-    suggest, which nothing shows.
+    suggest, which nothing shows. `exception`: the class of an exception of which no other word is known, and what it means.
     """
 
     asked: str
@@ -81,6 +82,7 @@ class Explanation(Struct, frozen=True):
     names_nothing: bool = False
     differential: Differential | None = None
     possible: tuple[Cause, ...] = ()
+    exception: tuple[str, str] | None = None
 
     @property
     def is_guess(self) -> bool:
@@ -115,7 +117,24 @@ def explain(text: str, database: Database) -> Explanation:
     is_asked = QUESTION.match(name) is not None
     is_message = not is_asked and (any(_names_a_cause(m, database) for m in found.matches) or any(codes_in_line(name)))
     is_question = "\n" not in name and not is_mistyped_id and not is_message
+    if is_question and not is_asked and (unknown := _unknown_exception(found)):
+        return unknown
     return (_words(name, database, is_asked) or found) if is_question else found
+
+
+ANY_OTHER_CLASS = "A class of the program's own or of a library: the code that defines it says when it is raised."
+
+
+def _unknown_exception(found: Explanation) -> Explanation | None:
+    """The explanation of an exception of whose message no word is known; None for every other line."""
+    told = [m.fields for m in found.matches if m.id == FINAL_LINE and m.fields.get("exc_message")]
+    if len(found.matches) != 1 or not told or found.codes:
+        return None
+    message, kind = str(told[0]["exc_message"]), str(told[0]["exc_type"])
+    if codes_in(message) or any(NOTHING not in t.causes for t in terms_in(message)) or is_sure(message):
+        return None
+    row = read_table("exception_classes").get(kind.rpartition(".")[2])
+    return Explanation(found.asked, exception=(kind, row["means"] if row else ANY_OTHER_CLASS))
 
 
 def _names_a_cause(match: Match, database: Database) -> bool:
@@ -147,7 +166,9 @@ def _words(text: str, database: Database, is_asked: bool) -> Explanation | None:
         possible = tuple(database.causes[c] for c in likely[:POSSIBLE_SHOWN] if c in database.causes)
         return Explanation(text, possible=possible)
     terms = tuple(sorted(terms, key=lambda t: likely[:1] != t.causes[:1]))  # what the whole question means is told first
-    named = dict.fromkeys((*(c for code in codes for c in code.causes), *likely))
+    # Behind the likeliest cause, a term that means it tells of its others more surely than the likeness of words.
+    of_term = terms[0].causes if terms and terms[0].causes[:1] == likely[:1] else ()
+    named = dict.fromkeys((*(c for code in codes for c in code.causes), *of_term, *likely))
     causes = [_in_general(database.causes[c], text) for c in named if c in database.causes]
     words = ", ".join((*(c.label for c in codes), *(t.name for t in terms)))
     reading = f"words: {words or 'most like what is said of ' + causes[0].cause.title.lower()}"

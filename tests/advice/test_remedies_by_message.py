@@ -220,7 +220,9 @@ def test_a_key_is_added_where_the_rows_of_a_cell_write_the_mapping_out(tmp_path:
     ],
 )
 def test_a_server_that_did_not_answer_has_refused_nothing(tmp_path: Path, said: str, words: str) -> None:
-    event = 'Warning   FailedMount   pod/train-1   MountVolume.SetUp failed for volume "d" : mount failed: exit status 32 Output: '
+    event = (
+        'Warning   FailedMount   pod/train-1   MountVolume.SetUp failed for volume "d" : mount failed: exit status 32 Output: '
+    )
     (tmp_path / "events.txt").write_text(f"LAST SEEN   TYPE   REASON   OBJECT   MESSAGE\n3m10s   {event}mount.nfs: {said}\n")
     told = analyze(tmp_path).causes[0].remediations
     assert told[0].action.startswith(words)

@@ -34,6 +34,34 @@ def test_a_line_that_nobody_knows_is_unknown(line: str, knowledge: Database) -> 
     assert len(found.possible) <= 2 and all(cause.id in told for cause in found.possible)
 
 
+@pytest.mark.parametrize(
+    ("line", "means"),
+    [
+        ("RuntimeError: quux scheduler returned frobnicated state 0x17", "RuntimeError: The code met a state"),
+        ("TypeError: snarf", "TypeError: An operation or a call got an object of a type"),
+        ("kiln.core.LaneError: the widget is upside down", "kiln.core.LaneError: A class of the program's own"),
+    ],
+)
+def test_of_an_exception_whose_message_nobody_knows_its_class_is_told(line: str, means: str, knowledge: Database) -> None:
+    found = explain(line, knowledge)
+    told = "\n".join(as_text(found))
+    assert (found.known, found.causes, found.possible) == (False, (), ())
+    assert told.startswith("Nothing is known of ") and means in told and "Which line raised it?" in told
+
+
+@pytest.mark.parametrize(
+    "line", ["RuntimeError: CUDA out of memory", "RuntimeError: DataLoader worker is killed by signal: Killed."]
+)
+def test_a_known_word_behind_the_class_counts(line: str, knowledge: Database) -> None:
+    assert explain(line, knowledge).exception is None
+
+
+def test_a_hang_at_a_barrier_is_explained_by_the_barrier(knowledge: Database) -> None:
+    told = explain("why does my job hang at barrier after epoch 1?", knowledge)
+    assert told.terms[0].name == "barrier" and "batches" in told.terms[0].means and "left" in told.terms[0].means
+    assert [c.cause.id for c in told.causes[:3]] == ["process.stalled", "distributed.timeout", "distributed.peer_lost"]
+
+
 def test_an_exception_whose_words_suggest_a_cause_is_an_exception(knowledge: Database) -> None:
     found = explain("kiln.core.SchedulerError: bucket 3 has no owner", knowledge)
     assert [c.cause.id for c in found.causes] == ["code.exception"]
