@@ -22,6 +22,8 @@ from forensics.model import Advice, Fields
 
 MAX_REMEDIES = 4  # as many as a person tries; the last two are told in a line each
 MAX_SAME_WORDS = 0.5  # share of the shorter one's words; above it two remedies say the same
+MAX_SAME_WORDS_OF_CASE = 0.7  # the same of two that were made for the case: they share the names of its things
+MIN_WORDS_COMPARED = 6  # chosen by hand: of shorter ones made for the case each word counts
 # A remedy may leave these open: where logs of failed jobs tell it, nine in ten are so.
 USUAL_SETTING: Environment = {"language": ("python",), "work": ("training",)}
 PLAIN_WORD_PATTERN = lazy.regex(r"[a-z_][\w.]{3,}")
@@ -95,9 +97,25 @@ def unlike(told: Iterable[Told], above: Iterable[Told]) -> Iterator[Told]:
     kept = [_words(entry) for entry in above]
     for entry in told:
         words = _words(entry)
-        if not any(len(words & other) > MAX_SAME_WORDS * min(len(words), len(other)) for other in kept):
+        if not any(_share(words, other) > MAX_SAME_WORDS for other in kept):
             kept.append(words)
             yield entry
+
+
+def said_once(told: Iterable[Told]) -> Iterator[Told]:
+    """The remedies that were made for a case, without those that say what one before them says: the same verb, the same words."""
+    kept: list[tuple[str, set[str]]] = []
+    for entry in told:
+        verb, words = entry[1].split(" ", 1)[0], _words(entry)
+        same = any(verb == v and _share(words, other) > MAX_SAME_WORDS_OF_CASE for v, other in kept)
+        if len(words) < MIN_WORDS_COMPARED or not same:
+            kept += [(verb, words)] if len(words) >= MIN_WORDS_COMPARED else []
+            yield entry
+
+
+def _share(words: set[str], other: set[str]) -> float:
+    """The share of the words of the shorter one that both have; two without words have none."""
+    return len(words & other) / (min(len(words), len(other)) or 1)
 
 
 def _words(entry: Told) -> set[str]:

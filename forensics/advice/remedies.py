@@ -24,6 +24,7 @@ from forensics.advice.alternatives import (
     is_contradicted,
     looks,
     only_looks,
+    said_once,
     unlike,
     with_usual,
 )
@@ -131,7 +132,7 @@ def _composed(cause: Cause, facts: Fields, environment: Environment, first_line:
         said = (*_fixes_near(facts, environment), *_steps_said(facts, environment))
         own = cause.remedies if "file" in facts else map(_without_place, cause.remedies)
         made, held = _sorted_out((*said, *own), facts, environment, first_line)
-    first = list(_chosen(_harmless_first(made, environment), unsure))
+    first = list(said_once(_chosen(_harmless_first(made, environment), unsure)))
     offered = (way.remedy for way in other_ways() if way.is_for(cause.id))
     ways = [entry for remedy in offered if (entry := _told(remedy, facts, environment, first_line))]
     if unsure:

@@ -82,6 +82,13 @@ def test_what_says_the_same_as_one_above_it_is_told_once() -> None:
     assert told(cause(remedy("Clean the dusty fans"), again)) == ["Clean the dusty fans"]
 
 
+def test_of_two_that_were_made_for_the_case_and_say_the_same_the_first_is_told() -> None:
+    first = remedy("Let nas export that folder to this machine, mounted with options that the server offers", "loader=workers")
+    again = remedy("Let the server export that folder to this machine, mounted with options that it asks for", "loader=workers")
+    other = remedy("Let the client of this machine speak the version of the protocol that the server knows", "loader=workers")
+    assert told(cause(first, again, other), loader="workers") == [first.do, other.do]
+
+
 def test_what_the_case_contradicts_is_not_told_behind_the_first() -> None:
     kept_back = [
         remedy(do, unless=("earlier_remedy",)) for do in ("Call tf.reset for Keras", "Set torch_threads=1", "Clean fans")
