@@ -14,7 +14,7 @@ from forensics.core import limits
 from forensics.core.errors import SourceError
 from forensics.correlation.spool import spool
 from forensics.database import HEALTHY, Database, load
-from forensics.decision.decide import DecisionInput, decide
+from forensics.decision.decide import MIN_LISTED_PROBABILITY, DecisionInput, decide
 from forensics.decision.doubts import (
     Answer,
     less_sure_if_disordered,
@@ -264,7 +264,7 @@ def _decided(
 
 
 def _told_by_itself(decided: Diagnosis, each: Sequence[Diagnosis], asked: Subject) -> Diagnosis:
-    """On a machine the diagnosis of the incident that is told, if it is a crash by the same cause: another incident is no rival.
+    """On a machine the diagnosis of the incident that is told, if it is a crash by the same cause: another one that is told is no rival.
 
     What another GPU or another job's process did days before explains nothing of this one, and stands among the incidents.
     """
@@ -274,7 +274,9 @@ def _told_by_itself(decided: Diagnosis, each: Sequence[Diagnosis], asked: Subjec
     if not asked.machine or decided.verdict != "crash" or alone is None or alone.verdict != "crash":
         return decided
     same = alone.candidates[0].cause == first.cause and alone.candidates[0].probability > first.probability
-    return replace(alone, notices=decided.notices) if same else decided
+    told = {c.cause for c in alone.candidates} | {d.candidates[0].cause for d in each if d.verdict == "crash"}
+    lost = {c.cause for c in decided.candidates if c.probability >= MIN_LISTED_PROBABILITY} - told
+    return replace(alone, notices=decided.notices) if same and not lost else decided
 
 
 def _earlier_runs(every: Incident, asked: Subject, knowledge: Database, model: Model) -> list[tuple[Diagnosis, str]]:

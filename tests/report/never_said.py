@@ -186,7 +186,7 @@ CASES = (
             )
         },
         (),
-        ("fell off the bus|Xid|fallen off|off its bus", "NFS|network file system|file system", "disk", "job 18|jobs 18 to 22", "job 20|jobs 18 to 22", "job 22|jobs 18 to 22"),
+        ("fell off the bus|Xid|fallen off|off its bus|lost from the PCIe bus", "NFS|network file system|file system", "disk", "job 18|jobs 18 to 22", "job 20|jobs 18 to 22", "job 22|jobs 18 to 22"),
     ),
     Once(
         "job 4199 (of 200 kills of 200 Slurm jobs, seven minutes apart)",
