@@ -264,7 +264,7 @@ def _decided(
 
 
 def _told_by_itself(decided: Diagnosis, each: Sequence[Diagnosis], asked: Subject) -> Diagnosis:
-    """On a machine the diagnosis of the incident that is told, if it is a crash by the same cause: another one that is told is no rival.
+    """On a machine the diagnosis of the incident that is told, if it is a crash by the same cause: others are told beside it.
 
     What another GPU or another job's process did days before explains nothing of this one, and stands among the incidents.
     """
