@@ -18,12 +18,14 @@ INSTALLS = re.compile(
     rf"(?<!un)(?:install|add|inject|upgrade|--from|--with|PACKAGE:)\s[^\n`]*?(?<![\w/.-])(?:{NAME}|\{{NAME\}}|\{{DISTRIBUTION\}})(?P<rest>[^\n`]*)"
 )
 PINNED = re.compile(r".* @ ")  # a direct reference: no index is asked for the name
+ENVIRONMENTS = tuple(f"inject {name} " for name in (NAME, "{DISTRIBUTION}"))  # pipx asks for packages there, not for the name
 SHOWN = {"tests/test_install_lines.py"}
 TEXTS = (".md", ".py", ".toml", ".yml", ".yaml", ".sh", ".txt", ".html", "run", "Containerfile")
 
 
 def unpinned(text: str) -> list[str]:
-    return [m[0] for m in INSTALLS.finditer(text) if not PINNED.match(m["rest"]) and "again from its repository" not in m[0]]
+    found = (m for m in INSTALLS.finditer(text) if not PINNED.match(m["rest"]) and not m[0].startswith(ENVIRONMENTS))
+    return [m[0] for m in found if "again from its repository" not in m[0]]
 
 
 def files() -> list[Path]:
@@ -51,6 +53,8 @@ def test_no_file_installs_the_name_from_an_index() -> None:
         ("FORENSICS_PACKAGE: training-forensics", 1),
         ('pip install "training-forensics[mcp] @ $FORENSICS"', 0),
         ("pip uninstall training-forensics", 0),
+        ("pipx inject training-forensics scipy", 0),
+        ("pipx inject scipy training-forensics", 1),
         ("pip install .", 0),
     ],
 )

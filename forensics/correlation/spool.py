@@ -5,7 +5,6 @@ bundle.tar.gz!var/log/kern.log -> its text in a temporary file, written while it
 The files have no names, so nothing of them remains if the process is killed.
 """
 
-import tempfile
 from collections.abc import Iterator
 from typing import IO
 
@@ -30,6 +29,8 @@ def spool(source: Source) -> Source:
                 place += len(block)
                 yield block
             return
+        import tempfile  # few inputs are archives, and it takes some milliseconds of the start
+
         written = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed with the source
         for block in source.blocks(warn):
             written.write(block)

@@ -145,7 +145,7 @@ CHECKS: dict[str, Check] = {
     **{name: _usage(name) for name in
        ("collect", "dev evaluate", "dev rates", "dev train", "doctor", "estimate", "help", "k8s", "limits", "mcp", "ranks",
         "runs open", "runs remove", "runs show", "serve", "slurm", "stacks", "watch",
-        "signatures list", "signatures show", "signatures check", "signatures test", "signatures export", "tell")},
+        "signatures list", "signatures new", "signatures show", "signatures check", "signatures test", "signatures export", "tell")},
 }  # fmt: skip
 
 

@@ -29,7 +29,8 @@ def test_an_input_gets_an_answer(row: Row, tmp_path: Path, knowledge: Database) 
     report = pipeline.analyze_paths([folder], "case", knowledge)
     texts = {form: render(report, form, Style()) for form in formats()}
     assert time.monotonic() - start < LIMIT_S
-    assert CAUSE in {c.id for c in report.causes}
+    others = {n.cause for n in report.notices if n.owner == "others"}  # a kill long behind the last line of the input
+    assert CAUSE in {c.id for c in report.causes} | others
     kinds = {w.kind for w in report.warnings}
     assert "internal" not in kinds
     assert row.warning is None or row.warning in kinds, kinds

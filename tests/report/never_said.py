@@ -297,6 +297,6 @@ CASES = (
         "reinstall packages (a build of PyTorch without CUDA was asked for a GPU)",
         {"train.log": "loading\n" + TRACEBACK.format(line=9, code="model.cuda()") + "AssertionError: Torch not compiled with CUDA enabled\n"},
         (r"do first  Reinstall the driver",),
-        ("built for the CPU|without CUDA|no CUDA",),
+        ("built for the CPU|for the CPU alone|without CUDA|no CUDA",),
     ),
 )  # fmt: skip

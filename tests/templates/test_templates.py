@@ -226,6 +226,8 @@ def test_what_both_runs_say_of_themselves_is_compared(line: str, tmp_path: Path)
     bad.write_text("\n".join([line.format("3e-4"), *steps[:20], "ValueError: no label"]) + "\n")
     said = run(good, bad, "-f", "json")[1]
     changes = {c["what"]: (c["then"], c["last"]) for c in json.loads(said)["changes"]}
+    losses = changes.pop("loss")
+    assert (losses[0][:11], losses[1][-3:]) == ("2, 1, 0.666", "0.1")
     assert changes == {"reached": ("step 59", "step 19"), "--lr": ("1e-4", "3e-4")}
     assert "| `--lr` | `1e-4` | `3e-4` |" in run(good, bad, "-f", "markdown")[1]
     assert re.search(r"--lr +1e-4 -> 3e-4\n", run(good, bad)[1])
