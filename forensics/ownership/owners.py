@@ -10,6 +10,7 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
+from forensics.correlation.incident_grouping import MIN_SILENCE
 from forensics.database import HEALTHY, Database
 from forensics.line_formats.cgroup_paths import CgroupOwner, cgroup_owner
 from forensics.model import Incident, Link, Observation
@@ -17,8 +18,9 @@ from forensics.model.verdicts import Aftermath, Fact, Lane, OwnedObservation, Ow
 from forensics.outcome.tiers import what_ended
 from forensics.ownership.asked_subject import OWN_KINDS, Subject
 from forensics.readers.identity.entity_ids import normalise_host, same_host
+from forensics.readers.stamps.clock_samples import MAX_UTC_OFFSET, SMALLEST_ZONE_STEP_S
 
-MAX_SILENT_S = 7200.0  # chosen by hand: a job that lives prints a line within two hours; what happens later is of another
+MAX_PAUSE_BEFORE_END_S = 60.0  # chosen by hand: from the last line of a job that prints its steps to its end
 POD_OF_EVENTS = "pod/"  # how kubectl's table of events begins the name of a pod
 NAMED_LINKS = {"pid", "step", "container", "pod_uid", "pod", "kernel", "uuid", "pci", "unit", "job", "cgroup"}
 MIN_COMPARABLE_PID = 1000  # a container counts its processes from 1, so a small pid may be the same process under another number
@@ -142,7 +144,7 @@ def _by_time(o: Observation, subject: Subject, before: float | None) -> tuple[Ow
     gap = _seconds_before(o, subject)
     if before is not None and before < -tolerance_s:
         return "others", f"{-before:.1f} s behind the last line of the job's log"
-    if gap is not None and -gap > MAX_SILENT_S + tolerance_s:
+    if gap is not None and -gap > MIN_SILENCE.total_seconds() + tolerance_s and not _may_be_zone(-gap):
         return "others", f"{-gap / 3600:.0f} h behind the last line of the job's log"
     if o.time and start and o.time < start - timedelta(seconds=tolerance_s):
         early = (start - o.time).total_seconds()
@@ -151,6 +153,11 @@ def _by_time(o: Observation, subject: Subject, before: float | None) -> tuple[Ow
     if gap is None:
         return "unknown", "given beside it"
     return "unknown", f"time, {gap:.1f} s before its last line" if gap >= 0 else f"time, {-gap:.1f} s behind its last line"
+
+
+def _may_be_zone(gap: float) -> bool:
+    """May two clocks show the same minute, one of them in UTC, as in a container, and one in local time, as `dmesg -T`?"""
+    return gap <= MAX_UTC_OFFSET.total_seconds() and gap % SMALLEST_ZONE_STEP_S <= MAX_PAUSE_BEFORE_END_S
 
 
 def _seconds_before(o: Observation, subject: Subject) -> float | None:

@@ -49,6 +49,8 @@ def test_a_death_hours_behind_the_last_line_of_a_log_is_not_its_own(analyze: Cal
         report = analyze(dmesg_txt=late, train_log=steps(0, 59))
         assert report.causes[0].id != "host_memory.oom_cgroup"
         assert "others" in {n.owner for n in report.notices}
+    container = analyze(dmesg_txt=killed("06:41:03"), train_log=steps(0, 59))  # in UTC, and the kernel in local time
+    assert (container.causes[0].id, told(container) <= UNKNOWN_OWNER_MAX_PROBABILITY) == ("host_memory.oom_cgroup", True)
 
 
 @pytest.mark.parametrize(
