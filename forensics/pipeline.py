@@ -254,29 +254,30 @@ def _decided(
     rules = precedence_of(knowledge)
     decided = decide(decision_input(every, asked, knowledge), knowledge, model, rules, explained=True)
     listed = incidents[: limits.current.incidents]
-    each = [decided for _ in listed]
-    if len(listed) > 1:
-        each = [
-            decide(decision_input(i, subject_of(i, asked), knowledge), knowledge, model, rules, explained=asked.machine)
-            for i in listed
-        ]
-    return _told_by_itself(decided, each, asked), each
+    if len(listed) < 2:
+        return decided, [decided for _ in listed]
+    asks = [decision_input(i, subject_of(i, asked), knowledge) for i in listed]
+    each = [decide(ask, knowledge, model, rules) for ask in asks]
+    if asked.machine and (told := _told_by_itself(decided, each)) is not None:
+        decided = replace(decide(asks[told], knowledge, model, rules, explained=True), notices=decided.notices)
+    return decided, each
 
 
-def _told_by_itself(decided: Diagnosis, each: Sequence[Diagnosis], asked: Subject) -> Diagnosis:
-    """On a machine the diagnosis of the incident that is told, if it is a crash by the same cause: others are told beside it.
+def _told_by_itself(decided: Diagnosis, each: Sequence[Diagnosis]) -> int | None:
+    """The index of the incident that is told, if it is a crash by the same cause and all others are told beside it.
 
-    What another GPU or another job's process did days before explains nothing of this one, and stands among the incidents.
+    What another GPU or another job's process did days before explains nothing of this one, and is no rival of its cause.
     """
     first = decided.candidates[0]
     shown = {o.observation.place for o in first.owned}
-    alone = next((d for d in each if shown & {o.observation.place for o in d.candidates[0].owned}), None)
-    if not asked.machine or decided.verdict != "crash" or alone is None or alone.verdict != "crash":
-        return decided
-    same = alone.candidates[0].cause == first.cause and alone.candidates[0].probability > first.probability
-    told = {c.cause for c in alone.candidates} | {d.candidates[0].cause for d in each if d.verdict == "crash"}
-    lost = {c.cause for c in decided.candidates if c.probability >= MIN_LISTED_PROBABILITY} - told
-    return replace(alone, notices=decided.notices) if same and not lost else decided
+    told = next((i for i, d in enumerate(each) if shown & {o.observation.place for o in d.candidates[0].owned}), None)
+    if told is None or {decided.verdict, each[told].verdict} != {"crash"}:
+        return None
+    alone = each[told].candidates
+    beside = {c.cause for c in alone} | {d.candidates[0].cause for d in each if d.verdict == "crash"}
+    lost = {c.cause for c in decided.candidates if c.probability >= MIN_LISTED_PROBABILITY} - beside
+    surer = alone[0].cause == first.cause and alone[0].probability > first.probability
+    return told if surer and not lost else None
 
 
 def _earlier_runs(every: Incident, asked: Subject, knowledge: Database, model: Model) -> list[tuple[Diagnosis, str]]:
