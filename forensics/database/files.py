@@ -111,16 +111,20 @@ def is_within(path: str, folder: Path) -> bool:
     return f"{path}{os.sep}".startswith(f"{folder}{os.sep}")
 
 
-def read_rows(name: str, folder: Path | None = None) -> list[dict[str, str]]:
-    """All rows of signatures/tables/<name>.csv, in order."""
+def read_cells(name: str, folder: Path | None = None) -> list[list[str]]:
+    """The names of the columns of signatures/tables/<name>.csv, and the cells of each row, in order."""
     path = (folder or builtin_folder()) / "tables" / f"{name}.csv"
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            rows = csv.reader(file)
-            names = next(rows, [])
-            return [dict(itertools.zip_longest(names, row)) for row in rows if row]
+            return [row for row in csv.reader(file) if row]
     except OSError as error:
         raise DatabaseError(f"table cannot be read: {error.strerror}", str(path)) from error
+
+
+def read_rows(name: str, folder: Path | None = None) -> list[dict[str, str]]:
+    """All rows of signatures/tables/<name>.csv, in order."""
+    names, *rows = read_cells(name, folder) or [[]]
+    return [dict(itertools.zip_longest(names, row)) for row in rows]
 
 
 def read_table(name: str) -> dict[str, dict[str, str]]:

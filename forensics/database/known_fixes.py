@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from forensics.database.conditions import condition_fault, condition_holds, group_names_of
 from forensics.database.effects import effects_of
 from forensics.database.entries import TEMPLATE_FIELD_PATTERN, Place, Remedy
-from forensics.database.files import builtin_folder, read_rows
+from forensics.database.files import builtin_folder, read_cells, read_rows
 
 TABLE, STEPS_TABLE, WAYS_TABLE = "known_fixes", "first_steps", "other_ways"
 OR = " || "  # between the entries of a cell
@@ -52,10 +52,6 @@ class KnownFix(Row, frozen=True):
 
     words: tuple[str, ...]
 
-    def stands_in(self, text: str) -> bool:
-        """Is one of its texts in `text`, which is in lower case?"""
-        return any(w in text for w in self.words)
-
     @property
     def remedy(self) -> Remedy:
         """What is to be done where the evidence has one of the texts."""
@@ -78,11 +74,25 @@ class OtherWay(Row, frozen=True):
         return cause in self.causes or cause.partition(".")[0] in self.causes
 
 
-@functools.cache
-def known_fixes() -> tuple[KnownFix, ...]:
-    """The rows of tables/known_fixes.csv, those first that most people confirmed."""
-    fixes = (KnownFix(row, place, _parts(row["words"].lower())) for row, place in _placed_rows(TABLE))
+def known_fixes(said: str | None = None) -> tuple[KnownFix, ...]:
+    """The rows of tables/known_fixes.csv, those first that most people confirmed; only those whose text stands in `said`, if
+    given. A thousand rows are read where something failed, so only those that speak become objects."""
+    names, rows = _known_cells()
+    text, path = None if said is None else said.lower(), str(builtin_folder() / "tables" / f"{TABLE}.csv")
+    fixes = (
+        KnownFix(dict(zip(names, cells, strict=False)), Place(path, number), words)
+        for number, (words, cells) in enumerate(rows, 2)
+        if text is None or any(w in text for w in words)
+    )
     return tuple(sorted(fixes, key=lambda fix: -fix.confirmed))
+
+
+@functools.cache
+def _known_cells() -> tuple[list[str], list[tuple[tuple[str, ...], list[str]]]]:
+    """The names of the columns, and of each row its texts in lower case and its cells."""
+    names, *rows = read_cells(TABLE)
+    at = names.index("words")
+    return names, [(_parts(cells[at].lower()), cells) for cells in rows]
 
 
 @functools.cache
@@ -100,14 +110,12 @@ def first_steps() -> tuple[Row, ...]:
 
 def known_fixes_in(evidence: str) -> tuple[Remedy, ...]:
     """The remedies of the messages in `evidence`, the text of its lines; the case's facts choose among them."""
-    text = evidence.lower()
-    return tuple(fix.remedy for fix in known_fixes() if fix.stands_in(text)) if text else ()
+    return tuple(fix.remedy for fix in known_fixes(evidence)) if evidence else ()
 
 
 def known_fixes_near(around: str) -> tuple[Remedy, ...]:
     """The remedies of the messages in `around`, the text of the evidence and of the lines around it."""
-    text = around.lower()
-    return tuple(fix.remedy_near for fix in known_fixes() if fix.stands_in(text)) if text else ()
+    return tuple(fix.remedy_near for fix in known_fixes(around)) if around else ()
 
 
 def _placed_rows(table: str) -> Iterator[tuple[dict[str, str], Place]]:
