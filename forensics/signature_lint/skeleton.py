@@ -23,7 +23,7 @@ SIGNATURE = """signatures:
       match:
         - text: {line}
       no_match:
-        - {{text: 'a line like it', why: nothing has ended}}
+        - {{text: '? a line like it', why: '? nothing has ended'}}
 """
 REMEDY = """remedies:
   - do: '?'                           # what to do first
