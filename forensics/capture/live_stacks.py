@@ -29,6 +29,7 @@ WATCHER = " -m forensics.capture "  # in the command of a process that guard() o
 RANK_VARIABLES = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK")  # the first one that is set counts
 MARK_NUMBER_PATTERN = re.compile(r"(?<![0-9])[0-9]{1,5}(?![0-9]|st|nd|rd|th)")
 MAX_MARKS, MAX_MARK_CHARS = 64, 400  # of one process
+SPY_LINE_PATTERN = re.compile(r"(?:Process \d|Python v|Thread |    [^\s].*\(.+\)\s*$|\s*$)")  # a head or a frame, as py-spy prints it
 SPY_VARIABLE_PATTERN = re.compile(r"^ {12}([A-Za-z_]\w{0,60}): (\d{1,5})$")  # a variable, as py-spy shows it with --locals
 JOB_NAMES = ("SLURM_JOB_ID", "TORCHELASTIC_RUN_ID", "PBS_JOBID", "LSB_JOBID", "RAY_JOB_ID")
 MAX_LIVE_PROCESSES = 512  # of one host: eight ranks with sixty loaders each
@@ -145,10 +146,13 @@ def marks_of(pid: int) -> list[str]:
 
 
 def without_locals(text: str) -> tuple[str, list[str]]:
-    """Stacks that py-spy took with --locals without the variables, and the numbers among them: `run rank=3`."""
+    """Stacks that py-spy took with --locals without the variables, and the numbers among them: `run rank=3`.
+
+    Only heads and frames are kept, so that nothing of a value stays, whatever line breaks it holds.
+    """
     kept, marks = [], []
     for line in text.splitlines(True):
-        if not line.startswith("        "):
+        if SPY_LINE_PATTERN.match(line):
             kept.append(line)
         elif found := SPY_VARIABLE_PATTERN.match(line):
             marks.append(f"{kept[-1].split()[0] if kept and kept[-1].strip() else ''} {found[1]}={found[2]}")
