@@ -114,5 +114,7 @@ def test_what_counts_the_parents_of_a_process_numbers_no_ranks() -> None:
 
 def test_of_variables_only_numbers_are_read_and_none_is_kept_whatever_breaks_its_lines() -> None:
     frames = 'Process 7: python t.py\nThread 7 (idle): "MainThread"\n    run (t.py:3)\n', "    <module> (t.py:9)\n"
-    values = '        Locals:\n            rank: 3\n            token: "a\rkey-1\x0ckey-2\u2028key-3"\n            y: "a\nkey-4"\n'
+    values = (
+        '        Locals:\n            rank: 3\n            token: "a\rkey-1\x0ckey-2\u2028key-3"\n            y: "a\nkey-4"\n'
+    )
     assert live_stacks.without_locals(values.join(frames)) == ("".join(frames), ["run rank=3"])
