@@ -167,6 +167,7 @@ def test_a_rank_that_is_asked_writes_its_stacks_without_py_spy(tmp_path: Path, r
     waits = threading.Event()
     other = threading.Thread(target=waits.wait, name="exchange")
     other.start()
+    until(lambda: sys._current_frames()[other.ident or 0].f_code.co_name == "wait" and not rank_dumps._runs(other.native_id))
     rank_dumps.ask_for_dumps(str(tmp_path))
     until(lambda: len(recorder) == 2)
     waits.set()
