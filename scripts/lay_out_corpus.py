@@ -1,4 +1,4 @@
-"""benchmarks/public_logs.csv and fetched repositories to labelled folders, as `forensics dev evaluate` and `train` read them.
+"""benchmarks/public_logs.csv and fetched repositories to labelled folders, as `python -m scripts.train` reads them.
 
     python -m scripts.lay_out_corpus MIRRORS OUT [--set own_failed]
 
@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from forensics.train.cases import MIN_QUOTED_CHARS
+from scripts.train.cases import MIN_QUOTED_CHARS
 
 MANIFEST = Path(__file__).parents[1] / "benchmarks" / "public_logs.csv"
 MAIL = "m"  # the path of a message in an archive of a mailing list: its log is in attachments, or in the text itself

@@ -3,7 +3,7 @@
     python -m scripts.rates_page              # writes the page
     python -m scripts.rates_page --check      # status 1 where the page is not what the table says
 
-Run it after `forensics dev rates` or `forensics dev train` wrote a new table; a test holds that nobody forgets.
+Run it after `python -m scripts.train rates` wrote a new table; a test holds that nobody forgets.
 """
 
 import argparse

@@ -5,8 +5,8 @@
     python -m scripts.retrain --check             are these the shipped weights? if not, 1 is the exit status
     python -m scripts.retrain --rows CORPUS...    the rows of these labelled logs anew, those of all other origins as they are
 
-The rows hold numbers and words of the vocabulary, and no text of a log (forensics/train/rows.py). The text model, the lines and
-the ranker are learned from them, the ranker's weights towards forensics/train/prior.csv. The outcome - trees and words of an
+The rows hold numbers and words of the vocabulary, and no text of a log (scripts/train/rows.py). The text model, the lines and
+the ranker are learned from them, the ranker's weights towards scripts/train/prior.csv. The outcome - trees and words of an
 ending - is that of benchmarks/outcome.weights, learned from 8,639 logs: the rows hold the 3,707 that can be had again, and trees
 of these alone overlook more failures (docs/model-card.md). Each processor and each version of numpy and scipy makes the same
 bytes: the regressions are solved to more digits than are stored, and the trees are grown by sums of whole numbers. (Stopping as
@@ -31,11 +31,11 @@ from pathlib import Path
 
 from forensics import pipeline
 from forensics.decision.model import BUILT_IN, read_model
-from forensics.train import fit
-from forensics.train.cases import Case, read_corpora
-from forensics.train.model_file import model_to_bytes
-from forensics.train.rows import with_new_rows
 from scripts.row_file import rows_from_bytes, rows_to_bytes
+from scripts.train import fit
+from scripts.train.cases import Case, read_corpora
+from scripts.train.model_file import model_to_bytes
+from scripts.train.rows import with_new_rows
 
 ROWS = Path(__file__).parents[1] / "benchmarks" / "rows.xz"
 OUTCOME = ROWS.with_name("outcome.weights")

@@ -18,8 +18,8 @@ from msgspec.json import decode
 from forensics.core.errors import UsageError
 from forensics.outcome.deciding_lines import STRUCTURE
 from forensics.outcome.features import OUTCOME_FEATURES
-from forensics.train.cases import LineExample
-from forensics.train.rows import EVENT_FEATURES, CaseRow, Choice, EventRow, Rows
+from scripts.train.cases import LineExample
+from scripts.train.rows import EVENT_FEATURES, CaseRow, Choice, EventRow, Rows
 
 ROWS_FORM = "forensics-rows/1"
 NAMES = {"outcome": OUTCOME_FEATURES, "events": EVENT_FEATURES, "structure": STRUCTURE}

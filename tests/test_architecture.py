@@ -61,7 +61,6 @@ BELOW: dict[str, set[str]] = {
     "history": {"readers", "config", "report", "templates", "model", "core"},
     "fleet": {"history", "pipeline", "database", "report", "model", "core"},
     # who asks
-    "train": {"readers", "pipeline", "decision", "outcome", "correlation", "sources", "database", "model", "core"},
     "signature_lint": {"data_files", "line_formats", "advice", "config", "database", "ranks", "readers", "series", "core"},
     "signature_export": {"database"},
     "sinks": {"report", "model", "core"},
@@ -97,7 +96,7 @@ BELOW: dict[str, set[str]] = {
             "signature_lint",
             "source_analysis",
         ),
-        *("sources", "templates", "train", "version"),
+        *("sources", "templates", "version"),
     },
     "api": {"pipeline", "capture", "config", "correlation", "database", "report", "model", "core"},
     "adapters": {"api", "capture", "history", "report", "model", "core", "version"},
@@ -156,7 +155,7 @@ ONE_DEFINITION = {
     "the kernel's table of processes": (r"\\\[\\s\*pid", {"readers/kernel/process_table.py"}),
     "the bar of tqdm": (r"\\d\\d\(\?:\[\^\\\]", {"readers/progress/counters.py"}),
 }
-KNOW_NO_CAUSE = ("readers", "ranks", "series", "correlation", "outcome", "ownership", "decision", "train", "history", "fleet")
+KNOW_NO_CAUSE = ("readers", "ranks", "series", "correlation", "outcome", "ownership", "decision", "history", "fleet")
 NOT_CAUSES = {  # names of Dask's, which begin like a family
     *("distributed.nanny", "distributed.worker", "distributed.scheduler"),
     "distributed.batched - INFO - Batched Comm Closed",

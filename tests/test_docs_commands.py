@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import typer
 
-from forensics.cli.app import MOVED, build
+from forensics.cli.app import build
 from scripts.docs.pages import repository_pages
 from tests.commandline import in_text, measured
 
@@ -66,7 +66,7 @@ def fault(words: list[str]) -> str:
         command = command.commands[words[0]]
         context, words = type(context)(command, info_name=words[0], parent=context), words[1:]
     if command is top and words and not words[0].startswith("-"):
-        command = top.commands[STARTS] if re.search(r"[./A-Z$]", words[0]) and words[0] not in MOVED else None
+        command = top.commands[STARTS] if re.search(r"[./A-Z$]", words[0]) else None
         if command is None:
             return f"no command {words[0]}"
         context = type(context)(command, info_name=STARTS, parent=context)
@@ -131,7 +131,6 @@ ELSEWHERE = (
     "fleet",
     "collect",
     "stacks",
-    "dev",
     "tell",
 )  # they have tests of their own
 LONG = [["signatures", "check"]]  # minutes; `scripts/check` runs it

@@ -2,14 +2,12 @@
 
 forensics job.log          a file or folder that is there, or - : the same as forensics analyze job.log
 forensics anlyze job.log   forensics: no command 'anlyze'; did you mean analyze?
-forensics train corpus     forensics: no command 'train'; it is now: forensics dev train
 forensics analyze --rdact  forensics: analyze has no option --rdact; did you mean --redact?
 """
 
 import difflib
 import importlib
 import pkgutil
-import shlex
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -27,7 +25,6 @@ except ImportError:
     import click  # type: ignore[no-redef, import-not-found, unused-ignore]
 
 READS_PATHS = "analyze"  # the command that is meant where a path is given alone
-MOVED = {"train": "dev train", "evaluate": "dev evaluate", "rates": "dev rates"}  # old names; the new ones
 REDACT = "redact"  # an option of several commands, looked for among them
 DASH = "-"  # stands for standard input
 
@@ -54,7 +51,7 @@ class Commands(typer.core.TyperGroup):
         """The command that `args` begin with; raises UsageError if there is none."""
         word = args[0]
         if word == DASH or not (word.startswith("-") or word in self.commands):
-            if READS_PATHS not in self.commands or word in MOVED or not can_be_read(word):
+            if READS_PATHS not in self.commands or not can_be_read(word):
                 raise no_command(word, self.commands)
             args = [READS_PATHS, *args]
         return super().resolve_command(ctx, args)
@@ -89,11 +86,6 @@ def no_command(word: str, commands: Iterable[str]) -> UsageError:
     from forensics.report import formats
 
     names = list(commands)
-    if word in MOVED and ("dev" in names or "list" in names):
-        path = (
-            f"; this folder is read by: forensics analyze {shlex.quote(word)}" if "dev" in names and Path(word).exists() else ""
-        )
-        return UsageError(f"no command {word!r}", advice=f"it is now: forensics {MOVED[word]}{path}")
     if "analyze" in names and word in (*formats(), REDACT):
         option = f"--{REDACT}" if word == REDACT else f"-f {word}"
         return UsageError(f"no command {word!r}", advice=f"it is an option: forensics analyze PATHS {option}")
@@ -128,7 +120,7 @@ def build(asked: str = "") -> typer.Typer:
             raise typer.Exit
 
     names = {m.name for m in pkgutil.iter_modules(package.__path__)} - NOT_COMMANDS
-    if asked not in names | set(MOVED) and asked and can_be_read(asked):
+    if asked not in names and asked and can_be_read(asked):
         asked = READS_PATHS
     for name in [asked] if asked in names - {OF_ALL_COMMANDS} else sorted(names):
         module = importlib.import_module(f"{package.__name__}.{name}")

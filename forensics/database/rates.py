@@ -5,8 +5,8 @@
 
 Logs are counted with weights, so that one origin counts at most as a few logs. `failed_log_odds`: that a log in which it fires
 ended badly; `cause_log_odds`: that it ended by this cause. Both are smoothed towards a prior that depends on the signature's
-weight, which is used alone for a signature that never fired. `forensics dev rates` writes the file; changes are reviewed
-as a diff.
+weight, which is used alone for a signature that never fired. `python -m scripts.train rates` writes the file; changes are
+reviewed as a diff.
 """
 
 import csv

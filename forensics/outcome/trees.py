@@ -3,7 +3,7 @@ ms.
 
 The answer is the mean of two forests: boosted trees, whose values add up to log odds, and random trees, whose leaves hold the
 share of bad ends. Boosted trees are sharp where cases are many, random trees are careful where cases are few. The learners are
-scikit-learn's HistGradientBoostingClassifier and ExtraTreesClassifier (see train/outcome_fit.py).
+scikit-learn's HistGradientBoostingClassifier and ExtraTreesClassifier (see scripts/train/outcome_fit.py).
 """
 
 from array import array

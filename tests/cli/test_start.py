@@ -32,7 +32,7 @@ NOT_NEEDED = (
         "forensics.cli.help",
         "forensics.cli.signatures",
     ),
-    *("forensics.database.causefiles", "forensics.signature_lint", "forensics.train", "forensics.report.page"),
+    *("forensics.database.causefiles", "forensics.signature_lint", "forensics.report.page"),
 )
 
 

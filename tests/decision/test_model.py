@@ -19,7 +19,7 @@ from forensics.decision.model import BUILT_IN, ForeignModelError, Model, model_f
 from forensics.model import Report
 from forensics.outcome.deciding_lines import STRUCTURE, WORD_ROWS, LineWeights
 from forensics.outcome.ending_words import ENDING_ROWS, EndingModel
-from forensics.train.model_file import model_to_bytes
+from scripts.train.model_file import model_to_bytes
 from tests.decision.made import model
 
 LOSS = "2025-08-22 03:00:00,000 INFO step 1 loss 0.5\n"
@@ -29,7 +29,7 @@ def small(causes: int = 3, seed: int = 1) -> tuple[Model, list[frozenset[str]], 
     """A text model of made documents, with the matrix and the learner of scikit-learn that it came from."""
     from sklearn.linear_model import LogisticRegression
 
-    from forensics.train import outcome_fit, text
+    from scripts.train import outcome_fit, text
 
     chance = random.Random(seed)
     documents = [

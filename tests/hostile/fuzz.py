@@ -88,10 +88,7 @@ def main() -> None:
 
         for found in pkgutil.walk_packages(forensics.__path__, "forensics."):
             # adapters need what they are adapters for
-            if (
-                not found.name.startswith(("forensics.cli", "forensics.train", "forensics.adapters."))
-                and found.name[-8:] != "__main__"
-            ):
+            if not found.name.startswith(("forensics.cli", "forensics.adapters.")) and found.name[-8:] != "__main__":
                 importlib.import_module(found.name)  # some are imported when they are needed, which would be too late
     from forensics import pipeline
     from tests.hostile.whole import check

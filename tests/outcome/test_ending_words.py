@@ -6,7 +6,7 @@ import pytest
 
 from forensics.database import Database
 from forensics.outcome.ending_words import ENDING_ROWS, UNTRAINED_ENDING_MODEL, ending_rows, ending_words
-from forensics.train.outcome_fit import fit_ending
+from scripts.train.outcome_fit import fit_ending
 from tests.outcome.made import lanes_of
 
 

@@ -30,7 +30,7 @@ def test_the_mean_of_both_forests_counts_and_no_leaf_is_certain() -> None:
 
 
 def test_calibration_turns_overconfident_scores_into_measured_shares() -> None:
-    from forensics.train import outcome_fit
+    from scripts.train import outcome_fit
 
     raw = [4.0] * 100 + [-4.0] * 100  # too sure: of the first, 75 are bad, of the others 25
     bad = [True] * 75 + [False] * 25 + [True] * 25 + [False] * 75
@@ -39,7 +39,7 @@ def test_calibration_turns_overconfident_scores_into_measured_shares() -> None:
 
 
 def test_a_recorded_exit_status_counts_beside_what_the_output_shows() -> None:
-    from forensics.train import outcome_fit
+    from scripts.train import outcome_fit
 
     raw = [1.0] * 200  # the output looks the same in all; the status tells most of them apart
     statuses = [0] * 50 + [1] * 50 + [None] * 100

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from forensics.outcome.features import OUTCOME_FEATURES
-from forensics.train import solvers
-from forensics.train.outcome_fit import fit_ending, fit_trees, rounded
-from forensics.train.tree_growing import Node, boosted_trees, random_trees
+from scripts.train import solvers
+from scripts.train.outcome_fit import fit_ending, fit_trees, rounded
+from scripts.train.tree_growing import Node, boosted_trees, random_trees
 
 CASES, FEATURES = 240, 12
 

@@ -17,12 +17,14 @@ from forensics.outcome import line_classes
 from forensics.outcome.deciding_lines import UNTRAINED_LINE_WEIGHTS, candidate_lines
 from forensics.scan import scan
 from forensics.sources import open_paths
-from forensics.train import fit as fitting
-from forensics.train import rates as counting
-from forensics.train import text, tree_growing
-from forensics.train.cases import FAILED, Case, decision_input_of, is_labelled, read_corpora, without_its_cause
-from forensics.train.fit import FLAT, RankingExample, fit_lines, fit_ranker
-from forensics.train.measure import (
+from scripts.lay_out_corpus import marked
+from scripts.row_file import rows_from_bytes, rows_to_bytes
+from scripts.train import fit as fitting
+from scripts.train import rates as counting
+from scripts.train import text, tree_growing
+from scripts.train.cases import FAILED, Case, decision_input_of, is_labelled, read_corpora, without_its_cause
+from scripts.train.fit import FLAT, RankingExample, fit_lines, fit_ranker
+from scripts.train.measure import (
     Prediction,
     by_rival,
     lines_of,
@@ -33,10 +35,8 @@ from forensics.train.measure import (
     reliability_bins,
     rival_table,
 )
-from forensics.train.model_file import model_to_bytes
-from forensics.train.rows import rates_without, rows_of, with_new_rows
-from scripts.lay_out_corpus import marked
-from scripts.row_file import rows_from_bytes, rows_to_bytes
+from scripts.train.model_file import model_to_bytes
+from scripts.train.rows import rates_without, rows_of, with_new_rows
 from tests.decision.made import lane, model, seen
 
 SHAPES = "RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)\n"
@@ -228,7 +228,7 @@ def test_signatures_are_counted_by_how_a_case_ended() -> None:
 
 
 def test_cases_of_one_origin_weigh_as_a_few() -> None:
-    from forensics.train.outcome_fit import MAX_ORIGIN_WEIGHT, case_weights
+    from scripts.train.outcome_fit import MAX_ORIGIN_WEIGHT, case_weights
 
     found = case_weights([case(f"{i}", "a", source="one") for i in range(60)] + [case("x", "a", source="two")])
     assert sum(found[:-1]) == pytest.approx(MAX_ORIGIN_WEIGHT)

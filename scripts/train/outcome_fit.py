@@ -14,9 +14,9 @@ from msgspec.structs import replace
 from forensics.outcome.ending_words import ENDING_ROWS, EndingModel
 from forensics.outcome.features import OUTCOME_FEATURES
 from forensics.outcome.trees import Trees
-from forensics.train.cases import Case
-from forensics.train.solvers import logistic_regression
-from forensics.train.tree_growing import boosted_trees, forest_of_trees, random_trees
+from scripts.train.cases import Case
+from scripts.train.solvers import logistic_regression
+from scripts.train.tree_growing import boosted_trees, forest_of_trees, random_trees
 
 MAX_ORIGIN_WEIGHT = 12.0  # chosen by hand: in cases, so that no repository decides what a bad end looks like
 WORD_PENALTY = 0.1  # of words that name a cause or a line

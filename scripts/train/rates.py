@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from forensics.database import HEALTHY
 from forensics.database.rates import Rate, rates_csv, smoothed_rate
-from forensics.train.cases import FAILED, Case
+from scripts.train.cases import FAILED, Case
 
 Counts = list[float]  # healthy, own, other
 

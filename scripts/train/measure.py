@@ -26,7 +26,7 @@ from forensics.decision.structure import Precedence
 from forensics.model import Verdict
 from forensics.model.verdicts import Diagnosis, Lane
 from forensics.outcome.features import Rates
-from forensics.train.cases import Case
+from scripts.train.cases import Case
 
 CALIBRATION_BINS = 10  # usual for the calibration error: tenths of probability
 LOUD_PROBABILITY = 0.8  # an alarm of that probability on a healthy log

@@ -17,9 +17,9 @@ from forensics.decision.candidates import FEATURE_NAMES
 from forensics.decision.model import Model
 from forensics.decision.text import trouble_words
 from forensics.outcome.trees import Trees
-from forensics.train import outcome_fit
-from forensics.train.cases import Case
-from forensics.train.solvers import softmax_regression
+from scripts.train import outcome_fit
+from scripts.train.cases import Case
+from scripts.train.solvers import softmax_regression
 
 MIN_WORD_LOGS = 3  # chosen by hand: a word of fewer logs says nothing of a cause
 MIN_PRIVATE_CASES = 4  # chosen by hand: a name of a host or a person stands in fewer cases

@@ -1,6 +1,6 @@
 """Train a Model from cases, and cross-validate: for each case, a Model that was trained without the cases of its origin.
 
-forensics dev train incidents sample_logs -o my.weights
+python -m scripts.train learn incidents sample_logs -o my.weights
 
 Train LineWeights from marked lines of failed logs, by logistic regression. Only numbers are stored.
 
@@ -34,11 +34,11 @@ from forensics.outcome.deciding_lines import UNTRAINED_LINE_WEIGHTS, WORD_ROWS, 
 from forensics.outcome.ending_words import EndingModel
 from forensics.outcome.features import ENDING, OUTCOME_FEATURES
 from forensics.outcome.trees import Trees
-from forensics.train import outcome_fit, text
-from forensics.train.cases import Case
-from forensics.train.outcome_fit import STORED_DIGITS, WORD_PENALTY, rounded, words_matrix
-from forensics.train.rows import EVENT_FEATURES, CaseRow, Choice, Rows, rows_of
-from forensics.train.solvers import MAX_NEWTON_STEPS, MIN_STEP_LENGTH, logistic_regression
+from scripts.train import outcome_fit, text
+from scripts.train.cases import Case
+from scripts.train.outcome_fit import STORED_DIGITS, WORD_PENALTY, rounded, words_matrix
+from scripts.train.rows import EVENT_FEATURES, CaseRow, Choice, Rows, rows_of
+from scripts.train.solvers import MAX_NEWTON_STEPS, MIN_STEP_LENGTH, logistic_regression
 
 STRUCTURE_SCALE = 0.3  # the penalty on the weights of the structure, beside those of the words
 OTHER_LINE_WEIGHT = 0.05  # chosen by hand: twenty lines that decide nothing weigh as much as those that do
