@@ -314,7 +314,7 @@ class History(Struct, frozen=True):
     note: str = ""
 
 
-class Report(Struct, frozen=True):
+class Report(Struct, frozen=True, kw_only=True):
     """The finished answer; a reporter only formats it. `unusual`: the lines that likely say why it ended, if no cause is sure.
 
     `ranks`: who waits for whom, where there are dumps of ranks.
@@ -331,17 +331,17 @@ class Report(Struct, frozen=True):
     timeline: tuple[TimelineEntry, ...]
     sources: tuple[SourceSummary, ...]
     missing: tuple[OpenQuestion, ...]
+    possible: tuple[Possible, ...] = ()
+    subject: SubjectSummary | None = None
+    earlier_attempts: tuple[EarlierAttempt, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    history: History | None = None
     warnings: tuple[Warning, ...]
     environment: tuple[Setting, ...] = ()
     curves: tuple[Curve, ...] = ()
     processes: tuple[ProcessMemory, ...] = ()
     unusual: tuple[MessageGroup, ...] = ()
-    subject: SubjectSummary | None = None
-    notices: tuple[Notice, ...] = ()
-    earlier_attempts: tuple[EarlierAttempt, ...] = ()
-    history: History | None = None
-    ranks: RankPicture | None = None
     last_lines: tuple[MessageGroup, ...] = ()
     around: tuple[QuotedLine, ...] = ()
-    possible: tuple[Possible, ...] = ()
     baseline: Difference | None = None
+    ranks: RankPicture | None = None

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 
 from forensics.core.text import with_noun
 from forensics.model import Difference, MessageGroup, Report
-from forensics.report.document import document_of_difference
+from forensics.report.document import plain
 from forensics.report.escape import code, code_cell, escape, escape_controls, fenced_block, table_lines
 from forensics.report.paths import Paths
 from forensics.report.redaction import mask_secrets
@@ -38,10 +38,7 @@ def render_difference(found: Difference, form: str, most: int, style: Style) -> 
     """`found` in one of DIFFERENCE_FORMATS, ending with a line end. `most`: the number of passages; JSON has all of them."""
     found = mask_secrets(found)
     if form == "json":
-        return (
-            escape_controls(json.dumps({"schema": COMPARE_SCHEMA, **document_of_difference(found)}, indent=2, ensure_ascii=False))
-            + "\n"
-        )
+        return escape_controls(json.dumps({"schema": COMPARE_SCHEMA, **plain(found)}, indent=2, ensure_ascii=False)) + "\n"
     if form == "markdown":
         return "\n".join(_markdown(found, most)) + "\n"
     rows = _text(found, most, style.width)

@@ -1,16 +1,17 @@
 """Turn a Report into the document of schema `forensics-report/1`: plain dicts, RFC 3339 times, text safe to print."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
 from forensics.core.errors import UsageError
 from forensics.core.text import printable
-from forensics.model import Difference, EarlierAttempt, Fields, Finding, IncidentSummary, Line, Proof, Report, SubjectSummary
+from forensics.model import Line, QuotedLine, Report
 from forensics.model.ranks import RankPicture
 from forensics.report.redaction.walk import changed
 from forensics.report.subjects import incident_groups
@@ -28,49 +29,33 @@ def time_text(time: datetime | None) -> str | None:
 
 
 MAX_EDGES = 4096  # of ranks that wait for others; four for each of 1,024 ranks
+SOURCE_NAMES = ("source", "last_source", "name", "good", "bad")  # fields with names of files, by which a file is opened
 
 
 def document(report: Report) -> dict[str, Any]:
     """The document of schema `forensics-report/1`, keys in the schema's order."""
-    return {
-        "schema": REPORT_SCHEMA,
-        "tool": dict(report.tool),
-        "case": printable(report.case),
-        "verdict": report.verdict,
-        "causes": [_cause(f) for f in report.causes],
-        "incidents": [_incident(i) for i in report.incidents],
-        "incident_groups": [plain(g) for g in incident_groups(report)],
-        "timeline": [plain(m) for m in report.timeline],
-        "sources": [plain(s) for s in report.sources],
-        "missing": [plain(m) for m in report.missing],
-        "possible": [plain(p) for p in report.possible],
-        "subject": _subject(report.subject) if report.subject else None,
-        "earlier_attempts": [_attempt(a) for a in report.earlier_attempts],
-        "notices": [plain(n) for n in report.notices],
-        "history": plain(report.history) | {"nodes": [plain(n) for n in report.history.nodes]} if report.history else None,
-        "warnings": [plain(w) for w in report.warnings],
-        "environment": [plain(s) for s in report.environment],
-        "curves": [plain(c) | {"points": [list(p) for p in c.points]} for c in report.curves],
-        "processes": [plain(p) for p in report.processes],
-        "unusual": [plain(m) for m in report.unusual],
-        "last_lines": [plain(m) for m in report.last_lines],
-        "around": [{**plain(x), "text": printable(x.text, MAX_CONTEXT_LINE_CHARS)} for x in report.around],
-        "baseline": document_of_difference(report.baseline) if report.baseline else None,
-        "ranks": _ranks(report.ranks) if report.ranks else None,
-    }
+    made: dict[str, Any] = {"schema": REPORT_SCHEMA}
+    for name, value in plain(replace(report, ranks=None)).items():
+        made[name] = value
+        if name == "incidents":
+            made["incident_groups"] = plain(tuple(incident_groups(report)))
+    return made | ({"ranks": _ranks(report.ranks)} if report.ranks else {})
 
 
-def plain(value: Any) -> dict[str, Any]:
-    """A flat struct as a dict of its fields, times as text, text safe to print (names of sources are unchanged)."""
-    return {n: _safe(getattr(value, n), n in ("source", "last_source", "name")) for n in value.__struct_fields__}
-
-
-def _safe(value: Any, is_name: bool = False) -> Any:
+def plain(value: Any, field: str = "") -> Any:
+    """Structs as dicts, times as text, text safe to print; names of sources are unchanged. `field`: in which it stands."""
+    if isinstance(value, str):
+        return value if field in SOURCE_NAMES else printable(value)
     if isinstance(value, datetime):
         return time_text(value)
     if isinstance(value, tuple):
-        return [_safe(v) for v in value]
-    return printable(value) if isinstance(value, str) and not is_name else value
+        return [plain(v, field) for v in value]
+    if isinstance(value, Line | QuotedLine):
+        value = replace(value, text=printable(value.text, MAX_CONTEXT_LINE_CHARS))
+    if isinstance(value, Struct):
+        fields = zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True)
+        return {name: plain(getattr(value, field), field) for field, name in fields}
+    return {k: plain(v) for k, v in value.items()} if isinstance(value, Mapping) else value
 
 
 def _ranks(seen: RankPicture) -> dict[str, Any]:
@@ -79,81 +64,6 @@ def _ranks(seen: RankPicture) -> dict[str, Any]:
     lean = changed(replace(seen, rows=rows, edges=seen.edges[:MAX_EDGES]), printable)
     made: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(lean))
     return made
-
-
-def document_of_difference(found: Difference) -> dict[str, Any]:
-    """How a bad run differs from a good one, in the schema's form."""
-    return {
-        "good": list(found.good),
-        "bad": list(found.bad),
-        "lines": found.lines,
-        "known": found.known,
-        "left_out": found.left_out,
-        "changes": [plain(c) for c in found.changes],
-        "messages": [plain(m) for m in found.messages],
-        "warnings": [plain(w) for w in found.warnings],
-    }
-
-
-def _subject(subject: SubjectSummary) -> dict[str, Any]:
-    return plain(subject) | {"ledger": [plain(a) for a in subject.ledger]}
-
-
-def _incident(incident: IncidentSummary) -> dict[str, Any]:
-    return plain(incident) | {
-        "candidates": [plain(c) for c in incident.candidates],
-        "findings": [_cause(f) for f in incident.findings],
-    }
-
-
-def _cause(finding: Finding) -> dict[str, Any]:
-    return {
-        "id": finding.id,
-        "title": finding.title,
-        "role": finding.role,
-        "probability": finding.probability,
-        "summary": printable(finding.summary),
-        "evidence": [_proof(p) for p in finding.evidence],
-        "facts": _facts(finding.facts),
-        "remediations": [plain(a) for a in finding.remediations],
-        "ledger": [plain(a) for a in finding.ledger],
-        "where": printable(finding.where),
-        "when": finding.when,
-        "ranks": list(finding.ranks),
-    }
-
-
-def _attempt(attempt: EarlierAttempt) -> dict[str, Any]:
-    return plain(attempt) | {"facts": _facts(attempt.facts), "changes": [plain(c) for c in attempt.changes]}
-
-
-def _facts(facts: Fields) -> dict[str, Any]:
-    return {k: printable(v) if isinstance(v, str) else v for k, v in facts.items()}
-
-
-def _proof(proof: Proof) -> dict[str, Any]:
-    return {
-        "source": proof.source,
-        "line": proof.line,
-        "text": printable(proof.text),
-        "time": time_text(proof.time),
-        "time_uncertainty_s": proof.time_uncertainty_s,
-        "stamped": proof.stamped,
-        "earlier": proof.earlier,
-        "signature": proof.signature,
-        "weight": proof.weight,
-        "linked_by": printable(proof.linked_by) if proof.linked_by else None,
-        "matched": printable(proof.matched),
-        "before": _lines(proof.before),
-        "after": _lines(proof.after),
-        "continued": proof.continued,
-        "by_kernel": proof.by_kernel,
-        "uptime_s": proof.uptime_s,
-    }
-
-
-def _lines(lines: Iterable[Line]) -> list[dict[str, Any]]:
-    return [{"line": line.number, "text": printable(line.text, MAX_CONTEXT_LINE_CHARS)} for line in lines]
 
 
 def read_report(document: object, name: str) -> Report:

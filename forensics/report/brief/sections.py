@@ -10,33 +10,13 @@ from typing import NamedTuple
 from forensics.core import lazy
 from forensics.core.text import number_ranges
 from forensics.model import Curve, Finding, MessageGroup, Proof, Report
-from forensics.report import course, overview
+from forensics.report import course, overview, phrases
 from forensics.report.brief.voices import Item, Section, Speech
 from forensics.report.course import FOLLOWED, UNCONFIRMED, consequences, delay_text, unconfirmed_consequences
 from forensics.report.curves import relevant_curves, value_text
 from forensics.report.difference import BASELINE_HEAD, baseline_rows
 from forensics.report.overview import notice_groups, seen_before
 from forensics.report.paths import Paths
-from forensics.report.phrases import (
-    NO_CAUSE,
-    WHO,
-    also_possible,
-    confirmed_text,
-    evidence_head,
-    is_guess,
-    line_excerpt,
-    lines_to_read,
-    neighbours_shown,
-    others_head,
-    percent_text,
-    remedies,
-    repetition_text,
-    shows_no_crash,
-    told_evidence,
-    verdict,
-    warning_notes,
-    what_happened,
-)
 from forensics.report.ranks import folded_states
 from forensics.report.subjects import ending_sentence
 
@@ -57,7 +37,7 @@ def cut(text: str, room: int) -> str:
 
 def forms_of(lead: str, proof: Proof, end: str = "") -> tuple[tuple[str, ...], ...]:
     """A line of evidence behind `lead`, whole and shortened around what was matched."""
-    rows = (f"{lead}{cut(line_excerpt(proof, width), width)}{end}".rstrip() for width in SHOWN_WIDTHS)
+    rows = (f"{lead}{cut(phrases.line_excerpt(proof, width), width)}{end}".rstrip() for width in SHOWN_WIDTHS)
     return tuple((row,) for row in dict.fromkeys(rows))
 
 
@@ -66,7 +46,7 @@ def evidence_items(finding: Finding, paths: Paths, worth: int, more: int, mark: 
 
     `worth`: of the best line. `more`: of the others, which grows with their rank. `mark`: the best line is marked.
     """
-    best = told_evidence(finding)
+    best = phrases.told_evidence(finding)
     sources = list(dict.fromkeys(p.source for p in best))
     made: dict[tuple[str, int], Item] = {}
     for rank, (proof, alike) in enumerate(_folded(best)):
@@ -76,7 +56,7 @@ def evidence_items(finding: Finding, paths: Paths, worth: int, more: int, mark: 
         made[proof.source, proof.line] = Item(
             least, forms, share=LINE_SHARE if rank else FIRST_LINE_SHARE, place=(proof.source, proof.line)
         )
-        before, after = neighbours_shown(finding, proof)
+        before, after = phrases.neighbours_shown(finding, proof)
         continued = proof.after[: proof.continued]
         for line in (*before, *after):
             near = least + (1 if line in continued else 2)
@@ -105,7 +85,7 @@ def message_items(messages: Iterable[MessageGroup], paths: Paths, worth: int) ->
     """Lines that were chosen by their words, each with how often it occurs; their neighbours are worth less."""
     for message in messages:
         rank = worth + CONTEXT_WORTH * message.context
-        yield quoted_item(message.source, message.line, message.text, paths, rank, repetition_text(message))
+        yield quoted_item(message.source, message.line, message.text, paths, rank, phrases.repetition_text(message))
 
 
 def last_items(messages: Sequence[MessageGroup], paths: Paths, worth: int) -> Iterator[Item]:
@@ -142,7 +122,7 @@ class Told(NamedTuple):
     @property
     def open(self) -> bool:
         """Is nothing sure, so that the lines themselves are worth more than what is said of them?"""
-        return is_guess(self.report) or shows_no_crash(self.report)
+        return phrases.is_guess(self.report) or phrases.shows_no_crash(self.report)
 
     @property
     def doubtful(self) -> bool:
@@ -160,15 +140,15 @@ def sections(about: Told) -> list[Section]:
     report = about.report
     found = [
         Section("How it ended", (*_account(about),)),
-        Section(evidence_head(report), (*_event(about),)),
+        Section(phrases.evidence_head(report), (*_event(about),)),
         Section(BASELINE_HEAD, (*_baseline(about),)),
-        Section("Lines to read first", (*message_items(lines_to_read(report), about.paths, 2),)),
+        Section("Lines to read first", (*message_items(phrases.lines_to_read(report), about.paths, 2),)),
         Section("What to do first", (*_first_step(about),)),
         Section("Ranks", (*_ranks(about),)),
         Section(FOLLOWED, (*_followed(about, FOLLOWED),)),
         Section(UNCONFIRMED, (*_followed(about, UNCONFIRMED),)),
         Section(course.heading(report), (*_attempts(about),)),
-        Section(others_head(report), (*_rivals(about),)),
+        Section(phrases.others_head(report), (*_rivals(about),)),
         Section("Other incidents", (*_incidents(about),)),
         *_notices(about),
         Section("Last lines", (*last_items(report.last_lines, about.paths, 3 if about.doubtful else 12),)),
@@ -190,10 +170,10 @@ def _own_or_logged(about: Told, worth: int, *rows: str, share: float = 0.15) -> 
 def _account(about: Told) -> Iterator[Item]:
     """How it ended, why, where and when: sentences that may repeat words of the log."""
     report = about.report
-    ended, happened = str(ending_sentence(report) or ""), what_happened(report)
+    ended, happened = str(ending_sentence(report) or ""), phrases.what_happened(report)
     parts = happened.split(". ")
     shorter = [". ".join(parts[:n]).rstrip(".") + "." for n in (2, 1)]
-    if is_guess(report):
+    if phrases.is_guess(report):
         yield Item(1, ((happened,), (shorter[1],)), "own", 0.2)
     elif happened:
         yield Item(1, tuple((row,) for row in dict.fromkeys((happened, *shorter))), share=0.2)
@@ -205,7 +185,7 @@ def _account(about: Told) -> Iterator[Item]:
         (4, seen_before(report)),
     )
     yield from (Item(worth, ((row,),)) for worth, row in answers if row)
-    if said := verdict(report):
+    if said := phrases.verdict(report):
         yield Item(3, ((said,),), "own")
 
 
@@ -215,7 +195,7 @@ def _labelled(label: str, text: str) -> str:
 
 def _event(about: Told) -> Iterator[Item]:
     first = about.report.causes[0]
-    more = 6 if shows_no_crash(about.report) else 2 if about.open else 3
+    more = 6 if phrases.shows_no_crash(about.report) else 2 if about.open else 3
     yield from evidence_items(first, about.paths, 0, more, mark=not about.open)
 
 
@@ -230,7 +210,7 @@ def _first_step(about: Told) -> Iterator[Item]:
     """The first remedy, or the line to read, or the question to answer; then why, and its commands."""
     if step := overview.do_first(about.report):
         yield _own_or_logged(about, 1, step)
-    for advice in remedies(about.report)[:1]:
+    for advice in phrases.remedies(about.report)[:1]:
         if advice.why:
             yield _own_or_logged(about, 6, advice.why)
         yield from _commands(about, 5, advice.commands)
@@ -244,9 +224,9 @@ def _commands(about: Told, worth: int, commands: tuple[str, ...]) -> Iterator[It
 
 
 def _more_remedies(about: Told) -> Iterator[Item]:
-    for advice in remedies(about.report)[1:]:
-        clause = confirmed_text(advice.confirmed)
-        said = f"- {WHO.get(advice.who, advice.who)}: {advice.action}" + (f" ({clause})" if clause else "")
+    for advice in phrases.remedies(about.report)[1:]:
+        clause = phrases.confirmed_text(advice.confirmed)
+        said = f"- {phrases.WHO.get(advice.who, advice.who)}: {advice.action}" + (f" ({clause})" if clause else "")
         yield _own_or_logged(about, 9 + advice.rank, f"{said}. {advice.why}".rstrip(), said)
         yield from _commands(about, 11 + advice.rank, advice.commands)
 
@@ -286,13 +266,15 @@ def _attempts(about: Told) -> Iterator[Item]:
 def _rivals(about: Told) -> Iterator[Item]:
     """Each other cause with its best line; then further lines of those, which fill what is left of the budget."""
     report = about.report
-    likely = also_possible(report)
+    likely = phrases.also_possible(report)
     rest = [
-        f for f in report.causes[1:] if f not in likely and f.role != "symptom" and f.evidence and not f.id.startswith(NO_CAUSE)
+        f
+        for f in report.causes[1:]
+        if f not in likely and f.role != "symptom" and f.evidence and not f.id.startswith(phrases.NO_CAUSE)
     ]
     for finding in (*likely, *rest):
         at = 4 if finding in likely else 10
-        lead = f"{percent_text(finding.probability)} {finding.id}: {finding.title}"
+        lead = f"{phrases.percent_text(finding.probability)} {finding.id}: {finding.title}"
         yield titled_item(lead, finding.evidence, about.paths, at)
         for proof in finding.evidence[1 : 1 + MAX_RIVAL_LINES]:
             yield quoted_item(proof.source, proof.line, proof.text, about.paths, at + 7)
@@ -351,5 +333,5 @@ def _missing(about: Told) -> Iterator[Item]:
 def _read(about: Told) -> Iterator[Item]:
     for source in about.report.sources[:20]:
         yield Item(13, ((f"{about.paths.short(source.name)}: {source.lines:,} lines, {source.format}",),))
-    for where, message in warning_notes(about.report):
+    for where, message in phrases.warning_notes(about.report):
         yield Item(13, ((f"note: {about.paths.short(where) + ': ' if where else ''}{message}",),))

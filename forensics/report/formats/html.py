@@ -10,7 +10,7 @@ import zlib
 from typing import Any
 
 from forensics.model import Finding, Report
-from forensics.report import course, overview
+from forensics.report import course, overview, phrases
 from forensics.report.course import FOLLOWED, UNCONFIRMED, consequences, course_steps, unconfirmed_consequences
 from forensics.report.curves import relevant_curves
 from forensics.report.difference import BASELINE_HEAD, baseline_rows
@@ -33,27 +33,6 @@ from forensics.report.page.parts import (
 from forensics.report.page.rank_lanes import rank_lanes
 from forensics.report.page.timeline import MARK_SHAPES, NAMES_OF_CLOCKS, Drawing, drawings
 from forensics.report.paths import Paths
-from forensics.report.phrases import (
-    UNUSUAL,
-    WHO,
-    also_possible,
-    confirmed_text,
-    evidence_head,
-    excluded,
-    has_open_end,
-    headline,
-    is_guess,
-    lines_to_read,
-    odds_text,
-    others_head,
-    possible_shown,
-    quoted_evidence,
-    remedies,
-    repetition_text,
-    verdict,
-    warning_notes,
-    what_happened,
-)
 from forensics.report.style import Style
 from forensics.report.subjects import ending_sentence
 
@@ -79,16 +58,16 @@ def render(report: Report, _style: Style) -> str:
         followed=[
             (FOLLOWED, "followed", consequences(report)),
             (UNCONFIRMED, "beside", unconfirmed_consequences(report)),
-            (others_head(report), "others", also_possible(report)),
+            (phrases.others_head(report), "others", phrases.also_possible(report)),
         ],
         baseline=(BASELINE_HEAD, *baseline_rows(report)),
-        possible=possible_shown(report),
-        excluded=excluded(report),
+        possible=phrases.possible_shown(report),
+        excluded=phrases.excluded(report),
         notices=notice_groups(report),
-        notes=warning_notes(report),
-        unusual=UNUSUAL,
-        to_read=lines_to_read(report),
-        times=repetition_text,
+        notes=phrases.warning_notes(report),
+        unusual=phrases.UNUSUAL,
+        to_read=phrases.lines_to_read(report),
+        times=phrases.repetition_text,
         charts=charts(report),
         chart_width=CHART_WIDTH,
         chart_height=CHART_HEIGHT,
@@ -96,7 +75,7 @@ def render(report: Report, _style: Style) -> str:
         attempts=course,
         max_moments=MAX_MOMENTS,
         paths=Paths.of(report),
-        who=WHO,
+        who=phrases.WHO,
         style=style,
         script=script,
         policy=policy(style, script),
@@ -109,28 +88,28 @@ def _answer(report: Report) -> dict[str, Any]:
     return {
         "report": report,
         "first": report.causes[0],
-        "happened": what_happened(report),
+        "happened": phrases.what_happened(report),
         "seen_before": seen_before(report),
-        "verdict": verdict(report),
-        "badge": "end not shown" if has_open_end(report) else BADGES[report.verdict],
-        "headline": headline(report),
-        "odds": odds_text(report),
-        "named": not is_guess(report),
+        "verdict": phrases.verdict(report),
+        "badge": "end not shown" if phrases.has_open_end(report) else BADGES[report.verdict],
+        "headline": phrases.headline(report),
+        "odds": phrases.odds_text(report),
+        "named": not phrases.is_guess(report),
         "ending": str(ending_sentence(report) or ""),
         "where": overview.location(report),
         "since": course.first_shown(report),
         "do_first": overview.do_first(report),
-        "advised": remedies(report),
-        "confirmed": confirmed_text,
+        "advised": phrases.remedies(report),
+        "confirmed": phrases.confirmed_text,
     }
 
 
 def _evidence(report: Report) -> dict[str, Any]:
     """The evidence lines and the timeline. `targets`: the anchor of each line; `marked`: the number of the mark of a line."""
-    proofs, drawn = quoted_evidence(report.causes[0], MAX_HTML_PROOFS), drawings(report)
+    proofs, drawn = phrases.quoted_evidence(report.causes[0], MAX_HTML_PROOFS), drawings(report)
     first = next(iter(report.causes[0].evidence), None)
     return {
-        "evidence_head": evidence_head(report),
+        "evidence_head": phrases.evidence_head(report),
         "proofs": proofs,
         "best": next((i for i, p in enumerate(proofs) if p == first), 0),
         "around": parts_around(report),

@@ -10,37 +10,13 @@ from msgspec import Struct
 
 from forensics.core.text import format_size, with_noun
 from forensics.model import Advice, Finding, Proof, Report
-from forensics.report import course, overview
+from forensics.report import course, overview, phrases
 from forensics.report.course import FOLLOWED, UNCONFIRMED, consequences, course_steps, unconfirmed_consequences
 from forensics.report.curves import first_to_last, relevant_curves, sparkline
 from forensics.report.difference import BASELINE_HEAD, baseline_rows
 from forensics.report.escape import code, code_cell, escape, escape_html, fenced_block, link_text, prose, table_lines
 from forensics.report.overview import NoticeGroup, notice_groups, seen_before
 from forensics.report.paths import Paths
-from forensics.report.phrases import (
-    POSSIBLE_HEAD,
-    UNUSUAL,
-    WHO,
-    also_possible,
-    confirmed_text,
-    evidence_head,
-    excluded,
-    headline,
-    is_guess,
-    line_excerpt,
-    lines_to_read,
-    neighbours_shown,
-    odds_text,
-    others_head,
-    percent_text,
-    possible_shown,
-    quoted_evidence,
-    remedies,
-    repetition_text,
-    verdict,
-    warning_notes,
-    what_happened,
-)
 from forensics.report.style import Style
 from forensics.report.subjects import ending_sentence
 
@@ -93,13 +69,13 @@ def _blocks(report: Report, every: bool) -> Iterator[Block]:
     yield Block("where and when", 1, tuple(_overview(report)))
     yield Block("other incidents", 3, tuple(_incidents(report)))
     yield Block("course", 5, tuple(_course(report, paths)))
-    yield Block("evidence", 1, tuple(_evidence(first, paths, MAX_MARKDOWN_PROOFS, evidence_head(report))))
+    yield Block("evidence", 1, tuple(_evidence(first, paths, MAX_MARKDOWN_PROOFS, phrases.evidence_head(report))))
     yield Block("what differs from the good run", 3, tuple(_baseline(report)))
     yield Block("what followed", 4, tuple(_others(FOLLOWED, consequences(report), paths, odds=False)))
     yield Block("what was told beside it", 4, tuple(_others(UNCONFIRMED, unconfirmed_consequences(report), paths, odds=False)))
-    yield Block("other causes", 6, tuple(_others(others_head(report), also_possible(report), paths, odds=True)))
+    yield Block("other causes", 6, tuple(_others(phrases.others_head(report), phrases.also_possible(report), paths, odds=True)))
     yield Block("lines to read first", 2, tuple(_unusual(report, paths)))
-    advised = remedies(report)
+    advised = phrases.remedies(report)
     if advised:
         yield Block("what to do", 2, ("", "### What to do", ""))
     for advice in advised:
@@ -121,13 +97,13 @@ def _blocks(report: Report, every: bool) -> Iterator[Block]:
 
 def _summary(report: Report) -> Iterator[str]:
     first = report.causes[0]
-    if is_guess(report):
-        yield from (f"## {headline(report)}", "", *_ending(report))
+    if phrases.is_guess(report):
+        yield from (f"## {phrases.headline(report)}", "", *_ending(report))
     else:
-        odds = f" ({odds_text(report)})" if odds_text(report) else ""
-        yield from (f"## {escape(headline(report))}{odds}", "", *_ending(report))
-        yield from (f"{code(first.id)} {verdict(report)}".rstrip(), "")
-    yield prose(what_happened(report)[:MAX_MARKDOWN_SUMMARY_CHARS], _logged(report))
+        odds = f" ({phrases.odds_text(report)})" if phrases.odds_text(report) else ""
+        yield from (f"## {escape(phrases.headline(report))}{odds}", "", *_ending(report))
+        yield from (f"{code(first.id)} {phrases.verdict(report)}".rstrip(), "")
+    yield prose(phrases.what_happened(report)[:MAX_MARKDOWN_SUMMARY_CHARS], _logged(report))
 
 
 def _overview(report: Report) -> Iterator[str]:
@@ -156,7 +132,7 @@ def _incidents(report: Report) -> Iterator[str]:
     rows = []
     for group in others[:MAX_TABLE_ROWS]:
         time = course.clock_text(group.start, "", report)
-        share = percent_text(group.probability) if group.probability is not None else ""
+        share = phrases.percent_text(group.probability) if group.probability is not None else ""
         what = prose(overview.group_text(group), [group.subject]).replace("|", "¦")
         rows.append((overview.incident_numbers(group), time, what, share))
     yield from table_lines(("number", "time", "what", "probability"), rows, right=("probability",))
@@ -172,14 +148,11 @@ def _every_incident(report: Report, paths: Paths) -> Iterator[Block]:
             continue
         finding = incident.findings[0]
         logged = [v for v in finding.facts.values() if isinstance(v, str)]
-        lines = [
-            "",
-            f"### Incident {incident.id} of {len(report.incidents)}: {finding.title} ({percent_text(finding.probability)})",
-            "",
-        ]
+        odds = phrases.percent_text(finding.probability)
+        lines = ["", f"### Incident {incident.id} of {len(report.incidents)}: {finding.title} ({odds})", ""]
         lines += [prose(finding.summary[:MAX_MARKDOWN_SUMMARY_CHARS], logged)]
         lines += ["", f"Where: {code(finding.where)}"] if finding.where else []
-        proofs = quoted_evidence(finding, MAX_MARKDOWN_PROOFS)
+        proofs = phrases.quoted_evidence(finding, MAX_MARKDOWN_PROOFS)
         lines += ["", *fenced_block([_quoted_line(p, paths) for p in proofs])] if proofs else []
         lines += ["", f"Do first: {prose(finding.remediations[0].action, logged)}"] if finding.remediations else []
         yield Block(f"incident {incident.id}", 13, tuple(lines))
@@ -228,12 +201,12 @@ def _baseline(report: Report) -> Iterator[str]:
 
 
 def _evidence(finding: Finding, paths: Paths, most: int, head: str) -> Iterator[str]:
-    proofs = quoted_evidence(finding, most)
+    proofs = phrases.quoted_evidence(finding, most)
     if not proofs:
         return
     lines: list[str] = []
     for proof in proofs:
-        before, after = neighbours_shown(finding, proof)
+        before, after = phrases.neighbours_shown(finding, proof)
         lines += [f"{' ' * 4}{x.number}: {x.text[:MAX_MARKDOWN_LINE_CHARS]}" for x in before]
         lines.append(_quoted_line(proof, paths))
         lines += [f"{' ' * 4}{x.number}: {x.text[:MAX_MARKDOWN_LINE_CHARS]}" for x in after]
@@ -250,16 +223,15 @@ def _evidence(finding: Finding, paths: Paths, most: int, head: str) -> Iterator[
 
 
 def _quoted_line(proof: Proof, paths: Paths) -> str:
-    return f"{paths.place(proof.source, proof.line)}: {line_excerpt(proof, MAX_MARKDOWN_LINE_CHARS)[:MAX_MARKDOWN_LINE_CHARS]}"
+    text = phrases.line_excerpt(proof, MAX_MARKDOWN_LINE_CHARS)[:MAX_MARKDOWN_LINE_CHARS]
+    return f"{paths.place(proof.source, proof.line)}: {text}"
 
 
 def _unusual(report: Report, paths: Paths) -> Iterator[str]:
-    if messages := lines_to_read(report):
-        lines = [
-            f"{' ' if m.context else '>'} {paths.place(m.source, m.line)}: {m.text[:MAX_MARKDOWN_LINE_CHARS]}{repetition_text(m)}"
-            for m in messages
-        ]
-        yield from ("", "### Lines to read first", "", escape(UNUSUAL), "", *fenced_block(lines))
+    if messages := phrases.lines_to_read(report):
+        marks = ((" " if m.context else ">", m, m.text[:MAX_MARKDOWN_LINE_CHARS] + phrases.repetition_text(m)) for m in messages)
+        lines = [f"{mark} {paths.place(m.source, m.line)}: {text}" for mark, m, text in marks]
+        yield from ("", "### Lines to read first", "", escape(phrases.UNUSUAL), "", *fenced_block(lines))
 
 
 def _others(head: str, findings: list[Finding], paths: Paths, odds: bool) -> Iterator[str]:
@@ -268,7 +240,7 @@ def _others(head: str, findings: list[Finding], paths: Paths, odds: bool) -> Ite
     titles = "; ".join(f.title for f in findings)[:MAX_TITLES_CHARS]
     yield from ("", f"<details><summary>{head}: {escape_html(titles)}</summary>", "")
     for finding in findings:
-        chance = f", {percent_text(finding.probability)}" if odds else ""
+        chance = f", {phrases.percent_text(finding.probability)}" if odds else ""
         yield f"- {escape(finding.title)} ({code(finding.id)}{chance})"
         for proof in finding.evidence[:1]:
             yield from (
@@ -281,11 +253,12 @@ def _others(head: str, findings: list[Finding], paths: Paths, odds: bool) -> Ite
 
 
 def _remedy(advice: Advice, logged: list[str]) -> Iterator[str]:
-    yield f"- [ ] **{WHO.get(advice.who, advice.who)}**: {prose(advice.action, logged)}. {prose(advice.why, logged)}".rstrip()
+    who = phrases.WHO.get(advice.who, advice.who)
+    yield f"- [ ] **{who}**: {prose(advice.action, logged)}. {prose(advice.why, logged)}".rstrip()
     if advice.commands:
         yield from ("", *(f"  {x}" for x in fenced_block(list(advice.commands), "sh")))
     if advice.reference:
-        clause = f" ({said})" if (said := confirmed_text(advice.confirmed)) else ""
+        clause = f" ({said})" if (said := phrases.confirmed_text(advice.confirmed)) else ""
         yield from ("", f"  {link_text(advice.reference)}{clause}")
 
 
@@ -300,11 +273,11 @@ def _unknown(report: Report) -> Iterator[str]:
 def _possible(report: Report, paths: Paths) -> Iterator[str]:
     """What it may be, each with the observation that tells it, and what the logs rule out."""
     if report.possible:
-        yield from ("", f"### {POSSIBLE_HEAD}", "")
-    for told in possible_shown(report):
+        yield from ("", f"### {phrases.POSSIBLE_HEAD}", "")
+    for told in phrases.possible_shown(report):
         looks = "".join(f" {code(command)}" for command in told.commands)
         yield f"1. {told.sign}{looks}. Then: {told.first}"
-    for told in excluded(report):
+    for told in phrases.excluded(report):
         yield f"- ruled out: {', '.join(map(code, told.causes))}; {told.why} ({code(paths.place(told.source, told.line))})"
 
 
@@ -342,7 +315,7 @@ def _read(report: Report) -> Iterator[str]:
         rows.append((f"and {with_noun(len(report.sources) - MAX_TABLE_ROWS, 'more source')}", "", "", ""))
     yield from ("", "<details><summary>What was read</summary>", "")
     yield from table_lines(("source", "lines", "format", "clock"), rows, right=("lines",))
-    found_notes = warning_notes(report)
+    found_notes = phrases.warning_notes(report)
     lines = [f"{f'{where}: ' if where else ''}{message}" for where, message in found_notes[:MAX_TABLE_ROWS]]
     lines += [f"and {with_noun(len(found_notes) - MAX_TABLE_ROWS, 'more note')}"] if len(found_notes) > MAX_TABLE_ROWS else []
     yield from ("", *fenced_block(lines)) if lines else ()

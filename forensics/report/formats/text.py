@@ -14,40 +14,13 @@ from collections.abc import Iterator
 
 from forensics.core.text import with_noun
 from forensics.model import Advice, Finding, Proof, Report
-from forensics.report import course, overview
+from forensics.report import course, overview, phrases
 from forensics.report.course import FOLLOWED, UNCONFIRMED, consequences, course_steps, delay_text, unconfirmed_consequences
 from forensics.report.curves import SPARKLINE_CHARS, first_to_last, relevant_curves, sparkline
 from forensics.report.difference import BASELINE_HEAD, baseline_rows
 from forensics.report.overview import notice_groups, seen_before
 from forensics.report.overview import other_incidents as incidents_beside
 from forensics.report.paths import Paths
-from forensics.report.phrases import (
-    POSSIBLE_HEAD,
-    UNUSUAL,
-    WHO,
-    also_possible,
-    confirmed_text,
-    evidence_head,
-    evidence_worth,
-    excluded,
-    headline,
-    is_guess,
-    line_excerpt,
-    lines_to_read,
-    link_text,
-    neighbours_shown,
-    odds_text,
-    others_head,
-    percent_text,
-    possible_shown,
-    quoted_evidence,
-    remedies,
-    repetition_text,
-    shows_no_crash,
-    verdict,
-    warning_notes,
-    what_happened,
-)
 from forensics.report.rows import MIN_SAID_CHARS, Row, coloured_text, cut_text, plain_text, wrap_rows
 from forensics.report.style import Style
 from forensics.report.subjects import Group, ending_sentence
@@ -78,8 +51,8 @@ class FirstScreen:
 
     def head(self, told: bool = True) -> Iterator[Row]:
         """The title and how it ended; `told`: with what happened."""
-        share, named = odds_text(self.report), not is_guess(self.report)
-        title = headline(self.report)
+        share, named = phrases.odds_text(self.report), not phrases.is_guess(self.report)
+        title = phrases.headline(self.report)
         style = "fine" if self.report.verdict == "no_crash" else "sure"
         room = self.width - len(share) - 2
         name = f"   {self.first.id}" if named else ""
@@ -93,8 +66,8 @@ class FirstScreen:
         if named and not name:
             yield Row((self.first.id, "dim"))
         yield from wrap_rows(str(ending_sentence(self.report) or ""), self.width)
-        yield from wrap_rows(verdict(self.report), self.width, style="title")
-        happened = what_happened(self.report) if told else ""
+        yield from wrap_rows(phrases.verdict(self.report), self.width, style="title")
+        happened = phrases.what_happened(self.report) if told else ""
         if happened:
             yield Row()
             yield from (Row((row, "")) for row in cut_text(happened, self.width, SUMMARY_ROWS))
@@ -132,7 +105,7 @@ class FirstScreen:
             yield Row(("  and " + ", and ".join(filter(None, rest)), "dim"))
 
     def _group(self, group: Group) -> Iterator[Row]:
-        share = percent_text(group.probability) if group.probability is not None else ""
+        share = phrases.percent_text(group.probability) if group.probability is not None else ""
         alone = group.start if len(group.ids) == 1 else None
         lead = f"  {overview.incident_numbers(group) + ' ':<6}" + (
             course.clock_text(alone, "", self.report) + "  " if alone else ""
@@ -185,8 +158,8 @@ def render(report: Report, style: Style) -> str:
 def is_short(report: Report) -> bool:
     """Is there nothing to tell but that it ended well, or goes on? Then three lines are enough."""
     subject = report.subject
-    as_asked = subject is not None and subject.outcome in ENDED_AS_ASKED and shows_no_crash(report)
-    return as_asked and not (also_possible(report) or incidents_beside(report) or warning_notes(report))
+    as_asked = subject is not None and subject.outcome in ENDED_AS_ASKED and phrases.shows_no_crash(report)
+    return as_asked and not (phrases.also_possible(report) or incidents_beside(report) or phrases.warning_notes(report))
 
 
 class _Text:
@@ -251,13 +224,13 @@ class _Text:
             )
 
     def _evidence(self) -> Iterator[Row]:
-        proofs = quoted_evidence(self.first, MAX_TEXT_PROOFS)
+        proofs = phrases.quoted_evidence(self.first, MAX_TEXT_PROOFS)
         if not proofs:
             return
         best = self.first.evidence[0]
-        main = best if best.weight != "hint" and not shows_no_crash(self.report) else None
+        main = best if best.weight != "hint" and not phrases.shows_no_crash(self.report) else None
         folder = f"in {self.paths.shared}" if self.paths.shared else ""
-        head, worth = evidence_head(self.report).lower(), evidence_worth(self.report)
+        head, worth = phrases.evidence_head(self.report).lower(), phrases.evidence_worth(self.report)
         beside = ", ".join(filter(None, (folder, worth)))
         yield Row()
         if len(head) + 2 + len(beside) <= self.width:
@@ -280,16 +253,16 @@ class _Text:
         return self.paths.place(proof.source, proof.line)
 
     def _proof(self, proof: Proof, column: int, main: bool, context: bool = True) -> Iterator[Row]:
-        before, after = neighbours_shown(self.first, proof) if context else ((), ())
+        before, after = phrases.neighbours_shown(self.first, proof) if context else ((), ())
         for line in before:
             yield from self._line(str(line.number).rjust(column), line.text, column, 1, "dim")
         place = self._place(proof)
         mark, rows, room = "> " if main else "  ", 3 if main else 2, self.width - column - 4
         if len(place) > column:  # too long for one row with its text
             yield Row((mark, "cause"), (place, "place"), link=proof.source)
-            yield from self._line("", line_excerpt(proof, rows * room), column, rows, "main" if main else "")
+            yield from self._line("", phrases.line_excerpt(proof, rows * room), column, rows, "main" if main else "")
         else:
-            lines = cut_text(line_excerpt(proof, rows * room), room, rows)
+            lines = cut_text(phrases.line_excerpt(proof, rows * room), room, rows)
             yield Row(
                 (mark, "cause"), (place.ljust(column), "place"), ("  " + lines[0], "main" if main else ""), link=proof.source
             )
@@ -311,13 +284,13 @@ class _Text:
                 yield Row((head.lower(), "head"))
             for finding in findings:
                 yield from self._other(finding, finding.title, delay_text(finding, self.first) if head == FOLLOWED else "")
-        rest = also_possible(self.report)
+        rest = phrases.also_possible(self.report)
         if rest:
             yield Row()
             sure = self.first.probability >= MIN_ONLY_SEEN_PROBABILITY
-            yield Row(("also seen" if sure else others_head(self.report).lower(), "head"))
+            yield Row(("also seen" if sure else phrases.others_head(self.report).lower(), "head"))
             for finding in rest:
-                yield from self._other(finding, finding.title, percent_text(finding.probability))
+                yield from self._other(finding, finding.title, phrases.percent_text(finding.probability))
 
     def _other(self, finding: Finding, title: str, remark: str) -> Iterator[Row]:
         room = self.width - len(title) - 2
@@ -335,21 +308,21 @@ class _Text:
             yield Row(
                 ("    ", ""),
                 (self._place(proof), "place"),
-                ("  " + cut_text(line_excerpt(proof, room), room, 1)[0], ""),
+                ("  " + cut_text(phrases.line_excerpt(proof, room), room, 1)[0], ""),
                 link=proof.source,
             )
             if finding.role == "symptom" and proof.linked_by:
-                yield from self._linked(link_text(proof.linked_by), 6 + len(self._place(proof)))
+                yield from self._linked(phrases.link_text(proof.linked_by), 6 + len(self._place(proof)))
 
     def _unusual(self) -> Iterator[Row]:
-        messages = lines_to_read(self.report)
+        messages = phrases.lines_to_read(self.report)
         if not messages:
             return
         yield Row()
-        yield Row(("lines to read first", "head"), (f"  {UNUSUAL}", "dim"))
+        yield Row(("lines to read first", "head"), (f"  {phrases.UNUSUAL}", "dim"))
         column = min(MAX_PLACE_COLUMN_CHARS, max(len(self.paths.place(m.source, m.line)) for m in messages))
         for message in messages:
-            place, again = self.paths.place(message.source, message.line), repetition_text(message)
+            place, again = self.paths.place(message.source, message.line), phrases.repetition_text(message)
             room = self.width - max(column, len(place)) - 4
             if room - len(again) < MIN_SAID_CHARS:
                 again = again.rpartition(", last on")[0]
@@ -358,7 +331,7 @@ class _Text:
             yield Row((mark, ""), (place.ljust(column), "place"), (f"  {said}", style), (again, "dim"), link=message.source)
 
     def _remedies(self) -> Iterator[Row]:
-        advice = remedies(self.report)
+        advice = phrases.remedies(self.report)
         if not advice:
             return
         yield Row()
@@ -369,13 +342,13 @@ class _Text:
             yield Row(("  the commands of all of them are in --format markdown", "dim"))
 
     def _remedy(self, remedy: Advice, full: bool) -> Iterator[Row]:
-        yield from wrap_rows(remedy.action, self.width, 11, f"  {remedy.rank} {WHO.get(remedy.who, remedy.who):<5}  ")
+        yield from wrap_rows(remedy.action, self.width, 11, f"  {remedy.rank} {phrases.WHO.get(remedy.who, remedy.who):<5}  ")
         if not full:
             return
         yield from wrap_rows(remedy.why, self.width, 11, style="dim")
         yield from (Row((" " * 11 + "$ ", "dim"), (command, "command")) for command in remedy.commands)
         if remedy.reference:
-            clause = f" ({said})" if (said := confirmed_text(remedy.confirmed)) else ""
+            clause = f" ({said})" if (said := phrases.confirmed_text(remedy.confirmed)) else ""
             yield Row((" " * 11 + remedy.reference + clause, "dim"))
 
     def _unknown(self) -> Iterator[Row]:
@@ -393,12 +366,12 @@ class _Text:
         if not self.report.possible:
             return
         yield Row()
-        yield Row((POSSIBLE_HEAD.lower(), "head"))
-        for number, told in enumerate(possible_shown(self.report), 1):
+        yield Row((phrases.POSSIBLE_HEAD.lower(), "head"))
+        for number, told in enumerate(phrases.possible_shown(self.report), 1):
             yield from wrap_rows(told.sign, self.width, 4, f"  {number} ")
             yield from (Row(("    $ ", "dim"), (command, "command")) for command in told.commands)
             yield from wrap_rows(f"then: {told.first}", self.width, 4, style="dim")
-        for told in excluded(self.report):
+        for told in phrases.excluded(self.report):
             place = self.paths.place(told.source, told.line)
             yield from wrap_rows(f"ruled out: {', '.join(told.causes)}; {told.why} ({place})", self.width, 2)
 
@@ -428,7 +401,7 @@ class _Text:
             if not incident.findings:
                 continue
             first = incident.findings[0]
-            share = percent_text(first.probability)
+            share = phrases.percent_text(first.probability)
             yield Row()
             yield Row((f"incident {incident.id} of {total}", "head"), (f"  {first.title}  {first.id}  {share}", "sure"))
             yield from wrap_rows(first.summary, self.width, 2)
@@ -436,7 +409,7 @@ class _Text:
             yield from labelled(self.width, "  where", first.where)
             yield from labelled(self.width, "  when", course.clock_text(time, "", self.report))
             yield from labelled(self.width, "  do first", first.remediations[0].action if first.remediations else "", STEP_ROWS)
-            proofs = quoted_evidence(first, MAX_TEXT_PROOFS)
+            proofs = phrases.quoted_evidence(first, MAX_TEXT_PROOFS)
             column = min(MAX_PLACE_COLUMN_CHARS, max((len(self._place(p)) for p in proofs), default=0))
             for proof in proofs:
                 yield from self._proof(proof, column, proof == first.evidence[0] and proof.weight != "hint", context=False)
@@ -464,5 +437,5 @@ class _Text:
         if self.report.environment:
             settings = dict.fromkeys(f"{s.name} {s.value}" for s in self.report.environment)
             yield from wrap_rows("running on " + ", ".join(settings), self.width, 2)
-        for where, message in warning_notes(self.report):
+        for where, message in phrases.warning_notes(self.report):
             yield from wrap_rows(f"note: {self.paths.short(where) + ': ' if where else ''}{message}", self.width, 2, style="dim")

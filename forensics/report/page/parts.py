@@ -20,22 +20,11 @@ from msgspec import Struct
 
 from forensics.core.text import escaped, printable
 from forensics.model import Curve, IncidentSummary, ProcessMemory, Proof, QuotedLine, Report
-from forensics.report import overview
+from forensics.report import overview, phrases
 from forensics.report.course import consequences
 from forensics.report.curves import first_to_last, is_wide, relevant_curves, scaled_values, value_text
 from forensics.report.overview import notice_groups, other_incidents
 from forensics.report.paths import Paths
-from forensics.report.phrases import (
-    WHO,
-    evidence_head,
-    headline,
-    odds_text,
-    percent_text,
-    quoted_evidence,
-    remedies,
-    verdict,
-    what_happened,
-)
 from forensics.report.redaction import without_secrets
 from forensics.report.subjects import ending_sentence
 
@@ -184,7 +173,7 @@ def _row(report: Report, incident: IncidentSummary, is_first: bool) -> Row:
         incident.subject or ", ".join(incident.hosts),
         cause,
         first.title if first else cause,
-        percent_text(first.probability) if first else "",
+        phrases.percent_text(first.probability) if first else "",
         proofs[0] if proofs else None,
     )
 
@@ -228,7 +217,7 @@ def _environment() -> "Environment":
         keep_trailing_newline=True,
     )
     environment.filters |= {
-        "percent": percent_text,
+        "percent": phrases.percent_text,
         "shown": printable,
         "share": lambda value: f"{100 * value:.3f}%",
         "reference": _reference,
@@ -254,22 +243,22 @@ MAX_FRAGMENT_REMEDIES = 3  # as many as the text report shows in full
 def fragment(report: Report) -> str:
     """One `<div>`, without secrets."""
     report = without_secrets(report)
-    advised = remedies(report)
+    advised = phrases.remedies(report)
     return template("fragment.html.j2").render(
         report=report,
         first=report.causes[0],
-        headline=headline(report),
-        odds=odds_text(report),
+        headline=phrases.headline(report),
+        odds=phrases.odds_text(report),
         ending=str(ending_sentence(report) or ""),
-        verdict=verdict(report),
+        verdict=phrases.verdict(report),
         where=overview.location(report),
-        happened=what_happened(report),
-        evidence_head=evidence_head(report),
-        proofs=quoted_evidence(report.causes[0], MAX_FRAGMENT_PROOFS),
+        happened=phrases.what_happened(report),
+        evidence_head=phrases.evidence_head(report),
+        proofs=phrases.quoted_evidence(report.causes[0], MAX_FRAGMENT_PROOFS),
         advised=advised[:MAX_FRAGMENT_REMEDIES],
         more_advice=len(advised) - MAX_FRAGMENT_REMEDIES,
         followed=consequences(report),
         notices=notice_groups(report),
         paths=Paths.of(report),
-        who=WHO,
+        who=phrases.WHO,
     )
