@@ -134,7 +134,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m scripts.train", description=__doc__, formatter_class=form)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for does in (learn, evaluate, rates):
-        command = commands.add_parser(does.__name__, description=does.__doc__, formatter_class=form)
+        also = ["train"] if does is learn else []
+        command = commands.add_parser(does.__name__, aliases=also, description=does.__doc__, formatter_class=form)
         command.add_argument("corpora", type=Path, nargs="+", metavar="CORPUS")
         command.set_defaults(does=does)
         if does is not evaluate:

@@ -1,10 +1,15 @@
 """`python -m scripts.train` on a small corpus. All logs are made for these tests."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from forensics.cli import dev
+from forensics.cli.app import build
+from forensics.core.errors import UsageError
 from forensics.database.rates import RATES_HEADER
 from scripts.train.__main__ import main
 
@@ -105,3 +110,18 @@ def test_wrong_usage_is_one_line(corpus: Path, words: tuple[str, ...], told: str
         main([w.format(corpus) for w in words])
     assert refused.value.code == 2
     assert told in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_the_command_of_a_clone_does_the_same(tmp_path: Path) -> None:
+    told = subprocess.run(
+        [sys.executable, "-m", "forensics", "dev", "evaluate", tmp_path], capture_output=True, text=True, check=False
+    )
+    assert told.returncode == 2
+    assert "not a corpus" in told.stderr
+
+
+def test_an_installed_package_says_that_it_needs_a_clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dev, "CLONE", tmp_path)
+    monkeypatch.setattr(sys, "argv", ["forensics", "dev", "evaluate", "."])
+    with pytest.raises(UsageError, match="needs a clone"):
+        build("dev")()
