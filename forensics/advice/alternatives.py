@@ -29,25 +29,8 @@ USUAL_SETTING: Environment = {"language": ("python",), "work": ("training",)}
 PLAIN_WORD_PATTERN = lazy.regex(r"[a-z_][\w.]{3,}")
 SETTING_PATTERN = lazy.regex(r"\b(?:[A-Z][A-Z0-9]*_[A-Z0-9_]+|[a-z]+_[a-z_]+) ?= ?\w[\w.:]*")
 # Words that begin what only looks; what changes something comes before it.
-LOOKS = frozenset(
-    (
-        "Ask",
-        "Check",
-        "Collect",
-        "Compare",
-        "Count",
-        "Find",
-        "Let",
-        "List",
-        "Look",
-        "Open",
-        "Print",
-        "Read",
-        "See",
-        "Trace",
-        "Watch",
-    )
-)
+LOOKS = frozenset(("Ask", "Check", "Collect", "Compare", "Count", "Find", "Let", "List", "Look", "Open", "Print", "Read", "See",
+                   "Trace", "Watch"))  # fmt: skip
 Told = tuple[Remedy, str, Fields]  # a remedy, its action in this case's words, and the facts for its other texts
 
 

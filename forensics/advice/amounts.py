@@ -18,20 +18,10 @@ from forensics.readers.platforms.job_limits import ASKED_MEMORY, ASKED_TIME, USE
 from forensics.readers.platforms.kubectl_describe import BYTES_PER_QUANTITY_UNIT
 
 AMOUNT_FACTS = (
-    *("asked_time_s", "used_time_s", "asked_memory_bytes", "used_memory_bytes", "reached", "reached_place", "times_needed"),
-    *(
-        "ran_time",
-        "needed_time",
-        "needed_slurm_time",
-        "rest_time",
-        "rest_slurm_time",
-        "more_memory",
-        "more_quantity",
-        "half_batch",
-        "twice_accumulation",
-        "limit_unit",
-    ),
-)
+    "asked_time_s", "used_time_s", "asked_memory_bytes", "used_memory_bytes", "reached", "reached_place", "times_needed",
+    "ran_time", "needed_time", "needed_slurm_time", "rest_time", "rest_slurm_time", "more_memory", "more_quantity", "half_batch",
+    "twice_accumulation", "limit_unit",
+)  # fmt: skip
 MIN_SHARE = 0.02  # of the run; from less of it nobody can tell how long the rest takes
 EXACT_TIMES = 10  # chosen by hand: a tenth of more than this is beyond what a count of epochs measures
 WHOLE_HOURS_FROM_S = 2 * 3600  # chosen by hand: below it an hour is half of the time

@@ -32,18 +32,9 @@ LOOP = lazy.regex(r"loop\d+(?:p\d+)?")
 DRIVER_FIELDS = ("cuda_version", "driver_version", "driver_minimum", "driver_table")
 # Settings of which the largest value counts, if there are several: it needs most memory.
 NUMBER_FACTS = (
-    "batch_size",
-    "eval_batch_size",
-    "accumulation",
-    "workers",
-    "prefetch",
-    "sequence",
-    "shuffle_buffer",
-    "shuffle_filled",
-    "sample_values",
-    "heads",
-    *("address_space_mib", "open_files_limit", "process_limit", "host_free_percent"),
-)
+    "batch_size", "eval_batch_size", "accumulation", "workers", "prefetch", "sequence", "shuffle_buffer", "shuffle_filled",
+    "sample_values", "heads", "address_space_mib", "open_files_limit", "process_limit", "host_free_percent",
+)  # fmt: skip
 RECORDED_LIMITS = ("address_space_mib", "open_files_limit", "process_limit")  # those of a captured run, which its log tells
 PLACED_FACTS = ("mixed_precision", "fused_attention")  # settings without a value: only the place is a fact
 
@@ -58,57 +49,21 @@ MAX_SAVED_FILES = 3  # that a sentence names; the last ones are those of the run
 EARLIER_CAUSES = "earlier_causes"  # causes of lines above the evidence in the same log, each with the place of its first line
 UNEXPLAINED = "unexplained"  # a fact of the first cause, which no other one explains: "nothing given says why"
 READ_FACTS = (
-    *ACTIVATION_FACTS,
-    *AMOUNT_FACTS,
-    *STACK_FACTS,
-    *STANDING_FACTS,
-    *STATUS_FACTS,
-    *LIBRARY_FACTS,
-    *FAILING_FACTS,
-    *SAVED_FACTS,
-    *DISK_FACTS,
-    *PHASE_FACTS,
-    *OWN_WORDS_FACTS,
-)
+    *ACTIVATION_FACTS, *AMOUNT_FACTS, *STACK_FACTS, *STANDING_FACTS, *STATUS_FACTS, *LIBRARY_FACTS, *FAILING_FACTS, *SAVED_FACTS,
+    *DISK_FACTS, *PHASE_FACTS, *OWN_WORDS_FACTS,
+)  # fmt: skip
 
 
 def case_fields() -> set[str]:
     """The names of all facts that are added to those of the evidence."""
     numbers = {n for name in NUMBER_FACTS for n in (name, f"{name}_place")}
     own = {
-        EVIDENCE_FACT,
-        AROUND_FACT,
-        EVIDENCE_PLACE,
-        REASON_PLACE,
-        NAMED_PLACE,
-        QUIET_RANKS,
-        UNEXPLAINED,
-        EARLIER_CAUSES,
-        "long_run",
-        "profiled",
-        "profiled_code",
-        "profiled_bytes",
-        "optimizer",
-        *PLACED_FACTS,
-    }
-    own |= {
-        "allocated_percent",
-        "machine",
-        "shm_space",
-        "loop_device",
-        "own_folder",
-        "package",
-        "distribution",
-        "old_name",
-        "successor",
-        "gone_in",
-        "lock_holder",
-        "held_lock",
-        "lock_threads",
-        "lock_circle",
-        *READ_FACTS,
-    }
-    return {*own, *numbers, *ESTIMATE_FACTS, *DRIVER_FIELDS, *HABITS, *(f"{h}_code" for h in HABITS)}
+        EVIDENCE_FACT, AROUND_FACT, EVIDENCE_PLACE, REASON_PLACE, NAMED_PLACE, QUIET_RANKS, UNEXPLAINED, EARLIER_CAUSES,
+        "long_run", "profiled", "profiled_code", "profiled_bytes", "optimizer", "allocated_percent", "machine", "shm_space",
+        "loop_device", "own_folder", "package", "distribution", "old_name", "successor", "gone_in", "lock_holder", "held_lock",
+        "lock_threads", "lock_circle", *PLACED_FACTS,
+    }  # fmt: skip
+    return {*own, *numbers, *READ_FACTS, *ESTIMATE_FACTS, *DRIVER_FIELDS, *HABITS, *(f"{h}_code" for h in HABITS)}
 
 
 def case_facts(facts: Fields, context: JobContext) -> dict[str, Value]:

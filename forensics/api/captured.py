@@ -30,7 +30,7 @@ def run(command: Sequence[str], *, bundle: str | Path = "", **options: object) -
     """Run `command` with the standard streams of this process, watch it to its end, and analyse a failure.
 
     `bundle`: the folder for the captured files, by default a new one in the state folder; it is kept after a failure.
-    `options`: see capture.options.DEFAULTS, such as stall_s=300 or keep="always". Raises TypeError for an unknown option.
+    `options`: see capture.options.Options, such as stall_s=300 or keep="always". Raises TypeError for an unknown option.
 
     >>> from forensics import run
     >>> run(["true"])

@@ -18,20 +18,7 @@ PLACE = ("source", "line", "time", "time_uncertainty_s", "signature", "weight", 
 EVIDENCE = ("cause", "role", "probability", *PLACE)
 SERIES = ("name", "kind", "unit", "source", "rank", "line", "value")
 CAUSES = ("id", "title", "role", "probability", "where", "summary")
-INCIDENT_COLUMNS = (
-    "id",
-    "time",
-    "start",
-    "end",
-    "verdict",
-    "subject",
-    "cause",
-    "title",
-    "probability",
-    "events",
-    "hosts",
-    "causes",
-)
+INCIDENTS = ("id", "time", "start", "end", "verdict", "subject", "cause", "title", "probability", "events", "hosts", "causes")
 
 
 def report_table(report: Report, table: str) -> "pd.DataFrame":
@@ -87,7 +74,7 @@ STRUCT_OF_FRAME: Mapping[str, str] = {"timeline": "TimelineEntry", "notices": "N
 # name -> (its columns, or () for the fields of the values; the function that makes its rows)
 TABLES: Mapping[str, tuple[tuple[str, ...], Callable[[Report], Iterable[tuple[Any, ...]]]]] = {
     "evidence": (EVIDENCE, _evidence),
-    "incidents": (INCIDENT_COLUMNS, _incidents),
+    "incidents": (INCIDENTS, _incidents),
     "series": (SERIES, _series),
     "causes": (CAUSES, _causes),
     "timeline": ((), _flat("timeline")),

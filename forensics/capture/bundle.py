@@ -27,10 +27,8 @@ if TYPE_CHECKING:
 
 MAX_KEPT_BUNDLES = 50  # chosen by hand: in the state folder; older ones are removed
 RUN_FILE = "run.json"
-REPORT, REPORT_HEAD = (
-    "report.txt",
-    "forensics report on this run\n",
-)  # the first line marks the report, which is no evidence itself
+REPORT = "report.txt"
+REPORT_HEAD = "forensics report on this run\n"  # its first line marks the report, which is no evidence itself
 
 
 def state_folder() -> str:
@@ -41,11 +39,11 @@ def state_folder() -> str:
     return os.path.join(base, "forensics")
 
 
-def newest_first(folder: str = "") -> list[str]:
+def newest_first() -> list[str]:
     """The bundles in the state folder; of jobs that ended the last one to end comes first."""
     found: list[tuple[float, str]] = []
     with contextlib.suppress(OSError):
-        for entry in os.scandir(folder or state_folder()):
+        for entry in os.scandir(state_folder()):
             with contextlib.suppress(OSError):
                 found.append((os.stat(os.path.join(entry.path, RUN_FILE)).st_mtime, entry.path))
     return [path for _, path in sorted(found, reverse=True)]
@@ -67,12 +65,30 @@ def is_running(folder: str) -> bool:
 
 def read_run(folder: str) -> dict[str, Any]:
     """run.json of a bundle; empty if it cannot be read."""
+    return read_json(os.path.join(folder, RUN_FILE))
+
+
+def read_json(path: str) -> dict[str, Any]:
+    """The object in a file of JSON; empty if it cannot be read."""
     try:
-        with open(os.path.join(folder, RUN_FILE), encoding="utf-8") as file:
+        with open(path, encoding="utf-8") as file:
             found = json.load(file)
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def size_of(path: str) -> int:
+    """The bytes of a file; 0 if there is none."""
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
+
+
+def safe_name(name: str) -> str:
+    """The last part of a path as a part of a file's name, 40 characters at most."""
+    return "".join(c if c.isalnum() or c in "-_." else "-" for c in os.path.basename(name))[:40]
 
 
 def report_text(folder: str) -> str:
@@ -90,8 +106,8 @@ class Bundle:
 
     def __init__(self, folder: str = "", name: str = "run") -> None:
         if not folder:
-            safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in os.path.basename(name))[:40] or "run"
-            folder = os.path.join(state_folder(), f"{time.strftime('%Y%m%d-%H%M%S')}-{safe}-{os.getpid()}")
+            moment = time.strftime("%Y%m%d-%H%M%S")
+            folder = os.path.join(state_folder(), f"{moment}-{safe_name(name) or 'run'}-{os.getpid()}")
             remove_oldest(state_folder())
         self.folder = os.path.abspath(folder)
         os.makedirs(self.folder, mode=0o700, exist_ok=True)

@@ -16,7 +16,7 @@ import time
 
 from forensics.capture import account, proc
 from forensics.capture.account import finish
-from forensics.capture.bundle import Bundle
+from forensics.capture.bundle import Bundle, size_of
 from forensics.capture.collector import Collector
 from forensics.capture.joblog import JobLog
 from forensics.capture.options import Options
@@ -55,7 +55,7 @@ def collect(
     collector.kernel.started = collector.started - since_s
     _look(collector, stacks, bool(alive))
     for path in [*files, *_log_files(alive)][:MAX_FILES]:
-        log.append_file(path, max(0, _size(path) - MAX_FILE_BYTES))
+        log.append_file(path, max(0, size_of(path) - MAX_FILE_BYTES))
     lines = account.closing_lines(collector, None) if alive else []
     collector.kernel.stop_following()
     finish(collector, made, log, None, {"collected": True, "missing": missing}, lines)
@@ -146,13 +146,6 @@ def _log_files(pids: list[int]) -> list[str]:
             if os.path.isfile(path):
                 found.append(path)
     return list(dict.fromkeys(found))
-
-
-def _size(path: str) -> int:
-    try:
-        return os.stat(path).st_size
-    except OSError:
-        return 0
 
 
 def script() -> str:

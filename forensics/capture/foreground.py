@@ -24,7 +24,7 @@ from forensics.capture import proc
 from forensics.capture.bundle import report_text
 from forensics.capture.reaping import END_POLL_S, UNKNOWN_WAIT_STATUS, adopt_orphans, status_of_other
 from forensics.capture.reporting import shown_report
-from forensics.capture.streams import JobStreams
+from forensics.capture.streams import JobStreams, is_terminal
 from forensics.capture.supervisor import NOT_EXECUTABLE, NOT_FOUND, JobSupervisor
 
 TYPE_CHECKING = False
@@ -33,11 +33,8 @@ if TYPE_CHECKING:
 
     from forensics.capture.options import Options
 
-FORWARDED: tuple[str, ...] = (
-    *("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGXCPU", "SIGURG", "SIGIO"),
-    *("SIGPWR", "SIGWINCH"),
-)
-FORWARDED += ("SIGCONT", "SIGTSTP", "SIGTTIN", "SIGTTOU")
+FORWARDED = ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGXCPU", "SIGURG", "SIGIO", "SIGPWR",
+             "SIGWINCH", "SIGCONT", "SIGTSTP", "SIGTTIN", "SIGTTOU")  # fmt: skip
 FROM_KERNEL = 128  # si_code SI_KERNEL: a key of the terminal, a terminal that went away
 TERMINAL_STOP_SIGNALS = (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
 
@@ -105,7 +102,7 @@ class Foreground:
         self.lost = False
         self.stopped = 0
         self.saved: list[Any] | None = None
-        self.interactive = streams.pty and _is_terminal(0)
+        self.interactive = streams.pty and is_terminal(0)
         self.keys(True)
         threading.Thread(target=self._listen, daemon=True).start()
         if self.interactive:
@@ -237,13 +234,6 @@ class Foreground:
                 os.write(2, text.encode("utf-8", "replace"))
             if text or self.options.verbose or self.options.keep == "always":
                 os.write(2, f"forensics: captured in {folder}\n".encode())
-
-
-def _is_terminal(fd: int) -> bool:
-    try:
-        return os.isatty(fd)
-    except OSError:
-        return False
 
 
 def _in_foreground() -> bool:

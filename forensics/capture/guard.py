@@ -23,7 +23,7 @@ import time
 import traceback
 
 from forensics.capture import proc
-from forensics.capture.bundle import RUN_FILE, state_folder
+from forensics.capture.bundle import read_json, read_run, safe_name, size_of, state_folder
 from forensics.capture.cell_output import CELL_OUTPUT, CellOutput
 from forensics.capture.options import Options
 from forensics.capture.rank_dumps import Listener, listen
@@ -102,7 +102,7 @@ def watch(
 
     `bundle`: the folder to fill, a new one in the state folder by default. `name`: the name by which later runs find it with
     `last_death`. `files`: logs that the process writes; lines that are added from now on become part of job.log. `say`: called
-    in a thread with each early warning, if the option `warn` asks for them. `options`: those of capture.options.DEFAULTS, for
+    in a thread with each early warning, if the option `warn` asks for them. `options`: those of capture.options.Options, for
     example every_s=5.0, keep="always", report=False. Raises OSError if no process can be started.
 
     >>> from forensics import watch
@@ -113,13 +113,13 @@ def watch(
     """
     folder = str(bundle) or _new_folder(_folder_name(name, pid))
     os.makedirs(folder, mode=0o700, exist_ok=True)
-    wanted = Options(**{"name": name, "command": _command(pid), **options})
+    wanted = Options(**{"name": name, "command": proc.command_line(pid).split(), **options})
     reads, link = os.pipe()
     ready, ready_out = os.pipe()
     over, over_out = os.pipe()
     heard, said = os.pipe() if say else (-1, -1)
     request = {"pid": pid, "bundle": folder, "link": reads, "ready": ready_out, "options": json.loads(wanted.to_json())}
-    request |= {"files": [(path, _size(path)) for path in files], "said": said}
+    request |= {"files": [(path, size_of(path)) for path in files], "said": said}
     _start(request, [reads, ready_out, over_out, *([said] if say else [])])
     if say:
         threading.Thread(target=_pass_on, args=(heard, say), daemon=True).start()
@@ -153,7 +153,7 @@ def _pass_on(heard: int, say: Callable[[str], object]) -> None:
 
 
 def _folder_name(program: str, pid: int) -> str:
-    return f"{time.strftime('%Y%m%d-%H%M%S')}-{_safe(program) or 'watch'}-{pid}"
+    return f"{time.strftime('%Y%m%d-%H%M%S')}-{safe_name(program) or 'watch'}-{pid}"
 
 
 def _new_folder(name: str) -> str:
@@ -237,7 +237,7 @@ def guard(bundle: str | os.PathLike[str] = "", *, name: str = "", tell: bool = T
     `bundle`: the folder to fill, a new one in the state folder by default; it is removed after a good end. `name`: the name by
     which the next process finds it, the script or notebook by default. `tell`: write to stderr why the last process of this name
     died.
-    `options`: those of capture.options.DEFAULTS. With warn=True it says on stderr if memory will run out soon and, in a notebook,
+    `options`: those of capture.options.Options. With warn=True it says on stderr if memory will run out soon and, in a notebook,
     if a loss is NaN or diverges.
 
     >>> from forensics import guard
@@ -253,18 +253,15 @@ def default_name() -> str:
     return notebook or os.path.abspath(sys.argv[0] or "python")
 
 
-def last_death(name: str, folder: str = "", mark: bool = True) -> str:
-    """Why the last process called `name` died, in one line; empty if it did not die, or if that was reported already.
-
-    `mark`: mark the death as reported.
-    """
-    path = last_bundle(name, folder)
-    run, report = _json(os.path.join(path, RUN_FILE)), _json(os.path.join(path, "report.json"))
+def last_death(name: str) -> str:
+    """Why the last process called `name` died, in one line; empty if it did not die, or if that was reported already. From now on
+    it is marked as reported."""
+    path = last_bundle(name)
+    run, report = read_run(path), read_json(os.path.join(path, "report.json"))
     if not report or os.path.exists(os.path.join(path, REPORTED_FILE)):
         return ""
-    if mark:
-        with contextlib.suppress(OSError):
-            open(os.path.join(path, REPORTED_FILE), "w").close()
+    with contextlib.suppress(OSError):
+        open(os.path.join(path, REPORTED_FILE), "w").close()
     cause = (report.get("causes") or [{}])[0]
     when = run.get("end") or run.get("start")
     what = f"{cause.get('title')} ({cause.get('id')})"
@@ -277,31 +274,7 @@ def last_bundle(name: str, folder: str = "") -> str:
     with contextlib.suppress(OSError):
         found = [e.path for e in os.scandir(folder or state_folder()) if e.is_dir()]
     for path in sorted(found, key=lambda p: os.stat(p).st_mtime, reverse=True):
-        run = _json(os.path.join(path, RUN_FILE))
+        run = read_run(path)
         if run.get("command", {}).get("name") == name and run.get("complete"):
             return path
     return ""
-
-
-def _json(path: str) -> dict[str, Any]:
-    try:
-        with open(path, encoding="utf-8") as file:
-            found = json.load(file)
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _command(pid: int) -> list[str]:
-    return proc.command_line(pid).split()
-
-
-def _size(path: str) -> int:
-    try:
-        return os.stat(path).st_size
-    except OSError:
-        return 0
-
-
-def _safe(name: str) -> str:
-    return "".join(c if c.isalnum() or c in "-_." else "-" for c in os.path.basename(name))[:40]

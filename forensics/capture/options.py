@@ -13,73 +13,44 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
-
-
-DEFAULTS: Mapping[str, Any] = {
-    "command": [],
-    "folder": "",  # the bundle's folder; empty for a new one below the state folder
-    "keep": "crash",  # crash | always | never
-    "every_s": 5.0,  # between two samples
-    "stall_s": 900.0,  # silence after which the stacks are taken; 0 for never
-    "time_limit_s": 0.0,  # stacks are taken shortly before it; 0 for unknown
-    "environment": True,  # set PYTHONFAULTHANDLER and the flight recorder's variables unless they are set
-    "max_log_bytes": 1 << 30,
-    "kernel_log": True,
-    "form": "text",
-    "output": "",  # the file that the report is written to; empty: it is shown on stderr
-    "tokens": 2000,  # of a brief
-    "quiet": False,
-    "verbose": False,
-    "warn": False,
-    "report": True,
-    "redact": False,
-    "remember": None,  # store the report in the history; None: as the configuration says
-    "tell": False,  # tell the sinks of the configuration after a death
-    "on_crash": "",  # a command to run after a death; {bundle} stands for the folder
-    "termination_file": "",  # where a short report goes, as /dev/termination-log of Kubernetes
-    "idle": "",  # a regular expression: the command line of a pool's worker that has nothing to do, such as ray::IDLE
-    "name": "",  # the name by which a later run finds how the last one ended
-}
 
 
 class Options:
-    """The options, as attributes; see DEFAULTS for their names, units and defaults. Raises TypeError for an unknown one."""
+    """The options, as attributes with their defaults. Raises TypeError for an unknown one."""
 
-    command: list[str]
-    folder: str
-    keep: str
-    every_s: float
-    stall_s: float
-    time_limit_s: float
-    environment: bool
-    max_log_bytes: int
-    kernel_log: bool
-    form: str
-    output: str
-    tokens: int
-    quiet: bool
-    verbose: bool
-    warn: bool
-    report: bool
-    redact: bool
-    remember: bool | None
-    tell: bool
-    on_crash: str
-    termination_file: str
-    idle: str
-    name: str
+    command: list[str] = []  # noqa: RUF012 - never changed
+    folder: str = ""  # the bundle's folder; empty for a new one below the state folder
+    keep: str = "crash"  # crash | always | never
+    every_s: float = 5.0  # between two samples
+    stall_s: float = 900.0  # silence after which the stacks are taken; 0 for never
+    time_limit_s: float = 0.0  # stacks are taken shortly before it; 0 for unknown
+    environment: bool = True  # set PYTHONFAULTHANDLER and the flight recorder's variables unless they are set
+    max_log_bytes: int = 1 << 30
+    kernel_log: bool = True
+    form: str = "text"
+    output: str = ""  # the file that the report is written to; empty: it is shown on stderr
+    tokens: int = 2000  # of a brief
+    quiet: bool = False
+    verbose: bool = False
+    warn: bool = False
+    report: bool = True
+    redact: bool = False
+    remember: bool | None = None  # store the report in the history; None: as the configuration says
+    tell: bool = False  # tell the sinks of the configuration after a death
+    on_crash: str = ""  # a command to run after a death; {bundle} stands for the folder
+    termination_file: str = ""  # where a short report goes, as /dev/termination-log of Kubernetes
+    idle: str = ""  # a regular expression: the command line of a pool's worker that has nothing to do, such as ray::IDLE
+    name: str = ""  # the name by which a later run finds how the last one ended
 
     def __init__(self, **given: object) -> None:
-        unknown = set(given) - set(DEFAULTS)
+        unknown = set(given) - set(Options.__annotations__)
         if unknown:
             raise TypeError(f"unknown option {sorted(unknown)[0]!r}")
-        for name, value in {**DEFAULTS, **given}.items():
-            setattr(self, name, value)
+        vars(self).update(given)
 
     def to_json(self) -> str:
         """The options as one JSON text."""
-        return json.dumps({name: getattr(self, name) for name in DEFAULTS})
+        return json.dumps({name: getattr(self, name) for name in Options.__annotations__})
 
     @classmethod
     def from_json(cls, text: str) -> Options:

@@ -107,20 +107,10 @@ class SignalTrace:
 def _signal_record(found: re.Match[str]) -> dict[str, Any]:
     sender = int(found["pid"])
     moment = time.time() - (time.monotonic() - float(found["time"]))
-    signal_record: dict[str, Any] = {
-        "time": moment,
-        "signal": int(found["sig"]),
-        "code": int(found["code"]),
-        "to": int(found["to"]),
-    }
-    signal_record |= {
-        "to_comm": found["to_comm"],
-        "from": sender,
-        "from_comm": found["comm"].strip(),
-        "group": found["grp"] == "1",
-    }
+    numbers = {"time": moment, "signal": int(found["sig"]), "code": int(found["code"]), "to": int(found["to"]), "from": sender}
+    names = {"to_comm": found["to_comm"], "from_comm": found["comm"].strip(), "group": found["grp"] == "1"}
     command = proc.command_line(sender)
-    return signal_record | ({"from_command": command} if command else {})
+    return {**numbers, **names, **({"from_command": command} if command else {})}
 
 
 def _opened() -> int:
@@ -169,10 +159,8 @@ NETLINK_CONNECTOR, CN_IDX_PROC, CN_VAL_PROC, PROC_CN_MCAST_LISTEN = 11, 1, 1, 1
 PROC_EVENT_EXIT = 0x80000000  # the same cn_proc.h
 SO_ATTACH_FILTER = 26  # include/uapi/asm-generic/socket.h; Python's `socket` does not have it
 HEADER_BYTES = 16 + 20  # nlmsghdr, cn_msg
-EVENT_AT, EXIT_CODE_OFFSET = (
-    HEADER_BYTES,
-    HEADER_BYTES + 16 + 8,
-)  # proc_event: what, cpu, timestamp (8), then pid, tgid, exit_code, signal, ppid, ptgid
+EVENT_AT = HEADER_BYTES  # proc_event: what, cpu, timestamp (8), then pid, tgid, exit_code, signal, ppid, ptgid
+EXIT_CODE_OFFSET = EVENT_AT + 16 + 8
 
 
 def _filter() -> bytes:

@@ -28,10 +28,8 @@ MAX_STACK_PROCESSES = 16  # eight ranks with one loader each; py-spy stops each 
 DUMP_S = 10.0  # chosen by hand: py-spy answers at once unless the memory of the process is swapped out
 MAX_STACKS_FILES = 8  # of one process; a silent job is looked at each time when its silence is twice as long
 STOPPED_CALL = "do_signal_stop"  # where the kernel holds a process that SIGSTOP or a terminal stopped
-LIBRARY = (
-    *("threading.py", "selectors.py", "connection.py", "queue.py", "socket.py", "subprocess.py"),
-    *("popen_fork.py", "synchronize.py"),
-)
+LIBRARY = ("threading.py", "selectors.py", "connection.py", "queue.py", "socket.py", "subprocess.py", "popen_fork.py",
+           "synchronize.py")  # fmt: skip
 
 
 def py_spy_path() -> str:

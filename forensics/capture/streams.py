@@ -31,18 +31,18 @@ class JobStreams:
     """Standard output and error of the job. Made before the supervisor is forked; `pty`: they are a terminal."""
 
     def __init__(self) -> None:
-        self.pty = any(_is_terminal(fd) for fd in (1, 2))
+        self.pty = any(is_terminal(fd) for fd in (1, 2))
         self.master = self.slave = -1
         self.files: list[tuple[str, int]] = []
         self.followed: list[int] = []  # descriptors of these files: a file that is renamed is still the job's
         self.unseen = False  # a stream goes to a socket or a device: what comes there cannot be seen
         self._pipes: dict[int, tuple[int, int]] = {}  # stream -> the end of this process, the job's end
-        self._same = _same_file(1, 2)
+        self._same = _is_one_file()
         self._threads: list[threading.Thread] = []
         self._busy: dict[int, float] = {}
         if self.pty:
             self.master, self.slave = os.openpty()
-            terminal = 2 if _is_terminal(2) else 1
+            terminal = 2 if is_terminal(2) else 1
             with contextlib.suppress(termios.error, OSError):
                 termios.tcsetattr(self.slave, termios.TCSANOW, termios.tcgetattr(terminal))
             self.resize()
@@ -68,7 +68,7 @@ class JobStreams:
 
     def resize(self) -> None:
         """Give the pty the size of the terminal."""
-        terminal = 2 if _is_terminal(2) else 1
+        terminal = 2 if is_terminal(2) else 1
         with contextlib.suppress(OSError):
             size = fcntl.ioctl(terminal, termios.TIOCGWINSZ, struct.pack("HHHH", 0, 0, 0, 0))
             fcntl.ioctl(self.master, termios.TIOCSWINSZ, size)
@@ -85,7 +85,7 @@ class JobStreams:
             os.setpgid(0, 0)
             os.tcsetpgrp(self.slave, os.getpid())
             for fd in (0, 1, 2):
-                if _is_terminal(fd):
+                if is_terminal(fd):
                     os.dup2(self.slave, fd)
         for fd, (_, theirs) in self._pipes.items():
             os.dup2(theirs, fd)
@@ -119,7 +119,7 @@ class JobStreams:
         """Begin to relay the output."""
         routes = [(ours, fd) for fd, (ours, _) in self._pipes.items()]
         if self.pty:
-            routes.append((self.master, 2 if _is_terminal(2) else 1))
+            routes.append((self.master, 2 if is_terminal(2) else 1))
         for ours, to in routes:
             thread = threading.Thread(target=self._copy, args=(ours, to, log), daemon=True)
             thread.start()
@@ -170,7 +170,8 @@ def _write_all(fd: int, data: bytes) -> bool:
     return True
 
 
-def _is_terminal(fd: int) -> bool:
+def is_terminal(fd: int) -> bool:
+    """Is it open on a terminal?"""
     try:
         return os.isatty(fd)
     except OSError:
@@ -183,20 +184,19 @@ def _kind(fd: int) -> str:
         found = os.fstat(fd)
     except OSError:
         return "closed"
-    if _is_terminal(fd):
+    if is_terminal(fd):
         return "terminal"
     if stat.S_ISFIFO(found.st_mode) or (stat.S_ISCHR(found.st_mode) and found.st_rdev == os.makedev(1, 3)):
         return "pipe"
     return "file" if stat.S_ISREG(found.st_mode) else "other"
 
 
-def _same_file(first: int, second: int) -> bool:
-    """Are both open on one pipe or file, as with 2>&1?"""
+def _is_one_file() -> bool:
+    """Are stdout and stderr open on one pipe or file, as with 2>&1?"""
     try:
-        a, b = os.fstat(first), os.fstat(second)
+        return os.path.sameopenfile(1, 2) and not is_terminal(1)
     except OSError:
         return False
-    return (a.st_dev, a.st_ino) == (b.st_dev, b.st_ino) and not _is_terminal(first)
 
 
 def _appends(fd: int) -> bool:

@@ -29,33 +29,15 @@ MAX_PIDFDS = 4000  # bounds open files: processes that are followed by a pidfd
 MAX_SAME_END_S = 10.0  # chosen by hand: two reports of one pid's end within this time are one end
 MAX_KEPT_ENDS = 5000  # bounds memory: the first half and the last
 MAX_MARKED = 256  # bounds memory: processes that ended and may have been ranks
-WATCHERS = (
-    " -m forensics.capture ",
-    " -m forensics why ",
-)  # in the command of a process that forensics itself started beside the job
+WATCHERS = (" -m forensics.capture ", " -m forensics why ")  # in the command of a process that forensics started beside the job
 RANK_NAMES = ("RANK", "LOCAL_RANK", "NODE_RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "TORCHELASTIC_RUN_ID")
 
 
 class Process:
     """A process of the job while it is alive."""
 
-    __slots__ = (
-        *(
-            "comm",
-            "command",
-            "cpu_limit_s",
-            "cpu_s",
-            "group",
-            "marks",
-            "most_bytes",
-            "pid",
-            "pidfd",
-            "ppid",
-            "ranks",
-            "rss_bytes",
-        ),
-        *("seen", "started", "ticks", "zombie"),
-    )
+    __slots__ = ("comm", "command", "cpu_limit_s", "cpu_s", "group", "marks", "most_bytes", "pid", "pidfd", "ppid", "ranks",
+                 "rss_bytes", "seen", "started", "ticks", "zombie")  # fmt: skip
 
     def __init__(self, found: proc.Stat, seen: float) -> None:
         self.pid, self.ppid, self.comm, self.ticks = found.pid, found.ppid, found.comm, found.start_ticks

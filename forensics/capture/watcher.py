@@ -19,7 +19,7 @@ import time
 
 from forensics.capture import proc
 from forensics.capture.account import finish
-from forensics.capture.bundle import Bundle
+from forensics.capture.bundle import Bundle, size_of
 from forensics.capture.cell_output import CELL_OUTPUT
 from forensics.capture.collector import Collector
 from forensics.capture.growth import EarlyWarnings, Growth
@@ -130,7 +130,7 @@ class Watcher:
         died = died and not self._was_ended_by_pool(end)
         self.collector.stop()
         crash = self.bundle.path("faulthandler.log")
-        for path, start in [*self.files, *([(crash, 0)] if _size(crash) > 0 else [])]:
+        for path, start in [*self.files, *([(crash, 0)] if size_of(crash) > 0 else [])]:
             self.log.append_file(path, start)
         with contextlib.suppress(OSError):
             os.unlink(self.bundle.path(CELL_OUTPUT))
@@ -144,13 +144,6 @@ class Watcher:
             act_on_death(self.bundle.folder, self.options)
         if not died and self.options.keep != "always":
             self.bundle.remove()
-
-
-def _size(path: str) -> int:
-    try:
-        return os.stat(path).st_size
-    except OSError:
-        return -1
 
 
 def main(text: str) -> NoReturn:

@@ -117,7 +117,7 @@ def _with_causes(store: "Store", found: Lemons, machine_causes: Iterable[str], s
 def test_units(found: Mapping[str, Unit], exposure: Mapping[str, float], unit: str = "node") -> Lemons:
     """Test each unit against the fleet's rate. Units without hours are listed and not tested."""
     import numpy as np
-    from scipy.stats import poisson
+    from scipy.stats import false_discovery_control, poisson
 
     names = [n for n, hours in exposure.items() if hours > 0]
     counts = np.array([found[n].jobs if n in found else 0 for n in names], dtype=float)
@@ -128,7 +128,7 @@ def test_units(found: Mapping[str, Unit], exposure: Mapping[str, float], unit: s
     for _ in range(MAX_ROUNDS):
         rate = counts[~is_lemon].sum() / hours[~is_lemon].sum()
         p = poisson.sf(counts - 1, rate * hours)
-        q = q_values(p)
+        q = false_discovery_control(p)  # Benjamini and Hochberg's
         now = (q <= FALSE_SHARE) & (counts >= MIN_FAILED_JOBS)
         if (now == is_lemon).all():
             break
@@ -146,17 +146,6 @@ def test_units(found: Mapping[str, Unit], exposure: Mapping[str, float], unit: s
     note = f"{len(untested)} of them have no hours in the exposure and were not tested" if untested else ""
     made.sort(key=lambda u: (not u.lemon, u.p if u.p is not None else 1.0, u.name))
     return Lemons(unit, (*made, *untested), float(rate) * RATE_HOURS, note)
-
-
-def q_values(p: Any) -> Any:
-    """Benjamini and Hochberg's q values of an array of p values."""
-    import numpy as np
-
-    order = np.argsort(p)
-    ranked = p[order] * len(p) / np.arange(1, len(p) + 1)
-    q = np.empty_like(ranked)
-    q[order] = np.minimum.accumulate(ranked[::-1])[::-1].clip(max=1.0)
-    return q
 
 
 def shrunken_rates(counts: Any, hours: Any) -> tuple[Any, Any, Any]:

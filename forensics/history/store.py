@@ -52,33 +52,20 @@ SETTINGS_TABLE = Table(
     Column("salt", LargeBinary, nullable=False),
     Column("redacted", Boolean, nullable=False),
 )
+OTHER_KINDS: dict[str, Any] = {
+    **dict.fromkeys(("time", "added"), BigInteger),
+    **dict.fromkeys(("probability", "gpu_hours"), Float),
+    "dated": Boolean,
+}  # of the columns of an incident; all others are texts
 INCIDENT_TABLE = Table(
     "incidents",
     METADATA,
     Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
-    Column("key", Text, nullable=False, unique=True),
-    Column("time", BigInteger, nullable=False),
     Column("month", Integer, nullable=False),
-    Column("dated", Boolean, nullable=False),
-    Column("added", BigInteger, nullable=False),
-    Column("case", Text, nullable=False),
-    Column("verdict", Text, nullable=False),
-    Column("cause", Text, nullable=False),
-    Column("title", Text, nullable=False),
-    Column("probability", Float, nullable=False),
-    Column("exact", Text, nullable=False),
-    Column("similar", Text, nullable=False),
-    Column("line", Text, nullable=False),
-    Column("node", Text, nullable=False),
-    Column("gpu", Text, nullable=False),
-    Column("dimm", Text, nullable=False),
-    Column("link", Text, nullable=False),
-    Column("switch", Text, nullable=False),
-    Column("job", Text, nullable=False),
-    Column("run", Text, nullable=False),
-    Column("user", Text, nullable=False),
-    Column("gpu_hours", Float),
-    Column("version", Text, nullable=False),
+    *(
+        Column(name, OTHER_KINDS.get(name, Text), nullable=name == "gpu_hours", unique=name == "key")
+        for name in Incident.__struct_fields__
+    ),
 )
 JOBS = Table(  # rows of the scheduler's accounting, see accounting.py
     "jobs",

@@ -59,15 +59,16 @@ def test_why_shows_and_keeps_the_report(crashed: Path) -> None:
     assert forensics.analyze(crashed).causes[0].id == "process.segfault"  # a report is no evidence
 
 
-def test_the_next_process_is_told_once(crashed: Path, tmp_path: Path) -> None:
+def test_the_next_process_is_told_once(crashed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     top = tmp_path / "state"
+    monkeypatch.setenv("FORENSICS_RUNS", str(top))
     shutil.copytree(crashed, top / "one")
     told = json.loads((top / "one" / "run.json").read_text())
     told["command"]["name"] = "train.py"
     (top / "one" / "run.json").write_text(json.dumps(told))
     (top / "one" / "report.json").write_text(json.dumps({"causes": [{"id": "process.segfault", "title": "Native code crashed"}]}))
-    assert "process.segfault" in guard.last_death("train.py", str(top))
-    assert guard.last_death("train.py", str(top)) == ""
+    assert "process.segfault" in guard.last_death("train.py")
+    assert guard.last_death("train.py") == ""
 
 
 @pytest.fixture
@@ -234,8 +235,10 @@ def test_the_newest_bundles_are_kept_and_those_that_are_being_written(tmp_path: 
         os.utime(tmp_path / name, (1e9 - age, 1e9 - age))
     bundle.remove_oldest(str(tmp_path))
     assert {p.name.partition("-")[0] for p in tmp_path.iterdir()} == {"new", "own", "x"}
-    assert list(bundle.newest_first(str(tmp_path / "absent"))) == []
-    assert Path(next(iter(bundle.newest_first(str(tmp_path))))).name in (f"new-{gone.pid}", f"own-{os.getpid()}")
+    monkeypatch.setenv("FORENSICS_RUNS", str(tmp_path / "absent"))
+    assert bundle.newest_first() == []
+    monkeypatch.setenv("FORENSICS_RUNS", str(tmp_path))
+    assert Path(bundle.newest_first()[0]).name in (f"new-{gone.pid}", f"own-{os.getpid()}")
 
 
 def test_why_alone_tells_of_the_last_run(crashed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,10 +14,8 @@ from forensics.report.document import time_text
 from forensics.report.style import Style
 from forensics.report.subjects import IncidentEntry, incident_entries
 
-CSV_COLUMNS = (
-    *("case", "incident", "verdict", "time", "subject", "where", "cause", "title", "probability"),
-    *("source", "line", "text", "do_first"),
-)
+CSV_COLUMNS = ("case", "incident", "verdict", "time", "subject", "where", "cause", "title", "probability", "source", "line",
+               "text", "do_first")  # fmt: skip
 
 
 def render(report: Report, style: Style) -> str:
