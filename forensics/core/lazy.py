@@ -83,7 +83,7 @@ class _Regex:
 
     __slots__ = ("_given", "_made", *PATTERN_ATTRIBUTES)
 
-    def __init__(self, given: tuple[str | bytes, int] | Callable[[], str]) -> None:
+    def __init__(self, given: tuple[str | bytes, int]) -> None:
         self._given = given
         self._made: re.Pattern[Any] | None = None
 
@@ -91,7 +91,7 @@ class _Regex:
         if name not in PATTERN_ATTRIBUTES:
             raise AttributeError(name)
         if self._made is None:
-            self._made = compiled(self._given(), 0) if callable(self._given) else compiled(*self._given)
+            self._made = compiled(*self._given)
         used = getattr(self._made, name)
         setattr(self, name, used)
         return used
@@ -100,8 +100,3 @@ class _Regex:
 def regex(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """`re.compile(pattern, flags)`, delayed until the first use, which raises re.error for an invalid pattern."""
     return cast("re.Pattern[AnyStr]", _Regex((pattern, flags)))
-
-
-def regex_of(text: Callable[[], str]) -> re.Pattern[str]:
-    """`regex` of a pattern that is not read from its file before the first use."""
-    return cast("re.Pattern[str]", _Regex(text))

@@ -1,5 +1,6 @@
 """Patterns that name the parts of a line, as data with examples: signatures/readers/named_parts.yaml.
 
+patterns_of("rank places").rank_tag.search(line)   ->   the match of the row `rank tag` of that group
 first_parts("pods", ["fit-0   0/1   OOMKilled   0   3m"])   ->   {"pod": "fit-0"}
 """
 
@@ -56,16 +57,24 @@ def part_rows(group: str) -> tuple[PartRow, ...]:
     return part_groups()[group]
 
 
-def part_pattern(group: str, name: str) -> re.Pattern[str]:
-    """The pattern of the row with that name, read at its first use, which raises KeyError if there is none."""
+class _Patterns:
+    """See patterns_of."""
 
-    def text() -> str:
-        found = next((row.pattern for row in part_groups().get(group, ()) if row.name == name), None)
+    def __init__(self, group: str) -> None:
+        self._group = group
+
+    def __getattr__(self, attribute: str) -> re.Pattern[str]:
+        name = attribute.replace("_", " ")
+        found = next((row.regex for row in part_groups().get(self._group, ()) if row.name == name), None)
         if found is None:
-            raise KeyError(f"{PARTS_FILE} has no row {name!r} in its group {group!r}")
+            raise AttributeError(f"{PARTS_FILE} has no row {name!r} in its group {self._group!r}")
+        setattr(self, attribute, found)  # it is not looked for again
         return found
 
-    return lazy.regex_of(text)
+
+def patterns_of(group: str) -> _Patterns:
+    """The patterns of a group by the names of their rows: `.pod_name` is that of the row `pod name`, read at its first use."""
+    return _Patterns(group)
 
 
 def first_row(group: str, text: str) -> PartRow | None:

@@ -7,7 +7,7 @@ Python 3.10.12 (main, Jun 11 2023, 05:26:28)   (when it was built)              
 """
 
 from forensics.core import lazy
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.line_formats import parse_prefix
 from forensics.line_formats.clock import CLOCK_PATTERN, DAY, MONTH, TIME_OF_DAY, stamp
 from forensics.model import Stamp
@@ -29,7 +29,7 @@ DATED_STAMPS = tuple(
 )
 # glog's stamp is unmistakable, also in the middle of a line that two processes wrote at once; so is an epoch behind these words.
 GLOG_PATTERN = lazy.regex(rf"[IWEF](?P<mo>1[0-2]|0?[1-9])(?P<d>[0-3]\d) {TIME_OF_DAY} ")
-EPOCH_NUMBER_PATTERN = part_pattern("anywhere", "epoch number")
+PATTERNS = patterns_of("anywhere")
 CLOCK_ALONE_PATTERN = lazy.regex(rf"{TIME_OF_DAY}(?= [\[A-Za-z(])|[^\[\]\d]{{0,60}}\[{TIME_OF_DAY.replace('?P<', '?P<b_')}\]")
 # Tags before a stamp: `[1,0]<stderr>:`, `ERROR    | `, `(Worker pid=7) `, `kern  :err   : `, `node5.log [stderr] `.
 LEAD_PATTERN = lazy.regex(
@@ -63,7 +63,7 @@ def record_stamp(text: str) -> Stamp | None:
 
 
 def _glog_or_epoch(text: str) -> Stamp | None:
-    found = GLOG_PATTERN.search(text) or EPOCH_NUMBER_PATTERN.search(text)
+    found = GLOG_PATTERN.search(text) or PATTERNS.epoch_number.search(text)
     return stamp(found.groupdict()) if found else None
 
 

@@ -13,11 +13,11 @@ import re
 from msgspec import Struct
 
 from forensics.core import lazy
-from forensics.data_files.named_parts import first_row, part_pattern, part_rows
+from forensics.data_files.named_parts import first_row, part_rows, patterns_of
 
 CONTAINER_ID_PATTERN = r"[0-9a-f]{64}"
 MAY_NAME_OWNER_PATTERN = lazy.regex(r"(?i)job|step|container|docker|cri-|crio|libpod|kubepods|pod")
-UNIT_IN_PATH_PATTERN = part_pattern("cgroup paths", "unit in path")
+PATTERNS = patterns_of("cgroup paths")
 
 
 class CgroupOwner(Struct, frozen=True):
@@ -43,7 +43,7 @@ def cgroup_owner(text: str) -> CgroupOwner:
 
 def systemd_unit(path: str) -> str:
     """The innermost systemd unit of a cgroup path; empty if there is none or it is the scope of a container."""
-    names = [m["unit"] for m in UNIT_IN_PATH_PATTERN.finditer(path)]
+    names = [m["unit"] for m in PATTERNS.unit_in_path.finditer(path)]
     return names[-1] if names and not re.search(CONTAINER_ID_PATTERN, names[-1]) else ""
 
 

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta, timezone
 from functools import lru_cache
 
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.model import Stamp
 
 _MONTH_NAMES = (
@@ -71,7 +71,7 @@ OFFSET_HOURS = {
     **dict.fromkeys(("AKST",), -9.0),
     **dict.fromkeys(("HST",), -10.0),
 }
-OFFSET_PATTERN = part_pattern("clock", "offset")
+PATTERNS = patterns_of("clock")
 ZONE = r"(?P<zone>Z|[+-]\d\d:?\d\d)"
 NAMED_ZONE = r"(?P<zone>Z|[+-]\d\d(?::?\d\d)?|[A-Z]{3,5})"
 
@@ -81,7 +81,7 @@ def zone(text: str) -> timezone | None:
     hours = OFFSET_HOURS.get(text)
     if hours is not None:
         return timezone(timedelta(hours=hours)) if hours else UTC
-    found = OFFSET_PATTERN.match(text)
+    found = PATTERNS.offset.match(text)
     if not found:
         return None
     offset = timedelta(hours=int(found[2]), minutes=int(found[3] or 0))

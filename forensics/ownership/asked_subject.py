@@ -19,7 +19,7 @@ from forensics.model.verdicts import Entity, Lane, LaneKind
 from forensics.ownership.runs import attempts_by_job
 from forensics.readers.capture.captured_end import CapturedRun
 from forensics.readers.identity.entity_ids import FileNameIds, ids_of_file_name
-from forensics.readers.lanes.lane_rows import HOST_FORMATS, SLURM_DAEMON_LOG
+from forensics.readers.lanes.lane_rows import HOST_FORMATS, is_scheduler_log_name
 
 OWN_KINDS: tuple[LaneKind, ...] = ("job", "notebook")
 
@@ -133,7 +133,7 @@ def find_subject(
 
 def _is_of_scheduler(name: str, lanes: Sequence[Lane]) -> bool:
     """Is it the log of a scheduler's daemon? Its own program has the kind of lane then."""
-    return bool(SLURM_DAEMON_LOG.search(name)) or any(x.kind == "scheduler" and x.entity == Entity("job", name) for x in lanes)
+    return is_scheduler_log_name(name) or any(x.kind == "scheduler" and x.entity == Entity("job", name) for x in lanes)
 
 
 def _subject(

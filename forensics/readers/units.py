@@ -6,7 +6,7 @@
 
 from collections.abc import Mapping
 
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.model import Value
 
 # All units are powers of 1024: the kernel's kB and the frameworks' MB and GB are binary units. A page is 4096 bytes.
@@ -20,7 +20,7 @@ BYTES_BY_UNIT = {
     "tib": 1 << 40,
     "pages": 4096,
 }
-SIZE_FIELD_PATTERN = part_pattern("units", "size field")
+PATTERNS = patterns_of("units")
 MAX_NUMBER = 1e24  # larger than any size in bytes or time in seconds
 INTEGERS = {
     "pid", "ppid", "uid", "rank", "local_rank", "world_size", "exit_code", "signal", "gpu", "xid", "sxid", "seq", "step_no",
@@ -57,7 +57,7 @@ def typed_fields(groups: Mapping[str, str]) -> dict[str, Value]:
 
 def size_bytes(text: str) -> int | None:
     """A size such as `20.00 GiB`, `512M`, `1234 bytes` or `1234`, in bytes; None if it does not parse."""
-    found = SIZE_FIELD_PATTERN.match(text)
+    found = PATTERNS.size_field.match(text)
     number = _number(found[1]) if found else None
     if found is None or number is None:
         return None

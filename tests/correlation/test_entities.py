@@ -1,8 +1,8 @@
 """Lines that name one thing in several ways."""
 
 from forensics import correlation
+from forensics.data_files.named_parts import patterns_of
 from forensics.model import Region, Scan
-from forensics.readers.tools.id_tables import NCCL
 from tests.conftest import text_source
 
 SMI = """+-----------------------------------------------------------------------------------------+
@@ -57,7 +57,7 @@ def test_torchelastics_rows_tell_each_ranks_process() -> None:
 def test_nccl_tells_all_of_a_rank() -> None:
     line = "gpu-7:4711:4790 [3] NCCL INFO comm 0x5d0 rank 11 nranks 16 cudaDev 3 nvmlDev 3 busId cb000 commId 0x1 - Init COMPLETE"
     assert mappings(line, 1) == [(1, {"host": "gpu-7", "pid": 4711, "rank": 11, "gpu": 3, "pci": "0000:cb:00"})]
-    assert NCCL.search("comm 0x573f9cb382e0 rank 0 nranks 2 cudaDev 0 busId 1e0 - Abort COMPLETE")
+    assert patterns_of("id tables").nccl.search("comm 0x573f9cb382e0 rank 0 nranks 2 cudaDev 0 busId 1e0 - Abort COMPLETE")
 
 
 def test_a_list_of_gpus_tells_their_uuids() -> None:

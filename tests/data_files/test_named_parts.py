@@ -1,12 +1,14 @@
 """Patterns are data with examples: each takes the parts of a line, and a wrong row is told at its line."""
 
+import ast
 from pathlib import Path
 
 import pytest
 
 from forensics.data_files import cached_data
-from forensics.data_files.named_parts import every_value, first_parts, first_row, part_faults, part_pattern
+from forensics.data_files.named_parts import every_value, first_parts, first_row, part_faults, part_groups, patterns_of
 
+ROOT = Path(__file__).parents[2]
 ROWS = """\
 pieces: {NUMBER: '\\d{1,4}'}
 groups:
@@ -74,5 +76,23 @@ def test_a_group_that_is_written_twice_is_told(tmp_path: Path, monkeypatch: pyte
 
 
 def test_a_row_that_is_not_there_is_named() -> None:
-    with pytest.raises(KeyError, match="no row 'ferried' in its group 'pods'"):
-        part_pattern("pods", "ferried").search("fit-0")
+    with pytest.raises(AttributeError, match="no row 'ferried' in its group 'pods'"):
+        patterns_of("pods").ferried.search("fit-0")
+
+
+def test_each_pattern_that_a_module_asks_for_is_there_and_each_row_that_is_asked_for_by_name_is_used() -> None:
+    asked: dict[str, set[str]] = {}
+    for path in (ROOT / "forensics").rglob("*.py"):
+        tree = ast.parse(path.read_text())
+        groups = {
+            node.targets[0].id: node.value.args[0].value
+            for node in tree.body
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and ast.unparse(node.value.func) == "patterns_of"
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in groups:
+                asked.setdefault(groups[node.value.id], set()).add(node.attr.replace("_", " "))
+    assert len(asked) > 70
+    rows = {name: {row.name for row in part_groups().get(name, ())} for name in asked}
+    assert {name: wanted - rows[name] for name, wanted in asked.items() if wanted - rows[name]} == {}
+    assert {name: rows[name] - wanted for name, wanted in asked.items() if rows[name] - wanted} == {}

@@ -27,7 +27,7 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec import Struct
 
-from forensics.data_files.named_parts import first_row, part_pattern, part_rows
+from forensics.data_files.named_parts import first_row, part_rows, patterns_of
 from forensics.database import signal_outcome
 from forensics.model import Line, Region, Scan, Trigger, Value, Weight
 from forensics.readers.base import Record, parse_lines
@@ -316,7 +316,7 @@ def _killed(account: Account) -> Found | None:
     return STOPPED if death is account.end else CHILD_KILLED, "strong", [death, *counted[:1], *host]
 
 
-LIFETIME_PATTERN = part_pattern("captured end", "lifetime")
+PATTERNS = patterns_of("captured end")
 ROUNDING_S = 60.0  # a lifetime of hours is written without its seconds
 
 
@@ -349,7 +349,7 @@ def captured_run(scan: Scan) -> CapturedRun | None:
 
 
 def _started(text: str, moment: float) -> datetime | None:
-    found = LIFETIME_PATTERN.search(text.partition(CAPTURE_PREFIX)[2])
+    found = PATTERNS.lifetime.search(text.partition(CAPTURE_PREFIX)[2])
     if not found or not moment:
         return None
     hours, minutes, seconds = (float(found[n] or found[f"{n}2"] or 0) for n in ("h", "min", "s"))

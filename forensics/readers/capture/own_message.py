@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.database import Database
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.readers.base import Record, parse_lines
@@ -29,11 +29,7 @@ OWN_MARKS = ("forensics: ", "forensics run: ", "forensics watch: ")  # with whic
 TOLD = "told"
 OUTCOMES = (TOLD,)
 TOLD_FACT = "told_before"  # the sentence that was told then
-TOLD_TITLE_PATTERN = part_pattern("own message", "told title")
-TOLD_CAUSE_PATTERN = part_pattern("own message", "told cause")
-TOLD_PID_PATTERN = part_pattern("own message", "told pid")
-TOLD_PLACE_PATTERN = part_pattern("own message", "told place")
-TOLD_LINE_PATTERN = part_pattern("own message", "told line")
+PATTERNS = patterns_of("own message")
 SURELY_TOLD_PERCENT = 90  # of the cause that was told: below it the answer was unsure then, and is now
 
 
@@ -46,19 +42,19 @@ def read(region: Region) -> Record | None:
     """The record of one message. Its `cause` is the title or the id that stands in it until `resolve_told` knows better."""
     rows = parse_lines(region.lines())
     head = rows[0]
-    found = TOLD_CAUSE_PATTERN.search(head.message) or TOLD_TITLE_PATTERN.search(head.message)
+    found = PATTERNS.told_cause.search(head.message) or PATTERNS.told_title.search(head.message)
     if found is None:
         return None
     told = found.groupdict()
     why, last = told.get("why") or "", head.line
     if not why and not told.get("pid") and not told.get("error") and len(rows) > 1:
         why = rows[1].message.strip()
-        rest = (row.line for row in rows[1:] if row is rows[1] or TOLD_LINE_PATTERN.match(row.message))
+        rest = (row.line for row in rows[1:] if row is rows[1] or PATTERNS.told_line.match(row.message))
         last = max(rest, key=lambda line: line.number)
     fields: dict[str, Value] = {TOLD_FACT: why} if why else {}
-    if pid := told.get("pid") or ((named := TOLD_PID_PATTERN.search(why)) and named["pid"]):
+    if pid := told.get("pid") or ((named := PATTERNS.told_pid.search(why)) and named["pid"]):
         fields["pid"] = int(pid)
-    if place := TOLD_PLACE_PATTERN.search(why):
+    if place := PATTERNS.told_place.search(why):
         fields |= {**place.groupdict(), "python_line": int(place["python_line"])}
     weight: Weight = "proof" if int(told["percent"]) >= SURELY_TOLD_PERCENT else "strong"
     quote: tuple[Line, ...] = (head.line, *(row.line for row in rows[1:2] if why and not told.get("why")))

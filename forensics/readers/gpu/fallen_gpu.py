@@ -8,13 +8,12 @@ The driver prints it in nv_check_gpu_state and at probe (open-gpu-kernel-modules
 lines after the first have no timestamp in a kernel log. A journal adds one to each line, and some log collectors join them.
 """
 
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.model import Line, Region, Trigger, Value
 from forensics.readers.base import Record
 
 TRIGGER = Trigger("fallen_gpu", ("installed in this system has",), before=2, after=2)
-FALLEN_GPU_PATTERN = part_pattern("fallen gpu", "fallen gpu")
-PCI_ID_PATTERN = part_pattern("fallen gpu", "pci id")
+PATTERNS = patterns_of("fallen gpu")
 FALLEN = "fallen off the bus"
 LOST = "lost"
 OUTCOMES = (LOST,)
@@ -23,7 +22,7 @@ OUTCOMES = (LOST,)
 def read(region: Region) -> Record | None:
     """The record of the message around the region's line; None if the end of the message is missing."""
     before = region.lines_before()
-    head = next((line for line in reversed(before) if FALLEN_GPU_PATTERN.search(line.text)), None)
+    head = next((line for line in reversed(before) if PATTERNS.fallen_gpu.search(line.text)), None)
     own = Line(region.number, region.text)
     end = next((line for line in [own, *region.lines_after()] if FALLEN in line.text), None)
     if end is None or "NVRM" not in own.text:
@@ -31,7 +30,7 @@ def read(region: Region) -> Record | None:
     rows = [line for line in [*before, own, *region.lines_after()] if (head or own).number <= line.number <= end.number]
     text = "\n".join(line.text for line in rows)
     fields: dict[str, Value] = {}
-    for pattern in (FALLEN_GPU_PATTERN, PCI_ID_PATTERN):
+    for pattern in (PATTERNS.fallen_gpu, PATTERNS.pci_id):
         if found := pattern.search(text):
             fields |= {k: v for k, v in found.groupdict().items() if v}
     quote = (end, *(line for line in rows if line != end))

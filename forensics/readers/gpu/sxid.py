@@ -11,14 +11,13 @@ the line counts for more than the one in the table. A code that the table lacks 
 
 import functools
 
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.database import HEALTHY, read_table
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.readers.base import Record
 
 TRIGGER = Trigger("sxid", ("SXid (", "NVSwitch fatal error", "NVSwitch non-fatal error"))
-SXID_LINE_PATTERN = part_pattern("sxid", "sxid line")
-FABRIC_MANAGER_PATTERN = part_pattern("sxid", "fabric manager")
+PATTERNS = patterns_of("sxid")
 CODED, HARMLESS, UNKNOWN_CODE = "coded", "harmless", "unknown_code"
 OUTCOMES = (CODED, HARMLESS, UNKNOWN_CODE)
 # The link corrects these errors or only counts them; working systems report them, too.
@@ -27,7 +26,7 @@ MINOR = {"11012", "11021", "11022", "11023", "19049", "19084", "20009", "20012",
 
 def read(region: Region) -> Record | None:
     """The SXid of the region's line; None when the line only looks like one."""
-    found = SXID_LINE_PATTERN.search(region.text) or FABRIC_MANAGER_PATTERN.search(region.text)
+    found = PATTERNS.sxid_line.search(region.text) or PATTERNS.fabric_manager.search(region.text)
     if found is None:
         return None
     groups = {k: v for k, v in found.groupdict().items() if v}

@@ -8,39 +8,35 @@ instance in the parentheses, with pid and name missing or `<unknown>`, with `cau
 
 import functools
 
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.database import HEALTHY, read_table
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.readers.base import Record
 
 TRIGGER = Trigger("xid", ("NVRM: Xid",))
-XID_LINE_PATTERN = part_pattern("xid", "xid line")
-PREVIOUS_XID_PATTERN = part_pattern("gpu xid", "previous xid")
-RECOVERY_DONE_PATTERN = part_pattern("xid", "recovery done")  # Xid 154: no action is left to do
-NVLINK_ERROR_PATTERN = part_pattern("xid", "nvlink error")
+PATTERNS = patterns_of("xid")
 LINK_CODE = "74"
-NONFATAL_PATTERN = part_pattern("xid", "nonfatal")
 CODED, HARMLESS, UNKNOWN_CODE = "coded", "harmless", "unknown_code"
 OUTCOMES = (CODED, HARMLESS, UNKNOWN_CODE)
 
 
 def read(region: Region) -> Record | None:
     """The Xid of the region's line; None when the line only looks like one."""
-    found = XID_LINE_PATTERN.search(region.text)
+    found = PATTERNS.xid_line.search(region.text)
     if found is None:
         return None
     code = found["xid"]
-    if NVLINK_ERROR_PATTERN.match(
+    if PATTERNS.nvlink_error.match(
         found["detail"]
     ):  # node agents print these words of Xid 74 behind other numbers; 71 is a copy engine's
         code = LINK_CODE
-    previous = PREVIOUS_XID_PATTERN.search(found["detail"])
+    previous = PATTERNS.previous_xid.search(found["detail"])
     row = _row(code)
     speaking = _row(previous[1]) if previous and previous[1] != code else row
     outcome, weight = _speaks_for(speaking)
-    if NONFATAL_PATTERN.search(found["detail"]):
+    if PATTERNS.nonfatal.search(found["detail"]):
         weight = "hint"
-    if RECOVERY_DONE_PATTERN.search(found["detail"]):
+    if PATTERNS.recovery_done.search(found["detail"]):
         outcome = HARMLESS
     fields: dict[str, Value] = {
         "xid": int(found["xid"]),

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.database import Database
 from forensics.database.nvlink5 import decode_line
 from forensics.model import Value
@@ -23,7 +23,7 @@ from forensics.readers.base import Record
 from forensics.readers.kernel.aer import HOST_LINK
 
 PROGRAM_OR_GPU = {13, 31, 32, 69, 137}
-GPC_TPC_PATTERN = part_pattern("xid context", "gpc tpc")
+PATTERNS = patterns_of("xid context")
 MAX_XID_CONTEXT_LINES = 2000  # records further away in a kernel log are unrelated
 NEAR_RECORDS = 32  # on either side; in a flood, the nearest records are enough
 
@@ -81,7 +81,7 @@ def _is_fault(record: Record, knowledge: Database) -> bool:
 def _pattern(alike: Sequence[Record]) -> tuple[str, bool]:
     """The pattern in repeated Xids of one code on one GPU, in words, and whether it points to the GPU."""
     programs = _programs(alike)
-    units = {m.group(1, 2) for r in alike if (m := GPC_TPC_PATTERN.search(str(r.fields.get("detail", ""))))}
+    units = {m.group(1, 2) for r in alike if (m := PATTERNS.gpc_tpc.search(str(r.fields.get("detail", ""))))}
     if len(programs) > 1 and len(units) <= 1:
         where = "GPC {} TPC {}".format(*next(iter(units))) if units else "one GPU"
         names = ", ".join(sorted(programs)[:4])

@@ -29,16 +29,12 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from forensics.core import lazy
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.line_formats import parse_prefix
 from forensics.line_formats.cgroup_paths import cgroup_owner, systemd_unit
 from forensics.model import Observation, Prefix
 
-OUTPUT = part_pattern("entity ids", "output")
-DOCKER = part_pattern("entity ids", "docker")
-POD_FOLDER_PATTERN = part_pattern("entity ids", "pod folder")
-CONTAINER_FILE_PATTERN = part_pattern("entity ids", "container file")
-FILE_RANK_NAME_PATTERN = part_pattern("entity ids", "file rank name")
+PATTERNS = patterns_of("entity ids")
 
 
 class FileNameIds(Struct, frozen=True):
@@ -54,10 +50,10 @@ class FileNameIds(Struct, frozen=True):
 @functools.lru_cache(4096)
 def ids_of_file_name(source: str) -> FileNameIds:
     """The ids in the name `source`."""
-    output = OUTPUT.search(source)
+    output = PATTERNS.output.search(source)
     if output:
         return FileNameIds(array=output["job"]) if output["task"] else FileNameIds(job=output["job"])
-    for pattern in (DOCKER, POD_FOLDER_PATTERN, CONTAINER_FILE_PATTERN):
+    for pattern in (PATTERNS.docker, PATTERNS.pod_folder, PATTERNS.container_file):
         found = pattern.search(source)
         if found:
             groups = found.groupdict()
@@ -69,12 +65,11 @@ def ids_of_file_name(source: str) -> FileNameIds:
 
 def rank_of_file_name(source: str) -> int | None:
     """The rank whose output a source is, by its name; with torchrun's own logs, the rank on its host."""
-    found = FILE_RANK_NAME_PATTERN.search(source)
+    found = PATTERNS.file_rank_name.search(source)
     return int(found["rank"] or found["local_rank"]) if found else None
 
 
 MAX_COMM_BYTES = 15  # TASK_COMM_LEN of the kernel is 16 with the terminating zero
-PCI_ADDRESS_PATTERN = part_pattern("identity entity ids", "pci address")
 HEX_NUMBER_PATTERN = lazy.regex(r"[0-9a-fA-F]{1,16}")
 IP = lazy.regex(r"\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{0,4}:[0-9a-f:.]{0,60}")
 # Process names that are common on a host: interpreters, shells, launchers, the threads that PyTorch names.
@@ -87,7 +82,7 @@ COMMON_HOST_PATTERN = lazy.regex(
 def normalise_pci(text: str) -> str:
     """A PCI address as domain:bus:device, without its function; empty for a text that is no address."""
     text = text.strip()
-    found = PCI_ADDRESS_PATTERN.fullmatch(text)
+    found = PATTERNS.pci_address.fullmatch(text)
     if found:
         return f"{int(found[1] or '0', 16):04x}:{int(found[2], 16):02x}:{int(found[3], 16):02x}"
     return ""

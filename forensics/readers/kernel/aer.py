@@ -13,18 +13,14 @@ device behind it is unknown, the record has no outcome, and the signatures of th
 """
 
 from forensics.core import lazy
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.readers.base import Record
 
 TRIGGER = Trigger("aer", ("PCIe Bus Error: severity=",), before=4, after=16)
 FOLDS = True
 AER_PCI = r"(?:[0-9a-f]{4,6}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]"
-PCIE_ERROR_PATTERN = part_pattern("aer", "pcie error")
-AER_RECEIVED_PATTERN = part_pattern("aer", "aer received")
-PCI_DEVICE_ID_PATTERN = part_pattern("aer", "pci device id")
-ERROR_BIT_PATTERN = part_pattern("aer", "error bit")
-AER_TAIL_PATTERN = part_pattern("aer", "aer tail")
+PATTERNS = patterns_of("aer")
 AER_LINE_PATTERN = lazy.regex(rf"{AER_PCI}: |AER:|Hardware Error")
 GPU_DRIVERS = {"nvidia", "amdgpu", "radeon", "nouveau", "i915", "xe", "habanalabs"}
 GPU_VENDORS = {"10de", "1002"}
@@ -35,28 +31,28 @@ OUTCOMES = (GPU_LINK, HOST_LINK)
 
 def read(region: Region) -> Record | None:
     """The report around the region's line."""
-    found = PCIE_ERROR_PATTERN.search(region.text)
+    found = PATTERNS.pcie_error.search(region.text)
     if found is None:
         return None
     own = Line(region.number, region.text)
-    head = [line for line in region.lines_before()[-1:] if AER_RECEIVED_PATTERN.search(line.text)]
+    head = [line for line in region.lines_before()[-1:] if PATTERNS.aer_received.search(line.text)]
     rows = _rows(region.lines_after())
     driver, address = found["driver"] or "", found["pci"] or ""
     fields: dict[str, Value] = {"severity": found["severity"], "layer": found["layer"], "agent": found["agent"]}
     if address:
         fields |= {"pci": address, "driver": driver}
-    names = [m["name"] for row in rows if (m := ERROR_BIT_PATTERN.search(row.text))]
+    names = [m["name"] for row in rows if (m := PATTERNS.error_bit.search(row.text))]
     if names:
         fields["errors"] = ", ".join(dict.fromkeys(names))
-    vendor = next((m for row in rows if (m := PCI_DEVICE_ID_PATTERN.search(row.text))), None)
+    vendor = next((m for row in rows if (m := PATTERNS.pci_device_id.search(row.text))), None)
     if vendor:
         fields |= {"device": f"{vendor['vendor']}:{vendor['device_id']}", "error_status": vendor["status"]}
-    behind = [(row, m) for row in rows if (m := AER_TAIL_PATTERN.search(row.text))]
+    behind = [(row, m) for row in rows if (m := PATTERNS.aer_tail.search(row.text))]
     gpu = next(((row, m) for row, m in behind if m["driver"] in GPU_DRIVERS), None)
     if gpu:
         fields |= {"port": address, "pci": gpu[1]["pci"], "driver": gpu[1]["driver"]}
     outcome = _class(driver, vendor["vendor"] if vendor else "", gpu is not None, [m["driver"] for _, m in behind])
-    quote = (own, *(row for row, _ in behind), *(r for r in rows if ERROR_BIT_PATTERN.search(r.text)), *head)[:6]
+    quote = (own, *(row for row, _ in behind), *(r for r in rows if PATTERNS.error_bit.search(r.text)), *head)[:6]
     first, last = (head or [own])[0].number, rows[-1].number if rows else own.number
     if outcome is None:
         return Record("aer", first, last, None, "hint", quote, fields, lends=True)
@@ -84,8 +80,8 @@ def _rows(after: list[Line]) -> list[Line]:
     rows: list[Line] = []
     for line in after:
         if (
-            PCIE_ERROR_PATTERN.search(line.text)
-            or AER_RECEIVED_PATTERN.search(line.text)
+            PATTERNS.pcie_error.search(line.text)
+            or PATTERNS.aer_received.search(line.text)
             or not AER_LINE_PATTERN.search(line.text)
             or "NVRM" in line.text
         ):

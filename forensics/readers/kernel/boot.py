@@ -19,7 +19,7 @@ since the line before, and its pid is lower than those before: both start anew w
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.line_formats import parse_prefix
 from forensics.model import Line, Prefix, Region, Trigger
 from forensics.readers.base import ParsedLine, Record, parse_lines
@@ -32,9 +32,7 @@ TRIGGER = Trigger(
     before=BOOT_CONTEXT_LINES,
     after=BOOT_CONTEXT_LINES,
 )
-BOOT_HEADER_PATTERN = part_pattern("boot", "boot header")
-LINUX_VERSION_PATTERN = part_pattern("boot", "linux version")
-SHUTDOWN_PATTERN = part_pattern("boot", "shutdown")
+PATTERNS = patterns_of("boot")
 EARLY_PROGRAM = "systemd-modules-load"  # runs once, at boot
 MIN_DOWN_S = 10.0  # chosen by hand: firmware and loader take longer; lines of one boot follow each other faster
 MAX_LINES_BEFORE_BOOT = 5  # lines in front of the boot, one of which a program must have written
@@ -47,12 +45,12 @@ def read(region: Region) -> Record | None:
     """A reset, if the lines before a boot show no shutdown; None if they show one, or if no program wrote them."""
     own, above = Line(region.number, region.text), region.lines_before()
     anew = _down_s(parse_prefix(own.text), above)
-    if BOOT_HEADER_PATTERN.search(region.text):
+    if PATTERNS.boot_header.search(region.text):
         before, after = parse_lines(above), parse_lines(region.lines_after())
         earlier = iter(after if _newest_first(before, after) else before[::-1])
     elif (
-        LINUX_VERSION_PATTERN.search(region.text)
-        and not any(BOOT_HEADER_PATTERN.search(line.text) for line in above[-MAX_LINES_BEFORE_BOOT:])
+        PATTERNS.linux_version.search(region.text)
+        and not any(PATTERNS.boot_header.search(line.text) for line in above[-MAX_LINES_BEFORE_BOOT:])
     ) or anew:
         earlier = (ParsedLine(line, parse_prefix(line.text)) for line in reversed(above))
     else:
@@ -61,7 +59,7 @@ def read(region: Region) -> Record | None:
     near = [*islice(stamped, MAX_LINES_BEFORE_BOOT)]
     if all(p.prefix.program in NO_PROGRAMS for p in near):  # of most logs of a kernel, the other lines need not be parsed
         return None
-    if any(SHUTDOWN_PATTERN.search(p.line.text) for p in (*near, *stamped)):
+    if any(PATTERNS.shutdown.search(p.line.text) for p in (*near, *stamped)):
         return None
     if anew:
         return Record("boot/anew", own.number, own.number, NO_SHUTDOWN, "strong", (own, near[0].line), {"down_s": anew})
@@ -85,7 +83,7 @@ def _down_s(own: Prefix, above: Sequence[Line]) -> float:
 def _of_one_boot(earlier: Iterable[ParsedLine]) -> Iterator[ParsedLine]:
     """The lines of the previous boot that have a timestamp. `earlier`: the lines before a boot, nearest first."""
     for one in earlier:
-        if BOOT_HEADER_PATTERN.search(one.line.text):
+        if PATTERNS.boot_header.search(one.line.text):
             return
         if one.prefix.stamp:
             yield one

@@ -11,13 +11,12 @@ has a row `oom_kill`, between other rows. There it counts every kill since the h
 """
 
 from forensics.core import lazy
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.model import Line, Region, Trigger, Value
 from forensics.readers.base import Record
 
 TRIGGER = Trigger("cgroup_counts", ("oom_kill ",), before=6, after=0)
-OOM_KILL_COUNT_PATTERN = part_pattern("cgroup counts", "oom kill count")
-CGROUP_FILE_NAME_PATTERN = part_pattern("cgroup counts", "cgroup file name")
+PATTERNS = patterns_of("cgroup counts")
 NEIGHBOUR_ROW_PATTERNS = (lazy.regex(r"\boom_kill_disable [01]\s*$"), lazy.regex(r"\boom \d+\s*$"), lazy.regex(r"\bmax \d+\s*$"))
 
 MEMORY_LIMIT = "memory_limit"
@@ -26,12 +25,12 @@ OUTCOMES = (MEMORY_LIMIT,)
 
 def read(region: Region) -> Record | None:
     """The count of kills of one cgroup; None if it is 0, or if it is not the count of a cgroup."""
-    found = OOM_KILL_COUNT_PATTERN.search(region.text)
+    found = PATTERNS.oom_kill_count.search(region.text)
     if not found:
         return None
     before = region.lines_before()
     beside = [next((x for x in reversed(before) if pattern.search(x.text)), None) for pattern in NEIGHBOUR_ROW_PATTERNS]
-    named = found["path"] or CGROUP_FILE_NAME_PATTERN.search(region.source)
+    named = found["path"] or PATTERNS.cgroup_file_name.search(region.source)
     if not named and beside[0] is None and (beside[1] is None or beside[2] is None):
         return None
     own = Line(region.number, region.text)

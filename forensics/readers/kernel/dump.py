@@ -9,18 +9,14 @@ It proves nothing by itself: a warning has the same dump. Its fields belong to t
 """
 
 from forensics.core import lazy
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.model import Line, Region, Trigger, Value
 from forensics.readers.base import ParsedLine, Record, parse_lines
 from forensics.readers.units import typed_fields
 
 TRIGGER = Trigger("kernel_dump", (" Comm: ", "RIP: 0010:"), before=25, after=40)
 OUTCOMES: tuple[str, ...] = ()
-# The first line of a report; an out-of-memory report has a dump of the task that asked for memory, and tells its own story.
-HEAD_PATTERN = part_pattern("dump", "head")
-OTHER_HEAD_PATTERN = part_pattern("dump", "other head")
-TASK_PATTERN = part_pattern("dump", "task")
-STOPPED_FUNCTION_PATTERN = part_pattern("dump", "stopped function")
+PATTERNS = patterns_of("dump")
 
 
 IDLE_TASK = "swapper"  # an interrupt came while nothing ran: it says nothing of whose fault it is
@@ -34,9 +30,9 @@ def read(region: Region) -> Record | None:
     row = parse_lines([Line(region.number, region.text)])[0]
     above = parse_lines(region.lines_before())
     start = _first_line(above)
-    if start is None or OTHER_HEAD_PATTERN.search(above[start].message):
+    if start is None or PATTERNS.other_head.search(above[start].message):
         return None
-    task = TASK_PATTERN.search(row.message)
+    task = PATTERNS.task.search(row.message)
     if task is None and any(" Comm: " in r.message for r in above[start:]):
         return None
     fields: dict[str, Value] = typed_fields({k: v for k, v in task.groupdict().items() if v}) if task else {}
@@ -45,7 +41,7 @@ def read(region: Region) -> Record | None:
     if NAMES_TASK_PATTERN.search(above[start].message):
         fields = {k: v for k, v in fields.items() if k == "cpu"}
     rows = [row, *_until_next(parse_lines(region.lines_after()))]
-    function = next((f for r in rows if (f := STOPPED_FUNCTION_PATTERN.search(r.message))), None)
+    function = next((f for r in rows if (f := PATTERNS.stopped_function.search(r.message))), None)
     fields |= {k: v for k, v in function.groupdict().items() if v} if function else {}
     quote = (above[start].line, row.line)
     return (
@@ -63,14 +59,14 @@ def _first_line(above: list[ParsedLine]) -> int | None:
         return None
     first = heads[-1]
     for i in reversed(heads):
-        if first - i > MAX_OOPS_LINES or any(i < dump < first for dump in dumps) or OTHER_HEAD_PATTERN.search(above[i].message):
+        if first - i > MAX_OOPS_LINES or any(i < dump < first for dump in dumps) or PATTERNS.other_head.search(above[i].message):
             break
         first = i
     return first
 
 
 def _is_head(row: ParsedLine) -> bool:
-    return HEAD_PATTERN.search(row.message) is not None or OTHER_HEAD_PATTERN.search(row.message) is not None
+    return PATTERNS.head.search(row.message) is not None or PATTERNS.other_head.search(row.message) is not None
 
 
 def _until_next(rows: list[ParsedLine]) -> list[ParsedLine]:

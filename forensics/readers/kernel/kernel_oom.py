@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from forensics.core.text import format_size
-from forensics.data_files.named_parts import first_row, part_pattern
+from forensics.data_files.named_parts import first_row, patterns_of
 from forensics.line_formats.cgroup_paths import owner_phrase
 from forensics.model import Line, Region, Stamp, Trigger, Value, Weight
 from forensics.readers.base import ParsedLine, Record, parse_lines
@@ -34,9 +34,7 @@ MEMORY_LIMIT, HOST_MEMORY_EXHAUSTED = "memory_limit", "host_memory_exhausted"
 OUTCOMES = (MEMORY_LIMIT, HOST_MEMORY_EXHAUSTED)
 
 QUOTE_RANKS = {"constraint": 2, "limit": 2, "usage": 3, "invoked": 4}  # of the lines, the smallest is quoted first
-OOM_KILL_PATTERN = part_pattern("kernel oom", "oom kill")
-CGROUP_CHARGE_FRAME_PATTERN = part_pattern("kernel oom", "cgroup charge frame")
-PAGE_ALLOCATION_FRAME_PATTERN = part_pattern("kernel oom", "page allocation frame")
+PATTERNS = patterns_of("kernel oom")
 UNLIMITED_BYTES = 1 << 60  # for "no limit" the kernel writes its largest counter, 2**63 minus a page
 MAX_TOP_TASKS = 5  # the largest ones; smaller processes do not fill the memory
 # GFP_KERNEL and GFP_KERNEL_ACCOUNT as kernels printed them, from 2.6 on; the bits were numbered anew several times.
@@ -82,7 +80,7 @@ class _Report:
     def feed(self, row: ParsedLine) -> None:
         """Add one line of the report."""
         message = row.message
-        kill = OOM_KILL_PATTERN.search(message)
+        kill = PATTERNS.oom_kill.search(message)
         if kill:
             self._kill(kill, row.line)
             return
@@ -95,9 +93,9 @@ class _Report:
             count, pages = self.tasks[task.task]
             self.tasks[task.task] = count + 1, pages + task.pages
             self.last = row.line.number
-        elif CGROUP_CHARGE_FRAME_PATTERN.search(message):
+        elif PATTERNS.cgroup_charge_frame.search(message):
             self.said.add("stack cgroup")
-        elif PAGE_ALLOCATION_FRAME_PATTERN.search(message):
+        elif PATTERNS.page_allocation_frame.search(message):
             self.said.add("stack global")
 
     def _kill(self, found: re.Match[str], line: Line) -> None:

@@ -8,13 +8,12 @@ The table begins with the newest boot. An older boot that is still marked `still
 shutdowns (`last -x`), two boots without a shutdown between them show the same. Otherwise the table proves nothing.
 """
 
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.model import Line, Region, Trigger
 from forensics.readers.base import Record
 
 TRIGGER = Trigger("last_boots", ("reboot   system boot",), before=40, after=40)
-BOOT_ROW_PATTERN = part_pattern("last boots", "boot row")
-SHUTDOWN_ROW_PATTERN = part_pattern("last boots", "shutdown row")
+PATTERNS = patterns_of("last boots")
 STILL_RUNNING = "still running"
 NO_SHUTDOWN = "no_shutdown"
 OUTCOMES = (NO_SHUTDOWN,)
@@ -23,16 +22,16 @@ OUTCOMES = (NO_SHUTDOWN,)
 def read(region: Region) -> Record | None:
     """The boot on the region's line and the newer one above it, if there is no shutdown between them; else None."""
     own = Line(region.number, region.text)
-    if not BOOT_ROW_PATTERN.search(own.text):
+    if not PATTERNS.boot_row.search(own.text):
         return None
     down = False
     for line in reversed(region.lines_before()):
-        if BOOT_ROW_PATTERN.search(line.text):
+        if PATTERNS.boot_row.search(line.text):
             break
-        down = down or bool(SHUTDOWN_ROW_PATTERN.search(line.text))
+        down = down or bool(PATTERNS.shutdown_row.search(line.text))
     else:
         return None
-    ended = STILL_RUNNING in own.text or any(SHUTDOWN_ROW_PATTERN.search(line.text) for line in region.lines())
+    ended = STILL_RUNNING in own.text or any(PATTERNS.shutdown_row.search(line.text) for line in region.lines())
     if down or not ended:
         return None
     return Record("last_boots", own.number, own.number, NO_SHUTDOWN, "strong", (own, line))

@@ -13,7 +13,7 @@ context corrupt (Intel SDM vol. 3B 17.3).
 import functools
 from datetime import UTC, datetime
 
-from forensics.data_files.named_parts import first_parts, first_row, part_pattern
+from forensics.data_files.named_parts import first_parts, first_row, patterns_of
 from forensics.database import read_rows
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.readers.base import Record
@@ -21,14 +21,7 @@ from forensics.readers.base import Record
 TRIGGER = Trigger("mce", ("Machine Check", "_STATUS[", "MCGSTATUS"), before=8, after=14)
 FOLDS = True
 MCE_STATUS = "machine check status"  # the group of patterns
-OLD_BANK_PATTERN = part_pattern("mce", "old bank")
-PROCESSOR_PATTERN = part_pattern("mce", "processor")
-MCE_ADDRESS_PATTERN = part_pattern("mce", "mce address")
-IPID_PATTERN = part_pattern("mce", "ipid")
-DIMM_PATTERN = part_pattern("mce", "dimm")
-AMD_MEMORY_PATTERN = part_pattern("mce", "amd memory")
-MCE_LINE_PATTERN = part_pattern("mce", "mce line")
-MCE_VERDICT_PATTERN = part_pattern("mce", "mce verdict")
+PATTERNS = patterns_of("mce")
 MEMORY, CODED, UNKNOWN_CODE = "memory", "coded", "unknown_code"
 OUTCOMES = (MEMORY, CODED, UNKNOWN_CODE)
 AMD = "2"  # x86 vendor number of AMD in the kernel; 0 is Intel
@@ -49,16 +42,16 @@ def read(region: Region) -> Record | None:
     before = _before(region) if "bank" not in fields else []
     rows = [*before, own, *_after(region)]
     text = "\n".join(row.text for row in rows)
-    if "bank" not in fields and (old := OLD_BANK_PATTERN.search(text)):
+    if "bank" not in fields and (old := PATTERNS.old_bank.search(text)):
         fields |= {k: int(v[:18]) for k, v in old.groupdict().items()}
     status = int(found["status"], 16)
     decided = decode_status(status, _vendor(text), _ipid(text))
     if not status & VALID or decided is None:
         return None
     outcome, cause, meaning = decided
-    if AMD_MEMORY_PATTERN.search(text):
+    if PATTERNS.amd_memory.search(text):
         outcome, meaning = MEMORY, "an error of RAM (ECC)"
-    if dimm := DIMM_PATTERN.search(text):
+    if dimm := PATTERNS.dimm.search(text):
         outcome = MEMORY
         fields |= {"dimm": dimm["dimm"].strip()}
     fields |= {
@@ -75,7 +68,7 @@ def read(region: Region) -> Record | None:
             r
             for r in rows
             if r is not own
-            and (DIMM_PATTERN.search(r.text) or MCE_VERDICT_PATTERN.search(r.text) or AMD_MEMORY_PATTERN.search(r.text))
+            and (PATTERNS.dimm.search(r.text) or PATTERNS.mce_verdict.search(r.text) or PATTERNS.amd_memory.search(r.text))
         ),
     ]
     named = cause if outcome == CODED else None
@@ -121,26 +114,26 @@ def _detail(name: str, code: int) -> str:
 
 def _details(text: str) -> dict[str, Value]:
     details: dict[str, Value] = {}
-    if found := PROCESSOR_PATTERN.search(text):
+    if found := PATTERNS.processor.search(text):
         details["socket"] = int(found["socket"][:6])
         # The kernel reads a machine check that reset the host at the next boot. TIME is the time of the fault; the stamp
         # of the line is that of the boot.
         if time := int(found["time"][:18]):
             details["fault_time"] = datetime.fromtimestamp(time % (1 << 33), UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-    if found := MCE_ADDRESS_PATTERN.search(text):
+    if found := PATTERNS.mce_address.search(text):
         details["address"] = found["address"]
-    if found := MCE_VERDICT_PATTERN.search(text):
+    if found := PATTERNS.mce_verdict.search(text):
         details["verdict"] = found["verdict"].strip()
     return details
 
 
 def _vendor(text: str) -> str:
-    found = PROCESSOR_PATTERN.search(text)
+    found = PATTERNS.processor.search(text)
     return found["vendor"] if found else AMD if "_STATUS[" in text else ""
 
 
 def _ipid(text: str) -> int | None:
-    found = IPID_PATTERN.search(text)
+    found = PATTERNS.ipid.search(text)
     return int(found["ipid"], 16) if found and int(found["ipid"], 16) else None
 
 
@@ -148,7 +141,7 @@ def _after(region: Region) -> list[Line]:
     """The lines of this machine check after the status word. They end at the next status word or at another message."""
     rows: list[Line] = []
     for line in region.lines_after():
-        if first_row(MCE_STATUS, line.text) or not MCE_LINE_PATTERN.search(line.text):
+        if first_row(MCE_STATUS, line.text) or not PATTERNS.mce_line.search(line.text):
             break
         rows.append(line)
     return rows
@@ -159,9 +152,9 @@ def _before(region: Region) -> list[Line]:
     rows: list[Line] = []
     for line in reversed(region.lines_before()):
         rows.insert(0, line)
-        if OLD_BANK_PATTERN.search(line.text):
+        if PATTERNS.old_bank.search(line.text):
             return rows
-        if not MCE_LINE_PATTERN.search(line.text):
+        if not PATTERNS.mce_line.search(line.text):
             break
     return []
 

@@ -10,44 +10,37 @@ Jun  2 10:05:31 gpu-04 kernel: Out of memory   -> by the kernel
 
 from collections.abc import Sequence
 
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.model import Fields, Proof
 from forensics.readers.surroundings.near import MAX_FAULT_LINES, MAX_SENTENCE_LINES, Found
 
-FAULT_PATTERN = part_pattern("kernel places", "fault")
-KERNEL_FUNCTION_PATTERN = part_pattern("kernel places", "kernel function")  # of x86, older ones, ARM, POWER, RISC-V
+PATTERNS = patterns_of("kernel places")
 HUNG_PANIC = "hung_task: blocked tasks"  # the watchdog's task ends the machine, not the one that hung
-HUNG_TASK_PATTERN = part_pattern("kernel places", "hung task")
-ON_CPU_PATTERN = part_pattern("kernel places", "on cpu")
 
 
 def kernel_place(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
     """Where the kernel's code was, and the task that ran, in its report of a fault; if a panic ended that, the first task that
     hung."""
     if HUNG_PANIC in proofs[0].text:
-        hung = next(filter(None, map(HUNG_TASK_PATTERN.search, lines[:at])), None)
+        hung = next(filter(None, map(PATTERNS.hung_task.search, lines[:at])), None)
         return {"task": hung["task"], "pid": int(hung["pid"]), "cpu": ""} if hung else {}
-    if not FAULT_PATTERN.search(proofs[0].text) or "kernel_function" in facts:
+    if not PATTERNS.fault.search(proofs[0].text) or "kernel_function" in facts:
         return {}
     near = lines[max(0, at - MAX_SENTENCE_LINES) : at + MAX_FAULT_LINES]
-    function = next(filter(None, map(KERNEL_FUNCTION_PATTERN.search, near)), None)
-    task = next(filter(None, map(ON_CPU_PATTERN.search, near)), None)
+    function = next(filter(None, map(PATTERNS.kernel_function.search, near)), None)
+    task = next(filter(None, map(PATTERNS.on_cpu.search, near)), None)
     found: Found = {"kernel_function": function["function"]} if function else {}
     if {"task", "pid"} & facts.keys():
         return found
     return found | ({"running_task": f"{task['task']} (pid {task['pid']})"} if task else {})
 
 
-KERNEL_LINE_PATTERN = part_pattern("kernel places", "kernel line")
-SECONDS_FROM_BOOT_PATTERN = part_pattern("places", "seconds from boot")
-
-
 def is_by_kernel(text: str) -> bool:
     """Did the kernel write the line?"""
-    return KERNEL_LINE_PATTERN.search(text) is not None
+    return PATTERNS.kernel_line.search(text) is not None
 
 
 def uptime_s(text: str) -> float | None:
     """The seconds from boot that the line counts; None if it counts none."""
-    found = SECONDS_FROM_BOOT_PATTERN.search(text)
+    found = PATTERNS.seconds_from_boot.search(text)
     return float(found[1]) if found else None

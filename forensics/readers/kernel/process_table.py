@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from forensics.core import lazy
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.model import Finding, Line, ProcessMemory, Region, Scan
 
 OOM_REPORT_KIND = "kernel_oom"  # the scanner keeps these regions for the record of that name
@@ -22,8 +22,7 @@ MIN_OOM_TABLE_LINES = 500  # a region that keeps fewer lines was made for anothe
 OOM_PAGE_BYTES = 4096  # the table counts pages; those of x86 and most Arm kernels, as no line says how large they are
 NEW_OOM_REPORT = "invoked oom-killer"
 OOM_TABLE_HEADER_PATTERN = lazy.regex(r"\[\s*pid\s*\]\s+(?P<columns>uid\s.*\bname)\s*$")
-OOM_TABLE_ROW_PATTERN = part_pattern("process table", "oom table row")
-FIRST_COLUMNS_PATTERN = part_pattern("process table", "first columns")
+PATTERNS = patterns_of("process table")
 
 
 class TableRow(Struct, frozen=True):
@@ -47,11 +46,11 @@ class ProcessTable:
         header = OOM_TABLE_HEADER_PATTERN.search(text)
         if header:
             self._columns = header["columns"].split()
-        found = None if header else OOM_TABLE_ROW_PATTERN.search(text)
+        found = None if header else PATTERNS.oom_table_row.search(text)
         if found is None:
             return None
         if not self._columns:
-            bare = FIRST_COLUMNS_PATTERN.match(found["rest"])
+            bare = PATTERNS.first_columns.match(found["rest"])
             return TableRow(int(found["pid"]), bare["task"], int(bare["rss"])) if bare else None
         cells = found["rest"].split(None, len(self._columns) - 1)
         if len(cells) != len(self._columns) or "rss" not in self._columns:
@@ -75,7 +74,6 @@ def table_rows(lines: Iterable[Line]) -> Iterator[tuple[Line, TableRow]]:
             yield line, row
 
 
-KILLED_PID_PATTERN = part_pattern("process table", "killed pid")
 MAX_PROCESS_ROWS = 20  # the biggest ones: the smaller ones together seldom matter
 
 
@@ -102,7 +100,7 @@ def _rows(region: Region, scan: Scan) -> list[ProcessMemory]:
     for line in lines:
         if NEW_OOM_REPORT in line.text:
             break
-        killed |= {int(pid) for pid in KILLED_PID_PATTERN.findall(line.text)}
+        killed |= {int(pid) for pid in PATTERNS.killed_pid.findall(line.text)}
     return [
         ProcessMemory(scan.source.name, origin(line.number), row.pid, row.task, row.pages * OOM_PAGE_BYTES, row.pid in killed)
         for line, row in table_rows(lines)

@@ -15,16 +15,15 @@ pattern for both would move what was learned of either.
 
 from collections.abc import Sequence
 
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.line_formats import unlabelled
 from forensics.model.verdicts import Lane
 
 LAST_LINES_WITH_STATUS = 3  # chosen by hand: a date or a closing line may follow the status
 MAX_STATUS = 255  # of a process
-REPORT_END_PATTERN = part_pattern("exit line", "report end")
+PATTERNS = patterns_of("exit line")
 REPORTED_SUCCESS = "Successfully completed."
 MAX_LINES_BEHIND_SUCCESS = 18  # in such a report: the table of what the job used, and where its output is
-EXIT_LINE_PATTERN = part_pattern("exit line", "exit line")
 
 
 def exit_status(lane: Lane | None) -> int | None:
@@ -32,7 +31,7 @@ def exit_status(lane: Lane | None) -> int | None:
     if lane is None:
         return None
     last = [line for line in lane.last_lines if line.text.strip()]
-    if any(REPORT_END_PATTERN.match(line.text) for line in last):
+    if any(PATTERNS.report_end.match(line.text) for line in last):
         done = (line for line in lane.good_lines if line.number >= last[-1].number - MAX_LINES_BEHIND_SUCCESS)
         return 0 if any(line.text.strip() == REPORTED_SUCCESS for line in done) else None
     return _last_status([unlabelled(line.text) for line in last])
@@ -40,7 +39,7 @@ def exit_status(lane: Lane | None) -> int | None:
 
 def _last_status(texts: Sequence[str]) -> int | None:
     for text in reversed(texts[-LAST_LINES_WITH_STATUS:]):
-        found = EXIT_LINE_PATTERN.search(text)
+        found = PATTERNS.exit_line.search(text)
         if found and int(found[1]) <= MAX_STATUS:
             return int(found[1])
     return None

@@ -16,7 +16,7 @@ from collections.abc import Collection, Sequence
 from forensics.core import lazy
 from forensics.core.shapes import zeroed
 from forensics.core.text import decode_line
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.line_formats import peeled
 from forensics.model import Line, Scan
 from forensics.model.verdicts import Entity, LaneKind
@@ -45,9 +45,7 @@ SCHEDULERS = lazy.regex(r"slurm\w*|pbs\w*|sge\w*|lsf\w*|kube-scheduler|kube-cont
 RUNTIMES = lazy.regex(r"systemd\S*|dockerd?|containerd\S*|kubelet|crio|podman|supervisord|k3s|runc|conmon", re.IGNORECASE)
 KERNEL_FORMATS = ("dmesg", "kmsg", "pstore", "vmcore", "kernel", "talos")
 HOST_FORMATS = ("dmesg", "syslog", "journal", "kmsg", "pstore", "vmcore", "kernel", "talos")
-SLURM_DAEMON_LOG = part_pattern("lane rows", "slurm daemon log")
-# what only slurmd and slurmctld log: a log on standard input has no name.
-SLURM_DAEMON_LINE = part_pattern("lane rows", "slurm daemon line")
+PATTERNS = patterns_of("lane rows")
 MIN_RANK_LINE_SHARE = 0.3  # of the lines: `3: text` is a rank of srun only where many lines are written so
 KERNEL_OR_RANK_STARTS = frozenset((b"[", b"<", b"k"))  # `kern  :warn  : [` is how dmesg -x begins
 INDENT_BYTES = frozenset((b" ", b"\t"))
@@ -68,9 +66,14 @@ def is_kernel_log(scan: Scan, layout: str) -> bool:
 
 def is_scheduler_log(scan: Scan) -> bool:
     """Is it the log of a daemon of Slurm, by its name or by its lines?"""
-    return bool(SLURM_DAEMON_LOG.search(scan.source.name)) or any(
-        line.text.startswith("[") and SLURM_DAEMON_LINE.match(line.text) for line in kept_ends(scan)
+    return is_scheduler_log_name(scan.source.name) or any(
+        line.text.startswith("[") and PATTERNS.slurm_daemon_line.match(line.text) for line in kept_ends(scan)
     )
+
+
+def is_scheduler_log_name(name: str) -> bool:
+    """Is it the name of a log of a daemon of Slurm?"""
+    return PATTERNS.slurm_daemon_log.search(name) is not None
 
 
 def kept_ends(scan: Scan) -> Sequence[Line]:

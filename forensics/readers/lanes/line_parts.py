@@ -2,22 +2,14 @@
 
 from forensics.core import lazy
 from forensics.core.shapes import by_shape
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.line_formats import parse_prefix, unlabelled
 
 MILD_RECORD_PATTERN = lazy.regex(r"^.{0,80}\b(?:WARN(?:ING)?|INFO|DEBUG|NOTICE)\b|Warning: ")
-PYTHON_WARNING_PATTERN = part_pattern("line parts", "python warning")
-PID_PATTERN = part_pattern("line parts", "pid")
-# Begins with single letters, which are found five times as fast as the beginning of a word.
-COUNTER_PATTERN = part_pattern("line parts", "counter")
+PATTERNS = patterns_of("line parts")
 CELL_HEADING_PATTERN = lazy.regex(rb"(?:\d{4}-\d\d-\d\dT\S+ )?In \[[ \d]{1,9}\]:$")
-FAILED_CELL_PATTERN = part_pattern("line parts", "failed cell")
 LOW_SEVERITY_LEVELS = {"warning", "warn", "w", "info", "i", "debug", "d", "trace", "notice"}
-RECORD_LEVEL_PATTERN = part_pattern("line parts", "record level")
 MAX_LEVEL_CHARS = 160  # the level is in these first characters of a line, after a time, a host and the name of a logger
-NO_REASON_PATTERN = part_pattern("line parts", "no reason")
-TRACKER_PATTERN = part_pattern("line parts", "tracker")
-SHELL_TIME_PATTERN = part_pattern("line parts", "shell time")
 PLACE_IN_CODE_PATTERN = lazy.regex(r"[\w./\\-]+\.\w{1,8}[:(]\d+")
 
 
@@ -28,19 +20,19 @@ def is_mild_record(text: str) -> bool:
 
 def is_python_warning(text: str) -> bool:
     """Is it a warning of Python's? The program goes on after it, and the line below it is a line of code."""
-    return PYTHON_WARNING_PATTERN.search(text) is not None
+    return PATTERNS.python_warning.search(text) is not None
 
 
 def is_low_severity(text: str) -> bool:
     """Is the level of the record itself a warning or lower?"""
     if level := parse_prefix(text).level:
         return level.lower() in LOW_SEVERITY_LEVELS
-    return RECORD_LEVEL_PATTERN.search(unlabelled(text)[:MAX_LEVEL_CHARS]) is not None
+    return PATTERNS.record_level.search(unlabelled(text)[:MAX_LEVEL_CHARS]) is not None
 
 
 def named_pid(text: str) -> str:
     """The digits of the pid that the line names; empty if it names none."""
-    found = PID_PATTERN.search(text)
+    found = PATTERNS.pid.search(text)
     return str(found[1]) if found else ""
 
 
@@ -53,7 +45,7 @@ def counted_step(text: str) -> int | None:
 @by_shape
 def step_place(text: str) -> slice | None:
     """Where the number of such a count stands; None if there is none."""
-    found = COUNTER_PATTERN.search(text)
+    found = PATTERNS.counter.search(text)
     return slice(*found.span(1)) if found else None
 
 
@@ -67,7 +59,7 @@ def failed_cell(text: str) -> tuple[str, str] | None:
 
     None for an end that the user or the program asked for.
     """
-    found = FAILED_CELL_PATTERN.match(text)
+    found = PATTERNS.failed_cell.match(text)
     return (found["cell"], found["kind"]) if found else None
 
 
@@ -76,7 +68,7 @@ def tells_no_reason(text: str) -> bool:
 
     Nor is a line of a capture's account one: `readers/capture` reads them all, and what they tell is evidence already.
     """
-    return NO_REASON_PATTERN.match(text) is not None
+    return PATTERNS.no_reason.match(text) is not None
 
 
 def names_a_place_in_code(text: str) -> bool:
@@ -91,9 +83,9 @@ def heads_end_report(text: str) -> bool:
 
 def is_of_tracker(text: str) -> bool:
     """Is it a line of a client that records experiments? Such a client says goodbye at any exit, good or bad."""
-    return TRACKER_PATTERN.search(text) is not None
+    return PATTERNS.tracker.search(text) is not None
 
 
 def is_time_of_shell(text: str) -> bool:
     """Is it one of the times that a shell's `time` writes behind the output of a command: `real    126m14.364s`?"""
-    return SHELL_TIME_PATTERN.match(text) is not None
+    return PATTERNS.shell_time.match(text) is not None

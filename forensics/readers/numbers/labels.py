@@ -12,7 +12,7 @@ import re
 from msgspec import Struct
 
 from forensics.core import lazy
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.readers.numbers.numbers import words
 
 EVALUATION_WORDS = {"val", "valid", "validation", "eval", "evaluation", "test", "dev"}
@@ -32,11 +32,10 @@ NOT_MEMORY_WORDS = {
     "needed", "increase", "delta", "difference", "growth", "cgroup", "freed", "saved", "wait",
 }  # fmt: skip
 SECONDS_BY_UNIT = {"ms": 1e-3, "s": 1.0, "sec": 1.0, "secs": 1.0, "seconds": 1.0, "us": 1e-6}
-UNIT_PATTERN = part_pattern("labels", "unit")
+PATTERNS = patterns_of("labels")
 PER_SECOND_PATTERN = lazy.regex(
     r"\b(?:wps|ups|it/s|\w+/s(?:ec)?\b|\w+(?:[ _]per[ _]|/)sec(?:ond)?s?\b|throughput|\w*samplespersec)", re.I
 )
-LOSS_LABEL_PATTERN = part_pattern("labels", "loss label")
 STEP_TIME_PATTERN = lazy.regex(
     r"(?:step|iter(?:ation)?|batch|update)[ _]?time|time[ _]?(?:per|/)[ _]?(?:step|iter|batch)|"
     r"sec(?:onds|s)?[ _/]?(?:per|/)?[ _]?(?:step|iter|batch)\b|^time\b|\btime$|^dt$",
@@ -108,7 +107,7 @@ def _training(label: str, said: list[str], unit: str) -> Meaning | None:
 
 def _loss_name(label: str) -> str:
     """`INFO:tensorflow:loss` -> loss, `train loss` -> train loss, `s0.loss_cls` -> s0 loss cls."""
-    found = LOSS_LABEL_PATTERN.findall(label)
+    found = PATTERNS.loss_label.findall(label)
     kind, name = found[-1] if found else ("", "loss")
     return " ".join([kind.lower(), *words(name)]).strip()
 
@@ -134,7 +133,7 @@ def _memory(label: str, said: list[str], unit: str) -> Meaning | None:
         return None
     if NOT_MEMORY_WORDS & last or "/" in unit:
         return None
-    in_label = UNIT_PATTERN.search(label.lower().replace("_", " ").replace("[", " ").replace("(", " "))
+    in_label = PATTERNS.unit.search(label.lower().replace("_", " ").replace("[", " ").replace("(", " "))
     printed_unit = (unit or (in_label["unit"] if in_label else "")).lower()
     if printed_unit in ("ms", "s", "c", "mhz", "w", "sec", "secs", "seconds"):
         return None
@@ -143,7 +142,7 @@ def _memory(label: str, said: list[str], unit: str) -> Meaning | None:
     host = {"rss", "vmrss", "maxrss", "host", "cpu", "system", "pss", "uss", "ram"} & last and "gpu" not in last
     device = said in (["current"], ["peak"]) and not unit  # tf.config.experimental.get_memory_info('GPU:0')
     gpu = watermark or device or bool(GPU_WORDS & last) or "gb" in last or {"bytes", "use"} <= last
-    name = " ".join(w for w in said if not UNIT_PATTERN.fullmatch(w))
+    name = " ".join(w for w in said if not PATTERNS.unit.fullmatch(w))
     return Meaning("memory", name, *_scale(printed_unit, said), sense=sense, gpu=gpu and not host)
 
 

@@ -6,7 +6,7 @@
 import re
 
 from forensics.core.text import decode_line
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.model import Scan
 from forensics.readers.numbers.base import Reading, Series
 from forensics.readers.numbers.labels import EVALUATION_WORDS, label_meaning
@@ -16,13 +16,13 @@ from forensics.readers.sampled_lines import sampled_blocks
 QUANTITY = "metric"
 MAX_LOST_NAMES = 3  # bounds time; what is lost with them says no more
 MAX_LOST_READINGS = 2000  # of each, the last ones; as many as of other series
-NAN_PATTERN = part_pattern("lost values", "nan")
+PATTERNS = patterns_of("lost values")
 NUMBER_OR_NAN = rb"['\"]?\s{0,2}[=:]\s{0,2}([-+]?(?:nan|inf|\d{1,20}(?:\.\d{1,20})?(?:e[-+]?\d{1,3})?))(?![\w.])"
 
 
 def series(scan: Scan) -> list[Series]:
     """A series of each such name that has no meaning of its own and is of no held-out set, with all its values."""
-    names = dict.fromkeys(n for line in scan.tail if "nan" in line.text.lower() for n in NAN_PATTERN.findall(line.text))
+    names = dict.fromkeys(n for line in scan.tail if "nan" in line.text.lower() for n in PATTERNS.nan.findall(line.text))
     unknown = [n for n in names if label_meaning(f"{n}=", "", False) is None and not EVALUATION_WORDS & {*words(n)}]
     made = (Series(name, QUANTITY, "", "", _readings(scan, name)) for name in unknown[:MAX_LOST_NAMES])
     return [one for one in made if one.readings]

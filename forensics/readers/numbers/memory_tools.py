@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from forensics.core.limits import GIB, KIB, MIB
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.model import Line, Region, Scan, Trigger
 from forensics.readers.numbers.base import Cell, Measure, Series, series_from_cells
 
@@ -31,13 +31,8 @@ CGROUP_MEMORY = Measure("cgroup memory", "memory", "bytes", 1, "used")
 CGROUP_LIMIT = Measure("cgroup limit", "limit", "bytes", 1)
 EVENT_MEASURES = {n: Measure(f"cgroup {n} events", "events", "") for n in ("high", "max", "oom", "oom_kill")}
 YOLO_GPU_MEMORY = Measure("GPU_mem", "memory", "bytes", 1, "peak", True)
-MPROF_SAMPLE_PATTERN = part_pattern("memory tools", "mprof sample")
-PROFILE_ROW_PATTERN = part_pattern("memory tools", "profile row")
-CGROUP_FILE_PATTERN = part_pattern("memory tools", "cgroup file")
-BYTES_PATTERN = part_pattern("memory tools", "bytes")
-EVENT_PATTERN = part_pattern("numbers memory tools", "event")
+PATTERNS = patterns_of("memory tools")
 UNLIMITED = 1 << 60  # cgroup v1 writes "no limit" as the largest multiple of a page, in bytes
-YOLO_EPOCH_PATTERN = part_pattern("memory tools", "yolo epoch")
 YOLOV5_LOSS_COLUMNS = ("box", "obj", "cls", "total")  # of YOLOv5, before its columns were called box_loss
 BYTES_PER_YOLO_UNIT = {"K": KIB, "M": MIB, "G": GIB}
 
@@ -50,7 +45,7 @@ def series(scan: Scan) -> list[Series]:
 def _cells(scan: Scan) -> Iterator[Cell]:
     samples = scan.regions.get(MPROF_TRIGGER.kind, ())
     for line in (*(Line(r.number, r.text) for r in samples), *(scan.tail if samples else ())):
-        found = MPROF_SAMPLE_PATTERN.match(line.text)
+        found = PATTERNS.mprof_sample.match(line.text)
         if found:
             scope = f"pid {found['pid']}" if found["pid"] else ""
             yield Cell(line, MPROF_MEMORY, scope, float(found["mib"]), time_s=float(found["time"]))
@@ -65,7 +60,7 @@ def _cells(scan: Scan) -> Iterator[Cell]:
 def _profiled(region: Region) -> Iterator[Cell]:
     """memory_profiler prints a table at each call of a function; the row of the decorator has the memory at its entry."""
     for line in region.lines_after():
-        found = PROFILE_ROW_PATTERN.match(line.text)
+        found = PATTERNS.profile_row.match(line.text)
         if found and found["mib"] == found["more"]:
             measure = Measure(f"memory at entry of line {found['line']}", "memory", "bytes", MIB, "used")
             yield Cell(line, measure, "", float(found["mib"]))
@@ -74,17 +69,17 @@ def _profiled(region: Region) -> Iterator[Cell]:
 def _cgroup(region: Region) -> Iterator[Cell]:
     """A cgroup file: its name with the value after it (grep, head, a script's print), or with the value on the next line."""
     line, after = Line(region.number, region.text), region.lines_after()
-    found = CGROUP_FILE_PATTERN.search(region.text)
+    found = PATTERNS.cgroup_file.search(region.text)
     if found:
-        value = BYTES_PATTERN.match(found["rest"])
+        value = PATTERNS.bytes.match(found["rest"])
         if value is None and after and after[0].text.isdecimal():
-            value, line = BYTES_PATTERN.match(after[0].text), after[0]
+            value, line = PATTERNS.bytes.match(after[0].text), after[0]
         if value:
             measure = CGROUP_MEMORY if found["file"] in ("current", "usage_in_bytes") else CGROUP_LIMIT
             if measure is CGROUP_MEMORY or int(value["bytes"]) < UNLIMITED:
                 yield Cell(line, measure, "", float(value["bytes"]))
     elif "memory.events" in region.text:
-        counts = EVENT_PATTERN.findall(region.text.partition("memory.events")[2])
+        counts = PATTERNS.event.findall(region.text.partition("memory.events")[2])
         yield from (Cell(line, EVENT_MEASURES[name], "", float(count)) for name, count in counts)
         for below in after if not counts else ():
             one = re.fullmatch(r"(\w+) (\d{1,18})", below.text)
@@ -100,7 +95,7 @@ def _yolo(region: Region) -> Iterator[Cell]:
     if header[:2] not in (["Epoch", "GPU_mem"], ["Epoch", "gpu_mem"]):
         return
     for line in region.lines_after():
-        found = YOLO_EPOCH_PATTERN.match(line.text)
+        found = PATTERNS.yolo_epoch.match(line.text)
         if not found:
             continue
         epoch = float(found["epoch"])

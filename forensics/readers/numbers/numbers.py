@@ -13,16 +13,14 @@ from msgspec import DecodeError, Struct
 from msgspec.json import Decoder
 
 from forensics.core import lazy
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 
 MAX_LINE_NUMBERS = 60  # of one line; further ones are ignored
 MAX_LABEL_CHARS = 48  # of a label, from its end
 MIN_COLUMN_NUMBERS = 8  # measured: of fewer numbers, float() of each is as fast as the reading of a column
 
-# A number does not begin inside a word (GPU-0, s0.loss) and is not the argument of a call: memory_allocated(1).
-NUMBER_TOKEN_PATTERN = part_pattern("numbers", "number token")
+PATTERNS = patterns_of("numbers")
 decode_numbers = Decoder(list[float]).decode
-BARE_NUMBER_PATTERN = part_pattern("numbers", "bare number")
 RATE_LABELS = ("throughput", "speed", "rate")  # what is behind one of them is a rate
 CALL_PATTERN = lazy.regex(r"\b(?:tensor|array|float|np\.float(?:16|32|64)|tf\.Tensor)\(")
 LABEL_END_PATTERN = lazy.regex(r"[,;|{}\t\r]|\s-\s")
@@ -41,7 +39,7 @@ def tokens(text: str) -> Iterator[Token]:
     """The numbers of a line that have a label or a unit, in order; NaN and infinity are numbers."""
     text = CALL_PATTERN.sub(lambda call: " " * len(call[0]), text) if "(" in text else text
     past = 0
-    for found in itertools.islice(NUMBER_TOKEN_PATTERN.finditer(text), MAX_LINE_NUMBERS):
+    for found in itertools.islice(PATTERNS.number_token.finditer(text), MAX_LINE_NUMBERS):
         at = slice(*found.span("number" if found["number"] else "odd"))
         label, unit = _label(text[max(past, at.start - MAX_LABEL_CHARS) : at.start]), found["unit"]
         named_next = bool(unit) and _names_next(text, found.end(), label, unit)
@@ -55,7 +53,7 @@ def tokens(text: str) -> Iterator[Token]:
 def _names_next(text: str, end: int, label: str, unit: str) -> bool:
     """Is the `unit` up to `end`, a rate behind a number that has its own label, the label of a bare number behind it?"""
     is_rate = unit[0] == " " and "/" in unit and bool(label) and not label.lower().rstrip(" :=").endswith(RATE_LABELS)
-    return is_rate and BARE_NUMBER_PATTERN.match(text, end) is not None
+    return is_rate and PATTERNS.bare_number.match(text, end) is not None
 
 
 def number(text: str) -> float:

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from forensics.core import lazy
 from forensics.core.shapes import zeroed
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.readers.numbers.labels import Meaning, label_meaning
 from forensics.readers.numbers.numbers import Token, columns, number, tokens
 
@@ -39,13 +39,7 @@ NO_DEVICE_NAMES = {
     "memory allocated",
 }
 PROGRESS_QUANTITIES = ("loss", "rate", "step_time", "grad_norm")
-MEMORY_ROW_PATTERN = part_pattern("plans", "memory row")  # rows of `free` and `top`, which tables.py and processes.py read
-LOSS_SCALE_FROM_PATTERN = part_pattern("plans", "loss scale from")
-SCOPE_PATTERN = part_pattern("plans", "scope")
-RANK_PREFIX_PATTERN = part_pattern("plans", "rank prefix")
-OF_THINGS_PATTERN = part_pattern("plans", "of things")
-OF_TOTAL_PATTERN = part_pattern("plans", "of total")
-HELD_OUT_PATTERN = part_pattern("plans", "held out")
+PATTERNS = patterns_of("plans")
 DIGITS_PATTERN = lazy.regex(r"\d+")
 
 Key = tuple[str, str, str, str, str, bool]  # of a series: quantity, name, unit, scope, sense, gpu
@@ -181,20 +175,20 @@ def _make_plan(text: str) -> _Named:
     """The plan of one line, with the positions of the digits on which the plan depends."""
     lower = text.lower()
     of_memory = any(w in lower for w in MEMORY_TEXTS) and not any(m in lower for m in OOM_MESSAGES)
-    if of_memory and MEMORY_ROW_PATTERN.match(text):
+    if of_memory and PATTERNS.memory_row.match(text):
         return _Named((), (), text, Plan())
-    plain = LOSS_SCALE_FROM_PATTERN.sub(_blank, text) if "loss scale from" in lower else text
+    plain = PATTERNS.loss_scale_from.sub(_blank, text) if "loss scale from" in lower else text
     found = list(tokens(plain))
     known = [(t, m) for t in found if (m := label_meaning(t.label, t.unit, of_memory))]
-    known = [(t, m) for t, m in known if m.quantity != "memory" or not OF_THINGS_PATTERN.match(plain, t.at.stop)]
+    known = [(t, m) for t, m in known if m.quantity != "memory" or not PATTERNS.of_things.match(plain, t.at.stop)]
     scopes = list(_scopes(text))
     counted = {q: tuple(t.at for t, m in known if m.quantity == q) for q in ("step", "epoch")}
-    held_out = HELD_OUT_PATTERN.search(text)
+    held_out = PATTERNS.held_out.search(text)
     made = Plan(
         values=tuple(_value(text, t, m, scopes, held_out) for t, m in known if m.quantity not in counted),
         steps=counted["step"],
         epochs=counted["epoch"],
-        pairs=_pairs(OF_TOTAL_PATTERN, text) if known else (),
+        pairs=_pairs(PATTERNS.of_total, text) if known else (),
         scope=_joined(scopes, len(text)),
         is_progress=not held_out and any(m.quantity in PROGRESS_QUANTITIES for _, m in known),
     )
@@ -229,10 +223,10 @@ def _value(text: str, token: Token, what: Meaning, scopes: Iterable[tuple[slice,
 
 def _scopes(text: str) -> Iterator[tuple[slice, str]]:
     """The rank, device or process that a line names, with the position of its number: `rank 3`."""
-    if found := RANK_PREFIX_PATTERN.match(text):
+    if found := PATTERNS.rank_prefix.match(text):
         group = found.lastindex or 0
         yield slice(*found.span(group)), f"rank {found[group]}"
-    for m in SCOPE_PATTERN.finditer(text):
+    for m in PATTERNS.scope.finditer(text):
         yield slice(*m.span(2)), f"{m[1].lower()} {m[2]}"
 
 

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from forensics.core.limits import GIB, KIB, MIB
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.model import Line, Scan, Trigger
 from forensics.readers.kernel.process_table import OOM_PAGE_BYTES, OOM_REPORT_KIND, report_regions, table_rows
 from forensics.readers.numbers.base import (
@@ -36,9 +36,7 @@ TRIGGERS = (PROCESS_TABLE_TRIGGER, TOP_TRIGGER)
 MIN_TABLE_SHARE = 0.1  # chosen by hand: a process with less does not fill a machine
 MAX_READ_TABLES = 500  # evenly chosen ones: top prints one every few seconds for days
 RESIDENT_MEASURE = Measure("resident memory", "memory", "bytes", 1, "used")
-PROCESS_SIZE_PATTERN = part_pattern("processes", "process size")
-TOP_USED_PATTERN = part_pattern("processes", "top used")
-TOP_AVAILABLE_PATTERN = part_pattern("processes", "top available")
+PATTERNS = patterns_of("processes")
 BYTES_PER_PS_UNIT = {"": KIB, "k": KIB, "m": MIB, "g": GIB, "t": GIB << 10}
 
 Row = tuple[Line, int, float]  # line, pid, bytes of resident memory
@@ -64,7 +62,7 @@ def _table_rows(header: str, lines: Sequence[Line]) -> Iterator[Row]:
     pid, size = columns.index("PID"), columns.index(column)
     for line in lines:
         cells = line.text.split()
-        found = PROCESS_SIZE_PATTERN.match(cells[size]) if len(cells) > max(pid, size) and cells[pid].isdecimal() else None
+        found = PATTERNS.process_size.match(cells[size]) if len(cells) > max(pid, size) and cells[pid].isdecimal() else None
         if found is None:
             return
         yield line, int(cells[pid][:10]), float(found[1]) * BYTES_PER_PS_UNIT[found[2].lower()]
@@ -88,7 +86,7 @@ def _host(scan: Scan) -> Iterator[Cell]:
     """The lines `MiB Mem : ...` and `... avail Mem` of top, and `Mem: 65856736k total, ...` of its old versions."""
     for region in scan.regions.get(TOP_TRIGGER.kind, ()):
         line = Line(region.number, region.text)
-        used, free = TOP_USED_PATTERN.search(region.text), TOP_AVAILABLE_PATTERN.search(region.text)
+        used, free = PATTERNS.top_used.search(region.text), PATTERNS.top_available.search(region.text)
         if used and (used["unit"] or used["suffix"]) and used["last"] == "buff":  # old versions count caches as used
             unit = (used["suffix"] or used["unit"][0]).lower()
             yield Cell(line, USED_MEMORY_MEASURE, "", float(used["used"]) * BYTES_PER_PS_UNIT[unit])

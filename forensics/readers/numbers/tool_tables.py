@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from forensics.core.limits import GIB, KIB, MIB
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.model import Line, Region, Scan, Trigger
 from forensics.readers.numbers.base import (
     AVAILABLE_MEMORY_MEASURE,
@@ -57,12 +57,7 @@ TRIGGERS = (
 )
 MAX_SMI_PICTURE_LINES = 100  # from its version to its last GPU: 7 lines above the first one, 4 for each of 16
 
-TABLE_SIZE_PATTERN = part_pattern("tool tables", "table size")
-USED_OF_TOTAL_PATTERN = part_pattern("tool tables", "used of total")
-SMI_GPU_PATTERN = part_pattern("tool tables", "smi gpu")
-SMI_SIZE_PATTERN = part_pattern("tool tables", "smi size")
-CELSIUS_PATTERN = part_pattern("tool tables", "celsius")
-SMI_ROW_INDEX_PATTERN = part_pattern("tool tables", "smi row index")
+PATTERNS = patterns_of("tool tables")
 POWER_OF_UNIT = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 TEMPERATURE_MEASURE = Measure("temperature", "temperature", "C", gpu=True)
 CLOCK_MEASURE = Measure("SM clock", "clock", "MHz", gpu=True)
@@ -97,7 +92,6 @@ THROTTLE_REASON_BITS: Mapping[str, int] = {
     "hw_power_brake_slowdown": 0x80,
 }
 THROTTLE_MEASURES = {name: Measure(name.replace("_", " "), "throttle", "", gpu=True) for name in THROTTLE_REASON_BITS}
-THROTTLE_COLUMN_PATTERN = part_pattern("tool tables", "throttle column")
 
 
 def series(scan: Scan) -> list[Series]:
@@ -127,7 +121,7 @@ def _free(region: Region) -> Iterator[Cell]:
     """`free`, with or without -m, -g, -h. Old versions count buffers and cache as used; they are subtracted."""
     head = next((x.text.split() for x in region.lines_before() if "total" in x.text and "used" in x.text), None)
     _, _, rest = region.text.partition("Mem:")
-    cells = [TABLE_SIZE_PATTERN.match(c) for c in rest.split()]
+    cells = [PATTERNS.table_size.match(c) for c in rest.split()]
     if head is None or not cells or len(cells) > len(head) or not all(cells):
         return
     row = dict(zip(head, (_size(c) for c in cells if c), strict=False))
@@ -188,9 +182,9 @@ def _dates(lines: Iterable[Line]) -> _Dates:
 def _smi(line: Line, above: str, time_s: float | None) -> Iterator[Cell]:
     """The two lines of a GPU in the table of nvidia-smi: its index in the one `above`, temperature and memory in the second."""
     memory, hot, index = (
-        USED_OF_TOTAL_PATTERN.search(line.text),
-        CELSIUS_PATTERN.search(line.text),
-        SMI_ROW_INDEX_PATTERN.match(above),
+        PATTERNS.used_of_total.search(line.text),
+        PATTERNS.celsius.search(line.text),
+        PATTERNS.smi_row_index.match(above),
     )
     if not memory or not index:
         return
@@ -204,11 +198,11 @@ def _smi(line: Line, above: str, time_s: float | None) -> Iterator[Cell]:
 def _smi_memory(region: Region, time_s: float | None) -> Iterator[Cell]:
     """`nvidia-smi -q -d MEMORY -l`: the bus address of a GPU, `FB Memory Usage`, and below it its sizes."""
     above = region.lines_before()
-    gpu = SMI_GPU_PATTERN.match(above[-1].text) if above else None
+    gpu = PATTERNS.smi_gpu.match(above[-1].text) if above else None
     if gpu is None:
         return
     for line in region.lines_after():
-        if found := SMI_SIZE_PATTERN.match(line.text):
+        if found := PATTERNS.smi_size.match(line.text):
             measure = GPU_USED_MEASURE if found["name"] == "Used" else GPU_SIZE_MEASURE
             yield Cell(line, measure, gpu["bus"], float(found["mib"]), time_s=time_s)
 
@@ -224,7 +218,7 @@ def _csv(scan: Scan) -> Iterator[Cell]:
     for number in sorted(rows):
         cells = [c.strip() for c in rows[number].split(",")]
         names = [c.split(" ")[0] for c in cells]
-        if COLUMN_MEASURES.keys() & set(names) or any(map(THROTTLE_COLUMN_PATTERN.match, names)):
+        if COLUMN_MEASURES.keys() & set(names) or any(map(PATTERNS.throttle_column.match, names)):
             header = names
         elif header and len(cells) == len(header):
             yield from _csv_row(Line(number, rows[number]), dict(zip(header, cells, strict=True)))
@@ -238,7 +232,7 @@ def _csv_row(line: Line, row: Mapping[str, str]) -> Iterator[Cell]:
         if found:
             yield Cell(line, COLUMN_MEASURES[column], scope, float(found[0]))
     for column, value in row.items():
-        reason = THROTTLE_COLUMN_PATTERN.match(column)
+        reason = PATTERNS.throttle_column.match(column)
         if reason and reason[1] in THROTTLE_REASON_BITS and value in ("Active", "Not Active"):
             yield Cell(line, THROTTLE_MEASURES[reason[1]], scope, float(value == "Active"))
         elif reason and reason[1] == "active" and re.fullmatch(r"0x[0-9a-fA-F]{1,16}", value):

@@ -12,7 +12,7 @@ those of any line.
 import datetime
 from collections.abc import Iterator
 
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.model import Line, Region, Scan, Trigger
 from forensics.readers.numbers.base import Cell, Measure, Series, series_from_cells
 
@@ -24,10 +24,7 @@ JUPYTER_MEMORY = Measure("Jupyter memory used", "memory", "bytes", 1, "used")
 KERNEL_MEMORY = Measure("kernel memory", "memory", "bytes", 1, "used")
 LIMIT = Measure("Jupyter memory limit", "limit", "bytes", 1)
 MEASURE_OF_METRIC = {"total_memory_usage": JUPYTER_MEMORY, "max_memory_usage": LIMIT}
-USAGE_PATTERN = part_pattern("usage reports", "usage")
-KERNEL_PATTERN = part_pattern("usage reports", "kernel")
-DATE_PATTERN = part_pattern("usage reports", "date")
-METRIC_PATTERN = part_pattern("usage reports", "metric")
+PATTERNS = patterns_of("usage reports")
 
 
 def series(scan: Scan) -> list[Series]:
@@ -44,19 +41,19 @@ def _cells(scan: Scan) -> Iterator[Cell]:
 
 def _usage(region: Region) -> Iterator[Cell]:
     line = Line(region.number, region.text)
-    if found := USAGE_PATTERN.search(region.text):
+    if found := PATTERNS.usage.search(region.text):
         yield Cell(line, JUPYTER_MEMORY, "", float(found["rss"]))
         if found["limit"] and int(found["limit"]):
             yield Cell(line, LIMIT, "", float(found["limit"]))
-    elif found := KERNEL_PATTERN.search(region.text):
-        date = DATE_PATTERN.search(region.text)
+    elif found := PATTERNS.kernel.search(region.text):
+        date = PATTERNS.date.search(region.text)
         moment = datetime.datetime.fromisoformat(date["date"]).timestamp() if date else None
         yield Cell(line, KERNEL_MEMORY, f"pid {found['pid']}", float(found["bytes"]), time_s=moment)
 
 
 def _metric(region: Region) -> Iterator[Cell]:
     """One sample; the help and type lines above it have no value. A maximum of 0 is none."""
-    found = METRIC_PATTERN.search(region.text)
+    found = PATTERNS.metric.search(region.text)
     if found is None or not float(found["value"]):
         return
     moment = int(found["ms"]) / 1000 if found["ms"] else None

@@ -6,17 +6,13 @@ root@nas02[/]# nvidia-smi                                           -> host nas0
 
 from collections.abc import Sequence
 
-from forensics.data_files.named_parts import PartRow, part_pattern, part_rows
+from forensics.data_files.named_parts import PartRow, part_rows, patterns_of
 from forensics.model import Fields, Proof
 from forensics.readers.python.library_files import knows_own_code
 from forensics.readers.surroundings.near import MAX_FAULT_LINES, MAX_LISTED_DEVICES, MAX_PROMPT_LINES, NEAR, Found
 
-PROMPT_PATTERN = part_pattern("machines", "prompt")  # not of commands that ask another machine
-NODE_PATTERN = part_pattern("machines", "node")
-DOCUMENT_ROW_PATTERN = part_pattern("machines", "document row")
+PATTERNS = patterns_of("machines")
 NO_HOSTS = ("host", "localhost", "kernel", "server", "node")
-STARTED_ON_PATTERN = part_pattern("machines", "started on")
-AGENT_PATTERN = part_pattern("machines", "agent")  # of torchelastic
 NO_STARTED_HOSTS = ("localhost", "localhost.localdomain")
 
 
@@ -24,11 +20,11 @@ def prompt_host(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at
     """The machine in the prompt above, or in the message itself."""
     if {"host", "node"} & facts.keys():
         return {}
-    said = next(filter(None, (NODE_PATTERN.search(t) for t in lines[at : at + NEAR])), None)
+    said = next(filter(None, (PATTERNS.node.search(t) for t in lines[at : at + NEAR])), None)
     if said:
         return {"host": said["host"] or said["named"]}
     for text in reversed(lines[max(0, at - MAX_PROMPT_LINES) : at + 1]):
-        if found := PROMPT_PATTERN.match(text):
+        if found := PATTERNS.prompt.match(text):
             return {"host": found["host"]}
     return {}
 
@@ -39,7 +35,7 @@ def hosts(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int)
         return {}
     texts = [p.text for p in proofs if p.signature == proofs[0].signature]
     named = _named_hosts(part_rows("hosts"), texts)
-    if not named and DOCUMENT_ROW_PATTERN.match(proofs[0].text):
+    if not named and PATTERNS.document_row.match(proofs[0].text):
         near = lines[max(0, at - MAX_FAULT_LINES) : at + MAX_FAULT_LINES]
         named = _named_hosts(part_rows("hosts of documents"), near)[:1]
     return {"host": ", ".join(named[:MAX_LISTED_DEVICES])} if named else {}
@@ -52,10 +48,10 @@ def _named_hosts(rows: Sequence[PartRow], texts: Sequence[str]) -> list[str]:
 
 def started_on(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
     """The host that the program named when it started, or the worker that the launcher names; not where its code is known."""
-    if agent := AGENT_PATTERN.search(proofs[0].text):
+    if agent := PATTERNS.agent.search(proofs[0].text):
         return {} if any("rank" in n for n in facts) else {"local_rank": int(agent["local_rank"]), "pid": int(agent["pid"])}
     if {"host", "node", "pid", "job"} & facts.keys() or knows_own_code(facts):
         return {}
-    named = next(filter(None, map(STARTED_ON_PATTERN.search, lines[at::-1])), None)
+    named = next(filter(None, map(PATTERNS.started_on.search, lines[at::-1])), None)
     host = str(named[named.lastgroup or 0]) if named else ""
     return {"host": host} if host and host not in NO_STARTED_HOSTS else {}

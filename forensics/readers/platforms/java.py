@@ -12,31 +12,28 @@ example.org/scheduler.(*Plugin).Filter(0xc000)
 
 from collections.abc import Sequence
 
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.model import Fields, Proof, Value
 from forensics.readers.surroundings.near import NEAR, WIDE, Found
 
-CAUSED_BY_PATTERN = part_pattern("java", "caused by")
-JAVA_FRAME_PATTERN = part_pattern("java", "java frame")
-# A frame of the Java library or of a widely used one, as its package tells: `at java.base/java.lang.Thread.run(Thread.java:833)`.
-JVM_LIBRARY_FRAME_PATTERN = part_pattern("java", "jvm library frame")
+PATTERNS = patterns_of("java")
 
 
 def is_library_frame(text: str) -> bool:
     """Is the line a frame of the Java library, or of one that many programs use?"""
-    return JVM_LIBRARY_FRAME_PATTERN.search(text) is not None
+    return PATTERNS.jvm_library_frame.search(text) is not None
 
 
 def caused_by(text: str) -> dict[str, Value]:
     """Class and message of the exception that caused the one above it; empty for any other line."""
-    found = CAUSED_BY_PATTERN.match(text)
+    found = PATTERNS.caused_by.match(text)
     return dict(found.groupdict()) if found else {}
 
 
 def java_frame(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
     """The innermost frame outside of libraries, of the stack below the exception."""
     for text in lines[at + 1 : at + 1 + WIDE] if not {"file", "named_place"} & facts.keys() else ():
-        found = JAVA_FRAME_PATTERN.search(text)
+        found = PATTERNS.java_frame.search(text)
         if found is None:
             break
         if not is_library_frame(text):
@@ -44,15 +41,10 @@ def java_frame(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at:
     return {}
 
 
-GOROUTINE_PATTERN = part_pattern("java", "goroutine")
-GO_FRAME_PATTERN = part_pattern("java", "go frame")
-GO_LIBRARY_PATTERN = part_pattern("java", "go library")
-
-
 def go_frame(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
     """The innermost frame outside of libraries, of the stack below a panic."""
-    if "file" in facts or not any(map(GOROUTINE_PATTERN.match, lines[at + 1 : at + 1 + NEAR])):
+    if "file" in facts or not any(map(PATTERNS.goroutine.match, lines[at + 1 : at + 1 + NEAR])):
         return {}
-    frames = filter(None, map(GO_FRAME_PATTERN.match, lines[at + 1 : at + 1 + WIDE]))
-    own = next((m for m in frames if not GO_LIBRARY_PATTERN.search(m["file"])), None)
+    frames = filter(None, map(PATTERNS.go_frame.match, lines[at + 1 : at + 1 + WIDE]))
+    own = next((m for m in frames if not PATTERNS.go_library.search(m["file"])), None)
     return {"named_place": f"{own['file']}:{own['line']}"} if own else {}

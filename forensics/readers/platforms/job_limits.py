@@ -11,7 +11,7 @@ Wordings: sbatch, qsub and bsub in scripts; scontrol show job; sacct with and wi
 from collections.abc import Iterable, Iterator
 
 from forensics.core import lazy
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.model import Habit, Line, Region, Scan, Trigger
 from forensics.readers.units import size_bytes
 
@@ -24,15 +24,9 @@ TRIGGER = Trigger(
 )
 ASKED_TIME, USED_TIME, ASKED_MEMORY, USED_MEMORY = "asked_time_s", "used_time_s", "asked_memory_bytes", "used_memory_bytes"
 LIMIT_COLUMNS = {"timelimit": ASKED_TIME, "elapsed": USED_TIME, "reqmem": ASKED_MEMORY, "maxrss": USED_MEMORY}
-SCRIPT_TIME_PATTERN = part_pattern("job limits", "script time")
-SCRIPT_MEMORY_PATTERN = part_pattern("job limits", "script memory")
-ANSWER_PATTERN = part_pattern("job limits", "answer")
+PATTERNS = patterns_of("job limits")
 KIND_OF_ANSWER = {"TimeLimit": ASKED_TIME, "RunTime": USED_TIME, "MinMemoryNode": ASKED_MEMORY}
-JOB_ID_PATTERN = part_pattern("platforms job limits", "job id")
-HEADER_PATTERN = part_pattern("job limits", "header")
 RULE_PATTERN = lazy.regex(r"^[\s|-]*-{4}[\s|-]*$")
-TIME_PATTERN = part_pattern("job limits", "time")
-SLURM_SIZE_PATTERN = part_pattern("job limits", "slurm size")  # `4Gn`: of a node, `4Gc`: of a processor
 MEBIBYTES = "M"  # what Slurm takes a number without a unit for
 
 
@@ -53,22 +47,22 @@ def read(region: Region) -> Iterator[tuple[int, str, str, float]]:
     """(line, job, kind, value) of what the line of `region`, or the table that it is the head of, tells."""
     text = region.text[:2000]
     yield from ((region.number, "", kind, value) for kind, value in _asked(text.lstrip("+ ")))
-    if HEADER_PATTERN.search(text):
+    if PATTERNS.header.search(text):
         yield from _table(region.text, region.lines_after())
         return
-    for found in ANSWER_PATTERN.finditer(text):
-        job = next((m[1] for line in reversed([*region.lines_before()]) if (m := JOB_ID_PATTERN.search(line.text))), "")
+    for found in PATTERNS.answer.finditer(text):
+        job = next((m[1] for line in reversed([*region.lines_before()]) if (m := PATTERNS.job_id.search(line.text))), "")
         if value := _number(KIND_OF_ANSWER[found["name"]], found["value"]):
             yield region.number, job, KIND_OF_ANSWER[found["name"]], value
 
 
 def _asked(text: str) -> Iterator[tuple[str, float]]:
     """What a line of a job script asks for."""
-    if (found := SCRIPT_TIME_PATTERN.match(text)) and (value := _number(ASKED_TIME, found["time"])):
+    if (found := PATTERNS.script_time.match(text)) and (value := _number(ASKED_TIME, found["time"])):
         hours_and_minutes = text.startswith("#BSUB") and ":" in found["time"]
         plain_seconds = text.startswith("#PBS") and ":" not in found["time"]
         yield ASKED_TIME, value * 60 if hours_and_minutes else value / 60 if plain_seconds else value
-    if (found := SCRIPT_MEMORY_PATTERN.match(text)) and (value := _number(ASKED_MEMORY, found["memory"])):
+    if (found := PATTERNS.script_memory.match(text)) and (value := _number(ASKED_MEMORY, found["memory"])):
         yield ASKED_MEMORY, value
 
 
@@ -106,10 +100,10 @@ def _spans(rule: str) -> list[tuple[int, int]]:
 def _number(kind: str, text: str) -> float | None:
     """`2-00:00:00` -> 172800.0 s, `220M` -> 230686720.0 bytes; None for `UNLIMITED` and what else is no number."""
     if kind in (ASKED_MEMORY, USED_MEMORY):
-        found = SLURM_SIZE_PATTERN.match(text)
+        found = PATTERNS.slurm_size.match(text)
         size = found and (found["size"] + (MEBIBYTES if found["size"][-1:].isdigit() else ""))
         return float(size_bytes(size) or 0) if size else None
-    found = TIME_PATTERN.match(text)
+    found = PATTERNS.time.match(text)
     return _seconds(found["days"] or "", [int(p) for p in found["clock"].split(":")]) if found else None
 
 

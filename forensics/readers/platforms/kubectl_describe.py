@@ -22,30 +22,15 @@ not prove it: a liveness probe, a drained node or a person also kills with SIGKI
 import re
 
 from forensics.core import lazy
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.database import signal_outcome
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.readers.base import Record
 
 TRIGGER = Trigger("kubectl_describe", ("Exit Code: ", "The node was low on resource: "), before=90, after=70)
 FOLDS = True
-EXIT_CODE_PATTERN = part_pattern("kubectl describe", "exit code")
-TERMINATED_PATTERN = part_pattern("kubectl describe", "terminated")
-REASON_PATTERN = part_pattern("kubectl describe", "reason")
-POD_MESSAGE_PATTERN = part_pattern("kubectl describe", "pod message")
-CONTAINER_NAME_PATTERN = part_pattern("kubectl describe", "container name")
-FINISHED_ROW_PATTERN = part_pattern("kubectl describe", "finished row")
-NODE_ROW_PATTERN = part_pattern("kubectl describe", "node row")
-CONTAINER_ID_ROW_PATTERN = part_pattern("kubectl describe", "container id row")
-POD_UID_IN_EVENT_PATTERN = part_pattern("kubectl describe", "pod uid in event")
-POD_NAME_PATTERN = part_pattern("kubectl describe", "pod name")
-MEMORY_LIMIT_PATTERN = part_pattern("kubectl describe", "memory limit")
-RESTART_COUNT_PATTERN = part_pattern("kubectl describe", "restart count")
-WAITING_ROW_PATTERN = part_pattern("kubectl describe", "waiting row")
-OWNER_ROW_PATTERN = part_pattern("kubectl describe", "owner row")
-OWN_NAMESPACE_PATTERN = part_pattern("kubectl describe", "own namespace")
+PATTERNS = patterns_of("kubectl describe")
 REPLICA_HASH_PATTERN = lazy.regex(r"-[a-z0-9]{5,10}$")  # what a Deployment adds to its name for a ReplicaSet
-EVICTION_PATTERN = part_pattern("kubectl describe", "eviction")
 OOM_KILLED, LIVENESS_PROBE, PROGRAM_FAILED, NEVER_STARTED = "OOMKilled", "liveness_probe", "failed", "not_started"
 BY_RESOURCE = {
     "memory": "evicted_memory",
@@ -81,9 +66,9 @@ MAX_STATE_ROWS = 14  # rows of one state: Reason, Message of several lines, Exit
 
 def read(region: Region) -> Record | None:
     """A container that ended badly, or a pod that was evicted. None for any other line that contains the same words."""
-    if EXIT_CODE_PATTERN.match(region.text):
+    if PATTERNS.exit_code.match(region.text):
         return _terminated(region)
-    evicted = EVICTION_PATTERN.search(region.text)
+    evicted = PATTERNS.eviction.search(region.text)
     return _evicted(region, evicted) if evicted else None
 
 
@@ -98,27 +83,27 @@ def quantity(text: str) -> int | None:
 
 def _terminated(region: Region) -> Record | None:
     before, after = region.lines_before(), region.lines_after()
-    code = int(EXIT_CODE_PATTERN.match(region.text)["code"])  # type: ignore[index]
+    code = int(PATTERNS.exit_code.match(region.text)["code"])  # type: ignore[index]
     at = next(
         (
             i
             for i in range(len(before) - 1, max(-1, len(before) - MAX_STATE_ROWS), -1)
-            if TERMINATED_PATTERN.match(before[i].text)
+            if PATTERNS.terminated.match(before[i].text)
         ),
         None,
     )
     if at is None:
         return None
-    indent = len(TERMINATED_PATTERN.match(before[at].text)["indent"])  # type: ignore[index]
+    indent = len(PATTERNS.terminated.match(before[at].text)["indent"])  # type: ignore[index]
     own = _deeper(after, indent)
     rows = [*before[at:], Line(region.number, region.text), *own]
     fields: dict[str, Value] = {"exit_code": code, **_names(before[:at], indent), **_container(after[len(own) :], indent)}
     fields |= _owner(before[:at]) | _waiting(before[:at], indent)
-    fields |= _ids(before[:at], after, TERMINATED_PATTERN.match(before[at].text)["name"] == "State")  # type: ignore[index]
-    reason = next((m["reason"] for row in rows if (m := REASON_PATTERN.match(row.text))), "")
+    fields |= _ids(before[:at], after, PATTERNS.terminated.match(before[at].text)["name"] == "State")  # type: ignore[index]
+    reason = next((m["reason"] for row in rows if (m := PATTERNS.reason.match(row.text))), "")
     if reason:
         fields["reason"] = reason
-    if message := next((m["message"] for row in rows if (m := POD_MESSAGE_PATTERN.match(row.text))), ""):
+    if message := next((m["message"] for row in rows if (m := PATTERNS.pod_message.match(row.text))), ""):
         fields["message"] = message[:300]
     decided = _decide(code, reason, str(fields.get("container", "")), after)
     if decided is None:
@@ -127,7 +112,7 @@ def _terminated(region: Region) -> Record | None:
     quote = [
         row
         for row in rows
-        if REASON_PATTERN.match(row.text) or EXIT_CODE_PATTERN.match(row.text) or FINISHED_ROW_PATTERN.match(row.text)
+        if PATTERNS.reason.match(row.text) or PATTERNS.exit_code.match(row.text) or PATTERNS.finished_row.match(row.text)
     ]
     quote += [row for row in after if row.number in telling]
     return Record("kubectl_describe", rows[0].number, rows[-1].number, outcome, weight, tuple(quote), fields)
@@ -150,10 +135,10 @@ def _names(before: list[Line], indent: int) -> dict[str, Value]:
     """Container: the nearest name above, indented less than the state. Pod: the nearest `Name:` row without indentation."""
     names: dict[str, Value] = {}
     for line in reversed(before):
-        found = CONTAINER_NAME_PATTERN.match(line.text)
+        found = PATTERNS.container_name.match(line.text)
         if found and len(found["indent"]) < indent and "container" not in names:
             names["container"] = found["name"]
-        if pod := POD_NAME_PATTERN.match(line.text):
+        if pod := PATTERNS.pod_name.match(line.text):
             names["pod"] = pod["pod"]
             break
     return names
@@ -163,13 +148,13 @@ def _owner(before: list[Line]) -> dict[str, Value]:
     """What runs the pod, as kubectl takes it (`deployment/train`), and its namespace."""
     found: dict[str, Value] = {}
     for line in reversed(before):
-        if owner := OWNER_ROW_PATTERN.match(line.text):
+        if owner := PATTERNS.owner_row.match(line.text):
             name, of_replicas = owner["name"], owner["kind"] == "ReplicaSet"
             bare = REPLICA_HASH_PATTERN.sub("", name)
             found["workload"] = f"deployment/{bare}" if of_replicas and bare != name else f"{owner['kind'].lower()}/{name}"
-        if space := OWN_NAMESPACE_PATTERN.match(line.text):
+        if space := PATTERNS.own_namespace.match(line.text):
             found["namespace"] = space["namespace"]
-        if POD_NAME_PATTERN.match(line.text):
+        if PATTERNS.pod_name.match(line.text):
             break
     return found
 
@@ -177,8 +162,8 @@ def _owner(before: list[Line]) -> dict[str, Value]:
 def _waiting(before: list[Line], indent: int) -> dict[str, Value]:
     """Why the container of a `Last State` waits now: `CrashLoopBackOff`."""
     above = before[-2:]
-    waits = len(above) == 2 and (state := WAITING_ROW_PATTERN.match(above[0].text)) and len(state["indent"]) == indent
-    reason = REASON_PATTERN.match(above[1].text) if waits else None
+    waits = len(above) == 2 and (state := PATTERNS.waiting_row.match(above[0].text)) and len(state["indent"]) == indent
+    reason = PATTERNS.reason.match(above[1].text) if waits else None
     return {"waits_for": reason["reason"]} if reason else {}
 
 
@@ -186,14 +171,14 @@ def _ids(before: list[Line], after: list[Line], is_current: bool) -> dict[str, V
     """The node, the pod's UID and the container's ID. A restarted container has a new ID: only a current state's ID counts."""
     ids: dict[str, Value] = {}
     for line in reversed(before):
-        if is_current and "container_id" not in ids and (found := CONTAINER_ID_ROW_PATTERN.match(line.text)):
+        if is_current and "container_id" not in ids and (found := PATTERNS.container_id_row.match(line.text)):
             ids["container_id"] = found["id"]
-        if CONTAINER_NAME_PATTERN.match(line.text):
+        if PATTERNS.container_name.match(line.text):
             is_current = False  # rows further up belong to another container
-        if found := NODE_ROW_PATTERN.match(line.text):
+        if found := PATTERNS.node_row.match(line.text):
             ids["node"] = found["node"]
             break
-    uid = next((m["uid"] for line in after if (m := POD_UID_IN_EVENT_PATTERN.search(line.text))), "")
+    uid = next((m["uid"] for line in after if (m := PATTERNS.pod_uid_in_event.search(line.text))), "")
     return {**ids, "pod_uid": uid} if uid else ids
 
 
@@ -219,11 +204,11 @@ def _container(after: list[Line], indent: int) -> dict[str, Value]:
             block = line.text.strip()
         if (
             block == "Limits:"
-            and (found := MEMORY_LIMIT_PATTERN.match(line.text))
+            and (found := PATTERNS.memory_limit.match(line.text))
             and (size := quantity(found["size"])) is not None
         ):
             fields |= {"limit_bytes": size, "limit_unit_k8s": found["size"].lstrip("0123456789.")}
-        if found := RESTART_COUNT_PATTERN.match(line.text):
+        if found := PATTERNS.restart_count.match(line.text):
             fields |= {"restarts": int(found["count"])} if int(found["count"]) else {}
     return fields
 

@@ -5,16 +5,12 @@
 
 from collections.abc import Sequence
 
-from forensics.data_files.named_parts import part_pattern, part_rows
+from forensics.data_files.named_parts import part_rows, patterns_of
 from forensics.model import Fields, Proof
 from forensics.readers.python.library_files import knows_own_code
 from forensics.readers.surroundings.near import MAX_READ_PROOFS, MAX_TOLD_PROOFS, Found
 
-PATH_PATTERN = part_pattern("named things", "path")
-ADDRESS_PATTERN = part_pattern("named things", "address")
-CONNECT_PATTERN = part_pattern("named things", "connect")
-PEER_PATTERN = part_pattern("named things", "peer")
-LISTEN_PATTERN = part_pattern("named things", "listen")
+PATTERNS = patterns_of("named things")
 
 
 def named_file(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
@@ -23,7 +19,7 @@ def named_file(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at:
         return {}
     texts = [p.text for p in proofs[:MAX_TOLD_PROOFS]]
     path = next((found["path"] for row in part_rows("named paths") for found in map(row.parts, texts) if found), None)
-    url = next((m["url"] for m in map(ADDRESS_PATTERN.search, texts) if m), None)
+    url = next((m["url"] for m in map(PATTERNS.address.search, texts) if m), None)
     return {"path": path} if path else {"asked_url": url} if url else {}
 
 
@@ -31,15 +27,15 @@ def path_before_error(facts: Fields, proofs: Sequence[Proof], lines: Sequence[st
     """The file that an error with a number names before it: `Failed to write info to /home/u/run.json: [Errno 28] ...`."""
     if {"path", "device"} & facts.keys() or knows_own_code(facts):
         return {}
-    found = next(filter(None, (PATH_PATTERN.search(p.text) for p in proofs[:MAX_READ_PROOFS])), None)
+    found = next(filter(None, (PATTERNS.path.search(p.text) for p in proofs[:MAX_READ_PROOFS])), None)
     return {"path": found["path"]} if found else {}
 
 
 def connection(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
     """The address that could not be reached, the peer that failed, or the port that was taken; a peer's port is no place."""
     texts = [p.text for p in proofs[:MAX_TOLD_PROOFS]]
-    if reached := next(filter(None, map(CONNECT_PATTERN.search, texts)), None):
+    if reached := next(filter(None, map(PATTERNS.connect.search, texts)), None):
         return {"endpoint": f"{reached['host']}:{reached['port']}"}
-    if peer := next(filter(None, map(PEER_PATTERN.search, texts)), None):
+    if peer := next(filter(None, map(PATTERNS.peer.search, texts)), None):
         return {"peer": peer["peer"]}
-    return {"listening_port": facts["port"]} if "port" in facts and any(map(LISTEN_PATTERN.search, texts)) else {}
+    return {"listening_port": facts["port"]} if "port" in facts and any(map(PATTERNS.listen.search, texts)) else {}

@@ -14,26 +14,23 @@ conda's.
 
 from collections.abc import Iterable, Sequence
 
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.model import FailedActivation, Fields, Proof, Scan, Trigger
 from forensics.readers.python.library_files import knows_own_code
 from forensics.readers.surroundings.near import Found
 
-SHELL_DEATH_PATTERN = part_pattern("shell places", "shell death")
-SCRIPT_PATTERN = part_pattern("shell places", "script")
-USAGE_ERROR_PATTERN = part_pattern("shell places", "usage error")  # argparse's
-FILE_TOOL_PATTERN = part_pattern("platforms shell places", "file tool")
+PATTERNS = patterns_of("shell places")
 
 
 def failed_file_tool(text: str) -> str:
     """The tool that could not do something with a file, as the line says; empty if it says no such thing."""
-    found = FILE_TOOL_PATTERN.match(text)
+    found = PATTERNS.file_tool.match(text)
     return str(found[1]) if found else ""
 
 
 def refused_program(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
     """The program that refused its arguments: a launcher's frames around it are no place."""
-    found = USAGE_ERROR_PATTERN.search(proofs[0].text)
+    found = PATTERNS.usage_error.search(proofs[0].text)
     return {"own_program": found["script"]} if found and not knows_own_code(facts) else {}
 
 
@@ -42,8 +39,8 @@ def command(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: in
     if "task" in facts:
         return {}
     for text in (*(p.text for p in proofs), *lines[at:]):
-        died = SHELL_DEATH_PATTERN.search(text)
-        script = SCRIPT_PATTERN.search(died["command"]) if died else None
+        died = PATTERNS.shell_death.search(text)
+        script = PATTERNS.script.search(died["command"]) if died else None
         if died and script and str(facts.get("pid", died["pid"])) == died["pid"]:
             return {"pid": int(died["pid"]), "command": script["script"]}
     return {}
@@ -57,7 +54,6 @@ TRIGGER = Trigger(
         *("configured to use 'conda activate'", "'conda init' before 'conda activate'", "not a conda environment"),
     ),
 )
-ACTIVATION_PATTERN = part_pattern("shell places", "activation")
 
 
 def failed_activations(scans: Iterable[Scan]) -> tuple[FailedActivation, ...]:
@@ -66,5 +62,5 @@ def failed_activations(scans: Iterable[Scan]) -> tuple[FailedActivation, ...]:
     return tuple(
         FailedActivation(scan.source.name, (scan.source.origin or int)(region.number), region.text, found[0])
         for scan, region in regions
-        if (found := ACTIVATION_PATTERN.search(region.text))
+        if (found := PATTERNS.activation.search(region.text))
     )

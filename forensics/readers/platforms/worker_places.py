@@ -5,40 +5,34 @@
 
 from collections.abc import Sequence
 
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.model import Fields, Proof
 from forensics.readers.surroundings.near import MAX_READ_PROOFS, NEAR, WIDE, Found
 
-LABEL_PATTERN = part_pattern("worker places", "label")  # before each line of a process of vLLM or Ray
-MPI_LABEL_PATTERN = part_pattern("worker places", "mpi label")  # Open MPI's, UCX's
-RAY_WORKER_PATTERN = part_pattern("worker places", "ray worker")
-NAMED_PROCESS_PATTERN = part_pattern("worker places", "named process")  # vLLM's and Ray's prefix
-ALLOCATING_TASK_PATTERN = part_pattern("worker places", "allocating task")
-CGROUP_OF_CONTAINER_PATTERN = part_pattern("worker places", "cgroup of container")
-HADOOP_JOB_PATTERN = part_pattern("worker places", "hadoop job")
+PATTERNS = patterns_of("worker places")
 
 
 def worker(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
     """The worker that Ray lost; the task for which the kernel looked for memory, and its container."""
     found: Found = {}
     for text in lines if "task" in facts and "pid" not in facts else ():
-        if (named := NAMED_PROCESS_PATTERN.search(text)) and named["task"] == facts["task"]:
+        if (named := PATTERNS.named_process.search(text)) and named["task"] == facts["task"]:
             return {"pid": int(named["pid"])}
     for p in proofs[:MAX_READ_PROOFS]:
-        if (worker := RAY_WORKER_PATTERN.search(p.text)) and "pid" not in facts:
+        if (worker := PATTERNS.ray_worker.search(p.text)) and "pid" not in facts:
             return {"host": worker["host"], "pid": int(worker["pid"])}
-    if not {"task", "pid"} & facts.keys() and (label := LABEL_PATTERN.match(proofs[0].text)):
+    if not {"task", "pid"} & facts.keys() and (label := PATTERNS.label.match(proofs[0].text)):
         host = {"host": label["host"]} if label["host"] else {}
         return {"task": label["task"], "pid": int(label["pid"])} | host
-    if not {"task", "pid"} & facts.keys() and (label := MPI_LABEL_PATTERN.match(proofs[0].text)):
+    if not {"task", "pid"} & facts.keys() and (label := PATTERNS.mpi_label.match(proofs[0].text)):
         return {"pid": int(label["pid"])}
     near = lines[max(0, at - WIDE) : at + 1]
     if "pid" in facts or not any("oom_kill_process" in t or "out_of_memory" in t for t in near):
         return found
     for text in near:
-        if task := ALLOCATING_TASK_PATTERN.search(text):
+        if task := PATTERNS.allocating_task.search(text):
             found["asking_task"] = f"{task['task']} (pid {task['pid']})"
-        if container := CGROUP_OF_CONTAINER_PATTERN.search(text):
+        if container := PATTERNS.cgroup_of_container.search(text):
             found["container"] = container["container"]
     return found
 
@@ -47,5 +41,5 @@ def hadoop_job(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at:
     """The job of Hadoop that the lines next to the evidence name."""
     if "job" in facts:
         return {}
-    found = next(filter(None, (HADOOP_JOB_PATTERN.search(t) for t in reversed(lines[max(0, at - NEAR) : at + NEAR]))), None)
+    found = next(filter(None, (PATTERNS.hadoop_job.search(t) for t in reversed(lines[max(0, at - NEAR) : at + NEAR]))), None)
     return {"job": found["job"]} if found else {}

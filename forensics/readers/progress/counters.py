@@ -12,22 +12,14 @@ from msgspec import Struct
 
 from forensics.core import lazy
 from forensics.core.shapes import by_shape
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 
-# A negative number is no position: `[-1, -1]` stands for what is not known yet. Slurm's `STEP 4711.0 ON gpu-01` is none.
-NAMED_COUNT_PATTERN = part_pattern("counters", "named count")
+PATTERNS = patterns_of("counters")
 BAR_COUNT_PATTERN = lazy.regex(  # tqdm's, with the unit of its rate, as a logger prints it too, and Keras'
     r"(?<![\d/.])(\d{1,9}|\d{1,3}\.\d{1,3}[kMG]|\d{1,3}[kMG])(?:it)?/(\d{1,9}|\d{1,3}\.\d{1,3}[kMG]|\d{1,3}[kMG])(?:it)? "
     r"(?:\[(?:\d{1,3}:\d\d(?:[^\]\n]{0,80}?([A-Za-z]{1,20})/)?|(?P<keras>[=>.]{3}))|rate:[\d.?]{1,12}(?P<logged>[A-Za-z]{1,20})/)"
 )
-PLAN_PATTERN = part_pattern("counters", "plan")
-ITEM_PATTERN = part_pattern("counters", "item")  # `[ 5/50] Running`: of a list of tasks
-# `[41, 2040] loss` and `Epoch: [5][128/500]` name epoch and step, or batch, by their place.
-POSITION_PATTERN = part_pattern("counters", "position")
 RESULT_PATTERN = lazy.regex(r"(?i)\b(?:\w{0,20}(?:loss|acc(?:uracy)?|error|score|auc|f1|ppl|perplexity|mse|mae|map))\b\W{1,4}\d")
-FRESH_BAR_PATTERN = part_pattern("counters", "fresh bar")  # as tqdm draws a bar before its first step
-# A record of the training by transformers' Trainer, whose last line is another record: that of the whole run's time.
-TRAINER_RECORD_PATTERN = part_pattern("counters", "trainer record")
 TRAINER_END = "'train_runtime'"
 STEP_RATE_UNITS = ("it", "s", "ba", "batch", "step")  # of `3.2it/s`, `14.04s/it`, `1.5batch/s`
 # One of the texts stands in each line that the patterns match, in lower case.
@@ -106,7 +98,7 @@ def named_counters(text: str) -> list[Counter]:
 @by_shape
 def _named_places(text: str) -> tuple[tuple[str, slice, slice | None], ...]:
     """Of each counter with a name the unit, and where its number and its total stand."""
-    found = NAMED_COUNT_PATTERN.finditer(text)
+    found = PATTERNS.named_count.finditer(text)
     return tuple((m[1].lower(), slice(*m.span(2)), slice(*m.span(3)) if m[3] else None) for m in found)
 
 
@@ -134,7 +126,7 @@ def _bar_place(text: str) -> tuple[slice, slice, bool] | None:
 
 def item_counter(text: str) -> Counter | None:
     """The counter at the beginning of a line that names one task of a list; None if there is none."""
-    found = ITEM_PATTERN.match(text)
+    found = PATTERNS.item.match(text)
     return Counter("", int(found[1]), int(found[2])) if found else None
 
 
@@ -150,7 +142,7 @@ def positions(text: str) -> list[Counter]:
 def _other_places(text: str) -> tuple[tuple[str, slice, slice | None], ...]:
     """As _named_places, of what POSITION_PATTERN finds."""
     found: list[tuple[str, slice, slice | None]] = []
-    for m in POSITION_PATTERN.finditer(text):
+    for m in PATTERNS.position.finditer(text):
         if m["step"]:
             found += [("epoch", slice(*m.span("epoch")), None), ("step", slice(*m.span("step")), None)]
         elif m["part"]:
@@ -162,7 +154,7 @@ def _other_places(text: str) -> tuple[tuple[str, slice, slice | None], ...]:
 
 def trainer_position(text: str) -> str:
     """`epoch 0.07` of a record of the Trainer; empty if the line has none."""
-    found = TRAINER_RECORD_PATTERN.search(text)
+    found = PATTERNS.trainer_record.search(text)
     return f"{found[1]} {found[3]}" if found else ""
 
 
@@ -175,7 +167,7 @@ def planned(text: str) -> Counter | None:
 @by_shape
 def _planned_place(text: str) -> tuple[str, slice] | None:
     """The unit, and where its total stands."""
-    found = PLAN_PATTERN.search(text)
+    found = PATTERNS.plan.search(text)
     if found is None:
         return None
     unit = next(filter(None, (found[n] for n in ("unit", "unit_of_total", "unit_of_num", "unit_set", "steps_set", "epochs_set"))))
@@ -185,5 +177,5 @@ def _planned_place(text: str) -> tuple[str, slice] | None:
 
 def fresh_bar(text: str) -> int:
     """The total of a bar that is drawn before its first step; 0 if the line shows none."""
-    found = FRESH_BAR_PATTERN.search(text)
+    found = PATTERNS.fresh_bar.search(text)
     return int(found[1]) if found else 0

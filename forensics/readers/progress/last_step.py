@@ -30,7 +30,7 @@ from msgspec.structs import replace
 from forensics.core import lazy
 from forensics.core.shapes import MAX_SHAPE_CHARS, MAX_SHAPES
 from forensics.core.text import DIGITS_TO_ZEROS, decode_line
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.database import read_rows
 from forensics.model import Scan
 from forensics.readers.progress.counters import (
@@ -123,7 +123,7 @@ def _tells(raw: bytes, ends: tuple[bytes, ...]) -> bool:
 
 MAX_SEARCHED_LINES = 2000  # from the end
 MAX_COUNTED_LINES = 20_000  # from the end, searched for what is counted by
-CELL_END_OR_HEADING_PATTERN = part_pattern("last step", "cell end or heading")
+PATTERNS = patterns_of("last step")
 RUNNING_HEADING = "In [ ]:"
 BEFORE_END = "before the line with which {} always ends"
 PLAN_WORDS = lazy.regex(
@@ -215,7 +215,7 @@ def _of_plan(scan: Scan, first: int) -> Progress:
 def running_cell(scan: Scan) -> int | None:
     """The line of the heading of the cell that ran when the notebook was saved; None if its last cell has an end."""
     headings = lines_from_end(scan, (b"in [",), MAX_COUNTED_LINES, 1)
-    number, text = next(((n, t) for n, t in headings if CELL_END_OR_HEADING_PATTERN.search(t)), (0, ""))
+    number, text = next(((n, t) for n, t in headings if PATTERNS.cell_end_or_heading.search(t)), (0, ""))
     return number if text.endswith(RUNNING_HEADING) else None
 
 

@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 
-from forensics.data_files.named_parts import first_parts, part_pattern
+from forensics.data_files.named_parts import first_parts, patterns_of
 from forensics.model import Fields, Proof
 from forensics.readers.progress.counters import bar_counter, named_counters
 from forensics.readers.python.near_tracebacks import MAX_TRACEBACK_LINES, tracebacks_near
 from forensics.readers.surroundings.near import NEAR, Found
 
-BARE_DEATH_PATTERN = part_pattern("progress places", "bare death")
-LOSS_PATTERN = part_pattern("progress places", "loss")
+PATTERNS = patterns_of("progress places")
 
 
 def step_of_bar(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
@@ -28,7 +27,7 @@ def progress(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: i
     """The step or the epoch of the first line of evidence, as a bar or a trainer's row tells it."""
     if any("step" in n or "epoch" in n for n in facts):
         return {}
-    above = lines[max(0, at - 1) : at] if BARE_DEATH_PATTERN.fullmatch(proofs[0].text) else ()  # a shell's word: right behind
+    above = lines[max(0, at - 1) : at] if PATTERNS.bare_death.fullmatch(proofs[0].text) else ()  # a shell's word: right behind
     found = first_parts("positions", (proofs[0].text, *above))
     if "epoch" in found:
         return {"epoch": found["epoch"]}
@@ -41,7 +40,7 @@ def _printed_last(lines: Sequence[str], at: int) -> Found:
     """The position that the program printed right before its traceback or its last word."""
     top = min((f[0] for group in tracebacks_near(lines, at) for f in group if at - f[0] < MAX_TRACEBACK_LINES), default=at)
     for text in reversed(lines[max(0, min(top, at) - NEAR - 1) : min(top, at)]):
-        counted = {c.unit: c.now for c in named_counters(text) if c.total or LOSS_PATTERN.search(text)}
+        counted = {c.unit: c.now for c in named_counters(text) if c.total or PATTERNS.loss.search(text)}
         bar = bar_counter(text)
         if "epoch" in counted:
             return {"epoch": counted["epoch"]}

@@ -15,7 +15,7 @@ from forensics.core import lazy
 from forensics.core.sampling import spread
 from forensics.core.shapes import MAX_SHAPES
 from forensics.core.text import decode_line
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.line_formats import parse_prefix
 from forensics.model import Scan
 from forensics.readers.progress.counters import Counter
@@ -30,7 +30,7 @@ WHOLE_NUMBER_PATTERN = lazy.regex(r"\d+(?:[.:,]\d+)*(?:e[+-]?\d+)?")  # a time o
 JUDGED_TAIL_ROWS, JUDGED_SPREAD_ROWS = 100, 100  # in which a number that counts no rounds is told from one that may
 ESCAPE = 0x1B  # as a number: to look for one byte as bytes takes ten times as long
 MAX_COUNT_DIGITS = 9  # as many as other counters have; a longer one is a number of something else
-COUNT_NAME_PATTERN = part_pattern("rounds", "count name")  # of a counter, in front of it
+PATTERNS = patterns_of("rounds")
 
 
 def unfinished_round(scan: Scan, first: int) -> tuple[Counter, int] | None:
@@ -74,7 +74,7 @@ def _short_count(block: Block, places: Sequence[int]) -> Counter | None:
         )
         if same and MIN_ROUND_COUNTS <= len(whole[-1]) > len(last) and last == whole[-1][: len(last)]:
             start = numbers[number].start()
-            named = COUNT_NAME_PATTERN.search(text[said:start])
+            named = PATTERNS.count_name.search(text[said:start])
             return Counter(named[1] if named else "", last[-1], whole[-1][-1])
     return None
 

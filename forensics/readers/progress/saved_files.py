@@ -7,7 +7,7 @@ SAVED CHECKPOINT @ EPOCH 15                                                  -> 
 
 from collections.abc import Iterable
 
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.model import Habit, Region, Scan, Trigger
 
 TRIGGER = Trigger(
@@ -17,10 +17,7 @@ TRIGGER = Trigger(
         *("checkpoint saved", "stored checkpoint", "weights saved", "saved weights", "saving weights"),
     ),
 )
-SAVED_PATTERN = part_pattern("saved files", "saved")
-NOT_SAVED_PATTERN = part_pattern("saved files", "not saved")
-SAVED_PATH_PATTERN = part_pattern("saved files", "saved path")
-COUNTED_PATTERN = part_pattern("saved files", "counted")
+PATTERNS = patterns_of("saved files")
 MAX_SAVED_LINE_CHARS = 1000  # of a line; a path stands at its begin or behind its message
 
 
@@ -41,10 +38,10 @@ def saved_files(scans: Iterable[Scan]) -> tuple[Habit, ...]:
 def saved_in(region: Region) -> str:
     """The file that a line tells as saved, or the step at which it was; empty for any other line."""
     text = region.text[:MAX_SAVED_LINE_CHARS]
-    if not SAVED_PATTERN.search(text) or NOT_SAVED_PATTERN.search(text):
+    if not PATTERNS.saved.search(text) or PATTERNS.not_saved.search(text):
         return ""
-    path = SAVED_PATH_PATTERN.search(text)
+    path = PATTERNS.saved_path.search(text)
     if path:
         return str(path["path"]).rstrip(".:")
-    counted = COUNTED_PATTERN.search(text)
+    counted = PATTERNS.counted.search(text)
     return f"the checkpoint of {counted['counter'].lower()} {counted['count']}" if counted else ""

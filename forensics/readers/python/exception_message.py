@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from forensics.core import lazy
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.readers.base import ParsedLine
 
 TRACEBACK_HEAD = "Traceback (most recent call last)"
@@ -21,8 +21,7 @@ MAX_MESSAGE_LINES = 12  # of one exception's text. PyTorch's CUDA errors have fi
 MAX_LIST_LINES = 100  # of a message whose lines have the form of a list
 MAX_FRAMED_LINES = 40  # between two rules
 RULE_LINE_PATTERN = lazy.regex(r"\A[-=*]{20,}\s*$")
-# what the next program prints at its start, a warning, or an error of its own.
-OTHER_PROGRAM_PATTERN = part_pattern("exception message", "other program")
+PATTERNS = patterns_of("exception message")
 LIST_ITEM_PATTERN = lazy.regex(r"\A(?:\s{1,12}\S|(?:[-*•+]|\d{1,4}[.)]) {1,4}\S)")
 LIST_HEADING_PATTERN = lazy.regex(r":\s*\Z")
 
@@ -62,4 +61,4 @@ def list_end(rows: Sequence[ParsedLine], place: int) -> int:
 def _is_beyond(row: ParsedLine) -> bool:
     text = row.message
     begins = not text.strip() or row.prefix.stamp is not None or TRACEBACK_HEAD in text or text.startswith(CHAIN)
-    return begins or any(p.match(text) for p in (RULE_LINE_PATTERN, OTHER_PROGRAM_PATTERN))
+    return begins or any(p.match(text) for p in (RULE_LINE_PATTERN, PATTERNS.other_program))

@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forensics.core import lazy
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.database import Database, builtin_folder
 from forensics.line_formats import unlabelled
 from forensics.model import Observation
@@ -36,7 +36,7 @@ MISTAKES_OF_CODE = {
 }  # fmt: skip
 MESSAGE_WORD_PATTERN = lazy.regex(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+[dD]\b|[=<>!]=?|--")
 STEM_SUFFIX_PATTERN = lazy.regex(r"(?<=[a-z]{3})(?:ing|ed|es|s)$")
-LOST_NUMBERS_PATTERN = part_pattern("exception words", "lost numbers")
+PATTERNS = patterns_of("exception words")
 
 
 class Reading(Struct, frozen=True):
@@ -49,7 +49,7 @@ class Reading(Struct, frozen=True):
 
 def tells_of_lost_numbers(message: str) -> bool:
     """Is the message of an exception about numbers that are NaN or infinite?"""
-    return LOST_NUMBERS_PATTERN.search(message) is not None
+    return PATTERNS.lost_numbers.search(message) is not None
 
 
 def read_exceptions(events: Sequence[Observation], database: Database) -> list[Observation]:

@@ -39,11 +39,11 @@ from collections.abc import Iterator, Sequence
 from itertools import dropwhile
 
 from forensics.core import lazy
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.database import read_table
 from forensics.model import Fields, LinesAround, Proof, Value
 from forensics.programs.written_maps import is_written_map
-from forensics.readers.python.frames import ARROW, BOX, FRAME_CODE_ROWS, cell_number
+from forensics.readers.python.frames import BOX, FRAME_CODE_ROWS, cell_number
 from forensics.readers.python.library_files import (
     INSTALLED_PACKAGE,
     installed_package,
@@ -65,8 +65,8 @@ LIBRARY_FACTS = LIBRARY_PLACE, RAISING, CALLING, ASKED, EXTENSION = (
 EXTENSION_PATTERN = lazy.regex(  # a compiled part of a package, and what it lacks
     INSTALLED_PACKAGE + r"[^\s:]{0,300}\.(?:so|pyd)[\w.]{0,20}: (?:undefined symbol|cannot open)"
 )
-LOOK_UP_PATTERN = part_pattern("failing code", "look up")
-ASKED_PATTERN = part_pattern("failing code", "asked")
+PATTERNS = patterns_of("failing code")
+FRAME_PATTERNS = patterns_of("frames")
 
 
 def advised_code(facts: Fields) -> dict[str, Value]:
@@ -85,7 +85,7 @@ def library_code(proofs: Sequence[Proof], around: LinesAround = nothing_near) ->
 def _last_packages(proofs: Sequence[Proof], around: LinesAround) -> dict[str, Value]:
     lines, at = around(proofs[0])
     nearest = next(iter(tracebacks_near(lines, at)), []) if lines else []
-    while nearest and LOOK_UP_PATTERN.search(lines[nearest[-1][0]]):
+    while nearest and PATTERNS.look_up.search(lines[nearest[-1][0]]):
         nearest = nearest[:-1]  # an object that looks a name up asks for nothing itself: the line above does
     if not nearest or not is_library_file(nearest[-1][1]):
         return {}
@@ -97,7 +97,7 @@ def _last_packages(proofs: Sequence[Proof], around: LinesAround) -> dict[str, Va
         return place
     facts = place | {RAISING: packages[0]}
     calling = next((p for p in packages if p != packages[0]), None)
-    said = next(filter(None, (ASKED_PATTERN.search(p.text) for p in proofs)), None)
+    said = next(filter(None, (PATTERNS.asked.search(p.text) for p in proofs)), None)
     asked = _distribution(next(filter(None, said.groups()))) if said else packages[0]
     return facts | ({CALLING: calling} if calling else {}) | ({ASKED: asked} if asked != packages[0] else {})
 
@@ -122,9 +122,6 @@ LACKING_FACTS = NONE_PART, NONE_CALL, LOOKED_UP_IN, KEY_PART, DIVISOR_PARTS, ASS
     "divisor_parts",
     "asserted",
 )
-NO_ATTRIBUTE_PATTERN = part_pattern("failing code", "no attribute")
-NONE_AS_PATTERN = part_pattern("failing code", "none as")
-LOOKED_UP_PATTERN = part_pattern("failing code", "looked up")
 MAX_PART_CHARS = 60  # of an expression that is quoted in a sentence beside its place
 
 
@@ -137,12 +134,12 @@ def lacking_parts(tree: ast.AST, facts: Fields) -> dict[str, Value]:
         return {ASSERTED: asserted} if len(asserted) <= MAX_PART_CHARS else {}
     if str(facts.get("exc_type", "")) == "ZeroDivisionError":
         return _divisors(tree)
-    key = LOOKED_UP_PATTERN.fullmatch(message) if str(facts.get("exc_type", "")) == "KeyError" else None
+    key = PATTERNS.looked_up.fullmatch(message) if str(facts.get("exc_type", "")) == "KeyError" else None
     return _looked_up(tree, key["key"]) if key else {}
 
 
 def _none_part(tree: ast.AST, message: str) -> dict[str, Value]:
-    asked, used = NO_ATTRIBUTE_PATTERN.search(message), NONE_AS_PATTERN.search(message)
+    asked, used = PATTERNS.no_attribute.search(message), PATTERNS.none_as.search(message)
     parts: list[ast.expr] = []
     if asked:
         parts = [n.value for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr == asked["name"]]
@@ -209,14 +206,10 @@ MAX_NAMED_CHARS = 40  # of one value; a longer expression is named by its parts
 MAX_VALUES = 4  # as many as a person prints at once
 MAX_STATEMENT_ROWS = 6  # of a call whose arguments stand below each other
 MARKS_PATTERN = lazy.regex(r"\s*[~^]+\s*")
-RICH_CODE_PATTERN = part_pattern("failing code", "rich code")
-RICH_NEXT_PATTERN = part_pattern("failing code", "rich next")
 NUMBERED_ROW_PATTERN = lazy.regex(r" {2,8}(?P<number>\d{1,6}) (?P<code>\S.*)")  # of IPython, of code that is not indented
 ROW_NUMBER_PATTERN = lazy.regex(r"\s*\d{1,6}(?= |\Z)")
 # What cannot be printed where it failed, and what is printed of its object instead: of `LABELS[name]` the keys of LABELS.
 LOOKUP_ERRORS = {"KeyError": "list({})", "IndexError": "len({})", "TypeError": "type({})"}
-LOADER_WORKER_PATTERN = part_pattern("failing code", "loader worker")
-POOL_WORKER_PATTERN = part_pattern("failing code", "pool worker")
 MAX_LINES_TO_WORKER = 60  # of a traceback of a worker, above its last line
 CLOSED_BY = {"(": ")", "[": "]", "{": "}"}
 
@@ -243,9 +236,9 @@ def raised_in_worker(proofs: Sequence[Proof], around: LinesAround = nothing_near
     """Which worker of a data loader or a pool raised it: its own traceback stands in that of the process that waited."""
     lines, at = around(proofs[0]) if proofs else ((), 0)
     for text in reversed(lines[max(0, at - MAX_LINES_TO_WORKER) : at + 1]):
-        if worker := LOADER_WORKER_PATTERN.search(text):
+        if worker := PATTERNS.loader_worker.search(text):
             return {RAISED_IN_WORKER: f"worker {worker['number']} of a {worker['loader']}"}
-        if POOL_WORKER_PATTERN.match(text):
+        if PATTERNS.pool_worker.match(text):
             return {RAISED_IN_WORKER: "a worker of a process pool"}
     return {}
 
@@ -296,7 +289,7 @@ def _written_above(name: str, lines: Sequence[str], frames: Sequence[Place]) -> 
 
 def _is_innermost(lines: Sequence[str], further: Sequence[Place]) -> bool:
     """Was the exception raised in the statement itself, and not in what it calls? Looking a name up is no call."""
-    return all(LOOK_UP_PATTERN.search(lines[f[0]]) for f in further)
+    return all(PATTERNS.look_up.search(lines[f[0]]) for f in further)
 
 
 def _cut(code: str) -> str:
@@ -308,9 +301,9 @@ def quoted_code(lines: Sequence[str], frame: Place) -> tuple[str, str]:
     below = lines[frame[0] + 1 : frame[0] + 1 + 2 * FRAME_CODE_ROWS]
     if BOX in lines[frame[0]]:
         return _statement(list(_rich_rows(below))), ""
-    arrow = next((i for i, row in enumerate(below[:FRAME_CODE_ROWS]) if ARROW.match(row)), None)
+    arrow = next((i for i, row in enumerate(below[:FRAME_CODE_ROWS]) if FRAME_PATTERNS.arrow.match(row)), None)
     if arrow is not None and 'File "' not in lines[frame[0]]:
-        first = ARROW.sub("", below[arrow], count=1).removeprefix("</a>")
+        first = FRAME_PATTERNS.arrow.sub("", below[arrow], count=1).removeprefix("</a>")
         return _statement([first, *(ROW_NUMBER_PATTERN.sub("", row, count=1) for row in below[arrow + 1 :] if row.strip())]), ""
     head = lines[frame[0]].find('File "')
     rows = [row[head:] for row in below[:2]] if head >= 0 else []
@@ -326,7 +319,7 @@ def _rich_rows(below: Sequence[str]) -> Iterator[str]:
     """The code of the row that is marked, and of those below it."""
     marked = False
     for row in below:
-        found = (RICH_NEXT_PATTERN if marked else RICH_CODE_PATTERN).search(row)
+        found = (PATTERNS.rich_next if marked else PATTERNS.rich_code).search(row)
         if found:
             marked = True
             yield found["code"].replace(BOX, " ")

@@ -14,7 +14,7 @@ minutes, seconds). `Thread 4711 (idle): "MainThread"` is from `py-spy dump`, whi
 
 import re
 
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.database import signal_outcome
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.readers.base import ParsedLine, Record, parse_lines
@@ -27,9 +27,7 @@ TRIGGER = Trigger(
     before=8,
     after=220,
 )
-DUMP_HEAD_PATTERN = part_pattern("faulthandler", "dump head")
-PY_SPY_THREAD_PATTERN = part_pattern("faulthandler", "py spy thread")
-DUMP_THREAD_PATTERN = part_pattern("faulthandler", "dump thread")
+PATTERNS = patterns_of("faulthandler")
 STALLED, ACCESS_VIOLATION, STACK_OVERFLOW = "stalled", "access_violation", "stack_overflow"
 BY_WHAT: tuple[tuple[str, str, Weight, int], ...] = (
     ("Segmentation fault", signal_outcome(11), "proof", 11),
@@ -45,11 +43,11 @@ OUTCOMES = (STALLED, *(outcome for _, outcome, _, _ in BY_WHAT))
 
 def read(region: Region) -> Record | None:
     """The dump that starts on the region's line (for py-spy, the main thread of the dump). None if no such dump starts there."""
-    spy = PY_SPY_THREAD_PATTERN.search(region.text)
+    spy = PATTERNS.py_spy_thread.search(region.text)
     if spy:
         return _spy(region, spy["doing"])
     head, *rows = parse_lines([Line(region.number, region.text), *region.lines_after()])
-    found = DUMP_HEAD_PATTERN.search(head.message)
+    found = PATTERNS.dump_head.search(head.message)
     if found is None:
         return None
     outcome, weight, fields = _decide(found)
@@ -86,7 +84,7 @@ def _thread(rows: list[ParsedLine], waiting: bool, aborted: bool) -> tuple[list[
     threads: list[tuple[bool, list[Line]]] = []
     last = 0
     for row in rows:
-        if found := DUMP_THREAD_PATTERN.search(row.message):
+        if found := PATTERNS.dump_thread.search(row.message):
             threads.append((found["current"].startswith("C"), []))
         elif dump_frame(row.message):
             if not threads:

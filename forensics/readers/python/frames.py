@@ -23,26 +23,18 @@ from typing import Literal
 from msgspec import Struct
 
 from forensics.core import lazy
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 
 Form = Literal["traceback", "dump", "place", "spy", "ipython", "cell", "old", "editor", "rich"]
 FILE_AND_LINE = r'File "(?P<file>[^"\n]+)", line (?P<line_no>\d{1,18})'
 FILE_FRAME = lazy.regex(rf"{FILE_AND_LINE}(?:(?P<comma>,)? in (?P<function>\S.*))?")
-SPY_FRAME = part_pattern("frames", "spy frame")
+PATTERNS = patterns_of("frames")
 NOTEBOOK_FRAME = lazy.regex(
     r"(?:File (?P<file>\S+?):(?P<line_no>\d{1,18}), in (?P<function>[\w.<>]+)|"
     r"(?P<cell>(?:Cell|Input) In\s?\[\d+\]|<ipython-input-[\w-]+>)(?:, line (?P<cell_line>\d{1,18}))?"
     r"(?:,? in (?:<cell line: \d+>|(?P<cell_function>[\w.<>]+)))?)"
 )
-OLD_FRAME = part_pattern("frames", "old frame")
-EDITOR_FRAME = part_pattern("frames", "editor frame")
-SYNTAX_PLACE = part_pattern("frames", "syntax place")
-COLAB_FRAME = part_pattern("frames", "colab frame")  # links its file
 COLAB_CELL = lazy.regex(r"/ipython-input-\S*\.py\Z")  # it has no number of the cell
-RICH_FRAME = part_pattern("frames", "rich frame")
-RICH_PATH_PATTERN = part_pattern("frames", "rich path")  # a path that is wider than the box
-OLD_CELL = part_pattern("frames", "old cell")
-ARROW = part_pattern("frames", "arrow")  # an editor's notebook links the number
 BOX = "│"  # before and behind each row of a traceback of Rich
 FRAME_MARKS = (".py", "File ", "Cell", "Input In", "ipython-input", BOX)  # one stands in each line that is a frame
 FRAME_CODE_ROWS = 12  # rows of code that IPython prints with a frame: five, and more for a statement of several lines
@@ -76,7 +68,7 @@ def file_frame(text: str) -> Frame | None:
 
 def _cell_or_file(file: str) -> str:
     """Old names of cells as new ones: `<ipython-input-3-adef1f>`, `Input In [3]` -> `Cell In[3]`."""
-    cell = OLD_CELL.match(file)
+    cell = PATTERNS.old_cell.match(file)
     return f"Cell In[{cell['number'] or cell['input']}]" if cell else file
 
 
@@ -94,7 +86,7 @@ def dump_frame(text: str) -> Frame | None:
 
 def spy_frame(text: str) -> Frame | None:
     """The frame of a dump of py-spy; None for any other line."""
-    found = SPY_FRAME.match(text)
+    found = PATTERNS.spy_frame.match(text)
     return Frame("", found["file"], int(found["line_no"]), found["function"], "spy") if found else None
 
 
@@ -114,18 +106,18 @@ def _notebook_frame(text: str, below: Sequence[str]) -> Frame | None:
 
 
 def _old_frame(text: str, below: Sequence[str]) -> Frame | None:
-    found = OLD_FRAME.search(text)
+    found = PATTERNS.old_frame.search(text)
     return Frame("", found["file"], _number(marked_line(below)), found["function"], "old") if found else None
 
 
 def _editor_frame(text: str, below: Sequence[str]) -> Frame | None:
-    found = EDITOR_FRAME.search(text)  # its heading may have the first digit only
+    found = PATTERNS.editor_frame.search(text)  # its heading may have the first digit only
     return Frame("", found["file"], _number(marked_line(below) or found["line_no"]), "", "editor") if found else None
 
 
 def syntax_place(text: str) -> Frame | None:
     """The place that stands above the code of a SyntaxError; None for any other line."""
-    found = SYNTAX_PLACE.match(text)
+    found = PATTERNS.syntax_place.match(text)
     if found is None:
         return None
     file = _cell_or_file(found["file"] or found["cell"] or "").replace("Input In", "Cell In")
@@ -135,7 +127,7 @@ def syntax_place(text: str) -> Frame | None:
 
 def colab_frame(text: str, below: Sequence[str]) -> Frame | None:
     """The frame of a traceback of Colab; None for any other line, and where no arrow marks its line."""
-    found, line = COLAB_FRAME.match(text), marked_line(below)
+    found, line = PATTERNS.colab_frame.match(text), marked_line(below)
     if found is None or line is None:
         return None
     return Frame("", "Cell" if COLAB_CELL.search(found["file"]) else found["file"], int(line), "", "old")
@@ -147,9 +139,9 @@ def rich_frame(text: str, below: Sequence[str] = ()) -> Frame | None:
     `[rank0]: │ /home/u/src/run_bench │` above `[rank0]: │ .py:290 in run │`: run_bench.py, line 290
     """
     text = text[max(0, text.find(BOX)) :]
-    found = RICH_FRAME.match(text)
-    if found is None and below and BOX in below[0] and (path := RICH_PATH_PATTERN.match(text)):
-        found = RICH_FRAME.match(path["begin"] + below[0].partition(BOX)[2].lstrip())
+    found = PATTERNS.rich_frame.match(text)
+    if found is None and below and BOX in below[0] and (path := PATTERNS.rich_path.match(text)):
+        found = PATTERNS.rich_frame.match(path["begin"] + below[0].partition(BOX)[2].lstrip())
     return Frame("", found["file"], int(found["line_no"]), "", "rich") if found else None
 
 
@@ -162,7 +154,7 @@ def marked_line(below: Sequence[str]) -> str | None:
     for text in below[:FRAME_CODE_ROWS]:
         if not text.strip():
             return None
-        if found := ARROW.match(text):
+        if found := PATTERNS.arrow.match(text):
             return found["line_no"]
     return None
 
@@ -179,10 +171,7 @@ def frames_near(lines: Sequence[str], at: int) -> list[str]:
     return [lines[n] for n in shown]
 
 
-CELL_PATTERN = part_pattern("frames", "cell")  # as Jupyter writes it: `Cell In[12], line 3`
-
-
 def cell_number(file: str) -> str:
     """The execution count in the name of a file of a traceback, `Cell In[12]`; empty for any other file."""
-    found = CELL_PATTERN.fullmatch(file)
+    found = PATTERNS.cell.fullmatch(file)
     return str(found["number"]) if found else ""

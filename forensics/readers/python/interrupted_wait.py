@@ -11,7 +11,7 @@ Lib/threading.py, queue.py, selectors.py, multiprocessing and concurrent/futures
 
 from msgspec.structs import replace
 
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.readers.base import Record, parse_lines
 from forensics.readers.python.exception_message import TRACEBACK_HEAD
@@ -19,8 +19,7 @@ from forensics.readers.python.frames import Frame, file_frame
 from forensics.readers.python.library_files import is_library_file
 
 TRIGGER = Trigger("interrupted_wait", ("KeyboardInterrupt",), before=60)
-INTERRUPT_PATTERN = part_pattern("interrupted wait", "interrupt")
-LOCK_STATEMENT_PATTERN = part_pattern("interrupted wait", "lock statement")
+PATTERNS = patterns_of("interrupted wait")
 WAITING_FUNCTIONS: dict[str, tuple[str, ...]] = {  # by the end of the file's path; none named: each of the file
     "threading.py": ("wait", "acquire", "join", "_wait_for_tstate_lock", "__enter__"),
     "queue.py": ("get", "put"),
@@ -37,7 +36,7 @@ def read(region: Region) -> Record | None:
     """The wait that the Ctrl-C on this region's line ended. The record has no outcome if the program was computing. None if
     there is no traceback above the line."""
     *above, end = parse_lines([*region.lines_before(), Line(region.number, region.text)])
-    if not INTERRUPT_PATTERN.match(end.message.strip()):
+    if not PATTERNS.interrupt.match(end.message.strip()):
         return None
     start = next((i for i in range(len(above) - 1, -1, -1) if TRACEBACK_HEAD in above[i].message), None)
     rows = [r for r in above[start or 0 :] if r.message.strip()]
@@ -48,7 +47,7 @@ def read(region: Region) -> Record | None:
     own = [i for i in frames if (frame := found[i]) and not is_library_file(frame.file)]
     innermost = found[frames[-1]]
     code = rows[frames[-1] + 1].message.strip() if frames[-1] + 1 < len(rows) else ""
-    lock = LOCK_STATEMENT_PATTERN.search(code) if own and own[-1] == frames[-1] else None
+    lock = PATTERNS.lock_statement.search(code) if own and own[-1] == frames[-1] else None
     first = above[start].line.number
     if lock is None and not _waits(innermost):
         return Record("interrupted_wait", first, region.number, None, "hint", (end.line,))

@@ -6,7 +6,7 @@
 """
 
 from forensics.core import lazy
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.model import Fields
 
 LIBRARY_PATH_PATTERN = lazy.regex(
@@ -18,7 +18,7 @@ LIBRARY_PATH_PATTERN = lazy.regex(
     r"|/bin/[\w.-]*(?<!\.py)\Z"  # scripts that pip installs: papermill, torchrun, jupyter-execute
 )
 INSTALLED_FOLDER_PATTERN = lazy.regex(r".*[/\\](?:(?:site|dist)-packages|lib(?:64)?/python\d[\d.]*|(?i:Lib))[/\\]")
-ENVIRONMENT_FOLDER_PATTERN = part_pattern("library files", "environment folder")  # its path does not matter for a fault
+PATTERNS = patterns_of("library files")
 INSTALLED_PACKAGE = r"[/\\](?:site|dist)-packages[/\\](?P<package>[A-Za-z_]\w{0,60})"
 INSTALLED_PACKAGE_PATTERN = lazy.regex(INSTALLED_PACKAGE)
 CODE_FACTS = (("file", "line_no"), ("python_file", "python_line"))
@@ -47,7 +47,7 @@ def knows_own_code(facts: Fields) -> bool:
 
 def library_folder(file: str) -> str:
     """The long path of a Python environment that a file lies in; empty for other files."""
-    found = ENVIRONMENT_FOLDER_PATTERN.match(file)
+    found = PATTERNS.environment_folder.match(file)
     return str(found[1]) if found else ""
 
 

@@ -13,12 +13,12 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.model import Guarded, LockHolder, Program, Region, Scan, Trigger
 from forensics.readers.python.frames import dump_frame, spy_frame
 
 TRIGGER = Trigger("thread_stacks", ("(most recent call first)", '): "MainThread"'), after=200)
-THREAD_HEAD_PATTERN = part_pattern("lock holders", "thread head")
+PATTERNS = patterns_of("lock holders")
 
 
 class _Thread(Struct, frozen=True):
@@ -55,7 +55,7 @@ def _stacks(region: Region) -> list[list[tuple[str, int, str]]]:
     """(file, line, function) of the frames of each thread, innermost first."""
     stacks: list[list[tuple[str, int, str]]] = [[]]
     for text in [region.text, *(line.text for line in region.lines_after())]:
-        if THREAD_HEAD_PATTERN.search(text):
+        if PATTERNS.thread_head.search(text):
             stacks.append([])
         elif frame := dump_frame(text) or spy_frame(text):
             stacks[-1].append((frame.file, frame.line or 0, frame.function))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from forensics.core import lazy
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.model import Fields, Proof, Value
 from forensics.readers.python.frames import BOX, FRAME_CODE_ROWS, colab_frame, dump_frame, frame_of, may_be_frame, rich_frame
 from forensics.readers.python.library_files import is_library_file, knows_own_code, without_library_folder
@@ -22,11 +22,9 @@ MAX_TRACEBACK_LINES = 420  # with a message of hundreds of lines, as of a compil
 INDENTED = ("ipython", "cell", "old")  # a sentence may name a cell as well
 FORWARD_LINES = 60  # between the warning with the forward call and the message; in the metadata of an operation
 FORWARD_CALL = "Traceback of forward call that caused the error"  # of PyTorch's anomaly mode: the frames below it made the value
-LOGGED_PATTERN = part_pattern("near tracebacks", "logged")  # a program prints it as it runs
+PATTERNS = patterns_of("near tracebacks")
 COMPILED_PATTERN = lazy.regex(r"\.px[id]\Z|\.pyx\Z|\A<")  # compiled code: its path is that of the build
-RUNNER_PATTERN = part_pattern("near tracebacks", "runner")  # what runs the program's code, or waits for it
 START_SCRIPT_PATTERN = lazy.regex(r"/bin/[\w.-]{1,60}\Z")
-XLA_SOURCE_PATTERN = part_pattern("near tracebacks", "xla source")
 Place = tuple[int, str, int]  # index of the frame's line, file, line number
 TOLD_BY_SIGNAL = "signal_handling.py"  # of PyTorch: what the program did as a worker died has no part in it
 TAG_PATTERN = lazy.regex(r"\[rank\d{1,6}\]")  # before each line of one rank's traceback
@@ -83,7 +81,7 @@ def _of_long_message(groups: Sequence[list[Place]], lines: Sequence[str], at: in
     """The last traceback above line `at`, if all lines between are its message, such as the source text of a kernel."""
     above = [g for g in groups if g[-1][0] < at]
     between = lines[above[-1][-1][0] + 1 : at] if above else []
-    return above[-1:] if not any(LOGGED_PATTERN.search(text) for text in between) else []
+    return above[-1:] if not any(PATTERNS.logged.search(text) for text in between) else []
 
 
 def _distance(group: Sequence[Place], at: int) -> int:
@@ -112,23 +110,20 @@ def _foreign(file: str) -> bool:
 
 
 def _no_place(file: str) -> bool:
-    return any(p.search(file) for p in (COMPILED_PATTERN, RUNNER_PATTERN, START_SCRIPT_PATTERN))
+    return any(p.search(file) for p in (COMPILED_PATTERN, PATTERNS.runner, START_SCRIPT_PATTERN))
 
 
 def _of_xla(lines: Sequence[str]) -> dict[str, Value]:
-    found = (m for text in lines for m in XLA_SOURCE_PATTERN.finditer(text))
+    found = (m for text in lines for m in PATTERNS.xla_source.finditer(text))
     first = next(found, None)
     return {"file": first["file"], "line_no": int(first["line"])} if first else {}
-
-
-STACK_PATTERN = part_pattern("near tracebacks", "stack")
 
 
 def crash_stack(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
     """The innermost frame outside of libraries in the stack that faulthandler printed; else the innermost one."""
     if knows_own_code(facts) or "fatal" not in proofs[0].text.lower():
         return {}
-    start = next((i for i in range(at, min(len(lines), at + MAX_FAULT_LINES)) if STACK_PATTERN.match(lines[i])), None)
+    start = next((i for i in range(at, min(len(lines), at + MAX_FAULT_LINES)) if PATTERNS.stack.match(lines[i])), None)
     frames = []
     for text in lines[start + 1 : start + MAX_FAULT_LINES] if start is not None else ():
         frame = dump_frame(text)

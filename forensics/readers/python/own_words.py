@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby, pairwise, takewhile
 
 from forensics.core import lazy
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.model import Fields, LinesAround, Proof, Value
 from forensics.readers.python.exception_message import MAX_MESSAGE_LINES, RULE_LINE_PATTERN, TRACEBACK_HEAD
 from forensics.readers.python.said_amounts import SAID_AMOUNTS, SAID_SHAPES, said_amounts, said_shapes
@@ -36,14 +36,9 @@ MAX_BLOCK_LINES = 40  # a help text of Open MPI between its two rules
 MAX_COMPARED_CHARS = 80  # of a message, which a fact may have cut
 MAX_LOG_DISTANCE = 15  # lines: an installer wraps the words of its builder into a few sentences of its own
 MAX_CALL_LINES = 14  # frames between a program's call that writes and the library's exception
-FRAME_ONLY_PATTERN = part_pattern("own words", "frame only")  # the first line of a message that only announces the next one
+PATTERNS = patterns_of("own words")
 HDF5_TRACE, HDF5_TRACE_END = "HDF5 error back trace", "End of HDF5 error back trace"
 ROOT_ERROR_PATTERN = lazy.regex(r"\A\(\d+\) ?")  # TensorFlow numbers the errors of an operation that ran on several devices
-PANIC_PATTERN = part_pattern("own words", "panic")
-CMAKE_PATTERN = part_pattern("own words", "cmake")
-# a line that is no continuation of a message: it begins with a program, a time or a frame.
-OTHER_OUTPUT_PATTERN = part_pattern("own words", "other output")
-PREFIX_PATTERN = part_pattern("own words", "prefix")
 WAY = "You (?:can(?!['’]t)|may|might|need to|should|must|have to)|To (?:fix|solve|avoid|overcome|resolve) this"
 # Settings by which a library prints more of an error: their names stand in its footers, under whatever error it shows.
 FOOTERS = (
@@ -78,9 +73,6 @@ REFUSED_PATTERN = lazy.regex(
     rf"|\binput_value=(?P<e>{QUOTED})|(?P<c>{QUOTED}) (?:is not|was not|not)\b"
     r"|\b(?P<d>(?!(?:are|is|was|were|be|it|this|that|which|currently|and|or)\b)[\w.-]{1,40}) (?:is )?not supported\b"
 )
-FURTHER_LOG_PATTERN = part_pattern("own words", "further log")
-WRITER_WORDS_PATTERN = part_pattern("own words", "writer words")
-WRITING_CALL_PATTERN = part_pattern("own words", "writing call")
 
 
 @functools.cache
@@ -113,7 +105,7 @@ def _way_out_if() -> re.Pattern[str]:
 def whole_message(facts: Fields, proofs: Sequence[Proof], around: LinesAround = nothing_near) -> dict[str, Value]:
     """The message of the exception where its first line only announces what follows; else nothing."""
     message = str(facts.get(MESSAGE, ""))
-    if not message or not proofs or not FRAME_ONLY_PATTERN.fullmatch(message):
+    if not message or not proofs or not PATTERNS.frame_only.fullmatch(message):
         return {}
     below = _continuation(*_line_of(message, proofs, around))
     if message.startswith(HDF5_TRACE):
@@ -122,7 +114,7 @@ def whole_message(facts: Fields, proofs: Sequence[Proof], around: LinesAround = 
     if not below:
         return {}
     stated = ROOT_ERROR_PATTERN.sub("", below[0])
-    replaces = PANIC_PATTERN.search(f"panicked at {message}") or "root error" in message
+    replaces = PATTERNS.panic.search(f"panicked at {message}") or "root error" in message
     return {MESSAGE: stated if replaces else f"{message} {stated}"}
 
 
@@ -158,20 +150,20 @@ def _framed(lines: Sequence[str], at: int) -> list[str]:
     above = next((i for i in range(at - 1, max(-1, at - MAX_BLOCK_LINES), -1) if RULE_LINE_PATTERN.match(lines[i])), None)
     below = next((i for i in range(at + 1, min(len(lines), at + MAX_BLOCK_LINES)) if RULE_LINE_PATTERN.match(lines[i])), None)
     rows = [row.strip() for row in lines[above + 1 : below]] if above is not None and below is not None else []
-    other = any(OTHER_OUTPUT_PATTERN.match(row) for row in rows[:1]) or any(TRACEBACK_HEAD in row for row in rows)
+    other = any(PATTERNS.other_output.match(row) for row in rows[:1]) or any(TRACEBACK_HEAD in row for row in rows)
     return rows if any(rows) and not other else []
 
 
 def _continuation(lines: Sequence[str], at: int) -> list[str]:
     """The lines after line `at` that belong to its message, stripped."""
     below = lines[at + 1 : at + 1 + MAX_MESSAGE_LINES]
-    if at < len(lines) and PANIC_PATTERN.search(lines[at]):
+    if at < len(lines) and PATTERNS.panic.search(lines[at]):
         return [row.strip() for row in below[:1]]
-    if at < len(lines) and (CMAKE_PATTERN.match(lines[at]) or lines[at].rstrip().endswith(HDF5_TRACE)):
+    if at < len(lines) and (PATTERNS.cmake.match(lines[at]) or lines[at].rstrip().endswith(HDF5_TRACE)):
         indented = takewhile(lambda row: not row.strip() or row[0] in " \t", below)
         return [row.strip() for row in indented if row.strip()]
-    more = takewhile(lambda row: row.strip() and TRACEBACK_HEAD not in row and not OTHER_OUTPUT_PATTERN.match(row.strip()), below)
-    return [row.strip() for row in more]
+    rows = (row.strip() for row in below)
+    return list(takewhile(lambda row: row and TRACEBACK_HEAD not in row and not PATTERNS.other_output.match(row), rows))
 
 
 def _joined(rows: Sequence[str]) -> str:
@@ -190,9 +182,9 @@ def _stated(block: Sequence[str], framed: bool) -> dict[str, Value]:
     """The sentence of a message without an exception that states the problem: what stands behind a place or a level."""
     if framed:
         return {STATED: _sentence_end().split(_joined(block))[0]}
-    if PANIC_PATTERN.search(block[0]) or CMAKE_PATTERN.match(block[0]):
+    if PATTERNS.panic.search(block[0]) or PATTERNS.cmake.match(block[0]):
         return {STATED: block[1]} if len(block) > 1 else {}
-    level = PREFIX_PATTERN.match(block[0])
+    level = PATTERNS.prefix.match(block[0])
     return {STATED: _sentence_end().split(level["rest"])[0]} if level else {}
 
 
@@ -221,7 +213,7 @@ def _further_log(proofs: Sequence[Proof], lines: Sequence[str], at: int) -> dict
         range(max(0, at - MAX_LOG_DISTANCE), min(len(lines), at + MAX_LOG_DISTANCE)), key=lambda i: abs(i - at)
     )
     given = {p.source.rpartition("/")[2] for p in proofs}
-    found = (m["path"] for i in near for m in FURTHER_LOG_PATTERN.finditer(lines[i]))
+    found = (m["path"] for i in near for m in PATTERNS.further_log.finditer(lines[i]))
     path = next((p for p in found if p.rpartition("/")[2] not in given), None)
     return {FURTHER_LOG: path} if path else {}
 
@@ -231,5 +223,5 @@ def _written(facts: Fields, lines: Sequence[str], at: int) -> dict[str, Value]:
     if "path" not in facts:
         return {}
     calls = lines[max(0, at - MAX_CALL_LINES) : at]
-    writes = WRITER_WORDS_PATTERN.search(str(facts.get(MESSAGE, ""))) or any(map(WRITING_CALL_PATTERN.search, calls))
+    writes = PATTERNS.writer_words.search(str(facts.get(MESSAGE, ""))) or any(map(PATTERNS.writing_call.search, calls))
     return {WRITTEN_PATH: facts["path"]} if writes else {}

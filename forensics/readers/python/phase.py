@@ -12,7 +12,7 @@ Names: Trainer of transformers, Lightning's loops, Keras, fairseq, and what prog
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.model import Value
 from forensics.readers.python.failing_code import quoted_code
 from forensics.readers.python.near_tracebacks import tracebacks_near
@@ -25,16 +25,10 @@ PHASE_FACTS = EVALUATING, EVALUATION_FILE, GENERATING, GATHERING, LOADING = (
     "gathering",
     "loading_weights",
 )
-FUNCTION_PATTERN = part_pattern("phase", "function")
+PATTERNS = patterns_of("phase")
 MODEL_CALLS = {"forward", "_call_impl", "_wrapped_call_impl", "call"}
-# of transformers and diffusers: their `forward` is no model's, but calls one.
-PIPELINE_PATTERN = part_pattern("phase", "pipeline")
 GRADIENT_FUNCTIONS = {"backward", "run_backward", "_engine_run_backward", "optimizer_step"}
-GATHERING_PATTERN = part_pattern("phase", "gathering")
-LOADING_PATTERN = part_pattern("phase", "loading")
-MOVED_MODEL_PATTERN = part_pattern("phase", "moved model")
 SHARDS_LOADED = "Loading checkpoint shards"
-HEADING_PATTERN = part_pattern("phase", "heading")
 MAX_HEADING_LINES = 4  # chosen by hand: between the heading of an evaluation and a message without a traceback
 NO_GRADIENT_WRAPPER = "decorate_context"  # of torch.no_grad and torch.inference_mode; PyTorch's optimizers use it, too
 OPTIMIZER_FUNCTIONS = {"step", "closure"}
@@ -45,21 +39,21 @@ def phase_facts(lines: Sequence[str], at: int) -> dict[str, Value]:
     """The facts of the traceback that belongs to line `at`; none of one that ended in the training itself."""
     frames = list(_frames(lines, at))
     if not frames:
-        headed = any(HEADING_PATTERN.search(text) for text in lines[max(0, at - MAX_HEADING_LINES) : at])
+        headed = any(PATTERNS.heading.search(text) for text in lines[max(0, at - MAX_HEADING_LINES) : at])
         shards = any(SHARDS_LOADED in text for text in lines[max(0, at - MAX_HEADING_LINES) : at + 1])
         return {EVALUATING: "an evaluation"} if headed else {LOADING: SHARDS_LOADED} if shards else {}
     if loading := _loading(lines, at, frames):
         return {LOADING: loading}
     if any(_trains(name) for name, _ in frames):
         return {}
-    called = (i for i, (name, file) in enumerate(frames) if name in MODEL_CALLS and not PIPELINE_PATTERN.search(file))
+    called = (i for i, (name, file) in enumerate(frames) if name in MODEL_CALLS and not PATTERNS.pipeline.search(file))
     calls = next(called, len(frames))
     for name, file in reversed(frames[:calls]):
         named = words_of_name(name)
         if named & words("generation_names"):
             return {GENERATING: name}
         if _evaluates(named):
-            gathered = next((n for n, _ in frames if GATHERING_PATTERN.match(n)), None)
+            gathered = next((n for n, _ in frames if PATTERNS.gathering.match(n)), None)
             found: dict[str, Value] = {EVALUATING: name, EVALUATION_FILE: file}
             return found | ({GATHERING: gathered} if gathered else {})
     return _without_gradients(frames[:calls]) if calls < len(frames) else {}
@@ -69,15 +63,15 @@ def _loading(lines: Sequence[str], at: int, frames: Sequence[Frame]) -> str:
     """The function or the statement that puts weights into memory, where the traceback ended in one and calls no model."""
     if any(name in MODEL_CALLS or name in GRADIENT_FUNCTIONS for name, _ in frames):
         return ""
-    named = next((name for name, _ in reversed(frames) if LOADING_PATTERN.fullmatch(name)), "")
+    named = next((name for name, _ in reversed(frames) if PATTERNS.loading.fullmatch(name)), "")
     codes = (quoted_code(lines, place)[0] for place in next(iter(tracebacks_near(lines, at)), [])[-1:])
-    return named or next((code for code in codes if MOVED_MODEL_PATTERN.search(code)), "")
+    return named or next((code for code in codes if PATTERNS.moved_model.search(code)), "")
 
 
 def _frames(lines: Sequence[str], at: int) -> Iterator[Frame]:
     """The frames of the nearest traceback, the outermost first."""
     for number, file, _ in next(iter(tracebacks_near(lines, at)), []):
-        if found := FUNCTION_PATTERN.search(lines[number]):
+        if found := PATTERNS.function.search(lines[number]):
             yield found["function"], file
 
 

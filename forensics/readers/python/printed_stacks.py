@@ -15,7 +15,7 @@ dump_stack of the kernel, native and Java frames of HotSpot's error files.
 
 from collections.abc import Iterable, Iterator
 
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.model import PrintedStack, Region, Scan, Trigger
 
 MAX_FRAMES = 60  # lines of a stack that are read; the fault stands near its top
@@ -28,12 +28,9 @@ TRIGGER = Trigger(
     before=12,
     after=MAX_FRAMES,
 )
-NATIVE_FRAME_PATTERN = part_pattern("printed stacks", "native frame")
+PATTERNS = patterns_of("printed stacks")
 FORMATS = ("glibc", "torch", "backward", "gdb", "kernel", "hotspot", "java")
-NUMBER_PATTERN = part_pattern("python printed stacks", "number")
-PASSED_OVER_PATTERN = part_pattern("printed stacks", "passed over")
 MANGLED = "_Z"  # a name of C++ that nobody reads
-RAISING_PATTERN = part_pattern("printed stacks", "raising")
 
 
 def printed_stacks(scans: Iterable[Scan]) -> tuple[PrintedStack, ...]:
@@ -45,22 +42,22 @@ def printed_stacks(scans: Iterable[Scan]) -> tuple[PrintedStack, ...]:
 def _of(scan: Scan, region: Region) -> Iterator[PrintedStack]:
     lines = list(region.lines())
     here = next(i for i, line in enumerate(lines) if line.number == region.number)
-    numbered = NUMBER_PATTERN.search(region.text) is not None
+    numbered = PATTERNS.number.search(region.text) is not None
     upwards = numbered and here > 0 and "#1 " in lines[here - 1].text  # the innermost frame is printed last
     origin = scan.source.origin or int
     raised: PrintedStack | None = None  # where an error was only made: better than nothing
     for line in reversed(lines[: here + 1]) if upwards else lines[here:]:
-        found = NATIVE_FRAME_PATTERN.search(line.text)
+        found = PATTERNS.native_frame.search(line.text)
         if found is None or found["unsure"]:
             continue
         form = next(f for f in FORMATS if found[f])
         library, function = found[form].rpartition("/")[2], (found[f"{form}_function"] or "").strip()
-        if PASSED_OVER_PATTERN.match(library):
+        if PATTERNS.passed_over.match(library):
             continue
         library = found[form].rpartition("-packages/")[2] if "-packages/" in found[form] else library
         name = "" if function.startswith(MANGLED) else function.partition("(")[0]
         stack = PrintedStack(scan.source.name, origin(region.number), library, name, form == "kernel")
-        if not RAISING_PATTERN.match(function):
+        if not PATTERNS.raising.match(function):
             yield stack
             return
         raised = raised or stack

@@ -16,25 +16,19 @@ from datetime import datetime
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.line_formats import parse_prefix
 from forensics.model import Line, Scan, Trigger
 from forensics.model.dumps import Frame
 from forensics.model.stacks import ProcessStacks, ThreadStack
 from forensics.readers.identity.entity_ids import normalise_host, rank_of_file_name
-from forensics.readers.python.faulthandler import DUMP_HEAD_PATTERN, DUMP_THREAD_PATTERN
 from forensics.readers.python.frames import dump_frame
 
 TRIGGER = Trigger(
     "process_stacks", ("python v3.", "(most recent call first)", "=== rank ", "stacks of pid ", " (lwp "), before=3, after=400
 )
-PROCESS_PATTERN = part_pattern("process stacks", "process")
-RANK_HEAD_PATTERN = part_pattern("process stacks", "rank head")
-CAPTURED_PATTERN = part_pattern("process stacks", "captured")
-THREAD_PATTERN = part_pattern("process stacks", "thread")
-SPY_FRAME_PATTERN = part_pattern("process stacks", "spy frame")
-GDB_THREAD_PATTERN = part_pattern("process stacks", "gdb thread")
-GDB_FRAME_PATTERN = part_pattern("process stacks", "gdb frame")
+PATTERNS = patterns_of("process stacks")
+DUMP_PATTERNS = patterns_of("faulthandler")
 MAX_THREADS = 2_000  # of one source
 
 
@@ -86,7 +80,7 @@ def read_stacks(lines: Sequence[Line], source: str) -> tuple[ProcessStacks, ...]
         elif thread := _thread(text, line):
             end_thread()
             current.tool, head = thread[0], thread[1:]
-            if native := GDB_THREAD_PATTERN.match(text):
+            if native := PATTERNS.gdb_thread.match(text):
                 current.pid = int(native["pid"])  # that of the last one, the first thread of the process
         elif head is not None and (frame := _frame(text)):
             frames.append((frame, line))
@@ -102,17 +96,17 @@ def _told(text: str) -> str:
 
 def _process(text: str) -> _Open | None:
     """The process that a line begins."""
-    if found := RANK_HEAD_PATTERN.match(text):
+    if found := PATTERNS.rank_head.match(text):
         return _Open(rank=int(found["rank"]), host=normalise_host(found["host"] or ""))
-    if found := CAPTURED_PATTERN.search(text):
+    if found := PATTERNS.captured.search(text):
         rank = int(found["rank"]) if found["rank"] else None
         host = normalise_host(found["host"] or "")
         child = (int(found["child"]), int(found["parent"])) if found["child"] else None
         taken = datetime.fromisoformat(found["taken"]).timestamp() if found["taken"] else None
         return _Open(pid=int(found["pid"]), rank=rank, host=host, kernel=found["kernel"] or "", child=child, taken=taken)
-    if found := PROCESS_PATTERN.match(text):
+    if found := PATTERNS.process.match(text):
         return _Open("py-spy", int(found["pid"]), command=found["command"])
-    return _Open() if DUMP_HEAD_PATTERN.match(text) else None
+    return _Open() if DUMP_PATTERNS.dump_head.match(text) else None
 
 
 def _joined(first: _Open, second: _Open) -> _Open:
@@ -125,19 +119,19 @@ def _joined(first: _Open, second: _Open) -> _Open:
 
 def _thread(text: str, line: Line) -> tuple[str, str, str, Line] | None:
     """Tool, name, state and line of the thread that a line begins whose text is `text`."""
-    if found := THREAD_PATTERN.match(text):
+    if found := PATTERNS.thread.match(text):
         return "py-spy", found["name"] or "", found["state"], line
-    if found := GDB_THREAD_PATTERN.match(text):
+    if found := PATTERNS.gdb_thread.match(text):
         return "gdb", found["name"] or "", "idle", line  # it was stopped to be looked at
-    if found := DUMP_THREAD_PATTERN.search(text):
+    if found := DUMP_PATTERNS.dump_thread.search(text):
         return "faulthandler", "", "current" if found["current"].startswith("C") else "", line
     return None
 
 
 def _frame(text: str) -> Frame | None:
-    if found := SPY_FRAME_PATTERN.match(text):
+    if found := PATTERNS.spy_frame.match(text):
         return Frame(found["file"], int(found["line"] or 0), found["function"])
-    if found := GDB_FRAME_PATTERN.match(text):
+    if found := PATTERNS.gdb_frame.match(text):
         return Frame(found["file"] or found["library"] or "", int(found["line"] or 0), found["function"])
     dumped = dump_frame(text)
     return Frame(dumped.file, dumped.line or 0, dumped.function) if dumped else None

@@ -16,17 +16,15 @@ Lines of source code that are printed with a traceback: they quote a message wit
 from collections.abc import Mapping, Sequence
 
 from forensics.core import lazy
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.line_formats import unlabelled
 from forensics.model import Line
 
-NUMBERED_PATTERN = part_pattern("quoted source", "numbered")
+PATTERNS = patterns_of("quoted source")
 ELLIPSIS_PATTERN = lazy.regex(r"\A\s{0,12}\(\.\.\.\)\s*\Z")
 PYTEST_MARK_PATTERN = lazy.regex(r"\A>\s{4,}\S")
 PYTEST_SOURCE_PATTERN = lazy.regex(r"\A\s{4,}\S|\A\s*\Z")
 PYTEST_ERROR_PATTERN = lazy.regex(r"\AE\s{2,}\S")
-LITERAL_PATTERN = part_pattern("quoted source", "literal")
-FRAME_ROW_PATTERN = part_pattern("quoted source", "frame row")
 MAX_STATEMENT_LINES = 8  # of one statement below its frame: later Pythons quote all of them
 MAX_SOURCE_ROWS = 12  # rows between the one that ran and another one of the same window
 
@@ -39,14 +37,14 @@ def is_quoted_source(line: Line, around: Sequence[Line]) -> bool:
 
 def is_text_in_code(line: Line, span: tuple[int, int], around: Sequence[Line]) -> bool:
     """Are the characters of `span` a part of a text in the statement that a frame of a traceback quotes?"""
-    literals = (found.span() for found in LITERAL_PATTERN.finditer(line.text))
+    literals = (found.span() for found in PATTERNS.literal.finditer(line.text))
     if not any(start <= span[0] and span[1] <= end for start, end in literals):
         return False
     rows = {row.number: unlabelled(row.text) for row in around}
     indent = len(rows.get(line.number, "")) - len(rows.get(line.number, "").lstrip())
     for number in range(line.number - 1, line.number - 1 - MAX_STATEMENT_LINES, -1):
         row = rows.get(number, "")
-        if frame := FRAME_ROW_PATTERN.match(row):
+        if frame := PATTERNS.frame_row.match(row):
             return len(frame["indent"]) < indent
         if not row.startswith("  "):
             return False
@@ -54,7 +52,7 @@ def is_text_in_code(line: Line, span: tuple[int, int], around: Sequence[Line]) -
 
 
 def _numbered(at: int, rows: Mapping[int, str]) -> bool:
-    own = NUMBERED_PATTERN.match(rows.get(at, ""))
+    own = PATTERNS.numbered.match(rows.get(at, ""))
     if own is None or own["mark"]:
         return False
     return any(_reaches_mark(at, int(own["number"]), way, rows) for way in (-1, 1))
@@ -65,7 +63,7 @@ def _reaches_mark(at: int, last: int, way: int, rows: Mapping[int, str]) -> bool
     gap = False
     for step in range(1, MAX_SOURCE_ROWS):
         text = rows.get(at + way * step, "")
-        found = NUMBERED_PATTERN.match(text)
+        found = PATTERNS.numbered.match(text)
         if found is None and not ELLIPSIS_PATTERN.match(text):
             return False
         if found is not None:
@@ -94,9 +92,6 @@ def _of_pytest(at: int, rows: Mapping[int, str]) -> bool:
     return PYTEST_ERROR_PATTERN.match(rows.get(below, "")) is not None
 
 
-CODE_LINE_PATTERN = part_pattern("quoted source", "code line")
-
-
 def is_code_line(text: str) -> bool:
     """Is it a line of code that raises, or a text in it that spans lines?"""
-    return CODE_LINE_PATTERN.match(text) is not None
+    return PATTERNS.code_line.match(text) is not None

@@ -23,7 +23,7 @@ import re
 from collections.abc import Sequence
 
 from forensics.core import lazy
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.model import Value
 
 SAID_AMOUNTS = (
@@ -38,24 +38,14 @@ MAX_COMPARISON_CHARS = 600  # of a message: what compares two amounts stands at 
 MAX_DIVISORS = 8  # divisors of one number that a sentence lists
 MAX_DIVIDEND = 1 << 20  # chosen by hand: sizes of layers, batches and pictures are below
 MORE = r"(?:larger|greater|bigger|longer|higher|more|smaller|less|lower|shorter|fewer)"
-COMPARED_PATTERN = part_pattern("said amounts", "compared")
-PAIR_PATTERN = part_pattern("said amounts", "pair")
+PATTERNS = patterns_of("said amounts")
 ORDER_PATTERN = lazy.regex(rf"\b(\w+) (?:[<>]=?|[≤≥]|(?:must|should|has to) be {MORE} than(?: or equal to)?) (\w+)\b")
-GIVEN_PATTERN = part_pattern("said amounts", "given")
-MODEL_SIZE_PATTERN = part_pattern("said amounts", "model size")
-DIVIDED_PATTERN = part_pattern("said amounts", "divided")
-DIVIDED_BEHIND_PATTERN = part_pattern("said amounts", "divided behind")
-RANGE_PATTERN = part_pattern("said amounts", "range")
-OFFERED_PATTERN = part_pattern("said amounts", "offered")
 STRIPPED_PATTERN = lazy.regex(
     r"(?i)\A(?:(?:the|your|an?|but|and|that|has|have|expected|error|(?:user-)?specified|value|cannot have|disabled|total)\s+)+"
     r"|\s+(?:is|was|of|has|have|must|should|be|to|with|the)\Z|[`']"
 )
 
-CHOICE_PATTERN = part_pattern("said amounts", "choice")
-UNEQUAL_PATTERN = part_pattern("said amounts", "unequal")
 TENSOR_PATTERN = lazy.regex(r"\b(?:tensors?|dim|dimensions?|shapes?)\b")  # of sizes that other readers tell
-EXPECTED_PATTERN = part_pattern("said amounts", "expected")
 
 
 def said_amounts(text: str) -> dict[str, Value]:
@@ -71,7 +61,7 @@ def _divided(text: str) -> dict[str, Value]:
 
     The sizes of a model are what they are, and a divisor without a name is one that a library wants.
     """
-    tried = (p.search(text) for p in (DIVIDED_PATTERN, DIVIDED_BEHIND_PATTERN))
+    tried = (p.search(text) for p in (PATTERNS.divided, PATTERNS.divided_behind))
     told = next((m.groupdict() for m in tried if m and _is_no_divisor(int(m["amount_b"]), int(m["amount_a"]))), None)
     if told is None:
         return {}
@@ -80,7 +70,7 @@ def _divided(text: str) -> dict[str, Value]:
     named: dict[str, Value] = {"dividend": whole, "divisor": part}
     named |= {"divided_name": name_a} if name_a else {}
     named |= {"divisor_name": name_b} if name_b else {}
-    of_model = bool(MODEL_SIZE_PATTERN.search(name_a))
+    of_model = bool(PATTERNS.model_size.search(name_a))
     if name_b or of_model:
         named["divisor_choices"] = _listed([n for n in range(1, whole + 1) if whole % n == 0][:MAX_DIVISORS])
     if not of_model:
@@ -99,7 +89,7 @@ def _listed(numbers: list[int]) -> str:
 
 
 def _ranged(text: str) -> dict[str, Value]:
-    found = RANGE_PATTERN.search(text)
+    found = PATTERNS.range.search(text)
     name = _plain(found["name_a"]) if found else ""
     if not found or not name:
         return {}
@@ -109,16 +99,16 @@ def _ranged(text: str) -> dict[str, Value]:
 
 
 def _asked(text: str) -> dict[str, Value]:
-    if choice := CHOICE_PATTERN.search(text):
+    if choice := PATTERNS.choice.search(text):
         return {"asked_choice": choice["asked"], "asked_things": choice["things"], "offered_choice": choice["offered"]}
-    found = OFFERED_PATTERN.search(text)
+    found = PATTERNS.offered.search(text)
     if not found or int(found["asked"]) <= int(found["offered"]):
         return {}
     return {"asked_amount": found["asked"], "asked_things": found["things"].strip(), "offered_amount": found["offered"]}
 
 
 def _unequal(text: str) -> dict[str, Value]:
-    found = UNEQUAL_PATTERN.search(text)
+    found = PATTERNS.unequal.search(text)
     names = (_plain(found["name_a"]), _plain(found["name_b"])) if found else ("", "")
     if not found or not all(names) or found["amount_a"] == found["amount_b"] or TENSOR_PATTERN.search(text):
         return {}
@@ -127,7 +117,7 @@ def _unequal(text: str) -> dict[str, Value]:
 
 
 def _expected(text: str) -> dict[str, Value]:
-    found = EXPECTED_PATTERN.search(text)
+    found = PATTERNS.expected.search(text)
     if not found:
         return {}
     expected, got = found["expected_a"] or found["expected_b"], found["got_a"] or found["got_b"]
@@ -142,16 +132,16 @@ def _compared(text: str) -> dict[str, Value]:
         return {}
     (large, most), (small, least) = both if sizes[0] > sizes[1] else reversed(both)
     told: dict[str, Value] = {"larger_name": _plain(large), "larger_amount": _told(most)}
-    if GIVEN_PATTERN.search(small):
+    if PATTERNS.given.search(small):
         return told | {"fixed_name": _plain(small), "fixed_amount": _told(least)}
     return told | {"smaller_name": _plain(small), "smaller_amount": _told(least)}
 
 
 def _both_amounts(text: str) -> list[tuple[str, str]]:
     """The two names with their amounts that a message compares, or that it gives behind the rule which they break."""
-    if found := COMPARED_PATTERN.search(text):
+    if found := PATTERNS.compared.search(text):
         return [(found["name_a"], found["amount_a"]), (found["name_b"], found["amount_b"])]
-    rule, pairs = ORDER_PATTERN.search(text), {m["name"]: m["amount"] for m in PAIR_PATTERN.finditer(text)}
+    rule, pairs = ORDER_PATTERN.search(text), {m["name"]: m["amount"] for m in PATTERNS.pair.finditer(text)}
     return [(name, pairs[name]) for name in rule.groups() if name in pairs] if rule else []
 
 
@@ -169,8 +159,6 @@ def _plain(name: str | None) -> str:
 
 
 SAID_SHAPES = "long_shape", "short_shape", "extra_axis", "extra_size", "axis_order", "size_ratio"
-SHAPE_PATTERN = part_pattern("said amounts", "shape")
-TWO_SIZES_PATTERN = part_pattern("said amounts", "two sizes")
 MAX_SHAPES_CHARS = 600  # of a message: its shapes stand at its beginning
 MAX_RATIO = 64  # chosen by hand: a larger quotient of two sizes is by chance
 Shape = tuple[int, ...]
@@ -178,11 +166,11 @@ Shape = tuple[int, ...]
 
 def said_shapes(text: str) -> dict[str, Value]:
     """The facts of SAID_SHAPES for the first two different shapes of a message."""
-    if two := TWO_SIZES_PATTERN.search(text):
+    if two := PATTERNS.two_sizes.search(text):
         small, large = sorted((int(two["a"]), int(two["b"])))
         whole = 1 < small < large and large % small == 0 and large // small <= MAX_RATIO
         return {"size_ratio": large // small} if whole else {}
-    told = (tuple(map(int, m["sizes"].split(","))) for m in SHAPE_PATTERN.finditer(text[:MAX_SHAPES_CHARS]))
+    told = (tuple(map(int, m["sizes"].split(","))) for m in PATTERNS.shape.finditer(text[:MAX_SHAPES_CHARS]))
     shapes = list(dict.fromkeys(told))[:2]
     if len(shapes) < 2:
         return {}

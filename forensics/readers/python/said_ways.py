@@ -15,7 +15,7 @@ from difflib import get_close_matches
 from itertools import pairwise
 
 from forensics.core import lazy
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.model import Value
 
 WHOLE_MESSAGE = "whole_message"  # the decisive line with the lines that continue it, for conditions of remedies
@@ -37,21 +37,14 @@ PROGRAMS = (
     r"|nvidia-ctk|module|ulimit|sysctl|jupyter|dvc (?:pull|fetch)|terraform init|dotnet|nltk\.download"
     r"|Rscript|import Pkg|install\.packages)"
 )
-# What may delete, end or overwrite something, or is more than one command: it is never told as a way out, whoever says it.
-HARMFUL_PATTERN = part_pattern("said ways", "harmful")
-INTRODUCED_PATTERN = part_pattern("said ways", "introduced")
+PATTERNS = patterns_of("said ways")
 TYPED_ROW_PATTERN = lazy.regex(rf"\A\s*(?:[$#>] )?(?P<command>(?:sudo )?{PROGRAMS}\b[ (][^\n]*\S)\s*\Z")
 QUOTED_COMMAND_PATTERN = lazy.regex(
     r"(?i:\b(?:run(?:ning)?|try|use|using|execute|with|via|by(?: calling)?|call|type|do|either)\b(?: the command)?:? )"
     rf"(?P<quote>[`'\"])(?P<command>(?:sudo )?{PROGRAMS}\b[ (]"
     rf"(?:(?!(?P=quote)(?:\W|\Z))[^\n]){{2,{MAX_TYPED_CHARS}}})(?P=quote)"
 )
-PLAIN_COMMAND_PATTERN = part_pattern("said ways", "plain command")
-MEANT_PATTERN = part_pattern("said ways", "meant")
-SLIP_PATTERN = part_pattern("said ways", "slip")
-GIVEN_NAME_PATTERN = part_pattern("said ways", "given name")
 USAGE_OPTION_PATTERN = lazy.regex(r"(?<![\w-])--?[A-Za-z][\w-]*")
-USAGE_TEXT_PATTERN = part_pattern("said ways", "usage text")
 
 
 def said_ways(block: Sequence[str], lines: Sequence[str], at: int) -> dict[str, Value]:
@@ -66,35 +59,35 @@ def said_ways(block: Sequence[str], lines: Sequence[str], at: int) -> dict[str, 
 
 def _commands(block: Sequence[str], below: Sequence[str]) -> Iterator[str]:
     """The commands of the message that do no harm."""
-    yield from (command for command in _typed(block, below) if not HARMFUL_PATTERN.search(command))
+    yield from (command for command in _typed(block, below) if not PATTERNS.harmful.search(command))
 
 
 def _typed(block: Sequence[str], below: Sequence[str]) -> Iterator[str]:
     """The commands in quotes, those behind an order, and the row that a colon introduces."""
-    for pattern in (QUOTED_COMMAND_PATTERN, PLAIN_COMMAND_PATTERN):
+    for pattern in (QUOTED_COMMAND_PATTERN, PATTERNS.plain_command):
         for row in block:
             yield from (m["command"].rstrip(" .,") for m in pattern.finditer(row))
     rows = [row for row in (*block, *below[len(block) - 1 :]) if row.strip()]
     for row, following in pairwise(rows):
         typed = TYPED_ROW_PATTERN.match(following)
-        if typed and INTRODUCED_PATTERN.search(row) and len(typed["command"]) <= MAX_TYPED_CHARS:
+        if typed and PATTERNS.introduced.search(row) and len(typed["command"]) <= MAX_TYPED_CHARS:
             yield typed["command"]
 
 
 def _named_as_meant(text: str) -> dict[str, Value]:
     """The name that the message offers, and the nearest one in front of it that it refuses."""
-    offered = MEANT_PATTERN.search(text)
+    offered = PATTERNS.meant.search(text)
     if offered is None:
         return {}
-    before = [m["quoted"] or m["option"] for m in GIVEN_NAME_PATTERN.finditer(text[: offered.start()])]
+    before = [m["quoted"] or m["option"] for m in PATTERNS.given_name.finditer(text[: offered.start()])]
     like = get_close_matches(offered["meant"], before, 1, MIN_LIKENESS)
     return {MEANT: offered["meant"], **({MISSPELT: like[0]} if like else {})}
 
 
 def _nearest_option(text: str, above: Sequence[str]) -> dict[str, Value]:
     """The option of the usage text above that is most like the refused one."""
-    slip = SLIP_PATTERN.search(text)
-    begin = next((i for i, row in enumerate(above) if USAGE_TEXT_PATTERN.match(row)), None)
+    slip = PATTERNS.slip.search(text)
+    begin = next((i for i, row in enumerate(above) if PATTERNS.usage_text.match(row)), None)
     if slip is None or begin is None:
         return {}
     known = dict.fromkeys(m[0] for row in above[begin:] for m in USAGE_OPTION_PATTERN.finditer(row))

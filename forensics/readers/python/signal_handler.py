@@ -11,11 +11,11 @@ name it. A handler that a program calls itself, as launchers do when a worker ha
 handler raises on purpose (`raise Stopped`) is its message of the signal, and is left to its own signature.
 """
 
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.model import Line, Region, Trigger
 from forensics.readers.base import ParsedLine, Record, parse_lines
 from forensics.readers.python.frames import file_frame
-from forensics.readers.python.traceback import EXCEPTION_LINE_PATTERN, MARKS_PATTERN
+from forensics.readers.python.traceback import MARKS_PATTERN
 
 TRIGGER = Trigger(
     "signal_handler",
@@ -26,8 +26,8 @@ TRIGGER = Trigger(
     before=4,
     after=40,
 )
-HANDLER_PATTERN = part_pattern("signal handler", "handler")
-DELIBERATE_PATTERN = part_pattern("signal handler", "deliberate")
+PATTERNS = patterns_of("signal handler")
+TRACEBACK_PATTERNS = patterns_of("traceback")
 DELIBERATE_TYPES = {"KeyboardInterrupt", "SystemExit", "SignalException"}
 RAISED = "raised"
 OUTCOMES = (RAISED,)
@@ -38,7 +38,7 @@ def read(region: Region) -> Record | None:
     own = parse_lines([Line(region.number, region.text)])[0]
     frame = file_frame(own.message)
     handler = frame.function.strip() if frame else ""
-    if not HANDLER_PATTERN.match(handler) or not _is_interruption(handler, parse_lines(region.lines_before())):
+    if not PATTERNS.handler.match(handler) or not _is_interruption(handler, parse_lines(region.lines_before())):
         return None
     code = ""
     for row in (r for r in parse_lines(region.lines_after()) if r.prefix.rank == own.prefix.rank):
@@ -48,9 +48,9 @@ def read(region: Region) -> Record | None:
         if text[0] in " \t":
             code = text if not file_frame(text) else code
             continue
-        found = EXCEPTION_LINE_PATTERN.match(text.strip())
+        found = TRACEBACK_PATTERNS.exception_line.match(text.strip())
         kind = found["exc_type"].rpartition(".")[2] if found else ""
-        if not found or kind in DELIBERATE_TYPES or DELIBERATE_PATTERN.match(code):
+        if not found or kind in DELIBERATE_TYPES or PATTERNS.deliberate.match(code):
             return None
         fields = {"handler": handler, "exc_type": found["exc_type"]}
         return Record("signal_handler", region.number, row.line.number, RAISED, "strong", (own.line, row.line), {**fields})

@@ -9,7 +9,7 @@ TypeError: read_csv() got an unexpected keyword argument 'error_bad_lines'    ->
 import functools
 
 from forensics.core import lazy
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.database import read_table
 from forensics.model import Value
 
@@ -20,7 +20,7 @@ MISSING_NAME_PATTERNS = (
     lazy.regex(r"cannot import name '(?P<old>\w{1,60})' from '(?P<owner>[\w.]{1,80})'"),
     lazy.regex(r"No module named '(?:(?P<owner>[\w.]{1,80})\.)?(?P<old>\w{1,60})'"),
 )
-REFUSED_ARGUMENT_PATTERN = part_pattern("successors", "refused argument")
+PATTERNS = patterns_of("successors")
 
 
 @functools.cache
@@ -35,7 +35,7 @@ def successor_facts(text: str) -> dict[str, Value]:
             owner = HIDDEN_MODULE_PATTERN.sub("", found["owner"] or "")
             if row := _table().get(f"{owner}.{found['old']}".lstrip(".")):
                 return _facts(row["name"], row)
-    for found in REFUSED_ARGUMENT_PATTERN.finditer(text):
+    for found in PATTERNS.refused_argument.finditer(text):
         if row := _table().get(f"{found['callee']}({found['old']})") or _table().get(f"({found['old']})"):
             return _facts(f"the argument {found['old']}", row)
     return {}

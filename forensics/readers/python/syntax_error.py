@@ -6,7 +6,7 @@
 SyntaxError: invalid syntax              SyntaxError: '(' was never closed
 """
 
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.model import Line, Region, Trigger, Value
 from forensics.readers.base import Record, parse_lines
 from forensics.readers.python.exception_message import TRACEBACK_HEAD, message_end
@@ -14,14 +14,14 @@ from forensics.readers.python.frames import syntax_place
 
 TRIGGER = Trigger("syntax_error", ("SyntaxError:", "IndentationError:", "TabError:"), before=12, after=12)
 OUTCOMES = (REFUSED := "refused",)
-MESSAGE_PATTERN = part_pattern("syntax error", "message")
+PATTERNS = patterns_of("syntax error")
 MAX_CODE_ROWS = 5  # between the place and the message: the code, on several lines at most, and the mark below it
 
 
 def read(region: Region) -> Record | None:
     """The error whose message is on the region's line. None where a traceback tells it, or where it names no place."""
     *above, own = parse_lines([*region.lines_before(), Line(region.number, region.text)])
-    found = MESSAGE_PATTERN.match(own.message.strip())
+    found = PATTERNS.message.match(own.message.strip())
     near = above[-MAX_CODE_ROWS:]
     places = [syntax_place(row.message) for row in near]
     place = next((i for i in reversed(range(len(near))) if places[i]), None)

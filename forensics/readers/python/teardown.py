@@ -12,7 +12,7 @@ The program goes on without them, or is over: what they could not clean up is a 
 
 from collections.abc import Sequence
 
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.model import Line, Region
 from forensics.readers.python.frames import file_frame
 
@@ -37,8 +37,7 @@ TEARDOWN_FUNCTIONS = (
 # Functions that print an exception: of IPython (core/interactiveshell.py, core/ultratb.py) and of CPython (traceback.py).
 FORMATTERS = ("showtraceback", "structured_traceback", "print_exception", "format_exception", "format_exc", "print_exc")
 FORMATTER_FILES = ("/IPython/core/interactiveshell.py", "/IPython/core/ultratb.py", "/traceback.py")
-# Threads of the Weights & Biases client (sdk/wandb_run.py, interface/router.py). The run continues when one of them fails.
-TRACKER_THREAD_PATTERN = part_pattern("teardown", "tracker thread")
+PATTERNS = patterns_of("teardown")
 # Threads without a name of its own, and threads of other trackers. The first frame outside threading.py identifies them.
 IN_THREAD = "in_thread"  # a fact of an exception that ended another thread than the main one
 THREAD_PREFIX = "Exception in thread "  # only that thread ends; later lines show whether the program continues without it
@@ -53,7 +52,7 @@ def is_ignored(region: Region) -> bool:
     """Was the exception printed and then ignored, or raised in a tracker's thread? The line before the traceback shows it, or the
     second line before it if the message was broken into two lines."""
     *_, further, near = [Line(0, ""), Line(0, ""), *region.lines_before()]
-    if any(said in near.text for said in IGNORED) or TRACKER_THREAD_PATTERN.search(near.text):
+    if any(said in near.text for said in IGNORED) or PATTERNS.tracker_thread.search(near.text):
         return True
     if CALLBACK in further.text and near.text.lstrip().startswith("handle:"):
         return True

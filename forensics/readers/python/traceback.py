@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from forensics.core import lazy
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.readers.base import ParsedLine, Record, parse_lines, unwrapped
 from forensics.readers.python.exception_message import HANDLED, MAX_MESSAGE_LINES, TRACEBACK_HEAD, list_end, message_end
@@ -40,9 +40,7 @@ from forensics.readers.python.teardown import (
     is_of_tracker,
 )
 
-MARKED_CODE_PATTERN = part_pattern("traceback", "marked code")
-IMPORT_STATEMENT_PATTERN = part_pattern("traceback", "import statement")
-MODULE_LACKS_PATTERN = part_pattern("traceback", "module lacks")
+PATTERNS = patterns_of("traceback")
 LACKING = ("AttributeError", "NameError", "TypeError")  # a name or argument that is not there, or no longer of its kind
 
 
@@ -58,11 +56,11 @@ def packages_misfit(messages: Sequence[str], exception: str, message: str) -> bo
     frames = [f for f in _frames(messages) if not f.file.startswith("<")]
     if exception.rpartition(".")[2] not in LACKING or not frames or not installed_package(frames[-1].file):
         return False
-    lacks = MODULE_LACKS_PATTERN.match(message)
+    lacks = PATTERNS.module_lacks.match(message)
     if lacks and f".{lacks['name']}" in frames[-1].code:
         return True
     own = [i for i, frame in enumerate(frames) if not is_library_file(frame.file)]
-    return any(IMPORT_STATEMENT_PATTERN.match(frame.code) for frame in frames[own[-1] if own else 0 : -1])
+    return any(PATTERNS.import_statement.match(frame.code) for frame in frames[own[-1] if own else 0 : -1])
 
 
 def _frames(messages: Sequence[str]) -> list[CodeFrame]:
@@ -76,17 +74,12 @@ def _frames(messages: Sequence[str]) -> list[CodeFrame]:
         if frame.form in ("traceback", "place", "dump"):
             code = next(iter(below[:upto]), "")
         else:
-            code = next((a["code"] for text in below[:upto] if (a := MARKED_CODE_PATTERN.match(text))), "")
+            code = next((a["code"] for text in below[:upto] if (a := PATTERNS.marked_code.match(text))), "")
         found.append(CodeFrame(frame.file, code))
     return found
 
 
 TRIGGER = Trigger("traceback", ("Traceback (most recent call last)",), before=4, after=150)
-ENDED_CELL_PATTERN = part_pattern("traceback", "ended cell")  # see sources/formats/notebook.py
-EXCEPTION_LINE_PATTERN = part_pattern("traceback", "exception line")
-NOTEBOOK_HEAD_PATTERN = part_pattern("traceback", "notebook head")
-# A traceback without its line breaks: `Traceback (most recent call last): File "a.py", line 2, in f assert x AssertionError`.
-ONE_LINE_TRACEBACK_PATTERN = part_pattern("traceback", "one line traceback")
 # Exceptions by which a launcher, a pool or a broken pipe reports that another process failed, without the reason.
 REPORTERS = {
     *("ChildFailedError", "CalledProcessError", "ProcessRaisedException", "ProcessExitedException", "SystemExit"),
@@ -95,13 +88,8 @@ REPORTERS = {
     *("TrainingFailedError", "HorovodInternalError", "EngineDeadError", "AsyncEngineDeadError", "BrokenProcessPool"),
     *("TerminatedWorkerError", "KilledWorker", "Empty", "EOFError", "BrokenPipeError", "ConnectionResetError"),
 }
-# A message that tells only that another process ended, or where its reason stands.
-ELSEWHERE_PATTERN = part_pattern("traceback", "elsewhere")
-CHILD_HEAD_PATTERN = part_pattern("traceback", "child head")
 UNCAUGHT, IGNORED_OUTCOME, TEARDOWN, MISFIT = "uncaught", "ignored", "teardown", "packages_misfit"
 OUTCOMES = (UNCAUGHT, IGNORED_OUTCOME, TEARDOWN, MISFIT)
-# The interrupted call, if it waits for another thread or process.
-WAITING_CALL_PATTERN = part_pattern("traceback", "waiting call")
 MARKS_PATTERN = lazy.regex(r"\s*[~^]+\s*")  # marks below the call that CPython prints since 3.11
 
 
@@ -109,7 +97,7 @@ def read(region: Region) -> Record | None:
     """The traceback that starts on the region's line. None if it is cut before its exception and no heading names that."""
     head, *rest = parse_lines([Line(region.number, region.text), *region.lines_after()])
     rows = [r for r in rest if r.prefix.rank == head.prefix.rank] if head.prefix.rank is not None else rest
-    notebook = NOTEBOOK_HEAD_PATTERN.search(head.message)
+    notebook = PATTERNS.notebook_head.search(head.message)
     if not notebook:
         head, *rows = unwrapped([head, *rows], TRACEBACK_HEAD)
     place = _notebook_end(rows, notebook["name"]) if notebook else _end(rows)
@@ -119,7 +107,7 @@ def read(region: Region) -> Record | None:
     if place is None:
         return _cut(region, head, rows, notebook["name"] if notebook else "")
     exception, surely_to = rows[place], list_end(rows, place)
-    found = EXCEPTION_LINE_PATTERN.match(exception.message.strip())
+    found = PATTERNS.exception_line.match(exception.message.strip())
     if found is None:
         return None
     frame, frame_line = _own_frame(rows[:place])
@@ -152,7 +140,7 @@ def _whose(head: ParsedLine, frames: list[str], below: list[ParsedLine]) -> dict
     fields: dict[str, Value] = {IN_THREAD: 1} if is_of_thread(frames) else {}
     if head.prefix.rank is not None:
         fields["rank"] = head.prefix.rank
-    if cell := next(filter(None, (ENDED_CELL_PATTERN.match(r.message) for r in below)), None):
+    if cell := next(filter(None, (PATTERNS.ended_cell.match(r.message) for r in below)), None):
         fields["cell"] = int(cell["number"])
     return fields
 
@@ -160,7 +148,7 @@ def _whose(head: ParsedLine, frames: list[str], below: list[ParsedLine]) -> dict
 def _child(region: Region) -> dict[str, Value]:
     """The number of the child process that the line before names: as torch.multiprocessing counts the processes that it spawned,
     and as multiprocessing names the children of a program. Its own names count from 1, and those of a program as it likes."""
-    found = CHILD_HEAD_PATTERN.match(before[-1].text) if (before := region.lines_before()) else None
+    found = PATTERNS.child_head.match(before[-1].text) if (before := region.lines_before()) else None
     if found is None:
         return {}
     if found["spawned"]:
@@ -187,7 +175,7 @@ def _cut(region: Region, head: ParsedLine, rows: list[ParsedLine], name: str) ->
     `name`: the exception's name from a notebook's heading, or "". Without it, the name is searched in the pasted line. None if
     neither names an exception, or if the exception only reports the failure of another process.
     """
-    pasted = ONE_LINE_TRACEBACK_PATTERN.search(head.message)
+    pasted = PATTERNS.one_line_traceback.search(head.message)
     exception = name or (pasted["name"] if pasted else "")
     if exception in REPORTERS or not exception.endswith(("Error", "Exception")):
         return None
@@ -209,7 +197,7 @@ def _end(rows: list[ParsedLine]) -> int | None:
         if message[0] in " \t" or message.lstrip()[0] in "│╭╰┃┏┗❱~^" or message.startswith("> File "):  # Loguru's mark
             frames += 1
             continue
-        if EXCEPTION_LINE_PATTERN.match(message.strip()):
+        if PATTERNS.exception_line.match(message.strip()):
             return i
         if message.startswith("File ") or frames:  # a paste that lost its indentation, or a message glued to output
             frames += 1
@@ -231,7 +219,7 @@ def _notebook_end(rows: list[ParsedLine], name: str) -> int | None:
 def _wait(rows: list[ParsedLine]) -> dict[str, Value]:
     """The call that waits for another thread or process, if the last row of code in the traceback is such a call."""
     code = next((r.message for r in reversed(rows) if not MARKS_PATTERN.fullmatch(r.message)), "")
-    found = WAITING_CALL_PATTERN.fullmatch(code)
+    found = PATTERNS.waiting_call.fullmatch(code)
     return {"waited_in": found["call"]} if found else {}
 
 
@@ -269,7 +257,7 @@ def _outcome(rows: list[ParsedLine], fields: dict[str, Value]) -> str:
 def _weight(rows: list[ParsedLine], frames: list[str], fields: dict[str, Value]) -> Weight:
     """A hint if the exception, in the first of `rows`, came while another was printed, was handled, or only tells of another."""
     reports = str(fields["exc_type"]).rpartition(".")[2] in REPORTERS
-    elsewhere = ELSEWHERE_PATTERN.search(str(fields.get("exc_message", "")))
+    elsewhere = PATTERNS.elsewhere.search(str(fields.get("exc_message", "")))
     return "hint" if reports or elsewhere or is_of_formatting(frames) or _is_handled(rows) else "strong"
 
 
@@ -287,7 +275,7 @@ def _wrapped(rows: list[ParsedLine], fields: dict[str, Value]) -> tuple[ParsedLi
     if str(fields.get("exc_message", wrapper)) != wrapper:
         return None
     for row in rows:
-        found = EXCEPTION_LINE_PATTERN.match(row.message)
+        found = PATTERNS.exception_line.match(row.message)
         inner = found["exc_type"].rpartition(".")[2] if found and found["exc_message"] else wrapper
         if found and wrapper.endswith(inner) and inner not in (wrapper, "Error", "Exception"):
             return row, {"exc_type": found["exc_type"], "exc_message": found["exc_message"].strip()[:500]}

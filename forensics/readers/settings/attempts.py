@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forensics.data_files.named_parts import every_value, part_pattern
+from forensics.data_files.named_parts import every_value, patterns_of
 from forensics.model import Region, Scan, Trigger
 from forensics.readers.progress.counters import NAMED_COUNT_TEXTS, NO_PROGRESS, Progress, named_counters
 from forensics.readers.progress.last_step import last_progress, lines_from_end, running_cell
@@ -31,15 +31,9 @@ TRIGGER = Trigger(  # what is printed once a run, not once a step: each place of
         ),
     ),
 )
-COMMAND = part_pattern("attempts", "command")
-OPTION_PATTERN = part_pattern("attempts", "option")
-# `Namespace(lr=0.1)`, `args: lr=0.1 batch_size=32`
-NAMESPACE = part_pattern("attempts", "namespace")
-ARGUMENT = part_pattern("attempts", "argument")
+PATTERNS = patterns_of("attempts")
 COMPARED_SETTINGS = {"batch_size": "batch size", "workers": "loader workers", "accumulation": "gradient accumulation steps"}
-SECRET = part_pattern("attempts", "secret")  # arguments whose values are nobody's business
 REACHED, SPEED = "reached", "seconds a step"
-PACE_PATTERN = part_pattern("attempts", "pace")
 MOST_PACED = 2000  # lines from the end of an attempt, the middle one of whose paces is told
 MOST_ATTEMPTS = 50  # of a source; a log with more of them is a service's
 MOST_VALUES = 4  # of one thing in one attempt
@@ -99,16 +93,19 @@ def _facts(scan: Scan) -> Iterator[tuple[int, str, str]]:
     for region in scan.regions.get(environment.TRIGGER.kind, ()):
         yield from ((region.number, n, v) for n, v in environment.read(region) if n != "/dev/shm")
     for region in scan.regions.get(run_settings.TRIGGER.kind, ()):
-        if not (NAMESPACE.search(region.text) or COMMAND.search(region.text)):  # arguments are read from the whole command
+        # arguments are read from the whole command
+        if not (PATTERNS.namespace.search(region.text) or PATTERNS.command.search(region.text)):
             settings = ((COMPARED_SETTINGS[k], f"{v:g}") for k, v in run_settings.read(region) if k in COMPARED_SETTINGS)
             yield from ((region.number, n, v) for n, v in settings)
 
 
 def _of_line(region: Region) -> Iterator[tuple[str, str]]:
     text = region.text[:8000]
-    namespace = NAMESPACE.search(text)
-    arguments = ARGUMENT.finditer(namespace[1]) if namespace else OPTION_PATTERN.finditer(text) if COMMAND.search(text) else ()
-    for match in (m for m in arguments if not SECRET.search(m[1])):
+    if namespace := PATTERNS.namespace.search(text):
+        arguments = PATTERNS.argument.finditer(namespace[1])
+    else:
+        arguments = PATTERNS.option.finditer(text) if PATTERNS.command.search(text) else iter(())
+    for match in (m for m in arguments if not PATTERNS.secret.search(m[1])):
         yield "--" + match[1].replace("_", "-"), match[2].strip("'\"")
     yield from every_value("attempt facts", text)
 
@@ -127,7 +124,7 @@ def _pace(scan: Scan, first: int, last: int) -> Said | None:
     for number, text in lines_from_end(
         scan, (b"/it", b"it/s", b"/step", b"step/s", b"steps/s", b"batch"), MOST_PACED, first, last
     ):
-        if (found := PACE_PATTERN.search(text)) and float(found["number"]):
+        if (found := PATTERNS.pace.search(text)) and float(found["number"]):
             pace = float(found["number"])
             paces.append((pace if found["unit"].startswith("s/") else 1 / pace, number))
     if not paces:

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from forensics.core import lazy
 from forensics.core.text import last_frame
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.line_formats import parse_prefix
 from forensics.model import Line, Observation, Scan, Stamp, Trigger
 
@@ -37,11 +37,8 @@ TRIGGER = Trigger(
         *(f"\n[{month}{day:>2} " for month in MONTH_PREFIXES for day in range(1, 32)),
     ),
 )
-BEGINS = part_pattern("clock samples", "begins")
+PATTERNS = patterns_of("clock samples")
 NEW_BOOT = lazy.regex(r"-- (?:Boot [0-9a-f]{32}|Reboot) --")
-# The account of a captured run, and of a capture without an end: `forensics run: local times are UTC+01:00 (CET)`
-LOCAL_ZONE = part_pattern("clock samples", "local zone")
-CLOCK_SET = part_pattern("clock samples", "clock set")  # of the kernel, at boot
 MAX_UTC_OFFSET = timedelta(hours=14)  # Kiribati: no zone is further from UTC
 SMALLEST_ZONE_STEP_S = 900  # all zones are whole quarters of an hour
 MAX_LOGGED_LATER_S = 60.0  # between the setting of the clock and the first line that a log daemon writes
@@ -52,7 +49,6 @@ MIN_DAY_CHANGE = timedelta(hours=6)
 
 MAX_PRINTED_TEXTS = 4000  # chosen by hand: lines that are searched for a full date
 MAX_PRINTED_DAYS = 200  # chosen by hand: no log of one failure has more
-PRINTED_DATE_PATTERN = part_pattern("clock samples", "printed date")
 
 
 class ClockSample(Struct, frozen=True, gc=False):
@@ -72,18 +68,18 @@ def clock_sample(line: Line, stamp: Stamp | None = None) -> ClockSample | None:
     """The ClockSample of a line; None if it shows nothing. `stamp`: of its prefix, if that was parsed before."""
     text = line.text
     if text.startswith("-- "):
-        begins = BEGINS.match(text)
+        begins = PATTERNS.begins.match(text)
         if begins:  # the time has the format of `journalctl -o short-full`, so it is parsed as such a line
             return ClockSample(line.number, parse_prefix(f"{begins[1]} host journal: ").stamp, header=True)
         return ClockSample(line.number, boot=True, header=True) if NEW_BOOT.match(text) else None
     stamp = stamp or parse_prefix(text).stamp
-    local = LOCAL_ZONE.search(text) if "forensics run: local" in text else None
+    local = PATTERNS.local_zone.search(text) if "forensics run: local" in text else None
     if local:
         offset = timedelta(hours=int(local[2]), minutes=int(local[3]))
         return ClockSample(line.number, stamp, local=-offset if local[1] == "-" else offset)
     if stamp is None:
         return None
-    if stamp.lacks == "year" and stamp.wall and (utc := CLOCK_SET.search(text)):
+    if stamp.lacks == "year" and stamp.wall and (utc := PATTERNS.clock_set.search(text)):
         stamp = _with_year_and_zone(stamp, stamp.wall, datetime.fromisoformat(utc[1]))
     return ClockSample(line.number, stamp, boot=stamp.mono is not None and "Linux version " in text)
 
@@ -118,7 +114,7 @@ def printed_dates(scan: Scan) -> list[datetime]:
     """The full dates in the texts of the lines that a scan kept: `audit(1458695528.636:26)`, `2025-12-29_21:58:40`."""
     texts = [x.text for x in (*scan.head, *scan.tail)] + [x.text for hit in scan.hits for x in hit.lines]
     found: set[datetime] = set()
-    for m in (m for text in texts[:MAX_PRINTED_TEXTS] for m in PRINTED_DATE_PATTERN.finditer(text)):
+    for m in (m for text in texts[:MAX_PRINTED_TEXTS] for m in PATTERNS.printed_date.finditer(text)):
         if m["epoch"]:
             found.add(datetime.fromtimestamp(int(m["epoch"]), UTC).replace(tzinfo=None))
         elif 1 <= int(m["month"]) <= 12 and int(m["day"]):  # to the month's last days the 28th is near enough

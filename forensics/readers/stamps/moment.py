@@ -11,18 +11,14 @@ from math import inf
 
 from msgspec import Struct
 
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.line_formats.anywhere import find_stamp, record_stamp
 from forensics.model import Scan, Stamp
 
 MAX_LINES_TO_TIME = 40  # chosen by hand: of the beginning and the end, in which a job script prints the date
 MAX_ROWS_TO_TIME = 25  # chosen by hand: of a record with one value a line, such as an event of a cloud's audit log
-# A row of torchelastic's table, a line of JSON, of `scontrol show job`: the record tells its time on another line.
-ROW_OF_RECORD_PATTERN = part_pattern("moment", "row of record")
-CRASH_HANDLER_PATTERN = part_pattern("moment", "crash handler")  # glog's handler of signals: the time, then signal and stack
+PATTERNS = patterns_of("moment")
 MAX_HANDLER_LINES = 5  # chosen by hand: it prints the time, the program counter and the signal
-ERROR_LEVEL_PATTERN = part_pattern("moment", "error level")
-END_REPORT_PATTERN = part_pattern("moment", "end report")  # LSF's report, which stands above the output of the job
 
 
 class Moment(Struct, frozen=True):
@@ -42,7 +38,7 @@ def moment_of(lines: Sequence[str], at: int) -> Moment:
     if after and _is_one_record(lines, above, at):
         return Moment(after)
     _, before = _first(lines, range(at + 1, len(lines)))
-    if after and END_REPORT_PATTERN.match(lines[above]):
+    if after and PATTERNS.end_report.match(lines[above]):
         after, before = _first(lines, range(above - 1, -1, -1))[1], after
     return Moment(None, after, None if seconds_between(Moment(after), Moment(before)) < 0 else before)
 
@@ -87,16 +83,16 @@ def _first(lines: Sequence[str], order: Iterable[int]) -> tuple[int, Stamp | Non
 
 def _is_one_record(lines: Sequence[str], first: int, at: int) -> bool:
     """Was line `at` written together with the stamped line `first`: by one handler, or as the traceback of a logged error?"""
-    if CRASH_HANDLER_PATTERN.match(lines[first]):
+    if PATTERNS.crash_handler.match(lines[first]):
         return at - first <= MAX_HANDLER_LINES
-    if "Traceback (most recent call last)" not in lines[first + 1] or not ERROR_LEVEL_PATTERN.search(lines[first]):
+    if "Traceback (most recent call last)" not in lines[first + 1] or not PATTERNS.error_level.search(lines[first]):
         return False
     return all(text[:1].isspace() or "Traceback (" in text for text in lines[first + 1 : at])
 
 
 def _of_record(lines: Sequence[str], at: int) -> Stamp | None:
     """The time of the record, in its line nearest to the one asked about; a record ends at a blank line."""
-    if not ROW_OF_RECORD_PATTERN.match(lines[at]):
+    if not PATTERNS.row_of_record.match(lines[at]):
         return None
     near: list[tuple[int, Stamp]] = []
     for step in (-1, 1):

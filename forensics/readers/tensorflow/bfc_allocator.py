@@ -17,7 +17,7 @@ before the process reached its limit. All sizes are in bytes.
 from collections.abc import Iterable
 
 from forensics.core import lazy
-from forensics.data_files.named_parts import every_value, part_pattern
+from forensics.data_files.named_parts import every_value, patterns_of
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.readers.base import Record
 from forensics.readers.units import size_bytes
@@ -32,17 +32,12 @@ TRIGGER = Trigger(
     after=6,
 )
 BFC_SIZE_PATTERN = r"([\d.]{1,40} ?[KMGT]?i?B)"
-REFUSED_SIZE_PATTERN = part_pattern("bfc allocator", "refused size")
-ROUNDED_SIZE_PATTERN = part_pattern("tensorflow bfc allocator", "rounded size")
-REGION_SIZE_PATTERN = part_pattern("tensorflow bfc allocator", "region size")
+PATTERNS = patterns_of("bfc allocator")
 IN_USE_TOTAL_PATTERN = lazy.regex(rf"Sum Total of in-use chunks: {BFC_SIZE_PATTERN}")
-BFC_TOTALS_PATTERN = part_pattern("tensorflow bfc allocator", "bfc totals")
 CARD_MEMORY_PATTERN = lazy.regex(rf"totalMemory: {BFC_SIZE_PATTERN}")
-DEVICE_PATTERN = part_pattern("tensorflow bfc allocator", "device")
 MODERN_CAPABILITY = 6  # compute capability of Pascal, 2016
 MIN_MODERN_CARD_BYTES = 2 << 30  # no GPU since then has less; TensorFlow tells only the name of a card, and not its size
 CARD_FIELDS = {"total_bytes", "card_least_bytes"}
-GPU_DEVICE_PATTERN = part_pattern("tensorflow bfc allocator", "gpu device")
 BENIGN_MESSAGE = "this is not a failure"
 TOO_SMALL, IN_PIECES, HELD_BY_ANOTHER = "too_small", "in_pieces", "held_by_another"
 OUTCOMES = (TOO_SMALL, IN_PIECES, HELD_BY_ANOTHER)
@@ -56,21 +51,21 @@ def read(region: Region) -> Record | None:
     """The raw numbers of one place in the log, for `join`. None for the warning that "is not a failure"."""
     text = region.text
     fields: dict[str, Value] = {}
-    if asked := REFUSED_SIZE_PATTERN.search(text):
+    if asked := PATTERNS.refused_size.search(text):
         if BENIGN_MESSAGE in text:
             return None
         fields |= {"allocator": asked["name"], "request_bytes": size_bytes(asked[2]) or 0}
-        if rounded := ROUNDED_SIZE_PATTERN.search(text):
+        if rounded := PATTERNS.rounded_size.search(text):
             fields["request_bytes"] = int(rounded[1][:18])
-    if found := REGION_SIZE_PATTERN.search(text):
+    if found := PATTERNS.region_size.search(text):
         fields["region_bytes"] = int(found[1][:18])
     if found := IN_USE_TOTAL_PATTERN.search(text):
         fields["allocated_bytes"] = size_bytes(found[1]) or 0
-    if found := BFC_TOTALS_PATTERN.search(text):
+    if found := PATTERNS.bfc_totals.search(text):
         fields |= {"regions_bytes": int(found[1][:18]), "limit_bytes": int(found[2][:18])}
     if found := CARD_MEMORY_PATTERN.search(text):
         fields["total_bytes"] = size_bytes(found[1]) or 0
-    if (device := DEVICE_PATTERN.search(text)) and int(device[1]) >= MODERN_CAPABILITY:
+    if (device := PATTERNS.device.search(text)) and int(device[1]) >= MODERN_CAPABILITY:
         fields["card_least_bytes"] = MIN_MODERN_CARD_BYTES
     last = region.number
     if "MaxInUse" in text:
@@ -111,7 +106,7 @@ def _summary(group: list[Record], card: int, least: int) -> Iterable[Record]:
     allocator = str(fields.get("allocator", "gpu"))
     if card:
         fields["total_bytes"] = card
-    if gpu := GPU_DEVICE_PATTERN.search(allocator):
+    if gpu := PATTERNS.gpu_device.search(allocator):
         fields["gpu"] = int(gpu[1][:4])
     # Without the statistics there is no outcome; then only the signature of the line counts.
     if ("limit_bytes" not in fields and not regions) or "gpu" not in allocator.lower() or not group:

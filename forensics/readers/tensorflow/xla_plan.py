@@ -18,15 +18,12 @@ Wordings: xla/pjrt/pjrt_executable.cc CompiledMemoryStats::DebugString(), xla/se
 from collections.abc import Callable, Iterable, Sequence
 
 from forensics.core.limits import BYTES_PER_UNIT, SIZE_PATTERN
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.model import Habit, Line, Scan, StepPlan, Trigger
 
 TRIGGER = Trigger("xla_plan", ("compiledmemorystats(", "bufferassignment stats"), after=24)
-PLANNED_SIZE_PATTERN = part_pattern("xla plan", "planned size")
-PLANNED_ALLOCATION_PATTERN = part_pattern("xla plan", "planned allocation")
+PATTERNS = patterns_of("xla plan")
 PLANNED_ALLOCATIONS = 3  # of the pattern above
-BUFFER_SIZE_PATTERN = part_pattern("xla plan", "buffer size")
-BUFFER_OPERATOR_PATTERN = part_pattern("xla plan", "buffer operator")
 FIRST_BUFFER = "Buffer 1:"  # they are sorted by size
 BUFFER_LINES = 3  # its size, its operator, its label
 
@@ -45,12 +42,12 @@ def step_plan(scans: Iterable[Scan]) -> StepPlan | None:
 def read_plan(lines: Sequence[Line], source: str = "", origin: Callable[[int], int] = int) -> StepPlan | None:
     """The plan in `lines`; None if there is none."""
     for line in lines:
-        counts = {name: int(number) for name, number in PLANNED_SIZE_PATTERN.findall(line.text)}
+        counts = {name: int(number) for name, number in PATTERNS.planned_size.findall(line.text)}
         if {"argument", "output", "temp"} <= counts.keys():
             results = counts["output"] - counts.get("alias", 0)
             return StepPlan(source, origin(line.number), counts["argument"], results, counts["temp"])
     rows = [line.text for line in lines]
-    sizes = {name: _bytes(size) for row in rows for name, size in PLANNED_ALLOCATION_PATTERN.findall(row)}
+    sizes = {name: _bytes(size) for row in rows for name, size in PATTERNS.planned_allocation.findall(row)}
     if len(sizes) < PLANNED_ALLOCATIONS:
         return None
     arguments, results, in_work = sizes["parameter"], sizes["maybe_live_out"], sizes["preallocated temp"]
@@ -69,6 +66,6 @@ def _largest(rows: list[str]) -> tuple[int, Habit | None]:
     if first is None:
         return 0, None
     below = rows[first + 1 : first + 1 + BUFFER_LINES]
-    size = next((_bytes(m[1]) for row in below if (m := BUFFER_SIZE_PATTERN.match(row))), None)
-    made = next((m for row in below if (m := BUFFER_OPERATOR_PATTERN.search(row))), None)
+    size = next((_bytes(m[1]) for row in below if (m := PATTERNS.buffer_size.match(row))), None)
+    made = next((m for row in below if (m := PATTERNS.buffer_operator.search(row))), None)
     return size or 0, Habit("largest_buffer", made[1], int(made[2]), made[0]) if made else None

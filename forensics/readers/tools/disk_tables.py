@@ -11,7 +11,7 @@ are always full are passed over. Formats: df of coreutils, busybox and macOS.
 from collections.abc import Iterable, Iterator
 
 from forensics.core import lazy
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.model import DiskUse, Line, Region, Scan, Trigger
 
 MAX_ROWS = 60  # chosen by hand: machines with more file systems than this are rare
@@ -20,10 +20,7 @@ TRIGGER = Trigger(
     ("iuse% mounted on", "use% mounted on", "capacity mounted on", "%iused  mounted on", " mib were free"),
     after=MAX_ROWS,
 )
-ACCOUNT_PATTERN = part_pattern("disk tables", "account")
-ROW_PATTERN = part_pattern("disk tables", "row")
-ALWAYS_FULL_PATTERN = part_pattern("disk tables", "always full")
-INODE_HEADER_PATTERN = part_pattern("disk tables", "inode header")
+PATTERNS = patterns_of("disk tables")
 NAME_ALONE_PATTERN = lazy.regex(r"^\S+$")
 
 
@@ -35,13 +32,13 @@ def disk_tables(scans: Iterable[Scan]) -> tuple[DiskUse, ...]:
 
 def _of(scan: Scan, region: Region) -> Iterator[DiskUse]:
     origin = scan.source.origin or int
-    if told := ACCOUNT_PATTERN.search(region.text):
+    if told := PATTERNS.account.search(region.text):
         yield DiskUse(scan.source.name, origin(region.number), told["mount"], False, told["total"], 100)
         return
-    inodes = INODE_HEADER_PATTERN.search(region.text) is not None
+    inodes = PATTERNS.inode_header.search(region.text) is not None
     name = ""  # that stands on the line before its row
     for line in region.lines_after():
-        found = ROW_PATTERN.search(line.text)
+        found = PATTERNS.row.search(line.text)
         if found is None and not name and NAME_ALONE_PATTERN.match(line.text):
             name = line.text
             continue
@@ -49,7 +46,7 @@ def _of(scan: Scan, region: Region) -> Iterator[DiskUse]:
             return
         name = ""
         device, mount = found["device"] or "", found["mount"]
-        if ALWAYS_FULL_PATTERN.search(device) or ALWAYS_FULL_PATTERN.search(mount):
+        if PATTERNS.always_full.search(device) or PATTERNS.always_full.search(mount):
             continue
         place = Line(origin(line.number), line.text)
         yield DiskUse(scan.source.name, place.number, mount, inodes, found["total"], int(found["percent"]))

@@ -13,38 +13,33 @@ Python program prints is read elsewhere: it has a traceback of its own.
 from collections.abc import Sequence
 
 from forensics.core import lazy
-from forensics.data_files.named_parts import first_row, part_pattern
+from forensics.data_files.named_parts import first_row, patterns_of
 from forensics.model import Line, Region, Trigger
 from forensics.readers.base import Record
 from forensics.readers.python.exception_message import TRACEBACK_HEAD
 
 TRIGGER = Trigger("failed_command", ("calledprocesserror: command ",), before=60)
 OUTCOMES = ("missing", "corrupt", "unreached", "full", "refused")
-FAILED_PATTERN = part_pattern("failed command", "failed")
-COMMAND_NAME_PATTERN = part_pattern("failed command", "command name")
+PATTERNS = patterns_of("failed command")
 OTHERS = ("python", "pypy", "torchrun", "accelerate", "deepspeed", "horovodrun", "mpirun", "mpiexec", "srun", "ray", "jupyter")
 MAX_LINES_OF_COMMAND = 40  # of a traceback: what a compiler says of one file is as long
-# An error without the name of its program: git, make's compiler, a compiler at a place in a file, the tools of Amazon.
-ERROR_PATTERN = part_pattern("failed command", "error")
 HELPER_PATTERN = lazy.regex(r"[a-z][a-z0-9_+-]{1,15}: \S")
-COMPILER_PATTERN = part_pattern("failed command", "compiler")
 WORDS_OF_FAILURES = "failed commands"  # the group of patterns
-NO_HEADER_PATTERN = part_pattern("failed command", "no header")  # a package that is missing
 
 
 def read(region: Region) -> Record | None:
     """The command whose failure the region's line tells; None if nothing that it said stands above the traceback."""
-    told = FAILED_PATTERN.search(region.text)
+    told = PATTERNS.failed.search(region.text)
     if told is None:
         return None
-    names = {m["name"] for m in COMMAND_NAME_PATTERN.finditer(told["command"])}
+    names = {m["name"] for m in PATTERNS.command_name.finditer(told["command"])}
     if not names or any(name.startswith(OTHERS) for name in names):
         return None
     said = _own_lines(region.lines_before(), names)
     if not said:
         return None
     first = next((line for line in said if says_why(line.text)), said[0])
-    if NO_HEADER_PATTERN.search(first.text):
+    if PATTERNS.no_header.search(first.text):
         return None
     return Record(
         kind=TRIGGER.kind,
@@ -76,12 +71,12 @@ def says_why(text: str) -> bool:
 def is_error_of_tool(text: str) -> bool:
     """Is it an error of git, of a compiler, or of a tool that the command called itself, as tar calls gzip?"""
     of_helper = HELPER_PATTERN.match(text) and says_why(text)
-    return bool(of_helper or ERROR_PATTERN.match(text))
+    return bool(of_helper or PATTERNS.error.match(text))
 
 
 def outcome_of(text: str) -> str:
     """What the words of an error line say; a file that a compiler misses belongs to what it compiles."""
-    if COMPILER_PATTERN.match(text):
+    if PATTERNS.compiler.match(text):
         return "refused"
     row = first_row(WORDS_OF_FAILURES, text)
     return row.name if row else "refused"

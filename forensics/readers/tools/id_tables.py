@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.line_formats import parse_prefix
 from forensics.line_formats.common_label import label_prefix
 from forensics.model import Line, Region, Scan, Trigger
@@ -31,13 +31,7 @@ TRIGGERS = (
     Trigger("id_table", ("cudadev ", "(uuid: gpu-", "(local_rank: "), before=1, after=2, thin=True),
     Trigger("id_table", ("| nvidia-smi ",), after=60, thin=True),
 )
-NCCL = part_pattern("id tables", "nccl")
-SMI_LIST_PATTERN = part_pattern("id tables", "smi list")
-SMI_GPU_ROW_PATTERN = part_pattern("id tables", "smi gpu row")
-SMI_PROCESS_PATTERN = part_pattern("id tables", "smi process")
-ELASTIC_HOST_PATTERN = part_pattern("id tables", "elastic host")
-ELASTIC_RANK_PATTERN = part_pattern("id tables", "elastic rank")
-PID = part_pattern("id tables", "pid")
+PATTERNS = patterns_of("id tables")
 MAX_TABLE_LINES = 20_000  # lines with mappings, in all sources together
 
 
@@ -63,12 +57,12 @@ def read_id_mappings(scans: Iterable[Scan]) -> list[IdMapping]:
 
 def _read(region: Region, source: str) -> Iterator[tuple[Line, EntityIds]]:
     own, prefix = Line(region.number, region.text), parse_prefix(region.text)
-    if nccl := NCCL.search(prefix.message):
+    if nccl := PATTERNS.nccl.search(prefix.message):
         host, bus = entity_ids.normalise_host(prefix.host or ""), entity_ids.bus_id(nccl["bus"])
         yield own, EntityIds(source, host, pid=prefix.pid or 0, rank=int(nccl["rank"]), gpu=int(nccl["gpu"]), pci=bus)
-    elif listed := SMI_LIST_PATTERN.search(prefix.message):
+    elif listed := PATTERNS.smi_list.search(prefix.message):
         yield own, EntityIds(source, gpu=int(listed["gpu"]), uuid=listed["uuid"].lower())
-    elif ranks := ELASTIC_RANK_PATTERN.match(prefix.message):
+    elif ranks := PATTERNS.elastic_rank.match(prefix.message):
         yield from _rank(own, ranks, region, source)
     elif "NVIDIA-SMI" in prefix.message:
         yield from _table(region.lines_after(), source)
@@ -76,8 +70,9 @@ def _read(region: Region, source: str) -> Iterator[tuple[Line, EntityIds]]:
 
 def _rank(own: Line, ranks: re.Match[str], region: Region, source: str) -> Iterator[tuple[Line, EntityIds]]:
     """One row of torchelastic's table: the host is before the rank, the pid after it."""
-    pid = next((m["pid"] for x in region.lines_after()[:2] if (m := PID.match(parse_prefix(x.text).message))), None)
-    host = next((m["host"] for x in region.lines_before() if (m := ELASTIC_HOST_PATTERN.match(parse_prefix(x.text).message))), "")
+    pid = next((m["pid"] for x in region.lines_after()[:2] if (m := PATTERNS.pid.match(parse_prefix(x.text).message))), None)
+    above = (PATTERNS.elastic_host.match(parse_prefix(x.text).message) for x in region.lines_before())
+    host = next((m["host"] for m in above if m), "")
     if pid:
         rank, local = int(ranks["rank"]), int(ranks["local_rank"])
         yield own, EntityIds(source, entity_ids.normalise_host(host), pid=int(pid), rank=rank, local_rank=local)
@@ -89,14 +84,11 @@ def _table(lines: Iterable[Line], source: str) -> Iterator[tuple[Line, EntityIds
         text = parse_prefix(line.text).message
         if "NVIDIA-SMI" in text or not re.match(r"[|+\s]", text + " "):
             return
-        row, process = SMI_GPU_ROW_PATTERN.match(text), SMI_PROCESS_PATTERN.match(text)
+        row, process = PATTERNS.smi_gpu_row.match(text), PATTERNS.smi_process.match(text)
         if row:
             yield line, EntityIds(source, gpu=int(row["gpu"]), pci=entity_ids.normalise_pci(row["pci"]))
         elif process:
             yield line, EntityIds(source, gpu=int(process["gpu"]), pid=int(process["pid"]))
-
-
-PID_PHRASE_PATTERN = part_pattern("id tables", "pid phrase")
 
 
 def program_pids(scan: Scan) -> frozenset[int]:
@@ -110,7 +102,7 @@ def program_pids(scan: Scan) -> frozenset[int]:
         if prefix.pid:
             found.add(prefix.pid)
         if are_named and _has_pid_word(prefix.message):
-            found.update(int(m["pid"]) for m in PID_PHRASE_PATTERN.finditer(prefix.message))
+            found.update(int(m["pid"]) for m in PATTERNS.pid_phrase.finditer(prefix.message))
     return frozenset(found)
 
 

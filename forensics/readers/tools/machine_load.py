@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.model import Line, Region, Scan, Trigger
 
 TRIGGER = Trigger(
@@ -22,10 +22,7 @@ TRIGGER = Trigger(
     ("swap: ", "---swap--", "full avg10=", "pswpin/s", "%swpused", "%fmem-10", "triggered tf.function retracing"),
     after=60,
 )
-SWAP_ROW_PATTERN = part_pattern("machine load", "swap row")
-PRESSURE = part_pattern("machine load", "pressure")
-PRESSURE_FILE_PATTERN = part_pattern("machine load", "pressure file")
-RETRACED = part_pattern("machine load", "retraced")
+PATTERNS = patterns_of("machine load")
 BYTES_PER_FREE_UNIT = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 FULL = 0.05  # of the swap space left
 MIN_STALL_PERCENT = 10.0  # of the time in which nothing at all could run for want of memory, or of input and output
@@ -64,7 +61,7 @@ def load_signs(scan: Scan) -> Iterator[Sign]:
 
 
 def _free(region: Region) -> Sign | None:
-    found = SWAP_ROW_PATTERN.search(region.text)
+    found = PATTERNS.swap_row.search(region.text)
     if found is None:
         return None
     total, _, left = (float(found[i]) * BYTES_PER_FREE_UNIT[found[i + 1]] for i in (1, 3, 5))
@@ -134,7 +131,7 @@ def _starved_of_memory(region: Region) -> Sign | None:
 
 
 def _retraced(region: Region) -> Sign | None:
-    found = RETRACED.search(region.text)
+    found = PATTERNS.retraced.search(region.text)
     if found is None:
         return None
     why = f"{found[1]} of {found[2]} calls traced their function anew: each trace takes time, and its graph is kept in memory"
@@ -157,8 +154,8 @@ def _pressure(regions: Sequence[Region]) -> Iterator[Sign]:
     """The worst line of each pressure file. Which file it is stands in the line (`grep .`) or in the name of the source."""
     files: dict[tuple[str, bool], list[Reading]] = {}
     for region in regions:
-        if found := PRESSURE.search(region.text):
-            file = PRESSURE_FILE_PATTERN.search(region.text) or PRESSURE_FILE_PATTERN.search(region.source)
+        if found := PATTERNS.pressure.search(region.text):
+            file = PATTERNS.pressure_file.search(region.text) or PATTERNS.pressure_file.search(region.source)
             key = (file[2] or file[3], not file[1]) if file else ("", False)
             stalled = int(found[2]) if found[2] else None
             files.setdefault(key, []).append(Reading(region.number, region.text, float(found[1]), stalled))

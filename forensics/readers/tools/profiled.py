@@ -12,12 +12,11 @@ The first row has the memory before the function. Column names as memory_profile
 
 from collections.abc import Iterable
 
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.model import Habit, Region, Scan, Trigger
 
 TRIGGER = Trigger("profile_table", ("line #    mem usage    increment",), before=4, after=400)
-PROFILED_FILE_PATTERN = part_pattern("profiled", "profiled file")
-PROFILE_ROW_PATTERN_MIB = part_pattern("profiled", "profile row pattern mib")
+PATTERNS = patterns_of("profiled")
 LEAST_MIB = 50.0  # less is what imports and buffers take
 
 
@@ -34,10 +33,10 @@ def largest_profiled_line(scans: Iterable[Scan]) -> Habit | None:
 
 def largest_row(region: Region, source: str = "") -> Habit | None:
     """The row with the largest increment after the first, if that is LEAST_MIB or more: line of the program, its text, bytes."""
-    named = next((m for line in reversed(region.lines_before()) if (m := PROFILED_FILE_PATTERN.match(line.text))), None)
+    named = next((m for line in reversed(region.lines_before()) if (m := PATTERNS.profiled_file.match(line.text))), None)
     rows = []
     for line in region.lines_after():
-        if found := PROFILE_ROW_PATTERN_MIB.match(line.text):
+        if found := PATTERNS.profile_row_pattern_mib.match(line.text):
             rows.append(found)
         elif rows and not line.text.strip():
             break

@@ -11,7 +11,7 @@ Where `CUDA out of memory.` was cut off or wrapped onto a line of its own, the s
 import re
 
 from forensics.core import lazy
-from forensics.data_files.named_parts import every_value, part_pattern
+from forensics.data_files.named_parts import every_value, patterns_of
 from forensics.line_formats import parse_prefix
 from forensics.model import Region, Trigger, Value
 from forensics.readers.base import Record
@@ -24,7 +24,7 @@ MESSAGE_START_PATTERN = lazy.regex(
     rf"Tried to allocate {CUDA_SIZE_PATTERN}(?: \(GPU \d+; {CUDA_SIZE_PATTERN} total cap|\. GPU \d+ has a total capaci?ty of )"
 )
 OTHER_PROCESS_PATTERN = lazy.regex(rf"Process (\d+) has {CUDA_SIZE_PATTERN} memory in use")
-GPU_INDEX_PATTERN = part_pattern("cuda oom", "gpu index")
+PATTERNS = patterns_of("cuda oom")
 HEADROOM_BYTES = 1 << 30  # for the CUDA context and libraries of the process, which no PyTorch counter includes
 NEGLIGIBLE = 0.1  # share of the GPU's memory that desktop programs and rounding may take up
 MAX_CACHE_ROUNDING_SHARE = 0.05  # share of reserved memory; sizes are rounded up, so even a full cache has this unallocated
@@ -57,7 +57,7 @@ def read(region: Region) -> Record | None:
         return None
     outcome = classify_shortage(sizes, [size for _, size in _others(text)])
     fields: dict[str, Value] = dict(sizes)
-    if gpu := GPU_INDEX_PATTERN.search(text):
+    if gpu := PATTERNS.gpu_index.search(text):
         fields["gpu"] = int(gpu[1][:18])
     if others := _others(text):
         pid, size = max(others, key=lambda o: o[1])

@@ -8,12 +8,12 @@ The thread listens on a port that a scanner of the network can reach. Where a co
 this and waits for the next one (NCCL src/proxy.cc, ncclProxyService). A peer of the job that is lost has been accepted before.
 """
 
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.model import Line, Region, Trigger
 from forensics.readers.base import Record
 
 TRIGGER = Trigger("nccl_accept", ("[service thread] accept failed",), before=12)
-NCCL_LINE_PATTERN = part_pattern("nccl accept", "nccl line")
+PATTERNS = patterns_of("nccl accept")
 ACCEPT_FAILED = "[Service thread] Accept failed"
 CLOSED = "Connection closed by remote peer"
 NOT_ACCEPTED = "not_accepted"
@@ -22,11 +22,11 @@ OUTCOMES = (NOT_ACCEPTED,)
 
 def read(region: Region) -> Record | None:
     """The lines of the same thread from the closed connection to the region's line. None if no closed connection leads to it."""
-    own = NCCL_LINE_PATTERN.search(region.text)
+    own = PATTERNS.nccl_line.search(region.text)
     if own is None or ACCEPT_FAILED not in own["message"]:
         return None
     for line in reversed(region.lines_before()):
-        found = NCCL_LINE_PATTERN.search(line.text)
+        found = PATTERNS.nccl_line.search(line.text)
         if found is None and line.text.strip():
             return None
         if found is None:

@@ -19,7 +19,7 @@ import re
 from collections import Counter
 
 from forensics.core.text import number_ranges
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.model import Line, Region, Trigger, Value
 from forensics.readers.base import Record
 
@@ -29,27 +29,23 @@ TRIGGER = Trigger(
     before=1,
     after=66,
 )
-SECTION_PATTERN = part_pattern("nccl ras", "section")
-RAS_RANK_PATTERN = part_pattern("nccl ras", "ras rank")
-RAS_USUAL_PATTERN = part_pattern("nccl ras", "ras usual")
-RAS_PROCESS_PATTERN = part_pattern("nccl ras", "ras process")
-RAS_MISSING_PATTERN = part_pattern("nccl ras", "ras missing")
+PATTERNS = patterns_of("nccl ras")
 DEAD, SILENT, BEHIND = "dead", "silent", "behind"
 OUTCOMES = (DEAD, SILENT, BEHIND)
 
 
 def read(region: Region) -> Record | None:
     """One section of a report; None for one that names no rank and no process."""
-    head = SECTION_PATTERN.search(region.text)
+    head = PATTERNS.section.search(region.text)
     if head is None:
         return None
     rows = _section(region)
     if "considered dead" in head[0]:
-        found = [(line, m) for line in rows if (m := RAS_PROCESS_PATTERN.match(line.text))]
+        found = [(line, m) for line in rows if (m := PATTERNS.ras_process.match(line.text))]
         return _record(region, DEAD, found, "NCCL's RAS considers it dead: it cannot be reached any more") if found else None
     if head["op"] is not None:
         return _behind(region, rows, head["op"])
-    named = [(line, m) for line in rows if (m := RAS_RANK_PATTERN.match(line.text) or RAS_MISSING_PATTERN.match(line.text))]
+    named = [(line, m) for line in rows if (m := PATTERNS.ras_rank.match(line.text) or PATTERNS.ras_missing.match(line.text))]
     return _record(region, SILENT, named, "it gives NCCL's RAS no answer") if named else None
 
 
@@ -73,9 +69,9 @@ def _section(region: Region) -> list[Line]:
 
 def _behind(region: Region, rows: list[Line], op: str) -> Record | None:
     """The ranks that launched fewer operations than most did; where the fewer are not named, nothing is told."""
-    usual = max((m for line in rows if (m := RAS_USUAL_PATTERN.match(line.text))), key=lambda m: int(m["ranks"]), default=None)
+    usual = max((m for line in rows if (m := PATTERNS.ras_usual.match(line.text))), key=lambda m: int(m["ranks"]), default=None)
     most = int(usual["count"] or 0) if usual else -1
-    named = [(line, m) for line in rows if (m := RAS_RANK_PATTERN.match(line.text)) and int(m["count"] or 0) < most]
+    named = [(line, m) for line in rows if (m := PATTERNS.ras_rank.match(line.text)) and int(m["count"] or 0) < most]
     if not named:
         return None
     counts = number_ranges(int(m["count"] or 0) for _, m in named)

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable
 
 from forensics.core.text import number_ranges
-from forensics.data_files.named_parts import part_pattern
+from forensics.data_files.named_parts import patterns_of
 from forensics.line_formats import parse_prefix
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.readers.base import Record
@@ -30,17 +30,7 @@ TRIGGER = Trigger(
     ),
     after=2,
 )
-TIMED_OUT_WORK_PATTERN = part_pattern("nccl watchdog", "timed out work")
-GROUP_STATUS_PATTERN = part_pattern("nccl watchdog", "group status")
-DUMP_SIGNAL_PATTERN = part_pattern("nccl watchdog", "dump signal")
-LAST_WORK_PATTERN = part_pattern("nccl watchdog", "last work")
-ABORTED_COMMUNICATOR_PATTERN = part_pattern("nccl watchdog", "aborted communicator")
-JOINED_RANKS_PATTERN = part_pattern("nccl watchdog", "joined ranks")
-NOT_JOINED_RANKS_PATTERN = part_pattern("nccl watchdog", "not joined ranks")
-LAGGING_RANKS_PATTERN = part_pattern("nccl watchdog", "lagging ranks")
-OTHER_WATCHDOG_ERROR_PATTERN = part_pattern("nccl watchdog", "other watchdog error")
-PROCESS_GROUP_PATTERN = part_pattern("nccl watchdog", "process group")
-GLOBAL_RANK_PATTERN = part_pattern("torch nccl watchdog", "global rank")
+PATTERNS = patterns_of("nccl watchdog")
 TIMEOUT = "timeout"
 OUTCOMES = (TIMEOUT,)
 MAX_TIMEOUT_GAP_S = 1800.0  # a restarted job times out again no sooner than its time limit, usually 10 or 30 minutes
@@ -52,21 +42,21 @@ def read(region: Region) -> Record | None:
     text = _unwrapped(region)
     fields: dict[str, Value] = {}
     for name, pattern in (
-        ("caught", TIMED_OUT_WORK_PATTERN),
-        ("status", GROUP_STATUS_PATTERN),
-        ("dump", DUMP_SIGNAL_PATTERN),
-        ("dump", ABORTED_COMMUNICATOR_PATTERN),
+        ("caught", PATTERNS.timed_out_work),
+        ("status", PATTERNS.group_status),
+        ("dump", PATTERNS.dump_signal),
+        ("dump", PATTERNS.aborted_communicator),
     ):
         found = pattern.search(text)
         if found:
             fields["says"] = fields.get("says", name)
             fields |= {k: _value(k, v) for k, v in found.groupdict().items() if v and k not in fields}
-    if fields.get("says") == "dump" and (numbers := LAST_WORK_PATTERN.search(text)):
+    if fields.get("says") == "dump" and (numbers := PATTERNS.last_work.search(text)):
         fields |= {k: int(v[:18]) for k, v in numbers.groupdict().items()}
     for name, pattern in (
-        ("joined", JOINED_RANKS_PATTERN),
-        ("stayed_away", NOT_JOINED_RANKS_PATTERN),
-        ("stayed_away", LAGGING_RANKS_PATTERN),
+        ("joined", PATTERNS.joined_ranks),
+        ("stayed_away", PATTERNS.not_joined_ranks),
+        ("stayed_away", PATTERNS.lagging_ranks),
     ):
         if found := pattern.search(text):
             fields |= {
@@ -74,7 +64,7 @@ def read(region: Region) -> Record | None:
                 "ranks": found["ranks"],
                 **({"seq": int(found["seq"][:18])} if "seq" in found.groupdict() else {}),
             }
-    if "says" not in fields and (other := OTHER_WATCHDOG_ERROR_PATTERN.search(text)):
+    if "says" not in fields and (other := PATTERNS.other_watchdog_error.search(text)):
         fields |= {"says": "error", "error": other["error"].strip()}
     if "says" not in fields:
         return None
@@ -173,7 +163,7 @@ def _report(record: Record) -> Report:
 def _who(text: str) -> dict[str, Value]:
     """The rank (in the whole job if the line has it, else in the group), the rank in the group, and the group's name."""
     who: dict[str, Value] = {}
-    group = PROCESS_GROUP_PATTERN.search(text)
+    group = PATTERNS.process_group.search(text)
     if group:
         who |= {"pg_rank": int(group["rank"][:9]), "rank": int(group["rank"][:9])}
         desc = group["desc"] or group["old_desc"]
@@ -181,7 +171,7 @@ def _who(text: str) -> dict[str, Value]:
         who["process_group"] = f"{name} ({desc})" if desc else name
     elif found := re.search(r"\[Rank (\d+)\]", text):
         who |= {"pg_rank": int(found[1][:9]), "rank": int(found[1][:9])}
-    if found := GLOBAL_RANK_PATTERN.search(text):
+    if found := PATTERNS.global_rank.search(text):
         who["rank"] = int(found[1][:9])
     return who
 
@@ -200,7 +190,7 @@ def _unwrapped(region: Region) -> str:
 
 def _whole(text: str) -> bool:
     """Does each message that begins in `text` have all of its numbers?"""
-    work, status = TIMED_OUT_WORK_PATTERN.search(text), GROUP_STATUS_PATTERN.search(text)
+    work, status = PATTERNS.timed_out_work.search(text), PATTERNS.group_status.search(text)
     if "collective operation timeout: Work" in text and not (work and work["timeout_ms"]):
         return False
     begun = "detected by watchdog at work" in text or "Timeout at NCCL work:" in text
