@@ -22,6 +22,7 @@ from forensics.database.files import builtin_folder, read_cells, read_rows
 
 TABLE, STEPS_TABLE, WAYS_TABLE = "known_fixes", "first_steps", "other_ways"
 OR = " || "  # between the entries of a cell
+MAX_KEPT_MESSAGES = 64  # chosen by hand: of one incident some three are asked for, each several times
 MAX_KNOWN_FIXES = 2  # chosen by hand: a message has one break; two rows tell it from two sides
 
 
@@ -108,11 +109,13 @@ def first_steps() -> tuple[Row, ...]:
     return tuple(Row(row, place) for row, place in _placed_rows(STEPS_TABLE))
 
 
+@functools.lru_cache(maxsize=MAX_KEPT_MESSAGES)
 def known_fixes_in(evidence: str) -> tuple[Remedy, ...]:
     """The remedies of the messages in `evidence`, the text of its lines; the case's facts choose among them."""
     return tuple(fix.remedy for fix in known_fixes(evidence)) if evidence else ()
 
 
+@functools.lru_cache(maxsize=MAX_KEPT_MESSAGES)
 def known_fixes_near(around: str) -> tuple[Remedy, ...]:
     """The remedies of the messages in `around`, the text of the evidence and of the lines around it."""
     return tuple(fix.remedy_near for fix in known_fixes(around)) if around else ()

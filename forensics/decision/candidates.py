@@ -10,12 +10,13 @@ mean is said beside them, and `forensics analyze --why` shows it.
 
 from collections import defaultdict
 from collections.abc import Container, Mapping, Sequence
+from functools import cached_property
 from math import log, log1p
 
 from msgspec.structs import replace
 
 from forensics.database import HEALTHY, Database
-from forensics.decision.events import events_of, name_others
+from forensics.decision.events import Names, events_of, name_others, names_of
 from forensics.decision.last_word import has_lasting_effect, is_of_earlier_attempt, last_word, survived
 from forensics.model.verdicts import Candidate, OwnedObservation
 from forensics.outcome.features import Rates, signature_rates
@@ -157,6 +158,11 @@ class _Event:
         for o in (x.observation for x in self.live):
             self.firsts[o.source] = min(o.line, self.firsts.get(o.source, o.line))
 
+    @cached_property
+    def names(self) -> Names:
+        """What its tellings name, read once for all events that it may have to do with."""
+        return names_of(self.owned)
+
 
 class _Case:
     """The events of one case in relation to each other."""
@@ -191,7 +197,7 @@ class _Case:
         found = [r for r in found if not (has(r.cause, "external_stop") and self._is_seen_later(r, event))]
         found = [r for r in found if not (has(r.cause, "program_error") and is_of_earlier_attempt(r.owned, event.owned))]
         if not has(event.cause, "waits_for_peer"):
-            found = [r for r in found if not name_others(r.owned, event.owned)]
+            found = [r for r in found if not name_others(r.names, event.names)]
         return [r for r in found if r.is_own or self._only_describes_an_end(event.cause) or self._may_cause(r, event)]
 
     def _may_cause(self, fault: _Event, event: _Event) -> bool:

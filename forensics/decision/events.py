@@ -18,6 +18,7 @@ from forensics.outcome.tiers import NOTICE
 from forensics.readers.identity.entity_ids import entity_ids
 
 Tellings = tuple[OwnedObservation, ...]
+Names = tuple[frozenset[str], ...]  # of each of IDENTITIES
 
 IDENTITIES = ("job", "container", "pod_uid", "kernel_id", "pci", "uuid")  # what fails as a whole, and nothing beside it
 MESSAGE_FIELDS = ("exc_type", "exc_message")
@@ -65,14 +66,15 @@ def are_apart(a: OwnedObservation, b: OwnedObservation, database: Database) -> b
     return not _in_one_attempt(a, b) or (_went_on_between(a, b) and not has_lasting_effect(str(first.cause), database))
 
 
-def name_others(first: Iterable[OwnedObservation], second: Iterable[OwnedObservation]) -> bool:
+def names_of(owned: Iterable[OwnedObservation]) -> Names:
+    """What `owned` name, for each of IDENTITIES."""
+    ids = [entity_ids(o.observation) for o in owned]
+    return tuple(frozenset(value for x in ids if (value := getattr(x, name))) for name in IDENTITIES)
+
+
+def name_others(first: Names, second: Names) -> bool:
     """Do both name a job, a container, a device or another of IDENTITIES, and no common one? Then neither caused the other."""
-    ids = [[entity_ids(o.observation) for o in owned] for owned in (first, second)]
-    for name in IDENTITIES:
-        a, b = ({value for x in of if (value := getattr(x, name))} for of in ids)
-        if a and b and a.isdisjoint(b):
-            return True
-    return False
+    return any(a and b and a.isdisjoint(b) for a, b in zip(first, second, strict=True))
 
 
 def _in_one_attempt(a: OwnedObservation, b: OwnedObservation) -> bool:

@@ -48,6 +48,9 @@ MAX_MODEL_BYTES = 64 << 20  # many times the built-in one: a larger file is no m
 COEFFICIENT_UNIT = 1 / 32  # 16 bits reach from -1,024 to 1,024
 CHANGED = "damaged: its numbers are not those that were written"
 WORD_UNIT = 1 / 1024  # 16 bits reach from -32 to 32
+MAX_KEPT_TEXTS = 16  # chosen by hand: subjects of one case whose words are asked for again, incident by incident
+
+_kept_texts: dict[tuple[str, tuple[int, ...]], Mapping[str, float]] = {}  # (hash of the model, rows) -> see Model.text
 
 
 class ForeignModelError(ValueError):
@@ -74,9 +77,16 @@ class Model(Struct, frozen=True):
     unit: float = 1.0
     hash: str = ""
 
-    def text(self, words: Collection[str]) -> dict[str, float]:
-        """Cause -> its probability by `words`; the sum is 1."""
-        return self.text_of_rows(sorted(self.vocabulary[w] for w in words if w in self.vocabulary))
+    def text(self, words: Collection[str]) -> Mapping[str, float]:
+        """Cause -> its probability by `words`; the sum is 1. Incidents of one subject often have the same words."""
+        rows = tuple(sorted([self.vocabulary[w] for w in words if w in self.vocabulary]))
+        known = _kept_texts.get((self.hash, rows)) if self.hash else None
+        if known is None:
+            known = self.text_of_rows(rows)
+            if len(_kept_texts) >= MAX_KEPT_TEXTS:
+                _kept_texts.clear()
+            _kept_texts[self.hash, rows] = known
+        return known
 
     def text_of_rows(self, rows: Sequence[int]) -> dict[str, float]:
         """Cause -> its probability by the words of these rows of the vocabulary, in ascending order."""

@@ -39,7 +39,8 @@ def assign_owners(incident: Incident, subject: Subject, database: Database) -> t
         o.source in subject.own and o.weight != "hint" and what_ended(o, database) != "nothing" for o in observations
     )
     first = [_owned(o, linked, subject, database, ends_in_own_logs) for o in observations]
-    first = [_with_own_aftermath(o, first, subject, database) for o in _without_other_pods(first)]
+    effects = _own_effects(first, subject, database)
+    first = [_with_own_aftermath(o, effects, subject, database) for o in _without_other_pods(first)]
     mine = {pid for o in first if o.owner == "mine" and o.observation.source not in subject.own and (pid := _pid(o.observation))}
     named = subject.pids | {_pid(o.observation) for o in first if o.observation.source in subject.own}
     return tuple(_with_name(_excluded_by_pid(o, mine, database), named - {0}, subject) for o in first)
@@ -105,26 +106,30 @@ def _owner(
     return _by_time(o, subject, before)
 
 
+def _own_effects(found: Iterable[OwnedObservation], subject: Subject, database: Database) -> dict[str, tuple[int, Aftermath]]:
+    """Of each cause that is no error of the program and that the subject's own logs show: the place among `found` and the
+    aftermath of its telling with the fewest lines behind it."""
+    effects: dict[str, tuple[int, Aftermath]] = {}
+    for place, o in enumerate(found):
+        cause = str(o.observation.cause)
+        if o.owner != "mine" or o.observation.source not in subject.own or database.has_trait(cause, "program_error"):
+            continue
+        if cause not in effects or o.aftermath.lines_after < effects[cause][1].lines_after:
+            effects[cause] = place, o.aftermath
+    return effects
+
+
 def _with_own_aftermath(
-    o: OwnedObservation, every: Sequence[OwnedObservation], subject: Subject, database: Database
+    o: OwnedObservation, effects: Mapping[str, tuple[int, Aftermath]], subject: Subject, database: Database
 ) -> OwnedObservation:
-    """A host's observation with the aftermath of its effect in the subject's own log.
+    """A host's observation with the aftermath of its effect in the subject's own log. `effects`: see _own_effects().
 
     The host's log does not show whether the subject continued.
     """
     if subject.machine or o.observation.source in subject.own or o.owner == "others":
         return o
-    own_effects = [
-        e.aftermath
-        for e in every
-        if e.owner == "mine"
-        and e.observation.source in subject.own
-        and database.explains(str(o.observation.cause), str(e.observation.cause))
-        and not database.has_trait(e.observation.cause, "program_error")
-    ]
-    if not own_effects:
-        return o
-    return replace(o, aftermath=min(own_effects, key=lambda a: a.lines_after))
+    own = [found for cause, found in effects.items() if database.explains(str(o.observation.cause), cause)]
+    return replace(o, aftermath=min(own, key=lambda f: (f[1].lines_after, f[0]))[1]) if own else o
 
 
 def _hosts(observations: Iterable[Observation], subject: Subject) -> frozenset[str]:

@@ -112,14 +112,14 @@ def clocks_of(
     times = {
         r.name: call_or_warn(partial(correlation.full_times, r.samples), none, "its times", r.name, noted.append) for r in asked
     }
-    every = [(n, t) for n, ts in sorted(times.items()) for t in ts]
+    every = [t for _, ts in sorted(times.items()) for t in ts]
     step = 1 + len(every) * len(analyses) // MAX_TIMES_COMPARED
     every = every[::step]  # of thousands of sources, a sample gives the others their year
     clocks: dict[str, correlation.Clock] = {}
     zones = {_folder(r.name): r.zone for r in analyses if r.zone is not None}
     for r in analyses:
         name = r.name
-        others = [] if times.get(name) else [t for n, t in every if n != name]  # its own lines give year and date
+        others = [] if times.get(name) else every  # its own lines give year and date
         printed = () if r.is_dated else correlation.printed_dates(r.scan)
         infer = partial(
             correlation.infer_clock, r.scan.source, r.samples, others, noted.append, printed, _zone_below(zones, name)
