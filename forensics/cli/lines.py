@@ -93,4 +93,4 @@ def _numbered(source: "Source") -> Iterator[Row]:
     for block in whole_lines(source.blocks(ignore_warning)):
         for raw in block.removesuffix(b"\n").split(b"\n"):
             number += 1
-            yield (source.origin or int)(number), printable(last_frame(raw))
+            yield source.number_of(number), printable(last_frame(raw))

@@ -124,11 +124,10 @@ def _order(series: Series, source: Source) -> Order:
 
 
 def _curve(series: Series, source: Source) -> Curve:
-    origin = source.origin or int
     rank = _rank(series)
     shown = "steps per second" if series.quantity == "step_time" else series.name
     name = shown if rank is not None or not series.scope else f"{shown} {series.scope}"
-    kept = tuple((origin(line), value) for line, value in _points(series))
+    kept = tuple((source.number_of(line), value) for line, value in _points(series))
     unit = "B" if series.unit == "bytes" else "1/s" if CURVE_KINDS[series.quantity] == "throughput" else ""
     return Curve(name, CURVE_KINDS[series.quantity], unit, source.name, rank, kept)
 

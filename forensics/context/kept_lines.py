@@ -56,8 +56,7 @@ def adjoining_lines(scans: Sequence[Scan], proof: Proof, above: int, below: int)
         first -= 1
     while last + 1 in texts and last - number < below:
         last += 1
-    origin = scan.source.origin or int
-    return [Line(origin(n), texts[n]) for n in range(first, last + 1)], number - first
+    return [Line(scan.source.number_of(n), texts[n]) for n in range(first, last + 1)], number - first
 
 
 def _ignore(_: Warning) -> None:
@@ -94,6 +93,7 @@ def _kept_near(scan: Scan, proof: Proof, above: int, below: int) -> dict[int, st
 
 def _number(scan: Scan, texts: dict[int, str], proof: Proof) -> int | None:
     """The decoded number of the line of `proof`; in a decoded source several lines may have the number of one of the original."""
-    origin = scan.source.origin
-    same = [n for n in sorted(texts) if origin(n) == proof.line] if origin else [proof.line] if proof.line in texts else []
+    if scan.source.origin is None:
+        return proof.line if proof.line in texts else None
+    same = [n for n in sorted(texts) if scan.source.number_of(n) == proof.line]
     return next((n for n in same if texts[n] == proof.text), same[0] if same else None)

@@ -52,27 +52,25 @@ def notices(
 
 
 def _of_machine(scan: Scan) -> Iterator[Notice]:
-    origin = scan.source.origin or int
     for sign in (*load_signs(scan), *throttle_signs(scan)):
-        yield Notice(scan.source.name, origin(sign.line), sign.text, None, NO_OWNER, sign.why)
+        yield Notice(scan.source.name, scan.source.number_of(sign.line), sign.text, None, NO_OWNER, sign.why)
 
 
 def _of_threads(scans: Sequence[Scan]) -> Iterator[Notice]:
     """Where threads stood when their stacks were taken: two that wait for each other are seen side by side."""
-    origins = {scan.source.name: scan.source.origin or int for scan in scans}
+    sources = {scan.source.name: scan.source for scan in scans}
     for place in thread_places(scans)[:MAX_THREAD_NOTICES]:
         why = f"thread {place.thread or 'of no name'} of pid {place.pid} stood here when its stacks were taken"
-        yield Notice(place.source, origins[place.source](place.line), place.text, None, NO_OWNER, why)
+        yield Notice(place.source, sources[place.source].number_of(place.line), place.text, None, NO_OWNER, why)
 
 
 def _of_profile(scan: Scan) -> Iterator[Notice]:
     """The line with the largest increment in a table of memory_profiler."""
-    origin = scan.source.origin or int
     for region in scan.regions.get(PROFILED.kind, ()):
         if (most := largest_row(region, scan.source.name)) is not None:
             row = next(x for x in region.lines_after() if most.text in x.text and x.text.split()[:1] == [str(most.line)])
             why = f"{most.place} took {format_size(int(most.value or 0))}, more than any other line of this profile"
-            yield Notice(scan.source.name, origin(row.number), row.text, None, NO_OWNER, why)
+            yield Notice(scan.source.name, scan.source.number_of(row.number), row.text, None, NO_OWNER, why)
 
 
 def _of_pace(observed: Sequence[Observation]) -> Iterator[Notice]:

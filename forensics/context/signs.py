@@ -30,12 +30,11 @@ def context_signs(
     looked_at = [(scan.source, _lines(scan, foreign)) for scan in list(scans)[:MAX_SOURCES]]
     texts = ["\n".join(line.text for line in lines) for _, lines in looked_at]
     for (source, lines), text, signs in zip(looked_at, texts, _possible_signs(texts), strict=True):
-        origin = source.origin or int
         if source.format == "notebook":
             weak.setdefault(("notebook", "jupyter"), Setting("notebook", "jupyter", source.name, 1))
         for sign, line in _of(lines, text, signs):
             kept = weak if sign.weak else found
-            kept.setdefault((sign.fact, sign.value), Setting(sign.fact, sign.value, source.name, origin(line.number)))
+            kept.setdefault((sign.fact, sign.value), Setting(sign.fact, sign.value, source.name, source.number_of(line.number)))
     without_loader: list[str] = []
     for program in programs:
         for value, number in program.frameworks:
@@ -85,7 +84,7 @@ def _lines(scan: Scan, foreign: Set[tuple[str, int]]) -> list[Line]:
             known.setdefault(line.number, line)
     for regions in scan.regions.values():
         for region in regions[:3]:
-            for line in region.lines() if region.most_after <= 40 else (Line(region.number, region.text),):
+            for line in region.lines() if region.most_after <= 40 else (region.line,):
                 known.setdefault(line.number, line)
-    name, origin = scan.source.name, scan.source.origin or int
-    return [known[n] for n in sorted(known) if not foreign or (name, origin(n)) not in foreign][:MAX_SOURCE_LINES]
+    own = [n for n in sorted(known) if not foreign or (scan.source.name, scan.source.number_of(n)) not in foreign]
+    return [known[n] for n in own[:MAX_SOURCE_LINES]]

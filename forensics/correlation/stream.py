@@ -104,7 +104,7 @@ def entries(source: Source, clock: Clock) -> Iterator[Entry]:
 
 def _placed(given: Iterable[Line], source: Source, clock: Clock) -> Iterator[tuple[Entry, bool]]:
     """Each line as an entry, and whether it has a stamp of its own."""
-    resolver, origin, label = TimestampResolver(clock, source.name), source.origin or int, label_prefix(source.label)
+    resolver, label = TimestampResolver(clock, source.name), label_prefix(source.label)
     before: Entry | None = None
     for line in given:
         prefix = parse_prefix(line.text)
@@ -120,7 +120,7 @@ def _placed(given: Iterable[Line], source: Source, clock: Clock) -> Iterator[tup
             off,
             lane,
             source.name,
-            origin(line.number),
+            source.number_of(line.number),
             line.text,
             uptime,
             parse_level(prefix.level),

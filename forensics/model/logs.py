@@ -76,6 +76,10 @@ class Source(Struct, frozen=True):
     label: str = ""
     dump: "Callable[[Warn], Dump | None] | None" = None
 
+    def number_of(self, line: int) -> int:
+        """The number of a decoded line in the original file."""
+        return line if self.origin is None else self.origin(line)
+
 
 class Region(Struct, frozen=True, gc=False):
     """A line of one source with its neighbours, which are kept as bytes until they are needed.
@@ -93,6 +97,11 @@ class Region(Struct, frozen=True, gc=False):
     most_after: int = 0
     end: int = 0
 
+    @property
+    def line(self) -> Line:
+        """The line itself."""
+        return Line(self.number, self.text)
+
     def lines_before(self) -> list[Line]:
         """The lines before it, in order."""
         raw = self.before.split(b"\n")[:-1][-self.most_before :] if self.most_before else []
@@ -108,7 +117,7 @@ class Region(Struct, frozen=True, gc=False):
 
     def lines(self) -> list[Line]:
         """The line and its neighbours, in order."""
-        return [*self.lines_before(), Line(self.number, self.text), *self.lines_after()]
+        return [*self.lines_before(), self.line, *self.lines_after()]
 
 
 class RegionColumns(Sequence[Region]):

@@ -88,7 +88,7 @@ class CandidateLine(Struct):
     @property
     def place(self) -> tuple[str, int]:
         """The name of its source, and the number of its first line in the original file."""
-        return self.source.name, _number(self.source, self.line)
+        return self.source.name, self.source.number_of(self.line)
 
 
 def rank_lines(
@@ -243,7 +243,7 @@ def _spread_out(ranked: Sequence[CandidateLine], most: int, least_score: float) 
 
 
 def _reason(line: CandidateLine, around: Mapping[int, str]) -> Proof:
-    near = [Line(_number(line.source, n), text) for n, text in sorted(around.items()) if abs(n - line.line) <= CLOSE_LINES]
+    near = [Line(line.source.number_of(n), text) for n, text in sorted(around.items()) if abs(n - line.line) <= CLOSE_LINES]
     source, number = line.place
     before, after = (tuple(x for x in near if x.number < number), tuple(x for x in near if x.number > number))
     return Proof(
@@ -252,15 +252,10 @@ def _reason(line: CandidateLine, around: Mapping[int, str]) -> Proof:
 
 
 def _message(line: CandidateLine) -> MessageGroup:
-    name, first, last = line.source.name, _number(line.source, line.line), _number(line.source, line.last_line)
+    name, first, last = line.source.name, line.source.number_of(line.line), line.source.number_of(line.last_line)
     return MessageGroup(name, first, name, last, line.count, line.text, bool(line.classes & TROUBLE))
 
 
 def _context(source: Source, line: int, text: str, classes: LineClasses) -> MessageGroup:
-    number = _number(source, line)
+    number = source.number_of(line)
     return MessageGroup(source.name, number, source.name, number, 1, text, bool(classes.classify(text) & TROUBLE), context=True)
-
-
-def _number(source: Source, line: int) -> int:
-    """The number of a line in the original file of its source."""
-    return (source.origin or int)(line)

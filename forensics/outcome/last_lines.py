@@ -32,9 +32,8 @@ def last_lines(scans: Sequence[Scan], classes: LineClasses, own: Collection[str]
 def _of_source(scan: Scan, templates: Templates, classes: LineClasses) -> list[MessageGroup]:
     rows = [line.text.encode("utf-8", "replace") for line in scan.tail]
     groups = sorted(templates.groups(rows), key=lambda g: g.last) if rows else []
-    name, origin = scan.source.name, scan.source.origin or int
-    made = []
+    name, made = scan.source.name, []
     for group in groups:
-        text, line = last_frame(rows[group.last])[:MAX_LAST_CHARS], origin(scan.tail[group.last].number)
+        text, line = last_frame(rows[group.last])[:MAX_LAST_CHARS], scan.source.number_of(scan.tail[group.last].number)
         made.append(MessageGroup(name, line, name, line, group.count, text, bool(classes.classify(text) & TROUBLE)))
     return made

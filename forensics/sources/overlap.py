@@ -67,8 +67,7 @@ def _without(source: Source, before: tuple[str, _Tail] | None, tail: _Tail) -> S
             yield from tail.watch(given)
 
     def origin(line: int) -> int:
-        line += left_out
-        return source.origin(line) if source.origin else line
+        return source.number_of(line + left_out)
 
     return replace(source, blocks=blocks, origin=origin, size=None, coded=0)  # it has to be read behind the one before
 

@@ -305,12 +305,11 @@ class _Found:
 
 
 def _message(new: _New, is_trouble: Callable[[str], bool]) -> MessageGroup:
-    first, last = new.source.origin or int, new.last_source.origin or int
     return MessageGroup(
         new.source.name,
-        first(new.line),
+        new.source.number_of(new.line),
         new.last_source.name,
-        last(new.last_line),
+        new.last_source.number_of(new.last_line),
         new.count,
         new.text,
         is_trouble(new.text),

@@ -9,7 +9,7 @@ lines after the first have no timestamp in a kernel log. A journal adds one to e
 """
 
 from forensics.data_files.named_parts import patterns_of
-from forensics.model import Line, Region, Trigger, Value
+from forensics.model import Region, Trigger, Value
 from forensics.readers.base import Record
 
 TRIGGER = Trigger("fallen_gpu", ("installed in this system has",), before=2, after=2)
@@ -23,7 +23,7 @@ def read(region: Region) -> Record | None:
     """The record of the message around the region's line; None if the end of the message is missing."""
     before = region.lines_before()
     head = next((line for line in reversed(before) if PATTERNS.fallen_gpu.search(line.text)), None)
-    own = Line(region.number, region.text)
+    own = region.line
     end = next((line for line in [own, *region.lines_after()] if FALLEN in line.text), None)
     if end is None or "NVRM" not in own.text:
         return None

@@ -13,7 +13,7 @@ import functools
 
 from forensics.data_files.named_parts import patterns_of
 from forensics.database import HEALTHY, read_table
-from forensics.model import Line, Region, Trigger, Value, Weight
+from forensics.model import Region, Trigger, Value, Weight
 from forensics.readers.base import Record
 
 TRIGGER = Trigger("sxid", ("SXid (", "NVSwitch fatal error", "NVSwitch non-fatal error"))
@@ -47,8 +47,7 @@ def read(region: Region) -> Record | None:
             fields["detail"] = detail[:300]
     outcome, weight = _speaks_for(row, severity, code)
     cause = row["cause"] if outcome == CODED else None
-    line = Line(region.number, region.text)
-    return Record(f"sxid/{code}", line.number, line.number, outcome, weight, (line,), fields, cause=cause)
+    return Record(f"sxid/{code}", region.number, region.number, outcome, weight, (region.line,), fields, cause=cause)
 
 
 def _speaks_for(row: dict[str, str], severity: str, code: str) -> tuple[str, Weight]:

@@ -10,7 +10,7 @@ import functools
 
 from forensics.data_files.named_parts import patterns_of
 from forensics.database import HEALTHY, read_table
-from forensics.model import Line, Region, Trigger, Value, Weight
+from forensics.model import Region, Trigger, Value, Weight
 from forensics.readers.base import Record
 
 TRIGGER = Trigger("xid", ("NVRM: Xid",))
@@ -51,9 +51,8 @@ def read(region: Region) -> Record | None:
         fields["task"] = found["task"].strip()
     if found["detail"]:
         fields["detail"] = found["detail"].strip()[:300]
-    line = Line(region.number, region.text)
     cause = speaking["cause"] if outcome == CODED else None
-    return Record(f"xid/{code}", line.number, line.number, outcome, weight, (line,), fields, cause=cause)
+    return Record(f"xid/{code}", region.number, region.number, outcome, weight, (region.line,), fields, cause=cause)
 
 
 @functools.cache

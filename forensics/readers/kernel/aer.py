@@ -34,7 +34,7 @@ def read(region: Region) -> Record | None:
     found = PATTERNS.pcie_error.search(region.text)
     if found is None:
         return None
-    own = Line(region.number, region.text)
+    own = region.line
     head = [line for line in region.lines_before()[-1:] if PATTERNS.aer_received.search(line.text)]
     rows = _rows(region.lines_after())
     driver, address = found["driver"] or "", found["pci"] or ""

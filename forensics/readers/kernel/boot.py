@@ -43,7 +43,7 @@ OUTCOMES = (NO_SHUTDOWN,)
 
 def read(region: Region) -> Record | None:
     """A reset, if the lines before a boot show no shutdown; None if they show one, or if no program wrote them."""
-    own, above = Line(region.number, region.text), region.lines_before()
+    own, above = region.line, region.lines_before()
     anew = _down_s(parse_prefix(own.text), above)
     if PATTERNS.boot_header.search(region.text):
         before, after = parse_lines(above), parse_lines(region.lines_after())

@@ -12,7 +12,7 @@ has a row `oom_kill`, between other rows. There it counts every kill since the h
 
 from forensics.core import lazy
 from forensics.data_files.named_parts import patterns_of
-from forensics.model import Line, Region, Trigger, Value
+from forensics.model import Region, Trigger, Value
 from forensics.readers.base import Record
 
 TRIGGER = Trigger("cgroup_counts", ("oom_kill ",), before=6, after=0)
@@ -33,7 +33,6 @@ def read(region: Region) -> Record | None:
     named = found["path"] or PATTERNS.cgroup_file_name.search(region.source)
     if not named and beside[0] is None and (beside[1] is None or beside[2] is None):
         return None
-    own = Line(region.number, region.text)
     limit = tuple(line for line in beside[2:] if line is not None)
     fields: dict[str, Value] = {"oom_kills": int(found["oom_kills"])}
-    return Record("cgroup_counts", own.number, own.number, MEMORY_LIMIT, "strong", (own, *limit), fields)
+    return Record("cgroup_counts", region.number, region.number, MEMORY_LIMIT, "strong", (region.line, *limit), fields)

@@ -10,7 +10,7 @@ It proves nothing by itself: a warning has the same dump. Its fields belong to t
 
 from forensics.core import lazy
 from forensics.data_files.named_parts import patterns_of
-from forensics.model import Line, Region, Trigger, Value
+from forensics.model import Region, Trigger, Value
 from forensics.readers.base import ParsedLine, Record, parse_lines
 from forensics.readers.units import typed_fields
 
@@ -27,7 +27,7 @@ MAX_OOPS_LINES = 10  # between the first line of a report and its `Oops:`
 def read(region: Region) -> Record | None:
     """The fields of the dump around the region's line; None where no report of the kernel stands above it, and for a second line
     of one dump."""
-    row = parse_lines([Line(region.number, region.text)])[0]
+    row = parse_lines([region.line])[0]
     above = parse_lines(region.lines_before())
     start = _first_line(above)
     if start is None or PATTERNS.other_head.search(above[start].message):

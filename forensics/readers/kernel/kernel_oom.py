@@ -44,7 +44,7 @@ PRINTED_S = 10.0  # seconds; a serial console needs several to print a long repo
 
 def read(region: Region) -> Record | None:
     """The report that starts on the region's line. None if a person triggered it (sysrq), or if no line of a report was found."""
-    parsed = parse_lines([Line(region.number, region.text), *region.lines_after()])
+    parsed = parse_lines([region.line, *region.lines_after()])
     rows = [r for r in parsed if r.prefix.program in (None, "kernel", parsed[0].prefix.program)]
     report = _Report()
     for i, row in enumerate(rows):

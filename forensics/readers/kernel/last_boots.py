@@ -9,7 +9,7 @@ shutdowns (`last -x`), two boots without a shutdown between them show the same. 
 """
 
 from forensics.data_files.named_parts import patterns_of
-from forensics.model import Line, Region, Trigger
+from forensics.model import Region, Trigger
 from forensics.readers.base import Record
 
 TRIGGER = Trigger("last_boots", ("reboot   system boot",), before=40, after=40)
@@ -21,8 +21,7 @@ OUTCOMES = (NO_SHUTDOWN,)
 
 def read(region: Region) -> Record | None:
     """The boot on the region's line and the newer one above it, if there is no shutdown between them; else None."""
-    own = Line(region.number, region.text)
-    if not PATTERNS.boot_row.search(own.text):
+    if not PATTERNS.boot_row.search(region.text):
         return None
     down = False
     for line in reversed(region.lines_before()):
@@ -31,7 +30,7 @@ def read(region: Region) -> Record | None:
         down = down or bool(PATTERNS.shutdown_row.search(line.text))
     else:
         return None
-    ended = STILL_RUNNING in own.text or any(PATTERNS.shutdown_row.search(line.text) for line in region.lines())
+    ended = STILL_RUNNING in region.text or any(PATTERNS.shutdown_row.search(line.text) for line in region.lines())
     if down or not ended:
         return None
-    return Record("last_boots", own.number, own.number, NO_SHUTDOWN, "strong", (own, line))
+    return Record("last_boots", region.number, region.number, NO_SHUTDOWN, "strong", (region.line, line))

@@ -38,7 +38,7 @@ def read(region: Region) -> Record | None:
     if not found:
         return None
     fields: dict[str, Value] = {k: int(v[:18]) for k, v in found.items() if k != "status"}
-    own = Line(region.number, region.text)
+    own = region.line
     before = _before(region) if "bank" not in fields else []
     rows = [*before, own, *_after(region)]
     text = "\n".join(row.text for row in rows)

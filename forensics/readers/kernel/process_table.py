@@ -10,12 +10,13 @@ The largest processes at an out-of-memory kill, from the table of the report tha
 """
 
 from collections.abc import Iterable, Iterator
+from itertools import takewhile
 
 from msgspec import Struct
 
 from forensics.core import lazy
 from forensics.data_files.named_parts import patterns_of
-from forensics.model import Finding, Line, ProcessMemory, Region, Scan
+from forensics.model import Finding, Line, ProcessMemory, Region, Scan, Source
 
 OOM_REPORT_KIND = "kernel_oom"  # the scanner keeps these regions for the record of that name
 MIN_OOM_TABLE_LINES = 500  # a region that keeps fewer lines was made for another detector, without the table
@@ -79,29 +80,21 @@ MAX_PROCESS_ROWS = 20  # the biggest ones: the smaller ones together seldom matt
 
 def processes(scans: Iterable[Scan], first: Finding) -> tuple[ProcessMemory, ...]:
     """The rows of the report that the evidence of `first` quotes, the largest first, at most MAX_PROCESS_ROWS."""
-    if not first.evidence:
+    proof = next(iter(first.evidence), None)
+    scan = next((s for s in scans if proof and s.source.name == proof.source), None)
+    if proof is None or scan is None:
         return ()
-    proof = first.evidence[0]
-    for scan in scans:
-        if scan.source.name != proof.source:
-            continue
-        origin = scan.source.origin or int
-        starts = [r for r in report_regions(scan.regions.get(OOM_REPORT_KIND, ())) if origin(r.number) <= proof.line]
-        if starts:
-            rows = _rows(max(starts, key=lambda r: r.number), scan)
-            return tuple(sorted(rows, key=lambda r: (-r.rss_bytes, r.line))[:MAX_PROCESS_ROWS])
-    return ()
+    reports = report_regions(scan.regions.get(OOM_REPORT_KIND, ()))
+    before = [r for r in reports if scan.source.number_of(r.number) <= proof.line]
+    rows = _rows(max(before, key=lambda r: r.number), scan.source) if before else []
+    return tuple(sorted(rows, key=lambda r: (-r.rss_bytes, r.line))[:MAX_PROCESS_ROWS])
 
 
-def _rows(region: Region, scan: Scan) -> list[ProcessMemory]:
-    origin = scan.source.origin or int
+def _rows(region: Region, source: Source) -> list[ProcessMemory]:
     lines = region.lines_after()
-    killed: set[int] = set()
-    for line in lines:
-        if NEW_OOM_REPORT in line.text:
-            break
-        killed |= {int(pid) for pid in PATTERNS.killed_pid.findall(line.text)}
+    report = list(takewhile(lambda line: NEW_OOM_REPORT not in line.text, lines))
+    killed = {int(pid) for line in report for pid in PATTERNS.killed_pid.findall(line.text)}
     return [
-        ProcessMemory(scan.source.name, origin(line.number), row.pid, row.task, row.pages * OOM_PAGE_BYTES, row.pid in killed)
-        for line, row in table_rows(lines)
+        ProcessMemory(source.name, source.number_of(n.number), row.pid, row.task, row.pages * OOM_PAGE_BYTES, row.pid in killed)
+        for n, row in table_rows(report)
     ]

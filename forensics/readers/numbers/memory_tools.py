@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from forensics.core.limits import GIB, KIB, MIB
 from forensics.data_files.named_parts import patterns_of
-from forensics.model import Line, Region, Scan, Trigger
+from forensics.model import Region, Scan, Trigger
 from forensics.readers.numbers.base import Cell, Measure, Series, series_from_cells
 
 MPROF_TRIGGER = Trigger("mprof", ("\nmem ", "\nchld "), thin=True)
@@ -44,7 +44,7 @@ def series(scan: Scan) -> list[Series]:
 
 def _cells(scan: Scan) -> Iterator[Cell]:
     samples = scan.regions.get(MPROF_TRIGGER.kind, ())
-    for line in (*(Line(r.number, r.text) for r in samples), *(scan.tail if samples else ())):
+    for line in (*(r.line for r in samples), *(scan.tail if samples else ())):
         found = PATTERNS.mprof_sample.match(line.text)
         if found:
             scope = f"pid {found['pid']}" if found["pid"] else ""
@@ -68,7 +68,7 @@ def _profiled(region: Region) -> Iterator[Cell]:
 
 def _cgroup(region: Region) -> Iterator[Cell]:
     """A cgroup file: its name with the value after it (grep, head, a script's print), or with the value on the next line."""
-    line, after = Line(region.number, region.text), region.lines_after()
+    line, after = region.line, region.lines_after()
     found = PATTERNS.cgroup_file.search(region.text)
     if found:
         value = PATTERNS.bytes.match(found["rest"])

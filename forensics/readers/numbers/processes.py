@@ -85,7 +85,7 @@ def _large(tables: Sequence[Sequence[Row]]) -> Iterator[Cell]:
 def _host(scan: Scan) -> Iterator[Cell]:
     """The lines `MiB Mem : ...` and `... avail Mem` of top, and `Mem: 65856736k total, ...` of its old versions."""
     for region in scan.regions.get(TOP_TRIGGER.kind, ()):
-        line = Line(region.number, region.text)
+        line = region.line
         used, free = PATTERNS.top_used.search(region.text), PATTERNS.top_available.search(region.text)
         if used and (used["unit"] or used["suffix"]) and used["last"] == "buff":  # old versions count caches as used
             unit = (used["suffix"] or used["unit"][0]).lower()

@@ -104,7 +104,7 @@ def _cells(scan: Scan) -> Iterator[Cell]:
         yield from _free(region)
     dates = _smi_dates(scan)
     rows = scan.regions.get(SMI_TRIGGER.kind, ())
-    for above, line in (*((x.lines_before(), Line(x.number, x.text)) for x in rows), *_last_rows(scan, rows)):
+    for above, line in (*((x.lines_before(), x.line) for x in rows), *_last_rows(scan, rows)):
         yield from _smi(line, above[-1].text if above else "", dates.before(line.number, MAX_SMI_PICTURE_LINES))
     reports = _smi_report_dates(scan)
     for region in scan.regions.get(SMI_MEMORY_TRIGGER.kind, ()):
@@ -127,7 +127,7 @@ def _free(region: Region) -> Iterator[Cell]:
     row = dict(zip(head, (_size(c) for c in cells if c), strict=False))
     plain = not any(c[2] for c in cells if c)
     factor = _free_factor(row.get("total", 0.0)) if plain else 1.0
-    line = Line(region.number, region.text)
+    line = region.line
     used = row.get("used", 0.0) - row.get("buffers", 0.0) - row.get("cached", 0.0)
     yield Cell(line, USED_MEMORY_MEASURE, "", used * factor)
     if "available" in row:
@@ -212,7 +212,7 @@ def _csv(scan: Scan) -> Iterator[Cell]:
     heads = scan.regions.get(CSV_HEADER_TRIGGER.kind, ())
     if not heads:
         return
-    rows = {x.number: x.text for head in heads for x in (*head.lines_after(), Line(head.number, head.text))}
+    rows = {x.number: x.text for head in heads for x in (*head.lines_after(), head.line)}
     rows |= {r.number: r.text for r in scan.regions.get(CSV_TRIGGER.kind, ())} | {x.number: x.text for x in scan.tail}
     header: list[str] = []
     for number in sorted(rows):

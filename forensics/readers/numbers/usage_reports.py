@@ -13,7 +13,7 @@ import datetime
 from collections.abc import Iterator
 
 from forensics.data_files.named_parts import patterns_of
-from forensics.model import Line, Region, Scan, Trigger
+from forensics.model import Region, Scan, Trigger
 from forensics.readers.numbers.base import Cell, Measure, Series, series_from_cells
 
 USAGE_TRIGGER = Trigger("usage report", ('{"rss": ', '"kernel_memory": '), thin=True)
@@ -40,7 +40,7 @@ def _cells(scan: Scan) -> Iterator[Cell]:
 
 
 def _usage(region: Region) -> Iterator[Cell]:
-    line = Line(region.number, region.text)
+    line = region.line
     if found := PATTERNS.usage.search(region.text):
         yield Cell(line, JUPYTER_MEMORY, "", float(found["rss"]))
         if found["limit"] and int(found["limit"]):
@@ -58,4 +58,4 @@ def _metric(region: Region) -> Iterator[Cell]:
         return
     moment = int(found["ms"]) / 1000 if found["ms"] else None
     measure = MEASURE_OF_METRIC[found["name"]]
-    yield Cell(Line(region.number, region.text), measure, found["labels"] or "", float(found["value"]), time_s=moment)
+    yield Cell(region.line, measure, found["labels"] or "", float(found["value"]), time_s=moment)

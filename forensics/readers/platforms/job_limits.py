@@ -36,11 +36,11 @@ def job_limits(scans: Iterable[Scan]) -> tuple[Habit, ...]:
 
 
 def _of(scan: Scan) -> Iterator[Habit]:
-    origin, name = scan.source.origin or int, scan.source.name
+    name = scan.source.name
     for part in scan.source.code() if scan.source.code else ():
         yield from (Habit(kind, name, line.number, "", value) for line in part.lines for kind, value in _asked(line.text))
     for region in scan.regions.get(TRIGGER.kind, ()):
-        yield from (Habit(kind, name, origin(line), job, value) for line, job, kind, value in read(region))
+        yield from (Habit(kind, name, scan.source.number_of(line), job, value) for line, job, kind, value in read(region))
 
 
 def read(region: Region) -> Iterator[tuple[int, str, str, float]]:

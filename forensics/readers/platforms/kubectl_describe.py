@@ -96,7 +96,7 @@ def _terminated(region: Region) -> Record | None:
         return None
     indent = len(PATTERNS.terminated.match(before[at].text)["indent"])  # type: ignore[index]
     own = _deeper(after, indent)
-    rows = [*before[at:], Line(region.number, region.text), *own]
+    rows = [*before[at:], region.line, *own]
     fields: dict[str, Value] = {"exit_code": code, **_names(before[:at], indent), **_container(after[len(own) :], indent)}
     fields |= _owner(before[:at]) | _waiting(before[:at], indent)
     fields |= _ids(before[:at], after, PATTERNS.terminated.match(before[at].text)["name"] == "State")  # type: ignore[index]
@@ -225,6 +225,6 @@ def _evicted(region: Region, found: re.Match[str]) -> Record | None:
         if found[group] and (size := quantity(found[group])) is not None:
             fields[f"{group}_bytes"] = size
     near = [x for x in region.lines_before()[-2:] if re.match(r"\s*(?:Reason:\s+Evicted|Status:\s+Failed)", x.text)]
-    quote = (Line(region.number, region.text), *near)
+    quote = (region.line, *near)
     first = min(line.number for line in quote)
     return Record("kubectl_describe", first, region.number, outcome, "proof", quote, fields)

@@ -60,7 +60,7 @@ def failed_activations(scans: Iterable[Scan]) -> tuple[FailedActivation, ...]:
     """All of them, in the order of the logs."""
     regions = ((scan, r) for scan in scans for r in scan.regions.get(TRIGGER.kind, ()))
     return tuple(
-        FailedActivation(scan.source.name, (scan.source.origin or int)(region.number), region.text, found[0])
+        FailedActivation(scan.source.name, scan.source.number_of(region.number), region.text, found[0])
         for scan, region in regions
         if (found := PATTERNS.activation.search(region.text))
     )

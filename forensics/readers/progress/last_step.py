@@ -142,10 +142,10 @@ def last_progress(scan: Scan, first: int) -> Progress:
         last = _before_end(scan, first)
         found = last if last.ended or last.line > found.line else found
     if is_torn(scan):
-        return replace(found, torn=True, line=max(found.line, (scan.source.origin or int)(scan.lines)))
+        return replace(found, torn=True, line=max(found.line, scan.source.number_of(scan.lines)))
     told = found.before_end or (found.counters and not found.may_be_last and found.counters[0].unit not in ("", OF_EPOCH))
     short = None if told or not all(c.is_complete for c in found.counters) else unfinished_round(scan, first)
-    return Progress((short[0],), (scan.source.origin or int)(short[1]), in_round=True) if short else found
+    return Progress((short[0],), scan.source.number_of(short[1]), in_round=True) if short else found
 
 
 def _before_end(scan: Scan, first: int) -> Progress:
@@ -154,9 +154,9 @@ def _before_end(scan: Scan, first: int) -> Progress:
     lines = list(lines_from_end(scan, texts, MAX_SEARCHED_LINES, first))
     number, place = next(((n, p) for n, text in lines if (p := trainer_position(text))), (0, ""))
     if place and not any(TRAINER_END in text for _, text in lines):
-        return Progress(line=(scan.source.origin or int)(number), before_end=f"at {place}")
+        return Progress(line=scan.source.number_of(number), before_end=f"at {place}")
     name, begun, ended = told_end(scan)
-    line = (scan.source.origin or int)(begun)
+    line = scan.source.number_of(begun)
     return (
         Progress(line=line, ended=name)
         if ended
@@ -171,7 +171,7 @@ def _last_counters(scan: Scan, first: int) -> Progress:
 
     If none of them shows its total, the last one of a kind that the run said a total of.
     """
-    origin, inner, line = scan.source.origin or int, None, 0
+    inner, line = None, 0
     for number, text in lines_from_end(scan, COUNT_TEXTS, MAX_SEARCHED_LINES, first, only=TOTAL_PATTERN, counted=True):
         if inner and "epoch" not in text.lower():
             continue
@@ -179,9 +179,9 @@ def _last_counters(scan: Scan, first: int) -> Progress:
         epoch = named.pop("epoch", None)
         shown = next(iter(named.values()), None) or bar_counter(text) or item_counter(text)
         if inner is None and shown and shown.total:
-            inner, line = shown, origin(number)
+            inner, line = shown, scan.source.number_of(number)
         if epoch:
-            found = _progress(scan, (epoch, inner) if inner else (epoch,), line or origin(number), first)
+            found = _progress(scan, (epoch, inner) if inner else (epoch,), line or scan.source.number_of(number), first)
             return found if inner else replace(found, is_done=_is_done(scan, epoch, number, text, first))
     return _progress(scan, (inner,), line, first) if inner else _of_plan(scan, first)
 
@@ -208,7 +208,7 @@ def _of_plan(scan: Scan, first: int) -> Progress:
         if total:
             shown = {c.now for _, c in counted}
             may_be_last = _may_exceed(last.now, total, shown if 1 in shown else {0, *shown})  # it may be counted from zero
-            return Progress((replace(last, total=total),), (scan.source.origin or int)(number), may_be_last)
+            return Progress((replace(last, total=total),), scan.source.number_of(number), may_be_last)
     return NO_PROGRESS
 
 

@@ -27,11 +27,10 @@ def saved_files(scans: Iterable[Scan]) -> tuple[Habit, ...]:
     for scan in scans:
         if scan.source.code is not None:
             continue
-        origin = scan.source.origin or int
         for region in sorted(scan.regions.get(TRIGGER.kind, ()), key=lambda r: r.number):
             if name := saved_in(region):
                 found.pop((scan.source.name, name), None)
-                found[scan.source.name, name] = Habit("saved", scan.source.name, origin(region.number), name)
+                found[scan.source.name, name] = Habit("saved", scan.source.name, scan.source.number_of(region.number), name)
     return tuple(found.values())
 
 

@@ -46,7 +46,7 @@ def read(region: Region) -> Record | None:
     spy = PATTERNS.py_spy_thread.search(region.text)
     if spy:
         return _spy(region, spy["doing"])
-    head, *rows = parse_lines([Line(region.number, region.text), *region.lines_after()])
+    head, *rows = parse_lines([region.line, *region.lines_after()])
     found = PATTERNS.dump_head.search(head.message)
     if found is None:
         return None
@@ -124,9 +124,8 @@ def _spy(region: Region, doing: str) -> Record | None:
     own = _own_spy(frames)
     if own is None:
         return None
-    head = Line(region.number, region.text)
     fields: dict[str, Value] = {**_frame(own[1]), "thread_state": doing}
-    return Record("faulthandler", region.number, frames[-1].number, None, "hint", (own[0], head), fields, lends=True)
+    return Record("faulthandler", region.number, frames[-1].number, None, "hint", (own[0], region.line), fields, lends=True)
 
 
 def _own_spy(frames: list[Line]) -> tuple[Line, Frame] | None:

@@ -12,7 +12,7 @@ Lib/threading.py, queue.py, selectors.py, multiprocessing and concurrent/futures
 from msgspec.structs import replace
 
 from forensics.data_files.named_parts import patterns_of
-from forensics.model import Line, Region, Trigger, Value, Weight
+from forensics.model import Region, Trigger, Value, Weight
 from forensics.readers.base import Record, parse_lines
 from forensics.readers.python.exception_message import TRACEBACK_HEAD
 from forensics.readers.python.frames import Frame, file_frame
@@ -35,7 +35,7 @@ MIN_WAITING_PROCESSES = 2  # a single process may wait for work; if several wait
 def read(region: Region) -> Record | None:
     """The wait that the Ctrl-C on this region's line ended. The record has no outcome if the program was computing. None if
     there is no traceback above the line."""
-    *above, end = parse_lines([*region.lines_before(), Line(region.number, region.text)])
+    *above, end = parse_lines([*region.lines_before(), region.line])
     if not PATTERNS.interrupt.match(end.message.strip()):
         return None
     start = next((i for i in range(len(above) - 1, -1, -1) if TRACEBACK_HEAD in above[i].message), None)

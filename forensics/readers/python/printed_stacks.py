@@ -44,7 +44,6 @@ def _of(scan: Scan, region: Region) -> Iterator[PrintedStack]:
     here = next(i for i, line in enumerate(lines) if line.number == region.number)
     numbered = PATTERNS.number.search(region.text) is not None
     upwards = numbered and here > 0 and "#1 " in lines[here - 1].text  # the innermost frame is printed last
-    origin = scan.source.origin or int
     raised: PrintedStack | None = None  # where an error was only made: better than nothing
     for line in reversed(lines[: here + 1]) if upwards else lines[here:]:
         found = PATTERNS.native_frame.search(line.text)
@@ -56,7 +55,7 @@ def _of(scan: Scan, region: Region) -> Iterator[PrintedStack]:
             continue
         library = found[form].rpartition("-packages/")[2] if "-packages/" in found[form] else library
         name = "" if function.startswith(MANGLED) else function.partition("(")[0]
-        stack = PrintedStack(scan.source.name, origin(region.number), library, name, form == "kernel")
+        stack = PrintedStack(scan.source.name, scan.source.number_of(region.number), library, name, form == "kernel")
         if not PATTERNS.raising.match(function):
             yield stack
             return

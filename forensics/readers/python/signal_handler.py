@@ -12,7 +12,7 @@ handler raises on purpose (`raise Stopped`) is its message of the signal, and is
 """
 
 from forensics.data_files.named_parts import patterns_of
-from forensics.model import Line, Region, Trigger
+from forensics.model import Region, Trigger
 from forensics.readers.base import ParsedLine, Record, parse_lines
 from forensics.readers.python.frames import file_frame
 from forensics.readers.python.traceback import MARKS_PATTERN
@@ -35,7 +35,7 @@ OUTCOMES = (RAISED,)
 
 def read(region: Region) -> Record | None:
     """The exception of the handler whose frame is the region's line. None if it was called, or raised it on purpose."""
-    own = parse_lines([Line(region.number, region.text)])[0]
+    own = parse_lines([region.line])[0]
     frame = file_frame(own.message)
     handler = frame.function.strip() if frame else ""
     if not PATTERNS.handler.match(handler) or not _is_interruption(handler, parse_lines(region.lines_before())):

@@ -7,7 +7,7 @@ SyntaxError: invalid syntax              SyntaxError: '(' was never closed
 """
 
 from forensics.data_files.named_parts import patterns_of
-from forensics.model import Line, Region, Trigger, Value
+from forensics.model import Region, Trigger, Value
 from forensics.readers.base import Record, parse_lines
 from forensics.readers.python.exception_message import TRACEBACK_HEAD, message_end
 from forensics.readers.python.frames import syntax_place
@@ -20,7 +20,7 @@ MAX_CODE_ROWS = 5  # between the place and the message: the code, on several lin
 
 def read(region: Region) -> Record | None:
     """The error whose message is on the region's line. None where a traceback tells it, or where it names no place."""
-    *above, own = parse_lines([*region.lines_before(), Line(region.number, region.text)])
+    *above, own = parse_lines([*region.lines_before(), region.line])
     found = PATTERNS.message.match(own.message.strip())
     near = above[-MAX_CODE_ROWS:]
     places = [syntax_place(row.message) for row in near]

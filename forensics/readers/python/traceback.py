@@ -95,7 +95,7 @@ MARKS_PATTERN = lazy.regex(r"\s*[~^]+\s*")  # marks below the call that CPython 
 
 def read(region: Region) -> Record | None:
     """The traceback that starts on the region's line. None if it is cut before its exception and no heading names that."""
-    head, *rest = parse_lines([Line(region.number, region.text), *region.lines_after()])
+    head, *rest = parse_lines([region.line, *region.lines_after()])
     rows = [r for r in rest if r.prefix.rank == head.prefix.rank] if head.prefix.rank is not None else rest
     notebook = PATTERNS.notebook_head.search(head.message)
     if not notebook:

@@ -56,7 +56,6 @@ class AttemptFacts(Struct, frozen=True):
 
 def attempt_facts(scan: Scan, spans: Sequence[tuple[int, int]]) -> tuple[AttemptFacts, ...]:
     """What each of the attempts of a source says; `spans`: their first and last lines, in order."""
-    origin = scan.source.origin or int
     if scan.source.format == "notebook":
         return _of_running_cell(scan)
     if not 0 < len(spans) <= MOST_ATTEMPTS:
@@ -67,14 +66,14 @@ def attempt_facts(scan: Scan, spans: Sequence[tuple[int, int]]) -> tuple[Attempt
         if at is not None:
             values = found[at].setdefault(name, [])
             if len(values) < MOST_VALUES and value not in (v for v, _ in values):
-                values.append((value, origin(number)))
+                values.append((value, scan.source.number_of(number)))
     for own, (first, last) in zip(found, spans, strict=True):
         if reached := _reached(scan, first, last):
-            own[REACHED] = [(reached[0], origin(reached[1]))]
+            own[REACHED] = [(reached[0], scan.source.number_of(reached[1]))]
         if pace := _pace(scan, first, last):
-            own[SPEED] = [(pace[0], origin(pace[1]))]
+            own[SPEED] = [(pace[0], scan.source.number_of(pace[1]))]
     told = [
-        AttemptFacts(origin(first), origin(last), {n: tuple(v) for n, v in own.items()})
+        AttemptFacts(scan.source.number_of(first), scan.source.number_of(last), {n: tuple(v) for n, v in own.items()})
         for (first, last), own in zip(spans, found, strict=True)
     ]
     return (*told[:-1], replace(told[-1], progress=last_progress(scan, spans[-1][0])))
@@ -82,8 +81,8 @@ def attempt_facts(scan: Scan, spans: Sequence[tuple[int, int]]) -> tuple[Attempt
 
 def _of_running_cell(scan: Scan) -> tuple[AttemptFacts, ...]:
     """The progress of the cell that ran when a notebook was saved; no other facts of a notebook are read."""
-    origin, running = scan.source.origin or int, running_cell(scan)
-    return (AttemptFacts(origin(running), origin(scan.lines), {}, last_progress(scan, running)),) if running else ()
+    running, number_of = running_cell(scan), scan.source.number_of
+    return (AttemptFacts(number_of(running), number_of(scan.lines), {}, last_progress(scan, running)),) if running else ()
 
 
 def _facts(scan: Scan) -> Iterator[tuple[int, str, str]]:

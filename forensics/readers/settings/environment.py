@@ -40,9 +40,8 @@ def settings(scans: Iterable[Scan]) -> tuple[Setting, ...]:
 
 
 def _of(scan: Scan) -> Iterator[Setting]:
-    origin = scan.source.origin or int
     for region in sorted(scan.regions.get(TRIGGER.kind, ()), key=lambda r: r.number):
-        yield from (Setting(n, v, scan.source.name, origin(region.number)) for n, v in read(region))
+        yield from (Setting(n, v, scan.source.name, scan.source.number_of(region.number)) for n, v in read(region))
 
 
 def read(region: Region) -> Sequence[tuple[str, str]]:

@@ -36,9 +36,8 @@ def run_settings(scans: Iterable[Scan]) -> tuple[Habit, ...]:
 
 
 def _of(scan: Scan) -> Iterator[Habit]:
-    origin = scan.source.origin or int
     for region in sorted(scan.regions.get(TRIGGER.kind, ()), key=lambda r: r.number):
-        line, quote = origin(region.number), region.text[:4000].strip()[:200]
+        line, quote = scan.source.number_of(region.number), region.text[:4000].strip()[:200]
         yield from (Habit(kind, scan.source.name, line, quote, value) for kind, value in read(region))
 
 

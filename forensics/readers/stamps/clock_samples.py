@@ -101,7 +101,7 @@ def clock_samples(scan: Scan, events: Iterable[Observation] = ()) -> list[ClockS
     """The samples of the lines that a scan kept, in order of line, each line once."""
     lines = {x.number: x for x in (*scan.head, *scan.tail)}
     lines |= {x.number: x for hit in scan.hits for x in hit.lines}
-    lines |= {r.number: Line(r.number, r.text) for r in scan.regions.get(TRIGGER.kind, ())}
+    lines |= {r.number: r.line for r in scan.regions.get(TRIGGER.kind, ())}
     whole = (x if "\r" not in x.text else Line(n, last_frame(x.text.encode("utf-8", "replace"))) for n, x in lines.items())
     found = {x.number: made for x in whole if (made := clock_sample(x))}
     for event in events:

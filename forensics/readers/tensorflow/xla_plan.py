@@ -34,7 +34,7 @@ def step_plan(scans: Iterable[Scan]) -> StepPlan | None:
         plan
         for scan in scans
         for region in scan.regions.get(TRIGGER.kind, ())
-        if (plan := read_plan(region.lines(), scan.source.name, scan.source.origin or int))
+        if (plan := read_plan(region.lines(), scan.source.name, scan.source.number_of))
     ]
     return max(plans, key=lambda p: p.in_work, default=None)
 

@@ -31,9 +31,8 @@ def disk_tables(scans: Iterable[Scan]) -> tuple[DiskUse, ...]:
 
 
 def _of(scan: Scan, region: Region) -> Iterator[DiskUse]:
-    origin = scan.source.origin or int
     if told := PATTERNS.account.search(region.text):
-        yield DiskUse(scan.source.name, origin(region.number), told["mount"], False, told["total"], 100)
+        yield DiskUse(scan.source.name, scan.source.number_of(region.number), told["mount"], False, told["total"], 100)
         return
     inodes = PATTERNS.inode_header.search(region.text) is not None
     name = ""  # that stands on the line before its row
@@ -48,7 +47,7 @@ def _of(scan: Scan, region: Region) -> Iterator[DiskUse]:
         device, mount = found["device"] or "", found["mount"]
         if PATTERNS.always_full.search(device) or PATTERNS.always_full.search(mount):
             continue
-        place = Line(origin(line.number), line.text)
+        place = Line(scan.source.number_of(line.number), line.text)
         yield DiskUse(scan.source.name, place.number, mount, inodes, found["total"], int(found["percent"]))
         if found["inodes_used"]:
             total = str(int(found["inodes_used"]) + int(found["inodes_free"]))

@@ -47,7 +47,7 @@ def read(region: Region) -> Record | None:
         last=region.number,
         outcome=outcome_of(first.text),
         weight="strong",
-        quote=(first, Line(region.number, region.text)),
+        quote=(first, region.line),
         fields={"tool": min(names), "exit_code": int(told["exit_code"]), "exc_message": first.text.strip()[:500]},
     )
 

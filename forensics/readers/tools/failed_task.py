@@ -37,7 +37,7 @@ def read(region: Region) -> Record | None:
         last=said[-1].number,
         outcome=outcome_of(last.text.strip()),
         weight="strong",
-        quote=(last, Line(region.number, region.text)),
+        quote=(last, region.line),
         fields={"exc_message": last.text.strip()[:500]},
     )
 

@@ -46,17 +46,16 @@ def read_id_mappings(scans: Iterable[Scan]) -> list[IdMapping]:
     """All mappings, in order of source and line, each once; at most MAX_TABLE_LINES."""
     found: dict[EntityIds, IdMapping] = {}
     for scan in scans:
-        origin = scan.source.origin or int
         for region in scan.regions.get(TRIGGERS[0].kind, ()):
             for line, row in _read(region, scan.source.name):
-                found.setdefault(row, IdMapping(origin(line.number), row))
+                found.setdefault(row, IdMapping(scan.source.number_of(line.number), row))
             if len(found) >= MAX_TABLE_LINES:
                 break
     return list(found.values())
 
 
 def _read(region: Region, source: str) -> Iterator[tuple[Line, EntityIds]]:
-    own, prefix = Line(region.number, region.text), parse_prefix(region.text)
+    own, prefix = region.line, parse_prefix(region.text)
     if nccl := PATTERNS.nccl.search(prefix.message):
         host, bus = entity_ids.normalise_host(prefix.host or ""), entity_ids.bus_id(nccl["bus"])
         yield own, EntityIds(source, host, pid=prefix.pid or 0, rank=int(nccl["rank"]), gpu=int(nccl["gpu"]), pci=bus)

@@ -45,9 +45,8 @@ def architecture(scans: Iterable[Scan]) -> Architecture | None:
     """The last summary in the logs."""
     found: Architecture | None = None
     for scan in scans:
-        origin = scan.source.origin or int
         for region in sorted(scan.regions.get(TRIGGER.kind, ()), key=lambda r: r.number)[-MAX_SUMMARIES:]:
-            found = read_summary(region.lines(), scan.source.name, origin) or found
+            found = read_summary(region.lines(), scan.source.name, scan.source.number_of) or found
     return found
 
 

@@ -9,7 +9,7 @@ this and waits for the next one (NCCL src/proxy.cc, ncclProxyService). A peer of
 """
 
 from forensics.data_files.named_parts import patterns_of
-from forensics.model import Line, Region, Trigger
+from forensics.model import Region, Trigger
 from forensics.readers.base import Record
 
 TRIGGER = Trigger("nccl_accept", ("[service thread] accept failed",), before=12)
@@ -34,6 +34,6 @@ def read(region: Region) -> Record | None:
         if found["thread"] != own["thread"] or ACCEPT_FAILED in found["message"]:
             return None
         if CLOSED in found["message"]:
-            quote = (Line(region.number, region.text), line)
+            quote = (region.line, line)
             return Record("nccl_accept", line.number, region.number, NOT_ACCEPTED, "hint", quote)
     return None

@@ -94,6 +94,5 @@ def _record(region: Region, outcome: str, found: "list[tuple[Line, re.Match[str]
     if ranks:
         fields |= {"culprit_rank": ranks[0]} if len(ranks) == 1 else {"culprit_ranks": number_ranges(ranks)}
         fields["culprit_reason"] = why
-    head = Line(region.number, region.text)
     last = found[-1][0].number
-    return Record("nccl_ras", region.number, last, outcome, "strong", (found[0][0], head), fields)
+    return Record("nccl_ras", region.number, last, outcome, "strong", (found[0][0], region.line), fields)

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from forensics.core.text import number_ranges
 from forensics.data_files.named_parts import patterns_of
 from forensics.line_formats import parse_prefix
-from forensics.model import Line, Region, Trigger, Value, Weight
+from forensics.model import Region, Trigger, Value, Weight
 from forensics.readers.base import Record
 from forensics.readers.torch.culprit_rank import Report, find_culprit
 
@@ -70,8 +70,7 @@ def read(region: Region) -> Record | None:
         return None
     fields |= _who(text)
     weight: Weight = "proof" if fields["says"] == "caught" else "strong"
-    line = Line(region.number, region.text)
-    return Record("nccl_watchdog", region.number, region.number, TIMEOUT, weight, (line,), fields)
+    return Record("nccl_watchdog", region.number, region.number, TIMEOUT, weight, (region.line,), fields)
 
 
 def join(records: list[Record]) -> list[Record]:
