@@ -15,6 +15,7 @@ INTERFACE = {
     "FORMATS": "a module of sources/formats",
     "OUTCOMES": "what a detector or the series can tell, in the words of signatures/records.yaml",
     "PATTERNS": "the group of signatures/readers/named_parts.yaml that a module reads",
+    "SETTINGS": "how the library of command lines reads a command",
     "SAMPLE": "the first bytes of what a module of sources/formats reads",
     "TRIGGER": "what a detector, a series or a reader of context wants the scanner to look for",
     "TRIGGERS": "the same, where there are several",

@@ -55,9 +55,12 @@ def test_a_module_that_registers_nothing_says_what_it_lacks(
         ask()
 
 
-def test_a_command_without_register_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_without_its_function_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app, "NOT_COMMANDS", app.NOT_COMMANDS - {"progress"})
-    with pytest.raises(RegistrationError, match=r"forensics\.cli\.progress: no register\(app\); add it, or name the module in"):
+    with pytest.raises(
+        RegistrationError,
+        match=r"forensics\.cli\.progress: no function progress; add it, or register\(app\) for a group, or name the module in",
+    ):
         app.build()
 
 

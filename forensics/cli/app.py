@@ -1,4 +1,4 @@
-"""The typer application: every module of this package with a `register(app)` is a command. A wrong word is told in one line.
+"""The typer application: every module of this package is a command, by its function of that name. A wrong word is told so.
 
 forensics job.log          a file or folder that is there, or - : the same as forensics analyze job.log
 forensics anlyze job.log   forensics: no command 'anlyze'; did you mean analyze?
@@ -124,7 +124,11 @@ def build(asked: str = "") -> typer.Typer:
         asked = READS_PATHS
     for name in [asked] if asked in names - {OF_ALL_COMMANDS} else sorted(names):
         module = importlib.import_module(f"{package.__name__}.{name}")
-        if not hasattr(module, "register"):
-            raise RegistrationError("no register(app)", module.__name__, f"add it, or name the module in {__name__}.NOT_COMMANDS")
-        module.register(app)
+        if hasattr(module, "register"):
+            module.register(app)
+        elif hasattr(module, name):
+            app.command(context_settings=getattr(module, "SETTINGS", None))(getattr(module, name))
+        else:
+            advice = f"add it, or register(app) for a group, or name the module in {__name__}.NOT_COMMANDS"
+            raise RegistrationError(f"no function {name}", module.__name__, advice)
     return app

@@ -36,38 +36,34 @@ BATCH_OPTIONS = ("form", "output", "exit_code", "redact", "max_chars", "tokens",
 INDEXED = ("html", "markdown")  # an index of the cases, instead of one report after the other
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
+@with_options(*BATCH_OPTIONS, form=(BatchFormat, ""), output=(OutputPath, None))
+def batch(
+    folder: Annotated[Path, typer.Argument(help="Each sub-folder is a case; files directly in it are ignored.")],
+    telling: OutputOptions,
+    chosen: Selection,
+    signatures: Signatures = None,
+    remember: Remember = None,
+) -> None:
+    """Analyse each sub-folder of FOLDER as a case of its own.
 
-    @app.command()
-    @with_options(*BATCH_OPTIONS, form=(BatchFormat, ""), output=(OutputPath, None))
-    def batch(
-        folder: Annotated[Path, typer.Argument(help="Each sub-folder is a case; files directly in it are ignored.")],
-        telling: OutputOptions,
-        chosen: Selection,
-        signatures: Signatures = None,
-        remember: Remember = None,
-    ) -> None:
-        """Analyse each sub-folder of FOLDER as a case of its own.
+    \b
+    Examples:
+      forensics batch ./incidents                            # on a terminal a table, in a pipe JSON lines
+      forensics batch ./incidents > reports.jsonl
+      forensics batch ./incidents | jq -r '[.case, .verdict, .causes[0].id] | @tsv'
+      forensics batch ./incidents -f html -o ./report        # an index, and a page for each case
+      forensics batch ./incidents -f markdown -o incidents.md  # a table
 
-        \b
-        Examples:
-          forensics batch ./incidents                            # on a terminal a table, in a pipe JSON lines
-          forensics batch ./incidents > reports.jsonl
-          forensics batch ./incidents | jq -r '[.case, .verdict, .causes[0].id] | @tsv'
-          forensics batch ./incidents -f html -o ./report        # an index, and a page for each case
-          forensics batch ./incidents -f markdown -o incidents.md  # a table
-
-        \b
-        Cases are in order of their names; each case and its cause are printed on stderr, on a terminal the progress. A folder in
-        which nothing can be read still gets a report. With --redact each report has its own stand-ins.
-        """
-        in_table = sys.stdout.isatty() and telling.output is None
-        telling = telling._replace(form=telling.form or (TABLE_FORM if in_table else "jsonl"))
-        _check(folder, telling.form, telling.output, telling.tracker)
-        crashed = _run(folder, telling, signatures or (), parse_filter(*chosen), remember)
-        if telling.exit_code and crashed:
-            raise typer.Exit(1)
+    \b
+    Cases are in order of their names; each case and its cause are printed on stderr, on a terminal the progress. A folder in
+    which nothing can be read still gets a report. With --redact each report has its own stand-ins.
+    """
+    in_table = sys.stdout.isatty() and telling.output is None
+    telling = telling._replace(form=telling.form or (TABLE_FORM if in_table else "jsonl"))
+    _check(folder, telling.form, telling.output, telling.tracker)
+    crashed = _run(folder, telling, signatures or (), parse_filter(*chosen), remember)
+    if telling.exit_code and crashed:
+        raise typer.Exit(1)
 
 
 def _check(folder: Path, form: str, output: Path | None, tracker: str) -> None:

@@ -21,35 +21,31 @@ Redact = Annotated[bool, typer.Option("--redact", help="Replace hosts, users and
 Script = Annotated[bool, typer.Option("--script", help="Print a shell script for machines on which nothing can be installed.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
+def collect(
+    pid: Pid = 0,
+    job: Job = "",
+    unit: Unit = "",
+    since: Since = "1h",
+    output: Output = None,
+    redact: Redact = False,
+    script: Script = False,
+) -> None:
+    """Collect logs and facts on why a job died, in a bundle that `analyze` reads.
 
-    @app.command()
-    def collect(
-        pid: Pid = 0,
-        job: Job = "",
-        unit: Unit = "",
-        since: Since = "1h",
-        output: Output = None,
-        redact: Redact = False,
-        script: Script = False,
-    ) -> None:
-        """Collect logs and facts on why a job died, in a bundle that `analyze` reads.
+    \b
+    Examples:
+      forensics collect --pid 4711 -o bundle.tar.gz
+      forensics collect --job 815 --since 6h
+      forensics collect --script > collect.sh
+    """
+    if script:
+        from forensics.capture.collect import script as text
 
-        \b
-        Examples:
-          forensics collect --pid 4711 -o bundle.tar.gz
-          forensics collect --job 815 --since 6h
-          forensics collect --script > collect.sh
-        """
-        if script:
-            from forensics.capture.collect import script as text
-
-            sys.stdout.write(text())
-            return
-        if sum(map(bool, (pid, job, unit))) > 1:
-            raise UsageError("more than one of --pid, --job and --unit", advice="give one of them")
-        _collect({"pid": pid, "job": job, "unit": unit}, since, output, redact)
+        sys.stdout.write(text())
+        return
+    if sum(map(bool, (pid, job, unit))) > 1:
+        raise UsageError("more than one of --pid, --job and --unit", advice="give one of them")
+    _collect({"pid": pid, "job": job, "unit": unit}, since, output, redact)
 
 
 def _collect(what: dict[str, Any], since: str, output: Path | None, redact: bool) -> None:

@@ -1,7 +1,6 @@
 """Options that several commands have, each defined once.
 
-    @app.command()
-    @with_options
+    @with_options()
     def analyze(paths: Paths, telling: OutputOptions, chosen: Selection) -> None:
 
 has the options --format, --output ... --since ... beside PATHS; `telling` and `chosen` are made of what was given.

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from forensics.cli.common import Output, Redact, names_in
-from forensics.cli.output import OutputOptions, style, write
+from forensics.cli.output import OutputOptions, check_choice, style, write
 from forensics.cli.progress import bar
-from forensics.core.errors import UsageError
 
 if TYPE_CHECKING:
     from forensics.model import Difference, Warning
@@ -17,36 +16,31 @@ if TYPE_CHECKING:
 DEFAULT_PASSAGES = 30  # chosen by hand: a screen or two
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
+def compare(
+    good: Annotated[Path, typer.Argument(help="Log, folder or archive of a good run.")],
+    bad: Annotated[Path, typer.Argument(help="The same of the run that failed.")],
+    form: Annotated[str, typer.Option("--format", "-f", help="text, markdown or json.")] = "text",
+    output: Output = None,
+    most: Annotated[int, typer.Option(min=1, help="Passages to show; json has all of them.")] = DEFAULT_PASSAGES,
+    redact: Redact = False,
+) -> None:
+    """Show what differs in the run in BAD: arguments, how far it came, and the messages that the one in GOOD does not have.
 
-    @app.command()
-    def compare(
-        good: Annotated[Path, typer.Argument(help="Log, folder or archive of a good run.")],
-        bad: Annotated[Path, typer.Argument(help="The same of the run that failed.")],
-        form: Annotated[str, typer.Option("--format", "-f", help="text, markdown or json.")] = "text",
-        output: Output = None,
-        most: Annotated[int, typer.Option(min=1, help="Passages to show; json has all of them.")] = DEFAULT_PASSAGES,
-        redact: Redact = False,
-    ) -> None:
-        """Show what differs in the run in BAD: arguments, how far it came, and the messages that the one in GOOD does not have.
+    \b
+    Examples:
+      forensics compare run6.log run7.log
+      forensics compare ./runs/6 ./runs/7.tar.gz -f markdown -o difference.md
 
-        \b
-        Examples:
-          forensics compare run6.log run7.log
-          forensics compare ./runs/6 ./runs/7.tar.gz -f markdown -o difference.md
+    \b
+    Lines that differ only in numbers, addresses, paths, identifiers and times are the same message;
+    prefixes such as timestamps and ranks are ignored. > marks alarming words. Arguments and the like are compared
+    where both runs print them; of a log with several attempts the last one counts.
+    """
+    from forensics.report.difference import DIFFERENCE_FORMATS, render_difference
 
-        \b
-        Lines that differ only in numbers, addresses, paths, identifiers and times are the same message;
-        prefixes such as timestamps and ranks are ignored. > marks alarming words. Arguments and the like are compared
-        where both runs print them; of a log with several attempts the last one counts.
-        """
-        from forensics.report.difference import DIFFERENCE_FORMATS, render_difference
-
-        if form not in DIFFERENCE_FORMATS:
-            raise UsageError(f"unknown format {form!r}", advice=f"choose one of {', '.join(DIFFERENCE_FORMATS)}")
-        found = _compared(good, bad, redact)
-        write(render_difference(found, form, most, style(OutputOptions(form, output))), output, masked=True)
+    check_choice(form, DIFFERENCE_FORMATS)
+    found = _compared(good, bad, redact)
+    write(render_difference(found, form, most, style(OutputOptions(form, output))), output, masked=True)
 
 
 def _compared(good: Path, bad: Path, redact: bool) -> "Difference":

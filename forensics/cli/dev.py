@@ -16,17 +16,16 @@ from forensics.core.errors import UsageError
 CLONE = Path(forensics.__file__).resolve().parent.parent
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
+SETTINGS = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
 
-    @app.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []})
-    def dev(ctx: typer.Context) -> None:
-        """Learn the weights, measure how often answers are right, count how often signatures fire (in a clone).
 
-        Example: forensics dev evaluate ./incidents
-        """
-        if not (CLONE / "scripts" / "train").is_dir():
-            raise UsageError("forensics dev needs a clone: an installed package only answers", advice="in one: pip install -e .")
-        paths = os.pathsep.join(filter(None, (str(CLONE), os.environ.get("PYTHONPATH"))))
-        command = [sys.executable, "-m", "scripts.train", *ctx.args]
-        raise typer.Exit(subprocess.run(command, env=os.environ | {"PYTHONPATH": paths}, check=False).returncode)
+def dev(ctx: typer.Context) -> None:
+    """Learn the weights, measure how often answers are right, count how often signatures fire (in a clone).
+
+    Example: forensics dev evaluate ./incidents
+    """
+    if not (CLONE / "scripts" / "train").is_dir():
+        raise UsageError("forensics dev needs a clone: an installed package only answers", advice="in one: pip install -e .")
+    paths = os.pathsep.join(filter(None, (str(CLONE), os.environ.get("PYTHONPATH"))))
+    command = [sys.executable, "-m", "scripts.train", *ctx.args]
+    raise typer.Exit(subprocess.run(command, env=os.environ | {"PYTHONPATH": paths}, check=False).returncode)

@@ -2,11 +2,11 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from forensics.cli.output import write
+from forensics.cli.output import check_choice, write
 from forensics.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -16,64 +16,55 @@ SUMMARY_HELP = "A text with a summary of Keras or torchinfo, or memory_analysis(
 COUNT_OF_SUFFIX = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9}
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
+def estimate(
+    summary: Annotated[Path | None, typer.Argument(help=SUMMARY_HELP)] = None,
+    parameters: Annotated[str | None, typer.Option(help="Parameters of the model: 125M, 7B, 2660000.")] = None,
+    batch: Annotated[int, typer.Option(help="Samples per step on one GPU.", min=1)] = 1,
+    memory: Annotated[str | None, typer.Option(help="The available memory: 24GiB, 16G.")] = None,
+    optimizer: Annotated[str, typer.Option(help="adam, adamw, sgd, momentum, adafactor, adam8bit, lion ...")] = "adam",
+    precision: Annotated[str, typer.Option(help="fp32, mixed, bf16 or fp16.")] = "fp32",
+    sequence: Annotated[int, typer.Option(help="For a transformer: tokens per sample.", min=0)] = 0,
+    width: Annotated[int, typer.Option(help="For a transformer: hidden size.", min=0)] = 0,
+    layers: Annotated[int, typer.Option(help="For a transformer: number of layers.", min=0)] = 0,
+    heads: Annotated[int, typer.Option(help="For a transformer: attention heads (default: width / 64).", min=0)] = 0,
+    vocabulary: Annotated[int, typer.Option(help="For a transformer: vocabulary size, for the logits.", min=0)] = 0,
+    flash: Annotated[bool, typer.Option("--flash", help="A fused attention kernel, which stores no scores.")] = False,
+    checkpointing: Annotated[bool, typer.Option("--checkpointing", help="Activation checkpointing.")] = False,
+    gpu: Annotated[bool, typer.Option("--gpu", help="With a summary: the training runs on a GPU, not on a CPU.")] = False,
+    gpus: Annotated[int, typer.Option(help="Number of GPUs that share the model.", min=1)] = 1,
+    sharding: Annotated[str, typer.Option(help="none, ddp, zero1, zero2 or zero3 (FSDP).")] = "none",
+    form: Annotated[str, typer.Option("--format", "-f", help="text or json.")] = "text",
+) -> None:
+    """Estimate the memory of a training before it runs: each part with its formula, and the batch size that fits.
 
-    @app.command()
-    def estimate(
-        summary: Annotated[Path | None, typer.Argument(help=SUMMARY_HELP)] = None,
-        parameters: Annotated[str | None, typer.Option(help="Parameters of the model: 125M, 7B, 2660000.")] = None,
-        batch: Annotated[int, typer.Option(help="Samples per step on one GPU.", min=1)] = 1,
-        memory: Annotated[str | None, typer.Option(help="The available memory: 24GiB, 16G.")] = None,
-        optimizer: Annotated[str, typer.Option(help="adam, adamw, sgd, momentum, adafactor, adam8bit, lion ...")] = "adam",
-        precision: Annotated[str, typer.Option(help="fp32, mixed, bf16 or fp16.")] = "fp32",
-        sequence: Annotated[int, typer.Option(help="For a transformer: tokens per sample.", min=0)] = 0,
-        width: Annotated[int, typer.Option(help="For a transformer: hidden size.", min=0)] = 0,
-        layers: Annotated[int, typer.Option(help="For a transformer: number of layers.", min=0)] = 0,
-        heads: Annotated[int, typer.Option(help="For a transformer: attention heads (default: width / 64).", min=0)] = 0,
-        vocabulary: Annotated[int, typer.Option(help="For a transformer: vocabulary size, for the logits.", min=0)] = 0,
-        flash: Annotated[bool, typer.Option("--flash", help="A fused attention kernel, which stores no scores.")] = False,
-        checkpointing: Annotated[bool, typer.Option("--checkpointing", help="Activation checkpointing.")] = False,
-        gpu: Annotated[bool, typer.Option("--gpu", help="With a summary: the training runs on a GPU, not on a CPU.")] = False,
-        gpus: Annotated[int, typer.Option(help="Number of GPUs that share the model.", min=1)] = 1,
-        sharding: Annotated[str, typer.Option(help="none, ddp, zero1, zero2 or zero3 (FSDP).")] = "none",
-        form: Annotated[str, typer.Option("--format", "-f", help="text or json.")] = "text",
-    ) -> None:
-        """Estimate the memory of a training before it runs: each part with its formula, and the batch size that fits.
+    \b
+    Examples:
+      forensics estimate summary.txt --batch 256 --memory 16GiB --gpu
+      forensics estimate analysis.txt --batch 256 --memory 16GiB
+      forensics estimate --parameters 125M --sequence 1024 --width 768 --layers 12 --batch 8 --memory 24GiB
+      forensics estimate --parameters 7B --precision bf16 --gpus 8 --sharding zero3 --memory 80GiB
+    """
+    from msgspec import structs
 
-        \b
-        Examples:
-          forensics estimate summary.txt --batch 256 --memory 16GiB --gpu
-          forensics estimate analysis.txt --batch 256 --memory 16GiB
-          forensics estimate --parameters 125M --sequence 1024 --width 768 --layers 12 --batch 8 --memory 24GiB
-          forensics estimate --parameters 7B --precision bf16 --gpus 8 --sharding zero3 --memory 80GiB
-        """
-        _check({"optimizer": optimizer, "precision": precision, "sharding": sharding, "format": form})
-        need = (
-            _read(summary, heads, gpu or gpus > 1, flash, batch)
-            if summary
-            else _given(parameters, sequence, width, layers, heads, vocabulary, flash)
-        )
-        shards = {"sharding": sharding if gpus > 1 else "none", "gpus": gpus}
-        need = _with(need, batch=batch, optimizer=optimizer, precision=precision, checkpointing=checkpointing, **shards)
-        write((as_json if form == "json" else as_text)(need, _size(memory) if memory else None), None)
+    _check(optimizer, precision, sharding)
+    check_choice(form, ("text", "json"))
+    need = (
+        _read(summary, heads, gpu or gpus > 1, flash, batch)
+        if summary
+        else _given(parameters, sequence, width, layers, heads, vocabulary, flash)
+    )
+    shards = {"sharding": sharding if gpus > 1 else "none", "gpus": gpus}
+    need = structs.replace(need, batch=batch, optimizer=optimizer, precision=precision, checkpointing=checkpointing, **shards)
+    write((as_json if form == "json" else as_text)(need, _size(memory) if memory else None), None)
 
 
-def _check(given: "dict[str, str]") -> None:
+def _check(optimizer: str, precision: str, sharding: str) -> None:
     """Raise UsageError for a choice that does not exist."""
     from forensics.estimate import PRECISIONS, SHARDED, STATE_BYTES
 
-    choices = {"optimizer": list(STATE_BYTES), "precision": list(PRECISIONS), "sharding": list(SHARDED)}
-    choices["format"] = ["text", "json"]
-    for name, value in given.items():
-        if value not in choices[name]:
-            raise UsageError(f"unknown {name} {value[:40]!r}", advice=f"choose one of {', '.join(choices[name])}")
-
-
-def _with(need: "Need", **changes: Any) -> "Need":
-    from msgspec.structs import replace
-
-    return replace(need, **changes)
+    check_choice(optimizer, STATE_BYTES, "optimizer")
+    check_choice(precision, PRECISIONS, "precision")
+    check_choice(sharding, SHARDED, "sharding")
 
 
 def _read(path: Path, heads: int, gpu: bool, flash: bool, batch: int) -> "Need":

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from forensics.cli.common import Signatures
-from forensics.cli.output import standard_input, write
+from forensics.cli.output import check_choice, standard_input, write
 from forensics.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,47 +20,45 @@ SIGNATURES_SHOWN = 60  # chosen by hand: the causes with most signatures have hu
 REMEDIES_SHOWN = 3  # of each cause where there are several
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
+SETTINGS = {"ignore_unknown_options": True}  # `explain exit -9`
 
-    @app.command(context_settings={"ignore_unknown_options": True})  # `explain exit -9`
-    def explain(
-        what: Annotated[
-            list[str], typer.Argument(help="An id, a code, a line of a log or words; - reads lines from standard input.")
-        ],
-        form: Annotated[str, typer.Option("--format", "-f", help="text or json.")] = "text",
-        signatures: Signatures = None,
-    ) -> None:
-        """Explain what WHAT means, which signatures match it, and what to do.
 
-        \b
-        Examples:
-          forensics explain xid 79
-          forensics explain exit code 137
-          forensics explain 'NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.'
-          forensics explain memory leak
-          tail -n 3 train.log | forensics explain -
+def explain(
+    what: Annotated[
+        list[str], typer.Argument(help="An id, a code, a line of a log or words; - reads lines from standard input.")
+    ],
+    form: Annotated[str, typer.Option("--format", "-f", help="text or json.")] = "text",
+    signatures: Signatures = None,
+) -> None:
+    """Explain what WHAT means, which signatures match it, and what to do.
 
-        \b
-        Knows causes, families and signatures by id; Xid, SXid, CUDA errors, exit codes, signals and
-        NTSTATUS by number or name; messages in lines of a log; words such as deadlock or swap.
-        Exit status: 1 if nothing is known about it, or if its words name no cause.
-        """
-        from forensics import pipeline
-        from forensics.explain import MAX_TEXT_BYTES
-        from forensics.explain import explain as explained
+    \b
+    Examples:
+      forensics explain xid 79
+      forensics explain exit code 137
+      forensics explain 'NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.'
+      forensics explain memory leak
+      tail -n 3 train.log | forensics explain -
 
-        if form not in ("text", "json"):
-            raise UsageError(f"unknown format {form!r}", advice="choose one of text, json")
-        text = " ".join(what)
-        if what == ["-"]:
-            text = standard_input(MAX_TEXT_BYTES).decode("utf-8", "replace")
-        if not text.strip():
-            raise UsageError("nothing to explain", advice="give an id, a code, a line of a log or words")
-        found = explained(text, pipeline.database(signatures or ()))
-        write(as_json(found) if form == "json" else "\n".join(as_text(found)) + "\n", None)
-        if not found.known:
-            raise typer.Exit(1)
+    \b
+    Knows causes, families and signatures by id; Xid, SXid, CUDA errors, exit codes, signals and
+    NTSTATUS by number or name; messages in lines of a log; words such as deadlock or swap.
+    Exit status: 1 if nothing is known about it, or if its words name no cause.
+    """
+    from forensics import pipeline
+    from forensics.explain import MAX_TEXT_BYTES
+    from forensics.explain import explain as explained
+
+    check_choice(form, ("text", "json"))
+    text = " ".join(what)
+    if what == ["-"]:
+        text = standard_input(MAX_TEXT_BYTES).decode("utf-8", "replace")
+    if not text.strip():
+        raise UsageError("nothing to explain", advice="give an id, a code, a line of a log or words")
+    found = explained(text, pipeline.database(signatures or ()))
+    write(as_json(found) if form == "json" else "\n".join(as_text(found)) + "\n", None)
+    if not found.known:
+        raise typer.Exit(1)
 
 
 def as_json(found: "Explanation") -> str:

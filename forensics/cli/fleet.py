@@ -23,38 +23,34 @@ PLAIN_S = 15.0  # between lines of progress where nobody watches
 WATCHED_S = 0.5  # between lines of progress on a terminal, which are written over each other
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
+def fleet(
+    sources: Annotated[list[str], typer.Argument(help="Folders of cases, globs, or URLs: s3://bucket/logs, file:///logs.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="A folder of Parquet parts.")] = Path("reports.parquet"),
+    group: Annotated[
+        str, typer.Option(help="folder, file, or an expression whose group names the case: 'job-(\\d+)'.")
+    ] = "folder",
+    scheduler: Annotated[str, typer.Option(help="local, or the address of a scheduler: tcp://HOST:8786.")] = "local",
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes; one per core by default.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")] = False,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Time limit of a case, in seconds.")] = 600.0,
+    memory: Annotated[int, typer.Option(min=64, help="Memory limit of a case, in MiB.")] = 2048,
+    topology: Annotated[Path | None, typer.Option(help="A table `node,rack,switch` of the nodes.")] = None,
+    page: Annotated[Path | None, typer.Option(help="The file of the page; next to the output by default.")] = None,
+    signatures: Signatures = None,
+) -> None:
+    """Analyse very many cases on Dask.
 
-    @app.command()
-    def fleet(
-        sources: Annotated[list[str], typer.Argument(help="Folders of cases, globs, or URLs: s3://bucket/logs, file:///logs.")],
-        output: Annotated[Path, typer.Option("--output", "-o", help="A folder of Parquet parts.")] = Path("reports.parquet"),
-        group: Annotated[
-            str, typer.Option(help="folder, file, or an expression whose group names the case: 'job-(\\d+)'.")
-        ] = "folder",
-        scheduler: Annotated[str, typer.Option(help="local, or the address of a scheduler: tcp://HOST:8786.")] = "local",
-        workers: Annotated[int | None, typer.Option(min=1, help="Processes; one per core by default.")] = None,
-        resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")] = False,
-        timeout: Annotated[float, typer.Option(min=0.1, help="Time limit of a case, in seconds.")] = 600.0,
-        memory: Annotated[int, typer.Option(min=64, help="Memory limit of a case, in MiB.")] = 2048,
-        topology: Annotated[Path | None, typer.Option(help="A table `node,rack,switch` of the nodes.")] = None,
-        page: Annotated[Path | None, typer.Option(help="The file of the page; next to the output by default.")] = None,
-        signatures: Signatures = None,
-    ) -> None:
-        """Analyse very many cases on Dask.
+    \b
+    Examples:
+      forensics fleet ./incidents -o reports.parquet
+      forensics fleet 's3://logs/2026-11/*' --scheduler tcp://head:8786 --resume
+      forensics fleet /scratch/logs --group 'slurm-(\\d+)' --topology racks.csv
+      duckdb -c "select cause, count(*) from 'reports.parquet/*.parquet' group by 1"
 
-        \b
-        Examples:
-          forensics fleet ./incidents -o reports.parquet
-          forensics fleet 's3://logs/2026-11/*' --scheduler tcp://head:8786 --resume
-          forensics fleet /scratch/logs --group 'slurm-(\\d+)' --topology racks.csv
-          duckdb -c "select cause, count(*) from 'reports.parquet/*.parquet' group by 1"
-
-        A case that exceeds its limits gets a report that says so. --resume continues an interrupted run.
-        """
-        limits = (timeout, memory, tuple(str(p.resolve()) for p in signatures or ()))
-        _run(sources, output, group, (scheduler, workers), resume, limits, topology, page or output.with_suffix(".html"))
+    A case that exceeds its limits gets a report that says so. --resume continues an interrupted run.
+    """
+    limits = (timeout, memory, tuple(str(p.resolve()) for p in signatures or ()))
+    _run(sources, output, group, (scheduler, workers), resume, limits, topology, page or output.with_suffix(".html"))
 
 
 def _run(

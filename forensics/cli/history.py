@@ -10,7 +10,7 @@ import typer
 
 from forensics.cli.app import Commands
 from forensics.cli.common import Output
-from forensics.cli.output import say, write
+from forensics.cli.output import cell_text, check_choice, say, table_text, write
 from forensics.core.errors import UsageError
 from forensics.core.text import escaped
 from forensics.history.remember import history_place
@@ -109,7 +109,7 @@ def same(
     if form == "json":
         write(escape_controls(msgspec.json.format(msgspec.json.encode(found)).decode()) + "\n", None)
         return
-    _check(form, ("text", "json"))
+    check_choice(form, ("text", "json"))
     write(escaped(sentence(replace(report, history=found)) or "This run ended well.") + "\n", None)
     if found.seen:
         _incidents(store.listed(10, condition_alike(incident, found.level), INCIDENT_TABLE.c.key != incident.key), "text", None)
@@ -160,10 +160,10 @@ def show(identity: Identity, form: Form = "text", history: Place = None) -> None
     if form == "json":
         _table([row], tuple(row), "json", None)
         return
-    _check(form, ("text", "json"))
+    check_choice(form, ("text", "json"))
     for name, value in row.items():
         if value not in ("", None):
-            write(f"{name:<12}{_cell(name, value)}\n", None)
+            write(f"{name:<12}{cell_text(name, value)}\n", None)
 
 
 def trend(
@@ -303,19 +303,6 @@ def _day(text: str) -> int:
         raise UsageError(f"{text!r} is not a date", "history", "write it as 2026-01-31") from error
 
 
-def _check(form: str, forms: tuple[str, ...]) -> None:
-    if form not in forms:
-        raise UsageError(f"unknown format {form!r}", advice=f"choose one of {', '.join(forms)}")
-
-
 def _table(rows: list[dict[str, Any]], columns: tuple[str, ...], form: str, output: Path | None) -> None:
-    from forensics.cli.output import table_text
-
-    _check(form, ("text", "json", "csv"))
+    check_choice(form, ("text", "json", "csv"))
     write(table_text(rows, columns, form), output)
-
-
-def _cell(name: str, value: Any) -> str:
-    from forensics.cli.output import cell_text
-
-    return cell_text(name, value)

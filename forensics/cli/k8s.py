@@ -8,29 +8,25 @@ from forensics.cli.common import OF_ONE_QUERY, with_options
 from forensics.cli.output import OutputOptions, check_format, finish
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
+@with_options(*OF_ONE_QUERY)
+def k8s(
+    pod: Annotated[str, typer.Argument(help="A pod, as `kubectl get pods` shows it.")],
+    telling: OutputOptions,
+    namespace: Annotated[str, typer.Option("--namespace", "-n", help="Passed on to kubectl.")] = "",
+    context: Annotated[str, typer.Option(help="Passed on to kubectl.")] = "",
+) -> None:
+    """Say why a pod died: its states, logs, the logs before the last restart, events and its node's conditions.
 
-    @app.command()
-    @with_options(*OF_ONE_QUERY)
-    def k8s(
-        pod: Annotated[str, typer.Argument(help="A pod, as `kubectl get pods` shows it.")],
-        telling: OutputOptions,
-        namespace: Annotated[str, typer.Option("--namespace", "-n", help="Passed on to kubectl.")] = "",
-        context: Annotated[str, typer.Option(help="Passed on to kubectl.")] = "",
-    ) -> None:
-        """Say why a pod died: its states, logs, the logs before the last restart, events and its node's conditions.
+    \b
+    Examples:
+      forensics k8s train-0 -n research
+      forensics k8s train-0 --context prod -f markdown --redact -o issue.md
 
-        \b
-        Examples:
-          forensics k8s train-0 -n research
-          forensics k8s train-0 --context prod -f markdown --redact -o issue.md
+    What kubectl may not read is listed under "not known". Exit status: 0 analysed, 2 kubectl shows nothing about the pod;
+    with --exit-code 1 for a crash.
+    """
+    from forensics.adapters.kubernetes.answer import Kubectl, answer_about_pod
 
-        What kubectl may not read is listed under "not known". Exit status: 0 analysed, 2 kubectl shows nothing about the pod;
-        with --exit-code 1 for a crash.
-        """
-        from forensics.adapters.kubernetes.answer import Kubectl, answer_about_pod
-
-        check_format(telling.form, tracker=telling.tracker)
-        found = answer_about_pod(pod, Kubectl(context, namespace))
-        finish(found.report, telling, found.sentences)
+    check_format(telling.form, tracker=telling.tracker)
+    found = answer_about_pod(pod, Kubectl(context, namespace))
+    finish(found.report, telling, found.sentences)

@@ -18,11 +18,6 @@ DEFAULT_MATCHES = 50  # chosen by hand: more are read by nobody
 Row = tuple[int, str]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(lines)
-
-
 def lines(
     paths: Annotated[list[Path], typer.Argument(help="Log files and folders; - is not read.")],
     around: Annotated[int | None, typer.Option(min=1, help="The line, by its number in the report.")] = None,

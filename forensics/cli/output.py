@@ -6,7 +6,7 @@ Nothing here needs the library of command lines, whose import takes as long as t
 import contextlib
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -135,14 +135,18 @@ class OutputOptions(NamedTuple):
         return self.form != BESIDE_THE_LOGS or bool(self.redact_map or self.redact)
 
 
+def check_choice(given: str, choices: Collection[str], what: str = "format") -> None:
+    """Raise UsageError, with the choices, for a word that is none of them."""
+    if given not in choices:
+        raise UsageError(f"unknown {what} {given[:40]!r}", advice=f"choose one of {', '.join(choices)}")
+
+
 def check_format(form: str, why: bool = False, tracker: str = TRACKERS[0]) -> str:
     """`form` when it is a format; raises UsageError that lists them otherwise, or where it cannot show why."""
     from forensics.report import formats
 
-    if form not in formats():
-        raise UsageError(f"unknown format {form!r}", advice=f"choose one of {', '.join(formats())}")
-    if tracker not in TRACKERS:
-        raise UsageError(f"unknown tracker {tracker!r}", advice=f"choose one of {', '.join(TRACKERS)}")
+    check_choice(form, formats())
+    check_choice(tracker, TRACKERS, "tracker")
     if why and form not in (*WITH_LEDGER, "text"):
         raise UsageError(f"--why goes with text, not with {form}", advice=f"{' and '.join(WITH_LEDGER)} always include it")
     return form

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from forensics.cli.common import Jobs, Output
-from forensics.cli.output import say, write
-from forensics.core.errors import SourceError, UsageError
+from forensics.cli.output import check_choice, say, write
+from forensics.core.errors import SourceError
 
 if TYPE_CHECKING:
     from forensics.model import Warning
@@ -17,32 +17,27 @@ DEFAULT_CALLS = 5  # chosen by hand: enough to see where two ranks part
 RANK_FORMATS = ("text", "markdown", "html", "json")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
+def ranks(
+    paths: Annotated[list[Path], typer.Argument(help="Dumps of the ranks, and what there is beside them: stacks, logs.")],
+    form: Annotated[str, typer.Option("--format", "-f", help="text, markdown, html or json.")] = "text",
+    calls: Annotated[int, typer.Option(min=1, max=20, help="Last calls of two ranks to show side by side.")] = DEFAULT_CALLS,
+    output: Output = None,
+    jobs: Jobs = None,
+) -> None:
+    """Name the rank that keeps the others waiting, at which line of whose code, and what it does instead.
 
-    @app.command()
-    def ranks(
-        paths: Annotated[list[Path], typer.Argument(help="Dumps of the ranks, and what there is beside them: stacks, logs.")],
-        form: Annotated[str, typer.Option("--format", "-f", help="text, markdown, html or json.")] = "text",
-        calls: Annotated[int, typer.Option(min=1, max=20, help="Last calls of two ranks to show side by side.")] = DEFAULT_CALLS,
-        output: Output = None,
-        jobs: Jobs = None,
-    ) -> None:
-        """Name the rank that keeps the others waiting, at which line of whose code, and what it does instead.
+    \b
+    Examples:
+      forensics ranks ./fr
+      forensics ranks ./bundle -f html -o ranks.html
 
-        \b
-        Examples:
-          forensics ranks ./fr
-          forensics ranks ./bundle -f html -o ranks.html
-
-        \b
-        Reads dumps of PyTorch's flight recorder (NCCL, gloo, torchcomms; pickle or JSON), and beside them
-        stacks (py-spy, faulthandler) and logs of the same job.
-        """
-        if form not in RANK_FORMATS:
-            raise UsageError(f"unknown format {form!r}", advice=f"choose one of {', '.join(RANK_FORMATS)}")
-        seen = _picture(paths, jobs)
-        write(_told(seen, form, calls), output)
+    \b
+    Reads dumps of PyTorch's flight recorder (NCCL, gloo, torchcomms; pickle or JSON), and beside them
+    stacks (py-spy, faulthandler) and logs of the same job.
+    """
+    check_choice(form, RANK_FORMATS)
+    seen = _picture(paths, jobs)
+    write(_told(seen, form, calls), output)
 
 
 def _picture(paths: list[Path], jobs: int | None) -> "RankPicture":

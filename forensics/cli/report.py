@@ -15,26 +15,22 @@ if TYPE_CHECKING:
 MAX_REPORT_BYTES = 512 << 20  # chosen by hand: some ten thousand reports of a batch; they are read at once
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
+@with_options()
+def report(
+    path: Annotated[Path, typer.Argument(help="A report in JSON, or JSON lines with --case; - for standard input.")],
+    telling: OutputOptions,
+    case: Annotated[str | None, typer.Option("--case", help="Of JSON lines, the report of this case.")] = None,
+) -> None:
+    """Show a saved report again, in any format. The logs are not needed for it.
 
-    @app.command()
-    @with_options()
-    def report(
-        path: Annotated[Path, typer.Argument(help="A report in JSON, or JSON lines with --case; - for standard input.")],
-        telling: OutputOptions,
-        case: Annotated[str | None, typer.Option("--case", help="Of JSON lines, the report of this case.")] = None,
-    ) -> None:
-        """Show a saved report again, in any format. The logs are not needed for it.
-
-        \b
-        Examples:
-          forensics report report.json
-          forensics report report.json -f html -o report.html
-          forensics report incidents.jsonl --case run7 -f markdown --redact
-        """
-        check_format(telling.form, telling.why, telling.tracker)
-        finish(read(path, case), telling)
+    \b
+    Examples:
+      forensics report report.json
+      forensics report report.json -f html -o report.html
+      forensics report incidents.jsonl --case run7 -f markdown --redact
+    """
+    check_format(telling.form, telling.why, telling.tracker)
+    finish(read(path, case), telling)
 
 
 def read(path: Path, case: str | None) -> "Report":

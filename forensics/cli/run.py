@@ -40,47 +40,46 @@ OPTION_OF = {"every": "every_s", "stall": "stall_s", "env": "environment", "max_
 HELD_BACK = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
+SETTINGS = {"allow_interspersed_args": False}
 
-    @app.command(context_settings={"allow_interspersed_args": False})
-    def run(
-        context: typer.Context,
-        command: Command,
-        output: Output = None,
-        folder: Folder = None,
-        form: Form = "text",
-        keep: Keep = "crash",
-        every: Every = "5s",
-        stall: Stall = "15m",
-        env: Env = True,
-        max_log: MaxLog = 1024,
-        warn: WarnEarly = False,
-        termination_file: Termination = Path("/dev/termination-log"),
-        on_crash: OnCrash = "",
-        tokens: Tokens = BRIEF_TOKENS,
-        redact: Redact = False,
-        remember: Remember = None,
-        quiet: Quiet = False,
-        verbose: Verbose = False,
-    ) -> None:
-        """Run COMMAND and, if it fails, say why.
 
-        The command keeps its terminal, streams, signals and exit status (128 + n for signal n). The report goes to stderr
-        or to the file of -o.
+def run(
+    context: typer.Context,
+    command: Command,
+    output: Output = None,
+    folder: Folder = None,
+    form: Form = "text",
+    keep: Keep = "crash",
+    every: Every = "5s",
+    stall: Stall = "15m",
+    env: Env = True,
+    max_log: MaxLog = 1024,
+    warn: WarnEarly = False,
+    termination_file: Termination = Path("/dev/termination-log"),
+    on_crash: OnCrash = "",
+    tokens: Tokens = BRIEF_TOKENS,
+    redact: Redact = False,
+    remember: Remember = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Run COMMAND and, if it fails, say why.
 
-        \b
-        Examples:
-          forensics run -- python train.py
-          forensics run --stall 5m -- torchrun --nproc-per-node 8 train.py
-          srun forensics run -- python train.py
-        """
-        check_format(form)
-        given: dict[str, object] = {"command": command, "form": form, **_paths(folder=folder, output=output)}
-        given |= {**_checked(keep, every, stall, on_crash), "environment": env, "warn": warn}
-        given |= {"max_log_bytes": max_log << 20, "termination_file": str(termination_file)}
-        given |= {"tokens": tokens, "redact": redact, "remember": _remembers(remember), "quiet": quiet, "verbose": verbose}
-        _become(given | _settings(_typed(context)))
+    The command keeps its terminal, streams, signals and exit status (128 + n for signal n). The report goes to stderr
+    or to the file of -o.
+
+    \b
+    Examples:
+      forensics run -- python train.py
+      forensics run --stall 5m -- torchrun --nproc-per-node 8 train.py
+      srun forensics run -- python train.py
+    """
+    check_format(form)
+    given: dict[str, object] = {"command": command, "form": form, **_paths(folder=folder, output=output)}
+    given |= {**_checked(keep, every, stall, on_crash), "environment": env, "warn": warn}
+    given |= {"max_log_bytes": max_log << 20, "termination_file": str(termination_file)}
+    given |= {"tokens": tokens, "redact": redact, "remember": _remembers(remember), "quiet": quiet, "verbose": verbose}
+    _become(given | _settings(_typed(context)))
 
 
 def _paths(**given: Path | None) -> dict[str, str]:

@@ -18,43 +18,39 @@ if TYPE_CHECKING:
 SERIES_HEADER = ("series", "readings", "first", "last", "lowest", "highest", "source", "lines")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
+def series(
+    paths: Annotated[list[Path], typer.Argument(help="Log files and folders; folders are read recursively.")],
+    export: Annotated[
+        Path | None, typer.Option("--output", "-o", "--export", help="Write every reading to FILE.csv, .jsonl or .parquet.")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the series to FILE.png, .svg or .pdf, with events marked.")] = None,
+    redact: Redact = False,
+) -> None:
+    """List the numbers over time in PATHS: losses, rates, step times, memory, temperatures, and what they show.
 
-    @app.command()
-    def series(
-        paths: Annotated[list[Path], typer.Argument(help="Log files and folders; folders are read recursively.")],
-        export: Annotated[
-            Path | None, typer.Option("--output", "-o", "--export", help="Write every reading to FILE.csv, .jsonl or .parquet.")
-        ] = None,
-        plot: Annotated[Path | None, typer.Option(help="Draw the series to FILE.png, .svg or .pdf, with events marked.")] = None,
-        redact: Redact = False,
-    ) -> None:
-        """List the numbers over time in PATHS: losses, rates, step times, memory, temperatures, and what they show.
+    \b
+    Examples:
+      forensics series train.log
+      forensics series ./logs -o numbers.csv --plot numbers.png
 
-        \b
-        Examples:
-          forensics series train.log
-          forensics series ./logs -o numbers.csv --plot numbers.png
+    Of very many readings an even sample is used.
+    """
+    from forensics.core.pictures import check_picture_suffix
+    from forensics.series import export as exporting
 
-        Of very many readings an even sample is used.
-        """
-        from forensics.core.pictures import check_picture_suffix
-        from forensics.series import export as exporting
-
-        if export:
-            exporting.check_kind(export)
-        if plot:
-            check_picture_suffix(plot)
-        with bar(paths):
-            found = _found(paths, redact)
-        write(listing(found), None)
-        if export:
-            count = exporting.export(((source, series) for source, series, _ in found), export)
-            typer.echo(f"{count} readings written to {export}", err=True)
-        if plot:
-            exporting.plot(found, plot)
-            typer.echo(f"drawn to {plot}", err=True)
+    if export:
+        exporting.check_kind(export)
+    if plot:
+        check_picture_suffix(plot)
+    with bar(paths):
+        found = _found(paths, redact)
+    write(listing(found), None)
+    if export:
+        count = exporting.export(((source, series) for source, series, _ in found), export)
+        typer.echo(f"{count} readings written to {export}", err=True)
+    if plot:
+        exporting.plot(found, plot)
+        typer.echo(f"drawn to {plot}", err=True)
 
 
 def _found(paths: list[Path], redact: bool) -> "list[tuple[str, tuple[Series, ...], list[Observation]]]":

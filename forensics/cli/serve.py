@@ -15,46 +15,42 @@ DEFAULT_PORT = 8737  # chosen by hand: no well-known service uses it
 INSTALL_SERVE = "pip install starlette uvicorn sqlalchemy"  # the packages of the extra
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
+def serve(
+    history: Annotated[
+        str | None,
+        typer.Option("--history", help="SQLite file or postgresql:// URL; by default the configured one, else your own."),
+    ] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="On this port; 0 takes a free one.")] = DEFAULT_PORT,
+    host_name: Annotated[
+        list[str] | None,
+        typer.Option("--host-name", help="Also answer requests for this name: that of a proxy in front; repeatable."),
+    ] = None,
+) -> None:
+    """Show the history in a browser: an index of its incidents, and a page for each. It can only be read.
 
-    @app.command()
-    def serve(
-        history: Annotated[
-            str | None,
-            typer.Option("--history", help="SQLite file or postgresql:// URL; by default the configured one, else your own."),
-        ] = None,
-        port: Annotated[int, typer.Option(min=0, max=65535, help="On this port; 0 takes a free one.")] = DEFAULT_PORT,
-        host_name: Annotated[
-            list[str] | None,
-            typer.Option("--host-name", help="Also answer requests for this name: that of a proxy in front; repeatable."),
-        ] = None,
-    ) -> None:
-        """Show the history in a browser: an index of its incidents, and a page for each. It can only be read.
+    \b
+    Examples:
+      forensics serve
+      forensics serve --history postgresql://reader@db/forensics --port 8800
 
-        \b
-        Examples:
-          forensics serve
-          forensics serve --history postgresql://reader@db/forensics --port 8800
+    \b
+    It listens on 127.0.0.1 and asks for no password: everybody who is logged in on this machine can read it. For a team put a
+    proxy in front that asks who somebody is, and name it with --host-name if it passes its own name on.
+    """
+    from forensics.history.opening import open_to_read, without_password
 
-        \b
-        It listens on 127.0.0.1 and asks for no password: everybody who is logged in on this machine can read it. For a team put a
-        proxy in front that asks who somebody is, and name it with --host-name if it passes its own name on.
-        """
-        from forensics.history.opening import open_to_read, without_password
-
-        place = history_place(history)
-        store = open_to_read(place)
-        try:
-            from forensics.adapters.web import server
-        except ModuleNotFoundError as error:
-            raise UsageError(f"the package {error.name} is not installed", advice=INSTALL_SERVE) from error
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # it is how a server ends, and interrupts nothing
-        title = f"History of {without_password(place)}"
-        try:
-            server.serve(server.application(store, _known(), title, host_name or ()), port, _say_address)
-        finally:
-            store.close()
+    place = history_place(history)
+    store = open_to_read(place)
+    try:
+        from forensics.adapters.web import server
+    except ModuleNotFoundError as error:
+        raise UsageError(f"the package {error.name} is not installed", advice=INSTALL_SERVE) from error
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # it is how a server ends, and interrupts nothing
+    title = f"History of {without_password(place)}"
+    try:
+        server.serve(server.application(store, _known(), title, host_name or ()), port, _say_address)
+    finally:
+        store.close()
 
 
 def _say_address(address: str) -> None:

@@ -10,7 +10,7 @@ import typer
 
 from forensics.cli.app import Commands
 from forensics.cli.common import Signatures
-from forensics.cli.output import save, write
+from forensics.cli.output import check_choice, save, write
 from forensics.core import lazy
 from forensics.core.errors import UsageError
 
@@ -28,45 +28,40 @@ Site = Annotated[str, typer.Option("--site", help="Where the pages of causes are
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write the rules to this file.")]
 
 
-def add_export(group: typer.Typer) -> None:
-    """Add the command."""
+def export(
+    form: Target, weight: Weight = "strong", family: Family = None, selector: Selector = '{job=~".+"}',
+    site: Site = "", output: Output = None, signatures: Signatures = None,
+) -> None:  # fmt: skip
+    """Export signatures as rules for a monitor: node-problem-detector, Loki, Prometheus, HyperPod.
 
-    @group.command()
-    def export(
-        form: Target, weight: Weight = "strong", family: Family = None, selector: Selector = '{job=~".+"}',
-        site: Site = "", output: Output = None, signatures: Signatures = None,
-    ) -> None:  # fmt: skip
-        """Export signatures as rules for a monitor: node-problem-detector, Loki, Prometheus, HyperPod.
+    \b
+    What cannot be said in the language of the monitor is listed on stderr. A remedy is one that reports of the signature's
+    examples show: a minute for all.
 
-        \b
-        What cannot be said in the language of the monitor is listed on stderr. A remedy is one that reports of the signature's
-        examples show: a minute for all.
+    \b
+    Examples:
+      forensics signatures export -f npd --weight proof -o forensics-monitor.json
+      forensics signatures export -f loki --family gpu_hardware --family host_memory -o rules.yaml
+    """
+    from forensics.config import config
+    from forensics.database import builtin_folder, read_folders
+    from forensics.database.entries import WEIGHT_NAMES
+    from forensics.signature_export.rules import TARGETS, Setting, collect
 
-        \b
-        Examples:
-          forensics signatures export -f npd --weight proof -o forensics-monitor.json
-          forensics signatures export -f loki --family gpu_hardware --family host_memory -o rules.yaml
-        """
-        from forensics.config import config
-        from forensics.database import builtin_folder, read_folders
-        from forensics.database.entries import WEIGHT_NAMES
-        from forensics.signature_export.rules import TARGETS, Setting, collect
-
-        for given, known in ((form, tuple(TARGETS)), (weight, WEIGHT_NAMES)):
-            if given not in known:
-                raise UsageError(f"unknown {given!r}", advice=f"choose one of {', '.join(known)}")
-        causes, _ = read_folders([builtin_folder(), *config(signatures or ()).signatures])
-        target = TARGETS[form]
-        with reports_of_lines(signatures or ()) as advised:
-            found = collect(causes, weight, family or (), target.on_node, target.vetoes, advised)
-        if not found.rules:
-            raise UsageError("no such signature to export", ", ".join(family or ()), "forensics signatures list shows all")
-        text = target.write(found.rules, Setting(selector, site))
-        if output is None:
-            write(text, None)
-        else:
-            save(text, output)
-        _tell_losses(found)
+    check_choice(form, TARGETS)
+    check_choice(weight, WEIGHT_NAMES, "weight")
+    causes, _ = read_folders([builtin_folder(), *config(signatures or ()).signatures])
+    target = TARGETS[form]
+    with reports_of_lines(signatures or ()) as advised:
+        found = collect(causes, weight, family or (), target.on_node, target.vetoes, advised)
+    if not found.rules:
+        raise UsageError("no such signature to export", ", ".join(family or ()), "forensics signatures list shows all")
+    text = target.write(found.rules, Setting(selector, site))
+    if output is None:
+        write(text, None)
+    else:
+        save(text, output)
+    _tell_losses(found)
 
 
 def _tell_losses(found: "Rules") -> None:
@@ -116,101 +111,92 @@ def register(app: typer.Typer) -> None:
         rich_markup_mode=None,
         help="List, show, write, check and test signatures. signatures/README.md explains how to write one.",
     )
-    for add in (_list, _show, _new, _check, _test, add_export):
-        add(group)
+    for command in (list_, show, new, check, test, export):
+        group.command(command.__name__.rstrip("_"))(command)
     app.add_typer(group, name="signatures")
 
 
-def _list(group: typer.Typer) -> None:
-    @group.command(name="list")
-    def list_(only: Only = None, form: Annotated[str, typer.Option("--format", "-f", help="text or json.")] = "text",
-              signatures: Signatures = None) -> None:  # fmt: skip
-        """List signatures: id, weight, title of the cause. A text that is not an id is searched in titles, messages and sources.
+def list_(only: Only = None, form: Annotated[str, typer.Option("--format", "-f", help="text or json.")] = "text",
+          signatures: Signatures = None) -> None:  # fmt: skip
+    """List signatures: id, weight, title of the cause. A text that is not an id is searched in titles, messages and sources.
 
-        \b
-        Examples:
-          forensics signatures list
-          forensics signatures list gpu_hardware
-          forensics signatures list oom
-          forensics signatures list -f json | jq length
-        """
-        from forensics import pipeline
+    \b
+    Examples:
+      forensics signatures list
+      forensics signatures list gpu_hardware
+      forensics signatures list oom
+      forensics signatures list -f json | jq length
+    """
+    from forensics import pipeline
 
-        if form not in ("text", "json"):
-            raise UsageError(f"unknown format {form!r}", advice="choose one of text, json")
-        causes = pipeline.database(signatures or ()).causes.values()
-        every = [(c, s) for c in causes for s in c.signatures]
-        chosen = [(c, s) for c, s in every if _is(s, only)] or [(c, s) for c, s in every if _speaks_of(c, s, only or "")]
-        if not chosen:
-            raise UsageError(
-                f"no signature, cause or family has the name {only}, and no text mentions it",
-                advice="forensics signatures list shows all",
-            )
-        write(_as_json(chosen) if form == "json" else _as_list(chosen), None)
+    check_choice(form, ("text", "json"))
+    causes = pipeline.database(signatures or ()).causes.values()
+    every = [(c, s) for c in causes for s in c.signatures]
+    chosen = [(c, s) for c, s in every if _is(s, only)] or [(c, s) for c, s in every if _speaks_of(c, s, only or "")]
+    if not chosen:
+        raise UsageError(
+            f"no signature, cause or family has the name {only}, and no text mentions it",
+            advice="forensics signatures list shows all",
+        )
+    write(_as_json(chosen) if form == "json" else _as_list(chosen), None)
 
 
-def _show(group: typer.Typer) -> None:
-    @group.command()
-    def show(
-        only: Annotated[str, typer.Argument(metavar="ID", help="A signature or a cause.")], signatures: Signatures = None
-    ) -> None:
-        """Show signatures in full: file, messages, pattern, source and examples.
+def show(
+    only: Annotated[str, typer.Argument(metavar="ID", help="A signature or a cause.")], signatures: Signatures = None
+) -> None:
+    """Show signatures in full: file, messages, pattern, source and examples.
 
-        Example: forensics signatures show host_memory.oom_cgroup/kernel_killed
-        """
-        from forensics.config import config
-        from forensics.core.text import printable
-        from forensics.database import builtin_folder, read_folders
+    Example: forensics signatures show host_memory.oom_cgroup/kernel_killed
+    """
+    from forensics.config import config
+    from forensics.core.text import printable
+    from forensics.database import builtin_folder, read_folders
 
-        causes, _ = read_folders([builtin_folder(), *config(signatures or ()).signatures])
-        chosen = [(c, s) for c in causes for s in c.signatures if _is(s, only)]
-        if not chosen:
-            raise UsageError(f"no signature, cause or family has the name {only}", advice="forensics signatures list shows all")
-        write("\n".join(printable(line, MAX_LINE) for _, s in chosen for line in _whole(s)) + "\n", None)
+    causes, _ = read_folders([builtin_folder(), *config(signatures or ()).signatures])
+    chosen = [(c, s) for c in causes for s in c.signatures if _is(s, only)]
+    if not chosen:
+        raise UsageError(f"no signature, cause or family has the name {only}", advice="forensics signatures list shows all")
+    write("\n".join(printable(line, MAX_LINE) for _, s in chosen for line in _whole(s)) + "\n", None)
 
 
-def _new(group: typer.Typer) -> None:
-    @group.command()
-    def new(
-        cause: Annotated[str, typer.Argument(metavar="FAMILY.CAUSE", help="A cause that is known, or a new one.")],
-        line: Annotated[str, typer.Argument(help="The message, as the program prints it.")],
-    ) -> None:
-        """Print a cause file for a message of your own, to be completed where a ? stands.
+def new(
+    cause: Annotated[str, typer.Argument(metavar="FAMILY.CAUSE", help="A cause that is known, or a new one.")],
+    line: Annotated[str, typer.Argument(help="The message, as the program prints it.")],
+) -> None:
+    """Print a cause file for a message of your own, to be completed where a ? stands.
 
-        \b
-        Example:
-          forensics signatures new storage.falcon 'E4711 ring lost' > mine/storage/falcon.yaml
-        """
-        from forensics import pipeline
-        from forensics.signature_lint.skeleton import skeleton
+    \b
+    Example:
+      forensics signatures new storage.falcon 'E4711 ring lost' > mine/storage/falcon.yaml
+    """
+    from forensics import pipeline
+    from forensics.signature_lint.skeleton import skeleton
 
-        if not CAUSE_ID.fullmatch(cause):
-            raise UsageError(f"no cause is named {cause}", advice="give a family and a name: storage.falcon")
-        write(skeleton(cause, line, cause in pipeline.database().causes), None)
+    if not CAUSE_ID.fullmatch(cause):
+        raise UsageError(f"no cause is named {cause}", advice="give a family and a name: storage.falcon")
+    write(skeleton(cause, line, cause in pipeline.database().causes), None)
 
 
-def _check(group: typer.Typer) -> None:
-    @group.command()
-    def check(
-        folder: Folder = None,
-        alone: Alone = False,
-        notes: Annotated[bool, typer.Option("--notes", help="Also show notes: matches between related causes.")] = False,
-    ) -> None:
-        """Check cause files; all faults with path and line. Exit status: 1 if there are faults.
+def check(
+    folder: Folder = None,
+    alone: Alone = False,
+    notes: Annotated[bool, typer.Option("--notes", help="Also show notes: matches between related causes.")] = False,
+) -> None:
+    """Check cause files; all faults with path and line. Exit status: 1 if there are faults.
 
-        \b
-        Checks form, duplicate ids, unknown `explains`, messages with syntax errors, examples
-        that fail, slow patterns, patterns that match another cause's examples, fields of sentences and
-        remedies that nothing gives.
+    \b
+    Checks form, duplicate ids, unknown `explains`, messages with syntax errors, examples
+    that fail, slow patterns, patterns that match another cause's examples, fields of sentences and
+    remedies that nothing gives.
 
-        \b
-        Examples:
-          forensics signatures check
-          forensics signatures check ./my-signatures --notes
-        """
-        from forensics.signature_lint.lint import lint
+    \b
+    Examples:
+      forensics signatures check
+      forensics signatures check ./my-signatures --notes
+    """
+    from forensics.signature_lint.lint import lint
 
-        _tell(lint(folder, alone), notes)
+    _tell(lint(folder, alone), notes)
 
 
 def _tell(found: "LintResult", notes: bool) -> None:
@@ -227,29 +213,27 @@ def _tell(found: "LintResult", notes: bool) -> None:
         raise typer.Exit(1)
 
 
-def _test(group: typer.Typer) -> None:
-    @group.command()
-    def test(
-        folder: Folder = None,
-        alone: Alone = False,
-        all_: Annotated[bool, typer.Option("--all", help="Also list the signatures that pass.")] = False,
-    ) -> None:
-        """Run the examples of signatures, quickly, while you write one. Exit status: 1 if one fails.
+def test(
+    folder: Folder = None,
+    alone: Alone = False,
+    all_: Annotated[bool, typer.Option("--all", help="Also list the signatures that pass.")] = False,
+) -> None:
+    """Run the examples of signatures, quickly, while you write one. Exit status: 1 if one fails.
 
-        Example: forensics signatures test ./my-signatures --all
-        """
-        from forensics.core.text import with_noun
-        from forensics.signature_lint.lint import try_examples
+    Example: forensics signatures test ./my-signatures --all
+    """
+    from forensics.core.text import with_noun
+    from forensics.signature_lint.lint import try_examples
 
-        tried = failed = 0
-        for name, place, faults in try_examples(folder, alone):
-            tried += bool(name)
-            failed += bool(faults)
-            if faults or all_:
-                write("".join(f"{fault}\n" for fault in faults) or f"{place}: {name}: ok\n", None)
-        print(f"{with_noun(tried, 'signature')}, {failed} with faults", file=sys.stderr)
-        if failed:
-            raise typer.Exit(1)
+    tried = failed = 0
+    for name, place, faults in try_examples(folder, alone):
+        tried += bool(name)
+        failed += bool(faults)
+        if faults or all_:
+            write("".join(f"{fault}\n" for fault in faults) or f"{place}: {name}: ok\n", None)
+    print(f"{with_noun(tried, 'signature')}, {failed} with faults", file=sys.stderr)
+    if failed:
+        raise typer.Exit(1)
 
 
 def _is(signature: "Signature", only: str | None) -> bool:

@@ -17,44 +17,40 @@ if TYPE_CHECKING:
     from forensics.model.stacks import LiveHost
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
+def stacks(
+    pid: Annotated[int | None, typer.Argument(min=1, help="A process of this host: the launcher, or one rank.")] = None,
+    job: Annotated[str | None, typer.Option(help="A Slurm job by number, a Kubernetes job or pod by name.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    save: Annotated[Path | None, typer.Option(help="A folder for the stacks, which `forensics ranks` reads.")] = None,
+    output: Output = None,
+) -> None:
+    """Show where all processes of a running job stand now, those that stand at one place together.
 
-    @app.command()
-    def stacks(
-        pid: Annotated[int | None, typer.Argument(min=1, help="A process of this host: the launcher, or one rank.")] = None,
-        job: Annotated[str | None, typer.Option(help="A Slurm job by number, a Kubernetes job or pod by name.")] = None,
-        json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-        save: Annotated[Path | None, typer.Option(help="A folder for the stacks, which `forensics ranks` reads.")] = None,
-        output: Output = None,
-    ) -> None:
-        """Show where all processes of a running job stand now, those that stand at one place together.
+    \b
+    Examples:
+      forensics stacks 4711
+      forensics stacks --job 4711
+      forensics stacks 4711 --save stacks
 
-        \b
-        Examples:
-          forensics stacks 4711
-          forensics stacks --job 4711
-          forensics stacks 4711 --save stacks
+    \b
+    It does the job no harm: py-spy reads without pausing it. Without py-spy, the kernel tells in which
+    system call each process waits. A job on several hosts is asked by srun or kubectl, if they are here.
+    """
+    from forensics.adapters import launchers
+    from forensics.ranks.doing import standings
+    from forensics.report.ranks import stacks_json, stacks_text
 
-        \b
-        It does the job no harm: py-spy reads without pausing it. Without py-spy, the kernel tells in which
-        system call each process waits. A job on several hosts is asked by srun or kubectl, if they are here.
-        """
-        from forensics.adapters import launchers
-        from forensics.ranks.doing import standings
-        from forensics.report.ranks import stacks_json, stacks_text
-
-        if (pid is None) == (job is None):
-            raise UsageError("give a pid or --job ID, one of them", advice="forensics stacks 4711")
-        found = launchers.of_process(pid) if pid is not None else launchers.of_job(job or "")
-        for note in _notes(found):
-            say(f"forensics: note: {note}")
-        if not any(host.processes for host in found.hosts):
-            raise SourceError("no process of it runs", str(pid or job), "give the pid of one of its processes")
-        places = standings(found.hosts)
-        if save is not None:
-            _save(found.hosts, save)
-        write(stacks_json(found.hosts, places) if json else stacks_text(found.hosts, places), output)
+    if (pid is None) == (job is None):
+        raise UsageError("give a pid or --job ID, one of them", advice="forensics stacks 4711")
+    found = launchers.of_process(pid) if pid is not None else launchers.of_job(job or "")
+    for note in _notes(found):
+        say(f"forensics: note: {note}")
+    if not any(host.processes for host in found.hosts):
+        raise SourceError("no process of it runs", str(pid or job), "give the pid of one of its processes")
+    places = standings(found.hosts)
+    if save is not None:
+        _save(found.hosts, save)
+    write(stacks_json(found.hosts, places) if json else stacks_text(found.hosts, places), output)
 
 
 def _notes(found: "Answers") -> "Iterator[str]":

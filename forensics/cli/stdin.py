@@ -1,24 +1,18 @@
 """`dmesg | forensics stdin`: one report on standard input, the same as `forensics analyze -`."""
 
-import typer
-
 from forensics.cli.common import Baseline, Selection, Signatures, with_options
 from forensics.cli.output import OutputOptions, check_baseline, parse_filter, report_on_stdin
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
+@with_options()
+def stdin(telling: OutputOptions, chosen: Selection, baseline: Baseline = None, signatures: Signatures = None) -> None:
+    """Say why the run died, from the log on standard input; the same as `analyze -`.
 
-    @app.command()
-    @with_options()
-    def stdin(telling: OutputOptions, chosen: Selection, baseline: Baseline = None, signatures: Signatures = None) -> None:
-        """Say why the run died, from the log on standard input; the same as `analyze -`.
-
-        \b
-        Examples:
-          dmesg -T | forensics stdin
-          journalctl -b -1 -k -o short-iso | forensics stdin -f markdown
-          kubectl logs --previous POD | forensics stdin -f html -o report.html
-          ssh node17 dmesg -T | forensics stdin --redact
-        """
-        report_on_stdin(telling, check_baseline(baseline), parse_filter(*chosen), signatures or ())
+    \b
+    Examples:
+      dmesg -T | forensics stdin
+      journalctl -b -1 -k -o short-iso | forensics stdin -f markdown
+      kubectl logs --previous POD | forensics stdin -f html -o report.html
+      ssh node17 dmesg -T | forensics stdin --redact
+    """
+    report_on_stdin(telling, check_baseline(baseline), parse_filter(*chosen), signatures or ())

@@ -17,36 +17,32 @@ Bundle = Annotated[Path | None, typer.Argument(help="A bundle with its report; w
 Trying = Annotated[str, typer.Option("--keep-trying", help="Go on for so long while a sink cannot be reached, as 30s or 1h.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
+def tell(bundle: Bundle = None, keep_trying: Trying = "0s") -> None:
+    """Tell the sinks of the section `tell` of the configuration why a job died, and deliver what still waits for them.
 
-    @app.command()
-    def tell(bundle: Bundle = None, keep_trying: Trying = "0s") -> None:
-        """Tell the sinks of the section `tell` of the configuration why a job died, and deliver what still waits for them.
+    `forensics run` does this after a death. Exit status: 1 if something still waits.
 
-        `forensics run` does this after a death. Exit status: 1 if something still waits.
+    \b
+    Examples:
+      forensics tell
+      forensics tell ~/.local/state/forensics/20261122-181534-python-4711
+    """
+    from forensics.config import GENERAL, config, seconds
 
-        \b
-        Examples:
-          forensics tell
-          forensics tell ~/.local/state/forensics/20261122-181534-python-4711
-        """
-        from forensics.config import GENERAL, config, seconds
+    sinks = {name: dict(setting) for name, setting in config().tell}
+    if not sinks:
+        raise UsageError("no section tell in the configuration: nobody is told", advice="docs/tell.md shows one")
+    general = sinks.pop(GENERAL, {})
+    from forensics.sinks.spool import Spool, deliver
 
-        sinks = {name: dict(setting) for name, setting in config().tell}
-        if not sinks:
-            raise UsageError("no section tell in the configuration: nobody is told", advice="docs/tell.md shows one")
-        general = sinks.pop(GENERAL, {})
-        from forensics.sinks.spool import Spool, deliver
-
-        spool = Spool(_spool_folder(general))
-        if bundle is not None:
-            _promise(_report_in(bundle), sinks, spool, general.get("names") != "false")
-        faults = deliver(spool, sinks, seconds(keep_trying))
-        for name, fault in faults.items():
-            print(f"forensics: {name}: {fault}; it waits in {spool.folder}", file=sys.stderr)
-        if faults:
-            raise typer.Exit(1)
+    spool = Spool(_spool_folder(general))
+    if bundle is not None:
+        _promise(_report_in(bundle), sinks, spool, general.get("names") != "false")
+    faults = deliver(spool, sinks, seconds(keep_trying))
+    for name, fault in faults.items():
+        print(f"forensics: {name}: {fault}; it waits in {spool.folder}", file=sys.stderr)
+    if faults:
+        raise typer.Exit(1)
 
 
 def _spool_folder(general: Mapping[str, str]) -> Path:

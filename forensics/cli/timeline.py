@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from forensics.cli.common import Output, Redact, Since, Until, names_in
-from forensics.cli.output import say, stdout_to
+from forensics.cli.output import check_choice, say, stdout_to
 from forensics.cli.progress import bar
 from forensics.core.errors import UsageError
 from forensics.core.text import with_noun
@@ -33,41 +33,36 @@ TIMELINE_COLUMNS = ("time", "uncertainty_s", "lane", "uptime_s", "source", "line
 SHOWN_WARNING_KINDS = ("clock", "year", "date", "zone", "order", "truncated", "unreadable", "binary")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
+def timeline(
+    paths: Annotated[list[Path], typer.Argument(help="Log files and folders; folders are read recursively.")],
+    since: Since = None,
+    until: Until = None,
+    source: Annotated[
+        list[str] | None,
+        typer.Option(help="Only sources with this text in their name, or matching this pattern; repeatable."),
+    ] = None,
+    level: Annotated[str | None, typer.Option(help="Only lines of this level or worse, and lines that show a cause.")] = None,
+    form: Annotated[str, typer.Option("--format", "-f", help="text, csv or jsonl.")] = "text",
+    output: Output = None,
+    redact: Redact = False,
+) -> None:
+    """Print all lines of all logs in PATHS on one clock, as far as possible.
 
-    @app.command()
-    def timeline(
-        paths: Annotated[list[Path], typer.Argument(help="Log files and folders; folders are read recursively.")],
-        since: Since = None,
-        until: Until = None,
-        source: Annotated[
-            list[str] | None,
-            typer.Option(help="Only sources with this text in their name, or matching this pattern; repeatable."),
-        ] = None,
-        level: Annotated[str | None, typer.Option(help="Only lines of this level or worse, and lines that show a cause.")] = None,
-        form: Annotated[str, typer.Option("--format", "-f", help="text, csv or jsonl.")] = "text",
-        output: Output = None,
-        redact: Redact = False,
-    ) -> None:
-        """Print all lines of all logs in PATHS on one clock, as far as possible.
+    \b
+    Examples:
+      forensics timeline ./logs --since 2026-11-21T08:20 --level warning
+      forensics timeline train.log dmesg.txt --source dmesg -f csv > timeline.csv
 
-        \b
-        Examples:
-          forensics timeline ./logs --since 2026-11-21T08:20 --level warning
-          forensics timeline train.log dmesg.txt --source dmesg -f csv > timeline.csv
+    \b
+    Lines without a time get that of the previous line. Sources whose clock cannot be
+    joined with the others follow after them, each in a lane of its own; stderr says why.
+    """
+    from forensics.correlation import Filter
 
-        \b
-        Lines without a time get that of the previous line. Sources whose clock cannot be
-        joined with the others follow after them, each in a lane of its own; stderr says why.
-        """
-        from forensics.correlation import Filter
-
-        wanted = _Wanted(Filter.of(since, until, None, None, last=False), tuple(source or ()), _level(level))
-        if form not in TIMELINE_FORMATS:
-            raise UsageError(f"unknown format {form!r}", advice=f"choose one of {', '.join(TIMELINE_FORMATS)}")
-        with stdout_to(output):
-            TIMELINE_FORMATS[form](_entries(paths, wanted, redact))
+    wanted = _Wanted(Filter.of(since, until, None, None, last=False), tuple(source or ()), _level(level))
+    check_choice(form, TIMELINE_FORMATS)
+    with stdout_to(output):
+        TIMELINE_FORMATS[form](_entries(paths, wanted, redact))
 
 
 class _Wanted(NamedTuple):

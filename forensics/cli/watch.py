@@ -228,44 +228,40 @@ INTERRUPTED = 130  # 128 + SIGINT, as a shell gives it
 GOING_ON = ("PENDING", "RUNNING", "CONFIGURING", "COMPLETING", "SUSPENDED", "REQUEUED", "RESIZING", "SIGNALING", "STAGE_OUT")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
+def watch(
+    files: Annotated[list[Path] | None, typer.Argument(metavar="[FILE...]", help="Logs that are still written to.")] = None,
+    pid: Annotated[int, typer.Option(min=0, help="A running process; its output is followed where it is a file.")] = 0,
+    job: Annotated[str, typer.Option(help="A Slurm job; its output files are followed.")] = "",
+    stall: Annotated[str, typer.Option(help="Say so if there is no output for so long; 0 for never.")] = "15m",
+    every: Annotated[str, typer.Option(help="Time between two looks.")] = "2s",
+    execute: Hook = "",
+    notify: Annotated[bool, typer.Option("--notify", help="Show a notification on the desktop, else ring the bell.")] = False,
+    form: Format = "text",
+    output: Output = None,
+) -> None:
+    """Follow a live log, process or Slurm job; say when it dies, stalls or diverges, and report. Prints nothing before.
 
-    @app.command()
-    def watch(
-        files: Annotated[list[Path] | None, typer.Argument(metavar="[FILE...]", help="Logs that are still written to.")] = None,
-        pid: Annotated[int, typer.Option(min=0, help="A running process; its output is followed where it is a file.")] = 0,
-        job: Annotated[str, typer.Option(help="A Slurm job; its output files are followed.")] = "",
-        stall: Annotated[str, typer.Option(help="Say so if there is no output for so long; 0 for never.")] = "15m",
-        every: Annotated[str, typer.Option(help="Time between two looks.")] = "2s",
-        execute: Hook = "",
-        notify: Annotated[bool, typer.Option("--notify", help="Show a notification on the desktop, else ring the bell.")] = False,
-        form: Format = "text",
-        output: Output = None,
-    ) -> None:
-        """Follow a live log, process or Slurm job; say when it dies, stalls or diverges, and report. Prints nothing before.
+    \b
+    Examples:
+      forensics watch train.log
+      forensics watch --pid 4711 --stall 5m
+      forensics watch --job 815 --exec 'mail -s "job 815" me@example.org < {report}'
 
-        \b
-        Examples:
-          forensics watch train.log
-          forensics watch --pid 4711 --stall 5m
-          forensics watch --job 815 --exec 'mail -s "job 815" me@example.org < {report}'
+    \b
+    A log that is truncated or rotated is followed on. A stall and a divergence are told once, and the watch goes on.
+    Exit status: 0 it ended well, 1 it died or diverged.
+    """
+    from forensics import pipeline
+    from forensics.config import seconds
 
-        \b
-        A log that is truncated or rotated is followed on. A stall and a divergence are told once, and the watch goes on.
-        Exit status: 0 it ended well, 1 it died or diverged.
-        """
-        from forensics import pipeline
-        from forensics.config import seconds
-
-        check_format(form)
-        capture_settings()
-        warn_of_names("watch --exec", execute, HOOK_NAMES)
-        rules, pause = Rules(seconds(stall)), max(0.1, seconds(every))
-        paths, run = _chosen(files or [], pid, job, rules.stall_s)
-        follower = Follower(_opened(paths, pause), rules, pipeline.database(), time.monotonic(), run)
-        telling = OutputOptions(form, output)
-        raise typer.Exit(_follow(follower, pause, lambda found: tell(found, telling, execute, notify)))
+    check_format(form)
+    capture_settings()
+    warn_of_names("watch --exec", execute, HOOK_NAMES)
+    rules, pause = Rules(seconds(stall)), max(0.1, seconds(every))
+    paths, run = _chosen(files or [], pid, job, rules.stall_s)
+    follower = Follower(_opened(paths, pause), rules, pipeline.database(), time.monotonic(), run)
+    telling = OutputOptions(form, output)
+    raise typer.Exit(_follow(follower, pause, lambda found: tell(found, telling, execute, notify)))
 
 
 def _follow(follower: "Follower", pause: float, told: "Callable[[Happening], None]") -> int:

@@ -18,35 +18,31 @@ if TYPE_CHECKING:
 KEPT_REPORTS = ("report.txt", "report.json", "report.short.txt")  # in the folder of a bundle
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
+@with_options("form", "output", "redact", "tokens", "tracker")
+def why(
+    run: Annotated[
+        str,
+        typer.Argument(metavar="[RUN]", help="A number of `forensics runs`, a folder or a .tar.gz; the newest by default."),
+    ] = "",
+    *,
+    telling: OutputOptions,
+    again: Annotated[bool, typer.Option("--again", help="Analyse it again and store the report in the folder.")] = False,
+    remember: Remember = None,
+) -> None:
+    """Show why the last captured run died.
 
-    @app.command()
-    @with_options("form", "output", "redact", "tokens", "tracker")
-    def why(
-        run: Annotated[
-            str,
-            typer.Argument(metavar="[RUN]", help="A number of `forensics runs`, a folder or a .tar.gz; the newest by default."),
-        ] = "",
-        *,
-        telling: OutputOptions,
-        again: Annotated[bool, typer.Option("--again", help="Analyse it again and store the report in the folder.")] = False,
-        remember: Remember = None,
-    ) -> None:
-        """Show why the last captured run died.
+    \b
+    Examples:
+      forensics why
+      forensics why 2
+      forensics why bundle.tar.gz
+      forensics why ~/.local/state/forensics/20261122-181534-python-4711
+    """
+    from forensics.cli.captured_runs import named_run
 
-        \b
-        Examples:
-          forensics why
-          forensics why 2
-          forensics why bundle.tar.gz
-          forensics why ~/.local/state/forensics/20261122-181534-python-4711
-        """
-        from forensics.cli.captured_runs import named_run
-
-        check_format(telling.form, tracker=telling.tracker)
-        capture_settings()
-        show_report(named_run(run) if run else _latest(), telling, again, remember)
+    check_format(telling.form, tracker=telling.tracker)
+    capture_settings()
+    show_report(named_run(run) if run else _latest(), telling, again, remember)
 
 
 def show_report(bundle: Path, telling: OutputOptions, again: bool = False, remember: bool | None = None) -> None:

@@ -143,7 +143,7 @@ CHECKS: dict[str, Check] = {
     "run": lambda _logs, _out: iter([("run", "--keep", NAMED, "--", "true"), ("run", "--every", NAMED, "--", "true")]),
     # They print nothing of a log but what is given to them; the reports of run, slurm, k8s and mcp are those of other commands.
     **{name: _usage(name) for name in
-       ("collect", "doctor", "estimate", "help", "k8s", "limits", "mcp", "ranks",
+       ("collect", "dev", "doctor", "estimate", "help", "k8s", "limits", "mcp", "ranks",
         "runs open", "runs remove", "runs show", "serve", "slurm", "stacks", "watch",
         "signatures list", "signatures new", "signatures show", "signatures check", "signatures test", "signatures export", "tell")},
 }  # fmt: skip
