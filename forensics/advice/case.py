@@ -16,11 +16,11 @@ from forensics.model import HABITS, Fields, Habit, JobContext, Value
 from forensics.readers.python.failing_code import (
     FAILING_FACTS,
     LIBRARY_FACTS,
-    LOOKED_UP_IN,
     WRITTEN_CODE,
     WRITTEN_PLACE,
     root_name,
 )
+from forensics.readers.python.failing_parts import LOOKED_UP_IN
 from forensics.readers.python.frames import cell_number
 from forensics.readers.python.library_files import is_library_file
 from forensics.readers.python.own_words import OWN_WORDS_FACTS

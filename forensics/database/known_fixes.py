@@ -23,6 +23,7 @@ from forensics.database.files import builtin_folder, read_cells, read_rows
 TABLE, STEPS_TABLE, WAYS_TABLE = "known_fixes", "first_steps", "other_ways"
 OR = " || "  # between the entries of a cell
 MAX_KEPT_MESSAGES = 64  # chosen by hand: of one incident some three are asked for, each several times
+OWN_PLACE = ("file", "line_no")  # facts of the evidence that any row may ask for: the program's own line
 MAX_KNOWN_FIXES = 2  # chosen by hand: a message has one break; two rows tell it from two sides
 
 
@@ -163,7 +164,7 @@ def _faults(fix: Row, given: set[str]) -> Iterator[str]:
     tried = [c for c in remedy.when if c.partition("~")[0] in quoted]
     if missed := [c for c in tried if not condition_holds(c, quoted, {})]:
         yield f"its example {fix.example!r} does not hold {missed[0]}"
-    known = {*given, *group_names_of(remedy.when)}
+    known = {*given, *OWN_PLACE, *group_names_of(remedy.when)}
     texts = (remedy.do, remedy.why, *remedy.commands)
     yield from (f"nothing gives {{{n}}}" for text in texts for n in TEMPLATE_FIELD_PATTERN.findall(text) if n not in known)
     if not remedy.source and isinstance(fix, KnownFix):

@@ -17,6 +17,7 @@ How the two shapes of a message differ, for the step that makes them fit.
 could not be broadcast together with shapes (32,10) (32,)       -> long_shape "(32, 10)", short_shape "(32,)", extra_axis 1
 expected [8, 3, 224, 225] and got [8, 224, 225, 3]              -> axis_order "0, 2, 3, 1"
 size of tensor a (8100) must match the size of tensor b (4050)  -> size_ratio 2
+size of tensor a (25) must match the size of tensor b (24)      -> size_gap 1
 """
 
 import re
@@ -158,9 +159,10 @@ def _plain(name: str | None) -> str:
     return identifier[1] if identifier else text
 
 
-SAID_SHAPES = "long_shape", "short_shape", "extra_axis", "extra_size", "axis_order", "size_ratio"
+SAID_SHAPES = "long_shape", "short_shape", "extra_axis", "extra_size", "axis_order", "size_ratio", "size_gap"
 MAX_SHAPES_CHARS = 600  # of a message: its shapes stand at its beginning
 MAX_RATIO = 64  # chosen by hand: a larger quotient of two sizes is by chance
+MAX_HALVING_GAP, MIN_GAP_SIZE = 2, 7  # what halving and doubling an odd size loses; below it a gap tells nothing
 Shape = tuple[int, ...]
 
 
@@ -169,7 +171,8 @@ def said_shapes(text: str) -> dict[str, Value]:
     if two := PATTERNS.two_sizes.search(text):
         small, large = sorted((int(two["a"]), int(two["b"])))
         whole = 1 < small < large and large % small == 0 and large // small <= MAX_RATIO
-        return {"size_ratio": large // small} if whole else {}
+        near = MIN_GAP_SIZE <= small < large <= small + MAX_HALVING_GAP
+        return {"size_ratio": large // small} if whole else {"size_gap": large - small} if near else {}
     told = (tuple(map(int, m["sizes"].split(","))) for m in PATTERNS.shape.finditer(text[:MAX_SHAPES_CHARS]))
     shapes = list(dict.fromkeys(told))[:2]
     if len(shapes) < 2:
