@@ -9,13 +9,15 @@ from collections.abc import Callable
 from functools import lru_cache, wraps
 from typing import NamedTuple, TypeVar
 
+from forensics.core.recent import Recent
 from forensics.core.text import DIGITS_TO_ZEROS
 
 MAX_SHAPE_CHARS = 1000  # of a line; a longer one hardly ever has the shape of another one
 ZEROS = str.maketrans("123456789", "0" * 9)
 # Digits of a pattern that ask no digit of a line: counts of repetitions, names of groups, the class of all digits.
 NOT_OF_LINES = re.compile(r"\{\d+(?:,\d*)?\}|\(\?P<\w+>|0-9")
-MAX_KEPT_BYTES = 512 << 10  # divided into lines: what the sample of a source takes of its beginning
+MAX_DIVIDED_BYTES = 512 << 10  # of which the lines are kept: what the sample of a source takes of its beginning
+MAX_KEPT_BYTES = 2 << 20  # of the lines of several sources: as many as are read in turns, see parallel/file_pool.py
 MAX_SHAPES = 4096  # that are remembered of one search; a log has some dozen shapes of lines with numbers
 
 T = TypeVar("T")
@@ -39,24 +41,24 @@ class Divided(NamedTuple):
     distinct: dict[bytes, None]
 
 
-_divided: list[tuple[bytes, Divided]] = []  # what was divided last
+_divided: Recent[Divided] = Recent(MAX_KEPT_BYTES)
 
 
 def divided(data: bytes) -> Divided:
     """`data` divided into lines. If it is not too long, they are kept for the next stage that asks for them."""
-    known = next(iter(_divided), None)  # once: another thread may put its own there
-    if known and known[0] is data:
-        return known[1]
-    shapes = data.translate(DIGITS_TO_ZEROS).split(b"\n")
-    made = Divided(data.split(b"\n"), shapes, dict.fromkeys(shapes))
-    _divided[:] = [(data, made)] if len(data) <= MAX_KEPT_BYTES else []
-    return made
+    known = _divided.get(data)
+    if known is None:
+        shapes = data.translate(DIGITS_TO_ZEROS).split(b"\n")
+        known = Divided(data.split(b"\n"), shapes, dict.fromkeys(shapes))
+        if len(data) <= MAX_DIVIDED_BYTES:
+            _divided.keep(data, known, len(data))
+    return known
 
 
 def indented(data: bytes) -> int:
     """How many lines of `data` begin with a blank; if it was divided before, its shapes tell that none does."""
-    known = next(iter(_divided), None)
-    if known and known[0] is data and not any(shape.startswith((b" ", b"\t")) for shape in known[1].distinct):
+    known = _divided.get(data)
+    if known and not any(shape.startswith((b" ", b"\t")) for shape in known.distinct):
         return 0
     tabs = data.count(b"\n\t") if b"\t" in data else 0  # most logs have none, and one byte is found much faster than two
     return data.count(b"\n ") + tabs + data.startswith((b" ", b"\t"))

@@ -9,18 +9,20 @@ A wall clock and an uptime are both kept.
 
 import functools
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
+from forensics.core.recent import Recent
 from forensics.core.shapes import MAX_SHAPES, zeroed
 from forensics.line_formats.base import EXACT_CHARS, MAX_PREFIX_CHARS, SHAPE_CHARS, LineFormat, shape
 from forensics.line_formats.read_formats import load_formats
-from forensics.line_formats.recipes import Recipe, recipe
+from forensics.line_formats.recipes import WITHOUT_PREFIX, Recipe, recipe
 from forensics.model import Line, Prefix, Stamp
 
 MAX_CACHED_CHARS = 300  # longer lines are not cached: they hardly ever occur twice
 MAX_PREFIXES = 6  # of one line
+MAX_KEPT_LINES = 4096  # whose prefixes are kept: the ends of the sources that are read in turns
 
 
 @functools.cache
@@ -63,7 +65,33 @@ def may_have_prefix(shape: str) -> bool:
 
 def parse_prefix(text: str) -> Prefix:
     """All prefixes of `text` as one Prefix. A line without a prefix is its own message."""
-    return _parse_cached(text) if len(text) <= MAX_CACHED_CHARS else _parse(text)
+    return _of_text.get(text) or (_parse_cached(text) if len(text) <= MAX_CACHED_CHARS else _parse(text))
+
+
+_parsed: Recent[list[Prefix]] = Recent(MAX_KEPT_LINES)
+_of_text: dict[str, Prefix] = {}  # the same, by the texts of the lines
+
+
+def prefixes(lines: Sequence[Line]) -> list[Prefix]:
+    """The prefixes of each of `lines`, kept for the next stages that ask for them, or for one of them."""
+    known = _parsed.get(lines)
+    if known is not None:
+        return known
+    texts = [line.text for line in lines]
+    shapes = zeroed("\n".join(texts)).split(b"\n")
+    made = [*map(_parse_of_shape, texts, shapes)] if len(shapes) == len(texts) else [*map(parse_prefix, texts)]
+    if len(_of_text) >= MAX_KEPT_LINES:
+        _of_text.clear()
+    _of_text.update(zip(texts, made, strict=True))
+    return _parsed.keep(lines, made, len(lines))
+
+
+def _parse_of_shape(text: str, shape: bytes) -> Prefix:
+    start = text[:EXACT_CHARS]
+    known = _recipes.get((start, shape))
+    if made := known and known.read(text):
+        return made
+    return _recipes.parse_new(text, (start, shape)) if len(text) <= MAX_CACHED_CHARS else _parse(text)
 
 
 class _Recipes(dict[tuple[str, bytes], Recipe | None]):
@@ -77,24 +105,27 @@ class _Recipes(dict[tuple[str, bytes], Recipe | None]):
         """As _parse(), of a line that is not long."""
         shape = text[:EXACT_CHARS], zeroed(text)
         known = self.get(shape)
-        if known is not None:
-            return known.read(text) or _parse(text)
+        return (known and known.read(text)) or self.parse_new(text, shape)
+
+    def parse_new(self, text: str, shape: tuple[str, bytes]) -> Prefix:
+        """The same, of a line whose shape has no recipe, or one that does not hold for it."""
+        if shape in self:
+            return _parse(text)
         if not _formats_of(*shape)[0]:
+            self._add(shape, WITHOUT_PREFIX)
             return Prefix(text)
         parsed = _parse(text)
-        if parsed.formats and shape not in self:
-            self._add(shape, text, parsed)
+        if parsed.formats and shape in self.seen_once:  # a line that is alone needs no recipe
+            self._add(shape, recipe(text, parsed, lambda rest: _possible(rest)[0]))
+        elif parsed.formats:
+            self.seen_once.add(shape)
         return parsed
 
-    def _add(self, shape: tuple[str, bytes], text: str, parsed: Prefix) -> None:
-        """Make the recipe of a shape that is seen for the second time: a line that is alone needs none."""
-        if shape not in self.seen_once:
-            self.seen_once.add(shape)
-            return
+    def _add(self, shape: tuple[str, bytes], made: Recipe | None) -> None:
         if len(self) >= MAX_SHAPES or len(self.seen_once) >= MAX_SHAPES:
             self.clear()
             self.seen_once.clear()
-        self[shape] = recipe(text, parsed, lambda rest: _possible(rest)[0])
+        self[shape] = made
 
 
 def _parse(text: str) -> Prefix:
@@ -122,8 +153,8 @@ def _parse(text: str) -> Prefix:
     return whole
 
 
-# Several stages parse the first and the last lines of a source.
-_parse_cached = functools.lru_cache(maxsize=4096)(_Recipes().parse)
+_recipes = _Recipes()
+_parse_cached = functools.lru_cache(maxsize=4096)(_recipes.parse)
 
 
 @functools.cache
@@ -154,9 +185,10 @@ def peeled(text: str) -> Iterator[str]:
         yield (text := text[end:])
 
 
-def own_format(prefix: Prefix) -> str:
-    """The format that the program chose: the outermost one that is no label, else the outermost one; empty without a prefix."""
-    return next((name for name in prefix.formats if name not in _labels()), prefix.formats[0] if prefix.formats else "")
+def own_format(formats: Sequence[str]) -> str:
+    """Of the formats of a line, the one that the program chose: the outermost one that is no label, else the outermost one; empty
+    without a prefix."""
+    return next((name for name in formats if name not in _labels()), formats[0] if formats else "")
 
 
 def label_formats(text: str) -> tuple[LineFormat, ...]:
@@ -193,17 +225,27 @@ def _completeness(stamp: Stamp) -> int:
     return {"": 3, "year": 2, "date": 1}[stamp.lacks] + (stamp.wall.tzinfo is not None)
 
 
-def count_records(lines: Iterable[Line], name: str) -> int:
+def count_records(lines: Sequence[Line], name: str) -> int:
     """The number of records in `lines`: of lines whose own format is `name`, or of non-empty lines if none has it."""
-    prefixes = [parse_prefix(line.text) for line in lines if line.text.strip()]
-    return sum(own_format(p) == name for p in prefixes) or len(prefixes)
+    formats, texts = _formats_in(lines)
+    return sum(count for own, count in formats if own == name) or texts
 
 
-def recognise(lines: Iterable[Line]) -> str:
+def recognise(lines: Sequence[Line]) -> str:
     """The name of the most frequent own format of `lines`; `plain` if fewer than a tenth of them have it."""
-    texts = [line.text for line in lines if line.text.strip()]
-    names = Counter(own_format(p) for p in map(parse_prefix, texts) if p.formats)
+    formats, texts = _formats_in(lines)
+    names: Counter[str] = Counter()
+    for own, count in formats:
+        if own:
+            names[own] += count
     if not names:
         return "plain"
     name, count = names.most_common(1)[0]
-    return name if count * 10 >= len(texts) else "plain"
+    return name if count * 10 >= texts else "plain"
+
+
+def _formats_in(lines: Sequence[Line]) -> tuple[list[tuple[str, int]], int]:
+    """The own format of the prefixes that `lines` have, each with the number of its lines; and how many lines are not empty."""
+    parsed = [prefix for prefix, line in zip(prefixes(lines), lines, strict=True) if line.text and not line.text.isspace()]
+    of_line = Counter([prefix.formats for prefix in parsed])
+    return [(own_format(formats), count) for formats, count in of_line.items()], len(parsed)

@@ -68,6 +68,9 @@ class Recipe(Struct, frozen=True, gc=False):
         return clock.stamp({name: text[at] for name, at in self.timed.items()})
 
 
+WITHOUT_PREFIX = Recipe((), 0, (None,) * len(PLACED_FIELDS), {}, None, 0.0, ())
+
+
 def recipe(text: str, parsed: Prefix, possible: Callable[[str], Sequence[LineFormat]]) -> Recipe | None:
     """The recipe of all lines that differ from `text` only in digits; None if there is none. `parsed`: its Prefix. `possible`:
     the formats that a text may have, by its first characters and its shape."""

@@ -13,6 +13,7 @@ import signal
 import sys
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from forensics.model import Source
@@ -42,26 +43,26 @@ def _unchanged(value: Any) -> Any:
 
 def read_in_pool(
     sources: Sequence[Source],
-    read: Callable[[Source], T],
+    read: Callable[[Sequence[Source]], list[T]],
     processes: int,
     pack: Packing = _unchanged,
     unpack: Packing = _unchanged,
 ) -> Generator[T]:
-    """The result of `read` for each of `sources`, in order, by at most so many processes. They end when the generator is closed.
+    """The results of `read`, which is given a batch of `sources` at a time, in order, by at most so many processes. They end
+    when the generator is closed.
 
     `pack` makes of a result what is sent from a process and can be pickled; `unpack` makes the result of that.
     """
     if processes < 2 or not _is_worth_processes(sources) or sys.platform != "linux":
-        yield from map(read, sources)
+        yield from chain.from_iterable(read(sources[batch]) for batch in _batches(sources))
         return
     from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
     from multiprocessing import active_children, get_context
 
-    first, sources = read(sources[0]), sources[1:]
-
     def read_here(batch: slice) -> list[T]:
-        return [read(source) for source in sources[batch]]
+        return read(sources[batch])
 
+    first, sources = read_here(slice(1)), sources[1:]
     batches = _batches(sources)
     others = set(active_children())
     # A forked process inherits `read_here`, so that it need not be pickled.
@@ -71,11 +72,11 @@ def read_in_pool(
     except (OSError, BrokenExecutor):  # no more processes to be had, as in a bounded container; or one was killed at once
         for process in set(active_children()) - others:
             process.terminate()
-        yield first
-        yield from map(read, sources)
+        yield from first
+        yield from chain.from_iterable(map(read_here, batches))
         return
     try:
-        yield first
+        yield from first
         for batch in batches:
             found = _received(coming.popleft(), unpack)  # what was handed on is not kept here
             yield from read_here(batch) if found is None else found
@@ -101,7 +102,7 @@ def _batches(sources: Sequence[Source]) -> list[slice]:
             starts.append(i)
             load = 0
         load += _work(source)
-    return [slice(a, b) for a, b in zip(starts, (*starts[1:], len(sources)), strict=True)]
+    return [slice(a, b) for a, b in zip(starts, (*starts[1:], len(sources)), strict=True) if a < b]
 
 
 def _received(future: "Future[list[Any]]", unpack: Packing) -> list[Any] | None:

@@ -9,7 +9,8 @@ from collections.abc import Collection, Sequence
 
 from msgspec import Struct
 
-from forensics.core.shapes import divided
+from forensics.core.recent import Recent
+from forensics.core.shapes import MAX_KEPT_BYTES, divided
 from forensics.model import Scan
 
 
@@ -22,14 +23,16 @@ class Block(Struct, frozen=True):
     distinct: Collection[bytes]
 
 
-_last: list[tuple[object, tuple[Block, ...]]] = []  # the sample that was divided last, and its blocks
+_blocks: Recent[tuple[Block, ...]] = Recent(MAX_KEPT_BYTES)
 
 
 def sampled_blocks(scan: Scan) -> tuple[Block, ...]:
-    """The sample of `scan`, divided into lines; that of the last source is kept."""
-    if not _last or _last[0][0] is not scan.sample:
-        _last[:] = [(scan.sample, tuple(map(_divided, scan.sample)))]
-    return _last[0][1]
+    """The sample of `scan`, divided into lines; those of the sources that are read in turns are kept."""
+    known = _blocks.get(scan.sample)
+    if known is None:
+        size = sum(len(data) for _, data in scan.sample)
+        known = _blocks.keep(scan.sample, tuple(map(_divided, scan.sample)), size)
+    return known
 
 
 def _divided(block: tuple[int, bytes]) -> Block:

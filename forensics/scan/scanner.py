@@ -3,6 +3,7 @@
 Chunks come in order, so the answer does not depend on how many threads match them.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from forensics.core import limits
@@ -31,6 +32,7 @@ from forensics.scan.workers import Workers, match_chunks
 
 CONTEXT_LINES = 8  # around each hit: for the reader, and to find the stamp of a line that has none
 EDGE_LINES = 60  # at both ends of a source: for its layout and its span of time
+EDGE_BYTES = 4096  # of each of them, as much as most screens show of a line
 COUNTED_BYTES = 16 << 20  # of a source, in which records and continuation lines are counted
 
 
@@ -58,6 +60,14 @@ def scan(
         stop.add_note(f"{scanner.lines:,} lines ({scanner.bytes:,} bytes) of {printable(source.name)}")
         raise
     return scanner.result()
+
+
+def _ends(rows: Sequence[bytes]) -> Sequence[str]:
+    """The texts of `rows`, the end of each if it is long; decoded together where that is possible."""
+    joined = b"\n".join(rows)
+    if joined.isascii() and b"\x1b" not in joined and b"\r" not in joined and max(map(len, rows), default=0) <= EDGE_BYTES:
+        return joined.decode("ascii").split("\n") if rows else ()
+    return [decode_line(raw[-EDGE_BYTES:].rstrip(b"\r")) for raw in rows]
 
 
 class _Text:
@@ -217,10 +227,10 @@ class _Scanner:
 
     def _edges(self, data: bytes) -> None:
         if len(self.head) == self.lines < EDGE_LINES:  # all lines so far
-            rows = data[: EDGE_LINES * 4096].split(b"\n", EDGE_LINES - self.lines)
+            rows = data[: EDGE_LINES * EDGE_BYTES].split(b"\n", EDGE_LINES - self.lines)
             if len(rows) > EDGE_LINES - self.lines or not rows[-1]:  # the rest, or nothing behind the last line end
                 rows.pop()
-            self.head += [Line(self.lines + i, decode_line(raw[-4096:].rstrip(b"\r"))) for i, raw in enumerate(rows, 1)]
+            self.head += map(Line, range(self.lines + 1, self.lines + len(rows) + 1), _ends(rows))
         self.tail = self.tail[-(64 << 10) :] + data if len(data) < 64 << 10 else data[-(64 << 10) :]
 
     def result(self) -> Scan:
@@ -238,14 +248,15 @@ class _Scanner:
             regions[kind] = (*regions[kind], *kept) if kind in regions else kept
         hits = sorted((h for fold in self.folds.values() for h in fold.hits()), key=lambda h: (h.line, h.span, h.signature))
         totals = {k: e.total for k, e in self.ends.items()}
+        head = tuple(self.head)
         return Scan(
             self.source,
             self.bytes,
             self.lines,
             tuple(hits),
             regions,
-            tuple(self.head),
-            self._last_lines(),
+            head,
+            head if self.lines == len(head) and self.bytes <= EDGE_LINES * EDGE_BYTES else self._last_lines(),
             totals,
             self.continued,
             self.sample.blocks(self.lines),
@@ -259,14 +270,14 @@ class _Scanner:
             self.warn(Warning("timeout", budget.told(names), self.source.name, budget.first))
 
     def _last_lines(self) -> tuple[Line, ...]:
-        known = self.head if self.bytes <= EDGE_LINES * 4096 else []  # of a short source, the ends share lines
+        known = self.head if self.bytes <= EDGE_LINES * EDGE_BYTES else []  # of a short source, the ends share lines
         if self.lines <= len(known):
             return tuple(known[: self.lines])
         rows = self.tail.removesuffix(b"\n").split(b"\n")[-EDGE_LINES:] if self.lines else []
         first = self.lines - len(rows) + 1
         shared = known[first - 1 :]
-        last = (Line(first + i, decode_line(raw[-4096:].rstrip(b"\r"))) for i, raw in enumerate(rows[len(shared) :], len(shared)))
-        return (*shared, *last)
+        last = rows[len(shared) :]
+        return (*shared, *map(Line, range(first + len(shared), first + len(rows)), _ends(last)))
 
     def _count_the_rest(self) -> None:
         """Estimate the hits at places that were not tested from the share of tested places that were confirmed."""

@@ -16,7 +16,7 @@ report it; left out: its series", "train.log"), and the diagnosis goes on withou
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from datetime import timedelta
 from functools import partial
@@ -186,8 +186,7 @@ def analyze_sources(given: Iterable[Source], knowledge: Database, warn: Warn, wo
                     done += _received(next(pooled), source, shares, warn, drawn if is_parked else None)
                 elif shares.grant(source):
                     whole = read_ahead(source) if count > 1 else source
-                    found = analyze_source(whole, knowledge, matcher, warn, threads, shares.current)
-                    done += [found] if found else []
+                    done += filter(None, _in_turns([_stages(whole, knowledge, matcher, warn, threads, shares.current)]))
         except BaseException as stop:  # Ctrl-C, for one
             if done:
                 size, lines = sum(r.scan.bytes for r in done), sum(r.scan.lines for r in done)
@@ -208,12 +207,18 @@ class _Small(Struct):
     is_elsewhere: bool = False  # read by another process
 
 
-def _analyze_small(knowledge: Database, matcher: Matcher, shares: TimeShares, source: Source) -> _Small:
-    noted: list[Warning] = []
+def _analyze_small(knowledge: Database, matcher: Matcher, shares: TimeShares, sources: Sequence[Source]) -> list[_Small]:
     before = shares.seconds()
-    is_granted = shares.grant(source)
-    found = analyze_source(source, knowledge, matcher, noted.append, share=shares.current) if is_granted else None
-    return _Small(found, noted, is_granted, shares.seconds() - before)
+    noted: list[list[Warning]] = [[] for _ in sources]
+    granted: list[bool] = []
+
+    def stages(source: Source, warn: Warn) -> Stages:
+        granted.append(shares.grant(source))
+        return (yield from _stages(source, knowledge, matcher, warn, None, shares.current)) if granted[-1] else None
+
+    found = _in_turns([stages(source, own.append) for source, own in zip(sources, noted, strict=True)])
+    seconds = (shares.seconds() - before) / len(sources)
+    return [_Small(*one, seconds) for one in zip(found, noted, granted, strict=True)]
 
 
 def _received(
@@ -267,16 +272,28 @@ def _no_blocks(_warn: Warn) -> Iterator[bytes]:
     return iter(())
 
 
-def analyze_source(
-    source: Source,
-    knowledge: Database,
-    matcher: Matcher,
-    warn: Warn,
-    threads: Workers | None = None,
-    share: Share | None = None,
-) -> SourceAnalysis | None:
-    """The analysis of one source, None where it has no lines. A stage that fails is left out with a Warning. `share`: the
-    processor time for it."""
+Stages = Generator[None, None, SourceAnalysis | None]
+
+
+def _in_turns(works: Sequence[Stages]) -> list[SourceAnalysis | None]:
+    """What each of `works` returns. All do their first stage, then their second one, and so on: what a stage needs is at hand
+    for one small source after the other."""
+    found: dict[int, SourceAnalysis | None] = {}
+    while len(found) < len(works):
+        for i, work in enumerate(works):
+            if i not in found:
+                try:
+                    next(work)
+                except StopIteration as end:
+                    found[i] = end.value
+    return [found[i] for i in range(len(works))]
+
+
+def _stages(
+    source: Source, knowledge: Database, matcher: Matcher, warn: Warn, threads: Workers | None, share: Share | None
+) -> Stages:
+    """The analysis of one source, stage by stage, None where it has no lines. A stage that fails is left out with a Warning.
+    `share`: the processor time for it."""
     if source.dump is not None:
         return _analyze_dump(source, source.dump, warn)
     name = source.name
@@ -286,19 +303,26 @@ def analyze_source(
     scanned = call_or_warn(partial(scan, source, knowledge, warn, matcher, threads, share), None, "all of it", name, warn)
     if not scanned or not (scanned.lines or source.format == "notebook"):  # one without outputs still is a program
         return None
+    yield
     numbers = call_or_warn(lambda: series.gather_numbers(scanned, telling=True), series.NONE, "its series", name, warn)
+    yield
     events = call_or_warn(lambda: readers.read(scanned, knowledge, warn), none, "its records", name, warn)
+    yield
     events = [*events, *call_or_warn(lambda: series.read(scanned, knowledge, numbers), none, "its series", name, warn)]
+    yield
     samples = call_or_warn(lambda: correlation.clock_samples(scanned, events), no_samples, "its times", name, warn)
+    yield
     curves = call_or_warn(lambda: context.curves(source, numbers.series), undrawn, "its curves", name, warn)
     pids = correlation.program_pids(scanned)
     line_format = line_formats.recognise(scanned.head)
     count = _count_records(scanned, line_format)
+    yield
     classes = outcome.line_classes(knowledge)
     teardown = call_or_warn(lambda: find_teardown(scanned, events, classes), Teardown(events), "its teardown", name, warn)
     unsplit: tuple[tuple[Lane, ...], list[Observation]] = ((), [*teardown.events])
     split = partial(outcome.split_lanes, scanned, line_format, unsplit[1], classes, teardown.lines)
     lanes, events = call_or_warn(split, unsplit, "how it ended", name, warn)
+    yield
     said = _attempt_facts(scanned, lanes, warn)
     kept, stacks = _without_numbers(scanned), _stacks(scanned, warn)
     run = call_or_warn(lambda: captured_run(scanned), None, "its account", name, warn)

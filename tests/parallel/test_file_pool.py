@@ -4,8 +4,10 @@ import multiprocessing
 import os
 import signal
 import sys
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 import pytest
@@ -19,6 +21,7 @@ from tests.report.samples import ROOT
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux alone")
 HERE = os.getpid()
+T = TypeVar("T")
 SOURCES = [
     Source(f"rank{i}.log", lambda _warn: iter((b"x",)), size=1) for i in range(MIN_POOLED_SOURCES + SOURCES_PER_BATCH // 2)
 ]
@@ -28,8 +31,13 @@ def forked() -> bool:
     return os.getpid() != HERE
 
 
+def each(read: Callable[[Source], T]) -> Callable[[Sequence[Source]], list[T]]:
+    """What reads a batch, of what reads a source."""
+    return lambda batch: [read(source) for source in batch]
+
+
 def test_results_come_in_order_from_other_processes() -> None:
-    found = list(read_in_pool(SOURCES, lambda source: (source.name, os.getpid()), 3))
+    found = list(read_in_pool(SOURCES, each(lambda source: (source.name, os.getpid())), 3))
     assert [name for name, _ in found] == [s.name for s in SOURCES]
     assert found[0][1] == HERE  # what its reading compiled the others inherit
     assert HERE not in {pid for _, pid in found[1:]} and len({pid for _, pid in found[1:]}) <= 3
@@ -37,7 +45,7 @@ def test_results_come_in_order_from_other_processes() -> None:
 
 @pytest.mark.parametrize(("sources", "processes"), [(SOURCES, 1), (SOURCES[: MIN_POOLED_SOURCES - 1], 4)])
 def test_few_sources_and_one_process_are_read_here(sources: list[Source], processes: int) -> None:
-    assert set(read_in_pool(sources, lambda _source: os.getpid(), processes)) == {HERE}
+    assert set(read_in_pool(sources, each(lambda _source: os.getpid()), processes)) == {HERE}
 
 
 def test_what_a_killed_process_had_is_read_here() -> None:
@@ -46,7 +54,7 @@ def test_what_a_killed_process_had_is_read_here() -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         return source.name, forked()
 
-    found = list(read_in_pool(SOURCES, read, 2))
+    found = list(read_in_pool(SOURCES, each(read), 2))
     assert [name for name, _ in found] == [s.name for s in SOURCES]
     assert not dict(found)[f"rank{SOURCES_PER_BATCH + 1}.log"]
 
@@ -63,10 +71,16 @@ def test_where_no_more_processes_are_to_be_had_all_is_read_here(monkeypatch: pyt
 
     before = set(multiprocessing.active_children())
     monkeypatch.setattr(os, "fork", bounded)
-    assert set(read_in_pool(SOURCES, lambda _source: os.getpid(), 3)) == {HERE}
+    assert set(read_in_pool(SOURCES, each(lambda _source: os.getpid()), 3)) == {HERE}
     for process in set(multiprocessing.active_children()) - before:
         process.join(5)
     assert forks and not set(multiprocessing.active_children()) - before
+
+
+def test_a_process_is_given_several_sources_at_once() -> None:
+    """All of them do one stage before the next one, see source_analysis."""
+    found = list(read_in_pool(SOURCES, lambda batch: [len(batch)] * len(batch), 2))
+    assert found[0] == 1 and set(found[1:]) >= {SOURCES_PER_BATCH}
 
 
 def test_an_error_is_raised_here() -> None:
@@ -76,12 +90,12 @@ def test_an_error_is_raised_here() -> None:
         return source.name
 
     with pytest.raises(LookupError, match=r"rank40\.log"):
-        list(read_in_pool(SOURCES, read, 2))
+        list(read_in_pool(SOURCES, each(read), 2))
 
 
 def test_closing_ends_the_processes() -> None:
     before = set(multiprocessing.active_children())
-    with closing(read_in_pool(SOURCES, lambda source: source.name, 2)) as shares:
+    with closing(read_in_pool(SOURCES, each(lambda source: source.name), 2)) as shares:
         assert next(shares) == "rank0.log"
         assert len(set(multiprocessing.active_children()) - before) == 2
     assert not set(multiprocessing.active_children()) - before
@@ -119,5 +133,5 @@ def test_what_comes_from_a_process_is_packed_there_and_unpacked_here() -> None:
         assert packed[1] != HERE
         return packed[0].upper()
 
-    found = list(read_in_pool(SOURCES, lambda source: source.name, 2, pack, unpack))
+    found = list(read_in_pool(SOURCES, each(lambda source: source.name), 2, pack, unpack))
     assert found == [SOURCES[0].name, *(s.name.upper() for s in SOURCES[1:])]

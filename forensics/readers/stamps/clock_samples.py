@@ -10,7 +10,7 @@ A report needs only the lines that the scanner kept (the first and the last ones
 timeline reads every line.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta, timezone
 
 from msgspec import Struct
@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from forensics.core import lazy
 from forensics.core.text import last_frame
 from forensics.data_files.named_parts import patterns_of
-from forensics.line_formats import parse_prefix
+from forensics.line_formats import parse_prefix, prefixes
 from forensics.model import Line, Observation, Scan, Stamp, Trigger
 
 MONTH_PREFIXES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -49,6 +49,10 @@ MIN_DAY_CHANGE = timedelta(hours=6)
 
 MAX_PRINTED_TEXTS = 4000  # chosen by hand: lines that are searched for a full date
 MAX_PRINTED_DAYS = 200  # chosen by hand: no log of one failure has more
+
+
+# Where one of these stands, a line tells of its clock more than its stamp: see clock_sample().
+TOLD_BESIDE_STAMPS = ("\n-- ", "\r-- ", "forensics run: local", "setting system clock to", "Linux version ")
 
 
 class ClockSample(Struct, frozen=True, gc=False):
@@ -99,15 +103,33 @@ def _with_year_and_zone(stamp: Stamp, wall: datetime, utc: datetime) -> Stamp:
 
 def clock_samples(scan: Scan, events: Iterable[Observation] = ()) -> list[ClockSample]:
     """The samples of the lines that a scan kept, in order of line, each line once."""
-    lines = {x.number: x for x in (*scan.head, *scan.tail)}
+    lines = {x.number: x for x in scan.tail} if scan.tail is not scan.head else {}
     lines |= {x.number: x for hit in scan.hits for x in hit.lines}
     lines |= {r.number: r.line for r in scan.regions.get(TRIGGER.kind, ())}
-    whole = (x if "\r" not in x.text else Line(n, last_frame(x.text.encode("utf-8", "replace"))) for n, x in lines.items())
-    found = {x.number: made for x in whole if (made := clock_sample(x))}
+    found = {x.number: made for x in map(_last_shown, lines.values()) if (made := clock_sample(x))}
+    found |= {made.line: made for made in _samples_of(scan.head) if made.line not in lines}
     for event in events:
         if event.stamp:
             found.setdefault(event.line, ClockSample(event.line, event.stamp))
     return [found[n] for n in sorted(found)]
+
+
+def _samples_of(lines: Sequence[Line]) -> list[ClockSample]:
+    """The samples of `lines`, whose prefixes other stages ask for, too."""
+    parsed = prefixes(lines)
+    joined = "\n".join([line.text for line in lines])
+    if joined.startswith("-- ") or any(map(joined.__contains__, TOLD_BESIDE_STAMPS)):
+        return [made for line in lines if (made := clock_sample(_last_shown(line)))]
+    several = "\r" in joined
+    return [
+        ClockSample(line.number, stamp)
+        for line, prefix in zip(lines, parsed, strict=True)
+        if (stamp := parse_prefix(_last_shown(line).text).stamp if several and "\r" in line.text else prefix.stamp)
+    ]
+
+
+def _last_shown(line: Line) -> Line:
+    return line if "\r" not in line.text else Line(line.number, last_frame(line.text.encode("utf-8", "replace")))
 
 
 def printed_dates(scan: Scan) -> list[datetime]:

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from forensics.data_files.named_parts import patterns_of
-from forensics.line_formats import parse_prefix
+from forensics.line_formats import parse_prefix, prefixes
 from forensics.line_formats.common_label import label_prefix
 from forensics.model import Line, Region, Scan, Trigger
 from forensics.readers.identity import entity_ids
@@ -94,14 +94,12 @@ def program_pids(scan: Scan) -> frozenset[int]:
     """The pids in the first and last lines of the log."""
     own = label_prefix(scan.source.label).pid
     found = {own} if own else set[int]()
-    texts = {line.number: line.text for line in (*scan.head, *scan.tail)}.values()
-    are_named = _has_pid_word("\n".join(texts))  # in most logs no line has one of the words
-    for text in texts:
-        prefix = parse_prefix(text)
-        if prefix.pid:
-            found.add(prefix.pid)
-        if are_named and _has_pid_word(prefix.message):
-            found.update(int(m["pid"]) for m in PATTERNS.pid_phrase.finditer(prefix.message))
+    later = () if scan.tail is scan.head else [line for line in scan.tail if line.number > len(scan.head)]
+    parsed = [*prefixes(scan.head), *(parse_prefix(line.text) for line in later)]
+    found.update([prefix.pid for prefix in parsed if prefix.pid])
+    if _has_pid_word("\n".join([line.text for line in (*scan.head, *later)])):  # in most logs no line has one of the words
+        said = [prefix.message for prefix in parsed if _has_pid_word(prefix.message)]
+        found.update(int(m["pid"]) for text in said for m in PATTERNS.pid_phrase.finditer(text))
     return frozenset(found)
 
 
