@@ -44,9 +44,12 @@ from forensics.model.verdicts import Diagnosis, Lane
 from forensics.outcome.deciding_lines import CandidateLine
 from forensics.outcome.recorded_status import recorded_status
 from forensics.ownership import Subject, assign_owners, find_subject, last_that, part_by_job, subject_of
-from forensics.source_analysis import SourceAnalysis, analyze_sources, call_or_warn
+from forensics.readers.settings.attempts import SPEED
+from forensics.scan import scan
+from forensics.source_analysis import PROGRAM, SourceAnalysis, analyze_sources, call_or_warn
 from forensics.source_analysis.placement import disordered_sources, find_incidents, placed_observations
 from forensics.source_analysis.teardown import ignored_lines
+from forensics.sources.programs import is_page
 from forensics.sources.renumber import renumbered_lane
 from forensics.summary.incident_entries import (
     LogTimes,
@@ -99,6 +102,10 @@ def analyze_folders(
             yield analyze_paths([case], case.name, knowledge, event_filter=event_filter, within=folder)
         except SourceError as error:
             yield analyze([], case.name, knowledge, [Warning("unreadable", str(error), case.name)])
+
+
+MAX_NAMED_PROGRAMS = 3  # chosen by hand: in a message of one line
+NO_LOG_ADVICE = "give what it printed, as in `python train.py > train.log 2>&1`, or start it by `forensics run -- python train.py`"
 
 
 class PlacedCase(Struct, frozen=True):
@@ -171,6 +178,8 @@ def analyze(
     seen = place_case(given, knowledge, [*warnings, *_told(problem)], workers, event_filter, baseline)
     every, seen, asked = _with_told_job(seen, knowledge, model)
     decided, each = _decided(seen.incidents, every, asked, knowledge, model)
+    if decided.verdict == "no_crash":
+        _refuse_programs(seen.analyses)
     around, near = _surroundings(decided, seen, knowledge), _near(seen)
     disordered, unmatched = disordered_sources(seen.analyses, seen.noted), _unmatched(seen, event_filter)
     ranked = _ranked_lines(decided, seen, knowledge, bool(unmatched), bool(disordered))
@@ -194,6 +203,13 @@ def analyze(
         earlier_attempts=earlier_attempts(decided, asked, first, _earlier_runs(every, asked, knowledge, model), _notebooks(seen)),
     )
     return _undetermined_if_cut_off(_with_context(report, seen, ranked, knowledge), seen, around, knowledge)
+
+
+def _refuse_programs(analyses: Sequence[SourceAnalysis]) -> None:
+    """Raise SourceError where nothing that was read is a log: what a program would print is no end of a run."""
+    if analyses and all(a.line_format == PROGRAM or is_page(a.name) or a.scan.lines == 0 for a in analyses):
+        names = ", ".join(a.name for a in analyses[:MAX_NAMED_PROGRAMS]) + (", ..." if len(analyses) > MAX_NAMED_PROGRAMS else "")
+        raise SourceError("no log, but a program or what belongs to one", names, NO_LOG_ADVICE)
 
 
 def _with_told_job(seen: PlacedCase, knowledge: Database, model: Model) -> tuple[Incident, PlacedCase, Subject]:
@@ -343,13 +359,14 @@ def compare_runs(
 ) -> Difference:
     """What the run `bad` says of itself otherwise than the run `good`, and its messages that the good one does not have.
 
-    `good` is read twice. `warnings`: those of opening the sources.
+    `good` is read three times, `bad` once more. `warnings`: those of opening the sources.
     """
     found = templates.difference(good, [a.scan.source for a in bad], outcome.trouble_test(knowledge), warnings)
     unlike = analyze_sources(good, knowledge, templates.ignore_warning)
     changes = context.changes_between([a.attempted for a in unlike], [a.attempted for a in bad])
-    losses = context.compared_losses(*([curve for a in run for curve in a.curves] for run in (unlike, bad)))
-    return replace(found, changes=(*changes, *losses))
+    again = ((scan(a.scan.source, knowledge, templates.ignore_warning) for a in run) for run in (unlike, bad))
+    numbers = context.compared_numbers(*again, paced=any(c.what == SPEED for c in changes))
+    return replace(found, changes=(*changes, *numbers))
 
 
 def _unlike(seen: PlacedCase, knowledge: Database) -> Difference | None:

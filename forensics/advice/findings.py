@@ -32,6 +32,7 @@ from forensics.model import (
 )
 from forensics.model.answers import OUTCOME_LINE, REASON_LINE
 from forensics.model.verdicts import Candidate, Diagnosis
+from forensics.readers.base import EVENT_TITLE
 from forensics.readers.kernel.places import is_by_kernel, uptime_s
 from forensics.readers.lanes.line_parts import is_low_severity
 from forensics.readers.platforms.java import caused_by
@@ -160,7 +161,7 @@ def _finding(
     advised = _advised(known, place, proofs, around) | _earlier_causes(proofs, diagnosis) if first else {}
     found = Finding(
         id=cause.id,
-        title=_title(cause, role, facts, proofs),
+        title=_title(cause, role, facts, proofs, told),
         role=role,
         probability=candidate.probability,
         summary=summary(cause, known),
@@ -231,8 +232,11 @@ def _around_evidence(facts: Fields, proofs: Sequence[Proof], around: LinesAround
     return quoted_evidence(own, around) | library_code(own, around)
 
 
-def _title(cause: Cause, role: Role, facts: Fields, proofs: Sequence[Proof]) -> str:
-    """The title of `cause`, which has others where only slower steps show it, or where another cause explains it."""
+def _title(cause: Cause, role: Role, facts: Fields, proofs: Sequence[Proof], told: Sequence[Observation]) -> str:
+    """The title of `cause`, which has others where only slower steps show it, or where another cause explains it; that of the
+    event itself where its first record has one."""
+    if told and (own := told[0].fields.get(EVENT_TITLE)):
+        return str(own)
     if cause.as_slow_down and shows_slow_down(facts, proofs):
         return cause.as_slow_down
     return cause.title if role != "symptom" else cause.as_consequence or cause.title

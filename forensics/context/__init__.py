@@ -16,7 +16,8 @@ from msgspec.structs import replace
 
 from forensics.context import deciding_line
 from forensics.context.attempts import changes_between, settings_of_last_attempt, with_changes
-from forensics.context.curves import DrawnCurves, Ranked, compared_losses, curves, last_reading, longest_curves
+from forensics.context.compared_numbers import compared_numbers
+from forensics.context.curves import DrawnCurves, Ranked, curves, last_reading, longest_curves
 from forensics.context.kept_lines import all_lines, lines_around
 from forensics.context.notices import notices
 from forensics.model import (

@@ -14,7 +14,6 @@ from typing import Literal, TypeVar
 
 from forensics.core import lazy
 from forensics.model import Curve, Habit, Source
-from forensics.model.answers import Change
 from forensics.series import Series
 
 CURVE_KINDS: dict[str, Literal["memory", "loss", "throughput"]] = {
@@ -24,11 +23,9 @@ CURVE_KINDS: dict[str, Literal["memory", "loss", "throughput"]] = {
     "step_time": "throughput",  # shown as steps a second, so that slower is lower, as with a rate
 }
 RANK_PATTERN = lazy.regex(r"rank (\d{1,6})")
-MIN_COMPARED_POINTS = 3  # the first ones say whether two runs began alike, the last where they ended
 MIN_CURVE_POINTS = 8  # fewer are read as numbers more easily than as a picture
 MIN_LOSS_POINTS = 20  # readings of the loss: by then every kind of step has been seen, a validation too
 MAX_CURVE_POINTS = 160  # one for every four dots of a chart's width
-MAX_FIRST_VALUES = 3  # chosen by hand: enough to see whether two runs began alike
 MAX_CURVES = 12  # chosen by hand: as many as a page shows
 MANY_CURVES = 1000  # chosen by hand: so many are kept until those that no report shows are dropped
 
@@ -39,42 +36,15 @@ T = TypeVar("T")
 
 
 def curves(source: Source, found: Iterable[Series]) -> tuple[Ranked, ...]:
-    """The curves of one source for a report: of series with MIN_CURVE_POINTS or more, as even samples of MAX_CURVE_POINTS.
-
-    Those of a loss have MIN_COMPARED_POINTS or more: a run is compared by them with a good one.
-    """
-    shown = [(_order(s, source), s) for s in found if s.quantity in CURVE_KINDS and len(s.readings) >= _least(s)]
+    """The curves of one source for a report: of series with MIN_CURVE_POINTS or more, as even samples of MAX_CURVE_POINTS."""
+    shown = [(_order(s, source), s) for s in found if s.quantity in CURVE_KINDS and len(s.readings) >= MIN_CURVE_POINTS]
     longest = heapq.nsmallest(MAX_CURVES, shown, key=itemgetter(0))
     return tuple((order, curve) for order, s in longest if (curve := _curve(s, source)).points)
 
 
 def longest_curves(found: Iterable[Ranked]) -> tuple[Curve, ...]:
     """Of the curves of all sources those that are shown: the longest first, at most MAX_CURVES."""
-    long = (one for one in found if len(one[1].points) >= MIN_CURVE_POINTS)
-    return tuple(curve for _, curve in heapq.nsmallest(MAX_CURVES, long, key=itemgetter(0)))
-
-
-def compared_losses(good: Iterable[Ranked], bad: Iterable[Ranked]) -> tuple[Change, ...]:
-    """The losses that both runs print, of each name the first curve: `0.9, 0.7, 0.5 to 0.1` was `0.9, 31, NaN`."""
-    then, now = _first_losses(good), _first_losses(bad)
-    both = [(then[name], now[name]) for name in now if name in then]
-    return tuple(
-        Change(a.name, _values(a), _values(b), a.points[0][0], b.points[0][0]) for a, b in both if _values(a) != _values(b)
-    )
-
-
-def _first_losses(found: Iterable[Ranked]) -> dict[str, Curve]:
-    losses: dict[str, Curve] = {}
-    for _, curve in sorted(found, key=itemgetter(0)):
-        if curve.kind == "loss":
-            losses.setdefault(curve.name, curve)
-    return losses
-
-
-def _values(curve: Curve) -> str:
-    """The first values, which tell whether two runs began alike, and the last."""
-    told = ["NaN" if value is None else f"{value:.4g}" for _, value in curve.points]
-    return ", ".join(told[:MAX_FIRST_VALUES]) + (f" to {told[-1]}" if len(told) > MAX_FIRST_VALUES else "")
+    return tuple(curve for _, curve in heapq.nsmallest(MAX_CURVES, found, key=itemgetter(0)))
 
 
 class DrawnCurves:
@@ -113,10 +83,6 @@ def last_reading(found: Iterable[Ranked]) -> Habit | None:
         return None
     longest = ranked[1]
     return Habit("last_reading", longest.source, longest.points[-1][0], longest.name, float(len(longest.points)))
-
-
-def _least(series: Series) -> int:
-    return MIN_COMPARED_POINTS if CURVE_KINDS[series.quantity] == "loss" else MIN_CURVE_POINTS
 
 
 def _order(series: Series, source: Source) -> Order:

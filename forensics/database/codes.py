@@ -146,7 +146,8 @@ def _rows(table: str) -> tuple[dict[str, str], ...]:
 
 
 def _xid(row: dict[str, str]) -> Code:
-    notes = [f"then: {row['escalation']}"] if row["escalation"] else []
+    notes = [f'NVIDIA calls it "{row["words"]}"'] if row["words"] else []
+    notes += [f"then: {row['escalation']}"] if row["escalation"] else []
     notes.append(f"severity: {row['severity']}; role: {row['role']}")
     if int(row["code"]) in NVLINK5:
         names = sorted({r["unit"] for r in units(int(row["code"]))})

@@ -11,6 +11,8 @@ from forensics.database import Records
 from forensics.line_formats import parse_prefix
 from forensics.model import Line, Prefix, Value, Weight
 
+EVENT_TITLE = "event_title"  # of a record that tells something else than the title of its cause says
+
 
 class Record(Struct, frozen=True):
     """Several lines that form one report.

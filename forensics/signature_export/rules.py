@@ -17,6 +17,7 @@ from typing import Any
 from msgspec import Struct, structs
 
 from forensics.database import Cause, Signature
+from forensics.database.conditions import EARLIER_REMEDY
 from forensics.database.entries import WEIGHT_NAMES
 from forensics.database.files import read_rows
 from forensics.signature_export.re2 import LABELLED_START, LINE_START, NotInRe2Error, rewrite
@@ -103,7 +104,8 @@ def collect(
             rule, why = _rule(cause, signature, node, vetoes)
             rules += [with_remedy(rule, cause, advised)] if rule else []
             losses += [Loss(signature.id, why, rule is not None)] if why else []
-    rules += [r for r in _codes(by_id) if not families or r.cause in families or r.cause.split(".")[0] in families]
+    coded = (r for r in _codes(by_id) if r.cause.split(".")[0] != NOT_FAULTS)
+    rules += [r for r in coded if not families or r.cause in families or r.cause.split(".")[0] in families]
     return Rules(tuple(rules), tuple(losses))
 
 
@@ -146,13 +148,14 @@ def _of(cause: Cause, signature: Signature, pattern: str, vetoes: tuple[str, ...
 
 def with_remedy(rule: Rule, cause: Cause, advised: Advised) -> Rule:
     """`rule` with the first remedy that needs no field of a case and that reports of all its examples show, and with its command;
-    without any where they show none, since one whose condition does not hold may say the opposite."""
+    where they show none, with the last resort of the cause: a remedy whose condition does not hold may say the opposite."""
     shown = [[action.lower() for action in advised(cause.id, text)] for text in rule.matches]
-    for remedy in cause.remedies:
-        told = remedy.do.lower()
-        if "{" not in told and all(any(told in action for action in actions) for actions in shown):
-            return structs.replace(rule, remedy=remedy.do, command=next((c for c in remedy.commands if "{" not in c), ""))
-    return rule
+    able = [remedy for remedy in cause.remedies if "{" not in remedy.do]
+    told = (r for r in able if all(any(r.do.lower() in action for action in actions) for actions in shown))
+    remedy = next(told, None) or next((r for r in able if not r.when and {*r.unless} <= {EARLIER_REMEDY}), None)
+    if remedy is None:
+        return rule
+    return structs.replace(rule, remedy=remedy.do, command=next((c for c in remedy.commands if "{" not in c), ""))
 
 
 def fault(rule: Rule) -> str:
@@ -208,6 +211,7 @@ def _code(
 REST_OF_LINE = ".*"  # node-problem-detector and HyperPod want a match up to the end of the line
 WINDOW = "5m"  # chosen by hand: an alert stays for so long after the last line
 NPD_BUFFER_LINES = 10  # of node-problem-detector: its own default
+BY_LINE = "what helps depends on the line: give it to `forensics explain`"  # where the examples of a rule have different remedies
 SUFFIX_CHARS = 300  # of an event's message: what Kubernetes shows without cutting (1,024) with a line of the log before it
 
 
@@ -285,7 +289,7 @@ def _groups(asked: Iterable[tuple[Rule, str]]) -> Callable[[Setting], str]:
         for rule, query in pairs:
             labels = {"severity": rule.severity, "cause": rule.cause, "family": rule.cause.split(".")[0], "role": rule.role}
             # `{{` begins a template in an annotation
-            notes = {"summary": rule.title, "remedy": rule.remedy, "command": rule.command, "page": page(rule.cause, setting)}
+            notes = {"summary": rule.title, "remedy": rule.remedy or BY_LINE, "command": rule.command, "page": page(rule.cause, setting)}
             notes = {key: text.replace("{{", "{ {") for key, text in notes.items() if text}
             alert = {"alert": camel_case(rule.id), "expr": query, "labels": labels, "annotations": notes}
             groups.setdefault(f"forensics_{labels['family']}", []).append(alert)

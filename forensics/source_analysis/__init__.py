@@ -41,6 +41,7 @@ from forensics.readers.python.process_stacks import process_stacks
 from forensics.scan import Matcher, Workers, matcher_of, scan
 from forensics.source_analysis.parked import Packed, SentLane, parked_lanes, parked_scan, received_lane, sent_lane
 from forensics.source_analysis.teardown import Teardown, find_teardown
+from forensics.sources.programs import is_program
 
 T = TypeVar("T")
 
@@ -296,6 +297,8 @@ def _stages(
     `share`: the processor time for it."""
     if source.dump is not None:
         return _analyze_dump(source, source.dump, warn)
+    if is_program(source):
+        return _analyze_program(source)
     name = source.name
     none: list[Observation] = []
     no_samples: list[correlation.ClockSample] = []
@@ -360,6 +363,13 @@ def _analyze_dump(source: Source, read: Callable[[Warn], Dump | None], warn: War
     return _with_clock_facts(SourceAnalysis(scanned, (), (), samples, frozenset(), "", len(lines), dump=dump), warn)
 
 
+def _analyze_program(source: Source) -> SourceAnalysis:
+    """A program is read for its settings alone: the messages in it are those that it might print."""
+    texts = [line.text for part in source.code() for line in part.lines] if source.code else []
+    scanned = Scan(source, sum(len(text) + 1 for text in texts), len(texts), (), {}, (), ())
+    return SourceAnalysis(scanned, (), (), (), frozenset(), PROGRAM, len(texts))
+
+
 def _with_clock_facts(found: SourceAnalysis, warn: Warn) -> SourceAnalysis:
     samples = found.samples
     disordered = call_or_warn(lambda: correlation.is_disordered(samples), False, "its order", found.name, warn)
@@ -367,6 +377,7 @@ def _with_clock_facts(found: SourceAnalysis, warn: Warn) -> SourceAnalysis:
     return replace(found, is_dated=is_dated, is_disordered=disordered, zone=zone)
 
 
+PROGRAM = "a program"  # in place of a line format: what was read is no log
 DUMP_SAMPLES = 4  # lines of a dump that tell its clock
 CAPTURED_STACKS = "captured stacks"  # the format of stacks that a capture took: they are no log, whatever their lines look like
 MEASURED = frozenset(trigger.kind for trigger in series.triggers())

@@ -6,20 +6,51 @@
 The code is only parsed and never executed. Lines are numbered as in the file.
 """
 
+import ast
 import contextlib
+import warnings
 from collections.abc import Iterator
+from pathlib import PurePath
 
-from forensics.model import CodePart, Line
+from forensics.model import CodePart, Line, Source
 from forensics.sources.blob import Blob
 from forensics.sources.formats.documents import values
 
 PROGRAM_SUFFIXES = (".py", ".ipynb", ".yaml", ".yml", ".json", ".toml", ".cfg", ".ini", ".sh", ".sbatch", ".slurm", ".args")
 MAX_PROGRAM_BYTES = 4 << 20  # programs are short; a notebook with its pictures is not
+SHELL_SUFFIXES = (".sh", ".bash", ".sbatch", ".slurm")
+# What lies in a project beside its program: no log has such a name.
+PAGES = ("readme", "license", "licence", "changelog", "contributing", "requirements", "makefile", "dockerfile", "setup.cfg")
+PAGE_SUFFIXES = (".md", ".rst", ".toml", ".cfg", ".ini", ".c", ".cc", ".cpp", ".cu", ".cuh", ".h", ".hpp", ".go", ".java", ".rs")
 
 
 def holds_code(name: str) -> bool:
     """Is a blob of that name a program, a notebook or a configuration?"""
     return name.lower().endswith(PROGRAM_SUFFIXES)
+
+
+def is_program(source: Source) -> bool:
+    """Is it a program, whose lines tell what it might print and not what it printed? Python must parse, a shell's script begins
+    with its interpreter: what a run printed does neither, whatever its name."""
+    name = source.name.lower()
+    if source.code is None or not name.endswith((".py", *SHELL_SUFFIXES)):
+        return False
+    lines = [line.text for part in source.code() for line in part.lines]
+    return _parses(lines) if name.endswith(".py") else bool(lines) and lines[0].startswith("#!")
+
+
+def is_page(name: str) -> bool:
+    """Is it by its name a page, a list of packages, a configuration or a source file of a project?"""
+    own = PurePath(name).name.lower()
+    return own.startswith(PAGES) or own.endswith(PAGE_SUFFIXES)
+
+
+def _parses(lines: list[str]) -> bool:
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            return bool(ast.parse("\n".join(lines)).body)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
 
 
 def code_of(blob: Blob) -> tuple[CodePart, ...]:

@@ -1,10 +1,11 @@
 """The first remedy names the value, the object and the change that follow from a message and its statement."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from forensics import analyze
+from forensics import Report, analyze
 
 LOG = """\
 Traceback (most recent call last):
@@ -335,3 +336,25 @@ def test_a_server_that_did_not_answer_has_refused_nothing(tmp_path: Path, said: 
     told = analyze(tmp_path).causes[0].remediations
     assert told[0].action.startswith(words)
     assert any("export" in a.action for a in told) == said.startswith("access denied")
+
+
+MARKED = "[ 9.1] NVRM: Xid (PCI:0000:3b:00): 63, pid='<unknown>', Row Remapper: New row (0x3a1) marked for remapping, reset gpu to activate.\n"
+CONTAINED = "[ 9.2] NVRM: Xid (PCI:0000:3b:00): 94, pid=41822, name=python, Contained: SM (0x1). RST: No, D-RST: No\n"
+VICTIM = "[ 10.2] NVRM: Xid (PCI:0000:3b:00): 43, pid=41822, name=python, channel 0x00000008\n"
+ASKS = "[ 9.3] NVRM: Xid (PCI:0000:3b:00): 154, pid='<unknown>', GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)\n"
+
+
+def test_a_contained_error_with_a_marked_row_asks_for_a_reset_of_the_idle_gpu_too(analyze: Callable[..., Report]) -> None:
+    both, alone = (analyze(dmesg_txt=text) for text in (MARKED + CONTAINED + VICTIM, CONTAINED + VICTIM))
+    resets = [[r for r in report.causes[0].remediations if "--gpu-reset" in " ".join(r.commands)] for report in (both, alone)]
+    assert [len(found) for found in resets] == [1, 0]
+    assert "as soon as no program uses it" in resets[0][0].action
+    assert 'Xid 94, "Contained memory error"' in both.causes[0].summary
+    assert "Xid 43: GPU stopped processing" in [f.title for f in both.causes]
+
+
+def test_an_xid_that_tells_the_recovery_is_told_as_that_and_not_as_a_hang(analyze: Callable[..., Report]) -> None:
+    first = analyze(dmesg_txt=ASKS).causes[0]
+    assert first.title == "Xid 154: GPU Recovery Action Changed to Node Reboot Required"
+    assert "no progress" not in first.summary
+    assert "reboot the host, as the driver asks (Node Reboot Required)" in first.remediations[0].action

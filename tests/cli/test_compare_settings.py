@@ -1,5 +1,6 @@
 """What two runs print of themselves is compared: arguments, versions, commit, paths of data and the pace of a step."""
 
+import re
 from pathlib import Path
 
 from tests.commandline import forensics
@@ -32,3 +33,35 @@ def test_what_differs_is_told(tmp_path: Path) -> None:
 
 def test_a_pace_that_is_nearly_the_same_and_in_another_unit_is_no_difference(tmp_path: Path) -> None:
     assert "seconds a step" not in told(tmp_path, "3.1it/s")
+
+
+def numbers(folder: Path, name: str, loss: float, used: str, seconds: float, more: str = "") -> Path:
+    """A run of 40 steps whose loss is multiplied by `loss` from step 300 on."""
+    rows = []
+    for n in range(40):
+        at = f"2026-11-21 10:{int(n * seconds * 10) // 60:02}:{int(n * seconds * 10) % 60:02}"
+        value = (3 - n / 20) * (loss if n >= 30 else 1)
+        rows.append(f"{at} INFO step {n * 10} loss {value:.4f} gpu mem {used} GiB{more}\n")
+    path = folder / name
+    path.write_text("".join(rows))
+    return path
+
+
+def test_the_step_where_two_losses_part_the_time_of_a_step_and_the_memory_are_told(tmp_path: Path) -> None:
+    good, bad = numbers(tmp_path, "good.log", 1.0, "40.1", 1.0), numbers(tmp_path, "bad.log", 4.0, "60.2", 2.0)
+    text = forensics("compare", str(good), str(bad)).stdout.decode()
+    assert re.search(r"loss from step 300 on +1\.5 -> 6\n", text), text
+    assert re.search(r"seconds a step +1 -> 2\n", text), text
+    assert re.search(r"mem, at most +40\.1 GiB -> 60\.2 GiB\n", text), text
+
+
+def test_numbers_that_are_nearly_the_same_are_no_difference(tmp_path: Path) -> None:
+    good, bad = numbers(tmp_path, "good.log", 1.0, "40.1", 1.0), numbers(tmp_path, "bad.log", 1.02, "40.4", 1.1)
+    text = forensics("compare", str(good), str(bad)).stdout.decode()
+    assert not re.search("from step|seconds a step|at most", text), text
+
+
+def test_a_rate_that_both_print_is_compared(tmp_path: Path) -> None:
+    good = numbers(tmp_path, "good.log", 1.0, "40.1", 1.0, " tokens/s 41000")
+    bad = numbers(tmp_path, "bad.log", 1.0, "40.1", 2.0, " tokens/s 21000")
+    assert re.search(r"tokens/s +41,000 -> 21,000\n", forensics("compare", str(good), str(bad)).stdout.decode())

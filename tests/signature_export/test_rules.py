@@ -17,6 +17,7 @@ from forensics.signature_export.rules import (
     Rules,
     Setting,
     collect,
+    loki,
     nothing_advised,
     with_remedy,
 )
@@ -131,8 +132,9 @@ def test_a_rule_s_remedy_is_one_that_a_report_of_its_examples_shows(families: tu
         }
         told = {r.id: [advised(r.cause, text) for text in r.matches] for r in rules.values() if r.remedy}
     assert len(told) > len(rules) / 2
+    resorts = {(c.id, r.do) for c in causes for r in c.remedies if not r.when and {*r.unless} <= {"earlier_remedy"}}
     wrong = [i for i, shown in told.items() if not all(rules[i].remedy.lower() in "\n".join(a).lower() for a in shown)]
-    assert wrong == []
+    assert [i for i in wrong if (rules[i].cause, rules[i].remedy) not in resorts] == []
     assert not [i for i in told if "uncontained" in i and "was contained" in rules[i].remedy]
     assert "was contained" in rules["gpu_hardware.ecc/contained"].remedy
 
@@ -143,6 +145,21 @@ def test_a_remedy_that_not_every_example_asks_for_is_in_no_rule() -> None:
     first, second = [r.do for r in cause.remedies if "{" not in r.do][:2]
     assert with_remedy(rule, cause, nothing_advised).remedy == ""
     assert with_remedy(rule, cause, lambda _, line: (second, first) if line == "one" else (f"If so: {second}",)).remedy == second
+
+
+def test_where_no_remedy_fits_all_examples_the_last_resort_of_the_cause_is_told() -> None:
+    cause = next(c for c in read_folders([builtin_folder()])[0] if c.id == "gpu_memory.capacity")
+    rule = Rule("gpu_memory.capacity/x", cause.id, "", "warning", "root", "x", matches=("one",))
+    assert with_remedy(rule, cause, nothing_advised).remedy == "Ask for less GPU memory at once, or take a device with more"
+
+
+def test_an_alert_without_a_remedy_says_how_to_get_one() -> None:
+    rule = Rule("code.shape/x", "code.shape", "t", "warning", "root", "x")
+    assert "remedy: 'what helps depends on the line: give it to `forensics explain`'" in loki([rule], Setting())
+
+
+def test_what_tells_of_no_fault_has_no_rule() -> None:
+    assert not [r.id for r in exported("loki").rules if r.cause.startswith("none.")]
 
 
 def test_what_an_xid_asks_for_later_is_told() -> None:

@@ -11,7 +11,7 @@ import functools
 from forensics.data_files.named_parts import patterns_of
 from forensics.database import HEALTHY, read_table
 from forensics.model import Region, Trigger, Value, Weight
-from forensics.readers.base import Record
+from forensics.readers.base import EVENT_TITLE, Record
 
 TRIGGER = Trigger("xid", ("NVRM: Xid",))
 PATTERNS = patterns_of("xid")
@@ -51,6 +51,12 @@ def read(region: Region) -> Record | None:
         fields["task"] = found["task"].strip()
     if found["detail"]:
         fields["detail"] = found["detail"].strip()[:300]
+    if row.get("words"):
+        fields["xid_words"] = row["words"]
+    if asked := PATTERNS.recovery_action.search(found["detail"]):
+        fields["recovery_action"] = asked["action"]
+    if row.get("words") and row["role"] != "root":
+        fields[EVENT_TITLE] = f"Xid {code}: {row['words']}" + (f" to {asked['action']}" if asked else "")
     cause = speaking["cause"] if outcome == CODED else None
     return Record(f"xid/{code}", region.number, region.number, outcome, weight, (region.line,), fields, cause=cause)
 

@@ -82,3 +82,19 @@ def test_a_recovery_action_that_is_over_speaks_for_no_cause() -> None:
     assert due is not None
     assert over.cause is None
     assert due.cause == "gpu_driver.hang"
+
+
+REBOOT = "NVRM: Xid (PCI:0000:86:00): 154, pid='<unknown>', GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)"
+
+
+def test_an_xid_that_another_one_led_to_is_called_by_nvidias_own_words() -> None:
+    titles = {}
+    for text in (
+        REBOOT,
+        "NVRM: Xid (PCI:0000:3b:00): 43, pid=77, name=train, channel 0x8",
+        "NVRM: Xid (PCI:0000:3b:00): 79, pid=77, name=train, GPU has fallen off the bus.",
+    ):
+        record = read(Region("dmesg", 1, text))
+        assert record is not None
+        titles[record.fields["xid"]] = record.fields.get("event_title")
+    assert titles == {154: "Xid 154: GPU Recovery Action Changed to Node Reboot Required", 43: "Xid 43: GPU stopped processing", 79: None}
