@@ -45,8 +45,7 @@ from forensics.outcome.deciding_lines import CandidateLine
 from forensics.outcome.recorded_status import recorded_status
 from forensics.ownership import Subject, assign_owners, find_subject, last_that, part_by_job, subject_of
 from forensics.readers.settings.attempts import SPEED
-from forensics.scan import scan
-from forensics.source_analysis import PROGRAM, SourceAnalysis, analyze_sources, call_or_warn
+from forensics.source_analysis import PROGRAM, SourceAnalysis, analyze_sources, call_or_warn, scan_again
 from forensics.source_analysis.placement import disordered_sources, find_incidents, placed_observations
 from forensics.source_analysis.teardown import ignored_lines
 from forensics.sources.programs import is_page
@@ -105,7 +104,9 @@ def analyze_folders(
 
 
 MAX_NAMED_PROGRAMS = 3  # chosen by hand: in a message of one line
-NO_LOG_ADVICE = "give what it printed, as in `python train.py > train.log 2>&1`, or start it by `forensics run -- python train.py`"
+NO_LOG_ADVICE = (
+    "give what it printed, as in `python train.py > train.log 2>&1`, or start it by `forensics run -- python train.py`"
+)
 
 
 class PlacedCase(Struct, frozen=True):
@@ -178,8 +179,6 @@ def analyze(
     seen = place_case(given, knowledge, [*warnings, *_told(problem)], workers, event_filter, baseline)
     every, seen, asked = _with_told_job(seen, knowledge, model)
     decided, each = _decided(seen.incidents, every, asked, knowledge, model)
-    if decided.verdict == "no_crash":
-        _refuse_programs(seen.analyses)
     around, near = _surroundings(decided, seen, knowledge), _near(seen)
     disordered, unmatched = disordered_sources(seen.analyses, seen.noted), _unmatched(seen, event_filter)
     ranked = _ranked_lines(decided, seen, knowledge, bool(unmatched), bool(disordered))
@@ -203,13 +202,6 @@ def analyze(
         earlier_attempts=earlier_attempts(decided, asked, first, _earlier_runs(every, asked, knowledge, model), _notebooks(seen)),
     )
     return _undetermined_if_cut_off(_with_context(report, seen, ranked, knowledge), seen, around, knowledge)
-
-
-def _refuse_programs(analyses: Sequence[SourceAnalysis]) -> None:
-    """Raise SourceError where nothing that was read is a log: what a program would print is no end of a run."""
-    if analyses and all(a.line_format == PROGRAM or is_page(a.name) or a.scan.lines == 0 for a in analyses):
-        names = ", ".join(a.name for a in analyses[:MAX_NAMED_PROGRAMS]) + (", ..." if len(analyses) > MAX_NAMED_PROGRAMS else "")
-        raise SourceError("no log, but a program or what belongs to one", names, NO_LOG_ADVICE)
 
 
 def _with_told_job(seen: PlacedCase, knowledge: Database, model: Model) -> tuple[Incident, PlacedCase, Subject]:
@@ -244,9 +236,21 @@ def _unmatched(seen: PlacedCase, event_filter: correlation.Filter) -> OpenQuesti
 
 def _with_doubts(answer: Answer, seen: PlacedCase, disordered: set[str], unmatched: OpenQuestion | None) -> Answer:
     """`answer` as far as the sources allow it."""
+    _refuse_programs(answer, seen.analyses)
     answer = less_sure_if_disordered(answer, disordered, seen.asked.own)
     answer = undetermined_if_nothing_read(answer, None if seen.analyses else next((w.message for w in seen.noted), None))
     return undetermined_if_unmatched(undetermined_if_unread(answer, _unread_end(seen)), unmatched)
+
+
+def _refuse_programs(answer: Answer, analyses: Sequence[SourceAnalysis]) -> None:
+    """Raise SourceError where nothing that was read is a log: what a program would print is no end of a run."""
+    if (
+        answer.verdict == "no_crash"
+        and analyses
+        and all(a.line_format == PROGRAM or is_page(a.name) or a.scan.lines == 0 for a in analyses)
+    ):
+        names = ", ".join(a.name for a in analyses[:MAX_NAMED_PROGRAMS]) + (", ..." if len(analyses) > MAX_NAMED_PROGRAMS else "")
+        raise SourceError("no log, but a program or what belongs to one", names, NO_LOG_ADVICE)
 
 
 def _unread_end(seen: PlacedCase) -> str | None:
@@ -364,7 +368,7 @@ def compare_runs(
     found = templates.difference(good, [a.scan.source for a in bad], outcome.trouble_test(knowledge), warnings)
     unlike = analyze_sources(good, knowledge, templates.ignore_warning)
     changes = context.changes_between([a.attempted for a in unlike], [a.attempted for a in bad])
-    again = ((scan(a.scan.source, knowledge, templates.ignore_warning) for a in run) for run in (unlike, bad))
+    again = ((scan_again(a, knowledge) for a in run) for run in (unlike, bad))
     numbers = context.compared_numbers(*again, paced=any(c.what == SPEED for c in changes))
     return replace(found, changes=(*changes, *numbers))
 

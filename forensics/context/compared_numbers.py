@@ -8,16 +8,16 @@ Only numbers that both runs print are compared; the time of a step is also taken
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from msgspec.structs import replace
 
 from forensics.core.averages import median
 from forensics.core.text import format_size
-from forensics.line_formats import parse_prefix
 from forensics.model import Scan
 from forensics.model.answers import Change
+from forensics.readers.numbers.times import seconds_of
 from forensics.series import Series, series_of
 
 MIN_COMPARED_READINGS = 3  # the first ones say whether two runs began alike, the last where they ended
@@ -136,10 +136,10 @@ def _pace_by_times(good: Series, bad: Series) -> Change | None:
 
 def _seconds_a_step(series: Series) -> float | None:
     """The middle one of the times from one reading to the next, divided by their steps."""
-    known: Sequence[tuple[float, float]] = [
-        (step, stamp.wall.timestamp())
+    known = [
+        (step, moment)
         for step, text in zip(series.steps, series.texts, strict=True)
-        if step is not None and (stamp := parse_prefix(text).stamp) is not None and stamp.wall is not None
+        if step is not None and (moment := seconds_of(text)) is not None
     ]
     paces = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in pairwise(known) if b[0] > a[0] and b[1] > a[1]]
     return median(paces) if len(paces) >= MIN_COMPARED_READINGS else None

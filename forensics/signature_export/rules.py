@@ -289,7 +289,12 @@ def _groups(asked: Iterable[tuple[Rule, str]]) -> Callable[[Setting], str]:
         for rule, query in pairs:
             labels = {"severity": rule.severity, "cause": rule.cause, "family": rule.cause.split(".")[0], "role": rule.role}
             # `{{` begins a template in an annotation
-            notes = {"summary": rule.title, "remedy": rule.remedy or BY_LINE, "command": rule.command, "page": page(rule.cause, setting)}
+            notes = {
+                "summary": rule.title,
+                "remedy": rule.remedy or BY_LINE,
+                "command": rule.command,
+                "page": page(rule.cause, setting),
+            }
             notes = {key: text.replace("{{", "{ {") for key, text in notes.items() if text}
             alert = {"alert": camel_case(rule.id), "expr": query, "labels": labels, "annotations": notes}
             groups.setdefault(f"forensics_{labels['family']}", []).append(alert)

@@ -383,5 +383,10 @@ CAPTURED_STACKS = "captured stacks"  # the format of stacks that a capture took:
 MEASURED = frozenset(trigger.kind for trigger in series.triggers())
 
 
+def scan_again(found: SourceAnalysis, knowledge: Database) -> Scan:
+    """The scan of the source with the places of its numbers, which an analysis does not keep."""
+    return scan(found.scan.source, knowledge, lambda _warning: None)
+
+
 def _without_numbers(scanned: Scan) -> Scan:
     return replace(scanned, sample=(), regions={kind: places for kind, places in scanned.regions.items() if kind not in MEASURED})

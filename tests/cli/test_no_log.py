@@ -24,7 +24,12 @@ PRINTED = "step 1 loss 2.0\nTraceback (most recent call last):\n  File \"train.p
 
 @pytest.mark.parametrize(
     ("name", "text"),
-    [("train.py", PROGRAM), ("job.sbatch", SCRIPT), ("README.md", "# Kiln\n\nStart it by hand.\n"), ("requirements.txt", "torch==2.3\n")],
+    [
+        ("train.py", PROGRAM),
+        ("job.sbatch", SCRIPT),
+        ("README.md", "# Kiln\n\nStart it by hand.\n"),
+        ("requirements.txt", "torch==2.3\n"),
+    ],
 )
 def test_what_is_no_log_is_refused_with_what_to_give(name: str, text: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(text)

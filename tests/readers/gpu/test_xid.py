@@ -84,7 +84,9 @@ def test_a_recovery_action_that_is_over_speaks_for_no_cause() -> None:
     assert due.cause == "gpu_driver.hang"
 
 
-REBOOT = "NVRM: Xid (PCI:0000:86:00): 154, pid='<unknown>', GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)"
+REBOOT = (
+    "NVRM: Xid (PCI:0000:86:00): 154, pid='<unknown>', GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)"
+)
 
 
 def test_an_xid_that_another_one_led_to_is_called_by_nvidias_own_words() -> None:
@@ -97,4 +99,8 @@ def test_an_xid_that_another_one_led_to_is_called_by_nvidias_own_words() -> None
         record = read(Region("dmesg", 1, text))
         assert record is not None
         titles[record.fields["xid"]] = record.fields.get("event_title")
-    assert titles == {154: "Xid 154: GPU Recovery Action Changed to Node Reboot Required", 43: "Xid 43: GPU stopped processing", 79: None}
+    assert titles == {
+        154: "Xid 154: GPU Recovery Action Changed to Node Reboot Required",
+        43: "Xid 43: GPU stopped processing",
+        79: None,
+    }
