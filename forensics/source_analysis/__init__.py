@@ -295,10 +295,8 @@ def _stages(
 ) -> Stages:
     """The analysis of one source, stage by stage, None where it has no lines. A stage that fails is left out with a Warning.
     `share`: the processor time for it."""
-    if source.dump is not None:
-        return _analyze_dump(source, source.dump, warn)
-    if is_program(source):
-        return _analyze_program(source)
+    if source.dump is not None or is_program(source):
+        return _analyze_dump(source, source.dump, warn) if source.dump else _analyze_program(source)
     name = source.name
     none: list[Observation] = []
     no_samples: list[correlation.ClockSample] = []
