@@ -23,8 +23,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from forensics.estimate import Need, estimate, largest_batch, sample_of
-from forensics.estimate.activations import kind_of
+from forensics.estimate import Need, estimate, largest_batch
+from forensics.estimate.activations import kind_of, sample_of
 from forensics.estimate.needs import HOST_MEMORY_MARGIN, RUNTIME_BYTES
 from forensics.model import Line
 from forensics.readers.torch.architecture import read_summary

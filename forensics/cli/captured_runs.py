@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from forensics.capture.account import signal_name
 from forensics.capture.bundle import RUN_FILE, is_running, newest_first, read_run, state_folder
 from forensics.capture.times import duration_text
-from forensics.core.errors import UsageError
+from forensics.core.errors import UsageError, files_at
 from forensics.core.text import format_size, with_noun
 from forensics.history.jobs import captured_run
 
@@ -132,10 +132,8 @@ def remove(bundle: Path) -> None:
         raise UsageError("this run goes on, its folder is not removed", str(bundle))
     if not (bundle / RUN_FILE).is_file():
         raise UsageError("this is no folder of a captured run", str(bundle))
-    try:
+    with files_at(bundle, "cannot be removed"):
         shutil.rmtree(bundle)
-    except OSError as error:
-        raise UsageError(f"cannot be removed ({error.strerror})", str(bundle)) from error
 
 
 def _run(number: int, bundle: Path, record: dict[str, Any]) -> CapturedRun:

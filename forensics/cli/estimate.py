@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from forensics.cli.output import check_choice, write
-from forensics.core.errors import UsageError
+from forensics.core.errors import UsageError, files_at
 
 if TYPE_CHECKING:
     from forensics.estimate import Need
@@ -70,36 +70,21 @@ def _check(optimizer: str, precision: str, sharding: str) -> None:
 def _read(path: Path, heads: int, gpu: bool, flash: bool, batch: int) -> "Need":
     """The sizes of a training from a model's summary in a file, or from XLA's plan of a step with `batch` samples, on a CPU or on
     a `gpu`."""
-    from forensics.estimate import (
-        CONTEXT_BYTES,
-        FREE_MEMORY_MARGIN,
-        HOST_MEMORY_MARGIN,
-        RUNTIME_BYTES,
-        Need,
-        Sample,
-        kind_of,
-        sample_of,
-    )
-    from forensics.model import Line
+    from forensics.estimate import need_of, planned_need
+    from forensics.model import JobContext, Line
     from forensics.readers.tensorflow.xla_plan import read_plan
     from forensics.readers.torch.architecture import read_summary
 
-    try:
+    with files_at(path):
         text = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise UsageError(f"cannot be read: {error.strerror}", str(path)) from error
     lines = [Line(n, line) for n, line in enumerate(text.splitlines(), 1)]
     if plan := read_plan(lines):
-        runtime, margin = (0, FREE_MEMORY_MARGIN) if gpu else (RUNTIME_BYTES["jax"], HOST_MEMORY_MARGIN)
-        return Need(0, 0, Sample(0, 0), batch, runtime=runtime, margin=margin, plan=plan, planned_batch=batch)
+        return planned_need(plan, batch, gpu)
     found = read_summary(lines, str(path))
     if found is None or not found.parameters:
         raise UsageError("no model summary in it", str(path), "it has a table of layers and a line `Total params: 12,345`")
-    framework = kind_of(" ".join(layer.kind for layer in found.layers))
-    sample = sample_of(found.layers, framework, heads, found.weighted_outputs, gpu, found.input_bytes, flash)
-    runtime, margin = (CONTEXT_BYTES, FREE_MEMORY_MARGIN) if gpu else (RUNTIME_BYTES[framework], HOST_MEMORY_MARGIN)
-    heap = framework == "torch" and not gpu
-    return Need(found.parameters, found.trainable, sample, 1, runtime=runtime, margin=margin, heap=heap)
+    of_gpu = {"total_bytes": 0} if gpu else {}
+    return need_of(found, batch, {"heads": heads, **of_gpu, **({"fused_attention": 0} if flash else {})}, JobContext())
 
 
 def _given(parameters: str | None, sequence: int, width: int, layers: int, heads: int, vocabulary: int, flash: bool) -> "Need":

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from forensics.core.errors import UsageError
+from forensics.core.errors import UsageError, files_at
 from forensics.core.text import escaped, inert
 from forensics.report.escape import json_text
 from forensics.report.style import BRIEF_TOKENS, ISSUE_CHARS, PAGE_CHARS, TRACKERS, Style
@@ -248,7 +248,7 @@ def save(text: str, output: Path, mode: int = 0o644) -> None:
 
     A pipe or a device, such as /dev/stdout, is written to; a link leads to the file that is replaced.
     """
-    try:
+    with files_at(output, "the report could not be written there"):
         if output.exists() and not output.is_file() and not output.is_dir():
             output.write_bytes(text.encode("utf-8", "replace"))
             return
@@ -265,8 +265,6 @@ def save(text: str, output: Path, mode: int = 0o644) -> None:
             with contextlib.suppress(OSError):
                 Path(name).unlink()
             raise
-    except OSError as error:
-        raise UsageError(f"the report could not be written there ({error.strerror})", str(output)) from error
 
 
 @contextlib.contextmanager
@@ -340,11 +338,9 @@ def _prepared(report: "Report", telling: OutputOptions) -> "Report":
 
 
 def _add(text: str, output: Path) -> None:
-    try:
-        with output.open("a", encoding="utf-8", errors="replace") as file:
-            file.write(text)
-    except OSError as error:
-        raise UsageError(f"the summary could not be written there ({error.strerror})", str(output)) from error
+    wrong = "the summary could not be written there"
+    with files_at(output, wrong), output.open("a", encoding="utf-8", errors="replace") as file:
+        file.write(text)
 
 
 def _ledger(report: "Report", style: Style) -> str:

@@ -7,7 +7,7 @@ import typer
 
 from forensics.cli.common import with_options
 from forensics.cli.output import OutputOptions, check_format, finish, standard_input
-from forensics.core.errors import UsageError
+from forensics.core.errors import UsageError, files_at
 
 if TYPE_CHECKING:
     from forensics.model import Report
@@ -50,14 +50,12 @@ def _documents(path: Path) -> list[object]:
 
     from forensics.sources.files import open_regular
 
-    try:
+    with files_at(path):
         if str(path) == "-":
             data = standard_input(MAX_REPORT_BYTES)
         else:
             with open_regular(path) as file:
                 data = file.read(MAX_REPORT_BYTES)
-    except OSError as error:
-        raise UsageError(f"cannot be read ({error.strerror or error})", str(path)) from error
     text = data.decode("utf-8-sig", "replace")
     try:
         return [json.decode(text)]

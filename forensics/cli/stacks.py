@@ -8,7 +8,7 @@ import typer
 
 from forensics.cli.common import Output
 from forensics.cli.output import say, write
-from forensics.core.errors import SourceError, UsageError
+from forensics.core.errors import SourceError, UsageError, files_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,7 +73,7 @@ def _save(hosts: "tuple[LiveHost, ...]", folder: Path) -> None:
     from forensics.report.redaction.lines import masked_text
 
     moment = time_text(time.time())
-    try:
+    with files_at(folder, "the stacks could not be written there"):
         folder.mkdir(parents=True, exist_ok=True)
         for host in hosts:
             children = child_numbers((one.pid, one.ppid, one.command) for one in sorted(host.processes, key=lambda p: p.pid))
@@ -85,5 +85,3 @@ def _save(hosts: "tuple[LiveHost, ...]", folder: Path) -> None:
                     whose = rank_or_child(rank, children.get(one.pid), host.host)
                     head = stacks_head(one.pid, one.comm, whose, moment, (one.call, one.file))
                     Path(free_path(str(folder), name)).write_text(masked_text(f"{head}\n{one.text}"), encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"the stacks could not be written there ({error.strerror})", str(folder)) from error

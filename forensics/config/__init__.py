@@ -29,7 +29,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from forensics.core import user_folders
-from forensics.core.errors import UsageError
+from forensics.core.errors import UsageError, files_at
 from forensics.core.limits import BYTES_PER_UNIT, SIZE_PATTERN, Limits, limit_names, with_values
 
 SECONDS_PER_UNIT = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -195,11 +195,8 @@ def _config_path() -> Path | None:
 
 
 def _read(path: Path) -> Config:
-    try:
-        with path.open("rb") as file:
-            raw = file.read(MAX_CONFIG_BYTES + 1)
-    except OSError as error:
-        raise UsageError(f"cannot be read: {error.strerror}", str(path)) from error
+    with files_at(path), path.open("rb") as file:
+        raw = file.read(MAX_CONFIG_BYTES + 1)
     return _parse(path, raw) if raw.strip() else Config()
 
 

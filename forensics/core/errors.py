@@ -4,7 +4,9 @@ A bug in this program is reported, too: `unexpected` makes the sentence for a Wa
 part that failed.
 """
 
+import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import PurePath
 
 
@@ -37,6 +39,15 @@ class DatabaseError(ForensicsError):
 
 class RegistrationError(ForensicsError):
     """A module of this package lacks what its folder needs, or uses a name of another module. For authors of modules."""
+
+
+@contextlib.contextmanager
+def files_at(where: object, wrong: str = "cannot be read", advice: str = "") -> Iterator[None]:
+    """What the file system refuses in the block is a UsageError: `run7.log: cannot be read (No such file or directory)`."""
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(f"{wrong} ({error.strerror or error})", str(where), advice) from error
 
 
 def missing_module(name: str) -> ForensicsError:

@@ -7,20 +7,14 @@ Every part has its formula and states whether it is certain (counted) or estimat
 This module is the door of the room: `forensics estimate` and the remedies import from it, and from no other module of it.
 """
 
-from forensics.estimate.activations import HEAD_WIDTH, Sample, kind_of, sample_of, transformer
-from forensics.estimate.case import ESTIMATE_FACTS, memory_facts
+from forensics.estimate.activations import HEAD_WIDTH, Sample, transformer
+from forensics.estimate.case import ESTIMATE_FACTS, memory_facts, need_of, planned_need
 from forensics.estimate.needs import (
     CONTEXT_BYTES,
-    FREE_MEMORY_MARGIN,
-    HOST_MEMORY_MARGIN,
     PRECISIONS,
-    RUNTIME_BYTES,
     SHARDED,
     STATE_BYTES,
-    Estimate,
     Need,
-    Part,
-    Saving,
     accumulation,
     estimate,
     largest_batch,

@@ -25,7 +25,7 @@ from forensics.estimate.needs import (
     largest_batch,
     savings,
 )
-from forensics.model import Architecture, Fields, JobContext, Value
+from forensics.model import Architecture, Fields, JobContext, StepPlan, Value
 from forensics.readers.python.library_files import is_library_file
 
 ESTIMATE_FACTS = (
@@ -52,11 +52,14 @@ def _need(batch: int, facts: Fields, context: JobContext) -> Need | None:
     """The sizes of this training; None if nothing gives them. JAX's are XLA's own: layers counted from a summary were 2.3 to 6
     times too few on a CPU, where convolutions and attention are computed in other steps than they are written."""
     if "jax" in context.environment.get("framework", set()):
-        gpu = "total_bytes" in facts
-        runtime, margin = (0, FREE_MEMORY_MARGIN) if gpu else (RUNTIME_BYTES["jax"], HOST_MEMORY_MARGIN)
-        nothing, planned = Sample(0, 0), context.plan
-        return Need(0, 0, nothing, batch, runtime=runtime, margin=margin, plan=planned, planned_batch=batch) if planned else None
+        return planned_need(context.plan, batch, "total_bytes" in facts) if context.plan else None
     return need_of(context.architecture, batch, facts, context) if context.architecture else None
+
+
+def planned_need(plan: StepPlan, batch: int, gpu: bool) -> Need:
+    """The sizes of a training of JAX by XLA's plan of a step with `batch` samples, on a CPU or on a `gpu`."""
+    runtime, margin = (0, FREE_MEMORY_MARGIN) if gpu else (RUNTIME_BYTES["jax"], HOST_MEMORY_MARGIN)
+    return Need(0, 0, Sample(0, 0), batch, runtime=runtime, margin=margin, plan=plan, planned_batch=batch)
 
 
 def _of_need(need: Need, batch: int, limit: int) -> dict[str, Value]:

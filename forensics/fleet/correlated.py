@@ -15,7 +15,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from forensics.core.errors import UsageError
+from forensics.core.errors import UsageError, files_at
 from forensics.database import Cause
 from forensics.history.fingerprint import Incident
 
@@ -51,11 +51,8 @@ class CorrelatedFailure(Struct, frozen=True):
 def read_topology(path: Path) -> dict[str, dict[str, str]]:
     """The labels of each node, from a CSV file with the columns `node,rack,switch` or more. Raises UsageError for another
     file."""
-    try:
-        with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-            rows = list(csv.DictReader(file))
-    except OSError as error:
-        raise UsageError(f"cannot be read ({error.strerror})", str(path)) from error
+    with files_at(path), path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        rows = list(csv.DictReader(file))
     if not rows or "node" not in rows[0]:
         raise UsageError("no column node", str(path), "its first line is `node,rack,switch`")
     return {str(r["node"]): {k: v for k, v in r.items() if k and k != "node" and v} for r in rows}

@@ -30,7 +30,7 @@ from typing import IO, Any
 import msgspec
 
 from forensics import pipeline
-from forensics.core.errors import ForensicsError, UsageError
+from forensics.core.errors import ForensicsError, UsageError, files_at
 from forensics.core.limits import MIB
 from forensics.database import Database
 from forensics.fleet.cases import Case, open_url
@@ -232,13 +232,11 @@ class Parts:
         self.folder = folder
         self.rows: list[tuple[Incident, Analysed]] = []
         self.next_time = time.monotonic() + MAX_PART_S
-        try:
+        with files_at(folder, "cannot be written"):
             folder.mkdir(parents=True, exist_ok=True)
             written = sorted(folder.glob("part-*.parquet"))
             for half in folder.glob(".part-*"):
                 half.unlink()
-        except OSError as error:
-            raise UsageError(f"cannot be written ({error.strerror})", str(folder)) from error
         if written and not resume:
             raise UsageError("the folder has reports already", str(folder), "continue with --resume, or name another folder")
         self.count = int(written[-1].stem.split("-")[1]) + 1 if written else 0

@@ -12,7 +12,7 @@ from typing import IO, Any
 import msgspec
 from msgspec.structs import replace
 
-from forensics.core.errors import UsageError
+from forensics.core.errors import UsageError, files_at
 from forensics.core.text import inert, spreadsheet_safe
 from forensics.history.fingerprint import Incident, RunFacts, incident_of, masked, named, pseudonym
 from forensics.history.opening import INSTALL_HISTORY
@@ -45,11 +45,8 @@ def _without_names(row: Incident, salt: bytes) -> Incident:
 
 def reports_in(path: Path) -> Iterator[Report]:
     """The reports in a file, one at a time. Raises UsageError, with its line, for the first line that is not a report."""
-    try:
-        with path.open("rb") as file:
-            yield from _reports(file, str(path))
-    except OSError as error:
-        raise UsageError(f"cannot be read ({error.strerror})", str(path)) from error
+    with files_at(path), path.open("rb") as file:
+        yield from _reports(file, str(path))
 
 
 def _reports(file: IO[bytes], name: str) -> Iterator[Report]:
@@ -97,10 +94,8 @@ def export(incidents: Iterable[Incident], path: Path) -> int:
         raise UsageError(
             f"unknown format {path.suffix!r}", str(path), f"name it {', '.join('history' + f for f in EXCHANGE_SUFFIXES)}"
         )
-    try:
+    with files_at(path, "cannot be written"):
         return {".parquet": _to_parquet, ".csv": _to_csv, ".jsonl": _to_lines}[path.suffix](incidents, path)
-    except OSError as error:
-        raise UsageError(f"cannot be written ({error.strerror})", str(path)) from error
 
 
 def _to_parquet(incidents: Iterable[Incident], path: Path) -> int:

@@ -29,7 +29,7 @@ from typing import Any
 from msgspec import Struct
 
 from forensics.core import lazy
-from forensics.core.errors import UsageError
+from forensics.core.errors import UsageError, files_at
 from forensics.core.limits import MIB
 from forensics.history.fingerprint import RunFacts
 
@@ -136,10 +136,8 @@ def _table(path: Path) -> list[list[str]]:
 
 
 def _opened(path: Path) -> Any:
-    try:
+    with files_at(path):
         return path.open(encoding="utf-8-sig", errors="replace", newline="")
-    except OSError as error:
-        raise UsageError(f"cannot be read ({error.strerror})", str(path)) from error
 
 
 def _number(text: str, path: Path) -> float:

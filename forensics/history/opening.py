@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forensics.core import user_folders
-from forensics.core.errors import UsageError
+from forensics.core.errors import UsageError, files_at
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -102,12 +102,10 @@ def _sqlite(place: str, create: bool) -> "Engine":
             raise UsageError("there is no history", str(path), "`forensics analyze --remember` starts one")
         if path.is_dir():
             raise UsageError("this is a folder", str(path), "name a file for the history, history.db")
-        try:
+        with files_at(path, "cannot be written"):
             path.parent.mkdir(parents=True, exist_ok=True)
             if not path.exists():
                 path.touch(mode=0o600)  # only its user may read what failed
-        except OSError as error:
-            raise UsageError(f"cannot be written ({error.strerror})", str(path)) from error
         place = str(path)
     engine = create_engine(
         f"sqlite:///{place}" if place != ":memory:" else "sqlite://", connect_args={"timeout": MAX_WRITER_WAIT_S}

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 BY = ("cause", "node", "user")
+MAX_HEAT_NODES, MAX_HEAT_CAUSES = 30, 12  # chosen by hand: rows and columns of a table that is read at one look
 
 
 class TrendRow(Struct, frozen=True):
@@ -64,14 +65,12 @@ def trend_rows(rows: Iterable[Any], by: str) -> list[TrendRow]:
     return sorted(made, key=lambda c: (-c.total, c.name))
 
 
-def node_cause_counts(
-    store: "Store", nodes: int = 30, causes: int = 12
-) -> tuple[list[str], list[str], dict[tuple[str, str], int]]:
-    """(the `nodes` nodes with the most crashes, the `causes` causes with the most, number of crashes by (node, cause))."""
+def node_cause_counts(store: "Store") -> tuple[list[str], list[str], dict[tuple[str, str], int]]:
+    """The nodes and the causes with the most crashes, and the number of crashes by (node, cause)."""
     query = select(C.cause, C.node, func.count()).where(C.verdict == "crash", C.node != "").group_by(C.cause, C.node)
     with store.engine.connect() as connection:
         cells = {(node, cause): count for cause, node, count in connection.execute(query)}
-    return _largest(cells, 0, nodes), _largest(cells, 1, causes), cells
+    return _largest(cells, 0, MAX_HEAT_NODES), _largest(cells, 1, MAX_HEAT_CAUSES), cells
 
 
 def _largest(cells: dict[tuple[str, str], int], side: int, count: int) -> list[str]:

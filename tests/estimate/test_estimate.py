@@ -8,7 +8,8 @@ from msgspec.structs import replace
 from typer.testing import CliRunner
 
 from forensics.cli.app import build
-from forensics.estimate import Need, Sample, accumulation, estimate, kind_of, largest_batch, sample_of, savings, transformer
+from forensics.estimate import Need, Sample, accumulation, estimate, largest_batch, savings, transformer
+from forensics.estimate.activations import kind_of, sample_of
 from forensics.model import Layer
 from tests.readers.torch.test_architecture import KERAS
 

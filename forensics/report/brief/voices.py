@@ -39,8 +39,8 @@ FENCE_TOKENS = 8  # two rows of backticks with the name of a language, and two l
 class Item(Struct, frozen=True):
     """Some rows of the brief. `worth`: 0 is taken first. `forms`: its rows, the longest form first; in each form.
 
-    `share`: how much of the whole budget a form may take before a shorter one is used. `place`, `text`: of the line that it
-    quotes; a line stands in the brief once. `again`: the row where it stands elsewhere already; empty for none.
+    `share`: how much of the whole budget a form may take before a shorter one is used. `place`: of the line that it quotes, which
+    stands in the brief once. `again`: the row where it stands elsewhere already; empty for none.
     """
 
     worth: int
@@ -48,7 +48,6 @@ class Item(Struct, frozen=True):
     voice: Voice = "logged"
     share: float = 0.15
     place: Place | None = None
-    text: str = ""
     again: str = ""
 
 
@@ -74,18 +73,19 @@ def choose(sections: Sequence[Section], budget: int, count: Count) -> list[Chose
         ((item.worth, s, i) for s, section in enumerate(sections) for i, item in enumerate(section.items)), key=lambda x: x
     )
     taken: list[Chosen] = []
-    seen: set[Place | str] = set()
+    seen: set[Place | None] = set()
     left = budget
     for _, s, i in order:
         item = sections[s].items[i]
-        known = {key for key in (item.place, item.text) if key} & seen
-        forms = ((item.again,),) if known and item.again else () if known else item.forms
+        forms = item.forms
+        if item.place and item.place in seen:
+            forms = ((item.again,),) if item.again else ()
         extra = _overhead(taken, s, item, sections[s].head, count)
         rows, cost = _longest(forms, min(left - extra, int(item.share * budget)), left - extra, count)
         if rows is None:
             continue
         taken.append(Chosen(s, i, item.voice, rows))
-        seen |= {key for key in (item.place, item.text) if key}
+        seen.add(item.place)
         left -= cost + extra
     return sorted(taken, key=lambda c: (c.section, c.item))
 

@@ -17,10 +17,10 @@ from forensics.report.difference import BASELINE_HEAD, baseline_rows
 from forensics.report.document import document
 from forensics.report.escape import escape_controls
 from forensics.report.formats import brief, issue
-from forensics.report.overview import notice_groups, seen_before
 from forensics.report.page.parts import (
     CHART_HEIGHT,
     CHART_WIDTH,
+    answer,
     bars,
     charts,
     kinds,
@@ -32,12 +32,9 @@ from forensics.report.page.parts import (
 )
 from forensics.report.page.rank_lanes import rank_lanes
 from forensics.report.page.timeline import MARK_SHAPES, NAMES_OF_CLOCKS, Drawing, drawings
-from forensics.report.paths import Paths
 from forensics.report.style import Style
-from forensics.report.subjects import ending_sentence
 
 MAX_TICKET_CHARS = 12_000  # chosen by hand: two screens; `-f issue` writes a longer one
-BADGES = {"crash": "ended badly", "undetermined": "not determined", "no_crash": "no crash"}
 WEIGHTS = {"proof": "proves it", "strong": "speaks strongly for it", "hint": "a hint"}
 MAX_MOMENTS = 150  # chosen by hand: of a table to look through; the report as JSON has all
 MAX_HTML_PROOFS = 12  # as many as the evidence of a cause has (advice/evidence.py)
@@ -50,7 +47,7 @@ def render(report: Report, _style: Style) -> str:
         text_of("page.js") + text_of("table.js").replace('"use strict";\n', ""),
     )
     return template("page.html.j2").render(
-        **_answer(report),
+        **answer(report),
         **_evidence(report),
         **_incidents(report),
         **_texts(report),
@@ -63,7 +60,6 @@ def render(report: Report, _style: Style) -> str:
         baseline=(BASELINE_HEAD, *baseline_rows(report)),
         possible=phrases.possible_shown(report),
         excluded=phrases.excluded(report),
-        notices=notice_groups(report),
         notes=phrases.warning_notes(report),
         unusual=phrases.UNUSUAL,
         to_read=phrases.lines_to_read(report),
@@ -74,8 +70,6 @@ def render(report: Report, _style: Style) -> str:
         bars=bars(report),
         attempts=course,
         max_moments=MAX_MOMENTS,
-        paths=Paths.of(report),
-        who=phrases.WHO,
         style=style,
         script=script,
         policy=policy(style, script),
@@ -83,33 +77,11 @@ def render(report: Report, _style: Style) -> str:
     )
 
 
-def _answer(report: Report) -> dict[str, Any]:
-    """The answer at the top of the page."""
-    return {
-        "report": report,
-        "first": report.causes[0],
-        "happened": phrases.what_happened(report),
-        "seen_before": seen_before(report),
-        "verdict": phrases.verdict(report),
-        "badge": "end not shown" if phrases.has_open_end(report) else BADGES[report.verdict],
-        "headline": phrases.headline(report),
-        "odds": phrases.odds_text(report),
-        "named": not phrases.is_guess(report),
-        "ending": str(ending_sentence(report) or ""),
-        "where": overview.location(report),
-        "since": course.first_shown(report),
-        "do_first": overview.do_first(report),
-        "advised": phrases.remedies(report),
-        "confirmed": phrases.confirmed_text,
-    }
-
-
 def _evidence(report: Report) -> dict[str, Any]:
     """The evidence lines and the timeline. `targets`: the anchor of each line; `marked`: the number of the mark of a line."""
     proofs, drawn = phrases.quoted_evidence(report.causes[0], MAX_HTML_PROOFS), drawings(report)
     first = next(iter(report.causes[0].evidence), None)
     return {
-        "evidence_head": phrases.evidence_head(report),
         "proofs": proofs,
         "best": next((i for i, p in enumerate(proofs) if p == first), 0),
         "around": parts_around(report),

@@ -20,10 +20,9 @@ from msgspec import Struct
 
 from forensics.core.text import escaped, printable
 from forensics.model import Curve, IncidentSummary, ProcessMemory, Proof, QuotedLine, Report
-from forensics.report import overview, phrases
-from forensics.report.course import consequences
+from forensics.report import course, overview, phrases
 from forensics.report.curves import first_to_last, is_wide, relevant_curves, scaled_values, value_text
-from forensics.report.overview import notice_groups, other_incidents
+from forensics.report.overview import other_incidents
 from forensics.report.paths import Paths
 from forensics.report.redaction import without_secrets
 from forensics.report.subjects import ending_sentence
@@ -236,6 +235,34 @@ def _reference(url: Any) -> str:
     return url if isinstance(url, str) and re.match(r"https?://", url) else ""
 
 
+BADGES = {"crash": "ended badly", "undetermined": "not determined", "no_crash": "no crash"}
+
+
+def answer(report: Report) -> dict[str, Any]:
+    """What a page tells first, and what it tells all of it with."""
+    return {
+        "report": report,
+        "first": report.causes[0],
+        "happened": phrases.what_happened(report),
+        "seen_before": overview.seen_before(report),
+        "verdict": phrases.verdict(report),
+        "badge": "end not shown" if phrases.has_open_end(report) else BADGES[report.verdict],
+        "headline": phrases.headline(report),
+        "odds": phrases.odds_text(report),
+        "named": not phrases.is_guess(report),
+        "ending": str(ending_sentence(report) or ""),
+        "where": overview.location(report),
+        "since": course.first_shown(report),
+        "do_first": overview.do_first(report),
+        "advised": phrases.remedies(report),
+        "confirmed": phrases.confirmed_text,
+        "evidence_head": phrases.evidence_head(report),
+        "notices": overview.notice_groups(report),
+        "paths": Paths.of(report),
+        "who": phrases.WHO,
+    }
+
+
 MAX_FRAGMENT_PROOFS = 6  # chosen by hand: it is a part of another page or of a notebook; the full report is linked
 MAX_FRAGMENT_REMEDIES = 3  # as many as the text report shows in full
 
@@ -243,22 +270,8 @@ MAX_FRAGMENT_REMEDIES = 3  # as many as the text report shows in full
 def fragment(report: Report) -> str:
     """One `<div>`, without secrets."""
     report = without_secrets(report)
-    advised = phrases.remedies(report)
-    return template("fragment.html.j2").render(
-        report=report,
-        first=report.causes[0],
-        headline=phrases.headline(report),
-        odds=phrases.odds_text(report),
-        ending=str(ending_sentence(report) or ""),
-        verdict=phrases.verdict(report),
-        where=overview.location(report),
-        happened=phrases.what_happened(report),
-        evidence_head=phrases.evidence_head(report),
-        proofs=phrases.quoted_evidence(report.causes[0], MAX_FRAGMENT_PROOFS),
-        advised=advised[:MAX_FRAGMENT_REMEDIES],
-        more_advice=len(advised) - MAX_FRAGMENT_REMEDIES,
-        followed=consequences(report),
-        notices=notice_groups(report),
-        paths=Paths.of(report),
-        who=phrases.WHO,
-    )
+    shown = answer(report)
+    more = len(shown["advised"]) - MAX_FRAGMENT_REMEDIES
+    shown["advised"] = shown["advised"][:MAX_FRAGMENT_REMEDIES]
+    proofs = phrases.quoted_evidence(report.causes[0], MAX_FRAGMENT_PROOFS)
+    return template("fragment.html.j2").render(**shown, proofs=proofs, more_advice=more, followed=course.consequences(report))

@@ -115,16 +115,9 @@ MIN_CASE_NAME_CHARS = 6  # chosen by hand: a shorter one with a digit in it, as 
 CAPTURED_RUN = lazy.regex(r"\d{8}-\d{6}-")  # 20261129-212356-python-4711
 PLAIN_NAME = lazy.regex(r"[\w.-]{2,253}")
 NAMING_FACTS = {
-    "host": "host",
-    "hostname": "host",
-    "node": "host",
-    "peer_host": "host",
+    **dict.fromkeys(("host", "hostname", "hosts", "node", "peer_host"), "host"),
+    **dict.fromkeys(("job", "job_name", "jobs", "pod"), "job"),
     "user": "user",
-    "hosts": "host",
-    "job": "job",
-    "job_name": "job",
-    "jobs": "job",
-    "pod": "job",
 }
 NAMING_FIELDS = {"NodeCount.name": "host"}
 # Fields that hold sentences of this program, filled from facts of the logs.
