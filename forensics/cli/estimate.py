@@ -109,10 +109,9 @@ def _given(parameters: str | None, sequence: int, width: int, layers: int, heads
 
 def _size(text: str) -> int:
     """Bytes of `24GiB`, `16G`, `512 MB`; powers of 1024 throughout."""
-    from forensics.core.limits import BYTES_PER_UNIT, SIZE_PATTERN
+    from forensics.core.limits import size_of
 
-    found = SIZE_PATTERN.fullmatch(text.strip())
-    size = int(float(found["number"]) * BYTES_PER_UNIT[found["unit"].upper()]) if found else 0
+    size = size_of(text) or 0
     if not 0 < size < 1 << 60:
         raise UsageError(f"{text[:40]!r} is not a size", advice="24GiB, 16G, 512MB")
     return size

@@ -30,7 +30,7 @@ from msgspec import Struct, field
 
 from forensics.core import user_folders
 from forensics.core.errors import UsageError, files_at
-from forensics.core.limits import BYTES_PER_UNIT, SIZE_PATTERN, Limits, limit_names, with_values
+from forensics.core.limits import Limits, limit_names, size_of, with_values
 
 SECONDS_PER_UNIT = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 KEEP_VALUES = ("crash", "always", "never")
@@ -88,10 +88,10 @@ def seconds(text: str) -> float:
 
 
 def _size(text: str) -> int:
-    found = SIZE_PATTERN.fullmatch(text)
-    if not found:
+    size = size_of(text)
+    if size is None:
         raise UsageError(f"{text!r} is not a size", advice="write 1 GiB or 500 MiB")
-    return int(float(found["number"]) * BYTES_PER_UNIT[found["unit"].upper()])
+    return size
 
 
 # Each sink with the settings that it needs and those that it may have; all are texts.

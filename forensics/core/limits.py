@@ -17,7 +17,13 @@ from forensics.core import lazy
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 SIZE_PATTERN = lazy.regex(r"(?P<number>\d{1,15}(?:\.\d{1,6})?) ?(?P<unit>[KMGT]?)(?:i?B)?", re.IGNORECASE)
-BYTES_PER_UNIT = {"": 1, "K": KIB, "M": MIB, "G": GIB, "T": GIB << 10}
+BYTES_PER_UNIT = {"": 1, "K": KIB, "M": MIB, "G": GIB, "T": GIB << 10, "P": GIB << 20}
+
+
+def size_of(text: str) -> int | None:
+    """Bytes of `24GiB`, `16G`, `512 MB`, powers of 1024 throughout; None if it is no size."""
+    found = SIZE_PATTERN.fullmatch(text.strip())
+    return int(float(found["number"]) * BYTES_PER_UNIT[found["unit"].upper()]) if found else None
 
 
 class Bound(Struct, frozen=True):

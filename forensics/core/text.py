@@ -153,13 +153,18 @@ def with_noun(count: int, thing: str, things: str = "") -> str:
 
 def number_ranges(numbers: Iterable[int]) -> str:
     """Numbers as a list of runs: 0, 1, 2, 5 -> `0-2, 5`."""
-    runs: list[list[int]] = []
+    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in number_runs(numbers))
+
+
+def number_runs(numbers: Iterable[int]) -> list[tuple[int, int]]:
+    """The first and the last number of each run: 0, 1, 2, 5 -> (0, 2), (5, 5)."""
+    runs: list[tuple[int, int]] = []
     for number in sorted(set(numbers)):
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
+        if runs and number == runs[-1][1] + 1:
+            runs[-1] = runs[-1][0], number
         else:
-            runs.append([number])
-    return ", ".join(str(r[0]) if len(r) == 1 else f"{r[0]}-{r[-1]}" for r in runs)
+            runs.append((number, number))
+    return runs
 
 
 def numbers_in_words(numbers: Iterable[int], most: int) -> str:

@@ -243,14 +243,9 @@ def _own_time(proof: Proof, event: Observation, time: datetime) -> datetime | No
     own, of_event = parse_prefix(proof.text).stamp, event.stamp
     if own is None and event.count > 1 and proof.line > event.line:
         return None
-    if own is None or own.lacks != of_event.lacks:
+    gap = own.seconds_after(of_event) if own else None
+    if own is None or gap is None:
         return time
-    if own.wall and of_event.wall and (own.wall.tzinfo is None) == (of_event.wall.tzinfo is None):
-        apart = own.wall - of_event.wall
-        if own.lacks == "date" and abs(apart) > MIN_DAY_CHANGE:  # past midnight
-            return time
-    elif own.mono is not None and of_event.mono is not None:
-        apart = timedelta(seconds=own.mono - of_event.mono)
-    else:
-        return time
-    return time + apart if abs(apart) < MAX_EVENT_SPAN else time
+    apart = timedelta(seconds=gap)
+    past_midnight = own.lacks == "date" and abs(apart) > MIN_DAY_CHANGE
+    return time if past_midnight or abs(apart) >= MAX_EVENT_SPAN else time + apart

@@ -208,7 +208,8 @@ MIN_BACKWARD_SPANS = 2.5  # the sum of all steps back, in spans of the log; n / 
 
 def is_disordered(samples: Iterable[ClockSample]) -> bool:
     """Is the source of these samples out of order? `samples`: in order of line."""
-    times = [t for t in map(_seconds, samples) if t is not None]
+    stamps = (s.stamp for s in samples if s.stamp and not s.header and s.stamp.delta is None)
+    times = [seconds for stamp in stamps if (seconds := stamp.seconds) is not None]
     span = max(times, default=0.0) - min(times, default=0.0)
     back = [a - b for a, b in pairwise(times) if b < a]
     forth = len(times) - 1 - len(back)
@@ -218,13 +219,3 @@ def is_disordered(samples: Iterable[ClockSample]) -> bool:
         and forth > 0
         and sum(back) > MIN_BACKWARD_SPANS * span > 0
     )
-
-
-def _seconds(sample: ClockSample) -> float | None:
-    """The stamp in seconds, for comparison with stamps of the same kind: since LEAP_YEAR_START, or since boot."""
-    stamp = sample.stamp
-    if stamp is None or sample.header or stamp.delta is not None:
-        return None
-    if stamp.wall is not None:
-        return (naive(stamp.wall) - LEAP_YEAR_START).total_seconds()
-    return stamp.mono

@@ -17,6 +17,7 @@ Weight = Literal["proof", "strong", "hint"]
 WEIGHT_ORDER = {"proof": 0, "strong": 1, "hint": 2}
 Time = Annotated[datetime, Meta(tz=True)]
 Block = tuple[int, bytes]  # number of its first line, whole lines
+LEAP_YEAR_START = datetime(1904, 1, 1)  # the date of a stamp that lacks one
 
 
 # The message of a Warning about stamps whose zone nothing tells; it matters only beside stamps with a zone.
@@ -215,6 +216,20 @@ class Stamp(Struct, frozen=True, gc=False):
     resolution_s: float = 1.0
     delta: float | None = None
     zone: str = ""
+
+    @property
+    def seconds(self) -> float | None:
+        """Seconds since 1904, since midnight or since boot, as far as the stamp tells: of one kind they can be compared."""
+        return self.mono if self.wall is None else (self.wall.replace(tzinfo=None) - LEAP_YEAR_START).total_seconds()
+
+    def seconds_after(self, other: "Stamp") -> float | None:
+        """Seconds from `other` to this stamp, since boot where both count that; None if their clocks cannot be compared."""
+        if self.mono is not None and other.mono is not None:
+            return self.mono - other.mono
+        if self.wall is None or other.wall is None or self.lacks != other.lacks:
+            return None
+        same_kind = (self.wall.tzinfo is None) == (other.wall.tzinfo is None)
+        return (self.wall - other.wall).total_seconds() if same_kind else None
 
 
 class Prefix(Struct, frozen=True, gc=False):

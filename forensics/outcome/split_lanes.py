@@ -421,18 +421,10 @@ def _after_pauses(observation: Observation) -> Iterator[int]:
     latest = observation.stamp
     for proof in sorted(observation.proofs, key=lambda p: p.line)[1:] if latest else ():
         stamp = parse_prefix(proof.text).stamp
-        if stamp and latest and stamp_distance_s(latest, stamp) > MIN_PAUSE_S:
+        gap = stamp.seconds_after(latest) if stamp and latest and latest.lacks != "date" else None
+        if gap is not None and abs(gap) > MIN_PAUSE_S:
             yield proof.line
         latest = stamp or latest
-
-
-def stamp_distance_s(a: Stamp, b: Stamp) -> float:
-    """Seconds between two stamps of one source; 0 if they are of different kinds."""
-    if a.wall and b.wall and a.lacks == b.lacks and a.lacks != "date" and (a.wall.tzinfo is None) == (b.wall.tzinfo is None):
-        return abs((b.wall - a.wall).total_seconds())
-    if a.mono is not None and b.mono is not None:
-        return abs(b.mono - a.mono)
-    return 0.0
 
 
 def _parts(observation: Observation, starts: Sequence[int]) -> list[tuple[Proof, ...]]:

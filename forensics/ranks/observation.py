@@ -6,6 +6,7 @@ A rank that only is late is no event: a run that is slow has not failed. signatu
 from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 
+from forensics.core.text import number_runs
 from forensics.database import ProvenCause
 from forensics.line_formats import parse_prefix
 from forensics.model import Observation, Proof, Value
@@ -24,12 +25,7 @@ MAX_SPANS = 8  # spans of rank numbers that one text names
 
 def numbers(ranks: Iterable[int]) -> str:
     """`0-3, 7`; of very many spans the first ones and how many there are."""
-    runs: list[list[int]] = []
-    for rank in sorted(set(ranks)):
-        if runs and rank == runs[-1][1] + 1:
-            runs[-1][1] = rank
-        else:
-            runs.append([rank, rank])
+    runs = number_runs(ranks)
     shown = [str(a) if a == b else f"{a}, {b}" if b == a + 1 else f"{a}-{b}" for a, b in runs[:MAX_SPANS]]
     return ", ".join(shown) + (f" and {len(runs) - MAX_SPANS} more spans" if len(runs) > MAX_SPANS else "")
 

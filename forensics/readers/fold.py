@@ -75,15 +75,8 @@ def _key(record: Record) -> tuple[object, ...]:
 
 def _apart(last: Stamp | None, now: Stamp | None) -> bool:
     """Is there more than MAX_REPEAT_GAP_S, or a boot, between two timestamps? False if they cannot be compared."""
-    if last is None or now is None:
+    gap = now.seconds_after(last) if last and now else None
+    if last is None or now is None or gap is None:
         return False
-    if last.mono is not None and now.mono is not None:
-        return not 0 <= now.mono - last.mono + 1 <= MAX_REPEAT_GAP_S
-    if (
-        last.wall is None
-        or now.wall is None
-        or last.lacks != now.lacks
-        or (last.wall.tzinfo is None) != (now.wall.tzinfo is None)
-    ):
-        return False
-    return abs((now.wall - last.wall).total_seconds()) > MAX_REPEAT_GAP_S
+    is_new_boot = gap < -1 and now.mono is not None and last.mono is not None
+    return is_new_boot or abs(gap) > MAX_REPEAT_GAP_S

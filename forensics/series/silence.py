@@ -21,7 +21,7 @@ from msgspec import Struct
 from forensics.core.averages import median
 from forensics.database import HEALTHY
 from forensics.line_formats import parse_prefix
-from forensics.model import Line, Observation, Scan, Stamp, Value, Weight
+from forensics.model import Line, Observation, Scan, Value, Weight
 from forensics.readers.numbers.base import MIN_STRONG_READINGS
 from forensics.readers.numbers.gather import Numbers, Progress, ProgressLines
 from forensics.readers.progress.run_words import tells_an_end, tells_trouble
@@ -89,18 +89,9 @@ def _silence(scan: Scan, found: Numbers, cause: str | None) -> Observation | Non
 
 
 def seconds(text: str) -> float | None:
-    """The time of a line in seconds, since year 1, midnight or boot, as its timestamp allows; None if it has none."""
-    return _stamp_seconds(parse_prefix(text).stamp)
-
-
-def _stamp_seconds(stamp: Stamp | None) -> float | None:
-    if stamp is None:
-        return None
-    if stamp.wall is None:
-        return stamp.mono
-    wall = stamp.wall
-    day = 0 if stamp.lacks == "date" else wall.toordinal()
-    return day * DAY_S + wall.hour * 3600 + wall.minute * 60 + wall.second + wall.microsecond / 1e6
+    """The time of a line in seconds, by its own clock; None if it has none."""
+    stamp = parse_prefix(text).stamp
+    return stamp.seconds if stamp else None
 
 
 def _usual_interval(found: Numbers) -> tuple[float, float] | None:

@@ -57,13 +57,8 @@ def read(region: Region) -> Record | None:
 
 def _later(start: Stamp | None, now: Stamp | None) -> bool:
     """Is a line more than PRINTED_S from the report's first line? It is then another report, as in the output of grep."""
-    if start is None or now is None:
-        return False
-    if start.mono is not None and now.mono is not None:
-        return abs(now.mono - start.mono) > PRINTED_S
-    if start.wall is None or now.wall is None or (start.wall.tzinfo is None) != (now.wall.tzinfo is None):
-        return False
-    return abs((now.wall - start.wall).total_seconds()) > PRINTED_S
+    gap = now.seconds_after(start) if start and now else None
+    return gap is not None and abs(gap) > PRINTED_S
 
 
 class _Report:

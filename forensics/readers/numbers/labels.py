@@ -12,6 +12,7 @@ import re
 from msgspec import Struct
 
 from forensics.core import lazy
+from forensics.core.limits import BYTES_PER_UNIT
 from forensics.data_files.named_parts import patterns_of
 from forensics.readers.numbers.numbers import words
 
@@ -118,9 +119,6 @@ def _time_factor(label: str, unit: str) -> float:
     return 1e-3 if re.search(r"\(ms\)|[_ ]ms\b", label) else 1.0
 
 
-BYTES_PER_PREFIX = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
-
-
 def _memory(label: str, said: list[str], unit: str) -> Meaning | None:
     last = set(said)
     known = (
@@ -152,7 +150,7 @@ def _scale(printed_unit: str, said: list[str]) -> tuple[float, str]:
     if printed_unit in ("b", "bytes"):
         return 1.0, "bytes"
     if printed_unit:
-        return float(BYTES_PER_PREFIX[printed_unit[0]]), "bytes"
+        return float(BYTES_PER_UNIT[printed_unit[0].upper()]), "bytes"
     return (1024.0, "bytes") if "maxrss" in said else (1.0, "unknown")
 
 

@@ -10,7 +10,7 @@ MEM 105.500000 1700000004.5000                       -> "resident memory", 105.5
 import re
 from collections.abc import Iterator
 
-from forensics.core.limits import GIB, KIB, MIB
+from forensics.core.limits import BYTES_PER_UNIT, MIB
 from forensics.data_files.named_parts import patterns_of
 from forensics.model import Region, Scan, Trigger
 from forensics.readers.numbers.base import Cell, Measure, Series, series_from_cells
@@ -34,7 +34,6 @@ YOLO_GPU_MEMORY = Measure("GPU_mem", "memory", "bytes", 1, "peak", True)
 PATTERNS = patterns_of("memory tools")
 UNLIMITED = 1 << 60  # cgroup v1 writes "no limit" as the largest multiple of a page, in bytes
 YOLOV5_LOSS_COLUMNS = ("box", "obj", "cls", "total")  # of YOLOv5, before its columns were called box_loss
-BYTES_PER_YOLO_UNIT = {"K": KIB, "M": MIB, "G": GIB}
 
 
 def series(scan: Scan) -> list[Series]:
@@ -99,7 +98,7 @@ def _yolo(region: Region) -> Iterator[Cell]:
         if not found:
             continue
         epoch = float(found["epoch"])
-        yield Cell(line, YOLO_GPU_MEMORY, "", float(found["size"]) * BYTES_PER_YOLO_UNIT[found["scale"]], epoch)
+        yield Cell(line, YOLO_GPU_MEMORY, "", float(found["size"]) * BYTES_PER_UNIT[found["scale"]], epoch)
         for name, text in zip(header[2:], found["rest"].split(), strict=False):
             if (name.endswith("_loss") or name in YOLOV5_LOSS_COLUMNS) and re.fullmatch(r"\d+(?:\.\d+)?|nan|inf", text):
                 yield Cell(line, Measure(f"{name.removesuffix('_loss')} loss", "loss", ""), "", float(text), epoch)

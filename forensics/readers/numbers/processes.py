@@ -12,7 +12,7 @@ Only processes with at least MIN_TABLE_SHARE of their table's memory are kept: a
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from forensics.core.limits import GIB, KIB, MIB
+from forensics.core.limits import BYTES_PER_UNIT
 from forensics.data_files.named_parts import patterns_of
 from forensics.model import Line, Scan, Trigger
 from forensics.readers.kernel.process_table import OOM_PAGE_BYTES, OOM_REPORT_KIND, report_regions, table_rows
@@ -37,7 +37,7 @@ MIN_TABLE_SHARE = 0.1  # chosen by hand: a process with less does not fill a mac
 MAX_READ_TABLES = 500  # evenly chosen ones: top prints one every few seconds for days
 RESIDENT_MEASURE = Measure("resident memory", "memory", "bytes", 1, "used")
 PATTERNS = patterns_of("processes")
-BYTES_PER_PS_UNIT = {"": KIB, "k": KIB, "m": MIB, "g": GIB, "t": GIB << 10}
+KIBIBYTES = "K"  # what ps and top count in
 
 Row = tuple[Line, int, float]  # line, pid, bytes of resident memory
 
@@ -65,7 +65,7 @@ def _table_rows(header: str, lines: Sequence[Line]) -> Iterator[Row]:
         found = PATTERNS.process_size.match(cells[size]) if len(cells) > max(pid, size) and cells[pid].isdecimal() else None
         if found is None:
             return
-        yield line, int(cells[pid][:10]), float(found[1]) * BYTES_PER_PS_UNIT[found[2].lower()]
+        yield line, int(cells[pid][:10]), float(found[1]) * BYTES_PER_UNIT[found[2].upper() or KIBIBYTES]
 
 
 def _large(tables: Sequence[Sequence[Row]]) -> Iterator[Cell]:
@@ -88,7 +88,7 @@ def _host(scan: Scan) -> Iterator[Cell]:
         line = region.line
         used, free = PATTERNS.top_used.search(region.text), PATTERNS.top_available.search(region.text)
         if used and (used["unit"] or used["suffix"]) and used["last"] == "buff":  # old versions count caches as used
-            unit = (used["suffix"] or used["unit"][0]).lower()
-            yield Cell(line, USED_MEMORY_MEASURE, "", float(used["used"]) * BYTES_PER_PS_UNIT[unit])
+            unit = (used["suffix"] or used["unit"][0]).upper()
+            yield Cell(line, USED_MEMORY_MEASURE, "", float(used["used"]) * BYTES_PER_UNIT[unit])
         if free:
-            yield Cell(line, AVAILABLE_MEMORY_MEASURE, "", float(free["free"]) * BYTES_PER_PS_UNIT[free["unit"][0].lower()])
+            yield Cell(line, AVAILABLE_MEMORY_MEASURE, "", float(free["free"]) * BYTES_PER_UNIT[free["unit"][0].upper()])

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from forensics.core.limits import GIB, KIB, MIB
+from forensics.core.limits import BYTES_PER_UNIT, GIB, KIB, MIB
 from forensics.data_files.named_parts import patterns_of
 from forensics.model import Line, Region, Scan, Trigger
 from forensics.readers.numbers.base import (
@@ -58,7 +58,6 @@ TRIGGERS = (
 MAX_SMI_PICTURE_LINES = 100  # from its version to its last GPU: 7 lines above the first one, 4 for each of 16
 
 PATTERNS = patterns_of("tool tables")
-POWER_OF_UNIT = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 TEMPERATURE_MEASURE = Measure("temperature", "temperature", "C", gpu=True)
 CLOCK_MEASURE = Measure("SM clock", "clock", "MHz", gpu=True)
 POWER_MEASURE = Measure("power draw", "power", "W", gpu=True)
@@ -135,7 +134,7 @@ def _free(region: Region) -> Iterator[Cell]:
 
 
 def _size(cell: re.Match[str]) -> float:
-    return float(cell[1]) * 1024.0 ** POWER_OF_UNIT[cell[2].lower()]
+    return float(cell[1]) * BYTES_PER_UNIT[cell[2].upper()]
 
 
 def _free_factor(total: float) -> float:

@@ -46,9 +46,8 @@ def moment_of(lines: Sequence[str], at: int) -> Moment:
 def seconds_between(earlier: Moment, later: Moment) -> float:
     """Seconds from one to the other, by the stamps that both have; infinite if their clocks cannot be compared."""
     a, b = earlier.at or earlier.after or earlier.before, later.at or later.after or later.before
-    if not a or not b or not a.wall or not b.wall or a.lacks != b.lacks or (a.wall.tzinfo is None) != (b.wall.tzinfo is None):
-        return inf
-    return (b.wall - a.wall).total_seconds()
+    gap = b.seconds_after(a) if a and b else None
+    return inf if gap is None else gap
 
 
 def elapsed(scan: Scan) -> float:

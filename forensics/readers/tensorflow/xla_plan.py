@@ -17,7 +17,7 @@ Wordings: xla/pjrt/pjrt_executable.cc CompiledMemoryStats::DebugString(), xla/se
 
 from collections.abc import Callable, Iterable, Sequence
 
-from forensics.core.limits import BYTES_PER_UNIT, SIZE_PATTERN
+from forensics.core.limits import size_of
 from forensics.data_files.named_parts import patterns_of
 from forensics.model import Habit, Line, Scan, StepPlan, Trigger
 
@@ -47,17 +47,11 @@ def read_plan(lines: Sequence[Line], source: str = "", origin: Callable[[int], i
             results = counts["output"] - counts.get("alias", 0)
             return StepPlan(source, origin(line.number), counts["argument"], results, counts["temp"])
     rows = [line.text for line in lines]
-    sizes = {name: _bytes(size) for row in rows for name, size in PATTERNS.planned_allocation.findall(row)}
+    sizes = {name: (size_of(size) or 0) for row in rows for name, size in PATTERNS.planned_allocation.findall(row)}
     if len(sizes) < PLANNED_ALLOCATIONS:
         return None
     arguments, results, in_work = sizes["parameter"], sizes["maybe_live_out"], sizes["preallocated temp"]
     return StepPlan(source, origin(lines[0].number), arguments, results, in_work, *_largest(rows))
-
-
-def _bytes(text: str) -> int:
-    """Of `10.04GiB`, `24.6KiB`, `4B`."""
-    found = SIZE_PATTERN.fullmatch(text)
-    return int(float(found["number"]) * BYTES_PER_UNIT[found["unit"].upper()]) if found else 0
 
 
 def _largest(rows: list[str]) -> tuple[int, Habit | None]:
@@ -66,6 +60,6 @@ def _largest(rows: list[str]) -> tuple[int, Habit | None]:
     if first is None:
         return 0, None
     below = rows[first + 1 : first + 1 + BUFFER_LINES]
-    size = next((_bytes(m[1]) for row in below if (m := PATTERNS.buffer_size.match(row))), None)
+    size = next(((size_of(m[1]) or 0) for row in below if (m := PATTERNS.buffer_size.match(row))), None)
     made = next((m for row in below if (m := PATTERNS.buffer_operator.search(row))), None)
     return size or 0, Habit("largest_buffer", made[1], int(made[2]), made[0]) if made else None

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
+from forensics.core.limits import BYTES_PER_UNIT
 from forensics.data_files.named_parts import patterns_of
 from forensics.model import Line, Region, Scan, Trigger
 
@@ -23,7 +24,6 @@ TRIGGER = Trigger(
     after=60,
 )
 PATTERNS = patterns_of("machine load")
-BYTES_PER_FREE_UNIT = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 FULL = 0.05  # of the swap space left
 MIN_STALL_PERCENT = 10.0  # of the time in which nothing at all could run for want of memory, or of input and output
 SWAPPED_ROWS = 2  # one row is the average since the machine started
@@ -64,7 +64,7 @@ def _free(region: Region) -> Sign | None:
     found = PATTERNS.swap_row.search(region.text)
     if found is None:
         return None
-    total, _, left = (float(found[i]) * BYTES_PER_FREE_UNIT[found[i + 1]] for i in (1, 3, 5))
+    total, _, left = (float(found[i]) * BYTES_PER_UNIT[found[i + 1]] for i in (1, 3, 5))
     if not total or left > total * FULL:
         return None
     why = "the swap space was full: what does not fit into memory moved at the speed of a disk, and a kill is near"

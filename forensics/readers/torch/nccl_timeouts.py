@@ -53,10 +53,8 @@ def _at_once(reports: Sequence[Observation]) -> list[list[Observation]]:
 def _apart(a: Observation, b: Observation) -> bool:
     from forensics.readers.torch.nccl_watchdog import MAX_TIMEOUT_GAP_S
 
-    first, second = (e.stamp.wall if e.stamp else None for e in (a, b))
-    if first is None or second is None or (first.tzinfo is None) != (second.tzinfo is None):
-        return False
-    return abs((first - second).total_seconds()) > MAX_TIMEOUT_GAP_S
+    gap = a.stamp.seconds_after(b.stamp) if a.stamp and b.stamp else None
+    return gap is not None and abs(gap) > MAX_TIMEOUT_GAP_S
 
 
 def _report(event: Observation) -> "Report":

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from forensics.core.text import number_ranges
 from forensics.data_files.named_parts import patterns_of
 from forensics.line_formats import parse_prefix
-from forensics.model import Region, Trigger, Value, Weight
+from forensics.model import Region, Stamp, Trigger, Value, Weight
 from forensics.readers.base import Record
 from forensics.readers.torch.culprit_rank import Report, find_culprit
 
@@ -76,15 +76,14 @@ def read(region: Region) -> Record | None:
 def join(records: list[Record]) -> list[Record]:
     """One record for each time-out, from the lines of all ranks. A gap of more than MAX_TIMEOUT_GAP_S starts a new one."""
     groups: list[list[Record]] = []
-    last = None
+    last: Stamp | None = None
     for record in records:
         stamp = parse_prefix(record.quote[0].text).stamp
-        wall = stamp.wall if stamp else None
-        comparable = wall and last and (wall.tzinfo is None) == (last.tzinfo is None)
-        if not groups or (wall and last and comparable and abs((wall - last).total_seconds()) > MAX_TIMEOUT_GAP_S):
+        gap = stamp.seconds_after(last) if stamp and last else None
+        if not groups or (gap is not None and abs(gap) > MAX_TIMEOUT_GAP_S):
             groups.append([])
         groups[-1].append(record)
-        last = wall or last
+        last = stamp or last
     return [joined for group in groups if (joined := _joined(group))]
 
 
