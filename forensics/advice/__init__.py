@@ -3,8 +3,7 @@
 from forensics.advice.annotate_links import annotate_links
 from forensics.advice.evidence import lines_of_other_deaths
 from forensics.advice.findings import findings, open_questions, questions_of_open_end
-from forensics.advice.possible import possible_causes
+from forensics.advice.possible import possible_causes, told_by_status
 from forensics.advice.remedies import fitting_remedies
-from forensics.advice.silent_end import told_by_status
 from forensics.advice.whereabouts import affected, location_text
 from forensics.advice.wording import summary

@@ -8,10 +8,17 @@ The rules that a row of tables/differential.csv may name, each with the line tha
     went_on      a number of the training was printed, so everything was imported and found
     finite       the last loss is a number
     no_gpu       it ran on the CPU
+
+A status below 127 of the program's own rules more out: no kill, full memory or lost GPU gives one, and who recorded it has the
+whole output, too. If the program said nothing, what is told is where to look in it.
+
+    python -c 'raise SystemExit(7)'    -> what gives the status 7: sys.exit(7), os._exit(7), exit 7
 """
 
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from forensics.database.differential import ANY_SETTING, Possibility, differentials
 from forensics.model import Curve, Finding, Possible, Proof, Report
@@ -123,3 +130,27 @@ RULED_OUT_BY: dict[str, Callable[[Report], Shown | None]] = {
     "finite": _finite,
     "no_gpu": _no_gpu,
 }
+
+
+def told_by_status(report: Report) -> Report:
+    """`report`; of an end that only a status of the program's own tells, without questions for others; of a silent one with the
+    answer above alone."""
+    subject = report.subject
+    if subject is None or subject.status is None or not 0 < subject.status <= MAX_OWN_STATUS or not is_open(report):
+        return report
+    if report.unusual or any(p.signature != OUTCOME_LINE for p in report.causes[0].evidence):
+        return replace(report, missing=())
+    why = f"it ended with exit status {subject.status}, and no line of its own says why"
+    said = replace(subject, silent=True, why=why)
+    return replace(report, subject=said, possible=(_statement(subject.status),), missing=())
+
+
+def _statement(status: int) -> Possible:
+    """What gives a program such a status, and how to find it."""
+    return Possible(
+        ("code.exception",),
+        f"A statement ends it so: sys.exit({status}), os._exit({status}) or exit {status}; or it hands on the status of what it"
+        " called last",
+        (rf"grep -rnE '\bexit *\(? *{status}\b' --include='*.py' --include='*.sh' .",),
+        "Print why on the line before it, or write `set -x` at the top of the script",
+    )

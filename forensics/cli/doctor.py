@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
 from pathlib import Path
@@ -66,14 +66,31 @@ def checked() -> list[Check]:
         return list(pool.map(_timed, CHECKS.items()))
 
 
-def _timed(named: tuple[str, Callable[[], Check]]) -> Check:
-    start, (name, check) = time.monotonic(), named
+def _timed(named: tuple[str, tuple[Callable[[], Check], str]]) -> Check:
+    start, (name, (check, lacks)) = time.monotonic(), named
     try:
         found = check()
     except Exception as error:  # one check that fails says so, the others go on
-        found = Check(name, "limited", f"could not be looked at: {type(error).__name__}", "what it tells")
+        found = _limited(f"could not be looked at: {type(error).__name__}")._replace(lacks="what it tells")
     mend = found.mend.removeprefix("sudo ") if os.geteuid() == 0 else found.mend
-    return found._replace(mend=mend, took_ms=round(1000 * (time.monotonic() - start)))
+    lacks = found.lacks or (lacks if found.state in ("limited", "missing") else "")
+    return found._replace(name=name, lacks=lacks, mend=mend, took_ms=round(1000 * (time.monotonic() - start)))
+
+
+def _ok(found: str) -> Check:
+    return Check("", "ok", found)
+
+
+def _absent(found: str) -> Check:
+    return Check("", "absent", found)
+
+
+def _limited(found: str, mend: str = "") -> Check:
+    return Check("", "limited", found, mend=mend)
+
+
+def _missing(found: str, mend: str) -> Check:
+    return Check("", "missing", found, mend=mend)
 
 
 def _ask(*command: str) -> tuple[str, str]:
@@ -90,98 +107,80 @@ def _ask(*command: str) -> tuple[str, str]:
 
 def _versions() -> Check:
     python, system = ".".join(map(str, sys.version_info[:3])), os.uname()
-    return Check("versions", "ok", f"{DISTRIBUTION} {VERSION}, Python {python}, {system.sysname} {system.release}")
+    return _ok(f"{DISTRIBUTION} {VERSION}, Python {python}, {system.sysname} {system.release}")
 
 
 def _kernel_log() -> Check:
-    lacks = "kills by the kernel, GPU errors, segfaults and disks: what most deaths without a message are shown by"
     try:
         os.close(os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK))
-        return Check("kernel log", "ok", "/dev/kmsg may be read while a job runs")
+        return _ok("/dev/kmsg may be read while a job runs")
     except OSError as error:
         line, refused = _ask("dmesg")
         if line:
-            return Check("kernel log", "ok", "dmesg may be read after a death")
-        return Check("kernel log", "missing", f"{refused or error.strerror}", lacks, "sudo sysctl -w kernel.dmesg_restrict=0")
+            return _ok("dmesg may be read after a death")
+        return _missing(f"{refused or error.strerror}", "sudo sysctl -w kernel.dmesg_restrict=0")
 
 
 def _journal() -> Check:
     line, refused = _ask("journalctl", "--quiet", "--no-pager", "-n", "1", "-k")
     if refused == "not installed":
-        return Check("journal", "absent", "no systemd journal here")
+        return _absent("no systemd journal here")
     if not line and not refused and os.geteuid() == 0:
-        return Check("journal", "absent", "it has no lines of the kernel")
-    lacks = "what the kernel and services said before the last boot"
+        return _absent("it has no lines of the kernel")
     mend = 'sudo usermod -aG systemd-journal "$USER"'
-    return (
-        Check("journal", "ok", "may be read")
-        if line
-        else Check("journal", "missing", refused or "nothing may be read", lacks, mend)
-    )
+    return _ok("may be read") if line else _missing(refused or "nothing may be read", mend)
 
 
 def _cgroup() -> Check:
     from forensics.capture.cgroups import mounts
 
     version = min((m.version for m in mounts()), default=0)  # where both are mounted, version 1 counts memory
-    lacks = "the memory limit of a job, and how often it was hit"
     if version == 2:
-        return Check("cgroup", "ok", "version 2: limits, peaks and kills of each group are counted")
+        return _ok("version 2: limits, peaks and kills of each group are counted")
     if version == 1:
-        return Check("cgroup", "limited", "version 1: pressure is not told", "how long tasks waited for memory in a group")
-    return Check("cgroup", "missing", "no cgroup file system is mounted", lacks, "mount | grep cgroup")
+        told = _limited("version 1: pressure is not told")
+        return told._replace(lacks="how long tasks waited for memory in a group")
+    return _missing("no cgroup file system is mounted", "mount | grep cgroup")
 
 
 def _ptrace() -> Check:
-    lacks = "stacks of processes that hang and were not started under forensics run"
-    mend = "sudo sysctl -w kernel.yama.ptrace_scope=0"
     try:
         scope = int(Path("/proc/sys/kernel/yama/ptrace_scope").read_text(encoding="ascii"))
     except (OSError, ValueError):
-        return Check("ptrace", "ok", "no restriction: processes of the same user may be traced")
+        return _ok("no restriction: processes of the same user may be traced")
     if not scope or (os.geteuid() == 0 and scope < 3):
-        return Check("ptrace", "ok", f"scope {scope}: may be used")
+        return _ok(f"scope {scope}: may be used")
     words = {1: "only child processes", 2: "only with CAP_SYS_PTRACE"}.get(scope, "switched off until the next boot")
-    return Check("ptrace", "limited", f"scope {scope}: {words}", lacks, mend)
+    return _limited(f"scope {scope}: {words}", "sudo sysctl -w kernel.yama.ptrace_scope=0")
 
 
 def _py_spy() -> Check:
     from forensics.capture.stacks import py_spy_path
 
-    lacks = "stacks of a job that hangs (forensics run --stall)"
-    if path := py_spy_path():
-        return Check("py-spy", "ok", path)
-    return Check("py-spy", "missing", "not installed", lacks, install_command("py-spy"))
+    path = py_spy_path()
+    return _ok(path) if path else _missing("not installed", install_command("py-spy"))
 
 
 def _gpu() -> Check:
     line, refused = _ask("nvidia-smi", "-L")
     if refused == "not installed":
-        return Check("nvidia-smi", "absent", "no NVIDIA driver here")
-    return Check("nvidia-smi", "ok", line) if line else Check("nvidia-smi", "missing", refused, "the state of GPUs", "nvidia-smi")
+        return _absent("no NVIDIA driver here")
+    return _ok(line) if line else _missing(refused, "nvidia-smi")
 
 
 def _slurm() -> Check:
     version, refused = _ask("sacct", "--version")
     if refused == "not installed":
-        return Check("slurm", "absent", "no sacct here")
+        return _absent("no sacct here")
     _, refused = _ask("sacct", "-n", "-X", "-S", "now-1minutes")
-    lacks = "states, exit codes and memory of Slurm jobs"
-    return (
-        Check("slurm", "missing", refused, lacks, "sacct -n -X") if refused else Check("slurm", "ok", f"{version}: sacct answers")
-    )
+    return _missing(refused, "sacct -n -X") if refused else _ok(f"{version}: sacct answers")
 
 
 def _kubectl() -> Check:
     context, refused = _ask("kubectl", "config", "current-context")
     if refused == "not installed":
-        return Check("kubectl", "absent", "no kubectl here")
-    lacks = "states, events and earlier logs of pods"
-    return (
-        Check("kubectl", "ok", f"context {context}")
-        if context
-        else Check("kubectl", "missing", refused, lacks, "kubectl config use-context NAME")
-    )
+        return _absent("no kubectl here")
+    return _ok(f"context {context}") if context else _missing(refused, "kubectl config use-context NAME")
 
 
 def _clock() -> Check:
@@ -190,13 +189,10 @@ def _clock() -> Check:
     try:
         unsure = ctypes.CDLL(None).adjtimex(status) == CLOCK_UNSYNCHRONISED
     except (OSError, AttributeError):
-        return Check("clock", "ok", zone)
+        return _ok(zone)
     if unsure:
-        lacks = "the order of events of several machines: their clocks may differ"
-        return Check(
-            "clock", "limited", f"{zone}; the clock is not kept in step with others", lacks, "sudo timedatectl set-ntp true"
-        )
-    return Check("clock", "ok", f"{zone}; kept in step")
+        return _limited(f"{zone}; the clock is not kept in step with others", "sudo timedatectl set-ntp true")
+    return _ok(f"{zone}; kept in step")
 
 
 def _core_dumps() -> Check:
@@ -205,19 +201,8 @@ def _core_dumps() -> Check:
     pattern = Path("/proc/sys/kernel/core_pattern").read_text(encoding="utf-8").strip()
     limit = resource.getrlimit(resource.RLIMIT_CORE)[0]
     if pattern.startswith("|") or limit:
-        return Check("core dumps", "ok", f"kept: {pattern[:60]}")
-    return Check(
-        "core dumps", "limited", "none are kept: ulimit -c is 0", "the native stack of a segfault", "ulimit -c unlimited"
-    )
-
-
-def _extras() -> Iterator[Check]:
-    """A check of each extra; `mend` is what it lacks."""
-    for module, (lacks, packages) in EXTRA_MODULES.items():
-        there = find_spec(module) is not None
-        name = f"extra {packages.split()[0]}"
-        gone = " ".join(p for p in packages.split() if not _is_installed(p))
-        yield Check(name, "ok", "installed") if there else Check(name, "missing", "not installed", lacks, gone)
+        return _ok(f"kept: {pattern[:60]}")
+    return _limited("none are kept: ulimit -c is 0", "ulimit -c unlimited")
 
 
 def _is_installed(package: str) -> bool:
@@ -228,15 +213,17 @@ def _is_installed(package: str) -> bool:
 
 
 def _extra_packages() -> Check:
-    found = list(_extras())
-    gone = [check for check in found if check.state != "ok"]
+    gone = [(lacks, packages.split()) for module, (lacks, packages) in EXTRA_MODULES.items() if find_spec(module) is None]
     if not gone:
-        return Check("extras", "ok", "all are installed")
-    lacks = "; ".join(check.lacks for check in gone)
-    packages = " ".join(dict.fromkeys(p for check in gone for p in check.mend.split()))
-    return Check(
-        "extras", "missing", ", ".join(check.name.removeprefix("extra ") for check in gone), lacks, install_command(packages)
-    )
+        return _ok("all are installed")
+    packages = dict.fromkeys(p for _, needed in gone for p in needed if not _is_installed(p))
+    told = _missing(", ".join(needed[0] for _, needed in gone), install_command(" ".join(packages)))
+    return told._replace(lacks="; ".join(lacks for lacks, _ in gone))
+
+
+def _is_writable(folder: Path) -> bool:
+    """May it be written to, or be made?"""
+    return os.access(next(p for p in (folder, *folder.parents) if p.exists()), os.W_OK)
 
 
 def _cache() -> Check:
@@ -244,12 +231,9 @@ def _cache() -> Check:
     from forensics.data_files import cache
 
     folder = cache.folder(config().cache)
-    above = next(p for p in (folder, *folder.parents) if p.exists())
-    if os.access(above, os.W_OK):
-        return Check("cache", "ok", str(folder))
-    return Check(
-        "cache", "missing", f"{folder} cannot be written", "0.2 to 8 s of each start", "export FORENSICS_CACHE=/tmp/forensics"
-    )
+    if _is_writable(folder):
+        return _ok(str(folder))
+    return _missing(f"{folder} cannot be written", "export FORENSICS_CACHE=/tmp/forensics")
 
 
 def _runs() -> Check:
@@ -258,35 +242,31 @@ def _runs() -> Check:
 
     capture_settings()
     folder = Path(state_folder())
-    above = next(p for p in (folder, *folder.parents) if p.exists())
-    free = shutil.disk_usage(above).free
-    found = f"{len(newest_first())} in {folder}, {free / 2**30:.1f} GiB are free"
-    if os.access(above, os.W_OK):
-        return Check("captured runs", "ok", found)
-    return Check(
-        "captured runs",
-        "missing",
-        f"{folder} cannot be written",
-        "everything of forensics run",
-        "export FORENSICS_RUNS=/tmp/runs",
-    )
+    free = shutil.disk_usage(next(p for p in (folder, *folder.parents) if p.exists())).free
+    if _is_writable(folder):
+        return _ok(f"{len(newest_first())} in {folder}, {free / 2**30:.1f} GiB are free")
+    return _missing(f"{folder} cannot be written", "export FORENSICS_RUNS=/tmp/runs")
 
 
-CHECKS: dict[str, Callable[[], Check]] = {
-    "versions": _versions,
-    "kernel log": _kernel_log,
-    "journal": _journal,
-    "cgroup": _cgroup,
-    "ptrace": _ptrace,
-    "py-spy": _py_spy,
-    "nvidia-smi": _gpu,
-    "slurm": _slurm,
-    "kubectl": _kubectl,
-    "clock": _clock,
-    "core dumps": _core_dumps,
-    "extras": _extra_packages,
-    "cache": _cache,
-    "captured runs": _runs,
+# name -> the check, and what reports lack where it finds too little
+CHECKS: dict[str, tuple[Callable[[], Check], str]] = {
+    "versions": (_versions, ""),
+    "kernel log": (
+        _kernel_log,
+        "kills by the kernel, GPU errors, segfaults and disks: what most deaths without a message are shown by",
+    ),
+    "journal": (_journal, "what the kernel and services said before the last boot"),
+    "cgroup": (_cgroup, "the memory limit of a job, and how often it was hit"),
+    "ptrace": (_ptrace, "stacks of processes that hang and were not started under forensics run"),
+    "py-spy": (_py_spy, "stacks of a job that hangs (forensics run --stall)"),
+    "nvidia-smi": (_gpu, "the state of GPUs"),
+    "slurm": (_slurm, "states, exit codes and memory of Slurm jobs"),
+    "kubectl": (_kubectl, "states, events and earlier logs of pods"),
+    "clock": (_clock, "the order of events of several machines: their clocks may differ"),
+    "core dumps": (_core_dumps, "the native stack of a segfault"),
+    "extras": (_extra_packages, ""),
+    "cache": (_cache, "0.2 to 8 s of each start"),
+    "captured runs": (_runs, "everything of forensics run"),
 }
 
 

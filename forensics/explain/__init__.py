@@ -17,14 +17,13 @@ from forensics.advice.wording import fill_command, summary
 from forensics.database import Cause, Database, Signature, read_table
 from forensics.database.codes import Code, codes_asked_for, codes_in_line
 from forensics.database.conditions import condition_field
-from forensics.database.differential import Differential
+from forensics.database.differential import Differential, differentials
 from forensics.database.effects import with_effects, with_warning
 from forensics.database.entries import HEALTHY, TEMPLATE_FIELD_PATTERN
 from forensics.database.nvlink5 import decode_line
 from forensics.explain.asked import fitting_the_question
-from forensics.explain.differential import differential_of
 from forensics.explain.likeness import NOTHING, is_sure, likely_causes
-from forensics.explain.words import Term, codes_in, is_named_alone, terms_in
+from forensics.explain.words import Term, codes_in, is_named_alone, stems, terms_in
 from forensics.model import Advice, Fields, Observation, Source
 from forensics.readers.python.exception_words import is_half_sure
 from forensics.readers.python.own_words import own_words
@@ -175,6 +174,12 @@ def _words(text: str, database: Database, is_asked: bool) -> Explanation | None:
     is_symptom = bool(causes) and causes[0].cause.fallback and not codes
     differential = differential_of(text) if is_symptom else None
     return Explanation(text, reading, terms, codes, causes=tuple(causes[:CAUSES_SHOWN]), differential=differential)
+
+
+def differential_of(question: str) -> Differential:
+    """What it may be, for the setting with most words in `question`; for a machine of its own if there are none."""
+    asked = set(stems(question))
+    return max(differentials(), key=lambda told: (len(asked.intersection(stems(told.words))), not told.words))
 
 
 def _lines(text: str, database: Database) -> Explanation:

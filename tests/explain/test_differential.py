@@ -5,8 +5,7 @@ import re
 import pytest
 
 from forensics.database import Database, read_rows
-from forensics.explain import explain
-from forensics.explain.differential import differential_of
+from forensics.explain import differential_of, explain
 
 FOUNDING = (
     "Why does the kernel crash during model training?",

@@ -69,23 +69,24 @@ def _blocks(report: Report, every: bool) -> Iterator[Block]:
     yield Block("where and when", 1, tuple(_overview(report)))
     yield Block("other incidents", 3, tuple(_incidents(report)))
     yield Block("course", 5, tuple(_course(report, paths)))
-    yield Block("evidence", 1, tuple(_evidence(first, paths, MAX_MARKDOWN_PROOFS, phrases.evidence_head(report))))
-    yield Block("what differs from the good run", 3, tuple(_baseline(report)))
+    head = phrases.evidence_head(report) + (f" in {code(paths.shared)}" if paths.shared else "")
+    yield Block("evidence", 1, tuple(_below(head, _evidence(first, paths))))
+    yield Block("what differs from the good run", 3, tuple(_below(BASELINE_HEAD, _baseline(report))))
     yield Block("what followed", 4, tuple(_others(FOLLOWED, consequences(report), paths, odds=False)))
     yield Block("what was told beside it", 4, tuple(_others(UNCONFIRMED, unconfirmed_consequences(report), paths, odds=False)))
     yield Block("other causes", 6, tuple(_others(phrases.others_head(report), phrases.also_possible(report), paths, odds=True)))
-    yield Block("lines to read first", 2, tuple(_unusual(report, paths)))
+    yield Block("lines to read first", 2, tuple(_below("Lines to read first", _unusual(report, paths))))
     advised = phrases.remedies(report)
     if advised:
         yield Block("what to do", 2, ("", "### What to do", ""))
     for advice in advised:
         yield Block(f"remedy {advice.rank}", 2 + advice.rank, tuple(_remedy(advice, _logged(report))))
-    yield Block("what it may be", 3, tuple(_possible(report, paths)))
-    yield Block("what is not known", 7, tuple(_unknown(report)))
-    yield Block("earlier attempts", 7, tuple(_earlier(report, paths)))
+    yield Block("what it may be", 3, tuple(_below(phrases.POSSIBLE_HEAD, _possible(report, paths))))
+    yield Block("what is not known", 7, tuple(_below("Not known", _unknown(report))))
+    yield Block("earlier attempts", 7, tuple(_below(course.heading(report), _earlier(report, paths))))
     for group in notice_groups(report):
-        yield Block(group.head.lower(), 8, tuple(_notices(group, paths)))
-    yield Block("environment", 9, tuple(_environment(report, paths)))
+        yield Block(group.head.lower(), 8, tuple(_below(group.head, _notices(group, paths))))
+    yield Block("environment", 9, tuple(_below("Environment", _environment(report, paths))))
     yield Block("processes", 10, tuple(_processes(report)))
     if every:
         yield from _every_incident(report, paths)
@@ -158,19 +159,26 @@ def _every_incident(report: Report, paths: Paths) -> Iterator[Block]:
         yield Block(f"incident {incident.id}", 13, tuple(lines))
 
 
+def _below(head: str, lines: Iterable[str]) -> Iterator[str]:
+    """`lines` below their heading; nothing without lines."""
+    if found := list(lines):
+        yield from ("", f"### {head}", "", *found)
+
+
+def _folded(head: str, lines: Iterable[str]) -> Iterator[str]:
+    """`lines` that are shown on demand."""
+    yield from ("", f"<details><summary>{head}</summary>", "", *lines, "", "</details>")
+
+
 def _earlier(report: Report, paths: Paths) -> Iterator[str]:
     if not report.earlier_attempts:
         return
     lines = []
     for a in course.attempts_shown(report):
         remark = f" ({course.title_remark(a)})" if a.same_cause else ""
-        lines += [
-            f"attempt {a.number}: {a.title}{remark}",
-            f"    {paths.place(a.source, a.line)}: {a.text[:MAX_MARKDOWN_LINE_CHARS]}",
-        ]
+        lines += [f"attempt {a.number}: {a.title}{remark}", f"    {_quoted(paths, a.source, a.line, a.text)}"]
         lines += [f"    {changed}"] if (changed := course.changes_clause(a)) else []
-    lead = f"{course.introduction(report)}:".capitalize()
-    yield from ("", f"### {course.heading(report)}", "", lead, "", *fenced_block(lines))
+    yield from (f"{course.introduction(report)}:".capitalize(), "", *fenced_block(lines))
     if more := course.left_out_note(report):
         yield from ("", more)
 
@@ -196,12 +204,12 @@ def _course(report: Report, paths: Paths) -> Iterator[str]:
 def _baseline(report: Report) -> Iterator[str]:
     beside, rows = baseline_rows(report)
     if beside:
-        yield from ("", f"### {BASELINE_HEAD}", "", f"{escape(beside)}.", "")
+        yield from (f"{escape(beside)}.", "")
         yield from (f"- {code(name)}: {code(text[:MAX_MARKDOWN_LINE_CHARS])}" for name, text in rows)
 
 
-def _evidence(finding: Finding, paths: Paths, most: int, head: str) -> Iterator[str]:
-    proofs = phrases.quoted_evidence(finding, most)
+def _evidence(finding: Finding, paths: Paths) -> Iterator[str]:
+    proofs = phrases.quoted_evidence(finding, MAX_MARKDOWN_PROOFS)
     if not proofs:
         return
     lines: list[str] = []
@@ -210,7 +218,7 @@ def _evidence(finding: Finding, paths: Paths, most: int, head: str) -> Iterator[
         lines += [f"{' ' * 4}{x.number}: {x.text[:MAX_MARKDOWN_LINE_CHARS]}" for x in before]
         lines.append(_quoted_line(proof, paths))
         lines += [f"{' ' * 4}{x.number}: {x.text[:MAX_MARKDOWN_LINE_CHARS]}" for x in after]
-    yield from ("", f"### {head}" + (f" in {code(paths.shared)}" if paths.shared else ""), "", *fenced_block(lines))
+    yield from fenced_block(lines)
     links = {p.source: p.linked_by for p in reversed(proofs) if p.linked_by}
     if links:
         yield ""
@@ -223,33 +231,32 @@ def _evidence(finding: Finding, paths: Paths, most: int, head: str) -> Iterator[
 
 
 def _quoted_line(proof: Proof, paths: Paths) -> str:
-    text = phrases.line_excerpt(proof, MAX_MARKDOWN_LINE_CHARS)[:MAX_MARKDOWN_LINE_CHARS]
-    return f"{paths.place(proof.source, proof.line)}: {text}"
+    return _quoted(paths, proof.source, proof.line, phrases.line_excerpt(proof, MAX_MARKDOWN_LINE_CHARS))
+
+
+def _quoted(paths: Paths, source: str, line: int, text: str) -> str:
+    return f"{paths.place(source, line)}: {text[:MAX_MARKDOWN_LINE_CHARS]}"
 
 
 def _unusual(report: Report, paths: Paths) -> Iterator[str]:
     if messages := phrases.lines_to_read(report):
         marks = ((" " if m.context else ">", m, m.text[:MAX_MARKDOWN_LINE_CHARS] + phrases.repetition_text(m)) for m in messages)
         lines = [f"{mark} {paths.place(m.source, m.line)}: {text}" for mark, m, text in marks]
-        yield from ("", "### Lines to read first", "", escape(phrases.UNUSUAL), "", *fenced_block(lines))
+        yield from (escape(phrases.UNUSUAL), "", *fenced_block(lines))
 
 
 def _others(head: str, findings: list[Finding], paths: Paths, odds: bool) -> Iterator[str]:
     if not findings:
         return
     titles = "; ".join(f.title for f in findings)[:MAX_TITLES_CHARS]
-    yield from ("", f"<details><summary>{head}: {escape_html(titles)}</summary>", "")
+    lines: list[str] = []
     for finding in findings:
         chance = f", {phrases.percent_text(finding.probability)}" if odds else ""
-        yield f"- {escape(finding.title)} ({code(finding.id)}{chance})"
+        lines.append(f"- {escape(finding.title)} ({code(finding.id)}{chance})")
         for proof in finding.evidence[:1]:
-            yield from (
-                "",
-                *(f"  {x}" for x in fenced_block([_quoted_line(proof, paths)])),
-            )
-            if proof.linked_by:
-                yield from ("", f"  linked by {code(paths.within(proof.linked_by))}")
-    yield from ("", "</details>")
+            lines += ["", *(f"  {x}" for x in fenced_block([_quoted_line(proof, paths)]))]
+            lines += ["", f"  linked by {code(paths.within(proof.linked_by))}"] if proof.linked_by else []
+    yield from _folded(f"{head}: {escape_html(titles)}", lines)
 
 
 def _remedy(advice: Advice, logged: list[str]) -> Iterator[str]:
@@ -263,17 +270,13 @@ def _remedy(advice: Advice, logged: list[str]) -> Iterator[str]:
 
 
 def _unknown(report: Report) -> Iterator[str]:
-    if report.missing:
-        yield from ("", "### Not known", "")
+    logged = _logged(report)
     for unknown in report.missing:
-        logged = _logged(report)
         yield f"- {prose(unknown.what, logged)}: {prose(unknown.why, logged)} {code(unknown.command)}"
 
 
 def _possible(report: Report, paths: Paths) -> Iterator[str]:
     """What it may be, each with the observation that tells it, and what the logs rule out."""
-    if report.possible:
-        yield from ("", f"### {phrases.POSSIBLE_HEAD}", "")
     for told in phrases.possible_shown(report):
         looks = "".join(f" {code(command)}" for command in told.commands)
         yield f"1. {told.sign}{looks}. Then: {told.first}"
@@ -285,38 +288,30 @@ def _notices(group: NoticeGroup, paths: Paths) -> Iterator[str]:
     """The notices in a fence with their reasons, which also have words of the log in them."""
     lines: list[str] = []
     for notice, why in group.shown:
-        lines += [
-            f"{paths.place(notice.source, notice.line)}: {notice.text[:MAX_MARKDOWN_LINE_CHARS]}",
-            *([f"    {why}"] if why else []),
-        ]
-    yield from ("", f"### {group.head}", "", *fenced_block(lines))
+        lines += [_quoted(paths, notice.source, notice.line, notice.text), *([f"    {why}"] if why else [])]
+    yield from fenced_block(lines)
     if group.more:
         yield from ("", f"and {with_noun(group.more, 'more line')}")
 
 
 def _environment(report: Report, paths: Paths) -> Iterator[str]:
     rows = [(escape(s.name), code_cell(s.value), code_cell(paths.place(s.source, s.line))) for s in report.environment]
-    if rows:
-        yield from ("", "### Environment", "", *table_lines(("what", "value", "where"), rows))
+    yield from table_lines(("what", "value", "where"), rows) if rows else ()
 
 
 def _processes(report: Report) -> Iterator[str]:
-    if not report.processes:
-        return
     rows = [(str(p.pid), code_cell(p.task), format_size(p.rss_bytes), "killed" if p.killed else "") for p in report.processes]
-    yield from ("", "<details><summary>Processes when memory ran out</summary>", "")
-    yield from table_lines(("pid", "process", "resident, with files", " "), rows, right=("pid", "resident, with files"))
-    yield from ("", "</details>")
+    if rows:
+        head, right = ("pid", "process", "resident, with files", " "), ("pid", "resident, with files")
+        yield from _folded("Processes when memory ran out", table_lines(head, rows, right))
 
 
 def _read(report: Report) -> Iterator[str]:
     rows = [(code_cell(s.name), str(s.lines), escape(s.format), escape(s.clock)) for s in report.sources[:MAX_TABLE_ROWS]]
     if len(report.sources) > MAX_TABLE_ROWS:
         rows.append((f"and {with_noun(len(report.sources) - MAX_TABLE_ROWS, 'more source')}", "", "", ""))
-    yield from ("", "<details><summary>What was read</summary>", "")
-    yield from table_lines(("source", "lines", "format", "clock"), rows, right=("lines",))
     found_notes = phrases.warning_notes(report)
-    lines = [f"{f'{where}: ' if where else ''}{message}" for where, message in found_notes[:MAX_TABLE_ROWS]]
-    lines += [f"and {with_noun(len(found_notes) - MAX_TABLE_ROWS, 'more note')}"] if len(found_notes) > MAX_TABLE_ROWS else []
-    yield from ("", *fenced_block(lines)) if lines else ()
-    yield from ("", "</details>")
+    notes = [f"{f'{where}: ' if where else ''}{message}" for where, message in found_notes[:MAX_TABLE_ROWS]]
+    notes += [f"and {with_noun(len(found_notes) - MAX_TABLE_ROWS, 'more note')}"] if len(found_notes) > MAX_TABLE_ROWS else []
+    table = table_lines(("source", "lines", "format", "clock"), rows, right=("lines",))
+    yield from _folded("What was read", [*table, *(["", *fenced_block(notes)] if notes else [])])

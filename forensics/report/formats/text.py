@@ -10,7 +10,7 @@ do first  Ask for more memory than the 400 MiB it had
 incidents 200 in these logs, number 1 is told here; --incident N tells another
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from forensics.core.text import with_noun
 from forensics.model import Advice, Finding, Proof, Report
@@ -18,7 +18,7 @@ from forensics.report import course, overview, phrases
 from forensics.report.course import FOLLOWED, UNCONFIRMED, consequences, course_steps, delay_text, unconfirmed_consequences
 from forensics.report.curves import SPARKLINE_CHARS, first_to_last, relevant_curves, sparkline
 from forensics.report.difference import BASELINE_HEAD, baseline_rows
-from forensics.report.overview import notice_groups, seen_before
+from forensics.report.overview import NoticeGroup, notice_groups, seen_before
 from forensics.report.overview import other_incidents as incidents_beside
 from forensics.report.paths import Paths
 from forensics.report.rows import MIN_SAID_CHARS, Row, coloured_text, cut_text, plain_text, wrap_rows
@@ -137,6 +137,7 @@ class FirstScreen:
         yield Row(*spans)
 
 
+Section = tuple[str, Iterable[Row], str]  # its heading, its rows, and what stands beside the heading
 ENDED_AS_ASKED = ("ended_well", "going_on")  # outcomes of which three lines are enough
 MAX_TEXT_PROOFS = 5  # with the cause and the first remedy they fit on a terminal's first screen or two
 IN_FULL = 2  # chosen by hand: remedies with reason, command and reference; the others in one line
@@ -162,6 +163,15 @@ def is_short(report: Report) -> bool:
     return as_asked and not (phrases.also_possible(report) or incidents_beside(report) or phrases.warning_notes(report))
 
 
+def _below(head: str, rows: Iterable[Row], beside: str = "") -> Iterator[Row]:
+    """A section: its rows below their heading, with some words beside it; nothing without rows."""
+    drawn = list(rows)
+    if drawn:
+        yield Row()
+        yield Row((head.lower(), "head"), (f"  {beside}" if beside else "", "dim"))
+        yield from drawn
+
+
 class _Text:
     def __init__(self, report: Report, style: Style) -> None:
         self.report, self.width, self.every = report, max(MIN_PAGE_CHARS, style.width), style.every_incident
@@ -176,15 +186,32 @@ class _Text:
         yield from self._evidence()
         yield from self._numbers()
         yield from self._baseline()
-        yield from self._unusual()
-        yield from self._followed()
-        yield from self._remedies()
-        yield from self._possible()
-        yield from self._unknown()
-        yield from self._earlier()
-        yield from self._notices()
+        for head, rows, beside in self._sections():
+            yield from _below(head, rows, beside)
         yield from self._every_incident()
-        yield from self._read()
+        yield from _below("read", self._read())
+
+    def _sections(self) -> Iterator[Section]:
+        """The sections between the evidence and what was read, in reading order."""
+        report = self.report
+        yield "lines to read first", self._unusual(), phrases.UNUSUAL
+        yield FOLLOWED, self._others(consequences(report), lambda f: delay_text(f, self.first)), ""
+        yield UNCONFIRMED, self._others(unconfirmed_consequences(report), lambda _: ""), ""
+        head = "also seen" if self.first.probability >= MIN_ONLY_SEEN_PROBABILITY else phrases.others_head(report)
+        yield head, self._others(phrases.also_possible(report), lambda f: phrases.percent_text(f.probability)), ""
+        yield "what to do", self._remedies(), ""
+        yield phrases.POSSIBLE_HEAD, self._possible(), ""
+        yield "not known", self._unknown(), self._if_fits("not known", "forensics doctor tells what can be read on this machine")
+        yield from self._beside()
+
+    def _beside(self) -> Iterator[Section]:
+        """What is worth knowing beside the end that is told."""
+        head = course.heading(self.report)
+        yield head, self._earlier(), self._if_fits(head, course.introduction(self.report))
+        yield from ((group.head, self._notices(group), "") for group in notice_groups(self.report))
+
+    def _if_fits(self, head: str, beside: str) -> str:
+        return beside if len(head) + 2 + len(beside) <= self.width else ""
 
     def _in_short(self) -> Iterator[Row]:
         """How it ended and what was read; then only what is worth knowing."""
@@ -196,8 +223,8 @@ class _Text:
         said = f"{lines} in {self.paths.short(sources[0].name)}{others}"
         said += more if len(said + more) <= room else ""
         yield Row(("read".ljust(LABEL_COLUMNS), "head"), (cut_text(said, room, 1)[0], "dim"))
-        yield from self._earlier()
-        yield from self._notices()
+        for head, rows, beside in self._beside():
+            yield from _below(head, rows, beside)
 
     def _numbers(self) -> Iterator[Row]:
         """The curves that are relevant to the cause, small, with their places if there is room."""
@@ -277,20 +304,9 @@ class _Text:
         for i, piece in enumerate(cut_text(text, self.width - column - 4, most)):
             yield Row((f"  {label if i == 0 else '':<{column}}  {piece}", style))
 
-    def _followed(self) -> Iterator[Row]:
-        for head, findings in ((FOLLOWED, consequences(self.report)), (UNCONFIRMED, unconfirmed_consequences(self.report))):
-            if findings:
-                yield Row()
-                yield Row((head.lower(), "head"))
-            for finding in findings:
-                yield from self._other(finding, finding.title, delay_text(finding, self.first) if head == FOLLOWED else "")
-        rest = phrases.also_possible(self.report)
-        if rest:
-            yield Row()
-            sure = self.first.probability >= MIN_ONLY_SEEN_PROBABILITY
-            yield Row(("also seen" if sure else phrases.others_head(self.report).lower(), "head"))
-            for finding in rest:
-                yield from self._other(finding, finding.title, phrases.percent_text(finding.probability))
+    def _others(self, findings: Sequence[Finding], remark: Callable[[Finding], str]) -> Iterator[Row]:
+        for finding in findings:
+            yield from self._other(finding, finding.title, remark(finding))
 
     def _other(self, finding: Finding, title: str, remark: str) -> Iterator[Row]:
         room = self.width - len(title) - 2
@@ -305,22 +321,19 @@ class _Text:
             yield Row((f"  {remark}", "dim"))
         for proof in finding.evidence[:1]:
             room = self.width - len(self._place(proof)) - 6
-            yield Row(
-                ("    ", ""),
-                (self._place(proof), "place"),
-                ("  " + cut_text(phrases.line_excerpt(proof, room), room, 1)[0], ""),
-                link=proof.source,
-            )
+            yield self._quoted(4, proof.source, proof.line, phrases.line_excerpt(proof, room))
             if finding.role == "symptom" and proof.linked_by:
                 yield from self._linked(phrases.link_text(proof.linked_by), 6 + len(self._place(proof)))
 
+    def _quoted(self, indent: int, source: str, line: int, text: str) -> Row:
+        """A line of a log in one row behind its place."""
+        place = self.paths.place(source, line)
+        said = cut_text(text, self.width - len(place) - indent - 2, 1)[0]
+        return Row((" " * indent, ""), (place, "place"), (f"  {said}", ""), link=source)
+
     def _unusual(self) -> Iterator[Row]:
         messages = phrases.lines_to_read(self.report)
-        if not messages:
-            return
-        yield Row()
-        yield Row(("lines to read first", "head"), (f"  {phrases.UNUSUAL}", "dim"))
-        column = min(MAX_PLACE_COLUMN_CHARS, max(len(self.paths.place(m.source, m.line)) for m in messages))
+        column = min(MAX_PLACE_COLUMN_CHARS, max((len(self.paths.place(m.source, m.line)) for m in messages), default=0))
         for message in messages:
             place, again = self.paths.place(message.source, message.line), phrases.repetition_text(message)
             room = self.width - max(column, len(place)) - 4
@@ -332,10 +345,6 @@ class _Text:
 
     def _remedies(self) -> Iterator[Row]:
         advice = phrases.remedies(self.report)
-        if not advice:
-            return
-        yield Row()
-        yield Row(("what to do", "head"))
         for i, remedy in enumerate(advice):
             yield from self._remedy(remedy, full=i < IN_FULL)
         if len(advice) > IN_FULL:
@@ -352,21 +361,12 @@ class _Text:
             yield Row((" " * 11 + remedy.reference + clause, "dim"))
 
     def _unknown(self) -> Iterator[Row]:
-        if not self.report.missing:
-            return
-        yield Row()
-        head, beside = "not known", "  forensics doctor tells what can be read on this machine"
-        yield Row((head, "head"), (beside if len(head + beside) <= self.width else "", "dim"))
         for unknown in self.report.missing:
             yield from wrap_rows(f"{unknown.what}. {unknown.why}", self.width, 2)
             yield Row(("    $ ", "dim"), (unknown.command, "command"))
 
     def _possible(self) -> Iterator[Row]:
         """What it may be, each with the observation that tells it, and what the logs rule out."""
-        if not self.report.possible:
-            return
-        yield Row()
-        yield Row((phrases.POSSIBLE_HEAD.lower(), "head"))
         for number, told in enumerate(phrases.possible_shown(self.report), 1):
             yield from wrap_rows(told.sign, self.width, 4, f"  {number} ")
             yield from (Row(("    $ ", "dim"), (command, "command")) for command in told.commands)
@@ -376,20 +376,12 @@ class _Text:
             yield from wrap_rows(f"ruled out: {', '.join(told.causes)}; {told.why} ({place})", self.width, 2)
 
     def _earlier(self) -> Iterator[Row]:
-        if not self.report.earlier_attempts:
-            return
-        yield Row()
-        head, beside = course.heading(self.report).lower(), f"  {course.introduction(self.report)}"
-        yield Row((head, "head"), (beside if len(head + beside) <= self.width else "", "dim"))
         for attempt in course.attempts_shown(self.report):
             remark = f"  {course.title_remark(attempt)}" if attempt.same_cause else ""
             lead = f"  {attempt.number:<3} "
-            yield Row(
-                (lead, "dim"), (cut_text(attempt.title, self.width - len(lead) - len(remark), 1)[0], "symptom"), (remark, "dim")
-            )
-            place = self.paths.place(attempt.source, attempt.line)
-            said = cut_text(attempt.text, self.width - len(place) - 8, 1)[0]
-            yield Row(("      ", ""), (place, "place"), ("  " + said, ""), link=attempt.source)
+            title = cut_text(attempt.title, self.width - len(lead) - len(remark), 1)[0]
+            yield Row((lead, "dim"), (title, "symptom"), (remark, "dim"))
+            yield self._quoted(6, attempt.source, attempt.line, attempt.text)
             yield from wrap_rows(course.changes_clause(attempt), self.width, 6)
         if more := course.left_out_note(self.report):
             yield Row((f"  {more}", "dim"))
@@ -414,21 +406,14 @@ class _Text:
             for proof in proofs:
                 yield from self._proof(proof, column, proof == first.evidence[0] and proof.weight != "hint", context=False)
 
-    def _notices(self) -> Iterator[Row]:
-        for group in notice_groups(self.report):
-            yield Row()
-            yield Row((group.head.lower(), "head"))
-            for notice, why in group.shown:
-                place = self.paths.place(notice.source, notice.line)
-                text = cut_text(notice.text, self.width - len(place) - 4, 1)[0]
-                yield Row(("  ", ""), (place, "place"), (f"  {text}", ""), link=notice.source)
-                yield from wrap_rows(why, self.width, 6, style="dim")
-            if group.more:
-                yield Row((f"  and {group.more} more, all in --format json", "dim"))
+    def _notices(self, group: NoticeGroup) -> Iterator[Row]:
+        for notice, why in group.shown:
+            yield self._quoted(2, notice.source, notice.line, notice.text)
+            yield from wrap_rows(why, self.width, 6, style="dim")
+        if group.more:
+            yield Row((f"  and {group.more} more, all in --format json", "dim"))
 
     def _read(self) -> Iterator[Row]:
-        yield Row()
-        yield Row(("read", "head"))
         for s in self.report.sources[:MAX_NAMED_SOURCES]:
             lines = with_noun(s.lines, "line")
             yield Row((f"  {s.name}", ""), (f"  {lines}, {s.format}{f', {s.compression}' if s.compression else ''}", "dim"))
