@@ -3,12 +3,12 @@
 A thread cannot be killed, and a killed worker loses its other work. So the worker analyses nothing itself: a helper process does
 it, and after a kill the next case gets a new helper.
 
-The process that analyses cases for one worker. Standard input: one JSON line per case; standard output: the reports.
+The process that analyses cases for one worker gets each case as JSON on its end of a connection, and answers with the report.
 
-{"name": "run7", "paths": ["incidents/run7"], "base": "/data"}   ->   16 hex digits (length), then the report as JSON
+{"name": "run7", "paths": ["incidents/run7"], "base": "/data"}   ->   the report as JSON
 
-It has one thread and loads the signature database once. It ends when its input ends, or when its worker kills it because a case
-exceeds its limits.
+It has one thread and loads the signature database once. It ends when the connection closes, or when its worker kills it because a
+case exceeds its limits.
 
 Store reports as rows in a folder of Parquet parts. A part is written completely or not at all, so a run can be resumed.
 
@@ -18,14 +18,15 @@ reports.parquet/part-00000.parquet ...    the columns of a history, and: report 
 import atexit
 import contextlib
 import os
-import select
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import msgspec
 
@@ -48,20 +49,14 @@ class HelperRequest(msgspec.Struct, frozen=True):
     signatures: tuple[str, ...] = ()
 
 
-def main() -> None:
-    """Answer requests until the input ends."""
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # other output to stdout goes to stderr, so that it does not mix with the answers
+def main(connection: Connection) -> None:
+    """Answer requests until the worker is gone; then another one analyses its case."""
     knowledge: Database | None = None
-    for line in sys.stdin.buffer:
-        request = msgspec.json.decode(line, type=HelperRequest)
-        knowledge = knowledge or pipeline.database(Path(f) for f in request.signatures)
-        text = render(_report(request, knowledge), "jsonl").encode()
-        try:
-            answers.write(b"%016x" % len(text) + text)
-            answers.flush()
-        except BrokenPipeError:  # the worker is gone; another one analyses this case
-            os._exit(0)
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            request = msgspec.json.decode(connection.recv_bytes(), type=HelperRequest)
+            knowledge = knowledge or pipeline.database(Path(f) for f in request.signatures)
+            connection.send_bytes(render(_report(request, knowledge), "jsonl").encode())
 
 
 def _report(request: HelperRequest, knowledge: Database) -> Report:
@@ -96,11 +91,10 @@ def _fetched(case: Case, knowledge: Database) -> Report:
 
 
 if __name__ == "__main__":
-    main()
+    main(Connection(int(sys.argv[1])))
 
 
 MEMORY_POLL_S = 0.05  # between two readings of the helper's memory
-LENGTH_FIELD_CHARS = 16  # hexadecimal digits before each answer: its length in bytes
 MAX_IDLE_MIB = 112  # a helper with more between two cases is replaced; it starts with 50 and grows by 1 per kind of case
 
 
@@ -130,61 +124,58 @@ class Helper:
 
     def __init__(self) -> None:
         self.process: subprocess.Popen[bytes] | None = None
+        self.connection: Connection | None = None
 
     def ask(self, request: HelperRequest, limits: Limits) -> bytes:
         """The report; raises OverLimitError, after stopping the process, if it exceeded a limit or died."""
-        process = self.process or self._start()
-        assert process.stdin and process.stdout
+        if self.process is None or self.connection is None:
+            self.process, self.connection = _started()
         try:
-            process.stdin.write(msgspec.json.encode(request) + b"\n")
-            process.stdin.flush()
-            return self._answer(process.stdout, process, limits)
+            self.connection.send_bytes(msgspec.json.encode(request))
+            _wait(self.connection, self.process, limits)
+            return self.connection.recv_bytes()
+        except (EOFError, OSError) as error:
+            raise OverLimitError(f"its analysis died ({_status(self.stop())})") from error
         except OverLimitError:
             self.stop()
             raise
-        except BrokenPipeError as error:
-            self.stop()
-            raise OverLimitError("its analysis died") from error
-
-    def _start(self) -> "subprocess.Popen[bytes]":
-        command = [sys.executable, "-m", "forensics.fleet.worker"]
-        one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=os.environ | one_thread)
-        return self.process
-
-    def _answer(self, out: IO[bytes], process: "subprocess.Popen[bytes]", limits: Limits) -> bytes:
-        until = time.monotonic() + limits.seconds
-        got, needed = b"", LENGTH_FIELD_CHARS
-        while len(got) < needed:
-            if select.select([out], [], [], MEMORY_POLL_S)[0]:
-                piece = os.read(out.fileno(), MIB)
-                if not piece:
-                    raise OverLimitError(f"its analysis died ({_status(process.wait())})")
-                got += piece
-                if len(got) >= LENGTH_FIELD_CHARS and needed == LENGTH_FIELD_CHARS:
-                    needed = LENGTH_FIELD_CHARS + int(got[:LENGTH_FIELD_CHARS], 16)
-                continue
-            if time.monotonic() > until:
-                raise OverLimitError(f"its analysis took longer than {limits.seconds:g} s and was stopped")
-            if _resident_bytes(process.pid) > limits.memory_mib * MIB:
-                raise OverLimitError(f"its analysis used more than {limits.memory_mib} MiB of memory and was stopped")
-        return got[LENGTH_FIELD_CHARS:]
 
     def renew(self) -> None:
         """Stop the process if it has kept much memory of finished cases; the next case starts a new one."""
         if self.process and _resident_bytes(self.process.pid) > MAX_IDLE_MIB * MIB:
             self.stop()
 
-    def stop(self) -> None:
-        """Kill the process."""
-        if self.process:
+    def stop(self) -> int:
+        """Kill the process; its exit status."""
+        status = 0
+        if self.process and self.connection:
             self.process.kill()
-            self.process.wait()
-            for pipe in (self.process.stdin, self.process.stdout):
-                with contextlib.suppress(OSError):  # unread data is dropped
-                    if pipe:
-                        pipe.close()
-            self.process = None
+            status = self.process.wait()
+            self.connection.close()
+        self.process = self.connection = None
+        return status
+
+
+def _started() -> tuple["subprocess.Popen[bytes]", Connection]:
+    """A new process, and the worker's end of the connection to it."""
+    own, given = Pipe()
+    one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    command, handle = [sys.executable, "-m", "forensics.fleet.worker"], given.fileno()
+    with given:
+        made = subprocess.Popen(
+            [*command, str(handle)], stdin=subprocess.DEVNULL, stdout=2, pass_fds=[handle], env=os.environ | one_thread
+        )
+    return made, own
+
+
+def _wait(connection: Connection, process: "subprocess.Popen[bytes]", limits: Limits) -> None:
+    """Wait until the process answers, or is gone; raises OverLimitError where it exceeds a limit before."""
+    until = time.monotonic() + limits.seconds
+    while not connection.poll(MEMORY_POLL_S):
+        if time.monotonic() > until:
+            raise OverLimitError(f"its analysis took longer than {limits.seconds:g} s and was stopped")
+        if _resident_bytes(process.pid) > limits.memory_mib * MIB:
+            raise OverLimitError(f"its analysis used more than {limits.memory_mib} MiB of memory and was stopped")
 
 
 HELPER = Helper()

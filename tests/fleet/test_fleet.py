@@ -101,12 +101,12 @@ def test_what_takes_too_long_or_too_much_is_told_and_the_next_case_stands(folder
 
 
 def test_a_helper_that_dies_is_told() -> None:
-    from forensics.fleet.worker import HelperRequest, OverLimitError
+    from forensics.fleet.worker import HelperRequest, OverLimitError, _started
 
     helper = Helper()
-    process = helper._start()
-    process.kill()
-    process.wait()
+    helper.process, helper.connection = _started()
+    helper.process.kill()
+    helper.process.wait()
     with pytest.raises(OverLimitError, match="died"):
         helper.ask(HelperRequest(cases_in([str(SAMPLES)])[0]), Limits())
     assert helper.process is None
