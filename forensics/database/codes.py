@@ -6,7 +6,7 @@
 
 import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 
@@ -67,7 +67,7 @@ def signal(number: str) -> list[Code]:
     """The signal of that number or name, with or without SIG."""
     name = number.upper() if number.upper().startswith("SIG") else "SIG" + number.upper()
     found = (r for r in _rows("exit_code") if r["kind"] == "signal" and (r["code"] == number or r["name"] == name))
-    return [_ending(r, "signal", r["code"]) for r in found]
+    return [_code("signal", r) for r in found]
 
 
 def _number(text: str) -> int:
@@ -80,7 +80,9 @@ def exit_status(number: str) -> list[Code]:
     code = _number(number)
     if code >= 1 << 31 or code < -255:
         return ntstatus(number)
-    rows = [_ending(r, "exit status", number) for r in _rows("exit_code") if r["kind"] == "exit" and int(r["code"]) == code]
+    rows = [
+        _code("exit status", {**r, "code": number}) for r in _rows("exit_code") if r["kind"] == "exit" and int(r["code"]) == code
+    ]
     if rows:
         return rows
     for base, how in ((0, f"{code}: Python's way to say"), (128, "128 + {}:"), (256, "256 + {}, as PBS tells it:")):
@@ -145,6 +147,13 @@ def _rows(table: str) -> tuple[dict[str, str], ...]:
     return tuple(read_rows(table))
 
 
+def _code(kind: str, row: dict[str, str], notes: Iterable[str] = (), source: str = "") -> Code:
+    """The Code of a row. `source`: of all rows of a table that has no such column."""
+    causes = tuple((row.get("causes") or row.get("cause") or "").split())
+    source = source or row["source"]
+    return Code(kind, row["code"], row["name"], row["meaning"], row["action"], causes, tuple(notes), source)
+
+
 def _xid(row: dict[str, str]) -> Code:
     notes = [f'NVIDIA calls it "{row["words"]}"'] if row["words"] else []
     notes += [f"then: {row['escalation']}"] if row["escalation"] else []
@@ -152,32 +161,21 @@ def _xid(row: dict[str, str]) -> Code:
     if int(row["code"]) in NVLINK5:
         names = sorted({r["unit"] for r in units(int(row["code"]))})
         notes.append(f"the rest of the line tells more; units it may name: {', '.join(names)}")
-    causes = (row["cause"],) if row["cause"] else ()
-    return Code("Xid", row["code"], row["name"], row["meaning"], row["action"], causes, tuple(notes), XID_SOURCE)
+    return _code("Xid", row, notes, XID_SOURCE)
 
 
 def _sxid(row: dict[str, str]) -> Code:
-    notes = (f"severity: {row['severity']}",)
-    return Code("SXid", row["code"], row["name"], row["meaning"], row["action"], (row["cause"],), notes, SXID_SOURCE)
+    return _code("SXid", row, [f"severity: {row['severity']}"], SXID_SOURCE)
 
 
 def _cuda(row: dict[str, str]) -> Code:
     names = ", ".join(n for n in (row["name"], row["driver_name"]) if n)
-    notes = (f"numbered so by CUDA {row['toolkit']}",) if row["toolkit"].startswith("before") else ()
-    causes = tuple(row["causes"].split())
-    return Code("CUDA error", row["code"], names, row["meaning"], row["action"], causes, notes, row["source"])
+    notes = [f"numbered so by CUDA {row['toolkit']}"] if row["toolkit"].startswith("before") else []
+    return _code("CUDA error", {**row, "name": names}, notes)
 
 
 def _nccl(row: dict[str, str]) -> Code:
-    notes = (f"its message: {row['said']}",)
-    return Code(
-        "NCCL result", row["code"], row["name"], row["meaning"], row["action"], tuple(row["causes"].split()), notes, row["source"]
-    )
-
-
-def _ending(row: dict[str, str], kind: str, number: str) -> Code:
-    causes = tuple(row["causes"].split())
-    return Code(kind, number, row["name"], row["meaning"], row["action"], causes, (), row["source"])
+    return _code("NCCL result", row, [f"its message: {row['said']}"])
 
 
 def _as_exit(code: Code, number: str, how: str) -> Code:
@@ -191,7 +189,5 @@ def _own_choice(number: str) -> Code:
 
 def _ntstatus(row: dict[str, str]) -> Code:
     signed = int(row["code"], 16) - (1 << 32)
-    notes = (f"also written {signed} and {signed + (1 << 32)}",) if signed + (1 << 32) >= 1 << 31 else ()
-    return Code(
-        "NTSTATUS", row["code"], row["name"], row["meaning"], row["action"], tuple(row["causes"].split()), notes, row["source"]
-    )
+    unsigned = signed + (1 << 32)
+    return _code("NTSTATUS", row, [f"also written {signed} and {unsigned}"] if unsigned >= 1 << 31 else [])

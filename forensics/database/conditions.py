@@ -215,16 +215,21 @@ OR = " || "  # between the conditions of a cell
 JOINING_PATTERN = lazy.regex(r"^(?:and|or|else|then|meanwhile) ")
 
 
-class Contradiction(Struct, frozen=True):
-    """A row: the words of remedies, words beside which they apply all the same, and conditions one of which excludes them."""
+class WordRule(Struct, frozen=True):
+    """A rule on remedies and commands with certain words; `settled`: words beside which it does not apply."""
 
     words: re.Pattern[str]
     settled: re.Pattern[str] | None
-    shown: tuple[str, ...]
 
-    def is_about(self, text: str) -> bool:
-        """Are its words in `text`, and none that settles it?"""
-        return bool(self.words.search(text)) and not (self.settled and self.settled.search(text))
+    def is_about(self, text: str, *beside: str) -> bool:
+        """Are its words in `text`, and none that settles it, there or in the texts `beside`?"""
+        return bool(self.words.search(text)) and not (self.settled and any(map(self.settled.search, (text, *beside))))
+
+
+class Contradiction(WordRule, frozen=True):
+    """A remedy with such words is excluded if one of the conditions `shown` holds."""
+
+    shown: tuple[str, ...]
 
     def is_shown(self, known: Fields, environment: Environment) -> bool:
         """Does the case show it?"""
@@ -234,14 +239,12 @@ class Contradiction(Struct, frozen=True):
 @functools.cache
 def contradictions() -> tuple[Contradiction, ...]:
     """The rows of tables/contradictions.csv."""
-    return tuple(
-        Contradiction(
-            lazy.regex(row["words"]),
-            lazy.regex(row["settled"]) if row["settled"] else None,
-            tuple(row["shown"].split(OR)),
-        )
-        for row in read_rows("contradictions")
-    )
+    return tuple(Contradiction(*rule_words(row), tuple(row["shown"].split(OR))) for row in read_rows("contradictions"))
+
+
+def rule_words(row: Mapping[str, str]) -> tuple[re.Pattern[str], re.Pattern[str] | None]:
+    """The words of a WordRule in a row of a table."""
+    return lazy.regex(row["words"]), lazy.regex(row["settled"]) if row["settled"] else None
 
 
 def fitting_part(text: str, known: Fields, environment: Environment) -> str:

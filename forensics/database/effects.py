@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from forensics.core import lazy
-from forensics.database.conditions import Environment, condition_holds, tools_available
+from forensics.database.conditions import Environment, WordRule, condition_holds, rule_words, tools_available
 from forensics.database.entries import Remedy
 from forensics.database.files import read_rows
 
@@ -33,12 +33,9 @@ class Effect(Struct, frozen=True):
     says: str
 
 
-class Harm(Struct, frozen=True):
-    """What a remedy may do to others: the words of remedies and commands that do it, words that say so already, settings in
-    which nobody else is there, and the warning."""
+class Harm(WordRule, frozen=True):
+    """What a remedy with such words may do to others: settings in which nobody else is there, and the warning."""
 
-    words: re.Pattern[str]
-    settled: re.Pattern[str] | None
     unless: tuple[str, ...]
     warns: str
 
@@ -46,21 +43,13 @@ class Harm(Struct, frozen=True):
 @functools.cache
 def known_harms() -> tuple[Harm, ...]:
     """The rows of tables/warnings.csv, the gravest first."""
-    return tuple(
-        Harm(
-            lazy.regex(row["words"]),
-            lazy.regex(row["settled"]) if row["settled"] else None,
-            tuple(row["unless"].split()),
-            row["warns"],
-        )
-        for row in read_rows("warnings")
-    )
+    return tuple(Harm(*rule_words(row), tuple(row["unless"].split()), row["warns"]) for row in read_rows("warnings"))
 
 
 def begins_with_harm(action: str) -> bool:
     """Does an action begin with what may end, restart or delete something, before it looks or tries anything milder?"""
     first = CLAUSE_PATTERN.split(action, maxsplit=1)[0]
-    return any(h.words.search(first) and not (h.settled and h.settled.search(action)) for h in known_harms())
+    return any(harm.is_about(first, action) for harm in known_harms())
 
 
 def with_warning(action: str, commands: Sequence[str], environment: Environment) -> str:
@@ -69,8 +58,7 @@ def with_warning(action: str, commands: Sequence[str], environment: Environment)
     for harm in known_harms():
         if any(condition_holds(c, {}, environment) for c in harm.unless):
             continue
-        settled = harm.settled
-        if any(harm.words.search(t) and not (settled and (settled.search(t) or settled.search(action))) for t in texts):
+        if any(harm.is_about(text, action) for text in texts):
             what, _, how = harm.warns.partition(": ")
             return f"{action}. {what if tools_available(how, environment) is False else harm.warns}"
     return action

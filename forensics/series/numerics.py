@@ -24,6 +24,7 @@ from forensics.readers.numbers.lost_values import QUANTITY as LOST_METRIC
 from forensics.readers.progress.counters import named_counters
 from forensics.readers.progress.last_step import lines_from_end
 from forensics.readers.progress.run_words import trial_number
+from forensics.readers.word_lists import words
 from forensics.series.observations import distinct_lines, scope_fields, series_observation
 from forensics.series.trend import medians_of_windows
 
@@ -38,17 +39,6 @@ MIN_LOSS_READINGS = 8  # of which the last eighth is one; chosen by hand
 MIN_EXPLODED_NORM = 1e8  # chosen by hand, see above: far above every norm that is only large
 MIN_SCALE_FALLS = 8  # from the usual 65536 down to 256: a scaler that settles stops before
 MIN_LOSS_SCALE = 1.0  # below it gradients are made smaller than they are, and underflow
-TOTAL_LOSS_NAMES = {
-    "loss",
-    "train loss",
-    "training loss",
-    "total loss",
-    "lm loss",
-    "batch loss",
-    "running loss",
-    "nll loss",
-    "avg loss",
-}
 MAX_LINES_ABOVE = 5000  # chosen by hand: of an epoch, between its heading and a step
 MAX_NAN_EVENTS = 3  # the loss, the gradient norm and one term: the rest follow from them
 
@@ -157,7 +147,7 @@ def _of_last_trial(readings: Sequence[Reading]) -> Sequence[Reading]:
 
 
 def _diverged(scan: Scan, series: Series, cause: str | None) -> Observation | None:
-    if series.name not in TOTAL_LOSS_NAMES or len(series.readings) < MIN_LOSS_READINGS:
+    if series.name not in words("total_loss_names") or len(series.readings) < MIN_LOSS_READINGS:
         return None
     readings, values = _finite(_of_last_trial(series.readings))
     if len(values) < MIN_LOSS_READINGS or min(values) <= 0:
@@ -211,7 +201,7 @@ def _exploded(scan: Scan, series: Series, others: Sequence[Series], cause: str |
         return None
     worst = max((r for r in series.readings if math.isfinite(r.value)), key=lambda r: r.value)
     fields: dict[str, Value] = {"series": series.name, "readings": len(values), "largest": worst.value, **scope_fields(series)}
-    losses = [r.value for o in others if o.name in TOTAL_LOSS_NAMES for r in o.readings if r.line == worst.line]
+    losses = [r.value for o in others if o.name in words("total_loss_names") for r in o.readings if r.line == worst.line]
     fields |= {"loss": losses[0]} if losses else {}
     return series_observation(scan, "explosion", cause, "hint", distinct_lines((worst, series.readings[-1])), fields, len(values))
 

@@ -15,23 +15,8 @@ from forensics.core import lazy
 from forensics.core.limits import BYTES_PER_UNIT
 from forensics.data_files.named_parts import patterns_of
 from forensics.readers.numbers.numbers import words
+from forensics.readers.word_lists import words as word_list
 
-EVALUATION_WORDS = {"val", "valid", "validation", "eval", "evaluation", "test", "dev"}
-NOT_LOSS_WORDS = {
-    "scale", "scaler", "weight", "coef", "factor", "best", "min", "lowest", "scaling", "packet", "threshold", "lambda", "at",
-}  # fmt: skip
-STEP_LABELS = {"step", "steps", "iteration", "iterations", "iter", "iters", "update", "updates", "batch", "it", "minibatch"}
-STEP_WORDS = {"it", "iter", "iters", "step", "steps", "batch", "batches"}
-MEMORY_WORDS = {"mem", "memory", "ram", "vram", "rss", "vmrss", "maxrss", "hbm", "heap", "pss", "uss"}
-HELD_MEMORY_WORDS = {"allocated", "alloc", "reserved", "cached"}  # they mean memory only on a line about memory
-GPU_WORDS = {"gpu", "cuda", "vram", "hbm", "allocated", "reserved", "cached", "nvidia", "device", "ma", "ca", "torch"}
-FREE_MEMORY_WORDS = {"free", "available", "avail", "left", "remaining"}
-PEAK_WORDS = {"max", "peak", "maximum", "maxrss", "highest", "reserved", "cached", "ca", "high", "hwm"}
-NOT_MEMORY_WORDS = {
-    "total", "limit", "capacity", "size", "quota", "threshold", "requested", "clock", "bus", "util", "utilization", "tried",
-    "shared", "vms", "bandwidth", "page", "swap", "buffer", "pinned", "sum", "fraction", "leak", "out", "required",
-    "needed", "increase", "delta", "difference", "growth", "cgroup", "freed", "saved", "wait",
-}  # fmt: skip
 SECONDS_BY_UNIT = {"ms": 1e-3, "s": 1.0, "sec": 1.0, "secs": 1.0, "seconds": 1.0, "us": 1e-6}
 PATTERNS = patterns_of("labels")
 PER_SECOND_PATTERN = lazy.regex(
@@ -74,7 +59,7 @@ def _training(label: str, said: list[str], unit: str) -> Meaning | None:
     last, name = set(said), " ".join(said[-2:])
     if "/" in unit:
         what, _, per = unit.lower().partition("/")
-        if per in ("s", "sec") and what not in STEP_WORDS:
+        if per in ("s", "sec") and what not in word_list("step_units"):
             return Meaning("rate", unit.lower(), 1.0, unit.lower())
         return Meaning("step_time", "bar's time per step", SECONDS_BY_UNIT.get(what, 1.0), "s", inverse=per in ("s", "sec"))
     if "attempted" in last or (said[-1:] == ["to"] and said[-2:] != ["reducing", "to"] and "loss" not in last):
@@ -87,8 +72,8 @@ def _training(label: str, said: list[str], unit: str) -> Meaning | None:
         return Meaning("loss_scale", "loss scale")
     if ("norm" in said[-2:] and {"grad", "gradient", "gradnorm"} & last) or "gnorm" in said[-1:]:
         return Meaning("grad_norm", "grad norm")
-    if "loss" in said[-3:] and not NOT_LOSS_WORDS & set(said[-3:]):
-        return Meaning("loss", _loss_name(label), evaluated=bool(EVALUATION_WORDS & last))
+    if "loss" in said[-3:] and not word_list("no_loss_words") & set(said[-3:]):
+        return Meaning("loss", _loss_name(label), evaluated=bool(word_list("held_out_words") & last))
     if PER_SECOND_PATTERN.search(label[-28:]):
         return Meaning("rate", " ".join(said[-4:]), 1.0, "/s")
     if said[-3:] == ["last", "data", "time"]:  # detectron2 prints the mean on the same line
@@ -99,7 +84,7 @@ def _training(label: str, said: list[str], unit: str) -> Meaning | None:
         return Meaning("step_time", "time per step", _time_factor(label, unit), "s")
     if said[-1:] in (["lr"], ["rate"]) and ("lr" in last or "learning" in last):
         return Meaning("lr", "learning rate")
-    if unit == "" and said and (said[-1] in STEP_LABELS or name in ("num updates", "global step")):
+    if unit == "" and said and (said[-1] in word_list("step_labels") or name in ("num updates", "global step")):
         return Meaning("step", "step")
     if unit == "" and said[-1:] == ["epoch"]:
         return Meaning("epoch", "epoch")
@@ -122,24 +107,25 @@ def _time_factor(label: str, unit: str) -> float:
 def _memory(label: str, said: list[str], unit: str) -> Meaning | None:
     last = set(said)
     known = (
-        MEMORY_WORDS & last
-        or HELD_MEMORY_WORDS & last
+        word_list("memory_words") & last
+        or word_list("held_memory_words") & last
         or said in (["used"], ["available"], ["use"], ["current"], ["peak"])
         or {"bytes", "use"} <= last
     )
     if not known and not {"gb", "free"} <= last and not (unit and said[-1:] in (["ma"], ["ca"])):
         return None
-    if NOT_MEMORY_WORDS & last or "/" in unit:
+    if word_list("no_memory_words") & last or "/" in unit:
         return None
     in_label = PATTERNS.unit.search(label.lower().replace("_", " ").replace("[", " ").replace("(", " "))
     printed_unit = (unit or (in_label["unit"] if in_label else "")).lower()
     if printed_unit in ("ms", "s", "c", "mhz", "w", "sec", "secs", "seconds"):
         return None
     watermark = said == ["max", "mem"] or (said == ["memory"] and not unit)  # detectron2 and torchvision; mmengine
-    sense = "free" if FREE_MEMORY_WORDS & last else "peak" if watermark or PEAK_WORDS & last else "used"
+    is_peak = watermark or bool(word_list("peak_memory_words") & last)
+    sense = "free" if word_list("free_memory_words") & last else "peak" if is_peak else "used"
     host = {"rss", "vmrss", "maxrss", "host", "cpu", "system", "pss", "uss", "ram"} & last and "gpu" not in last
     device = said in (["current"], ["peak"]) and not unit  # tf.config.experimental.get_memory_info('GPU:0')
-    gpu = watermark or device or bool(GPU_WORDS & last) or "gb" in last or {"bytes", "use"} <= last
+    gpu = watermark or device or bool(word_list("gpu_memory_words") & last) or "gb" in last or {"bytes", "use"} <= last
     name = " ".join(w for w in said if not PATTERNS.unit.fullmatch(w))
     return Meaning("memory", name, *_scale(printed_unit, said), sense=sense, gpu=gpu and not host)
 

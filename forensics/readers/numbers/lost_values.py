@@ -9,9 +9,10 @@ from forensics.core.text import decode_line
 from forensics.data_files.named_parts import patterns_of
 from forensics.model import Scan
 from forensics.readers.numbers.base import Reading, Series
-from forensics.readers.numbers.labels import EVALUATION_WORDS, label_meaning
+from forensics.readers.numbers.labels import label_meaning
 from forensics.readers.numbers.numbers import words
 from forensics.readers.sampled_lines import sampled_blocks
+from forensics.readers.word_lists import words as word_list
 
 QUANTITY = "metric"
 MAX_LOST_NAMES = 3  # bounds time; what is lost with them says no more
@@ -23,7 +24,7 @@ NUMBER_OR_NAN = rb"['\"]?\s{0,2}[=:]\s{0,2}([-+]?(?:nan|inf|\d{1,20}(?:\.\d{1,20
 def series(scan: Scan) -> list[Series]:
     """A series of each such name that has no meaning of its own and is of no held-out set, with all its values."""
     names = dict.fromkeys(n for line in scan.tail if "nan" in line.text.lower() for n in PATTERNS.nan.findall(line.text))
-    unknown = [n for n in names if label_meaning(f"{n}=", "", False) is None and not EVALUATION_WORDS & {*words(n)}]
+    unknown = [n for n in names if label_meaning(f"{n}=", "", False) is None and not word_list("held_out_words") & {*words(n)}]
     made = (Series(name, QUANTITY, "", "", _readings(scan, name)) for name in unknown[:MAX_LOST_NAMES])
     return [one for one in made if one.readings]
 

@@ -21,23 +21,13 @@ from forensics.core.shapes import zeroed
 from forensics.data_files.named_parts import patterns_of
 from forensics.readers.numbers.labels import Meaning, label_meaning
 from forensics.readers.numbers.numbers import Token, columns, number, tokens
+from forensics.readers.word_lists import words
 
 MAX_CACHED_LINE_CHARS = 1000  # the plans of longer lines are not cached: they hardly ever occur twice
 MAX_CACHED_PLANS = 4096  # a log has some dozen shapes of lines with numbers; a few megabytes when full
 # Plain texts, searched in the line in lower case: much faster than a pattern, and most lines have none of them.
 MEMORY_TEXTS = ("mem", "rss", "ram", "alloc", "reserved", "gb_free", "heap", " ma ", "cached", "bytes_in_use", "'peak': ")
 OOM_MESSAGES = ("out of memory", "tried to allocate", "failed to allocate", "oom-kill", "trying to allocate", "killed process")
-NO_DEVICE_NAMES = {
-    "memory",
-    "mem",
-    "memory used",
-    "mem used",
-    "used memory",
-    "memory usage",
-    "memory use",
-    "used",
-    "memory allocated",
-}
 PROGRESS_QUANTITIES = ("loss", "rate", "step_time", "grad_norm")
 PATTERNS = patterns_of("plans")
 DIGITS_PATTERN = lazy.regex(r"\d+")
@@ -214,7 +204,7 @@ def _value(text: str, token: Token, what: Meaning, scopes: Iterable[tuple[slice,
     evaluated = what.evaluated or (held_out is not None and held_out.start() < token.at.start and what.quantity != "memory")
     name = f"held-out {what.name}" if evaluated else what.name
     scope = _joined(scopes, token.at.start)
-    no_device = what.name in NO_DEVICE_NAMES and not what.gpu
+    no_device = what.name in words("no_device_names") and not what.gpu
     of_gpu = what.gpu or (no_device and ("gpu " in scope or "cuda " in scope))
     of_torchtitan = no_device and "tflops" in text  # its `memory:` is the peak that PyTorch reserved
     key = (what.quantity, name, what.unit, scope, "peak" if of_torchtitan else what.sense, of_gpu or of_torchtitan)

@@ -11,6 +11,7 @@ Wordings: free and vmstat of procps, sar -W, -S and -q MEM of sysstat, /proc/pre
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from msgspec import Struct
 
@@ -105,29 +106,21 @@ def _most(region: Region, column: str) -> tuple[Line, float] | None:
     return max(readings, key=lambda r: r[1], default=None)
 
 
-def _paged_in(region: Region) -> Sign | None:
-    """The busiest row of `sar -W`."""
-    found = _most(region, "pswpin/s")
-    if found is None or found[1] <= 1:
+WAITED_AT_ONCE = "all tasks waited at once for {:.2f} % of the last ten seconds"
+# A column of sar, above which value it tells trouble, and which: `sar -W`, `sar -S`, and `sar -q MEM`, a copy of /proc/pressure.
+SAR_COLUMNS = (
+    ("pswpin/s", 1.0, "the machine swapped: {:g} pages a second came back from disk"),
+    ("%swpused", 100 * (1 - FULL), "{:g} % of the swap space was in use"),
+    ("%fmem-10", MIN_STALL_PERCENT, f"{WAITED_AT_ONCE}, for memory: {THRASHED[False]}"),
+)
+
+
+def _of_sar(column: str, most_usual: float, why: str, region: Region) -> Sign | None:
+    """The worst row of a table of sar, if it tells trouble."""
+    found = _most(region, column)
+    if found is None or found[1] <= most_usual:
         return None
-    return Sign(found[0].number, found[0].text, f"the machine swapped: {found[1]:g} pages a second came back from disk", found[1])
-
-
-def _swap_used(region: Region) -> Sign | None:
-    """The row of `sar -S` with the most swap space in use, if nearly all of it is."""
-    found = _most(region, "%swpused")
-    if found is None or found[1] <= 100 * (1 - FULL):
-        return None
-    return Sign(found[0].number, found[0].text, f"{found[1]:g} % of the swap space was in use", found[1])
-
-
-def _starved_of_memory(region: Region) -> Sign | None:
-    """The worst row of `sar -q MEM`, which copies /proc/pressure/memory."""
-    found = _most(region, "%fmem-10")
-    if found is None or found[1] < MIN_STALL_PERCENT:
-        return None
-    why = f"all tasks waited at once for {found[1]:.2f} % of the last ten seconds, for memory: {THRASHED[False]}"
-    return Sign(found[0].number, found[0].text, why, found[1])
+    return Sign(found[0].number, found[0].text, why.format(found[1]), found[1])
 
 
 def _retraced(region: Region) -> Sign | None:
@@ -138,7 +131,12 @@ def _retraced(region: Region) -> Sign | None:
     return Sign(region.number, region.text, why)
 
 
-ROW_READERS: tuple[Callable[[Region], Sign | None], ...] = (_free, _vmstat, _paged_in, _swap_used, _starved_of_memory, _retraced)
+ROW_READERS: tuple[Callable[[Region], Sign | None], ...] = (
+    _free,
+    _vmstat,
+    *(partial(_of_sar, *row) for row in SAR_COLUMNS),
+    _retraced,
+)
 
 
 class Reading(Struct, frozen=True):
@@ -163,7 +161,7 @@ def _pressure(regions: Sequence[Region]) -> Iterator[Sign]:
         worst = max(readings, key=lambda r: r.percent)
         if worst.percent >= MIN_STALL_PERCENT:
             thrashed = f": {THRASHED[of_group]}" if name == "memory" else ""
-            why = f"all tasks waited at once for {worst.percent:.2f} % of the last ten seconds, {WAITED_FOR[name]}{thrashed}"
+            why = f"{WAITED_AT_ONCE.format(worst.percent)}, {WAITED_FOR[name]}{thrashed}"
             yield Sign(worst.line, worst.text, why + _in_all(readings), worst.percent)
 
 
