@@ -10,12 +10,12 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import subprocess
 import tarfile
 import time
 
 from forensics.capture import account, proc
 from forensics.capture.account import finish
+from forensics.capture.asked import ask
 from forensics.capture.bundle import Bundle, size_of
 from forensics.capture.collector import Collector
 from forensics.capture.joblog import JobLog
@@ -92,25 +92,11 @@ def packed(folder: str, target: str) -> None:
 
 
 def _ask(command: list[str], missing: list[str]) -> str:
-    """The output of a command; if it fails empty, and the reason is added to `missing`."""
-    try:
-        # Safe: the job is no child of this process; this call reaps what it starts.
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=COLLECT_QUERY_S,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
-    except (OSError, subprocess.SubprocessError) as error:
-        missing.append(f"{' '.join(command[:3])}: {getattr(error, 'strerror', None) or type(error).__name__}")
-        return ""
-    if done.returncode and not done.stdout.strip():
-        said = done.stderr.strip().splitlines()
-        missing.append(f"{' '.join(command[:3])}: {said[0] if said else done.returncode}")
-    return done.stdout
+    """The output of a command; if it has none but an error, that is added to `missing`."""
+    answer = ask(command, COLLECT_QUERY_S)
+    if answer.fault and not answer.text.strip():
+        missing.append(f"{' '.join(command[:3])}: {answer.fault}")
+    return answer.text
 
 
 def _slurm(job: str, missing: list[str]) -> tuple[list[int], list[str], list[OutputFile]]:

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import contextlib
 import os
-import subprocess
 import time
 from datetime import UTC
 
+from forensics.capture.asked import ask
 from forensics.capture.times import time_text
 
 MAX_FIRST_LINES = 300  # chosen by hand: from the start of the job, where drivers and mounts report what is wrong
@@ -107,25 +107,12 @@ class KernelLog:
         refused = [self.unavailable]
         for name, command in READERS:
             since = ["--since", f"@{int(self.started)}"] if name == "journalctl" else []
-            try:
-                # Safe: at the end, after the job was reaped; this call reaps what it starts.
-                done = subprocess.run(
-                    [*command, *since],
-                    capture_output=True,
-                    text=True,
-                    errors="replace",
-                    timeout=JOURNAL_QUERY_S,
-                    check=False,
-                    stdin=subprocess.DEVNULL,
-                )
-            except (OSError, subprocess.SubprocessError) as error:
-                refused.append(f"{name}: {getattr(error, 'strerror', None) or type(error).__name__}")
-                continue
+            answer = ask([*command, *since], JOURNAL_QUERY_S)
             border = time_text(self.started - 1)[:19]
-            lines = [x for x in done.stdout.splitlines() if name == "journalctl" or _iso(x) >= border]
+            lines = [x for x in answer.text.splitlines() if name == "journalctl" or _iso(x) >= border]
             lines = [x for x in lines if not x.startswith("-- ")]
-            if done.returncode or (not lines and done.stderr.strip()):
-                refused.append(f"{name}: {done.stderr.strip().splitlines()[0][:200] if done.stderr.strip() else done.returncode}")
+            if answer.fault:
+                refused.append(answer.fault_of(name))
                 continue
             if name == "journalctl" and not lines:
                 refused.append("journalctl: nothing of the kernel that may be read")

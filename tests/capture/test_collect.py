@@ -75,7 +75,7 @@ def test_of_a_job_that_nobody_knows_it_is_said_what_was_not_had(stands_in: Path,
     program(stands_in, "scontrol", "echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1")
     folder, closed = collect(job="9", bundle=str(tmp_path / "b"), stacks=False)
     assert "scontrol show job: slurm_load_jobs error: Invalid job id specified" in closed
-    assert "sacct --jobs 9: No such file or directory" in closed
+    assert "sacct --jobs 9: sacct is not installed here" in closed
     assert json.loads((Path(folder) / "run.json").read_text())["notes"]["missing"]
 
 

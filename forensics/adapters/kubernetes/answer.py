@@ -20,18 +20,12 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from forensics.api import Report, analyze
+from forensics.capture.asked import Answer, ask, last_error, refusal
 from forensics.core.errors import UsageError
 from forensics.model import Notice, OpenQuestion
 
 KUBECTL_TIMEOUT_S = 60.0  # chosen by hand: a server that does not answer in a minute will not; kubectl itself waits for ever
 MAX_CONTAINER_LOG_BYTES = 256 << 20  # of one container; kubelet keeps 10 MiB of each unless configured otherwise
-
-
-class KubectlOutput(NamedTuple):
-    """The output of kubectl. `fault`: the error in one line if it failed, else empty."""
-
-    text: str
-    fault: str = ""
 
 
 class Kubectl:
@@ -41,19 +35,9 @@ class Kubectl:
         self.command = [program, *([f"--context={context}"] if context else [])]
         self.namespace = [f"--namespace={namespace}"] if namespace else []
 
-    def ask(self, *words: str, everywhere: bool = False) -> KubectlOutput:
+    def ask(self, *words: str, everywhere: bool = False) -> Answer:
         """The output of `kubectl WORDS...`. `everywhere`: leave out the namespace, for objects that have none."""
-        command = [*self.command, *([] if everywhere else self.namespace), *words]
-        try:
-            # Safe: this call starts kubectl, ends it after the limit, and reaps it.
-            done = subprocess.run(command, capture_output=True, timeout=KUBECTL_TIMEOUT_S, check=False, stdin=subprocess.DEVNULL)
-        except FileNotFoundError:
-            return KubectlOutput("", "kubectl is not installed here")
-        except subprocess.TimeoutExpired:
-            return KubectlOutput("", f"kubectl did not answer within {KUBECTL_TIMEOUT_S:.0f} s")
-        except OSError as error:
-            return KubectlOutput("", f"kubectl: {error.strerror or type(error).__name__}")
-        return KubectlOutput(done.stdout.decode("utf-8", "replace"), _fault(done.returncode, done.stderr))
+        return ask([*self.command, *([] if everywhere else self.namespace), *words], KUBECTL_TIMEOUT_S)
 
     def save(self, target: Path, *words: str) -> str:
         """Write the output to a file, for logs, which are large. Returns the error in one line, empty for none."""
@@ -67,15 +51,8 @@ class Kubectl:
         except subprocess.TimeoutExpired:
             return f"kubectl did not end within {KUBECTL_TIMEOUT_S:.0f} s; what came until then is read"
         except OSError as error:
-            return f"kubectl: {error.strerror or type(error).__name__}"
-        return _fault(done.returncode, done.stderr)
-
-
-def _fault(status: int, stderr: bytes) -> str:
-    if not status:
-        return ""
-    lines = [line for line in stderr.decode("utf-8", "replace").splitlines() if line.strip()]
-    return lines[-1].strip()[:300] if lines else f"exit status {status}"
+            return refusal("kubectl", error, KUBECTL_TIMEOUT_S)
+        return last_error(done.returncode, done.stderr)
 
 
 POD_ARGUMENT_PATTERN = re.compile(r"(?:pods?/)?(?P<pod>[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)")

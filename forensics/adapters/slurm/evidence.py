@@ -131,11 +131,11 @@ def gather_evidence(asked: str, folder: Path, logs: bool = True) -> Evidence:
     number = asked.partition(".")[0]
     rows, shown = accounting.run_sacct(number), accounting.run_program(["scontrol", "show", "job", number])
     job = read_accounting(rows.text, asked)
-    missing = [Missing("Slurm's accounting of the job", f"sacct: {rows.fault}", f"sacct -j {number}")] if rows.fault else []
+    missing = [Missing("Slurm's accounting of the job", rows.fault_of("sacct"), f"sacct -j {number}")] if rows.fault else []
     if not job.jobs and shown.text.strip():
         job = _known_to_controller(control_fields(shown.text))
     if not job.jobs:
-        why = "; ".join(f"{n}: {a.fault or 'no such job'}" for n, a in (("sacct", rows), ("scontrol", shown)))
+        why = "; ".join(a.fault_of(n) if a.fault else f"{n}: no such job" for n, a in (("sacct", rows), ("scontrol", shown)))
         raise UsageError(f"nothing is known of job {asked} ({why})", advice="run this on a machine where `sacct` works")
     concerned = job.concerned
     control = _record(shown.text, concerned[0]["JobIDRaw"])

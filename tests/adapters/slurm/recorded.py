@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from forensics.adapters.slurm import accounting
+from forensics.capture.asked import Answer
 
 RECORDED = json.loads(Path(__file__).with_name("recorded.json").read_text())
 HOME = "/home/alice/jobs"
@@ -19,14 +20,14 @@ class Cluster:
             for name, text in job["outputs"].items():
                 (folder / name).write_text(text)
 
-    def ask(self, command: list[str]) -> accounting.ProgramOutput:
+    def ask(self, command: list[str]) -> Answer:
         """As `programs.run_program`."""
         if command[0] in self.forgets:
-            return accounting.ProgramOutput("", "is not installed here")
+            return Answer("", f"{command[0]} is not installed here")
         text = self.lines.get(" ".join(command), "")
         fault = "" if text or command[0] == "sacct" else "Invalid job id specified"
         head = accounting.FIELD_DELIMITER.join(accounting.SACCT_FIELDS)
-        return accounting.ProgramOutput(text or (head if command[0] == "sacct" else ""), fault)
+        return Answer(text or (head if command[0] == "sacct" else ""), fault)
 
 
 def number(name: str) -> str:
