@@ -40,8 +40,7 @@ def report_table(report: Report, table: str) -> "pd.DataFrame":
 def _evidence(report: Report) -> Iterator[tuple[Any, ...]]:
     for f in report.causes:
         for p in f.evidence:
-            place = (p.source, p.line, p.time, p.time_uncertainty_s, p.signature, p.weight, p.linked_by, p.text)
-            yield (f.id, f.role, f.probability, *place)
+            yield (f.id, f.role, f.probability, *(getattr(p, name) for name in PLACE))
 
 
 def _series(report: Report) -> Iterator[tuple[Any, ...]]:
@@ -49,18 +48,14 @@ def _series(report: Report) -> Iterator[tuple[Any, ...]]:
         yield from ((c.name, c.kind, c.unit, c.source, c.rank, line, value) for line, value in c.points)
 
 
-def _flat(field: str) -> Callable[[Report], Iterator[tuple[Any, ...]]]:
-    """The values of one field of the report, one row for each."""
+def _flat(field: str, columns: tuple[str, ...] = ()) -> Callable[[Report], Iterator[tuple[Any, ...]]]:
+    """The values of one field of the report, one row for each; without `columns` all that they hold."""
 
     def rows(report: Report) -> Iterator[tuple[Any, ...]]:
         values: Iterable[Any] = getattr(report, field)
-        return (tuple(getattr(v, name) for name in v.__struct_fields__) for v in values)
+        return (tuple(getattr(v, name) for name in columns or v.__struct_fields__) for v in values)
 
     return rows
-
-
-def _causes(report: Report) -> Iterator[tuple[Any, ...]]:
-    return ((f.id, f.title, f.role, f.probability, f.where, f.summary) for f in report.causes)
 
 
 def _incidents(report: Report) -> Iterator[tuple[Any, ...]]:
@@ -76,7 +71,7 @@ TABLES: Mapping[str, tuple[tuple[str, ...], Callable[[Report], Iterable[tuple[An
     "evidence": (EVIDENCE, _evidence),
     "incidents": (INCIDENTS, _incidents),
     "series": (SERIES, _series),
-    "causes": (CAUSES, _causes),
+    "causes": (CAUSES, _flat("causes", CAUSES)),
     "timeline": ((), _flat("timeline")),
     "notices": ((), _flat("notices")),
     "sources": ((), _flat("sources")),

@@ -43,21 +43,8 @@ class CapturedRun(NamedTuple):
         """As a row of a table or of JSON: times in the zone of this machine."""
         when = datetime.fromtimestamp(self.start).astimezone()
         took = "" if self.seconds is None else duration_text(self.seconds)
-        return {
-            "number": self.number,
-            "when": f"{when:%Y-%m-%d %H:%M}",
-            "command": self.command,
-            "ended": self.ended,
-            "cause": self.cause,
-            "took": took,
-            "size": format_size(self.size),
-            "seconds": self.seconds,
-            "bytes": self.size,
-            "running": self.running,
-            "folder": self.folder,
-            "job": self.job,
-            "bundle": str(self.bundle),
-        }
+        told = {"when": f"{when:%Y-%m-%d %H:%M}", "took": took, "size": format_size(self.size), "bytes": self.size}
+        return self._asdict() | told | {"bundle": str(self.bundle)}
 
 
 def captured_runs() -> list[CapturedRun]:

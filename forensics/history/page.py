@@ -3,22 +3,18 @@
 The page is self-contained: no script and no external address. The template escapes every text.
 """
 
-import functools
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from sqlalchemy import func, select
 
 from forensics.core.errors import UsageError
-from forensics.core.text import printable
 from forensics.history.lemons import Lemons
 from forensics.history.store import C
+from forensics.report.page.parts import template
 
 if TYPE_CHECKING:
-    from jinja2 import Template
-
     from forensics.history.store import Store
 
 
@@ -122,7 +118,7 @@ def page(
     could not be analysed."""
     causes, nodes, users = (trend(store, by, max_rows) for by, max_rows in (("cause", 100), ("node", 50), ("user", 50)))
     names, columns, cells = node_cause_counts(store)
-    return _template().render(
+    return template("history.html.j2").render(
         title=title,
         total=sum(c.total for c in causes),
         hours=_sum(causes),
@@ -172,16 +168,3 @@ def _months(causes: list[TrendRow]) -> list[int]:
 def _sum(causes: list[TrendRow]) -> float | None:
     known = [c.gpu_hours for c in causes if c.gpu_hours is not None]
     return sum(known) if known else None
-
-
-@functools.cache
-def _template() -> "Template":
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    from markupsafe import Markup
-
-    def safe(value: Any) -> Any:
-        # Markup is the output of a macro, which is escaped already.
-        return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-    made = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined, finalize=safe)
-    return made.get_template("page.html.j2")

@@ -146,7 +146,4 @@ def _side_by_side(last: LastCalls, shown: int) -> Iterator[str]:
     width = max((len(text) for text in (*own, "rank 0000")), default=0)
     yield ""
     yield f"  {f'last calls of rank {last.rank}':<{width}}    of rank {last.other}"
-    for index in range(max(len(own), len(others))):
-        left = own[index] if index < len(own) else ""
-        right = others[index] if index < len(others) else ""
-        yield f"  {left:<{width}}    {right}"
+    yield from (f"  {left:<{width}}    {right}" for left, right in zip_longest(own, others, fillvalue=""))

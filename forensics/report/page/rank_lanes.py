@@ -5,7 +5,7 @@ one rectangle, so 1,024 ranks are a few of them, and an odd rank has a mark abov
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, zip_longest
 
 from forensics.model.ranks import GroupRow, LastCalls, OddRank, RankPicture, RankRow
 from forensics.report.escape import escape_html
@@ -131,18 +131,11 @@ def _spoken(seen: RankPicture) -> str:
 
 
 def _side_by_side(last: LastCalls) -> str:
-    rows = max(len(last.own_calls), len(last.other_calls))
-    pairs = ((_at(last.own_calls, rows, n), _at(last.other_calls, rows, n)) for n in range(rows))
+    pairs = [*zip_longest(last.own_calls[::-1], last.other_calls[::-1], fillvalue="")][::-1]  # both columns end together
     cells = "".join(f"<tr><td>{_marked(a, a != b)}</td><td><code>{escape_html(b)}</code></td></tr>" for a, b in pairs)
     head = f"<tr><th>last calls of rank {last.rank}</th><th>of rank {last.other}</th></tr>"
     title = f"Last calls of rank {last.rank}"
     return f'<details><summary>{title}</summary><div class="wide"><table>{head}{cells}</table></div></details>'
-
-
-def _at(calls: Sequence[str], rows: int, row: int) -> str:
-    """The call of a row; the shorter column begins later, so that both end together."""
-    index = row - (rows - len(calls))
-    return calls[index] if index >= 0 else ""
 
 
 def _marked(call: str, differs: bool) -> str:
