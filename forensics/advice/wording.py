@@ -9,6 +9,7 @@ from forensics.database import Cause
 from forensics.database.entries import TEMPLATE_FIELD_PATTERN
 from forensics.model import Fields, Value
 from forensics.readers.capture.own_message import TOLD_FACT
+from forensics.readers.platforms.kubernetes_places import pod_and_namespace, workload_of
 from forensics.readers.python.frames import cell_number
 from forensics.readers.python.library_files import library_folder
 
@@ -25,7 +26,8 @@ FILE_FACTS = ("file", "python_file")
 CUDA_NUMBER_PATTERN = lazy.regex(r"\d{4,5}")  # CUDA writes its versions as one number: 11040 is 11.4 (cudaDriverGetVersion)
 MAX_FACT_CHARS = 300  # three rows of a page: the message of an exception; more of it stands in the evidence
 DEATHS = "deaths"  # a fact: how many processes died alike, one after the other
-ANY_WORKLOAD = "deployment/NAME"  # in commands of kubectl
+KUBECTL, ANY_WORKLOAD = "kubectl ", "deployment/NAME"
+OF_NODES_PATTERN = lazy.regex(r"kubectl(?: -n|.* -A\b| \w+ nodes?\b| cordon| drain| uncordon| get priorityclass)")  # no namespace
 AGAIN_SENTENCES = (  # of a container that Kubernetes starts again and again
     "Kubernetes has started it again {restarts} time(s), and waits before the next ({waits_for}).",
     "Kubernetes has started it again {restarts} time(s).",
@@ -105,10 +107,25 @@ def fill_command(template: str, facts: Fields) -> str:
         text = str(facts.get(found[1], ""))
         return text if re.fullmatch(r"[\w./:@%+=,-]{1,200}", text) else found[1].upper()
 
-    if workload := facts.get("workload"):
-        template = template.replace(ANY_WORKLOAD, "-n {namespace} " * ("namespace" in facts) + str(workload))
+    if template.startswith(KUBECTL):
+        template, facts = _of_pod(template, facts)
     open_words = OPEN_WORDS_PATTERN.sub(lambda m: NO_NAME_PATTERN.sub("_", m[1]).upper(), template)
     return TEMPLATE_FIELD_PATTERN.sub(value, open_words)
+
+
+def _of_pod(template: str, facts: Fields) -> tuple[str, Fields]:
+    """A command of kubectl for the pod of this case: in its namespace, and for what runs it, by its owner or its name."""
+    named = pod_and_namespace(str(facts.get("pod", "")))
+    pod, namespace = str(named.get("pod", "")), str(named.get("namespace") or facts.get("namespace") or "")
+    workload = str(facts.get("workload") or workload_of(pod))
+    if ANY_WORKLOAD in template and workload.startswith("job/"):
+        template = f"{KUBECTL}get {workload} -o yaml   # a Job cannot be changed: delete it, and make it anew with the new limit"
+    elif workload:
+        template = template.replace(ANY_WORKLOAD, workload)
+    if namespace and "{namespace}" not in template and not OF_NODES_PATTERN.search(template):
+        template = template.replace(KUBECTL, f"{KUBECTL}-n {{namespace}} ", 1)
+    known = {"pod": pod, "pod_name": pod} if pod else {}
+    return re.sub(r"\bPOD\b", "{pod}", template) if pod else template, {**facts, **known, "namespace": namespace}
 
 
 def first_known(alternatives: Sequence[str], facts: Fields) -> str | None:

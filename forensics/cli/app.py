@@ -56,6 +56,12 @@ class Commands(typer.core.TyperGroup):
             args = [READS_PATHS, *args]
         return super().resolve_command(ctx, args)
 
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """The list of the commands, each with its whole first sentence: the library cuts it at the width of the terminal."""
+        commands = [(name, self.commands[name]) for name in self.list_commands(ctx) if not self.commands[name].hidden]
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, " ".join((c.help or "").split("\n\n")[0].split())) for name, c in commands])
+
 
 class _InOneLine:
     """Turns what the library of command lines would say in four lines, usage and hints, into a UsageError."""

@@ -150,7 +150,7 @@ Since = Annotated[
     str | None,
     typer.Option(
         help="Only events from then on: 2026-11-21T10:00+01:00; 2026-11-21 10:00 or 10:00 as the log's own clock shows it;"
-        " -2h, before the last time in the logs."
+        " -2h, before the last time in the logs; 7d, before now."
     ),
 ]
 Until = Annotated[str | None, typer.Option(help="Only events up to then.")]

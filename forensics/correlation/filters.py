@@ -8,6 +8,7 @@ Read the value of --since or --until as a moment on the clock of each source.
 2026-11-21 10:00            when the clock of a source shows that time, whatever its zone
 10:00                       the same, on the last day in the logs
 -2h, -90min, -1d12h         that long before the last time in the logs
+2h, 7d                      that long before now
 """
 
 import re
@@ -25,8 +26,8 @@ from forensics.model import Incident, Observation, OpenQuestion, Warn, Warning
 
 SECONDS_BY_SUFFIX = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400, "w": 604800}
 SPAN_PART_PATTERN = lazy.regex(r"(\d{1,9}(?:\.\d{1,9})?) ?(min|[smhdw])")
-RELATIVE = lazy.regex(rf"-(?:{SPAN_PART_PATTERN.pattern} ?){{1,5}}")
-TIME_FORMS_ADVICE = "write it as 2026-11-21T10:00:00+01:00, 2026-11-21 10:00, 10:00 or -2h"
+RELATIVE = lazy.regex(rf"-?(?:{SPAN_PART_PATTERN.pattern} ?){{1,5}}")
+TIME_FORMS_ADVICE = "write it as 2026-11-21T10:00:00+01:00, 2026-11-21 10:00, 10:00, -2h or 7d"
 
 
 class TimeBound(Struct, frozen=True):
@@ -54,7 +55,8 @@ def parse_time_bound(text: str | None, option: str) -> TimeBound | None:
     if RELATIVE.fullmatch(text.strip()):
         seconds = sum(float(n) * SECONDS_BY_SUFFIX[unit] for n, unit in SPAN_PART_PATTERN.findall(text))
         if seconds < 10 * 365 * 86400:
-            return TimeBound(text, ago=timedelta(seconds=seconds))
+            span = timedelta(seconds=seconds)
+            return TimeBound(text, ago=span) if "-" in text else TimeBound(text, moment=datetime.now().astimezone() - span)
     try:
         return TimeBound(text, moment=datetime.fromisoformat(text.strip()))
     except ValueError:

@@ -10,6 +10,7 @@ update 62 / 63 of 90 / worker received SIGTERM / exiting                 -> it e
 Load model failed: intent, error: Worker died / Retry worker / ...       -> it ended badly: no worker ever worked
 soft lockup - CPU#3 stuck / hours of ordinary messages                 -> hardly less than even that the machine ended well
 [rank8]: FileNotFoundError ... / [rank0]: Watchdog caught ...         -> the error of one rank is ranked before what waited for it
+The kernel of train.ipynb died: ... (97%) / kernel restarted / received signal 15   -> what was told of it, before both
 In [5]: loss nan / In [8]: ValueError: range of [nan, nan] ...         -> the NaN is ranked before the exception that is about it
 
 Before these rules stand the rows of signatures/precedence.yaml, the only absolute rules of the ranking:
@@ -40,6 +41,7 @@ from forensics.decision.ledger import moved
 from forensics.model import Line
 from forensics.model.verdicts import Candidate, FailedCell, Lane, OwnedObservation
 from forensics.outcome.tiers import ENDING_STRONG, NOTICE, evidence_tier
+from forensics.readers.capture.own_message import OWN_MESSAGE
 from forensics.readers.lanes.line_parts import is_low_severity, is_mild_record
 from forensics.readers.python.exception_words import tells_of_lost_numbers
 
@@ -63,6 +65,8 @@ STOPPED_BEHIND = "rule: it had failed before"
 FAILED_FIRST = "rule: a process of the job failed by itself, and others waited for it from then on"
 FAILED_BEFORE = "rule: a process of the job failed by itself before it"
 LOST_BEFORE = "rule: an earlier cell shows these numbers, and the exception of a later one is about them"
+TOLD_BEFORE = "rule: this program told it of this death when it happened, and the rest only describes what came of it"
+ONLY_DESCRIBED = "rule: this program told before it what the kernel died of"
 ABOUT_LOST = "rule: it is about numbers that an earlier cell shows already"
 REACHED_END = "rule: the last attempt reached the end of what it counts"
 MACHINE_WENT_ON = "rule: the machine worked on behind all that was reported, and nothing of it is lasting"
@@ -76,7 +80,7 @@ AT_WORK = "rule: the program went on behind all that failed, and was at work whe
 
 def ranked_by_structure(ranked: Sequence[Candidate], lanes: Sequence[Lane], database: Database) -> list[Candidate]:
     """`ranked` after all rules of the ranking. `lanes`: of the subject."""
-    ranked = failed_process_first(last_word_first(ranked, database), database)
+    ranked = told_death_first(failed_process_first(last_word_first(ranked, database), database), database)
     ranked = failure_before_stop(failed_stage_first(ranked, database), lanes, database)
     return nan_first(last_attempt_first(ranked, database), database)
 
@@ -195,6 +199,25 @@ def nan_first(ranked: Sequence[Candidate], database: Database) -> list[Candidate
             _exchange(found, i, j, (LOST_BEFORE, ABOUT_LOST), seen)
             break
     return found
+
+
+def told_death_first(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
+    """`ranked`; what this program proved of a kernel's death takes the probability of its restart and of a stop behind it."""
+    told = next(
+        ((c, o) for c in ranked for o in c.owned if o.observation.kind == OWN_MESSAGE and o.observation.weight == "proof"), None
+    )
+    if told is None:
+        return list(ranked)
+    place = told[1].observation.source, told[1].observation.line
+    only = [c for c in ranked if c is not told[0] and _only_describes(c, told[0], database) and _all_behind(c, told[1], database)]
+    more = sum(c.probability for c in only)
+    first = moved(replace(told[0], explained_by=None), told[0].probability + more, TOLD_BEFORE, *place)
+    return [first if c is told[0] else moved(c, 0.0, ONLY_DESCRIBED, *place) if c in only else c for c in ranked]
+
+
+def _only_describes(candidate: Candidate, told: Candidate, database: Database) -> bool:
+    """Is it a consequence of `told`, or a stop, which ends a server whatever its kernels did?"""
+    return candidate.cause in database.causes[told.cause].explains or database.has_trait(candidate.cause, "external_stop")
 
 
 def _is_about_lost_numbers(o: OwnedObservation) -> bool:

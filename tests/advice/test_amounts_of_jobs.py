@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from forensics import analyze
+from forensics.advice.wording import fill_command
+from forensics.readers.platforms.kubernetes_places import workload_of
 from forensics.model import Finding
 
 LIMIT = "slurmstepd: error: *** JOB 4712 ON gpu-05 CANCELLED AT 2026-11-27T15:00:21 DUE TO TIME LIMIT ***"
@@ -78,9 +80,10 @@ def test_a_memory_kill_names_the_node_that_the_job_names(tmp_path: Path, head: s
 @pytest.mark.parametrize(
     ("owner", "limit", "command"),
     [
-        ("ReplicaSet/train-7f9c4d", "8Gi", "kubectl set resources -n research deployment/train --limits=memory=16Gi"),
-        ("StatefulSet/train", "512Mi", "kubectl set resources -n research statefulset/train --limits=memory=1024Mi"),
-        ("Job/train", "8G", "kubectl set resources deployment/NAME --limits=memory=16G"),
+        ("ReplicaSet/train-7f9c4d", "8Gi", "kubectl -n research set resources deployment/train --limits=memory=16Gi"),
+        ("StatefulSet/train", "512Mi", "kubectl -n research set resources statefulset/train --limits=memory=1024Mi"),
+        ("Job/train", "8G", "kubectl -n research get job/train -o yaml   # a Job cannot be changed"),
+        ("Kiln/train", "8G", "kubectl -n research set resources deployment/NAME --limits=memory=16G"),
     ],
 )
 def test_a_pod_is_answered_in_the_notation_of_its_limit_and_by_the_name_of_its_owner(
@@ -90,3 +93,26 @@ def test_a_pod_is_answered_in_the_notation_of_its_limit_and_by_the_name_of_its_o
     found = analyze(tmp_path / "describe.txt", workers=1).causes[0]
     assert any(c.startswith(command) for c in found.remediations[0].commands)
     assert "started it again 4 times, and waits before the next (CrashLoopBackOff)" in found.summary
+
+
+@pytest.mark.parametrize(
+    ("pod", "workload"),
+    [
+        ("fit-7f9c6d5b8-x2x4k", "deployment/fit"),
+        ("fit-0", "statefulset/fit"),
+        ("fit-3-x2x4k", "job/fit"),
+        ("fit-worker-0", ""),  # a replica of Kubeflow's
+        ("fit", ""),
+        ("eval-model-run", ""),
+    ],
+)
+def test_what_runs_a_pod_is_known_by_its_name_only_where_that_shows_it(pod: str, workload: str) -> None:
+    assert workload_of(pod) == workload
+
+
+def test_a_command_for_a_pod_names_the_pod_and_its_namespace() -> None:
+    facts = {"pod": "research/fit-worker-0"}
+    assert fill_command("kubectl describe pod POD", facts) == "kubectl -n research describe pod fit-worker-0"
+    assert fill_command("kubectl top pod {pod}", facts) == "kubectl -n research top pod fit-worker-0"
+    assert fill_command("kubectl describe node NODE", facts) == "kubectl describe node NODE"
+    assert fill_command("kubectl describe pod POD", {}) == "kubectl describe pod POD"

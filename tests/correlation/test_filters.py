@@ -208,3 +208,10 @@ def test_a_job_that_sacct_says_ended_well_is_answered(knowledge: Database) -> No
     assert (report.verdict, report.causes[0].id, report.missing) == ("no_crash", HEALTHY, ())
     other = pipeline.analyze([text_source("sacct.txt", rows)], "case", knowledge, event_filter=Filter(job="4712"))
     assert other.verdict == "undetermined"
+
+
+def test_an_age_counts_back_from_now() -> None:
+    found = parse_time_bound("7d", "--since")
+    assert found
+    assert found.moment
+    assert abs(datetime.now().astimezone() - timedelta(days=7) - found.moment) < timedelta(minutes=5)

@@ -152,6 +152,8 @@ def _owner(before: list[Line]) -> dict[str, Value]:
             name, of_replicas = owner["name"], owner["kind"] == "ReplicaSet"
             bare = REPLICA_HASH_PATTERN.sub("", name)
             found["workload"] = f"deployment/{bare}" if of_replicas and bare != name else f"{owner['kind'].lower()}/{name}"
+        elif label := PATTERNS.label_row.search(line.text):
+            found.setdefault("workload", f"job/{label['job']}")
         if space := PATTERNS.own_namespace.match(line.text):
             found["namespace"] = space["namespace"]
         if PATTERNS.pod_name.match(line.text):

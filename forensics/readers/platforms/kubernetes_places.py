@@ -57,6 +57,14 @@ def pod_and_namespace(written: str) -> dict[str, Value]:
     return {"pod": pod, **({"namespace": namespace} if slash else {})} if pod else {}
 
 
+def workload_of(pod: str) -> str:
+    """What runs a pod, as far as its name shows it: `fit-7f9c6d5b8-x2x4k` -> deployment/fit, `fit-0` -> statefulset/fit."""
+    for pattern in (PATTERNS.pod_of_a_deployment, PATTERNS.pod_of_a_job, PATTERNS.pod_of_a_set):
+        if found := pattern.match(pod):
+            return "/".join(next((kind, name) for kind, name in found.groupdict().items()))
+    return ""
+
+
 def without_preemption(text: str) -> str:
     """The scheduler's message without its sentence on preemption."""
     return PATTERNS.preemption.sub("", text)
