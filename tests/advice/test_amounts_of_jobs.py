@@ -6,8 +6,8 @@ import pytest
 
 from forensics import analyze
 from forensics.advice.wording import fill_command
-from forensics.readers.platforms.kubernetes_places import workload_of
 from forensics.model import Finding
+from forensics.readers.platforms.kubernetes_places import workload_of
 
 LIMIT = "slurmstepd: error: *** JOB 4712 ON gpu-05 CANCELLED AT 2026-11-27T15:00:21 DUE TO TIME LIMIT ***"
 EPOCHS = "Epoch 1/50 loss 2.31 acc 0.11\nEpoch 2/50 loss 1.71 acc 0.34\nEpoch 3/50 loss 1.42 acc 0.42\n"
@@ -83,7 +83,7 @@ def test_a_memory_kill_names_the_node_that_the_job_names(tmp_path: Path, head: s
         ("ReplicaSet/train-7f9c4d", "8Gi", "kubectl -n research set resources deployment/train --limits=memory=16Gi"),
         ("StatefulSet/train", "512Mi", "kubectl -n research set resources statefulset/train --limits=memory=1024Mi"),
         ("Job/train", "8G", "kubectl -n research get job/train -o yaml   # a Job cannot be changed"),
-        ("Kiln/train", "8G", "kubectl -n research set resources deployment/NAME --limits=memory=16G"),
+        ("Kiln/train", "8G", "kubectl -n research set resources deployment/train --limits=memory=16G"),
     ],
 )
 def test_a_pod_is_answered_in_the_notation_of_its_limit_and_by_the_name_of_its_owner(
