@@ -32,6 +32,8 @@ ACTIVE_CHARACTERS = lazy.regex(r"([\\`*_{}\[\]<>|#~@&$])")
 LINE_START_PATTERN = lazy.regex(r"^(?:([-+=!>])|(\d+)([.)])(?=\s|$))")  # at the start of a line: a list, a heading, a quotation
 # Words that GitHub turns into links, mentions, pictures or commands: @you, #1, GH-1, a/b#1, a commit's hash, :tada:, $x$, URLs.
 RISKY = r"\S*(?:@|#\d|\b[Gg][Hh]-\d|://|\bwww\.|:[A-Za-z]\w*:|\$|\b[0-9a-f]{7,40}\b)\S*"
+SPAN = r"`(?P<span>[^`]+)`"
+PLACE_NUMBER = lazy.regex(r":\d+\Z")
 WORTH_QUOTING = lazy.regex(r"[^\W\d_].|[^\w\s]\S")  # a number or a single letter is not quoted
 URL_PATTERN = lazy.regex(r"(?i)(https?|ftp|mailto)(:)|\b(www)(\.)")  # would become a link
 
@@ -46,21 +48,22 @@ def escape(text: str) -> str:
 def prose(text: str, logged: Iterable[str] = ()) -> str:
     """A sentence of the report as Markdown; quotations from a log become code spans. `logged`: the parts that come from a log.
 
-    A backslash does not stop GitHub from linking `@name`, `#123` or an address; a code span does. So every word with such a sign
+    What stands between backticks is a code span already. A backslash does not stop GitHub from linking `@name`, `#123` or an address; a code span does. So every word with such a sign
     becomes one.
 
-        "It came from @me/x.py:3" with logged ["@me/x.py"] -> It came from `@me/x.py`:3
+        "It came from @me/x.py:3" with logged ["@me/x.py"] -> It came from `@me/x.py:3`
     """
     line = printable(" ".join(text.split()), MAX_ROW_CHARS)
     pieces = sorted({printable(" ".join(p.split())) for p in logged if WORTH_QUOTING.search(p)}, key=len, reverse=True)
     quoted = "|".join(map(re.escape, pieces))
-    pattern = re.compile(rf"(?<!\w)(?:{quoted})(?!\w)|{RISKY}" if pieces else RISKY)
+    pattern = re.compile(rf"{SPAN}|(?<!\w)(?:{quoted})(?::\d+)?(?!\w)|{RISKY}" if pieces else f"{SPAN}|{RISKY}")
     written, at = "", 0
     for found in pattern.finditer(line):
         if not found[0]:
             continue
-        end = found.end() if found[0] in pieces else found.start() + len(found[0].rstrip(".,;:!?)"))
-        written += _spaced(line[at : found.start()]) + code(line[found.start() : end])
+        is_risky = found["span"] is None and PLACE_NUMBER.sub("", found[0]) not in pieces
+        end = found.start() + len(found[0].rstrip(".,;:!?)")) if is_risky else found.end()
+        written += _spaced(line[at : found.start()]) + code(found["span"] or line[found.start() : end])
         at = end
     return written + _spaced(line[at:])
 

@@ -6,6 +6,7 @@ import pytest
 
 from forensics.correlation import Clock, Moment, completed, in_one_zone, moment_of, moment_text, seconds_between
 
+OWN = "[2025-12-26T16:05:47+00:00] forensics run: the command, pid 7 (python), ended with"
 RAISED = "RuntimeError: file write failed"
 
 
@@ -25,6 +26,12 @@ RAISED = "RuntimeError: file write failed"
         (("  time      : 2025-12-26_16:03:03", "  exitcode  : -9 (pid: 7)  RuntimeError"), "2025-12-26 16:03:03"),
         (("Results reported at Tue Nov  3 21:49:09 2020", "", RAISED), "before 2020-11-03 21:49:09"),
         (("step 1", RAISED), ""),
+        (("Traceback (most recent call last):", RAISED, f"{OWN} exit status 1"), "2025-12-26 16:05:47+00:00"),
+        (
+            ("Fatal Python error: RuntimeError", "", "Thread 0x7f (most recent call first):", '  File "a.py"', OWN),
+            "2025-12-26 16:05:47+00:00",
+        ),
+        ((RAISED, "step 9", f"{OWN} exit status 1"), "before 2025-12-26 16:05:47+00:00"),
         (("2025-12-26 16:03:03 - ERROR: failed", "Traceback (most recent call last):", "  File", RAISED), "2025-12-26 16:03:03"),
         (
             ("2025-12-26 16:03:03 INFO step 9", "Traceback (most recent call last):", "  File", RAISED),

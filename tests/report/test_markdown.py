@@ -175,7 +175,7 @@ def test_no_case_mentions_links_or_closes_anything(case: str, knowledge: Databas
 
 
 def test_prose_keeps_its_words() -> None:
-    assert prose("It came from @me/x.py:3 in f.", ["@me/x.py"]) == "It came from `@me/x.py`:3 in f."
+    assert prose("It came from @me/x.py:3 in f.", ["@me/x.py"]) == "It came from `@me/x.py:3` in f."
     assert prose("Write to root@host, then wait.") == "Write to `root@host`, then wait."
     assert prose("A * and a _ are signs") == r"A \* and a \_ are signs"
     assert prose("Rank 3 of 64", ["3", "64"]) == "Rank 3 of 64"

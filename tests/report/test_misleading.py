@@ -233,7 +233,6 @@ def test_two_hundred_incidents_are_written_in_a_second_in_every_format() -> None
         ([(1, False), (None, False), (7, False)], ""),  # a later cell ran
         ([(3, False), (None, False), (2, False)], "In [3]"),
         ([(1, False), (None, True)], ""),
-        ([(None, False)], ""),
     ],
 )
 def test_a_notebook_whose_kernel_lived_on_is_not_said_to_have_lost_it(

@@ -3,6 +3,8 @@
 2025-12-26 16:03:03 saved                        \\
 RuntimeError: ... file write failed               > after 2025-12-26 16:03:03, before Dec 26 16:05:47
 W1226 16:05:47.086000 8985 torch/... SIGTERM     /
+
+A program's last act has the time at which `forensics run` saw it end.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,6 +16,7 @@ from msgspec import Struct
 from forensics.data_files.named_parts import patterns_of
 from forensics.line_formats.anywhere import find_stamp, record_stamp
 from forensics.model import Scan, Stamp
+from forensics.readers.capture.own_message import is_own_line
 
 MAX_LINES_TO_TIME = 40  # chosen by hand: of the beginning and the end, in which a job script prints the date
 MAX_ROWS_TO_TIME = 25  # chosen by hand: of a record with one value a line, such as an event of a cloud's audit log
@@ -37,10 +40,17 @@ def moment_of(lines: Sequence[str], at: int) -> Moment:
     above, after = _first(lines, range(at - 1, -1, -1))
     if after and _is_one_record(lines, above, at):
         return Moment(after)
-    _, before = _first(lines, range(at + 1, len(lines)))
+    below, before = _first(lines, range(at + 1, len(lines)))
+    if before and is_own_line(lines[below]) and all(map(_is_last_act, lines[at + 1 : below])):
+        return Moment(before)
     if after and PATTERNS.end_report.match(lines[above]):
         after, before = _first(lines, range(above - 1, -1, -1))[1], after
     return Moment(None, after, None if seconds_between(Moment(after), Moment(before)) < 0 else before)
+
+
+def _is_last_act(text: str) -> bool:
+    """Does the line belong to what a program printed last: blank, or a row of a stack or of a message?"""
+    return not text.strip() or bool(PATTERNS.row_of_last_act.match(text))
 
 
 def seconds_between(earlier: Moment, later: Moment) -> float:
