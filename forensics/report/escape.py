@@ -48,8 +48,8 @@ def escape(text: str) -> str:
 def prose(text: str, logged: Iterable[str] = ()) -> str:
     """A sentence of the report as Markdown; quotations from a log become code spans. `logged`: the parts that come from a log.
 
-    What stands between backticks is a code span already. A backslash does not stop GitHub from linking `@name`, `#123` or an address; a code span does. So every word with such a sign
-    becomes one.
+    What stands between backticks is a code span already. A backslash does not stop GitHub from linking `@name`, `#123` or an
+    address; a code span does. So every word with such a sign becomes one.
 
         "It came from @me/x.py:3" with logged ["@me/x.py"] -> It came from `@me/x.py:3`
     """
