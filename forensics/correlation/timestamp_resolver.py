@@ -65,6 +65,8 @@ class Clock(Struct, frozen=True):
 
     def unanchored(self) -> bool:
         """Does it count seconds since a boot whose time is unknown?"""
+        if not any(m.stamp and m.stamp.mono is not None for m in self.samples):
+            return False
         counter = BootCounter()
         counted = [(counter.feed(m), m.stamp) for m in self.samples]
         alone = {n for n, s in counted if s and s.mono is not None and s.wall is None}

@@ -136,13 +136,27 @@ def _level(rising: Sequence[float], left: float) -> float:
     return rising[-1] if rising else 0.0
 
 
+class OwnClock(Struct, frozen=True):
+    """The clock of a source with a full date, which needs no other source for it, and the warnings about it. `clock`: without
+    the samples that it was inferred from. `is_unanchored`: it counts seconds since a boot whose time is unknown."""
+
+    clock: correlation.Clock
+    is_unanchored: bool
+    noted: tuple[Warning, ...]
+
+    def of(self, samples: Sequence[correlation.ClockSample]) -> correlation.Clock:
+        """The clock with the samples of its source."""
+        return replace(self.clock, samples=tuple(reversed(samples)) if self.clock.backwards else tuple(samples))
+
+
 class SourceAnalysis(Struct, frozen=True):
     """What one source holds. `scan`: without the places of numbers, which became `curves`: what a report could show of them.
 
-    `samples`: what its lines show about its clock; `is_dated`, `is_disordered`, `zone`: what they show together. `pids`: those
-    that its ends name. `line_format`: that of most of its first lines. `records`: how many lines are no continuations. `lanes`:
-    whose its lines are, and how each of them ends. `attempted`: what each attempt of the longest of them says of itself. `dump`:
-    of a source that is one. `stacks`: those of whole processes. `captured`: what a capture says of the run.
+    `samples`: what its lines show about its clock; `is_dated`, `is_disordered`, `zone`, `clock`: what they show together.
+    `pids`: those that its ends name. `line_format`: that of most of its first lines. `records`: how many lines are no
+    continuations. `lanes`: whose its lines are, and how each of them ends. `attempted`: what each attempt of the longest of them
+    says of itself. `dump`: of a source that is one. `stacks`: those of whole processes. `captured`: what a capture says of the
+    run.
     """
 
     scan: Scan
@@ -160,6 +174,7 @@ class SourceAnalysis(Struct, frozen=True):
     is_dated: bool = False
     is_disordered: bool = False
     zone: timedelta | None = None
+    clock: OwnClock | None = None
 
     @property
     def name(self) -> str:
@@ -372,7 +387,15 @@ def _with_clock_facts(found: SourceAnalysis, warn: Warn) -> SourceAnalysis:
     samples = found.samples
     disordered = call_or_warn(lambda: correlation.is_disordered(samples), False, "its order", found.name, warn)
     is_dated, zone = correlation.has_date(samples), correlation.recorded_zone(samples)
-    return replace(found, is_dated=is_dated, is_disordered=disordered, zone=zone)
+    clock = _own_clock(found) if is_dated else None
+    return replace(found, is_dated=is_dated, is_disordered=disordered, zone=zone, clock=clock)
+
+
+def _own_clock(found: SourceAnalysis) -> OwnClock:
+    noted: list[Warning] = []
+    infer = partial(correlation.infer_clock, found.scan.source, found.samples, [], noted.append)
+    clock = call_or_warn(infer, correlation.Clock("none"), "its times", found.name, noted.append)
+    return OwnClock(replace(clock, samples=()), clock.unanchored(), tuple(noted))
 
 
 PROGRAM = "a program"  # in place of a line format: what was read is no log

@@ -118,12 +118,14 @@ def clocks_of(
     clocks: dict[str, correlation.Clock] = {}
     zones = {_folder(r.name): r.zone for r in analyses if r.zone is not None}
     for r in analyses:
-        name = r.name
+        name, zone = r.name, _zone_below(zones, r.name)
+        if r.clock and zone is None:
+            noted += r.clock.noted
+            clocks[name] = r.clock.of(r.samples) if events.get(name) or r.clock.is_unanchored else r.clock.clock
+            continue
         others = [] if times.get(name) else every  # its own lines give year and date
         printed = () if r.is_dated else correlation.printed_dates(r.scan)
-        infer = partial(
-            correlation.infer_clock, r.scan.source, r.samples, others, noted.append, printed, _zone_below(zones, name)
-        )
+        infer = partial(correlation.infer_clock, r.scan.source, r.samples, others, noted.append, printed, zone)
         clock = call_or_warn(infer, correlation.Clock("none"), "its times", name, noted.append)
         is_needed = events.get(name) or clock.unanchored()  # to place events between its lines, and to look for its boots
         clocks[name] = clock if is_needed else replace(clock, samples=())
