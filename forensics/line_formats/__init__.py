@@ -196,6 +196,15 @@ def label_formats(text: str) -> tuple[LineFormat, ...]:
     return _possible(text)[1]
 
 
+def labels_of(texts: Sequence[str]) -> list[tuple[LineFormat, ...]]:
+    """label_formats() of each of `texts`, whose shapes are made together."""
+    shapes = zeroed("\n".join(texts)).split(b"\n")
+    return [
+        _formats_of(text[:EXACT_CHARS], shape)[1] if text and len(text) <= MAX_CACHED_CHARS else label_formats(text)
+        for text, shape in zip(texts, shapes, strict=True)
+    ]
+
+
 def first_format(text: str) -> LineFormat | None:
     """The format of the outermost prefix of `text`; None without a prefix."""
     return next((form for form in _possible(text)[0] if form.parse(text) is not None), None)

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from forensics.core import lazy
-from forensics.line_formats import first_format, label_formats, parse_prefix
+from forensics.line_formats import first_format, labels_of, parse_prefix
 from forensics.line_formats.base import MAX_PREFIX_CHARS, LineFormat
 from forensics.model import Prefix
 
@@ -45,7 +45,9 @@ class CommonLabel(Struct, frozen=True):
 
 def common_label(lines: Sequence[str]) -> CommonLabel | None:
     """The label of nearly all of `lines`, which are not blank; None where they have none, or several."""
-    labels = Counter(filter(None, map(_label, lines[:MAX_TRIED_LINES])))
+    tried = lines[:MAX_TRIED_LINES]
+    found = (_label(line, forms) for line, forms in zip(tried, labels_of(tried), strict=True) if forms)
+    labels = Counter(filter(None, found))
     for (form, label, is_someones), _ in labels.most_common(1):
         if is_someones and sum(line.startswith(label.rstrip()) for line in lines) < MIN_LABELLED_SHARE * len(lines):
             return None  # as for most logs: no pattern is compiled for them
@@ -62,9 +64,10 @@ def label_prefix(label: str) -> Prefix:
     return parse_prefix(f"{label}x") if label else Prefix("")
 
 
-def _label(line: str) -> tuple[LineFormat, str, bool] | None:
-    """The format of the label of a line, its text, and whether it tells whose the line is; None for a line without one."""
-    for form in label_formats(line):
+def _label(line: str, forms: Iterable[LineFormat]) -> tuple[LineFormat, str, bool] | None:
+    """Of `forms`, the labels that a line may have, the one that it has, its text, and whether it tells whose the line is; None
+    for a line without one."""
+    for form in forms:
         # `12: 2026-05-01 ...` is a line of `grep -n` as well: that all have one number decides. A level may stand before a time.
         if form.name == OF_THE_PROGRAM or form.clock != "none":
             continue

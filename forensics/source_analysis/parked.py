@@ -93,14 +93,20 @@ SentLane = tuple[ShortLane | None, Lane | None, tuple[int, ...]]  # one of the t
 def sent_lane(lane: Lane, head: Sequence[Line]) -> SentLane:
     """`lane`, of a source with the first lines `head`, as a ShortLane if it is one."""
     numbers = tuple([line.number for line in lane.last_lines])
-    if not numbers or numbers[-1] > len(head) or any(last_shown(head[line.number - 1]) != line for line in lane.last_lines):
+    if not numbers or numbers[-1] > len(head) or [last_shown(head[n - 1]) for n in numbers] != [*lane.last_lines]:
         return None, lane, ()
-    has_more = lane.superseded or lane.aftermath or lane.trouble_lines or lane.good_lines
-    if has_more or len(lane.attempts) > 1 or any(getattr(lane, name) for name in LINES_OF_LONG_LANES):
+    if _tells_more(lane):
         return None, replace(lane, last_lines=()), numbers
     attempt = lane.attempts[0]
     short = ShortLane(lane.kind, lane.entity, attempt.first_line, attempt.last_line, msgpack.encode(lane.digest), numbers)
     return short, None, ()
+
+
+def _tells_more(lane: Lane) -> bool:
+    """Does `lane` tell of more than its last lines?"""
+    ends = lane.reached_end or lane.at_work or lane.last_error or lane.closing or lane.failed_cell
+    lines = lane.trouble_lines or lane.good_lines or lane.aftermath
+    return bool(ends or lines or lane.superseded or len(lane.attempts) > 1)
 
 
 def received_lane(sent: SentLane, source: str, head: Sequence[Line]) -> Lane:
@@ -114,7 +120,6 @@ def received_lane(sent: SentLane, source: str, head: Sequence[Line]) -> Lane:
 
 
 NO_AFTERMATH: dict[tuple[int, str], Aftermath] = {}  # the aftermath of lanes without an observation
-LINES_OF_LONG_LANES = ("reached_end", "at_work", "last_error", "closing", "failed_cell")
 
 
 @lru_cache(maxsize=MAX_COMMON)

@@ -195,6 +195,11 @@ def test_time_on_two_hosts_is_told_as_such() -> None:
     assert told == ["time, 1.0 s apart, known within 2 s, on n1 and n2"]
 
 
+@pytest.mark.parametrize(("at", "off", "linked"), [(5.0, 0.0, True), (5.1, 0.0, False), (7.0, 1.0, True), (7.1, 1.0, False)])
+def test_how_far_apart_two_events_may_be_depends_on_how_well_their_times_are_known(at: float, off: float, linked: bool) -> None:
+    assert bool(by(made("d", at=0, off=off), made("j", at=at, off=off))) == linked
+
+
 def test_a_banner_is_linked_with_nothing_by_time() -> None:
     banner = replace(made("slurmd.log", at=1), cause="none.healthy", weight="hint")
     assert by(made("dmesg.log", at=0), banner) == []

@@ -156,9 +156,11 @@ class Rows(Sequence[Row]):
 
     def is_record(self, i: int) -> bool:
         """Does the row begin with a time or a level, as a logger writes it?"""
-        if self.shapes[i].is_bare():
+        shape = self.shapes[i]
+        if shape.is_bare():
             return False
-        prefix = parse_prefix(self[i].said())
+        text = self.text(i)
+        prefix = parse_prefix(unlabelled(text) if shape.said is None else text[len(text) - len(shape.said) :])
         return prefix.stamp is not None or bool(prefix.level)
 
     def __len__(self) -> int:

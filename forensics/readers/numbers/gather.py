@@ -194,10 +194,11 @@ class _Gathered:
                 continue
             own = [*map(texts.__getitem__, places)]
             columns, steps, totals = line_plan.columns(own, values_read)
-            part = _Part(places, [*map(numbers.__getitem__, places)], own, steps)
-            for (_, key, factor, inverse), values in zip(values_read, columns, strict=True):
-                values = values if factor == 1 else [value * factor for value in values]
-                found[key].append(_inverse(part, values) if inverse else (part, values))
+            if values_read:
+                part = _Part(places, [*map(numbers.__getitem__, places)], own, steps)
+                for (_, key, factor, inverse), values in zip(values_read, columns, strict=True):
+                    values = values if factor == 1 else [value * factor for value in values]
+                    found[key].append(_inverse(part, values) if inverse else (part, values))
             if line_plan.is_progress:
                 progress += zip(places, zip(steps, totals, strict=True), repeat(line_plan.scope))
         orders: dict[tuple[int, ...], tuple[list[int], Readings]] = {}
@@ -232,17 +233,18 @@ def _silent_keys(planned: Sequence[tuple[Plan, list[int]]], numbers: Sequence[in
     """
     counts: dict[Key, int] = {}
     for one, places in planned:
-        for value in one.values:
-            counts[value.key] = counts.get(value.key, 0) + len(places)
+        for key in one.keys:
+            counts[key] = counts.get(key, 0) + len(places)
     few = {key for key, count in counts.items() if count < MIN_TELLING_READINGS and not key[1].startswith("held-out")}
     loose: dict[Key, int] = defaultdict(int)
     for key in few:
         if key[0] == "memory":
             loose[_merged_key(key)] += counts[key]
-    with_norm = {numbers[p] for one, places in planned if any(v.key[0] == "grad_norm" for v in one.values) for p in places}
+    losses = {key for key in few if key[0] == "loss"}
+    with_norm = {numbers[p] for one, places in planned if losses and one.has_norm for p in places}
     if with_norm:
-        near = (one for one, places in planned if not with_norm.isdisjoint([numbers[p] for p in places]))
-        few -= {value.key for one in near for value in one.values if value.key[0] == "loss"}
+        near = [one for one, places in planned if not with_norm.isdisjoint(map(numbers.__getitem__, places))]
+        few -= {key for one in near for key in one.keys if key in losses}
     return {
         key for key in few if key[0] in ("rate", "loss") or (key[0] == "memory" and loose[_merged_key(key)] < MIN_MERGED_READINGS)
     }

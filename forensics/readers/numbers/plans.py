@@ -10,6 +10,7 @@ a name (`rank 3`, `s0.loss`) select a plan of the shape, because each such name 
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ from forensics.core import lazy
 from forensics.core.shapes import zeroed
 from forensics.data_files.named_parts import patterns_of
 from forensics.readers.numbers.labels import Meaning, label_meaning
-from forensics.readers.numbers.numbers import Token, columns, number, tokens
+from forensics.readers.numbers.numbers import MIN_COLUMN_NUMBERS, Token, columns, number, tokens
 from forensics.readers.word_lists import words
 
 MAX_CACHED_LINE_CHARS = 1000  # the plans of longer lines are not cached: they hardly ever occur twice
@@ -44,7 +45,7 @@ class Value(NamedTuple):
     inverse: bool
 
 
-class Plan(Struct, frozen=True):
+class Plan(Struct, frozen=True, dict=True):
     """The positions of the numbers in lines of one shape.
 
     `steps`, `epochs`: numbers of the current step or epoch. `pairs`: a step and the total, as in 840/1352. `scope`: the rank or
@@ -57,6 +58,16 @@ class Plan(Struct, frozen=True):
     pairs: tuple[tuple[slice, slice], ...] = ()
     scope: str = ""
     is_progress: bool = False
+
+    @cached_property
+    def keys(self) -> tuple[Key, ...]:
+        """The key of each of its values."""
+        return tuple([value.key for value in self.values])
+
+    @cached_property
+    def has_norm(self) -> bool:
+        """Is one of the values the norm of a gradient?"""
+        return any(key[0] == "grad_norm" for key in self.keys)
 
     def step_of_total(self, text: str) -> tuple[float | None, float | None]:
         """(step, total) of a line: a named step, else that of a pair `840/1352`, else the epoch; None for what is unknown."""
@@ -75,6 +86,8 @@ class Plan(Struct, frozen=True):
         self, texts: Sequence[str], asked: Sequence[Value]
     ) -> tuple[list[list[float]], list[float | None], list[float | None]]:
         """The numbers of `texts` by columns: those of the values that are `asked`, and what step_of_total() tells."""
+        if not asked and not self.pairs and len(self.steps) == 1 and len(texts) < MIN_COLUMN_NUMBERS:
+            return [], [number(text[self.steps[0]]) for text in texts], [None] * len(texts)
         places = [value.at for value in asked]
         if self.pairs or len(self.steps) != 1:
             steps, totals = zip(*map(self.step_of_total, texts), strict=True)

@@ -25,7 +25,7 @@ NARROW_SPACE = "\u202f".encode()
 
 
 def _shows(head: Head, row: re.Pattern[str]) -> bool:
-    if "AM" not in head.text and "PM" not in head.text:
+    if not head.has_half_days:
         return False
     lines = head.written
     return any(row.match(line) for line in lines[:4]) and sum(bool(row.match(x)) for x in lines) * 10 >= len(lines)

@@ -1,0 +1,59 @@
+"""Several small sources do one stage after another together; a source with a full date infers its clock there."""
+
+from collections.abc import Generator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from forensics import source_analysis, sources
+from forensics.correlation import infer_clock
+from forensics.database import Database
+from forensics.model import Warning
+from forensics.source_analysis import analyze_sources, placement
+from tests.report.samples import ROOT
+
+
+def test_all_do_their_first_stage_before_the_second_one() -> None:
+    done: list[str] = []
+
+    def work(name: str, stages: int) -> Generator[None, None, str]:
+        for stage in range(stages):
+            done.append(f"{name}{stage}")
+            yield
+        return name
+
+    assert source_analysis._in_turns([work("a", 2), work("b", 0), work("c", 3)]) == ["a", "b", "c"]  # type: ignore[list-item]
+    assert done == ["a0", "c0", "a1", "c1", "c2"]
+
+
+@pytest.mark.parametrize("case", ["gloo_collective_timeout", "oom_cgroup_python", "healthy_dmesg", "guard_kills_deadlock"])
+def test_the_clock_of_a_dated_source_is_that_which_its_lines_show(case: str, knowledge: Database) -> None:
+    for found in analyze_sources(sources.open_paths([ROOT / "sample_logs" / case], print), knowledge, print):
+        assert (found.clock is not None) == found.is_dated
+        if found.clock:
+            noted: list[Warning] = []
+            clock = infer_clock(found.scan.source, found.samples, [], noted.append)
+            assert found.clock.of(found.samples) == clock
+            assert (found.clock.noted, found.clock.is_unanchored) == (tuple(noted), clock.unanchored())
+
+
+def test_only_a_recorded_zone_has_it_inferred_again(tmp_path: Path, knowledge: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = "".join(f"2026-08-22 03:00:{s:02d} step {s} loss 0.5\n" for s in range(20))
+    (tmp_path / "train.log").write_text(lines)
+    (tmp_path / "undated.log").write_text("".join(f"Aug 22 03:00:{s:02d} node app[7]: step {s} loss 0.5\n" for s in range(20)))
+    [dated, other] = analyze_sources(sources.open_paths([tmp_path], print), knowledge, print)
+    asked: list[str] = []
+
+    def inferred(source: sources.Source, *others: object) -> object:
+        asked.append(Path(source.name).name)
+        return infer_clock(source, *others)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(placement.correlation, "infer_clock", inferred)
+    clocks = partial(placement.clocks_of, events={}, knowledge=knowledge, noted=[])
+    found = clocks([dated, other])
+    assert asked == ["undated.log"]
+    assert found[other.name].start and found[other.name].start.year == 2026
+    zoned = source_analysis.replace(dated, zone=source_analysis.timedelta(hours=9))
+    assert clocks([zoned, other])[dated.name].zone != found[dated.name].zone
+    assert asked[1:] == ["train.log", "undated.log"]
