@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from forensics.core.recent import Recent
-from forensics.core.shapes import MAX_SHAPES, zeroed
+from forensics.core.shapes import MAX_SHAPES, shapes_of, zeroed
 from forensics.line_formats.base import EXACT_CHARS, MAX_PREFIX_CHARS, SHAPE_CHARS, LineFormat, shape
 from forensics.line_formats.read_formats import load_formats
 from forensics.line_formats.recipes import WITHOUT_PREFIX, Recipe, recipe
@@ -78,8 +78,7 @@ def prefixes(lines: Sequence[Line]) -> list[Prefix]:
     if known is not None:
         return known
     texts = [line.text for line in lines]
-    shapes = zeroed("\n".join(texts)).split(b"\n")
-    made = [*map(_parse_of_shape, texts, shapes)] if len(shapes) == len(texts) else [*map(parse_prefix, texts)]
+    made = [*map(_parse_of_shape, texts, shapes_of(texts))]
     if len(_of_text) >= MAX_KEPT_LINES:
         _of_text.clear()
     _of_text.update(zip(texts, made, strict=True))
@@ -198,10 +197,9 @@ def label_formats(text: str) -> tuple[LineFormat, ...]:
 
 def labels_of(texts: Sequence[str]) -> list[tuple[LineFormat, ...]]:
     """label_formats() of each of `texts`, whose shapes are made together."""
-    shapes = zeroed("\n".join(texts)).split(b"\n")
     return [
         _formats_of(text[:EXACT_CHARS], shape)[1] if text and len(text) <= MAX_CACHED_CHARS else label_formats(text)
-        for text, shape in zip(texts, shapes, strict=True)
+        for text, shape in zip(texts, shapes_of(texts), strict=True)
     ]
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from forensics.core.shapes import MAX_SHAPE_CHARS, asks_digits, by_shape, divided, indented
+from forensics.core.shapes import MAX_SHAPE_CHARS, asks_digits, by_shape, divided, indented, shapes_of, zeroed
 
 
 def test_lines_that_differ_in_digits_are_searched_once() -> None:
@@ -32,6 +32,11 @@ def test_which_patterns_ask_for_digits() -> None:
         True,
         False,
     ]
+
+
+@pytest.mark.parametrize("texts", [[], [""], ["step 12", "loss 3"], ["step 12\nloss 3", "7"]])
+def test_shapes_of_texts_are_those_of_each(texts: list[str]) -> None:
+    assert shapes_of(texts) == [zeroed(text) for text in texts]
 
 
 def test_what_was_divided_last_is_not_divided_again() -> None:

@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forensics.core import lazy
-from forensics.core.shapes import zeroed
+from forensics.core.shapes import shapes_of
 from forensics.data_files.named_parts import patterns_of
 from forensics.readers.numbers.labels import Meaning, label_meaning
 from forensics.readers.numbers.numbers import MIN_COLUMN_NUMBERS, Token, columns, number, tokens
@@ -146,9 +146,8 @@ def plans_of(texts: Sequence[str]) -> Iterator[tuple[Plan, list[int]]]:
     """The plans of lines, each with the places of its lines among `texts`; lines of one shape are asked for together."""
     if not texts:
         return iter(())
-    shapes = zeroed("\n".join(texts)).split(b"\n")
     of_shape: dict[bytes, list[int]] = defaultdict(list)
-    for place, shape in enumerate(shapes):
+    for place, shape in enumerate(shapes_of(texts)):
         of_shape[shape].append(place)
     found: dict[int, tuple[Plan, list[int]]] = {}  # by identity: a plan is made once for lines of a shape
     for shape, places in of_shape.items():
