@@ -44,7 +44,7 @@ WHOLE_LOG_KEYS = {
 MAX_LINK_GAP_S = 5.0  # chosen by hand: the delay with which a supervisor or another program notices a death
 MAX_TIME_LINKS = 1500  # bounds memory: links by nothing but time, those of events with the strongest weights first
 MAX_NEIGHBOURS = 3  # chosen by hand: compared in time, on either side
-ROUNDING_S = 0.001  # of times as numbers of seconds
+MOMENT_ROUNDING_S = 0.001  # of times as numbers of seconds
 DAY_S = 86400.0  # after a day a pid may belong to another process
 MIN_DISTINCTIVE_PID = 300  # every container and every kernel has processes with smaller pids
 Pair = tuple[EventEntity, EventEntity]
@@ -176,7 +176,7 @@ def _by_time(entities: Iterable[EventEntity], shared: set[frozenset[str]]) -> It
     for entity in timed:
         sources[entity.ids.source].append(entity)
     moments = {name: [_moment(p) for p in group] for name, group in sources.items()}
-    most = ROUNDING_S + MAX_LINK_GAP_S
+    most = MOMENT_ROUNDING_S + MAX_LINK_GAP_S
     reach = {name: most + max(p.event.uncertainty_s or 0 for p in group) for name, group in sources.items()}
     for entity, (name, group) in product(sorted(timed, key=lambda p: _precedence(p.event)), sources.items()):
         moment, own = _moment(entity), moments[name]
