@@ -102,6 +102,10 @@ Remember = Annotated[
 ]
 
 
+HistoryPlace = Annotated[
+    str | None,
+    typer.Option("--history", help="SQLite file or postgresql:// URL; by default the configured one, else your own."),
+]
 FORMAT_NAMES = "text, brief, issue, markdown, html, json, jsonl, csv, sarif, junit or github"
 Format = Annotated[str, typer.Option("--format", "-f", help=f"{FORMAT_NAMES}.", metavar="FORMAT")]
 Output = Annotated[

@@ -152,14 +152,15 @@ def as_json(need: "Need", limit: int | None) -> str:
     """The estimate as a JSON document; sizes in bytes."""
     import json
 
+    from msgspec import structs
+
     from forensics.estimate import estimate, largest_batch, savings
 
     made = estimate(need)
-    parts = [{"name": p.name, "bytes": p.bytes, "formula": p.formula, "certain": p.certain} for p in made.parts]
-    document: dict[str, object] = {"parts": parts, "total_bytes": made.total, "fixed_bytes": made.fixed}
-    document["sample_bytes"] = made.per_sample
+    document: dict[str, object] = {"parts": [structs.asdict(p) for p in made.parts], "total_bytes": made.total}
+    document |= {"fixed_bytes": made.fixed, "sample_bytes": made.per_sample}
     if limit is not None:
         document["limit_bytes"] = limit
         document["largest_batch"] = largest_batch(need, limit) if made.per_sample else None
-        document["savings"] = [{"name": s.name, "bytes": s.bytes, "batch": s.batch, "cost": s.cost} for s in savings(need, limit)]
+        document["savings"] = [structs.asdict(s) for s in savings(need, limit)]
     return json.dumps(document, indent=1) + "\n"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from forensics.cli.app import Commands
-from forensics.cli.common import Output
+from forensics.cli.common import HistoryPlace, Output
 from forensics.cli.output import cell_text, check_choice, say, table_text, write
 from forensics.core.errors import UsageError
 from forensics.core.text import escaped
@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     from forensics.history.store import Store
     from forensics.model import Report
 
-Place = Annotated[
-    str | None,
-    typer.Option("--history", help="SQLite file or postgresql:// URL; by default the configured one, else your own."),
-]
 Form = Annotated[str, typer.Option("--format", "-f", help="text, json, csv; trend and nodes also html.")]
 Identity = Annotated[int, typer.Argument(help="Id of an incident, as `history list` shows it.")]
 HISTORY_COLUMNS = ("id", "time", "verdict", "cause", "node", "job", "case", "line")
@@ -48,7 +44,7 @@ def add(
     user: Annotated[str, typer.Option(help="The user of these runs.")] = "",
     run: Annotated[str, typer.Option(help="The name of the job or script, to find its next run.")] = "",
     keep_names: Annotated[bool, typer.Option(help="For a new history: store users, job names and lines unchanged.")] = False,
-    history: Place = None,
+    history: HistoryPlace = None,
 ) -> None:
     """Store reports; those that are stored already are skipped.
 
@@ -82,7 +78,7 @@ def add(
 def same(
     path: Annotated[Path, typer.Argument(help="A report in JSON, or logs to analyse.")],
     form: Form = "text",
-    history: Place = None,
+    history: HistoryPlace = None,
 ) -> None:
     """Show whether this failure was seen before, without storing it.
 
@@ -123,7 +119,7 @@ def show_list(
     most: Annotated[int, typer.Option(min=1, max=1000, help="How many at most.")] = 50,
     form: Form = "text",
     output: Output = None,
-    history: Place = None,
+    history: HistoryPlace = None,
 ) -> None:
     """List stored incidents, the latest first, with the folder of the captured run where it is still kept (forensics runs)."""
     from forensics.cli.captured_runs import bundles_by_job, time_of
@@ -151,7 +147,7 @@ def _incidents(rows: list[dict[str, Any]], form: str, output: Path | None) -> No
     _table(rows, tuple(c for c in HISTORY_COLUMNS if form != "text" or any(row[c] for row in rows)), form, output)
 
 
-def show(identity: Identity, form: Form = "text", history: Place = None) -> None:
+def show(identity: Identity, form: Form = "text", history: HistoryPlace = None) -> None:
     """Show everything that is stored about one incident, and the folder of its captured run where it is still kept."""
     from forensics.cli.captured_runs import bundles_by_job
 
@@ -172,7 +168,7 @@ def trend(
     since: Annotated[str, typer.Option(help="From this month on: 2026-10.")] = "",
     form: Form = "text",
     output: Output = None,
-    history: Place = None,
+    history: HistoryPlace = None,
 ) -> None:
     """Show the number of incidents by month, and their GPU hours.
 
@@ -207,7 +203,7 @@ def nodes(
     most: Annotated[int, typer.Option(min=1, help="How many at most.")] = 50,
     form: Form = "text",
     output: Output = None,
-    history: Place = None,
+    history: HistoryPlace = None,
 ) -> None:
     """Show which nodes ended jobs by their own hardware faults, and which of them are lemons.
 
@@ -231,7 +227,7 @@ def nodes(
 def resolve(
     identity: Identity,
     note: Annotated[str, typer.Option(help="What helped; it is shown when the same failure occurs again.")],
-    history: Place = None,
+    history: HistoryPlace = None,
 ) -> None:
     """Store a note on what helped against an incident and similar ones."""
     from forensics.report.redaction.lines import masked_text
@@ -242,7 +238,7 @@ def resolve(
 
 def export(
     output: Annotated[Path, typer.Argument(help="history.parquet, .csv or .jsonl; DuckDB and pandas read them.")],
-    history: Place = None,
+    history: HistoryPlace = None,
 ) -> None:
     """Write all incidents to a file."""
     from forensics.history.exchange import export as write_all
@@ -251,14 +247,14 @@ def export(
 
 
 def prune(
-    before: Annotated[str, typer.Option(help="Delete everything before this day: 2026-01-01.")], history: Place = None
+    before: Annotated[str, typer.Option(help="Delete everything before this day: 2026-01-01.")], history: HistoryPlace = None
 ) -> None:
     """Delete old incidents."""
     print(f"{_store(history).prune(_day(before)):,} incidents forgotten", file=sys.stderr)
 
 
 def forget(
-    user: Annotated[str, typer.Option(help="The name, also if the history has pseudonyms.")], history: Place = None
+    user: Annotated[str, typer.Option(help="The name, also if the history has pseudonyms.")], history: HistoryPlace = None
 ) -> None:
     """Delete everything that is stored about a user."""
     print(f"{_store(history).forget(user):,} incidents forgotten", file=sys.stderr)

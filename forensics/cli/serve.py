@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from forensics.cli.common import HistoryPlace
 from forensics.core.errors import UsageError
 from forensics.history.remember import history_place
 
@@ -16,10 +17,7 @@ INSTALL_SERVE = "pip install starlette uvicorn sqlalchemy"  # the packages of th
 
 
 def serve(
-    history: Annotated[
-        str | None,
-        typer.Option("--history", help="SQLite file or postgresql:// URL; by default the configured one, else your own."),
-    ] = None,
+    history: HistoryPlace = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="On this port; 0 takes a free one.")] = DEFAULT_PORT,
     host_name: Annotated[
         list[str] | None,

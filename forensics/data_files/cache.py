@@ -66,19 +66,20 @@ def _parts(file: FileIO, wanted: Collection[int] | None) -> list[bytes] | None:
         if wanted is not None and place not in wanted:
             file.seek(size, os.SEEK_CUR)
             continue
-        if size > MAX_CACHED_PART_BYTES or _checksum(part := file.read(size)) != head[LENGTH_BYTES:]:
+        if size > MAX_CACHED_PART_BYTES or checksum(part := file.read(size)) != head[LENGTH_BYTES:]:
             return None
         parts.append(part)
     return None
 
 
-def _checksum(part: bytes) -> bytes:
+def checksum(part: bytes | memoryview) -> bytes:
+    """CHECKSUM_BYTES that tell damage."""
     return zlib.crc32(part).to_bytes(CHECKSUM_BYTES, "little")
 
 
 def write(key: str, parts: Sequence[bytes], given: Path | None = None) -> None:
     """Store `parts` under `key`. The file is written under a temporary name and renamed, so no run sees an incomplete file."""
-    heads = [len(part).to_bytes(LENGTH_BYTES, "little") + _checksum(part) for part in parts]
+    heads = [len(part).to_bytes(LENGTH_BYTES, "little") + checksum(part) for part in parts]
     both = (piece for head, part in zip(heads, parts, strict=True) for piece in (head, part))
     try:
         write_file(folder(given), f"{key}.db", CACHE_MAGIC + b"".join(both), MAX_CACHED_DATABASES)

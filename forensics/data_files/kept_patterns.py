@@ -19,7 +19,6 @@ from forensics.data_files import cache
 MAX_KEPT_PATTERNS = 6000  # the package has 3,300; patterns of older versions would stay for ever
 MAX_PATTERN_FILES = 4  # of versions of the interpreter
 FORM = 3  # of a program
-CHECKSUM_BYTES = 4  # in front of all else
 SIZE_BYTES = 4  # in front of the places
 
 
@@ -53,8 +52,8 @@ def read_patterns() -> None:
     """Make the programs of earlier runs known."""
     with contextlib.suppress(OSError, RuntimeError, ValueError, EOFError, TypeError):
         data = (cache.folder() / "patterns" / _name()).read_bytes()
-        rest = memoryview(data)[CHECKSUM_BYTES:]
-        if _checksum(rest) == data[:CHECKSUM_BYTES]:
+        rest = memoryview(data)[cache.CHECKSUM_BYTES :]
+        if cache.checksum(rest) == data[: cache.CHECKSUM_BYTES]:
             end = SIZE_BYTES + int.from_bytes(rest[:SIZE_BYTES], "little")
             lazy.known = KeptPrograms(marshal.loads(rest[SIZE_BYTES:end]), rest[end:])
 
@@ -71,11 +70,7 @@ def keep_patterns() -> None:
             programs += marshal.dumps((pattern, lazy.program_of(*pattern)))
         index = marshal.dumps(places)
         data = len(index).to_bytes(SIZE_BYTES, "little") + index + programs
-        cache.write_file(cache.folder() / "patterns", _name(), _checksum(data) + data, MAX_PATTERN_FILES)
+        cache.write_file(cache.folder() / "patterns", _name(), cache.checksum(data) + data, MAX_PATTERN_FILES)
 
 
 NONE_KEPT = KeptPrograms({}, b"")
-
-
-def _checksum(data: bytes | memoryview) -> bytes:
-    return zlib.crc32(data).to_bytes(CHECKSUM_BYTES, "little")

@@ -101,24 +101,26 @@ def _result(entry: IncidentEntry, places: dict[str, int]) -> dict[str, Any]:
 
 def _note(notice: Notice, places: dict[str, int]) -> dict[str, Any]:
     rule = notice.cause or NOTE
-    region = {"startLine": max(1, notice.line), "snippet": {"text": printable(notice.text)}}
-    where = {"physicalLocation": {"artifactLocation": {"uri": _uri(notice.source)}, "region": region}}
     return {
         "ruleId": rule,
         "ruleIndex": places[rule],
         "level": "note",
         "message": {"text": printable(notice.why) or printable(notice.text) or "worth knowing"},
-        "locations": [where],
+        "locations": [_physical(notice.source, max(1, notice.line), notice.text)],
     }
 
 
 def _location(proof: Proof, number: int | None = None) -> dict[str, Any]:
-    region = {"startLine": proof.line, "snippet": {"text": printable(proof.text)}}
-    location: dict[str, Any] = {"physicalLocation": {"artifactLocation": {"uri": _uri(proof.source)}, "region": region}}
+    location = _physical(proof.source, proof.line, proof.text)
     if number is not None:
         location["id"] = number
         location["message"] = {"text": printable(f"{proof.weight}: {proof.signature}")}
     return location
+
+
+def _physical(source: str, line: int, text: str) -> dict[str, Any]:
+    region = {"startLine": line, "snippet": {"text": printable(text)}}
+    return {"physicalLocation": {"artifactLocation": {"uri": _uri(source)}, "region": region}}
 
 
 def _notifications(report: Report) -> list[dict[str, Any]]:
