@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from forensics.core import lazy
 from forensics.core.errors import UsageError
-from forensics.model import Finding, IncidentSummary, Report, SubjectSummary, TimelineEntry, shows_slow_down
+from forensics.model import Finding, IncidentSummary, Proof, Report, SubjectSummary, TimelineEntry, shows_slow_down
 from forensics.report.phrases import shows_no_crash
 
 MAX_NAME_CHARS = 60  # so that it stays one line
@@ -301,6 +301,16 @@ class IncidentEntry(Struct, frozen=True):
     time: datetime | None
     subject: str
     finding: Finding
+
+    @property
+    def proof(self) -> Proof | None:
+        """Its best line of evidence."""
+        return next(iter(self.finding.evidence), None)
+
+    @property
+    def do_first(self) -> str:
+        """Its first remedy; empty without one."""
+        return next((a.action for a in self.finding.remediations), "")
 
 
 def incident_entries(report: Report) -> list[IncidentEntry]:

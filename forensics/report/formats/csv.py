@@ -35,8 +35,7 @@ def render_many(reports: Iterable[Report], _style: Style) -> str:
 
 
 def _row(report: Report, entry: IncidentEntry) -> list[object]:
-    finding = entry.finding
-    proof = finding.evidence[0] if finding.evidence else None
+    finding, proof = entry.finding, entry.proof
     return [
         report.case,
         entry.id,
@@ -47,8 +46,6 @@ def _row(report: Report, entry: IncidentEntry) -> list[object]:
         finding.id,
         finding.title,
         round(finding.probability, 4),
-        proof.source if proof else "",
-        proof.line if proof else "",
-        proof.text if proof else "",
-        finding.remediations[0].action if finding.remediations else "",
+        *((proof.source, proof.line, proof.text) if proof else ("", "", "")),
+        entry.do_first,
     ]

@@ -32,10 +32,9 @@ def render(report: Report, _style: Style) -> str:
 
 
 def _annotation(entry: IncidentEntry) -> str:
-    finding = entry.finding
-    proof = finding.evidence[0] if finding.evidence else None
+    finding, proof = entry.finding, entry.proof
     said = [finding.summary, f"Where: {finding.where}." if finding.where else "", f"Evidence: {proof.text}" if proof else ""]
-    said += [f"Do first: {finding.remediations[0].action}" if finding.remediations else ""]
+    said += [f"Do first: {entry.do_first}" if entry.do_first else ""]
     title = titled(entry.verdict, finding)
     place = {"file": proof.source, "line": str(proof.line)} if proof else {}
     properties = {**place, "title": f"{title} ({percent_text(finding.probability)})"}

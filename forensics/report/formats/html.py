@@ -42,15 +42,14 @@ MAX_HTML_PROOFS = 12  # as many as the evidence of a cause has (advice/evidence.
 
 def render(report: Report, _style: Style) -> str:
     """The whole page."""
-    style, script = (
-        text_of("page.css") + text_of("report.css"),
-        text_of("page.js") + text_of("table.js").replace('"use strict";\n', ""),
-    )
+    style = text_of("page.css") + text_of("report.css")
+    script = text_of("page.js") + text_of("table.js").replace('"use strict";\n', "")
     return template("page.html.j2").render(
         **answer(report),
         **_evidence(report),
         **_incidents(report),
-        **_texts(report),
+        brief=brief.render(report, Style()).splitlines(),
+        ticket=issue.render(report, Style(max_chars=MAX_TICKET_CHARS)).splitlines(),
         steps=course_steps(report),
         followed=[
             (FOLLOWED, "followed", consequences(report)),
@@ -107,14 +106,6 @@ def _incidents(report: Report) -> dict[str, Any]:
         "kinds": kinds(listed),
         "folded": folded,
         "quiet": overview.quiet_incidents(report),
-    }
-
-
-def _texts(report: Report) -> dict[str, Any]:
-    """The report as texts to copy, in rows."""
-    return {
-        "brief": brief.render(report, Style()).splitlines(),
-        "ticket": issue.render(report, Style(max_chars=MAX_TICKET_CHARS)).splitlines(),
     }
 
 

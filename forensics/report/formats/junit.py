@@ -69,5 +69,5 @@ def _lines(entry: IncidentEntry) -> list[str]:
     finding = entry.finding
     found = [" ".join(finding.summary.split()), f"where: {finding.where}" if finding.where else ""]
     found += [f"{p.source}:{p.line}: {p.text}" for p in finding.evidence[:MAX_JUNIT_PROOFS]]
-    found += [f"do first: {finding.remediations[0].action}"] if finding.remediations else []
+    found += [f"do first: {entry.do_first}"] if entry.do_first else []
     return [line for line in found if line]

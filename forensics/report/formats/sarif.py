@@ -77,7 +77,7 @@ def _rules(findings: list[Finding], notices: Iterable[Notice]) -> list[dict[str,
 def _result(entry: IncidentEntry, places: dict[str, int]) -> dict[str, Any]:
     finding = entry.finding
     said = [printable(finding.summary) or finding.title, f"Where: {printable(finding.where)}." if finding.where else ""]
-    said += [f"Do first: {printable(finding.remediations[0].action)}." if finding.remediations else ""]
+    said += [f"Do first: {printable(entry.do_first)}." if entry.do_first else ""]
     result = {
         "ruleId": finding.id,
         "ruleIndex": places[finding.id],
@@ -136,6 +136,6 @@ def _uri(name: str) -> str:
 
 def _fingerprint(entry: IncidentEntry) -> str:
     """The fingerprint: the same for the same cause, subject and message in another log."""
-    text = entry.finding.evidence[0].text if entry.finding.evidence else ""
+    text = entry.proof.text if entry.proof else ""
     words = "".join(c for c in text if not c.isdigit())
     return hashlib.sha256("\0".join((entry.finding.id, entry.subject, words)).encode("utf-8", "replace")).hexdigest()[:32]
