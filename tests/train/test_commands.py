@@ -112,12 +112,20 @@ def test_wrong_usage_is_one_line(corpus: Path, words: tuple[str, ...], told: str
     assert told in capsys.readouterr().err.splitlines()[-1]
 
 
-def test_the_command_of_a_clone_does_the_same(tmp_path: Path) -> None:
-    told = subprocess.run(
-        [sys.executable, "-m", "forensics", "dev", "evaluate", tmp_path], capture_output=True, text=True, check=False
-    )
-    assert told.returncode == 2
-    assert "not a corpus" in told.stderr
+def test_the_command_of_a_clone_does_the_same(
+    corpus: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def start(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        assert command[:3] == [sys.executable, "-m", "scripts.train"]
+        main(command[3:])
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(dev.subprocess, "run", start)
+    monkeypatch.setattr(sys, "argv", ["forensics", "dev", "rates", str(corpus)])
+    with pytest.raises(SystemExit) as ended:
+        build("dev")()
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.startswith(RATES_HEADER[0])
 
 
 def test_an_installed_package_says_that_it_needs_a_clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
