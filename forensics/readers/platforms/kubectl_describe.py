@@ -49,18 +49,9 @@ BY_CODE = {
     **{128 + n: signal_outcome(n) for n in (4, 6, 7, 9, 11)},
 }
 OUTCOMES = (OOM_KILLED, LIVENESS_PROBE, *BY_RESOURCE.values(), *BY_CODE.values())
-BYTES_PER_QUANTITY_UNIT: dict[str, float] = {
-    "": 1,
-    "k": 1000,
-    "M": 1000**2,
-    "G": 1000**3,
-    "T": 1000**4,
-    "Ki": 1 << 10,
-    "Mi": 1 << 20,
-    "Gi": 1 << 30,
-    "Ti": 1 << 40,
-}
-BYTES_PER_QUANTITY_UNIT |= {"m": 0.001}
+DECIMAL_UNITS = {unit: 1000.0**power for power, unit in enumerate("kMGT", 1)}
+BINARY_UNITS = {f"{unit}i": 1024.0**power for power, unit in enumerate("KMGT", 1)}
+BYTES_PER_QUANTITY_UNIT = {"": 1.0, "m": 0.001, **DECIMAL_UNITS, **BINARY_UNITS}
 MAX_STATE_ROWS = 14  # rows of one state: Reason, Message of several lines, Exit Code, Signal, Started, Finished
 
 
@@ -83,23 +74,16 @@ def quantity(text: str) -> int | None:
 
 def _terminated(region: Region) -> Record | None:
     before, after = region.lines_before(), region.lines_after()
-    code = int(PATTERNS.exit_code.match(region.text)["code"])  # type: ignore[index]
-    at = next(
-        (
-            i
-            for i in range(len(before) - 1, max(-1, len(before) - MAX_STATE_ROWS), -1)
-            if PATTERNS.terminated.match(before[i].text)
-        ),
-        None,
-    )
-    if at is None:
+    ended = PATTERNS.exit_code.match(region.text)
+    above = ((i, PATTERNS.terminated.match(before[i].text)) for i in range(len(before) - 1, -1, -1)[: MAX_STATE_ROWS - 1])
+    at, state = next(((i, found) for i, found in above if found), (0, None))
+    if ended is None or state is None:
         return None
-    indent = len(PATTERNS.terminated.match(before[at].text)["indent"])  # type: ignore[index]
+    code, indent = int(ended["code"]), len(state["indent"])
     own = _deeper(after, indent)
     rows = [*before[at:], region.line, *own]
     fields: dict[str, Value] = {"exit_code": code, **_names(before[:at], indent), **_container(after[len(own) :], indent)}
-    fields |= _owner(before[:at]) | _waiting(before[:at], indent)
-    fields |= _ids(before[:at], after, PATTERNS.terminated.match(before[at].text)["name"] == "State")  # type: ignore[index]
+    fields |= _owner(before[:at]) | _waiting(before[:at], indent) | _ids(before[:at], after, state["name"] == "State")
     reason = next((m["reason"] for row in rows if (m := PATTERNS.reason.match(row.text))), "")
     if reason:
         fields["reason"] = reason
