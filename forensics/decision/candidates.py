@@ -5,13 +5,15 @@
 
 An event is what observations of one cause tell together (events.py). Observations of others make no candidate. The features come
 in groups: evidence, aftermath, ownership, order, graph, text. The names are stored in the model file, so they are kept; what they
-mean is said beside them, and `forensics analyze --why` shows it.
+mean is said in features.csv, and `forensics analyze --why` shows it.
 """
 
+import csv
 from collections import defaultdict
 from collections.abc import Container, Mapping, Sequence
 from functools import cached_property
 from math import log, log1p
+from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -23,72 +25,9 @@ from forensics.outcome.features import Rates, signature_rates
 from forensics.outcome.tiers import ENDING_HINT, ENDING_PROOF, ENDING_STRONG, NOTICE, evidence_tier, what_ended
 from forensics.readers.python.library_files import knows_own_code
 
-# name -> (group, the sign that its weight must have or 0 for any, what it measures; `it` is the candidate)
-FEATURES: Mapping[str, tuple[str, int, str]] = {
-    "proof": ("evidence", 1, "a line of weight proof shows it and an end"),
-    "strong": ("evidence", 1, "a line of weight strong shows it and an end"),
-    "hint": ("evidence", 0, "a line of weight hint shows it and an end"),
-    "notice only": ("evidence", -1, "only lines that by their nature end nothing support it"),
-    "notice proof": ("evidence", 0, "such a line of weight proof or strong supports it, too"),
-    "kinds": ("evidence", 0, "ln(1 + different messages that support it)"),
-    "rate": ("evidence", 1, "greatest log odds that a log with one of its signatures ended by this cause (rates.csv)"),
-    "ends machine": ("evidence", 0, "one of its lines shows the end of a machine: a panic"),
-    "ends job": ("evidence", 0, "one of its lines is a scheduler's or launcher's message about the end of a job"),
-    "outlived": (
-        "aftermath",
-        -1,
-        "ln(1 + lines by which the program continued longer after it than after any rival with strong evidence)",
-    ),
-    "earlier attempt": ("aftermath", -1, "ln(1 + attempts that began after it and not after a rival with strong evidence)"),
-    "again": (
-        "aftermath",
-        0,
-        "ln(1 + fewest lines after one of its lines that repeat earlier lines or show progress)",
-    ),
-    "handled": ("aftermath", -1, "all of its lines say that the program continues"),
-    "mild": ("aftermath", 0, "all of its lines are warnings or lower"),
-    "good behind": ("aftermath", 0, "a good end follows each of its lines"),
-    "starts behind": ("aftermath", 0, "a further attempt began after each of its lines"),
-    "behind": ("aftermath", 0, "ln(1 + lines after its last line)"),
-    "no trouble behind": ("aftermath", 0, "no further error follows its last line"),
-    "unknown owner": ("ownership", -1, "nothing but time or place links it to the subject"),
-    "unknown seconds": ("ownership", 0, "for unknown owner: ln(1 + seconds between it and the end of the subject's log)"),
-    "unknown against own": (
-        "ownership",
-        -1,
-        "for unknown owner: the subject's own log shows another end, which is more than a lost peer",
-    ),
-    "named": ("ownership", 1, "a log of the host tells of the death of a process whose number the subject's own logs name"),
-    "survived": ("aftermath", -1, "behind each of its lines the position of the program grew, or a further attempt began"),
-    "last word": ("aftermath", 1, "it tells of a death or a stop, and nothing goes on behind it"),
-    "own code": ("evidence", 0, "it names a line of the user's own program"),
-    "of cause behind": ("order", -1, "ln(1 + events of the same cause behind it)"),
-    "of cause before": ("order", 0, "ln(1 + events of the same cause before it)"),
-    "ends behind": ("order", 0, "ln(1 + events with strong evidence of other causes that begin behind it in the same lane)"),
-    "ends before": ("order", 0, "the same, before it"),
-    "stop behind": ("order", -1, "it is a stop from outside, first seen after the strong evidence of another candidate"),
-    "explained": ("graph", -1, "a cause with strong evidence of an end explains it (`explains:`)"),
-    "explained by hint": ("graph", -1, "a cause with weaker evidence explains it"),
-    "explained later": ("graph", 0, "the cause that explains it is first seen after it"),
-    "explains": ("graph", 0, "ln(1 + candidates that it explains)"),
-    "fallback": ("graph", -1, "it only describes the end, and another candidate has strong evidence"),
-    "fallback alone": ("graph", 0, "it only describes the end, and no other candidate has strong evidence"),
-    "exception": ("graph", 0, "it is the general cause of uncaught exceptions, and another candidate has strong evidence"),
-    "stop": ("graph", 0, "a person or program outside stopped it, and another candidate has strong evidence"),
-    "text": ("text", 1, "ln of the probability that the words of the error lines give it"),
-    "text first": ("text", 0, "by the words it is the most probable cause"),
-    "no evidence": ("text", 0, "only words support it, no known message"),
-    "exception by words": ("text", 0, "no cause has a known message, and it is the general cause of uncaught exceptions"),
-    "exception beside others": (
-        "text",
-        0,
-        "it is the general cause of uncaught exceptions without a known message, and other causes have one",
-    ),
-    "exception, behind others": ("text", 0, "the same: ln(1 + lines after the last line of those causes)"),
-    "unlisted": ("unlisted", 0, "none of the candidates"),
-    "unlisted weak": ("unlisted", 0, "none of the candidates, and none has strong evidence of an end"),
-    "unlisted bare": ("unlisted", 0, "none of the candidates, and none has a known message"),
-}
+with Path(__file__).with_name("features.csv").open(encoding="utf-8", newline="") as table:
+    # name -> (group, the sign that its weight must have or 0 for any, what it measures; `it` is the candidate)
+    FEATURES = {row["feature"]: (row["group"], int(row["sign"]), row["measures"]) for row in csv.DictReader(table)}
 FEATURE_NAMES = tuple(FEATURES)
 UNLISTED = ""
 OWN_KINDS = ("job", "notebook")  # of the lanes that a program itself writes
