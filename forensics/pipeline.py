@@ -43,7 +43,7 @@ from forensics.model.ranks import RankPicture
 from forensics.model.verdicts import Diagnosis, Lane
 from forensics.outcome.deciding_lines import CandidateLine
 from forensics.outcome.recorded_status import recorded_status
-from forensics.ownership import Subject, assign_owners, find_subject, last_that, part_by_job, subject_of
+from forensics.ownership import Subject, among_incidents, assign_owners, find_subject, last_that, part_by_job, subject_of
 from forensics.readers.settings.attempts import SPEED
 from forensics.source_analysis import PROGRAM, SourceAnalysis, analyze_sources, call_or_warn, scan_again
 from forensics.source_analysis.placement import disordered_sources, find_incidents, placed_observations
@@ -144,6 +144,7 @@ def place_case(
     scans = {r.name: r.scan for r in analyses}
     runs, pids = {r.name: r.captured for r in analyses if r.captured}, {r.name: r.pids for r in analyses}
     asked = find_subject(source_table, _lanes(analyses), pids, lambda name: [line.text for line in scans[name].head], runs)
+    asked = among_incidents(asked, every, knowledge)
     attempted = {a.name: a.attempted for a in analyses}
     good = [spool(source) for source in sources.open_paths(baseline, noted.append)] if baseline else []
     return PlacedCase(analyses, clocks, kept, found, source_table, asked, noted, attempted, picture, good)

@@ -4,5 +4,5 @@ Evidence of others never becomes the subject's cause, however severe it is. Evid
 less the further away it is.
 """
 
-from forensics.ownership.asked_subject import Subject, find_subject, job_of, last_that, part_by_job, subject_of
+from forensics.ownership.asked_subject import Subject, among_incidents, find_subject, job_of, last_that, part_by_job, subject_of
 from forensics.ownership.owners import assign_owners

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from forensics.database import Database
 from forensics.model import Incident, Observation, SourceSummary
 from forensics.model.verdicts import Entity, Lane, LaneKind
 from forensics.ownership.runs import attempts_by_job
@@ -31,7 +32,8 @@ class Subject(Struct, frozen=True, dict=True):  # a folder of thousands of logs 
     these. `pids`: its processes, as far as its logs name them. `machine`: only logs of hosts were given. `lanes`: of all sources,
     by name. `hosts`: those that its own lines name. `earlier`: the runs of the same program before it, in order. `other_runs`:
     names of the sources that other runs wrote. `beside`: the last run of each job that is no attempt of this one, in order, with
-    the runs before it. `captured`: what captures say of its runs, one for each node of a job.
+    the runs before it. `captured`: what captures say of its runs, one for each node of a job. `crowded`: hosts' logs tell of
+    deaths in several incidents, and its own logs have no time that could tie it to one of them.
     """
 
     own: frozenset[str]
@@ -45,6 +47,7 @@ class Subject(Struct, frozen=True, dict=True):  # a folder of thousands of logs 
     other_runs: frozenset[str] = frozenset()
     captured: tuple[CapturedRun, ...] = ()
     beside: tuple["Subject", ...] = ()
+    crowded: bool = False
 
     @property
     def named(self) -> list[FileNameIds]:
@@ -129,6 +132,18 @@ def find_subject(
     ]
     found = [replace(last, earlier=tuple(before)) for *before, last in jobs]
     return replace(found[-1], beside=tuple(found[:-1]))
+
+
+def among_incidents(subject: Subject, incidents: Iterable[Incident], database: Database) -> Subject:
+    """`subject` with what the incidents of hosts around it mean for its evidence."""
+    if subject.machine or subject.end is not None:
+        return subject
+    deadly = [
+        i
+        for i in incidents
+        if any(e.source not in subject.own and database.has_trait(e.cause, "process_death") for e in i.events)
+    ]
+    return replace(subject, crowded=len(deadly) > 1)
 
 
 def _is_of_scheduler(name: str, lanes: Sequence[Lane]) -> bool:

@@ -38,6 +38,7 @@ def assign_owners(incident: Incident, subject: Subject, database: Database) -> t
     ends_in_own_logs = any(
         o.source in subject.own and o.weight != "hint" and what_ended(o, database) != "nothing" for o in observations
     )
+    subject = replace(subject, crowded=subject.crowded and not ends_in_own_logs)
     first = [_owned(o, linked, subject, database, ends_in_own_logs) for o in observations]
     effects = _own_effects(first, subject, database)
     first = [_with_own_aftermath(o, effects, subject, database) for o in _without_other_pods(first)]
@@ -103,6 +104,8 @@ def _owner(
     group = str(o.fields.get("cgroup", ""))
     if subject.captured and all(run.is_elsewhere(group) for run in subject.captured):
         return "others", f"no process of the job was in the memory group {group}"
+    if subject.crowded and death:
+        return "others", "one of several deaths in the hosts' logs, and nothing ties it to the job"
     return _by_time(o, subject, before)
 
 
