@@ -81,6 +81,7 @@ def _owner(kill: Observation) -> str:
 
 
 MIN_SILENCE = timedelta(hours=2)  # chosen by hand: longer than a checkpoint or an evaluation takes
+MIN_COMPARABLE_PID = 1000  # a container counts its processes from 1, so a small pid may be the same process under another number
 SHARED_DEVICE_KEYS = ("pci", "uuid", "dimm", "disk", "driver")  # of a network card, whose ports fail alike
 
 
@@ -131,8 +132,8 @@ def _group_index(spans: list[tuple[datetime, datetime]], at: int, time: datetime
 
 
 def _add_untimed(events: Iterable[Observation], groups: list[list[Observation]]) -> list[list[Observation]]:
-    """Add the events without a time to `groups`; return groups of those that a silence separates from their source's last
-    ones."""
+    """Add the events without a time to `groups`, those of a source to the latest group with one of its processes, else to the
+    last; return groups of those that a silence separates from their source's last ones."""
     of_source: dict[str, list[Observation]] = defaultdict(list)
     for event in events:
         of_source[event.source].append(event)
@@ -146,10 +147,20 @@ def _add_untimed(events: Iterable[Observation], groups: list[list[Observation]])
             continue
         *before, last = _since_boot(sorted(own, key=lambda e: e.line))
         older += before
-        latest += last
+        if (at := _group_of_pid(last, groups)) is not None:
+            groups[at] += last
+        else:
+            latest += last
     if latest:
         groups[-1:] = [[*groups[-1], *latest]] if groups else [latest]
     return older
+
+
+def _group_of_pid(events: Iterable[Observation], groups: Sequence[Sequence[Observation]]) -> int | None:
+    """The index of the latest group with an event of a process of `events`; None if none of their processes is in a group."""
+    pids = {pid for e in events if (pid := str(e.fields.get("pid", ""))).isdecimal() and int(pid) >= MIN_COMPARABLE_PID}
+    found = (i for i in reversed(range(len(groups))) if any(str(e.fields.get("pid", "")) in pids for e in groups[i]))
+    return next(found, None) if pids else None
 
 
 def _add_to_nearest(groups: list[list[Observation]], event: Observation) -> None:

@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
-from forensics.correlation.incident_grouping import MIN_SILENCE
+from forensics.correlation.incident_grouping import MIN_COMPARABLE_PID, MIN_SILENCE
 from forensics.database import HEALTHY, Database
 from forensics.line_formats.cgroup_paths import CgroupOwner, cgroup_owner
 from forensics.model import Incident, Link, Observation
@@ -23,7 +23,6 @@ from forensics.readers.stamps.clock_samples import MAX_UTC_OFFSET, SMALLEST_ZONE
 MAX_PAUSE_BEFORE_END_S = 60.0  # chosen by hand: from the last line of a job that prints its steps to its end
 POD_OF_EVENTS = "pod/"  # how kubectl's table of events begins the name of a pod
 NAMED_LINKS = {"pid", "step", "container", "pod_uid", "pod", "kernel", "uuid", "pci", "unit", "job", "cgroup"}
-MIN_COMPARABLE_PID = 1000  # a container counts its processes from 1, so a small pid may be the same process under another number
 MAX_THREAD_ID_DISTANCE = 500  # the kernel reports a crash by the thread's id, which is a little greater than the pid
 MAX_STAMP_DELAY_S = 2.0  # between an event and the time stamp of its line
 GROUP_FIELDS = ("cgroup", "limit_path", "container", "step", "container_id")
