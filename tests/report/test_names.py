@@ -1,5 +1,6 @@
 """Stand-ins for names: the same everywhere, everything that tells who and where, and the key for the owner."""
 
+import re
 from collections.abc import Iterator
 from itertools import repeat
 from typing import Any
@@ -258,3 +259,19 @@ def test_the_owner_in_a_record_is_hidden(line: str) -> None:
 def test_a_machine_by_its_whole_name_in_a_sentence_is_hidden_by_its_short_one_too() -> None:
     names = Names.among((), ["it runs on login-1.acme-seven.net since noon"])
     assert names.hide("login-1 waits for login-1.acme-seven.net") == "host-1 waits for host-1"
+
+
+def test_a_user_called_as_a_part_of_a_program_leaves_the_program_as_it_is() -> None:
+    line = "user=trainer at db01"
+    names = Names.among((), [line])
+    assert names.hide(line) == "user=user-1 at db01"
+    assert names.hide("trainer.fit() in trainer.py, trainer(x)") == "trainer.fit() in trainer.py, trainer(x)"
+    assert names.hide("asked trainer. Then") == "asked user-1. Then"
+
+
+def test_first_and_last_name_of_a_user_and_the_name_of_a_job_are_hidden_wherever_they_stand() -> None:
+    lines = ["user=katarina.novak job=katarina-kiln-v3", "SLURM_JOB_NAME=falcon-pretrain"]
+    names = Names.among((), lines)
+    hidden = names.hide(" ".join([*lines, "thanks, Katarina says katarina; see novak"]))
+    assert not re.search("(?i)katarina|novak|kiln|falcon", hidden)
+    assert names.hide("job=training and job=4711") == "job=training and job=4711"

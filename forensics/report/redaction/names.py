@@ -125,6 +125,8 @@ OWN_WORDS = lazy.regex(
     r"(?:Advice|OpenQuestion|Possible|IncidentCause)\.|Report\.tool|(?:Finding|EarlierAttempt)\.(?:title|summary)\Z"
 )
 REFERENCE_FIELD = "Advice.reference"  # a document on the web, the same in every report
+IN_CODE = r"(?!\.[A-Za-z_]\w*\(|\.py\b|\((?!\d+\)))"  # `id` tells `alice(1001)`
+FIRST_AND_LAST_NAME = lazy.regex(r"([A-Za-z]{4,30})[._]([A-Za-z]{4,30})")
 SURE_NAME = lazy.regex(r"[\d._@-]")  # chosen by hand: a name without one of these may be a word of a sentence
 # The name of a log, of a program or of data is none of a job or user: it opens the place that a report tells.
 WITH_FILE_ENDING = lazy.regex(
@@ -164,8 +166,13 @@ class Names(Struct):
         """Make the pattern of all names. `case`: the name of a folder, which a longer word may hold: `hung_task_timeout_secs`."""
         words = sorted(self.stand_ins, key=len, reverse=True)
         if words:
-            told = (rf"(?<!_){re.escape(word)}(?!_)" if word == case else re.escape(word) for word in words)
+            told = (rf"(?<!_){re.escape(word)}(?!_)" if word == case else self._form(word) for word in words)
             self.pattern = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(told)})(?![A-Za-z0-9])")
+
+    def _form(self, word: str) -> str:
+        """`word` as a pattern. A user who is called as a part of a program is no user where that is called: `trainer.fit()`."""
+        plain = self.stand_ins[word].startswith("user-") and not SURE_NAME.search(word)
+        return re.escape(word) + (IN_CODE if plain else "")
 
     def add(self, kind: str, name: str) -> None:
         """Give `name` a stand-in, unless it has one or is a common word."""
@@ -185,6 +192,10 @@ class Names(Struct):
             return
         self.counts[kind] = self.counts.get(kind, 0) + 1
         self.stand_ins[name] = f"{kind}-{self.counts[kind]}"
+        if kind == "user" and (parts := FIRST_AND_LAST_NAME.fullmatch(name)):  # either of them is the same person
+            for part in (p for name_part in parts.groups() for p in (name_part, name_part.capitalize())):
+                if part.lower() not in COMMON_NAMES:
+                    self.stand_ins.setdefault(part, self.stand_ins[name])
         label = name.partition(".")[0]
         if (
             kind == "host"
