@@ -117,11 +117,11 @@ def _run(folder: Path, telling: OutputOptions, signatures: Sequence[Path], event
 
 def _asked(found: "Iterable[Report]", event_filter: "Filter") -> "Iterator[Report]":
     """The reports on cases that have something of what was asked for; how many have nothing is said on stderr."""
-    from forensics.decision.doubts import UNMATCHED_RULE
+    from forensics.correlation.filters import asked_in_vain
 
     left_out = 0
     for report in found:
-        if any(row.feature == UNMATCHED_RULE for row in report.causes[0].ledger):
+        if any(question.what == asked_in_vain(event_filter) for question in report.missing):
             left_out += 1
         else:
             yield report

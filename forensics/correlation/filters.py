@@ -144,7 +144,9 @@ def apply_filter(
     kept = list(events)
     if event_filter.timed:
         asked = window(event_filter, clocks.values())
-        kept = [e for e in kept if asked.contains(e.time)]
+        kept = [
+            e for e in kept if asked.contains(e.time) and (e.time or e.source not in clocks or asked.overlaps(clocks[e.source]))
+        ]
         if timeless := sum(e.time is None for e in kept):
             warn(Warning("choice", f"{timeless} of the events have no time; they were kept in spite of {event_filter}"))
     if event_filter.pid is not None:
@@ -205,7 +207,12 @@ def unmatched(events: Sequence[Observation], event_filter: Filter, clocks: Mappi
         return None
     spans = [t for c in clocks.values() for t in (c.first, c.last) if t]
     extent = f"they tell of {min(spans).isoformat(' ')} to {max(spans).isoformat(' ')}" if spans else "their lines have no times"
-    return OpenQuestion(f"what happened with {event_filter}", f"none of these logs names it; {extent}", "forensics timeline LOGS")
+    return OpenQuestion(asked_in_vain(event_filter), f"none of these logs names it; {extent}", "forensics timeline LOGS")
+
+
+def asked_in_vain(event_filter: Filter) -> str:
+    """The question that logs leave open which have nothing of what the filter asks for."""
+    return f"what happened with {event_filter}"
 
 
 def last_incident(found: Sequence[Incident]) -> list[Incident]:

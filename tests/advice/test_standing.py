@@ -49,3 +49,16 @@ def test_a_log_that_breaks_off_is_told_with_where_its_process_stood(tmp_path: Pa
         ("save_checkpoint (/run/train.py:6)", why.format("MainThread")),
         ("prefetch (/run/train.py:10)", why.format("prefetch")),
     ]
+
+
+@pytest.mark.parametrize("apart", [True, False])
+def test_a_process_that_was_looked_at_twice_has_each_thread_once(apart: bool, tmp_path: Path) -> None:
+    moved = MAIN.replace("save_checkpoint (/run/train.py:6)", "drain (/run/train.py:8)")
+    (tmp_path / "stacks").mkdir()
+    (tmp_path / "stacks" / "9361.txt").write_text(PROCESS + MAIN + SECOND + ("" if apart else PROCESS + moved + SECOND))
+    if apart:
+        (tmp_path / "stacks" / "9361-2.txt").write_text(PROCESS + moved + SECOND)
+    (tmp_path / "job.log").write_text("".join(f"step {i} loss {1 / (i + 1):.3f}\n" for i in range(5)))
+    places = [n.text for n in analyze(tmp_path, workers=1).notices]
+    assert len(places) == 2
+    assert "prefetch (/run/train.py:10)" in places

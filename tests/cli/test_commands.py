@@ -239,3 +239,6 @@ def test_a_case_with_nothing_in_the_time_asked_for_is_no_failure_of_a_batch(tmp_
     assert ("new" in asked.stdout, "old" in asked.stdout) == (True, False)
     assert "1 case without --since 2026-11-25" in asked.stderr
     assert "without" not in in_text("batch", tmp_path, "-f", "table").stderr
+    error = "Traceback (most recent call last):\nOSError: [Errno 28] No space left on device: '/o/p'\n"  # has no time of its own
+    (tmp_path / "old" / "train.log").write_text(f"2026-11-21 09:00:00,000 INFO step 1 loss 0.5\n{error}")
+    assert "1 case without --since 2026-11-25" in in_text("batch", tmp_path, "-f", "table", "--since", "2026-11-25").stderr

@@ -215,3 +215,10 @@ def test_an_age_counts_back_from_now() -> None:
     assert found
     assert found.moment
     assert abs(datetime.now().astimezone() - timedelta(days=7) - found.moment) < timedelta(minutes=5)
+
+
+def test_an_error_without_a_stamp_is_not_of_a_time_behind_the_whole_log(about: Callable[..., Report]) -> None:
+    log = "2026-11-13 23:30:02 INFO step 9 loss 1.0\nTraceback (most recent call last):\nOSError: [Errno 28] No space left on device: '/o/p'\n"
+    assert about(asked(since="2026-11-10"), train_log=log).causes[0].id == "storage.full"
+    later = about(asked(since="2026-11-24"), train_log=log)
+    assert [q.what for q in later.missing] == ["what happened with --since 2026-11-24"]

@@ -18,11 +18,12 @@ TOOL = "py-spy"  # a dump of faulthandler stands in the log of what printed it, 
 
 def thread_places(scans: Iterable[Scan]) -> tuple[ThreadPlace, ...]:
     """The places of all threads that run code of the program, the main thread of each process first; of ranks none, which are
-    compared with each other."""
+    compared with each other. Of a process that was looked at again, as at its stall and at its end, the last look counts."""
     taken = [one for scan in scans for one in process_stacks(scan) if one.tool == TOOL and one.pid is not None]
     if any(one.rank is not None for one in taken):
         return ()
-    ordered = ((one, thread) for one in taken for thread in sorted(one.threads, key=lambda t: t is not one.main))
+    last = {one.pid: one for one in taken if one.threads}
+    ordered = ((one, thread) for one in last.values() for thread in sorted(one.threads, key=lambda t: t is not one.main))
     return tuple(place for one, thread in ordered if (place := _place(one, thread)))
 
 
