@@ -17,7 +17,7 @@ ZEROS = str.maketrans("123456789", "0" * 9)
 # Digits of a pattern that ask no digit of a line: counts of repetitions, names of groups, the class of all digits.
 NOT_OF_LINES = re.compile(r"\{\d+(?:,\d*)?\}|\(\?P<\w+>|0-9")
 MAX_DIVIDED_BYTES = 512 << 10  # of which the lines are kept: what the sample of a source takes of its beginning
-MAX_KEPT_BYTES = 2 << 20  # of the lines of several sources: as many as are read in turns, see parallel/file_pool.py
+MAX_KEPT_BYTES = 512 << 10  # of the lines of several sources: twice as many as are read together, see source_analysis
 MAX_SHAPES = 4096  # that are remembered of one search; a log has some dozen shapes of lines with numbers
 
 T = TypeVar("T")

@@ -58,6 +58,7 @@ def call_or_warn(call: Callable[[], T], default: T, what: str, source: str | Non
 
 
 MIN_PARKED_SOURCES = 500  # chosen by hand: fewer take some 20 MiB as they are
+MAX_TOGETHER_BYTES = 256 << 10  # chosen by hand: some fifty files of 5 KB; of files as large as this, each is read by itself
 NEEDED_S = 0.05  # of a source of any size: five times what a short log takes
 MIN_SHARE_S = 0.02  # as long as there is time at all: the shares of many small sources would be too short to open them
 NEEDED_S_PER_MIB = 0.2  # five times what the slowest real form of log takes, a kernel's log without end
@@ -224,6 +225,24 @@ class _Small(Struct):
 
 
 def _analyze_small(knowledge: Database, matcher: Matcher, shares: TimeShares, sources: Sequence[Source]) -> list[_Small]:
+    return [small for together in _read_together(sources) for small in _analyze_together(knowledge, matcher, shares, together)]
+
+
+def _read_together(sources: Iterable[Source]) -> Iterator[list[Source]]:
+    """`sources`, divided into those that do each stage together: as many as fit into little memory."""
+    together: list[Source] = []
+    size = 0
+    for source in sources:
+        if together and size + (source.size or 0) > MAX_TOGETHER_BYTES:
+            yield together
+            together, size = [], 0
+        together.append(source)
+        size += source.size or 0
+    if together:
+        yield together
+
+
+def _analyze_together(knowledge: Database, matcher: Matcher, shares: TimeShares, sources: Sequence[Source]) -> list[_Small]:
     before = shares.seconds()
     noted: list[list[Warning]] = [[] for _ in sources]
     granted: list[bool] = []

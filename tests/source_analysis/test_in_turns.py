@@ -9,8 +9,8 @@ import pytest
 from forensics import source_analysis, sources
 from forensics.correlation import infer_clock
 from forensics.database import Database
-from forensics.model import Warning
-from forensics.source_analysis import analyze_sources, placement
+from forensics.model import Source, Warning
+from forensics.source_analysis import MAX_TOGETHER_BYTES, analyze_sources, placement
 from tests.report.samples import ROOT
 
 
@@ -25,6 +25,12 @@ def test_all_do_their_first_stage_before_the_second_one() -> None:
 
     assert source_analysis._in_turns([work("a", 2), work("b", 0), work("c", 3)]) == ["a", "b", "c"]  # type: ignore[list-item]
     assert done == ["a0", "c0", "a1", "c1", "c2"]
+
+
+def test_of_large_sources_each_is_read_by_itself() -> None:
+    sizes = [1000, 2000, MAX_TOGETHER_BYTES - 3000, 1, MAX_TOGETHER_BYTES + 1, 5, 5]
+    given = [Source(str(i), lambda _: iter(()), size=size) for i, size in enumerate(sizes)]
+    assert [[int(s.name) for s in part] for part in source_analysis._read_together(given)] == [[0, 1, 2], [3], [4], [5, 6]]
 
 
 @pytest.mark.parametrize("case", ["gloo_collective_timeout", "oom_cgroup_python", "healthy_dmesg", "guard_kills_deadlock"])
@@ -45,7 +51,7 @@ def test_only_a_recorded_zone_has_it_inferred_again(tmp_path: Path, knowledge: D
     [dated, other] = analyze_sources(sources.open_paths([tmp_path], print), knowledge, print)
     asked: list[str] = []
 
-    def inferred(source: sources.Source, *others: object) -> object:
+    def inferred(source: Source, *others: object) -> object:
         asked.append(Path(source.name).name)
         return infer_clock(source, *others)  # type: ignore[arg-type]
 
