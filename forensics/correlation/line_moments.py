@@ -17,10 +17,14 @@ def completed(moment: Moment, clock: Clock) -> Moment:
 
 
 def in_one_zone(moment: Moment, clock: Clock) -> Moment:
-    """`moment` with two stamps of one kind: if only one of them has a zone, it is given in that of the `clock`, without it.
+    """`moment` with two stamps of one kind: if only one of them has a zone, it is given in that of the `clock`, without it. So is
+    the stamp of its own that a line of another program tells in another zone.
 
     Where the zone of the clock is only assumed, it is taken as written: a program prints both in the zone of its machine.
     """
+    wall = moment.at.wall if moment.at else None
+    if moment.at and wall and wall.tzinfo and not clock.floating and wall.utcoffset() != wall.astimezone(clock.zone).utcoffset():
+        return Moment(_without_zone(moment.at, clock.zone))
     after, before = moment.after, moment.before
     if not after or not before or not after.wall or not before.wall:
         return moment
