@@ -75,6 +75,7 @@ NO_FAILURES = (NO_CRASH, OPEN)
 VERDICT_ORDER = {"crash": 0, "undetermined": 1, OPEN: 2, NO_CRASH: 3}  # what ended badly is what is looked for
 CAUSE_KINDS = ("machine", "memory", "program", "data", "stopped")
 OTHER_KIND = "other"
+SHORT_NAME_CHARS = 11  # what a column of 6.5rem holds; the cause has the room that longer names would need
 NO_CAUSE_NAME = "unknown"  # of the filter, for cases without a recognised cause
 MAX_MAIN_CAUSES = 5  # chosen by hand: the list of cases begins on the first screen, also on a phone
 MAX_CHOICES = 100  # chosen by hand: of a list to choose from; a longer one is a field for the name
@@ -257,6 +258,7 @@ def index_html(rows: Sequence[Row], title: str, overview: Overview | None = None
         other_kind=OTHER_KIND,
         unknown=NO_CAUSE_NAME,
         max_choices=MAX_CHOICES,
+        short_names=all(len(r.case) <= SHORT_NAME_CHARS for r in rows),
         same_odds=len({r.odds for r in rows}) == 1,
         link=quote,
         style=style,
