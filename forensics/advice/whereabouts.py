@@ -80,7 +80,8 @@ def location_text(facts: Fields) -> str:
     if not code and parts and WORKERS & facts.keys():
         parts += _library_code(facts)
     parts = parts or _library_code(facts) or _named(facts, LAST_FACTS)
-    return ", ".join(dict.fromkeys([*parts, *_steps(facts)]))
+    exact = [p for p in parts if not any(other.startswith(f"{p}, ") for other in parts)]  # `cell 2` beside `cell 2, line 7`
+    return ", ".join(dict.fromkeys([*exact, *_steps(facts)]))
 
 
 def of_job(facts: Fields, proofs: Sequence[Proof], context: JobContext) -> dict[str, Value]:

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from forensics.advice import findings, open_questions
 from forensics.advice.findings import NO_END_SHOWN, UNLINKED, UNPROVEN, _with_reasons
+from forensics.advice.whereabouts import location_text
 from forensics.database import HEALTHY, Database
 from forensics.decision.decide import DecisionInput, decide
 from forensics.decision.structure import Precedence
@@ -166,3 +167,8 @@ def test_a_warning_is_no_reason_before_the_evidence() -> None:
     assert _with_reasons((told,), (mild,)) == (told, mild)
     assert _with_reasons((told,), (grave, mild)) == (grave, mild, told)
     assert _with_reasons((told, mild), (mild,)) == (mild, told)
+
+
+def test_a_cell_is_named_once() -> None:
+    facts = {"pid": 3002, "python_file": "Cell In[2]", "python_line": 2, "cell": 2}
+    assert location_text(facts) == "pid 3002, cell 2, line 2"
