@@ -16,6 +16,7 @@ from forensics.model import HABITS, Fields, Habit, JobContext, Value
 from forensics.readers.python.failing_code import (
     FAILING_FACTS,
     LIBRARY_FACTS,
+    PYTHON_RELEASE,
     WRITTEN_CODE,
     WRITTEN_PLACE,
     root_name,
@@ -47,6 +48,7 @@ NAMED_PLACE = "named_place"  # a line of a program that a message names: `run.sh
 SAVED_FACTS = LAST_SAVED, LAST_SAVED_PLACE, SAVED_FILES = "last_saved", "last_saved_place", "saved_files"
 MAX_SAVED_FILES = 3  # that a sentence names; the last ones are those of the run that ended
 EARLIER_CAUSES = "earlier_causes"  # causes of lines above the evidence in the same log, each with the place of its first line
+INSTALLED = "installed"  # the packages that the log names with their releases, one a line: `torch 2.4.0`
 UNEXPLAINED = "unexplained"  # a fact of the first cause, which no other one explains: "nothing given says why"
 READ_FACTS = (
     *ACTIVATION_FACTS, *AMOUNT_FACTS, *STACK_FACTS, *STANDING_FACTS, *STATUS_FACTS, *LIBRARY_FACTS, *FAILING_FACTS, *SAVED_FACTS,
@@ -93,6 +95,7 @@ def case_facts(facts: Fields, context: JobContext) -> dict[str, Value]:
         **_package(known),
         **_written(known, context),
         **_distribution(known),
+        **_installed(known, context),
         **successor_facts(str(known.get(EVIDENCE_FACT, ""))),
         **known,
     }
@@ -140,6 +143,12 @@ def _distribution(facts: Fields) -> dict[str, Value]:
     known = read_table("import_names")
     row = known.get(module) or known.get(module.partition(".")[0])
     return {"distribution": row["distribution"]} if row else {}
+
+
+def _installed(facts: Fields, context: JobContext) -> dict[str, Value]:
+    """The packages with their releases; Python's own release is that of the folder in which the packages of the traceback lie."""
+    told = dict(context.packages) | ({"python": str(facts[PYTHON_RELEASE])} if PYTHON_RELEASE in facts else {})
+    return {INSTALLED: "\n".join(f"{name} {release}" for name, release in told.items())} if told else {}
 
 
 def _shm_space(context: JobContext) -> dict[str, Value]:

@@ -28,7 +28,7 @@ from forensics.advice.alternatives import (
     unlike,
     with_usual,
 )
-from forensics.advice.case import AROUND_FACT, EVIDENCE_FACT, EVIDENCE_PLACE, REASON_PLACE
+from forensics.advice.case import AROUND_FACT, EVIDENCE_FACT, EVIDENCE_PLACE, INSTALLED, REASON_PLACE
 from forensics.advice.places import PLACE_NAMES
 from forensics.advice.wording import CODE_PLACE, fields_of, fill_command, fill_template, first_known
 from forensics.core import lazy
@@ -45,10 +45,13 @@ from forensics.database.conditions import (
 )
 from forensics.database.effects import WRITES, begins_with_harm, effects_of, with_comment, with_effects, with_warning
 from forensics.database.known_fixes import MAX_KNOWN_FIXES, first_steps, known_fixes_in, known_fixes_near, other_ways
+from forensics.database.release_needs import release_remedies
 from forensics.model import Advice, Fields, OpenQuestion
 from forensics.readers.lanes.line_parts import is_low_severity
+from forensics.readers.python.failing_code import PACKAGE_FACTS
 from forensics.readers.python.own_words import ALLOWED, ASKED_FOR, FURTHER_LOG
 from forensics.readers.python.said_ways import MEANT, WHOLE_MESSAGE
+from forensics.readers.settings.packages import packages_said, says_release
 
 NO_ENVIRONMENT: Environment = {}
 READ_FIRST = "Read {} and the lines around it before you try a remedy"
@@ -58,6 +61,7 @@ CODE_THERE = ("The line there is `{code_line}`, and {caller_place} leads to it."
 OTHER_PLACES = {*PLACE_NAMES, EVIDENCE_PLACE, REASON_PLACE}
 EVIDENCE_CONDITIONS = ("evidence~", "around~", "exc_message~", WHOLE_MESSAGE, MEANT, ASKED_FOR, ALLOWED, FURTHER_LOG)
 RUN_SCRIPT_PATTERN = lazy.regex(r"\b(?:python3?|torchrun|accelerate launch)\b[^|;#]*\b(?:YOUR_SCRIPT|TRAIN|train)\.py\b")
+RELEASE_ERRORS = ("ImportError", "ModuleNotFoundError", "AttributeError", "TypeError")  # what another release of a package raises
 MAX_COMMANDS = 4  # chosen by hand: of one remedy; a person types them one after the other
 MIN_OWN = 2  # of the cause itself, in front of those of other explanations
 MAX_GENERAL = 2  # in 40 drawn reports, every second remedy behind the second one did not apply
@@ -127,7 +131,8 @@ def _composed(cause: Cause, facts: Fields, environment: Environment, first_line:
     A last resort that only looks, whatever the message is, stands behind other ways that people confirmed for such a message.
     """
     unsure = bool(first_line)
-    made, held = _sorted_out((*_known_fixes(facts, environment), *cause.remedies), facts, environment, first_line)
+    known = (*_release_remedies(facts), *_known_fixes(facts, environment))
+    made, held = _sorted_out((*known, *cause.remedies), facts, environment, first_line)
     if all(_is_general(e) or (unsure and not _told_by_case(e[0])) for e in made):
         said = (*_fixes_near(facts, environment), *_steps_said(facts, environment))
         own = cause.remedies if "file" in facts else map(_without_place, cause.remedies)
@@ -216,6 +221,18 @@ def _known_fixes(facts: Fields, environment: Environment) -> tuple[Remedy, ...]:
     first, *more = str(facts.get(EVIDENCE_FACT, "")).split("\n")
     found = known_fixes_in("\n".join((first, *(line for line in more if not is_low_severity(line)))))
     return tuple(r for r in found if applies(r, facts, environment))[:MAX_KNOWN_FIXES]
+
+
+def _release_remedies(facts: Fields) -> tuple[Remedy, ...]:
+    """The remedy for two packages whose releases do not go together, if the failure is about one of them."""
+    if INSTALLED not in facts:
+        return ()
+    told = str(facts.get("exc_type", "")).rpartition(".")[2]
+    if told not in RELEASE_ERRORS and not says_release(str(facts.get(EVIDENCE_FACT, ""))):
+        return ()
+    installed = dict(line.split(" ", 1) for line in str(facts[INSTALLED]).split("\n"))
+    named = {str(facts[n]).lower().replace("_", "-") for n in PACKAGE_FACTS if n in facts}
+    return release_remedies(installed, named | packages_said(str(facts.get(EVIDENCE_FACT, ""))))
 
 
 def _fixes_near(facts: Fields, environment: Environment) -> tuple[Remedy, ...]:

@@ -88,6 +88,7 @@ def _with_tables(context: JobContext, scans: Sequence[Scan]) -> JobContext:
     from forensics.readers.progress.saved_files import saved_files
     from forensics.readers.python.printed_stacks import printed_stacks
     from forensics.readers.python.thread_places import thread_places
+    from forensics.readers.settings.packages import packages
     from forensics.readers.tensorflow.xla_plan import step_plan
     from forensics.readers.tools.disk_tables import disk_tables
     from forensics.readers.tools.profiled import largest_profiled_line
@@ -99,6 +100,7 @@ def _with_tables(context: JobContext, scans: Sequence[Scan]) -> JobContext:
         profiled=largest_profiled_line(scans),
         stacks=printed_stacks(scans),
         threads=thread_places(scans),
+        packages=packages(scans),
         disks=disk_tables(scans),
         plan=step_plan(scans),
         activations=failed_activations(scans),

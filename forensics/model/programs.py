@@ -1,6 +1,7 @@
 """What is read off the programs, notebooks and configurations that were given beside the logs. Nothing of them is executed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 from msgspec import Struct
 
@@ -176,7 +177,8 @@ class JobContext(Struct, frozen=True):
     the files of checkpoints and models that the run wrote, the last one at the end. `limits`: what jobs asked the scheduler
     for and used of it; the text of each is the job's number. `reached`: how far the run had come, as a share of all of it.
     `elapsed_s`: how long the log of that run tells of it. `node_of`: the one node that the first lines of
-    a log name, by the name of the log. `threads`: where the threads of a process stood when its stacks were taken.
+    a log name, by the name of the log. `threads`: where the threads of a process stood when its stacks were taken. `packages`:
+    the releases of Python packages.
     """
 
     signs: tuple[Setting, ...] = ()
@@ -197,6 +199,7 @@ class JobContext(Struct, frozen=True):
     elapsed_s: float = 0.0
     node_of: Callable[[str], str] = lambda _name: ""
     threads: tuple[ThreadPlace, ...] = ()
+    packages: Mapping[str, str] = MappingProxyType({})
 
     @property
     def environment(self) -> dict[str, set[str]]:

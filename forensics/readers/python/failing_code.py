@@ -41,13 +41,15 @@ from forensics.readers.python.near_tracebacks import Place, tracebacks_near
 from forensics.readers.surroundings.near import nothing_near
 from forensics.readers.word_lists import words
 
-LIBRARY_FACTS = LIBRARY_PLACE, RAISING, CALLING, ASKED, EXTENSION = (
+LIBRARY_FACTS = LIBRARY_PLACE, RAISING, CALLING, ASKED, EXTENSION, PYTHON_RELEASE = (
     "library_place",
     "raising_package",
     "calling_package",
     "asked_package",
     "extension_package",
+    "python_release",
 )
+PACKAGE_FACTS = RAISING, CALLING, ASKED, EXTENSION
 EXTENSION_PATTERN = lazy.regex(  # a compiled part of a package, and what it lacks
     INSTALLED_PACKAGE + r"[^\s:]{0,300}\.(?:so|pyd)[\w.]{0,20}: (?:undefined symbol|cannot open)"
 )
@@ -65,12 +67,14 @@ def library_code(proofs: Sequence[Proof], around: LinesAround = nothing_near) ->
     """The packages at the end of the traceback of the first line of evidence, by the names by which they are installed."""
     extension = next(filter(None, (EXTENSION_PATTERN.search(p.text) for p in proofs)), None)
     compiled: dict[str, Value] = {EXTENSION: _distribution(extension["package"])} if extension else {}
-    return compiled | (_last_packages(proofs, around) if proofs else {})
-
-
-def _last_packages(proofs: Sequence[Proof], around: LinesAround) -> dict[str, Value]:
-    lines, at = around(proofs[0])
+    lines, at = around(proofs[0]) if proofs else ((), 0)
     nearest = next(iter(tracebacks_near(lines, at)), []) if lines else []
+    ran = next(filter(None, (PATTERNS.python_folder.search(f[1]) for f in nearest)), None)
+    python: dict[str, Value] = {PYTHON_RELEASE: f"{ran['major']}.{ran['minor']}"} if ran else {}
+    return compiled | python | _last_packages(lines, nearest, proofs)
+
+
+def _last_packages(lines: Sequence[str], nearest: list[Place], proofs: Sequence[Proof]) -> dict[str, Value]:
     while nearest and PATTERNS.look_up.search(lines[nearest[-1][0]]):
         nearest = nearest[:-1]  # an object that looks a name up asks for nothing itself: the line above does
     if not nearest or not is_library_file(nearest[-1][1]):
