@@ -48,7 +48,7 @@ from forensics.database.known_fixes import MAX_KNOWN_FIXES, first_steps, known_f
 from forensics.database.release_needs import release_remedies
 from forensics.model import Advice, Fields, OpenQuestion
 from forensics.readers.lanes.line_parts import is_low_severity
-from forensics.readers.python.failing_code import PACKAGE_FACTS
+from forensics.readers.python.failing_code import LIBRARY_FACTS, PACKAGE_FACTS, STATEMENT_FACTS
 from forensics.readers.python.own_words import ALLOWED, ASKED_FOR, FURTHER_LOG
 from forensics.readers.python.said_ways import MEANT, WHOLE_MESSAGE
 from forensics.readers.settings.packages import packages_said, says_release
@@ -61,6 +61,15 @@ CODE_THERE = ("The line there is `{code_line}`, and {caller_place} leads to it."
 OTHER_PLACES = {*PLACE_NAMES, EVIDENCE_PLACE, REASON_PLACE}
 EVIDENCE_CONDITIONS = ("evidence~", "around~", "exc_message~", WHOLE_MESSAGE, MEANT, ASKED_FOR, ALLOWED, FURTHER_LOG)
 RUN_SCRIPT_PATTERN = lazy.regex(r"\b(?:python3?|torchrun|accelerate launch)\b[^|;#]*\b(?:YOUR_SCRIPT|TRAIN|train)\.py\b")
+GENERAL_FACTS = {
+    EVIDENCE_PLACE,
+    REASON_PLACE,
+    ASKED_FOR,
+    "argument",
+    *PLACE_NAMES,
+    *STATEMENT_FACTS,
+    *LIBRARY_FACTS,
+}  # of any line
 RELEASE_ERRORS = ("ImportError", "ModuleNotFoundError", "AttributeError", "TypeError")  # what another release of a package raises
 MAX_COMMANDS = 4  # chosen by hand: of one remedy; a person types them one after the other
 MIN_OWN = 2  # of the cause itself, in front of those of other explanations
@@ -151,9 +160,9 @@ def _composed(cause: Cause, facts: Fields, environment: Environment, first_line:
 
 
 def _is_general(entry: Told) -> bool:
-    """Is a remedy a last resort that is made for no message and no fact but the place of a line?"""
+    """Is a remedy a last resort that is made for no message and no fact but the place and the code of a line?"""
     conditions = {c.partition("~")[0] for c in entry[0].when}
-    return EARLIER_REMEDY in entry[0].unless and conditions <= {EVIDENCE_PLACE, REASON_PLACE, ASKED_FOR, "argument", *PLACE_NAMES}
+    return EARLIER_REMEDY in entry[0].unless and conditions <= GENERAL_FACTS
 
 
 def _only_says_to_read_on(remedy: Remedy) -> bool:

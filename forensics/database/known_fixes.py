@@ -160,7 +160,8 @@ def known_fix_faults(given: set[str]) -> list[tuple[str, int, str]]:
 def _faults(fix: Row, given: set[str]) -> Iterator[str]:
     remedy = fix.remedy
     yield from (fault for c in (*remedy.when, *remedy.unless) if (fault := condition_fault(c)))
-    quoted = {"evidence": fix.example, "around": fix.example, "whole_message": fix.example}
+    message = fix.example.partition(": ")[2] or fix.example  # of an exception, behind its class
+    quoted = {"evidence": fix.example, "around": fix.example, "whole_message": fix.example, "exc_message": message}
     tried = [c for c in remedy.when if c.partition("~")[0] in quoted]
     if missed := [c for c in tried if not condition_holds(c, quoted, {})]:
         yield f"its example {fix.example!r} does not hold {missed[0]}"

@@ -358,3 +358,39 @@ def test_an_xid_that_tells_the_recovery_is_told_as_that_and_not_as_a_hang(analyz
     assert first.title == "Xid 154: GPU Recovery Action Changed to Node Reboot Required"
     assert "no progress" not in first.summary
     assert "reboot the host, as the driver asks (Node Reboot Required)" in first.remediations[0].action
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ("You cannot set both `stop_token` and `stop_token_id`.", "Leave one of stop_token and stop_token_id out"),
+        ('"file_args" and "backend_args" cannot be set at the same time.', "Leave one of file_args and backend_args out"),
+        ("At least one of `labels` or `shift_labels` must be provided.", "Give one of labels and shift_labels"),
+        ("lora_bias=True is not supported for embeddings.", "Leave lora_bias=True out, or do without embeddings"),
+        ("RMSpropTF does not support sparse gradients", "Leave RMSpropTF out, or do without sparse gradients"),
+        ("`sde_net=True` is only available when using gSDE", "Use sde_net=True only when using gSDE"),
+        ("PagedAdamW8bit only supports optim_bits=32", "Give PagedAdamW8bit optim_bits=32 alone"),
+        ("Using `split_rows=True` requires `on_device=True`.", "Give it `on_device=True`, which split_rows=True requires"),
+        ("max_epochs must be specified in default_args", "Give max_epochs, which is missing"),
+        ("last_mean should not be None if last_count > 0.", "Give last_mean a value"),
+        ("`num_samples` must be greater than 0.", "Change num_samples where it is given - it has to be greater than 0"),
+        ("kind_name cannot be 'data'", "Change kind_name where it is given - it cannot be 'data'"),
+        ("Saved model state must be a dictionary", "Change what is given as Saved model state - it has to be a dictionary"),
+        ("`train_rows` is required unless a `factory` is provided.", "Give train_rows, which is missing"),
+        ("No input_dir provided and naming is disabled.", "Give input_dir, which is missing"),
+        ("Expected env.mode to be an Autoreset, got int", "Change env.mode where it is given - it has to be an Autoreset"),
+        ("Unsupported merge method: alpha", "Give merge method a value that this release knows, in place of alpha"),
+        ("Array functions require numpy >= 1.22", "Install numpy>=1.22"),
+        ("Builder 'alpha' not found. Available: beta", "Correct the Builder alpha"),
+    ],
+)
+def test_what_a_library_refuses_is_told_as_a_change(tmp_path: Path, message: str, words: str) -> None:
+    told = first(tmp_path, "trainer = build(args)", f"ValueError: {message}", "somelib/check.py")
+    assert words in told
+
+
+@pytest.mark.parametrize("message", ["the shapes differ in a way that nobody expected", "Can't set what should be called here"])
+def test_words_that_name_nothing_give_no_change(tmp_path: Path, message: str) -> None:
+    assert not first(tmp_path, "trainer = build(args)", f"ValueError: {message}", "somelib/check.py").startswith(
+        ("Give", "Change", "Leave")
+    )
