@@ -15,7 +15,6 @@ from forensics.core import lazy
 from forensics.database.entries import Remedy
 from forensics.database.files import read_rows
 
-TABLE = "release_needs"
 NUMBER_PATTERN = lazy.regex(r"\d+")
 COMPARISONS = (">=", "<=", "==", "<", ">")  # those of two signs first
 MAX_NUMBERS = 4  # of a release: 3.20.1.0
@@ -40,7 +39,7 @@ class ReleaseNeed(Struct, frozen=True):
 @functools.cache
 def release_needs() -> tuple[ReleaseNeed, ...]:
     """The rows of tables/release_needs.csv, in their order."""
-    return tuple(ReleaseNeed(**row) for row in read_rows(TABLE))
+    return tuple(ReleaseNeed(**row) for row in read_rows("release_needs"))
 
 
 def fits(release: str, wanted: str) -> bool:

@@ -112,7 +112,8 @@ def test_a_first_step_is_told_in_front_of_what_only_says_to_read_on_and_behind_w
     read_on = Remedy(do="Find the first error above the last line", who="user", why="", unless=("earlier_remedy",))
     own = Remedy(do="Mend the very thing", who="user", why="", when=("own_fact",))
     given = {c: "given" for c in step.remedy.when if "~" not in c}
-    facts = {"evidence": step.example, "around": step.example, "whole_message": step.example, **given}
+    message = step.example.partition(": ")[2]
+    facts = {"evidence": step.example, "around": step.example, "whole_message": step.example, "exc_message": message, **given}
     asked = {"own_fact": "there", **facts}
     first = fitting_remedies(replace(BARE, remedies=(read_on,)), facts)[0].action
     assert first != read_on.do

@@ -70,7 +70,8 @@ OF_PYTHON = (
 )
 def test_the_packages_of_the_last_frames_are_told(lines: tuple[str, ...], facts: dict[str, str]) -> None:
     proof = Proof("job.log", len(lines), lines[-1] if lines else "", "final_line", "hint")
-    assert library_code([proof], lambda _: (lines, len(lines) - 1)) == facts
+    told = library_code([proof], lambda _: (lines, len(lines) - 1))
+    assert {name: value for name, value in told.items() if name != "python_release"} == facts
     assert library_code([]) == {}
 
 
