@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from forensics.cli.common import Output, Redact, Remember, Tokens, warn_of_names
-from forensics.cli.output import capture_settings, check_format
+from forensics.cli.output import capture_settings, check_format, say
 from forensics.core.errors import UsageError
 from forensics.report.style import BRIEF_TOKENS
 
@@ -79,7 +79,19 @@ def run(
     given |= {**_checked(keep, every, stall, on_crash), "environment": env, "warn": warn}
     given |= {"max_log_bytes": max_log << 20, "termination_file": str(termination_file)}
     given |= {"tokens": tokens, "redact": redact, "remember": _remembers(remember), "quiet": quiet, "verbose": verbose}
-    _become(given | _settings(_typed(context)))
+    typed = _typed(context)
+    if not quiet and (lacking := without_stacks(typed, given)):
+        say(f"forensics: {lacking}")
+    _become(given | _settings(typed))
+
+
+def without_stacks(typed: set[str], given: dict[str, object]) -> str:
+    """What to say before the command starts if the user asked for the stacks of a stall and nothing here takes them."""
+    from forensics.capture.stacks import py_spy_path
+
+    if "stall_s" not in typed or not given["stall_s"] or py_spy_path():
+        return ""
+    return "--stall takes stacks by py-spy, which is not installed (pip install py-spy): a stall will be told without them"
 
 
 def _paths(**given: Path | None) -> dict[str, str]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 def stacks(
     pid: Annotated[int | None, typer.Argument(min=1, help="A process of this host: the launcher, or one rank.")] = None,
+    by_pid: Annotated[int | None, typer.Option("--pid", min=1, help="The same as PID, as other commands take it.")] = None,
     job: Annotated[str | None, typer.Option(help="A Slurm job by number, a Kubernetes job or pod by name.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     save: Annotated[Path | None, typer.Option(help="A folder for the stacks, which `forensics ranks` reads.")] = None,
@@ -40,6 +41,7 @@ def stacks(
     from forensics.ranks.doing import standings
     from forensics.report.ranks import stacks_json, stacks_text
 
+    pid = by_pid if pid is None else pid
     if (pid is None) == (job is None):
         raise UsageError("give a pid or --job ID, one of them", advice="forensics stacks 4711")
     found = launchers.of_process(pid) if pid is not None else launchers.of_job(job or "")

@@ -3,6 +3,9 @@
 import json
 import subprocess
 
+import pytest
+
+from forensics.cli.run import without_stacks
 from tests.commandline import forensics
 
 
@@ -10,15 +13,26 @@ def test_a_process_is_shown_with_what_it_waits_for() -> None:
     child = subprocess.Popen(["sleep", "60"], env={"RANK": "5"})
     try:
         done = forensics("stacks", child.pid, "--json")
+        named = forensics("stacks", "--pid", child.pid, "--json")
     finally:
         child.kill()
         child.wait()
     assert done.returncode == 0
     (place,) = json.loads(done.stdout)["places"]
     assert (place["who"], place["pids"]) == ("rank 5", [child.pid])
+    assert json.loads(named.stdout)["places"] == [place]
 
 
 def test_bad_usage_is_one_line() -> None:
     for words in ((), ("4711", "--job", "4711"), (2**22 + 1,)):
         done = forensics("stacks", *words)
         assert done.returncode == 2 and done.stderr.count(b"\n") == 1, words
+
+
+def test_who_asks_for_the_stacks_of_a_stall_is_told_at_the_start_that_nothing_takes_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: tuple[set[str], dict[str, object]] = ({"stall_s"}, {"stall_s": 10.0})
+    monkeypatch.setattr("forensics.capture.stacks.py_spy_path", lambda: "")
+    assert "pip install py-spy" in without_stacks(*asked)
+    assert without_stacks(set(), {"stall_s": 900.0}) == without_stacks({"stall_s"}, {"stall_s": 0.0}) == ""
+    monkeypatch.setattr("forensics.capture.stacks.py_spy_path", lambda: "/usr/bin/py-spy")
+    assert without_stacks(*asked) == ""
