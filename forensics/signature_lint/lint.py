@@ -97,6 +97,18 @@ def unshown(cause: Cause) -> list[Fault]:
     ]
 
 
+def unanswered(cause: Cause) -> list[Fault]:
+    """Texts that are still the `?` of a new file, which a report would show."""
+    texts = [(cause.place, cause.title), (cause.place, cause.means)]
+    texts += [(r.place, text) for r in cause.remedies for text in (r.do, r.why)]
+    texts += [(s.place, text) for s in cause.signatures for text in (s.source, *(e.text for e in (*s.match, *s.no_match)))]
+    return [
+        Fault(p.path, p.line, f"{text!r} is still to be completed")
+        for p, text in texts
+        if text == OPEN or text.startswith(f"{OPEN} ")
+    ]
+
+
 def unmarked(cause: Cause) -> list[Fault]:
     """Commands that change existing data, or stop jobs or machines, where nothing names the effect; a question has none."""
     asking = (
@@ -124,6 +136,7 @@ def _conditions(cause: Cause) -> Iterator[tuple[Place, str]]:
         yield from ((entry.place, name) for name in (*entry.when, *entry.unless))
 
 
+OPEN = "?"  # what `signatures new` leaves to its reader
 VERIFIED_FILE = "verified.csv"  # `python -m scripts.wordings` writes it
 BY_CHANCE_MAX = 0.1  # largest p value of a sign test at which a signature counts as one of healthy logs
 PREFIX_FIELDS = {"host", "rank"}  # of the wrappers of any line
@@ -175,7 +188,12 @@ def lint(own: Path | None = None, alone: bool = False) -> LintResult:
     faults += [
         f
         for c in ours
-        for f in (*unfilled_fields(c, record_fields(), fact_names_of_groups, record_outcomes()), *unshown(c), *unmarked(c))
+        for f in (
+            *unfilled_fields(c, record_fields(), fact_names_of_groups, record_outcomes()),
+            *unshown(c),
+            *unanswered(c),
+            *unmarked(c),
+        )
     ]
     faults += _frequent_in_healthy_logs(ours)
     if builtin_folder() in folders:

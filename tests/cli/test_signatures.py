@@ -84,10 +84,13 @@ def test_a_file_with_a_fault_is_a_note_and_the_report_is_made(mine: Path, logs: 
 @pytest.mark.parametrize(
     ("cause", "line"), [("storage.falcon", 'E42 ring of {x} lost: "token" # 3'), ("storage.full", "flurble is full")]
 )
-def test_a_file_for_a_line_is_printed_that_the_check_accepts(tmp_path: Path, cause: str, line: str) -> None:
+def test_a_file_for_a_line_is_printed_that_the_check_accepts_once_it_is_completed(tmp_path: Path, cause: str, line: str) -> None:
     family, _, name = cause.partition(".")
     (tmp_path / family).mkdir()
-    (tmp_path / family / f"{name}.yaml").write_bytes(forensics("signatures", "new", cause, line).stdout)
+    file, printed = tmp_path / family / f"{name}.yaml", forensics("signatures", "new", cause, line).stdout.decode()
+    file.write_text(printed)
+    assert b"'? a line like it' is still to be completed" in forensics("signatures", "check", tmp_path).stdout
+    file.write_text(printed.replace("'? ", "'").replace("'?'", "'answered'"))
     assert b"0 faults" in forensics("signatures", "check", tmp_path).stderr
     (tmp_path / "job.log").write_text(f"step 1\n{line}\n")
     assert (
