@@ -105,7 +105,7 @@ def unanswered(cause: Cause) -> list[Fault]:
     return [
         Fault(p.path, p.line, f"{text!r} is still to be completed")
         for p, text in texts
-        if text == OPEN or text.startswith(f"{OPEN} ")
+        if text == UNANSWERED or text.startswith(f"{UNANSWERED} ")
     ]
 
 
@@ -136,7 +136,7 @@ def _conditions(cause: Cause) -> Iterator[tuple[Place, str]]:
         yield from ((entry.place, name) for name in (*entry.when, *entry.unless))
 
 
-OPEN = "?"  # what `signatures new` leaves to its reader
+UNANSWERED = "?"  # what `signatures new` leaves to its reader
 VERIFIED_FILE = "verified.csv"  # `python -m scripts.wordings` writes it
 BY_CHANCE_MAX = 0.1  # largest p value of a sign test at which a signature counts as one of healthy logs
 PREFIX_FIELDS = {"host", "rank"}  # of the wrappers of any line
