@@ -187,7 +187,7 @@ def _steps(facts: Fields) -> list[str]:
     if "growth_bytes" in facts:  # the last reading of memory that grew is no place
         return []
     if "epoch" in facts:
-        return [f"epoch {facts['epoch']}"]
+        return [f"epoch {facts['epoch']}" + (f", step {facts['step_no']}" if "step_no" in facts else "")]
     of_epoch = f" of epoch {facts['epoch_of_step']}" if "epoch_of_step" in facts else ""
     return [f"step {facts[name]}{of_epoch}" for name in STEP_FACTS if name in facts][:1]
 

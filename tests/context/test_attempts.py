@@ -66,6 +66,14 @@ def test_how_far_it_came_and_what_stayed(analyze: Analyze) -> None:
     assert "node gpu-03" in earlier.unchanged
 
 
+def test_a_rate_is_not_how_far_it_came(analyze: Analyze) -> None:
+    text = attempt("batch_size=64", 3).replace(" loss 0", " step 90 time/step 0.41s tokens/step 512 loss 0") + attempt(
+        "batch_size=32", 6
+    )
+    (earlier,) = analyze(slurm_out=text).earlier_attempts
+    assert (earlier.changes[0].what, earlier.changes[0].then) == ("reached", "epoch 3, step 90")
+
+
 def test_what_only_one_of_them_says_is_no_change(analyze: Analyze) -> None:
     assert between(analyze, "SLURM_NODELIST=gpu-03", "batch_size=32") == {}
     (other,) = analyze(

@@ -101,6 +101,11 @@ def test_what_is_on_a_gpu_and_what_only_rises() -> None:
             if (m := label_meaning(text, "", True))] == [(True, "used"), (False, "used"), (True, "peak"), (True, "free"), (False, "used")]  # fmt: skip
 
 
+@pytest.mark.parametrize("rate", ["tokens/step 8192", "ms/step=410", "seconds per step 41"])
+def test_what_is_counted_per_step_is_no_step(series_of: OfText, rate: str) -> None:
+    assert series_of(f"{rate} step 12 loss 2.31\n" * 3)["loss"].steps == [12, 12, 12]
+
+
 def test_messages_of_failure_are_no_readings(series_of: OfText) -> None:
     line = "CUDA out of memory. Tried to allocate 478.00 MiB (GPU 0; 15.78 GiB total capacity; 13.47 GiB already allocated)\n"
     kernel = "Memory cgroup out of memory: Killed process 1917 (python3) total-vm:912kB, anon-rss:444796kB, shmem-rss:0kB\n"

@@ -15,6 +15,7 @@ from forensics.core import lazy
 from forensics.core.limits import BYTES_PER_UNIT
 from forensics.data_files.named_parts import patterns_of
 from forensics.readers.numbers.numbers import words
+from forensics.readers.progress.counters import is_per
 from forensics.readers.word_lists import words as word_list
 
 SECONDS_BY_UNIT = {"ms": 1e-3, "s": 1.0, "sec": 1.0, "secs": 1.0, "seconds": 1.0, "us": 1e-6}
@@ -84,6 +85,8 @@ def _training(label: str, said: list[str], unit: str) -> Meaning | None:
         return Meaning("step_time", "time per step", _time_factor(label, unit), "s")
     if said[-1:] in (["lr"], ["rate"]) and ("lr" in last or "learning" in last):
         return Meaning("lr", "learning rate")
+    if unit == "" and said and is_per(label[: label.lower().rfind(said[-1])]):
+        return None
     if unit == "" and said and (said[-1] in word_list("step_labels") or name in ("num updates", "global step")):
         return Meaning("step", "step")
     if unit == "" and said[-1:] == ["epoch"]:

@@ -25,6 +25,7 @@ STEP_RATE_UNITS = ("it", "s", "ba", "batch", "step")  # of `3.2it/s`, `14.04s/it
 # One of the texts stands in each line that the patterns match, in lower case.
 NAMED_COUNT_TEXTS = (b"epoch", b"step", b"iter", b"round")
 COUNT_TEXTS = (*NAMED_COUNT_TEXTS, b"batch", b"update", b"episode", b"[", b" rate:")
+MAX_PER_CHARS = 24  # of the words in front of a unit: `consumed_tokens/`
 OF_EPOCH = "batch"  # the unit of what is counted within an epoch: that it is full is no end of the run
 SCALES = {"k": 1_000, "M": 1_000_000, "G": 1_000_000_000}  # of a bar's numbers
 # Stands, in lower case, in each line with a counter that has a total, whatever escapes and signs of other scripts are between.
@@ -98,8 +99,13 @@ def named_counters(text: str) -> list[Counter]:
 @by_shape
 def _named_places(text: str) -> tuple[tuple[str, slice, slice | None], ...]:
     """Of each counter with a name the unit, and where its number and its total stand."""
-    found = PATTERNS.named_count.finditer(text)
+    found = (m for m in PATTERNS.named_count.finditer(text) if not is_per(text[: m.start()]))
     return tuple((m[1].lower(), slice(*m.span(2)), slice(*m.span(3)) if m[3] else None) for m in found)
+
+
+def is_per(front: str) -> bool:
+    """Does a line go on behind `front` with the unit of a rate or of a time: `tokens/`, `0.41 sec per `?"""
+    return bool(PATTERNS.per_count.search(front[-MAX_PER_CHARS:]))
 
 
 def bar_counter(text: str) -> Counter | None:
@@ -143,6 +149,8 @@ def _other_places(text: str) -> tuple[tuple[str, slice, slice | None], ...]:
     """As _named_places, of what POSITION_PATTERN finds."""
     found: list[tuple[str, slice, slice | None]] = []
     for m in PATTERNS.position.finditer(text):
+        if is_per(text[: m.start()]):
+            continue
         if m["step"]:
             found += [("epoch", slice(*m.span("epoch")), None), ("step", slice(*m.span("step")), None)]
         elif m["part"]:

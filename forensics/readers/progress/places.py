@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from forensics.data_files.named_parts import first_parts, patterns_of
 from forensics.model import Fields, Proof
-from forensics.readers.progress.counters import bar_counter, named_counters
+from forensics.readers.progress.counters import OF_EPOCH, bar_counter, named_counters, positions
 from forensics.readers.python.near_tracebacks import MAX_TRACEBACK_LINES, tracebacks_near
 from forensics.readers.surroundings.near import NEAR, Found
 
@@ -28,9 +28,10 @@ def progress(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: i
     if any("step" in n or "epoch" in n for n in facts):
         return {}
     above = lines[max(0, at - 1) : at] if PATTERNS.bare_death.fullmatch(proofs[0].text) else ()  # a shell's word: right behind
-    found = first_parts("positions", (proofs[0].text, *above))
+    texts = (proofs[0].text, *above)
+    found = first_parts("positions", texts)
     if "epoch" in found:
-        return {"epoch": found["epoch"]}
+        return next((told for t in texts if "step_no" in (told := _counted(t))), {}) | {"epoch": found["epoch"]}
     if "step" in found:
         return {"step_no": int(found["step"])}
     return {} if bar_counter(proofs[0].text) else _printed_last(lines, at)
@@ -39,11 +40,15 @@ def progress(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: i
 def _printed_last(lines: Sequence[str], at: int) -> Found:
     """The position that the program printed right before its traceback or its last word."""
     top = min((f[0] for group in tracebacks_near(lines, at) for f in group if at - f[0] < MAX_TRACEBACK_LINES), default=at)
-    for text in reversed(lines[max(0, min(top, at) - NEAR - 1) : min(top, at)]):
-        counted = {c.unit: c.now for c in named_counters(text) if c.total or PATTERNS.loss.search(text)}
-        bar = bar_counter(text)
-        if "epoch" in counted:
-            return {"epoch": counted["epoch"]}
-        if counted or (bar and bar.of_steps and bar.now and not bar.is_complete):
-            return {"step_no": next(iter(counted.values())) if counted else bar.now if bar else 0}
-    return {}
+    above = reversed(lines[max(0, min(top, at) - NEAR - 1) : min(top, at)])
+    return next(filter(None, map(_counted, above)), {})
+
+
+def _counted(text: str) -> Found:
+    """The epoch and the step that a line of a training counts: `Epoch 2 step 500 loss 1.9`, `Epoch: [2][128/500]`."""
+    of_samples = PATTERNS.share_of_epoch.search(text)
+    told = [c for c in positions(text) if (c.total or PATTERNS.loss.search(text)) and not (of_samples and c.unit == OF_EPOCH)]
+    epochs = [c for c in told if c.unit == "epoch"]
+    steps = [c for c in told if c.unit != "epoch" and (c.unit or epochs or (c.now and not c.is_complete))]
+    found: Found = {"epoch": epochs[0].now} if epochs else {}
+    return found | ({"step_no": steps[0].now} if steps else {})

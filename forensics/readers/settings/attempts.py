@@ -112,8 +112,8 @@ def _of_line(region: Region) -> Iterator[tuple[str, str]]:
 def _reached(scan: Scan, first: int, last: int) -> Said | None:
     """The last step or epoch in the lines from `first` to `last`, if the sample has it."""
     for number, text in lines_from_end(scan, NAMED_COUNT_TEXTS, MOST_COUNTED, first, last):
-        if counted := {c.unit: c.now for c in named_counters(text)}:
-            return ", ".join(f"{unit} {now}" for unit, now in counted.items()), number
+        if counted := named_counters(text):
+            return ", ".join({c.unit: f"{c.unit} {c.now}" for c in counted}.values()), number
     return None
 
 

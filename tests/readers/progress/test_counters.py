@@ -32,6 +32,12 @@ from forensics.readers.progress.counters import (
         ("step=-1 is not known yet", []),
         ("epoch-12 of 20", ["epoch 12 of 20"]),
         ("slurmstepd: error: *** STEP 4711.0 ON gpu-03 CANCELLED AT 2026-11-23T13:00:15 ***", []),
+        ("step 400 loss 2.5 tokens/step 8192", ["step 400"]),
+        ("step 400 loss 2.5 ms/step=410", ["step 400"]),
+        ("step 400 loss 2.5 sec per step: 0.41, avg step 0.41s", ["step 400"]),
+        ("epoch 1 step 300 loss 2.6 time/step 0.72s", ["epoch 1", "step 300"]),
+        ("it/step 3, step: 410 ms, timing_s/step:12", []),
+        ("train/step 400 train/epoch 3", ["step 400", "epoch 3"]),
     ],
 )
 def test_counters_with_a_name(line: str, counted: list[str]) -> None:
@@ -89,6 +95,7 @@ def test_a_bar_of_files_or_cells_counts_no_steps(line: str, of_steps: bool) -> N
         ("Epoch: 3 [saved 4/5]", ["epoch 3"]),
         ("[41, 2040] loss: 0.31", ["epoch 41", "step 2040"]),
         ("batch 7 of 40, update 3", ["batch 7 of 40", "update 3"]),
+        ("batch 7 of 40, s/batch 12, avg batch 0.41", ["batch 7 of 40"]),
     ],
 )
 def test_counters_that_their_place_names(line: str, counted: list[str]) -> None:
