@@ -34,11 +34,10 @@ def assign_owners(incident: Incident, subject: Subject, database: Database) -> t
     observations = [o for o in incident.events if o.cause in database.causes and o.source not in subject.other_runs]
     subject = replace(subject, hosts=_hosts(observations, subject))
     linked = _named_links(incident.links, observations, subject)
-    ends_in_own_logs = any(
-        o.source in subject.own and o.weight != "hint" and what_ended(o, database) != "nothing" for o in observations
-    )
-    subject = replace(subject, crowded=subject.crowded and not ends_in_own_logs)
-    first = [_owned(o, linked, subject, database, ends_in_own_logs) for o in observations]
+    ends = [o for o in observations if o.source in subject.own and o.weight != "hint" and what_ended(o, database) != "nothing"]
+    subject = replace(subject, crowded=subject.crowded and not ends)
+    untimed = _untimed(ends, subject)
+    first = [_owned(o, linked, subject, database, bool(ends), _may_explain(o, untimed, database)) for o in observations]
     effects = _own_effects(first, subject, database)
     first = [_with_own_aftermath(o, effects, subject, database) for o in _without_other_pods(first)]
     mine = {pid for o in first if o.owner == "mine" and o.observation.source not in subject.own and (pid := _pid(o.observation))}
@@ -46,13 +45,37 @@ def assign_owners(incident: Incident, subject: Subject, database: Database) -> t
     return tuple(_with_name(_excluded_by_pid(o, mine, database), named - {0}, subject) for o in first)
 
 
+def _untimed(ends: Sequence[Observation], subject: Subject) -> list[Observation]:
+    """Those of `ends` whose lines have no time and stand behind the last line with one: they were printed then or later."""
+    last = [o for o in ends if o.time is None or subject.end is None or o.time >= subject.end]
+    return [] if any(p.stamped for o in last for p in o.proofs) else last
+
+
+def _may_explain(o: Observation, ends: Iterable[Observation], database: Database) -> bool:
+    """May a fault explain one of `ends`? A killed process prints no error of its own: its death explains none."""
+    cause = str(o.cause)
+    return not database.has_trait(cause, "process_death") and any(
+        cause == end.cause or database.explains(cause, str(end.cause)) for end in ends
+    )
+
+
 def _owned(
-    o: Observation, linked: Mapping[Place, str], subject: Subject, database: Database, ends_in_own_logs: bool
+    o: Observation,
+    linked: Mapping[Place, str],
+    subject: Subject,
+    database: Database,
+    ends_in_own_logs: bool,
+    may_be_late: bool = False,
 ) -> OwnedObservation:
-    """`ends_in_own_logs`: do the subject's own logs show how they ended?"""
+    """`ends_in_own_logs`: do the subject's own logs show how they ended?
+
+    `may_be_late`: has an end that `o` may explain no time of its own?
+    """
     lane = _lane_of(o, subject)
     aftermath = lane.aftermath[(o.line, o.kind)] if lane else Aftermath(lines_after=0)
     before = _seconds_before(o, subject)
+    if may_be_late and before is not None and -MAX_PAUSE_BEFORE_END_S <= before < 0:
+        before = 0.0
     owner, link = _owner(o, lane, linked, subject, database, before if ends_in_own_logs else None)
     return OwnedObservation(o, owner, link, lane, aftermath, before, _facts(o, owner, aftermath, before))
 

@@ -121,6 +121,23 @@ def test_an_observation_after_an_end_in_the_jobs_own_log_is_anothers(knowledge: 
     assert of_kernel(found) == {("unknown", "time, 10.0 s behind its last line")}
 
 
+@pytest.mark.parametrize(
+    ("time", "stamp", "whose", "before"),
+    [
+        ("03:40:05", "", "unknown", 0.0),
+        ("03:40:45", "", "others", -65.0),
+        ("03:40:05", "2025-08-22 03:39:40,000 ERROR train: ", "others", -25.0),
+    ],
+)
+def test_a_fault_may_explain_an_end_without_a_time(knowledge: Database, time: str, stamp: str, whose: str, before: float) -> None:
+    fault = (
+        f"[Fri Aug 22 {time} 2025] NVRM: Xid (PCI:0000:3b:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.\n"
+    )
+    log = steps() + f"{stamp}RuntimeError: CUDA error: unspecified launch failure\n"
+    found, _ = asked(knowledge, **{"dmesg.txt": fault, "train.log": log})
+    assert {(o.owner, o.seconds_before) for o in found if o.observation.source == "dmesg.txt"} == {(whose, before)}
+
+
 def test_without_times_the_owner_is_unknown(knowledge: Database) -> None:
     found, _ = asked(knowledge, **{"dmesg.txt": killed(4711), "train.log": "step 1 of it\nKilled\n"})
     assert of_kernel(found) == {("unknown", "given beside it")}
