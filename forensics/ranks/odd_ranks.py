@@ -10,7 +10,7 @@ others left theirs out.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise, takewhile
-from operator import eq
+from operator import eq, itemgetter
 from typing import Any
 
 from msgspec import Struct
@@ -22,7 +22,7 @@ from forensics.ranks.case import RankCase
 from forensics.ranks.doing import doing, doing_since
 from forensics.ranks.late import Late
 from forensics.ranks.threads import collective_name
-from forensics.ranks.waits import Waits
+from forensics.ranks.waits import Waits, row_beyond
 
 # Operations for which all ranks give tensors of one shape and type. Others may differ by rank, or have one list more at the root.
 SAME_SHAPES = ("all_reduce", "broadcast", "reduce", "barrier", "_all_gather_base", "_reduce_scatter_base", "allreduce")
@@ -139,14 +139,19 @@ def with_difference(case: RankCase, found: Difference) -> tuple[OddRank, ...]:
 
 def in_other_order(case: RankCase, found: Waits, rank: int, name: str, call: Call) -> OddRank:
     """A rank that waits in one group while others wait for it in another one."""
-    edge = next((e for e in found.edges if e.other == rank and e.shown), found.edges[0])
+    awaited = {e.group: e for e in reversed(found.edges) if e.other == rank and e.shown}
+    beyond, edge = max(
+        ((row_beyond(case, rank, e.group), e) for e in awaited.values()), key=itemgetter(0), default=(0, found.edges[0])
+    )
     title = case.groups[edge.group][edge.rank].title
     mine, theirs = f"{_numbered(call)} of group {case.groups[name][rank].title}", f"{_numbered(edge.call)} of group {title}"
     kind: Kind = "other_order"
     how = "it enters the groups in another order, or left a call out"
+    if beyond > 1:
+        kind, how = "left_out", "it left that call out and went on"
     if _has_left_loop(case, rank, call):
         kind, how = "other_call", "it left the loop in which it made its calls before, as with fewer batches than others have"
-    elif not any(
+    elif beyond <= 1 and not any(
         (r != rank or c.seq < call.seq) and c.op == call.op for r, group in case.groups[name].items() for c in group.calls
     ):
         kind, how = "other_call", "no other rank makes that call there"

@@ -29,7 +29,7 @@ from forensics.ranks.odd_ranks import (
     with_difference,
 )
 from forensics.ranks.threads import waits_in_call
-from forensics.ranks.waits import Waits, circle, odd_in_circle, waits
+from forensics.ranks.waits import Waits, odd_in_circle, waits
 
 KEPT_LAST = 20  # calls that are shown at most
 MAX_COMPARED = 4  # odd ranks whose calls are shown
@@ -148,7 +148,7 @@ def _waited_s(case: RankCase) -> float:
 
 
 def _odd(case: RankCase, found: Waits) -> tuple[OddRank, ...]:
-    if circular := odd_in_circle(case, circle(found)):
+    if circular := odd_in_circle(case, found):
         return tuple(in_other_order(case, found, rank, name, call) for rank, (name, call) in sorted(circular.items()))
     if found.behind:
         return tuple(behind(case, found, rank) for rank in sorted(found.behind))

@@ -11,6 +11,7 @@ A rank that still waits in a call which others have finished is behind: what it 
 from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import pairwise
 
 from msgspec import Struct
 
@@ -19,6 +20,7 @@ from forensics.model.dumps import Call, GroupCalls
 from forensics.ranks.case import RankCase
 
 PEERS_PATTERN = lazy.regex(r"^(?P<what>send|recv) (?P<own>\d{1,7})(?:->|<-)(?P<peer>\d{1,7})$")
+MIN_ROWS = 2  # between two calls of a group, so that it is known how many calls of other groups lie there
 ROOTED = ("broadcast", "reduce", "gather", "scatter", "_broadcast_oop", "_reduce_oop")  # some ranks may go on before others came
 
 
@@ -163,17 +165,32 @@ def circle(found: Waits) -> set[int]:
     return {rank for edge in edges for rank in edge}
 
 
-def odd_in_circle(case: RankCase, ranks: set[int]) -> dict[int, tuple[str, Call]]:
+def odd_in_circle(case: RankCase, found: Waits) -> dict[int, tuple[str, Call]]:
     """The ranks of a circle that entered another group than the usual one, each with the group and call in which it waits."""
-    waiting = {rank: place for rank in ranks if (place := case.waits_in(rank))}
+    waiting = {rank: place for rank in circle(found) if (place := case.waits_in(rank))}
     if not waiting:
         return {}
     kinds = {rank: (case.groups[name][rank].description or name) for rank, (name, _) in waiting.items()}
     unusual = {rank: place for rank, place in waiting.items() if not _is_habit(case, rank, *place)}
     if unusual and len(unusual) < len(waiting):
         return unusual
+    places = {(e.other, e.group) for e in found.edges if e.shown and e.other in waiting}
+    long = {rank for rank, group in places if row_beyond(case, rank, group) > 0}
+    if long and len(long) < len(waiting):
+        return {rank: waiting[rank] for rank in long}
     counts = Counter(kinds.values()).most_common()
     return {rank: place for rank, place in waiting.items() if kinds[rank] != counts[0][0]} if len(counts) > 1 else {}
+
+
+def row_beyond(case: RankCase, rank: int, group: str) -> int:
+    """By how many calls is the row that a rank made in other groups, since its last call of this one, longer than any before?
+    One that enters the groups in another order waits in the call that makes it longer; one that left a call out may go on."""
+    groups = case.dumps[rank].groups
+    since = max(map(_whole_since, groups))
+    calls = sorted((c.created_ns, g.name == group) for g in groups for c in g.calls if c.created_ns >= since)
+    at = [n for n, (_, is_own) in enumerate(calls) if is_own]
+    longest = max((after - before for before, after in pairwise(at)), default=0)
+    return len(calls) - at[-1] - longest if len(at) > MIN_ROWS else 0
 
 
 def _is_habit(case: RankCase, rank: int, name: str, call: Call) -> bool:

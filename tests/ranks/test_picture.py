@@ -412,3 +412,19 @@ def test_where_a_dump_was_cut_short_of_its_lines_the_stack_tells_that_of_the_cal
     (found,) = odd(dumps, stacks=read_stacks([Line(n, line) for n, line in enumerate(text, 1)], "stacks"))
     assert (found.rank, found.kind) == (1, "other_call")
     assert (found.place and found.place.line, found.others and found.others.line) == (21, 20)
+
+
+def test_a_rank_that_left_out_the_call_of_its_own_group_is_odd_and_not_those_that_wait_there() -> None:
+    """Two broadcasts among all and a barrier among 2 to 4 in each step; rank 4 leaves the fifth barrier out."""
+    steps = [([call(2 * n + 1, "broadcast", at=3 * n), call(2 * n + 2, "broadcast", at=3 * n + 1)], n) for n in range(5)]
+    shared = [one for calls, _ in steps for one in calls]
+    own = [call(n + 1, "barrier", at=3 * n + 2, line=20) for n in range(4)]
+    waits = [*own, call(5, "barrier", at=14, pending=True, line=20)]
+    ahead = call(11, "broadcast", at=15, pending=True)
+    goes_on = [*shared, call(11, "broadcast", at=14), call(12, "broadcast", at=15, pending=True)]
+    everyone = {0: [*shared, ahead], 1: [*shared, ahead], 2: shared, 3: shared, 4: goes_on}
+    apart = {2: [group("b", waits, [2, 3, 4])], 3: [group("b", waits, [2, 3, 4])], 4: [group("b", own, [2, 3, 4])]}
+    dumps = [dump(r, group("a", calls, range(5)), *apart.get(r, []), backend="gloo") for r, calls in everyone.items()]
+    (found,) = odd(dumps)
+    assert (found.rank, found.kind, found.call) == (4, "left_out", "barrier no. 5")
+    assert [found.place and found.place.line, found.others and found.others.line] == [10, 20]
