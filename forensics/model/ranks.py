@@ -16,6 +16,7 @@ Kind = Literal[
     "other_call",
     "other_shape",
     "other_order",
+    "fewer_batches",
     "device",
     "late",
     "no_dump",

@@ -17,9 +17,10 @@ from msgspec.structs import asdict, replace
 from forensics.model.dumps import Frame
 from forensics.model.ranks import Kind, OddRank, ProofPlace, RankPicture, RankRow, State
 from forensics.ranks.case import MAX_ODD, RankCase
-from forensics.ranks.doing import CALLS, OUTSIDE_WAIT, STOPPED_CALL, called_at, doing, line_proofs
-from forensics.ranks.observation import at
+from forensics.ranks.doing import CALLS, OUTSIDE_WAIT, STOPPED_CALL, Doing, called_at, doing, line_proofs
+from forensics.ranks.observation import LEFT_LOOP, at
 from forensics.ranks.threads import UNNAMED_CALL, waits_in_call
+from forensics.readers.word_lists import words, words_of_name
 
 ONE_MOMENT = "by their stacks, which show one moment, and no numbers of calls"
 SHOWN_CALLERS = 2  # a helper of the program that asks its thread for a call, and the line that called the helper
@@ -29,13 +30,19 @@ BY_LOGS = "by the logs, which tell how ranks ended"
 TORCH_FOLDER = "/torch/"  # of PyTorch's own files
 SHARED_WAIT = "one call"  # of which no stack tells the name
 UNCLEAR_WAITS = (OUTSIDE_WAIT, CALLS["futex"])
+MIN_LOOKS = 2  # in one of them a thread may just have its turn
+BARRIER = "barrier"
+UNCLEAR_NAMES = (UNNAMED_CALL, SHARED_WAIT)  # of calls that may be different ones
+TWO_GROUPS = "the two lines are of two groups, which it enters in another order"
+CROSSED = "it comes to the call in which others wait from another line, before the call in which one waits for it; " + TWO_GROUPS
 NO_STACK = "no stack of it was taken: it ended, or could not be looked at"
 
 
 class _Stand(Struct, frozen=True):
     """Where a rank stands. `call`: the collective call, empty outside of any; `kind`, `text`: what it does, outside of any.
     `callers`: of a call that a thread makes for the program, the innermost frames that wait for that thread. `is_inner`: `frame`
-    is the innermost one, so it waits in native code. `path`: of a call, all frames outside of PyTorch, outermost first."""
+    is the innermost one, so it waits in native code. `path`: of a call, all frames outside of PyTorch, outermost first; `own`:
+    those of the program, in the same order."""
 
     call: str
     frame: Frame | None
@@ -45,6 +52,7 @@ class _Stand(Struct, frozen=True):
     callers: tuple[Frame, ...] = ()
     is_inner: bool = False
     path: tuple[Frame, ...] = ()
+    own: tuple[Frame, ...] = ()
 
     @property
     def place(self) -> tuple[str, ...]:
@@ -102,7 +110,8 @@ def _stand(case: RankCase, rank: int) -> _Stand | None:
         callers = () if main is None or main is thread else tuple(case.own_frames(main.frames)[:SHOWN_CALLERS])
         call = UNNAMED_CALL if is_at_wait else called_at(thread, own) or thread.frames[0].function
         path = tuple(takewhile(lambda frame: TORCH_FOLDER not in frame.file, reversed(thread.frames)))
-        return _Stand(call, own, line_proofs(thread, stacks.source, own), callers=callers, path=path)
+        mine = tuple(reversed(case.own_frames(thread.frames)))
+        return _Stand(call, own, line_proofs(thread, stacks.source, own), callers=callers, path=path, own=mine)
     done = doing(case, rank)
     return _Stand("", done.frame, done.proofs, done.kind, done.text, is_inner=own is thread.frames[0]) if done else None
 
@@ -151,7 +160,55 @@ def _odd(
     other = parted or {rank: _difference(one, usual) for rank, one in waiting.items() if one.place != usual.place}
     if gone := () if other else tuple(made(rank, "no_dump", NO_STACK, (None, usual.frame), ()) for rank in missing):
         return gone
-    return tuple(made(r, "other_call", text, _apart(waiting[r], usual), waiting[r].proofs) for r, text in other.items())
+    if not other:
+        keepers = ((rank, _lock_keeper(case, rank)) for rank in waiting)
+        return tuple(made(rank, d.kind, d.text, (d.frame, usual.frame), d.proofs) for rank, d in keepers if d)
+    if crossed := _crossed(waiting):
+        return tuple(made(r, "other_order", CROSSED, lines, waiting[r].proofs) for r, lines in crossed.items())
+    kinds = {r: _kind_apart(waiting[r], usual, text) for r, text in other.items()}
+    return tuple(made(r, kind, text, _apart(waiting[r], usual), waiting[r].proofs) for r, (kind, text) in kinds.items())
+
+
+def _lock_keeper(case: RankCase, rank: int) -> Doing | None:
+    """What a thread of a rank does beside the one that stands in a call, if it held the interpreter's lock in each look at the
+    rank: so long a lock keeps the others of its threads from going on, too."""
+    pid, work = case.stacks[rank].pid, case.threads[rank]
+    looks = [one for one in case.all_stacks if one.pid == pid and one.taken is not None]
+    held = [next((t for t in one.threads if t.state.endswith("gil") and t.name != work.name), None) for one in looks]
+    last, own = next(reversed(held), None), {case.own_frame(t.frames) for t in held if t}
+    if len(looks) < MIN_LOOKS or last is None or None in held or len(own) > 1 or not (frame := own.pop()):
+        return None
+    proofs = line_proofs(last, looks[-1].source, frame)
+    return Doing("computes", f"its thread {last.name} holds the interpreter's lock for long", frame, proofs)
+
+
+def _crossed(waiting: Mapping[int, _Stand]) -> dict[int, _Lines]:
+    """The ranks that came to the call of most ranks by another line of theirs, while a rank waits in a call of another line,
+    each with these two: it made the two calls, which are of two groups, in the other order."""
+    (usual, count), *_ = Counter(one.own for one in waiting.values()).most_common()
+    inner = usual[-1:]
+    elsewhere = [one for one in waiting.values() if one.own[-1:] != inner]
+    crossed = {rank: one for rank, one in waiting.items() if one.own != usual and one.own[-1:] == inner}
+    if not elsewhere or 2 * count <= len(waiting):
+        return {}
+    return {rank: (one.frame, elsewhere[0].frame) for rank, one in crossed.items()}
+
+
+def _kind_apart(one: _Stand, usual: _Stand, text: str) -> tuple[Kind, str]:
+    """How a rank differs that waits in another call, by the first line of the program at which it is not where the others are.
+    Behind theirs, in a function that is called when a loop has ended, it left that loop first. In front of theirs, with the same
+    operation, the calls are of two groups: those of one would have met."""
+    forks = ((n, a, b) for n, (a, b) in enumerate(zip(one.own, usual.own, strict=False)) if a != b)
+    at_fork, mine, theirs = next(forks, (0, None, None))
+    if not mine or not theirs or (mine.file, mine.function) != (theirs.file, theirs.function):
+        return "other_call", text
+    names = [f.function for f in one.own[at_fork + 1 :]] or [one.call]
+    inside = {word for name in names for word in words_of_name(name)}
+    if mine.line > theirs.line and inside & words("after_loop_names") and BARRIER not in words_of_name(usual.call):
+        return "fewer_batches", f"{text}; {LEFT_LOOP}, {mine.place} behind {theirs.place}"
+    if mine.line < theirs.line and one.call == usual.call and one.frame != usual.frame and one.call not in UNCLEAR_NAMES:
+        return "other_order", f"{text}, and comes there first: {TWO_GROUPS}"
+    return "other_call", text
 
 
 def _parted(waiting: Mapping[int, _Stand]) -> dict[int, str]:

@@ -17,6 +17,7 @@ RANKS_RECORD = "ranks"  # the key of these outcomes in that file
 KEPT_WAITING = "kept_waiting"  # one or a few ranks keep the others waiting
 NOT_CARRIED_OUT = "not_carried_out"  # all ranks entered a call, and no device carries it out
 GONE = "gone"  # ranks left no dump, and the others lost their connection to a process
+LEFT_LOOP = "it left the loop in which the others are, as with fewer batches than they have"
 OUTCOMES = (KEPT_WAITING, NOT_CARRIED_OUT, GONE)
 
 
@@ -44,7 +45,7 @@ def reason(odd: OddRank) -> str:
     shown = (
         f", as {'its stack' if len(odd.waiting) == 0 else 'their stacks'} show{'s' * (not odd.waiting)}" if odd.by_stacks else ""
     )
-    if odd.kind in ("left_out", "other_call", "other_shape", "other_order"):
+    if odd.kind in ("left_out", "other_call", "other_shape", "other_order", "fewer_batches"):
         if odd.place and odd.place == odd.others:
             return f"{odd.doing}; its line is that of the others,{at(odd.place)}{shown}"
         return (

@@ -21,6 +21,7 @@ from forensics.model.ranks import Kind, OddRank, ProofPlace
 from forensics.ranks.case import RankCase
 from forensics.ranks.doing import doing, doing_since
 from forensics.ranks.late import Late
+from forensics.ranks.observation import LEFT_LOOP
 from forensics.ranks.threads import collective_name
 from forensics.ranks.waits import Waits, row_beyond
 
@@ -118,14 +119,16 @@ def with_difference(case: RankCase, found: Difference) -> tuple[OddRank, ...]:
     """The ranks that made another call than the others."""
     usual_rank, usual = min(found.usual.items())
     title = case.groups[found.group][usual_rank].title
+    left = {rank for rank, call in found.odd.items() if found.kind != "left_out" and _has_left_loop(case, rank, call)}
     return tuple(
         _odd(
             case,
             rank,
-            found.kind,
+            "fewer_batches" if rank in left else found.kind,
             f"it left out {usual.op} no. {found.seq} of group {title}, and called what used to follow: {_shown(call)}"
             if found.kind == "left_out"
-            else f"it called {_shown(call)} as no. {found.seq} of group {title}, where the others called {_shown(usual)}",
+            else f"it called {_shown(call)} as no. {found.seq} of group {title}, where the others called {_shown(usual)}"
+            + (f": {LEFT_LOOP}" if rank in left else ""),
             group=title,
             call=f"{usual.op} no. {found.seq}",
             place=case.line_of(rank, call),
@@ -150,7 +153,7 @@ def in_other_order(case: RankCase, found: Waits, rank: int, name: str, call: Cal
     if beyond > 1:
         kind, how = "left_out", "it left that call out and went on"
     if _has_left_loop(case, rank, call):
-        kind, how = "other_call", "it left the loop in which it made its calls before, as with fewer batches than others have"
+        kind, how = "fewer_batches", LEFT_LOOP
     elif beyond <= 1 and not any(
         (r != rank or c.seq < call.seq) and c.op == call.op for r, group in case.groups[name].items() for c in group.calls
     ):

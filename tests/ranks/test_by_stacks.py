@@ -55,7 +55,7 @@ def drawn(*stacks: list[str], **more: object) -> RankPicture:
         ("late_loader_averaging_4", "computes"),
         ("gil_held_averaging_4", "outside"),
         ("waits_for_file_averaging_4", "outside"),
-        ("fewer_batches_averaging_4", "other_call"),
+        ("fewer_batches_averaging_4", "fewer_batches"),
         ("broken_barrier_grid_4", "other_call"),
     ],
 )
@@ -65,7 +65,7 @@ def test_of_captured_jobs_the_stacks_alone_show_the_rank_and_its_line(case: str,
     (odd,) = found.odd
     assert (odd.rank, odd.kind, odd.place and odd.place.line) == (expected["rank"], kind, expected["line"])
     assert odd.others is not None and len(odd.waiting) == 3 and reason(odd).endswith("as their stacks show")
-    assert [row.state for row in found.rows].count("waits") == (4 if kind == "other_call" else 3)
+    assert [row.state for row in found.rows].count("waits") == (4 if kind in ("other_call", "fewer_batches") else 3)
 
 
 def test_where_several_stand_elsewhere_all_of_them_are_told(knowledge: Database) -> None:
@@ -554,4 +554,44 @@ def test_ranks_whose_stacks_part_first_are_odd_although_all_lines_differ() -> No
         for call, line in (("end (/run/w.py:4)", 57), ("a (/run/w.py:5)", 50), ("b (/run/w.py:6)", 50))
     ]
     (odd,) = drawn(*(stack(rank, f"{frames}|<module> (/run/w.py:70)") for rank, frames in enumerate(inner))).odd
-    assert (odd.rank, odd.kind, odd.place and odd.place.line) == (0, "other_call", 4)
+    assert (odd.rank, odd.kind, odd.place and odd.place.line) == (0, "fewer_batches", 4)
+
+
+def test_a_call_at_the_same_loop_or_of_a_helper_in_it_is_not_behind_the_loop() -> None:
+    """Ranks 1 and 2 wait for rank 0 in the barrier of their own group, which they enter in the step, behind the line of others."""
+    shared = f"{WAITS}|targets (/run/w.py:32)|step (/run/w.py:50)|main (/run/w.py:65)"
+    own = f"{WAITS.replace('all_reduce', 'barrier')}|lockstep (/run/order.py:21)|student (/run/w.py:37)|step (/run/w.py:56)"
+    found = drawn(*(stack(rank, shared) for rank in range(3)), *(stack(rank, f"{own}|main (/run/w.py:65)") for rank in (3, 4)))
+    assert {odd.kind for odd in found.odd} == {"other_call"}
+
+
+@pytest.mark.parametrize(("line", "function", "kind"), [(10, "norm", "other_order"), (30, "norm", "other_call")])
+def test_one_operation_at_an_earlier_line_is_of_another_group(line: int, function: str, kind: str) -> None:
+    """Two calls of one group and operation meet, wherever they were made."""
+    usual = f"{WAITS}|data (/run/w.py:5)|step (/run/w.py:20)"
+    other = f"{WAITS}|{function} (/run/w.py:7)|step (/run/w.py:{line})"
+    (odd,) = drawn(stack(0, usual), stack(1, usual), stack(2, other)).odd
+    assert (odd.rank, odd.kind, odd.place and odd.place.line, odd.others and odd.others.line) == (2, kind, 7, 5)
+
+
+def test_of_calls_that_were_made_crosswise_the_rank_that_came_by_an_unusual_line_is_odd() -> None:
+    """Rank 4 makes the call of `balance` first, and rank 5 waits for it in `exchange`, which comes first for all others."""
+    usual = f"{WAITS}|balance (/run/moe.py:24)|forward (/run/moe.py:33)|main (/run/w.py:26)"
+    waits = f"{WAITS}|exchange (/run/moe.py:18)|forward (/run/moe.py:32)|main (/run/w.py:26)"
+    (odd,) = drawn(*(stack(n, usual) for n in range(4)), stack(4, usual.replace(":33", ":29")), stack(5, waits)).odd
+    assert (odd.rank, odd.kind, odd.place and odd.place.line, odd.others and odd.others.line) == (4, "other_order", 24, 18)
+
+
+@pytest.mark.parametrize("states", [("active+gil", "active+gil"), ("idle", "active+gil"), ("active+gil",)])
+def test_a_thread_that_holds_the_lock_in_each_look_keeps_its_rank_from_going_on(states: tuple[str, ...]) -> None:
+    looks = []
+    for moment, state in enumerate(states):
+        for rank in range(3):
+            one = stack(rank, IN_CALL)
+            one[0] += f" at 2026-11-30T07:29:0{moment}+00:00"
+            held = state if rank == 1 else "idle"
+            looks.append(
+                [*one, f'Thread 7{rank} ({held}): "tokenize"', "    clean (/run/text.py:8)", "    fill (/run/text.py:42)"]
+            )
+    found = [(odd.rank, odd.kind, odd.place and odd.place.line, odd.waiting) for odd in drawn(*looks).odd]
+    assert found == ([(1, "computes", 8, (0, 2))] if len(states) > 1 and "idle" not in states else [])

@@ -22,7 +22,7 @@ KINDS = {
     "dead_rank": "no_dump",
     "exception": "left",
     "other_operation": "other_call",
-    "fewer_batches": "other_call",
+    "fewer_batches": "fewer_batches",
     "broken_barrier": "left_out",
     "gil_held": "outside",
     "waits_for_file": "outside",
@@ -104,7 +104,7 @@ def test_a_rank_that_raised_is_told_by_its_exception(knowledge: Database) -> Non
 @pytest.mark.parametrize(
     ("case", "place", "remedy"),
     [
-        ("hang_fewer_batches", "hung_ranks.py:159", r"call at evaluate \(hung_ranks\.py:159\) what the others call at averaging"),
+        ("hang_fewer_batches", "hung_ranks.py:159", r"as many batches .* at evaluate \(hung_ranks\.py:159\), behind"),
         ("hang_late_loader", "hung_ranks.py:73", r"wait less at Shards\.decode \(hung_ranks\.py:73\)"),
         ("hang_sleeping_hook", "hung_ranks.py:90", r"what rank 1 waits for at on_gradient \(hung_ranks\.py:90\)"),
     ],

@@ -96,9 +96,9 @@ def test_groups_in_another_order() -> None:
 @pytest.mark.parametrize(
     ("usual_function", "function", "line", "kind"),
     [
-        ("step", "finish", 98, "other_call"),
+        ("step", "finish", 98, "fewer_batches"),
         ("step", "swap", 96, "other_order"),
-        ("step", "", 98, "other_call"),
+        ("step", "", 98, "fewer_batches"),
         ("", "", 98, "other_order"),
     ],
 )
@@ -115,7 +115,7 @@ def test_a_call_behind_the_loop_is_no_other_order(usual_function: str, function:
     other = dump(1, group("a", a, [0, 1, 2]), group("b", [*b, at(last, function, line)], [0, 1, 2]))
     (found,) = odd([*usual, other])
     assert (found.rank, found.kind) == (1, kind)
-    assert ("left the loop" in found.doing) == (kind == "other_call")
+    assert ("left the loop" in found.doing) == (kind == "fewer_batches")
 
 
 def test_of_a_group_with_many_calls_only_those_that_were_kept_tell_the_usual_order() -> None:
