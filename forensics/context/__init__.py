@@ -19,7 +19,7 @@ from forensics.context.attempts import changes_between, settings_of_last_attempt
 from forensics.context.compared_numbers import compared_numbers
 from forensics.context.curves import DrawnCurves, Ranked, curves, last_reading, longest_curves
 from forensics.context.kept_lines import all_lines, lines_around
-from forensics.context.notices import notices
+from forensics.context.notices import notices, of_late_ranks
 from forensics.model import (
     Curve,
     Finding,

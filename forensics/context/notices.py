@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from forensics.core.text import format_size
 from forensics.model import Incident, Notice, Observation, Scan
+from forensics.model.ranks import RankPicture
 from forensics.readers.python.thread_places import thread_places
 from forensics.readers.settings.attempts import REACHED, AttemptFacts
 from forensics.readers.tools.machine_load import load_signs
@@ -96,6 +97,15 @@ def _pace(one: Observation) -> str | None:
         usual = "slow data, heat, another program on the machine and swapping are the usual reasons"
         return f"steps became {fields['slower_by']} times slower {since}: {heat or waiting or usual}"
     return None
+
+
+def of_late_ranks(seen: RankPicture | None) -> tuple[Notice, ...]:
+    """A rank that is late again and again, and ended nothing by that."""
+    late = [odd for odd in (seen.odd if seen else ()) if odd.kind == "late" and odd.proofs]
+    whys = (f"{odd.named} keeps the others waiting: {odd.doing}{f' ({odd.place.place})' if odd.place else ''}" for odd in late)
+    return tuple(
+        Notice(o.proofs[0].source, o.proofs[0].line, o.proofs[0].text, None, NO_OWNER, w) for o, w in zip(late, whys, strict=True)
+    )
 
 
 Ended = tuple[Observation, str]  # what ended a job or an attempt, and the step that it reached, as it is printed, or empty

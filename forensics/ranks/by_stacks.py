@@ -15,7 +15,8 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from forensics.model.dumps import Frame
-from forensics.model.ranks import Kind, OddRank, ProofPlace, RankPicture, RankRow, State
+from forensics.model.ranks import Kind, OddRank, ProofPlace, RankPicture, RankProcess, RankRow, State
+from forensics.model.stacks import ProcessStacks
 from forensics.ranks.case import MAX_ODD, RankCase
 from forensics.ranks.doing import CALLS, OUTSIDE_WAIT, STOPPED_CALL, Doing, called_at, doing, line_proofs
 from forensics.ranks.observation import LEFT_LOOP, at
@@ -78,6 +79,20 @@ def picture_of_stacks(case: RankCase) -> RankPicture | None:
     rows = tuple(_row(case, rank, stands.get(rank), bool(odd)) for rank in range(case.world))
     edges = tuple((rank, one.rank) for rank in waiting for one in odd if one.rank not in waiting)
     return RankPicture(case.world, rows, edges, odd, missing, basis=OTHER_MOMENT if stale else ONE_MOMENT)
+
+
+def late_in_looks(stacks: Iterable[ProcessStacks], processes: Mapping[int, RankProcess]) -> RankPicture | None:
+    """The picture of a run that went on, or that somebody stopped: the one rank for which the others waited in each of several
+    looks at them. None where there is no such rank."""
+    given = [one for one in stacks if one.taken is not None]
+    moments = sorted({one.taken for one in given if one.taken is not None})
+    cases = (RankCase((), [one for one in given if one.taken == moment], processes=processes) for moment in moments)
+    looks = [seen for case in cases if (seen := picture_of_stacks(case))]
+    odd = [seen.odd[0] for seen in looks if len(seen.odd) == 1 and seen.odd[0].kind in ("computes", "outside")]
+    if len(looks) < MIN_LOOKS or len(odd) < len(looks) or len({one.rank for one in odd}) > 1:
+        return None
+    how = f"in each of {len(looks)} looks the other ranks waited for it; in the last one {odd[-1].doing}"
+    return replace(looks[-1], odd=(replace(odd[-1], kind="late", doing=how),))
 
 
 def picture_of_ends(case: RankCase) -> RankPicture | None:

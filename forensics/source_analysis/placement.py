@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from forensics import correlation, readers, series
 from forensics.database import Database
 from forensics.model import Incident, Observation, Warning
-from forensics.model.ranks import RankPicture
+from forensics.model.ranks import RankPicture, RankProcess
 from forensics.source_analysis import SourceAnalysis, call_or_warn
 from forensics.sources.renumber import renumbered
 
@@ -69,19 +69,22 @@ def _with_ranks(
     analyses: Sequence[SourceAnalysis], events: dict[str, list[Observation]], knowledge: Database
 ) -> tuple[dict[str, list[Observation]], RankPicture | None]:
     """`events` by source, with what the dumps of the ranks show, and that picture. The event stands for what the stacks of the
-    same ranks show one by one. In a run that ended well, they waited for a while only."""
+    same ranks show one by one. In a run that ended well, or that somebody stopped, they waited for a while only, if not for one
+    rank again and again."""
     runs = [r.captured for r in analyses if r.captured]
     ended_well = bool(runs) and all(run.ended_well for run in runs)
-    seen = None if ended_well else rank_picture(analyses, events, knowledge)
+    seen = rank_picture(analyses, events, knowledge)
     if seen is None:
         return events, None
     from forensics import ranks
 
+    if ended_well:
+        return events, _late(seen, analyses)
     causes = {e.cause for found in events.values() for e in found if e.cause and e.weight != "hint"}
     decided = {cause for one in knowledge.records[ranks.RANKS_RECORD].values() for cause in one.decides}
     found = ranks.observation(seen, knowledge.records[ranks.RANKS_RECORD], causes)
     if found is None or (seen.basis and not ranks.is_wait(causes, decided, knowledge)):
-        return events, seen
+        return events, _late(seen, analyses) or seen
     pids = {row.pid for row in seen.rows} | {one.pid for r in analyses for one in r.stacks}  # a launcher has no row
     told = {(one.source, line.number) for r in analyses for one in r.stacks for t in one.threads for line in (t.head, *t.lines)}
     rest = {
@@ -89,6 +92,16 @@ def _with_ranks(
         for source, own in events.items()
     }
     return {**rest, found.source: [*rest[found.source], found]}, seen
+
+
+def _late(seen: RankPicture, analyses: Sequence[SourceAnalysis]) -> RankPicture | None:
+    """The picture, if it shows one rank that is late again and again: by its dumps, or by stacks of several moments."""
+    from forensics import ranks
+
+    if seen.odd and all(odd.kind == "late" for odd in seen.odd):
+        return seen
+    stacks = ranks.ranked([one for r in analyses for one in r.stacks], ranks.numbered_names([r.name for r in analyses]))
+    return ranks.late_in_looks(stacks, {row.rank: RankProcess(row.pid, row.host) for row in seen.rows})
 
 
 def find_incidents(

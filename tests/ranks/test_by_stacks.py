@@ -595,3 +595,25 @@ def test_a_thread_that_holds_the_lock_in_each_look_keeps_its_rank_from_going_on(
             )
     found = [(odd.rank, odd.kind, odd.place and odd.place.line, odd.waiting) for odd in drawn(*looks).odd]
     assert found == ([(1, "computes", 8, (0, 2))] if len(states) > 1 and "idle" not in states else [])
+
+
+def _look(moment: int, *places: str) -> list[list[str]]:
+    looks = [stack(rank, frames) for rank, frames in enumerate(places)]
+    return [[f"{one[0]} at 2026-11-30T07:29:{moment:02d}+00:00", *one[1:]] for one in looks]
+
+
+@pytest.mark.parametrize(
+    ("second", "told"), [((IN_CALL, LOADS, IN_CALL), True), ((LOADS, IN_CALL, IN_CALL), False), ((IN_CALL,) * 3, False)]
+)
+def test_a_rank_that_is_late_in_each_look_is_worth_knowing(
+    second: tuple[str, ...], told: bool, tmp_path: Path, knowledge: Database
+) -> None:
+    """The run was stopped by somebody: no rank ended it, and the verdict says nothing of ranks."""
+    (tmp_path / "job.log").write_text("step 7 loss 0.41\nSignalException: Process 2374 got signal: 15\n")
+    (tmp_path / "stacks").mkdir()
+    for n, text in enumerate([*_look(10, IN_CALL, LOADS, IN_CALL), *_look(40, *second)]):
+        (tmp_path / "stacks" / f"{n}.txt").write_text("\n".join([*text, ""]))
+    report = analyze_paths([tmp_path], "stopped", knowledge)
+    late = [notice.why for notice in report.notices if "keeps the others waiting" in notice.why]
+    assert (len(late), "culprit_rank" in report.causes[0].facts) == (int(told), False)
+    assert not told or (late[0].startswith("rank 1 (pid 101 on gpu-1) keeps") and "in each of 2 looks" in late[0])
