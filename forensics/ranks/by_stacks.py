@@ -105,6 +105,11 @@ def picture_of_ends(case: RankCase) -> RankPicture | None:
         OddRank(rank, "left", end.text, place=end.frame, waiting=waiting, proofs=(end.proof,), cause=end.cause)
         for rank, end in sorted(case.ended.items())
     )
+    there = next((end.frame for rank, end in case.gave_up.items() if rank not in case.ended and end.frame), None)
+    odd = tuple(
+        replace(one, kind="fewer_batches", doing=f"{one.doing}; {LEFT_LOOP}", others=there) if case.left_loop(one.rank) else one
+        for one in odd
+    )
     odd = tuple(replace(one, **asdict(case.process(one.rank))) for one in odd)
     rows = []
     for rank in range(max([case.world, *(r + 1 for r in waiting)])):

@@ -22,6 +22,7 @@ from forensics.ranks.threads import (
     waits_in_call,
 )
 from forensics.readers.python.library_files import installed_package, is_library_file, is_others_code
+from forensics.readers.word_lists import words, words_of_name
 
 MAX_ODD = 64  # ranks of which it is told how they keep the others waiting; where there are more, no single one is to blame
 CLOCKS_S = 1.0  # by which the time of a file may be earlier than that of a call
@@ -209,6 +210,16 @@ class RankCase:
     def own_frames(self, frames: Sequence[Frame]) -> list[Frame]:
         """The frames of the program itself, innermost first."""
         return program_frames(frames, self.own_files, self._own_packages)
+
+    def left_loop(self, rank: int) -> bool:
+        """Did a rank abort in a function that is called when a loop has ended, while others gave up at another line? Over gloo a
+        call that meets one of another size ends so, and no wait shows which one was due."""
+        end = self.ended.get(rank)
+        others = {e.frame.place for r, e in self.gave_up.items() if r != rank and e.frame}
+        others |= {f.place for r in self.dumps if r != rank and (c := self._last_calls.get(r)) and (f := self.line_of(r, c))}
+        if not end or not end.frame or end.cause or not others or end.frame.place in others:
+            return False
+        return not words("after_loop_names").isdisjoint(words_of_name(end.frame.function))
 
     def in_other_collective(self, rank: int) -> ThreadStack | None:
         """The thread of a rank that stands in a collective call of a kind that no dump has: PyTorch does not record all."""

@@ -212,9 +212,8 @@ def waited_for(case: RankCase, found: Waits, rank: int) -> OddRank:
     if at and not (end and end.frame):  # a stack that was taken while an exception was handled shows no more than that
         return replace(base, kind=at.kind, doing=at.text, place=at.frame, proofs=(*at.proofs, *base.proofs))
     if end:
-        return replace(
-            base, kind="left", doing=end.text, place=end.frame or own, proofs=(end.proof, *base.proofs), cause=end.cause
-        )
+        kind, text = ("fewer_batches", f"{end.text}; {LEFT_LOOP}") if case.left_loop(rank) else ("left", end.text)
+        return replace(base, kind=kind, doing=text, place=end.frame or own, proofs=(end.proof, *base.proofs), cause=end.cause)
     if thread := case.in_other_collective(rank):
         text = f"it waits in {collective_name(thread)}, a call that its dump does not have"
         head = ProofPlace(case.stacks[rank].source, thread.lines[0].number, thread.lines[0].text)

@@ -91,7 +91,8 @@ def picture(
     case = RankCase(dumps, stacks, ends or Ends(), processes or {}, written or {})
     if not case.dumps:
         told = picture_of_stacks(case)
-        return told if (told and told.odd) or not by_logs else picture_of_ends(case) or told
+        is_apart = any(map(case.left_loop, case.ended))
+        return told if (told and told.odd) or not (by_logs or is_apart) else picture_of_ends(case) or told
     found, late = waits(case), latest_rank(case)
     waited = _waited_s(case)
     if different := first_difference(case):

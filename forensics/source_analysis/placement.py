@@ -17,6 +17,7 @@ from forensics.model.ranks import RankPicture, RankProcess
 from forensics.source_analysis import SourceAnalysis, call_or_warn
 from forensics.sources.renumber import renumbered
 
+ABORTED = "Aborted"  # as faulthandler calls it: the line of the program that it tells may not be that of the other ranks
 MAX_TIMES_COMPARED = 5_000_000  # pairs of times of two sources: comparing them takes about a second
 
 
@@ -52,11 +53,12 @@ def rank_picture(
     `by_logs`: without either, by the ends of ranks that logs tell."""
     dumps = [r.dump for r in analyses if r.dump is not None]
     stacks = [one for r in analyses for one in r.stacks]
-    if not dumps and len(stacks) < 2 and not by_logs:
+    every = [e for found in events.values() for e in found]
+    aborted = any(e.fields.get("fatal_error") == ABORTED and "rank" in e.fields for e in every)
+    if not dumps and len(stacks) < 2 and not by_logs and not aborted:
         return None
     from forensics import ranks  # most inputs have no dumps
 
-    every = [e for found in events.values() for e in found]
     names = ranks.numbered_names([r.name for r in analyses])
     stacks = ranks.ranked(stacks, names)
     ids = (m.ids for m in correlation.read_id_mappings(r.scan for r in analyses))
