@@ -80,6 +80,15 @@ def test_the_first_remedy_of_a_killed_process_says_how_to_find_out_and_what_to_d
     assert "ask who or what ended it" in first
 
 
+@pytest.mark.parametrize(("line", "kept"), [("losses.append(loss)", True), ("losses.append(loss.item())", False)])
+def test_a_loss_that_is_kept_comes_before_the_batch(tmp_path: Path, line: str, kept: bool) -> None:
+    where = f'Traceback (most recent call last):\n  File "/w/train.py", line 71, in train_step\n    {line}\n'
+    first, _ = first_two(
+        tmp_path, f"it 500: loss=1.84\n{where}torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 512.00 MiB.\n"
+    )
+    assert (line in first, "batch" in first) == (kept, not kept)
+
+
 @pytest.mark.parametrize("program", ["bench-07: Test NCCL failure common.cu:891 'unhandled system error'"])
 def test_a_bare_system_error_of_nccl_is_asked_for_its_reason(tmp_path: Path, program: str) -> None:
     first, _ = first_two(tmp_path, f"# nThread 1 nGpus 2 minBytes 1024\n{program}\n")

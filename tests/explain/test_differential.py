@@ -53,12 +53,16 @@ def test_each_term_says_what_to_do_first() -> None:
 
 
 @pytest.mark.parametrize(
-    "words", ["training hangs", "CrashLoopBackOff", "pending forever", "exit code -11", "loss goes up", "the loss is constant"]
+    "words",
+    [
+        *("training hangs", "CrashLoopBackOff", "pending forever", "exit code -11", "loss goes up", "the loss is constant"),
+        "gpu memory full although nothing runs",
+    ],
 )
 def test_what_a_practitioner_would_say_first_is_said(words: str, knowledge: Database) -> None:
     found = explain(words, knowledge)
     first = found.terms[0].first if found.terms else found.codes[0].action
-    assert re.search("stacks|printed before it ended|reason|faulthandler|learning rate|one batch", first)
+    assert re.search("stacks|printed before it ended|reason|faulthandler|learning rate|one batch|processes that hold", first)
 
 
 @pytest.mark.seconds
