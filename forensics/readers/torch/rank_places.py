@@ -36,13 +36,20 @@ def reporting_ranks(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str]
         return {}
     tagged = [(int(m["rank"]), text) for text in lines if (m := PATTERNS.rank_tag.search(text)) and m["rank"]]
     reports = {rank for rank, text in tagged if PATTERNS.timed_out.search(text)} | {int(str(facts["rank"]))}
-    others = {rank for rank, _ in tagged} - reports
+    others = ({rank for rank, _ in tagged} | _teed_ranks(lines)) - reports
     said = "rank " if len(reports) == 1 else "ranks "
     text = f"{said}{number_ranges(reports)} {'reports' if len(reports) == 1 else 'report'} it"
     if others and len(others) < MAX_QUIET_RANKS:
         quiet = number_ranges(others)
         return {"reporters": f"{text}, {'rank' if len(others) == 1 else 'ranks'} {quiet} not", QUIET_RANKS: quiet}
     return {"reporters": text} if len(reports) > 1 else {}
+
+
+def _teed_ranks(lines: Sequence[str]) -> set[int]:
+    """The ranks whose lines torchrun tags with their number on the node, if that is the rank of all that tell both."""
+    tags = [m for text in lines if (m := PATTERNS.role_tag.match(text))]
+    known = {(m["local"], m["rank"]) for m in tags if m["rank"]}
+    return {int(m["local"]) for m in tags} if len(known) > 1 and all(local == rank for local, rank in known) else set()
 
 
 def stalled_ranks(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
