@@ -56,6 +56,8 @@ WAITS: tuple[tuple[str, str], ...] = (  # by the innermost frames of a thread th
     ("sleep_names", "it sleeps"),
     ("file_names", "it waits for a file"),
 )
+POLLS = {"wait", "poll", "until", "await"}  # in the name of a function that looks for something again and again
+POLLS_FILE = "it waits for a file, and sleeps between its looks for it"
 UNCLEAR_CALLS = ("futex",)
 CALLS = {  # what a wait is, by the system call, where the stack does not tell
     **dict.fromkeys(("nanosleep", "clock_nanosleep"), "it sleeps"),
@@ -111,6 +113,9 @@ def doing_of(thread: ThreadStack, source: str, own: Frame | None, kernel: str = 
         holds = ", and holds the interpreter's lock" if thread.state.endswith("gil") else ""
         return Doing("computes", told + holds, frame, proofs)
     call, _, file = kernel.partition(" of ")
+    named = words_of_name(own.function) if own else set()
+    if CALLS.get(call) == CALLS["nanosleep"] and named & POLLS and named & words("file_names"):
+        return Doing("outside", POLLS_FILE, frame, proofs)
     return Doing("outside", wait_text(call, waits) + (f" ({kernel})" if file else ""), frame, proofs)
 
 
