@@ -55,6 +55,7 @@ def _in_order(owned: Sequence[OwnedObservation], cause: str, database: Database)
     for o in (x for x in found if _ends_a_program(x) and not database.has_trait(cause, "worthless_result")):
         last[o.observation.source] = max(o.attempt, last.get(o.observation.source, 0))
 
+    unfolds = database.has_trait(cause, "kernel_fault")  # the first line tells of it, and the dump and the panic follow
     spoke = database.has_trait(cause, "program_error") and any("exc_type" in o.observation.fields for o in found)
 
     def rank(o: OwnedObservation) -> tuple[bool, bool, int, bool, bool, int, bool, str, int]:
@@ -62,7 +63,7 @@ def _in_order(owned: Sequence[OwnedObservation], cause: str, database: Database)
         status_alone = spoke and (_tells_status_alone(e) or _leaves_it_to_others(e))
         warns = bool(e.proofs) and is_python_warning(e.proofs[0].text)  # it was printed, and the program went on
         least, late = (_is_code(e), warns, WEIGHT_ORDER[e.weight]), (e.time is None, e.source, e.line)
-        return *least, over, status_alone, -len(e.fields), *late
+        return *least, over, status_alone, 0 if unfolds else -len(e.fields), *late
 
     return [o.observation for o in sorted(found, key=rank)]
 

@@ -154,7 +154,7 @@ class Hit(Struct, frozen=True):
     """A signature that was confirmed on a line. Equal messages are one Hit: `count` times, some of their lines in `also`.
 
     `span`: start and end of the match in the text of the region's line. `fields`: the texts of the named groups. `region`: the
-    line with a few neighbours.
+    line with a few neighbours. `silenced`: a healthy message overlaps it in each of its lines.
     """
 
     source: str
@@ -169,6 +169,7 @@ class Hit(Struct, frozen=True):
     also: tuple[Line, ...] = ()
     ends: str = ""
     scope: tuple[str, ...] = ()
+    silenced: bool = False
 
     @property
     def lines(self) -> tuple[Line, ...]:

@@ -70,12 +70,9 @@ def _as_printed(hit: Hit) -> Hit | None:
 def _without_noise(hits: Iterable[Hit]) -> tuple[list[Hit], set[tuple[int, str]]]:
     """`hits` without those that a healthy message overlaps, and line and cause of the others."""
     hits = list(hits)
-    noise: dict[int, list[tuple[int, int]]] = {}
-    for hit in hits:
-        if hit.cause == HEALTHY:
-            noise.setdefault(hit.line, []).append(hit.span)
-    kept = [h for h in hits if h.cause == HEALTHY or not any(a < h.span[1] and h.span[0] < b for a, b in noise.get(h.line, ()))]
-    return kept, {(h.line, h.cause) for h in hits}.difference((h.line, h.cause) for h in kept)
+    kept = [h for h in hits if not h.silenced]
+    silenced = {(line.number, h.cause) for h in hits if h.silenced for line in h.lines}
+    return kept, silenced.difference((h.line, h.cause) for h in kept)
 
 
 def _is_silenced(record: Record, silenced: Container[tuple[int, str]], hits_at: "HitIndex") -> bool:

@@ -90,7 +90,7 @@ class _Folded(Struct):
 
 
 class HitFold:
-    """The hits of one signature in one source: equal fields fold into one Hit, and distinct ones are bounded.
+    """The hits of one signature in one source: equal fields fold into one Hit, silenced or not, and distinct ones are bounded.
 
     Past 2 * KEPT_ENDS distinct ones, the first of the others stands for all of them.
     """
@@ -99,9 +99,9 @@ class HitFold:
         self.kept: dict[Key, _Folded] = {}
         self.more = 0  # messages of the same signature that were counted and not read
 
-    def count_repeat(self, fields: Mapping[str, str], line: Line) -> bool:
+    def count_repeat(self, fields: Mapping[str, str], line: Line, silenced: bool) -> bool:
         """Count a message that was seen before; False for a new one, for which a Hit has to be made."""
-        same = self.kept.get(self._key(fields))
+        same = self.kept.get(self._key(fields, silenced))
         if same is None:
             return False
         same.count += 1
@@ -112,11 +112,12 @@ class HitFold:
 
     def add(self, hit: Hit) -> None:
         """Keep a message that count_repeat() does not know."""
-        self.kept[self._key(hit.fields)] = _Folded(hit)
+        self.kept[self._key(hit.fields, hit.silenced)] = _Folded(hit)
 
-    def _key(self, fields: Mapping[str, str]) -> Key:
-        key = tuple(sorted(fields.items()))
-        return key if key in self.kept or len(self.kept) < 2 * KEPT_ENDS else (("", "the rest"),)
+    def _key(self, fields: Mapping[str, str], silenced: bool) -> Key:
+        key = (*sorted(fields.items()), *([("", "silenced")] if silenced else []))
+        rest = (("", "the rest"), *([("", "silenced")] if silenced else []))
+        return key if key in self.kept or len(self.kept) < 2 * KEPT_ENDS else rest
 
     def hits(self) -> list[Hit]:
         """The folded hits in order of their first line."""

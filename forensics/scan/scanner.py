@@ -10,7 +10,8 @@ from forensics.core import limits
 from forensics.core.input_time import Share
 from forensics.core.shapes import indented
 from forensics.core.text import decode_line, printable
-from forensics.database import Allowance, Database
+from forensics.database import HEALTHY, Allowance, Database
+from forensics.database.confirm import Found
 from forensics.model import Hit, Line, Region, Scan, Source, Trigger, Warn, Warning
 from forensics.scan.budget import Budget
 from forensics.scan.chunks import Chunk, chunks
@@ -178,6 +179,7 @@ class _Scanner:
             return
         place, called, budget = text.place, list(text.called), self.budget
         half, left = budget.half(place.text()), limits.current.line_confirm
+        confirmed: dict[int, Found] = {}
         if half is budget.long:  # its patterns may take long, the cheap ones first
             called.sort(key=half.mean)
         for i in called:
@@ -186,26 +188,30 @@ class _Scanner:
                 budget.leave_out(i, place.number)
                 continue
             allowance = Allowance(given, budget.clock)
-            self._confirm(i, text, allowance)
+            if found := self._confirm(i, text, allowance):
+                confirmed[i] = found
             half.spend(i, given - allowance.left)
             left -= given - allowance.left
+        noise = [f.span for i, f in confirmed.items() if self.database.confirmers[i].signature.cause == HEALTHY]
+        for i, found in confirmed.items():
+            self._fold(i, text, found, any(a < found.span[1] and found.span[0] < b for a, b in noise))
 
-    def _confirm(self, i: int, text: _Text, allowance: Allowance) -> None:
-        place = text.place
+    def _confirm(self, i: int, text: _Text, allowance: Allowance) -> Found | None:
         try:
-            found = self.database.confirmers[i].search(place.text(), allowance)
+            return self.database.confirmers[i].search(text.place.text(), allowance)
         except TimeoutError:
-            self.budget.leave_out(i, place.number)
-            return
-        if found is None:
-            return
+            self.budget.leave_out(i, text.place.number)
+            return None
+
+    def _fold(self, i: int, text: _Text, found: Found, in_noise: bool) -> None:
+        """Keep what was confirmed. `in_noise`: a healthy message overlaps it."""
+        place, signature = text.place, self.database.confirmers[i].signature
         text.found.add(i)
         key = text.called[i], i
         self.confirmed[key] = self.confirmed.get(key, 0) + 1
-        fields = found.fields
+        fields, silenced = found.fields, in_noise and signature.cause != HEALTHY
         fold = self.folds.setdefault(i, HitFold())
-        if not fold.count_repeat(fields, Line(place.number, place.text())):
-            signature = self.database.confirmers[i].signature
+        if not fold.count_repeat(fields, Line(place.number, place.text()), silenced):
             fold.add(
                 Hit(
                     source=self.source.name,
@@ -218,6 +224,7 @@ class _Scanner:
                     region=place.region(self.source.name, CONTEXT_LINES, CONTEXT_LINES),
                     ends=signature.ends,
                     scope=signature.scope,
+                    silenced=silenced,
                 )
             )
 

@@ -172,3 +172,12 @@ def test_a_warning_is_no_reason_before_the_evidence() -> None:
 def test_a_cell_is_named_once() -> None:
     facts = {"pid": 3002, "python_file": "Cell In[2]", "python_line": 2, "cell": 2}
     assert location_text(facts) == "pid 3002, cell 2, line 2"
+
+
+def test_of_a_kernel_fault_the_line_is_told_with_which_it_began(knowledge: Database) -> None:
+    """The panic behind a stall names its reason, and the stall nothing; another cause is told by what knows most."""
+    for cause, first in (("host_os.lockup", 50), ("storage.io_error", 60)):
+        known = seen(cause, 60)
+        later = replace(known, observation=replace(known.observation, fields={"reason": "RCU Stall"}))
+        found = findings(decided(knowledge, question(seen(cause, 50), later)), knowledge)
+        assert found[0].evidence[0].line == first

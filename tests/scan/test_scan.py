@@ -215,3 +215,15 @@ def test_of_a_flood_the_first_and_last_places_of_each_anchor_are_kept() -> None:
     ]
     assert kept[-1] == (10_000, 7)
     assert len(kept) == 2 * (MAX_FIRST_PLACES + MAX_LAST_PLACES) + 1
+
+
+TRIED = [  # two lines of one healthy message; the second overlaps a message of another cause, which line 3 has on its own
+    'level=error msg="failed to mount overlay: no such device" storage-driver=overlay2',
+    'ERROR exec: "fuse-overlayfs": executable file not found in $PATH storage-driver=fuse-overlayfs',
+    'exec: "fuse-overlayfs": executable file not found in $PATH',
+]
+
+
+def test_a_healthy_message_silences_on_each_of_its_lines_and_on_no_other(knowledge: Database) -> None:
+    started = [h for h in scanned("\n".join(TRIED), knowledge).hits if h.signature == "code.config/container_start"]
+    assert [(h.line, h.silenced) for h in started] == [(2, True), (3, False)]
