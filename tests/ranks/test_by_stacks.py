@@ -620,7 +620,7 @@ def test_a_rank_that_is_late_in_each_look_is_worth_knowing(
 
 
 @pytest.mark.parametrize(
-    ("function", "told"), [("wait_for_marker", True), ("wait_for_turn", False), ("read_with_retries", False)]
+    ("function", "told"), [("wait_for_file", True), ("wait_for_turn", False), ("read_with_retries", False)]
 )
 def test_a_sleep_in_a_function_that_waits_for_a_file_is_that_wait(function: str, told: bool) -> None:
     sleeps = f"{function} (/run/staging.py:19)|main (/run/train.py:28)"
