@@ -619,9 +619,7 @@ def test_a_rank_that_is_late_in_each_look_is_worth_knowing(
     assert not told or (late[0].startswith("rank 1 (pid 101 on gpu-1) keeps") and "in each of 2 looks" in late[0])
 
 
-@pytest.mark.parametrize(
-    ("function", "told"), [("wait_for_file", True), ("wait_for_turn", False), ("read_with_retries", False)]
-)
+@pytest.mark.parametrize(("function", "told"), [("wait_for_file", True), ("wait_for_turn", False), ("read_with_retries", False)])
 def test_a_sleep_in_a_function_that_waits_for_a_file_is_that_wait(function: str, told: bool) -> None:
     sleeps = f"{function} (/run/staging.py:19)|main (/run/train.py:28)"
     (odd,) = drawn(stack(0, IN_CALL), stack(1, sleeps, kernel="clock_nanosleep"), stack(2, IN_CALL)).odd
