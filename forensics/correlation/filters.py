@@ -144,9 +144,7 @@ def apply_filter(
     kept = list(events)
     if event_filter.timed:
         asked = window(event_filter, clocks.values())
-        kept = [
-            e for e in kept if asked.contains(e.time) and (e.time or e.source not in clocks or asked.overlaps(clocks[e.source]))
-        ]
+        kept = [e for e in kept if asked.contains(e.time)]
         if timeless := sum(e.time is None for e in kept):
             warn(Warning("choice", f"{timeless} of the events have no time; they were kept in spite of {event_filter}"))
     if event_filter.pid is not None:
