@@ -53,17 +53,6 @@ def parsed_data(paths: Iterable[Path], read: Callable[[Any, Path], list[T]]) -> 
     return made, faults
 
 
-def data_faults(place: str, read: Callable[[Any, Path], list[T]], wrong: Callable[[T], Iterable[str]]) -> list[Any]:
-    """Every fault (data_files.form.Fault) of signatures/<place>: of form, and what `wrong` says of a value, at its line."""
-    from forensics.data_files.form import Fault
-
-    found: list[Any] = []
-    for path in data_files(place):
-        made, faults = parsed_data([path], read)
-        found += faults + [Fault(str(path), one.line, what) for one in made for what in wrong(one)]  # type: ignore[attr-defined]
-    return found
-
-
 def load_data(place: str, kind: type[T], read: Callable[[Any, Path], list[T]]) -> list[T]:
     """The values of signatures/<place>, each a `kind`, which `read` makes of a document and its path.
 

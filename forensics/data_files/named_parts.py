@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from forensics.core import lazy
-from forensics.data_files.cached_data import data_faults, load_data
+from forensics.data_files.cached_data import load_data
 
 PARTS_FILE = "readers/named_parts.yaml"
 MAX_PIECE_DEPTH = 5  # a piece that names itself would never end
@@ -47,7 +47,7 @@ class PartRow(Struct, frozen=True, dict=True):
 def part_groups() -> dict[str, tuple[PartRow, ...]]:
     """All groups by name, each with its rows. Raises DatabaseError for a fault in the file."""
     groups: dict[str, tuple[PartRow, ...]] = {}
-    for row in load_data(PARTS_FILE, PartRow, _read):
+    for row in load_data(PARTS_FILE, PartRow, read_part_rows):
         groups[row.group] = (*groups.get(row.group, ()), row)
     return groups
 
@@ -104,7 +104,8 @@ def with_pieces(pattern: str, pieces: Mapping[str, str]) -> str:
     raise KeyError("its pieces name each other without an end")
 
 
-def _read(data: Any, path: Path) -> list[PartRow]:
+def read_part_rows(data: Any, path: Path) -> list[PartRow]:
+    """The rows of the document; raises BadFormError."""
     from forensics.data_files.form import LINE_KEY, BadFormError, entries, keys, text, texts
 
     keys(data, {"pieces", "groups"}, {"groups"})
@@ -125,13 +126,3 @@ def _read(data: Any, path: Path) -> list[PartRow]:
             examples = texts(row, "match"), texts(row, "no_match")
             made.append(PartRow(text(group, "name"), row.get("name", ""), pattern, *examples, row[LINE_KEY]))
     return made
-
-
-def part_faults() -> list[Any]:
-    """Every fault (data_files.form.Fault) of the file: of form, and examples that a row does not fit."""
-    return data_faults(PARTS_FILE, _read, _wrong)
-
-
-def _wrong(row: PartRow) -> Iterator[str]:
-    yield from (f"{row.group}: its example {text!r} is not fitted" for text in row.match if not row.regex.search(text))
-    yield from (f"{row.group}: {text!r} is fitted, and must not be" for text in row.no_match if row.regex.search(text))

@@ -15,15 +15,13 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forensics.database.conditions import condition_fault, condition_holds, group_names_of
 from forensics.database.effects import effects_of
-from forensics.database.entries import TEMPLATE_FIELD_PATTERN, Place, Remedy
+from forensics.database.entries import Place, Remedy
 from forensics.database.files import builtin_folder, read_cells, read_rows
 
 TABLE, STEPS_TABLE, WAYS_TABLE = "known_fixes", "first_steps", "other_ways"
 OR = " || "  # between the entries of a cell
 MAX_KEPT_MESSAGES = 64  # chosen by hand: of one incident some three are asked for, each several times
-OWN_PLACE = ("file", "line_no")  # facts of the evidence that any row may ask for: the program's own line
 MAX_KNOWN_FIXES = 2  # chosen by hand: a message has one break; two rows tell it from two sides
 
 
@@ -148,25 +146,3 @@ def _remedy(told: Row, when: tuple[str, ...] = ()) -> Remedy:
 
 def _parts(cell: str) -> tuple[str, ...]:
     return tuple(cell.split(OR)) if cell else ()
-
-
-def known_fix_faults(given: set[str]) -> list[tuple[str, int, str]]:
-    """Path, line and text of each fault of both tables. `given`: the names of facts that their texts may name besides what their
-    patterns find."""
-    rows = [*known_fixes(), *first_steps(), *other_ways()]
-    return [(f.place.path, f.place.line, what) for f in rows for what in _faults(f, given)]
-
-
-def _faults(fix: Row, given: set[str]) -> Iterator[str]:
-    remedy = fix.remedy
-    yield from (fault for c in (*remedy.when, *remedy.unless) if (fault := condition_fault(c)))
-    message = fix.example.partition(": ")[2] or fix.example  # of an exception, behind its class
-    quoted = {"evidence": fix.example, "around": fix.example, "whole_message": fix.example, "exc_message": message}
-    tried = [c for c in remedy.when if c.partition("~")[0] in quoted]
-    if missed := [c for c in tried if not condition_holds(c, quoted, {})]:
-        yield f"its example {fix.example!r} does not hold {missed[0]}"
-    known = {*given, *OWN_PLACE, *group_names_of(remedy.when)}
-    texts = (remedy.do, remedy.why, *remedy.commands)
-    yield from (f"nothing gives {{{n}}}" for text in texts for n in TEMPLATE_FIELD_PATTERN.findall(text) if n not in known)
-    if not remedy.source and isinstance(fix, KnownFix):
-        yield "it has no source"

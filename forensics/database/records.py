@@ -9,8 +9,7 @@ tables/exit_code.csv.
 Read signatures/precedence.yaml: which cause ranks before which, and why. It is read when the database is compiled.
 """
 
-import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,69 +20,21 @@ from forensics.database.files import PRECEDENCE, RECORDS, read_rows
 RECORD_KEYS = {"outcomes", "signals", "decides"}
 OUTCOME_KEYS = {"cause", "decides", "beside"}
 OWN_CAUSE = "own"  # under `decides`: the outcome's own cause
-KEY_PATTERN = r"( {0,4})(\w+):"  # a record stands at the margin, an outcome within four blanks
 
 
 def read_records(folder: Path) -> tuple[dict[str, dict[str, ProvenCause]], list[Fault]]:
     """Record -> outcome -> what it proves, of `folder`'s file, and the faults of its form."""
-    found, _, faults = _read(folder)
-    return found, faults
-
-
-def record_faults(folder: Path, record_outcomes: Mapping[str, Collection[str]], causes: Collection[str]) -> list[Fault]:
-    """Every fault of `folder`'s file, in order of its lines.
-
-    `record_outcomes`: all records with their possible outcomes; one that only the file or only the code has is a fault. `causes`:
-    the ids of all causes.
-    """
-    found, lines, faults = _read(folder)
-    if faults:
-        return faults
-    wrong = [
-        (_line(lines, record, outcome), f"{record}: {outcome}: {name} is no cause")
-        for record, outcomes in found.items()
-        for outcome, proven in outcomes.items()
-        for name in _unknown(proven, causes)
-    ]
-    for record in found.keys() | record_outcomes.keys():
-        if record not in record_outcomes:
-            wrong.append((_line(lines, record), f"{record}: there is no such record"))
-            continue
-        known, own = found.get(record, {}).keys(), set(record_outcomes[record])
-        wrong += [(_line(lines, record, o), f"{record}: its detector tells no outcome {o}") for o in known - own]
-        wrong += [(_line(lines, record), f"{record}: the outcome {o} is missing") for o in own - known]
-    return [Fault(str(folder / RECORDS), line, what) for line, what in sorted(wrong)]
-
-
-def _line(lines: Mapping[str, int], record: str, outcome: str = "") -> int:
-    return lines.get(f"{record} {outcome}", lines.get(f"{record} ", 1))
-
-
-def _read(folder: Path) -> tuple[dict[str, dict[str, ProvenCause]], dict[str, int], list[Fault]]:
-    """The result of `read_records`, and the line of each record and outcome, see `_line`."""
     path = folder / RECORDS
     try:
-        content = path.read_text(encoding="utf-8")
-        data = parse(content)
+        data = parse(path.read_text(encoding="utf-8"))
         if not isinstance(data, dict):
             raise BadFormError(1, f"expected records by name, found {brief(data)}")
         alone = {int(r["code"]): r["alone"] for r in read_rows("exit_code", folder) if r["kind"] == "signal" and r["alone"]}
-        made = {record: _outcomes(data, record, alone) for record in data if record != LINE_KEY}
-        return made, _lines(content), []
+        return {record: _outcomes(data, record, alone) for record in data if record != LINE_KEY}, []
     except BadFormError as bad:
-        return {}, {}, [Fault(str(path), bad.line, bad.what)]
+        return {}, [Fault(str(path), bad.line, bad.what)]
     except (OSError, UnicodeDecodeError) as error:
-        return {}, {}, [Fault(str(path), 1, f"cannot be read: {error}")]
-
-
-def _lines(content: str) -> dict[str, int]:
-    found: dict[str, int] = {}
-    record = ""
-    for number, line in enumerate(content.splitlines(), 1):
-        if key := re.match(KEY_PATTERN, line):
-            record = record if key[1] else key[2]
-            found.setdefault(f"{record} {key[2] if key[1] else ''}", number)
-    return found
+        return {}, [Fault(str(path), 1, f"cannot be read: {error}")]
 
 
 def _outcomes(data: dict[str, Any], record: str, alone: Mapping[int, str]) -> dict[str, ProvenCause]:
@@ -114,12 +65,6 @@ def _own(decides: tuple[str, ...], cause: str | None) -> tuple[str, ...]:
     if decides == (OWN_CAUSE,):
         return (cause,) if cause else ()
     return decides
-
-
-def _unknown(proven: ProvenCause, causes: Collection[str]) -> Iterable[str]:
-    families = {f"{c.split('.')[0]}.*" for c in causes}
-    named = (*([proven.cause] if proven.cause else ()), *proven.decides, *proven.beside)
-    return dict.fromkeys(name for name in named if name not in causes and name not in families)
 
 
 KEYS = {"before", "after", "why"}

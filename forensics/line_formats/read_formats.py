@@ -1,4 +1,4 @@
-"""Line formats from signatures/line_formats/<family>.yaml: patterns whose %{PIECES} are put in, and faults for their authors.
+"""Line formats from signatures/line_formats/<family>.yaml: patterns whose %{PIECES} are put in.
 
     pattern: '\\[%{ISO_STAMP}\\] '    ->   a LineFormat whose pattern has the regular expression of a date and a time of day
 
@@ -6,23 +6,18 @@ Pieces are those of the file, and before it the SHARED_PIECES. A piece may name 
 """
 
 import re
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from forensics.data_files.cached_data import data_files, load_data, parsed_data
+from forensics.data_files.cached_data import load_data
 from forensics.data_files.named_parts import with_pieces
 from forensics.line_formats import clock
-from forensics.line_formats.base import LineFormat, shape
+from forensics.line_formats.base import LineFormat
 
 FORMATS_FOLDER = "line_formats"  # the folder in signatures/
 CLOCKS = {"wall", "wall+zone", "mono", "wall+mono", "delta", "none"}
 FAMILY_KEYS = {"family", "means", "pieces", "formats"}
 FORMAT_KEYS = {"name", "clock", "pattern", "samples", "first", "within", "rank", "labels"}
-GROUPS = {
-    *("y", "mo", "mon", "d", "h", "m", "s", "frac", "ampm", "zone", "unix", "mono", "delta"),
-    *("host", "program", "pid", "rank", "level", "inside", "pri", "short"),
-}
 SHARED_PIECES = {
     "DAY": clock.DAY,
     "MONTH": clock.MONTH,
@@ -69,27 +64,3 @@ def read_formats(data: Any, path: Path) -> list[LineFormat]:
             LineFormat(*told, entry.get("first", ""), entry.get("within", ""), bool(entry.get("labels")), str(path), line)
         )
     return made
-
-
-def format_faults() -> list[Any]:
-    """Every fault (data_files.form.Fault) of the formats: of form, of names, of samples that another format reads first."""
-    from forensics.data_files.form import Fault
-
-    formats, faults = parsed_data(data_files(FORMATS_FOLDER), read_formats)
-    formats.sort(key=lambda form: form.rank)
-    return faults + [Fault(form.path, form.line, f"{form.name}: {what}") for form in formats for what in _wrong(form, formats)]
-
-
-def _wrong(form: LineFormat, formats: Sequence[LineFormat]) -> Iterator[str]:
-    if unknown := form.compiled.groupindex.keys() - GROUPS:
-        yield f"unknown group {', '.join(sorted(unknown))}; known are {', '.join(sorted(GROUPS))}"
-    if any(other.name == form.name for other in formats if other is not form):
-        yield "another format has this name"
-    for sample in form.samples:
-        if form.parse(sample) is None:
-            yield f"does not match its sample {sample!r}"
-        if not form.starts(shape(sample)):
-            yield f"first={form.first!r} does not fit {shape(sample)!r}, all that it sees of {sample!r}"
-        before = [o.name for o in formats if o.rank <= form.rank and o is not form and o.parse(sample)]
-        if before:
-            yield f"{', '.join(before)} reads {sample!r}, too; the one that says more of a line needs a smaller rank"

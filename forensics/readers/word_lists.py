@@ -4,15 +4,13 @@ words("training_names")   ->   {"train", "training"}
 """
 
 import functools
-import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
 from forensics.core import lazy
-from forensics.data_files.cached_data import data_faults, load_data
+from forensics.data_files.cached_data import load_data
 
 WORDS_FILE = "readers/word_lists.yaml"
 WORD_OF_NAME_PATTERN = lazy.regex(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")  # of snake_case and camelCase
@@ -36,7 +34,7 @@ def words(name: str) -> frozenset[str]:
 
 @functools.cache
 def _lists() -> dict[str, frozenset[str]]:
-    return {one.name: frozenset(one.words) for one in load_data(WORDS_FILE, WordList, _read)}
+    return {one.name: frozenset(one.words) for one in load_data(WORDS_FILE, WordList, read_lists)}
 
 
 def words_of_name(name: str) -> set[str]:
@@ -44,7 +42,8 @@ def words_of_name(name: str) -> set[str]:
     return set(map(str.lower, WORD_OF_NAME_PATTERN.findall(name)))
 
 
-def _read(data: Any, path: Path) -> list[WordList]:
+def read_lists(data: Any, path: Path) -> list[WordList]:
+    """The lists of the document; raises BadFormError."""
     from forensics.data_files.form import LINE_KEY, entries, keys, text, texts
 
     keys(data, {"lists"}, {"lists"})
@@ -57,19 +56,3 @@ def _read(data: Any, path: Path) -> list[WordList]:
         told = text(entry, "name"), texts(entry, "words"), texts(examples, "match"), texts(examples, "no_match")
         made.append(WordList(*told, entry[LINE_KEY]))
     return made
-
-
-def word_faults() -> list[Any]:
-    """Every fault (data_files.form.Fault) of the file: of form, words written twice, examples that do not fit."""
-    return data_faults(WORDS_FILE, _read, _wrong)
-
-
-def _wrong(one: WordList) -> Iterator[str]:
-    if len(set(one.words)) < len(one.words):
-        yield f"{one.name}: a word is written twice"
-    yield from (f"{one.name}: its example {text!r} has none of its words" for text in one.match if not _has(one, text))
-    yield from (f"{one.name}: {text!r} has one of its words, and must not" for text in one.no_match if _has(one, text))
-
-
-def _has(one: WordList, text: str) -> bool:
-    return bool(words_of_name(text) & set(one.words)) or any(re.match(rf"{re.escape(w)}\b", text) for w in one.words)

@@ -8,13 +8,11 @@ summary: 'The kernel killed {task} ({pdi})'   ->   {pdi}: no signature of this c
 """
 
 import ast
-import csv
 import functools
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import chain
-from math import comb
 from pathlib import Path
 
 from msgspec import Struct
@@ -25,8 +23,8 @@ from forensics.config import config
 from forensics.core import lazy
 from forensics.core.errors import UsageError
 from forensics.data_files.form import Fault
-from forensics.data_files.named_parts import part_faults, part_groups
-from forensics.database import HEALTHY, Cause, Signature, builtin_folder, read_folders
+from forensics.data_files.named_parts import part_groups
+from forensics.database import Cause, builtin_folder, read_folders
 from forensics.database.conditions import (
     EARLIER_REMEDY,
     LINES_WITHOUT_SIGNATURE,
@@ -39,17 +37,9 @@ from forensics.database.conditions import (
 from forensics.database.effects import effect_faults, effects_of
 from forensics.database.entries import TEMPLATE_FIELD_PATTERN, Missing, Place, Remedy
 from forensics.database.files import cause_files, content_hash, is_within
-from forensics.database.known_fixes import known_fix_faults
-from forensics.database.rates import read_fired
-from forensics.database.records import record_faults
 from forensics.database.validate import check, slow_pattern_faults
-from forensics.line_formats.read_formats import format_faults
-from forensics.readers.settings.environment_signs import sign_faults
 from forensics.readers.units import typed_fields
-from forensics.readers.word_lists import word_faults
 from forensics.signature_lint.ambiguity import cross_matches
-from forensics.signature_lint.hostile_lines import costly_pattern_faults
-from forensics.signature_lint.unreachable import never_fires
 
 GROUP_NAME = re.compile(r"(?<!\\)\(\?P?<(\w+)>")  # read off the text: to compile a thousand patterns takes seconds
 
@@ -137,8 +127,6 @@ def _conditions(cause: Cause) -> Iterator[tuple[Place, str]]:
 
 
 UNANSWERED = "?"  # what `signatures new` leaves to its reader
-VERIFIED_FILE = "verified.csv"  # `python -m scripts.wordings` writes it
-BY_CHANCE_MAX = 0.1  # largest p value of a sign test at which a signature counts as one of healthy logs
 PREFIX_FIELDS = {"host", "rank"}  # of the wrappers of any line
 GROUP_NAME_PATTERN = lazy.regex(r"\(\?P<(\w+)>")
 
@@ -181,8 +169,7 @@ def lint(own: Path | None = None, alone: bool = False) -> LintResult:
     examined = [
         s for s in signatures if not {(p.path, p.line) for p in (s.place, *(e.place for e in (*s.match, *s.no_match)))} & faulty
     ]
-    for find in (slow_pattern_faults, costly_pattern_faults, never_fires):
-        faults += [Fault(s.place.path, s.place.line, f"{s.id}: {what}") for s in examined for what in find(s)]
+    faults += [Fault(s.place.path, s.place.line, f"{s.id}: {what}") for s in examined for what in slow_pattern_faults(s)]
     for fault, harmless in _crossed(causes, own) if len(examined) == len(signatures) else ():
         (notes if harmless else faults).append(fault)
     faults += [
@@ -195,52 +182,8 @@ def lint(own: Path | None = None, alone: bool = False) -> LintResult:
             *unmarked(c),
         )
     ]
-    faults += _frequent_in_healthy_logs(ours)
-    if builtin_folder() in folders:
-        faults += record_faults(builtin_folder(), record_outcomes(), {c.id for c in causes})
-        faults += [*format_faults(), *sign_faults(), *word_faults(), *part_faults()]
-        faults += (Fault(*fault) for fault in known_fix_faults(case_fields()))
-    if not alone:
-        faults += _never_seen(signatures)
     kept = {f for f in faults if own is None or Path(f.path).is_relative_to(own)}
     return LintResult(len(ours), len(signatures), tuple(sorted(kept)), tuple(sorted(notes)))
-
-
-def _frequent_in_healthy_logs(causes: list[Cause]) -> Iterator[Fault]:
-    """Signatures that fired in significantly more healthy logs than failed ones, and still count as an end."""
-    fired = read_fired(builtin_folder())
-    for cause in causes:
-        for s in cause.signatures if cause.id != HEALTHY else ():
-            healthy, own, other = fired.get(s.id, (0.0, 0.0, 0.0))
-            if s.ends != "nothing" and _by_chance(round(healthy), round(own + other)) <= BY_CHANCE_MAX:
-                counts = f"it fired in {healthy:g} healthy logs and {own + other:g} failed ones"
-                advice = "narrow it, or set `ends: nothing`"
-                yield Fault(s.place.path, s.place.line, f"{s.id}: {counts}: {advice}")
-
-
-def _by_chance(healthy: int, failed: int) -> float:
-    """The p value of a one-sided sign test: the probability of `healthy` or more healthy logs if both kinds are equally
-    likely."""
-    both = healthy + failed
-    return float(sum(comb(both, k) for k in range(healthy, both + 1)) / 2**both)
-
-
-def _never_seen(signatures: list[Signature]) -> Iterator[Fault]:
-    """Built-in signatures that no labelled log, no source of a program and no published log has shown."""
-    fired, verified = read_fired(builtin_folder()), read_verified(builtin_folder())
-    for s in signatures:
-        if s.id not in fired and s.id not in verified and _within(s.place, builtin_folder()):
-            note = f"{s.id}: neither used nor verified: no labelled log, source or published log shows it"
-            yield Fault(s.place.path, s.place.line, note)
-
-
-def read_verified(folder: Path) -> Mapping[str, str]:
-    """Signature -> the program in whose sources it was found; empty where the folder has no such table."""
-    path = folder / VERIFIED_FILE
-    if not path.is_file():
-        return {}
-    with path.open(encoding="utf-8", newline="") as file:
-        return {row["signature"]: row["program"] for row in csv.DictReader(file)}
 
 
 def _crossed(causes: list[Cause], own: Path | None) -> Iterator[tuple[Fault, bool]]:

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from forensics.data_files import cached_data
-from forensics.data_files.named_parts import every_value, first_parts, first_row, part_faults, part_groups, patterns_of
+from forensics.data_files.named_parts import every_value, first_parts, first_row, part_groups, patterns_of
+from scripts.lint.data import part_faults
 
 ROOT = Path(__file__).parents[2]
 ROWS = """\

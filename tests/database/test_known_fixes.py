@@ -3,7 +3,6 @@
 import pytest
 from msgspec.structs import replace
 
-from forensics.advice.case import case_fields
 from forensics.advice.remedies import applies, fitting_remedies
 from forensics.database import Database
 from forensics.database.effects import begins_with_harm, effects_of
@@ -12,17 +11,17 @@ from forensics.database.known_fixes import (
     KnownFix,
     Row,
     first_steps,
-    known_fix_faults,
     known_fixes,
     known_fixes_in,
     other_ways,
 )
+from scripts.lint.builtin import known_fix_faults
 
 BARE = Cause(id="of.no_other_way", title="", means="", signatures=(), remedies=())
 
 
 def test_the_table_has_no_faults() -> None:
-    assert known_fix_faults(case_fields()) == []
+    assert known_fix_faults() == []
 
 
 @pytest.mark.parametrize("fix", known_fixes(), ids=lambda fix: fix.words[0])

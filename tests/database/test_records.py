@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from forensics.database import Database, ProvenCause, builtin_folder, read_folders, read_table
-from forensics.database.records import read_records, record_faults
+from forensics.database.records import read_records
 from forensics.signature_lint.lint import record_outcomes
+from scripts.lint.builtin import record_faults
 
 CAUSES = {"host_memory.oom_cgroup", "host_memory.oom_global", "process.segfault", "process.worker_died"}
 TOLD = {"oom": ("limit", "host", "signal_11")}

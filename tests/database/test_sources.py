@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from forensics.database.entries import Signature
-from forensics.signature_lint.lint import read_verified
-from forensics.signature_lint.unreachable import never_fires
+from scripts.lint.builtin import read_verified
+from scripts.lint.unreachable import never_fires
 from scripts.wordings import best_matches, look_up, matches_csv, not_named, texts_of
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from forensics import pipeline
 from forensics.database import Database, Signature, builtin_folder, read_folders
-from forensics.signature_lint.hostile_lines import hostile_lines
+from scripts.lint.hostile_lines import hostile_lines
 from tests.hostile.inputs import CAUSE, OOM
 
 MEGABYTE = 1 << 20

@@ -8,7 +8,8 @@ from forensics.data_files import cached_data
 from forensics.data_files.form import BadFormError, parse
 from forensics.data_files.named_parts import with_pieces
 from forensics.line_formats import all_formats, read_formats
-from forensics.line_formats.read_formats import SHARED_PIECES, format_faults
+from forensics.line_formats.read_formats import SHARED_PIECES
+from scripts.lint.data import format_faults
 
 KILN = r"""
 family: kiln
@@ -61,7 +62,7 @@ def test_a_mistake_of_form_is_told_at_its_line(old: str, new: str, line: int, to
 def test_check_tells_what_a_sample_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, told: str) -> None:
     (tmp_path / "kiln.yaml").write_text(KILN.replace(old, new))
     own = cached_data.data_files(read_formats.FORMATS_FOLDER)
-    monkeypatch.setattr(read_formats, "data_files", lambda _: [*own, tmp_path / "kiln.yaml"])
+    monkeypatch.setattr(cached_data, "data_files", lambda _: [*own, tmp_path / "kiln.yaml"])
     faults = [f for f in format_faults() if f.path.endswith("kiln.yaml")]
     assert faults and {f.line for f in faults} == {7}
     assert any(told in f.what for f in faults), faults

@@ -3,11 +3,9 @@
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 from forensics.core.errors import UsageError
 from forensics.database import builtin_folder, read_folders
-from forensics.signature_lint import lint as linter
 from forensics.signature_lint.lint import fact_names_of_groups, folders_of, lint, record_fields, record_outcomes, unfilled_fields
 from tests.database.test_causefiles import GOOD, write
 
@@ -48,25 +46,3 @@ def test_only_the_folder_that_was_given_is_examined(tmp_path: Path) -> None:
     for alone in (True, False):
         found = lint(tmp_path, alone)
         assert (found.causes, found.signatures, found.faults) == (1, 1, ())
-
-
-@pytest.mark.parametrize(
-    ("healthy", "failed", "faulty"), [(0, 0, False), (3, 0, False), (4, 0, True), (5, 2, False), (6, 1, True), (40, 29, False)]
-)
-def test_what_healthy_logs_say_more_often_than_chance_tells_ends_nothing(
-    healthy: int, failed: int, faulty: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The bounds are those of a sign test at one tenth: 4 of 4, 6 of 7."""
-    write(tmp_path, GOOD)
-    (cause,), _ = read_folders([tmp_path])
-    (signature,) = cause.signatures
-    monkeypatch.setattr(linter, "read_fired", lambda _folder: {signature.id: (float(healthy), 0.0, float(failed))})
-    faults = [f.what for f in lint(tmp_path, alone=True).faults]
-    assert [f"it fired in {healthy} healthy logs" in f for f in faults] == [True] * faulty
-
-
-def test_a_built_in_entry_that_nothing_shows_is_a_fault() -> None:
-    every = [s for c in read_folders([builtin_folder()])[0] for s in c.signatures]
-    assert [f.what for f in linter._never_seen(every)] == []
-    (fault,) = linter._never_seen([replace(every[0], name="nobody_ever_said_so")])
-    assert "neither used nor verified" in fault.what

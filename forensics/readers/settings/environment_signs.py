@@ -7,14 +7,13 @@ The signs are data, with examples: signatures/readers/environment_signs.yaml.
 
 import functools
 import re
-from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
-from forensics.data_files.cached_data import data_faults, load_data
+from forensics.data_files.cached_data import load_data
 
 SIGNS_FILE = "readers/environment_signs.yaml"
 SIGN_KEYS = {"fact", "value", "texts", "pattern", "weak", "examples"}
@@ -45,10 +44,11 @@ class ContextSign(Struct, frozen=True, dict=True):
 @functools.cache
 def environment_signs() -> tuple[ContextSign, ...]:
     """All signs, in the order of the file. Raises DatabaseError for a fault of form."""
-    return tuple(load_data(SIGNS_FILE, ContextSign, _signs))
+    return tuple(load_data(SIGNS_FILE, ContextSign, read_signs))
 
 
-def _signs(data: Any, path: Path) -> list[ContextSign]:
+def read_signs(data: Any, path: Path) -> list[ContextSign]:
+    """The signs of the document; raises BadFormError."""
     from forensics.data_files.form import LINE_KEY, BadFormError, entries, keys, text, texts
 
     keys(data, {"signs"}, {"signs"})
@@ -64,14 +64,3 @@ def _signs(data: Any, path: Path) -> list[ContextSign]:
         examples = entry["examples"]
         made.append(ContextSign(*told, texts(examples, "match"), texts(examples, "no_match"), entry[LINE_KEY]))
     return made
-
-
-def sign_faults() -> list[Any]:
-    """Every fault (data_files.form.Fault) of the file: of form, and examples that a sign does not fit."""
-    return data_faults(SIGNS_FILE, _signs, _wrong)
-
-
-def _wrong(sign: ContextSign) -> Iterator[str]:
-    named = f"{sign.fact} {sign.value}: "
-    yield from (f"{named}its example {text!r} does not show it" for text in sign.match if not sign.shown_by(text))
-    yield from (f"{named}{text!r} shows it, and must not" for text in sign.no_match if sign.shown_by(text))

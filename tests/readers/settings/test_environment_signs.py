@@ -6,7 +6,7 @@ import pytest
 
 from forensics.data_files import cached_data
 from forensics.readers.settings import environment_signs
-from forensics.readers.settings.environment_signs import sign_faults
+from scripts.lint.data import sign_faults
 
 SIGNS = """\
 signs:

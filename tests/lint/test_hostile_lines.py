@@ -1,7 +1,7 @@
 """Lines made from a signature's own examples find a pattern that costs much, and pass one that does not."""
 
 from forensics.database.entries import Example, Signature
-from forensics.signature_lint.hostile_lines import LINE_CHARS, costly_pattern_faults, hostile_lines
+from scripts.lint.hostile_lines import LINE_CHARS, costly_pattern_faults, hostile_lines
 
 TEXT = "widget: unit 0000:c1:00.0 was lost after 12 tries"
 

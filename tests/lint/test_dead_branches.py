@@ -2,7 +2,7 @@
 
 import pytest
 
-from forensics.signature_lint.unreachable import dead_branches
+from scripts.lint.unreachable import dead_branches
 
 
 @pytest.mark.parametrize(
