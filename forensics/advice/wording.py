@@ -9,7 +9,7 @@ from forensics.database import Cause
 from forensics.database.entries import TEMPLATE_FIELD_PATTERN
 from forensics.model import Fields, Value
 from forensics.readers.capture.own_message import TOLD_FACT
-from forensics.readers.platforms.kubernetes_places import pod_and_namespace, workload_of
+from forensics.readers.platforms.places import pod_and_namespace, workload_of
 from forensics.readers.python.frames import cell_number
 from forensics.readers.python.library_files import library_folder
 

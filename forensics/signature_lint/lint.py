@@ -38,7 +38,7 @@ from forensics.database.effects import effect_faults, effects_of
 from forensics.database.entries import TEMPLATE_FIELD_PATTERN, Missing, Place, Remedy
 from forensics.database.files import cause_files, content_hash, is_within
 from forensics.database.validate import check, slow_pattern_faults
-from forensics.readers.units import typed_fields
+from forensics.readers.base import typed_fields
 from forensics.signature_lint.ambiguity import cross_matches
 
 GROUP_NAME = re.compile(r"(?<!\\)\(\?P?<(\w+)>")  # read off the text: to compile a thousand patterns takes seconds

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 import zmq
 from jupyter_client.session import Session
 
-from forensics.adapters.jupyter.cell_code import file_name
-from forensics.adapters.jupyter.running_cell import OWN_SESSION
+from forensics.adapters.jupyter.running_cell import OWN_SESSION, file_name
 from forensics.adapters.jupyter.stand_in import connected, encoded
 
 if TYPE_CHECKING:

@@ -30,8 +30,7 @@ from msgspec import Struct
 from forensics.data_files.named_parts import first_row, part_rows, patterns_of
 from forensics.database import signal_outcome
 from forensics.model import Line, Region, Scan, Trigger, Value, Weight
-from forensics.readers.base import Record, parse_lines
-from forensics.readers.units import typed_fields
+from forensics.readers.base import Record, parse_lines, typed_fields
 
 CAPTURE_PREFIX = "forensics run: "
 

@@ -20,9 +20,8 @@ from msgspec.structs import replace
 from forensics.core import lazy
 from forensics.core.shapes import shapes_of
 from forensics.data_files.named_parts import patterns_of
-from forensics.readers.numbers.labels import Meaning, label_meaning
-from forensics.readers.numbers.numbers import MIN_COLUMN_NUMBERS, Token, columns, number, tokens
-from forensics.readers.word_lists import words
+from forensics.readers.numbers.labels import MIN_COLUMN_NUMBERS, Meaning, Token, columns, label_meaning, number, tokens
+from forensics.readers.words import words
 
 MAX_CACHED_LINE_CHARS = 1000  # the plans of longer lines are not cached: they hardly ever occur twice
 MAX_CACHED_PLANS = 4096  # a log has some dozen shapes of lines with numbers; a few megabytes when full

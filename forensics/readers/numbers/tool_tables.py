@@ -20,9 +20,9 @@ from forensics.readers.numbers.base import (
     Cell,
     Measure,
     Series,
+    seconds_of,
     series_from_cells,
 )
-from forensics.readers.numbers.times import seconds_of
 
 FREE_TRIGGER = Trigger("free table", ("mem: ",), before=1, thin=True)
 SMI_TRIGGER = Trigger("nvidia-smi table", ("mib / ",), before=1, thin=True)

@@ -33,6 +33,7 @@ from forensics.core.text import DIGITS_TO_ZEROS, decode_line
 from forensics.data_files.named_parts import patterns_of
 from forensics.database import read_rows
 from forensics.model import Scan
+from forensics.readers.base import sampled_blocks
 from forensics.readers.progress.counters import (
     COUNT_TEXTS,
     NAMED_COUNT_TEXTS,
@@ -51,7 +52,6 @@ from forensics.readers.progress.counters import (
     trainer_position,
 )
 from forensics.readers.progress.rounds import unfinished_round
-from forensics.readers.sampled_lines import sampled_blocks
 
 MAX_LIKE_LINES = 200  # from the end, in which the whole lines are looked for
 MIN_LIKE_LINES = 3  # that begin as the torn one does

@@ -18,8 +18,8 @@ from forensics.core.text import decode_line
 from forensics.data_files.named_parts import patterns_of
 from forensics.line_formats import parse_prefix
 from forensics.model import Scan
+from forensics.readers.base import Block, sampled_blocks
 from forensics.readers.progress.counters import Counter
-from forensics.readers.sampled_lines import Block, sampled_blocks
 
 MAX_ROUND_LINES = 20_000  # from the end; bounds time
 LAST_KINDS_LINES = 50  # from the end: kinds of lines that were not printed there belong to an earlier part of the run

@@ -28,6 +28,7 @@ from forensics.data_files.named_parts import patterns_of
 from forensics.database import read_table
 from forensics.model import Fields, LinesAround, Proof, Value
 from forensics.programs.code import is_written_map
+from forensics.readers.base import nothing_near
 from forensics.readers.python.failing_parts import LOOKED_UP_IN, PART_FACTS, failing_parts
 from forensics.readers.python.frames import BOX, FRAME_CODE_ROWS, cell_number
 from forensics.readers.python.library_files import (
@@ -38,8 +39,7 @@ from forensics.readers.python.library_files import (
     without_library_folder,
 )
 from forensics.readers.python.near_tracebacks import Place, tracebacks_near
-from forensics.readers.surroundings.near import nothing_near
-from forensics.readers.word_lists import words
+from forensics.readers.words import words
 
 LIBRARY_FACTS = LIBRARY_PLACE, RAISING, CALLING, ASKED, EXTENSION, PYTHON_RELEASE = (
     "library_place",
