@@ -98,9 +98,7 @@ def printable(text: str, limit: int = MAX_QUOTED_CHARS) -> str:
 
 def escaped(text: str) -> str:
     """`text` with an escape for each character that is not seen or that acts: controls, directions, fillers, variation selectors.
-
-    By the properties that Unicode gives them. A tab stays, and so does what joins the parts of an emoji.
-    """
+    By the properties that Unicode gives them. A tab stays, and so does what joins the parts of an emoji."""
     if text.isascii() and text.isprintable():
         return text
     return str(hidden_characters().sub(lambda found: _escape(found[0]), text))

@@ -168,10 +168,8 @@ def reversed_lines(given: Iterable[Line]) -> Iterator[Line]:
 
 
 def merge_streams(streams: Sequence[tuple[Clock, Iterator[Entry]]]) -> Iterator[Entry]:
-    """The entries of several sources in order of time. The entries of one source keep their order, whatever its clock does.
-
-    A stream is first read when the merge reaches the beginning of its clock, so that not all files are open at once.
-    """
+    """The entries of several sources in order of time. The entries of one source keep their order, whatever its clock does. A
+    stream is first read when the merge reaches the beginning of its clock, so that not all files are open at once."""
     heap: list[tuple[datetime, int, Entry | None]] = [(c.first or EARLIEST_TIME, i, None) for i, (c, _) in enumerate(streams)]
     heapq.heapify(heap)
     while heap:

@@ -202,10 +202,8 @@ class Weights(msgspec.Struct, frozen=True):
 
 
 def likely_causes(question: str, database: Database, most: int) -> tuple[str, ...]:
-    """Ids of the causes that a question may mean, most likely first; NOTHING alone if its words name none.
-
-    Empty if none of its words is known. Causes that were not there when the weights were learned are never among them.
-    """
+    """Ids of the causes that a question may mean, most likely first; NOTHING alone if its words name none. Empty if none of its
+    words is known. Causes that were not there when the weights were learned are never among them."""
     scores = _scores(question)
     ranked = sorted(scores, key=lambda c: (-scores[c], c))
     return (NOTHING,) if ranked[:1] == [NOTHING] else tuple(c for c in ranked if c in database.causes)[:most]

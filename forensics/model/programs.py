@@ -30,10 +30,8 @@ HABITS = {
 
 
 class Habit(Struct, frozen=True):
-    """An error-prone pattern or a setting in a program: `kept_loss`, `grown_array` (HABITS), `batch_size`, ...
-
-    `line`, `text`: the line of the file. `value`: its number, such as the size of a shuffle buffer.
-    """
+    """An error-prone pattern or a setting in a program: `kept_loss`, `grown_array` (HABITS), `batch_size`, ... `line`, `text`:
+    the line of the file. `value`: its number, such as the size of a shuffle buffer."""
 
     kind: str
     source: str
@@ -101,9 +99,7 @@ class PrintedStack(Struct, frozen=True):
 
 class Layer(Struct, frozen=True):
     """One row of a model's summary: its class (`Conv2D`), parameters, and numbers in the output of one sample (0: unknown).
-
-    `width`: of an output that is a sequence (samples, sequence, width), its last size; else 0.
-    """
+    `width`: of an output that is a sequence (samples, sequence, width), its last size; else 0."""
 
     name: str
     kind: str
@@ -131,8 +127,7 @@ class Architecture(Struct, frozen=True):
 
 class StepPlan(Struct, frozen=True):
     """What XLA planned to hold for one step, in bytes: arguments (weights, states, the batch), results that share no memory with
-    them, and the memory in work. `largest_bytes`, `largest`: the largest buffer and the line of a program that makes it.
-    """
+    them, and the memory in work. `largest_bytes`, `largest`: the largest buffer and the line of a program that makes it."""
 
     source: str
     line: int

@@ -129,10 +129,8 @@ class Record(Struct, frozen=True):
         return self.places or ((self.first, self.last),)
 
     def speaks_for(self, cause: str) -> bool:
-        """Is a hit of `cause` inside the record dropped?
-
-        It is if `decides` names the cause or its family, or if the record lends its fields and has the same cause.
-        """
+        """Is a hit of `cause` inside the record dropped? It is if `decides` names the cause or its family, or if the record lends
+        its fields and has the same cause."""
         family = cause.split(".")[0] + ".*"
         return cause in self.decides or family in self.decides or (self.lends and cause == self.cause)
 

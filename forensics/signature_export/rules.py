@@ -98,7 +98,7 @@ def collect(
         if family == NOT_FAULTS or (families and family not in families and cause.id not in families):
             continue
         for signature in cause.signatures:
-            node = _is_of_node(signature, family)
+            node = "kernel" in signature.scope or (family in NODE_FAMILIES and "any" in signature.scope)
             if signature.weight not in wanted or (on_node and not node):
                 continue
             rule, why = _rule(cause, signature, node, vetoes)
@@ -107,10 +107,6 @@ def collect(
     coded = (r for r in _codes(by_id) if r.cause.split(".")[0] != NOT_FAULTS)
     rules += [r for r in coded if not families or r.cause in families or r.cause.split(".")[0] in families]
     return Rules(tuple(rules), tuple(losses))
-
-
-def _is_of_node(signature: Signature, family: str) -> bool:
-    return "kernel" in signature.scope or (family in NODE_FAMILIES and "any" in signature.scope)
 
 
 def _rule(cause: Cause, signature: Signature, node: bool, with_vetoes: bool) -> tuple[Rule | None, str]:

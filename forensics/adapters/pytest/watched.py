@@ -92,10 +92,8 @@ def reap(bundle: str) -> None:
 
 
 def death_of(bundle: str, how: str, within_s: float = PLUGIN_WAIT_S) -> Death:
-    """The message from the report on `bundle`, which may take up to `within_s`. `how`: "worker gw0 was ended by signal 9".
-
-    It has no secrets: names of tests, stacks and a report of another version may tell some.
-    """
+    """The message from the report on `bundle`, which may take up to `within_s`. `how`: "worker gw0 was ended by signal 9". It has
+    no secrets: names of tests, stacks and a report of another version may tell some."""
     from forensics.report.redaction.lines import masked_text
 
     report = _report(Path(bundle), within_s)

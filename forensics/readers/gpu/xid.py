@@ -156,7 +156,7 @@ def _is_fault(record: Record, knowledge: Database) -> bool:
 
 def _pattern(alike: Sequence[Record]) -> tuple[str, bool]:
     """The pattern in repeated Xids of one code on one GPU, in words, and whether it points to the GPU."""
-    programs = _programs(alike)
+    programs = {str(r.fields["task"]) for r in alike if "task" in r.fields}
     units = {m.group(1, 2) for r in alike if (m := XID_CONTEXT_PATTERNS.gpc_tpc.search(str(r.fields.get("detail", ""))))}
     if len(programs) > 1 and len(units) <= 1:
         where = "GPC {} TPC {}".format(*next(iter(units))) if units else "one GPU"
@@ -165,10 +165,6 @@ def _pattern(alike: Sequence[Record]) -> tuple[str, bool]:
     if len(units) > 1 and len(programs) <= 1:
         return f"{len(units)} or more units of the GPU reported it, which speaks for the program and against a broken unit", False
     return "", False
-
-
-def _programs(alike: Iterable[Record]) -> set[str]:
-    return {str(r.fields["task"]) for r in alike if "task" in r.fields}
 
 
 def _with_link(record: Record) -> Record:

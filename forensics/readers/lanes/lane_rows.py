@@ -166,10 +166,8 @@ def kept_ends(scan: Scan) -> Sequence[Line]:
 
 
 def lane_key(raw: bytes, ranks: bool = False) -> LaneKey | None:
-    """The lane of a line, by its prefix; None if it has no prefix. `ranks`: `3: text` names a rank.
-
-    What stands behind the label of a launcher or a collector names the lane, if it is the kernel or a unit of a host.
-    """
+    """The lane of a line, by its prefix; None if it has no prefix. `ranks`: `3: text` names a rank. What stands behind the label
+    of a launcher or a collector names the lane, if it is the kernel or a unit of a host."""
     key = _key_of(raw, ranks)
     if key is not None and key[0] != "rank":
         return key

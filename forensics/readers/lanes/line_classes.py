@@ -80,19 +80,15 @@ def is_cell_heading(raw: bytes) -> bool:
 
 
 def failed_cell(text: str) -> tuple[str, str] | None:
-    """The cell of a notebook and the error that ended it, `In [3]`, `KeyError`, as sources.formats.notebook writes it.
-
-    None for an end that the user or the program asked for.
-    """
+    """The cell of a notebook and the error that ended it, `In [3]`, `KeyError`, as sources.formats.notebook writes it. None for
+    an end that the user or the program asked for."""
     found = PATTERNS.failed_cell.match(text)
     return (found["cell"], found["kind"]) if found else None
 
 
 def tells_no_reason(text: str) -> bool:
-    """Is it a prompt, a search for a file that is not there, or a unit that systemd started? No failure stands in it.
-
-    Nor is a line of a capture's account one: `readers/capture` reads them all, and what they tell is evidence already.
-    """
+    """Is it a prompt, a search for a file that is not there, or a unit that systemd started? No failure stands in it. Nor is a
+    line of a capture's account one: `readers/capture` reads them all, and what they tell is evidence already."""
     return PATTERNS.no_reason.match(text) is not None
 
 
@@ -220,7 +216,6 @@ class LineClasses:
 
     def classify_shape(self, shape: str) -> int | None:
         """The classes of each line that is `shape` with zeros for its digits; None if they depend on its digits, or may do so.
-
         `shape`: of a line without terminal escapes, of ASCII."""
         if shape not in self.of_shape:
             if len(self.of_shape) >= MAX_SHAPES_CLASSIFIED:

@@ -75,10 +75,8 @@ def number(text: str) -> float:
 
 
 def columns(texts: Sequence[str], places: Sequence[slice]) -> list[list[float]]:
-    """number() of what stands at each of `places` in `texts`, which differ only in digits: a column for each place.
-
-    A JSON reader parses the numbers of a column at once, in a sixth of the time that float() of each takes.
-    """
+    """number() of what stands at each of `places` in `texts`, which differ only in digits: a column for each place. A JSON reader
+    parses the numbers of a column at once, in a sixth of the time that float() of each takes."""
     joined, stride = "\n".join(texts), len(texts[0]) + 1
     if len(texts) < MIN_COLUMN_NUMBERS or not joined.isascii():
         return [_column([text[at] for text in texts]) for at in places]
@@ -135,9 +133,7 @@ STEP_TIME_PATTERN = lazy.regex(
 
 class Meaning(Struct, frozen=True):
     """What a number measures: its quantity, the name of its series, the base unit ('' for none) and the factor to it.
-
-    `evaluated`: it is of a held-out set. `inverse`: the series has one divided by the number.
-    """
+    `evaluated`: it is of a held-out set. `inverse`: the series has one divided by the number."""
 
     quantity: str
     name: str

@@ -62,9 +62,7 @@ TOTAL_PATTERN = lazy.regex(rb"(?:/|of)[\x00-\x20\d\x80-\xff]")
 
 class Counter(Struct, frozen=True):
     """A number that a run counts up. `unit`: `epoch`; empty for a bar. `total`: what it counts to; 0 if the line does not say.
-
-    `of_steps`: does it count steps? A bar may also count files or cells.
-    """
+    `of_steps`: does it count steps? A bar may also count files or cells."""
 
     unit: str
     now: int

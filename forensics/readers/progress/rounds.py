@@ -35,9 +35,7 @@ PATTERNS = patterns_of("rounds")
 
 def unfinished_round(scan: Scan, first: int) -> tuple[Counter, int] | None:
     """The last count of a round that stops short, with the total of the rounds before it, and its line; None if none does.
-
-    `first`: the line in which the attempt begins.
-    """
+    `first`: the line in which the attempt begins."""
     block = sampled_blocks(scan)[-1] if scan.sample else None
     if block is None:
         return None

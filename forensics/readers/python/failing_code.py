@@ -128,10 +128,8 @@ CLOSED_BY = {"(": ")", "[": "]", "{": "}"}
 
 
 def failing_code(facts: Fields, proofs: Sequence[Proof], around: LinesAround = nothing_near) -> dict[str, Value]:
-    """The facts of FAILING_FACTS for the line of the program that `facts` name; none where no traceback quotes it.
-
-    Where no line of the program is known, what a library asserted.
-    """
+    """The facts of FAILING_FACTS for the line of the program that `facts` name; none where no traceback quotes it. Where no line
+    of the program is known, what a library asserted."""
     file, line = facts.get("file"), facts.get("line_no")
     lines, at = around(proofs[0]) if proofs else ((), 0)
     if not lines:
@@ -279,10 +277,8 @@ def _printable(facts: Fields, marked: str, code: str, direct: bool) -> list[str]
 
 
 def _values(code: str, direct: bool) -> list[str]:
-    """The values that go into a statement, as it names them; empty for code that is cut within a word, or has none.
-
-    `direct`: the statement itself failed. Else the object of a method is no value: `trainer` of `trainer.train(batch)`.
-    """
+    """The values that go into a statement, as it names them; empty for code that is cut within a word, or has none. `direct`: the
+    statement itself failed. Else the object of a method is no value: `trainer` of `trainer.train(batch)`."""
     if code.rstrip().endswith(("(", "[")):  # its arguments stand in lines that are not quoted
         return []
     tree = _parsed(code)

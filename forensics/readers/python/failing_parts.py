@@ -89,10 +89,8 @@ INITIALISERS, CALL_METHODS = ("__init__", "__new__"), ("forward", "__call__", "c
 
 
 def failing_parts(tree: ast.AST, facts: Fields, direct: bool = True, in_python: bool = False) -> dict[str, Value]:
-    """The facts of PART_FACTS for the statement `tree`, on whose way the exception of `facts` was raised.
-
-    `direct`: the statement itself raised it. `in_python`: a module of Python did, which checks only what it is given.
-    """
+    """The facts of PART_FACTS for the statement `tree`, on whose way the exception of `facts` was raised. `direct`: the statement
+    itself raised it. `in_python`: a module of Python did, which checks only what it is given."""
     message, kind = str(facts.get("exc_message", "")), str(facts.get("exc_type", ""))
     if call := _call_told(tree, message):
         return call
@@ -153,10 +151,6 @@ def _subscripted(tree: ast.AST) -> tuple[list[ast.expr], str, ast.expr | None]:
     return [n.value for n in nodes], "", nodes[0].slice if len(nodes) == 1 else None
 
 
-def _gone_over(tree: ast.AST) -> list[ast.expr]:
-    return [n.iter for n in ast.walk(tree) if isinstance(n, ast.For | ast.comprehension)]
-
-
 def _calls(tree: ast.AST) -> list[ast.Call]:
     return [n for n in ast.walk(tree) if isinstance(n, ast.Call)]
 
@@ -180,7 +174,7 @@ def _uses() -> tuple[tuple[re.Pattern[str], Callable[[ast.AST, re.Match[str]], S
         (PATTERNS.no_attribute, _attributes),
         (PATTERNS.subscripted, lambda tree, _: _subscripted(tree)[0]),
         (PATTERNS.called, lambda tree, _: [c.func for c in _calls(tree)]),
-        (PATTERNS.gone_over, lambda tree, _: _gone_over(tree)),
+        (PATTERNS.gone_over, lambda tree, _: [n.iter for n in ast.walk(tree) if isinstance(n, ast.For | ast.comprehension)]),
         (PATTERNS.measured, lambda tree, _: _measured(tree)),
         (PATTERNS.searched, lambda tree, _: _searched(tree)),
         (PATTERNS.path, lambda tree, _: _path_arguments(tree)),

@@ -67,7 +67,7 @@ def _locks_of_thread(frames: Sequence[tuple[str, int, str]], programs: Sequence[
     held: list[str] = []
     own, place, wanted = "", "", ""
     for i, (file, line, function) in enumerate(frames):
-        for span in _spans(file, function, programs):
+        for span in (g for p in programs if _base(p.name) == _base(file) for g in p.guarded if g.function == function):
             if line == span.first and i == 0:
                 wanted = span.lock
             elif span.first < line <= span.last:
@@ -76,10 +76,6 @@ def _locks_of_thread(frames: Sequence[tuple[str, int, str]], programs: Sequence[
                 continue
             own, place = own or function, place or f"{_base(file)}:{line}"
     return _Thread(own, place, tuple(dict.fromkeys(held)), wanted) if place else None
-
-
-def _spans(file: str, function: str, programs: Sequence[Program]) -> Iterable[Guarded]:
-    return (g for p in programs if _base(p.name) == _base(file) for g in p.guarded if g.function == function)
 
 
 def _base(path: str) -> str:

@@ -71,10 +71,8 @@ def said_amounts(text: str) -> dict[str, Value]:
 
 
 def _divided(text: str) -> dict[str, Value]:
-    """Both numbers, and which divisors or multiples would do.
-
-    The sizes of a model are what they are, and a divisor without a name is one that a library wants.
-    """
+    """Both numbers, and which divisors or multiples would do. The sizes of a model are what they are, and a divisor without a
+    name is one that a library wants."""
     tried = (p.search(text) for p in (PATTERNS.divided, PATTERNS.divided_behind))
     told = next((m.groupdict() for m in tried if m and _is_no_divisor(int(m["amount_b"]), int(m["amount_a"]))), None)
     if told is None:
