@@ -19,7 +19,7 @@ points to the hardware; many units at once in one program point to the program.
 import functools
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from forensics.data_files.named_parts import patterns_of
-from forensics.model import Guarded, LockHolder, Program, Region, Scan, Trigger
+from forensics.model import LockHolder, Program, Region, Scan, Trigger
 from forensics.readers.python.frames import dump_frame, spy_frame
 
 TRIGGER = Trigger("thread_stacks", ("(most recent call first)", '): "MainThread"'), after=200)
