@@ -13,6 +13,8 @@ config = dict(lr=1e-3)                              -> config, `train.py:3`, or 
 config = yaml.safe_load(f)                          -> nothing: what it holds stands elsewhere
 """
 
+from __future__ import annotations
+
 import ast
 import math
 from collections import Counter

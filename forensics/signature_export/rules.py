@@ -19,7 +19,7 @@ from msgspec import Struct, structs
 from forensics.database import Cause, Signature
 from forensics.database.conditions import EARLIER_REMEDY
 from forensics.database.entries import WEIGHT_NAMES
-from forensics.database.files import read_rows
+from forensics.database.tables import read_rows
 from forensics.signature_export.re2 import LABELLED_START, LINE_START, NotInRe2Error, rewrite
 
 NODE_FAMILIES = frozenset(("gpu_hardware", "gpu_driver", "host_hardware", "host_memory", "host_os", "storage"))

@@ -19,6 +19,8 @@ AttributeError: module 'scipy' has no attribute 'misc'
 A line of a library is no line to correct: `file` and `line_no` are facts of remedies only where they are the program's own.
 """
 
+from __future__ import annotations
+
 import ast
 from collections.abc import Iterator, Sequence
 from itertools import dropwhile

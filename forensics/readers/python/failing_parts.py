@@ -27,6 +27,8 @@ AttributeError: 'DataFrame' object has no attribute 'append'                  ->
 TypeError: read_csv() got an unexpected keyword argument 'error_bad_lines'    -> old_name error_bad_lines, ...
 """
 
+from __future__ import annotations
+
 import ast
 import functools
 import re
@@ -73,18 +75,18 @@ PART_FACTS = (
 PATTERNS = patterns_of("failing statement")
 NONE_TYPE = "NoneType"
 MAX_PART_CHARS = 60  # of an expression that is quoted in a sentence beside its place
-OPERATORS: dict[str, type[ast.operator]] = {
-    "+": ast.Add,
-    "-": ast.Sub,
-    "*": ast.Mult,
-    "/": ast.Div,
-    "//": ast.FloorDiv,
-    "%": ast.Mod,
-    "@": ast.MatMult,
-    "** or pow()": ast.Pow,
-    "|": ast.BitOr,
-    "&": ast.BitAnd,
-}
+OPERATORS = {
+    "+": "Add",
+    "-": "Sub",
+    "*": "Mult",
+    "/": "Div",
+    "//": "FloorDiv",
+    "%": "Mod",
+    "@": "MatMult",
+    "** or pow()": "Pow",
+    "|": "BitOr",
+    "&": "BitAnd",
+}  # names of classes of `ast`
 INITIALISERS, CALL_METHODS = ("__init__", "__new__"), ("forward", "__call__", "call")
 
 
@@ -205,9 +207,9 @@ def _operands(tree: ast.AST, message: str) -> dict[str, Value]:
     wanted = OPERATORS.get((found["operator"] or "+").removesuffix("=") if found["operator"] or "str" in message else "")
     sides: list[tuple[ast.expr, ast.expr]] = []
     for n in ast.walk(tree):
-        if isinstance(n, ast.BinOp) and (wanted is None or isinstance(n.op, wanted)) and not found["compare"]:
+        if isinstance(n, ast.BinOp) and (wanted is None or type(n.op).__name__ == wanted) and not found["compare"]:
             sides.append((n.left, n.right))
-        elif isinstance(n, ast.AugAssign) and (wanted is None or isinstance(n.op, wanted)) and not found["compare"]:
+        elif isinstance(n, ast.AugAssign) and (wanted is None or type(n.op).__name__ == wanted) and not found["compare"]:
             sides.append((n.target, n.value))
         elif isinstance(n, ast.Compare) and found["compare"] and len(n.ops) == 1:
             sides.append((n.left, n.comparators[0]))

@@ -31,9 +31,9 @@ fit.py: error: unrecognized arguments: --batchsize 32
 A command is taken only where the message itself introduces it, or sets it apart by quotes behind an order: run, try, use.
 """
 
+import difflib
 import re
 from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
 from itertools import pairwise
 
 from forensics.core import lazy
@@ -276,7 +276,7 @@ def _named_as_meant(text: str) -> dict[str, Value]:
     if offered is None:
         return {}
     before = [m["quoted"] or m["option"] for m in WAYS.given_name.finditer(text[: offered.start()])]
-    like = get_close_matches(offered["meant"], before, 1, MIN_LIKENESS)
+    like = difflib.get_close_matches(offered["meant"], before, 1, MIN_LIKENESS)
     return {MEANT: offered["meant"], **({MISSPELT: like[0]} if like else {})}
 
 
@@ -287,5 +287,5 @@ def _nearest_option(text: str, above: Sequence[str]) -> dict[str, Value]:
     if slip is None or begin is None:
         return {}
     known = dict.fromkeys(m[0] for row in above[begin:] for m in USAGE_OPTION_PATTERN.finditer(row))
-    like = get_close_matches(slip["given"], [k for k in known if k != slip["given"]], 1, MIN_LIKENESS)
+    like = difflib.get_close_matches(slip["given"], [k for k in known if k != slip["given"]], 1, MIN_LIKENESS)
     return {MEANT: like[0], MISSPELT: slip["given"]} if like else {}
