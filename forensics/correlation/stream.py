@@ -16,7 +16,6 @@ The files have no names, so nothing of them remains if the process is killed.
 """
 
 import heapq
-import tempfile
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
@@ -157,6 +156,8 @@ def _one(held: list[Entry]) -> Entry:
 
 def reversed_lines(given: Iterable[Line]) -> Iterator[Line]:
     """`given` from the last line to the first. They are kept in a temporary file."""
+    import tempfile  # takes some milliseconds of the start
+
     with tempfile.TemporaryFile() as file:
         ends, numbers = array("Q", [0]), array("Q")
         for line in given:
