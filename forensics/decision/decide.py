@@ -20,6 +20,7 @@ from forensics.decision.structure import (
     CELL_FAILED,
     DIES_AGAIN,
     LAST_ERROR,
+    LOST_TO_END,
     MACHINE_WENT_ON,
     MAX_BAD_IF_AT_WORK,
     MIN_BAD_OF_FAILED_CELL,
@@ -33,6 +34,7 @@ from forensics.decision.structure import (
     has_last_word,
     last_error,
     last_position,
+    lost_to_end,
     machine_went_on,
     ranked_by_structure,
     service_dies_again,
@@ -194,6 +196,9 @@ def _row_of_last_lines(
 ) -> tuple[Adjustment, ...]:
     """The row of what the last lines show, where they show an error of no known kind."""
     bad = probability_of(rows)
+    if bad < MIN_BAD_OF_LAST_ERROR and (lost := lost_to_end(given.owned, database)):
+        seen = lost.observation
+        return with_rule(rows, MIN_BAD_OF_LAST_ERROR, LOST_TO_END, seen.source, seen.last_line)[-1:]
     if given.exit_status(database) is not None:
         return ()
     if bad < MIN_BAD_OF_LAST_ERROR and (stop := stopped_at_work(given.owned, lane, database)):

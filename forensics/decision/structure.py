@@ -52,6 +52,7 @@ MIN_BAD_OF_LAST_ERROR = 0.6  # of a bad end, where the log of a job ends with an
 MIN_BAD_OF_FAILED_CELL = 0.9
 MIN_LINES_OF_MACHINE = 100  # more than the dump of a stall and the messages of a restart that repeat earlier ones
 MAX_LINES_OF_FAREWELL = 3  # chosen by hand: what a program says of a signal that it obeys at once
+MAX_SECONDS_BEHIND_UNIT = 5.0  # chosen by hand: the supervisor explains the failure, and whoever asked for the unit reads the log
 MIN_DEATHS = 3  # a restart may succeed, and so may a second one; a supervisor's third says that it does not help
 MAX_BAD_IF_AT_WORK = 0.45  # of a bad end, where the log breaks off while the last attempt was at work: hardly less than even
 SURVIVED = "rule: the program went on behind it, and this was the last word"
@@ -72,6 +73,7 @@ REACHED_END = "rule: the last attempt reached the end of what it counts"
 MACHINE_WENT_ON = "rule: the machine worked on behind all that was reported, and nothing of it is lasting"
 LAST_ERROR = "rule: the log ends with an error, which stands nowhere else in it"
 STOPPED_AT_WORK = "rule: a signal stopped it while it counted"
+LOST_TO_END = "rule: its numbers are lost to its end, however well it says that it ended"
 SERVICE_DIES_AGAIN = "rule: a service of the machine fails again and again, and its last lines are such a failure"
 DIES_AGAIN = "rule: its processes die again and again to the end of the log, and nothing in between shows that one worked"
 CELL_FAILED = "rule: an output of the notebook, as it was saved, is the error that ended its cell"
@@ -339,14 +341,22 @@ def dies_again(owned: Sequence[OwnedObservation], lane: Lane | None, database: D
 
 
 def service_dies_again(owned: Sequence[OwnedObservation], database: Database) -> OwnedObservation | None:
-    """The last of MIN_DEATHS or more failures of one service of a machine, with which the lines of that service end."""
+    """The last of MIN_DEATHS or more failures of one service of a machine, with which the lines of that service end, or a
+    failure of a unit with which the machine's log ends: who looks for it ends the log there."""
     failures: dict[str, list[OwnedObservation]] = {}
     for o in (o for o in owned if o.owner == "mine" and evidence_tier(o, database) <= ENDING_STRONG):
         stop = database.has_trait(str(o.observation.cause), "external_stop")
         if o.lane and o.lane.kind == "service" and o.lane.entity.kind == "unit" and not stop:
             failures.setdefault(o.lane.entity.name, []).append(o)
     found = (max(f, key=lambda o: o.observation.last_line) for f in failures.values() if _deaths(f) >= MIN_DEATHS)
-    return next((last for last in found if last.aftermath.lines_after <= MAX_LINES_BEHIND_WORD), None)
+    again = next((last for last in found if last.aftermath.lines_after <= MAX_LINES_BEHIND_WORD), None)
+    return again or next((o for o in owned if _ends_machine_log(o, database)), None)
+
+
+def _ends_machine_log(o: OwnedObservation, database: Database) -> bool:
+    """Does the supervisor of a machine's units tell of a failure in the last seconds of the machine's whole log?"""
+    failed = o.lane is not None and o.lane.kind == "runtime" and database.has_trait(str(o.observation.cause), "exception")
+    return failed and o.owner == "mine" and o.seconds_before is not None and o.seconds_before <= MAX_SECONDS_BEHIND_UNIT
 
 
 def _deaths(told: Sequence[OwnedObservation]) -> int:
@@ -376,6 +386,13 @@ def stopped_at_work(owned: Sequence[OwnedObservation], lane: Lane | None, databa
     stops = (o for o in owned if o.lane is lane and database.has_trait(str(o.observation.cause), "external_stop"))
     told = (o for o in stops if last_word(str(o.observation.cause), [o], database))
     return next((o for o in told if o.aftermath.lines_after <= MAX_LINES_OF_FAREWELL), None)
+
+
+def lost_to_end(owned: Sequence[OwnedObservation], database: Database) -> OwnedObservation | None:
+    """The strong sign of a series of its own that the last attempt's numbers are NaN up to its end."""
+    own = (o for o in owned if o.owner == "mine" and o.observation.weight == "strong" and not o.aftermath.later_attempts)
+    lost = (o for o in own if database.has_trait(str(o.observation.cause), "worthless_result"))
+    return next((o for o in lost if o.observation.kind == "series/nan"), None)
 
 
 def last_error(lane: Lane | None) -> Line | None:

@@ -18,6 +18,7 @@ from forensics.decision.structure import (
     FAILED_FIRST,
     FAILED_STAGE,
     LAST_ERROR,
+    LOST_TO_END,
     MACHINE_WENT_ON,
     MAX_BAD_IF_AT_WORK,
     MAX_BAD_IF_FINISHED,
@@ -219,6 +220,28 @@ def test_a_service_of_a_machine_that_dies_again_and_again_failed(
     found = decide(question(*deaths, lanes=(service,), machine=True), knowledge, model(-3.0, **SURE), Precedence(()))
     assert (found.outcome.ledger[-1].feature == SERVICE_DIES_AGAIN) is told
     assert (found.outcome.ended_badly == MIN_BAD_OF_LAST_ERROR) is told
+
+
+@pytest.mark.parametrize(
+    ("kind", "before", "told"),
+    [("runtime", 2.0, True), ("runtime", 9.0, False), ("runtime", None, False), ("service", 2.0, False)],
+    ids=["in its last seconds", "before", "no time", "no supervisor"],
+)
+def test_a_unit_that_fails_in_the_last_seconds_of_a_machines_log_failed(
+    kind: Any, before: float | None, told: bool, knowledge: Database
+) -> None:
+    unit = replace(OWN, entity=Entity("unit", "systemd"), kind=kind)
+    failed = replace(seen("code.exception", 90, "hint", before=before), lane=unit)
+    found = decide(question(failed, lanes=(unit,), machine=True), knowledge, model(-3.0, **SURE), Precedence(()))
+    assert (found.outcome.ended_badly == MIN_BAD_OF_LAST_ERROR) is told
+
+
+@pytest.mark.parametrize(("weight", "later", "told"), [("strong", 0, True), ("hint", 0, False), ("strong", 1, False)])
+def test_numbers_that_are_lost_to_the_end_outweigh_a_good_end(weight: Any, later: int, told: bool, knowledge: Database) -> None:
+    lost = seen("numerics.nan", 90, weight, later_attempts=later, good=1)
+    lost = replace(lost, observation=replace(lost.observation, kind="series/nan"))
+    found = decide(question(lost), knowledge, model(-3.0, **SURE), Precedence(()))
+    assert (found.outcome.ledger[-1].feature == LOST_TO_END) is told
 
 
 @pytest.mark.parametrize(
