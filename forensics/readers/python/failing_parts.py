@@ -40,38 +40,12 @@ from forensics.database import read_table
 from forensics.model import Fields, Value
 
 PART_FACTS = (
-    NONE_PART,
-    NONE_CALL,
-    FAILING_PART,
-    SUBSCRIPT,
-    LEFT_OPERAND,
-    RIGHT_OPERAND,
-    CALLED,
-    GIVEN_ARGUMENT,
-    SPREAD,
-    UNPACKED,
-    UNPACKED_NAMES,
-    LOOKED_UP_IN,
-    KEY_PART,
-    DIVISOR_PARTS,
-    ASSERTED,
+    NONE_PART, NONE_CALL, FAILING_PART, SUBSCRIPT, LEFT_OPERAND, RIGHT_OPERAND, CALLED, GIVEN_ARGUMENT,
+    SPREAD, UNPACKED, UNPACKED_NAMES, LOOKED_UP_IN, KEY_PART, DIVISOR_PARTS, ASSERTED,
 ) = (
-    "none_part",
-    "none_call",
-    "failing_part",
-    "subscript",
-    "left_operand",
-    "right_operand",
-    "called",
-    "given_argument",
-    "spread",
-    "unpacked",
-    "unpacked_names",
-    "looked_up_in",
-    "key_part",
-    "divisor_parts",
-    "asserted",
-)
+    "none_part", "none_call", "failing_part", "subscript", "left_operand", "right_operand", "called", "given_argument",
+    "spread", "unpacked", "unpacked_names", "looked_up_in", "key_part", "divisor_parts", "asserted",
+)  # fmt: skip
 PATTERNS = patterns_of("failing statement")
 NONE_TYPE = "NoneType"
 MAX_PART_CHARS = 60  # of an expression that is quoted in a sentence beside its place
