@@ -29,6 +29,7 @@ from forensics.advice.alternatives import (
     with_usual,
 )
 from forensics.advice.case import AROUND_FACT, EVIDENCE_FACT, EVIDENCE_PLACE, INSTALLED, REASON_PLACE
+from forensics.advice.growth import GREW
 from forensics.advice.places import PLACE_NAMES
 from forensics.advice.wording import CODE_PLACE, fields_of, fill_command, fill_template, first_known
 from forensics.core import lazy
@@ -146,6 +147,8 @@ def _composed(cause: Cause, facts: Fields, environment: Environment, first_line:
         said = (*_fixes_near(facts, environment), *_steps_said(facts, environment))
         own = cause.remedies if "file" in facts else map(_without_place, cause.remedies)
         made, held = _sorted_out((*said, *own), facts, environment, first_line)
+    if GREW in facts:
+        made.sort(key=lambda entry: _place_by_growth(entry[0]))
     first = list(said_once(_chosen(_harmless_first(made, environment), unsure)))
     offered = (way.remedy for way in other_ways() if way.is_for(cause.id))
     ways = [entry for remedy in offered if (entry := _told(remedy, facts, environment, first_line))]
@@ -163,6 +166,11 @@ def _is_general(entry: Told) -> bool:
     """Is a remedy a last resort that is made for no message and no fact but the place and the code of a line?"""
     conditions = {c.partition("~")[0] for c in entry[0].when}
     return EARLIER_REMEDY in entry[0].unless and conditions <= GENERAL_FACTS
+
+
+def _place_by_growth(remedy: Remedy) -> int:
+    """Of memory that grew: what names the kept thing comes first, then to look for it; a smaller batch only delays the end."""
+    return 0 if "{kept_" in remedy.do or "{growing_" in remedy.do else 1 if GREW in remedy.when else 2
 
 
 def _only_says_to_read_on(remedy: Remedy) -> bool:

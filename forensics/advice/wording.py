@@ -33,6 +33,7 @@ AGAIN_SENTENCES = (  # of a container that Kubernetes starts again and again
     "Kubernetes has started it again {restarts} time(s).",
 )
 WORKER_SENTENCE = "It was raised in {raised_in_worker}, whose traceback stands in that of the process that waited for it."
+GROWTH_SENTENCE = "Memory grew to the end: {grew_series} from {grew_from_bytes} to {grew_to_bytes} in {grew_readings} readings."
 DEATHS_SENTENCE = f"It is the last of {{{DEATHS}}} such deaths in these logs."
 # What stands in the place of a message and is none: the number of errors that follow, a place in a source file
 NO_MESSAGE_PATTERN = lazy.regex(r"\s*(?:\(?\d{1,4}\)? root error\(s\) found\.?|\S{1,200}:\d{1,7}(?::\d{1,7})?:?)\s*")
@@ -145,6 +146,8 @@ def summary(cause: Cause, facts: Mapping[str, Value]) -> str:
     raised = fill_template(WORKER_SENTENCE, facts) if sentences and "exc_type" in facts else None
     sentences[1:1] = [*filter(None, (counted, again))]
     sentences += [raised] if raised else []
+    grown = fill_template(GROWTH_SENTENCE, facts) if sentences else None
+    sentences[:0] = [grown] if grown else []
     return " ".join([*map(_ended, sentences[:-1]), *sentences[-1:]]) or cause.means
 
 

@@ -255,7 +255,8 @@ class _Text:
         if not proofs:
             return
         best = self.first.evidence[0]
-        main = best if best.weight != "hint" and not phrases.shows_no_crash(self.report) else None
+        told = best.weight != "hint" or phrases.is_guess(self.report)  # of a guess it is the line to read first
+        main = best if told and not phrases.shows_no_crash(self.report) else None
         folder = f"in {self.paths.shared}" if self.paths.shared else ""
         head, worth = phrases.evidence_head(self.report).lower(), phrases.evidence_worth(self.report)
         beside = ", ".join(filter(None, (folder, worth)))
