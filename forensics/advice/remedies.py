@@ -31,7 +31,7 @@ from forensics.advice.alternatives import (
 from forensics.advice.case import AROUND_FACT, EVIDENCE_FACT, EVIDENCE_PLACE, INSTALLED, REASON_PLACE
 from forensics.advice.growth import GREW
 from forensics.advice.places import PLACE_NAMES
-from forensics.advice.wording import CODE_PLACE, fields_of, fill_command, fill_template, first_known
+from forensics.advice.wording import CODE_PLACE, FILE_FACTS, fields_of, fill_command, fill_template, first_known
 from forensics.core import lazy
 from forensics.database import Cause, Missing, Remedy
 from forensics.database.conditions import (
@@ -50,6 +50,7 @@ from forensics.database.release_needs import release_remedies
 from forensics.model import Advice, Fields, OpenQuestion
 from forensics.readers.lanes.line_parts import is_low_severity
 from forensics.readers.python.failing_code import LIBRARY_FACTS, PACKAGE_FACTS, STATEMENT_FACTS
+from forensics.readers.python.frames import cell_number
 from forensics.readers.python.own_words import ALLOWED, ASKED_FOR, FURTHER_LOG
 from forensics.readers.python.said_ways import MEANT, WHOLE_MESSAGE
 from forensics.readers.settings.packages import packages_said, says_release
@@ -319,12 +320,17 @@ def _told_commands(remedy: Remedy, told: Fields, environment: Environment) -> tu
 
 def _runnable(commands: Sequence[str], facts: Fields, environment: Environment) -> tuple[str, ...]:
     """`commands` without Python's debugger for a file that is none of Python's, and without those that start a script where cells
-    of a notebook ran."""
+    of a notebook ran, or that open a cell as a file."""
     file = str(facts.get("file", ""))
     other = "." in file.rpartition("/")[2] and not file.endswith((".py", ".pyw"))
     cells = "notebook" in environment
+    of_cell = [f"{{{name}}}" for name in FILE_FACTS if cell_number(str(facts.get(name, "")))]
     return tuple(
-        c for c in commands if not (other and "-m pdb" in c and "{file}" in c) and not (cells and RUN_SCRIPT_PATTERN.search(c))
+        c
+        for c in commands
+        if not (other and "-m pdb" in c and "{file}" in c)
+        and not (cells and RUN_SCRIPT_PATTERN.search(c))
+        and not any(map(c.__contains__, of_cell))
     )
 
 

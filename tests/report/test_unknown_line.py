@@ -2,8 +2,12 @@
 
 from collections.abc import Callable
 
-from forensics.model import Report
+from msgspec.structs import replace
+
+from forensics.model import Proof, Report
+from forensics.report import render
 from forensics.report.overview import do_first
+from forensics.report.phrases import quoted_evidence
 
 LOG = """\
 2026-11-30 04:00:01 INFO  heron-launcher 3.2 starting train.py on 4 workers
@@ -26,3 +30,23 @@ def test_a_command_teaches_the_unknown_error(analyze: Callable[..., Report]) -> 
     assert [c for c in commands if c.startswith("forensics signatures new FAMILY.CAUSE ") and "train.log:4 --into mine" in c]
     quiet = analyze(train_log=LOG.replace("ERROR HRN-0417 lease of shard 12 expired", "INFO  lease of shard 12 is over"))
     assert not any("signatures new" in m.command for m in quiet.missing)
+
+
+def test_a_line_of_evidence_stands_once(analyze: Callable[..., Report]) -> None:
+    """Not again as the continuation of the one above it, nor word for word from another file of the same folder."""
+    report = analyze(
+        slurm_out="step 1300 loss 1.18\nslurmstepd: error: *** JOB 7711 ON gpu-c04 CANCELLED AT 2026-11-30T01:22:10 DUE TO NODE "
+        "FAILURE, SEE SLURMCTLD LOG FOR DETAILS ***\nsrun: error: Node failure on gpu-c05\n"
+    )
+    text = render(report, "text")
+    assert text.count("srun: error: Node failure on gpu-c05") == 1
+    assert "more line" not in text
+    best = Proof("run/job.log", 3, "Fatal Python error: Segmentation fault", "process.segfault/faulthandler", "proof")
+    again, other = (
+        replace(best, source="run/faulthandler.log", line=1),
+        replace(best, source="run/job.log", line=9, text="killed"),
+    )
+    found = replace(report.causes[0], evidence=(best, again, other))
+    assert quoted_evidence(found, 5) == [best, other]
+    elsewhere = replace(again, source="other/faulthandler.log")
+    assert quoted_evidence(replace(found, evidence=(best, elsewhere)), 5) == [best, elsewhere]

@@ -8,13 +8,14 @@ from forensics.readers.progress.counters import OF_EPOCH, bar_counter, named_cou
 from forensics.readers.python.near_tracebacks import MAX_TRACEBACK_LINES, tracebacks_near
 from forensics.readers.surroundings.near import NEAR, Found
 
+JOB_STEP = "step"
 PATTERNS = patterns_of("progress places")
 
 
 def step_of_bar(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
     """The step of a progress bar in the evidence; the epoch, where the step is the end of each epoch's bar."""
     bar = bar_counter(proofs[0].text)
-    found: Found = {"step_no": bar.now} if bar and bar.now and bar.of_steps and not any("step" in n for n in facts) else {}
+    found: Found = {"step_no": bar.now} if bar and bar.now and bar.of_steps and not _tells_step(facts) else {}
     step = facts.get("step_no")
     if step is not None and f"{step}/{step}" in proofs[0].text:
         above = reversed(lines[max(0, at - NEAR) : at + 1])
@@ -25,7 +26,7 @@ def step_of_bar(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at
 
 def progress(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
     """The step or the epoch of the first line of evidence, as a bar or a trainer's row tells it."""
-    if any("step" in n or "epoch" in n for n in facts):
+    if _tells_step(facts) or any("epoch" in n for n in facts):
         return {}
     above = lines[max(0, at - 1) : at] if PATTERNS.bare_death.fullmatch(proofs[0].text) else ()  # a shell's word: right behind
     texts = (proofs[0].text, *above)
@@ -35,6 +36,11 @@ def progress(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: i
     if "step" in found:
         return {"step_no": int(found["step"])}
     return {} if bar_counter(proofs[0].text) else _printed_last(lines, at)
+
+
+def _tells_step(facts: Fields) -> bool:
+    """Is a step of the training known? A scheduler's `step` is a part of its job."""
+    return any("step" in name and name != JOB_STEP for name in facts)
 
 
 def _printed_last(lines: Sequence[str], at: int) -> Found:
