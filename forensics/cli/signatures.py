@@ -52,6 +52,7 @@ def export(
     check_choice(weight, WEIGHT_NAMES, "weight")
     causes, _ = read_folders([builtin_folder(), *config(signatures or ()).signatures])
     target = TARGETS[form]
+    say("forensics: a report is made of each example for the remedy of its rule, a minute or two for all")
     with reports_of_lines(signatures or ()) as advised:
         found = collect(causes, weight, family or (), target.on_node, target.vetoes, advised)
     if not found.rules:

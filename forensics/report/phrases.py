@@ -29,6 +29,7 @@ WEIGHT_PHRASES = {
     "strong": "the line marked > is the strongest sign of it",
     "hint": "hints only",
 }
+UNSURE_PHRASE = "the line marked > shows it, and nothing shows that it was this run's end"
 UNUSUAL = "no message of a known cause is among them; those marked > were chosen by their words"
 GUESSED = (
     "No message of a cause that this tool knows was found in these logs. Below are the lines with which they end, or"
@@ -97,7 +98,10 @@ def evidence_worth(report: Report) -> str:
         good = report.subject is not None and report.subject.outcome == "ended_well"
         told = "tell of a good end" if good else "are its last"
         return f"lines that {told}, or look alarming and ended nothing"
-    return "" if is_guess(report) or not report.causes[0].evidence else WEIGHT_PHRASES[report.causes[0].evidence[0].weight]
+    if is_guess(report) or not report.causes[0].evidence:
+        return ""
+    weight = report.causes[0].evidence[0].weight
+    return UNSURE_PHRASE if weight == "proof" and report.verdict == "undetermined" else WEIGHT_PHRASES[weight]
 
 
 def headline(report: Report) -> str:
