@@ -12,7 +12,7 @@ from forensics.advice.set_back import set_back_first
 from forensics.config import config
 from forensics.core import limits
 from forensics.core.errors import SourceError
-from forensics.correlation.spool import spool
+from forensics.correlation.stream import spool
 from forensics.database import HEALTHY, Database, load
 from forensics.decision.decide import MIN_LISTED_PROBABILITY, DecisionInput, decide
 from forensics.decision.doubts import (

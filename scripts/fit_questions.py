@@ -18,7 +18,7 @@ import msgspec
 from forensics import pipeline
 from forensics.database import Cause, Database, read_rows
 from forensics.database.entries import HEALTHY
-from forensics.explain.likeness import NOTHING, PIECE, STEP, WEIGHTS_PATH, Weights, features_of, parts_of
+from forensics.explain.words import NOTHING, PIECE, STEP, WEIGHTS_PATH, Weights, features_of, parts_of
 
 QUESTION_STRENGTH = 0.2  # scikit-learn's C; from .1 to 1 five-fold cross-validation over questions.csv differs by a hundredth
 CAUSE_TEXT_WEIGHT, PHRASE_WEIGHT, MESSAGE_WEIGHT = 1.0, 0.8, 0.4  # a question counts as 1; the best of a few that were compared

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from forensics import database, pipeline
-from forensics.database import Database, builtin_folder
+from forensics.database import Database, builtin_folder, read_rows
 from forensics.model import Report, Source
 from forensics.sources.blob import BLOCK_BYTES
 
@@ -67,7 +67,7 @@ def _own_cache(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFac
 
 
 def _compiled(config: pytest.Config, temporary: pytest.TempPathFactory, patch: pytest.MonkeyPatch) -> Path:
-    """A cache with the built-in database alone, which the workers of this run and later runs share.
+    """A cache with the built-in database and its tables alone, which the workers of this run and later runs share.
 
     It lies in pytest's own cache, is compiled by the first who needs it, and anew when the code that compiles it has changed.
     """
@@ -82,9 +82,10 @@ def _compiled(config: pytest.Config, temporary: pytest.TempPathFactory, patch: p
             if other.is_dir() and other != place and hasattr(config, "cache"):
                 shutil.rmtree(other)
         patch.setenv("FORENSICS_CACHE", str(place))
+        before = {path: path.stat().st_mtime for path in place.glob("*.db")}
         pipeline.database()
-        _newest, *old = sorted(place.glob("*.db"), key=lambda p: -p.stat().st_mtime)
-        for path in old:
+        read_rows("kinds")
+        for path in (path for path, used in before.items() if path.stat().st_mtime == used):  # of files that changed since
             path.unlink()
     return place
 

@@ -22,12 +22,11 @@ from forensics.readers.python.failing_code import (
     WRITTEN_PLACE,
     root_name,
 )
-from forensics.readers.python.failing_parts import LOOKED_UP_IN
+from forensics.readers.python.failing_parts import LOOKED_UP_IN, successor_facts
 from forensics.readers.python.frames import cell_number
 from forensics.readers.python.library_files import is_library_file
 from forensics.readers.python.own_words import OWN_WORDS_FACTS
 from forensics.readers.python.phase import EVALUATING, GENERATING, PHASE_FACTS
-from forensics.readers.python.successors import successor_facts
 from forensics.readers.torch.rank_places import QUIET_RANKS
 
 LOOP = lazy.regex(r"loop\d+(?:p\d+)?")

@@ -14,10 +14,9 @@ from forensics.model import Fields, Observation, Proof, Value
 from forensics.model.fields import Occurrence, completed_fields
 from forensics.model.logs import WEIGHT_ORDER
 from forensics.model.verdicts import Candidate, Diagnosis, OwnedObservation
-from forensics.readers.lanes.line_parts import is_python_warning
-from forensics.readers.python.exception_message import TRACEBACK_HEAD
+from forensics.readers.lanes.line_classes import is_python_warning
 from forensics.readers.python.library_files import knows_own_code
-from forensics.readers.python.quoted_source import is_code_line
+from forensics.readers.python.quoted_source import TRACEBACK_HEAD, is_code_line
 
 EXCEPTION = ("exc_type", "exc_message", "file", "line_no")
 IDENTITY = ("pid", "rank", "gpu", "pci", "host", "task", "job", "container", "device", "interface")

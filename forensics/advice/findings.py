@@ -33,15 +33,13 @@ from forensics.model import (
 )
 from forensics.model.answers import OUTCOME_LINE, line_by_words
 from forensics.model.verdicts import Candidate, Diagnosis
-from forensics.readers.base import EVENT_TITLE
-from forensics.readers.kernel.places import is_by_kernel, uptime_s
-from forensics.readers.lanes.line_classes import trouble_test
-from forensics.readers.lanes.line_parts import is_low_severity
-from forensics.readers.platforms.java import caused_by
+from forensics.readers.base import EVENT_TITLE, nothing_near
+from forensics.readers.lanes.line_classes import is_low_severity, trouble_test
+from forensics.readers.near_lines import is_by_kernel, uptime_s
+from forensics.readers.platforms.places import caused_by
 from forensics.readers.python.failing_code import advised_code, failing_code, library_code, raised_in_worker
 from forensics.readers.python.library_files import knows_own_code
 from forensics.readers.python.own_words import own_words, whole_message
-from forensics.readers.surroundings.near import nothing_near
 from forensics.readers.torch.rank_places import QUIET_RANKS, STALLED_FACTS
 
 NO_CONTEXT = JobContext()

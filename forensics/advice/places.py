@@ -6,8 +6,8 @@ from forensics.advice.case import NAMED_PLACE
 from forensics.advice.whereabouts import HOST_FACTS, location_text
 from forensics.model import Fields, LinesAround, Proof, Value
 from forensics.model.verdicts import Candidate, Diagnosis
+from forensics.readers.near_lines import named_place
 from forensics.readers.python.library_files import knows_own_code
-from forensics.readers.surroundings.named_place import named_place
 
 PLACE_NAMES = {"file", "line_no", "function"}
 MAX_TRACEBACK_GAP_LINES = 12  # between a traceback and a message that belongs to it; as many as an exception's own text may have
@@ -18,7 +18,7 @@ def place_around(facts: Fields, proofs: Sequence[Proof], around: LinesAround) ->
     """What the lines around the evidence tell of the place; without code in them or in `facts`, what a message itself names."""
     if not proofs:
         return {}
-    from forensics.readers.surroundings.near_lines import place_near  # imports a reader for each producer
+    from forensics.readers.near_lines import place_near  # imports a reader for each producer
 
     place = place_near(facts, proofs, around)
     named = "" if PLACE_NAMES & {*facts, *place} else named_place(proofs)

@@ -11,9 +11,9 @@ from forensics.advice.case import AROUND_FACT, EVIDENCE_FACT, EVIDENCE_PLACE, LI
 from forensics.database.conditions import SIGNATURE_FACT
 from forensics.model import LinesAround, Proof, Value
 from forensics.model.answers import NO_SIGNATURE
+from forensics.readers.base import nothing_near
 from forensics.readers.python.frames import frames_near
 from forensics.readers.python.phase import phase_facts
-from forensics.readers.surroundings.near import nothing_near
 
 PLAIN_QUOTES = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")  # pages and translated programs print the curved ones
 NEIGHBOURS = 8  # lines on each side of a line of evidence, as the scan keeps them around each hit

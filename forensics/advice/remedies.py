@@ -48,11 +48,11 @@ from forensics.database.effects import WRITES, begins_with_harm, effects_of, wit
 from forensics.database.known_fixes import MAX_KNOWN_FIXES, first_steps, known_fixes_in, known_fixes_near, other_ways
 from forensics.database.release_needs import release_remedies
 from forensics.model import Advice, Fields, OpenQuestion
-from forensics.readers.lanes.line_parts import is_low_severity
+from forensics.readers.lanes.line_classes import is_low_severity
 from forensics.readers.python.failing_code import LIBRARY_FACTS, PACKAGE_FACTS, STATEMENT_FACTS
 from forensics.readers.python.frames import cell_number
 from forensics.readers.python.own_words import ALLOWED, ASKED_FOR, FURTHER_LOG
-from forensics.readers.python.said_ways import MEANT, WHOLE_MESSAGE
+from forensics.readers.python.said import MEANT, WHOLE_MESSAGE
 from forensics.readers.settings.packages import packages_said, says_release
 
 NO_ENVIRONMENT: Environment = {}

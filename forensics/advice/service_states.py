@@ -21,7 +21,7 @@ from forensics.core import lazy
 from forensics.database import read_rows
 from forensics.database.message import wordings
 from forensics.model import Advice, Fields, Finding, Proof, Value
-from forensics.readers.platforms.kubernetes_places import pod_and_namespace, probe_message, runtime_message, without_preemption
+from forensics.readers.platforms.places import pod_and_namespace, probe_message, runtime_message, without_preemption
 
 OR = " || "  # between alternatives in a cell of the table, the most exact first
 MAX_STATE_PROOFS = 4  # chosen by hand: the evidence comes in the order of certainty, and what stands further down tells of less

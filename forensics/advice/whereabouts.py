@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from forensics.advice.wording import fact_text, fill_template
 from forensics.core import lazy
 from forensics.model import Fields, JobContext, Proof, Value
-from forensics.readers.platforms.slurm_places import job_of_step
+from forensics.readers.platforms.places import job_of_step
 from forensics.readers.python.frames import cell_number
 from forensics.readers.python.library_files import CODE_FACTS, is_library_file, without_library_folder
 

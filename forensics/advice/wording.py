@@ -8,11 +8,11 @@ from forensics.core.text import format_size, printable
 from forensics.database import Cause
 from forensics.database.entries import TEMPLATE_FIELD_PATTERN
 from forensics.model import Fields, Value
+from forensics.readers.base import size_bytes
 from forensics.readers.capture.own_message import TOLD_FACT
-from forensics.readers.platforms.kubernetes_places import pod_and_namespace, workload_of
+from forensics.readers.platforms.places import pod_and_namespace, workload_of
 from forensics.readers.python.frames import cell_number
 from forensics.readers.python.library_files import CODE_FACTS, library_folder
-from forensics.readers.units import size_bytes
 
 # `{oom_kills} kill(s)`: singular or plural by the number; `rank(s) {missing_ranks}`: by the length of the list
 NUMBER_NOUN_PATTERN = lazy.regex(r"\{(?P<field>\w+)\} (?P<noun>\w+)\(s\)")

@@ -46,7 +46,7 @@ def compare(
 def _compared(good: Path, bad: Path, redact: bool) -> "Difference":
     """The difference of the two runs. `redact`: with stand-ins for names."""
     from forensics import pipeline, sources
-    from forensics.correlation.spool import spool
+    from forensics.correlation.stream import spool
     from forensics.report.redaction import mask_secrets
     from forensics.report.redaction.walk import changed
     from forensics.source_analysis import analyze_sources

@@ -56,7 +56,7 @@ def series(
 def _found(paths: list[Path], redact: bool) -> "list[tuple[str, tuple[Series, ...], list[Observation]]]":
     """(source, its series, their observations) of every source that has a series. `redact`: with stand-ins for names."""
     from forensics import pipeline, series, sources
-    from forensics.correlation.spool import spool
+    from forensics.correlation.stream import spool
     from forensics.report.redaction import mask_text
     from forensics.report.redaction.walk import changed
     from forensics.scan import scan

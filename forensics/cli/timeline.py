@@ -98,8 +98,7 @@ def _entries(paths: list[Path], wanted: _Wanted, redact: bool) -> Iterator["Entr
 
     from forensics import pipeline, sources
     from forensics.correlation import window
-    from forensics.correlation.spool import spool
-    from forensics.correlation.stream import entries, merge_streams
+    from forensics.correlation.stream import entries, merge_streams, spool
     from forensics.report.redaction import LineMasker
     from forensics.source_analysis import analyze_sources
 

@@ -51,10 +51,8 @@ OPTIONS = {
 
 
 def capture_options(given: dict[str, Any], section_line: int, resolve: Callable[[str], str]) -> tuple[tuple[str, object], ...]:
-    """The options that `given` sets, by their names in capture.options. `resolve` makes a path of the file absolute.
-
-    Raises BadFormError, with its line, for an unknown key or a value of another type.
-    """
+    """The options that `given` sets, by their names in capture.options. `resolve` makes a path of the file absolute. Raises
+    BadFormError, with its line, for an unknown key or a value of another type."""
     from forensics.data_files.form import LINE_KEY, BadFormError, keys, text
 
     keys(given, set(OPTIONS), set(), section_line)
@@ -156,10 +154,8 @@ class Config(Struct, frozen=True):
 
 
 def config(folders: Iterable[Path] = ()) -> Config:
-    """The configuration of the file, then of the environment, then `folders` (of the command line).
-
-    Raises UsageError, with path and line, for a missing file or folder and for a file of another form.
-    """
+    """The configuration of the file, then of the environment, then `folders` (of the command line). Raises UsageError, with path
+    and line, for a missing file or folder and for a file of another form."""
     path = _config_path()
     base = _read(path) if path else Config()
     named = [p for p in os.environ.get("FORENSICS_SIGNATURES", "").split(os.pathsep) if p]

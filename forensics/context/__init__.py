@@ -14,12 +14,10 @@ from types import MappingProxyType
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forensics.context import deciding_line
 from forensics.context.attempts import changes_between, settings_of_last_attempt, with_changes
-from forensics.context.compared_numbers import compared_numbers
 from forensics.context.curves import DrawnCurves, Ranked, curves, last_reading, longest_curves
-from forensics.context.kept_lines import all_lines, lines_around
-from forensics.context.notices import notices, of_late_ranks
+from forensics.context.kept_lines import all_lines, lines_around, quoted_around
+from forensics.context.notices import compared_numbers, notices, of_late_ranks
 from forensics.model import (
     Curve,
     Finding,
@@ -85,11 +83,11 @@ def job_context(
 def _with_tables(context: JobContext, scans: Sequence[Scan]) -> JobContext:
     """`context` with what stands in the logs' tables, stacks and summaries."""
     from forensics.readers.platforms.job_limits import job_limits
+    from forensics.readers.platforms.places import node_of_job
     from forensics.readers.platforms.shell_places import failed_activations
-    from forensics.readers.platforms.slurm_places import node_of_job
     from forensics.readers.progress.saved_files import saved_files
     from forensics.readers.python.printed_stacks import printed_stacks
-    from forensics.readers.python.thread_places import thread_places
+    from forensics.readers.python.process_stacks import thread_places
     from forensics.readers.settings.packages import packages
     from forensics.readers.tensorflow.xla_plan import step_plan
     from forensics.readers.tools.disk_tables import disk_tables
@@ -153,7 +151,7 @@ def attach_context(
     decided = next(iter(report.causes[0].evidence), None)
     return replace(
         report,
-        around=deciding_line.lines_around(scans, decided) if decided else (),
+        around=quoted_around(scans, decided) if decided else (),
         environment=context.environment,
         curves=context.curves,
         processes=context.processes,

@@ -21,10 +21,8 @@ MIN_MATCHED_CHARS = 200_000  # of all; to look for each text by itself costs mor
 def context_signs(
     scans: Iterable[Scan], programs: Iterable[Program] = (), foreign: Set[tuple[str, int]] = frozenset()
 ) -> tuple[Setting, ...]:
-    """Each distinct (fact, value) in the logs and in the programs given with them, with its first line.
-
-    `foreign`: lines, (source, number), that tell of other processes.
-    """
+    """Each distinct (fact, value) in the logs and in the programs given with them, with its first line. `foreign`: lines,
+    (source, number), that tell of other processes."""
     found: dict[tuple[str, str], Setting] = {}
     weak: dict[tuple[str, str], Setting] = {}
     looked_at = [(scan.source, _lines(scan, foreign)) for scan in list(scans)[:MAX_SOURCES]]

@@ -56,10 +56,8 @@ def missing_module(name: str) -> ForensicsError:
 
 
 def unexpected(error: Exception) -> str:
-    """The message for an exception that no code expects: `internal error (KeyError, gather.py:88), please report it`.
-
-    When $FORENSICS_DEBUG is set, as in the tests, `error` is raised again instead.
-    """
+    """The message for an exception that no code expects: `internal error (KeyError, gather.py:88), please report it`. When
+    $FORENSICS_DEBUG is set, as in the tests, `error` is raised again instead."""
     if os.environ.get("FORENSICS_DEBUG"):
         raise error
     import traceback

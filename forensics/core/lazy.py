@@ -4,8 +4,11 @@ The package has hundreds, and one analysis needs a few of them. Compiling all of
 of a short run. What a pattern was compiled to may be known from an earlier run: `known` is filled by who keeps it on disk.
 """
 
+import functools
 import importlib
+import os
 import re
+import sys
 from array import array
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, AnyStr, Protocol, cast
@@ -18,7 +21,7 @@ PATTERN_ATTRIBUTES = (
     *("groups", "groupindex"),
 )
 
-Pattern = tuple[str | bytes, int | str]  # a pattern and its flags; or the version of the library `regex`, if it is one of its
+Pattern = tuple[str | bytes, int | str]  # a pattern and its flags; or the state of the library `regex`, if it is one of its
 Program = tuple[Any, ...]  # what the engine makes a compiled pattern of; its code as bytes
 
 
@@ -35,25 +38,56 @@ unknown: list[Pattern] = []  # that were compiled in this run
 
 def compiled(pattern: str | bytes, flags: int) -> Any:
     """re.compile(pattern, flags), from the known program if there is one."""
-    return _compiled((pattern, int(flags)), "_sre", lambda: re.compile(pattern, flags))
+    return _compiled((pattern, int(flags)), _of_sre, lambda: re.compile(pattern, flags))
 
 
 def compiled_with_timeout(pattern: str) -> "RegexPattern[str]":
     """regex.compile(pattern), whose searches take a timeout, from the known program if there is one."""
-    import regex  # takes 10 ms, and a log without a candidate line needs none
+    engine, state = _regex_engine()
 
-    found: RegexPattern[str] = _compiled((pattern, regex.__version__), "regex._regex", lambda: regex.compile(pattern))
+    def compile_it() -> Any:
+        import regex
+
+        return regex.compile(pattern)
+
+    found: RegexPattern[str] = _compiled((pattern, state), engine.compile, compile_it)
     return found
 
 
-def _compiled(key: Pattern, engine: str, compile_it: Callable[[], Any]) -> Any:
+def _of_sre(pattern: str | bytes, flags: int, code: bytes, *groups: Any) -> Any:
+    return importlib.import_module("_sre").compile(pattern, flags, array("I", code).tolist(), *groups)  # it takes no bytes
+
+
+@functools.cache
+def _regex_engine() -> tuple[Any, str]:
+    """The part of the library `regex` that is written in C and runs programs, and what tells one state of it from another.
+
+    The whole library takes 20 ms to load, and all else in it only makes programs.
+    """
+    from importlib.machinery import PathFinder
+
+    name = "regex._regex"
+    try:
+        package = PathFinder.find_spec("regex")
+        found: Any = PathFinder.find_spec(name, package.submodule_search_locations)  # type: ignore[union-attr]
+        stat = os.stat(found.origin)  # noqa: PTH116 - before any path is made
+        if name not in sys.modules:
+            made = found.loader.create_module(found)
+            found.loader.exec_module(made)
+            sys.modules[name] = made  # the library takes it from there if it is loaded later
+        return sys.modules[name], f"{stat.st_size} {stat.st_mtime_ns}"
+    except (ImportError, AttributeError, OSError, TypeError):  # in a program that was packed
+        import regex
+
+        return importlib.import_module(name), regex.__version__
+
+
+def _compiled(key: Pattern, engine: Callable[..., Any], compile_it: Callable[[], Any]) -> Any:
     """The pattern that `engine` makes of the known program; the one that `compile_it` makes if there is none."""
     global known
     try:
         if program := known.get(key):
-            if engine == "_sre":  # takes no bytes
-                program = (program[0], array("I", program[1]).tolist(), *program[2:])
-            return importlib.import_module(engine).compile(key[0], *program)
+            return engine(key[0], *program)
     except Exception:
         known = {}  # of another interpreter, or damaged: all are compiled again
     made = compile_it()

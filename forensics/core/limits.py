@@ -78,7 +78,7 @@ class Limits(Struct, frozen=True):
     more_time: Annotated[float, Bound("s", "processor time for each MiB of a larger input")] = 0.22
     file_time: Annotated[float, Bound("s", "processor time for each further file of an input; a short log takes 0.01")] = 0.05
     cause_files: Annotated[int, Bound("", "files of one folder of signatures")] = 2000
-    cause_file: Annotated[int, Bound("bytes", "one file of signatures")] = MIB
+    cause_file: Annotated[int, Bound("bytes", "one file of signatures")] = 4 * MIB
     moments: Annotated[int, Bound("", "entries of a report's timeline")] = 500
     incidents: Annotated[int, Bound("", "incidents of a report")] = 1000
 

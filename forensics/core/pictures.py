@@ -28,10 +28,8 @@ def check_picture_suffix(path: Path) -> None:
 
 
 def draw_picture(path: Path, dpi: int, draw: Callable[[Any], Any], style: Mapping[Any, Any] = MappingProxyType({})) -> None:
-    """Write the figure that `draw` makes of matplotlib's pyplot to `path`; raises UsageError if it cannot be written.
-
-    `style`: settings of matplotlib beside those of PICTURE_STYLE.
-    """
+    """Write the figure that `draw` makes of matplotlib's pyplot to `path`; raises UsageError if it cannot be written. `style`:
+    settings of matplotlib beside those of PICTURE_STYLE."""
     import matplotlib
 
     matplotlib.use("Agg")

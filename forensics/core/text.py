@@ -6,7 +6,6 @@ redraws itself with carriage returns: each redraw is a frame, and one frame of t
 
 import functools
 import os
-import string
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -21,7 +20,8 @@ FORMULA_START_CHARS = (*"=+-@\t\r\n", *"\uff1d\uff0b\uff0d\uff20")  # the last f
 LINE_COMMAND_PATTERN = lazy.regex(r"(?:(?<=[\r\n])|\A)([^\S\r\n]*):(?=:)")  # a runner takes off the blanks in front
 ANYWHERE_COMMAND_PATTERN = lazy.regex(r"#(?=#\w*\[)")
 DIGITS_TO_ZEROS = bytes.maketrans(b"123456789", b"000000000")  # lines that differ only in numbers become equal
-ASCII_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+ASCII_UPPERCASE = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"  # as in the module `string`, which compiles a pattern when it is loaded
+ASCII_LOWER = str.maketrans(ASCII_UPPERCASE, ASCII_UPPERCASE.lower())
 ANSI = lazy.regex(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]{0,512}(?:\x07|\x1b\\)|[@-Z\\^_])")
 
 
@@ -98,9 +98,7 @@ def printable(text: str, limit: int = MAX_QUOTED_CHARS) -> str:
 
 def escaped(text: str) -> str:
     """`text` with an escape for each character that is not seen or that acts: controls, directions, fillers, variation selectors.
-
-    By the properties that Unicode gives them. A tab stays, and so does what joins the parts of an emoji.
-    """
+    By the properties that Unicode gives them. A tab stays, and so does what joins the parts of an emoji."""
     if text.isascii() and text.isprintable():
         return text
     return str(hidden_characters().sub(lambda found: _escape(found[0]), text))

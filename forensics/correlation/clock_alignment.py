@@ -36,10 +36,8 @@ MAX_COMPARED_SOURCES = 64  # each with each, as above; the logs of eight nodes w
 
 
 def events_in_order(events: Iterable[Observation], clock: Clock, source: str) -> Iterator[tuple[Observation, ResolvedTime]]:
-    """The events of one source with their times, in order of line.
-
-    An event without a stamp is between two stamped lines; if these are close together, it gets the time of the first.
-    """
+    """The events of one source with their times, in order of line. An event without a stamp is between two stamped lines; if
+    these are close together, it gets the time of the first."""
     resolver = TimestampResolver(clock, source)
     rows: list[tuple[int, int, ClockSample, Observation | None]] = [(m.line, 0, m, None) for m in clock.samples]
     rows += [(e.line, 1, ClockSample(e.line, e.stamp), e) for e in events]
@@ -73,9 +71,7 @@ def _between(before: ResolvedTime | None, after: ResolvedTime, source: str) -> R
 
 def align_clocks(events: Sequence[Observation], clocks: dict[str, Clock], knowledge: Database, warn: Warn) -> dict[str, Clock]:
     """`clocks` with the zones and anchors that shared events show. A Warning names each, and each clock that cannot be aligned.
-
-    `knowledge`: its traits name the causes that are kills, and those that are the death of a child as its parent reports it.
-    """
+    `knowledge`: its traits name the causes that are kills, and those that are the death of a child as its parent reports it."""
     by_source: dict[str, list[Observation]] = {name: [] for name in clocks}
     for event in events:
         held = by_source.get(event.source)
@@ -112,10 +108,8 @@ def _timed(events: list[Observation], clock: Clock, source: str) -> list[Observa
 
 
 def _shift(timed: tuple[list[Observation], Clock], other: list[Observation], knowledge: Database) -> tuple[timedelta, str] | None:
-    """What to add to the times of `other`, and the event that shows it; None if they agree or share no event.
-
-    `timed`: the events of a source and its clock. Of two clocks without a zone, the kernel's is kept.
-    """
+    """What to add to the times of `other`, and the event that shows it; None if they agree or share no event. `timed`: the events
+    of a source and its clock. Of two clocks without a zone, the kernel's is kept."""
     one, clock = timed
     if any(seconds_apart(a, b) is not None for a, b in product(one, other)):
         return None
@@ -200,10 +194,8 @@ MAX_EVENT_SPAN = timedelta(days=300)  # if two lines of one event are further ap
 
 
 def assign_times(events: list[Observation], clocks: dict[str, Clock]) -> list[Observation]:
-    """`events` with time, uncertainty in seconds and lane; those with a time in order of time, others by source and line.
-
-    Lines of one source keep their order, even if its clock was set back.
-    """
+    """`events` with time, uncertainty in seconds and lane; those with a time in order of time, others by source and line. Lines
+    of one source keep their order, even if its clock was set back."""
     by_source: dict[str, list[Observation]] = defaultdict(list)
     for event in events:
         by_source[event.source].append(event)
@@ -234,10 +226,8 @@ def _with(event: Observation, placed: ResolvedTime) -> Observation:
 
 
 def _own_time(proof: Proof, event: Observation, time: datetime) -> datetime | None:
-    """The time of one line of `event`: the event's `time` plus the difference between the two lines' stamps.
-
-    None for a later line without a stamp of a message that was repeated: nothing tells when it was printed again.
-    """
+    """The time of one line of `event`: the event's `time` plus the difference between the two lines' stamps. None for a later
+    line without a stamp of a message that was repeated: nothing tells when it was printed again."""
     if event.stamp is None or len(event.proofs) == 1:
         return time
     own, of_event = parse_prefix(proof.text).stamp, event.stamp

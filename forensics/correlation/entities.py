@@ -164,10 +164,8 @@ def _boot(event: Observation) -> datetime | None:
 
 
 def _with_hosts(all_ids: Sequence[EntityIds], more: Iterable[str]) -> list[EntityIds]:
-    """`all_ids` with the host of their source: the one that all its lines name, or one that a folder is named after.
-
-    `more`: names of hosts in other lines.
-    """
+    """`all_ids` with the host of their source: the one that all its lines name, or one that a folder is named after. `more`:
+    names of hosts in other lines."""
     wrote: dict[str, set[str]] = defaultdict(set)
     for s in all_ids:
         wrote[s.source] |= {s.prefix_host} - {""}

@@ -39,10 +39,8 @@ class TimeBound(Struct, frozen=True):
     ago: timedelta | None = None
 
     def resolved(self, end: datetime | None) -> datetime | None:
-        """The moment, with a zone or on each source's own clock.
-
-        `end`: the last time in the logs. None if the moment depends on it and it is unknown.
-        """
+        """The moment, with a zone or on each source's own clock. `end`: the last time in the logs. None if the moment depends on
+        it and it is unknown."""
         if self.moment or end is None:
             return self.moment
         return end - self.ago if self.ago is not None else datetime.combine(end.date(), self.clock or time())
@@ -81,10 +79,8 @@ ACCOUNTING_ROW_TEMPLATE = (
 
 
 class Filter(Struct, frozen=True):
-    """What the user asks about; if nothing is set, everything.
-
-    `job`: a Slurm job, a pod or a container. `last`: only the last incident.
-    """
+    """What the user asks about; if nothing is set, everything. `job`: a Slurm job, a pod or a container. `last`: only the last
+    incident."""
 
     since: TimeBound | None = None
     until: TimeBound | None = None
@@ -177,10 +173,8 @@ def _names_pid(event: Observation, pid: int | None) -> bool:
 
 
 def names_job(job: str) -> Callable[[Observation], bool]:
-    """A test whether an event names the job, pod or container: in its facts, its source's name, or its lines.
-
-    A number counts after a word such as `job`, and as the first cell of sacct's rows; of a container's id the start is enough.
-    """
+    """A test whether an event names the job, pod or container: in its facts, its source's name, or its lines. A number counts
+    after a word such as `job`, and as the first cell of sacct's rows; of a container's id the start is enough."""
     word = re.escape(job)
     whole = lazy.regex(rf"(?<![0-9A-Za-z]){word}" + ("" if re.fullmatch(r"[0-9a-f]{12,64}", job) else "(?![0-9A-Za-z])"))
     number = JOB_NUMBER_TEMPLATE.format(number=word, row=ACCOUNTING_ROW_TEMPLATE.format(word))
@@ -194,10 +188,8 @@ def names_job(job: str) -> Callable[[Observation], bool]:
 
 
 def unmatched(events: Sequence[Observation], event_filter: Filter, clocks: Mapping[str, Clock]) -> OpenQuestion | None:
-    """The open question of the report if the logs have nothing of what the filter asks for.
-
-    None if `events` are left, or if the logs cover the time that the filter asks for.
-    """
+    """The open question of the report if the logs have nothing of what the filter asks for. None if `events` are left, or if the
+    logs cover the time that the filter asks for."""
     if events or event_filter == EVERYTHING or not str(event_filter):
         return None
     asked = window(event_filter, clocks.values())

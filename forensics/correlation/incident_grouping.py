@@ -87,9 +87,7 @@ SHARED_DEVICE_KEYS = ("pci", "uuid", "dimm", "disk", "driver")  # of a network c
 
 def group_incidents(events: list[Observation], knowledge: Database, mappings: Iterable[IdMapping] = ()) -> list[Incident]:
     """Incidents, the one that the job died of first; none for no events. `events`: in order, as assign_times gives them.
-
-    `knowledge`: its traits name the hardware faults. `mappings`: lines that name one thing by several ids, for the links.
-    """
+    `knowledge`: its traits name the hardware faults. `mappings`: lines that name one thing by several ids, for the links."""
     table = IdMappings(mappings)
     timed = [e for e in events if e.time]
     groups: list[list[Observation]] = []
@@ -170,10 +168,8 @@ def _add_to_nearest(groups: list[list[Observation]], event: Observation) -> None
 
 
 def _since_boot(events: list[Observation]) -> list[list[Observation]]:
-    """The events of one source, in order of line, split where the seconds since boot show a silence; never empty.
-
-    A boot separates groups if it has no event in its first hours. How long the silence before the boot was is unknown.
-    """
+    """The events of one source, in order of line, split where the seconds since boot show a silence; never empty. A boot
+    separates groups if it has no event in its first hours. How long the silence before the boot was is unknown."""
     groups: list[list[Observation]] = [[]]
     lane, last = "", 0.0
     for event in events:

@@ -7,13 +7,19 @@ An entry is a line and the indented lines after it. An entry without a stamp get
 uncertainty: it was written then or later.
 
 Map the level names of all log formats to five: `E`, `err`, `ERROR` -> error; `crit`, `F`, `emerg` -> critical.
+
+Keep members of archives in temporary files for a second reading; without them the archive would be unpacked again for each.
+
+bundle.tar.gz!var/log/kern.log -> its text in a temporary file, written while it is first read
+
+The files have no names, so nothing of them remains if the process is killed.
 """
 
 import heapq
-import tempfile
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from typing import IO
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -150,6 +156,8 @@ def _one(held: list[Entry]) -> Entry:
 
 def reversed_lines(given: Iterable[Line]) -> Iterator[Line]:
     """`given` from the last line to the first. They are kept in a temporary file."""
+    import tempfile  # takes some milliseconds of the start
+
     with tempfile.TemporaryFile() as file:
         ends, numbers = array("Q", [0]), array("Q")
         for line in given:
@@ -161,10 +169,8 @@ def reversed_lines(given: Iterable[Line]) -> Iterator[Line]:
 
 
 def merge_streams(streams: Sequence[tuple[Clock, Iterator[Entry]]]) -> Iterator[Entry]:
-    """The entries of several sources in order of time. The entries of one source keep their order, whatever its clock does.
-
-    A stream is first read when the merge reaches the beginning of its clock, so that not all files are open at once.
-    """
+    """The entries of several sources in order of time. The entries of one source keep their order, whatever its clock does. A
+    stream is first read when the merge reaches the beginning of its clock, so that not all files are open at once."""
     heap: list[tuple[datetime, int, Entry | None]] = [(c.first or EARLIEST_TIME, i, None) for i, (c, _) in enumerate(streams)]
     heapq.heapify(heap)
     while heap:
@@ -178,3 +184,31 @@ def merge_streams(streams: Sequence[tuple[Clock, Iterator[Entry]]]) -> Iterator[
         if following.lane == WALL and following.time:
             latest = max(latest, following.time) if entry is not None else following.time
         heapq.heapreplace(heap, (latest, index, following))
+
+
+BLOCK_BYTES = 1 << 20  # read and written at once; fits in the processor's cache
+
+
+def spool(source: Source) -> Source:
+    """`source`; its first complete reading keeps the text, and later readings use that. Plain files stay as they are."""
+    if "!" not in source.name:
+        return source
+    kept: IO[bytes] | None = None
+
+    def blocks(warn: Warn) -> Iterator[bytes]:
+        nonlocal kept
+        if kept is not None:
+            place = 0
+            while kept.seek(place) == place and (block := kept.read(BLOCK_BYTES)):
+                place += len(block)
+                yield block
+            return
+        import tempfile  # few inputs are archives, and it takes some milliseconds of the start
+
+        written = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed with the source
+        for block in source.blocks(warn):
+            written.write(block)
+            yield block
+        kept = written
+
+    return replace(source, blocks=blocks)

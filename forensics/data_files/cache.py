@@ -1,8 +1,8 @@
-"""The compiled database on disk: one file per content, library and package version.
+"""What was compiled, on disk: one file per content, library and package version.
 
-    magic | parts, each after its length (8 bytes) and its CRC-32 (4 bytes)
+    magic | number of parts (4 bytes) | of each part its length (8 bytes) and its CRC-32 (4 bytes) | parts
 
-The parts: Hyperscan's serialised databases of `compiled`, and the document of `stored` between them.
+The parts: Hyperscan's serialised databases of `compiled`, and the document of `stored` between them; the tables of `tables`.
 
 The file name is a hash of all inputs, so a changed signature or library has another file. A damaged or foreign file is rebuilt
 without a message; a checksum finds damage in an eighth of the time that a hash takes. If the folder cannot be written, every run
@@ -14,16 +14,19 @@ import zlib
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from io import FileIO
-from itertools import count
 from pathlib import Path
 
 from forensics.core import user_folders
 
-CACHE_MAGIC = b"forensics-cache/4\n"
+CACHE_FORMAT = 5  # of the file; a part of each key, so that two versions do not write one file in turns
+CACHE_MAGIC = b"forensics-cache/%d\n" % CACHE_FORMAT
 LENGTH_BYTES = 8  # of a part, in front of it
 CHECKSUM_BYTES = 4  # behind the length
+PART_HEAD_BYTES = LENGTH_BYTES + CHECKSUM_BYTES
+COUNT_BYTES = 4  # the number of parts
+MAX_CACHED_PARTS = 4096  # a damaged number may say anything
 MAX_CACHED_PART_BYTES = 256 << 20  # a damaged length may say anything
-MAX_CACHED_DATABASES = 16  # databases: versions of the package, folders of the user
+MAX_CACHED_DATABASES = 24  # databases, tables and models: versions of the package, folders of the user
 
 
 def folder(given: Path | None = None) -> Path:
@@ -56,20 +59,22 @@ def _used_now(file: FileIO) -> None:
 
 def _parts(file: FileIO, wanted: Collection[int] | None) -> list[bytes] | None:
     parts: list[bytes] = []
-    if file.read(len(CACHE_MAGIC)) != CACHE_MAGIC:
+    head = file.read(len(CACHE_MAGIC) + COUNT_BYTES)
+    count = int.from_bytes(head[len(CACHE_MAGIC) :], "little")
+    if not head.startswith(CACHE_MAGIC) or count > MAX_CACHED_PARTS:
         return None
-    for place in count():
-        head = file.read(LENGTH_BYTES + CHECKSUM_BYTES)
-        if not head:
-            return parts
-        size = int.from_bytes(head[:LENGTH_BYTES], "little")
-        if wanted is not None and place not in wanted:
-            file.seek(size, os.SEEK_CUR)
-            continue
-        if size > MAX_CACHED_PART_BYTES or checksum(part := file.read(size)) != head[LENGTH_BYTES:]:
-            return None
-        parts.append(part)
-    return None
+    heads = file.read(count * PART_HEAD_BYTES)
+    place = len(head) + len(heads)
+    for at in range(count):
+        size = int.from_bytes(heads[at * PART_HEAD_BYTES :][:LENGTH_BYTES], "little")
+        if wanted is None or at in wanted:
+            check = heads[at * PART_HEAD_BYTES + LENGTH_BYTES :][:CHECKSUM_BYTES]
+            file.seek(place)
+            if size > MAX_CACHED_PART_BYTES or checksum(part := file.read(size)) != check:
+                return None
+            parts.append(part)
+        place += size
+    return parts
 
 
 def checksum(part: bytes | memoryview) -> bytes:
@@ -80,9 +85,9 @@ def checksum(part: bytes | memoryview) -> bytes:
 def write(key: str, parts: Sequence[bytes], given: Path | None = None) -> None:
     """Store `parts` under `key`. The file is written under a temporary name and renamed, so no run sees an incomplete file."""
     heads = [len(part).to_bytes(LENGTH_BYTES, "little") + checksum(part) for part in parts]
-    both = (piece for head, part in zip(heads, parts, strict=True) for piece in (head, part))
+    data = b"".join([CACHE_MAGIC, len(parts).to_bytes(COUNT_BYTES, "little"), *heads, *parts])
     try:
-        write_file(folder(given), f"{key}.db", CACHE_MAGIC + b"".join(both), MAX_CACHED_DATABASES)
+        write_file(folder(given), f"{key}.db", data, MAX_CACHED_DATABASES)
     except RuntimeError:  # no folder is known
         return
 

@@ -54,10 +54,8 @@ def parsed_data(paths: Iterable[Path], read: Callable[[Any, Path], list[T]]) -> 
 
 
 def load_data(place: str, kind: type[T], read: Callable[[Any, Path], list[T]]) -> list[T]:
-    """The values of signatures/<place>, each a `kind`, which `read` makes of a document and its path.
-
-    Raises DatabaseError for the first fault.
-    """
+    """The values of signatures/<place>, each a `kind`, which `read` makes of a document and its path. Raises DatabaseError for
+    the first fault."""
     paths = data_files(place)
     try:
         content = [(str(p), sha256(p.read_bytes()).digest()) for p in paths]

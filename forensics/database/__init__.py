@@ -3,7 +3,6 @@
 signatures/host_memory/oom_cgroup.yaml -> Cause, its Signatures, and one Hyperscan database of all their anchors
 """
 
-import platform
 from collections.abc import Collection, Iterable, Sequence
 from functools import partial
 from itertools import chain
@@ -17,13 +16,14 @@ from forensics.core import long_work
 from forensics.core.digest import sha256
 from forensics.core.errors import DatabaseError
 from forensics.data_files import cache
-from forensics.data_files.cached_data import PACKAGED
-from forensics.database.compiled import PIECES, Database, assemble, compile_literals, whole_anchors
+from forensics.data_files.cached_data import PACKAGED, builtin_folder
+from forensics.database.compiled import PIECES, Database, assemble, compile_literals, engine, whole_anchors
 from forensics.database.confirm import Allowance, Clock, Confirmer, Found
 from forensics.database.entries import HEALTHY, Cause, Missing, ProvenCause, Records, Remedy, Signature, signal_outcome
-from forensics.database.files import builtin_folder, content_hash, read_rows, read_table
+from forensics.database.files import content_hash
 from forensics.database.rates import read_rates
 from forensics.database.stored import database_of_parts, database_parts
+from forensics.database.tables import read_rows, read_table
 from forensics.model import Trigger
 
 if TYPE_CHECKING:
@@ -49,11 +49,11 @@ def load(
     pieces = sha256(PIECES.read_bytes()).hexdigest()
     parts = (
         FORMAT,
+        cache.CACHE_FORMAT,
         digest,
         pieces,
         content_hash([builtin_folder()]) if folder else "",  # because the records are always the built-in ones
-        getattr(hyperscan, "__version__", ""),
-        platform.machine(),
+        *engine(),
         [(t.anchors, t.thin) for t in triggers],
     )
     key = sha256(repr(parts).encode()).hexdigest()[:32]

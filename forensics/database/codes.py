@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable
 from msgspec import Struct
 
 from forensics.data_files.named_parts import every_value
-from forensics.database.files import read_rows
 from forensics.database.nvlink5 import units
 from forensics.database.releases import find_release, is_older
+from forensics.database.tables import read_rows
 
 XID_SOURCE = "NVIDIA's Xid catalogue and the driver's nverror.h"
 SXID_SOURCE = "NVIDIA's fabric manager guide and the driver's NVSwitch error list"

@@ -30,7 +30,7 @@ from collections.abc import Collection, Iterable, Mapping
 from msgspec import Struct
 
 from forensics.core import lazy
-from forensics.database.files import read_rows
+from forensics.database.tables import read_rows
 from forensics.model import Fields
 from forensics.model.answers import OUTCOME_LINE, REASON_LINE
 

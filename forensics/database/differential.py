@@ -11,7 +11,7 @@ from itertools import groupby
 
 from msgspec import Struct
 
-from forensics.database.files import read_rows
+from forensics.database.tables import read_rows
 
 ANY_SETTING = "machine"  # where nothing tells another one
 

@@ -18,7 +18,7 @@ from msgspec import Struct
 from forensics.core import lazy
 from forensics.database.conditions import Environment, WordRule, condition_holds, rule_words, tools_available
 from forensics.database.entries import Remedy
-from forensics.database.files import read_rows
+from forensics.database.tables import read_rows
 
 WRITES = "writes"
 COMMENT_PATTERN = lazy.regex(r"(?:^|\s)#\s.*")

@@ -1,12 +1,6 @@
-"""The files in a folder of signatures: cause files, tables, and a hash of their contents.
-
-Tables of coded errors and other facts, signatures/tables/*.csv.
-
-xid.csv    79,ROBUST_CHANNEL_GPU_HAS_FALLEN_OFF_THE_BUS,gpu_hardware.fallen_off_bus,root,...
-"""
+"""The files in a folder of signatures: cause files, tables, and a hash of their contents."""
 
 import contextlib
-import csv
 import itertools
 import os
 from collections.abc import Iterable, Iterator
@@ -16,7 +10,6 @@ from forensics.core import limits
 from forensics.core.digest import sha256
 from forensics.core.errors import DatabaseError, UsageError
 from forensics.data_files import cache
-from forensics.data_files.cached_data import builtin_folder
 
 RECORDS = "records.yaml"  # the cause of each outcome of detectors and series
 PRECEDENCE = "precedence.yaml"  # fixed rules on which cause ranks before which
@@ -109,24 +102,3 @@ def _content(path: Path) -> bytes:
 def is_within(path: str, folder: Path) -> bool:
     """Is `path` that file or folder, or below it? Both as they are written: thousands of places are asked for."""
     return f"{path}{os.sep}".startswith(f"{folder}{os.sep}")
-
-
-def read_cells(name: str, folder: Path | None = None) -> list[list[str]]:
-    """The names of the columns of signatures/tables/<name>.csv, and the cells of each row, in order."""
-    path = (folder or builtin_folder()) / "tables" / f"{name}.csv"
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            return [row for row in csv.reader(file) if row]
-    except OSError as error:
-        raise DatabaseError(f"table cannot be read: {error.strerror}", str(path)) from error
-
-
-def read_rows(name: str, folder: Path | None = None) -> list[dict[str, str]]:
-    """All rows of signatures/tables/<name>.csv, in order."""
-    names, *rows = read_cells(name, folder) or [[]]
-    return [dict(itertools.zip_longest(names, row)) for row in rows]
-
-
-def read_table(name: str) -> dict[str, dict[str, str]]:
-    """The rows of signatures/tables/<name>.csv by their first column."""
-    return {next(iter(row.values())): row for row in read_rows(name)}

@@ -5,7 +5,7 @@ host_memory.oom_cgroup -> memory    gpu_hardware.ecc -> machine    stopped.user 
 
 import functools
 
-from forensics.database.files import read_table
+from forensics.database.tables import read_table
 
 
 def kind_of(cause: str) -> str:

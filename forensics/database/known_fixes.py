@@ -15,12 +15,13 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
+from forensics.data_files.cached_data import builtin_folder
 from forensics.database.effects import effects_of
 from forensics.database.entries import Place, Remedy
-from forensics.database.files import builtin_folder, read_cells, read_rows
+from forensics.database.tables import entries, read_rows, rows_that_speak
 
 TABLE, STEPS_TABLE, WAYS_TABLE = "known_fixes", "first_steps", "other_ways"
-OR = " || "  # between the entries of a cell
+FIRST_LINE = 2  # of the rows of a table, behind the names of the columns
 MAX_KEPT_MESSAGES = 64  # chosen by hand: of one incident some three are asked for, each several times
 MAX_KNOWN_FIXES = 2  # chosen by hand: a message has one break; two rows tell it from two sides
 
@@ -55,7 +56,7 @@ class KnownFix(Row, frozen=True):
     @property
     def remedy(self) -> Remedy:
         """What is to be done where the evidence has one of the texts."""
-        return _remedy(self, ("evidence~" + "|".join(map(re.escape, _parts(self.cells["words"]))),))
+        return _remedy(self, ("evidence~" + "|".join(map(re.escape, entries(self.cells["words"]))),))
 
     @property
     def remedy_near(self) -> Remedy:
@@ -76,23 +77,11 @@ class OtherWay(Row, frozen=True):
 
 def known_fixes(said: str | None = None) -> tuple[KnownFix, ...]:
     """The rows of tables/known_fixes.csv, those first that most people confirmed; only those whose text stands in `said`, if
-    given. A thousand rows are read where something failed, so only those that speak become objects."""
-    names, rows = _known_cells()
-    text, path = None if said is None else said.lower(), str(builtin_folder() / "tables" / f"{TABLE}.csv")
-    fixes = (
-        KnownFix(dict(zip(names, cells, strict=False)), Place(path, number), words)
-        for number, (words, cells) in enumerate(rows, 2)
-        if text is None or any(w in text for w in words)
-    )
+    given."""
+    path = str(builtin_folder() / "tables" / f"{TABLE}.csv")
+    rows = enumerate(read_rows(TABLE)) if said is None else rows_that_speak(TABLE, said)
+    fixes = (KnownFix(row, Place(path, at + FIRST_LINE), entries(row["words"].lower())) for at, row in rows)
     return tuple(sorted(fixes, key=lambda fix: -fix.confirmed))
-
-
-@functools.cache
-def _known_cells() -> tuple[list[str], list[tuple[tuple[str, ...], list[str]]]]:
-    """The names of the columns, and of each row its texts in lower case and its cells."""
-    names, *rows = read_cells(TABLE)
-    at = names.index("words")
-    return names, [(_parts(cells[at].lower()), cells) for cells in rows]
 
 
 @functools.cache
@@ -122,27 +111,23 @@ def known_fixes_near(around: str) -> tuple[Remedy, ...]:
 
 def _placed_rows(table: str) -> Iterator[tuple[dict[str, str], Place]]:
     path = str(builtin_folder() / "tables" / f"{table}.csv")
-    yield from ((row, Place(path, number)) for number, row in enumerate(read_rows(table), 2))
+    yield from ((row, Place(path, number)) for number, row in enumerate(read_rows(table), FIRST_LINE))
 
 
 def _remedy(told: Row, when: tuple[str, ...] = ()) -> Remedy:
     """The remedy of a row; `when` stands before the conditions that the row names."""
     row = told.cells
-    commands = _parts(row["commands"])
+    commands = entries(row["commands"])
     shown = (f"{row['check']}   # to see that it worked",) if row.get("check") else ()
     return Remedy(
         do=row["do"],
         who="admin" if row["who"] == "admin" else "user",
         why=row["why"],
         commands=commands + shown,
-        when=(*when, *_parts(row["when"])),
-        unless=_parts(row["unless"]),
+        when=(*when, *entries(row["when"])),
+        unless=entries(row["unless"]),
         source=row["source"],
         effects=tuple(dict.fromkeys(effect.kind for c in commands for effect in effects_of(c))),
         confirmed=told.confirmed,
         place=told.place,
     )
-
-
-def _parts(cell: str) -> tuple[str, ...]:
-    return tuple(cell.split(OR)) if cell else ()

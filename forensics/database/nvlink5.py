@@ -11,7 +11,7 @@ import functools
 from collections.abc import Iterator
 
 from forensics.core import lazy
-from forensics.database.files import read_rows
+from forensics.database.tables import read_rows
 
 NVLINK_LINE_PATTERN = lazy.regex(
     r"Xid \([^)]*\): (?P<xid>14[4-9]|150)\b,? (?:pid=[^,]*, )?(?:name=[^,]*, )?(?P<unit>\w+)\s+(?P<severity>Fatal|Non-?fatal)\b"

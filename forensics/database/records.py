@@ -15,7 +15,8 @@ from typing import Any
 
 from forensics.data_files.form import LINE_KEY, BadFormError, Fault, brief, keys, one_line, parse, text, texts
 from forensics.database.entries import ProvenCause, signal_outcome
-from forensics.database.files import PRECEDENCE, RECORDS, read_rows
+from forensics.database.files import PRECEDENCE, RECORDS
+from forensics.database.tables import read_rows
 
 RECORD_KEYS = {"outcomes", "signals", "decides"}
 OUTCOME_KEYS = {"cause", "decides", "beside"}

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from forensics.core import lazy
 from forensics.database.entries import Remedy
-from forensics.database.files import read_rows
+from forensics.database.tables import read_rows
 
 NUMBER_PATTERN = lazy.regex(r"\d+")
 COMPARISONS = (">=", "<=", "==", "<", ">")  # those of two signs first

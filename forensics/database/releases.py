@@ -7,7 +7,7 @@ import functools
 
 from msgspec import Struct
 
-from forensics.database.files import read_rows
+from forensics.database.tables import read_rows
 
 
 class CudaRelease(Struct, frozen=True):

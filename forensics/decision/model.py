@@ -120,7 +120,15 @@ def read_model(path: Path) -> Model:
         data = path.read_bytes()
     except OSError as error:
         raise ForeignModelError(f"cannot be read ({error.strerror})") from error
-    state = MODEL_FORMAT, str(path.absolute()), found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+    state = (
+        MODEL_FORMAT,
+        cache.CACHE_FORMAT,
+        str(path.absolute()),
+        found.st_ino,
+        found.st_size,
+        found.st_mtime_ns,
+        found.st_ctime_ns,
+    )
     key = sha256(repr(state).encode("utf-8", "surrogateescape")).hexdigest()[:32]
     kept = cache.read(key)  # of a file that was found to be whole, and has not changed since
     model = model_from_bytes(data, kept[0] if kept else None)

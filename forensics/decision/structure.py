@@ -42,7 +42,7 @@ from forensics.model import Line
 from forensics.model.verdicts import Candidate, FailedCell, Lane, OwnedObservation
 from forensics.outcome.tiers import ENDING_STRONG, NOTICE, evidence_tier
 from forensics.readers.capture.own_message import OWN_MESSAGE
-from forensics.readers.lanes.line_parts import is_low_severity, is_mild_record
+from forensics.readers.lanes.line_classes import is_low_severity, is_mild_record
 from forensics.readers.python.exception_words import tells_of_lost_numbers
 
 MAX_BAD_IF_FINISHED = 0.1  # of a bad end, where the last attempt came to the end of what it counts

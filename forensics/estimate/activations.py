@@ -181,10 +181,8 @@ def opaque(layer: Layer) -> bool:
 
 
 def hidden_inside(layers: Sequence[Layer], weighted_outputs: int) -> dict[int, float]:
-    """The index of each opaque row to the number of values stored inside it.
-
-    The part of `weighted_outputs` that no other row accounts for is divided between opaque rows in proportion to their outputs.
-    """
+    """The index of each opaque row to the number of values stored inside it. The part of `weighted_outputs` that no other row
+    accounts for is divided between opaque rows in proportion to their outputs."""
     rows = {i: layer for i, layer in enumerate(layers) if opaque(layer)}
     shown = sum(_weighted(layer) for i, layer in enumerate(layers) if i not in rows)
     whole = sum(layer.outputs for layer in rows.values())
@@ -193,10 +191,8 @@ def hidden_inside(layers: Sequence[Layer], weighted_outputs: int) -> dict[int, f
 
 
 def _weighted(layer: Layer) -> float:
-    """The number of output values of the layers with parameters in this row, as torchinfo counts them.
-
-    PyTorch's attention does not call its inner layers, so torchinfo does not count those.
-    """
+    """The number of output values of the layers with parameters in this row, as torchinfo counts them. PyTorch's attention does
+    not call its inner layers, so torchinfo does not count those."""
     if not layer.parameters:
         return 0.0
     if _is("transformer", layer.kind) and layer.width:

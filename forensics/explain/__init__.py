@@ -21,9 +21,17 @@ from forensics.database.differential import Differential, differentials
 from forensics.database.effects import with_effects, with_warning
 from forensics.database.entries import HEALTHY, TEMPLATE_FIELD_PATTERN
 from forensics.database.nvlink5 import decode_line
-from forensics.explain.asked import fitting_the_question
-from forensics.explain.likeness import NOTHING, is_sure, likely_causes
-from forensics.explain.words import Term, codes_in, is_named_alone, stems, terms_in
+from forensics.explain.words import (
+    NOTHING,
+    Term,
+    codes_in,
+    fitting_the_question,
+    is_named_alone,
+    is_sure,
+    likely_causes,
+    stems,
+    terms_in,
+)
 from forensics.model import Advice, Fields, Observation, Source
 from forensics.readers.python.exception_words import is_half_sure
 from forensics.readers.python.own_words import own_words

@@ -7,18 +7,40 @@ do first. A question contains a phrase if it has all its words close together, i
 nan`: "nan loss" and
 "loss becomes nan"; `memory increases`: "RAM is getting accumulated"). Stop words are ignored. A rare word counts more than a
 common one.
+
+The causes that a question in words may mean: a linear model over all texts that are known about causes.
+
+"VRAM still occupied after the run" -> gpu_memory.leak, gpu_memory.other_process
+"Training stops at epoch 3"         -> nothing: these words name no cause
+
+The features of a text are its words (as stems), its pairs of neighbouring words, and the pieces of three to five letters of its
+words, so that a misspelt word still counts. Each has a weight for the causes that it speaks for or against. `python -m
+scripts.fit_questions` learns the weights (question.weights); nothing is fitted when a question is asked.
+
+What the words of a question show of the case, and the remedies of a cause that fit them.
+
+"hangs with num_workers=8"   -> a data loader with workers; "more workers (num_workers=8)" is so already and is not told
 """
 
 import functools
+import itertools
 import math
 import re
+import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence, Set
+from pathlib import Path
 
+import msgspec
 from msgspec import Struct
 
-from forensics.database import read_rows
+from forensics.advice.alternatives import SETTING_PATTERN, is_contradicted
+from forensics.advice.case import AROUND_FACT, EVIDENCE_FACT
+from forensics.database import Database, Remedy, read_rows
 from forensics.database.codes import Code, cuda, exit_status, signal, xid
+from forensics.database.conditions import Environment, condition_holds, fitting_part
+from forensics.model import Fields
+from forensics.readers.settings.environment_signs import environment_signs
 
 # English words; of Chinese and Japanese, which have no spaces, each pair of neighbouring characters; words of other scripts
 WORD_PATTERN = re.compile(
@@ -159,3 +181,125 @@ def _weights() -> dict[str, float]:
     """The weight of each word in the table: the fewer terms use it, the more it counts (inverse document frequency)."""
     seen = Counter(w for _, phrases in _table() for w in frozenset().union(*phrases))
     return {w: math.log(1 + len(_table()) / n) for w, n in seen.items()}
+
+
+NOTHING = "nothing"  # in questions.csv and words.csv: the words name no cause
+PIECE_CHARS = (3, 5)  # shortest and longest piece of a word
+PIECE = "#"  # stands before each piece of a word, and before no word
+WEIGHTS_PATH = Path(__file__).with_name("question.weights")
+SURE_SCORE = -0.35  # of 45 lines of programs that nobody knows, all but 3 are below it
+LIKELY_SCORE = -0.6  # of plain words; of 241 questions, no right one is below it
+STEP = 0.01  # of the whole numbers in which weights are kept
+
+
+class Weights(msgspec.Struct, frozen=True):
+    """The model as it is kept: `bias` of each of `causes`; of each feature its inverse document frequency and its weights, both
+    in steps of STEP, as pairs of a cause's number and the weight."""
+
+    causes: tuple[str, ...]
+    bias: tuple[float, ...]
+    features: dict[str, tuple[int, tuple[tuple[int, int], ...]]]
+
+
+def likely_causes(question: str, database: Database, most: int) -> tuple[str, ...]:
+    """Ids of the causes that a question may mean, most likely first; NOTHING alone if its words name none. Empty if none of its
+    words is known. Causes that were not there when the weights were learned are never among them."""
+    scores = _scores(question)
+    ranked = sorted(scores, key=lambda c: (-scores[c], c))
+    return (NOTHING,) if ranked[:1] == [NOTHING] else tuple(c for c in ranked if c in database.causes)[:most]
+
+
+def is_sure(question: str) -> bool:
+    """Are the words of a question so like those that are said of a cause that this is more than a guess?"""
+    return max(_scores(question).values(), default=-1.0) >= (LIKELY_SCORE if is_plain(question) else SURE_SCORE)
+
+
+def features_of(text: str) -> Set[str]:
+    """The features of a text: words, pairs of words, and pieces of words behind PIECE."""
+    words = list(stems(text))
+    found = {*words, *map(" ".join, itertools.pairwise(words))}
+    for word in words:
+        padded = f" {word} "
+        for size in range(PIECE_CHARS[0], PIECE_CHARS[1] + 1):
+            found.update(PIECE + padded[i : i + size] for i in range(len(padded) - size + 1))
+    return found
+
+
+def parts_of(features: Set[str]) -> Iterator[list[str]]:
+    """Words with pairs, and pieces: each is brought to length 1 by itself."""
+    yield sorted(f for f in features if f[0] != PIECE)
+    yield sorted(f for f in features if f[0] == PIECE)
+
+
+@functools.cache
+def kept_weights() -> Weights:
+    """The weights that were learned."""
+    return msgspec.msgpack.decode(zlib.decompress(WEIGHTS_PATH.read_bytes()), type=Weights)
+
+
+def _scores(question: str) -> dict[str, float]:
+    """Cause -> above 0 if the question means it, about -1 if not; empty if no word of it is known."""
+    kept = kept_weights()
+    words, pieces = parts_of(features_of(question) & kept.features.keys())
+    if not words:
+        return {}
+    scores = list(kept.bias)
+    for part in (words, pieces):
+        length = math.sqrt(sum(kept.features[name][0] ** 2 for name in part))
+        for name in part:
+            frequency, weights = kept.features[name]
+            for number, weight in weights:
+                scores[number] += STEP * weight * frequency / length
+    return dict(zip(kept.causes, scores, strict=True))
+
+
+MORE_PATTERN = re.compile(r"(?i)\b(?:more|raise|increase|larger|longer|higher)\b")
+LESS_PATTERN = re.compile(r"(?i)\b(?:smaller|fewer|less|lower|reduce|halve|shorter)\b")
+BATCH_SIZE_PATTERN = re.compile(r"(?i)\bbatch[ _-]?size\W{0,3}(?:of|is|to)?\W{0,2}(\d{1,6})\b")
+NUMBER_SAID = r"\W{0,3}(?:(?:of|is|to|at)\W)?\W?(\d{1,9})\b"  # behind the name of a setting
+
+
+def environment_of(question: str) -> Environment:
+    """The facts of the environment that the words of a question show, as a line of a log would."""
+    found: dict[str, set[str]] = {}
+    for sign in environment_signs():
+        if sign.shown_by(question):
+            found.setdefault(sign.fact, set()).add(sign.value)
+    return found
+
+
+def fitting_the_question(remedies: Sequence[Remedy], question: str) -> list[tuple[Remedy, str]]:
+    """The remedies with their actions: those that the question's words ask for first, and none that they say is so already, or
+    that they rule out."""
+    if not question:
+        return [(remedy, remedy.do) for remedy in remedies]
+    facts: Fields = {EVIDENCE_FACT: question, AROUND_FACT: question}
+    if batch := BATCH_SIZE_PATTERN.search(question):
+        facts = {**facts, "batch_size": int(batch[1])}
+    environment = environment_of(question)
+    told = []
+    for remedy in remedies:
+        action = fitting_part(remedy.do, facts, environment)
+        excluded = any(condition_holds(c, facts, environment) for c in remedy.unless)
+        if action and not excluded and not _is_so_already(remedy, question, facts):
+            told.append((remedy, action))
+    asked_for = [r for r, _ in told if r.when and all(condition_holds(c, facts, environment) for c in r.when)]
+    return sorted(told, key=lambda entry: entry[0] not in asked_for)
+
+
+def _is_so_already(remedy: Remedy, question: str, facts: Fields) -> bool:
+    """Do the words of the question say that what a remedy sets is set, or that more (or less) of it is there already?"""
+    text = " ".join((remedy.do, *remedy.commands[:1]))
+    if is_contradicted(text, facts, {}):
+        return True
+    return any(_is_beyond(found[0], remedy.do, question) for found in SETTING_PATTERN.finditer(text))
+
+
+def _is_beyond(setting: str, action: str, question: str) -> bool:
+    name, _, value = map(str.strip, setting.partition("="))
+    said = re.search(re.escape(name).replace("_", "[ _-]?") + NUMBER_SAID, question, re.IGNORECASE) if value.isdigit() else None
+    if said is None:
+        return False
+    own, asked = int(said[1]), int(value)
+    more, less = bool(MORE_PATTERN.search(action)), bool(LESS_PATTERN.search(action))
+    return own == asked or (more and own >= asked) or (less and not more and own <= asked)

@@ -66,10 +66,8 @@ def families_of(causes: Mapping[str, Cause]) -> dict[str, str]:
 def correlated_failures(
     incidents: Iterable[Incident], causes: Mapping[str, str], topology: Mapping[str, Mapping[str, str]] | None = None
 ) -> list[CorrelatedFailure]:
-    """All groups, the largest first. Only incidents with a time and a node that ended badly are used.
-
-    `causes`: see families_of. `topology`: see read_topology.
-    """
+    """All groups, the largest first. Only incidents with a time and a node that ended badly are used. `causes`: see families_of.
+    `topology`: see read_topology."""
     topology = topology or {}
     families: dict[str, list[Incident]] = defaultdict(list)
     nodes: set[str] = set(topology)
@@ -126,11 +124,8 @@ def _is_mostly_label(run: list[Incident], incidents: Sequence[Incident], used: s
 def _correlated(
     family: str, label: str, run: list[Incident], total: int, span: int, share: float, label_count: float
 ) -> CorrelatedFailure | None:
-    """The group that `run` makes; None if it may be chance.
-
-    `total`, `span`: all incidents of the family and their time in seconds. `share`: of all nodes that have the label.
-    `label_count`: the number of labels of that size that there may be.
-    """
+    """The group that `run` makes; None if it may be chance. `total`, `span`: all incidents of the family and their time in
+    seconds. `share`: of all nodes that have the label. `label_count`: the number of labels of that size that there may be."""
     nodes = tuple(dict.fromkeys(i.node for i in run))
     if len(nodes) < MIN_CORRELATED_NODES:
         return None

@@ -2,12 +2,12 @@
 
 import re
 from functools import cached_property, lru_cache
-from string import ascii_lowercase, ascii_uppercase, digits
 
 from msgspec import Struct
 
 from forensics.core import lazy
 from forensics.core.shapes import ZEROS, asks_digits
+from forensics.core.text import ASCII_UPPERCASE
 from forensics.line_formats import clock
 from forensics.model import Prefix
 
@@ -116,7 +116,7 @@ class LineFormat(Struct, frozen=True, dict=True):
         )
 
 
-_SHAPES = str.maketrans(digits + ascii_lowercase + ascii_uppercase, "0" * 10 + "a" * 26 + "A" * 26)
+_SHAPES = str.maketrans("0123456789" + ASCII_UPPERCASE.lower() + ASCII_UPPERCASE, "0" * 10 + "a" * 26 + "A" * 26)
 
 
 def shape(text: str) -> str:

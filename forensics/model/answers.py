@@ -71,9 +71,7 @@ class Notice(Struct, frozen=True):
 
 class Adjustment(Struct, frozen=True):
     """A row of the sum that makes a probability: what a feature or a rule adds, and the line that it comes from, if there is one.
-
-    `log_odds`: added to the logarithm of the probability of a cause, or to the log odds that it ended badly.
-    """
+    `log_odds`: added to the logarithm of the probability of a cause, or to the log odds that it ended badly."""
 
     feature: str
     value: float
@@ -211,10 +209,8 @@ class Setting(Struct, frozen=True):
 
 
 class Curve(Struct, frozen=True):
-    """A number that a source prints repeatedly, an even sample in order of lines.
-
-    `unit`: `B`, `1/s` or nothing. `points`: (line, value); a value that was NaN or infinite is None.
-    """
+    """A number that a source prints repeatedly, an even sample in order of lines. `unit`: `B`, `1/s` or nothing. `points`: (line,
+    value); a value that was NaN or infinite is None."""
 
     name: str
     kind: Literal["memory", "loss", "throughput"]
@@ -285,10 +281,8 @@ class NodeCount(Struct, frozen=True):
 
 
 class Possible(Struct, frozen=True):
-    """What an end may be of which no line names the cause. `causes`: ids. `sign`: the observation that tells it.
-
-    `commands`: how to look. `first`: what to do first if it is so. `source`, `line`, `why`: what rules it out, if anything.
-    """
+    """What an end may be of which no line names the cause. `causes`: ids. `sign`: the observation that tells it. `commands`: how
+    to look. `first`: what to do first if it is so. `source`, `line`, `why`: what rules it out, if anything."""
 
     causes: tuple[str, ...]
     sign: str

@@ -339,11 +339,8 @@ class Observation(Struct, frozen=True):
 
 
 class Link(Struct, frozen=True):
-    """Two events about the same thing, and what links them. `by`, for people: `pid 4711`, `time, 0.7 s apart`.
-
-    `kind`, for programs: pid, kernel, uuid, pci, step, container, pod_uid, pod, unit, job, cgroup, rank, local_rank, gpu, name or
-    time.
-    """
+    """Two events about the same thing, and what links them. `by`, for people: `pid 4711`, `time, 0.7 s apart`. `kind`, for
+    programs: pid, kernel, uuid, pci, step, container, pod_uid, pod, unit, job, cgroup, rank, local_rank, gpu, name or time."""
 
     first: tuple[str, int]
     second: tuple[str, int]

@@ -17,7 +17,6 @@ HABITS = {
     "retraced": "a function is traced anew in a loop, and every trace is kept",
     "start_method": "the start method is set at top level, where every child sets it again",
     "no_main_guard": "processes are started at top level, where every child starts its own",
-    "shared_without_lock": "threads write to one variable without a lock",
     "serial_map": "a map of tf.data runs one element at a time",
     "python_in_pipeline": "Python runs inside the input pipeline",
     "cached_dataset": "a data set of TensorFlow is cached in memory",
@@ -28,15 +27,12 @@ HABITS = {
     "growing_list": "a list is filled in a loop and never emptied",
     "growing_batch": "a generator fills a list that it never empties, so that each batch holds all before it",
     "unguarded_log": "a loss takes the logarithm or root of what can be 0",
-    "stateful_layer": "a layer carries its state from batch to batch, so that all batches must have one size",
 }
 
 
 class Habit(Struct, frozen=True):
-    """An error-prone pattern or a setting in a program: `kept_loss`, `grown_array` (HABITS), `batch_size`, ...
-
-    `line`, `text`: the line of the file. `value`: its number, such as the size of a shuffle buffer.
-    """
+    """An error-prone pattern or a setting in a program: `kept_loss`, `grown_array` (HABITS), `batch_size`, ... `line`, `text`:
+    the line of the file. `value`: its number, such as the size of a shuffle buffer."""
 
     kind: str
     source: str
@@ -104,9 +100,7 @@ class PrintedStack(Struct, frozen=True):
 
 class Layer(Struct, frozen=True):
     """One row of a model's summary: its class (`Conv2D`), parameters, and numbers in the output of one sample (0: unknown).
-
-    `width`: of an output that is a sequence (samples, sequence, width), its last size; else 0.
-    """
+    `width`: of an output that is a sequence (samples, sequence, width), its last size; else 0."""
 
     name: str
     kind: str
@@ -134,8 +128,7 @@ class Architecture(Struct, frozen=True):
 
 class StepPlan(Struct, frozen=True):
     """What XLA planned to hold for one step, in bytes: arguments (weights, states, the batch), results that share no memory with
-    them, and the memory in work. `largest_bytes`, `largest`: the largest buffer and the line of a program that makes it.
-    """
+    them, and the memory in work. `largest_bytes`, `largest`: the largest buffer and the line of a program that makes it."""
 
     source: str
     line: int

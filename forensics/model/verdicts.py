@@ -43,10 +43,8 @@ class Attempt(Struct, frozen=True, gc=False):
     last_line: int
 
     def is_another_start(self, end: Observation) -> bool:
-        """Is this attempt, which ended with `end`, a start of its own, and no line that threads, ranks or retries repeat?
-
-        A notebook's server starts a kernel again under its name: that is one event.
-        """
+        """Is this attempt, which ended with `end`, a start of its own, and no line that threads, ranks or retries repeat? A
+        notebook's server starts a kernel again under its name: that is one event."""
         long = self.last_line - self.first_line >= MIN_ATTEMPT_LINES - 1
         return "kernel_id" not in end.fields and ("pid" in end.fields or long)
 

@@ -14,8 +14,18 @@ does not show how the program begins: each of 64 threads may print that line onc
 from collections.abc import Collection, Sequence
 from itertools import accumulate, takewhile
 
-from forensics.readers.lanes.line_classes import FRAME, PROGRESS, START, TRACEBACK, TROUBLE
-from forensics.readers.lanes.line_parts import heads_end_report, is_mild_record, is_python_warning, is_time_of_shell, named_pid
+from forensics.readers.lanes.line_classes import (
+    FRAME,
+    PROGRESS,
+    START,
+    TRACEBACK,
+    TROUBLE,
+    heads_end_report,
+    is_mild_record,
+    is_python_warning,
+    is_time_of_shell,
+    named_pid,
+)
 from forensics.readers.lanes.rows import Row, Rows
 from forensics.readers.progress.counters import bar_counter, fresh_bar
 

@@ -15,8 +15,7 @@ from forensics.model import Line
 from forensics.outcome.digest import MIN_TEMPLATE_CHARS, NOT_WORK_CLASSES
 from forensics.readers.lanes.line_classes import FRAME, NOT_AN_END, PROGRESS, TRACEBACK, TROUBLE
 from forensics.readers.lanes.rows import Rows
-from forensics.readers.progress.counters import OF_EPOCH, Counter, positions
-from forensics.readers.progress.run_words import closes_run
+from forensics.readers.progress.counters import OF_EPOCH, Counter, closes_run, positions
 
 MAX_COURSE_ROWS = 20_000  # bounds time: rows before these have no position
 

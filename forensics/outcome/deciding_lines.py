@@ -21,8 +21,18 @@ from forensics.line_formats import unlabelled
 from forensics.model import Line, MessageGroup, Proof, Scan, Source
 from forensics.model.answers import REASON_LINE
 from forensics.outcome.ending_words import first_word, hashed_row, words_at
-from forensics.readers.lanes.line_classes import BAD_END, CLASS_NAMES, FRAME, GOES_ON, RUN_FAILED, TROUBLE, LineClasses
-from forensics.readers.lanes.line_parts import is_information, names_a_place_in_code, tells_no_reason
+from forensics.readers.lanes.line_classes import (
+    BAD_END,
+    CLASS_NAMES,
+    FRAME,
+    GOES_ON,
+    RUN_FAILED,
+    TROUBLE,
+    LineClasses,
+    is_information,
+    names_a_place_in_code,
+    tells_no_reason,
+)
 from forensics.readers.words import continued_lines
 from forensics.templates import TemplateGroup, Templates, ignore_warning, known_templates, sample_blocks, split_rows
 

@@ -37,8 +37,11 @@ from forensics.readers.lanes.line_classes import (
     TRACEBACK,
     TROUBLE,
     LineClasses,
+    failed_cell,
+    is_cell_heading,
+    is_low_severity,
+    is_of_tracker,
 )
-from forensics.readers.lanes.line_parts import failed_cell, is_cell_heading, is_low_severity, is_of_tracker
 from forensics.readers.lanes.rows import LaneKey, Rows
 
 MAX_LAST_ROWS = 60  # rows at the end of a lane that are classified one by one; earlier rows are classified once per template

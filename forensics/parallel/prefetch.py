@@ -6,11 +6,11 @@ Where forking is not the custom, or fails, or the process dies, the source is de
 """
 
 import contextlib
+import mmap
 import signal
 import sys
 from collections.abc import Iterator
 from functools import partial
-from mmap import mmap
 from time import thread_time
 from typing import TYPE_CHECKING
 
@@ -39,7 +39,7 @@ def _blocks(source: Source, origin: LineOrigin, warn: Warn) -> Iterator[bytes]:
 
     context = get_context("fork")
     try:
-        shared = mmap(-1, SLOTS * SLOT_BYTES)  # through a pipe all took a seventh longer
+        shared = mmap.mmap(-1, SLOTS * SLOT_BYTES)  # through a pipe all took a seventh longer
         ours, theirs = context.Pipe()
     except OSError:
         yield from source.blocks(warn)
@@ -81,7 +81,7 @@ def _skip_bytes(passed: int, blocks: Iterator[bytes]) -> Iterator[bytes]:
         passed = max(0, passed - len(block))
 
 
-def _decode(source: Source, origin: LineOrigin, shared: mmap, ours: "Connection", theirs: "Connection") -> None:
+def _decode(source: Source, origin: LineOrigin, shared: "mmap.mmap", ours: "Connection", theirs: "Connection") -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of a terminal; the first one ends the others
     ours.close()
     with contextlib.suppress(Exception):  # the reader is gone; or an error, which is clearer when the first process raises it

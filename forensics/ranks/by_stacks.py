@@ -21,7 +21,7 @@ from forensics.ranks.case import MAX_ODD, RankCase
 from forensics.ranks.doing import CALLS, OUTSIDE_WAIT, STOPPED_CALL, Doing, called_at, doing, line_proofs
 from forensics.ranks.observation import LEFT_LOOP, at
 from forensics.ranks.threads import UNNAMED_CALL, waits_in_call
-from forensics.readers.word_lists import words, words_of_name
+from forensics.readers.words import words, words_of_name
 
 ONE_MOMENT = "by their stacks, which show one moment, and no numbers of calls"
 SHOWN_CALLERS = 2  # a helper of the program that asks its thread for a call, and the line that called the helper

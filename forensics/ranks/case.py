@@ -22,7 +22,7 @@ from forensics.ranks.threads import (
     waits_in_call,
 )
 from forensics.readers.python.library_files import installed_package, is_library_file, is_others_code
-from forensics.readers.word_lists import words, words_of_name
+from forensics.readers.words import words, words_of_name
 
 MAX_ODD = 64  # ranks of which it is told how they keep the others waiting; where there are more, no single one is to blame
 CLOCKS_S = 1.0  # by which the time of a file may be earlier than that of a call

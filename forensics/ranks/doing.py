@@ -25,7 +25,7 @@ from forensics.ranks.threads import (
     waits_in_call,
 )
 from forensics.readers.python.process_stacks import read_stacks
-from forensics.readers.word_lists import words, words_of_name
+from forensics.readers.words import words, words_of_name
 
 OUTSIDE_WAIT = "it waits for something outside of all collectives"
 LOOP_WAIT = "its event loop waits for a time, the network or another thread, and its stack has no line of that"

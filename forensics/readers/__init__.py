@@ -27,7 +27,7 @@ from forensics.readers.capture.own_message import resolve_told
 from forensics.readers.events import to_events
 from forensics.readers.fold import fold_records
 from forensics.readers.python.exception_words import read_exceptions
-from forensics.readers.torch.nccl_timeouts import merge_nccl_timeouts
+from forensics.readers.torch.nccl_watchdog import merge_nccl_timeouts
 
 
 class _Reader(Struct, frozen=True):
@@ -97,7 +97,7 @@ def read(scan: Scan, knowledge: Database, warn: Warn | None = None) -> list[Obse
     found = {k: read_records(_parser(k), scan.regions[k]) for k in _kinds() if scan.regions.get(k)}
     found = resolve_told(found, knowledge)
     if "xid" in found:
-        from forensics.readers.gpu.xid_context import resolve_xids
+        from forensics.readers.gpu.xid import resolve_xids
 
         found = resolve_xids(found, knowledge)
     folded: list[Record] = []

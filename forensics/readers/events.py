@@ -12,10 +12,9 @@ from forensics.line_formats import parse_prefix
 from forensics.line_formats.common_label import label_prefix
 from forensics.model import Hit, Line, Observation, Prefix, Proof, Region, Scan, Stamp, Value
 from forensics.model.fields import Occurrence, completed_fields
-from forensics.readers.base import Record
+from forensics.readers.base import Record, typed_fields
 from forensics.readers.python.library_files import is_library_file
 from forensics.readers.python.quoted_source import is_quoted_source, is_text_in_code
-from forensics.readers.units import typed_fields
 from forensics.readers.words import continued_lines
 
 QUOTED_CONTEXT_LINES = 2  # before and after a quoted line, so that a reader sees its context. Chosen by hand

@@ -48,10 +48,8 @@ def _with_limit(event: Observation, limit: int, cause: str | None) -> Observatio
 
 
 def limit_step(event: Observation, limit: int) -> int | None:
-    """The step at which the growth of `event` reaches `limit` bytes.
-
-    None if its steps are unknown, it has a limit already, or its memory is far above `limit`.
-    """
+    """The step at which the growth of `event` reaches `limit` bytes. None if its steps are unknown, it has a limit already, or
+    its memory is far above `limit`."""
     speed, last_step, used = (event.fields.get(name) for name in ("step_bytes", "last_step", "last_bytes"))
     if not isinstance(speed, int) or not isinstance(last_step, int) or not isinstance(used, int) or "limit_bytes" in event.fields:
         return None

@@ -125,10 +125,8 @@ def check_kind(path: Path) -> None:
 
 
 def frame(found: Iterable[tuple[str, Sequence[Series]]]) -> "DataFrame":
-    """A row for each reading of each series, with the columns SERIES_COLUMNS. `found`: (name of the source, its series).
-
-    `step` and `time` are empty where the line has none; `time` is the timestamp of the line, if it is complete.
-    """
+    """A row for each reading of each series, with the columns SERIES_COLUMNS. `found`: (name of the source, its series). `step`
+    and `time` are empty where the line has none; `time` is the timestamp of the line, if it is complete."""
     import pandas
 
     rows = [

@@ -35,9 +35,8 @@ from msgspec.structs import replace
 
 from forensics.core.averages import mean, median
 from forensics.model import Observation, Scan, Value, Weight
-from forensics.readers.numbers.base import MIN_STRONG_READINGS, Reading, Series
+from forensics.readers.numbers.base import MIN_STRONG_READINGS, Reading, Series, seconds_of
 from forensics.readers.numbers.gather import Numbers
-from forensics.readers.numbers.times import seconds_of
 from forensics.series.observations import (
     FREE_GPU_MEMORY_SINKS,
     GPU_MEMORY_GROWS,

@@ -21,10 +21,9 @@ from forensics.core.averages import median
 from forensics.model import Line, Observation, Scan, Value, Weight
 from forensics.readers.numbers.base import MIN_STRONG_READINGS, Reading, Readings, Series
 from forensics.readers.numbers.lost_values import QUANTITY as LOST_METRIC
-from forensics.readers.progress.counters import named_counters
+from forensics.readers.progress.counters import named_counters, trial_number
 from forensics.readers.progress.last_step import lines_from_end
-from forensics.readers.progress.run_words import trial_number
-from forensics.readers.word_lists import words
+from forensics.readers.words import words
 from forensics.series.observations import distinct_lines, scope_fields, series_observation
 from forensics.series.trend import medians_of_windows
 

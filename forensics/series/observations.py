@@ -9,8 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from forensics.database import ProvenCause
 from forensics.model import Line, Observation, Proof, Scan, Value, Weight
-from forensics.readers.numbers.base import Reading, Series
-from forensics.readers.numbers.times import stamp_of
+from forensics.readers.numbers.base import Reading, Series, stamp_of
 
 RECORD = "series"  # the key of these outcomes in that file
 GPU_MEMORY_GROWS, HOST_MEMORY_GROWS = "gpu_memory_grows", "host_memory_grows"

@@ -24,7 +24,7 @@ from forensics.line_formats import parse_prefix
 from forensics.model import Line, Observation, Scan, Value, Weight
 from forensics.readers.numbers.base import MIN_STRONG_READINGS
 from forensics.readers.numbers.gather import Numbers, Progress, ProgressLines
-from forensics.readers.progress.run_words import tells_an_end, tells_trouble
+from forensics.readers.progress.counters import tells_an_end, tells_trouble
 from forensics.series.observations import series_observation
 
 MIN_USUAL_INTERVALS = 20.0  # chosen by hand: evaluations and checkpoints last a few intervals; docs/series.md

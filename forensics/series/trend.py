@@ -52,9 +52,7 @@ def evenly_sampled(values: Sequence[float], max_values: int = MAX_TREND_POINTS) 
 
 def rise(values: Sequence[float], min_share: float = MIN_RISE_SHARE_OF_LEVEL) -> Rise | None:
     """The rise of `values` by the trend test; None if there is none or there are fewer than MIN_TREND_READINGS values.
-
-    `min_share`: the smallest rise, as a share of the first median.
-    """
+    `min_share`: the smallest rise, as a share of the first median."""
     if len(values) < MIN_TREND_READINGS or not all(map(math.isfinite, values)):
         return None
     body = values[len(values) // 4 :]

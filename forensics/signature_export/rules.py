@@ -19,7 +19,7 @@ from msgspec import Struct, structs
 from forensics.database import Cause, Signature
 from forensics.database.conditions import EARLIER_REMEDY
 from forensics.database.entries import WEIGHT_NAMES
-from forensics.database.files import read_rows
+from forensics.database.tables import read_rows
 from forensics.signature_export.re2 import LABELLED_START, LINE_START, NotInRe2Error, rewrite
 
 NODE_FAMILIES = frozenset(("gpu_hardware", "gpu_driver", "host_hardware", "host_memory", "host_os", "storage"))
@@ -98,7 +98,7 @@ def collect(
         if family == NOT_FAULTS or (families and family not in families and cause.id not in families):
             continue
         for signature in cause.signatures:
-            node = _is_of_node(signature, family)
+            node = "kernel" in signature.scope or (family in NODE_FAMILIES and "any" in signature.scope)
             if signature.weight not in wanted or (on_node and not node):
                 continue
             rule, why = _rule(cause, signature, node, vetoes)
@@ -107,10 +107,6 @@ def collect(
     coded = (r for r in _codes(by_id) if r.cause.split(".")[0] != NOT_FAULTS)
     rules += [r for r in coded if not families or r.cause in families or r.cause.split(".")[0] in families]
     return Rules(tuple(rules), tuple(losses))
-
-
-def _is_of_node(signature: Signature, family: str) -> bool:
-    return "kernel" in signature.scope or (family in NODE_FAMILIES and "any" in signature.scope)
 
 
 def _rule(cause: Cause, signature: Signature, node: bool, with_vetoes: bool) -> tuple[Rule | None, str]:

@@ -21,10 +21,8 @@ INDEXED_CHARS = 3  # of the beginning of an anchor; every anchor has so many
 
 
 class CrossMatch(Struct, frozen=True):
-    """`signature` matches `example` of `owner`. `related`: why that is harmless; empty if it is a fault.
-
-    `beside`: the owner is a healthy message, which silences what it overlaps, and the signature matches another part of the line.
-    """
+    """`signature` matches `example` of `owner`. `related`: why that is harmless; empty if it is a fault. `beside`: the owner is a
+    healthy message, which silences what it overlaps, and the signature matches another part of the line."""
 
     signature: Signature
     owner: Signature
@@ -69,10 +67,8 @@ class LineMatcher:
 
 
 def cross_matches(causes: Sequence[Cause], own: Collection[str] | None = None) -> Iterator[CrossMatch]:
-    """Every signature that matches a positive example of another cause, each pair of signatures once.
-
-    `own`: ids of the signatures to examine, None for all. Only pairs with one of them are reported.
-    """
+    """Every signature that matches a positive example of another cause, each pair of signatures once. `own`: ids of the
+    signatures to examine, None for all. Only pairs with one of them are reported."""
     known = {c.id: c for c in causes}
     every = [s for c in causes for s in c.signatures]
     match_all: Matcher = _compiled(causes) if own is None else LineMatcher(every).matches

@@ -38,7 +38,7 @@ from forensics.database.effects import effect_faults, effects_of
 from forensics.database.entries import TEMPLATE_FIELD_PATTERN, Missing, Place, Remedy
 from forensics.database.files import cause_files, content_hash, is_within
 from forensics.database.validate import check, slow_pattern_faults
-from forensics.readers.units import typed_fields
+from forensics.readers.base import typed_fields
 from forensics.signature_lint.ambiguity import cross_matches
 
 GROUP_NAME = re.compile(r"(?<!\\)\(\?P?<(\w+)>")  # read off the text: to compile a thousand patterns takes seconds
@@ -76,10 +76,8 @@ def unfilled_fields(
 
 
 def unshown(cause: Cause) -> list[Fault]:
-    """Remedies that name a tool or a part of a job (a data loader, ranks, a pod) without a `when` for it.
-
-    A sentence that begins with `If` needs none.
-    """
+    """Remedies that name a tool or a part of a job (a data loader, ranks, a pod) without a `when` for it. A sentence that begins
+    with `If` needs none."""
     return [
         Fault(r.place.path, r.place.line, f"{r.do!r} names {', '.join(needed)}: it needs a `when` that shows it")
         for r in cause.remedies
@@ -141,11 +139,8 @@ class LintResult(Struct, frozen=True):
 
 
 def folders_of(own: Path | None, alone: bool = False) -> list[Path]:
-    """The folders that are read to lint `own`: the built-in one and `own`, or only `own` if `alone`.
-
-    For a file its folder is read. Without `own`, all folders that an analysis would use. Raises UsageError for a folder without
-    cause files.
-    """
+    """The folders that are read to lint `own`: the built-in one and `own`, or only `own` if `alone`. For a file its folder is
+    read. Without `own`, all folders that an analysis would use. Raises UsageError for a folder without cause files."""
     if own is None:
         return [builtin_folder(), *config().signatures]
     if own.is_file():

@@ -281,10 +281,8 @@ def _parked(found: SourceAnalysis) -> SourceAnalysis:
 
 
 def _packed(small: _Small) -> tuple[_Small, bytes]:
-    """What _analyze_small() gave, in a form that can be pickled: without the function that opens the source.
-
-    There are many lines, samples and lanes, for which pickle takes three times as long.
-    """
+    """What _analyze_small() gave, in a form that can be pickled: without the function that opens the source. There are many
+    lines, samples and lanes, for which pickle takes three times as long."""
     if small.found is None:
         return replace(small, is_elsewhere=True), b""
     head = small.found.scan.head

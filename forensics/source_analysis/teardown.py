@@ -21,11 +21,10 @@ from msgspec.structs import replace
 
 from forensics.line_formats import unlabelled
 from forensics.model import Line, Observation, Scan
-from forensics.readers.lanes.line_classes import GOOD, NOT_AN_END, PROGRESS, SHUT_DOWN, TROUBLE, LineClasses
-from forensics.readers.lanes.line_parts import is_low_severity
+from forensics.readers.lanes.line_classes import GOOD, NOT_AN_END, PROGRESS, SHUT_DOWN, TROUBLE, LineClasses, is_low_severity
 from forensics.readers.platforms.shell_places import failed_file_tool
-from forensics.readers.python.exception_message import TRACEBACK_HEAD
 from forensics.readers.python.library_files import is_library_file
+from forensics.readers.python.quoted_source import TRACEBACK_HEAD
 from forensics.readers.python.teardown import IGNORED, IN_THREAD, THREAD_PREFIX
 
 MAX_THREAD_HEAD_LINES = 8  # before the first traceback, in which several threads announce themselves at once

@@ -6,6 +6,8 @@
 The code is only parsed and never executed. Lines are numbered as in the file.
 """
 
+from __future__ import annotations
+
 import ast
 import contextlib
 import warnings

@@ -154,11 +154,8 @@ MAX_GAP_S = 60.0  # chosen by hand: between two signs of one trouble; a program 
 
 
 class LogTimes(Struct, frozen=True):
-    """What is known of the times in the logs.
-
-    `lines`: gives the lines around a line of evidence, and its index in them. `clocks`: of each source. `dated`: a source tells
-    year and date; they are known for all then.
-    """
+    """What is known of the times in the logs. `lines`: gives the lines around a line of evidence, and its index in them.
+    `clocks`: of each source. `dated`: a source tells year and date; they are known for all then."""
 
     lines: Callable[[Proof], tuple[Sequence[str], int]]
     clocks: Mapping[str, correlation.Clock]

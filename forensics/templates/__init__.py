@@ -238,9 +238,7 @@ def difference(
     good: Iterable[Source], bad: Iterable[Source], is_trouble: Callable[[str], bool], warnings: Iterable[Warning] = ()
 ) -> Difference:
     """The messages of the sources `bad` that those of `good` do not have. `warnings`: those from opening the sources.
-
-    `is_trouble`: does a text have a word of failure?
-    """
+    `is_trouble`: does a text have a word of failure?"""
     noted = list(warnings)
     templates = Templates()
     known, names = known_templates(good, templates, noted.append)

@@ -15,7 +15,7 @@ from forensics.data_files.named_parts import PARTS_FILE, PartRow, read_part_rows
 from forensics.line_formats.base import LineFormat, shape
 from forensics.line_formats.read_formats import FORMATS_FOLDER, read_formats
 from forensics.readers.settings.environment_signs import SIGNS_FILE, ContextSign, read_signs
-from forensics.readers.word_lists import WORDS_FILE, WordList, read_lists, words_of_name
+from forensics.readers.words import WORDS_FILE, WordList, read_lists, words_of_name
 
 T = TypeVar("T")
 GROUPS = {

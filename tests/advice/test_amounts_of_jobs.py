@@ -7,7 +7,7 @@ import pytest
 from forensics import analyze
 from forensics.advice.wording import fill_command
 from forensics.model import Finding
-from forensics.readers.platforms.kubernetes_places import workload_of
+from forensics.readers.platforms.places import workload_of
 
 LIMIT = "slurmstepd: error: *** JOB 4712 ON gpu-05 CANCELLED AT 2026-11-27T15:00:21 DUE TO TIME LIMIT ***"
 EPOCHS = "Epoch 1/50 loss 2.31 acc 0.11\nEpoch 2/50 loss 1.71 acc 0.34\nEpoch 3/50 loss 1.42 acc 0.42\n"

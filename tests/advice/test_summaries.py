@@ -15,7 +15,7 @@ from forensics.advice.wording import fact_text, fields_of, summary
 from forensics.database import Cause, Database, builtin_folder, read_folders
 from forensics.database.confirm import Confirmer
 from forensics.model.verdicts import Candidate, Diagnosis, Outcome
-from forensics.readers.units import typed_fields
+from forensics.readers.base import typed_fields
 from tests.report.samples import CASES, sample
 
 GOLD = Path(__file__).parents[1] / "gold" / "clauses.txt"

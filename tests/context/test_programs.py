@@ -89,15 +89,8 @@ def test_a_fused_attention_is_a_setting(tmp_path: Path, line: str, said: bool) -
         ("    data = data.append(x)", "grown_array"),
         ("    model = keras.Sequential([x])", "rebuilt_model"),
         ("    step = tf.function(train)", "retraced"),
-        ("def build():\n    return keras.Sequential([x])\nfor n in sizes:\n    model = build()", "rebuilt_model"),
-        ("@tf.function\ndef step(x, n):\n    return x * n\nfor i in range(9):\n    step(x, i)", "retraced"),
-        (
-            "@tf.function\ndef step(x, n):\n    return x\nfor i, x in enumerate(d):\n    r = 1 / (1 + i)\n    step(x, r)",
-            "retraced",
-        ),
         ("mp.set_start_method('spawn')", "start_method"),
         ("p = mp.Process(target=f)", "no_main_guard"),
-        ("def f():\n    global n\n    n += 1\ndef main():\n    threading.Thread(target=f)", "shared_without_lock"),
         ("d = tf.data.Dataset.from_tensors(x)\nd = d.map(f)", "serial_map"),
         ("d = tf.py_function(f, [x], tf.float32)", "python_in_pipeline"),
         ("d = tf.data.Dataset.from_tensors(x)\ny = cv2.resize(x, (1, 1))", "opencv_in_pipeline"),
@@ -109,7 +102,6 @@ def test_a_fused_attention_is_a_setting(tmp_path: Path, line: str, said: bool) -
         ("kept = []\nwhile True:\n    kept.append(bytearray(4 << 20))", "growing_list"),
         ("def my_loss(y, p):\n    return -y * tf.math.log(p)", "unguarded_log"),
         ("class FocalLoss(nn.Module):\n    def forward(self, p):\n        return torch.sqrt(p).mean()", "unguarded_log"),
-        ("x = LSTM(8, stateful=True)(x)", "stateful_layer"),
     ],
 )
 def test_each_habit_is_seen(tmp_path: Path, line: str, habit: str) -> None:
@@ -123,9 +115,8 @@ def test_each_habit_is_seen(tmp_path: Path, line: str, habit: str) -> None:
     [
         "    losses.append(loss.item())",
         "    layers.append(nn.Sequential(conv))",
-        "def build():\n    keras.backend.clear_session()\n    return keras.Model(a, b)\nfor n in sizes:\n    build()",
-        "@tf.function\ndef step(x, n):\n    return x * n\nfor i in range(9):\n    n = tf.constant(i)\n    step(x, n)",
-        "@tf.function\ndef step(x):\n    return x\nfor x in data:\n    step(x)",
+        "def reset():\n    keras.backend.clear_session()\nfor n in sizes:\n    reset()\n    m = keras.Model(a, b)",
+        "model.compile(run_eagerly=False)",
         "    total += float(loss)",
         "    total += loss.detach()",
         "    names.append(name)",
@@ -138,11 +129,11 @@ def test_each_habit_is_seen(tmp_path: Path, line: str, habit: str) -> None:
         "def main():\n    mp.Process(target=f)",
         "d = tf.data.Dataset.from_tensors(x)\nd = d.map(f, num_parallel_calls=tf.data.AUTOTUNE)",
         "d = pd.read_csv('x', chunksize=1000)",
+        "d = tf.data.Dataset.from_tensors(x)\nd = d.cache('/scratch/x').batch(8)",
         "x = list(map(f, y))",
         "def batches():\n    while True:\n        xs = []\n        xs.append(read())\n        yield np.array(xs)",
         "def my_loss(y, p):\n    return -y * tf.math.log(p + 1e-8) - torch.log(p.clamp(min=1e-6))",
         "def accuracy(y, p):\n    return tf.math.log(p)",
-        "x = LSTM(8, stateful=False)(x)",
     ],
 )
 def test_what_does_no_harm_is_no_habit(tmp_path: Path, line: str) -> None:

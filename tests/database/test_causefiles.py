@@ -189,7 +189,7 @@ def test_a_good_file_with_any_line_replaced_never_raises(tmp_path_factory: pytes
     ("old", "new", "told"),
     [
         ("pattern: 'the", "pattern: '" + "x" * 5000 + "the", "pattern has 50"),
-        ("A thing", "A thing\nx: " + "y" * (1 << 20), "larger than 1048576 bytes"),
+        ("A thing", "A thing\nx: " + "y" * (4 << 20), "larger than 4194304 bytes"),
     ],
 )
 def test_what_is_too_large_is_a_fault(tmp_path: Path, old: str, new: str, told: str) -> None:

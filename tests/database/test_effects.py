@@ -5,8 +5,8 @@ import pytest
 from forensics.database import Database
 from forensics.database.effects import effect_faults, effects_of, with_effects, with_warning
 from forensics.database.entries import Remedy
-from forensics.database.files import read_rows
 from forensics.database.known_fixes import other_ways
+from forensics.database.tables import read_rows
 
 
 @pytest.mark.parametrize("row", read_rows("effects"), ids=lambda row: row["example"])

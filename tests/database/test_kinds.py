@@ -1,8 +1,8 @@
 """The kind of each cause."""
 
 from forensics.database import HEALTHY, Database
-from forensics.database.files import read_rows
 from forensics.database.kinds import kind_of
+from forensics.database.tables import read_rows
 from forensics.report.index import CAUSE_KINDS
 
 

@@ -8,8 +8,7 @@ import pytest
 from benchmarks.questions import is_right
 from forensics.database import Database, read_rows
 from forensics.explain import explain
-from forensics.explain.likeness import NOTHING
-from forensics.explain.words import codes_in, stems, terms_in
+from forensics.explain.words import NOTHING, codes_in, stems, terms_in
 
 QUESTIONS = Path(__file__).parents[2] / "benchmarks" / "questions.csv"
 

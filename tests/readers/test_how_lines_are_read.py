@@ -10,9 +10,8 @@ from forensics.readers import read as read_records
 from forensics.readers.base import parse_lines
 from forensics.readers.kernel import dump
 from forensics.readers.python import syntax_error
-from forensics.readers.python.exception_message import list_end, message_end
 from forensics.readers.python.own_words import own_words
-from forensics.readers.python.quoted_source import is_quoted_source
+from forensics.readers.python.quoted_source import is_quoted_source, list_end, message_end
 from forensics.scan import scan
 from tests.conftest import text_source
 from tests.readers.regions import regions

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forensics.readers.units import size_bytes, typed_fields
+from forensics.readers.base import size_bytes, typed_fields
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from forensics.data_files import cached_data
-from forensics.readers.word_lists import words, words_of_name
+from forensics.readers.words import words, words_of_name
 from scripts.lint.data import word_faults
 
 LISTS = """\

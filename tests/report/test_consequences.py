@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from forensics.database import Database
 from forensics.model import Report, Value
-from forensics.readers.kernel.places import is_by_kernel, uptime_s
+from forensics.readers.near_lines import is_by_kernel, uptime_s
 from forensics.report import render
 from forensics.report.course import consequences, course_steps, delay_text, first_shown, unconfirmed_consequences
 from tests.report import made

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forensics.readers.numbers.numbers import number, tokens
+from forensics.readers.numbers.labels import number, tokens
 from forensics.series import Series
 
 MIB, GIB = 1 << 20, 1 << 30

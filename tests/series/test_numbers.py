@@ -13,7 +13,7 @@ from forensics.core.shapes import zeroed
 from forensics.database import Database
 from forensics.model import Scan
 from forensics.readers.numbers import plans
-from forensics.readers.numbers.numbers import MIN_COLUMN_NUMBERS, columns, number, tokens
+from forensics.readers.numbers.labels import MIN_COLUMN_NUMBERS, columns, number, tokens
 from forensics.readers.numbers.plans import MAX_CACHED_PLANS, Plan, Value, _make_plan, _named, _only_plans, _plans
 
 NUMBERS = [

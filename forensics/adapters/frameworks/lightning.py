@@ -14,10 +14,8 @@ except ImportError:
 
 
 class ForensicsCallback(Callback):  # type: ignore[misc]
-    """Another process watches each rank while the Trainer runs; exceptions and kills are recorded.
-
-    `options`: those of forensics.guard(), for example stall_s=600 or name="my model".
-    """
+    """Another process watches each rank while the Trainer runs; exceptions and kills are recorded. `options`: those of
+    forensics.guard(), for example stall_s=600 or name="my model"."""
 
     def __init__(self, **options: Any) -> None:
         self.options = options

@@ -39,10 +39,8 @@ def wrapped(kernel: dict[str, Any], folder: str) -> dict[str, Any]:
 
 
 def install(kernel: str, in_environment: bool) -> str:
-    """Write the kernel.json into the user's folder of kernels or into this environment, and return its folder.
-
-    Raises NoSuchKernel, OSError.
-    """
+    """Write the kernel.json into the user's folder of kernels or into this environment, and return its folder. Raises
+    NoSuchKernel, OSError."""
     manager = KernelSpecManager()
     folder = manager.get_kernel_spec(kernel).resource_dir
     content = wrapped(json.loads(Path(folder, "kernel.json").read_text(encoding="utf-8")), folder)

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 import zmq
 from jupyter_client.session import Session
 
-from forensics.adapters.jupyter.cell_code import file_name
-from forensics.adapters.jupyter.running_cell import OWN_SESSION
+from forensics.adapters.jupyter.running_cell import OWN_SESSION, file_name
 from forensics.adapters.jupyter.stand_in import connected, encoded
 
 if TYPE_CHECKING:
@@ -42,10 +41,8 @@ def ask_for_crash_stacks(context: Any, connection: Mapping[str, Any], command: o
 
 
 def name_cells(bundle: str, codes: Mapping[int, str], running: int) -> int:
-    """Write the cells' numbers into the stacks, in place of the files from which ipykernel runs them.
-
-    `codes`: of the cells by their numbers. Returns the line at which the cell `running` was; 0 if the stacks do not tell.
-    """
+    """Write the cells' numbers into the stacks, in place of the files from which ipykernel runs them. `codes`: of the cells by
+    their numbers. Returns the line at which the cell `running` was; 0 if the stacks do not tell."""
     path = Path(bundle, CRASH_STACKS)
     stacks = ""
     with contextlib.suppress(OSError):

@@ -20,10 +20,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import zmq
 
-from forensics.adapters.jupyter.cell_code import ran
 from forensics.adapters.jupyter.crash_stacks import ask_for_crash_stacks, name_cells
 from forensics.adapters.jupyter.message import ERROR_NAME
-from forensics.adapters.jupyter.running_cell import TOPICS, Cell, RunningCell
+from forensics.adapters.jupyter.running_cell import TOPICS, Cell, RunningCell, ran
 from forensics.adapters.jupyter.stand_in import StandIn, subscriber
 from forensics.capture.bundle import remove_oldest, state_folder
 from forensics.capture.guard import watch
@@ -32,7 +31,7 @@ from forensics.capture.proc import readable
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from forensics.adapters.jupyter.analysis import Analysis
+    from forensics.adapters.jupyter.message import Analysis
     from forensics.capture.guard import Watch
 
 STDERR = "kernel.stderr"

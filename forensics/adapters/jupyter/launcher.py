@@ -18,8 +18,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from forensics.adapters.jupyter.analysis import Analysis
 from forensics.adapters.jupyter.kernel_watch import STDERR, DeathReporter, Kernel, KernelWatch, Timeouts, new_bundle
+from forensics.adapters.jupyter.message import Analysis
 
 if TYPE_CHECKING:
     from types import FrameType

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from jupyter_client.provisioning import LocalProvisioner
 
-from forensics.adapters.jupyter.analysis import Analysis
 from forensics.adapters.jupyter.kernel_watch import STDERR, DeathReporter, Kernel, KernelWatch, Timeouts, new_bundle
+from forensics.adapters.jupyter.message import Analysis
 
 if TYPE_CHECKING:
     from collections.abc import Callable

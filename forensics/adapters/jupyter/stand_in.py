@@ -24,10 +24,8 @@ POLL_S = 0.02  # chosen by hand: a client that waits does not notice such a shor
 
 
 class StandIn:
-    """Sockets on the ports of `connection`, a kernel's connection_info. Raises zmq.ZMQError if they are still in use.
-
-    `reach_s`: how long to wait for a client; one in a busy process needs some time to reconnect.
-    """
+    """Sockets on the ports of `connection`, a kernel's connection_info. Raises zmq.ZMQError if they are still in use. `reach_s`:
+    how long to wait for a client; one in a busy process needs some time to reconnect."""
 
     def __init__(self, context: Any, connection: Mapping[str, Any], reach_s: float) -> None:
         self.reach_s = reach_s
@@ -65,11 +63,8 @@ class StandIn:
             self.session.send(self.publisher, kind, content, request, metadata=metadata, ident=kind.encode())
 
     def reply(self, content: dict[str, Any], request: dict[str, Any]) -> None:
-        """Answer the request itself with an error, and publish that the cell has ended.
-
-        The answer does not reach a client that has not reconnected, or whose socket has another name than its session, such as
-        VS Code's.
-        """
+        """Answer the request itself with an error, and publish that the cell has ended. The answer does not reach a client that
+        has not reconnected, or whose socket has another name than its session, such as VS Code's."""
         until = time.monotonic() + self.reach_s
         while time.monotonic() < until:
             with contextlib.suppress(zmq.ZMQError):

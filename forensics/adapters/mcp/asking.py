@@ -65,10 +65,8 @@ def check_text(text: str) -> None:
 async def run_command_line(
     arguments: Sequence[str], max_bytes: int, allowed: Sequence[int] = (0,), more_environment: Mapping[str, str] | None = None
 ) -> tuple[str, bool]:
-    """The first `max_bytes` of the output of `forensics ARGUMENTS...`, and whether there was more.
-
-    `allowed`: exit statuses that are no fault. Raises UsageError with the line on stderr for any other, and after the time limit.
-    """
+    """The first `max_bytes` of the output of `forensics ARGUMENTS...`, and whether there was more. `allowed`: exit statuses that
+    are no fault. Raises UsageError with the line on stderr for any other, and after the time limit."""
     for argument in arguments:
         check_text(argument)
     command = [sys.executable, "-P", "-m", "forensics", *arguments]

@@ -46,6 +46,6 @@ def pytest_configure(config: pytest.Config) -> None:
 
         config.pluginmanager.register(Watched(config, worker[BUNDLE]), "forensics-watched")
     elif worker is None and config.getoption("forensics") and hasattr(os, "pidfd_open"):
-        from forensics.adapters.pytest.workers import Workers
+        from forensics.adapters.pytest.watched import Workers
 
         config.pluginmanager.register(Workers(config), "forensics-workers")

@@ -67,10 +67,8 @@ NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def write(path: Path, death: Death, tests: TestNotes, began: float) -> None:
-    """Write the finished tests, the running ones as errors, and the reason as properties of the suite.
-
-    `began`: when the session began, in seconds since 1970. If pytest wrote a report since then, the properties are added to it.
-    """
+    """Write the finished tests, the running ones as errors, and the reason as properties of the suite. `began`: when the session
+    began, in seconds since 1970. If pytest wrote a report since then, the properties are added to it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.is_file() and path.stat().st_mtime >= began:
         tree = ElementTree.parse(path).getroot()

@@ -1,4 +1,9 @@
-"""Have another process watch this pytest process, and make the message on its death."""
+"""Have another process watch this pytest process, and make the message on its death.
+
+Hooks of the controller of pytest-xdist: give each worker a folder, and show the reason if one crashes.
+
+worker 'gw0' crashed while running 'tests/test_a.py::test_b'    ->  the test's properties in JUnit, and the summary
+"""
 
 from __future__ import annotations
 
@@ -10,6 +15,9 @@ import time
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
+import pytest
+
+from forensics.adapters.pytest import BUNDLE
 from forensics.capture.bundle import RUN_FILE, state_folder
 from forensics.capture.guard import Guard
 
@@ -84,10 +92,8 @@ def reap(bundle: str) -> None:
 
 
 def death_of(bundle: str, how: str, within_s: float = PLUGIN_WAIT_S) -> Death:
-    """The message from the report on `bundle`, which may take up to `within_s`. `how`: "worker gw0 was ended by signal 9".
-
-    It has no secrets: names of tests, stacks and a report of another version may tell some.
-    """
+    """The message from the report on `bundle`, which may take up to `within_s`. `how`: "worker gw0 was ended by signal 9". It has
+    no secrets: names of tests, stacks and a report of another version may tell some."""
     from forensics.report.redaction.lines import masked_text
 
     report = _report(Path(bundle), within_s)
@@ -127,3 +133,59 @@ def _text(path: Path) -> str:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
+
+
+if TYPE_CHECKING:
+    from _pytest.terminal import TerminalReporter
+
+
+class Workers:
+    """Hooks of the controller; those of pytest-xdist are never called if it is not installed."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.deaths: dict[str, Death] = {}
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Give a worker its folder before it starts."""
+        node.workerinput[BUNDLE] = new_bundle(node.gateway.id)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_handlecrashitem(self, crashitem: str, report: Any) -> None:
+        """Record that a worker crashed while it ran `crashitem`."""
+        death = self._death(report.node, f"worker {report.node.gateway.id} crashed while {crashitem} ran")
+        report.user_properties += death.properties
+        self._into_junit(report, death)
+
+    def _into_junit(self, report: Any, death: Death) -> None:
+        """Add the properties to JUnit's report directly: pytest reads them at the teardown, which a crashed test does not
+        have."""
+        with contextlib.suppress(ImportError, AttributeError):
+            from _pytest.junitxml import xml_key
+
+            if (xml := self.config.stash.get(xml_key, None)) is not None:
+                for name, value in death.properties:
+                    xml.node_reporter(report).add_property(name, value)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any, error: object) -> None:
+        """Record that a worker is down; `error` if it ended unexpectedly. pytest-xdist reports its test after this call."""
+        if error and not getattr(node, "shutting_down", False) and BUNDLE in node.workerinput:
+            self.deaths.setdefault(node.workerinput[BUNDLE], Death([f"worker {node.gateway.id} crashed between two tests"], []))
+
+    def _death(self, node: Any, how: str) -> Death:
+        bundle = node.workerinput[BUNDLE]
+        reap(bundle)
+        self.deaths[bundle] = death_of(bundle, how)
+        return self.deaths[bundle]
+
+    def pytest_terminal_summary(self, terminalreporter: TerminalReporter) -> None:
+        """Write the message on each death."""
+        for bundle, death in self.deaths.items():
+            if not death.properties:
+                reap(bundle)
+            reported = death if death.properties else death_of(bundle, death.lines[0])
+            terminalreporter.section("forensics", red=True)
+            for line in reported.lines:
+                terminalreporter.line(line)

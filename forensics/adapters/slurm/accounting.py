@@ -181,10 +181,8 @@ def _requeued_into(row: SacctRow, jobs: list[SacctRow]) -> bool:
 
 
 def control_fields(text: str) -> dict[str, str]:
-    """The first record of `scontrol show job`, by name: {"StdOut": "/home/alice/slurm-4711.out", ...}.
-
-    A value may hold spaces; it ends where the next name begins.
-    """
+    """The first record of `scontrol show job`, by name: {"StdOut": "/home/alice/slurm-4711.out", ...}. A value may hold spaces;
+    it ends where the next name begins."""
     record = text.strip().split("\n\n")[0]
     found = re.finditer(r"(?:^|\s)(?P<name>[A-Z][\w/:]{1,30})=(?P<value>.*?)(?=\s+[A-Z][\w/:]{1,30}=|\s*\Z)", record, re.DOTALL)
     return {m["name"]: m["value"].strip() for m in found}

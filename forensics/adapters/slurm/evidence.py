@@ -233,9 +233,7 @@ SACCT_FILE = "sacct.txt"
 
 class JobAnswer(NamedTuple):
     """The report. `sentences`: Slurm's records, the job itself first. `went_wrong`: according to Slurm's state or the report.
-
-    `accounted`: the fields of sacct's row of the job, and of its restarts, by name.
-    """
+    `accounted`: the fields of sacct's row of the job, and of its restarts, by name."""
 
     sentences: tuple[str, ...]
     report: Report

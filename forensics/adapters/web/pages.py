@@ -52,10 +52,8 @@ def index_page(store: Store, known: Known, asked: Mapping[str, str], title: str)
 
 
 def incident_report(store: Store, known: Known, identity: int) -> Report:
-    """The report on an incident: that of its captured run, if it is kept on this machine, else what the history has of it.
-
-    Names in the former are replaced unless the history keeps names. Raises UsageError if there is no such incident.
-    """
+    """The report on an incident: that of its captured run, if it is kept on this machine, else what the history has of it. Names
+    in the former are replaced unless the history keeps names. Raises UsageError if there is no such incident."""
     row = store.shown(identity)
     incident = Incident(**{name: row[name] for name in Incident.__struct_fields__})
     kept = _kept_report(known, incident)

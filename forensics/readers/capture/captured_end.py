@@ -30,8 +30,7 @@ from msgspec import Struct
 from forensics.data_files.named_parts import first_row, part_rows, patterns_of
 from forensics.database import signal_outcome
 from forensics.model import Line, Region, Scan, Trigger, Value, Weight
-from forensics.readers.base import Record, parse_lines
-from forensics.readers.units import typed_fields
+from forensics.readers.base import Record, parse_lines, typed_fields
 
 CAPTURE_PREFIX = "forensics run: "
 
@@ -329,10 +328,8 @@ class CapturedRun(Struct, frozen=True):
     ended_well: bool = False
 
     def is_elsewhere(self, group: str) -> bool:
-        """Is `group`, as the kernel names it, none in which a process of the run was?
-
-        In a container the run's own paths are the ends of those that the kernel names, and `/` may be any.
-        """
+        """Is `group`, as the kernel names it, none in which a process of the run was? In a container the run's own paths are the
+        ends of those that the kernel names, and `/` may be any."""
         named = group.rstrip("/") + "/"
         return bool(group and self.groups) and not any(own.rstrip("/") + "/" in named for own in self.groups)
 

@@ -8,9 +8,8 @@ By itself it proves nothing. It tells a rank where others lost their connection 
 """
 
 from forensics.model import Region, Trigger
-from forensics.readers.base import Record
+from forensics.readers.base import Record, typed_fields
 from forensics.readers.capture.captured_end import account_of
-from forensics.readers.units import typed_fields
 
 FIRST_END = "first_end"
 TRIGGER = Trigger(FIRST_END, ("forensics run: the command, pid ",), before=160, after=0)

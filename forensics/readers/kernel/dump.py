@@ -11,8 +11,7 @@ It proves nothing by itself: a warning has the same dump. Its fields belong to t
 from forensics.core import lazy
 from forensics.data_files.named_parts import patterns_of
 from forensics.model import Region, Trigger, Value
-from forensics.readers.base import ParsedLine, Record, parse_lines
-from forensics.readers.units import typed_fields
+from forensics.readers.base import ParsedLine, Record, parse_lines, typed_fields
 
 TRIGGER = Trigger("kernel_dump", (" Comm: ", "RIP: 0010:"), before=25, after=40)
 OUTCOMES: tuple[str, ...] = ()

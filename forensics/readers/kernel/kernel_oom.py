@@ -19,9 +19,8 @@ from forensics.core.text import format_size
 from forensics.data_files.named_parts import first_row, patterns_of
 from forensics.line_formats.cgroup_paths import owner_phrase
 from forensics.model import Line, Region, Stamp, Trigger, Value, Weight
-from forensics.readers.base import ParsedLine, Record, parse_lines
+from forensics.readers.base import ParsedLine, Record, parse_lines, typed_fields
 from forensics.readers.kernel.process_table import OOM_PAGE_BYTES, ProcessTable
-from forensics.readers.units import typed_fields
 
 TRIGGERS = (
     Trigger("kernel_oom", ("invoked oom-killer",), after=500),

@@ -76,10 +76,8 @@ def read(region: Region) -> Record | None:
 
 
 def decode_status(status: int, vendor: str = "", ipid: int | None = None) -> tuple[str, str | None, str] | None:
-    """Outcome, cause and meaning of a status word. None for a status word without an error.
-
-    `vendor`: the kernel's vendor number, "2" is AMD. `ipid`: AMD's MCA_IPID, whose bits 43 to 32 name the unit of the bank.
-    """
+    """Outcome, cause and meaning of a status word. None for a status word without an error. `vendor`: the kernel's vendor number,
+    "2" is AMD. `ipid`: AMD's MCA_IPID, whose bits 43 to 32 name the unit of the bank."""
     kinds = (("amd", status), ("ipid", ipid >> 32 if ipid is not None else None), ("code", status))
     for kind, word in kinds:
         if word is None or (kind == "amd" and vendor != AMD and ipid is None):

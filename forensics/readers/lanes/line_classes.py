@@ -1,15 +1,148 @@
-"""Classify a line: trouble, progress, a good end, and so on. The wordings are the phrases of the database.
+"""Small facts of one line that say what kind of record it is: its level, a counted step, a pid, the heading of a cell.
+
+The exit status that the last lines of a log record, as a wrapper, a shell or a CI system prints it.
+
+    Done. Your build exited with 1.   -> 1
+    exit status 0                     -> 0
+    status code 200 of /health        -> None: it is no status of the program
+    Successfully completed.           -> 0, in the report that LSF writes below the output of a job
+
+Such a line is written by the process that waited for the program, so it counts beside what the program itself printed.
+
+The phrases `status` of good_end and bad_end ask something else: whether a line tells of an end, anywhere in a log and anywhere in
+the line. Of 613 lines with a status at their end in the logs of five corpora they match 386; the others (`return code -22` of a
+driver, `exit 1` of a script that is printed) are no ends there, but are the status if they are the last thing that is said. One
+pattern for both would move what was learned of either.
+
+Classify a line: trouble, progress, a good end, and so on. The wordings are the phrases of the database.
 
 "corrupt image 17.jpg, skipping"  ->  TROUBLE | GOES_ON          "504 steps, 0 failed"  ->  0
 "Epoch 3/10 loss 0.41"            ->  PROGRESS                   "Traceback (most recent call last):"  ->  TROUBLE | TRACEBACK
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from forensics.core import lazy
-from forensics.core.shapes import ZEROS, asks_digits
+from forensics.core.shapes import ZEROS, asks_digits, by_shape
+from forensics.data_files.named_parts import patterns_of
 from forensics.database import Database
 from forensics.database.phrase_filter import phrase_filter
+from forensics.line_formats import parse_prefix, unlabelled
+from forensics.model.verdicts import Lane
+
+MILD_RECORD_PATTERN = lazy.regex(r"^.{0,80}\b(?:WARN(?:ING)?|INFO|DEBUG|NOTICE)\b|Warning: ")
+PATTERNS = patterns_of("line parts")
+CELL_HEADING_PATTERN = lazy.regex(rb"(?:\d{4}-\d\d-\d\dT\S+ )?In \[[ \d]{1,9}\]:$")
+INFORMATION_LEVELS = {"info", "i", "debug", "d", "trace"}
+LOW_SEVERITY_LEVELS = {"warning", "warn", "w", "info", "i", "debug", "d", "trace", "notice"}
+MAX_LEVEL_CHARS = 160  # the level is in these first characters of a line, after a time, a host and the name of a logger
+PLACE_IN_CODE_PATTERN = lazy.regex(r"[\w./\\-]+\.\w{1,8}[:(]\d+")
+
+
+def is_mild_record(text: str) -> bool:
+    """Has the line the level of a warning or a lower one, near its beginning or as the class of a warning?"""
+    return MILD_RECORD_PATTERN.search(text) is not None
+
+
+def is_python_warning(text: str) -> bool:
+    """Is it a warning of Python's? The program goes on after it, and the line below it is a line of code."""
+    return PATTERNS.python_warning.search(text) is not None
+
+
+def is_low_severity(text: str) -> bool:
+    """Is the level of the record itself a warning or lower?"""
+    if level := parse_prefix(text).level:
+        return level.lower() in LOW_SEVERITY_LEVELS
+    return PATTERNS.record_level.search(unlabelled(text)[:MAX_LEVEL_CHARS]) is not None
+
+
+def is_information(text: str) -> bool:
+    """Does the record itself say that it only informs?"""
+    return (parse_prefix(text).level or "").lower() in INFORMATION_LEVELS
+
+
+def named_pid(text: str) -> str:
+    """The digits of the pid that the line names; empty if it names none."""
+    found = PATTERNS.pid.search(text)
+    return str(found[1]) if found else ""
+
+
+def counted_step(text: str) -> int | None:
+    """The step, epoch, iteration or round that the line counts; None if it counts none."""
+    place = step_place(text)
+    return int(text[place]) if place else None
+
+
+@by_shape
+def step_place(text: str) -> slice | None:
+    """Where the number of such a count stands; None if there is none."""
+    found = PATTERNS.counter.search(text)
+    return slice(*found.span(1)) if found else None
+
+
+def is_cell_heading(raw: bytes) -> bool:
+    """Is it the heading of a notebook's cell, `In [3]:`, as sources.formats.notebook writes it?"""
+    return CELL_HEADING_PATTERN.match(raw) is not None
+
+
+def failed_cell(text: str) -> tuple[str, str] | None:
+    """The cell of a notebook and the error that ended it, `In [3]`, `KeyError`, as sources.formats.notebook writes it. None for
+    an end that the user or the program asked for."""
+    found = PATTERNS.failed_cell.match(text)
+    return (found["cell"], found["kind"]) if found else None
+
+
+def tells_no_reason(text: str) -> bool:
+    """Is it a prompt, a search for a file that is not there, or a unit that systemd started? No failure stands in it. Nor is a
+    line of a capture's account one: `readers/capture` reads them all, and what they tell is evidence already."""
+    return PATTERNS.no_reason.match(text) is not None
+
+
+def names_a_place_in_code(text: str) -> bool:
+    """Does the line name a file and a line of code?"""
+    return PLACE_IN_CODE_PATTERN.search(text) is not None
+
+
+def heads_end_report(text: str) -> bool:
+    """Is it the first line of the report that LSF writes behind the output of a job: `Sender: LSF System <lsfadmin@n1>`?"""
+    return text.startswith("Sender: LSF System")
+
+
+def is_of_tracker(text: str) -> bool:
+    """Is it a line of a client that records experiments? Such a client says goodbye at any exit, good or bad."""
+    return PATTERNS.tracker.search(text) is not None
+
+
+def is_time_of_shell(text: str) -> bool:
+    """Is it one of the times that a shell's `time` writes behind the output of a command: `real    126m14.364s`?"""
+    return PATTERNS.shell_time.match(text) is not None
+
+
+LAST_LINES_WITH_STATUS = 3  # chosen by hand: a date or a closing line may follow the status
+MAX_STATUS = 255  # of a process
+EXIT_LINE_PATTERNS = patterns_of("exit line")
+REPORTED_SUCCESS = "Successfully completed."
+MAX_LINES_BEHIND_SUCCESS = 18  # in such a report: the table of what the job used, and where its output is
+
+
+def exit_status(lane: Lane | None) -> int | None:
+    """The last exit status that the last lines of `lane` record; None where they record none."""
+    if lane is None:
+        return None
+    last = [line for line in lane.last_lines if line.text.strip()]
+    if any(EXIT_LINE_PATTERNS.report_end.match(line.text) for line in last):
+        done = (line for line in lane.good_lines if line.number >= last[-1].number - MAX_LINES_BEHIND_SUCCESS)
+        return 0 if any(line.text.strip() == REPORTED_SUCCESS for line in done) else None
+    return _last_status([unlabelled(line.text) for line in last])
+
+
+def _last_status(texts: Sequence[str]) -> int | None:
+    for text in reversed(texts[-LAST_LINES_WITH_STATUS:]):
+        found = EXIT_LINE_PATTERNS.exit_line.search(text)
+        if found and int(found[1]) <= MAX_STATUS:
+            return int(found[1])
+    return None
+
 
 TROUBLE, GOES_ON, GOOD, PROGRESS, START, SHUT_DOWN, TRACEBACK, FRAME, SERVICE, SAVED, BAD_END, RUN_FAILED = (
     1 << i for i in range(12)
@@ -89,7 +222,6 @@ class LineClasses:
 
     def classify_shape(self, shape: str) -> int | None:
         """The classes of each line that is `shape` with zeros for its digits; None if they depend on its digits, or may do so.
-
         `shape`: of a line without terminal escapes, of ASCII."""
         if shape not in self.of_shape:
             if len(self.of_shape) >= MAX_SHAPES_CLASSIFIED:

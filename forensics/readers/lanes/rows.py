@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from forensics.core.text import decode_line
 from forensics.line_formats import may_have_prefix, parse_prefix, unlabelled
-from forensics.readers.lanes.line_parts import counted_step, step_place
-from forensics.readers.progress.run_words import closes_run
+from forensics.readers.lanes.line_classes import counted_step, step_place
+from forensics.readers.progress.counters import closes_run
 
 LaneKey = tuple[str, str]  # kind of entity or supervisor of its records, name
 CARRIAGE_RETURN = 0x0D  # as a number: to look for one byte as bytes takes ten times as long

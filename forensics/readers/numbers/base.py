@@ -1,4 +1,6 @@
-"""A number that a log prints repeatedly: its readings in order, and what it measures.
+"""The time of a line that holds a number, by the clock of the line itself.
+
+A number that a log prints repeatedly: its readings in order, and what it measures.
 
 step 40 rss 1,234.5 MB -> Reading(line 12, value 1294467072.0, step 40) of Series("rss", quantity "memory", unit "bytes")
 
@@ -7,6 +9,7 @@ Series from tables: numbers whose meaning is given by their column, not by a lab
 A row "0  43  35  1075" below "# gpu  pwr gtemp  pclk" -> Cell(line 3, SM clock in MHz, "gpu 0", 1075.0)
 """
 
+import datetime
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
@@ -16,7 +19,22 @@ from typing import overload
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forensics.model import Line
+from forensics.line_formats import parse_prefix
+from forensics.model import Line, Stamp
+
+
+def stamp_of(text: str) -> Stamp | None:
+    """The timestamp of a line; None if it has none."""
+    return parse_prefix(text).stamp
+
+
+def seconds_of(text: str) -> float | None:
+    """The time of a line in seconds, by its own clock; None if it has no timestamp, or one without a date."""
+    stamp = stamp_of(text)
+    if stamp is None or stamp.lacks == "date":
+        return None if stamp is None else stamp.mono
+    return stamp.wall.replace(tzinfo=datetime.UTC).timestamp() if stamp.wall else stamp.mono
+
 
 # A quantity of `memory` is in bytes or percent, times are in seconds, rates in units per second. `throttle` is 1 while the GPU
 # lowers its clocks, `limit` is the maximum of memory in bytes, `events` is a counter.

@@ -226,11 +226,8 @@ class _Gathered:
 
 
 def _silent_keys(planned: Sequence[tuple[Plan, list[int]]], numbers: Sequence[int]) -> Set[Key]:
-    """The keys of series of so few readings that no detector looks at them and no curve is drawn of them.
-
-    Rates are compared over time, and so is memory, whose short series may be parts of one. A loss is looked for beside a norm of
-    the gradient, too.
-    """
+    """The keys of series of so few readings that no detector looks at them and no curve is drawn of them. Rates are compared over
+    time, and so is memory, whose short series may be parts of one. A loss is looked for beside a norm of the gradient, too."""
     counts: dict[Key, int] = {}
     for one, places in planned:
         for key in one.keys:

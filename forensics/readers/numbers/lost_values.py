@@ -8,11 +8,10 @@ import re
 from forensics.core.text import decode_line
 from forensics.data_files.named_parts import patterns_of
 from forensics.model import Scan
+from forensics.readers.base import sampled_blocks
 from forensics.readers.numbers.base import Reading, Series
-from forensics.readers.numbers.labels import label_meaning
-from forensics.readers.numbers.numbers import words
-from forensics.readers.sampled_lines import sampled_blocks
-from forensics.readers.word_lists import words as word_list
+from forensics.readers.numbers.labels import label_meaning, words
+from forensics.readers.words import words as word_list
 
 QUANTITY = "metric"
 MAX_LOST_NAMES = 3  # bounds time; what is lost with them says no more

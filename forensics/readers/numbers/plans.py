@@ -20,9 +20,8 @@ from msgspec.structs import replace
 from forensics.core import lazy
 from forensics.core.shapes import shapes_of
 from forensics.data_files.named_parts import patterns_of
-from forensics.readers.numbers.labels import Meaning, label_meaning
-from forensics.readers.numbers.numbers import MIN_COLUMN_NUMBERS, Token, columns, number, tokens
-from forensics.readers.word_lists import words
+from forensics.readers.numbers.labels import MIN_COLUMN_NUMBERS, Meaning, Token, columns, label_meaning, number, tokens
+from forensics.readers.words import words
 
 MAX_CACHED_LINE_CHARS = 1000  # the plans of longer lines are not cached: they hardly ever occur twice
 MAX_CACHED_PLANS = 4096  # a log has some dozen shapes of lines with numbers; a few megabytes when full
@@ -190,7 +189,7 @@ def _make_plan(text: str) -> _Named:
         values=tuple(_value(text, t, m, scopes, held_out) for t, m in known if m.quantity not in counted),
         steps=counted["step"],
         epochs=counted["epoch"],
-        pairs=_pairs(PATTERNS.of_total, text) if known else (),
+        pairs=tuple((slice(*m.span(1)), slice(*m.span(2))) for m in PATTERNS.of_total.finditer(text)) if known else (),
         scope=_joined(scopes, len(text)),
         is_progress=not held_out and any(m.quantity in PROGRESS_QUANTITIES for _, m in known),
     )
@@ -202,10 +201,6 @@ def _make_plan(text: str) -> _Named:
 def _digits(text: str, places: Iterable[slice]) -> set[tuple[int, int]]:
     """Where digits stand at these places."""
     return {m.span() for at in places for m in DIGITS_PATTERN.finditer(text, at.start, at.stop)}
-
-
-def _pairs(pattern: re.Pattern[str], text: str) -> tuple[tuple[slice, slice], ...]:
-    return tuple((slice(*m.span(1)), slice(*m.span(2))) for m in pattern.finditer(text))
 
 
 def _blank(found: re.Match[str]) -> str:

@@ -20,9 +20,9 @@ from forensics.readers.numbers.base import (
     Cell,
     Measure,
     Series,
+    seconds_of,
     series_from_cells,
 )
-from forensics.readers.numbers.times import seconds_of
 
 FREE_TRIGGER = Trigger("free table", ("mem: ",), before=1, thin=True)
 SMI_TRIGGER = Trigger("nvidia-smi table", ("mib / ",), before=1, thin=True)
@@ -250,10 +250,8 @@ def _smi_moment(text: str) -> float | None:
 
 
 def _rows(header: str, lines: Sequence[Line], at_end: bool = False) -> Iterator[Cell]:
-    """vmstat, sar -r, dmon, pmon: rows of numbers below a header that is printed once or repeatedly.
-
-    `at_end`: the lines do not directly follow the header, so other lines between the rows are skipped.
-    """
+    """vmstat, sar -r, dmon, pmon: rows of numbers below a header that is printed once or repeatedly. `at_end`: the lines do not
+    directly follow the header, so other lines between the rows are skipped."""
     head = header.lstrip("# ").split()
     for line in lines:
         cells = line.text.split()

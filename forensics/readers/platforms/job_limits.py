@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from forensics.core import lazy
 from forensics.data_files.named_parts import patterns_of
 from forensics.model import Habit, Line, Region, Scan, Trigger
-from forensics.readers.units import size_bytes
+from forensics.readers.base import size_bytes
 
 MAX_ACCOUNT_ROWS = 200  # chosen by hand: the account of one job has a row for each step
 TRIGGER = Trigger(

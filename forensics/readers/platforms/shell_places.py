@@ -16,8 +16,8 @@ from collections.abc import Iterable, Sequence
 
 from forensics.data_files.named_parts import patterns_of
 from forensics.model import FailedActivation, Fields, Proof, Scan, Trigger
+from forensics.readers.base import Found
 from forensics.readers.python.library_files import knows_own_code
-from forensics.readers.surroundings.near import Found
 
 PATTERNS = patterns_of("shell places")
 

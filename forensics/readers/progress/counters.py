@@ -1,4 +1,6 @@
-"""How far a run had come, as a line of its log says: the epochs, steps and rounds that it counts, and the bars that it draws.
+"""Words that a run prints of itself between its numbers: an end, trouble, the trial or fold that a line belongs to.
+
+How far a run had come, as a line of its log says: the epochs, steps and rounds that it counts, and the bars that it draws.
 
     [Epoch 3/5] step 200 loss 2.31                -> epoch 3 of 5, step 200
     8%|###  | 200/2515 [46:16<9:01:34, 14.04s/it] -> 200 of 2515, of a bar
@@ -13,6 +15,32 @@ from msgspec import Struct
 from forensics.core import lazy
 from forensics.core.shapes import by_shape
 from forensics.data_files.named_parts import patterns_of
+
+RUN_WORDS_PATTERNS = patterns_of("run words")
+QUOTED_CALL_PATTERN = lazy.regex(r"\w\([fr]?[\"']")  # of a line of a program that is quoted: `print("training done")`
+
+
+def tells_an_end(text: str) -> bool:
+    """Has the line a word of the end of a run, or of what comes at its end?"""
+    return RUN_WORDS_PATTERNS.end_words.search(text) is not None
+
+
+@by_shape
+def closes_run(text: str) -> bool:
+    """Does the line say that the whole run is over, and well?"""
+    return RUN_WORDS_PATTERNS.closing.search(text) is not None and not QUOTED_CALL_PATTERN.search(text)
+
+
+def tells_trouble(text: str) -> bool:
+    """Has the line a word of failure?"""
+    return RUN_WORDS_PATTERNS.trouble.search(text) is not None
+
+
+def trial_number(text: str) -> str | None:
+    """The digits of the trial, fold or run that the line names; None if it names none."""
+    found = RUN_WORDS_PATTERNS.trial.search(text)
+    return str(found["number"]) if found else None
+
 
 PATTERNS = patterns_of("counters")
 BAR_COUNT_PATTERN = lazy.regex(  # tqdm's, with the unit of its rate, as a logger prints it too, and Keras'
@@ -34,9 +62,7 @@ TOTAL_PATTERN = lazy.regex(rb"(?:/|of)[\x00-\x20\d\x80-\xff]")
 
 class Counter(Struct, frozen=True):
     """A number that a run counts up. `unit`: `epoch`; empty for a bar. `total`: what it counts to; 0 if the line does not say.
-
-    `of_steps`: does it count steps? A bar may also count files or cells.
-    """
+    `of_steps`: does it count steps? A bar may also count files or cells."""
 
     unit: str
     now: int

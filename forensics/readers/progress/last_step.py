@@ -33,6 +33,7 @@ from forensics.core.text import DIGITS_TO_ZEROS, decode_line
 from forensics.data_files.named_parts import patterns_of
 from forensics.database import read_rows
 from forensics.model import Scan
+from forensics.readers.base import sampled_blocks
 from forensics.readers.progress.counters import (
     COUNT_TEXTS,
     NAMED_COUNT_TEXTS,
@@ -51,7 +52,6 @@ from forensics.readers.progress.counters import (
     trainer_position,
 )
 from forensics.readers.progress.rounds import unfinished_round
-from forensics.readers.sampled_lines import sampled_blocks
 
 MAX_LIKE_LINES = 200  # from the end, in which the whole lines are looked for
 MIN_LIKE_LINES = 3  # that begin as the torn one does
@@ -95,10 +95,8 @@ def _texts(ends: str) -> tuple[bytes, ...]:
 
 
 def told_end(scan: Scan) -> tuple[str, int, bool]:
-    """The last program of the table that begins in it, the line, and whether it tells of a good end.
-
-    One that tells of no end is preferred; "", 0, False if there is none, or if it ended otherwise.
-    """
+    """The last program of the table that begins in it, the line, and whether it tells of a good end. One that tells of no end is
+    preferred; "", 0, False if there is none, or if it ended otherwise."""
     blocks = sampled_blocks(scan)
     shapes = b"\n".join(shape for block in blocks for shape in block.distinct)
     known = [row for row in _table() if row[1].translate(DIGITS_TO_ZEROS) in shapes]
@@ -134,9 +132,7 @@ MAX_READ_CHARS = 2000  # of the end of a line, which may hold all the states of 
 
 def last_progress(scan: Scan, first: int) -> Progress:
     """How far the attempt that begins in line `first` had come, by its last counters, or by a record that is never the last.
-
-    Where these tell of no end that was missed: by the count of a round that stops short, and by a line that is torn.
-    """
+    Where these tell of no end that was missed: by the count of a round that stops short, and by a line that is torn."""
     found = _last_counters(scan, first)
     if not found.counters or all(c.is_complete for c in found.counters):
         last = _before_end(scan, first)
@@ -167,10 +163,8 @@ def _before_end(scan: Scan, first: int) -> Progress:
 
 
 def _last_counters(scan: Scan, first: int) -> Progress:
-    """The last counters with a total from line `first` on: the epoch, and a step of it or a bar behind it.
-
-    If none of them shows its total, the last one of a kind that the run said a total of.
-    """
+    """The last counters with a total from line `first` on: the epoch, and a step of it or a bar behind it. If none of them shows
+    its total, the last one of a kind that the run said a total of."""
     inner, line = None, 0
     for number, text in lines_from_end(scan, COUNT_TEXTS, MAX_SEARCHED_LINES, first, only=TOTAL_PATTERN, counted=True):
         if inner and "epoch" not in text.lower():

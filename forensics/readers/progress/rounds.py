@@ -18,8 +18,8 @@ from forensics.core.text import decode_line
 from forensics.data_files.named_parts import patterns_of
 from forensics.line_formats import parse_prefix
 from forensics.model import Scan
+from forensics.readers.base import Block, sampled_blocks
 from forensics.readers.progress.counters import Counter
-from forensics.readers.sampled_lines import Block, sampled_blocks
 
 MAX_ROUND_LINES = 20_000  # from the end; bounds time
 LAST_KINDS_LINES = 50  # from the end: kinds of lines that were not printed there belong to an earlier part of the run
@@ -35,9 +35,7 @@ PATTERNS = patterns_of("rounds")
 
 def unfinished_round(scan: Scan, first: int) -> tuple[Counter, int] | None:
     """The last count of a round that stops short, with the total of the rounds before it, and its line; None if none does.
-
-    `first`: the line in which the attempt begins.
-    """
+    `first`: the line in which the attempt begins."""
     block = sampled_blocks(scan)[-1] if scan.sample else None
     if block is None:
         return None

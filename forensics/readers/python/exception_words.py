@@ -54,9 +54,7 @@ def tells_of_lost_numbers(message: str) -> bool:
 
 def read_exceptions(events: Sequence[Observation], database: Database) -> list[Observation]:
     """`events`; after each exception, an event for the cause that its words name, if its message names another cause well enough.
-
-    An exception is skipped if a signature already names another cause on its lines, or on a line with the same words.
-    """
+    An exception is skipped if a signature already names another cause on its lines, or on a line with the same words."""
     told = [e for e in events if e.cause is not None and not _is_exception(e, database)]
     named = {line for e in told for line in _lines(e)}
     said = {unlabelled(proof.text) for e in told if e.count > 1 for proof in e.proofs}

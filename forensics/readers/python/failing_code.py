@@ -19,6 +19,8 @@ AttributeError: module 'scipy' has no attribute 'misc'
 A line of a library is no line to correct: `file` and `line_no` are facts of remedies only where they are the program's own.
 """
 
+from __future__ import annotations
+
 import ast
 from collections.abc import Iterator, Sequence
 from itertools import dropwhile
@@ -27,7 +29,8 @@ from forensics.core import lazy
 from forensics.data_files.named_parts import patterns_of
 from forensics.database import read_table
 from forensics.model import Fields, LinesAround, Proof, Value
-from forensics.programs.written_maps import is_written_map
+from forensics.programs.code import is_written_map
+from forensics.readers.base import nothing_near
 from forensics.readers.python.failing_parts import LOOKED_UP_IN, PART_FACTS, failing_parts
 from forensics.readers.python.frames import BOX, FRAME_CODE_ROWS, cell_number
 from forensics.readers.python.library_files import (
@@ -38,8 +41,7 @@ from forensics.readers.python.library_files import (
     without_library_folder,
 )
 from forensics.readers.python.near_tracebacks import Place, tracebacks_near
-from forensics.readers.surroundings.near import nothing_near
-from forensics.readers.word_lists import words
+from forensics.readers.words import words
 
 LIBRARY_FACTS = LIBRARY_PLACE, RAISING, CALLING, ASKED, EXTENSION, PYTHON_RELEASE = (
     "library_place",
@@ -128,10 +130,8 @@ CLOSED_BY = {"(": ")", "[": "]", "{": "}"}
 
 
 def failing_code(facts: Fields, proofs: Sequence[Proof], around: LinesAround = nothing_near) -> dict[str, Value]:
-    """The facts of FAILING_FACTS for the line of the program that `facts` name; none where no traceback quotes it.
-
-    Where no line of the program is known, what a library asserted.
-    """
+    """The facts of FAILING_FACTS for the line of the program that `facts` name; none where no traceback quotes it. Where no line
+    of the program is known, what a library asserted."""
     file, line = facts.get("file"), facts.get("line_no")
     lines, at = around(proofs[0]) if proofs else ((), 0)
     if not lines:
@@ -279,10 +279,8 @@ def _printable(facts: Fields, marked: str, code: str, direct: bool) -> list[str]
 
 
 def _values(code: str, direct: bool) -> list[str]:
-    """The values that go into a statement, as it names them; empty for code that is cut within a word, or has none.
-
-    `direct`: the statement itself failed. Else the object of a method is no value: `trainer` of `trainer.train(batch)`.
-    """
+    """The values that go into a statement, as it names them; empty for code that is cut within a word, or has none. `direct`: the
+    statement itself failed. Else the object of a method is no value: `trainer` of `trainer.train(batch)`."""
     if code.rstrip().endswith(("(", "[")):  # its arguments stand in lines that are not quoted
         return []
     tree = _parsed(code)

@@ -18,13 +18,25 @@ assert len(a) == len(b), "lengths differ"  AssertionError: lengths differ
   -> asserted "len(a) == len(b)"
 
 Only a part that is the single one of its kind in the statement is told; of what may be None, a call rather than a name.
+
+Look up what took the place of a name that a library or Python itself no longer has, in tables/successors.csv.
+
+AttributeError: module 'numpy' has no attribute 'float'.                      -> old_name numpy.float, successor float
+ImportError: cannot import name 'Mapping' from 'collections' (/opt/x.py)      -> old_name collections.Mapping, ...
+AttributeError: 'DataFrame' object has no attribute 'append'                  -> old_name DataFrame.append, ...
+TypeError: read_csv() got an unexpected keyword argument 'error_bad_lines'    -> old_name error_bad_lines, ...
 """
 
+from __future__ import annotations
+
 import ast
+import functools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from forensics.core import lazy
 from forensics.data_files.named_parts import patterns_of
+from forensics.database import read_table
 from forensics.model import Fields, Value
 
 PART_FACTS = (
@@ -63,26 +75,24 @@ PART_FACTS = (
 PATTERNS = patterns_of("failing statement")
 NONE_TYPE = "NoneType"
 MAX_PART_CHARS = 60  # of an expression that is quoted in a sentence beside its place
-OPERATORS: dict[str, type[ast.operator]] = {
-    "+": ast.Add,
-    "-": ast.Sub,
-    "*": ast.Mult,
-    "/": ast.Div,
-    "//": ast.FloorDiv,
-    "%": ast.Mod,
-    "@": ast.MatMult,
-    "** or pow()": ast.Pow,
-    "|": ast.BitOr,
-    "&": ast.BitAnd,
-}
+OPERATORS = {
+    "+": "Add",
+    "-": "Sub",
+    "*": "Mult",
+    "/": "Div",
+    "//": "FloorDiv",
+    "%": "Mod",
+    "@": "MatMult",
+    "** or pow()": "Pow",
+    "|": "BitOr",
+    "&": "BitAnd",
+}  # names of classes of `ast`
 INITIALISERS, CALL_METHODS = ("__init__", "__new__"), ("forward", "__call__", "call")
 
 
 def failing_parts(tree: ast.AST, facts: Fields, direct: bool = True, in_python: bool = False) -> dict[str, Value]:
-    """The facts of PART_FACTS for the statement `tree`, on whose way the exception of `facts` was raised.
-
-    `direct`: the statement itself raised it. `in_python`: a module of Python did, which checks only what it is given.
-    """
+    """The facts of PART_FACTS for the statement `tree`, on whose way the exception of `facts` was raised. `direct`: the statement
+    itself raised it. `in_python`: a module of Python did, which checks only what it is given."""
     message, kind = str(facts.get("exc_message", "")), str(facts.get("exc_type", ""))
     if call := _call_told(tree, message):
         return call
@@ -143,10 +153,6 @@ def _subscripted(tree: ast.AST) -> tuple[list[ast.expr], str, ast.expr | None]:
     return [n.value for n in nodes], "", nodes[0].slice if len(nodes) == 1 else None
 
 
-def _gone_over(tree: ast.AST) -> list[ast.expr]:
-    return [n.iter for n in ast.walk(tree) if isinstance(n, ast.For | ast.comprehension)]
-
-
 def _calls(tree: ast.AST) -> list[ast.Call]:
     return [n for n in ast.walk(tree) if isinstance(n, ast.Call)]
 
@@ -170,7 +176,7 @@ def _uses() -> tuple[tuple[re.Pattern[str], Callable[[ast.AST, re.Match[str]], S
         (PATTERNS.no_attribute, _attributes),
         (PATTERNS.subscripted, lambda tree, _: _subscripted(tree)[0]),
         (PATTERNS.called, lambda tree, _: [c.func for c in _calls(tree)]),
-        (PATTERNS.gone_over, lambda tree, _: _gone_over(tree)),
+        (PATTERNS.gone_over, lambda tree, _: [n.iter for n in ast.walk(tree) if isinstance(n, ast.For | ast.comprehension)]),
         (PATTERNS.measured, lambda tree, _: _measured(tree)),
         (PATTERNS.searched, lambda tree, _: _searched(tree)),
         (PATTERNS.path, lambda tree, _: _path_arguments(tree)),
@@ -201,9 +207,9 @@ def _operands(tree: ast.AST, message: str) -> dict[str, Value]:
     wanted = OPERATORS.get((found["operator"] or "+").removesuffix("=") if found["operator"] or "str" in message else "")
     sides: list[tuple[ast.expr, ast.expr]] = []
     for n in ast.walk(tree):
-        if isinstance(n, ast.BinOp) and (wanted is None or isinstance(n.op, wanted)) and not found["compare"]:
+        if isinstance(n, ast.BinOp) and (wanted is None or type(n.op).__name__ == wanted) and not found["compare"]:
             sides.append((n.left, n.right))
-        elif isinstance(n, ast.AugAssign) and (wanted is None or isinstance(n.op, wanted)) and not found["compare"]:
+        elif isinstance(n, ast.AugAssign) and (wanted is None or type(n.op).__name__ == wanted) and not found["compare"]:
             sides.append((n.target, n.value))
         elif isinstance(n, ast.Compare) and found["compare"] and len(n.ops) == 1:
             sides.append((n.left, n.comparators[0]))
@@ -274,3 +280,35 @@ def _has_fixed_key(index: ast.expr) -> bool:
     """Is it a constant, or the name of one? `batch[OBS_TOKENS]`, `batch[f"{OBS_TOKENS}"]`"""
     names = [n.attr if isinstance(n, ast.Attribute) else n.id for n in ast.walk(index) if isinstance(n, ast.Name | ast.Attribute)]
     return not names or (isinstance(index, ast.Name | ast.Attribute | ast.JoinedStr) and any(map(str.isupper, names)))
+
+
+HIDDEN_MODULE_PATTERN = lazy.regex(r"\._api\.v2|\.api\._v\d|\A_+")  # TensorFlow and Keras print the modules behind their names
+MISSING_NAME_PATTERNS = (
+    lazy.regex(r"module '(?P<owner>[\w.]{1,80})' has no attribute '(?P<old>\w{1,60})'"),
+    lazy.regex(r"'(?P<owner>\w{1,60})'(?: object)? has no attribute '(?P<old>\w{1,60})'"),
+    lazy.regex(r"cannot import name '(?P<old>\w{1,60})' from '(?P<owner>[\w.]{1,80})'"),
+    lazy.regex(r"No module named '(?:(?P<owner>[\w.]{1,80})\.)?(?P<old>\w{1,60})'"),
+)
+SUCCESSORS_PATTERNS = patterns_of("successors")
+
+
+@functools.cache
+def _table() -> dict[str, dict[str, str]]:
+    return read_table("successors")
+
+
+def successor_facts(text: str) -> dict[str, Value]:
+    """The first name in messages of `text` that has a successor, with that one, and the release that took it out if known."""
+    for pattern in MISSING_NAME_PATTERNS:
+        for found in pattern.finditer(text):
+            owner = HIDDEN_MODULE_PATTERN.sub("", found["owner"] or "")
+            if row := _table().get(f"{owner}.{found['old']}".lstrip(".")):
+                return _facts(row["name"], row)
+    for found in SUCCESSORS_PATTERNS.refused_argument.finditer(text):
+        if row := _table().get(f"{found['callee']}({found['old']})") or _table().get(f"({found['old']})"):
+            return _facts(f"the argument {found['old']}", row)
+    return {}
+
+
+def _facts(name: str, row: dict[str, str]) -> dict[str, Value]:
+    return {"old_name": name, "successor": row["successor"], **({"gone_in": row["gone"]} if row["gone"] else {})}

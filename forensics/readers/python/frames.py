@@ -135,9 +135,7 @@ def colab_frame(text: str, below: Sequence[str]) -> Frame | None:
 
 def rich_frame(text: str, below: Sequence[str] = ()) -> Frame | None:
     """The frame of a traceback of Rich; None for any other line. `below`: the next lines, which may hold the rest of a path.
-
-    `[rank0]: │ /home/u/src/run_bench │` above `[rank0]: │ .py:290 in run │`: run_bench.py, line 290
-    """
+    `[rank0]: │ /home/u/src/run_bench │` above `[rank0]: │ .py:290 in run │`: run_bench.py, line 290"""
     text = text[max(0, text.find(BOX)) :]
     found = PATTERNS.rich_frame.match(text)
     if found is None and below and BOX in below[0] and (path := PATTERNS.rich_path.match(text)):

@@ -14,9 +14,9 @@ from msgspec.structs import replace
 from forensics.data_files.named_parts import patterns_of
 from forensics.model import Region, Trigger, Value, Weight
 from forensics.readers.base import Record, parse_lines
-from forensics.readers.python.exception_message import TRACEBACK_HEAD
 from forensics.readers.python.frames import Frame, file_frame
 from forensics.readers.python.library_files import is_library_file
+from forensics.readers.python.quoted_source import TRACEBACK_HEAD
 
 TRIGGER = Trigger("interrupted_wait", ("KeyboardInterrupt",), before=60)
 PATTERNS = patterns_of("interrupted wait")

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from forensics.data_files.named_parts import patterns_of
-from forensics.model import Guarded, LockHolder, Program, Region, Scan, Trigger
+from forensics.model import LockHolder, Program, Region, Scan, Trigger
 from forensics.readers.python.frames import dump_frame, spy_frame
 
 TRIGGER = Trigger("thread_stacks", ("(most recent call first)", '): "MainThread"'), after=200)
@@ -67,7 +67,7 @@ def _locks_of_thread(frames: Sequence[tuple[str, int, str]], programs: Sequence[
     held: list[str] = []
     own, place, wanted = "", "", ""
     for i, (file, line, function) in enumerate(frames):
-        for span in _spans(file, function, programs):
+        for span in (g for p in programs if _base(p.name) == _base(file) for g in p.guarded if g.function == function):
             if line == span.first and i == 0:
                 wanted = span.lock
             elif span.first < line <= span.last:
@@ -76,10 +76,6 @@ def _locks_of_thread(frames: Sequence[tuple[str, int, str]], programs: Sequence[
                 continue
             own, place = own or function, place or f"{_base(file)}:{line}"
     return _Thread(own, place, tuple(dict.fromkeys(held)), wanted) if place else None
-
-
-def _spans(file: str, function: str, programs: Sequence[Program]) -> Iterable[Guarded]:
-    return (g for p in programs if _base(p.name) == _base(file) for g in p.guarded if g.function == function)
 
 
 def _base(path: str) -> str:

@@ -13,9 +13,9 @@ from itertools import pairwise
 from forensics.core import lazy
 from forensics.data_files.named_parts import patterns_of
 from forensics.model import Fields, Proof, Value
+from forensics.readers.base import MAX_FAULT_LINES, Found
 from forensics.readers.python.frames import BOX, FRAME_CODE_ROWS, colab_frame, dump_frame, frame_of, may_be_frame, rich_frame
 from forensics.readers.python.library_files import is_library_file, knows_own_code, without_library_folder
-from forensics.readers.surroundings.near import MAX_FAULT_LINES, Found
 
 MAX_GAP = 12  # lines between a traceback and the message that belongs to it, or between two tracebacks of a chain
 MAX_TRACEBACK_LINES = 420  # with a message of hundreds of lines, as of a compiler

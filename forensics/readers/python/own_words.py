@@ -18,11 +18,10 @@ from itertools import groupby, pairwise, takewhile
 from forensics.core import lazy
 from forensics.data_files.named_parts import patterns_of
 from forensics.model import Fields, LinesAround, Proof, Value
-from forensics.readers.python.exception_message import MAX_MESSAGE_LINES, RULE_LINE_PATTERN, TRACEBACK_HEAD
-from forensics.readers.python.said_amounts import SAID_AMOUNTS, SAID_SHAPES, said_amounts, said_shapes
-from forensics.readers.python.said_ways import SAID_WAYS, said_ways
-from forensics.readers.surroundings.near import nothing_near
-from forensics.readers.word_lists import words
+from forensics.readers.base import nothing_near
+from forensics.readers.python.quoted_source import MAX_MESSAGE_LINES, RULE_LINE_PATTERN, TRACEBACK_HEAD
+from forensics.readers.python.said import SAID_AMOUNTS, SAID_SHAPES, SAID_WAYS, said_amounts, said_shapes, said_ways
+from forensics.readers.words import words
 
 STATED = "stated"  # the sentence that states the problem, where no exception's message is known
 ASKED_FOR = "asked"  # what the message asks the reader to do

@@ -16,7 +16,7 @@ from forensics.data_files.named_parts import patterns_of
 from forensics.model import Value
 from forensics.readers.python.failing_code import quoted_code
 from forensics.readers.python.near_tracebacks import tracebacks_near
-from forensics.readers.word_lists import words, words_of_name
+from forensics.readers.words import words, words_of_name
 
 PHASE_FACTS = EVALUATING, EVALUATION_FILE, GENERATING, GATHERING, LOADING = (
     "evaluating",

@@ -8,9 +8,16 @@ Thread 26914 (active+gil): "MainThread"                 File "/run/train.py", li
 === Rank 3: node-1:25999 ===  (torch.distributed.debug: stacks_*.txt, pyspy_*.txt)    -> rank and host of what follows
 forensics run: stacks of pid 4711 (python), rank 3 on node-1; in the kernel: futex    -> pid, rank and host of what follows
 Thread 1 (Thread 0x7f3e2b7fe640 (LWP 4711) "python"):   #0  0x00007f3e in poll () from /lib64/libc.so.6    (gdb, cuda-gdb)
+
+Where each thread of a process stood in the program's own code when the stacks of the process were taken.
+
+Thread 9361 (idle): "MainThread"             -> ThreadPlace(pid 9361, thread "MainThread", train.py:6 in save_checkpoint)
+    save_checkpoint (/run/train.py:6)
+Thread 9370 (idle): "prefetch"               -> ThreadPlace(pid 9361, thread "prefetch", train.py:10 in prefetch)
+    prefetch (/run/train.py:10)
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from msgspec import Struct, field
@@ -20,9 +27,10 @@ from forensics.data_files.named_parts import patterns_of
 from forensics.line_formats import parse_prefix
 from forensics.model import Line, Scan, Trigger
 from forensics.model.dumps import Frame
-from forensics.model.stacks import ProcessStacks, ThreadStack
+from forensics.model.stacks import ProcessStacks, ThreadPlace, ThreadStack
 from forensics.readers.identity.entity_ids import normalise_host, rank_of_file_name
 from forensics.readers.python.frames import dump_frame
+from forensics.readers.python.library_files import is_others_code
 
 TRIGGER = Trigger(
     "process_stacks", ("python v3.", "(most recent call first)", "=== rank ", "stacks of pid ", " (lwp "), before=3, after=400
@@ -140,3 +148,26 @@ def _frame(text: str) -> Frame | None:
 def _closed(one: _Open, source: str) -> ProcessStacks:
     given = one.host, one.kernel, one.child, one.taken, one.command
     return ProcessStacks(source, one.tool, one.pid, one.rank, tuple(one.threads), *given)
+
+
+TOOL = "py-spy"  # a dump of faulthandler stands in the log of what printed it, and is read there
+
+
+def thread_places(scans: Iterable[Scan]) -> tuple[ThreadPlace, ...]:
+    """The places of all threads that run code of the program, the main thread of each process first; of ranks none, which are
+    compared with each other. Of a process that was looked at again, as at its stall and at its end, the last look counts."""
+    taken = [one for scan in scans for one in process_stacks(scan) if one.tool == TOOL and one.pid is not None]
+    if any(one.rank is not None for one in taken):
+        return ()
+    last = {one.pid: one for one in taken if one.threads}
+    ordered = ((one, thread) for one in last.values() for thread in sorted(one.threads, key=lambda t: t is not one.main))
+    return tuple(place for one, thread in ordered if (place := _place(one, thread)))
+
+
+def _place(one: ProcessStacks, thread: ThreadStack) -> ThreadPlace | None:
+    both = zip(thread.frames, thread.lines, strict=True)
+    found = next(((f, n) for f, n in both if f.line and not is_others_code(f.file)), None)
+    if found is None or one.pid is None:
+        return None
+    frame, line = found
+    return ThreadPlace(one.source, line.number, line.text.strip(), one.pid, thread.name, frame)

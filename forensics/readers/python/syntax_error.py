@@ -9,8 +9,8 @@ SyntaxError: invalid syntax              SyntaxError: '(' was never closed
 from forensics.data_files.named_parts import patterns_of
 from forensics.model import Region, Trigger, Value
 from forensics.readers.base import Record, parse_lines
-from forensics.readers.python.exception_message import TRACEBACK_HEAD, message_end
 from forensics.readers.python.frames import syntax_place
+from forensics.readers.python.quoted_source import TRACEBACK_HEAD, message_end
 
 TRIGGER = Trigger("syntax_error", ("SyntaxError:", "IndentationError:", "TabError:"), before=12, after=12)
 OUTCOMES = (REFUSED := "refused",)

@@ -26,9 +26,9 @@ from forensics.core import lazy
 from forensics.data_files.named_parts import patterns_of
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.readers.base import ParsedLine, Record, parse_lines, unwrapped
-from forensics.readers.python.exception_message import HANDLED, MAX_MESSAGE_LINES, TRACEBACK_HEAD, list_end, message_end
 from forensics.readers.python.frames import FRAME_CODE_ROWS, frame_of
 from forensics.readers.python.library_files import installed_package, is_library_file
+from forensics.readers.python.quoted_source import HANDLED, MAX_MESSAGE_LINES, TRACEBACK_HEAD, list_end, message_end
 from forensics.readers.python.teardown import (
     IN_THREAD,
     is_ignored,

@@ -57,9 +57,7 @@ TOLD_BESIDE_STAMPS = ("\n-- ", "\r-- ", "forensics run: local", "setting system 
 
 class ClockSample(Struct, frozen=True, gc=False):
     """A line and its stamp. `boot`: a boot begins here. `header`: a heading, whose stamp is valid for the lines after it.
-
-    `local`: what the line says about the zone of all times without one, as the offset from UTC.
-    """
+    `local`: what the line says about the zone of all times without one, as the offset from UTC."""
 
     line: int
     stamp: Stamp | None = None

@@ -19,8 +19,7 @@ from collections.abc import Iterable
 from forensics.core import lazy
 from forensics.data_files.named_parts import every_value, patterns_of
 from forensics.model import Line, Region, Trigger, Value, Weight
-from forensics.readers.base import Record
-from forensics.readers.units import size_bytes
+from forensics.readers.base import Record, size_bytes
 
 TRIGGER = Trigger(
     "bfc_allocator",

@@ -16,7 +16,7 @@ from forensics.core import lazy
 from forensics.data_files.named_parts import first_row, patterns_of
 from forensics.model import Line, Region, Trigger
 from forensics.readers.base import Record
-from forensics.readers.python.exception_message import TRACEBACK_HEAD
+from forensics.readers.python.quoted_source import TRACEBACK_HEAD
 
 TRIGGER = Trigger("failed_command", ("calledprocesserror: command ",), before=60)
 OUTCOMES = ("missing", "corrupt", "unreached", "full", "refused")

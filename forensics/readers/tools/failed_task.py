@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from forensics.model import Line, Region, Trigger
 from forensics.readers.base import Record
-from forensics.readers.python.exception_message import TRACEBACK_HEAD
+from forensics.readers.python.quoted_source import TRACEBACK_HEAD
 from forensics.readers.tools.failed_command import is_error_of_tool, outcome_of, says_why
 
 TRIGGER = Trigger("failed_task", ("terminated with an error exit status (",), after=120)

@@ -14,8 +14,7 @@ from forensics.core import lazy
 from forensics.data_files.named_parts import every_value, patterns_of
 from forensics.line_formats import parse_prefix
 from forensics.model import Region, Trigger, Value
-from forensics.readers.base import Record
-from forensics.readers.units import size_bytes
+from forensics.readers.base import Record, size_bytes
 
 TRIGGER = Trigger("cuda_oom", ("Tried to allocate ",), after=6)
 CUDA_SIZE_PATTERN = r"([\d.]{1,40} (?:[KMGT]i?B|bytes))"

@@ -8,15 +8,23 @@ Wordings of torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp and TraceUtils.h, P
 (sizes, "watchdog thread terminated"), 2.3 ([rankN]: in front, last enqueued), 2.4 ([PG 1 Rank 0]), 2.5 (PG GUID), 2.6
 ("failure detected by watchdog at work sequence id"), later "last started work". All ranks write at the same time, so lines can
 be joined, broken or out of order.
+
+NCCL time-outs across several sources: torchrun writes one file for each rank, and each file has only its own rank's report.
+
+rank_0/stderr.log, rank_1/stderr.log: waits in work 808, last enqueued 811      rank_2/stderr.log: last enqueued 807
+    -> culprit_rank 2 on the events of all three
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from forensics.core.text import number_ranges
 from forensics.data_files.named_parts import patterns_of
 from forensics.line_formats import parse_prefix
-from forensics.model import Region, Stamp, Trigger, Value, Weight
+from forensics.model import Observation, Region, Stamp, Trigger, Value, Weight
 from forensics.readers.base import Record
 from forensics.readers.torch.culprit_rank import Report, find_culprit
 
@@ -197,3 +205,68 @@ def _whole(text: str) -> bool:
 
 def _value(name: str, text: str) -> Value:
     return text if name in ("op", "error") else int(text[:18])
+
+
+if TYPE_CHECKING:
+    from forensics.readers.torch.culprit_rank import Report
+
+NCCL_TIMEOUT_KIND = "nccl_watchdog"
+DECIDED = ("culprit_rank", "culprit_ranks")
+
+
+def merge_nccl_timeouts(events: Mapping[str, Sequence[Observation]]) -> dict[str, list[Observation]]:
+    """`events`, by source. If several sources report one time-out, their events get the fields on the rank that did not join."""
+    reports = [e for found in events.values() for e in found if e.kind == NCCL_TIMEOUT_KIND]
+    if len({e.source for e in reports}) < 2:
+        return {source: [*found] for source, found in events.items()}
+    from forensics.readers.torch.culprit_rank import find_culprit
+
+    first_of_timeout: dict[int, Observation] = {}
+    for group in _at_once(reports):
+        if len({e.source for e in group}) < 2 or any(name in e.fields for e in group for name in DECIDED):
+            continue
+        decided = find_culprit([_report_of(e) for e in group]).fields
+        # A rank that is missing in one file may report in another, so ranks that a single file lacks no longer count.
+        stale = ("missing_ranks", "missing_reason")
+        for event in group:
+            fields: dict[str, Value] = {k: v for k, v in event.fields.items() if k not in stale}
+            first_of_timeout[id(event)] = replace(event, fields={**fields, **decided})
+    return {source: [first_of_timeout.get(id(e), e) for e in found] for source, found in events.items()}
+
+
+def _at_once(reports: Sequence[Observation]) -> list[list[Observation]]:
+    """Reports grouped by time-out. Each source gives its last report; reports with timestamps close together are one time-out."""
+    groups: list[list[Observation]] = []
+    for event in {e.source: e for e in reports}.values():
+        near = next((g for g in groups if not _apart(g[0], event)), None)
+        if near is None:
+            groups.append([event])
+        else:
+            near.append(event)
+    return groups
+
+
+def _apart(a: Observation, b: Observation) -> bool:
+    from forensics.readers.torch.nccl_watchdog import MAX_TIMEOUT_GAP_S
+
+    gap = a.stamp.seconds_after(b.stamp) if a.stamp and b.stamp else None
+    return gap is not None and abs(gap) > MAX_TIMEOUT_GAP_S
+
+
+def _report_of(event: Observation) -> "Report":
+    from forensics.readers.torch.culprit_rank import Report
+
+    def number(name: str) -> int | None:
+        value = event.fields.get(name)
+        return value if isinstance(value, int) else None
+
+    return Report(
+        says="caught",
+        rank=number("rank"),
+        group_rank=number("group_rank") if "group_rank" in event.fields else number("rank"),
+        group=str(event.fields.get("process_group", "")),
+        seq=number("seq"),
+        op=str(event.fields.get("op", "")),
+        numel=(number("numel_in"), number("numel_out")),
+        last_enqueued=number("last_enqueued"),
+    )

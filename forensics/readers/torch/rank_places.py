@@ -10,7 +10,7 @@ from itertools import takewhile
 from forensics.core.text import number_ranges
 from forensics.data_files.named_parts import patterns_of
 from forensics.model import Fields, Proof
-from forensics.readers.surroundings.near import MAX_READ_PROOFS, MAX_SENTENCE_LINES, NEAR, WIDE, Found
+from forensics.readers.base import MAX_READ_PROOFS, MAX_SENTENCE_LINES, NEAR, WIDE, Found
 
 PATTERNS = patterns_of("rank places")
 STALLED_FACTS = MISSING_RANKS, MISSING_REASON = "missing_ranks", "missing_reason"

@@ -54,7 +54,7 @@ def _from_base64(run: str) -> str:
     run = run.rstrip("=")[:MAX_DECODED_CHARS].replace("-", "+").replace("_", "/")
     run = run[: len(run) - len(run) % BASE64_GROUP_CHARS]
     try:
-        return _printable(base64.b64decode(run))
+        return _printable(binascii.a2b_base64(run))  # `base64` does nothing more, and takes 1 ms to load
     except (binascii.Error, ValueError):
         return ""
 

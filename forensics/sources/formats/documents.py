@@ -26,7 +26,6 @@ JSON_TOKEN_PATTERN = lazy.regex(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}\[\]
 # Whole strings of a list that follow each other: inside an object a colon stands between two of them.
 STRINGS_PATTERN = lazy.regex(rb'(?:"[^"\\]*+(?:\\.[^"\\]*+)*+",\s*+){4,}+', re.DOTALL)
 SEPARATORS_BETWEEN_DOCUMENTS_PATTERN = lazy.regex(r"[\s,]*")
-LENIENT_JSON_DECODER = json.JSONDecoder(strict=False)  # accepts control characters inside strings
 MAX_STRING_PART_BYTES = 4 << 20  # bytes; a longer string is returned in several parts
 QUOTE, OPENS_LIST = b'"['
 LEAVES_LIST = b"{}]:"  # or the list that is left may be one in an object
@@ -48,9 +47,13 @@ def parsed(text: str | bytes) -> Any:
         raise ValueError("nested too deeply") from error
 
 
+def _lenient_decoder() -> "json.JSONDecoder":
+    return json.JSONDecoder(strict=False)  # accepts control characters inside strings
+
+
 def single(text: str) -> Any:
     """The value of a JSON text that is neither an object nor a list. Raises ValueError for invalid JSON."""
-    return LENIENT_JSON_DECODER.decode(text)
+    return _lenient_decoder().decode(text)
 
 
 def whole(blocks: Iterator[bytes], note: Note) -> str:
@@ -305,7 +308,7 @@ def _value(mark: bytes) -> Any:
         return text[1:-1]
     try:
         if text[0] == '"':  # without the search for blanks around it
-            value, end = LENIENT_JSON_DECODER.raw_decode(text)
+            value, end = _lenient_decoder().raw_decode(text)
             return value if end == len(text) else single(text)
         return single(text)
     except ValueError:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from forensics.adapters.jupyter.cell_code import MAX_CODE_LINES, file_name, ran
+from forensics.adapters.jupyter.running_cell import MAX_CODE_LINES, file_name, ran
 
 CELL = "import os\n# load\nrows = [read(\n    path)\n    for path in paths]\nfor row in rows:\n    use(row,\n        1)\n"
 

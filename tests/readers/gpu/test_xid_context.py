@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from forensics.model import Region
 from forensics.readers.base import Record
 from forensics.readers.gpu import xid
-from forensics.readers.gpu.xid_context import resolve_xids, slot
+from forensics.readers.gpu.xid import resolve_xids, slot
 from forensics.readers.kernel import aer
 from tests.readers.regions import knowledge, proven, regions
 

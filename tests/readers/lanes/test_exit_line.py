@@ -3,7 +3,7 @@
 import pytest
 
 from forensics.database import Database
-from forensics.readers.lanes.exit_line import exit_status
+from forensics.readers.lanes.line_classes import exit_status
 from tests.outcome.made import lanes_of
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from forensics.model import Around, Fields, Proof, Report, Value
 from forensics.readers.python.own_words import own_words, whole_message
-from forensics.readers.python.said_ways import WHOLE_MESSAGE
+from forensics.readers.python.said import WHOLE_MESSAGE
 
 RULE = "-" * 74
 SLOTS = (

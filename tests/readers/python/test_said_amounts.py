@@ -2,7 +2,7 @@
 
 import pytest
 
-from forensics.readers.python.said_amounts import said_amounts
+from forensics.readers.python.said import said_amounts
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from forensics.model import Value
-from forensics.readers.python.said_amounts import said_shapes
+from forensics.readers.python.said import said_shapes
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from forensics.readers.python.said_ways import said_ways
+from forensics.readers.python.said import said_ways
 
 
 def ways(*lines: str, rows: int = 1, above: tuple[str, ...] = ()) -> dict[str, object]:

@@ -3,7 +3,7 @@
 import pytest
 
 from forensics.database import read_rows
-from forensics.readers.python.successors import successor_facts
+from forensics.readers.python.failing_parts import successor_facts
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from forensics.readers.surroundings.named_place import named_place
+from forensics.readers.near_lines import named_place
 from tests.report.made import proof
 
 

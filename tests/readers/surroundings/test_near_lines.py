@@ -6,7 +6,7 @@ import pytest
 
 from forensics.advice.whereabouts import location_text
 from forensics.model import Value
-from forensics.readers.surroundings.near_lines import place_near
+from forensics.readers.near_lines import place_near
 from tests.report.made import proof
 
 LIBRARY = "/opt/venv/lib/python3.11/site-packages/torch/storage.py"

@@ -18,10 +18,23 @@ could not be broadcast together with shapes (32,10) (32,)       -> long_shape "(
 expected [8, 3, 224, 225] and got [8, 224, 225, 3]              -> axis_order "0, 2, 3, 1"
 size of tensor a (8100) must match the size of tensor b (4050)  -> size_ratio 2
 size of tensor a (25) must match the size of tensor b (24)      -> size_gap 1
+
+The ways out that a message gives word by word: a command to run, a name that was meant, and what the message is as a whole.
+
+fatal: detected dubious ownership in repository at '/w'   -> asked_command "git config --global --add safe.directory /w"
+To add an exception for this directory, call:
+    git config --global --add safe.directory /w
+Error: No such option: --ouput Did you mean --output?     -> misspelt "--ouput", meant "--output"
+usage: fit.py [--batch-size N]                            -> misspelt "--batchsize", meant "--batch-size"
+fit.py: error: unrecognized arguments: --batchsize 32
+
+A command is taken only where the message itself introduces it, or sets it apart by quotes behind an order: run, try, use.
 """
 
+import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from forensics.core import lazy
 from forensics.data_files.named_parts import patterns_of
@@ -58,10 +71,8 @@ def said_amounts(text: str) -> dict[str, Value]:
 
 
 def _divided(text: str) -> dict[str, Value]:
-    """Both numbers, and which divisors or multiples would do.
-
-    The sizes of a model are what they are, and a divisor without a name is one that a library wants.
-    """
+    """Both numbers, and which divisors or multiples would do. The sizes of a model are what they are, and a divisor without a
+    name is one that a library wants."""
     tried = (p.search(text) for p in (PATTERNS.divided, PATTERNS.divided_behind))
     told = next((m.groupdict() for m in tried if m and _is_no_divisor(int(m["amount_b"]), int(m["amount_a"]))), None)
     if told is None:
@@ -201,3 +212,80 @@ def _with_extra_axis(long: Shape, short: Shape) -> dict[str, Value]:
 
 def _text(shape: Sequence[int]) -> str:
     return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
+
+
+WHOLE_MESSAGE = "whole_message"  # the decisive line with the lines that continue it, for conditions of remedies
+ASKED_COMMAND = "asked_command"  # what the message tells the reader to type
+MEANT, MISSPELT = "meant", "misspelt"  # the name that there is, and the one that was given
+SAID_WAYS = WHOLE_MESSAGE, ASKED_COMMAND, MEANT, MISSPELT
+MAX_TYPED_CHARS = 160  # of a command that a person types; what is longer is output
+MAX_ROWS_BELOW = 8  # between a message and the command that it gives
+MAX_USAGE_ROWS = 60  # of a usage text above the message that refuses an option
+MIN_LIKENESS = 0.7  # of two names that differ by a slip: one letter in four may differ
+# Programs with the orders that install, set or fetch something, as messages ask for them.
+PROGRAMS = (
+    r"(?:(?:pip3?|python3? -m pip|uv pip|poetry|conda|mamba|micromamba|brew|dnf|yum|gem|cargo|composer|bundle|npm|pnpm|yarn"
+    r"|apt(?:-get)?|flatpak|snap|spack|rustup) (?:-\w+ )*(?:install|add|create|update|upgrade|init|activate|config|ci|login|env"
+    r"|sync|lock|toolchain|target|component|get|default)|python3? -m (?:spacy|nltk|ensurepip|playwright|venv|build)"
+    r"|git (?:config|submodule (?:update|init)|lfs|fetch|init)|go (?:get|mod|install)|docker (?:login|pull)"
+    r"|helm (?:repo|dependency)|systemctl (?:start|enable|daemon-reload|status)|modprobe|ldconfig|export|source|chmod"
+    r"|ssh-keygen -[FtH]|playwright|huggingface-cli|hf|wandb|aws (?:configure|sso)|gcloud (?:auth|init|components)|az login"
+    r"|nvidia-ctk|module|ulimit|sysctl|jupyter|dvc (?:pull|fetch)|terraform init|dotnet|nltk\.download"
+    r"|Rscript|import Pkg|install\.packages)"
+)
+WAYS = patterns_of("said ways")
+TYPED_ROW_PATTERN = lazy.regex(rf"\A\s*(?:[$#>] )?(?P<command>(?:sudo )?{PROGRAMS}\b[ (][^\n]*\S)\s*\Z")
+QUOTED_COMMAND_PATTERN = lazy.regex(
+    r"(?i:\b(?:run(?:ning)?|try|use|using|execute|with|via|by(?: calling)?|call|type|do|either)\b(?: the command)?:? )"
+    rf"(?P<quote>[`'\"])(?P<command>(?:sudo )?{PROGRAMS}\b[ (]"
+    rf"(?:(?!(?P=quote)(?:\W|\Z))[^\n]){{2,{MAX_TYPED_CHARS}}})(?P=quote)"
+)
+USAGE_OPTION_PATTERN = lazy.regex(r"(?<![\w-])--?[A-Za-z][\w-]*")
+
+
+def said_ways(block: Sequence[str], lines: Sequence[str], at: int) -> dict[str, Value]:
+    """The facts of SAID_WAYS. `block`: the rows of the message; `lines`: those around it, of which `at` is the decisive one."""
+    text = "\n".join(block)
+    found: dict[str, Value] = {WHOLE_MESSAGE: text}
+    below = [row.strip() for row in lines[at + 1 : at + 1 + MAX_ROWS_BELOW]]
+    if command := next(_commands(block, below), ""):
+        found[ASKED_COMMAND] = command
+    return found | (_named_as_meant(text) or _nearest_option(text, lines[max(0, at - MAX_USAGE_ROWS) : at]))
+
+
+def _commands(block: Sequence[str], below: Sequence[str]) -> Iterator[str]:
+    """The commands of the message that do no harm."""
+    yield from (command for command in _typed(block, below) if not WAYS.harmful.search(command))
+
+
+def _typed(block: Sequence[str], below: Sequence[str]) -> Iterator[str]:
+    """The commands in quotes, those behind an order, and the row that a colon introduces."""
+    for pattern in (QUOTED_COMMAND_PATTERN, WAYS.plain_command):
+        for row in block:
+            yield from (m["command"].rstrip(" .,") for m in pattern.finditer(row))
+    rows = [row for row in (*block, *below[len(block) - 1 :]) if row.strip()]
+    for row, following in pairwise(rows):
+        typed = TYPED_ROW_PATTERN.match(following)
+        if typed and WAYS.introduced.search(row) and len(typed["command"]) <= MAX_TYPED_CHARS:
+            yield typed["command"]
+
+
+def _named_as_meant(text: str) -> dict[str, Value]:
+    """The name that the message offers, and the nearest one in front of it that it refuses."""
+    offered = WAYS.meant.search(text)
+    if offered is None:
+        return {}
+    before = [m["quoted"] or m["option"] for m in WAYS.given_name.finditer(text[: offered.start()])]
+    like = difflib.get_close_matches(offered["meant"], before, 1, MIN_LIKENESS)
+    return {MEANT: offered["meant"], **({MISSPELT: like[0]} if like else {})}
+
+
+def _nearest_option(text: str, above: Sequence[str]) -> dict[str, Value]:
+    """The option of the usage text above that is most like the refused one."""
+    slip = WAYS.slip.search(text)
+    begin = next((i for i, row in enumerate(above) if WAYS.usage_text.match(row)), None)
+    if slip is None or begin is None:
+        return {}
+    known = dict.fromkeys(m[0] for row in above[begin:] for m in USAGE_OPTION_PATTERN.finditer(row))
+    like = difflib.get_close_matches(slip["given"], [k for k in known if k != slip["given"]], 1, MIN_LIKENESS)
+    return {MEANT: like[0], MISSPELT: slip["given"]} if like else {}

@@ -6,14 +6,22 @@ DataLoader(data, batch_size=BATCH, num_workers=8)   -> batch_size 64 (with BATCH
 parser.add_argument("--batch-size", default=32)     -> batch_size 32
 model.compile(optimizer="adam")                     -> optimizer adam
 scaled_dot_product_attention(q, k, v)               -> fused_attention
+
+The mappings that a program writes out itself, and the statement in which each gets its name.
+
+config = dict(lr=1e-3)                              -> config, `train.py:3`, or `cell 2, line 1` of a notebook
+config = yaml.safe_load(f)                          -> nothing: what it holds stands elsewhere
 """
+
+from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from forensics.core import lazy
-from forensics.model import CodePart, Habit
+from forensics.model import CodePart, Habit, WrittenMap
 
 
 class Code:
@@ -192,3 +200,49 @@ def plain_settings(name: str, part: CodePart) -> Iterator[Habit]:
             kind = SETTING_OF_NAME.get(found[1].lower().replace("-", "_"))
             if kind:
                 yield Habit(kind, name, line.number, line.text.strip()[:200], float(found[2]))
+
+
+def frameworks(code: Code) -> Iterator[tuple[str, int]]:
+    """Each framework that is imported, and the line of the import."""
+    for node in ast.walk(code.tree):
+        names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module] if isinstance(node, ast.ImportFrom) and node.module and not node.level else []
+        for name in names:
+            if found := "keras" if name.startswith("tensorflow.keras") else FRAMEWORKS.get(name.split(".")[0]):
+                yield found, code.line(node)
+
+
+MAX_WRITTEN_CHARS = 80  # of a statement that is quoted in a sentence beside its place: most of a line of a page
+
+
+def written_maps(codes: Sequence[Code]) -> Iterator[WrittenMap]:
+    """Those of the parts of one file. A name that is bound more than once tells nothing: which of its values failed is not
+    known."""
+    bound = Counter(n.id for c in codes for n in ast.walk(c.tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+    for code in codes:
+        for node in ast.walk(code.tree):
+            if not isinstance(node, ast.Assign | ast.AnnAssign) or not is_written_map(node.value):
+                continue
+            target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
+            if isinstance(target, ast.Name) and bound[target.id] == 1:
+                yield WrittenMap(target.id, _place(code, node), _statement(code, node))
+
+
+def is_written_map(value: ast.AST | None) -> bool:
+    """Is it `{...}` or `dict(...)` with what it holds written out?"""
+    if isinstance(value, ast.Call):
+        return ast.unparse(value.func) == "dict" and not value.args and all(k.arg for k in value.keywords)
+    return isinstance(value, ast.Dict) and all(value.keys)
+
+
+def _place(code: Code, node: ast.stmt) -> str:
+    if code.part.label:
+        return f"{code.part.label}, line {node.lineno}"
+    return f"{code.name.rsplit('/', 1)[-1]}:{code.line(node)}"
+
+
+def _statement(code: Code, node: ast.stmt) -> str:
+    """The statement as it stands in the file; of one of several lines, the first."""
+    first = code.part.lines[node.lineno - 1].text.strip()
+    whole = node.end_lineno == node.lineno and len(first) <= MAX_WRITTEN_CHARS
+    return first if whole else f"{first[: MAX_WRITTEN_CHARS - 1]}\u2026"

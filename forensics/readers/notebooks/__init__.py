@@ -1,1 +1,0 @@
-"""What servers of notebooks, papermill and editors print: notebooks, cells, kernels."""
