@@ -16,7 +16,7 @@ from forensics.model.logs import WEIGHT_ORDER
 from forensics.model.verdicts import Candidate, Diagnosis, OwnedObservation
 from forensics.readers.lanes.line_classes import is_python_warning
 from forensics.readers.python.library_files import knows_own_code
-from forensics.readers.python.quoted_source import TRACEBACK_HEAD, is_code_line
+from forensics.readers.python.quoted_source import TRACEBACK_HEAD, is_code_line, quotes
 
 EXCEPTION = ("exc_type", "exc_message", "file", "line_no")
 IDENTITY = ("pid", "rank", "gpu", "pci", "host", "task", "job", "container", "device", "interface")
@@ -62,7 +62,8 @@ def _in_order(owned: Sequence[OwnedObservation], cause: str, database: Database)
         status_alone = spoke and (_tells_status_alone(e) or _leaves_it_to_others(e))
         warns = bool(e.proofs) and is_python_warning(e.proofs[0].text)  # it was printed, and the program went on
         least, late = (_is_code(e), warns, WEIGHT_ORDER[e.weight]), (e.time is None, e.source, e.line)
-        return *least, over, status_alone, 0 if unfolds else -len(e.fields), *late
+        echo = any(quotes(e, x.observation) and x.observation.weight == e.weight for x in found)
+        return *least, over, status_alone or echo, 0 if unfolds else -len(e.fields), *late
 
     return [o.observation for o in sorted(found, key=rank)]
 

@@ -23,6 +23,7 @@ from forensics.capture.options import BUNDLE_VARIABLE
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+    from types import FrameType
     from typing import Any
 
 DUMPS_FOLDER, STACKS_FOLDER = "fr", "stacks"
@@ -31,6 +32,8 @@ DUMP_VARIABLES = ("TORCH_FR_BUFFER_SIZE", "TORCH_NCCL_TRACE_BUFFER_SIZE")  # the
 RECORDED_CALLS = "2000"  # as in PyTorch's documentation; some megabytes of memory
 RECORDERS = ("_dump_fr_trace", "_dump_nccl_trace")  # of any backend; in older versions of PyTorch of NCCL alone
 ASK, END = b"1\n", b"0\n"
+TASK_PREFIX = "asyncio task "  # before the name of a task that stands beside the threads
+MAX_TASKS, MAX_TASK_FRAMES = 200, 100  # of one event loop: a server may have thousands, of which many stand at one line
 MAX_WAIT_S = 1.0  # by which a program ends later at most, whatever PyTorch or the file system do
 
 
@@ -160,27 +163,73 @@ def _attempt(environment: Mapping[str, str]) -> str:
 
 
 def write_stacks(bundles: Sequence[str], rank: str, name: str) -> None:
-    """Write the stacks of this process to each bundle as py-spy prints them, the main thread first, without this thread."""
+    """Write the stacks of this process to each bundle as py-spy prints them, the main thread first, without this thread. What the
+    coroutines of an event loop wait for stands beside them, as of threads."""
     from forensics.capture.live_stacks import system_call  # most programs are never asked
+    from forensics.capture.source_lines import Sources, source_lines
     from forensics.capture.stacks import rank_or_child, stacks_head
 
-    frames, own = sys._current_frames(), threading.get_ident()
-    whose = rank_or_child(rank, None, socket.gethostname())
-    lines = [stacks_head(os.getpid(), "python", whose, "", system_call(os.getpid()))]
+    head = stacks_head(os.getpid(), "python", rank_or_child(rank, None, socket.gethostname()), "", system_call(os.getpid()))
+    frames = {one: _outwards(frame) for one, frame in sys._current_frames().items()}  # at once: the threads go on
+    del frames[threading.get_ident()]
+    lines: list[str] = []
+    known: dict[tuple[str, int], FrameType] = {}
     for thread in sorted(threading.enumerate(), key=lambda one: one is not threading.main_thread()):
-        frame = frames.get(thread.ident or 0)
-        if thread.ident == own or frame is None:
+        if (stack := frames.get(thread.ident or 0)) is None:
             continue
         state = "active" if _runs(thread.native_id) else "idle"
-        lines += ["", f'Thread {thread.native_id} ({state}): "{thread.name}"']
-        while frame is not None:
-            code = frame.f_code
-            lines.append(f"    {getattr(code, 'co_qualname', code.co_name)} ({code.co_filename}:{frame.f_lineno})")
-            frame = frame.f_back
+        stacks = [(thread.name, state, stack), *((f"{TASK_PREFIX}{name}", "idle", found) for name, found in tasks_of(stack))]
+        for title, state, shown in stacks:
+            lines += ["", f'Thread {thread.native_id} ({state}): "{title}"', *map(_line, shown)]
+            known |= {(one.f_code.co_filename, one.f_lineno): one for one in shown}
+    told = source_lines(Sources(), known, lambda place, variable: path_in(known[place], variable))
     for bundle in bundles:
         os.makedirs(os.path.join(bundle, STACKS_FOLDER), exist_ok=True)
         with open(os.path.join(bundle, STACKS_FOLDER, f"{name}.txt"), "w", encoding="utf-8") as file:
-            file.write("\n".join(lines) + "\n")
+            file.write("\n".join([head, *told, *lines]) + "\n")
+
+
+def _outwards(frame: FrameType | None) -> list[FrameType]:
+    found = []
+    while frame is not None:
+        found.append(frame)
+        frame = frame.f_back
+    return found
+
+
+def _line(frame: FrameType) -> str:
+    code = frame.f_code
+    return f"    {getattr(code, 'co_qualname', code.co_name)} ({code.co_filename}:{frame.f_lineno})"
+
+
+def tasks_of(stack: Sequence[FrameType]) -> list[tuple[str, list[FrameType]]]:
+    """The tasks of the event loop that runs in a stack, each by its name, with the frames of its coroutines, the innermost
+    first."""
+    loop = next((f.f_locals.get("self") for f in stack if f.f_code.co_name == "run_forever"), None)
+    library: Any = sys.modules.get("asyncio")
+    if library is None or not isinstance(loop, library.AbstractEventLoop):
+        return []
+    found = []
+    for task in sorted(library.all_tasks(loop), key=lambda one: one.get_name())[:MAX_TASKS]:
+        frames: list[FrameType] = []
+        inner = task.get_coro()
+        while inner is not None and len(frames) < MAX_TASK_FRAMES:
+            kind = next((k for k in ("cr", "gi", "ag") if hasattr(inner, f"{k}_frame")), "")
+            if kind and (frame := getattr(inner, f"{kind}_frame")) is not None:
+                frames.insert(0, frame)
+            inner = getattr(inner, f"{kind}_{'yieldfrom' if kind == 'gi' else 'await'}", None) if kind else None
+        found.append((task.get_name(), frames))
+    return [(name, frames) for name, frames in found if frames]
+
+
+def path_in(frame: FrameType, variable: str) -> str:
+    """The path that a variable of a frame holds, `path` or `self.marker`; empty where it holds none. No code of the program
+    runs."""
+    first, *rest = variable.split(".")
+    value = frame.f_locals.get(first)
+    for name in rest:
+        value = getattr(value, "__dict__", {}).get(name)
+    return str(value) if type(value) is str or type(value).__module__.startswith("pathlib") else ""
 
 
 def _runs(thread: int | None) -> bool:

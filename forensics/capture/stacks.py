@@ -19,15 +19,18 @@ from forensics.capture.times import time_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from forensics.capture.tree import Process
+
+    Found = tuple[str, list[str], tuple[str, str], list[str]]
 
 STACKS_PREFIX = "forensics run: stacks of pid "
 MAX_STACK_PROCESSES = 16  # eight ranks with one loader each; py-spy stops each process for a moment and takes up to DUMP_S
 DUMP_S = 10.0  # chosen by hand: py-spy answers at once unless the memory of the process is swapped out
 MAX_STACKS_FILES = 8  # of one process; a silent job is looked at each time when its silence is twice as long
 STOPPED_CALL = "do_signal_stop"  # where the kernel holds a process that SIGSTOP or a terminal stopped
+WITH_VALUES = ("--locals", "--locals")  # the second one: longer values
 LIBRARY = ("threading.py", "selectors.py", "connection.py", "queue.py", "socket.py", "subprocess.py", "popen_fork.py",
            "synchronize.py")  # fmt: skip
 
@@ -55,40 +58,44 @@ def take_stacks(
 
     rows = {one.pid: (one.pid, one.ppid, [*one.marks]) for one in given}
     told = ranks_of(list(rows.values()))
-    found, why = _dumps(command, chosen, [] if told else ["--locals"])  # a variable may tell the rank; no other is kept
-    for pid, (_, numbers, _) in found.items():
-        rows[pid][2].extend(numbers)
+    found, why = _dumps(command, chosen)
+    for pid, (_, numbers, _, _) in found.items():
+        rows[pid][2].extend([] if told else numbers)  # a variable may tell the rank
     told = told or ranks_of(list(rows.values()))
     children = {**children, **{pid: (n, rows[pid][1]) for pid, n in numbers_of(list(rows.values())).items()}}
     for process in chosen:
-        text, _, call = found[process.pid]
+        text, _, call, source = found[process.pid]
         if not text:
             continue
         os.makedirs(folder, exist_ok=True)
         with open(free_path(folder, str(process.pid)), "w", encoding="utf-8") as file:
             whose = rank_or_child(told.get(process.pid, ""), children.get(process.pid), socket.gethostname())
             head = stacks_head(process.pid, process.comm, whose, moment, call)
-            file.write(f"{head}\n{text[:200_000]}")
+            file.write("\n".join([head, *source, text[:200_000]]))
         taken.append({"pid": str(process.pid), "comm": process.comm, "at": innermost_frames(text)})
     return taken, why
 
 
-def _dumps(command: str, chosen: list[Process], more: list[str]) -> tuple[dict[int, tuple[str, list[str], tuple[str, str]]], str]:
-    """By pid what py-spy printed, the numbers among its variables, and the system call before; and why one was refused."""
+def _dumps(command: str, chosen: list[Process]) -> tuple[dict[int, Found], str]:
+    """By pid what py-spy printed, the numbers among its variables, the system call before, and what the source tells; and why
+    one was refused."""
     from forensics.capture.live_stacks import system_call, without_locals
+    from forensics.capture.source_lines import lines_of_spy
 
     states = [proc.stat(process.pid) for process in chosen]  # before py-spy stops it
     stopped = [found is not None and found.state in "Tt" for found in states]
     calls = [(STOPPED_CALL, "") if still else system_call(p.pid) for p, still in zip(chosen, stopped)]  # noqa: B905 - as below
-    started = [_start(command, p.pid, still, more) for p, still in zip(chosen, stopped)]  # noqa: B905
+    started = [_start(command, p.pid, still) for p, still in zip(chosen, stopped)]  # noqa: B905
     end, why = time.monotonic() + DUMP_S, ""
-    found: dict[int, tuple[str, list[str], tuple[str, str]]] = {}
+    found: dict[int, Found] = {}
     for process, before, dump, call in zip(chosen, states, started, calls):  # noqa: B905 - not in older Pythons
         text, refused = _finish(dump, max(0.1, end - time.monotonic()))
+        if refused and proc.stat(process.pid) and time.monotonic() < end:  # a value may be one that it cannot read
+            text, refused = _finish(_start(command, process.pid, call[0] == STOPPED_CALL, ()), end - time.monotonic())
         if refused:
             _resume(process.pid, before)
         why = refused or why
-        found[process.pid] = (*without_locals(text), call)
+        found[process.pid] = (*without_locals(text), call, lines_of_spy(text, process.pid))
     return found, why
 
 
@@ -114,9 +121,10 @@ def free_path(folder: str, stem: str) -> str:
     return next((path for path in paths if not os.path.exists(path)), paths[-1])
 
 
-def _start(command: str, pid: int, stopped: bool, more: list[str]) -> subprocess.Popen[str] | str:
+def _start(command: str, pid: int, stopped: bool, more: Sequence[str] = WITH_VALUES) -> subprocess.Popen[str] | str:
     """py-spy at work, so that the stacks of all processes are of one moment; the reason where it does not start. `stopped`: it
-    would wait for ever until a process stops that was stopped before."""
+    would wait for ever until a process stops that was stopped before. Of the variables that it shows, those are kept that may
+    tell the rank, and the path for which a loop looks."""
     try:
         # Safe: this thread starts and reaps it, by its process id; nothing else here waits for children it did not start.
         return subprocess.Popen(

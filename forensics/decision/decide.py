@@ -13,31 +13,10 @@ from math import exp, log
 from msgspec.structs import replace
 
 from forensics.database import HEALTHY, Database
+from forensics.decision import structure
 from forensics.decision.candidates import FEATURE_NAMES, UNLISTED, candidates
 from forensics.decision.ledger import AGAINST_ALL, BAD_END, NO_BAD_END, moved, probability_of, rows_of, total, with_rule
 from forensics.decision.model import Model
-from forensics.decision.structure import (
-    CELL_FAILED,
-    DIES_AGAIN,
-    LAST_ERROR,
-    MACHINE_WENT_ON,
-    MAX_BAD_IF_AT_WORK,
-    MIN_BAD_OF_FAILED_CELL,
-    MIN_BAD_OF_LAST_ERROR,
-    SERVICE_DIES_AGAIN,
-    STOPPED_AT_WORK,
-    Precedence,
-    cell_that_failed,
-    closing_at_end,
-    dies_again,
-    has_last_word,
-    last_error,
-    last_position,
-    machine_went_on,
-    ranked_by_structure,
-    service_dies_again,
-    stopped_at_work,
-)
 from forensics.decision.text import trouble_text, trouble_words
 from forensics.model import Adjustment, Notice, Verdict
 from forensics.model.verdicts import Aftermath, Candidate, Diagnosis, Lane, LaneDigest, Outcome, OutcomeState, OwnedObservation
@@ -100,7 +79,7 @@ def decide(
     given: DecisionInput,
     database: Database,
     model: Model,
-    precedence: Precedence,
+    precedence: structure.Precedence,
     rates: outcome_features.Rates | None = None,
     explained: bool = False,
 ) -> Diagnosis:
@@ -120,7 +99,7 @@ def decide(
         rows = with_rule(rows, bad, RECORDED, given.end.source, given.end.line) if bad != shown else rows
     offered = candidates(given.owned, model.text(given.words()), database, rates)
     causes = causes_of(_ranked(offered, model))
-    ranked = ranked_by_structure(precedence.applied(_own_before_unknown(causes), database), given.lanes, database)
+    ranked = structure.ranked_by_structure(precedence.applied(_own_before_unknown(causes), database), given.lanes, database)
     listed = [_with_probability(c, bad, share) for c in ranked if c.cause != UNLISTED]
     healthy_lines = tuple(o for o in given.owned if o.observation.cause == HEALTHY and o.owner == "mine")
     healthy = moved(Candidate(HEALTHY, healthy_lines, {}, 1.0), 1 - bad, NO_BAD_END)
@@ -171,44 +150,49 @@ def _outcome_rows(
 def _row_by_structure(
     given: DecisionInput, rows: tuple[Adjustment, ...], database: Database
 ) -> tuple[tuple[Adjustment, ...], Lane | None]:
-    """The row of what the last lines show, and the lane whose last position it is, see last_position."""
-    if given.machine and (death := service_dies_again(given.owned, database)):
-        if probability_of(rows) >= MIN_BAD_OF_LAST_ERROR:
-            return (), None
-        seen = death.observation
-        return with_rule(rows, MIN_BAD_OF_LAST_ERROR, SERVICE_DIES_AGAIN, seen.source, seen.last_line)[-1:], None
-    if given.machine and probability_of(rows) > MAX_BAD_IF_AT_WORK and machine_went_on(given.owned, given.lanes, database):
-        return with_rule(rows, MAX_BAD_IF_AT_WORK, MACHINE_WENT_ON)[-1:], None
-    decisive = outcome_features.decisive_lane(given.owned, given.lanes, database)
-    if (failed := cell_that_failed(given.lanes)) and probability_of(rows) < MIN_BAD_OF_FAILED_CELL:
-        return with_rule(rows, MIN_BAD_OF_FAILED_CELL, CELL_FAILED, failed[0], failed[1].line.number)[-1:], None
-    told = last_position(given.owned, given.lanes, decisive, database)
-    if told is None or probability_of(rows) <= told[2] or given.exit_status(database):
+    """The row of what the last lines show, and the lane whose last position it is, see structure.last_position."""
+    bad, owned = probability_of(rows), given.owned
+    if given.machine and (death := structure.service_dies_again(owned, database)):
+        return _at_least(rows, structure.MIN_BAD_OF_LAST_ERROR, structure.SERVICE_DIES_AGAIN, death), None
+    if given.machine and bad > structure.MAX_BAD_IF_AT_WORK and structure.machine_went_on(owned, given.lanes, database):
+        return with_rule(rows, structure.MAX_BAD_IF_AT_WORK, structure.MACHINE_WENT_ON)[-1:], None
+    decisive = outcome_features.decisive_lane(owned, given.lanes, database)
+    if (failed := structure.cell_that_failed(given.lanes)) and bad < structure.MIN_BAD_OF_FAILED_CELL:
+        place = failed[0], failed[1].line.number
+        return with_rule(rows, structure.MIN_BAD_OF_FAILED_CELL, structure.CELL_FAILED, *place)[-1:], None
+    told = structure.last_position(owned, given.lanes, decisive, database)
+    if told is None or given.exit_status(database) or (bad <= told[2] and told[3] != structure.REACHED_END):
         return _row_of_last_lines(given, decisive, rows, database), None
     lane, line, most, rule = told
-    return with_rule(rows, most, rule, lane.source, line.number)[-1:], lane
+    return with_rule(rows, most, rule, lane.source, line.number)[-1:] if bad > most else (), lane
 
 
 def _row_of_last_lines(
     given: DecisionInput, lane: Lane | None, rows: tuple[Adjustment, ...], database: Database
 ) -> tuple[Adjustment, ...]:
     """The row of what the last lines show, where they show an error of no known kind."""
-    bad = probability_of(rows)
+    least, owned = structure.MIN_BAD_OF_LAST_ERROR, given.owned
+    if probability_of(rows) >= least:
+        return ()
+    if lost := structure.lost_to_end(owned):
+        return _at_least(rows, least, structure.LOST_TO_END, lost)
     if given.exit_status(database) is not None:
         return ()
-    if bad < MIN_BAD_OF_LAST_ERROR and (stop := stopped_at_work(given.owned, lane, database)):
-        seen = stop.observation
-        return with_rule(rows, MIN_BAD_OF_LAST_ERROR, STOPPED_AT_WORK, seen.source, seen.line)[-1:]
-    if bad < MIN_BAD_OF_LAST_ERROR and (death := dies_again(given.owned, lane, database)):
-        seen = death.observation
-        return with_rule(rows, MIN_BAD_OF_LAST_ERROR, DIES_AGAIN, seen.source, seen.last_line)[-1:]
-    if bad < MIN_BAD_OF_LAST_ERROR and lane and (line := last_error(lane)):
-        return with_rule(rows, MIN_BAD_OF_LAST_ERROR, LAST_ERROR, lane.source, line.number)[-1:]
-    return ()
+    if stop := structure.stopped_at_work(owned, lane, database):
+        return _at_least(rows, least, structure.STOPPED_AT_WORK, stop)
+    if death := structure.dies_again(owned, lane, database):
+        return _at_least(rows, least, structure.DIES_AGAIN, death)
+    line = structure.last_error(lane) if lane else None
+    return with_rule(rows, least, structure.LAST_ERROR, lane.source, line.number)[-1:] if lane and line else ()
+
+
+def _at_least(rows: tuple[Adjustment, ...], bad: float, rule: str, shown: OwnedObservation) -> tuple[Adjustment, ...]:
+    seen = shown.observation
+    return with_rule(rows, bad, rule, seen.source, seen.last_line)[-1:] if probability_of(rows) < bad else ()
 
 
 def _with_last_position(given: DecisionInput, outcome: Outcome, lane: Lane) -> Outcome:
-    closed = closing_at_end(lane)
+    closed = structure.closing_at_end(lane)
     last = lane.reached_end or closed or lane.at_work
     if last is None or (given.end and given.end.runs):
         return outcome
@@ -294,7 +278,7 @@ def _with_probability(candidate: Candidate, bad: float, share: float) -> Candida
 def _verdict(bad: float, first: Candidate, database: Database) -> Verdict:
     if bad < ENDED_BADLY:
         return "no_crash"
-    proven = has_last_word(first) or any(evidence_tier(o, database) <= ENDING_STRONG for o in first.owned)
+    proven = structure.has_last_word(first) or any(evidence_tier(o, database) <= ENDING_STRONG for o in first.owned)
     return "crash" if first.probability >= ENDED_BADLY and proven else "undetermined"
 
 

@@ -16,6 +16,7 @@ from forensics.model import Fields, Observation
 from forensics.model.verdicts import OwnedObservation
 from forensics.outcome.tiers import NOTICE
 from forensics.readers.identity.entity_ids import entity_ids
+from forensics.readers.python.quoted_source import quotes
 
 Tellings = tuple[OwnedObservation, ...]
 Names = tuple[frozenset[str], ...]  # of each of IDENTITIES
@@ -59,7 +60,7 @@ def are_apart(a: OwnedObservation, b: OwnedObservation, database: Database) -> b
     deaths = database.has_trait(first.cause, "process_death")
     if _differ(first.fields, second.fields, ("pid",) if deaths and _share(first, second, "pid") else (LIMIT_FACT,)):
         return True
-    if not deaths and _differ(first.fields, second.fields, MESSAGE_FIELDS):
+    if not deaths and _differ(first.fields, second.fields, MESSAGE_FIELDS) and not quotes(second, first):
         return True
     if a.lane is not b.lane or a.lane is None:
         return False

@@ -3,21 +3,10 @@
 CUDA out of memory / (a further attempt) / step 900 / Killed          -> `Killed` is ranked before it
 bad sample: index 4 ... / update 62 / update 63 / SIGTERM received    -> the signal is ranked before what the program survived
 Traceback ... / (a further attempt) / 100% 1640/1640                  -> the last attempt ended well
-Traceback ... / (a further attempt) / OSError: ... in use, its end     -> what the last attempt ended with
-CUDA_ERROR_OUT_OF_MEMORY / exit code 1 / *** JOB 7 CANCELLED AT ***    -> what failed, before the job was cancelled
 step 900 / CRITICAL: the ledger does not fit                          -> it ended with this line, whatever its words are
-update 62 / 63 of 90 / worker received SIGTERM / exiting                 -> it ended badly: it was stopped at work
-Load model failed: intent, error: Worker died / Retry worker / ...       -> it ended badly: no worker ever worked
 soft lockup - CPU#3 stuck / hours of ordinary messages                 -> hardly less than even that the machine ended well
-[rank8]: FileNotFoundError ... / [rank0]: Watchdog caught ...         -> the error of one rank is ranked before what waited for it
-The kernel of train.ipynb died: ... (97%) / kernel restarted / received signal 15   -> what was told of it, before both
-In [5]: loss nan / In [8]: ValueError: range of [nan, nan] ...         -> the NaN is ranked before the exception that is about it
 
-Before these rules stand the rows of signatures/precedence.yaml, the only absolute rules of the ranking:
-
-    - before: host_memory.leak              if the first has strong evidence, it is ranked before the second
-      after: host_memory.oom_cgroup
-      why: a limit that steady growth reached is reached again, however high it is set
+Before these rules stand the rows of signatures/precedence.yaml, the only absolute rules of the ranking.
 """
 
 from collections.abc import Sequence
@@ -52,12 +41,13 @@ MIN_BAD_OF_LAST_ERROR = 0.6  # of a bad end, where the log of a job ends with an
 MIN_BAD_OF_FAILED_CELL = 0.9
 MIN_LINES_OF_MACHINE = 100  # more than the dump of a stall and the messages of a restart that repeat earlier ones
 MAX_LINES_OF_FAREWELL = 3  # chosen by hand: what a program says of a signal that it obeys at once
+MAX_SECONDS_BEHIND_UNIT = 5.0  # chosen by hand: the supervisor explains the failure, and whoever asked for the unit reads the log
 MIN_DEATHS = 3  # a restart may succeed, and so may a second one; a supervisor's third says that it does not help
 MAX_BAD_IF_AT_WORK = 0.45  # of a bad end, where the log breaks off while the last attempt was at work: hardly less than even
 SURVIVED = "rule: the program went on behind it, and this was the last word"
 OVERTAKEN = "rule: the program went on behind it, and another message was the last word"
-FAILED_STAGE = "rule: a stage that ended with a usage error explains what a later stage lacks"
-LACKING_STAGE = "rule: a stage before it ended with a usage error"
+FAILED_STAGE = "rule: a stage that ended with a usage error or a death explains what a later stage lacks"
+LACKING_STAGE = "rule: a stage before it ended with a usage error or a death"
 ENDED_LAST = "rule: the last attempt ended with it"
 ENDED_EARLIER = "rule: only an earlier attempt ended so"
 FAILED_ALREADY = "rule: it failed before it was stopped, and nothing went on in between"
@@ -70,8 +60,10 @@ ONLY_DESCRIBED = "rule: this program told before it what the kernel died of"
 ABOUT_LOST = "rule: it is about numbers that an earlier cell shows already"
 REACHED_END = "rule: the last attempt reached the end of what it counts"
 MACHINE_WENT_ON = "rule: the machine worked on behind all that was reported, and nothing of it is lasting"
+WARNED = "rule: it was only warned of, and the program worked on behind it and said that it was over"
 LAST_ERROR = "rule: the log ends with an error, which stands nowhere else in it"
 STOPPED_AT_WORK = "rule: a signal stopped it while it counted"
+LOST_TO_END = "rule: its numbers are lost to its end, however well it says that it ended"
 SERVICE_DIES_AGAIN = "rule: a service of the machine fails again and again, and its last lines are such a failure"
 DIES_AGAIN = "rule: its processes die again and again to the end of the log, and nothing in between shows that one worked"
 CELL_FAILED = "rule: an output of the notebook, as it was saved, is the error that ended its cell"
@@ -101,13 +93,13 @@ def last_word_first(ranked: Sequence[Candidate], database: Database) -> list[Can
 
 
 def failed_stage_first(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
-    """`ranked`; a usage error, with which a stage ended, exchanges its probability with that of what a later stage lacks."""
+    """`ranked`; a usage error or a death, with which a stage ended, exchanges its probability with that of what a later stage
+    lacks."""
     found = list(ranked)
     for j, lacking in enumerate(found):
-        if not database.has_trait(lacking.cause, "lacks_input"):
-            continue
-        for i, failed in enumerate(found):
-            usage = next((o for o in failed.owned if _is_usage_error(o)), None)
+        unstarted = lacking.owned and all("unstarted" in o.observation.fields for o in lacking.owned)  # an argument, or not made
+        for i, failed in enumerate(found if unstarted or database.has_trait(lacking.cause, "lacks_input") else ()):
+            usage = next((o for o in failed.owned if _is_usage_error(o) or _is_death(o, database)), None)
             if usage and found[j].probability > found[i].probability and _all_behind(found[j], usage, database):
                 _exchange(found, i, j, (FAILED_STAGE, LACKING_STAGE), usage)
     return found
@@ -236,6 +228,12 @@ def _is_usage_error(o: OwnedObservation) -> bool:
     return o.owner == "mine" and {"program", "argument"} <= o.observation.fields.keys()
 
 
+def _is_death(o: OwnedObservation, database: Database) -> bool:
+    """Does a shell tell of the signal that ended its command, of which no further attempt began?"""
+    told = o.owner == "mine" and "signal_name" in o.observation.fields and evidence_tier(o, database) <= ENDING_STRONG
+    return told and database.has_trait(str(o.observation.cause), "process_death") and not o.aftermath.later_attempts
+
+
 def _all_behind(lacking: Candidate, usage: OwnedObservation, database: Database) -> bool:
     """Does all evidence of `lacking` stand behind `usage` in the same log?"""
     seen = usage.observation
@@ -283,15 +281,24 @@ def last_position(
     """
     own = [o for o in owned if o.owner != "others" and o.observation.cause != HEALTHY and evidence_tier(o, database) < NOTICE]
     lane = own[0].lane if own and all(o.lane is own[0].lane for o in own) else decisive
+    if own and lane and (over := lane.closing) and all(_only_warned(o, lane, over.number) for o in own):
+        return lane, over, MAX_BAD_IF_FINISHED, WARNED
     if lane and not lane.reached_end:
-        finished = (x for x in lanes if x.reached_end and x.source == lane.source and x.entity.kind == "job")
+        ended = (x for x in lanes if x.reached_end and x.source == lane.source)
+        finished = (x for x in ended if x.closing or x.entity.kind == "job")
         lane = next(finished, lane)
     if lane is None or lane.kind != "job" or not (last := lane.reached_end or lane.at_work):
         return None
-    if not own or not all(_is_overcome(o, lane, last.number, database) for o in own):
-        return None
     told = lane.reached_end is not None  # a good end behind an error is one only if all was counted
+    if not (own or told) or not all(_is_overcome(o, lane, last.number, database) for o in own):
+        return None
     return (lane, last, MAX_BAD_IF_FINISHED, REACHED_END) if told else (lane, last, MAX_BAD_IF_AT_WORK, AT_WORK)
+
+
+def _only_warned(o: OwnedObservation, lane: Lane, over: int) -> bool:
+    """Is its record's own level a warning or lower, and does the program of `lane` work on and close behind it?"""
+    after = o.aftermath
+    return o.lane is lane and after.low_severity and after.progress > 0 and o.observation.last_line < over
 
 
 def _is_overcome(o: OwnedObservation, lane: Lane, last: int, database: Database) -> bool:
@@ -339,14 +346,22 @@ def dies_again(owned: Sequence[OwnedObservation], lane: Lane | None, database: D
 
 
 def service_dies_again(owned: Sequence[OwnedObservation], database: Database) -> OwnedObservation | None:
-    """The last of MIN_DEATHS or more failures of one service of a machine, with which the lines of that service end."""
+    """The last of MIN_DEATHS or more failures of one service of a machine, with which the lines of that service end, or a
+    failure of a unit with which the machine's log ends: who looks for it ends the log there."""
     failures: dict[str, list[OwnedObservation]] = {}
     for o in (o for o in owned if o.owner == "mine" and evidence_tier(o, database) <= ENDING_STRONG):
         stop = database.has_trait(str(o.observation.cause), "external_stop")
         if o.lane and o.lane.kind == "service" and o.lane.entity.kind == "unit" and not stop:
             failures.setdefault(o.lane.entity.name, []).append(o)
     found = (max(f, key=lambda o: o.observation.last_line) for f in failures.values() if _deaths(f) >= MIN_DEATHS)
-    return next((last for last in found if last.aftermath.lines_after <= MAX_LINES_BEHIND_WORD), None)
+    again = next((last for last in found if last.aftermath.lines_after <= MAX_LINES_BEHIND_WORD), None)
+    return again or next((o for o in owned if _ends_machine_log(o, database)), None)
+
+
+def _ends_machine_log(o: OwnedObservation, database: Database) -> bool:
+    """Does the supervisor of a machine's units tell of a failure in the last seconds of the machine's whole log?"""
+    failed = o.lane is not None and o.lane.kind == "runtime" and database.has_trait(str(o.observation.cause), "exception")
+    return failed and o.owner == "mine" and o.seconds_before is not None and o.seconds_before <= MAX_SECONDS_BEHIND_UNIT
 
 
 def _deaths(told: Sequence[OwnedObservation]) -> int:
@@ -376,6 +391,12 @@ def stopped_at_work(owned: Sequence[OwnedObservation], lane: Lane | None, databa
     stops = (o for o in owned if o.lane is lane and database.has_trait(str(o.observation.cause), "external_stop"))
     told = (o for o in stops if last_word(str(o.observation.cause), [o], database))
     return next((o for o in told if o.aftermath.lines_after <= MAX_LINES_OF_FAREWELL), None)
+
+
+def lost_to_end(owned: Sequence[OwnedObservation]) -> OwnedObservation | None:
+    """The strong sign of a series of its own that the last attempt's numbers are NaN up to its end."""
+    lost = (o for o in owned if o.observation.kind == "series/nan" and o.observation.weight == "strong" and o.owner == "mine")
+    return next((o for o in lost if not o.aftermath.later_attempts), None)
 
 
 def last_error(lane: Lane | None) -> Line | None:

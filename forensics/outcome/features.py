@@ -37,31 +37,19 @@ OF_TIER = {
     "repeats": "how often the most frequent one occurs",
     "rate": "greatest log odds that a log with one of them ended badly (signatures/rates.csv)",
 }
-TRAITS: tuple[str, ...] = ("exception", "process_death", "program_error", "machine_fault", "external_stop", "waits_for_peer")
-TRAITS += ("worthless_result", "kernel_fault", "memory_kill", "stalls")
-OF_LANE: tuple[str, ...] = ("lines", "trouble", "traceback", "good", "progress", "start", "trouble_count", "traceback_count")
-OF_LANE += ("good_count", "progress_count", "again_after_trouble", "again_after_traceback")
-OF_LANE += (
-    "bad_end",
-    "bad_end_count",
-    "again_after_bad_end",
-    "frame",
-    "run_failed",
-    "run_failed_count",
-    "again_after_run_failed",
-    "trouble_repeats",
-    "bad_end_repeats",
-    "attempts_behind_trouble",
-    "attempts_behind_bad_end",
-    "traceback_in_record",
-    "trouble_in_record",
-    "records_at_end",
+TRAITS: tuple[str, ...] = (
+    *("exception", "process_death", "program_error", "machine_fault", "external_stop", "waits_for_peer"),
+    *("worthless_result", "kernel_fault", "memory_kill", "stalls"),
+)
+OF_LANE: tuple[str, ...] = (
+    *("lines", "trouble", "traceback", "good", "progress", "start", "trouble_count", "traceback_count"),
+    *("good_count", "progress_count"),
+    *("again_after_trouble", "again_after_traceback", "bad_end", "bad_end_count", "again_after_bad_end", "frame", "run_failed"),
+    *("run_failed_count", "again_after_run_failed", "trouble_repeats", "bad_end_repeats", "attempts_behind_trouble"),
+    *("attempts_behind_bad_end", "traceback_in_record", "trouble_in_record", "records_at_end"),
 )
 # Names of features that differ from the field of LaneDigest that they are read from.
-DIGEST_FIELDS = {
-    "attempts_behind_trouble": "attempts_after_trouble",
-    "attempts_behind_bad_end": "attempts_after_bad_end",
-}
+DIGEST_FIELDS = {f"attempts_behind_{name}": f"attempts_after_{name}" for name in ("trouble", "bad_end")}
 BEFORE_GOOD_END = ("run_failed", "bad_end", "trouble")
 ENDS_WITH = tuple(f"{what} in last {n}" for what in ("trouble", "good", "progress", "bad end") for n in (1, 3, 10, 50))
 KINDS = ("job", "notebook", "kernel", "scheduler", "runtime", "service")

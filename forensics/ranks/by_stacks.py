@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from itertools import takewhile
+from types import MappingProxyType
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
@@ -20,11 +21,10 @@ from forensics.model.stacks import ProcessStacks
 from forensics.ranks.case import MAX_ODD, RankCase
 from forensics.ranks.doing import CALLS, OUTSIDE_WAIT, STOPPED_CALL, Doing, called_at, doing, line_proofs
 from forensics.ranks.observation import LEFT_LOOP, at
-from forensics.ranks.threads import UNNAMED_CALL, waits_in_call
-from forensics.readers.words import words, words_of_name
+from forensics.ranks.sizes import of_other_size
+from forensics.ranks.threads import UNNAMED_CALL, asking_for, waits_in_call
 
 ONE_MOMENT = "by their stacks, which show one moment, and no numbers of calls"
-SHOWN_CALLERS = 2  # a helper of the program that asks its thread for a call, and the line that called the helper
 OTHER_MOMENT = "by their stacks, which are of another moment than the time-outs in the log"
 _Lines = tuple[Frame | None, Frame | None]  # that of a rank, and that of the others
 BY_LOGS = "by the logs, which tell how ranks ended"
@@ -32,7 +32,7 @@ TORCH_FOLDER = "/torch/"  # of PyTorch's own files
 SHARED_WAIT = "one call"  # of which no stack tells the name
 UNCLEAR_WAITS = (OUTSIDE_WAIT, CALLS["futex"])
 MIN_LOOKS = 2  # in one of them a thread may just have its turn
-BARRIER = "barrier"
+OF_MODEL = ("backward", "forward")  # calls that make the collective ones; any other is itself one, as in a loop over parameters
 UNCLEAR_NAMES = (UNNAMED_CALL, SHARED_WAIT)  # of calls that may be different ones
 TWO_GROUPS = "the two lines are of two groups, which it enters in another order"
 CROSSED = "it comes to the call in which others wait from another line, before the call in which one waits for it; " + TWO_GROUPS
@@ -41,9 +41,9 @@ NO_STACK = "no stack of it was taken: it ended, or could not be looked at"
 
 class _Stand(Struct, frozen=True):
     """Where a rank stands. `call`: the collective call, empty outside of any; `kind`, `text`: what it does, outside of any.
-    `callers`: of a call that a thread makes for the program, the innermost frames that wait for that thread. `is_inner`: `frame`
-    is the innermost one, so it waits in native code. `path`: of a call, all frames outside of PyTorch, outermost first; `own`:
-    those of the program, in the same order."""
+    `callers`: of a call that a thread makes for the program, the frames that wait for that thread, innermost first. `is_inner`:
+    `frame` is the innermost one, so it waits in native code. `path`: of a call, all frames outside of PyTorch, outermost first;
+    `own`: those of the program, in the same order. `loops`: those of the program by place, as far as its source was seen."""
 
     call: str
     frame: Frame | None
@@ -54,6 +54,7 @@ class _Stand(Struct, frozen=True):
     is_inner: bool = False
     path: tuple[Frame, ...] = ()
     own: tuple[Frame, ...] = ()
+    loops: Mapping[str, tuple[tuple[int, int], ...]] = MappingProxyType({})
 
     @property
     def place(self) -> tuple[str, ...]:
@@ -105,12 +106,7 @@ def picture_of_ends(case: RankCase) -> RankPicture | None:
         OddRank(rank, "left", end.text, place=end.frame, waiting=waiting, proofs=(end.proof,), cause=end.cause)
         for rank, end in sorted(case.ended.items())
     )
-    there = next((end.frame for rank, end in case.gave_up.items() if rank not in case.ended and end.frame), None)
-    odd = tuple(
-        replace(one, kind="fewer_batches", doing=f"{one.doing}; {LEFT_LOOP}", others=there) if case.left_loop(one.rank) else one
-        for one in odd
-    )
-    odd = tuple(replace(one, **asdict(case.process(one.rank))) for one in odd)
+    odd = of_other_size(case) or tuple(replace(one, **asdict(case.process(one.rank))) for one in odd)
     rows = []
     for rank in range(max([case.world, *(r + 1 for r in waiting)])):
         process, end = case.process(rank), case.ended.get(rank) or case.gave_up.get(rank)
@@ -126,12 +122,14 @@ def _stand(case: RankCase, rank: int) -> _Stand | None:
     own = case.own_frame(thread.frames)
     is_at_wait = own is not None and own is thread.frames[0] and own.place in case.places_of_waits
     if (waits_in_call(thread) or is_at_wait) and stacks.kernel != STOPPED_CALL:
-        main = stacks.main
-        callers = () if main is None or main is thread else tuple(case.own_frames(main.frames)[:SHOWN_CALLERS])
+        asking = asking_for(stacks, thread)
+        callers = tuple(case.own_frames(asking))
         call = UNNAMED_CALL if is_at_wait else called_at(thread, own) or thread.frames[0].function
-        path = tuple(takewhile(lambda frame: TORCH_FOLDER not in frame.file, reversed(thread.frames)))
-        mine = tuple(reversed(case.own_frames(thread.frames)))
-        return _Stand(call, own, line_proofs(thread, stacks.source, own), callers=callers, path=path, own=mine)
+        path = tuple(takewhile(lambda frame: TORCH_FOLDER not in frame.file, (*reversed(asking), *reversed(thread.frames))))
+        mine = (*reversed(callers), *reversed(case.own_frames(thread.frames)))
+        return _Stand(
+            call, own, line_proofs(thread, stacks.source, own), callers=callers, path=path, own=mine, loops=stacks.loops
+        )
     done = doing(case, rank)
     return _Stand("", done.frame, done.proofs, done.kind, done.text, is_inner=own is thread.frames[0]) if done else None
 
@@ -180,9 +178,9 @@ def _odd(
     other = parted or {rank: _difference(one, usual) for rank, one in waiting.items() if one.place != usual.place}
     if gone := () if other else tuple(made(rank, "no_dump", NO_STACK, (None, usual.frame), ()) for rank in missing):
         return gone
-    if not other:
-        keepers = ((rank, _lock_keeper(case, rank)) for rank in waiting)
-        return tuple(made(rank, d.kind, d.text, (d.frame, usual.frame), d.proofs) for rank, d in keepers if d)
+    keepers = {rank: d for rank in waiting if (d := _lock_keeper(case, rank))}
+    if not other or len(keepers) == 1:
+        return tuple(made(rank, d.kind, d.text, (d.frame, usual.frame), d.proofs) for rank, d in keepers.items())
     if crossed := _crossed(waiting):
         return tuple(made(r, "other_order", CROSSED, lines, waiting[r].proofs) for r, lines in crossed.items())
     kinds = {r: _kind_apart(waiting[r], usual, text) for r, text in other.items()}
@@ -190,16 +188,19 @@ def _odd(
 
 
 def _lock_keeper(case: RankCase, rank: int) -> Doing | None:
-    """What a thread of a rank does beside the one that stands in a call, if it held the interpreter's lock in each look at the
-    rank: so long a lock keeps the others of its threads from going on, too."""
+    """What a thread of a rank does beside the one that stands in a call, if it held the interpreter's lock in each look at it: so
+    long a lock keeps the others of its threads from going on, too."""
     pid, work = case.stacks[rank].pid, case.threads[rank]
-    looks = [one for one in case.all_stacks if one.pid == pid and one.taken is not None]
-    held = [next((t for t in one.threads if t.state.endswith("gil") and t.name != work.name), None) for one in looks]
-    last, own = next(reversed(held), None), {case.own_frame(t.frames) for t in held if t}
-    if len(looks) < MIN_LOOKS or last is None or None in held or len(own) > 1 or not (frame := own.pop()):
+    looks = sorted((one for one in case.all_stacks if one.pid == pid and one.taken), key=lambda one: one.taken or 0.0)
+    beside = [(t, one.source) for one in looks for t in one.threads if t.name != work.name]
+    name = next((t.name for t, _ in reversed(beside) if t.state.endswith("gil")), None)
+    held = [(t, source) for t, source in beside if t.name == name]
+    own = {case.own_frame(t.frames) for t, _ in held}
+    if len(held) < MIN_LOOKS or not all(t.state.endswith("gil") for t, _ in held) or len(own) > 1 or not (frame := own.pop()):
         return None
-    proofs = line_proofs(last, looks[-1].source, frame)
-    return Doing("computes", f"its thread {last.name} holds the interpreter's lock for long", frame, proofs)
+    last, source = held[-1]
+    text = f"its thread {last.name} holds the interpreter's lock for long"
+    return Doing("computes", text, frame, line_proofs(last, source, frame))
 
 
 def _crossed(waiting: Mapping[int, _Stand]) -> dict[int, _Lines]:
@@ -216,19 +217,31 @@ def _crossed(waiting: Mapping[int, _Stand]) -> dict[int, _Lines]:
 
 def _kind_apart(one: _Stand, usual: _Stand, text: str) -> tuple[Kind, str]:
     """How a rank differs that waits in another call, by the first line of the program at which it is not where the others are.
-    Behind theirs, in a function that is called when a loop has ended, it left that loop first. In front of theirs, with the same
+    Behind theirs, and behind the loop in which they are, it left that loop first. In front of theirs, with the same
     operation, the calls are of two groups: those of one would have met."""
     forks = ((n, a, b) for n, (a, b) in enumerate(zip(one.own, usual.own, strict=False)) if a != b)
     at_fork, mine, theirs = next(forks, (0, None, None))
     if not mine or not theirs or (mine.file, mine.function) != (theirs.file, theirs.function):
         return "other_call", text
-    names = [f.function for f in one.own[at_fork + 1 :]] or [one.call]
-    inside = {word for name in names for word in words_of_name(name)}
-    if mine.line > theirs.line and inside & words("after_loop_names") and BARRIER not in words_of_name(usual.call):
+    if mine.line > theirs.line and _is_left_loop(usual, at_fork, mine.line):
         return "fewer_batches", f"{text}; {LEFT_LOOP}, {mine.place} behind {theirs.place}"
     if mine.line < theirs.line and one.call == usual.call and one.frame != usual.frame and one.call not in UNCLEAR_NAMES:
         return "other_order", f"{text}, and comes there first: {TWO_GROUPS}"
     return "other_call", text
+
+
+def has_left_loop(case: RankCase, rank: int, other: int) -> bool:
+    """Do the stacks of two ranks that wait in calls show that `rank` has left the loop in which the other one is?"""
+    one, usual = _stand(case, rank), _stand(case, other)
+    return one is not None and usual is not None and _kind_apart(one, usual, "")[0] == "fewer_batches"
+
+
+def _is_left_loop(usual: _Stand, at_fork: int, line: int) -> bool:
+    """Are the others in a loop that a rank has left that stands at `line` of their frame number `at_fork`? One that ends in front
+    of that line, or one of a function that they call there, if it calls more than the collective call itself."""
+    theirs, *inner = (usual.loops.get(f"{f.file}:{f.line}", ()) for f in usual.own[at_fork:])
+    within = inner if usual.call.rpartition(".")[2] in OF_MODEL else inner[:-1]
+    return any(last < line for _, last in theirs) or any(within)
 
 
 def _parted(waiting: Mapping[int, _Stand]) -> dict[int, str]:

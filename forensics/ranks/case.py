@@ -1,15 +1,18 @@
 """The evidence of a case by rank: its dumps and stacks, and what belongs to a group."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from types import MappingProxyType
 
+from forensics.capture.rank_dumps import TASK_PREFIX
 from forensics.model.dumps import Call, Dump, Frame, GroupCalls
 from forensics.model.ranks import RankProcess
 from forensics.model.stacks import ProcessStacks, ThreadStack
 from forensics.ranks.ended import Ends, rank_of, with_stacks
 from forensics.ranks.threads import (
+    asking_for,
     at_work,
     begun_at,
     collective_name,
@@ -22,7 +25,6 @@ from forensics.ranks.threads import (
     waits_in_call,
 )
 from forensics.readers.python.library_files import installed_package, is_library_file, is_others_code
-from forensics.readers.words import words, words_of_name
 
 MAX_ODD = 64  # ranks of which it is told how they keep the others waiting; where there are more, no single one is to blame
 CLOCKS_S = 1.0  # by which the time of a file may be earlier than that of a call
@@ -64,7 +66,7 @@ class RankCase:
         """How many ranks there are: the highest number that anything names, and one."""
         groups = {(g.members, g.size) for dump in self.dumps.values() for g in dump.groups}  # most ranks tell the same
         named = [max(members, default=size - 1) for members, size in groups]
-        return max([*named, *self.dumps, *self.stacks, *self.processes, *self.ended], default=-1) + 1
+        return max([*named, *self.dumps, *self.stacks, *self.processes, *self.ended, *self.gave_up], default=-1) + 1
 
     def _without_outlived(self, dumps: Mapping[int, Dump], ended: Collection[int]) -> dict[int, Dump]:
         """The dumps but those of ranks that ended after them: other ranks called something later."""
@@ -74,10 +76,12 @@ class RankCase:
 
     def _is_of_the_wait(self, stacks: ProcessStacks, rank: int) -> bool:
         """Were the stacks taken after the last call of the rank, or of one without a dump, after that of all others, and not
-        before those that are known of the same process?"""
+        before those that are known of the same process? Those that show the tasks of its event loop go before."""
         known, written = self.stacks.get(rank), self.written.get(stacks.source)
-        if known is not None and known.pid == stacks.pid and (written or 0.0) < self.written.get(known.source, 0.0):
-            return False
+        if known is not None and known.pid == stacks.pid:
+            shows_tasks = [any(t.name.startswith(TASK_PREFIX) for t in one.threads) for one in (known, stacks)]
+            if shows_tasks == [True, False] or ((written or 0.0) < self.written.get(known.source, 0.0) and not shows_tasks[1]):
+                return False
         last = [self.dumps[rank].last_ns] if rank in self.dumps else [dump.last_ns for dump in self.dumps.values()]
         taken = stacks.taken or written
         return taken is None or taken + CLOCKS_S > max(last, default=0) / 1e9
@@ -87,7 +91,11 @@ class RankCase:
         """The thread of each rank that is at work."""
         calling = (t for one in self.stacks.values() for t in one.threads if t is not one.main and in_collective(t))
         callers = {begun for t in calling if (begun := begun_at(t))}
-        return {rank: thread for rank, one in self.stacks.items() if (thread := at_work(one, callers))}
+        inner = Counter(
+            f for one in self.stacks.values() for f in {self.own_frame(t.frames) for t in one.threads if t is not one.main}
+        )
+        ordinary = {frame for frame, ranks in inner.items() if frame and ranks > 1}
+        return {rank: thread for rank, one in self.stacks.items() if (thread := at_work(one, callers, ordinary))}
 
     @cached_property
     def places_of_waits(self) -> frozenset[str]:
@@ -204,22 +212,13 @@ class RankCase:
     def line_of(self, rank: int, call: Call) -> Frame | None:
         """The line of the program at which a rank made a call; of one that is not finished, its stack tells it, too."""
         told, thread = self.own_frame(call.frames), self.threads.get(rank)
-        stands = thread is not None and call is self.last_call(rank) and waits_in_call(thread)
-        return told or (self.own_frame(thread.frames) if thread and stands else None)
+        if told or thread is None or call is not self.last_call(rank) or not waits_in_call(thread):
+            return told
+        return self.own_frame(thread.frames) or self.own_frame(asking_for(self.stacks[rank], thread))
 
     def own_frames(self, frames: Sequence[Frame]) -> list[Frame]:
         """The frames of the program itself, innermost first."""
         return program_frames(frames, self.own_files, self._own_packages)
-
-    def left_loop(self, rank: int) -> bool:
-        """Did a rank abort in a function that is called when a loop has ended, while others gave up at another line? Over gloo a
-        call that meets one of another size ends so, and no wait shows which one was due."""
-        end = self.ended.get(rank)
-        others = {e.frame.place for r, e in self.gave_up.items() if r != rank and e.frame}
-        others |= {f.place for r in self.dumps if r != rank and (c := self._last_calls.get(r)) and (f := self.line_of(r, c))}
-        if not end or not end.frame or end.cause or not others or end.frame.place in others:
-            return False
-        return not words("after_loop_names").isdisjoint(words_of_name(end.frame.function))
 
     def in_other_collective(self, rank: int) -> ThreadStack | None:
         """The thread of a rank that stands in a collective call of a kind that no dump has: PyTorch does not record all."""

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from forensics.model import Line
 from forensics.model.dumps import Frame
 from forensics.model.ranks import Kind, ProofPlace
-from forensics.model.stacks import LiveHost, LiveProcess, Standing, ThreadStack
+from forensics.model.stacks import LiveHost, LiveProcess, ProcessStacks, Standing, ThreadStack
 from forensics.ranks.case import RankCase
 from forensics.ranks.observation import numbers
 from forensics.ranks.threads import (
@@ -58,6 +58,7 @@ WAITS: tuple[tuple[str, str], ...] = (  # by the innermost frames of a thread th
 )
 POLLS = {"wait", "poll", "until", "await"}  # in the name of a function that looks for something again and again
 POLLS_FILE = "it waits for a file, and sleeps between its looks for it"
+SLEEPS = ("it sleeps", POLLS_FILE)  # of what stands in a frame of its own, as a sleep of asyncio; one of `time` has none
 UNCLEAR_CALLS = ("futex",)
 CALLS = {  # what a wait is, by the system call, where the stack does not tell
     **dict.fromkeys(("nanosleep", "clock_nanosleep"), "it sleeps"),
@@ -73,7 +74,7 @@ def doing(case: RankCase, rank: int) -> Doing | None:
     if not (found := case.at_work(rank)):
         return None
     thread, stacks = found
-    at = doing_of(thread, stacks.source, case.own_frame(thread.frames), stacks.kernel)
+    at = _doing_in(stacks, thread, case.own_frame(thread.frames))
     return replace(at, text=f"{at.text}, in worker {stacks.pid} of its data loader") if at and loads_for_another(thread) else at
 
 
@@ -84,10 +85,18 @@ def doing_since(case: RankCase, rank: int, begin_ns: int) -> Doing | None:
     own = [one for one in own if one.taken is not None and one.taken * 1e9 > begin_ns]
     for one in sorted(own, key=lambda one: one.taken or 0, reverse=True):
         thread = at_work(one)
-        done = doing_of(thread, one.source, case.own_frame(thread.frames), one.kernel) if thread else None
+        done = _doing_in(one, thread, case.own_frame(thread.frames)) if thread else None
         if done:
             return done
     return None
+
+
+def _doing_in(stacks: ProcessStacks, thread: ThreadStack, own: Frame | None) -> Doing | None:
+    """What a thread does, also by the source of the program."""
+    at = doing_of(thread, stacks.source, own, stacks.kernel if thread is stacks.main else "")
+    looks = stacks.looks.get(f"{own.file}:{own.line}") if own and at and at.kind == "outside" else None
+    is_asleep = at is not None and (at.text in SLEEPS or own is thread.frames[0])
+    return replace(at, text=f"{POLLS_FILE} ({looks})") if at and looks and is_asleep else at
 
 
 def doing_of(thread: ThreadStack, source: str, own: Frame | None, kernel: str = "") -> Doing | None:

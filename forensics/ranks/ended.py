@@ -58,17 +58,22 @@ def with_stacks(known: RankProcess, stacks: ProcessStacks) -> RankProcess:
 
 WAITS_FOR_PEER, STOPPED_BY_ANOTHER = "waits_for_peer", "external_stop"  # traits of causes: ends that another one brings about
 TELLS_WHY = {"exc_type", "cpu_limit_s", "signal", "signal_name", "exit_code"}  # fields of an event that says how a rank ended
+RECEIVED, EXPECTED = "received_bytes", "expected_bytes"  # fields of an event: of a collective call whose sizes differ
 MAX_SAID_CHARS = 120  # chosen by hand: of a message that stands inside a sentence
 
 
 class Ended(Struct, frozen=True):
     """How a rank ended. `frame`: the line of the program, where it is known. `cause`: of the event that tells the end; empty for
-    an end that a wait for others can bring about, as an abort."""
+    an end that a wait for others can bring about, as an abort. `received`, `expected`: bytes of a collective call, where they
+    differ; `call`: the function of PyTorch that made it."""
 
     text: str
     frame: Frame | None
     proof: ProofPlace
     cause: str
+    received: int = 0
+    expected: int = 0
+    call: str = ""
 
 
 class Ends(Struct, frozen=True):
@@ -110,14 +115,29 @@ def ended_ranks(
             aborted.add(rank)
         told = "" if any(cause.id in c.explains for c in waits) else cause.id
         known = found.setdefault(rank, Ended(_text(event), _frame(event), _place(event), told))
-        found[rank], causes[rank] = replace(known, frame=known.frame or _frame(event)), cause.id
-    own = {rank: end for rank, end in own.items() if rank not in reported & gave_up.keys()}
+        found[rank], causes[rank] = _with_more(known, event), cause.id
+    own = {rank: _with_sizes(end, gave_up.get(rank)) for rank, end in own.items() if rank not in reported & gave_up.keys()}
     if own.keys() <= aborted:
         own = {rank: own.get(rank, end) for rank, end in _first_ends(events, knowledge).items()} or own
         gave_up = {rank: end for rank, end in gave_up.items() if rank not in own}
     if len(own) == 1:  # it is the one of which that is told, too
         own = {rank: replace(end, frame=end.frame or nameless.get(causes.get(rank, ""))) for rank, end in own.items()}
     return Ends(own, gave_up)
+
+
+def _with_sizes(end: Ended, told: Ended | None) -> Ended:
+    """The end of a rank, with the bytes of its last call that another line tells."""
+    return replace(end, received=told.received, expected=told.expected, proof=told.proof) if told and told.received else end
+
+
+def _with_more(known: Ended, event: Observation) -> Ended:
+    """The end of a rank with what a further event tells of it."""
+    call = known.call or str(event.fields.get("python_call", ""))
+    more = replace(known, frame=known.frame or _frame(event), call=call)
+    if RECEIVED not in event.fields:
+        return more
+    received, expected = (int(str(event.fields[name])) for name in (RECEIVED, EXPECTED))
+    return replace(more, received=received, expected=expected, proof=_place(event))
 
 
 def _first_ends(events: Iterable[Observation], knowledge: Database) -> dict[int, Ended]:

@@ -115,6 +115,8 @@ def _fields(odd: list[OddRank], outcome: str) -> dict[str, Value]:
         given = {"pid": first.pid, "node": first.host or None, "gpu": first.gpu}
         return fields | {name: value for name, value in given.items() if value is not None}
     fields |= {"culprit_kind": first.kind} if len({o.kind for o in odd}) == 1 else {}
+    if first.place and len({o.place for o in odd}) == 1:
+        fields |= {"file": first.place.file, "line_no": first.place.line}
     each = "; ".join(f"{o.named}: {reason(o)}" for o in odd[:MAX_NAMED])
     return fields | {"culprit_ranks": numbers([o.rank for o in odd]), "culprit_reason": each}
 

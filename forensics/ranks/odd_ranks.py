@@ -18,6 +18,7 @@ from msgspec.structs import asdict, replace
 
 from forensics.model.dumps import Call, Frame, GroupCalls
 from forensics.model.ranks import Kind, OddRank, ProofPlace
+from forensics.ranks.by_stacks import has_left_loop
 from forensics.ranks.case import RankCase
 from forensics.ranks.doing import doing, doing_since
 from forensics.ranks.late import Late
@@ -119,7 +120,8 @@ def with_difference(case: RankCase, found: Difference) -> tuple[OddRank, ...]:
     """The ranks that made another call than the others."""
     usual_rank, usual = min(found.usual.items())
     title = case.groups[found.group][usual_rank].title
-    left = {rank for rank, call in found.odd.items() if found.kind != "left_out" and _has_left_loop(case, rank, call)}
+    apart = found.odd.items() if found.kind != "left_out" else ()
+    left = {rank for rank, call in apart if _has_left_loop(case, rank, call) or has_left_loop(case, rank, usual_rank)}
     return tuple(
         _odd(
             case,
@@ -212,8 +214,9 @@ def waited_for(case: RankCase, found: Waits, rank: int) -> OddRank:
     if at and not (end and end.frame):  # a stack that was taken while an exception was handled shows no more than that
         return replace(base, kind=at.kind, doing=at.text, place=at.frame, proofs=(*at.proofs, *base.proofs))
     if end:
-        kind, text = ("fewer_batches", f"{end.text}; {LEFT_LOOP}") if case.left_loop(rank) else ("left", end.text)
-        return replace(base, kind=kind, doing=text, place=end.frame or own, proofs=(end.proof, *base.proofs), cause=end.cause)
+        return replace(
+            base, kind="left", doing=end.text, place=end.frame or own, proofs=(end.proof, *base.proofs), cause=end.cause
+        )
     if thread := case.in_other_collective(rank):
         text = f"it waits in {collective_name(thread)}, a call that its dump does not have"
         head = ProofPlace(case.stacks[rank].source, thread.lines[0].number, thread.lines[0].text)

@@ -28,6 +28,7 @@ from forensics.ranks.odd_ranks import (
     waited_for,
     with_difference,
 )
+from forensics.ranks.sizes import of_other_size
 from forensics.ranks.threads import waits_in_call
 from forensics.ranks.waits import Waits, odd_in_circle, waits
 
@@ -91,8 +92,8 @@ def picture(
     case = RankCase(dumps, stacks, ends or Ends(), processes or {}, written or {})
     if not case.dumps:
         told = picture_of_stacks(case)
-        is_apart = any(map(case.left_loop, case.ended))
-        return told if (told and told.odd) or not (by_logs or is_apart) else picture_of_ends(case) or told
+        is_told = by_logs or any(end.received for end in case.ended.values())
+        return told if (told and told.odd) or not is_told else picture_of_ends(case) or told
     found, late = waits(case), latest_rank(case)
     waited = _waited_s(case)
     if different := first_difference(case):
@@ -100,7 +101,7 @@ def picture(
     elif case.missing and len(case.stacks) == case.world and (told := picture_of_stacks(case)) and told.odd:
         odd = told.odd  # of ranks without a dump only their stacks tell whether they wait
     elif _is_hang(case, found, waited):
-        odd = _odd(case, found)
+        odd = of_other_size(case) or _odd(case, found)
     else:
         odd = (late_rank(case, late),) if late else ()
     odd = odd or _outside_alone(case)

@@ -12,6 +12,7 @@ from itertools import chain
 from msgspec.structs import replace
 
 from forensics.capture.live_stacks import numbered as numbered_marks
+from forensics.capture.rank_dumps import TASK_PREFIX
 from forensics.model.dumps import Frame
 from forensics.model.stacks import ProcessStacks, ThreadStack
 from forensics.readers.python.library_files import installed_package, is_library_file
@@ -41,13 +42,17 @@ POOL_FILE = "concurrent/futures/thread.py"  # below what a thread of a pool runs
 FUTURE_FILE = "concurrent/futures/_base.py"
 THREAD_FILES = ("threading.py", "queue.py", FUTURE_FILE)  # of a frame that waits for another thread
 EVENT_LOOP = "asyncio/base_events.py"  # its innermost frames wait for a thread, too, or for a time or the network
+TO_THREAD_FILE = "asyncio/threads.py"  # of a coroutine that waits for a thread
+TASK_FILES = ("asyncio/queues.py", "asyncio/locks.py", TO_THREAD_FILE)  # of one that waits for another task, or for a thread
+TASKS_FILE, TASK_WAITS = "asyncio/tasks.py", ("wait", "wait_for", "_wait", "_wait_for_one")
 SPAWN_FILE, SPAWNED = "torch/multiprocessing/spawn.py", "_wrap"  # the outermost function of torch in a rank that it spawned
 
 
-def at_work(stacks: ProcessStacks, callers: Collection[Frame] = ()) -> ThreadStack | None:
-    """The main thread; while it waits for the backward pass, the thread that runs a hook, and while it waits for another thread,
-    the one that stands in a collective call, else one of `callers`, that began where those of other ranks did that stand in
-    one, else the one that computes."""
+def at_work(stacks: ProcessStacks, callers: Collection[Frame] = (), ordinary: Collection[Frame] = ()) -> ThreadStack | None:
+    """The main thread; while it waits for the backward pass, the thread that runs a hook, and while it waits for another thread
+    or task, the one that stands in a collective call, else one of `callers`, that began where those of other ranks did that stand
+    in one, else the one that computes, else the one that waits for something else than others. `ordinary`: the innermost frames
+    of the program in such threads of several ranks."""
     main = stacks.main
     if main is None:
         return None
@@ -55,14 +60,40 @@ def at_work(stacks: ProcessStacks, callers: Collection[Frame] = ()) -> ThreadSta
     if _waits_for_gradients(main):
         return next((t for t in rest if t.name in ("", "Dummy-1")), main)
     in_loop = in_event_loop(main)  # its callbacks may wait for another thread
-    if (in_loop or main.frames[0].file.endswith(THREAD_FILES)) and not in_collective(main):
-        called = next(filter(in_collective, rest), None) or next((t for t in rest if begun_at(t) in callers), None)
+    if (in_loop or _waits_for_thread(main)) and not in_collective(main):
+        called = next(filter(in_collective, rest), None)
+        called = called or next((t for t in rest if begun_at(t) in callers and not _waits_for_thread(t)), None)
         own = [t for t in rest if program_frames(t.frames)]
-        called = called or next((t for t in own if t.state.startswith("active")), None)
+        called = called or next((t for t in own if t.state.startswith("active")), None) or _awaited(main, own, ordinary)
+        called = called or next((t for t in rest if begun_at(t) in callers), None)
         of_pool = (t for t in own if any(f.file.endswith(POOL_FILE) for f in t.frames))
         for_pool = in_loop or any(f.file.endswith(FUTURE_FILE) for f in main.frames[:SHOWN_FRAMES])
         return called or (next(of_pool, main) if for_pool else main)
     return main
+
+
+def _awaited(main: ThreadStack, own: Iterable[ThreadStack], ordinary: Collection[Frame]) -> ThreadStack | None:
+    """The thread or task for which others of its process wait: it waits for none of them, and is one that an event loop runs, or
+    runs code of the file in which the main thread waits."""
+    here = next((f.file for f in program_frames(main.frames)), "")
+    waiting = (t for t in own if not _waits_for_thread(t) and program_frames(t.frames)[0] not in ordinary)
+    return next((t for t in waiting if t.name.startswith(TASK_PREFIX) or any(f.file == here for f in t.frames)), None)
+
+
+def _waits_for_thread(thread: ThreadStack) -> bool:
+    """Does it wait for another thread, or for another task of its event loop?"""
+    inner = thread.frames[0]
+    return inner.file.endswith((*THREAD_FILES, *TASK_FILES)) or (inner.file.endswith(TASKS_FILE) and inner.function in TASK_WAITS)
+
+
+def asking_for(stacks: ProcessStacks, thread: ThreadStack) -> tuple[Frame, ...]:
+    """The frames, innermost first, that wait for what `thread` calls for them: those of the main thread, or of the one task of
+    its event loop that waits for a thread; none where it is the main thread itself."""
+    main = stacks.main
+    if main is None or main is thread:
+        return ()
+    tasks = [t for t in stacks.threads if t.name.startswith(TASK_PREFIX) and t.frames[0].file.endswith(TO_THREAD_FILE)]
+    return tasks[0].frames if len(tasks) == 1 else main.frames
 
 
 def program_frames(frames: Sequence[Frame], files: Sequence[str] = (), packages: Collection[str] = ()) -> list[Frame]:

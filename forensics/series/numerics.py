@@ -4,7 +4,8 @@ step 120 loss 2.31 ... step 180 loss 4.1e+07 ... step 200 loss nan -> numerics.n
 
 Kinds of Observation:
 - `nan`: finite readings, then a part of which at least MIN_LOST_READINGS_SHARE, and the last reading, are NaN or infinite. A
-  single inf is an overflow that the loss scaler skipped. A value of a held-out set says nothing about training.
+  single inf is an overflow that the loss scaler skipped. A value of a held-out set says nothing about training. Or most of
+  what each record of the run tells is NaN, from the first record to the last.
 - `divergence`: the median of the last eighth is MIN_DIVERGED_LOSS_RATIO times the lowest median of an earlier stretch of that
   length, within the last trial or fold where each line names one. GAN losses, rewards and single loss terms do this in healthy
   runs, so only the total loss of a run counts.
@@ -20,6 +21,7 @@ from itertools import accumulate, pairwise
 from forensics.core.averages import median
 from forensics.model import Line, Observation, Scan, Value, Weight
 from forensics.readers.numbers.base import MIN_STRONG_READINGS, Reading, Readings, Series
+from forensics.readers.numbers.lost_values import NEVER_KNOWN
 from forensics.readers.numbers.lost_values import QUANTITY as LOST_METRIC
 from forensics.readers.progress.counters import named_counters, trial_number
 from forensics.readers.progress.last_step import lines_from_end
@@ -53,6 +55,8 @@ def numeric_events(scan: Scan, series: Sequence[Series], cause: str | None) -> l
             event = _nan(scan, one, series, cause) or _diverged(scan, one, cause) or _exploded(scan, one, series, cause)
         elif one.quantity == LOST_METRIC:
             event = _nan(scan, one, series, cause)
+        elif one.quantity == NEVER_KNOWN:
+            event = _never_known(scan, one, cause)
         elif one.quantity == "loss_scale":
             event = _scale_at_minimum(scan, one, cause)
         found += [event] if event else []
@@ -88,6 +92,12 @@ def _nan(scan: Scan, series: Series, others: Sequence[Series], cause: str | None
         [peak] if abs(peak.value) > MIN_SPIKE * abs(median([r.value for r in before if math.isfinite(r.value)] or [0.0])) else []
     )
     return series_observation(scan, "nan", cause, weight, distinct_lines((at, before[-1], *high, readings[-1])), fields, len(bad))
+
+
+def _never_known(scan: Scan, series: Series, cause: str | None) -> Observation:
+    count, ends = len(series.readings), (series.readings[0], series.readings[-1])
+    fields: dict[str, Value] = {"series": series.name, "never_known": series.name, "readings": count, "nan_readings": count}
+    return series_observation(scan, "nan", cause, "strong", distinct_lines(ends), fields, count)
 
 
 def _facts_before(before: Sequence[Reading], at: Reading, others: Sequence[Series], series: Series) -> dict[str, Value]:

@@ -1,5 +1,6 @@
 """Ranks are asked for dumps of what they called while they hang; a module stands in for PyTorch's own recorder."""
 
+import asyncio
 import multiprocessing.process
 import os
 import sys
@@ -197,3 +198,40 @@ def test_a_process_whose_rank_pytorch_alone_knows_is_asked_too(
     until(lambda: len(recorder) == 2)
     held.close()
     assert (tmp_path / "fr" / "rank_1").exists()
+
+
+class Marked:
+    """What waits in a coroutine for a file; asking for its attributes by name would run its code."""
+
+    def __init__(self) -> None:
+        self.marker = Path("/data/part 3")
+
+    async def arrived(self) -> None:
+        while not self.marker.exists():
+            await asyncio.sleep(3600)
+
+    def __getattr__(self, name: str) -> Any:
+        raise AssertionError(name)
+
+
+def test_stacks_of_a_rank_show_what_its_coroutines_wait_for(tmp_path: Path) -> None:
+    async def feed() -> None:
+        await Marked().arrived()
+
+    def look() -> None:
+        time.sleep(0.2)  # until the loop waits
+        rank_dumps.write_stacks([str(tmp_path)], "1", "rank_1")
+
+    async def main() -> None:
+        feeder = asyncio.create_task(feed(), name="feeder")
+        await asyncio.sleep(0)
+        await asyncio.to_thread(look)
+        feeder.cancel()
+
+    asyncio.run(main())
+    lines = (tmp_path / "stacks" / "rank_1.txt").read_text().splitlines()
+    (one,) = read_stacks([Line(n, text) for n, text in enumerate(lines, 1)], "rank_1.txt")
+    found = {t.name: [f.function.rpartition(".")[2] for f in t.frames] for t in one.threads}
+    assert found["asyncio task feeder"] == ["sleep", "arrived", "feed"]
+    assert list(one.looks.values()) == ["/data/part 3"] and one.looks.keys() <= one.loops.keys()
+    assert any(name.startswith("asyncio task Task-") and frames[0] == "to_thread" for name, frames in found.items())

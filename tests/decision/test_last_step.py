@@ -52,6 +52,11 @@ def _of(report: Report) -> tuple[str, str, str]:
         ([f"[{n}/50] scored sample_{n}" for n in range(1, 6)], "at 5 of 50"),
         (["epochs: 20, lr: 0.1", *(f"epoch: {n}, AUC: 0.8{n}" for n in range(1, 9))], "after epoch 8 of 20"),
         (["--max_steps=5000", *(f"step {n} loss 0.{n}" for n in range(100, 900, 100))], "after step 800 of 5000"),
+        (
+            ["epochs: 20", "x", "y", *(f"epoch {n} done" for n in range(7)), *(f"epoch {n} done" for n in range(9))],
+            "after epoch 8 of 20",
+        ),
+        ([f"\rscored {n}/2106 rows in {n}.1 s" for n in range(640, 649)], "at 648 of 2106"),
         (["Epoch 8/10", "batch 40", " 40%|####      | 40/100 [00:21<00:31,  1.9it/s]"], "in epoch 8 of 10, at 40 of 100"),
     ],
 )
@@ -81,6 +86,7 @@ def test_a_log_that_reaches_its_last_step_does_not_break_off(analyze: Analyze) -
         pytest.param(
             [f"step {n}/1184 loss 0.{n}" for n in range(50, 1184, 50)], id="each 50th, which the total is no multiple of"
         ),
+        pytest.param([f"scored {n}/12 rows, loss 0.{n}" for n in range(12)], id="of no known name, counted from zero"),
     ],
 )
 def test_a_counter_that_would_be_beyond_its_total_next_may_be_the_last_one(analyze: Analyze, lines: list[str]) -> None:

@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from forensics import pipeline
+from forensics.advice.evidence import told_first
 from forensics.database import HEALTHY, Database
 from forensics.decision.decide import decide
 from forensics.decision.structure import (
@@ -18,6 +19,7 @@ from forensics.decision.structure import (
     FAILED_FIRST,
     FAILED_STAGE,
     LAST_ERROR,
+    LOST_TO_END,
     MACHINE_WENT_ON,
     MAX_BAD_IF_AT_WORK,
     MAX_BAD_IF_FINISHED,
@@ -25,6 +27,7 @@ from forensics.decision.structure import (
     REACHED_END,
     SERVICE_DIES_AGAIN,
     SURVIVED,
+    WARNED,
     Precedence,
     failed_process_first,
 )
@@ -125,6 +128,29 @@ def test_a_stage_with_a_usage_error_explains_what_a_later_stage_lacks(knowledge:
         assert decided(knowledge, first, in_lane(seen(MISSING, 60, "proof"))).candidates[0].cause == MISSING
 
 
+def test_a_command_that_a_signal_ended_explains_what_its_script_cannot_start_behind_it(knowledge: Database) -> None:
+    unstarted = in_lane(seen(CONFIG, 60, "proof"), unstarted="--amp")
+    found = decided(knowledge, in_lane(seen(DIED, 50), signal_name="Killed"), unstarted)
+    assert (found.candidates[0].cause, found.candidates[0].ledger[-2].feature) == (DIED, FAILED_STAGE)
+    for first, last in (
+        (in_lane(seen(DIED, 50)), unstarted),
+        (in_lane(seen(DIED, 50, later_attempts=1), signal_name="Killed"), unstarted),
+        (in_lane(seen(DIED, 50), signal_name="Killed"), in_lane(seen(CONFIG, 60, "proof"))),
+    ):
+        assert decided(knowledge, first, last).candidates[0].cause == CONFIG
+
+
+def test_an_exception_that_quotes_another_tells_of_the_same_event(knowledge: Database) -> None:
+    text = "the ledger of the mine is full"
+    inner = in_lane(seen(INDEX, 50), exc_type="IndexError", exc_message=text)
+    outer = in_lane(seen(INDEX, 60), exc_type="IndexError", exc_message=f"worker failed: {text}", file="run.py", line_no=3)
+    other = in_lane(seen(INDEX, 60), exc_type="IndexError", exc_message="worker failed", file="run.py", line_no=3)
+    for second, told in ((outer, 2), (other, 1)):
+        first = decided(knowledge, inner, second).candidates[0]
+        assert len(first.owned) == told
+    assert [o.line for o in told_first(decided(knowledge, inner, outer).candidates[0], knowledge)] == [50, 60]
+
+
 def test_what_the_last_attempt_ended_with_is_ranked_before_the_end_of_an_earlier_one(knowledge: Database) -> None:
     before, last = in_lane(seen(CONFIG, 10, "proof", later_attempts=1)), in_lane(seen(INDEX, 95, "hint"))
     first = decided(knowledge, before, last).candidates[0]
@@ -157,6 +183,29 @@ def test_processes_that_die_to_the_end_of_a_log_ended_it_badly(
     found = decide(question(died, lanes=(own,)), knowledge, model(-4.0, **SURE), Precedence(()))
     assert round(found.outcome.ended_badly, 1) == bad
     assert (found.outcome.ledger[-1].feature == DIES_AGAIN) == bool(bad)
+
+
+def test_a_run_that_reached_its_end_shows_no_end_by_the_last_line_of_a_process_of_it(knowledge: Database) -> None:
+    """Of two actors one had a line of trouble last, and the other counted to its end and said that it was over."""
+    failed = replace(OWN, entity=Entity("process", "Worker 2"), last_error=Line(70, "an error"))
+    failed = replace(failed, digest=replace(failed.digest, trouble=0, trouble_repeats=1))
+    over = replace(OWN, entity=Entity("process", "Runner 1"), reached_end=Line(99, "3/3"), closing=Line(99, "3/3"))
+    for closing, told in ((over.closing, False), (None, True)):
+        lanes = (failed, replace(over, closing=closing))
+        found = decide(question(lanes=lanes), knowledge, model(-3.0, **SURE), Precedence(()))
+        assert (found.outcome.ended_badly == MIN_BAD_OF_LAST_ERROR) is told
+
+
+@pytest.mark.parametrize(
+    ("low", "progress", "line", "told"), [(True, 1, 50, True), (False, 1, 50, False), (True, 0, 50, False), (True, 1, 95, False)]
+)
+def test_a_warning_behind_which_a_program_worked_and_closed_ended_nothing(
+    low: bool, progress: int, line: int, told: bool, knowledge: Database
+) -> None:
+    over = replace(OWN, closing=Line(90, "training complete"))
+    warned = replace(seen(CONFIG, line, low_severity=low, progress=progress), lane=over)
+    found = decide(question(warned, lanes=(over,)), knowledge, model(6.0, **SURE), Precedence(()))
+    assert (found.outcome.ledger[-1].feature == WARNED) is told
 
 
 def test_a_last_attempt_that_reached_its_end_ended_well(knowledge: Database) -> None:
@@ -222,6 +271,28 @@ def test_a_service_of_a_machine_that_dies_again_and_again_failed(
 
 
 @pytest.mark.parametrize(
+    ("kind", "before", "told"),
+    [("runtime", 2.0, True), ("runtime", 9.0, False), ("runtime", None, False), ("service", 2.0, False)],
+    ids=["in its last seconds", "before", "no time", "no supervisor"],
+)
+def test_a_unit_that_fails_in_the_last_seconds_of_a_machines_log_failed(
+    kind: Any, before: float | None, told: bool, knowledge: Database
+) -> None:
+    unit = replace(OWN, entity=Entity("unit", "systemd"), kind=kind)
+    failed = replace(seen("code.exception", 90, "hint", before=before), lane=unit)
+    found = decide(question(failed, lanes=(unit,), machine=True), knowledge, model(-3.0, **SURE), Precedence(()))
+    assert (found.outcome.ended_badly == MIN_BAD_OF_LAST_ERROR) is told
+
+
+@pytest.mark.parametrize(("weight", "later", "told"), [("strong", 0, True), ("hint", 0, False), ("strong", 1, False)])
+def test_numbers_that_are_lost_to_the_end_outweigh_a_good_end(weight: Any, later: int, told: bool, knowledge: Database) -> None:
+    lost = seen("numerics.nan", 90, weight, later_attempts=later, good=1)
+    lost = replace(lost, observation=replace(lost.observation, kind="series/nan"))
+    found = decide(question(lost), knowledge, model(-3.0, **SURE), Precedence(()))
+    assert (found.outcome.ledger[-1].feature == LOST_TO_END) is told
+
+
+@pytest.mark.parametrize(
     ("after", "verdict"), [({"later_attempts": 1}, "no_crash"), ({"positions": 30}, "no_crash"), ({"positions": 3}, "crash")]
 )
 def test_a_log_that_breaks_off_at_work_shows_no_crash_by_what_was_overcome(
@@ -253,6 +324,7 @@ def test_a_signal_that_ends_a_log_that_was_counting_ended_it_badly(
         ("[rank 3] FATAL: the arena is used up", 1, True),
         ("2026-02-01 10:12:11,221 WARNING trainer: shard 7 failed", 1, False),
         ("monitor: error: the disk is nearly full", 9, False),
+        ('(Worker pid=9)   warnings.warn(f"Error while the cache was made: {e}", stacklevel=1)', 1, False),
     ],
 )
 def test_a_job_whose_log_ends_with_an_error_of_no_known_kind_ended_badly(

@@ -55,7 +55,7 @@ def drawn(*stacks: list[str], **more: object) -> RankPicture:
         ("late_loader_averaging_4", "computes"),
         ("gil_held_averaging_4", "outside"),
         ("waits_for_file_averaging_4", "outside"),
-        ("fewer_batches_averaging_4", "fewer_batches"),
+        ("fewer_batches_averaging_4", "other_call"),  # its source was not looked at
         ("broken_barrier_grid_4", "other_call"),
     ],
 )
@@ -548,13 +548,13 @@ def test_a_program_that_is_installed_has_lines_of_its_own() -> None:
 
 
 def test_ranks_whose_stacks_part_first_are_odd_although_all_lines_differ() -> None:
-    """Rank 0 left the loop of `rounds`; the two others wait in two groups, as they do in each round."""
+    """The two others wait in two groups, as they do in each round."""
     inner = [
         f"{WAITS}|{call}|rounds (/run/w.py:{line})"
         for call, line in (("end (/run/w.py:4)", 57), ("a (/run/w.py:5)", 50), ("b (/run/w.py:6)", 50))
     ]
     (odd,) = drawn(*(stack(rank, f"{frames}|<module> (/run/w.py:70)") for rank, frames in enumerate(inner))).odd
-    assert (odd.rank, odd.kind, odd.place and odd.place.line) == (0, "fewer_batches", 4)
+    assert (odd.rank, odd.kind, odd.place and odd.place.line) == (0, "other_call", 4)
 
 
 def test_a_call_at_the_same_loop_or_of_a_helper_in_it_is_not_behind_the_loop() -> None:
@@ -595,6 +595,18 @@ def test_a_thread_that_holds_the_lock_in_each_look_keeps_its_rank_from_going_on(
             )
     found = [(odd.rank, odd.kind, odd.place and odd.place.line, odd.waiting) for odd in drawn(*looks).odd]
     assert found == ([(1, "computes", 8, (0, 2))] if len(states) > 1 and "idle" not in states else [])
+
+
+def test_a_lock_that_one_rank_holds_is_told_before_the_lines_at_which_others_wait() -> None:
+    """In the first look the rank still imports modules, and has no such thread."""
+    looks = []
+    for moment in range(3):
+        for rank in range(3):
+            one = stack(rank, IN_CALL.replace(":14", f":{14 + rank}"))
+            one[0] += f" at 2026-11-30T07:29:0{moment}+00:00"
+            held = [f'Thread 7{rank} ({"active+gil" if rank == 1 else "idle"}): "tokenize"', "    clean (/run/text.py:8)"]
+            looks.append([*one, *(held if moment else [])])
+    assert [(odd.rank, odd.kind, odd.place and odd.place.line) for odd in drawn(*looks).odd] == [(1, "computes", 8)]
 
 
 def _look(moment: int, *places: str) -> list[list[str]]:

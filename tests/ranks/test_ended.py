@@ -1,7 +1,6 @@
 """Ends of ranks that logs tell by another number than the rank."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -9,7 +8,6 @@ from msgspec.structs import replace
 from forensics.database import Database
 from forensics.model import Observation, Proof, Value
 from forensics.model.ranks import RankProcess
-from forensics.pipeline import analyze_paths
 from forensics.ranks.ended import ended_ranks
 
 
@@ -106,26 +104,3 @@ def test_a_dump_without_a_rank_tells_the_line_of_the_one_rank_that_ended_so(
     abort = replace(end(4, {"rank": 1, "signal": 6}), cause="process.abort")
     (only,) = ended_ranks([abort, replace(end(5, dumped), cause=cause)], {}, knowledge).own.values()
     assert (only.frame and only.frame.line) == line
-
-
-@pytest.mark.parametrize(("function", "line", "told"), [("evaluate", 35, True), ("evaluate", 22, False), ("reduce", 35, False)])
-def test_a_rank_that_aborts_behind_the_loop_of_the_others_had_fewer_batches(
-    function: str, line: int, told: bool, knowledge: Database, tmp_path: Path
-) -> None:
-    """Over gloo its call met one of another size. Neither dumps nor stacks were taken."""
-    raised = "Connection closed by peer [127.0.0.1]:23721. This is typically caused by a remote worker hanging or bugs"
-    text = f"""[rank3]: terminate called after throwing an instance of 'gloo::EnforceNotMet'
-[rank3]: Fatal Python error: Aborted
-[rank3]:
-[rank3]: Thread 0x00007f8dcc469b80 (most recent call first):
-[rank3]:   File "/run/loops.py", line {line} in {function}
-[rank3]:   File "/run/main.py", line 25 in main
-[rank0]: Traceback (most recent call last):
-[rank0]:   File "/run/loops.py", line 22, in train_epoch
-[rank0]:     dist.all_reduce(p.grad)
-[rank0]: RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:553] {raised}
-"""
-    (tmp_path / "job.log").write_text(text)
-    first = analyze_paths([tmp_path / "job.log"], "fewer", knowledge).causes[0]
-    assert (first.facts.get("culprit_rank"), first.facts.get("culprit_kind")) == ((3, "fewer_batches") if told else (None, None))
-    assert not told or ("loops.py:35" in first.where and "as many batches" in first.remediations[0].action)

@@ -108,3 +108,16 @@ def test_a_number_of_any_name_that_is_lost_to_the_end_is_told(told: Told, kept: 
     found = [e for e in told("".join(f"{row}\n" for row in rows)) if e.kind == "series/nan"]
     assert [(e.weight, e.fields["series"], e.proofs[0].line) for e in found] == ([(weight, "L", kept + 1)] if weight else [])
     assert not told("".join(f"{row}\n" for row in rows).replace(" L=", " val_kl="))
+
+
+@pytest.mark.parametrize(
+    ("record", "times"), [("gain: nan, risk: nan, calmar: nan, top: 1.1", 3), ("gain: nan, risk: nan, top: 1.1", 9)]
+)
+def test_most_of_a_record_that_is_never_a_number_is_told(told: Told, record: str, times: int) -> None:
+    found = told("".join(f"round {n} of 9, {record}\n" for n in range(times)))
+    assert [(e.kind, e.weight, e.fields["never_known"]) for e in found] == (
+        [("series/nan", "strong", "gain, risk, calmar")] if record.count("nan") == 3 else []
+    )
+    assert not told(
+        f"round 0 of 9, {record}\n".replace("nan", "0.1") + "".join(f"round {n} of 9, {record}\n" for n in range(1, 3))
+    )

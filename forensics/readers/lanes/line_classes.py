@@ -30,7 +30,7 @@ from forensics.database.phrase_filter import phrase_filter
 from forensics.line_formats import parse_prefix, unlabelled
 from forensics.model.verdicts import Lane
 
-MILD_RECORD_PATTERN = lazy.regex(r"^.{0,80}\b(?:WARN(?:ING)?|INFO|DEBUG|NOTICE)\b|Warning: ")
+MILD_RECORD_PATTERN = lazy.regex(r"^.{0,80}\b(?:WARN(?:ING)?|INFO|DEBUG|NOTICE)\b|Warning: |\bwarnings\.warn\(")
 PATTERNS = patterns_of("line parts")
 CELL_HEADING_PATTERN = lazy.regex(rb"(?:\d{4}-\d\d-\d\dT\S+ )?In \[[ \d]{1,9}\]:$")
 INFORMATION_LEVELS = {"info", "i", "debug", "d", "trace"}

@@ -24,6 +24,7 @@ an end that is a line of its own it has `=End`. Some say the same of a good end 
 import functools
 import re
 from collections.abc import Iterator, Sequence, Set
+from itertools import pairwise
 
 from msgspec.structs import replace
 
@@ -54,10 +55,12 @@ from forensics.readers.progress.counters import (
 from forensics.readers.progress.rounds import unfinished_round
 
 MAX_LIKE_LINES = 200  # from the end, in which the whole lines are looked for
+LAST_FRAMES = 5  # from the end: what an interpreter prints while it ends stands behind the last bar
 MIN_LIKE_LINES = 3  # that begin as the torn one does
 MAX_FRAME_BYTES = 2000  # bounds time
 MIN_TORN_CHARS = 4  # a few signs at a line's beginning are those of many kinds of lines
 DIGIT_RUNS_PATTERN = lazy.regex(r"\d+(?:\.\d*)?")
+FRACTION_PATTERN = lazy.regex(r"(?<![\d/.:-])(\d{1,9})\s?/\s?(\d{1,9})(?![\d/.:])")
 BAR_PATTERN = lazy.regex("[ #=>.\u2580-\u258f\u2501\u257a]+")  # what a bar is drawn with
 
 
@@ -177,7 +180,10 @@ def _last_counters(scan: Scan, first: int) -> Progress:
         if epoch:
             found = _progress(scan, (epoch, inner) if inner else (epoch,), line or scan.source.number_of(number), first)
             return found if inner else replace(found, is_done=_is_done(scan, epoch, number, text, first))
-    return _progress(scan, (inner,), line, first) if inner else _of_plan(scan, first)
+    if inner:
+        return _progress(scan, (inner,), line, first)
+    found = _of_plan(scan, first)
+    return found if found.counters else _of_fraction(scan, first)
 
 
 def _is_done(scan: Scan, epoch: Counter, number: int, text: str, first: int) -> bool:
@@ -188,21 +194,50 @@ def _is_done(scan: Scan, epoch: Counter, number: int, text: str, first: int) -> 
     return next((c.now for _, t in above for c in named_counters(t) if c.unit == "epoch"), 0) < epoch.now
 
 
-def _of_plan(scan: Scan, first: int) -> Progress:
-    """The last counter of a unit whose total the run said; of several totals the one that is reached next."""
-    said = lines_from_end(scan, NAMED_COUNT_TEXTS, MAX_COUNTED_LINES, first, only=PLAN_WORDS)
+def _of_plan(scan: Scan, first: int, above: bool = False) -> Progress:
+    """The last counter of a unit whose total the run said; of several totals the one that is reached next.
+
+    `above`: the run said it above the attempt, which begins where the count begins again; then it is only known to fall short.
+    """
+    said = lines_from_end(scan, NAMED_COUNT_TEXTS, MAX_COUNTED_LINES, 1 if above else first, only=PLAN_WORDS)
     plans = {(p.unit, p.total) for _, text in said if (p := planned(text))}
     for unit in sorted({unit for unit, _ in plans}):
-        lines = [x for x in lines_from_end(scan, (unit.encode(),), MAX_SEARCHED_LINES, first) if not planned(x[1])]
-        counted = [(number, c) for number, text in lines for c in named_counters(text) if c.unit == unit]
+        lines = lines_from_end(scan, (unit.encode(),), MAX_COUNTED_LINES if above else MAX_SEARCHED_LINES, first)
+        counted = [(n, c) for n, text in lines if not planned(text) for c in named_counters(text) if c.unit == unit]
         if not counted or any(c.now > counted[0][1].now for _, c in counted):  # one that begins again is of a part of the run
             continue
         number, last = counted[0]
         total = min((n for of, n in plans if of == unit and n >= last.now), default=0)
-        if total:
-            shown = {c.now for _, c in counted}
-            may_be_last = _may_exceed(last.now, total, shown if 1 in shown else {0, *shown})  # it may be counted from zero
+        shown = {c.now for _, c in counted}
+        may_be_last = _may_exceed(last.now, total, shown if 1 in shown else {0, *shown})  # it may be counted from zero
+        if total and not (above and (may_be_last or _begins_late(shown))):
             return Progress((replace(last, total=total),), scan.source.number_of(number), may_be_last)
+    return NO_PROGRESS if above or first == 1 else _of_plan(scan, first, above=True)
+
+
+def _begins_late(shown: Set[int]) -> bool:
+    """Is the first count farther from zero than from the second one?"""
+    first, second = (sorted(shown) * 2)[:2]
+    return first > max(1, second - first)
+
+
+def _of_fraction(scan: Scan, first: int) -> Progress:
+    """The last `n/N` of the last lines that grew in like lines before it, whatever it is called."""
+    block = sampled_blocks(scan)[-1] if scan.sample else None
+    rows = block.rows[max(0, first - block.first) :][-MAX_LIKE_LINES:] if block else ()
+    frames = [frame for row in rows for frame in row.rstrip(b"\r").split(b"\r") if frame.strip()][-MAX_LIKE_LINES:]
+    grown: dict[tuple[str, int, int], list[int]] = {}
+    for frame in frames if len(frames) > MIN_LIKE_LINES else ():
+        text = decode_line(frame[:MAX_FRAME_BYTES])
+        for i, found in enumerate(FRACTION_PATTERN.finditer(text)):
+            grown.setdefault((_kind(frame), i, int(found[2])), []).append(int(found[1]))
+    for frame in reversed(frames[-LAST_FRAMES:]):
+        for i, found in enumerate(FRACTION_PATTERN.finditer(decode_line(frame[:MAX_FRAME_BYTES]))):
+            counts = grown.get((_kind(frame), i, int(found[2])), [])
+            if len(counts) > MIN_LIKE_LINES and all(a < b for a, b in pairwise(counts)):
+                counter = Counter("", counts[-1], int(found[2]))
+                is_last = counter.now + counts[-1] - counts[-2] >= counter.total  # it may be counted from zero
+                return Progress((counter,), scan.source.number_of(scan.lines), is_last)
     return NO_PROGRESS
 
 

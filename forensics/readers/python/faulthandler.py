@@ -13,6 +13,7 @@ minutes, seconds). `Thread 4711 (idle): "MainThread"` is from `py-spy dump`, whi
 """
 
 import re
+from itertools import takewhile
 
 from forensics.data_files.named_parts import patterns_of
 from forensics.database import signal_outcome
@@ -21,6 +22,7 @@ from forensics.readers.base import ParsedLine, Record, parse_lines
 from forensics.readers.python.frames import Frame, dump_frame, spy_frame
 from forensics.readers.python.library_files import is_library_file
 
+COLLECTIVES_FILE = "torch/distributed/distributed_c10d.py"
 TRIGGER = Trigger(
     "faulthandler",
     ("Fatal Python error: ", "Windows fatal exception: ", "Timeout (0:", "Timeout (1:", "Timeout (2:", '): "MainThread"'),
@@ -58,6 +60,8 @@ def read(region: Region) -> Record | None:
     if own:
         fields |= _frame(own[1])
         quote.append(own[0])
+        if call := _collective_call(frames, own[0]):
+            fields["python_call"] = call
     last = last or region.number
     if outcome is None:
         return Record("faulthandler", region.number, last, None, "hint", tuple(quote), fields, lends=True) if own else None
@@ -116,6 +120,12 @@ def _own(frames: list[Line]) -> tuple[Line, Frame] | None:
     """The innermost frame outside of installed libraries; else the innermost frame."""
     found = [(line, frame) for line in frames if (frame := dump_frame(line.text))]
     return next((f for f in found if not is_library_file(f[1].file)), found[0] if found else None)
+
+
+def _collective_call(frames: list[Line], own: Line) -> str:
+    """The collective call of PyTorch that the program made at `own`."""
+    inside = (frame for line in takewhile(lambda line: line is not own, frames) if (frame := dump_frame(line.text)))
+    return next((f.function.strip() for f in reversed([*inside]) if f.file.endswith(COLLECTIVES_FILE)), "")
 
 
 def _frame(frame: Frame) -> dict[str, Value]:

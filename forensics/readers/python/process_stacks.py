@@ -7,6 +7,7 @@ Thread 26914 (active+gil): "MainThread"                 File "/run/train.py", li
 
 === Rank 3: node-1:25999 ===  (torch.distributed.debug: stacks_*.txt, pyspy_*.txt)    -> rank and host of what follows
 forensics run: stacks of pid 4711 (python), rank 3 on node-1; in the kernel: futex    -> pid, rank and host of what follows
+forensics run: at /run/train.py:37: in loops of lines 30-41                           -> what its source tells of a place
 Thread 1 (Thread 0x7f3e2b7fe640 (LWP 4711) "python"):   #0  0x00007f3e in poll () from /lib64/libc.so.6    (gdb, cuda-gdb)
 
 Where each thread of a process stood in the program's own code when the stacks of the process were taken.
@@ -37,6 +38,7 @@ TRIGGER = Trigger(
 )
 PATTERNS = patterns_of("process stacks")
 DUMP_PATTERNS = patterns_of("faulthandler")
+SOURCE_PREFIX = "forensics run: at "
 MAX_THREADS = 2_000  # of one source
 
 
@@ -51,6 +53,8 @@ class _Open(Struct):
     child: tuple[int, int] | None = None
     taken: float | None = None
     command: str = ""
+    loops: dict[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    looks: dict[str, str] = field(default_factory=dict)
     threads: list[ThreadStack] = field(default_factory=list)
 
 
@@ -92,8 +96,19 @@ def read_stacks(lines: Sequence[Line], source: str) -> tuple[ProcessStacks, ...]
                 current.pid = int(native["pid"])  # that of the last one, the first thread of the process
         elif head is not None and (frame := _frame(text)):
             frames.append((frame, line))
+        elif text.startswith(SOURCE_PREFIX):
+            _add_source(current, text)
     end_thread()
     return tuple(_closed(one, source) for one in [*done, current] if one.threads)
+
+
+def _add_source(current: _Open, text: str) -> None:
+    """Add what a line tells of the source of the process."""
+    if found := PATTERNS.in_loops.match(text):
+        spans = (span.split("-") for span in found["spans"].split(", "))
+        current.loops[found["place"]] = tuple((int(first), int(last)) for first, last in spans)
+    elif found := PATTERNS.looks_for.match(text):
+        current.looks[found["place"]] = found["path"] or found["variable"]
 
 
 def _told(text: str) -> str:
@@ -122,7 +137,8 @@ def _joined(first: _Open, second: _Open) -> _Open:
     pid = second.pid if second.pid is not None else first.pid
     rank = second.rank if second.rank is not None else first.rank
     kernel, child, taken = second.kernel or first.kernel, second.child or first.child, second.taken or first.taken
-    return _Open(second.tool or first.tool, pid, rank, second.host or first.host, kernel, child, taken, second.command)
+    source = first.loops | second.loops, first.looks | second.looks
+    return _Open(second.tool or first.tool, pid, rank, second.host or first.host, kernel, child, taken, second.command, *source)
 
 
 def _thread(text: str, line: Line) -> tuple[str, str, str, Line] | None:
@@ -146,7 +162,7 @@ def _frame(text: str) -> Frame | None:
 
 
 def _closed(one: _Open, source: str) -> ProcessStacks:
-    given = one.host, one.kernel, one.child, one.taken, one.command
+    given = one.host, one.kernel, one.child, one.taken, one.command, one.loops, one.looks
     return ProcessStacks(source, one.tool, one.pid, one.rank, tuple(one.threads), *given)
 
 

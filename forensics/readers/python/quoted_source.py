@@ -25,7 +25,7 @@ from itertools import islice
 from forensics.core import lazy
 from forensics.data_files.named_parts import patterns_of
 from forensics.line_formats import unlabelled
-from forensics.model import Line
+from forensics.model import Line, Observation
 from forensics.readers.base import ParsedLine
 
 TRACEBACK_HEAD = "Traceback (most recent call last)"
@@ -33,6 +33,7 @@ TRACEBACK_HEAD = "Traceback (most recent call last)"
 # ended the program.
 HANDLED = "During handling of the above exception"
 CHAIN = (HANDLED, "The above exception was the direct cause")
+MIN_QUOTED_CHARS = 20  # chosen by hand: a shorter message may stand in any other by chance
 MAX_MESSAGE_LINES = 12  # of one exception's text. PyTorch's CUDA errors have five lines; longer lists of keys are cut
 MAX_LIST_LINES = 100  # of a message whose lines have the form of a list
 MAX_FRAMED_LINES = 40  # between two rules
@@ -155,3 +156,9 @@ def _of_pytest(at: int, rows: Mapping[int, str]) -> bool:
 def is_code_line(text: str) -> bool:
     """Is it a line of code that raises, or a text in it that spans lines?"""
     return PATTERNS.code_line.match(text) is not None
+
+
+def quotes(second: Observation, first: Observation) -> bool:
+    """Does an exception quote the message of another one, as what a process raises for its worker's does?"""
+    message, later = (str(o.fields.get("exc_message", "")) for o in (first, second))
+    return len(message) >= MIN_QUOTED_CHARS and message != later and message in later

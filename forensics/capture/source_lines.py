@@ -1,0 +1,114 @@
+"""What the source of a program tells of the lines at which it stands: the loops around them, and the file that a loop looks for.
+
+    30  for batch in loader:
+    37      dist.all_reduce(grad)      stands here   -> in the loop of lines 30-41
+    12  while not os.path.exists(path):
+    13      time.sleep(1)              stands here   -> looks for path: /data/part-3
+
+Only numbers of lines are kept, and the name and the value of that variable.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Callable, Iterable
+
+    Place = tuple[str, int]  # a file and a line
+
+SOURCE_PREFIX = "forensics run: at "
+MAX_SOURCE_BYTES = 1 << 20  # of one file: more is no program that somebody wrote
+MAX_READ_SOURCES = 32  # files of one process that are read
+MAX_PATH_CHARS = 400  # as of the paths that the kernel tells
+LIBRARY_FOLDERS = ("/site-packages/", "/dist-packages/", "/lib/python")
+FILE_TESTS = {"exists", "lexists", "isfile", "is_file", "isdir", "is_dir", "stat", "access", "getsize", "getmtime"}  # for a file
+
+
+class Sources:
+    """The sources of one process. `root`: what stands before its absolute paths, as of a container; `folder`: before others."""
+
+    def __init__(self, root: str = "", folder: str = "") -> None:
+        self._root, self._folder = root, folder
+        self._read: dict[str, ast.Module | None] = {}
+
+    def loops(self, place: Place) -> list[tuple[int, int]]:
+        """The first and the last line of the loops of one function around a line, the innermost first."""
+        return [(loop.lineno, loop.end_lineno or loop.lineno) for loop in self._around(place)]
+
+    def looked_for(self, place: Place) -> str:
+        """The variable that holds the path for which the innermost loop around a line looks: `path`, `self.marker`."""
+        import ast
+
+        for loop in self._around(place)[:1]:
+            for node in ast.walk(loop):
+                if not isinstance(node, ast.Call):
+                    continue
+                called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+                given = [*node.args[:1], *([node.func.value] if isinstance(node.func, ast.Attribute) and not node.args else [])]
+                if called in FILE_TESTS and given and isinstance(given[0], (ast.Name, ast.Attribute)):
+                    return ast.unparse(given[0])
+        return ""
+
+    def _around(self, place: Place) -> list[ast.For | ast.AsyncFor | ast.While]:
+        import ast
+
+        found: list[ast.For | ast.AsyncFor | ast.While] = []
+        nodes: list[ast.AST] = [tree] if (tree := self._tree(place[0])) else []
+        while nodes:
+            node = nodes.pop()
+            for inner in ast.iter_child_nodes(node):
+                if getattr(inner, "lineno", 0) <= place[1] <= (getattr(inner, "end_lineno", 0) or 0):
+                    nodes.append(inner)
+                    if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+                        found = []
+                    elif isinstance(inner, (ast.For, ast.AsyncFor, ast.While)):
+                        found.insert(0, inner)
+                elif not hasattr(inner, "lineno"):  # a handler, a case, an item of `with`
+                    nodes.append(inner)
+        return found
+
+    def _tree(self, file: str) -> ast.Module | None:
+        import ast
+
+        if file not in self._read and len(self._read) < MAX_READ_SOURCES and not any(part in file for part in LIBRARY_FOLDERS):
+            self._read[file] = None
+            path = f"{self._root}{file}" if file.startswith("/") else os.path.join(self._folder, file)
+            faults = OSError, SyntaxError, ValueError, RecursionError, MemoryError
+            with contextlib.suppress(*faults), open(path, "rb") as source:
+                self._read[file] = ast.parse(source.read(MAX_SOURCE_BYTES))
+        return self._read.get(file)
+
+
+def source_lines(sources: Sources, places: Iterable[Place], value: Callable[[Place, str], str]) -> list[str]:
+    """What the source tells of each place, as lines beside stacks. `value`: that of a variable at a place, empty if unknown."""
+    told = []
+    for place in dict.fromkeys(places):
+        if loops := sources.loops(place):
+            told.append(f"{SOURCE_PREFIX}{place[0]}:{place[1]}: in loops of lines {', '.join(f'{a}-{b}' for a, b in loops)}")
+        if name := sources.looked_for(place) if loops else "":
+            path = value(place, name)
+            is_told = path.isprintable() and 0 < len(path) <= MAX_PATH_CHARS
+            told.append(f"{SOURCE_PREFIX}{place[0]}:{place[1]}: it looks for {name}{f': {path}' if is_told else ''}")
+    return told
+
+
+SPY_FRAME_PATTERN = re.compile(r"^    \S.* \((.+):(\d+)\)\s*$")
+SPY_TEXT_PATTERN = re.compile(r"^ {12}(\w{1,60}): \"(.*)(?<!\.\.\.)\"$")  # the text of a variable, as far as py-spy shows it
+
+
+def lines_of_spy(text: str, pid: int) -> list[str]:
+    """What the sources of a process tell of the places in its stacks. `text`: as py-spy prints it with --locals."""
+    values: dict[tuple[Place, str], str] = {}
+    places: list[Place] = []
+    for line in text.splitlines():
+        if found := SPY_FRAME_PATTERN.match(line):
+            places.append((found[1], int(found[2])))
+        elif places and (found := SPY_TEXT_PATTERN.match(line)):
+            values.setdefault((places[-1], found[1]), found[2])
+    folder = f"/proc/{pid}/cwd"
+    return source_lines(Sources(f"/proc/{pid}/root", folder), places, lambda place, name: values.get((place, name), ""))

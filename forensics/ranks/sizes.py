@@ -1,0 +1,49 @@
+"""Ranks that gave a collective call tensors of different sizes over gloo, which ends a rank that gets more than it expects.
+
+rank 1 got 112 bytes where it expects 96, in all_reduce     -> rank 1, or rank 2, from which they came: one is not as the others
+rank 1 got them at evaluate (loops.py:35), where the others are at train_epoch (loops.py:22)   -> rank 1 made another call
+
+A rank that gets less than it expects reads on, so the one that ends is the odd one only if its own tensor is the smaller. Dumps
+of two others tell it: where they are alike, it is the one without a dump.
+"""
+
+from msgspec.structs import asdict
+
+from forensics.model.dumps import Frame
+from forensics.model.ranks import Kind, OddRank
+from forensics.ranks.case import RankCase
+from forensics.ranks.ended import Ended
+
+FROM = {"all_reduce": 1, "all_gather": -1, "all_gather_into_tensor": -1}  # from which next rank of its ring gloo gets
+MIN_ALIKE = 2  # dumps of others that show one call, so that the one without a dump is the odd one
+OTHER_CALL = "it made another call than they, as with fewer batches, or where only some ranks come by"
+
+
+def of_other_size(case: RankCase) -> tuple[OddRank, ...]:
+    """The ranks of which one differs, where one ended by the size of what it got; none if no log tells of such an end."""
+    rank, end = next(((r, e) for r, e in sorted(case.ended.items()) if e.received), (-1, None))
+    if end is None:
+        return ()
+    there = {r: e.frame for r, e in case.gave_up.items() if r != rank and e.frame}
+    there |= {r: line for r in case.dumps if r != rank and (c := case.last_call(r)) and (line := case.line_of(r, c))}
+    shown = f"{f'in {end.call} ' if end.call else ''}it got {end.received} bytes and expects {end.expected}"
+    others = next((frame for _, frame in sorted(there.items())), None)
+    if end.frame and others and end.frame.place not in {frame.place for frame in there.values()}:
+        return (_odd(case, rank, end, "other_call", f"{shown}: {OTHER_CALL}", others),)
+    if len(case.dumps.keys() - {rank}) >= MIN_ALIKE:
+        return (_odd(case, rank, end, "other_shape", f"{shown}: its tensor is smaller than those of the others", others),)
+    sender = (rank + FROM[end.call]) % case.world if end.call in FROM and case.world > MIN_ALIKE else rank
+    if sender == rank or (sender in there and end.frame and there[sender].place != end.frame.place):
+        text = f"{shown}: its tensor is smaller than those of the others, or that of the rank which sent them is larger"
+        return (_odd(case, rank, end, "other_shape", text, others),)
+    text = f"{shown}: its tensor is too small, or that of rank {sender} too large"
+    sent = _odd(case, sender, end, "other_shape", f"those {end.received} bytes came from it", others)
+    return _odd(case, rank, end, "other_shape", text, others), sent
+
+
+def _odd(case: RankCase, rank: int, end: Ended, kind: Kind, text: str, others: Frame | None) -> OddRank:
+    waiting = tuple(sorted((case.gave_up.keys() | case.dumps.keys()) - {rank}))
+    process = asdict(case.process(rank))
+    return OddRank(
+        rank, kind, text, call=end.call, place=end.frame, others=others, waiting=waiting, **process, proofs=(end.proof,)
+    )

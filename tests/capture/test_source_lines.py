@@ -1,0 +1,84 @@
+"""What the source of a program tells of the lines at which it stands."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from forensics.capture.source_lines import MAX_PATH_CHARS, Sources, lines_of_spy, source_lines
+
+PROGRAM = """\
+import os, time
+for epoch in range(3):
+    def poll(self, path):
+        while True:
+            if path.exists(): break
+            time.sleep(1)
+        for n in range(9):
+            try:
+                with open(path):
+                    time.sleep(n)
+            except OSError:
+                time.sleep(2)
+        return [n for n in range(3)]
+    while not os.path.isfile(self.marker):
+        time.sleep(1)
+    print(epoch)
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "loops", "variable"),
+    [
+        (6, [(4, 6)], "path"),  # the loop around a function is none of its own
+        (10, [(7, 12)], ""),
+        (12, [(7, 12)], ""),
+        (13, [], ""),
+        (15, [(14, 15), (2, 16)], "self.marker"),
+        (16, [(2, 16)], ""),
+        (1, [], ""),
+    ],
+)
+def test_the_loops_around_a_line_and_the_file_for_which_they_look(
+    line: int, loops: list[tuple[int, int]], variable: str, tmp_path: Path
+) -> None:
+    (tmp_path / "t.py").write_text(PROGRAM)
+    sources = Sources("", str(tmp_path))
+    assert sources.loops(("t.py", line)) == loops
+    assert sources.looked_for(("t.py", line)) == (variable if line != 16 else "self.marker")
+
+
+def test_what_is_no_program_tells_nothing(tmp_path: Path) -> None:
+    (tmp_path / "site-packages").mkdir()
+    for name in ("broken.py", "site-packages/t.py"):
+        (tmp_path / name).write_text(PROGRAM + ("" if "/" in name else "def"))
+        assert Sources("", str(tmp_path)).loops((str(tmp_path / name), 6)) == []
+    assert Sources().loops(("<string>", 1)) == []
+
+
+def test_of_the_variables_that_py_spy_shows_only_that_path_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "t.py").write_text(PROGRAM)
+    place = f"{tmp_path}/t.py:6"
+    text = f"""Thread 7 (idle)
+    poll ({place})
+        Arguments:
+            path: "/data/block 50.npy"
+            token: "key-1"
+    main (<string>:3)
+        Locals:
+            path: "/other"
+"""
+    assert lines_of_spy(text, 0) == []  # of no process
+    told = lines_of_spy(text, os.getpid())
+    assert told == [
+        f"forensics run: at {place}: in loops of lines 4-6",
+        f"forensics run: at {place}: it looks for path: /data/block 50.npy",
+    ]
+    assert lines_of_spy(text.replace('50.npy"', '50..."'), os.getpid())[1:] == [f"forensics run: at {place}: it looks for path"]
+
+
+@pytest.mark.parametrize("path", ["/a\nb", "/" + "a" * MAX_PATH_CHARS, ""])
+def test_a_value_that_is_no_path_is_left_out(path: str, tmp_path: Path) -> None:
+    (tmp_path / "t.py").write_text(PROGRAM)
+    told = source_lines(Sources("", str(tmp_path)), [("t.py", 6)], lambda _place, _name: path)
+    assert told[1:] == ["forensics run: at t.py:6: it looks for path"]

@@ -1,0 +1,79 @@
+"""Over gloo a rank that gets more than it expects ends, whichever of two ranks has the other size."""
+
+from pathlib import Path
+
+import pytest
+
+from forensics.database import Database
+from forensics.model.dumps import Dump, Frame
+from forensics.model.ranks import ProofPlace, RankPicture
+from forensics.pipeline import analyze_paths
+from forensics.ranks import picture
+from forensics.ranks.ended import Ended, Ends
+from tests.ranks.cases import call, job
+
+LOST = "Connection closed by peer [127.0.0.1]:23721. This is typically caused by a remote worker hanging or bugs"
+SIZES = "op.preamble.length <= op.nbytes. 112 vs 96. Received data size doesn't match expected size."
+
+
+def failed(folder: Path, aborts: int, operation: str, line: int = 22) -> Path:
+    """The logs of a job of four ranks of which one ended so; neither dumps nor stacks were taken."""
+    for rank in range(4):
+        text = f"""Traceback (most recent call last):
+  File "/run/loops.py", line 22, in train_epoch
+RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:553] {LOST}
+"""
+        (folder / f"rank{rank}.log").write_text("".join(f"[rank{rank}]: {row}\n" for row in text.splitlines()))
+    own = f"""terminate called after throwing an instance of 'gloo::EnforceNotMet'
+  what():  [enforce fail at /pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:456] {SIZES}
+Fatal Python error: Aborted
+
+Thread 0x00007f8dcc469b80 (most recent call first):
+  File "/venv/lib/python3.11/site-packages/torch/distributed/distributed_c10d.py", line 3252 in {operation}
+  File "/venv/lib/python3.11/site-packages/torch/distributed/c10d_logger.py", line 83 in wrapper
+  File "/run/loops.py", line {line} in train_epoch
+  File "/run/main.py", line 25 in main
+"""
+    (folder / f"rank{aborts}.log").write_text("".join(f"[rank{aborts}]: {row}\n" for row in own.splitlines()))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("aborts", "operation", "ranks"), [(1, "all_reduce", "1, 2"), (3, "all_reduce", "0, 3"), (0, "all_gather", "0, 3")]
+)
+def test_the_rank_that_ended_and_the_one_from_which_it_got_the_bytes_are_told(
+    aborts: int, operation: str, ranks: str, knowledge: Database, tmp_path: Path
+) -> None:
+    first = analyze_paths([failed(tmp_path, aborts, operation)], "sizes", knowledge).causes[0]
+    assert (first.facts["culprit_ranks"], first.facts["culprit_kind"]) == (ranks, "other_shape")
+    assert "got 112 bytes and expects 96" in str(first.facts["culprit_reason"]) and "loops.py:22" in first.where
+    assert "same shape" in first.remediations[0].action
+
+
+def test_of_other_operations_nothing_tells_who_sent_them(knowledge: Database, tmp_path: Path) -> None:
+    first = analyze_paths([failed(tmp_path, 1, "reduce_scatter_tensor")], "sizes", knowledge).causes[0]
+    assert (first.facts["culprit_rank"], first.facts["culprit_kind"]) == (1, "other_shape")
+    assert "the rank which sent them" in str(first.facts["culprit_reason"])
+
+
+def test_a_rank_that_ends_at_another_line_made_another_call(knowledge: Database, tmp_path: Path) -> None:
+    first = analyze_paths([failed(tmp_path, 3, "all_reduce", line=35)], "sizes", knowledge).causes[0]
+    assert (first.facts["culprit_rank"], first.facts["culprit_kind"]) == (3, "other_call")
+    assert "loops.py:35" in first.where and "fewer batches" in str(first.facts["culprit_reason"])
+
+
+def ended(*dumps: Dump) -> RankPicture:
+    proof = ProofPlace("job.log", 2, SIZES)
+    own = {1: Ended("it was ended by SIGABRT", Frame("/run/train.py", 10, "step"), proof, "", 112, 96, "all_reduce")}
+    gave_up = {rank: Ended("it gave up", Frame("/run/train.py", 10, "step"), proof, "") for rank in (0, 2)}
+    found = picture(dumps, (), Ends(own, gave_up))
+    assert found is not None
+    return found
+
+
+def test_dumps_of_two_others_that_are_alike_tell_that_the_one_which_ended_is_odd() -> None:
+    calls = [call(seq) for seq in range(4)]
+    alike = job({rank: [*calls, call(4, pending=True)] for rank in (0, 2)}, backend="gloo")
+    assert [(odd.rank, odd.kind, odd.place and odd.place.line) for odd in ended(*alike).odd] == [(1, "other_shape", 10)]
+    unlike = job({0: [*calls, call(4, pending=True)], 2: [*calls, call(4, pending=True, inputs="Float[9]")]}, backend="gloo")
+    assert {odd.kind for odd in ended(*unlike).odd} == {"other_shape"} and 1 not in {odd.rank for odd in ended(*unlike).odd}
