@@ -173,13 +173,11 @@ def new(
       forensics signatures new storage.falcon job.log:120 --into mine
     """
     from forensics import pipeline
-    from forensics.line_formats import parse_prefix
     from forensics.signature_lint.skeleton import skeleton
 
     if not CAUSE_ID.fullmatch(cause):
         raise UsageError(f"no cause is named {cause}", advice="give a family and a name: storage.falcon")
-    whole = _line_at(line) or line
-    text = skeleton(cause, whole, parse_prefix(whole).message, cause in pipeline.database().causes)
+    text = skeleton(cause, _line_at(line) or line, cause in pipeline.database().causes)
     file = into / f"{cause.replace('.', '/')}.yaml" if into else None
     if file is None:
         write(text, None)

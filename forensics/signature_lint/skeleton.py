@@ -7,6 +7,8 @@ import itertools
 import json
 
 from forensics.core import lazy
+from forensics.model import Line
+from forensics.readers.base import parse_lines
 
 COUNT_IN_WORDS = lazy.regex(r"(?<!\S)\d+(?!\S)")  # a word of its own: it varies from line to line, as the 12 of `shard 12`
 BRACE = lazy.regex(r"[{}]")  # opens a part of a message; one of the line itself is left out with what follows it
@@ -35,11 +37,10 @@ REMEDY = """remedies:
 """
 
 
-def skeleton(cause: str, line: str, said: str, known: bool) -> str:
-    """The file of `cause` for a line of which `said` is the message, behind its time, host and level. `known`: there is such a
-    cause, which needs a signature alone."""
+def skeleton(cause: str, line: str, known: bool) -> str:
+    """The file of `cause` with `line` as its message. `known`: there is such a cause, which needs a signature alone."""
     name = cause.partition(".")[2]
-    text = said.strip() or line.strip()
+    text = parse_lines([Line(1, line)])[0].message.strip() or line.strip()  # time, host and level differ from line to line
     message = _with_numbers(BRACE.split(text)[0].strip() or text)
     quoted = (json.dumps(text, ensure_ascii=False) for text in (message, line.strip()))
     made = SIGNATURE.format(name=f"my_{name}", message=next(quoted), line=next(quoted))
