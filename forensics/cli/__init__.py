@@ -17,9 +17,11 @@ from typing import Any
 from forensics.core.later import import_later
 
 if "msgspec" not in sys.modules:  # nobody had need of more before us
-    # Not loaded before it is used: 8 of 180 ms, and 12 more of what msgspec loads. What that takes of typing_extensions, typing
+    # Not loaded before it is used: 15 of 200 ms, and 12 more of what msgspec loads. What that takes of typing_extensions, typing
     # has just as well, and `uuid`, which it loads, asks `platform` for the name of the system alone.
     for _name in ("ast", "base64", "difflib", "ipaddress", "json", "mmap", "msgspec.inspect", "textwrap"):
+        import_later(_name)
+    for _name in ("subprocess", "tokenize"):  # what the library of command lines loads
         import_later(_name)
     import_later("msgspec._json_schema", "schema", "schema_components")
     given: dict[str, Any] = {"typing_extensions": None, "platform": SimpleNamespace(system=lambda: os.uname().sysname)}
@@ -30,6 +32,7 @@ if "msgspec" not in sys.modules:  # nobody had need of more before us
     finally:
         for _name in given:
             del sys.modules[_name]
+    import_later("platform")
 
 from forensics.core.errors import ForensicsError, missing_module, unexpected
 

@@ -18,19 +18,7 @@ from forensics.context.attempts import changes_between, settings_of_last_attempt
 from forensics.context.curves import DrawnCurves, Ranked, curves, last_reading, longest_curves
 from forensics.context.kept_lines import all_lines, lines_around, quoted_around
 from forensics.context.notices import compared_numbers, notices, of_late_ranks
-from forensics.model import (
-    Curve,
-    Finding,
-    Habit,
-    Incident,
-    JobContext,
-    Notice,
-    Observation,
-    ProcessMemory,
-    Report,
-    Scan,
-    Setting,
-)
+from forensics.model import Curve, Finding, Habit, Incident, JobContext, Notice, Observation, ProcessMemory, Report, Scan, Setting
 from forensics.model.answers import OUTCOME_LINE
 from forensics.readers.kernel.process_table import processes
 from forensics.readers.progress.counters import NO_PROGRESS, Progress, share_done

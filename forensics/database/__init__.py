@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 READ_AT_ONCE = range(1, 64)  # the parts of a cached database that each run needs; the first one is for floods
 COMPILING = "the messages are compiled for the first time, some 10 s; the next answer takes less than one"
-FORMAT = 22  # of the cached document; raised when entries.py, stored.py or the patterns made of messages change
+FORMAT = 23  # of the cached document; raised when entries.py, stored.py or the patterns made of messages change
 
 
 def load(

@@ -29,6 +29,7 @@ from forensics.model import Trigger
 PIECES = Path(__file__).with_name("pieces.json")
 LITERAL_PIECE_BYTES = 8  # what Hyperscan's filter looks at
 End = tuple[int, int]  # offset past the last byte, index of the anchor
+Twins = Mapping[int, Sequence[int]]  # the first of several anchors that are searched by the same bytes -> the others
 # With a literal as short as this one, which no log holds, Hyperscan's filter looks at each byte and not at every second one. That
 # costs less than the false alarms of half the evidence: 20 to 50 % faster on logs.
 EACH_BYTE = b"\x01\x02"
@@ -51,13 +52,13 @@ def _cut(anchor: bytes, pieces: frozenset[bytes]) -> int:
     return next((end for end in ends if anchor[end - LITERAL_PIECE_BYTES : end] in pieces), len(anchor))
 
 
-def compile_literals(literals: Iterable[bytes], flags: int = 0) -> Any:
-    """A Hyperscan database that reports literal i as i, in any case of ASCII; `flags` of Hyperscan are added."""
+def compile_literals(literals: Iterable[bytes], flags: int = 0, ids: Iterable[int] | None = None) -> Any:
+    """A Hyperscan database that reports literal i as i or as `ids[i]`, in any case of ASCII; `flags` of Hyperscan are added."""
     expressions = list(literals)
     matcher = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
     matcher.compile(
         expressions=expressions,
-        ids=list(range(len(expressions))),
+        ids=list(ids or range(len(expressions))),
         flags=[hyperscan.HS_FLAG_CASELESS | flags] * len(expressions),
         literal=True,
     )
@@ -65,20 +66,47 @@ def compile_literals(literals: Iterable[bytes], flags: int = 0) -> Any:
 
 
 def compile_anchors(anchors: Sequence[str], cuts: Sequence[int], flags: int = 0) -> Any:
-    """A Hyperscan database that reports the first `cuts[i]` bytes of anchor i as i; see `whole_anchors`."""
-    return compile_literals([*(a.encode()[:cut] for a, cut in zip(anchors, cuts, strict=True)), EACH_BYTE], flags)
+    """A Hyperscan database that reports the first `cuts[i]` bytes of anchor i as i, or as the first anchor that begins with the
+    same bytes: a call of Python costs more than a byte that is searched. See `whole_anchors`."""
+    literals: dict[bytes, int] = {}
+    for i, (anchor, cut) in enumerate(zip(anchors, cuts, strict=True)):
+        literals.setdefault(anchor.encode()[:cut], i)
+    literals[EACH_BYTE] = len(anchors)
+    return compile_literals(literals, flags, literals.values())
 
 
-def whole_anchors(data: bytes, reported: Iterable[End], anchors: Sequence[str], cuts: Sequence[int]) -> list[End]:
-    """The reports of a database of `compile_anchors` on `data` at which the whole anchor matches, with the anchor's end."""
+def twins_of(anchors: Sequence[str], cuts: Sequence[int]) -> Twins:
+    """The anchors for which another one is reported, by that one."""
+    first: dict[bytes, int] = {}
+    twins: dict[int, list[int]] = {}
+    for i, (anchor, cut) in enumerate(zip(anchors, cuts, strict=True)):
+        if (other := first.setdefault(anchor.encode()[:cut], i)) != i:
+            twins.setdefault(other, []).append(i)
+    return twins
+
+
+class Literals(dict[int, tuple[tuple[int, bytes], ...]]):
+    """What is reported -> the anchors that it may be, each with its rest, which follows. Made when it is reported first."""
+
+    def __init__(self, anchors: Sequence[str], cuts: Sequence[int], twins: Twins) -> None:
+        super().__init__({len(anchors): ()})  # EACH_BYTE
+        self.anchors, self.cuts, self.twins = anchors, cuts, twins
+
+    def __missing__(self, reported: int) -> tuple[tuple[int, bytes], ...]:
+        every = (reported, *self.twins.get(reported, ()))
+        self[reported] = found = tuple((i, self.anchors[i].encode()[self.cuts[i] :]) for i in every)
+        return found
+
+
+def whole_anchors(data: bytes, reported: Iterable[End], literals: Literals) -> list[End]:
+    """The anchors that stand in `data`, with their ends, by the reports of a database of `compile_anchors`."""
     places: list[End] = []
-    for to, i in reported:
-        if i == len(anchors):
-            continue  # EACH_BYTE
-        anchor = anchors[i].encode()
-        end = to - cuts[i] + len(anchor)
-        if end == to or data[to:end].lower() == anchor[cuts[i] :]:
-            places.append((end, i))
+    for to, literal in reported:
+        for anchor, rest in literals[literal]:
+            if not rest:
+                places.append((to, anchor))
+            elif data[to : to + len(rest)].lower() == rest:
+                places.append((to + len(rest), anchor))
     return places
 
 
@@ -91,7 +119,8 @@ class Database(Struct, frozen=True):
     """All causes, and all anchors compiled.
 
     A line with `anchors[i]` may match the signatures `signature_ids[i]` (indices of `confirmers`) and the triggers
-    `trigger_ids[i]` (indices of `triggers`). `matcher` reports the first `cuts[i]` bytes of it, see `literals.whole_anchors`.
+    `trigger_ids[i]` (indices of `triggers`). `matcher` reports the first `cuts[i]` bytes of it, once for all `twins`, see
+    `whole_anchors`.
     `hash`: of the content. `phrases`: words and patterns of each class of lines, see `phrases.combine_phrases`. `rates`: log
     odds (failed, cause) of signatures that fired in labelled logs, see `rates`. `records`: what each outcome of a record
     proves, see `records`. `traits`: trait -> the causes that have it, in order. `causes`: in a database from the cache they are
@@ -107,6 +136,7 @@ class Database(Struct, frozen=True):
     triggers: tuple[Trigger, ...]
     anchors: Sequence[str]
     cuts: Sequence[int]
+    twins: Twins
     signature_ids: Sequence[Sequence[int]]
     trigger_ids: Sequence[Sequence[int]]
     matcher: Any
@@ -119,6 +149,11 @@ class Database(Struct, frozen=True):
     phrase_matcher: Any = None
     thin_matchers: tuple[Any, ...] = ()
     faults: tuple[tuple[str, int, str], ...] = ()
+
+    @property
+    def literals(self) -> Literals:
+        """What the matcher reports."""
+        return Literals(self.anchors, self.cuts, self.twins)
 
     def has_trait(self, cause: str | None, trait: str) -> bool:
         """Has `cause` this trait (see entries.TRAIT_NAMES)? False for an unknown cause."""
@@ -136,7 +171,8 @@ class Database(Struct, frozen=True):
         if self.matcher.scratch is None:  # one from the cache
             self.matcher.scratch = hyperscan.Scratch(self.matcher)
         self.matcher.scan(data, match_event_handler=lambda i, _, to, *more: reported.append((to, i)))
-        for i in sorted({i for _, a in whole_anchors(data, reported, self.anchors, self.cuts) for i in self.signature_ids[a]}):
+        whole = whole_anchors(data, reported, self.literals)
+        for i in sorted({i for _, anchor in whole for i in self.signature_ids[anchor]}):
             try:
                 found = self.confirmers[i].search(line)
             except TimeoutError:  # an analysis ignores such a match, too
@@ -156,14 +192,7 @@ def assemble(
 ) -> Database:
     """The Database of `causes`, compiled: some tenths of a second."""
     confirmers = tuple(Confirmer(s) for c in causes for s in c.signatures)
-    calls: Calls = {}
-    for i, confirmer in enumerate(confirmers):
-        for anchor in confirmer.anchors:
-            calls.setdefault(anchor, ([], []))[0].append(i)
-    for i, trigger in enumerate(triggers):
-        for anchor in () if trigger.thin else trigger.anchors:  # the scanner looks for thin ones apart
-            calls.setdefault(anchor.lower(), ([], []))[1].append(i)
-    calls = _essential(calls)
+    calls = _essential(_calls(confirmers, triggers))
     anchors = tuple(calls)
     cut = literal_lengths(anchors)
     thin = [anchor.encode() for trigger in triggers if trigger.thin for anchor in trigger.anchors]
@@ -174,6 +203,7 @@ def assemble(
         triggers=triggers,
         anchors=anchors,
         cuts=cut,
+        twins=twins_of(anchors, cut),
         signature_ids=tuple(tuple(s) for s, _ in calls.values()),
         trigger_ids=tuple(tuple(t) for _, t in calls.values()),
         matcher=compile_anchors(anchors, cut),
@@ -186,6 +216,17 @@ def assemble(
         phrase_matcher=compile_phrases(phrases or {}),
         thin_matchers=tuple(compile_literals(thin, flags) for flags in (0, hyperscan.HS_FLAG_SINGLEMATCH)) if thin else (),
     )
+
+
+def _calls(confirmers: Sequence[Confirmer], triggers: Sequence[Trigger]) -> Calls:
+    calls: Calls = {}
+    for i, confirmer in enumerate(confirmers):
+        for anchor in confirmer.anchors:
+            calls.setdefault(anchor, ([], []))[0].append(i)
+    for i, trigger in enumerate(triggers):
+        for anchor in () if trigger.thin else trigger.anchors:  # the scanner looks for thin ones apart
+            calls.setdefault(anchor.lower(), ([], []))[1].append(i)
+    return calls
 
 
 def _essential(calls: Calls) -> Calls:

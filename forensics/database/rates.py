@@ -10,15 +10,13 @@ reviewed as a diff.
 """
 
 import csv
-import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from math import log
 from pathlib import Path
 
 from msgspec import Struct
 
 RATES_FILE = "rates.csv"
-RATES_HEADER = ("signature", "healthy", "own", "other", "failed_log_odds", "cause_log_odds")
 PRIOR_LOGS = 3.0  # logs that the promise of a weight counts as: three logs of the field outweigh it
 FAILED_PRIOR = {"proof": 0.93, "strong": 0.85, "hint": 0.6}  # a proof is right in more than nine of ten logs, a hint in half
 CAUSE_PRIOR = {"proof": 0.85, "strong": 0.7, "hint": 0.3}
@@ -46,25 +44,6 @@ def prior_rate(weight: str) -> Rate:
 
 def _log_odds(share: float) -> float:
     return round(log(share / (1 - share)), 3)
-
-
-def rates_csv(rows: Iterable[tuple[str, float, float, float, Rate]]) -> str:
-    """The file of (signature, healthy, own, other, Rate), by name."""
-    out = io.StringIO()
-    table = csv.writer(out, lineterminator="\n")
-    table.writerow(RATES_HEADER)
-    for name, healthy, own, other, rate in sorted(rows):
-        table.writerow([name, *(f"{x:.1f}" for x in (healthy, own, other)), f"{rate.failed:.3f}", f"{rate.cause:.3f}"])
-    return out.getvalue()
-
-
-def read_fired(folder: Path) -> Mapping[str, tuple[float, float, float]]:
-    """Signature -> logs in which it fired: (healthy, failed by its cause, failed by other causes); empty without a file."""
-    path = folder / RATES_FILE
-    if not path.is_file():
-        return {}
-    with path.open(encoding="utf-8", newline="") as file:
-        return {r["signature"]: (float(r["healthy"]), float(r["own"]), float(r["other"])) for r in csv.DictReader(file)}
 
 
 def read_rates(folder: Path) -> Mapping[str, tuple[float, float]]:

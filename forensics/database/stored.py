@@ -77,6 +77,7 @@ class _Head(Struct, frozen=True):
     firsts: tuple[int, ...]
     anchors: tuple[str, ...]
     cuts: tuple[int, ...]
+    twins: dict[int, tuple[int, ...]]
     signature_ids: tuple[int, ...]
     signatures_end: tuple[int, ...]
     trigger_ids: tuple[int, ...]
@@ -103,6 +104,7 @@ def database_document(database: Database) -> bytes:
         firsts,
         anchors,
         tuple(database.cuts),
+        {first: tuple(others) for first, others in database.twins.items()},
         *_joined(database.signature_ids),
         *_joined(database.trigger_ids),
         tuple(accumulate(1 + len(line) for line in lines)),
@@ -156,6 +158,7 @@ def database_of_parts(
         triggers=triggers,
         anchors=head.anchors,
         cuts=head.cuts,
+        twins=head.twins,
         signature_ids=_groups(head.signature_ids, head.signatures_end),
         trigger_ids=_groups(head.trigger_ids, head.triggers_end),
         matcher=matcher,

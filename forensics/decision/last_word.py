@@ -59,7 +59,8 @@ def bare_last_word(cause: str, owned: Sequence[OwnedObservation], database: Data
 
 def _is_last_word(o: OwnedObservation) -> bool:
     after, lane = o.aftermath, o.lane
-    went_on = after.later_attempts or after.progress or after.positions or after.good or after.handled
+    took_back = after.handled and "signal_name" not in o.observation.fields  # what a shell tells of its command is final
+    went_on = after.later_attempts or after.progress or after.positions or after.good or took_back
     told = o.owner == "mine" and lane is not None and lane.kind == "job"
     if lane is None or (len(lane.attempts) > 1 and lane.attempts[-1].first_line >= o.observation.line):
         return False  # a launcher that tells of a death begins the next attempt with it

@@ -385,11 +385,10 @@ def closing_at_end(lane: Lane) -> Line | None:
 
 
 def stopped_at_work(owned: Sequence[OwnedObservation], lane: Lane | None, database: Database) -> OwnedObservation | None:
-    """The signal with which the log of a job ends whose last attempt was counting, and with nothing of an end behind it."""
+    """The signal or death with which the log of a job ends whose last attempt was counting, with nothing of an end behind it."""
     if lane is None or lane.kind != "job" or not lane.at_work:
         return None
-    stops = (o for o in owned if o.lane is lane and database.has_trait(str(o.observation.cause), "external_stop"))
-    told = (o for o in stops if last_word(str(o.observation.cause), [o], database))
+    told = (o for o in owned if o.lane is lane and last_word(str(o.observation.cause), [o], database))
     return next((o for o in told if o.aftermath.lines_after <= MAX_LINES_OF_FAREWELL), None)
 
 

@@ -82,6 +82,7 @@ def split_lanes(
         alone = MAX_LAST_ROWS if len(of_lane) <= MAX_LANES_READ_LONG else MAX_LAST_ROWS_OF_MANY_LANES
         failures = {line for o in by_key.get(key, ()) if o.ends != "nothing" for line in o.shown_on}
         own = _LaneRows(rows, classes, known, total, alone, scan.source.format == "notebook", failures)
+        own.kernel = kind == "kernel"
         launcher = own if key == MAIN_PROGRAM else launcher
         if key[0] == "rank" and launcher:
             own.started_by(launcher)
@@ -148,7 +149,7 @@ class _LaneRows:
         self.classes = functools.reduce(operator.or_, set(self.bits), 0)  # all classes that occur in it
         self._starts: list[int] | None = None
         self._explicit_starts: list[int] = []
-        self.cells = cells
+        self.cells, self.kernel = cells, False
 
     def lane(self, source: str, kind: LaneKind, entity: Entity, observations: Sequence[Observation]) -> Lane:
         """The lane of these rows, with the aftermath of `observations`."""
@@ -329,7 +330,12 @@ class _LaneRows:
             headings = map(is_cell_heading, self.rows.raws)
             return [n for n, heads in zip(self.numbers[BANNER_ROWS:], islice(headings, BANNER_ROWS, None), strict=True) if heads]
         found, self._explicit_starts = starts_of(self.rows, self.bits, self.failures)
-        return found
+        return [n for n in found if self._is_boot(bisect_left(self.numbers, n))] if self.kernel else found
+
+    def _is_boot(self, i: int) -> bool:
+        """Does the kernel's clock begin again at row `i`? Its drivers repeat their messages within one boot."""
+        before, at = (stamp.mono if (stamp := parse_prefix(self.rows[j].text()).stamp) else None for j in (i - 1, i))
+        return before is None or at is None or at < before
 
     def start_rows(self) -> list[int]:
         """The indices of starts() among the rows."""

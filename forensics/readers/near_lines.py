@@ -32,7 +32,6 @@ Each producer's module reads its own lines; a fact that one of them has told is 
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from forensics.core import lazy
 from forensics.data_files.named_parts import first_parts, patterns_of
 from forensics.model import Fields, LinesAround, Proof
 from forensics.readers.base import MAX_FAULT_LINES, MAX_LISTED_DEVICES, MAX_SENTENCE_LINES, MAX_TOLD_PROOFS, NEAR, Found
@@ -127,14 +126,12 @@ def uptime_s(text: str) -> float | None:
     return float(found[1]) if found else None
 
 
-EDITOR_LINE_PATTERN = lazy.regex(r"\A\d\d:\d\d:\d\d\.\d{3} \[(?:info|warn|error)\]")  # of Visual Studio Code's log
 NOTEBOOK = patterns_of("notebooks places")
-DEAD_KERNEL_PATTERN = lazy.regex(r"DeadKernel|Kernel died")
 
 
 def notebook(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
     """The notebook of a kernel, if the server speaks of one only; the cell that was executed, by papermill."""
-    dead = any(DEAD_KERNEL_PATTERN.search(p.text) for p in proofs[:1])
+    dead = any(word in p.text for p in proofs[:1] for word in ("DeadKernel", "Kernel died"))
     if not dead and "kernel_id" not in facts:
         return {}
     names = {m["notebook"].rpartition("/")[2] for m in map(NOTEBOOK.served_notebook.search, lines[:at]) if m}
@@ -154,7 +151,7 @@ def cell_of_output(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str],
 def editor_cell(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
     """The cell and the kernel by the log of Visual Studio Code."""
     near = lines[max(0, at - MAX_SENTENCE_LINES) : at + MAX_SENTENCE_LINES]
-    if "cell" in facts or not any(map(EDITOR_LINE_PATTERN.match, near)):
+    if "cell" in facts or not any(map(NOTEBOOK.editor_line.match, near)):
         return {}
     ended = next(filter(None, map(NOTEBOOK.editor_cell.search, lines[at : at + MAX_SENTENCE_LINES])), None)
     cell = ended or next(filter(None, map(NOTEBOOK.started_cell.search, lines[at::-1])), None)
@@ -264,35 +261,8 @@ def place_near(facts: Fields, proofs: Sequence[Proof], around: LinesAround) -> F
 
 
 PLACE_READERS: tuple[Callable[[Fields, Sequence[Proof], Sequence[str], int], Found], ...] = (
-    asserting_kernel,
-    raised_in,
-    tagged_rank,
-    reporting_ranks,
-    stalled_ranks,
-    worker,
-    path_before_error,
-    prompt_host,
-    task_of_srun,
-    pod,
-    rendezvous_endpoint,
-    hadoop_job,
-    step_of_bar,
-    devices,
-    gpus,
-    command,
-    refused_program,
-    crash_stack,
-    table,
-    hosts,
-    named_file,
-    connection,
-    editor_cell,
-    cell_of_output,
-    kernel_place,
-    progress,
-    notebook,
-    started_on,
-    java_frame,
-    go_frame,
-    logged_at,
+    *(asserting_kernel, raised_in, tagged_rank, reporting_ranks, stalled_ranks, worker, path_before_error, prompt_host),
+    *(task_of_srun, pod, rendezvous_endpoint, hadoop_job, step_of_bar, devices, gpus, command),
+    *(refused_program, crash_stack, table, hosts, named_file, connection, editor_cell, cell_of_output),
+    *(kernel_place, progress, notebook, started_on, java_frame, go_frame, logged_at),
 )

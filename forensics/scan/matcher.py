@@ -57,7 +57,7 @@ class Matcher:
         self.thin_triggers = [(i, a) for i, t in enumerate(database.triggers) if t.thin for a in t.anchors]
         self.frames = FramesOfShapes(self.thin_triggers, self.series_places)
         self.thin_all, self.thin_one = database.thin_matchers or (None, None)
-        self.anchors, self.cuts = database.anchors, database.cuts
+        self.anchors, self.literals = database.anchors, database.literals
         self.trigger_anchors = [tuple(a.lower().strip("\n") for a in t.anchors) for t in database.triggers]  # as in their lines
         self.signatures: dict[int, tuple[tuple[int, tuple[str, ...]], ...]] = {}
         self.lock = threading.Lock()
@@ -92,7 +92,7 @@ class Matcher:
             self.all.scan(data, match_event_handler=seen, scratch=self._scratch("all", self.all))
         except hyperscan.ScanTerminated:
             return self._flooded(data)
-        places = whole_anchors(data, reported, self.anchors, self.cuts)
+        places = whole_anchors(data, reported, self.literals)
         places.sort()  # reported were the ends of what is looked for, not those of anchors
         counts = dict(Counter(anchor for _, anchor in places))
         return (first_and_last(places, counts) if len(places) > MIN_DENSE_PLACES else places), counts
@@ -102,13 +102,11 @@ class Matcher:
         present: list[int] = []
         with self.lock:
             once = self.database.once()
-        once.scan(data, match_event_handler=lambda anchor, *_: present.append(anchor), scratch=self._scratch("once", once))
+        once.scan(data, match_event_handler=lambda literal, *_: present.append(literal), scratch=self._scratch("once", once))
         folded = data.lower()  # of ASCII only, as Hyperscan folds
         counts: dict[int, int] = {}
         places: list[tuple[int, int]] = []
-        for anchor in present:
-            if anchor == len(self.anchors):  # EACH_BYTE
-                continue
+        for anchor in (anchor for literal in present for anchor, _ in self.literals[literal]):
             text = self.anchors[anchor].encode()
             count = folded.count(text)
             if not count:  # the matcher looks for a part of the anchor, and only that part is there

@@ -77,12 +77,7 @@ def nothing_advised(_cause: str, _line: str) -> tuple[str, ...]:
 
 
 def collect(
-    causes: Iterable[Cause],
-    weight: str,
-    families: Sequence[str],
-    on_node: bool,
-    vetoes: bool,
-    advised: Advised = nothing_advised,
+    causes: Iterable[Cause], weight: str, families: Sequence[str], on_node: bool, vetoes: bool, advised: Advised = nothing_advised
 ) -> Rules:
     """The rules of signatures of at least `weight`, of `families` if there are some, and of a node's own log if `on_node`.
 

@@ -44,10 +44,7 @@ def placed_observations(
 
 
 def rank_picture(
-    analyses: Sequence[SourceAnalysis],
-    events: Mapping[str, Sequence[Observation]],
-    knowledge: Database,
-    by_logs: bool = False,
+    analyses: Sequence[SourceAnalysis], events: Mapping[str, Sequence[Observation]], knowledge: Database, by_logs: bool = False
 ) -> RankPicture | None:
     """Who waits for whom, if there are dumps of ranks, or stacks of several. `events`: of the logs beside them, by source.
     `by_logs`: without either, by the ends of ranks that logs tell."""

@@ -17,7 +17,8 @@ def main() -> int:
     """Print the faults, and the notes if they are asked for."""
     found = lint(builtin_folder())
     faults = sorted({*found.faults, *builtin_faults()})
-    print(*faults, *(f"{note} (note)" for note in found.notes if "--notes" in sys.argv), sep="\n")
+    for line in (*faults, *(f"{note} (note)" for note in found.notes if "--notes" in sys.argv)):
+        print(line)
     print(f"{with_noun(found.signatures, 'signature')}: {with_noun(len(faults), 'fault')}", file=sys.stderr)
     return bool(faults)
 

@@ -18,12 +18,12 @@ from forensics.database.conditions import condition_fault, condition_holds, grou
 from forensics.database.entries import TEMPLATE_FIELD_PATTERN, ProvenCause
 from forensics.database.files import RECORDS, is_within
 from forensics.database.known_fixes import KnownFix, Row, first_steps, known_fixes, other_ways
-from forensics.database.rates import read_fired
 from forensics.database.records import read_records
 from forensics.signature_lint.lint import record_outcomes
 from scripts.lint.data import data_faults
 from scripts.lint.hostile_lines import costly_pattern_faults
 from scripts.lint.unreachable import never_fires
+from scripts.train.rates import read_fired
 
 VERIFIED_FILE = "verified.csv"  # `python -m scripts.wordings` writes it
 BY_CHANCE_MAX = 0.1  # largest p value of a sign test at which a signature counts as one of healthy logs

@@ -4,16 +4,39 @@ A case counts with the weight of its origin. Models that use the rates must not 
 `without` leaves out the cases of one origin.
 """
 
+import csv
+import io
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 from msgspec import Struct
 
 from forensics.database import HEALTHY
-from forensics.database.rates import Rate, rates_csv, smoothed_rate
+from forensics.database.rates import RATES_FILE, Rate, smoothed_rate
 from scripts.train.cases import FAILED, Case
 
 Counts = list[float]  # healthy, own, other
+RATES_HEADER = ("signature", "healthy", "own", "other", "failed_log_odds", "cause_log_odds")
+
+
+def rates_csv(rows: Iterable[tuple[str, float, float, float, Rate]]) -> str:
+    """The file of (signature, healthy, own, other, Rate), by name."""
+    out = io.StringIO()
+    table = csv.writer(out, lineterminator="\n")
+    table.writerow(RATES_HEADER)
+    for name, healthy, own, other, rate in sorted(rows):
+        table.writerow([name, *(f"{x:.1f}" for x in (healthy, own, other)), f"{rate.failed:.3f}", f"{rate.cause:.3f}"])
+    return out.getvalue()
+
+
+def read_fired(folder: Path) -> Mapping[str, tuple[float, float, float]]:
+    """Signature -> logs in which it fired: (healthy, failed by its cause, failed by other causes); empty without a file."""
+    path = folder / RATES_FILE
+    if not path.is_file():
+        return {}
+    with path.open(encoding="utf-8", newline="") as file:
+        return {r["signature"]: (float(r["healthy"]), float(r["own"]), float(r["other"])) for r in csv.DictReader(file)}
 
 
 class FiringCounts(Struct):

@@ -13,13 +13,12 @@ from msgspec.structs import replace
 
 from forensics.core.digest import sha256
 from forensics.database import Database, builtin_folder
-from forensics.database.rates import read_fired
 from forensics.decision.candidates import FEATURES, candidates
 from forensics.outcome.ending_words import UNTRAINED_ENDING_MODEL
 from forensics.outcome.features import Rates, is_terminal_by_nature
 from scripts.train import outcome_fit, text
 from scripts.train.cases import Case, LineExample, cause_of_labelled_lines, is_labelled, without_its_cause
-from scripts.train.rates import count_firings
+from scripts.train.rates import count_firings, read_fired
 
 EVENT_FEATURES = tuple(n for n, (group, _, _) in FEATURES.items() if group not in ("text", "unlisted"))
 # Each case is also used once without the signatures of its cause, to train for unknown messages. Those are rarer: such a copy has

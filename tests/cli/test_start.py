@@ -48,15 +48,15 @@ def tell(status):
     os.write(1, b"loaded: " + " ".join(name for name, module in sys.modules.items() if getattr(module, "__spec__", None)).encode())
     end(status)
 os._exit = tell
-sys.argv = ["forensics", "stdin"]
+sys.argv = ["forensics", *sys.argv[1:]]
 from forensics.cli import command
 command()
 """
 
 
-def _imported(log: str) -> set[str]:
+def _imported(log: str, *command_line: str) -> set[str]:
     """What is loaded at the end, and what was imported on the way. A module that waits until it is used has no spec."""
-    command = [sys.executable, "-X", "importtime", "-c", LOADED]
+    command = [sys.executable, "-X", "importtime", "-c", LOADED, *(command_line or ("stdin",))]
     done = subprocess.run(command, input=log, capture_output=True, text=True, check=True, env=dict(os.environ))
     told = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
     return told | set(done.stdout.rpartition("loaded: ")[2].split())
@@ -69,6 +69,12 @@ def test_a_short_log_on_standard_input_imports_only_what_it_needs(log: str) -> N
     assert "forensics.pipeline" in found
     left_out = {*NOT_NEEDED} - ({"ast"} if log == FAILED else set())  # the statement that failed is read
     assert sorted(n for n in found if n.startswith(tuple(f"{name}." for name in left_out)) or n in left_out) == []
+
+
+def test_a_command_loads_nothing_that_only_its_library_may_need() -> None:
+    _imported(TINY, "analyze", "-")
+    assert {"forensics.pipeline", "typer"} <= (found := _imported(TINY, "analyze", "-"))
+    assert found.isdisjoint({"ipaddress", "platform", "selectors", "subprocess", "tokenize"})
 
 
 WITNESS = """

@@ -7,12 +7,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.database import Database
-from forensics.database.compiled import EACH_BYTE, LITERAL_PIECE_BYTES, compile_anchors, literal_lengths, whole_anchors
+from forensics.database.compiled import (
+    EACH_BYTE,
+    LITERAL_PIECE_BYTES,
+    Literals,
+    compile_anchors,
+    literal_lengths,
+    twins_of,
+    whole_anchors,
+)
 from forensics.scan import Matcher
 from forensics.scan.matcher import MIN_DENSE_PLACES
 
-ANCHORS = ("out of memory", "memory error in", "killed", "é wurde beendet: signal")
-CUTS = (8, 13, 6, 12)
+ANCHORS = ("out of memory", "memory error in", "killed", "é wurde beendet: signal", "out of membership", "out of mexico")
+CUTS = (8, 13, 6, 12, 8, 8)
 
 
 def places(data: bytes, anchors: tuple[str, ...] = ANCHORS, cut: tuple[int, ...] = CUTS) -> list[tuple[int, int]]:
@@ -22,7 +30,7 @@ def places(data: bytes, anchors: tuple[str, ...] = ANCHORS, cut: tuple[int, ...]
         reported.append((to, i))
 
     compile_anchors(anchors, cut).scan(data, match_event_handler=seen)
-    return sorted(whole_anchors(data, reported, anchors, cut))
+    return sorted(whole_anchors(data, reported, Literals(anchors, cut, twins_of(anchors, cut))))
 
 
 def looked_for(data: bytes, anchors: tuple[str, ...] = ANCHORS) -> list[tuple[int, int]]:
@@ -65,3 +73,9 @@ def test_a_flood_of_parts_is_not_a_flood_of_anchors(knowledge: Database) -> None
     found = Matcher(knowledge).find((part + b"\n" + EACH_BYTE) * (MIN_DENSE_PLACES + 1) + b" " + anchor + b"\n", 0)
     assert found.counts.get(i) == 1
     assert [at for at in found.places if at[1] == i] == [((len(part) + 3) * (MIN_DENSE_PLACES + 1) + 1 + len(anchor), i)]
+
+
+def test_anchors_that_begin_alike_are_reported_once() -> None:
+    reported: list[int] = []
+    compile_anchors(ANCHORS, CUTS).scan(b"out of mem", match_event_handler=lambda i, *_: reported.append(i))
+    assert reported == [0] and twins_of(ANCHORS, CUTS) == {0: [4, 5]}

@@ -12,13 +12,12 @@ from forensics.database.rates import (
     CAUSE_PRIOR,
     FAILED_PRIOR,
     PRIOR_LOGS,
-    RATES_HEADER,
     prior_rate,
-    rates_csv,
     read_rates,
     smoothed_rate,
 )
 from scripts.rates_page import PAGE, page
+from scripts.train.rates import RATES_HEADER, rates_csv
 
 WEIGHTS = ("proof", "strong", "hint")
 COUNTS = st.floats(0, 1e5)

@@ -306,13 +306,15 @@ def test_a_log_that_breaks_off_at_work_shows_no_crash_by_what_was_overcome(
         assert (found.outcome.state, found.outcome.ledger[-1].feature) == ("cut_off", AT_WORK)
 
 
+@pytest.mark.parametrize("fields", [{}, {"signal_name": "Killed"}])
 @pytest.mark.parametrize(("at_work", "behind", "stopped"), [(90, 1, True), (0, 1, False), (90, 9, False)])
+@pytest.mark.parametrize("cause", [STOPPED, DIED])
 def test_a_signal_that_ends_a_log_that_was_counting_ended_it_badly(
-    at_work: int, behind: int, stopped: bool, knowledge: Database
+    cause: str, at_work: int, behind: int, stopped: bool, fields: dict[str, str], knowledge: Database
 ) -> None:
     own = replace(OWN, at_work=Line(at_work, "update 63 of 90") if at_work else None)
-    told = replace(seen(STOPPED, 100 - behind, ends="nothing"), lane=own)
-    found = decide(question(told, lanes=(own,)), knowledge, model(-3.0, **SURE), Precedence(()))
+    told = in_lane(seen(cause, 100 - behind, ends="nothing", handled=bool(fields)), **fields)
+    found = decide(question(replace(told, lane=own), lanes=(own,)), knowledge, model(-3.0, **SURE), Precedence(()))
     assert (found.outcome.ended_badly == MIN_BAD_OF_LAST_ERROR) is stopped
 
 

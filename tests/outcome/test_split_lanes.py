@@ -56,6 +56,19 @@ def test_a_good_end_is_shown_by_its_lines(knowledge: Database) -> None:
     assert [line.number for line in found.good_lines] == [41]
 
 
+@pytest.mark.parametrize(("again", "boots"), [(0.0, 2), (900.0, 1)])
+def test_a_kernel_begins_anew_where_its_clock_does(again: float, boots: int, knowledge: Database) -> None:
+    """Its drivers repeat the messages with which a part of its log begins."""
+    said = ("mine0: link is up and quiet", "mine1: link is up and quiet", "mine2: link is up and quiet")
+    rows = [
+        f"[{start + i:12.6f}] {text}"
+        for start in (100.0, again)
+        for i, text in enumerate((*said, "cart 7 rolls", "cart 8 rolls"))
+    ]
+    (found,) = lanes_of(log(*rows), knowledge, layout="dmesg").values()
+    assert (found.kind, len(found.attempts)) == ("kernel", boots)
+
+
 def test_each_cell_of_a_notebook_is_an_attempt(knowledge: Database) -> None:
     cells = log(*(line for n in (1, 2, 3) for line in (f"In [{n}]:", f"fit(model_{n})", "done with it")))
     for source_format, count in (("notebook", 3), (None, 1)):

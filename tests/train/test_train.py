@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from forensics.core.errors import UsageError
 from forensics.database import HEALTHY, Database, builtin_folder
-from forensics.database.rates import read_fired, smoothed_rate
+from forensics.database.rates import smoothed_rate
 from forensics.decision.candidates import FEATURE_NAMES, FEATURES
 from forensics.decision.decide import DecisionInput
 from forensics.decision.model import model_from_bytes
@@ -36,6 +36,7 @@ from scripts.train.measure import (
     rival_table,
 )
 from scripts.train.model_file import model_to_bytes
+from scripts.train.rates import read_fired
 from scripts.train.rows import rates_without, rows_of, with_new_rows
 from tests.decision.made import lane, model, seen
 

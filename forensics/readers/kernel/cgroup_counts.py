@@ -10,14 +10,12 @@ The counters are documented in the kernel's Documentation/admin-guide/cgroup-v2.
 has a row `oom_kill`, between other rows. There it counts every kill since the host booted and says nothing about one cgroup.
 """
 
-from forensics.core import lazy
 from forensics.data_files.named_parts import patterns_of
 from forensics.model import Region, Trigger, Value
 from forensics.readers.base import Record
 
 TRIGGER = Trigger("cgroup_counts", ("oom_kill ",), before=6, after=0)
 PATTERNS = patterns_of("cgroup counts")
-NEIGHBOUR_ROW_PATTERNS = (lazy.regex(r"\boom_kill_disable [01]\s*$"), lazy.regex(r"\boom \d+\s*$"), lazy.regex(r"\bmax \d+\s*$"))
 
 MEMORY_LIMIT = "memory_limit"
 OUTCOMES = (MEMORY_LIMIT,)
@@ -29,7 +27,8 @@ def read(region: Region) -> Record | None:
     if not found:
         return None
     before = region.lines_before()
-    beside = [next((x for x in reversed(before) if pattern.search(x.text)), None) for pattern in NEIGHBOUR_ROW_PATTERNS]
+    rows = (PATTERNS.kill_disable, PATTERNS.oom_count, PATTERNS.max_count)
+    beside = [next((x for x in reversed(before) if row.search(x.text)), None) for row in rows]
     named = found["path"] or PATTERNS.cgroup_file_name.search(region.source)
     if not named and beside[0] is None and (beside[1] is None or beside[2] is None):
         return None

@@ -8,7 +8,6 @@
 It proves nothing by itself: a warning has the same dump. Its fields belong to the message of the report above it.
 """
 
-from forensics.core import lazy
 from forensics.data_files.named_parts import patterns_of
 from forensics.model import Region, Trigger, Value
 from forensics.readers.base import ParsedLine, Record, parse_lines, typed_fields
@@ -19,7 +18,6 @@ PATTERNS = patterns_of("dump")
 
 
 IDLE_TASK = "swapper"  # an interrupt came while nothing ran: it says nothing of whose fault it is
-NAMES_TASK_PATTERN = lazy.regex(r"\[[^\]\n:]{1,40}:\d{1,10}\]|\btask \S{1,40}:\d")  # the report itself says whose it is
 MAX_OOPS_LINES = 10  # between the first line of a report and its `Oops:`
 
 
@@ -37,7 +35,7 @@ def read(region: Region) -> Record | None:
     fields: dict[str, Value] = typed_fields({k: v for k, v in task.groupdict().items() if v}) if task else {}
     if str(fields.get("task", "")).startswith(IDLE_TASK):
         fields = {}
-    if NAMES_TASK_PATTERN.search(above[start].message):
+    if PATTERNS.names_task.search(above[start].message):
         fields = {k: v for k, v in fields.items() if k == "cpu"}
     rows = [row, *_until_next(parse_lines(region.lines_after()))]
     function = next((f for r in rows if (f := PATTERNS.stopped_function.search(r.message))), None)

@@ -30,18 +30,16 @@ from forensics.database.phrase_filter import phrase_filter
 from forensics.line_formats import parse_prefix, unlabelled
 from forensics.model.verdicts import Lane
 
-MILD_RECORD_PATTERN = lazy.regex(r"^.{0,80}\b(?:WARN(?:ING)?|INFO|DEBUG|NOTICE)\b|Warning: |\bwarnings\.warn\(")
 PATTERNS = patterns_of("line parts")
 CELL_HEADING_PATTERN = lazy.regex(rb"(?:\d{4}-\d\d-\d\dT\S+ )?In \[[ \d]{1,9}\]:$")
 INFORMATION_LEVELS = {"info", "i", "debug", "d", "trace"}
 LOW_SEVERITY_LEVELS = {"warning", "warn", "w", "info", "i", "debug", "d", "trace", "notice"}
 MAX_LEVEL_CHARS = 160  # the level is in these first characters of a line, after a time, a host and the name of a logger
-PLACE_IN_CODE_PATTERN = lazy.regex(r"[\w./\\-]+\.\w{1,8}[:(]\d+")
 
 
 def is_mild_record(text: str) -> bool:
     """Has the line the level of a warning or a lower one, near its beginning or as the class of a warning?"""
-    return MILD_RECORD_PATTERN.search(text) is not None
+    return PATTERNS.mild_record.search(text) is not None
 
 
 def is_python_warning(text: str) -> bool:
@@ -100,7 +98,7 @@ def tells_no_reason(text: str) -> bool:
 
 def names_a_place_in_code(text: str) -> bool:
     """Does the line name a file and a line of code?"""
-    return PLACE_IN_CODE_PATTERN.search(text) is not None
+    return PATTERNS.place_in_code.search(text) is not None
 
 
 def heads_end_report(text: str) -> bool:

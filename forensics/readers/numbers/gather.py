@@ -33,17 +33,8 @@ MEMORY_TRIGGER = Trigger(
 METRICS_TRIGGER = Trigger(
     "metrics",
     (
-        "loss",
-        "it/s",
-        "s/it",
-        "/step",
-        "grad norm",
-        "gnorm",
-        "elapsed time per",
-        "per second",
-        "/sec",
-        "step time",
-        "step_time",
+        *("loss", "it/s", "s/it", "/step", "grad norm", "gnorm"),
+        *("elapsed time per", "per second", "/sec", "step time", "step_time"),
     ),
     thin=True,
 )

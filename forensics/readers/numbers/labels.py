@@ -32,8 +32,6 @@ MIN_COLUMN_NUMBERS = 8  # measured: of fewer numbers, float() of each is as fast
 NUMBERS_PATTERNS = patterns_of("numbers")
 decode_numbers = Decoder(list[float]).decode
 RATE_LABELS = ("throughput", "speed", "rate")  # what is behind one of them is a rate
-CALL_PATTERN = lazy.regex(r"\b(?:tensor|array|float|np\.float(?:16|32|64)|tf\.Tensor)\(")
-LABEL_END_PATTERN = lazy.regex(r"[,;|{}\t\r]|\s-\s")
 
 
 class Token(Struct, frozen=True):
@@ -47,7 +45,7 @@ class Token(Struct, frozen=True):
 
 def tokens(text: str) -> Iterator[Token]:
     """The numbers of a line that have a label or a unit, in order; NaN and infinity are numbers."""
-    text = CALL_PATTERN.sub(lambda call: " " * len(call[0]), text) if "(" in text else text
+    text = NUMBERS_PATTERNS.call.sub(lambda call: " " * len(call[0]), text) if "(" in text else text
     past = 0
     for found in itertools.islice(NUMBERS_PATTERNS.number_token.finditer(text), MAX_LINE_NUMBERS):
         at = slice(*found.span("number" if found["number"] else "odd"))
@@ -109,7 +107,7 @@ def _label(front: str) -> str:
     """The label in the text before a number: the part after its last comma, bar or tab; empty if it has no letter."""
     if not any(c.isalpha() for c in front):
         return ""
-    cuts = [m.end() for m in LABEL_END_PATTERN.finditer(front) if front[m.end() :].strip(" \"':=|")]
+    cuts = [m.end() for m in NUMBERS_PATTERNS.label_end.finditer(front) if front[m.end() :].strip(" \"':=|")]
     return front[cuts[-1] :].strip() if cuts else front.strip()
 
 

@@ -16,20 +16,10 @@ from forensics.core.limits import BYTES_PER_UNIT
 from forensics.data_files.named_parts import patterns_of
 from forensics.model import Line, Scan, Trigger
 from forensics.readers.kernel.process_table import OOM_PAGE_BYTES, OOM_REPORT_KIND, report_regions, table_rows
-from forensics.readers.numbers.base import (
-    AVAILABLE_MEMORY_MEASURE,
-    USED_MEMORY_MEASURE,
-    Cell,
-    Measure,
-    Series,
-    series_from_cells,
-)
+from forensics.readers.numbers.base import AVAILABLE_MEMORY_MEASURE, USED_MEMORY_MEASURE, Cell, Measure, Series, series_from_cells
 
 PROCESS_TABLE_TRIGGER = Trigger(
-    "process table",
-    ("%mem", "pid   rss", "pid    rss", "rss command", "rss    vsz", "elapsed   rss"),
-    after=40,
-    thin=True,
+    "process table", ("%mem", "pid   rss", "pid    rss", "rss command", "rss    vsz", "elapsed   rss"), after=40, thin=True
 )
 TOP_TRIGGER = Trigger("top memory", ("ib mem :", "mem:  ", "avail mem"), before=1, thin=True)
 TRIGGERS = (PROCESS_TABLE_TRIGGER, TOP_TRIGGER)

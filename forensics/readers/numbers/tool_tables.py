@@ -33,27 +33,16 @@ CSV_TRIGGER = Trigger("nvidia-smi csv", (" mib,", " mib\n", " mhz,"), thin=True)
 CSV_HEADER_TRIGGER = Trigger(
     "nvidia-smi csv header",
     (
-        "memory.used",
-        "used_memory [",
-        "used_gpu_memory [",
-        "temperature.gpu",
-        "power.draw",
-        "clocks_throttle_reasons.",
-        "clocks_event_reasons.",
+        *("memory.used", "used_memory [", "used_gpu_memory [", "temperature.gpu"),
+        *("power.draw", "clocks_throttle_reasons.", "clocks_event_reasons."),
     ),
     after=100,
     thin=True,
 )
 COLUMN_TABLE_TRIGGER = Trigger("column table", ("swpd", "kbmemfree", "# gpu ", "#date  ", "#time  "), after=100, thin=True)
 TRIGGERS = (
-    FREE_TRIGGER,
-    SMI_TRIGGER,
-    SMI_DATE_TRIGGER,
-    SMI_MEMORY_TRIGGER,
-    SMI_REPORT_TRIGGER,
-    CSV_TRIGGER,
-    CSV_HEADER_TRIGGER,
-    COLUMN_TABLE_TRIGGER,
+    *(FREE_TRIGGER, SMI_TRIGGER, SMI_DATE_TRIGGER, SMI_MEMORY_TRIGGER),
+    *(SMI_REPORT_TRIGGER, CSV_TRIGGER, CSV_HEADER_TRIGGER, COLUMN_TABLE_TRIGGER),
 )
 MAX_SMI_PICTURE_LINES = 100  # from its version to its last GPU: 7 lines above the first one, 4 for each of 16
 

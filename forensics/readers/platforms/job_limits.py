@@ -10,7 +10,6 @@ Wordings: sbatch, qsub and bsub in scripts; scontrol show job; sacct with and wi
 
 from collections.abc import Iterable, Iterator
 
-from forensics.core import lazy
 from forensics.data_files.named_parts import patterns_of
 from forensics.model import Habit, Line, Region, Scan, Trigger
 from forensics.readers.base import size_bytes
@@ -26,7 +25,6 @@ ASKED_TIME, USED_TIME, ASKED_MEMORY, USED_MEMORY = "asked_time_s", "used_time_s"
 LIMIT_COLUMNS = {"timelimit": ASKED_TIME, "elapsed": USED_TIME, "reqmem": ASKED_MEMORY, "maxrss": USED_MEMORY}
 PATTERNS = patterns_of("job limits")
 KIND_OF_ANSWER = {"TimeLimit": ASKED_TIME, "RunTime": USED_TIME, "MinMemoryNode": ASKED_MEMORY}
-RULE_PATTERN = lazy.regex(r"^[\s|-]*-{4}[\s|-]*$")
 MEBIBYTES = "M"  # what Slurm takes a number without a unit for
 
 
@@ -73,7 +71,7 @@ def _table(header: str, rows: Iterable[Line]) -> Iterator[tuple[int, str, str, f
     if "|" in header:
         names = header.strip().lower().split("|")
     for row in rows:
-        if not spans and "|" not in header and RULE_PATTERN.match(row.text):
+        if not spans and "|" not in header and PATTERNS.rule.match(row.text):
             spans = _spans(row.text)
             names = [header[a:b].strip().lower() for a, b in spans]
             continue

@@ -21,7 +21,6 @@ not prove it: a liveness probe, a drained node or a person also kills with SIGKI
 
 import re
 
-from forensics.core import lazy
 from forensics.data_files.named_parts import patterns_of
 from forensics.database import signal_outcome
 from forensics.model import Line, Region, Trigger, Value, Weight
@@ -30,7 +29,6 @@ from forensics.readers.base import Record
 TRIGGER = Trigger("kubectl_describe", ("Exit Code: ", "The node was low on resource: "), before=90, after=70)
 FOLDS = True
 PATTERNS = patterns_of("kubectl describe")
-REPLICA_HASH_PATTERN = lazy.regex(r"-[a-z0-9]{5,10}$")  # what a Deployment adds to its name for a ReplicaSet
 OOM_KILLED, LIVENESS_PROBE, PROGRAM_FAILED, NEVER_STARTED = "OOMKilled", "liveness_probe", "failed", "not_started"
 BY_RESOURCE = {
     "memory": "evicted_memory",
@@ -134,7 +132,7 @@ def _owner(before: list[Line]) -> dict[str, Value]:
     for line in reversed(before):
         if owner := PATTERNS.owner_row.match(line.text):
             name, of_replicas = owner["name"], owner["kind"] == "ReplicaSet"
-            bare = REPLICA_HASH_PATTERN.sub("", name)
+            bare = PATTERNS.replica_hash.sub("", name)
             found["workload"] = f"deployment/{bare}" if of_replicas and bare != name else f"{owner['kind'].lower()}/{name}"
         elif label := PATTERNS.label_row.search(line.text):
             found.setdefault("workload", f"job/{label['job']}")

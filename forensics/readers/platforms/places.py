@@ -241,11 +241,7 @@ def pod_and_namespace(written: str) -> dict[str, Value]:
 
 def workload_of(pod: str) -> str:
     """What runs a pod, as far as its name shows it: `fit-7f9c6d5b8-x2x4k` -> deployment/fit, `fit-0` -> statefulset/fit."""
-    for pattern in (
-        PODS.pod_of_a_deployment,
-        PODS.pod_of_a_job,
-        PODS.pod_of_a_set,
-    ):
+    for pattern in (PODS.pod_of_a_deployment, PODS.pod_of_a_job, PODS.pod_of_a_set):
         if found := pattern.match(pod):
             return "/".join(next((kind, name) for kind, name in found.groupdict().items()))
     return ""

@@ -17,7 +17,6 @@ from forensics.core.shapes import by_shape
 from forensics.data_files.named_parts import patterns_of
 
 RUN_WORDS_PATTERNS = patterns_of("run words")
-QUOTED_CALL_PATTERN = lazy.regex(r"\w\([fr]?[\"']")  # of a line of a program that is quoted: `print("training done")`
 
 
 def tells_an_end(text: str) -> bool:
@@ -28,7 +27,7 @@ def tells_an_end(text: str) -> bool:
 @by_shape
 def closes_run(text: str) -> bool:
     """Does the line say that the whole run is over, and well?"""
-    return RUN_WORDS_PATTERNS.closing.search(text) is not None and not QUOTED_CALL_PATTERN.search(text)
+    return RUN_WORDS_PATTERNS.closing.search(text) is not None and not RUN_WORDS_PATTERNS.quoted_call.search(text)
 
 
 def tells_trouble(text: str) -> bool:

@@ -121,8 +121,6 @@ MAX_NAMED_CHARS = 40  # of one value; a longer expression is named by its parts
 MAX_VALUES = 4  # as many as a person prints at once
 MAX_STATEMENT_ROWS = 6  # of a call whose arguments stand below each other
 MARKS_PATTERN = lazy.regex(r"\s*[~^]+\s*")
-NUMBERED_ROW_PATTERN = lazy.regex(r" {2,8}(?P<number>\d{1,6}) (?P<code>\S.*)")  # of IPython, of code that is not indented
-ROW_NUMBER_PATTERN = lazy.regex(r"\s*\d{1,6}(?= |\Z)")
 # What cannot be printed where it failed, and what is printed of its object instead: of `LABELS[name]` the keys of LABELS.
 LOOKUP_ERRORS = {"KeyError": "list({})", "IndexError": "len({})", "TypeError": "type({})"}
 MAX_LINES_TO_WORKER = 60  # of a traceback of a worker, above its last line
@@ -188,7 +186,7 @@ def _written_above(name: str, lines: Sequence[str], frames: Sequence[Place]) -> 
     found: dict[str, Value] = {}
     for at, file, _ in frames if name else ():
         for row in lines[at + 1 : at + 1 + FRAME_CODE_ROWS]:
-            shown = NUMBERED_ROW_PATTERN.fullmatch(row)
+            shown = PATTERNS.numbered_row.fullmatch(row)
             if not shown or not shown["code"].startswith(name):
                 continue
             tree = _parsed(shown["code"])
@@ -217,7 +215,7 @@ def quoted_code(lines: Sequence[str], frame: Place) -> tuple[str, str]:
     arrow = next((i for i, row in enumerate(below[:FRAME_CODE_ROWS]) if FRAME_PATTERNS.arrow.match(row)), None)
     if arrow is not None and 'File "' not in lines[frame[0]]:
         first = FRAME_PATTERNS.arrow.sub("", below[arrow], count=1).removeprefix("</a>")
-        return _statement([first, *(ROW_NUMBER_PATTERN.sub("", row, count=1) for row in below[arrow + 1 :] if row.strip())]), ""
+        return _statement([first, *(PATTERNS.row_number.sub("", row, count=1) for row in below[arrow + 1 :] if row.strip())]), ""
     head = lines[frame[0]].find('File "')
     rows = [row[head:] for row in below[:2]] if head >= 0 else []
     if not rows or not rows[0][:1].isspace() or 'File "' in rows[0]:

@@ -34,44 +34,17 @@ import functools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from forensics.core import lazy
 from forensics.data_files.named_parts import patterns_of
 from forensics.database import read_table
 from forensics.model import Fields, Value
 
 PART_FACTS = (
-    NONE_PART,
-    NONE_CALL,
-    FAILING_PART,
-    SUBSCRIPT,
-    LEFT_OPERAND,
-    RIGHT_OPERAND,
-    CALLED,
-    GIVEN_ARGUMENT,
-    SPREAD,
-    UNPACKED,
-    UNPACKED_NAMES,
-    LOOKED_UP_IN,
-    KEY_PART,
-    DIVISOR_PARTS,
-    ASSERTED,
+    NONE_PART, NONE_CALL, FAILING_PART, SUBSCRIPT, LEFT_OPERAND, RIGHT_OPERAND, CALLED, GIVEN_ARGUMENT,
+    SPREAD, UNPACKED, UNPACKED_NAMES, LOOKED_UP_IN, KEY_PART, DIVISOR_PARTS, ASSERTED,
 ) = (
-    "none_part",
-    "none_call",
-    "failing_part",
-    "subscript",
-    "left_operand",
-    "right_operand",
-    "called",
-    "given_argument",
-    "spread",
-    "unpacked",
-    "unpacked_names",
-    "looked_up_in",
-    "key_part",
-    "divisor_parts",
-    "asserted",
-)
+    "none_part", "none_call", "failing_part", "subscript", "left_operand", "right_operand", "called", "given_argument",
+    "spread", "unpacked", "unpacked_names", "looked_up_in", "key_part", "divisor_parts", "asserted",
+)  # fmt: skip
 PATTERNS = patterns_of("failing statement")
 NONE_TYPE = "NoneType"
 MAX_PART_CHARS = 60  # of an expression that is quoted in a sentence beside its place
@@ -282,14 +255,7 @@ def _has_fixed_key(index: ast.expr) -> bool:
     return not names or (isinstance(index, ast.Name | ast.Attribute | ast.JoinedStr) and any(map(str.isupper, names)))
 
 
-HIDDEN_MODULE_PATTERN = lazy.regex(r"\._api\.v2|\.api\._v\d|\A_+")  # TensorFlow and Keras print the modules behind their names
-MISSING_NAME_PATTERNS = (
-    lazy.regex(r"module '(?P<owner>[\w.]{1,80})' has no attribute '(?P<old>\w{1,60})'"),
-    lazy.regex(r"'(?P<owner>\w{1,60})'(?: object)? has no attribute '(?P<old>\w{1,60})'"),
-    lazy.regex(r"cannot import name '(?P<old>\w{1,60})' from '(?P<owner>[\w.]{1,80})'"),
-    lazy.regex(r"No module named '(?:(?P<owner>[\w.]{1,80})\.)?(?P<old>\w{1,60})'"),
-)
-SUCCESSORS_PATTERNS = patterns_of("successors")
+SUCCESSORS = patterns_of("successors")
 
 
 @functools.cache
@@ -299,12 +265,17 @@ def _table() -> dict[str, dict[str, str]]:
 
 def successor_facts(text: str) -> dict[str, Value]:
     """The first name in messages of `text` that has a successor, with that one, and the release that took it out if known."""
-    for pattern in MISSING_NAME_PATTERNS:
+    for pattern in (
+        SUCCESSORS.of_module,
+        SUCCESSORS.of_object,
+        SUCCESSORS.not_importable,
+        SUCCESSORS.no_module,
+    ):
         for found in pattern.finditer(text):
-            owner = HIDDEN_MODULE_PATTERN.sub("", found["owner"] or "")
+            owner = SUCCESSORS.hidden_module.sub("", found["owner"] or "")
             if row := _table().get(f"{owner}.{found['old']}".lstrip(".")):
                 return _facts(row["name"], row)
-    for found in SUCCESSORS_PATTERNS.refused_argument.finditer(text):
+    for found in SUCCESSORS.refused_argument.finditer(text):
         if row := _table().get(f"{found['callee']}({found['old']})") or _table().get(f"({found['old']})"):
             return _facts(f"the argument {found['old']}", row)
     return {}

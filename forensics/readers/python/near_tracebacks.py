@@ -10,7 +10,6 @@ The frame of the program in the stack that faulthandler printed below a fatal er
 from collections.abc import Sequence
 from itertools import pairwise
 
-from forensics.core import lazy
 from forensics.data_files.named_parts import patterns_of
 from forensics.model import Fields, Proof, Value
 from forensics.readers.base import MAX_FAULT_LINES, Found
@@ -23,11 +22,8 @@ INDENTED = ("ipython", "cell", "old")  # a sentence may name a cell as well
 FORWARD_LINES = 60  # between the warning with the forward call and the message; in the metadata of an operation
 FORWARD_CALL = "Traceback of forward call that caused the error"  # of PyTorch's anomaly mode: the frames below it made the value
 PATTERNS = patterns_of("near tracebacks")
-COMPILED_PATTERN = lazy.regex(r"\.px[id]\Z|\.pyx\Z|\A<")  # compiled code: its path is that of the build
-START_SCRIPT_PATTERN = lazy.regex(r"/bin/[\w.-]{1,60}\Z")
 Place = tuple[int, str, int]  # index of the frame's line, file, line number
 TOLD_BY_SIGNAL = "signal_handling.py"  # of PyTorch: what the program did as a worker died has no part in it
-TAG_PATTERN = lazy.regex(r"\[rank\d{1,6}\]")  # before each line of one rank's traceback
 
 
 def code_near(facts: Fields, lines: Sequence[str], at: int) -> dict[str, Value]:
@@ -55,7 +51,7 @@ def raised_in(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: 
 def tracebacks_near(lines: Sequence[str], at: int) -> list[list[Place]]:
     """The tracebacks linked with line `at`, that which holds or adjoins it first, then those behind it, then those before it."""
     begin = max(0, at - MAX_TRACEBACK_LINES)
-    tag = TAG_PATTERN.match(lines[at])
+    tag = PATTERNS.tag.match(lines[at])
     frames = [f for i in range(begin, min(len(lines), at + MAX_TRACEBACK_LINES)) if (f := _frame(lines, i, tag and tag[0]))]
     if not frames:
         return []
@@ -105,12 +101,12 @@ def _frame(lines: Sequence[str], i: int, tag: str | None) -> Place | None:
 
 
 def _foreign(file: str) -> bool:
-    library = is_library_file(file) or COMPILED_PATTERN.search(file) or START_SCRIPT_PATTERN.search(file)
+    library = is_library_file(file) or PATTERNS.compiled.search(file) or PATTERNS.start_script.search(file)
     return library is not None
 
 
 def _no_place(file: str) -> bool:
-    return any(p.search(file) for p in (COMPILED_PATTERN, PATTERNS.runner, START_SCRIPT_PATTERN))
+    return any(p.search(file) for p in (PATTERNS.compiled, PATTERNS.runner, PATTERNS.start_script))
 
 
 def _of_xla(lines: Sequence[str]) -> dict[str, Value]:

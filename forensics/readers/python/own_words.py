@@ -37,7 +37,6 @@ MAX_LOG_DISTANCE = 15  # lines: an installer wraps the words of its builder into
 MAX_CALL_LINES = 14  # frames between a program's call that writes and the library's exception
 PATTERNS = patterns_of("own words")
 HDF5_TRACE, HDF5_TRACE_END = "HDF5 error back trace", "End of HDF5 error back trace"
-ROOT_ERROR_PATTERN = lazy.regex(r"\A\(\d+\) ?")  # TensorFlow numbers the errors of an operation that ran on several devices
 WAY = "You (?:can(?!['’]t)|may|might|need to|should|must|have to)|To (?:fix|solve|avoid|overcome|resolve) this"
 # Settings by which a library prints more of an error: their names stand in its footers, under whatever error it shows.
 FOOTERS = (
@@ -112,7 +111,7 @@ def whole_message(facts: Fields, proofs: Sequence[Proof], around: LinesAround = 
         return {MESSAGE: trace[-1]} if trace else {}
     if not below:
         return {}
-    stated = ROOT_ERROR_PATTERN.sub("", below[0])
+    stated = PATTERNS.root_error.sub("", below[0])
     replaces = PATTERNS.panic.search(f"panicked at {message}") or "root error" in message
     return {MESSAGE: stated if replaces else f"{message} {stated}"}
 

@@ -38,9 +38,7 @@ MAX_MESSAGE_LINES = 12  # of one exception's text. PyTorch's CUDA errors have fi
 MAX_LIST_LINES = 100  # of a message whose lines have the form of a list
 MAX_FRAMED_LINES = 40  # between two rules
 RULE_LINE_PATTERN = lazy.regex(r"\A[-=*]{20,}\s*$")
-EXCEPTION_MESSAGE_PATTERNS = patterns_of("exception message")
-LIST_ITEM_PATTERN = lazy.regex(r"\A(?:\s{1,12}\S|(?:[-*•+]|\d{1,4}[.)]) {1,4}\S)")
-LIST_HEADING_PATTERN = lazy.regex(r":\s*\Z")
+MESSAGE_ROWS = patterns_of("exception message")
 
 
 def message_end(rows: Sequence[ParsedLine], place: int) -> int:
@@ -66,9 +64,9 @@ def list_end(rows: Sequence[ParsedLine], place: int) -> int:
     for i, row in enumerate(below):
         if _is_beyond(row):
             break
-        is_item = LIST_ITEM_PATTERN.match(row.message) is not None
+        is_item = MESSAGE_ROWS.list_item.match(row.message) is not None
         following = below[i + 1] if i + 1 < len(below) else None
-        is_heading = LIST_HEADING_PATTERN.search(row.message) and following and LIST_ITEM_PATTERN.match(following.message)
+        is_heading = row.message.rstrip().endswith(":") and following and MESSAGE_ROWS.list_item.match(following.message)
         if not is_item and not is_heading:
             break
         last = row.line.number
@@ -78,14 +76,10 @@ def list_end(rows: Sequence[ParsedLine], place: int) -> int:
 def _is_beyond(row: ParsedLine) -> bool:
     text = row.message
     begins = not text.strip() or row.prefix.stamp is not None or TRACEBACK_HEAD in text or text.startswith(CHAIN)
-    return begins or any(p.match(text) for p in (RULE_LINE_PATTERN, EXCEPTION_MESSAGE_PATTERNS.other_program))
+    return begins or any(p.match(text) for p in (RULE_LINE_PATTERN, MESSAGE_ROWS.other_program))
 
 
 PATTERNS = patterns_of("quoted source")
-ELLIPSIS_PATTERN = lazy.regex(r"\A\s{0,12}\(\.\.\.\)\s*\Z")
-PYTEST_MARK_PATTERN = lazy.regex(r"\A>\s{4,}\S")
-PYTEST_SOURCE_PATTERN = lazy.regex(r"\A\s{4,}\S|\A\s*\Z")
-PYTEST_ERROR_PATTERN = lazy.regex(r"\AE\s{2,}\S")
 MAX_STATEMENT_LINES = 8  # of one statement below its frame: later Pythons quote all of them
 MAX_SOURCE_ROWS = 12  # rows between the one that ran and another one of the same window
 
@@ -125,7 +119,7 @@ def _reaches_mark(at: int, last: int, way: int, rows: Mapping[int, str]) -> bool
     for step in range(1, MAX_SOURCE_ROWS):
         text = rows.get(at + way * step, "")
         found = PATTERNS.numbered.match(text)
-        if found is None and not ELLIPSIS_PATTERN.match(text):
+        if found is None and not PATTERNS.ellipsis.match(text):
             return False
         if found is not None:
             distance = (int(found["number"]) - last) * way
@@ -140,17 +134,17 @@ def _reaches_mark(at: int, last: int, way: int, rows: Mapping[int, str]) -> bool
 
 def _of_pytest(at: int, rows: Mapping[int, str]) -> bool:
     """Is it a row above the one that pytest marks with `>`, below which the error follows behind `E`?"""
-    if not PYTEST_SOURCE_PATTERN.match(rows.get(at, "")) or not rows.get(at, "").strip():
+    if not PATTERNS.pytest_source.match(rows.get(at, "")) or not rows.get(at, "").strip():
         return False
     below = at + 1
-    while PYTEST_SOURCE_PATTERN.match(rows.get(below, "#")):
+    while PATTERNS.pytest_source.match(rows.get(below, "#")):
         below += 1
-    if not PYTEST_MARK_PATTERN.match(rows.get(below, "")):
+    if not PATTERNS.pytest_mark.match(rows.get(below, "")):
         return False
     below += 1
-    while PYTEST_SOURCE_PATTERN.match(rows.get(below, "#")):  # a statement of several lines
+    while PATTERNS.pytest_source.match(rows.get(below, "#")):  # a statement of several lines
         below += 1
-    return PYTEST_ERROR_PATTERN.match(rows.get(below, "")) is not None
+    return PATTERNS.pytest_error.match(rows.get(below, "")) is not None
 
 
 def is_code_line(text: str) -> bool:

@@ -59,8 +59,6 @@ STRIPPED_PATTERN = lazy.regex(
     r"|\s+(?:is|was|of|has|have|must|should|be|to|with|the)\Z|[`']"
 )
 
-TENSOR_PATTERN = lazy.regex(r"\b(?:tensors?|dim|dimensions?|shapes?)\b")  # of sizes that other readers tell
-
 
 def said_amounts(text: str) -> dict[str, Value]:
     """The facts of SAID_AMOUNTS in a message: those of the first comparison that it makes."""
@@ -122,7 +120,7 @@ def _asked(text: str) -> dict[str, Value]:
 def _unequal(text: str) -> dict[str, Value]:
     found = PATTERNS.unequal.search(text)
     names = (_plain(found["name_a"]), _plain(found["name_b"])) if found else ("", "")
-    if not found or not all(names) or found["amount_a"] == found["amount_b"] or TENSOR_PATTERN.search(text):
+    if not found or not all(names) or found["amount_a"] == found["amount_b"] or PATTERNS.tensor_words.search(text):
         return {}
     first: dict[str, Value] = {"equal_name": names[0], "equal_amount": _told(found["amount_a"])}
     return first | {"other_name": names[1], "other_amount": _told(found["amount_b"])}

@@ -10,7 +10,6 @@ are always full are passed over. Formats: df of coreutils, busybox and macOS.
 
 from collections.abc import Iterable, Iterator
 
-from forensics.core import lazy
 from forensics.data_files.named_parts import patterns_of
 from forensics.model import DiskUse, Line, Region, Scan, Trigger
 
@@ -21,7 +20,6 @@ TRIGGER = Trigger(
     after=MAX_ROWS,
 )
 PATTERNS = patterns_of("disk tables")
-NAME_ALONE_PATTERN = lazy.regex(r"^\S+$")
 
 
 def disk_tables(scans: Iterable[Scan]) -> tuple[DiskUse, ...]:
@@ -38,7 +36,7 @@ def _of(scan: Scan, region: Region) -> Iterator[DiskUse]:
     name = ""  # that stands on the line before its row
     for line in region.lines_after():
         found = PATTERNS.row.search(line.text)
-        if found is None and not name and NAME_ALONE_PATTERN.match(line.text):
+        if found is None and not name and [line.text] == line.text.split():
             name = line.text
             continue
         if found is None or (name and found["device"]):

@@ -12,7 +12,6 @@ Python program prints is read elsewhere: it has a traceback of its own.
 
 from collections.abc import Sequence
 
-from forensics.core import lazy
 from forensics.data_files.named_parts import first_row, patterns_of
 from forensics.model import Line, Region, Trigger
 from forensics.readers.base import Record
@@ -23,7 +22,6 @@ OUTCOMES = ("missing", "corrupt", "unreached", "full", "refused")
 PATTERNS = patterns_of("failed command")
 OTHERS = ("python", "pypy", "torchrun", "accelerate", "deepspeed", "horovodrun", "mpirun", "mpiexec", "srun", "ray", "jupyter")
 MAX_LINES_OF_COMMAND = 40  # of a traceback: what a compiler says of one file is as long
-HELPER_PATTERN = lazy.regex(r"[a-z][a-z0-9_+-]{1,15}: \S")
 WORDS_OF_FAILURES = "failed commands"  # the group of patterns
 
 
@@ -70,7 +68,7 @@ def says_why(text: str) -> bool:
 
 def is_error_of_tool(text: str) -> bool:
     """Is it an error of git, of a compiler, or of a tool that the command called itself, as tar calls gzip?"""
-    of_helper = HELPER_PATTERN.match(text) and says_why(text)
+    of_helper = PATTERNS.helper.match(text) and says_why(text)
     return bool(of_helper or PATTERNS.error.match(text))
 
 
