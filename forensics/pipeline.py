@@ -264,7 +264,8 @@ def _surroundings(decided: Diagnosis, seen: PlacedCase, knowledge: Database) -> 
     scans = [] if decided.verdict == "no_crash" else [r.scan for r in seen.analyses]
     drawn = [curve for r in seen.analyses for curve in r.curves]
     foreign = advice.lines_of_other_deaths(decided, knowledge)
-    look = partial(context.job_context, scans, drawn, seen.attempted, foreign)
+    own = [o for o in seen.kept if o.source in seen.asked.own]
+    look = partial(context.job_context, scans, drawn, seen.attempted, foreign, own)
     return call_or_warn(look, JobContext(), "where it ran", None, seen.noted.append)
 
 

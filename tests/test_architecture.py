@@ -61,7 +61,7 @@ BELOW: dict[str, set[str]] = {
     "history": {"readers", "config", "report", "templates", "model", "core"},
     "fleet": {"history", "pipeline", "database", "report", "model", "core"},
     # who asks
-    "signature_lint": {"data_files", "advice", "config", "database", "ranks", "readers", "series", "core"},
+    "signature_lint": {"data_files", "advice", "config", "database", "ranks", "model", "readers", "series", "core"},
     "signature_export": {"database"},
     "sinks": {"report", "model", "core"},
     "explain": {"advice", "database", "readers", "scan", "model"},

@@ -7,6 +7,7 @@ Habit("batch_size", "train.py", 3, "batch_size = 64", 64)   -> batch_size 64, ba
 from collections.abc import Iterable
 
 from forensics.advice.amounts import AMOUNT_FACTS, amount_facts
+from forensics.advice.growth import GREW_FACTS
 from forensics.advice.log_facts import ACTIVATION_FACTS, DISK_FACTS, STACK_FACTS, STANDING_FACTS, STATUS_FACTS
 from forensics.core import lazy
 from forensics.database import read_table
@@ -43,6 +44,7 @@ EVIDENCE_FACT = "evidence"  # the text of the evidence lines, for conditions of 
 AROUND_FACT = "around"  # the evidence lines with the lines before and after them, for conditions of remedies
 EVIDENCE_PLACE = "evidence_place"  # the place of the first line of evidence
 REASON_PLACE = "reason_place"  # the place of the line that most likely says why: `build.log:12`
+LINE_TO_TEACH = "line_to_teach"  # the place of a line of failure that no signature knows: `logs/build.log:12`
 NAMED_PLACE = "named_place"  # a line of a program that a message names: `run.sh:3`; nothing else tells where it was
 SAVED_FACTS = LAST_SAVED, LAST_SAVED_PLACE, SAVED_FILES = "last_saved", "last_saved_place", "saved_files"
 MAX_SAVED_FILES = 3  # that a sentence names; the last ones are those of the run that ended
@@ -51,7 +53,7 @@ INSTALLED = "installed"  # the packages that the log names with their releases, 
 UNEXPLAINED = "unexplained"  # a fact of the first cause, which no other one explains: "nothing given says why"
 READ_FACTS = (
     *ACTIVATION_FACTS, *AMOUNT_FACTS, *STACK_FACTS, *STANDING_FACTS, *STATUS_FACTS, *LIBRARY_FACTS, *FAILING_FACTS, *SAVED_FACTS,
-    *DISK_FACTS, *PHASE_FACTS, *OWN_WORDS_FACTS,
+    *DISK_FACTS, *PHASE_FACTS, *OWN_WORDS_FACTS, *GREW_FACTS,
 )  # fmt: skip
 
 
@@ -59,10 +61,10 @@ def case_fields() -> set[str]:
     """The names of all facts that are added to those of the evidence."""
     numbers = {n for name in NUMBER_FACTS for n in (name, f"{name}_place")}
     own = {
-        EVIDENCE_FACT, AROUND_FACT, EVIDENCE_PLACE, REASON_PLACE, NAMED_PLACE, QUIET_RANKS, UNEXPLAINED, EARLIER_CAUSES,
-        "long_run", "profiled", "profiled_code", "profiled_bytes", "optimizer", "allocated_percent", "machine", "shm_space",
-        "loop_device", "own_folder", "package", "distribution", "old_name", "successor", "gone_in", "lock_holder", "held_lock",
-        "lock_threads", "lock_circle", *PLACED_FACTS,
+        EVIDENCE_FACT, AROUND_FACT, EVIDENCE_PLACE, REASON_PLACE, LINE_TO_TEACH, NAMED_PLACE, QUIET_RANKS, UNEXPLAINED,
+        EARLIER_CAUSES, "long_run", "profiled", "profiled_code", "profiled_bytes", "optimizer", "allocated_percent", "machine",
+        "shm_space", "loop_device", "own_folder", "package", "distribution", "old_name", "successor", "gone_in", "lock_holder",
+        "held_lock", "lock_threads", "lock_circle", *PLACED_FACTS,
     }  # fmt: skip
     return {*own, *numbers, *READ_FACTS, *ESTIMATE_FACTS, *DRIVER_FIELDS, *HABITS, *(f"{h}_code" for h in HABITS)}
 

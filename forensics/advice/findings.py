@@ -8,9 +8,10 @@ from msgspec.structs import replace
 
 from forensics.advice.case import EARLIER_CAUSES, NAMED_PLACE, REASON_PLACE, UNEXPLAINED, case_facts, recorded_limits
 from forensics.advice.evidence import deaths_of, facts_of, further_events, proofs_of, told_first
+from forensics.advice.growth import growth_facts
 from forensics.advice.log_facts import STALLS, activation_facts, disk_facts, stack_facts, standing_facts, status_facts
 from forensics.advice.places import code_of_consequence, code_of_traceback, host_of_rank, own_code, place_around
-from forensics.advice.quoted import place_of_line, quoted_evidence
+from forensics.advice.quoted import line_to_teach, place_of_line, quoted_evidence
 from forensics.advice.remedies import fitting_questions, fitting_remedies, has_own_fix
 from forensics.advice.service_states import as_state
 from forensics.advice.whereabouts import is_position_only, location_text, of_job
@@ -30,10 +31,10 @@ from forensics.model import (
     Value,
     shows_slow_down,
 )
-from forensics.model.answers import OUTCOME_LINE, REASON_LINE
+from forensics.model.answers import OUTCOME_LINE, line_by_words
 from forensics.model.verdicts import Candidate, Diagnosis
 from forensics.readers.base import EVENT_TITLE, nothing_near
-from forensics.readers.lanes.line_classes import is_low_severity
+from forensics.readers.lanes.line_classes import is_low_severity, trouble_test
 from forensics.readers.near_lines import is_by_kernel, uptime_s
 from forensics.readers.platforms.places import caused_by
 from forensics.readers.python.failing_code import advised_code, failing_code, library_code, raised_in_worker
@@ -57,6 +58,12 @@ UNPROVEN = (
         what="the whole output of the job, from its start to its last line",
         why="The first error is often far above the last one.",
         commands=("python train.py > job.log 2>&1", "PROGRAM > job.log 2>&1"),
+    ),
+    Missing(
+        what="the message itself, which no file of messages has",
+        why="Once you have said what it means, each later report tells it.",
+        commands=("forensics signatures new FAMILY.CAUSE {line_to_teach} --into mine",),
+        when=("line_to_teach",),
     ),
 )
 NO_END_SHOWN = (  # in the order of how often each settles it
@@ -120,7 +127,7 @@ def open_questions(
     facts = dict(shown.facts) | _reason_place(shown.facts, shown.evidence) | _around_evidence(shown.facts, shown.evidence, around)
     asked = database.causes[first.cause].missing
     if not first.owned:
-        asked = (*UNPROVEN, *asked)
+        asked, facts = (*UNPROVEN, *asked), facts | line_to_teach(shown.evidence, trouble_test(database))
     elif all(o.owner == "unknown" for o in first.owned) and "process_death" in database.causes[first.cause].traits:
         asked = (*UNLINKED, *asked)
     return fitting_questions(asked, case_facts(facts, context), context.environment)
@@ -180,8 +187,9 @@ def _as_state(found: Finding, facts: Fields, advised: Fields, context: JobContex
 
 
 def _context_facts(cause: Cause, facts: Fields, proofs: Sequence[Proof], context: JobContext) -> dict[str, Value]:
-    """What stacks and tables of the logs tell of the first cause."""
+    """What stacks, tables and series of the logs tell of the first cause."""
     stands = {n: v for n, v in standing_facts(facts, context.threads).items() if n not in facts} if STALLS in cause.traits else {}
+    stands |= growth_facts(cause.id, facts, context)
     return stack_facts(cause.id, proofs, context.stacks) | disk_facts(cause.traits, facts, context.disks) | stands
 
 
@@ -255,16 +263,24 @@ def _with_reasons(proofs: tuple[Proof, ...], reasons: Sequence[Proof]) -> tuple[
     """`reasons` and the evidence, each line once. The evidence comes first if its first line is more than a hint, and before a
     reason that is only a warning."""
     own = {(p.source, p.line): p for p in proofs}
-    both = [own.get((r.source, r.line), r) for r in reasons]
+    read = {(r.source, r.line): r for r in reasons}
+    both = [_in_context(own.get(place, r), r) for place, r in read.items()]
+    proofs = tuple(_in_context(p, r) for p in proofs for r in [read.get((p.source, p.line), p)])
     mild = bool(both) and both[0] not in proofs and is_low_severity(both[0].text)
     if proofs and (proofs[0].weight != "hint" or mild):
         both = [*proofs, *both]
     return tuple(dict.fromkeys([*both, *proofs]))
 
 
+def _in_context(proof: Proof, reason: Proof) -> Proof:
+    """`proof` with the lines around it, if it only shows how it ended: they were looked up for `reason`, the same line."""
+    known = proof.before or proof.after or proof.signature != OUTCOME_LINE
+    return proof if known else replace(proof, before=reason.before, after=reason.after, continued=reason.continued)
+
+
 def _reason_place(facts: Fields, proofs: Sequence[Proof]) -> dict[str, Value]:
     """The place of the line that most likely says why it ended, if no exception is known."""
-    first = next((p for p in proofs if p.signature == REASON_LINE), None)
+    first = line_by_words(proofs)
     return {REASON_PLACE: place_of_line(first)} if first and "exc_type" not in facts else {}
 
 

@@ -4,12 +4,13 @@ Proof("train.log", 8, "RuntimeError: CUDA error: out of memory")
     -> evidence_place "train.log:8", evidence: its text, around: the texts above, at and below it, signature: cuda_error_oom
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import PurePath
 
-from forensics.advice.case import AROUND_FACT, EVIDENCE_FACT, EVIDENCE_PLACE
+from forensics.advice.case import AROUND_FACT, EVIDENCE_FACT, EVIDENCE_PLACE, LINE_TO_TEACH
 from forensics.database.conditions import SIGNATURE_FACT
 from forensics.model import LinesAround, Proof, Value
+from forensics.model.answers import NO_SIGNATURE
 from forensics.readers.base import nothing_near
 from forensics.readers.python.frames import frames_near
 from forensics.readers.python.phase import phase_facts
@@ -41,6 +42,12 @@ def _with_neighbours(proof: Proof, near: LinesAround) -> list[str]:
         return [*(n.text for n in proof.before), proof.text, *(n.text for n in proof.after)]
     lines, at = near(proof)
     return [*lines[max(0, at - NEIGHBOURS) : at], proof.text, *lines[at + 1 : at + 1 + NEIGHBOURS]]
+
+
+def line_to_teach(evidence: Sequence[Proof], is_trouble: Callable[[str], bool]) -> dict[str, Value]:
+    """The place of the first line, in the form that `forensics signatures new` takes; nothing if it has no word of failure."""
+    first = evidence[0] if evidence and evidence[0].signature in NO_SIGNATURE else None
+    return {LINE_TO_TEACH: f"{first.source}:{first.line}"} if first and is_trouble(first.text) else {}
 
 
 def place_of_line(proof: Proof) -> str:

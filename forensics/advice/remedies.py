@@ -29,8 +29,9 @@ from forensics.advice.alternatives import (
     with_usual,
 )
 from forensics.advice.case import AROUND_FACT, EVIDENCE_FACT, EVIDENCE_PLACE, INSTALLED, REASON_PLACE
+from forensics.advice.growth import GREW
 from forensics.advice.places import PLACE_NAMES
-from forensics.advice.wording import CODE_PLACE, fields_of, fill_command, fill_template, first_known
+from forensics.advice.wording import CODE_PLACE, FILE_FACTS, fields_of, fill_command, fill_template, first_known
 from forensics.core import lazy
 from forensics.database import Cause, Missing, Remedy
 from forensics.database.conditions import (
@@ -49,6 +50,7 @@ from forensics.database.release_needs import release_remedies
 from forensics.model import Advice, Fields, OpenQuestion
 from forensics.readers.lanes.line_classes import is_low_severity
 from forensics.readers.python.failing_code import LIBRARY_FACTS, PACKAGE_FACTS, STATEMENT_FACTS
+from forensics.readers.python.frames import cell_number
 from forensics.readers.python.own_words import ALLOWED, ASKED_FOR, FURTHER_LOG
 from forensics.readers.python.said import MEANT, WHOLE_MESSAGE
 from forensics.readers.settings.packages import packages_said, says_release
@@ -146,6 +148,8 @@ def _composed(cause: Cause, facts: Fields, environment: Environment, first_line:
         said = (*_fixes_near(facts, environment), *_steps_said(facts, environment))
         own = cause.remedies if "file" in facts else map(_without_place, cause.remedies)
         made, held = _sorted_out((*said, *own), facts, environment, first_line)
+    if GREW in facts:
+        made.sort(key=lambda entry: _place_by_growth(entry[0]))
     first = list(said_once(_chosen(_harmless_first(made, environment), unsure)))
     offered = (way.remedy for way in other_ways() if way.is_for(cause.id))
     ways = [entry for remedy in offered if (entry := _told(remedy, facts, environment, first_line))]
@@ -163,6 +167,11 @@ def _is_general(entry: Told) -> bool:
     """Is a remedy a last resort that is made for no message and no fact but the place and the code of a line?"""
     conditions = {c.partition("~")[0] for c in entry[0].when}
     return EARLIER_REMEDY in entry[0].unless and conditions <= GENERAL_FACTS
+
+
+def _place_by_growth(remedy: Remedy) -> int:
+    """Of memory that grew: what names the kept thing comes first, then to look for it; a smaller batch only delays the end."""
+    return 0 if "{kept_" in remedy.do or "{growing_" in remedy.do else 1 if GREW in remedy.when else 2
 
 
 def _only_says_to_read_on(remedy: Remedy) -> bool:
@@ -311,12 +320,17 @@ def _told_commands(remedy: Remedy, told: Fields, environment: Environment) -> tu
 
 def _runnable(commands: Sequence[str], facts: Fields, environment: Environment) -> tuple[str, ...]:
     """`commands` without Python's debugger for a file that is none of Python's, and without those that start a script where cells
-    of a notebook ran."""
+    of a notebook ran, or that open a cell as a file."""
     file = str(facts.get("file", ""))
     other = "." in file.rpartition("/")[2] and not file.endswith((".py", ".pyw"))
     cells = "notebook" in environment
+    of_cell = [f"{{{name}}}" for name in FILE_FACTS if cell_number(str(facts.get(name, "")))]
     return tuple(
-        c for c in commands if not (other and "-m pdb" in c and "{file}" in c) and not (cells and RUN_SCRIPT_PATTERN.search(c))
+        c
+        for c in commands
+        if not (other and "-m pdb" in c and "{file}" in c)
+        and not (cells and RUN_SCRIPT_PATTERN.search(c))
+        and not any(map(c.__contains__, of_cell))
     )
 
 

@@ -8,10 +8,11 @@ from forensics.core.text import format_size, printable
 from forensics.database import Cause
 from forensics.database.entries import TEMPLATE_FIELD_PATTERN
 from forensics.model import Fields, Value
+from forensics.readers.base import size_bytes
 from forensics.readers.capture.own_message import TOLD_FACT
 from forensics.readers.platforms.places import pod_and_namespace, workload_of
 from forensics.readers.python.frames import cell_number
-from forensics.readers.python.library_files import library_folder
+from forensics.readers.python.library_files import CODE_FACTS, library_folder
 
 # `{oom_kills} kill(s)`: singular or plural by the number; `rank(s) {missing_ranks}`: by the length of the list
 NUMBER_NOUN_PATTERN = lazy.regex(r"\{(?P<field>\w+)\} (?P<noun>\w+)\(s\)")
@@ -22,8 +23,9 @@ NO_NAME_PATTERN = lazy.regex(r"\W+")
 CODE_PLACE = "{file}:{line_no}"  # in templates
 IN_FUNCTION_PATTERN = lazy.regex(r" in \{(\w*function)\}")
 TOP_LEVEL = "<module>"  # what Python calls the code of a file outside all functions; to a reader it says nothing
-FILE_FACTS = ("file", "python_file")
+FILE_FACTS = tuple(file for file, _ in CODE_FACTS)
 CUDA_NUMBER_PATTERN = lazy.regex(r"\d{4,5}")  # CUDA writes its versions as one number: 11040 is 11.4 (cudaDriverGetVersion)
+LONG_SIZE_PATTERN = lazy.regex(r"\d{5,}(?:[KMG]i?B?)")  # Kubernetes writes 91823412Ki
 MAX_FACT_CHARS = 300  # three rows of a page: the message of an exception; more of it stands in the evidence
 DEATHS = "deaths"  # a fact: how many processes died alike, one after the other
 KUBECTL, ANY_WORKLOAD = "kubectl ", "deployment/NAME"
@@ -33,6 +35,7 @@ AGAIN_SENTENCES = (  # of a container that Kubernetes starts again and again
     "Kubernetes has started it again {restarts} time(s).",
 )
 WORKER_SENTENCE = "It was raised in {raised_in_worker}, whose traceback stands in that of the process that waited for it."
+GROWTH_SENTENCE = "Memory grew to the end: {grew_series} from {grew_from_bytes} to {grew_to_bytes} in {grew_readings} readings."
 DEATHS_SENTENCE = f"It is the last of {{{DEATHS}}} such deaths in these logs."
 # What stands in the place of a message and is none: the number of errors that follow, a place in a source file
 NO_MESSAGE_PATTERN = lazy.regex(r"\s*(?:\(?\d{1,4}\)? root error\(s\) found\.?|\S{1,200}:\d{1,7}(?::\d{1,7})?:?)\s*")
@@ -58,6 +61,8 @@ def fact_text(name: str, value: Value) -> str:
         return f"{major}.{rest // 10}"
     if isinstance(value, float):
         return f"{value:g}"
+    if LONG_SIZE_PATTERN.fullmatch(str(value)) and (size := size_bytes(str(value))) is not None:
+        return format_size(size)
     if name in FILE_FACTS and (library := library_folder(str(value))):
         value = "…" + str(value)[len(library) :]
     return printable(str(value), MAX_FACT_CHARS)
@@ -72,8 +77,9 @@ def fill_template(template: str, facts: Fields) -> str | None:
     """The template with this case's facts; None if one of them is not known."""
     if any(name not in facts for name in fields_of(template)):
         return None
-    if cell := cell_number(str(facts.get("file", ""))):
-        template = template.replace(CODE_PLACE, f"cell {cell}, line {{line_no}}")
+    for file, line in CODE_FACTS:
+        if cell := cell_number(str(facts.get(file, ""))):
+            template = template.replace(f"{{{file}}}:{{{line}}}", f"cell {cell}, line {{{line}}}")
     template = IN_FUNCTION_PATTERN.sub(lambda m: "" if facts[m[1]] == TOP_LEVEL else m[0], template)
     return FIELD_AND_STOP_PATTERN.sub(
         lambda m: _with_full_stop(fact_text(m[1], facts[m[1]]), m[2] or ""), _plurals(template, facts)
@@ -145,6 +151,8 @@ def summary(cause: Cause, facts: Mapping[str, Value]) -> str:
     raised = fill_template(WORKER_SENTENCE, facts) if sentences and "exc_type" in facts else None
     sentences[1:1] = [*filter(None, (counted, again))]
     sentences += [raised] if raised else []
+    grown = fill_template(GROWTH_SENTENCE, facts) if sentences else None
+    sentences[:0] = [grown] if grown else []
     return " ".join([*map(_ended, sentences[:-1]), *sentences[-1:]]) or cause.means
 
 

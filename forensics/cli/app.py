@@ -103,7 +103,7 @@ def no_command(word: str, commands: Iterable[str]) -> UsageError:
 
 
 OF_ALL_COMMANDS = "help"  # tells of the others
-NOT_COMMANDS = {"app", "captured_runs", "common", "kept_modules", "output", "progress"}
+NOT_COMMANDS = {"app", "captured_runs", "common", "kept_code", "kept_modules", "output", "progress"}
 
 
 def build(asked: str = "") -> typer.Typer:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 Form = Annotated[str, typer.Option("--format", "-f", help="text, json, csv; trend and nodes also html.")]
 Identity = Annotated[int, typer.Argument(help="Id of an incident, as `history list` shows it.")]
+LEMON_CAUSES = "counted are faults of a machine's hardware, such as forensics explain gpu_hardware lists, and no lost peers"
+LISTED_CHARS = 120  # of a line: two rows of the list; show has all of it
+GOOD_END = "no_crash"  # the verdict
 HISTORY_COLUMNS = ("id", "time", "verdict", "cause", "node", "job", "case", "line")
 
 
@@ -117,11 +120,12 @@ def show_list(
     job: Annotated[str, typer.Option(help="Only this job.")] = "",
     since: Annotated[str, typer.Option(help="Only what happened since: 2026-11-28, 2d.")] = "",
     most: Annotated[int, typer.Option(min=1, max=1000, help="How many at most.")] = 50,
+    every: Annotated[bool, typer.Option("--all", help="Also list runs that ended well.")] = False,
     form: Form = "text",
     output: Output = None,
     history: HistoryPlace = None,
 ) -> None:
-    """List stored incidents, the latest first, with the folder of the captured run where it is still kept (forensics runs)."""
+    """List what ended badly, the latest first, with the folder of the captured run where it is still kept (forensics runs)."""
     from forensics.cli.captured_runs import bundles_by_job, time_of
 
     asked, first = {"cause": cause, "node": node, "job": job}, time_of(since, "--since")
@@ -129,7 +133,11 @@ def show_list(
     from forensics.history.store import INCIDENT_TABLE
 
     later = [INCIDENT_TABLE.c.time >= first] if first is not None else []
-    rows = store.listed(most, *later, **{k: v for k, v in asked.items() if v})
+    wanted = {k: v for k, v in asked.items() if v}
+    bad = [] if every else [INCIDENT_TABLE.c.verdict != GOOD_END]
+    rows = store.listed(most, *later, *bad, **wanted)
+    if not every and store.listed(1, *later, INCIDENT_TABLE.c.verdict == GOOD_END, **wanted):
+        say("forensics: runs that ended well are left out; --all lists them")
     bundles = bundles_by_job()
     _incidents([row | {"bundle": bundles.get(row.get("job") or "", "")} for row in rows], form, output)
 
@@ -142,6 +150,7 @@ def _incidents(rows: list[dict[str, Any]], form: str, output: Path | None) -> No
         rows = [
             row
             | {"case": Path(row.get("bundle") or "").name or named(row["case"]), "job": "" if row.get("bundle") else row["job"]}
+            | {"line": row["line"] if len(row["line"]) <= LISTED_CHARS else f"{row['line'][:LISTED_CHARS]}…"}
             for row in rows
         ]
     _table(rows, tuple(c for c in HISTORY_COLUMNS if form != "text" or any(row[c] for row in rows)), form, output)
@@ -213,11 +222,14 @@ def nodes(
     """
     from msgspec.structs import asdict
 
-    found = _lemons(_store(history), exposure, unit, _day(since) if since else 0)
+    store = _store(history)
+    found = _lemons(store, exposure, unit, _day(since) if since else 0)
     units = found.units if not lemons or found.fleet_rate is None else [u for u in found.units if u.lemon]
     rows = [asdict(u) | {"causes": ", ".join(u.causes)} for u in units[:most]]
     if found.note:
         say(f"note: {found.note}")
+    if not found.units:
+        say(f"forensics: no {unit} ended a job by a fault of its own, among {store.count():,} incidents; {LEMON_CAUSES}")
     if found.fleet_rate is not None and form == "text":
         what = f"{len(units)} lemons" if lemons else f"{len(found.units)} {unit}s with a fault of their own"
         print(f"{what}; the others: {found.fleet_rate:.3f} a thousand hours")

@@ -1,11 +1,12 @@
 """The compiled modules of the package in one file beside Python's own: a short run loads 340 of them, and to look for each and
 open its file takes a tenth of its time.
 
-    forensics/cli/__pycache__/kept_modules.cpython-311.modules:  size of the places | places | code of each module
+    forensics/cli/__pycache__/kept_code.cpython-311.pyc:  size of the places | places | code of each module
 
 A module whose source has another time or size than when it was kept is imported as ever, and so are all where the file is damaged
 or the package was moved. Modules are added as commands need more. The file lies where Python keeps what it compiles, because
-it is as much trusted.
+it is as much trusted; and under the name of what `kept_code.py` is compiled to, because pip deletes that and no other with the
+package. Whoever imports `kept_code` compiles it anew, and the modules are kept again.
 """
 
 import atexit
@@ -23,7 +24,7 @@ CHECKSUM_BYTES = 4  # of the places, in front of all else
 HEAD_BYTES = 8  # checksum and size of the places
 MODE_BITS = 0o666  # of a file that is no program
 LAST_STREAM = 2  # the descriptor of stderr
-MAX_MODULE_FILES = 4  # of versions of the interpreter
+HOLDER = "kept_code"  # the module whose compiled file it is
 
 Place = tuple[Any, ...]  # where the code stands, its size; time and size of the source; is it a package?
 SourceLoader: Any = type(__spec__.loader)  # as Python loads this module; to import the class by its name takes longer
@@ -113,7 +114,7 @@ class KeptModules:
         data = marshal.dumps((ROOT, places))
         path = Path(self.path)
         head = _checksum(data) + len(data).to_bytes(HEAD_BYTES - CHECKSUM_BYTES, "little")
-        cache.write_file(path.parent, path.name, head + data + codes, MAX_MODULE_FILES)
+        cache.write_file(path.parent, path.name, head + data + codes)
         path.chmod(Path(__file__).stat().st_mode & MODE_BITS)  # who may read the source may read this
 
 
@@ -131,7 +132,7 @@ def use() -> None:
     compiled = __spec__.cached
     if not compiled or SourceLoader.__name__ != PLAIN_LOADER:  # in an archive, or in a program that was packed
         return
-    modules = KeptModules(f"{compiled.removesuffix('.pyc')}.modules")
+    modules = KeptModules(HOLDER.join(compiled.rsplit(__name__.rpartition(".")[2], 1)))
     modules.read()
     sys.meta_path.insert(0, modules)
     atexit.register(modules.keep)

@@ -55,7 +55,7 @@ def _around(given: "list[Source]", number: int, before: int, after: int) -> Iter
     """The lines around line `number` of each source that has it."""
     for source in given:
         kept: deque[Row] = deque(maxlen=before)
-        for line, text in _numbered(source):
+        for line, text in numbered(source):
             if line < number:
                 kept.append((line, text))
                 continue
@@ -70,7 +70,7 @@ def _matches(given: "list[Source]", wanted: str, most: int) -> Iterator[str]:
     """The first `most` lines that have the text, and how many more there are."""
     shown, more, folded = 0, 0, wanted.casefold()
     for source in given:
-        for line, text in _numbered(source):
+        for line, text in numbered(source):
             if folded in text.casefold():
                 shown, more = shown + (shown < most), more + (shown >= most)
                 if not more:
@@ -79,7 +79,7 @@ def _matches(given: "list[Source]", wanted: str, most: int) -> Iterator[str]:
         yield f"and {more:,} more"
 
 
-def _numbered(source: "Source") -> Iterator[Row]:
+def numbered(source: "Source") -> Iterator[Row]:
     """The lines of a source with their numbers in the original file."""
     from forensics.core.text import last_frame, printable
     from forensics.templates import ignore_warning, whole_lines

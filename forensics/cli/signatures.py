@@ -10,7 +10,7 @@ import typer
 
 from forensics.cli.app import Commands
 from forensics.cli.common import Signatures
-from forensics.cli.output import check_choice, save, write
+from forensics.cli.output import check_choice, save, say, write
 from forensics.core import lazy
 from forensics.core.errors import UsageError
 
@@ -52,6 +52,7 @@ def export(
     check_choice(weight, WEIGHT_NAMES, "weight")
     causes, _ = read_folders([builtin_folder(), *config(signatures or ()).signatures])
     target = TARGETS[form]
+    say("forensics: a report is made of each example for the remedy of its rule, a minute or two for all")
     with reports_of_lines(signatures or ()) as advised:
         found = collect(causes, weight, family or (), target.on_node, target.vetoes, advised)
     if not found.rules:
@@ -161,20 +162,46 @@ def show(
 
 def new(
     cause: Annotated[str, typer.Argument(metavar="FAMILY.CAUSE", help="A cause that is known, or a new one.")],
-    line: Annotated[str, typer.Argument(help="The message, as the program prints it.")],
+    line: Annotated[str, typer.Argument(help="The message, as the program prints it, or its place in a log: FILE:NUMBER.")],
+    into: Annotated[Path | None, typer.Option(metavar="DIR", help="Write the file into your folder of cause files.")] = None,
 ) -> None:
     """Print a cause file for a message of your own, to be completed where a ? stands.
 
     \b
-    Example:
+    Examples:
       forensics signatures new storage.falcon 'E4711 ring lost' > mine/storage/falcon.yaml
+      forensics signatures new storage.falcon job.log:120 --into mine
     """
     from forensics import pipeline
     from forensics.signature_lint.skeleton import skeleton
 
     if not CAUSE_ID.fullmatch(cause):
         raise UsageError(f"no cause is named {cause}", advice="give a family and a name: storage.falcon")
-    write(skeleton(cause, line, cause in pipeline.database().causes), None)
+    text = skeleton(cause, _line_at(line) or line, cause in pipeline.database().causes)
+    file = into / f"{cause.replace('.', '/')}.yaml" if into else None
+    if file is None:
+        write(text, None)
+    elif file.exists():
+        raise UsageError("this file exists already", str(file), "add the signature to it, or give another name")
+    else:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        save(text, file)
+        say(f"forensics: {file} is written. Complete it where a ? stands, then: forensics signatures check {into}")
+
+
+def _line_at(place: str) -> str:
+    """The line at a place such as `logs/job.log:120`; empty if it is none. Raises UsageError if the log has no such line."""
+    from forensics import sources
+    from forensics.cli.lines import numbered
+    from forensics.templates import ignore_warning
+
+    name, _, number = place.rpartition(":")
+    if not (number.isdecimal() and name and Path(name).exists()):
+        return ""
+    rows = (text for s in sources.open_paths([Path(name)], ignore_warning) for n, text in numbered(s) if n == int(number))
+    if found := next(rows, ""):
+        return found
+    raise UsageError("this log has no such line", place)
 
 
 def check(

@@ -42,9 +42,10 @@ def job_context(
     drawn: Iterable[Ranked] = (),
     known: Mapping[str, Sequence[AttemptFacts]] = MappingProxyType({}),
     foreign: Set[tuple[str, int]] = frozenset(),
+    own: Iterable[Observation] = (),
 ) -> JobContext:
     """Where and how the job ran, to select and word remedies. `drawn`: see `read_context`; `known`: see `attach_context`;
-    `foreign`: lines, (source, number), that tell of other processes."""
+    `foreign`: lines, (source, number), that tell of other processes; `own`: what the subject's logs tell."""
     if not scans:
         return JobContext()
     from forensics.context.signs import context_signs  # all of these are imported only if there are remedies to select
@@ -62,7 +63,8 @@ def job_context(
     lasted = next(
         (elapsed(s) for s in scans if reached and s.source.name == reached.source and len(known[s.source.name]) == 1), 0.0
     )
-    read = replace(read, lock_holder=lock_holder(scans, given_programs), reached=reached, elapsed_s=lasted)
+    grown = tuple(o for o in own if o.kind == "series/growth" and _is_of_last_attempt(o, known))
+    read = replace(read, lock_holder=lock_holder(scans, given_programs), reached=reached, elapsed_s=lasted, growth=grown)
     return _with_tables(read, scans)
 
 
@@ -94,6 +96,12 @@ def _with_tables(context: JobContext, scans: Sequence[Scan]) -> JobContext:
         limits=job_limits(scans),
         node_of=lambda name: next((node_of_job(s) for s in scans if s.source.name == name), ""),
     )
+
+
+def _is_of_last_attempt(one: Observation, known: Mapping[str, Sequence[AttemptFacts]]) -> bool:
+    """Does the last reading of the series stand in the last attempt of its log?"""
+    attempts = known.get(one.source, ())
+    return not attempts or one.last_line >= attempts[-1].first_line
 
 
 def _reached(known: Mapping[str, Sequence[AttemptFacts]]) -> Habit | None:

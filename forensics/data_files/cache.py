@@ -92,9 +92,9 @@ def write(key: str, parts: Sequence[bytes], given: Path | None = None) -> None:
         return
 
 
-def write_file(place: Path, called: str, data: bytes, kept: int) -> None:
+def write_file(place: Path, called: str, data: bytes, kept: int | None = None) -> None:
     """Write `data` to the file `called` in `place`, and delete all but the `kept` files with its suffix that were written or
-    read last; errors are ignored."""
+    read last, if a number is given; errors are ignored."""
     try:
         place.mkdir(parents=True, exist_ok=True)
         import tempfile
@@ -104,7 +104,8 @@ def write_file(place: Path, called: str, data: bytes, kept: int) -> None:
             with os.fdopen(handle, "wb") as file:
                 file.write(data)
             Path(name).replace(place / called)
-            _forget_old(place, Path(called).suffix, kept)
+            if kept is not None:
+                _forget_old(place, Path(called).suffix, kept)
         except OSError:
             Path(name).unlink(missing_ok=True)
     except (OSError, RuntimeError):

@@ -182,6 +182,7 @@ NAMELESS_PATTERN = lazy.regex(r"(?:case|job|run|user)-[0-9a-f]{8}")
 CASE_CHARS = 6  # a shorter case name may be an ordinary word of the log
 HOME = lazy.regex(r"[/\\](?:home|Users)[/\\](?P<user>[A-Za-z_][\w.-]*)[/\\]")
 HOSTS = ("host", "node")
+HOST_PART = "host "  # of where it happened
 LOCAL_NAMES = ("", "localhost", "127.0.0.1", "::1")  # they do not identify a machine
 GPU_NAME_FACTS = ("uuid", "serial", "pci")  # the most specific name of a GPU first
 SLURM_STEP = lazy.regex(r"(?:Slurm (?:step|job) )?(?P<job>\d+(?:_\d+)?)(?:\.\w+)?")
@@ -312,10 +313,11 @@ def _time(report: Report, line: Proof | None) -> datetime | None:
 
 
 def _node(report: Report, first: Finding) -> str:
-    """The node that the evidence names, else the only host of the incident; empty if several are named."""
+    """The node that the evidence names, else the only host of the incident, or the one that the log names at its start."""
     stated = next((str(first.facts[n]) for n in HOSTS if n in first.facts and first.facts[n] not in LOCAL_NAMES), "")
     named = [h for i in report.incidents[:1] for h in i.hosts if h not in LOCAL_NAMES]
-    return stated or (named[0] if len(named) == 1 else "")
+    told = [part.removeprefix(HOST_PART) for part in first.where.split(", ") if part.startswith(HOST_PART)]
+    return stated or next(iter(named if len(named) == 1 else told if not named else ()), "")
 
 
 def _job(report: Report, first: Finding) -> str:

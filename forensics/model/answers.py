@@ -1,6 +1,6 @@
 """The values that the last stages make: Finding, and everything in a Report."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field
@@ -15,6 +15,12 @@ Verdict = Literal["crash", "no_crash", "undetermined"]
 OUTCOME_LINE = "outcome"  # the line shows how it ended, not why
 REASON_LINE = "reason"  # by its words and position the line most likely says why it ended
 NO_SIGNATURE = (OUTCOME_LINE, REASON_LINE)
+
+
+def line_by_words(evidence: Iterable[Proof]) -> Proof | None:
+    """The line to read first where lines were chosen by their words, best first; None if none was. It may show the end, too."""
+    shown = [p for p in evidence if p.signature in NO_SIGNATURE]
+    return shown[0] if any(p.signature == REASON_LINE for p in shown) else None
 
 
 class SourceSummary(Struct, frozen=True):

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from msgspec import Struct
 
 from forensics.model.answers import Setting
+from forensics.model.logs import Observation
 from forensics.model.stacks import ThreadPlace
 
 # The habits of a program that remedies may name, and what each one does to a run.
@@ -171,7 +172,7 @@ class JobContext(Struct, frozen=True):
     for and used of it; the text of each is the job's number. `reached`: how far the run had come, as a share of all of it.
     `elapsed_s`: how long the log of that run tells of it. `node_of`: the one node that the first lines of
     a log name, by the name of the log. `threads`: where the threads of a process stood when its stacks were taken. `packages`:
-    the releases of Python packages.
+    the releases of Python packages. `growth`: series of memory that grew to the end of the last attempt, strong ones first.
     """
 
     signs: tuple[Setting, ...] = ()
@@ -193,6 +194,7 @@ class JobContext(Struct, frozen=True):
     node_of: Callable[[str], str] = lambda _name: ""
     threads: tuple[ThreadPlace, ...] = ()
     packages: Mapping[str, str] = MappingProxyType({})
+    growth: tuple[Observation, ...] = ()
 
     @property
     def environment(self) -> dict[str, set[str]]:

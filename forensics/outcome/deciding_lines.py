@@ -29,6 +29,7 @@ from forensics.readers.lanes.line_classes import (
     RUN_FAILED,
     TROUBLE,
     LineClasses,
+    is_information,
     names_a_place_in_code,
     tells_no_reason,
 )
@@ -122,7 +123,7 @@ def lines_to_read(
 
     `quoted`: (source, line) of lines that are shown elsewhere.
     """
-    found = [line for line in ranked if line.place not in quoted]
+    found = [line for line in _beside_trouble(ranked) if line.place not in quoted]
     shown = [] if not found else _spread_out(found, MAX_SHOWN_LINES, found[0].score - MAX_GAP_TO_BEST)
     made: list[MessageGroup] = []
     for scan in scans:
@@ -145,13 +146,20 @@ def reason_lines(
     `since`: the subject's own sources, each with the first line of its last attempt. `quoted`: (source, line) of lines that are
     evidence anyway; at most REASON_LINES others are added to them.
     """
-    found = [line for line in ranked if line.source.name in since and line.place[1] >= since[line.source.name]]
+    found = _beside_trouble([line for line in ranked if line.source.name in since and line.place[1] >= since[line.source.name]])
     likely = [] if not found else _spread_out(found, MAX_SHOWN_LINES, found[0].score - MAX_REASON_GAP_TO_BEST)
     fresh = [i for i, line in enumerate(likely) if line.place not in quoted][REASON_LINES:]
     shown = sorted(likely[: min(fresh, default=len(likely))], key=lambda line: bool(line.classes & RUN_FAILED))
     own = {name: [c.line for c in shown if c.source.name == name] for name in {c.source.name for c in shown}}
     around = {s.source.name: _lines_around(s, own[s.source.name]) for s in scans if s.source.name in own}
     return tuple(_reason(line, around[line.source.name]) for line in shown)
+
+
+def _beside_trouble(ranked: Sequence[CandidateLine]) -> Sequence[CandidateLine]:
+    """Without the lines that a program itself calls information, if the best one has a word of failure: they say no reason."""
+    if not ranked or not ranked[0].classes & TROUBLE:
+        return ranked
+    return [line for line in ranked if line.classes & (TROUBLE | BAD_END | RUN_FAILED) or not is_information(line.text)]
 
 
 def _lines_around(scan: Scan, numbers: Collection[int]) -> dict[int, str]:

@@ -160,13 +160,14 @@ def editor_cell(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at
     return found | ({"kernel_name": kernel["name"]} if kernel else {})
 
 
+JOB_STEP = "step"
 POSITIONS = patterns_of("progress places")
 
 
 def step_of_bar(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
     """The step of a progress bar in the evidence; the epoch, where the step is the end of each epoch's bar."""
     bar = bar_counter(proofs[0].text)
-    found: Found = {"step_no": bar.now} if bar and bar.now and bar.of_steps and not any("step" in n for n in facts) else {}
+    found: Found = {"step_no": bar.now} if bar and bar.now and bar.of_steps and not _tells_step(facts) else {}
     step = facts.get("step_no")
     if step is not None and f"{step}/{step}" in proofs[0].text:
         above = reversed(lines[max(0, at - NEAR) : at + 1])
@@ -177,7 +178,7 @@ def step_of_bar(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at
 
 def progress(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: int) -> Found:
     """The step or the epoch of the first line of evidence, as a bar or a trainer's row tells it."""
-    if any("step" in n or "epoch" in n for n in facts):
+    if _tells_step(facts) or any("epoch" in n for n in facts):
         return {}
     above = lines[max(0, at - 1) : at] if POSITIONS.bare_death.fullmatch(proofs[0].text) else ()  # a shell's word: right behind
     texts = (proofs[0].text, *above)
@@ -187,6 +188,11 @@ def progress(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: i
     if "step" in found:
         return {"step_no": int(found["step"])}
     return {} if bar_counter(proofs[0].text) else _printed_last(lines, at)
+
+
+def _tells_step(facts: Fields) -> bool:
+    """Is a step of the training known? A scheduler's `step` is a part of its job."""
+    return any("step" in name and name != JOB_STEP for name in facts)
 
 
 def _printed_last(lines: Sequence[str], at: int) -> Found:

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from forensics.core.text import number_ranges, numbers_in_words, with_noun
 from forensics.model import History, MessageGroup, Notice, Proof, Report, Value
-from forensics.model.answers import OUTCOME_LINE, REASON_LINE
+from forensics.model.answers import NO_SIGNATURE
 from forensics.report.paths import Paths
 from forensics.report.phrases import duration_text, is_guess, is_silent, odd_rank, remedies, shows_no_crash, symptoms
 from forensics.report.subjects import Group, incident_groups
@@ -145,7 +145,7 @@ def do_first(report: Report) -> str:
     if advised:
         return ("ask the administrator: " if advised[0].who == "admin" else "") + advised[0].action
     reasons: Sequence[Proof | MessageGroup]
-    reasons = [p for name in (REASON_LINE, OUTCOME_LINE) for p in report.causes[0].evidence if p.signature == name]
+    reasons = [p for p in report.causes[0].evidence if p.signature in NO_SIGNATURE]  # best first
     reasons = reasons or [m for m in report.unusual if not m.context]
     if is_guess(report) and reasons:
         return f"Read {Paths.of(report).place(reasons[0].source, reasons[0].line)} and the lines around it"

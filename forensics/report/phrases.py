@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from forensics.core import lazy
 from forensics.core.text import with_noun
-from forensics.model import Advice, Finding, Line, MessageGroup, Possible, Proof, Report, Value, Warning
+from forensics.model import Advice, Finding, Line, MessageGroup, Possible, Proof, Report, SourceSummary, Value, Warning
 from forensics.model.answers import NO_SIGNATURE
 from forensics.model.logs import NO_ZONE
 from forensics.model.ranks import process_text
@@ -29,6 +29,7 @@ WEIGHT_PHRASES = {
     "strong": "the line marked > is the strongest sign of it",
     "hint": "hints only",
 }
+UNSURE_PHRASE = "the line marked > shows it, and nothing shows that it was this run's end"
 UNUSUAL = "no message of a known cause is among them; those marked > were chosen by their words"
 GUESSED = (
     "No message of a cause that this tool knows was found in these logs. Below are the lines with which they end, or"
@@ -97,7 +98,10 @@ def evidence_worth(report: Report) -> str:
         good = report.subject is not None and report.subject.outcome == "ended_well"
         told = "tell of a good end" if good else "are its last"
         return f"lines that {told}, or look alarming and ended nothing"
-    return "" if is_guess(report) or not report.causes[0].evidence else WEIGHT_PHRASES[report.causes[0].evidence[0].weight]
+    if is_guess(report) or not report.causes[0].evidence:
+        return ""
+    weight = report.causes[0].evidence[0].weight
+    return UNSURE_PHRASE if weight == "proof" and report.verdict == "undetermined" else WEIGHT_PHRASES[weight]
 
 
 def headline(report: Report) -> str:
@@ -229,9 +233,24 @@ def _places(proofs: Sequence[Proof]) -> list[tuple[str, int]]:
 
 def quoted_evidence(finding: Finding, most: int) -> list[Proof]:
     """The `most` best evidence lines in reading order: sources in order of their best line, inside a source by line."""
-    chosen = told_evidence(finding)[:most]
+    chosen = [p for p in told_evidence(finding) if not _is_shown_with(finding.evidence[0], finding, p)][:most]
     sources = list(dict.fromkeys(p.source for p in chosen))
     return sorted(chosen, key=lambda p: (sources.index(p.source), p.line))
+
+
+def _is_shown_with(best: Proof, finding: Finding, proof: Proof) -> bool:
+    """Does a line of evidence stand beside the best one as its continuation, or in another file of its folder word for word?"""
+    if proof.source == best.source:
+        return any(line.number == proof.line for part in neighbours_shown(finding, best) for line in part)
+    same_folder = proof.source.rpartition("/")[0] == best.source.rpartition("/")[0]
+    return same_folder and any(p.source == best.source and p.text == proof.text for p in finding.evidence)
+
+
+def left_out(finding: Finding, shown: Sequence[Proof]) -> int:
+    """How many lines of the evidence stand neither among `shown` nor beside the best of them."""
+    best = finding.evidence[0]
+    beside = {(best.source, line.number) for part in neighbours_shown(finding, best) for line in part} if best in shown else set()
+    return len({(p.source, p.line) for p in finding.evidence} - {(p.source, p.line) for p in shown} - beside)
 
 
 def told_evidence(finding: Finding) -> list[Proof]:
@@ -264,6 +283,11 @@ def neighbours_shown(finding: Finding, proof: Proof) -> tuple[Sequence[Line], Se
     if proof == finding.evidence[0]:
         behind += proof.after[: proof.continued]
     return (), behind
+
+
+def lines_read(source: SourceSummary) -> str:
+    """How many lines were read: of a notebook those that its cells printed, which are fewer than those of the file."""
+    return with_noun(source.lines, "line") + (" of output" if source.format == "notebook" else "")
 
 
 def link_text(link: str) -> str:

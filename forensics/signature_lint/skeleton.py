@@ -3,10 +3,14 @@
 skeleton("storage.falcon", "E4711 ring lost", known=False)   ->   cause: storage.falcon ...
 """
 
+import itertools
 import json
 
 from forensics.core import lazy
+from forensics.model import Line
+from forensics.readers.base import parse_lines
 
+COUNT_IN_WORDS = lazy.regex(r"(?<!\S)\d+(?!\S)")  # a word of its own: it varies from line to line, as the 12 of `shard 12`
 BRACE = lazy.regex(r"[{}]")  # opens a part of a message; one of the line itself is left out with what follows it
 CAUSE = """cause: {cause}
 title: '?'                            # the headline: a short sentence without a full stop
@@ -36,7 +40,14 @@ REMEDY = """remedies:
 def skeleton(cause: str, line: str, known: bool) -> str:
     """The file of `cause` with `line` as its message. `known`: there is such a cause, which needs a signature alone."""
     name = cause.partition(".")[2]
-    message = BRACE.split(line.strip())[0].strip() or line.strip()
+    text = parse_lines([Line(1, line)])[0].message.strip() or line.strip()  # time, host and level differ from line to line
+    message = _with_numbers(BRACE.split(text)[0].strip() or text)
     quoted = (json.dumps(text, ensure_ascii=False) for text in (message, line.strip()))
     made = SIGNATURE.format(name=f"my_{name}", message=next(quoted), line=next(quoted))
     return f"cause: {cause}\n{made}" if known else f"{CAUSE.format(cause=cause)}{made}{REMEDY}"
+
+
+def _with_numbers(message: str) -> str:
+    """The message with a part in place of each number: `shard 12 of 40` -> `shard {n1:int} of {n2:int}`."""
+    counted = itertools.count(1)
+    return COUNT_IN_WORDS.sub(lambda _: f"{{n{next(counted)}:int}}", message)

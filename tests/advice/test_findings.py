@@ -181,3 +181,20 @@ def test_of_a_kernel_fault_the_line_is_told_with_which_it_began(knowledge: Datab
         later = replace(known, observation=replace(known.observation, fields={"reason": "RCU Stall"}))
         found = findings(decided(knowledge, question(seen(cause, 50), later)), knowledge)
         assert found[0].evidence[0].line == first
+
+
+def test_the_step_of_a_scheduler_is_none_of_the_training(analyze: Callable[..., Report]) -> None:
+    log = "Epoch [0/90][ 300/1252]  loss 6.2190 (6.5733)\nEpoch [0/90][ 400/1252]  loss 6.0120 (6.4561)\n" + (
+        "slurmstepd: error: Detected 1 oom_kill event in StepId=88123.0. Some of the step tasks have been OOM Killed.\n"
+    )
+    assert analyze(slurm_out=log).causes[0].where.endswith("epoch 0, step 400")
+
+
+def test_a_size_of_kubernetes_is_told_in_units_for_people(analyze: Callable[..., Report]) -> None:
+    log = (
+        "4m3s   Warning   Evicted   pod/prep-1   The node was low on resource: ephemeral-storage. Threshold quantity: 10120387530, "
+        "available: 4871928Ki. Container prep was using 91823412Ki, request is 0, has larger consumption of ephemeral-storage.\n"
+    )
+    first = analyze(events_txt=log).causes[0]
+    assert "used 87.6 GiB of it" in first.summary
+    assert first.remediations[0].who == "user"

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from msgspec.structs import replace
 
 from forensics.advice.remedies import fitting_questions, fitting_remedies
 from forensics.advice.wording import fact_text, fill_command, fill_template, summary
@@ -141,3 +142,13 @@ def test_a_cell_is_told_as_people_call_it_and_a_message_ends_its_sentence(knowle
     counted = summary(knowledge.causes["code.config"], {**raised, "exc_message": "2 root error(s) found."})
     assert "root error" not in counted
     assert "The message was: takes 1 positional argument but 2 were given. It came from cell 28, line 35 in fetch." in said
+
+
+def test_a_cell_is_no_file_to_open() -> None:
+    facts = {"python_file": "Cell In[2]", "python_line": 2}
+    said = Remedy(
+        "Look at {python_file}:{python_line}", "user", "It stood there.", ("sed -n {python_line}p {python_file}", "pip list")
+    )
+    (advice,) = fitting_remedies(replace(CAUSE, remedies=(said,)), facts, {})
+    assert advice.action == "Look at cell 2, line 2"
+    assert advice.commands == ("pip list",)

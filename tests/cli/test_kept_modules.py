@@ -19,7 +19,7 @@ NAME, FOLDER = plain.__name__, [f"{kept_modules.ROOT}/core"]
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The file with the modules that this process loaded."""
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
-    path = tmp_path / "kept_modules.modules"
+    path = tmp_path / "kept_code.pyc"
     modules = KeptModules(str(path))
     modules.before.clear()
     modules.keep()
@@ -106,3 +106,14 @@ def test_the_second_run_takes_its_modules_from_the_file(tmp_path: Path) -> None:
     ]
     assert [run.stderr.splitlines()[-1] for run in runs] == ["SourceFileLoader", "KeptLoader"]
     assert runs[0].stdout == runs[1].stdout
+
+
+def test_the_file_is_one_that_a_package_manager_deletes_with_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    """pip deletes of each source file what `cache_from_source` names, and uv the folder."""
+    made: list[KeptModules] = []
+    monkeypatch.setattr(KeptModules, "read", lambda self: made.append(self))
+    monkeypatch.setattr(kept_modules.atexit, "register", lambda _: None)
+    monkeypatch.setattr(sys, "meta_path", [])
+    kept_modules.use()
+    source = f"{kept_modules.ROOT}/cli/kept_code.py"
+    assert Path(source).exists() and [m.path for m in made] == [importlib.util.cache_from_source(source)]

@@ -288,3 +288,16 @@ def test_a_wording_that_no_source_has_is_a_note(
     status, written, _ = wordings(programs, "--own", mine, "--notes")
     assert status == 0
     assert "'gurgle quota of' is in none of the sources (note)" in written
+
+
+def test_a_line_of_a_log_is_taught_by_its_place(tmp_path: Path) -> None:
+    log = tmp_path / "job.log"
+    log.write_text("step 1\n2026-11-30 04:02:11 ERROR E4711 lease of shard 12 expired, 5 renewals\n")
+    into = tmp_path / "mine"
+    told = forensics("signatures", "new", "storage.falcon", f"{log}:2", "--into", into)
+    written = (into / "storage" / "falcon.yaml").read_text()
+    assert told.returncode == 0
+    assert 'message: "E4711 lease of shard {n1:int} expired, {n2:int} renewals"' in written
+    assert forensics("signatures", "new", "storage.falcon", f"{log}:2", "--into", into).returncode == 2
+    assert (into / "storage" / "falcon.yaml").read_text() == written
+    assert b"no such line" in forensics("signatures", "new", "storage.falcon", f"{log}:9").stderr

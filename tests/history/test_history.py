@@ -466,3 +466,18 @@ def test_postgresql_does_the_same(postgres: str, tmp_path: Path) -> None:
     for process in workers:
         if process.stdout:
             process.stdout.close()
+
+
+def test_the_node_is_that_of_the_place_where_no_line_of_the_evidence_names_it(store: Store) -> None:
+    told = replace(report().causes[0], where="host gpu-a07, step 3", facts={"exc_type": "KeyError"})
+    assert incident_of(replace(report(), causes=(told,), incidents=()), 0, store.salt).node == "gpu-a07"
+
+
+def test_good_ends_are_listed_only_when_asked_for_and_no_lemon_is_said(store: Store) -> None:
+    remember(store, report(), replace(report(day=1), verdict="no_crash"))
+    listed = in_text("history", "list", "-f", "json", "--history", store.place)
+    assert [row["verdict"] for row in json.loads(listed.stdout)] == ["crash"]
+    assert "--all lists them" in listed.stderr
+    assert len(json.loads(in_text("history", "list", "--all", "-f", "json", "--history", store.place).stdout)) == 2
+    looked = in_text("history", "nodes", "--lemons", "--unit", "dimm", "--history", store.place)
+    assert "no dimm ended a job by a fault of its own, among 2 incidents" in looked.stderr

@@ -32,6 +32,7 @@ from forensics.model.verdicts import Lane
 
 PATTERNS = patterns_of("line parts")
 CELL_HEADING_PATTERN = lazy.regex(rb"(?:\d{4}-\d\d-\d\dT\S+ )?In \[[ \d]{1,9}\]:$")
+INFORMATION_LEVELS = {"info", "i", "debug", "d", "trace"}
 LOW_SEVERITY_LEVELS = {"warning", "warn", "w", "info", "i", "debug", "d", "trace", "notice"}
 MAX_LEVEL_CHARS = 160  # the level is in these first characters of a line, after a time, a host and the name of a logger
 
@@ -51,6 +52,11 @@ def is_low_severity(text: str) -> bool:
     if level := parse_prefix(text).level:
         return level.lower() in LOW_SEVERITY_LEVELS
     return PATTERNS.record_level.search(unlabelled(text)[:MAX_LEVEL_CHARS]) is not None
+
+
+def is_information(text: str) -> bool:
+    """Does the record itself say that it only informs?"""
+    return (parse_prefix(text).level or "").lower() in INFORMATION_LEVELS
 
 
 def named_pid(text: str) -> str:

@@ -56,6 +56,7 @@ def read(region: Region) -> Record | None:
     frames, last = _thread(rows, waiting=found["after"] is not None, aborted=outcome == signal_outcome(6))
     own = _own(frames)
     quote = [head.line]
+    fields |= _only_extension(rows)
     if own:
         fields |= _frame(own[1])
         quote.append(own[0])
@@ -65,6 +66,13 @@ def read(region: Region) -> Record | None:
     if outcome is None:
         return Record("faulthandler", region.number, last, None, "hint", tuple(quote), fields, lends=True) if own else None
     return Record("faulthandler", region.number, last, outcome, weight, tuple(quote), fields)
+
+
+def _only_extension(rows: list[ParsedLine]) -> dict[str, Value]:
+    """The one native module that was loaded beside Python's own; nothing if there were several. A package such as numpy loads a
+    dozen, and beside those a library that ctypes calls stands in no list."""
+    named = next((found["names"] for row in rows if (found := PATTERNS.extension_modules.search(row.message))), "")
+    return {"extension": named.strip()} if named and "," not in named else {}
 
 
 def _decide(head: re.Match[str]) -> tuple[str | None, Weight, dict[str, Value]]:

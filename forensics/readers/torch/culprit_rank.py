@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct, field
 
+from forensics.core.text import number_ranges
 from forensics.model import Value
 
 # Chosen by hand: a work is done only when its whole group joined it, so the oldest unfinished ones of a group are close together;
@@ -60,6 +61,7 @@ def find_culprit(reports: Sequence[Report]) -> CulpritRank:
         _with_other_error,
         _least_enqueued,
         _other_operation,
+        _different_works,
         _oldest_unfinished,
         _without_report,
     ):
@@ -137,14 +139,39 @@ def _other_operation(reports: Numbered) -> CulpritRank:
     return CulpritRank()
 
 
-def _oldest_unfinished(reports: Numbered) -> CulpritRank:
-    """The rank with the lowest unfinished sequence number. For PyTorch before 2.3, whose lines do not show what was enqueued."""
+def _oldest_work(reports: Numbered) -> dict[int, tuple[int, Report]]:
+    """The unfinished work with the lowest number of each rank, with the index of its line."""
     oldest: dict[int, tuple[int, Report]] = {}
     for i, report in reports:
         if report.says == "caught" and report.rank is not None and report.seq is not None:
             known = oldest.get(report.rank)
             if known is None or (known[1].seq or 0) > report.seq:
                 oldest[report.rank] = (i, report)
+    return oldest
+
+
+def _different_works(reports: Numbered) -> CulpritRank:
+    """In which works the ranks of one group wait, if these are different operations: one took another way.
+
+    Which one it was is not known: the work that most ranks wait in can be the wrong one.
+    """
+    oldest = _oldest_work(reports)
+    numbers = [r.seq or 0 for _, r in oldest.values()]
+    if len({r.group for _, r in oldest.values()}) != 1 or len({r.op for _, r in oldest.values()}) < 2:
+        return CulpritRank()
+    if max(numbers) - min(numbers) > MAX_WORKS_APART:
+        return CulpritRank()
+    at: dict[str, list[int]] = defaultdict(list)
+    for rank, (_, report) in oldest.items():
+        at[f"{report.op} number {report.seq}"].append(rank)
+    told = (f"{'rank' if len(ranks) == 1 else 'ranks'} {number_ranges(ranks)} in {work}" for work, ranks in at.items())
+    lines = {r.op: i for i, r in oldest.values()}
+    return CulpritRank({"collectives": ", ".join(told)}, tuple(lines.values())[:3])
+
+
+def _oldest_unfinished(reports: Numbered) -> CulpritRank:
+    """The rank with the lowest unfinished sequence number. For PyTorch before 2.3, whose lines do not show what was enqueued."""
+    oldest = _oldest_work(reports)
     enqueued = any(r.last_enqueued is not None for _, r in reports)
     if enqueued or len(oldest) < 2 or len({r.op for _, r in oldest.values()}) > 1:
         return CulpritRank()

@@ -332,6 +332,6 @@ def _missing(about: Told) -> Iterator[Item]:
 
 def _read(about: Told) -> Iterator[Item]:
     for source in about.report.sources[:20]:
-        yield Item(13, ((f"{about.paths.short(source.name)}: {source.lines:,} lines, {source.format}",),))
+        yield Item(13, ((f"{about.paths.short(source.name)}: {phrases.lines_read(source)}, {source.format}",),))
     for where, message in phrases.warning_notes(about.report):
         yield Item(13, ((f"note: {about.paths.short(where) + ': ' if where else ''}{message}",),))

@@ -225,7 +225,7 @@ def _evidence(finding: Finding, paths: Paths) -> Iterator[str]:
     yield from (
         f"- {code(paths.short(source))} is linked by {code(paths.within(link))}" for source, link in reversed(links.items())
     )
-    rest = len({(p.source, p.line) for p in finding.evidence}) - len(proofs)
+    rest = phrases.left_out(finding, proofs)
     if rest > 0:
         yield from ("", f"and {with_noun(rest, 'more line')}")
 

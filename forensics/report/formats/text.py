@@ -255,7 +255,8 @@ class _Text:
         if not proofs:
             return
         best = self.first.evidence[0]
-        main = best if best.weight != "hint" and not phrases.shows_no_crash(self.report) else None
+        told = best.weight != "hint" or phrases.is_guess(self.report)  # of a guess it is the line to read first
+        main = best if told and not phrases.shows_no_crash(self.report) else None
         folder = f"in {self.paths.shared}" if self.paths.shared else ""
         head, worth = phrases.evidence_head(self.report).lower(), phrases.evidence_worth(self.report)
         beside = ", ".join(filter(None, (folder, worth)))
@@ -272,7 +273,7 @@ class _Text:
             if proof.linked_by and proof.source not in shown:
                 yield from self._linked(f"linked by {proof.linked_by}", column + 4)
                 shown.add(proof.source)
-        more = len({(p.source, p.line) for p in self.first.evidence}) - len(proofs)
+        more = phrases.left_out(self.first, proofs)
         if more > 0:
             yield Row((f"  and {with_noun(more, 'more line')}, all in --format json", "dim"))
 
@@ -415,7 +416,7 @@ class _Text:
 
     def _read(self) -> Iterator[Row]:
         for s in self.report.sources[:MAX_NAMED_SOURCES]:
-            lines = with_noun(s.lines, "line")
+            lines = phrases.lines_read(s)
             yield Row((f"  {s.name}", ""), (f"  {lines}, {s.format}{f', {s.compression}' if s.compression else ''}", "dim"))
         if len(self.report.sources) > MAX_NAMED_SOURCES:
             yield Row((f"  and {with_noun(len(self.report.sources) - MAX_NAMED_SOURCES, 'more source')}", "dim"))

@@ -100,3 +100,14 @@ def test_words_elsewhere_are_no_dump() -> None:
         is None
     )
     assert only("Timeout (0:10 h) while waiting") is None
+
+
+def test_the_only_native_module_is_named() -> None:
+    head = DUMP.format(head="Fatal Python error: Segmentation fault")
+    for modules, named in (
+        ("fastaug (total: 1)", "fastaug"),
+        ("numpy.core._multiarray_umath, numpy.random.mtrand (total: 2)", None),
+    ):
+        found = only(head.rpartition("Extension modules: ")[0] + f"Extension modules: {modules}")
+        assert found is not None
+        assert found.fields.get("extension") == named

@@ -171,3 +171,13 @@ def test_the_desync_report_is_believed_first() -> None:
 def test_a_time_out_after_a_restart_is_another_record() -> None:
     early, late = caught(0, 5, stamp="E512 11:02:09.1"), caught(0, 3, stamp="E512 13:40:00.1")
     assert [r.fields["seq"] for r in records(f"{early}\n{late}")] == [5, 3]
+
+
+def test_ranks_that_wait_in_different_collectives_are_told_with_both() -> None:
+    """Which of them left the common path is not known: most ranks can stand behind a branch that one did not take."""
+    found = only("\n".join([caught(1, 8211), caught(2, 8211), caught(0, 8214, "BROADCAST", 1)]))
+    assert found.fields["collectives"] == "ranks 1-2 in ALLREDUCE number 8211, rank 0 in BROADCAST number 8214"
+    assert "culprit_rank" not in found.fields
+    assert "collectives" not in only("\n".join([caught(1, 8211), caught(0, 8214)])).fields
+    apart = only("\n".join([caught(1, 8211), caught(0, 30, "BROADCAST", 1)]))  # counted in another group
+    assert "collectives" not in apart.fields
