@@ -14,7 +14,7 @@ import time
 from forensics.capture import identity, rank_dumps, stacks
 from forensics.capture.bundle import Bundle
 from forensics.capture.cgroups import Groups
-from forensics.capture.growth import Growth, Silence
+from forensics.capture.growth import Growth, IdleRanks, Silence
 from forensics.capture.kernel import KernelLog
 from forensics.capture.reaping import WaitingThread, reap_orphans
 from forensics.capture.samples import MAX_WARNED_S, MemorySamples
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from forensics.capture.growth import EarlyWarnings
+    from forensics.capture.growth import EarlyWarnings, IdleRanks
     from forensics.capture.joblog import JobLog
     from forensics.capture.options import Options
 
@@ -65,6 +65,7 @@ class Collector:
         if not options.time_limit_s:
             options.time_limit_s = identity.time_limit(os.environ)
         self.silence = Silence(options, log, growth or Growth())
+        self.idle = IdleRanks(options.stall_s)
         self.lock = threading.Lock()
         self.samples = MemorySamples(options.every_s)
         self.groups, self.kernel = Groups(), KernelLog(options.kernel_log)
@@ -176,11 +177,17 @@ class Collector:
     def _own_pids(self) -> list[int]:
         return [pid for pid, process in self.tree.living.items() if not process.is_watcher]
 
+    def _rank_pids(self) -> list[int]:
+        """The processes that a launcher started as ranks, without those that they started themselves."""
+        named = {pid for pid, process in self.tree.living.items() if process.ranks and not process.is_watcher}
+        return [pid for pid in named if self.tree.living[pid].ppid not in named]
+
     def _watch_silence(self) -> None:
-        """Take the stacks if the output is silent for a long time, or a time limit is near."""
+        """Take the stacks if the output is silent for a long time, if most ranks wait for so long, or a time limit is near."""
         try:
             silent_s = self.silence.look(self._own_pids(), _folder())
-            if self.silence.near_limit() or (silent_s and self.silence.stacks_due(silent_s, self.say)):
+            is_due = self.silence.stacks_due(silent_s, self.say) if silent_s else self.idle.stacks_due(self._rank_pids())
+            if self.silence.near_limit() or is_due:
                 self.take_stacks()
         except Exception as error:  # a fault ends this look and not the thread, which reaps orphans
             self._note("silence", error)

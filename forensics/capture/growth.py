@@ -13,6 +13,9 @@ never takes it for one. It ends when nobody reads its pipe any more.
 Tell how long the job is silent, counted from the last growth of anything that it writes, and when stacks are due.
 
 output at 3.0 s, then none; --stall 5s     -> stacks at 8.0 s, again at 13.0 s, 23.0 s ...
+
+A rank that prints while all others wait for it keeps a job from being silent: there, it counts that most ranks use no processor
+time.
 """
 
 from __future__ import annotations
@@ -217,4 +220,37 @@ class Silence:
         if silent_s < self._next_stacks_s:
             return False
         self._next_stacks_s = 2 * silent_s
+        return True
+
+
+WAITING_SHARE = 0.02  # of a processor: a rank that waits in a call over gloo uses less, and one that trains more
+WAITING_S = 0.2  # of processor time that a rank may use at any moment, as for one line that it prints
+MAX_IDLE_RANKS = 256  # of one host that are looked at
+
+
+class IdleRanks:
+    """Since when each rank has used no processor time worth naming."""
+
+    def __init__(self, stall_s: float) -> None:
+        self._stall_s, self._next_stacks_s, self._next_look = stall_s, stall_s, 0.0
+        self._since: dict[int, tuple[float, float]] = {}  # by pid: the processor time by then, and the moment
+
+    def stacks_due(self, ranks: Iterable[int]) -> bool:
+        """Do more than half of the ranks wait for as long as a silence must last, or for twice as long as at the last time?"""
+        now = time.monotonic()
+        if not self._stall_s or now < self._next_look:
+            return False
+        self._next_look = now + max(MIN_OWN_FILES_S, OWN_FILES_SHARE * self._stall_s)
+        found = {pid: one.cpu_s for pid in islice(ranks, MAX_IDLE_RANKS) if (one := proc.stat(pid))}
+        before, self._since = self._since, {}
+        for pid, used in found.items():
+            first, since = before.get(pid, (used, now))
+            is_at_work = used - first > WAITING_SHARE * (now - since) + WAITING_S
+            self._since[pid] = (used, now) if is_at_work else (first, since)
+        waits = sorted((now - since for _, since in self._since.values()), reverse=True)
+        idle_s = waits[len(waits) // 2] if len(waits) > 1 else 0.0
+        if idle_s < self._next_stacks_s:
+            self._next_stacks_s = self._next_stacks_s if idle_s >= self._stall_s else self._stall_s
+            return False
+        self._next_stacks_s = 2 * idle_s
         return True

@@ -176,7 +176,12 @@ def ranks_of(processes: list[tuple[int, int, list[str]]]) -> dict[int, str]:
     found = found or {pid: str(number) for pid, number in numbers_of(processes, "rank").items()}
     parents = {pid: parent for pid, parent, _ in processes}
     first = next((parents[pid] for pid, rank in found.items() if rank == "1" and parents[pid] not in found), None)
-    return {first: "0", **found} if first in parents and first is not None and "0" not in found.values() else found
+    if first not in parents or first is None or "0" in found.values():
+        return found
+    numbers = numbers_of(processes)  # those of its children, where they agree with their ranks, tell which of them is rank 0
+    agree = all(str(numbers.get(pid)) == rank for pid, rank in found.items())
+    children = [pid for pid, number in numbers.items() if agree and number == 0 and parents[pid] == first]
+    return {(children or [first])[0]: "0", **found}
 
 
 def numbers_of(processes: list[tuple[int, int, list[str]]], word: str = "") -> dict[int, int]:

@@ -107,6 +107,13 @@ def test_the_number_by_which_processes_differ(marks: list[str], ranks: dict[int,
     assert live_stacks.numbers_of(rows) == numbers
 
 
+def test_a_driver_is_no_rank_where_one_of_its_children_has_the_number_0() -> None:
+    rows = [(10, 1, ["python drive.py"]), *((11 + n, 10, [f"w.py --member {n}"]) for n in range(3))]
+    named = [(pid, parent, [*marks, f"run rank={pid - 11}"] if pid > 11 else marks) for pid, parent, marks in rows]
+    assert live_stacks.ranks_of(named) == {11: "0", 12: "1", 13: "2"}
+    assert live_stacks.ranks_of([(pid, parent, marks[1:]) for pid, parent, marks in named]) == {10: "0", 12: "1", 13: "2"}
+
+
 def test_a_helper_has_the_number_of_its_parent() -> None:
     rows = [(11, 10, ["WORKER=0"]), (12, 10, ["WORKER=1"]), (13, 12, ["WORKER=1"])]
     assert live_stacks.numbers_of(rows) == {11: 0, 12: 1, 13: 1}
