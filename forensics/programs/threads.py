@@ -17,13 +17,6 @@ THREAD_GUARDS = {"Lock", "RLock", "Queue", "SimpleQueue", "Event", "Condition", 
 THREAD_STARTERS = {"Thread", "ThreadPoolExecutor", "ThreadPool", "start_new_thread"}
 # Methods of pools that take the function first.
 HANDED_OVER = {"submit", "map", "apply_async", "imap", "starmap", "start_new_thread"}
-    "submit",
-    "map",
-    "apply_async",
-    "imap",
-    "starmap",
-    "start_new_thread",
-}  # methods of pools: the function comes first
 ThreadFunction = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
