@@ -88,7 +88,7 @@ def analyze_paths(
 ) -> Report:
     """The Report on files and folders, which must be in the folder `within`; UsageError or SourceError if nothing can be read."""
     noted: list[Warning] = []
-    given = sources.open_paths(paths, noted.append, within)
+    given = sources.open_paths(paths, noted.append, within, later=True)
     return analyze(given, case, knowledge, noted, workers, baseline=baseline, event_filter=event_filter)
 
 
@@ -134,8 +134,12 @@ def place_case(
     baseline: Sequence[Path] = (),
 ) -> PlacedCase:
     """The first half of `analyze`: sources read, their observations placed and grouped into incidents, the subject named."""
-    noted = [*warnings, *_unused_files(knowledge)]
-    analyses = analyze_sources(given, knowledge, noted.append, workers)
+    given, noted, opening = list(given), [*warnings, *_unused_files(knowledge)], list[tuple[int, Warning]]()
+    analyses = analyze_sources(given, knowledge, noted.append, workers, opening.append)
+    for place, warning in reversed(opening):
+        noted.insert(place, warning)
+    if not analyses and opening and all(source.opens for source in given):
+        raise sources.nothing_readable(given[0].opens.given if given[0].opens else (), noted)
     clocks, placed, picture = placed_observations(analyses, knowledge, noted)
     kept = correlation.apply_filter(placed, event_filter, clocks, noted.append)
     every = find_incidents(kept, analyses, knowledge, noted)

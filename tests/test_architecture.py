@@ -83,6 +83,7 @@ BELOW: dict[str, set[str]] = {
         *(
             "fleet",
             "history",
+            "line_formats",
             "model",
             "outcome",
             "pipeline",

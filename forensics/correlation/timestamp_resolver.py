@@ -213,7 +213,9 @@ MIN_BACKWARD_SPANS = 2.5  # the sum of all steps back, in spans of the log; n / 
 
 def is_disordered(samples: Iterable[ClockSample]) -> bool:
     """Is the source of these samples out of order? `samples`: in order of line."""
-    stamps = (s.stamp for s in samples if s.stamp and not s.header and s.stamp.delta is None)
+    stamps = [s.stamp for s in samples if s.stamp and not s.header and s.stamp.delta is None]
+    if len(stamps) < MIN_STAMPED_LINES:
+        return False
     times = [seconds for stamp in stamps if (seconds := stamp.seconds) is not None]
     span = max(times, default=0.0) - min(times, default=0.0)
     back = [a - b for a, b in pairwise(times) if b < a]

@@ -8,8 +8,9 @@ A wall clock and an uptime are both kept.
 """
 
 import functools
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import product
 
 from msgspec.structs import replace
 
@@ -22,7 +23,8 @@ from forensics.model import Line, Prefix, Stamp
 
 MAX_CACHED_CHARS = 300  # longer lines are not cached: they hardly ever occur twice
 MAX_PREFIXES = 6  # of one line
-MAX_KEPT_LINES = 4096  # whose prefixes are kept: the ends of the sources that are read in turns
+MIN_ASKED = 8  # chosen by hand: bars of many lengths begin alike, and to try all digits takes as long as reading some thousand
+MAX_KEPT_LINES = 16_384  # whose prefixes are kept: the ends of the sources that are read in turns
 
 
 @functools.cache
@@ -60,7 +62,31 @@ def _possible(text: str) -> tuple[tuple[LineFormat, ...], tuple[LineFormat, ...]
 
 def may_have_prefix(shape: str) -> bool:
     """May a line have a prefix that is `shape` with zeros for its digits? If not, no such line has one."""
-    return any(map(str.isdigit, shape[:EXACT_CHARS])) or bool(_possible(shape)[0])
+    if len(shape) > MAX_CACHED_CHARS:
+        return any(map(str.isdigit, shape[:EXACT_CHARS])) or bool(_possible(shape)[0])
+    return _may_have_prefix(shape)
+
+
+@functools.lru_cache(maxsize=MAX_SHAPES)
+def _may_have_prefix(shape: str) -> bool:
+    if not any(map(str.isdigit, shape[:EXACT_CHARS])):
+        return any(form.may_have_shape(shape) for form in _possible(shape)[0])
+    start = shape[:SHAPE_CHARS]
+    _asked[start] += 1
+    if _asked[start] < MIN_ASKED:
+        return True
+    return any(form.within_zeroed in shape and form.may_have_shape(shape) for form in _of_any_digits(start))
+
+
+_asked: Counter[str] = Counter()  # of how many shapes with digits in front it was asked, by how they begin
+
+
+@functools.lru_cache(maxsize=256)
+def _of_any_digits(start: str) -> tuple[LineFormat, ...]:
+    """The formats that a line may have which begins with `start`, or with other digits."""
+    fronts = product(*("0123456789" if c.isdigit() else c for c in start[:EXACT_CHARS]))
+    shapes = [shape("".join(front) + start[EXACT_CHARS:]) for front in fronts]
+    return tuple(form for form in all_formats() if any(map(form.starts, shapes)))
 
 
 def parse_prefix(text: str) -> Prefix:
@@ -75,22 +101,50 @@ _of_text: dict[str, Prefix] = {}  # the same, by the texts of the lines
 def prefixes(lines: Sequence[Line]) -> list[Prefix]:
     """The prefixes of each of `lines`, kept for the next stages that ask for them, or for one of them."""
     known = _parsed.get(lines)
-    if known is not None:
-        return known
-    texts = [line.text for line in lines]
-    made = [*map(_parse_of_shape, texts, shapes_of(texts))]
+    if known is None:
+        parse_together([lines])
+        known = _parsed.get(lines)
+        assert known is not None
+    return known
+
+
+def parse_together(several: Sequence[Sequence[Line]]) -> None:
+    """Parse the prefixes of lines of several sources, those of one shape together, and keep them."""
+    texts = [line.text for lines in several for line in lines]
+    alike: dict[tuple[str, bytes], list[int]] = defaultdict(list)
+    for place, (text, of_line) in enumerate(zip(texts, shapes_of(texts), strict=True)):
+        alike[text[:EXACT_CHARS], of_line].append(place)
+    made: list[Prefix] = [NO_PREFIX] * len(texts)
+    for of_shape, places in alike.items():
+        for place, prefix in zip(places, _parsed_alike([*map(texts.__getitem__, places)], of_shape), strict=True):
+            made[place] = prefix
     if len(_of_text) >= MAX_KEPT_LINES:
         _of_text.clear()
     _of_text.update(zip(texts, made, strict=True))
-    return _parsed.keep(lines, made, len(lines))
+    begin = 0
+    for lines in several:
+        _parsed.keep(lines, made[begin : begin + len(lines)], len(lines))
+        begin += len(lines)
 
 
-def _parse_of_shape(text: str, shape: bytes) -> Prefix:
-    start = text[:EXACT_CHARS]
-    known = _recipes.get((start, shape))
-    if made := known and known.read(text):
-        return made
-    return _recipes.parse_new(text, (start, shape)) if len(text) <= MAX_CACHED_CHARS else _parse(text)
+NO_PREFIX = Prefix("")
+
+
+def _parsed_alike(texts: Sequence[str], shape: tuple[str, bytes]) -> Iterator[Prefix]:
+    """The prefixes of lines of one shape, which begin with the same characters."""
+    if len(texts[0]) > MAX_CACHED_CHARS:
+        yield from map(_parse, texts)
+        return
+    at = 0
+    while at < len(texts) and shape not in _recipes:  # the first ones, of which a recipe is made
+        yield _recipes.parse_new(texts[at], shape)
+        at += 1
+    known, rest = _recipes.get(shape), texts[at:] if at else texts
+    if known is None:
+        yield from map(_parse, rest)
+        return
+    for text, prefix in zip(rest, known.read_all(rest), strict=True):
+        yield prefix or _parse(text)
 
 
 class _Recipes(dict[tuple[str, bytes], Recipe | None]):
@@ -110,10 +164,13 @@ class _Recipes(dict[tuple[str, bytes], Recipe | None]):
         """The same, of a line whose shape has no recipe, or one that does not hold for it."""
         if shape in self:
             return _parse(text)
-        if not _formats_of(*shape)[0]:
+        possible = _formats_of(*shape)[0]
+        if not possible:
             self._add(shape, WITHOUT_PREFIX)
             return Prefix(text)
         parsed = _parse(text)
+        if not parsed.formats and not any(form.may_have_shape(text) for form in possible):
+            self._add(shape, WITHOUT_PREFIX)
         if parsed.formats and shape in self.seen_once:  # a line that is alone needs no recipe
             self._add(shape, recipe(text, parsed, lambda rest: _possible(rest)[0]))
         elif parsed.formats:

@@ -46,6 +46,8 @@ class CommonLabel(Struct, frozen=True):
 def common_label(lines: Sequence[str]) -> CommonLabel | None:
     """The label of nearly all of `lines`, which are not blank; None where they have none, or several."""
     tried = lines[:MAX_TRIED_LINES]
+    if not _may_be_common(lines):
+        return None
     found = (_label(line, forms) for line, forms in zip(tried, labels_of(tried), strict=True) if forms)
     labels = Counter(filter(None, found))
     for (form, label, is_someones), _ in labels.most_common(1):
@@ -57,6 +59,14 @@ def common_label(lines: Sequence[str]) -> CommonLabel | None:
         enough = len(lines) >= MIN_LABELLED_LINES if is_someones else not any(KERNEL_TEXT.search(line) for line in lines)
         return CommonLabel(label, removal) if enough else None
     return None
+
+
+def _may_be_common(lines: Sequence[str]) -> bool:
+    """Do nearly all lines begin alike, as with one label, or may all have a label of one form? Most logs of several programs tell
+    by their first lines that they do not."""
+    others = int(len(lines) - MIN_LABELLED_SHARE * len(lines)) + 1  # so many without a label are too many
+    begins = Counter([line[:1] for line in lines])
+    return max(begins.values(), default=0) >= MIN_LABELLED_SHARE * len(lines) or any(labels_of(lines[:others]))
 
 
 def label_prefix(label: str) -> Prefix:

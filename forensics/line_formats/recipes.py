@@ -8,6 +8,7 @@ Of digits most formats ask only what a time needs (no hour begins with 3), so a 
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from itertools import repeat
 
 from msgspec import Struct
 
@@ -54,6 +55,40 @@ class Recipe(Struct, frozen=True, gc=False):
             int(text[rank]) if rank else None,
             text[level] if level else None,
         )
+
+    def read_all(self, texts: Sequence[str]) -> Sequence[Prefix | None]:
+        """The same of each of `texts`, column by column if all their times exist."""
+        stamps = self._stamps(texts) if self.timed else repeat(None, len(texts))
+        if stamps is None:
+            return [*map(self.read, texts)]
+        host, program, level, pid, rank = (at and [text[at] for text in texts] for at in self.fields)
+        return [
+            *map(
+                Prefix,
+                [text[self.end :] for text in texts] if self.end else texts,
+                repeat(self.formats, len(texts)),
+                stamps,
+                host or repeat(None),
+                program or repeat(None),
+                map(int, pid) if pid else repeat(None),
+                map(int, rank) if rank else repeat(None),
+                level or repeat(None),
+            )
+        ]
+
+    def _stamps(self, texts: Sequence[str]) -> Sequence[Stamp] | None:
+        """The times of `texts`; None if one of them does not exist."""
+        if not self.iso:
+            stamps = [*filter(None, map(self._stamp, texts))]
+            return stamps if len(stamps) == len(texts) else None
+        at, first = self.iso, self.iso.start
+        try:
+            walls = [datetime.fromisoformat(text[at]) for text in texts]
+        except ValueError:
+            return None
+        if not {text[first] for text in texts} <= {"1", "2"}:
+            return None
+        return [Stamp(wall, None, "", self.resolution_s) for wall in walls]
 
     def _stamp(self, text: str) -> Stamp | None:
         if self.iso:

@@ -39,6 +39,7 @@ from forensics.model.logs import (
     Incident,
     Line,
     LinesAround,
+    LinesOf,
     Link,
     Observation,
     Prefix,

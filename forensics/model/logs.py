@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, Protocol, overload
 
 from msgspec import Meta, Struct, field
 
@@ -44,6 +45,38 @@ class Line(Struct, frozen=True, gc=False, rename={"number": "line"}):
     text: str
 
 
+class LinesOf(Sequence[Line]):
+    """Lines of a source whose first lines are packed, by their numbers, each as a terminal shows it at last."""
+
+    __slots__ = ("head", "numbers")
+
+    def __init__(self, head: Sequence[Line], numbers: tuple[int, ...]) -> None:
+        self.head, self.numbers = head, numbers
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @overload
+    def __getitem__(self, at: int) -> Line: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Line]: ...
+    def __getitem__(self, at: int | slice) -> Line | Sequence[Line]:
+        return tuple(self)[at]
+
+    def __iter__(self) -> Iterator[Line]:
+        return (last_shown(self.head[number - 1]) for number in self.numbers)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and [*self] == [*other]
+
+    __hash__ = None  # type: ignore[assignment]  # as of a list
+
+
+def last_shown(line: Line) -> Line:
+    """`line` as a terminal shows it at last."""
+    return line if "\r" not in line.text else Line(line.number, line.text.rpartition("\r")[2])
+
+
 class CodePart(Struct, frozen=True):
     """A whole script, or one cell of a notebook (`label`: `cell 3`). The lines have their numbers in the file."""
 
@@ -60,7 +93,8 @@ class Source(Struct, frozen=True):
     its name, else None. `coded`: bytes of a file whose records are decoded, else 0. `code`: the program in a script, notebook or
     configuration file; None for others. `expected`: about how many bytes it will have; 0 if unknown. `time`: the processor time
     of the input that it belongs to; None where it is not bounded. `label`: what a launcher or a collector wrote in front of each
-    line, which was removed. `dump`: reads the dump of a rank, where it is one.
+    line, which was removed. `dump`: reads the dump of a rank, where it is one. `opens`: opens the file, where that is left to who
+    reads it; then `blocks` is for lines that are read again.
     """
 
     name: str
@@ -76,10 +110,26 @@ class Source(Struct, frozen=True):
     time: InputTime | None = None
     label: str = ""
     dump: "Callable[[Warn], Dump | None] | None" = None
+    opens: "Opening | None" = None
 
     def number_of(self, line: int) -> int:
         """The number of a decoded line in the original file."""
         return line if self.origin is None else self.origin(line)
+
+
+class Opening(Protocol):
+    """Opens a file that was not opened so far. `place`: how many warnings there were before it. `given`: what the user gave."""
+
+    @property
+    def place(self) -> int:
+        """See above."""
+
+    @property
+    def given(self) -> tuple[Path, ...]:
+        """See above."""
+
+    def __call__(self, warn: Warn) -> list[Source]:
+        """The Sources in it."""
 
 
 class Region(Struct, frozen=True, gc=False):
@@ -221,7 +271,10 @@ class Stamp(Struct, frozen=True, gc=False):
     @property
     def seconds(self) -> float | None:
         """Seconds since 1904, since midnight or since boot, as far as the stamp tells: of one kind they can be compared."""
-        return self.mono if self.wall is None else (self.wall.replace(tzinfo=None) - LEAP_YEAR_START).total_seconds()
+        wall = self.wall
+        if wall is None:
+            return self.mono
+        return ((wall if wall.tzinfo is None else wall.replace(tzinfo=None)) - LEAP_YEAR_START).total_seconds()
 
     def seconds_after(self, other: "Stamp") -> float | None:
         """Seconds from `other` to this stamp, since boot where both count that; None if their clocks cannot be compared."""

@@ -17,6 +17,7 @@ HABITS = {
     "retraced": "a function is traced anew in a loop, and every trace is kept",
     "start_method": "the start method is set at top level, where every child sets it again",
     "no_main_guard": "processes are started at top level, where every child starts its own",
+    "shared_without_lock": "threads write to one variable without a lock",
     "serial_map": "a map of tf.data runs one element at a time",
     "python_in_pipeline": "Python runs inside the input pipeline",
     "cached_dataset": "a data set of TensorFlow is cached in memory",
@@ -27,6 +28,7 @@ HABITS = {
     "growing_list": "a list is filled in a loop and never emptied",
     "growing_batch": "a generator fills a list that it never empties, so that each batch holds all before it",
     "unguarded_log": "a loss takes the logarithm or root of what can be 0",
+    "stateful_layer": "a layer carries its state from batch to batch, so that all batches must have one size",
 }
 
 

@@ -17,12 +17,13 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, groupby, islice, pairwise
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from forensics.line_formats import parse_prefix
 from forensics.model import Line, Observation, Proof, Scan, Stamp
-from forensics.model.verdicts import Aftermath, Attempt, Entity, FailedCell, Lane, LaneKind
+from forensics.model.verdicts import Aftermath, Attempt, Entity, FailedCell, Lane, LaneDigest, LaneKind
 from forensics.outcome.attempt_starts import BANNER_ROWS, MAX_CLASSIFIED_TEMPLATES, starts_of
 from forensics.outcome.course import Course, closing_line
 from forensics.outcome.digest import MIN_TEMPLATE_CHARS, NOT_WORK_CLASSES, lane_digest, untroubled_digest
@@ -42,7 +43,7 @@ from forensics.readers.lanes.line_classes import (
     is_low_severity,
     is_of_tracker,
 )
-from forensics.readers.lanes.rows import LaneKey, Rows
+from forensics.readers.lanes.rows import LaneKey, Rows, Shape
 
 MAX_LAST_ROWS = 60  # rows at the end of a lane that are classified one by one; earlier rows are classified once per template
 MAX_LANES_READ_LONG = 8  # as many as a node has ranks; with MAX_LAST_ROWS of each it bounds the time
@@ -75,8 +76,10 @@ def split_lanes(
     for key in sorted(dict.fromkeys([*of_lane, *by_key]), key=lambda k: k != MAIN_PROGRAM):
         rows, kind, entity = of_lane.get(key) or Rows(), lane_kind(key, scan, layout), entity_of(key, scan.source.name)
         is_alone = key not in by_key and len(of_lane) > 1 and not (launcher and launcher.explicit_starts())
-        if is_alone and (bits := _calm_bits(rows, classes, known)) is not None:
-            made.append(_short_lane(rows, bits, scan.source.name, kind, entity))
+        if is_alone and 0 < len(rows) <= BANNER_ROWS and (calm := _calm_rows(tuple(rows.shapes), classes)) is not None:
+            for template, found_bits in calm.templates:
+                known.setdefault(template, found_bits)
+            made.append(_short_lane(rows, calm, scan.source.name, kind, entity))
             continue
         total = 0 if whole or len(of_lane) > 1 else scan.lines
         alone = MAX_LAST_ROWS if len(of_lane) <= MAX_LANES_READ_LONG else MAX_LAST_ROWS_OF_MANY_LANES
@@ -92,26 +95,37 @@ def split_lanes(
     return tuple(sorted(made, key=lambda lane: -lane.digest.lines)), sorted(split, key=lambda o: (o.line, o.kind))
 
 
-def _calm_bits(rows: Rows, classes: LineClasses, known: dict[bytes, int]) -> tuple[int, ...] | None:
-    """The classes of rows so few that no attempt begins among them, if they tell of nothing but work; else None."""
-    if not 0 < len(rows) <= BANNER_ROWS:
-        return None
+class _Calm(NamedTuple):
+    """Rows so few that no attempt begins among them, and which tell of nothing but work: their classes, and those of each
+    template. `digest`: that of the lane, None if one of the rows may be a record of a logger."""
+
+    bits: tuple[int, ...]
+    templates: tuple[tuple[bytes, int], ...]
+    digest: LaneDigest | None
+
+
+@functools.lru_cache(maxsize=MAX_CLASSIFIED_TEMPLATES)
+def _calm_rows(shapes: tuple[Shape, ...], classes: LineClasses) -> _Calm | None:
+    """What rows of these shapes have in common; None for rows that may tell of more than work."""
     bits: list[int] = []
-    for shape in rows.shapes:
+    for shape in shapes:
         found = None if shape.said is None or shape.may_close() else classes.classify_shape(shape.said)
         if found is None or found & ~PROGRESS:
             return None
         bits.append(found)
-    for template, found in zip(rows.templates, bits, strict=True):
-        known.setdefault(template, found)
-    return tuple(bits)
+    digest = untroubled_digest(tuple(bits), 0, 0) if all(shape.is_bare() for shape in shapes) else None
+    return _Calm(tuple(bits), tuple(zip((shape.template for shape in shapes), bits, strict=True)), digest)
 
 
-def _short_lane(rows: Rows, bits: tuple[int, ...], source: str, kind: LaneKind, entity: Entity) -> Lane:
+def _short_lane(rows: Rows, calm: _Calm, source: str, kind: LaneKind, entity: Entity) -> Lane:
     """As _LaneRows.lane(), of calm rows without an observation."""
-    digest = untroubled_digest(bits, 0, sum(map(rows.is_record, range(len(bits)))))
-    last = tuple([Line(number, rows.text(i)) for i, number in enumerate(rows.numbers)])
-    return Lane(source, kind, entity, (Attempt(1, rows.numbers[0], rows.numbers[-1]),), digest, last_lines=last)
+    digest = calm.digest or untroubled_digest(calm.bits, 0, sum(map(rows.is_record, range(len(calm.bits)))))
+    return Lane(source, kind, entity, _one_attempt(rows.numbers[0], rows.numbers[-1]), digest, (), rows.lines())
+
+
+@functools.lru_cache(maxsize=MAX_CLASSIFIED_TEMPLATES)  # of thousands of short logs, many have the same lines
+def _one_attempt(first: int, last: int) -> tuple[Attempt, ...]:
+    return (Attempt(1, first, last),)
 
 
 def _lane_of(observation: Observation, lanes: Mapping[LaneKey, object]) -> LaneKey:

@@ -22,19 +22,24 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 T = TypeVar("T")
-Packing = Callable[[Any], Any]  # from a result to what is sent from a process, or back
+Packing = Callable[[Any], Any]  # from the results of a batch to what is sent from a process, or back
 MAX_SMALL_BYTES = 8 << 20  # threads would have a few blocks to share, and most of the time on such a source is Python's own
 SOURCE_BYTES = 64 << 10  # chosen by hand: what is done once for a source takes as long as so many bytes full of numbers
 MIN_POOLED_SOURCES = 96  # of no length; starting the processes takes as long as reading some thirty
 SOURCES_PER_BATCH = 32  # a third of MIN_POOLED_SOURCES: so every process gets one, and handing over costs little
 MAX_PROCESSES = 8  # the first one's own work on a source is a fifth of all, and each process takes memory
 
-_readers: list[Callable[[slice], list[Any]]] = []  # in a forked process: what reads a batch; empty in the first process
+_readers: list[Callable[[slice], Any]] = []  # in a forked process: what reads a batch; empty in the first process
 
 
 def is_small(source: Source) -> bool:
     """Is it short, or a dump, which is read at once, and can another process open it?"""
     return source.dump is not None or (source.size is not None and source.size <= MAX_SMALL_BYTES)
+
+
+def is_forked() -> bool:
+    """Is this another process than the first one? What it found is packed before it is sent."""
+    return bool(_readers)
 
 
 def _unchanged(value: Any) -> Any:
@@ -51,7 +56,7 @@ def read_in_pool(
     """The results of `read`, which is given a batch of `sources` at a time, in order, by at most so many processes. They end
     when the generator is closed.
 
-    `pack` makes of a result what is sent from a process and can be pickled; `unpack` makes the result of that.
+    `pack` makes of the results of a batch what is sent from a process and can be pickled; `unpack` makes the results of that.
     """
     if processes < 2 or not _is_worth_processes(sources) or sys.platform != "linux":
         yield from chain.from_iterable(read(sources[batch]) for batch in _batches(sources))
@@ -105,10 +110,10 @@ def _batches(sources: Sequence[Source]) -> list[slice]:
     return [slice(a, b) for a, b in zip(starts, (*starts[1:], len(sources)), strict=True) if a < b]
 
 
-def _received(future: "Future[list[Any]]", unpack: Packing) -> list[Any] | None:
+def _received(future: "Future[Any]", unpack: Packing) -> list[Any] | None:
     """The results of a batch; None if its process was killed, or raised an error, which is clearer when it is raised here."""
     try:
-        return [unpack(packed) for packed in future.result()]
+        return list(unpack(future.result()))
     except Exception:
         return None
 
@@ -116,8 +121,8 @@ def _received(future: "Future[list[Any]]", unpack: Packing) -> list[Any] | None:
 def _begin(read_batch: Callable[[slice], list[Any]], pack: Packing) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of a terminal; the first one ends the others
     gc.freeze()  # what was inherited is not looked through for cycles, nor its memory copied for that
-    _readers.append(lambda batch: list(map(pack, read_batch(batch))))
+    _readers.append(lambda batch: pack(read_batch(batch)))
 
 
-def _read(batch: slice) -> list[Any]:
+def _read(batch: slice) -> Any:
     return _readers[0](batch)

@@ -21,6 +21,7 @@ from msgspec import Struct
 from forensics.core import lazy
 from forensics.model import CodePart, Guarded, Habit, Line, Program
 from forensics.programs.code import Code, calls, dotted_name, frameworks, keyword, loops, plain_settings, settings, written_maps
+from forensics.programs.threads import shared_without_lock
 
 TENSOR = lazy.regex(
     r"(?i)(?:^|_)(?:loss(?:es)?|output|outputs|out|logits|pred|preds|prediction|hidden|feat|features|emb|embeddings|acts?)$"
@@ -71,6 +72,7 @@ CALL_HABITS = (
     CallHabit("opencv_in_pipeline", ("cv2.*",), "tf.data"),
     CallHabit("read_at_once", ("*read_csv",), lacks=("chunksize", "iterator", "nrows")),
     CallHabit("read_at_once", ("np.load", "numpy.load"), lacks=("mmap_mode",)),
+    CallHabit("stateful_layer", ("*LSTM", "*GRU", "*SimpleRNN", "*.RNN", "*ConvLSTM*D"), true="stateful"),
     CallHabit("eager", ("*compile", "*run_functions_eagerly"), true="run_eagerly"),
     CallHabit("left_the_tape", ("*.numpy", "np.array", "np.mean", "np.sum", "numpy.array", "float"), "tape"),
 )  # fmt: skip
@@ -117,6 +119,7 @@ def habits(codes: Sequence[Code]) -> Marks:
     lists = {name for c in codes for name in _empty_lists(c)}
     for code in codes:
         yield from (*_kept(code), *_grown(code), *_called(code, named), *_of_functions(code), *_growing_list(code, lists))
+        yield from shared_without_lock(code, named)
 
 
 def _called(code: Code, named: set[str]) -> Marks:

@@ -125,7 +125,8 @@ def _heartbeat(since: AfterProgress) -> bool:
 
 def _rank_behind(scan: Scan, progress: ProgressLines, cause: str | None) -> Observation | None:
     """A rank that stopped at an earlier step, while every other rank printed MIN_LINES_BEHIND more lines."""
-    if len(set(progress.scopes)) < 2:
+    lines = Counter(scope for scope in progress.scopes if "rank" in scope)
+    if len(lines) < 2 or max(lines.values()) < MIN_LINES_BEHIND:
         return None
     ranks: dict[str, list[Progress]] = defaultdict(list)
     for one in progress:

@@ -15,6 +15,7 @@ destructor, is no sign of an end where the end of the log shows no other trouble
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -59,10 +60,12 @@ def find_teardown(scan: Scan, events: Sequence[Observation], classes: LineClasse
 
 def _survived_tools(tail: Sequence[Line]) -> frozenset[int]:
     """The lines in which the file tool failed with which the log ends, if the shell went on behind it before."""
+    last = {failed_file_tool(line.text) for line in islice((x for x in reversed(tail) if x.text.strip()), 1)} - {""}
+    if not last:
+        return frozenset()
     told = [line for line in tail if line.text.strip()]
-    last = {failed_file_tool(line.text) for line in told[-1:]} - {""}
-    alike = [failed_file_tool(line.text) in last for line in told] if last else []
-    survived = False in alike[alike.index(True) :] if last else False
+    alike = [failed_file_tool(line.text) in last for line in told]
+    survived = False in alike[alike.index(True) :]
     return frozenset(line.number for line, is_alike in zip(told, alike, strict=False) if is_alike and survived)
 
 
@@ -74,6 +77,8 @@ def _without_cause(events: Sequence[Observation], lines: frozenset[int]) -> list
 def _find_in_program(scan: Scan, events: Sequence[Observation], classes: LineClasses) -> Teardown:
     """The threads of libraries that failed behind the good end of `scan`, if the program did nothing further."""
     failed = [o for o in events if IN_THREAD in o.fields and o.proofs and is_library_file(str(o.fields.get("file", "")))]
+    if not failed and not ignored_lines(events):
+        return Teardown(events)
     tail = {line.number: line for line in scan.tail}
     if not failed or any(o.proofs[0].line not in tail for o in failed):
         return Teardown(events, _ignored_lines(tail, events, classes))

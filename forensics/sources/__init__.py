@@ -7,6 +7,7 @@ Formats are recognised by content, not by name. The name of a Source is the path
 inside an archive. What cannot be read becomes a Warning, and the rest is still read; SourceError if nothing can be read.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -17,8 +18,9 @@ from forensics.model import Source, Warn, Warning
 from forensics.sources.blob import error_text, file_blob, warning_kind
 from forensics.sources.budget import Pool
 from forensics.sources.files import open_folder
+from forensics.sources.later import MIN_LATER_FILES, LaterFile, may_wait
 from forensics.sources.opened import open_blob
-from forensics.sources.sets import order_rotated
+from forensics.sources.sets import base_of_set, order_rotated
 from forensics.sources.stdin import stdin_sources
 from forensics.sources.walk import walk_files
 
@@ -32,11 +34,11 @@ EMPTY_SOURCE_MESSAGE = (
 )
 
 
-def open_paths(paths: Iterable[Path], warn: Warn, within: Path | None = None) -> list[Source]:
+def open_paths(paths: Iterable[Path], warn: Warn, within: Path | None = None, later: bool = False) -> list[Source]:
     """Every Source in the regular readable files among `paths` and below the folders among them, in order of name, rotated
     sets from the oldest on.
 
-    `within`: a folder that all of them must be in, whatever links say.
+    `within`: a folder that all of them must be in, whatever links say. `later`: short files among very many need not be opened.
     Raises UsageError for a path that does not exist and SourceError when nothing can be read.
     """
     paths = list(paths)
@@ -49,12 +51,17 @@ def open_paths(paths: Iterable[Path], warn: Warn, within: Path | None = None) ->
         noted.append(warning)
         warn(warning)
 
-    found = order_rotated(_found(paths, note, within))
+    found = order_rotated(_found(paths, note, within, noted if later else None))
     if not found and not _reasons(noted) and all(_is_empty(p) for p in paths):
         raise SourceError("it is empty", ", ".join(map(str, paths)), EMPTY_SOURCE_MESSAGE)
     if not found:
-        raise SourceError("nothing readable", ", ".join(map(str, paths)), _reason(noted))
+        raise nothing_readable(paths, noted)
     return found
+
+
+def nothing_readable(paths: Iterable[Path], noted: list[Warning]) -> SourceError:
+    """The error if none of `paths` holds anything that can be read. `noted`: the warnings of opening them."""
+    return SourceError("nothing readable", ", ".join(map(str, paths)), _reason(noted))
 
 
 def _reasons(noted: list[Warning]) -> list[str]:
@@ -82,19 +89,26 @@ def open_stdin(warn: Warn) -> list[Source]:
     return stdin_sources(warn)
 
 
-def _found(paths: list[Path], warn: Warn, within: Path | None) -> Iterator[Source]:
+def _found(paths: list[Path], warn: Warn, within: Path | None, noted: list[Warning] | None) -> Iterator[Source]:
+    """The Sources in order. `noted`: the warnings so far, where short files may be opened later."""
     seen: set[tuple[int, int]] = set()
     names: dict[str, int] = {}
-    pool = Pool()
+    pool, given = Pool(), tuple(paths)
     around = open_folder(within)[0] if within else None
     for top in paths:
-        for path, inside in walk_files(top, warn, around):
+        files = [*walk_files(top, warn, around)]
+        waits = noted is not None and len(files) >= MIN_LATER_FILES
+        sets = Counter(base_of_set(str(path)) for path, _ in files) if waits else Counter()
+        for path, inside in files:
             try:
                 status = path.stat()
                 key = (status.st_dev, status.st_ino)
                 if key in seen:  # given twice, or reached by two links
                     continue
                 seen.add(key)
+                if noted is not None and waits and may_wait(str(path), status, sets):
+                    yield LaterFile(str(path), inside, pool, len(noted), given).source(status)
+                    continue
                 blob = file_blob(path, inside, pool)
             except OSError as error:
                 warn(Warning(warning_kind(error, "unreadable"), error_text(error), str(path)))

@@ -5,7 +5,6 @@
 """
 
 import contextlib
-import os
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import partial
@@ -16,7 +15,7 @@ from msgspec import Struct, field
 
 from forensics.model import Warn, Warning
 from forensics.sources.budget import Budget, Pool
-from forensics.sources.files import FileAsOpened, open_regular
+from forensics.sources.files import FileAsOpened, open_regular, read_short
 
 BLOCK_BYTES = 1 << 20  # read and unpacked at once; fits into the processor's cache
 DISK_BLOCK_BYTES = 4096  # that a file takes at least: to open many small ones takes time, too
@@ -57,18 +56,17 @@ class Blob(Struct, frozen=True):
         return "+".join(self.packing) or None
 
 
-def file_blob(path: Path, top: str | None = None, pool: Pool | None = None) -> Blob:
+def file_blob(path: Path, top: str | None = None, pool: Pool | None = None, is_counted: bool = False) -> Blob:
     """The Blob of a regular file; raises OSError when it cannot be opened, or may not.
 
-    `top`: the real path of the folder that it must be in. `pool`: what it shares with the other files of the input.
+    `top`: the real path of the folder that it must be in. `pool`: what it shares with the other files of the input. `is_counted`:
+    the time for it is granted already.
     """
 
     def opened() -> BinaryIO:
         return cast("BinaryIO", FileAsOpened(open_regular(path, top)))
 
-    with contextlib.closing(opened()) as file:
-        status = os.fstat(file.fileno())
-        head = first_bytes(file)  # asked for in any case; to open a small file takes longer than to read it
+    status, head = read_short(open_regular(path, top), PACKING_PROBE_BYTES)  # to open a short one takes longer than to read it
     modified = datetime.fromtimestamp(status.st_mtime, UTC)
     size = status.st_size
     return Blob(
@@ -78,7 +76,7 @@ def file_blob(path: Path, top: str | None = None, pool: Pool | None = None) -> B
         head=head,
         size=size,
         stored=size,
-        budget=Budget(size, pool, there=max(size, DISK_BLOCK_BYTES)),
+        budget=Budget(size, pool, there=max(size, DISK_BLOCK_BYTES), is_counted=is_counted),
         expected=size,
     )
 

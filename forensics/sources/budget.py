@@ -63,11 +63,13 @@ class Kept:
 
 
 class Budget:
-    """What is left for one file of the input. `stored`: its size in bytes. `there`: those of them that are there already."""
+    """What is left for one file of the input. `stored`: its size in bytes. `there`: those of them that are there already.
+    `is_counted`: the time for the file is granted already."""
 
-    def __init__(self, stored: int = 0, pool: Pool | None = None, there: int | None = None) -> None:
+    def __init__(self, stored: int = 0, pool: Pool | None = None, there: int | None = None, is_counted: bool = False) -> None:
         self.pool = pool or Pool()
-        self.pool.time.add_file(stored if there is None else there)
+        if not is_counted:
+            self.pool.time.add_file(stored if there is None else there)
         self.bytes = PASSES * limits.current.ratio * stored
         self.members = min(stored // STORED_BYTES_PER_MEMBER, limits.current.members)
         self.shared_bytes, self.shared_members = self.pool.bytes, self.pool.members

@@ -8,6 +8,7 @@ its place in between.
     run/log -> /etc/passwd             refused where `run` was given, or is in $FORENSICS_ROOT; read where `run/log` was given
 """
 
+import contextlib
 import io
 import os
 import stat
@@ -18,6 +19,7 @@ from forensics.core.text import format_size
 
 ROOT_VARIABLE = "FORENSICS_ROOT"  # folders, separated as in $PATH: nothing outside of them is read
 GENERATED_FOLDERS = ("/proc/", "/sys/")  # where the kernel makes the contents of files
+NOTHING_NOW = "it has nothing to read now, and no end; reading stopped"
 GENERATED_BYTES = 16 << 20  # of a file that the kernel makes; /proc/kallsyms, the largest that people collect, has 10 MB
 LOOK_FLAGS = os.O_CLOEXEC | getattr(os, "O_PATH", os.O_NONBLOCK)  # without O_PATH (not Linux), a device is opened to look at it
 READ_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
@@ -68,6 +70,20 @@ def open_regular(path: Path, top: str | None = None) -> io.FileIO:
         os.close(handle)
         raise RefusedError("it was replaced while it was opened")
     return io.FileIO(handle, "rb")
+
+
+def read_short(opened: io.FileIO, most: int) -> tuple[os.stat_result, bytes]:
+    """The status and at most the first `most` bytes of an open file, which is closed; fewer if an error stops the reading.
+    Raises that error if nothing could be read."""
+    with opened as file:
+        status = os.fstat(file.fileno())
+        size = min(most, status.st_size) if status.st_size else most
+        if (data := file.read(size)) is None:
+            raise OSError(NOTHING_NOW)
+        with contextlib.suppress(OSError):
+            while data and len(data) < size and (part := file.read(size - len(data))):
+                data += part
+        return status, data
 
 
 def check_kind(status: os.stat_result, place: str) -> None:
@@ -145,7 +161,7 @@ class FileAsOpened(io.RawIOBase):
         left = max(0, self.size - self.at)
         data = self.file.read(min(size, left) if size >= 0 else left)
         if data is None:
-            raise OSError("it has nothing to read now, and no end; reading stopped")
+            raise OSError(NOTHING_NOW)
         self.at += len(data)
         return data
 

@@ -30,16 +30,16 @@ def order_rotated(found: Iterable[Source]) -> list[Source]:
     found = list(found)
     groups: dict[str, list[Source]] = defaultdict(list)
     for source in found:
-        groups[_base(source.name)].append(source)
+        groups[base_of_set(source.name)].append(source)
     done: list[Source] = []
     for source in found:
-        base = _base(source.name)
+        base = base_of_set(source.name)
         group = groups.pop(base, [])
         done += _ordered(group) if len(group) > 1 and _is_set(base, group) else group
     return done
 
 
-def _base(name: str) -> str:
+def base_of_set(name: str) -> str:
     """The name that all members of a set share; the name itself if it is not that of a member."""
     if PSTORE_NAME_PATTERN.search(name):
         return re.sub(r"-\d+[^/]*$", "", name)

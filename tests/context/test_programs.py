@@ -91,6 +91,7 @@ def test_a_fused_attention_is_a_setting(tmp_path: Path, line: str, said: bool) -
         ("    step = tf.function(train)", "retraced"),
         ("mp.set_start_method('spawn')", "start_method"),
         ("p = mp.Process(target=f)", "no_main_guard"),
+        ("def f():\n    global n\n    n += 1\ndef main():\n    threading.Thread(target=f)", "shared_without_lock"),
         ("d = tf.data.Dataset.from_tensors(x)\nd = d.map(f)", "serial_map"),
         ("d = tf.py_function(f, [x], tf.float32)", "python_in_pipeline"),
         ("d = tf.data.Dataset.from_tensors(x)\ny = cv2.resize(x, (1, 1))", "opencv_in_pipeline"),
@@ -102,6 +103,7 @@ def test_a_fused_attention_is_a_setting(tmp_path: Path, line: str, said: bool) -
         ("kept = []\nwhile True:\n    kept.append(bytearray(4 << 20))", "growing_list"),
         ("def my_loss(y, p):\n    return -y * tf.math.log(p)", "unguarded_log"),
         ("class FocalLoss(nn.Module):\n    def forward(self, p):\n        return torch.sqrt(p).mean()", "unguarded_log"),
+        ("x = LSTM(8, stateful=True)(x)", "stateful_layer"),
     ],
 )
 def test_each_habit_is_seen(tmp_path: Path, line: str, habit: str) -> None:
@@ -134,6 +136,7 @@ def test_each_habit_is_seen(tmp_path: Path, line: str, habit: str) -> None:
         "def batches():\n    while True:\n        xs = []\n        xs.append(read())\n        yield np.array(xs)",
         "def my_loss(y, p):\n    return -y * tf.math.log(p + 1e-8) - torch.log(p.clamp(min=1e-6))",
         "def accuracy(y, p):\n    return tf.math.log(p)",
+        "x = LSTM(8, stateful=False)(x)",
     ],
 )
 def test_what_does_no_harm_is_no_habit(tmp_path: Path, line: str) -> None:

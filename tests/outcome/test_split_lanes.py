@@ -358,6 +358,6 @@ def test_a_lane_of_few_quiet_lines_is_as_any_other(knowledge: Database, monkeypa
         *("[rank8]: 10%|#   | 1/10 [00:01<00:09, 1.0it/s]\r20%|##  | 2/10 [00:02<00:08, 1.0it/s]", "[rank9]: \x1b[31mred\x1b[0m"),
     )
     short = lanes_of(text, knowledge)
-    monkeypatch.setattr(sys.modules["forensics.outcome.split_lanes"], "_calm_bits", lambda *_: None)
+    monkeypatch.setattr(sys.modules["forensics.outcome.split_lanes"], "_calm_rows", lambda *_: None)
     assert lanes_of(text, knowledge) == short
     assert short["rank 17"].digest.lines == 2

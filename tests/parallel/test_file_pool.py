@@ -126,12 +126,12 @@ def test_a_report_does_not_depend_on_the_number_of_processes(tmp_path: Path, kno
 
 
 def test_what_comes_from_a_process_is_packed_there_and_unpacked_here() -> None:
-    def pack(name: str) -> tuple[str, int]:
-        return name, os.getpid()
+    def pack(names: Sequence[str]) -> tuple[Sequence[str], int]:
+        return names, os.getpid()
 
-    def unpack(packed: tuple[str, int]) -> str:
+    def unpack(packed: tuple[Sequence[str], int]) -> list[str]:
         assert packed[1] != HERE
-        return packed[0].upper()
+        return [name.upper() for name in packed[0]]
 
     found = list(read_in_pool(SOURCES, each(lambda source: source.name), 2, pack, unpack))
     assert found == [SOURCES[0].name, *(s.name.upper() for s in SOURCES[1:])]

@@ -1,16 +1,20 @@
 """Several small sources do one stage after another together; a source with a full date infers its clock there."""
 
 from collections.abc import Generator
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
-from forensics import source_analysis, sources
+from forensics import sources
 from forensics.correlation import infer_clock
 from forensics.database import Database
 from forensics.model import Source, Warning
-from forensics.source_analysis import MAX_TOGETHER_BYTES, analyze_sources, placement
+from forensics.source_analysis import analyze_sources, placement
+from forensics.source_analysis.stages import in_turns
+from forensics.source_analysis.together import MAX_TOGETHER_BYTES, read_together
 from tests.report.samples import ROOT
 
 
@@ -23,14 +27,14 @@ def test_all_do_their_first_stage_before_the_second_one() -> None:
             yield
         return name
 
-    assert source_analysis._in_turns([work("a", 2), work("b", 0), work("c", 3)]) == ["a", "b", "c"]  # type: ignore[list-item]
+    assert in_turns([work("a", 2), work("b", 0), work("c", 3)]) == ["a", "b", "c"]  # type: ignore[list-item]
     assert done == ["a0", "c0", "a1", "c1", "c2"]
 
 
 def test_of_large_sources_each_is_read_by_itself() -> None:
     sizes = [1000, 2000, MAX_TOGETHER_BYTES - 3000, 1, MAX_TOGETHER_BYTES + 1, 5, 5]
     given = [Source(str(i), lambda _: iter(()), size=size) for i, size in enumerate(sizes)]
-    assert [[int(s.name) for s in part] for part in source_analysis._read_together(given)] == [[0, 1, 2], [3], [4], [5, 6]]
+    assert [[int(s.name) for s in part] for part in read_together(given)] == [[0, 1, 2], [3], [4], [5, 6]]
 
 
 @pytest.mark.parametrize("case", ["gloo_collective_timeout", "oom_cgroup_python", "healthy_dmesg", "guard_kills_deadlock"])
@@ -60,6 +64,6 @@ def test_only_a_recorded_zone_has_it_inferred_again(tmp_path: Path, knowledge: D
     found = clocks([dated, other])
     assert asked == ["undated.log"]
     assert found[other.name].start and found[other.name].start.year == 2026
-    zoned = source_analysis.replace(dated, zone=source_analysis.timedelta(hours=9))
+    zoned = replace(dated, zone=timedelta(hours=9))
     assert clocks([zoned, other])[dated.name].zone != found[dated.name].zone
     assert asked[1:] == ["train.log", "undated.log"]

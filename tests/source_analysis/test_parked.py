@@ -14,7 +14,7 @@ from forensics.context.curves import MAX_CURVE_POINTS, DrawnCurves, Ranked, last
 from forensics.database import Database
 from forensics.model import Curve, Line, Report, Source, Warning
 from forensics.source_analysis import SourceAnalysis, analyze_sources
-from forensics.source_analysis.parked import Packed
+from forensics.source_analysis.parked import Packed, PackedLines, parked_scans
 
 SAMPLES = Path("sample_logs")
 STEPS = "".join(
@@ -44,9 +44,9 @@ def test_what_was_packed_is_as_it_was(workers: int, knowledge: Database, monkeyp
     before = _analyses(knowledge, 1, count)
     monkeypatch.setattr(source_analysis, "MIN_PARKED_SOURCES", 1)
     parked = _analyses(knowledge, workers, count)
-    assert isinstance(parked[-1].scan.head, Packed) and parked[-1].scan.head is parked[-1].scan.tail
+    assert isinstance(parked[-1].scan.head, PackedLines) and parked[-1].scan.head is parked[-1].scan.tail
     assert [_plain(a) for a in parked] == [_plain(a) for a in before]
-    size, whole = (len(pickle.dumps((a.scan.head, a.samples, a.lanes))) for a in (parked[0], before[0]))
+    size, whole = (len(pickle.dumps((a.scan.head, a.samples))) for a in (parked[0], before[0]))
     assert size < whole / 2
 
 
@@ -75,6 +75,14 @@ def test_packed_values_are_a_sequence() -> None:
     assert (len(packed), packed[0], packed[-2:], [*packed]) == (8, lines[0], (*lines[-2:],), lines)
     sample = correlation.clock_samples(_scan_of("2026-05-01T10:00:00+05:30 x"))
     assert [*Packed(sample, correlation.ClockSample)] == sample and sample[0].stamp
+
+
+def test_lines_of_several_sources_are_packed_together() -> None:
+    scans = [_scan_of(text) for text in ("step 1 \xe9", "", "[red] \r bar")]
+    packed = parked_scans(scans)
+    assert [tuple(one.head) for one in packed] == [scan.head for scan in scans]
+    assert packed[0].head.text is packed[2].head.text  # type: ignore[attr-defined]
+    assert (packed[0].head[0], packed[0].tail[:]) == (Line(1, "step 1 \xe9"), ())
 
 
 def _scan_of(text: str) -> source_analysis.Scan:

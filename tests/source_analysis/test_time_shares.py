@@ -6,7 +6,7 @@ import pytest
 
 from forensics.core.input_time import READING_PART, InputTime, Share
 from forensics.model import Source, Warn, Warning
-from forensics.source_analysis import TimeShares
+from forensics.source_analysis.time_shares import TimeShares
 
 MIB = 1 << 20
 GIB = 1 << 30

@@ -207,20 +207,27 @@ def _rank_at(raw: bytes, ranks: bool) -> slice | None:
 
 def lane_kind(key: LaneKey, scan: Scan, layout: str) -> LaneKind:
     """The kind of the lane. A signature counts in the lane only if its `scope` names this kind."""
-    kind, name = key
+    kind = key[0]
     if kind in SUPERVISORS:  # in the supervisor's own log all lanes are of the log's kind; in a host's log they are of its own
         return SUPERVISORS[kind].lane if is_host_log(scan, layout) else lane_kind(MAIN_PROGRAM, scan, layout)
-    if kind == "kernel":
-        return "kernel"
-    if kind == "unit":
-        return "scheduler" if SCHEDULERS.fullmatch(name) else "runtime" if RUNTIMES.fullmatch(name) else "service"
-    if key == MAIN_PROGRAM and (scan.source.format == "notebook" or layout.startswith("jupyter")):
+    if key != MAIN_PROGRAM:
+        return _kind_of(key)
+    if scan.source.format == "notebook" or layout.startswith("jupyter"):
         return "notebook"
-    if key == MAIN_PROGRAM and is_scheduler_log(scan):
+    if is_scheduler_log(scan):
         return "scheduler"
-    if key == MAIN_PROGRAM and is_host_log(scan, layout):
+    if is_host_log(scan, layout):
         return "kernel" if is_kernel_log(scan, layout) else "service"
     return "job"
+
+
+@functools.lru_cache(maxsize=MAX_SHAPES)
+def _kind_of(key: LaneKey) -> LaneKind:
+    """The kind of a lane whose lines have a prefix that tells it."""
+    kind, name = key
+    if kind == "unit":
+        return "scheduler" if SCHEDULERS.fullmatch(name) else "runtime" if RUNTIMES.fullmatch(name) else "service"
+    return "kernel" if kind == "kernel" else "job"
 
 
 def entity_of(key: LaneKey, source: str) -> Entity:
@@ -240,11 +247,13 @@ def rows_by_lane(scan: Scan, layout: str, skipped: Collection[int] = ()) -> dict
     """Every line of the sample that is not blank, in order, by its lane. `skipped`: the numbers of lines that are left out."""
     host = is_host_log(scan, layout)
     blocks, kept = sampled_blocks(scan), kept_ends(scan)
-    of_prefix = [*map(_shapes(True, False).__getitem__, _shapes_of_ends(scan, kept))]
+    ends = scan.head if _is_decoded_as_it_stands(scan, kept) else None
+    of_ends = zeroed("\n".join([line.text for line in kept])).split(b"\n") if ends is None else blocks[0].shapes
+    of_prefix = [*map(_shapes(True, False).__getitem__, of_ends)]
     ranks = sum(shape.is_of_srun for shape in of_prefix) > MIN_RANK_LINE_SHARE * max(1, len(kept))
     several = host or ranks or any(shape.key for shape in of_prefix) or _has_several_programs(scan)
     shape_of = _shapes(several, ranks).__getitem__
-    lanes: dict[LaneKey, Rows] = defaultdict(Rows)
+    lanes: dict[LaneKey, Rows] = defaultdict(lambda: Rows(ends))
     for block in blocks:
         first, raws, shapes = block.first, block.rows, [*map(shape_of, block.shapes)]
         distinct = {*map(shape_of, block.distinct)}
@@ -261,13 +270,12 @@ def rows_by_lane(scan: Scan, layout: str, skipped: Collection[int] = ()) -> dict
     return lanes
 
 
-def _shapes_of_ends(scan: Scan, kept: Sequence[Line]) -> Sequence[bytes]:
-    """The shapes of the texts of `kept`, the first and last lines."""
-    if kept is scan.head and len(scan.sample) == 1:
-        data, block = scan.sample[0][1], sampled_blocks(scan)[0]
-        if data.isascii() and b"\x1b" not in data and max(map(len, block.distinct)) <= MAX_SHAPE_BYTES:
-            return block.shapes  # the texts are the lines as they stand
-    return zeroed("\n".join([line.text for line in kept])).split(b"\n")
+def _is_decoded_as_it_stands(scan: Scan, kept: Sequence[Line]) -> bool:
+    """Are the texts of `kept`, the first and last lines, all lines of the source without a change?"""
+    if kept is not scan.head or len(scan.sample) != 1:
+        return False
+    data = scan.sample[0][1]
+    return data.isascii() and b"\x1b" not in data and max(map(len, sampled_blocks(scan)[0].distinct)) <= MAX_SHAPE_BYTES
 
 
 def _divided(

@@ -11,7 +11,8 @@ from operator import attrgetter
 from msgspec import Struct
 
 from forensics.core.text import decode_line
-from forensics.line_formats import may_have_prefix, parse_prefix, unlabelled
+from forensics.line_formats import may_have_prefix, parse_prefix, prefixes, unlabelled
+from forensics.model import Line, LinesOf
 from forensics.readers.lanes.line_classes import counted_step, step_place
 from forensics.readers.progress.counters import closes_run
 
@@ -32,11 +33,23 @@ class Shape:
     it; digits in it are zeros. `name_at`: where the digits of that name stand, if the line begins with them as a rank does.
     `step_at`: where the number of a counted step stands; None for a shape without one, UNKNOWN_PLACE if it was not looked for.
     `said`: what the program wrote in the last frame, with zeros for its digits; None for a line with escapes, or with other
-    letters than those of ASCII. `start`: its first bytes. `is_of_srun`: does it begin as srun labels the lines of a rank?
-    `is_blank`: it has no text.
+    letters than those of ASCII. `is_whole`: that is all of the line. `start`: its first bytes. `is_of_srun`: does it begin as
+    srun labels the lines of a rank? `is_blank`: it has no text.
     """
 
-    __slots__ = ("_is_bare", "_may_close", "is_blank", "is_of_srun", "key", "name_at", "said", "start", "step_at", "template")
+    __slots__ = (
+        "_is_bare",
+        "_may_close",
+        "is_blank",
+        "is_of_srun",
+        "is_whole",
+        "key",
+        "name_at",
+        "said",
+        "start",
+        "step_at",
+        "template",
+    )
 
     def __init__(self, line: bytes, key: LaneKey | None, with_step: bool, name_at: slice | None, of_srun: bool) -> None:
         self.start = line[:START_BYTES]
@@ -47,6 +60,7 @@ class Shape:
         text = frame.decode("ascii") if is_plain else ""
         self.said = unlabelled(text) if is_plain else None
         of_line = self.said is not None and frame is line
+        self.is_whole = self.said is not None and len(self.said) == len(line)
         self.step_at = _step_place(self.said or "", len(text) - len(self.said or "")) if of_line else UNKNOWN_PLACE
         self.is_blank = not self.template and not line.strip()
         self._may_close: bool | None = None
@@ -104,13 +118,16 @@ def _text(raw: bytes) -> str:
 
 
 class Rows(Sequence[Row]):
-    """The lines of one lane in order. `numbers`, `raws`, `shapes`: its columns."""
+    """The lines of one lane in order. `numbers`, `raws`, `shapes`: its columns. `ends`: all lines of its source, if they were
+    decoded as they stand."""
 
-    __slots__ = ("_made", "_templates", "numbers", "raws", "shapes")
+    __slots__ = ("_made", "_raws", "_taken", "_templates", "ends", "numbers", "shapes")
 
-    def __init__(self) -> None:
+    def __init__(self, ends: Sequence[Line] | None = None) -> None:
+        self.ends = ends
         self.numbers: list[int] = []
-        self.raws: list[bytes] = []
+        self._raws: list[bytes] = []
+        self._taken: list[tuple[Sequence[bytes], Sequence[int]]] = []  # of which the rows are taken when they are asked for
         self.shapes: list[Shape] = []
         self._made: dict[int, Row] = {}
         self._templates: list[bytes] = []
@@ -119,14 +136,23 @@ class Rows(Sequence[Row]):
         """Add lines that follow each other, of which the first is number `first`. `kept`: which of them; all if None."""
         numbers: Iterable[int] = range(first, first + len(raws))
         self.numbers += numbers if kept is None else compress(numbers, kept)
-        self.raws += raws if kept is None else compress(raws, kept)
+        self._raws = self.raws
+        self._raws += raws if kept is None else compress(raws, kept)
         self.shapes += shapes if kept is None else compress(shapes, kept)
 
     def take(self, first: int, raws: Sequence[bytes], shapes: Sequence[Shape], places: Sequence[int]) -> None:
         """Add those of such lines that stand at `places`."""
         self.numbers += [first + i for i in places]
-        self.raws += map(raws.__getitem__, places)
+        self._taken.append((raws, places))
         self.shapes += map(shapes.__getitem__, places)
+
+    @property
+    def raws(self) -> list[bytes]:
+        """The bytes of each row."""
+        for raws, places in self._taken:
+            self._raws += map(raws.__getitem__, places)
+        self._taken.clear()
+        return self._raws
 
     @property
     def templates(self) -> list[bytes]:
@@ -159,9 +185,18 @@ class Rows(Sequence[Row]):
         shape = self.shapes[i]
         if shape.is_bare():
             return False
+        if self.ends is not None and shape.is_whole:
+            prefix = prefixes(self.ends)[self.numbers[i] - 1]
+            return prefix.stamp is not None or bool(prefix.level)
         text = self.text(i)
         prefix = parse_prefix(unlabelled(text) if shape.said is None else text[len(text) - len(shape.said) :])
         return prefix.stamp is not None or bool(prefix.level)
+
+    def lines(self) -> Sequence[Line]:
+        """All rows as lines."""
+        if self.ends is not None:
+            return LinesOf(self.ends, tuple(self.numbers))
+        return tuple([Line(number, self.text(i)) for i, number in enumerate(self.numbers)])
 
     def __len__(self) -> int:
         return len(self.numbers)

@@ -7,14 +7,16 @@ of the source are added, because an even sample may miss them, and the end of a 
 """
 
 import math
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from itertools import chain, compress, islice, repeat
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 
 from msgspec import Struct
 
+from forensics.core.recent import Recent
 from forensics.model import Line, Region, RegionColumns, Scan, Trigger
 from forensics.readers.capture.own_message import OWN_STARTS, is_own_line
 from forensics.readers.numbers import lost_values, memory_tools, processes, tool_tables, usage_reports
@@ -47,6 +49,7 @@ HELD_OUT_LOSS_TRIGGER = Trigger(
 LINE_TRIGGERS = (METRICS_TRIGGER, MEMORY_TRIGGER, HELD_OUT_LOSS_TRIGGER)
 TRIGGERS = (*LINE_TRIGGERS, *tool_tables.TRIGGERS, *processes.TRIGGERS, *memory_tools.TRIGGERS, *usage_reports.TRIGGERS)
 MAX_SAMPLED_LINES = 2000  # of each kind
+MAX_TOGETHER = 256  # scans whose numbers were read together and are kept until each was asked for; some fifty are
 MIN_TELLING_READINGS = 3  # two are neither a trend nor a loss that was lost
 MIN_MERGED_READINGS = 16  # fewer readings under changing names are unrelated numbers
 
@@ -61,28 +64,28 @@ class Progress(Struct, frozen=True):
 
 
 class ProgressLines(Sequence[Progress]):
-    """Lines of progress in order, as columns; a Progress is made where one is asked for."""
+    """Lines of progress in order, as columns with the plan of each; a Progress is made where one is asked for."""
 
-    __slots__ = ("counts", "lines", "scopes", "texts")
+    __slots__ = ("lines", "plans", "texts")
 
-    def __init__(
-        self,
-        lines: Sequence[int] = (),
-        texts: Sequence[str] = (),
-        counts: Sequence[tuple[float | None, float | None]] = (),
-        scopes: Sequence[str] = (),
-    ) -> None:
-        self.lines, self.texts, self.counts, self.scopes = lines, texts, counts, scopes
+    def __init__(self, lines: Sequence[int] = (), texts: Sequence[str] = (), plans: Sequence[Plan] = ()) -> None:
+        self.lines, self.texts, self.plans = lines, texts, plans
 
     def __len__(self) -> int:
         return len(self.lines)
 
     def __getitem__(self, at: int) -> Progress:  # type: ignore[override]  # a part of it is never asked for
-        return Progress(Line(self.lines[at], self.texts[at]), *self.counts[at], self.scopes[at])
+        own = self.plans[at]
+        return Progress(Line(self.lines[at], self.texts[at]), *own.step_of_total(self.texts[at]), own.scope)
+
+    @property
+    def scopes(self) -> list[str]:
+        """The scope of each line."""
+        return [own.scope for own in self.plans]
 
     def of_scope(self, scope: str, most: int) -> list[Progress]:
         """The last `most` lines of `scope`, in order."""
-        places = (i for i in range(len(self.scopes) - 1, -1, -1) if self.scopes[i] == scope)
+        places = (i for i in range(len(self.plans) - 1, -1, -1) if self.plans[i].scope == scope)
         return [self[i] for i in islice(places, most)][::-1]
 
 
@@ -93,9 +96,42 @@ class Numbers(Struct, frozen=True):
     progress: ProgressLines
 
 
-def gather_numbers(scan: Scan, telling: bool = False) -> Numbers:
-    """The series and the progress in the sampled lines of `scan`. `telling`: only series that may show a fault or a curve."""
-    gathered = _Gathered(*_sampled_lines(scan), telling)
+def gather_numbers(scan: Scan, telling: bool = False, beside: Sequence[Scan] = ()) -> Numbers:
+    """The series and the progress in the sampled lines of `scan`. `telling`: only series that may show a fault or a curve.
+    `beside`: scans, `scan` among them, that will be asked for one after the other: their numbers are read together."""
+    if len(beside) < 2:
+        return gather_together((scan,), telling)[0]
+    if _together.get(scan) is None:
+        with suppress(Exception):  # of one of them; then each is read by itself
+            for one, found in zip(beside, gather_together(beside, telling), strict=True):
+                _together.keep(one, found, 1)
+    return _together.get(scan) or gather_together((scan,), telling)[0]
+
+
+_together: Recent[Numbers] = Recent(MAX_TOGETHER)
+
+
+def gather_together(scans: Sequence[Scan], telling: bool) -> list[Numbers]:
+    """The numbers of each of `scans`: lines of one shape are read together, whatever scan they are of."""
+    numbers: list[int] = []
+    texts: list[str] = []
+    starts: list[int] = []
+    for scan in scans:
+        starts.append(len(texts))
+        own_numbers, own_texts = _sampled_lines(scan)
+        numbers += own_numbers
+        texts += own_texts
+    of_source, of_layout = _planned(texts, starts)
+    for planned in of_source:
+        silent = _silent_keys(planned, numbers) if telling else frozenset[Key]()
+        for one in planned:
+            one.asked = tuple([i for i, key in enumerate(one.plan.keys) if key not in silent])
+    for same in of_layout:
+        _read_columns(same, texts)
+    return [_numbers_of(scan, _Gathered(own, numbers, texts)) for scan, own in zip(scans, of_source, strict=True)]
+
+
+def _numbers_of(scan: Scan, gathered: "_Gathered") -> Numbers:
     series = [
         *gathered.series(),
         *(s for module in (tool_tables, processes, memory_tools, usage_reports, lost_values) for s in module.series(scan)),
@@ -171,27 +207,90 @@ class _Part(Struct):
     steps: list[float | None]
 
 
-class _Gathered:
-    """The readings of each series, as columns: lines that share a plan are read together, value by value."""
+class _Planned(Struct):
+    """The lines of one source that have one plan. `order`: the places of the first line of their shape, and of theirs.
+    `asked`: the values that are read, by their index in the plan; `begin`: where they stand in the columns of their shape."""
 
-    def __init__(self, numbers: Sequence[int], texts: Sequence[str], telling: bool) -> None:
+    plan: Plan
+    places: list[int]
+    order: tuple[int, int]
+    asked: tuple[int, ...] = ()
+    begin: int = 0
+    columns: tuple[Mapping[int, list[float]], list[float | None]] = ({}, [])
+
+
+def _planned(texts: Sequence[str], starts: Sequence[int]) -> tuple[list[list[_Planned]], list[list[_Planned]]]:
+    """The lines of each source by their plans, and those of each layout; `starts`: where the lines of each source begin."""
+    of_source: list[list[_Planned]] = [[] for _ in starts]
+    of_layout: list[list[_Planned]] = []
+    for shape in plans_of(texts):
+        layouts: dict[object, list[_Planned]] = defaultdict(list)
+        first: dict[int, int] = {}  # of the shape, by source
+        for own, places in shape:
+            for source, some in _by_source(places, starts):
+                first[source] = min(first.get(source, some[0]), some[0])
+                made = _Planned(own, some, (0, some[0]))
+                of_source[source].append(made)
+                layouts[own.layout].append(made)
+        for same in layouts.values():
+            for made in same:
+                made.order = first[bisect_right(starts, made.places[0]) - 1], made.places[0]
+            of_layout.append(same)
+    for several in of_source:
+        several.sort(key=_order)
+    return of_source, of_layout
+
+
+_order = attrgetter("order")
+
+
+def _by_source(places: list[int], starts: Sequence[int]) -> Iterator[tuple[int, list[int]]]:
+    """`places`, which rise, by the source to which they belong."""
+    begin = 0
+    while begin < len(places):
+        source = bisect_right(starts, places[begin]) - 1
+        end = len(places) if source + 1 == len(starts) else bisect_left(places, starts[source + 1], begin)
+        yield source, places[begin:end] if end - begin < len(places) else places
+        begin = end
+
+
+def _read_columns(same: Sequence[_Planned], texts: Sequence[str]) -> None:
+    """Read the numbers of lines of one layout, whatever their sources and scopes are."""
+    needed = [one for one in same if one.asked]
+    if not needed:
+        return
+    asked = sorted({i for one in needed for i in one.asked})
+    places: list[int] = []
+    for one in needed:
+        one.begin = len(places)
+        places += one.places
+    values = needed[0].plan.values
+    columns, steps = needed[0].plan.columns([*map(texts.__getitem__, places)], [values[i] for i in asked])
+    read = dict(zip(asked, columns, strict=True)), steps
+    for one in needed:
+        one.columns = read
+
+
+class _Gathered:
+    """The readings of each series of one source, as columns. `starts`, `numbers`, `texts`: of the lines of all sources that are
+    read together."""
+
+    def __init__(self, planned: Sequence[_Planned], numbers: Sequence[int], texts: Sequence[str]) -> None:
         found: dict[Key, list[tuple[_Part, list[float]]]] = defaultdict(list)
-        progress: list[tuple[int, tuple[float | None, float | None], str]] = []
-        planned = [*plans_of(texts)]
-        silent = _silent_keys(planned, numbers) if telling else frozenset[Key]()
-        for line_plan, places in planned:
-            values_read = [value for value in line_plan.values if value.key not in silent] if silent else line_plan.values
-            if not values_read and not line_plan.is_progress:
-                continue
-            own = [*map(texts.__getitem__, places)]
-            columns, steps, totals = line_plan.columns(own, values_read)
-            if values_read:
-                part = _Part(places, [*map(numbers.__getitem__, places)], own, steps)
-                for (_, key, factor, inverse), values in zip(values_read, columns, strict=True):
+        progress: list[tuple[int, Plan]] = []
+        for one in planned:
+            places = one.places
+            if one.asked:
+                (columns, steps), end = one.columns, one.begin + len(places)
+                own = [*map(texts.__getitem__, places)]
+                part = _Part(places, [*map(numbers.__getitem__, places)], own, steps[one.begin : end])
+                for i in one.asked:
+                    _, key, factor, inverse = one.plan.values[i]
+                    values = columns[i][one.begin : end]
                     values = values if factor == 1 else [value * factor for value in values]
                     found[key].append(_inverse(part, values) if inverse else (part, values))
-            if line_plan.is_progress:
-                progress += zip(places, zip(steps, totals, strict=True), repeat(line_plan.scope))
+            if one.plan.is_progress:
+                progress += zip(places, repeat(one.plan))
         orders: dict[tuple[int, ...], tuple[list[int], Readings]] = {}
         joined = {key: _joined(parts, orders) for key, parts in found.items()}
         self.found = {key: readings for key, readings in joined.items() if len(readings)}
@@ -202,8 +301,8 @@ class _Gathered:
         """The lines of progress, in order."""
         if not self._progress:
             return ProgressLines()
-        places, counts, scopes = zip(*self._progress, strict=True)
-        return ProgressLines([self._numbers[p] for p in places], [self._texts[p] for p in places], counts, scopes)
+        places, plans = zip(*self._progress, strict=True)
+        return ProgressLines([*map(self._numbers.__getitem__, places)], [*map(self._texts.__getitem__, places)], plans)
 
     def series(self) -> list[Series]:
         """The series found so far, with sizes in bytes and with memory series of changing names merged."""
@@ -216,23 +315,23 @@ class _Gathered:
         return made
 
 
-def _silent_keys(planned: Sequence[tuple[Plan, list[int]]], numbers: Sequence[int]) -> Set[Key]:
+def _silent_keys(planned: Sequence[_Planned], numbers: Sequence[int]) -> Set[Key]:
     """The keys of series of so few readings that no detector looks at them and no curve is drawn of them. Rates are compared over
     time, and so is memory, whose short series may be parts of one. A loss is looked for beside a norm of the gradient, too."""
     counts: dict[Key, int] = {}
-    for one, places in planned:
-        for key in one.keys:
-            counts[key] = counts.get(key, 0) + len(places)
+    for one in planned:
+        for key in one.plan.keys:
+            counts[key] = counts.get(key, 0) + len(one.places)
     few = {key for key, count in counts.items() if count < MIN_TELLING_READINGS and not key[1].startswith("held-out")}
     loose: dict[Key, int] = defaultdict(int)
     for key in few:
         if key[0] == "memory":
             loose[_merged_key(key)] += counts[key]
     losses = {key for key in few if key[0] == "loss"}
-    with_norm = {numbers[p] for one, places in planned if losses and one.has_norm for p in places}
+    with_norm = {numbers[p] for one in planned if losses and one.plan.has_norm for p in one.places}
     if with_norm:
-        near = [one for one, places in planned if not with_norm.isdisjoint(map(numbers.__getitem__, places))]
-        few -= {key for one in near for key in one.keys if key in losses}
+        near = [one for one in planned if not with_norm.isdisjoint(map(numbers.__getitem__, one.places))]
+        few -= {key for one in near for key in one.plan.keys if key in losses}
     return {
         key for key in few if key[0] in ("rate", "loss") or (key[0] == "memory" and loose[_merged_key(key)] < MIN_MERGED_READINGS)
     }

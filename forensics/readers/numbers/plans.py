@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from forensics.core import lazy
 from forensics.core.shapes import shapes_of
 from forensics.data_files.named_parts import patterns_of
-from forensics.readers.numbers.labels import MIN_COLUMN_NUMBERS, Meaning, Token, columns, label_meaning, number, tokens
+from forensics.readers.numbers.labels import Meaning, Token, columns, label_meaning, number, tokens
 from forensics.readers.words import words
 
 MAX_CACHED_LINE_CHARS = 1000  # the plans of longer lines are not cached: they hardly ever occur twice
@@ -64,6 +64,11 @@ class Plan(Struct, frozen=True, dict=True):
         return tuple([value.key for value in self.values])
 
     @cached_property
+    def layout(self) -> object:
+        """Where its numbers stand: plans of other scopes have the same layout."""
+        return repr((tuple([value.at for value in self.values]), self.steps, self.epochs, self.pairs))
+
+    @cached_property
     def has_norm(self) -> bool:
         """Is one of the values the norm of a gradient?"""
         return any(key[0] == "grad_norm" for key in self.keys)
@@ -81,18 +86,13 @@ class Plan(Struct, frozen=True, dict=True):
             return pairs[-1]
         return (number(text[self.epochs[0]]) if self.epochs else None), None
 
-    def columns(
-        self, texts: Sequence[str], asked: Sequence[Value]
-    ) -> tuple[list[list[float]], list[float | None], list[float | None]]:
-        """The numbers of `texts` by columns: those of the values that are `asked`, and what step_of_total() tells."""
-        if not asked and not self.pairs and len(self.steps) == 1 and len(texts) < MIN_COLUMN_NUMBERS:
-            return [], [number(text[self.steps[0]]) for text in texts], [None] * len(texts)
+    def columns(self, texts: Sequence[str], asked: Sequence[Value]) -> tuple[list[list[float]], list[float | None]]:
+        """The numbers of `texts` by columns: those of the values that are `asked`, and the steps of step_of_total()."""
         places = [value.at for value in asked]
         if self.pairs or len(self.steps) != 1:
-            steps, totals = zip(*map(self.step_of_total, texts), strict=True)
-            return columns(texts, places), [*steps], [*totals]
+            return columns(texts, places), [self.step_of_total(text)[0] for text in texts]
         *values, own = columns(texts, [*places, *self.steps])
-        return values, [*own], [None] * len(texts)
+        return values, [*own]
 
 
 class _Named(Struct, frozen=True):
@@ -141,19 +141,16 @@ def _of_scopes(known: Plan, text: str) -> Plan:
     return replace(known, values=tuple(values), scope=_joined(scopes, len(text)))
 
 
-def plans_of(texts: Sequence[str]) -> Iterator[tuple[Plan, list[int]]]:
-    """The plans of lines, each with the places of its lines among `texts`; lines of one shape are asked for together."""
+def plans_of(texts: Sequence[str]) -> Iterator[list[tuple[Plan, list[int]]]]:
+    """For each shape the plans of its lines, each with the places of its lines among `texts`, in order."""
     if not texts:
-        return iter(())
+        return
     of_shape: dict[bytes, list[int]] = defaultdict(list)
     for place, shape in enumerate(shapes_of(texts)):
         of_shape[shape].append(place)
-    found: dict[int, tuple[Plan, list[int]]] = {}  # by identity: a plan is made once for lines of a shape
     for shape, places in of_shape.items():
-        for alike in _with_names(texts, places, shape) if len(shape) <= MAX_CACHED_LINE_CHARS else ([p] for p in places):
-            own = plan(texts[alike[0]], shape)
-            found.setdefault(id(own), (own, []))[1].extend(alike)
-    return iter(found.values())
+        several = _with_names(texts, places, shape) if len(shape) <= MAX_CACHED_LINE_CHARS else ([p] for p in places)
+        yield [(plan(texts[alike[0]], shape), alike) for alike in several]
 
 
 def _with_names(texts: Sequence[str], places: list[int], shape: bytes) -> Iterable[list[int]]:

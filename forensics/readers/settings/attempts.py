@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from forensics.core.shapes import by_shape
 from forensics.data_files.named_parts import every_value, patterns_of
 from forensics.model import Region, Scan, Trigger
 from forensics.readers.progress.counters import NAMED_COUNT_TEXTS, NO_PROGRESS, Progress, named_counters
@@ -117,15 +118,22 @@ def _reached(scan: Scan, first: int, last: int) -> Said | None:
     return None
 
 
+@by_shape
+def _pace_place(text: str) -> tuple[slice, slice] | None:
+    """Where the number and the unit of a pace stand."""
+    found = PATTERNS.pace.search(text)
+    return (slice(*found.span("number")), slice(*found.span("unit"))) if found else None
+
+
 def _pace(scan: Scan, first: int, last: int) -> Said | None:
     """How long a step took, as the run prints it: the middle one of its last lines."""
     paces: list[tuple[float, int]] = []
     for number, text in lines_from_end(
         scan, (b"/it", b"it/s", b"/step", b"step/s", b"steps/s", b"batch"), MOST_PACED, first, last
     ):
-        if (found := PATTERNS.pace.search(text)) and float(found["number"]):
-            pace = float(found["number"])
-            paces.append((pace if found["unit"].startswith("s/") else 1 / pace, number))
+        place = _pace_place(text)
+        if place and (pace := float(text[place[0]])):
+            paces.append((pace if text[place[1]].startswith("s/") else 1 / pace, number))
     if not paces:
         return None
     middle = sorted(paces)[len(paces) // 2]

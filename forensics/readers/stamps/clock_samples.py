@@ -17,9 +17,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forensics.core import lazy
+from forensics.core.shapes import ZEROS
 from forensics.core.text import last_frame
 from forensics.data_files.named_parts import patterns_of
-from forensics.line_formats import parse_prefix, prefixes
+from forensics.line_formats import may_have_prefix, parse_prefix, prefixes
 from forensics.model import Line, Observation, Scan, Stamp, Trigger
 
 MONTH_PREFIXES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -101,19 +102,25 @@ def _with_year_and_zone(stamp: Stamp, wall: datetime, utc: datetime) -> Stamp:
 
 def clock_samples(scan: Scan, events: Iterable[Observation] = ()) -> list[ClockSample]:
     """The samples of the lines that a scan kept, in order of line, each line once."""
+    stamped = [event for event in events if event.stamp]
+    if scan.tail is scan.head and not scan.hits and not stamped and TRIGGER.kind not in scan.regions:
+        return SamplesOfLines(samples_of(scan.head))
     lines = {x.number: x for x in scan.tail} if scan.tail is not scan.head else {}
     lines |= {x.number: x for hit in scan.hits for x in hit.lines}
     lines |= {r.number: r.line for r in scan.regions.get(TRIGGER.kind, ())}
     found = {x.number: made for x in map(_last_shown, lines.values()) if (made := clock_sample(x))}
-    found |= {made.line: made for made in _samples_of(scan.head) if made.line not in lines}
-    for event in events:
-        if event.stamp:
-            found.setdefault(event.line, ClockSample(event.line, event.stamp))
+    found |= {made.line: made for made in samples_of(scan.head) if made.line not in lines}
+    for event in stamped:
+        found.setdefault(event.line, ClockSample(event.line, event.stamp))
     return [found[n] for n in sorted(found)]
 
 
-def _samples_of(lines: Sequence[Line]) -> list[ClockSample]:
-    """The samples of `lines`, whose prefixes other stages ask for, too."""
+class SamplesOfLines(list[ClockSample]):
+    """The samples that the first lines of a source show, where nothing else shows more."""
+
+
+def samples_of(lines: Sequence[Line]) -> list[ClockSample]:
+    """The samples of `lines`, in order, whose prefixes other stages ask for, too."""
     parsed = prefixes(lines)
     joined = "\n".join([line.text for line in lines])
     if joined.startswith("-- ") or any(map(joined.__contains__, TOLD_BESIDE_STAMPS)):
@@ -122,8 +129,14 @@ def _samples_of(lines: Sequence[Line]) -> list[ClockSample]:
     return [
         ClockSample(line.number, stamp)
         for line, prefix in zip(lines, parsed, strict=True)
-        if (stamp := parse_prefix(_last_shown(line).text).stamp if several and "\r" in line.text else prefix.stamp)
+        if (stamp := _stamp_of_frame(line) if several and "\r" in line.text else prefix.stamp)
     ]
+
+
+def _stamp_of_frame(line: Line) -> Stamp | None:
+    """The stamp of the last frame of a line."""
+    text = _last_shown(line).text
+    return parse_prefix(text).stamp if may_have_prefix(text.translate(ZEROS)) else None
 
 
 def _last_shown(line: Line) -> Line:
