@@ -10,8 +10,8 @@ import pytest
 from forensics.cli import dev
 from forensics.cli.app import build
 from forensics.core.errors import UsageError
-from forensics.database.rates import RATES_HEADER
 from scripts.train.__main__ import main
+from scripts.train.rates import RATES_HEADER
 
 pytestmark = pytest.mark.seconds
 SHAPES = "RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)\n"
