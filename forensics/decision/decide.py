@@ -176,7 +176,7 @@ def _row_of_last_lines(
         return ()
     if lost := structure.lost_to_end(owned):
         return _at_least(rows, least, structure.LOST_TO_END, lost)
-    if given.exit_status(database) is not None:
+    if given.exit_status(database) == 0:
         return ()
     if stop := structure.stopped_at_work(owned, lane, database):
         return _at_least(rows, least, structure.STOPPED_AT_WORK, stop)

@@ -109,15 +109,19 @@ def codes_in(text: str) -> tuple[Code, ...]:
 
 
 def terms_in(text: str) -> tuple[Term, ...]:
-    """The terms that a question uses, those with the rarest words first, at most TERMS_SHOWN."""
+    """The terms that a question uses, those with the rarest words first, at most TERMS_SHOWN.
+
+    `gpu memory grows` has all words of `memory grows`, and says more: the term of a phrase that is a part of another's is none.
+    """
     words, table = list(stems(text)), _table()
-    scored: list[tuple[float, int]] = []
+    scored: list[tuple[float, int, frozenset[str]]] = []
     for i, (_, phrases) in enumerate(table):
-        best = max((_closeness(words, p) * sum(map(_weights().__getitem__, p)) for p in phrases), default=0.0)
+        weighed = ((_closeness(words, p) * sum(map(_weights().__getitem__, p)), sorted(p)) for p in phrases)
+        best, phrase = max(weighed, default=(0.0, []))
         if best:
-            scored.append((-best, i))
-    scored.sort()
-    return tuple(table[i][0] for score, i in scored[:TERMS_SHOWN] if score <= CLOSE * scored[0][0])
+            scored.append((-best, i, frozenset(phrase)))
+    scored = sorted((s for s in scored if not any(s[2] < other[2] for other in scored)), key=lambda s: s[:2])
+    return tuple(table[i][0] for score, i, _ in scored[:TERMS_SHOWN] if score <= CLOSE * scored[0][0])
 
 
 def is_named_alone(text: str, term: Term) -> bool:

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from forensics import pipeline
 from forensics.advice.evidence import told_first
 from forensics.database import HEALTHY, Database
 from forensics.decision.decide import decide
@@ -337,6 +336,16 @@ def test_a_job_whose_log_ends_with_an_error_of_no_known_kind_ended_badly(
     found = decide(question(lanes=(own,)), knowledge, model(-3.0, **SURE), Precedence(()))
     assert (found.outcome.ended_badly == MIN_BAD_OF_LAST_ERROR) is told
     assert (found.verdict, found.outcome.ledger[-1].feature == LAST_ERROR) == ("undetermined" if told else "no_crash", told)
+
+
+@pytest.mark.parametrize(("status", "verdict"), [(41, "undetermined"), (0, "no_crash")])
+def test_an_error_that_tells_its_exit_status_is_an_error_unless_it_is_zero(
+    status: int, verdict: str, tmp_path: Path, knowledge: Database
+) -> None:
+    log = tmp_path / "train.log"
+    rows = ("INFO quark: step 10 loss 2.1", "INFO quark: step 20 loss 2.0", f"CRITICAL quark: giving up, exit {status}")
+    log.write_text("".join(f"2026-02-01 10:12:0{i} {row}\n" for i, row in enumerate(rows)))
+    assert analyze_paths([log], "case", knowledge).verdict == verdict
 
 
 TIMEOUT, NETWORK, RENDEZVOUS = "distributed.timeout", "distributed.network", "distributed.rendezvous"

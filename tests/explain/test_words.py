@@ -145,3 +145,8 @@ def test_questions_that_are_learned_from_lead_to_causes_that_there_are(knowledge
 def test_a_pasted_line_gets_the_step_that_its_own_words_ask_for(knowledge: Database) -> None:
     told = explain("ERROR: Cannot connect to the Docker daemon at unix:///var/run/docker.sock.", knowledge)
     assert told.causes[0].advice[0].action.startswith("Start Docker")
+
+
+def test_a_phrase_that_says_more_takes_the_place_of_its_part() -> None:
+    assert [t.name for t in terms_in("gpu memory grows every step")] == ["GPU memory leak"]
+    assert "memory leak" in [t.name for t in terms_in("memory grows every step")]

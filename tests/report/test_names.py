@@ -275,3 +275,10 @@ def test_first_and_last_name_of_a_user_and_the_name_of_a_job_are_hidden_wherever
     hidden = names.hide(" ".join([*lines, "thanks, Katarina says katarina; see novak"]))
     assert not re.search("(?i)katarina|novak|kiln|falcon", hidden)
     assert names.hide("job=training and job=4711") == "job=training and job=4711"
+
+
+@pytest.mark.parametrize(
+    "line", ["wandb: Syncing run https://wandb.ai/acme/llm/runs/8x7y6z5w", "run name: s3://bucket/x", "user=https"]
+)
+def test_the_scheme_of_an_address_is_no_name(line: str) -> None:
+    assert Names.among((), [line]).hide("see https://docs.python.org/3 and s3://x") == "see https://docs.python.org/3 and s3://x"
