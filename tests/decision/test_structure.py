@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from forensics import pipeline
 from forensics.advice.evidence import told_first
 from forensics.database import HEALTHY, Database
 from forensics.decision.decide import decide
