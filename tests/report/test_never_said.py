@@ -17,7 +17,9 @@ from tests.conftest import text_source
 from tests.report.never_said import CASES, Once
 
 TESTS = Path(__file__).parents[1]
-MAX_PROCESS_CALLS = 41  # places outside of the rooms that test processes; the last four see how a process starts, what it loads and how it ends
+MAX_PROCESS_CALLS = (
+    41  # places outside of the rooms that test processes; the last four see how a process starts, what it loads and how it ends
+)
 # what was said or was missing -> the test that holds it off: module of tests/, function
 ELSEWHERE = {
     "the kernel died 9.0 s earlier, under what followed from it": "report.test_consequences.test_what_is_earlier_did_not_follow",
