@@ -129,6 +129,7 @@ def page(
         bars=bars(causes),
         bar_width=BAR_WIDTH,
         bar_height=BAR_HEIGHT,
+        month_width=_month_width(len(_months(causes))),
         label_every=-(-len(_months(causes)) // MAX_MONTH_LABELS) or 1,
         colours=dict(zip((c.name for c in causes), SERIES_COLOURS, strict=False)),
         heat_nodes=names,
@@ -142,12 +143,17 @@ def page(
     )
 
 
+def _month_width(months: int) -> float:
+    """The width of a month with its gap: a history of one month is a bar, not a wall."""
+    return BAR_WIDTH / max(months, MAX_MONTH_LABELS)
+
+
 def bars(causes: list[TrendRow]) -> list[Bar]:
     """Stacked bars, one per month, with a colour for each of the most frequent causes."""
     months = _months(causes)
     counts = [dict(c.months) for c in causes]
     highest = max((sum(c.get(m, 0) for c in counts) for m in months), default=1)
-    width = BAR_WIDTH / max(len(months), 1)
+    width = _month_width(len(months))
     made: list[Bar] = []
     for i, month in enumerate(months):
         y = float(BAR_HEIGHT)

@@ -133,6 +133,43 @@ def test_a_key_reaches_a_mark_and_opens_its_row(browser: Any, tmp_path: Path) ->
     assert browser.execute_script("return document.activeElement.closest('.mark.root') !== null")
 
 
+@pytest.mark.parametrize("size", SIZES, ids=lambda s: f"{s[0]}x{s[1]}")
+def test_long_lines_around_the_decisive_one_are_short_until_they_are_clicked(
+    browser: Any, tmp_path: Path, size: tuple[int, int]
+) -> None:
+    opened(browser, tmp_path / "r.html", render(made.report("a word of many " * 33), "html"), size)
+    rows = "const e = document.querySelector('.proof[open] {} .text');"
+    rows += "return Math.round(e.clientHeight / parseFloat(getComputedStyle(e).lineHeight))"
+    beside, decisive = rows.format("span.row"), rows.format("mark")
+    assert browser.execute_script(beside) == (4 if size[0] < 500 else 3) and browser.execute_script(decisive) > 4
+    browser.find_element("css selector", ".proof[open] .rows").click()
+    assert browser.execute_script(beside) > 4
+
+
+def test_a_long_list_of_facts_leaves_no_gap_above_the_buttons(browser: Any, tmp_path: Path) -> None:
+    page = render(made.report("it broke"), "html").replace(
+        "<div><dt>Where", "<div><dt>Long</dt><dd>" + "a fact " * 100 + "</dd></div><div><dt>Where"
+    )
+    opened(browser, tmp_path / "r.html", page)
+    place = "return document.querySelector('{}').getBoundingClientRect().{}"
+    gap = browser.execute_script(place.format(".share", "top")) - browser.execute_script(place.format(".next", "bottom"))
+    assert 0 < gap < 24 and browser.execute_script(place.format(".facts", "height")) > 400
+
+
+def test_the_causes_stay_beside_a_long_list_of_cases(browser: Any, tmp_path: Path) -> None:
+    opened(browser, tmp_path / "index.html", index.index_html(many_rows(100), "incidents"))
+    browser.execute_script("scrollTo(0, 3000)")
+    assert browser.execute_script("return document.querySelector('.causes').getBoundingClientRect().top") == 0
+
+
+def test_trends_of_a_history_with_a_long_name_fit_on_a_phone(browser: Any, tmp_path: Path) -> None:
+    opened(browser, tmp_path / "r.html", history("History of /a/" + "long_" * 30), SIZES[1])
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= SIZES[1][0]
+    assert browser.execute_script("return innerWidth") == SIZES[1][0]
+    line = "return document.querySelector('td.line').getBoundingClientRect().right"
+    assert browser.execute_script(line) <= SIZES[1][0]
+
+
 @pytest.mark.parametrize("case", ["hang_dead_rank", "jupyter_oom", "made"])
 def test_it_prints_on_two_pages(browser: Any, tmp_path: Path, case: str, knowledge: Database) -> None:
     report = made.report() if case == "made" else sample(case, knowledge)
@@ -272,7 +309,7 @@ def test_a_dead_kernels_message_is_readable_where_a_front_end_shows_its_html_alo
     assert not any(b.is_displayed() for b in browser.find_elements("css selector", "button"))  # nothing there runs a click
 
 
-def history() -> str:
+def history(title: str = "History") -> str:
     """The page of a history in which a node fails more often than the others."""
     pytest.importorskip("sqlalchemy", reason="needs the extra history")
     from forensics.history.lemons import lemons
@@ -284,7 +321,7 @@ def history() -> str:
     store.add(
         [incident(n, node=f"gpu-{n % 9 if n > 12 else 0}", time=1_700_000_000 + 86_400 * n, gpu_hours=8.0) for n in range(400)]
     )
-    return page(store, "History", lemons(store, ("gpu_hardware.ecc",), {f"gpu-{n}": 1000.0 for n in range(9)}))
+    return page(store, title, lemons(store, ("gpu_hardware.ecc",), {f"gpu-{n}": 1000.0 for n in range(9)}))
 
 
 @pytest.mark.parametrize("name", ["report", "undetermined", "healthy", "index", "history"])

@@ -139,7 +139,7 @@ def test_the_story_stands_first_and_the_lines_that_decided_next(knowledge: Datab
     heads = re.findall(r"<dt>([^<]+)</dt>|<h2 id=\"(\w+)\"", page)
     assert [a or b for a, b in heads][:6] == ["Why", "Do first", "What", "Where", "evidence", "todo"]
     shown = page.partition('id="evidence"')[2].partition("</section>")[0]
-    assert '<mark class="row"><span class="n">14</span>RuntimeError: mat1 and mat2' in shown
+    assert '<mark class="row"><span class="n">14</span><span class="text">RuntimeError: mat1 and mat2' in shown
     folded = shown.partition('<details class="fold">')[2].partition("</details>")[0]
     assert "9 lines of library code" in folded
     assert folded.count("site-packages") == 3

@@ -113,6 +113,7 @@ def test_causes_of_one_case_are_folded_where_there_are_many() -> None:
     page, text = index.index_html([*several, *single], "cases"), index.index_markdown([*several, *single], "cases")
     folded = page.partition("<details><summary>9 more causes with one case each</summary>")[2].partition("</details>")[0]
     assert folded.count("<li>") == 9 and "- 9 cases of 9 other causes" in text
+    assert "<details open><summary>9 causes with one case each" in index.index_html(single, "cases")  # else nothing stands there
 
 
 def test_failures_come_first_and_otherwise_the_order_stays() -> None:

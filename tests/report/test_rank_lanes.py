@@ -26,6 +26,12 @@ def test_of_1024_ranks_the_odd_one_is_marked_in_a_drawing_of_a_few_rectangles(od
     assert len(html) < 20_000
 
 
+def test_a_few_ranks_stand_apart_each_with_its_number() -> None:
+    html = rank_lanes(drawn(4, 2)).partition("</figcaption>")[2]
+    assert html.count("<rect") == 2 * 4 and html.count('width="246.00"') == 2 * 4
+    assert [html.count(f">{text}</text>") for text in ("rank 0", "1", "2", "3")] == [1, 1, 2, 1]  # the odd one also above
+
+
 def test_the_many_groups_of_one_kind_share_a_lane() -> None:
     dumps = [dump(r, group(str(r // 2), [call(1, pending=True)], [r // 2 * 2, r // 2 * 2 + 1])) for r in range(8)]
     found = picture([*dumps[:7], dump(7, group("3", [], [6, 7]))])

@@ -1,7 +1,8 @@
 """The ranks as a drawing: ranks from left to right, a lane for what each of them does, and one for each kind of group.
 
 In a group's lane the colour tells whether a rank is behind the one that called most. Ranks beside each other with one look are
-one rectangle, so 1,024 ranks are a few of them, and an odd rank has a mark above that is wide enough to be seen.
+one rectangle, so 1,024 ranks are a few of them, and an odd rank has a mark above that is wide enough to be seen. A few ranks
+stand apart, each with its number.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,13 +12,15 @@ from forensics.model.ranks import GroupRow, LastCalls, OddRank, RankPicture, Ran
 from forensics.report.escape import escape_html
 
 WIDTH = 1000.0  # units of the drawing, which fills any screen
-LANE_UNITS = 30  # a line of text, the rectangles below it, and a gap
-LABEL_UNITS = 13  # the line of text
+LANE_UNITS = 34  # a line of text, the rectangles below it, and a gap
+LABEL_UNITS = 16  # the line of text, down to the tails of its letters
 HEAD_UNITS = 26  # for the marks of odd ranks and their numbers
 FOOT_UNITS = 16  # for the first and the last number
 MAX_GROUP_LANES = 8  # kinds of groups: default, data, tensor, pipeline, expert parallel, and a few more
 MAX_MARKS = 64  # as many as odd ranks are told (ranks/picture.py)
 MIN_LABEL_UNITS = 30  # between two numbers of ranks, so that they can be read
+MAX_APART = 16  # ranks with a rectangle and a number each: two digits on a phone take a 20th of its width
+GAP_UNITS = 4  # between two of them: one and a half pixels on a phone, four on a screen
 STATE_COLOURS = {
     "waits": "--symptom",
     "elsewhere": "--root",
@@ -95,13 +98,15 @@ def _lag(behind: int, waits: bool, text: str) -> Cell:
 def _lane(top: float, name: str, cells: Sequence[Cell]) -> Iterator[str]:
     """The rectangles of a lane. One of a single rank among a thousand is a unit wide: it gets no gap."""
     at, unit = 0, WIDTH / max(1, len(cells))
-    yield f'<text x="0" y="{top + LABEL_UNITS - 3}" font-size="12" fill="var(--soft)">{escape_html(name[:60])}</text>'
+    yield f'<text x="0" y="{top + LABEL_UNITS - 4}" font-size="12" fill="var(--soft)">{escape_html(name[:60])}</text>'
     place = f'x="0" y="{top + LABEL_UNITS}" width="100%" height="{LANE_UNITS - LABEL_UNITS - 4}"'
     yield f'<svg {place} viewBox="0 0 {WIDTH:g} 10" preserveAspectRatio="none">'
-    for (colour, text), same in groupby(cells):
+    apart = len(cells) <= MAX_APART
+    gap = GAP_UNITS if apart else 0
+    for (_, colour, text), same in groupby((number if apart else 0, *cell) for number, cell in enumerate(cells)):
         count = len(list(same))
         whose = f"rank {at}" if count == 1 else f"ranks {at} to {at + count - 1}"
-        yield f'<rect x="{at * unit:.2f}" width="{count * unit:.2f}" height="10" fill="var({colour})">'
+        yield f'<rect x="{at * unit:.2f}" width="{count * unit - gap:.2f}" height="10" fill="var({colour})">'
         yield f"<title>{escape_html(f'{whose}: {text}')}</title></rect>"
         at += count
     yield "</svg>"
@@ -120,9 +125,10 @@ def _marks(odd: Sequence[OddRank], world: int) -> Iterator[str]:
 
 
 def _scale(world: int, height: float) -> Iterator[str]:
-    for at, rank in ((0.0, 0), (1.0, world - 1)):
-        anchor = "end" if at else "start"
-        yield f'<text x="{at:.0%}" y="{height - 3}" font-size="12" text-anchor="{anchor}" fill="var(--soft)">rank {rank}</text>'
+    ends = [(0.0, "start", "rank 0"), (1.0, "end", f"rank {world - 1}")]
+    apart = [((rank + 0.5) / world, "middle", str(rank) if rank else "rank 0") for rank in range(world)]
+    for at, anchor, text in apart if world <= MAX_APART else ends:
+        yield f'<text x="{at:.3%}" y="{height - 3}" font-size="12" text-anchor="{anchor}" fill="var(--soft)">{text}</text>'
 
 
 def _spoken(seen: RankPicture) -> str:
