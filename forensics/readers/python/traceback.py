@@ -110,8 +110,11 @@ def read(region: Region) -> Record | None:
     found = PATTERNS.exception_line.match(exception.message.strip())
     if found is None:
         return None
+    below = rows[place + 1 : place + 1 + FRAME_CODE_ROWS]
     frame, frame_line = _own_frame(rows[:place])
     fields = {k: v.strip()[:500] for k, v in found.groupdict().items() if v and v.strip()} | frame
+    if _hands_on(fields, below):
+        return None
     if fields["exc_type"] == "KeyboardInterrupt":
         fields |= _wait(rows[:place])
     last = message_end(rows, place)
@@ -133,6 +136,12 @@ def read(region: Region) -> Record | None:
         lends=True,
         told_to=surely_to if surely_to > exception.line.number else 0,
     )
+
+
+def _hands_on(fields: dict[str, Value], below: list[ParsedLine]) -> bool:
+    """Does torch.multiprocessing tell of a child's exception, whose own traceback stands in `below` and is read for itself?"""
+    heads = (PATTERNS.child_head.match(r.message) for r in below)
+    return str(fields["exc_type"]).endswith("ProcessRaisedException") and any(h and h["spawned"] for h in heads)
 
 
 def _whose(head: ParsedLine, frames: list[str], below: list[ParsedLine]) -> dict[str, Value]:

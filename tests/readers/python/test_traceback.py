@@ -399,6 +399,24 @@ def test_a_spawned_process_whose_parent_was_gone_ends_nothing(
 
 
 @pytest.mark.parametrize(
+    ("between", "types"),
+    [
+        ("\n-- Process 2 terminated with the following error:\n", ["ValueError"]),
+        ("\nstarting again\n", ["torch.multiprocessing.spawn.ProcessRaisedException", "ValueError"]),
+    ],
+)
+def test_the_exception_of_a_spawned_process_is_told_once(
+    events: Callable[[str], list[Observation]], between: str, types: list[str]
+) -> None:
+    inner = 'Traceback (most recent call last):\n  File "/home/u/train.py", line 30, in step\n    go()\nValueError: no batch\n'
+    outer = (
+        'Traceback (most recent call last):\n  File "/home/u/train.py", line 92, in <module>\n    mp.spawn(worker, nprocs=4)\n'
+        "torch.multiprocessing.spawn.ProcessRaisedException: \n"
+    )
+    assert [e.fields["exc_type"] for e in tracebacks(events(outer + between + inner))] == types
+
+
+@pytest.mark.parametrize(
     ("head", "told"),
     [
         ("-- Process 2 terminated with the following error:", {"local_rank": 2}),
