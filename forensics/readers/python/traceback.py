@@ -108,13 +108,10 @@ def read(region: Region) -> Record | None:
         return _cut(region, head, rows, notebook["name"] if notebook else "")
     exception, surely_to = rows[place], list_end(rows, place)
     found = PATTERNS.exception_line.match(exception.message.strip())
-    if found is None:
+    if found is None or _hands_on(found["exc_type"], rows[place + 1 : place + 1 + FRAME_CODE_ROWS]):
         return None
-    below = rows[place + 1 : place + 1 + FRAME_CODE_ROWS]
     frame, frame_line = _own_frame(rows[:place])
     fields = {k: v.strip()[:500] for k, v in found.groupdict().items() if v and v.strip()} | frame
-    if _hands_on(fields, below):
-        return None
     if fields["exc_type"] == "KeyboardInterrupt":
         fields |= _wait(rows[:place])
     last = message_end(rows, place)
@@ -138,10 +135,10 @@ def read(region: Region) -> Record | None:
     )
 
 
-def _hands_on(fields: dict[str, Value], below: list[ParsedLine]) -> bool:
+def _hands_on(exception: str, below: list[ParsedLine]) -> bool:
     """Does torch.multiprocessing tell of a child's exception, whose own traceback stands in `below` and is read for itself?"""
     heads = (PATTERNS.child_head.match(r.message) for r in below)
-    return str(fields["exc_type"]).endswith("ProcessRaisedException") and any(h and h["spawned"] for h in heads)
+    return exception.endswith("ProcessRaisedException") and any(h and h["spawned"] for h in heads)
 
 
 def _whose(head: ParsedLine, frames: list[str], below: list[ParsedLine]) -> dict[str, Value]:
