@@ -22,7 +22,7 @@ from forensics.capture.bundle import RUN_FILE, state_folder
 from forensics.capture.guard import Guard
 
 if TYPE_CHECKING:
-    import pytest
+    from _pytest.terminal import TerminalReporter
 
 PLUGIN_WAIT_S = 180.0  # a report takes a second or two on a quiet machine; the first one there is compiles the signatures
 REAP_S, REAP_POLL_S = 10.0, 0.02  # chosen by hand: a worker whose connection is closed ends in a part of a second
@@ -133,10 +133,6 @@ def _text(path: Path) -> str:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
-
-
-if TYPE_CHECKING:
-    from _pytest.terminal import TerminalReporter
 
 
 class Workers:

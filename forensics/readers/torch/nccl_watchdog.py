@@ -17,7 +17,6 @@ rank_0/stderr.log, rank_1/stderr.log: waits in work 808, last enqueued 811      
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -207,9 +206,6 @@ def _value(name: str, text: str) -> Value:
     return text if name in ("op", "error") else int(text[:18])
 
 
-if TYPE_CHECKING:
-    from forensics.readers.torch.culprit_rank import Report
-
 NCCL_TIMEOUT_KIND = "nccl_watchdog"
 DECIDED = ("culprit_rank", "culprit_ranks")
 
@@ -219,8 +215,6 @@ def merge_nccl_timeouts(events: Mapping[str, Sequence[Observation]]) -> dict[str
     reports = [e for found in events.values() for e in found if e.kind == NCCL_TIMEOUT_KIND]
     if len({e.source for e in reports}) < 2:
         return {source: [*found] for source, found in events.items()}
-    from forensics.readers.torch.culprit_rank import find_culprit
-
     first_of_timeout: dict[int, Observation] = {}
     for group in _at_once(reports):
         if len({e.source for e in group}) < 2 or any(name in e.fields for e in group for name in DECIDED):
@@ -247,15 +241,11 @@ def _at_once(reports: Sequence[Observation]) -> list[list[Observation]]:
 
 
 def _apart(a: Observation, b: Observation) -> bool:
-    from forensics.readers.torch.nccl_watchdog import MAX_TIMEOUT_GAP_S
-
     gap = a.stamp.seconds_after(b.stamp) if a.stamp and b.stamp else None
     return gap is not None and abs(gap) > MAX_TIMEOUT_GAP_S
 
 
-def _report_of(event: Observation) -> "Report":
-    from forensics.readers.torch.culprit_rank import Report
-
+def _report_of(event: Observation) -> Report:
     def number(name: str) -> int | None:
         value = event.fields.get(name)
         return value if isinstance(value, int) else None
