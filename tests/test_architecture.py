@@ -25,40 +25,30 @@ BELOW: dict[str, set[str]] = {
     "database": {"line_formats", "data_files", "model", "core"},
     "config": {"data_files", "database", "core"},
     # bytes to observations
-    "dumps": {"model", "core"},
-    "sources": {"dumps", "line_formats", "model", "core"},
-    "parallel": {"sources", "model"},
+    "sources": {"line_formats", "model", "core"},
     "line_formats": {"data_files", "model", "core"},
     "scan": {"database", "model", "core"},
-    "programs": {"model", "core"},
-    "readers": {"data_files", "programs", "line_formats", "database", "model", "core"},
+    "readers": {"data_files", "line_formats", "database", "model", "core"},
     "ranks": {"capture", "readers", "line_formats", "database", "model", "core"},
     "series": {"readers", "line_formats", "database", "model", "core"},
-    # what belongs together, what ended, whose it is, why
-    "correlation": {"readers", "line_formats", "database", "model", "core"},
-    "outcome": {"readers", "templates", "line_formats", "database", "model", "core"},
-    "ownership": {"readers", "outcome", "correlation", "line_formats", "database", "model"},
+    # what ended, what belongs together and whose it is, why
+    "outcome": {"readers", "line_formats", "database", "model", "core"},
+    "correlation": {"outcome", "readers", "line_formats", "database", "model", "core"},
     "decision": {"readers", "core", "outcome", "database", "data_files", "model"},
     # what to do, what to tell
     "estimate": {"data_files", "readers", "model", "core"},
     "advice": {"estimate", "readers", "database", "model", "core"},
-    "context": {"series", "readers", "programs", "database", "model", "core"},
-    "templates": {"line_formats", "model", "core"},
+    "context": {"series", "readers", "database", "model", "core"},
     "report": {"model", "core"},
     # the stages in order
-    "source_analysis": {
-        *("context", "core", "correlation", "database", "readers", "line_formats", "model", "outcome", "parallel"),
-        *("ranks", "scan", "series", "sources"),
-    },
-    "summary": {"advice", "correlation", "core", "model", "ownership", "source_analysis"},
     "pipeline": {
-        *("advice", "config", "context", "core", "correlation", "database", "decision", "readers", "model", "outcome"),
-        *("ownership", "series", "source_analysis", "sources", "summary", "templates", "version"),
+        *("advice", "config", "context", "core", "correlation", "database", "decision", "line_formats", "model", "outcome"),
+        *("ranks", "readers", "scan", "series", "sources", "version"),
     },
     # at the death: what watches a job imports nothing of what analyses it
     "capture": set(),
     # again
-    "history": {"readers", "config", "report", "templates", "model", "core"},
+    "history": {"readers", "config", "report", "model", "core"},
     "fleet": {"history", "pipeline", "database", "report", "model", "core"},
     # who asks
     "signature_lint": {"data_files", "advice", "config", "database", "ranks", "model", "readers", "series", "core"},
@@ -95,9 +85,8 @@ BELOW: dict[str, set[str]] = {
             "signature_export",
             "sinks",
             "signature_lint",
-            "source_analysis",
         ),
-        *("sources", "templates", "version"),
+        *("sources", "version"),
     },
     "api": {"pipeline", "capture", "config", "correlation", "database", "report", "model", "core"},
     "adapters": {"api", "capture", "history", "report", "model", "core", "version"},
@@ -108,8 +97,8 @@ PAGE = ROOT.parent / "docs" / "architecture.md"
 PICTURE = PAGE.with_name("rooms.svg")
 # Behind the readers nobody parses a line of a log. These patterns are of other texts; the reason stands beside each.
 BEHIND_READERS = (
-    *("advice", "context", "correlation", "decision", "estimate", "explain", "history", "outcome", "ownership", "pipeline"),
-    *("ranks", "report", "series", "source_analysis", "summary"),
+    *("advice", "context", "correlation", "decision", "estimate", "explain", "history", "outcome", "pipeline"),
+    *("ranks", "report", "series"),
 )
 OF_OTHER_TEXTS = {
     "advice/alternatives.py": "texts of remedies: their words, and the settings that they name",
@@ -127,7 +116,7 @@ OF_OTHER_TEXTS = {
     "explain/words.py": "what the user typed: a question, and the settings that remedies name",
     "history/jobs.py": "rows of sacct, and host lists in them; the command line of a captured run",
     "history/fingerprint.py": "names that differ in each run, in a line that was reduced to its template; paths and the name of a step among the facts",
-    "ownership/runs.py": "names of files",
+    "correlation/runs.py": "names of files",
     "ranks/waits.py": "the operation of a call between two ranks, in a dump",
     "report/brief/sections.py": "numbers in lines that are equal but for them",
     "report/brief/voices.py": "words of a name, which may be a sentence; pieces of any text",
@@ -142,7 +131,7 @@ OF_OTHER_TEXTS = {
     "report/redaction/secrets.py": "secrets in any text, shapes of tokens",
     "report/redaction/names.py": "names of persons and hosts, and places of them",
     "series/silence.py": "the scope of a series; digits that differ in a heartbeat",
-    "summary/reported_subject.py": "the name of a job",
+    "pipeline/reported_subject.py": "the name of a job",
 }
 # What a reader knows once: texts that only a pattern of it has, and the modules that may have one.
 ONE_DEFINITION = {
@@ -155,7 +144,7 @@ ONE_DEFINITION = {
     "the kernel's table of processes": (r"\\\[\\s\*pid", {"readers/kernel/process_table.py"}),
     "the bar of tqdm": (r"\\d\\d\(\?:\[\^\\\]", {"readers/progress/counters.py"}),
 }
-KNOW_NO_CAUSE = ("readers", "ranks", "series", "correlation", "outcome", "ownership", "decision", "history", "fleet")
+KNOW_NO_CAUSE = ("readers", "ranks", "series", "correlation", "outcome", "decision", "history", "fleet")
 NOT_CAUSES = {  # names of Dask's, which begin like a family
     *("distributed.nanny", "distributed.worker", "distributed.scheduler"),
     "distributed.batched - INFO - Batched Comm Closed",
@@ -205,9 +194,7 @@ def test_every_room_has_a_row() -> None:
 
 def test_the_top_of_the_package_holds_only_the_ways_in() -> None:
     files = {p.name for p in ROOT.glob("*.py")}
-    assert files == {"__init__.py", "__main__.py", "pipeline.py", "version.py"}, (
-        "move the other file into the room of its purpose"
-    )
+    assert files == {"__init__.py", "__main__.py", "version.py"}, "move the other file into the room of its purpose"
 
 
 def test_the_arrows_between_rooms_go_one_way() -> None:

@@ -60,7 +60,7 @@ MAX_MODULES = 380  # 370 of the package are loaded for a short log with numbers 
 HEAVY = {
     *("typer", "rich", "numpy", "pandas", "pickle", "statistics", "hashlib", "platformdirs", "shlex", "traceback"),
     *("inspect", "typing_extensions"),
-    *("forensics.ranks", "forensics.programs.habits"),
+    *("forensics.ranks", "forensics.readers.programs.habits"),
 }
 
 

@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from forensics.database import HEALTHY, Database
-from forensics.dumps import is_flight_recorder, read_flight_recorder
 from forensics.report.document import document
+from forensics.sources.rank_dumps import is_flight_recorder, read_flight_recorder
 from tests.report.samples import sample
 
 FOLDER = Path(__file__).parents[1] / "sample_logs"

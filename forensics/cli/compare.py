@@ -47,9 +47,9 @@ def _compared(good: Path, bad: Path, redact: bool) -> "Difference":
     """The difference of the two runs. `redact`: with stand-ins for names."""
     from forensics import pipeline, sources
     from forensics.correlation.stream import spool
+    from forensics.pipeline.source_analysis import analyze_sources
     from forensics.report.redaction import mask_secrets
     from forensics.report.redaction.walk import changed
-    from forensics.source_analysis import analyze_sources
 
     noted: list[Warning] = []
     kept = [[spool(s) for s in sources.open_paths([path], noted.append)] for path in (good, bad)]

@@ -82,7 +82,7 @@ def _matches(given: "list[Source]", wanted: str, most: int) -> Iterator[str]:
 def numbered(source: "Source") -> Iterator[Row]:
     """The lines of a source with their numbers in the original file."""
     from forensics.core.text import last_frame, printable
-    from forensics.templates import ignore_warning, whole_lines
+    from forensics.readers.templates import ignore_warning, whole_lines
 
     number = 0
     for block in whole_lines(source.blocks(ignore_warning)):

@@ -43,8 +43,8 @@ def ranks(
 def _picture(paths: list[Path], jobs: int | None) -> "RankPicture":
     """What the dumps show, and a note for what was not read."""
     from forensics import pipeline, sources
-    from forensics.source_analysis import analyze_sources
-    from forensics.source_analysis.placement import rank_picture
+    from forensics.pipeline.placement import rank_picture
+    from forensics.pipeline.source_analysis import analyze_sources
 
     noted: list[Warning] = []
     knowledge = pipeline.database()

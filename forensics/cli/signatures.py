@@ -193,7 +193,7 @@ def _line_at(place: str) -> str:
     """The line at a place such as `logs/job.log:120`; empty if it is none. Raises UsageError if the log has no such line."""
     from forensics import sources
     from forensics.cli.lines import numbered
-    from forensics.templates import ignore_warning
+    from forensics.readers.templates import ignore_warning
 
     name, _, number = place.rpartition(":")
     if not (number.isdecimal() and name and Path(name).exists()):

@@ -99,8 +99,8 @@ def _entries(paths: list[Path], wanted: _Wanted, redact: bool) -> Iterator["Entr
     from forensics import pipeline, sources
     from forensics.correlation import window
     from forensics.correlation.stream import entries, merge_streams, spool
+    from forensics.pipeline.source_analysis import analyze_sources
     from forensics.report.redaction import LineMasker
-    from forensics.source_analysis import analyze_sources
 
     noted: list[Warning] = []
     with bar(paths):

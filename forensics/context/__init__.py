@@ -49,7 +49,7 @@ def job_context(
     if not scans:
         return JobContext()
     from forensics.context.signs import context_signs  # all of these are imported only if there are remedies to select
-    from forensics.programs import programs
+    from forensics.readers.programs import programs
     from forensics.readers.python.lock_holders import lock_holder
     from forensics.readers.settings.run_settings import run_settings
     from forensics.readers.stamps.moment import elapsed

@@ -1,8 +1,11 @@
-"""Correlation: to which clock, process, rank, job and incident an observation belongs.
+"""Correlation: to which clock, process, rank, job and incident an observation belongs, and whether it is the subject's own.
 
 An observation gets a time if its clock can be justified, else a lane of its own. Several ids of one process, rank or GPU are
 joined. Observations that belong together form an incident. Each assumption (a year, a date, a zone) is a Warning; a time is never
 invented. In this room an observation is also called an event: it has a place in time.
+
+`owners` says whose evidence is: the subject's own (`mine`), another entity's (`others`) or `unknown`, and by which link. Evidence
+of others never becomes the subject's cause, however severe it is; what only time links to it counts less the further away it is.
 """
 
 from forensics.correlation.clock_alignment import align_clocks, assign_times

@@ -37,9 +37,9 @@ from forensics.core import lazy
 from forensics.model import Finding, Proof, Report
 from forensics.readers.python.frames import file_frame
 from forensics.readers.python.library_files import is_others_code
+from forensics.readers.templates import DIGITS_PATTERN, template
 from forensics.report import with_stand_ins
 from forensics.report.redaction import mask_secrets
-from forensics.templates import DIGITS_PATTERN, template
 
 HEX_CHARS = 16  # 64 bits: among a million incidents two are equal by accident with a probability of 3e-8
 MAX_FINGERPRINT_PROOFS = 5  # evidence lines that are read; the first one is decisive

@@ -33,8 +33,8 @@ from forensics.readers.lanes.line_classes import (
     names_a_place_in_code,
     tells_no_reason,
 )
+from forensics.readers.templates import TemplateGroup, Templates, ignore_warning, known_templates, sample_blocks, split_rows
 from forensics.readers.words import continued_lines
-from forensics.templates import TemplateGroup, Templates, ignore_warning, known_templates, sample_blocks, split_rows
 
 MAX_SHOWN_LINES = 10  # chosen by hand: with their context a screen, for a reader who decides if no message is known
 MAX_GAP_TO_BEST = 4.0  # log odds; a line that is less likely by more than this is not shown

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from forensics.core.text import last_frame
 from forensics.model import MessageGroup, Scan
 from forensics.readers.lanes.line_classes import TROUBLE, LineClasses
-from forensics.templates import Templates
+from forensics.readers.templates import Templates
 
 MAX_LAST_CHARS = 500  # of a line: five rows of a page
 OWN_LINES = 20  # chosen by hand: of each source of the subject, a screen

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from forensics.core.text import printable
-from forensics.dumps import DumpError, read_flight_recorder
-from forensics.dumps.base import MAX_DUMP_BYTES
 from forensics.model import Source, Warn, Warning
 from forensics.model.dumps import Dump
 from forensics.sources.blob import Blob, error_text, warning_kind
+from forensics.sources.rank_dumps import DumpError, read_flight_recorder
+from forensics.sources.rank_dumps.base import MAX_DUMP_BYTES
 
 DUMP_FORMAT = "flight recorder"
 

@@ -12,13 +12,13 @@ from msgspec.structs import replace
 
 from forensics.core import limits
 from forensics.core.errors import unexpected
-from forensics.dumps import is_flight_recorder
 from forensics.model import Source, Warn, Warning
 from forensics.sources import bundles
 from forensics.sources.archives import archive_members, detect_archive
 from forensics.sources.blob import Blob, error_text, first_bytes, warning_kind
 from forensics.sources.compression import detect_compression, unpacked_stream
 from forensics.sources.encodings import BINARY_JOURNAL_MAGIC
+from forensics.sources.rank_dumps import is_flight_recorder
 from forensics.sources.texts import text_source
 
 MIN_HEAD_BYTES = 4096  # fewer unpacked bytes do not show what the data is; it is then opened again

@@ -8,7 +8,7 @@ from typer.testing import CliRunner, Result
 
 from forensics.cli.app import build
 from forensics.core.errors import SourceError, UsageError
-from tests.dumps.hostile_pickles import HOSTILE
+from tests.sources.rank_dumps.hostile_pickles import HOSTILE
 
 CAPTURED = Path(__file__).parents[1] / "ranks" / "captured"
 

@@ -7,7 +7,7 @@ import pytest
 
 from forensics import sources
 from forensics.model import HABITS, Program
-from forensics.programs.habits import read_program
+from forensics.readers.programs.habits import read_program
 
 TRAIN = """\
 import torch

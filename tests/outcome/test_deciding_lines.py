@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from forensics import templates
 from forensics.database import Database
 from forensics.model import MessageGroup, Report, Scan, Source
 from forensics.outcome import line_classes, lines_to_read, rank_lines, reason_lines
@@ -25,6 +24,7 @@ from forensics.outcome.deciding_lines import (
     LineWeights,
     candidate_lines,
 )
+from forensics.readers import templates
 from forensics.report import render
 from forensics.report.phrases import GUESSED, is_guess
 from forensics.scan import scan

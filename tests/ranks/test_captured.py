@@ -10,9 +10,9 @@ from forensics import sources
 from forensics.database import Database
 from forensics.model.ranks import RankPicture
 from forensics.pipeline import analyze_paths
+from forensics.pipeline.placement import rank_picture
+from forensics.pipeline.source_analysis import analyze_sources
 from forensics.report.phrases import what_happened
-from forensics.source_analysis import analyze_sources
-from forensics.source_analysis.placement import rank_picture
 from tests.report.samples import sample
 
 CAPTURED = Path(__file__).parent / "captured"

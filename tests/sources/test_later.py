@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from msgspec import to_builtins
 
-from forensics import pipeline, source_analysis, sources
+from forensics import pipeline, sources
 from forensics.core.errors import SourceError
 from forensics.database import Database
+from forensics.pipeline import source_analysis
 from forensics.sources import blob
 from forensics.sources.files import open_regular
 

@@ -29,8 +29,8 @@ from forensics.core import lazy
 from forensics.data_files.named_parts import patterns_of
 from forensics.database import read_table
 from forensics.model import Fields, LinesAround, Proof, Value
-from forensics.programs.code import is_written_map
 from forensics.readers.base import nothing_near
+from forensics.readers.programs.code import is_written_map
 from forensics.readers.python.failing_parts import LOOKED_UP_IN, PART_FACTS, failing_parts
 from forensics.readers.python.frames import BOX, FRAME_CODE_ROWS, cell_number
 from forensics.readers.python.library_files import (

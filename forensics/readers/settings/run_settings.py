@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from forensics.core import lazy
 from forensics.data_files.named_parts import every_value
 from forensics.model import Habit, Region, Scan, Trigger
-from forensics.programs.code import PLAIN_SETTING_PATTERN, SETTING_OF_NAME
+from forensics.readers.programs.code import PLAIN_SETTING_PATTERN, SETTING_OF_NAME
 
 TRIGGER = Trigger(
     "run_settings",

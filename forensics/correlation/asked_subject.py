@@ -1,0 +1,219 @@
+"""The subject is what the user asks about: the job, the notebook, or the machine if only logs of hosts were given.
+
+train.log, dmesg.txt    -> the job that wrote train.log; dmesg.txt is the log of its host
+run1.log, run2.log      -> the run that wrote run2.log; the earlier run is an attempt before it (see runs.py)
+dmesg.txt               -> the machine
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import cached_property
+from types import MappingProxyType
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from forensics.correlation.runs import attempts_by_job
+from forensics.database import Database
+from forensics.model import Incident, Observation, SourceSummary
+from forensics.model.verdicts import Entity, Lane, LaneKind
+from forensics.readers.capture.captured_end import CapturedRun
+from forensics.readers.identity.entity_ids import FileNameIds, ids_of_file_name
+from forensics.readers.lanes.lane_rows import HOST_FORMATS, is_scheduler_log_name
+
+OWN_KINDS: tuple[LaneKind, ...] = ("job", "notebook")
+
+
+class Subject(Struct, frozen=True, dict=True):  # a folder of thousands of logs is asked for its times with each event
+    """The job, notebook or machine that the verdict is about.
+
+    `own`: names of the sources that it wrote; for a machine all sources. `starts`, `ends`: first and last known time of each of
+    these. `pids`: its processes, as far as its logs name them. `machine`: only logs of hosts were given. `lanes`: of all sources,
+    by name. `hosts`: those that its own lines name. `earlier`: the runs of the same program before it, in order. `other_runs`:
+    names of the sources that other runs wrote. `beside`: the last run of each job that is no attempt of this one, in order, with
+    the runs before it. `captured`: what captures say of its runs, one for each node of a job. `crowded`: hosts' logs tell of
+    deaths in several incidents, and its own logs have no time that could tie it to one of them.
+    """
+
+    own: frozenset[str]
+    starts: Mapping[str, datetime | None]
+    ends: Mapping[str, datetime | None]
+    pids: frozenset[int]
+    machine: bool
+    lanes: Mapping[str, tuple[Lane, ...]] = field(default_factory=dict)
+    hosts: frozenset[str] = frozenset()
+    earlier: tuple["Subject", ...] = ()
+    other_runs: frozenset[str] = frozenset()
+    captured: tuple[CapturedRun, ...] = ()
+    beside: tuple["Subject", ...] = ()
+    crowded: bool = False
+
+    @property
+    def named(self) -> list[FileNameIds]:
+        """The ids in the names of its own files."""
+        return [ids_of_file_name(name) for name in self.own]
+
+    @property
+    def has_host_log(self) -> bool:
+        """Was a log of a host given in addition to its own?"""
+        return len(self.lanes) > len(self.own) + len(self.other_runs)
+
+    def own_lanes(self) -> list[Lane]:
+        """The lanes that the subject wrote: those of jobs and notebooks in its own sources. For a machine the kernel's lanes, or
+        the largest lane.
+
+        A host has a hundred services, and one of them always ends with an error.
+        """
+        found = [lane for name in sorted(self.own) for lane in self.lanes.get(name, ())]
+        if self.machine:
+            kernel = [lane for lane in found if lane.kind == "kernel"]
+            return kernel or sorted(found, key=lambda lane: -lane.digest.lines)[:1]
+        jobs = [lane for lane in found if lane.kind in OWN_KINDS]
+        return jobs or found
+
+    def last_attempt_lines(self) -> dict[str, int]:
+        """Of each of its own sources, the first line of the last attempt; if several programs write it, the smallest one."""
+        starts: dict[str, int] = dict.fromkeys(self.own, 1)
+        of_source: dict[str, list[int]] = defaultdict(list)
+        for lane in self.own_lanes():
+            if lane.attempts:
+                of_source[lane.source].append(lane.attempts[-1].first_line)
+        return starts | {name: min(of_source[name]) for name in self.own if name in of_source}
+
+    def main_lane(self) -> Lane | None:
+        """The own lane with most lines."""
+        return max(self.own_lanes(), key=lambda lane: lane.digest.lines, default=None)
+
+    @cached_property
+    def end(self) -> datetime | None:
+        """The latest known time of its own logs."""
+        return max((t for t in self.ends.values() if t), default=None)
+
+    @cached_property
+    def start(self) -> datetime | None:
+        """When its captured commands started, else the earliest known time of its own logs; None if one of them has no time."""
+        if self.captured:
+            moments = [run.started for run in self.captured if run.started]
+            return min(moments) if len(moments) == len(self.captured) else None
+        return None if not self.starts or None in self.starts.values() else min(t for t in self.starts.values() if t)
+
+    def entity(self) -> Entity:
+        """Its kind and its name for the reader."""
+        if self.machine:
+            return Entity("machine", "")
+        lane = self.main_lane()
+        jobs = sorted({n.job for n in self.named if n.job})
+        if jobs:
+            return Entity("job", " and ".join(jobs[:3]))
+        if lane and lane.kind == "notebook":
+            return Entity("notebook", lane.source)
+        return Entity("job", lane.source if lane else "")
+
+
+MAX_KNOWN_RUNS = 100  # chosen by hand: the last ones; each of thousands would hold the names of all others
+
+
+def find_subject(
+    summaries: Iterable[SourceSummary],
+    lanes: Mapping[str, tuple[Lane, ...]],
+    pids: Mapping[str, frozenset[int]],
+    head: Callable[[str], Sequence[str]] = lambda _name: (),
+    captured: Mapping[str, CapturedRun] = MappingProxyType({}),
+) -> Subject:
+    """The subject of these sources. `lanes`, `pids`, `head` (the first lines), `captured`: by source."""
+    every = list(summaries)
+    own = [s for s in every if not s.format.startswith(HOST_FORMATS) and not _is_of_scheduler(s.name, lanes.get(s.name, ()))]
+    if not own:
+        return _subject(every, frozenset(s.name for s in every), lanes, pids, machine=True)
+    jobs = [
+        [_subject(own, names, lanes, pids, captured=captured) for names in attempts]
+        for attempts in attempts_by_job(own, head, MAX_KNOWN_RUNS)
+    ]
+    found = [replace(last, earlier=tuple(before)) for *before, last in jobs]
+    return replace(found[-1], beside=tuple(found[:-1]))
+
+
+def among_incidents(subject: Subject, incidents: Iterable[Incident], database: Database) -> Subject:
+    """`subject` with what the incidents of hosts around it mean for its evidence."""
+    if subject.machine or subject.end is not None:
+        return subject
+    deadly = [
+        i
+        for i in incidents
+        if any(e.source not in subject.own and database.has_trait(e.cause, "process_death") for e in i.events)
+    ]
+    return replace(subject, crowded=len(deadly) > 1)
+
+
+def _is_of_scheduler(name: str, lanes: Sequence[Lane]) -> bool:
+    """Is it the log of a scheduler's daemon? Its own program has the kind of lane then."""
+    return is_scheduler_log_name(name) or any(x.kind == "scheduler" and x.entity == Entity("job", name) for x in lanes)
+
+
+def _subject(
+    summaries: Sequence[SourceSummary],
+    names: frozenset[str],
+    lanes: Mapping[str, tuple[Lane, ...]],
+    pids: Mapping[str, frozenset[int]],
+    machine: bool = False,
+    captured: Mapping[str, CapturedRun] = MappingProxyType({}),
+) -> Subject:
+    """The subject that wrote the sources `names`; other runs wrote the others of `summaries`."""
+    own = [s for s in summaries if s.name in names]
+    return Subject(
+        own=names,
+        starts={s.name: s.first_time for s in own},
+        ends={s.name: s.last_time for s in own},
+        pids=frozenset(p for name in names for p in pids.get(name, ())),
+        machine=machine,
+        lanes=lanes,
+        other_runs=frozenset(s.name for s in summaries) - names,
+        captured=tuple(captured[name] for name in sorted(names) if name in captured),
+    )
+
+
+def subject_of(incident: Incident, asked: Subject) -> Subject:
+    """`asked`, or, if none of its own logs has a line of `incident`, the latest earlier run or job beside it that has one."""
+    sources = {o.source for o in incident.events}
+    runs = (run for job in (asked, *reversed(asked.beside)) for run in (job, *reversed(job.earlier)))
+    return next((run for run in runs if run.own & sources), asked)
+
+
+def job_of(incident: Incident, asked: Subject) -> str:
+    """The name of the job that the incident is about, if jobs stand beside the one that is asked about; else empty."""
+    entity = subject_of(incident, asked).entity()
+    number = any(n.job == entity.name for n in subject_of(incident, asked).named)
+    return (f"job {entity.name}" if number else entity.name.rpartition("/")[2]) if asked.beside else ""
+
+
+def last_that(asked: Subject, failed: Callable[[Subject], bool]) -> Subject:
+    """The last in time of the jobs that `failed`, the others beside it; `asked`, which is the last of all, if none did."""
+    jobs = (*asked.beside, replace(asked, beside=()))
+    told = next((job for job in reversed(jobs) if failed(job)), jobs[-1])
+    return replace(told, beside=tuple(job for job in jobs if job is not told))
+
+
+def part_by_job(found: Iterable[Incident], asked: Subject) -> list[Incident]:
+    """`found`, each in parts if several jobs ran at its time: that of the job that is asked about first, then the latest.
+
+    What no log of a job tells is in the part of the job whose lines a number or a name links it to, else in that of `asked`.
+    """
+    jobs = (asked, *reversed(asked.beside))
+    place = {name: i for i, job in enumerate(jobs) for run in (job, *job.earlier) for name in run.own}
+    parted: list[tuple[int, Incident]] = []
+    for incident in found:
+        parts: dict[int, list[Observation]] = defaultdict(list)
+        pairs = [(a, b) for k in incident.links if k.kind != "time" for a, b in ((k.first, k.second), (k.second, k.first))]
+        linked = {other: place[own[0]] for own, other in pairs if own[0] in place}
+        for event in incident.events:
+            parts[place.get(event.source, linked.get(event.place, 0))].append(event)
+        parted += [(i, _part(incident, parts[i])) for i in parts]
+    return [part for _, part in sorted(parted, key=lambda found: found[0])] if asked.beside else [*found]
+
+
+def _part(incident: Incident, events: Sequence[Observation]) -> Incident:
+    """The `events` of an incident, with their links and times."""
+    places, times = {e.place for e in events}, [e.time for e in events if e.time]
+    links = tuple(k for k in incident.links if {k.first, k.second} <= places)
+    return Incident(tuple(events), links, min(times, default=None), max(times, default=None))

@@ -1,0 +1,165 @@
+"""The observations of all sources on one clock, as far as clocks allow it, and cut into incidents.
+
+train.log   2026-05-01 10:00:07 ... exit status 137      dmesg.log   [ 3010.69] Killed process 24488 (python)
+-> the clock of each source, the observations in order of time, and one incident that a pid links
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+
+from msgspec.structs import replace
+
+from forensics import correlation, readers, series
+from forensics.database import Database
+from forensics.model import Incident, Observation, Warning
+from forensics.model.ranks import RankPicture, RankProcess
+from forensics.pipeline.source_analysis import SourceAnalysis, call_or_warn
+from forensics.sources.renumber import renumbered
+
+ABORTED = "Aborted"  # as faulthandler calls it: the line of the program that it tells may not be that of the other ranks
+MAX_TIMES_COMPARED = 5_000_000  # pairs of times of two sources: comparing them takes about a second
+
+
+def placed_observations(
+    analyses: Sequence[SourceAnalysis], knowledge: Database, noted: list[Warning]
+) -> tuple[dict[str, correlation.Clock], list[Observation], RankPicture | None]:
+    """The clock of each source, and all observations in order of time. Their lines are numbered as in the original files. And the
+    picture of the ranks, where there are dumps of them."""
+    events = {r.name: list(r.events) for r in analyses}
+    events = call_or_warn(
+        lambda: series.with_limit_steps(readers.merge_nccl_timeouts(events), knowledge),
+        events,
+        "what several sources show together",
+        None,
+        noted.append,
+    )
+    undrawn: tuple[dict[str, list[Observation]], RankPicture | None] = events, None
+    with_ranks = partial(_with_ranks, analyses, events, knowledge)
+    events, seen = call_or_warn(with_ranks, undrawn, "what the dumps of the ranks show", None, noted.append)
+    clocks = clocks_of(analyses, events, knowledge, noted)
+    own = {r.name: r.scan.source for r in analyses}
+    every = [e for found in events.values() for e in found]
+    return clocks, [renumbered(e, own[e.source]) for e in correlation.assign_times(every, clocks)], seen
+
+
+def rank_picture(
+    analyses: Sequence[SourceAnalysis], events: Mapping[str, Sequence[Observation]], knowledge: Database, by_logs: bool = False
+) -> RankPicture | None:
+    """Who waits for whom, if there are dumps of ranks, or stacks of several. `events`: of the logs beside them, by source.
+    `by_logs`: without either, by the ends of ranks that logs tell."""
+    dumps = [r.dump for r in analyses if r.dump is not None]
+    stacks = [one for r in analyses for one in r.stacks]
+    every = [e for found in events.values() for e in found]
+    aborted = any(e.fields.get("fatal_error") == ABORTED and "rank" in e.fields for e in every)
+    if not dumps and len(stacks) < 2 and not by_logs and not aborted:
+        return None
+    from forensics import ranks  # most inputs have no dumps
+
+    names = ranks.numbered_names([r.name for r in analyses])
+    stacks = ranks.ranked(stacks, names)
+    ids = (m.ids for m in correlation.read_id_mappings(r.scan for r in analyses))
+    processes = ranks.rank_processes(ids, every, stacks)
+    written = {r.name: r.scan.source.modified for r in analyses if (r.dump or r.stacks) and r.scan.source.modified}
+    return ranks.picture(dumps, stacks, ranks.ended_ranks(every, processes, knowledge, names), processes, written, by_logs)
+
+
+def _with_ranks(
+    analyses: Sequence[SourceAnalysis], events: dict[str, list[Observation]], knowledge: Database
+) -> tuple[dict[str, list[Observation]], RankPicture | None]:
+    """`events` by source, with what the dumps of the ranks show, and that picture. The event stands for what the stacks of the
+    same ranks show one by one. In a run that ended well, or that somebody stopped, they waited for a while only, if not for one
+    rank again and again."""
+    runs = [r.captured for r in analyses if r.captured]
+    ended_well = bool(runs) and all(run.ended_well for run in runs)
+    seen = rank_picture(analyses, events, knowledge)
+    if seen is None:
+        return events, None
+    from forensics import ranks
+
+    if ended_well:
+        return events, _late(seen, analyses)
+    causes = {e.cause for found in events.values() for e in found if e.cause and e.weight != "hint"}
+    decided = {cause for one in knowledge.records[ranks.RANKS_RECORD].values() for cause in one.decides}
+    found = ranks.observation(seen, knowledge.records[ranks.RANKS_RECORD], causes)
+    if found is None or (seen.basis and not ranks.is_wait(causes, decided, knowledge)):
+        return events, _late(seen, analyses) or seen
+    pids = {row.pid for row in seen.rows} | {one.pid for r in analyses for one in r.stacks}  # a launcher has no row
+    told = {(one.source, line.number) for r in analyses for one in r.stacks for t in one.threads for line in (t.head, *t.lines)}
+    rest = {
+        source: [e for e in own if e.place not in told and not (e.cause in decided and e.fields.get("pid") in {None, *pids})]
+        for source, own in events.items()
+    }
+    return {**rest, found.source: [*rest[found.source], found]}, seen
+
+
+def _late(seen: RankPicture, analyses: Sequence[SourceAnalysis]) -> RankPicture | None:
+    """The picture, if it shows one rank that is late again and again: by its dumps, or by stacks of several moments."""
+    from forensics import ranks
+
+    if seen.odd and all(odd.kind == "late" for odd in seen.odd):
+        return seen
+    stacks = ranks.ranked([one for r in analyses for one in r.stacks], ranks.numbered_names([r.name for r in analyses]))
+    return ranks.late_in_looks(stacks, {row.rank: RankProcess(row.pid, row.host) for row in seen.rows})
+
+
+def find_incidents(
+    events: list[Observation], analyses: Sequence[SourceAnalysis], knowledge: Database, noted: list[Warning]
+) -> list[Incident]:
+    """The incidents in `events`. Lines that name one rank, process or GPU in several ways link them, too."""
+    none: list[correlation.IdMapping] = []
+    ties = call_or_warn(
+        lambda: correlation.read_id_mappings(r.scan for r in analyses), none, "tables of ranks and GPUs", None, noted.append
+    )
+    return correlation.group_incidents(events, knowledge, ties)
+
+
+def clocks_of(
+    analyses: Sequence[SourceAnalysis], events: Mapping[str, list[Observation]], knowledge: Database, noted: list[Warning]
+) -> dict[str, correlation.Clock]:
+    """The clock of each source, from its own lines and from events that it shares with others. `events`: as found, by source."""
+    none: list[datetime] = []
+    all_dated = all(r.is_dated for r in analyses)  # then no source needs a date from another one
+    asked = [] if all_dated else analyses
+    times = {
+        r.name: call_or_warn(partial(correlation.full_times, r.samples), none, "its times", r.name, noted.append) for r in asked
+    }
+    every = [t for _, ts in sorted(times.items()) for t in ts]
+    step = 1 + len(every) * len(analyses) // MAX_TIMES_COMPARED
+    every = every[::step]  # of thousands of sources, a sample gives the others their year
+    clocks: dict[str, correlation.Clock] = {}
+    zones = {_folder(r.name): r.zone for r in analyses if r.zone is not None}
+    for r in analyses:
+        name, zone = r.name, _zone_below(zones, r.name)
+        if r.clock and zone is None:
+            noted += r.clock.noted
+            clocks[name] = r.clock.of(r.samples) if events.get(name) or r.clock.is_unanchored else r.clock.clock
+            continue
+        others = [] if times.get(name) else every  # its own lines give year and date
+        printed = () if r.is_dated else correlation.printed_dates(r.scan)
+        infer = partial(correlation.infer_clock, r.scan.source, r.samples, others, noted.append, printed, zone)
+        clock = call_or_warn(infer, correlation.Clock("none"), "its times", name, noted.append)
+        is_needed = events.get(name) or clock.unanchored()  # to place events between its lines, and to look for its boots
+        clocks[name] = clock if is_needed else replace(clock, samples=())
+    found = [e for found in events.values() for e in found]
+    settled = partial(correlation.align_clocks, found, clocks, knowledge, noted.append)
+    return call_or_warn(settled, clocks, "the alignment of clocks", None, noted.append)
+
+
+def _folder(name: str) -> str:
+    """The folder of a source: `runs/a/job.log` -> `runs/a/`, `a.tar.gz!b/job.log` -> `a.tar.gz!b/`; empty for a bare name."""
+    return name[: max(name.rfind("/"), name.rfind("!")) + 1]
+
+
+def _zone_below(zones: Mapping[str, timedelta], name: str) -> timedelta | None:
+    """The zone that a captured run recorded for the folder of `name`, or for the nearest one above; a bare name has none."""
+    return max(((len(folder), zone) for folder, zone in zones.items() if folder and name.startswith(folder)), default=(0, None))[
+        1
+    ]
+
+
+def disordered_sources(analyses: Sequence[SourceAnalysis], noted: list[Warning]) -> set[str]:
+    """The names of the sources whose lines are not in order of time; a Warning for each."""
+    names = {r.name for r in analyses if r.is_disordered}
+    noted += [Warning("order", "its timestamps go back and forth: its lines are in no order", n) for n in sorted(names)]
+    return names
