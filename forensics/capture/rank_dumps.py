@@ -32,6 +32,7 @@ DUMP_VARIABLES = ("TORCH_FR_BUFFER_SIZE", "TORCH_NCCL_TRACE_BUFFER_SIZE")  # the
 RECORDED_CALLS = "2000"  # as in PyTorch's documentation; some megabytes of memory
 RECORDERS = ("_dump_fr_trace", "_dump_nccl_trace")  # of any backend; in older versions of PyTorch of NCCL alone
 ASK, END = b"1\n", b"0\n"
+LISTENER = "forensics dumps"  # the name of the threads that wait to be asked, and write
 TASK_PREFIX = "asyncio task "  # before the name of a task that stands beside the threads
 MAX_TASKS, MAX_TASK_FRAMES = 200, 100  # of one event loop: a server may have thousands, of which many stand at one line
 MAX_WAIT_S = 1.0  # by which a program ends later at most, whatever PyTorch or the file system do
@@ -87,7 +88,7 @@ class Listener:
                 self._pipes[os.open(pipe, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)] = pipe
         if not self._pipes:
             raise OSError("no pipe could be made")
-        self._thread = threading.Thread(target=self._listen, name="forensics dumps", daemon=True)
+        self._thread = threading.Thread(target=self._listen, name=LISTENER, daemon=True)
         self._thread.start()
 
     def _listen(self) -> None:
@@ -118,7 +119,7 @@ class Listener:
             os.write(next(iter(self._pipes)), END)
         self._thread.join(MAX_WAIT_S)
         if failed and not self._answered:  # what was asked for is of the moment in which ranks waited, and stays
-            last = threading.Thread(target=self._write, name="forensics dumps", daemon=True)
+            last = threading.Thread(target=self._write, name=LISTENER, daemon=True)
             last.start()
             last.join(MAX_WAIT_S)
         for pipe in self._pipes.values():

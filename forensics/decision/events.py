@@ -2,6 +2,7 @@
 
     train.log   attempt 1: CUDA out of memory ...   attempt 2: CUDA out of memory ...     -> two events
     train.log   rank 0: KeyError: 'a'   rank 1: KeyError: 'a'                             -> one event, told twice
+    train.log   rank 0: timed out in send      rank 1: timed out in recv                  -> one event: both wait for another
     dmesg       Killed process 11 (python)   6 s later: Killed process 22 (python)        -> two events
 
 Observations are of one event unless something tells them apart: another attempt of the same lane, another process that died,
@@ -60,7 +61,8 @@ def are_apart(a: OwnedObservation, b: OwnedObservation, database: Database) -> b
     deaths = database.has_trait(first.cause, "process_death")
     if _differ(first.fields, second.fields, ("pid",) if deaths and _share(first, second, "pid") else (LIMIT_FACT,)):
         return True
-    if not deaths and _differ(first.fields, second.fields, MESSAGE_FIELDS) and not quotes(second, first):
+    of_ranks = _differ(first.fields, second.fields, ("rank",)) and _share(first, second, "timeout_s")  # they waited at once
+    if not (deaths or of_ranks) and _differ(first.fields, second.fields, MESSAGE_FIELDS) and not quotes(second, first):
         return True
     if a.lane is not b.lane or a.lane is None:
         return False

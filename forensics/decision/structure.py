@@ -27,7 +27,7 @@ from forensics.decision.last_word import (
     survived,
 )
 from forensics.decision.ledger import moved
-from forensics.model import Line
+from forensics.model import Line, Observation
 from forensics.model.verdicts import Candidate, FailedCell, Lane, OwnedObservation
 from forensics.outcome.tiers import ENDING_STRONG, NOTICE, evidence_tier
 from forensics.readers.capture.own_message import OWN_MESSAGE
@@ -54,6 +54,8 @@ FAILED_ALREADY = "rule: it failed before it was stopped, and nothing went on in 
 STOPPED_BEHIND = "rule: it had failed before"
 FAILED_FIRST = "rule: a process of the job failed by itself, and others waited for it from then on"
 FAILED_BEFORE = "rule: a process of the job failed by itself before it"
+WAITED_BEFORE = "rule: a rank gave up waiting before it, and an exit status says no more than that"
+STATUS_BEHIND = "rule: it is the exit status of a process that gave up waiting"
 LOST_BEFORE = "rule: an earlier cell shows these numbers, and the exception of a later one is about them"
 TOLD_BEFORE = "rule: this program told it of this death when it happened, and the rest only describes what came of it"
 ONLY_DESCRIBED = "rule: this program told before it what the kernel died of"
@@ -72,7 +74,8 @@ AT_WORK = "rule: the program went on behind all that failed, and was at work whe
 
 def ranked_by_structure(ranked: Sequence[Candidate], lanes: Sequence[Lane], database: Database) -> list[Candidate]:
     """`ranked` after all rules of the ranking. `lanes`: of the subject."""
-    ranked = told_death_first(failed_process_first(last_word_first(ranked, database), database), database)
+    ranked = wait_before_status(last_word_first(ranked, database), database)
+    ranked = told_death_first(failed_process_first(ranked, database), database)
     ranked = failure_before_stop(failed_stage_first(ranked, database), lanes, database)
     return nan_first(last_attempt_first(ranked, database), database)
 
@@ -144,6 +147,31 @@ def _worked_on(lane: Lane, failed: OwnedObservation) -> bool:
     seen = failed.observation
     other = lane is not failed.lane and lane.kind == "job" and lane.source == seen.source
     return other and lane.digest.progress >= 0 and lane.attempts[-1].last_line > seen.last_line
+
+
+def wait_before_status(ranked: Sequence[Candidate], database: Database) -> list[Candidate]:
+    """`ranked`; that ranks waited for another exchanges its probability with exit statuses behind it."""
+    found = list(ranked)
+    j = _first_of(found)
+    ends = [o.observation for o in found[j].every] if found and database.has_trait(found[j].cause, "exception") else []
+    if not ends or any(e.weight != "hint" or "exc_type" in e.fields for e in ends):
+        return found
+    waits = [(i, o) for i, c in enumerate(found) for o in c.owned if database.has_trait(c.cause, "waits_for_peer")]
+    for i, waited in sorted(waits, key=lambda e: -found[e[0]].probability):
+        strong = waited.owner == "mine" and evidence_tier(waited, database) <= ENDING_STRONG
+        if strong and all(_is_behind(end, waited.observation) for end in ends):
+            _exchange(found, i, j, (WAITED_BEFORE, STATUS_BEHIND), waited)
+            break
+    return found
+
+
+def _is_behind(one: Observation, other: Observation) -> bool:
+    """Does it stand behind the other in one log, is it later in another, or does the other show processes that still ran?"""
+    if one.source == other.source:
+        return one.line > other.last_line
+    if other.fields.get("culprit_kind", "left") not in ("left", "no_dump"):
+        return True
+    return one.time is not None and other.time is not None and one.time > other.time
 
 
 def _first_of(found: Sequence[Candidate]) -> int:

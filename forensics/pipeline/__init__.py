@@ -347,7 +347,7 @@ def _with_context(report: Report, seen: PlacedCase, ranked: Sequence[CandidateLi
     unlike = _unlike(seen, knowledge) if seen.good else None
     changes = unlike.changes if unlike and report.verdict != "no_crash" else ()
     causes = set_back_first(report.causes, changes)
-    notices = (*report.notices, *context.of_late_ranks(seen.ranks))
+    notices = (*context.of_late_ranks(seen.ranks), *report.notices)
     report = replace(report, causes=causes, unusual=unusual, last_lines=last, ranks=seen.ranks, baseline=unlike, notices=notices)
     return replace(report, warnings=tuple(dict.fromkeys(noted)))
 

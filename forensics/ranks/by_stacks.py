@@ -18,8 +18,8 @@ from msgspec.structs import asdict, replace
 from forensics.model.dumps import Frame
 from forensics.model.ranks import Kind, OddRank, ProofPlace, RankPicture, RankProcess, RankRow, State
 from forensics.model.stacks import ProcessStacks
-from forensics.ranks.case import MAX_ODD, RankCase
-from forensics.ranks.doing import CALLS, OUTSIDE_WAIT, STOPPED_CALL, Doing, called_at, doing, line_proofs
+from forensics.ranks.case import MAX_ODD, MIN_LOOKS, RankCase
+from forensics.ranks.doing import CALLS, OUTSIDE_WAIT, STOPPED_CALL, called_at, doing, line_proofs, lock_keeper
 from forensics.ranks.observation import LEFT_LOOP, at
 from forensics.ranks.sizes import of_other_size
 from forensics.ranks.threads import UNNAMED_CALL, asking_for, waits_in_call
@@ -31,9 +31,12 @@ BY_LOGS = "by the logs, which tell how ranks ended"
 TORCH_FOLDER = "/torch/"  # of PyTorch's own files
 SHARED_WAIT = "one call"  # of which no stack tells the name
 UNCLEAR_WAITS = (OUTSIDE_WAIT, CALLS["futex"])
-MIN_LOOKS = 2  # in one of them a thread may just have its turn
 OF_MODEL = ("backward", "forward")  # calls that make the collective ones; any other is itself one, as in a loop over parameters
 UNCLEAR_NAMES = (UNNAMED_CALL, SHARED_WAIT)  # of calls that may be different ones
+BARRIER = "barrier"  # in the names of PyTorch's calls that only make ranks meet
+LEFT_BARRIER = "it left that barrier out"
+OR_BEHIND = ", or its call does not end, which they left out or gave another shape"
+MORE_BATCHES = "they left the loop in which it is: it has more batches, or left out a barrier before"
 TWO_GROUPS = "the two lines are of two groups, which it enters in another order"
 CROSSED = "it comes to the call in which others wait from another line, before the call in which one waits for it; " + TWO_GROUPS
 NO_STACK = "no stack of it was taken: it ended, or could not be looked at"
@@ -88,7 +91,7 @@ def late_in_looks(stacks: Iterable[ProcessStacks], processes: Mapping[int, RankP
     given = [one for one in stacks if one.taken is not None]
     moments = sorted({one.taken for one in given if one.taken is not None})
     cases = (RankCase((), [one for one in given if one.taken == moment], processes=processes) for moment in moments)
-    looks = [seen for case in cases if (seen := picture_of_stacks(case))]
+    looks = [seen for case in cases if (seen := picture_of_stacks(case)) and any(row.state == "waits" for row in seen.rows)]
     odd = [seen.odd[0] for seen in looks if len(seen.odd) == 1 and seen.odd[0].kind in ("computes", "outside")]
     if len(looks) < MIN_LOOKS or len(odd) < len(looks) or len({one.rank for one in odd}) > 1:
         return None
@@ -172,13 +175,15 @@ def _odd(
         return OddRank(rank, kind, text, "", usual.call, *lines, others, **process, proofs=shown, cause=cause, by_stacks=True)
 
     if outside := [(rank, one) for rank, one in stands.items() if not one.call]:
+        # beside a rank that does something else, a wait of no name at a line of the program is one for a call made before
+        outside = [(rank, one) for rank, one in outside if not (one.is_inner and one.text in UNCLEAR_WAITS)] or outside
         return tuple(made(rank, one.kind, one.text, (one.frame, usual.frame), one.proofs) for rank, one in outside)
     if ended := [(rank, case.ended[rank]) for rank in missing if rank in case.ended]:
         return tuple(made(rank, "left", end.text, (end.frame, usual.frame), (end.proof,), end.cause) for rank, end in ended)
     other = parted or {rank: _difference(one, usual) for rank, one in waiting.items() if one.place != usual.place}
     if gone := () if other else tuple(made(rank, "no_dump", NO_STACK, (None, usual.frame), ()) for rank in missing):
         return gone
-    keepers = {rank: d for rank in waiting if (d := _lock_keeper(case, rank))}
+    keepers = {rank: d for rank in waiting if (d := lock_keeper(case, rank))}
     if not other or len(keepers) == 1:
         return tuple(made(rank, d.kind, d.text, (d.frame, usual.frame), d.proofs) for rank, d in keepers.items())
     if crossed := _crossed(waiting):
@@ -187,30 +192,14 @@ def _odd(
     return tuple(made(r, kind, text, _apart(waiting[r], usual), waiting[r].proofs) for r, (kind, text) in kinds.items())
 
 
-def _lock_keeper(case: RankCase, rank: int) -> Doing | None:
-    """What a thread of a rank does beside the one that stands in a call, if it held the interpreter's lock in each look at it: so
-    long a lock keeps the others of its threads from going on, too."""
-    pid, work = case.stacks[rank].pid, case.threads[rank]
-    looks = sorted((one for one in case.all_stacks if one.pid == pid and one.taken), key=lambda one: one.taken or 0.0)
-    beside = [(t, one.source) for one in looks for t in one.threads if t.name != work.name]
-    name = next((t.name for t, _ in reversed(beside) if t.state.endswith("gil")), None)
-    held = [(t, source) for t, source in beside if t.name == name]
-    own = {case.own_frame(t.frames) for t, _ in held}
-    if len(held) < MIN_LOOKS or not all(t.state.endswith("gil") for t, _ in held) or len(own) > 1 or not (frame := own.pop()):
-        return None
-    last, source = held[-1]
-    text = f"its thread {last.name} holds the interpreter's lock for long"
-    return Doing("computes", text, frame, line_proofs(last, source, frame))
-
-
 def _crossed(waiting: Mapping[int, _Stand]) -> dict[int, _Lines]:
-    """The ranks that came to the call of most ranks by another line of theirs, while a rank waits in a call of another line,
-    each with these two: it made the two calls, which are of two groups, in the other order."""
+    """The ranks that came to the call of half of the ranks or more by another line of theirs, while a rank waits in a call of
+    another line, each with these two: it made the two calls, which are of two groups, in the other order."""
     (usual, count), *_ = Counter(one.own for one in waiting.values()).most_common()
     inner = usual[-1:]
-    elsewhere = [one for one in waiting.values() if one.own[-1:] != inner]
+    elsewhere = [one for one in waiting.values() if one.own[-1:] != inner and BARRIER not in one.call]
     crossed = {rank: one for rank, one in waiting.items() if one.own != usual and one.own[-1:] == inner}
-    if not elsewhere or 2 * count <= len(waiting):
+    if not elsewhere or 2 * count < len(waiting):
         return {}
     return {rank: (one.frame, elsewhere[0].frame) for rank, one in crossed.items()}
 
@@ -221,11 +210,15 @@ def _kind_apart(one: _Stand, usual: _Stand, text: str) -> tuple[Kind, str]:
     operation, the calls are of two groups: those of one would have met."""
     forks = ((n, a, b) for n, (a, b) in enumerate(zip(one.own, usual.own, strict=False)) if a != b)
     at_fork, mine, theirs = next(forks, (0, None, None))
-    if not mine or not theirs or (mine.file, mine.function) != (theirs.file, theirs.function):
-        return "other_call", text
-    if mine.line > theirs.line and _is_left_loop(usual, at_fork, mine.line):
+    one_function = mine and theirs and (mine.file, mine.function) == (theirs.file, theirs.function)
+    line, others_line = (mine.line, theirs.line) if mine and theirs and one_function else (0, 0)
+    if mine and theirs and line > others_line and _is_left_loop(usual, at_fork, line):
         return "fewer_batches", f"{text}; {LEFT_LOOP}, {mine.place} behind {theirs.place}"
-    if mine.line < theirs.line and one.call == usual.call and one.frame != usual.frame and one.call not in UNCLEAR_NAMES:
+    if BARRIER in usual.call and BARRIER not in one.call:
+        if mine and theirs and line < others_line and _is_left_loop(one, at_fork, others_line):
+            return "other_call", f"{text}; {MORE_BATCHES}, {theirs.place} behind {mine.place}"
+        return "left_out", f"{text}: {LEFT_BARRIER}{'' if line > others_line else OR_BEHIND}"
+    if line < others_line and one.call == usual.call and one.frame != usual.frame and one.call not in UNCLEAR_NAMES:
         return "other_order", f"{text}, and comes there first: {TWO_GROUPS}"
     return "other_call", text
 

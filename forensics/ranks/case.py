@@ -27,6 +27,7 @@ from forensics.ranks.threads import (
 from forensics.readers.python.library_files import installed_package, is_library_file, is_others_code
 
 MAX_ODD = 64  # ranks of which it is told how they keep the others waiting; where there are more, no single one is to blame
+MIN_LOOKS = 2  # in one of them a thread may just have its turn
 CLOCKS_S = 1.0  # by which the time of a file may be earlier than that of a call
 WHOLE_WORLD = ("0", "default_pg")  # the name and the description of the group of all ranks
 

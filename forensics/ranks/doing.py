@@ -9,11 +9,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from forensics.capture.rank_dumps import LISTENER
 from forensics.model import Line
 from forensics.model.dumps import Frame
 from forensics.model.ranks import Kind, ProofPlace
 from forensics.model.stacks import LiveHost, LiveProcess, ProcessStacks, Standing, ThreadStack
-from forensics.ranks.case import RankCase
+from forensics.ranks.case import MIN_LOOKS, RankCase
+from forensics.ranks.observation import at as at_frame
 from forensics.ranks.observation import numbers
 from forensics.ranks.threads import (
     SHOWN_FRAMES,
@@ -75,7 +77,40 @@ def doing(case: RankCase, rank: int) -> Doing | None:
         return None
     thread, stacks = found
     at = _doing_in(stacks, thread, case.own_frame(thread.frames))
+    if at and not thread.state.endswith("gil") and stacks is case.stacks[rank] and (keeper := lock_keeper(case, rank)):
+        return keeper
+    at = _with_holder(case, at, stacks, thread) if at and at.text in (CALLS["futex"], dict(WAITS)["lock_names"]) else at
     return replace(at, text=f"{at.text}, in worker {stacks.pid} of its data loader") if at and loads_for_another(thread) else at
+
+
+def lock_keeper(case: RankCase, rank: int) -> Doing | None:
+    """What a thread of a rank does beside the one at work, if it held the interpreter's lock in each look at it, while that one
+    waited: so long a lock keeps the others of its threads from going on, too."""
+    pid, work = case.stacks[rank].pid, case.threads[rank]
+    looks = sorted((one for one in case.all_stacks if one.pid == pid and one.taken), key=lambda one: one.taken or 0.0)
+    beside = [(t, one.source) for one in looks for t in one.threads if t.name != work.name]
+    name = next((t.name for t, _ in reversed(beside) if t.state.endswith("gil")), None)
+    held = [(t, source) for t, source in beside if t.name == name]
+    own = {case.own_frame(t.frames) for t, _ in held}
+    waited = any(t.state == "idle" for one in looks for t in one.threads if t.name == work.name)
+    if len(held) < MIN_LOOKS or not waited or not all(t.state.endswith("gil") for t, _ in held) or len(own) > 1:
+        return None
+    if not (frame := own.pop()):
+        return None
+    last, source = held[-1]
+    text = f"its thread {last.name} holds the interpreter's lock for long"
+    return Doing("computes", text, frame, line_proofs(last, source, frame))
+
+
+def _with_holder(case: RankCase, at: Doing, stacks: ProcessStacks, thread: ThreadStack) -> Doing:
+    """What a thread does that waits for a lock, with the one other thread that runs code of the program, if it is one."""
+    beside = (t for t in stacks.threads if t is not thread and t.name != LISTENER)
+    others = [(t, f) for t in beside if (f := case.own_frame(t.frames))]
+    if len(others) != 1:
+        return at
+    other, frame = others[0]
+    text = f"{at.text} (its thread {other.name} is{at_frame(frame)})"
+    return replace(at, text=text, proofs=(*at.proofs, *line_proofs(other, stacks.source, frame)))
 
 
 def doing_since(case: RankCase, rank: int, begin_ns: int) -> Doing | None:

@@ -97,15 +97,14 @@ def ended_ranks(
     numbered = _by_children(events, processes, names)
     own: dict[int, Ended] = {}
     gave_up: dict[int, Ended] = {}
-    causes, nameless = dict[int, str](), dict[str, Frame]()  # of ranks, and of ends of which nothing tells the rank
+    causes, nameless = dict[int, str](), list[Observation]()  # of ranks, and of which nothing tells the rank
     aborted, reported = set[int](), set[int]()  # the end of another brings that about; only another process says that it ended
     for event in sorted(events, key=lambda e: (e.weight != "proof", e.line)):
         ids = entity_ids(event)
         rank = ids.rank if ids.rank >= 0 else rank_of(processes, ids.pid, ids.host or ids.prefix_host)
         rank = numbered.get(id(event)) if rank is None else rank
         cause = knowledge.causes.get(event.cause or "")
-        if rank is None and cause is not None and (frame := _frame(event)):
-            nameless.setdefault(cause.id, frame)
+        nameless += [event] if rank is None else []
         if rank is None or cause is None or cause.id in still or not _is_end(event, cause):
             continue
         found = gave_up if WAITS_FOR_PEER in cause.traits else own
@@ -121,7 +120,7 @@ def ended_ranks(
         own = {rank: own.get(rank, end) for rank, end in _first_ends(events, knowledge).items()} or own
         gave_up = {rank: end for rank, end in gave_up.items() if rank not in own}
     if len(own) == 1:  # it is the one of which that is told, too
-        own = {rank: replace(end, frame=end.frame or nameless.get(causes.get(rank, ""))) for rank, end in own.items()}
+        own = {rank: _with_nameless(end, causes.get(rank, ""), nameless) for rank, end in own.items()}
     return Ends(own, gave_up)
 
 
@@ -138,6 +137,13 @@ def _with_more(known: Ended, event: Observation) -> Ended:
         return more
     received, expected = (int(str(event.fields[name])) for name in (RECEIVED, EXPECTED))
     return replace(more, received=received, expected=expected, proof=_place(event))
+
+
+def _with_nameless(end: Ended, cause: str, events: Sequence[Observation]) -> Ended:
+    """The end of the only rank that ended by itself, with what events tell that name no rank: its line, and bytes that differ."""
+    frame = end.frame or next((found for e in events if e.cause == cause and (found := _frame(e))), None)
+    sizes = next((e for e in events if RECEIVED in e.fields and not end.received), None)
+    return replace(_with_more(end, sizes) if sizes else end, frame=frame)
 
 
 def _first_ends(events: Iterable[Observation], knowledge: Database) -> dict[int, Ended]:

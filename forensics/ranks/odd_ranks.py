@@ -105,7 +105,10 @@ def _kind(odd: Iterable[Call], usual: Call, before: Sequence[Call]) -> Kind:
     if all(c.op == usual.op for c in odd):
         return "other_shape"
     followed = {(_exact(a), _exact(b)) for a, b in pairwise(before)}
-    return "left_out" if all((_exact(usual), _exact(c)) in followed for c in odd) else "other_call"
+    # a program has few barriers, and seldom two in a row: a call that is made elsewhere, too, is the next one
+    ordinary = {(_exact(c), c.frames) for c in before} if usual.op == "barrier" else set()
+    is_next = all((_exact(usual), _exact(c)) in followed or (_exact(c), c.frames) in ordinary for c in odd)
+    return "left_out" if is_next else "other_call"
 
 
 def _exact(call: Call) -> Signature:
@@ -231,11 +234,13 @@ def waited_for(case: RankCase, found: Waits, rank: int) -> OddRank:
 
 
 def on_device(case: RankCase) -> tuple[OddRank, ...]:
-    """The first rank, where all ranks entered the same call, and none finished it."""
-    waiting = {rank: place for rank in case.dumps if (place := case.waits_in(rank))}
-    if not waiting or case.missing:
+    """The first rank, where all ranks of a group entered the same call, and none finished it."""
+    waiting = {rank: place for rank in sorted(case.dumps) if (place := case.waits_in(rank))}
+    alike = Counter((name, call.seq) for name, call in waiting.values())
+    whole = (r for r, (name, call) in waiting.items() if alike[name, call.seq] == len(case.members[name]))
+    if case.missing or (rank := next(whole, None)) is None:
         return ()
-    rank, (name, call) = min(waiting.items(), key=lambda item: item[0])
+    name, call = waiting[rank]
     title = case.groups[name][rank].title
     started = "started and not finished" if call.started else "not finished"
     text = f"all ranks of group {title} entered {_numbered(call)}, and it is {started} on any: the device or the network hangs"

@@ -7,9 +7,9 @@ A rank that gets less than it expects reads on, so the one that ends is the odd 
 of two others tell it: where they are alike, it is the one without a dump.
 """
 
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
-from forensics.model.dumps import Frame
+from forensics.model.dumps import Call, Frame
 from forensics.model.ranks import Kind, OddRank
 from forensics.ranks.case import RankCase
 from forensics.ranks.ended import Ended
@@ -30,6 +30,12 @@ def of_other_size(case: RankCase) -> tuple[OddRank, ...]:
     others = next((frame for _, frame in sorted(there.items())), None)
     if end.frame and others and end.frame.place not in {frame.place for frame in there.values()}:
         return (_odd(case, rank, end, "other_call", f"{shown}: {OTHER_CALL}", others),)
+    if changed := [
+        (r, was, call) for r, call in ((r, case.last_call(r)) for r in case.dumps) if call and (was := _usual(case, r, call))
+    ]:
+        r, was, call = changed[0]
+        text = f"it called {call.op} {call.inputs}, and {was} before at that line; rank {rank} ended by it, as {shown}"
+        return (_odd(case, r, replace(end, frame=case.line_of(r, call)), "other_shape", text, end.frame),)
     if len(case.dumps.keys() - {rank}) >= MIN_ALIKE:
         return (_odd(case, rank, end, "other_shape", f"{shown}: its tensor is smaller than those of the others", others),)
     sender = (rank + FROM[end.call]) % case.world if end.call in FROM and case.world > MIN_ALIKE else rank
@@ -39,6 +45,13 @@ def of_other_size(case: RankCase) -> tuple[OddRank, ...]:
     text = f"{shown}: its tensor is too small, or that of rank {sender} too large"
     sent = _odd(case, sender, end, "other_shape", f"those {end.received} bytes came from it", others)
     return _odd(case, rank, end, "other_shape", text, others), sent
+
+
+def _usual(case: RankCase, rank: int, call: Call) -> str:
+    """The shape that a rank gave all its calls before from where it made this one with another shape; empty if it is none."""
+    calls = (c for group in case.dumps[rank].groups for c in group.calls)
+    before = {c.inputs for c in calls if c is not call and (c.op, c.frames) == (call.op, call.frames)}
+    return before.pop() if len(before) == 1 and call.inputs not in before else ""
 
 
 def _odd(case: RankCase, rank: int, end: Ended, kind: Kind, text: str, others: Frame | None) -> OddRank:

@@ -194,12 +194,17 @@ def row_beyond(case: RankCase, rank: int, group: str) -> int:
 
 
 def _is_habit(case: RankCase, rank: int, name: str, call: Call) -> bool:
-    """Did this rank enter the group after the same call before?"""
+    """Did this rank enter the group after the same call before, and, if always after as many of other groups, after as many?"""
     groups = case.dumps[rank].groups
     since = max(map(_whole_since, groups))  # before that, calls were left out between those that were kept
     calls = sorted((c.created_ns, g.name, c.op) for g in groups for c in g.calls if since <= c.created_ns <= call.created_ns)
     places = [(group, op) for _, group, op in calls]
-    return places[-2:] in [places[at : at + 2] for at in range(len(places) - 2)] if len(places) > 2 else True
+    if len(places) <= 2:
+        return True
+    at = [n for n, (group, _) in enumerate(places) if group == name]
+    *rows, last = [after - before for before, after in pairwise(at)] or [0]
+    is_row = len(rows) < MIN_ROWS or len(set(rows)) > 1 or last == rows[0]
+    return is_row and places[-2:] in [places[n : n + 2] for n in range(len(places) - 2)]
 
 
 def _whole_since(group: GroupCalls) -> int:

@@ -37,6 +37,7 @@ GUESSED = (
 )
 SILENT_TITLE = "It ended itself with exit status {}, and says nothing of why"
 SILENT_WHY = "A program gives itself such a status: no signal, no memory kill and no scheduler does."
+FULL_STOPS = ".!?…"  # of a sentence
 MAX_FIRST_SENTENCES = 4  # chosen by hand: of the summary, on the first screen; the cause and what led to it
 UNDRAWN = "\b\x7f \t\r\n"
 MIN_MENTIONED_PROBABILITY = 0.03  # one in thirty: less probable causes are only in the JSON document
@@ -152,11 +153,19 @@ def what_happened(report: Report) -> str:
     """The first MAX_FIRST_SENTENCES sentences of the first cause's summary; for a guess only that it is one."""
     if is_guess(report):
         return SILENT_WHY if is_silent(report) else GUESSED
-    return " ".join([*SENTENCE_END.split(report.causes[0].summary)[:MAX_FIRST_SENTENCES], *_waited_for(report)])
+    first = " ".join(SENTENCE_END.split(report.causes[0].summary)[:MAX_FIRST_SENTENCES])
+    more = _waited_for(report)
+    return " ".join([f"{first}." if more and first[-1:] not in FULL_STOPS else first, *more])  # a quoted message has no full stop
 
 
 def _waited_for(report: Report) -> list[str]:
-    """The rank that kept the others waiting, where its dumps show that and the first cause is the reason outside."""
+    """The rank that kept the others waiting, where its dumps show that and the first cause is the reason outside; of a run that
+    was stopped, the one that was late again and again until then."""
+    stopped = report.subject is not None and report.subject.outcome == "stopped"
+    for odd in report.ranks.odd if stopped and report.ranks else ():
+        if odd.kind == "late":
+            at = f" ({odd.place.place})" if odd.place else ""
+            return [f"Until then, {odd.named} kept the others waiting: {odd.doing}{at}."]
     facts = odd_rank(report)
     if not facts or "culprit_reason" in report.causes[0].facts:
         return []

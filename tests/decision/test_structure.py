@@ -30,6 +30,7 @@ from forensics.decision.structure import (
     WARNED,
     Precedence,
     failed_process_first,
+    wait_before_status,
 )
 from forensics.model import Line, Report
 from forensics.model.verdicts import Attempt, Candidate, Diagnosis, Entity, OwnedObservation
@@ -350,6 +351,7 @@ def test_an_error_that_tells_its_exit_status_is_an_error_unless_it_is_zero(
 
 
 TIMEOUT, NETWORK, RENDEZVOUS = "distributed.timeout", "distributed.network", "distributed.rendezvous"
+EXCEPTION = "code.exception"
 TAKEN = in_lane(seen(RENDEZVOUS, 10), listen_error="Address already in use")
 
 
@@ -375,6 +377,20 @@ def test_the_error_of_one_process_is_ranked_before_what_waited_for_it(
     found = {c.cause: c for c in failed_process_first(ranked, knowledge)}
     assert found[first].probability == 0.8
     assert any(a.feature == FAILED_FIRST for a in found[first].ledger) is (first == error.observation.cause)
+
+
+@pytest.mark.parametrize(
+    ("line", "fields", "first"),
+    [(90, {}, TIMEOUT), (10, {}, EXCEPTION), (90, {"exc_type": "KeyError"}, EXCEPTION)],
+    ids=["behind", "before", "an exception"],
+)
+def test_a_rank_that_gave_up_waiting_is_ranked_before_its_exit_status(
+    line: int, fields: dict[str, str], first: str, knowledge: Database
+) -> None:
+    status = in_lane(seen(EXCEPTION, line, "hint"), **fields)
+    ranked = [Candidate(TIMEOUT, (in_lane(seen(TIMEOUT, 50, "strong")),), {}, 0.3), Candidate(EXCEPTION, (status,), {}, 0.6)]
+    found = {c.cause: c.probability for c in wait_before_status(ranked, knowledge)}
+    assert found[first] == 0.6
 
 
 def test_a_taken_port_is_no_consequence_of_an_error_before_it(knowledge: Database) -> None:

@@ -428,3 +428,22 @@ def test_a_rank_that_left_out_the_call_of_its_own_group_is_odd_and_not_those_tha
     (found,) = odd(dumps)
     assert (found.rank, found.kind, found.call) == (4, "left_out", "barrier no. 5")
     assert [found.place and found.place.line, found.others and found.others.line] == [10, 20]
+
+
+def test_of_two_groups_the_rank_that_enters_one_sooner_than_ever_is_odd() -> None:
+    """Group 2 has its turn after each fifth call of group 1; rank 1 enters it after four, and all ranks are in both."""
+    ranks = range(3)
+    rounds = [(call(n, at=n), call(n // 5, at=n + 0.5) if n % 5 == 0 else None) for n in range(1, 20)]
+    first, second = [one for one, _ in rounds], [two for _, two in rounds if two]
+    waits = {rank: group("1", [*first, call(20, pending=True, at=20)], ranks) for rank in (0, 2)}
+    dumps = [dump(rank, own, group("2", second, ranks)) for rank, own in waits.items()]
+    odd_one = dump(1, group("1", first, ranks), group("2", [*second, call(4, pending=True, at=20, line=30)], ranks))
+    (found,) = odd([*dumps, odd_one])
+    assert (found.rank, found.kind, found.place and found.place.line) == (1, "other_order", 30)
+
+
+def test_a_call_that_a_rank_of_the_group_did_not_enter_is_no_hang_of_the_device() -> None:
+    """Rank 2 waits in a group of its own: nothing says that all entered the call in which the two others wait."""
+    two = {rank: group("1", [call(1, pending=True)], (0, 1, 2)) for rank in (0, 1)}
+    found = odd([*(dump(rank, own) for rank, own in two.items()), dump(2, group("2", [call(1, pending=True)], (2, 0)))])
+    assert "device" not in {one.kind for one in found}

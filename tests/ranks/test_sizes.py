@@ -3,14 +3,16 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from forensics.database import Database
+from forensics.model import Observation, Proof
 from forensics.model.dumps import Dump, Frame
 from forensics.model.ranks import ProofPlace, RankPicture
 from forensics.pipeline import analyze_paths
 from forensics.ranks import picture
-from forensics.ranks.ended import Ended, Ends
-from tests.ranks.cases import call, job
+from forensics.ranks.ended import Ended, Ends, ended_ranks
+from tests.ranks.cases import call, dump, group, job
 
 LOST = "Connection closed by peer [127.0.0.1]:23721. This is typically caused by a remote worker hanging or bugs"
 SIZES = "op.preamble.length <= op.nbytes. 112 vs 96. Received data size doesn't match expected size."
@@ -77,3 +79,25 @@ def test_dumps_of_two_others_that_are_alike_tell_that_the_one_which_ended_is_odd
     assert [(odd.rank, odd.kind, odd.place and odd.place.line) for odd in ended(*alike).odd] == [(1, "other_shape", 10)]
     unlike = job({0: [*calls, call(4, pending=True)], 2: [*calls, call(4, pending=True, inputs="Float[9]")]}, backend="gloo")
     assert {odd.kind for odd in ended(*unlike).odd} == {"other_shape"} and 1 not in {odd.rank for odd in ended(*unlike).odd}
+
+
+def test_a_rank_that_gave_another_shape_than_before_at_the_same_line_is_odd() -> None:
+    """Two ranks make a group: no other one tells which of them has the usual shape."""
+    calls = [call(seq) for seq in range(4)]
+    dumps = {0: [*calls, call(4, pending=True)], 2: [*calls, call(4, pending=True, inputs="Float[9]")]}
+    (odd,) = ended(*(dump(rank, group(str(rank), made)) for rank, made in dumps.items())).odd
+    assert (odd.rank, odd.kind, "Float[8] before" in odd.doing) == (2, "other_shape", True)
+    (odd, _) = ended(dump(2, group("2", [*calls, call(4, inputs="Float[9]"), call(5, pending=True)]))).odd
+    assert odd.rank == 1
+
+
+def test_bytes_that_differ_are_those_of_the_only_rank_that_ended(knowledge: Database) -> None:
+    """Where all ranks print to one stream, the line has no rank."""
+    proof = (Proof("job.log", 2, SIZES, "gloo", "strong"),)
+    sizes = Observation("distributed.timeout/sizes", "distributed.timeout", "strong", "job.log", 2, 2, proof, {
+        "received_bytes": 112, "expected_bytes": 96})  # fmt: skip
+    aborted = Observation("abort", "process.abort", "strong", "job.log", 5, 5, proof, {"rank": 1, "signal": 6})
+    end = ended_ranks([sizes, aborted], {}, knowledge).own[1]
+    assert (end.received, end.expected) == (112, 96)
+    other = replace(aborted, fields={"rank": 2, "signal": 6})
+    assert ended_ranks([sizes, aborted, other], {}, knowledge).own[1].received == 0

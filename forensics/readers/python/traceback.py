@@ -89,7 +89,8 @@ REPORTERS = {
     *("TerminatedWorkerError", "KilledWorker", "Empty", "EOFError", "BrokenPipeError", "ConnectionResetError"),
 }
 UNCAUGHT, IGNORED_OUTCOME, TEARDOWN, MISFIT = "uncaught", "ignored", "teardown", "packages_misfit"
-OUTCOMES = (UNCAUGHT, IGNORED_OUTCOME, TEARDOWN, MISFIT)
+HANDED_ON = "handed_on"
+OUTCOMES = (UNCAUGHT, IGNORED_OUTCOME, TEARDOWN, MISFIT, HANDED_ON)
 MARKS_PATTERN = lazy.regex(r"\s*[~^]+\s*")  # marks below the call that CPython prints since 3.11
 
 
@@ -108,7 +109,7 @@ def read(region: Region) -> Record | None:
         return _cut(region, head, rows, notebook["name"] if notebook else "")
     exception, surely_to = rows[place], list_end(rows, place)
     found = PATTERNS.exception_line.match(exception.message.strip())
-    if found is None or _hands_on(found["exc_type"], rows[place + 1 : place + 1 + FRAME_CODE_ROWS]):
+    if found is None:
         return None
     frame, frame_line = _own_frame(rows[:place])
     fields = {k: v.strip()[:500] for k, v in found.groupdict().items() if v and v.strip()} | frame
@@ -135,10 +136,14 @@ def read(region: Region) -> Record | None:
     )
 
 
-def _hands_on(exception: str, below: list[ParsedLine]) -> bool:
-    """Does torch.multiprocessing tell of a child's exception, whose own traceback stands in `below` and is read for itself?"""
-    heads = (PATTERNS.child_head.match(r.message) for r in below)
-    return exception.endswith("ProcessRaisedException") and any(h and h["spawned"] for h in heads)
+def _handed_on(rows: list[ParsedLine], place: int) -> Line | None:
+    """The line by which torch.multiprocessing names a child whose exception it hands on; the traceback below it is read for
+    itself."""
+    found = PATTERNS.exception_line.match(rows[place].message.strip())
+    if found is None or not found["exc_type"].endswith("ProcessRaisedException"):
+        return None
+    heads = ((r.line, PATTERNS.child_head.match(r.message)) for r in rows[place + 1 : place + 1 + FRAME_CODE_ROWS])
+    return next((line for line, head in heads if head and head["spawned"]), None)
 
 
 def _whose(head: ParsedLine, frames: list[str], below: list[ParsedLine]) -> dict[str, Value]:
@@ -165,7 +170,9 @@ def _child(region: Region) -> dict[str, Value]:
 def _ends_nothing(
     region: Region, head: ParsedLine, rows: list[ParsedLine], place: int | None, frames: list[str]
 ) -> Record | None:
-    """The record of an exception that ends nothing: of clean-up, printed and ignored, of a tracker's thread."""
+    """The record of an exception that ends nothing: handed on, of clean-up, printed and ignored, of a tracker's thread."""
+    if place is not None and (child := _handed_on(rows, place)):
+        return Record("traceback/handed_on", region.number, child.number, HANDED_ON, "hint", (head.line,))
     said = rows[place].message if place is not None else ""
     clean_up = is_of_clean_up(region, frames) or is_of_lost_parent(frames, said)
     if not (clean_up or is_ignored(region) or is_of_tracker(region, frames) or is_of_metrics(frames)):

@@ -36,7 +36,8 @@ def reporting_ranks(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str]
         return {}
     tagged = [(int(m["rank"]), text) for text in lines if (m := PATTERNS.rank_tag.search(text)) and m["rank"]]
     reports = {rank for rank, text in tagged if PATTERNS.timed_out.search(text)} | {int(str(facts["rank"]))}
-    others = ({rank for rank, _ in tagged} | _teed_ranks(lines)) - reports
+    lost = {rank for rank, text in tagged if PATTERNS.lost_peer.search(text)}  # they waited, too, until another one gave up
+    others = ({rank for rank, _ in tagged} | _teed_ranks(lines)) - reports - lost
     said = "rank " if len(reports) == 1 else "ranks "
     text = f"{said}{number_ranges(reports)} {'reports' if len(reports) == 1 else 'report'} it"
     if others and len(others) < MAX_QUIET_RANKS:
