@@ -19,9 +19,12 @@ from forensics.database.rates import prior_rate
 from forensics.model.verdicts import Lane, LaneDigest, OwnedObservation
 from forensics.outcome.ending_words import EndingModel, ending_rows
 from forensics.outcome.tiers import NOTICE, TIER_NAMES, evidence_tier, what_ended
+from forensics.readers.lanes.line_classes import exit_status
 
 ABSENT = -1.0  # below every real value, so that one split of a tree separates them
 MAX_LINES_AFTER_GOOD_END = 10  # a program that has finished prints only a few more lines
+MAX_LINES_OF_STATUS = 3  # as many last lines are read for an exit status
+STATUS_OF_STOP = (0, 128 + 2, 128 + 15)  # a good end, an interrupt, a request to stop
 Rates = Mapping[str, tuple[float, float]]  # signature -> the two log odds of signature_rates
 OF_TIER = {
     "count": "how many different observations",
@@ -128,19 +131,24 @@ def decisive_lane(owned: Sequence[OwnedObservation], lanes: Sequence[Lane], data
 
 def _of_decisive_sources(lanes: Sequence[Lane], ending: Sequence[OwnedObservation]) -> Sequence[Lane]:
     """The lanes of the sources with evidence of an end; all lanes where no source has any. Other logs do not show this end."""
-    decisive = {o.observation.source for o in ending}
+    decisive = {o.observation.source for o in ending} | {lane.source for lane in lanes if _ended_with_failure(lane)}
     return [lane for lane in lanes if lane.source in decisive] or lanes
+
+
+def _ended_with_failure(lane: Lane) -> bool:
+    """Do its last lines record an exit status that no stop from outside gives?"""
+    return 0 <= lane.digest.bad_end < MAX_LINES_OF_STATUS and exit_status(lane) not in (None, *STATUS_OF_STOP)
 
 
 def worst_lane(lanes: Iterable[Lane]) -> Lane | None:
     """The lane with the worst end: of several ranks or processes the one to look at."""
 
-    def badness(lane: Lane) -> tuple[bool, bool, float, int]:
-        d = lane.digest
+    def badness(lane: Lane) -> tuple[bool, bool, bool, float, int]:
+        d, failed = lane.digest, _ended_with_failure(lane)
         if d.traceback < 0 and d.trouble < 0:  # as nearly all of thousands
-            return not lane.superseded, False, -float(1 << 40), d.lines
+            return not lane.superseded, failed, False, -float(1 << 40), d.lines
         near = min(x for x in (d.traceback, d.trouble) if x >= 0)
-        return not lane.superseded, near - min(d.again_after_trouble, near) < 50, -float(near), d.lines
+        return not lane.superseded, failed, near - min(d.again_after_trouble, near) < 50, -float(near), d.lines
 
     return max(lanes, key=badness, default=None)
 

@@ -30,6 +30,7 @@ class Blob(Struct, frozen=True):
     `packing`: the compressions and archives around it, outermost first. `head`: its first bytes, where they are known already.
     `size`: bytes of a file; None inside a file. `stored`: bytes that it takes on disk; 0 inside an archive. `budget`: what may be
     unpacked of the file that holds it. `expected`: about how many bytes will come of it, by what holds it; 0 if unknown.
+    `is_read_once`: it cannot be opened again once its end was read.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Blob(Struct, frozen=True):
     stored: int = 0
     budget: Budget = field(default_factory=Budget)
     expected: int = 0
+    is_read_once: bool = False
 
     def start(self) -> bytes:
         """Its first PACKING_PROBE_BYTES; fewer if it is shorter, or damaged within them. Raises OSError or EOFError if nothing

@@ -16,6 +16,7 @@ from forensics.model import Source, Warn, Warning
 from forensics.sources import bundles
 from forensics.sources.archives import archive_members, detect_archive
 from forensics.sources.blob import Blob, error_text, first_bytes, warning_kind
+from forensics.sources.bundles.services import services_of
 from forensics.sources.compression import detect_compression, unpacked_stream
 from forensics.sources.encodings import BINARY_JOURNAL_MAGIC
 from forensics.sources.rank_dumps import is_flight_recorder
@@ -113,6 +114,9 @@ def _archived(blob: Blob, kind: str, warn: Warn, archives: int) -> Iterator[Sour
 
 
 def _text(blob: Blob, head: bytes, warn: Warn) -> Iterator[Source]:
+    if b" | " in head and (services := [*services_of(blob, head)]):
+        yield from services
+        return
     for part, start, first in bundles.parts(blob, head, warn):
         source = text_source(part, start, warn, first)
         if source:

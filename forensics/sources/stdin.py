@@ -52,7 +52,7 @@ def stream_sources(stream: BinaryIO, name: str, warn: Warn) -> list[Source]:
     else:
         budget = Budget(limits.current.stdin, there=len(kept))  # how much will come is not known
         once = _ReadOnceStream(kept, stream, budget.pool.time)
-        blob = Blob(name, once.open, written, budget=budget)
+        blob = Blob(name, once.open, written, budget=budget, is_read_once=True)
     found = list(open_blob(blob, noted.append))
     for warning in noted:
         warn(warning)

@@ -29,7 +29,7 @@ def text_source(blob: Blob, head: bytes, warn: Warn, first: int = 1) -> Source |
 
 def _text_source(blob: Blob, head: bytes, complete: bool, warn: Warn, first: int) -> Source | None:
     if found := recognise(Head(head, complete), raw=True):
-        return _decoded(blob, found, None, (), first)
+        return decoded_source(blob, found, None, (), first)
     if kind := binary_kind(head):
         warn(Warning("binary", f"not read: {kind}", blob.name))
         return None
@@ -37,7 +37,7 @@ def _text_source(blob: Blob, head: bytes, complete: bool, warn: Warn, first: int
     start = Head(b"".join(decode_blocks(iter([head]), name)), complete)
     strips = needed(start)
     if found := recognise(without(start, strips), raw=False):
-        return _decoded(blob, found, name, strips, first)
+        return decoded_source(blob, found, name, strips, first)
 
     def blocks(warn: Warn) -> Iterator[bytes]:
         return rejoin_exceptions(_undone(decode_blocks(read_blocks(blob, warn), name), strips))
@@ -57,7 +57,8 @@ def _undone(blocks: Iterator[bytes], strips: tuple[Strip, ...]) -> Iterator[byte
     return blocks
 
 
-def _decoded(blob: Blob, found: Format, name: str | None, strips: tuple[Strip, ...], first: int) -> Source:
+def decoded_source(blob: Blob, found: Format, name: str | None, strips: tuple[Strip, ...], first: int) -> Source:
+    """The Source of a blob whose records are `found`, in the encoding `name`. `first`: see text_source()."""
     origin = LineOrigin(first)
 
     def blocks(warn: Warn) -> Iterator[bytes]:

@@ -148,3 +148,11 @@ def test_the_tier_follows_from_weight_ends_and_lane(knowledge: Database) -> None
 
 
 WEIGHTS: tuple[Weight, ...] = ("proof", "strong", "hint")
+
+
+def test_of_several_logs_the_one_that_records_a_failing_status_is_the_worst(knowledge: Database) -> None:
+    (server,) = lanes_of("ready to serve\nWARNING: request 4 failed\n", knowledge, []).values()
+    (failed,) = lanes_of("no configuration was given\nmetrics exited with code 2\n", knowledge, []).values()
+    (stopped,) = lanes_of("no configuration was given\nmetrics exited with code 143\n", knowledge, []).values()
+    assert worst_lane([server, failed]) is failed and worst_lane([failed, server]) is failed
+    assert worst_lane([server, stopped]) is server
