@@ -105,7 +105,8 @@ class Record(Struct, frozen=True):
 
     `cause`: from the table of a code (Xid, SXid), else None until `with_cause` looks it up. `decides`: causes or families
     (`gpu_memory.*`) whose hits inside the record are dropped in favour of `cause`. `told_to`: the last line that surely belongs
-    to the message of the first line of `quote`, by its form; 0 if that is one line.
+    to the message of the first line of `quote`, by its form; 0 if that is one line. `strengthens`: what hints at a cause on the
+    first line of `quote` is as sure as the record.
     """
 
     kind: str
@@ -122,6 +123,7 @@ class Record(Struct, frozen=True):
     cause: str | None = None
     decides: tuple[str, ...] = ()
     told_to: int = 0
+    strengthens: bool = False
 
     @property
     def spans(self) -> tuple[tuple[int, int], ...]:

@@ -112,6 +112,11 @@ class RecordIndex:
         cause, there = record.cause, self.at(record.quote[0].number)
         return cause is not None and any(r.speaks_for(cause) for r in there if r.kind != record.kind)
 
+    def strengtheners(self, hit: Hit) -> list[Record]:
+        """The records that make the hint `hit`, on their first quoted line, as sure as they are."""
+        there = self.at(hit.line) if hit.weight == "hint" else ()
+        return [r for r in there if r.strengthens and r.quote[0].number == hit.line]
+
     def lenders(self, hit: Hit) -> list[Record]:
         """The records whose fields are added to the hit, each once."""
         return list({id(r): r for line in hit.lines for r in self.lenders_at(line.number)}.values())
@@ -159,18 +164,19 @@ def _from_hit(scan: Scan, hit: Hit, records_at: RecordIndex) -> Observation:
     lines += [line for line in hit.also if line.number not in {x.number for x in lines}]
     neighbours = {line.number: line for line in hit.region.lines()}
     spans = {hit.line: hit.span}
+    weight = next((r.weight for r in records_at.strengtheners(hit) if r.weight != "hint"), hit.weight)
     return Observation(
         kind=hit.signature,
         cause=hit.cause,
-        weight=hit.weight,
+        weight=weight,
         source=scan.source.name,
         line=hit.line,
         last_line=hit.lines[-1].number,
-        proofs=tuple(_proof(scan, line, hit.signature, hit.weight, neighbours, spans) for line in lines),
+        proofs=tuple(_proof(scan, line, hit.signature, weight, neighbours, spans) for line in lines),
         fields=fields,
         count=hit.count,
         stamp=stamp,
-        ends="nothing" if hit.ends == "later" else hit.ends,
+        ends="process" if weight != hit.weight else "nothing" if hit.ends == "later" else hit.ends,
         scope=hit.scope,
         reads_another=hit.ends == "later",
         occurrences=_occurrences(hit, records_at, scan.source.label) if hit.count > 1 and lent else (),

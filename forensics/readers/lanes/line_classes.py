@@ -164,10 +164,10 @@ CLASS_NAMES = (
     *("bad_end", "run_failed"),
 )  # in the order of their bits
 # One line of a stack, matched at the beginning of the line. Row by row: Python, JavaScript, Java, C#; Java; Go; Rust; py-spy,
-# Ruby, PHP, gdb; Julia; native code; kernel.
+# Ruby, PHP, gdb; Julia; native code; kernel. gfortran's stand with Java's, Octave's behind them.
 FRAMES = lazy.regex(
-    r"\s{2,}(?:File \"|at |raise |return |\^|~)|\tat [\w$.<>/]{1,300}\(|\s*File \".{1,300}\", line \d"
-    r"|\s+\.\.\. \d+ (?:more|common frames omitted)"
+    r"\s{2,}(?:File \"|at |raise |return |\^|~)|\tat (?:[\w$.<>/]{1,300}\(|\S{1,250}:\d+$)|\s*File \".{1,300}\", line \d"
+    r"|\s+\.\.\. \d+ (?:more|common frames omitted)|\s{4}\S{1,80} at line \d+ column \d+$"
     r"|(?:\t| {2,8})\S{1,200}\.go:\d+(?: \+0x[0-9a-f]+)?\s*$|created by \S+(?: in goroutine \d+)?$"
     r"|[\w./*()\[\]-]{3,200}(?:\(\{?0x[0-9a-f]+\??[,)}]|\.func\d+(?:\.\d+)*(?:\(|$))|(?:main|runtime)\.(?:main|goexit)$"
     r"| {1,4}\d{1,3}: +(?:0x[0-9a-f]+ - )?[\w<]+(?:::|>)"

@@ -23,6 +23,7 @@ from forensics.line_formats import unlabelled
 from forensics.model import Observation
 
 KIND = "exception_words"
+OF_OTHER_LANGUAGES = "uncaught"  # R and Java word them differently: `contrasts can be applied only to` is no setting
 LEAST_READING_PROBABILITY = 0.4  # below this, the likeliest of the nine causes is wrong more often than right
 SURE_READING_PROBABILITY = 0.8  # from here on 88 of 100 are right: the words then prove as much as the exception itself
 LEAST_WORDS_KNOWN = 2  # chosen by hand: one word alone says too little
@@ -64,6 +65,8 @@ def read_exceptions(events: Sequence[Observation], database: Database) -> list[O
         if not _is_exception(event, database) or not named.isdisjoint(_lines(event)):
             continue
         if event.proofs and unlabelled(event.proofs[0].text) in said:
+            continue
+        if event.kind == OF_OTHER_LANGUAGES:
             continue
         reading = read_message(str(event.fields.get("exc_type", "")), str(event.fields.get("exc_message", "")))
         if reading and reading.cause != event.cause and reading.probability >= LEAST_READING_PROBABILITY:

@@ -1,4 +1,5 @@
-"""What Nextflow quotes of a task's command that failed. The form is that of its TaskProcessor."""
+"""What Nextflow and Snakemake print of a task's command that failed. The first form is that of Nextflow's TaskProcessor, the
+second was captured from Snakemake 7."""
 
 from collections.abc import Callable
 
@@ -56,3 +57,36 @@ def test_a_traceback_in_it_is_read_as_one(analyze: Analyze) -> None:
     raised = ("Traceback (most recent call last):", '  File "align.py", line 3, in <module>', "    run()", "KeyError: 's1'")
     first = analyze(run_log=_log("rm: cannot remove 'x': No such file or directory", *raised)).causes[0]
     assert first.id == "code.exception" and "KeyError" in str(first.facts.get("exc_type"))
+
+
+RULE = """\
+[Mon Nov 30 13:18:18 2026]
+rule count:
+    output: out.txt
+    jobid: 1
+    reason: Missing output files: out.txt
+    resources: tmpdir=/tmp
+
+{said}
+[Mon Nov 30 13:18:18 2026]
+Error in rule count:
+    jobid: 1
+    output: out.txt
+    shell:
+        sort reads.tsv | cut -f1 > out.txt
+        (one of the commands exited with non-zero exit code; note that snakemake uses bash strict mode!)
+
+
+Shutting down, this might take some time.
+Exiting because a job execution failed. Look above for error message
+"""
+
+
+@pytest.mark.seconds
+def test_what_the_command_of_a_rule_said_is_the_cause(analyze: Analyze) -> None:
+    said = "sort: cannot read: reads.tsv: No such file or directory"
+    first = analyze(run_log=RULE.format(said=said, output="{output}")).causes[0]
+    assert (first.id, first.evidence[0].text.strip()) == ("data.missing", said)
+    said = "Error: number of clusters must be smaller than number of samples\nExecution halted"
+    first = analyze(run_log=RULE.format(said=said)).causes[0]
+    assert (first.id, first.evidence[0].text.strip()) == ("code.exception", said.partition("\n")[0])
