@@ -57,7 +57,7 @@ R_HEAD = lazy.regex(
 R_BESIDE = lazy.regex(r"^\s*(?:Calls: |In addition: |Warning messages?:|Backtrace:|Execution halted|\W{0,4}\d+\. )")
 R_UNOPENED = "cannot open the connection"  # which file, and why, stands in the warning that is printed below the calls
 JULIA_HEAD = lazy.regex(r"^(?:\S{1,20}: +)?ERROR: (?:LoadError: )*(?P<said>.*)$")
-JULIA_TEST = lazy.regex(r": (?:Error During Test|Test Failed) at \S")
+JULIA_TEST = lazy.regex(r": (?:Error During Test|Test Failed) at (?P<file>\S.{0,300}):(?P<line_no>\d{1,7})$")
 JULIA_TESTS_END = "Some tests did not pass"
 JULIA_INNER = lazy.regex(r"^\s*(?:nested task error|caused by|On worker \d+): ?(?P<said>.*)$")
 JAVA_CAUSE = lazy.regex(r"^\s*Caused by: (?P<exc_type>(?:[a-zA-Z_$][\w$]*\.)+[\w$]+)(?:: (?P<exc_message>.*))?$")
@@ -89,6 +89,7 @@ class Told(Struct, frozen=True):
     weight: Weight = "strong"
     also: tuple[Line, ...] = ()
     told_to: int = 0
+    place: tuple[str, int] | None = None
 
 
 def read(region: Region) -> Record | None:
@@ -105,6 +106,8 @@ def _record(told: Told, outcome: str = "") -> Record:
     fields: dict[str, Value] = {"exc_message": told.message.strip()[:MAX_CHARS_OF_ERROR]} if told.message.strip() else {}
     if told.exc_type:
         fields["exc_type"] = told.exc_type
+    if told.place:
+        fields |= {"file": told.place[0], "line_no": told.place[1]}
     quote = (told.line, *told.also)
     return Record(
         UNFOLLOWS_ERROR,
@@ -158,12 +161,19 @@ def _julia(region: Region) -> Told | None:
 
 def _julia_test(region: Region) -> Told | None:
     above = region.lines_before()
-    at = next((i for i, x in enumerate(above) if JULIA_TEST.search(x.text)), None)
-    if at is None:
+    at, head = next(((i, found) for i, x in enumerate(above) if (found := JULIA_TEST.search(x.text))), (0, None))
+    if head is None:
         return None
     rows = [x for x in above[at + 1 : at + 1 + MAX_LINES_OF_ERROR] if x.text.strip() and "outside of a @test" not in x.text]
-    said = rows[0] if rows else above[at]
-    return Told(said, above[at].number, region.number, said.text, also=(above[at], region.line), told_to=region.number - 1)
+    return Told(
+        line=rows[0] if rows else above[at],
+        first=above[at].number,
+        last=region.number,
+        message=(rows[0] if rows else above[at]).text,
+        also=(above[at], region.line),
+        told_to=region.number - 1,
+        place=(head["file"], int(head["line_no"])),
+    )
 
 
 def _node(region: Region) -> Told | None:
