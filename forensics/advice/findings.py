@@ -36,7 +36,7 @@ from forensics.model.verdicts import Candidate, Diagnosis
 from forensics.readers.base import EVENT_TITLE, nothing_near
 from forensics.readers.lanes.line_classes import is_low_severity, trouble_test
 from forensics.readers.near_lines import is_by_kernel, uptime_s
-from forensics.readers.platforms.places import caused_by
+from forensics.readers.platforms.places import caused_by, tasks_of_srun
 from forensics.readers.python.failing_code import advised_code, failing_code, library_code, raised_in_worker
 from forensics.readers.python.library_files import knows_own_code
 from forensics.readers.python.own_words import own_words, whole_message
@@ -324,7 +324,8 @@ def _explains_too(candidate: Candidate, database: Database) -> bool:
 def _ranks(observations: Sequence[Observation]) -> tuple[int, ...]:
     ranks = {str(o.fields["rank"]) for o in observations if "rank" in o.fields}
     own = {int(rank) for rank in ranks if rank.isdecimal() and len(rank) < MAX_RANK_DIGITS}
-    return tuple(sorted(own.union(*(numbers_in(str(o.fields.get("reporting_ranks", ""))) for o in observations))))
+    listed = (tasks_of_srun(o.proofs[0].text) for o in observations if o.proofs)
+    return tuple(sorted(own.union(*(numbers_in(str(o.fields.get("reporting_ranks", ""))) for o in observations), *listed)))
 
 
 def _last_of_chain(facts: Fields, reasons: Sequence[Proof]) -> dict[str, Value]:

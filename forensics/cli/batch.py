@@ -11,7 +11,7 @@ import typer
 
 from forensics.cli.common import FORMAT_NAMES, OutputPath, Remember, Selection, Signatures, with_options
 from forensics.cli.output import OutputOptions, check_format, parse_filter, rendered, rendered_together, save, say, write
-from forensics.cli.progress import counted, is_watched
+from forensics.cli.progress import counted
 from forensics.core.errors import SourceError, UsageError
 from forensics.core.text import with_noun
 from forensics.history.remember import remembered
@@ -55,8 +55,8 @@ def batch(
       forensics batch ./incidents -f markdown -o incidents.md  # a table
 
     \b
-    Cases are in order of their names; each case and its cause are printed on stderr, on a terminal the progress. A folder in
-    which nothing can be read still gets a report. With --redact each report has its own stand-ins.
+    Cases are in order of their names. A folder in which nothing can be read still gets a report. With --redact each report has
+    its own stand-ins.
     """
     in_table = sys.stdout.isatty() and telling.output is None
     telling = telling._replace(form=telling.form or (TABLE_FORM if in_table else "jsonl"))
@@ -100,7 +100,7 @@ def _run(folder: Path, telling: OutputOptions, signatures: Sequence[Path], event
     kept: list[Report] = []
     texts: list[str] = []
     crashed = False
-    for report in _named(reports):
+    for report in reports:
         crashed = crashed or report.verdict == "crash"
         if together:
             kept.append(report)
@@ -129,14 +129,6 @@ def _asked(found: "Iterable[Report]", event_filter: "Filter") -> "Iterator[Repor
         say(f"{with_noun(left_out, 'case')} without {event_filter}")
 
 
-def _named(reports: "Iterable[Report]") -> "Iterator[Report]":
-    """The reports; each is named on stderr with its cause when it is ready, unless progress is shown there."""
-    for report in reports:
-        if not is_watched():
-            say(f"{report.case}: {report.causes[0].id}")
-        yield report
-
-
 def _table(reports: "Iterable[Report]", telling: OutputOptions) -> bool:
     """A row for each case, failures first. True if one of them is a crash."""
     from forensics.cli.output import table_text
@@ -163,7 +155,7 @@ def _index(reports: "Iterable[Report]", folder: Path, telling: OutputOptions) ->
     pages = output if output and (output.is_dir() or not output.suffix or ending == ".html") else None
     base = output.parent if output else Path()
     rows, taken = [], set[str]()
-    for report in _named(reports):
+    for report in reports:
         case = report.case
         report = with_stand_ins(report, telling.hides_folder)[0] if telling.hides_names else report
         if pages:

@@ -103,11 +103,13 @@ class Tail:
 
 
 class Happening(NamedTuple):
-    """What was noticed: `died`, `stalled`, `diverges`, `went wrong` or `ended`, how the report puts it, and the report itself."""
+    """What was noticed: `died`, `stalled`, `diverges`, `went wrong` or `ended`, how the report puts it, and the report itself.
+    `standing`: where the processes of a run stand that goes on."""
 
     what: str
     said: str
     report: "Report"
+    standing: str = ""
 
     @property
     def is_last(self) -> bool:
@@ -123,10 +125,12 @@ class Rules(NamedTuple):
 
 
 class Run(NamedTuple):
-    """A run of which more than its logs is known: does it live, and the report at its end; None if nothing shows a bad one."""
+    """A run of which more than its logs is known: does it live, the report at its end, None if nothing shows a bad one, and
+    where its processes stand."""
 
     lives: Callable[[], bool]
     report: Callable[[], "Report | None"]
+    standing: Callable[[], str] = str
 
 
 class Follower:
@@ -158,7 +162,8 @@ class Follower:
         if self.rules.stall_s and quiet >= self.rules.stall_s and not self.is_stalled:
             self.is_stalled = True
             report = self.report or self._judged(now)
-            return Happening("stalled", f"no output for {quiet:.0f} s; its last line: {self._last_line()}", report)
+            said = f"no output for {quiet:.0f} s; its last line: {self._last_line()}"
+            return Happening("stalled", said, report, self.run.standing() if self.run else "")
         return None
 
     def _settled(self, now: float) -> Happening | None:
@@ -284,13 +289,16 @@ def _follow(follower: "Follower", pause: float, told: "Callable[[Happening], Non
 
 def tell(found: "Happening", telling: OutputOptions, execute: str, notify: bool) -> None:
     """Print what happened and the report, then start the hooks; none of them is waited for."""
+    from forensics.report.phrases import shows_no_crash
     from forensics.report.redaction.lines import masked_text
 
     said = masked_text(found.said)  # a stall quotes the last line of a log
     line = f"forensics watch: {time.strftime('%H:%M:%S')} {masked_text(found.report.case)} {found.what}: {said}"
     text = rendered(found.report, telling)
     say(line)
-    if found.what != "ended":
+    if telling.form == "text" and found.what == "stalled":  # the report could only ask whether it runs
+        text = masked_text(found.standing) or ("" if shows_no_crash(found.report) else text)
+    if found.what != "ended" and text:
         write(text, telling.output, telling.form, masked=True)
     if found.what == "ended" or not (execute or notify):
         return
@@ -354,8 +362,8 @@ def _of_process(files: list[Path], pid: int, stall_s: float) -> tuple[list[Path]
 
     if proc.stat(pid) is None:
         raise UsageError(f"no process {pid} runs here", advice="ps -ef lists them")
-    outputs = [Path(f"/proc/{pid}/fd/{number}") for number in (1, 2)]
-    paths = list(dict.fromkeys([*files, *(path.resolve() for path in outputs if path.is_file())]))
+    own, outputs = ([Path(f"/proc/{one}/fd/{n}").resolve() for n in (1, 2)] for one in ("self", pid))
+    paths = list(dict.fromkeys([*files, *(path for path in outputs if path.is_file() and path not in own)]))
     try:
         held = captured(pid, name=f"pid {pid}", files=list(map(str, paths)), stall_s=stall_s, report=False)
     except OSError as error:
@@ -382,7 +390,7 @@ def _of_process(files: list[Path], pid: int, stall_s: float) -> tuple[list[Path]
         dead_since = dead_since or now if found is None or found.state in "ZX" else 0.0
         return not held.wait(0) and not (dead_since and now - dead_since > UNASKED_S)
 
-    return paths, Run(lives, report)
+    return paths, Run(lives, report, lambda: _standing(str(pid), of_job=False))
 
 
 def _of_job(files: list[Path], job: str) -> tuple[list[Path], "Run"]:
@@ -406,4 +414,14 @@ def _of_job(files: list[Path], job: str) -> tuple[list[Path], "Run"]:
             state = control_fields(answer.text).get("JobState", "" if not answer.fault else state)
         return state.startswith(GOING_ON)
 
-    return list(dict.fromkeys([*files, *found])), Run(lives, lambda: answer_about_job(job).report)
+    return list(dict.fromkeys([*files, *found])), Run(lives, lambda: answer_about_job(job).report, lambda: _standing(job))
+
+
+def _standing(asked: str, of_job: bool = True) -> str:
+    """Where the processes of a job, or those below a pid, stand now, as `forensics stacks` tells it."""
+    from forensics.adapters import launchers
+    from forensics.ranks.doing import standings
+    from forensics.report.ranks import stacks_text
+
+    found = launchers.of_job(asked) if of_job else launchers.of_process(int(asked))
+    return stacks_text(found.hosts, standings(found.hosts))

@@ -26,7 +26,7 @@ from msgspec.structs import replace
 from forensics.core.averages import median
 from forensics.core.text import format_size
 from forensics.model import Incident, Notice, Observation, Scan
-from forensics.model.answers import Change
+from forensics.model.answers import STOOD_HERE, Change
 from forensics.model.ranks import RankPicture
 from forensics.readers.numbers.base import seconds_of
 from forensics.readers.python.process_stacks import thread_places
@@ -109,7 +109,8 @@ def _value(value: float, series: Series) -> str:
 
 
 def _change(good: Series, bad: Series, then: str, now: str, of: str = "") -> Change:
-    name = good.name.removesuffix(good.unit.replace("/", " ")) + good.unit if good.unit.startswith("/") else good.name
+    what = good.name.removesuffix(" s").removesuffix(" sec").removesuffix(" per") if good.quantity == "rate" else good.name
+    name = what + good.unit if what != good.name else what  # `tokens per s` -> `tokens/s`; `samples per second` has it in words
     return Change(name + of, then, now, good.lines[0], bad.lines[0])
 
 
@@ -202,7 +203,7 @@ def _of_threads(scans: Sequence[Scan]) -> Iterator[Notice]:
     """Where threads stood when their stacks were taken: two that wait for each other are seen side by side."""
     sources = {scan.source.name: scan.source for scan in scans}
     for place in thread_places(scans)[:MAX_THREAD_NOTICES]:
-        why = f"thread {place.thread or 'of no name'} of pid {place.pid} stood here when its stacks were taken"
+        why = f"{f'thread {place.thread}' if place.thread else 'a thread'} of pid {place.pid} {STOOD_HERE}"
         yield Notice(place.source, sources[place.source].number_of(place.line), place.text, None, NO_OWNER, why)
 
 
@@ -231,6 +232,9 @@ def _pace(one: Observation) -> str | None:
     if one.kind == "series/growth" and "first_bytes" in fields:
         first, last, hourly = (format_size(n) if isinstance(n := fields.get(f), int) else "" for f in GROWTH_FIELDS)
         return f"{fields['series']} grew from {first} to {last}" + (f", by {hourly} an hour" if hourly else "")
+    if one.kind == "series/divergence":
+        since = f", from step {fields['onset_step']} on" if "onset_step" in fields else ""
+        return f"{fields['series']} was {fields['lowest']} at its best, and {fields['last_finite']} at the end{since}"
     if one.kind in CHANGED_AT:
         since = f"from step {fields['step_no']} on" if "step_no" in fields else "from this line on"
         waiting = f"{fields['data_percent']} % of a step was waiting for data" if "data_percent" in fields else ""

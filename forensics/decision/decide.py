@@ -427,7 +427,7 @@ def bad_end_shown(
     its last lines record; `command_status`: the one that the process recorded that started it.
     """
     if command_status:
-        return f"it ended with exit status {command_status}"
+        return f"it {recorded_status.ended_with(command_status)}"
     if lane is None or lane.kind not in ("job", "notebook") or 0 <= lane.digest.good <= MAX_LINES_BEHIND:
         return ""
     if status is not None:

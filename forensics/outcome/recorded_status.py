@@ -9,6 +9,7 @@ reason.
 """
 
 from collections.abc import Iterable
+from signal import Signals
 
 from msgspec import Struct
 
@@ -52,8 +53,13 @@ class RecordedStatus(Struct, frozen=True):
             return "it was still running when this was recorded"
         if self.status is None:
             return "nothing tells how it ended: it runs still, or what ended it ended the capture as well"
-        signal = f" (signal {self.status - 128})" if self.status > 128 else ""
-        return f"it ended with exit status {self.status}{signal}, and nothing that was given says why"
+        return f"it {ended_with(self.status)}, and nothing that was given says why"
+
+
+def ended_with(status: int) -> str:
+    """The end in words: `ended with exit status 1`, `was ended by SIGKILL, exit status 137`."""
+    known = {128 + one: one.name for one in Signals}
+    return f"was ended by {known[status]}, exit status {status}" if status in known else f"ended with exit status {status}"
 
 
 def recorded_status(

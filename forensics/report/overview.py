@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from forensics.core.text import number_ranges, numbers_in_words, with_noun
 from forensics.model import History, MessageGroup, Notice, Proof, Report, Value
-from forensics.model.answers import NO_SIGNATURE
+from forensics.model.answers import NO_SIGNATURE, STOOD_HERE
 from forensics.report.paths import Paths
 from forensics.report.phrases import duration_text, is_guess, is_silent, odd_rank, remedies, shows_no_crash, symptoms
 from forensics.report.subjects import Group, incident_groups
@@ -18,6 +18,7 @@ from forensics.report.subjects import Group, incident_groups
 MAX_GROUP_NOTICES = 3  # shown of each group; all are in the JSON
 OTHERS_TITLE = "Also in these logs"
 OWN_TITLE = "Worth knowing"
+STOOD_TITLE = "Where it stood"
 
 
 class NoticeGroup(Struct, frozen=True):
@@ -40,7 +41,9 @@ def notice_groups(report: Report) -> list[NoticeGroup]:
     rest = [
         n for n in rest if n.cause is None or (n.source, n.line) not in quoted
     ]  # one without a cause tells of more than its line
-    return [_group(head, found) for head, found in ((OTHERS_TITLE, others), (OWN_TITLE, rest)) if found]
+    stood, rest = ([n for n in rest if n.why.endswith(STOOD_HERE) == is_stood] for is_stood in (True, False))
+    named = ((STOOD_TITLE, stood), (OTHERS_TITLE, others), (OWN_TITLE, rest))
+    return [_group(head, found) for head, found in named if found]
 
 
 def _group(head: str, found: Sequence[Notice]) -> NoticeGroup:

@@ -27,6 +27,8 @@ from forensics.report.phrases import shows_no_crash
 MAX_NAME_CHARS = 60  # so that it stays one line
 PLACE_AND_TEXT = lazy.regex(r"(?s)(.*?:\d+): (.*)")
 POD = lazy.regex(r"(?:^|, )pod ([^\s,;]+)")
+BUNDLE_NAME = lazy.regex(r"\d{8}-\d{6}-(?P<name>.+?)-\d{1,10}")  # of a captured run: `20261130-132727-g.py-21666`
+CAPTURED_LOG = "job.log"  # in such a folder; its user never made a file of that name
 # outcome -> its words if the verdict is sure, and if it is not
 OUTCOME_PHRASES: Mapping[str, tuple[str, str]] = {
     "failed": ("ended badly", "probably ended badly"),
@@ -143,7 +145,9 @@ def _named(subject: SubjectSummary, report: Report) -> tuple[str, str]:
     pod = POD.search(report.causes[0].where) if not shows_no_crash(report) else None
     if pod:
         return "pod", _cut(pod[1])
-    last = subject.name.rsplit("/", 1)[-1]
+    last, run = subject.name.rsplit("/", 1)[-1], BUNDLE_NAME.fullmatch(report.case)
+    if run and last == CAPTURED_LOG:
+        return "the run of", _cut(run["name"])
     alone = sum(n.rsplit("/", 1)[-1] == last for n in names) == 1
     return ("the notebook in" if subject.kind == "notebook" else ""), _cut(last if alone else subject.name)
 

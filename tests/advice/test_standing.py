@@ -6,6 +6,7 @@ import pytest
 
 from forensics import analyze
 from forensics.model import Report
+from forensics.report import render
 
 STAMP = "[2026-11-29T21:19:05.403807+00:00] forensics run: "
 PROCESS = "forensics run: stacks of pid 9361 (python); in the kernel: futex\nProcess 9361: python train.py\nPython v3.11.7 (/usr/bin/python)\n"
@@ -49,6 +50,7 @@ def test_a_log_that_breaks_off_is_told_with_where_its_process_stood(tmp_path: Pa
         ("save_checkpoint (/run/train.py:6)", why.format("MainThread")),
         ("prefetch (/run/train.py:10)", why.format("prefetch")),
     ]
+    assert "\nwhere it stood\n" in render(report, "text")
 
 
 @pytest.mark.parametrize("apart", [True, False])

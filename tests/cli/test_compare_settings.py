@@ -3,7 +3,9 @@
 import re
 from pathlib import Path
 
-from tests.commandline import forensics
+import pytest
+
+from tests.commandline import forensics, in_text
 
 
 def run(folder: Path, name: str, batch: int, data: str, torch: str, commit: str, pace: str) -> Path:
@@ -61,7 +63,8 @@ def test_numbers_that_are_nearly_the_same_are_no_difference(tmp_path: Path) -> N
     assert not re.search("from step|seconds a step|at most", text), text
 
 
-def test_a_rate_that_both_print_is_compared(tmp_path: Path) -> None:
-    good = numbers(tmp_path, "good.log", 1.0, "40.1", 1.0, " tokens/s 41000")
-    bad = numbers(tmp_path, "bad.log", 1.0, "40.1", 2.0, " tokens/s 21000")
-    assert re.search(r"tokens/s +41,000 -> 21,000\n", forensics("compare", str(good), str(bad)).stdout.decode())
+@pytest.mark.parametrize("label", ["tokens/s", "tokens_per_s"])
+def test_a_rate_that_both_print_is_compared(label: str, tmp_path: Path) -> None:
+    good = numbers(tmp_path, "good.log", 1.0, "40.1", 1.0, f" {label} 41000")
+    bad = numbers(tmp_path, "bad.log", 1.0, "40.1", 2.0, f" {label} 21000")
+    assert re.search(r"tokens/s +41,000 -> 21,000\n", in_text("compare", good, bad).stdout)

@@ -131,3 +131,11 @@ def test_the_history_names_the_folder_of_a_run_while_it_is_kept(runs: Path, tmp_
     assert in_text("runs", "remove", "2", "--yes", **env).returncode == 0
     (row,) = json.loads(in_text("history", "list", "-f", "json", **env).stdout)
     assert row["bundle"] == ""
+
+
+@pytest.mark.parametrize(("age_s", "ended", "cause"), [(2, "just now", ""), (600, "capture was cut off", "not analysed")])
+def test_a_run_whose_capture_still_writes_was_not_cut_off(age_s: int, ended: str, cause: str, runs: Path) -> None:
+    bundle = made(runs, "ending", age_s, {"complete": False, "end": None, "command": {"arguments": ["sh"], "pid": 0}})
+    for file in bundle.iterdir():
+        os.utime(file, (time.time() - age_s,) * 2)
+    assert [(r["ended"], r["cause"]) for r in listed() if r["command"] == "sh"] == [(ended, cause)]

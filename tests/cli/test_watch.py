@@ -215,3 +215,21 @@ def test_the_user_ends_the_watch_with_one_quiet_line(log: Path, knowledge: Datab
     assert watch._follow(watched, 0.1, lambda _: pytest.fail("nothing happened")) == 130
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1) and "goes on" in err
+
+
+@pytest.mark.parametrize(("standing", "told_of"), [("pid 7: wait (train.py:6)", "pid 7: wait (train.py:6)"), ("", "")])
+def test_a_stall_tells_where_the_process_stands_and_asks_nothing(
+    standing: str, told_of: str, log: Path, knowledge: Database, capsys: pytest.CaptureFixture[str]
+) -> None:
+    follow = follower(log, knowledge, Run(lambda: True, lambda: None, lambda: standing))
+    found = [f for f in map(follow.step, (1, 20, 950)) if f]
+    tell(found[0], OutputOptions("text", None), "", notify=False)
+    shown = capsys.readouterr()
+    assert found[0].what == "stalled" and shown.out.strip() == told_of and "no output for 949 s" in shown.err
+
+
+def test_what_the_watch_itself_prints_is_not_followed(tmp_path: Path) -> None:
+    script = "from forensics.cli.watch import _of_process; import os; print(_of_process([], os.getppid(), 900.0)[0])"
+    with (tmp_path / "both.log").open("w") as shared:
+        subprocess.run(["sh", "-c", f"{sys.executable} -c '{script}'; :"], stdout=shared, stderr=shared, check=True)
+    assert (tmp_path / "both.log").read_text().strip() == "[]"

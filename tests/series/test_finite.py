@@ -77,6 +77,12 @@ def test_a_loss_that_diverges_without_nan_is_told(told: Told) -> None:
     assert told(losses([2.0] * 30 + [2.0 * 10 ** min(6, i) for i in range(10)] + [2.0] * 20)) == []
 
 
+@pytest.mark.parametrize(("end", "weight"), [(36.0, "strong"), (6.0, "hint")])
+def test_a_loss_far_above_that_of_the_untrained_model_is_no_mere_hint(end: float, weight: str, told: Told) -> None:
+    (event,) = told(losses([3.5 * 0.9**i for i in range(20)] + [0.45 * 1.35**i for i in range(14)] + [end] * 10))
+    assert (event.kind, event.weight) == ("series/divergence", weight)
+
+
 def test_an_absurd_gradient_norm_is_a_hint(told: Told) -> None:
     (event,) = told(losses([59307.0, 21082.0], norm=4e10))
     assert (event.kind, event.weight) == ("series/explosion", "hint")

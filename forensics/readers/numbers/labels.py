@@ -120,7 +120,9 @@ def words(label: str) -> list[str]:
 SECONDS_BY_UNIT = {"ms": 1e-3, "s": 1.0, "sec": 1.0, "secs": 1.0, "seconds": 1.0, "us": 1e-6}
 LABELS_PATTERNS = patterns_of("labels")
 PER_SECOND_PATTERN = lazy.regex(
-    r"\b(?:wps|ups|it/s|\w+/s(?:ec)?\b|\w+(?:[ _]per[ _]|/)sec(?:ond)?s?\b|throughput|\w*samplespersec)", re.I
+    r"\b(?:wps|ups|it/s|\w+/s(?:ec)?\b|\w+(?:[ _]per[ _]|/)s(?:ec(?:ond)?s?)?\b|throughput|"
+    r"(?:tok(?:en)?s?|samples?|im(?:age|g)s?|it(?:er)?s?|steps?)_s\b|\w*samplespersec)",
+    re.I,
 )
 STEP_TIME_PATTERN = lazy.regex(
     r"(?:step|iter(?:ation)?|batch|update)[ _]?time|time[ _]?(?:per|/)[ _]?(?:step|iter|batch)|"

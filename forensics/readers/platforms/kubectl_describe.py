@@ -201,14 +201,21 @@ def _evicted(region: Region, found: re.Match[str]) -> Record | None:
     outcome = BY_RESOURCE.get(found["resource"])
     if outcome is None:
         return None
-    fields: dict[str, Value] = {"resource": found["resource"], **_names(region.lines_before(), 0)}
+    before, after = region.lines_before(), region.lines_after()
+    fields: dict[str, Value] = {
+        "resource": found["resource"],
+        **_names(before, 0),
+        **_owner(before),
+        **_ids(before, after, False),
+    }
     fields.pop("container", None)
     if found["container"]:
         fields["container"] = found["container"]
     for group in ("threshold", "available", "usage", "request"):
         if found[group] and (size := quantity(found[group])) is not None:
             fields[f"{group}_bytes"] = size
-    near = [x for x in region.lines_before()[-2:] if re.match(r"\s*(?:Reason:\s+Evicted|Status:\s+Failed)", x.text)]
-    quote = (region.line, *near)
-    first = min(line.number for line in quote)
+    near = [x for x in before[-2:] if re.match(r"\s*(?:Reason:\s+Evicted|Status:\s+Failed)", x.text)]
+    first = min((region.line, *near), key=lambda x: x.number).number
+    ended = [x for x in after if PATTERNS.finished_row.match(x.text)][:1]  # the head of a description has no time of its own
+    quote = (region.line, *near, *ended)
     return Record("kubectl_describe", first, region.number, outcome, "proof", quote, fields)

@@ -54,6 +54,7 @@ from forensics.readers.python.library_files import knows_own_code
 
 MACHINES = patterns_of("machines")
 NO_HOSTS = ("host", "localhost", "kernel", "server", "node")
+MAX_LISTED_TASKS = 100_000  # more than the largest jobs have: a longer list is a slip
 NO_STARTED_HOSTS = ("localhost", "localhost.localdomain")
 
 
@@ -194,6 +195,14 @@ def task_of_srun(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], a
     ):
         found["container"] = m["service"]
     return found
+
+
+def tasks_of_srun(text: str) -> set[int]:
+    """The tasks that a line of srun lists: `srun: error: n1: tasks 0-1,3: Killed` -> 0, 1, 3."""
+    found = SRUN.srun_task.search(text)
+    parts = [run.partition("-") for run in found["tasks"].split(",")] if found else []
+    ends = [(int(a), int(b or a)) for a, _, b in parts if a.isdecimal() and (b.isdecimal() or not b)]
+    return {n for a, b in ends for n in range(a, min(b, a + MAX_LISTED_TASKS) + 1)}
 
 
 PODS = patterns_of("kubernetes places")

@@ -34,13 +34,13 @@ class Moment(Struct, frozen=True):
 
 def moment_of(lines: Sequence[str], at: int) -> Moment:
     """The moment of the line with index `at` in `lines`, which follow one another in time."""
-    own = _wall(find_stamp(lines[at])) or _of_record(lines, at)
+    own = _wall(find_stamp(lines[at])) or _of_record(lines, at) or _of_state(lines, at)
     if own:
         return Moment(own)
     above, after = _first(lines, range(at - 1, -1, -1))
     if after and _is_one_record(lines, above, at):
         return Moment(after)
-    below, before = _first(lines, range(at + 1, len(lines)))
+    below, before = (0, None) if PATTERNS.state_now.match(lines[at]) else _first(lines, range(at + 1, len(lines)))
     if before and is_own_line(lines[below]) and all(map(_is_last_act, lines[at + 1 : below])):
         return Moment(before)
     if after and PATTERNS.end_report.match(lines[above]):
@@ -79,6 +79,12 @@ def elapsed(scan: Scan) -> float:
         return max(0.0, (last - first).total_seconds())
     of_machine = not any(zone == timedelta() for zone in zones)
     return max(0.0, (last.replace(tzinfo=None) - first.replace(tzinfo=None)).total_seconds()) if of_machine else 0.0
+
+
+def _of_state(lines: Sequence[str], at: int) -> Stamp | None:
+    """When the first container ended, for the state of now of a described pod."""
+    rows = lines[at:] if PATTERNS.state_now.match(lines[at]) else ()
+    return next((_wall(find_stamp(row)) for row in rows if PATTERNS.finished_row.match(row)), None)
 
 
 def _wall(stamp: Stamp | None) -> Stamp | None:

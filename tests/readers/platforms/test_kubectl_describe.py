@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forensics.correlation import moment_of, moment_text
 from forensics.readers.base import Record
 from forensics.readers.platforms import kubectl_describe
 from tests.readers.regions import proven, regions
@@ -107,6 +108,21 @@ def test_an_evicted_pod_by_resource(resource: str, cause: str) -> None:
     assert record.fields["usage_bytes"] == 1924152 << 10
     assert record.fields["pod"] == "train-0"
     assert "stopped.preempted" in record.decides
+
+
+def test_a_pod_was_evicted_when_its_container_ended() -> None:
+    text = (
+        "Name:             train-0\nNode:             gke-7/10.0.0.7\nStart Time:       Sun, 29 Nov 2026 08:00:11 +0000\n"
+        "Status:           Failed\nReason:           Evicted\nMessage:          The node was low on resource: memory. "
+        "Container main was using 1924152Ki, request is 0, has larger consumption of memory.\nContainers:\n  main:\n"
+        "    State:          Terminated\n      Started:      Sun, 29 Nov 2026 08:00:14 +0000\n"
+        "      Finished:     Sun, 29 Nov 2026 09:41:55 +0000\n"
+    )
+    (record,) = records(text)
+    assert (record.fields["node"], record.quote[-1].number) == ("gke-7", 11)
+    lines = text.splitlines()
+    assert moment_text(moment_of(lines, 5)) == "2026-11-29 09:41:55+00:00"
+    assert moment_text(moment_of(lines[:10], 5)) == "after 2026-11-29 08:00:11+00:00"
 
 
 def test_words_elsewhere_are_no_report() -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from forensics.readers.near_lines import named_place
+from forensics.readers.platforms.places import tasks_of_srun
 from tests.report.made import proof
 
 
@@ -40,3 +41,16 @@ def test_the_first_line_of_evidence_that_names_one_counts() -> None:
     lines = [proof("it failed"), proof("a.c:3: no such field"), proof("b.c:9: here too")]
     assert named_place(lines) == "a.c:3"
     assert named_place([proof("it failed")] * 3 + lines[1:]) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "tasks"),
+    [
+        ("srun: error: gpu-7: tasks 0-1,3-7: Killed", {0, 1, 3, 4, 5, 6, 7}),
+        ("srun: error: gpu-7: task 2: Out Of Memory", {2}),
+        ("srun: error: gpu-7: tasks 3-,9: Killed", {3, 9}),
+        ("srun: job 4711 queued", set()),
+    ],
+)
+def test_the_tasks_that_srun_lists(text: str, tasks: set[int]) -> None:
+    assert tasks_of_srun(text) == tasks
