@@ -362,8 +362,7 @@ def _of_process(files: list[Path], pid: int, stall_s: float) -> tuple[list[Path]
 
     if proc.stat(pid) is None:
         raise UsageError(f"no process {pid} runs here", advice="ps -ef lists them")
-    own, outputs = ([Path(f"/proc/{one}/fd/{n}").resolve() for n in (1, 2)] for one in ("self", pid))
-    paths = list(dict.fromkeys([*files, *(path for path in outputs if path.is_file() and path not in own)]))
+    paths = list(dict.fromkeys([*files, *_outputs(pid)]))
     try:
         held = captured(pid, name=f"pid {pid}", files=list(map(str, paths)), stall_s=stall_s, report=False)
     except OSError as error:
@@ -391,6 +390,13 @@ def _of_process(files: list[Path], pid: int, stall_s: float) -> tuple[list[Path]
         return not held.wait(0) and not (dead_since and now - dead_since > UNASKED_S)
 
     return paths, Run(lives, report, lambda: _standing(str(pid), of_job=False))
+
+
+def _outputs(pid: int) -> list[Path]:
+    """The files that a process writes its output to, but those that this program writes to itself."""
+    own, its = ([Path(f"/proc/{one}/fd/{n}") for n in (1, 2)] for one in ("self", pid))
+    told = {path.resolve() for path in own}
+    return [path.resolve() for path in its if path.is_file() and path.resolve() not in told]
 
 
 def _of_job(files: list[Path], job: str) -> tuple[list[Path], "Run"]:
