@@ -1,4 +1,6 @@
-"""What the numbers of two runs tell otherwise: where their losses part, the pace and the memory.
+"""What is worth knowing of numbers: trouble that ended nothing by itself, and where the numbers of two runs part.
+
+Two runs: their losses, the pace and the memory.
 
     step 900 loss 1.9 took 0.20 s         step 900 loss 3.1 took 0.35 s
     -> Change("loss", "7.5, 7.3, 7.1 to 1.7", "7.5, 7.3, 7.1 to 24"), Change("loss from step 900 on", "1.9", "3.1"),
@@ -6,7 +8,7 @@
 
 Only numbers that both runs print are compared; the time of a step is also taken from the times of their lines.
 
-Notices on trouble that ended nothing by itself: a machine that swaps, steps that slow down, functions that are traced
+Trouble that ended nothing by itself: a machine that swaps, steps that slow down, functions that are traced
 repeatedly, crashes that share a node, a memory module or an hour of the day.
 
     machine_load.py                         -> what free, vmstat, sar, pressure files and TensorFlow's warnings tell

@@ -1,5 +1,6 @@
-"""Resolve the stamps of one source, in order, to times by its Clock: years and dates continue from line to line, boots are
-counted.
+"""The clock of one source: how its stamps become times, in order, and whether they are in order at all.
+
+Years and dates continue from line to line, boots are counted:
 
 Clock(start 2025-12-31 23:59:50): "Dec 31 23:59:58" -> 2025, "Jan  1 00:00:03" -> 2026
 Clock(start 2024-05-13 23:50):    "[I 23:59:59 ..." -> the 13th, "[I 00:00:02 ..." -> the 14th

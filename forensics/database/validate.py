@@ -1,4 +1,6 @@
-"""Check cause files beyond their form; all faults in one run, each with path and line.
+"""Cause files together: several folders become one database, and what is wrong in them is found beyond their form.
+
+All faults are told in one run, each with path and line.
 
 Checked here: duplicate ids, `explains` without such a cause, patterns that do not compile or nest unbounded repeats, examples
 that fail. The time that patterns take is tried where nobody tested them; more checks are in the room signature_lint (other

@@ -1,4 +1,4 @@
-"""Fingerprints of a Report: equal ones mean the same failure.
+"""What a history keeps of a Report: fingerprints, of which equal ones mean the same failure, and a row of node, device and job.
 
 exact    a hash of the cause, the signatures that prove it, the template of the decisive line, and file and name of the innermost
          function in the program's own code; after a dash a hash that distinguishes programs: 1d5ae4a6a7a6ac5f-6b0c91d2

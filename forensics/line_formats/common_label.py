@@ -1,4 +1,6 @@
-"""The label that a launcher or a collector wrote in front of every line of a log, so that it can be taken away once.
+"""What stands in front of every line of a log and can be taken away once: a launcher's label, or the prefix of the one program.
+
+A label that a launcher or a collector wrote:
 
     trainer-1  | Traceback (most recent call last):      ->  the label `trainer-1  | `
     trainer-1  | KeyError: 'lr'

@@ -1,4 +1,6 @@
-"""Named regex groups become typed fields, by the suffix of the name: sizes in bytes, times in seconds, counts as integers.
+"""What all readers share: typed fields, the Record that they return, the sampled lines of a source, and the lines near evidence.
+
+Named regex groups become typed fields, by the suffix of the name: sizes in bytes, times in seconds, counts as integers.
 
 {"limit_kb": "409600", "request_size": "20.00 GiB", "pid": "4711"} -> {"limit_bytes": 419430400, "request_bytes": 21474836480,
 "pid": 4711}

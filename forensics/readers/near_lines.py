@@ -1,4 +1,7 @@
-"""The devices that messages of drivers and frameworks name by PCI address or number.
+"""What the lines around the evidence tell of its place: the own line of code, the host, the rank, the device, the step, the cell.
+
+Each producer's module reads its own lines; a fact that one of them has told is not told again by a later one. Here are those that
+many producers print. Devices, which drivers and frameworks name by PCI address or number:
 
 amdgpu 0000:0a:00.0: amdgpu: GPU reset begin!           -> pci_devices "PCI device 0000:0a:00.0"
 
@@ -24,10 +27,6 @@ The line of a program that a message itself names, where no traceback tells one.
 switch_button.go:21:2: DefaultLanguage redeclared in this block    ->  switch_button.go:21
 kernel BUG at fs/ext4/inode.c:2700!                                ->  fs/ext4/inode.c:2700
 FAILED tests/test_api.py::TestUser::test_name - AssertionError     ->  tests/test_api.py, test_name
-
-What the lines around the evidence tell of the place: the own line of code, the pod, the host, the rank, the device, the step.
-
-Each producer's module reads its own lines; a fact that one of them has told is not told again by a later one.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,4 +1,6 @@
-"""Lists of words by which readers tell what a name or a sentence is about: signatures/readers/word_lists.yaml.
+"""Words of a line: the lists by which readers tell what a name is about, those that models learn from, and where a message ends.
+
+Lists of words, from signatures/readers/word_lists.yaml:
 
 words("training_names")   ->   {"train", "training"}
 

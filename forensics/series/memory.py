@@ -1,4 +1,6 @@
-"""Memory that grows and does not flatten, or free memory that shrinks: a leak.
+"""Leaks: memory that grows and does not flatten, free memory that shrinks, memory that steps up at each evaluation.
+
+Memory that grows:
 
 step 0 rss 665 MiB ... step 185 rss 1116 MiB -> host_memory.leak, 665 MiB to 1.09 GiB, 11.6 MiB per reading, 2.4 MiB per step
 MEM 6.69 1795406401.4 ... MEM 240.76 1795406430.5  -> the same, 28 GiB per hour, 475 MiB after the same time again

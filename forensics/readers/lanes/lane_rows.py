@@ -1,4 +1,6 @@
-"""Find the job or process that a record of a supervising program (Slurm, supervisord, Jupyter, containerd) is about.
+"""The lanes of one source: the prefix of a line, or the record of a supervisor, says which program, rank or job it is of.
+
+A record of a supervising program (Slurm, supervisord, Jupyter, containerd) is of the job or process that it names:
 
     [2026-05-01T10:00:07.123] _job_complete: JobId=4711 WEXITSTATUS 1                -> job 4711        (slurmctld)
     [2026-05-01T10:00:07.123] [4711.batch] done with job                             -> job 4711        (slurmd, slurmstepd)
@@ -9,7 +11,7 @@
 
 Each of these has a lane of its own: that job 4712 continued says nothing about job 4711.
 
-Assign the sampled lines of one source to lanes: the prefix of a line says which program, rank or job wrote it.
+The prefix of another line says which program, rank or job wrote it:
 
     Aug 22 03:00:07 node-7 sshd[771]: error: ...        -> unit sshd        (kind service)
     [11686.888109] Out of memory: Killed process 4242   -> kernel           (kind kernel)

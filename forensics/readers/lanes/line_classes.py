@@ -1,4 +1,4 @@
-"""Small facts of one line that say what kind of record it is: its level, a counted step, a pid, the heading of a cell.
+"""What one line is: its class (trouble, progress, a good end), its level, a counted step, a pid, the exit status that it records.
 
 The exit status that the last lines of a log record, as a wrapper, a shell or a CI system prints it.
 

@@ -1,4 +1,4 @@
-"""The time of a line that holds a number, by the clock of the line itself.
+"""What readers of numbers share: a reading with its place and time, a series of readings, a cell of a table.
 
 A number that a log prints repeatedly: its readings in order, and what it measures.
 

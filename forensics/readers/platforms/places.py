@@ -1,4 +1,6 @@
-"""The machine that a prompt, a prefix, a record or a program's first line names.
+"""Names of machines, files, workers, jobs, pods and functions in the lines near the evidence, for each platform that prints them.
+
+The machine, which a prompt, a prefix, a record or a program's first line names:
 
 root@nas02[/]# nvidia-smi                                           -> host nas02
 ... mmdet - INFO - Start running, host: user@gpu-04, work_dir: ...  -> host gpu-04

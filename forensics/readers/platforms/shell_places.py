@@ -1,4 +1,6 @@
-"""The program that a shell saw die, and a tool for files that failed in it.
+"""What a shell prints of its commands: the program that it saw die, a tool for files that failed, an activation that failed.
+
+The program that died, and a tool that failed:
 
 run.sh: line 5: 19817 Killed      python train.py       -> command train.py, pid 19817
 mv: cannot stat '*.pt': No such file or directory       -> mv

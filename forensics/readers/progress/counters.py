@@ -1,4 +1,4 @@
-"""Words that a run prints of itself between its numbers: an end, trouble, the trial or fold that a line belongs to.
+"""What a run prints of its course: the counters of a line, and the words between them that tell of an end, trouble or a trial.
 
 How far a run had come, as a line of its log says: the epochs, steps and rounds that it counts, and the bars that it draws.
 

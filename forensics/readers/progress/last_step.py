@@ -1,4 +1,6 @@
-"""How far a run had come in its last lines: the counters that they show.
+"""How a log ends: how far the run had come, whether the last line is torn, and whether an end is missing that is always told.
+
+How far the run had come:
 
 Epoch 3/5, then 50/103 [=====>   ] - ETA     -> epoch 3 of 5, 50 of 103
 8%|███  | 200/2515 [46:16<9:01:34            -> 200 of 2515

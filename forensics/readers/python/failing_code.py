@@ -1,4 +1,6 @@
-"""The code that failed, as its traceback quotes it: the statement, the values in it, and the own line that called it.
+"""The code that failed, as its traceback quotes it, and the packages of the libraries that the traceback ends in.
+
+The statement, the values in it, and the own line that called it:
 
 File "/home/u/eval.py", line 7, in main
   run(sentences)
@@ -32,7 +34,7 @@ from forensics.model import Fields, LinesAround, Proof, Value
 from forensics.readers.base import nothing_near
 from forensics.readers.programs.code import is_written_map
 from forensics.readers.python.failing_parts import LOOKED_UP_IN, PART_FACTS, failing_parts
-from forensics.readers.python.frames import BOX, FRAME_CODE_ROWS, cell_number
+from forensics.readers.python.frames import BOX, FRAME_CODE_ROWS, MARKS_PATTERN, cell_number
 from forensics.readers.python.library_files import (
     INSTALLED_PACKAGE,
     installed_package,
@@ -120,7 +122,6 @@ MAX_STATEMENT_CHARS = 100  # of a statement that is quoted in a sentence: more t
 MAX_NAMED_CHARS = 40  # of one value; a longer expression is named by its parts
 MAX_VALUES = 4  # as many as a person prints at once
 MAX_STATEMENT_ROWS = 6  # of a call whose arguments stand below each other
-MARKS_PATTERN = lazy.regex(r"\s*[~^]+\s*")
 # What cannot be printed where it failed, and what is printed of its object instead: of `LABELS[name]` the keys of LABELS.
 LOOKUP_ERRORS = {"KeyError": "list({})", "IndexError": "len({})", "TypeError": "type({})"}
 MAX_LINES_TO_WORKER = 60  # of a traceback of a worker, above its last line

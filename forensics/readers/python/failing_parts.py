@@ -1,4 +1,6 @@
-"""The part of a failing statement that its exception is about: what is None, which call lacks an argument, what is unpacked.
+"""What of a statement failed: the part that its exception is about, and what took the place of a name that a library took out.
+
+The part: what is None, which call lacks an argument, what is unpacked.
 
 h, w = cv2.imread(path).shape[:2]          AttributeError: 'NoneType' object has no attribute 'shape'
   -> none_part "cv2.imread(path)", none_call "cv2.imread"

@@ -37,6 +37,7 @@ NOTEBOOK_FRAME = lazy.regex(
 COLAB_CELL = lazy.regex(r"/ipython-input-\S*\.py\Z")  # it has no number of the cell
 BOX = "│"  # before and behind each row of a traceback of Rich
 FRAME_MARKS = (".py", "File ", "Cell", "Input In", "ipython-input", BOX)  # one stands in each line that is a frame
+MARKS_PATTERN = lazy.regex(r"\s*[~^]+\s*")  # marks below the call that CPython prints since 3.11
 FRAME_CODE_ROWS = 12  # rows of code that IPython prints with a frame: five, and more for a statement of several lines
 
 

@@ -1,4 +1,6 @@
-"""Where the message of an exception ends: a message that runs over several lines is one message.
+"""What of a traceback's text is the message, and what is source code that it quotes, which is never evidence.
+
+A message that runs over several lines is one message:
 
 ValueError: The feature names should match those that were passed during fit.
 Feature names unseen at fit time:                                                a heading of a list

@@ -1,4 +1,6 @@
-"""The amounts that a message compares, and what follows from them: which to raise or lower, and which values would be taken.
+"""What a message itself says of the way out: amounts to raise or lower, shapes that differ, a command or a name that was meant.
+
+The amounts that it compares, and what follows from them:
 
 max_tokens (2496) is larger than max_batched (2048)         -> larger_name "max_tokens" 2496, smaller_name "max_batched" 2048
 heads (32) must be divisible by parallel size (3)           -> divisor_name "parallel size", divisor_choices "1, 2, 4, ..."

@@ -14,8 +14,7 @@ handler raises on purpose (`raise Stopped`) is its message of the signal, and is
 from forensics.data_files.named_parts import patterns_of
 from forensics.model import Region, Trigger
 from forensics.readers.base import ParsedLine, Record, parse_lines
-from forensics.readers.python.frames import file_frame
-from forensics.readers.python.traceback import MARKS_PATTERN
+from forensics.readers.python.frames import MARKS_PATTERN, file_frame
 
 TRIGGER = Trigger(
     "signal_handler",

@@ -22,11 +22,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from forensics.core import lazy
 from forensics.data_files.named_parts import patterns_of
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.readers.base import ParsedLine, Record, parse_lines, unwrapped
-from forensics.readers.python.frames import FRAME_CODE_ROWS, frame_of
+from forensics.readers.python.frames import FRAME_CODE_ROWS, MARKS_PATTERN, frame_of
 from forensics.readers.python.library_files import installed_package, is_library_file
 from forensics.readers.python.quoted_source import HANDLED, MAX_MESSAGE_LINES, TRACEBACK_HEAD, list_end, message_end
 from forensics.readers.python.teardown import (
@@ -91,7 +90,6 @@ REPORTERS = {
 UNCAUGHT, IGNORED_OUTCOME, TEARDOWN, MISFIT = "uncaught", "ignored", "teardown", "packages_misfit"
 HANDED_ON = "handed_on"
 OUTCOMES = (UNCAUGHT, IGNORED_OUTCOME, TEARDOWN, MISFIT, HANDED_ON)
-MARKS_PATTERN = lazy.regex(r"\s*[~^]+\s*")  # marks below the call that CPython prints since 3.11
 
 
 def read(region: Region) -> Record | None:
