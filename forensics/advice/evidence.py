@@ -57,12 +57,15 @@ def _in_order(owned: Sequence[OwnedObservation], cause: str, database: Database)
     unfolds = database.has_trait(cause, "kernel_fault")  # the first line tells of it, and the dump and the panic follow
     spoke = database.has_trait(cause, "program_error") and any("exc_type" in o.observation.fields for o in found)
 
+    raised = (o.observation for o in found if "exc_message" in o.observation.fields)
+    quotable = {(str(e.fields["exc_message"]), e.weight): e for e in raised}.values()  # each once: of a flood there are few
+
     def rank(o: OwnedObservation) -> tuple[bool, bool, int, bool, bool, int, bool, str, int]:
         e, over = o.observation, _ends_a_program(o) and o.attempt < last.get(o.observation.source, 0)
         status_alone = spoke and (_tells_status_alone(e) or _leaves_it_to_others(e))
         warns = bool(e.proofs) and is_python_warning(e.proofs[0].text)  # it was printed, and the program went on
         least, late = (_is_code(e), warns, WEIGHT_ORDER[e.weight]), (e.time is None, e.source, e.line)
-        echo = any(quotes(e, x.observation) and x.observation.weight == e.weight for x in found)
+        echo = any(quotes(e, first) for first in quotable if first.weight == e.weight)
         return *least, over, status_alone or echo, 0 if unfolds else -len(e.fields), *late
 
     return [o.observation for o in sorted(found, key=rank)]

@@ -228,19 +228,24 @@ def _of_fraction(scan: Scan, first: int) -> Progress:
     block = sampled_blocks(scan)[-1] if scan.sample else None
     rows = block.rows[max(0, first - block.first) :][-MAX_LIKE_LINES:] if block else ()
     frames = [frame for row in rows for frame in row.rstrip(b"\r").split(b"\r") if frame.strip()][-MAX_LIKE_LINES:]
+    last = [place for frame in reversed(frames[-LAST_FRAMES:]) for place in _fractions(frame)]
     grown: dict[tuple[str, int, int], list[int]] = {}
-    for frame in frames if len(frames) > MIN_LIKE_LINES else ():
-        text = decode_line(frame[:MAX_FRAME_BYTES])
-        for i, found in enumerate(FRACTION_PATTERN.finditer(text)):
-            grown.setdefault((_kind(frame), i, int(found[2])), []).append(int(found[1]))
-    for frame in reversed(frames[-LAST_FRAMES:]):
-        for i, found in enumerate(FRACTION_PATTERN.finditer(decode_line(frame[:MAX_FRAME_BYTES]))):
-            counts = grown.get((_kind(frame), i, int(found[2])), [])
-            if len(counts) > MIN_LIKE_LINES and all(a < b for a, b in pairwise(counts)):
-                counter = Counter("", counts[-1], int(found[2]))
-                is_last = counter.now + counts[-1] - counts[-2] >= counter.total  # it may be counted from zero
-                return Progress((counter,), scan.source.number_of(scan.lines), is_last)
+    for frame in frames if last and len(frames) > MIN_LIKE_LINES else ():
+        for place, count in _fractions(frame):
+            grown.setdefault(place, []).append(count)
+    for place, _ in last:
+        counts = grown.get(place, [])
+        if len(counts) > MIN_LIKE_LINES and all(a < b for a, b in pairwise(counts)):
+            counter = Counter("", counts[-1], place[2])
+            is_last = counter.now + counts[-1] - counts[-2] >= counter.total  # it may be counted from zero
+            return Progress((counter,), scan.source.number_of(scan.lines), is_last)
     return NO_PROGRESS
+
+
+def _fractions(frame: bytes) -> Iterator[tuple[tuple[str, int, int], int]]:
+    """Each `n/N` of a line: the kind of the line, which of its fractions it is and N, and n."""
+    for i, found in enumerate(FRACTION_PATTERN.finditer(decode_line(frame[:MAX_FRAME_BYTES]))):
+        yield (_kind(frame), i, int(found[2])), int(found[1])
 
 
 def running_cell(scan: Scan) -> int | None:
