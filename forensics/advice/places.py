@@ -40,6 +40,15 @@ def host_of_rank(facts: Fields, diagnosis: Diagnosis) -> dict[str, Value]:
     return {"host": hosts.pop()} if len(hosts) == 1 else {}
 
 
+def service_of(facts: Fields, candidate: Candidate) -> dict[str, Value]:
+    """The service of a host's log that wrote the first line of the evidence, where `facts` tell no place but the host."""
+    lane = next((o.lane for o in candidate.owned if o.lane), None)
+    of_host = {name: facts[name] for name in HOST_FACTS if name in facts}
+    if lane is None or lane.kind != "service" or lane.entity.kind != "unit" or location_text(facts) != location_text(of_host):
+        return {}
+    return {"unit": lane.entity.name}
+
+
 def code_of_traceback(facts: Fields, proofs: Sequence[Proof], diagnosis: Diagnosis) -> dict[str, Value]:
     """The line of the user's program that another traceback names, where `facts` name none.
 
