@@ -175,15 +175,7 @@ def _finding(
         facts=facts,
         remediations=_remedies(candidate, advised, proofs, diagnosis, database, context, around) if first else (),
         ledger=candidate.ledger,
-        where=_where(
-            known
-            | place
-            | of_job(known, proofs, context)
-            | host_of_rank(facts, diagnosis)
-            | service_of(known | place, candidate),
-            candidate,
-            diagnosis,
-        ),
+        where=_where(known | place | of_job(known, proofs, context) | host_of_rank(facts, diagnosis), candidate, diagnosis),
         ranks=_ranks(told),
     )
     return _as_state(found, facts | place, advised, context) if first and diagnosis.verdict != "no_crash" else found
@@ -204,7 +196,7 @@ def _context_facts(cause: Cause, facts: Fields, proofs: Sequence[Proof], context
 def _where(facts: Fields, candidate: Candidate, diagnosis: Diagnosis) -> str:
     """The place; where no line of the cause names one, the code that failed with it by another log."""
     code = code_of_consequence(candidate, diagnosis) if is_position_only(facts) else ""
-    return ", ".join(filter(None, (code, location_text(facts))))
+    return ", ".join(filter(None, (code, location_text({**facts, **service_of(facts, candidate)}))))
 
 
 def _told_around(facts: Fields, proofs: Sequence[Proof], around: LinesAround) -> tuple[dict[str, Value], dict[str, Value]]:
