@@ -130,7 +130,8 @@ def _host(facts: Fields) -> str:
 def _processes(facts: Fields) -> list[str]:
     facts = {n: v for n, v in facts.items() if not (n in ("task", "pid") and str(v) in NO_PROCESSES)}
     if "task" in facts and "pid" in facts:
-        return [f"{_cut(fact_text('task', facts['task']))} (pid {facts['pid']})"]
+        child = f"child {facts['child_no']}, counted from 0: " if "child_no" in facts and "rank" not in facts else ""
+        return [f"{child}{_cut(fact_text('task', facts['task']))} (pid {facts['pid']})"]
     if "task" in facts:
         return [_cut(fact_text("task", facts["task"]))]
     if "command" in facts and "pid" in facts and not any(f"/{facts['command']}:" in c for c in _code(facts)):

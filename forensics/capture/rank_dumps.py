@@ -93,8 +93,9 @@ class Listener:
 
     def _listen(self) -> None:
         while END not in self._asked():
-            self._answered = True
-            self._write(write_stacks)
+            started = bool(_told_rank())  # before, there is no call to dump, and the next answer, or the end, tells more
+            self._answered = self._answered or started
+            self._write(write_stacks, with_dump=started)
         for fd in self._pipes:
             os.close(fd)
 
@@ -105,13 +106,14 @@ class Listener:
             waiting.register(fd, select.POLLIN)
         return b"".join(os.read(fd, 4096) for fd, _ in waiting.poll())
 
-    def _write(self, *first: Callable[[Sequence[str], str, str], None]) -> None:
+    def _write(self, *first: Callable[[Sequence[str], str, str], None], with_dump: bool = True) -> None:
         with contextlib.suppress(Exception):  # whatever PyTorch does: the program goes on
             if rank := self._rank or _told_rank():
                 folders = list(map(os.path.dirname, self._pipes.values()))
                 for write in first:
                     write(list(map(os.path.dirname, folders)), rank, f"{self._attempt}rank_{rank}")
-                write_dump(folders, f"{self._attempt}rank_{rank}")
+                if with_dump:
+                    write_dump(folders, f"{self._attempt}rank_{rank}")
 
     def close(self, failed: bool = False) -> None:
         """End the thread and remove the pipes. `failed`: the program ends by an exception, and dumps what it called before."""

@@ -40,8 +40,8 @@ class Sources:
         """The first and the last line of the loops of one function around a line, the innermost first."""
         return [(loop.lineno, loop.end_lineno or loop.lineno) for loop in self._around(place)]
 
-    def looked_for(self, place: Place) -> str:
-        """The variable that holds the path for which the innermost loop around a line looks: `path`, `self.marker`."""
+    def looked_for(self, place: Place) -> ast.expr | None:
+        """The path for which the innermost loop around a line looks: `path`, `self.marker`, `f"{path}.ready"`."""
         import ast
 
         for loop in self._around(place)[:1]:
@@ -50,9 +50,9 @@ class Sources:
                     continue
                 called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
                 given = [*node.args[:1], *([node.func.value] if isinstance(node.func, ast.Attribute) and not node.args else [])]
-                if called in FILE_TESTS and given and isinstance(given[0], (ast.Name, ast.Attribute)):
-                    return ast.unparse(given[0])
-        return ""
+                if called in FILE_TESTS and given and not isinstance(given[0], ast.Constant):
+                    return given[0]
+        return None
 
     def _around(self, place: Place) -> list[ast.For | ast.AsyncFor | ast.While]:
         import ast
@@ -86,15 +86,34 @@ class Sources:
 
 def source_lines(sources: Sources, places: Iterable[Place], value: Callable[[Place, str], str]) -> list[str]:
     """What the source tells of each place, as lines beside stacks. `value`: that of a variable at a place, empty if unknown."""
+    import ast
+
     told = []
     for place in dict.fromkeys(places):
         if loops := sources.loops(place):
             told.append(f"{SOURCE_PREFIX}{place[0]}:{place[1]}: in loops of lines {', '.join(f'{a}-{b}' for a, b in loops)}")
-        if name := sources.looked_for(place) if loops else "":
-            path = value(place, name)
+        if loops and (wanted := sources.looked_for(place)):
+            path = path_of(wanted, lambda name, at=place: value(at, name))  # type: ignore[misc]
             is_told = path.isprintable() and 0 < len(path) <= MAX_PATH_CHARS
+            name = ast.unparse(wanted) if isinstance(wanted, (ast.Name, ast.Attribute)) else "path"
             told.append(f"{SOURCE_PREFIX}{place[0]}:{place[1]}: it looks for {name}{f': {path}' if is_told else ''}")
     return told
+
+
+def path_of(wanted: ast.expr, value: Callable[[str], str]) -> str:
+    """The path: that of a variable, or put together of variables and texts, as `f"{path}.ready"` or `folder / "done"`; empty
+    where the value of one of them is not known."""
+    import ast
+
+    if isinstance(wanted, ast.JoinedStr):
+        parts = [path_of(one.value if isinstance(one, ast.FormattedValue) else one, value) for one in wanted.values]
+        return "".join(parts) if all(parts) else ""
+    if isinstance(wanted, ast.BinOp):
+        parts = [path_of(wanted.left, value), path_of(wanted.right, value)]
+        return ("/" if isinstance(wanted.op, ast.Div) else "").join(parts) if all(parts) else ""
+    if isinstance(wanted, ast.Constant):
+        return wanted.value if isinstance(wanted.value, str) else ""
+    return value(ast.unparse(wanted)) if isinstance(wanted, (ast.Name, ast.Attribute)) else ""
 
 
 SPY_FRAME_PATTERN = re.compile(r"^    \S.* \((.+):(\d+)\)\s*$")

@@ -9,7 +9,7 @@ Stacks show one moment, and no numbers or groups of calls. Where nobody stands i
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from types import MappingProxyType
 
 from msgspec import Struct
@@ -22,7 +22,7 @@ from forensics.ranks.case import MAX_ODD, MIN_LOOKS, RankCase
 from forensics.ranks.doing import CALLS, OUTSIDE_WAIT, STOPPED_CALL, called_at, doing, line_proofs, lock_keeper
 from forensics.ranks.observation import LEFT_LOOP, at
 from forensics.ranks.sizes import of_other_size
-from forensics.ranks.threads import UNNAMED_CALL, asking_for, waits_in_call
+from forensics.ranks.threads import SPAWN_FILE, UNNAMED_CALL, asking_for, waits_in_call
 
 ONE_MOMENT = "by their stacks, which show one moment, and no numbers of calls"
 OTHER_MOMENT = "by their stacks, which are of another moment than the time-outs in the log"
@@ -37,6 +37,7 @@ BARRIER = "barrier"  # in the names of PyTorch's calls that only make ranks meet
 LEFT_BARRIER = "it left that barrier out"
 OR_BEHIND = ", or its call does not end, which they left out or gave another shape"
 MORE_BATCHES = "they left the loop in which it is: it has more batches, or left out a barrier before"
+EXTRA_CALL = "a call that they do not make, or that of another group before its turn"
 TWO_GROUPS = "the two lines are of two groups, which it enters in another order"
 CROSSED = "it comes to the call in which others wait from another line, before the call in which one waits for it; " + TWO_GROUPS
 NO_STACK = "no stack of it was taken: it ended, or could not be looked at"
@@ -128,13 +129,18 @@ def _stand(case: RankCase, rank: int) -> _Stand | None:
         asking = asking_for(stacks, thread)
         callers = tuple(case.own_frames(asking))
         call = UNNAMED_CALL if is_at_wait else called_at(thread, own) or thread.frames[0].function
-        path = tuple(takewhile(lambda frame: TORCH_FOLDER not in frame.file, (*reversed(asking), *reversed(thread.frames))))
+        path = tuple(takewhile(_is_outside, (*reversed(asking), *reversed(thread.frames))))
         mine = (*reversed(callers), *reversed(case.own_frames(thread.frames)))
         return _Stand(
             call, own, line_proofs(thread, stacks.source, own), callers=callers, path=path, own=mine, loops=stacks.loops
         )
     done = doing(case, rank)
     return _Stand("", done.frame, done.proofs, done.kind, done.text, is_inner=own is thread.frames[0]) if done else None
+
+
+def _is_outside(frame: Frame) -> bool:
+    """Is it a frame outside of PyTorch, or of the function in which it starts a process of the program?"""
+    return TORCH_FOLDER not in frame.file or frame.file.endswith(SPAWN_FILE)
 
 
 def _with_shared_wait(stands: dict[int, _Stand]) -> dict[int, _Stand]:
@@ -212,15 +218,18 @@ def _kind_apart(one: _Stand, usual: _Stand, text: str) -> tuple[Kind, str]:
     at_fork, mine, theirs = next(forks, (0, None, None))
     one_function = mine and theirs and (mine.file, mine.function) == (theirs.file, theirs.function)
     line, others_line = (mine.line, theirs.line) if mine and theirs and one_function else (0, 0)
-    if mine and theirs and line > others_line and _is_left_loop(usual, at_fork, line):
+    ends_block = mine is not None and any(a == mine and _is_exit(b) for a, b in pairwise(one.path))
+    if mine and theirs and (line > others_line or ends_block) and _is_left_loop(usual, at_fork, line, ends_block):
         return "fewer_batches", f"{text}; {LEFT_LOOP}, {mine.place} behind {theirs.place}"
     if BARRIER in usual.call and BARRIER not in one.call:
         if mine and theirs and line < others_line and _is_left_loop(one, at_fork, others_line):
             return "other_call", f"{text}; {MORE_BATCHES}, {theirs.place} behind {mine.place}"
         return "left_out", f"{text}: {LEFT_BARRIER}{'' if line > others_line else OR_BEHIND}"
-    if line < others_line and one.call == usual.call and one.frame != usual.frame and one.call not in UNCLEAR_NAMES:
-        return "other_order", f"{text}, and comes there first: {TWO_GROUPS}"
-    return "other_call", text
+    if line >= others_line or ends_block or UNCLEAR_NAMES.count(one.call) or UNCLEAR_NAMES.count(usual.call):
+        return "other_call", text
+    if one.call == usual.call:
+        return "other_order" if one.frame != usual.frame else "other_call", f"{text}, and comes there first: {TWO_GROUPS}"
+    return "other_call", f"{text}, and comes there first: {EXTRA_CALL}"
 
 
 def has_left_loop(case: RankCase, rank: int, other: int) -> bool:
@@ -229,12 +238,18 @@ def has_left_loop(case: RankCase, rank: int, other: int) -> bool:
     return one is not None and usual is not None and _kind_apart(one, usual, "")[0] == "fewer_batches"
 
 
-def _is_left_loop(usual: _Stand, at_fork: int, line: int) -> bool:
+def _is_exit(frame: Frame) -> bool:
+    """Is it the function that is called at the end of a block of `with`, at whose first line the caller stands then?"""
+    return frame.function.rpartition(".")[2] in ("__exit__", "__aexit__")
+
+
+def _is_left_loop(usual: _Stand, at_fork: int, line: int, ends_block: bool = False) -> bool:
     """Are the others in a loop that a rank has left that stands at `line` of their frame number `at_fork`? One that ends in front
-    of that line, or one of a function that they call there, if it calls more than the collective call itself."""
+    of that line, or one of a function that they call there, if it calls more than the collective call itself. `ends_block`: the
+    rank has left a block of `with` that begins there, and all that is in it."""
     theirs, *inner = (usual.loops.get(f"{f.file}:{f.line}", ()) for f in usual.own[at_fork:])
     within = inner if usual.call.rpartition(".")[2] in OF_MODEL else inner[:-1]
-    return any(last < line for _, last in theirs) or any(within)
+    return any(last < line or (ends_block and first > line) for first, last in theirs) or any(within)
 
 
 def _parted(waiting: Mapping[int, _Stand]) -> dict[int, str]:

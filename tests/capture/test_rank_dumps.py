@@ -37,7 +37,26 @@ def recorder(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         return b"with lines" if includeStackTraces else b"without"
 
     monkeypatch.setitem(sys.modules, "torch._C._distributed_c10d", SimpleNamespace(_dump_fr_trace=dump))  # type: ignore[arg-type]
+    in_group(monkeypatch, True)
     return asked
+
+
+def in_group(monkeypatch: pytest.MonkeyPatch, is_initialized: bool) -> None:
+    library = SimpleNamespace(is_initialized=lambda: is_initialized, get_rank=lambda: 1)
+    monkeypatch.setitem(sys.modules, "torch.distributed", library)  # type: ignore[arg-type]
+
+
+def test_a_rank_that_is_asked_while_it_starts_dumps_its_calls_at_its_end(
+    tmp_path: Path, recorder: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A dump without a call would say that it never came to one."""
+    in_group(monkeypatch, False)
+    held = rank_dumps.listen(str(tmp_path), {"RANK": "1"})
+    assert held is not None and rank_dumps.ask_for_dumps(str(tmp_path)) == 1
+    until(lambda: (tmp_path / "stacks" / "rank_1.txt").exists())
+    in_group(monkeypatch, True)
+    held.close(failed=True)
+    assert (recorder, (tmp_path / "fr" / "rank_1").read_bytes()) == ([False, True], b"with lines")
 
 
 def test_a_rank_that_is_asked_writes_its_dump(tmp_path: Path, recorder: list[bool]) -> None:
@@ -152,6 +171,7 @@ def test_of_a_child_of_multiprocessing_pytorch_tells_the_rank(
     tmp_path: Path, recorder: list[bool], monkeypatch: pytest.MonkeyPatch, initialized: bool, names: list[str]
 ) -> None:
     library: Any = SimpleNamespace(is_initialized=lambda: initialized, get_rank=lambda: 2)
+    monkeypatch.delitem(sys.modules, "torch.distributed")
     assert rank_dumps.listen(str(tmp_path), {}) is None
     monkeypatch.setitem(sys.modules, "torch.distributed", library)
     monkeypatch.setattr(multiprocessing.process, "parent_process", lambda: multiprocessing.process.current_process())

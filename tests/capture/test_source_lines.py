@@ -1,5 +1,6 @@
 """What the source of a program tells of the lines at which it stands."""
 
+import ast
 import os
 from pathlib import Path
 
@@ -45,7 +46,8 @@ def test_the_loops_around_a_line_and_the_file_for_which_they_look(
     (tmp_path / "t.py").write_text(PROGRAM)
     sources = Sources("", str(tmp_path))
     assert sources.loops(("t.py", line)) == loops
-    assert sources.looked_for(("t.py", line)) == (variable if line != 16 else "self.marker")
+    wanted = sources.looked_for(("t.py", line))
+    assert (ast.unparse(wanted) if wanted else "") == (variable if line != 16 else "self.marker")
 
 
 def test_what_is_no_program_tells_nothing(tmp_path: Path) -> None:
@@ -82,3 +84,20 @@ def test_a_value_that_is_no_path_is_left_out(path: str, tmp_path: Path) -> None:
     (tmp_path / "t.py").write_text(PROGRAM)
     told = source_lines(Sources("", str(tmp_path)), [("t.py", 6)], lambda _place, _name: path)
     assert told[1:] == ["forensics run: at t.py:6: it looks for path"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "path"),
+    [
+        ('f"{path}.ready"', "/data/7.ready"),
+        ('path / "done"', "/data/7/done"),
+        ("path + self.end", "/data/7.end"),
+        ('f"{path}{made()}"', ""),
+        ("path / made()", ""),
+    ],
+)
+def test_a_path_that_is_put_together_is_told_where_all_of_its_parts_are_known(wanted: str, path: str, tmp_path: Path) -> None:
+    (tmp_path / "t.py").write_text(f"while not os.path.exists({wanted}):\n    time.sleep(1)\n")
+    values = {"path": "/data/7", "self.end": ".end"}
+    told = source_lines(Sources("", str(tmp_path)), [("t.py", 2)], lambda _place, name: values.get(name, ""))
+    assert told[1:] == [f"forensics run: at t.py:2: it looks for path{path and f': {path}'}"]

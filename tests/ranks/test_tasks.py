@@ -73,6 +73,18 @@ def test_by_the_loops_in_its_source_a_rank_is_behind_the_one_of_the_others(loops
     assert (odd.rank, odd.kind) == (1, kind)
 
 
+@pytest.mark.parametrize(("spans", "kind"), [("24-30", "fewer_batches"), ("20-30", "other_call")])
+def test_a_rank_at_the_end_of_a_block_has_left_the_loops_in_it(spans: str, kind: str) -> None:
+    """While its end is carried out, the line is the first one of the block; PyTorch started the ranks itself."""
+    spawned = "_wrap (/venv/lib/python3.11/site-packages/torch/multiprocessing/spawn.py:87)"
+    usual = f"{WAITS}|sync (/run/w.py:5)|fit (/run/w.py:25)|{spawned}"
+    ends = f"{WAITS}|close (/run/w.py:12)|_GeneratorContextManager.__exit__ (/usr/lib/python3.11/contextlib.py:144)"
+    told = f"forensics run: at /run/w.py:25: in loops of lines {spans}"
+    given = [stack(rank, f"{ends}|fit (/run/w.py:23)|{spawned}" if rank == 1 else usual) for rank in range(3)]
+    (odd,) = drawn(*([one[0], told, *one[1:]] for one in given)).odd
+    assert (odd.rank, odd.kind) == (1, kind)
+
+
 @pytest.mark.parametrize(
     ("inner", "told"),
     [("_poll (/run/source.py:31)", True), ("read (/usr/lib/python3.11/x.py:3)|_poll (/run/source.py:31)", False)],
