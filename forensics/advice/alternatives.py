@@ -23,10 +23,12 @@ from forensics.model import Advice, Fields
 MAX_REMEDIES = 4  # as many as a person tries; the last two are told in a line each
 MAX_SAME_WORDS = 0.5  # share of the shorter one's words; above it two remedies say the same
 MAX_SAME_WORDS_OF_CASE = 0.7  # the same of two that were made for the case: they share the names of its things
+MAX_AT_PLACE = 2  # chosen by hand: of remedies about one line of a program that have no command of their own
 MIN_WORDS_COMPARED = 6  # chosen by hand: of shorter ones made for the case each word counts
 # A remedy may leave these open: where logs of failed jobs tell it, nine in ten are so.
 USUAL_SETTING: Environment = {"language": ("python",), "work": ("training",)}
 PLAIN_WORD_PATTERN = lazy.regex(r"[a-z_][\w.]{3,}")
+ASSIGNMENTS_PATTERN = lazy.regex(r"^(?:[A-Z_]+=\S+ )+")
 SETTING_PATTERN = lazy.regex(r"\b(?:[A-Z][A-Z0-9]*_[A-Z0-9_]+|[a-z]+_[a-z_]+) ?= ?\w[\w.:]*")
 # Words that begin what only looks; what changes something comes before it.
 LOOKS = frozenset(("Ask", "Check", "Collect", "Compare", "Count", "Find", "Let", "List", "Look", "Open", "Print", "Read", "See",
@@ -103,6 +105,26 @@ def _share(words: set[str], other: set[str]) -> float:
 
 def _words(entry: Told) -> set[str]:
     return set(PLAIN_WORD_PATTERN.findall(entry[1].lower()))
+
+
+def without_repeats(told: Iterable[Advice], code: str, place: str) -> Iterator[Advice]:
+    """The remedies, each without the commands, the reference and the quoted line of `code` that one above it has; without those
+    behind the second that have nothing but another word for the `place` that one above names."""
+    said = set[str]()
+    for number, one in enumerate(told):
+        commands = tuple(c for c in one.commands if _bare_command(c) not in said)
+        if number >= MAX_AT_PLACE and place and place in one.action and place in said and not commands:
+            continue
+        is_quoted = code in said or (code and code[code.find("`") : code.rfind("`") + 1] in one.action)
+        why = one.why.replace(code, "").strip() if is_quoted else one.why
+        yield replace(one, commands=commands, why=why, reference=None if one.reference in said else one.reference)
+        said |= {*map(_bare_command, commands), one.reference or "", *((place,) if place in one.action else ())}
+        said |= {code} if code and code in one.why else set()
+
+
+def _bare_command(command: str) -> str:
+    """A command without what is set in front of it, and without the remark behind it."""
+    return ASSIGNMENTS_PATTERN.sub("", command.partition("  #")[0]).strip()
 
 
 def if_so(word: str, cause: Cause, advice: Sequence[Advice]) -> list[Advice]:

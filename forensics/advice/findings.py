@@ -15,7 +15,7 @@ from forensics.advice.quoted import line_to_teach, place_of_line, quoted_evidenc
 from forensics.advice.remedies import fitting_questions, fitting_remedies, has_own_fix
 from forensics.advice.service_states import as_state
 from forensics.advice.whereabouts import is_position_only, location_text, of_job
-from forensics.advice.wording import summary
+from forensics.advice.wording import SCRIPT_FACTS, summary
 from forensics.core.text import numbers_in
 from forensics.database import HEALTHY, Cause, Database, Missing
 from forensics.model import (
@@ -209,7 +209,8 @@ def _told_around(facts: Fields, proofs: Sequence[Proof], around: LinesAround) ->
 def _advised(known: Fields, place: Fields, proofs: Sequence[Proof], around: LinesAround) -> dict[str, Value]:
     """What remedies may name besides the context: `known`, the program's own line and the code there, the lines around."""
     code = advised_code(dict(known) | own_code(place))
-    return code | failing_code(code, proofs, around) | _around_evidence(known, proofs, around)
+    script = {n: place[n] for n in SCRIPT_FACTS if n in place and n not in code}
+    return script | code | failing_code(code, proofs, around) | _around_evidence(known, proofs, around)
 
 
 def _earlier_causes(proofs: Sequence[Proof], diagnosis: Diagnosis) -> dict[str, Value]:

@@ -27,6 +27,7 @@ from forensics.advice.alternatives import (
     said_once,
     unlike,
     with_usual,
+    without_repeats,
 )
 from forensics.advice.case import AROUND_FACT, EVIDENCE_FACT, EVIDENCE_PLACE, INSTALLED, REASON_PLACE
 from forensics.advice.growth import GREW
@@ -107,7 +108,8 @@ def fitting_remedies(
         own = [*_read_and_do(first_line, cause, ()), *made]
     kept = max(len(first), MIN_OWN, MAX_REMEDIES - len(instead))
     told = [*own[:kept], *instead[: max(0, MAX_REMEDIES - kept)]]
-    return tuple(replace(a, rank=rank) for rank, a in enumerate(told, 1))
+    code, place = first_known(CODE_THERE, facts) or "", fill_template(CODE_PLACE, facts) or ""
+    return tuple(replace(a, rank=rank) for rank, a in enumerate(without_repeats(told, code, place), 1))
 
 
 def _read_and_do(first_line: str, cause: Cause, own: Sequence[Advice]) -> list[Advice]:
@@ -131,7 +133,7 @@ def _advice(entry: Told, environment: Environment) -> Advice:
         why=" ".join(filter(None, (_why(remedy.why, told, environment), *_further(remedy, told)))),
         commands=commands,
         reference=remedy.source or None,
-        confirmed=remedy.confirmed,
+        confirmed=remedy.confirmed if _told_by_case(remedy) else 0,  # of other messages it tells nothing here
     )
 
 
@@ -315,7 +317,9 @@ def _told_commands(remedy: Remedy, told: Fields, environment: Environment) -> tu
     places = {c: open_setting(c, environment) for c in runnable}
     if any(places.values()) and not any(is_confirmed(c, environment) for c in chosen):
         chosen = tuple(c for c in runnable if c in chosen or places[c])[:MAX_COMMANDS]
-    return tuple(with_effects(with_comment(fill_command(c, told), places[c])) for c in chosen)
+    filled = {c: fill_command(c, told) for c in chosen}
+    bare = {c for c in chosen if c.startswith("print(") and any(n.upper() in filled[c] for n in fields_of(c))}  # prints a word
+    return tuple(with_effects(with_comment(filled[c], places[c])) for c in chosen if c not in bare)
 
 
 def _runnable(commands: Sequence[str], facts: Fields, environment: Environment) -> tuple[str, ...]:

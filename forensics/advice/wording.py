@@ -19,6 +19,9 @@ NUMBER_NOUN_PATTERN = lazy.regex(r"\{(?P<field>\w+)\} (?P<noun>\w+)\(s\)")
 NOUN_LIST_PATTERN = lazy.regex(r"(?P<noun>\w+)\(s\) \{(?P<field>\w+)\}")
 FIELD_AND_STOP_PATTERN = lazy.regex(rf"{TEMPLATE_FIELD_PATTERN.pattern}(\.(?=\s|$))?")
 OPEN_WORDS_PATTERN = lazy.regex(r"<([a-z][\w /:.-]*[\w.])>")  # of a command's template: what its reader fills in
+ANY_SCRIPT_PATTERN = lazy.regex(r"(?<![\w/.{-])(?:YOUR_SCRIPT|TRAIN|train)\.py\b")  # in a command's template
+SCRIPT_PATTERN = lazy.regex(r"[\w./-]{1,120}\.py")
+SCRIPT_FACTS = ("own_program", "task", "command")  # that name a script where one was started by its name
 NO_NAME_PATTERN = lazy.regex(r"\W+")
 CODE_PLACE = "{file}:{line_no}"  # in templates
 IN_FUNCTION_PATTERN = lazy.regex(r" in \{(\w*function)\}")
@@ -115,8 +118,15 @@ def fill_command(template: str, facts: Fields) -> str:
 
     if template.startswith(KUBECTL):
         template, facts = _of_pod(template, facts)
+    template = ANY_SCRIPT_PATTERN.sub(_script(facts), template)
     open_words = OPEN_WORDS_PATTERN.sub(lambda m: NO_NAME_PATTERN.sub("_", m[1]).upper(), template)
     return TEMPLATE_FIELD_PATTERN.sub(value, open_words)
+
+
+def _script(facts: Fields) -> str:
+    """The script that the case names; else a word that its reader fills in."""
+    named = (str(facts.get(name, "")) for name in SCRIPT_FACTS)
+    return next((s for s in named if SCRIPT_PATTERN.fullmatch(s)), "YOUR_SCRIPT.py")
 
 
 def _of_pod(template: str, facts: Fields) -> tuple[str, Fields]:

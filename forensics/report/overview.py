@@ -41,6 +41,8 @@ def notice_groups(report: Report) -> list[NoticeGroup]:
     rest = [
         n for n in rest if n.cause is None or (n.source, n.line) not in quoted
     ]  # one without a cause tells of more than its line
+    told = shown[0].where if shown else ""
+    rest = [n for n in rest if not (told and n.why.endswith(STOOD_HERE) and n.text.partition("(")[2].rstrip(")\n ") in told)]
     stood, rest = ([n for n in rest if n.why.endswith(STOOD_HERE) == is_stood] for is_stood in (True, False))
     named = ((STOOD_TITLE, stood), (OTHERS_TITLE, others), (OWN_TITLE, rest))
     return [_group(head, found) for head, found in named if found]

@@ -47,6 +47,16 @@ MORE_LIKELY_THAN_NOT = 0.5  # the meaning of the words
 MIN_WHOLE_SECONDS = 10  # from here on a tenth of a second is less than one per cent
 LEAD_PARTS = 4  # a line is shown from its start if what was matched begins in the first of so many parts of the room for it
 NO_CAUSE = "none."  # the family of causes that mean that nothing ended badly
+# Names of line formats that only tell how a program's own lines begin
+LINE_PREFIXES = lazy.regex(
+    r"plain|python logging|rich\b|bracketed time|stamped|iso without zone|rank\b|c10|date\b|epoch\b|transformers|indented|tqdm"
+    r"|number in brackets|name and stamp|line number|lgr|(?:program|pid) in brackets|logfmt|glog|absl"
+)
+# `df = f(x)`, `print(x)`, `with a:`, `import a`; a shell's assignment has no blanks
+PYTHON_STATEMENT = lazy.regex(
+    r"(?:[A-Za-z_][\w.]*(?:\[[^\]]*\])?(?:, [a-z_]\w*)* [-+*/]?= |[A-Za-z_][\w.]*\(|import \w+(?:[;,]|$)"
+    r"|(?:with|for|assert|if not|from) .*[\w)\]:]$)"
+)
 TIME_LINK_PATTERN = lazy.regex(r"time, [\d.]+ s apart(?:, known within \d+ s)?")
 SENTENCE_END = lazy.regex(r"(?<=[a-z0-9)\"'%\]][.!?]) (?=[A-Z])")
 
@@ -297,6 +307,16 @@ def neighbours_shown(finding: Finding, proof: Proof) -> tuple[Sequence[Line], Se
 def lines_read(source: SourceSummary) -> str:
     """How many lines were read: of a notebook those that its cells printed, which are fewer than those of the file."""
     return with_noun(source.lines, "line") + (" of output" if source.format == "notebook" else "")
+
+
+def kind_of_source(source: SourceSummary) -> str:
+    """What a source is, in a word: `dmesg -T`, `notebook`; empty for the log of a program, however its lines begin."""
+    return "" if LINE_PREFIXES.match(source.format) else source.format
+
+
+def prompt(command: str) -> str:
+    """What stands before a command: `$ ` for a shell, `>>> ` for a statement of Python."""
+    return ">>> " if PYTHON_STATEMENT.match(command) else "$ "
 
 
 def link_text(link: str) -> str:

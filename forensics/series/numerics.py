@@ -111,11 +111,12 @@ def _facts_before(before: Sequence[Reading], at: Reading, others: Sequence[Serie
             facts["spike"] = factor
     for other in others:
         if other.quantity in ("grad_norm", "loss_scale") and other.scope == series.scope and other is not series:
-            known = [r.value for r in other.readings if r.line <= at.line and math.isfinite(r.value)]
+            rows = [r for r in other.readings if r.line < at.line and math.isfinite(r.value)]
+            known = [r.value for r in rows]
             if known and other.quantity == "grad_norm":
                 facts["grad_norm_before"] = _rounded(known[-1])
                 if factor := _spike_factor(known):
-                    facts["grad_spike"] = factor
+                    facts |= {"grad_spike": factor, **_rise(rows)}
             elif known:
                 facts["loss_scale_before"] = known[-1]
     return facts
@@ -125,6 +126,14 @@ def _spike_factor(values: Sequence[float]) -> float:
     """How many times the usual value the last one is, if it is far above it; else 0."""
     usual = median(values)
     return _rounded(values[-1] / usual, 3) if usual > 0 and values[-1] > MIN_SPIKE * usual else 0.0
+
+
+def _rise(rows: Sequence[Reading]) -> dict[str, Value]:
+    """The step since which a norm was above the usual, if it was so at more than its last reading."""
+    usual = median([r.value for r in rows])
+    since = next((i for i in range(len(rows) - 1, -1, -1) if rows[i].value <= MIN_SPIKE * usual), -1) + 1
+    step = rows[since].step if since < len(rows) - 1 else None
+    return {} if step is None else {"grad_rise_step": int(step)}
 
 
 def _rounded(value: float, digits: int = 4) -> float:

@@ -197,3 +197,11 @@ def test_the_moment_is_marked_in_curves_of_its_source() -> None:
     assert [c.moment != "" for c in charts(report)] == [True]
     elsewhere = tuple(replace(c, source="logs/run/other.log") for c in report.curves)
     assert all(c.moment == "" for c in charts(replace(report, curves=elsewhere)))
+
+
+def test_code_in_a_sentence_is_drawn_as_code_and_a_single_backtick_stays() -> None:
+    report = made.report()
+    first = report.causes[0]
+    advice = replace(first.remediations[0], action="See `who` & `a<b`, not `&'")
+    page = render(replace(report, causes=(replace(first, remediations=(advice,)), *report.causes[1:])), "html")
+    assert "See <code>who</code> &amp; <code>a&lt;b</code>, not `&amp;" in page

@@ -83,6 +83,13 @@ def test_a_loss_far_above_that_of_the_untrained_model_is_no_mere_hint(end: float
     assert (event.kind, event.weight) == ("series/divergence", weight)
 
 
+@pytest.mark.parametrize(("norms", "since"), [((1.5, 100.0, 1000.0, 9000.0), 31), ((1.4, 1.6, 1.5, 9000.0), None)])
+def test_the_step_since_which_the_gradient_norm_had_risen_is_told(norms: Sequence[float], since: int | None, told: Told) -> None:
+    rows = [(0.3, 1.5)] * 27 + [(0.3, n) for n in norms] + [(math.nan, math.nan)] * 20
+    (event,) = told("".join(f"step {i} loss {loss} grad_norm {norm}\n" for i, (loss, norm) in enumerate(rows, 3)))
+    assert event.fields["grad_norm_before"] == 9000.0 and event.fields.get("grad_rise_step") == since
+
+
 def test_an_absurd_gradient_norm_is_a_hint(told: Told) -> None:
     (event,) = told(losses([59307.0, 21082.0], norm=4e10))
     assert (event.kind, event.weight) == ("series/explosion", "hint")

@@ -56,6 +56,8 @@ def read(region: Region) -> Record | None:
         fields["pid"] = int(pid)
     if place := PATTERNS.told_place.search(why):
         fields |= {**place.groupdict(), "python_line": int(place["python_line"])}
+    elif cell := PATTERNS.told_cell.search(why):
+        fields |= {"python_file": f"Cell In[{cell['cell']}]", "python_line": int(cell["python_line"])}
     weight: Weight = "proof" if int(told["percent"]) >= SURELY_TOLD_PERCENT else "strong"
     quote: tuple[Line, ...] = (head.line, *(row.line for row in rows[1:2] if why and not told.get("why")))
     return Record(OWN_MESSAGE, head.line.number, last.number, TOLD, weight, quote, fields, cause=told["name"])

@@ -348,15 +348,15 @@ class _Text:
         advice = phrases.remedies(self.report)
         for i, remedy in enumerate(advice):
             yield from self._remedy(remedy, full=i < IN_FULL)
-        if len(advice) > IN_FULL:
-            yield Row(("  the commands of all of them are in --format markdown", "dim"))
+        if more := [a.rank for a in advice[IN_FULL:] if a.commands or a.why]:
+            yield Row((f"  more on {' and '.join(map(str, more))}: --format markdown", "dim"))
 
     def _remedy(self, remedy: Advice, full: bool) -> Iterator[Row]:
         yield from wrap_rows(remedy.action, self.width, 11, f"  {remedy.rank} {phrases.WHO.get(remedy.who, remedy.who):<5}  ")
         if not full:
             return
         yield from wrap_rows(remedy.why, self.width, 11, style="dim")
-        yield from (Row((" " * 11 + "$ ", "dim"), (command, "command")) for command in remedy.commands)
+        yield from (Row((" " * 11 + phrases.prompt(c), "dim"), (c, "command")) for c in remedy.commands)
         if remedy.reference:
             clause = f" ({said})" if (said := phrases.confirmed_text(remedy.confirmed)) else ""
             yield Row((" " * 11 + remedy.reference + clause, "dim"))
@@ -364,13 +364,13 @@ class _Text:
     def _unknown(self) -> Iterator[Row]:
         for unknown in self.report.missing:
             yield from wrap_rows(f"{unknown.what}. {unknown.why}", self.width, 2)
-            yield Row(("    $ ", "dim"), (unknown.command, "command"))
+            yield Row(("    " + phrases.prompt(unknown.command), "dim"), (unknown.command, "command"))
 
     def _possible(self) -> Iterator[Row]:
         """What it may be, each with the observation that tells it, and what the logs rule out."""
         for number, told in enumerate(phrases.possible_shown(self.report), 1):
             yield from wrap_rows(told.sign, self.width, 4, f"  {number} ")
-            yield from (Row(("    $ ", "dim"), (command, "command")) for command in told.commands)
+            yield from (Row(("    " + phrases.prompt(c), "dim"), (c, "command")) for c in told.commands)
             yield from wrap_rows(f"then: {told.first}", self.width, 4, style="dim")
         for told in phrases.excluded(self.report):
             place = self.paths.place(told.source, told.line)
@@ -417,7 +417,8 @@ class _Text:
     def _read(self) -> Iterator[Row]:
         for s in self.report.sources[:MAX_NAMED_SOURCES]:
             lines = phrases.lines_read(s)
-            yield Row((f"  {s.name}", ""), (f"  {lines}, {s.format}{f', {s.compression}' if s.compression else ''}", "dim"))
+            told = ", ".join(filter(None, (lines, phrases.kind_of_source(s), s.compression)))
+            yield Row((f"  {s.name}", ""), (f"  {told}", "dim"))
         if len(self.report.sources) > MAX_NAMED_SOURCES:
             yield Row((f"  and {with_noun(len(self.report.sources) - MAX_NAMED_SOURCES, 'more source')}", "dim"))
         if self.report.environment:

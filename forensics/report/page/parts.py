@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from forensics.core.text import escaped, printable
+from forensics.core.text import MAX_QUOTED_CHARS, escaped, printable
 from forensics.model import Curve, IncidentSummary, ProcessMemory, Proof, QuotedLine, Report
 from forensics.report import course, overview, phrases
 from forensics.report.curves import first_to_last, is_wide, relevant_curves, scaled_values, value_text
@@ -179,6 +179,7 @@ def _row(report: Report, incident: IncidentSummary, is_first: bool) -> Row:
 
 FOLDER = Path(__file__).parent
 LONG_PATH_PATTERN = re.compile(r"[^\s,]*/(?=[^/\s,]+/[^/\s,]+)")  # all but a file and its folder
+CODE_PATTERN = re.compile(r"`([^`\n]+)`")  # code in a sentence; a single backtick is one of a message
 BREAK_PATTERN = re.compile(r"(?<=_)(?=\w)")  # where a name may go on in the next line
 
 
@@ -222,8 +223,9 @@ def _environment() -> "Environment":
         "reference": _reference,
         "near": lambda text: LONG_PATH_PATTERN.sub("…/", text),
         "breakable": lambda text: Markup("<wbr>").join(BREAK_PATTERN.split(printable(text))),
-        "quoted": lambda text: Markup("").join(
-            Markup("<code>{}</code>").format(part) if i % 2 else part for i, part in enumerate(printable(text).split("`"))
+        "quoted": lambda text, most=MAX_QUOTED_CHARS: Markup("").join(
+            Markup("<code>{}</code>").format(part) if i % 2 else part
+            for i, part in enumerate(CODE_PATTERN.split(printable(text, most)))
         ),
         "own": Markup,  # for the style and script of this package, and for data that was made safe before
     }

@@ -12,6 +12,7 @@ from forensics.adapters.jupyter.message import ERROR_NAME, death_message, facts_
 from forensics.database import Database
 from forensics.model import Report
 from forensics.report.document import document
+from tests.conftest import text_source
 
 Analyze = Callable[..., Report]
 KILL = (
@@ -129,3 +130,14 @@ def test_a_warning_of_this_program_is_no_reading(analyze: Analyze) -> None:
     warning = "forensics: loss: NaN or infinite since step 30, 0.0667 before\n"
     plain, warned = analyze(train_log=log).causes[0], analyze(train_log=log + warning).causes[0]
     assert plain.summary == warned.summary
+
+
+@pytest.mark.parametrize("place", ["Cell In[3]:2 in load", "cell 3, line 2"])
+def test_the_cell_that_was_told_is_the_place_and_what_to_look_at(place: str) -> None:
+    told = (
+        "In [3]:\nctypes.string_at(0)\nKernelDied: Native code crashed with a segmentation fault (98%). python3 (pid 2082) was ended "
+        f"by a segmentation fault (SIGSEGV). Python was running {place}. Cell [3] was running, at line 2: ctypes.string_at(0)\n"
+    )
+    first = pipeline.analyze([text_source("server.log", told)], "case", pipeline.database()).causes[0]
+    assert (first.id, "cell 3, line 2" in first.where) == ("process.segfault", True)
+    assert first.remediations[0].action.startswith("Look at what cell 3, line 2 passes to native code")
