@@ -8,6 +8,7 @@ import typer
 from forensics.cli.common import Signatures
 from forensics.cli.output import check_choice, standard_input, write
 from forensics.core.errors import UsageError
+from forensics.report.phrases import prompt
 
 if TYPE_CHECKING:
     from forensics.database.codes import Code
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from forensics.explain.words import Term
 
 PAGE_CHARS = 100  # the width of a report, which is read as well as it is pasted
+LED_TO_SHOWN = 4  # chosen by hand: a cause may lead to as many as twenty others
 SIGNATURES_SHOWN = 60  # chosen by hand: the causes with most signatures have hundreds, which nobody reads here
 REMEDIES_SHOWN = 3  # of each cause where there are several
 
@@ -129,7 +131,7 @@ def as_text(found: "Explanation") -> Iterator[str]:
     for row in found.sub_codes:
         yield from _sub_code(row)
     if found.matches:
-        yield "signatures and records that speak"
+        yield "messages that were recognised"
         for match in found.matches:
             yield from _match(match)
         yield ""
@@ -168,7 +170,7 @@ def _term(term: "Term") -> Iterator[str]:
     yield from _wrapped(term.means, "  ")
     if term.first:
         yield from _wrapped(f"first: {term.first}", "  ", "         ")
-        yield from (f"         $ {command}" for command in term.commands)
+        yield from (f"         {prompt(command)}{command}" for command in term.commands)
     yield ""
 
 
@@ -179,7 +181,7 @@ def _differential(told: "Differential") -> Iterator[str]:
     for number, possible in enumerate(told.possibilities, 1):
         yield ""
         yield from _wrapped(f"{number} {possible.sign}", "  ", "    ")
-        yield from (f"    $ {command}" for command in possible.commands)
+        yield from (f"    {prompt(command)}{command}" for command in possible.commands)
         yield from _wrapped(f"then: {possible.first}", "    ", "          ")
         counted = f"; {possible.share} [{sources.index(possible.source) + 1}]" if possible.share else ""
         yield from _wrapped(f"forensics explain {possible.causes[0]}{counted}", "    ")
@@ -224,12 +226,13 @@ def _cause(explained: "ExplainedCause", most: int) -> Iterator[str]:
     if explained.summary and explained.summary != explained.cause.means:
         yield from _wrapped(explained.summary, "  ")
     if explained.cause.explains:
-        yield from _wrapped(f"explains: {', '.join(explained.cause.explains)}", "  ")
+        led, more = explained.cause.explains[:LED_TO_SHOWN], len(explained.cause.explains) - LED_TO_SHOWN
+        yield from _wrapped(f"may lead to: {', '.join(led)}{f' and {more} more' if more > 0 else ''}", "  ")
     for advice in explained.advice[:most]:
         who = "you" if advice.who == "user" else advice.who
         yield from _wrapped(f"{advice.rank} {who:<6}{advice.action}", "  ", "          ")
         yield from _wrapped(advice.why, "          ")
-        yield from (f"          $ {line}" for command in advice.commands for line in command.splitlines())
+        yield from (f"          {prompt(line)}{line}" for command in advice.commands for line in command.splitlines())
         if advice.reference:
             yield f"          {advice.reference}"
     if len(explained.advice) > most:

@@ -29,6 +29,7 @@ from forensics.explain.words import (
     is_named_alone,
     is_sure,
     likely_causes,
+    says_most,
     stems,
     terms_in,
 )
@@ -174,7 +175,9 @@ def _words(text: str, database: Database, is_asked: bool) -> Explanation | None:
         return Explanation(text, possible=possible)
     terms = tuple(sorted(terms, key=lambda t: likely[:1] != t.causes[:1]))  # what the whole question means is told first
     # Behind the likeliest cause, a term that means it tells of its others more surely than the likeness of words.
-    of_term = terms[0].causes if terms and terms[0].causes[:1] == likely[:1] else ()
+    telling = [t for t in terms_in(text) if says_most(text, t) and NOTHING not in t.causes][:1]
+    terms = (*telling, *(t for t in terms if t not in telling))
+    of_term = terms[0].causes if terms and (telling or terms[0].causes[:1] == likely[:1]) else ()
     named = dict.fromkeys((*(c for code in codes for c in code.causes), *of_term, *likely))
     causes = [_in_general(database.causes[c], text) for c in named if c in database.causes]
     words = ", ".join((*(c.label for c in codes), *(t.name for t in terms)))

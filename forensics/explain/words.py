@@ -74,6 +74,7 @@ WORD_SUFFIXES = ("ings", "ing", "edly", "ied", "ies", "ed", "es", "s")
 MIN_STEM_CHARS = 3  # "us" of "using" and "be" of "being" are no words
 AMONG_OTHERS = 0.8  # chosen by hand: of a phrase with a word in it: `out of (shared) memory` says less than `shared memory`
 WORDS_BETWEEN = 1  # other word that the words of a phrase may have among them
+MIN_TELLING_WORDS = 3  # chosen by hand: `gpu memory increas`; two words stand side by side by chance
 TERMS_SHOWN = 3  # chosen by hand: a question has a word or two of the field
 CLOSE = 0.7  # of the best term's score, from which another term is shown as well
 PLAIN_PATTERN = re.compile(r"[\w\s.,;?!'\"()+-]*\Z")
@@ -128,6 +129,14 @@ def is_named_alone(text: str, term: Term) -> bool:
     """Are the words of a question those of a phrase of `term`, and no others?"""
     words = frozenset(stems(text))
     return any(words == phrase for known, phrases in _table() if known == term for phrase in phrases)
+
+
+def says_most(text: str, term: Term) -> bool:
+    """Has a question a phrase of `term` of MIN_TELLING_WORDS or more words close together? It then says more than the likeness
+    of its single words."""
+    words = list(stems(text))
+    phrases = next((phrases for known, phrases in _table() if known == term), ())
+    return any(len(p) >= MIN_TELLING_WORDS and _closeness(words, p) for p in phrases)
 
 
 def _closeness(words: list[str], phrase: frozenset[str]) -> float:

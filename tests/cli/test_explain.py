@@ -24,7 +24,7 @@ def test_a_cause_is_explained_with_remedies_and_signatures() -> None:
     text = told("host_memory.oom_cgroup")
     assert text.startswith("host_memory.oom_cgroup  ")
     assert "host_memory.oom_cgroup/kernel_killed  proof" in text
-    assert "explains: " in text
+    assert "may lead to: " in text
     assert "$ " in text and "https://" in text
     assert "{" not in text.split("signatures\n")[0].replace("{{", "")
 

@@ -150,3 +150,17 @@ def test_a_pasted_line_gets_the_step_that_its_own_words_ask_for(knowledge: Datab
 def test_a_phrase_that_says_more_takes_the_place_of_its_part() -> None:
     assert [t.name for t in terms_in("gpu memory grows every step")] == ["GPU memory leak"]
     assert "memory leak" in [t.name for t in terms_in("memory grows every step")]
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("gpu memory grows every step until oom", "gpu_memory.leak"),
+        ("training hangs at the end of the first epoch with 4 GPUs", "distributed.timeout"),
+        ("how much memory do I need for a 7B model", "gpu_memory.capacity"),
+        ("job killed by slurm after 4 hours", "stopped.time_limit"),
+    ],
+)
+def test_several_words_of_one_term_say_more_than_their_likeness(question: str, first: str, knowledge: Database) -> None:
+    found = explain(question, knowledge)
+    assert (found.causes[0].cause.id, found.terms[0].causes[0]) == (first, first)
