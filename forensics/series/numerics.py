@@ -37,6 +37,7 @@ SPIKE_READINGS = 3  # chosen by hand: a spike that more usual values than these 
 MIN_DIVERGED_LOSS_RATIO = 10.0  # chosen by hand: restarts of a learning rate and new data raise a loss by less; docs/series.md
 MIN_STRONG_LOSS_RATIO = 1000.0  # chosen by hand: a hundred times MIN_DIVERGED_LOSS_RATIO
 MIN_UNTRAINED_RATIO = 3.0  # chosen by hand: of all last losses over all first ones: an untrained model was far better
+MIN_LEARNT_RATIO = 1.5  # chosen by hand: of the first loss over the lowest, of a model that has learnt something
 MIN_LOSS_READINGS = 8  # of which the last eighth is one; chosen by hand
 MIN_EXPLODED_NORM = 1e8  # chosen by hand, see above: far above every norm that is only large
 MIN_SCALE_FALLS = 8  # from the usual 65536 down to 256: a scaler that settles stops before
@@ -186,7 +187,8 @@ def _diverged(scan: Scan, series: Series, cause: str | None) -> Observation | No
         return None
     lowest = [*accumulate(reversed(values), min)][::-1]  # for each reading, the lowest one from it on
     onset = next(i for i in range(best, len(values)) if lowest[i] > 3 * medians[best] or i == len(values) - width)
-    grown = ratio >= MIN_STRONG_LOSS_RATIO or min(values[-width:]) >= MIN_UNTRAINED_RATIO * max(values[:width])
+    learnt = MIN_LEARNT_RATIO * medians[best] <= medians[0]  # else it may be a mean over an epoch, which grows from 0
+    grown = ratio >= MIN_STRONG_LOSS_RATIO or (learnt and min(values[-width:]) >= MIN_UNTRAINED_RATIO * max(values[:width]))
     weight: Weight = "strong" if len(values) >= MIN_STRONG_READINGS and grown else "hint"
     fields: dict[str, Value] = {
         "series": series.name,
