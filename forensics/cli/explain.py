@@ -236,8 +236,8 @@ def _cause(explained: "ExplainedCause", most: int) -> Iterator[str]:
         if advice.reference:
             yield f"          {advice.reference}"
     if len(explained.advice) > most:
-        more = f"and {len(explained.advice) - most} more" if most else "what to do"
-        yield f"  {more}: forensics explain {explained.cause.id}"
+        rest = f"and {len(explained.advice) - most} more" if most else "what to do"
+        yield f"  {rest}: forensics explain {explained.cause.id}"
     yield ""
 
 
