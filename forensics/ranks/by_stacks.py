@@ -13,7 +13,7 @@ from itertools import pairwise, takewhile
 from types import MappingProxyType
 
 from msgspec import Struct
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from forensics.model.dumps import Frame
 from forensics.model.ranks import Kind, OddRank, ProofPlace, RankPicture, RankProcess, RankRow, State
@@ -106,11 +106,10 @@ def picture_of_ends(case: RankCase) -> RankPicture | None:
     waiting = tuple(sorted(case.gave_up.keys() - case.ended.keys()))
     if not case.ended:
         return None
-    odd = tuple(
-        OddRank(rank, "left", end.text, place=end.frame, waiting=waiting, proofs=(end.proof,), cause=end.cause)
-        for rank, end in sorted(case.ended.items())
+    left = (
+        (rank, end, {"place": end.frame, "proofs": (end.proof,), "cause": end.cause}) for rank, end in sorted(case.ended.items())
     )
-    odd = of_other_size(case) or tuple(replace(one, **asdict(case.process(one.rank))) for one in odd)
+    odd = of_other_size(case) or tuple(case.odd(r, "left", end.text, waiting=waiting, **more) for r, end, more in left)
     rows = []
     for rank in range(max([case.world, *(r + 1 for r in waiting)])):
         process, end = case.process(rank), case.ended.get(rank) or case.gave_up.get(rank)
@@ -177,8 +176,9 @@ def _odd(
     def made(rank: int, kind: Kind, text: str, lines: _Lines, proofs: tuple[ProofPlace, ...], cause: str = "") -> OddRank:
         others = tuple(r for r, one in waiting.items() if r != rank and (kind != "other_call" or one.place == usual.place))
         shown = (*proofs, *usual.proofs[:1])
-        process = asdict(case.process(rank))
-        return OddRank(rank, kind, text, "", usual.call, *lines, others, **process, proofs=shown, cause=cause, by_stacks=True)
+        place, their = lines
+        told = case.odd(rank, kind, text, call=usual.call, place=place, others=their, waiting=others, proofs=shown)
+        return replace(told, cause=cause, by_stacks=True)
 
     if outside := [(rank, one) for rank, one in stands.items() if not one.call]:
         # beside a rank that does something else, a wait of no name at a line of the program is one for a call made before
@@ -216,20 +216,24 @@ def _kind_apart(one: _Stand, usual: _Stand, text: str) -> tuple[Kind, str]:
     operation, the calls are of two groups: those of one would have met."""
     forks = ((n, a, b) for n, (a, b) in enumerate(zip(one.own, usual.own, strict=False)) if a != b)
     at_fork, mine, theirs = next(forks, (0, None, None))
-    one_function = mine and theirs and (mine.file, mine.function) == (theirs.file, theirs.function)
-    line, others_line = (mine.line, theirs.line) if mine and theirs and one_function else (0, 0)
-    ends_block = mine is not None and any(a == mine and _is_exit(b) for a, b in pairwise(one.path))
-    if mine and theirs and (line > others_line or ends_block) and _is_left_loop(usual, at_fork, line, ends_block):
+    if not mine or not theirs or (mine.file, mine.function) != (theirs.file, theirs.function):
+        return ("left_out", f"{text}: {LEFT_BARRIER}{OR_BEHIND}") if _is_past_barrier(one, usual) else ("other_call", text)
+    ends_block = any(a == mine and _is_exit(b) for a, b in pairwise(one.path))
+    is_behind = mine.line > theirs.line or ends_block
+    if is_behind and _is_left_loop(usual, at_fork, mine.line, ends_block):
         return "fewer_batches", f"{text}; {LEFT_LOOP}, {mine.place} behind {theirs.place}"
-    if BARRIER in usual.call and BARRIER not in one.call:
-        if mine and theirs and line < others_line and _is_left_loop(one, at_fork, others_line):
+    if _is_past_barrier(one, usual):
+        if not is_behind and _is_left_loop(one, at_fork, theirs.line):
             return "other_call", f"{text}; {MORE_BATCHES}, {theirs.place} behind {mine.place}"
-        return "left_out", f"{text}: {LEFT_BARRIER}{'' if line > others_line else OR_BEHIND}"
-    if line >= others_line or ends_block or UNCLEAR_NAMES.count(one.call) or UNCLEAR_NAMES.count(usual.call):
+        return "left_out", f"{text}: {LEFT_BARRIER}{'' if is_behind else OR_BEHIND}"
+    if is_behind or not {one.call, usual.call}.isdisjoint(UNCLEAR_NAMES) or one.frame == usual.frame:
         return "other_call", text
-    if one.call == usual.call:
-        return "other_order" if one.frame != usual.frame else "other_call", f"{text}, and comes there first: {TWO_GROUPS}"
-    return "other_call", f"{text}, and comes there first: {EXTRA_CALL}"
+    kind: Kind = "other_order" if one.call == usual.call else "other_call"
+    return kind, f"{text}, and comes there first: {TWO_GROUPS if kind == 'other_order' else EXTRA_CALL}"
+
+
+def _is_past_barrier(one: _Stand, usual: _Stand) -> bool:
+    return BARRIER in usual.call and BARRIER not in one.call
 
 
 def has_left_loop(case: RankCase, rank: int, other: int) -> bool:

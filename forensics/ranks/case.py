@@ -5,10 +5,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from types import MappingProxyType
+from typing import Any
+
+from msgspec.structs import asdict
 
 from forensics.capture.rank_dumps import TASK_PREFIX
 from forensics.model.dumps import Call, Dump, Frame, GroupCalls
-from forensics.model.ranks import RankProcess
+from forensics.model.ranks import Kind, OddRank, RankProcess
 from forensics.model.stacks import ProcessStacks, ThreadStack
 from forensics.ranks.ended import Ends, rank_of, with_stacks
 from forensics.ranks.threads import (
@@ -117,6 +120,10 @@ class RankCase:
     def process(self, rank: int) -> RankProcess:
         """The process of a rank."""
         return self.processes.get(rank, RankProcess())
+
+    def odd(self, rank: int, kind: Kind, text: str, **more: Any) -> OddRank:
+        """A rank that keeps others waiting, with its process."""
+        return OddRank(rank, kind, text, **asdict(self.process(rank)), **more)
 
     @cached_property
     def missing(self) -> tuple[int, ...]:

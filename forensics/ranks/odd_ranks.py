@@ -11,10 +11,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise, takewhile
 from operator import eq, itemgetter
-from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from forensics.model.dumps import Call, Frame, GroupCalls
 from forensics.model.ranks import Kind, OddRank, ProofPlace
@@ -24,7 +23,7 @@ from forensics.ranks.doing import doing, doing_since
 from forensics.ranks.late import Late
 from forensics.ranks.observation import LEFT_LOOP
 from forensics.ranks.threads import collective_name
-from forensics.ranks.waits import Waits, row_beyond
+from forensics.ranks.waits import Edge, Waits, row_beyond
 
 # Operations for which all ranks give tensors of one shape and type. Others may differ by rank, or have one list more at the root.
 SAME_SHAPES = ("all_reduce", "broadcast", "reduce", "barrier", "_all_gather_base", "_reduce_scatter_base", "allreduce")
@@ -125,23 +124,25 @@ def with_difference(case: RankCase, found: Difference) -> tuple[OddRank, ...]:
     title = case.groups[found.group][usual_rank].title
     apart = found.odd.items() if found.kind != "left_out" else ()
     left = {rank for rank, call in apart if _has_left_loop(case, rank, call) or has_left_loop(case, rank, usual_rank)}
-    return tuple(
-        _odd(
-            case,
-            rank,
-            "fewer_batches" if rank in left else found.kind,
-            f"it left out {usual.op} no. {found.seq} of group {title}, and called what used to follow: {_shown(call)}"
-            if found.kind == "left_out"
-            else f"it called {_shown(call)} as no. {found.seq} of group {title}, where the others called {_shown(usual)}"
-            + (f": {LEFT_LOOP}" if rank in left else ""),
-            group=title,
-            call=f"{usual.op} no. {found.seq}",
-            place=case.line_of(rank, call),
-            others=case.line_of(usual_rank, usual),
-            waiting=tuple(sorted(found.usual)),
-            proofs=(proof(case, rank, call), proof(case, usual_rank, usual)),
-        )
-        for rank, call in sorted(found.odd.items())
+    made = []
+    for rank, call in sorted(found.odd.items()):
+        text = f"it called {_shown(call)} as no. {found.seq} of group {title}, where the others called {_shown(usual)}"
+        if found.kind == "left_out":
+            text = f"it left out {usual.op} no. {found.seq} of group {title}, and called what used to follow: {_shown(call)}"
+        kind: Kind = "fewer_batches" if rank in left else found.kind
+        text += f": {LEFT_LOOP}" if rank in left else ""
+        edge = Edge(usual_rank, rank, found.group, usual, shown=True)
+        made.append(replace(_awaited(case, rank, edge, kind, text, found.usual), place=case.line_of(rank, call)))
+        made[-1] = replace(made[-1], proofs=(proof(case, rank, call), *made[-1].proofs))
+    return tuple(made)
+
+
+def _awaited(case: RankCase, rank: int, edge: Edge, kind: Kind, text: str, waiting: Iterable[int]) -> OddRank:
+    """A rank for which others wait, as `edge` shows it, without its own place and call."""
+    title, others = case.groups[edge.group][edge.rank].title, case.line_of(edge.rank, edge.call)
+    shown = (proof(case, edge.rank, edge.call),)
+    return case.odd(
+        rank, kind, text, group=title, call=_numbered(edge.call), others=others, waiting=tuple(sorted(waiting)), proofs=shown
     )
 
 
@@ -151,8 +152,8 @@ def in_other_order(case: RankCase, found: Waits, rank: int, name: str, call: Cal
     beyond, edge = max(
         ((row_beyond(case, rank, e.group), e) for e in awaited.values()), key=itemgetter(0), default=(0, found.edges[0])
     )
-    title = case.groups[edge.group][edge.rank].title
-    mine, theirs = f"{_numbered(call)} of group {case.groups[name][rank].title}", f"{_numbered(edge.call)} of group {title}"
+    mine = f"{_numbered(call)} of group {case.groups[name][rank].title}"
+    theirs = f"{_numbered(edge.call)} of group {case.groups[edge.group][edge.rank].title}"
     kind: Kind = "other_order"
     how = "it enters the groups in another order, or left a call out"
     if beyond > 1:
@@ -163,18 +164,9 @@ def in_other_order(case: RankCase, found: Waits, rank: int, name: str, call: Cal
         (r != rank or c.seq < call.seq) and c.op == call.op for r, group in case.groups[name].items() for c in group.calls
     ):
         kind, how = "other_call", "no other rank makes that call there"
-    return _odd(
-        case,
-        rank,
-        kind,
-        f"it waits in {mine}, while others wait for it in {theirs}: {how}",
-        group=title,
-        call=_numbered(edge.call),
-        place=case.line_of(rank, call),
-        others=case.line_of(edge.rank, edge.call),
-        waiting=tuple(sorted(found.waited_for(rank))),
-        proofs=(proof(case, rank, call), proof(case, edge.rank, edge.call)),
-    )
+    text = f"it waits in {mine}, while others wait for it in {theirs}: {how}"
+    base = _awaited(case, rank, edge, kind, text, found.waited_for(rank))
+    return replace(base, place=case.line_of(rank, call), proofs=(proof(case, rank, call), *base.proofs))
 
 
 def behind(case: RankCase, found: Waits, rank: int) -> OddRank:
@@ -182,34 +174,19 @@ def behind(case: RankCase, found: Waits, rank: int) -> OddRank:
     name, call = found.behind[rank]
     title = case.groups[name][rank].title
     others = next((c for r, g in case.groups[name].items() if r != rank for c in g.calls if c.seq >= call.seq), None)
-    return _odd(
-        case,
-        rank,
-        "device",
-        f"its device did not finish {_numbered(call)} of group {title}, which others finished",
-        group=title,
-        call=_numbered(call),
-        place=case.own_frame(call.frames),
-        others=case.own_frame(others.frames) if others else None,
-        waiting=tuple(sorted(found.waited_for(rank))),
-        proofs=(proof(case, rank, call),),
+    text = f"its device did not finish {_numbered(call)} of group {title}, which others finished"
+    lines = case.own_frame(call.frames), case.own_frame(others.frames) if others else None
+    waiting, shown = tuple(sorted(found.waited_for(rank))), (proof(case, rank, call),)
+    place, their = lines
+    return case.odd(
+        rank, "device", text, group=title, call=_numbered(call), place=place, others=their, waiting=waiting, proofs=shown
     )
 
 
 def waited_for(case: RankCase, found: Waits, rank: int) -> OddRank:
     """A rank that is waited for, and waits for nobody."""
-    edge = found.first_for[rank]
-    base = _odd(
-        case,
-        rank,
-        "elsewhere",
-        "its dump shows no call that is unfinished",
-        group=case.groups[edge.group][edge.rank].title,
-        call=_numbered(edge.call),
-        others=case.line_of(edge.rank, edge.call),
-        waiting=tuple(sorted(found.waited_for(rank))),
-        proofs=(proof(case, edge.rank, edge.call),),
-    )
+    edge, unclear = found.first_for[rank], "its dump shows no call that is unfinished"
+    base = _awaited(case, rank, edge, "elsewhere", unclear, found.waited_for(rank))
     last = case.last_call(rank)
     base = replace(base, last_ns=last.created_ns if last else 0)
     own = case.own_frame(last.frames) if last else None
@@ -217,9 +194,8 @@ def waited_for(case: RankCase, found: Waits, rank: int) -> OddRank:
     if at and not (end and end.frame):  # a stack that was taken while an exception was handled shows no more than that
         return replace(base, kind=at.kind, doing=at.text, place=at.frame, proofs=(*at.proofs, *base.proofs))
     if end:
-        return replace(
-            base, kind="left", doing=end.text, place=end.frame or own, proofs=(end.proof, *base.proofs), cause=end.cause
-        )
+        base = replace(base, kind="left", doing=end.text, place=end.frame or own, cause=end.cause)
+        return replace(base, proofs=(end.proof, *base.proofs))
     if thread := case.in_other_collective(rank):
         text = f"it waits in {collective_name(thread)}, a call that its dump does not have"
         head = ProofPlace(case.stacks[rank].source, thread.lines[0].number, thread.lines[0].text)
@@ -244,9 +220,10 @@ def on_device(case: RankCase) -> tuple[OddRank, ...]:
     title = case.groups[name][rank].title
     started = "started and not finished" if call.started else "not finished"
     text = f"all ranks of group {title} entered {_numbered(call)}, and it is {started} on any: the device or the network hangs"
-    own = case.own_frame(call.frames)
-    odd = OddRank(rank, "device", text, title, _numbered(call), own, own, tuple(sorted(waiting.keys() - {rank})))
-    return (replace(odd, **asdict(case.process(rank)), proofs=(proof(case, rank, call),)),)
+    own, others = case.own_frame(call.frames), tuple(sorted(waiting.keys() - {rank}))
+    shown = (proof(case, rank, call),)
+    odd = case.odd(rank, "device", text, group=title, call=_numbered(call), place=own, others=own, waiting=others, proofs=shown)
+    return (odd,)
 
 
 def late_rank(case: RankCase, late: Late) -> OddRank:
@@ -255,28 +232,20 @@ def late_rank(case: RankCase, late: Late) -> OddRank:
     call = next((c for c in reversed(group.calls) if not c.between_two), None)
     began = next(at for seq, at in zip(group.seqs, group.created_ns, strict=True) if seq >= late.since)
     at = doing(case, late.rank) or doing_since(case, late.rank, began)
-    return _odd(
-        case,
-        late.rank,
-        "late",
-        f"it comes {late.late_s:.2g} s after the others to {late.rounds} calls of group {group.title}, from no. {late.since} on",
-        group=group.title,
-        place=at.frame if at else case.own_frame(call.frames) if call else None,
-        waiting=tuple(r for r in case.members[late.group] if r != late.rank),
-        late_s=late.late_s,
-        since=late.since,
-        proofs=(*(at.proofs if at else ()), *((proof(case, late.rank, call),) if call else ())),
+    text = (
+        f"it comes {late.late_s:.2g} s after the others to {late.rounds} calls of group {group.title}, from no. {late.since} on"
     )
+    place = at.frame if at else case.own_frame(call.frames) if call else None
+    shown = (*(at.proofs if at else ()), *((proof(case, late.rank, call),) if call else ()))
+    waiting = tuple(r for r in case.members[late.group] if r != late.rank)
+    odd = case.odd(late.rank, "late", text, group=group.title, place=place, waiting=waiting, proofs=shown)
+    return replace(odd, late_s=late.late_s, since=late.since)
 
 
 def proof(case: RankCase, rank: int, call: Call) -> ProofPlace:
     """The line of a call in the dump of a rank."""
     dump = case.dumps[rank]
     return ProofPlace(dump.source, call.line, dump.text[call.line - 1] if 0 < call.line <= len(dump.text) else "")
-
-
-def _odd(case: RankCase, rank: int, kind: Kind, text: str, **more: Any) -> OddRank:
-    return OddRank(rank, kind, text, **asdict(case.process(rank)), **more)
 
 
 def _numbered(call: Call) -> str:

@@ -7,7 +7,7 @@ A rank that gets less than it expects reads on, so the one that ends is the odd 
 of two others tell it: where they are alike, it is the one without a dump.
 """
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from forensics.model.dumps import Call, Frame
 from forensics.model.ranks import Kind, OddRank
@@ -56,7 +56,4 @@ def _usual(case: RankCase, rank: int, call: Call) -> str:
 
 def _odd(case: RankCase, rank: int, end: Ended, kind: Kind, text: str, others: Frame | None) -> OddRank:
     waiting = tuple(sorted((case.gave_up.keys() | case.dumps.keys()) - {rank}))
-    process = asdict(case.process(rank))
-    return OddRank(
-        rank, kind, text, call=end.call, place=end.frame, others=others, waiting=waiting, **process, proofs=(end.proof,)
-    )
+    return case.odd(rank, kind, text, call=end.call, place=end.frame, others=others, waiting=waiting, proofs=(end.proof,))

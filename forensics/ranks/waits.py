@@ -51,12 +51,7 @@ class Waits(Struct, frozen=True, dict=True):
     @cached_property
     def first_for(self) -> dict[int, Edge]:
         """By rank: the edge of the one that waits for it first."""
-        found: dict[int, Edge] = {}
-        for edge in self.edges:
-            known = found.get(edge.other)
-            if known is None or edge.call.created_ns < known.call.created_ns:
-                found[edge.other] = edge
-        return found
+        return {e.other: e for e in sorted(self.edges, key=lambda e: e.call.created_ns)[::-1]}
 
     def waited_for(self, rank: int) -> set[int]:
         """The ranks that wait for `rank`, directly or through others."""

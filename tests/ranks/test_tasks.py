@@ -83,6 +83,9 @@ def test_a_rank_at_the_end_of_a_block_has_left_the_loops_in_it(spans: str, kind:
     given = [stack(rank, f"{ends}|fit (/run/w.py:23)|{spawned}" if rank == 1 else usual) for rank in range(3)]
     (odd,) = drawn(*([one[0], told, *one[1:]] for one in given)).odd
     assert (odd.rank, odd.kind) == (1, kind)
+    apart = stack(1, f"{ends}|eval (/run/w.py:23)|{spawned}")  # in another function nothing says what stands behind what
+    (odd,) = drawn(*([one[0], told, *one[1:]] for one in (given[0], apart, given[2]))).odd
+    assert odd.kind == "other_call"
 
 
 @pytest.mark.parametrize(
