@@ -16,6 +16,7 @@ from forensics.capture import proc
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
 UNLIMITED_BYTES = 1 << 60  # cgroup v1 writes 2**63 less a page for "no limit"; no machine has as much memory as this
@@ -37,8 +38,8 @@ class Mount:
         return found if found.startswith(self.point) and os.path.isdir(found) else self.point
 
 
-def mounts() -> list[Mount]:
-    """Where groups that count memory are mounted: version 1, version 2 or both."""
+def mounts(controller: str = "memory") -> list[Mount]:
+    """Where groups with a controller are mounted: version 1, version 2 or both."""
     found = []
     for line in proc.read("/proc/self/mountinfo", 1 << 20).splitlines():
         front, _, back = line.partition(" - ")
@@ -47,8 +48,20 @@ def mounts() -> list[Mount]:
             continue
         if kind[0] == "cgroup2":
             found.append(Mount(2, fields[4], fields[3]))
-        elif kind[0] == "cgroup" and "memory" in kind[2].split(","):
+        elif kind[0] == "cgroup" and controller in kind[2].split(","):
             found.append(Mount(1, fields[4], fields[3]))
+    return found
+
+
+def frozen(pids: Iterable[int]) -> set[int]:
+    """Those of the processes that are in a group that is frozen, as by `docker pause`."""
+    found, points = set(), mounts("freezer")
+    for pid in pids:
+        text = proc.read(f"/proc/{pid}/cgroup")
+        for mount in points:
+            if (path := _path(text, mount.version, "freezer")) is not None:
+                state = proc.read(f"{mount.folder(path)}/{'cgroup.events' if mount.version == 2 else 'freezer.state'}")
+                found |= {pid} if "frozen 1" in state or state.startswith("FR") else set()  # FROZEN, FREEZING
     return found
 
 

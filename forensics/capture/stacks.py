@@ -30,6 +30,7 @@ MAX_STACK_PROCESSES = 16  # eight ranks with one loader each; py-spy stops each 
 DUMP_S = 10.0  # chosen by hand: py-spy answers at once unless the memory of the process is swapped out
 MAX_STACKS_FILES = 8  # of one process; a silent job is looked at each time when its silence is twice as long
 STOPPED_CALL = "do_signal_stop"  # where the kernel holds a process that SIGSTOP or a terminal stopped
+FROZEN_CALL = "cgroup_freeze"  # what its function of that name did to a process, which its control group holds
 WITH_VALUES = ("--locals", "--locals")  # the second one: longer values
 LIBRARY = ("threading.py", "selectors.py", "connection.py", "queue.py", "socket.py", "subprocess.py", "popen_fork.py",
            "synchronize.py")  # fmt: skip
@@ -79,19 +80,23 @@ def take_stacks(
 def _dumps(command: str, chosen: list[Process]) -> tuple[dict[int, Found], str]:
     """By pid what py-spy printed, the numbers among its variables, the system call before, and what the source tells; and why
     one was refused."""
+    from forensics.capture.cgroups import frozen
     from forensics.capture.live_stacks import system_call, without_locals
     from forensics.capture.source_lines import lines_of_spy
 
     states = [proc.stat(process.pid) for process in chosen]  # before py-spy stops it
-    stopped = [found is not None and found.state in "Tt" for found in states]
-    calls = [(STOPPED_CALL, "") if still else system_call(p.pid) for p, still in zip(chosen, stopped)]  # noqa: B905 - as below
+    held = dict.fromkeys(frozen(process.pid for process in chosen), FROZEN_CALL)
+    held.update({p.pid: STOPPED_CALL for p, found in zip(chosen, states) if found and found.state in "Tt"})  # noqa: B905 - as below
+    # py-spy would wait for one in an uninterruptible wait, too, as for a device that does not answer
+    stopped = [p.pid in held or (found is not None and found.state == "D") for p, found in zip(chosen, states)]  # noqa: B905
+    calls = [(held[p.pid], "") if p.pid in held else system_call(p.pid) for p in chosen]
     started = [_start(command, p.pid, still) for p, still in zip(chosen, stopped)]  # noqa: B905
     end, why = time.monotonic() + DUMP_S, ""
     found: dict[int, Found] = {}
-    for process, before, dump, call in zip(chosen, states, started, calls):  # noqa: B905 - not in older Pythons
+    for process, before, dump, call, still in zip(chosen, states, started, calls, stopped):  # noqa: B905 - not in older Pythons
         text, refused = _finish(dump, max(0.1, end - time.monotonic()))
         if refused and proc.stat(process.pid) and time.monotonic() < end:  # a value may be one that it cannot read
-            text, refused = _finish(_start(command, process.pid, call[0] == STOPPED_CALL, ()), end - time.monotonic())
+            text, refused = _finish(_start(command, process.pid, still, ()), end - time.monotonic())
         if refused:
             _resume(process.pid, before)
         why = refused or why

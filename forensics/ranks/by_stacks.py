@@ -19,7 +19,7 @@ from forensics.model.dumps import Frame
 from forensics.model.ranks import Kind, OddRank, ProofPlace, RankPicture, RankProcess, RankRow, State
 from forensics.model.stacks import ProcessStacks
 from forensics.ranks.case import MAX_ODD, MIN_LOOKS, RankCase
-from forensics.ranks.doing import CALLS, OUTSIDE_WAIT, STOPPED_CALL, called_at, doing, line_proofs, lock_keeper
+from forensics.ranks.doing import CALLS, OUTSIDE_WAIT, STOPPED_CALLS, called_at, doing, line_proofs, lock_keeper
 from forensics.ranks.observation import LEFT_LOOP, at
 from forensics.ranks.sizes import of_other_size
 from forensics.ranks.threads import SPAWN_FILE, UNNAMED_CALL, asking_for, waits_in_call
@@ -124,7 +124,7 @@ def _stand(case: RankCase, rank: int) -> _Stand | None:
     thread, stacks = found
     own = case.own_frame(thread.frames)
     is_at_wait = own is not None and own is thread.frames[0] and own.place in case.places_of_waits
-    if (waits_in_call(thread) or is_at_wait) and stacks.kernel != STOPPED_CALL:
+    if (waits_in_call(thread) or is_at_wait) and stacks.kernel not in STOPPED_CALLS:
         asking = asking_for(stacks, thread)
         callers = tuple(case.own_frames(asking))
         call = UNNAMED_CALL if is_at_wait else called_at(thread, own) or thread.frames[0].function

@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forensics.capture.rank_dumps import LISTENER
+from forensics.capture.stacks import FROZEN_CALL, STOPPED_CALL
 from forensics.model import Line
 from forensics.model.dumps import Frame
 from forensics.model.ranks import Kind, ProofPlace
@@ -34,8 +35,10 @@ LOOP_WAIT = "its event loop waits for a time, the network or another thread, and
 UNTOLD_STATES = ("", "current")  # of faulthandler's threads
 UNTOLD = "it computes or waits, which its stack does not tell"
 LAUNCHER_WAIT = "the launcher waits for its workers"
-STOPPED_CALL = "do_signal_stop"  # of the kernel, while a process is stopped
-STOPPED_WAIT = "it is stopped by a signal (SIGSTOP), and goes on when it gets SIGCONT"
+STOPPED_CALLS = {  # where the kernel holds a process
+    STOPPED_CALL: "it is stopped by a signal (SIGSTOP), and goes on when it gets SIGCONT",
+    FROZEN_CALL: "its control group is frozen, as by docker pause, and it goes on when that is thawed",
+}
 IMPORTS = "it imports modules"
 IMPORTING = "_find_and_load"  # of importlib, below each module that is being imported
 WRAPPERS = ("wrapper", "wrapped", "inner", "__call__", "_call_impl", "_wrapped_call_impl", "decorate_context")  # of calls
@@ -137,13 +140,13 @@ def _doing_in(stacks: ProcessStacks, thread: ThreadStack, own: Frame | None) -> 
 def doing_of(thread: ThreadStack, source: str, own: Frame | None, kernel: str = "") -> Doing | None:
     """What a thread does; None where it waits in a collective call. `own`: its innermost frame of the program. `kernel`: the
     system call in which it waits, and its file."""
-    is_stopped = kernel == STOPPED_CALL
+    is_stopped = kernel in STOPPED_CALLS
     if waits_in_call(thread) and not is_stopped:
         return None
     frame = own or next((f for f in thread.frames if f.line), None)
     proofs = line_proofs(thread, source, frame)
     if is_stopped:
-        return Doing("outside", STOPPED_WAIT, frame, proofs)
+        return Doing("outside", STOPPED_CALLS[kernel], frame, proofs)
     if is_launcher(thread):
         return Doing("outside", LAUNCHER_WAIT, frame, proofs)
     if any(f.function == IMPORTING for f in _inside(thread, own)):

@@ -199,22 +199,24 @@ def _helper_order(one: ProcessStacks) -> tuple[bool, int]:
 
 
 def of_one_moment(stacks: Iterable[ProcessStacks]) -> list[ProcessStacks]:
-    """Of stacks that were taken several times, those of each host's moment in which most processes waited in a call, then of the
-    one with the most processes, then the last: before it they started, after it they gave up. Stacks without a moment stay."""
+    """Of stacks that were taken several times, those of each host's moment in which a process waits in a call and most stand
+    where they stand at another moment, too, then most wait, then most are there, then the last: before it they started or paused,
+    after it they gave up. Stacks without a moment stay."""
     given = list(stacks)
-    threads = ((one, at_work(one)) for one in given)
-    waiting = Counter(
-        (one.host, one.taken)
-        for one, thread in threads
-        if thread and waits_in_call(thread) and not any(f.function == STARTING for f in thread.frames)
-    )
+    frames = {id(one): thread.frames for one in given if (thread := at_work(one))}
+    starts = {key for key, own in frames.items() if any(f.function == STARTING for f in own)}
+    waits = [one for one in given if (t := at_work(one)) and waits_in_call(t) and id(one) not in starts]
+    waiting = Counter((one.host, one.taken) for one in waits)
     present = Counter((one.host, one.taken) for one in given)
-    best: dict[str, tuple[int, int, float]] = {}
+    stood = Counter((one.host, one.pid, frames.get(id(one))) for one in given)
+    steady = Counter((one.host, one.taken) for one in given if stood[one.host, one.pid, frames.get(id(one))] > 1)
+    best: dict[str, tuple[bool, int, int, int, float]] = {}
     for one in given:
         if one.taken is not None:
             at = one.host, one.taken
-            best[one.host] = max(best.get(one.host, (0, 0, 0.0)), (waiting[at], present[at], one.taken))
-    return [one for one in given if one.taken is None or one.taken == best[one.host][2]]
+            key = waiting[at] > 0, steady[at] if waiting[at] else 0, waiting[at], present[at], one.taken
+            best[one.host] = max(best.get(one.host, (False, 0, 0, 0, 0.0)), key)
+    return [one for one in given if one.taken is None or one.taken == best[one.host][-1]]
 
 
 def ranked(stacks: Iterable[ProcessStacks], numbered: Mapping[str, int]) -> list[ProcessStacks]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from forensics.capture import stacks
+from forensics.capture import cgroups, stacks
 
 WAITING = """\
 Process 11097: python hang.py
@@ -109,3 +109,21 @@ def test_where_nothing_else_tells_a_rank_a_variable_numbers_the_processes_and_no
     texts = [(tmp_path / "stacks" / f"{pid}.txt").read_text() for pid in (30, 31)]
     assert [text.partition(" (python), ")[2].partition(" on ")[0] for text in texts] == ["child 1 of pid 20", "child 0 of pid 20"]
     assert all("train (hang.py:6)\n    <module> (hang.py:9)\n" in text and "secret" not in text for text in texts)
+
+
+@pytest.mark.parametrize(
+    ("files", "held"),
+    [
+        ({"/proc/7/cgroup": "6:freezer:/box\n0::/\n", "/g/freezer.state": "FROZEN\n"}, {7}),
+        ({"/proc/7/cgroup": "0::/box\n", "/u/cgroup.events": "populated 1\nfrozen 1\n"}, {7}),
+        ({"/proc/7/cgroup": "6:freezer:/box\n0::/\n", "/g/freezer.state": "THAWED\n", "/u/cgroup.events": "frozen 0\n"}, set()),
+        ({}, set()),
+    ],
+)
+def test_a_process_whose_control_group_is_frozen_is_known(
+    files: dict[str, str], held: set[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """py-spy would wait for it, unless it is told not to."""
+    points = "30 1 0:1 / /g rw - cgroup cgroup rw,freezer\n31 1 0:2 / /u rw - cgroup2 cgroup2 rw\n"
+    monkeypatch.setattr(cgroups.proc, "read", lambda path, *_: {"/proc/self/mountinfo": points, **files}.get(path, ""))
+    assert cgroups.frozen([7]) == held

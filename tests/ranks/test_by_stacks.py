@@ -223,10 +223,20 @@ def test_a_rank_waits_in_a_call_that_a_thread_makes_for_it() -> None:
     assert not drawn(asks(0, 14), asks(1, 14)).odd
 
 
-def test_a_rank_that_was_stopped_is_told_even_inside_of_a_call() -> None:
-    (odd,) = drawn(stack(0, IN_CALL), stack(1, IN_CALL, kernel="do_signal_stop"), stack(2, IN_CALL)).odd
+@pytest.mark.parametrize(
+    ("kernel", "told"), [("do_signal_stop", "it is stopped by a signal"), ("cgroup_freeze", "its control group is frozen")]
+)
+def test_a_rank_that_was_stopped_is_told_even_inside_of_a_call(kernel: str, told: str) -> None:
+    (odd,) = drawn(stack(0, IN_CALL), stack(1, IN_CALL, kernel=kernel), stack(2, IN_CALL)).odd
     assert (odd.rank, odd.kind, odd.waiting) == (1, "outside", (0, 2))
-    assert odd.doing.startswith("it is stopped by a signal")
+    assert odd.doing.startswith(told)
+
+
+def test_a_moment_in_which_the_ranks_stood_elsewhere_before_and_behind_is_a_pause() -> None:
+    """All wait in the first look, and go on from there: in two later ones, one keeps the others waiting."""
+    pauses = _look(5, IN_CALL, IN_CALL.replace(":14", ":18"), IN_CALL)
+    (odd,) = drawn(*pauses, *_look(20, IN_CALL, LOADS, IN_CALL), *_look(40, IN_CALL, LOADS, IN_CALL)).odd
+    assert (odd.rank, odd.kind, odd.place and odd.place.line) == (1, "outside", 7)
 
 
 def test_ends_in_logs_alone_make_a_picture_where_that_is_asked_for() -> None:
