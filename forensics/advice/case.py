@@ -15,11 +15,13 @@ from forensics.database.releases import find_release, is_older
 from forensics.estimate import ESTIMATE_FACTS, memory_facts
 from forensics.model import HABITS, Fields, Habit, JobContext, Value
 from forensics.readers.python.failing_code import (
+    CALLER_LINE,
     FAILING_FACTS,
     LIBRARY_FACTS,
     PYTHON_RELEASE,
     WRITTEN_CODE,
     WRITTEN_PLACE,
+    names_in,
     root_name,
 )
 from forensics.readers.python.failing_parts import LOOKED_UP_IN, successor_facts
@@ -130,10 +132,14 @@ def _package(facts: Fields) -> dict[str, Value]:
 
 
 def _written(facts: Fields, context: JobContext) -> dict[str, Value]:
-    """The statement in which the program itself writes out the mapping that lacks a key."""
+    """The statement in which the program itself writes out the mapping that lacks a key, or the one that the caller passes."""
     name, file = root_name(str(facts.get(LOOKED_UP_IN, ""))), str(facts.get("file", "")).replace("\\", "/")
     wanted = ".ipynb" if cell_number(file) else file.rpartition("/")[2]
-    maps = [m for p in context.programs if p.name.endswith(wanted) for m in p.maps if m.name == name] if name and wanted else []
+    every = [m for p in context.programs if p.name.endswith(wanted) for m in p.maps] if name and wanted else []
+    called = str(facts.get(CALLER_LINE, ""))
+    maps = [m for m in every if m.name == name] or [
+        m for m in every if m.name in names_in(called) and name not in names_in(called)
+    ]
     return {WRITTEN_PLACE: maps[0].place, WRITTEN_CODE: maps[0].statement} if len(maps) == 1 else {}
 
 

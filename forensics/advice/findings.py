@@ -50,6 +50,12 @@ MAX_RECOVERY_LINES = 4  # chosen by hand: the last lines that show that it conti
 MAX_RANK_DIGITS = 8  # a longer number is no rank
 UNPROVEN = (
     Missing(
+        what="the message itself, which no file of messages has",
+        why="Once you have said what it means, each later report tells it.",
+        commands=("forensics signatures new FAMILY.CAUSE {line_to_teach} --into mine",),
+        when=("line_to_teach",),
+    ),
+    Missing(
         what="a line that proves a cause",
         why="These logs hold no message of a known cause; the causes listed are those whose logs use the most similar words.",
         commands=("journalctl -k --since '1 hour ago' > kernel.log",),
@@ -58,12 +64,6 @@ UNPROVEN = (
         what="the whole output of the job, from its start to its last line",
         why="The first error is often far above the last one.",
         commands=("python train.py > job.log 2>&1", "PROGRAM > job.log 2>&1"),
-    ),
-    Missing(
-        what="the message itself, which no file of messages has",
-        why="Once you have said what it means, each later report tells it.",
-        commands=("forensics signatures new FAMILY.CAUSE {line_to_teach} --into mine",),
-        when=("line_to_teach",),
     ),
 )
 NO_END_SHOWN = (  # in the order of how often each settles it

@@ -23,8 +23,10 @@ from msgspec.structs import replace
 from forensics.database.differential import ANY_SETTING, Possibility, differentials
 from forensics.model import Curve, Finding, Possible, Proof, Report
 from forensics.model.answers import NO_SIGNATURE, OUTCOME_LINE
+from forensics.readers.lanes.line_classes import is_error_record
 
 MAX_OWN_STATUS = 126  # what a program gives itself; a shell uses those above for its own errors and for signals
+TEACH = "forensics signatures new"
 ENDED_STATES = ("failed", "stopped", "spoiled")
 
 
@@ -37,8 +39,9 @@ class Shown(NamedTuple):
 
 
 def possible_causes(report: Report) -> tuple[Possible, ...]:
-    """What an undetermined end may be, likeliest first, those behind that a line rules out; empty if a line names a cause."""
-    if not is_open(report):
+    """What an undetermined end may be, likeliest first, those behind that a line rules out; empty if a line names a cause, or is
+    an error of the program's own, which says more than what is frequent elsewhere."""
+    if not is_open(report) or any(is_error_record(p.text) for p in report.causes[0].evidence[:1]):
         return ()
     setting = _setting(report)
     told = next(d for d in differentials() if d.setting == setting)
@@ -139,7 +142,7 @@ def told_by_status(report: Report) -> Report:
     if subject is None or subject.status is None or not 0 < subject.status <= MAX_OWN_STATUS or not is_open(report):
         return report
     if report.unusual or any(p.signature != OUTCOME_LINE for p in report.causes[0].evidence):
-        return replace(report, missing=())
+        return replace(report, missing=tuple(q for q in report.missing if q.command.startswith(TEACH)))
     why = f"it ended with exit status {subject.status}, and no line of its own says why"
     said = replace(subject, silent=True, why=why)
     return replace(report, subject=said, possible=(_statement(subject.status),), missing=())

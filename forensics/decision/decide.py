@@ -293,7 +293,8 @@ def _outcome(given: DecisionInput, bad: float, first: Candidate, database: Datab
         why = bad_end_shown(first.owned, decisive, given.exit_status(database), status, database)
         if decisive and (failed := decisive.failed_cell) and not status and len({lane.source for lane in given.lanes}) == 1:
             later = ", and later cells ran" if failed.ran_on else ""
-            why = f"its cell {failed.cell} ended with {failed.error}{later}"
+            cell = failed.cell if any(map(str.isdigit, failed.cell)) else "that ran then"  # a dead kernel gives no number
+            why = f"its cell {cell} ended with {failed.error}{later}"
     elif state == "stalled" and any(map(_has_work_behind, first.owned)):
         why = ""
     elif state == "spoiled" and lane and (lane.closing or lane.reached_end):

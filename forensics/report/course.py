@@ -144,7 +144,7 @@ def consequences(report: Report) -> list[Finding]:
 
     Where no clock is common, the death of a process that the cause or one of these names is another telling of it.
     """
-    first, shown = report.causes[0], _shown_symptoms(report)
+    first, shown = report.causes[0], shown_symptoms(report)
     after = [f for f in shown if is_after(f, first)]
     pids = {f.facts["pid"] for f in (first, *after) if "pid" in f.facts}
     told = [f for f in shown if f.facts.get("pid") in pids and not _has_common_clock(f, first)]
@@ -154,10 +154,10 @@ def consequences(report: Report) -> list[Finding]:
 def unconfirmed_consequences(report: Report) -> list[Finding]:
     """The symptoms of which nothing shows that they came after the first cause."""
     after = consequences(report)
-    return [f for f in _shown_symptoms(report) if f not in after]
+    return [f for f in shown_symptoms(report) if f not in after]
 
 
-def _shown_symptoms(report: Report) -> list[Finding]:
+def shown_symptoms(report: Report) -> list[Finding]:
     """The symptoms of the first cause's incident that a line stronger than a hint shows; of a machine those tied to the cause."""
     first, machine = report.causes[0], report.subject is not None and report.subject.kind == "machine"
     found = (f for f in symptoms(report) if any(p.weight != "hint" for p in f.evidence) or devices(f) & devices(first))

@@ -27,6 +27,10 @@ MIN_MEANING_CHARS = 30  # of a page's width next to the place; if there are fewe
 NARROW_INDENT = 14  # the indent of such a meaning
 MIN_LEDGER_CHARS = 60  # with fewer columns the table cannot be read; then the terminal breaks its rows
 LEAST_SHOWN = 0.005  # a smaller part of the sum would be shown as 0.00
+LEAST_PERCENT = 0.01  # a smaller share has digits of its own
+HOW_TO_READ = (
+    "Each row adds to the logarithm of a probability: +0.7 doubles it, -0.7 halves it. Its value was read at the line beside it."
+)
 NUMBERS_CHARS = 26  # two numbers and the space around them and around the place
 
 
@@ -45,6 +49,7 @@ def compared_findings(report: Report) -> list[Finding]:
 def _rows(report: Report, meanings: Mapping[str, str], width: int) -> Iterator[Row]:
     yield Row()
     yield Row(("why", "head"))
+    yield from wrap_rows(HOW_TO_READ, width, 2, style="dim")
     paths = Paths.of(report)
     if report.subject and report.subject.ended_badly is not None:
         yield from _outcome(report.subject, meanings, paths, width)
@@ -54,12 +59,15 @@ def _rows(report: Report, meanings: Mapping[str, str], width: int) -> Iterator[R
         if finding.ledger:
             yield from _table(finding.ledger, "logarithm", meanings, paths, width)
             whole = exp(sum(a.log_odds for a in finding.ledger))
-            yield Row((f"    {log(whole):>+8.2f}", "title"), (f"  in sum: {percent_text(whole)}", "dim"))
+            yield Row((f"    {log(whole):>+8.2f}", "title"), (f"  in sum: {_share(whole)}", "dim"))
         else:
             yield from wrap_rows(_unweighed(report), width, 4, style="dim")
-    if report.subject and report.subject.none_of_these:
+    none = report.subject.none_of_these if report.subject else 0.0
+    rest = 1 - none - sum(f.probability for f in compared_findings(report))
+    told = {"all other causes": rest if rest >= LEAST_SHOWN else 0.0, "a cause that is not listed": none}
+    if any(told.values()):
         yield Row()
-        yield Row((f"  none of these: {percent_text(report.subject.none_of_these)}", ""))
+        yield Row(("  " + ", ".join(f"{name}: {_share(share)}" for name, share in told.items() if share), ""))
 
 
 def _outcome(subject: SubjectSummary, meanings: Mapping[str, str], paths: Paths, width: int) -> Iterator[Row]:
@@ -71,7 +79,12 @@ def _outcome(subject: SubjectSummary, meanings: Mapping[str, str], paths: Paths,
 
 
 def _odds(finding: Finding) -> tuple[str, str]:
-    return f"  {percent_text(finding.probability)}", "title"
+    return f"  {_share(finding.probability)}", "title"
+
+
+def _share(probability: float) -> str:
+    """As elsewhere, and a share of less than one percent with its digits: the shares are to make up the whole."""
+    return percent_text(probability) if probability >= LEAST_PERCENT else f"{100 * probability:.1g} %"
 
 
 def _unweighed(report: Report) -> str:

@@ -11,6 +11,7 @@ from msgspec import Struct
 from forensics.core.text import number_ranges, numbers_in_words, with_noun
 from forensics.model import History, MessageGroup, Notice, Proof, Report, Value
 from forensics.model.answers import NO_SIGNATURE, STOOD_HERE
+from forensics.report.course import shown_symptoms
 from forensics.report.paths import Paths
 from forensics.report.phrases import duration_text, is_guess, is_silent, odd_rank, remedies, shows_no_crash, symptoms
 from forensics.report.subjects import Group, incident_groups
@@ -35,14 +36,16 @@ class NoticeGroup(Struct, frozen=True):
 def notice_groups(report: Report) -> list[NoticeGroup]:
     """The notices of others, then the rest; a group without notices is left out."""
     others = [n for n in report.notices if n.owner == "others"]
-    shown = () if shows_no_crash(report) else (report.causes[0], *symptoms(report))  # there the notice says why it is none
+    machine = report.subject is not None and report.subject.kind == "machine"  # what its parts suffered is told of each of them
+    told = shown_symptoms(report) if machine else symptoms(report)
+    shown = () if shows_no_crash(report) else (report.causes[0], *told)  # there the notice says why it is none
     quoted = {(p.source, p.line) for f in shown for p in f.evidence}
     rest = [n for n in report.notices if n.owner != "others"]
     rest = [
         n for n in rest if n.cause is None or (n.source, n.line) not in quoted
     ]  # one without a cause tells of more than its line
-    told = shown[0].where if shown else ""
-    rest = [n for n in rest if not (told and n.why.endswith(STOOD_HERE) and n.text.partition("(")[2].rstrip(")\n ") in told)]
+    place = shown[0].where if shown else ""
+    rest = [n for n in rest if not (place and n.why.endswith(STOOD_HERE) and n.text.partition("(")[2].rstrip(")\n ") in place)]
     stood, rest = ([n for n in rest if n.why.endswith(STOOD_HERE) == is_stood] for is_stood in (True, False))
     named = ((STOOD_TITLE, stood), (OTHERS_TITLE, others), (OWN_TITLE, rest))
     return [_group(head, found) for head, found in named if found]

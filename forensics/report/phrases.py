@@ -31,6 +31,10 @@ WEIGHT_PHRASES = {
 }
 UNSURE_PHRASE = "the line marked > shows it, and nothing shows that it was this run's end"
 UNUSUAL = "no message of a known cause is among them; those marked > were chosen by their words"
+OWN_ERROR = (
+    "The program tells an error of its own, which no file of messages has. What led to it stands around that line, in what the "
+    "program does there, and in the logs of what it talks to."
+)
 GUESSED = (
     "No message of a cause that this tool knows was found in these logs. Below are the lines with which they end, or"
     " which stand out by their words, and the known causes whose logs use the most similar words."
@@ -162,7 +166,8 @@ def verdict(report: Report) -> str:
 def what_happened(report: Report) -> str:
     """The first MAX_FIRST_SENTENCES sentences of the first cause's summary; for a guess only that it is one."""
     if is_guess(report):
-        return SILENT_WHY if is_silent(report) else GUESSED
+        own = not report.possible and report.causes[0].evidence
+        return SILENT_WHY if is_silent(report) else OWN_ERROR if own else GUESSED
     first = " ".join(SENTENCE_END.split(report.causes[0].summary)[:MAX_FIRST_SENTENCES])
     more = _waited_for(report)
     return " ".join([f"{first}." if more and first[-1:] not in FULL_STOPS else first, *more])  # a quoted message has no full stop
@@ -252,7 +257,8 @@ def _places(proofs: Sequence[Proof]) -> list[tuple[str, int]]:
 
 def quoted_evidence(finding: Finding, most: int) -> list[Proof]:
     """The `most` best evidence lines in reading order: sources in order of their best line, inside a source by line."""
-    chosen = [p for p in told_evidence(finding) if not _is_shown_with(finding.evidence[0], finding, p)][:most]
+    best = finding.evidence[0] if finding.evidence else None
+    chosen = [p for p in told_evidence(finding) if p == best or not (best and _is_shown_with(best, finding, p))][:most]
     sources = list(dict.fromkeys(p.source for p in chosen))
     return sorted(chosen, key=lambda p: (sources.index(p.source), p.line))
 
@@ -297,7 +303,8 @@ def neighbours_shown(finding: Finding, proof: Proof) -> tuple[Sequence[Line], Se
     """The lines before and behind a line of evidence that are shown with it: all that are known if it is the only line, else
     those in which its message continues."""
     if len({(p.source, p.line) for p in finding.evidence}) == 1:
-        return proof.before, proof.after
+        before, after = ([x for x in part if x.number != proof.line] for part in (proof.before, proof.after))
+        return before, after  # lines that a notebook has in one line of its file have one number
     behind: list[Line] = []
     if proof == finding.evidence[0]:
         behind += proof.after[: proof.continued]

@@ -7,11 +7,13 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
+from forensics import pipeline
 from forensics.database import Database
 from forensics.model import Report, Value
 from forensics.readers.near_lines import is_by_kernel, uptime_s
 from forensics.report import render
 from forensics.report.course import consequences, course_steps, delay_text, first_shown, unconfirmed_consequences
+from tests.conftest import text_source
 from tests.report import made
 
 TITLE = "The notebook kernel died, and the logs do not show why"
@@ -185,3 +187,19 @@ def test_a_consequence_says_no_more_than_its_line(said: str, knowledge: Database
     """`Another rank or node died first`, `Somebody or some script stopped it`, of a launcher that stopped the other ranks."""
     for cause in ("distributed.peer_lost", "process.worker_died", "stopped.user", "stopped.preempted", "code.exception"):
         assert said not in (knowledge.causes[cause].as_consequence or knowledge.causes[cause].title)
+
+
+GPU_LOST = """\
+[81231.113211] pcieport 0000:3a:00.0: AER: Uncorrectable (Fatal) error message received from 0000:3b:00.0
+[81231.213211] pcieport 0000:3a:00.0: DPC: containment event, status:0x1f01 source:0x0000
+[81231.413781] NVRM: Xid (PCI:0000:3b:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.
+[81231.514000] NVRM: Xid (PCI:0000:3b:00): 154, GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)
+[81233.000000] NVRM: Xid (PCI:0000:5e:00): 45, pid=20114, name=python, Ch 00000008
+"""
+
+
+def test_of_a_lost_gpu_the_link_before_and_the_process_on_another_one_are_told(knowledge: Database) -> None:
+    text = render(pipeline.analyze([text_source("dmesg.log", GPU_LOST)], "case", knowledge), "text")
+    assert "dmesg.log:1  [81231.113211] pcieport 0000:3a:00.0: AER: Uncorrectable" in text
+    assert "dmesg.log:5  [81233.000000] NVRM: Xid (PCI:0000:5e:00): 45" in text.partition("\nworth knowing\n")[2]
+    assert "Node Reboot Required\n" in text and "gpu_driver.hang" not in text  # the name of a hang, for what is none

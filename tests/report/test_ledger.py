@@ -77,3 +77,12 @@ def test_a_row_that_adds_nothing_is_not_shown() -> None:
     text = render_ledger(told, {}, Style())
     assert "proof" in text
     assert "it ended badly" not in text and "-0.00" not in text
+
+
+def test_the_shares_make_up_the_whole_and_a_small_one_has_its_digits() -> None:
+    report = made.report("words")
+    first = replace(report.causes[0], probability=0.9)
+    small = rival("c.d", 0.0003, Adjustment("hint", 1.0, -8.11))
+    subject = report.subject and replace(report.subject, none_of_these=0.05)
+    text = render_ledger(replace(report, causes=(first, small), subject=subject), MEANINGS, Style())
+    assert "in sum: 0.03 %" in text and "all other causes: 5 %, a cause that is not listed: 5 %" in text

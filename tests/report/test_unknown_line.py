@@ -32,6 +32,19 @@ def test_a_command_teaches_the_unknown_error(analyze: Callable[..., Report]) -> 
     assert not any("signatures new" in m.command for m in quiet.missing)
 
 
+def test_of_an_error_of_its_own_it_is_not_told_what_is_frequent_elsewhere(analyze: Callable[..., Report]) -> None:
+    bare = "step 1 loss 3.1\nstep 2 loss 3.0\nHRN-0417 lease of shard 12 failed, giving up\n"
+    own, silent = analyze(train_log=LOG), analyze(train_log=bare)
+    assert (own.possible, bool(silent.possible)) == ((), True)
+    assert "tells an error of its own" in render(own, "text") and "tells an error of its own" not in render(silent, "text")
+
+
+def test_a_captured_run_that_tells_an_error_of_its_own_has_the_command_that_teaches_it(analyze: Callable[..., Report]) -> None:
+    end = "[2026-11-30T04:02:12+00:00] forensics run: the command, pid 7 (bash), ended with exit status 41 after 0.1 s\n"
+    report = analyze(job_log=LOG + end)
+    assert [m.command.split()[:3] for m in report.missing] == [["forensics", "signatures", "new"]]
+
+
 def test_a_line_of_evidence_stands_once(analyze: Callable[..., Report]) -> None:
     """Not again as the continuation of the one above it, nor word for word from another file of the same folder."""
     report = analyze(

@@ -33,6 +33,7 @@ from forensics.model.verdicts import Lane
 PATTERNS = patterns_of("line parts")
 CELL_HEADING_PATTERN = lazy.regex(rb"(?:\d{4}-\d\d-\d\dT\S+ )?In \[[ \d]{1,9}\]:$")
 INFORMATION_LEVELS = {"info", "i", "debug", "d", "trace"}
+ERROR_LEVELS = {"error", "err", "e", "critical", "crit", "c", "fatal", "f", "severe", "alert", "emerg"}
 LOW_SEVERITY_LEVELS = {"warning", "warn", "w", "info", "i", "debug", "d", "trace", "notice"}
 MAX_LEVEL_CHARS = 160  # the level is in these first characters of a line, after a time, a host and the name of a logger
 
@@ -52,6 +53,11 @@ def is_low_severity(text: str) -> bool:
     if level := parse_prefix(text).level:
         return level.lower() in LOW_SEVERITY_LEVELS
     return PATTERNS.record_level.search(unlabelled(text)[:MAX_LEVEL_CHARS]) is not None
+
+
+def is_error_record(text: str) -> bool:
+    """Does the record itself say that it is an error, or worse?"""
+    return (parse_prefix(text).level or "").lower() in ERROR_LEVELS
 
 
 def is_information(text: str) -> bool:

@@ -171,8 +171,8 @@ def _told(facts: Fields, lines: Sequence[str], frames: Sequence[Place], place: i
     outer = next((f for f in reversed(frames[:place]) if not is_others_code(f[1]) and f[1:] != frames[place][1:]), None)
     if outer and not outer[1].startswith("Cell"):
         found[CALLER_PLACE] = f"{outer[1]}:{outer[2]}"
-        if called := quoted_code(lines, outer)[0]:
-            found[CALLER_LINE] = _cut(called)
+    if outer and (called := quoted_code(lines, outer)[0]):
+        found[CALLER_LINE] = _cut(called)
     return found
 
 
@@ -180,6 +180,11 @@ def root_name(whole: str) -> str:
     """The name of which a mapping is a part: `cfg` of `cfg["optimizer"]`; empty where it is no plain name's."""
     name = whole.partition("[")[0]
     return name if name.isidentifier() else ""
+
+
+def names_in(statement: str) -> set[str]:
+    """The names in a statement: `fit(config, 3)` -> fit, config."""
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} if (tree := _parsed(statement)) else set()
 
 
 def _written_above(name: str, lines: Sequence[str], frames: Sequence[Place]) -> dict[str, Value]:

@@ -312,7 +312,8 @@ class _Text:
     def _other(self, finding: Finding, title: str, remark: str) -> Iterator[Row]:
         room = self.width - len(title) - 2
         remark = f"  {remark}" if remark else ""
-        name = f"  {finding.id}" if len(finding.id) + 2 + len(remark) <= room else ""
+        own_name = title.startswith("Xid ")  # NVIDIA's: the cause below is that of other events, too
+        name = f"  {finding.id}" if len(finding.id) + 2 + len(remark) <= room and not own_name else ""
         beside = len(remark) <= room
         if room < 0:
             yield from wrap_rows(title, self.width, 2, style="symptom")
@@ -320,7 +321,9 @@ class _Text:
             yield Row((f"  {title}", "symptom"), (name + remark if beside else "", "dim"))
         if not beside:
             yield Row((f"  {remark}", "dim"))
-        for proof in finding.evidence[:1]:
+        best, machine = finding.evidence[:1], self.report.subject is not None and self.report.subject.kind == "machine"
+        above = [p for p in finding.evidence[1:] if machine and p.source == best[0].source and p.line < best[0].line]
+        for proof in (*above[:1], *best):  # where a fault of a machine began, and what shows it best
             room = self.width - len(self._place(proof)) - 6
             yield self._quoted(4, proof.source, proof.line, phrases.line_excerpt(proof, room))
             if finding.role == "symptom" and proof.linked_by:
