@@ -1,4 +1,5 @@
-"""Trouble that ends nothing: helper threads behind a good end, exceptions that are ignored, and a shell's failing file tools.
+"""Trouble that ends nothing: helper threads behind a good end, exceptions that are ignored, a shell's failing file tools, and the
+logs of containers that were replaced.
 
     Training is over, model saved.                    the end, in order
     Exception in thread Thread-2:                     \\
@@ -30,6 +31,7 @@ from forensics.readers.python.teardown import IGNORED, IN_THREAD, THREAD_PREFIX
 
 MAX_THREAD_HEAD_LINES = 8  # before the first traceback, in which several threads announce themselves at once
 IGNORED_TRACEBACK = "traceback/ignored"
+REPLACED_CONTAINER = "container_sections"  # one of the same name runs: what stands in its section was overcome
 
 
 def ignored_lines(events: Sequence[Observation]) -> frozenset[int]:
@@ -54,8 +56,9 @@ class Teardown(Struct, frozen=True):
 def find_teardown(scan: Scan, events: Sequence[Observation], classes: LineClasses) -> Teardown:
     """What failed at the end of `scan` and ended nothing."""
     found = _find_in_program(scan, events, classes)
-    tools = _survived_tools(scan.tail)
-    return Teardown(_without_cause(found.events, tools), found.lines | tools) if tools else found
+    sections = (o for o in events if o.kind == REPLACED_CONTAINER)
+    survived = _survived_tools(scan.tail) | {n for o in sections for n in range(o.line, o.last_line + 1)}
+    return Teardown(_without_cause(found.events, survived), found.lines | survived) if survived else found
 
 
 def _survived_tools(tail: Sequence[Line]) -> frozenset[int]:

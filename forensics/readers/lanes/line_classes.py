@@ -127,6 +127,7 @@ MAX_STATUS = 255  # of a process
 EXIT_LINE_PATTERNS = patterns_of("exit line")
 REPORTED_SUCCESS = "Successfully completed."
 MAX_LINES_BEHIND_SUCCESS = 18  # in such a report: the table of what the job used, and where its output is
+MAX_LINES_OF_POSTSCRIPT = 8  # below it: where its errors are
 
 
 def exit_status(lane: Lane | None) -> int | None:
@@ -135,7 +136,8 @@ def exit_status(lane: Lane | None) -> int | None:
         return None
     last = [line for line in lane.last_lines if line.text.strip()]
     if any(EXIT_LINE_PATTERNS.report_end.match(line.text) for line in last):
-        done = (line for line in lane.good_lines if line.number >= last[-1].number - MAX_LINES_BEHIND_SUCCESS)
+        postscript = MAX_LINES_OF_POSTSCRIPT if last[-1].text.startswith("Read file <") else 0
+        done = (x for x in lane.good_lines if x.number >= last[-1].number - MAX_LINES_BEHIND_SUCCESS - postscript)
         return 0 if any(line.text.strip() == REPORTED_SUCCESS for line in done) else None
     return _last_status([unlabelled(line.text) for line in last])
 

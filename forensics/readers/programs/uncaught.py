@@ -172,7 +172,7 @@ def _julia_test(region: Region) -> Told | None:
         message=(rows[0] if rows else above[at]).text,
         also=(above[at], region.line),
         told_to=region.number - 1,
-        place=(head["file"], int(head["line_no"])),
+        place=(head["file"], int(head["line_no"])) if "Error During Test" in head[0] else None,  # else it is the test's own
     )
 
 

@@ -44,7 +44,8 @@ THREAD_PREFIX = "Exception in thread "  # only that thread ends; later lines sho
 SPAWN_FILES = ("/multiprocessing/spawn.py", "\\multiprocessing\\spawn.py", "<string>")  # `<string>` is what python -c was given
 INPUT_WITHOUT_END = ("EOFError: Ran out of input", "UnpicklingError: pickle data was truncated")
 THREADING_FILES = ("/threading.py", "\\threading.py")
-METRICS_FILES = ("/ts/metrics/metric_collector.py",)  # programs that a server starts again and again only to measure its host
+# What a server starts again and again only to measure its host, and what looks at the files of each module that is loaded.
+METRICS_FILES = ("/ts/metrics/metric_collector.py", "/streamlit/watcher/local_sources_watcher.py")
 TRACKER_FOLDERS = ("/wandb/sdk/", "/wandb/internal/", "/comet_ml/", "/neptune/", "/clearml/", "/mlflow/")
 
 
@@ -70,7 +71,7 @@ def is_of_tracker(region: Region, frames: Sequence[str]) -> bool:
 
 
 def is_of_metrics(frames: Sequence[str]) -> bool:
-    """Did it end a process that only measures the host? The server goes on without these numbers."""
+    """Did it end what only measures the host, or looks at modules? The server goes on without it."""
     outermost = file_frame(next(iter(frames), ""))
     return outermost is not None and outermost.file.replace("\\", "/").endswith(METRICS_FILES)
 

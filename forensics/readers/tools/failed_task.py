@@ -31,7 +31,7 @@ OUTCOMES = ("missing", "corrupt", "unreached", "full", "refused", "handed_on")
 ERROR_HEAD = "Command error:"
 RULE_HEAD = lazy.regex(r"^Error in rule \S+:$")
 SNAKEMAKE_STAMP = lazy.regex(r"^\[\w{3} \w{3} [ \d]\d [\d:]{8} \d{4}\]$")
-OWN_ENDS = (TRACEBACK_HEAD, "Execution halted", "Exception in thread ")  # of an error that is read where it stands
+OWN_ENDS = (TRACEBACK_HEAD, "Execution halted", "Exception in thread ", "PBS: job killed", "error: *** ")  # read where it stands
 
 
 def read(region: Region) -> Record | None:

@@ -41,11 +41,13 @@ def test_of_two_the_last_counts(knowledge: Database) -> None:
     assert status_of("exit status 1\nexit status 0\n", knowledge) == 0
 
 
-def report(status: str) -> str:
+MORE_ROWS = ("Max Swap", "Max Processes", "Max Threads", "Run time", "Turnaround time")  # of LSF 10
+
+
+def report(status: str, more: tuple[str, ...] = ()) -> str:
     """What LSF writes below the output of a job, without the job's script."""
-    used = "".join(
-        f"    {what} :    1 MB\n" for what in ("Max Memory", "Average Memory", "Total Requested Memory", "Delta Memory")
-    )
+    rows = ("Max Memory", "Average Memory", "Total Requested Memory", "Delta Memory", *more)
+    used = "".join(f"    {what} :    1 MB\n" for what in rows)
     return f"Sender: LSF System <lsfadmin@n1>\n{status}\n\nResource usage summary:\n\n    CPU time :  1.90 sec.\n{used}"
 
 
@@ -56,6 +58,12 @@ ABOVE = "\nThe output (if any) is above this job summary.\n"
     ("text", "status"),
     [
         (report("Successfully completed.") + ABOVE, 0),
+        (
+            report("Successfully completed.", MORE_ROWS)
+            + ABOVE
+            + "\n\n\nPS:\n\nRead file <e.err> for stderr output of this job.\n\n",
+            0,
+        ),
         (report("Exited with exit code 3.") + ABOVE, None),
         (report("Exited with exit code 1.") + ABOVE + "step 1\nstep 2\n" + report("Successfully completed.") + ABOVE, 0),
         (report("Successfully completed.") + ABOVE + "step 1\nstep 2\n" + report("Exited with exit code 1.") + ABOVE, None),

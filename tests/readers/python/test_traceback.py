@@ -233,7 +233,14 @@ def test_a_trackers_own_thread_ends_nothing_but_a_function_that_it_runs_does(
     assert ("code.exception" in {e.cause for e in told}) == bool(cause)
 
 
-@pytest.mark.parametrize(("file", "cause"), [("ts/metrics/metric_collector.py", None), ("ts/model_loader.py", "code.import")])
+@pytest.mark.parametrize(
+    ("file", "cause"),
+    [
+        ("ts/metrics/metric_collector.py", None),
+        ("streamlit/watcher/local_sources_watcher.py", None),
+        ("ts/model_loader.py", "code.import"),
+    ],
+)
 def test_a_process_that_only_measures_the_host_ends_nothing(
     events: Callable[[str], list[Observation]], file: str, cause: str | None
 ) -> None:

@@ -90,3 +90,12 @@ def test_what_the_command_of_a_rule_said_is_the_cause(analyze: Analyze) -> None:
     said = "Error: number of clusters must be smaller than number of samples\nExecution halted"
     first = analyze(run_log=RULE.format(said=said)).causes[0]
     assert (first.id, first.evidence[0].text.strip()) == ("code.exception", said.partition("\n")[0])
+
+
+@pytest.mark.seconds
+def test_a_command_that_the_scheduler_killed_did_not_fail_by_itself(analyze: Analyze) -> None:
+    said = (
+        "=>> PBS: job killed: walltime 86436 exceeded limit 86400\nWill exit after finishing currently running jobs (scheduler)."
+    )
+    first = analyze(run_log=RULE.format(said=said)).causes[0]
+    assert first.id == "stopped.time_limit" and "PBS" in first.evidence[0].text
