@@ -39,7 +39,7 @@ OR_BEHIND = ", or its call does not end, which they left out or gave another sha
 MORE_BATCHES = "they left the loop in which it is: it has more batches, or left out a barrier before"
 EXTRA_CALL = "a call that they do not make, or that of another group before its turn"
 TWO_GROUPS = "the two lines are of two groups, which it enters in another order"
-CROSSED = "it comes to the call in which others wait from another line, before the call in which one waits for it; " + TWO_GROUPS
+CROSSED = "it comes to the call in which others wait from another line, before the call in which one waits for it"
 NO_STACK = "no stack of it was taken: it ended, or could not be looked at"
 
 
@@ -193,7 +193,10 @@ def _odd(
     if not other or len(keepers) == 1:
         return tuple(made(rank, d.kind, d.text, (d.frame, usual.frame), d.proofs) for rank, d in keepers.items())
     if crossed := _crossed(waiting):
-        return tuple(made(r, "other_order", CROSSED, lines, waiting[r].proofs) for r, lines in crossed.items())
+        at_barrier = any(BARRIER in waiting[r].call for r in crossed)  # one that a rank came to instead of the other call
+        how: Kind = "other_call" if at_barrier else "other_order"
+        told = CROSSED if at_barrier else f"{CROSSED}; {TWO_GROUPS}"
+        return tuple(made(r, how, told, lines, waiting[r].proofs) for r, lines in crossed.items())
     kinds = {r: _kind_apart(waiting[r], usual, text) for r, text in other.items()}
     return tuple(made(r, kind, text, _apart(waiting[r], usual), waiting[r].proofs) for r, (kind, text) in kinds.items())
 

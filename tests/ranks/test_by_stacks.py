@@ -592,6 +592,9 @@ def test_of_calls_that_were_made_crosswise_the_rank_that_came_by_an_unusual_line
     waits = f"{WAITS}|exchange (/run/moe.py:18)|forward (/run/moe.py:32)|main (/run/w.py:26)"
     (odd,) = drawn(*(stack(n, usual) for n in range(others)), stack(4, usual.replace(":33", ":29")), stack(5, waits)).odd
     assert (odd.rank, odd.kind, odd.place and odd.place.line, odd.others and odd.others.line) == (4, "other_order", 24, 18)
+    barrier = usual.replace("all_reduce", "barrier")
+    (odd,) = drawn(*(stack(n, barrier) for n in range(others)), stack(4, barrier.replace(":33", ":29")), stack(5, waits)).odd
+    assert (odd.rank, odd.kind, "two groups" in odd.doing) == (4, "other_call", False)
 
 
 @pytest.mark.parametrize("states", [("active+gil", "active+gil"), ("idle", "active+gil"), ("active+gil",)])
