@@ -11,6 +11,7 @@ from forensics import pipeline
 from forensics.advice.evidence import told_first
 from forensics.database import HEALTHY, Database
 from forensics.decision.decide import decide
+from forensics.decision.events import events_of
 from forensics.decision.structure import (
     AT_WORK,
     DIES_AGAIN,
@@ -34,6 +35,7 @@ from forensics.decision.structure import (
 )
 from forensics.model import Line, Report
 from forensics.model.verdicts import Attempt, Candidate, Diagnosis, Entity, OwnedObservation
+from forensics.outcome.tiers import ENDING_STRONG
 from forensics.pipeline import analyze_paths
 from tests.conftest import text_source
 from tests.decision.made import lane, model, question, seen
@@ -391,6 +393,15 @@ def test_a_rank_that_gave_up_waiting_is_ranked_before_its_exit_status(
     ranked = [Candidate(TIMEOUT, (in_lane(seen(TIMEOUT, 50, "strong")),), {}, 0.3), Candidate(EXCEPTION, (status,), {}, 0.6)]
     found = {c.cause: c.probability for c in wait_before_status(ranked, knowledge)}
     assert found[first] == 0.6
+
+
+@pytest.mark.parametrize(("fields", "events"), [({"timeout_s": 28.0}, 1), ({}, 2)])
+def test_ranks_that_gave_up_waiting_at_their_limits_are_of_one_event(
+    fields: dict[str, float], events: int, knowledge: Database
+) -> None:
+    """One was sending and one receiving, as their messages say."""
+    own = [in_lane(seen(TIMEOUT, 50 + n), rank=n, exc_message=f"timed out in {n}", **fields) for n in range(2)]
+    assert len(events_of(own, {id(o): ENDING_STRONG for o in own}, knowledge)) == events
 
 
 def test_a_taken_port_is_no_consequence_of_an_error_before_it(knowledge: Database) -> None:

@@ -436,14 +436,27 @@ def test_of_two_groups_the_rank_that_enters_one_sooner_than_ever_is_odd() -> Non
     rounds = [(call(n, at=n), call(n // 5, at=n + 0.5) if n % 5 == 0 else None) for n in range(1, 20)]
     first, second = [one for one, _ in rounds], [two for _, two in rounds if two]
     waits = {rank: group("1", [*first, call(20, pending=True, at=20)], ranks) for rank in (0, 2)}
-    dumps = [dump(rank, own, group("2", second, ranks)) for rank, own in waits.items()]
-    odd_one = dump(1, group("1", first, ranks), group("2", [*second, call(4, pending=True, at=20, line=30)], ranks))
-    (found,) = odd([*dumps, odd_one])
+    dumps = [dump(rank, alike(own), alike(group("2", second, ranks))) for rank, own in waits.items()]
+    late = group("2", [*second, call(4, pending=True, at=20, line=30)], ranks)
+    (found,) = odd([*dumps, dump(1, alike(group("1", first, ranks)), alike(late))])
     assert (found.rank, found.kind, found.place and found.place.line) == (1, "other_order", 30)
 
 
+def alike(one: GroupCalls) -> GroupCalls:
+    """A group as gloo describes all of them."""
+    return replace(one, description="undefined")
+
+
 def test_a_call_that_a_rank_of_the_group_did_not_enter_is_no_hang_of_the_device() -> None:
-    """Rank 2 waits in a group of its own: nothing says that all entered the call in which the two others wait."""
-    two = {rank: group("1", [call(1, pending=True)], (0, 1, 2)) for rank in (0, 1)}
-    found = odd([*(dump(rank, own) for rank, own in two.items()), dump(2, group("2", [call(1, pending=True)], (2, 0)))])
-    assert "device" not in {one.kind for one in found}
+    """Each of two ranks waits in a group of both, in which the other one is not, and nothing tells which of them is wrong."""
+    two = [dump(rank, alike(group(str(rank), [call(1, pending=True)], (0, 1)))) for rank in (0, 1)]
+    assert "device" not in {one.kind for one in odd(two)}
+
+
+def test_a_call_that_is_made_elsewhere_in_place_of_a_barrier_left_it_out() -> None:
+    row = [("all_reduce", 10), ("all_gather", 20), ("barrier", 30), ("all_reduce", 10)]
+    habit = [call(n, op, line=line) for n, (op, line) in enumerate(row)]
+    dumps = {rank: [*habit, call(4, "barrier", pending=True, line=30)] for rank in (0, 1)}
+    for line, kind in ((20, "left_out"), (44, "other_call")):
+        (found,) = odd(job({**dumps, 2: [*habit, call(4, "all_gather", pending=True, line=line)]}))
+        assert (found.rank, found.kind) == (2, kind)

@@ -421,6 +421,9 @@ def test_the_exception_of_a_spawned_process_is_told_once(
         "torch.multiprocessing.spawn.ProcessRaisedException: \n"
     )
     assert [e.fields["exc_type"] for e in tracebacks(events(outer + between + inner))] == types
+    gave_up = inner.replace("ValueError: no batch", "RuntimeError: Timed out waiting 28000ms for send operation to complete")
+    causes = {e.cause for e in events(outer + between + gave_up)}
+    assert ("code.exception" in causes, "distributed.timeout" in causes) == (len(types) > 1, True)
 
 
 @pytest.mark.parametrize(
