@@ -222,7 +222,8 @@ def _said(report: "Report") -> str:
 Hook = Annotated[
     str,
     typer.Option(
-        "--exec", help="A shell command to run then; {report} is the path of the report, {cause} its id. Not waited for."
+        "--exec",
+        help="A shell command to run then; {report} is the path of the report, {cause} its id. Its output is not shown.",
     ),
 ]
 HOOK_NAMES = ("report", "cause", "what")  # in the command of --exec

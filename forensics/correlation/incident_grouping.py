@@ -21,6 +21,7 @@ the events close to it; the report would hide it among the others.
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from itertools import combinations
 
 from forensics.correlation.entities import IdMappings
 from forensics.correlation.links import find_links
@@ -81,6 +82,7 @@ def _owner(kill: Observation) -> str:
 
 
 MIN_SILENCE = timedelta(hours=2)  # chosen by hand: longer than a checkpoint or an evaluation takes
+MIN_DEVICE_SILENCE_S = 1800.0  # chosen by hand: what a fault of one device does to others shows within minutes
 MIN_COMPARABLE_PID = 1000  # a container counts its processes from 1, so a small pid may be the same process under another number
 SHARED_DEVICE_KEYS = ("pci", "uuid", "dimm", "disk", "driver")  # of a network card, whose ports fail alike
 
@@ -99,10 +101,28 @@ def group_incidents(events: list[Observation], knowledge: Database, mappings: It
             groups.append([])
         groups[at].append(event)
     older = _add_untimed([e for e in events if e.time is None], groups)
-    parted = [part for group in (*older, *groups) for part in split_deaths(group)]
+    parted = [own for group in (*older, *groups) for part in split_deaths(group) for own in _split_devices(part)]
     made = [_incident(g, table) for g in _with_recurring(parted, knowledge)]
     made.reverse()
     return sorted(made, key=lambda i: not any(e.weight != "hint" and e.cause for e in i.events))
+
+
+def _split_devices(group: list[Observation]) -> list[list[Observation]]:
+    """The events of a group, parted where after MIN_DEVICE_SILENCE_S other devices, and no process of before, have faults: each
+    GPU of a host is repaired by itself."""
+    made: list[list[Observation]] = [[]]
+    for event in sorted(group, key=lambda e: e.moment or 0.0) if all(e.moment and "pci" in e.fields for e in group) else ():
+        own, before = _devices_and_pids([event]), _devices_and_pids(made[-1])
+        gap = (event.moment or 0.0) - (made[-1][-1].moment or 0.0) if made[-1] else 0.0
+        if gap > MIN_DEVICE_SILENCE_S and own.isdisjoint(before):
+            made.append([])
+        made[-1].append(event)
+    whole = len(made) == 1 or any(not _devices_and_pids(a).isdisjoint(_devices_and_pids(b)) for a, b in combinations(made, 2))
+    return [group] if whole else made
+
+
+def _devices_and_pids(events: Iterable[Observation]) -> set[str]:
+    return {str(e.fields[n]) for e in events for n in ("pci", "pid") if n in e.fields and e.fields[n] != "<unknown>"}
 
 
 def join_incidents(found: Sequence[Incident]) -> Incident:

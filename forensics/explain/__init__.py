@@ -183,7 +183,7 @@ def _words(text: str, database: Database, is_asked: bool) -> Explanation | None:
     words = ", ".join((*(c.label for c in codes), *(t.name for t in terms)))
     reading = f"words: {words or 'most like what is said of ' + causes[0].cause.title.lower()}"
     is_symptom = bool(causes) and causes[0].cause.fallback and not codes
-    differential = differential_of(text) if is_symptom else None
+    differential = differential_of(text) if is_symptom and not telling else None
     return Explanation(text, reading, terms, codes, causes=tuple(causes[:CAUSES_SHOWN]), differential=differential)
 
 

@@ -68,7 +68,8 @@ def at_work(stacks: ProcessStacks, callers: Collection[Frame] = (), ordinary: Co
         called = called or next((t for t in rest if begun_at(t) in callers), None)
         of_pool = (t for t in own if any(f.file.endswith(POOL_FILE) for f in t.frames))
         for_pool = in_loop or any(f.file.endswith(FUTURE_FILE) for f in main.frames[:SHOWN_FRAMES])
-        return called or (next(of_pool, main) if for_pool else main)
+        shown = main if program_frames(main.frames) else next(iter(own), main)  # at its end it waits for that of its threads
+        return called or (next(of_pool, shown) if for_pool else shown)
     return main
 
 

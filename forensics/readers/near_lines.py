@@ -30,10 +30,12 @@ FAILED tests/test_api.py::TestUser::test_name - AssertionError     ->  tests/tes
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import takewhile
 
 from forensics.data_files.named_parts import first_parts, patterns_of
 from forensics.model import Fields, LinesAround, Proof
 from forensics.readers.base import MAX_FAULT_LINES, MAX_LISTED_DEVICES, MAX_SENTENCE_LINES, MAX_TOLD_PROOFS, NEAR, Found
+from forensics.readers.lanes.line_classes import is_cell_heading
 from forensics.readers.platforms.places import (
     connection,
     go_frame,
@@ -195,10 +197,11 @@ def _tells_step(facts: Fields) -> bool:
 
 
 def _printed_last(lines: Sequence[str], at: int) -> Found:
-    """The position that the program printed right before its traceback or its last word."""
+    """The position that the program printed right before its traceback or its last word, in the same cell of a notebook."""
     top = min((f[0] for group in tracebacks_near(lines, at) for f in group if at - f[0] < MAX_TRACEBACK_LINES), default=at)
     above = reversed(lines[max(0, min(top, at) - NEAR - 1) : min(top, at)])
-    return next(filter(None, map(_counted, above)), {})
+    own = takewhile(lambda text: not is_cell_heading(text.encode("utf-8", "replace")), above)
+    return next(filter(None, map(_counted, own)), {})
 
 
 def _counted(text: str) -> Found:

@@ -49,3 +49,22 @@ def test_a_kernel_that_ended_itself_is_shown_by_its_line(tmp_path: Path, knowled
     text = render(notebook(tmp_path, knowledge, [("os._exit(7)", None, (ERROR_NAME, said[0], said))]), "text")
     assert said[0] in text.partition("\nevidence ")[2].partition("\nwhat to do")[0]
     assert "its cell that ran then ended with KernelDied" in text
+
+
+def test_the_step_of_another_cell_is_not_where_a_cell_failed(tmp_path: Path, knowledge: Database) -> None:
+    steps = "".join(f"step {i} loss {1 / (i + 1):.3f}\n" for i in range(60))
+    told = {"output_type": "stream", "name": "stdout", "text": steps.splitlines(keepends=True)}
+    traceback = [
+        "KeyError                                  Traceback (most recent call last)",
+        "Cell In[4], line 1\n----> 1 {}['label']\n",
+        "KeyError: 'label'",
+    ]
+    raised = {"output_type": "error", "ename": "KeyError", "evalue": "'label'", "traceback": traceback}
+    shared = {"cell_type": "code", "metadata": {}}
+    cells = [
+        {**shared, "execution_count": 3, "source": ["fit()"], "outputs": [told]},
+        {**shared, "execution_count": 4, "source": ["{}['label']"], "outputs": [raised]},
+    ]
+    path = tmp_path / "out.ipynb"
+    path.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1))
+    assert pipeline.analyze_paths([path], "case", knowledge).causes[0].where == "cell 4, line 1"

@@ -203,3 +203,13 @@ def test_of_a_lost_gpu_the_link_before_and_the_process_on_another_one_are_told(k
     assert "dmesg.log:1  [81231.113211] pcieport 0000:3a:00.0: AER: Uncorrectable" in text
     assert "dmesg.log:5  [81233.000000] NVRM: Xid (PCI:0000:5e:00): 45" in text.partition("\nworth knowing\n")[2]
     assert "Node Reboot Required\n" in text and "gpu_driver.hang" not in text  # the name of a hang, for what is none
+
+
+def test_faults_of_two_gpus_an_hour_apart_are_two_incidents(analyze: Callable[..., Report]) -> None:
+    """Neither is the rival of the other; what one GPU says within minutes is one incident."""
+    row = "[Mon Nov 30 {} 2026] NVRM: Xid (PCI:0000:{}:00): {}\n"
+    ecc = row.format("08:14:22", "3b", "48, pid=18233, name=python, DBE (double bit error) ECC Error on GPU")
+    lost = "79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus."
+    apart, near = (analyze(dmesg=ecc + row.format(at, "86", lost)) for at in ("09:41:08", "08:20:08"))
+    assert sorted(i.causes[0] for i in apart.incidents) == ["gpu_hardware.ecc", "gpu_hardware.fallen_off_bus"]
+    assert apart.causes[0].probability > 0.95 and len(near.incidents) == 1

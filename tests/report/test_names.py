@@ -282,3 +282,17 @@ def test_first_and_last_name_of_a_user_and_the_name_of_a_job_are_hidden_wherever
 )
 def test_the_scheme_of_an_address_is_no_name(line: str) -> None:
     assert Names.among((), [line]).hide("see https://docs.python.org/3 and s3://x") == "see https://docs.python.org/3 and s3://x"
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("INFO user started job resnet-prod-77 on 4 GPUs", "resnet-prod-77"),
+        ("launching experiment falcon_pretrain with seed 1", "falcon_pretrain"),
+        ("RuntimeError: job kiln-v3 has no checkpoint", "kiln-v3"),
+        ("the run went well; run step-by-step; the job is re-queued, job 4711", ""),
+    ],
+)
+def test_the_name_of_a_job_in_prose_is_hidden_and_no_other_word(line: str, name: str) -> None:
+    hidden = Names.among((), [line]).hide(line)
+    assert hidden == (line.replace(name, "job-1") if name else line)

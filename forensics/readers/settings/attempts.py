@@ -28,7 +28,7 @@ TRIGGER = Trigger(  # what is printed once a run, not once a step: each place of
         ),
         *(
             *("world size", "memory limit", "mem_limit", "kb, limit ", "args: ", "arguments: ", "config: "),
-            *("hparams: ", "parameters: "),
+            *("hparams: ", "parameters: ", "config ", "cfg ", "settings ", "options ", "hparams ", "params "),
         ),
     ),
 )

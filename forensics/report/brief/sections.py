@@ -332,6 +332,7 @@ def _missing(about: Told) -> Iterator[Item]:
 
 def _read(about: Told) -> Iterator[Item]:
     for source in about.report.sources[:20]:
-        yield Item(13, ((f"{about.paths.short(source.name)}: {phrases.lines_read(source)}, {source.format}",),))
+        told = ", ".join(filter(None, (phrases.lines_read(source), phrases.kind_of_source(source))))
+        yield Item(13, ((f"{about.paths.short(source.name)}: {told}",),))
     for where, message in phrases.warning_notes(about.report):
         yield Item(13, ((f"note: {about.paths.short(where) + ': ' if where else ''}{message}",),))
