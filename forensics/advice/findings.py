@@ -37,7 +37,7 @@ from forensics.readers.base import EVENT_TITLE, nothing_near
 from forensics.readers.lanes.line_classes import is_low_severity, trouble_test
 from forensics.readers.near_lines import is_by_kernel, uptime_s
 from forensics.readers.platforms.places import caused_by, tasks_of_srun
-from forensics.readers.python.failing_code import advised_code, failing_code, library_code, raised_in_worker
+from forensics.readers.python.failing_code import advised_code, failing_code, library_code, raised_in_worker, started_script
 from forensics.readers.python.library_files import knows_own_code
 from forensics.readers.python.own_words import own_words, whole_message
 from forensics.readers.torch.rank_places import QUIET_RANKS, STALLED_FACTS
@@ -209,7 +209,7 @@ def _told_around(facts: Fields, proofs: Sequence[Proof], around: LinesAround) ->
 def _advised(known: Fields, place: Fields, proofs: Sequence[Proof], around: LinesAround) -> dict[str, Value]:
     """What remedies may name besides the context: `known`, the program's own line and the code there, the lines around."""
     code = advised_code(dict(known) | own_code(place))
-    script = {n: place[n] for n in SCRIPT_FACTS if n in place and n not in code}
+    script = started_script(proofs, around) | {n: place[n] for n in SCRIPT_FACTS if n in place and n not in code}
     return script | code | failing_code(code, proofs, around) | _around_evidence(known, proofs, around)
 
 

@@ -11,6 +11,7 @@ from forensics.model import Fields, Value
 from forensics.readers.base import size_bytes
 from forensics.readers.capture.own_message import TOLD_FACT
 from forensics.readers.platforms.places import pod_and_namespace, workload_of
+from forensics.readers.python.failing_code import OWN_SCRIPT, TOP_LEVEL
 from forensics.readers.python.frames import cell_number
 from forensics.readers.python.library_files import CODE_FACTS, library_folder
 
@@ -21,11 +22,10 @@ FIELD_AND_STOP_PATTERN = lazy.regex(rf"{TEMPLATE_FIELD_PATTERN.pattern}(\.(?=\s|
 OPEN_WORDS_PATTERN = lazy.regex(r"<([a-z][\w /:.-]*[\w.])>")  # of a command's template: what its reader fills in
 ANY_SCRIPT_PATTERN = lazy.regex(r"(?<![\w/.{-])(?:YOUR_SCRIPT|TRAIN|train)\.py\b")  # in a command's template
 SCRIPT_PATTERN = lazy.regex(r"[\w./-]{1,120}\.py")
-SCRIPT_FACTS = ("own_program", "task", "command")  # that name a script where one was started by its name
+SCRIPT_FACTS = (OWN_SCRIPT, "own_program", "task", "command")  # that name a script where one was started by its name
 NO_NAME_PATTERN = lazy.regex(r"\W+")
 CODE_PLACE = "{file}:{line_no}"  # in templates
 IN_FUNCTION_PATTERN = lazy.regex(r" in \{(\w*function)\}")
-TOP_LEVEL = "<module>"  # what Python calls the code of a file outside all functions; to a reader it says nothing
 FILE_FACTS = tuple(file for file, _ in CODE_FACTS)
 CUDA_NUMBER_PATTERN = lazy.regex(r"\d{4,5}")  # CUDA writes its versions as one number: 11040 is 11.4 (cudaDriverGetVersion)
 LONG_SIZE_PATTERN = lazy.regex(r"\d{5,}(?:[KMG]i?B?)")  # Kubernetes writes 91823412Ki

@@ -81,3 +81,8 @@ def test_statements_of_python_have_pythons_prompt() -> None:
 def test_how_the_lines_of_a_program_begin_is_not_told() -> None:
     text = render(analysed(WORKER.replace("epoch 0 step 8", "2026-11-30 10:00:00 INFO step 8")), "text")
     assert text.endswith("\n  job.log  11 lines\n")
+
+
+def test_the_script_of_a_traceback_is_the_one_to_start() -> None:
+    commands = [c for a in analysed(WORKER).causes[0].remediations for c in a.commands]
+    assert any(c.startswith("python -m pdb -c continue /run/ld.py") for c in commands)

@@ -34,7 +34,7 @@ from forensics.model import Fields, LinesAround, Proof, Value
 from forensics.readers.base import nothing_near
 from forensics.readers.programs.code import is_written_map
 from forensics.readers.python.failing_parts import LOOKED_UP_IN, PART_FACTS, failing_parts
-from forensics.readers.python.frames import BOX, FRAME_CODE_ROWS, MARKS_PATTERN, cell_number
+from forensics.readers.python.frames import BOX, FRAME_CODE_ROWS, MARKS_PATTERN, cell_number, file_frame
 from forensics.readers.python.library_files import (
     INSTALLED_PACKAGE,
     installed_package,
@@ -109,6 +109,7 @@ def _distribution(module: str) -> str:
 
 WRITTEN_FACTS = WRITTEN_PLACE, WRITTEN_CODE = "written_place", "written_code"  # where the program itself writes a mapping out
 
+OWN_SCRIPT, TOP_LEVEL = "own_script", "<module>"
 STATEMENT_FACTS = CODE_LINE, CODE_VALUES, RAISED_CODE, CALLER_PLACE, CALLER_LINE = (
     "code_line",
     "code_values",
@@ -153,6 +154,14 @@ def raised_in_worker(proofs: Sequence[Proof], around: LinesAround = nothing_near
         if PATTERNS.pool_worker.match(text):
             return {RAISED_IN_WORKER: "a worker of a process pool"}
     return {}
+
+
+def started_script(proofs: Sequence[Proof], around: LinesAround = nothing_near) -> dict[str, Value]:
+    """The script that Python was started with: the file of the program whose own code, outside all functions, led there."""
+    lines, at = around(proofs[0]) if proofs else ((), 0)
+    near = lines[max(0, at - MAX_LINES_TO_WORKER) : at + MAX_LINES_TO_WORKER]
+    frames = (f for f in map(file_frame, reversed(near)) if f and f.function == TOP_LEVEL and f.file.endswith(".py"))
+    return next(({OWN_SCRIPT: f.file} for f in frames if not is_others_code(f.file)), {})
 
 
 def _told(facts: Fields, lines: Sequence[str], frames: Sequence[Place], place: int) -> dict[str, Value]:
