@@ -362,13 +362,16 @@ def _is_lasting_on_machine(o: OwnedObservation, database: Database) -> bool:
 
 
 def dies_again(owned: Sequence[OwnedObservation], lane: Lane | None, database: Database) -> OwnedObservation | None:
-    """The death of a job's process that is told MIN_DEATHS times or more, up to the end of the log,
-    if nothing behind the first one shows work, and strong evidence of an end stands beside it."""
+    """The death of a job's process that is told MIN_DEATHS times or more, up to the end of the log, if nothing behind the first
+    one shows work, and strong evidence of an end stands beside it; or any failure of a job that is started as often."""
     if lane is None or lane.kind != "job" or lane.digest.good >= 0 or lane.digest.progress >= 0:
         return None
     own = [o for o in owned if o.owner == "mine" and o.lane is lane and evidence_tier(o, database) < NOTICE]
     if all(evidence_tier(o, database) > ENDING_STRONG for o in own):
         return None
+    strong = [o for o in reversed(own) if evidence_tier(o, database) <= ENDING_STRONG and not o.aftermath.low_severity]
+    if lane.starts_alike and _deaths(strong) >= MIN_DEATHS:
+        return strong[0]
     deaths = (o for o in own if database.has_trait(str(o.observation.cause), "process_death") and not o.aftermath.later_attempts)
     return next((o for o in deaths if o.observation.count >= MIN_DEATHS and _is_going_on(o)), None)
 
@@ -427,8 +430,9 @@ def lost_to_end(owned: Sequence[OwnedObservation]) -> OwnedObservation | None:
 
 
 def last_error(lane: Lane | None) -> Line | None:
-    """The error with which a job's lane ends, its stack behind it, if it is no warning and no line like it stands before it."""
-    if lane is None or lane.kind != "job" or lane.digest.trouble_repeats != 1 or not (last := lane.last_error):
+    """The error with which a job's lane ends, its stack behind it, if it is no warning and no line like it stands before it; each
+    attempt may have one."""
+    if lane is None or lane.kind != "job" or lane.digest.trouble_repeats > len(lane.attempts) or not (last := lane.last_error):
         return None
     return None if is_mild_record(last.text) or is_low_severity(last.text) else last
 

@@ -123,7 +123,8 @@ class Lane(Struct, frozen=True):
     line of this lane. `reached_end`: the line in which its last attempt came to the end of what it counts, if no trouble
     stands behind it. `at_work`: the same of a last position that is not the end. `last_error`: the line of trouble with which it
     ends, with nothing but the lines of its stack behind it. `closing`: the line that says that its last attempt is over, and
-    well, with no work behind it. `failed_cell`: of a saved notebook.
+    well, with no work behind it. `failed_cell`: of a saved notebook. `starts_alike`: it was started again and again, and came no
+    further.
     """
 
     source: str
@@ -141,6 +142,7 @@ class Lane(Struct, frozen=True):
     last_error: Line | None = None
     closing: Line | None = None
     failed_cell: "FailedCell | None" = None
+    starts_alike: bool = False
 
 
 class FailedCell(Struct, frozen=True):

@@ -12,7 +12,7 @@ does not show how the program begins: each of 64 threads may print that line onc
 """
 
 from collections.abc import Collection, Sequence
-from itertools import accumulate, takewhile
+from itertools import accumulate, pairwise, takewhile
 
 from forensics.readers.lanes.line_classes import (
     FRAME,
@@ -197,3 +197,18 @@ def _next_known(counts: Sequence[int | None]) -> list[int | None]:
         last = last if count is None else count
         found.append(last)
     return found[::-1]
+
+
+MIN_STARTS_ALIKE = 3  # a restart may succeed, and so may a second one
+
+
+def starts_alike(rows: Rows, bits: Sequence[int]) -> bool:
+    """Does the first row stand MIN_STARTS_ALIKE times in the lane, and behind the last one nothing that did not stand behind each
+    of those before it? Then what is started came no further than before.
+    """
+    templates = rows.templates
+    if bits[0] & (TROUBLE | FRAME):
+        return False
+    starts = [i for i, template in enumerate(templates) if template == templates[0]][-MIN_STARTS_ALIKE:]
+    runs = [{*templates[a:b]} for a, b in pairwise([*starts, len(templates)])]
+    return len(starts) == MIN_STARTS_ALIKE and all(runs[-1] <= run for run in runs)

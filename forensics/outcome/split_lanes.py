@@ -24,7 +24,7 @@ from msgspec.structs import replace
 from forensics.line_formats import parse_prefix
 from forensics.model import Line, Observation, Proof, Scan, Stamp
 from forensics.model.verdicts import Aftermath, Attempt, Entity, FailedCell, Lane, LaneDigest, LaneKind
-from forensics.outcome.attempt_starts import BANNER_ROWS, MAX_CLASSIFIED_TEMPLATES, starts_of
+from forensics.outcome.attempt_starts import BANNER_ROWS, MAX_CLASSIFIED_TEMPLATES, starts_alike, starts_of
 from forensics.outcome.course import Course, closing_line
 from forensics.outcome.digest import MIN_TEMPLATE_CHARS, NOT_WORK_CLASSES, lane_digest, untroubled_digest
 from forensics.readers.lanes.lane_rows import KERNEL_LANE, MAIN_PROGRAM, entity_of, lane_key, lane_kind, rows_by_lane
@@ -35,6 +35,7 @@ from forensics.readers.lanes.line_classes import (
     GOOD,
     NOT_AN_END,
     PROGRESS,
+    START,
     TRACEBACK,
     TROUBLE,
     LineClasses,
@@ -185,6 +186,7 @@ class _LaneRows:
             last_error=self.last_error(end),
             closing=closing_line(self.rows, self.bits, next(reversed(self.start_rows()), 0)) if kind == "job" else None,
             failed_cell=self.failed_cell(),
+            starts_alike=bool(self.classes & TROUBLE) and starts_alike(self.rows, self.bits),
         )
 
     def end_of_program(self) -> int:
@@ -196,9 +198,16 @@ class _LaneRows:
         return end if is_error else len(self.rows)
 
     def last_error(self, end: int) -> Line | None:
-        """The line of trouble before row `end` with nothing but the lines of its stack behind it."""
+        """The line of trouble before row `end` with nothing but the lines of its stack behind it. Where a logger writes records,
+        what stands between such a stack and the next record, the fields of an error, is of the same record."""
+        last = end
         while end and self.bits[end - 1] & FRAME:
             end -= 1
+        at = end
+        while at and not self.bits[at - 1] & (TROUBLE | GOOD | PROGRESS | START) and not self.rows.is_record(at - 1):
+            at -= 1
+        if any(b & FRAME for b in self.bits[at:last]) and any(map(self.rows.is_record, range(max(0, at - 2), at))):
+            end = at
         is_error = end and self.bits[end - 1] & TROUBLE and not self.bits[end - 1] & (NOT_AN_END | TRACEBACK)
         return Line(self.numbers[end - 1], self.rows[end - 1].text()) if is_error else None
 

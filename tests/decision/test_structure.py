@@ -188,6 +188,24 @@ def test_processes_that_die_to_the_end_of_a_log_ended_it_badly(
     assert (found.outcome.ledger[-1].feature == DIES_AGAIN) == bool(bad)
 
 
+@pytest.mark.parametrize(
+    ("count", "alike", "good", "bad"),
+    [(3, True, -1, MIN_BAD_OF_LAST_ERROR), (2, True, -1, 0.0), (3, False, -1, 0.0), (3, True, 5, 0.0)],
+    ids=["again and again", "twice", "it came further", "something ended well"],
+)
+def test_what_starts_alike_again_and_again_and_fails_ended_badly(
+    count: int, alike: bool, good: int, bad: float, knowledge: Database
+) -> None:
+    """The log of a container that is restarted ends, by chance, where it starts once more."""
+    own = replace(lane(trouble=("PermissionError: x",), good=good), starts_alike=alike)
+    own = replace(own, digest=replace(own.digest, progress=-1))
+    failed = seen(CONFIG, 20, lines_after=60, later_attempts=1)
+    failed = replace(failed, lane=own, observation=replace(failed.observation, count=count))
+    found = decide(question(failed, lanes=(own,)), knowledge, model(-4.0, **SURE), Precedence(()))
+    assert round(found.outcome.ended_badly, 1) == bad
+    assert (found.outcome.ledger[-1].feature == DIES_AGAIN) == bool(bad)
+
+
 def test_a_run_that_reached_its_end_shows_no_end_by_the_last_line_of_a_process_of_it(knowledge: Database) -> None:
     """Of two actors one had a line of trouble last, and the other counted to its end and said that it was over."""
     failed = replace(OWN, entity=Entity("process", "Worker 2"), last_error=Line(70, "an error"))
@@ -340,6 +358,15 @@ def test_a_job_whose_log_ends_with_an_error_of_no_known_kind_ended_badly(
     found = decide(question(lanes=(own,)), knowledge, model(-3.0, **SURE), Precedence(()))
     assert (found.outcome.ended_badly == MIN_BAD_OF_LAST_ERROR) is told
     assert (found.verdict, found.outcome.ledger[-1].feature == LAST_ERROR) == ("undetermined" if told else "no_crash", told)
+
+
+@pytest.mark.parametrize(("attempts", "told"), [(6, True), (5, False)])
+def test_each_attempt_may_end_with_the_error(attempts: int, told: bool, knowledge: Database) -> None:
+    own = lane(trouble=("Error: the table is locked",))
+    own = replace(own, digest=replace(own.digest, trouble_repeats=6), last_error=own.trouble_lines[-1])
+    own = replace(own, attempts=tuple(Attempt(i, i * 10, i * 10 + 9) for i in range(1, attempts + 1)))
+    found = decide(question(lanes=(own,)), knowledge, model(-3.0, **SURE), Precedence(()))
+    assert (found.outcome.ended_badly == MIN_BAD_OF_LAST_ERROR) is told
 
 
 @pytest.mark.parametrize(("status", "verdict"), [(41, "undetermined"), (0, "no_crash")])

@@ -345,6 +345,44 @@ def test_the_error_that_ends_a_log_may_have_its_stack_behind_it(behind: list[str
     assert (found.number if found else 0) == number
 
 
+RECORDS = [f"2026-11-21T00:06:{i}.812Z  INFO ingest: made module {'abcdefghij'[i - 10] * 3}" for i in range(10, 20)]
+REFUSAL = "2026-11-21T00:06:20.812Z ERROR ingest: the provider of a queue is unknown"
+STACK = ["    at Injector.resolve (/app/injector.js:140:38)", "    at async main (/app/main.js:9:1) {", "  type: 'Queue'", "}"]
+
+
+@pytest.mark.parametrize(
+    ("behind", "number"),
+    [(STACK, 11), ([*STACK, RECORDS[0]], 0), (["the mean is 0.7", "bye"], 0), ([*STACK, "step 41 loss 0.1"], 0)],
+    ids=["stack and fields", "a further record", "results without a stack", "work"],
+)
+def test_what_follows_a_record_up_to_the_next_one_is_of_the_record(behind: list[str], number: int, knowledge: Database) -> None:
+    found = own(log(*RECORDS, REFUSAL, *behind), knowledge).last_error
+    assert (found.number if found else 0) == number
+
+
+BOOT = ["Operations to perform:", "Running migrations:", "No migrations to apply."]
+DEATH = ["PermissionError: [Errno 13] Permission denied: 'static/a.css'"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "alike"),
+    [
+        ([*BOOT, *DEATH] * 3, True),
+        ([*BOOT, *DEATH] * 3 + BOOT, True),
+        ([*BOOT, *DEATH] * 3 + BOOT[:1], True),
+        ([*BOOT, *DEATH] * 3 + [*BOOT, "Listening on port 8000"], False),
+        ([*BOOT, *DEATH] * 2, False),
+        (["Listening on port 8000", *([*BOOT, *DEATH] * 3)], False),
+        (DEATH * 4, False),
+    ],
+    ids=["dies", "starts once more", "begins once more", "came further", "twice", "one start alone", "a failure alone"],
+)
+def test_what_starts_again_and_again_and_comes_no_further_starts_alike(
+    lines: list[str], alike: bool, knowledge: Database
+) -> None:
+    assert own(log(*lines), knowledge).starts_alike is alike
+
+
 def test_a_lane_of_few_quiet_lines_is_as_any_other(knowledge: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     text = log(
         *(f"2026-11-21 00:06:{i:02d},812 INFO trainer: step {i} loss 0.{i}" for i in range(10, 30)),

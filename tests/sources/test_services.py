@@ -44,6 +44,13 @@ def test_each_service_has_a_log_of_its_own_with_the_numbers_of_the_whole(tmp_pat
     assert read(found["compose.log"]) == (["Attaching to redis-1, trainer-1"], [1])
 
 
+def test_a_container_may_have_a_name_without_a_number(tmp_path: Path) -> None:
+    named = STACK.replace("redis-1    |", "shop_redis    |").replace("redis-1", "shop_redis").replace("trainer-1", "shop_trainer")
+    assert [*opened(tmp_path, named)] == ["compose.log!shop_redis", "compose.log!shop_trainer", "compose.log"]
+    one = "".join(f"shop-backend  | line {i}\n" for i in range(9))
+    assert read(opened(tmp_path, one)["compose.log"])[0][0] == "line 0"
+
+
 def test_one_service_a_table_and_an_unlabelled_log_stay_whole(tmp_path: Path) -> None:
     alone = "".join(line for line in STACK.splitlines(keepends=True) if "redis" not in line)
     assert [*opened(tmp_path, alone)] == ["compose.log"]

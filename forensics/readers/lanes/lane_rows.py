@@ -123,7 +123,7 @@ KERNEL_PREFIX = lazy.regex(
 RANK_PREFIX = lazy.regex(
     rb"\[(?:rank|default|trainer|worker)[ _]?(?P<a>\d{1,5})\](?::|\s)|\[\d+,(?P<b>\d{1,5})\]<std(?:out|err)>"
 )
-SRUN_PREFIX = lazy.regex(rb" {0,4}(\d{1,5}): (?=\D)")
+SRUN_PREFIX = lazy.regex(rb" {0,4}(\d{1,5}): (?![\w<]+(?:::|>))(?=\D)")  # ` 3: core::panicking::panic` is a frame of Rust's
 RAY_ACTOR_PATTERN = lazy.regex(rb"(?:\x1b\[\d{1,2}m)*\((?P<name>[A-Za-z][\w.:<>-]{0,60}) (?:rank=\d+, ?)?pid=(?P<pid>\d+)")
 MAIN_PROGRAM: LaneKey = ("job", "")
 KERNEL_LANE: LaneKey = ("kernel", "")

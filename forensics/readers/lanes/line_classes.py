@@ -178,7 +178,7 @@ FRAMES = lazy.regex(
     r"|\s+\.\.\. \d+ (?:more|common frames omitted)|\s{4}\S{1,80} at line \d+ column \d+$"
     r"|(?:\t| {2,8})\S{1,200}\.go:\d+(?: \+0x[0-9a-f]+)?\s*$|created by \S+(?: in goroutine \d+)?$"
     r"|[\w./*()\[\]-]{3,200}(?:\(\{?0x[0-9a-f]+\??[,)}]|\.func\d+(?:\.\d+)*(?:\(|$))|(?:main|runtime)\.(?:main|goexit)$"
-    r"| {1,4}\d{1,3}: +(?:0x[0-9a-f]+ - )?[\w<]+(?:::|>)"
+    r"| {1,4}\d{1,3}: +(?:0x[0-9a-f]+ - )?(?:[\w<]+(?:::|>)|(?:main|_start|__libc_start\w*|clone3?|start_thread)$)"
     r"|\s+\S{1,80} \([^\s()]{1,200}:\d+\)$|\s+from \S{1,200}:\d+:in |\s*#\d+ +(?:0x|/|\{main\}|\[internal function\])"
     r"|[\w.!#<>-]{1,120} at (?:[A-Za-z]:)?[./\\]\S{1,250}:\d+\s*$"
     r"|\S{1,200}\([^)]{0,200}\+0x[0-9a-f]+\) ?\[0x|\[\S{1,80}:\d+\] \[ ?\d{1,2}\] |[0-9A-F]{16} \(\(?"

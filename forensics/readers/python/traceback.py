@@ -85,7 +85,7 @@ REPORTERS = {
     *("DeadKernelError", "PapermillExecutionError", "CellExecutionError", "RayActorError", "ActorDiedError"),
     *("ActorUnavailableError", "RayGetError", "WorkerCrashedError", "NodeDiedError", "OwnerDiedError", "ObjectLostError"),
     *("TrainingFailedError", "HorovodInternalError", "EngineDeadError", "AsyncEngineDeadError", "BrokenProcessPool"),
-    *("TerminatedWorkerError", "KilledWorker", "Empty", "EOFError", "BrokenPipeError", "ConnectionResetError"),
+    *("TerminatedWorkerError", "KilledWorker", "HaltServer", "Empty", "EOFError", "BrokenPipeError", "ConnectionResetError"),
 }
 UNCAUGHT, IGNORED_OUTCOME, TEARDOWN, MISFIT = "uncaught", "ignored", "teardown", "packages_misfit"
 HANDED_ON = "handed_on"

@@ -28,7 +28,8 @@ from forensics.sources.texts import decoded_source
 MAX_SERVICES = 64  # chosen by hand: the whole is read once for each
 MAX_SPLIT_BYTES = 64 << 20  # chosen by hand: of a longer one the services stay together
 COLOURS = rb"^(?:\r|\x1b\[[\d;]{0,9}[mK]){0,3}"
-SERVICE_NAME = rb"(?!\d{4}-)([A-Za-z0-9][\w.-]{0,80}[-_]\d{1,4})"
+# A container that was given a name of its own has no number, and two blanks behind it at least.
+SERVICE_NAME = rb"(?!\d{4}-)([A-Za-z0-9][\w.-]{0,80}[-_]\d{1,4}(?= )|[a-z][\w.-]{0,80}(?=  +\|| exited with code \d))"
 SERVICE_LINE = lazy.regex(
     COLOURS + SERVICE_NAME + rb"(?: +\|(?= |\r|\x1b|$)(?:\x1b\[0?m)?[ ]?| exited with code \d)", re.MULTILINE
 )

@@ -53,6 +53,7 @@ def test_a_redrawn_progress_bar_has_one_template_whatever_its_numbers() -> None:
 def test_a_number_in_front_is_a_rank_only_where_srun_labels_lines() -> None:
     assert lane_key(b" 3: step 1") is None
     assert lane_key(b" 3: step 1", ranks=True) == ("rank", "3")
+    assert lane_key(b"   3: core::panicking::panic_fmt", ranks=True) is None
     labelled = "0: step 1 of the training\n1: step 1 of the training\n0: step 2 of it\n1: step 2 of it\n"
     assert rows_by_lane(scan_of(labelled), "").keys() == {("rank", "0"), ("rank", "1")}
     once = "reading the list of files\n3: the third of them\n" + "step of the training\n" * 9
