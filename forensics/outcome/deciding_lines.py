@@ -52,8 +52,6 @@ CLOSE_LINES = 3  # lines that are this close mostly belong to one message: only 
 CONTEXT_LINES_BEFORE = 1  # shown around each line of trouble, blank lines not counted
 CONTEXT_LINES_AFTER = 2  # a message continues after its first line more often than it begins before it
 MAX_CONTEXT_CHARS = 300  # of a line of context
-# What a person typed (behind the prompt of a shell, or `> ` before the further lines of a command), what grep could not read, and
-# that a unit started, as at each boot: its name may have a word of failure (`Finished Restore x if the system crashed before`).
 STRUCTURE = (
     *("from the end", "first", "last", "count", "no bad end behind", "to a bad end", "no trouble behind", "to trouble"),
     *("no trouble before", "from trouble", "trouble near", "indent", "chars", "place in code", "no bad end", "once"),
