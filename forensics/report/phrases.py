@@ -58,7 +58,7 @@ LINE_PREFIXES = lazy.regex(
 )
 # `df = f(x)`, `print(x)`, `with a:`, `import a`; a shell's assignment has no blanks
 PYTHON_STATEMENT = lazy.regex(
-    r"(?:[A-Za-z_][\w.]*(?:\[[^\]]*\])?(?:, [a-z_]\w*)* [-+*/]?= |[A-Za-z_][\w.]*\(|import \w+(?:[;,]|$)"
+    r"(?!.*; do\b)(?:[A-Za-z_][\w.]*(?:\[[^\]]*\])?(?:, [a-z_]\w*)* [-+*/]?= |[A-Za-z_][\w.]*\(|import \w+(?:[;,]|$)"
     r"|(?:with|for|assert|if not|from) .*[\w)\]:]$)"
 )
 TIME_LINK_PATTERN = lazy.regex(r"time, [\d.]+ s apart(?:, known within \d+ s)?")

@@ -9,6 +9,7 @@ from forensics.advice.alternatives import without_repeats
 from forensics.advice.wording import fill_command
 from forensics.model import Advice, Report
 from forensics.report import render
+from forensics.report.phrases import prompt
 from tests.conftest import text_source
 
 CODE = "The line there is `x = y[7]`."
@@ -76,6 +77,10 @@ def test_statements_of_python_have_pythons_prompt() -> None:
         analysed("RuntimeError: stack expects each tensor to be equal size, but got [8] at entry 0 and [9] at entry 1\n"), "text"
     )
     assert '\n           >>> Image.open(path).convert("RGB")\n' in text and "$ Image" not in text
+    assert [prompt(c) for c in ("for p in $(pgrep -f x); do py-spy dump --pid $p; done", "for x in y: print(x)")] == [
+        "$ ",
+        ">>> ",
+    ]
 
 
 def test_how_the_lines_of_a_program_begin_is_not_told() -> None:

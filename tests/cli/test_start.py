@@ -107,4 +107,4 @@ def test_the_process_ends_at_once_when_all_is_written(before: str, args: tuple[s
     done = subprocess.run(command, input=TINY, capture_output=True, text=True)
     lines = done.stdout.splitlines()
     assert done.returncode == status
-    assert lines[-len(last) - 1] == "  <stdin>  3 lines, plain" and lines[-len(last) :] == last
+    assert lines[-len(last) - 1] == "  <stdin>  3 lines" and lines[-len(last) :] == last

@@ -56,7 +56,8 @@ class Elements(HTMLParser):
 
 
 def elements(text: str) -> list[str]:
-    return [tag for tag, _ in Elements(render(made.report(text), "html")).found]
+    """The elements of a page, without those of code: what stands between backticks in a sentence is drawn so, and acts on nothing."""
+    return [tag for tag, _ in Elements(render(made.report(text), "html")).found if tag != "code"]
 
 
 @pytest.mark.seconds
@@ -66,7 +67,7 @@ def elements(text: str) -> list[str]:
 def test_nothing_a_log_says_acts(text: str) -> None:
     page = render(made.report(text), "html")
     found = Elements(page).found
-    assert [tag for tag, _ in found] == elements("words")
+    assert elements(text) == elements("words")
     assert not [name for _, attrs in found for name in attrs if name.startswith("on") or name == "style"]
     assert text != "{{7*7}}" or text in page
 

@@ -57,7 +57,7 @@ def test_the_first_screen_answers_what_where_when_and_what_to_do(case: str, know
 def test_nothing_but_what_is_to_be_copied_is_wider_than_asked(case: str, knowledge: Database) -> None:
     for width in (60, 80, 100, 140):
         for row in render(sample(case, knowledge), "text", Style(width=width)).splitlines():
-            copied = re.search(r"\$ |https://|^> \S+:\d+$|^  \S+$|sample_logs/", row)
+            copied = re.search(r"\$ |>>> |https://|^> \S+:\d+$|^  \S+$|sample_logs/", row)
             assert len(row) <= width or copied, (width, row)
 
 
