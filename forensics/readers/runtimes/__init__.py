@@ -1,0 +1,1 @@
+"""What the runtimes of other languages than Python print when a program ends."""
