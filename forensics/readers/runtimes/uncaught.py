@@ -18,9 +18,9 @@ from msgspec import Struct
 
 from forensics.core import lazy
 from forensics.data_files.named_parts import first_row
-from forensics.line_formats import parse_prefix
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.readers.base import Record
+from forensics.readers.lanes.line_classes import is_error_record
 
 UNFOLLOWS_ERROR = "uncaught"
 TRIGGER = Trigger(
@@ -49,7 +49,6 @@ WORDS_OF_ERRORS = "uncaught errors"  # the group of patterns
 MAX_LINES_OF_ERROR = 12  # chosen by hand: between the head of an error and its stack or its end
 MAX_NODE_LINES = 60  # chosen by hand: a stack of Node has ten frames, and the properties of the error stand below
 MAX_CHARS_OF_ERROR = 500  # as of a Python traceback
-SEVERE_LEVELS = ("error", "fatal", "severe", "critical", "emerg", "alert")
 
 R_HEAD = lazy.regex(
     r"^\s*(?:[Cc]aused by error|Error|Erreur|Fehler)(?: (?:in|dans|en) .{1,300}? ?: ?| in `.{1,80}`:|:)\s*(?P<said>.*)$"
@@ -246,7 +245,7 @@ def _java_weight(head: Line | None, above: Sequence[Line]) -> Weight:
     """Does a thread end with it, or does the record itself call it an error?"""
     near = [x for x in above if head and head.number - 3 <= x.number <= head.number]
     ends = head is not None and head.text.startswith("Exception in thread ")
-    severe = any((parse_prefix(x.text).level or "").lower() in SEVERE_LEVELS for x in near)
+    severe = any(is_error_record(x.text) for x in near)
     return "strong" if ends or severe else "hint"
 
 
