@@ -21,7 +21,6 @@ the events close to it; the report would hide it among the others.
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from itertools import combinations
 
 from forensics.correlation.entities import IdMappings
 from forensics.correlation.links import find_links
@@ -101,28 +100,33 @@ def group_incidents(events: list[Observation], knowledge: Database, mappings: It
             groups.append([])
         groups[at].append(event)
     older = _add_untimed([e for e in events if e.time is None], groups)
-    parted = [own for group in (*older, *groups) for part in split_deaths(group) for own in _split_devices(part)]
+    parted = [own for group in (*older, *groups) for part in split_deaths(group) for own in _split_devices(part, knowledge)]
     made = [_incident(g, table) for g in _with_recurring(parted, knowledge)]
     made.reverse()
     return sorted(made, key=lambda i: not any(e.weight != "hint" and e.cause for e in i.events))
 
 
-def _split_devices(group: list[Observation]) -> list[list[Observation]]:
-    """The events of a group, parted where after MIN_DEVICE_SILENCE_S other devices, and no process of before, have faults: each
-    GPU of a host is repaired by itself."""
-    made: list[list[Observation]] = [[]]
-    for event in sorted(group, key=lambda e: e.moment or 0.0) if all(e.moment and "pci" in e.fields for e in group) else ():
-        own, before = _devices_and_pids([event]), _devices_and_pids(made[-1])
-        gap = (event.moment or 0.0) - (made[-1][-1].moment or 0.0) if made[-1] else 0.0
-        if gap > MIN_DEVICE_SILENCE_S and own.isdisjoint(before):
-            made.append([])
-        made[-1].append(event)
-    whole = len(made) == 1 or any(not _devices_and_pids(a).isdisjoint(_devices_and_pids(b)) for a, b in combinations(made, 2))
-    return [group] if whole else made
+def _split_devices(group: list[Observation], knowledge: Database) -> list[list[Observation]]:
+    """A `group`, in order, split before each fault of a device that stands MIN_DEVICE_SILENCE_S or more behind those of others,
+    if no process is named by both: each GPU of a host is repaired by itself."""
+    parts: list[list[Observation]] = [[]]
+    named: set[str] = set()
+    last = 0.0
+    for event in group:
+        fault = None if event.weight == "hint" or event.moment is None else _fault(event, knowledge)
+        if fault and event.moment is not None:
+            own = _devices_and_pids(event)
+            if named and own.isdisjoint(named) and event.moment - last > MIN_DEVICE_SILENCE_S:
+                parts.append([])
+                named = set()
+            named |= own
+            last = event.moment
+        parts[-1].append(event)
+    return parts
 
 
-def _devices_and_pids(events: Iterable[Observation]) -> set[str]:
-    return {str(e.fields[n]) for e in events for n in ("pci", "pid") if n in e.fields and e.fields[n] != "<unknown>"}
+def _devices_and_pids(event: Observation) -> set[str]:
+    return {str(event.fields[n]) for n in (*SHARED_DEVICE_KEYS, "pid") if event.fields.get(n, "<unknown>") != "<unknown>"}
 
 
 def join_incidents(found: Sequence[Incident]) -> Incident:
