@@ -10,6 +10,7 @@ compiles again.
 """
 
 import os
+import time
 import zlib
 from collections.abc import Collection, Sequence
 from contextlib import suppress
@@ -97,17 +98,16 @@ def write_file(place: Path, called: str, data: bytes, kept: int | None = None) -
     read last, if a number is given; errors are ignored."""
     try:
         place.mkdir(parents=True, exist_ok=True)
-        import tempfile
-
-        handle, name = tempfile.mkstemp(dir=place, prefix=".new-")
-        try:
-            with os.fdopen(handle, "wb") as file:
+        new = place / f".new-{os.getpid()}-{time.monotonic_ns()}"  # `tempfile` takes some milliseconds of the start
+        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            try:
                 file.write(data)
-            Path(name).replace(place / called)
-            if kept is not None:
-                _forget_old(place, Path(called).suffix, kept)
-        except OSError:
-            Path(name).unlink(missing_ok=True)
+                new.replace(place / called)
+            except OSError:
+                new.unlink(missing_ok=True)
+                return
+        if kept is not None:
+            _forget_old(place, Path(called).suffix, kept)
     except (OSError, RuntimeError):
         return
 
