@@ -37,12 +37,11 @@ BELOW: dict[str, set[str]] = {
     "decision": {"readers", "core", "outcome", "database", "data_files", "model"},
     # what to do, what to tell
     "estimate": {"data_files", "readers", "model", "core"},
-    "advice": {"estimate", "readers", "database", "model", "core"},
-    "context": {"series", "readers", "database", "model", "core"},
+    "advice": {"estimate", "series", "readers", "database", "model", "core"},
     "report": {"model", "core"},
     # the stages in order
     "pipeline": {
-        *("advice", "config", "context", "core", "correlation", "database", "decision", "line_formats", "model", "outcome"),
+        *("advice", "config", "core", "correlation", "database", "decision", "line_formats", "model", "outcome"),
         *("ranks", "readers", "scan", "series", "sources", "version"),
     },
     # at the death: what watches a job imports nothing of what analyses it
@@ -61,7 +60,6 @@ BELOW: dict[str, set[str]] = {
             "advice",
             "capture",
             "config",
-            "context",
             "core",
             "correlation",
             "data_files",
@@ -97,7 +95,7 @@ PAGE = ROOT.parent / "docs" / "architecture.md"
 PICTURE = PAGE.with_name("rooms.svg")
 # Behind the readers nobody parses a line of a log. These patterns are of other texts; the reason stands beside each.
 BEHIND_READERS = (
-    *("advice", "context", "correlation", "decision", "estimate", "explain", "history", "outcome", "pipeline"),
+    *("advice", "correlation", "decision", "estimate", "explain", "history", "outcome", "pipeline"),
     *("ranks", "report", "series"),
 )
 OF_OTHER_TEXTS = {
@@ -108,8 +106,8 @@ OF_OTHER_TEXTS = {
     "advice/service_states.py": "the table of states, whose messages are compiled as they stand in it",
     "advice/whereabouts.py": "values of facts: the owner of a process, the name of a session's device",
     "advice/wording.py": "templates of sentences and values of facts",
-    "context/attempts.py": "the number in a message that two attempts share",
-    "context/curves.py": "the scope of a series",
+    "advice/attempt_changes.py": "the number in a message that two attempts share",
+    "advice/curves.py": "the scope of a series",
     "correlation/entities.py": "the name of a file, and of a host",
     "correlation/filters.py": "what the user typed: a span of time, the pid or the job that lines must name",
     "explain/__init__.py": "what the user typed: the id of a cause",

@@ -11,7 +11,7 @@ from itertools import chain
 
 from msgspec.structs import replace
 
-from forensics import context
+from forensics.advice.curves import DrawnCurves
 from forensics.database import Database
 from forensics.model import Scan, Source, Warn, Warning
 from forensics.model.logs import Opening
@@ -39,7 +39,7 @@ def analyze_sources(
     small = [source for source in given if is_small(source)]
     shares = TimeShares(given)
     done: list[SourceAnalysis] = []
-    drawn = context.DrawnCurves()
+    drawn = DrawnCurves()
     is_parked = len(given) >= MIN_PARKED_SOURCES
     read_small = partial(analyze_small, tools, shares, is_parked)
     with Workers(count) as threads, closing(read_in_pool(small, read_small, count, sent, unpacked)) as pooled:

@@ -13,7 +13,8 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forensics import context, correlation, line_formats, outcome, readers, series
+from forensics import correlation, line_formats, outcome, readers, series
+from forensics.advice import curves as drawn_curves
 from forensics.core.errors import ForensicsError, unexpected
 from forensics.core.input_time import Share
 from forensics.database import Database
@@ -24,6 +25,7 @@ from forensics.model.verdicts import Lane
 from forensics.pipeline.teardown import Teardown, find_teardown
 from forensics.readers.capture.captured_end import CapturedRun, captured_run
 from forensics.readers.python.process_stacks import process_stacks
+from forensics.readers.settings.attempts import AttemptFacts, attempt_facts
 from forensics.scan import Matcher, Workers, scan
 from forensics.sources.programs import is_program
 
@@ -70,13 +72,13 @@ class SourceAnalysis(Struct, frozen=True):
 
     scan: Scan
     events: tuple[Observation, ...]
-    curves: tuple[context.Ranked, ...]
+    curves: tuple[drawn_curves.Ranked, ...]
     samples: Sequence[correlation.ClockSample]
     pids: frozenset[int]
     line_format: str
     records: int
     lanes: tuple[Lane, ...] = ()
-    attempted: tuple[context.AttemptFacts, ...] = ()
+    attempted: tuple[AttemptFacts, ...] = ()
     dump: Dump | None = None
     stacks: tuple[ProcessStacks, ...] = ()
     captured: CapturedRun | None = None
@@ -125,7 +127,7 @@ def stages_of(
     name, knowledge = source.name, tools.knowledge
     none: list[Observation] = []
     no_samples: list[correlation.ClockSample] = []
-    undrawn: tuple[context.Ranked, ...] = ()
+    undrawn: tuple[drawn_curves.Ranked, ...] = ()
     scanned = call_or_warn(partial(scan, source, knowledge, warn, tools.matcher, threads, share), None, "all of it", name, warn)
     if not scanned or not (scanned.lines or source.format == "notebook"):  # one without outputs still is a program
         return None
@@ -143,7 +145,7 @@ def stages_of(
     yield
     samples = call_or_warn(lambda: correlation.clock_samples(scanned, events), no_samples, "its times", name, warn)
     yield
-    curves = call_or_warn(lambda: context.curves(source, numbers.series), undrawn, "its curves", name, warn)
+    curves = call_or_warn(lambda: drawn_curves.curves(source, numbers.series), undrawn, "its curves", name, warn)
     pids = correlation.program_pids(scanned)
     line_format = line_formats.recognise(scanned.head)
     count = _count_records(scanned, line_format)
@@ -169,10 +171,10 @@ def _with_account(found: SourceAnalysis, warn: Warn) -> SourceAnalysis:
     return _with_clock_facts(replace(found, scan=kept, attempted=said, stacks=stacks, captured=run), warn)
 
 
-def _attempt_facts(scanned: Scan, lanes: Sequence[Lane], warn: Warn) -> tuple[context.AttemptFacts, ...]:
+def _attempt_facts(scanned: Scan, lanes: Sequence[Lane], warn: Warn) -> tuple[AttemptFacts, ...]:
     spans = [(a.first_line, a.last_line) for a in lanes[0].attempts] if lanes and lanes[0].kind == "job" else []
-    alone: tuple[context.AttemptFacts, ...] = ()
-    return call_or_warn(lambda: context.attempt_facts(scanned, spans), alone, "its attempts", scanned.source.name, warn)
+    alone: tuple[AttemptFacts, ...] = ()
+    return call_or_warn(lambda: attempt_facts(scanned, spans), alone, "its attempts", scanned.source.name, warn)
 
 
 def _count_records(scanned: Scan, line_format: str) -> int:

@@ -9,7 +9,7 @@ from itertools import chain
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forensics import context
+from forensics.advice.curves import DrawnCurves
 from forensics.model import Scan, Source, Warn, Warning
 from forensics.pipeline.file_pool import is_forked
 from forensics.pipeline.parked import SentLanes, parked_samples, parked_scans, received_lanes, sent_lanes
@@ -74,9 +74,7 @@ def _analyze_together(tools: Tools, shares: TimeShares, sources: Sequence[Source
     return [Small(*one, seconds, is_unlike=i in unlike) for i, one in enumerate(zip(found, noted, granted, strict=True))]
 
 
-def received(
-    small: Small, source: Source, shares: TimeShares, warn: Warn, drawn: context.DrawnCurves | None
-) -> list[SourceAnalysis]:
+def received(small: Small, source: Source, shares: TimeShares, warn: Warn, drawn: DrawnCurves | None) -> list[SourceAnalysis]:
     """The analysis of a source that was read here or in another process. `drawn`: takes its curves, where there are very many."""
     for warning in small.noted:
         warn(warning)

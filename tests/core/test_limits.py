@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from forensics import pipeline
+from forensics import pipeline, sources
 from forensics.config import config
 from forensics.core import limits
 from forensics.core.errors import UsageError
@@ -122,7 +122,7 @@ def test_a_limit_that_is_reached_is_told(
     (tmp_path / name).write_bytes(data)
     bound(**bounds)
     noted: list[Warning] = []
-    report = pipeline.analyze(pipeline.sources.open_paths([tmp_path], noted.append), "case", knowledge, noted)
+    report = pipeline.analyze(sources.open_paths([tmp_path], noted.append), "case", knowledge, noted)
     assert any(w.kind == "limit" and said in w.message for w in report.warnings), report.warnings
 
 

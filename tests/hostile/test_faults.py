@@ -17,10 +17,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from forensics import correlation, pipeline, readers, series
+from forensics import correlation, pipeline, readers, series, sources
 from forensics.data_files import cache
 from forensics.database import Allowance, Database
 from forensics.model import Report, Warn, Warning
+from forensics.pipeline import analysis
 from forensics.scan import scan
 from forensics.sources.files import FileAsOpened
 from tests.commandline import forensics
@@ -194,7 +195,7 @@ PARTS = {
     "times": (correlation, "full_times"),
     "clocks": (correlation, "infer_clock"),
     "common clock": (correlation, "align_clocks"),
-    "context": (pipeline.context, "attach_context"),
+    "context": (analysis, "attach_context"),
 }
 
 
@@ -269,7 +270,7 @@ def test_a_file_that_shrinks_and_one_that_vanishes(knowledge: Database, tmp_path
     noted: list[Warning] = []
     for name in ("a.log", "b.log", "dmesg.log"):
         (tmp_path / name).write_bytes(OOM * (1 if name == "dmesg.log" else 20))
-    given = pipeline.sources.open_paths([tmp_path], noted.append)
+    given = sources.open_paths([tmp_path], noted.append)
     (tmp_path / "a.log").unlink()
     (tmp_path / "b.log").write_bytes(b"")
     report = pipeline.analyze(given, "case", knowledge, noted)
@@ -280,7 +281,7 @@ def test_a_file_that_shrinks_and_one_that_vanishes(knowledge: Database, tmp_path
 def test_a_file_that_grows_while_it_is_read(knowledge: Database, tmp_path: Path) -> None:
     path = tmp_path / "a.log"
     path.write_bytes(OOM)
-    (source,) = pipeline.sources.open_paths([path], lambda _w: None)
+    (source,) = sources.open_paths([path], lambda _w: None)
 
     def growing(warn: Warn) -> Iterator[bytes]:
         for block in source.blocks(warn):
@@ -326,7 +327,7 @@ def test_interrupted_behind_some_files_says_how_many(tmp_path: Path) -> None:
     program = (  # a source that stops in its middle, as a network file system does
         "import sys, time\n"
         "from forensics.cli import main\n"
-        "import forensics.pipeline as p\n"
+        "from forensics.pipeline import analysis as p\n"
         "from forensics.model import Source\n"
         "real = p.sources.open_paths\n"
         "def hanging(warn):\n    yield b'step 2\\n' * 5\n    yield b'step 3\\n' * 5\n    print('here', file=sys.stderr, flush=True)\n    time.sleep(60)\n"

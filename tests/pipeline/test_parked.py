@@ -10,7 +10,7 @@ from msgspec import to_builtins
 from msgspec.structs import asdict
 
 from forensics import correlation, pipeline
-from forensics.context.curves import MAX_CURVE_POINTS, DrawnCurves, Ranked, last_reading, longest_curves
+from forensics.advice.curves import MAX_CURVE_POINTS, DrawnCurves, Ranked, last_reading, longest_curves
 from forensics.database import Database
 from forensics.model import Curve, Line, Report, Source, Warning
 from forensics.pipeline import source_analysis

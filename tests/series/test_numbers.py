@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics import series
-from forensics.context.curves import curves
+from forensics.advice.curves import curves
 from forensics.core.shapes import zeroed
 from forensics.database import Database
 from forensics.model import Scan

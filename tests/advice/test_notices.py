@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from forensics import pipeline
-from forensics.context.notices import notices
+from forensics.advice.notices import notices
 from forensics.database import Database
 from forensics.model import Incident, Observation, Proof, Report
 from forensics.readers.settings.attempts import AttemptFacts

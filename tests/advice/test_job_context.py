@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forensics.context.curves import MAX_CURVE_POINTS, MIN_CURVE_POINTS, thin_points
+from forensics.advice.curves import MAX_CURVE_POINTS, MIN_CURVE_POINTS, thin_points
 from forensics.model import Report
 
 Analyze = Callable[..., Report]

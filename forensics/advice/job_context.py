@@ -14,16 +14,16 @@ from types import MappingProxyType
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forensics.context.attempts import changes_between, settings_of_last_attempt, with_changes
-from forensics.context.curves import DrawnCurves, Ranked, curves, last_reading, longest_curves
-from forensics.context.kept_lines import all_lines, lines_around, quoted_around
-from forensics.context.notices import compared_numbers, notices, of_late_ranks
+from forensics.advice.attempt_changes import settings_of_last_attempt, with_changes
+from forensics.advice.curves import Ranked, last_reading, longest_curves
+from forensics.advice.kept_lines import quoted_around
+from forensics.advice.notices import notices
 from forensics.model import Curve, Finding, Habit, Incident, JobContext, Notice, Observation, ProcessMemory, Report, Scan, Setting
 from forensics.model.answers import OUTCOME_LINE
 from forensics.readers.kernel.process_table import processes
 from forensics.readers.progress.counters import NO_PROGRESS, Progress, share_done
 from forensics.readers.python.frames import is_bare_frame
-from forensics.readers.settings.attempts import AttemptFacts, attempt_facts
+from forensics.readers.settings.attempts import AttemptFacts
 from forensics.readers.settings.environment import settings
 
 MEMORY_FAMILY = "host_memory."  # causes whose reader wants to know who held the memory
@@ -48,7 +48,7 @@ def job_context(
     `foreign`: lines, (source, number), that tell of other processes; `own`: what the subject's logs tell."""
     if not scans:
         return JobContext()
-    from forensics.context.signs import context_signs  # all of these are imported only if there are remedies to select
+    from forensics.advice.context_signs import context_signs  # all of these are imported only if there are remedies to select
     from forensics.readers.programs import programs
     from forensics.readers.python.lock_holders import lock_holder
     from forensics.readers.settings.run_settings import run_settings

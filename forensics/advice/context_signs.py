@@ -15,6 +15,8 @@ from forensics.readers.settings.environment_signs import ContextSign, environmen
 
 MAX_SOURCES = 200  # of a folder of thousands, the first ones tell the environment
 MAX_SOURCE_LINES = 1500  # of one source
+MAX_REGIONS = 3  # chosen by hand: of one kind; each further one of a log was printed where the first ones were
+MAX_REGION_LINES = 40  # chosen by hand: a longer record is a table or a dump, and only its head tells where it is from
 MIN_MATCHED_CHARS = 200_000  # of all; to look for each text by itself costs more than to compile them all from here on
 
 
@@ -81,8 +83,8 @@ def _lines(scan: Scan, foreign: Set[tuple[str, int]]) -> list[Line]:
         for line in hit.region.lines():
             known.setdefault(line.number, line)
     for regions in scan.regions.values():
-        for region in regions[:3]:
-            for line in region.lines() if region.most_after <= 40 else (region.line,):
+        for region in regions[:MAX_REGIONS]:
+            for line in region.lines() if region.most_after <= MAX_REGION_LINES else (region.line,):
                 known.setdefault(line.number, line)
     own = [n for n in sorted(known) if not foreign or (scan.source.name, scan.source.number_of(n)) not in foreign]
     return [known[n] for n in own[:MAX_SOURCE_LINES]]

@@ -41,7 +41,7 @@ def with_changes(
     by_place = {(name, a.first_line): a for name, found in known.items() for a in found}
     about = next((p.source for p in first.evidence if p.source in known), attempts[-1].source if attempts else "")
     lines = [p.line for p in first.evidence if p.source == about]
-    shown = [a for a in known.get(about, ()) if a.first_line <= max(lines, default=1 << 62)]
+    shown = [a for a in known.get(about, ()) if not lines or a.first_line <= max(lines)]
     last = max(shown, key=lambda a: a.first_line, default=None)
     return tuple(_with_changes(a, by_place.get((a.source, a.first_line)), last, first) for a in attempts)
 

@@ -45,6 +45,7 @@ NOISE_FACTOR = 4.0  # two runs with other seeds differ by about as much as one r
 MIN_PARTED_SHARE = 0.05  # chosen by hand: of the good run's loss; less is no other course
 PACE_RATIO = 1.2  # chosen by hand: the pace of one program on one machine varies by less from run to run
 MEMORY_RATIO = 1.1  # the memory of any program varies by less
+WHOLE_FROM = 1000  # chosen by hand: from here on a decimal place says nothing
 END_SHARE = 5  # the last fifth of the readings tells how a run went at its end
 
 
@@ -106,7 +107,7 @@ def _is_other(one: float, other: float, ratio: float) -> bool:
 
 
 def _value(value: float, series: Series) -> str:
-    told = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    told = f"{value:,.0f}" if abs(value) >= WHOLE_FROM else f"{value:.3g}"
     return f"{told} {series.unit}" if series.unit[:1].isalpha() else told
 
 
