@@ -292,7 +292,7 @@ class _LaneRows:
             low_severity=_is_low_severity(observation),
             repeated_line=self._last(lambda i: self.template_since[i] < first, at) if repeated else 0,
             good_line=self._last(lambda i: self.good[i] > self.good[i + 1], at) if self.good[at] else 0,
-            handled_line=rows[0] if rows else 0,
+            handled_line=next((n for n in rows if n == last), rows[0]) if rows else 0,
             positions=self.course.grown_after(at) if self.progress[at] else 0,
         )
 

@@ -3,6 +3,7 @@
 "Killed process 4711" (ends: process, proof) in a kernel's lane     -> ENDING_PROOF
 "hint: set CUDA_LAUNCH_BLOCKING=1" (ends: nothing)                  -> NOTICE
 "ModuleNotFoundError" (scope: job, notebook) in sshd's lane         -> NOTICE
+"part 7 attempt 2 failed: connection reset, retrying in 4s"         -> NOTICE
 """
 
 from forensics.database import HEALTHY, Database
@@ -37,4 +38,13 @@ def evidence_tier(owned: OwnedObservation, database: Database) -> int:
     """One of ENDING_PROOF, ENDING_STRONG, ENDING_HINT, NOTICE."""
     if owned.observation.cause == HEALTHY or not in_scope(owned, database):
         return NOTICE
-    return NOTICE if what_ended(owned.observation, database) == "nothing" else TIER_OF_WEIGHT[owned.observation.weight]
+    ended = what_ended(owned.observation, database)
+    if ended == "nothing" or (ended != "machine" and _goes_on(owned)):
+        return NOTICE
+    return TIER_OF_WEIGHT[owned.observation.weight]
+
+
+def _goes_on(owned: OwnedObservation) -> bool:
+    """Does the last of such messages itself say that the program goes on?"""
+    o = owned.observation
+    return o.weight != "proof" and "exc_type" not in o.fields and o.last_line == owned.aftermath.handled_line

@@ -148,6 +148,18 @@ def test_the_tier_follows_from_weight_ends_and_lane(knowledge: Database) -> None
 
 
 WEIGHTS: tuple[Weight, ...] = ("proof", "strong", "hint")
+LONG = "part 7 attempt 3 failed: Get https://cdn.example/" + "blob/" * 80 + ": TLS handshake timeout, retrying in 8s"
+
+
+@pytest.mark.parametrize("line", ["connection reset by peer, retrying in 8s", LONG])
+def test_a_message_that_says_itself_that_the_program_goes_on_shows_no_end(line: str, knowledge: Database) -> None:
+    """What stands in the next line, an exception, and the fault of a machine are not taken back by such words."""
+    (told, _), (near, _) = owned(f"{STEPS}{line}\n", 41, knowledge), owned(f"{STEPS}timeout\n{line}\n", 41, knowledge)
+    told, near = (replace(o, observation=replace(o.observation, ends="process")) for o in (told, near))
+    assert evidence_tier(told, knowledge) == NOTICE
+    assert near.aftermath.handled and evidence_tier(near, knowledge) == ENDING_STRONG
+    for other in ({"weight": "proof"}, {"ends": "machine"}, {"fields": {"exc_type": "OSError"}}):
+        assert evidence_tier(replace(told, observation=replace(told.observation, **other)), knowledge) < NOTICE
 
 
 def test_of_several_logs_the_one_that_records_a_failing_status_is_the_worst(knowledge: Database) -> None:

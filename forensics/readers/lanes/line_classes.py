@@ -155,6 +155,7 @@ TROUBLE, GOES_ON, GOOD, PROGRESS, START, SHUT_DOWN, TRACEBACK, FRAME, SERVICE, S
 )
 NOT_AN_END = GOES_ON | SERVICE  # a line of these classes is no sign of an end, even if it has an error word
 MAX_CLASSIFIED_CHARS = 240  # of a line; its message is at its beginning
+MAX_CLASSIFIED_END = 60  # of a longer line: what follows from it, as in `GET https://... failed: timeout, retrying in 8s`
 CLASSES = {
     "goes_on": GOES_ON,
     "good_end": GOOD,
@@ -188,6 +189,11 @@ NEVER = "(?!)"
 MAX_SHAPES_CLASSIFIED = 4096  # that are remembered: as many as of the lines of lanes
 
 
+def _both_ends(text: str) -> str:
+    """What is looked at of a line: its beginning, and of a long one also its end."""
+    return text if len(text) <= MAX_CLASSIFIED_CHARS else f"{text[:MAX_CLASSIFIED_CHARS]} {text[-MAX_CLASSIFIED_END:]}"
+
+
 class LineClasses:
     """The compiled classes of one database. `possible`: which classes of `phrases` a text may belong to and surely belongs to,
     see phrase_filter."""
@@ -211,7 +217,7 @@ class LineClasses:
 
     def classify(self, text: str) -> int:
         """The classes of one line, as bits. `text`: without terminal escapes."""
-        text = text[:MAX_CLASSIFIED_CHARS]
+        text = _both_ends(text)
         possible, sure = self.possible(text)
         if not possible:
             return FRAME if FRAMES.match(text) else 0
@@ -232,7 +238,7 @@ class LineClasses:
         if shape not in self.of_shape:
             if len(self.of_shape) >= MAX_SHAPES_CLASSIFIED:
                 self.of_shape.clear()
-            self.of_shape[shape] = self._classified_shape(shape[:MAX_CLASSIFIED_CHARS])
+            self.of_shape[shape] = self._classified_shape(_both_ends(shape))
         return self.of_shape[shape]
 
     def _classified_shape(self, shape: str) -> int | None:
