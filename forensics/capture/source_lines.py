@@ -27,6 +27,7 @@ MAX_READ_SOURCES = 32  # files of one process that are read
 MAX_PATH_CHARS = 400  # as of the paths that the kernel tells
 LIBRARY_FOLDERS = ("/site-packages/", "/dist-packages/", "/lib/python")
 FILE_TESTS = {"exists", "lexists", "isfile", "is_file", "isdir", "is_dir", "stat", "access", "getsize", "getmtime"}  # for a file
+FILE_READS = {"open", "read_text", "read_bytes", "listdir", "scandir", "iterdir", "glob"}  # in a loop that goes on until it has it
 
 
 class Sources:
@@ -45,12 +46,13 @@ class Sources:
         import ast
 
         for loop in self._around(place)[:1]:
+            looks = FILE_TESTS | FILE_READS if isinstance(loop, ast.While) else FILE_TESTS
             for node in ast.walk(loop):
                 if not isinstance(node, ast.Call):
                     continue
                 called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
                 given = [*node.args[:1], *([node.func.value] if isinstance(node.func, ast.Attribute) and not node.args else [])]
-                if called in FILE_TESTS and given and not isinstance(given[0], ast.Constant):
+                if called in looks and given:
                     return given[0]
         return None
 

@@ -20,9 +20,10 @@ from forensics.model.ranks import Kind, OddRank, ProofPlace, RankPicture, RankPr
 from forensics.model.stacks import ProcessStacks
 from forensics.ranks.case import MAX_ODD, MIN_LOOKS, RankCase
 from forensics.ranks.doing import CALLS, OUTSIDE_WAIT, STOPPED_CALLS, called_at, doing, line_proofs, lock_keeper
+from forensics.ranks.ended import Ended
 from forensics.ranks.observation import LEFT_LOOP, at
 from forensics.ranks.sizes import of_other_size
-from forensics.ranks.threads import SPAWN_FILE, UNNAMED_CALL, asking_for, waits_in_call
+from forensics.ranks.threads import SPAWN_FILE, UNNAMED_CALL, asking_for, parting, waits_in_call
 
 ONE_MOMENT = "by their stacks, which show one moment, and no numbers of calls"
 OTHER_MOMENT = "by their stacks, which are of another moment than the time-outs in the log"
@@ -40,21 +41,22 @@ MORE_BATCHES = "they left the loop in which it is: it has more batches, or left 
 EXTRA_CALL = "a call that they do not make, or that of another group before its turn"
 TWO_GROUPS = "the two lines are of two groups, which it enters in another order"
 CROSSED = "it comes to the call in which others wait from another line, before the call in which one waits for it"
+QUIET = "no log tells what it does, while those of all other ranks tell that they waited and gave up"
+MIN_WAITED = 2  # ranks that gave up: of two ranks, the other one may only have been ended before it did
 NO_STACK = "no stack of it was taken: it ended, or could not be looked at"
 
 
 class _Stand(Struct, frozen=True):
     """Where a rank stands. `call`: the collective call, empty outside of any; `kind`, `text`: what it does, outside of any.
-    `callers`: of a call that a thread makes for the program, the frames that wait for that thread, innermost first. `is_inner`:
-    `frame` is the innermost one, so it waits in native code. `path`: of a call, all frames outside of PyTorch, outermost first;
-    `own`: those of the program, in the same order. `loops`: those of the program by place, as far as its source was seen."""
+    `is_inner`: `frame` is the innermost one, so it waits in native code. `path`: of a call, all frames outside of PyTorch,
+    outermost first, with those that wait for the thread that makes the call; `own`: those of the program, in the same order.
+    `loops`: those of the program by place, as far as its source was seen."""
 
     call: str
     frame: Frame | None
     proofs: tuple[ProofPlace, ...]
     kind: Kind = "outside"
     text: str = ""
-    callers: tuple[Frame, ...] = ()
     is_inner: bool = False
     path: tuple[Frame, ...] = ()
     own: tuple[Frame, ...] = ()
@@ -63,12 +65,7 @@ class _Stand(Struct, frozen=True):
     @property
     def place(self) -> tuple[str, ...]:
         """The call and the lines of the program; ranks that wait for each other mostly have the same."""
-        return self.call, *(f"{frame.file}:{frame.line}" for frame in self.lines)
-
-    @property
-    def lines(self) -> tuple[Frame, ...]:
-        """The frame and those of the callers."""
-        return (*((self.frame,) if self.frame else ()), *self.callers)
+        return self.call, *(f"{frame.file}:{frame.line}" for frame in self.own)
 
 
 def picture_of_stacks(case: RankCase) -> RankPicture | None:
@@ -104,18 +101,27 @@ def picture_of_ends(case: RankCase) -> RankPicture | None:
     """The ranks that ended by themselves while others gave up waiting, where nothing but logs tells of them; None where there is
     no such rank."""
     waiting = tuple(sorted(case.gave_up.keys() - case.ended.keys()))
-    if not case.ended:
+    if not (ended := case.ended or _quiet(case)):
         return None
     left = (
-        (rank, end, {"place": end.frame, "proofs": (end.proof,), "cause": end.cause}) for rank, end in sorted(case.ended.items())
+        (rank, end, {"place": end.frame, "proofs": (end.proof,), "cause": end.cause}) for rank, end in sorted(ended.items())
     )
-    odd = of_other_size(case) or tuple(case.odd(r, "left", end.text, waiting=waiting, **more) for r, end, more in left)
+    kind: Kind = "left" if case.ended else "elsewhere"
+    odd = of_other_size(case) or tuple(case.odd(r, kind, end.text, waiting=waiting, **more) for r, end, more in left)
     rows = []
     for rank in range(max([case.world, *(r + 1 for r in waiting)])):
         process, end = case.process(rank), case.ended.get(rank) or case.gave_up.get(rank)
         shown = end.text if end else "no log tells of it"
         rows.append(RankRow(rank, "silent", "", None, end.frame if end else None, process.pid, process.host, shown))
     return RankPicture(len(rows), tuple(rows), (), odd[:MAX_ODD], tuple(range(len(rows))), basis=BY_LOGS)
+
+
+def _quiet(case: RankCase) -> dict[int, Ended]:
+    """The one rank of which no log tells that it waited, where all others tell it."""
+    quiet = set(range(case.world)) - case.gave_up.keys()
+    first = min(case.gave_up, default=0)
+    is_told = len(quiet) == 1 and len(case.gave_up) >= MIN_WAITED
+    return {rank: Ended(QUIET, None, case.gave_up[first].proof, "") for rank in quiet if is_told}
 
 
 def _stand(case: RankCase, rank: int) -> _Stand | None:
@@ -126,15 +132,14 @@ def _stand(case: RankCase, rank: int) -> _Stand | None:
     is_at_wait = own is not None and own is thread.frames[0] and own.place in case.places_of_waits
     if (waits_in_call(thread) or is_at_wait) and stacks.kernel not in STOPPED_CALLS:
         asking = asking_for(stacks, thread)
-        callers = tuple(case.own_frames(asking))
         call = UNNAMED_CALL if is_at_wait else called_at(thread, own) or thread.frames[0].function
         path = tuple(takewhile(_is_outside, (*reversed(asking), *reversed(thread.frames))))
-        mine = (*reversed(callers), *reversed(case.own_frames(thread.frames)))
-        return _Stand(
-            call, own, line_proofs(thread, stacks.source, own), callers=callers, path=path, own=mine, loops=stacks.loops
-        )
+        mine = (*reversed(case.own_frames(asking)), *reversed(case.own_frames(thread.frames)))
+        return _Stand(call, own, line_proofs(thread, stacks.source, own), path=path, own=mine, loops=stacks.loops)
     done = doing(case, rank)
-    return _Stand("", done.frame, done.proofs, done.kind, done.text, is_inner=own is thread.frames[0]) if done else None
+    shown = (done.frame,) if done and done.frame else ()
+    is_inner = own is thread.frames[0]
+    return _Stand("", done.frame, done.proofs, done.kind, done.text, is_inner=is_inner, own=shown) if done else None
 
 
 def _is_outside(frame: Frame) -> bool:
@@ -162,7 +167,7 @@ def _is_other_moment(case: RankCase, waiting: Mapping[int, _Stand], outside: Abs
     if not outside.isdisjoint(case.ended) and outside - case.ended.keys():
         return True
     told = case.places_of_waits
-    return bool(told) and told.isdisjoint(frame.place for one in waiting.values() for frame in one.lines)
+    return bool(told) and told.isdisjoint(frame.place for one in waiting.values() for frame in one.own)
 
 
 def _odd(
@@ -180,11 +185,14 @@ def _odd(
         told = case.odd(rank, kind, text, call=usual.call, place=place, others=their, waiting=others, proofs=shown)
         return replace(told, cause=cause, by_stacks=True)
 
-    if outside := [(rank, one) for rank, one in stands.items() if not one.call]:
+    outside = [(rank, one) for rank, one in stands.items() if not one.call]
+    # a log that tells the line of an exception tells more than a stack that was taken when its thread had ended
+    raised = [(rank, end) for rank, _ in outside if (end := case.ended.get(rank)) and end.frame]
+    if outside and not raised:
         # beside a rank that does something else, a wait of no name at a line of the program is one for a call made before
         outside = [(rank, one) for rank, one in outside if not (one.is_inner and one.text in UNCLEAR_WAITS)] or outside
         return tuple(made(rank, one.kind, one.text, (one.frame, usual.frame), one.proofs) for rank, one in outside)
-    if ended := [(rank, case.ended[rank]) for rank in missing if rank in case.ended]:
+    if ended := raised or [(rank, case.ended[rank]) for rank in missing if rank in case.ended]:
         return tuple(made(rank, "left", end.text, (end.frame, usual.frame), (end.proof,), end.cause) for rank, end in ended)
     other = parted or {rank: _difference(one, usual) for rank, one in waiting.items() if one.place != usual.place}
     if gone := () if other else tuple(made(rank, "no_dump", NO_STACK, (None, usual.frame), ()) for rank in missing):
@@ -203,22 +211,23 @@ def _odd(
 
 def _crossed(waiting: Mapping[int, _Stand]) -> dict[int, _Lines]:
     """The ranks that came to the call of half of the ranks or more by another line of theirs, while a rank waits in a call of
-    another line, each with these two: it made the two calls, which are of two groups, in the other order."""
+    another line, each with these two: it made the two calls, which are of two groups, in the other order. The innermost lines
+    that all ranks have, those of a helper, tell no call."""
     (usual, count), *_ = Counter(one.own for one in waiting.values()).most_common()
-    inner = usual[-1:]
-    elsewhere = [one for one in waiting.values() if one.own[-1:] != inner and BARRIER not in one.call]
-    crossed = {rank: one for rank, one in waiting.items() if one.own != usual and one.own[-1:] == inner}
-    if not elsewhere or 2 * count < len(waiting):
-        return {}
-    return {rank: (one.frame, elsewhere[0].frame) for rank, one in crossed.items()}
+    rows = {rank: one.own[::-1] for rank, one in waiting.items()}
+    shared = sum(1 for _ in takewhile(lambda frames: len(set(frames)) == 1, zip(*rows.values(), strict=False)))
+    inner = {rank: next(iter(row[shared:]), None) for rank, row in rows.items()}
+    here = next(inner[rank] for rank, one in waiting.items() if one.own == usual)
+    elsewhere = [inner[rank] for rank, one in waiting.items() if inner[rank] != here and BARRIER not in one.call]
+    crossed = [rank for rank, one in waiting.items() if one.own != usual and inner[rank] == here]
+    return {rank: (here, elsewhere[0]) for rank in crossed} if elsewhere and 2 * count >= len(waiting) else {}
 
 
 def _kind_apart(one: _Stand, usual: _Stand, text: str) -> tuple[Kind, str]:
     """How a rank differs that waits in another call, by the first line of the program at which it is not where the others are.
     Behind theirs, and behind the loop in which they are, it left that loop first. In front of theirs, with the same
     operation, the calls are of two groups: those of one would have met."""
-    forks = ((n, a, b) for n, (a, b) in enumerate(zip(one.own, usual.own, strict=False)) if a != b)
-    at_fork, mine, theirs = next(forks, (0, None, None))
+    at_fork, mine, theirs = parting(one.own, usual.own) or (0, None, None)
     if not mine or not theirs or (mine.file, mine.function) != (theirs.file, theirs.function):
         return ("left_out", f"{text}: {LEFT_BARRIER}{OR_BEHIND}") if _is_past_barrier(one, usual) else ("other_call", text)
     ends_block = any(a == mine and _is_exit(b) for a, b in pairwise(one.path))
@@ -229,7 +238,7 @@ def _kind_apart(one: _Stand, usual: _Stand, text: str) -> tuple[Kind, str]:
         if not is_behind and _is_left_loop(one, at_fork, theirs.line):
             return "other_call", f"{text}; {MORE_BATCHES}, {theirs.place} behind {mine.place}"
         return "left_out", f"{text}: {LEFT_BARRIER}{'' if is_behind else OR_BEHIND}"
-    if is_behind or not {one.call, usual.call}.isdisjoint(UNCLEAR_NAMES) or one.frame == usual.frame:
+    if is_behind or not {one.call, usual.call}.isdisjoint(UNCLEAR_NAMES):
         return "other_call", text
     kind: Kind = "other_order" if one.call == usual.call else "other_call"
     return kind, f"{text}, and comes there first: {TWO_GROUPS if kind == 'other_order' else EXTRA_CALL}"
@@ -272,9 +281,9 @@ def _parted(waiting: Mapping[int, _Stand]) -> dict[int, str]:
 
 
 def _apart(one: _Stand, usual: _Stand) -> _Lines:
-    """The lines at which two ranks wait, the innermost ones that differ."""
-    pairs = zip(one.lines, usual.lines, strict=False)
-    return next(((a, b) for a, b in pairs if a.place != b.place), (one.frame, usual.frame))
+    """The lines at which two ranks wait; where they come to one line by different ones, those at which they part."""
+    parted = parting(one.own, usual.own) if one.frame == usual.frame else None
+    return parted[1:] if parted else (one.frame, usual.frame)
 
 
 def _difference(one: _Stand, usual: _Stand, frame: Frame | None = None, other: Frame | None = None) -> str:

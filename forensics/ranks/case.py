@@ -23,6 +23,7 @@ from forensics.ranks.threads import (
     is_ranks_own,
     loads_for_another,
     of_one_moment,
+    parting,
     program_frames,
     waits_for_loader,
     waits_in_call,
@@ -218,11 +219,25 @@ class RankCase:
         return next(iter(self.own_frames(frames)), None)
 
     def line_of(self, rank: int, call: Call) -> Frame | None:
-        """The line of the program at which a rank made a call; of one that is not finished, its stack tells it, too."""
-        told, thread = self.own_frame(call.frames), self.threads.get(rank)
-        if told or thread is None or call is not self.last_call(rank) or not waits_in_call(thread):
+        """The line of the program at which a rank made a call."""
+        return next(iter(self._lines_to(rank, call)), None)
+
+    def lines_of(self, rank: int, call: Call, other: int, theirs: Call) -> tuple[Frame | None, Frame | None]:
+        """The lines of the calls of two ranks; where both are that of a helper, those at which they part that called it."""
+        lines = self.line_of(rank, call), self.line_of(other, theirs)
+        own, their = self._lines_to(rank, call)[::-1], self._lines_to(other, theirs)[::-1]
+        parted = parting(own, their) if lines[0] == lines[1] else None
+        return parted[1:] if parted else lines
+
+    def _lines_to(self, rank: int, call: Call) -> list[Frame]:
+        """The frames of the program that made a call, innermost first; of the last one, the stack of the rank or the log of its
+        end tells them, too."""
+        told, thread, end = self.own_frames(call.frames), self.threads.get(rank), self.gave_up.get(rank)
+        if told or call is not self.last_call(rank):
             return told
-        return self.own_frame(thread.frames) or self.own_frame(asking_for(self.stacks[rank], thread))
+        if thread is not None and waits_in_call(thread):
+            return self.own_frames((*thread.frames, *asking_for(self.stacks[rank], thread)))
+        return [end.frame] if end and end.frame else []
 
     def own_frames(self, frames: Sequence[Frame]) -> list[Frame]:
         """The frames of the program itself, innermost first."""

@@ -22,6 +22,7 @@ from forensics.ranks.observation import GONE, RANKS_RECORD
 from forensics.ranks.threads import is_ranks_own
 from forensics.readers.capture.first_end import FIRST_END
 from forensics.readers.identity.entity_ids import EntityIds, entity_ids, same_host
+from forensics.readers.python.library_files import is_others_code
 
 
 def rank_processes(
@@ -141,7 +142,8 @@ def _with_more(known: Ended, event: Observation) -> Ended:
 
 def _with_nameless(end: Ended, cause: str, events: Sequence[Observation]) -> Ended:
     """The end of the only rank that ended by itself, with what events tell that name no rank: its line, and bytes that differ."""
-    frame = end.frame or next((found for e in events if e.cause == cause and (found := _frame(e))), None)
+    frames = (_frame(e) for e in events if e.cause == cause)
+    frame = end.frame or next((f for f in frames if f and not is_others_code(f.file)), None)  # a launcher tells its own line
     sizes = next((e for e in events if RECEIVED in e.fields and not end.received), None)
     return replace(_with_more(end, sizes) if sizes else end, frame=frame)
 

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from forensics.capture.live_stacks import numbered as numbered_marks
 from forensics.capture.rank_dumps import TASK_PREFIX
+from forensics.database.tables import read_table
 from forensics.model.dumps import Frame
 from forensics.model.stacks import ProcessStacks, ThreadStack
 from forensics.readers.python.library_files import installed_package, is_library_file
@@ -34,6 +35,7 @@ WORKER_FILE = "utils/data/_utils/worker.py"
 HELPER_FILES = (WORKER_FILE, "multiprocessing/pool.py", "concurrent/futures/process.py", "multiprocessing/managers.py")
 OWN_PROGRAMS = ("forensics/capture/__main__.py", "forensics/__main__.py")
 GUARD_FILE = "forensics/capture/guard.py"
+OWN_PACKAGE = GUARD_FILE.partition("/")[0]
 UNNAMED_CALL = "a collective call"
 STARTING = "init_process_group"
 SHOWN_FRAMES = 4  # innermost ones that say what a thread does
@@ -108,15 +110,23 @@ def program_frames(frames: Sequence[Frame], files: Sequence[str] = (), packages:
     return [f for f in frames if f.line and installed_package(f.file) == package]
 
 
+def parting(one: Sequence[Frame], other: Sequence[Frame]) -> tuple[int, Frame, Frame] | None:
+    """The first frame, seen from the outermost one, at which two stacks are not at one line: its number, and both frames. Both
+    are given outermost first."""
+    return next(((n, a, b) for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
+
+
 def _is_of_program(file: str, files: Sequence[str], packages: Collection[str]) -> bool:
     """py-spy shortens paths: `train.py` stands for `/home/u/train.py`, `data/loader.py` for `/home/u/data/loader.py`, and
-    `queue.py` for one of Python's own."""
-    folder, is_in_folder, _ = file.partition("/")
+    `queue.py` for one of Python's own. Where no dump tells the files of the program, they are those of no known package."""
+    module, is_in_folder, _ = file.removesuffix(".py").partition("/")
     if file.startswith("/"):
         return file in files or file.endswith(".py")
-    if any(own.endswith("/" + file) for own in files) or (is_in_folder and folder in packages):
+    if any(own.endswith("/" + file) for own in files) or (is_in_folder and module in packages):
         return True
-    return not is_in_folder and file.endswith(".py") and file.removesuffix(".py") not in sys.stdlib_module_names
+    if (is_in_folder and files) or not file.endswith(".py") or module in sys.stdlib_module_names:
+        return False
+    return not is_in_folder or not (module == OWN_PACKAGE or module in read_table("import_names"))
 
 
 def begun_at(thread: ThreadStack) -> Frame | None:
