@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from itertools import pairwise, takewhile
-from types import MappingProxyType
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -38,8 +37,9 @@ BARRIER = "barrier"  # in the names of PyTorch's calls that only make ranks meet
 LEFT_BARRIER = "it left that barrier out"
 OR_BEHIND = ", or its call does not end, which they left out or gave another shape"
 MORE_BATCHES = "they left the loop in which it is: it has more batches, or left out a barrier before"
-EXTRA_CALL = "a call that they do not make, or that of another group before its turn"
+EXTRA_CALL = "a call that they do not make, that of another group before its turn, or one that one of them left out"
 TWO_GROUPS = "the two lines are of two groups, which it enters in another order"
+OR_OTHERS_LEFT = ", or one of the others left that call out"
 CROSSED = "it comes to the call in which others wait from another line, before the call in which one waits for it"
 QUIET = "no log tells what it does, while those of all other ranks tell that they waited and gave up"
 MIN_WAITED = 2  # ranks that gave up: of two ranks, the other one may only have been ended before it did
@@ -50,7 +50,7 @@ class _Stand(Struct, frozen=True):
     """Where a rank stands. `call`: the collective call, empty outside of any; `kind`, `text`: what it does, outside of any.
     `is_inner`: `frame` is the innermost one, so it waits in native code. `path`: of a call, all frames outside of PyTorch,
     outermost first, with those that wait for the thread that makes the call; `own`: those of the program, in the same order.
-    `loops`: those of the program by place, as far as its source was seen."""
+    `source`: the stacks, which tell what was seen of the program's source."""
 
     call: str
     frame: Frame | None
@@ -60,12 +60,26 @@ class _Stand(Struct, frozen=True):
     is_inner: bool = False
     path: tuple[Frame, ...] = ()
     own: tuple[Frame, ...] = ()
-    loops: Mapping[str, tuple[tuple[int, int], ...]] = MappingProxyType({})
+    source: ProcessStacks | None = None
 
     @property
     def place(self) -> tuple[str, ...]:
         """The call and the lines of the program; ranks that wait for each other mostly have the same."""
         return self.call, *(f"{frame.file}:{frame.line}" for frame in self.own)
+
+    @property
+    def loops(self) -> Mapping[str, tuple[tuple[int, int], ...]]:
+        """The first and last lines of the loops around each place."""
+        return self.source.loops if self.source else {}
+
+    def same_calls(self, frame: Frame) -> tuple[int, ...]:
+        """The other lines at which the function of a frame makes the same call."""
+        return self.source.same_calls.get(f"{frame.file}:{frame.line}", ()) if self.source else ()
+
+    @property
+    def calls(self) -> tuple[Frame, ...]:
+        """The frames of the program, each at the first line at which its function makes the same call."""
+        return tuple(replace(f, line=min(f.line, *self.same_calls(f))) if self.same_calls(f) else f for f in self.own)
 
 
 def picture_of_stacks(case: RankCase) -> RankPicture | None:
@@ -103,9 +117,7 @@ def picture_of_ends(case: RankCase) -> RankPicture | None:
     waiting = tuple(sorted(case.gave_up.keys() - case.ended.keys()))
     if not (ended := case.ended or _quiet(case)):
         return None
-    left = (
-        (rank, end, {"place": end.frame, "proofs": (end.proof,), "cause": end.cause}) for rank, end in sorted(ended.items())
-    )
+    left = ((rank, end, {"place": end.frame, "proofs": (end.proof,), "cause": end.cause}) for rank, end in sorted(ended.items()))
     kind: Kind = "left" if case.ended else "elsewhere"
     odd = of_other_size(case) or tuple(case.odd(r, kind, end.text, waiting=waiting, **more) for r, end, more in left)
     rows = []
@@ -135,7 +147,7 @@ def _stand(case: RankCase, rank: int) -> _Stand | None:
         call = UNNAMED_CALL if is_at_wait else called_at(thread, own) or thread.frames[0].function
         path = tuple(takewhile(_is_outside, (*reversed(asking), *reversed(thread.frames))))
         mine = (*reversed(case.own_frames(asking)), *reversed(case.own_frames(thread.frames)))
-        return _Stand(call, own, line_proofs(thread, stacks.source, own), path=path, own=mine, loops=stacks.loops)
+        return _Stand(call, own, line_proofs(thread, stacks.source, own), path=path, own=mine, source=stacks)
     done = doing(case, rank)
     shown = (done.frame,) if done and done.frame else ()
     is_inner = own is thread.frames[0]
@@ -176,7 +188,7 @@ def _odd(
     """The ranks outside of any call; else those that ended, or stand in another call, or have no stack."""
     parted = _parted(waiting)
     count = Counter(one.place for rank, one in waiting.items() if rank not in parted)
-    usual = max(waiting.items(), key=lambda item: (count[item[1].place], -item[0]))[1]
+    usual = max(waiting.items(), key=lambda item: (count[item[1].place], BARRIER in item[1].call, -item[0]))[1]
 
     def made(rank: int, kind: Kind, text: str, lines: _Lines, proofs: tuple[ProofPlace, ...], cause: str = "") -> OddRank:
         others = tuple(r for r, one in waiting.items() if r != rank and (kind != "other_call" or one.place == usual.place))
@@ -214,13 +226,15 @@ def _crossed(waiting: Mapping[int, _Stand]) -> dict[int, _Lines]:
     another line, each with these two: it made the two calls, which are of two groups, in the other order. The innermost lines
     that all ranks have, those of a helper, tell no call."""
     (usual, count), *_ = Counter(one.own for one in waiting.values()).most_common()
-    rows = {rank: one.own[::-1] for rank, one in waiting.items()}
-    shared = sum(1 for _ in takewhile(lambda frames: len(set(frames)) == 1, zip(*rows.values(), strict=False)))
-    inner = {rank: next(iter(row[shared:]), None) for rank, row in rows.items()}
+    rows = [one.calls[::-1] for one in waiting.values()]
+    shared = sum(1 for _ in takewhile(lambda frames: len(set(frames)) == 1, zip(*rows, strict=False)))
+    inner = {rank: next(iter(row[shared:]), None) for rank, row in zip(waiting, rows, strict=True)}
     here = next(inner[rank] for rank, one in waiting.items() if one.own == usual)
-    elsewhere = [inner[rank] for rank, one in waiting.items() if inner[rank] != here and BARRIER not in one.call]
-    crossed = [rank for rank, one in waiting.items() if one.own != usual and inner[rank] == here]
-    return {rank: (here, elsewhere[0]) for rank in crossed} if elsewhere and 2 * count >= len(waiting) else {}
+    elsewhere = [one for rank, one in waiting.items() if inner[rank] != here and BARRIER not in one.call]
+    crossed = {rank: one for rank, one in waiting.items() if one.own != usual and inner[rank] == here}
+    if not elsewhere or 2 * count < len(waiting):
+        return {}
+    return {rank: _apart(one, elsewhere[0]) for rank, one in crossed.items()}
 
 
 def _kind_apart(one: _Stand, usual: _Stand, text: str) -> tuple[Kind, str]:
@@ -238,10 +252,13 @@ def _kind_apart(one: _Stand, usual: _Stand, text: str) -> tuple[Kind, str]:
         if not is_behind and _is_left_loop(one, at_fork, theirs.line):
             return "other_call", f"{text}; {MORE_BATCHES}, {theirs.place} behind {mine.place}"
         return "left_out", f"{text}: {LEFT_BARRIER}{'' if is_behind else OR_BEHIND}"
+    if is_behind and one.same_calls(mine) and one.call == usual.call and one.call not in UNCLEAR_NAMES:
+        return "other_order", f"{text}; {TWO_GROUPS}"
     if is_behind or not {one.call, usual.call}.isdisjoint(UNCLEAR_NAMES):
         return "other_call", text
     kind: Kind = "other_order" if one.call == usual.call else "other_call"
-    return kind, f"{text}, and comes there first: {TWO_GROUPS if kind == 'other_order' else EXTRA_CALL}"
+    how = EXTRA_CALL if kind == "other_call" else TWO_GROUPS if one.same_calls(mine) else f"{TWO_GROUPS}{OR_OTHERS_LEFT}"
+    return kind, f"{text}, and comes there first: {how}"
 
 
 def _is_past_barrier(one: _Stand, usual: _Stand) -> bool:
@@ -262,9 +279,13 @@ def _is_exit(frame: Frame) -> bool:
 def _is_left_loop(usual: _Stand, at_fork: int, line: int, ends_block: bool = False) -> bool:
     """Are the others in a loop that a rank has left that stands at `line` of their frame number `at_fork`? One that ends in front
     of that line, or one of a function that they call there, if it calls more than the collective call itself. `ends_block`: the
-    rank has left a block of `with` that begins there, and all that is in it."""
+    rank has left a block of `with` that begins there, and all that is in it. Where no source was seen, a function that calls the
+    model is taken for one with a loop."""
     theirs, *inner = (usual.loops.get(f"{f.file}:{f.line}", ()) for f in usual.own[at_fork:])
-    within = inner if usual.call.rpartition(".")[2] in OF_MODEL else inner[:-1]
+    is_of_model = usual.call.rpartition(".")[2] in OF_MODEL
+    if not usual.loops:
+        return is_of_model and bool(inner)
+    within = inner if is_of_model else inner[:-1]
     return any(last < line or (ends_block and first > line) for first, last in theirs) or any(within)
 
 

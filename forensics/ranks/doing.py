@@ -158,8 +158,8 @@ def doing_of(thread: ThreadStack, source: str, own: Frame | None, kernel: str = 
     named = words_of_name(own.function) if own else set()
     called = {word for f in _inside(thread, own)[:SHOWN_FRAMES] for word in words_of_name(f.function)}
     of_files = names if named & POLLS else called  # a program calls much of its own `read` and `write` that is no file
-    told = ((text, of_files if list_name == "file_names" else names, words(list_name)) for list_name, text in WAITS)
-    waits = next((text for text, those, known in told if those & known), OUTSIDE_WAIT)
+    shown = ((text, of_files if list_name == "file_names" else names, words(list_name)) for list_name, text in WAITS)
+    waits = next((text for text, those, known in shown if those & known), OUTSIDE_WAIT)
     if thread.state.startswith("active") or (thread.state in UNTOLD_STATES and waits == OUTSIDE_WAIT):
         told = "it loads data" if names & words("loading_names") else UNTOLD if thread.state in UNTOLD_STATES else "it computes"
         holds = ", and holds the interpreter's lock" if thread.state.endswith("gil") else ""

@@ -22,7 +22,7 @@ from forensics.ranks.case import RankCase
 from forensics.ranks.doing import doing, doing_since
 from forensics.ranks.late import Late
 from forensics.ranks.observation import LEFT_LOOP
-from forensics.ranks.threads import collective_name
+from forensics.ranks.threads import collective_name, in_collective
 from forensics.ranks.waits import Edge, Waits, row_beyond
 
 # Operations for which all ranks give tensors of one shape and type. Others may differ by rank, or have one list more at the root.
@@ -221,6 +221,19 @@ def waited_for(case: RankCase, found: Waits, rank: int) -> OddRank:
         return base
     text = f"nothing shows what it does since it finished its last call, {_numbered(last)}"
     return replace(base, doing=text, place=own, proofs=(proof(case, rank, last), *base.proofs))
+
+
+def left_unrecorded(case: RankCase, found: Waits, rank: int) -> OddRank:
+    """A rank that waits in a call while most ranks wait in one that no dump has, as PyTorch does not record all."""
+    edge = next(e for e in found.edges if e.rank == rank)
+    title = case.groups[edge.group][rank].title
+    there = sorted({e.other for e in found.edges if e.rank == rank})
+    thread, end = case.threads.get(there[0]), case.gave_up.get(there[0])
+    call = collective_name(thread) if thread and in_collective(thread) else end.call if end else ""
+    others = case.own_frame(thread.frames) if thread else end.frame if end else None
+    text = f"it waits in {_numbered(edge.call)} of group {title}, and left out {call or 'the call'} in which the others wait"
+    place, shown = case.line_of(rank, edge.call), (proof(case, rank, edge.call), *((end.proof,) if end else ()))
+    return case.odd(rank, "left_out", text, call=call, place=place, others=others, waiting=tuple(there), proofs=shown)
 
 
 def on_device(case: RankCase) -> tuple[OddRank, ...]:

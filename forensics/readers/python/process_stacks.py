@@ -55,6 +55,7 @@ class _Open(Struct):
     command: str = ""
     loops: dict[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
     looks: dict[str, str] = field(default_factory=dict)
+    same_calls: dict[str, tuple[int, ...]] = field(default_factory=dict)
     threads: list[ThreadStack] = field(default_factory=list)
 
 
@@ -107,6 +108,8 @@ def _add_source(current: _Open, text: str) -> None:
     if found := PATTERNS.in_loops.match(text):
         spans = (span.split("-") for span in found["spans"].split(", "))
         current.loops[found["place"]] = tuple((int(first), int(last)) for first, last in spans)
+    elif found := PATTERNS.same_calls.match(text):
+        current.same_calls[found["place"]] = tuple(map(int, found["lines"].split(", ")))
     elif found := PATTERNS.looks_for.match(text):
         current.looks[found["place"]] = found["path"] or found["variable"]
 
@@ -137,7 +140,7 @@ def _joined(first: _Open, second: _Open) -> _Open:
     pid = second.pid if second.pid is not None else first.pid
     rank = second.rank if second.rank is not None else first.rank
     kernel, child, taken = second.kernel or first.kernel, second.child or first.child, second.taken or first.taken
-    source = first.loops | second.loops, first.looks | second.looks
+    source = first.loops | second.loops, first.looks | second.looks, first.same_calls | second.same_calls
     return _Open(second.tool or first.tool, pid, rank, second.host or first.host, kernel, child, taken, second.command, *source)
 
 
@@ -162,7 +165,7 @@ def _frame(text: str) -> Frame | None:
 
 
 def _closed(one: _Open, source: str) -> ProcessStacks:
-    given = one.host, one.kernel, one.child, one.taken, one.command, one.loops, one.looks
+    given = one.host, one.kernel, one.child, one.taken, one.command, one.loops, one.looks, one.same_calls
     return ProcessStacks(source, one.tool, one.pid, one.rank, tuple(one.threads), *given)
 
 
