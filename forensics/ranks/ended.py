@@ -23,6 +23,7 @@ from forensics.ranks.threads import is_ranks_own
 from forensics.readers.capture.first_end import FIRST_END
 from forensics.readers.identity.entity_ids import EntityIds, entity_ids, same_host
 from forensics.readers.python.library_files import is_others_code
+from forensics.readers.torch.rank_places import tagged_ranks
 
 
 def rank_processes(
@@ -116,6 +117,8 @@ def ended_ranks(
         told = "" if any(cause.id in c.explains for c in waits) else cause.id
         known = found.setdefault(rank, Ended(_text(event), _frame(event), _place(event), told))
         found[rank], causes[rank] = _with_more(known, event), cause.id
+        for other in tagged_ranks(event.proofs) if found is gave_up else ():
+            gave_up.setdefault(other, replace(known, frame=None))
     own = {rank: _with_sizes(end, gave_up.get(rank)) for rank, end in own.items() if rank not in reported & gave_up.keys()}
     if own.keys() <= aborted:
         own = {rank: own.get(rank, end) for rank, end in _first_ends(events, knowledge).items()} or own

@@ -85,6 +85,12 @@ def test_an_abort_is_brought_about_by_the_rank_that_ended_first(knowledge: Datab
     assert ended_ranks([lost, abort, first_end(1, signal=6)], {}, knowledge).own.keys() == {1}
 
 
+def test_one_event_of_equal_lines_tells_of_all_ranks_that_gave_up(knowledge: Database) -> None:
+    lines = [Proof("job.log", n, f"[rank{n}]: RuntimeError: Timed out waiting 32000ms", "", "strong") for n in (0, 3)]
+    gave_up = replace(end(0, {"rank": 0}), cause="distributed.timeout", proofs=tuple(lines))
+    assert ended_ranks([gave_up], {}, knowledge).gave_up.keys() == {0, 3}
+
+
 def test_that_a_rank_stands_still_is_no_end(knowledge: Database) -> None:
     still = replace(end(4, {"rank": 1}), cause="process.stalled")
     assert not ended_ranks([still], {}, knowledge).own
