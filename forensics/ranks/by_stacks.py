@@ -39,6 +39,7 @@ OR_BEHIND = ", or its call does not end, which they left out or gave another sha
 MORE_BATCHES = "they left the loop in which it is: it has more batches, or left out a barrier before"
 EXTRA_CALL = "a call that they do not make, that of another group before its turn, or one that one of them left out"
 TWO_GROUPS = "the two lines are of two groups, which it enters in another order"
+PASSED = "it left that call out, or passed it before them, as with an empty tensor"
 OR_OTHERS_LEFT = ", or one of the others left that call out"
 CROSSED = "it comes to the call in which others wait from another line, before the call in which one waits for it"
 QUIET = "no log tells what it does, while those of all other ranks tell that they waited and gave up"
@@ -246,19 +247,20 @@ def _kind_apart(one: _Stand, usual: _Stand, text: str) -> tuple[Kind, str]:
         return ("left_out", f"{text}: {LEFT_BARRIER}{OR_BEHIND}") if _is_past_barrier(one, usual) else ("other_call", text)
     ends_block = any(a == mine and _is_exit(b) for a, b in pairwise(one.path))
     is_behind = mine.line > theirs.line or ends_block
+    is_named = {one.call, usual.call}.isdisjoint(UNCLEAR_NAMES)
+    is_in_branch, is_one_call = bool(one.same_calls(mine)), is_named and one.call == usual.call
     if is_behind and _is_left_loop(usual, at_fork, mine.line, ends_block):
         return "fewer_batches", f"{text}; {LEFT_LOOP}, {mine.place} behind {theirs.place}"
     if _is_past_barrier(one, usual):
         if not is_behind and _is_left_loop(one, at_fork, theirs.line):
             return "other_call", f"{text}; {MORE_BATCHES}, {theirs.place} behind {mine.place}"
         return "left_out", f"{text}: {LEFT_BARRIER}{'' if is_behind else OR_BEHIND}"
-    if is_behind and one.same_calls(mine) and one.call == usual.call and one.call not in UNCLEAR_NAMES:
-        return "other_order", f"{text}; {TWO_GROUPS}"
-    if is_behind or not {one.call, usual.call}.isdisjoint(UNCLEAR_NAMES):
-        return "other_call", text
-    kind: Kind = "other_order" if one.call == usual.call else "other_call"
-    how = EXTRA_CALL if kind == "other_call" else TWO_GROUPS if one.same_calls(mine) else f"{TWO_GROUPS}{OR_OTHERS_LEFT}"
-    return kind, f"{text}, and comes there first: {how}"
+    if is_one_call and (is_in_branch or not is_behind):
+        first, left = "" if is_behind else ", and comes there first", "" if is_in_branch else OR_OTHERS_LEFT
+        return "other_order", f"{text}{first}: {TWO_GROUPS}{left}"
+    if is_behind:
+        return "other_call", f"{text}: {PASSED}" if is_one_call else text
+    return "other_call", f"{text}, and comes there first: {EXTRA_CALL}" if is_named else text
 
 
 def _is_past_barrier(one: _Stand, usual: _Stand) -> bool:
