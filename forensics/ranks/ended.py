@@ -29,19 +29,21 @@ from forensics.readers.torch.rank_places import tagged_ranks
 def rank_processes(
     mappings: Iterable[EntityIds], events: Iterable[Observation], stacks: Iterable[ProcessStacks] = ()
 ) -> dict[int, RankProcess]:
-    """The process of each rank, as tables of ranks and events that name rank and pid tell it; the last process of each. Those
-    that a program started itself are known by their stacks."""
+    """The process of each rank, the last one of each: as events tell it that name rank and pid, which may be those of a helper of
+    the rank, and before that its stacks, and before those tables of ranks."""
     own: dict[int, ProcessStacks] = {}
     for one in stacks:
         if one.rank is not None and one.pid is not None and is_ranks_own(one, own.get(one.rank)):
             own[one.rank] = one
-    found = {rank: RankProcess(one.pid, one.host) for rank, one in own.items()}
-    for ids in (*mappings, *map(entity_ids, events)):
-        if ids.rank >= 0 and ids.pid:
-            known = found.get(ids.rank, RankProcess())
-            same = known if known.pid == ids.pid else RankProcess(ids.pid)
-            host = ids.host or ids.prefix_host or same.host
-            found[ids.rank] = RankProcess(ids.pid, host, ids.gpu if ids.gpu >= 0 else same.gpu)
+    by_events, by_tables = (
+        [(i.rank, i.pid, i.host or i.prefix_host, i.gpu) for i in ids] for ids in (map(entity_ids, events), mappings)
+    )
+    found: dict[int, RankProcess] = {}
+    for rank, pid, host, gpu in (*by_events, *((rank, one.pid, one.host, -1) for rank, one in own.items()), *by_tables):
+        if rank >= 0 and pid:
+            known = found.get(rank, RankProcess())
+            same = known if known.pid == pid else RankProcess(pid)
+            found[rank] = RankProcess(pid, host or same.host, gpu if gpu >= 0 else same.gpu)
     return found
 
 
