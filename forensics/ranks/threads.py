@@ -7,6 +7,7 @@
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import chain
 
 from msgspec.structs import replace
@@ -126,7 +127,13 @@ def _is_of_program(file: str, files: Sequence[str], packages: Collection[str]) -
         return True
     if (is_in_folder and files) or not file.endswith(".py") or module in sys.stdlib_module_names:
         return False
-    return not is_in_folder or not (module == OWN_PACKAGE or module in read_table("import_names"))
+    return not is_in_folder or module not in _known_packages()
+
+
+@cache
+def _known_packages() -> frozenset[str]:
+    """The names by which programs import packages that are known, and that of this one."""
+    return frozenset({OWN_PACKAGE, *read_table("import_names")})
 
 
 def begun_at(thread: ThreadStack) -> Frame | None:
