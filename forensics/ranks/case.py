@@ -54,7 +54,8 @@ class RankCase:
         self.processes = dict(processes)
         self.stacks: dict[int, ProcessStacks] = {}
         self.all_stacks = tuple(stacks)
-        given = of_one_moment(self.all_stacks)
+        self.ended, self.gave_up = ends.own, ends.gave_up
+        given = of_one_moment(self.all_stacks, self.places_of_waits)
         if len(given) > 1 and not any(dump.last_ns for dump in self.dumps.values()):
             self.dumps = {}  # no rank made a call, and the stacks tell where they stand
         for one in given:
@@ -64,7 +65,6 @@ class RankCase:
                     self.stacks[rank] = one
                 self.processes[rank] = with_stacks(self.process(rank), one)
         self._loaders = [one for one in given if one.main and loads_for_another(one.main)]
-        self.ended, self.gave_up = ends.own, ends.gave_up
 
     @cached_property
     def world(self) -> int:

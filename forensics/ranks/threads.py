@@ -216,24 +216,27 @@ def _helper_order(one: ProcessStacks) -> tuple[bool, int]:
     return any(f.file.endswith(CHILD_FILE) for f in frames), one.pid or 0
 
 
-def of_one_moment(stacks: Iterable[ProcessStacks]) -> list[ProcessStacks]:
-    """Of stacks that were taken several times, those of each host's moment in which a process waits in a call and most stand
-    where they stand at another moment, too, then most wait, then most are there, then the last: before it they started or paused,
-    after it they gave up. Stacks without a moment stay."""
+def of_one_moment(stacks: Iterable[ProcessStacks], gave_up_at: Collection[str] = ()) -> list[ProcessStacks]:
+    """Of stacks that were taken several times, those of each host's moment in which a process waits in a call, and most wait at
+    the lines at which ranks gave up (`gave_up_at`), then most stand where they stand at another moment, too, then most wait, then
+    most are there, then the last: before it they started or paused, after it they gave up. Stacks without a moment stay."""
     given = list(stacks)
     frames = {id(one): thread.frames for one in given if (thread := at_work(one))}
     starts = {key for key, own in frames.items() if any(f.function == STARTING for f in own)}
     waits = [one for one in given if (t := at_work(one)) and waits_in_call(t) and id(one) not in starts]
     waiting = Counter((one.host, one.taken) for one in waits)
+    ending = Counter(
+        (one.host, one.taken) for one in waits if any(f.place in gave_up_at for f in program_frames(frames[id(one)])[:1])
+    )
     present = Counter((one.host, one.taken) for one in given)
     stood = Counter((one.host, one.pid, frames.get(id(one))) for one in given)
     steady = Counter((one.host, one.taken) for one in given if stood[one.host, one.pid, frames.get(id(one))] > 1)
-    best: dict[str, tuple[bool, int, int, int, float]] = {}
+    best: dict[str, tuple[bool, int, int, int, int, float]] = {}
     for one in given:
         if one.taken is not None:
             at = one.host, one.taken
-            key = waiting[at] > 0, steady[at] if waiting[at] else 0, waiting[at], present[at], one.taken
-            best[one.host] = max(best.get(one.host, (False, 0, 0, 0, 0.0)), key)
+            key = waiting[at] > 0, ending[at], steady[at] if waiting[at] else 0, waiting[at], present[at], one.taken
+            best[one.host] = max(best.get(one.host, key), key)
     return [one for one in given if one.taken is None or one.taken == best[one.host][-1]]
 
 

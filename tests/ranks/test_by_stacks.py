@@ -787,6 +787,17 @@ def test_a_wait_of_no_name_beside_a_rank_that_computes_is_one_for_a_call_made_be
     assert (odd.rank, odd.kind) == (1, "computes")
 
 
+@pytest.mark.parametrize(("line", "odd_rank"), [(14, 2), (99, 0)])
+def test_of_several_moments_that_counts_in_which_ranks_wait_where_they_gave_up(line: int, odd_rank: int) -> None:
+    """Two looks at the start, when rank 0 prepares and the others wait for it, and one at the hang, which rank 2 brought about."""
+    prepares = f"{WAITS}|prepare (/run/train.py:4)"
+    looks = [*_look(10, LOADS, prepares, prepares), *_look(20, LOADS, prepares, prepares), *_look(50, IN_CALL, IN_CALL, LOADS)]
+    gave_up = {0: Ended("it raised", Frame("/run/train.py", line, "train"), ProofPlace("job.log", 3, "Timed out"), "")}
+    found = drawn(*looks, ends=Ends(gave_up=gave_up))
+    shown = {row.rank for row in found.rows if row.state in ("elsewhere", "outside")}
+    assert shown == {odd_rank}
+
+
 def test_a_look_at_the_start_says_nothing_of_a_rank_that_is_late(tmp_path: Path, knowledge: Database) -> None:
     (tmp_path / "job.log").write_text("step 7 loss 0.41\nSignalException: Process 2374 got signal: 15\n")
     (tmp_path / "stacks").mkdir()
