@@ -17,13 +17,14 @@ from msgspec.structs import replace
 from forensics.model.dumps import Frame
 from forensics.model.ranks import Kind, OddRank, ProofPlace, RankPicture, RankProcess, RankRow, State
 from forensics.model.stacks import ProcessStacks
-from forensics.ranks.case import MAX_ODD, MIN_LOOKS, RankCase
+from forensics.ranks.case import CLOCKS_S, MAX_ODD, MIN_LOOKS, RankCase
 from forensics.ranks.doing import CALLS, OUTSIDE_WAIT, STOPPED_CALLS, called_at, doing, line_proofs, lock_keeper
 from forensics.ranks.ended import Ended
 from forensics.ranks.observation import LEFT_LOOP, at
 from forensics.ranks.sizes import of_other_size
 from forensics.ranks.threads import SPAWN_FILE, UNNAMED_CALL, asking_for, parting, waits_in_call
 
+LATE_KINDS = ("computes", "outside")  # of a rank for which others wait in a run that goes on
 ONE_MOMENT = "by their stacks, which show one moment, and no numbers of calls"
 OTHER_MOMENT = "by their stacks, which are of another moment than the time-outs in the log"
 _Lines = tuple[Frame | None, Frame | None]  # that of a rank, and that of the others
@@ -93,6 +94,7 @@ def picture_of_stacks(case: RankCase) -> RankPicture | None:
     waiting = {rank: one for rank, one in stands.items() if one.call}
     stale = _is_other_moment(case, waiting, stands.keys() - waiting.keys())
     odd = () if stale or not waiting else _odd(case, stands, waiting, missing)[:MAX_ODD]
+    odd = tuple(replace(one, late_looks=_late_looks(case, one)) for one in odd)
     rows = tuple(_row(case, rank, stands.get(rank), bool(odd)) for rank in range(case.world))
     edges = tuple((rank, one.rank) for rank in waiting for one in odd if one.rank not in waiting)
     return RankPicture(case.world, rows, edges, odd, missing, basis=OTHER_MOMENT if stale else ONE_MOMENT)
@@ -105,11 +107,23 @@ def late_in_looks(stacks: Iterable[ProcessStacks], processes: Mapping[int, RankP
     moments = sorted({one.taken for one in given if one.taken is not None})
     cases = (RankCase((), [one for one in given if one.taken == moment], processes=processes) for moment in moments)
     looks = [seen for case in cases if (seen := picture_of_stacks(case)) and any(row.state == "waits" for row in seen.rows)]
-    odd = [seen.odd[0] for seen in looks if len(seen.odd) == 1 and seen.odd[0].kind in ("computes", "outside")]
+    odd = [seen.odd[0] for seen in looks if len(seen.odd) == 1 and seen.odd[0].kind in LATE_KINDS]
     if len(looks) < MIN_LOOKS or len(odd) < len(looks) or len({one.rank for one in odd}) > 1:
         return None
     how = f"in each of {len(looks)} looks the other ranks waited for it; in the last one {odd[-1].doing}"
     return replace(looks[-1], odd=(replace(odd[-1], kind="late", doing=how),))
+
+
+def _late_looks(case: RankCase, odd: OddRank) -> int:
+    """In how many silences of the job before this one the others waited for a rank, too: in between the job went on."""
+    now = case.stacks[odd.rank].silent_since if odd.rank in case.stacks and odd.kind in LATE_KINDS else None
+    before = {
+        one.silent_since: one.taken for one in case.all_stacks if now and one.silent_since and one.silent_since < now - CLOCKS_S
+    }
+    begun = [since for last, since in pairwise((0.0, *sorted(before))) if since - last > CLOCKS_S]
+    looks = ([one for one in case.all_stacks if one.taken == before[since]] for since in begun)
+    seen = [picture_of_stacks(RankCase((), look, processes=case.processes)) for look in looks]
+    return sum(1 for one in seen if one and [o.rank for o in one.odd] == [odd.rank] and one.odd[0].kind in LATE_KINDS)
 
 
 def picture_of_ends(case: RankCase) -> RankPicture | None:

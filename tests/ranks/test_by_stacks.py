@@ -798,6 +798,18 @@ def test_of_several_moments_that_counts_in_which_ranks_wait_where_they_gave_up(l
     assert shown == {odd_rank}
 
 
+@pytest.mark.parametrize(("first", "since", "told"), [(LOADS, 2, 1), (LOADS, 31, 0), (IN_CALL, 2, 0)])
+def test_a_rank_for_which_the_others_waited_before_the_job_went_on_was_late_before(first: str, since: int, told: int) -> None:
+    """Two looks at one silence show one wait."""
+
+    def silent(moment: int, begun: int, *places: str) -> list[list[str]]:
+        return [[f"{head}, silent since 2026-11-30T07:29:{begun:02d}+00:00", *rest] for head, *rest in _look(moment, *places)]
+
+    looks = [*silent(10, since, IN_CALL, first, IN_CALL), *silent(40, 31, IN_CALL, LOADS, IN_CALL)]
+    (odd,) = drawn(*looks, *silent(50, 31, IN_CALL, LOADS, IN_CALL)).odd
+    assert (odd.rank, odd.late_looks, "in 1 silence of the job before" in reason(odd)) == (1, told, bool(told))
+
+
 def test_a_look_at_the_start_says_nothing_of_a_rank_that_is_late(tmp_path: Path, knowledge: Database) -> None:
     (tmp_path / "job.log").write_text("step 7 loss 0.41\nSignalException: Process 2374 got signal: 15\n")
     (tmp_path / "stacks").mkdir()
