@@ -72,7 +72,6 @@ CALLS = {  # what a wait is, by the system call, where the stack does not tell
     **dict.fromkeys(("wait4", "waitid"), "it waits for another process"),
     "futex": "it waits for a lock or another thread",
 }
-MAY_BE_LOCKS = (CALLS["futex"], dict(WAITS)["lock_names"], OUTSIDE_WAIT)
 
 
 def doing(case: RankCase, rank: int) -> Doing | None:
@@ -83,7 +82,7 @@ def doing(case: RankCase, rank: int) -> Doing | None:
     at = _doing_in(stacks, thread, case.own_frame(thread.frames))
     if at and not thread.state.endswith("gil") and stacks is case.stacks[rank] and (keeper := lock_keeper(case, rank)):
         return keeper
-    at = _with_holder(case, at, stacks, thread) if at and at.text in MAY_BE_LOCKS else at
+    at = _with_holder(case, at, stacks, thread) if at and at.text in (CALLS["futex"], dict(WAITS)["lock_names"]) else at
     return replace(at, text=f"{at.text}, in worker {stacks.pid} of its data loader") if at and loads_for_another(thread) else at
 
 
@@ -155,16 +154,13 @@ def doing_of(thread: ThreadStack, source: str, own: Frame | None, kernel: str = 
     if not thread.state.startswith("active") and in_event_loop(thread):
         return Doing("outside", LOOP_WAIT, frame, proofs)
     names = {word for f in thread.frames[:SHOWN_FRAMES] for word in words_of_name(f.function)}
-    named = words_of_name(own.function) if own else set()
-    called = {word for f in _inside(thread, own)[:SHOWN_FRAMES] for word in words_of_name(f.function)}
-    of_files = names if named & POLLS else called  # a program calls much of its own `read` and `write` that is no file
-    shown = ((text, of_files if list_name == "file_names" else names, words(list_name)) for list_name, text in WAITS)
-    waits = next((text for text, those, known in shown if those & known), OUTSIDE_WAIT)
+    waits = next((text for list_name, text in WAITS if names & words(list_name)), OUTSIDE_WAIT)
     if thread.state.startswith("active") or (thread.state in UNTOLD_STATES and waits == OUTSIDE_WAIT):
         told = "it loads data" if names & words("loading_names") else UNTOLD if thread.state in UNTOLD_STATES else "it computes"
         holds = ", and holds the interpreter's lock" if thread.state.endswith("gil") else ""
         return Doing("computes", told + holds, frame, proofs)
     call, _, file = kernel.partition(" of ")
+    named = words_of_name(own.function) if own else set()
     if CALLS.get(call) == CALLS["nanosleep"] and named & POLLS and named & words("file_names"):
         return Doing("outside", POLLS_FILE, frame, proofs)
     return Doing("outside", wait_text(call, waits) + (f" ({kernel})" if file else ""), frame, proofs)
