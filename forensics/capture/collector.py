@@ -188,16 +188,15 @@ class Collector:
             silent_s = self.silence.look(self._own_pids(), _folder())
             is_due = self.silence.stacks_due(silent_s, self.say) if silent_s else self.idle.stacks_due(self._rank_pids())
             if self.silence.near_limit() or is_due:
-                self.take_stacks()
+                self.take_stacks(self.silence.spell[0] if silent_s and self.silence.spell else 0.0)
         except Exception as error:  # a fault ends this look and not the thread, which reaps orphans
             self._note("silence", error)
 
-    def take_stacks(self) -> None:
+    def take_stacks(self, silent_since: float = 0.0) -> None:
         """Write the stacks of the job's Python processes into the bundle, and ask its ranks for dumps of what they called."""
         rank_dumps.ask_for_dumps(self.bundle.folder)
-        taken, why = stacks.take_stacks(
-            [p for p in self.tree.living.values() if not p.is_watcher], self.bundle.path("stacks"), self.tree.child_numbers()
-        )
+        own = [p for p in self.tree.living.values() if not p.is_watcher]
+        taken, why = stacks.take_stacks(own, self.bundle.path("stacks"), self.tree.child_numbers(), silent_since)
         moment = time_text(time.time())
         self.stacks = [{**t, "time": moment} for t in taken] or self.stacks
         if why and not any(c["what"] == "stacks" for c in self.unavailable):

@@ -1,9 +1,14 @@
-"""What the source of a program tells of the lines at which it stands: the loops around them, and the file that a loop looks for.
+"""What the source of a program tells of the lines at which it stands: the loops around them, the file that a loop looks for, and
+where else the function makes the same call.
 
     30  for batch in loader:
     37      dist.all_reduce(grad)      stands here   -> in the loop of lines 30-41
     12  while not os.path.exists(path):
     13      time.sleep(1)              stands here   -> looks for path: /data/part-3
+
+17  share(loss)                    stands here   -> the same call at lines 21
+20  else:
+21      share(loss)
 
 Only numbers of lines are kept, and the name and the value of that variable.
 """
@@ -24,9 +29,11 @@ if TYPE_CHECKING:
 SOURCE_PREFIX = "forensics run: at "
 MAX_SOURCE_BYTES = 1 << 20  # of one file: more is no program that somebody wrote
 MAX_READ_SOURCES = 32  # files of one process that are read
+MAX_SAME = 16  # lines with the same call that are told
 MAX_PATH_CHARS = 400  # as of the paths that the kernel tells
 LIBRARY_FOLDERS = ("/site-packages/", "/dist-packages/", "/lib/python")
 FILE_TESTS = {"exists", "lexists", "isfile", "is_file", "isdir", "is_dir", "stat", "access", "getsize", "getmtime"}  # for a file
+FILE_READS = {"open", "read_text", "read_bytes", "listdir", "scandir", "iterdir", "glob"}  # in a `while` of its own
 
 
 class Sources:
@@ -45,14 +52,29 @@ class Sources:
         import ast
 
         for loop in self._around(place)[:1]:
+            looks = FILE_TESTS | FILE_READS if isinstance(loop, ast.While) else FILE_TESTS
             for node in ast.walk(loop):
                 if not isinstance(node, ast.Call):
                     continue
                 called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
                 given = [*node.args[:1], *([node.func.value] if isinstance(node.func, ast.Attribute) and not node.args else [])]
-                if called in FILE_TESTS and given and not isinstance(given[0], ast.Constant):
+                if called in looks and given:
                     return given[0]
         return None
+
+    def same_calls(self, place: Place) -> list[int]:
+        """The other lines at which the same function makes the call that a line makes, as in another branch."""
+        import ast
+
+        nodes = list(ast.walk(tree)) if (tree := self._tree(place[0])) else []
+        functions = (n for n in nodes if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef)))
+        around = [n for n in functions if n.lineno <= place[1] <= (n.end_lineno or 0)]
+        within = list(ast.walk(max(around, key=lambda n: n.lineno))) if around else nodes
+        calls = [n for n in within if isinstance(n, ast.Call)]
+        here = [n for n in calls if n.lineno <= place[1] <= (n.end_lineno or 0)]
+        parts = {id(part) for call in here for part in ast.walk(call) if part is not call}
+        made = {ast.dump(n) for n in here if id(n) not in parts}
+        return sorted({n.lineno for n in calls if n not in here and ast.dump(n) in made})
 
     def _around(self, place: Place) -> list[ast.For | ast.AsyncFor | ast.While]:
         import ast
@@ -90,6 +112,8 @@ def source_lines(sources: Sources, places: Iterable[Place], value: Callable[[Pla
 
     told = []
     for place in dict.fromkeys(places):
+        if same := sources.same_calls(place):
+            told.append(f"{SOURCE_PREFIX}{place[0]}:{place[1]}: the same call at lines {', '.join(map(str, same[:MAX_SAME]))}")
         if loops := sources.loops(place):
             told.append(f"{SOURCE_PREFIX}{place[0]}:{place[1]}: in loops of lines {', '.join(f'{a}-{b}' for a, b in loops)}")
         if loops and (wanted := sources.looked_for(place)):

@@ -43,16 +43,17 @@ def py_spy_path() -> str:
 
 
 def take_stacks(
-    processes: Iterable[Process], folder: str, children: Mapping[int, tuple[int, int]]
+    processes: Iterable[Process], folder: str, children: Mapping[int, tuple[int, int]], silent_since: float = 0.0
 ) -> tuple[list[dict[str, str]], str]:
     """Write the stacks of the Python processes among `processes` to `folder`. `children`: as child_numbers() gives them.
+    `silent_since`: the moment since which the job prints nothing, 0 where it does not matter.
 
     Returns one record for each process, and the reason if one of them was refused.
     """
     command = py_spy_path()
     if not command:
         return [], "py-spy is not installed"
-    taken, moment = [], time_text(time.time())
+    taken, moment = [], time_text(time.time()) + (f", silent since {time_text(silent_since)}" if silent_since else "")
     given = list(processes)
     chosen = [p for p in given if "python" in f"{p.comm} {p.command}"][:MAX_STACK_PROCESSES]
     from forensics.capture.live_stacks import numbers_of, ranks_of  # most jobs never fall silent

@@ -20,9 +20,10 @@ class ThreadStack(Struct, frozen=True):
 class ProcessStacks(Struct, frozen=True):
     """The stacks of one process. `pid`, `rank`, `host`: as far as the source tells them. `kernel`: the system call in which its
     main thread waited, and its file: `read of /data/x`. `child`: its number among the processes that multiprocessing started, and
-    their parent's pid. `taken`: the moment, in seconds since 1970, one for all processes that were looked at together. `loops`:
+    their parent's pid. `taken`: the moment, in seconds since 1970, one for all processes that were looked at together;
+    `silent_since`: since when the job printed nothing then. `loops`:
     by place (`/run/train.py:37`) the lines of the loops of a function around it, as its source shows; `looks`: for which file
-    such a loop looks, its path or else the variable."""
+    such a loop looks, its path or else the variable; `same_calls`: the other lines of its function with that call."""
 
     source: str
     tool: str
@@ -36,6 +37,8 @@ class ProcessStacks(Struct, frozen=True):
     command: str = ""
     loops: dict[str, tuple[tuple[int, int], ...]] = {}  # msgspec copies it
     looks: dict[str, str] = {}
+    same_calls: dict[str, tuple[int, ...]] = {}
+    silent_since: float | None = None
 
     @property
     def main(self) -> ThreadStack | None:

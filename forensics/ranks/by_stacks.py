@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from itertools import pairwise, takewhile
-from types import MappingProxyType
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,12 +17,14 @@ from msgspec.structs import replace
 from forensics.model.dumps import Frame
 from forensics.model.ranks import Kind, OddRank, ProofPlace, RankPicture, RankProcess, RankRow, State
 from forensics.model.stacks import ProcessStacks
-from forensics.ranks.case import MAX_ODD, MIN_LOOKS, RankCase
+from forensics.ranks.case import CLOCKS_S, MAX_ODD, MIN_LOOKS, RankCase
 from forensics.ranks.doing import CALLS, OUTSIDE_WAIT, STOPPED_CALLS, called_at, doing, line_proofs, lock_keeper
+from forensics.ranks.ended import Ended
 from forensics.ranks.observation import LEFT_LOOP, at
 from forensics.ranks.sizes import of_other_size
-from forensics.ranks.threads import SPAWN_FILE, UNNAMED_CALL, asking_for, waits_in_call
+from forensics.ranks.threads import SPAWN_FILE, UNNAMED_CALL, asking_for, parting, waits_in_call
 
+LATE_KINDS = ("computes", "outside")  # of a rank for which others wait in a run that goes on
 ONE_MOMENT = "by their stacks, which show one moment, and no numbers of calls"
 OTHER_MOMENT = "by their stacks, which are of another moment than the time-outs in the log"
 _Lines = tuple[Frame | None, Frame | None]  # that of a rank, and that of the others
@@ -37,38 +38,50 @@ BARRIER = "barrier"  # in the names of PyTorch's calls that only make ranks meet
 LEFT_BARRIER = "it left that barrier out"
 OR_BEHIND = ", or its call does not end, which they left out or gave another shape"
 MORE_BATCHES = "they left the loop in which it is: it has more batches, or left out a barrier before"
-EXTRA_CALL = "a call that they do not make, or that of another group before its turn"
+EXTRA_CALL = "a call that they do not make, that of another group before its turn, or one that one of them left out"
 TWO_GROUPS = "the two lines are of two groups, which it enters in another order"
+PASSED = "it left that call out, or passed it before them, as with an empty tensor"
+OR_OTHERS_LEFT = ", or one of the others left that call out"
 CROSSED = "it comes to the call in which others wait from another line, before the call in which one waits for it"
+QUIET = "no log tells what it does, while those of all other ranks tell that they waited and gave up"
+MIN_WAITED = 2  # ranks that gave up: of two ranks, the other one may only have been ended before it did
 NO_STACK = "no stack of it was taken: it ended, or could not be looked at"
 
 
 class _Stand(Struct, frozen=True):
     """Where a rank stands. `call`: the collective call, empty outside of any; `kind`, `text`: what it does, outside of any.
-    `callers`: of a call that a thread makes for the program, the frames that wait for that thread, innermost first. `is_inner`:
-    `frame` is the innermost one, so it waits in native code. `path`: of a call, all frames outside of PyTorch, outermost first;
-    `own`: those of the program, in the same order. `loops`: those of the program by place, as far as its source was seen."""
+    `is_inner`: `frame` is the innermost one, so it waits in native code. `path`: of a call, all frames outside of PyTorch,
+    outermost first, with those that wait for the thread that makes the call; `own`: those of the program, in the same order.
+    `source`: the stacks, which tell what was seen of the program's source."""
 
     call: str
     frame: Frame | None
     proofs: tuple[ProofPlace, ...]
     kind: Kind = "outside"
     text: str = ""
-    callers: tuple[Frame, ...] = ()
     is_inner: bool = False
     path: tuple[Frame, ...] = ()
     own: tuple[Frame, ...] = ()
-    loops: Mapping[str, tuple[tuple[int, int], ...]] = MappingProxyType({})
+    source: ProcessStacks | None = None
 
     @property
     def place(self) -> tuple[str, ...]:
         """The call and the lines of the program; ranks that wait for each other mostly have the same."""
-        return self.call, *(f"{frame.file}:{frame.line}" for frame in self.lines)
+        return self.call, *(f"{frame.file}:{frame.line}" for frame in self.own)
 
     @property
-    def lines(self) -> tuple[Frame, ...]:
-        """The frame and those of the callers."""
-        return (*((self.frame,) if self.frame else ()), *self.callers)
+    def loops(self) -> Mapping[str, tuple[tuple[int, int], ...]]:
+        """The first and last lines of the loops around each place."""
+        return self.source.loops if self.source else {}
+
+    def same_calls(self, frame: Frame) -> tuple[int, ...]:
+        """The other lines at which the function of a frame makes the same call."""
+        return self.source.same_calls.get(f"{frame.file}:{frame.line}", ()) if self.source else ()
+
+    @property
+    def calls(self) -> tuple[Frame, ...]:
+        """The frames of the program, each at the first line at which its function makes the same call."""
+        return tuple(replace(f, line=min(f.line, *self.same_calls(f))) if self.same_calls(f) else f for f in self.own)
 
 
 def picture_of_stacks(case: RankCase) -> RankPicture | None:
@@ -81,6 +94,7 @@ def picture_of_stacks(case: RankCase) -> RankPicture | None:
     waiting = {rank: one for rank, one in stands.items() if one.call}
     stale = _is_other_moment(case, waiting, stands.keys() - waiting.keys())
     odd = () if stale or not waiting else _odd(case, stands, waiting, missing)[:MAX_ODD]
+    odd = tuple(replace(one, late_looks=_late_looks(case, one)) for one in odd)
     rows = tuple(_row(case, rank, stands.get(rank), bool(odd)) for rank in range(case.world))
     edges = tuple((rank, one.rank) for rank in waiting for one in odd if one.rank not in waiting)
     return RankPicture(case.world, rows, edges, odd, missing, basis=OTHER_MOMENT if stale else ONE_MOMENT)
@@ -93,29 +107,48 @@ def late_in_looks(stacks: Iterable[ProcessStacks], processes: Mapping[int, RankP
     moments = sorted({one.taken for one in given if one.taken is not None})
     cases = (RankCase((), [one for one in given if one.taken == moment], processes=processes) for moment in moments)
     looks = [seen for case in cases if (seen := picture_of_stacks(case)) and any(row.state == "waits" for row in seen.rows)]
-    odd = [seen.odd[0] for seen in looks if len(seen.odd) == 1 and seen.odd[0].kind in ("computes", "outside")]
+    odd = [seen.odd[0] for seen in looks if len(seen.odd) == 1 and seen.odd[0].kind in LATE_KINDS]
     if len(looks) < MIN_LOOKS or len(odd) < len(looks) or len({one.rank for one in odd}) > 1:
         return None
     how = f"in each of {len(looks)} looks the other ranks waited for it; in the last one {odd[-1].doing}"
     return replace(looks[-1], odd=(replace(odd[-1], kind="late", doing=how),))
 
 
+def _late_looks(case: RankCase, odd: OddRank) -> int:
+    """In how many silences of the job before this one the others waited for a rank, too: in between the job went on."""
+    now = case.stacks[odd.rank].silent_since if odd.rank in case.stacks and odd.kind in LATE_KINDS else None
+    before = {
+        one.silent_since: one.taken for one in case.all_stacks if now and one.silent_since and one.silent_since < now - CLOCKS_S
+    }
+    begun = [since for last, since in pairwise((0.0, *sorted(before))) if since - last > CLOCKS_S]
+    looks = ([one for one in case.all_stacks if one.taken == before[since]] for since in begun)
+    seen = [picture_of_stacks(RankCase((), look, processes=case.processes)) for look in looks]
+    return sum(1 for one in seen if one and [o.rank for o in one.odd] == [odd.rank] and one.odd[0].kind in LATE_KINDS)
+
+
 def picture_of_ends(case: RankCase) -> RankPicture | None:
     """The ranks that ended by themselves while others gave up waiting, where nothing but logs tells of them; None where there is
     no such rank."""
     waiting = tuple(sorted(case.gave_up.keys() - case.ended.keys()))
-    if not case.ended:
+    if not (ended := case.ended or _quiet(case)):
         return None
-    left = (
-        (rank, end, {"place": end.frame, "proofs": (end.proof,), "cause": end.cause}) for rank, end in sorted(case.ended.items())
-    )
-    odd = of_other_size(case) or tuple(case.odd(r, "left", end.text, waiting=waiting, **more) for r, end, more in left)
+    left = ((rank, end, {"place": end.frame, "proofs": (end.proof,), "cause": end.cause}) for rank, end in sorted(ended.items()))
+    kind: Kind = "left" if case.ended else "elsewhere"
+    odd = of_other_size(case) or tuple(case.odd(r, kind, end.text, waiting=waiting, **more) for r, end, more in left)
     rows = []
     for rank in range(max([case.world, *(r + 1 for r in waiting)])):
         process, end = case.process(rank), case.ended.get(rank) or case.gave_up.get(rank)
         shown = end.text if end else "no log tells of it"
         rows.append(RankRow(rank, "silent", "", None, end.frame if end else None, process.pid, process.host, shown))
     return RankPicture(len(rows), tuple(rows), (), odd[:MAX_ODD], tuple(range(len(rows))), basis=BY_LOGS)
+
+
+def _quiet(case: RankCase) -> dict[int, Ended]:
+    """The one rank of which no log tells that it waited, where all others tell it."""
+    quiet = set(range(case.world)) - case.gave_up.keys()
+    first = min(case.gave_up, default=0)
+    is_told = len(quiet) == 1 and len(case.gave_up) >= MIN_WAITED
+    return {rank: Ended(QUIET, None, case.gave_up[first].proof, "") for rank in quiet if is_told}
 
 
 def _stand(case: RankCase, rank: int) -> _Stand | None:
@@ -126,15 +159,14 @@ def _stand(case: RankCase, rank: int) -> _Stand | None:
     is_at_wait = own is not None and own is thread.frames[0] and own.place in case.places_of_waits
     if (waits_in_call(thread) or is_at_wait) and stacks.kernel not in STOPPED_CALLS:
         asking = asking_for(stacks, thread)
-        callers = tuple(case.own_frames(asking))
         call = UNNAMED_CALL if is_at_wait else called_at(thread, own) or thread.frames[0].function
         path = tuple(takewhile(_is_outside, (*reversed(asking), *reversed(thread.frames))))
-        mine = (*reversed(callers), *reversed(case.own_frames(thread.frames)))
-        return _Stand(
-            call, own, line_proofs(thread, stacks.source, own), callers=callers, path=path, own=mine, loops=stacks.loops
-        )
+        mine = (*reversed(case.own_frames(asking)), *reversed(case.own_frames(thread.frames)))
+        return _Stand(call, own, line_proofs(thread, stacks.source, own), path=path, own=mine, source=stacks)
     done = doing(case, rank)
-    return _Stand("", done.frame, done.proofs, done.kind, done.text, is_inner=own is thread.frames[0]) if done else None
+    shown = (done.frame,) if done and done.frame else ()
+    is_inner = own is thread.frames[0]
+    return _Stand("", done.frame, done.proofs, done.kind, done.text, is_inner=is_inner, own=shown) if done else None
 
 
 def _is_outside(frame: Frame) -> bool:
@@ -162,7 +194,7 @@ def _is_other_moment(case: RankCase, waiting: Mapping[int, _Stand], outside: Abs
     if not outside.isdisjoint(case.ended) and outside - case.ended.keys():
         return True
     told = case.places_of_waits
-    return bool(told) and told.isdisjoint(frame.place for one in waiting.values() for frame in one.lines)
+    return bool(told) and told.isdisjoint(frame.place for one in waiting.values() for frame in one.own)
 
 
 def _odd(
@@ -171,7 +203,7 @@ def _odd(
     """The ranks outside of any call; else those that ended, or stand in another call, or have no stack."""
     parted = _parted(waiting)
     count = Counter(one.place for rank, one in waiting.items() if rank not in parted)
-    usual = max(waiting.items(), key=lambda item: (count[item[1].place], -item[0]))[1]
+    usual = max(waiting.items(), key=lambda item: (count[item[1].place], BARRIER in item[1].call, -item[0]))[1]
 
     def made(rank: int, kind: Kind, text: str, lines: _Lines, proofs: tuple[ProofPlace, ...], cause: str = "") -> OddRank:
         others = tuple(r for r, one in waiting.items() if r != rank and (kind != "other_call" or one.place == usual.place))
@@ -180,11 +212,14 @@ def _odd(
         told = case.odd(rank, kind, text, call=usual.call, place=place, others=their, waiting=others, proofs=shown)
         return replace(told, cause=cause, by_stacks=True)
 
-    if outside := [(rank, one) for rank, one in stands.items() if not one.call]:
+    outside = [(rank, one) for rank, one in stands.items() if not one.call]
+    # a log that tells the line of an exception tells more than a stack that was taken when its thread had ended
+    raised = [(rank, end) for rank, _ in outside if (end := case.ended.get(rank)) and end.frame]
+    if outside and not raised:
         # beside a rank that does something else, a wait of no name at a line of the program is one for a call made before
         outside = [(rank, one) for rank, one in outside if not (one.is_inner and one.text in UNCLEAR_WAITS)] or outside
         return tuple(made(rank, one.kind, one.text, (one.frame, usual.frame), one.proofs) for rank, one in outside)
-    if ended := [(rank, case.ended[rank]) for rank in missing if rank in case.ended]:
+    if ended := raised or [(rank, case.ended[rank]) for rank in missing if rank in case.ended]:
         return tuple(made(rank, "left", end.text, (end.frame, usual.frame), (end.proof,), end.cause) for rank, end in ended)
     other = parted or {rank: _difference(one, usual) for rank, one in waiting.items() if one.place != usual.place}
     if gone := () if other else tuple(made(rank, "no_dump", NO_STACK, (None, usual.frame), ()) for rank in missing):
@@ -203,36 +238,43 @@ def _odd(
 
 def _crossed(waiting: Mapping[int, _Stand]) -> dict[int, _Lines]:
     """The ranks that came to the call of half of the ranks or more by another line of theirs, while a rank waits in a call of
-    another line, each with these two: it made the two calls, which are of two groups, in the other order."""
+    another line, each with these two: it made the two calls, which are of two groups, in the other order. The innermost lines
+    that all ranks have, those of a helper, tell no call."""
     (usual, count), *_ = Counter(one.own for one in waiting.values()).most_common()
-    inner = usual[-1:]
-    elsewhere = [one for one in waiting.values() if one.own[-1:] != inner and BARRIER not in one.call]
-    crossed = {rank: one for rank, one in waiting.items() if one.own != usual and one.own[-1:] == inner}
+    rows = [one.calls[::-1] for one in waiting.values()]
+    shared = sum(1 for _ in takewhile(lambda frames: len(set(frames)) == 1, zip(*rows, strict=False)))
+    inner = {rank: next(iter(row[shared:]), None) for rank, row in zip(waiting, rows, strict=True)}
+    here = next(inner[rank] for rank, one in waiting.items() if one.own == usual)
+    elsewhere = [one for rank, one in waiting.items() if inner[rank] != here and BARRIER not in one.call]
+    crossed = {rank: one for rank, one in waiting.items() if one.own != usual and inner[rank] == here}
     if not elsewhere or 2 * count < len(waiting):
         return {}
-    return {rank: (one.frame, elsewhere[0].frame) for rank, one in crossed.items()}
+    return {rank: _apart(one, elsewhere[0]) for rank, one in crossed.items()}
 
 
 def _kind_apart(one: _Stand, usual: _Stand, text: str) -> tuple[Kind, str]:
     """How a rank differs that waits in another call, by the first line of the program at which it is not where the others are.
     Behind theirs, and behind the loop in which they are, it left that loop first. In front of theirs, with the same
     operation, the calls are of two groups: those of one would have met."""
-    forks = ((n, a, b) for n, (a, b) in enumerate(zip(one.own, usual.own, strict=False)) if a != b)
-    at_fork, mine, theirs = next(forks, (0, None, None))
+    at_fork, mine, theirs = parting(one.own, usual.own) or (0, None, None)
     if not mine or not theirs or (mine.file, mine.function) != (theirs.file, theirs.function):
         return ("left_out", f"{text}: {LEFT_BARRIER}{OR_BEHIND}") if _is_past_barrier(one, usual) else ("other_call", text)
     ends_block = any(a == mine and _is_exit(b) for a, b in pairwise(one.path))
     is_behind = mine.line > theirs.line or ends_block
+    is_named = {one.call, usual.call}.isdisjoint(UNCLEAR_NAMES)
+    is_in_branch, is_one_call = bool(one.same_calls(mine)), is_named and one.call == usual.call
     if is_behind and _is_left_loop(usual, at_fork, mine.line, ends_block):
         return "fewer_batches", f"{text}; {LEFT_LOOP}, {mine.place} behind {theirs.place}"
     if _is_past_barrier(one, usual):
         if not is_behind and _is_left_loop(one, at_fork, theirs.line):
             return "other_call", f"{text}; {MORE_BATCHES}, {theirs.place} behind {mine.place}"
         return "left_out", f"{text}: {LEFT_BARRIER}{'' if is_behind else OR_BEHIND}"
-    if is_behind or not {one.call, usual.call}.isdisjoint(UNCLEAR_NAMES) or one.frame == usual.frame:
-        return "other_call", text
-    kind: Kind = "other_order" if one.call == usual.call else "other_call"
-    return kind, f"{text}, and comes there first: {TWO_GROUPS if kind == 'other_order' else EXTRA_CALL}"
+    if is_one_call and (is_in_branch or not is_behind):
+        first, left = "" if is_behind else ", and comes there first", "" if is_in_branch else OR_OTHERS_LEFT
+        return "other_order", f"{text}{first}: {TWO_GROUPS}{left}"
+    if is_behind:
+        return "other_call", f"{text}: {PASSED}" if is_one_call else text
+    return "other_call", f"{text}, and comes there first: {EXTRA_CALL}" if is_named else text
 
 
 def _is_past_barrier(one: _Stand, usual: _Stand) -> bool:
@@ -253,9 +295,13 @@ def _is_exit(frame: Frame) -> bool:
 def _is_left_loop(usual: _Stand, at_fork: int, line: int, ends_block: bool = False) -> bool:
     """Are the others in a loop that a rank has left that stands at `line` of their frame number `at_fork`? One that ends in front
     of that line, or one of a function that they call there, if it calls more than the collective call itself. `ends_block`: the
-    rank has left a block of `with` that begins there, and all that is in it."""
+    rank has left a block of `with` that begins there, and all that is in it. Where no source was seen, a function that calls the
+    model is taken for one with a loop."""
     theirs, *inner = (usual.loops.get(f"{f.file}:{f.line}", ()) for f in usual.own[at_fork:])
-    within = inner if usual.call.rpartition(".")[2] in OF_MODEL else inner[:-1]
+    is_of_model = usual.call.rpartition(".")[2] in OF_MODEL
+    if not usual.loops:
+        return is_of_model and bool(inner)
+    within = inner if is_of_model else inner[:-1]
     return any(last < line or (ends_block and first > line) for first, last in theirs) or any(within)
 
 
@@ -272,9 +318,9 @@ def _parted(waiting: Mapping[int, _Stand]) -> dict[int, str]:
 
 
 def _apart(one: _Stand, usual: _Stand) -> _Lines:
-    """The lines at which two ranks wait, the innermost ones that differ."""
-    pairs = zip(one.lines, usual.lines, strict=False)
-    return next(((a, b) for a, b in pairs if a.place != b.place), (one.frame, usual.frame))
+    """The lines at which two ranks wait; where they come to one line by different ones, those at which they part."""
+    parted = parting(one.own, usual.own) if one.frame == usual.frame else None
+    return parted[1:] if parted else (one.frame, usual.frame)
 
 
 def _difference(one: _Stand, usual: _Stand, frame: Frame | None = None, other: Frame | None = None) -> str:

@@ -23,6 +23,7 @@ from forensics.ranks.threads import (
     is_ranks_own,
     loads_for_another,
     of_one_moment,
+    parting,
     program_frames,
     waits_for_loader,
     waits_in_call,
@@ -53,7 +54,8 @@ class RankCase:
         self.processes = dict(processes)
         self.stacks: dict[int, ProcessStacks] = {}
         self.all_stacks = tuple(stacks)
-        given = of_one_moment(self.all_stacks)
+        self.ended, self.gave_up = ends.own, ends.gave_up
+        given = of_one_moment(self.all_stacks, self.places_of_waits)
         if len(given) > 1 and not any(dump.last_ns for dump in self.dumps.values()):
             self.dumps = {}  # no rank made a call, and the stacks tell where they stand
         for one in given:
@@ -63,7 +65,6 @@ class RankCase:
                     self.stacks[rank] = one
                 self.processes[rank] = with_stacks(self.process(rank), one)
         self._loaders = [one for one in given if one.main and loads_for_another(one.main)]
-        self.ended, self.gave_up = ends.own, ends.gave_up
 
     @cached_property
     def world(self) -> int:
@@ -218,11 +219,25 @@ class RankCase:
         return next(iter(self.own_frames(frames)), None)
 
     def line_of(self, rank: int, call: Call) -> Frame | None:
-        """The line of the program at which a rank made a call; of one that is not finished, its stack tells it, too."""
-        told, thread = self.own_frame(call.frames), self.threads.get(rank)
-        if told or thread is None or call is not self.last_call(rank) or not waits_in_call(thread):
+        """The line of the program at which a rank made a call."""
+        return next(iter(self._lines_to(rank, call)), None)
+
+    def lines_of(self, rank: int, call: Call, other: int, theirs: Call) -> tuple[Frame | None, Frame | None]:
+        """The lines of the calls of two ranks; where both are that of a helper, those at which they part that called it."""
+        lines = self.line_of(rank, call), self.line_of(other, theirs)
+        own, their = self._lines_to(rank, call)[::-1], self._lines_to(other, theirs)[::-1]
+        parted = parting(own, their) if lines[0] == lines[1] else None
+        return parted[1:] if parted else lines
+
+    def _lines_to(self, rank: int, call: Call) -> list[Frame]:
+        """The frames of the program that made a call, innermost first; of the last one, the stack of the rank or the log of its
+        end tells them, too."""
+        told, thread, end = self.own_frames(call.frames), self.threads.get(rank), self.gave_up.get(rank)
+        if told or call is not self.last_call(rank):
             return told
-        return self.own_frame(thread.frames) or self.own_frame(asking_for(self.stacks[rank], thread))
+        if thread is not None and waits_in_call(thread):
+            return self.own_frames((*thread.frames, *asking_for(self.stacks[rank], thread)))
+        return [end.frame] if end and end.frame else []
 
     def own_frames(self, frames: Sequence[Frame]) -> list[Frame]:
         """The frames of the program itself, innermost first."""

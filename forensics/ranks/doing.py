@@ -133,7 +133,7 @@ def _doing_in(stacks: ProcessStacks, thread: ThreadStack, own: Frame | None) -> 
     """What a thread does, also by the source of the program."""
     at = doing_of(thread, stacks.source, own, stacks.kernel if thread is stacks.main else "")
     looks = stacks.looks.get(f"{own.file}:{own.line}") if own and at and at.kind == "outside" else None
-    is_asleep = at is not None and (at.text in SLEEPS or own is thread.frames[0])
+    is_asleep = at is not None and (at.text in (*SLEEPS, dict(WAITS)["lock_names"]) or own is thread.frames[0])  # Event.wait(1)
     return replace(at, text=f"{POLLS_FILE} ({looks})") if at and looks and is_asleep else at
 
 

@@ -22,24 +22,28 @@ from forensics.ranks.observation import GONE, RANKS_RECORD
 from forensics.ranks.threads import is_ranks_own
 from forensics.readers.capture.first_end import FIRST_END
 from forensics.readers.identity.entity_ids import EntityIds, entity_ids, same_host
+from forensics.readers.python.library_files import is_others_code
+from forensics.readers.torch.rank_places import tagged_ranks
 
 
 def rank_processes(
     mappings: Iterable[EntityIds], events: Iterable[Observation], stacks: Iterable[ProcessStacks] = ()
 ) -> dict[int, RankProcess]:
-    """The process of each rank, as tables of ranks and events that name rank and pid tell it; the last process of each. Those
-    that a program started itself are known by their stacks."""
+    """The process of each rank, the last one of each: as events tell it that name rank and pid, which may be those of a helper of
+    the rank, and before that its stacks, and before those tables of ranks."""
     own: dict[int, ProcessStacks] = {}
     for one in stacks:
         if one.rank is not None and one.pid is not None and is_ranks_own(one, own.get(one.rank)):
             own[one.rank] = one
-    found = {rank: RankProcess(one.pid, one.host) for rank, one in own.items()}
-    for ids in (*mappings, *map(entity_ids, events)):
-        if ids.rank >= 0 and ids.pid:
-            known = found.get(ids.rank, RankProcess())
-            same = known if known.pid == ids.pid else RankProcess(ids.pid)
-            host = ids.host or ids.prefix_host or same.host
-            found[ids.rank] = RankProcess(ids.pid, host, ids.gpu if ids.gpu >= 0 else same.gpu)
+    by_events, by_tables = (
+        [(i.rank, i.pid, i.host or i.prefix_host, i.gpu) for i in ids] for ids in (map(entity_ids, events), mappings)
+    )
+    found: dict[int, RankProcess] = {}
+    for rank, pid, host, gpu in (*by_events, *((rank, one.pid, one.host, -1) for rank, one in own.items()), *by_tables):
+        if rank >= 0 and pid:
+            known = found.get(rank, RankProcess())
+            same = known if known.pid == pid else RankProcess(pid)
+            found[rank] = RankProcess(pid, host or same.host, gpu if gpu >= 0 else same.gpu)
     return found
 
 
@@ -115,6 +119,8 @@ def ended_ranks(
         told = "" if any(cause.id in c.explains for c in waits) else cause.id
         known = found.setdefault(rank, Ended(_text(event), _frame(event), _place(event), told))
         found[rank], causes[rank] = _with_more(known, event), cause.id
+        for other in tagged_ranks(event.proofs) if found is gave_up else ():
+            gave_up.setdefault(other, replace(known, frame=None))
     own = {rank: _with_sizes(end, gave_up.get(rank)) for rank, end in own.items() if rank not in reported & gave_up.keys()}
     if own.keys() <= aborted:
         own = {rank: own.get(rank, end) for rank, end in _first_ends(events, knowledge).items()} or own
@@ -141,7 +147,8 @@ def _with_more(known: Ended, event: Observation) -> Ended:
 
 def _with_nameless(end: Ended, cause: str, events: Sequence[Observation]) -> Ended:
     """The end of the only rank that ended by itself, with what events tell that name no rank: its line, and bytes that differ."""
-    frame = end.frame or next((found for e in events if e.cause == cause and (found := _frame(e))), None)
+    frames = (_frame(e) for e in events if e.cause == cause)
+    frame = end.frame or next((f for f in frames if f and not is_others_code(f.file)), None)  # a launcher tells its own line
     sizes = next((e for e in events if RECEIVED in e.fields and not end.received), None)
     return replace(_with_more(end, sizes) if sizes else end, frame=frame)
 

@@ -58,6 +58,8 @@ def reason(odd: OddRank) -> str:
         f", since its last call at {datetime.fromtimestamp(odd.last_ns // 10**9, UTC):%Y-%m-%dT%H:%M:%SZ}" if odd.last_ns else ""
     )
     text = f"{odd.doing}{at(odd.place)}{last}; {waits}{missed}{at(odd.others)}{shown}"
+    if odd.late_looks:
+        text += f"; in {odd.late_looks} silence{'s' * (odd.late_looks != 1)} of the job before, they waited for it, too"
     return f"{text}; it was late to calls before, by {odd.late_s:.2g} s since no. {odd.since}" if odd.late_s else text
 
 

@@ -22,7 +22,7 @@ from forensics.ranks.case import RankCase
 from forensics.ranks.doing import doing, doing_since
 from forensics.ranks.late import Late
 from forensics.ranks.observation import LEFT_LOOP
-from forensics.ranks.threads import collective_name
+from forensics.ranks.threads import collective_name, in_collective
 from forensics.ranks.waits import Edge, Waits, row_beyond
 
 # Operations for which all ranks give tensors of one shape and type. Others may differ by rank, or have one list more at the root.
@@ -123,7 +123,7 @@ def with_difference(case: RankCase, found: Difference) -> tuple[OddRank, ...]:
     usual_rank, usual = min(found.usual.items())
     title = case.groups[found.group][usual_rank].title
     apart = found.odd.items() if found.kind != "left_out" else ()
-    left = {rank for rank, call in apart if _has_left_loop(case, rank, call) or has_left_loop(case, rank, usual_rank)}
+    left = {rank for rank, call in apart if _left_loop_at(case, rank, call) is not None or has_left_loop(case, rank, usual_rank)}
     made = []
     for rank, call in sorted(found.odd.items()):
         text = f"it called {_shown(call)} as no. {found.seq} of group {title}, where the others called {_shown(usual)}"
@@ -132,8 +132,7 @@ def with_difference(case: RankCase, found: Difference) -> tuple[OddRank, ...]:
         kind: Kind = "fewer_batches" if rank in left else found.kind
         text += f": {LEFT_LOOP}" if rank in left else ""
         edge = Edge(usual_rank, rank, found.group, usual, shown=True)
-        made.append(replace(_awaited(case, rank, edge, kind, text, found.usual), place=case.line_of(rank, call)))
-        made[-1] = replace(made[-1], proofs=(proof(case, rank, call), *made[-1].proofs))
+        made.append(_with_lines(case, _awaited(case, rank, edge, kind, text, found.usual), call, edge))
     return tuple(made)
 
 
@@ -158,15 +157,30 @@ def in_other_order(case: RankCase, found: Waits, rank: int, name: str, call: Cal
     how = "it enters the groups in another order, or left a call out"
     if beyond > 1:
         kind, how = "left_out", "it left that call out and went on"
-    if _has_left_loop(case, rank, call):
+    left_at = _left_loop_at(case, rank, call)
+    if left_at is not None and not _is_call_of_loop(case, rank, name, call, left_at):
         kind, how = "fewer_batches", LEFT_LOOP
     elif beyond <= 1 and not any(
         (r != rank or c.seq < call.seq) and c.op == call.op for r, group in case.groups[name].items() for c in group.calls
     ):
         kind, how = "other_call", "no other rank makes that call there"
     text = f"it waits in {mine}, while others wait for it in {theirs}: {how}"
-    base = _awaited(case, rank, edge, kind, text, found.waited_for(rank))
-    return replace(base, place=case.line_of(rank, call), proofs=(proof(case, rank, call), *base.proofs))
+    return _with_lines(case, _awaited(case, rank, edge, kind, text, found.waited_for(rank)), call, edge)
+
+
+def _with_lines(case: RankCase, odd: OddRank, call: Call, edge: Edge) -> OddRank:
+    """A rank with the line of its own call beside that of the rank that waits for it."""
+    place, others = case.lines_of(odd.rank, call, edge.rank, edge.call)
+    aborted = (end.frame for rank, end in sorted(case.ended.items()) if rank != odd.rank and end.received)
+    return replace(odd, place=place, others=others or next(aborted, None), proofs=(proof(case, odd.rank, call), *odd.proofs))
+
+
+def _is_call_of_loop(case: RankCase, rank: int, name: str, call: Call, depth: int) -> bool:
+    """Did the rank make calls of this group before by the lines inside of the frame `depth`, and those of no other group? Then it
+    is a call of the loop, and only came from elsewhere."""
+    inner = call.frames[: len(call.frames) - 1 - depth]
+    calls = ((g.name, c) for g in case.dumps[rank].groups for c in g.calls if c is not call)
+    return bool(case.own_frames(inner)) and {group for group, c in calls if c.frames[: len(inner)] == inner} == {name}
 
 
 def behind(case: RankCase, found: Waits, rank: int) -> OddRank:
@@ -207,6 +221,19 @@ def waited_for(case: RankCase, found: Waits, rank: int) -> OddRank:
         return base
     text = f"nothing shows what it does since it finished its last call, {_numbered(last)}"
     return replace(base, doing=text, place=own, proofs=(proof(case, rank, last), *base.proofs))
+
+
+def left_unrecorded(case: RankCase, found: Waits, rank: int) -> OddRank:
+    """A rank that waits in a call while most ranks wait in one that no dump has, as PyTorch does not record all."""
+    edge = next(e for e in found.edges if e.rank == rank)
+    title = case.groups[edge.group][rank].title
+    there = sorted({e.other for e in found.edges if e.rank == rank})
+    thread, end = case.threads.get(there[0]), case.gave_up.get(there[0])
+    call = collective_name(thread) if thread and in_collective(thread) else end.call if end else ""
+    others = case.own_frame(thread.frames) if thread else end.frame if end else None
+    text = f"it waits in {_numbered(edge.call)} of group {title}, and left out {call or 'the call'} in which the others wait"
+    place, shown = case.line_of(rank, edge.call), (proof(case, rank, edge.call), *((end.proof,) if end else ()))
+    return case.odd(rank, "left_out", text, call=call, place=place, others=others, waiting=tuple(there), proofs=shown)
 
 
 def on_device(case: RankCase) -> tuple[OddRank, ...]:
@@ -263,8 +290,9 @@ def place_of(case: RankCase, rank: int) -> Frame | None:
     return at.frame if at else case.own_frame(last.frames) if last else None
 
 
-def _has_left_loop(case: RankCase, rank: int, call: Call) -> bool:
-    """Was `call` made below every line from which a function called others that made the rank's calls before?
+def _left_loop_at(case: RankCase, rank: int, call: Call) -> int | None:
+    """The number of the frame, seen from the outermost one, that stands below every line from which its function called others
+    that made the rank's calls before; None where `call` has no such frame.
 
     step < epoch (train.py:97) < main, again and again, then finish < epoch (train.py:98) < main    -> it left the loop of epoch
 
@@ -277,9 +305,9 @@ def _has_left_loop(case: RankCase, rank: int, call: Call) -> bool:
         lines = {frames[depth].line for frames in before}
         if frame.line not in lines:
             is_below = frame is not own or all(case.own_frame(frames[::-1]) is not frames[depth] for frames in before)
-            return len(before) >= MIN_BEFORE and frame.line > max(lines) and is_below
+            return depth if len(before) >= MIN_BEFORE and frame.line > max(lines) and is_below else None
         before = [frames for frames in before if frames[depth].line == frame.line]
-    return False
+    return None
 
 
 def _is_same(one: Frame, other: Frame) -> bool:

@@ -23,6 +23,7 @@ from forensics.ranks.odd_ranks import (
     first_difference,
     in_other_order,
     late_rank,
+    left_unrecorded,
     on_device,
     place_of,
     waited_for,
@@ -155,8 +156,19 @@ def _odd(case: RankCase, found: Waits) -> tuple[OddRank, ...]:
     if found.behind:
         return tuple(behind(case, found, rank) for rank in sorted(found.behind))
     if roots := found.roots():
+        if left := _left_for_call(case, found, roots):
+            return tuple(left_unrecorded(case, found, rank) for rank in left)
         return tuple(waited_for(case, found, rank) for rank in _told_first(case, roots))
     return on_device(case)
+
+
+def _left_for_call(case: RankCase, found: Waits, roots: list[int]) -> list[int]:
+    """The ranks that wait for others, where those are more and wait themselves, in a call that no dump has: they left it out."""
+    waiting = sorted({edge.rank for edge in found.edges})
+    known = {case.line_of(edge.rank, edge.call) for edge in found.edges} | {place_of(case, rank) for rank in roots}
+    gave_up = [rank for rank in roots if (end := case.gave_up.get(rank)) and end.frame and end.frame not in known]
+    is_shared = all(rank in gave_up or case.in_other_collective(rank) for rank in roots)
+    return waiting if is_shared and len(waiting) < len(roots) and not case.missing else []
 
 
 def _told_first(case: RankCase, roots: list[int]) -> list[int]:

@@ -14,7 +14,7 @@ from forensics.model.ranks import Kind, OddRank
 from forensics.ranks.case import RankCase
 from forensics.ranks.ended import Ended
 
-FROM = {"all_reduce": 1, "all_gather": -1, "all_gather_into_tensor": -1}  # from which next rank of its ring gloo gets
+FROM = {"all_reduce": 1, "reduce": 1, "all_gather": -1, "all_gather_into_tensor": -1}  # from which rank gloo gets
 MIN_ALIKE = 2  # dumps of others that show one call, so that the one without a dump is the odd one
 OTHER_CALL = "it made another call than they, as with fewer batches, or where only some ranks come by"
 

@@ -7,12 +7,14 @@
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import chain
 
 from msgspec.structs import replace
 
 from forensics.capture.live_stacks import numbered as numbered_marks
 from forensics.capture.rank_dumps import TASK_PREFIX
+from forensics.database.tables import read_table
 from forensics.model.dumps import Frame
 from forensics.model.stacks import ProcessStacks, ThreadStack
 from forensics.readers.python.library_files import installed_package, is_library_file
@@ -34,6 +36,7 @@ WORKER_FILE = "utils/data/_utils/worker.py"
 HELPER_FILES = (WORKER_FILE, "multiprocessing/pool.py", "concurrent/futures/process.py", "multiprocessing/managers.py")
 OWN_PROGRAMS = ("forensics/capture/__main__.py", "forensics/__main__.py")
 GUARD_FILE = "forensics/capture/guard.py"
+OWN_PACKAGE = GUARD_FILE.partition("/")[0]
 UNNAMED_CALL = "a collective call"
 STARTING = "init_process_group"
 SHOWN_FRAMES = 4  # innermost ones that say what a thread does
@@ -108,15 +111,29 @@ def program_frames(frames: Sequence[Frame], files: Sequence[str] = (), packages:
     return [f for f in frames if f.line and installed_package(f.file) == package]
 
 
+def parting(one: Sequence[Frame], other: Sequence[Frame]) -> tuple[int, Frame, Frame] | None:
+    """The first frame, seen from the outermost one, at which two stacks are not at one line: its number, and both frames. Both
+    are given outermost first."""
+    return next(((n, a, b) for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
+
+
 def _is_of_program(file: str, files: Sequence[str], packages: Collection[str]) -> bool:
     """py-spy shortens paths: `train.py` stands for `/home/u/train.py`, `data/loader.py` for `/home/u/data/loader.py`, and
-    `queue.py` for one of Python's own."""
-    folder, is_in_folder, _ = file.partition("/")
+    `queue.py` for one of Python's own. Where no dump tells the files of the program, they are those of no known package."""
+    module, is_in_folder, _ = file.removesuffix(".py").partition("/")
     if file.startswith("/"):
         return file in files or file.endswith(".py")
-    if any(own.endswith("/" + file) for own in files) or (is_in_folder and folder in packages):
+    if any(own.endswith("/" + file) for own in files) or (is_in_folder and module in packages):
         return True
-    return not is_in_folder and file.endswith(".py") and file.removesuffix(".py") not in sys.stdlib_module_names
+    if (is_in_folder and files) or not file.endswith(".py") or module in sys.stdlib_module_names:
+        return False
+    return not is_in_folder or module not in _known_packages()
+
+
+@cache
+def _known_packages() -> frozenset[str]:
+    """The names by which programs import packages that are known, and that of this one."""
+    return frozenset({OWN_PACKAGE, *read_table("import_names")})
 
 
 def begun_at(thread: ThreadStack) -> Frame | None:
@@ -199,24 +216,27 @@ def _helper_order(one: ProcessStacks) -> tuple[bool, int]:
     return any(f.file.endswith(CHILD_FILE) for f in frames), one.pid or 0
 
 
-def of_one_moment(stacks: Iterable[ProcessStacks]) -> list[ProcessStacks]:
-    """Of stacks that were taken several times, those of each host's moment in which a process waits in a call and most stand
-    where they stand at another moment, too, then most wait, then most are there, then the last: before it they started or paused,
-    after it they gave up. Stacks without a moment stay."""
+def of_one_moment(stacks: Iterable[ProcessStacks], gave_up_at: Collection[str] = ()) -> list[ProcessStacks]:
+    """Of stacks that were taken several times, those of each host's moment in which a process waits in a call, and most wait at
+    the lines at which ranks gave up (`gave_up_at`), then most stand where they stand at another moment, too, then most wait, then
+    most are there, then the last: before it they started or paused, after it they gave up. Stacks without a moment stay."""
     given = list(stacks)
     frames = {id(one): thread.frames for one in given if (thread := at_work(one))}
     starts = {key for key, own in frames.items() if any(f.function == STARTING for f in own)}
     waits = [one for one in given if (t := at_work(one)) and waits_in_call(t) and id(one) not in starts]
     waiting = Counter((one.host, one.taken) for one in waits)
+    ending = Counter(
+        (one.host, one.taken) for one in waits if any(f.place in gave_up_at for f in program_frames(frames[id(one)])[:1])
+    )
     present = Counter((one.host, one.taken) for one in given)
     stood = Counter((one.host, one.pid, frames.get(id(one))) for one in given)
     steady = Counter((one.host, one.taken) for one in given if stood[one.host, one.pid, frames.get(id(one))] > 1)
-    best: dict[str, tuple[bool, int, int, int, float]] = {}
+    best: dict[str, tuple[bool, int, int, int, int, float]] = {}
     for one in given:
         if one.taken is not None:
             at = one.host, one.taken
-            key = waiting[at] > 0, steady[at] if waiting[at] else 0, waiting[at], present[at], one.taken
-            best[one.host] = max(best.get(one.host, (False, 0, 0, 0, 0.0)), key)
+            key = waiting[at] > 0, ending[at], steady[at] if waiting[at] else 0, waiting[at], present[at], one.taken
+            best[one.host] = max(best.get(one.host, key), key)
     return [one for one in given if one.taken is None or one.taken == best[one.host][-1]]
 
 

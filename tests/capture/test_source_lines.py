@@ -79,6 +79,31 @@ def test_of_the_variables_that_py_spy_shows_only_that_path_is_kept(tmp_path: Pat
     assert lines_of_spy(text.replace('50.npy"', '50..."'), os.getpid())[1:] == [f"forensics run: at {place}: it looks for path"]
 
 
+@pytest.mark.parametrize(
+    ("loop", "wanted"),
+    [
+        ("while not self.state.read_text():", "self.state"),
+        ("while name not in os.listdir(folder):", "folder"),
+        ("while not os.path.exists('done'):", "'done'"),
+        ("for n in range(9) if open(path) else ():", ""),
+    ],
+)
+def test_a_loop_that_reads_a_file_until_it_has_what_it_wants_looks_for_it(loop: str, wanted: str, tmp_path: Path) -> None:
+    (tmp_path / "t.py").write_text(f"{loop}\n    time.sleep(1)\n")
+    found = Sources("", str(tmp_path)).looked_for(("t.py", 2))
+    assert (ast.unparse(found) if found else "") == wanted
+
+
+def test_the_other_lines_of_a_function_with_the_same_call_are_told(tmp_path: Path) -> None:
+    branches = (
+        "if odd:\n        stats = agree(stats)\n        agree(len(x))\n    else:\n        agree(stats)\n        n = len(x)\n"
+    )
+    (tmp_path / "t.py").write_text(f"def step():\n    {branches}def other():\n    agree(stats)\n")
+    found = Sources("", str(tmp_path))
+    assert [found.same_calls(("t.py", line)) for line in (3, 4, 6, 7, 9)] == [[6], [], [3], [4], []]
+    assert source_lines(found, [("t.py", 3)], lambda _place, _name: "") == ["forensics run: at t.py:3: the same call at lines 6"]
+
+
 @pytest.mark.parametrize("path", ["/a\nb", "/" + "a" * MAX_PATH_CHARS, ""])
 def test_a_value_that_is_no_path_is_left_out(path: str, tmp_path: Path) -> None:
     (tmp_path / "t.py").write_text(PROGRAM)

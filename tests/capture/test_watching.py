@@ -96,7 +96,7 @@ def test_a_silence_longer_than_any_before_is_told_once(
 def test_shortly_before_the_time_limit_the_stacks_are_taken_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = watched(tmp_path, [], time_limit_s=time.time() + growth.STACKS_BEFORE_LIMIT_S / 2)
     taken: list[str] = []
-    monkeypatch.setattr(collecting.stacks, "take_stacks", lambda _, folder, _numbers: (taken.append(folder) or [], ""))
+    monkeypatch.setattr(collecting.stacks, "take_stacks", lambda _, folder, *_more: (taken.append(folder) or [], ""))
     made._watch_silence()
     made._watch_silence()
     assert taken == [made.bundle.path("stacks")]

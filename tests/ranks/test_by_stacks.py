@@ -1,5 +1,6 @@
 """Without a dump, the stacks of the ranks show who stands in a collective call, and who does not."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from msgspec.structs import replace
 from forensics.database import Database
 from forensics.model import Line
 from forensics.model.dumps import Frame
-from forensics.model.ranks import ProofPlace, RankPicture
+from forensics.model.ranks import ProofPlace, RankPicture, RankProcess
 from forensics.model.stacks import ProcessStacks
 from forensics.pipeline import analyze_paths
 from forensics.ranks import picture
@@ -488,6 +489,22 @@ def test_a_file_of_stacks_is_not_what_hung(tmp_path: Path, knowledge: Database) 
     assert found.subject is not None and found.subject.name.endswith("job.log")
 
 
+@pytest.mark.parametrize(("later_s", "verdict"), [(60, "no_crash"), (1, "crash")])
+def test_stacks_of_a_run_that_went_on_to_a_good_end_tell_no_standstill(
+    later_s: int, verdict: str, tmp_path: Path, knowledge: Database
+) -> None:
+    """Somebody looked at it. Files that were copied together tell nothing of what came first."""
+    (tmp_path / "stacks").mkdir()
+    for rank in range(3):
+        _, *rest = stack(rank, IN_CALL)
+        (tmp_path / "stacks" / f"rank{rank}.txt").write_text("\n".join(rest))
+        os.utime(tmp_path / "stacks" / f"rank{rank}.txt", (1_796_000_000, 1_796_000_000))
+    log = tmp_path / "job.log"
+    log.write_text("".join(f"step {i} loss {1 / (i + 1):.3f}\n" for i in range(9)) + "training complete\n")
+    os.utime(log, (1_796_000_000 + later_s, 1_796_000_000 + later_s))
+    assert analyze_paths([tmp_path], "case", knowledge).verdict == verdict
+
+
 def of_program(command: str, frames: str, pid: int) -> list[str]:
     """Stacks that tell neither rank nor parent, as a person takes them with py-spy."""
     head, _, *rest = stack(None, frames, pid)
@@ -597,6 +614,83 @@ def test_of_calls_that_were_made_crosswise_the_rank_that_came_by_an_unusual_line
     assert (odd.rank, odd.kind, "two groups" in odd.doing) == (4, "other_call", False)
 
 
+def crossed(line: int, same: int, helper: str, rank: int) -> list[str]:
+    """The stack of a rank that calls a helper at `line` of the function `step`, which makes the same call at the line `same`."""
+    head, *rest = stack(rank, f"{WAITS}|{helper} (/run/w.py:6)|step (/run/w.py:{line})|main (/run/w.py:24)")
+    return [head, *([f"forensics run: at /run/w.py:{line}: the same call at lines {same}"] if same else []), *rest]
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_of_calls_through_one_helper_that_is_crosswise_which_comes_from_the_line_of_another_branch(is_first: bool) -> None:
+    """Ranks 0 and 1 wait in the call of all for rank 2, which is in it by its other branch, while rank 3 waits for it in a pair."""
+    odd_line, pair, world = (12, 15, 16) if is_first else (15, 11, 12)
+    others = [crossed(world, odd_line, "agree", 0), crossed(world, odd_line, "agree", 1)]
+    third = crossed(pair, odd_line + 1, "agree", 3)
+    (odd,) = drawn(*others, crossed(odd_line, world, "agree", 2), third).odd
+    assert (odd.rank, odd.kind, odd.place and odd.place.line, odd.others and odd.others.line) == (
+        2,
+        "other_order",
+        odd_line,
+        pair,
+    )
+    unseen = drawn(*(crossed(line, 0, "agree", rank) for rank, line in enumerate((world, world, odd_line, pair))))
+    assert 2 in {odd.rank for odd in unseen.odd}
+
+
+@pytest.mark.parametrize(("line", "same", "kind"), [(12, 0, "other_order"), (19, 17, "other_order"), (19, 0, "other_call")])
+def test_the_line_of_a_call_through_a_helper_is_that_of_its_caller(line: int, same: int, kind: str) -> None:
+    """Behind the line of the others it may have left a call out, unless the function makes that call in another branch, too."""
+    usual = [crossed(16, 0, "agree", rank) for rank in (0, 1)]
+    (odd,) = drawn(*usual, crossed(line, same, "agree", 2)).odd
+    assert (odd.rank, odd.kind, odd.place and odd.place.line, odd.others and odd.others.line) == (2, kind, line, 16)
+
+
+def test_a_rank_whose_main_thread_ended_by_an_exception_is_told_by_the_log() -> None:
+    """A thread of it goes on, and the process with it."""
+    ending = stack(0, "_shutdown (/usr/lib/python3.11/threading.py:1590)")
+    writes = ['Thread 7 (idle): "writer"', "    get (/usr/lib/python3.11/queue.py:171)", "    run (/run/writer.py:18)"]
+    raised = Ended(
+        "it raised RuntimeError", Frame("/run/model.py", 14, "forward"), ProofPlace("job.log", 41, "..."), "code.shape"
+    )
+    for told, expected in ((raised, ("left", 14)), (replace(raised, frame=None), ("outside", 18))):
+        (odd,) = drawn([*ending, *writes], stack(1, IN_CALL), ends=Ends(own={0: told})).odd
+        assert (odd.rank, (odd.kind, odd.place and odd.place.line)) == (0, expected)
+
+
+def test_of_two_ranks_the_one_in_the_barrier_is_not_the_one_that_left_it_out() -> None:
+    barrier = f"{WAITS.replace('all_reduce', 'barrier')}|save (/run/w.py:18)"
+    for first in (0, 1):
+        (odd,) = drawn(stack(first, f"{WAITS}|save (/run/w.py:22)"), stack(1 - first, barrier)).odd
+        assert (odd.rank, odd.kind) == (first, "left_out")
+
+
+@pytest.mark.parametrize(("call", "kind"), [("backward", "fewer_batches"), ("all_reduce", "other_call")])
+def test_a_function_that_calls_the_model_has_a_loop_where_no_source_was_seen(call: str, kind: str) -> None:
+    inner = f"_engine_run_backward ({LIBRARY}/autograd/graph.py:9)|backward ({LIBRARY}/_tensor.py:5)"
+    usual = f"{inner if call == 'backward' else WAITS}|train_epoch (/run/w.py:18)|main (/run/w.py:39)"
+    (odd,) = drawn(stack(0, f"{WAITS}|main (/run/w.py:42)"), *(stack(n, usual) for n in (1, 2, 3))).odd
+    assert (odd.rank, odd.kind) == (0, kind)
+
+
+@pytest.mark.parametrize(("inner", "line"), [("store/table.py:21", 21), ("numpy/io.py:21", 18), ("json/decoder.py:21", 18)])
+def test_short_paths_of_folders_that_are_no_known_package_are_of_the_program(inner: str, line: int) -> None:
+    short = f"Table.write ({inner})|serve (server.py:18)"
+    waits = "all_reduce (torch/distributed/distributed_c10d.py:9)|serve (server.py:17)"
+    (odd,) = drawn(stack(0, waits), stack(1, short), stack(2, waits)).odd
+    assert (odd.rank, odd.place and odd.place.line) == (1, line)
+
+
+def test_the_one_rank_of_which_no_log_tells_that_it_waited_is_told(knowledge: Database) -> None:
+    gave_up = {n: Ended("it raised", Frame("/run/w.py", 9, "step"), ProofPlace("job.log", n, "..."), "") for n in (0, 2, 3)}
+    processes = {rank: RankProcess(100 + rank) for rank in range(4)}
+
+    def told(ranks: tuple[int, ...]) -> list[tuple[int, str]]:
+        found = picture([], (), Ends(gave_up={n: gave_up[n] for n in ranks}), processes, by_logs=True)
+        return [(odd.rank, odd.kind) for odd in found.odd] if found else []
+
+    assert (told((0, 2, 3)), told((0, 2))) == ([(1, "elsewhere")], [])
+
+
 @pytest.mark.parametrize("states", [("active+gil", "active+gil"), ("idle", "active+gil"), ("active+gil",)])
 def test_a_thread_that_holds_the_lock_in_each_look_keeps_its_rank_from_going_on(states: tuple[str, ...]) -> None:
     looks = []
@@ -691,6 +785,29 @@ def test_a_wait_of_no_name_beside_a_rank_that_computes_is_one_for_a_call_made_be
     waits = stack(2, "<listcomp> (/run/comm.py:27)|main (/run/w.py:9)", kernel="futex")
     (odd,) = drawn(stack(0, IN_CALL), stack(1, LOADS, state="active+gil"), waits).odd
     assert (odd.rank, odd.kind) == (1, "computes")
+
+
+@pytest.mark.parametrize(("line", "odd_rank"), [(14, 2), (99, 0)])
+def test_of_several_moments_that_counts_in_which_ranks_wait_where_they_gave_up(line: int, odd_rank: int) -> None:
+    """Two looks at the start, when rank 0 prepares and the others wait for it, and one at the hang, which rank 2 brought about."""
+    prepares = f"{WAITS}|prepare (/run/train.py:4)"
+    looks = [*_look(10, LOADS, prepares, prepares), *_look(20, LOADS, prepares, prepares), *_look(50, IN_CALL, IN_CALL, LOADS)]
+    gave_up = {0: Ended("it raised", Frame("/run/train.py", line, "train"), ProofPlace("job.log", 3, "Timed out"), "")}
+    found = drawn(*looks, ends=Ends(gave_up=gave_up))
+    shown = {row.rank for row in found.rows if row.state in ("elsewhere", "outside")}
+    assert shown == {odd_rank}
+
+
+@pytest.mark.parametrize(("first", "since", "told"), [(LOADS, 2, 1), (LOADS, 31, 0), (IN_CALL, 2, 0)])
+def test_a_rank_for_which_the_others_waited_before_the_job_went_on_was_late_before(first: str, since: int, told: int) -> None:
+    """Two looks at one silence show one wait."""
+
+    def silent(moment: int, begun: int, *places: str) -> list[list[str]]:
+        return [[f"{head}, silent since 2026-11-30T07:29:{begun:02d}+00:00", *rest] for head, *rest in _look(moment, *places)]
+
+    looks = [*silent(10, since, IN_CALL, first, IN_CALL), *silent(40, 31, IN_CALL, LOADS, IN_CALL)]
+    (odd,) = drawn(*looks, *silent(50, 31, IN_CALL, LOADS, IN_CALL)).odd
+    assert (odd.rank, odd.late_looks, "in 1 silence of the job before" in reason(odd)) == (1, told, bool(told))
 
 
 def test_a_look_at_the_start_says_nothing_of_a_rank_that_is_late(tmp_path: Path, knowledge: Database) -> None:

@@ -85,6 +85,12 @@ def test_an_abort_is_brought_about_by_the_rank_that_ended_first(knowledge: Datab
     assert ended_ranks([lost, abort, first_end(1, signal=6)], {}, knowledge).own.keys() == {1}
 
 
+def test_one_event_of_equal_lines_tells_of_all_ranks_that_gave_up(knowledge: Database) -> None:
+    lines = [Proof("job.log", n, f"[rank{n}]: RuntimeError: Timed out waiting 32000ms", "", "strong") for n in (0, 3)]
+    gave_up = replace(end(0, {"rank": 0}), cause="distributed.timeout", proofs=tuple(lines))
+    assert ended_ranks([gave_up], {}, knowledge).gave_up.keys() == {0, 3}
+
+
 def test_that_a_rank_stands_still_is_no_end(knowledge: Database) -> None:
     still = replace(end(4, {"rank": 1}), cause="process.stalled")
     assert not ended_ranks([still], {}, knowledge).own
@@ -96,11 +102,17 @@ def test_names_of_sources_tell_ranks_where_logs_tell_none(knowledge: Database) -
     assert ended_ranks([*events, end(4, {"rank": 1})], {}, knowledge, {"out/worker_2.log": 2}).own.keys() == {1}
 
 
-@pytest.mark.parametrize(("cause", "line"), [("process.abort", 49), ("code.exception", None)])
+AGENT = "/venv/lib/python3.11/site-packages/torch/distributed/launcher/api.py"  # a launcher tells its own line
+
+
+@pytest.mark.parametrize(
+    ("cause", "file", "line"),
+    [("process.abort", "/run/w.py", 49), ("code.exception", "/run/w.py", None), ("process.abort", AGENT, None)],
+)
 def test_a_dump_without_a_rank_tells_the_line_of_the_one_rank_that_ended_so(
-    cause: str, line: int | None, knowledge: Database
+    cause: str, file: str, line: int | None, knowledge: Database
 ) -> None:
-    dumped = {"python_file": "/run/w.py", "python_line": 49, "python_function": "share"}
+    dumped = {"python_file": file, "python_line": 49, "python_function": "share"}
     abort = replace(end(4, {"rank": 1, "signal": 6}), cause="process.abort")
     (only,) = ended_ranks([abort, replace(end(5, dumped), cause=cause)], {}, knowledge).own.values()
     assert (only.frame and only.frame.line) == line

@@ -100,6 +100,7 @@ def test_groups_in_another_order() -> None:
         ("step", "swap", 96, "other_order"),
         ("step", "", 98, "fewer_batches"),
         ("", "", 98, "other_order"),
+        ("step b", "b", 98, "other_order"),  # the call of this group alone, from another line than before
     ],
 )
 def test_a_call_behind_the_loop_is_no_other_order(usual_function: str, function: str, line: int, kind: str) -> None:
@@ -109,7 +110,9 @@ def test_a_call_behind_the_loop_is_no_other_order(usual_function: str, function:
         inner = (Frame("/run/train.py", 30, name),) if name else ()
         return replace(one, frames=(*inner, Frame("/run/train.py", loop, "epoch"), Frame("/run/train.py", 200, "main")))
 
-    a, b = ([at(call(n, at=n + k), usual_function, 97) for n in range(1, 6)] for k in (0.0, 0.1))
+    usual_function, _, of_b = usual_function.partition(" ")
+    names = (usual_function, 0.0), (of_b or usual_function, 0.1)
+    a, b = ([at(call(n, at=n + k), name, 97) for n in range(1, 6)] for name, k in names)
     last = at(call(6, at=6, pending=True), usual_function, 97)
     usual = [dump(r, group("a", [*a, last], [0, 1, 2]), group("b", b, [0, 1, 2])) for r in (0, 2)]
     other = dump(1, group("a", a, [0, 1, 2]), group("b", [*b, at(last, function, line)], [0, 1, 2]))
@@ -412,6 +415,38 @@ def test_where_a_dump_was_cut_short_of_its_lines_the_stack_tells_that_of_the_cal
     (found,) = odd(dumps, stacks=read_stacks([Line(n, line) for n, line in enumerate(text, 1)], "stacks"))
     assert (found.rank, found.kind) == (1, "other_call")
     assert (found.place and found.place.line, found.others and found.others.line) == (21, 20)
+
+
+def test_the_line_of_a_call_through_a_helper_is_that_of_its_caller() -> None:
+    def at(one: Call, caller: int) -> Call:
+        return replace(one, frames=(Frame("/run/w.py", 6, "agree"), Frame("/run/w.py", caller, "step")))
+
+    usual = [at(call(1), 15), at(call(2, pending=True), 15)]
+    (found,) = odd(job({0: usual, 1: [at(call(1), 15), at(call(2, "broadcast", pending=True), 12)], 2: usual}))
+    assert [found.place and found.place.line, found.others and found.others.line] == [12, 15]
+
+
+def test_where_a_dump_has_no_lines_those_are_told_at_which_ranks_gave_up_or_ended() -> None:
+    def bare(inputs: str) -> Call:
+        return replace(call(1, pending=True, inputs=inputs), frames=())
+
+    calls = {0: [bare("Float[8]")], 1: [bare("Float[4]")], 2: [bare("Float[8]")]}
+    ends = {n: Ended("", Frame("/run/w.py", 20 + n, "step"), ProofPlace("job.log", n, ""), "", received=n) for n in (0, 1)}
+    (found,) = odd(job(calls), ends=Ends(gave_up={1: ends[1]}))
+    assert (found.kind, found.place and found.place.line, found.others) == ("other_shape", 21, None)
+    (found,) = odd(job(calls), ends=Ends(own={0: replace(ends[0], received=9)}))
+    assert (found.place, found.others and found.others.line) == (None, 20)
+
+
+@pytest.mark.parametrize(("line", "told"), [(30, (1, "left_out", 10, 30)), (10, None)])
+def test_a_rank_that_waits_alone_left_out_the_call_of_the_others_that_no_dump_has(line: int, told: tuple[object, ...]) -> None:
+    """PyTorch records no monitored_barrier. Where the others gave up at the line of the call in which one waits, they came late."""
+    before = [call(1), call(2)]
+    gave_up = {n: Ended("it raised", Frame("/run/train.py", line, "step"), ProofPlace("job.log", n, ""), "") for n in (0, 2)}
+    waits = call(3, pending=True)
+    found = odd(job({0: before, 1: [*before, waits], 2: before}, "gloo"), ends=Ends(gave_up=gave_up))
+    shown = [(o.rank, o.kind, o.place and o.place.line, o.others and o.others.line) for o in found]
+    assert shown == [told] if told else {o.rank for o in found} == {0, 2}
 
 
 def test_a_rank_that_left_out_the_call_of_its_own_group_is_odd_and_not_those_that_wait_there() -> None:

@@ -2,9 +2,11 @@
 
 import pytest
 
+from forensics.model import Line, Observation
 from forensics.model.ranks import RankProcess, process_text
 from forensics.ranks.ended import rank_of, rank_processes
 from forensics.readers.identity.entity_ids import EntityIds
+from forensics.readers.python.process_stacks import read_stacks
 
 ON_TWO_HOSTS = {3: RankProcess(4711, "gpu-04"), 11: RankProcess(4711, "gpu-05.cluster"), 12: RankProcess(4712)}
 
@@ -18,6 +20,20 @@ def test_lines_that_name_a_rank_and_its_pid_add_up() -> None:
         EntityIds("job.log", pid=4900, rank=4),  # after a restart, on a host that is unknown
     ]
     assert rank_processes(told, []) == {3: RankProcess(4711, "gpu-04", 2), 4: RankProcess(4900)}
+
+
+def test_a_helper_that_a_log_tells_with_its_rank_is_not_the_process_of_the_rank() -> None:
+    """A worker of a data loader has the rank in its environment."""
+    worker = Observation("end", None, "strong", "job.log", 9, 9, (), {"rank": 1, "pid": 6980})
+    lines = [
+        "forensics run: stacks of pid 6929 (python), rank 1",
+        'Thread 6929 (idle): "MainThread"',
+        "    train (/run/train.py:7)",
+    ]
+    stacks = read_stacks([Line(n, line) for n, line in enumerate(lines, 1)], "stacks/6929.txt")
+    assert rank_processes([], [worker]) == {1: RankProcess(6980)}
+    assert rank_processes([], [worker], stacks) == {1: RankProcess(6929)}
+    assert rank_processes([EntityIds("job.log", pid=6930, rank=1)], [worker], stacks) == {1: RankProcess(6930)}
 
 
 @pytest.mark.parametrize(

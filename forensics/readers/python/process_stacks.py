@@ -55,7 +55,9 @@ class _Open(Struct):
     command: str = ""
     loops: dict[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
     looks: dict[str, str] = field(default_factory=dict)
+    same_calls: dict[str, tuple[int, ...]] = field(default_factory=dict)
     threads: list[ThreadStack] = field(default_factory=list)
+    silent_since: float | None = None
 
 
 def process_stacks(scan: Scan) -> tuple[ProcessStacks, ...]:
@@ -107,6 +109,8 @@ def _add_source(current: _Open, text: str) -> None:
     if found := PATTERNS.in_loops.match(text):
         spans = (span.split("-") for span in found["spans"].split(", "))
         current.loops[found["place"]] = tuple((int(first), int(last)) for first, last in spans)
+    elif found := PATTERNS.same_calls.match(text):
+        current.same_calls[found["place"]] = tuple(map(int, found["lines"].split(", ")))
     elif found := PATTERNS.looks_for.match(text):
         current.looks[found["place"]] = found["path"] or found["variable"]
 
@@ -125,8 +129,9 @@ def _process(text: str) -> _Open | None:
         rank = int(found["rank"]) if found["rank"] else None
         host = normalise_host(found["host"] or "")
         child = (int(found["child"]), int(found["parent"])) if found["child"] else None
-        taken = datetime.fromisoformat(found["taken"]).timestamp() if found["taken"] else None
-        return _Open(pid=int(found["pid"]), rank=rank, host=host, kernel=found["kernel"] or "", child=child, taken=taken)
+        taken, silent = (datetime.fromisoformat(at).timestamp() if at else None for at in (found["taken"], found["silent"]))
+        kernel = found["kernel"] or ""
+        return _Open(pid=int(found["pid"]), rank=rank, host=host, kernel=kernel, child=child, taken=taken, silent_since=silent)
     if found := PATTERNS.process.match(text):
         return _Open("py-spy", int(found["pid"]), command=found["command"])
     return _Open() if DUMP_PATTERNS.dump_head.match(text) else None
@@ -137,8 +142,10 @@ def _joined(first: _Open, second: _Open) -> _Open:
     pid = second.pid if second.pid is not None else first.pid
     rank = second.rank if second.rank is not None else first.rank
     kernel, child, taken = second.kernel or first.kernel, second.child or first.child, second.taken or first.taken
-    source = first.loops | second.loops, first.looks | second.looks
-    return _Open(second.tool or first.tool, pid, rank, second.host or first.host, kernel, child, taken, second.command, *source)
+    source = first.loops | second.loops, first.looks | second.looks, first.same_calls | second.same_calls
+    given = kernel, child, taken, second.command, *source
+    since = second.silent_since or first.silent_since
+    return _Open(second.tool or first.tool, pid, rank, second.host or first.host, *given, silent_since=since)
 
 
 def _thread(text: str, line: Line) -> tuple[str, str, str, Line] | None:
@@ -162,7 +169,7 @@ def _frame(text: str) -> Frame | None:
 
 
 def _closed(one: _Open, source: str) -> ProcessStacks:
-    given = one.host, one.kernel, one.child, one.taken, one.command, one.loops, one.looks
+    given = one.host, one.kernel, one.child, one.taken, one.command, one.loops, one.looks, one.same_calls, one.silent_since
     return ProcessStacks(source, one.tool, one.pid, one.rank, tuple(one.threads), *given)
 
 

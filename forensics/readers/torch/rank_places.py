@@ -37,13 +37,19 @@ def reporting_ranks(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str]
     tagged = [(int(m["rank"]), text) for text in lines if (m := PATTERNS.rank_tag.search(text)) and m["rank"]]
     reports = {rank for rank, text in tagged if PATTERNS.timed_out.search(text)} | {int(str(facts["rank"]))}
     lost = {rank for rank, text in tagged if PATTERNS.lost_peer.search(text)}  # they waited, too, until another one gave up
-    others = ({rank for rank, _ in tagged} | _teed_ranks(lines)) - reports - lost
+    listed = {int(m["rank"]) for text in lines if (m := PATTERNS.table_rank.match(text))}  # by torchrun, at the end
+    others = ({rank for rank, _ in tagged} | listed | _teed_ranks(lines)) - reports - lost
     said = "rank " if len(reports) == 1 else "ranks "
     text = f"{said}{number_ranges(reports)} {'reports' if len(reports) == 1 else 'report'} it"
     if others and len(others) < MAX_QUIET_RANKS:
         quiet = number_ranges(others)
         return {"reporters": f"{text}, {'rank' if len(others) == 1 else 'ranks'} {quiet} not", QUIET_RANKS: quiet}
     return {"reporters": text} if len(reports) > 1 else {}
+
+
+def tagged_ranks(proofs: Sequence[Proof]) -> set[int]:
+    """The ranks whose tags stand in lines: equal lines of several ranks are one event."""
+    return {int(m["rank"]) for p in proofs for m in PATTERNS.rank_tag.finditer(p.text) if m["rank"]}
 
 
 def _teed_ranks(lines: Sequence[str]) -> set[int]:
