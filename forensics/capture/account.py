@@ -171,11 +171,9 @@ def _silence(collector: Collector, end: float) -> list[str]:
     spell = collector.silence.spell
     if spell is None or end - spell[1] > MAX_STALL_TO_END_S:
         return []
-    refused = "".join(f"; no stacks were taken: {c['why']}" for c in collector.unavailable if c["what"] == "stacks")
-    sentences = [f"no output came for {duration_text(min(spell[1], end) - spell[0])} before the end{refused}"]
-    return sentences + [
-        f"in that silence pid {s['pid']} ({s['comm']}) stood in {s['at']}" for s in collector.stacks[:8] if s["at"]
-    ]
+    stood = [f"in that silence pid {s['pid']} ({s['comm']}) stood in {s['at']}" for s in collector.stacks[:8] if s["at"]]
+    refused = [f"no stacks were taken: {c['why']}" for c in collector.unavailable if c["what"] == "stacks"]
+    return [f"no output came for {duration_text(min(spell[1], end) - spell[0])} before the end", *(stood or refused)]
 
 
 def _limits(

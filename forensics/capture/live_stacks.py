@@ -33,6 +33,7 @@ SPY_LINE_PATTERN = re.compile(r"(?:Process \d|Python v|Thread |    [^\s].*\(.+\)
 SPY_VARIABLE_PATTERN = re.compile(r"^ {12}([A-Za-z_]\w{0,60}): (\d{1,5})$")  # a variable, as py-spy shows it with --locals
 JOB_NAMES = ("SLURM_JOB_ID", "TORCHELASTIC_RUN_ID", "PBS_JOBID", "LSB_JOBID", "RAY_JOB_ID")
 MAX_LIVE_PROCESSES = 512  # of one host: eight ranks with sixty loaders each
+NO_PYTHON = "Failed to find python version"  # what py-spy says of a program that is no Python
 AT_ONCE = 4  # py-spy takes little, and the job needs the cores
 ONE_DUMP_S = 5.0  # of one process; py-spy answers at once unless its memory is swapped out
 WHOLE_S = 45.0  # of one host
@@ -265,8 +266,14 @@ def _dump(command: str, process: dict[str, Any], end: float) -> tuple[str, str]:
             return "", f"py-spy: {type(error).__name__}"
         if done.returncode == 0 and done.stdout:
             return done.stdout.decode("utf-8", "replace"), ""
-        why = "py-spy: " + (done.stderr.decode("utf-8", "replace").strip().splitlines() or ["refused"])[0][:200]
+        why = refusal(done.stderr.decode("utf-8", "replace"))
     return "", why
+
+
+def refusal(error: str) -> str:
+    """Why py-spy gave no stacks, by what it printed; empty for a program that is no Python, as `timeout` and the shell before it."""
+    first = (error.strip().splitlines() or ["refused"])[0]
+    return "" if NO_PYTHON in first else f"py-spy: {first[:200]}"
 
 
 if __name__ == "__main__":

@@ -150,9 +150,9 @@ def _finish(dump: subprocess.Popen[str] | str, wait_s: float) -> tuple[str, str]
         except (OSError, subprocess.SubprocessError) as failed:
             dump.kill()
             return "", f"py-spy: {type(failed).__name__}"
-    if dump.returncode or not out:
-        return "", f"py-spy: {(error.strip().splitlines() or ['refused'])[0][:200]}"
-    return out, ""
+    from forensics.capture.live_stacks import refusal
+
+    return ("", refusal(error)) if dump.returncode or not out else (out, "")
 
 
 def _resume(pid: int, before: proc.Stat | None) -> None:
