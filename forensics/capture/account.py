@@ -4,6 +4,7 @@
     [2026-08-22T03:00:07.130000+00:00] forensics run: signal 9 (SIGKILL) was sent to pid 4713 (python3) by pid 880 (earlyoom)
     [2026-08-22T03:00:08.000000+00:00] forensics run: memory group /job counted 1 kill and 35 refusals; limit 200.0 MiB
     [2026-08-22T03:00:08.000000+00:00] forensics run: the host counted 1 memory kill; at least 71 % of its 23.5 GiB were available
+    [2026-08-22T03:00:08.000000+00:00] forensics run: pid 4711 (python3) could not go on: each of its 3 threads waited ...
     [2026-08-22T03:00:08.000000+00:00] forensics run: limits of the command: address space 2929.7 MiB, open files 1024
     [2026-08-22T03:00:08.000000+00:00] forensics run: local times are UTC+02:00 (CEST)
     [2026-08-22T03:00:08.000000+00:00] forensics run: the command, pid 4711 (python3), ended with exit status 1 after 14.2 s
@@ -59,7 +60,8 @@ def closing_lines(collector: Collector, status: int | None) -> list[str]:
         lines.append((sent["time"], _signal(sent)))
     lines_in_order = [(at, text) for at, text in sorted(lines, key=lambda x: x[0])]
     lines_in_order += [
-        (end, text) for text in (*_groups(collector), *_host(collector), *_places(collector), *_silence(collector, end))
+        (end, text)
+        for text in (*_groups(collector), *_host(collector), *_places(collector), *_silence(collector, end), *_stuck(collector))
     ]
     lines_in_order += [(end, text) for text in _limits(collector, notable, end, root, ranks)]
     lines_in_order += [(end, text) for text in _bounds(collector.limits)]
@@ -174,6 +176,16 @@ def _silence(collector: Collector, end: float) -> list[str]:
     stood = [f"in that silence pid {s['pid']} ({s['comm']}) stood in {s['at']}" for s in collector.stacks[:8] if s["at"]]
     refused = [f"no stacks were taken: {c['why']}" for c in collector.unavailable if c["what"] == "stacks"]
     return [f"no output came for {duration_text(min(spell[1], end) - spell[0])} before the end", *(stood or refused)]
+
+
+def _stuck(collector: Collector) -> list[str]:
+    """The processes that could not go on when their stacks were taken last."""
+    return [
+        f"pid {one['pid']} ({one['comm']}) could not go on: each of its {one['stuck']} threads waited for another one of them, "
+        f"without a time limit; its main thread stood in {one['at']}"
+        for one in collector.stacks
+        if "stuck" in one
+    ]
 
 
 def _limits(
