@@ -191,7 +191,7 @@ def _inside(thread: ThreadStack, own: Frame | None) -> tuple[Frame, ...]:
     return thread.frames[: next((n for n, f in enumerate(thread.frames) if f is own), len(thread.frames))]
 
 
-STUCK = "it cannot go on: each of its {} threads waits for another one of them, without a time limit"
+CANNOT_GO_ON = "it cannot go on: each of its {} threads waits for another one of them, without a time limit"
 IN_COLLECTIVE = "it waits in a collective call"
 PROCESS_STATES = {
     "R": "it computes",
@@ -239,7 +239,7 @@ def _standing(one: LiveProcess) -> Standing:
     done = doing_of(thread, "", own)
     place = own or (done.frame if done else thread.frames[0])
     doing = IN_COLLECTIVE if done is None else done.text if done.kind != "outside" else wait_text(one.call, done.text)
-    doing = STUCK.format(one.stuck) if one.stuck else doing
+    doing = CANNOT_GO_ON.format(one.stuck) if one.stuck else doing
     beside = (t for t in stacks[0].threads if t is not thread and t.name != LISTENER and program_frames(t.frames))
     others = tuple((t.name, tuple(_shown(t))) for t in beside)
     frames = tuple(_shown(thread))
