@@ -54,7 +54,8 @@ def closing_lines(collector: Collector, status: int | None) -> list[str]:
     lines: list[tuple[float, str]] = []
     children, ranks = collector.tree.child_numbers(), collector.tree.ranks()
     notable = _notable_ends(collector, {*children, *ranks})
-    for found in notable:
+    early = [] if root and root.get("exit_code") == 0 else _well_ended(collector, ranks)
+    for found in [*early, *notable]:
         lines.append((found["end"], _process(found, ranks.get(found["pid"], ""), children.get(found["pid"]))))
     for sent in collector.relevant_signals()[:MAX_ACCOUNT_SIGNALS]:
         lines.append((sent["time"], _signal(sent)))
@@ -75,6 +76,14 @@ def _notable_ends(collector: Collector, members: Container[int]) -> list[dict[st
     are ranks, or may be, because multiprocessing started them."""
     found = [e for e in collector.tree.ends if e["pid"] != collector.root and _is_notable(e, members)]
     return found if len(found) <= MAX_ACCOUNT_ENDS else [*found[: MAX_ACCOUNT_ENDS // 2], *found[-MAX_ACCOUNT_ENDS // 2 :]]
+
+
+def _well_ended(collector: Collector, ranks: dict[int, str]) -> list[dict[str, Any]]:
+    """The ranks that ended with exit status 0 while others went on, which then wait for them or lose them."""
+    ends = [e for e in collector.tree.ends if e["pid"] in ranks and e.get("ppid") not in ranks]
+    still = ranks.keys() & collector.tree.living.keys()
+    last = max((e["end"] for e in ends), default=0.0)
+    return [e for e in ends if e.get("exit_code") == 0 and (still or e["end"] < last)][:MAX_ACCOUNT_ENDS]
 
 
 def _is_notable(end: dict[str, Any], members: Container[int]) -> bool:

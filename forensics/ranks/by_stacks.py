@@ -109,7 +109,9 @@ def picture_of_ends(case: RankCase) -> RankPicture | None:
     left = (
         (rank, end, {"place": end.frame, "proofs": (end.proof,), "cause": end.cause}) for rank, end in sorted(case.ended.items())
     )
-    odd = of_other_size(case) or tuple(case.odd(r, "left", end.text, waiting=waiting, **more) for r, end, more in left)
+    odd = of_other_size(case) or tuple(
+        case.odd(r, "ended_well" if end.is_well else "left", end.text, waiting=waiting, **more) for r, end, more in left
+    )
     rows = []
     for rank in range(max([case.world, *(r + 1 for r in waiting)])):
         process, end = case.process(rank), case.ended.get(rank) or case.gave_up.get(rank)

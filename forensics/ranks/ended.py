@@ -20,7 +20,7 @@ from forensics.model.ranks import ProofPlace, RankProcess
 from forensics.model.stacks import ProcessStacks
 from forensics.ranks.observation import GONE, RANKS_RECORD
 from forensics.ranks.threads import is_ranks_own
-from forensics.readers.capture.first_end import FIRST_END
+from forensics.readers.capture.first_end import FIRST_END, is_well_end
 from forensics.readers.identity.entity_ids import EntityIds, entity_ids, same_host
 
 
@@ -65,7 +65,7 @@ MAX_SAID_CHARS = 120  # chosen by hand: of a message that stands inside a senten
 class Ended(Struct, frozen=True):
     """How a rank ended. `frame`: the line of the program, where it is known. `cause`: of the event that tells the end; empty for
     an end that a wait for others can bring about, as an abort. `received`, `expected`: bytes of a collective call, where they
-    differ; `call`: the function of PyTorch that made it."""
+    differ; `call`: the function of PyTorch that made it. `is_well`: with exit status 0, while others went on."""
 
     text: str
     frame: Frame | None
@@ -74,6 +74,7 @@ class Ended(Struct, frozen=True):
     received: int = 0
     expected: int = 0
     call: str = ""
+    is_well: bool = False
 
 
 class Ends(Struct, frozen=True):
@@ -151,8 +152,9 @@ def _first_ends(events: Iterable[Observation], knowledge: Database) -> dict[int,
     first, unless a signal ended it."""
     waits = {e.cause for e in events if (cause := knowledge.causes.get(e.cause or "")) and WAITS_FOR_PEER in cause.traits}
     lost = {cause for cause in waits if cause and knowledge.records[RANKS_RECORD][GONE].is_beside(cause)}
-    ends = [e for e in events if e.kind == FIRST_END and ("signal" in e.fields if waits - lost else waits)]
-    return {int(str(e.fields.get("rank", e.fields.get("child_no")))): Ended(_text(e), None, _place(e), "") for e in ends}
+    ends = [e for e in events if e.kind == FIRST_END and ("signal" in e.fields or is_well_end(e) if waits - lost else waits)]
+    ranks = (int(str(e.fields.get("rank", e.fields.get("child_no")))) for e in ends)
+    return {r: Ended(_text(e), None, _place(e), "", is_well=is_well_end(e)) for r, e in zip(ranks, ends, strict=True)}
 
 
 def _by_children(events: Sequence[Observation], processes: Mapping[int, RankProcess], names: Mapping[str, int]) -> dict[int, int]:
@@ -199,6 +201,8 @@ def _text(event: Observation) -> str:
         return "it was ended at its limit of processor time"
     if signal := fields.get("signal_name", fields.get("signal")):
         return f"it was ended by signal {signal}" if isinstance(signal, int) else f"it was ended by {signal}"
+    if is_well_end(event):
+        return "it ended well (exit status 0) while others went on"
     if isinstance(code := fields.get("exit_code"), int):
         name = Signals(-code).name if -code in set(Signals) else f"signal {-code}"
         return f"it was ended by {name}" if code < 0 else f"it ended with exit status {code}"

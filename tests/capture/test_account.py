@@ -84,6 +84,18 @@ def test_the_schedulers_time_limit_is_told_where_the_job_reached_it() -> None:
     assert account._limits(collector, [], 100.0, None, {}) == []
 
 
+def test_a_rank_that_ended_well_is_told_where_others_went_on() -> None:
+    ends = [{"pid": pid, "ppid": parent, "exit_code": code, "end": at} for pid, parent, code, at in
+            [(11, 8, 0, 2.0), (8, 1, 0, 3.0), (9, 1, 0, 4.0), (10, 1, 1, 5.0)]]  # fmt: skip
+    collector: Any = SimpleNamespace(tree=SimpleNamespace(ends=ends, living={}))
+    ranks = {8: "0", 9: "1", 10: "2", 11: "0"}
+    assert [e["pid"] for e in account._well_ended(collector, ranks)] == [8, 9]  # 11 is a helper of rank 0
+    collector.tree.ends = ends[:3]
+    assert [e["pid"] for e in account._well_ended(collector, ranks)] == [8]  # nobody went on when the last one ended
+    collector.tree.living = {10: None}
+    assert [e["pid"] for e in account._well_ended(collector, ranks)] == [8, 9]
+
+
 @pytest.mark.parametrize(
     ("end", "told"),
     [
