@@ -109,9 +109,7 @@ def picture_of_ends(case: RankCase) -> RankPicture | None:
     left = (
         (rank, end, {"place": end.frame, "proofs": (end.proof,), "cause": end.cause}) for rank, end in sorted(case.ended.items())
     )
-    odd = of_other_size(case) or tuple(
-        case.odd(r, "ended_well" if end.is_well else "left", end.text, waiting=waiting, **more) for r, end, more in left
-    )
+    odd = of_other_size(case) or tuple(case.odd(r, end.kind, end.text, waiting=waiting, **more) for r, end, more in left)
     rows = []
     for rank in range(max([case.world, *(r + 1 for r in waiting)])):
         process, end = case.process(rank), case.ended.get(rank) or case.gave_up.get(rank)
@@ -187,7 +185,7 @@ def _odd(
         outside = [(rank, one) for rank, one in outside if not (one.is_inner and one.text in UNCLEAR_WAITS)] or outside
         return tuple(made(rank, one.kind, one.text, (one.frame, usual.frame), one.proofs) for rank, one in outside)
     if ended := [(rank, case.ended[rank]) for rank in missing if rank in case.ended]:
-        return tuple(made(rank, "left", end.text, (end.frame, usual.frame), (end.proof,), end.cause) for rank, end in ended)
+        return tuple(made(rank, end.kind, end.text, (end.frame, usual.frame), (end.proof,), end.cause) for rank, end in ended)
     other = parted or {rank: _difference(one, usual) for rank, one in waiting.items() if one.place != usual.place}
     if gone := () if other else tuple(made(rank, "no_dump", NO_STACK, (None, usual.frame), ()) for rank in missing):
         return gone

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from forensics.database import HEALTHY, Cause, Database, signal_outcome
 from forensics.model import Observation
 from forensics.model.dumps import Frame
-from forensics.model.ranks import ProofPlace, RankProcess
+from forensics.model.ranks import Kind, ProofPlace, RankProcess
 from forensics.model.stacks import ProcessStacks
 from forensics.ranks.observation import GONE, RANKS_RECORD
 from forensics.ranks.threads import is_ranks_own
@@ -75,6 +75,11 @@ class Ended(Struct, frozen=True):
     expected: int = 0
     call: str = ""
     is_well: bool = False
+
+    @property
+    def kind(self) -> Kind:
+        """How it keeps others waiting."""
+        return "ended_well" if self.is_well else "left"
 
 
 class Ends(Struct, frozen=True):
@@ -149,10 +154,10 @@ def _with_nameless(end: Ended, cause: str, events: Sequence[Observation]) -> End
 
 def _first_ends(events: Iterable[Observation], knowledge: Database) -> dict[int, Ended]:
     """The rank that ended before others lost their connection to it. Where others only ran out of time, it may have done so
-    first, unless a signal ended it."""
+    first, unless a signal ended it, or it ended well."""
     waits = {e.cause for e in events if (cause := knowledge.causes.get(e.cause or "")) and WAITS_FOR_PEER in cause.traits}
     lost = {cause for cause in waits if cause and knowledge.records[RANKS_RECORD][GONE].is_beside(cause)}
-    ends = [e for e in events if e.kind == FIRST_END and ("signal" in e.fields or is_well_end(e) if waits - lost else waits)]
+    ends = [e for e in events if e.kind == FIRST_END and (is_well_end(e) or ("signal" in e.fields if waits - lost else waits))]
     ranks = (int(str(e.fields.get("rank", e.fields.get("child_no")))) for e in ends)
     return {r: Ended(_text(e), None, _place(e), "", is_well=is_well_end(e)) for r, e in zip(ranks, ends, strict=True)}
 
