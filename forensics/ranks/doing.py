@@ -247,6 +247,6 @@ def _standing(one: LiveProcess) -> Standing:
 
 
 def _shown(thread: ThreadStack) -> Iterator[str]:
-    """The frames, innermost first: those of the program, then those of libraries."""
+    """The frames, innermost first: those of the program, then what it called in libraries; all where it has none."""
     own = program_frames(thread.frames)
-    yield from (f"{f.function} ({f.file}:{f.line})" for f in (*own, *(f for f in thread.frames if f not in own)))
+    yield from (f"{f.function} ({f.file}:{f.line})" for f in (*own, *_inside(thread, next(iter(own), None))))

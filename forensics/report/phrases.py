@@ -344,14 +344,14 @@ LAST_WORDS_HEAD, MAX_LAST_WORDS = (
     "Last lines",
     3,
 )  # chosen by hand: what closes a run says little, and stands behind what ended it
-OPEN_ENDS = ("cut_off", "unknown")  # outcomes of which no line tells
+UNTOLD_ENDS = ("cut_off", "unknown")  # outcomes of which no line tells
 
 
 def last_words(report: Report) -> tuple[MessageGroup, ...]:
     """The subject's own last lines where no line tells of an end or of its reason: they are no evidence. Without those that
     stand above, and the lines of a capture."""
     subject = report.subject
-    if not is_guess(report) and not (subject and subject.outcome in OPEN_ENDS and shows_no_crash(report)):
+    if not is_guess(report) and not (subject and subject.outcome in UNTOLD_ENDS and shows_no_crash(report)):
         return ()
     shown = {(p.source, p.line) for p in report.causes[0].evidence} | {(m.source, m.line) for m in report.unusual}
     first = report.last_lines[0].source if report.last_lines else ""
