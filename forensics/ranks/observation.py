@@ -115,6 +115,8 @@ def _fields(odd: list[OddRank], outcome: str) -> dict[str, Value]:
         fields |= _place_of(first)
         if outcome == GONE or first.cause:
             fields["rank"] = first.rank
+        if outcome == ENDED_WELL:
+            fields["early_rank"] = first.rank
         given = {"pid": first.pid, "node": first.host or None, "gpu": first.gpu}
         return fields | {name: value for name, value in given.items() if value is not None}
     fields |= {"culprit_kind": first.kind} if len({o.kind for o in odd}) == 1 else {}
