@@ -5,6 +5,7 @@
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 from forensics.advice.wording import fact_text, fill_template
 from forensics.core import lazy
@@ -68,6 +69,8 @@ def affected(facts: Fields) -> str:
 
 def location_text(facts: Fields) -> str:
     """All parts of where it happened, the most exact first; empty if unknown."""
+    if facts.get("culprit_kind") == "ended_well":  # the code is that of the ranks that lost it
+        facts = {name: value for name, value in facts.items() if name not in chain(*CODE_FACTS)}
     code = _code(facts) or ([] if "path" in facts else _operation(facts))
     parts = [*_ranks(facts), *_processes(facts), *_processor(facts), *code, *_cells(facts), *_devices(facts), *_owners(facts)]
     named = _named(facts, NAMED_FACTS)

@@ -4,6 +4,7 @@
     [2026-08-22T03:00:07.130000+00:00] forensics run: signal 9 (SIGKILL) was sent to pid 4713 (python3) by pid 880 (earlyoom)
     [2026-08-22T03:00:08.000000+00:00] forensics run: memory group /job counted 1 kill and 35 refusals; limit 200.0 MiB
     [2026-08-22T03:00:08.000000+00:00] forensics run: the host counted 1 memory kill; at least 71 % of its 23.5 GiB were available
+    [2026-08-22T03:00:08.000000+00:00] forensics run: pid 4711 (python3) could not go on: each of its 3 threads waited ...
     [2026-08-22T03:00:08.000000+00:00] forensics run: limits of the command: address space 2929.7 MiB, open files 1024
     [2026-08-22T03:00:08.000000+00:00] forensics run: local times are UTC+02:00 (CEST)
     [2026-08-22T03:00:08.000000+00:00] forensics run: the command, pid 4711 (python3), ended with exit status 1 after 14.2 s
@@ -53,13 +54,15 @@ def closing_lines(collector: Collector, status: int | None) -> list[str]:
     lines: list[tuple[float, str]] = []
     children, ranks = collector.tree.child_numbers(), collector.tree.ranks()
     notable = _notable_ends(collector, {*children, *ranks})
-    for found in notable:
+    early = [] if root and root.get("exit_code") == 0 else _well_ended(collector, ranks)
+    for found in [*early, *notable]:
         lines.append((found["end"], _process(found, ranks.get(found["pid"], ""), children.get(found["pid"]))))
     for sent in collector.relevant_signals()[:MAX_ACCOUNT_SIGNALS]:
         lines.append((sent["time"], _signal(sent)))
     lines_in_order = [(at, text) for at, text in sorted(lines, key=lambda x: x[0])]
     lines_in_order += [
-        (end, text) for text in (*_groups(collector), *_host(collector), *_places(collector), *_silence(collector, end))
+        (end, text)
+        for text in (*_groups(collector), *_host(collector), *_places(collector), *_silence(collector, end), *_stuck(collector))
     ]
     lines_in_order += [(end, text) for text in _limits(collector, notable, end, root, ranks)]
     lines_in_order += [(end, text) for text in _bounds(collector.limits)]
@@ -73,6 +76,14 @@ def _notable_ends(collector: Collector, members: Container[int]) -> list[dict[st
     are ranks, or may be, because multiprocessing started them."""
     found = [e for e in collector.tree.ends if e["pid"] != collector.root and _is_notable(e, members)]
     return found if len(found) <= MAX_ACCOUNT_ENDS else [*found[: MAX_ACCOUNT_ENDS // 2], *found[-MAX_ACCOUNT_ENDS // 2 :]]
+
+
+def _well_ended(collector: Collector, ranks: dict[int, str]) -> list[dict[str, Any]]:
+    """The ranks that ended with exit status 0 while others went on, which then wait for them or lose them."""
+    ends = [e for e in collector.tree.ends if e["pid"] in ranks and e.get("ppid") not in ranks]
+    still = ranks.keys() & collector.tree.living.keys()
+    last = max((e["end"] for e in ends), default=0.0)
+    return [e for e in ends if e.get("exit_code") == 0 and (still or e["end"] < last)][:MAX_ACCOUNT_ENDS]
 
 
 def _is_notable(end: dict[str, Any], members: Container[int]) -> bool:
@@ -171,10 +182,18 @@ def _silence(collector: Collector, end: float) -> list[str]:
     spell = collector.silence.spell
     if spell is None or end - spell[1] > MAX_STALL_TO_END_S:
         return []
-    refused = "".join(f"; no stacks were taken: {c['why']}" for c in collector.unavailable if c["what"] == "stacks")
-    sentences = [f"no output came for {duration_text(min(spell[1], end) - spell[0])} before the end{refused}"]
-    return sentences + [
-        f"in that silence pid {s['pid']} ({s['comm']}) stood in {s['at']}" for s in collector.stacks[:8] if s["at"]
+    stood = [f"in that silence pid {s['pid']} ({s['comm']}) stood in {s['at']}" for s in collector.stacks[:8] if s["at"]]
+    refused = [f"no stacks were taken: {c['why']}" for c in collector.unavailable if c["what"] == "stacks"]
+    return [f"no output came for {duration_text(min(spell[1], end) - spell[0])} before the end", *(stood or refused)]
+
+
+def _stuck(collector: Collector) -> list[str]:
+    """The processes that could not go on when their stacks were taken last."""
+    return [
+        f"pid {one['pid']} ({one['comm']}) could not go on: each of its {one['stuck']} threads waited for another one of them, "
+        f"without a time limit; its main thread stood in {one['at']}"
+        for one in collector.stacks
+        if "stuck" in one
     ]
 
 

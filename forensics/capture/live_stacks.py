@@ -33,10 +33,14 @@ SPY_LINE_PATTERN = re.compile(r"(?:Process \d|Python v|Thread |    [^\s].*\(.+\)
 SPY_VARIABLE_PATTERN = re.compile(r"^ {12}([A-Za-z_]\w{0,60}): (\d{1,5})$")  # a variable, as py-spy shows it with --locals
 JOB_NAMES = ("SLURM_JOB_ID", "TORCHELASTIC_RUN_ID", "PBS_JOBID", "LSB_JOBID", "RAY_JOB_ID")
 MAX_LIVE_PROCESSES = 512  # of one host: eight ranks with sixty loaders each
+NO_PYTHON = "Failed to find python version"  # what py-spy says of a program that is no Python
 AT_ONCE = 4  # py-spy takes little, and the job needs the cores
 ONE_DUMP_S = 5.0  # of one process; py-spy answers at once unless its memory is swapped out
 WHOLE_S = 45.0  # of one host
 MAX_STACKS_CHARS = 100_000  # characters of the stacks of one process
+LOOKS_APART_S = 0.5  # chosen by hand: a thread that works takes locks many times in it
+FUTEX_PRIVATE, FUTEX_CALLS = 128, 127  # include/uapi/linux/futex.h: of one process; the other bits but that of the clock, 256
+FUTEX_WAITS = (0, 6, 9, 11)  # the same file: WAIT, LOCK_PI, WAIT_BITSET, WAIT_REQUEUE_PI
 PATH_CALLS = {"openat", "newfstatat"}  # their second argument is the address of a path
 FILE_CALLS = {"read", "pread64", "readv", "recvfrom", "recvmsg", "write", "pwrite64", "writev", "ioctl", "fsync", "fcntl",
               "flock", "sendto"}  # fmt: skip
@@ -71,6 +75,7 @@ def look(kind: str, value: str) -> dict[str, Any]:
             for one, (text, why) in zip(found, pool.map(lambda p: _dump(command, p, end), found)):  # noqa: B905 - not in older Pythons
                 text, variables = without_locals(text)
                 one["text"] = text[:MAX_STACKS_CHARS]
+                one["stuck"] = waits_for_itself(one["pid"], text)
                 marks[one["pid"]] += variables
                 refused = refused or why
     rows = [(one["pid"], one["ppid"], marks[one["pid"]]) for one in found]
@@ -215,7 +220,7 @@ def _about(pid: int, row: tuple[int, str, str]) -> dict[str, Any]:
     return {
         "pid": pid, "ppid": row[0], "comm": row[1], "state": row[2], "rank": None,
         "command": _read(f"/proc/{pid}/cmdline", 4096).rstrip("\0").replace("\0", " ")[:400],
-        "wchan": _read(f"/proc/{pid}/wchan", 200).strip("0\n"), "call": call, "file": file, "text": "",
+        "wchan": _read(f"/proc/{pid}/wchan", 200).strip("0\n"), "call": call, "file": file, "text": "", "stuck": 0,
     }  # fmt: skip
 
 
@@ -233,6 +238,38 @@ def system_call(pid: int) -> tuple[str, str]:
                 memory.seek(int(words[2], 16))
                 return name, memory.read(400).partition(b"\0")[0].decode("utf-8", "replace")
     return name, ""
+
+
+def waits_for_itself(pid: int, stacks: str) -> int:
+    """How many threads the process has, if each waits without a time limit for another thread of it, and none of them ran for a
+    while: only a signal can end that. 0 where one does anything else, or where it may not be read, and where fewer than two
+    threads run code outside of installed packages: a service may wait for a signal so. `stacks`: as py-spy prints them."""
+    own = sum(any(map(_is_own_frame, thread.splitlines())) for thread in stacks.split("\nThread ")[1:])
+    before = _own_waits(pid) if own > 1 else {}
+    if not before:
+        return 0
+    time.sleep(LOOKS_APART_S)
+    return len(before) if _own_waits(pid) == before else 0
+
+
+def _is_own_frame(line: str) -> bool:
+    return line.startswith("    ") and ".py:" in line and "/lib/python" not in line and "-packages/" not in line
+
+
+def _own_waits(pid: int) -> dict[str, str]:
+    """By thread its call, and how often it gave its processor up; empty where a thread waits for something else."""
+    found: dict[str, str] = {}
+    futex = next((n for n, name in SYSCALLS.get(os.uname().machine, {}).items() if name == "futex"), -1)
+    with contextlib.suppress(OSError, ValueError):
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            words = _read(f"/proc/{pid}/task/{thread}/syscall", 400).split()
+            number, _, operation, _, limit = (int(word, 0) for word in words[:5])
+            if number != futex or not operation & FUTEX_PRIVATE or operation & FUTEX_CALLS not in FUTEX_WAITS or limit:
+                return {}
+            switches = [line for line in _read(f"/proc/{pid}/task/{thread}/status").splitlines() if "ctxt_switches" in line]
+            found[thread] = " ".join([*words, *switches])
+        return found
+    return {}
 
 
 def _py_spy(commands: list[str]) -> str:
@@ -265,8 +302,14 @@ def _dump(command: str, process: dict[str, Any], end: float) -> tuple[str, str]:
             return "", f"py-spy: {type(error).__name__}"
         if done.returncode == 0 and done.stdout:
             return done.stdout.decode("utf-8", "replace"), ""
-        why = "py-spy: " + (done.stderr.decode("utf-8", "replace").strip().splitlines() or ["refused"])[0][:200]
+        why = refusal(done.stderr.decode("utf-8", "replace"))
     return "", why
+
+
+def refusal(error: str) -> str:
+    """Why py-spy gave no stacks, by what it printed; empty for one that is no Python, as `timeout` and a shell."""
+    first = (error.strip().splitlines() or ["refused"])[0]
+    return "" if NO_PYTHON in first else f"py-spy: {first[:200]}"
 
 
 if __name__ == "__main__":

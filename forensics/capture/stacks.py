@@ -56,7 +56,7 @@ def take_stacks(
     taken, moment = [], time_text(time.time()) + (f", silent since {time_text(silent_since)}" if silent_since else "")
     given = list(processes)
     chosen = [p for p in given if "python" in f"{p.comm} {p.command}"][:MAX_STACK_PROCESSES]
-    from forensics.capture.live_stacks import numbers_of, ranks_of  # most jobs never fall silent
+    from forensics.capture.live_stacks import numbers_of, ranks_of, waits_for_itself  # most jobs never fall silent
 
     rows = {one.pid: (one.pid, one.ppid, [*one.marks]) for one in given}
     told = ranks_of(list(rows.values()))
@@ -74,7 +74,9 @@ def take_stacks(
             whose = rank_or_child(told.get(process.pid, ""), children.get(process.pid), socket.gethostname())
             head = stacks_head(process.pid, process.comm, whose, moment, call)
             file.write("\n".join([head, *source, text[:200_000]]))
+        stuck = waits_for_itself(process.pid, text)
         taken.append({"pid": str(process.pid), "comm": process.comm, "at": innermost_frames(text)})
+        taken[-1].update({"stuck": str(stuck)} if stuck else {})
     return taken, why
 
 
@@ -151,9 +153,9 @@ def _finish(dump: subprocess.Popen[str] | str, wait_s: float) -> tuple[str, str]
         except (OSError, subprocess.SubprocessError) as failed:
             dump.kill()
             return "", f"py-spy: {type(failed).__name__}"
-    if dump.returncode or not out:
-        return "", f"py-spy: {(error.strip().splitlines() or ['refused'])[0][:200]}"
-    return out, ""
+    from forensics.capture.live_stacks import refusal
+
+    return ("", refusal(error)) if dump.returncode or not out else (out, "")
 
 
 def _resume(pid: int, before: proc.Stat | None) -> None:

@@ -80,16 +80,10 @@ def _table_text(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> str:
         )
     for row in rows:
         table.add_row(*(Text(cell_text(c, row.get(c))) for c in columns))
-    console = Console(file=io.StringIO(), width=None if _on_terminal() else 160)
+    console = Console(file=io.StringIO(), width=None if sys.stdout.isatty() else 160)
     with console.capture() as captured:
         console.print(table)
     return "\n".join(line.rstrip() for line in captured.get().splitlines()) + "\n"
-
-
-def _on_terminal() -> bool:
-    import sys
-
-    return sys.stdout.isatty()
 
 
 NAMELESS = ("brief", "issue")  # formats that are given to others: names are replaced unless the user wants them

@@ -7,7 +7,7 @@ part that failed.
 import contextlib
 import os
 from collections.abc import Iterator
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 
 class ForensicsError(Exception):
@@ -27,6 +27,14 @@ class ForensicsError(Exception):
 
 class UsageError(ForensicsError):
     """The command line or a call asks for something impossible: a missing path, an unknown format."""
+
+
+def or_the_path(asked: str, advice: str) -> str:
+    """The advice where no job or pod is called so; that to read the file or folder of this name, if there is one."""
+    import shlex
+
+    there = bool(asked) and Path(asked).exists()
+    return f"to read what lies here by that name: forensics analyze {shlex.quote(asked)}" if there else advice
 
 
 class SourceError(ForensicsError):

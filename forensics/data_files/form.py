@@ -36,8 +36,27 @@ class BadFormError(Exception):
         self.line, self.what = line, what
 
 
+class WrittenMapping(dict[str, Any]):
+    """A mapping of a file, which knows at which line each of its keys stands."""
+
+    key_lines: dict[str, int]
+
+
+def line_of(data: dict[str, Any], key: str) -> int:
+    """The line of a key; that of its mapping where that is not known."""
+    line: int = data[LINE_KEY]
+    return data.key_lines.get(key, line) if isinstance(data, WrittenMapping) else line
+
+
+def with_instead(instead: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
+    """`data` with a value of `instead` for each key that it lacks; its lines stay known."""
+    made = WrittenMapping(instead | data)
+    made.key_lines = data.key_lines if isinstance(data, WrittenMapping) else {}
+    return made
+
+
 class _LineLoader(_Base):  # type: ignore[misc, valid-type]
-    """Safe loader that notes each mapping's line number and refuses a key written twice."""
+    """Safe loader that notes the line number of each mapping and of its keys, and refuses a key written twice."""
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         seen: set[str] = set()
@@ -46,8 +65,9 @@ class _LineLoader(_Base):  # type: ignore[misc, valid-type]
                 trouble = "is written twice" if isinstance(key.value, str) else "must be a plain word"
                 raise BadFormError(key.start_mark.line + 1, f"key {brief(key.value)} {trouble}")
             seen.add(key.value)
-        mapping = cast(dict[Any, Any], super().construct_mapping(node, deep=True))
+        mapping = WrittenMapping(super().construct_mapping(node, deep=True))
         mapping[LINE_KEY] = node.start_mark.line + 1
+        mapping.key_lines = {key.value: key.start_mark.line + 1 for key, _ in node.value}
         return mapping
 
 
@@ -99,14 +119,15 @@ def key_faults(data: Any, known: set[str], needed: set[str], line: int = 1) -> l
     unknown, lacking = sorted(given - known), sorted(needed - given)
     found = [f"unknown key {', '.join(unknown[:5])}; known are {', '.join(sorted(known))}"] if unknown else []
     found += [f"missing key {', '.join(lacking)}"] if lacking else []
-    return [BadFormError(data[LINE_KEY], what) for what in found]
+    lines = [line_of(data, name) for name in unknown[:1]] + [data[LINE_KEY]]
+    return [BadFormError(line, what) for line, what in zip(lines, found, strict=False)]
 
 
 def text(data: dict[str, Any], key: str, longest: int = 0) -> str:
     """The text under `key`, not empty, of at most `longest` characters (0: any)."""
     value = data[key]
     if not isinstance(value, str) or not value.strip():
-        raise BadFormError(data[LINE_KEY], f"{key} must be a text, found {brief(value)}")
+        raise BadFormError(line_of(data, key), f"{key} must be a text, found {brief(value)}")
     return _bounded(data, key, value, longest)
 
 
@@ -120,7 +141,7 @@ def texts(data: dict[str, Any], key: str, longest: int = 0) -> tuple[str, ...]:
     value = data.get(key) or []
     values = [value] if isinstance(value, str) else value
     if not isinstance(values, list) or not all(isinstance(v, str) and v for v in values):
-        raise BadFormError(data[LINE_KEY], f"{key} must be a text or a list of texts, found {brief(value)}")
+        raise BadFormError(line_of(data, key), f"{key} must be a text or a list of texts, found {brief(value)}")
     return tuple(_bounded(data, key, v.strip("\n"), longest) for v in values)
 
 
@@ -128,11 +149,13 @@ def entries(data: dict[str, Any], key: str, needed: bool = True) -> list[Any]:
     """The list under `key`; where it is `needed` it has at least one entry."""
     value = data.get(key) or []
     if not isinstance(value, list) or (needed and not value):
-        raise BadFormError(data[LINE_KEY], f"{key} must be a list with at least one entry" if needed else f"{key} must be a list")
+        raise BadFormError(
+            line_of(data, key), f"{key} must be a list with at least one entry" if needed else f"{key} must be a list"
+        )
     return value
 
 
 def _bounded(data: dict[str, Any], key: str, value: str, longest: int) -> str:
     if longest and len(value) > longest:
-        raise BadFormError(data[LINE_KEY], f"{key} has {len(value)} characters; {longest} is the limit")
+        raise BadFormError(line_of(data, key), f"{key} has {len(value)} characters; {longest} is the limit")
     return value

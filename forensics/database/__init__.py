@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 READ_AT_ONCE = range(1, 64)  # the parts of a cached database that each run needs; the first one is for floods
 COMPILING = "the messages are compiled for the first time, some 10 s; the next answer takes less than one"
+COMPILING_OWN = "the messages and your own are compiled once for what your files say now, some 10 s"
 FORMAT = 23  # of the cached document; raised when entries.py, stored.py or the patterns made of messages change
 
 
@@ -63,7 +64,7 @@ def load(
             return database_of_parts(cached, tuple(triggers), digest, partial(_first_part, key, cache_folder))
         except (hyperscan.HyperscanError, ValueError, KeyError, TypeError, IndexError):
             pass  # compiled for another processor, or not a file of this program: it is compiled again below
-    with long_work.in_words(COMPILING):
+    with long_work.in_words(COMPILING_OWN if more else COMPILING):
         causes, faults = _usable(folders)
         phrases, precedence = _phrases(folders, faults), _precedence(folders, faults)
         database = assemble(causes, tuple(triggers), digest, phrases, read_rates(folders[0]), precedence, _records())

@@ -30,7 +30,20 @@ from msgspec import DecodeError, ValidationError, json
 from forensics.core import lazy, limits
 from forensics.core.digest import sha256
 from forensics.data_files import cache, form
-from forensics.data_files.form import LINE_KEY, BadFormError, Fault, brief, entries, key_faults, one_line, parse, text, texts
+from forensics.data_files.form import (
+    LINE_KEY,
+    BadFormError,
+    Fault,
+    brief,
+    entries,
+    key_faults,
+    line_of,
+    one_line,
+    parse,
+    text,
+    texts,
+    with_instead,
+)
 from forensics.database import anchors
 from forensics.database.anchors import NoAnchorError, anchors_of
 from forensics.database.entries import (
@@ -268,7 +281,7 @@ class _Reader:
         for entry in given:
             try:
                 if not isinstance(entry, dict):
-                    raise BadFormError(data[LINE_KEY], f"{key} holds mappings, found {brief(entry)}")
+                    raise BadFormError(line_of(data, key), f"{key} holds mappings, found {brief(entry)}")
                 made.append(make(entry))
             except BadFormError as bad:
                 self.fault(bad)
@@ -282,7 +295,7 @@ class _Reader:
         example = {"text": "?", "why": "?", LINE_KEY: here}
         examples = {"match": [example], "no_match": [example], LINE_KEY: here}
         instead = {"weight": "hint", "who": "user", "examples": examples, **examples}
-        return {**{key: instead.get(key, "?") for key in needed}, **data}
+        return with_instead({key: instead.get(key, "?") for key in needed}, data)
 
     def read(self, make: Callable[..., T], *given: Any, instead: T) -> T:
         """What `make` reads; where that is faulty, the fault is collected, and the rest of the entry is read."""
@@ -303,17 +316,17 @@ class _Reader:
             raise BadFormError(
                 data[LINE_KEY], f"no cause is called {brief(data['cause'])}{meant} A new one needs a title to begin with"
             )
-        data = {"signatures": []} | self.whole(data, CAUSE_KEYS, {"cause"} if partial else {"cause", "title", "means"})
+        data = self.whole(data, CAUSE_KEYS, {"cause"} if partial else {"cause", "title", "means"})
         self.id = expected if data["cause"] == "?" else self.read(text, data, "cause", instead=expected)
         if self.id != expected:
-            self.fault(BadFormError(data[LINE_KEY], f"cause is {brief(self.id)} but the file's place says {expected!r}"))
+            self.fault(BadFormError(line_of(data, "cause"), f"cause is {brief(self.id)} but the file's place says {expected!r}"))
         self.ends = self.read(_ends, data, "process", instead="process")
         self.scope = self.read(_scope, data, ("any",), instead=("any",))
         none: tuple[str, ...] = ()
         traits = self.read(texts, data, "traits", instead=none)
         if strange := set(traits) - TRAIT_NAMES:
             listed = ", ".join(sorted(TRAIT_NAMES))
-            self.fault(BadFormError(data[LINE_KEY], f"trait {brief(min(strange))} is not one of {listed}"))
+            self.fault(BadFormError(line_of(data, "traits"), f"trait {brief(min(strange))} is not one of {listed}"))
         return Cause(
             id=self.id,
             **{"title": ""} | {key: self.read(text, data, key, instead="") for key in TITLE_KEYS if key in data},
@@ -332,10 +345,12 @@ class _Reader:
 
     def signature(self, data: Any) -> Signature:
         if isinstance(data, dict) and "anchor" in data:
-            raise BadFormError(data[LINE_KEY], "anchors follow from message or pattern: delete the line `anchor`")
+            raise BadFormError(line_of(data, "anchor"), "anchors follow from message or pattern: delete the line `anchor`")
         data = self.whole(data, SIGNATURE_KEYS, {"id", "weight", "source", "examples"})
         if data["weight"] not in WEIGHT_NAMES:
-            self.fault(BadFormError(data[LINE_KEY], f"weight {brief(data['weight'])} is not one of {', '.join(WEIGHT_NAMES)}"))
+            self.fault(
+                BadFormError(line_of(data, "weight"), f"weight {brief(data['weight'])} is not one of {', '.join(WEIGHT_NAMES)}")
+            )
         examples = self.whole(data["examples"], {"match", "no_match"}, {"match", "no_match"}, data[LINE_KEY])
         messages, written, pattern = _wording(data)
         return Signature(
@@ -361,7 +376,7 @@ class _Reader:
         data = self.whole(data, {"text", "fields"}, {"text"})
         fields = data.get("fields") or {}
         if not isinstance(fields, dict):
-            raise BadFormError(data[LINE_KEY], f"fields must be names with their texts, found {brief(fields)}")
+            raise BadFormError(line_of(data, "fields"), f"fields must be names with their texts, found {brief(fields)}")
         expected = {str(k): str(v) for k, v in fields.items() if k != LINE_KEY}
         return Example(text(data, "text"), fields=expected, place=self.place(data))
 
@@ -372,7 +387,7 @@ class _Reader:
     def remedy(self, data: Any) -> Remedy:
         data = self.whole(data, REMEDY_KEYS, {"do", "who", "why"})
         if data["who"] not in ("user", "admin"):
-            self.fault(BadFormError(data[LINE_KEY], f"who {brief(data['who'])} is neither user nor admin"))
+            self.fault(BadFormError(line_of(data, "who"), f"who {brief(data['who'])} is neither user nor admin"))
         return Remedy(
             do=one_line(data, "do"),
             who=cast(Who, data["who"]),
@@ -404,7 +419,9 @@ def confirmed_number(data: dict[str, Any]) -> int:
     """The number of people who confirmed a remedy; it needs a source."""
     number = data.get("confirmed", 0)
     if not isinstance(number, int) or isinstance(number, bool) or number < 0 or (number and not data.get("source")):
-        raise BadFormError(data[LINE_KEY], f"confirmed {brief(number)} is no number of people, or has no source beside it")
+        raise BadFormError(
+            line_of(data, "confirmed"), f"confirmed {brief(number)} is no number of people, or has no source beside it"
+        )
     return number
 
 
@@ -417,41 +434,43 @@ def _wording(data: dict[str, Any]) -> tuple[tuple[str, ...], str, str]:
         pattern = text(data, "pattern", MAX_PATTERN).strip()
     if not messages:
         if "any_case" in data:
-            raise BadFormError(data[LINE_KEY], "any_case belongs to a message; a pattern says (?i)")
+            raise BadFormError(line_of(data, "any_case"), "any_case belongs to a message; a pattern says (?i)")
         return (), pattern, pattern
     if pattern.startswith("(?i)"):
-        raise BadFormError(data[LINE_KEY], "next to a message, a pattern needs (?i:...) to ignore the case")
+        raise BadFormError(line_of(data, "pattern"), "next to a message, a pattern needs (?i:...) to ignore the case")
     try:
         return messages, pattern, message_pattern(messages, _truth(data, "any_case"), pattern)
     except BadMessageError as bad:
-        raise BadFormError(data[LINE_KEY], str(bad)) from bad
+        raise BadFormError(line_of(data, "message"), str(bad)) from bad
 
 
 def _anchors(data: dict[str, Any], pattern: str) -> tuple[str, ...]:
     try:
         return anchors_of(pattern)
     except NoAnchorError as bad:
-        raise BadFormError(data[LINE_KEY], f"pattern {brief(pattern)}: {bad}") from bad
+        raise BadFormError(
+            line_of(data, "pattern" if "pattern" in data else "message"), f"pattern {brief(pattern)}: {bad}"
+        ) from bad
 
 
 def _ends(data: dict[str, Any], usual: Ends) -> Ends:
     value = data.get("ends", usual)
     if value not in ENDS:
-        raise BadFormError(data[LINE_KEY], f"ends {brief(value)} is not one of {', '.join(ENDS)}")
+        raise BadFormError(line_of(data, "ends"), f"ends {brief(value)} is not one of {', '.join(ENDS)}")
     return cast(Ends, value)
 
 
 def _scope(data: dict[str, Any], usual: tuple[Scope, ...]) -> tuple[Scope, ...]:
     given = texts(data, "scope") or usual
     if strange := set(given) - set(SCOPES):
-        raise BadFormError(data[LINE_KEY], f"scope {brief(min(strange))} is not one of {', '.join(SCOPES)}")
+        raise BadFormError(line_of(data, "scope"), f"scope {brief(min(strange))} is not one of {', '.join(SCOPES)}")
     return cast("tuple[Scope, ...]", given)
 
 
 def _truth(data: dict[str, Any], key: str) -> bool:
     value = data.get(key, False)
     if not isinstance(value, bool):
-        raise BadFormError(data[LINE_KEY], f"{key} must be true or false, found {brief(value)}")
+        raise BadFormError(line_of(data, key), f"{key} must be true or false, found {brief(value)}")
     return value
 
 
@@ -459,5 +478,5 @@ def _sentences(data: dict[str, Any]) -> tuple[tuple[str, ...], ...]:
     given = entries(data, "summary", needed=False)
     sentences = [sentence if isinstance(sentence, list) else [sentence] for sentence in given]
     if not all(isinstance(a, str) for alternatives in sentences for a in alternatives):
-        raise BadFormError(data[LINE_KEY], "summary holds sentences or lists of alternative sentences")
+        raise BadFormError(line_of(data, "summary"), "summary holds sentences or lists of alternative sentences")
     return tuple(tuple(" ".join(a.split()) for a in alternatives) for alternatives in sentences)

@@ -12,7 +12,7 @@ from sqlalchemy import func, select
 from forensics.core.errors import UsageError
 from forensics.history.lemons import Lemons
 from forensics.history.store import C
-from forensics.report.page.parts import template
+from forensics.report.page.parts import template, text_of
 
 if TYPE_CHECKING:
     from forensics.history.store import Store
@@ -112,14 +112,17 @@ class Bar(Struct, frozen=True):
 
 
 def page(
-    store: "Store", title: str, units: Lemons | None = None, correlated: Sequence[tuple[str, str]] = (), failures: str = ""
-) -> str:
+    store: "Store", title: str, units: Lemons | None = None, correlated: Sequence[tuple[str, str]] = (), failures: str = "",
+    served: bool = False,
+) -> str:  # fmt: skip
     """The whole page. `correlated`: (title, text) of each group of correlated failures. `failures`: a sentence on cases that
-    could not be analysed."""
+    could not be analysed. `served`: beside the index of `forensics serve`, to which it leads back."""
     causes, nodes, users = (trend(store, by, max_rows) for by, max_rows in (("cause", 100), ("node", 50), ("user", 50)))
     names, columns, cells = node_cause_counts(store)
     return template("history.html.j2").render(
         title=title,
+        style=text_of("page.css"),
+        served=served,
         total=sum(c.total for c in causes),
         hours=_sum(causes),
         causes=causes,

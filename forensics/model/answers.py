@@ -236,7 +236,7 @@ class MessageGroup(Struct, frozen=True):
     """Lines that differ only in numbers and other variable parts. `text`: the first one, on `line` of `source`.
 
     `last_source`, `last_line`: the last of the `count` lines. `alarming`: it has a word of failure. `context`: it is shown
-    because it is next to such a line.
+    because it is next to such a line, or beside the program's own lines, as those of a capture.
     """
 
     source: str

@@ -9,6 +9,7 @@ from forensics.model.dumps import Call, Frame
 State = Literal["waits", "elsewhere", "outside", "done", "silent", "behind"]
 Kind = Literal[
     "left",
+    "ended_well",
     "computes",
     "outside",
     "elsewhere",

@@ -60,7 +60,8 @@ class ThreadPlace(Struct, frozen=True):
 
 class LiveProcess(Struct, frozen=True):
     """A process that runs now. `state`: R, S, D, T or Z. `wchan`, `call`, `file`: where in the kernel its main thread waits,
-    and for which file. `text`: what py-spy printed, empty without it. `number`: that by which processes of one program differ."""
+    and for which file. `text`: what py-spy printed, empty without it. `number`: that by which processes of one program differ.
+    `stuck`: how many threads it has, if each waits for another one of them without a time limit."""
 
     pid: int
     ppid: int
@@ -73,6 +74,7 @@ class LiveProcess(Struct, frozen=True):
     file: str = ""
     text: str = ""
     number: int | None = None
+    stuck: int = 0
 
 
 class LiveHost(Struct, frozen=True):
@@ -88,7 +90,8 @@ class LiveHost(Struct, frozen=True):
 
 class Standing(Struct, frozen=True):
     """Processes that stand at one place. `who`: `ranks 0-62`. `called`: what the program called at `place`, the innermost frame
-    of its own. `doing`: in words. `kernel`: where they wait in the kernel. `frames`: as text, the program's own first."""
+    of its own. `doing`: in words. `kernel`: where they wait in the kernel. `frames`: as text, the program's own first, of
+    `thread`; `threads`: the same of the others that run code of the program, by name."""
 
     who: str
     ranks: tuple[int, ...]
@@ -99,3 +102,5 @@ class Standing(Struct, frozen=True):
     place: Frame | None = None
     kernel: str = ""
     frames: tuple[str, ...] = ()
+    thread: str = ""
+    threads: tuple[tuple[str, tuple[str, ...]], ...] = ()

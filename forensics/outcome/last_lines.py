@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 
 from forensics.core.text import last_frame
 from forensics.model import MessageGroup, Scan
+from forensics.readers.capture.own_message import is_own_line
 from forensics.readers.lanes.line_classes import TROUBLE, LineClasses
 from forensics.readers.templates import Templates
 
@@ -35,5 +36,7 @@ def _of_source(scan: Scan, templates: Templates, classes: LineClasses) -> list[M
     name, made = scan.source.name, []
     for group in groups:
         text, line = last_frame(rows[group.last])[:MAX_LAST_CHARS], scan.source.number_of(scan.tail[group.last].number)
-        made.append(MessageGroup(name, line, name, line, group.count, text, bool(classes.classify(text) & TROUBLE)))
+        made.append(
+            MessageGroup(name, line, name, line, group.count, text, bool(classes.classify(text) & TROUBLE), is_own_line(text))
+        )
     return made

@@ -15,6 +15,7 @@ from forensics.database import HEALTHY, Database
 from forensics.model import Incident, Observation, Warning
 from forensics.model.ranks import RankPicture, RankProcess
 from forensics.pipeline.source_analysis import SourceAnalysis, call_or_warn
+from forensics.readers.capture.first_end import is_well_end
 from forensics.sources.renumber import renumbered
 
 ABORTED = "Aborted"  # as faulthandler calls it: the line of the program that it tells may not be that of the other ranks
@@ -53,7 +54,7 @@ def rank_picture(
     stacks = [one for r in analyses for one in r.stacks]
     every = [e for found in events.values() for e in found]
     aborted = any(e.fields.get("fatal_error") == ABORTED and "rank" in e.fields for e in every)
-    if not dumps and len(stacks) < 2 and not by_logs and not aborted:
+    if not dumps and len(stacks) < 2 and not by_logs and not aborted and not any(map(is_well_end, every)):
         return None
     from forensics import ranks  # most inputs have no dumps
 

@@ -133,8 +133,7 @@ def picture_of_ends(case: RankCase) -> RankPicture | None:
     if not (ended := case.ended or _quiet(case)):
         return None
     left = ((rank, end, {"place": end.frame, "proofs": (end.proof,), "cause": end.cause}) for rank, end in sorted(ended.items()))
-    kind: Kind = "left" if case.ended else "elsewhere"
-    odd = of_other_size(case) or tuple(case.odd(r, kind, end.text, waiting=waiting, **more) for r, end, more in left)
+    odd = of_other_size(case) or tuple(case.odd(r, end.kind, end.text, waiting=waiting, **more) for r, end, more in left)
     rows = []
     for rank in range(max([case.world, *(r + 1 for r in waiting)])):
         process, end = case.process(rank), case.ended.get(rank) or case.gave_up.get(rank)
@@ -148,7 +147,7 @@ def _quiet(case: RankCase) -> dict[int, Ended]:
     quiet = set(range(case.world)) - case.gave_up.keys()
     first = min(case.gave_up, default=0)
     is_told = len(quiet) == 1 and len(case.gave_up) >= MIN_WAITED
-    return {rank: Ended(QUIET, None, case.gave_up[first].proof, "") for rank in quiet if is_told}
+    return {rank: Ended(QUIET, None, case.gave_up[first].proof, "", kind="elsewhere") for rank in quiet if is_told}
 
 
 def _stand(case: RankCase, rank: int) -> _Stand | None:
@@ -220,7 +219,7 @@ def _odd(
         outside = [(rank, one) for rank, one in outside if not (one.is_inner and one.text in UNCLEAR_WAITS)] or outside
         return tuple(made(rank, one.kind, one.text, (one.frame, usual.frame), one.proofs) for rank, one in outside)
     if ended := raised or [(rank, case.ended[rank]) for rank in missing if rank in case.ended]:
-        return tuple(made(rank, "left", end.text, (end.frame, usual.frame), (end.proof,), end.cause) for rank, end in ended)
+        return tuple(made(rank, end.kind, end.text, (end.frame, usual.frame), (end.proof,), end.cause) for rank, end in ended)
     other = parted or {rank: _difference(one, usual) for rank, one in waiting.items() if one.place != usual.place}
     if gone := () if other else tuple(made(rank, "no_dump", NO_STACK, (None, usual.frame), ()) for rank in missing):
         return gone

@@ -60,7 +60,9 @@ class RankCase:
             self.dumps = {}  # no rank made a call, and the stacks tell where they stand
         for one in given:
             rank = one.rank if one.rank is not None else rank_of(self.processes, one.pid, one.host)
-            if rank is not None and is_ranks_own(one, self.stacks.get(rank)):
+            if rank is None or (rank in ends.own and ends.own[rank].kind == "ended_well"):  # a helper may be left of it
+                continue
+            if is_ranks_own(one, self.stacks.get(rank)):
                 if self._is_of_the_wait(one, rank):
                     self.stacks[rank] = one
                 self.processes[rank] = with_stacks(self.process(rank), one)

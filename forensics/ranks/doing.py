@@ -191,6 +191,7 @@ def _inside(thread: ThreadStack, own: Frame | None) -> tuple[Frame, ...]:
     return thread.frames[: next((n for n, f in enumerate(thread.frames) if f is own), len(thread.frames))]
 
 
+CANNOT_GO_ON = "it cannot go on: each of its {} threads waits for another one of them, without a time limit"
 IN_COLLECTIVE = "it waits in a collective call"
 PROCESS_STATES = {
     "R": "it computes",
@@ -224,7 +225,7 @@ def _folded(role: str, members: Sequence[tuple[LiveHost, LiveProcess, Standing]]
     helpers = f"{len(pids)} process{'es' * (len(pids) != 1)} of {told}"
     who = {"rank": told, "helper": helpers}.get(role, f"pid {numbers(pids)} ({names})")
     hosts = tuple(dict.fromkeys(host.host for host, _, _ in members))
-    return Standing(who, ranks, pids, hosts, first.doing, first.called, first.place, first.kernel, first.frames)
+    return replace(first, who=who, ranks=ranks, pids=pids, hosts=hosts)
 
 
 def _standing(one: LiveProcess) -> Standing:
@@ -238,10 +239,14 @@ def _standing(one: LiveProcess) -> Standing:
     done = doing_of(thread, "", own)
     place = own or (done.frame if done else thread.frames[0])
     doing = IN_COLLECTIVE if done is None else done.text if done.kind != "outside" else wait_text(one.call, done.text)
-    return Standing("", (), (), (), doing, called_at(thread, own), place, kernel, tuple(_shown(thread)))
+    doing = CANNOT_GO_ON.format(one.stuck) if one.stuck else doing
+    beside = (t for t in stacks[0].threads if t is not thread and t.name != LISTENER and program_frames(t.frames))
+    others = tuple((t.name, tuple(_shown(t))) for t in beside)
+    frames = tuple(_shown(thread))
+    return Standing("", (), (), (), doing, called_at(thread, own), place, kernel, frames, thread.name, others)
 
 
 def _shown(thread: ThreadStack) -> Iterator[str]:
-    """The frames, innermost first: those of the program, then those of libraries."""
+    """The frames, innermost first: those of the program, then what it called in libraries; all where it has none."""
     own = program_frames(thread.frames)
-    yield from (f"{f.function} ({f.file}:{f.line})" for f in (*own, *(f for f in thread.frames if f not in own)))
+    yield from (f"{f.function} ({f.file}:{f.line})" for f in (*own, *_inside(thread, next(iter(own), None))))

@@ -16,11 +16,11 @@ from msgspec.structs import replace
 from forensics.database import HEALTHY, Cause, Database, signal_outcome
 from forensics.model import Observation
 from forensics.model.dumps import Frame
-from forensics.model.ranks import ProofPlace, RankProcess
+from forensics.model.ranks import Kind, ProofPlace, RankProcess
 from forensics.model.stacks import ProcessStacks
 from forensics.ranks.observation import GONE, RANKS_RECORD
 from forensics.ranks.threads import is_ranks_own
-from forensics.readers.capture.first_end import FIRST_END
+from forensics.readers.capture.first_end import FIRST_END, is_well_end
 from forensics.readers.identity.entity_ids import EntityIds, entity_ids, same_host
 from forensics.readers.python.library_files import is_others_code
 from forensics.readers.torch.rank_places import tagged_ranks
@@ -69,7 +69,7 @@ MAX_SAID_CHARS = 120  # chosen by hand: of a message that stands inside a senten
 class Ended(Struct, frozen=True):
     """How a rank ended. `frame`: the line of the program, where it is known. `cause`: of the event that tells the end; empty for
     an end that a wait for others can bring about, as an abort. `received`, `expected`: bytes of a collective call, where they
-    differ; `call`: the function of PyTorch that made it."""
+    differ; `call`: the function of PyTorch that made it. `kind`: how it keeps others waiting."""
 
     text: str
     frame: Frame | None
@@ -78,6 +78,7 @@ class Ended(Struct, frozen=True):
     received: int = 0
     expected: int = 0
     call: str = ""
+    kind: Kind = "left"
 
 
 class Ends(Struct, frozen=True):
@@ -155,11 +156,15 @@ def _with_nameless(end: Ended, cause: str, events: Sequence[Observation]) -> End
 
 def _first_ends(events: Iterable[Observation], knowledge: Database) -> dict[int, Ended]:
     """The rank that ended before others lost their connection to it. Where others only ran out of time, it may have done so
-    first, unless a signal ended it."""
+    first, unless a signal ended it, or it ended well."""
     waits = {e.cause for e in events if (cause := knowledge.causes.get(e.cause or "")) and WAITS_FOR_PEER in cause.traits}
     lost = {cause for cause in waits if cause and knowledge.records[RANKS_RECORD][GONE].is_beside(cause)}
-    ends = [e for e in events if e.kind == FIRST_END and ("signal" in e.fields if waits - lost else waits)]
-    return {int(str(e.fields.get("rank", e.fields.get("child_no")))): Ended(_text(e), None, _place(e), "") for e in ends}
+    ends = [e for e in events if e.kind == FIRST_END and (is_well_end(e) or ("signal" in e.fields if waits - lost else waits))]
+    ranks = (int(str(e.fields.get("rank", e.fields.get("child_no")))) for e in ends)
+    return {
+        r: Ended(_text(e), None, _place(e), "", kind="ended_well" if is_well_end(e) else "left")
+        for r, e in zip(ranks, ends, strict=True)
+    }
 
 
 def _by_children(events: Sequence[Observation], processes: Mapping[int, RankProcess], names: Mapping[str, int]) -> dict[int, int]:
@@ -206,6 +211,8 @@ def _text(event: Observation) -> str:
         return "it was ended at its limit of processor time"
     if signal := fields.get("signal_name", fields.get("signal")):
         return f"it was ended by signal {signal}" if isinstance(signal, int) else f"it was ended by {signal}"
+    if is_well_end(event):
+        return "it ended well (exit status 0) while others went on"
     if isinstance(code := fields.get("exit_code"), int):
         name = Signals(-code).name if -code in set(Signals) else f"signal {-code}"
         return f"it was ended by {name}" if code < 0 else f"it ended with exit status {code}"

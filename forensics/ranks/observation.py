@@ -18,7 +18,8 @@ KEPT_WAITING = "kept_waiting"  # one or a few ranks keep the others waiting
 NOT_CARRIED_OUT = "not_carried_out"  # all ranks entered a call, and no device carries it out
 GONE = "gone"  # ranks left no dump, and the others lost their connection to a process
 LEFT_LOOP = "it left the loop in which the others are, as with fewer batches than they have"
-OUTCOMES = (KEPT_WAITING, NOT_CARRIED_OUT, GONE)
+ENDED_WELL = "ended_well"  # a rank ended with exit status 0, and the others lost their connection to it
+OUTCOMES = (KEPT_WAITING, NOT_CARRIED_OUT, GONE, ENDED_WELL)
 
 
 MAX_SPANS = 8  # spans of rank numbers that one text names
@@ -92,6 +93,8 @@ def _outcome(odd: list[OddRank], seen: RankPicture, is_connection_lost: bool) ->
     first = odd[0]
     if first.kind == "device" and len(first.waiting) + 1 >= seen.world:
         return NOT_CARRIED_OUT
+    if is_connection_lost and first.kind == "ended_well":
+        return ENDED_WELL
     return GONE if is_connection_lost and all(o.kind == "no_dump" for o in odd) else KEPT_WAITING
 
 
@@ -114,6 +117,8 @@ def _fields(odd: list[OddRank], outcome: str) -> dict[str, Value]:
         fields |= _place_of(first)
         if outcome == GONE or first.cause:
             fields["rank"] = first.rank
+        if outcome == ENDED_WELL:
+            fields["early_rank"] = first.rank
         given = {"pid": first.pid, "node": first.host or None, "gpu": first.gpu}
         return fields | {name: value for name, value in given.items() if value is not None}
     fields |= {"culprit_kind": first.kind} if len({o.kind for o in odd}) == 1 else {}

@@ -208,7 +208,7 @@ def waited_for(case: RankCase, found: Waits, rank: int) -> OddRank:
     if at and not (end and end.frame):  # a stack that was taken while an exception was handled shows no more than that
         return replace(base, kind=at.kind, doing=at.text, place=at.frame, proofs=(*at.proofs, *base.proofs))
     if end:
-        base = replace(base, kind="left", doing=end.text, place=end.frame or own, cause=end.cause)
+        base = replace(base, kind=end.kind, doing=end.text, place=end.frame or own, cause=end.cause)
         return replace(base, proofs=(end.proof, *base.proofs))
     if thread := case.in_other_collective(rank):
         text = f"it waits in {collective_name(thread)}, a call that its dump does not have"

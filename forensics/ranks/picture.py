@@ -93,7 +93,7 @@ def picture(
     case = RankCase(dumps, stacks, ends or Ends(), processes or {}, written or {})
     if not case.dumps:
         told = picture_of_stacks(case)
-        is_told = by_logs or any(end.received for end in case.ended.values())
+        is_told = by_logs or any(end.received or (end.kind == "ended_well" and case.gave_up) for end in case.ended.values())
         return told if (told and told.odd) or not is_told else picture_of_ends(case) or told
     found, late = waits(case), latest_rank(case)
     waited = _waited_s(case)

@@ -340,6 +340,27 @@ def lines_to_read(report: Report) -> tuple[MessageGroup, ...]:
     return report.unusual if is_guess(report) else ()
 
 
+LAST_WORDS_HEAD, MAX_LAST_WORDS = (
+    "Last lines",
+    3,
+)  # chosen by hand: what closes a run says little, and stands behind what ended it
+UNTOLD_ENDS = ("cut_off", "unknown")  # outcomes of which no line tells
+
+
+def last_words(report: Report) -> tuple[MessageGroup, ...]:
+    """The subject's own last lines where no line tells of an end or of its reason: they are no evidence. Without those that
+    stand above, and the lines of a capture."""
+    subject = report.subject
+    if not is_guess(report) and not (subject and subject.outcome in UNTOLD_ENDS and shows_no_crash(report)):
+        return ()
+    shown = {(p.source, p.line) for p in report.causes[0].evidence} | {(m.source, m.line) for m in report.unusual}
+    first = report.last_lines[0].source if report.last_lines else ""
+    own = [m for m in report.last_lines if m.source == first and m.text.strip() and not m.context]
+    ended = subject.outcome_lines if subject else ()
+    last = (m for m in own[-MAX_LAST_WORDS:] if (m.source, m.line) not in shown)
+    return tuple(replace(m, context=True) for m in last if not any(row.startswith(f"{m.source}:{m.line}: ") for row in ended))
+
+
 def repetition_text(message: MessageGroup) -> str:
     """`  3 times, last on 120`; empty for a message that occurs once."""
     return f"  {message.count:,} times, last on {message.last_line}" if message.count > 1 else ""

@@ -11,6 +11,7 @@ from forensics.model.stacks import LiveHost, Standing
 from forensics.report.escape import code_cell, escape, escape_html, table_lines
 
 MAX_HOSTS = 8  # hosts of one place that are named
+MAX_SHOWN_THREADS = 8  # of a process, beside the one that is at work
 STACK_FRAMES = 6  # of each place, the program's own first
 
 
@@ -34,10 +35,19 @@ def _standing_lines(hosts: Sequence[LiveHost], places: Sequence[Standing]) -> It
         yield f"{one.who}: {one.called + at if one.called else at.removeprefix(' at ') or 'no stack'}"
         kernel = f"; in the kernel: {one.kernel}" if one.kernel else ""
         yield f"  {one.doing}{kernel}"
-        yield f"  {_whereabouts(one)}"
-        yield from (f"    {frame}" for frame in one.frames[:STACK_FRAMES])
-        if len(one.frames) > STACK_FRAMES:
-            yield f"    and {len(one.frames) - STACK_FRAMES} more frames"
+        yield f"  {_whereabouts(one)}{f', thread {one.thread}' if one.threads else ''}"
+        yield from _frame_lines(one.frames)
+        for name, frames in one.threads[:MAX_SHOWN_THREADS]:
+            yield f"  thread {name}"
+            yield from _frame_lines(frames)
+        if len(one.threads) > MAX_SHOWN_THREADS:
+            yield f"  and {len(one.threads) - MAX_SHOWN_THREADS} more threads"
+
+
+def _frame_lines(frames: Sequence[str]) -> Iterator[str]:
+    yield from (f"    {frame}" for frame in frames[:STACK_FRAMES])
+    if len(frames) > STACK_FRAMES:
+        yield f"    and {len(frames) - STACK_FRAMES} more frames"
 
 
 def _whereabouts(one: Standing) -> str:

@@ -85,15 +85,13 @@ def unshown(cause: Cause) -> list[Fault]:
     ]
 
 
-def unanswered(cause: Cause) -> list[Fault]:
+def unanswered(files: Iterable[str]) -> list[Fault]:
     """Texts that are still the `?` of a new file, which a report would show."""
-    texts = [(cause.place, cause.title), (cause.place, cause.means)]
-    texts += [(r.place, text) for r in cause.remedies for text in (r.do, r.why)]
-    texts += [(s.place, text) for s in cause.signatures for text in (s.source, *(e.text for e in (*s.match, *s.no_match)))]
     return [
-        Fault(p.path, p.line, f"{text!r} is still to be completed")
-        for p, text in texts
-        if text == UNANSWERED or text.startswith(f"{UNANSWERED} ")
+        Fault(path, number, f"'{found[1]}' is still to be completed")
+        for path in sorted(files)
+        for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), 1)
+        for found in UNANSWERED.finditer(line)
     ]
 
 
@@ -124,7 +122,7 @@ def _conditions(cause: Cause) -> Iterator[tuple[Place, str]]:
         yield from ((entry.place, name) for name in (*entry.when, *entry.unless))
 
 
-UNANSWERED = "?"  # what `signatures new` leaves to its reader
+UNANSWERED = lazy.regex(r"""(?<=: )['"]?(\?(?: [^'"]*)?)(?:['"]|\s*\Z)""")  # the value that `signatures new` leaves to its reader
 PREFIX_FIELDS = {"host", "rank"}  # of the wrappers of any line
 GROUP_NAME_PATTERN = lazy.regex(r"\(\?P<(\w+)>")
 
@@ -173,10 +171,10 @@ def lint(own: Path | None = None, alone: bool = False) -> LintResult:
         for f in (
             *unfilled_fields(c, record_fields(), fact_names_of_groups, record_outcomes()),
             *unshown(c),
-            *unanswered(c),
             *unmarked(c),
         )
     ]
+    faults += unanswered({p.path for c in ours for p in _places(c) if own is None or _within(p, own)})
     kept = {f for f in faults if own is None or Path(f.path).is_relative_to(own)}
     return LintResult(len(ours), len(signatures), tuple(sorted(kept)), tuple(sorted(notes)))
 

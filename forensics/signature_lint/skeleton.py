@@ -5,12 +5,17 @@ skeleton("storage.falcon", "E4711 ring lost", known=False)   ->   cause: storage
 
 import itertools
 import json
+import re
 
 from forensics.core import lazy
 from forensics.model import Line
 from forensics.readers.base import parse_lines
 
-COUNT_IN_WORDS = lazy.regex(r"(?<!\S)\d+(?!\S)")  # a word of its own: it varies from line to line, as the 12 of `shard 12`
+# It varies from line to line, as in `shard 12`, `epoch=3,`, `3/40`, `12.5 s`; not in a name, a version, a path or a time.
+VARYING_NUMBER = lazy.regex(r"(?:(?<![\w.:/-])|(?<=\d/))\d+(?P<part>\.\d+)?(?![\w-]|[.:]\d)")
+CODE_BEFORE = lazy.regex(
+    r"(?i)(?:error|code|errno|status|signal|exit|xid|http|rc)[\s:=#(\[]*\Z"
+)  # what the number says is the message
 BRACE = lazy.regex(r"[{}]")  # opens a part of a message; one of the line itself is left out with what follows it
 CAUSE = """cause: {cause}
 title: '?'                            # the headline: a short sentence without a full stop
@@ -48,6 +53,12 @@ def skeleton(cause: str, line: str, known: bool) -> str:
 
 
 def _with_numbers(message: str) -> str:
-    """The message with a part in place of each number: `shard 12 of 40` -> `shard {n1:int} of {n2:int}`."""
+    """The message with a part in place of each number: `shard 12 of 40` -> `shard {n1:int} of {n2:int}`; `error 79` stays."""
     counted = itertools.count(1)
-    return COUNT_IN_WORDS.sub(lambda _: f"{{n{next(counted)}:int}}", message)
+
+    def part(found: re.Match[str]) -> str:
+        if CODE_BEFORE.search(message[: found.start()]):
+            return found[0]
+        return f"{{n{next(counted)}:{'number' if found['part'] else 'int'}}}"
+
+    return VARYING_NUMBER.sub(part, message)

@@ -67,7 +67,12 @@ def test_a_long_silence_before_the_end_is_told_with_what_each_process_waited_in(
         "in that silence pid 7 (python3) stood in train (train.py:6)",
     ]
     collector.unavailable = [{"what": "stacks", "why": "py-spy is not installed"}]
-    assert account._silence(collector, 7301.0)[0].endswith("before the end; no stacks were taken: py-spy is not installed")
+    assert len(account._silence(collector, 7301.0)) == 2  # stacks were taken: that one process gave none is no news
+    collector.stacks = []
+    assert account._silence(collector, 7301.0) == [
+        "no output came for 2 h 0 min before the end",
+        "no stacks were taken: py-spy is not installed",
+    ]
     assert account._silence(collector, 7300.0 + account.MAX_STALL_TO_END_S + 1) == []
 
 
@@ -77,6 +82,18 @@ def test_the_schedulers_time_limit_is_told_where_the_job_reached_it() -> None:
         "the scheduler's time limit was at 1970-01-01T00:16:40.000000+00:00"
     ]
     assert account._limits(collector, [], 100.0, None, {}) == []
+
+
+def test_a_rank_that_ended_well_is_told_where_others_went_on() -> None:
+    ends = [{"pid": pid, "ppid": parent, "exit_code": code, "end": at} for pid, parent, code, at in
+            [(11, 8, 0, 2.0), (8, 1, 0, 3.0), (9, 1, 0, 4.0), (10, 1, 1, 5.0)]]  # fmt: skip
+    collector: Any = SimpleNamespace(tree=SimpleNamespace(ends=ends, living={}))
+    ranks = {8: "0", 9: "1", 10: "2", 11: "0"}
+    assert [e["pid"] for e in account._well_ended(collector, ranks)] == [8, 9]  # 11 is a helper of rank 0
+    collector.tree.ends = ends[:3]
+    assert [e["pid"] for e in account._well_ended(collector, ranks)] == [8]  # nobody went on when the last one ended
+    collector.tree.living = {10: None}
+    assert [e["pid"] for e in account._well_ended(collector, ranks)] == [8, 9]
 
 
 @pytest.mark.parametrize(

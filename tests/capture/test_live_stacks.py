@@ -130,3 +130,59 @@ def test_of_variables_only_numbers_are_read_and_none_is_kept_whatever_breaks_its
         '        Locals:\n            rank: 3\n            token: "a\rkey-1\x0ckey-2\u2028key-3"\n            y: "a\nkey-4"\n'
     )
     assert live_stacks.without_locals(values.join(frames)) == ("".join(frames), ["run rank=3"])
+
+
+DEADLOCKED = """
+import threading
+a, b, both = threading.Lock(), threading.Lock(), threading.Barrier(2)
+def take(first, second):
+    with first:
+        both.wait()
+        second.acquire({limit})
+one = threading.Thread(target=take, args=(a, b), daemon=True)
+one.start()
+print("begun", flush=True)
+take(b, a)
+{end}
+"""
+STACKS = """Process 7: python train.py
+Python v3.11.7 (/usr/bin/python3.11)
+
+Thread 7 (idle): "MainThread"
+    take (/run/train.py:7)
+Thread 8 (idle): "Thread-1 (take)"
+    take (/run/train.py:7)
+    Thread.run (/usr/lib/python3.11/threading.py:982)
+"""
+IN_LIBRARIES = STACKS.replace("/run/train.py", "/venv/lib/python3.11/site-packages/served/loop.py")
+
+
+@pytest.mark.parametrize(
+    ("limit", "end", "stacks", "stuck"),
+    [
+        ("", "", STACKS, 2),
+        ("", "", IN_LIBRARIES, 0),  # a service may wait for a signal so
+        ("timeout=60", "", STACKS, 0),  # it goes on by itself
+        ("timeout=0.01", "import time; time.sleep(60)", STACKS, 0),
+    ],
+)
+def test_threads_that_wait_for_each_other_without_a_limit_cannot_go_on(limit: str, end: str, stacks: str, stuck: int) -> None:
+    program = DEADLOCKED.format(limit=limit, end=end)
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, env={**os.environ, "RANK": ""}) as child:
+        assert child.stdout is not None and child.stdout.readline() == b"begun\n"
+        time.sleep(0.3)
+        found = live_stacks.waits_for_itself(child.pid, stacks)
+        child.kill()
+    assert found == stuck
+
+
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        ("Error: Failed to find python version from target process\n\nStack backtrace:", ""),  # `timeout 60 python train.py`
+        ("Permission Denied: Try running again with elevated permissions", "py-spy: Permission Denied: Try running again"),
+        ("", "py-spy: refused"),
+    ],
+)
+def test_that_a_program_is_no_python_is_no_refusal(error: str, why: str) -> None:
+    assert live_stacks.refusal(error).startswith(why) and bool(live_stacks.refusal(error)) == bool(why)

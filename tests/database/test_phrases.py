@@ -50,7 +50,7 @@ def test_phrases_are_read_in_order_with_their_place(tmp_path: Path) -> None:
         pytest.param("[retry, skip]", "[skip]", "none of the words", 5, id="a word that is lacking"),
         pytest.param("'skipped\\b'", "'skipped('", "not a valid pattern", 11, id="no pattern"),
         pytest.param("    source: loaders\n", "", "source", 11, id="no source"),
-        pytest.param("means: The program goes on.", "meens: x", "meens", 1, id="an unknown key"),
+        pytest.param("means: The program goes on.", "meens: x", "meens", 2, id="an unknown key"),
         pytest.param("phrases:", "phrases: [", "did not find", 5, id="no YAML"),
     ],
 )

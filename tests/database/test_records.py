@@ -58,7 +58,7 @@ def test_what_an_outcome_says_goes_before_what_the_record_says(tmp_path: Path) -
         ("oom:", "other:", 1, "oom: the outcome limit is missing"),
         ("signals: [11]", "signals: []", 2, "oom: the outcome signal_11 is missing"),
         ("signals: [11]", "signals: [77]", 3, "signal 77 has no cause under `alone` in tables/exit_code.csv"),
-        ("decides: own", "decide: own", 3, "unknown key decide; known are decides, outcomes, signals"),
+        ("decides: own", "decide: own", 7, "unknown key decide; known are decides, outcomes, signals"),
         ("limit: host_memory.oom_cgroup", "limit: 7", 4, "limit must be a text, found 7"),
     ],
 )

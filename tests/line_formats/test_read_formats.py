@@ -40,7 +40,7 @@ def test_a_format_is_read_with_its_pieces() -> None:
         (r"r(?P<rank>\d+)", "%{RANK}", 7, "without an end"),
         (r"r(?P<rank>\d+)", "(", 7, "pattern or first"),
         ("clock: wall", "clock: sundial", 7, "clock must be one of"),
-        ("clock: wall", "clok: wall", 7, "unknown key clok"),
+        ("clock: wall", "clok: wall", 8, "unknown key clok"),
     ],
 )
 def test_a_mistake_of_form_is_told_at_its_line(old: str, new: str, line: int, told: str) -> None:

@@ -138,3 +138,13 @@ def test_the_kernels_reason_and_the_rank_stand_side_by_side(case: str, cause: st
     said = what_happened(report)
     assert re.search(rf"Rank 1 \(pid \d+( on node-1)?\) kept the others waiting: .*{told}", said)
     assert "2 ranks (0, 2) wait for it in all_reduce no. 23 of group default_pg (0) at averaging (hung_ranks.py:146)" in said
+
+
+def test_a_rank_that_ended_well_while_others_went_on_is_told_as_such(knowledge: Database) -> None:
+    case = CAPTURED.parent / "captured_ends" / "ended_well_3"
+    report = analyze_paths([case], case.name, knowledge)
+    first = report.causes[0]
+    assert (report.verdict, first.id, first.facts["culprit_rank"]) == ("crash", "distributed.peer_lost", 1)
+    assert "it ended well (exit status 0) while others went on; 2 ranks (0, 2) wait for it" in first.summary
+    assert first.remediations[0].action.startswith("Give rank 1 as many steps as the others have")
+    assert "ranks.py" not in first.where  # that is the line of the ranks that lost it

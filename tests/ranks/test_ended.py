@@ -75,6 +75,10 @@ def test_the_rank_that_ran_out_of_time_first_did_not_leave(knowledge: Database) 
     ran_out = replace(end(3, {"rank": 0}), cause="distributed.timeout")
     assert not ended_ranks([ran_out, first_end(3, exit_code=1)], {}, knowledge).own
     assert ended_ranks([ran_out, first_end(3, signal=9)], {}, knowledge).own.keys() == {3}
+    well = ended_ranks([ran_out, first_end(3, exit_code=0)], {}, knowledge).own  # it did not run out of time
+    assert {rank: (one.text, one.kind == "ended_well") for rank, one in well.items()} == {
+        3: ("it ended well (exit status 0) while others went on", True)
+    }
 
 
 def test_an_abort_is_brought_about_by_the_rank_that_ended_first(knowledge: Database) -> None:

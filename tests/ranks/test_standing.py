@@ -68,3 +68,18 @@ def test_a_process_that_imports_says_so() -> None:
     )
     (place,) = standings([LiveHost("a", (process(0, imports.replace("(idle)", "(active)")),))])
     assert (place.called, place.doing) == ("import", "it imports modules")
+
+
+def test_each_thread_that_runs_the_program_is_shown_with_its_own_frames_first() -> None:
+    beside = """Thread 9 (idle): "writer"
+    wait (/usr/lib/python3.11/threading.py:320)
+    write (/run/save.py:12)
+Thread 10 (idle): "pin"
+    wait (/usr/lib/python3.11/threading.py:320)
+"""
+    hosts = [LiveHost("a", (process(0, READS + beside, stuck=3),))]
+    (place,) = standings(hosts)
+    assert place.threads == (("writer", ("write (/run/save.py:12)", "wait (/usr/lib/python3.11/threading.py:320)")),)
+    text = stacks_text(hosts, (place,))
+    assert "each of its 3 threads waits for another one of them" in text
+    assert "pid 100, thread MainThread\n    fetch (" in text and "  thread writer\n    write (/run/save.py:12)\n" in text

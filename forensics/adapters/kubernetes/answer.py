@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from forensics.api import Report, analyze
 from forensics.capture.asked import Answer, ask, last_error, refusal
-from forensics.core.errors import UsageError
+from forensics.core.errors import UsageError, or_the_path
 from forensics.model import Notice, OpenQuestion
 
 KUBECTL_TIMEOUT_S = 60.0  # chosen by hand: a server that does not answer in a minute will not; kubectl itself waits for ever
@@ -72,7 +72,9 @@ def answer_about_pod(asked: str, kubectl: Kubectl) -> PodAnswer:
     """Why the pod died. Raises UsageError if `asked` is no name of a pod, and if kubectl shows nothing about it."""
     found = POD_ARGUMENT_PATTERN.fullmatch(asked)
     if found is None:
-        raise UsageError(f"{asked!r} is not the name of a pod", advice="write the name that `kubectl get pods` shows")
+        raise UsageError(
+            f"{asked!r} is not the name of a pod", advice=or_the_path(asked, "write the name that `kubectl get pods` shows")
+        )
     with tempfile.TemporaryDirectory(prefix="forensics-") as folder:
         ours = Path(folder)
         pod, missing = gather_pod(found["pod"], kubectl, ours)
@@ -88,9 +90,8 @@ def gather_pod(name: str, kubectl: Kubectl, folder: Path) -> tuple[dict[str, Any
     """Fill `folder`. Returns the pod's API object, and what could not be read. Raises UsageError if there is no such pod."""
     shown = kubectl.ask("get", "pod", name, "-o", "json")
     if shown.fault:
-        raise UsageError(
-            f"kubectl shows nothing about pod {name} ({shown.fault})", advice="-n NAMESPACE and --context are passed on"
-        )
+        advice = or_the_path(name, "-n NAMESPACE and --context are passed on")
+        raise UsageError(f"kubectl shows nothing about pod {name} ({shown.fault})", advice=advice)
     try:
         pod: dict[str, Any] = json.loads(shown.text)
     except ValueError as error:

@@ -30,7 +30,7 @@ from forensics.adapters.slurm.accounting import Job, SacctRow, accounting_senten
 from forensics.adapters.slurm.node import LOGS, Missing, leave_out_crashes, node_logs
 from forensics.api import Report, analyze
 from forensics.capture.bundle import RUN_FILE, state_folder
-from forensics.core.errors import UsageError
+from forensics.core.errors import UsageError, or_the_path
 from forensics.model import Notice, OpenQuestion
 
 MAX_SCRIPT_BYTES = 1 << 20  # the directives are at the start of a script; a longer file is not read whole
@@ -125,8 +125,7 @@ def gather_evidence(asked: str, folder: Path, logs: bool = True) -> Evidence:
     """
     found = JOB_ARGUMENT_PATTERN.fullmatch(asked)
     if found is None:
-        there = asked and Path(asked).exists()
-        advice = f"to read it: forensics analyze {shlex.quote(asked)}" if there else "write 4711, 4711.0, 4711_2 or 4711+1"
+        advice = or_the_path(asked, "write 4711, 4711.0, 4711_2 or 4711+1")
         raise UsageError(f"{asked!r} is not the id of a Slurm job", advice=advice)
     number = asked.partition(".")[0]
     rows, shown = accounting.run_sacct(number), accounting.run_program(["scontrol", "show", "job", number])
@@ -136,7 +135,8 @@ def gather_evidence(asked: str, folder: Path, logs: bool = True) -> Evidence:
         job = _known_to_controller(control_fields(shown.text))
     if not job.jobs:
         why = "; ".join(a.fault_of(n) if a.fault else f"{n}: no such job" for n, a in (("sacct", rows), ("scontrol", shown)))
-        raise UsageError(f"nothing is known of job {asked} ({why})", advice="run this on a machine where `sacct` works")
+        advice = or_the_path(asked, "run this on a machine where `sacct` works")
+        raise UsageError(f"nothing is known of job {asked} ({why})", advice=advice)
     concerned = job.concerned
     control = _record(shown.text, concerned[0]["JobIDRaw"])
     paths = write(folder, {"sacct.txt": sacct_table(job) if rows.text else [], "scontrol.txt": _lines(shown.text, concerned)})

@@ -47,7 +47,7 @@ def application(store: "Store", known: Known, title: str, host_names: Sequence[s
         return render(incident_report(store, known, request.path_params["identity"]), "html")
 
     def trends(_request: Request) -> str:
-        return inert(trend_page(store, title))
+        return inert(trend_page(store, title, served=True))
 
     return Starlette(
         routes=[

@@ -58,7 +58,7 @@ class Account:
                 found[row.name].append(AccountLine(line, row.parts(text), moment))
         self.command, self.deaths, self.sent, self.groups = (found[k] for k in ("command", "deaths", "sent", "groups"))
         self.host, self.silence, self.shm, self.refused = (found[k] for k in ("host", "silence", "shm", "refused"))
-        self.limits, self.cpu, self.open = (found[k] for k in ("limits", "cpu", "open"))
+        self.limits, self.cpu, self.open, self.stuck = (found[k] for k in ("limits", "cpu", "open", "stuck"))
 
     @property
     def end(self) -> AccountLine:
@@ -84,11 +84,12 @@ FAULT_SIGNALS = (4, 5, 6, 7, 8, 11, 24, 25, 31)  # ILL TRAP ABRT BUS FPE SEGV XC
 MEMORY_LIMIT, HOST_MEMORY_EXHAUSTED, MEMORY_GUARD = "memory_limit", "host_memory_exhausted", "memory_guard"
 SHM_FULL = "shm_full"
 MEMORY_OUTCOMES = (MEMORY_LIMIT, HOST_MEMORY_EXHAUSTED, MEMORY_GUARD, SHM_FULL)
-NO_OUTPUT, TIMER, CPU_TIME_LIMIT = "no_output", "timer", "cpu_time_limit"
+STUCK, NO_OUTPUT, TIMER, CPU_TIME_LIMIT = "stuck", "no_output", "timer", "cpu_time_limit"
 STOPPED, CHILD_KILLED, COULD_NOT_START, BAD_STATUS = "stopped", "child_killed", "could_not_start", "bad_status"
 ENDED_ITSELF = "ended_itself"
 OUTCOMES = (
-    *(*MEMORY_OUTCOMES, NO_OUTPUT, TIMER, CPU_TIME_LIMIT, STOPPED, CHILD_KILLED, COULD_NOT_START, BAD_STATUS, ENDED_ITSELF),
+    *(*MEMORY_OUTCOMES, STUCK),
+    *(NO_OUTPUT, TIMER, CPU_TIME_LIMIT, STOPPED, CHILD_KILLED, COULD_NOT_START, BAD_STATUS, ENDED_ITSELF),
     *map(signal_outcome, FAULT_SIGNALS),
 )
 STOP_SIGNALS = (1, 2, 3, 10, 12, 15)  # HUP INT QUIT USR1 USR2 TERM
@@ -127,7 +128,7 @@ def read(region: Region) -> Record | None:
         )
     if not account.command or (account.end.number("exit_code") == 0 and "exit_code" in account.end.fields):
         return _of_bare_end(account, region.number) if account.open else None
-    for ask in (_memory_kill, _stalled, _time_limit, _stopped, _crashed, _killed):
+    for ask in (_memory_kill, _stuck, _stalled, _time_limit, _stopped, _crashed, _killed):
         if found := ask(account):
             outcome, weight, said = found
             return _record(region, account, outcome, weight, said)
@@ -231,6 +232,11 @@ def _memory_kill(account: Account) -> Found | None:
     if limited:
         return MEMORY_LIMIT, weight, [*evidence[:1], *limited[:1], *evidence[1:]]
     return HOST_MEMORY_EXHAUSTED, weight, [*evidence, *host[:1]]
+
+
+def _stuck(account: Account) -> Found | None:
+    """Each thread of a process waited for another one of it, without a time limit: nothing but a signal ends that."""
+    return (STUCK, "proof", account.stuck[:3]) if account.stuck else None
 
 
 def _stalled(account: Account) -> Found | None:

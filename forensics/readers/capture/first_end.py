@@ -4,10 +4,11 @@
     ... forensics run: pid 8251 (python), child 0 of pid 8225, ended with exit status 1 after 12.3 s; it held 243.3 MiB
     -> child 1, exit status 3: the others ended after it
 
-By itself it proves nothing. It tells a rank where others lost their connection to it (forensics/ranks/ended.py).
+A rank that ended with status 0 has a line where others went on: these wait for it, or lose it. By itself it proves nothing. It
+tells a rank where others lost their connection to it (forensics/ranks/ended.py).
 """
 
-from forensics.model import Region, Trigger
+from forensics.model import Observation, Region, Trigger
 from forensics.readers.base import Record, typed_fields
 from forensics.readers.capture.captured_end import account_of
 
@@ -29,3 +30,8 @@ def read(region: Region) -> Record | None:
     first = ranks[0]
     fields = {name: value for name, value in first.fields.items() if name in KEPT_FIELDS}
     return Record(FIRST_END, first.line.number, first.line.number, None, "hint", (first.line,), typed_fields(fields))
+
+
+def is_well_end(event: Observation) -> bool:
+    """Is it the end of a rank with exit status 0, while others went on that ended badly or are still there?"""
+    return event.kind == FIRST_END and event.fields.get("exit_code") == 0

@@ -4,12 +4,12 @@ It is made of blocks, each with its worth. What does not fit into the characters
 and a sentence says so.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
 from forensics.core.text import format_size, with_noun
-from forensics.model import Advice, Finding, Proof, Report
+from forensics.model import Advice, Finding, MessageGroup, Proof, Report
 from forensics.report import course, overview, phrases
 from forensics.report.course import FOLLOWED, UNCONFIRMED, consequences, course_steps, unconfirmed_consequences
 from forensics.report.curves import first_to_last, relevant_curves, sparkline
@@ -75,7 +75,12 @@ def _blocks(report: Report, every: bool) -> Iterator[Block]:
     yield Block("what followed", 4, tuple(_others(FOLLOWED, consequences(report), paths, odds=False)))
     yield Block("what was told beside it", 4, tuple(_others(UNCONFIRMED, unconfirmed_consequences(report), paths, odds=False)))
     yield Block("other causes", 6, tuple(_others(phrases.others_head(report), phrases.also_possible(report), paths, odds=True)))
-    yield Block("lines to read first", 2, tuple(_below("Lines to read first", _unusual(report, paths))))
+    yield Block(
+        "lines to read first",
+        2,
+        tuple(_below("Lines to read first", _messages(phrases.lines_to_read(report), paths, phrases.UNUSUAL))),
+    )
+    yield Block("last lines", 3, tuple(_below(phrases.LAST_WORDS_HEAD, _messages(phrases.last_words(report), paths))))
     advised = phrases.remedies(report)
     if advised:
         yield Block("what to do", 2, ("", "### What to do", ""))
@@ -238,11 +243,11 @@ def _quoted(paths: Paths, source: str, line: int, text: str) -> str:
     return f"{paths.place(source, line)}: {text[:MAX_MARKDOWN_LINE_CHARS]}"
 
 
-def _unusual(report: Report, paths: Paths) -> Iterator[str]:
-    if messages := phrases.lines_to_read(report):
+def _messages(messages: Sequence[MessageGroup], paths: Paths, lead: str = "") -> Iterator[str]:
+    if messages:
         marks = ((" " if m.context else ">", m, m.text[:MAX_MARKDOWN_LINE_CHARS] + phrases.repetition_text(m)) for m in messages)
         lines = [f"{mark} {paths.place(m.source, m.line)}: {text}" for mark, m, text in marks]
-        yield from (escape(phrases.UNUSUAL), "", *fenced_block(lines))
+        yield from (*((escape(lead), "") if lead else ()), *fenced_block(lines))
 
 
 def _others(head: str, findings: list[Finding], paths: Paths, odds: bool) -> Iterator[str]:

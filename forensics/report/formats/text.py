@@ -13,7 +13,7 @@ incidents 200 in these logs, number 1 is told here; --incident N tells another
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from forensics.core.text import with_noun
-from forensics.model import Advice, Finding, Proof, Report
+from forensics.model import Advice, Finding, MessageGroup, Proof, Report
 from forensics.report import course, overview, phrases
 from forensics.report.course import FOLLOWED, UNCONFIRMED, consequences, course_steps, delay_text, unconfirmed_consequences
 from forensics.report.curves import SPARKLINE_CHARS, first_to_last, relevant_curves, sparkline
@@ -194,7 +194,8 @@ class _Text:
     def _sections(self) -> Iterator[Section]:
         """The sections between the evidence and what was read, in reading order."""
         report = self.report
-        yield "lines to read first", self._unusual(), phrases.UNUSUAL
+        yield "lines to read first", self._messages(phrases.lines_to_read(report)), phrases.UNUSUAL
+        yield phrases.LAST_WORDS_HEAD, self._messages(phrases.last_words(report)), ""
         yield FOLLOWED, self._others(consequences(report), lambda f: delay_text(f, self.first)), ""
         yield UNCONFIRMED, self._others(unconfirmed_consequences(report), lambda _: ""), ""
         head = "also seen" if self.first.probability >= MIN_ONLY_SEEN_PROBABILITY else phrases.others_head(report)
@@ -335,8 +336,7 @@ class _Text:
         said = cut_text(text, self.width - len(place) - indent - 2, 1)[0]
         return Row((" " * indent, ""), (place, "place"), (f"  {said}", ""), link=source)
 
-    def _unusual(self) -> Iterator[Row]:
-        messages = phrases.lines_to_read(self.report)
+    def _messages(self, messages: Sequence[MessageGroup]) -> Iterator[Row]:
         column = min(MAX_PLACE_COLUMN_CHARS, max((len(self.paths.place(m.source, m.line)) for m in messages), default=0))
         for message in messages:
             place, again = self.paths.place(message.source, message.line), phrases.repetition_text(message)

@@ -125,7 +125,7 @@ def test_a_text_that_is_no_job_id_is_one_line_and_status_2(wrong: str, slurm: Cl
 
 def test_the_output_of_a_job_is_no_job_id_and_can_be_read_by_another_command(slurm: Cluster, tmp_path: Path) -> None:
     (tmp_path / "slurm-47.out").write_text("x")
-    assert f"to read it: forensics analyze {tmp_path}/slurm-47.out" in forensics("slurm", tmp_path / "slurm-47.out").stderr
+    assert f"by that name: forensics analyze {tmp_path}/slurm-47.out" in forensics("slurm", tmp_path / "slurm-47.out").stderr
 
 
 def test_an_unknown_job_is_one_line_and_status_2(slurm: Cluster) -> None:

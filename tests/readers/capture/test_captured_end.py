@@ -13,6 +13,10 @@ UNCOUNTED = "memory group /job counted no kill; limit 200.0 MiB, peak 80.0 MiB (
 HOST = "the host counted {} memory kill; at least {} % of its 23.5 GiB were available"
 FAILED = "the command, pid 4711 (python3), ended with exit status 1 after 14.2 s"
 KILLED = "the command, pid 4711 (python3), was ended by signal 9 (SIGKILL) after 14.2 s"
+STUCK = (
+    "pid 4711 (python3) could not go on: each of its 4 threads waited for another one of them, without a time limit; "
+    "its main thread stood in Thread.join (threading.py:1119), called from <module> (train.py:17)"
+)
 SENT = "signal {} was sent to pid {} (python3) by {}"
 
 
@@ -27,6 +31,8 @@ def record(*lines: str) -> Record | None:
     [
         ([WORKER, COUNTED, HOST.format(1, 71), FAILED], "host_memory.oom_cgroup", "proof"),
         ([WORKER, "memory group / counted 1 kill; no limit", HOST.format(1, 1), FAILED], "host_memory.oom_global", "proof"),
+        ([STUCK, "the command, pid 4711, was still running when this was written"], "process.stalled", "proof"),
+        ([SENT.format("15 (SIGTERM)", 4711, "pid 880 (bash)"), STUCK, KILLED], "process.stalled", "proof"),
         ([UNCOUNTED, HOST.format("no", 71), KILLED], "stopped.user", "strong"),
         ([UNCOUNTED, HOST.format("no", 2), KILLED], "host_memory.oom_daemon", "strong"),
         ([WORKER, UNCOUNTED, HOST.format("no", 71), FAILED], "process.worker_died", "strong"),

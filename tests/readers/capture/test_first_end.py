@@ -26,6 +26,7 @@ def ended(*rows: tuple[str, int, str, str]) -> dict[str, object] | None:
         ),
         ([("08.3", 9, "rank 5", BAD), ("07.8", 8, "rank 4", "ended with exit status 7")], {"pid": 8, "rank": 4, "exit_code": 7}),
         ([("07.878617", 8254, "child 1 of pid 8225", BAD), ("07.9", 8251, "child 0 of pid 8225", BAD)], None),  # at one time
+        ([("07.8", 8, "rank 1", "ended with exit status 0"), ("09.3", 9, "rank 0", BAD)], {"pid": 8, "rank": 1, "exit_code": 0}),
         ([("07.878617", 8254, "child 1 of pid 8225", BAD)], None),  # nobody was left
         ([("07.8", 8, "rank 4", "was ended by signal 15 (SIGTERM)"), ("08.3", 9, "rank 5", BAD)], None),  # by a launcher
         (  # a loader of rank 5 is no rank
