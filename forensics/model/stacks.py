@@ -16,6 +16,11 @@ class ThreadStack(Struct, frozen=True):
     head: Line
     lines: tuple[Line, ...]
 
+    @property
+    def innermost(self) -> int:
+        """The number of the innermost frame of Python; in front of it stand those of native code, where they were taken."""
+        return next((n for n, frame in enumerate(self.frames) if frame.file.endswith(".py")), 0)
+
 
 class ProcessStacks(Struct, frozen=True):
     """The stacks of one process. `pid`, `rank`, `host`: as far as the source tells them. `kernel`: the system call in which its

@@ -16,6 +16,8 @@ from forensics.model import Incident, Observation, Warning
 from forensics.model.ranks import RankPicture, RankProcess
 from forensics.pipeline.source_analysis import SourceAnalysis, call_or_warn
 from forensics.readers.capture.first_end import is_well_end
+from forensics.readers.tools.id_tables import ranks_by_pid
+from forensics.readers.torch.told_calls import tells_calls
 from forensics.sources.renumber import renumbered
 
 ABORTED = "Aborted"  # as faulthandler calls it: the line of the program that it tells may not be that of the other ranks
@@ -54,12 +56,13 @@ def rank_picture(
     stacks = [one for r in analyses for one in r.stacks]
     every = [e for found in events.values() for e in found]
     aborted = any(e.fields.get("fatal_error") == ABORTED and "rank" in e.fields for e in every)
-    if not dumps and len(stacks) < 2 and not by_logs and not aborted and not any(map(is_well_end, every)):
+    told = aborted or any(is_well_end(e) or tells_calls(e) for e in every)
+    if not dumps and len(stacks) < 2 and not by_logs and not told:
         return None
     from forensics import ranks  # most inputs have no dumps
 
     names = ranks.numbered_names([r.name for r in analyses])
-    stacks = ranks.ranked(stacks, names)
+    stacks = ranks.ranked(stacks, names, ranks_by_pid(r.scan for r in analyses))
     ids = (m.ids for m in correlation.read_id_mappings(r.scan for r in analyses))
     processes = ranks.rank_processes(ids, every, stacks)
     written = {r.name: r.scan.source.modified for r in analyses if (r.dump or r.stacks) and r.scan.source.modified}
@@ -118,7 +121,8 @@ def _late(seen: RankPicture, analyses: Sequence[SourceAnalysis]) -> RankPicture 
 
     if seen.odd and all(odd.kind == "late" for odd in seen.odd):
         return seen
-    stacks = ranks.ranked([one for r in analyses for one in r.stacks], ranks.numbered_names([r.name for r in analyses]))
+    logged = ranks_by_pid(r.scan for r in analyses)
+    stacks = ranks.ranked([one for r in analyses for one in r.stacks], ranks.numbered_names([r.name for r in analyses]), logged)
     return ranks.late_in_looks(stacks, {row.rank: RankProcess(row.pid, row.host) for row in seen.rows})
 
 

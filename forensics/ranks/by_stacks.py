@@ -21,7 +21,7 @@ from forensics.ranks.case import CLOCKS_S, MAX_ODD, MIN_LOOKS, RankCase
 from forensics.ranks.doing import CALLS, OUTSIDE_WAIT, STOPPED_CALLS, called_at, doing, line_proofs, lock_keeper
 from forensics.ranks.ended import Ended
 from forensics.ranks.observation import LEFT_LOOP, at
-from forensics.ranks.sizes import of_other_size
+from forensics.ranks.sizes import of_other_size, of_told_call
 from forensics.ranks.threads import SPAWN_FILE, UNNAMED_CALL, asking_for, parting, waits_in_call
 
 LATE_KINDS = ("computes", "outside")  # of a rank for which others wait in a run that goes on
@@ -130,10 +130,15 @@ def picture_of_ends(case: RankCase) -> RankPicture | None:
     """The ranks that ended by themselves while others gave up waiting, where nothing but logs tells of them; None where there is
     no such rank."""
     waiting = tuple(sorted(case.gave_up.keys() - case.ended.keys()))
-    if not (ended := case.ended or _quiet(case)):
+    ended = case.ended or _quiet(case)
+    if not ended and not case.calls:
         return None
     left = ((rank, end, {"place": end.frame, "proofs": (end.proof,), "cause": end.cause}) for rank, end in sorted(ended.items()))
-    odd = of_other_size(case) or tuple(case.odd(r, end.kind, end.text, waiting=waiting, **more) for r, end, more in left)
+    odd = (
+        of_told_call(case)
+        or of_other_size(case)
+        or tuple(case.odd(r, end.kind, end.text, waiting=waiting, **more) for r, end, more in left)
+    )
     rows = []
     for rank in range(max([case.world, *(r + 1 for r in waiting)])):
         process, end = case.process(rank), case.ended.get(rank) or case.gave_up.get(rank)
@@ -155,16 +160,16 @@ def _stand(case: RankCase, rank: int) -> _Stand | None:
         return None
     thread, stacks = found
     own = case.own_frame(thread.frames)
-    is_at_wait = own is not None and own is thread.frames[0] and own.place in case.places_of_waits
+    is_at_wait = own is not None and own is thread.frames[thread.innermost] and own.place in case.places_of_waits
     if (waits_in_call(thread) or is_at_wait) and stacks.kernel not in STOPPED_CALLS:
         asking = asking_for(stacks, thread)
-        call = UNNAMED_CALL if is_at_wait else called_at(thread, own) or thread.frames[0].function
+        call = UNNAMED_CALL if is_at_wait else called_at(thread, own) or thread.frames[thread.innermost].function
         path = tuple(takewhile(_is_outside, (*reversed(asking), *reversed(thread.frames))))
         mine = (*reversed(case.own_frames(asking)), *reversed(case.own_frames(thread.frames)))
         return _Stand(call, own, line_proofs(thread, stacks.source, own), path=path, own=mine, source=stacks)
     done = doing(case, rank)
     shown = (done.frame,) if done and done.frame else ()
-    is_inner = own is thread.frames[0]
+    is_inner = own is thread.frames[thread.innermost]
     return _Stand("", done.frame, done.proofs, done.kind, done.text, is_inner=is_inner, own=shown) if done else None
 
 

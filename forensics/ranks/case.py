@@ -54,7 +54,7 @@ class RankCase:
         self.processes = dict(processes)
         self.stacks: dict[int, ProcessStacks] = {}
         self.all_stacks = tuple(stacks)
-        self.ended, self.gave_up = ends.own, ends.gave_up
+        self.ended, self.gave_up, self.calls = ends.own, ends.gave_up, ends.calls
         given = of_one_moment(self.all_stacks, self.places_of_waits)
         if len(given) > 1 and not any(dump.last_ns for dump in self.dumps.values()):
             self.dumps = {}  # no rank made a call, and the stacks tell where they stand

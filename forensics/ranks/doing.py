@@ -19,12 +19,12 @@ from forensics.ranks.case import MIN_LOOKS, RankCase
 from forensics.ranks.observation import at as at_frame
 from forensics.ranks.observation import numbers
 from forensics.ranks.threads import (
-    SHOWN_FRAMES,
     at_work,
     in_event_loop,
     is_launcher,
     loads_for_another,
     program_frames,
+    shown_frames,
     waits_in_call,
 )
 from forensics.readers.python.process_stacks import read_stacks
@@ -133,7 +133,9 @@ def _doing_in(stacks: ProcessStacks, thread: ThreadStack, own: Frame | None) -> 
     """What a thread does, also by the source of the program."""
     at = doing_of(thread, stacks.source, own, stacks.kernel if thread is stacks.main else "")
     looks = stacks.looks.get(f"{own.file}:{own.line}") if own and at and at.kind == "outside" else None
-    is_asleep = at is not None and (at.text in (*SLEEPS, dict(WAITS)["lock_names"]) or own is thread.frames[0])  # Event.wait(1)
+    is_asleep = at is not None and (
+        at.text in (*SLEEPS, dict(WAITS)["lock_names"]) or own is thread.frames[thread.innermost]
+    )  # Event.wait(1)
     return replace(at, text=f"{POLLS_FILE} ({looks})") if at and looks and is_asleep else at
 
 
@@ -153,7 +155,7 @@ def doing_of(thread: ThreadStack, source: str, own: Frame | None, kernel: str = 
         return Doing("computes", IMPORTS, frame, proofs)
     if not thread.state.startswith("active") and in_event_loop(thread):
         return Doing("outside", LOOP_WAIT, frame, proofs)
-    names = {word for f in thread.frames[:SHOWN_FRAMES] for word in words_of_name(f.function)}
+    names = {word for f in shown_frames(thread) for word in words_of_name(f.function)}
     waits = next((text for list_name, text in WAITS if names & words(list_name)), OUTSIDE_WAIT)
     if thread.state.startswith("active") or (thread.state in UNTOLD_STATES and waits == OUTSIDE_WAIT):
         told = "it loads data" if names & words("loading_names") else UNTOLD if thread.state in UNTOLD_STATES else "it computes"

@@ -7,6 +7,7 @@ Killed process 4711, and rank 2 is pid 4711    -> rank 2: what the kernel's log 
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from signal import SIGABRT, SIGTERM, Signals
 from types import MappingProxyType
 
@@ -24,6 +25,7 @@ from forensics.readers.capture.first_end import FIRST_END, is_well_end
 from forensics.readers.identity.entity_ids import EntityIds, entity_ids, same_host
 from forensics.readers.python.library_files import is_others_code
 from forensics.readers.torch.rank_places import tagged_ranks
+from forensics.readers.torch.told_calls import told_calls
 
 
 def rank_processes(
@@ -82,10 +84,12 @@ class Ended(Struct, frozen=True):
 
 
 class Ends(Struct, frozen=True):
-    """How ranks ended by themselves, and how ranks gave up that had waited for others, by rank."""
+    """How ranks ended by themselves, how ranks gave up that had waited for others, and which call a rank made that did not fit
+    those of others, its operation and its tensor: each by rank."""
 
     own: Mapping[int, Ended] = MappingProxyType({})
     gave_up: Mapping[int, Ended] = MappingProxyType({})
+    calls: Mapping[int, tuple[str, str]] = MappingProxyType({})
 
 
 def ended_ranks(
@@ -128,7 +132,7 @@ def ended_ranks(
         gave_up = {rank: end for rank, end in gave_up.items() if rank not in own}
     if len(own) == 1:  # it is the one of which that is told, too
         own = {rank: _with_nameless(end, causes.get(rank, ""), nameless) for rank, end in own.items()}
-    return Ends(own, gave_up)
+    return Ends(own, gave_up, dict(chain.from_iterable(told_calls(event).items() for event in events)))
 
 
 def _with_sizes(end: Ended, told: Ended | None) -> Ended:

@@ -29,7 +29,7 @@ from forensics.ranks.odd_ranks import (
     waited_for,
     with_difference,
 )
-from forensics.ranks.sizes import of_other_size
+from forensics.ranks.sizes import of_other_size, of_told_call
 from forensics.ranks.threads import waits_in_call
 from forensics.ranks.waits import Waits, odd_in_circle, waits
 
@@ -93,7 +93,11 @@ def picture(
     case = RankCase(dumps, stacks, ends or Ends(), processes or {}, written or {})
     if not case.dumps:
         told = picture_of_stacks(case)
-        is_told = by_logs or any(end.received or (end.kind == "ended_well" and case.gave_up) for end in case.ended.values())
+        is_told = (
+            by_logs
+            or bool(case.calls)
+            or any(end.received or (end.kind == "ended_well" and case.gave_up) for end in case.ended.values())
+        )
         return told if (told and told.odd) or not is_told else picture_of_ends(case) or told
     found, late = waits(case), latest_rank(case)
     waited = _waited_s(case)
@@ -105,7 +109,7 @@ def picture(
         odd = of_other_size(case) or _odd(case, found)
     else:
         odd = (late_rank(case, late),) if late else ()
-    odd = odd or _outside_alone(case)
+    odd = odd or of_told_call(case) or _outside_alone(case)
     if not odd and by_logs and case.gave_up and (told := picture_of_ends(case)):
         odd = told.odd  # they ended after the dumps were made
     odd = tuple(replace(o, late_s=late.late_s, since=late.since) if late and o.rank == late.rank else o for o in odd)

@@ -1,4 +1,8 @@
-"""Ranks that gave a collective call tensors of different sizes over gloo, which ends a rank that gets more than it expects.
+"""Ranks of which logs tell that their call does not fit those of others.
+
+rank 0 called allreduce [32] Float, rank 1 allreduce [32] Double, rank 2 as rank 0   -> rank 1: PyTorch compared the calls
+
+Over gloo tensors of different sizes end a rank that gets more than it expects.
 
 rank 1 got 112 bytes where it expects 96, in all_reduce     -> rank 1, or rank 2, from which they came: one is not as the others
 rank 1 got them at evaluate (loops.py:35), where the others are at train_epoch (loops.py:22)   -> rank 1 made another call
@@ -6,6 +10,8 @@ rank 1 got them at evaluate (loops.py:35), where the others are at train_epoch (
 A rank that gets less than it expects reads on, so the one that ends is the odd one only if its own tensor is the smaller. Dumps
 of two others tell it: where they are alike, it is the one without a dump.
 """
+
+from collections import Counter
 
 from msgspec.structs import replace
 
@@ -17,6 +23,23 @@ from forensics.ranks.ended import Ended
 FROM = {"all_reduce": 1, "reduce": 1, "all_gather": -1, "all_gather_into_tensor": -1}  # from which rank gloo gets
 MIN_ALIKE = 2  # dumps of others that show one call, so that the one without a dump is the odd one
 OTHER_CALL = "it made another call than they, as with fewer batches, or where only some ranks come by"
+
+
+def of_told_call(case: RankCase) -> tuple[OddRank, ...]:
+    """The ranks whose call is not that of most ranks, as PyTorch tells it; all of them where none is that of most."""
+    (usual, count), *others = Counter(case.calls.values()).most_common() or [(("", ""), 0)]
+    made = []
+    for rank, call in sorted(case.calls.items()) if others else ():
+        if call != usual or 2 * count <= len(case.calls):
+            there = next(c for c in (usual, *(c for c, _ in others)) if c != call)
+            kind: Kind = "other_shape" if there[0] == call[0] else "other_call"
+            text = f"it called {' '.join(call).strip()}, where others called {' '.join(there).strip()}"
+            lines = {r: end for r, end in case.gave_up.items() if end.frame}
+            own, theirs = lines.get(rank), next((e for r, e in sorted(lines.items()) if case.calls.get(r) == there), None)
+            shown = tuple(e.proof for e in (own, theirs) if e)
+            places = {"place": own and own.frame, "others": theirs and theirs.frame, "proofs": shown}
+            made.append(case.odd(rank, kind, text, waiting=tuple(sorted(case.calls.keys() - {rank})), **places))
+    return tuple(made)
 
 
 def of_other_size(case: RankCase) -> tuple[OddRank, ...]:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain
+from types import MappingProxyType
 
 from msgspec.structs import replace
 
@@ -39,7 +40,7 @@ GUARD_FILE = "forensics/capture/guard.py"
 OWN_PACKAGE = GUARD_FILE.partition("/")[0]
 UNNAMED_CALL = "a collective call"
 STARTING = "init_process_group"
-SHOWN_FRAMES = 4  # innermost ones that say what a thread does
+SHOWN_FRAMES = 4  # of Python; chosen by hand
 BACKWARD = "_engine_run_backward"  # another thread runs the hooks meanwhile
 POOL_FILE = "concurrent/futures/thread.py"  # below what a thread of a pool runs
 FUTURE_FILE = "concurrent/futures/_base.py"
@@ -70,7 +71,7 @@ def at_work(stacks: ProcessStacks, callers: Collection[Frame] = (), ordinary: Co
         called = called or next((t for t in own if t.state.startswith("active")), None) or _awaited(main, own, ordinary)
         called = called or next((t for t in rest if begun_at(t) in callers), None)
         of_pool = (t for t in own if any(f.file.endswith(POOL_FILE) for f in t.frames))
-        for_pool = in_loop or any(f.file.endswith(FUTURE_FILE) for f in main.frames[:SHOWN_FRAMES])
+        for_pool = in_loop or any(f.file.endswith(FUTURE_FILE) for f in shown_frames(main))
         shown = main if program_frames(main.frames) else next(iter(own), main)  # at its end it waits for that of its threads
         return called or (next(of_pool, shown) if for_pool else shown)
     return main
@@ -86,7 +87,7 @@ def _awaited(main: ThreadStack, own: Iterable[ThreadStack], ordinary: Collection
 
 def _waits_for_thread(thread: ThreadStack) -> bool:
     """Does it wait for another thread, or for another task of its event loop?"""
-    inner = thread.frames[0]
+    inner = thread.frames[thread.innermost]
     return inner.file.endswith((*THREAD_FILES, *TASK_FILES)) or (inner.file.endswith(TASKS_FILE) and inner.function in TASK_WAITS)
 
 
@@ -144,7 +145,7 @@ def begun_at(thread: ThreadStack) -> Frame | None:
 
 def in_event_loop(thread: ThreadStack) -> bool:
     """Is the thread in the loop of asyncio, and in no callback of it?"""
-    inner = thread.frames[:SHOWN_FRAMES]
+    inner = shown_frames(thread)
     return any(f.file.endswith(EVENT_LOOP) and f.function.endswith("_run_once") for f in inner)
 
 
@@ -160,12 +161,17 @@ def loads_for_another(main: ThreadStack) -> bool:
     return bool(program_frames(main.frames[:at]))
 
 
+def shown_frames(thread: ThreadStack) -> tuple[Frame, ...]:
+    """The innermost frames, which say what a thread does: some of Python, and those of native code in front of them."""
+    return thread.frames[: thread.innermost + SHOWN_FRAMES]
+
+
 def in_collective(thread: ThreadStack) -> bool:
     """Does the thread wait in a collective call?"""
-    inner = thread.frames[:SHOWN_FRAMES]
     if is_launcher(thread):
         return False
-    return inner[0].file.endswith(WRAPPED_MODEL) or any(part in frame.file for frame in inner for part in COLLECTIVE_FILES)
+    by_model = thread.frames[thread.innermost].file.endswith(WRAPPED_MODEL)
+    return by_model or any(part in frame.file for frame in shown_frames(thread) for part in COLLECTIVE_FILES)
 
 
 def collective_name(thread: ThreadStack) -> str:
@@ -180,13 +186,13 @@ def waits_in_call(thread: ThreadStack) -> bool:
 
 def _waits_for_gradients(thread: ThreadStack) -> bool:
     """Does the thread stand in the backward pass, and not in a hook that it calls?"""
-    at = next((n for n, f in enumerate(thread.frames[:SHOWN_FRAMES]) if f.function == BACKWARD), None)
+    at = next((n for n, f in enumerate(shown_frames(thread)) if f.function == BACKWARD), None)
     return at is not None and not any(f.file.endswith(".py") for f in thread.frames[:at])
 
 
 def is_launcher(thread: ThreadStack) -> bool:
     """Is it the thread of a launcher, which waits for the ranks?"""
-    inner = thread.frames[:SHOWN_FRAMES]
+    inner = shown_frames(thread)
     return any(file in f.file and function in f.function for f in inner for file, function in LAUNCHER_FRAMES)
 
 
@@ -240,11 +246,15 @@ def of_one_moment(stacks: Iterable[ProcessStacks], gave_up_at: Collection[str] =
     return [one for one in given if one.taken is None or one.taken == best[one.host][-1]]
 
 
-def ranked(stacks: Iterable[ProcessStacks], numbered: Mapping[str, int]) -> list[ProcessStacks]:
-    """Stacks with the ranks of those that tell none. Others may tell it of the same process; else those are ranks that one
-    process started, or that are of one program, of which one waits in a collective call, by the numbers that tell them apart.
-    Several hosts may have one number. `numbered`: those of the names of their sources."""
+def ranked(
+    stacks: Iterable[ProcessStacks], numbered: Mapping[str, int], logged: Mapping[int, int] = MappingProxyType({})
+) -> list[ProcessStacks]:
+    """Stacks with the ranks of those that tell none. Others may tell it of the same process, or a log by its pid (`logged`); else
+    those are ranks that one process started, or that are of one program, of which one waits in a collective call, by the numbers
+    that tell them apart. Several hosts may have one number. `numbered`: those of the names of their sources."""
     given = list(stacks)
+    if not any(one.rank is not None for one in given):
+        given = [replace(one, rank=logged.get(one.pid or 0)) for one in given]
     if _has_shared_rank(given):
         given = [replace(one, rank=None) for one in given]
     told = {(one.host, one.pid): one.rank for one in given if one.rank is not None}

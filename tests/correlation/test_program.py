@@ -3,7 +3,7 @@
 import pytest
 
 from forensics.model import Line, Scan
-from forensics.readers.tools.id_tables import program_pids
+from forensics.readers.tools.id_tables import program_pids, ranks_by_pid
 from tests.conftest import text_source
 
 
@@ -20,3 +20,17 @@ from tests.conftest import text_source
 def test_pids_are_read_from_lines_that_name_processes(line: str, pids: set[int]) -> None:
     scan = Scan(text_source("train.log", b""), 0, 1, (), {}, (Line(1, line),), ())
     assert program_pids(scan) == pids
+
+
+def test_a_line_that_names_a_rank_and_a_pid_tells_the_rank_of_that_process() -> None:
+    """Two ranks of one number, as of two hosts, tell none."""
+    told = [
+        "rank 3 pid 10581 ready",
+        "[rank1] started, pid=10582",
+        "rank 0 waits for rank 2, pid 7",
+        "rank 4: pid 9",
+        "rank 5: pid 9",
+    ]
+    lines = tuple(Line(n, text) for n, text in enumerate(told, 1))
+    scan = Scan(text_source("train.log", b""), 0, len(told), (), {}, lines, ())
+    assert ranks_by_pid([scan]) == {10581: 3, 10582: 1}

@@ -556,6 +556,22 @@ def test_a_rank_that_several_processes_share_at_one_moment_is_that_of_what_start
     assert {one.rank for one in again} == {0}  # two attempts of one rank
 
 
+NATIVE = "pthread_cond_wait (libc.so.6)|std::condition_variable::wait (libstdc++.so.6)|c10d::Work::wait (libtorch_cpu.so)"
+
+
+def test_frames_of_native_code_hide_no_collective_call() -> None:
+    """py-spy's `--native` has them in front of those of Python, as many as the library calls."""
+    native = f"{NATIVE}|pybind11::cpp_function::initialize (libtorch_python.so)|pybind11::dispatcher (libtorch_python.so)"
+    (odd,) = drawn(stack(0, f"{native}|{IN_CALL}"), stack(1, f"{NATIVE}|{LOADS}"), stack(2, f"{native}|{IN_CALL}")).odd
+    assert (odd.rank, odd.waiting) == (1, (0, 2))
+
+
+def test_a_log_that_names_rank_and_pid_tells_the_ranks_of_stacks() -> None:
+    unnamed = [stack(None, frames, pid) for pid, frames in ((31, IN_CALL), (32, LOADS), (33, IN_CALL))]
+    read = [one for text in unnamed for one in read_stacks([Line(n, line) for n, line in enumerate(text, 1)], "x")]
+    assert [one.rank for one in ranked(read, {}, {31: 2, 32: 0, 33: 1})] == [2, 0, 1]
+
+
 def test_stacks_that_tell_a_rank_tell_it_of_all_stacks_of_that_process() -> None:
     given = stack(1, LOADS, 11), [line.replace(", rank 1", "") for line in stack(1, LOADS, 11)], stack(0, IN_CALL, 10)
     read = [one for text in given for one in read_stacks([Line(n, line) for n, line in enumerate(text, 1)], "x")]

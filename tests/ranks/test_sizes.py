@@ -101,3 +101,37 @@ def test_bytes_that_differ_are_those_of_the_only_rank_that_ended(knowledge: Data
     assert (end.received, end.expected) == (112, 96)
     other = replace(aborted, fields={"rank": 2, "signal": 6})
     assert ended_ranks([sizes, aborted, other], {}, knowledge).own[1].received == 0
+
+
+def mismatch(folder: Path, calls: list[str]) -> Path:
+    """The logs of ranks that PyTorch ended when it compared their calls (TORCH_DISTRIBUTED_DEBUG=DETAIL)."""
+    for rank, called in enumerate(calls):
+        other = next((r for r, c in enumerate(calls) if c != called), 0)
+        told = [f"Rank {r} is running collective: CollectiveFingerPrint(SequenceNumber=9, {calls[r]})" for r in (rank, other)]
+        text = f"""[rank{rank}]: Traceback (most recent call last):
+[rank{rank}]:   File "/run/share.py", line 10, in share
+[rank{rank}]:     dist.all_reduce(t)
+[rank{rank}]: RuntimeError: Detected mismatch between collectives on ranks. {told[0]}, but {told[1]}.
+"""
+        (folder / f"rank{rank}.log").write_text(text)
+    return folder
+
+
+FLOAT, DOUBLE = (f"OpType=ALLREDUCE, TensorShape=[32], TensorDtypes={t}, TensorDeviceTypes=T()" for t in ("Float", "Double"))
+
+
+@pytest.mark.parametrize(
+    ("calls", "odd", "kind"),
+    [
+        ([FLOAT, DOUBLE, FLOAT], [1], "other_shape"),
+        ([FLOAT, FLOAT, "OpType=BARRIER"], [2], "other_call"),
+        ([FLOAT, DOUBLE], [0, 1], "other_shape"),
+    ],
+)
+def test_where_pytorch_compared_the_calls_the_rank_whose_call_few_make_is_odd(
+    tmp_path: Path, calls: list[str], odd: list[int], kind: str, knowledge: Database
+) -> None:
+    seen = analyze_paths([mismatch(tmp_path, calls)], "case", knowledge).ranks
+    assert seen is not None
+    assert ([o.rank for o in seen.odd], {o.kind for o in seen.odd}) == (odd, {kind})
+    assert all(o.place and o.place.line == 10 for o in seen.odd)

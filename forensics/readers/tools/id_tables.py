@@ -12,6 +12,7 @@ Layouts: NCCL's init.cc since 2.4, nvidia-smi since 450, torchelastic's ChildFai
 Find the pids of a log's program and its processes, as its first and last lines name them.
 
 2026-11-21 16:24:10,774 INFO train: pid 10578 trains for 240 steps      -> 10578
+rank 3 pid 10581 ready                                                  -> 10581, which is rank 3
 W1121 16:23:25.516000 10262 torch/distributed/elastic/...               -> 10262
 """
 
@@ -101,6 +102,16 @@ def program_pids(scan: Scan) -> frozenset[int]:
         said = [prefix.message for prefix in parsed if _has_pid_word(prefix.message)]
         found.update(int(m["pid"]) for text in said for m in PATTERNS.pid_phrase.finditer(text))
     return frozenset(found)
+
+
+def ranks_by_pid(scans: Iterable[Scan]) -> dict[int, int]:
+    """The rank of each pid that first lines tell together, if they tell one rank of it."""
+    found: dict[int, set[int]] = {}
+    for line in (line for scan in scans for line in scan.head if _has_pid_word(line.text)):
+        told, pid = PATTERNS.rank_phrase.findall(line.text), PATTERNS.pid_phrase.findall(line.text)
+        if len(told) == len(pid) == 1:
+            found.setdefault(int(pid[0]), set()).add(int(told[0]))
+    return {pid: ranks.pop() for pid, ranks in found.items() if len(ranks) == 1}
 
 
 def _has_pid_word(text: str) -> bool:

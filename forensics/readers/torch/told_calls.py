@@ -1,0 +1,26 @@
+"""Reads which collective call each of two ranks made, as PyTorch tells it where it compares them before they are made.
+
+Detected mismatch between collectives on ranks. Rank 0 is running collective: CollectiveFingerPrint(SequenceNumber=90,
+OpType=ALLREDUCE, TensorShape=[32], TensorDtypes=Float, ...), but Rank 1 is running collective: CollectiveFingerPrint(...)
+    -> {0: ("allreduce", "[32] Float"), 1: ("allreduce", "[32] Double")}
+
+It does so with TORCH_DISTRIBUTED_DEBUG=DETAIL. Source: torch/csrc/distributed/c10d/ProcessGroupWrapper.cpp.
+"""
+
+from forensics.data_files.named_parts import patterns_of
+from forensics.model import Observation
+
+PATTERNS = patterns_of("told calls")
+TOLD = "CollectiveFingerPrint("
+
+
+def tells_calls(event: Observation) -> bool:
+    """Does its message tell the calls of two ranks?"""
+    return TOLD in str(event.fields.get("exc_message", ""))
+
+
+def told_calls(event: Observation) -> dict[int, tuple[str, str]]:
+    """The operation of each rank that the message names, and the shape and type of its tensor, empty where it has none."""
+    found = PATTERNS.rank_call.finditer(str(event.fields.get("exc_message", "")))
+    given = {int(m["rank"]): (m["op"].lower(), f"[{m['shape']}] {m['type']}" if m["type"] else "") for m in found}
+    return given if tells_calls(event) else {}
