@@ -489,18 +489,22 @@ def test_a_file_of_stacks_is_not_what_hung(tmp_path: Path, knowledge: Database) 
     assert found.subject is not None and found.subject.name.endswith("job.log")
 
 
-@pytest.mark.parametrize(("later_s", "verdict"), [(60, "no_crash"), (1, "crash")])
-def test_stacks_of_a_run_that_went_on_to_a_good_end_tell_no_standstill(
-    later_s: int, verdict: str, tmp_path: Path, knowledge: Database
+@pytest.mark.parametrize("frames", [IN_CALL, LOADS], ids=["all wait", "one is elsewhere"])
+@pytest.mark.parametrize(
+    ("end", "later_s", "verdict"),
+    [("training complete", 60, "no_crash"), ("training complete", 1, "crash"), ("stage 2 finished", 3, "no_crash")],
+)
+def test_stacks_of_a_run_that_went_on_tell_no_standstill(
+    end: str, later_s: int, verdict: str, frames: str, tmp_path: Path, knowledge: Database
 ) -> None:
     """Somebody looked at it. Files that were copied together tell nothing of what came first."""
     (tmp_path / "stacks").mkdir()
     for rank in range(3):
-        _, *rest = stack(rank, IN_CALL)
+        _, *rest = stack(rank, IN_CALL if rank else frames)
         (tmp_path / "stacks" / f"rank{rank}.txt").write_text("\n".join(rest))
         os.utime(tmp_path / "stacks" / f"rank{rank}.txt", (1_796_000_000, 1_796_000_000))
     log = tmp_path / "job.log"
-    log.write_text("".join(f"step {i} loss {1 / (i + 1):.3f}\n" for i in range(9)) + "training complete\n")
+    log.write_text("".join(f"step {i} loss {1 / (i + 1):.3f}\n" for i in range(9)) + f"{end}\n")
     os.utime(log, (1_796_000_000 + later_s, 1_796_000_000 + later_s))
     assert analyze_paths([tmp_path], "case", knowledge).verdict == verdict
 

@@ -11,12 +11,12 @@ from forensics.data_files.named_parts import patterns_of
 from forensics.model import Observation
 
 PATTERNS = patterns_of("told calls")
-TOLD = "CollectiveFingerPrint("
+FINGERPRINT = "CollectiveFingerPrint("
 
 
 def tells_calls(event: Observation) -> bool:
     """Does its message tell the calls of two ranks?"""
-    return TOLD in str(event.fields.get("exc_message", ""))
+    return FINGERPRINT in str(event.fields.get("exc_message", ""))
 
 
 def told_calls(event: Observation) -> dict[int, tuple[str, str]]:
