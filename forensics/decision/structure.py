@@ -31,7 +31,7 @@ from forensics.model import Line, Observation
 from forensics.model.verdicts import Candidate, FailedCell, Lane, OwnedObservation
 from forensics.outcome.tiers import ENDING_STRONG, NOTICE, evidence_tier
 from forensics.readers.capture.own_message import OWN_MESSAGE
-from forensics.readers.lanes.line_classes import is_low_severity, is_mild_record
+from forensics.readers.lanes.line_classes import is_error_record, is_low_severity, is_mild_record
 from forensics.readers.python.exception_words import tells_of_lost_numbers
 
 MAX_BAD_IF_FINISHED = 0.1  # of a bad end, where the last attempt came to the end of what it counts
@@ -41,7 +41,6 @@ MIN_BAD_OF_LAST_ERROR = 0.6  # of a bad end, where the log of a job ends with an
 MIN_BAD_OF_FAILED_CELL = 0.9
 MIN_LINES_OF_MACHINE = 100  # more than the dump of a stall and the messages of a restart that repeat earlier ones
 MAX_LINES_OF_FAREWELL = 3  # chosen by hand: what a program says of a signal that it obeys at once
-MAX_SECONDS_BEHIND_UNIT = 5.0  # chosen by hand: the supervisor explains the failure, and whoever asked for the unit reads the log
 MIN_DEATHS = 3  # a restart may succeed, and so may a second one; a supervisor's third says that it does not help
 MAX_BAD_IF_AT_WORK = 0.45  # of a bad end, where the log breaks off while the last attempt was at work: hardly less than even
 SURVIVED = "rule: the program went on behind it, and this was the last word"
@@ -377,22 +376,14 @@ def dies_again(owned: Sequence[OwnedObservation], lane: Lane | None, database: D
 
 
 def service_dies_again(owned: Sequence[OwnedObservation], database: Database) -> OwnedObservation | None:
-    """The last of MIN_DEATHS or more failures of one service of a machine, with which the lines of that service end, or a
-    failure of a unit with which the machine's log ends: who looks for it ends the log there."""
+    """The last of MIN_DEATHS or more failures of one service of a machine, with which the lines of that service end."""
     failures: dict[str, list[OwnedObservation]] = {}
     for o in (o for o in owned if o.owner == "mine" and evidence_tier(o, database) <= ENDING_STRONG):
         stop = database.has_trait(str(o.observation.cause), "external_stop")
         if o.lane and o.lane.kind == "service" and o.lane.entity.kind == "unit" and not stop:
             failures.setdefault(o.lane.entity.name, []).append(o)
     found = (max(f, key=lambda o: o.observation.last_line) for f in failures.values() if _deaths(f) >= MIN_DEATHS)
-    again = next((last for last in found if last.aftermath.lines_after <= MAX_LINES_BEHIND_WORD), None)
-    return again or next((o for o in owned if _ends_machine_log(o, database)), None)
-
-
-def _ends_machine_log(o: OwnedObservation, database: Database) -> bool:
-    """Does the supervisor of a machine's units tell of a failure in the last seconds of the machine's whole log?"""
-    failed = o.lane is not None and o.lane.kind == "runtime" and database.has_trait(str(o.observation.cause), "exception")
-    return failed and o.owner == "mine" and o.seconds_before is not None and o.seconds_before <= MAX_SECONDS_BEHIND_UNIT
+    return next((last for last in found if last.aftermath.lines_after <= MAX_LINES_BEHIND_WORD), None)
 
 
 def _deaths(told: Sequence[OwnedObservation]) -> int:
@@ -430,11 +421,12 @@ def lost_to_end(owned: Sequence[OwnedObservation]) -> OwnedObservation | None:
 
 
 def last_error(lane: Lane | None) -> Line | None:
-    """The error with which a job's lane ends, its stack behind it, if it is no warning and no line like it stands before it; each
-    attempt may have one."""
+    """The error with which a job's lane ends, its stack behind it, if no line like it stands before it; each attempt may have
+    one. A record whose level is that of an error, or lower, is none: servers write such of one request."""
     if lane is None or lane.kind != "job" or lane.digest.trouble_repeats > len(lane.attempts) or not (last := lane.last_error):
         return None
-    return None if is_mild_record(last.text) or is_low_severity(last.text) else last
+    may_go_on = is_mild_record(last.text) or is_low_severity(last.text) or is_error_record(last.text, fatal=False)
+    return None if may_go_on else last
 
 
 class Row(Struct, frozen=True):

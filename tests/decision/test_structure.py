@@ -291,20 +291,6 @@ def test_a_service_of_a_machine_that_dies_again_and_again_failed(
     assert (found.outcome.ended_badly == MIN_BAD_OF_LAST_ERROR) is told
 
 
-@pytest.mark.parametrize(
-    ("kind", "before", "told"),
-    [("runtime", 2.0, True), ("runtime", 9.0, False), ("runtime", None, False), ("service", 2.0, False)],
-    ids=["in its last seconds", "before", "no time", "no supervisor"],
-)
-def test_a_unit_that_fails_in_the_last_seconds_of_a_machines_log_failed(
-    kind: Any, before: float | None, told: bool, knowledge: Database
-) -> None:
-    unit = replace(OWN, entity=Entity("unit", "systemd"), kind=kind)
-    failed = replace(seen("code.exception", 90, "hint", before=before), lane=unit)
-    found = decide(question(failed, lanes=(unit,), machine=True), knowledge, model(-3.0, **SURE), Precedence(()))
-    assert (found.outcome.ended_badly == MIN_BAD_OF_LAST_ERROR) is told
-
-
 @pytest.mark.parametrize(("weight", "later", "told"), [("strong", 0, True), ("hint", 0, False), ("strong", 1, False)])
 def test_numbers_that_are_lost_to_the_end_outweigh_a_good_end(weight: Any, later: int, told: bool, knowledge: Database) -> None:
     lost = seen("numerics.nan", 90, weight, later_attempts=later, good=1)
@@ -346,6 +332,7 @@ def test_a_signal_that_ends_a_log_that_was_counting_ended_it_badly(
         ("train: error: the corpus is sealed", 1, True),
         ("[rank 3] FATAL: the arena is used up", 1, True),
         ("2026-02-01 10:12:11,221 WARNING trainer: shard 7 failed", 1, False),
+        ("2022/01/23 14:17:45 [ERROR] [Failed to proxy to http://node:4444/session: context canceled]", 1, False),
         ("monitor: error: the disk is nearly full", 9, False),
         ('(Worker pid=9)   warnings.warn(f"Error while the cache was made: {e}", stacklevel=1)', 1, False),
     ],

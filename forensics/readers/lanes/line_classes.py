@@ -33,7 +33,8 @@ from forensics.model.verdicts import Lane
 PATTERNS = patterns_of("line parts")
 CELL_HEADING_PATTERN = lazy.regex(rb"(?:\d{4}-\d\d-\d\dT\S+ )?In \[[ \d]{1,9}\]:$")
 INFORMATION_LEVELS = {"info", "i", "debug", "d", "trace"}
-ERROR_LEVELS = {"error", "err", "e", "critical", "crit", "c", "fatal", "f", "severe", "alert", "emerg"}
+FATAL_LEVELS = {"critical", "crit", "c", "fatal", "f", "severe", "alert", "emerg"}
+ERROR_LEVELS = {"error", "err", "e", *FATAL_LEVELS}
 LOW_SEVERITY_LEVELS = {"warning", "warn", "w", "info", "i", "debug", "d", "trace", "notice"}
 MAX_LEVEL_CHARS = 160  # the level is in these first characters of a line, after a time, a host and the name of a logger
 
@@ -55,9 +56,9 @@ def is_low_severity(text: str) -> bool:
     return PATTERNS.record_level.search(unlabelled(text)[:MAX_LEVEL_CHARS]) is not None
 
 
-def is_error_record(text: str) -> bool:
-    """Does the record itself say that it is an error, or worse?"""
-    return (parse_prefix(text).level or "").lower() in ERROR_LEVELS
+def is_error_record(text: str, fatal: bool = True) -> bool:
+    """Does the record itself say that it is an error, or worse? `fatal`: what is worse counts, too."""
+    return (parse_prefix(text).level or "").lower() in (ERROR_LEVELS if fatal else ERROR_LEVELS - FATAL_LEVELS)
 
 
 def is_information(text: str) -> bool:
