@@ -80,10 +80,13 @@ def _said(error: Any) -> UsageError:
     name = path.removeprefix("forensics").strip() or "forensics"
     if not isinstance(error, click.exceptions.NoSuchOption):
         said = error.format_message().rstrip(".")
-        return UsageError(f"{name}: {said}" if error.ctx else said, advice=f"{path} --help")
+        is_here = isinstance(error, click.exceptions.MissingParameter) and Path(name).exists()
+        advice = f"forensics ./{name} reads what is called so here" if is_here else f"{path} --help"
+        return UsageError(f"{name}: {said}" if error.ctx else said, advice=advice)
     options = [form for p in error.ctx.command.params for form in (*p.opts, *p.secondary_opts)] if error.ctx else []
     near = difflib.get_close_matches(error.option_name, options, 1) or sorted(error.possibilities or ())[:1]
-    advice = f"did you mean {near[0]}?" if near else f"{path} --help lists them"
+    of_all = "options stand behind what is read, as in forensics LOG -f html; - is standard input"
+    advice = f"did you mean {near[0]}?" if near else of_all if name == "forensics" else f"{path} --help lists them"
     return UsageError(f"{name} has no option {error.option_name}", advice=advice)
 
 

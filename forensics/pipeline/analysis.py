@@ -187,7 +187,11 @@ def analyze(
     that went well. `event_filter`: keeps only the events that the user asks about.
     """
     model, problem = active_model()
+    given = list(given)
     seen = place_case(given, knowledge, [*warnings, *_told(problem)], workers, event_filter, baseline)
+    if given and not seen.analyses and not seen.noted:
+        what = "no log, but a report of this program or another file of a captured run"
+        raise SourceError(what, given[0].name, "forensics report FILE shows a report again, forensics why RUN that of a run")
     every, seen, asked = _with_told_job(seen, knowledge, model)
     decided, each = _decided(seen.incidents, every, asked, knowledge, model)
     around, near = _surroundings(decided, seen, knowledge), _near(seen)

@@ -103,6 +103,13 @@ def test_a_report_that_cannot_be_written_is_not_lost(logs: Path) -> None:
     assert done.stderr.count(b"\n") == 1
 
 
+def test_a_command_without_arguments_offers_the_folder_of_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "ranks").mkdir()
+    monkeypatch.chdir(tmp_path)
+    told = forensics("ranks")
+    assert (told.returncode, "forensics ./ranks reads what is called so here" in told.stderr.decode()) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("args", "told"),
     [
@@ -118,6 +125,7 @@ def test_a_report_that_cannot_be_written_is_not_lost(logs: Path) -> None:
         (("no/such.log",), "no command 'no/such.log', and no such file or folder"),
         (("analyze", "--rdact", "x"), "analyze has no option --rdact; did you mean --redact?"),
         (("--vrsion",), "did you mean --version?"),
+        (("-f", "issue"), "options stand behind what is read"),
         (("brief", "."), "no command 'brief'; it is an option: forensics analyze PATHS -f brief"),
         (("redact", "."), "it is an option: forensics analyze PATHS --redact"),
         (("analyze", "-o"), "requires an argument; forensics --help"),

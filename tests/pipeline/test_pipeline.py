@@ -1,11 +1,13 @@
 """The main job on small inputs: several sources become one answer."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 import forensics
 from forensics import pipeline
+from forensics.core.errors import SourceError
 from forensics.database import Database
 from forensics.model import Report
 from forensics.report.document import document
@@ -119,6 +121,12 @@ def test_the_number_of_threads_changes_nothing(knowledge: Database) -> None:
     given = [text_source("a.log", JUPYTER), text_source("b.log", busy * 2), text_source("c.log", DMESG)]
     alone, *others = [pipeline.analyze(given, "case", knowledge, workers=n) for n in (1, 2, 7)]
     assert all(document(other) == document(alone) for other in others)
+
+
+def test_a_report_of_this_program_is_no_log(tmp_path: Path, knowledge: Database) -> None:
+    (tmp_path / "r.json").write_text('{\n  "schema": "forensics-report/1",\n  "verdict": "crash"\n}\n')
+    with pytest.raises(SourceError, match="forensics report FILE"):
+        pipeline.analyze_paths([tmp_path / "r.json"], "r", knowledge)
 
 
 def test_an_empty_input_is_no_crash(knowledge: Database) -> None:
