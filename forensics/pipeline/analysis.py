@@ -146,6 +146,9 @@ def place_case(
         noted.insert(place, warning)
     if not analyses and opening and all(source.opens for source in given):
         raise sources.nothing_readable(given[0].opens.given if given[0].opens else (), noted)
+    if given and not analyses and not noted:  # and no warning says why
+        what = "no log, but a report of this program or another file of a captured run"
+        raise SourceError(what, given[0].name, "forensics report FILE shows a report again, forensics why RUN that of a run")
     clocks, placed, picture = placed_observations(analyses, knowledge, noted)
     kept = correlation.apply_filter(placed, event_filter, clocks, noted.append)
     every = find_incidents(kept, analyses, knowledge, noted)
@@ -187,11 +190,7 @@ def analyze(
     that went well. `event_filter`: keeps only the events that the user asks about.
     """
     model, problem = active_model()
-    given = list(given)
     seen = place_case(given, knowledge, [*warnings, *_told(problem)], workers, event_filter, baseline)
-    if given and not seen.analyses and not seen.noted:
-        what = "no log, but a report of this program or another file of a captured run"
-        raise SourceError(what, given[0].name, "forensics report FILE shows a report again, forensics why RUN that of a run")
     every, seen, asked = _with_told_job(seen, knowledge, model)
     decided, each = _decided(seen.incidents, every, asked, knowledge, model)
     around, near = _surroundings(decided, seen, knowledge), _near(seen)
