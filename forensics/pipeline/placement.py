@@ -21,7 +21,7 @@ from forensics.readers.torch.told_calls import tells_calls
 from forensics.sources.renumber import renumbered
 
 ABORTED = "Aborted"  # as faulthandler calls it: the line of the program that it tells may not be that of the other ranks
-WENT_ON = timedelta(seconds=2)  # files that are copied one after the other lie closer together
+WENT_ON = timedelta(seconds=5)  # files that are copied one after the other lie closer together
 MAX_TIMES_COMPARED = 5_000_000  # pairs of times of two sources: comparing them takes about a second
 
 
@@ -101,16 +101,15 @@ def _with_ranks(
 
 
 def _after_stacks(analyses: Sequence[SourceAnalysis], events: dict[str, list[Observation]]) -> dict[str, list[Observation]]:
-    """`events` without those of stacks of a run that went on: its log was written to for longer, and logs tell of nothing but a
-    good end."""
+    """`events` without those of stacks of a run that went on to its end: a log that tells nothing but a good end was written to
+    for longer."""
     looks = {r.name: r.scan.source.modified for r in analyses if r.stacks}
     told = {
         source: {e.cause for e in own if e.cause and e.weight != "hint"} for source, own in events.items() if source not in looks
     }
-    jobs = (r for r in analyses if r.name not in looks and any(lane.kind == "job" for lane in r.lanes))
-    written = [r.scan.source.modified for r in jobs]
+    written = [r.scan.source.modified for r in analyses if told.get(r.name)]
     taken = [moment for moment in looks.values() if moment]
-    if set().union(*told.values()) - {HEALTHY} or not written or not taken or len(taken) < len(looks):
+    if set().union(*told.values()) != {HEALTHY} or not taken or len(taken) < len(looks):
         return events
     went_on = all(moment and moment - max(taken) > WENT_ON for moment in written)
     return {source: [] if source in looks else own for source, own in events.items()} if went_on else events

@@ -492,9 +492,9 @@ def test_a_file_of_stacks_is_not_what_hung(tmp_path: Path, knowledge: Database) 
 @pytest.mark.parametrize("frames", [IN_CALL, LOADS], ids=["all wait", "one is elsewhere"])
 @pytest.mark.parametrize(
     ("end", "later_s", "verdict"),
-    [("training complete", 60, "no_crash"), ("training complete", 1, "crash"), ("stage 2 finished", 3, "no_crash")],
+    [("training complete", 60, "no_crash"), ("training complete", 1, "crash"), ("stage 2 finished", 60, "crash")],
 )
-def test_stacks_of_a_run_that_went_on_tell_no_standstill(
+def test_stacks_of_a_run_that_went_on_to_a_good_end_tell_no_standstill(
     end: str, later_s: int, verdict: str, frames: str, tmp_path: Path, knowledge: Database
 ) -> None:
     """Somebody looked at it. Files that were copied together tell nothing of what came first."""
