@@ -75,7 +75,7 @@ def look(kind: str, value: str) -> dict[str, Any]:
             for one, (text, why) in zip(found, pool.map(lambda p: _dump(command, p, end), found)):  # noqa: B905 - not in older Pythons
                 text, variables = without_locals(text)
                 one["text"] = text[:MAX_STACKS_CHARS]
-                one["stuck"] = waits_for_itself(one["pid"], text)
+                one["stuck"] = waits_for_itself(one["pid"], text) if time.monotonic() < end else 0
                 marks[one["pid"]] += variables
                 refused = refused or why
     rows = [(one["pid"], one["ppid"], marks[one["pid"]]) for one in found]

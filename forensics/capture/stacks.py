@@ -75,8 +75,8 @@ def take_stacks(
             head = stacks_head(process.pid, process.comm, whose, moment, call)
             file.write("\n".join([head, *source, text[:200_000]]))
         stuck = waits_for_itself(process.pid, text)
-        taken.append({"pid": str(process.pid), "comm": process.comm, "at": innermost_frames(text)})
-        taken[-1].update({"stuck": str(stuck)} if stuck else {})
+        record = {"pid": str(process.pid), "comm": process.comm, "at": innermost_frames(text)}
+        taken.append({**record, "stuck": str(stuck)} if stuck else record)
     return taken, why
 
 

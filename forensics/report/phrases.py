@@ -340,10 +340,8 @@ def lines_to_read(report: Report) -> tuple[MessageGroup, ...]:
     return report.unusual if is_guess(report) else ()
 
 
-LAST_WORDS_HEAD, MAX_LAST_WORDS = (
-    "Last lines",
-    3,
-)  # chosen by hand: what closes a run says little, and stands behind what ended it
+LAST_WORDS_HEAD = "Last lines"
+MAX_LAST_WORDS = 3  # chosen by hand: what closes a run says little, and stands behind what ended it
 UNTOLD_ENDS = ("cut_off", "unknown")  # outcomes of which no line tells
 
 
