@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from msgspec.structs import replace
 
 from forensics.database import HEALTHY
-from forensics.line_formats import parse_prefix
+from forensics.line_formats import parse_prefix, unlabelled
 from forensics.line_formats.common_label import label_prefix
 from forensics.model import Hit, Line, Observation, Prefix, Proof, Region, Scan, Stamp, Value
 from forensics.model.fields import Occurrence, completed_fields
@@ -155,13 +155,16 @@ def _named(record: Record, hits_at: HitIndex) -> bool:
 def _from_hit(scan: Scan, hit: Hit, records_at: RecordIndex) -> Observation:
     prefix, stamp = _placed(hit)
     fields: dict[str, Value] = {**_prefix_fields(prefix, scan.source.label), **typed_fields(hit.fields)}
-    lines = [Line(hit.line, hit.text)]
+    lenders = sorted(records_at.lenders(hit), key=lambda r: is_library_file(str(r.fields.get("file", ""))))
     lent: dict[str, Value] = {}
-    for record in sorted(records_at.lenders(hit), key=lambda r: is_library_file(str(r.fields.get("file", "")))):
+    for record in lenders:
         lent = completed_fields(lent, record.fields)
-        lines += [line for line in record.quote if line.number != hit.line]
     fields = {**lent, **fields}
-    lines += [line for line in hit.also if line.number not in {x.number for x in lines}]
+    said = [r.quote[0] for r in lenders if hit.count == 1 and _is_above_message(hit, r)][:1]
+    quoted = [*said, Line(hit.line, hit.text), *(line for record in lenders for line in record.quote), *hit.also]
+    lines: dict[int, Line] = {}
+    for line in quoted:
+        lines.setdefault(line.number, line)
     neighbours = {line.number: line for line in hit.region.lines()}
     spans = {hit.line: hit.span}
     weight = next((r.weight for r in records_at.strengtheners(hit) if r.weight != "hint"), hit.weight)
@@ -172,7 +175,7 @@ def _from_hit(scan: Scan, hit: Hit, records_at: RecordIndex) -> Observation:
         source=scan.source.name,
         line=hit.line,
         last_line=hit.lines[-1].number,
-        proofs=tuple(_proof(scan, line, hit.signature, weight, neighbours, spans) for line in lines),
+        proofs=tuple(_proof(scan, line, hit.signature, weight, neighbours, spans) for line in lines.values()),
         fields=fields,
         count=hit.count,
         stamp=stamp,
@@ -182,6 +185,12 @@ def _from_hit(scan: Scan, hit: Hit, records_at: RecordIndex) -> Observation:
         occurrences=_occurrences(hit, records_at, scan.source.label) if hit.count > 1 and lent else (),
         told_to=max((r.told_to for r in records_at.lenders_at(hit.line) if r.quote[0].number == hit.line), default=0),
     )
+
+
+def _is_above_message(hit: Hit, record: Record) -> bool:
+    """Is the hit a frame, or the statement that it quotes, above an exception that has words of its own, which say more?"""
+    speaks = "exc_message" in record.fields and record.weight != "hint"
+    return speaks and record.quote[0].number > hit.line and unlabelled(hit.text)[:1].isspace()
 
 
 def _occurrences(hit: Hit, records_at: RecordIndex, label: str) -> tuple[Occurrence, ...]:

@@ -75,7 +75,10 @@ def test_the_packages_of_the_last_frames_are_told(lines: tuple[str, ...], facts:
     assert library_code([]) == {}
 
 
-@pytest.mark.parametrize(("file", "kept"), [("/home/u/run.py", True), (f"{SITE}/tornado/web.py", False)])
+@pytest.mark.parametrize(
+    ("file", "kept"),
+    [("/home/u/run.py", True), (f"{SITE}/tornado/web.py", False), ("<decorator-gen-7>", False), ("<ipython-input-3-1f>", True)],
+)
 def test_a_line_of_a_library_is_no_line_to_correct(file: str, kept: bool) -> None:
     facts: dict[str, Value] = {"file": file, "line_no": 3, "exc_type": "KeyError"}
     assert advised_code(facts) == (facts if kept else {"exc_type": "KeyError"})

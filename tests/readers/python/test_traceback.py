@@ -164,6 +164,27 @@ def test_a_traceback_that_was_cut_is_no_record(events: Callable[[str], list[Obse
     assert tracebacks(events("\n".join(PLAIN.splitlines()[:4]))) == []
 
 
+def test_a_record_behind_a_traceback_that_was_cut_is_no_exception(events: Callable[[str], list[Observation]]) -> None:
+    """A server goes on with its own records where a traceback was cut: `INFO:` has the form of an exception."""
+    cut = 'Traceback (most recent call last):\n  File "/app/api.py", line 313, in upload\n    await db.flush()\n'
+    assert not tracebacks(events(cut + 'INFO:     10.0.0.1:384 - "GET /stats HTTP/1.1" 422 Unprocessable Entity\n' * 2))
+
+
+@pytest.mark.parametrize(
+    ("exception", "first"), [("socket.gaierror: [Errno -2] Name or service not known", 4), ("TimeoutError", 3)]
+)
+def test_the_words_of_an_exception_stand_before_the_code_that_names_its_cause(
+    events: Callable[[str], list[Observation]], exception: str, first: int
+) -> None:
+    """A signature that knows a statement tells of the exception below it, if that one has words of its own."""
+    log = (
+        'Traceback (most recent call last):\n  File "/srv/server.py", line 7, in open\n'
+        f"    for info in socket.getaddrinfo(self.ip, self.port, 0, socket.SOCK_STREAM):\n{exception}\n"
+    )
+    [known] = [e for e in events(log) if e.kind == "code.config/own_listen_address"]
+    assert known.proofs[0].line == first
+
+
 @pytest.mark.parametrize(("name", "told"), [("StrangeError", 1), ("KeyboardInterrupt", 0), ("CalledProcessError", 0)])
 def test_the_heading_of_a_notebooks_traceback_that_was_cut_names_the_exception(
     events: Callable[[str], list[Observation]], name: str, told: int
