@@ -34,7 +34,8 @@ FAILED_KERNEL = re.compile(
 DEAD_KERNEL = re.compile(
     rb"Kernel panic|\bOops\b|BUG: (?!sleeping)|[Ll]ockup - CPU|general protection fault|Unable to handle kernel"
 )
-COLOUR = re.compile(rb"\x1b\[[0-9;]*[A-Za-z]")
+COLOUR = re.compile(r"(?:\x1b|\\u001b)\[[0-9;]*[A-Za-z]")  # also as JSON writes it
+IN_JSON = re.compile(r'"((?:[^"\\]|\\.)*?)(?:\\n)?",?')
 PACKED = (b"\x1f\x8b", b"PK", b"\xfd7zXZ")
 
 
@@ -71,11 +72,14 @@ def agrees(row: Mapping[str, str], data: bytes) -> bool:
 
 
 def marked(data: bytes, numbers: str) -> list[str]:
-    """The texts of the lines `numbers`, as `12-15 20`, without terminal colours: those that decide."""
-    lines = COLOUR.sub(b"", data).split(b"\n")
+    """The texts of the lines `numbers`, as `12-15 20`, without terminal colours: those that decide. Of a notebook's file, whose
+    lines are texts in JSON, what they hold."""
+    text = data.decode("utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8", "replace")
+    lines = COLOUR.sub("", text).split("\n")
     spans = [span.partition("-") for span in numbers.split()]
-    texts = [text for first, _, last in spans for text in lines[int(first) - 1 : int(last or first)]]
-    return [text.decode("utf-8", "replace").strip() for text in texts if len(text.strip()) >= MIN_QUOTED_CHARS]
+    texts = [row.strip() for first, _, last in spans for row in lines[int(first) - 1 : int(last or first)]]
+    texts = [found[1].replace('\\"', '"').strip() if (found := IN_JSON.fullmatch(row)) else row for row in texts]
+    return [row for row in texts if len(row) >= MIN_QUOTED_CHARS]
 
 
 def main() -> None:
