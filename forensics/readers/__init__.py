@@ -16,10 +16,12 @@ from functools import partial
 from types import ModuleType
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from forensics.core.errors import RegistrationError, unexpected
 from forensics.core.modules import modules
 from forensics.data_files.cached_data import kept
+from forensics.data_files.named_parts import part_rows
 from forensics.database import Database, Records
 from forensics.model import Observation, Region, Scan, Trigger, Warn, Warning
 from forensics.readers.base import Record, with_cause
@@ -82,7 +84,8 @@ def _parser(kind: str) -> ModuleType:
 
 def triggers() -> tuple[Trigger, ...]:
     """What the scanner has to look for, for all readers, each once. Raises RegistrationError, see `find_readers`."""
-    return tuple(dict.fromkeys(t for r in _readers() for t in r.triggers))
+    every = (replace(t, anchors=part_rows(t.of)[0].texts, of="") if t.of else t for r in _readers() for t in r.triggers)
+    return tuple(dict.fromkeys(every))
 
 
 def outcomes() -> dict[str, tuple[str, ...]]:

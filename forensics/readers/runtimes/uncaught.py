@@ -208,7 +208,7 @@ def _java(region: Region) -> Record | None:
     frames = list(takewhile(lambda x: JAVA_FRAME.match(x.text) or JAVA_CAUSE.match(x.text), reversed(above)))
     if any(JAVA_CAUSE.match(x.text) for x in frames):
         return None
-    head = next(_heads(above[: len(above) - len(frames)]), None)
+    head = next((x for x in reversed(above[: len(above) - len(frames)][-MAX_LINES_OF_ERROR:]) if JAVA_HEAD.search(x.text)), None)
     chain = [region.line, *_causes(region.lines_after())]
     told = [(x, found) for x in chain if (found := JAVA_CAUSE.match(x.text))]
     own = [(x, found) for x, found in told if (found["exc_message"] or "null").strip() != "null"]
@@ -220,10 +220,6 @@ def _java(region: Region) -> Record | None:
         return _record(inner, FOLLOWS)
     unready = any(word in x.text for x in (*inner.also, *chain) for word in (JAVA_UNREADY, JAVA_FAILED_CLASS))
     return _record(inner, UNREADY if unready else "") if unready or weight == "strong" else None
-
-
-def _heads(above: Sequence[Line]) -> Iterator[Line]:
-    return (x for x in reversed(above[-MAX_LINES_OF_ERROR:]) if JAVA_HEAD.search(x.text))
 
 
 def _causes(below: Sequence[Line]) -> Iterator[Line]:
