@@ -84,8 +84,12 @@ def _parser(kind: str) -> ModuleType:
 
 def triggers() -> tuple[Trigger, ...]:
     """What the scanner has to look for, for all readers, each once. Raises RegistrationError, see `find_readers`."""
-    every = (replace(t, anchors=part_rows(t.of)[0].texts, of="") if t.of else t for r in _readers() for t in r.triggers)
-    return tuple(dict.fromkeys(every))
+    return tuple(dict.fromkeys(with_texts(t) for r in _readers() for t in r.triggers))
+
+
+def with_texts(trigger: Trigger) -> Trigger:
+    """`trigger` with the texts of the group that it names."""
+    return replace(trigger, anchors=part_rows(trigger.of)[0].texts, of="") if trigger.of else trigger
 
 
 def outcomes() -> dict[str, tuple[str, ...]]:
