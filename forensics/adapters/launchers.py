@@ -49,24 +49,15 @@ def of_job(job: str) -> Answers:
     is_slurm = SLURM_JOB_PATTERN.fullmatch(job) is not None
     commands: list[list[str]] = []
     if is_slurm and shutil.which("srun"):
-        commands = [srun_command(job)]
+        # A step beside those that run, one task on each node. `--overlap`: it takes no processor and no memory away from them.
+        commands = [["srun", "--overlap", f"--jobid={job}", "--ntasks-per-node=1", "--chdir=/", "python3", "-", "job", job]]
     elif not is_slurm and shutil.which("kubectl"):
-        commands = [kubectl_command(pod) for pod in _pods(job)]
+        commands = [["kubectl", "exec", "-i", pod, "--", "python3", "-", "all", "-"] for pod in _pods(job)]
     asked = _asked(commands)
     if asked.hosts:
         return asked
     note = f"this host alone was asked: {'srun' if is_slurm else 'kubectl'} did not reach the others, or is not here"
     return Answers((msgspec.convert(live_stacks.look("job", job), LiveHost),), (*asked.notes, note))
-
-
-def srun_command(job: str) -> list[str]:
-    """A step beside those that run, one task on each node. `--overlap`: it takes no processor and no memory away from them."""
-    return ["srun", "--overlap", f"--jobid={job}", "--ntasks-per-node=1", "--chdir=/", "python3", "-", "job", job]
-
-
-def kubectl_command(pod: str) -> list[str]:
-    """A command in the first container of a pod."""
-    return ["kubectl", "exec", "-i", pod, "--", "python3", "-", "all", "-"]
 
 
 def _pods(job: str) -> list[str]:

@@ -5,16 +5,12 @@ import os
 from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from forensics import pipeline
 from forensics.api.report import Report
 from forensics.config import Config, config
 from forensics.core.errors import UsageError
 from forensics.correlation import Filter
-
-if TYPE_CHECKING:
-    from forensics.database import Database
 
 
 class Knowledge:
@@ -58,18 +54,9 @@ class Knowledge:
         return f"<forensics.Knowledge {len(self._database.causes)} causes, {signatures} signatures, {self.hash}>"
 
 
-def database_of(knowledge: Knowledge) -> "Database":
-    """The internal Database of `knowledge`, for the stages of an analysis."""
-    return knowledge._database
-
-
-def default_knowledge() -> Knowledge:
-    """The built-in signatures and those of the configuration, loaded once per process."""
-    return _loaded(config())
-
-
 @functools.lru_cache(maxsize=1)
-def _loaded(_settings: Config) -> Knowledge:
+def _default_knowledge(_settings: Config) -> Knowledge:
+    """The built-in signatures and those of the configuration, loaded once per process."""
     return Knowledge()
 
 
@@ -110,7 +97,7 @@ def analyze(
     """
     given, folders = _paths(paths), _paths(signatures)
     event_filter = Filter.of(_time(since), _time(until), pid, job, last)
-    known = database_of(_known(folders, knowledge))
+    known = _known(folders, knowledge)._database
     case = _named(given).resolve().name
     return Report.of(pipeline.analyze_paths(given, case, known, _paths(baseline), event_filter, workers))
 
@@ -119,7 +106,7 @@ def _known(folders: list[Path], knowledge: Knowledge | None) -> Knowledge:
     """The knowledge for an analysis; raises UsageError if both arguments are given."""
     if folders and knowledge is not None:
         raise UsageError("signatures and knowledge were both given", "forensics.analyze", "use Knowledge(signatures)")
-    return knowledge or (Knowledge(folders) if folders else default_knowledge())
+    return knowledge or (Knowledge(folders) if folders else _default_knowledge(config()))
 
 
 def _named(given: list[Path]) -> Path:

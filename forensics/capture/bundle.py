@@ -91,6 +91,11 @@ def safe_name(name: str) -> str:
     return "".join(c if c.isalnum() or c in "-_." else "-" for c in os.path.basename(name))[:40]
 
 
+def new_name(program: str, usual: str, end: object) -> str:
+    """The name of a new bundle: 20261122-174701-train.py-4711. `usual`: where the program has none."""
+    return f"{time.strftime('%Y%m%d-%H%M%S')}-{safe_name(program) or usual}-{end}"
+
+
 def report_text(folder: str) -> str:
     """The report in a bundle, without the first line that marks it as a report; empty if there is none."""
     try:
@@ -106,8 +111,7 @@ class Bundle:
 
     def __init__(self, folder: str = "", name: str = "run") -> None:
         if not folder:
-            moment = time.strftime("%Y%m%d-%H%M%S")
-            folder = os.path.join(state_folder(), f"{moment}-{safe_name(name) or 'run'}-{os.getpid()}")
+            folder = os.path.join(state_folder(), new_name(name, "run", os.getpid()))
             remove_oldest(state_folder())
         self.folder = os.path.abspath(folder)
         os.makedirs(self.folder, mode=0o700, exist_ok=True)

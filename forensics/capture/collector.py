@@ -20,7 +20,7 @@ from forensics.capture.reaping import WaitingThread, reap_orphans
 from forensics.capture.samples import MAX_WARNED_S, MemorySamples
 from forensics.capture.senders import ProcessEvents, SignalTrace
 from forensics.capture.times import duration_text, time_text
-from forensics.capture.tree import ProcessTree
+from forensics.capture.tree import ProcessTree, decode_status
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -143,10 +143,7 @@ class Collector:
             self.tree.connector(pid, parent, status)
         ends = self.tree.ended_now()
         if any(e.get("signal") for e in ends) or self.tree.ended_now():
-            self._measure_places()
-            self.groups.update()
-            self.kernel.read()
-            self.senders.read()
+            self._after_signal()
 
     def refresh(self) -> None:
         """Record what happened until now."""
@@ -283,8 +280,6 @@ class Collector:
         """How the job's first process ended; None while it is alive."""
         found = next((e for e in reversed(self.tree.ends) if e["pid"] == self.root), None)
         if found is None and status is not None:
-            from forensics.capture.tree import decode_status
-
             return {"pid": self.root, "end": time.time(), "how": "child", **decode_status(status)}
         return found
 

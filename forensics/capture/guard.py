@@ -19,11 +19,10 @@ import os
 import subprocess
 import sys
 import threading
-import time
 import traceback
 
 from forensics.capture import proc
-from forensics.capture.bundle import read_json, read_run, safe_name, size_of, state_folder
+from forensics.capture.bundle import new_name, read_json, read_run, size_of, state_folder
 from forensics.capture.cell_output import CELL_OUTPUT, CellOutput
 from forensics.capture.options import Options
 from forensics.capture.rank_dumps import Listener, listen
@@ -111,7 +110,7 @@ def watch(
     >>> held.note(cell=4)
     >>> held.close(wait=True)
     """
-    folder = str(bundle) or _new_folder(_folder_name(name, pid))
+    folder = str(bundle) or _new_folder(new_name(name, "watch", pid))
     os.makedirs(folder, mode=0o700, exist_ok=True)
     wanted = Options(**{"name": name, "command": proc.command_line(pid).split(), **options})
     reads, link = os.pipe()
@@ -152,10 +151,6 @@ def _pass_on(heard: int, say: Callable[[str], object]) -> None:
             say(line.rstrip("\n"))
 
 
-def _folder_name(program: str, pid: int) -> str:
-    return f"{time.strftime('%Y%m%d-%H%M%S')}-{safe_name(program) or 'watch'}-{pid}"
-
-
 def _new_folder(name: str) -> str:
     """A new folder of the state folder, `name` or `name-2`: two cells of one second do not share what one of them removes."""
     number, folder = 1, os.path.join(state_folder(), name)
@@ -191,7 +186,9 @@ class Guard:
             print(f"forensics: {line}", file=sys.stderr)
         try:
             if "say" in self._wanted:
-                self._wanted["bundle"] = self._wanted["bundle"] or _new_folder(_folder_name(self._wanted["name"], os.getpid()))
+                self._wanted["bundle"] = self._wanted["bundle"] or _new_folder(
+                    new_name(self._wanted["name"], "watch", os.getpid())
+                )
                 self._wanted["files"] = [os.path.join(self._wanted["bundle"], CELL_OUTPUT)]
             self.watch = watch(os.getpid(), **self._wanted)
         except OSError as error:

@@ -115,7 +115,7 @@ def _split_devices(group: list[Observation], knowledge: Database) -> list[list[O
     for event in group:
         fault = None if event.weight == "hint" or event.moment is None else _fault(event, knowledge)
         if fault and event.moment is not None:
-            own = _devices_and_pids(event)
+            own = {str(event.fields[n]) for n in (*SHARED_DEVICE_KEYS, "pid") if event.fields.get(n, "<unknown>") != "<unknown>"}
             if named and own.isdisjoint(named) and event.moment - last > MIN_DEVICE_SILENCE_S:
                 parts.append([])
                 named = set()
@@ -123,10 +123,6 @@ def _split_devices(group: list[Observation], knowledge: Database) -> list[list[O
             last = event.moment
         parts[-1].append(event)
     return parts
-
-
-def _devices_and_pids(event: Observation) -> set[str]:
-    return {str(event.fields[n]) for n in (*SHARED_DEVICE_KEYS, "pid") if event.fields.get(n, "<unknown>") != "<unknown>"}
 
 
 def join_incidents(found: Sequence[Incident]) -> Incident:

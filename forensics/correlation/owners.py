@@ -71,7 +71,7 @@ def _owned(
 
     `may_be_late`: has an end that `o` may explain no time of its own?
     """
-    lane = _lane_of(o, subject)
+    lane = next((lane for lane in subject.lanes.get(o.source, ()) if (o.line, o.kind) in lane.aftermath), None)
     aftermath = lane.aftermath[(o.line, o.kind)] if lane else Aftermath(lines_after=0)
     before = _seconds_before(o, subject)
     if may_be_late and before is not None and -MAX_PAUSE_BEFORE_END_S <= before < 0:
@@ -89,10 +89,6 @@ def _without_other_pods(found: Sequence[OwnedObservation]) -> list[OwnedObservat
         return [*found]
     other = {key for key, row in rows.items() if row not in names}
     return [replace(o, owner="others", link="another pod") if id(o) in other else o for o in found]
-
-
-def _lane_of(o: Observation, subject: Subject) -> Lane | None:
-    return next((lane for lane in subject.lanes.get(o.source, ()) if (o.line, o.kind) in lane.aftermath), None)
 
 
 def _owner(

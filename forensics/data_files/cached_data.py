@@ -71,12 +71,19 @@ def load_data(place: str, kind: type[T], read: Callable[[Any, Path], list[T]]) -
     return kept((place, content), list[kind], parsed)  # type: ignore[valid-type]
 
 
-def kept(state: object, kind: type[T], make: Callable[[], T]) -> T:
-    """What `make` gives, a `kind`, or what it gave to an earlier run with this `state`, which has a repr() of its own."""
-    name = f"{sha256(repr((CACHED_DATA_FORMAT, state)).encode()).hexdigest()[:32]}.json"
+def kept(
+    state: object, kind: type[T], make: Callable[[], T], place: str = "data", most: int = MAX_CACHED_DATA, bad: object = None
+) -> T:
+    """What `make` gives, a `kind`, or what it gave to an earlier run with this `state`, which has a repr() of its own.
+
+    `place`, `most`: the folder of the cache, and how many files stay there. `bad`: what is made is not kept if this is true then.
+    """
+    text = repr((CACHED_DATA_FORMAT, state)).encode("utf-8", "surrogateescape")
+    name = f"{sha256(text).hexdigest()[:32]}.json"
     with contextlib.suppress(OSError, RuntimeError, msgspec.MsgspecError):
-        return msgspec.json.decode((cache.folder() / "data" / name).read_bytes(), type=kind)
+        return msgspec.json.decode((cache.folder() / place / name).read_bytes(), type=kind)
     made = make()
-    with contextlib.suppress(RuntimeError):  # no folder is known
-        cache.write_file(cache.folder() / "data", name, msgspec.json.encode(made), MAX_CACHED_DATA)
+    if not bad:
+        with contextlib.suppress(RuntimeError):  # no folder is known
+            cache.write_file(cache.folder() / place, name, msgspec.json.encode(made), most)
     return made

@@ -23,7 +23,8 @@ PIECE_PATTERN = lazy.regex(r"%\{(\w+)\}")
 
 class PartRow(Struct, frozen=True, dict=True):
     """One pattern of a group. `name`: what it tells, if the rows of the group tell different things. `match`, `no_match`: lines
-    that it fits and does not fit. `line`: of its entry."""
+    that it fits and does not fit. `line`: of its entry. `texts`: of the group, at its first row alone: the scanner looks for the
+    lines that have one of them (`Trigger.of`)."""
 
     group: str
     name: str
@@ -31,6 +32,7 @@ class PartRow(Struct, frozen=True, dict=True):
     match: tuple[str, ...]
     no_match: tuple[str, ...]
     line: int
+    texts: tuple[str, ...] = ()
 
     @cached_property
     def regex(self) -> re.Pattern[str]:
@@ -112,10 +114,11 @@ def read_part_rows(data: Any, path: Path) -> list[PartRow]:
     pieces = {k: v for k, v in (data.get("pieces") or {}).items() if k != LINE_KEY}
     made: list[PartRow] = []
     for group in entries(data, "groups"):
-        keys(group, {"name", "means", "rows"}, {"name", "means", "rows"}, data[LINE_KEY])
+        keys(group, {"name", "means", "texts", "rows"}, {"name", "means", "rows"}, data[LINE_KEY])
         text(group, "means")
         if any(row.group == group["name"] for row in made):
             raise BadFormError(group[LINE_KEY], f"the group {group['name']} is written twice")
+        wanted = texts(group, "texts")
         for row in entries(group, "rows"):
             keys(row, {"name", "pattern", "match", "no_match"}, {"pattern", "match"}, group[LINE_KEY])
             try:
@@ -124,5 +127,6 @@ def read_part_rows(data: Any, path: Path) -> list[PartRow]:
             except (KeyError, re.error) as error:
                 raise BadFormError(row[LINE_KEY], f"not a valid pattern: {error}") from error
             examples = texts(row, "match"), texts(row, "no_match")
-            made.append(PartRow(text(group, "name"), row.get("name", ""), pattern, *examples, row[LINE_KEY]))
+            made.append(PartRow(text(group, "name"), row.get("name", ""), pattern, *examples, row[LINE_KEY], wanted))
+            wanted = ()
     return made

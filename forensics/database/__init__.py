@@ -106,16 +106,11 @@ def _usable(folders: list[Path]) -> tuple[list[Cause], list["Fault"]]:
         if not faults:
             return causes, sorted(chain.from_iterable(left_out.values()))
         for fault in faults:
-            if fault.path in left_out or not _is_theirs(fault.path, folders):
+            if fault.path in left_out or not any(Path(fault.path).is_relative_to(folder) for folder in folders[1:]):
                 others = f"{len(faults)} faults in all; forensics signatures check shows them" if len(faults) > 1 else ""
                 raise DatabaseError(fault.what, f"{fault.path}:{fault.line}", others)
         for path in {fault.path for fault in faults}:
             left_out[path] = [fault for fault in faults if fault.path == path]
-
-
-def _is_theirs(path: str, folders: list[Path]) -> bool:
-    """Is it a file of the user, of which a report can do without?"""
-    return any(Path(path).is_relative_to(folder) for folder in folders[1:])
 
 
 def _kept_faults(wrong: list["Fault"], folder: Path, folders: list[Path], faults: list["Fault"]) -> bool:

@@ -17,7 +17,6 @@ Without it, a line of many beginnings costs the length of the gap at each of the
 found is still found, from the last beginning before it.
 """
 
-import contextlib
 import difflib
 import functools
 import re
@@ -25,11 +24,10 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from msgspec import DecodeError, ValidationError, json
-
 from forensics.core import lazy, limits
 from forensics.core.digest import sha256
-from forensics.data_files import cache, form
+from forensics.data_files import form
+from forensics.data_files.cached_data import kept
 from forensics.data_files.form import (
     LINE_KEY,
     BadFormError,
@@ -166,30 +164,6 @@ def _reader() -> bytes:
     return sha256(b"".join(sha256(p.read_bytes()).digest() for p in paths)).digest()
 
 
-def parsed_key(path: Path, content: bytes, known: Collection[str]) -> str:
-    """The name under which the cause of `path` is stored. `known`: see `causefiles.read_cause`."""
-    parts = (_reader(), str(path).encode("utf-8", "surrogateescape"), ",".join(sorted(known)).encode(), content)
-    return sha256(b"\0".join(sha256(p).digest() for p in parts)).hexdigest()[:32]
-
-
-def load_parsed(name: str) -> Cause | None:
-    """The cause that is stored under `name`; None if there is none."""
-    try:
-        return json.decode((_folder() / f"{name}.json").read_bytes(), type=Cause)
-    except (OSError, RuntimeError, DecodeError, ValidationError):
-        return None
-
-
-def store_parsed(name: str, cause: Cause) -> None:
-    """Store `cause` under `name`."""
-    with contextlib.suppress(RuntimeError):  # no folder is known
-        cache.write_file(_folder(), f"{name}.json", json.encode(cause), MAX_CACHED_CAUSES)
-
-
-def _folder() -> Path:
-    return cache.folder() / "causes"
-
-
 T = TypeVar("T")
 MAX_PATTERN = 4000  # characters
 CAUSE_KEYS = {
@@ -243,12 +217,16 @@ def read_cause(path: Path, known: Collection[str] = ()) -> tuple[Cause | None, l
         if path.stat().st_size > limits.current.cause_file:
             raise BadFormError(1, f"larger than {limits.current.cause_file} bytes")
         content = path.read_bytes()
-        name = parsed_key(path, content, known)
-        if cause := load_parsed(name):
-            return cause, []
-        cause = reader.cause(parse(content.decode("utf-8")), f"{path.parent.name}.{path.stem}", known)
-        if not reader.faults:
-            store_parsed(name, cause)
+        state = (_reader(), str(path), sorted(known), sha256(content).digest())
+        expected = f"{path.parent.name}.{path.stem}"
+        cause = kept(
+            state,
+            Cause,
+            lambda: reader.cause(parse(content.decode("utf-8")), expected, known),
+            "causes",
+            MAX_CACHED_CAUSES,
+            reader.faults,
+        )
     except BadFormError as bad:
         reader.fault(bad)
     except OSError as error:

@@ -9,7 +9,7 @@ from pathlib import Path
 from forensics.core import limits
 from forensics.core.digest import sha256
 from forensics.core.errors import DatabaseError, UsageError
-from forensics.data_files import cache
+from forensics.data_files.cached_data import kept
 
 RECORDS = "records.yaml"  # the cause of each outcome of detectors and series
 PRECEDENCE = "precedence.yaml"  # fixed rules on which cause ranks before which
@@ -62,21 +62,20 @@ def content_hash(folders: Iterable[Path]) -> str:
         if not folder.is_dir():
             raise UsageError("no such folder of signatures", str(folder))
         listed.append((folder, list(itertools.islice(_entries(str(folder)), limits.current.cause_files + 1))))
-    name = f"{_state(listed)}.sha256"
-    with contextlib.suppress(OSError, RuntimeError):
-        return (cache.folder() / HASHES / name).read_text(encoding="ascii")
+    return kept(_state(listed), str, lambda: _digest(listed), HASHES, MAX_CACHED_HASHES)
+
+
+def _digest(listed: Iterable[tuple[Path, list["os.DirEntry[str]"]]]) -> str:
     digest = sha256()
     for folder, files in listed:
         digest.update(b"folder %d\0" % len(files))
         for path in (Path(entry.path) for entry in files[: limits.current.cause_files]):
             data = _content(path)
             digest.update(b"%s\0%d\0" % (str(path.relative_to(folder)).encode("utf-8", "surrogateescape"), len(data)) + data)
-    with contextlib.suppress(RuntimeError):  # no folder is known
-        cache.write_file(cache.folder() / HASHES, name, digest.hexdigest().encode(), MAX_CACHED_HASHES)
     return digest.hexdigest()
 
 
-def _state(listed: Iterable[tuple[Path, list["os.DirEntry[str]"]]]) -> str:
+def _state(listed: Iterable[tuple[Path, list["os.DirEntry[str]"]]]) -> list[tuple[object, ...]]:
     """What tells whether a file changed, of all files: megabytes need not be read to see that none did."""
     rows: list[tuple[object, ...]] = []
     for folder, files in listed:
@@ -85,7 +84,7 @@ def _state(listed: Iterable[tuple[Path, list["os.DirEntry[str]"]]]) -> str:
             with contextlib.suppress(OSError):  # _content() tells why
                 found = entry.stat()
                 rows.append((entry.path, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns))
-    return sha256(repr(rows).encode("utf-8", "surrogateescape")).hexdigest()[:32]
+    return rows
 
 
 def _content(path: Path) -> bytes:

@@ -38,7 +38,7 @@ def events_of(own: Sequence[OwnedObservation], tiers: Mapping[int, int], databas
     if not ending:
         return [tuple(own)]
     groups: list[list[OwnedObservation]] = []
-    for o in sorted(ending, key=_order):
+    for o in sorted(ending, key=lambda o: (o.observation.source, o.observation.line, o.observation.kind)):
         fitting = [g for g in groups[-MAX_EVENTS:] if not any(are_apart(x, o, database) for x in (g[0], g[-1]))]
         if fitting:
             min(fitting, key=lambda g: _distance(g, o)).append(o)
@@ -106,10 +106,6 @@ def _differ(first: Fields, second: Fields, names: Sequence[str]) -> bool:
 
 def _share(first: Observation, second: Observation, name: str) -> bool:
     return name in first.fields and name in second.fields
-
-
-def _order(o: OwnedObservation) -> tuple[str, int, str]:
-    return o.observation.source, o.observation.line, o.observation.kind
 
 
 def _distance(group: Sequence[OwnedObservation], o: OwnedObservation) -> tuple[bool, float]:

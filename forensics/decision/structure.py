@@ -88,7 +88,7 @@ def last_word_first(ranked: Sequence[Candidate], database: Database) -> list[Can
         if word is None:
             continue
         above = [j for j, c in enumerate(found) if c.probability > last.probability]
-        ends = [j for j in above if _shows_an_end(found[j], database)]
+        ends = [j for j in above if any(evidence_tier(o, database) < NOTICE for o in found[j].every)]
         if ends and all(_was_survived(found[j], word, database, told is None) for j in ends):
             _exchange(found, i, max(ends, key=lambda j: found[j].probability), (SURVIVED, OVERTAKEN), word)
     return found
@@ -274,10 +274,6 @@ def _exchange(found: list[Candidate], i: int, j: int, rules: tuple[str, str], wo
     on = word.observation.source, word.observation.line
     found[i] = moved(replace(last, explained_by=None), rival.probability, rules[0], *on)
     found[j] = moved(rival, last.probability, rules[1], *on)
-
-
-def _shows_an_end(candidate: Candidate, database: Database) -> bool:
-    return any(evidence_tier(o, database) < NOTICE for o in candidate.every)
 
 
 def has_last_word(candidate: Candidate) -> bool:

@@ -79,7 +79,7 @@ def sample_of(
     the model reads it. `fused`: the program's own attention calls a fused kernel."""
     mask = 1.0 if framework == "torch" and not gpu else MASK_SHARE
     kept = [0.0] * len(layers)
-    made = [_made(layers, i) for i in range(len(layers))]
+    made = [0.0 if _is("alias", layer.kind) else float(layer.outputs) for layer in layers]  # an alias is a view of its input
     hidden = hidden_inside(layers, weighted_outputs)
     attending = [_attention(layer, framework, heads, mask, gpu, fused) for layer in layers]
     for i, layer in enumerate(layers):
@@ -115,11 +115,6 @@ def transformer(sequence: int, width: int, layers: int, heads: int, flash: bool,
     layer = 34 * sequence * width + (0 if flash else 5 * heads * sequence**2)
     logits = 2 * FLOAT_BYTES * sequence * vocabulary
     return Sample(2 * layers * layer, 2 * layers * layer + logits, assumed=FUSED if flash else SCORES)
-
-
-def _made(layers: Sequence[Layer], i: int) -> float:
-    """The number of values in the output of layer `i`; 0 if the layer returns only a view of its input."""
-    return 0.0 if _is("alias", layers[i].kind) else float(layers[i].outputs)
 
 
 class Attention(Struct, frozen=True):

@@ -169,7 +169,7 @@ def _minute(
         return None
     try:
         return datetime(
-            _year(year) if year else NO_YEAR,
+            int(year) + 2000 * (len(year) == 2) if year else NO_YEAR,
             month_number,
             int(day or 1),
             _hour(int(hour), (half or "").lower()),
@@ -187,10 +187,6 @@ def _hour(hour: int, half: str) -> int:
     if not 1 <= hour <= 12:
         raise ValueError(hour)
     return hour % 12 + 12 * (half[0] == "p")
-
-
-def _year(text: str) -> int:
-    return int(text) + (2000 if len(text) == 2 else 0)
 
 
 def _epoch(digits: str, fraction: str) -> Stamp | None:

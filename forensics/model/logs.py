@@ -190,14 +190,16 @@ class Trigger(Struct, frozen=True):
     """Tells the scanner which lines to keep for a detector or a series: those with one of `anchors` (plain texts, any case).
 
     `before`, `after`: how many neighbouring lines are needed. `thin`: of very many lines keep an even sample (numbers of a
-    series); otherwise the first and last ones are kept.
+    series); otherwise the first and last ones are kept. `of`: in place of `anchors`, the group of named_parts.yaml that has them
+    as its `texts`, beside the patterns that its lines are read with.
     """
 
     kind: str
-    anchors: tuple[str, ...]
+    anchors: tuple[str, ...] = ()
     before: int = 0
     after: int = 0
     thin: bool = False
+    of: str = ""
 
 
 class Hit(Struct, frozen=True):

@@ -35,7 +35,6 @@ from forensics.model import (
     Difference,
     Incident,
     JobContext,
-    LinesAround,
     MessageGroup,
     Observation,
     OpenQuestion,
@@ -193,7 +192,7 @@ def analyze(
     seen = place_case(given, knowledge, [*warnings, *_told(problem)], workers, event_filter, baseline)
     every, seen, asked = _with_told_job(seen, knowledge, model)
     decided, each = _decided(seen.incidents, every, asked, knowledge, model)
-    around, near = _surroundings(decided, seen, knowledge), _near(seen)
+    around, near = _surroundings(decided, seen, knowledge), lines_around([r.scan for r in seen.analyses])
     disordered, unmatched = disordered_sources(seen.analyses, seen.noted), _unmatched(seen, event_filter)
     ranked = _ranked_lines(decided, seen, knowledge, bool(unmatched), bool(disordered))
     found_causes = advice.findings(decided, knowledge, around, _reasons(ranked, seen, decided), near)
@@ -399,11 +398,6 @@ def _unlike(seen: PlacedCase, knowledge: Database) -> Difference | None:
     seen.noted.extend(found.warnings)
     own = sorted(found.messages, key=lambda m: m.source not in seen.asked.own)[:MAX_NEW_MESSAGES]
     return replace(found, messages=tuple(own), left_out=found.left_out + len(found.messages) - len(own), warnings=())
-
-
-def _near(seen: PlacedCase) -> LinesAround:
-    """What gives the lines around a line of evidence."""
-    return lines_around([r.scan for r in seen.analyses])
 
 
 def _times(seen: PlacedCase) -> LogTimes:

@@ -33,7 +33,7 @@ T = TypeVar("T")
 PROGRAM = "a program"  # in place of a line format: what was read is no log
 DUMP_SAMPLES = 4  # lines of a dump that tell its clock
 CAPTURED_STACKS = "captured stacks"  # the format of stacks that a capture took: they are no log, whatever their lines look like
-MEASURED = frozenset(trigger.kind for trigger in series.triggers())
+MEASURED = frozenset(trigger.kind for trigger in series.TRIGGERS)
 
 
 def call_or_warn(call: Callable[[], T], default: T, what: str, source: str | None, warn: Warn) -> T:

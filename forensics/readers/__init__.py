@@ -16,10 +16,12 @@ from functools import partial
 from types import ModuleType
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from forensics.core.errors import RegistrationError, unexpected
 from forensics.core.modules import modules
 from forensics.data_files.cached_data import kept
+from forensics.data_files.named_parts import part_rows
 from forensics.database import Database, Records
 from forensics.model import Observation, Region, Scan, Trigger, Warn, Warning
 from forensics.readers.base import Record, with_cause
@@ -82,7 +84,12 @@ def _parser(kind: str) -> ModuleType:
 
 def triggers() -> tuple[Trigger, ...]:
     """What the scanner has to look for, for all readers, each once. Raises RegistrationError, see `find_readers`."""
-    return tuple(dict.fromkeys(t for r in _readers() for t in r.triggers))
+    return tuple(dict.fromkeys(with_texts(t) for r in _readers() for t in r.triggers))
+
+
+def with_texts(trigger: Trigger) -> Trigger:
+    """`trigger` with the texts of the group that it names."""
+    return replace(trigger, anchors=part_rows(trigger.of)[0].texts, of="") if trigger.of else trigger
 
 
 def outcomes() -> dict[str, tuple[str, ...]]:

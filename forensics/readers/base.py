@@ -202,12 +202,8 @@ def sampled_blocks(scan: Scan) -> tuple[Block, ...]:
     known = _blocks.get(scan.sample)
     if known is None:
         size = sum(len(data) for _, data in scan.sample)
-        known = _blocks.keep(scan.sample, tuple(map(_divided, scan.sample)), size)
+        known = _blocks.keep(scan.sample, tuple(Block(first, *divided(data)) for first, data in scan.sample), size)
     return known
-
-
-def _divided(block: tuple[int, bytes]) -> Block:
-    return Block(block[0], *divided(block[1]))
 
 
 Found = dict[str, Value]

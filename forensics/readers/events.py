@@ -30,7 +30,7 @@ NOT_OF_FILES = {
 
 def to_events(scan: Scan, records: list[Record]) -> list[Observation]:
     """Observations in the order of their lines. Each hit or record becomes one Observation, is dropped, or joins a record."""
-    hits, silenced = _without_noise(_without_source(scan.hits))
+    hits, silenced = _without_noise([kept for hit in scan.hits if (kept := _as_printed(hit)) is not None])
     noisy = {line.number for h in hits if h.cause == HEALTHY for line in h.lines}
     records_at, hits_at = RecordIndex(records), HitIndex(hits)
     absorbed = {id(hit) for hit in hits if records_at.absorbs(hit) or _only_lies_there(hit, records_at)}
@@ -44,11 +44,6 @@ def to_events(scan: Scan, records: list[Record]) -> list[Observation]:
             continue
         events.append(_from_record(scan, record, hits_at, absorbed))
     return sorted(events, key=lambda e: (e.line, e.kind))
-
-
-def _without_source(hits: Iterable[Hit]) -> list[Hit]:
-    """`hits` without those on lines of code that a traceback quotes. A message that is also printed stays where it is printed."""
-    return [kept for hit in hits if (kept := _as_printed(hit)) is not None]
 
 
 def _as_printed(hit: Hit) -> Hit | None:

@@ -59,11 +59,6 @@ def limit_step(event: Observation, limit: int) -> int | None:
 NONE = Numbers((), ProgressLines())
 
 
-def triggers() -> tuple[Trigger, ...]:
-    """The triggers of all lines that may hold a number of a series."""
-    return TRIGGERS
-
-
 def read(scan: Scan, knowledge: Database, found: Numbers | None = None) -> list[Observation]:
     """The observations that the series of one source show. `knowledge`: the cause of each outcome. `found`: the numbers of the
     source, if they were gathered before."""

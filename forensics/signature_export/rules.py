@@ -301,14 +301,9 @@ def hyperpod(rules: Iterable[Rule], setting: Setting) -> str:
 
     listed = [
         {"name": camel_case(r.id), "logPattern": f"{REST_OF_LINE}(?:{r.pattern}){REST_OF_LINE}", "faultOnMatch": True}
-        for r in rules if r.severity != "info" and not _is_code(r)
+        for r in rules if r.severity != "info" and not r.pattern.startswith((XID_LINE.split("%")[0], SXID_LINE.split("%")[0]))
     ]  # fmt: skip
     return str(yaml.dump({"logMonitoringConfiguration": listed}, sort_keys=False, width=1 << 20, allow_unicode=True))
-
-
-def _is_code(rule: Rule) -> bool:
-    """A kernel's line, which no pod writes."""
-    return rule.pattern.startswith((XID_LINE.split("%")[0], SXID_LINE.split("%")[0]))
 
 
 TARGETS = {

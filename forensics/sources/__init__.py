@@ -21,7 +21,7 @@ from forensics.sources.files import open_folder
 from forensics.sources.later import MIN_LATER_FILES, LaterFile, may_wait
 from forensics.sources.opened import open_blob
 from forensics.sources.sets import base_of_set, order_rotated
-from forensics.sources.stdin import stdin_sources
+from forensics.sources.stdin import open_stdin
 from forensics.sources.walk import walk_files
 
 # An empty log of a job that died is an answer, too: it ended before it wrote, or its output went elsewhere. The order is that
@@ -61,18 +61,14 @@ def open_paths(paths: Iterable[Path], warn: Warn, within: Path | None = None, la
 
 def nothing_readable(paths: Iterable[Path], noted: list[Warning]) -> SourceError:
     """The error if none of `paths` holds anything that can be read. `noted`: the warnings of opening them."""
-    return SourceError("nothing readable", ", ".join(map(str, paths)), _reason(noted))
+    reasons = _reasons(noted)
+    advice = reasons[0] if len(reasons) == 1 else "give a text log, a folder of logs or an archive"
+    return SourceError("nothing readable", ", ".join(map(str, paths)), advice)
 
 
 def _reasons(noted: list[Warning]) -> list[str]:
     """Why something could not be read."""
     return list(dict.fromkeys(w.message for w in noted if w.kind in ("limit", "skipped", "unreadable", "binary", "truncated")))
-
-
-def _reason(noted: list[Warning]) -> str:
-    """Why nothing could be read, or what can be."""
-    reasons = _reasons(noted)
-    return reasons[0] if len(reasons) == 1 else "give a text log, a folder of logs or an archive"
 
 
 def _is_empty(path: Path) -> bool:
@@ -82,11 +78,6 @@ def _is_empty(path: Path) -> bool:
         return bool(files) and all(p.stat().st_size == 0 for p in files)
     except OSError:
         return False
-
-
-def open_stdin(warn: Warn) -> list[Source]:
-    """The Sources in standard input, named `<stdin>`, or `<stdin>!path` for the members of an archive."""
-    return stdin_sources(warn)
 
 
 def _found(paths: list[Path], warn: Warn, within: Path | None, noted: list[Warning] | None) -> Iterator[Source]:

@@ -36,7 +36,7 @@ def _is_zlib(head: bytes) -> bool:
     if len(head) < 3 or head[0] & 0x0F != 8 or head[0] >> 4 > 7 or int.from_bytes(head[:2], "big") % 31 or head[1] & 0x20:
         return False
     try:
-        return bool(_zlib().decompress(head, 4096))
+        return bool(_igzip("ZLIB").decompress(head, 4096))
     except Exception:  # every engine has its own error; here each of them means: no zlib
         return False
 
@@ -56,28 +56,16 @@ def window(inside: Sequence[str]) -> int:
     return limits.current.window >> around * (around + 1) // 2
 
 
-def _gzip(_window: int = 0) -> Any:
+def _igzip(container: str, _window: int = 0) -> Any:
     from isal import igzip_lib
 
-    return igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)
-
-
-def _zlib(_window: int = 0) -> Any:
-    from isal import igzip_lib
-
-    return igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_ZLIB)
+    return igzip_lib.IgzipDecompressor(flag=getattr(igzip_lib, f"DECOMP_{container}"))
 
 
 def _xz(window: int) -> Any:
     import lzma
 
     return lzma.LZMADecompressor(memlimit=window)
-
-
-def _deflate(_window: int = 0) -> Any:
-    from isal import igzip_lib
-
-    return igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_DEFLATE)
 
 
 def _bzip2(_window: int = 0) -> Any:
@@ -111,9 +99,9 @@ class _Zstd:
 
 WINDOWED = ("xz", "zstd", "zip")  # a zip's members may be packed by either
 ENGINES: dict[str, tuple[Callable[[int], Any], int]] = {  # the decompressor, and how many bytes of input it is given at once
-    "gzip": (_gzip, 256 << 10),
-    "deflate": (_deflate, 256 << 10),
-    "zlib": (_zlib, 256 << 10),
+    "gzip": (partial(_igzip, "GZIP"), 256 << 10),
+    "deflate": (partial(_igzip, "DEFLATE"), 256 << 10),
+    "zlib": (partial(_igzip, "ZLIB"), 256 << 10),
     "xz": (_xz, 256 << 10),
     "bzip2": (_bzip2, 256 << 10),
     "zstd": (_Zstd, 1 << 10),

@@ -91,13 +91,8 @@ def check_kind(status: os.stat_result, place: str) -> None:
     if not stat.S_ISREG(status.st_mode):
         kind = next((name for test, name in FILE_KINDS if test(status.st_mode)), "no regular file")
         raise RefusedError(f"{kind}, not a regular file; it was not opened")
-    if is_generated(place) and not status.st_mode & stat.S_IROTH:
+    if place.startswith(GENERATED_FOLDERS) and not status.st_mode & stat.S_IROTH:
         raise RefusedError("the kernel makes it for one reader, and it may have no end; it was not opened")
-
-
-def is_generated(place: str) -> bool:
-    """Does the kernel make the contents of this file? `place`: its real path."""
-    return place.startswith(GENERATED_FOLDERS)
 
 
 def check_inside(place: str, top: str | None) -> None:

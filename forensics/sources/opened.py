@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from forensics.core import limits
 from forensics.core.errors import unexpected
 from forensics.model import Source, Warn, Warning
-from forensics.sources import bundles
 from forensics.sources.archives import archive_members, detect_archive
 from forensics.sources.blob import Blob, error_text, first_bytes, warning_kind
+from forensics.sources.bundles import nvidia
 from forensics.sources.bundles.services import services_of
 from forensics.sources.compression import detect_compression, unpacked_stream
 from forensics.sources.encodings import BINARY_JOURNAL_MAGIC
@@ -117,7 +117,5 @@ def _text(blob: Blob, head: bytes, warn: Warn) -> Iterator[Source]:
     if b" | " in head and (services := [*services_of(blob, head)]):
         yield from services
         return
-    for part, start, first in bundles.parts(blob, head, warn):
-        source = text_source(part, start, warn, first)
-        if source:
-            yield source
+    sections = nvidia.sections(blob, warn) if nvidia.recognises(head) else [(blob, head, 1)]
+    yield from filter(None, (text_source(part, start, warn, first) for part, start, first in sections))

@@ -34,9 +34,9 @@ def renumbered_lane(lane: Lane, source: Source) -> Lane:
     return replace(
         lane,
         attempts=tuple(Attempt(a.number, origin(a.first_line), origin(a.last_line)) for a in lane.attempts),
-        trouble_lines=tuple(Line(origin(x.number), x.text) for x in lane.trouble_lines),
-        last_lines=tuple(Line(origin(x.number), x.text) for x in lane.last_lines),
-        good_lines=tuple(Line(origin(x.number), x.text) for x in lane.good_lines),
+        trouble_lines=tuple(map(place_of, lane.trouble_lines)),
+        last_lines=tuple(map(place_of, lane.last_lines)),
+        good_lines=tuple(map(place_of, lane.good_lines)),
         aftermath=kept,
         reached_end=moved(lane.reached_end),
         at_work=moved(lane.at_work),

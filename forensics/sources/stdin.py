@@ -25,9 +25,12 @@ STDIN_NAME = "<stdin>"
 KEPT_BYTES = 1 << 20  # enough to tell an archive from text, and to hold a short log whole, which can then be read twice
 
 
-def stdin_sources(warn: Warn) -> list[Source]:
-    """The Sources in standard input; raises UsageError when it is closed, or a terminal, where nothing would ever come, and
-    SourceError when it holds nothing readable."""
+def open_stdin(warn: Warn) -> list[Source]:
+    """The Sources in standard input, named `<stdin>`, or `<stdin>!path` for the members of an archive.
+
+    Raises UsageError when it is closed, or a terminal, where nothing would ever come, and SourceError when it holds nothing
+    readable.
+    """
     if sys.stdin is None:
         raise UsageError("standard input is closed", advice="pipe a log into it: dmesg | forensics stdin")
     if sys.stdin.isatty():

@@ -16,6 +16,7 @@ from forensics.sources.formats import Format, Head, recognise
 from forensics.sources.origin import LineOrigin, line_blocks
 from forensics.sources.programs import code_of, holds_code
 from forensics.sources.strips import Strip, needed, without
+from forensics.sources.turning import oldest_first
 
 
 def text_source(blob: Blob, head: bytes, warn: Warn, first: int = 1) -> Source | None:
@@ -67,7 +68,8 @@ def decoded_source(blob: Blob, found: Format, name: str | None, strips: tuple[St
 
         given = read_blocks(blob, warn)
         text = given if found.raw else _undone(decode_blocks(given, name), strips)
-        return rejoin_exceptions(line_blocks(found.decode(text, note), origin))
+        pieces = found.decode(text, note)
+        return rejoin_exceptions(line_blocks(oldest_first(pieces, note, found.falls) if found.falls else pieces, origin))
 
     return Source(
         name=blob.name,
@@ -75,7 +77,7 @@ def decoded_source(blob: Blob, found: Format, name: str | None, strips: tuple[St
         compression=blob.compression,
         modified=blob.modified,
         origin=origin,
-        format=found.label,
+        format=None if found.plain else found.name,
         coded=blob.stored,
         label=_label(strips),
     )

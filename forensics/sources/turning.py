@@ -55,7 +55,7 @@ def _wall_moment(
     return kind, whole + float(f"0.{part}" if part else 0)
 
 
-def is_newest_first(lines: Iterable[str], least: int = MIN_FALLS_OF_PIECES) -> bool:
+def is_newest_first(lines: Iterable[str], least: int) -> bool:
     """Do the times of `lines` only ever fall, `least` times or more?"""
     falls = 0
     last: Moment | None = None
@@ -71,7 +71,7 @@ def is_newest_first(lines: Iterable[str], least: int = MIN_FALLS_OF_PIECES) -> b
     return falls >= least
 
 
-def oldest_first(pieces: Iterable[Piece], note: Note, least: int = MIN_FALLS_OF_PIECES) -> Iterator[Piece]:
+def oldest_first(pieces: Iterable[Piece], note: Note, least: int) -> Iterator[Piece]:
     """`pieces` in order of time: reversed if the times of the first of them fall `least` times or more and never rise."""
     pieces = iter(pieces)
     first = list(itertools.islice(pieces, PROBED_PIECES))
@@ -85,11 +85,8 @@ def oldest_first(pieces: Iterable[Piece], note: Note, least: int = MIN_FALLS_OF_
         held.append(piece)
         size += len(piece[2])
         if size > limits.current.turned:
-            note(
-                "order",
-                f"its newest lines stand first; beyond {limits.current.turned >> 20} MiB they were left in that order",
-                None,
-            )
+            left = f"beyond {limits.current.turned >> 20} MiB they were left in that order"
+            note("order", f"its newest lines stand first; {left}", None)
             yield from held
             yield from pieces
             return

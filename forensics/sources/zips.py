@@ -59,21 +59,17 @@ def zip_members(blob: Blob) -> Iterator[tuple[ZipMember, Callable[[], BinaryIO]]
     for entry in entries:
         blob.budget.enter(1)
         if not entry.is_dir():
-            member = _member(entry)
+            member = ZipMember(
+                path=entry.filename,
+                modified=_time(entry),
+                header_at=entry.header_offset,
+                packed_bytes=entry.compress_size,
+                bytes=entry.file_size,
+                method=entry.compress_type,
+                checksum=entry.CRC,
+                encrypted=bool(entry.flag_bits & ENCRYPTED_FLAG),
+            )
             yield member, partial(_opened, whole, member, blob)
-
-
-def _member(entry: "zipfile.ZipInfo") -> ZipMember:
-    return ZipMember(
-        path=entry.filename,
-        modified=_time(entry),
-        header_at=entry.header_offset,
-        packed_bytes=entry.compress_size,
-        bytes=entry.file_size,
-        method=entry.compress_type,
-        checksum=entry.CRC,
-        encrypted=bool(entry.flag_bits & ENCRYPTED_FLAG),
-    )
 
 
 def _time(entry: "zipfile.ZipInfo") -> datetime | None:

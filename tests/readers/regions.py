@@ -5,6 +5,7 @@ import functools
 from forensics import pipeline
 from forensics.database import Database
 from forensics.model import Line, Region, Scan, Source, Trigger
+from forensics.readers import with_texts
 from forensics.readers.base import Record, with_cause
 
 
@@ -13,7 +14,7 @@ def regions(text: str, trigger: Trigger, source: str = "log") -> list[Region]:
     lines = text.split("\n")
     found = []
     for i, line in enumerate(lines):
-        if any(a.lower() in line.lower() for a in trigger.anchors):
+        if any(a.lower() in line.lower() for a in with_texts(trigger).anchors):
             before = "".join(x + "\n" for x in lines[max(0, i - trigger.before) : i]).encode()
             after = "\n".join(lines[i + 1 : i + 1 + trigger.after]).encode()
             found.append(Region(source, i + 1, line, before, after, trigger.before, trigger.after))

@@ -8,16 +8,23 @@ The examples are made of the notation, in the same way at each check.
 import csv
 import itertools
 import random
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from forensics.report.redaction import secrets
-from forensics.report.redaction.secrets import Form, Part, form_of, letters_of, mask_text, parts_of
+from forensics.report.redaction.secrets import Form, Part, form_of, mask_text, parts_of
 
 FORMS_PATH = Path(secrets.__file__).with_name("forms.csv")
 EXAMPLES = 4  # of each row; a choice of plain texts is seldom longer
 KIND_CHARS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 OUTSIDE = "!"  # in no alphabet of the notation
+
+
+def letters_of(alphabet: str) -> str:
+    """The characters of an alphabet, as a regular expression's class names them: `0-9a-f`."""
+    pairs = re.findall(r"(.)-(.)|(.)", alphabet)
+    return "".join("".join(map(chr, range(ord(a), ord(b) + 1))) if b else c for a, b, c in pairs)
 
 
 def forms_text() -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -24,7 +23,7 @@ from forensics.adapters.jupyter.crash_stacks import ask_for_crash_stacks, name_c
 from forensics.adapters.jupyter.message import ERROR_NAME
 from forensics.adapters.jupyter.running_cell import TOPICS, Cell, RunningCell, ran
 from forensics.adapters.jupyter.stand_in import StandIn, subscriber
-from forensics.capture.bundle import remove_oldest, state_folder
+from forensics.capture.bundle import new_name, remove_oldest, state_folder
 from forensics.capture.guard import watch
 from forensics.capture.proc import readable
 
@@ -259,7 +258,6 @@ def describe_status(status: int) -> str:
 
 def new_bundle(name: str, kernel_id: str) -> str:
     """A new folder for the capture of a kernel. Raises OSError."""
-    notebook = re.sub(r"[^\w.-]", "-", Path(name).name)[:40] or "kernel"
-    folder = Path(state_folder(), f"{time.strftime('%Y%m%d-%H%M%S')}-{notebook}-{kernel_id[:8]}")
+    folder = Path(state_folder(), new_name(name, "kernel", kernel_id[:8]))
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return str(folder)

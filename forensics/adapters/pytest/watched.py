@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from forensics.adapters.pytest import BUNDLE
-from forensics.capture.bundle import RUN_FILE, state_folder
+from forensics.capture.bundle import RUN_FILE, new_name, state_folder
 from forensics.capture.guard import Guard
 
 if TYPE_CHECKING:
@@ -77,8 +77,7 @@ class Watched:
 
 def new_bundle(name: str) -> str:
     """The path of a new folder for a watch: 20261122-174701-pytest-gw0-4711-1"""
-    place = Path(state_folder(), f"{time.strftime('%Y%m%d-%H%M%S')}-pytest-{name}-{os.getpid()}")
-    return str(place)
+    return str(Path(state_folder(), new_name(f"pytest-{name}", "pytest", os.getpid())))
 
 
 def reap(bundle: str) -> None:

@@ -15,7 +15,6 @@ with, `sbatch -o logs/%x-%j.out train.sh`, or the `#SBATCH` lines of that script
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import shlex
@@ -27,9 +26,9 @@ from msgspec.structs import replace
 
 from forensics.adapters.slurm import accounting
 from forensics.adapters.slurm.accounting import Job, SacctRow, accounting_sentences, control_fields, read_accounting, sacct_table
-from forensics.adapters.slurm.node import LOGS, Missing, leave_out_crashes, node_logs
+from forensics.adapters.slurm.node import LOGS, leave_out_crashes, node_logs
 from forensics.api import Report, analyze
-from forensics.capture.bundle import RUN_FILE, state_folder
+from forensics.capture.bundle import newest_first, read_run
 from forensics.core.errors import UsageError, or_the_path
 from forensics.model import Notice, OpenQuestion
 
@@ -114,7 +113,7 @@ class Evidence(NamedTuple):
     job: Job
     control: dict[str, str]
     paths: list[str]
-    missing: list[Missing]
+    missing: list[OpenQuestion]
 
 
 def gather_evidence(asked: str, folder: Path, logs: bool = True) -> Evidence:
@@ -130,7 +129,7 @@ def gather_evidence(asked: str, folder: Path, logs: bool = True) -> Evidence:
     number = asked.partition(".")[0]
     rows, shown = accounting.run_sacct(number), accounting.run_program(["scontrol", "show", "job", number])
     job = read_accounting(rows.text, asked)
-    missing = [Missing("Slurm's accounting of the job", rows.fault_of("sacct"), f"sacct -j {number}")] if rows.fault else []
+    missing = [OpenQuestion("Slurm's accounting of the job", rows.fault_of("sacct"), f"sacct -j {number}")] if rows.fault else []
     if not job.jobs and shown.text.strip():
         job = _known_to_controller(control_fields(shown.text))
     if not job.jobs:
@@ -181,17 +180,17 @@ def write(folder: Path, texts: dict[str, list[str]]) -> list[str]:
     return [name for name, lines in texts.items() if lines]
 
 
-def _outputs(row: SacctRow, control: dict[str, str], folder: Path, paths: list[str], missing: list[Missing]) -> None:
+def _outputs(row: SacctRow, control: dict[str, str], folder: Path, paths: list[str], missing: list[OpenQuestion]) -> None:
     for path in output_paths(row, control if control.get("JobId") == row["JobIDRaw"] else {}):
         if path == "/dev/null":
             missing.append(
-                Missing("the job's output", "it was sent to /dev/null", f"sbatch -o slurm-%j.out ...   # job {row.id}")
+                OpenQuestion("the job's output", "it was sent to /dev/null", f"sbatch -o slurm-%j.out ...   # job {row.id}")
             )
         elif Path(path).is_file() and os.access(path, os.R_OK):
             paths.append(_without_report(path, folder))
         else:
             why = "it may not be read" if Path(path).exists() else "there is no such file on this machine"
-            missing.append(Missing(f"the output of job {row.id}, {path}", why, f"scontrol show job {row.id} | grep Std"))
+            missing.append(OpenQuestion(f"the output of job {row.id}, {path}", why, f"scontrol show job {row.id} | grep Std"))
 
 
 def _without_report(path: str, folder: Path) -> str:
@@ -213,18 +212,9 @@ def _without_report(path: str, folder: Path) -> str:
 def bundles_of_jobs(raws: set[str]) -> list[str]:
     """The bundles that `forensics run` captured inside these jobs, in this user's state folder."""
     found = []
-    try:
-        entries = sorted(os.scandir(state_folder()), key=lambda e: e.name, reverse=True)
-    except OSError:
-        return []
-    for entry in entries:
-        try:
-            run_record = json.loads(Path(entry.path, RUN_FILE).read_text(encoding="utf-8"))
-            slurm = run_record["identity"]["slurm"]
-        except (OSError, ValueError, KeyError, TypeError):
-            continue
-        if slurm.get("SLURM_JOB_ID") in raws:
-            found.append(entry.path)
+    for path in sorted(newest_first(), reverse=True):
+        with contextlib.suppress(KeyError, TypeError):
+            found += [path] if read_run(path)["identity"]["slurm"]["SLURM_JOB_ID"] in raws else []
     return found[:MAX_BUNDLES]
 
 
@@ -255,7 +245,7 @@ def answer_from_evidence(asked: str, found: Evidence, folder: Path) -> JobAnswer
         report = analyze(found.paths)
     sentences = tuple(accounting_sentences(found.job, found.control))
     notices = tuple(_notices(found.job, sentences)) + report.notices
-    missing = (*report.missing, *map(_unknown, found.missing))
+    missing = (*report.missing, *found.missing)
     report = replace(report, case=f"job {asked}", notices=notices, missing=missing)
     wrong = found.job.went_wrong or report.verdict == "crash"
     return JobAnswer(tuple(text for text, _ in sentences), report, wrong, tuple(r.fields for r in found.job.concerned))
@@ -270,7 +260,3 @@ def _notices(job: Job, sentences: tuple[tuple[str, object], ...]) -> list[Notice
         line = next((n for n, shown in enumerate(lines, 1) if shown.startswith(f"{name}|")), 1)
         made.append(Notice(SACCT_FILE, line, lines[line - 1], None, "subject", text))
     return made
-
-
-def _unknown(missing: Missing) -> OpenQuestion:
-    return OpenQuestion(missing.what, missing.why, missing.command)

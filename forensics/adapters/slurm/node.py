@@ -12,11 +12,11 @@ import re
 import socket
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import NamedTuple
 
 from forensics.adapters.slurm import accounting
 from forensics.adapters.slurm.accounting import SacctRow
 from forensics.capture.kernel import KernelLog
+from forensics.model import OpenQuestion
 
 MAX_DAEMON_LOG_BYTES = 64 << 20  # bounds time: read from the end of a daemon's log
 KERNEL_LOG_MARGIN = timedelta(minutes=2)  # the kernel's lines on a kill may be later than the end that Slurm records
@@ -33,15 +33,7 @@ DAEMONS = {"slurmd.log": "SlurmdLogFile", "slurmctld.log": "SlurmctldLogFile"}
 LOGS = (*DAEMONS, "kernel.log")
 
 
-class Missing(NamedTuple):
-    """Evidence that is not available, the reason, and a command that gives it."""
-
-    what: str
-    why: str
-    command: str
-
-
-def node_logs(concerned: tuple[SacctRow, ...], missing: list[Missing]) -> dict[str, list[str]]:
+def node_logs(concerned: tuple[SacctRow, ...], missing: list[OpenQuestion]) -> dict[str, list[str]]:
     """The lines of this machine's daemons and kernel on jobs that ran here, as far as they may be read."""
     ran = [row for row in concerned if row.started]
     config = dict(re.findall(r"(?m)^(\w+)\s*= (.*?)\s*$", accounting.run_program(["scontrol", "show", "config"]).text))
@@ -56,11 +48,11 @@ def node_logs(concerned: tuple[SacctRow, ...], missing: list[Missing]) -> dict[s
         lines, why = kernel_log(ran)
         found["kernel.log"] = lines
         if why:
-            missing.append(Missing("the kernel's log of the node", why, "sudo journalctl -k --since ... --until ..."))
+            missing.append(OpenQuestion("the kernel's log of the node", why, "sudo journalctl -k --since ... --until ..."))
     elif ran and (first := node_names(ran[0]["NodeList"])):
         span = f"--since '{ran[0]['Start'].replace('T', ' ')}'"
         command = f"ssh {first[0]} journalctl -k {span} > kernel.log   # then: forensics analyze kernel.log and the job's output"
-        missing.append(Missing(f"the kernel's log of {first[0]}", "this is another machine", command))
+        missing.append(OpenQuestion(f"the kernel's log of {first[0]}", "this is another machine", command))
     return found
 
 

@@ -16,7 +16,7 @@ from forensics.core.errors import ForensicsError, UsageError
 from forensics.history.again import seen_before
 from forensics.history.exchange import report_in
 from forensics.history.fingerprint import Incident
-from forensics.history.store import C, Store
+from forensics.history.store import INCIDENT_TABLE, C, Store
 from forensics.model import Advice, Finding, IncidentSummary, Proof, Report
 from forensics.report import with_stand_ins
 from forensics.report.index import MAX_CHOICES, NO_CRASH, OTHER_KIND, Overview, Row, Served, counted, index_html
@@ -176,7 +176,5 @@ def _overview(store: Store, known: Known, conditions: list[Any]) -> tuple[Overvi
 
 
 def _count(store: Store, conditions: list[Any]) -> int:
-    from forensics.history.store import INCIDENT_TABLE
-
     with store.engine.connect() as connection:
         return int(connection.execute(select(func.count()).select_from(INCIDENT_TABLE).where(*conditions)).scalar_one())

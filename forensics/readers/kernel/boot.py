@@ -26,12 +26,7 @@ from forensics.readers.base import ParsedLine, Record, parse_lines
 
 # Chosen by hand. The last lines before a boot show whether the machine was shut down; the first ones show clock and firmware.
 BOOT_CONTEXT_LINES = 40
-TRIGGER = Trigger(
-    "boot",
-    ("linux version ", "-- reboot --", "-- boot ", "systemd-modules-load["),
-    before=BOOT_CONTEXT_LINES,
-    after=BOOT_CONTEXT_LINES,
-)
+TRIGGER = Trigger("boot", of="boot", before=BOOT_CONTEXT_LINES, after=BOOT_CONTEXT_LINES)
 PATTERNS = patterns_of("boot")
 EARLY_PROGRAM = "systemd-modules-load"  # runs once, at boot
 MIN_DOWN_S = 10.0  # chosen by hand: firmware and loader take longer; lines of one boot follow each other faster

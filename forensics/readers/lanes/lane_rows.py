@@ -150,13 +150,6 @@ def is_kernel_log(scan: Scan, layout: str) -> bool:
     return (scan.source.format or layout).startswith(KERNEL_FORMATS) or layout.startswith(KERNEL_FORMATS)
 
 
-def is_scheduler_log(scan: Scan) -> bool:
-    """Is it the log of a daemon of Slurm, by its name or by its lines?"""
-    return is_scheduler_log_name(scan.source.name) or any(
-        line.text.startswith("[") and PATTERNS.slurm_daemon_line.match(line.text) for line in kept_ends(scan)
-    )
-
-
 def is_scheduler_log_name(name: str) -> bool:
     """Is it the name of a log of a daemon of Slurm?"""
     return PATTERNS.slurm_daemon_log.search(name) is not None
@@ -216,7 +209,9 @@ def lane_kind(key: LaneKey, scan: Scan, layout: str) -> LaneKind:
         return _kind_of(key)
     if scan.source.format == "notebook" or layout.startswith("jupyter"):
         return "notebook"
-    if is_scheduler_log(scan):
+    if is_scheduler_log_name(scan.source.name) or any(
+        line.text.startswith("[") and PATTERNS.slurm_daemon_line.match(line.text) for line in kept_ends(scan)
+    ):
         return "scheduler"
     if is_host_log(scan, layout):
         return "kernel" if is_kernel_log(scan, layout) else "service"

@@ -94,7 +94,7 @@ def _cells(scan: Scan) -> Iterator[Cell]:
     rows = scan.regions.get(SMI_TRIGGER.kind, ())
     for above, line in (*((x.lines_before(), x.line) for x in rows), *_last_rows(scan, rows)):
         yield from _smi(line, above[-1].text if above else "", dates.before(line.number, MAX_SMI_PICTURE_LINES))
-    reports = _smi_report_dates(scan)
+    reports = _dates(x for region in scan.regions.get(SMI_REPORT_TRIGGER.kind, ()) for x in region.lines_after())
     for region in scan.regions.get(SMI_MEMORY_TRIGGER.kind, ()):
         yield from _smi_memory(region, reports.before(region.number, MAX_SMI_PICTURE_LINES))
     yield from _csv(scan)
@@ -112,7 +112,7 @@ def _free(region: Region) -> Iterator[Cell]:
     cells = [PATTERNS.table_size.match(c) for c in rest.split()]
     if head is None or not cells or len(cells) > len(head) or not all(cells):
         return
-    row = dict(zip(head, (_size(c) for c in cells if c), strict=False))
+    row = dict(zip(head, (float(c[1]) * BYTES_PER_UNIT[c[2].upper()] for c in cells if c), strict=False))
     plain = not any(c[2] for c in cells if c)
     factor = _free_factor(row.get("total", 0.0)) if plain else 1.0
     line = region.line
@@ -120,10 +120,6 @@ def _free(region: Region) -> Iterator[Cell]:
     yield Cell(line, USED_MEMORY_MEASURE, "", used * factor)
     if "available" in row:
         yield Cell(line, AVAILABLE_MEMORY_MEASURE, "", row["available"] * factor)
-
-
-def _size(cell: re.Match[str]) -> float:
-    return float(cell[1]) * BYTES_PER_UNIT[cell[2].upper()]
 
 
 def _free_factor(total: float) -> float:
@@ -155,11 +151,6 @@ def _last_rows(scan: Scan, rows: Sequence[Region]) -> Iterator[tuple[list[Line],
     """The last lines of a source with pictures, each with the line above it; a sample of many pictures may lack them."""
     if rows:
         yield from (([above], line) for above, line in itertools.pairwise(scan.tail) if line.number > rows[-1].number)
-
-
-def _smi_report_dates(scan: Scan) -> _Dates:
-    """The dates of `nvidia-smi -q`: `Timestamp    : Tue Oct 29 19:00:23 2024` below its title."""
-    return _dates(x for region in scan.regions.get(SMI_REPORT_TRIGGER.kind, ()) for x in region.lines_after())
 
 
 def _dates(lines: Iterable[Line]) -> _Dates:

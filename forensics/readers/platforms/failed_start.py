@@ -13,43 +13,17 @@ MariaDB, BIND, PHP-FPM, Unbound, PostgreSQL, HAProxy, RabbitMQ, Apache httpd, ss
 
 from collections.abc import Sequence
 
-from forensics.core import lazy
-from forensics.data_files.named_parts import first_row
+from forensics.data_files.named_parts import first_row, patterns_of
 from forensics.model import Region, Trigger, Value
 from forensics.readers.base import ParsedLine, Record, parse_lines
 from forensics.readers.python.quoted_source import TRACEBACK_HEAD
 
-TRIGGER = Trigger(
-    "failed_start",
-    (
-        "process exited, code=exited",
-        "] Aborting",
-        "exiting (due to fatal error)",
-        "initialization failed",
-        "BOOT FAILED",
-        "Could not read config",
-        "failed to load configuration file",
-        "could not create any TCP/IP sockets",
-        "Fatal errors found in configuration",
-        "Error found at ",
-        "AH00015: ",
-        "AH00016: ",
-        "bad configuration options",
-        "APPLICATION FAILED TO START",
-    ),
-    before=80,
-    after=8,
-)
+TRIGGER = Trigger("failed_start", of="failed start", before=80, after=8)
+PATTERNS = patterns_of("failed start")
 REFUSED_SETTING, FAILED_ALONE = "setting", "failed"
 OUTCOMES = ("full", "busy", "unreached", "missing", "corrupt", REFUSED_SETTING, FAILED_ALONE)
 WORDS_OF_REFUSALS = ("uncaught errors", "refused settings")  # the groups of patterns
-EXITED = lazy.regex(r"(?P<unit>[\w@.:\\-]{1,100})\.service: (?:[Mm]ain|[Cc]ontrol) process exited, code=exited,? status=[1-9]")
-SEVERE = lazy.regex(r"(?i)\b(?:emerg|alert|crit(?:ical)?|fatal|panic|err(?:or)?)\b")
-HEADINGS = lazy.regex(
-    r"(?i)an? (?:unexpected |fatal )?(?:error|exception) (?:occurred|happened)|^\W*error:?\W*$|because of an error"
-)
 SPRING_FAILED, DESCRIPTION = "APPLICATION FAILED TO START", "Description:"
-NAME_WORDS = lazy.regex(r"[a-z]{3,}")
 NOT_OF_UNITS = ("systemd", "kernel", "audit", "init", "audispd")
 MIN_SHARED_CHARS = 4  # chosen by hand: mysql.service runs mysqld, and icinga2.service icinga2
 MAX_ROWS_OF_START = 25  # chosen by hand: what a server says between its error and the line that gives up, an Erlang term included
@@ -57,7 +31,7 @@ MAX_ROWS_OF_START = 25  # chosen by hand: what a server says between its error a
 
 def read(region: Region) -> Record | None:
     """The error before the unit or the server of the region's line gave up. None where there is none, or a traceback."""
-    found = EXITED.search(region.text)
+    found = PATTERNS.exited.search(region.text)
     if SPRING_FAILED in region.text:
         return _described(region)
     rows = _rows_of_unit(region, found["unit"].lower()) if found else _rows_of_server(region)
@@ -103,7 +77,9 @@ def _rows_of_server(region: Region) -> list[ParsedLine]:
 def _rows_of_unit(region: Region, unit: str) -> list[ParsedLine]:
     """The lines of the unit's program since the last end of it that is told above."""
     rows = parse_lines(region.lines_before())
-    ends = (i for i in range(len(rows) - 1, -1, -1) if unit in rows[i].message.lower() and EXITED.search(rows[i].message))
+    ends = (
+        i for i in range(len(rows) - 1, -1, -1) if unit in rows[i].message.lower() and PATTERNS.exited.search(rows[i].message)
+    )
     rows = rows[next(ends, -1) + 1 :]
     return [row for row in rows if row.prefix.program and _is_of_unit(row.prefix.program.lower(), unit)]
 
@@ -113,13 +89,13 @@ def _is_of_unit(program: str, unit: str) -> bool:
     name = program.rpartition("/")[2]
     if name.startswith(NOT_OF_UNITS):
         return False
-    words = NAME_WORDS.findall(unit)
+    words = PATTERNS.name_words.findall(unit)
     return name == unit or any(len(w) >= MIN_SHARED_CHARS and (name.startswith(w) or w.startswith(name)) for w in words)
 
 
 def _told(rows: Sequence[ParsedLine]) -> tuple[ParsedLine, str] | None:
     """The first error with words that say why, else any such line, else the first error."""
-    severe = [r for r in rows if SEVERE.search(r.line.text) and not HEADINGS.search(r.message)]
+    severe = [r for r in rows if PATTERNS.severe.search(r.line.text) and not PATTERNS.headings.search(r.message)]
     telling = ((r, outcome) for some in (severe, rows) for r in some if (outcome := _outcome(r.message)) != FAILED_ALONE)
     return next(telling, (severe[0], FAILED_ALONE) if severe else None)
 

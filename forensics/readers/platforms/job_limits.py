@@ -15,12 +15,7 @@ from forensics.model import Habit, Line, Region, Scan, Trigger
 from forensics.readers.base import size_bytes
 
 MAX_ACCOUNT_ROWS = 200  # chosen by hand: the account of one job has a row for each step
-TRIGGER = Trigger(
-    "job_limits",
-    ("#sbatch ", "#pbs -l", "#bsub -w", "timelimit=", "minmemory", "timelimit", "reqmem", "maxrss"),
-    before=8,
-    after=MAX_ACCOUNT_ROWS,
-)
+TRIGGER = Trigger("job_limits", of="job limits", before=8, after=MAX_ACCOUNT_ROWS)
 ASKED_TIME, USED_TIME, ASKED_MEMORY, USED_MEMORY = "asked_time_s", "used_time_s", "asked_memory_bytes", "used_memory_bytes"
 LIMIT_COLUMNS = {"timelimit": ASKED_TIME, "elapsed": USED_TIME, "reqmem": ASKED_MEMORY, "maxrss": USED_MEMORY}
 PATTERNS = patterns_of("job limits")

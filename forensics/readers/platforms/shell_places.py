@@ -48,14 +48,7 @@ def command(facts: Fields, proofs: Sequence[Proof], lines: Sequence[str], at: in
     return {}
 
 
-TRIGGER = Trigger(
-    "activation",
-    (
-        *("activate: no such file", "activate: not found", "conda.sh: no such file", "could not find conda environment"),
-        *("conda: command not found", "mamba: command not found", "conda: not found"),
-        *("configured to use 'conda activate'", "'conda init' before 'conda activate'", "not a conda environment"),
-    ),
-)
+TRIGGER = Trigger("activation", of="shell places")
 
 
 def failed_activations(scans: Iterable[Scan]) -> tuple[FailedActivation, ...]:

@@ -10,13 +10,7 @@ from collections.abc import Iterable
 from forensics.data_files.named_parts import patterns_of
 from forensics.model import Habit, Region, Scan, Trigger
 
-TRIGGER = Trigger(
-    "saved_files",
-    (
-        *("saving model", "saved model", "model saved", "saving latest model", "saved checkpoint", "saving checkpoint"),
-        *("checkpoint saved", "stored checkpoint", "weights saved", "saved weights", "saving weights"),
-    ),
-)
+TRIGGER = Trigger("saved_files", of="saved files")
 PATTERNS = patterns_of("saved files")
 MAX_SAVED_LINE_CHARS = 1000  # of a line; a path stands at its begin or behind its message
 

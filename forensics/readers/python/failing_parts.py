@@ -34,7 +34,7 @@ from __future__ import annotations
 import ast
 import functools
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from forensics.data_files.named_parts import patterns_of
 from forensics.database import read_table
@@ -111,7 +111,15 @@ def _of_type(parts: Iterable[ast.expr], kind: str = "", index: ast.expr | None =
 
 def _of_odd_type(tree: ast.AST, message: str) -> dict[str, Value]:
     """The part whose type does not fit what is done with it: its attribute is asked, it is called, gone over, measured."""
-    for pattern, parts_of in _uses():
+    for pattern, parts_of in (
+        (PATTERNS.no_attribute, _attributes),
+        (PATTERNS.subscripted, lambda tree, _: _subscripted(tree)[0]),
+        (PATTERNS.called, lambda tree, _: [c.func for c in _calls(tree)]),
+        (PATTERNS.gone_over, lambda tree, _: [n.iter for n in ast.walk(tree) if isinstance(n, ast.For | ast.comprehension)]),
+        (PATTERNS.measured, lambda tree, _: [a for c in _calls(tree) if ast.unparse(c.func) == "len" for a in c.args]),
+        (PATTERNS.searched, lambda tree, _: _searched(tree)),
+        (PATTERNS.path, lambda tree, _: _path_arguments(tree)),
+    ):
         if found := pattern.search(message):
             kind = str(found.groupdict().get("kind") or "")
             return _of_type(parts_of(tree, found), kind, _subscripted(tree)[2] if pattern is PATTERNS.subscripted else None)
@@ -132,10 +140,6 @@ def _calls(tree: ast.AST) -> list[ast.Call]:
     return [n for n in ast.walk(tree) if isinstance(n, ast.Call)]
 
 
-def _measured(tree: ast.AST) -> list[ast.expr]:
-    return [a for c in _calls(tree) if ast.unparse(c.func) == "len" for a in c.args]
-
-
 def _searched(tree: ast.AST) -> list[ast.expr]:
     compared = [n for n in ast.walk(tree) if isinstance(n, ast.Compare) and isinstance(n.ops[0], ast.In | ast.NotIn)]
     return [n.comparators[0] for n in compared]
@@ -143,19 +147,6 @@ def _searched(tree: ast.AST) -> list[ast.expr]:
 
 def _path_arguments(tree: ast.AST) -> list[ast.expr]:
     return [a for c in _calls(tree) for a in c.args if not isinstance(a, ast.Constant | ast.JoinedStr | ast.Call)]
-
-
-def _uses() -> tuple[tuple[re.Pattern[str], Callable[[ast.AST, re.Match[str]], Sequence[ast.expr]]], ...]:
-    """What a message says of a value, and the parts of a statement that it may be said of."""
-    return (
-        (PATTERNS.no_attribute, _attributes),
-        (PATTERNS.subscripted, lambda tree, _: _subscripted(tree)[0]),
-        (PATTERNS.called, lambda tree, _: [c.func for c in _calls(tree)]),
-        (PATTERNS.gone_over, lambda tree, _: [n.iter for n in ast.walk(tree) if isinstance(n, ast.For | ast.comprehension)]),
-        (PATTERNS.measured, lambda tree, _: _measured(tree)),
-        (PATTERNS.searched, lambda tree, _: _searched(tree)),
-        (PATTERNS.path, lambda tree, _: _path_arguments(tree)),
-    )
 
 
 def _unpacked(tree: ast.AST, message: str) -> dict[str, Value]:

@@ -23,12 +23,7 @@ from forensics.readers.python.frames import Frame, dump_frame, spy_frame
 from forensics.readers.python.library_files import is_library_file
 
 COLLECTIVES_FILE = "torch/distributed/distributed_c10d.py"
-TRIGGER = Trigger(
-    "faulthandler",
-    ("Fatal Python error: ", "Windows fatal exception: ", "Timeout (0:", "Timeout (1:", "Timeout (2:", '): "MainThread"'),
-    before=8,
-    after=220,
-)
+TRIGGER = Trigger("faulthandler", of="faulthandler", before=8, after=220)
 PATTERNS = patterns_of("faulthandler")
 STALLED, ACCESS_VIOLATION, STACK_OVERFLOW = "stalled", "access_violation", "stack_overflow"
 BY_WHAT: tuple[tuple[str, str, Weight, int], ...] = (

@@ -19,15 +19,7 @@ from forensics.data_files.named_parts import patterns_of
 from forensics.model import PrintedStack, Region, Scan, Trigger
 
 MAX_FRAMES = 60  # lines of a stack that are read; the fault stands near its top
-TRIGGER = Trigger(
-    "printed_stacks",
-    (
-        *("= backtrace:", "= backtrace (tid:", "= backtrace =", "*** process received signal ***", "call trace:"),
-        *("frame #0: ", '#0    object "', '#0    source "', "#0  0x", "#0 0x", "native frames: (", "java frames: ("),
-    ),
-    before=12,
-    after=MAX_FRAMES,
-)
+TRIGGER = Trigger("printed_stacks", of="printed stacks", before=12, after=MAX_FRAMES)
 PATTERNS = patterns_of("printed stacks")
 FORMATS = ("glibc", "torch", "backward", "gdb", "kernel", "hotspot", "java")
 MANGLED = "_Z"  # a name of C++ that nobody reads

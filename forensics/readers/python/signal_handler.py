@@ -16,15 +16,7 @@ from forensics.model import Region, Trigger
 from forensics.readers.base import ParsedLine, Record, parse_lines
 from forensics.readers.python.frames import MARKS_PATTERN, file_frame
 
-TRIGGER = Trigger(
-    "signal_handler",
-    (
-        *("in signal_handler", "in _signal_handler", "in sig_handler", "in sigkill_handler", "in sigterm_handler"),
-        *("in sigint_handler", "in handle_sig", "in _handle_sig", "in on_sig"),
-    ),
-    before=4,
-    after=40,
-)
+TRIGGER = Trigger("signal_handler", of="signal handler", before=4, after=40)
 PATTERNS = patterns_of("signal handler")
 TRACEBACK_PATTERNS = patterns_of("traceback")
 DELIBERATE_TYPES = {"KeyboardInterrupt", "SystemExit", "SignalException"}

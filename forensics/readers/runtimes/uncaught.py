@@ -16,33 +16,14 @@ from itertools import takewhile
 
 from msgspec import Struct
 
-from forensics.core import lazy
-from forensics.data_files.named_parts import first_row
+from forensics.data_files.named_parts import first_row, patterns_of
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.readers.base import Record
 from forensics.readers.lanes.line_classes import is_error_record
 
 UNFOLLOWS_ERROR = "uncaught"
-TRIGGER = Trigger(
-    UNFOLLOWS_ERROR,
-    (
-        "Execution halted",
-        "ERROR: LoadError: ",
-        "ERROR: TaskFailedException",
-        "Caused by: ",
-        "exception exit: ",
-        "exception error: ",
-        "Slogan: ",
-        "Kernel pid terminated (",
-        "init terminating in do_boot",
-        "Node.js v",
-        "// Unhandled 'error' event",
-        "throw err;",
-        "error: called from",
-    ),
-    before=250,
-    after=120,
-)
+TRIGGER = Trigger(UNFOLLOWS_ERROR, of="runtimes", before=250, after=120)
+PATTERNS = patterns_of("runtimes")
 RAISED, FOLLOWS, UNREADY = "raised", "follows", "unready"
 OUTCOMES = (RAISED, FOLLOWS, UNREADY, "full", "busy", "unreached", "missing", "corrupt")
 WORDS_OF_ERRORS = "uncaught errors"  # the group of patterns
@@ -50,30 +31,11 @@ MAX_LINES_OF_ERROR = 12  # chosen by hand: between the head of an error and its 
 MAX_NODE_LINES = 60  # chosen by hand: a stack of Node has ten frames, and the properties of the error stand below
 MAX_CHARS_OF_ERROR = 500  # as of a Python traceback
 
-R_HEAD = lazy.regex(
-    r"^\s*(?:[Cc]aused by error|Error|Erreur|Fehler)(?: (?:in|dans|en) .{1,300}? ?: ?| in `.{1,80}`:|:)\s*(?P<said>.*)$"
-)
-R_BESIDE = lazy.regex(r"^\s*(?:Calls: |In addition: |Warning messages?:|Backtrace:|Execution halted|\W{0,4}\d+\. )")
 R_UNOPENED = "cannot open the connection"  # which file, and why, stands in the warning that is printed below the calls
-JULIA_HEAD = lazy.regex(r"^(?:\S{1,20}: +)?ERROR: (?:LoadError: )*(?P<said>.*)$")
-JULIA_TEST = lazy.regex(r": (?:Error During Test|Test Failed) at (?P<file>\S.{0,300}):(?P<line_no>\d{1,7})$")
 JULIA_TESTS_END = "Some tests did not pass"
-JULIA_INNER = lazy.regex(r"^\s*(?:nested task error|caused by|On worker \d+): ?(?P<said>.*)$")
-JAVA_CAUSE = lazy.regex(r"^\s*Caused by: (?P<exc_type>(?:[a-zA-Z_$][\w$]*\.)+[\w$]+)(?:: (?P<exc_message>.*))?$")
-JAVA_FRAME = lazy.regex(r"^\s+(?:at [\w$./<>@-]+ ?\(|\.\.\. \d+ (?:more|common frames omitted)|Suppressed: )")
-JAVA_HEAD = lazy.regex(r"(?:^|[\s\"])(?:[a-z_]\w*\.)+[A-Z][\w$]*(?:Exception|Error|Throwable|Failure)\b")
 JAVA_UNREADY = "Could not initialize class "
 JAVA_FAILED_CLASS = "ExceptionInInitializerError"
-NODE_VERSION = lazy.regex(r"^\s*Node\.js v\d+\.\d+\.\d+\s*$")
-NODE_THROWN = lazy.regex(r"^\s+throw err?;")
-NODE_HEAD = lazy.regex(r"^(?:Uncaught )?(?P<exc_type>(?:[A-Z]\w*)?(?:Error|Exception))(?: \[\w+\])?(?:: (?P<said>.*))?$")
-NODE_FRAME = lazy.regex(r"^\s+at ")
-OCTAVE_HEAD = lazy.regex(r"^error: (?P<said>.+)$")
 OCTAVE_FRAMES = "error: called from"
-ERLANG_REPORT = lazy.regex(r"^(?:\s*|escript: )exception (?:exit|error): (?P<said>.*)$")
-ERLANG_END = lazy.regex(r"(?:Slogan: |Kernel pid terminated \(|init terminating in do_boot\W{1,4})(?P<said>.*)$")
-ERLANG_TEXT = lazy.regex(r'"(?P<said>[^"\n]{4,300})"')
-ERLANG_BELOW = lazy.regex(r"^\s*(?:in (?:function|call from)|initial call: |ancestors: )")
 ERLANG_OF_APPLICATION = "application_master:init"
 
 
@@ -93,7 +55,7 @@ class Told(Struct, frozen=True):
 
 def read(region: Region) -> Record | None:
     """The error whose end, or whose innermost cause, the region's line tells; None where it is not in the lines around."""
-    if JAVA_CAUSE.match(region.text):
+    if PATTERNS.java_cause.match(region.text):
         return _java(region)
     told = next(filter(None, (form(region) for form in (_r, _julia, _node, _octave, _erlang_report, _erlang_end))), None)
     return _record(told) if told else None
@@ -129,14 +91,14 @@ def _r(region: Region) -> Told | None:
         return None
     above = region.lines_before()
     calls = next((i for i in range(len(above) - 1, -1, -1) if above[i].text.startswith("Calls: ")), len(above))
-    heads = [i for i in range(max(0, calls - MAX_LINES_OF_ERROR), calls) if R_HEAD.match(above[i].text)]
+    heads = [i for i in range(max(0, calls - MAX_LINES_OF_ERROR), calls) if PATTERNS.r_head.match(above[i].text)]
     if not heads and calls == len(above):
-        heads = [i for i, line in enumerate(above) if R_HEAD.match(line.text)]
+        heads = [i for i, line in enumerate(above) if PATTERNS.r_head.match(line.text)]
     at = heads[-1] if heads else calls - 1
     if at < 0:
         return None
-    found = R_HEAD.match(above[at].text)
-    below = [x for x in takewhile(lambda x: not R_BESIDE.match(x.text), above[at + bool(found) :]) if x.text.strip()]
+    found = PATTERNS.r_head.match(above[at].text)
+    below = [x for x in takewhile(lambda x: not PATTERNS.r_beside.match(x.text), above[at + bool(found) :]) if x.text.strip()]
     message = " ".join([found["said"] if found else "", *(x.text.strip() for x in below[:MAX_LINES_OF_ERROR])])
     line = above[at] if not below or (found and found["said"]) else below[0]
     if R_UNOPENED in message and (warned := [x for x in above[calls + 1 :] if x.text.strip()]):
@@ -147,20 +109,20 @@ def _r(region: Region) -> Told | None:
 
 def _julia(region: Region) -> Told | None:
     """The error at the top level; where it only counts tests, the first test that failed above."""
-    head = JULIA_HEAD.match(region.text)
+    head = PATTERNS.julia_head.match(region.text)
     if head is None:
         return None
     if head["said"].startswith(JULIA_TESTS_END):
         return _julia_test(region)
     below = region.lines_after()[:MAX_LINES_OF_ERROR]
-    inner = next(((x, found["said"]) for x in below if (found := JULIA_INNER.match(x.text))), None)
+    inner = next(((x, found["said"]) for x in below if (found := PATTERNS.julia_inner.match(x.text))), None)
     line, said = inner if inner and inner[1] else (region.line, head["said"])
     return Told(line, region.number, max(line.number, region.number), said)
 
 
 def _julia_test(region: Region) -> Told | None:
     above = region.lines_before()
-    at, head = next(((i, found) for i, x in enumerate(above) if (found := JULIA_TEST.search(x.text))), (0, None))
+    at, head = next(((i, found) for i, x in enumerate(above) if (found := PATTERNS.julia_test.search(x.text))), (0, None))
     if head is None:
         return None
     rows = [x for x in above[at + 1 : at + 1 + MAX_LINES_OF_ERROR] if x.text.strip() and "outside of a @test" not in x.text]
@@ -177,27 +139,29 @@ def _julia_test(region: Region) -> Told | None:
 
 def _node(region: Region) -> Told | None:
     """The error with a stack, above the line of Node's version or below the line that throws it."""
-    if NODE_VERSION.match(region.text):
+    if PATTERNS.node_version.match(region.text):
         rows, last = region.lines_before()[-MAX_NODE_LINES:], region.number
-    elif NODE_THROWN.match(region.text):
+    elif PATTERNS.node_thrown.match(region.text):
         rows, last = region.lines_after()[:MAX_NODE_LINES], 0
-        if any(NODE_VERSION.match(x.text) for x in rows):
+        if any(PATTERNS.node_version.match(x.text) for x in rows):
             return None  # read from there
     else:
         return None
-    heads = [(i, found) for i, x in enumerate(rows) if (found := NODE_HEAD.match(x.text))]
-    heads = [(i, found) for i, found in heads if any(NODE_FRAME.match(x.text) for x in rows[i + 1 : i + MAX_LINES_OF_ERROR])]
+    heads = [(i, found) for i, x in enumerate(rows) if (found := PATTERNS.node_head.match(x.text))]
+    heads = [
+        (i, found) for i, found in heads if any(PATTERNS.node_frame.match(x.text) for x in rows[i + 1 : i + MAX_LINES_OF_ERROR])
+    ]
     if not heads:
         return None
     i, found = heads[-1] if last else heads[0]
-    end = last or rows[i].number + len(list(takewhile(lambda x: NODE_FRAME.match(x.text), rows[i + 1 :])))
+    end = last or rows[i].number + len(list(takewhile(lambda x: PATTERNS.node_frame.match(x.text), rows[i + 1 :])))
     return Told(rows[i], rows[i].number, end, found["said"] or "", found["exc_type"])
 
 
 def _octave(region: Region) -> Told | None:
     """The line above the one that heads the functions that were called."""
     above = region.lines_before()
-    found = OCTAVE_HEAD.match(above[-1].text) if above and region.text.startswith(OCTAVE_FRAMES) else None
+    found = PATTERNS.octave_head.match(above[-1].text) if above and region.text.startswith(OCTAVE_FRAMES) else None
     return Told(above[-1], above[-1].number, region.number, found["said"]) if found else None
 
 
@@ -205,12 +169,14 @@ def _java(region: Region) -> Record | None:
     """The innermost cause with a message of its own. Each trace is read once, at its first cause; one that no thread ended with,
     and no record calls an error, is left to the messages in it: the program may have caught it."""
     above = region.lines_before()
-    frames = list(takewhile(lambda x: JAVA_FRAME.match(x.text) or JAVA_CAUSE.match(x.text), reversed(above)))
-    if any(JAVA_CAUSE.match(x.text) for x in frames):
+    frames = list(takewhile(lambda x: PATTERNS.java_frame.match(x.text) or PATTERNS.java_cause.match(x.text), reversed(above)))
+    if any(PATTERNS.java_cause.match(x.text) for x in frames):
         return None
-    head = next(_heads(above[: len(above) - len(frames)]), None)
+    head = next(
+        (x for x in reversed(above[: len(above) - len(frames)][-MAX_LINES_OF_ERROR:]) if PATTERNS.java_head.search(x.text)), None
+    )
     chain = [region.line, *_causes(region.lines_after())]
-    told = [(x, found) for x in chain if (found := JAVA_CAUSE.match(x.text))]
+    told = [(x, found) for x in chain if (found := PATTERNS.java_cause.match(x.text))]
     own = [(x, found) for x, found in told if (found["exc_message"] or "null").strip() != "null"]
     line, found = (own or told)[-1]
     first = head.number if head else region.number
@@ -222,18 +188,14 @@ def _java(region: Region) -> Record | None:
     return _record(inner, UNREADY if unready else "") if unready or weight == "strong" else None
 
 
-def _heads(above: Sequence[Line]) -> Iterator[Line]:
-    return (x for x in reversed(above[-MAX_LINES_OF_ERROR:]) if JAVA_HEAD.search(x.text))
-
-
 def _causes(below: Sequence[Line]) -> Iterator[Line]:
     """The further causes of a trace: between a cause and its frames may stand more of its message, behind them not."""
     between = 0
     for line in below:
-        if JAVA_CAUSE.match(line.text):
+        if PATTERNS.java_cause.match(line.text):
             yield line
             between = 0
-        elif JAVA_FRAME.match(line.text):
+        elif PATTERNS.java_frame.match(line.text):
             between = MAX_LINES_OF_ERROR
         elif line.text.strip():
             between += 1
@@ -251,25 +213,25 @@ def _java_weight(head: Line | None, above: Sequence[Line]) -> Weight:
 
 def _erlang_report(region: Region) -> Told | None:
     """The reason in a crash report; a process that is no application is restarted by its supervisor."""
-    found = ERLANG_REPORT.match(region.text)
+    found = PATTERNS.erlang_report.match(region.text)
     if found is None:
         return None
     below = region.lines_after()[:MAX_LINES_OF_ERROR]
-    rows = list(takewhile(lambda x: not ERLANG_BELOW.match(x.text), below))
+    rows = list(takewhile(lambda x: not PATTERNS.erlang_below.match(x.text), below))
     ends = any(ERLANG_OF_APPLICATION in x.text for x in below[len(rows) : len(rows) + 2]) or region.text.startswith("escript")
     whole = " ".join([found["said"], *(x.text.strip() for x in rows)])
-    texts = [x for x in (region.line, *rows) if ERLANG_TEXT.search(x.text)]
+    texts = [x for x in (region.line, *rows) if PATTERNS.erlang_text.search(x.text)]
     last = rows[-1].number if rows else region.number
     line = texts[0] if texts else region.line
     return Told(line, region.number, last, _erlang_text(whole), weight="strong" if ends else "hint")
 
 
 def _erlang_end(region: Region) -> Told | None:
-    found = ERLANG_END.search(region.text)
+    found = PATTERNS.erlang_end.search(region.text)
     return Told(region.line, region.number, region.number, _erlang_text(found["said"])) if found else None
 
 
 def _erlang_text(term: str) -> str:
     """The text in a term, if it has one."""
-    found = ERLANG_TEXT.search(term)
+    found = PATTERNS.erlang_text.search(term)
     return found["said"] if found else term

@@ -17,21 +17,7 @@ from forensics.readers.progress.counters import NAMED_COUNT_TEXTS, NO_PROGRESS, 
 from forensics.readers.progress.last_step import last_progress, lines_from_end, running_cell
 from forensics.readers.settings import environment, run_settings
 
-TRIGGER = Trigger(  # what is printed once a run, not once a step: each place of an anchor costs a microsecond
-    "attempt",
-    (
-        *("namespace(", ".py --", ".py -", "torchrun ", "accelerate launch", "sbatch --", "nodelist", "slurmd_nodename"),
-        *("hostname", "running on ", "visible_devices", "slurm_job", "pbs_jobid", "lsb_jobid", "git hash", "head is now at"),
-        *(
-            *("git commit", "commit ", "git sha", "git rev", "commit:", "commit hash", "commit id"),
-            *("nccl info bootstrap", "world_size"),
-        ),
-        *(
-            *("world size", "memory limit", "mem_limit", "kb, limit ", "args: ", "arguments: ", "config: "),
-            *("hparams: ", "parameters: ", "config ", "cfg ", "settings ", "options ", "hparams ", "params "),
-        ),
-    ),
-)
+TRIGGER = Trigger("attempt", of="attempts")
 PATTERNS = patterns_of("attempts")
 COMPARED_SETTINGS = {"batch_size": "batch size", "workers": "loader workers", "accumulation": "gradient accumulation steps"}
 REACHED, SPEED = "reached", "seconds a step"

@@ -14,16 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from forensics.data_files.named_parts import every_value, part_rows
 from forensics.model import Region, Scan, Setting, Trigger
 
-TRIGGER = Trigger(
-    "environment",
-    (
-        *("driver version:", "nvrm version", "nvrm: loading nvidia", "cuda version:", "cuda runtime version"),
-        *("cuda used to build pytorch", "linux version ", "tainted", "hardware name:", "nccl version ", "pytorch version:"),
-        *("torch==", "torch 1.", "torch 2.", "torch version", "torch: ", "torch=", "tensorflow==", "jax==0."),
-        *("tensorflow version", "jax version", "(uuid: gpu-", "python version: 3", "name: nvidia", "name: tesla"),
-        *("gpu models and configuration", "% /dev/shm"),
-    ),
-)
+TRIGGER = Trigger("environment", of="software")
 SOFTWARE = "software"  # the group of patterns
 UPTIME_CHARS = "[ .0123456789"  # of the time since the boot, in which nothing is named
 MAX_ENVIRONMENT_VALUES = 30  # twice as many as there are names, for a log of two runs

@@ -15,14 +15,7 @@ from forensics.data_files.named_parts import every_value
 from forensics.model import Habit, Region, Scan, Trigger
 from forensics.readers.programs.code import PLAIN_SETTING_PATTERN, SETTING_OF_NAME
 
-TRIGGER = Trigger(
-    "run_settings",
-    (
-        *("batch_size", "batch size", "batch-size", "num_workers", "filling up shuffle buffer"),
-        *("forensics run: limits of the command: ", "forensics run: the host counted "),
-    ),
-    before=3,
-)
+TRIGGER = Trigger("run_settings", of="run settings", before=3)
 EVALUATION_START_PATTERN = lazy.regex(r"\*{3,5} ?Running (?:Evaluation|Prediction)\b")  # of transformers' Trainer
 
 

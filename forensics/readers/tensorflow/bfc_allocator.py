@@ -21,15 +21,7 @@ from forensics.data_files.named_parts import every_value, patterns_of
 from forensics.model import Line, Region, Trigger, Value, Weight
 from forensics.readers.base import Record, size_bytes
 
-TRIGGER = Trigger(
-    "bfc_allocator",
-    (
-        *("ran out of memory trying to allocate", "Next region of size", "Sum Total of in-use chunks"),
-        *("total_region_allocated_bytes_: ", "MaxInUse: ", "MaxInUse:\t", "totalMemory: ", "compute capability: "),
-    ),
-    before=2,
-    after=6,
-)
+TRIGGER = Trigger("bfc_allocator", of="bfc allocator", before=2, after=6)
 BFC_SIZE_PATTERN = r"([\d.]{1,40} ?[KMGT]?i?B)"
 PATTERNS = patterns_of("bfc allocator")
 IN_USE_TOTAL_PATTERN = lazy.regex(rf"Sum Total of in-use chunks: {BFC_SIZE_PATTERN}")

@@ -14,11 +14,7 @@ from forensics.data_files.named_parts import patterns_of
 from forensics.model import DiskUse, Line, Region, Scan, Trigger
 
 MAX_ROWS = 60  # chosen by hand: machines with more file systems than this are rare
-TRIGGER = Trigger(
-    "disk_table",
-    ("iuse% mounted on", "use% mounted on", "capacity mounted on", "%iused  mounted on", " mib were free"),
-    after=MAX_ROWS,
-)
+TRIGGER = Trigger("disk_table", of="disk tables", after=MAX_ROWS)
 PATTERNS = patterns_of("disk tables")
 
 

@@ -19,11 +19,7 @@ from forensics.core.limits import BYTES_PER_UNIT
 from forensics.data_files.named_parts import patterns_of
 from forensics.model import Line, Region, Scan, Trigger
 
-TRIGGER = Trigger(
-    "machine_load",
-    ("swap: ", "---swap--", "full avg10=", "pswpin/s", "%swpused", "%fmem-10", "triggered tf.function retracing"),
-    after=60,
-)
+TRIGGER = Trigger("machine_load", of="machine load", after=60)
 PATTERNS = patterns_of("machine load")
 FULL = 0.05  # of the swap space left
 MIN_STALL_PERCENT = 10.0  # of the time in which nothing at all could run for want of memory, or of input and output

@@ -23,12 +23,7 @@ from forensics.data_files.named_parts import patterns_of
 from forensics.model import Line, Region, Trigger, Value
 from forensics.readers.base import Record
 
-TRIGGER = Trigger(
-    "nccl_ras",
-    ("Missing communicator data from", "considered dead (unreachable via the RAS network)", "Communicator ranks have different"),
-    before=1,
-    after=66,
-)
+TRIGGER = Trigger("nccl_ras", of="nccl ras", before=1, after=66)
 PATTERNS = patterns_of("nccl ras")
 DEAD, SILENT, BEHIND = "dead", "silent", "behind"
 OUTCOMES = (DEAD, SILENT, BEHIND)

@@ -27,16 +27,7 @@ from forensics.model import Observation, Region, Stamp, Trigger, Value, Weight
 from forensics.readers.base import Record
 from forensics.readers.torch.culprit_rank import Report, find_culprit
 
-TRIGGER = Trigger(
-    "nccl_watchdog",
-    (
-        *("collective operation timeout: Work", "detected by watchdog at work", "Timeout at NCCL work:"),
-        *("dump signal due to a collective timeout", "that caused the desync", "lagging ranks that caused this timeout"),
-        *("but didn't join collective #", "joined but didn't finish collective #"),
-        *("watchdog thread terminated with exception", "Found key in store NCCLABORTEDCOMM"),
-    ),
-    after=2,
-)
+TRIGGER = Trigger("nccl_watchdog", of="nccl watchdog", after=2)
 PATTERNS = patterns_of("nccl watchdog")
 TIMEOUT = "timeout"
 OUTCOMES = (TIMEOUT,)

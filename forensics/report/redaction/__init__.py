@@ -53,8 +53,8 @@ def _with_masked_lines(report: Report) -> Report:
         subject = replace(subject, outcome_lines=tuple(_outcome_lines(subject.outcome_lines)))
     made = replace(
         report,
-        causes=tuple(_finding(f) for f in report.causes),
-        incidents=tuple(replace(i, findings=tuple(_finding(f) for f in i.findings)) for i in report.incidents),
+        causes=_findings(report.causes),
+        incidents=tuple(replace(i, findings=_findings(i.findings)) for i in report.incidents),
         unusual=_messages(report.unusual),
         last_lines=_messages(report.last_lines),
         around=_messages(report.around),
@@ -76,8 +76,8 @@ def _outcome_lines(lines: tuple[str, ...]) -> Iterator[str]:
     yield from (f"{place}: {text}" for place, text in zip(places, _clean(list(shown)), strict=True))
 
 
-def _finding(finding: Finding) -> Finding:
-    return replace(finding, evidence=tuple(_proof(p) for p in finding.evidence))
+def _findings(given: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    return tuple(replace(f, evidence=tuple(map(_proof, f.evidence))) for f in given)
 
 
 def _proof(proof: Proof) -> Proof:

@@ -163,12 +163,6 @@ def forms_in(low: str) -> list[Form]:
     return [f for f in (*likely.values(), *free) if any(a in low for a in f.anchors)]
 
 
-def letters_of(alphabet: str) -> str:
-    """The characters of an alphabet, as a regular expression's class names them: `0-9a-f`."""
-    pairs = re.findall(r"(.)-(.)|(.)", alphabet)
-    return "".join("".join(map(chr, range(ord(a), ord(b) + 1))) if b else c for a, b, c in pairs)
-
-
 MASK = "[REDACTED:{}]"
 RULES = SECRETS.rules["rule"]
 SWEPT = 8  # characters of a secret that is also searched for where nothing names it; shorter ones may be ordinary words

@@ -45,7 +45,7 @@ def services_of(blob: Blob, head: bytes) -> Iterator[Source]:
     names = _names(blob, encoding)
     for name in (*names, b"") if 1 < len(names) <= MAX_SERVICES else ():
         title = f"{blob.name}!{name.decode('ascii', 'replace')}" if name else blob.name
-        form = Format("compose", lambda _head: True, partial(_lines_of, name), b"", label="compose")
+        form = Format("compose", lambda _head: True, partial(_lines_of, name), b"")
         source = decoded_source(replace(blob, name=title, head=None), form, encoding, (), 1)
         if name or any(block.strip() for block in source.blocks(lambda _w: None)):
             yield source

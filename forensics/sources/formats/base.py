@@ -51,15 +51,16 @@ class Head:
 class Format(Struct, frozen=True):
     """One way to write records.
 
-    `label`: the name in the report's list of sources; None for plain text, whose line format is reported instead.
-    `raw`: the format needs the original bytes, with NUL bytes. `rank`: the format with the smallest rank is tried first.
-    `sample`: an example of the start of such a file.
+    `sample`: an example of the start of such a file. `plain`: the text has a line format, which is reported instead of `name`.
+    `raw`: the format needs the original bytes, with NUL bytes. `rank`: the format with the smallest rank is tried first. `falls`:
+    if the times of its records fall so often, and never rise, the newest stands first, and they are turned around; 0: never.
     """
 
     name: str
     recognises: Callable[[Head], bool]
     decode: Decode
     sample: bytes
-    label: str | None = None
+    plain: bool = False
     raw: bool = False
     rank: int = 50
+    falls: int = 0

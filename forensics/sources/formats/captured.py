@@ -14,10 +14,10 @@ report quotes evidence that is already in the logs.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from forensics.core import lazy
-from forensics.sources.formats.base import Decode, Format, Head, Note
+from forensics.sources.formats.base import Decode, Format, Note
 from forensics.sources.origin import Piece
 
 RUN_DOCUMENT_PATTERN = lazy.regex(r'\A\{\s{0,9}"schema": ?"forensics-(?:run|report)/1"')
@@ -35,10 +35,6 @@ PAGE_PATTERN = lazy.regex(
     r'\A<!DOCTYPE html>\s{0,9}<html lang="en">\s{0,9}<head>\s{0,9}<meta charset="utf-8">\s{0,9}'
     r'<meta name="generator" content="forensics">'
 )
-
-
-def _recognises(pattern: re.Pattern[str]) -> Callable[[Head], bool]:
-    return lambda head: bool(pattern.match(head.text))
 
 
 def _unfinished(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
@@ -70,7 +66,7 @@ def _as_it_is(blocks: Iterator[bytes], _note: Note) -> Iterator[Piece]:
 
 
 def _format(name: str, pattern: re.Pattern[str], sample: bytes, decode: Decode = _nothing) -> Format:
-    return Format(f"captured {name}", _recognises(pattern), decode, sample, f"captured {name}", rank=5)
+    return Format(f"captured {name}", lambda head: bool(pattern.match(head.text)), decode, sample, rank=5)
 
 
 FORMATS = (

@@ -14,7 +14,6 @@ from forensics.core import lazy
 from forensics.sources.formats.base import Format, Head, Note
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
-from forensics.sources.turning import oldest_first
 
 COLAB_TIME_PATTERN = r"(?:\w{3} \d{1,2}, \d{4}, \d{1,2}:\d\d:\d\d\s[AP]M)"
 # The number of blanks is bounded: adjacent unbounded repetitions take cubic time on a line of blanks.
@@ -31,54 +30,48 @@ def _shows(head: Head, row: re.Pattern[str]) -> bool:
     return any(row.match(line) for line in lines[:4]) and sum(bool(row.match(x)) for x in lines) * 10 >= len(lines)
 
 
-def _decode_table(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
-    def records() -> Iterator[Piece]:
-        start, parts = 0, list[bytes]()
-        for number, line in numbered_lines(blocks):
-            line = line.replace(NARROW_SPACE, b" ")
-            if COLAB_ROW_PATTERN.match(line[:100].decode("utf-8", "replace")):
-                if parts:
-                    yield start, 1, b"\n".join(parts)
-                start, parts = number, [line]
-            elif parts:
-                parts.append(line)
-            elif not TABLE_RULE_PATTERN.match(line):
-                yield number, 1, line
-        if parts:
-            yield start, 1, b"\n".join(parts)
-
-    return oldest_first(records(), note, least=1)
+def _decode_table(blocks: Iterator[bytes], _note: Note) -> Iterator[Piece]:
+    start, parts = 0, list[bytes]()
+    for number, line in numbered_lines(blocks):
+        line = line.replace(NARROW_SPACE, b" ")
+        if COLAB_ROW_PATTERN.match(line[:100].decode("utf-8", "replace")):
+            if parts:
+                yield start, 1, b"\n".join(parts)
+            start, parts = number, [line]
+        elif parts:
+            parts.append(line)
+        elif not TABLE_RULE_PATTERN.match(line):
+            yield number, 1, line
+    if parts:
+        yield start, 1, b"\n".join(parts)
 
 
-def _decode_csv(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
+def _decode_csv(blocks: Iterator[bytes], _note: Note) -> Iterator[Piece]:
     import csv  # imported only when needed, because this module is loaded for every input
 
-    def records() -> Iterator[Piece]:
-        taken = 0
-        held: list[str] = []  # the lines of the row that is being read
-
-        def lines() -> Iterator[str]:
-            nonlocal taken
-            for number, line in numbered_lines(blocks):
-                taken = number
-                held.append(line.replace(NARROW_SPACE, b" ").decode("utf-8", "replace").replace("\0", "") + "\n")
-                yield held[-1]
-
-        before, rows = 0, csv.reader(lines())
-        while True:
-            held.clear()
-            try:
-                row = next(rows)
-            except StopIteration:
-                return
-            except csv.Error:  # a carriage return outside of quotes; the line is kept as it is
-                row = "".join(held).splitlines()
-            if row and row[0] != "Timestamp":
-                yield before + 1, 1, " | ".join(row).rstrip("\n").encode("utf-8", "replace")
-            before = taken
-
     csv.field_size_limit(16 << 20)
-    return oldest_first(records(), note, least=1)
+    taken = 0
+    held: list[str] = []  # the lines of the row that is being read
+
+    def lines() -> Iterator[str]:
+        nonlocal taken
+        for number, line in numbered_lines(blocks):
+            taken = number
+            held.append(line.replace(NARROW_SPACE, b" ").decode("utf-8", "replace").replace("\0", "") + "\n")
+            yield held[-1]
+
+    before, rows = 0, csv.reader(lines())
+    while True:
+        held.clear()
+        try:
+            row = next(rows)
+        except StopIteration:
+            return
+        except csv.Error:  # a carriage return outside of quotes; the line is kept as it is
+            row = "".join(held).splitlines()
+        if row and row[0] != "Timestamp":
+            yield before + 1, 1, " | ".join(row).rstrip("\n").encode("utf-8", "replace")
+        before = taken
 
 
 FORMATS = (
@@ -87,13 +80,14 @@ FORMATS = (
         lambda head: _shows(head, COLAB_CSV_ROW_PATTERN),
         _decode_csv,
         b'"Oct 18, 2019, 7:54:49 AM",INFO,"text"\n',
-        "colab csv",
+        falls=1,
     ),
     Format(
         "colab table",
         lambda head: _shows(head, COLAB_ROW_PATTERN),
         _decode_table,
         b"Oct 18, 2019, 7:54:49 AM | INFO | text\n",
-        None,
+        plain=True,
+        falls=1,
     ),
 )

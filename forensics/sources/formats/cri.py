@@ -10,17 +10,13 @@ import re
 from collections.abc import Iterator
 
 from forensics.core import lazy, limits
-from forensics.sources.formats.base import ISO_TIME, Format, Head, Note
+from forensics.sources.formats.base import ISO_TIME, Format, Note
 from forensics.sources.lines import numbered_blocks
 from forensics.sources.origin import Piece
 
 CRI_LINE_PATTERN = lazy.regex(rf"{ISO_TIME}\.\d+(?:Z|[+-]\d\d:\d\d) std(?:out|err) [FP](?:\s|$)")
 CRI_RECORD_PATTERN = lazy.regex(rb"\A(\S+ (std(?:out|err)) )([FP])(?: (.*))?$", re.DOTALL)
 PARTIAL_MARKS = (b" stdout P ", b" stderr P ")
-
-
-def _recognises(head: Head) -> bool:
-    return bool(CRI_LINE_PATTERN.match(head.first))
 
 
 def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
@@ -47,4 +43,4 @@ def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
 
 
 SAMPLE = b"2016-10-06T00:17:09.669794203Z stderr F log content 2\n"
-FORMATS = (Format("cri", _recognises, _decode, SAMPLE, "cri"),)
+FORMATS = (Format("cri", lambda head: bool(CRI_LINE_PATTERN.match(head.first)), _decode, SAMPLE),)

@@ -16,7 +16,7 @@ from forensics.sources.formats.base import Format, Head, Note
 from forensics.sources.formats.stamps import from_value
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
-from forensics.sources.turning import oldest_first
+from forensics.sources.turning import MIN_FALLS_OF_PIECES
 
 TIME_COLUMNS = (
     "@timestamp",
@@ -86,24 +86,21 @@ def _records(blocks: Iterator[bytes]) -> Iterator[tuple[int, list[str], bool]]:
         yield start, parts, False
 
 
-def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
-    def pieces() -> Iterator[Piece]:
-        columns: tuple[int, int] | None = None
-        for number, lines, closed in _records(blocks):
-            record = "\n".join(lines)
-            if columns is None:
-                columns = _columns(record) if record.strip() else None
-                continue
-            row = _row(record) if closed else []
-            time, text = columns
-            if len(row) <= text:  # the lines pass unchanged, so that nothing is lost
-                yield number, 1, record.encode("utf-8", "replace")
-                continue
-            stamp = from_value(row[time]) or row[time] if time < len(row) else ""
-            yield number, 1, f"{stamp} {row[text]}".strip("\r\n").encode("utf-8", "replace")
-
-    return oldest_first(pieces(), note)
+def _decode(blocks: Iterator[bytes], _note: Note) -> Iterator[Piece]:
+    columns: tuple[int, int] | None = None
+    for number, lines, closed in _records(blocks):
+        record = "\n".join(lines)
+        if columns is None:
+            columns = _columns(record) if record.strip() else None
+            continue
+        row = _row(record) if closed else []
+        time, text = columns
+        if len(row) <= text:  # the lines pass unchanged, so that nothing is lost
+            yield number, 1, record.encode("utf-8", "replace")
+            continue
+        stamp = from_value(row[time]) or row[time] if time < len(row) else ""
+        yield number, 1, f"{stamp} {row[text]}".strip("\r\n").encode("utf-8", "replace")
 
 
 SAMPLE = b"@timestamp,@message\n2026-08-22 03:00:07.123,Killed\n"
-FORMATS = (Format("csv", _recognises, _decode, SAMPLE, "csv", rank=70),)
+FORMATS = (Format("csv", _recognises, _decode, SAMPLE, rank=70, falls=MIN_FALLS_OF_PIECES),)

@@ -108,4 +108,4 @@ def _line(number: int, time: str, parts: list[str]) -> Piece:
 
 
 SAMPLE = b'{"log":"Killed\\n","stream":"stderr","time":"2026-08-22T03:00:07.123456789Z"}\n'
-FORMATS = (Format("docker json-file", _recognises, _decode, SAMPLE, "docker json-file", rank=10),)
+FORMATS = (Format("docker json-file", _recognises, _decode, SAMPLE, rank=10),)

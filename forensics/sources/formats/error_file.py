@@ -39,4 +39,4 @@ def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
 
 
 SAMPLE = b'{"message": {"message": "E", "extraInfo": {"py_callstack": "Traceback", "timestamp": "1755831607"}}}\n'
-FORMATS = (Format("torchelastic error file", _recognises, _decode, SAMPLE, "torchelastic error file", rank=40),)
+FORMATS = (Format("torchelastic error file", _recognises, _decode, SAMPLE, rank=40),)

@@ -14,6 +14,7 @@ from forensics.sources.origin import Piece
 
 SYSLOG_LINE_PATTERN = lazy.regex(rf"(?:<\d+>)?(?:\w{{3}} [ \d]\d \d\d:\d\d:\d\d|{ISO_TIME}\S*) \S+")
 OCTAL_ESCAPE_PATTERN = lazy.regex(rb"#0(?:11|12|33)")
+ESCAPED_LINE_PATTERN = lazy.regex(rb"^[^\n]*#0(?:11|12|33)[^\n]*", re.MULTILINE)
 UNESCAPED = {b"#011": b"\t", b"#012": b"\n", b"#033": b"\x1b"}
 MIN_SYSLOG_SHARE = 0.5  # of the lines; chosen by hand: raw output of a program may be between the lines of syslog
 
@@ -32,7 +33,7 @@ def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
             continue
         start = 0
         number = first
-        for line in _escaped_lines(whole):
+        for line in ESCAPED_LINE_PATTERN.finditer(whole):
             if line.start() > start:
                 yield number, 1, whole[start : line.start() - 1]
                 number += whole.count(b"\n", start, line.start())
@@ -42,9 +43,5 @@ def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
             yield number, 1, whole[start:]
 
 
-def _escaped_lines(whole: bytes) -> Iterator[re.Match[bytes]]:
-    return re.finditer(rb"^[^\n]*#0(?:11|12|33)[^\n]*", whole, re.MULTILINE)
-
-
 SAMPLE = b"Aug 22 03:00:07 node-7 kernel: Mem-Info:#012 active_anon:7355653#012 active_file:1\n"
-FORMATS = (Format("rsyslog escapes", _recognises, _decode, SAMPLE, rank=80),)
+FORMATS = (Format("rsyslog escapes", _recognises, _decode, SAMPLE, plain=True, rank=80),)

@@ -54,4 +54,4 @@ def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
 
 
 SAMPLE = b'2026-08-22T03:00:07+00:00\tkube.train\t{"log":"Killed","stream":"stderr"}\n'
-FORMATS = (Format("fluent", _recognises, _decode, SAMPLE, "fluent", rank=55),)
+FORMATS = (Format("fluent", _recognises, _decode, SAMPLE, rank=55),)

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from msgspec import convert
 
 from forensics.core import lazy, limits
-from forensics.sources.formats.base import Format, Head, Note
+from forensics.sources.formats.base import Format, Note
 from forensics.sources.formats.entry import JOURNAL_FIELDS, Entries, Entry
 from forensics.sources.lines import numbered_blocks
 from forensics.sources.origin import Piece
@@ -23,19 +23,11 @@ EXPORT_START_PATTERN = lazy.regex(rb"\A(?:\w{1,256}=[^\n]*\n){0,4}__REALTIME_TIM
 WANTED = {name.encode() for name in JOURNAL_FIELDS.values()}
 
 
-def _recognises(head: Head) -> bool:
-    return bool(EXPORT_START_PATTERN.match(head.data[:4096]))
-
-
 def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
     entries = Entries()
-    for number, fields in _entries(_raw_lines(blocks), note):
+    raw = (line for first, _, whole in numbered_blocks(blocks) for line in enumerate(whole.split(b"\n"), first))
+    for number, fields in _entries(raw, note):
         yield from entries.pieces(convert(fields, Entry), number, 1)
-
-
-def _raw_lines(blocks: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
-    for first, _, whole in numbered_blocks(blocks):
-        yield from enumerate(whole.split(b"\n"), first)
 
 
 def _entries(lines: Iterator[tuple[int, bytes]], note: Note) -> Iterator[tuple[int, dict[str, str]]]:
@@ -81,4 +73,4 @@ def _binary(lines: Iterator[tuple[int, bytes]]) -> tuple[bytes, bool]:
 
 
 SAMPLE = b"__CURSOR=s=1;i=1\n__REALTIME_TIMESTAMP=1755831607123456\n_HOSTNAME=gpu-node-7\nMESSAGE=text\n\n"
-FORMATS = (Format("journal export", _recognises, _decode, SAMPLE, "journal export", raw=True),)
+FORMATS = (Format("journal export", lambda head: bool(EXPORT_START_PATTERN.match(head.data[:4096])), _decode, SAMPLE, raw=True),)

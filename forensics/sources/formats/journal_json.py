@@ -112,4 +112,4 @@ def _text(value: object) -> str:
 
 
 SAMPLE = b'{"__REALTIME_TIMESTAMP":"1755831607123456","_HOSTNAME":"gpu-node-7","MESSAGE":"text"}\n'
-FORMATS = (Format("journal json", _recognises, decode, SAMPLE, "journal json", rank=10),)
+FORMATS = (Format("journal json", _recognises, decode, SAMPLE, rank=10),)

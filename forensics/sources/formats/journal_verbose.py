@@ -15,7 +15,7 @@ from msgspec import convert
 
 from forensics.core import lazy
 from forensics.core.text import with_noun
-from forensics.sources.formats.base import Format, Head, Note
+from forensics.sources.formats.base import Format, Note
 from forensics.sources.formats.entry import Entries, Entry
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
@@ -23,10 +23,6 @@ from forensics.sources.origin import Piece
 ENTRY_PATTERN = lazy.regex(r"\w{2,9}\.? \d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)? \S+ \[(s=\w+;[^\]]*)\]")
 ENTRY_BYTES_PATTERN = lazy.regex(ENTRY_PATTERN.pattern.encode())
 FIELD_PATTERN = lazy.regex(rb" {4}([A-Z_][A-Z0-9_]*)=(.*)", re.DOTALL)
-
-
-def _recognises(head: Head) -> bool:
-    return any(ENTRY_PATTERN.match(line) for line in head.lines[:3])
 
 
 def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
@@ -60,4 +56,4 @@ def _cursor(text: str) -> dict[str, str]:
 
 
 SAMPLE = b"Fri 2025-08-22 03:00:07.123456 UTC [s=fe;i=1;b=49;m=2b897c2ad;t=63ceb673a5e00;x=6b]\n    MESSAGE=text\n"
-FORMATS = (Format("journal verbose", _recognises, _decode, SAMPLE, "journal verbose"),)
+FORMATS = (Format("journal verbose", lambda head: any(map(ENTRY_PATTERN.match, head.lines[:3])), _decode, SAMPLE),)

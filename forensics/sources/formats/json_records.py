@@ -10,6 +10,7 @@ A log with the newest record first is reversed. A line that is not a record pass
 
 import json
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from forensics.core import lazy, limits
@@ -18,7 +19,7 @@ from forensics.sources.formats.documents import objects, parsed
 from forensics.sources.formats.stamps import from_value
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
-from forensics.sources.turning import oldest_first
+from forensics.sources.turning import MIN_FALLS_OF_PIECES
 
 TIME_KEYS = ("timestamp", "time", "@timestamp", "ts", "asctime", "datetime", "eventTime", "receiveTimestamp", "date")
 TEXT_KEYS = ("message", "msg", "textPayload", "log", "@message", "MESSAGE", "data", "body", "line", "event", "text")
@@ -91,49 +92,31 @@ def _parsed(line: str | bytes) -> object:
         return None
 
 
-def _records_in(head: Head) -> list[dict[str, Any]]:
+def _recognises_lines(head: Head) -> bool:
     if not head.first.lstrip().startswith("{"):
-        return []
+        return False
     lines = [line.strip() for line in head.written[:PROBED_RECORDS]]
     if sum(x.startswith("{") for x in lines) < MIN_RECORD_SHARE * len(lines):
-        return []
-    found = [r for r in map(_parsed, lines) if isinstance(r, dict)]
-    return found if sum(map(_is_log, found)) >= MIN_RECORD_SHARE * len(lines) else []
+        return False
+    return sum(_is_log(_parsed(line)) for line in lines) >= MIN_RECORD_SHARE * len(lines)
 
 
-def _recognises_lines(head: Head) -> bool:
-    return bool(_records_in(head))
-
-
-def _decode_lines(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
-    def pieces() -> Iterator[Piece]:
-        for number, line in numbered_lines(blocks):
-            record = _parsed(line) if line.lstrip().startswith(b"{") else None
-            text = _line(record) if isinstance(record, dict) else None
-            if text is not None:
-                yield number, 0, text.encode("utf-8", "replace")
-            elif line.strip():
-                yield number, 0, line
-
-    return oldest_first(pieces(), note)
+def _decode_lines(blocks: Iterator[bytes], _note: Note) -> Iterator[Piece]:
+    for number, line in numbered_lines(blocks):
+        record = _parsed(line) if line.lstrip().startswith(b"{") else None
+        text = _line(record) if isinstance(record, dict) else None
+        if text is not None:
+            yield number, 0, text.encode("utf-8", "replace")
+        elif line.strip():
+            yield number, 0, line
 
 
 def _decode_list(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
+    """A piece for each record. Kaggle splits a stream into chunks, which are joined until a line end."""
     first = next(blocks, b"")
     inside = JSON_LIST_PATTERN.match(first[:4096].decode("utf-8", "replace"))
-    found = objects(_again(first, blocks), note, inside[1] if inside else None)
-    return oldest_first(_joined(found), note)
-
-
-def _again(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
-    yield first
-    yield from rest
-
-
-def _joined(found: Iterator[tuple[int, dict[str, Any], str]]) -> Iterator[Piece]:
-    """A piece for each record. Kaggle splits a stream into chunks, which are joined until a line end."""
     start, chunk = 0, ""
-    for line, record, raw in found:
+    for line, record, raw in objects(chain((first,), blocks), note, inside[1] if inside else None):
         text, name = _text(record) or ("", "")
         line += raw.count("\n", 0, max(0, raw.find(f'"{name}"')))
         if "stream_name" not in record:
@@ -151,10 +134,8 @@ def _joined(found: Iterator[tuple[int, dict[str, Any], str]]) -> Iterator[Piece]
 def _recognises_list(head: Head) -> bool:
     if not JSON_LIST_PATTERN.match(head.text[:4096]):
         return False
-    start = head.text.index("[") + 1
-    decoder = json.JSONDecoder()
     try:
-        record, _ = decoder.raw_decode(head.text, head.text.index("{", start))
+        record, _ = json.JSONDecoder().raw_decode(head.text, head.text.index("{", head.text.index("[") + 1))
     except (ValueError, RecursionError):
         return False
     return _is_log(record)
@@ -163,6 +144,6 @@ def _recognises_list(head: Head) -> bool:
 SAMPLE_LINE = b'{"time":"2026-08-22T03:00:07.123Z","level":"error","msg":"Killed"}\n'
 CHUNK = b'[{"stream_name":"stderr","time":12.3,"data":"Killed\\n"}\n]\n'
 FORMATS = (
-    Format("json lines", _recognises_lines, _decode_lines, SAMPLE_LINE, "json lines", rank=60),
-    Format("json list", _recognises_list, _decode_list, CHUNK, "json list", rank=60),
+    Format("json lines", _recognises_lines, _decode_lines, SAMPLE_LINE, rank=60, falls=MIN_FALLS_OF_PIECES),
+    Format("json list", _recognises_list, _decode_list, CHUNK, rank=60, falls=MIN_FALLS_OF_PIECES),
 )

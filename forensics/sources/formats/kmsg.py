@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 from forensics.core import lazy
-from forensics.sources.formats.base import Format, Head, Note
+from forensics.sources.formats.base import Format, Note
 from forensics.sources.formats.documents import objects
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
@@ -21,10 +21,6 @@ KMSG_RECORD_PATTERN = lazy.regex(rb"\A(\d{1,6}),(\d{1,20}),(\d{1,20}),([^,;]*)(?
 KMSG_LINE_PATTERN = lazy.regex(r"\d{1,6},\d+,\d+,[-c+][^;]{0,60};")
 HEX_ESCAPE_PATTERN = lazy.regex(rb"\\x([0-9a-f]{2})")
 DMESG_JSON_PATTERN = lazy.regex(r'\A\s*\{\s*"dmesg"\s*:\s*\[')
-
-
-def _recognises(head: Head) -> bool:
-    return bool(KMSG_LINE_PATTERN.match(head.first.lstrip("\0")))
 
 
 def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
@@ -50,21 +46,14 @@ def _line(priority: int, seconds: float, caller: bytes | None, text: bytes) -> b
     return b"<%d>[%12.6f]%s %s" % (priority, seconds, who, text.rstrip(b"\r\n"))
 
 
-def _is_json(head: Head) -> bool:
-    return bool(DMESG_JSON_PATTERN.match(head.text[:4096]))
-
-
 def _decode_json(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
     for number, found, _ in objects(blocks, note, "dmesg"):
         time, text = found.get("time"), str(found.get("msg", "")).encode("utf-8", "replace")
         if isinstance(time, (int, float)) and abs(time) < 1e12:
             caller = str(found.get("caller", "")).encode()
-            priority = found.get("pri")
-            yield (
-                number,
-                0,
-                _line(priority if isinstance(priority, int) and 0 <= priority < 1 << 20 else 6, float(time), caller, text),
-            )
+            given = found.get("pri")
+            priority = given if isinstance(given, int) and 0 <= given < 1 << 20 else 6
+            yield number, 0, _line(priority, float(time), caller, text)
         else:  # dmesg was called with another --time-format
             yield number, 0, (f"[{time}] ".encode() if time else b"") + text
 
@@ -72,6 +61,6 @@ def _decode_json(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
 SAMPLE_RECORDS = b"6,3964,206764307,-;nvidia-nvswitch2: open (major=510)\n"
 DOCUMENT = b'{\n   "dmesg": [\n      {"pri": 4, "time": 64.0, "msg": "text"}\n]}\n'
 FORMATS = (
-    Format("kmsg", _recognises, _decode, SAMPLE_RECORDS, "kmsg"),
-    Format("dmesg json", _is_json, _decode_json, DOCUMENT, "dmesg json", rank=20),
+    Format("kmsg", lambda head: bool(KMSG_LINE_PATTERN.match(head.first.lstrip("\0"))), _decode, SAMPLE_RECORDS),
+    Format("dmesg json", lambda head: bool(DMESG_JSON_PATTERN.match(head.text[:4096])), _decode_json, DOCUMENT, rank=20),
 )

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from forensics.core import lazy
-from forensics.sources.formats.base import Format, Head, Note
+from forensics.sources.formats.base import Format, Head
 from forensics.sources.formats.documents import Path, values
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
@@ -62,14 +62,6 @@ def _yaml(head: Head) -> bool:
     return bool(YAML_OBJECT_PATTERN.search(head.text[:4096]) and OBJECT_KIND_PATTERN.search(head.text))
 
 
-def _decode_json(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
-    return _described(values(blocks, note))
-
-
-def _decode_yaml(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
-    return _described(_leaves(blocks))
-
-
 def _described(leaves: Iterable[Leaf]) -> Iterator[Piece]:
     """A line for each value that is used. The state of a container begins with an extra line, which has its time."""
     inside: Path = ()
@@ -90,18 +82,14 @@ def _group(inside: Path, group: list[Leaf]) -> Iterator[Piece]:
     if state and group:
         yield _piece(group[0][2], f"{time} {state:15} {str(inside[-1]).capitalize()}".strip())
     elif time and group:
-        yield _piece(group[0][2], f"{time} {_title(inside)}".rstrip())
+        title = next((p for p in reversed(inside) if isinstance(p, str)), "event")  # the last name in its path
+        yield _piece(group[0][2], f"{time} {title}".rstrip())
     for path, value, line in group:
         name = LABEL_OF_KEY.get(str(path[-1]))
         if name and value not in (None, ""):
             yield _piece(line, f"      {name:13} {value}")
         elif inside and inside[-1] in LIMITS:
             yield _piece(line, f"      {str(inside[-1]).capitalize()}: {path[-1]}: {value}")
-
-
-def _title(inside: Path) -> str:
-    """The title of an object: the last name in its path."""
-    return str(next((p for p in reversed(inside) if isinstance(p, str)), "event"))
 
 
 def _piece(line: int, text: str) -> Piece:
@@ -143,7 +131,8 @@ def _bare(leaf: Leaf) -> Leaf:
     return leaf[0], text, leaf[2]
 
 
+JSON_SAMPLE, YAML_SAMPLE = b'{"apiVersion": "v1", "kind": "Pod"}\n', b"apiVersion: v1\nkind: Pod\n"
 FORMATS = (
-    Format("kubernetes json", _json, _decode_json, b'{"apiVersion": "v1", "kind": "Pod"}\n', "kubernetes json", rank=30),
-    Format("kubernetes yaml", _yaml, _decode_yaml, b"apiVersion: v1\nkind: Pod\n", "kubernetes yaml", rank=30),
+    Format("kubernetes json", _json, lambda blocks, note: _described(values(blocks, note)), JSON_SAMPLE, rank=30),
+    Format("kubernetes yaml", _yaml, lambda blocks, _: _described(_leaves(blocks)), YAML_SAMPLE, rank=30),
 )

@@ -59,4 +59,4 @@ def _bare(value: str) -> str:
 
 
 SAMPLE = b'time="2017-02-01T17:58:34.999999999-08:00" level=error msg="test log line1"\n'
-FORMATS = (Format("logfmt", _recognises, _decode, SAMPLE, "logfmt", rank=50),)
+FORMATS = (Format("logfmt", _recognises, _decode, SAMPLE, rank=50),)

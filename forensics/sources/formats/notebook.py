@@ -386,4 +386,4 @@ def _bytes(text: str) -> bytes:
 
 
 SAMPLE = b'{"cells": [{"cell_type": "code", "execution_count": 1, "outputs": [{"text": ["Killed\\n"]}]}], "nbformat": 4}\n'
-FORMATS = (Format("notebook", _recognises, _decode, SAMPLE, "notebook", rank=20),)
+FORMATS = (Format("notebook", _recognises, _decode, SAMPLE, rank=20),)

@@ -40,10 +40,6 @@ RECORD_PLACE_PATTERN = lazy.regex(r"(?=.*[ \x80-\U0010ffff]).{0,300}:\s?\d+\W.{1
 Numbered = tuple[int, str]  # the number of a line in the original, and the line
 
 
-def _is_powershell(head: Head) -> bool:
-    return any(mark in head.data for mark in RECORD_MARKS)
-
-
 def _width(lines: Sequence[str]) -> int:
     """The width of the window: the length at which most words and paths are cut; 0 if there is no such length.
 
@@ -114,4 +110,6 @@ SAMPLE = (
     b"    + CategoryInfo \r\n   : NotSpecified  \r\n \r\n"
     b'  File "C:\\job\\trai\r\nn.py", line 40, in \r\nmain\r\nValueError: 40 seve\r\nnty\r\n'
 )
-FORMATS = (Format("powershell", _is_powershell, _decode, SAMPLE, rank=94),)
+FORMATS = (
+    Format("powershell", lambda head: any(mark in head.data for mark in RECORD_MARKS), _decode, SAMPLE, plain=True, rank=94),
+)

@@ -9,16 +9,12 @@ Panic#1 Part2                                      ->  Panic#1 Part1
 from collections.abc import Iterator
 
 from forensics.core import lazy, limits
-from forensics.sources.formats.base import Format, Head, Note
+from forensics.sources.formats.base import Format, Note
 from forensics.sources.lines import numbered_lines
 from forensics.sources.origin import Piece
 
 PSTORE_PART_PATTERN = lazy.regex(rb"\A(\w{1,64})#(\d{1,18}) Part(\d{1,18})$")
 PSTORE_PART_HEADER_PATTERN = lazy.regex(r"\A\w{1,64}#\d{1,18} Part\d{1,18}$")
-
-
-def _recognises(head: Head) -> bool:
-    return bool(PSTORE_PART_HEADER_PATTERN.match(head.first.strip()))
 
 
 def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
@@ -38,4 +34,4 @@ def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
 
 
 SAMPLE = b"Panic#1 Part1\n<6>[   13.826897] RAPL PMU: API unit is 2^-32 Joules, 5 fixed counters\n"
-FORMATS = (Format("pstore", _recognises, _decode, SAMPLE, "pstore"),)
+FORMATS = (Format("pstore", lambda head: bool(PSTORE_PART_HEADER_PATTERN.match(head.first.strip())), _decode, SAMPLE),)

@@ -95,10 +95,6 @@ def _whose(rank: Any) -> str:
 SPY_SAMPLE = b'[\n  {\n    "pid": 1,\n    "thread_id": 2,\n    "frames": []\n  }\n]\n'
 RAS_SAMPLE = b'{\n  "nccl_version": "2.29.1",\n  "communicators_count": 0,\n  "communicators": []\n}\n'
 FORMATS = (
-    Format(
-        "py-spy json", lambda head: bool(SPY_PATTERN.match(head.text)), _decoder(_spy_lines), SPY_SAMPLE, "py-spy json", rank=35
-    ),
-    Format(
-        "ncclras json", lambda head: bool(RAS_PATTERN.match(head.text)), _decoder(_ras_lines), RAS_SAMPLE, "ncclras json", rank=35
-    ),
+    Format("py-spy json", lambda head: bool(SPY_PATTERN.match(head.text)), _decoder(_spy_lines), SPY_SAMPLE, rank=35),
+    Format("ncclras json", lambda head: bool(RAS_PATTERN.match(head.text)), _decoder(_ras_lines), RAS_SAMPLE, rank=35),
 )

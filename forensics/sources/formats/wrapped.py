@@ -108,4 +108,4 @@ def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
 
 
 SAMPLE = b"".join(b"x" * 79 + b"\n" + b"y" * 20 + b"\n" for _ in range(4))
-FORMATS = (Format("wrapped", lambda head: _wrapping(head.lines)[0] > 0, _decode, SAMPLE, rank=95),)
+FORMATS = (Format("wrapped", lambda head: _wrapping(head.lines)[0] > 0, _decode, SAMPLE, plain=True, rank=95),)
