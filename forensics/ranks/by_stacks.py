@@ -20,22 +20,22 @@ from forensics.model.stacks import ProcessStacks
 from forensics.ranks.case import CLOCKS_S, MAX_ODD, MIN_LOOKS, RankCase
 from forensics.ranks.doing import CALLS, OUTSIDE_WAIT, STOPPED_CALLS, called_at, doing, line_proofs, lock_keeper
 from forensics.ranks.ended import Ended
+from forensics.ranks.kinds import BARRIER, UNNAMED, Apart, Loop, kind_apart
 from forensics.ranks.observation import LEFT_LOOP, at
 from forensics.ranks.sizes import of_other_size, of_told_call
 from forensics.ranks.threads import SPAWN_FILE, UNNAMED_CALL, asking_for, parting, waits_in_call
 
-LATE_KINDS = ("computes", "outside")  # of a rank for which others wait in a run that goes on
+LATE_KINDS = ("computes", "outside", "lock", "hook")  # of a rank for which others wait in a run that goes on
 ONE_MOMENT = "by their stacks, which show one moment, and no numbers of calls"
 OTHER_MOMENT = "by their stacks, which are of another moment than the time-outs in the log"
 _Lines = tuple[Frame | None, Frame | None]  # that of a rank, and that of the others
 BY_LOGS = "by the logs, which tell how ranks ended"
 TORCH_FOLDER = "/torch/"  # of PyTorch's own files
 SHARED_WAIT = "one call"  # of which no stack tells the name
-UNCLEAR_WAITS = (OUTSIDE_WAIT, CALLS["futex"])
+UNCLEAR_WAITS = (OUTSIDE_WAIT, CALLS["futex"])  # also in a hook, where a program waits for the gradients of others
 OF_MODEL = ("backward", "forward")  # calls that make the collective ones; any other is itself one, as in a loop over parameters
-UNCLEAR_NAMES = (UNNAMED_CALL, SHARED_WAIT)  # of calls that may be different ones
-BARRIER = "barrier"  # in the names of PyTorch's calls that only make ranks meet
 LEFT_BARRIER = "it left that barrier out"
+MORE_BARRIERS = "it comes to a barrier once more, or one of the others left that barrier out"
 OR_BEHIND = ", or its call does not end, which they left out or gave another shape"
 MORE_BATCHES = "they left the loop in which it is: it has more batches, or left out a barrier before"
 EXTRA_CALL = "a call that they do not make, that of another group before its turn, or one that one of them left out"
@@ -111,7 +111,7 @@ def late_in_looks(stacks: Iterable[ProcessStacks], processes: Mapping[int, RankP
     if len(looks) < MIN_LOOKS or len(odd) < len(looks) or len({one.rank for one in odd}) > 1:
         return None
     how = f"in each of {len(looks)} looks the other ranks waited for it; in the last one {odd[-1].doing}"
-    return replace(looks[-1], odd=(replace(odd[-1], kind="late", doing=how),))
+    return replace(looks[-1], odd=(replace(odd[-1], kind="late", doing=how, call=""),))
 
 
 def _late_looks(case: RankCase, odd: OddRank) -> int:
@@ -170,7 +170,7 @@ def _stand(case: RankCase, rank: int) -> _Stand | None:
     done = doing(case, rank)
     shown = (done.frame,) if done and done.frame else ()
     is_inner = own is thread.frames[thread.innermost]
-    return _Stand("", done.frame, done.proofs, done.kind, done.text, is_inner=is_inner, own=shown) if done else None
+    return _Stand("", done.frame, done.proofs, done.kind, done.told, is_inner=is_inner, own=shown) if done else None
 
 
 def _is_outside(frame: Frame) -> bool:
@@ -183,7 +183,7 @@ def _with_shared_wait(stands: dict[int, _Stand]) -> dict[int, _Stand]:
     for the others, as where a program needs the result of a call that it made before."""
     if any(one.call for one in stands.values()):
         return stands
-    places = {rank: one.place for rank, one in stands.items() if one.is_inner and one.text in UNCLEAR_WAITS}
+    places = {rank: one.place for rank, one in stands.items() if one.is_inner and one.text.startswith(UNCLEAR_WAITS)}
     place, count = next(iter(Counter(places.values()).most_common(1)), ((), 0))
     if not len(stands) / 2 < count < len(stands):
         return stands
@@ -210,7 +210,8 @@ def _odd(
     usual = max(waiting.items(), key=lambda item: (count[item[1].place], BARRIER in item[1].call, -item[0]))[1]
 
     def made(rank: int, kind: Kind, text: str, lines: _Lines, proofs: tuple[ProofPlace, ...], cause: str = "") -> OddRank:
-        others = tuple(r for r, one in waiting.items() if r != rank and (kind != "other_call" or one.place == usual.place))
+        same = kind in ("other_call", "barrier")  # some of the ranks that wait elsewhere may not wait for it
+        others = tuple(r for r, one in waiting.items() if r != rank and (not same or one.place == usual.place))
         shown = (*proofs, *usual.proofs[:1])
         place, their = lines
         told = case.odd(rank, kind, text, call=usual.call, place=place, others=their, waiting=others, proofs=shown)
@@ -221,7 +222,7 @@ def _odd(
     raised = [(rank, end) for rank, _ in outside if (end := case.ended.get(rank)) and end.frame]
     if outside and not raised:
         # beside a rank that does something else, a wait of no name at a line of the program is one for a call made before
-        outside = [(rank, one) for rank, one in outside if not (one.is_inner and one.text in UNCLEAR_WAITS)] or outside
+        outside = [(rank, one) for rank, one in outside if not (one.is_inner and one.text.startswith(UNCLEAR_WAITS))] or outside
         return tuple(made(rank, one.kind, one.text, (one.frame, usual.frame), one.proofs) for rank, one in outside)
     if ended := raised or [(rank, case.ended[rank]) for rank in missing if rank in case.ended]:
         return tuple(made(rank, end.kind, end.text, (end.frame, usual.frame), (end.proof,), end.cause) for rank, end in ended)
@@ -233,7 +234,7 @@ def _odd(
         return tuple(made(rank, d.kind, d.text, (d.frame, usual.frame), d.proofs) for rank, d in keepers.items())
     if crossed := _crossed(waiting):
         at_barrier = any(BARRIER in waiting[r].call for r in crossed)  # one that a rank came to instead of the other call
-        how: Kind = "other_call" if at_barrier else "other_order"
+        how: Kind = "barrier" if at_barrier else "other_order"
         told = CROSSED if at_barrier else f"{CROSSED}; {TWO_GROUPS}"
         return tuple(made(r, how, told, lines, waiting[r].proofs) for r, lines in crossed.items())
     kinds = {r: _kind_apart(waiting[r], usual, text) for r, text in other.items()}
@@ -257,38 +258,45 @@ def _crossed(waiting: Mapping[int, _Stand]) -> dict[int, _Lines]:
 
 
 def _kind_apart(one: _Stand, usual: _Stand, text: str) -> tuple[Kind, str]:
-    """How a rank differs that waits in another call, by the first line of the program at which it is not where the others are.
-    Behind theirs, and behind the loop in which they are, it left that loop first. In front of theirs, with the same
-    operation, the calls are of two groups: those of one would have met."""
+    """How a rank differs that waits in another call, by the first line of the program at which it is not where the others are."""
     at_fork, mine, theirs = parting(one.own, usual.own) or (0, None, None)
     if not mine or not theirs or (mine.file, mine.function) != (theirs.file, theirs.function):
-        return ("left_out", f"{text}: {LEFT_BARRIER}{OR_BEHIND}") if _is_past_barrier(one, usual) else ("other_call", text)
+        kind = kind_apart(Apart(one.call, usual.call, is_behind=True))
+        return kind, f"{text}: {_at_barrier(one, LEFT_BARRIER + OR_BEHIND)}" if kind == "barrier" else text
     ends_block = any(a == mine and _is_exit(b) for a, b in pairwise(one.path))
     is_behind = mine.line > theirs.line or ends_block
-    is_named = {one.call, usual.call}.isdisjoint(UNCLEAR_NAMES)
-    is_in_branch, is_one_call = bool(one.same_calls(mine)), is_named and one.call == usual.call
-    if is_behind and _is_left_loop(usual, at_fork, mine.line, ends_block):
-        return "fewer_batches", f"{text}; {LEFT_LOOP}, {mine.place} behind {theirs.place}"
-    if _is_past_barrier(one, usual):
-        if not is_behind and _is_left_loop(one, at_fork, theirs.line):
-            return "other_call", f"{text}; {MORE_BATCHES}, {theirs.place} behind {mine.place}"
-        return "left_out", f"{text}: {LEFT_BARRIER}{'' if is_behind else OR_BEHIND}"
-    if is_one_call and (is_in_branch or not is_behind):
-        first, left = "" if is_behind else ", and comes there first", "" if is_in_branch else OR_OTHERS_LEFT
-        return "other_order", f"{text}{first}: {TWO_GROUPS}{left}"
-    if is_behind:
-        return "other_call", f"{text}: {PASSED}" if is_one_call else text
-    return "other_call", f"{text}, and comes there first: {EXTRA_CALL}" if is_named else text
+    left = is_behind and _is_left_loop(usual, at_fork, mine.line, ends_block)
+    still_in = not is_behind and (bool(one.loops) or BARRIER in usual.call) and _is_left_loop(one, at_fork, theirs.line)
+    is_in_branch = bool(one.same_calls(mine))
+    is_one = one.call == usual.call and one.call not in UNNAMED
+    crossed = is_in_branch and (is_one or bool(usual.same_calls(theirs)))  # both make both calls
+    loop: Loop = "left" if left else "still_in" if still_in else ""
+    seen = Apart(one.call, usual.call, loop=loop, two_groups=crossed, is_behind=is_behind)
+    kind, first = kind_apart(seen), "" if is_behind else ", and comes there first"
+    if kind == "other_batches":
+        return kind, f"{text}; {LEFT_LOOP if left else MORE_BATCHES}, {'{} behind {}'.format(*_ordered(mine, theirs))}"
+    if kind == "barrier":
+        return kind, f"{text}{first}: {_at_barrier(one, LEFT_BARRIER + ('' if is_behind else OR_BEHIND))}"
+    if kind == "other_order":
+        return kind, f"{text}{first}: {TWO_GROUPS}{'' if is_in_branch else OR_OTHERS_LEFT}"
+    why = PASSED if seen.is_same_operation else EXTRA_CALL if first and {one.call, usual.call}.isdisjoint(UNNAMED) else ""
+    return kind, f"{text}{first if why == EXTRA_CALL else ''}{': ' if why else ''}{why}"
 
 
-def _is_past_barrier(one: _Stand, usual: _Stand) -> bool:
-    return BARRIER in usual.call and BARRIER not in one.call
+def _at_barrier(one: _Stand, left: str) -> str:
+    """What a rank did with a barrier: it took one more, or left that of the others out."""
+    return MORE_BARRIERS if BARRIER in one.call else left
+
+
+def _ordered(mine: Frame, theirs: Frame) -> tuple[str, str]:
+    """The places of two lines of one function, the later one first."""
+    return (mine.place, theirs.place) if mine.line > theirs.line else (theirs.place, mine.place)
 
 
 def has_left_loop(case: RankCase, rank: int, other: int) -> bool:
     """Do the stacks of two ranks that wait in calls show that `rank` has left the loop in which the other one is?"""
     one, usual = _stand(case, rank), _stand(case, other)
-    return one is not None and usual is not None and _kind_apart(one, usual, "")[0] == "fewer_batches"
+    return one is not None and usual is not None and _kind_apart(one, usual, "")[0] == "other_batches"
 
 
 def _is_exit(frame: Frame) -> bool:

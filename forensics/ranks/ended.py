@@ -14,6 +14,7 @@ from types import MappingProxyType
 from msgspec import Struct
 from msgspec.structs import replace
 
+from forensics.core.text import numbers_in
 from forensics.database import HEALTHY, Cause, Database, signal_outcome
 from forensics.model import Observation
 from forensics.model.dumps import Frame
@@ -85,11 +86,14 @@ class Ended(Struct, frozen=True):
 
 class Ends(Struct, frozen=True):
     """How ranks ended by themselves, how ranks gave up that had waited for others, and which call a rank made that did not fit
-    those of others, its operation and its tensor: each by rank."""
+    those of others, its operation and its tensor: each by rank. `raised`: exceptions of which nothing tells the rank. `listed`:
+    the ranks of which the launcher tells that they failed, where it tells of all."""
 
     own: Mapping[int, Ended] = MappingProxyType({})
     gave_up: Mapping[int, Ended] = MappingProxyType({})
     calls: Mapping[int, tuple[str, str]] = MappingProxyType({})
+    raised: tuple[Ended, ...] = ()
+    listed: Mapping[int, ProofPlace] = MappingProxyType({})
 
 
 def ended_ranks(
@@ -122,7 +126,8 @@ def ended_ranks(
         if cause.id == knowledge.records["faulthandler"][signal_outcome(SIGABRT)].cause:
             aborted.add(rank)
         told = "" if any(cause.id in c.explains for c in waits) else cause.id
-        known = found.setdefault(rank, Ended(_text(event), _frame(event), _place(event), told))
+        kind: Kind = "raised" if "exc_type" in event.fields else "left"
+        known = found.setdefault(rank, Ended(_text(event), _frame(event), _place(event), told, kind=kind))
         found[rank], causes[rank] = _with_more(known, event), cause.id
         for other in tagged_ranks(event.proofs) if found is gave_up else ():
             gave_up.setdefault(other, replace(known, frame=None))
@@ -132,7 +137,18 @@ def ended_ranks(
         gave_up = {rank: end for rank, end in gave_up.items() if rank not in own}
     if len(own) == 1:  # it is the one of which that is told, too
         own = {rank: _with_nameless(end, causes.get(rank, ""), nameless) for rank, end in own.items()}
-    return Ends(own, gave_up, dict(chain.from_iterable(told_calls(event).items() for event in events)))
+    calls = dict(chain.from_iterable(told_calls(event).items() for event in events))
+    listed = {rank: _place(e) for e in events for rank in numbers_in(str(e.fields.get("listed_ranks", "")))}
+    return Ends(own, gave_up, calls, _raised(nameless, knowledge), listed)
+
+
+def _raised(events: Iterable[Observation], knowledge: Database) -> tuple[Ended, ...]:
+    """The exceptions in `events` that end a thread of work and are no wait for others."""
+    found = ((e, cause) for e in events if "exc_type" in e.fields and (cause := knowledge.causes.get(e.cause or "")))
+    placed = ((e, cause, _frame(e)) for e, cause in found if _is_end(e, cause) and WAITS_FOR_PEER not in cause.traits)
+    return tuple(
+        Ended(_text(e), at, _place(e), cause.id, kind="raised") for e, cause, at in placed if at and not is_others_code(at.file)
+    )
 
 
 def _with_sizes(end: Ended, told: Ended | None) -> Ended:

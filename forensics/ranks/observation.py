@@ -46,13 +46,13 @@ def reason(odd: OddRank) -> str:
     shown = (
         f", as {'its stack' if len(odd.waiting) == 0 else 'their stacks'} show{'s' * (not odd.waiting)}" if odd.by_stacks else ""
     )
-    if odd.kind in ("left_out", "other_call", "other_shape", "other_order", "fewer_batches"):
+    if odd.kind in ("barrier", "left_out", "other_call", "other_shape", "other_order", "other_batches"):
         if odd.place and odd.place == odd.others:
             return f"{odd.doing}; its line is that of the others,{at(odd.place)}{shown}"
         return (
             f"{odd.doing}; its line is{at(odd.place) or ' unknown'}, that of the others{at(odd.others) or ' is unknown'}{shown}"
         )
-    if odd.kind in ("device", "late"):
+    if odd.kind == "device" or odd.is_only_late:
         return f"{odd.doing}{at(odd.place)}"
     missed = f" in {odd.call}{f' of group {odd.group}' if odd.group else ''}" if odd.call else ""
     last = (
@@ -69,7 +69,7 @@ MAX_NAMED = 16  # ranks that a sentence names
 
 def observation(seen: RankPicture, proves: Mapping[str, ProvenCause], told: Collection[str] = ()) -> Observation | None:
     """The event that the picture shows; None where it shows none. `told`: the causes that logs of the same job tell of."""
-    odd = [o for o in seen.odd if o.kind != "late" and o.proofs]
+    odd = [o for o in seen.odd if not o.is_only_late and o.proofs]
     if not odd:
         return None
     first = odd[0]
