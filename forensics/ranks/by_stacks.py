@@ -261,16 +261,18 @@ def _kind_apart(one: _Stand, usual: _Stand, text: str) -> tuple[Kind, str]:
     """How a rank differs that waits in another call, by the first line of the program at which it is not where the others are."""
     at_fork, mine, theirs = parting(one.own, usual.own) or (0, None, None)
     if not mine or not theirs or (mine.file, mine.function) != (theirs.file, theirs.function):
-        kind = kind_apart(Apart(one.call, usual.call, is_behind=True))
-        return kind, f"{text}: {_at_barrier(one, LEFT_BARRIER + OR_BEHIND)}" if kind == "barrier" else text
+        loop: Loop = "left" if _is_of_model(usual) and not _is_of_model(one) and one.call not in UNNAMED else ""
+        kind = kind_apart(Apart(one.call, usual.call, loop=loop, is_behind=not mine or not theirs))
+        more = {"barrier": _at_barrier(one, LEFT_BARRIER + OR_BEHIND), "other_batches": LEFT_LOOP, "other_order": TWO_GROUPS}
+        return kind, f"{text}: {more[kind]}" if kind in more else text
     ends_block = any(a == mine and _is_exit(b) for a, b in pairwise(one.path))
     is_behind = mine.line > theirs.line or ends_block
-    left = is_behind and _is_left_loop(usual, at_fork, mine.line, ends_block)
-    still_in = not is_behind and (bool(one.loops) or BARRIER in usual.call) and _is_left_loop(one, at_fork, theirs.line)
+    left = is_behind and _is_left_loop(usual, one, at_fork, ends_block)
+    still_in = not is_behind and (bool(one.loops) or BARRIER in usual.call) and _is_left_loop(one, usual, at_fork)
     is_in_branch = bool(one.same_calls(mine))
     is_one = one.call == usual.call and one.call not in UNNAMED
     crossed = is_in_branch and (is_one or bool(usual.same_calls(theirs)))  # both make both calls
-    loop: Loop = "left" if left else "still_in" if still_in else ""
+    loop = "left" if left else "still_in" if still_in else ""
     seen = Apart(one.call, usual.call, loop=loop, two_groups=crossed, is_behind=is_behind)
     kind, first = kind_apart(seen), "" if is_behind else ", and comes there first"
     if kind == "other_batches":
@@ -286,6 +288,11 @@ def _kind_apart(one: _Stand, usual: _Stand, text: str) -> tuple[Kind, str]:
 def _at_barrier(one: _Stand, left: str) -> str:
     """What a rank did with a barrier: it took one more, or left that of the others out."""
     return MORE_BARRIERS if BARRIER in one.call else left
+
+
+def _is_of_model(one: _Stand) -> bool:
+    """Does a rank wait in the model, whose calls a loop makes again and again?"""
+    return one.call.rpartition(".")[2] in OF_MODEL
 
 
 def _ordered(mine: Frame, theirs: Frame) -> tuple[str, str]:
@@ -304,16 +311,16 @@ def _is_exit(frame: Frame) -> bool:
     return frame.function.rpartition(".")[2] in ("__exit__", "__aexit__")
 
 
-def _is_left_loop(usual: _Stand, at_fork: int, line: int, ends_block: bool = False) -> bool:
-    """Are the others in a loop that a rank has left that stands at `line` of their frame number `at_fork`? One that ends in front
-    of that line, or one of a function that they call there, if it calls more than the collective call itself. `ends_block`: the
-    rank has left a block of `with` that begins there, and all that is in it. Where no source was seen, a function that calls the
-    model is taken for one with a loop."""
+def _is_left_loop(usual: _Stand, one: _Stand, at_fork: int, ends_block: bool = False) -> bool:
+    """Are the others in a loop that a rank has left that stands at another line of their frame number `at_fork`? One that ends in
+    front of that line, or one of a function that they call there, if it calls more than the collective call itself. `ends_block`:
+    the rank has left a block of `with` that begins there, and all that is in it. Where no source was seen, a function that calls
+    the model, or another one that makes the call, is taken for one with a loop."""
+    line = one.own[at_fork].line
     theirs, *inner = (usual.loops.get(f"{f.file}:{f.line}", ()) for f in usual.own[at_fork:])
-    is_of_model = usual.call.rpartition(".")[2] in OF_MODEL
+    within = inner if _is_of_model(usual) else inner[:-1]
     if not usual.loops:
-        return is_of_model and bool(inner)
-    within = inner if is_of_model else inner[:-1]
+        return bool(within) and usual.own[-1] != one.own[-1]  # and not through one helper
     return any(last < line or (ends_block and first > line) for first, last in theirs) or any(within)
 
 

@@ -56,12 +56,14 @@ def of_other_size(case: RankCase) -> tuple[OddRank, ...]:
     if changed := [
         (r, was, call) for r, call in ((r, case.last_call(r)) for r in case.dumps) if call and (was := _usual(case, r, call))
     ]:
-        r, was, call = changed[0]
-        text = f"it called {call.op} {call.inputs}, and {was} before at that line; rank {rank} ended by it, as {shown}"
-        return (_odd(case, r, replace(end, frame=case.line_of(r, call)), "other_shape", text, end.frame),)
-    if len(case.dumps.keys() - {rank}) >= MIN_ALIKE:
+        r, was, made = changed[0]
+        text = f"it called {made.op} {made.inputs}, and {was} before at that line; rank {rank} ended by it, as {shown}"
+        return (_odd(case, r, replace(end, frame=case.line_of(r, made)), "other_shape", text, end.frame),)
+    last = [call for r in case.dumps if r != rank and (call := case.last_call(r))]
+    if sum(call.seq == max(c.seq for c in last) for call in last) >= MIN_ALIKE:
         return (_odd(case, rank, end, "other_shape", f"{shown}: its tensor is smaller than those of the others", others),)
-    sender = (rank + FROM[end.call]) % case.world if end.call in FROM and case.world > MIN_ALIKE else rank
+    step = FROM.get(end.call or next((call.op for call in last), ""), 0)
+    sender = (rank + step) % case.world if case.world > MIN_ALIKE else rank
     if sender == rank or (sender in there and end.frame and there[sender].place != end.frame.place):
         text = f"{shown}: its tensor is smaller than those of the others, or that of the rank which sent them is larger"
         return (_odd(case, rank, end, "other_shape", text, others),)

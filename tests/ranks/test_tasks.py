@@ -60,7 +60,7 @@ def test_ranks_whose_threads_stand_at_one_line_are_told_apart_by_the_lines_that_
         ({"/run/w.py:20": "18-21"}, "all_reduce", "other_batches"),  # the rank has returned from the function with the loop
         ({"/run/w.py:5": "4-5"}, "all_reduce", "other_call"),  # a loop over parameters
         ({"/run/w.py:5": "3-9"}, "backward", "other_batches"),
-        ({}, "all_reduce", "other_call"),
+        ({}, "all_reduce", "other_batches"),
     ],
 )
 def test_by_the_loops_in_its_source_a_rank_is_behind_the_one_of_the_others(loops: dict[str, str], call: str, kind: str) -> None:
@@ -85,7 +85,7 @@ def test_a_rank_at_the_end_of_a_block_has_left_the_loops_in_it(spans: str, kind:
     assert (odd.rank, odd.kind) == (1, kind)
     apart = stack(1, f"{ends}|eval (/run/w.py:23)|{spawned}")  # in another function nothing says what stands behind what
     (odd,) = drawn(*([one[0], told, *one[1:]] for one in (given[0], apart, given[2]))).odd
-    assert odd.kind == "other_call"
+    assert odd.kind == "other_order"
 
 
 @pytest.mark.parametrize(
