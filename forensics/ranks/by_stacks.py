@@ -20,8 +20,8 @@ from forensics.model.stacks import ProcessStacks
 from forensics.ranks.case import CLOCKS_S, MAX_ODD, MIN_LOOKS, RankCase
 from forensics.ranks.doing import CALLS, OUTSIDE_WAIT, STOPPED_CALLS, called_at, doing, line_proofs, lock_keeper
 from forensics.ranks.ended import Ended
-from forensics.ranks.kinds import BARRIER, UNNAMED, Apart, Loop, kind_apart
-from forensics.ranks.observation import LEFT_LOOP, at
+from forensics.ranks.kinds import BARRIER, UNNAMED, Apart, Loop, told_apart
+from forensics.ranks.observation import at
 from forensics.ranks.sizes import of_other_size, of_told_call
 from forensics.ranks.threads import SPAWN_FILE, UNNAMED_CALL, asking_for, parting, waits_in_call
 
@@ -34,14 +34,6 @@ TORCH_FOLDER = "/torch/"  # of PyTorch's own files
 SHARED_WAIT = "one call"  # of which no stack tells the name
 UNCLEAR_WAITS = (OUTSIDE_WAIT, CALLS["futex"])  # also in a hook, where a program waits for the gradients of others
 OF_MODEL = ("backward", "forward")  # calls that make the collective ones; any other is itself one, as in a loop over parameters
-LEFT_BARRIER = "it left that barrier out"
-MORE_BARRIERS = "it comes to a barrier once more, or one of the others left that barrier out"
-OR_BEHIND = ", or its call does not end, which they left out or gave another shape"
-MORE_BATCHES = "they left the loop in which it is: it has more batches, or left out a barrier before"
-EXTRA_CALL = "a call that they do not make, that of another group before its turn, or one that one of them left out"
-TWO_GROUPS = "the two lines are of two groups, which it enters in another order"
-PASSED = "it left that call out, or passed it before them, as with an empty tensor"
-OR_OTHERS_LEFT = ", or one of the others left that call out"
 CROSSED = "it comes to the call in which others wait from another line, before the call in which one waits for it"
 QUIET = "no log tells what it does, while those of all other ranks tell that they waited and gave up"
 MIN_WAITED = 2  # ranks that gave up: of two ranks, the other one may only have been ended before it did
@@ -52,7 +44,8 @@ class _Stand(Struct, frozen=True):
     """Where a rank stands. `call`: the collective call, empty outside of any; `kind`, `text`: what it does, outside of any.
     `is_inner`: `frame` is the innermost one, so it waits in native code. `path`: of a call, all frames outside of PyTorch,
     outermost first, with those that wait for the thread that makes the call; `own`: those of the program, in the same order.
-    `source`: the stacks, which tell what was seen of the program's source."""
+    `source`: the stacks, which tell what was seen of the program's source. `group`: how that names the group of the call, if the
+    log of its end shows the line."""
 
     call: str
     frame: Frame | None
@@ -63,6 +56,7 @@ class _Stand(Struct, frozen=True):
     path: tuple[Frame, ...] = ()
     own: tuple[Frame, ...] = ()
     source: ProcessStacks | None = None
+    group: str = ""
 
     @property
     def place(self) -> tuple[str, ...]:
@@ -166,7 +160,9 @@ def _stand(case: RankCase, rank: int) -> _Stand | None:
         call = UNNAMED_CALL if is_at_wait else called_at(thread, own) or thread.frames[thread.innermost].function
         path = tuple(takewhile(_is_outside, (*reversed(asking), *reversed(thread.frames))))
         mine = (*reversed(case.own_frames(asking)), *reversed(case.own_frames(thread.frames)))
-        return _Stand(call, own, line_proofs(thread, stacks.source, own), path=path, own=mine, source=stacks)
+        end = case.gave_up.get(rank)
+        group = end.group if end and end.frame and any(f.place == end.frame.place for f in mine) else ""
+        return _Stand(call, own, line_proofs(thread, stacks.source, own), path=path, own=mine, source=stacks, group=group)
     done = doing(case, rank)
     shown = (done.frame,) if done and done.frame else ()
     is_inner = own is thread.frames[thread.innermost]
@@ -206,6 +202,7 @@ def _odd(
 ) -> tuple[OddRank, ...]:
     """The ranks outside of any call; else those that ended, or stand in another call, or have no stack."""
     parted = _parted(waiting)
+    parted = _parted_in_call(waiting, parted) or parted
     count = Counter(one.place for rank, one in waiting.items() if rank not in parted)
     usual = max(waiting.items(), key=lambda item: (count[item[1].place], BARRIER in item[1].call, -item[0]))[1]
 
@@ -233,18 +230,15 @@ def _odd(
     if not other or len(keepers) == 1:
         return tuple(made(rank, d.kind, d.text, (d.frame, usual.frame), d.proofs) for rank, d in keepers.items())
     if crossed := _crossed(waiting):
-        at_barrier = any(BARRIER in waiting[r].call for r in crossed)  # one that a rank came to instead of the other call
-        how: Kind = "barrier" if at_barrier else "other_order"
-        told = CROSSED if at_barrier else f"{CROSSED}; {TWO_GROUPS}"
-        return tuple(made(r, how, told, lines, waiting[r].proofs) for r, lines in crossed.items())
-    kinds = {r: _kind_apart(waiting[r], usual, text) for r, text in other.items()}
+        return tuple(made(r, *told_apart(seen, CROSSED), lines, waiting[r].proofs) for r, (seen, lines) in crossed.items())
+    kinds = {r: told_apart(_evidence(waiting[r], usual), text) for r, text in other.items()}
     return tuple(made(r, kind, text, _apart(waiting[r], usual), waiting[r].proofs) for r, (kind, text) in kinds.items())
 
 
-def _crossed(waiting: Mapping[int, _Stand]) -> dict[int, _Lines]:
+def _crossed(waiting: Mapping[int, _Stand]) -> dict[int, tuple[Apart, _Lines]]:
     """The ranks that came to the call of half of the ranks or more by another line of theirs, while a rank waits in a call of
-    another line, each with these two: it made the two calls, which are of two groups, in the other order. The innermost lines
-    that all ranks have, those of a helper, tell no call."""
+    another line, each with how these two differ: it made the two calls, which are of two groups, in the other order. The
+    innermost lines that all ranks have, those of a helper, tell no call."""
     (usual, count), *_ = Counter(one.own for one in waiting.values()).most_common()
     rows = [one.calls[::-1] for one in waiting.values()]
     shared = sum(1 for _ in takewhile(lambda frames: len(set(frames)) == 1, zip(*rows, strict=False)))
@@ -254,61 +248,43 @@ def _crossed(waiting: Mapping[int, _Stand]) -> dict[int, _Lines]:
     crossed = {rank: one for rank, one in waiting.items() if one.own != usual and inner[rank] == here}
     if not elsewhere or 2 * count < len(waiting):
         return {}
-    return {rank: _apart(one, elsewhere[0]) for rank, one in crossed.items()}
+    first = elsewhere[0]
+    return {rank: (Apart(one.call, first.call, two_groups=True), _apart(one, first)) for rank, one in crossed.items()}
 
 
-def _kind_apart(one: _Stand, usual: _Stand, text: str) -> tuple[Kind, str]:
+def _evidence(one: _Stand, usual: _Stand) -> Apart:
     """How a rank differs that waits in another call, by the first line of the program at which it is not where the others are."""
     at_fork, mine, theirs = parting(one.own, usual.own) or (0, None, None)
+    two_groups = bool(one.group and usual.group) and one.group != usual.group
     if not mine or not theirs or (mine.file, mine.function) != (theirs.file, theirs.function):
         loop: Loop = "left" if _is_of_model(usual) and not _is_of_model(one) and one.call not in UNNAMED else ""
-        kind = kind_apart(Apart(one.call, usual.call, loop=loop, is_behind=not mine or not theirs))
-        more = {"barrier": _at_barrier(one, LEFT_BARRIER + OR_BEHIND), "other_batches": LEFT_LOOP, "other_order": TWO_GROUPS}
-        return kind, f"{text}: {more[kind]}" if kind in more else text
+        return Apart(one.call, usual.call, loop=loop, two_groups=two_groups, is_behind=not mine or not theirs)
     ends_block = any(a == mine and _is_exit(b) for a, b in pairwise(one.path))
     is_behind = mine.line > theirs.line or ends_block
-    left = is_behind and _is_left_loop(usual, one, at_fork, ends_block)
-    still_in = not is_behind and (bool(one.loops) or BARRIER in usual.call) and _is_left_loop(one, usual, at_fork)
-    is_in_branch = bool(one.same_calls(mine))
+    if is_behind:
+        loop = "left" if _is_left_loop(usual, one, at_fork, ends_block) else ""
+    else:
+        is_read = bool(one.loops) or BARRIER in usual.call
+        loop = "still_in" if is_read and _is_left_loop(one, usual, at_fork) else ""
     is_one = one.call == usual.call and one.call not in UNNAMED
-    crossed = is_in_branch and (is_one or bool(usual.same_calls(theirs)))  # both make both calls
-    loop = "left" if left else "still_in" if still_in else ""
-    seen = Apart(one.call, usual.call, loop=loop, two_groups=crossed, is_behind=is_behind)
-    kind, first = kind_apart(seen), "" if is_behind else ", and comes there first"
-    if kind == "other_batches":
-        return kind, f"{text}; {LEFT_LOOP if left else MORE_BATCHES}, {'{} behind {}'.format(*_ordered(mine, theirs))}"
-    if kind == "barrier":
-        return kind, f"{text}{first}: {_at_barrier(one, LEFT_BARRIER + ('' if is_behind else OR_BEHIND))}"
-    if kind == "other_order":
-        return kind, f"{text}{first}: {TWO_GROUPS}{'' if is_in_branch else OR_OTHERS_LEFT}"
-    why = PASSED if seen.is_same_operation else EXTRA_CALL if first and {one.call, usual.call}.isdisjoint(UNNAMED) else ""
-    return kind, f"{text}{first if why == EXTRA_CALL else ''}{': ' if why else ''}{why}"
-
-
-def _at_barrier(one: _Stand, left: str) -> str:
-    """What a rank did with a barrier: it took one more, or left that of the others out."""
-    return MORE_BARRIERS if BARRIER in one.call else left
-
-
-def _is_of_model(one: _Stand) -> bool:
-    """Does a rank wait in the model, whose calls a loop makes again and again?"""
-    return one.call.rpartition(".")[2] in OF_MODEL
-
-
-def _ordered(mine: Frame, theirs: Frame) -> tuple[str, str]:
-    """The places of two lines of one function, the later one first."""
-    return (mine.place, theirs.place) if mine.line > theirs.line else (theirs.place, mine.place)
+    both_make_both = bool(one.same_calls(mine)) and (is_one or bool(usual.same_calls(theirs)))
+    return Apart(one.call, usual.call, loop=loop, two_groups=two_groups or both_make_both, is_behind=is_behind)
 
 
 def has_left_loop(case: RankCase, rank: int, other: int) -> bool:
     """Do the stacks of two ranks that wait in calls show that `rank` has left the loop in which the other one is?"""
     one, usual = _stand(case, rank), _stand(case, other)
-    return one is not None and usual is not None and _kind_apart(one, usual, "")[0] == "other_batches"
+    return one is not None and usual is not None and _evidence(one, usual).loop == "left"
 
 
 def _is_exit(frame: Frame) -> bool:
     """Is it the function that is called at the end of a block of `with`, at whose first line the caller stands then?"""
     return frame.function.rpartition(".")[2] in ("__exit__", "__aexit__")
+
+
+def _is_of_model(one: _Stand) -> bool:
+    """Does a rank wait in the model, whose calls a loop makes again and again?"""
+    return one.call.rpartition(".")[2] in OF_MODEL
 
 
 def _is_left_loop(usual: _Stand, one: _Stand, at_fork: int, ends_block: bool = False) -> bool:
@@ -334,6 +310,17 @@ def _parted(waiting: Mapping[int, _Stand]) -> dict[int, str]:
             one = next((waiting[rank] for rank, frame in placed.items() if frame == usual), None)
             return {r: _difference(waiting[r], one, frame, usual) for r, frame in placed.items() if one and frame != usual}
     return {}
+
+
+def _parted_in_call(waiting: Mapping[int, _Stand], parted: Mapping[int, str]) -> dict[int, str]:
+    """The ranks that part from most of those which are together else, in one function and in calls of two operations: these are
+    of one group, and do not fit. Ranks that stand elsewhere (`parted`) may be in no such group, and wait for them."""
+    together = {rank: one for rank, one in waiting.items() if rank not in parted}
+    again = _parted(together) if parted else {}
+    usual = next((one for rank, one in together.items() if rank not in again), None)
+    forks = {rank: parting(together[rank].own, usual.own) for rank in again} if usual else {}
+    in_one = all(fork and fork[1].function == fork[2].function for fork in forks.values())
+    return again if usual and in_one and all(together[rank].call != usual.call for rank in again) else {}
 
 
 def _apart(one: _Stand, usual: _Stand) -> _Lines:

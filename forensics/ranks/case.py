@@ -33,7 +33,7 @@ from forensics.readers.python.library_files import installed_package, is_library
 MAX_ODD = 64  # ranks of which it is told how they keep the others waiting; where there are more, no single one is to blame
 MIN_LOOKS = 2  # in one of them a thread may just have its turn
 CLOCKS_S = 1.0  # by which the time of a file may be earlier than that of a call
-UNLISTED = "it ended well (exit status 0) before the others: the launcher lists all of them as failed"
+NOT_LISTED = "it ended well (exit status 0) before the others: the launcher lists all of them as failed"
 WHOLE_WORLD = ("0", "default_pg")  # the name and the description of the group of all ranks
 
 
@@ -74,7 +74,7 @@ class RankCase:
         """The one rank that the launcher's list of all ranks that failed does not have, and of which there is no stack."""
         quiet = set(range(self.world)) - listed.keys()
         is_told = len(quiet) == 1 and bool(listed) and not quiet & self.stacks.keys()
-        return {rank: Ended(UNLISTED, None, listed[min(listed)], "", kind="ended_well") for rank in quiet if is_told}
+        return {rank: Ended(NOT_LISTED, None, listed[min(listed)], "", kind="ended_well") for rank in quiet if is_told}
 
     @cached_property
     def world(self) -> int:

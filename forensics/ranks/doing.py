@@ -64,7 +64,7 @@ class Doing(Struct, frozen=True):
 FOR_LOCK, FOR_THREAD, FOR_FILE_LOCK = "it waits for a lock", "it waits for another thread", "it waits for the lock of a file"
 THREAD_WAITS = ("queue.py", "concurrent/futures/_base.py")  # files, and functions of threading, that wait for what a thread does
 LOCK_FILES = ("threading.py", "multiprocessing/synchronize.py")  # two frames there are of a wait that is built of a lock
-CHILD_FILE = "subprocess.py"
+SUBPROCESS_FILE = "subprocess.py"
 THREAD_CALLS = ("Event.wait", "Thread.join", "_wait_for_tstate_lock", "Barrier.wait")
 WAITS: tuple[tuple[str, str], ...] = (  # by the innermost frames of a thread that does not compute
     ("lock_names", FOR_LOCK),
@@ -201,7 +201,7 @@ def _wait_in(thread: ThreadStack, own: Frame | None) -> str:
     """For what a thread waits that does not compute, by what its program called, and by names."""
     called = _inside(thread, own)
     of_threads = [f for f in called if f.file.endswith(LOCK_FILES)] if own else []
-    if any(f.file.endswith(CHILD_FILE) for f in called):
+    if any(f.file.endswith(SUBPROCESS_FILE) for f in called):
         return CALLS["wait4"]
     if len(of_threads) > 1 or any(f.file.endswith(THREAD_WAITS) or f.function.endswith(THREAD_CALLS) for f in called):
         return FOR_THREAD

@@ -29,7 +29,7 @@ CALLERS: tuple[tuple[str, Collection[str], str, Collection[str]], ...] = (
     ("fastai/callback/core.py", (), "of the trainer", ()),
     ("mmengine/runner/runner.py", ("call_hook",), "of the trainer", ()),
 )
-PASSED_OVER = ("torch/_dynamo/", "torch/utils/_contextlib.py", "contextlib.py", "functools.py")  # files of wrappers
+WRAPPER_FILES = ("torch/_dynamo/", "torch/utils/_contextlib.py", "contextlib.py", "functools.py")  # files of wrappers
 BY_NAME = "a callback, by its name"
 STARTS_CALLBACK = "on_"
 NAMED_FRAMES = 3  # the innermost ones of the program, whose names tell; chosen by hand
@@ -39,7 +39,7 @@ def hook_of(frames: Sequence[Frame], own: Sequence[Frame]) -> str:
     """What kind of hook the innermost frames are of; empty where they are of none. `frames`: of the thread, innermost first;
     `own`: those of them that are of the program."""
     known = set(own)
-    python = [f for f in frames if f.file.endswith(".py") and not any(part in f.file for part in PASSED_OVER)]
+    python = [f for f in frames if f.file.endswith(".py") and not any(part in f.file for part in WRAPPER_FILES)]
     for frame, caller in pairwise(python):
         if frame in known and (told := _called_by(frame, caller)):
             return told

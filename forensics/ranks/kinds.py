@@ -65,6 +65,26 @@ def kind_apart(shown: Apart) -> Kind:
     return next(kind for kind, is_shown in APART if is_shown(shown))
 
 
+LEFT_LOOP = "it left the loop in which the others are, as with fewer batches than they have"
+MORE_BATCHES = "they left the loop in which it is, as with more batches than they have"
+LEFT_BARRIER = "it left that barrier out"
+MORE_BARRIERS = "it comes to a barrier once more, or one of the others left that barrier out"
+LEFT_CALL = "it left that call out and went on"
+TWO_GROUPS = "the two calls are of two groups, which it enters in another order"
+
+
+def told_apart(shown: Apart, text: str) -> tuple[Kind, str]:
+    """The kind, and `text`, which says where the ranks wait, with what that means."""
+    kind = kind_apart(shown)
+    how = {
+        "other_batches": MORE_BATCHES if shown.loop == "still_in" else LEFT_LOOP,
+        "barrier": LEFT_BARRIER if BARRIER in shown.usual else MORE_BARRIERS,
+        "left_out": LEFT_CALL,
+        "other_order": TWO_GROUPS,
+    }
+    return kind, f"{text}: {how[kind]}" if kind in how else text
+
+
 _BY_DUMPS = "dumps of its calls tell it (TORCH_FR_BUFFER_SIZE)"
 _BY_LOOP = "the lines of the loop tell it"
 _BY_LOOKS = "a second look at the stacks of all ranks tells it"

@@ -17,7 +17,6 @@ RANKS_RECORD = "ranks"  # the key of these outcomes in that file
 KEPT_WAITING = "kept_waiting"  # one or a few ranks keep the others waiting
 NOT_CARRIED_OUT = "not_carried_out"  # all ranks entered a call, and no device carries it out
 GONE = "gone"  # ranks left no dump, and the others lost their connection to a process
-LEFT_LOOP = "it left the loop in which the others are, as with fewer batches than they have"
 ENDED_WELL = "ended_well"  # a rank ended with exit status 0, and the others lost their connection to it
 OUTCOMES = (KEPT_WAITING, NOT_CARRIED_OUT, GONE, ENDED_WELL)
 

@@ -20,9 +20,8 @@ from forensics.model.ranks import Kind, OddRank, ProofPlace
 from forensics.ranks.by_stacks import has_left_loop
 from forensics.ranks.case import RankCase
 from forensics.ranks.doing import doing, doing_since
-from forensics.ranks.kinds import BARRIER, Apart, Loop, kind_apart
+from forensics.ranks.kinds import BARRIER, Apart, kind_apart, told_apart
 from forensics.ranks.late import Late
-from forensics.ranks.observation import LEFT_LOOP
 from forensics.ranks.threads import collective_name, in_collective
 from forensics.ranks.waits import Edge, Waits, row_beyond
 
@@ -127,11 +126,11 @@ def with_difference(case: RankCase, found: Difference) -> tuple[OddRank, ...]:
     for rank, call in sorted(found.odd.items()):
         text = f"it called {_shown(call)} as no. {found.seq} of group {title}, where the others called {_shown(usual)}"
         is_left = not found.follows and (_left_loop_at(case, rank, call) is not None or has_left_loop(case, rank, usual_rank))
-        loop: Loop = "left" if is_left else ""
-        kind = kind_apart(Apart(call.op, usual.op, True, loop, found.follows))
+        kind = kind_apart(shown := Apart(call.op, usual.op, True, "left" if is_left else "", found.follows))
         if found.follows:
             text = f"it left out {usual.op} no. {found.seq} of group {title}, and called what used to follow: {_shown(call)}"
-        text += f": {LEFT_LOOP}" if kind == "other_batches" else ""
+        elif kind == "other_batches":
+            kind, text = told_apart(shown, text)
         edge = Edge(usual_rank, rank, found.group, usual, shown=True)
         made.append(_with_lines(case, _awaited(case, rank, edge, kind, text, found.usual), call, edge))
     return tuple(made)
@@ -144,11 +143,6 @@ def _awaited(case: RankCase, rank: int, edge: Edge, kind: Kind, text: str, waiti
     return case.odd(
         rank, kind, text, group=title, call=_numbered(edge.call), others=others, waiting=tuple(sorted(waiting)), proofs=shown
     )
-
-
-WENT_ON = "it left that call out and went on"
-OTHER_ORDER = "it enters the groups in another order, or left a call out"
-IN_CIRCLE: dict[Kind, str] = {"other_batches": LEFT_LOOP, "other_call": "no other rank makes that call there"}
 
 
 def in_other_order(case: RankCase, found: Waits, rank: int, name: str, call: Call) -> OddRank:
@@ -164,9 +158,8 @@ def in_other_order(case: RankCase, found: Waits, rank: int, name: str, call: Cal
     is_known = beyond > 1 or any(
         (r != rank or c.seq < call.seq) and c.op == call.op for r, group in case.groups[name].items() for c in group.calls
     )
-    kind = kind_apart(Apart(call.op, edge.call.op, False, "left" if is_left else "", beyond > 1, is_known, True))
-    how = IN_CIRCLE.get(kind, WENT_ON if beyond > 1 else OTHER_ORDER)
-    text = f"it waits in {mine}, while others wait for it in {theirs}: {how}"
+    shown = Apart(call.op, edge.call.op, False, "left" if is_left else "", beyond > 1, is_known, True)
+    kind, text = told_apart(shown, f"it waits in {mine}, while others wait for it in {theirs}")
     return _with_lines(case, _awaited(case, rank, edge, kind, text, found.waited_for(rank)), call, edge)
 
 

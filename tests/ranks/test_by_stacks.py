@@ -771,8 +771,8 @@ def test_a_sleep_in_a_function_that_waits_for_a_file_is_that_wait(function: str,
     ("line", "loops", "kind", "told"),
     [
         (22, "", "barrier", "it left that barrier out"),
-        (18, "", "barrier", "or its call does not end"),
-        (18, "in loops of lines 17-19", "other_batches", "it has more batches"),
+        (18, "", "barrier", "it left that barrier out"),
+        (18, "in loops of lines 17-19", "other_batches", "with more batches"),
     ],
 )
 def test_a_rank_in_another_call_than_the_barrier_of_the_others_left_it_out_unless_it_has_more_batches(

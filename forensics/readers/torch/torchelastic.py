@@ -28,7 +28,7 @@ TRIGGER = Trigger("torchelastic", ("Root Cause (first observed failure)",), befo
 ROWS = "torchelastic rows"  # the group of patterns
 GRACE = timedelta(seconds=15)  # SIGKILL comes 30 s after SIGTERM; ranks that fail for one reason do so within seconds
 PROGRAM_FAILED = "failed"
-HEAD = "Failures:"
+TABLE_HEAD = "Failures:"
 STAMP_FORMAT = "%Y-%m-%d_%H:%M:%S"
 NUMBER_ROWS = ("rank", "local_rank", "exit_code", "pid", "signal")
 DEATH_SIGNALS = (4, 6, 7, 9, 11, 15)  # ILL ABRT BUS KILL SEGV TERM
@@ -77,7 +77,7 @@ def _listed(region: Region) -> list[int]:
     for row in parse_lines(region.lines_before()):
         found = (
             []
-            if row.message.startswith(HEAD)
+            if row.message.startswith(TABLE_HEAD)
             else found + [int(n) for n in (first_parts(ROWS, (row.message,)).get("rank"),) if n]
         )
     return found
