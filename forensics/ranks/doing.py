@@ -63,6 +63,7 @@ class Doing(Struct, frozen=True):
 
 FOR_LOCK, FOR_THREAD, FOR_FILE_LOCK = "it waits for a lock", "it waits for another thread", "it waits for the lock of a file"
 THREAD_WAITS = ("queue.py", "concurrent/futures/_base.py")  # files, and functions of threading, that wait for what a thread does
+LOADER_FOLDER = "torch/utils/data/"
 LOCK_FILES = ("threading.py", "multiprocessing/synchronize.py")  # two frames there are of a wait that is built of a lock
 SUBPROCESS_FILE = "subprocess.py"
 THREAD_CALLS = ("Event.wait", "Thread.join", "_wait_for_tstate_lock", "Barrier.wait")
@@ -163,8 +164,8 @@ def _doing_in(case: RankCase, stacks: ProcessStacks, thread: ThreadStack) -> Doi
     at = doing_of(thread, stacks.source, own, stacks.kernel if thread is stacks.main else "")
     if at is None:
         return None
-    looks = stacks.looks.get(f"{own.file}:{own.line}") if own and at.kind != "computes" else None
-    if looks and (at.text in (*SLEEPS, FOR_LOCK, FOR_THREAD) or own is thread.frames[thread.innermost]):  # Event.wait(1)
+    looks = stacks.looks.get(f"{own.file}:{own.line}") if own and not thread.state.startswith("active") else None
+    if looks and (at.text.startswith((*SLEEPS, FOR_LOCK, FOR_THREAD)) or own is thread.frames[thread.innermost]):  # Event.wait(1)
         at = replace(at, kind="outside", text=f"{POLLS_FILE} ({looks})")
     hook = hook_of(thread.frames, frames)
     return replace(at, kind="hook", hook=hook) if hook and not (hook == BY_NAME and at.kind == "lock") else at
@@ -194,6 +195,8 @@ def doing_of(thread: ThreadStack, source: str, own: Frame | None, kernel: str = 
     if CALLS.get(call) == CALLS["nanosleep"] and named & POLLS and named & words("file_names"):
         return Doing("outside", POLLS_FILE, frame, proofs)
     text = wait_text(call, waits)
+    if text in (CALLS["nanosleep"], OUTSIDE_WAIT) and not named & POLLS and _loads(thread, text == OUTSIDE_WAIT):
+        return Doing("computes", f"{text}, while it loads data", frame, proofs)
     return Doing("lock" if text in LOCK_WAITS else "outside", text + (f" ({kernel})" if file else ""), frame, proofs)
 
 
@@ -209,10 +212,15 @@ def _wait_in(thread: ThreadStack, own: Frame | None) -> str:
     return FOR_LOCK if of_threads else next((text for list_name, text in WAITS if names & words(list_name)), OUTSIDE_WAIT)
 
 
+def _loads(thread: ThreadStack, is_called: bool = False) -> bool:
+    """Does a thread load data, by the names of its innermost functions? `is_called`: because a data loader calls it."""
+    names = {word for f in shown_frames(thread) for word in words_of_name(f.function)}
+    return any(LOADER_FOLDER in f.file for f in thread.frames) if is_called else bool(names & words("loading_names"))
+
+
 def _work_in(thread: ThreadStack) -> str:
     """What a thread does that computes, or of which its stack does not tell whether it does."""
-    names = {word for f in shown_frames(thread) for word in words_of_name(f.function)}
-    told = "it loads data" if names & words("loading_names") else UNTOLD if thread.state in UNTOLD_STATES else "it computes"
+    told = "it loads data" if _loads(thread) else UNTOLD if thread.state in UNTOLD_STATES else "it computes"
     return told + (", and holds the interpreter's lock" if thread.state.endswith("gil") else "")
 
 

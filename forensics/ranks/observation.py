@@ -63,6 +63,11 @@ def reason(odd: OddRank) -> str:
     return f"{text}; it was late to calls before, by {odd.late_s:.2g} s since no. {odd.since}" if odd.late_s else text
 
 
+def reason_and_rival(odd: OddRank) -> str:
+    """The same, and where the evidence is thin, what it may be as well and what would tell."""
+    return f"{reason(odd)}. It may as well be that {odd.rival}" if odd.rival else reason(odd)
+
+
 MAX_NAMED = 16  # ranks that a sentence names
 
 
@@ -132,6 +137,8 @@ def _place_of(odd: OddRank) -> dict[str, Value]:
     fields: dict[str, Value] = {"culprit_kind": odd.kind, "culprit_doing": odd.doing}
     if odd.call:
         fields["culprit_call"] = odd.call
+    if odd.rival:
+        fields["culprit_rival"] = odd.rival
     if odd.others and odd.others != odd.place:
         fields["others_place"] = at(odd.others).removeprefix(" at ")
     if odd.place:
