@@ -249,7 +249,7 @@ def _pace(one: Observation) -> str | None:
 
 def of_late_ranks(seen: RankPicture | None) -> tuple[Notice, ...]:
     """A rank that is late again and again, and ended nothing by that."""
-    late = [odd for odd in (seen.odd if seen else ()) if odd.kind == "late" and odd.proofs]
+    late = [odd for odd in (seen.odd if seen else ()) if odd.is_only_late and odd.proofs]
     whys = (f"{odd.named} keeps the others waiting: {odd.doing}{f' ({odd.place.place})' if odd.place else ''}" for odd in late)
     return tuple(
         Notice(o.proofs[0].source, o.proofs[0].line, o.proofs[0].text, None, NO_OWNER, w) for o, w in zip(late, whys, strict=True)

@@ -63,12 +63,12 @@ def _picture(paths: list[Path], jobs: int | None) -> "RankPicture":
 
 
 def _told(seen: "RankPicture", form: str, calls: int) -> str:
-    from forensics.ranks.observation import numbers, reason
+    from forensics.ranks.observation import numbers, reason_and_rival
     from forensics.report import ranks as told
 
     if form == "json":
         return told.ranks_json(seen)
     if form == "html":
-        return told.ranks_html(seen, reason, numbers)
+        return told.ranks_html(seen, reason_and_rival, numbers)
     render = told.ranks_markdown if form == "markdown" else told.ranks_text
-    return render(seen, calls, reason, numbers)
+    return render(seen, calls, reason_and_rival, numbers)

@@ -69,7 +69,10 @@ def _notes(found: "Answers") -> "Iterator[str]":
 
 def _save(hosts: "tuple[LiveHost, ...]", folder: Path) -> None:
     """A file for each process, as `forensics run` writes it. Command lines lose their secrets."""
+    import socket
+
     from forensics.capture.proc import child_numbers
+    from forensics.capture.source_lines import lines_of_spy
     from forensics.capture.stacks import free_path, rank_or_child, stacks_head
     from forensics.capture.times import time_text
     from forensics.report.redaction.lines import masked_text
@@ -86,4 +89,6 @@ def _save(hosts: "tuple[LiveHost, ...]", folder: Path) -> None:
                     rank = "" if one.rank is None else str(one.rank)
                     whose = rank_or_child(rank, children.get(one.pid), host.host)
                     head = stacks_head(one.pid, one.comm, whose, moment, (one.call, one.file))
-                    Path(free_path(str(folder), name)).write_text(masked_text(f"{head}\n{one.text}"), encoding="utf-8")
+                    told = lines_of_spy(one.text, one.pid) if host.host == socket.gethostname() else []
+                    text = masked_text("\n".join([head, *told, one.text]))
+                    Path(free_path(str(folder), name)).write_text(text, encoding="utf-8")

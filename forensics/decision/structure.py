@@ -168,7 +168,7 @@ def _is_behind(one: Observation, other: Observation) -> bool:
     """Does it stand behind the other in one log, is it later in another, or does the other show processes that still ran?"""
     if one.source == other.source:
         return one.line > other.last_line
-    if other.fields.get("culprit_kind", "left") not in ("left", "no_dump"):
+    if other.fields.get("culprit_kind", "left") not in ("left", "raised", "no_dump"):
         return True
     return one.time is not None and other.time is not None and one.time > other.time
 

@@ -8,16 +8,20 @@ from forensics.model.dumps import Call, Frame
 
 State = Literal["waits", "elsewhere", "outside", "done", "silent", "behind"]
 Kind = Literal[
+    "raised",
     "left",
     "ended_well",
     "computes",
+    "lock",
+    "hook",
     "outside",
     "elsewhere",
+    "barrier",
     "left_out",
     "other_call",
     "other_shape",
     "other_order",
-    "fewer_batches",
+    "other_batches",
     "device",
     "late",
     "no_dump",
@@ -91,7 +95,8 @@ class OddRank(Struct, frozen=True):
     which the others wait or made the usual call. `waiting`: the ranks that wait for it, directly or not. `late_s`, `since`: by
     how much it is late, and since which call of the group. `cause`: that of its end, where a log tells the end. `last_ns`: when
     it made its last call, ns since 1970; 0 where nothing tells. `by_stacks`: stacks alone show it.
-    `late_looks`: in how many silences of the job before the others waited for it, too.
+    `late_looks`: in how many silences of the job before the others waited for it, too. `rival`: where the evidence is thin, what
+    it may be as well, and what would tell.
     """
 
     rank: int
@@ -112,6 +117,12 @@ class OddRank(Struct, frozen=True):
     cause: str = ""
     by_stacks: bool = False
     late_looks: int = 0
+    rival: str = ""
+
+    @property
+    def is_only_late(self) -> bool:
+        """Is it late to each call of a run that goes on? Then there is no call in which the others wait without end."""
+        return self.kind == "late" and not self.call
 
     @property
     def named(self) -> str:

@@ -119,7 +119,7 @@ def _late(seen: RankPicture, analyses: Sequence[SourceAnalysis]) -> RankPicture 
     """The picture, if it shows one rank that is late again and again: by its dumps, or by stacks of several moments."""
     from forensics import ranks
 
-    if seen.odd and all(odd.kind == "late" for odd in seen.odd):
+    if seen.odd and all(odd.is_only_late for odd in seen.odd):
         return seen
     logged = ranks_by_pid(r.scan for r in analyses)
     stacks = ranks.ranked([one for r in analyses for one in r.stacks], ranks.numbered_names([r.name for r in analyses]), logged)

@@ -20,28 +20,20 @@ from forensics.model.stacks import ProcessStacks
 from forensics.ranks.case import CLOCKS_S, MAX_ODD, MIN_LOOKS, RankCase
 from forensics.ranks.doing import CALLS, OUTSIDE_WAIT, STOPPED_CALLS, called_at, doing, line_proofs, lock_keeper
 from forensics.ranks.ended import Ended
-from forensics.ranks.observation import LEFT_LOOP, at
+from forensics.ranks.kinds import BARRIER, UNNAMED, Apart, Loop, told_apart
+from forensics.ranks.observation import at
 from forensics.ranks.sizes import of_other_size, of_told_call
 from forensics.ranks.threads import SPAWN_FILE, UNNAMED_CALL, asking_for, parting, waits_in_call
 
-LATE_KINDS = ("computes", "outside")  # of a rank for which others wait in a run that goes on
+LATE_KINDS = ("computes", "outside", "lock", "hook")  # of a rank for which others wait in a run that goes on
 ONE_MOMENT = "by their stacks, which show one moment, and no numbers of calls"
 OTHER_MOMENT = "by their stacks, which are of another moment than the time-outs in the log"
 _Lines = tuple[Frame | None, Frame | None]  # that of a rank, and that of the others
 BY_LOGS = "by the logs, which tell how ranks ended"
 TORCH_FOLDER = "/torch/"  # of PyTorch's own files
 SHARED_WAIT = "one call"  # of which no stack tells the name
-UNCLEAR_WAITS = (OUTSIDE_WAIT, CALLS["futex"])
+UNCLEAR_WAITS = (OUTSIDE_WAIT, CALLS["futex"])  # also in a hook, where a program waits for the gradients of others
 OF_MODEL = ("backward", "forward")  # calls that make the collective ones; any other is itself one, as in a loop over parameters
-UNCLEAR_NAMES = (UNNAMED_CALL, SHARED_WAIT)  # of calls that may be different ones
-BARRIER = "barrier"  # in the names of PyTorch's calls that only make ranks meet
-LEFT_BARRIER = "it left that barrier out"
-OR_BEHIND = ", or its call does not end, which they left out or gave another shape"
-MORE_BATCHES = "they left the loop in which it is: it has more batches, or left out a barrier before"
-EXTRA_CALL = "a call that they do not make, that of another group before its turn, or one that one of them left out"
-TWO_GROUPS = "the two lines are of two groups, which it enters in another order"
-PASSED = "it left that call out, or passed it before them, as with an empty tensor"
-OR_OTHERS_LEFT = ", or one of the others left that call out"
 CROSSED = "it comes to the call in which others wait from another line, before the call in which one waits for it"
 QUIET = "no log tells what it does, while those of all other ranks tell that they waited and gave up"
 MIN_WAITED = 2  # ranks that gave up: of two ranks, the other one may only have been ended before it did
@@ -52,7 +44,8 @@ class _Stand(Struct, frozen=True):
     """Where a rank stands. `call`: the collective call, empty outside of any; `kind`, `text`: what it does, outside of any.
     `is_inner`: `frame` is the innermost one, so it waits in native code. `path`: of a call, all frames outside of PyTorch,
     outermost first, with those that wait for the thread that makes the call; `own`: those of the program, in the same order.
-    `source`: the stacks, which tell what was seen of the program's source."""
+    `source`: the stacks, which tell what was seen of the program's source. `group`: how that names the group of the call, if the
+    log of its end shows the line."""
 
     call: str
     frame: Frame | None
@@ -63,6 +56,7 @@ class _Stand(Struct, frozen=True):
     path: tuple[Frame, ...] = ()
     own: tuple[Frame, ...] = ()
     source: ProcessStacks | None = None
+    group: str = ""
 
     @property
     def place(self) -> tuple[str, ...]:
@@ -111,7 +105,7 @@ def late_in_looks(stacks: Iterable[ProcessStacks], processes: Mapping[int, RankP
     if len(looks) < MIN_LOOKS or len(odd) < len(looks) or len({one.rank for one in odd}) > 1:
         return None
     how = f"in each of {len(looks)} looks the other ranks waited for it; in the last one {odd[-1].doing}"
-    return replace(looks[-1], odd=(replace(odd[-1], kind="late", doing=how),))
+    return replace(looks[-1], odd=(replace(odd[-1], kind="late", doing=how, call=""),))
 
 
 def _late_looks(case: RankCase, odd: OddRank) -> int:
@@ -166,11 +160,13 @@ def _stand(case: RankCase, rank: int) -> _Stand | None:
         call = UNNAMED_CALL if is_at_wait else called_at(thread, own) or thread.frames[thread.innermost].function
         path = tuple(takewhile(_is_outside, (*reversed(asking), *reversed(thread.frames))))
         mine = (*reversed(case.own_frames(asking)), *reversed(case.own_frames(thread.frames)))
-        return _Stand(call, own, line_proofs(thread, stacks.source, own), path=path, own=mine, source=stacks)
+        end = case.gave_up.get(rank)
+        group = end.group if end and end.frame and any(f.place == end.frame.place for f in mine) else ""
+        return _Stand(call, own, line_proofs(thread, stacks.source, own), path=path, own=mine, source=stacks, group=group)
     done = doing(case, rank)
     shown = (done.frame,) if done and done.frame else ()
     is_inner = own is thread.frames[thread.innermost]
-    return _Stand("", done.frame, done.proofs, done.kind, done.text, is_inner=is_inner, own=shown) if done else None
+    return _Stand("", done.frame, done.proofs, done.kind, done.told, is_inner=is_inner, own=shown) if done else None
 
 
 def _is_outside(frame: Frame) -> bool:
@@ -183,7 +179,7 @@ def _with_shared_wait(stands: dict[int, _Stand]) -> dict[int, _Stand]:
     for the others, as where a program needs the result of a call that it made before."""
     if any(one.call for one in stands.values()):
         return stands
-    places = {rank: one.place for rank, one in stands.items() if one.is_inner and one.text in UNCLEAR_WAITS}
+    places = {rank: one.place for rank, one in stands.items() if one.is_inner and one.text.startswith(UNCLEAR_WAITS)}
     place, count = next(iter(Counter(places.values()).most_common(1)), ((), 0))
     if not len(stands) / 2 < count < len(stands):
         return stands
@@ -206,11 +202,13 @@ def _odd(
 ) -> tuple[OddRank, ...]:
     """The ranks outside of any call; else those that ended, or stand in another call, or have no stack."""
     parted = _parted(waiting)
+    parted = _parted_in_call(waiting, parted) or parted
     count = Counter(one.place for rank, one in waiting.items() if rank not in parted)
     usual = max(waiting.items(), key=lambda item: (count[item[1].place], BARRIER in item[1].call, -item[0]))[1]
 
     def made(rank: int, kind: Kind, text: str, lines: _Lines, proofs: tuple[ProofPlace, ...], cause: str = "") -> OddRank:
-        others = tuple(r for r, one in waiting.items() if r != rank and (kind != "other_call" or one.place == usual.place))
+        same = kind in ("other_call", "barrier")  # some of the ranks that wait elsewhere may not wait for it
+        others = tuple(r for r, one in waiting.items() if r != rank and (not same or one.place == usual.place))
         shown = (*proofs, *usual.proofs[:1])
         place, their = lines
         told = case.odd(rank, kind, text, call=usual.call, place=place, others=their, waiting=others, proofs=shown)
@@ -221,7 +219,7 @@ def _odd(
     raised = [(rank, end) for rank, _ in outside if (end := case.ended.get(rank)) and end.frame]
     if outside and not raised:
         # beside a rank that does something else, a wait of no name at a line of the program is one for a call made before
-        outside = [(rank, one) for rank, one in outside if not (one.is_inner and one.text in UNCLEAR_WAITS)] or outside
+        outside = [(rank, one) for rank, one in outside if not (one.is_inner and one.text.startswith(UNCLEAR_WAITS))] or outside
         return tuple(made(rank, one.kind, one.text, (one.frame, usual.frame), one.proofs) for rank, one in outside)
     if ended := raised or [(rank, case.ended[rank]) for rank in missing if rank in case.ended]:
         return tuple(made(rank, end.kind, end.text, (end.frame, usual.frame), (end.proof,), end.cause) for rank, end in ended)
@@ -232,18 +230,15 @@ def _odd(
     if not other or len(keepers) == 1:
         return tuple(made(rank, d.kind, d.text, (d.frame, usual.frame), d.proofs) for rank, d in keepers.items())
     if crossed := _crossed(waiting):
-        at_barrier = any(BARRIER in waiting[r].call for r in crossed)  # one that a rank came to instead of the other call
-        how: Kind = "other_call" if at_barrier else "other_order"
-        told = CROSSED if at_barrier else f"{CROSSED}; {TWO_GROUPS}"
-        return tuple(made(r, how, told, lines, waiting[r].proofs) for r, lines in crossed.items())
-    kinds = {r: _kind_apart(waiting[r], usual, text) for r, text in other.items()}
+        return tuple(made(r, *told_apart(seen, CROSSED), lines, waiting[r].proofs) for r, (seen, lines) in crossed.items())
+    kinds = {r: told_apart(_evidence(waiting[r], usual), text) for r, text in other.items()}
     return tuple(made(r, kind, text, _apart(waiting[r], usual), waiting[r].proofs) for r, (kind, text) in kinds.items())
 
 
-def _crossed(waiting: Mapping[int, _Stand]) -> dict[int, _Lines]:
+def _crossed(waiting: Mapping[int, _Stand]) -> dict[int, tuple[Apart, _Lines]]:
     """The ranks that came to the call of half of the ranks or more by another line of theirs, while a rank waits in a call of
-    another line, each with these two: it made the two calls, which are of two groups, in the other order. The innermost lines
-    that all ranks have, those of a helper, tell no call."""
+    another line, each with how these two differ: it made the two calls, which are of two groups, in the other order. The
+    innermost lines that all ranks have, those of a helper, tell no call."""
     (usual, count), *_ = Counter(one.own for one in waiting.values()).most_common()
     rows = [one.calls[::-1] for one in waiting.values()]
     shared = sum(1 for _ in takewhile(lambda frames: len(set(frames)) == 1, zip(*rows, strict=False)))
@@ -253,42 +248,33 @@ def _crossed(waiting: Mapping[int, _Stand]) -> dict[int, _Lines]:
     crossed = {rank: one for rank, one in waiting.items() if one.own != usual and inner[rank] == here}
     if not elsewhere or 2 * count < len(waiting):
         return {}
-    return {rank: _apart(one, elsewhere[0]) for rank, one in crossed.items()}
+    first = elsewhere[0]
+    return {rank: (Apart(one.call, first.call, two_groups=True), _apart(one, first)) for rank, one in crossed.items()}
 
 
-def _kind_apart(one: _Stand, usual: _Stand, text: str) -> tuple[Kind, str]:
-    """How a rank differs that waits in another call, by the first line of the program at which it is not where the others are.
-    Behind theirs, and behind the loop in which they are, it left that loop first. In front of theirs, with the same
-    operation, the calls are of two groups: those of one would have met."""
+def _evidence(one: _Stand, usual: _Stand) -> Apart:
+    """How a rank differs that waits in another call, by the first line of the program at which it is not where the others are."""
     at_fork, mine, theirs = parting(one.own, usual.own) or (0, None, None)
+    two_groups = bool(one.group and usual.group) and one.group != usual.group
     if not mine or not theirs or (mine.file, mine.function) != (theirs.file, theirs.function):
-        return ("left_out", f"{text}: {LEFT_BARRIER}{OR_BEHIND}") if _is_past_barrier(one, usual) else ("other_call", text)
+        loop: Loop = "left" if _is_of_model(usual) and not _is_of_model(one) and one.call not in UNNAMED else ""
+        return Apart(one.call, usual.call, loop=loop, two_groups=two_groups, is_behind=not mine or not theirs)
     ends_block = any(a == mine and _is_exit(b) for a, b in pairwise(one.path))
     is_behind = mine.line > theirs.line or ends_block
-    is_named = {one.call, usual.call}.isdisjoint(UNCLEAR_NAMES)
-    is_in_branch, is_one_call = bool(one.same_calls(mine)), is_named and one.call == usual.call
-    if is_behind and _is_left_loop(usual, at_fork, mine.line, ends_block):
-        return "fewer_batches", f"{text}; {LEFT_LOOP}, {mine.place} behind {theirs.place}"
-    if _is_past_barrier(one, usual):
-        if not is_behind and _is_left_loop(one, at_fork, theirs.line):
-            return "other_call", f"{text}; {MORE_BATCHES}, {theirs.place} behind {mine.place}"
-        return "left_out", f"{text}: {LEFT_BARRIER}{'' if is_behind else OR_BEHIND}"
-    if is_one_call and (is_in_branch or not is_behind):
-        first, left = "" if is_behind else ", and comes there first", "" if is_in_branch else OR_OTHERS_LEFT
-        return "other_order", f"{text}{first}: {TWO_GROUPS}{left}"
     if is_behind:
-        return "other_call", f"{text}: {PASSED}" if is_one_call else text
-    return "other_call", f"{text}, and comes there first: {EXTRA_CALL}" if is_named else text
-
-
-def _is_past_barrier(one: _Stand, usual: _Stand) -> bool:
-    return BARRIER in usual.call and BARRIER not in one.call
+        loop = "left" if _is_left_loop(usual, one, at_fork, ends_block) else ""
+    else:
+        is_read = bool(one.loops) or BARRIER in usual.call
+        loop = "still_in" if is_read and _is_left_loop(one, usual, at_fork) else ""
+    is_one = one.call == usual.call and one.call not in UNNAMED
+    both_make_both = bool(one.same_calls(mine)) and (is_one or bool(usual.same_calls(theirs)))
+    return Apart(one.call, usual.call, loop=loop, two_groups=two_groups or both_make_both, is_behind=is_behind)
 
 
 def has_left_loop(case: RankCase, rank: int, other: int) -> bool:
     """Do the stacks of two ranks that wait in calls show that `rank` has left the loop in which the other one is?"""
     one, usual = _stand(case, rank), _stand(case, other)
-    return one is not None and usual is not None and _kind_apart(one, usual, "")[0] == "fewer_batches"
+    return one is not None and usual is not None and _evidence(one, usual).loop == "left"
 
 
 def _is_exit(frame: Frame) -> bool:
@@ -296,16 +282,21 @@ def _is_exit(frame: Frame) -> bool:
     return frame.function.rpartition(".")[2] in ("__exit__", "__aexit__")
 
 
-def _is_left_loop(usual: _Stand, at_fork: int, line: int, ends_block: bool = False) -> bool:
-    """Are the others in a loop that a rank has left that stands at `line` of their frame number `at_fork`? One that ends in front
-    of that line, or one of a function that they call there, if it calls more than the collective call itself. `ends_block`: the
-    rank has left a block of `with` that begins there, and all that is in it. Where no source was seen, a function that calls the
-    model is taken for one with a loop."""
+def _is_of_model(one: _Stand) -> bool:
+    """Does a rank wait in the model, whose calls a loop makes again and again?"""
+    return one.call.rpartition(".")[2] in OF_MODEL
+
+
+def _is_left_loop(usual: _Stand, one: _Stand, at_fork: int, ends_block: bool = False) -> bool:
+    """Are the others in a loop that a rank has left that stands at another line of their frame number `at_fork`? One that ends in
+    front of that line, or one of a function that they call there, if it calls more than the collective call itself. `ends_block`:
+    the rank has left a block of `with` that begins there, and all that is in it. Where no source was seen, a function that calls
+    the model, or another one that makes the call, is taken for one with a loop."""
+    line = one.own[at_fork].line
     theirs, *inner = (usual.loops.get(f"{f.file}:{f.line}", ()) for f in usual.own[at_fork:])
-    is_of_model = usual.call.rpartition(".")[2] in OF_MODEL
+    within = inner if _is_of_model(usual) else inner[:-1]
     if not usual.loops:
-        return is_of_model and bool(inner)
-    within = inner if is_of_model else inner[:-1]
+        return bool(within) and usual.own[-1] != one.own[-1]  # and not through one helper
     return any(last < line or (ends_block and first > line) for first, last in theirs) or any(within)
 
 
@@ -319,6 +310,17 @@ def _parted(waiting: Mapping[int, _Stand]) -> dict[int, str]:
             one = next((waiting[rank] for rank, frame in placed.items() if frame == usual), None)
             return {r: _difference(waiting[r], one, frame, usual) for r, frame in placed.items() if one and frame != usual}
     return {}
+
+
+def _parted_in_call(waiting: Mapping[int, _Stand], parted: Mapping[int, str]) -> dict[int, str]:
+    """The ranks that part from most of those which are together else, in one function and in calls of two operations: these are
+    of one group, and do not fit. Ranks that stand elsewhere (`parted`) may be in no such group, and wait for them."""
+    together = {rank: one for rank, one in waiting.items() if rank not in parted}
+    again = _parted(together) if parted else {}
+    usual = next((one for rank, one in together.items() if rank not in again), None)
+    forks = {rank: parting(together[rank].own, usual.own) for rank in again} if usual else {}
+    in_one = all(fork and fork[1].function == fork[2].function for fork in forks.values())
+    return again if usual and in_one and all(together[rank].call != usual.call for rank in again) else {}
 
 
 def _apart(one: _Stand, usual: _Stand) -> _Lines:

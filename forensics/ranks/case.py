@@ -11,9 +11,9 @@ from msgspec.structs import asdict
 
 from forensics.capture.rank_dumps import TASK_PREFIX
 from forensics.model.dumps import Call, Dump, Frame, GroupCalls
-from forensics.model.ranks import Kind, OddRank, RankProcess
+from forensics.model.ranks import Kind, OddRank, ProofPlace, RankProcess
 from forensics.model.stacks import ProcessStacks, ThreadStack
-from forensics.ranks.ended import Ends, rank_of, with_stacks
+from forensics.ranks.ended import Ended, Ends, rank_of, with_stacks
 from forensics.ranks.threads import (
     asking_for,
     at_work,
@@ -33,6 +33,7 @@ from forensics.readers.python.library_files import installed_package, is_library
 MAX_ODD = 64  # ranks of which it is told how they keep the others waiting; where there are more, no single one is to blame
 MIN_LOOKS = 2  # in one of them a thread may just have its turn
 CLOCKS_S = 1.0  # by which the time of a file may be earlier than that of a call
+NOT_LISTED = "it ended well (exit status 0) before the others: the launcher lists all of them as failed"
 WHOLE_WORLD = ("0", "default_pg")  # the name and the description of the group of all ranks
 
 
@@ -54,7 +55,7 @@ class RankCase:
         self.processes = dict(processes)
         self.stacks: dict[int, ProcessStacks] = {}
         self.all_stacks = tuple(stacks)
-        self.ended, self.gave_up, self.calls = ends.own, ends.gave_up, ends.calls
+        self.ended, self.gave_up, self.calls, self.raised = ends.own, ends.gave_up, ends.calls, ends.raised
         given = of_one_moment(self.all_stacks, self.places_of_waits)
         if len(given) > 1 and not any(dump.last_ns for dump in self.dumps.values()):
             self.dumps = {}  # no rank made a call, and the stacks tell where they stand
@@ -66,7 +67,14 @@ class RankCase:
                 if self._is_of_the_wait(one, rank):
                     self.stacks[rank] = one
                 self.processes[rank] = with_stacks(self.process(rank), one)
+        self.ended = {**self._unlisted(ends.listed), **self.ended}
         self._loaders = [one for one in given if one.main and loads_for_another(one.main)]
+
+    def _unlisted(self, listed: Mapping[int, ProofPlace]) -> dict[int, Ended]:
+        """The one rank that the launcher's list of all ranks that failed does not have, and of which there is no stack."""
+        quiet = set(range(self.world)) - listed.keys()
+        is_told = len(quiet) == 1 and bool(listed) and not quiet & self.stacks.keys()
+        return {rank: Ended(NOT_LISTED, None, listed[min(listed)], "", kind="ended_well") for rank in quiet if is_told}
 
     @cached_property
     def world(self) -> int:

@@ -16,6 +16,7 @@ from forensics.model.dumps import Frame
 from forensics.model.ranks import Kind, ProofPlace
 from forensics.model.stacks import LiveHost, LiveProcess, ProcessStacks, Standing, ThreadStack
 from forensics.ranks.case import MIN_LOOKS, RankCase
+from forensics.ranks.hooks import BY_NAME, hook_of
 from forensics.ranks.observation import at as at_frame
 from forensics.ranks.observation import numbers
 from forensics.ranks.threads import (
@@ -46,16 +47,28 @@ WRAPPERS = ("wrapper", "wrapped", "inner", "__call__", "_call_impl", "_wrapped_c
 
 class Doing(Struct, frozen=True):
     """`kind` and `text`: what it does. `frame`: the innermost frame of the program. `proofs`: the lines of the stack that
-    show it."""
+    show it. `hook`: what kind of hook it does that in, empty outside of any."""
 
     kind: Kind
     text: str
     frame: Frame | None
     proofs: tuple[ProofPlace, ...]
+    hook: str = ""
+
+    @property
+    def told(self) -> str:
+        """What it does, and in which hook."""
+        return f"{self.text}, in {self.hook}" if self.hook else self.text
 
 
+FOR_LOCK, FOR_THREAD, FOR_FILE_LOCK = "it waits for a lock", "it waits for another thread", "it waits for the lock of a file"
+THREAD_WAITS = ("queue.py", "concurrent/futures/_base.py")  # files, and functions of threading, that wait for what a thread does
+LOADER_FOLDER = "torch/utils/data/"
+LOCK_FILES = ("threading.py", "multiprocessing/synchronize.py")  # two frames there are of a wait that is built of a lock
+SUBPROCESS_FILE = "subprocess.py"
+THREAD_CALLS = ("Event.wait", "Thread.join", "_wait_for_tstate_lock", "Barrier.wait")
 WAITS: tuple[tuple[str, str], ...] = (  # by the innermost frames of a thread that does not compute
-    ("lock_names", "it waits for a lock"),
+    ("lock_names", FOR_LOCK),
     ("network_names", "it waits for the network"),
     ("device_names", "it waits for its device"),
     ("sleep_names", "it sleeps"),
@@ -68,10 +81,13 @@ UNCLEAR_CALLS = ("futex",)
 CALLS = {  # what a wait is, by the system call, where the stack does not tell
     **dict.fromkeys(("nanosleep", "clock_nanosleep"), "it sleeps"),
     **dict.fromkeys(("recvfrom", "recvmsg", "connect", "accept", "sendto"), "it waits for the network"),
-    **dict.fromkeys(("openat", "newfstatat", "pread64", "pwrite64", "fsync", "fcntl", "flock"), "it waits for a file"),
+    **dict.fromkeys(("openat", "newfstatat", "pread64", "pwrite64", "fsync"), "it waits for a file"),
+    **dict.fromkeys(("fcntl", "flock"), FOR_FILE_LOCK),
     **dict.fromkeys(("wait4", "waitid"), "it waits for another process"),
     "futex": "it waits for a lock or another thread",
 }
+LOCK_WAITS = (FOR_LOCK, FOR_FILE_LOCK, CALLS["futex"])
+EACH_OTHER = ", and its thread {} waits{}, where none of another rank does: as for each other's lock"
 
 
 def doing(case: RankCase, rank: int) -> Doing | None:
@@ -79,10 +95,10 @@ def doing(case: RankCase, rank: int) -> Doing | None:
     if not (found := case.at_work(rank)):
         return None
     thread, stacks = found
-    at = _doing_in(stacks, thread, case.own_frame(thread.frames))
+    at = _doing_in(case, stacks, thread)
     if at and not thread.state.endswith("gil") and stacks is case.stacks[rank] and (keeper := lock_keeper(case, rank)):
         return keeper
-    at = _with_holder(case, at, stacks, thread) if at and at.text in (CALLS["futex"], dict(WAITS)["lock_names"]) else at
+    at = _with_other_thread(case, at, stacks, thread) if at else at
     return replace(at, text=f"{at.text}, in worker {stacks.pid} of its data loader") if at and loads_for_another(thread) else at
 
 
@@ -105,15 +121,27 @@ def lock_keeper(case: RankCase, rank: int) -> Doing | None:
     return Doing("computes", text, frame, line_proofs(last, source, frame))
 
 
-def _with_holder(case: RankCase, at: Doing, stacks: ProcessStacks, thread: ThreadStack) -> Doing:
-    """What a thread does that waits for a lock, with the one other thread that runs code of the program, if it is one."""
+def _with_other_thread(case: RankCase, at: Doing, stacks: ProcessStacks, thread: ThreadStack) -> Doing:
+    """What a thread does that waits for a lock, with the one other thread that runs code of the program, if it is one. Where
+    nothing tells for what it waits, and the other one waits too, where none of another rank does, they wait for each other."""
     beside = (t for t in stacks.threads if t is not thread and t.name != LISTENER)
     others = [(t, f) for t in beside if (f := case.own_frame(t.frames))]
     if len(others) != 1:
         return at
     other, frame = others[0]
-    text = f"{at.text} (its thread {other.name} is{at_frame(frame)})"
-    return replace(at, text=text, proofs=(*at.proofs, *line_proofs(other, stacks.source, frame)))
+    if at.kind == "lock":
+        text = f"{at.text} (its thread {other.name} is{at_frame(frame)})"
+    elif not stacks.kernel and at.frame is thread.frames[thread.innermost] and _stands_apart(case, stacks, other, frame):
+        text = OUTSIDE_WAIT + EACH_OTHER.format(other.name, at_frame(frame))
+    else:
+        return at
+    return replace(at, kind="lock", text=text, proofs=(*at.proofs, *line_proofs(other, stacks.source, frame)))
+
+
+def _stands_apart(case: RankCase, stacks: ProcessStacks, thread: ThreadStack, frame: Frame) -> bool:
+    """Does a thread wait in native code at a line of the program at which no thread of another rank stands?"""
+    theirs = {case.own_frame(t.frames) for one in case.stacks.values() if one is not stacks for t in one.threads}
+    return thread.state == "idle" and frame is thread.frames[thread.innermost] and len(theirs) > 1 and frame not in theirs
 
 
 def doing_since(case: RankCase, rank: int, begin_ns: int) -> Doing | None:
@@ -123,20 +151,24 @@ def doing_since(case: RankCase, rank: int, begin_ns: int) -> Doing | None:
     own = [one for one in own if one.taken is not None and one.taken * 1e9 > begin_ns]
     for one in sorted(own, key=lambda one: one.taken or 0, reverse=True):
         thread = at_work(one)
-        done = _doing_in(one, thread, case.own_frame(thread.frames)) if thread else None
+        done = _doing_in(case, one, thread) if thread else None
         if done:
             return done
     return None
 
 
-def _doing_in(stacks: ProcessStacks, thread: ThreadStack, own: Frame | None) -> Doing | None:
-    """What a thread does, also by the source of the program."""
+def _doing_in(case: RankCase, stacks: ProcessStacks, thread: ThreadStack) -> Doing | None:
+    """What a thread does, also by the source of the program, and in which hook."""
+    frames = case.own_frames(thread.frames)
+    own = next(iter(frames), None)
     at = doing_of(thread, stacks.source, own, stacks.kernel if thread is stacks.main else "")
-    looks = stacks.looks.get(f"{own.file}:{own.line}") if own and at and at.kind == "outside" else None
-    is_asleep = at is not None and (
-        at.text in (*SLEEPS, dict(WAITS)["lock_names"]) or own is thread.frames[thread.innermost]
-    )  # Event.wait(1)
-    return replace(at, text=f"{POLLS_FILE} ({looks})") if at and looks and is_asleep else at
+    if at is None:
+        return None
+    looks = stacks.looks.get(f"{own.file}:{own.line}") if own and not thread.state.startswith("active") else None
+    if looks and (at.text.startswith((*SLEEPS, FOR_LOCK, FOR_THREAD)) or own is thread.frames[thread.innermost]):  # Event.wait(1)
+        at = replace(at, kind="outside", text=f"{POLLS_FILE} ({looks})")
+    hook = hook_of(thread.frames, frames)
+    return replace(at, kind="hook", hook=hook) if hook and not (hook == BY_NAME and at.kind == "lock") else at
 
 
 def doing_of(thread: ThreadStack, source: str, own: Frame | None, kernel: str = "") -> Doing | None:
@@ -155,17 +187,41 @@ def doing_of(thread: ThreadStack, source: str, own: Frame | None, kernel: str = 
         return Doing("computes", IMPORTS, frame, proofs)
     if not thread.state.startswith("active") and in_event_loop(thread):
         return Doing("outside", LOOP_WAIT, frame, proofs)
-    names = {word for f in shown_frames(thread) for word in words_of_name(f.function)}
-    waits = next((text for list_name, text in WAITS if names & words(list_name)), OUTSIDE_WAIT)
+    waits = _wait_in(thread, own)
     if thread.state.startswith("active") or (thread.state in UNTOLD_STATES and waits == OUTSIDE_WAIT):
-        told = "it loads data" if names & words("loading_names") else UNTOLD if thread.state in UNTOLD_STATES else "it computes"
-        holds = ", and holds the interpreter's lock" if thread.state.endswith("gil") else ""
-        return Doing("computes", told + holds, frame, proofs)
+        return Doing("computes", _work_in(thread), frame, proofs)
     call, _, file = kernel.partition(" of ")
     named = words_of_name(own.function) if own else set()
     if CALLS.get(call) == CALLS["nanosleep"] and named & POLLS and named & words("file_names"):
         return Doing("outside", POLLS_FILE, frame, proofs)
-    return Doing("outside", wait_text(call, waits) + (f" ({kernel})" if file else ""), frame, proofs)
+    text = wait_text(call, waits)
+    if text in (CALLS["nanosleep"], OUTSIDE_WAIT) and not named & POLLS and _loads(thread, text == OUTSIDE_WAIT):
+        return Doing("computes", f"{text}, while it loads data", frame, proofs)
+    return Doing("lock" if text in LOCK_WAITS else "outside", text + (f" ({kernel})" if file else ""), frame, proofs)
+
+
+def _wait_in(thread: ThreadStack, own: Frame | None) -> str:
+    """For what a thread waits that does not compute, by what its program called, and by names."""
+    called = _inside(thread, own)
+    of_threads = [f for f in called if f.file.endswith(LOCK_FILES)] if own else []
+    if any(f.file.endswith(SUBPROCESS_FILE) for f in called):
+        return CALLS["wait4"]
+    if len(of_threads) > 1 or any(f.file.endswith(THREAD_WAITS) or f.function.endswith(THREAD_CALLS) for f in called):
+        return FOR_THREAD
+    names = {word for f in shown_frames(thread) for word in words_of_name(f.function)}
+    return FOR_LOCK if of_threads else next((text for list_name, text in WAITS if names & words(list_name)), OUTSIDE_WAIT)
+
+
+def _loads(thread: ThreadStack, is_called: bool = False) -> bool:
+    """Does a thread load data, by the names of its innermost functions? `is_called`: because a data loader calls it."""
+    names = {word for f in shown_frames(thread) for word in words_of_name(f.function)}
+    return any(LOADER_FOLDER in f.file for f in thread.frames) if is_called else bool(names & words("loading_names"))
+
+
+def _work_in(thread: ThreadStack) -> str:
+    """What a thread does that computes, or of which its stack does not tell whether it does."""
+    told = "it loads data" if _loads(thread) else UNTOLD if thread.state in UNTOLD_STATES else "it computes"
+    return told + (", and holds the interpreter's lock" if thread.state.endswith("gil") else "")
 
 
 def wait_text(call: str, said: str) -> str:
@@ -240,7 +296,7 @@ def _standing(one: LiveProcess) -> Standing:
     own = next(iter(program_frames(thread.frames)), None)
     done = doing_of(thread, "", own)
     place = own or (done.frame if done else thread.frames[0])
-    doing = IN_COLLECTIVE if done is None else done.text if done.kind != "outside" else wait_text(one.call, done.text)
+    doing = IN_COLLECTIVE if done is None else done.text if done.kind == "computes" else wait_text(one.call, done.text)
     doing = CANNOT_GO_ON.format(one.stuck) if one.stuck else doing
     beside = (t for t in stacks[0].threads if t is not thread and t.name != LISTENER and program_frames(t.frames))
     others = tuple((t.name, tuple(_shown(t))) for t in beside)

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from msgspec import Struct
 from msgspec.structs import replace
 
+from forensics.core.text import numbers_in
 from forensics.database import HEALTHY, Cause, Database, signal_outcome
 from forensics.model import Observation
 from forensics.model.dumps import Frame
@@ -71,7 +72,8 @@ MAX_SAID_CHARS = 120  # chosen by hand: of a message that stands inside a senten
 class Ended(Struct, frozen=True):
     """How a rank ended. `frame`: the line of the program, where it is known. `cause`: of the event that tells the end; empty for
     an end that a wait for others can bring about, as an abort. `received`, `expected`: bytes of a collective call, where they
-    differ; `call`: the function of PyTorch that made it. `kind`: how it keeps others waiting."""
+    differ; `call`: the function of PyTorch that made it; `group`: how the program calls its group. `kind`: how it keeps others
+    waiting."""
 
     text: str
     frame: Frame | None
@@ -81,15 +83,19 @@ class Ended(Struct, frozen=True):
     expected: int = 0
     call: str = ""
     kind: Kind = "left"
+    group: str = ""
 
 
 class Ends(Struct, frozen=True):
     """How ranks ended by themselves, how ranks gave up that had waited for others, and which call a rank made that did not fit
-    those of others, its operation and its tensor: each by rank."""
+    those of others, its operation and its tensor: each by rank. `raised`: exceptions of which nothing tells the rank. `listed`:
+    the ranks of which the launcher tells that they failed, where it tells of all."""
 
     own: Mapping[int, Ended] = MappingProxyType({})
     gave_up: Mapping[int, Ended] = MappingProxyType({})
     calls: Mapping[int, tuple[str, str]] = MappingProxyType({})
+    raised: tuple[Ended, ...] = ()
+    listed: Mapping[int, ProofPlace] = MappingProxyType({})
 
 
 def ended_ranks(
@@ -121,8 +127,7 @@ def ended_ranks(
             reported.add(rank)
         if cause.id == knowledge.records["faulthandler"][signal_outcome(SIGABRT)].cause:
             aborted.add(rank)
-        told = "" if any(cause.id in c.explains for c in waits) else cause.id
-        known = found.setdefault(rank, Ended(_text(event), _frame(event), _place(event), told))
+        known = found.setdefault(rank, _ended(event, "" if any(cause.id in c.explains for c in waits) else cause.id))
         found[rank], causes[rank] = _with_more(known, event), cause.id
         for other in tagged_ranks(event.proofs) if found is gave_up else ():
             gave_up.setdefault(other, replace(known, frame=None))
@@ -132,7 +137,23 @@ def ended_ranks(
         gave_up = {rank: end for rank, end in gave_up.items() if rank not in own}
     if len(own) == 1:  # it is the one of which that is told, too
         own = {rank: _with_nameless(end, causes.get(rank, ""), nameless) for rank, end in own.items()}
-    return Ends(own, gave_up, dict(chain.from_iterable(told_calls(event).items() for event in events)))
+    calls = dict(chain.from_iterable(told_calls(event).items() for event in events))
+    return Ends(own, gave_up, calls, _raised(nameless, knowledge), _listed(events))
+
+
+def _listed(events: Iterable[Observation]) -> dict[int, ProofPlace]:
+    return {rank: _place(e) for e in events for rank in numbers_in(str(e.fields.get("listed_ranks", "")))}
+
+
+def _raised(events: Iterable[Observation], knowledge: Database) -> tuple[Ended, ...]:
+    """The exceptions in `events` that end a thread of work and are no wait for others."""
+    found = ((e, cause) for e in events if "exc_type" in e.fields and (cause := knowledge.causes.get(e.cause or "")))
+    ends = (_ended(e, cause.id) for e, cause in found if _is_end(e, cause) and WAITS_FOR_PEER not in cause.traits)
+    return tuple(end for end in ends if end.frame and not is_others_code(end.frame.file))
+
+
+def _ended(event: Observation, cause: str) -> Ended:
+    return Ended(_text(event), _frame(event), _place(event), cause, kind="raised" if "exc_type" in event.fields else "left")
 
 
 def _with_sizes(end: Ended, told: Ended | None) -> Ended:
@@ -143,7 +164,8 @@ def _with_sizes(end: Ended, told: Ended | None) -> Ended:
 def _with_more(known: Ended, event: Observation) -> Ended:
     """The end of a rank with what a further event tells of it."""
     call = known.call or str(event.fields.get("python_call", ""))
-    more = replace(known, frame=known.frame or _frame(event), call=call)
+    group = known.group or str(event.fields.get("call_group", ""))
+    more = replace(known, frame=known.frame or _frame(event), call=call, group=group)
     if RECEIVED not in event.fields:
         return more
     received, expected = (int(str(event.fields[name])) for name in (RECEIVED, EXPECTED))

@@ -17,7 +17,6 @@ RANKS_RECORD = "ranks"  # the key of these outcomes in that file
 KEPT_WAITING = "kept_waiting"  # one or a few ranks keep the others waiting
 NOT_CARRIED_OUT = "not_carried_out"  # all ranks entered a call, and no device carries it out
 GONE = "gone"  # ranks left no dump, and the others lost their connection to a process
-LEFT_LOOP = "it left the loop in which the others are, as with fewer batches than they have"
 ENDED_WELL = "ended_well"  # a rank ended with exit status 0, and the others lost their connection to it
 OUTCOMES = (KEPT_WAITING, NOT_CARRIED_OUT, GONE, ENDED_WELL)
 
@@ -46,13 +45,13 @@ def reason(odd: OddRank) -> str:
     shown = (
         f", as {'its stack' if len(odd.waiting) == 0 else 'their stacks'} show{'s' * (not odd.waiting)}" if odd.by_stacks else ""
     )
-    if odd.kind in ("left_out", "other_call", "other_shape", "other_order", "fewer_batches"):
+    if odd.kind in ("barrier", "left_out", "other_call", "other_shape", "other_order", "other_batches"):
         if odd.place and odd.place == odd.others:
             return f"{odd.doing}; its line is that of the others,{at(odd.place)}{shown}"
         return (
             f"{odd.doing}; its line is{at(odd.place) or ' unknown'}, that of the others{at(odd.others) or ' is unknown'}{shown}"
         )
-    if odd.kind in ("device", "late"):
+    if odd.kind == "device" or odd.is_only_late:
         return f"{odd.doing}{at(odd.place)}"
     missed = f" in {odd.call}{f' of group {odd.group}' if odd.group else ''}" if odd.call else ""
     last = (
@@ -64,12 +63,17 @@ def reason(odd: OddRank) -> str:
     return f"{text}; it was late to calls before, by {odd.late_s:.2g} s since no. {odd.since}" if odd.late_s else text
 
 
+def reason_and_rival(odd: OddRank) -> str:
+    """The same, and where the evidence is thin, what it may be as well and what would tell."""
+    return f"{reason(odd)}. It may as well be that {odd.rival}" if odd.rival else reason(odd)
+
+
 MAX_NAMED = 16  # ranks that a sentence names
 
 
 def observation(seen: RankPicture, proves: Mapping[str, ProvenCause], told: Collection[str] = ()) -> Observation | None:
     """The event that the picture shows; None where it shows none. `told`: the causes that logs of the same job tell of."""
-    odd = [o for o in seen.odd if o.kind != "late" and o.proofs]
+    odd = [o for o in seen.odd if not o.is_only_late and o.proofs]
     if not odd:
         return None
     first = odd[0]
@@ -133,6 +137,8 @@ def _place_of(odd: OddRank) -> dict[str, Value]:
     fields: dict[str, Value] = {"culprit_kind": odd.kind, "culprit_doing": odd.doing}
     if odd.call:
         fields["culprit_call"] = odd.call
+    if odd.rival:
+        fields["culprit_rival"] = odd.rival
     if odd.others and odd.others != odd.place:
         fields["others_place"] = at(odd.others).removeprefix(" at ")
     if odd.place:

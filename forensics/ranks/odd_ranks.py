@@ -8,7 +8,7 @@ others left theirs out.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise, takewhile
 from operator import eq, itemgetter
 
@@ -20,8 +20,8 @@ from forensics.model.ranks import Kind, OddRank, ProofPlace
 from forensics.ranks.by_stacks import has_left_loop
 from forensics.ranks.case import RankCase
 from forensics.ranks.doing import doing, doing_since
+from forensics.ranks.kinds import BARRIER, Apart, kind_apart, told_apart
 from forensics.ranks.late import Late
-from forensics.ranks.observation import LEFT_LOOP
 from forensics.ranks.threads import collective_name, in_collective
 from forensics.ranks.waits import Edge, Waits, row_beyond
 
@@ -34,11 +34,12 @@ Signature = tuple[str, str]  # an operation, and the shapes where all ranks give
 
 
 class Difference(Struct, frozen=True):
-    """The first call of a group that differs. `odd`: the call of each odd rank; `usual`: that of each other rank."""
+    """The first call of a group that differs. `odd`: the call of each odd rank; `usual`: that of each other rank. `follows`: the
+    odd ranks made the call that used to follow that of the others."""
 
     group: str
     seq: int
-    kind: Kind
+    follows: bool
     odd: Mapping[int, Call]
     usual: Mapping[int, Call]
 
@@ -79,7 +80,7 @@ def _judged(name: str, seq: int, at: Mapping[int, Call], by_seq: Mapping[int, Ma
     odd = {r: c for r, c in at.items() if _signature(c) not in usual}
     rest = {r: c for r, c in at.items() if r not in odd}
     first = min(rest)
-    return Difference(name, seq, _kind(odd.values(), rest[first], _before(first, seq, by_seq)), odd, rest)
+    return Difference(name, seq, _follows(odd.values(), rest[first], _before(first, seq, by_seq)), odd, rest)
 
 
 def _before(rank: int, seq: int, by_seq: Mapping[int, Mapping[int, Call]]) -> list[Call]:
@@ -99,15 +100,14 @@ def _same_back(first: Sequence[Signature], second: Sequence[Signature]) -> int:
     return sum(1 for _ in takewhile(bool, map(eq, reversed(first), reversed(second))))
 
 
-def _kind(odd: Iterable[Call], usual: Call, before: Sequence[Call]) -> Kind:
-    """How the calls of the odd ranks differ. `before`: those of the usual rank before."""
+def _follows(odd: Collection[Call], usual: Call, before: Sequence[Call]) -> bool:
+    """Did the odd ranks make the call that used to follow that of the others? `before`: those of the usual rank before."""
     if all(c.op == usual.op for c in odd):
-        return "other_shape"
+        return False
     followed = {(_exact(a), _exact(b)) for a, b in pairwise(before)}
     # a program has few barriers, and seldom two in a row: a call that is made elsewhere, too, is the next one
-    ordinary = {(_exact(c), c.frames) for c in before} if usual.op == "barrier" else set()
-    is_next = all((_exact(usual), _exact(c)) in followed or (_exact(c), c.frames) in ordinary for c in odd)
-    return "left_out" if is_next else "other_call"
+    ordinary = {(_exact(c), c.frames) for c in before} if usual.op == BARRIER else set()
+    return all((_exact(usual), _exact(c)) in followed or (_exact(c), c.frames) in ordinary for c in odd)
 
 
 def _exact(call: Call) -> Signature:
@@ -122,15 +122,15 @@ def with_difference(case: RankCase, found: Difference) -> tuple[OddRank, ...]:
     """The ranks that made another call than the others."""
     usual_rank, usual = min(found.usual.items())
     title = case.groups[found.group][usual_rank].title
-    apart = found.odd.items() if found.kind != "left_out" else ()
-    left = {rank for rank, call in apart if _left_loop_at(case, rank, call) is not None or has_left_loop(case, rank, usual_rank)}
     made = []
     for rank, call in sorted(found.odd.items()):
         text = f"it called {_shown(call)} as no. {found.seq} of group {title}, where the others called {_shown(usual)}"
-        if found.kind == "left_out":
+        is_left = not found.follows and (_left_loop_at(case, rank, call) is not None or has_left_loop(case, rank, usual_rank))
+        kind = kind_apart(shown := Apart(call.op, usual.op, True, "left" if is_left else "", found.follows))
+        if found.follows:
             text = f"it left out {usual.op} no. {found.seq} of group {title}, and called what used to follow: {_shown(call)}"
-        kind: Kind = "fewer_batches" if rank in left else found.kind
-        text += f": {LEFT_LOOP}" if rank in left else ""
+        elif kind == "other_batches":
+            kind, text = told_apart(shown, text)
         edge = Edge(usual_rank, rank, found.group, usual, shown=True)
         made.append(_with_lines(case, _awaited(case, rank, edge, kind, text, found.usual), call, edge))
     return tuple(made)
@@ -153,18 +153,13 @@ def in_other_order(case: RankCase, found: Waits, rank: int, name: str, call: Cal
     )
     mine = f"{_numbered(call)} of group {case.groups[name][rank].title}"
     theirs = f"{_numbered(edge.call)} of group {case.groups[edge.group][edge.rank].title}"
-    kind: Kind = "other_order"
-    how = "it enters the groups in another order, or left a call out"
-    if beyond > 1:
-        kind, how = "left_out", "it left that call out and went on"
     left_at = _left_loop_at(case, rank, call)
-    if left_at is not None and not _is_call_of_loop(case, rank, name, call, left_at):
-        kind, how = "fewer_batches", LEFT_LOOP
-    elif beyond <= 1 and not any(
+    is_left = left_at is not None and not _is_call_of_loop(case, rank, name, call, left_at)
+    is_known = beyond > 1 or any(
         (r != rank or c.seq < call.seq) and c.op == call.op for r, group in case.groups[name].items() for c in group.calls
-    ):
-        kind, how = "other_call", "no other rank makes that call there"
-    text = f"it waits in {mine}, while others wait for it in {theirs}: {how}"
+    )
+    shown = Apart(call.op, edge.call.op, False, "left" if is_left else "", beyond > 1, is_known, True)
+    kind, text = told_apart(shown, f"it waits in {mine}, while others wait for it in {theirs}")
     return _with_lines(case, _awaited(case, rank, edge, kind, text, found.waited_for(rank)), call, edge)
 
 
@@ -206,7 +201,7 @@ def waited_for(case: RankCase, found: Waits, rank: int) -> OddRank:
     own = case.own_frame(last.frames) if last else None
     at, end = doing(case, rank), case.ended.get(rank)
     if at and not (end and end.frame):  # a stack that was taken while an exception was handled shows no more than that
-        return replace(base, kind=at.kind, doing=at.text, place=at.frame, proofs=(*at.proofs, *base.proofs))
+        return replace(base, kind=at.kind, doing=at.told, place=at.frame, proofs=(*at.proofs, *base.proofs))
     if end:
         base = replace(base, kind=end.kind, doing=end.text, place=end.frame or own, cause=end.cause)
         return replace(base, proofs=(end.proof, *base.proofs))
@@ -214,7 +209,8 @@ def waited_for(case: RankCase, found: Waits, rank: int) -> OddRank:
         text = f"it waits in {collective_name(thread)}, a call that its dump does not have"
         head = ProofPlace(case.stacks[rank].source, thread.lines[0].number, thread.lines[0].text)
         place = case.own_frame(thread.frames)
-        return replace(base, kind="other_call", doing=text, place=place, proofs=(head, *base.proofs))
+        kind = kind_apart(Apart(collective_name(thread), edge.call.op))
+        return replace(base, kind=kind, doing=text, place=place, proofs=(head, *base.proofs))
     if rank not in case.dumps:
         return replace(base, kind="no_dump", doing=NO_DUMP)
     if last is None:
@@ -233,7 +229,8 @@ def left_unrecorded(case: RankCase, found: Waits, rank: int) -> OddRank:
     others = case.own_frame(thread.frames) if thread else end.frame if end else None
     text = f"it waits in {_numbered(edge.call)} of group {title}, and left out {call or 'the call'} in which the others wait"
     place, shown = case.line_of(rank, edge.call), (proof(case, rank, edge.call), *((end.proof,) if end else ()))
-    return case.odd(rank, "left_out", text, call=call, place=place, others=others, waiting=tuple(there), proofs=shown)
+    kind = kind_apart(Apart(edge.call.op, call, follows=True))
+    return case.odd(rank, kind, text, call=call, place=place, others=others, waiting=tuple(there), proofs=shown)
 
 
 def on_device(case: RankCase) -> tuple[OddRank, ...]:

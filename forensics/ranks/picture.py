@@ -17,6 +17,7 @@ from forensics.model.stacks import ProcessStacks
 from forensics.ranks.by_stacks import picture_of_ends, picture_of_stacks
 from forensics.ranks.case import MAX_ODD, RankCase
 from forensics.ranks.ended import Ends
+from forensics.ranks.kinds import rival
 from forensics.ranks.late import latest_rank
 from forensics.ranks.odd_ranks import (
     behind,
@@ -74,6 +75,7 @@ def _calls(case: RankCase, rank: int) -> tuple[str, ...]:
     return tuple(rows)
 
 
+ELSEWHERE = ("barrier", "left_out", "other_call", "other_batches")  # kinds of a rank that waits in another call than the others
 MIN_TIMES_GAP = 4.0  # a wait that is ordinary for a run is shorter than so many of its longest times between two calls
 MIN_WAIT_S = 2.0  # chosen by hand: a shorter wait when the dumps were made is an ordinary one
 MAX_AFTER_S = 7 * 86400.0  # a dump that was written so long after its last call was copied: the time of its file says nothing
@@ -91,14 +93,33 @@ def picture(
     ended, as logs tell it. `processes`: those of ranks. `written`: when the file of each dump and of each stack was written.
     `by_logs`: where there is neither, the ends of ranks alone make it."""
     case = RankCase(dumps, stacks, ends or Ends(), processes or {}, written or {})
-    if not case.dumps:
-        told = picture_of_stacks(case)
-        is_told = (
-            by_logs
-            or bool(case.calls)
-            or any(end.received or (end.kind == "ended_well" and case.gave_up) for end in case.ended.values())
-        )
-        return told if (told and told.odd) or not is_told else picture_of_ends(case) or told
+    seen = _of_dumps(case, by_logs) if case.dumps else _without_dumps(case, by_logs)
+    return replace(seen, odd=tuple(_with_more(case, o, len(seen.odd) == 1) for o in seen.odd)) if seen else None
+
+
+def _with_more(case: RankCase, odd: OddRank, is_alone: bool) -> OddRank:
+    """A rank with what tells its kind beside the moment: that it was late before, or the one exception in the logs of which
+    nothing tells the rank, where it went to another call than the others; and what it may be as well."""
+    if odd.kind in ("computes", "elsewhere") and (odd.late_s or odd.late_looks):
+        odd = replace(odd, kind="late")
+    if is_alone and odd.kind in ELSEWHERE and len(case.raised) == 1:
+        (end,) = case.raised
+        text = f"{end.text}, and then {odd.doing}"
+        odd = replace(odd, kind=end.kind, doing=text, place=end.frame, proofs=(end.proof, *odd.proofs), cause=end.cause)
+    return replace(odd, rival=rival(odd))
+
+
+def _without_dumps(case: RankCase, by_logs: bool) -> RankPicture | None:
+    told = picture_of_stacks(case)
+    is_told = (
+        by_logs
+        or bool(case.calls)
+        or any(end.received or (end.kind == "ended_well" and case.gave_up) for end in case.ended.values())
+    )
+    return told if (told and told.odd) or not is_told else picture_of_ends(case) or told
+
+
+def _of_dumps(case: RankCase, by_logs: bool) -> RankPicture:
     found, late = waits(case), latest_rank(case)
     waited = _waited_s(case)
     if different := first_difference(case):

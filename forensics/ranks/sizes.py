@@ -19,6 +19,7 @@ from forensics.model.dumps import Call, Frame
 from forensics.model.ranks import Kind, OddRank
 from forensics.ranks.case import RankCase
 from forensics.ranks.ended import Ended
+from forensics.ranks.kinds import LEFT_LOOP, Apart, kind_apart
 
 FROM = {"all_reduce": 1, "reduce": 1, "all_gather": -1, "all_gather_into_tensor": -1}  # from which rank gloo gets
 MIN_ALIKE = 2  # dumps of others that show one call, so that the one without a dump is the odd one
@@ -52,22 +53,32 @@ def of_other_size(case: RankCase) -> tuple[OddRank, ...]:
     shown = f"{f'in {end.call} ' if end.call else ''}it got {end.received} bytes and expects {end.expected}"
     others = next((frame for _, frame in sorted(there.items())), None)
     if end.frame and others and end.frame.place not in {frame.place for frame in there.values()}:
-        return (_odd(case, rank, end, "other_call", f"{shown}: {OTHER_CALL}", others),)
+        kind = kind_apart(Apart(end.call, "", loop="left" if _is_behind(case, end.frame, others) else ""))
+        return (_odd(case, rank, end, kind, f"{shown}: {LEFT_LOOP if kind == 'other_batches' else OTHER_CALL}", others),)
     if changed := [
         (r, was, call) for r, call in ((r, case.last_call(r)) for r in case.dumps) if call and (was := _usual(case, r, call))
     ]:
-        r, was, call = changed[0]
-        text = f"it called {call.op} {call.inputs}, and {was} before at that line; rank {rank} ended by it, as {shown}"
-        return (_odd(case, r, replace(end, frame=case.line_of(r, call)), "other_shape", text, end.frame),)
-    if len(case.dumps.keys() - {rank}) >= MIN_ALIKE:
+        r, was, made = changed[0]
+        text = f"it called {made.op} {made.inputs}, and {was} before at that line; rank {rank} ended by it, as {shown}"
+        return (_odd(case, r, replace(end, frame=case.line_of(r, made)), "other_shape", text, end.frame),)
+    last = [call for r in case.dumps if r != rank and (call := case.last_call(r))]
+    if sum(call.seq == max(c.seq for c in last) for call in last) >= MIN_ALIKE:
         return (_odd(case, rank, end, "other_shape", f"{shown}: its tensor is smaller than those of the others", others),)
-    sender = (rank + FROM[end.call]) % case.world if end.call in FROM and case.world > MIN_ALIKE else rank
+    step = FROM.get(end.call or next((call.op for call in last), ""), 0)
+    sender = (rank + step) % case.world if case.world > MIN_ALIKE else rank
     if sender == rank or (sender in there and end.frame and there[sender].place != end.frame.place):
         text = f"{shown}: its tensor is smaller than those of the others, or that of the rank which sent them is larger"
         return (_odd(case, rank, end, "other_shape", text, others),)
     text = f"{shown}: its tensor is too small, or that of rank {sender} too large"
     sent = _odd(case, sender, end, "other_shape", f"those {end.received} bytes came from it", others)
     return _odd(case, rank, end, "other_shape", text, others), sent
+
+
+def _is_behind(case: RankCase, own: Frame, others: Frame) -> bool:
+    """Was a rank, by the stack of its end, called from behind the line at which others wait, in their function?"""
+    paths = (case.own_frames(t.frames) for one in case.all_stacks for t in one.threads)
+    callers = next((path[1:] for path in paths if path[:1] and path[0].place == own.place), [])
+    return any((f.file, f.function) == (others.file, others.function) and f.line > others.line for f in callers)
 
 
 def _usual(case: RankCase, rank: int, call: Call) -> str:

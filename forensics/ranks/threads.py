@@ -284,7 +284,9 @@ def _families(given: Sequence[ProcessStacks], numbered: Mapping[str, int]) -> It
     commands = {one.command: one.pid for pid in reversed(pids) for one in given if one.pid == pid}  # of helpers with one
     for numbers in numbered_marks([(pid, [command]) for command, pid in commands.items()]):
         yield [(one, numbers[one.pid]) for one in given if one.pid in numbers]
-    yield [(one, numbered[one.source]) for one in given if one.pid is None and one.source in numbered]
+    named = [(one, numbered[one.source]) for one in given if numbered.get(one.source, one.pid) != one.pid]
+    one_to_one = len(named) == len({number for _, number in named}) == len({one.pid or one.source for one, _ in named})
+    yield named if one_to_one else []  # and no number of a look
     own = [one for one in given if _is_spawned(one)] or [one for one in given if _is_member(one)]
     pids = sorted({one.pid for one in own if one.pid is not None})
     yield [(one, pids.index(one.pid)) for one in own if one.pid is not None]

@@ -93,7 +93,7 @@ def _for_missing(case: RankCase, found: Waits) -> Iterator[Edge]:
         calls = ((call.created_ns, name, call) for name, own in case.groups.items() if rank in own for call in own[rank].calls)
         _, name, call = max(calls, default=(0, "", None), key=lambda c: c[0])
         for member in case.members.get(name, ()):
-            if call is not None and member not in case.dumps:
+            if call is not None and (member not in case.dumps or member in case.ended):
                 yield Edge(rank, member, name, call, shown=False)
 
 

@@ -178,7 +178,7 @@ def _waited_for(report: Report) -> list[str]:
     was stopped, the one that was late again and again until then."""
     stopped = report.subject is not None and report.subject.outcome == "stopped"
     for odd in report.ranks.odd if stopped and report.ranks else ():
-        if odd.kind == "late":
+        if odd.is_only_late:
             at = f" ({odd.place.place})" if odd.place else ""
             return [f"Until then, {odd.named} kept the others waiting: {odd.doing}{at}."]
     facts = odd_rank(report)

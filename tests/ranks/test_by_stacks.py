@@ -58,7 +58,7 @@ def drawn(*stacks: list[str], **more: object) -> RankPicture:
         ("gil_held_averaging_4", "outside"),
         ("waits_for_file_averaging_4", "outside"),
         ("fewer_batches_averaging_4", "other_call"),  # its source was not looked at
-        ("broken_barrier_grid_4", "left_out"),
+        ("broken_barrier_grid_4", "barrier"),
     ],
 )
 def test_of_captured_jobs_the_stacks_alone_show_the_rank_and_its_line(case: str, kind: str, knowledge: Database) -> None:
@@ -67,7 +67,7 @@ def test_of_captured_jobs_the_stacks_alone_show_the_rank_and_its_line(case: str,
     (odd,) = found.odd
     assert (odd.rank, odd.kind, odd.place and odd.place.line) == (expected["rank"], kind, expected["line"])
     assert odd.others is not None and len(odd.waiting) == 3 and reason(odd).endswith("as their stacks show")
-    assert [row.state for row in found.rows].count("waits") == (4 if kind in ("other_call", "left_out") else 3)
+    assert [row.state for row in found.rows].count("waits") == (4 if kind in ("other_call", "barrier") else 3)
 
 
 def test_where_several_stand_elsewhere_all_of_them_are_told(knowledge: Database) -> None:
@@ -330,7 +330,7 @@ def test_an_event_loop_that_waits_says_so() -> None:
 def test_in_the_backward_pass_the_thread_that_runs_a_hook_is_at_work() -> None:
     hook = [*stack(1, BACKWARD), 'Thread 999 (idle): "Dummy-1"', "    on_gradient (/run/train.py:33)"]
     (odd,) = drawn(stack(0, IN_CALL), hook, stack(2, IN_CALL)).odd
-    assert (odd.rank, odd.kind, str(odd.place and odd.place.place)) == (1, "outside", "train.py:33")
+    assert (odd.rank, odd.kind, str(odd.place and odd.place.place)) == (1, "hook", "train.py:33")
 
 
 def test_a_main_thread_that_waits_for_no_other_is_at_work_itself() -> None:
@@ -610,7 +610,7 @@ def test_a_call_at_the_same_loop_or_of_a_helper_in_it_is_not_behind_the_loop() -
     shared = f"{WAITS}|targets (/run/w.py:32)|step (/run/w.py:50)|main (/run/w.py:65)"
     own = f"{WAITS.replace('all_reduce', 'barrier')}|lockstep (/run/order.py:21)|student (/run/w.py:37)|step (/run/w.py:56)"
     found = drawn(*(stack(rank, shared) for rank in range(3)), *(stack(rank, f"{own}|main (/run/w.py:65)") for rank in (3, 4)))
-    assert {odd.kind for odd in found.odd} == {"other_call"}
+    assert {odd.kind for odd in found.odd} == {"barrier"}
 
 
 @pytest.mark.parametrize(("line", "function", "kind"), [(10, "norm", "other_order"), (30, "norm", "other_call")])
@@ -631,7 +631,7 @@ def test_of_calls_that_were_made_crosswise_the_rank_that_came_by_an_unusual_line
     assert (odd.rank, odd.kind, odd.place and odd.place.line, odd.others and odd.others.line) == (4, "other_order", 24, 18)
     barrier = usual.replace("all_reduce", "barrier")
     (odd,) = drawn(*(stack(n, barrier) for n in range(others)), stack(4, barrier.replace(":33", ":29")), stack(5, waits)).odd
-    assert (odd.rank, odd.kind, "two groups" in odd.doing) == (4, "other_call", False)
+    assert (odd.rank, odd.kind, "two groups" in odd.doing) == (4, "barrier", False)
 
 
 def crossed(line: int, same: int, helper: str, rank: int) -> list[str]:
@@ -681,10 +681,10 @@ def test_of_two_ranks_the_one_in_the_barrier_is_not_the_one_that_left_it_out() -
     barrier = f"{WAITS.replace('all_reduce', 'barrier')}|save (/run/w.py:18)"
     for first in (0, 1):
         (odd,) = drawn(stack(first, f"{WAITS}|save (/run/w.py:22)"), stack(1 - first, barrier)).odd
-        assert (odd.rank, odd.kind) == (first, "left_out")
+        assert (odd.rank, odd.kind) == (first, "barrier")
 
 
-@pytest.mark.parametrize(("call", "kind"), [("backward", "fewer_batches"), ("all_reduce", "other_call")])
+@pytest.mark.parametrize(("call", "kind"), [("backward", "other_batches"), ("all_reduce", "other_call")])
 def test_a_function_that_calls_the_model_has_a_loop_where_no_source_was_seen(call: str, kind: str) -> None:
     inner = f"_engine_run_backward ({LIBRARY}/autograd/graph.py:9)|backward ({LIBRARY}/_tensor.py:5)"
     usual = f"{inner if call == 'backward' else WAITS}|train_epoch (/run/w.py:18)|main (/run/w.py:39)"
@@ -770,9 +770,9 @@ def test_a_sleep_in_a_function_that_waits_for_a_file_is_that_wait(function: str,
 @pytest.mark.parametrize(
     ("line", "loops", "kind", "told"),
     [
-        (22, "", "left_out", "it left that barrier out"),
-        (18, "", "left_out", "or its call does not end"),
-        (18, "in loops of lines 17-19", "other_call", "it has more batches"),
+        (22, "", "barrier", "it left that barrier out"),
+        (18, "", "barrier", "it left that barrier out"),
+        (18, "in loops of lines 17-19", "other_batches", "with more batches"),
     ],
 )
 def test_a_rank_in_another_call_than_the_barrier_of_the_others_left_it_out_unless_it_has_more_batches(

@@ -20,10 +20,10 @@ CASES = sorted(p.parent for p in CAPTURED.glob("*/expected.yaml"))
 KINDS = {
     "late_loader": "computes",
     "dead_rank": "no_dump",
-    "exception": "left",
+    "exception": "raised",
     "other_operation": "other_call",
-    "fewer_batches": "fewer_batches",
-    "broken_barrier": "left_out",
+    "fewer_batches": "other_batches",
+    "broken_barrier": "barrier",
     "gil_held": "outside",
     "waits_for_file": "outside",
     "group_order": "other_order",

@@ -55,12 +55,12 @@ def test_ranks_whose_threads_stand_at_one_line_are_told_apart_by_the_lines_that_
 @pytest.mark.parametrize(
     ("loops", "call", "kind"),
     [
-        ({"/run/w.py:50": "45-52"}, "all_reduce", "fewer_batches"),  # the rank stands behind it
+        ({"/run/w.py:50": "45-52"}, "all_reduce", "other_batches"),  # the rank stands behind it
         ({"/run/w.py:50": "45-60"}, "all_reduce", "other_call"),  # both stand in it
-        ({"/run/w.py:20": "18-21"}, "all_reduce", "fewer_batches"),  # the rank has returned from the function with the loop
+        ({"/run/w.py:20": "18-21"}, "all_reduce", "other_batches"),  # the rank has returned from the function with the loop
         ({"/run/w.py:5": "4-5"}, "all_reduce", "other_call"),  # a loop over parameters
-        ({"/run/w.py:5": "3-9"}, "backward", "fewer_batches"),
-        ({}, "all_reduce", "other_call"),
+        ({"/run/w.py:5": "3-9"}, "backward", "other_batches"),
+        ({}, "all_reduce", "other_batches"),
     ],
 )
 def test_by_the_loops_in_its_source_a_rank_is_behind_the_one_of_the_others(loops: dict[str, str], call: str, kind: str) -> None:
@@ -73,7 +73,7 @@ def test_by_the_loops_in_its_source_a_rank_is_behind_the_one_of_the_others(loops
     assert (odd.rank, odd.kind) == (1, kind)
 
 
-@pytest.mark.parametrize(("spans", "kind"), [("24-30", "fewer_batches"), ("20-30", "other_call")])
+@pytest.mark.parametrize(("spans", "kind"), [("24-30", "other_batches"), ("20-30", "other_call")])
 def test_a_rank_at_the_end_of_a_block_has_left_the_loops_in_it(spans: str, kind: str) -> None:
     """While its end is carried out, the line is the first one of the block; PyTorch started the ranks itself."""
     spawned = "_wrap (/venv/lib/python3.11/site-packages/torch/multiprocessing/spawn.py:87)"
@@ -85,7 +85,7 @@ def test_a_rank_at_the_end_of_a_block_has_left_the_loops_in_it(spans: str, kind:
     assert (odd.rank, odd.kind) == (1, kind)
     apart = stack(1, f"{ends}|eval (/run/w.py:23)|{spawned}")  # in another function nothing says what stands behind what
     (odd,) = drawn(*([one[0], told, *one[1:]] for one in (given[0], apart, given[2]))).odd
-    assert odd.kind == "other_call"
+    assert odd.kind == "other_order"
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ names an attribute that a module of another package does not have.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from msgspec import Struct
 
@@ -89,6 +90,7 @@ REPORTERS = {
 }
 UNCAUGHT, IGNORED_OUTCOME, TEARDOWN, MISFIT = "uncaught", "ignored", "teardown", "packages_misfit"
 HANDED_ON = "handed_on"
+DEFAULT_GROUP = "the default group"
 OUTCOMES = (UNCAUGHT, IGNORED_OUTCOME, TEARDOWN, MISFIT, HANDED_ON)
 
 
@@ -111,6 +113,7 @@ def read(region: Region) -> Record | None:
         return None
     frame, frame_line = _own_frame(rows[:place])
     fields = {k: v.strip()[:500] for k, v in found.groupdict().items() if v and v.strip()} | frame
+    fields |= _call_group(rows[:place], frame_line)
     if fields["exc_type"] == "KeyboardInterrupt":
         fields |= _wait(rows[:place])
     last = message_end(rows, place)
@@ -232,6 +235,13 @@ def _wait(rows: list[ParsedLine]) -> dict[str, Value]:
     code = next((r.message for r in reversed(rows) if not MARKS_PATTERN.fullmatch(r.message)), "")
     found = PATTERNS.waiting_call.fullmatch(code)
     return {"waited_in": found["call"]} if found else {}
+
+
+def _call_group(rows: list[ParsedLine], frame: Line | None) -> dict[str, Value]:
+    """The name of the group that the program gives to the collective call in which it stands, as its code is printed."""
+    code = next((below.message for row, below in pairwise(rows) if row.line is frame), "")
+    found = PATTERNS.collective_call.search(code)
+    return {"call_group": found["group"] or DEFAULT_GROUP} if found else {}
 
 
 def _own_frame(rows: list[ParsedLine]) -> tuple[dict[str, Value], Line | None]:

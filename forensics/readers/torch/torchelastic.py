@@ -18,6 +18,7 @@ after the first failure was killed by the launcher.
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
+from forensics.core.text import number_ranges
 from forensics.data_files.named_parts import first_parts
 from forensics.database import signal_outcome
 from forensics.model import Line, Region, Trigger, Value
@@ -27,6 +28,7 @@ TRIGGER = Trigger("torchelastic", ("Root Cause (first observed failure)",), befo
 ROWS = "torchelastic rows"  # the group of patterns
 GRACE = timedelta(seconds=15)  # SIGKILL comes 30 s after SIGTERM; ranks that fail for one reason do so within seconds
 PROGRAM_FAILED = "failed"
+TABLE_HEAD = "Failures:"
 STAMP_FORMAT = "%Y-%m-%d_%H:%M:%S"
 NUMBER_ROWS = ("rank", "local_rank", "exit_code", "pid", "signal")
 DEATH_SIGNALS = (4, 6, 7, 9, 11, 15)  # ILL ABRT BUS KILL SEGV TERM
@@ -49,6 +51,8 @@ def read(region: Region) -> Record | None:
     if "exit_code" not in fields:
         return None
     fields |= {k: int(str(fields[k])[:18]) for k in NUMBER_ROWS if k in fields}
+    if listed := _listed(region):
+        fields["listed_ranks"] = number_ranges({int(str(fields.get("rank", listed[0]))), *listed})
     code = int(fields["exit_code"])
     outcome = PROGRAM_FAILED if code >= 0 else signal_outcome(-code) if -code in DEATH_SIGNALS else None
     weight = "strong" if -code in (4, 6, 7, 11) else "hint"
@@ -65,6 +69,18 @@ def read(region: Region) -> Record | None:
         over=(KILLED,) if ended else (),
         places=((region.number, last), *ended) if ended else (),
     )
+
+
+def _listed(region: Region) -> list[int]:
+    """The ranks that failed later, if the table has its head: torchrun lists all that did not end with exit status 0."""
+    found: list[int] = []
+    for row in parse_lines(region.lines_before()):
+        found = (
+            []
+            if row.message.startswith(TABLE_HEAD)
+            else found + [int(n) for n in (first_parts(ROWS, (row.message,)).get("rank"),) if n]
+        )
+    return found
 
 
 def _by_launcher(region: Region, first: str) -> Iterator[tuple[int, int]]:
