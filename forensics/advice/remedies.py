@@ -48,7 +48,6 @@ from forensics.database.effects import WRITES, begins_with_harm, effects_of, wit
 from forensics.database.known_fixes import MAX_KNOWN_FIXES, first_steps, known_fixes_in, known_fixes_near, other_ways
 from forensics.database.release_needs import release_remedies
 from forensics.model import Advice, Fields, OpenQuestion
-from forensics.readers.lanes.line_classes import is_low_severity
 from forensics.readers.python.failing_code import LIBRARY_FACTS, PACKAGE_FACTS, STATEMENT_FACTS
 from forensics.readers.python.frames import cell_number
 from forensics.readers.python.own_words import ALLOWED, ASKED_FOR, FURTHER_LOG
@@ -96,8 +95,8 @@ def fitting_remedies(
     alone = facts.get(AROUND_FACT) == facts.get(EVIDENCE_FACT)  # nothing stands around the line
     if alone:
         asked = [e for e in (*first, *more) if _told_by_case(e[0])]
-    else:
-        asked = [e for e in first if _told_by_case(e[0], MESSAGE_CONDITIONS)]
+    else:  # what only looks needs no other look in front of it
+        asked = [e for e in first if _told_by_case(e[0], EVIDENCE_CONDITIONS if looks(e[1]) else MESSAGE_CONDITIONS)]
     reads_first = bool(first_line) and not asked
     chosen = [*first, *islice(unlike(more, first), max(0, MAX_REMEDIES - len(first)))]
     made = [_advice(entry, environment) for entry in chosen]
@@ -241,9 +240,11 @@ def has_own_fix(facts: Fields, environment: Environment) -> bool:
 
 
 def _known_fixes(facts: Fields, environment: Environment) -> tuple[Remedy, ...]:
-    """The fixes that people confirmed for the very message of the evidence."""
+    """The fixes that people confirmed for the very message of the line that decided, and of no other line of its event: of a
+    status it tells what it means, and not what the exception in front of it asks for."""
     first, *more = str(facts.get(EVIDENCE_FACT, "")).split("\n")
-    found = known_fixes_in("\n".join((first, *(line for line in more if not is_low_severity(line)))))
+    continued = str(facts.get(WHOLE_MESSAGE, "")).partition(first)[2]
+    found = known_fixes_in("\n".join((first, *(line for line in more if line in continued))))
     return tuple(r for r in found if applies(r, facts, environment))[:MAX_KNOWN_FIXES]
 
 
