@@ -99,7 +99,8 @@ BEHIND_READERS = (
     *("ranks", "report", "series"),
 )
 OF_OTHER_TEXTS = {
-    "advice/alternatives.py": "texts of remedies: their words, and the settings that they name",
+    "advice/alternatives.py": "texts of remedies: their words",
+    "advice/contradicted.py": "texts of remedies: the settings that they name",
     "advice/case.py": "the name of a device",
     "estimate/activations.py": "names of a model's layers",
     "advice/remedies.py": "commands of remedies, and the names of facts in them",

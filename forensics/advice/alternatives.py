@@ -5,19 +5,17 @@
     3 See which interpreter runs ...            of the cause, kept back while a better one is there
     4 If instead the GPU's memory ran out: ...   of the next likeliest explanation of the same lines
 
-A remedy is left out here only where the case contradicts it: its words name a framework, a launcher or a platform and the log
-shows another, it gives a setting that the log shows as set, or it says what one above it says.
+A remedy is left out here only where the case contradicts it (see `contradicted`), or where it says what one above it says.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
-from forensics.advice.case import AROUND_FACT
 from forensics.advice.wording import fields_of
 from forensics.core import lazy
 from forensics.database import Cause, Remedy
-from forensics.database.conditions import Environment, condition_holds, needs, tools_available
+from forensics.database.conditions import Environment
 from forensics.model import Advice, Fields
 
 MAX_REMEDIES = 4  # as many as a person tries; the last two are told in a line each
@@ -29,25 +27,10 @@ MIN_WORDS_COMPARED = 6  # chosen by hand: of shorter ones made for the case each
 USUAL_SETTING: Environment = {"language": ("python",), "work": ("training",)}
 PLAIN_WORD_PATTERN = lazy.regex(r"[a-z_][\w.]{3,}")
 ASSIGNMENTS_PATTERN = lazy.regex(r"^(?:[A-Z_]+=\S+ )+")
-SETTING_PATTERN = lazy.regex(r"\b(?:[A-Z][A-Z0-9]*_[A-Z0-9_]+|[a-z]+_[a-z_]+) ?= ?\w[\w.:]*")
 # Words that begin what only looks; what changes something comes before it.
 LOOKS = frozenset(("Ask", "Check", "Collect", "Compare", "Count", "Find", "Let", "List", "Look", "Open", "Print", "Read", "See",
                    "Trace", "Watch"))  # fmt: skip
 Told = tuple[Remedy, str, Fields]  # a remedy, its action in this case's words, and the facts for its other texts
-
-
-def is_contradicted(text: str, facts: Fields, environment: Environment) -> bool:
-    """Does the case show that what `text` speaks of is not there, or that what it sets is set already?"""
-    if tools_available(text, environment) is False:
-        return True
-    if any(n.pattern.search(text) and condition_holds(n.when, facts, environment) is False for n in needs()):
-        return True
-    seen = _bare(str(facts.get(AROUND_FACT, "")))
-    return any(_bare(found[0]) in seen for found in SETTING_PATTERN.finditer(text)) if seen else False
-
-
-def _bare(text: str) -> str:
-    return text.replace(" ", "").replace('"', "").replace("'", "")
 
 
 def with_usual(environment: Environment) -> Environment:

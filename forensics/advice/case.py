@@ -119,9 +119,11 @@ def _loop_device(facts: Fields) -> dict[str, Value]:
 
 
 def _own_folder(facts: Fields) -> dict[str, Value]:
-    """The folder with a package that could not be imported: a folder above the importing file has the package's name."""
+    """The folder with a package that could not be imported: a folder above the importing file has the package's name. Not where
+    the message tells that the package was found there: `cannot import name 'x' from 'app.api' (/w/app/api.py)`."""
     folder, found, _ = str(facts.get("file", "")).rpartition(f"/{str(facts.get('module', '')).split('.')[0]}/")
     own = found != "//" and folder and not is_library_file(f"{folder}/")
+    own = own and f"({folder}/" not in str(facts.get("exc_message", ""))
     return {"own_folder": folder} if own else {}
 
 

@@ -129,6 +129,12 @@ def proofs_of(told: Sequence[Observation], further: Sequence[Observation], facts
     return tuple(chosen.values())
 
 
+def own_lines(proofs: Sequence[Proof], told: Sequence[Observation]) -> Sequence[Proof]:
+    """Those of `proofs` that are lines of the event; all, where a line of no event is the first."""
+    own = {(p.source, p.line) for event in told for p in event.proofs}
+    return [p for p in proofs if (p.source, p.line) in own] if proofs and (proofs[0].source, proofs[0].line) in own else proofs
+
+
 def _is_of_limit(event: Observation, facts: Fields) -> bool:
     """Is it no kill at another memory limit than that of `facts`?"""
     limit = facts.get(LIMIT_FACT)

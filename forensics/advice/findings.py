@@ -7,7 +7,7 @@ from pathlib import PurePath
 from msgspec.structs import replace
 
 from forensics.advice.case import EARLIER_CAUSES, NAMED_PLACE, REASON_PLACE, UNEXPLAINED, case_facts, recorded_limits
-from forensics.advice.evidence import deaths_of, facts_of, further_events, proofs_of, told_first
+from forensics.advice.evidence import deaths_of, facts_of, further_events, own_lines, proofs_of, told_first
 from forensics.advice.growth import growth_facts
 from forensics.advice.log_facts import STALLS, activation_facts, disk_facts, stack_facts, standing_facts, status_facts
 from forensics.advice.places import code_of_consequence, code_of_traceback, host_of_rank, own_code, place_around, service_of
@@ -164,7 +164,7 @@ def _finding(
         known |= _reason_place(facts, proofs)
     place, named = _told_around(facts, proofs, around) if first and diagnosis.verdict != "no_crash" else ({}, {})
     known |= named
-    advised = _advised(known, place, proofs, around) | _earlier_causes(proofs, diagnosis) if first else {}
+    advised = _advised(known, place, own_lines(proofs, told), around) | _earlier_causes(proofs, diagnosis) if first else {}
     found = Finding(
         id=cause.id,
         title=_title(cause, role, facts, proofs, told),
@@ -311,7 +311,7 @@ def _remedies(
     for other in [c for c in diagnosis.candidates[1:] if _explains_too(c, database)][:MAX_OTHERS]:
         also, told = database.causes[other.cause], told_first(other, database)
         known, lines = _facts_and_proofs(other, also, told, diagnosis, database)
-        others.append((also, case_facts(known | _around_evidence(known, lines, around), context)))
+        others.append((also, case_facts(known | _around_evidence(known, own_lines(lines, told), around), context)))
     first_line = _line_to_read(candidate, cause, facts, proofs)
     return fitting_remedies(cause, case_facts(facts, context), context.environment, first_line, others)
 

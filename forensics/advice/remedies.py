@@ -21,7 +21,6 @@ from forensics.advice.alternatives import (
     Told,
     behind,
     if_so,
-    is_contradicted,
     looks,
     only_looks,
     said_once,
@@ -30,6 +29,7 @@ from forensics.advice.alternatives import (
     without_repeats,
 )
 from forensics.advice.case import AROUND_FACT, EVIDENCE_FACT, EVIDENCE_PLACE, INSTALLED, REASON_PLACE
+from forensics.advice.contradicted import CAUSE_FACT, fitting_part
 from forensics.advice.growth import GREW
 from forensics.advice.places import PLACE_NAMES
 from forensics.advice.wording import CODE_PLACE, FILE_FACTS, fields_of, fill_command, fill_template, first_known
@@ -40,7 +40,6 @@ from forensics.database.conditions import (
     Environment,
     condition_groups,
     condition_holds,
-    fitting_part,
     is_confirmed,
     open_setting,
     tools_available,
@@ -49,7 +48,6 @@ from forensics.database.effects import WRITES, begins_with_harm, effects_of, wit
 from forensics.database.known_fixes import MAX_KNOWN_FIXES, first_steps, known_fixes_in, known_fixes_near, other_ways
 from forensics.database.release_needs import release_remedies
 from forensics.model import Advice, Fields, OpenQuestion
-from forensics.readers.lanes.line_classes import is_low_severity
 from forensics.readers.python.failing_code import LIBRARY_FACTS, PACKAGE_FACTS, STATEMENT_FACTS
 from forensics.readers.python.frames import cell_number
 from forensics.readers.python.own_words import ALLOWED, ASKED_FOR, FURTHER_LOG
@@ -62,7 +60,8 @@ READ_AND_DO = "Read {} and the lines around it. {}"
 WHY_READ_FIRST = "The cause is not sure; what is written there may point to another one."
 CODE_THERE = ("The line there is `{code_line}`, and {caller_place} leads to it.", "The line there is `{code_line}`.")
 OTHER_PLACES = {*PLACE_NAMES, EVIDENCE_PLACE, REASON_PLACE}
-EVIDENCE_CONDITIONS = ("evidence~", "around~", "exc_message~", WHOLE_MESSAGE, MEANT, ASKED_FOR, ALLOWED, FURTHER_LOG)
+MESSAGE_CONDITIONS = ("exc_message~", WHOLE_MESSAGE, MEANT, ASKED_FOR, ALLOWED, FURTHER_LOG)
+EVIDENCE_CONDITIONS = ("evidence~", "around~", *MESSAGE_CONDITIONS)
 RUN_SCRIPT_PATTERN = lazy.regex(r"\b(?:python3?|torchrun|accelerate launch)\b[^|;#]*\b(?:YOUR_SCRIPT|TRAIN|train)\.py\b")
 GENERAL_FACTS = {
     EVIDENCE_PLACE,
@@ -94,18 +93,21 @@ def fitting_remedies(
     """
     first, more = _composed(cause, facts, environment, first_line)
     alone = facts.get(AROUND_FACT) == facts.get(EVIDENCE_FACT)  # nothing stands around the line
-    told_by = [e for e in ((*first, *more) if alone else first) if _told_by_case(e[0])]
-    reads_first = bool(first_line) and not told_by
+    if alone:
+        asked = [e for e in (*first, *more) if _told_by_case(e[0])]
+    else:  # what only looks needs no other look in front of it
+        asked = [e for e in first if _told_by_case(e[0], EVIDENCE_CONDITIONS if looks(e[1]) else MESSAGE_CONDITIONS)]
+    reads_first = bool(first_line) and not asked
     chosen = [*first, *islice(unlike(more, first), max(0, MAX_REMEDIES - len(first)))]
     made = [_advice(entry, environment) for entry in chosen]
     told_already = {a.action for a in made}
     also = ((other, fitting_remedies(other, known, environment)) for other, known in others)
     instead = [a for other, found in also for a in if_so("If instead", other, [f for f in found if f.action not in told_already])]
     own = made
-    if reads_first and (first or not made):
-        own = _read_and_do(first_line, cause, made or fitting_remedies(cause, facts, environment))
+    if reads_first and first:
+        own = _read_and_do(first_line, cause, made)
     elif reads_first:  # what only other ways give is no more than a second thought
-        own = [*_read_and_do(first_line, cause, ()), *made]
+        own = [*_read_and_do(first_line, cause, fitting_remedies(cause, facts, environment)[:1]), *made]
     kept = max(len(first), MIN_OWN, MAX_REMEDIES - len(instead))
     told = [*own[:kept], *instead[: max(0, MAX_REMEDIES - kept)]]
     code, place = first_known(CODE_THERE, facts) or "", fill_template(CODE_PLACE, facts) or ""
@@ -145,11 +147,12 @@ def _composed(cause: Cause, facts: Fields, environment: Environment, first_line:
     """
     unsure = bool(first_line)
     known = (*_release_remedies(facts), *_known_fixes(facts, environment))
-    made, held = _sorted_out((*known, *cause.remedies), facts, environment, first_line)
+    of_cause = {**facts, CAUSE_FACT: cause.id}
+    made, held = _sorted_out((*known, *cause.remedies), of_cause, environment, first_line)
     if all(_is_general(e) or (unsure and not _told_by_case(e[0])) for e in made):
         said = (*_fixes_near(facts, environment), *_steps_said(facts, environment))
         own = cause.remedies if "file" in facts else map(_without_place, cause.remedies)
-        made, held = _sorted_out((*said, *own), facts, environment, first_line)
+        made, held = _sorted_out((*said, *own), of_cause, environment, first_line)
     if GREW in facts:
         made.sort(key=lambda entry: _place_by_growth(entry[0]))
     first = list(said_once(_chosen(_harmless_first(made, environment), unsure)))
@@ -162,7 +165,7 @@ def _composed(cause: Cause, facts: Fields, environment: Environment, first_line:
     held = [e for e in held if not (first and _only_says_to_read_on(e[0]))]
     if first and all(only_looks(e) and EARLIER_REMEDY in e[0].unless for e in first) and any(_is_told_by_people(e) for e in ways):
         first, held = [e for e in ways if _is_told_by_people(e)], [*held, *first]
-    return first, [e for e in behind(held, ways) if not is_contradicted(e[1], facts, environment)]
+    return first, behind(held, ways)
 
 
 def _is_general(entry: Told) -> bool:
@@ -177,8 +180,9 @@ def _place_by_growth(remedy: Remedy) -> int:
 
 
 def _only_says_to_read_on(remedy: Remedy) -> bool:
-    """Is it a last resort that changes nothing, and names neither a thing of the case nor a command?"""
-    return EARLIER_REMEDY in remedy.unless and looks(remedy.do) and not remedy.when and not remedy.commands
+    """Is it a last resort without a command that names nothing but the line that is shown anyway?"""
+    bare = EARLIER_REMEDY in remedy.unless and not remedy.commands and {*remedy.when} <= {EVIDENCE_PLACE, "exc_message"}
+    return bare and (looks(remedy.do) or bool(remedy.when))
 
 
 def _is_told_by_people(entry: Told) -> bool:
@@ -215,9 +219,8 @@ def _told(remedy: Remedy, facts: Fields, environment: Environment, first_line: s
     if any(condition_holds(c, asked, environment) for c in remedy.unless if c != EARLIER_REMEDY):
         return None
     told = {**known, **condition_groups(remedy.when, known)}
-    filled = fill_template(remedy.do, told)
-    action = filled and fitting_part(filled, facts, environment)
-    if not action or (first_line and first_line in action) or tools_available(remedy.do, environment) is False:
+    action = fill_template(fitting_part(remedy.do, told, environment), told)
+    if not action or (first_line and first_line in action):
         return None
     return remedy, action, told
 
@@ -237,9 +240,11 @@ def has_own_fix(facts: Fields, environment: Environment) -> bool:
 
 
 def _known_fixes(facts: Fields, environment: Environment) -> tuple[Remedy, ...]:
-    """The fixes that people confirmed for the very message of the evidence."""
+    """The fixes that people confirmed for the very message of the line that decided, and of no other line of its event: of a
+    status it tells what it means, and not what the exception in front of it asks for."""
     first, *more = str(facts.get(EVIDENCE_FACT, "")).split("\n")
-    found = known_fixes_in("\n".join((first, *(line for line in more if not is_low_severity(line)))))
+    continued = str(facts.get(WHOLE_MESSAGE, "")).partition(first)[2]
+    found = known_fixes_in("\n".join((first, *(line for line in more if line in continued))))
     return tuple(r for r in found if applies(r, facts, environment))[:MAX_KNOWN_FIXES]
 
 
@@ -289,9 +294,9 @@ def _chosen(shown: Sequence[Told], unsure: bool) -> Iterator[Told]:
     return (entry for i, entry in enumerate(shown) if entry[0].when or i < most)
 
 
-def _told_by_case(remedy: Remedy) -> bool:
+def _told_by_case(remedy: Remedy, conditions: tuple[str, ...] = EVIDENCE_CONDITIONS) -> bool:
     """Do words of the case's own evidence ask for this remedy? It then fits whether or not its cause is the root."""
-    return any(condition.startswith(EVIDENCE_CONDITIONS) for condition in remedy.when)
+    return any(condition.startswith(conditions) for condition in remedy.when)
 
 
 def applies(entry: Remedy | Missing, facts: Fields, environment: Environment) -> bool:

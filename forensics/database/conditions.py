@@ -11,15 +11,6 @@ r"""Conditions of remedies over the facts of a case and of its environment, and 
 
 A condition over the environment has three results: it holds, it is excluded (the fact is known with another value), or it is
 unknown. A remedy is shown only if all its conditions hold.
-
-What a case shows that speaks against a remedy by its words: tables/contradictions.csv.
-
-    Unset LD_LIBRARY_PATH for this program       not on Windows
-    Reboot the machine                           not in a hosted session
-    Take a smaller batch; evaluate in ...        of a batch of 1 only "Evaluate in ..." is left
-
-A clause of a remedy ends at a semicolon. A clause whose words the case contradicts is left out; without a clause left the
-remedy is not told.
 """
 
 import contextlib
@@ -210,11 +201,6 @@ def is_confirmed(text: str, environment: Environment) -> bool:
     return any(t.when and t.pattern.search(text) and condition_holds(t.when, {}, environment) for t in tools())
 
 
-BETWEEN = "; "  # between the clauses of a remedy
-OR = " || "  # between the conditions of a cell
-JOINING_PATTERN = lazy.regex(r"^(?:and|or|else|then|meanwhile) ")
-
-
 class WordRule(Struct, frozen=True):
     """A rule on remedies and commands with certain words; `settled`: words beside which it does not apply."""
 
@@ -226,32 +212,6 @@ class WordRule(Struct, frozen=True):
         return bool(self.words.search(text)) and not (self.settled and any(map(self.settled.search, (text, *beside))))
 
 
-class Contradiction(WordRule, frozen=True):
-    """A remedy with such words is excluded if one of the conditions `shown` holds."""
-
-    shown: tuple[str, ...]
-
-    def is_shown(self, known: Fields, environment: Environment) -> bool:
-        """Does the case show it?"""
-        return any(condition_holds(c, known, environment) for c in self.shown)
-
-
-@functools.cache
-def contradictions() -> tuple[Contradiction, ...]:
-    """The rows of tables/contradictions.csv."""
-    return tuple(Contradiction(*rule_words(row), tuple(row["shown"].split(OR))) for row in read_rows("contradictions"))
-
-
 def rule_words(row: Mapping[str, str]) -> tuple[re.Pattern[str], re.Pattern[str] | None]:
     """The words of a WordRule in a row of a table."""
     return lazy.regex(row["words"]), lazy.regex(row["settled"]) if row["settled"] else None
-
-
-def fitting_part(text: str, known: Fields, environment: Environment) -> str:
-    """`text` without the clauses that the case contradicts; empty if none is left."""
-    rows = [row for row in contradictions() if row.is_shown(known, environment)]
-    if not any(row.is_about(text) for row in rows):
-        return text
-    kept = BETWEEN.join(part for part in text.split(BETWEEN) if not any(row.is_about(part) for row in rows))
-    bare = JOINING_PATTERN.sub("", kept)
-    return kept if text.startswith(kept) else bare[:1].upper() + bare[1:]

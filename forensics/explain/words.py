@@ -34,11 +34,11 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from forensics.advice.alternatives import SETTING_PATTERN, is_contradicted
 from forensics.advice.case import AROUND_FACT, EVIDENCE_FACT
+from forensics.advice.contradicted import SETTING_PATTERN, contradiction_of, fitting_part
 from forensics.database import Database, Remedy, read_rows
 from forensics.database.codes import Code, cuda, exit_status, signal, xid
-from forensics.database.conditions import Environment, condition_holds, fitting_part
+from forensics.database.conditions import Environment, condition_holds
 from forensics.model import Fields
 from forensics.readers.settings.environment_signs import environment_signs
 
@@ -303,7 +303,7 @@ def fitting_the_question(remedies: Sequence[Remedy], question: str) -> list[tupl
 def _is_so_already(remedy: Remedy, question: str, facts: Fields) -> bool:
     """Do the words of the question say that what a remedy sets is set, or that more (or less) of it is there already?"""
     text = " ".join((remedy.do, *remedy.commands[:1]))
-    if is_contradicted(text, facts, {}):
+    if contradiction_of(text, facts, {}):
         return True
     return any(_is_beyond(found[0], remedy.do, question) for found in SETTING_PATTERN.finditer(text))
 

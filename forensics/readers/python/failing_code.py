@@ -102,9 +102,10 @@ def _of_python(file: str) -> bool:
 
 
 def _distribution(module: str) -> str:
-    """The name by which a module is installed, as far as known: `zmq` is a part of pyzmq."""
-    row = read_table("import_names").get(module)
-    return str(row["distribution"]) if row else module
+    """The name by which a module is installed, as far as known: `zmq` is a part of pyzmq, `google.protobuf.any` of protobuf."""
+    known = read_table("import_names")
+    parents = [module.rsplit(".", parts)[0] for parts in range(module.count(".") + 1)]
+    return next((str(known[m]["distribution"]) for m in parents if m in known), parents[-1])
 
 
 WRITTEN_FACTS = WRITTEN_PLACE, WRITTEN_CODE = "written_place", "written_code"  # where the program itself writes a mapping out

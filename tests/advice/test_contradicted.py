@@ -4,11 +4,13 @@ import re
 
 import pytest
 
+from forensics.advice.contradicted import contradiction_of, contradictions, fitting_part
 from forensics.advice.remedies import fitting_remedies
 from forensics.database import Cause, Database, read_rows
-from forensics.database.conditions import ENVIRONMENT, condition_fault, contradictions, fitting_part
+from forensics.database.conditions import ENVIRONMENT, condition_fault
 from forensics.database.entries import Remedy
 from forensics.database.known_fixes import known_fixes, other_ways
+from forensics.model import Value
 
 ROWS = read_rows("contradictions")
 SHOWN: dict[str, tuple[dict[str, str], dict[str, set[str]]]] = {
@@ -20,6 +22,7 @@ SHOWN: dict[str, tuple[dict[str, str], dict[str, set[str]]]] = {
     "quantised weights": ({}, {"weights": {"quantised"}}),
     "half precision": ({}, {"precision": {"half"}}),
     "one host": ({}, {"hosts": {"one"}}),
+    "a device or a file of the kernel": ({"path": "/dev/dri/card0"}, {}),
 }
 
 
@@ -66,6 +69,30 @@ def test_a_clause_that_does_not_apply_is_left_out_and_the_others_stay() -> None:
         "Evaluate under torch.no_grad(); and see what else holds the GPU"
     ]
     assert [a.action for a in fitting_remedies(given, {"batch_size": 8})] == [action]
+
+
+@pytest.mark.parametrize(
+    ("action", "known", "environment", "name"),
+    [
+        ("Halve the batch", {"batch_size": 1}, {}, "a batch of one"),
+        ("Put the file at {path}", {"path": "/proc/driver/nvidia/version"}, {}, "a device or a file of the kernel"),
+        ("Put the file at {path}", {"path": "/dev/shm/a.npy"}, {}, ""),
+        ("Ask for it in the job script - sbatch --mem=SIZE job.sh", {}, {"scheduler": {"kubernetes"}}, "tool"),
+        ("Start it with num_workers=0", {}, {"loader": {"none"}}, "data loader"),
+        ("Start it with num_workers=0", {"around": "Namespace(lr=0.1, num_workers=0)"}, {}, "set already"),
+        ("Start it with num_workers=0", {"around": "Namespace(lr=0.1, num_workers=4)"}, {}, ""),
+    ],
+    ids=["batch", "device", "shared memory", "tool", "need", "set already", "other value"],
+)
+def test_what_speaks_against_a_remedy_has_a_name(
+    action: str, known: dict[str, Value], environment: dict[str, set[str]], name: str
+) -> None:
+    assert contradiction_of(action, known, environment) == name
+    of_case = Remedy(do=action, who="user", why="")
+    other = Remedy(do="Watch it", who="user", why="")
+    given = Cause(id="process.x", title="", means="", signatures=(), remedies=(of_case, other))
+    told = [a.action for a in fitting_remedies(given, {**known, "path": known.get("path", "x")}, environment)]
+    assert (told[0] == "Watch it") == bool(name)
 
 
 def test_a_fact_of_the_table_is_one_that_logs_can_show() -> None:
