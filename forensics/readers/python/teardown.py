@@ -45,7 +45,10 @@ SPAWN_FILES = ("/multiprocessing/spawn.py", "\\multiprocessing\\spawn.py", "<str
 INPUT_WITHOUT_END = ("EOFError: Ran out of input", "UnpicklingError: pickle data was truncated")
 THREADING_FILES = ("/threading.py", "\\threading.py")
 # What a server starts again and again only to measure its host, and what looks at the files of each module that is loaded.
-METRICS_FILES = ("/ts/metrics/metric_collector.py", "/streamlit/watcher/local_sources_watcher.py")
+METRICS_FILES = (
+    *("/ts/metrics/metric_collector.py", "/streamlit/watcher/local_sources_watcher.py"),
+    "/torch/distributed/debug/_frontend.py",  # writes dumps from time to time
+)
 TRACKER_FOLDERS = ("/wandb/sdk/", "/wandb/internal/", "/comet_ml/", "/neptune/", "/clearml/", "/mlflow/")
 
 

@@ -259,6 +259,7 @@ def test_a_trackers_own_thread_ends_nothing_but_a_function_that_it_runs_does(
     [
         ("ts/metrics/metric_collector.py", None),
         ("streamlit/watcher/local_sources_watcher.py", None),
+        ("torch/distributed/debug/_frontend.py", None),
         ("ts/model_loader.py", "code.import"),
     ],
 )
