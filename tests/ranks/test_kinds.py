@@ -47,7 +47,7 @@ MODULE, ENGINE = f"inner ({LIBRARY}/nn/modules/module.py:1845)", f"_engine_run_b
         (f"wait ({LIBRARY[:-19]}/threading.py:327)|take (/run/o.py:20)|{ENGINE}", "hook", "a hook of the backward pass"),
         (f"closure (/run/t.py:5)|step ({LIBRARY}/optim/sgd.py:9)|wrapper ({LIBRARY}/optim/optimizer.py:9)", "outside", ""),
         (f"after (/run/t.py:5)|wrapper ({LIBRARY}/optim/optimizer.py:9)|main (/run/t.py:9)", "hook", "a hook of the optimizer"),
-        ("on_batch_end (/run/t.py:5)|step (/run/t.py:9)", "hook", "a callback, by its name"),
+        ("on_batch_end (/run/t.py:5)|step (/run/t.py:9)", "hook", "what by its name is a callback"),
     ],
 )
 def test_a_hook_is_what_the_machinery_of_hooks_calls(frames: str, kind: str, told: str) -> None:
