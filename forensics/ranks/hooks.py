@@ -2,7 +2,7 @@
 
 Pace.on_layer (pace.py:21) < Module._call_impl.<locals>.inner (torch/nn/modules/module.py:1845)    -> a hook of a module
 Overlap.ready (overlap.py:29) < _engine_run_backward (torch/autograd/graph.py:979)                -> a hook of the backward pass
-Trainer.on_batch (callbacks.py:7) < Trainer.step (train.py:31)                                   -> by its name, a callback
+Trainer.on_batch (callbacks.py:7) < Trainer.step (train.py:31)                                   -> by its name a callback
 """
 
 from collections.abc import Collection, Sequence
@@ -30,7 +30,7 @@ CALLERS: tuple[tuple[str, Collection[str], str, Collection[str]], ...] = (
     ("mmengine/runner/runner.py", ("call_hook",), "of the trainer", ()),
 )
 WRAPPER_FILES = ("torch/_dynamo/", "torch/utils/_contextlib.py", "contextlib.py", "functools.py")  # files of wrappers
-BY_NAME = "a callback, by its name"
+BY_NAME = "what by its name is a callback"
 STARTS_CALLBACK = "on_"
 NAMED_FRAMES = 3  # the innermost ones of the program, whose names tell; chosen by hand
 

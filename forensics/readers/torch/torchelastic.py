@@ -72,15 +72,11 @@ def read(region: Region) -> Record | None:
 
 
 def _listed(region: Region) -> list[int]:
-    """The ranks that failed later, if the table has its head: torchrun lists all that did not end with exit status 0."""
-    found: list[int] = []
-    for row in parse_lines(region.lines_before()):
-        found = (
-            []
-            if row.message.startswith(TABLE_HEAD)
-            else found + [int(n) for n in (first_parts(ROWS, (row.message,)).get("rank"),) if n]
-        )
-    return found
+    """The ranks that failed later, if the head of the table is there: torchrun lists all that did not end with exit status 0."""
+    rows = [row.message for row in parse_lines(region.lines_before())]
+    heads = [n for n, text in enumerate(rows) if text.startswith(TABLE_HEAD)]
+    told = (first_parts(ROWS, (text,)).get("rank") for text in (rows[heads[-1] :] if heads else ()))
+    return [int(rank) for rank in told if rank]
 
 
 def _by_launcher(region: Region, first: str) -> Iterator[tuple[int, int]]:

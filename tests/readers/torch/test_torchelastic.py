@@ -5,6 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from forensics.model import Report
+from forensics.readers.torch import torchelastic
+from tests.readers.regions import regions
 
 TIMED_OUT = (
     "[rank0]: RuntimeError: [gloo/transport/tcp/unbound_buffer.cc:78] Timed out waiting 15000ms for recv operation to complete\n"
@@ -42,3 +44,11 @@ def test_a_rank_killed_after_the_grace_was_killed_by_the_launcher(analyze: Calla
 
 def test_a_stamp_that_is_cut_is_no_reason(analyze: Callable[..., Report]) -> None:
     assert analyze(train_log=TIMED_OUT + TABLE.format(late="4")).causes
+
+
+@pytest.mark.parametrize(("head", "listed"), [("Failures:\n", "0-1"), ("", None)])
+def test_the_table_tells_all_ranks_that_failed_if_its_head_is_there(head: str, listed: str | None) -> None:
+    """A rank that it lacks ended with exit status 0."""
+    (table,) = regions(TABLE.format(late="11").replace("Failures:\n", head), torchelastic.TRIGGER)
+    record = torchelastic.read(table)
+    assert record is not None and record.fields.get("listed_ranks") == listed

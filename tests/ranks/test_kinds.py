@@ -1,0 +1,152 @@
+"""Each kind is told by its own evidence, and where that is thin, the nearest other kind is told with it."""
+
+import pytest
+
+from forensics.database import Database
+from forensics.model.dumps import Frame
+from forensics.model.ranks import ProofPlace
+from forensics.pipeline import analyze_paths
+from forensics.ranks.ended import Ended, Ends
+from forensics.ranks.hooks import hook_of
+from forensics.ranks.kinds import Apart, kind_apart
+from forensics.ranks.observation import reason_and_rival
+from forensics.ranks.threads import program_frames
+from tests.ranks.test_by_stacks import IN_CALL, LIBRARY, LOADS, WAITS, drawn, stack
+
+PLACE = ProofPlace("job.log", 3, "text")
+
+
+@pytest.mark.parametrize(
+    ("shown", "kind"),
+    [
+        (Apart("all_reduce", "all_reduce", is_one_call=True), "other_shape"),
+        (Apart("barrier", "all_reduce", loop="left"), "other_batches"),
+        (Apart("all_reduce", "barrier", is_one_call=True, loop="still_in"), "other_batches"),
+        (Apart("all_reduce", "barrier"), "barrier"),
+        (Apart("monitored_barrier", "all_reduce", follows=True), "barrier"),
+        (Apart("all_reduce", "all_gather", is_one_call=True, follows=True), "left_out"),
+        (Apart("all_gather", "all_reduce", two_groups=True), "other_order"),
+        (Apart("all_reduce", "all_reduce"), "other_order"),  # calls of one group meet, wherever they were made
+        (Apart("all_reduce", "all_reduce", is_behind=True), "other_call"),  # it may have left the other one out
+        (Apart("a collective call", "a collective call"), "other_call"),
+        (Apart("all_gather", "all_reduce"), "other_call"),
+    ],
+)
+def test_of_ranks_in_two_calls_the_first_evidence_tells_the_kind(shown: Apart, kind: str) -> None:
+    assert kind_apart(shown) == kind
+
+
+MODULE, ENGINE = f"inner ({LIBRARY}/nn/modules/module.py:1845)", f"_engine_run_backward ({LIBRARY}/autograd/graph.py:979)"
+
+
+@pytest.mark.parametrize(
+    ("frames", "kind", "told"),
+    [
+        (f"settle (/run/pace.py:10)|adjust (/run/pace.py:8)|{MODULE}|Net.forward (/run/net.py:7)", "hook", "a hook of a module"),
+        (f"Net.forward (/run/net.py:7)|{MODULE}|main (/run/train.py:9)", "outside", ""),
+        (f"wait ({LIBRARY[:-19]}/threading.py:327)|take (/run/o.py:20)|{ENGINE}", "hook", "a hook of the backward pass"),
+        (f"closure (/run/t.py:5)|step ({LIBRARY}/optim/sgd.py:9)|wrapper ({LIBRARY}/optim/optimizer.py:9)", "outside", ""),
+        (f"after (/run/t.py:5)|wrapper ({LIBRARY}/optim/optimizer.py:9)|main (/run/t.py:9)", "hook", "a hook of the optimizer"),
+        ("on_batch_end (/run/t.py:5)|step (/run/t.py:9)", "hook", "what by its name is a callback"),
+    ],
+)
+def test_a_hook_is_what_the_machinery_of_hooks_calls(frames: str, kind: str, told: str) -> None:
+    (odd,) = drawn(stack(0, IN_CALL), stack(1, frames), stack(2, IN_CALL)).odd
+    assert (odd.rank, odd.kind, told in odd.doing) == (1, kind, True)
+
+
+def test_a_wrapper_round_a_hook_is_passed_over() -> None:
+    frames = [
+        Frame("/run/h.py", 5, "Clip.apply"),
+        Frame("/venv/lib/python3.11/site-packages/torch/utils/_contextlib.py", 124, "decorate_context"),
+        Frame("/venv/lib/python3.11/site-packages/torch/autograd/graph.py", 979, "_engine_run_backward"),
+        Frame("/run/t.py", 9, "main"),
+    ]
+    assert hook_of(frames, program_frames(frames)) == "a hook of the backward pass"
+
+
+@pytest.mark.parametrize(
+    ("kernel", "inner", "kind", "told"),
+    [
+        ("flock of /data/index", "", "lock", "the lock of a file (flock of /data/index)"),
+        ("futex", "", "lock", "a lock or another thread"),
+        ("futex", "get (/usr/lib/python3.11/queue.py:171)", "outside", "another thread"),
+        ("", "__enter__ (/usr/lib/python3.11/multiprocessing/synchronize.py:95)", "lock", "a lock"),
+        ("", "_communicate (/usr/lib/python3.11/subprocess.py:2115)", "outside", "another process"),
+        ("clock_nanosleep", "", "computes", "it sleeps, while it loads data"),
+        ("recvfrom of socket:[4]", "", "outside", "the network"),
+    ],
+)
+def test_for_what_a_rank_waits_tells_its_kind(kernel: str, inner: str, kind: str, told: str) -> None:
+    frames = f"{inner}|{LOADS}" if inner else LOADS
+    (odd,) = drawn(stack(0, IN_CALL), stack(1, frames, kernel=kernel), stack(2, IN_CALL)).odd
+    assert (odd.rank, odd.kind, told in odd.doing) == (1, kind, True)
+
+
+@pytest.mark.parametrize(("line", "kind"), [(20, "lock"), (12, "outside")])
+def test_two_threads_of_one_rank_that_both_wait_where_no_other_does_wait_for_each_other(line: int, kind: str) -> None:
+    def rank(number: int, frames: str, at: int) -> list[str]:
+        return [*stack(number, frames), f'Thread 9{number} (idle): "compactor"', f"    compact (/run/c.py:{at})"]
+
+    (odd,) = drawn(rank(0, IN_CALL, 12), rank(1, "write (/run/t.py:21)|main (/run/s.py:9)", line), rank(2, IN_CALL, 13)).odd
+    assert (odd.rank, odd.kind, "compactor" in odd.doing) == (1, kind, kind == "lock")
+
+
+def test_the_one_exception_of_no_rank_is_that_of_the_rank_which_went_to_another_call() -> None:
+    raised = Ended("it raised IndexError", Frame("/run/out.py", 23, "add"), PLACE, "code.exception", kind="raised")
+    given = stack(0, IN_CALL), stack(1, f"{WAITS.replace('all_reduce', 'barrier')}|train (/run/train.py:19)"), stack(2, IN_CALL)
+    (odd,) = drawn(*given, ends=Ends(raised=(raised,))).odd
+    assert (odd.kind, odd.place, odd.cause) == ("raised", raised.frame, "code.exception")
+    (odd,) = drawn(*given, ends=Ends(raised=(raised, raised))).odd  # which of the two it was nothing tells
+    assert odd.kind == "barrier"
+
+
+@pytest.mark.parametrize(("group", "kind"), [("hall", "other_order"), ("world", "other_call")])
+def test_the_groups_that_the_lines_of_two_ends_name_tell_an_order(group: str, kind: str) -> None:
+    other = f"{WAITS.replace('all_reduce', 'all_gather')}|train (/run/train.py:17)"
+    ends = {
+        rank: Ended("it gave up", Frame("/run/train.py", line, "train"), PLACE, "", group=named)
+        for rank, line, named in ((0, 14, "world"), (1, 17, group), (2, 14, "world"))
+    }
+    (odd,) = drawn(stack(0, IN_CALL), stack(1, other), stack(2, IN_CALL), ends=Ends(gave_up=ends)).odd
+    assert (odd.rank, odd.kind) == (1, kind)
+
+
+def test_a_rank_whose_call_does_not_fit_that_of_its_group_is_odd_and_not_one_that_is_in_no_such_group() -> None:
+    merge = f"{WAITS}|combine (/run/s.py:27)|merge (/run/s.py:16)|main (/run/m.py:23)"
+    other = f"{WAITS.replace('all_reduce', 'gather')}|refresh (/run/s.py:23)|merge (/run/s.py:15)|main (/run/m.py:23)"
+    (odd,) = drawn(stack(0, merge), stack(1, other), stack(2, merge), stack(3, f"{WAITS}|main (/run/m.py:21)")).odd
+    assert (odd.rank, odd.kind, odd.place and odd.place.line) == (1, "other_call", 23)
+
+
+def test_the_rank_that_the_launchers_list_of_all_that_failed_lacks_ended_before() -> None:
+    ends = Ends(listed={0: PLACE, 2: PLACE})
+    found = drawn(stack(0, IN_CALL), stack(2, IN_CALL), ends=ends)
+    assert [(odd.rank, odd.kind) for odd in found.odd] == [(1, "ended_well")]
+    assert [(odd.rank, odd.kind) for odd in drawn(stack(0, IN_CALL), stack(1, LOADS), stack(2, IN_CALL), ends=ends).odd] == [
+        (1, "outside")  # it stood there when it was looked at, and ended later
+    ]
+
+
+def test_the_nearest_other_kind_is_told_where_the_evidence_is_thin() -> None:
+    (odd,) = drawn(stack(0, IN_CALL), stack(1, "write (/run/t.py:21)"), stack(2, IN_CALL)).odd
+    assert odd.kind == "outside"
+    (thin,) = drawn(stack(0, IN_CALL), stack(1, "serve (/run/t.py:21)"), stack(2, IN_CALL)).odd
+    assert reason_and_rival(thin).endswith("It may as well be that it waits for a lock; py-spy dump --native tells it")
+    (sure,) = drawn(stack(0, IN_CALL), stack(1, LOADS, kernel="flock of /data/index"), stack(2, IN_CALL)).odd
+    assert sure.rival == ""
+
+
+def test_stacks_of_py_spy_are_known_by_the_names_of_their_files(tmp_path: object, knowledge: Database) -> None:
+    from pathlib import Path
+
+    folder = Path(str(tmp_path)) / "stacks"
+    folder.mkdir()
+    for rank, pid in enumerate((25, 27, 31)):
+        text = stack(None, LOADS if rank == 1 else IN_CALL, pid)[1:]
+        (folder / f"rank{rank}.txt").write_text("\n".join(text) + "\n")
+    first = analyze_paths([folder], "job", knowledge).causes[0]
+    assert (first.facts["culprit_rank"], first.facts["culprit_rival"]) == (
+        1,
+        "it waits for a lock; py-spy dump --native tells it",
+    )
