@@ -263,6 +263,8 @@ def finish(
     bundle.write_rows("memory.jsonl", ({**r, "time": time_text(r["time"])} for r in collector.samples.rows))
     bundle.write_run(collector.run_record(True, status) | ({"notes": notes} if notes else {}))
     collector.tree.close()
+    for said in collector.warnings.last() if collector.warnings else ():  # of the whole log, which is written now
+        collector.say(said)
 
 
 def memory_kill(collector: Collector) -> str:
