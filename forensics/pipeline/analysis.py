@@ -157,7 +157,7 @@ def place_case(
     scans = {r.name: r.scan for r in analyses}
     runs, pids = {r.name: r.captured for r in analyses if r.captured}, {r.name: r.pids for r in analyses}
     asked = find_subject(source_table, _lanes(analyses), pids, lambda name: [line.text for line in scans[name].head], runs)
-    asked = among_incidents(asked, every, knowledge)
+    asked = among_incidents(asked, every, knowledge, {name: scan.source.modified for name, scan in scans.items()})
     attempted = {a.name: a.attempted for a in analyses}
     good = [spool(source) for source in sources.open_paths(baseline, noted.append)] if baseline else []
     return PlacedCase(analyses, clocks, kept, found, source_table, asked, noted, attempted, picture, good)
