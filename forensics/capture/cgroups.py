@@ -23,7 +23,7 @@ UNLIMITED_BYTES = 1 << 60  # cgroup v1 writes 2**63 less a page for "no limit"; 
 OOMD_ATTRIBUTES = ("user.oomd_kill", "trusted.oomd_kill")  # systemd-oomd sets one on a group that it killed (oomd-util.c)
 PIDS_REFUSAL = "cgroup: fork rejected by pids controller in "  # kernel/cgroup/pids.c
 OOM_HEAD, OOM_GROUP, OOM_KILL = " invoked oom-killer: ", ",oom_memcg=", "illed process "  # the same: mm/oom_kill.c
-MAX_REPORT_LINES = 3000  # with a table of 2,000 processes
+MAX_OOM_REPORT_LINES = 3000  # with a table of 2,000 processes
 HOST_NAMESPACE = "cgroup:[4026531835]"  # include/linux/proc_ns.h: PROC_CGROUP_INIT_INO
 
 
@@ -201,7 +201,7 @@ class Groups:
         report: list[str] = []
         reaped = "nothing"
         for line in lines:
-            if OOM_HEAD in line or len(report) == MAX_REPORT_LINES:
+            if OOM_HEAD in line or len(report) == MAX_OOM_REPORT_LINES:
                 kept, report = kept + report, []
             if report or OOM_HEAD in line:
                 report.append(line)

@@ -33,8 +33,8 @@ class Subject(Struct, frozen=True, dict=True):  # a folder of thousands of logs 
     by name. `hosts`: those that its own lines name. `earlier`: the runs of the same program before it, in order. `other_runs`:
     names of the sources that other runs wrote. `beside`: the last run of each job that is no attempt of this one, in order, with
     the runs before it. `captured`: what captures say of its runs, one for each node of a job. `crowded`: hosts' logs tell of
-    deaths or full groups in several incidents, and its own logs have no time that could tie it to one of them. `written`: when its
-    own logs were written last, by their files, where it is crowded.
+    deaths or full groups in several incidents, and its own logs have no time that could tie it to one of them. `written`: when
+    its own logs were written last, by their files, where it is crowded.
     """
 
     own: frozenset[str]
@@ -137,7 +137,10 @@ def find_subject(
 
 
 def among_incidents(
-    subject: Subject, incidents: Iterable[Incident], database: Database, written: Mapping[str, datetime | None] = MappingProxyType({})
+    subject: Subject,
+    incidents: Iterable[Incident],
+    database: Database,
+    written: Mapping[str, datetime | None] = MappingProxyType({}),
 ) -> Subject:
     """`subject` with what the incidents of hosts around it mean for its evidence. `written`: the times of files, by source."""
     if subject.machine or subject.end is not None:

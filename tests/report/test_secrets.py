@@ -54,7 +54,7 @@ def test_the_seeds_have_forty_kinds_of_secrets() -> None:
 
 
 def test_what_stands_behind_a_quoted_secret_stays() -> None:
-    after = " at a.py:10, so that b.py:4 does not stop with `raise ValueError(\"bad token\")`"
+    after = ' at a.py:10, so that b.py:4 does not stop with `raise ValueError("bad token")`'
     for shown in ('`login("u", password="Sommer2026!")`', '`login("u", password="Somm…`', "password = 'Sommer2026!',"):
         assert mask_text(shown + after).endswith(after)
         assert "Somm" not in mask_text(shown + after)
