@@ -157,7 +157,9 @@ def _whose(head: ParsedLine, frames: list[str], below: list[ParsedLine]) -> dict
 
 def _own_sentence(rows: list[ParsedLine]) -> dict[str, Value]:
     """Does a statement of the program itself, and of no library, raise it?"""
-    innermost = next(reversed(_frames([r.message for r in rows])), None)
+    messages = [r.message for r in rows]
+    behind = (_frames(messages[i : i + 1 + FRAME_CODE_ROWS]) for i in reversed(range(len(messages))))
+    innermost = next((frames[0] for frames in behind if frames), None)
     raises = innermost and PATTERNS.raising_statement.match(innermost.code) and not is_library_file(innermost.file)
     return {OWN_SENTENCE: 1} if raises else {}
 
