@@ -66,7 +66,8 @@ def _in_order(owned: Sequence[OwnedObservation], cause: str, database: Database)
         warns = bool(e.proofs) and is_python_warning(e.proofs[0].text)  # it was printed, and the program went on
         least, late = (_is_code(e), warns, WEIGHT_ORDER[e.weight]), (e.time is None, e.source, e.line)
         echo = any(quotes(e, first) for first in quotable if first.weight == e.weight)
-        return *least, over, status_alone or echo, 0 if unfolds else -len(e.fields), *late
+        unseen = e.fields.get("culprit_kind") == "no_dump"  # other ranks wait for it: a line of its death tells more
+        return *least, over, status_alone or echo or unseen, 0 if unfolds else -len(e.fields), *late
 
     return [o.observation for o in sorted(found, key=rank)]
 

@@ -34,7 +34,7 @@ from forensics.model import (
 from forensics.model.answers import OUTCOME_LINE, line_by_words
 from forensics.model.verdicts import Candidate, Diagnosis
 from forensics.readers.base import EVENT_TITLE, nothing_near
-from forensics.readers.lanes.line_classes import is_low_severity, trouble_test
+from forensics.readers.lanes.line_classes import failure_test, is_low_severity
 from forensics.readers.near_lines import is_by_kernel, uptime_s
 from forensics.readers.platforms.places import caused_by, tasks_of_srun
 from forensics.readers.python.failing_code import advised_code, failing_code, library_code, raised_in_worker, started_script
@@ -120,14 +120,15 @@ def open_questions(
     """The questions that the logs leave open, most important first; empty if a good end is shown."""
     first = diagnosis.candidates[0]
     if diagnosis.verdict == "no_crash" and diagnosis.outcome.lines and diagnosis.outcome.state in ("cut_off", "unknown"):
-        return questions_of_open_end(context)
+        taught = fitting_questions(UNPROVEN[:1], line_to_teach(found[0].evidence, failure_test(database)), context.environment)
+        return (*questions_of_open_end(context), *taught)
     if diagnosis.verdict == "no_crash" or first.cause not in database.causes:
         return ()
     shown = found[0]
     facts = dict(shown.facts) | _reason_place(shown.facts, shown.evidence) | _around_evidence(shown.facts, shown.evidence, around)
     asked = database.causes[first.cause].missing
     if not first.owned:
-        asked, facts = (*UNPROVEN, *asked), facts | line_to_teach(shown.evidence, trouble_test(database))
+        asked, facts = (*UNPROVEN, *asked), facts | line_to_teach(shown.evidence, failure_test(database))
     elif all(o.owner == "unknown" for o in first.owned) and "process_death" in database.causes[first.cause].traits:
         asked = (*UNLINKED, *asked)
     return fitting_questions(asked, case_facts(facts, context), context.environment)

@@ -248,8 +248,7 @@ def finish(
     else:
         log.close(lines)
         bundle.write_rows("job.times", ([at, round(moment, 3)] for at, moment in log.times()))
-    kernel = [line for line in collector.kernel.finish() if not collector.groups.is_refusal_of_others(line)]
-    if kernel:
+    if kernel := collector.groups.without_others(collector.kernel.finish()):
         bundle.write("kernel.log", "".join(line + "\n" for line in kernel))
     if collector.kernel.method:
         collector.unavailable = [c for c in collector.unavailable if c["what"] != "the kernel's log"]
@@ -263,6 +262,8 @@ def finish(
     bundle.write_rows("memory.jsonl", ({**r, "time": time_text(r["time"])} for r in collector.samples.rows))
     bundle.write_run(collector.run_record(True, status) | ({"notes": notes} if notes else {}))
     collector.tree.close()
+    for said in collector.warnings.last() if collector.warnings else ():  # of the whole log, which is written now
+        collector.say(said)
 
 
 def memory_kill(collector: Collector) -> str:

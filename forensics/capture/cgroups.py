@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 UNLIMITED_BYTES = 1 << 60  # cgroup v1 writes 2**63 less a page for "no limit"; no machine has as much memory as this
 OOMD_ATTRIBUTES = ("user.oomd_kill", "trusted.oomd_kill")  # systemd-oomd sets one on a group that it killed (oomd-util.c)
 PIDS_REFUSAL = "cgroup: fork rejected by pids controller in "  # kernel/cgroup/pids.c
+OOM_HEAD, OOM_GROUP, OOM_KILL = " invoked oom-killer: ", ",oom_memcg=", "illed process "  # the same: mm/oom_kill.c
+MAX_OOM_REPORT_LINES = 3000  # with a table of 2,000 processes
 HOST_NAMESPACE = "cgroup:[4026531835]"  # include/linux/proc_ns.h: PROC_CGROUP_INIT_INO
 
 
@@ -187,16 +189,38 @@ class Groups:
         for group in self.seen.values():
             group.update()
 
-    def is_refusal_of_others(self, line: str) -> bool:
-        """Does a line of the kernel's log tell that a group in which no process of the job was reached its limit of processes?
+    def without_others(self, lines: Iterable[str]) -> list[str]:
+        """`lines` of the kernel's log without what concerns groups in which no process of the job was: a limit of processes that
+        one reached, a report of a kill for memory in one.
 
-        False inside a container, whose paths are not those that the kernel names.
+        All stay inside a container, whose paths are not those that the kernel names.
         """
-        group = line.partition(PIDS_REFUSAL)[2].strip()
-        if not group or _namespace() != HOST_NAMESPACE:
-            return False
-        own = {path for text in self.of_process if (path := _path(text, 1, "pids") or _path(text, 2))}
-        return bool(own) and not any(_is_below(path, group) or (path != "/" and _is_below(group, path)) for path in own)
+        if _namespace() != HOST_NAMESPACE:
+            return [*lines]
+        kept: list[str] = []
+        report: list[str] = []
+        reaped = "nothing"
+        for line in lines:
+            if OOM_HEAD in line or len(report) == MAX_OOM_REPORT_LINES:
+                kept, report = kept + report, []
+            if report or OOM_HEAD in line:
+                report.append(line)
+            elif reaped not in line and not self._is_of_others(line.partition(PIDS_REFUSAL)[2].strip(), "pids"):
+                kept.append(line)
+            if report and OOM_KILL in line:
+                group = next((x.partition(OOM_GROUP)[2].partition(",")[0] for x in report if OOM_GROUP in x), "")
+                if self._is_of_others(group, "memory"):
+                    reaped = f"oom_reaper: reaped process {line.partition(OOM_KILL)[2].partition(' ')[0]} "
+                else:
+                    kept, reaped = kept + report, "nothing"
+                report = []
+        return kept + report
+
+    def _is_of_others(self, group: str, controller: str) -> bool:
+        """Is it known that no process of the job was in `group`, above it or below it?"""
+        own = {path for text in self.of_process if (path := _path(text, 1, controller) or _path(text, 2))}
+        near = (_is_below(path, group) or (path != "/" and _is_below(group, path)) for path in own)
+        return bool(group and own) and not any(near)
 
     def fullest(self) -> tuple[int, int, int] | None:
         """Usage, limit and pages of files, in bytes, of the group that is nearest to its limit; None if no group has a limit."""

@@ -225,8 +225,6 @@ class Collector:
         self._stop.set()
         os.write(self._wake[1], b"x")
         self._thread.join(15)
-        if self.warnings:
-            self.warnings.close()
         for work in (self._look, self._final, self._last_silence):
             self._call_or_note(work)
 

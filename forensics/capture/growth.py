@@ -135,6 +135,7 @@ def _listed(folder: str, left_out: str) -> Iterator[tuple[str, State]]:
 
 IN_BACKGROUND = '"$@" &'  # for a shell: its arguments as a command
 MAX_SAID_BYTES = 4096  # at one look: a few lines
+LAST_LOOK_S = 3.0  # chosen by hand: of a run that just began the process is still starting; a fault of it holds nobody longer
 
 
 class EarlyWarnings:
@@ -142,31 +143,42 @@ class EarlyWarnings:
 
     def __init__(self, files: Iterable[tuple[str, int]]) -> None:
         self._reads, writes = os.pipe()
-        command = [sys.executable, "-P", "-m", "forensics.series.live", json.dumps(list(files))]
+        over, self._over = os.pipe()
+        command = [sys.executable, "-P", "-m", "forensics.series.live", json.dumps(list(files)), str(over)]
         try:
             # Safe: before orphans are adopted; it starts the process and ends at once, and is reaped here.
             subprocess.run(
                 ["/bin/sh", "-c", IN_BACKGROUND, "sh", *command],
                 stdin=subprocess.DEVNULL, stdout=writes, stderr=subprocess.DEVNULL, start_new_session=True, check=False,
+                pass_fds=(over,),
             )  # fmt: skip
         finally:
             os.close(writes)
+            os.close(over)
 
-    def said(self) -> list[str]:
+    def said(self, wait_s: float = 0) -> list[str]:
         """The lines that it said since the last call."""
-        if self._reads < 0 or not proc.readable(self._reads, 0):
+        if self._reads < 0 or not proc.readable(self._reads, wait_s):
             return []
         data = os.read(self._reads, MAX_SAID_BYTES)
         if not data:
             self.close()
         return data.decode("utf-8", "replace").splitlines()
 
+    def last(self) -> Iterator[str]:
+        """What it says when it looks once more, as the run is over; then it ends."""
+        os.close(self._over)
+        self._over, until = -1, time.monotonic() + LAST_LOOK_S
+        while self._reads >= 0 and (left_s := until - time.monotonic()) > 0:
+            yield from self.said(left_s)
+        self.close()
+
     def close(self) -> None:
         """End it."""
-        if self._reads >= 0:
+        for fd in {self._reads, self._over} - {-1}:
             with contextlib.suppress(OSError):
-                os.close(self._reads)
-            self._reads = -1
+                os.close(fd)
+        self._reads = self._over = -1
 
 
 STACKS_BEFORE_LIMIT_S = 45.0  # chosen by hand: stacks are taken so long before a known time limit

@@ -295,7 +295,7 @@ class JobSupervisor:
         self.streams.drain(DRAIN_S)
         self.collector.refresh()
         killed = memory_kill(self.collector) if status == 0 else ""
-        if status == 0 and not killed and self.options.keep == "crash" and not self.options.remember:
+        if status == 0 and not killed and self.options.keep == "crash" and not (self.options.remember or self.options.warn):
             self._finish("", False)  # nobody waits for what nobody will read
         time.sleep(GRACE_KERNEL_S)
         self.collector.stop()

@@ -1,4 +1,4 @@
-"""`forensics batch FOLDER`: one report for each sub-folder, in order of name."""
+"""`forensics batch FOLDER`: one report for each sub-folder, or for the files of each run, in order of name."""
 
 import os
 import shlex
@@ -12,7 +12,7 @@ import typer
 from forensics.cli.common import FORMAT_NAMES, OutputPath, Remember, Selection, Signatures, with_options
 from forensics.cli.output import OutputOptions, check_format, parse_filter, rendered, rendered_together, save, say, write
 from forensics.cli.progress import counted
-from forensics.core.errors import SourceError, UsageError
+from forensics.core.errors import UsageError
 from forensics.core.text import with_noun
 from forensics.history.remember import remembered
 
@@ -38,13 +38,15 @@ INDEXED = ("html", "markdown")  # an index of the cases, instead of one report a
 
 @with_options(*BATCH_OPTIONS, form=(BatchFormat, ""), output=(OutputPath, None))
 def batch(
-    folder: Annotated[Path, typer.Argument(help="Each sub-folder is a case; files directly in it are ignored.")],
+    folder: Annotated[
+        Path, typer.Argument(help="Each sub-folder is a case; without sub-folders each file, with those of the same run.")
+    ],
     telling: OutputOptions,
     chosen: Selection,
     signatures: Signatures = None,
     remember: Remember = None,
 ) -> None:
-    """Analyse each sub-folder of FOLDER as a case of its own.
+    """Analyse each sub-folder of FOLDER as a case of its own; where it has none, each log.
 
     \b
     Examples:
@@ -55,8 +57,8 @@ def batch(
       forensics batch ./incidents -f markdown -o incidents.md  # a table
 
     \b
-    Cases are in order of their names. A folder in which nothing can be read still gets a report. With --redact each report has
-    its own stand-ins.
+    Cases are in order of their names. A folder in which nothing can be read still gets a report. Output and errors, ranks and
+    rotated parts of one name are one case: train.out, train.err, train.out.1. With --redact each report has its own stand-ins.
     """
     in_table = sys.stdout.isatty() and telling.output is None
     telling = telling._replace(form=telling.form or (TABLE_FORM if in_table else "jsonl"))
@@ -76,10 +78,6 @@ def _check(folder: Path, form: str, output: Path | None, tracker: str) -> None:
         raise UsageError("this is a file", str(folder), advice)
     if not folder.is_dir():
         raise UsageError("no such folder", str(folder))
-    if not any(p.is_dir() for p in folder.iterdir()):
-        place = shlex.quote(str(folder))
-        advice = f"if it is one case: forensics analyze {place}; if each file is one: forensics fleet {place} --group file"
-        raise SourceError("no sub-folders, so no cases", str(folder), advice)
 
 
 def _run(folder: Path, telling: OutputOptions, signatures: Sequence[Path], event_filter: "Filter", remember: bool | None) -> bool:
@@ -89,7 +87,7 @@ def _run(folder: Path, telling: OutputOptions, signatures: Sequence[Path], event
 
     found = pipeline.analyze_folders(folder, pipeline.database(signatures), event_filter)
     if telling.form in (TABLE_FORM, *INDEXED) or not sys.stdout.isatty():
-        found = counted("cases", found, sum(p.is_dir() for p in folder.iterdir()))
+        found = counted("cases", found, len(pipeline.cases_of(folder)))
     asked = _asked(found, event_filter) if str(event_filter) else found
     reports = (remembered(report, remember, folder / report.case) for report in asked)
     if telling.form in INDEXED:

@@ -184,7 +184,7 @@ def trend(
     \b
     Examples:
       forensics history trend --by node
-      forensics history trend -f html -o history.html      the whole page: causes, nodes, lemons, cost
+      forensics history trend -f html -o history.html    # the whole page: causes, nodes, lemons, cost
     """
     store = _store(history)  # first: what is imported below needs its packages
     from forensics.history.page import page

@@ -33,7 +33,8 @@ class Subject(Struct, frozen=True, dict=True):  # a folder of thousands of logs 
     by name. `hosts`: those that its own lines name. `earlier`: the runs of the same program before it, in order. `other_runs`:
     names of the sources that other runs wrote. `beside`: the last run of each job that is no attempt of this one, in order, with
     the runs before it. `captured`: what captures say of its runs, one for each node of a job. `crowded`: hosts' logs tell of
-    deaths in several incidents, and its own logs have no time that could tie it to one of them.
+    deaths or full groups in several incidents, and its own logs have no time that could tie it to one of them. `written`: when
+    its own logs were written last, by their files, where it is crowded.
     """
 
     own: frozenset[str]
@@ -48,6 +49,7 @@ class Subject(Struct, frozen=True, dict=True):  # a folder of thousands of logs 
     captured: tuple[CapturedRun, ...] = ()
     beside: tuple["Subject", ...] = ()
     crowded: bool = False
+    written: datetime | None = None
 
     @property
     def named(self) -> list[FileNameIds]:
@@ -134,16 +136,23 @@ def find_subject(
     return replace(found[-1], beside=tuple(found[:-1]))
 
 
-def among_incidents(subject: Subject, incidents: Iterable[Incident], database: Database) -> Subject:
-    """`subject` with what the incidents of hosts around it mean for its evidence."""
+def among_incidents(
+    subject: Subject,
+    incidents: Iterable[Incident],
+    database: Database,
+    written: Mapping[str, datetime | None] = MappingProxyType({}),
+) -> Subject:
+    """`subject` with what the incidents of hosts around it mean for its evidence. `written`: the times of files, by source."""
     if subject.machine or subject.end is not None:
         return subject
-    deadly = [
-        i
-        for i in incidents
-        if any(e.source not in subject.own and database.has_trait(e.cause, "process_death") for e in i.events)
-    ]
-    return replace(subject, crowded=len(deadly) > 1)
+    deadly = [i for i in incidents if any(e.source not in subject.own and is_of_one(e, database) for e in i.events)]
+    moments = (moment for name in subject.own if (moment := written.get(name)))
+    return replace(subject, crowded=len(deadly) > 1, written=max(moments, default=None))
+
+
+def is_of_one(event: Observation, database: Database) -> bool:
+    """Does it concern one process or one group of those of a host, and nobody else?"""
+    return "cgroup" in event.fields or database.has_trait(event.cause, "process_death")
 
 
 def _is_of_scheduler(name: str, lanes: Sequence[Lane]) -> bool:

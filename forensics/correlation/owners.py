@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
-from forensics.correlation.asked_subject import OWN_KINDS, Subject
+from forensics.correlation.asked_subject import OWN_KINDS, Subject, is_of_one
 from forensics.correlation.incident_grouping import MIN_COMPARABLE_PID, MIN_SILENCE
 from forensics.database import HEALTHY, Database
 from forensics.line_formats.cgroup_paths import CgroupOwner, cgroup_owner
@@ -122,8 +122,8 @@ def _owner(
     group = str(o.fields.get("cgroup", ""))
     if subject.captured and all(run.is_elsewhere(group) for run in subject.captured):
         return "others", f"no process of the job was in the memory group {group}"
-    if subject.crowded and death:
-        return "others", "one of several deaths in the hosts' logs, and nothing ties it to the job"
+    if subject.crowded and is_of_one(o, database):
+        return _by_file(o, subject)
     return _by_time(o, subject, before)
 
 
@@ -179,6 +179,17 @@ def _by_time(o: Observation, subject: Subject, before: float | None) -> tuple[Ow
     if gap is None:
         return "unknown", "given beside it"
     return "unknown", f"time, {gap:.1f} s before its last line" if gap >= 0 else f"time, {-gap:.1f} s behind its last line"
+
+
+def _by_file(o: Observation, subject: Subject) -> tuple[Owner, str]:
+    """By the time at which the file of the subject's log was written last: a copy's is another one, but never by chance this."""
+    if o.time and subject.written:
+        is_naive = o.stamp and o.stamp.wall and o.stamp.wall.tzinfo is None  # then it may show the time of this machine
+        times = (o.time, o.time.replace(tzinfo=None).astimezone()) if is_naive else (o.time,)
+        gap = min(abs((subject.written - time).total_seconds()) for time in times)
+        if gap <= MAX_STAMP_DELAY_S + (o.uncertainty_s or 0.0):
+            return "unknown", f"time, {gap:.1f} s from the moment at which the file of its log was written last"
+    return "others", "one of several in the hosts' logs, and nothing ties it to the job"
 
 
 def _may_be_zone(gap: float) -> bool:

@@ -12,6 +12,8 @@ alike, and none began before the one before it had ended.
 slurm-4711.out 10:00 to 10:20, slurm-4712.out 10:10 to 11:00                      -> two jobs
 slurm-4711.out "starting train.py", slurm-4712.out "starting train.py", later     -> two attempts of one job
 slurm-4711.out "starting train.py", slurm-4712.out "reading the genomes"          -> two jobs
+
+Of a folder whose files nobody sorted, each run is a case: files_by_run().
 """
 
 import re
@@ -32,6 +34,7 @@ DAY_IN_NAME = re.compile(
     r"(?<!\d)(?:19|20)\d\d-?[01]\d-?[0-3]\d(?![\d_T]|-\d)"
 )  # a date without a time names one part of a longer log
 MAX_PID = 1 << 22  # of Linux; a greater number in a name is a job's, or the second or minute of its start
+RANK_IN_NAME = re.compile(r"(?i)(?:^|[._-])(?:local|global)?[._-]?rank[._-]?\d+")
 ARRAY_TASK = re.compile(r"(?<=#)_\d{1,7}(?=[.]|$)")  # or a rank, behind the number of a job
 HEAD_ROWS = 3  # a program prints its first lines again when it is started again
 MIN_HEAD_WORDS = 2  # a shorter row (`[`, `{`, `loading`) may begin any log
@@ -73,6 +76,17 @@ def _is_default(name: str) -> bool:
 
 def _last_time(run: Iterable[str], known: Mapping[str, SourceSummary]) -> datetime | None:
     return max((t for name in run if (t := known[name].last_time)), default=None)
+
+
+def files_by_run(names: Iterable[str]) -> list[list[str]]:
+    """File names of one folder, those of one run together, in order: its output and its errors, its ranks, rotated parts, its
+    program."""
+    runs: dict[str, list[str]] = defaultdict(list)
+    for name in sorted(names):
+        runs[RANK_IN_NAME.sub("#", splitext(ROTATED_SUFFIX.sub("", name.removesuffix(".gz").removesuffix(".xz")))[0])].append(
+            name
+        )
+    return [*runs.values()]
 
 
 def separate_runs(own: Sequence[SourceSummary], head: Head) -> list[Run]:

@@ -10,6 +10,7 @@ from forensics.pipeline.analysis import (
     analyze,
     analyze_folders,
     analyze_paths,
+    cases_of,
     compare_runs,
     database,
     decision_input,

@@ -16,8 +16,17 @@ from forensics.advice.set_back import set_back_first
 from forensics.config import config
 from forensics.core import limits
 from forensics.core.errors import SourceError
-from forensics.correlation.asked_subject import Subject, among_incidents, find_subject, last_that, part_by_job, subject_of
+from forensics.correlation.asked_subject import (
+    OWN_KINDS,
+    Subject,
+    among_incidents,
+    find_subject,
+    last_that,
+    part_by_job,
+    subject_of,
+)
 from forensics.correlation.owners import assign_owners
+from forensics.correlation.runs import files_by_run
 from forensics.correlation.stream import spool
 from forensics.database import HEALTHY, Database, load
 from forensics.decision.decide import MIN_LISTED_PROBABILITY, DecisionInput, decide
@@ -62,7 +71,7 @@ from forensics.pipeline.source_analysis import PROGRAM, SourceAnalysis, analyze_
 from forensics.pipeline.teardown import ignored_lines
 from forensics.readers import templates
 from forensics.readers.settings.attempts import SPEED, AttemptFacts
-from forensics.sources.programs import is_page
+from forensics.sources.programs import is_no_log, is_page
 from forensics.sources.renumber import renumbered_lane
 from forensics.version import VERSION
 
@@ -97,15 +106,30 @@ def analyze_paths(
     return analyze(given, case, knowledge, noted, workers, baseline=baseline, event_filter=event_filter)
 
 
+def cases_of(folder: Path) -> list[list[Path]]:
+    """The cases in `folder`, each by its paths: its sub-folders, else the files of each run."""
+    found = sorted(p for p in folder.iterdir() if not p.name.startswith("."))
+    if folders := [[p] for p in found if p.is_dir()]:
+        return folders
+    runs = files_by_run(p.name for p in found)
+    return [[folder / name for name in names] for names in runs if not all(map(is_no_log, names))]
+
+
 def analyze_folders(
     folder: Path, knowledge: Database, event_filter: correlation.Filter = correlation.EVERYTHING
 ) -> Iterator[Report]:
-    """A Report for each sub-folder of `folder`, in order of name; one in which nothing can be read gets a report that says so."""
-    for case in sorted(p for p in folder.iterdir() if p.is_dir()):
+    """A Report for each case of `folder`, in order of name; a sub-folder in which nothing can be read has one that says so."""
+    told = 0
+    for paths in cases_of(folder):
         try:
-            yield analyze_paths([case], case.name, knowledge, event_filter=event_filter, within=folder)
+            yield analyze_paths(paths, paths[0].name, knowledge, event_filter=event_filter, within=folder)
         except SourceError as error:
-            yield analyze([], case.name, knowledge, [Warning("unreadable", str(error), case.name)])
+            if not paths[0].is_dir():
+                continue
+            yield analyze([], paths[0].name, knowledge, [Warning("unreadable", str(error), paths[0].name)])
+        told += 1
+    if not told:
+        raise SourceError("no log in it, so no cases", str(folder))
 
 
 MAX_NAMED_PROGRAMS = 3  # chosen by hand: in a message of one line
@@ -156,7 +180,7 @@ def place_case(
     scans = {r.name: r.scan for r in analyses}
     runs, pids = {r.name: r.captured for r in analyses if r.captured}, {r.name: r.pids for r in analyses}
     asked = find_subject(source_table, _lanes(analyses), pids, lambda name: [line.text for line in scans[name].head], runs)
-    asked = among_incidents(asked, every, knowledge)
+    asked = among_incidents(asked, every, knowledge, {name: scan.source.modified for name, scan in scans.items()})
     attempted = {a.name: a.attempted for a in analyses}
     good = [spool(source) for source in sources.open_paths(baseline, noted.append)] if baseline else []
     return PlacedCase(analyses, clocks, kept, found, source_table, asked, noted, attempted, picture, good)
@@ -272,13 +296,19 @@ def _unread_end(seen: PlacedCase) -> str | None:
 
 
 def _surroundings(decided: Diagnosis, seen: PlacedCase, knowledge: Database) -> JobContext:
-    """Where and how the job ran; empty if there is nothing to advise."""
-    scans = [] if decided.verdict == "no_crash" else [r.scan for r in seen.analyses]
+    """Where and how the job ran, without what logs of jobs beside it tell; empty if there is nothing to advise."""
+    others = {name for job in seen.asked.beside for run in (job, *job.earlier) for name in run.own}
+    scans = [] if decided.verdict == "no_crash" else [r.scan for r in seen.analyses if r.name not in others]
     drawn = [curve for r in seen.analyses for curve in r.curves]
     foreign = advice.lines_of_other_deaths(decided, knowledge)
     own = [o for o in seen.kept if o.source in seen.asked.own]
     look = partial(job_context, scans, drawn, seen.attempted, foreign, own)
-    return call_or_warn(look, JobContext(), "where it ran", None, seen.noted.append)
+    found = call_or_warn(look, JobContext(), "where it ran", None, seen.noted.append)
+    told = next((o.observation.source for o in decided.candidates[0].owned), "")
+    if not any(lane.digest.progress_count for lane in seen.asked.lanes.get(told, ()) if lane.kind in OWN_KINDS):
+        return found
+    runs = {told}.union(*(run.own for run in seen.asked.earlier))  # a training's own log tells what it saved itself
+    return replace(found, saved=tuple(saved for saved in found.saved if saved.source in runs))
 
 
 def _decided(

@@ -118,7 +118,8 @@ def location(report: Report) -> str:
     if is_guess(report):  # a line that shows the end names a place; nothing else is known
         return first.where
     own = _own_rank(report)
-    felt = {rank for f in (first, *symptoms(report)) for rank in f.ranks} - {own}
+    waiting = report.ranks.odd[0].waiting if report.ranks and report.ranks.odd and odd_rank(report) else ()
+    felt = {*waiting, *(rank for f in (first, *symptoms(report)) for rank in f.ranks)} - {own}
     if own is None and len(felt) == 1 and "rank" not in first.where and not _only_waited(report):  # it happened to this one
         return ", ".join(filter(None, (f"rank {felt.pop()}", first.where)))
     if first.where.startswith("ranks "):  # it names them

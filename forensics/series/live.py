@@ -1,6 +1,6 @@
 """Read a run's losses while it prints them: one line when they stop being numbers, one when they diverge.
 
-    python -m forensics.series.live '[["/runs/x/job.log", 0]]'   ->   loss: NaN or infinite since step 20, 0.31 before
+    python -m forensics.series.live '[["/runs/x/job.log", 0]]' 3   ->   loss: NaN or infinite since step 20, 0.31 before
 
 The numbers are found by the readers, and judged by the rules, of the report. A look costs the same however long the run is: of
 its lines with numbers an even sample is kept. The process has the lowest priority, rests many times as long as it works, and
@@ -130,33 +130,37 @@ class _Growing:
     def __init__(self, path: str, at: int) -> None:
         self.path, self.at, self.numbers = Path(path), at, LiveNumbers()
 
-    def look(self) -> list[str]:
-        """The warnings on what was written since the last look."""
+    def look(self, is_last: bool = False) -> list[str]:
+        """The warnings on what was written since the last look. `is_last`: what is written is whole."""
         with contextlib.suppress(OSError), self.path.open("rb") as file:
             size = file.seek(0, os.SEEK_END)
             self.at = max(self.at if self.at <= size else 0, size - MAX_LIVE_BYTES)
             file.seek(self.at)
             data = file.read(MAX_LIVE_BYTES)
             self.at += len(data)
-            if self.numbers.take(data):
+            if self.numbers.take(data + b"\n" * is_last):
                 return self.numbers.warnings()
         return []
 
 
 def main() -> None:
-    """Look at the files that the argument names, [[path, first byte], ...], until nobody reads the output."""
+    """Look at the files that the first argument names, [[path, first byte], ...], until nobody reads the output; once more when
+    the other end of the pipe that the second argument numbers is closed: the run is over."""
     os.nice(19)
     files = [_Growing(path, at) for path, at in json.loads(sys.argv[1])]
     told: set[str] = set()
-    readers = select.poll()
-    readers.register(1, 0)  # an error alone is reported: the other end is closed
+    ends = select.poll()
+    ends.register(1, 0)  # an error alone is reported: the other end is closed
+    ends.register(int(sys.argv[2]), 0)
     rest_s = LIVE_LOOK_S
-    while not readers.poll(int(rest_s * 1000)):
+    while 1 not in (ended := [fd for fd, _ in ends.poll(int(rest_s * 1000))]):
         began = time.process_time()
         for one in files:
             one.numbers.told = told  # of one run, whatever file it writes to
-            for line in one.look():
+            for line in one.look(bool(ended)):
                 os.write(1, line.encode() + b"\n")
+        if ended:
+            return
         rest_s = max(LIVE_LOOK_S, REST_FACTOR * (time.process_time() - began))
 
 

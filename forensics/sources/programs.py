@@ -41,6 +41,11 @@ def is_program(source: Source) -> bool:
     return _parses(lines) if name.endswith(".py") else bool(lines) and lines[0].startswith("#!")
 
 
+def is_no_log(name: str) -> bool:
+    """Is it by its name a page, a program or a configuration? A notebook has output, and programs log in JSON."""
+    return is_page(name) or (holds_code(name) and not name.lower().endswith((".ipynb", ".json")))
+
+
 def is_page(name: str) -> bool:
     """Is it by its name a page, a list of packages, a configuration or a source file of a project?"""
     own = PurePath(name).name.lower()

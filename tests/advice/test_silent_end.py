@@ -41,7 +41,15 @@ def test_a_line_of_the_program_is_the_one_to_read_and_a_kill_is_ruled_out(tmp_pa
     assert "giving up" in report.causes[0].evidence[0].text or any("giving up" in m.text for m in report.unusual)
     killed = next(p for p in report.possible if "host_memory.oom_global" in p.causes)
     assert (killed.line, killed.why) == (6, "it ended with the exit status 7")
-    assert report.missing == ()
+    assert [q.command.partition(" FAMILY")[0] for q in report.missing] == ["forensics signatures new"]
+
+
+@pytest.mark.parametrize(("last", "is_taught"), [("ZB-0042 stripe 7 vanished, giving up", True), ("stripe 8 read", False)])
+def test_a_log_without_an_end_offers_to_teach_a_line_that_tells_of_a_failure(last: str, is_taught: bool, tmp_path: Path) -> None:
+    log = tmp_path / "zebra.log"
+    log.write_text(f"2026-11-20 10:00:00 zebrad[412]: starting\n2026-11-20 10:05:10 zebrad[412]: {last}\n")
+    for form in ("text", "html", "markdown"):
+        assert (f"signatures new FAMILY.CAUSE {log}:2" in render(analyze(log), form)) == is_taught
 
 
 @pytest.mark.parametrize("form", ["markdown", "html", "brief", "issue", "github", "csv", "sarif"])

@@ -21,6 +21,7 @@ from tests.capture.test_bundle import SCHEMA
 from tests.commandline import in_text
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+OOM = Path(__file__).parents[2] / "sample_logs" / "oom_cgroup_python"
 SHOWN = "JobId=815 JobName=train\n   JobState=RUNNING Reason=None\n   StdOut={log} StdErr={log}\n"
 
 
@@ -131,15 +132,19 @@ def test_a_bundle_that_cannot_be_written_is_one_line(running: subprocess.Popen[b
     assert done.stderr == f"forensics: {tmp_path}/file/b: the bundle could not be written (Not a directory)\n"
 
 
-def test_a_limit_of_processes_is_told_only_of_the_groups_of_the_job(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_kernel_tells_of_groups_of_others_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     groups = cgroups.Groups()
     groups.of_process = {"8:pids:/jobs/one/step\n4:memory:/mem/x\n0::/\n": "/mem/x"}
-    said = f"2026-11-29T11:51:36,1+00:00 {cgroups.PIDS_REFUSAL}"
     monkeypatch.setattr(cgroups, "_namespace", lambda: cgroups.HOST_NAMESPACE)
-    others = {path: groups.is_refusal_of_others(said + path) for path in ("/jobs/one", "/jobs/one/step/x", "/jobs/on", "/mem/x")}
-    assert others == {"/jobs/one": False, "/jobs/one/step/x": False, "/jobs/on": True, "/mem/x": True}
-    assert not groups.is_refusal_of_others("Memory cgroup out of memory: Killed process 12 (x) in /mem/y")
+    refused = {path: f"2026-11-29T11:51:36,1+00:00 {cgroups.PIDS_REFUSAL}{path}" for path in ("/jobs/one", "/jobs/on", "/mem/x")}
+    kill = (OOM / "dmesg.log").read_text().splitlines()
+    own = [line.replace("_memcg=/train", "_memcg=/mem/x") for line in kill]
+    assert own != kill
+    reaped = "oom_reaper: reaped process 24488 (python), now anon-rss:0kB"
+    said = [*refused.values(), "first", *kill, reaped, "last", *own, reaped]
+    assert groups.without_others(said) == [refused["/jobs/one"], "first", "last", *own, reaped]
+    assert groups.without_others(kill[:-1]) == kill[:-1]  # a report that is cut tells no group for certain
     groups.of_process = {"0::/\n": ""}  # in the group of the whole machine, which has no limit
-    assert groups.is_refusal_of_others(said + "/jobs/one")
+    assert groups.without_others([refused["/jobs/one"]]) == []
     monkeypatch.setattr(cgroups, "_namespace", lambda: "cgroup:[4026532001]")
-    assert not groups.is_refusal_of_others(said + "/docker/jobs/one")
+    assert groups.without_others(said) == said

@@ -36,6 +36,19 @@ def test_a_loss_that_is_lost_is_said_and_the_process_is_no_child_and_ends_with_w
     assert not pids[0].exists()
 
 
+@pytest.mark.seconds
+@pytest.mark.parametrize("text", [LOST, LOST.rstrip()], ids=["whole lines", "a last line that is cut"])
+def test_a_loss_that_is_lost_in_the_last_moment_is_said_when_the_run_is_over(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("forensics.capture.growth.LAST_LOOK_S", 60.0)
+    log = tmp_path / "job.log"
+    log.write_text(text.replace("nan", "1.5", 1))  # three are lost, the last one in the last line
+    warnings = EarlyWarnings([(str(log), 0)])
+    assert list(warnings.last()) == ["loss: NaN or infinite since step 6, 1.5 before"]
+    assert warnings.said() == []
+
+
 def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()

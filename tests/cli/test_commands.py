@@ -139,7 +139,7 @@ def test_a_command_without_arguments_offers_the_folder_of_its_name(tmp_path: Pat
         (("runs", "--since", "soon"), "--since takes a day, a time or a span"),
         (("runs", "-f", "yaml"), "unknown format 'yaml'"),
         (("analyze", ".", "--since", "soon"), "--since takes a time, and 'soon' is not one"),
-        (("batch", str(Path(__file__).parents[1] / "gold" / "digests")), "no sub-folders, so no cases"),
+        (("batch", str(Path(__file__).parents[2] / ".github" / "ISSUE_TEMPLATE")), "no log in it, so no cases"),
         (("signatures", "list", "--format", "yaml"), "unknown format 'yaml'"),
         (("history", "add", "/nowhere/report.json"), "no such file"),
         (("why", "/nowhere"), "no such folder"),
@@ -159,6 +159,16 @@ def test_wrong_usage_is_one_clear_line_and_exit_2(args: tuple[str, ...], told: s
 def test_a_file_or_folder_alone_is_analysed(logs: Path) -> None:
     for path in (logs, logs / "train.log"):
         assert forensics(path, "-f", "csv").stdout == forensics("analyze", path, "-f", "csv").stdout != b""
+
+
+def test_in_a_folder_without_folders_each_run_is_a_case(tmp_path: Path) -> None:
+    steps = "".join(f"step {n} loss {3 - n / 9:.2f}\n" for n in range(9))
+    files = {"bert.log": "KeyError: 'label'\n", "slurm-7.out": steps, "slurm-7.err": "KeyError: 'label'\n", "slurm-8.out": steps}
+    files |= {"run_rank0.log": steps, "run_rank1.log": "KeyError: 'label'\n", "run.log": steps, "config.yaml": "lr: 3\n"}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    told = {r["case"]: len(r["sources"]) for r in map(json.loads, forensics("batch", str(tmp_path)).stdout.splitlines())}
+    assert told == {"bert.log": 1, "run.log": 1, "run_rank0.log": 2, "slurm-7.err": 2, "slurm-8.out": 1}
 
 
 def test_batch_is_a_table_on_a_terminal_failures_first(tmp_path: Path, logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,10 @@
 """`forensics help --man` and `--markdown`: all commands and options, in a form that man and Markdown readers take; completions."""
 
+import re
+import shlex
 import shutil
 import subprocess
+from itertools import takewhile
 
 import pytest
 import typer
@@ -47,3 +50,17 @@ def test_examples_stand_on_lines_of_their_own() -> None:
     written = in_text("help", "--markdown").stdout
     assert "\\b Examples" not in written and "\\b\n" not in written
     assert "Examples: forensics" not in written
+
+
+def test_each_example_is_a_command_that_its_options_and_arguments_fit() -> None:
+    top = typer.main.get_command(build())
+    at = top.context_class(top, info_name="forensics")
+    lines = [line for c in help.commands(at) for text in c.paragraphs for line in text.splitlines()]
+    examples = [found[1] for line in lines if (found := re.search(r"(?:^  |\| |srun )(forensics \w+ .*)", line))]
+    assert len(examples) > 60
+    for words in (shlex.split(example, comments=True)[1:] for example in examples):
+        command, given = top, [*takewhile(lambda word: word not in "|<>", words)]
+        while given and given[0] in getattr(command, "commands", {}):
+            command = command.commands[given.pop(0)]  # type: ignore[attr-defined]
+        if command.name != "slurm":  # its `epilog` takes options of its own
+            command.make_context(command.name, given, parent=at)

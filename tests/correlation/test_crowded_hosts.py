@@ -1,8 +1,13 @@
 """A log without times beside a host's log with deaths of several hours: none of them is told as its own."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 
-from forensics import Report
+from msgspec.structs import replace
+
+from forensics import Report, pipeline
+from forensics.database import Database
+from tests.conftest import text_source
 
 STEPS = "".join(f"epoch 0 step {n} loss {3 - n / 400:.2f}\n" for n in range(0, 500, 100))
 KILL = (
@@ -27,3 +32,20 @@ def test_one_that_the_log_names_is_its_own_and_a_single_one_may_be(analyze: Call
     alone = analyze(train_log=STEPS, kern_log=EARLY)
     assert [r.causes[0].id for r in (named, alone)] == ["host_memory.oom_cgroup"] * 2
     assert "71822" in named.causes[0].summary
+
+
+def test_a_refused_fork_in_a_group_that_nothing_ties_to_the_log_is_not_its_own_either(analyze: Callable[..., Report]) -> None:
+    refused = "2026-11-28T09:11:01+00:00 node7 kernel: [26011.1] cgroup: fork rejected by pids controller in /jobs/other\n"
+    told = analyze(train_log=STEPS, kern_log=EARLY + refused)
+    assert told.causes[0].id == "none.healthy"
+    assert {n.line for n in told.notices if n.owner == "others"} == {1, 2}
+
+
+def test_of_several_the_one_of_the_moment_at_which_the_file_was_written_last_may_be_its_own(knowledge: Database) -> None:
+    moment = datetime(2026, 11, 28, 8, 11, 0, 200_000, UTC)  # the later kill is at 08:11:01
+    told = {}
+    for late_s in (0, 600):
+        log = replace(text_source("train.log", STEPS), modified=moment + timedelta(seconds=late_s))
+        report = pipeline.analyze([log, text_source("kern.log", EARLY + LATE)], "case", knowledge)
+        told[late_s] = report.causes[0].id, "81822" in report.causes[0].summary, report.causes[0].probability < 0.9
+    assert told == {0: ("host_memory.oom_cgroup", True, True), 600: ("none.healthy", False, True)}

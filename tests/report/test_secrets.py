@@ -53,6 +53,14 @@ def test_the_seeds_have_forty_kinds_of_secrets() -> None:
     assert len({s.kind for s in SEEDS}) >= 40
 
 
+def test_what_stands_behind_a_quoted_secret_stays() -> None:
+    after = ' at a.py:10, so that b.py:4 does not stop with `raise ValueError("bad token")`'
+    for shown in ('`login("u", password="Sommer2026!")`', '`login("u", password="Somm…`', "password = 'Sommer2026!',"):
+        assert mask_text(shown + after).endswith(after)
+        assert "Somm" not in mask_text(shown + after)
+    assert mask_text('password="one… two" then "three"') == 'password="[REDACTED:password]" then "three"'
+
+
 @pytest.mark.parametrize("seed", SEEDS, ids=lambda s: s.kind)
 def test_each_kind_is_masked(seed: Seed) -> None:
     said = mask_text(seed.line)

@@ -273,3 +273,9 @@ def line_classes(database: Database) -> LineClasses:
 def trouble_test(database: Database) -> Callable[[str], bool]:
     """The test whether a line has an error word, for callers that need no other class."""
     return line_classes(database).is_trouble
+
+
+def failure_test(database: Database) -> Callable[[str], bool]:
+    """The test whether a line has an error word, or words with which a program ends badly: `giving up`."""
+    classes = line_classes(database)
+    return lambda text: bool(classes.classify(text) & (TROUBLE | BAD_END))

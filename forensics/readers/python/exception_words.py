@@ -21,10 +21,12 @@ from forensics.data_files.named_parts import patterns_of
 from forensics.database import Database, builtin_folder
 from forensics.line_formats import unlabelled
 from forensics.model import Observation
+from forensics.readers.python.traceback import OWN_SENTENCE
 
 KIND = "exception_words"
 OF_OTHER_LANGUAGES = "uncaught"  # R and Java word them differently: `contrasts can be applied only to` is no setting
 LEAST_READING_PROBABILITY = 0.4  # below this, the likeliest of the nine causes is wrong more often than right
+LEAST_WORDS_PROBABILITY = 0.5  # chosen by hand: of words without the class, more likely than all other causes together
 SURE_READING_PROBABILITY = 0.8  # from here on 88 of 100 are right: the words then prove as much as the exception itself
 LEAST_WORDS_KNOWN = 2  # chosen by hand: one word alone says too little
 MAX_EXCEPTION_CHARS = 300  # chosen by hand: after so much text, a message usually lists values
@@ -68,7 +70,8 @@ def read_exceptions(events: Sequence[Observation], database: Database) -> list[O
             continue
         if event.kind == OF_OTHER_LANGUAGES:
             continue
-        reading = read_message(str(event.fields.get("exc_type", "")), str(event.fields.get("exc_message", "")))
+        exception, message = str(event.fields.get("exc_type", "")), str(event.fields.get("exc_message", ""))
+        reading = read_message(exception, message, OWN_SENTENCE in event.fields)
         if reading and reading.cause != event.cause and reading.probability >= LEAST_READING_PROBABILITY:
             found.append(_observation(event, reading))
     return found
@@ -79,13 +82,21 @@ def is_half_sure(event: Observation) -> bool:
     return event.kind == KIND and event.fields.get("words_probability", 1.0) < SURE_READING_PROBABILITY  # type: ignore[operator]
 
 
-def read_message(exception: str, message: str) -> Reading | None:
-    """The cause that the words of a message name; None if too few words are known, or if the exception's class says enough."""
+def read_message(exception: str, message: str, of_program: bool = False) -> Reading | None:
+    """The cause that the words of a message name; None if too few words are known, or if the exception's class says enough.
+
+    `of_program`: the program itself raises it. What its class mostly means was learned of libraries, so its words must tell
+    the cause without that.
+    """
     causes, weights = _weights()
     known = {stem: word for stem, word in stems_of(exception, message).items() if stem in weights}
     if exception.rpartition(".")[2] in MISTAKES_OF_CODE or sum(map(bool, known.values())) < LEAST_WORDS_KNOWN:
         return None
     cause, probability = likeliest(known, causes, weights)
+    if of_program:
+        by_words, share = likeliest((stem for stem, word in known.items() if word), causes, weights)
+        if by_words != cause or share < LEAST_WORDS_PROBABILITY:
+            return None
     column = causes.index(cause)
     telling = sorted(
         (stem for stem, word in known.items() if word and weights[stem][column] > 0), key=lambda s: -weights[s][column]

@@ -53,6 +53,9 @@ def tracebacks_near(lines: Sequence[str], at: int) -> list[list[Place]]:
     begin = max(0, at - MAX_TRACEBACK_LINES)
     tag = PATTERNS.tag.match(lines[at])
     frames = [f for i in range(begin, min(len(lines), at + MAX_TRACEBACK_LINES)) if (f := _frame(lines, i, tag and tag[0]))]
+    tags = [PATTERNS.tag.match(lines[f[0]]) for f in frames]
+    if not tag and len({t[0] for t in tags if t}) > 1:  # of which rank the line is, nothing tells
+        frames = [f for f, t in zip(frames, tags, strict=True) if not t]
     if not frames:
         return []
     groups = [[frames[0]]]

@@ -91,6 +91,7 @@ REPORTERS = {
 UNCAUGHT, IGNORED_OUTCOME, TEARDOWN, MISFIT = "uncaught", "ignored", "teardown", "packages_misfit"
 HANDED_ON = "handed_on"
 DEFAULT_GROUP = "the default group"
+OWN_SENTENCE = "own_sentence"  # a fact of an exception that the program itself raises, with words of its own
 OUTCOMES = (UNCAUGHT, IGNORED_OUTCOME, TEARDOWN, MISFIT, HANDED_ON)
 
 
@@ -123,7 +124,7 @@ def read(region: Region) -> Record | None:
     elif wrapped := _wrapped(rows[place + 1 :], fields):
         exception, own = wrapped
         fields, last = fields | own, max(last, exception.line.number)
-    fields |= _whose(head, frames, rows[place + 1 :] if notebook else []) | _child(region)
+    fields |= _whose(head, frames, rows[place + 1 :] if notebook else []) | _child(region) | _own_sentence(rows[:place])
     return Record(
         kind="traceback",
         first=region.number,
@@ -155,6 +156,15 @@ def _whose(head: ParsedLine, frames: list[str], below: list[ParsedLine]) -> dict
     if cell := next(filter(None, (PATTERNS.ended_cell.match(r.message) for r in below)), None):
         fields["cell"] = int(cell["number"])
     return fields
+
+
+def _own_sentence(rows: list[ParsedLine]) -> dict[str, Value]:
+    """Does a statement of the program itself, and of no library, raise it?"""
+    messages = [r.message for r in rows]
+    behind = (_frames(messages[i : i + 1 + FRAME_CODE_ROWS]) for i in reversed(range(len(messages))))
+    innermost = next((frames[0] for frames in behind if frames), None)
+    raises = innermost and PATTERNS.raising_statement.match(innermost.code) and not is_library_file(innermost.file)
+    return {OWN_SENTENCE: 1} if raises else {}
 
 
 def _child(region: Region) -> dict[str, Value]:

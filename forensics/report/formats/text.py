@@ -140,6 +140,8 @@ class FirstScreen:
 Section = tuple[str, Iterable[Row], str]  # its heading, its rows, and what stands beside the heading
 ENDED_AS_ASKED = ("ended_well", "going_on")  # outcomes of which three lines are enough
 MAX_TEXT_PROOFS = 5  # with the cause and the first remedy they fit on a terminal's first screen or two
+STEP_ABOVE = "What stands above under do first"  # in place of a step of several rows
+REMEDY_COLUMNS = 11  # the width of `  1 you    `
 IN_FULL = 2  # chosen by hand: remedies with reason, command and reference; the others in one line
 MAX_NAMED_SOURCES = 8  # chosen by hand: logs that are named one by one; json names all
 MAX_TEXT_CURVES = 2  # chosen by hand: the two that are most relevant to the cause; the page shows more
@@ -350,19 +352,22 @@ class _Text:
     def _remedies(self) -> Iterator[Row]:
         advice = phrases.remedies(self.report)
         for i, remedy in enumerate(advice):
-            yield from self._remedy(remedy, full=i < IN_FULL)
+            again = i == 0 and len(remedy.action) > self.width - REMEDY_COLUMNS and bool(overview.do_first(self.report))
+            yield from self._remedy(remedy, STEP_ABOVE if again else remedy.action, full=i < IN_FULL)
         if more := [a.rank for a in advice[IN_FULL:] if a.commands or a.why]:
             yield Row((f"  more on {' and '.join(map(str, more))}: --format markdown", "dim"))
 
-    def _remedy(self, remedy: Advice, full: bool) -> Iterator[Row]:
-        yield from wrap_rows(remedy.action, self.width, 11, f"  {remedy.rank} {phrases.WHO.get(remedy.who, remedy.who):<5}  ")
+    def _remedy(self, remedy: Advice, action: str, full: bool) -> Iterator[Row]:
+        yield from wrap_rows(
+            action, self.width, REMEDY_COLUMNS, f"  {remedy.rank} {phrases.WHO.get(remedy.who, remedy.who):<5}  "
+        )
         if not full:
             return
-        yield from wrap_rows(remedy.why, self.width, 11, style="dim")
-        yield from (Row((" " * 11 + phrases.prompt(c), "dim"), (c, "command")) for c in remedy.commands)
+        yield from wrap_rows(remedy.why, self.width, REMEDY_COLUMNS, style="dim")
+        yield from (Row((" " * REMEDY_COLUMNS + phrases.prompt(c), "dim"), (c, "command")) for c in remedy.commands)
         if remedy.reference:
             clause = f" ({said})" if (said := phrases.confirmed_text(remedy.confirmed)) else ""
-            yield Row((" " * 11 + remedy.reference + clause, "dim"))
+            yield Row((" " * REMEDY_COLUMNS + remedy.reference + clause, "dim"))
 
     def _unknown(self) -> Iterator[Row]:
         for unknown in self.report.missing:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from benchmarks.producers import MANIFEST, is_learned_from
+from forensics import Report
 from forensics.database import Database, builtin_folder, read_rows
 from forensics.model import Observation, Proof
 from forensics.readers import read as read_records
@@ -104,3 +105,29 @@ def test_no_message_that_is_measured_is_learned_from(knowledge: Database) -> Non
 def test_the_weights_are_of_the_causes_of_the_table() -> None:
     head = (builtin_folder() / "tables" / "exception_words.csv").read_text(encoding="utf-8").partition("\n")[0]
     assert head.split(",")[1:] == sorted({row["cause"] for row in read_rows("exception_messages")})
+
+
+RAISED = """step 6 loss 0.14
+Traceback (most recent call last):
+  File "/run/{file}", line 6, in <module>
+    load(7)
+  File "/run/{file}", line 4, in load
+    {code}
+ValueError: {said}
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "file", "cause"),
+    [
+        ("bad shard 7", "train.py", "code.exception"),
+        ("the sampler is exhausted after 8 draws", "train.py", "code.exception"),
+        ("learning rate must be positive, got -1", "train.py", "code.config"),
+        ("bad shard 7", "lib/python3.11/site-packages/shards/io.py", "code.config"),
+    ],
+)
+def test_a_class_alone_names_no_setting_in_a_sentence_of_the_programs_own(
+    said: str, file: str, cause: str, analyze: Callable[..., Report]
+) -> None:
+    told = analyze(train_log=RAISED.format(file=file, code=f'raise ValueError("{said}")', said=said))
+    assert told.causes[0].id == cause
