@@ -29,7 +29,7 @@ from forensics.advice.alternatives import (
     without_repeats,
 )
 from forensics.advice.case import AROUND_FACT, EVIDENCE_FACT, EVIDENCE_PLACE, INSTALLED, REASON_PLACE
-from forensics.advice.contradicted import CAUSE_FACT, fitting_part
+from forensics.advice.contradicted import CAUSE_FACT, fitting_part, is_set_already
 from forensics.advice.growth import GREW
 from forensics.advice.places import PLACE_NAMES
 from forensics.advice.wording import CODE_PLACE, FILE_FACTS, fields_of, fill_command, fill_template, first_known
@@ -162,7 +162,7 @@ def _composed(cause: Cause, facts: Fields, environment: Environment, first_line:
     held = [e for e in held if not (first and _only_says_to_read_on(e[0]))]
     if first and all(only_looks(e) and EARLIER_REMEDY in e[0].unless for e in first) and any(_is_told_by_people(e) for e in ways):
         first, held = [e for e in ways if _is_told_by_people(e)], [*held, *first]
-    return first, behind(held, ways)
+    return first, [e for e in behind(held, ways) if not is_set_already(e[1], facts)]
 
 
 def _is_general(entry: Told) -> bool:
