@@ -7,8 +7,8 @@
 
 Each contradiction has a name: those of tables/contradictions.csv, "tool" (tables/tools.csv: it does not exist where the job ran),
 the needs of tables/needs.csv (the log shows another framework, launcher or platform), and "set already" (the log shows the
-setting that it gives). A clause of a remedy ends at a semicolon. A clause that a row or a setting excludes is left out; without a
-clause left, or where a tool or a need is lacking, the remedy is not told.
+setting that it gives), which is asked of what stands behind the first remedies. A clause of a remedy ends at a semicolon. A
+clause that a row excludes is left out; without a clause left, or where a tool or a need is lacking, the remedy is not told.
 """
 
 import functools
@@ -42,7 +42,8 @@ def contradictions() -> tuple[Contradiction, ...]:
 
 def contradiction_of(text: str, facts: Fields, environment: Environment) -> str:
     """The name of what the case shows that speaks against `text`; empty if nothing does."""
-    return _lacking(text, facts, environment) or _shown_against(text, facts, environment)
+    of_case = _lacking(text, facts, environment) or _shown_against(text, facts, environment)
+    return of_case or ("set already" if is_set_already(text, facts) else "")
 
 
 def _lacking(text: str, facts: Fields, environment: Environment) -> str:
@@ -58,12 +59,15 @@ def _lacking(text: str, facts: Fields, environment: Environment) -> str:
 
 
 def _shown_against(text: str, facts: Fields, environment: Environment) -> str:
-    """The name of what the case shows that excludes `text`, or makes it needless."""
-    for row in contradictions():
-        if row.is_about(text) and any(condition_holds(c, facts, environment) for c in row.shown):
-            return row.name
+    """The name of the first row that excludes `text`."""
+    about = (row for row in contradictions() if row.is_about(text))
+    return next((row.name for row in about if any(condition_holds(c, facts, environment) for c in row.shown)), "")
+
+
+def is_set_already(text: str, facts: Fields) -> bool:
+    """Does the log show a setting that `text` gives? A message may also propose it: what its own words ask for is told anyway."""
     seen = _bare(str(facts.get(AROUND_FACT, "")))
-    return "set already" if seen and any(_bare(m[0]) in seen for m in SETTING_PATTERN.finditer(text)) else ""
+    return bool(seen) and any(_bare(m[0]) in seen for m in SETTING_PATTERN.finditer(text))
 
 
 def _bare(text: str) -> str:

@@ -21,11 +21,12 @@ NEIGHBOURS = 8  # lines on each side of a line of evidence, as the scan keeps th
 
 def quoted_evidence(proofs: Sequence[Proof], near: LinesAround = nothing_near) -> dict[str, Value]:
     """The place of the first evidence line; and, for conditions of remedies, text and signatures of all of them, with the
-    neighbours of the first one and the frames of the stack around it. Curved quotes become plain ones.
+    neighbours of the first one in each log, and the frames of the stack around the first one. Curved quotes become plain ones.
 
-    What stands around the other lines, which may be hours away, tells of other events."""
+    What stands around further lines of a log, which may be hours away, tells of other events."""
     signatures = dict.fromkeys(part for p in proofs for part in p.signature.split("/"))
-    around = [*_with_neighbours(proofs[0], near), *(p.text for p in proofs[1:])] if proofs else []
+    leads = {p.source: p for p in reversed(proofs)}
+    around = [text for p in proofs for text in (_with_neighbours(p, near) if p is leads[p.source] else (p.text,))]
     place: dict[str, Value] = {EVIDENCE_PLACE: place_of_line(proofs[0])} if proofs else {}
     lines, at = near(proofs[0]) if proofs else ((), 0)
     phase = phase_facts(lines, at) if lines else {}

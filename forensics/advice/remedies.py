@@ -29,7 +29,7 @@ from forensics.advice.alternatives import (
     without_repeats,
 )
 from forensics.advice.case import AROUND_FACT, EVIDENCE_FACT, EVIDENCE_PLACE, INSTALLED, REASON_PLACE
-from forensics.advice.contradicted import CAUSE_FACT, fitting_part
+from forensics.advice.contradicted import CAUSE_FACT, fitting_part, is_set_already
 from forensics.advice.growth import GREW
 from forensics.advice.places import PLACE_NAMES
 from forensics.advice.wording import CODE_PLACE, FILE_FACTS, fields_of, fill_command, fill_template, first_known
@@ -93,10 +93,7 @@ def fitting_remedies(
     """
     first, more = _composed(cause, facts, environment, first_line)
     alone = facts.get(AROUND_FACT) == facts.get(EVIDENCE_FACT)  # nothing stands around the line
-    if alone:
-        asked = [e for e in (*first, *more) if _told_by_case(e[0])]
-    else:  # what only looks needs no other look in front of it
-        asked = [e for e in first if _told_by_case(e[0], EVIDENCE_CONDITIONS if looks(e[1]) else MESSAGE_CONDITIONS)]
+    asked = [e for e in ((*first, *more) if alone else first) if _told_by_case(e[0]) and (alone or not _is_guess(e))]
     reads_first = bool(first_line) and not asked
     chosen = [*first, *islice(unlike(more, first), max(0, MAX_REMEDIES - len(first)))]
     made = [_advice(entry, environment) for entry in chosen]
@@ -165,7 +162,7 @@ def _composed(cause: Cause, facts: Fields, environment: Environment, first_line:
     held = [e for e in held if not (first and _only_says_to_read_on(e[0]))]
     if first and all(only_looks(e) and EARLIER_REMEDY in e[0].unless for e in first) and any(_is_told_by_people(e) for e in ways):
         first, held = [e for e in ways if _is_told_by_people(e)], [*held, *first]
-    return first, behind(held, ways)
+    return first, [e for e in behind(held, ways) if not is_set_already(e[1], facts)]
 
 
 def _is_general(entry: Told) -> bool:
@@ -243,7 +240,7 @@ def _known_fixes(facts: Fields, environment: Environment) -> tuple[Remedy, ...]:
     """The fixes that people confirmed for the very message of the line that decided, and of no other line of its event: of a
     status it tells what it means, and not what the exception in front of it asks for."""
     first, *more = str(facts.get(EVIDENCE_FACT, "")).split("\n")
-    continued = str(facts.get(WHOLE_MESSAGE, "")).partition(first)[2]
+    continued = str(facts.get(WHOLE_MESSAGE, "")).partition(first)[2] if first else ""
     found = known_fixes_in("\n".join((first, *(line for line in more if line in continued))))
     return tuple(r for r in found if applies(r, facts, environment))[:MAX_KNOWN_FIXES]
 
@@ -294,9 +291,15 @@ def _chosen(shown: Sequence[Told], unsure: bool) -> Iterator[Told]:
     return (entry for i, entry in enumerate(shown) if entry[0].when or i < most)
 
 
-def _told_by_case(remedy: Remedy, conditions: tuple[str, ...] = EVIDENCE_CONDITIONS) -> bool:
+def _told_by_case(remedy: Remedy) -> bool:
     """Do words of the case's own evidence ask for this remedy? It then fits whether or not its cause is the root."""
-    return any(condition.startswith(conditions) for condition in remedy.when)
+    return any(condition.startswith(EVIDENCE_CONDITIONS) for condition in remedy.when)
+
+
+def _is_guess(entry: Told) -> bool:
+    """Does a remedy change something by words of the evidence that are no message, and name nothing of it?"""
+    by_message = any(condition.startswith(MESSAGE_CONDITIONS) for condition in entry[0].when)
+    return not by_message and not looks(entry[1]) and not fields_of(entry[0].do)
 
 
 def applies(entry: Remedy | Missing, facts: Fields, environment: Environment) -> bool:

@@ -92,7 +92,7 @@ def test_what_speaks_against_a_remedy_has_a_name(
     other = Remedy(do="Watch it", who="user", why="")
     given = Cause(id="process.x", title="", means="", signatures=(), remedies=(of_case, other))
     told = [a.action for a in fitting_remedies(given, {**known, "path": known.get("path", "x")}, environment)]
-    assert (told[0] == "Watch it") == bool(name)
+    assert (told[0] == "Watch it") == (bool(name) and name != "set already")
 
 
 def test_a_fact_of_the_table_is_one_that_logs_can_show() -> None:

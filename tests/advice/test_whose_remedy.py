@@ -38,8 +38,9 @@ def test_what_stands_around_another_line_is_not_around_the_first_one() -> None:
         ("Raise the limit", "evidence~refused", "Read job.log:9 and the lines around it. If x ended: Raise the limit"),
         ("Raise the limit", "exc_message~refused", "Raise the limit"),
         ("See which limit it is", "evidence~refused", "See which limit it is"),
+        ("Raise what was {what}", r"evidence~(?P<what>refused)", "Raise what was refused"),
     ],
-    ids=["a change", "the exception's own message", "an observation"],
+    ids=["a change", "the exception's own message", "an observation", "a word of the line"],
 )
 def test_of_an_unsure_cause_its_line_is_read_before_anything_is_changed(do: str, condition: str, begins: str) -> None:
     given = Cause(
@@ -47,7 +48,7 @@ def test_of_an_unsure_cause_its_line_is_read_before_anything_is_changed(do: str,
     )
     known: dict[str, Value] = {"evidence": "it was refused", "exc_message": "it was refused", "around": "above\nit was refused"}
     assert fitting_remedies(given, known, first_line="job.log:9")[0].action == begins
-    assert fitting_remedies(given, known)[0].action == do
+    assert fitting_remedies(given, known)[0].action == do.format(what="refused")
 
 
 def test_an_unsure_cause_without_a_fix_of_its_message_tells_its_usual_first_step() -> None:
