@@ -20,6 +20,8 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from forensics.capture.joblog import JobLog
 
 STREAM_BLOCK_BYTES = 1 << 18  # read at once from a job that writes faster than it is read
@@ -28,9 +30,10 @@ PIPE_BYTES = 1 << 20  # the greatest size that /proc/sys/fs/pipe-max-size allows
 
 
 class JobStreams:
-    """Standard output and error of the job. Made before the supervisor is forked; `pty`: they are a terminal."""
+    """Standard output and error of the job. Made before the supervisor is forked; `pty`: they are a terminal. `closed`: those
+    that are closed, and here only held."""
 
-    def __init__(self) -> None:
+    def __init__(self, closed: Collection[int] = ()) -> None:
         self.pty = any(is_terminal(fd) for fd in (1, 2))
         self.master = self.slave = -1
         self.files: list[tuple[str, int]] = []
@@ -47,7 +50,7 @@ class JobStreams:
                 termios.tcsetattr(self.slave, termios.TCSANOW, termios.tcgetattr(terminal))
             self.resize()
         for fd in (1, 2):
-            kind = _kind(fd)
+            kind = "closed" if fd in closed else _kind(fd)
             if kind == "pipe" and not (fd == 2 and self._same):
                 self._pipes[fd] = self._pipe()
             elif kind == "file" and not (fd == 2 and self._same):
@@ -168,6 +171,19 @@ def _write_all(fd: int, data: bytes) -> bool:
         except OSError:
             return False
     return True
+
+
+def hold_closed() -> set[int]:
+    """The standard streams that are closed. In this process they are held open, so that nothing else that is opened gets their
+    numbers; the job finds them closed."""
+    closed = set()
+    for fd in (0, 1, 2):
+        try:
+            os.fstat(fd)
+        except OSError:
+            closed.add(fd)
+            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free is this one
+    return closed
 
 
 def is_terminal(fd: int) -> bool:
