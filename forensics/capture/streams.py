@@ -38,6 +38,7 @@ class JobStreams:
         self.master = self.slave = -1
         self.files: list[tuple[str, int]] = []
         self.followed: list[int] = []  # descriptors of these files: a file that is renamed is still the job's
+        self.reader_left = False  # of the job's output
         self.unseen = False  # a stream goes to a socket or a device: what comes there cannot be seen
         self._pipes: dict[int, tuple[int, int]] = {}  # stream -> the end of this process, the job's end
         self._same = _is_one_file()
@@ -143,6 +144,7 @@ class JobStreams:
             if log is not None:
                 log.add(name, data.replace(b"\r\n", b"\n") if ours == self.master else data)
             if not _write_all(to, data):
+                self.reader_left = True
                 break
         if ours != self.master:
             os.close(ours)  # the reader is gone: the job's next line ends the job, as without a capture

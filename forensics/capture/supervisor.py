@@ -20,7 +20,7 @@ import threading
 import time
 
 from forensics.capture import proc
-from forensics.capture.account import finish, memory_kill, was_interrupted
+from forensics.capture.account import finish, lost_its_reader, memory_kill, was_interrupted
 from forensics.capture.become import NOT_EXECUTABLE, execute, refusal, refused_status, restore_signals
 from forensics.capture.bundle import Bundle
 from forensics.capture.collector import Collector
@@ -329,6 +329,9 @@ class JobSupervisor:
             return False
         if was_interrupted(self.collector, status, self.interrupted):
             self.say("interrupted by Ctrl-C at the terminal")
+            return False
+        if lost_its_reader(status, self.streams.reader_left):
+            self.say("the reader of its output left, which ended the command")
             return False
         if not self.options.report:
             return True

@@ -119,3 +119,14 @@ def children(pid: int) -> list[int]:
     """The processes below `pid`."""
     found = [int(c) for c in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     return found + [c for one in found for c in children(one)]
+
+
+@pytest.mark.parametrize("command", [["yes"], ["/bin/bash", "-c", "yes; exit $?"]])
+def test_a_reader_that_left_is_one_line_and_no_bundle(command: list[str], tmp_path: Path) -> None:
+    words = Options(command=command, folder="").run_line()
+    line = '"$@" | head -1; echo ${PIPESTATUS[0]}'
+    environment = os.environ | {"FORENSICS_RUNS": str(tmp_path / "runs")}
+    done = subprocess.run(["/bin/bash", "-c", line, "bash", *words], capture_output=True, text=True, check=False, env=environment)
+    assert done.stdout == "y\n141\n"
+    assert done.stderr == "forensics: the reader of its output left, which ended the command\n"
+    assert list((tmp_path / "runs").glob("*")) == []
