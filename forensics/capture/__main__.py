@@ -1,25 +1,24 @@
-"""`python -m forensics.capture run|watch OPTIONS`: a process that loads only what a capture needs."""
+"""`python -m forensics.capture run|watch OPTIONS [COMMAND...]`: a process that loads only what a capture needs."""
 
-import os
 import sys
 
+from forensics.capture.become import run_uncaptured
 from forensics.capture.options import Options
 
 
 def main() -> None:
     """Run the supervisor or the watcher, by the first argument."""
-    what, text = sys.argv[1], sys.argv[2]
+    what, text, *command = sys.argv[1:]
     if what == "run":
+        options = Options.from_json(text, command)
         if sys.platform != "linux":
             from forensics.capture.plain import main as plain
 
-            plain(Options.from_json(text))
-        options = Options.from_json(text)
+            plain(options)
         try:
             from forensics.capture.foreground import main as run
         except Exception as error:  # the job runs even if the capture cannot start
-            print(f"forensics: nothing is captured: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
-            os.execvp(options.command[0], options.command)
+            run_uncaptured(options, f"{type(error).__name__}: {error}")
         run(options)
     from forensics.capture.watcher import main as watch
 

@@ -230,6 +230,7 @@ def _root(collector: Collector, end: dict[str, Any] | None) -> str:
 MAX_KEY_TO_END_S = 30.0  # chosen by hand: a program that is interrupted writes a checkpoint, or waits for its workers
 SIGNALS_APART_S = 1.0  # chosen by hand: a key's signal reaches all processes at once, but this one may be told later
 INTERRUPTED_STATUS = 128 + signal.SIGINT  # exit status of a program that handles the signal, as shells do
+PIPE_STATUS = 141  # 128 + SIGPIPE, of a shell whose last command was ended so
 
 
 def finish(
@@ -273,6 +274,13 @@ def memory_kill(collector: Collector) -> str:
     counted = any(group["own"] and group["kills"] for group in collector.groups.as_record())
     found = told or (killed[0] if killed and counted else None)
     return f"the kernel killed pid {found['pid']} ({found.get('comm', 'unknown')}) for memory" if found else ""
+
+
+def lost_its_reader(status: int, reader_left: bool) -> bool:
+    """Did the job end because nobody reads its output any more, as the first command of `... | head` does?"""
+    if os.WIFSIGNALED(status):
+        return reader_left and os.WTERMSIG(status) == signal.SIGPIPE
+    return reader_left and os.WEXITSTATUS(status) == PIPE_STATUS
 
 
 def was_interrupted(collector: Collector, status: int, interrupted: float) -> bool:

@@ -29,7 +29,7 @@ class CellOutput:
             """As the stream writes; then copy it."""
             count = write(text)
             if self._left > 0:
-                self._left -= count
+                self._left -= len(text)
                 with contextlib.suppress(OSError, ValueError):
                     self._file.write(text)
             return count

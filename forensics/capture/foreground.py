@@ -14,18 +14,18 @@ import os
 import select
 import signal
 import socket
-import sys
 import termios
 import threading
 import time
 import tty
 
 from forensics.capture import proc
+from forensics.capture.become import end_as, run_uncaptured
 from forensics.capture.bundle import report_text
 from forensics.capture.reaping import END_POLL_S, UNKNOWN_WAIT_STATUS, adopt_orphans, status_of_other
 from forensics.capture.reporting import shown_report
-from forensics.capture.streams import JobStreams, is_terminal
-from forensics.capture.supervisor import NOT_EXECUTABLE, NOT_FOUND, JobSupervisor
+from forensics.capture.streams import JobStreams, hold_closed, is_terminal
+from forensics.capture.supervisor import JobSupervisor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,28 +33,32 @@ if TYPE_CHECKING:
 
     from forensics.capture.options import Options
 
-FORWARDED = ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGXCPU", "SIGURG", "SIGIO", "SIGPWR",
-             "SIGWINCH", "SIGCONT", "SIGTSTP", "SIGTTIN", "SIGTTOU")  # fmt: skip
+# Not forwarded: what no process can receive, the ends of children, and what this process may cause by what it writes.
+OWN_SIGNALS = {signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ}
 FROM_KERNEL = 128  # si_code SI_KERNEL: a key of the terminal, a terminal that went away
+FOREVER_S = 3600.0  # a wait that a signal ends
 TERMINAL_STOP_SIGNALS = (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
 
 
 def forwarded_signals() -> set[int]:
-    """The signals to forward: those of FORWARDED that were not ignored when this process was started (nohup, background)."""
-    found = {int(getattr(signal, name)) for name in FORWARDED if hasattr(signal, name)}
-    return {n for n in found if signal.getsignal(n) != signal.SIG_IGN}
+    """The signals to forward: all that were not ignored when this process was started (nohup, background)."""
+    return {int(n) for n in signal.valid_signals() - OWN_SIGNALS if signal.getsignal(n) != signal.SIG_IGN}
 
 
 def main(options: Options) -> NoReturn:
     """Run the command to its end; exits with its status."""
     wanted = forwarded_signals()
-    streams = JobStreams()
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    child_signal = signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if it were ignored, as it may be inherited, no status is kept
     before = signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
-    adopt_orphans()  # if the supervisor is killed, the job becomes a child of this process, which can wait for it
-    sys.stdout.flush()
-    if os.fork() == 0:  # safe: this process waits for the job alone, and for the supervisor by their socket
+    options.blocked = sorted(before) if options.blocked is None else options.blocked
+    child_signal = signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if it were ignored, as it may be inherited, no status is kept
+    try:
+        streams = JobStreams(hold_closed())
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        adopt_orphans()  # if the supervisor is killed, the job becomes a child of this process, which can wait for it
+        forked = os.fork()  # safe: this process waits for the job alone, and for the supervisor by their socket
+    except OSError as error:  # a limit of open files or processes
+        run_uncaptured(options, str(error.strerror), child_signal)
+    if forked == 0:
         ours.close()
         try:
             streams.lead_session()
@@ -73,22 +77,9 @@ def main(options: Options) -> NoReturn:
     finally:
         front.keys(False)
     if not front.job:  # the supervisor failed before the command began
-        signal.signal(signal.SIGCHLD, child_signal or signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_SETMASK, before - wanted)
-        run_uncaptured(options.command)
+        run_uncaptured(options, "", child_signal)
     front.close()
-    sys.stderr.flush()
-    os._exit(os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status))
-
-
-def run_uncaptured(command: list[str]) -> NoReturn:
-    """Become the command: the job runs even if the capture failed."""
-    os.write(2, b"forensics: nothing is captured\n")
-    try:
-        os.execvp(command[0], command)
-    except OSError as error:
-        os.write(2, f"forensics: {command[0]}: {error.strerror}\n".encode())
-        os._exit(NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE)
+    end_as(status)
 
 
 class Foreground:
@@ -104,9 +95,20 @@ class Foreground:
         self.saved: list[Any] | None = None
         self.interactive = streams.pty and is_terminal(0)
         self.keys(True)
-        threading.Thread(target=self._listen, daemon=True).start()
-        if self.interactive:
-            threading.Thread(target=self._forward_keys, daemon=True).start()
+        works = [self._listen, *([self._forward_keys] if self.interactive else [])]
+        self.threads = [threading.Thread(target=work, daemon=True) for work in works]
+        self._start_threads()
+
+    def _start_threads(self) -> None:
+        """Start the threads, or as many as the limit of processes allows now; until it allows the first, listen here."""
+        while self.threads:
+            try:
+                self.threads[0].start()
+            except RuntimeError:
+                if len(self.threads) > int(self.interactive) and proc.readable(self.link.fileno()):
+                    self._hear()
+                return
+            del self.threads[0]
 
     def keys(self, raw: bool) -> None:
         """Switch the terminal: raw, so that keys go to the job unchanged, or back to the shell's mode."""
@@ -123,7 +125,10 @@ class Foreground:
     def wait(self) -> int:
         """The wait status of the job."""
         while self.done is None and not self.lost:  # its end, or that of the supervisor
-            found = signal.sigwaitinfo(self.wanted | {signal.SIGCHLD})
+            found = signal.sigtimedwait(self.wanted | {signal.SIGCHLD}, END_POLL_S if self.threads else FOREVER_S)
+            self._start_threads()
+            if found is None:
+                continue
             if found.si_signo != signal.SIGCHLD:
                 self._received(found)
             elif self.stopped:
@@ -144,6 +149,8 @@ class Foreground:
 
     def _received(self, found: signal.struct_siginfo) -> None:
         number = found.si_signo
+        if found.si_pid == os.getpid():
+            return  # by _key_for_all: the job has its own
         if number == signal.SIGWINCH and self.streams.pty:
             self.streams.resize()
             return
@@ -179,15 +186,19 @@ class Foreground:
 
     def _listen(self) -> None:
         """Read the messages of the supervisor."""
-        while True:
-            try:
-                data = self.link.recv(65536)
-            except OSError:
-                data = b""
-            if not data:
-                self.lost = True
-                break
+        while not self.lost:
+            self._hear()
+
+    def _hear(self) -> None:
+        """Read one message of the supervisor, and wake the main thread."""
+        try:
+            data = self.link.recv(65536)
+        except OSError:
+            data = b""
+        if data:
             self._heard(json.loads(data))
+        else:
+            self.lost = True
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGCHLD)
 
     def _heard(self, message: dict[str, Any]) -> None:
@@ -203,7 +214,6 @@ class Foreground:
             self.stopped = message["stopped"]
         elif "done" in message:
             self.done = message
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGCHLD)
 
     def _forward_keys(self) -> None:
         """Forward keys while this process is in the foreground."""
@@ -214,11 +224,21 @@ class Foreground:
                 continue
             try:
                 if select.select([0], [], [], 0.5)[0] and (data := os.read(0, 4096)):
-                    if mode[6][termios.VINTR] in data:  # the pty sends the signal, and tells nobody else
-                        self._send({"interrupt": 1})
+                    self._key_for_all(data)
                     os.write(self.streams.master, data)
             except OSError:
                 time.sleep(0.1)
+
+    def _key_for_all(self, data: bytes) -> None:
+        """The keys that interrupt and quit reach the job by its pty, which tells nobody else: here the other processes in the
+        foreground get them, such as a script that goes on to its next line otherwise."""
+        with contextlib.suppress(termios.error):
+            mode = termios.tcgetattr(self.streams.master)  # the job's: an editor takes these keys as they are
+            if mode[3] & termios.ISIG and mode[6][termios.VINTR] in data:
+                self._send({"interrupt": 1})
+                os.kill(0, signal.SIGINT)  # safe: the foreground group of the terminal; this process ignores its own signal
+            if mode[3] & termios.ISIG and mode[6][termios.VQUIT] in data:
+                os.kill(0, signal.SIGQUIT)  # safe: as above
 
     def close(self) -> None:
         """Show the report if the job died."""

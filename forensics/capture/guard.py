@@ -13,13 +13,16 @@ Everything else is recorded by a second, small process.
 from __future__ import annotations
 
 import contextlib
+import errno
 import faulthandler
 import json
 import os
+import socket
 import subprocess
 import sys
 import threading
 import traceback
+import weakref
 
 from forensics.capture import proc
 from forensics.capture.bundle import new_name, read_json, read_run, size_of, state_folder
@@ -35,15 +38,19 @@ if TYPE_CHECKING:
 
 READY_S = 30.0  # chosen by hand, for a busy machine: the end of a process that ends before it is watched is lost
 CLOSE_S = 30.0  # chosen by hand: longer than an analysis of an ordinary bundle takes; the program waits for it
+SEND_S = 1.0  # chosen by hand: so long the program waits, once, for a watching process that does not read
+NO_SIGNAL = getattr(socket, "MSG_NOSIGNAL", 0)  # a program may have SIGPIPE end it
 REPORTED_FILE = "told"  # an empty file in a bundle: the death was reported to the next process
 
 
 class Watch:
     """A process that is being watched. `bundle`: the folder that is filled; removed after a good end by default."""
 
-    def __init__(self, pid: int, bundle: str, link: int, over: int) -> None:
+    def __init__(self, pid: int, bundle: str, link: socket.socket, over: int) -> None:
         self.pid, self.bundle = pid, bundle
-        self._link, self._over = link, over  # `over`: a pipe that the watching process has open until it ends
+        self._link: socket.socket | None = link
+        self._over = over  # a pipe that the watching process has open until it ends
+        self._owner = os.getpid()  # a copy of the program has the handle, too, and says nothing
 
     def write(self, text: str) -> None:
         """Add text to job.log, as if the process had printed it."""
@@ -62,9 +69,9 @@ class Watch:
 
     def release(self) -> None:
         """Give up this handle; the process is watched until it ends."""
-        if self._link >= 0:
-            os.close(self._link)
-            self._link = -1
+        if self._link is not None:
+            self._link.close()
+            self._link = None
 
     def wait(self, timeout_s: float | None = None) -> bool:
         """Wait until the process has ended and the bundle is complete; False if that takes longer than `timeout_s`."""
@@ -76,16 +83,25 @@ class Watch:
         return True
 
     def __del__(self) -> None:
-        """Close both pipes; the process is watched until it ends."""
-        for fd in (self._link, self._over):
-            if fd >= 0:
-                with contextlib.suppress(OSError):
-                    os.close(fd)
+        """Close both ends; the process is watched until it ends."""
+        self.release()
+        if self._over >= 0:
+            with contextlib.suppress(OSError):
+                os.close(self._over)
 
     def _send(self, message: dict[str, Any]) -> None:
-        if self._link >= 0:
-            with contextlib.suppress(OSError):
-                os.write(self._link, (json.dumps(message) + "\n").encode())
+        """Send a message, whatever facts the program notes. A watching process that does not read ends the sending."""
+        if self._link is None or os.getpid() != self._owner:
+            return
+        try:
+            left = memoryview((json.dumps(message, default=str) + "\n").encode())
+        except Exception:  # a value that is part of itself, or whose text cannot be made
+            return
+        try:
+            while left:
+                left = left[self._link.send(left, NO_SIGNAL) :]
+        except OSError:  # it is gone, or has not read for SEND_S
+            self.release()
 
 
 def watch(
@@ -113,15 +129,17 @@ def watch(
     folder = str(bundle) or _new_folder(new_name(name, "watch", pid))
     os.makedirs(folder, mode=0o700, exist_ok=True)
     wanted = Options(**{"name": name, "command": proc.command_line(pid).split(), **options})
-    reads, link = os.pipe()
+    link, theirs = socket.socketpair()
+    link.settimeout(SEND_S)
     ready, ready_out = os.pipe()
     over, over_out = os.pipe()
     heard, said = os.pipe() if say else (-1, -1)
-    request = {"pid": pid, "bundle": folder, "link": reads, "ready": ready_out, "options": json.loads(wanted.to_json())}
+    request = {"pid": pid, "bundle": folder, "link": theirs.fileno(), "ready": ready_out, "options": json.loads(wanted.to_json())}
     request |= {"files": [(path, size_of(path)) for path in files], "said": said}
-    _start(request, [reads, ready_out, over_out, *([said] if say else [])])
+    _start(request, [theirs.detach(), ready_out, over_out, *([said] if say else [])])
     if say:
-        threading.Thread(target=_pass_on, args=(heard, say), daemon=True).start()
+        with contextlib.suppress(RuntimeError):  # the limit of processes is reached: nothing is said, and the pipe is never full
+            threading.Thread(target=_pass_on, args=(heard, say), daemon=True).start()
     proc.readable(ready, READY_S)
     os.close(ready)
     return Watch(pid, folder, link, over)
@@ -129,6 +147,8 @@ def watch(
 
 def _start(request: dict[str, Any], fds: list[int]) -> None:
     """Start the watching process, which is no child of this one and gets `fds`. Raises OSError."""
+    if not sys.executable:  # Python inside of another program
+        raise OSError(errno.ENOENT, "no interpreter of Python is known")
     environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONSTARTUP", "PYTHONINSPECT")}
     # Safe: it forks and ends at once and is reaped here, so that the watched program, which may wait for any child, never
     # finds a child that it did not start.
@@ -170,6 +190,7 @@ class Guard:
         self._tell = tell
         if options.get("warn"):
             self._wanted["say"] = _show
+        self._owner = os.getpid()
         self._file: Any = None
         self._output: CellOutput | None = None
         self._listener: Listener | None = None
@@ -182,27 +203,31 @@ class Guard:
 
     def __enter__(self) -> Guard:
         """Begin to watch. If the last process of this name died, the reason is written to stderr, once."""
-        if self._tell and (line := last_death(self._wanted["name"])):
-            print(f"forensics: {line}", file=sys.stderr)
         try:
-            if "say" in self._wanted:
-                self._wanted["bundle"] = self._wanted["bundle"] or _new_folder(
-                    new_name(self._wanted["name"], "watch", os.getpid())
-                )
-                self._wanted["files"] = [os.path.join(self._wanted["bundle"], CELL_OUTPUT)]
-            self.watch = watch(os.getpid(), **self._wanted)
-        except OSError as error:
-            print(f"forensics: nothing is captured: {error.strerror}", file=sys.stderr)
-            return self
+            if self._tell and (line := last_death(self._wanted["name"])):
+                _show(line)
+            self._begin()
+        except Exception as error:  # the program runs even if nothing can be captured
+            if isinstance(error, TypeError) and "unknown option" in str(error):
+                raise
+            _show(f"nothing is captured: {getattr(error, 'strerror', '') or error}")
+        return self
+
+    def _begin(self) -> None:
+        if "say" in self._wanted:
+            self._wanted["bundle"] = self._wanted["bundle"] or _new_folder(
+                new_name(self._wanted["name"], "watch", os.getpid())
+            )
+            self._wanted["files"] = [os.path.join(self._wanted["bundle"], CELL_OUTPUT)]
+        self.watch = watch(os.getpid(), **self._wanted)
         if not faulthandler.is_enabled():
             with contextlib.suppress(OSError):
-                self._file = open(os.path.join(self.bundle, "faulthandler.log"), "w", encoding="utf-8")
+                self._file = open(os.path.join(self.bundle, "faulthandler.log"), "w", encoding="utf-8")  # noqa: SIM115
                 faulthandler.enable(self._file)
         self._listener = listen(self.bundle, os.environ)
         if "say" in self._wanted:
             with contextlib.suppress(OSError):
                 self._output = CellOutput(os.path.join(self.bundle, CELL_OUTPUT))
-        return self
 
     def note(self, **facts: object) -> None:
         """Add facts to run.json: guard.note(epoch=3, dataset="imagenet")."""
@@ -211,9 +236,16 @@ class Guard:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """End the watch. An exception that ends the block is written to the bundle and raised again."""
+        if os.getpid() == self._owner:  # a copy of the program that leaves the block says nothing of this one
+            with contextlib.suppress(Exception):
+                self._end(kind, error, trace)
+
+    def _end(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if self._file is not None:
-            faulthandler.disable()
-            self._file.close()
+            kept, self._file = weakref.ref(self._file), None
+            if (ours := kept()) is not None:  # else the program has since had its crashes written elsewhere
+                faulthandler.disable()
+                ours.close()
         if self._listener is not None:
             self._listener.close(failed=isinstance(error, Exception))
         if self._output is not None:
@@ -225,7 +257,10 @@ class Guard:
 
 
 def _show(line: str) -> None:
-    print(f"forensics: {line}", file=sys.stderr, flush=True)
+    """Write a line to stderr, if there is one that can be written to."""
+    with contextlib.suppress(Exception):
+        sys.stderr.write(f"forensics: {line}\n")
+        sys.stderr.flush()
 
 
 def guard(bundle: str | os.PathLike[str] = "", *, name: str = "", tell: bool = True, **options: object) -> Guard:
@@ -246,8 +281,11 @@ def guard(bundle: str | os.PathLike[str] = "", *, name: str = "", tell: bool = T
 
 def default_name() -> str:
     """The name of this process, the same in each run: its notebook or script, with its folder."""
-    notebook = os.environ.get("JPY_SESSION_NAME", "")
-    return notebook or os.path.abspath(sys.argv[0] or "python")
+    notebook, program = os.environ.get("JPY_SESSION_NAME", ""), str(next(iter(sys.argv), None) or "python")
+    try:
+        return notebook or os.path.abspath(program)
+    except OSError:  # the folder of this process was removed
+        return program
 
 
 def last_death(name: str) -> str:
@@ -259,7 +297,7 @@ def last_death(name: str) -> str:
         return ""
     with contextlib.suppress(OSError):
         open(os.path.join(path, REPORTED_FILE), "w").close()
-    cause = (report.get("causes") or [{}])[0]
+    cause = next((c for c in report.get("causes") or () if isinstance(c, dict)), {})
     when = run.get("end") or run.get("start")
     what = f"{cause.get('title')} ({cause.get('id')})"
     return f"the last run of {os.path.basename(name)} ended badly at {when}: {what}; forensics why {path}"
@@ -267,11 +305,14 @@ def last_death(name: str) -> str:
 
 def last_bundle(name: str, folder: str = "") -> str:
     """The newest complete bundle of a process called `name`; empty if there is none."""
-    found = []
+    found: list[tuple[float, str]] = []
     with contextlib.suppress(OSError):
-        found = [e.path for e in os.scandir(folder or state_folder()) if e.is_dir()]
-    for path in sorted(found, key=lambda p: os.stat(p).st_mtime, reverse=True):
+        for entry in os.scandir(folder or state_folder()):
+            with contextlib.suppress(OSError):  # another process may remove it now
+                found += [(entry.stat().st_mtime, entry.path)] if entry.is_dir() else []
+    for _, path in sorted(found, reverse=True):
         run = read_run(path)
-        if run.get("command", {}).get("name") == name and run.get("complete"):
+        command = run.get("command")
+        if isinstance(command, dict) and command.get("name") == name and run.get("complete"):
             return path
     return ""

@@ -12,7 +12,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 
 class Options:
@@ -41,6 +41,7 @@ class Options:
     termination_file: str = ""  # where a short report goes, as /dev/termination-log of Kubernetes
     idle: str = ""  # a regular expression: the command line of a pool's worker that has nothing to do, such as ray::IDLE
     name: str = ""  # the name by which a later run finds how the last one ended
+    blocked: list[int] | None = None  # the signals that were blocked when `forensics run` was started; None: those that are now
 
     def __init__(self, **given: object) -> None:
         unknown = set(given) - set(Options.__annotations__)
@@ -52,10 +53,15 @@ class Options:
         """The options as one JSON text."""
         return json.dumps({name: getattr(self, name) for name in Options.__annotations__})
 
+    def run_line(self) -> list[str]:
+        """The command line that runs the command captured. The system bounds each argument, so the command's stay apart."""
+        others = {name: getattr(self, name) for name in Options.__annotations__ if name != "command"}
+        return [sys.executable, "-P", "-m", "forensics.capture", "run", json.dumps(others), *self.command]
+
     @classmethod
-    def from_json(cls, text: str) -> Options:
-        """The options that `to_json` wrote."""
-        return cls(**json.loads(text))
+    def from_json(cls, text: str, command: Sequence[str] = ()) -> Options:
+        """The options that `to_json` or `run_line` wrote; the second has the `command` beside them."""
+        return cls(**json.loads(text), **({"command": list(command)} if command else {}))
 
 
 BUNDLE_VARIABLE = "FORENSICS_BUNDLE"  # the path of the bundle, for the job
@@ -99,7 +105,7 @@ def run_command(command: list[str], bundle: str, **options: object) -> tuple[int
     sys.stdout.flush()
     sys.stderr.flush()
     # Safe: waits for `run` alone, by its process id; `run` ends with the status of the job.
-    done = subprocess.run([sys.executable, "-P", "-m", "forensics.capture", "run", wanted.to_json()], check=False)
+    done = subprocess.run(wanted.run_line(), check=False)
     status = done.returncode if done.returncode >= 0 else 128 - done.returncode
     kept = wanted.keep == "always" or (status != 0 and wanted.keep == "crash")
     if not kept and not bundle:

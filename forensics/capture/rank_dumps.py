@@ -72,7 +72,7 @@ class Listener:
     """A thread that waits for the request of a dump, at a pipe in each of `bundles`. `rank`: that of this process, empty where
     only PyTorch knows it. `attempt`: what stands before the name of a dump.
 
-    Raises OSError where no pipe can be made.
+    Raises OSError where no pipe can be made, or no thread started.
     """
 
     def __init__(self, bundles: Iterable[str], rank: str, attempt: str) -> None:
@@ -89,7 +89,11 @@ class Listener:
         if not self._pipes:
             raise OSError("no pipe could be made")
         self._thread = threading.Thread(target=self._listen, name=LISTENER, daemon=True)
-        self._thread.start()
+        try:
+            self._thread.start()
+        except RuntimeError as error:  # the limit of processes is reached
+            self._remove()
+            raise OSError(str(error)) from error
 
     def _listen(self) -> None:
         while END not in self._asked():
@@ -124,6 +128,9 @@ class Listener:
             last = threading.Thread(target=self._write, name=LISTENER, daemon=True)
             last.start()
             last.join(MAX_WAIT_S)
+        self._remove()
+
+    def _remove(self) -> None:
         for pipe in self._pipes.values():
             with contextlib.suppress(OSError):
                 os.unlink(pipe)

@@ -20,6 +20,8 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from forensics.capture.joblog import JobLog
 
 STREAM_BLOCK_BYTES = 1 << 18  # read at once from a job that writes faster than it is read
@@ -28,13 +30,15 @@ PIPE_BYTES = 1 << 20  # the greatest size that /proc/sys/fs/pipe-max-size allows
 
 
 class JobStreams:
-    """Standard output and error of the job. Made before the supervisor is forked; `pty`: they are a terminal."""
+    """Standard output and error of the job. Made before the supervisor is forked; `pty`: they are a terminal. `closed`: those
+    that are closed, and here only held."""
 
-    def __init__(self) -> None:
+    def __init__(self, closed: Collection[int] = ()) -> None:
         self.pty = any(is_terminal(fd) for fd in (1, 2))
         self.master = self.slave = -1
         self.files: list[tuple[str, int]] = []
         self.followed: list[int] = []  # descriptors of these files: a file that is renamed is still the job's
+        self.reader_left = False  # of the job's output
         self.unseen = False  # a stream goes to a socket or a device: what comes there cannot be seen
         self._pipes: dict[int, tuple[int, int]] = {}  # stream -> the end of this process, the job's end
         self._same = _is_one_file()
@@ -47,7 +51,7 @@ class JobStreams:
                 termios.tcsetattr(self.slave, termios.TCSANOW, termios.tcgetattr(terminal))
             self.resize()
         for fd in (1, 2):
-            kind = _kind(fd)
+            kind = "closed" if fd in closed else _kind(fd)
             if kind == "pipe" and not (fd == 2 and self._same):
                 self._pipes[fd] = self._pipe()
             elif kind == "file" and not (fd == 2 and self._same):
@@ -140,6 +144,7 @@ class JobStreams:
             if log is not None:
                 log.add(name, data.replace(b"\r\n", b"\n") if ours == self.master else data)
             if not _write_all(to, data):
+                self.reader_left = True
                 break
         if ours != self.master:
             os.close(ours)  # the reader is gone: the job's next line ends the job, as without a capture
@@ -168,6 +173,19 @@ def _write_all(fd: int, data: bytes) -> bool:
         except OSError:
             return False
     return True
+
+
+def hold_closed() -> set[int]:
+    """The standard streams that are closed. In this process they are held open, so that nothing else that is opened gets their
+    numbers; the job finds them closed."""
+    closed = set()
+    for fd in (0, 1, 2):
+        try:
+            os.fstat(fd)
+        except OSError:
+            closed.add(fd)
+            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free is this one
+    return closed
 
 
 def is_terminal(fd: int) -> bool:

@@ -12,7 +12,6 @@ kill -STOP JOB; kill -CONT JOB      the shell sees `run` stopped and continued, 
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
 import os
 import signal
@@ -21,7 +20,8 @@ import threading
 import time
 
 from forensics.capture import proc
-from forensics.capture.account import finish, memory_kill, was_interrupted
+from forensics.capture.account import finish, lost_its_reader, memory_kill, was_interrupted
+from forensics.capture.become import NOT_EXECUTABLE, execute, refusal, refused_status, restore_signals
 from forensics.capture.bundle import Bundle
 from forensics.capture.collector import Collector
 from forensics.capture.growth import EarlyWarnings, Growth
@@ -51,15 +51,23 @@ class StoppedRun:
         self.pid = os.getppid()
         self.pidfd = proc.open_pidfd(self.pid)
         self.stops = 0
+        self.follows: threading.Thread | None = None  # since the job goes on
 
     def job_stopped(self) -> None:
         """The job was stopped; `run` will stop."""
         self.stops += 1
+        self.follows = None
 
     def job_continued(self) -> None:
-        """The job goes on."""
-        if self.stops:
-            threading.Thread(target=self._continue, args=(self.stops,), daemon=True).start()
+        """The job goes on, or has ended: a job that goes on and ends at once is only seen to end."""
+        if self.stops and self.follows is None:
+            self.follows = threading.Thread(target=self._continue, args=(self.stops,), daemon=True)
+            self.follows.start()
+
+    def close(self) -> None:
+        """Wait until `run` goes on."""
+        if self.follows is not None:
+            self.follows.join(STOPS_WITHIN_S)
 
     def _continue(self, stops: int) -> None:
         """Continue `run` as soon as it has stopped, unless the job is stopped again or a shell continued both."""
@@ -79,7 +87,6 @@ CAPTURED_COMMAND, PLAIN_COMMAND = b"c", b"p"  # commands to the job's process: b
 PATIENCE_S = 2.0  # shorter work is over before a person wonders
 DRAIN_S = 0.5  # chosen by hand: the wait after the end for the output of processes left behind
 GROUP_SIGNAL_S = 0.005  # chosen by hand: a signal to a group reaches its members one after the other
-NOT_FOUND, NOT_EXECUTABLE = 127, 126  # exit statuses of shells (POSIX, 2.8.2)
 GRACE_KERNEL_S = 0.02  # the kernel's lines about a kill arrive before wait() returns; those of a crash soon after
 
 
@@ -130,10 +137,12 @@ class JobSupervisor:
         reaped = self.collector.reaped if self.collector else None
         status = wait_for_job(self.job, self.pidfd, self._stopped, self._ends, reaped, self.run.job_continued)
         self.send(ended=status)
+        self._attempt(self.run.job_continued)
         self._attempt(lambda: self._close(status))
         self._finish("", False)
         self.streams.opened()
         self.streams.drain(None)
+        self.run.close()
         os._exit(0)
 
     def _finish(self, folder: str, died: bool) -> None:
@@ -237,14 +246,13 @@ class JobSupervisor:
             if word == CAPTURED_COMMAND:
                 self.streams.in_job()
             os.close(waits)
-            restore_signals(self.forwarded, self.child_signal)
-            os.execvpe(self.options.command[0], self.options.command, env)
+            restore_signals(self.options.blocked, self.child_signal)
+            execute(self.options.command, env)
         except OSError as error:
-            refused = f"{self.options.command[0]}: {error.strerror}"
-            refused += binary_kind(self.options.command[0]) if error.errno == errno.ENOEXEC else ""
+            refused = refusal(self.options.command, error)
             os.write(said, refused.encode())
             os.write(2, f"forensics: {refused}\n".encode())
-            os._exit(NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE)
+            os._exit(refused_status(error))
         finally:
             os._exit(NOT_EXECUTABLE)
 
@@ -322,6 +330,9 @@ class JobSupervisor:
         if was_interrupted(self.collector, status, self.interrupted):
             self.say("interrupted by Ctrl-C at the terminal")
             return False
+        if lost_its_reader(status, self.streams.reader_left):
+            self.say("the reader of its output left, which ended the command")
+            return False
         if not self.options.report:
             return True
         patience = threading.Timer(PATIENCE_S, self.say, ("the captured run is analysed; the first time takes some 10 s",))
@@ -332,19 +343,3 @@ class JobSupervisor:
         if died:
             act_on_death(self.bundle.folder, self.options)
         return died
-
-
-def binary_kind(path: str) -> str:
-    """Why the kernel could not start a file: it is a program for another kind of machine, or no program."""
-    with contextlib.suppress(OSError), open(path, "rb") as file:
-        return " (a program for another kind of machine)" if file.read(4) == b"\x7fELF" else " (no program, and no #! line)"
-    return ""
-
-
-def restore_signals(blocked: set[int], child_signal: Any) -> None:
-    """In the job: restore the signals that this program ignores or blocks. `child_signal`: the handling of SIGCHLD."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN if child_signal == signal.SIG_IGN else signal.SIG_DFL)
-    for number in (signal.SIGPIPE, getattr(signal, "SIGXFSZ", None)):
-        if number is not None:
-            signal.signal(number, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, blocked | {signal.SIGTTOU, signal.SIGTTIN, signal.SIGPIPE})

@@ -103,7 +103,9 @@ class Watcher:
             time.sleep(wait_s)
             return
         while proc.readable(self.link, wait_s):
-            data = os.read(self.link, 1 << 16)
+            data = b""
+            with contextlib.suppress(OSError):
+                data = os.read(self.link, 1 << 16)
             if not data:
                 os.close(self.link)
                 self.link = -1

@@ -74,7 +74,8 @@ def main() -> None:
     gc.set_threshold(YOUNG)
     atexit.register(gc.freeze)  # all ends now: to look for cycles once more takes 13 of 400 ms
     try:
-        signal.signal(signal.SIGINT, _interrupted)
+        if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # as of a shell's job in the background
+            signal.signal(signal.SIGINT, _interrupted)
         _run(sys.argv[1:])
     except ForensicsError as error:
         print(f"forensics: {error}", file=sys.stderr)

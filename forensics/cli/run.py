@@ -10,7 +10,7 @@ import typer
 
 from forensics.cli.common import Output, Redact, Remember, Tokens, warn_of_names
 from forensics.cli.output import capture_settings, check_format, say
-from forensics.core.errors import UsageError
+from forensics.core.errors import ForensicsError, UsageError
 from forensics.report.style import BRIEF_TOKENS
 
 Command = Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The command with its arguments.")]
@@ -65,7 +65,7 @@ def run(
 ) -> None:
     """Run COMMAND and, if it fails, say why.
 
-    The command keeps its terminal, streams, signals and exit status (128 + n for signal n). The report goes to stderr
+    The command keeps its terminal, streams, signals and exit status, or ends by the same signal. The report goes to stderr
     or to the file of -o.
 
     \b
@@ -78,11 +78,11 @@ def run(
     given: dict[str, object] = {"command": command, "form": form, **_paths(folder=folder, output=output)}
     given |= {**_checked(keep, every, stall, on_crash), "environment": env, "warn": warn}
     given |= {"max_log_bytes": max_log << 20, "termination_file": str(termination_file)}
-    given |= {"tokens": tokens, "redact": redact, "remember": _remembers(remember), "quiet": quiet, "verbose": verbose}
+    given |= {"tokens": tokens, "redact": redact, "remember": bool(remember), "quiet": quiet, "verbose": verbose}
     typed = _typed(context)
     if not quiet and (lacking := without_stacks(typed, given)):
         say(f"forensics: {lacking}")
-    _become(given | _settings(typed))
+    _become(given | _settings(typed, remember))
 
 
 def without_stacks(typed: set[str], given: dict[str, object]) -> str:
@@ -122,18 +122,28 @@ def _typed(context: typer.Context) -> set[str]:
     return {OPTION_OF.get(n, n) for n, source in sources.items() if source is not None and source.name in BY_USER}
 
 
-def _settings(typed: set[str]) -> dict[str, object]:
-    """The configured options of captured runs, without those that the user gave."""
-    return {name: value for name, value in capture_settings().items() if name not in typed}
+def _settings(typed: set[str], remember: bool | None) -> dict[str, object]:
+    """The configured options of captured runs, without those that the user gave. A file that is wrong does not end the job."""
+    try:
+        settings = capture_settings() | {"remember": _remembers(remember)}
+    except ForensicsError as error:
+        say(f"forensics: {error}; the command runs without this configuration")
+        return {}
+    return {name: value for name, value in settings.items() if name not in typed or name == "remember"}
 
 
 def _become(given: dict[str, object]) -> None:
     """Continue as a new process with less memory, because it stays as long as the job runs."""
+    from forensics.capture.become import run_uncaptured
     from forensics.capture.options import Options
 
-    text = Options(**given).to_json()
-    sys.stdout.flush()
+    options = Options(**given)
+    if sys.stdout:
+        sys.stdout.flush()
     if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_BLOCK, {getattr(signal, name) for name in HELD_BACK})
+        options.blocked = sorted(signal.pthread_sigmask(signal.SIG_BLOCK, {getattr(signal, name) for name in HELD_BACK}))
         signal.signal(signal.SIGINT, signal.SIG_DFL if signal.getsignal(signal.SIGINT) != signal.SIG_IGN else signal.SIG_IGN)
-    os.execv(sys.executable, [sys.executable, "-P", "-m", "forensics.capture", "run", text])
+    try:
+        os.execv(sys.executable, options.run_line())
+    except OSError as error:  # such as arguments that just fit into what the system allows
+        run_uncaptured(options, str(error.strerror))

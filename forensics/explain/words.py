@@ -46,7 +46,7 @@ from forensics.readers.settings.environment_signs import environment_signs
 WORD_PATTERN = re.compile(
     r"[a-z0-9]+(?:'t)?|[\u3040-\u30ff\u3400-\u9fff](?=([\u3040-\u30ff\u3400-\u9fff]))|[^\W\d_a-z\u3040-\u9fff]+"
 )
-ERROR_WORD_PATTERN = re.compile(r"([a-z]{3,})error")  # `SSLError` is an SSL error
+ERROR_WORD_PATTERN = re.compile(r"(?<![a-z])([a-z]{3,}?)error")  # `SSLError` is an SSL error
 NAME_PATTERN = re.compile(r"\b(?:[A-Z][a-z]+){3,}")  # `TooManyOpenFiles` is four words; two, as `PyTorch`, are often one name
 CAPITAL_PATTERN = re.compile(r"\B(?=[A-Z])")
 SYNONYMS = {  # stem -> the stems that are used instead; a word may become several

@@ -182,9 +182,9 @@ class OwnedObservation(Struct, frozen=True):
     @property
     def attempt(self) -> int:
         """The number of the attempt of its lane in which it was shown last; 0 if that is unknown."""
-        starts = [a.first_line for a in self.lane.attempts] if self.lane else []
+        attempts = self.lane.attempts if self.lane else ()
         last = max(self.observation.shown_on, default=self.observation.line)
-        return max(1, bisect_right(starts, last)) if starts else 0
+        return max(1, bisect_right(attempts, last, key=lambda a: a.first_line)) if attempts else 0
 
 
 class Outcome(Struct, frozen=True):

@@ -90,7 +90,9 @@ def split_lanes(
         launcher = own if key == MAIN_PROGRAM else launcher
         if key[0] == "rank" and launcher:
             own.started_by(launcher)
-        found = [part for o in by_key.get(key, ()) for part in split_observation(o, own.attempts())]
+        several = by_key.get(key, ())
+        attempts = own.attempts() if several else ()
+        found = [part for o in several for part in split_observation(o, attempts)]
         split += found
         made.append(own.lane(scan.source.name, kind, entity, found))
     return tuple(sorted(made, key=lambda lane: -lane.digest.lines)), sorted(split, key=lambda o: (o.line, o.kind))
@@ -434,8 +436,11 @@ def split_observation(observation: Observation, attempts: Sequence[Attempt]) -> 
 
     Each part gets the count of its own lines; the last part also gets lines that were counted and not kept.
     """
+    if observation.count == 1:
+        yield observation
+        return
     begun = [later.first_line for one, later in pairwise(attempts) if one.is_another_start(observation)]
-    starts = sorted({*begun, *_after_pauses(observation)}) if observation.count > 1 else []
+    starts = sorted({*begun, *_after_pauses(observation)})
     parts = _parts(observation, starts) if starts else []
     if len(parts) < 2:
         yield observation

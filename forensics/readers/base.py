@@ -179,7 +179,7 @@ def unwrapped(rows: list[ParsedLine], mark: str) -> list[ParsedLine]:
     front, found, _ = rows[0].message.partition(mark)
     if not front or not found or len(front) > MAX_UNKNOWN_PREFIX_CHARS:
         return rows
-    shape = lazy.regex(r"[0-9a-f]*\d[0-9a-f]*".join(map(re.escape, NUMBERS_PATTERN.split(front))))
+    shape = lazy.regex(r"(?=[0-9a-f]*\d)[0-9a-f]++".join(map(re.escape, NUMBERS_PATTERN.split(front))))
     return [
         ParsedLine(r.line, replace(r.prefix, message=r.message[m.end() :])) if (m := shape.match(r.message)) else r for r in rows
     ]

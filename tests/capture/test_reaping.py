@@ -17,7 +17,7 @@ from forensics.capture.options import Options
 from tests.capture.test_run import captured, run_with_helper, told
 
 pytestmark = [pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc"), pytest.mark.seconds]
-ENDS = {"exit 0": 0, "exit 7": 7, "exit 255": 255} | {f"kill -{n} $$; sleep 9": 128 + n for n in (6, 9, 11, 15)}
+ENDS = {"exit 0": 0, "exit 7": 7, "exit 255": 255} | {f"kill -{n} $$; sleep 9": -n for n in (6, 9, 11, 15)}
 # Helpers that end at once, that take as long as the job, and that fail; each leaves a mark.
 HELPERS = ("exit 0", "sleep 0.3", "exit 1")
 # Orphans that end while the helpers run and after them, and one that outlives the job.

@@ -43,7 +43,7 @@ def told(folder: Path) -> dict[str, object]:
     ("script", "status", "ended"),
     [
         ("printf 'a\\0b\\377'; printf 'late' >&2; exit 3", 3, {"exit_code": 3}),
-        ("cat; exec 1>&-; kill -SEGV $$", 139, {"signal": 11}),
+        ("cat; exec 1>&-; kill -SEGV $$", -11, {"signal": 11}),
         ("exit 0", 0, {"exit_code": 0}),
     ],
 )
@@ -51,7 +51,8 @@ def test_status_and_bytes_are_those_of_the_command(script: str, status: int, end
     command = ["/bin/sh", "-c", script]
     alone = subprocess.run(command, input=b"in\n", capture_output=True, check=False)
     done = subprocess.run(captured(command, tmp_path / "b"), input=b"in\n", capture_output=True, check=False)
-    assert (done.stdout, done.stderr, done.returncode) == (alone.stdout, alone.stderr, status)
+    assert (done.stdout, done.stderr, done.returncode) == (alone.stdout, alone.stderr, alone.returncode)
+    assert done.returncode == status
     assert ended.items() <= dict(told(tmp_path / "b")["status"]).items()  # type: ignore[call-overload]
 
 

@@ -19,8 +19,8 @@ def test_the_command_line_outranks_the_file(
     typed: tuple[str, ...], keep: str, stall_s: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: list[Options] = []
-    monkeypatch.setattr(run.os, "execv", lambda _program, words: given.append(Options.from_json(words[-1])))
-    monkeypatch.setattr(run.signal, "pthread_sigmask", lambda *_: None)
+    monkeypatch.setattr(run.os, "execv", lambda _program, words: given.append(Options.from_json(words[5], words[6:])))
+    monkeypatch.setattr(run.signal, "pthread_sigmask", lambda *_: set())
     monkeypatch.setenv("FORENSICS_CONFIG", str(tmp_path / "c.yaml"))
     monkeypatch.setenv("FORENSICS_RUNS", "")
     monkeypatch.delenv("FORENSICS_RUNS")

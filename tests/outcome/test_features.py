@@ -1,14 +1,15 @@
 """What is known about an end, as numbers with names. All logs are made for these tests."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from math import log1p
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from forensics.database import HEALTHY, Database
 from forensics.model import Weight
-from forensics.model.verdicts import Aftermath, Lane, LaneKind, OwnedObservation, Owner
+from forensics.model.verdicts import Aftermath, Attempt, Lane, LaneKind, OwnedObservation, Owner
 from forensics.outcome.ending_words import UNTRAINED_ENDING_MODEL
 from forensics.outcome.features import ABSENT, OUTCOME_FEATURES, features, is_silent, is_terminal_by_nature, worst_lane
 from forensics.outcome.tiers import ENDING_HINT, ENDING_PROOF, ENDING_STRONG, NOTICE, evidence_tier
@@ -168,3 +169,25 @@ def test_of_several_logs_the_one_that_records_a_failing_status_is_the_worst(know
     (stopped,) = lanes_of("no configuration was given\nmetrics exited with code 143\n", knowledge, []).values()
     assert worst_lane([server, failed]) is failed and worst_lane([failed, server]) is failed
     assert worst_lane([server, stopped]) is server
+
+
+class Counted(tuple[Attempt, ...]):
+    """Attempts that count how many of them are looked at."""
+
+    looks = 0
+
+    def __getitem__(self, at: Any) -> Any:
+        type(self).looks += 1
+        return super().__getitem__(at)
+
+    def __iter__(self) -> Iterator[Attempt]:
+        type(self).looks += len(self)
+        return super().__iter__()
+
+
+def test_the_attempt_of_an_observation_is_found_without_a_look_at_all(knowledge: Database) -> None:
+    one, lane_of_it = owned(STEPS + "RuntimeError: shape\n", 41, knowledge)
+    assert one.lane is not None
+    many = Counted(Attempt(n, n * 10 - 9, n * 10) for n in range(1, 5001))
+    assert replace(one, lane=replace(lane_of_it, attempts=many)).attempt == 5
+    assert Counted.looks < 50

@@ -231,3 +231,19 @@ def test_a_bug_report_falls_into_its_sections(tmp_path: Path) -> None:
         for section in found:
             assert [rows[n - 1] for n in section.numbers] == [line.rstrip("\r") for line in section.lines]
         assert any("Xid" in line for line in found[3].lines)
+
+
+def seconds_for_failed_cells(count: int) -> float:
+    """The processor time for a notebook all of whose cells failed, each with a code of its own."""
+    failed = {"ename": "NameError", "evalue": "x", "output_type": "error", "traceback": []}
+    cells = [cell(n, [failed]) | {"source": [f"x{n}\n"]} for n in range(1, count + 1)]
+    begun = time.process_time()
+    told = read_bytes(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4}).encode())
+    assert f"In [{count}]: ended with NameError" in str(told)
+    return time.process_time() - begun
+
+
+@pytest.mark.seconds
+def test_a_notebook_of_many_failed_cells_costs_as_much_as_it_is_long() -> None:
+    seconds_for_failed_cells(10)
+    assert seconds_for_failed_cells(12_000) < 14 * seconds_for_failed_cells(2_000)  # six times as long

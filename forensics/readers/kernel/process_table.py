@@ -22,7 +22,7 @@ OOM_REPORT_KIND = "kernel_oom"  # the scanner keeps these regions for the record
 MIN_OOM_TABLE_LINES = 500  # a region that keeps fewer lines was made for another detector, without the table
 OOM_PAGE_BYTES = 4096  # the table counts pages; those of x86 and most Arm kernels, as no line says how large they are
 NEW_OOM_REPORT = "invoked oom-killer"
-OOM_TABLE_HEADER_PATTERN = lazy.regex(r"\[\s*pid\s*\]\s+(?P<columns>uid\s.*\bname)\s*$")
+OOM_TABLE_HEADER_PATTERN = lazy.regex(r"\[\s*pid\s*\]\s+(?P<columns>uid\s(?:(?!\[\s*pid).)*\bname)\s*$")
 PATTERNS = patterns_of("process table")
 
 

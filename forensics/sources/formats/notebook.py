@@ -142,8 +142,12 @@ def _decode(blocks: Iterator[bytes], note: Note) -> Iterator[Piece]:
                 held.add(_failure(cell, None))
                 yield from held.pieces()
             return
+    to_the_end: dict[object, list[_Cell]] = {}
+    for cell, _ in ran:
+        if not cell.failed:
+            to_the_end.setdefault(cell.code_sum, []).append(cell)
     for cell, held in ran:
-        held.add(_failure(cell, _ran_again([c for c, _ in ran], cell)))
+        held.add(_failure(cell, _ran_again(to_the_end.get(cell.code_sum, ()), cell)))
     order = _in_order_of_execution([cell for cell, _ in ran])
     shown = [i for i in order if ran[i][1]]
     if shown != sorted(shown):
@@ -310,12 +314,11 @@ def _failure(cell: _Cell, again: _Cell | None) -> Iterator[Piece]:
         yield cell.failed_line, 0, _bytes(f"{_heading(cell)} {how} {cell.failed}")
 
 
-def _ran_again(cells: list[_Cell], failed: _Cell) -> _Cell | None:
-    """The cell with the code of `failed` that ran later, by its execution count, and that no error ended."""
+def _ran_again(same: Iterable[_Cell], failed: _Cell) -> _Cell | None:
+    """The first cell of the `same` code that ran later than `failed`, by its execution count, and that no error ended."""
     count = failed.number
     if not failed.failed or not isinstance(count, int):
         return None
-    same = (c for c in cells if c.code_sum == failed.code_sum and not c.failed)
     return next((c for c in same if isinstance(c.number, int) and c.number > count), None)
 
 
