@@ -215,9 +215,7 @@ class Guard:
 
     def _begin(self) -> None:
         if "say" in self._wanted:
-            self._wanted["bundle"] = self._wanted["bundle"] or _new_folder(
-                new_name(self._wanted["name"], "watch", os.getpid())
-            )
+            self._wanted["bundle"] = self._wanted["bundle"] or _new_folder(new_name(self._wanted["name"], "watch", os.getpid()))
             self._wanted["files"] = [os.path.join(self._wanted["bundle"], CELL_OUTPUT)]
         self.watch = watch(os.getpid(), **self._wanted)
         if not faulthandler.is_enabled():
