@@ -241,7 +241,8 @@ def _known_fixes(facts: Fields, environment: Environment) -> tuple[Remedy, ...]:
     status it tells what it means, and not what the exception in front of it asks for."""
     first, *more = str(facts.get(EVIDENCE_FACT, "")).split("\n")
     continued = str(facts.get(WHOLE_MESSAGE, "")).partition(first)[2] if first else ""
-    found = known_fixes_in("\n".join((first, *(line for line in more if line in continued))))
+    below = (x for x in more if x in continued or x.startswith("\t"))  # what torch lists below its message has a tab in front
+    found = known_fixes_in("\n".join((first, *below)))
     return tuple(r for r in found if applies(r, facts, environment))[:MAX_KNOWN_FIXES]
 
 
