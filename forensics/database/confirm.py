@@ -115,19 +115,31 @@ def is_sought(line: str, start: int, end: int) -> bool:
 
 
 class Clock:
-    """The processor time of this thread, asked for only where much may have passed: asking takes longer than most searches."""
+    """The processor time of this thread, asked for only now and then: asking takes longer than most searches.
 
-    __slots__ = ("read",)
+    `at`, `read`: when it was asked for last, and what it was. On a busy machine a search of microseconds may be interrupted for
+    many milliseconds, which are not its own; it is charged with what the thread did since then, ASSUMED_BUSY_S too much at most.
+    """
+
+    __slots__ = ("at", "read")
 
     def __init__(self) -> None:
-        self.read = time.thread_time()
+        self.at, self.read = time.perf_counter(), time.thread_time()
 
-    def spent(self, passed: float) -> float:
-        """The processor time of the `passed` seconds up to now, never less than it."""
-        if passed < ASSUMED_BUSY_S:
-            return passed
-        before, self.read = self.read, time.thread_time()
-        return min(passed, self.read - before)
+    def begin(self) -> float:
+        """The time at which a search begins."""
+        now = time.perf_counter()
+        if now - self.at > ASSUMED_BUSY_S:
+            self.at, self.read = now, time.thread_time()
+        return now
+
+    def spent(self, begun: float) -> float:
+        """The processor time since `begun`, never less than it."""
+        now = time.perf_counter()
+        if now - begun < ASSUMED_BUSY_S:
+            return now - begun
+        self.at, before, self.read = now, self.read, time.thread_time()
+        return min(now - begun, self.read - before)
 
 
 class Allowance:
@@ -145,11 +157,11 @@ class Allowance:
         if self.left <= 0:
             raise TimeoutError
         run = pattern.match if fixed else pattern.search
-        begun = time.perf_counter()
+        begun = self.clock.begin()
         try:
             return run(line, start, end, timeout=self.left)
         finally:
-            self.left -= self.clock.spent(time.perf_counter() - begun)
+            self.left -= self.clock.spent(begun)
 
 
 class Found(Struct, frozen=True):

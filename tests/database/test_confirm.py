@@ -2,6 +2,7 @@
 
 import pytest
 
+from forensics.database import confirm
 from forensics.database.confirm import Confirmer, without_host
 from forensics.database.entries import Signature
 
@@ -47,3 +48,19 @@ def test_a_veto_holds_on_the_first_line_and_on_the_hundredth() -> None:
     )
     for line in ["too hot", "too hot for Nobody", "too hot FOR nobody", "too hot for nobody", "too hot 3 4"] * 40:
         assert (confirmer.search(line) is None) is ("for nobody" in line or "3 4" in line)
+
+
+def test_a_search_is_not_charged_with_the_time_of_other_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine a thread waits for a processor again and again, for longer than its searches take."""
+    wall, own = 100.0, 5.0
+    monkeypatch.setattr(confirm.time, "perf_counter", lambda: wall)
+    monkeypatch.setattr(confirm.time, "thread_time", lambda: own)
+    clock = confirm.Clock()
+    for _ in range(50):
+        wall, own = wall + 1.0, own + 0.9  # the thread does other things between two searches
+        begun = clock.begin()
+        wall, own = wall + 0.04, own + 0.0001  # the search is interrupted
+        assert clock.spent(begun) < 0.002
+    begun = clock.begin()
+    wall, own = wall + 3.0, own + 3.0
+    assert clock.spent(begun) == pytest.approx(3.0)
