@@ -204,3 +204,23 @@ def test_the_ending_of_a_file_is_no_program_with_a_password() -> None:
     listed = 'find DIR -name "*.zip" -print0 | xargs -0 -n1 unzip -tq'
     assert mask_text(listed) == listed
     assert "hunter22" not in mask_text("unzip -Phunter22 data.zip")
+
+
+@pytest.mark.parametrize(
+    ("line", "secret"),
+    [
+        ("Command '['python', 'x.py', '--password', 'hunter2']' returned non-zero exit status 1.", "hunter2"),
+        ('"arguments": ["python", "x.py", "--db-token", "hunter2"]', "hunter2"),
+        ("connect(password=b'b1DX8pPd5khx')", "b1DX8pPd5khx"),
+        (r"password='it\'s-s3cret'", "s-s3cret"),
+        ("DB_PASSWORD=abc,defg;hij&k", "defg;hij&k"),
+        ("redis://:p@ss!word@host:6379/0", "ss!word"),
+        ("<db:password>hunter2</db:password>", "hunter2"),
+        ("get(url, cookies={'lang': 'en', 'session': 'lJvopDnX3EtaVNdL7cDSVLg4MYZ3sf'})", "lJvopDnX3EtaVNdL7cDSVLg4MYZ3sf"),
+        ("set -x API_TOKEN SYh8vSYyKV3Q2LzYfJQI3qUX", "SYh8vSYyKV3Q2LzYfJQI3qUX"),
+        ("setenv API_KEY Ig0g5ODcy3VmaDlqLEgNbmaI", "Ig0g5ODcy3VmaDlqLEgNbmaI"),
+    ],
+)
+def test_ways_to_write_a_secret_that_end_late_or_stand_apart(line: str, secret: str) -> None:
+    assert secret not in mask_text(line)
+    assert mask_text(mask_text(line)) == mask_text(line)
