@@ -35,6 +35,7 @@ from forensics.decision.doubts import (
     less_sure_if_disordered,
     undetermined_if_cut_off,
     undetermined_if_nothing_read,
+    undetermined_if_only_looked,
     undetermined_if_unmatched,
     undetermined_if_unread,
 )
@@ -276,6 +277,7 @@ def _with_doubts(answer: Answer, seen: PlacedCase, disordered: set[str], unmatch
     _refuse_programs(answer, seen.analyses)
     answer = less_sure_if_disordered(answer, disordered, seen.asked.own)
     answer = undetermined_if_nothing_read(answer, None if seen.analyses else next((w.message for w in seen.noted), None))
+    answer = undetermined_if_only_looked(answer, [bool(a.stacks) for a in seen.analyses])
     return undetermined_if_unmatched(undetermined_if_unread(answer, _unread_end(seen)), unmatched)
 
 

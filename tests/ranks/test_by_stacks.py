@@ -1,6 +1,7 @@
 """Without a dump, the stacks of the ranks show who stands in a collective call, and who does not."""
 
 import os
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -149,10 +150,29 @@ def test_one_stack_is_no_picture() -> None:
     assert picture([], read_stacks([Line(i, t) for i, t in enumerate(text, 1)], "x")) is None
 
 
+def write_look(folder: Path, *frames: str) -> None:
+    folder.mkdir()
+    for rank, own in enumerate(frames):
+        (folder / f"{rank}.txt").write_text("\n".join(stack(rank, own)) + "\n")
+
+
+@pytest.mark.seconds
+def test_one_look_shows_where_ranks_stand_and_no_hang(knowledge: Database, tmp_path: Path) -> None:
+    """People look at a run that is slow, too. Where one rank moved between two looks, it goes on."""
+    write_look(tmp_path / "look1", IN_CALL, IN_CALL, LOADS)
+    found = analyze_paths([tmp_path], "stacks", knowledge)
+    assert (found.verdict, found.missing[0].what, found.causes[0].probability) == ("undetermined", "whether it moves", 0.5)
+    assert found.ranks is not None and [odd.rank for odd in found.ranks.odd] == [2]
+    write_look(tmp_path / "look2", IN_CALL, IN_CALL, LOADS.replace("train.py:7", "train.py:8"))
+    assert analyze_paths([tmp_path], "stacks", knowledge).verdict == "undetermined"
+    (tmp_path / "job.log").write_text("step 11 loss 0.083\nTimed out waiting 60000ms for recv operation to complete\n")
+    assert analyze_paths([tmp_path], "stacks", knowledge).verdict == "crash"
+
+
 @pytest.mark.seconds
 def test_the_report_names_the_rank_by_the_stacks(knowledge: Database, tmp_path: Path) -> None:
-    for rank, frames in enumerate((IN_CALL, IN_CALL, LOADS)):
-        (tmp_path / f"{rank}.txt").write_text("\n".join(stack(rank, frames)) + "\n")
+    for n in range(2):
+        write_look(tmp_path / f"look{n}", IN_CALL, IN_CALL, LOADS)
     first = analyze_paths([tmp_path], "stacks", knowledge).causes[0]
     assert (first.id, first.facts["culprit_rank"]) == ("distributed.timeout", 2)
     assert "rank 2" in first.where and "train.py:7" in first.where
@@ -480,9 +500,8 @@ def test_stacks_of_faulthandler_are_those_of_the_rank_in_the_name_of_the_file(kn
 
 
 def test_a_file_of_stacks_is_not_what_hung(tmp_path: Path, knowledge: Database) -> None:
-    (tmp_path / "stacks").mkdir()
-    for rank, frames in enumerate((LOADS, IN_CALL, IN_CALL)):
-        (tmp_path / "stacks" / f"{rank}.txt").write_text("\n".join(stack(rank, frames)))
+    for n in range(2):
+        write_look(tmp_path / f"look{n}", LOADS, IN_CALL, IN_CALL)
     (tmp_path / "job.log").write_text("".join(f"step {i} loss {1 / (i + 1):.3f}\n" for i in range(9)))
     found = analyze_paths([tmp_path], "case", knowledge)
     assert found.causes[0].evidence[0].source.endswith(".txt")
@@ -491,18 +510,24 @@ def test_a_file_of_stacks_is_not_what_hung(tmp_path: Path, knowledge: Database) 
 
 @pytest.mark.parametrize("frames", [IN_CALL, LOADS], ids=["all wait", "one is elsewhere"])
 @pytest.mark.parametrize(
-    ("end", "later_s", "verdict"),
-    [("training complete", 60, "no_crash"), ("training complete", 1, "crash"), ("stage 2 finished", 60, "crash")],
+    ("end", "later_s", "looks", "verdict"),
+    [
+        ("training complete", 60, 2, "no_crash"),
+        ("training complete", 1, 2, "crash"),
+        ("stage 2 finished", 60, 2, "crash"),
+        ("training complete", 1, 1, "no_crash"),
+        ("stage 2 finished", 60, 1, "no_crash"),
+    ],
 )
 def test_stacks_of_a_run_that_went_on_to_a_good_end_tell_no_standstill(
-    end: str, later_s: int, verdict: str, frames: str, tmp_path: Path, knowledge: Database
+    end: str, later_s: int, looks: int, verdict: str, frames: str, tmp_path: Path, knowledge: Database
 ) -> None:
     """Somebody looked at it. Files that were copied together tell nothing of what came first."""
-    (tmp_path / "stacks").mkdir()
-    for rank in range(3):
-        _, *rest = stack(rank, IN_CALL if rank else frames)
-        (tmp_path / "stacks" / f"rank{rank}.txt").write_text("\n".join(rest))
-        os.utime(tmp_path / "stacks" / f"rank{rank}.txt", (1_796_000_000, 1_796_000_000))
+    for look, rank in product(range(looks), range(3)):
+        file = tmp_path / f"look{look}" / f"rank{rank}.txt"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("\n".join(stack(rank, IN_CALL if rank else frames)[1:]))
+        os.utime(file, (1_796_000_000, 1_796_000_000))
     log = tmp_path / "job.log"
     log.write_text("".join(f"step {i} loss {1 / (i + 1):.3f}\n" for i in range(9)) + f"{end}\n")
     os.utime(log, (1_796_000_000 + later_s, 1_796_000_000 + later_s))
