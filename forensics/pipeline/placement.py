@@ -85,7 +85,7 @@ def _with_ranks(
     if _is_only_look(analyses, [e for found in events.values() for e in found if e.place not in told or e.cause not in decided]):
         late = seen and _late(seen, analyses)
         rest = {source: [e for e in own if e.place not in told] for source, own in events.items()}
-        return rest, late or (None if HEALTHY in causes else seen)
+        return rest, late or (seen if _looks(analyses) == "place" and HEALTHY not in causes else None)
     if seen is None:
         return events, None
     runs = [r.captured for r in analyses if r.captured]
@@ -114,10 +114,14 @@ def _is_only_look(analyses: Sequence[SourceAnalysis], beside: Sequence[Observati
     written = [r.scan.source.modified for r in analyses if r.name in ends and not r.stacks]
     if len(taken) == len(looked) and written and all(moment and moment - max(taken) > WENT_ON for moment in written):
         return True
+    is_quoted = any(2 * sum(1 + len(t.lines) for one in r.stacks for t in one.threads) < r.scan.lines for r in looked)
+    return not is_quoted and not any(r.dump for r in analyses) and _looks(analyses) != "hang"
+
+
+def _looks(analyses: Sequence[SourceAnalysis]) -> str:
     from forensics import ranks
 
-    is_quoted = any(2 * sum(1 + len(t.lines) for one in r.stacks for t in one.threads) < r.scan.lines for r in looked)
-    return not is_quoted and not any(r.dump for r in analyses) and not ranks.show_hang(one for r in looked for one in r.stacks)
+    return ranks.shown_by_looks(one for r in analyses for one in r.stacks)
 
 
 def _late(seen: RankPicture, analyses: Sequence[SourceAnalysis]) -> RankPicture | None:

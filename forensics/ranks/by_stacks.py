@@ -232,6 +232,9 @@ def _odd(
     if crossed := _crossed(waiting):
         return tuple(made(r, *told_apart(seen, CROSSED), lines, waiting[r].proofs) for r, (seen, lines) in crossed.items())
     kinds = {r: told_apart(_evidence(waiting[r], usual), text) for r, text in other.items()}
+    # others that stand at the line of a rank with the other order only wait for it, if that is no helper of all
+    crossing = {waiting[r].frame for r, (kind, _) in kinds.items() if kind == "other_order"} - {usual.frame}
+    kinds = {r: told for r, told in kinds.items() if told[0] == "other_order" or waiting[r].frame not in crossing}
     return tuple(made(r, kind, text, _apart(waiting[r], usual), waiting[r].proofs) for r, (kind, text) in kinds.items())
 
 

@@ -6,19 +6,22 @@
 """
 
 from collections.abc import Iterable
+from typing import Literal
 
 from forensics.model.dumps import Frame
 from forensics.model.stacks import ProcessStacks
 from forensics.ranks.threads import at_work
 
 
-def show_hang(stacks: Iterable[ProcessStacks]) -> bool:
-    """Was a look taken since the run was silent, or do two or more looks at processes show each in one place? A run of which one
-    process moves goes on: the others may wait for that one at each step."""
+def shown_by_looks(stacks: Iterable[ProcessStacks]) -> Literal["place", "progress", "hang"]:
+    """A look that was taken since the run was silent shows a hang, and so do several looks at processes that each stand in one
+    place. A run of which one process moves goes on: the others may wait for that one at each step."""
     given = list(stacks)
     looks: dict[tuple[str, int | None, int | None], list[tuple[Frame, ...]]] = {}
     for one in given:
         if (one.pid is not None or one.rank is not None) and (thread := at_work(one)):
             looks.setdefault((one.host, one.rank if one.pid is None else None, one.pid), []).append(thread.frames)
     again = [frames for frames in looks.values() if len(frames) > 1]
-    return any(one.silent_since for one in given) or (bool(again) and all(len(set(frames)) == 1 for frames in again))
+    if any(one.silent_since for one in given) or (again and all(len(set(frames)) == 1 for frames in again)):
+        return "hang"
+    return "progress" if again else "place"
