@@ -22,6 +22,7 @@ from forensics.sources.renumber import renumbered
 
 ABORTED = "Aborted"  # as faulthandler calls it: the line of the program that it tells may not be that of the other ranks
 WENT_ON = timedelta(seconds=5)  # files that are copied one after the other lie closer together
+MIN_STACKS = 2  # of several processes, or of one that was looked at again
 MAX_TIMES_COMPARED = 5_000_000  # pairs of times of two sources: comparing them takes about a second
 
 
@@ -75,11 +76,13 @@ def _with_ranks(
     """`events` by source, with what the dumps of the ranks show, and that picture. The event stands for what the stacks of the
     same ranks show one by one. In a run that ended well, or that somebody stopped, they waited for a while only, if not for one
     rank again and again."""
+    seen = rank_picture(analyses, events, knowledge)
+    if seen is None and not any(r.stacks for r in analyses):
+        return events, None
     from forensics import ranks
 
     proves = knowledge.records[ranks.RANKS_RECORD]
     decided = {cause for one in proves.values() for cause in one.decides}
-    seen = rank_picture(analyses, events, knowledge)
     causes = {e.cause for found in events.values() for e in found if e.cause and e.weight != "hint"}
     told = {(one.source, line.number) for r in analyses for one in r.stacks for t in one.threads for line in (t.head, *t.lines)}
     if _is_only_look(analyses, [e for found in events.values() for e in found if e.place not in told or e.cause not in decided]):
@@ -104,16 +107,19 @@ def _with_ranks(
 
 def _is_only_look(analyses: Sequence[SourceAnalysis], beside: Sequence[Observation]) -> bool:
     """Do stacks show where a run stood, and no hang? No event but theirs (`beside`) tells of trouble, and they do not show a hang
-    themselves, or a log that tells of a good end was written to for longer. Text about a run that quotes stacks is no look."""
+    themselves, or a log that tells of a good end was written to for longer. Text about a run that quotes stacks is no look, nor
+    is what somebody gives of one process alone, whose source may show the locks for which it waits."""
     looked = [r for r in analyses if r.stacks]
     told = {e.cause for e in beside if e.cause and e.weight != "hint"}
-    if not looked or told - {HEALTHY} or any(r.captured for r in analyses):
+    if not looked or told - {HEALTHY}:
         return False
     taken = [moment for r in looked if (moment := r.scan.source.modified)]
     ends = {e.source for e in beside if e.cause == HEALTHY}
     written = [r.scan.source.modified for r in analyses if r.name in ends and not r.stacks]
     if len(taken) == len(looked) and written and all(moment and moment - max(taken) > WENT_ON for moment in written):
         return True
+    if sum(len(r.stacks) for r in looked) < MIN_STACKS or any(r.captured for r in analyses):
+        return False
     is_quoted = any(2 * sum(1 + len(t.lines) for one in r.stacks for t in one.threads) < r.scan.lines for r in looked)
     return not is_quoted and not any(r.dump for r in analyses) and _looks(analyses) != "hang"
 
