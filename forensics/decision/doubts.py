@@ -96,14 +96,14 @@ def undetermined_if_unmatched(answer: Answer, open_question: OpenQuestion | None
     return Answer("undetermined", found, (open_question,))
 
 
-def undetermined_if_only_looked(answer: Answer, looked: Sequence[bool]) -> Answer:
+def undetermined_if_only_looked(answer: Answer, looked: Sequence[bool], has_moved: bool) -> Answer:
     """The answer with the question for a second look, if stacks were given, and no end is shown. `looked`: of each source,
-    whether it is one of stacks: nothing else tells that it goes on."""
+    whether it is one of stacks. `has_moved`: between two looks. If neither that nor a log tells that it goes on, nobody knows."""
     asked = (SECOND_LOOK, *answer.missing)
-    if answer.verdict != "no_crash" or not any(looked):
+    if answer.verdict != "no_crash" or not (all(looked) if not answer.missing else any(looked)) or not looked:
         return answer
-    if not all(looked):
-        return Answer(answer.verdict, answer.findings, asked if answer.missing else ())
+    if has_moved and not all(looked):
+        return Answer(answer.verdict, answer.findings, asked)
     found = tuple(moved(f, min(f.probability, BROKEN_OFF_MAX), LOOKED_RULE) for f in answer.findings)
     return Answer("undetermined", found, asked)
 

@@ -88,7 +88,7 @@ def _with_ranks(
     if _is_only_look(analyses, [e for found in events.values() for e in found if e.place not in told or e.cause not in decided]):
         late = seen and _late(seen, analyses)
         rest = {source: [e for e in own if e.place not in told] for source, own in events.items()}
-        return rest, late or (seen if _looks(analyses) == "place" and HEALTHY not in causes else None)
+        return rest, late or (seen if looks(analyses) == "place" and HEALTHY not in causes else None)
     if seen is None:
         return events, None
     runs = [r.captured for r in analyses if r.captured]
@@ -121,10 +121,13 @@ def _is_only_look(analyses: Sequence[SourceAnalysis], beside: Sequence[Observati
     if sum(len(r.stacks) for r in looked) < MIN_STACKS or any(r.captured for r in analyses):
         return False
     is_quoted = any(2 * sum(1 + len(t.lines) for one in r.stacks for t in one.threads) < r.scan.lines for r in looked)
-    return not is_quoted and not any(r.dump for r in analyses) and _looks(analyses) != "hang"
+    return not is_quoted and not any(r.dump for r in analyses) and looks(analyses) != "hang"
 
 
-def _looks(analyses: Sequence[SourceAnalysis]) -> str:
+def looks(analyses: Sequence[SourceAnalysis]) -> str:
+    """What the stacks of a run show: a `place`, `progress`, or a `hang`."""
+    if not any(r.stacks for r in analyses):
+        return "place"
     from forensics import ranks
 
     return ranks.shown_by_looks(one for r in analyses for one in r.stacks)

@@ -518,7 +518,7 @@ def test_a_file_of_stacks_is_not_what_hung(tmp_path: Path, knowledge: Database) 
         ("training complete", 1, 2, "crash"),
         ("stage 2 finished", 60, 2, "crash"),
         ("training complete", 1, 1, "no_crash"),
-        ("stage 2 finished", 60, 1, "no_crash"),
+        ("stage 2 finished", 60, 1, "undetermined"),
     ],
 )
 def test_stacks_of_a_run_that_went_on_to_a_good_end_tell_no_standstill(
